@@ -17,6 +17,8 @@ pub mod retention;
 #[cfg(unix)]
 pub mod shelf;
 #[cfg(unix)]
+pub mod signed;
+#[cfg(unix)]
 pub mod store;
 
 #[cfg(test)]

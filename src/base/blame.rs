@@ -59,6 +59,9 @@ pub const fn blame(code: Code, keyed: bool) -> Blame {
         | Code::RecipeReadOnly
         | Code::RecipeExists
         | Code::RecipeNotVerified
+        | Code::RecipeMayChange
+        | Code::LoginNotAllowed
+        | Code::StoreKeyMissing
         | Code::ParamInvalid
         | Code::PlaybookInvalid
         | Code::PlaybookNotFound
@@ -97,6 +100,7 @@ pub const fn blame(code: Code, keyed: bool) -> Blame {
         | Code::ArtifactMissing
         | Code::ArtifactIo
         | Code::StoreUnsafe
+        | Code::StoreUntrusted
         | Code::TaskBusy
         | Code::LiveValuesLost
         | Code::BrowserMissing

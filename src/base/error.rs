@@ -217,6 +217,14 @@ codes! {
     Interrupted = "INTERRUPTED", Interrupted, true;
     /// A bug in commis.
     Internal = "INTERNAL", Bug, false;
+    /// Nobody here has proven the recipe, and its request may change something: a person is asked first.
+    RecipeMayChange = "RECIPE_MAY_CHANGE", Usage, false;
+    /// With a login, a recipe reaches another site than the login's.
+    LoginNotAllowed = "LOGIN_NOT_ALLOWED", Usage, false;
+    /// A store that others can write is used without the key of the fleet.
+    StoreKeyMissing = "STORE_KEY_MISSING", Usage, false;
+    /// What lies in the store was not put there by a machine that has the key of the fleet.
+    StoreUntrusted = "STORE_UNTRUSTED", Task, false;
 }
 
 impl serde::Serialize for Code {

@@ -77,6 +77,27 @@ impl Dir {
         Ok(Some(out))
     }
 
+    /// [`read`](Self::read) of a file that nobody else may have read or written: it is ours, and its mode is at most 0600. Fails with
+    /// [`Code::ArtifactIo`].
+    pub fn read_private(&self, name: &str, max: usize) -> Result<Option<Vec<u8>>> {
+        let known = match rustix::fs::statat(&self.fd, name, AtFlags::SYMLINK_NOFOLLOW) {
+            Ok(it) => it,
+            Err(Errno::NOENT) => return Ok(None),
+            Err(err) => return Err(trouble("stat", &self.shown(name), err)),
+        };
+        let refused = |why: &str| {
+            Error::new(Code::ArtifactIo, format!("{} {why}", self.shown(name)))
+                .hint("somebody else may know or have written it: make another")
+        };
+        if known.st_uid != rustix::process::geteuid().as_raw() {
+            return Err(refused("belongs to somebody else"));
+        }
+        if known.st_mode as u32 & 0o077 != 0 {
+            return Err(refused("is one that others can read or write"));
+        }
+        self.read(name, max)
+    }
+
     /// A regular file, opened for reading; `None` when there is none.
     fn open_file(&self, name: &str) -> Result<Option<File>> {
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK;

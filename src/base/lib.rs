@@ -1,4 +1,4 @@
-//! What every other crate stands on: errors, identifiers, files, settings, processes, and work within a budget.
+//! What every other crate stands on: errors, identifiers, files, codes of authentication, settings, processes, and work within a budget.
 
 pub mod blame;
 pub mod charset;
@@ -9,6 +9,7 @@ pub mod files;
 #[path = "files/portable.rs"]
 pub mod files;
 pub mod ids;
+pub mod mac;
 #[cfg(unix)]
 pub mod processes;
 pub mod settings;

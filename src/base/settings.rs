@@ -482,6 +482,8 @@ impl Settings {
 pub struct Home {
     pub config: PathBuf,
     pub recipes: PathBuf,
+    /// What is known here of recipes' texts, and the key that it is signed with.
+    pub trust: PathBuf,
     /// The user's playbooks.
     pub playbooks: PathBuf,
     pub artifacts: PathBuf,
@@ -518,6 +520,7 @@ impl Home {
                 named_by,
                 config: root.join("config.toml"),
                 recipes: root.join("recipes"),
+                trust: root.join("trust"),
                 playbooks: root.join("playbooks"),
                 artifacts: root.join("artifacts"),
                 limits: root.join("limits"),
@@ -542,6 +545,7 @@ impl Home {
         Ok(Self {
             config: config.join("commis/config.toml"),
             recipes: config.join("commis/recipes"),
+            trust: state.join("commis/trust"),
             playbooks: config.join("commis/playbooks"),
             artifacts: state.join("commis/artifacts"),
             limits: state.join("commis/limits"),

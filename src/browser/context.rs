@@ -182,6 +182,7 @@ impl Context {
             state.typed_secret = !plan.secrets.is_empty();
             state.dialogs.clear();
             state.secrets.clone_from(&plan.secrets);
+            state.bound.clone_from(&plan.bound);
             let mut recorder = Recorder::new(begun, &main_frame);
             recorder.types(plan.typed.values());
             state.recorder = Some(recorder);

@@ -82,7 +82,7 @@ pub use self::{
     lookup::is_interactive,
     nameable::Offer,
     places::{SANDBOX, find_chromium, find_visible_chromium},
-    plan::{Choice, Element, Fill, Plan, Step, Tick, Wait},
+    plan::{BoundSecret, Choice, Element, Fill, Plan, Step, Tick, Wait},
     recorder::Asked,
     suspect::MARK as INSTRUCTS,
     words::{cut, is_unseen, plain},

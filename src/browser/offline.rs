@@ -238,6 +238,7 @@ impl Context {
             typed: BTreeMap::new(),
             steps,
             secrets: Vec::new(),
+            bound: Vec::new(),
             timeout: STEP_TIMEOUT,
         };
         let page = self.record_then(&plan(Vec::new()), || ()).await?.page;

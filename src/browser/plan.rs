@@ -1,6 +1,9 @@
 //! What to do on the page: the scripted steps of a manifest entry.
 
-use std::{collections::BTreeMap, time::Duration};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    time::Duration,
+};
 
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use schemars::JsonSchema;
@@ -22,8 +25,19 @@ pub struct Plan {
     pub steps: Vec<Step>,
     /// What of the values is to stay nowhere. Nothing else is typed into a field for passwords.
     pub secrets: Vec<Zeroizing<String>>,
+    /// Which of these are typed at named hosts alone.
+    pub bound: Vec<BoundSecret>,
     /// For each step.
     pub timeout: Duration,
+}
+
+/// A variable's value that its owner bound to hosts, because a file named it and not the command line. Silent in `Debug`.
+#[derive(Clone)]
+pub struct BoundSecret {
+    pub variable: String,
+    pub value: Zeroizing<String>,
+    /// Canonical.
+    pub hosts: BTreeSet<String>,
 }
 
 /// One thing a person would do. In YAML: `- press: Enter`, `- fill: {role: searchbox, name: Search, value: "{query}"}`.

@@ -21,6 +21,7 @@ use super::{
     leaving::Leaving,
     offline::Archive,
     page,
+    plan::BoundSecret,
     proxy::Proxy,
     recorder::Recorder,
     suspect,
@@ -96,6 +97,8 @@ pub struct State {
     pub crashed: bool,
     /// Typed, and to stay nowhere.
     pub secrets: Vec<Zeroizing<String>>,
+    /// Which of them are typed at named hosts alone.
+    pub bound: Vec<BoundSecret>,
     /// How the next dialog is answered, where a step said so, and what is typed into one that asks.
     pub dialog: Option<(bool, Option<String>)>,
     /// What dialogs said, and how they were answered; the last ones. How many there were.

@@ -11,7 +11,7 @@ use super::{
     element::Element,
     keys,
     lookup::{self, Found, Sought},
-    nearest,
+    nearest, page,
     plan::{Answer, FrameBy, Scroll, Step, Wait, Within},
     pointer,
     recorder::Recorder,
@@ -51,6 +51,30 @@ pub async fn perform(shared: &Arc<Shared>, step: &Step, timeout: Duration) -> Re
     })
 }
 
+/// The host of the document that an element is in; empty where it has none.
+const HOST: &str = "function () { return this.ownerDocument.location?.hostname ?? ''; }";
+
+/// Fails with `AUTH_NOT_ALLOWED` where the value is a variable's that may not be typed at the host of the element's document.
+async fn may_be_typed(shared: &Shared, step: &Step, found: &Found, value: &str) -> Result<()> {
+    let bound: Vec<_> = {
+        let state = shared.lock();
+        state.bound.iter().filter(|it| value.contains(it.value.as_str())).cloned().collect()
+    };
+    if bound.is_empty() {
+        return Ok(());
+    }
+    let object = lookup::resolve(shared, &found.session, found.world, found.backend).await?;
+    let object = object.ok_or_else(|| step.lost())?;
+    let host: String = page::call_on_object(&shared.cdp, &found.session, &object, HOST, &[])
+        .await
+        .map_err(|_| step.lost())?;
+    let Some(it) = bound.iter().find(|it| !it.hosts.contains(&host)) else { return Ok(()) };
+    let why = format!("{}: ${} may not be typed at `{host}`", step.describe(), it.variable);
+    Err(Error::new(Code::AuthNotAllowed, why).hint(
+        "a variable that a file names is typed only at hosts that it is bound to: write them to [auth.allow] in config.toml, or give the value with -p on the command line",
+    ))
+}
+
 async fn attempt(shared: &Arc<Shared>, step: &Step, timeout: Duration) -> Result<()> {
     let deadline = Instant::now() + timeout;
     match step {
@@ -77,6 +101,7 @@ async fn attempt(shared: &Arc<Shared>, step: &Step, timeout: Duration) -> Result
                     "put it into a variable and write env:NAME in its place: it is then typed, and kept nowhere",
                 ));
             }
+            may_be_typed(shared, step, &found, &it.value).await?;
             shared.lock().typed_secret |=
                 is_secret || commis_redact::typed_secret(named, &it.value).is_some();
             let told = if is_secret { MASK } else { it.value.as_str() };

@@ -30,6 +30,7 @@ use commis_recipe::{
     registry::{Held, Registry, Source},
 };
 use commis_runner::{RecipeRunResult, call::Caller};
+use commis_stages::effect::of_recipe;
 use commis_state::{Blame, State, now_ms};
 
 /// Recipes of one host in a row that the network failed; the rest of them is not asked.
@@ -114,7 +115,7 @@ pub struct Row {
 
 pub async fn run(args: Args, global: &Global) -> Result<u8> {
     let place = wire::open(global).await?;
-    let registry = Registry::open(&place.home.recipes);
+    let registry = wire::registry(&place.home)?;
     let names: Vec<RecipeName> = if args.all {
         // A file that cannot be read is not known to be well.
         let wanted = registry.list()?.into_iter().filter(|it| {
@@ -364,6 +365,12 @@ impl Check {
         let row = |verdict| Row::of(name, Some(held.source), verdict);
         if held.recipe.status != Status::Verified {
             return Ok(Err(row(Verdict::Failed).because(&refused(&held.recipe))));
+        }
+        if !held.recipe.trust.reads()
+            && let Err(why) = of_recipe(&held.recipe, false).allowed()
+        {
+            let why = format!("it was not learned here, and {why}");
+            return Ok(Err(row(Verdict::Unknown).because(&Error::new(Code::RecipeMayChange, why))));
         }
         let Some(values) = held.recipe.example() else {
             let err = Error::new(Code::ParamInvalid, "a required parameter has no example");

@@ -10,7 +10,6 @@ use super::{
 use commis_artifacts::store::Store;
 use commis_base::{error::Result, ids::RecipeName};
 use commis_learn::{Wish, choose};
-use commis_recipe::registry::Registry;
 
 /// Go on with a candidate that you choose, where learning could not choose by itself
 ///
@@ -51,7 +50,7 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
         extract: args.extract,
         name: args.name.map(RecipeName::new).transpose()?,
     };
-    let registry = Registry::open(&place.home.recipes);
+    let registry = wire::registry(&place.home)?;
     let progress = Progress::new(1);
     let stages = progress.clone();
     let cx = wire::learning(

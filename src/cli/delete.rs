@@ -2,7 +2,7 @@
 
 use super::{Global, wire};
 use commis_base::{error::Result, ids::RecipeName};
-use commis_recipe::registry::{Registry, Source};
+use commis_recipe::registry::Source;
 use commis_state::State;
 
 /// Delete one of your own recipes; its artifacts stay
@@ -14,7 +14,7 @@ pub struct Args {
 pub fn run(args: Args, global: &Global) -> Result<u8> {
     let (home, _) = wire::read(global)?;
     let name = RecipeName::new(args.name)?;
-    Registry::open(&home.recipes).delete(&name)?;
+    wire::registry(&home)?.delete(&name)?;
     // Counters of a recipe that is gone mislead nobody; they go when they can.
     if let Some(state) = State::look(&home.artifacts) {
         let _ = state.forget_health(name.as_str(), Source::User.as_str());

@@ -10,7 +10,6 @@ use super::{
 use commis_base::{error::Result, ids::RecipeName};
 use commis_learn::{Shown, render};
 use commis_net::egress::EgressPolicy;
-use commis_recipe::registry::Registry;
 
 /// Show the request that a run would send, without sending anything
 ///
@@ -41,7 +40,7 @@ pub struct Told {
 pub async fn run(args: Args, global: &Global) -> Result<u8> {
     // Started, when asked for, so that its hosts are judged as a run would judge them.
     let place = wire::open(global).await?;
-    let recipe = Registry::open(&place.home.recipes).get(&RecipeName::new(args.name)?)?.recipe;
+    let recipe = wire::registry(&place.home)?.get(&RecipeName::new(args.name)?)?.recipe;
     let params = pairs(&args.param)?;
     commis_runner::compile(&recipe)?;
     let policy = EgressPolicy::new(&place.settings.egress)?;

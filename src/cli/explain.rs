@@ -16,7 +16,7 @@ use commis_net::egress::EgressPolicy;
 use commis_recipe::{
     json_schema,
     model::Status,
-    registry::{Registry, Source},
+    registry::Source,
 };
 use commis_state::{Health, State};
 
@@ -68,7 +68,7 @@ pub struct Sent {
 pub async fn run(args: Args, global: &Global) -> Result<u8> {
     // Started, when asked for, so that its hosts are judged as a run would judge them.
     let place = wire::open(global).await?;
-    let registry = Registry::open(&place.home.recipes);
+    let registry = wire::registry(&place.home)?;
     let held = registry.get(&RecipeName::new(args.name)?)?;
     let state = State::look(&place.home.artifacts);
     let known = state

@@ -48,8 +48,8 @@ pub struct Args {
 
 pub fn run(args: Args, global: &Global) -> Result<u8> {
     let (home, _) = wire::read(global)?;
-    let registry = Registry::open(&home.recipes);
-    let recipes = if args.all { all(&registry)? } else { named(&registry, args.names)? };
+    let registry = wire::registry(&home)?;
+    let recipes = if args.all { all(&registry, args.form)? } else { named(&registry, args.names)? };
     let given = pairs(&args.param)?;
     let exported = export(&recipes, args.form, &given)?;
     let out = args.out.filter(|it| it.as_os_str() != "-");
@@ -91,10 +91,14 @@ fn named(registry: &Registry, names: Vec<String>) -> Result<Vec<Recipe>> {
     Ok(out)
 }
 
-/// A file that does not parse is listed as broken by `list`.
-fn all(registry: &Registry) -> Result<Vec<Recipe>> {
+/// A file that does not parse is listed as broken by `list`. What models read as instructions is made of nothing that nobody here
+/// stands for.
+fn all(registry: &Registry, form: Form) -> Result<Vec<Recipe>> {
+    let for_models = matches!(form, Form::OpenaiTools | Form::Mcp | Form::Skill);
     let found = registry.list()?.into_iter().filter_map(|it| it.recipe.ok());
-    Ok(found.filter(|it| it.status != Status::Deprecated).collect())
+    let wanted =
+        |it: &Recipe| it.status != Status::Deprecated && !(for_models && it.trust.is_strange());
+    Ok(found.filter(wanted).collect())
 }
 
 /// Fails with [`Code::Usage`] for several files.

@@ -5,7 +5,7 @@ use commis_base::{
     error::{Code, Error, Result},
     ids::RecipeName,
 };
-use commis_recipe::{model::Status, registry::Registry};
+use commis_recipe::model::Status;
 
 /// Copy a recipe under another name, to change the copy
 ///
@@ -20,7 +20,7 @@ pub struct Args {
 
 pub fn run(args: Args, global: &Global) -> Result<u8> {
     let (home, _) = wire::read(global)?;
-    let registry = Registry::open(&home.recipes);
+    let registry = wire::registry(&home)?;
     let mut recipe = registry.get(&RecipeName::new(args.name)?)?.recipe;
     let name = RecipeName::new(args.new_name)?;
     if registry.path(&name).symlink_metadata().is_ok() {
@@ -30,6 +30,7 @@ pub fn run(args: Args, global: &Global) -> Result<u8> {
     recipe.name = name;
     recipe.status = Status::Draft;
     recipe.demotion = None;
+    recipe.trust = recipe.trust.of_copy();
     let path = registry.save(&recipe)?;
     wire::line(&path.display().to_string());
     Ok(0)

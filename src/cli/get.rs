@@ -2,7 +2,7 @@
 
 use super::{Global, wire};
 use commis_base::{error::Result, ids::RecipeName};
-use commis_recipe::{registry::Registry, yaml};
+use commis_recipe::yaml;
 
 /// Print a recipe as YAML
 ///
@@ -17,7 +17,7 @@ pub struct Args {
 
 pub fn run(args: Args, global: &Global) -> Result<u8> {
     let (home, _) = wire::read(global)?;
-    let held = Registry::open(&home.recipes).get(&RecipeName::new(args.name)?)?;
+    let held = wire::registry(&home)?.get(&RecipeName::new(args.name)?)?;
     if args.json {
         wire::out(&held.recipe);
         return Ok(0);

@@ -19,7 +19,7 @@ use commis_base::{
 use commis_learn::{Heal, Task, Verdict};
 use commis_recipe::{
     model::Status,
-    registry::{self, Registry},
+    registry,
 };
 
 /// Learn recipes again that a site's change broke, by the steps that they were learned from
@@ -57,7 +57,7 @@ pub struct Row {
 
 pub async fn run(args: Args, global: &Global) -> Result<u8> {
     let place = wire::open(global).await?;
-    let registry = Registry::open(&place.home.recipes);
+    let registry = wire::registry(&place.home)?;
     let names: Vec<RecipeName> = if args.all {
         let own = registry.list()?.into_iter().filter(|it| it.source == registry::Source::User);
         let wanted = own.filter(|it| {

@@ -15,7 +15,7 @@ use commis_base::{
     ids::RecipeName,
 };
 use commis_browser::Step;
-use commis_learn::{Cx, Learned, Redo, Source, Task};
+use commis_learn::{Cx, Learned, Redo, Source, Task, variable};
 use commis_recipe::yaml;
 use commis_stages::{STAGES, Stage};
 
@@ -48,7 +48,7 @@ pub struct Args {
     /// Write what was done in the window as scripted steps, for --steps or a manifest
     #[arg(long, value_name = "FILE", requires = "manual")]
     pub save_steps: Option<PathBuf>,
-    /// Scripted steps for --url (YAML list, as in a manifest's `record`)
+    /// Scripted steps for --url (YAML list, as in a manifest's `record`); env:NAME in them is typed only at hosts that [auth.allow] binds it to
     #[arg(long, value_name = "FILE", conflicts_with = "har")]
     pub steps: Option<PathBuf>,
     /// What the session was for, with {name} where typed values go
@@ -125,7 +125,15 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
     let mut task = Task::new(name, args.task.clone(), source, examples);
     let logins = args.login.iter().chain(&args.second_login);
     task.logins = logins.map(|it| it.parse()).collect::<Result<_>>()?;
+    let named: Vec<String> = task
+        .examples
+        .iter()
+        .flat_map(BTreeMap::values)
+        .filter_map(|it| variable(it).map(str::to_owned))
+        .collect();
     commis_batch::check_task(&mut task, &BTreeSet::new(), args.allow_task_secrets)?;
+    // The command line is the user's word; the file of steps is perhaps a stranger's.
+    named.iter().for_each(|it| task.secrets.named_by_the_user(it));
     let (cx, progress, _place) = args.prepare(&task, global).await?;
     let task = Arc::new(task);
     let (own, its) = (Arc::clone(&task), Arc::clone(&cx));

@@ -67,6 +67,7 @@ mod table;
 mod testbed_model;
 mod testbed_serve;
 mod token;
+mod trust;
 mod try_steps;
 mod validate;
 mod vault;
@@ -234,6 +235,7 @@ enum Recipe {
     Validate(validate::Args),
     DryRun(dry_run::Args),
     Verify(verify::Args),
+    Trust(trust::Args),
     Check(check::Args),
     Heal(heal::Args),
     Debug(debug::Args),
@@ -397,6 +399,7 @@ fn start(cli: Cli) -> Result<u8> {
             Command::Recipe(Recipe::Validate(args)) => validate::run(args, global).await,
             Command::Recipe(Recipe::DryRun(args)) => dry_run::run(args, global).await,
             Command::Recipe(Recipe::Verify(args)) => verify::run(args, global).await,
+            Command::Recipe(Recipe::Trust(args)) => trust::run(args, global),
             Command::Recipe(Recipe::Check(args)) => check::run(args, global).await,
             Command::Recipe(Recipe::Heal(args)) => heal::run(args, global).await,
             Command::Recipe(Recipe::Debug(args)) => debug::run(args, global),

@@ -11,7 +11,7 @@ use commis_base::{
 };
 use commis_recipe::{
     model::{Demotion, Parameter, Status},
-    registry::{Registry, Source},
+    registry::Source,
 };
 use commis_state::{Health, State};
 
@@ -69,7 +69,7 @@ pub enum Row<'a> {
 
 pub fn run(args: Args, global: &Global) -> Result<u8> {
     let (home, _) = wire::read(global)?;
-    let mut entries = Registry::open(&home.recipes).list()?;
+    let mut entries = wire::registry(&home)?.list()?;
     entries.retain(|it| match args.source {
         None => true,
         Some(Only::User) => it.source == Source::User,

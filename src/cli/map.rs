@@ -25,7 +25,7 @@ use commis_batch::map::{self, Input, Kept, Ledger, Options, Sink, Totals, Work, 
 use commis_learn::{BrowserPool, Noted, Sessions, refused};
 use commis_recipe::{
     model::{Recipe, Status},
-    registry::{Registry, Source},
+    registry::Source,
     standing::Event,
 };
 use commis_runner::call::Caller;
@@ -122,7 +122,7 @@ pub enum Printed<'a> {
 pub async fn run(args: Args, global: &Global) -> Result<u8> {
     let name = RecipeName::new(&args.name)?;
     let place = wire::open(global).await?;
-    let registry = Registry::open(&place.home.recipes);
+    let registry = wire::registry(&place.home)?;
     let held = wire::held(&registry, &name)?;
     let recipe = held.recipe;
     allowed(&recipe, args.draft)?;

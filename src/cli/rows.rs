@@ -60,7 +60,7 @@ fn csv(items: &[Value]) -> Result<String> {
             out.write_record([cell(it)]).map_err(failed)?;
         }
     } else {
-        out.write_record(&keys).map_err(failed)?;
+        out.write_record(keys.iter().map(|it| harmless(it))).map_err(failed)?;
         for it in items {
             out.write_record(keys.iter().map(|key| it.get(key).map(cell).unwrap_or_default()))
                 .map_err(failed)?;
@@ -73,9 +73,20 @@ fn csv(items: &[Value]) -> Result<String> {
 fn cell(value: &Value) -> String {
     match value {
         Value::Null => String::new(),
-        Value::String(it) => it.clone(),
+        Value::String(it) => harmless(it),
         other => other.to_string(),
     }
+}
+
+/// A site's text as no program that shows tables takes it for a formula: with a quotation mark in front where it begins like one
+/// (OWASP, CSV injection). Numbers with a sign stay as they are.
+fn harmless(text: &str) -> String {
+    // Blanks in front are passed over by some of them.
+    let begun = text.trim_start_matches([' ', '\u{a0}', '\u{feff}']);
+    let is_formula = begun.starts_with(['=', '+', '-', '@', '\t', '\r', '\n', '\u{ff1d}', '\u{ff0b}', '\u{ff0d}', '\u{ff20}', '|', '%']);
+    let is_number = begun.trim_start_matches(['+', '-']).parse::<f64>().is_ok_and(f64::is_finite)
+        && !begun.chars().any(char::is_alphabetic);
+    if is_formula && !is_number { format!("'{text}") } else { text.to_owned() }
 }
 
 #[cfg(test)]
@@ -94,6 +105,11 @@ mod tests {
             (json!({"name": "two\nlines", "n": 1.5}), "name,n\n\"two\nlines\",1.5\n"),
             (json!(["a", 2, null]), "value\na\n2\n\"\"\n"),
             (json!([]), ""),
+            (json!(["-5", "+1.5", "a=b", "1-2"]), "value\n-5\n+1.5\na=b\n1-2\n"),
+            (
+                json!([{"=1+1": "=cmd|' /C calc'!A0"}, {"=1+1": "@SUM(A1)"}, {"=1+1": " +1+1"}, {"=1+1": "-inf"}]),
+                "'=1+1\n'=cmd|' /C calc'!A0\n'@SUM(A1)\n' +1+1\n'-inf\n",
+            ),
             (json!([{"a": 1}, 5]), "a\n1\n\"\"\n"),
         ] {
             assert_eq!(csv(items(&data)).unwrap(), text, "{data}");

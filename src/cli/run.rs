@@ -13,15 +13,14 @@ use commis_base::{
     error::{Code, Error, Result},
     ids::RecipeName,
 };
-use commis_learn::{BrowserPool, Noted, Runs, Sessions, note, refused, way_back};
+use commis_learn::{BrowserPool, Noted, Runs, Sessions, note, refused, stays_at, way_back};
 use commis_net::{
-    egress::{EgressPolicy, site_of},
+    egress::EgressPolicy,
     transport::retry::{Wait, Why},
 };
 use commis_recipe::{
     model::{Recipe, Status},
     pagination,
-    registry::Registry,
 };
 use commis_runner::{RecipeRunResult, call::Caller};
 use commis_state::State;
@@ -61,7 +60,7 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
     let params = pairs(&args.param)?;
     let name = RecipeName::new(args.name)?;
     let place = wire::open(global).await?;
-    let registry = Registry::open(&place.home.recipes);
+    let registry = wire::registry(&place.home)?;
     let held = wire::held(&registry, &name)?;
     let recipe = held.recipe;
     match recipe.status {
@@ -97,7 +96,8 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
     })
 }
 
-/// A login for the page that a recipe is asked from. Fails with `PARAM_INVALID` where the recipe has no use for it.
+/// A login for the page that a recipe is asked from. Fails with `PARAM_INVALID` where the recipe has no use for it, and with
+/// `LOGIN_NOT_ALLOWED` where it reaches another site.
 pub fn login(name: &str, recipe: &Recipe, place: &Place) -> Result<Held> {
     let name: Name = name.parse()?;
     let (_, held) = Vault::new(&place.home).open(&name)?;
@@ -108,14 +108,7 @@ pub fn login(name: &str, recipe: &Recipe, place: &Place) -> Result<Held> {
             recipe.name
         ));
     }
-    if site_of(&recipe.source_url) != held.site() {
-        let why = format!(
-            "the login `{name}` is one of {}, and {} is of another site",
-            held.site(),
-            recipe.name
-        );
-        return refused(why);
-    }
+    stays_at(recipe, held.site())?;
     Ok(held)
 }
 

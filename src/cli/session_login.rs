@@ -207,6 +207,7 @@ fn plan(args: &Args, url: &str) -> Result<Plan> {
         typed: std::collections::BTreeMap::new(),
         steps,
         secrets: values,
+        bound: Vec::new(),
         timeout: OPEN,
     })
 }

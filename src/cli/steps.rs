@@ -79,6 +79,7 @@ async fn look(context: &mut Context, url: &str) -> Result<Page> {
         typed: BTreeMap::new(),
         steps: Vec::new(),
         secrets: Vec::new(),
+        bound: Vec::new(),
         timeout: Duration::from_secs(30),
     };
     let seen = context.record_then(&plan, || ()).await?.page;

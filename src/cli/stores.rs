@@ -1,15 +1,24 @@
 //! What `--store` names: a folder that machines share. Object stores come with the program that is built with them, and so do
 //! engines.
 
-use std::{path::PathBuf, sync::Arc};
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 use url::Url;
+use zeroize::Zeroizing;
 
 use super::{Global, wire};
-use commis_artifacts::shelf::{self, SharedFolder, Shelf};
+use commis_artifacts::{
+    shelf::{self, SharedFolder, Shelf},
+    signed::SignedShelf,
+};
 use commis_base::{
     error::{Code, Error, Result},
-    settings::Home,
+    files::Dir,
+    mac::{KEY_LEN, MacKey},
+    settings::{self, Home},
 };
 use commis_batch::afar::Engine;
 
@@ -74,7 +83,8 @@ pub fn engine(text: &str, global: &Global) -> Result<Arc<dyn Engine>> {
     })
 }
 
-/// Fails with `USAGE` for what is no store of this program's, with `STORE_UNSAFE`, and as the store does.
+/// The store, whose objects are those of this fleet alone. Fails with `USAGE` for what is no store of this program's, with
+/// `STORE_KEY_MISSING`, `STORE_UNSAFE`, and as the store does.
 pub fn open(text: &str, global: &Global, home: &Home) -> Result<Arc<dyn Shelf>> {
     let bad = |why: &str| {
         Error::new(Code::Usage, format!("--store {why}")).hint("give a folder, or file:///… of one")
@@ -95,9 +105,46 @@ pub fn open(text: &str, global: &Global, home: &Home) -> Result<Arc<dyn Shelf>> 
                 .hint("give a folder, or use commis-worker, which knows s3, gs and az"))
         })?,
     };
-    shelf::probe(&*opened)?;
-    Ok(opened)
+    let opened = SignedShelf::new(opened, fleet_key()?);
+    shelf::probe(&opened)?;
+    Ok(Arc::new(opened))
 }
+
+/// The variable that holds the fleet's key, and the one that names its file.
+const KEY: &str = "COMMIS_STORE_KEY";
+const KEY_FILE: &str = "COMMIS_STORE_KEY_FILE";
+
+/// The key that every machine of a fleet has, from the environment or from a file that nobody else can read. Fails with
+/// `STORE_KEY_MISSING`.
+pub fn fleet_key() -> Result<MacKey> {
+    let missing = |why: String| {
+        Error::new(Code::StoreKeyMissing, why).hint(format!(
+            "make one for all machines that use the store, `openssl rand -hex 32`, and give it in ${KEY}, or its file (0600) in ${KEY_FILE}; docs/scale.md tells who is trusted"
+        ))
+    };
+    let short = || format!("has fewer than {KEY_LEN} characters");
+    if let Some(text) = settings::secret(KEY) {
+        return MacKey::new(text.trim().as_bytes())
+            .ok_or_else(|| missing(format!("${KEY} {}", short())));
+    }
+    let Some(path) = settings::secret(KEY_FILE) else {
+        return Err(missing("what others put into a store is believed by its key alone, and there is none".to_owned()));
+    };
+    let path = PathBuf::from(path.as_str());
+    let (folder, name) = (path.parent(), path.file_name().and_then(|it| it.to_str()));
+    let (Some(folder), Some(name)) = (folder, name) else {
+        return Err(missing(format!("${KEY_FILE} names no file")));
+    };
+    let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+    let bytes = match Dir::open(folder, false)? {
+        Some(it) => it.read_private(name, MAX_KEY)?.map(Zeroizing::new),
+        None => None,
+    };
+    let bytes = bytes.ok_or_else(|| missing(format!("${KEY_FILE}: there is no {}", path.display())))?;
+    MacKey::new(bytes.trim_ascii()).ok_or_else(|| missing(format!("{} {}", path.display(), short())))
+}
+
+const MAX_KEY: usize = 4096;
 
 fn folder(path: PathBuf, home: &Home) -> Result<Arc<dyn Shelf>> {
     let it = SharedFolder::open(&path)?;

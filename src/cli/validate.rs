@@ -47,7 +47,7 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
     let policy = EgressPolicy::new(&place.settings.egress)?;
     let mut errors = Vec::new();
     let mut warnings = Vec::new();
-    let recipe = match read(&args.recipe, &Registry::open(&place.home.recipes)) {
+    let recipe = match read(&args.recipe, &wire::registry(&place.home)?) {
         Ok(it) => Some(it),
         Err(err) if is_finding(&err) => {
             errors.push(Finding::of(&err));

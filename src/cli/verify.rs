@@ -5,6 +5,7 @@ use serde::Serialize;
 use super::{
     Global, run,
     table::ruled,
+    trust,
     wire::{self, clean},
 };
 use commis_base::{
@@ -12,12 +13,16 @@ use commis_base::{
     ids::RecipeName,
 };
 use commis_learn::{Reverified, prove};
-use commis_recipe::registry::{Entry, Registry, Source};
+use commis_recipe::{
+    model::Recipe,
+    registry::{Entry, Source},
+};
 
 /// Prove recipes on the examples of their parameters
 ///
 /// Each is called with its first examples, its second ones and its first again: the answers must have one shape, and the data
-/// must change with the input. Your own recipe that passes becomes verified, also one that runs had put out of service. For one
+/// must change with the input. Your own recipe that passes becomes verified, also one that runs had put out of service. One that was
+/// not learned here and may change something is called only after you said so, at a terminal; else it is RECIPE_MAY_CHANGE. For one
 /// of the library that is noted beside your recipes; the recipe itself is not changed. A verified one whose answer has another
 /// shape than before is put out of service. Exit code 1 when one does not pass.
 ///
@@ -49,7 +54,7 @@ pub enum Row<'a> {
 
 pub async fn run(args: Args, global: &Global) -> Result<u8> {
     let place = wire::open(global).await?;
-    let registry = Registry::open(&place.home.recipes);
+    let registry = wire::registry(&place.home)?;
     let names: Vec<RecipeName> = if args.library || args.all {
         let wanted = |it: &Entry| args.all || it.source == Source::Library;
         let all = registry.list()?.into_iter().filter(wanted);
@@ -63,7 +68,8 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
         let mut rows = Vec::new();
         for name in names {
             wire::say(&format!("{name}: verify"));
-            match prove(&registry, &name, (&caller, &place.settings, &run::told)).await {
+            let with = (&caller, &place.settings, &run::told as &commis_learn::Tell);
+            match prove(&registry, &name, with, &consent).await {
                 // A recipe that is broken or refused does not keep the others from their turn.
                 Err(err) if matches!(err.code().class(), Class::Environment | Class::Bug) => {
                     return Err(err);
@@ -95,6 +101,16 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
         table(&rows);
     }
     Ok(u8::from(failed))
+}
+
+/// Asks at the terminal; nobody is asked elsewhere.
+fn consent(recipe: &Recipe, why: &str) -> bool {
+    let name = &recipe.name;
+    wire::say(&clean(&format!("{name} was not learned here, and {why}.")));
+    for line in trust::facts(recipe) {
+        wire::say(&clean(&format!("  {line}")));
+    }
+    wire::confirmed("send this three times, with its examples?")
 }
 
 fn table(rows: &[(RecipeName, Result<(Reverified, Source)>)]) {

@@ -19,7 +19,7 @@ use commis_base::{
 };
 use commis_browser::check_arguments;
 pub use commis_learn::moment;
-use commis_learn::{BrowserPool, Cx, OnStage, Redo};
+use commis_learn::{BrowserPool, Cx, OnStage, Redo, trust_what_was_learned};
 use commis_net::egress::{EgressPolicy, check_own};
 use commis_recipe::registry::{Held, Registry};
 pub use commis_report::{is_strange, plain as clean};
@@ -66,6 +66,25 @@ pub fn tell_own_hosts(settings: &Settings) {
 /// Where things are kept, whatever the settings say.
 pub fn home(global: &Global) -> Result<Home> {
     Home::find(global.home.as_deref())
+}
+
+/// Asks whoever is at the terminal; no where nobody is.
+pub fn confirmed(question: &str) -> bool {
+    if !io::stdin().is_terminal() || !io::stderr().is_terminal() {
+        return false;
+    }
+    let mut to = io::stderr();
+    let mut said = String::new();
+    // Who cannot be asked has not agreed.
+    let asked = write!(to, "{question} [y/N] ").and_then(|()| to.flush());
+    asked.and_then(|()| io::stdin().read_line(&mut said)).is_ok()
+        && matches!(said.trim(), "y" | "Y" | "yes")
+}
+
+/// The recipes of a home. Fails with `ARTIFACT_IO`.
+pub fn registry(home: &Home) -> Result<Registry> {
+    trust_what_was_learned(home)?;
+    Ok(Registry::of(home))
 }
 
 /// Folders and settings, without anything that needs a runtime.

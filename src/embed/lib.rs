@@ -34,4 +34,5 @@ pub use commis_recipe::{
         Verification,
     },
     registry::{Entry, Held, Registry, Source},
+    trust::Trust,
 };

@@ -9,8 +9,9 @@ use serde_json::{Value, json};
 
 use super::{Exported, proof, proof_line, task, text::comment};
 use commis_recipe::{
-    json_schema::{data_schema, input_schema},
+    json_schema::{data_schema, input_schema, without_words},
     model::{ParamType, Recipe, Status},
+    trust::Trust,
 };
 use commis_stages::effect::of_recipe;
 
@@ -54,6 +55,11 @@ fn description(recipe: &Recipe) -> String {
     format!("{words}: data of {} by commis, without a browser; {proven}", comment(host))
 }
 
+fn input(recipe: &Recipe) -> Value {
+    let all = input_schema(recipe);
+    if recipe.trust.has_strange_words() { without_words(&all) } else { all }
+}
+
 pub fn openai(recipes: &[Recipe], out: &mut Exported) {
     let all = each(recipes, out, |recipe| {
         json!({
@@ -61,7 +67,7 @@ pub fn openai(recipes: &[Recipe], out: &mut Exported) {
             "function": {
                 "name": recipe.name,
                 "description": description(recipe),
-                "parameters": input_schema(recipe),
+                "parameters": input(recipe),
             },
         })
     });
@@ -74,7 +80,7 @@ pub fn mcp(recipes: &[Recipe], out: &mut Exported) {
             "name": recipe.name,
             "title": recipe.name.as_str().replace('-', " "),
             "description": description(recipe),
-            "inputSchema": input_schema(recipe),
+            "inputSchema": input(recipe),
             "outputSchema": {
                 "type": "object",
                 "properties": {"data": data_schema(recipe, None)},
@@ -92,7 +98,7 @@ pub fn mcp(recipes: &[Recipe], out: &mut Exported) {
 
 /// Whether its request is known to read, by itself or by what it was answered when it was proven.
 fn reads_only(recipe: &Recipe) -> bool {
-    of_recipe(recipe, recipe.status == Status::Verified).is_read()
+    of_recipe(recipe, recipe.trust == Trust::Proven).is_read()
 }
 
 pub fn skill(recipes: &[Recipe], out: &mut Exported) {
@@ -105,15 +111,14 @@ pub fn skill(recipes: &[Recipe], out: &mut Exported) {
 
 fn page(recipe: &Recipe) -> String {
     let name = recipe.name.as_str();
-    let task = markdown(&task(recipe));
-    let changes = if reads_only(recipe) {
-        "and changes nothing"
+    let is_strange = recipe.trust.has_strange_words();
+    // Words that may be a stranger's would be instructions here.
+    let task = if is_strange { description(recipe) } else { markdown(&task(recipe)) };
+    let told = if reads_only(recipe) {
+        format!("{task}. Use it when this is wanted, before opening a browser: it answers in milliseconds and changes nothing.")
     } else {
-        "but may change something: ask first"
+        format!("{task}. It may change something: ask the person before each run.")
     };
-    let told = format!(
-        "{task}. Use it when this is wanted, before opening a browser: it answers in milliseconds {changes}."
-    );
     let mut out = format!(
         "---\nname: {name}\ndescription: {}\ncompatibility: Needs the program commis on the PATH, this recipe in it, and network access\n\
          metadata:\n  proof: {}\n---\n\n# {name}\n\n{task}.\n\n",
@@ -135,11 +140,13 @@ fn page(recipe: &Recipe) -> String {
             kind => kind.describe(),
         };
         let needed = match &it.default {
+            Some(_) if is_strange => "no".to_owned(),
             Some(default) => format!("no; {}", markdown(&comment(default))),
             None if it.required => "yes".to_owned(),
             None => "no".to_owned(),
         };
-        let example = it.examples.first().map_or(String::new(), |it| markdown(&comment(it)));
+        let example = it.examples.first().filter(|_| !is_strange);
+        let example = example.map_or(String::new(), |it| markdown(&comment(it)));
         let _ = writeln!(out, "| `{}` | {kind} | {needed} | {example} |", it.name);
     }
     if recipe.parameters.is_empty() {

@@ -1,6 +1,6 @@
 //! Driving a task's steps in a browser with one example, and keeping what was seen where one of them fails.
 
-use std::sync::Arc;
+use std::{collections::BTreeSet, sync::Arc};
 
 use super::{learn::Cx, task::Task};
 use commis_artifacts::{
@@ -9,12 +9,13 @@ use commis_artifacts::{
 };
 use commis_base::{
     error::{Code, Error, Result},
-    settings::RedactSettings,
+    settings::{AuthSettings, RedactSettings},
 };
 use commis_browser::{
-    Context, Plan, Step, Told,
+    BoundSecret, Context, Plan, Step, Told,
     held::{Judge, Judged},
 };
+use commis_recipe::auth::allow_variable;
 use commis_redact::raw::RawRecording;
 use commis_stages::effect::{Call, Pressed, before};
 
@@ -24,6 +25,12 @@ pub fn plan(task: &Task, url: &str, steps: &[Step], example: usize, cx: &Cx) -> 
         return Err(Error::new(Code::NetworkDisabled, "a live recording needs the network")
             .hint("leave out --no-network, or learn from a HAR"));
     }
+    // Before any value is read: the addresses that the file names say nothing of it.
+    let addresses = steps.iter().filter_map(|it| match it {
+        Step::Navigate(it) => Some(it.as_str()),
+        _ => None,
+    });
+    let bound = bound(task, std::iter::once(url).chain(addresses), &cx.settings.auth)?;
     let opened = task.opened(example)?;
     let page = Step::Navigate(url.to_owned()).substitute(&opened);
     let mut steps = steps
@@ -49,8 +56,44 @@ pub fn plan(task: &Task, url: &str, steps: &[Step], example: usize, cx: &Cx) -> 
         typed: task.example(example),
         steps,
         secrets: task.secrets.values()?,
+        bound: bound
+            .into_iter()
+            .filter_map(|(variable, hosts)| {
+                let value = task.secrets.value(&format!("env:{variable}"));
+                Some(value.transpose()?.map(|value| BoundSecret { variable, value, hosts }))
+            })
+            .collect::<Result<_>>()?,
         timeout: task.timeout,
     })
+}
+
+/// Variables that a file names, and the hosts that their owner bound them to: every address that is opened is among those. Fails with
+/// `AUTH_NOT_ALLOWED`.
+fn bound<'a>(
+    task: &Task,
+    addresses: impl Iterator<Item = &'a str>,
+    settings: &AuthSettings,
+) -> Result<Vec<(String, BTreeSet<String>)>> {
+    let named = task.secrets.named_by_a_file();
+    if named.is_empty() {
+        return Ok(Vec::new());
+    }
+    // Values stand in the path or the query; one that makes the host is no host that anybody bound.
+    let host = |it: &str| {
+        let url = url::Url::parse(it).ok()?;
+        url.host_str().map(str::to_owned)
+    };
+    let hosts: BTreeSet<String> =
+        addresses.map(|it| host(it).unwrap_or_else(|| "{host}".to_owned())).collect();
+    let all = named.into_iter().map(|name| {
+        for host in &hosts {
+            allow_variable(name, host, settings)?;
+        }
+        let others = settings.allow.get(name).into_iter().flatten();
+        let others = others.map(|it| it.to_ascii_lowercase());
+        Ok((name.to_owned(), hosts.iter().cloned().chain(others).collect()))
+    });
+    all.collect()
 }
 
 /// Lets nothing leave that is not known to read, whoever asks for it: nobody is there to be asked.

@@ -10,6 +10,7 @@ use commis_recipe::{
     },
     registry::{Held, Source},
     standing::MAX_FAILURES,
+    trust::Trust,
 };
 use commis_runner::MIN_SIMILARITY_BP;
 use commis_state::Health;
@@ -110,7 +111,17 @@ fn key(it: &Auth) -> String {
 
 fn status(it: &Recipe) -> String {
     let when = it.verification.as_ref().and_then(|it| it.verified_at.as_deref());
+    let not_here = "; nothing here proves it: `recipe verify` does, or `recipe trust` where you know who proved it";
     match (it.status, when) {
+        (Status::Draft, _) if it.trust == Trust::Claimed => {
+            format!("draft: its file says that it was proven{not_here}")
+        }
+        (Status::Verified, Some(when)) if it.trust == Trust::Person => {
+            format!("verified, says its file, on {when}; a person stands for it")
+        }
+        (Status::Verified, Some(when)) if it.trust.is_strange() => {
+            format!("verified, says its file, on {when}{not_here}")
+        }
         (Status::Verified, Some(when)) if it.parameters.iter().any(|it| it.required) => {
             format!("verified on {when}: on two inputs, the data changed with the input")
         }

@@ -5,7 +5,7 @@ use std::{collections::BTreeSet, path::PathBuf, sync::Arc};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{Chosen, Cx, Noted, Source, StoredTask, Task, Tell, learn, prove};
+use super::{Chosen, Cx, Noted, Source, StoredTask, Task, Tell, learn, nobody_consents, prove};
 use commis_artifacts::{payloads::Outcome, store::Store};
 use commis_base::{
     error::{Code, Error, Result},
@@ -15,6 +15,7 @@ use commis_base::{
 use commis_recipe::{
     model::{Parameter, Recipe, Status},
     registry::Registry,
+    trust::Trust,
 };
 use commis_runner::call::Caller;
 
@@ -87,7 +88,8 @@ impl Heal<'_> {
         (self.tell)(&format!("{name}: does it work?"));
         let mut out =
             Healed { verdict: Verdict::Works, why: None, draft: None, noted: Noted::default() };
-        let why = match prove(self.registry, name, (self.caller, &cx.settings, self.tell)).await {
+        let with = (self.caller, &cx.settings, self.tell);
+        let why = match prove(self.registry, name, with, &nobody_consents).await {
             Ok((it, ..)) if it.verified && it.changed.is_empty() => return Ok(out),
             // It answers, and not as it did: what is learned anew says whether the site has less.
             Ok((it, ..)) if it.verified => it.changed.join("; "),
@@ -113,13 +115,13 @@ impl Heal<'_> {
             let draft = free(self.registry, name, "changed")?;
             new.name = draft.clone();
             new.refused = Some(format!("it means something else than `{name}` did: {other}"));
-            new.status = Status::Draft;
+            (new.status, new.trust) = (Status::Draft, Trust::Learned);
             self.registry.save(&new)?;
             let why = Some(format!("{other}; see the draft `{draft}`"));
             return Ok(Healed { verdict: Verdict::Changed, why, draft: Some(draft), ..out });
         }
         let old = Registry::open(&self.registry.folder().join("old"));
-        let kept = Recipe { name: free(&old, name, "old")?, ..held };
+        let kept = Recipe { name: free(&old, name, "old")?, trust: Trust::Unknown, ..held };
         old.save(&kept)?;
         new.name = name.clone();
         self.registry.save(&new)?;
@@ -167,7 +169,7 @@ impl Heal<'_> {
         let aside = Aside::new(self.registry.folder().join("healing/new"))?;
         let own = Arc::get_mut(&mut cx)
             .ok_or_else(|| Error::new(Code::Internal, "what learns is in use before it begins"))?;
-        own.recipes = Registry::open(&aside.0);
+        own.recipes = Registry::open(&aside.0.join("recipes"));
         own.store = Store::new(aside.0.join("artifacts"));
         StoredTask::new(task, choice)?.write(&own.store.task(&task.id)?)?;
         let end = learn(task, &cx).await?;

@@ -31,6 +31,7 @@ pub fn is_ours(recipe: &Recipe, task: &Task, recording: &SessionRecording) -> bo
 pub fn proven_since(held: &Recipe, draft: &Recipe) -> bool {
     let mut unproven = held.clone();
     unproven.status = draft.status;
+    unproven.trust = draft.trust;
     unproven.verification.clone_from(&draft.verification);
     held.status == Status::Verified && draft.status == Status::Draft && unproven == *draft
 }

@@ -26,6 +26,7 @@ mod secrets;
 mod sessions;
 mod stored;
 pub mod task;
+mod trusted;
 mod world;
 
 pub use apart::apart;
@@ -38,15 +39,16 @@ pub use inspect::{Finding, Inspected, inspect, is_finding};
 pub use learn::{
     Came, Cx, How, Learned, ModelUse, OnStage, Redo, Span, learn, learn_from, run_key, stages,
 };
-pub use prove::prove;
+pub use prove::{Consent, nobody_consents, prove};
 pub use rebuild::{rebuild, status_of};
 pub use rehearse::{Shown, origin, render};
 pub use reverify::{Reverified, reverify};
 pub use runs::{Fallback, Runs, Tell, call_alone, refused, way_back};
 pub use secrets::{Secrets, variable};
-pub use sessions::Sessions;
+pub use sessions::{Sessions, stays_at};
 pub use stored::{Chosen, StoredTask};
 pub use task::{Source, Task};
+pub use trusted::trust_what_was_learned;
 pub use world::{BrowserPool, World};
 
 #[cfg(test)]

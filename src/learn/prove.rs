@@ -10,16 +10,28 @@ use commis_base::{
     settings::Settings,
 };
 use commis_recipe::{
+    model::Recipe,
     registry::{Held, Registry, Source},
     standing::Event,
 };
 use commis_runner::call::Caller;
+use commis_stages::effect::of_recipe;
 
-/// Proves one recipe and notes that it was. Fails with what reading and compiling it fails with, and with `BROWSER_*`.
+/// Asks a person whether the recipe's request may be sent three times, which is not known to read: why it may change something.
+pub type Consent<'a> = dyn Fn(&Recipe, &str) -> bool + Send + Sync + 'a;
+
+/// Where nobody is there to be asked.
+pub fn nobody_consents(_: &Recipe, _: &str) -> bool {
+    false
+}
+
+/// Proves one recipe and notes that it was. Fails with what reading and compiling it fails with, with `RECIPE_MAY_CHANGE`, and with
+/// `BROWSER_*`.
 pub async fn prove(
     registry: &Registry,
     name: &RecipeName,
     (caller, settings, tell): (&Caller, &Settings, &Tell),
+    consent: &Consent<'_>,
 ) -> Result<(Reverified, Source, Noted)> {
     let Held { mut recipe, source, .. } = registry.get(name)?;
     // It may have been taken back because the request changes something: nothing is sent to find out.
@@ -41,6 +53,16 @@ pub async fn prove(
         ));
     }
     let compiled = caller.compiled(&recipe)?;
+    if !recipe.trust.reads()
+        && let Err(why) = of_recipe(&recipe, false).allowed()
+        && !consent(&recipe, &why)
+    {
+        return Err(Error::new(
+            Code::RecipeMayChange,
+            format!("`{name}` was not learned here, and {why}: proving would send it three times"),
+        )
+        .hint(format!("look at it with `commis recipe explain {name}`; at a terminal `commis recipe verify {name}` asks whether to send it")));
+    }
     let gap = if caller.policy().is_test_host(compiled.host()) {
         Duration::ZERO
     } else {
@@ -63,6 +85,7 @@ pub async fn prove(
         } else {
             recipe.stand(recipe.standing().after(Event::Proven), "");
             recipe.verification = Some(proof);
+            recipe.trust = recipe.trust.proven();
             registry.save(&recipe)?;
         }
     } else if out.drifted {

@@ -16,6 +16,7 @@ use commis_recipe::{
     model::{Recipe, Status, TransportKind},
     registry::{Registry, Source},
     standing::{MAX_FAILURES, Standing},
+    trust::Trust,
 };
 use commis_runner::{Compiled, RecipeRunResult, call::Caller};
 use commis_state::State;
@@ -89,6 +90,10 @@ impl Runs<'_> {
     ) -> Result<RecipeRunResult> {
         let mut result = self.call(recipe, params, Fallback::Allowed).await?;
         let Some(example) = recipe.example().filter(|it| it != params) else { return Ok(result) };
+        // What is not known to read is sent once.
+        if !self.caller.compiled(recipe)?.repeatable() {
+            return Ok(result);
+        }
         if result.success && result.items == Some(0) && recipe.had_items() {
             self.doubt_empty(recipe, &example, &mut result).await;
             return Ok(result);
@@ -174,6 +179,7 @@ impl Call<'_> {
         if !kind.in_session() {
             return Ok(caller.call(permit, compiled, params).await);
         }
+        sessions.allow(recipe)?;
         let start = Instant::now();
         let session = sessions.of(&recipe.source_url, recipe.own_host.as_deref()).await?;
         let ms = start.elapsed().as_millis();
@@ -228,6 +234,12 @@ pub fn refused(recipe: &Recipe) -> Error {
             format!("{}; `commis recipe explain {name}` says more", way_back(name)),
         ),
         Standing::TakenBack => ("deprecated".to_owned(), "learn it again".to_owned()),
+        Standing::Draft if recipe.trust == Trust::Claimed => (
+            "draft: its file says that it was proven, and it was not proven here".to_owned(),
+            format!(
+                "`commis recipe verify {name}` proves it on its examples; `commis recipe trust {name}` if you know who proved it; --draft runs it all the same"
+            ),
+        ),
         Standing::Draft | Standing::Verified => (
             recipe.status.as_str().to_owned(),
             format!(

@@ -4,7 +4,7 @@
 //! held here, under a placeholder. Digests of what a stage is asked are taken over what stands for a value, never over it: a
 //! digest of a short password is as good as the password.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use zeroize::Zeroizing;
 
@@ -24,6 +24,8 @@ pub struct Secrets {
     held: BTreeMap<String, Held>,
     /// The sentence, the URL or what a step waits for holds one, which the user allowed.
     pub in_text: bool,
+    /// Variables that the user named on the command line: a file's are bound to hosts.
+    given: BTreeSet<String>,
 }
 
 enum Held {
@@ -71,6 +73,20 @@ impl Secrets {
         let Some(name) = variable(text) else { return false };
         self.held.insert(text.to_owned(), Held::Variable(name.to_owned()));
         true
+    }
+
+    /// The user's own word: that variable is typed wherever the steps say.
+    pub fn named_by_the_user(&mut self, name: &str) {
+        self.given.insert(name.to_owned());
+    }
+
+    /// Variables that a file names.
+    pub fn named_by_a_file(&self) -> Vec<&str> {
+        let all = self.held.values().filter_map(|it| match it {
+            Held::Variable(name) => Some(name.as_str()),
+            Held::Given(_) => None,
+        });
+        all.filter(|it| !self.given.contains(*it)).collect()
     }
 
     pub fn is_empty(&self) -> bool {

@@ -64,6 +64,11 @@ impl Sessions {
         self.login.as_ref().is_some_and(|it| it.site() == site)
     }
 
+    /// With a login, whether all that the recipe reaches is of its site. Fails with `LOGIN_NOT_ALLOWED`.
+    pub fn allow(&self, recipe: &Recipe) -> Result<()> {
+        self.login.as_ref().map_or(Ok(()), |it| stays_at(recipe, it.site()))
+    }
+
     /// The live session of that page, or a new one, at the host `own` of the user's own. Fails with `BROWSER_*` and what opening
     /// the page fails with.
     pub async fn of(&self, source_url: &str, own: Option<&str>) -> Result<Arc<Session>> {
@@ -101,6 +106,30 @@ impl Sessions {
         self.live.lock().await.clear();
         self.pool.close().await;
     }
+}
+
+/// Whether page, request, slots and redirects of a recipe are of that site: what a login shows goes nowhere else. Fails with
+/// `LOGIN_NOT_ALLOWED`.
+pub fn stays_at(recipe: &Recipe, site: &str) -> Result<()> {
+    let slots = recipe.slots.iter().filter_map(|it| match &it.from {
+        SlotSource::Response { url, .. } | SlotSource::Document { url, .. } => {
+            Some((format!("its slot `{}`", it.name), site_of(url)))
+        }
+        _ => None,
+    });
+    let hosts = recipe.request.allowed_domains.iter();
+    let mut all = [
+        ("its page".to_owned(), site_of(&recipe.source_url)),
+        ("its request".to_owned(), site_of(&recipe.request.url)),
+    ]
+    .into_iter()
+    .chain(slots)
+    .chain(hosts.map(|it| ("a host that it may reach".to_owned(), site_of(&format!("https://{it}/")))));
+    let Some((what, other)) = all.find(|it| it.1 != site) else { return Ok(()) };
+    let why = format!("the login is one of {site}, and {what} of `{}` is of {other}", recipe.name);
+    Err(Error::new(Code::LoginNotAllowed, why).hint(
+        "what a login shows may go to its own site alone: page, request, slots and allowed_domains are of that site, or it runs without a login",
+    ))
 }
 
 /// Forgets a session when its time is up, so that its cookies do not wait for the next run.

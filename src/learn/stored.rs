@@ -165,6 +165,16 @@ impl StoredTask {
         &self.entry.name
     }
 
+    /// The recipe's name, where a person gave it another than the task's.
+    pub fn recipe_name(&self) -> &RecipeName {
+        self.choice.as_ref().and_then(|it| it.name.as_ref()).unwrap_or(&self.entry.name)
+    }
+
+    /// As it is written down: secrets in it are redacted, as they are in the recipe.
+    pub fn about(&self) -> (&str, Option<&str>) {
+        (&self.entry.task, self.entry.category.as_deref())
+    }
+
     /// The host that a live recording opens first.
     pub fn host(&self) -> Option<String> {
         let Recorded::Live { url, .. } = &self.entry.source else { return None };

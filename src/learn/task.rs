@@ -19,7 +19,7 @@ use commis_base::{
 };
 use commis_browser::Step;
 use commis_net::egress::EgressPolicy;
-use commis_recipe::model::Recipe;
+use commis_recipe::model::{Recipe, SlotSource};
 use commis_stages::verify::Expectation;
 use commis_stages::{publish::About, table::Stage};
 use commis_vault::Name;
@@ -177,7 +177,16 @@ impl Task {
     /// like any other.
     pub fn own_host_of(&self, recipe: &Recipe, policy: &EgressPolicy) -> Option<String> {
         let asked = self.own_host(policy, &recipe.request.url);
-        self.own_host(policy, &recipe.source_url).filter(|it| asked.as_ref() == Some(it))
+        let fetched = |own: &String| {
+            recipe.slots.iter().all(|it| match &it.from {
+                SlotSource::Document { url, .. } | SlotSource::Response { url, .. } => {
+                    self.own_host(policy, url).as_ref() == Some(own)
+                }
+                _ => true,
+            })
+        };
+        self.own_host(policy, &recipe.source_url)
+            .filter(|it| asked.as_ref() == Some(it) && fetched(it))
     }
 
     /// Why nothing is replayed of a HAR that was recorded there.

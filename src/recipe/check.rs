@@ -7,10 +7,10 @@ use url::Url;
 use super::{
     assigned, auth,
     expression::Query,
-    headers::is_of_connection,
+    headers::{is_of_connection, overrides, overrides_as_field},
     model::{
-        LANGUAGE, Parameter, Recipe, RequestTemplate, ResponseSpec, ResponseType, SlotSource,
-        Status,
+        BodyTemplate, LANGUAGE, Parameter, Recipe, RequestTemplate, ResponseSpec, ResponseType,
+        SlotSource, Status,
     },
     request::CompiledRequest,
     selector,
@@ -88,13 +88,18 @@ fn check_own(recipe: &Recipe) -> Result<()> {
         let url = Url::parse(text).ok()?;
         Some(format!("{}:{}", url.host_str()?, url.port_or_known_default()?))
     };
-    let both = [recipe.source_url.clone(), origin_of(&recipe.request.url)];
-    if both.iter().all(|it| place(it).as_ref() == Some(own)) {
+    // What another site says would steer a request inside.
+    let fetched = recipe.slots.iter().filter_map(|it| match &it.from {
+        SlotSource::Response { url, .. } | SlotSource::Document { url, .. } => Some(url.clone()),
+        _ => None,
+    });
+    let all = [recipe.source_url.clone(), origin_of(&recipe.request.url)];
+    if all.into_iter().chain(fetched).all(|it| place(&it).as_ref() == Some(own)) {
         return Ok(());
     }
     let shown: String = own.escape_debug().take(80).collect();
-    Err(invalid(format!("own_host `{shown}` is not where source_url and request.url are"))
-        .hint("host and port, such as localhost:8001; both URLs are at it"))
+    Err(invalid(format!("own_host `{shown}` is not where source_url, request.url and slots are"))
+        .hint("host and port, such as localhost:8001; all URLs are at it"))
 }
 
 /// The names that templates may use.
@@ -154,11 +159,36 @@ fn check_request(request: &RequestTemplate, names: &BTreeSet<&str>) -> Result<()
     for (name, value) in &request.headers {
         check_header(name, value)?;
     }
+    if let Some(name) = override_of(request) {
+        let shown: String = name.escape_debug().take(60).collect();
+        return Err(invalid(format!("`{shown}` makes another request of this one")).hint(OVERRIDE));
+    }
     if request.body.is_some() && request.method == "GET" {
         return Err(invalid("a GET request has no body".to_owned())
             .hint("write `method: POST`, or move what it says to `query`"));
     }
     check_domains(request)
+}
+
+const OVERRIDE: &str = "write the method and the address that are meant; no server is to read others from a header or a field";
+
+/// What of a request makes servers take it for another one: a header or a field, by its name.
+pub fn override_of(request: &RequestTemplate) -> Option<&str> {
+    let field = |it: &&str| overrides_as_field(it);
+    let query = request.query.iter().map(|it| it.name.as_str());
+    let in_body: Vec<&str> = match &request.body {
+        Some(BodyTemplate::Form(fields)) => fields.iter().map(|it| it.name.as_str()).collect(),
+        Some(BodyTemplate::Json(serde_json::Value::Object(all))) => {
+            all.keys().map(String::as_str).collect()
+        }
+        // A form that was written out.
+        Some(BodyTemplate::Text(text)) => {
+            text.split(['&', '\r', '\n']).filter_map(|it| Some(it.split_once('=')?.0)).collect()
+        }
+        _ => Vec::new(),
+    };
+    let header = request.headers.keys().map(String::as_str).find(|it| overrides(it));
+    header.or_else(|| query.chain(in_body).find(field))
 }
 
 /// The header allowlist, for drafts as well. Fails with `RECIPE_INVALID`.
@@ -170,6 +200,10 @@ pub fn check_header(name: &str, value: &str) -> Result<()> {
     if is_forbidden(name) {
         return Err(invalid(format!("header `{name}` is not allowed in a recipe"))
             .hint("sessions and connections are not part of a recipe"));
+    }
+    if overrides(name) {
+        return Err(invalid(format!("header `{name}` makes another request of this one"))
+            .hint(OVERRIDE));
     }
     let template = Template::parse(value)?;
     if smells_secret(name) && template.is_literal() && !value.is_empty() {

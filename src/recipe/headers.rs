@@ -57,9 +57,55 @@ pub fn is_ambient(name: &str) -> bool {
     is_of_connection(name) || AMBIENT.contains(&name)
 }
 
+/// Whether a request header of that lower-case name makes servers take a request for another one: another method (`x-http-method`,
+/// `x-method-override`, `x-http-verb`) or another address (`x-original-url`, `x-rewrite-url`). From the documentation of Rails,
+/// Laravel, Symfony, Spring, ASP.NET, Express and IIS.
+pub fn overrides(name: &str) -> bool {
+    let Some(rest) = name.strip_prefix("x-") else { return false };
+    let words: Vec<&str> = rest.split(['-', '_']).collect();
+    let has = |all: &[&str]| words.iter().any(|it| all.contains(it));
+    has(&["override", "rewrite"])
+        || (words.contains(&"original") && has(&["url", "uri", "method", "path"]))
+        || (has(&["method", "verb"]) && words.iter().all(|it| ["http", "method", "verb", "forwarded", "requested"].contains(it)))
+}
+
+/// Whether a field of a query, a form or a JSON object of that name does the same: `_method`.
+pub fn overrides_as_field(name: &str) -> bool {
+    let name = name.to_ascii_lowercase().replace('_', "-");
+    let bare = name.trim_start_matches('-');
+    overrides(&name) || (bare.len() < name.len() && matches!(bare, "method" | "http-method" | "verb" | "methodoverride" | "method-override"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_makes_another_request_of_one() {
+        for name in [
+            "x-http-method-override",
+            "x-method-override",
+            "x-http-method",
+            "x-http-verb",
+            "x-verb",
+            "x-original-url",
+            "x-original-uri",
+            "x-rewrite-url",
+            "x-forwarded-method",
+            "x-override-url",
+        ] {
+            assert!(overrides(name) && overrides_as_field(name), "{name}");
+        }
+        for name in ["_method", "_METHOD", "__method", "_http_method", "_verb", "X-HTTP-Method-Override"] {
+            assert!(overrides_as_field(name), "{name}");
+        }
+        for name in ["x-requested-with", "x-api-method-id", "x-url", "method", "x-original", "accept"] {
+            assert!(!overrides(name), "{name}");
+        }
+        for name in ["method", "shipping_method", "verb", "http_method", "q", "methods"] {
+            assert!(!overrides_as_field(name), "{name}");
+        }
+    }
 
     #[test]
     fn whose_headers_they_are() {

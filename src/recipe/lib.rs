@@ -32,5 +32,6 @@ pub mod standing;
 pub mod template;
 pub mod trackers;
 mod transforms;
+pub mod trust;
 pub mod values;
 pub mod yaml;

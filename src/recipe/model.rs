@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{pagination, yaml};
+use super::{pagination, trust::Trust, yaml};
 use crate::shape::profile::Profile;
 use commis_base::{error::Result, ids::RecipeName};
 
@@ -60,6 +60,9 @@ pub struct Recipe {
     /// Why it was put out of service, of a deprecated one that may be proven again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub demotion: Option<Demotion>,
+    /// Who stands for it. In no file: of what was read from a text, nobody does.
+    #[serde(skip)]
+    pub trust: Trust,
 }
 
 impl Recipe {

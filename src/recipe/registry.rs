@@ -13,18 +13,21 @@ use super::{
     library,
     model::{Demotion, DemotionReason, Recipe, Verification},
     standing::{Event, Standing},
+    trust::{Ledger, Notes, Of, Trust, digest},
     yaml::{self, MAX_LEN},
 };
 use commis_base::{
     error::{Code, Error, Result},
     files::Dir,
     ids::RecipeName,
+    settings::Home,
 };
 
 /// A folder of recipes; it need not exist until something is saved.
 #[derive(Clone, Debug)]
 pub struct Registry {
     dir: PathBuf,
+    ledger: Ledger,
 }
 
 /// Where a recipe comes from.
@@ -79,8 +82,54 @@ struct Record {
 const RECORDS: &str = "library";
 
 impl Registry {
+    /// The recipes of a home.
+    pub fn of(home: &Home) -> Self {
+        Self { dir: home.recipes.clone(), ledger: Ledger::new(&home.trust) }
+    }
+
+    /// Those of a folder; what is known of them is noted in `trust` beside it.
     pub fn open(dir: &Path) -> Self {
-        Self { dir: dir.to_owned() }
+        Self { dir: dir.to_owned(), ledger: Ledger::new(&dir.with_file_name("trust")) }
+    }
+
+    /// Whether nothing was ever noted of its recipes: they may be of a time when files were believed.
+    pub fn is_new(&self) -> bool {
+        self.ledger.is_new()
+    }
+
+    /// From here on nothing is believed that is not noted: `known` says of which recipes of an earlier time there is evidence, and
+    /// `ran` which of the library ran here. Fails with `ARTIFACT_IO`.
+    pub fn begin(
+        &self,
+        known: impl Fn(&Recipe) -> Option<Trust>,
+        ran: impl Fn(&RecipeName) -> bool,
+    ) -> Result<()> {
+        let dir = Dir::open(&self.dir, false)?;
+        for file in dir.as_ref().map_or(Ok(Vec::new()), Dir::names)? {
+            let name = file.strip_suffix(".yaml").and_then(|it| RecipeName::new(it).ok());
+            let (Some(name), Some(dir)) = (name, &dir) else { continue };
+            let Ok(Some(recipe)) = read(dir, &name) else { continue };
+            if let Some(trust) = known(&recipe) {
+                self.ledger.note(Of::User, &name, &digest(&recipe)?, trust)?;
+            }
+        }
+        if let Some(dir) = Dir::open(&self.dir.join(RECORDS), false)? {
+            for file in dir.names()? {
+                let name = file.strip_suffix(".json").and_then(|it| RecipeName::new(it).ok());
+                let there = |it: &RecipeName| library::text(it.as_str()).is_some() && ran(it);
+                let Some(name) = name.filter(there) else { continue };
+                if let Ok(Some(bytes)) = dir.read(&file, MAX_LEN) {
+                    self.ledger.note(Of::Library, &name, &sha256(&bytes), Trust::Proven)?;
+                }
+            }
+        }
+        self.ledger.begin()
+    }
+
+    /// What changes when something else is noted of a recipe.
+    #[cfg(unix)]
+    pub fn stamp(&self, name: &RecipeName) -> [Option<(u64, i64, u64, u64)>; 2] {
+        [Of::User, Of::Library].map(|it| self.ledger.stamp(it, name))
     }
 
     /// All recipes by name, a library one left out where the user's shadows it. Fails with `ARTIFACT_IO`.
@@ -121,10 +170,11 @@ impl Registry {
             return Ok(vec![]);
         };
         let mut out = Vec::new();
+        let notes = self.ledger.read();
         for file in dir.names()? {
             if let Some(name) = file.strip_suffix(".yaml") {
                 let recipe = RecipeName::new(name)
-                    .and_then(|name| Ok((load(&dir, &name)?, name)))
+                    .and_then(|name| Ok((load(&dir, &name, &notes)?, name)))
                     .and_then(|(found, name)| found.ok_or_else(|| not_found(&name, &[])));
                 out.push(Entry {
                     name: name.to_owned(),
@@ -165,9 +215,21 @@ impl Registry {
     /// The user's recipe of that name, if there is one. Fails with `RECIPE_INVALID` or `ARTIFACT_IO`.
     pub fn own(&self, name: &RecipeName) -> Result<Option<Recipe>> {
         match Dir::open(&self.dir, false)? {
-            Some(dir) => load(&dir, name),
+            Some(dir) => load(&dir, name, &self.ledger.read()),
             None => Ok(None),
         }
+    }
+
+    /// The user's recipe as its file says, whoever stands for it. Fails with `RECIPE_NOT_FOUND`, `RECIPE_INVALID` or `ARTIFACT_IO`.
+    pub fn as_written(&self, name: &RecipeName) -> Result<Recipe> {
+        let dir = Dir::open(&self.dir, false)?;
+        let found = dir.map_or(Ok(None), |it| read(&it, name))?;
+        found.ok_or_else(|| not_found(name, &[]))
+    }
+
+    /// Notes that a person stands for the recipe of that name, as long as it is `sha256`. Fails with `ARTIFACT_IO`.
+    pub fn trust(&self, name: &RecipeName, sha256: &str) -> Result<()> {
+        self.ledger.note(Of::User, name, sha256, Trust::Person)
     }
 
     fn files(&self) -> Result<Vec<String>> {
@@ -178,12 +240,16 @@ impl Registry {
     fn of_library(&self, name: &RecipeName) -> Result<Option<Recipe>> {
         let Some(text) = library::text(name.as_str()) else { return Ok(None) };
         let mut recipe = yaml::parse(text)?;
+        recipe.trust = Trust::Library;
         let record = match Dir::open(&self.dir.join(RECORDS), false)? {
             Some(dir) => dir.read(&format!("{name}.json"), MAX_LEN)?,
             None => None,
         };
+        let noted = |it: &Vec<u8>| self.ledger.read().of(Of::Library, name, &sha256(it)).is_some();
+        let record = record.filter(noted);
         let record = record.and_then(|it| serde_json::from_slice::<Record>(&it).ok());
-        if let Some(it) = record.filter(|it| it.recipe_sha256 == sha256(text)) {
+        if let Some(it) = record.filter(|it| it.recipe_sha256 == sha256(text.as_bytes())) {
+            recipe.trust = Trust::Proven;
             recipe.verification = Some(it.verification);
             match it.demotion {
                 None => recipe.stand(Standing::Verified, ""),
@@ -239,22 +305,27 @@ impl Registry {
     ) -> Result<PathBuf> {
         let text = library::text(name.as_str()).ok_or_else(|| not_found(name, &[]))?;
         let verification = verification.clone();
-        let record = Record { recipe_sha256: sha256(text), verification, demotion };
+        let record = Record { recipe_sha256: sha256(text.as_bytes()), verification, demotion };
         let bytes = serde_json::to_vec_pretty(&record)
             .map_err(|err| Error::new(Code::Internal, "write the record as JSON").source(err))?;
         // The parent first: both are private folders of ours.
         drop(Dir::open(&self.dir, true)?);
         let dir = self.dir.join(RECORDS);
         commis_base::files::write_atomic(&dir, &format!("{name}.json"), &bytes)?;
+        self.ledger.note(Of::Library, name, &sha256(&bytes), Trust::Proven)?;
         Ok(dir.join(format!("{name}.json")))
     }
 
-    /// Writes the recipe whole or not at all, 0600, following no link. Fails with `RECIPE_INVALID` or `ARTIFACT_IO`.
+    /// Writes the recipe whole or not at all, 0600, following no link, and notes who stands for it. After a crash between the two it
+    /// is a draft. Fails with `RECIPE_INVALID` or `ARTIFACT_IO`.
     pub fn save(&self, recipe: &Recipe) -> Result<PathBuf> {
         check(recipe)?;
         let text = format!("{}\n{}", yaml::SCHEMA_LINE, yaml::to_yaml(recipe)?);
         let file = file_of(&recipe.name);
         commis_base::files::write_atomic(&self.dir, &file, text.as_bytes())?;
+        // As it will be read: text may come back otherwise than it was written.
+        let written = yaml::parse(&text)?;
+        self.ledger.note(Of::User, &recipe.name, &digest(&written)?, recipe.trust)?;
         self.keep_schema();
         Ok(self.dir.join(file))
     }
@@ -276,6 +347,7 @@ impl Registry {
     /// Removes what crashes left beside the recipes. Fails with `ARTIFACT_IO`.
     #[doc(hidden)]
     pub fn sweep(&self) -> Result<()> {
+        self.ledger.sweep()?;
         commis_base::files::sweep_shared(&self.dir)?;
         commis_base::files::sweep_shared(&self.dir.join(RECORDS))
     }
@@ -285,7 +357,7 @@ impl Registry {
         if let Some(dir) = Dir::open(&self.dir, false)?
             && dir.remove(&file_of(name))?
         {
-            return Ok(());
+            return self.ledger.forget(Of::User, name);
         }
         if library::text(name.as_str()).is_some() {
             return Err(Error::new(
@@ -300,16 +372,26 @@ impl Registry {
     }
 }
 
-fn sha256(text: &str) -> String {
+fn sha256(bytes: &[u8]) -> String {
     use sha2::Digest as _;
-    commis_base::ids::hex(&sha2::Sha256::digest(text.as_bytes()))
+    commis_base::ids::hex(&sha2::Sha256::digest(bytes))
 }
 
 fn file_of(name: &RecipeName) -> String {
     format!("{name}.yaml")
 }
 
-fn load(dir: &Dir, name: &RecipeName) -> Result<Option<Recipe>> {
+/// The recipe as it stands here.
+fn load(dir: &Dir, name: &RecipeName, notes: &Notes) -> Result<Option<Recipe>> {
+    let mut found = read(dir, name)?;
+    if let Some(it) = &mut found {
+        notes.judge(it)?;
+    }
+    Ok(found)
+}
+
+/// The recipe as its file says.
+fn read(dir: &Dir, name: &RecipeName) -> Result<Option<Recipe>> {
     let Some(bytes) = dir.read(&file_of(name), MAX_LEN)? else {
         return Ok(None);
     };
@@ -468,6 +550,7 @@ mod tests {
         let mut ran = recipe("it");
         ran.verification = Some(proof());
         ran.status = Status::Verified;
+        ran.trust = Trust::Proven;
         let failed = Event::Failed { in_a_row: 5 };
         let demote = || registry.demote(&ran, Source::User, failed, "2026").unwrap();
         assert_eq!(demote(), None, "it is gone");

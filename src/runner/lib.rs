@@ -28,10 +28,11 @@ use commis_net::transport::{Reply, Timings, Transport, retry::retry_after};
 use commis_recipe::{
     check::check,
     examples,
-    model::{Parameter, Recipe, Slot, Status, TransportKind},
+    model::{Parameter, Recipe, Slot, TransportKind},
     pagination::is_echo,
     request::{CompiledRequest, bind},
     shape::Verified,
+    trust::Trust,
 };
 use commis_redact::known::Known;
 
@@ -166,9 +167,9 @@ impl Compiled {
         self.recipe.auth.is_some()
     }
 
-    /// Whether its request may be sent twice: a GET, or what was sent more than once to prove it.
+    /// Whether its request may be sent twice: a GET, or what was sent more than once here to prove it.
     pub fn repeatable(&self) -> bool {
-        self.recipe.request.method == "GET" || self.recipe.status == Status::Verified
+        self.recipe.request.method == "GET" || self.recipe.trust == Trust::Proven
     }
 }
 

@@ -41,6 +41,8 @@ use commis_base::{
     settings::{Home, Settings},
 };
 use commis_browser::sessions::Sessions;
+use commis_learn::trust_what_was_learned;
+use commis_recipe::registry::Registry;
 use commis_state::{State, now_ms};
 
 /// What a graceful stop waits for.
@@ -231,6 +233,7 @@ pub async fn serve(home: Home, settings: Settings, options: Options) -> Result<(
     let (stop, again) = (CancellationToken::new(), Arc::new(Notify::new()));
     let reload = Arc::clone(&again);
     let _ending = Ending::watched(stop.clone(), move || reload.notify_one())?;
+    trust_what_was_learned(&home)?;
     folder.sweep()?;
     Sessions::new(&home.sessions).sweep()?;
     lifecycle::raise_limits();
@@ -249,7 +252,7 @@ pub async fn serve(home: Home, settings: Settings, options: Options) -> Result<(
         addr,
         started: Instant::now(),
         binary: lifecycle::binary(),
-        pantry: Pantry::new(home.recipes.clone()),
+        pantry: Pantry::new(Registry::of(&home)),
         events: Events::new(it.streams as usize),
         queue: Queue::new(it),
         desks: Desks::default(),

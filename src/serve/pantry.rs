@@ -26,6 +26,16 @@ impl Known {
         self.recipe.status == Status::Verified
     }
 
+    /// Nobody here stands for it.
+    pub fn is_strange(&self) -> bool {
+        self.recipe.trust.is_strange()
+    }
+
+    /// Its task and examples may be a stranger's words.
+    pub fn has_strange_words(&self) -> bool {
+        self.recipe.trust.has_strange_words()
+    }
+
     pub fn tool(&self) -> &Tool {
         self.tool.get_or_init(|| Tool::of(&self.recipe))
     }
@@ -33,8 +43,8 @@ impl Known {
 
 /// Size, time and inode of the file that a recipe is read from.
 type Stamp = Option<(u64, i64, u64, u64)>;
-/// Of the user's file, and of what is noted of a library recipe.
-type Stamps = (Stamp, Stamp);
+/// Of the user's file, of what is noted of a library recipe, and of who stands for either.
+type Stamps = (Stamp, Stamp, [Stamp; 2]);
 
 /// All recipes of a home.
 pub struct Pantry {
@@ -44,13 +54,13 @@ pub struct Pantry {
 }
 
 impl Pantry {
-    pub fn new(folder: PathBuf) -> Self {
-        Self { registry: Registry::open(&folder), folder, read: Mutex::default() }
+    pub fn new(registry: Registry) -> Self {
+        Self { folder: registry.folder().to_owned(), registry, read: Mutex::default() }
     }
 
     /// Fails with `RECIPE_NOT_FOUND`, `RECIPE_INVALID`, `ARTIFACT_IO`.
     pub fn get(&self, name: &RecipeName) -> Result<Arc<Known>> {
-        let stamps = self.stamps(name.as_str())?;
+        let stamps = self.stamps(name)?;
         if let Some((then, known)) = self.lock().get(name.as_str())
             && *then == stamps
         {
@@ -70,12 +80,13 @@ impl Pantry {
         Ok(names.into_iter().filter_map(|it| self.get(&RecipeName::new(it).ok()?).ok()).collect())
     }
 
-    fn stamps(&self, name: &str) -> Result<Stamps> {
-        let Some(dir) = Dir::open(&self.folder, false)? else { return Ok((None, None)) };
+    fn stamps(&self, name: &RecipeName) -> Result<Stamps> {
+        let trust = self.registry.stamp(name);
+        let Some(dir) = Dir::open(&self.folder, false)? else { return Ok((None, None, trust)) };
         let own = dir.stat(&format!("{name}.yaml"))?;
         // Where there is one of the user's, nothing is noted of the library's.
         let noted = if own.is_none() { dir.stat(&format!("library/{name}.json"))? } else { None };
-        Ok((own, noted))
+        Ok((own, noted, trust))
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, BTreeMap<String, (Stamps, Arc<Known>)>> {

@@ -10,9 +10,12 @@ use commis_artifacts::{
 };
 use commis_base::{error::Code, ids::RecipeName};
 use commis_net::egress::site_of;
-use commis_recipe::model::{
-    BodyTemplate, Complete, LANGUAGE, LoginNeed, Recipe, RequestTemplate, ResponseSpec, SlotSource,
-    Status, TransportKind, Verification, Witness,
+use commis_recipe::{
+    model::{
+        BodyTemplate, Complete, LANGUAGE, LoginNeed, Recipe, RequestTemplate, ResponseSpec, SlotSource,
+        Status, TransportKind, Verification, Witness,
+    },
+    trust::Trust,
 };
 
 /// What a recipe says of the task it came from.
@@ -94,6 +97,7 @@ pub fn publish(
             first_page: report.first_page.clone().filter(|_| report.verified),
         }),
         demotion: None,
+        trust: if report.verified { Trust::Proven } else { Trust::Learned },
     }
 }
 

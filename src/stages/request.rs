@@ -8,15 +8,15 @@ use url::Url;
 use commis_artifacts::recording::{Exchange, Origin, RequestBody, ValueOrigin};
 use commis_net::egress::site_of;
 use commis_recipe::{
-    check::check_header,
+    check::{check_header, override_of},
     framing::CALLBACK,
-    headers::is_ambient,
+    headers::{is_ambient, overrides},
     model::{BodyTemplate, Pair, RequestTemplate, Slot, SlotSource},
     request::is_raw,
     template::escape,
 };
 
-/// The request as recorded, its secrets as slots.
+/// The request as recorded, its secrets as slots; `None` for one that a recipe cannot hold.
 pub fn template(exchange: &Exchange) -> Option<(RequestTemplate, Vec<Slot>)> {
     let url = Url::parse(&exchange.url).ok()?;
     let mut slots = Slots { origins: &exchange.origins, slots: Vec::new() };
@@ -40,6 +40,10 @@ pub fn template(exchange: &Exchange) -> Option<(RequestTemplate, Vec<Slot>)> {
     let mut headers = BTreeMap::new();
     for header in &exchange.request_headers {
         let name = header.name.as_str();
+        // Without it this would be another request, perhaps one that changes something.
+        if overrides(name) {
+            return None;
+        }
         let is_noise = is_ambient(name) || name == "authorization";
         if is_noise || name.starts_with("sec-") || name.starts_with(':') {
             continue;
@@ -80,7 +84,8 @@ pub fn template(exchange: &Exchange) -> Option<(RequestTemplate, Vec<Slot>)> {
         allowed_sites: vec![site_of(&exchange.url)],
         allowed_domains: vec![host],
     };
-    Some((request, slots.slots))
+    // What a field makes another request of is none that a recipe may hold.
+    override_of(&request).is_none().then_some((request, slots.slots))
 }
 
 /// The characters of a pair that its page did not encode as a form does.

@@ -60,6 +60,21 @@ impl Dir {
         Ok(Some(out))
     }
 
+    /// The same: here files are as private as the folder is.
+    pub fn read_private(&self, name: &str, max: usize) -> Result<Option<Vec<u8>>> {
+        self.read(name, max)
+    }
+
+    /// Writes the file unless one of that name is there; false when there is.
+    pub fn create(&self, name: &str, bytes: &[u8]) -> Result<bool> {
+        let path = self.0.join(name);
+        match File::create_new(&path).and_then(|mut it| it.write_all(bytes)) {
+            Ok(()) => Ok(true),
+            Err(err) if err.kind() == ErrorKind::AlreadyExists => Ok(false),
+            Err(err) => Err(trouble("create", &path, err)),
+        }
+    }
+
     pub fn write(&self, name: &str, bytes: &[u8]) -> Result<()> {
         self.write_unsynced(name, bytes)
     }

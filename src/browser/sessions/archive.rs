@@ -89,8 +89,19 @@ impl Sessions {
         let text = std::str::from_utf8(&all[TRAJECTORY]).map_err(|_| bad("it is no text"))?;
         let lines: std::result::Result<Vec<Line>, _> =
             text.lines().map(serde_json::from_str).collect();
-        if lines.is_ok_and(|it| it.len() != manifest.actions as usize) || text.is_empty() {
+        if !lines.is_ok_and(|it| it.len() == manifest.actions as usize) || text.is_empty() {
             return Err(bad("its actions cannot be read"));
+        }
+        // Lists have a line for each session.
+        let told = [&mut manifest.name, &mut manifest.task, &mut manifest.url, &mut manifest.browser];
+        for it in told {
+            *it = it.chars().map(|it| if breaks_a_line(it) { ' ' } else { it }).collect();
+        }
+        let is_none = |it: &super::Parent| !is_id(&it.session);
+        if manifest.redactions.keys().any(|it| it.chars().any(breaks_a_line))
+            || manifest.parent.as_ref().is_some_and(is_none)
+        {
+            return Err(bad("its manifest is another's"));
         }
         let is_no_picture = |it: &(&String, &Vec<u8>)| {
             it.0.starts_with(container::SCREENSHOTS) && !pictures::is_picture(it.1)
@@ -110,6 +121,11 @@ impl Sessions {
         super::write(&dir, &manifest)?;
         Ok(manifest)
     }
+}
+
+/// Control characters, and the line and paragraph separators.
+fn breaks_a_line(it: char) -> bool {
+    it.is_control() || matches!(it, '\u{2028}' | '\u{2029}')
 }
 
 /// The files of an archive by name, and the id that is their folder.

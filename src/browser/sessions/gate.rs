@@ -141,8 +141,7 @@ impl Sessions {
             };
             let text = String::from_utf8_lossy(&bytes.unwrap_or_default()).into_owned();
             for (n, line) in text.lines().enumerate() {
-                // Hashes of files.
-                let hash = name == MANIFEST && line.starts_with("  ");
+                let hash = name == MANIFEST && is_hash_of_a_file(line);
                 if !hash && each(name, line, &mut by_rules).is_some() {
                     return Err(Error::new(
                         Code::SecretInTask,
@@ -154,6 +153,17 @@ impl Sessions {
         }
         Ok(())
     }
+}
+
+/// `  trajectory.ndjson: 3f…`: a name that sessions have and 64 hexadecimal digits, which rules take for a secret.
+fn is_hash_of_a_file(line: &str) -> bool {
+    let Some((name, hash)) = line.strip_prefix("  ").and_then(|it| it.split_once(": ")) else {
+        return false;
+    };
+    let name = name.trim_matches(['"', '\'']);
+    container::most(name).is_some()
+        && hash.len() == 64
+        && hash.bytes().all(|it| it.is_ascii_digit() || (b'a'..=b'f').contains(&it))
 }
 
 #[cfg(test)]

@@ -57,6 +57,7 @@ fn plan(url: &str, yaml: &str) -> Plan {
         typed: BTreeMap::new(),
         steps: if yaml.is_empty() { Vec::new() } else { serde_saphyr::from_str(yaml).unwrap() },
         secrets: Vec::new(),
+        bound: Vec::new(),
         timeout: Duration::from_secs(30),
     }
 }

@@ -21,6 +21,7 @@ use commis_recipe::{
         RequestTemplate, ResponseSpec, ResponseType, Status,
     },
     template::{escape, is_name},
+    trust::Trust,
     values,
 };
 
@@ -214,6 +215,7 @@ impl Made {
             verification: None,
             refused: None,
             demotion: None,
+            trust: Trust::Unknown,
         };
         check(&recipe)?;
         Ok(Draft { recipe, notes: self.notes })

@@ -1,5 +1,7 @@
 //! What a task came to: the recipe that its artifacts prove, or why there is none.
 
+use std::collections::BTreeSet;
+
 use super::{Learned, Run, demote, demoted_since, is_ours, keep, proven_since, publish};
 use commis_artifacts::{
     kinds::Kind,
@@ -11,7 +13,7 @@ use commis_base::{
     error::{Code, Error, Result},
     ids::RecipeName,
 };
-use commis_recipe::model::{Recipe, Status};
+use commis_recipe::model::{Recipe, SlotSource, Status};
 
 impl Run<'_> {
     pub(super) fn finish(
@@ -78,6 +80,7 @@ impl Run<'_> {
             publish(&self.task.about(), &recording, &draft, &self.get()?, &report, &verified_at);
         recipe.own_host = self.task.own_host_of(&recipe, &self.cx.policy);
         recipe.name = name;
+        asks_whom_it_saw(&recipe, &recording)?;
         self.folder.still_held()?;
         out.outcome = if report.verified { Outcome::Verified } else { Outcome::SavedDraft };
         out.reason.clone_from(&report.reason);
@@ -116,5 +119,34 @@ impl Run<'_> {
         let takes = |it: &String| held.parameters.iter().any(|known| known.name == *it);
         let same = is_ours(&held, self.task, recording) && recording.typed.keys().all(takes);
         (self.choice.is_none() && same && held.status == Status::Verified).then_some(held)
+    }
+}
+
+/// Artifacts come from other machines, too: a recipe asks hosts that its page asked. Fails with [`Code::ArtifactCorrupt`].
+fn asks_whom_it_saw(recipe: &Recipe, recording: &SessionRecording) -> Result<()> {
+    let host = |it: &str| Some(url::Url::parse(it).ok()?.host_str()?.to_owned());
+    let seen: BTreeSet<String> = std::iter::once(&recording.url)
+        .chain(recording.exchanges.iter().map(|it| &it.url))
+        .filter_map(|it| host(it))
+        .collect();
+    let slots = recipe.slots.iter().filter_map(|it| match &it.from {
+        SlotSource::Document { url, .. } | SlotSource::Response { url, .. } => Some(url.as_str()),
+        _ => None,
+    });
+    // Templates may stand in the path.
+    let end = recipe.request.url.find("://").map_or(0, |it| it + 3);
+    let path = recipe.request.url[end..].find('/').map_or(recipe.request.url.len(), |it| end + it);
+    let mut asked = std::iter::once(&recipe.request.url[..path]).chain(slots).map(host);
+    match asked.find(|it| it.as_ref().is_none_or(|it| !seen.contains(it))) {
+        None => Ok(()),
+        Some(it) => Err(Error::new(
+            Code::ArtifactCorrupt,
+            format!(
+                "what was learned of {} asks {}, which its recording never did",
+                recipe.name,
+                it.as_deref().unwrap_or("nobody")
+            ),
+        )
+        .hint("its artifacts were changed; `--force` learns it again")),
     }
 }

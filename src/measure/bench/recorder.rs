@@ -210,6 +210,7 @@ impl Bench<'_> {
             typed: BTreeMap::new(),
             steps: vec![Step::WaitFor(Wait::Text("parts are counted".to_owned()))],
             secrets: Vec::new(),
+            bound: Vec::new(),
             timeout: PATIENCE,
         };
         // A failure shows below.

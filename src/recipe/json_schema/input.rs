@@ -30,6 +30,20 @@ pub fn input_schema(recipe: &Recipe) -> Value {
     out
 }
 
+/// The same of a recipe whose words may be a stranger's: no example, no default and no choice that is text.
+pub fn without_words(input: &Value) -> Value {
+    let mut out = input.clone();
+    let has_text = |it: &Value| match it {
+        Value::Array(all) => all.iter().any(Value::is_string),
+        it => it.is_string(),
+    };
+    let all = out.get_mut("properties").and_then(Value::as_object_mut);
+    for it in all.into_iter().flat_map(Map::values_mut).filter_map(Value::as_object_mut) {
+        it.retain(|key, value| !matches!(&**key, "examples" | "default" | "enum") || !has_text(value));
+    }
+    out
+}
+
 fn parameter(it: &Parameter) -> Value {
     let limits = &it.constraints;
     let is_choice = !limits.map.is_empty();

@@ -15,7 +15,7 @@ use serde_json::Value;
 
 use self::place::Place;
 pub use self::{
-    input::{input_schema, plain as is_plain_word},
+    input::{input_schema, plain as is_plain_word, without_words},
     inverted::answer_schema,
     place::in_schema,
 };

@@ -32,11 +32,12 @@ pub fn tasks(typed: &str, all: &[Arc<Known>]) -> Vec<String> {
 mod tests {
     use super::*;
     use crate::pantry::Pantry;
+    use commis_recipe::registry::Registry;
 
     #[test]
     fn what_was_typed_leads_to_recipes() {
         let home = tempfile::tempdir().unwrap();
-        let all = Pantry::new(home.path().to_owned()).all().unwrap();
+        let all = Pantry::new(Registry::open(home.path())).all().unwrap();
         assert_eq!(names("hn-", &all), ["hn-newest", "hn-search"]);
         assert_eq!(names("Earthquakes", &all), ["usgs-earthquakes"]);
         assert_eq!(names("", &all).len(), all.len());

@@ -24,6 +24,7 @@ use super::{
     approval::{can_ask, is_modern},
     complete,
     listed::{self, Recipes, Wanted},
+    strange,
 };
 use crate::{
     Daemon,
@@ -175,6 +176,9 @@ impl ServerHandler for Face {
             let hint = "a person runs it: `commis do` in a terminal, or the dashboard";
             return Ok(refusal(&Trouble::of(&err.hint(hint))).into());
         }
+        if let Some(it) = strange::refused(&self.daemon.pantry, row, &args) {
+            return Ok(refusal(&it).into());
+        }
         let args = if row.spec.name == "recipe_run" {
             match self.completed(&who, args, &request, &context).await? {
                 Completed::Yes(it) => it,
@@ -190,7 +194,10 @@ impl ServerHandler for Face {
             return self.run(&who, row, (args, how), &request, &context).await;
         }
         match Queue::perform(&self.daemon, row, Value::Object(args), who, how).await {
-            Ok(Performed::Done(it)) => Ok(Self::done(it).into()),
+            Ok(Performed::Done(mut it)) => {
+                strange::left_out(&self.daemon.pantry, row, &mut it.data);
+                Ok(Self::done(it).into())
+            }
             Ok(Performed::Accepted(task)) => self.task(task, &context).await,
             Err(it) => Ok(refusal(&it).into()),
         }
@@ -292,7 +299,8 @@ impl ServerHandler for Face {
             || ErrorData::resource_not_found("there is no such resource", Some(uri.clone()));
         let name = request.uri.strip_prefix("commis://recipes/").ok_or_else(missing)?;
         let name = RecipeName::new(name).ok().filter(|it| who.sees(it.as_str()));
-        let known = name.and_then(|it| self.daemon.pantry.get(&it).ok()).ok_or_else(missing)?;
+        let known = name.and_then(|it| self.daemon.pantry.get(&it).ok());
+        let known = known.filter(|it| !it.has_strange_words()).ok_or_else(missing)?;
         let text = yaml::to_yaml(&known.recipe).map_err(|err| internal(&err))?;
         let contents = ResourceContents::text(text, request.uri).with_mime_type("application/yaml");
         Ok(ReadResourceResult::new(vec![contents]).into())
@@ -347,7 +355,7 @@ impl ServerHandler for Face {
         // Also those that are not in service: they can be read, and run by name.
         let (who, all) = (who(&context)?, self.daemon.pantry.all());
         let mut all = all.map_err(|err| internal(&err))?;
-        all.retain(|it| who.sees(it.recipe.name.as_str()));
+        all.retain(|it| who.sees(it.recipe.name.as_str()) && !it.has_strange_words());
         let values = match &request.r#ref {
             Reference::Resource(it) if it.uri == TEMPLATE => {
                 complete::names(&request.argument.value, &all)

@@ -8,6 +8,7 @@ pub mod fixtures;
 mod handler;
 mod listed;
 pub mod seal;
+mod strange;
 pub mod tool;
 
 use std::{collections::BTreeMap, convert::Infallible, sync::Arc, time::Duration};

@@ -7,8 +7,9 @@ use sha2::{Digest as _, Sha256};
 use commis_base::ids::hex;
 use commis_net::egress::site_of;
 use commis_recipe::{
-    json_schema::{conform::Declared, data_schema, input_schema},
+    json_schema::{conform::Declared, data_schema, input_schema, without_words},
     model::{FirstPage, LoginProof, Recipe, Status},
+    trust::Trust,
 };
 use commis_stages::effect::of_recipe;
 
@@ -48,7 +49,11 @@ impl Tool {
         let name = Some(name).filter(|it| it.len() <= MAX_NAME && !is_taken);
         let reads_only = reads_only(recipe);
         let (input, data) = (input_schema(recipe), data_schema(recipe, None));
-        let brief = brief(&input);
+        let brief = brief(&if recipe.trust.has_strange_words() {
+            without_words(&input)
+        } else {
+            input.clone()
+        });
         let description = description(recipe);
         let used =
             AROUND + brief.to_string().len() + description.len() + recipe.name.as_str().len();
@@ -104,9 +109,9 @@ fn brief(input: &Value) -> Value {
     out
 }
 
-/// Whether its request is known to read, by itself or by what it was answered when it was proven.
+/// Whether its request is known to read, by itself or by what it was answered when it was proven here.
 fn reads_only(recipe: &Recipe) -> bool {
-    of_recipe(recipe, proof(recipe).is_some()).is_read()
+    of_recipe(recipe, recipe.trust == Trust::Proven && proof(recipe).is_some()).is_read()
 }
 
 fn proof(recipe: &Recipe) -> Option<Value> {

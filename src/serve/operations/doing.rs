@@ -26,7 +26,7 @@ use commis_agent::{
 };
 use commis_base::error::{Code, Error};
 use commis_net::egress::site_of;
-use commis_recipe::model::Recipe;
+use commis_recipe::{model::Recipe, trust::Trust};
 use commis_state::now_ms;
 
 type Out<T> = Result<(T, Meta), Box<Trouble>>;
@@ -63,7 +63,7 @@ pub fn rows(out: &mut Vec<Row>) {
         Spec {
             name: "playbook_list",
             kind: Kind::Read,
-            need: Need::Any,
+            need: Need::May(Area::Browse, Right::Read),
             routes: &[(Verb::Get, "/api/playbooks")],
             tool: Tool::All,
             length: Length::Now,
@@ -273,8 +273,12 @@ pub(crate) fn meant(asked: &Asked, it: &Sought<'_>) -> commis_base::error::Resul
         .collect();
     // Where a page is named only recipes of its site are meant: a common sentence is of many sites.
     let of = it.url.map(site_of);
-    let at_site =
-        |known: &&Arc<Known>| of.as_ref().is_none_or(|of| site_of(&known.recipe.source_url) == *of);
+    let at_site = |known: &&Arc<Known>| {
+        let recipe = &known.recipe;
+        // That a page asks another site was seen when it was learned, or somebody stands for it.
+        let asks_there = |of: &String| recipe.trust != Trust::Examples || site_of(&recipe.request.url) == *of;
+        of.as_ref().is_none_or(|of| site_of(&recipe.source_url) == *of && asks_there(of))
+    };
     let mine: Vec<&Arc<Known>> = mine.into_iter().filter(at_site).collect();
     let near = scored(it.task, &mine);
     let fit: Vec<_> = near

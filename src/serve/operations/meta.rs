@@ -8,7 +8,7 @@ use crate::{
     answer::Trouble,
     book::TokenView,
     lifecycle,
-    principal::{Need, Scope},
+    principal::{Area, Need, Right, Scope},
     remote::{Key, Remote, new_token},
 };
 use commis_base::error::{Code, Error};
@@ -131,10 +131,13 @@ struct Nothing {}
 struct Health {
     version: String,
     /// Since it started.
-    uptime_sec: u64,
-    /// Tasks that wait, and that are at work.
-    queued: usize,
-    running: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    uptime_sec: Option<u64>,
+    /// Tasks that wait, and that are at work; told to who may read of tasks, as is how long it has served and where.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    queued: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    running: Option<usize>,
     recipes: usize,
     verified: usize,
     /// Where the remote listener is, when it is open.
@@ -145,14 +148,15 @@ async fn health(asked: Asked, _: Nothing) -> Out<Health> {
     let daemon = &asked.daemon;
     let all = daemon.pantry.all()?;
     let seen = || all.iter().filter(|it| asked.who.sees(it.recipe.name.as_str()));
+    let all_told = asked.who.may(Need::May(Area::Tasks, Right::Read), None);
     plain(Health {
         version: env!("CARGO_PKG_VERSION").to_owned(),
-        uptime_sec: daemon.started.elapsed().as_secs(),
-        queued: daemon.queue.waiting(),
-        running: daemon.queue.at_work(),
+        uptime_sec: all_told.then(|| daemon.started.elapsed().as_secs()),
+        queued: all_told.then(|| daemon.queue.waiting()),
+        running: all_told.then(|| daemon.queue.at_work()),
         recipes: seen().count(),
         verified: seen().filter(|it| it.is_served()).count(),
-        remote: daemon.remote.addr().map(|it| it.to_string()),
+        remote: daemon.remote.addr().map(|it| it.to_string()).filter(|_| all_told),
     })
 }
 

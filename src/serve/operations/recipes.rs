@@ -21,7 +21,7 @@ use commis_base::{
 };
 use commis_export::{File, Form};
 use commis_learn::{
-    Finding, Heal, Inspected, Shown, Verdict, apart, inspect, is_finding, note, prove, refused,
+    Finding, Heal, Inspected, Shown, Verdict, apart, inspect, is_finding, nobody_consents, note, prove, refused,
     render, told_health, words,
 };
 use commis_recipe::{
@@ -30,6 +30,7 @@ use commis_recipe::{
     yaml,
 };
 use commis_runner::RecipeRunResult;
+use commis_stages::effect::of_recipe;
 use commis_state::Health;
 
 type Out<T> = Result<(T, Meta), Box<Trouble>>;
@@ -407,7 +408,17 @@ pub async fn run_data(
     asked.who.must(Need::Run, Some(name))?;
     match recipe.status {
         Status::Verified => {}
-        Status::Draft if draft => {}
+        Status::Draft if draft => {
+            // Who asks over a wire is no person who looked at it.
+            if !recipe.trust.reads()
+                && let Err(why) = of_recipe(recipe, false).allowed()
+            {
+                let why = format!("`{name}` was not learned here, and {why}");
+                return Err(Error::new(Code::RecipeMayChange, why)
+                    .hint(format!("a person may run it: `commis recipe run {name} --draft`"))
+                    .into());
+            }
+        }
         _ => return Err(refused(recipe).into()),
     }
     let world = daemon.world();
@@ -569,7 +580,8 @@ async fn verify(asked: Asked, args: Named) -> Out<Proven> {
     let name = known.recipe.name.clone();
     let (daemon, of) = (Arc::clone(&asked.daemon), name.clone());
     let work = move || async move {
-        prove(&daemon.pantry.registry, &of, (&world.caller, &world.settings, &told)).await
+        let with = (&world.caller, &world.settings, &told as &commis_learn::Tell);
+        prove(&daemon.pantry.registry, &of, with, &nobody_consents).await
     };
     let (proof, _, noted) = apart(work, super::stopped(&asked)).await?;
     if proof.verified {
@@ -669,6 +681,7 @@ async fn fork(asked: Asked, args: Fork) -> Out<Name> {
     recipe.name = name.clone();
     recipe.status = Status::Draft;
     recipe.demotion = None;
+    recipe.trust = recipe.trust.of_copy();
     registry.save(&recipe)?;
     changed(&asked, name.as_str(), "draft");
     plain(Name { name: name.to_string() })

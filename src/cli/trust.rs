@@ -1,0 +1,76 @@
+//! `commis recipe trust`
+
+use std::io::IsTerminal as _;
+
+use super::{
+    Global,
+    wire::{self, clean},
+};
+use commis_base::{
+    error::{Code, Error, Result},
+    ids::RecipeName,
+};
+use commis_learn::words;
+use commis_recipe::{
+    model::{Recipe, Status},
+    registry::{Held, Source},
+    trust::digest,
+};
+
+/// Digits of a digest that are typed or given at least.
+const TYPED: usize = 12;
+
+/// Stand for a recipe that somebody else wrote and proved
+///
+/// A recipe that was not learned or proven here is a draft, whatever its file says. Where you know who proved it, this makes its file
+/// count as it is written: it shows the method, the address, the hosts and the values that it fetches, and asks. Any change of the
+/// file takes that back. What is known to nobody here is never retried or called read only; `recipe verify` proves more.
+///
+/// Without a terminal give the digest that was shown: --digest. Without it nothing is noted, and the exit code is 2.
+///
+/// Example: commis recipe trust shop-search
+#[derive(clap::Args)]
+pub struct Args {
+    name: String,
+    /// The recipe's digest, as this command shows it: at least 12 digits
+    #[arg(long, value_name = "DIGITS")]
+    digest: Option<String>,
+}
+
+pub fn run(args: Args, global: &Global) -> Result<u8> {
+    let (home, _) = wire::read(global)?;
+    let registry = wire::registry(&home)?;
+    let name = RecipeName::new(args.name)?;
+    let recipe = registry.as_written(&name)?;
+    if recipe.status == Status::Draft {
+        return Err(Error::new(Code::RecipeNotVerified, format!("`{name}` is a draft"))
+            .hint(format!("there is no proof to believe; `commis recipe verify {name}` makes one")));
+    }
+    let sha256 = digest(&recipe)?;
+    for it in facts(&recipe) {
+        wire::say(&clean(&it));
+    }
+    wire::say(&format!("digest: {sha256}"));
+    let fits = |it: &str| it.len() >= TYPED && sha256.starts_with(it);
+    match args.digest.as_deref() {
+        Some(it) if fits(it) => {}
+        Some(_) => {
+            return Err(Error::new(Code::Usage, "that is not the digest of this recipe")
+                .hint("its file is another than the one that was shown"));
+        }
+        None if !std::io::stdin().is_terminal() => {
+            return Err(Error::new(Code::Usage, "nobody is here to be asked")
+                .hint(format!("look at what is shown, then give --digest {}", &sha256[..TYPED])));
+        }
+        None if wire::confirmed("stand for this recipe as it is written?") => {}
+        None => return Err(Error::new(Code::Forbidden, format!("nobody stands for `{name}`"))),
+    }
+    registry.trust(&name, &sha256)?;
+    wire::line(&format!("{name}: {}", recipe.status.as_str()));
+    Ok(0)
+}
+
+/// What a person looks at: lines that quote what a stranger wrote.
+pub fn facts(recipe: &Recipe) -> Vec<String> {
+    words(&Held { recipe: recipe.clone(), source: Source::User, shadows: false })
+}

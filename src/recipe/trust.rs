@@ -1,0 +1,236 @@
+//! What this home knows of a recipe: who proved it, by what was noted here and never by what its file says.
+//!
+//! A recipe's file may be a stranger's: its status, its proof and its words are claims. What was proven here is noted beside the
+//! state of the home, in `trust/NAME.json`: a digest of the recipe, and a code over it by the key of this home (`trust/key`, 0600).
+//! Who can only put files into the folder of recipes can make neither. A recipe whose digest is not noted is a draft.
+
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
+
+use super::model::{Recipe, Status};
+use commis_base::{
+    error::{Code, Error, Result},
+    files::{self, Dir},
+    ids::{RecipeName, hex},
+    mac::MacKey,
+};
+
+const KEY: &str = "key";
+const PURPOSE: &str = "commis recipe 1";
+const MAX_RECORD: usize = 4096;
+
+/// Who stands for a recipe. Stands in no file: the registry alone says so.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Trust {
+    /// Nobody, and it claims nothing.
+    #[default]
+    Unknown,
+    /// Nobody, though its file says that it was proven.
+    Claimed,
+    /// It comes with the program.
+    Library,
+    /// It was learned here and not proven: its request was replayed as one that reads.
+    Learned,
+    /// A person looked at it and said so.
+    Person,
+    /// Its examples were proven here; no page was seen that makes its request.
+    Examples,
+    /// It was learned and proven here, or is of the library and was proven here.
+    Proven,
+}
+
+impl Trust {
+    /// Whether nobody here stands for it.
+    pub const fn is_strange(self) -> bool {
+        matches!(self, Self::Unknown | Self::Claimed)
+    }
+
+    /// Whether its words may be a stranger's: a proof says nothing of them.
+    pub const fn has_strange_words(self) -> bool {
+        self.is_strange() || matches!(self, Self::Examples)
+    }
+
+    /// Whether learning here judged its request to read, or it comes with the program.
+    pub const fn reads(self) -> bool {
+        matches!(self, Self::Library | Self::Learned | Self::Proven)
+    }
+
+    /// What it is once its examples were proven here.
+    #[must_use]
+    pub const fn proven(self) -> Self {
+        if self.reads() { Self::Proven } else { Self::Examples }
+    }
+
+    /// What a copy of such a recipe is, which is a draft.
+    #[must_use]
+    pub const fn of_copy(self) -> Self {
+        match self {
+            Self::Proven => Self::Learned,
+            Self::Claimed | Self::Examples => Self::Unknown,
+            it => it,
+        }
+    }
+}
+
+/// Digest of all that a recipe says, however its file is laid out. Fails with `INTERNAL`.
+pub fn digest(recipe: &Recipe) -> Result<String> {
+    let bytes = serde_json::to_vec(recipe)
+        .map_err(|err| Error::new(Code::Internal, "write the recipe as JSON").source(err))?;
+    Ok(hex(&Sha256::digest(&bytes)))
+}
+
+/// Whose note it is: the user's recipe, or a proof of one of the library.
+#[derive(Clone, Copy)]
+pub(super) enum Of {
+    User,
+    Library,
+}
+
+impl Of {
+    const fn as_str(self) -> &'static str {
+        match self {
+            Self::User => "user",
+            Self::Library => "library",
+        }
+    }
+
+    /// Names of recipes have no dot.
+    fn file(self, name: &RecipeName) -> String {
+        match self {
+            Self::User => format!("{name}.json"),
+            Self::Library => format!("library.{name}.json"),
+        }
+    }
+}
+
+/// The folder of what is noted.
+#[derive(Clone, Debug)]
+pub(super) struct Ledger {
+    dir: PathBuf,
+}
+
+/// The same, opened.
+pub(super) struct Notes(Option<(Dir, MacKey)>);
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Record {
+    sha256: String,
+    trust: Trust,
+    /// Over all of it, and the name.
+    code: String,
+}
+
+impl Ledger {
+    pub fn new(dir: &Path) -> Self {
+        Self { dir: dir.to_owned() }
+    }
+
+    /// Whether nothing was ever noted here.
+    pub fn is_new(&self) -> bool {
+        self.dir.join(KEY).symlink_metadata().is_err()
+    }
+
+    /// What was noted. Notes that cannot be read are none.
+    pub fn read(&self) -> Notes {
+        let opened = || {
+            let Some(dir) = Dir::open(&self.dir, false)? else { return Ok(None) };
+            Ok::<_, Error>(MacKey::read(&dir, KEY)?.map(|key| (dir, key)))
+        };
+        Notes(opened().unwrap_or_else(|err| {
+            tracing::warn!(error = %err, "what is known of recipes cannot be read: all are drafts");
+            None
+        }))
+    }
+
+    /// Makes the key, so that this home is no longer new. Fails with `ARTIFACT_IO`.
+    pub fn begin(&self) -> Result<()> {
+        MacKey::read_or_make(&files::made(&self.dir)?, KEY).map(drop)
+    }
+
+    /// Notes who stands for what has that digest, in place of what was noted under the name. Fails with `ARTIFACT_IO`.
+    pub fn note(&self, of: Of, name: &RecipeName, sha256: &str, trust: Trust) -> Result<()> {
+        if trust.is_strange() {
+            return self.forget(of, name);
+        }
+        let dir = files::made(&self.dir)?;
+        let key = MacKey::read_or_make(&dir, KEY)?;
+        let code = key.hex_code(PURPOSE, &signed(of, name, sha256, trust));
+        let record = Record { sha256: sha256.to_owned(), trust, code };
+        let bytes = serde_json::to_vec(&record)
+            .map_err(|err| Error::new(Code::Internal, "write the note as JSON").source(err))?;
+        let file = of.file(name);
+        if dir.read(&file, MAX_RECORD)?.as_deref() == Some(&bytes) {
+            return Ok(());
+        }
+        dir.write(&file, &bytes)
+    }
+
+    /// Fails with `ARTIFACT_IO`.
+    pub fn forget(&self, of: Of, name: &RecipeName) -> Result<()> {
+        let dir = Dir::open(&self.dir, false)?;
+        dir.map_or(Ok(()), |it| it.remove(&of.file(name)).map(drop))
+    }
+
+    /// What changes when another note is made.
+    #[cfg(unix)]
+    pub fn stamp(&self, of: Of, name: &RecipeName) -> Option<(u64, i64, u64, u64)> {
+        Dir::open(&self.dir, false).ok()??.stat(&of.file(name)).ok()?
+    }
+
+    /// Removes what crashes left. Fails with `ARTIFACT_IO`.
+    pub fn sweep(&self) -> Result<()> {
+        files::sweep_shared(&self.dir)
+    }
+}
+
+impl Notes {
+    /// Who stands for what has that digest.
+    pub fn of(&self, of: Of, name: &RecipeName, sha256: &str) -> Option<Trust> {
+        let (dir, key) = self.0.as_ref()?;
+        let bytes = dir.read_private(&of.file(name), MAX_RECORD).ok()??;
+        let it: Record = serde_json::from_slice(&bytes).ok()?;
+        let signed = signed(of, name, &it.sha256, it.trust);
+        (it.sha256 == sha256 && key.holds(PURPOSE, &signed, &it.code)).then_some(it.trust)
+    }
+
+    /// The recipe as it stands here: one that nobody here stands for is a draft, and what it says of its proof is left out.
+    pub fn judge(&self, recipe: &mut Recipe) -> Result<()> {
+        if let Some(it) = self.of(Of::User, &recipe.name, &digest(recipe)?) {
+            recipe.trust = it;
+            return Ok(());
+        }
+        let claims = recipe.status != Status::Draft;
+        recipe.trust = if claims { Trust::Claimed } else { Trust::Unknown };
+        // What was taken back stays so: nothing can be done with it.
+        if recipe.status == Status::Verified || recipe.demotion.is_some() {
+            (recipe.status, recipe.demotion) = (Status::Draft, None);
+        }
+        if let Some(it) = &mut recipe.verification {
+            (it.verified_at, it.witness, it.complete, it.first_page) = (None, None, None, None);
+            it.browser_ms = None;
+            it.examples.clear();
+        }
+        Ok(())
+    }
+}
+
+fn signed<'a>(of: Of, name: &'a RecipeName, sha256: &'a str, trust: Trust) -> [&'a [u8]; 4] {
+    let trust = match trust {
+        Trust::Unknown => "unknown",
+        Trust::Claimed => "claimed",
+        Trust::Library => "library",
+        Trust::Learned => "learned",
+        Trust::Person => "person",
+        Trust::Examples => "examples",
+        Trust::Proven => "proven",
+    };
+    [of.as_str().as_bytes(), name.as_str().as_bytes(), sha256.as_bytes(), trust.as_bytes()]
+}
+
+#[cfg(test)]
+#[path = "trust_tests.rs"]
+mod tests;

@@ -1,0 +1,87 @@
+//! Recipes that nobody here stands for, kept from models: their names, words and examples may be a stranger's instructions.
+//!
+//! Programs and people find them over REST, on the command line and at the dashboard, as drafts.
+
+use serde_json::{Map, Value};
+
+use crate::{
+    answer::Trouble,
+    operations::Row,
+    pantry::{Known, Pantry},
+};
+use commis_base::{
+    error::{Code, Error},
+    ids::RecipeName,
+};
+
+/// Operations that tell or do what a recipe of that name says.
+const OF_ONE: &[&str] = &[
+    "recipe_get",
+    "recipe_run",
+    "recipe_dry_run",
+    "recipe_verify",
+    "recipe_heal",
+    "recipe_fork",
+];
+/// Those that quote it.
+const QUOTING: &[&str] = &["recipe_explain", "recipe_export"];
+
+/// Why a call of a model is refused, where it is.
+pub fn refused(pantry: &Pantry, row: &Row, args: &Map<String, Value>) -> Option<Trouble> {
+    let quotes = QUOTING.contains(&row.spec.name);
+    if !quotes && !OF_ONE.contains(&row.spec.name) {
+        return None;
+    }
+    let name = RecipeName::new(args.get("name")?.as_str()?).ok()?;
+    let known = pantry.get(&name).ok()?;
+    let strange = if quotes { known.has_strange_words() } else { known.is_strange() };
+    strange.then(|| {
+        let err = Error::new(
+            Code::RecipeNotVerified,
+            format!("`{name}` was not learned here: a stranger may have written it"),
+        );
+        Trouble::of(&err.hint(format!(
+            "a person looks at it: `commis recipe explain {name}`, then `commis recipe verify {name}`"
+        )))
+    })
+}
+
+/// What was found, without them, and without the words of those whose examples alone were proven.
+pub fn left_out(pantry: &Pantry, row: &Row, data: &mut Value) {
+    match row.spec.name {
+        "recipe_find" | "recipe_list" => {
+            let Some(all) = data.get_mut("recipes").and_then(Value::as_array_mut) else { return };
+            all.retain_mut(|it| match of(pantry, it) {
+                Some(known) if known.is_strange() => false,
+                Some(known) => {
+                    wordless(&known, it);
+                    true
+                }
+                None => true,
+            });
+        }
+        "recipe_get" => {
+            if let Some(known) = of(pantry, data) {
+                wordless(&known, data);
+            }
+        }
+        _ => {}
+    }
+}
+
+fn of(pantry: &Pantry, line: &Value) -> Option<std::sync::Arc<Known>> {
+    pantry.get(&RecipeName::new(line.get("name")?.as_str()?).ok()?).ok()
+}
+
+fn wordless(known: &Known, line: &mut Value) {
+    if !known.has_strange_words() {
+        return;
+    }
+    if let Some(it) = line.as_object_mut() {
+        it.insert("task".to_owned(), "".into());
+        it.remove("category");
+        if it.contains_key("input_schema") {
+            it.insert("input_schema".to_owned(), known.tool().brief.clone());
+        }
+    }
+}
