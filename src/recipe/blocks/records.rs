@@ -32,9 +32,10 @@ const MOST: usize = 60;
 /// Adds the page's records, each with the container that holds it and its heading.
 pub fn add<'a>(page: &'a Html, groups: &mut Vec<Group<'a>>) {
     let mut found: BTreeMap<NodeId, (ElementRef<'a>, usize)> = BTreeMap::new();
+    let mut homes = Homes::default();
     for (label, value) in pairs(page.root_element()) {
         // One record is what has a heading of its own.
-        let Some(home) = home(label) else { continue };
+        let Some(home) = homes.of(label) else { continue };
         let weight = chars(value).min(WEIGHT) + chars(label).min(MAX_LABEL);
         let it = found.entry(home.id()).or_insert((home, 0));
         it.1 += weight;
@@ -206,36 +207,48 @@ fn prose(element: ElementRef<'_>, items: &BTreeSet<NodeId>) -> usize {
         .sum()
 }
 
-/// The nearest element around a pair that has a heading, or says that it is one thing.
-fn home(label: ElementRef<'_>) -> Option<ElementRef<'_>> {
-    let mut at = label.parent().and_then(ElementRef::wrap)?;
-    let mut list = None;
-    loop {
-        let name = at.value().name();
-        if matches!(name, "table" | "dl") {
-            list = Some(at);
-        }
-        let is_thing =
-            matches!(name, "article" | "main" | "body") || at.value().attr("itemscope").is_some();
-        let has_heading =
-            name != "table" && at.child_elements().any(|it| is_read(it) && is_heading(it));
-        if is_thing || has_heading {
-            // What all of the page holds is no one thing.
-            return if name == "body" { list.or_else(|| titled(label)) } else { Some(at) };
-        }
-        at = at.parent().and_then(ElementRef::wrap)?;
-    }
+/// What is known of elements around pairs: many pairs stand in one.
+#[derive(Default)]
+struct Homes {
+    headed: BTreeMap<NodeId, bool>,
+    titled: BTreeMap<NodeId, bool>,
 }
 
-/// The nearest element around a pair that begins with a title in an element of its own.
-fn titled(label: ElementRef<'_>) -> Option<ElementRef<'_>> {
-    let is_title = |it: ElementRef<'_>| matches!(it.value().name(), "h1" | "h2" | "h3");
-    let above = label.ancestors().skip(1).filter_map(ElementRef::wrap);
-    let mut above = above.take_while(|it| it.value().name() != "body");
-    above.find(|it| {
-        let first = children(*it).find(|it| chars(*it) > 0);
-        first.is_some_and(|it| children(it).any(is_title) && standing(it) == 100)
-    })
+impl Homes {
+    /// The nearest element around a pair that has a heading, or says that it is one thing.
+    fn of<'a>(&mut self, label: ElementRef<'a>) -> Option<ElementRef<'a>> {
+        let mut at = label.parent().and_then(ElementRef::wrap)?;
+        let mut list = None;
+        loop {
+            let name = at.value().name();
+            if matches!(name, "table" | "dl") {
+                list = Some(at);
+            }
+            let is_thing = matches!(name, "article" | "main" | "body")
+                || at.value().attr("itemscope").is_some();
+            let has_heading = || at.child_elements().any(|it| is_read(it) && is_heading(it));
+            if is_thing
+                || name != "table" && *self.headed.entry(at.id()).or_insert_with(has_heading)
+            {
+                // What all of the page holds is no one thing.
+                return if name == "body" { list.or_else(|| self.titled(label)) } else { Some(at) };
+            }
+            at = at.parent().and_then(ElementRef::wrap)?;
+        }
+    }
+
+    /// The nearest element around a pair that begins with a title in an element of its own.
+    fn titled<'a>(&mut self, label: ElementRef<'a>) -> Option<ElementRef<'a>> {
+        let is_title = |it: ElementRef<'_>| matches!(it.value().name(), "h1" | "h2" | "h3");
+        let above = label.ancestors().skip(1).filter_map(ElementRef::wrap);
+        let mut above = above.take_while(|it| it.value().name() != "body");
+        above.find(|it| {
+            *self.titled.entry(it.id()).or_insert_with(|| {
+                let first = children(*it).find(|it| chars(*it) > 0);
+                first.is_some_and(|it| children(it).any(is_title) && standing(it) == 100)
+            })
+        })
+    }
 }
 
 /// Labels and their values below an element, in document order, but for those above tables of data.
