@@ -185,7 +185,7 @@ pub async fn compute<T>(budget: Budget, work: impl FnOnce() -> T + Send) -> Resu
     block_in_place(|| bounded(budget, work))
 }
 
-/// The same for work that waits for something now and then: each time it goes on, it may take the budget.
+/// Work that waits for something now and then: each time it goes on, it may take the budget. It computes on the thread that polls it.
 ///
 /// Fails as the work does, and with `WORK_LIMIT`.
 pub async fn polled<T, E: From<Error>>(
@@ -194,8 +194,7 @@ pub async fn polled<T, E: From<Error>>(
 ) -> Result<T, E> {
     let mut work = pin!(work);
     std::future::poll_fn(|cx: &mut Context<'_>| {
-        let mut poll = || bounded(budget, || work.as_mut().poll(cx));
-        let done = if has_threads() { block_in_place(poll) } else { poll() };
+        let done = bounded(budget, || work.as_mut().poll(cx));
         done.unwrap_or_else(|err| Poll::Ready(Err(err.into())))
     })
     .await
@@ -274,6 +273,18 @@ mod tests {
         assert_eq!(counted(|| counted(|| step(7)).1), (7, 0));
     }
 
+    #[tokio::test]
+    async fn each_poll_has_the_budget() {
+        let work = async {
+            bounded(STAGE, || ())?;
+            tokio::task::yield_now().await;
+            forever();
+            Ok::<(), Error>(())
+        };
+        let end = polled(Budget::of(Duration::from_millis(20)), work).await;
+        assert_eq!(end.unwrap_err().code(), Code::WorkLimit);
+    }
+
     #[test]
     fn an_inner_budget_is_no_way_out_of_the_outer_one() {
         let outer = Budget::of(Duration::from_millis(20));
@@ -304,9 +315,7 @@ mod tests {
     #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
     async fn the_runtime_goes_on_beside_it() {
         let budget = Budget::of(Duration::from_millis(100));
-        let begin = || tokio::spawn(compute(budget, forever));
-        let wait = || tokio::spawn(polled(budget, async { Ok::<(), Error>(forever()) }));
-        let busy = [begin(), begin(), wait(), wait()];
+        let busy = [(); 4].map(|()| tokio::spawn(compute(budget, forever)));
         let (tell, told) = std::sync::mpsc::channel();
         tokio::spawn(async move {
             tokio::time::sleep(Duration::from_millis(1)).await;

@@ -14,7 +14,10 @@ use selectors::{
         ElementSelectorFlags, MatchingContext, MatchingForInvalidation, MatchingMode,
         NeedsSelectorFlags, QuirksMode, SelectorCaches, matches_selector_list,
     },
-    parser::{Combinator, Component, ParseRelative, RelativeSelector, RelativeSelectorMatchHint},
+    parser::{
+        Combinator, Component, NthSelectorData, NthType, ParseRelative, RelativeSelector,
+        RelativeSelectorMatchHint,
+    },
 };
 
 use commis_base::work::step;
@@ -34,7 +37,10 @@ impl Selector {
             .map_err(|err| SelectorErrorKind::from(err).to_string())?;
         let work = of_list(&list, false)?;
         if work.siblings > 1 {
-            return Err("sibling combinators (`~`) stand in each other: that takes the square of a page".into());
+            return Err(
+                "sibling combinators (`~`) stand in each other: that takes the square of a page"
+                    .into(),
+            );
         }
         if work.descents > MAX_DESCENTS {
             return Err("descendants of descendants are looked for in each other too often".into());
@@ -97,10 +103,7 @@ impl Work {
     }
 
     fn times(self, other: Self) -> Self {
-        Self {
-            siblings: self.siblings + other.siblings,
-            descents: self.descents + other.descents,
-        }
+        Self { siblings: self.siblings + other.siblings, descents: self.descents + other.descents }
     }
 }
 
@@ -119,6 +122,10 @@ fn of_one(selector: &selectors::parser::Selector<Simple>, in_has: bool) -> Resul
             Component::Negation(list) | Component::Is(list) | Component::Where(list) => {
                 out = out.or(walk.times(of_list(list, in_has)?));
             }
+            // Counted from the end anew for each; the last child is seen at once.
+            Component::Nth(it) if counts_from_end(it) => {
+                out = out.or(walk.times(Work { siblings: 1, descents: 0 }));
+            }
             Component::NthOf(it) => {
                 for it in it.selectors() {
                     out = out.or(walk.times(of_one(it, in_has)?));
@@ -136,6 +143,14 @@ fn of_one(selector: &selectors::parser::Selector<Simple>, in_has: bool) -> Resul
     Ok(out.or(walk))
 }
 
+fn counts_from_end(it: &NthSelectorData) -> bool {
+    match it.ty {
+        NthType::LastChild => it.is_function,
+        NthType::LastOfType | NthType::OnlyOfType => true,
+        NthType::Child | NthType::OnlyChild | NthType::OfType => false,
+    }
+}
+
 /// For each element it looks through others, and asks each of them.
 fn of_relative(it: &RelativeSelector<Simple>) -> Result<Work, String> {
     use RelativeSelectorMatchHint::{
@@ -148,7 +163,10 @@ fn of_relative(it: &RelativeSelector<Simple>) -> Result<Work, String> {
     };
     let work = search.times(of_one(&it.selector, true)?);
     if work.siblings > 0 {
-        return Err("`:has` looks through all siblings of each element: that takes the square of a page".into());
+        return Err(
+            "`:has` looks through all siblings of each element: that takes the square of a page"
+                .into(),
+        );
     }
     Ok(work)
 }

@@ -12,8 +12,22 @@ fn it_means_what_scraper_means() {
         "<ul id=a class='x y'><li>1<li class=on>2<li>3</ul><p>a<!-- c --><p lang=en>b<div><p>c<b>d</b></div>",
     );
     for css in [
-        "li", "li.on", "#a > li", "ul li + li", "li ~ li", "p:has(> b)", "div:has(b) p", "li:nth-child(2n+1)",
-        "p:not(:has(b))", "[lang|=en]", ":is(ul, div) > *", ":root", "p:empty", "li:has(+ .on)", ":scope > p", "b:first-child",
+        "li",
+        "li.on",
+        "#a > li",
+        "ul li + li",
+        "li ~ li",
+        "p:has(> b)",
+        "div:has(b) p",
+        "li:nth-child(2n+1)",
+        "p:not(:has(b))",
+        "[lang|=en]",
+        ":is(ul, div) > *",
+        ":root",
+        "p:empty",
+        "li:has(+ .on)",
+        ":scope > p",
+        "b:first-child",
     ] {
         let (own, theirs) = (Selector::parse(css).unwrap(), scraper::Selector::parse(css).unwrap());
         let ids = |all: Vec<ElementRef<'_>>| all.iter().map(|it| it.id()).collect::<Vec<_>>();
@@ -40,6 +54,8 @@ fn shapes_whose_work_is_the_square_of_a_page_are_refused() {
         "p:where(:not(:has(+ b + u)))",
         ":not(a ~ p) ~ p",
         "p:nth-child(2 of a ~ b) ~ p",
+        "u ~ p:nth-last-child(2) ~ p",
+        "p:has(> a:nth-last-of-type(2n))",
         "a:has(b:has(c))",
         "p:has(:not(:has(i)))",
         "d:is(:is(:has(a b) c) d) e",
@@ -51,6 +67,7 @@ fn shapes_whose_work_is_the_square_of_a_page_are_refused() {
         "a ~ b ~ c > d ~ e",
         "tr:has(> td)",
         "li:has(+ li)",
+        "li:has(> a:last-child) ~ li",
         "section:has(h2 a) article p",
         // Beside each other they do not multiply.
         "div:has(a b):not(:has(c d)) > i:has(x y):has(j k) z",
@@ -70,7 +87,8 @@ fn siblings_of_a_long_list_end_with_the_budget() {
     let spent = bounded(STAGE.steps(1_000_000), all).unwrap_err();
     assert_eq!(spent.code(), Code::WorkLimit);
     // Behind what is no element, too.
-    let page = Html::parse_document(&format!("{}{}", "<!---->".repeat(5_000), "<p>x".repeat(5_000)));
+    let page =
+        Html::parse_document(&format!("{}{}", "<!---->".repeat(5_000), "<p>x".repeat(5_000)));
     let spent = bounded(STAGE.steps(1_000_000), || selector.of_page(&page).count()).unwrap_err();
     assert_eq!(spent.code(), Code::WorkLimit);
     let time = Budget::of(Duration::from_millis(1));

@@ -53,13 +53,15 @@ pub async fn fetch(
             })?;
             fetched.insert(url, reply);
         }
-        let value = work::compute(work::ANSWER, || value(slot, &fetched[url.as_str()])).await??.ok_or_else(|| {
-            Error::new(
-                Code::ExtractEmpty,
-                format!("slot `{name}` is not in the answer it comes from"),
-            )
-            .hint("the site may have changed; learn the recipe again")
-        })?;
+        let value = work::compute(work::ANSWER, || value(slot, &fetched[url.as_str()]))
+            .await??
+            .ok_or_else(|| {
+                Error::new(
+                    Code::ExtractEmpty,
+                    format!("slot `{name}` is not in the answer it comes from"),
+                )
+                .hint("the site may have changed; learn the recipe again")
+            })?;
         out.insert(name.clone(), value);
     }
     Ok(out)

@@ -231,15 +231,12 @@ async fn one(
 
 /// What the router answers: whether the daemon is there at once, and all else on the threads that work, so that nothing which
 /// is asked holds up the socket. What computes on for too long is refused with `WORK_LIMIT`.
-async fn answered(
-    router: Router,
-    work: &Handle,
-    request: Request,
-) -> Result<Response, Infallible> {
+async fn answered(router: Router, work: &Handle, request: Request) -> Result<Response, Infallible> {
     if request.uri().path() == "/health" {
         return router.oneshot(request).await;
     }
-    let answer = polled(OPERATION, async { router.oneshot(request).await.map_err(|it| match it {}) });
+    let answer =
+        polled(OPERATION, async { router.oneshot(request).await.map_err(|it| match it {}) });
     let mut task = AbortOnDrop(work.spawn(answer));
     let answer: Result<Response> = (&mut task.0).await.unwrap_or_else(|err| {
         Err(Error::new(Code::Internal, "the work ended by itself").source(err))

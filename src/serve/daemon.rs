@@ -47,6 +47,8 @@ use commis_state::{State, now_ms};
 
 /// What a graceful stop waits for.
 const GRACE: Duration = Duration::from_secs(3);
+/// Threads that answer requests, beside those of the socket: as many as runs may compute at once. Most sleep.
+const WORKERS: usize = 4;
 /// How long a daemon waits for another to end.
 const PATIENCE: Duration = Duration::from_secs(8);
 /// How often what is too old is forgotten.
@@ -326,9 +328,9 @@ impl Workers {
     fn new() -> Result<Self> {
         let mut builder = tokio::runtime::Builder::new_multi_thread();
         let runtime =
-            builder.worker_threads(2).thread_name("work").enable_all().build().map_err(|err| {
-                Error::new(Code::DaemonFailed, "no threads to work on").source(err)
-            })?;
+            builder.worker_threads(WORKERS).thread_name("work").enable_all().build().map_err(
+                |err| Error::new(Code::DaemonFailed, "no threads to work on").source(err),
+            )?;
         let handle = runtime.handle().clone();
         Ok(Self(Some(runtime), handle))
     }

@@ -17,10 +17,7 @@ pub struct Ending(CancellationToken);
 
 impl Ending {
     /// From here on signals are heard, and kill nobody. Fails with `DAEMON_FAILED`.
-    pub fn watched(
-        stop: CancellationToken,
-        reload: impl Fn() + Send + 'static,
-    ) -> Result<Self> {
+    pub fn watched(stop: CancellationToken, reload: impl Fn() + Send + 'static) -> Result<Self> {
         let failed = |why: &str| Error::new(Code::DaemonFailed, why.to_owned());
         let (tell, told) = mpsc::channel();
         let over = CancellationToken::new();
@@ -71,7 +68,11 @@ fn heard() -> std::io::Result<[Signal; 3]> {
 }
 
 /// Until it should have ended.
-async fn ends([mut end, mut interrupt, mut hang_up]: [Signal; 3], stop: CancellationToken, reload: impl Fn()) {
+async fn ends(
+    [mut end, mut interrupt, mut hang_up]: [Signal; 3],
+    stop: CancellationToken,
+    reload: impl Fn(),
+) {
     loop {
         tokio::select! {
             _ = hang_up.recv() => reload(),

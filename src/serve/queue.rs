@@ -209,8 +209,7 @@ impl Queue {
         how: How,
     ) -> Result<Performed, Box<Trouble>> {
         let daemon = Arc::clone(daemon);
-        let work =
-            async move { Box::pin(Self::performed(&daemon, row, args, who, how)).await };
+        let work = async move { Box::pin(Self::performed(&daemon, row, args, who, how)).await };
         let work = tokio::spawn(polled(OPERATION, work));
         work.await.unwrap_or_else(|err| {
             Err(Error::new(Code::Internal, "the work ended by itself").source(err).into())
