@@ -16,11 +16,11 @@ use url::Url;
 use super::{
     names::{Says, operation as operation_says},
     verbs::{
-        ABOUT, ACTIONS, AHEAD, ALSO, ASKS, ASSETS, BEHIND, BOTH, BUTTONS, BUYING, BUYS, CALLS,
-        CARTS, COMPOUNDS, COUNTS, EMPTIES, FILES, FORMS, IN_CARTS, LEAVING, LOOSE, MADE, MONEY,
-        NAMED, NAMESPACES, ONE, ORDERS, PAGES, PATHS, PAYS, PREFIXES, PRESSED, PROGRAMS, PROOFS,
-        SHOWS, SLUGGED, SOCIAL, STATES, STATIC, STORES, THINGS, TITLED, TOLD, VERBS, WRITES, among,
-        is_strong, is_thing, operation, parted, states, words,
+        ABOUT, ACTIONS, AHEAD, ALSO, ASKS, ASSETS, BEHIND, BOTH, BUTTONS, BUYING, BUYS, CALLED,
+        CALLS, CARTS, COMPOUNDS, COUNTED, COUNTS, EMPTIES, FILES, FORMS, IN_CARTS, LEAVING, LOOSE,
+        MADE, MONEY, NAMED, NAMESPACES, ONE, ORDERS, PAGES, PATHS, PAYS, PREFIXES, PRESSED,
+        PROGRAMS, PROOFS, SHOWS, SLUGGED, SOCIAL, STATES, STATIC, STORES, THINGS, TITLED, TOLD,
+        VERBS, WRITES, among, is_strong, is_thing, operation, parted, states, words,
     },
 };
 
@@ -366,6 +366,25 @@ fn several(it: &Segment, around: &Around<'_>) -> Option<String> {
     {
         return found(second);
     }
+    // `/cancel-reasons`, `/delete-requests`.
+    if !named
+        && matches!(
+            last.as_str(),
+            "fee"
+                | "fees"
+                | "policies"
+                | "policy"
+                | "rate"
+                | "rates"
+                | "reason"
+                | "reasons"
+                | "requests"
+                | "stats"
+                | "status"
+        )
+    {
+        return None;
+    }
     // `/delete-by-id`, whatever it is done to; behind what is called as it likes, `/products/add-to-cart` alone.
     if is_strong(first) && (!slug || is_thing(last) || around.by_id) {
         return found(first);
@@ -553,8 +572,11 @@ pub fn says(segments: &[Segment], is_answered: bool) -> Says {
         let text = if it.extension.is_empty() { &it.text } else { &it.stem };
         let made = it.words.iter().find(|it| among(it, &[MADE]));
         match operation_says(text) {
+            // `/results/like`: nobody knows what is done there.
+            Says::Nothing if it.words.len() == 1 && it.is(BOTH) => return Says::Nothing,
             Says::Nothing => {}
-            Says::Reads if !is_answered && it.words.len() == 1 && !it.is(ASKS) => {}
+            Says::Reads
+                if it.words.len() == 1 && !it.is(ASKS) && !(is_answered && it.is(CALLED)) => {}
             // `/block-renderer`, `/order_book`.
             Says::Changes(word) if among(&word, &[BOTH]) && it.words.len() > 1 => {}
             said => return said,
@@ -569,13 +591,13 @@ pub fn says(segments: &[Segment], is_answered: bool) -> Says {
     Says::Nothing
 }
 
-/// Whether a path ends at a collection in which what is posted is kept: `/orders`, `/cart`.
+/// Whether a path ends at a collection in which what is posted is kept (`/orders`, `/cart`), or where a site is told something.
 pub fn is_kept(segments: &[Segment]) -> bool {
+    let one = |it: &str| it.strip_suffix('s').unwrap_or(it).to_owned();
+    let told = |it: &Segment| it.words.iter().any(|it| among(&one(it), &[COUNTED]));
     let last = segments.iter().rev().find(|it| !it.is_id());
-    last.is_some_and(|it| {
-        let one = it.plain.strip_suffix('s').unwrap_or(&it.plain);
-        it.words.len() == 1 && (among(one, &[BOTH, BUYING, CARTS]))
-    })
+    let kept = |it: &Segment| it.words.len() == 1 && among(&one(&it.plain), &[BOTH, BUYING, CARTS]);
+    last.is_some_and(kept) || segments.iter().any(told)
 }
 
 /// What of an address goes on with what a control or a task said that is done: `/order?sku=7` after "Order".

@@ -145,6 +145,16 @@ impl<'a> Body<'a> {
         })
     }
 
+    /// Whether it does in a field by itself: `{"elements": [{"name": "x"}]}` names what is asked for.
+    pub fn fills(&self) -> bool {
+        self.all().iter().any(|(name, value)| {
+            let mut parts = name.split('/').rev().skip(1);
+            let is_listed =
+                parts.any(|it| !it.is_empty() && it.bytes().all(|it| it.is_ascii_digit()));
+            is_text(name) && !value.trim().is_empty() && !is_listed
+        })
+    }
+
     pub fn question(&self) -> Question {
         let Some(fields) = &self.fields else { return Question::Thing };
         let mut has = [false; 7];

@@ -39,6 +39,16 @@ fn each<'a>(body: &'a Body<'_>) -> impl Iterator<Item = &'a Value> {
     })
 }
 
+/// A call in a form, as some send it: `doc_id=…&fb_api_req_friendly_name=SearchQuery`.
+fn of_form(body: &Body<'_>) -> Option<Value> {
+    if !body.json.is_empty() || body.is_empty() {
+        return None;
+    }
+    let name = ["operationName", "fb_api_req_friendly_name", "operation_name"];
+    let name = name.iter().find_map(|it| body.value(it))?;
+    Some(serde_json::json!({ "operationName": name, "doc_id": "" }))
+}
+
 fn text(call: &Value) -> Option<&str> {
     call.get("query").and_then(Value::as_str).filter(|it| it.contains('{'))
 }
@@ -61,7 +71,8 @@ pub fn judge(
     if let Some(word) = others(segments) {
         return Err(format!("is about `{word}`"));
     }
-    let mut calls = each(body).peekable();
+    let form = of_form(body);
+    let mut calls = form.iter().chain(each(body)).peekable();
     if calls.peek().is_none() {
         return Err(if body.is_empty() { HIDDEN } else { UNKNOWN }.to_owned());
     }

@@ -136,6 +136,10 @@ pub struct Answer {
     pub is_data: bool,
     /// The page, or the task, has something of it.
     pub is_shown: bool,
+    /// It says that something was done.
+    pub is_done: bool,
+    /// There is nothing in it.
+    pub is_nothing: bool,
     /// A value that was typed stands in the request where a question does.
     pub asks: bool,
     /// A value that was typed stands where a text to be kept would.
@@ -153,14 +157,17 @@ impl Answer {
     fn of(status: u16, content_type: &str, text: &str) -> Self {
         let text = text.trim();
         if !(200..300).contains(&status) || text.is_empty() {
-            return Self::default();
+            let is_nothing =
+                status == 204 || (200..300).contains(&status) && content_type.contains("image/gif");
+            return Self { is_nothing, ..Self::default() };
         }
         let is_json = content_type.contains("json");
         let is_page = content_type.contains("html") || content_type.contains("xml");
         let json = serde_json::from_str(text).ok().filter(|_| is_json);
         let is_receipt = json.as_ref().map_or_else(|| answers::is_done(text), answers::is_receipt);
         let is_list = (is_json && answers::has_list(text) || is_page) && !is_receipt;
-        Self { is_list, is_data: is_told(status) && !is_receipt, ..Self::default() }
+        let is_done = !is_json && answers::is_done(text);
+        Self { is_list, is_data: is_told(status) && !is_receipt, is_done, ..Self::default() }
     }
 }
 
@@ -218,6 +225,14 @@ fn weigh(call: &Call<'_>, url: &Url, known: &Circumstances<'_>) -> Result<&'stat
                 return Err(format!("is about `{what}`, and what was done is about `{word}`"));
             }
         }
+        let answer = known.answer.unwrap_or_default();
+        let acted = [&pressed, &task].into_iter().find_map(|it| it.verb());
+        if let Some(word) = acted.filter(|_| answer.is_done) {
+            return Err(format!("was answered that it is done, after something about `{word}`"));
+        }
+        if answer.is_nothing && url.query().is_some() {
+            return Err("tells something, and is answered with nothing".to_owned());
+        }
         return Ok("is a question by its method");
     }
     let Some(body) = Body::of(call) else { return unknown() };
@@ -268,6 +283,7 @@ fn weigh(call: &Call<'_>, url: &Url, known: &Circumstances<'_>) -> Result<&'stat
         wanted: known.task.is_some_and(names::asks),
         is_empty: body.is_empty(),
         keeps: body.keeps(),
+        fills: body.fills(),
         is_kept: address::is_kept(&segments),
     };
     let found = match &known.answer {
@@ -302,6 +318,8 @@ struct Evidence {
     is_empty: bool,
     /// A text stands where one that is kept would.
     keeps: bool,
+    /// The same in a field of a form, and not of a list of things.
+    fills: bool,
     /// The path ends at a collection in which what is posted is kept.
     is_kept: bool,
 }
@@ -349,6 +367,9 @@ impl Evidence {
         if self.is_opaque || self.is_strange {
             return ((self.wanted || self.pressed) && fits && !answer.keeps).then_some(FITS);
         }
+        if self.names && self.wanted {
+            return Some(FITS);
+        }
         if self.pressed && (self.names || self.question >= Question::Some && answer.is_data) {
             return Some(FITS);
         }
@@ -356,7 +377,8 @@ impl Evidence {
             return Some(FITS);
         }
         let named = self.names || self.path || self.pressed || self.question >= Question::Some;
-        (self.wanted && answer.is_data && (fits || named) && !answer.keeps).then_some(FITS)
+        let keeps = answer.keeps || self.fills && !self.names && !self.path && !self.pressed;
+        (self.wanted && answer.is_data && (fits || named) && !keeps).then_some(FITS)
     }
 }
 

@@ -4,8 +4,8 @@
 use super::{
     recorded::asks_to_see,
     verbs::{
-        ALSO, ASKS, BEHIND, BOTH, CHANGING, FORMS, HEADS, LOOSE, NOUNS, PREFIXES, READING, SHOWS,
-        UI, VERBS, VIEWS, WRITES, among, is_strong, words,
+        ALSO, ASKS, BEHIND, BOTH, CHANGING, FORMS, HEADS, ISSUED, LOOSE, NOUNS, PREFIXES, READING,
+        SHOWS, UI, VERBS, VIEWS, WRITES, among, is_strong, words,
     },
 };
 
@@ -82,6 +82,10 @@ fn said(all: &[String], is_called: bool) -> Says {
         return changes(first);
     }
     let joins = |it: &String| matches!(it.as_str(), "and" | "or" | "then");
+    // `getAccessToken`: it may be made for this.
+    if all.len() > 1 && among(last, &[ISSUED]) && !among(first, &[CHANGING]) {
+        return Says::Nothing;
+    }
     if is_question(first) {
         // `findAndModify`, `getOrCreate`, `searchDelete`; `getCancelReasons` asks.
         let also = all.iter().position(joins).and_then(|at| all.get(at + 1));
@@ -100,12 +104,16 @@ fn said(all: &[String], is_called: bool) -> Says {
         let is_both = !is_strong(word) && all.iter().any(|it| is_question(it));
         return if is_both { Says::Nothing } else { changes(word) };
     }
+    // By itself, or before its thing: `purchase`, `refundOrder`, and not `refund_policy`.
+    if among(first, &[ALSO]) && !among(last, &[HEADS, VIEWS]) && !last.ends_with('s') {
+        return changes(first);
+    }
     // Verbs that are nouns as well do something to what follows, unless that makes a noun of both: `bookRoom`, `orderBook`.
     let is_noun = all.len() > 1 && (among(last, &[HEADS, VIEWS]) || is_question(last));
     if among(first, &[BOTH]) && all.len() > 1 && !is_noun {
         return if last.ends_with('s') { Says::Nothing } else { changes(first) };
     }
-    let entity = all.len() > 1 && among(last, &[ASKS, READING]);
+    let entity = all.len() > 1 && among(last, &[ASKS, READING, SHOWS]);
     if entity && !(among(first, &[BOTH]) && among(last, &[SHOWS, VIEWS])) {
         return Says::Reads;
     }
@@ -171,8 +179,22 @@ fn label(all: &[String]) -> Says {
     if all.len() == 1 && matches!(first.as_str(), "back" | "next" | "prev" | "previous" | "more") {
         return Says::Nothing;
     }
-    if is_question(first) || among(first, &[UI]) {
+    // "Run query".
+    let runs = matches!(first.as_str(), "execute" | "go" | "run" | "start" | "submit");
+    if runs && all.len() == 2 && among(last, &[ASKS]) {
         return Says::Reads;
+    }
+    // "Get started", "Select plan".
+    let is_weak = matches!(
+        first.as_str(),
+        "get" | "select" | "load" | "is" | "has" | "head" | "scan" | "info" | "status" | "read"
+    );
+    let is_shown = all.iter().skip(1).any(|it| among(it, &[UI, ASKS, READING]));
+    if is_question(first) && (!is_weak || is_shown) || among(first, &[UI]) {
+        return Says::Reads;
+    }
+    if is_weak {
+        return Says::Nothing;
     }
     if all.len() > 1 && adjusts(first, last, false) {
         return Says::Reads;

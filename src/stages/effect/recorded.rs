@@ -69,6 +69,9 @@ fn answer(exchange: &Exchange) -> Answer {
             || matches!(&exchange.excerpt, Some(Excerpt::Html(_))),
         is_data: it.json_nodes >= 6 && !is_receipt && exchange.status.is_some_and(is_told),
         is_shown: it.leaves_visible >= 2 || !it.typed_in_response.is_empty(),
+        is_done: matches!(&exchange.excerpt, Some(Excerpt::Html(_) | Excerpt::Text(_)))
+            && is_receipt,
+        is_nothing: exchange.status == Some(204),
         asks: typed().any(|it| is(&it, QUESTION_KEYS)),
         keeps: typed().any(|it| is(&it, TEXTS)),
     }

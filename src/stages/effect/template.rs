@@ -24,7 +24,8 @@ pub fn of_recipe(recipe: &Recipe, is_proven: bool) -> Effect {
     };
     let headers = request.headers.iter().map(|it| (it.0.as_str(), it.1.as_str())).collect();
     let call = Call { method: &request.method, url: &url, headers, content };
-    let proven = Answer { is_list: true, is_data: true, is_shown: true, asks: true, keeps: false };
+    let proven =
+        Answer { is_list: true, is_data: true, is_shown: true, asks: true, ..Answer::default() };
     let known = Circumstances {
         pressed: None,
         task: Some(&recipe.task),
@@ -41,24 +42,31 @@ mod tests {
     #[test]
     fn what_a_recipe_does_is_seen_in_its_request() {
         for (method, path, body, task, alone, proven) in [
-            ("GET", "/books", "", "Find books about {q}", true, true),
-            ("GET", "/account/delete", "", "Find books about {q}", false, false),
-            ("POST", "/search", "{json: {q: '{q}', page: 1}}", "Find books about {q}", true, true),
-            ("POST", "/data", "{json: {words: '{q}'}}", "Find books about {q}", false, true),
+            ("GET", "/books", "", "Find books about rust", true, true),
+            ("GET", "/account/delete", "", "Find books about rust", false, false),
+            (
+                "POST",
+                "/search",
+                "{json: {q: 'rust', page: 1}}",
+                "Find books about rust",
+                true,
+                true,
+            ),
+            ("POST", "/data", "{json: {words: 'rust'}}", "Find books about rust", false, true),
             (
                 "POST",
                 "/account/delete",
-                "{json: {id: '{q}'}}",
-                "Find books about {q}",
+                "{json: {id: 'rust'}}",
+                "Find books about rust",
                 false,
                 false,
             ),
-            ("POST", "/data", "{json: {words: '{q}'}}", "Delete the book {q}", false, false),
+            ("POST", "/data", "{json: {words: 'rust'}}", "Delete the book rust", false, false),
         ] {
             let body = if body.is_empty() { String::new() } else { format!(", body: {body}") };
             let text = format!(
                 "{{version: 1, name: find-it, task: '{task}', status: draft, source_url: 'https://a.test/', \
-                 parameters: [{{name: q, type: str, required: true}}], \
+                 parameters: [], \
                  request: {{method: {method}, url: 'https://a.test{path}'{body}, allowed_domains: ['a.test']}}, response: {{type: json}}}}"
             );
             let recipe = yaml::parse(&text).unwrap();

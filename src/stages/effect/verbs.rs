@@ -404,7 +404,7 @@ pub const CALLS: &[&str] = &[
 /// Verbs of an operation that are nothing else, and stand for a change wherever they stand in its name.
 #[rustfmt::skip]
 pub const CHANGING: &[&str] = &[
-    "append", "assign", "authorize", "buy", "checkin", "create", "dispatch", "edit", "enqueue", "modify", "overwrite", "pay",
+    "append", "assign", "authorize", "buy", "mutate", "mutation", "checkin", "create", "dispatch", "edit", "enqueue", "modify", "overwrite", "pay",
     "persist", "replace", "save", "send", "submit", "upsert",
 ];
 
@@ -427,7 +427,7 @@ pub const NOUNS: &[&str] =
 pub const READING: &[&str] = &[
     "aggregate", "aggregations", "availability", "bootstrap", "calculate", "compare", "compute", "lint", "metadata", "renderer", "timer", "describe", "detail", "details", "discover",
     "estimate", "exists", "explain", "explore", "facets", "filter", "geocode", "has", "head", "history", "info",
-    "inspect", "is", "locate", "mget", "parse", "more", "next", "paginate", "prev", "previous", "prices", "quote",
+    "inspect", "is", "locate", "mget", "parse", "paginate", "prices", "quote",
     "read", "recommend", "recommendations", "refresh", "render", "related", "results", "retrieve", "scan", "select",
     "similar", "sort", "stats", "status", "suggestions", "summary", "translate",
 ];
@@ -440,6 +440,30 @@ pub const HEADS: &[&str] = &[
     "log", "lookup", "methods", "name", "names", "number", "numbers", "of", "options", "overview", "page",
     "policy", "preferences", "rate", "rates", "results", "settings", "state", "states", "status", "summary",
     "table", "terms", "total", "tracking", "tree", "type", "types", "value", "values", "view",
+];
+
+/// Of what asks, the verbs: a path that ends in one may ask. `POST /orders/17/status` may set what it names.
+#[rustfmt::skip]
+pub const CALLED: &[&str] = &[
+    "aggregate", "calculate", "compare", "compute", "count", "describe", "download", "estimate", "explain",
+    "explore", "export", "facets", "filter", "geocode", "inspect", "lint", "list", "load", "locate", "mget",
+    "parse", "preview", "prices", "quote", "recommend", "recommendations", "related", "render", "results",
+    "retrieve", "show", "similar", "suggestions", "translate", "view",
+];
+
+/// What is made for who asks for it.
+#[rustfmt::skip]
+pub const ISSUED: &[&str] = &[
+    "captcha", "challenge", "cookie", "installation", "nonce", "otp", "session", "ticket", "token", "tokens",
+];
+
+/// What is told a site, and none of its data: words of paths.
+#[rustfmt::skip]
+pub const COUNTED: &[&str] = &[
+    "analytics", "auth", "authorize", "beacon", "captcha", "challenge", "click", "collect", "consent",
+    "conversion", "event", "feedback", "heartbeat", "identify", "impression", "installation", "log", "metric",
+    "oauth", "ping", "pixel", "presence", "push", "report", "rum", "session", "signin", "telemetry", "token",
+    "track", "verify", "visit", "visitor",
 ];
 
 /// What is shown of such a noun.
