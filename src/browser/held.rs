@@ -118,6 +118,8 @@ pub struct Holding {
     acted: Option<Instant>,
     /// The control that it is or was done to, by role and name.
     pressed: Option<(String, String)>,
+    /// The control of the last step, where steps are driven.
+    driven: Option<(String, String)>,
     /// A value is being typed: no page turns into one of another site meanwhile, since the rest of it would go there.
     typing: bool,
     /// Pages that asked for a document of another site, which is not there yet.
@@ -144,6 +146,7 @@ impl Holding {
             acting: false,
             acted: None,
             pressed: None,
+            driven: None,
             typing: false,
             turning: BTreeSet::new(),
             turned: false,
@@ -170,6 +173,11 @@ impl Holding {
     /// What is being done is done to that control, by role and name; `None`: it is not known to which.
     pub fn presses(&mut self, control: Option<(String, String)>) {
         self.pressed = control;
+    }
+
+    /// A step is done to that control.
+    pub fn drives(&mut self, control: Option<(String, String)>) {
+        self.driven = control;
     }
 
     /// The person who has the page did something there.
@@ -325,7 +333,7 @@ pub fn admits(shared: &Shared, event: &Event, target: TargetKind) -> bool {
         at: at.as_deref(),
         kind: &kind,
         follows_act,
-        pressed: holding.pressed.as_ref().filter(|_| follows_act),
+        pressed: holding.pressed.as_ref().filter(|_| follows_act).or(holding.driven.as_ref()),
         has_person: holding.has_person,
     });
     let is_expected = holding.expected.as_ref().is_some_and(|it| {

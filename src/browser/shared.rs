@@ -507,7 +507,14 @@ impl Shared {
 
     /// Notes what is about to be done. Requests from here on are its own.
     pub fn act(&self, action: Action) {
-        if let Some(recorder) = &mut self.lock().recorder {
+        let mut state = self.lock();
+        // A key goes to the control that was used last.
+        if let Some(holding) = &mut state.holding
+            && !matches!(action.kind, ActionKind::Press | ActionKind::WaitFor)
+        {
+            holding.drives(action.role.clone().zip(action.name.clone()));
+        }
+        if let Some(recorder) = &mut state.recorder {
             let now = Instant::now();
             if action.kind != ActionKind::WaitFor {
                 recorder.mark(None, now);
