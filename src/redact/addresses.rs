@@ -95,7 +95,6 @@ impl Walk<'_> {
         let last = path.rsplit('/').next();
         // A subscription to what is somebody's own.
         let feed = last.is_some_and(is_feed);
-        let mut granted = false;
         for segment in path.split('/') {
             let plain = decode_percent(segment);
             let new = if let Some((name, value)) = plain.split_once('=')
@@ -119,7 +118,10 @@ impl Walk<'_> {
                 && looks_issued(&plain)
             {
                 self.sink.secret(before, &plain, Why::Key).map(|it| percent(&it))
-            } else if plain.len() >= 8 && granted && is_grant(&plain) {
+            } else if plain.len() >= 8
+                && is_grant(&plain)
+                && is_granted(&path[..place(path, segment)])
+            {
                 self.sink.secret("link", &plain, Why::Key).map(|it| percent(&it))
             } else if plain.len() >= 20
                 && !plain.contains('.')
@@ -141,22 +143,20 @@ impl Walk<'_> {
             out.part(segment, new, '/');
             before = segment;
             hook |= segment.starts_with("webhook") || matches!(segment, "hook" | "hooks");
-            granted |= lexicon::is_grant(&plain);
         }
         out.changed
     }
 
     /// `/reset?t=8f14e45fceea167a`: what a one-time address is for stands in its query, under whatever name.
     pub fn grant(&mut self, path: &str, query: &str) {
-        if !self.grants && !path.split('/').any(|it| lexicon::is_grant(&decode_percent(it))) {
-            return;
-        }
+        let mut granted = None;
         for (name, value) in query.split('&').filter_map(|it| it.split_once('=')) {
             let plain = decode_percent(value);
             if (16..=512).contains(&plain.len())
                 && is_one_word(&plain)
                 && (looks_issued(&plain) || random(&plain))
                 && self.rules.class(name, Place::Query) != KeyClass::Harmless
+                && *granted.get_or_insert_with(|| self.grants || is_granted(path))
             {
                 self.sink.secret(name, &plain, Why::Key);
             }
@@ -227,8 +227,19 @@ impl<'a> Kept<'a> {
     }
 }
 
-fn looks_issued(text: &str) -> bool {
+/// As programs make them up: hexadecimal, a UUID, or no words.
+pub fn looks_issued(text: &str) -> bool {
     is_hex(text) || is_uuid(text) || erratic(text) || text.len() >= 20 && random(text)
+}
+
+/// Whether a part of a path says that what follows is good for once.
+fn is_granted(path: &str) -> bool {
+    path.split('/').any(|it| lexicon::is_grant(&decode_percent(it)))
+}
+
+/// Where a part of a text begins.
+fn place(text: &str, part: &str) -> usize {
+    part.as_ptr() as usize - text.as_ptr() as usize
 }
 
 /// What stands after a word such as `confirm` or `join`, and is no word itself.

@@ -230,11 +230,31 @@ pub fn named(class: KeyClass, parent: &str, name: &str) -> KeyClass {
     {
         return class;
     }
+    if !qualifies(parent) {
+        return class;
+    }
     let both = classify(&format!("{parent}_{name}"), Place::Json);
     match both {
         KeyClass::Always | KeyClass::Likely => both,
         _ => class,
     }
+}
+
+/// Whether a name says with another what neither says alone.
+fn qualifies(parent: &str) -> bool {
+    matches!(
+        parent,
+        "card"
+            | "api"
+            | "app"
+            | "session"
+            | "sms"
+            | "otp"
+            | "access"
+            | "private"
+            | "client"
+            | "auth"
+    ) || !matches!(classify(parent, Place::Json), KeyClass::Silent | KeyClass::Harmless)
 }
 
 /// Names that say no more than that something stands there.

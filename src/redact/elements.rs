@@ -22,7 +22,7 @@ pub fn each_leaf<'a>(text: &'a str, mut found: impl FnMut(Leaf<'a>)) {
     let (mut start, mut open): (Option<usize>, Option<usize>) = (None, None);
     let (mut named, mut method, mut given) = (None, None, 0);
     let mut at = 0;
-    while let Some(found_at) = text[at..].find(['<', '>']) {
+    while let Some(found_at) = memchr::memchr2(b'<', b'>', &text.as_bytes()[at..]) {
         let i = at + found_at;
         steps::look(found_at + 1);
         at = i + 1;

@@ -3,7 +3,7 @@
 
 use std::sync::LazyLock;
 
-use aho_corasick::{AhoCorasick, MatchKind};
+use super::steps;
 
 /// What a word or phrase says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -178,37 +178,42 @@ pub struct Hit {
     pub sense: Sense,
 }
 
+/// A phrase in lower case, what it says, and whether it may go on.
+type Phrase = (&'static str, Sense, bool);
+
+/// Phrases in the order of their bytes, and where those with the same first two begin.
 struct Table {
-    find: AhoCorasick,
-    /// By pattern: what it says, and whether it may go on.
-    says: Vec<(Sense, bool)>,
+    phrases: Vec<Phrase>,
+    from: Vec<u16>,
 }
 
-static TABLE: LazyLock<Option<Table>> = LazyLock::new(|| {
-    let (mut patterns, mut says) = (Vec::new(), Vec::new());
-    for (sense, row) in WORDS {
-        for phrase in row.split('|').map(str::trim).filter(|it| !it.is_empty()) {
-            let (text, stem) = phrase.strip_suffix('*').map_or((phrase, false), |it| (it, true));
-            let mut all = vec![text.to_owned()];
-            // The automaton folds case in ASCII alone.
-            if !text.is_ascii() {
-                let mut chars = text.chars();
-                let first = chars.next().map(|c| c.to_uppercase().collect::<String>());
-                all.push(first.unwrap_or_default() + chars.as_str());
-                all.push(text.to_uppercase());
-            }
-            all.dedup();
-            for it in all {
-                patterns.push(it);
-                says.push((*sense, stem));
-            }
-        }
+impl Table {
+    fn with(&self, first: u8, second: u8) -> &[Phrase] {
+        let at = usize::from(first) << 8 | usize::from(second);
+        &self.phrases[usize::from(self.from[at])..usize::from(self.from[at + 1])]
     }
-    let find = AhoCorasick::builder()
-        .ascii_case_insensitive(true)
-        .match_kind(MatchKind::Standard)
-        .build(&patterns);
-    find.ok().map(|find| Table { find, says })
+}
+
+static TABLE: LazyLock<Table> = LazyLock::new(|| {
+    let of = |(sense, row): &'static (Sense, &'static str)| {
+        row.split('|').map(str::trim).filter(|it| it.len() > 1).map(move |it| {
+            let (text, stem) = it.strip_suffix('*').map_or((it, false), |it| (it, true));
+            (text, *sense, stem)
+        })
+    };
+    let mut phrases: Vec<Phrase> = WORDS.iter().flat_map(of).collect();
+    phrases.sort_unstable_by_key(|it| it.0);
+    let mut from = vec![0; (1 << 16) + 1];
+    for it in &phrases {
+        let [first, second] = [0, 1].map(|at| usize::from(it.0.as_bytes()[at]));
+        from[(first << 8 | second) + 1] += 1;
+    }
+    let mut all = 0;
+    for it in &mut from {
+        all += *it;
+        *it = all;
+    }
+    Table { phrases, from }
 });
 
 /// Letters that are written without spaces between words.
@@ -216,26 +221,65 @@ fn is_unspaced(c: char) -> bool {
     matches!(c, '\u{e00}'..='\u{e7f}' | '\u{2e80}'..='\u{9fff}' | '\u{ac00}'..='\u{d7af}' | '\u{f900}'..='\u{faff}')
 }
 
-/// All words of the table in a text, in the order of their ends.
-pub fn senses(text: &str) -> Vec<Hit> {
-    let mut out = Vec::new();
-    let Some(table) = &*TABLE else { return out };
-    for it in table.find.find_overlapping_iter(text) {
-        super::steps::look(it.end() - it.start());
-        let (sense, stem) = table.says[it.pattern().as_usize()];
-        let (from, to) = (it.start(), it.end());
-        let inside = &text[from..to];
-        let joins = |c: Option<char>, edge: Option<char>| {
-            c.is_some_and(|c| c == '_' || c.is_alphanumeric() && !is_unspaced(c))
-                && edge.is_some_and(|c| c.is_alphanumeric() && !is_unspaced(c))
-        };
-        let before = text[..from].chars().next_back();
-        let after = text[to..].chars().next();
-        if !joins(before, inside.chars().next())
-            && (stem || !joins(after, inside.chars().next_back()))
-        {
-            out.push(Hit { from, to, sense });
+fn is_letter(c: char) -> bool {
+    c == '_' || c.is_alphanumeric() && !is_unspaced(c)
+}
+
+/// In lower case, each character where it was.
+fn lowered(text: &str) -> String {
+    if text.is_ascii() {
+        return text.to_ascii_lowercase();
+    }
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        let mut lower = c.to_lowercase();
+        match (lower.next(), lower.next()) {
+            (Some(it), None) if it.len_utf8() == c.len_utf8() => out.push(it),
+            _ => out.push(c),
         }
+    }
+    out
+}
+
+/// All words of the table in a text, in the order in which they begin.
+pub fn senses(text: &str) -> Vec<Hit> {
+    let text = lowered(text);
+    let bytes = text.as_bytes();
+    let table = &*TABLE;
+    let mut out = Vec::new();
+    let mut is_word = false;
+    let mut from = 0;
+    steps::look(bytes.len());
+    while from + 1 < bytes.len() {
+        let (begins, len) = match bytes[from] {
+            b if b.is_ascii_alphanumeric() || b == b'_' => {
+                (!std::mem::replace(&mut is_word, true), 1)
+            }
+            b if b.is_ascii() => {
+                is_word = false;
+                (false, 1)
+            }
+            _ => {
+                let c = text[from..].chars().next().unwrap_or(' ');
+                let was = std::mem::replace(&mut is_word, is_letter(c));
+                (c.is_alphanumeric() && (is_unspaced(c) || !was), c.len_utf8())
+            }
+        };
+        if begins {
+            for (phrase, sense, stem) in table.with(bytes[from], bytes[from + 1]) {
+                steps::look(1);
+                if !bytes[from..].starts_with(phrase.as_bytes()) {
+                    continue;
+                }
+                let to = from + phrase.len();
+                let goes_on = text[to..].chars().next().is_some_and(is_letter)
+                    && phrase.chars().next_back().is_some_and(is_letter);
+                if *stem || !goes_on {
+                    out.push(Hit { from, to, sense: *sense });
+                }
+            }
+        }
+        from += len;
     }
     out
 }

@@ -44,6 +44,7 @@ mod shown;
 mod steps;
 mod texts;
 mod things;
+mod triggers;
 mod typed;
 mod vault;
 mod visible;

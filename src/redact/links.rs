@@ -3,11 +3,13 @@
 use std::borrow::Cow;
 
 use super::{
+    addresses::looks_issued,
     detector::Why,
     encode::decode_escapes,
     markup, messages,
     scan::{Cut, base64_text, cut},
     steps,
+    triggers::Triggers,
     walk::{MAX_OPEN, Place, Walk},
 };
 
@@ -27,7 +29,14 @@ struct Link {
 
 impl Walk<'_> {
     /// Each address in a text. `marked`: it has tags, and references in its addresses.
-    pub fn links_in(&mut self, text: &str, marked: bool, depth: u32, cuts: &mut Vec<Cut>) {
+    pub fn links_in(
+        &mut self,
+        text: &str,
+        marked: bool,
+        depth: u32,
+        has: Triggers,
+        cuts: &mut Vec<Cut>,
+    ) {
         if depth >= MAX_OPEN {
             return;
         }
@@ -53,8 +62,12 @@ impl Walk<'_> {
                 cuts.push(cut(text, part, new));
             }
         }
-        self.oracle(text, cuts);
-        self.data_in(text, depth, cuts);
+        if has.any(Triggers::ORACLE) {
+            self.oracle(text, cuts);
+        }
+        if has.any(Triggers::DATA) {
+            self.data_in(text, depth, cuts);
+        }
     }
 
     /// `jdbc:oracle:thin:scott/tiger@host`
@@ -104,9 +117,11 @@ impl Walk<'_> {
     }
 }
 
-/// Whether something long enough to be a grant stands in it.
+/// Whether something stands in it that could be good for whoever has the address.
 fn is_open(link: &str) -> bool {
-    link.split(['/', '?', '&', '=', '#']).skip(3).any(|it| it.len() >= 16)
+    link.split(['/', '?', '&', '=', '#'])
+        .skip(3)
+        .any(|it| it.len() >= 16 && it.bytes().any(|b| b.is_ascii_digit()) && looks_issued(it))
 }
 
 /// Whether the words around an address say to follow it to log in, confirm, join, reset, leave. `before`, `after`: the ends of its

@@ -58,6 +58,108 @@ pub fn visible_text(html: &str, limit: usize) -> String {
     out
 }
 
+/// What a person would read, and where each piece of it stands.
+pub struct Shown<'t> {
+    html: &'t str,
+    pub text: String,
+    /// Where a piece begins in the text and in the markup, and whether references were undone in it.
+    pieces: Vec<(usize, usize, bool)>,
+}
+
+impl<'t> Shown<'t> {
+    pub fn of(html: &'t str) -> Self {
+        const BREAKS: &[&str] =
+            &["p", "div", "br", "li", "tr", "h1", "h2", "h3", "h4", "pre", "ul", "ol", "table"];
+        const INLINE: &[&str] = &["b", "i", "em", "strong", "mark", "span", "u", "font", "wbr"];
+        const SILENT: &[&str] = &["script", "style", "noscript", "template", "svg", "object"];
+        let mut it = Self { html, text: String::with_capacity(html.len() / 2), pieces: Vec::new() };
+        let mut at = 0;
+        while at < html.len() {
+            let open = html[at..].find('<').map_or(html.len(), |it| at + it);
+            it.piece(at, open);
+            let tag = &html[open..];
+            steps::look(open - at + 1);
+            if tag.is_empty() {
+                break;
+            }
+            if let Some(comment) = tag.strip_prefix("<!--") {
+                at = comment.find("-->").map_or(html.len(), |it| open + 4 + it + 3);
+                continue;
+            }
+            let is_tag = |c: char| c.is_ascii_alphabetic() || matches!(c, '/' | '!' | '?');
+            if !tag[1..].starts_with(is_tag) {
+                it.text.push('<');
+                at = open + 1;
+                continue;
+            }
+            let Some(close) = tag_end(tag) else { break };
+            let begin = 1 + usize::from(tag[1..].starts_with('/'));
+            let len = tag.as_bytes()[begin..]
+                .iter()
+                .take(16)
+                .take_while(|b| b.is_ascii_alphanumeric())
+                .count();
+            let name = &tag[begin..begin + len];
+            let is = |list: &[&str]| list.iter().any(|it| name.eq_ignore_ascii_case(it));
+            at = open + close + 1;
+            if begin == 1 && is(SILENT) && !tag[..close].ends_with('/') {
+                at = html.len() - skip_element(&html[at..], name).len();
+            }
+            if !is(INLINE) && !it.text.ends_with(['\n', ' ']) && !it.text.is_empty() {
+                it.text.push(if is(BREAKS) { '\n' } else { ' ' });
+            } else if is(BREAKS) && it.text.ends_with(' ') {
+                it.text.push('\n');
+            }
+        }
+        it
+    }
+
+    fn piece(&mut self, from: usize, to: usize) {
+        let html = self.html;
+        let piece = &html[from..to];
+        if piece.is_empty() {
+            return;
+        }
+        let decodes = piece.contains('&');
+        self.pieces.push((self.text.len(), from, decodes));
+        if decodes {
+            self.text.push_str(&entities(piece));
+        } else {
+            self.text.push_str(piece);
+        }
+    }
+
+    /// The parts of the markup that are this part of the text.
+    pub fn places(&self, from: usize, to: usize, mut found: impl FnMut(&'t str)) {
+        let first = self.pieces.partition_point(|it| it.0 <= from).saturating_sub(1);
+        for (i, (at, raw, decodes)) in self.pieces.iter().enumerate().skip(first) {
+            if *at >= to {
+                break;
+            }
+            let end = self.pieces.get(i + 1).map_or(self.text.len(), |it| it.0);
+            let (from, until) = (from.max(*at), to.min(end));
+            let part = self.text.get(from..until).map_or("", str::trim);
+            if part.is_empty() {
+                continue;
+            }
+            let rest = &self.html[*raw..];
+            if *decodes {
+                // Its own words stand between the same tags.
+                let piece = &rest[..rest.find('<').unwrap_or(rest.len())];
+                steps::look(piece.len());
+                if let Some(it) = piece.find(part) {
+                    found(&piece[it..it + part.len()]);
+                }
+            } else {
+                let skipped =
+                    self.text[from..until].len() - self.text[from..until].trim_start().len();
+                let begin = from - at + skipped;
+                found(&rest[begin..begin + part.len()]);
+            }
+        }
+    }
+}
+
 /// Content of the first `<title>`.
 pub fn title(html: &str) -> Option<String> {
     let at = find_tag(html, "<title")?;

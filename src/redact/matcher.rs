@@ -238,6 +238,9 @@ impl Matcher {
     /// Where they stand unescaped, from left to right.
     pub fn scan(&self, bytes: &[u8]) -> Vec<Hit> {
         let mut out = Vec::new();
+        if self.bitmap.is_empty() {
+            return out;
+        }
         let mut i = 0;
         steps::look(bytes.len());
         while let Some(four) = bytes.get(i..).and_then(<[u8]>::first_chunk::<4>) {

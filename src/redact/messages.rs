@@ -20,20 +20,109 @@ const BEFORE: usize = 140;
 const AFTER: usize = 70;
 /// The same of a key, which a picture and an explanation may separate from it.
 const NEAR: usize = 420;
+/// Bytes between the word for a password and one.
+const FAR: usize = 90;
 /// How far a list of codes goes on after it was announced.
 const LIST: usize = 2400;
 const MOST: usize = 256;
 
 /// All of a text that people read; from left to right, not overlapping.
 pub fn told(text: &str) -> Vec<Told> {
-    let runs = runs(text);
     steps::look(text.len());
-    let may = runs.iter().any(|it| it.digits > 0 || it.is_base32(text))
-        || text.len() > 60 && ["hrase", "mnemonic", "frase"].iter().any(|it| text.contains(it));
-    if !may {
-        return Vec::new();
+    let runs = runs(text);
+    let mut hits = Vec::new();
+    // Words are looked for where something stands that they could speak of.
+    let mut done = 0;
+    let codes = candidates(text, &runs);
+    for (from, to) in spots(text, &runs, &codes) {
+        let (mut from, mut to) = (from.max(done), to.min(text.len()));
+        while !text.is_char_boundary(from) {
+            from -= 1;
+        }
+        while !text.is_char_boundary(to) {
+            to += 1;
+        }
+        if from < to {
+            // A word that the edge cuts is none.
+            let found = senses(&text[from..to]).into_iter();
+            hits.extend(found.map(|it| Hit { from: it.from + from, to: it.to + from, ..it }));
+            done = to;
+        }
     }
-    told_by(text, &runs, &senses(text))
+    if hits.is_empty() { Vec::new() } else { told_by(text, &runs, &codes, &hits) }
+}
+
+/// Parts of a text around what could be a secret, in order, not overlapping.
+fn spots(text: &str, runs: &[Run], codes: &[Candidate]) -> Vec<(usize, usize)> {
+    let mut all: Vec<(usize, usize)> =
+        codes.iter().map(|it| (it.from.saturating_sub(BEFORE + 40), it.to + AFTER + 40)).collect();
+    let mut add = |from: usize, to: usize, before: usize, after: usize| {
+        all.push((from.saturating_sub(before), to + after));
+    };
+    let mut group = (0, 0);
+    for it in runs {
+        let len = it.to - it.from;
+        if it.is_base32(text) && (it.digits > 0 || it.upper > 0 && !natural(it.text(text))) {
+            add(it.from, it.to, NEAR, NEAR);
+        }
+        let in_base32 = |b: u8| b.is_ascii_alphabetic() || matches!(b, b'2'..=b'7');
+        if len == 4 && it.digits > 0 && it.digits < 4 && it.text(text).bytes().all(in_base32) {
+            group = if it.from <= group.1 + 24 { (group.0 + 1, it.to) } else { (1, it.to) };
+            if group.0 >= 2 {
+                add(it.from, it.to, NEAR, NEAR);
+            }
+        }
+        if it.digits > 0 && it.upper + it.lower > 0 && is_long_word(text, it) {
+            add(it.from, it.to, FAR + 80, 8);
+        }
+    }
+    // A list of codes: two of one form, not far from one another. It was announced before the first.
+    let listed = |it: &&Run| {
+        (6..=64).contains(&(it.to - it.from)) && it.digits > 0 && !is_date(it.text(text))
+    };
+    let mut last: Option<(&Run, bool)> = None;
+    for it in runs.iter().filter(listed) {
+        let alike = last.is_some_and(|(last, _)| {
+            last.to - last.from == it.to - it.from
+                && last.hyphens == it.hyphens
+                && it.from - last.to < 200
+        });
+        if let Some((first, false)) = last
+            && alike
+        {
+            add(first.from, it.to, NEAR, 0);
+        }
+        last = Some((it, alike));
+    }
+    if ["hrase", "mnemonic", "frase"].iter().any(|it| text.contains(it)) {
+        all.push((0, text.len().min(64 * 1024)));
+    }
+    all.sort_unstable();
+    let mut out: Vec<(usize, usize)> = Vec::new();
+    for it in all {
+        match out.last_mut() {
+            Some(last) if it.0 <= last.1 => last.1 = last.1.max(it.1),
+            _ => out.push(it),
+        }
+    }
+    out
+}
+
+/// Whether the word around a run could be a password.
+fn is_long_word(text: &str, it: &Run) -> bool {
+    let bytes = text.as_bytes();
+    let sign = |b: &u8| b.is_ascii_graphic();
+    let before = bytes[..it.from].iter().rev().take(64).take_while(|b| sign(b)).count();
+    let after = bytes[it.to..].iter().take(64).take_while(|b| sign(b)).count();
+    let len = before + it.to - it.from + after;
+    (6..=96).contains(&len) && looks_chosen(bare(&text[it.from - before..it.to + after]))
+}
+
+/// A word without what a sentence puts around it.
+fn bare(word: &str) -> &str {
+    let signs = ['"', '\'', '`', '(', ')', ',', ';', ':', '“', '”', '„', '«', '»', '<', '>'];
+    let bare = word.trim_matches(signs);
+    bare.strip_suffix('.').unwrap_or(bare)
 }
 
 /// Whether words about logging in, confirming or leaving stand in a text.
@@ -48,7 +137,7 @@ pub fn is_about_seeds(text: &str) -> bool {
     senses(text).iter().any(|it| it.sense == Sense::Seed)
 }
 
-fn told_by(text: &str, runs: &[Run], hits: &[Hit]) -> Vec<Told> {
+fn told_by(text: &str, runs: &[Run], candidates: &[Candidate], hits: &[Hit]) -> Vec<Told> {
     let mut out = Vec::new();
     let has = |sense: Sense| hits.iter().any(|it| it.sense == sense);
     if has(Sense::Recovery) {
@@ -64,7 +153,7 @@ fn told_by(text: &str, runs: &[Run], hits: &[Hit]) -> Vec<Told> {
         passwords(text, hits, &mut out);
     }
     if has(Sense::Once) || has(Sense::Code) || has(Sense::Use) {
-        codes(text, runs, hits, &mut out);
+        codes(text, candidates, hits, &mut out);
     }
     out.sort();
     let mut done = 0;
@@ -140,8 +229,7 @@ struct Candidate {
     least: i32,
 }
 
-fn codes(text: &str, runs: &[Run], hits: &[Hit], out: &mut Vec<Told>) {
-    let candidates = candidates(text, runs);
+fn codes(text: &str, candidates: &[Candidate], hits: &[Hit], out: &mut Vec<Told>) {
     let mut first = 0;
     for (i, it) in candidates.iter().enumerate() {
         while first < hits.len() && hits[first].to + BEFORE < it.from {
@@ -293,6 +381,7 @@ fn candidates(text: &str, runs: &[Run]) -> Vec<Candidate> {
                 continue;
             }
             match run.digits {
+                4 if all.starts_with("19") || all.starts_with("20") => continue,
                 6 => 3,
                 4 | 5 | 7 | 8 => 4,
                 _ => continue,
@@ -562,7 +651,6 @@ fn phrases(text: &str, hits: &[Hit], out: &mut Vec<Told>) {
 
 /// Passwords and tokens in a sentence: `the password is …`, `login: ann / …`.
 fn passwords(text: &str, hits: &[Hit], out: &mut Vec<Told>) {
-    const FAR: usize = 90;
     let mut done = 0;
     for hit in hits.iter().filter(|it| it.sense == Sense::Password) {
         if hit.to < done {
@@ -582,10 +670,7 @@ fn passwords(text: &str, hits: &[Hit], out: &mut Vec<Told>) {
             if at > FAR || word.contains("://") {
                 break;
             }
-            let bare = word.trim_matches([
-                '"', '\'', '`', '(', ')', ',', ';', ':', '“', '”', '„', '«', '»', '<', '>',
-            ]);
-            let bare = bare.strip_suffix('.').unwrap_or(bare);
+            let bare = bare(word);
             let quoted = word.starts_with(['"', '\'', '`', '“', '„', '«']);
             if (linked || at <= 2 && quoted) && looks_chosen(bare) {
                 let from = hit.to + place(bare);

@@ -18,6 +18,7 @@ use super::{
     formats,
     keys::KeyClass,
     markup, messages, steps,
+    triggers::Triggers,
     walk::{MAX_OPEN, Place, Walk, is_tagged},
 };
 
@@ -125,27 +126,30 @@ impl Walk<'_> {
         cuts: &mut Vec<Cut>,
     ) {
         let marked = kind.prose == Prose::Markup;
-        if bytes.any(Bytes::COLON) && bytes.any(Bytes::SLASH) {
-            self.links_in(text, marked, kind.depth, cuts);
+        let has = Triggers::of(text);
+        if has.any(Triggers::LINK | Triggers::ORACLE | Triggers::DATA) {
+            self.links_in(text, marked, kind.depth, has, cuts);
         }
-        if matches!(kind.prose, Prose::Code | Prose::Markup) && bytes.any(Bytes::QUOTE) {
-            self.stored_in(text, found);
+        if kind.prose != Prose::Spoken
+            && has.any(Triggers::CALL | Triggers::COOKIE | Triggers::ASSIGN)
+        {
+            self.stored_in(text, has, found);
         }
         if kind.prose == Prose::Code && !kind.lined {
             return;
         }
-        if kind.depth < MAX_OPEN {
-            if marked {
-                for part in markup::written(text) {
-                    self.settings_in(part, kind.place, found);
-                    configs::commands(part, found);
-                }
-            } else if kind.lined {
+        if marked && has.any(Triggers::WRITTEN) && kind.depth < MAX_OPEN {
+            for part in markup::written(text) {
+                self.settings_in(part, kind.place, found);
+                configs::commands(part, found);
+            }
+        } else if !marked {
+            if kind.lined && kind.depth < MAX_OPEN {
                 self.settings_in(text, kind.place, found);
             }
-        }
-        if !marked && bytes.any(Bytes::DASH) {
-            configs::commands(text, found);
+            if has.any(Triggers::OPTION) {
+                configs::commands(text, found);
+            }
         }
         if bytes.any(Bytes::DIGIT) {
             self.said(text, kind, found);
@@ -159,14 +163,13 @@ impl Walk<'_> {
             found.extend(all.iter().map(|it| (it.name, &text[it.from..it.to], Why::Context)));
             return;
         }
-        let shown = markup::visible_text(text, text.len());
-        for it in messages::told(&shown) {
-            let value = &shown[it.from..it.to];
-            // Tags may stand between its groups.
-            if !standing(text, it.name, value, found) && value.contains(' ') {
-                for part in value.split(' ').filter(|it| it.len() >= 3) {
-                    standing(text, it.name, part, found);
-                }
+        let shown = markup::Shown::of(text);
+        for it in messages::told(&shown.text) {
+            // What stands once more is known by then.
+            shown.places(it.from, it.to, |part| found.push((it.name, part, Why::Context)));
+            let value = &shown.text[it.from..it.to];
+            if value.contains([' ', '\n']) {
+                self.sink.secret(it.name, value, Why::Context);
             }
         }
     }
@@ -341,26 +344,6 @@ fn is_packed(value: &str) -> bool {
 fn is_of_seed(value: &str) -> bool {
     let lower = if value.len() <= 200 { value.to_ascii_lowercase() } else { return false };
     ["qr", "otp", "authenticator", "2fa", "mfa", "barcode"].iter().any(|it| lower.contains(it))
-}
-
-/// Each place of a value in a text where it is no part of a word. Returns whether there is one.
-fn standing<'t>(
-    text: &'t str,
-    name: &'static str,
-    value: &str,
-    found: &mut Vec<(&'t str, &'t str, Why)>,
-) -> bool {
-    let word = |c: Option<char>| c.is_some_and(|c| c.is_ascii_alphanumeric());
-    let before = found.len();
-    found.extend(
-        text.match_indices(value)
-            .filter(|(at, part)| {
-                !word(text[..*at].chars().next_back())
-                    && !word(text[at + part.len()..].chars().next())
-            })
-            .map(|it| (name, it.1, Why::Context)),
-    );
-    found.len() > before
 }
 
 /// A part of a text, from where to where, and what replaces it.

@@ -5,6 +5,7 @@ use super::{
     detector::{Why, erratic, random, verdict},
     keys::KeyClass,
     steps,
+    triggers::Triggers,
     walk::{Place, Walk},
 };
 
@@ -13,9 +14,17 @@ const LONGEST: usize = 8192;
 
 impl Walk<'_> {
     /// `setItem('jwt', '…')`, `Cookies.set("sid", "…")`, `document.cookie = "sid=…; path=/"`, `var t = "…"`.
-    pub fn stored_in<'t>(&mut self, text: &'t str, found: &mut Vec<(&'t str, &'t str, Why)>) {
+    pub fn stored_in<'t>(
+        &mut self,
+        text: &'t str,
+        has: Triggers,
+        found: &mut Vec<(&'t str, &'t str, Why)>,
+    ) {
+        let of = |kind: u16| if has.any(kind) { text } else { "" };
+        let (calls, cookies, assigns) =
+            (of(Triggers::CALL), of(Triggers::COOKIE), of(Triggers::ASSIGN));
         for quote in ["('", "(\"", "(`"] {
-            for (at, _) in text.match_indices(quote) {
+            for (at, _) in calls.match_indices(quote) {
                 let Some((name, rest)) =
                     literal(&text[at + 1..]).filter(|it| (1..=80).contains(&it.0.len()))
                 else {
@@ -45,7 +54,7 @@ impl Walk<'_> {
                 }
             }
         }
-        for (at, it) in text.match_indices(".cookie") {
+        for (at, it) in cookies.match_indices(".cookie") {
             let rest = text[at + it.len()..].trim_start();
             let Some((line, _)) = rest.strip_prefix('=').and_then(|it| literal(it.trim_start()))
             else {
@@ -60,7 +69,7 @@ impl Walk<'_> {
             }
         }
         for keyword in ["var ", "let ", "const "] {
-            for (at, it) in text.match_indices(keyword) {
+            for (at, it) in assigns.match_indices(keyword) {
                 let rest = &text[at + it.len()..];
                 let len = rest
                     .bytes()

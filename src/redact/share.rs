@@ -1,7 +1,7 @@
 //! A whole document of another format made safe to share: its owner visits every field twice, first to learn the secrets,
 //! then to have them replaced, by the same rules as a recording.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 use serde_json::Value;
@@ -13,7 +13,7 @@ use super::{
     exchange, markup,
     scan::Prose,
     vault::Vault,
-    walk::{Place, Rules, Sink, Walk},
+    walk::{Place, Rules, Sink, Walk, mark},
 };
 use commis_base::settings::RedactSettings;
 
@@ -46,6 +46,8 @@ pub struct Redactor {
     vault: Vault,
     writing: bool,
     removed: Removed,
+    /// Marks of the texts of answers in which the first pass found a secret: in others there are only known ones.
+    suspects: BTreeSet<u64>,
 }
 
 impl Redactor {
@@ -55,6 +57,7 @@ impl Redactor {
             vault: Vault::thorough(),
             writing: false,
             removed: Removed::default(),
+            suspects: BTreeSet::new(),
         }
     }
 
@@ -159,7 +162,24 @@ impl Redactor {
 
     /// JSON in place, each string by the key it stands under. Returns whether anything was replaced.
     pub fn json(&mut self, value: &mut Value, place: Place) -> bool {
-        self.walk(|it| it.json(value, place))
+        if place != Place::Answer {
+            return self.walk(|it| it.json(value, place));
+        }
+        if !self.writing {
+            let mut sink = Noting {
+                learner: Learner(&mut self.vault),
+                suspects: &mut self.suspects,
+                found: false,
+            };
+            return Walk::new(&self.rules, &mut sink).json(value, place);
+        }
+        let suspects = std::mem::take(&mut self.suspects);
+        let (changed, suspects) = self.walk(|it| {
+            it.judged = Some(suspects);
+            (it.json(value, place), it.judged.take())
+        });
+        self.suspects = suspects.unwrap_or_default();
+        changed
     }
 
     /// A name in a query or a form.
@@ -288,6 +308,36 @@ const VERBS: &[&str] = &[
     "password",
     "identify",
 ];
+
+/// Learns, and notes in which texts there was something.
+struct Noting<'a> {
+    learner: Learner<'a>,
+    suspects: &'a mut BTreeSet<u64>,
+    found: bool,
+}
+
+impl Sink for Noting<'_> {
+    fn secret(&mut self, name: &str, value: &str, why: Why) -> Option<String> {
+        self.found = true;
+        self.learner.secret(name, value, why)
+    }
+
+    fn plain(&mut self, text: &str) -> Option<String> {
+        self.learner.plain(text)
+    }
+
+    fn identifier(&mut self, value: &str) {
+        self.learner.identifier(value);
+    }
+
+    fn judged(&mut self, value: &str) -> bool {
+        let found = std::mem::take(&mut self.found);
+        if found {
+            self.suspects.insert(mark(value));
+        }
+        found
+    }
+}
 
 /// Counts what is replaced on its way to the writer.
 struct Counting<'a> {

@@ -524,7 +524,12 @@ impl Walk<'_> {
             {
                 return named.into();
             }
-            if !object.is_empty() {
+            // `{"password": {"old": …}}`
+            let qualifies = || {
+                let class = self.rules.class(object, Place::Json);
+                !matches!(class, KeyClass::Silent | KeyClass::Harmless) || object == "card"
+            };
+            if !object.is_empty() && qualifies() {
                 let class = self.rules.class(name, place);
                 if tells(configs::named(class, object, name)) && !tells(class) {
                     return format!("{object}_{name}").into();
