@@ -511,7 +511,7 @@ pub fn commands<'t>(text: &'t str, found: &mut Vec<(&'t str, &'t str, Why)>) {
                         && word.len() > 4
                         && word.starts_with(**option)
                         && !word.starts_with("--")
-                        && !word[2..].starts_with(|c: char| c == '-')
+                        && !word[2..].starts_with('-')
             };
             let Some(option) = options.iter().find(takes) else { continue };
             let mut value = word[option.len()..].trim_start_matches('=');
@@ -520,7 +520,7 @@ pub fn commands<'t>(text: &'t str, found: &mut Vec<(&'t str, &'t str, Why)>) {
                 value = next;
                 i += 1;
             }
-            let value = value.trim_matches(['"', '\'', '`', ',', '<']).trim_end_matches("\\");
+            let value = value.trim_matches(['"', '\'', '`', ',', '<']).trim_end_matches('\\');
             let value = value.split(['<', '"']).next().unwrap_or(value);
             let secret = match value.split_once([':', '%']) {
                 Some((user, password)) if !user.contains('/') && !password.starts_with('/') => {

@@ -94,8 +94,8 @@ impl Layer {
     }
 
     fn undo(text: &[u8], place: impl Fn(usize) -> usize) -> Option<Self> {
-        let escapes = |i: &usize| matches!(text[*i], b'%' | b'\\' | b'&');
-        let first = (0..text.len()).filter(escapes).find(|it| escape(&text[*it..]).is_some())?;
+        let first = memchr::memchr3_iter(b'%', b'\\', b'&', text)
+            .find(|it| escape(&text[*it..]).is_some())?;
         let mut out =
             Self { bytes: Vec::with_capacity(text.len()), at: Vec::with_capacity(text.len() + 1) };
         out.bytes.extend_from_slice(&text[..first]);

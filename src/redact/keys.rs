@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 
 use super::{
     headers::HARMLESS_HEADERS,
-    names::words,
+    names::{is_code, words},
     services::{is_led, of_service},
     things::{is_about, is_number, is_packed, is_picture, is_pictured, is_thing},
     walk::Place,
@@ -765,53 +765,6 @@ pub fn classify(key: &str, place: Place) -> KeyClass {
         KeyClass::Harmless
     } else {
         KeyClass::Silent
-    }
-}
-
-/// Whether a name is one of codes that log in: for once, or when a device is lost. `security_code` is a share's, too, and
-/// `confirmation_code` an order's.
-fn is_code(words: &[String]) -> bool {
-    let is = |it: &str| words.iter().any(|word| word == it);
-    let any = |list: &[&str]| list.iter().any(|it| is(it));
-    let last = words.last().map_or("", String::as_str);
-    let joined = words.concat();
-    let lost = ["backup", "recovery", "scratch", "emergency", "rescue"];
-    match last {
-        "codes" if any(&lost) => true,
-        "code" | "codes" => {
-            any(&lost)
-                || any(&[
-                    "otp",
-                    "totp",
-                    "mfa",
-                    "tfa",
-                    "sms",
-                    "login",
-                    "signin",
-                    "twofactor",
-                    "passcode",
-                    "pairing",
-                ])
-                || is("verification") && words.len() <= 3
-                || is("user") && words.len() == 2
-                || is("fa") && words.len() == 2
-                || is("one") && is("time")
-                || is("onetime")
-                || is("auth") && words.len() == 2
-                || is("authentication") && words.len() == 2
-        }
-        "keys" | "key" => any(&["recovery", "scratch", "emergency", "rescue"]) && words.len() == 2,
-        "pin" => words.len() == 1,
-        _ => matches!(
-            joined.as_str(),
-            "otp"
-                | "totp"
-                | "onetimepassword"
-                | "onetimepasscode"
-                | "usercode"
-                | "backupcodes"
-                | "recoverycodes"
-        ),
     }
 }
 

@@ -15,6 +15,7 @@ mod elements;
 mod encode;
 mod exchange;
 mod failure;
+mod fields;
 mod formats;
 mod forms;
 pub mod har;
@@ -667,6 +668,8 @@ impl Sink for Writer<'_> {
 
 #[cfg(test)]
 mod linear_tests;
+#[cfg(test)]
+mod meaning_tests;
 #[cfg(test)]
 mod places_tests;
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! Markup without a parser: enough to read its text, its tags and what they name, in one pass each.
 
 use html5ever::data::NAMED_ENTITIES;
+use memchr::{memchr, memchr3};
 
 use super::steps;
 
@@ -378,15 +379,18 @@ fn tag_name(tag: &str) -> String {
 
 /// Position of the `>` that ends a tag, quotes respected up to a bound.
 fn tag_end(tag: &str) -> Option<usize> {
-    let mut quote = 0_u8;
-    for (i, b) in tag.bytes().enumerate().take(65_536) {
-        steps::look(1);
-        match b {
-            b'>' if quote == 0 => return Some(i),
-            b'"' | b'\'' if quote == 0 => quote = b,
-            _ if b == quote => quote = 0,
-            _ => {}
+    let bytes = &tag.as_bytes()[..tag.len().min(65_536)];
+    let mut at = 0;
+    while let Some(found) = memchr3(b'>', b'"', b'\'', &bytes[at..]) {
+        let i = at + found;
+        steps::look(found + 1);
+        if bytes[i] == b'>' {
+            return Some(i);
         }
+        let closed = memchr(bytes[i], &bytes[i + 1..]);
+        steps::look(closed.unwrap_or(bytes.len() - i));
+        let Some(closed) = closed else { break };
+        at = i + closed + 2;
     }
     tag.find('>')
 }

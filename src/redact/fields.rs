@@ -1,0 +1,131 @@
+//! What a field of an object in JSON stands under: its own name, what names it beside it, the object's name with it.
+
+use std::borrow::Cow;
+
+use serde_json::{Map, Value};
+
+use super::{
+    configs,
+    keys::{self, KeyClass},
+    walk::{Place, Walk},
+};
+
+impl Walk<'_> {
+    /// `["password", …]` among other things.
+    pub fn is_told_pair(&self, item: &Value, place: Place) -> bool {
+        match item.as_array().map(Vec::as_slice) {
+            Some([Value::String(name), Value::String(_)]) => {
+                (1..=64).contains(&name.len()) && tells(self.rules.class(name, place))
+            }
+            _ => false,
+        }
+    }
+
+    /// What a field of an object stands under: its own name, what names it beside it, or the object's name with it.
+    pub fn under<'k>(
+        &self,
+        object: &str,
+        named: Option<&'k str>,
+        name: &'k str,
+        item: &Value,
+        is_jwk: bool,
+        place: Place,
+    ) -> Cow<'k, str> {
+        let text = matches!(item, Value::String(_) | Value::Number(_));
+        if is_jwk && text && name.len() <= 3 {
+            // RFC 7518, 6: the private half, and what anybody may see.
+            return if matches!(name, "d" | "p" | "q" | "dp" | "dq" | "qi" | "k") {
+                "private_key".into()
+            } else {
+                "public_id".into()
+            };
+        }
+        if text && name != "key" && configs::is_generic(name) {
+            if let Some(named) = named
+                && (name == "value" && item.is_string()
+                    || tells(self.rules.class(named, place)) && !matches!(name, "id" | "number"))
+            {
+                return named.into();
+            }
+            // `{"password": {"old": …}}`
+            let qualifies = || {
+                let class = self.rules.class(object, Place::Json);
+                !matches!(class, KeyClass::Silent | KeyClass::Harmless) || object == "card"
+            };
+            if !object.is_empty() && qualifies() {
+                let class = self.rules.class(name, place);
+                if tells(configs::named(class, object, name)) && !tells(class) {
+                    return format!("{object}_{name}").into();
+                }
+            }
+        }
+        told(name).into()
+    }
+}
+
+pub fn tells(class: KeyClass) -> bool {
+    matches!(class, KeyClass::Always | KeyClass::Code | KeyClass::Likely)
+}
+
+/// A key of RFC 7517.
+pub fn is_jwk(fields: &Map<String, Value>) -> bool {
+    (3..=16).contains(&fields.len()) && fields.get("kty").is_some_and(Value::is_string)
+}
+
+/// Bytes of ASCII as numbers: `[72, 88, 122, …]`.
+pub fn bytes_of(items: &[Value]) -> Option<String> {
+    if !(8..=1024).contains(&items.len()) {
+        return None;
+    }
+    let byte =
+        |it: &Value| it.as_u64().and_then(|it| u8::try_from(it).ok()).filter(u8::is_ascii_graphic);
+    items.iter().map(|it| byte(it).map(char::from)).collect()
+}
+
+/// What a name says in an answer, which also holds labels for such a field, messages about it, and numbers of things.
+pub fn answered(class: KeyClass, key: &str, value: &str) -> KeyClass {
+    if class != KeyClass::Always {
+        return class;
+    }
+    let lower = key.to_ascii_lowercase();
+    let digits = value.bytes().filter(u8::is_ascii_digit).count();
+    let short = lower.contains("card") && lower.contains("num") && digits < 12;
+    let label = !lower.ends_with("answer") && configs::is_label(value);
+    if short || label { KeyClass::Perhaps } else { class }
+}
+
+/// What a key says of all that is under it: nothing, where it is longer than names are.
+pub fn told(key: &str) -> &str {
+    if key.len() > keys::MAX_KEY { "" } else { key }
+}
+
+/// `[["user", …], ["password", …]]`
+pub fn are_pairs(items: &[Value]) -> bool {
+    let pair = |it: &Value| match it.as_array().map(Vec::as_slice) {
+        Some([Value::String(name), _]) => (1..=64).contains(&name.len()),
+        _ => false,
+    };
+    !items.is_empty() && items.iter().all(pair)
+}
+
+/// `{"name": "csrf", "value": …}` names its value beside it.
+pub fn named(fields: &Map<String, Value>) -> Option<&str> {
+    if fields.len() > 6 {
+        return None;
+    }
+    let mut found = [None; 5];
+    for (name, value) in fields {
+        let at = match name.as_bytes() {
+            b"name" => 0,
+            b"key" => 1,
+            b"field" => 2,
+            b"id" => 3,
+            // RFC 6902
+            b"path" if fields.contains_key("op") => 4,
+            _ => continue,
+        };
+        found[at] = value.as_str();
+    }
+    let name = found.into_iter().flatten().next().filter(|it| it.len() <= 64)?;
+    Some(if name.starts_with('/') { name.rsplit('/').next().unwrap_or(name) } else { name })
+}
