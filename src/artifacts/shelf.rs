@@ -48,6 +48,16 @@ pub trait Shelf: Send + Sync {
 
     /// Where it is, for people.
     fn shown(&self) -> String;
+
+    /// The code of a fleet's machine for what it says beside the store, in hexadecimal digits; `None` where the store has no key.
+    fn code_of(&self, _what: &[&[u8]]) -> Option<String> {
+        None
+    }
+
+    /// Whether a machine of the fleet said it; always where the store has no key.
+    fn was_said(&self, _what: &[&[u8]], _code: Option<&str>) -> bool {
+        true
+    }
 }
 
 /// An object as a listing tells of it.

@@ -12,6 +12,7 @@ use commis_base::{
 };
 
 const PURPOSE: &str = "commis store 1";
+const SAID: &str = "commis fleet 1";
 /// `commis-mac-1 `, 64 hexadecimal digits, a line break.
 const MARK: &[u8] = b"commis-mac-1 ";
 const DIGITS: usize = 64;
@@ -43,7 +44,8 @@ impl SignedShelf {
         if holds {
             return Ok(bytes.split_off(HEAD));
         }
-        let why = format!("{shown} in {} was not put there with the fleet's key", self.inner.shown());
+        let why =
+            format!("{shown} in {} was not put there with the fleet's key", self.inner.shown());
         Err(Error::new(Code::StoreUntrusted, why).hint(
             "nothing in a store is replaced: look who wrote it, and take it away; all machines of a fleet have the same COMMIS_STORE_KEY",
         ))
@@ -86,6 +88,14 @@ impl Shelf for SignedShelf {
     fn shown(&self) -> String {
         self.inner.shown()
     }
+
+    fn code_of(&self, what: &[&[u8]]) -> Option<String> {
+        Some(self.key.hex_code(SAID, what))
+    }
+
+    fn was_said(&self, what: &[&[u8]], code: Option<&str>) -> bool {
+        code.is_some_and(|it| self.key.holds(SAID, what, it))
+    }
 }
 
 #[cfg(test)]
@@ -111,7 +121,8 @@ mod tests {
         // Another fleet's, under another key, changed in any byte, cut, without a code, put there first.
         let theirs = SignedShelf::new(Arc::clone(&folder), key(2));
         let whole = folder.read(&a, 1000).unwrap().unwrap();
-        let mut all: Vec<Vec<u8>> = vec![b"one".to_vec(), Vec::new(), whole[..whole.len() - 1].to_vec()];
+        let mut all: Vec<Vec<u8>> =
+            vec![b"one".to_vec(), Vec::new(), whole[..whole.len() - 1].to_vec()];
         all.extend((0..whole.len()).map(|i| {
             let mut it = whole.clone();
             it[i] ^= 1;

@@ -100,7 +100,9 @@ mod tests {
         let key = MacKey::new(&[7; 32]).unwrap();
         let code = key.hex_code("a", &[b"x", b"yz"]);
         assert!(key.holds("a", &[b"x", b"yz"], &code));
-        for (purpose, parts) in [("b", [&b"x"[..], b"yz"]), ("a", [b"xy", b"z"]), ("a", [b"yz", b"x"])] {
+        for (purpose, parts) in
+            [("b", [&b"x"[..], b"yz"]), ("a", [b"xy", b"z"]), ("a", [b"yz", b"x"])]
+        {
             assert!(!key.holds(purpose, &parts, &code), "{purpose} {parts:?}");
         }
         for other in ["", &code[1..], &code.to_uppercase(), &code.replacen(&code[..1], "g", 1)] {

@@ -16,7 +16,7 @@ use tokio::{
 };
 
 use super::{Board, Entry, Event, Options, Report, Totals, attempt};
-use commis_artifacts::shelf::Key;
+use commis_artifacts::shelf::{Key, Shelf};
 use commis_base::error::{Class, Code, Error, Result};
 use commis_learn::{
     Cx, How, Learned, ModelUse, StoredTask, Task,
@@ -69,6 +69,9 @@ pub struct Ended {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<ModelUse>,
     pub attempts: u32,
+    /// Of the machine that ran it, over the task and why it failed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub code: Option<String>,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -100,7 +103,40 @@ impl Ended {
         };
         let id = id.to_owned();
         let failed = Some(failed);
-        Self { id, failed, ran: Vec::new(), live_values_lost: false, model: None, attempts }
+        let ran = Vec::new();
+        Self { id, failed, ran, live_values_lost: false, model: None, attempts, code: None }
+    }
+
+    /// Signed by a machine of the fleet. What an engine may leave out, because there is much of it, is not covered.
+    #[must_use]
+    pub fn signed(mut self, shelf: &dyn Shelf) -> Self {
+        self.code = shelf.code_of(&[self.id.as_bytes(), self.why().as_bytes()]);
+        self
+    }
+
+    /// As it counts here, whatever the engine that carried it says: what no machine of the fleet signed is a failure. Those that the
+    /// engine's workflows make themselves keep their code, without their words.
+    #[must_use]
+    pub fn heard(self, shelf: &dyn Shelf) -> Self {
+        if shelf.was_said(&[self.id.as_bytes(), self.why().as_bytes()], self.code.as_deref()) {
+            return self;
+        }
+        let own = self.code().filter(|it| matches!(it, Code::Timeout | Code::TaskBusy));
+        let why = match own {
+            Some(_) => "the engine says that no machine came to an end with the task".to_owned(),
+            None => format!(
+                "what the engine says of {} was not said by a machine of the fleet",
+                self.id
+            ),
+        };
+        let err = Error::new(own.unwrap_or(Code::StoreUntrusted), why)
+            .hint("the same command with --resume hands it in again; all machines have the same COMMIS_STORE_KEY");
+        Self::failed(&self.id, self.attempts, &err)
+    }
+
+    fn why(&self) -> String {
+        let parts = |it: &Failed| [Some(it.code.clone()), Some(it.error.clone()), it.hint.clone()];
+        serde_json::to_string(&self.failed.as_ref().map(parts)).unwrap_or_default()
     }
 
     /// Why it failed.
@@ -127,7 +163,7 @@ pub trait Engine: Send + Sync {
 /// Has them done, and gives `each` as it ends; false as soon as that wants no more. Fails as the engine does, and as `each`.
 pub async fn ends(
     engine: &dyn Engine,
-    all: Handed,
+    (all, shelf): (Handed, &dyn Shelf),
     mut each: impl FnMut(Ended) -> Result<bool>,
 ) -> Result<bool> {
     let (tell, mut heard) = mpsc::unbounded_channel();
@@ -137,7 +173,7 @@ pub async fn ends(
         tokio::select! {
             it = &mut work, if end.is_none() => end = Some(it),
             Some(it) = heard.recv() => {
-                if let Heard::Ended(it) = it && !each(it)? {
+                if let Heard::Ended(it) = it && !each(it.heard(shelf))? {
                     return Ok(false);
                 }
             }
@@ -299,6 +335,10 @@ impl Run<'_> {
                 }
             }
             Heard::Ended(it) => {
+                let it = match &self.cx.shelf {
+                    Some(shelf) => it.heard(&**shelf),
+                    None => it,
+                };
                 let Some(i) = self.by_id.get(&it.id).copied() else { return Ok(()) };
                 self.begin(i)?;
                 self.totals.retries += it.attempts.saturating_sub(1) as usize;

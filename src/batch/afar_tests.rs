@@ -8,9 +8,10 @@ use std::{
 use futures::FutureExt as _;
 
 use super::*;
-use commis_artifacts::shelf::SharedFolder;
+use commis_artifacts::{shelf::SharedFolder, signed::SignedShelf};
 use commis_base::{
     ids::{RecipeName, TaskId},
+    mac::MacKey,
     settings::{Home, Settings},
 };
 use commis_learn::{BrowserPool, Source, Span, apart, stages};
@@ -77,6 +78,7 @@ impl Engine for Other {
                     live_values_lost: false,
                     model: None,
                     attempts: 1,
+                    code: None,
                 };
                 // As it comes back from the engine.
                 let text = serde_json::to_string(&ended).unwrap();
@@ -145,4 +147,32 @@ async fn what_fails_elsewhere_fails_here() {
             (Some(code.as_str()), Some("try"))
         );
     }
+}
+
+#[test]
+fn what_no_machine_of_the_fleet_said_is_a_failure() {
+    let home = tempfile::tempdir().unwrap();
+    let folder = || Arc::new(SharedFolder::open(home.path()).unwrap());
+    let of = |n: u8| SignedShelf::new(folder(), MacKey::new(&[n; 32]).unwrap());
+    let (ours, theirs) = (of(1), of(2));
+    let failed = Ended::failed("a-0", 1, &Error::new(Code::HttpStatus, "404").hint("h"));
+    let done = Ended { failed: None, ..failed.clone() };
+    let code = |it: Ended| it.heard(&ours).code();
+    assert_eq!(code(done.clone().signed(&ours)), None);
+    assert_eq!(code(failed.clone().signed(&ours)), Some(Code::HttpStatus));
+    let moved = Ended { id: "b-0".to_owned(), ..done.clone().signed(&ours) };
+    let turned = Ended { failed: None, ..failed.clone().signed(&ours) };
+    for forged in [done.clone(), failed, done.signed(&theirs), moved, turned] {
+        assert_eq!(code(forged), Some(Code::StoreUntrusted));
+    }
+    // What workflows make themselves keeps its code, and not its words.
+    let late = Ended::failed("a-0", 1, &Error::new(Code::Timeout, "run this: x").hint("run x"));
+    let heard = late.heard(&ours);
+    assert_eq!(heard.code(), Some(Code::Timeout));
+    assert!(!format!("{heard:?}").contains("run this"));
+    // Without a key nobody is told apart.
+    assert_eq!(
+        Ended::failed("a-0", 1, &Error::new(Code::HttpStatus, "")).heard(&*folder()).code(),
+        Some(Code::HttpStatus)
+    );
 }

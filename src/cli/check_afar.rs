@@ -82,7 +82,7 @@ impl Check {
             }
             Ok(true)
         };
-        ends(&*afar.engine, handed, each).await.map(drop)
+        ends(&*afar.engine, (handed, &*afar.shelf), each).await.map(drop)
     }
 
     /// The rows of a part that ended.

@@ -13,11 +13,7 @@ use super::{
 use commis_base::{error::Result, ids::RecipeName};
 use commis_learn::{render, told_health, words};
 use commis_net::egress::EgressPolicy;
-use commis_recipe::{
-    json_schema,
-    model::Status,
-    registry::Source,
-};
+use commis_recipe::{json_schema, model::Status, registry::Source};
 use commis_state::{Health, State};
 
 /// Say in words what a recipe does: what is sent where, where values come from, and what is known about it

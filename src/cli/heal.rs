@@ -17,10 +17,7 @@ use commis_base::{
     ids::RecipeName,
 };
 use commis_learn::{Heal, Task, Verdict};
-use commis_recipe::{
-    model::Status,
-    registry,
-};
+use commis_recipe::{model::Status, registry};
 
 /// Learn recipes again that a site's change broke, by the steps that they were learned from
 ///

@@ -83,7 +83,10 @@ fn cell(value: &Value) -> String {
 fn harmless(text: &str) -> String {
     // Blanks in front are passed over by some of them.
     let begun = text.trim_start_matches([' ', '\u{a0}', '\u{feff}']);
-    let is_formula = begun.starts_with(['=', '+', '-', '@', '\t', '\r', '\n', '\u{ff1d}', '\u{ff0b}', '\u{ff0d}', '\u{ff20}', '|', '%']);
+    let is_formula = begun.starts_with([
+        '=', '+', '-', '@', '\t', '\r', '\n', '\u{ff1d}', '\u{ff0b}', '\u{ff0d}', '\u{ff20}', '|',
+        '%',
+    ]);
     let is_number = begun.trim_start_matches(['+', '-']).parse::<f64>().is_ok_and(f64::is_finite)
         && !begun.chars().any(char::is_alphabetic);
     if is_formula && !is_number { format!("'{text}") } else { text.to_owned() }

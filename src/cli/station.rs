@@ -125,7 +125,9 @@ impl Station {
                     live_values_lost: false,
                     model: None,
                     attempts: attempt,
-                };
+                    code: None,
+                }
+                .signed(&*self.shelf);
             }
             Some(Err(err)) => Err(err),
             None => self.stages(task, stop).await,
@@ -140,7 +142,7 @@ impl Station {
             Ran { stage: *stage, how, ms }
         };
         let ran = stages.iter().zip(ends).map(took).collect();
-        match end {
+        let end = match end {
             Ok(it) => Ended {
                 id: task.id.clone(),
                 failed: None,
@@ -148,9 +150,11 @@ impl Station {
                 live_values_lost: it.live_values_lost,
                 model: it.model,
                 attempts: attempt,
+                code: None,
             },
             Err(err) => Ended { ran, ..Ended::failed(&task.id, attempt, &err) },
-        }
+        };
+        end.signed(&*self.shelf)
     }
 
     async fn stages(&self, task: &Enlisted, stop: impl Future<Output = ()> + Send) -> Result<Came> {

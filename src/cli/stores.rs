@@ -128,7 +128,10 @@ pub fn fleet_key() -> Result<MacKey> {
             .ok_or_else(|| missing(format!("${KEY} {}", short())));
     }
     let Some(path) = settings::secret(KEY_FILE) else {
-        return Err(missing("what others put into a store is believed by its key alone, and there is none".to_owned()));
+        return Err(missing(
+            "what others put into a store is believed by its key alone, and there is none"
+                .to_owned(),
+        ));
     };
     let path = PathBuf::from(path.as_str());
     let (folder, name) = (path.parent(), path.file_name().and_then(|it| it.to_str()));
@@ -140,8 +143,10 @@ pub fn fleet_key() -> Result<MacKey> {
         Some(it) => it.read_private(name, MAX_KEY)?.map(Zeroizing::new),
         None => None,
     };
-    let bytes = bytes.ok_or_else(|| missing(format!("${KEY_FILE}: there is no {}", path.display())))?;
-    MacKey::new(bytes.trim_ascii()).ok_or_else(|| missing(format!("{} {}", path.display(), short())))
+    let bytes =
+        bytes.ok_or_else(|| missing(format!("${KEY_FILE}: there is no {}", path.display())))?;
+    MacKey::new(bytes.trim_ascii())
+        .ok_or_else(|| missing(format!("{} {}", path.display(), short())))
 }
 
 const MAX_KEY: usize = 4096;

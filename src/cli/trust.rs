@@ -43,8 +43,9 @@ pub fn run(args: Args, global: &Global) -> Result<u8> {
     let name = RecipeName::new(args.name)?;
     let recipe = registry.as_written(&name)?;
     if recipe.status == Status::Draft {
-        return Err(Error::new(Code::RecipeNotVerified, format!("`{name}` is a draft"))
-            .hint(format!("there is no proof to believe; `commis recipe verify {name}` makes one")));
+        return Err(Error::new(Code::RecipeNotVerified, format!("`{name}` is a draft")).hint(
+            format!("there is no proof to believe; `commis recipe verify {name}` makes one"),
+        ));
     }
     let sha256 = digest(&recipe)?;
     for it in facts(&recipe) {

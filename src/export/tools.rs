@@ -115,7 +115,9 @@ fn page(recipe: &Recipe) -> String {
     // Words that may be a stranger's would be instructions here.
     let task = if is_strange { description(recipe) } else { markdown(&task(recipe)) };
     let told = if reads_only(recipe) {
-        format!("{task}. Use it when this is wanted, before opening a browser: it answers in milliseconds and changes nothing.")
+        format!(
+            "{task}. Use it when this is wanted, before opening a browser: it answers in milliseconds and changes nothing."
+        )
     } else {
         format!("{task}. It may change something: ask the person before each run.")
     };

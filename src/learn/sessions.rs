@@ -124,7 +124,9 @@ pub fn stays_at(recipe: &Recipe, site: &str) -> Result<()> {
     ]
     .into_iter()
     .chain(slots)
-    .chain(hosts.map(|it| ("a host that it may reach".to_owned(), site_of(&format!("https://{it}/")))));
+    .chain(
+        hosts.map(|it| ("a host that it may reach".to_owned(), site_of(&format!("https://{it}/")))),
+    );
     let Some((what, other)) = all.find(|it| it.1 != site) else { return Ok(()) };
     let why = format!("the login is one of {site}, and {what} of `{}` is of {other}", recipe.name);
     Err(Error::new(Code::LoginNotAllowed, why).hint(

@@ -14,11 +14,13 @@ use commis_artifacts::{
     kinds::Kind,
     recording::SessionRecording,
     shelf::{Asked, Key, Object, SharedFolder, Shelf},
+    signed::SignedShelf,
     store::{Stamp, Store},
 };
 use commis_base::{
     error::{Code, Result},
     ids::RecipeName,
+    mac::MacKey,
     settings::Settings,
 };
 use commis_net::{egress::EgressPolicy, transport::public_http::PublicHttp};
@@ -199,4 +201,56 @@ fn a_task_that_wants_a_login_is_decided_and_one_without_its_inputs_is_not() {
     assert_eq!(came["decided"]["reason"], "needs_login");
     let err = block_on(stages(&task(), &cx, span)).unwrap_err();
     assert_eq!(err.code(), Code::ArtifactMissing);
+}
+
+/// Who may write to the store changes what lies there, or is first: whatever hashes say, none of it is taken.
+#[test]
+fn twenty_objects_of_strangers_make_no_recipe() {
+    let place = tempfile::tempdir().unwrap();
+    let at = |name: &str| place.path().join(name);
+    let key = |n: u8| MacKey::new(&[n; 32]).unwrap();
+    let signed = |name: &str, n: u8| -> Arc<dyn Shelf> {
+        Arc::new(SignedShelf::new(Arc::new(SharedFolder::open(&at(name)).unwrap()), key(n)))
+    };
+    let task = task();
+    let own = machine(&at("own"), signed("store", 1));
+    block_on(super::learn(&task, &own)).unwrap();
+    let folder = SharedFolder::open(&at("store")).unwrap();
+    let mut keys = Vec::new();
+    folder.list_in(task.id.as_str(), &mut |it| keys.push(it.name)).unwrap();
+    keys.retain(|it| it != "task.json");
+    keys.sort();
+    let whole = |name: &str| {
+        folder.read(&Key::plain(task.id.as_str(), name).unwrap(), 1 << 30).unwrap().unwrap()
+    };
+    let body = |name: &str| whole(name).splitn(2, |it| *it == b'\n').nth(1).unwrap().to_vec();
+    let evil =
+        |bytes: Vec<u8>| String::from_utf8(bytes).unwrap().replace("books", "evils").into_bytes();
+    let mut tried = 0;
+    for name in &keys {
+        let other = keys.iter().find(|it| *it != name).unwrap();
+        let mark = |bytes: Vec<u8>| {
+            let head = &whole(name)[..whole(name).len() - body(name).len()];
+            [head, &bytes].concat()
+        };
+        let foreign =
+            SignedShelf::new(Arc::new(SharedFolder::open(&at("foreign")).unwrap()), key(2));
+        let object = Key::plain(task.id.as_str(), name).unwrap();
+        foreign.create(&object, body(name)).unwrap();
+        let theirs = SharedFolder::open(&at("foreign")).unwrap().read(&object, 1 << 30).unwrap();
+        for forged in [evil(body(name)), mark(evil(body(name))), theirs.unwrap(), whole(other)] {
+            tried += 1;
+            let store = format!("s{tried}");
+            let copy = SharedFolder::open(&at(&store)).unwrap();
+            for it in keys.iter().filter(|it| *it != name) {
+                copy.create(&Key::plain(task.id.as_str(), it).unwrap(), whole(it)).unwrap();
+            }
+            copy.create(&object, forged).unwrap();
+            let late = machine(&at(&format!("m{tried}")), signed(&store, 1));
+            let err = block_on(super::learn(&task, &late)).map(|_| ()).unwrap_err();
+            assert_eq!(err.code(), Code::StoreUntrusted, "{name}: {err}");
+            assert!(late.recipes.own(&task.name).unwrap().is_none(), "{name}");
+        }
+    }
+    assert!(tried >= 20, "{tried}");
 }

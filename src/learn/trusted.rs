@@ -42,7 +42,8 @@ pub fn trust_what_was_learned(home: &Home) -> Result<()> {
     }
     let state = State::look(&home.artifacts);
     let ran = |name: &RecipeName| {
-        let health = state.as_ref().and_then(|it| it.health(name.as_str(), Source::Library.as_str()).ok());
+        let health =
+            state.as_ref().and_then(|it| it.health(name.as_str(), Source::Library.as_str()).ok());
         health.flatten().is_some_and(|it| it.ok > 0)
     };
     let known = |recipe: &Recipe| {
@@ -70,7 +71,8 @@ fn learned_from(recipe: &Recipe, store: &Store, id: &TaskId) -> Option<Trust> {
         && made.request == recipe.request
         && made.slots == recipe.slots
         && recipe.auth.is_none();
-    let how = if report.verified || recipe.status == Status::Draft { made.trust } else { return None };
+    let how =
+        if report.verified || recipe.status == Status::Draft { made.trust } else { return None };
     tracing::info!(recipe = %recipe.name, task = %id, same, "evidence of a recipe");
     same.then_some(how)
 }

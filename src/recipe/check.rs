@@ -202,8 +202,9 @@ pub fn check_header(name: &str, value: &str) -> Result<()> {
             .hint("sessions and connections are not part of a recipe"));
     }
     if overrides(name) {
-        return Err(invalid(format!("header `{name}` makes another request of this one"))
-            .hint(OVERRIDE));
+        return Err(
+            invalid(format!("header `{name}` makes another request of this one")).hint(OVERRIDE)
+        );
     }
     let template = Template::parse(value)?;
     if smells_secret(name) && template.is_literal() && !value.is_empty() {

@@ -66,14 +66,22 @@ pub fn overrides(name: &str) -> bool {
     let has = |all: &[&str]| words.iter().any(|it| all.contains(it));
     has(&["override", "rewrite"])
         || (words.contains(&"original") && has(&["url", "uri", "method", "path"]))
-        || (has(&["method", "verb"]) && words.iter().all(|it| ["http", "method", "verb", "forwarded", "requested"].contains(it)))
+        || (has(&["method", "verb"])
+            && words
+                .iter()
+                .all(|it| ["http", "method", "verb", "forwarded", "requested"].contains(it)))
 }
 
 /// Whether a field of a query, a form or a JSON object of that name does the same: `_method`.
 pub fn overrides_as_field(name: &str) -> bool {
     let name = name.to_ascii_lowercase().replace('_', "-");
     let bare = name.trim_start_matches('-');
-    overrides(&name) || (bare.len() < name.len() && matches!(bare, "method" | "http-method" | "verb" | "methodoverride" | "method-override"))
+    overrides(&name)
+        || (bare.len() < name.len()
+            && matches!(
+                bare,
+                "method" | "http-method" | "verb" | "methodoverride" | "method-override"
+            ))
 }
 
 #[cfg(test)]
@@ -96,10 +104,14 @@ mod tests {
         ] {
             assert!(overrides(name) && overrides_as_field(name), "{name}");
         }
-        for name in ["_method", "_METHOD", "__method", "_http_method", "_verb", "X-HTTP-Method-Override"] {
+        for name in
+            ["_method", "_METHOD", "__method", "_http_method", "_verb", "X-HTTP-Method-Override"]
+        {
             assert!(overrides_as_field(name), "{name}");
         }
-        for name in ["x-requested-with", "x-api-method-id", "x-url", "method", "x-original", "accept"] {
+        for name in
+            ["x-requested-with", "x-api-method-id", "x-url", "method", "x-original", "accept"]
+        {
             assert!(!overrides(name), "{name}");
         }
         for name in ["method", "shipping_method", "verb", "http_method", "q", "methods"] {

@@ -93,12 +93,14 @@ impl Registry {
     }
 
     /// Whether nothing was ever noted of its recipes: they may be of a time when files were believed.
+    #[doc(hidden)]
     pub fn is_new(&self) -> bool {
         self.ledger.is_new()
     }
 
     /// From here on nothing is believed that is not noted: `known` says of which recipes of an earlier time there is evidence, and
     /// `ran` which of the library ran here. Fails with `ARTIFACT_IO`.
+    #[doc(hidden)]
     pub fn begin(
         &self,
         known: impl Fn(&Recipe) -> Option<Trust>,
@@ -128,6 +130,7 @@ impl Registry {
 
     /// What changes when something else is noted of a recipe.
     #[cfg(unix)]
+    #[doc(hidden)]
     pub fn stamp(&self, name: &RecipeName) -> [Option<(u64, i64, u64, u64)>; 2] {
         [Of::User, Of::Library].map(|it| self.ledger.stamp(it, name))
     }
@@ -221,6 +224,7 @@ impl Registry {
     }
 
     /// The user's recipe as its file says, whoever stands for it. Fails with `RECIPE_NOT_FOUND`, `RECIPE_INVALID` or `ARTIFACT_IO`.
+    #[doc(hidden)]
     pub fn as_written(&self, name: &RecipeName) -> Result<Recipe> {
         let dir = Dir::open(&self.dir, false)?;
         let found = dir.map_or(Ok(None), |it| read(&it, name))?;
@@ -228,6 +232,7 @@ impl Registry {
     }
 
     /// Notes that a person stands for the recipe of that name, as long as it is `sha256`. Fails with `ARTIFACT_IO`.
+    #[doc(hidden)]
     pub fn trust(&self, name: &RecipeName, sha256: &str) -> Result<()> {
         self.ledger.note(Of::User, name, sha256, Trust::Person)
     }

@@ -20,7 +20,8 @@ fn name(text: &str) -> RecipeName {
 /// As a stranger's file comes to be there.
 fn put(home: &Path, it: &Recipe) {
     let text = yaml::to_yaml(it).unwrap();
-    files::write_atomic(&home.join("recipes"), &format!("{}.yaml", it.name), text.as_bytes()).unwrap();
+    files::write_atomic(&home.join("recipes"), &format!("{}.yaml", it.name), text.as_bytes())
+        .unwrap();
 }
 
 #[test]
@@ -51,7 +52,8 @@ fn what_a_file_says_of_itself_is_a_claim() {
     put(home.path(), &proven);
     assert_eq!(get("proven").trust, Trust::Proven);
     let listed = registry.list().unwrap();
-    let verified = listed.iter().filter(|it| it.recipe.as_ref().is_ok_and(|it| it.status == Status::Verified));
+    let verified =
+        listed.iter().filter(|it| it.recipe.as_ref().is_ok_and(|it| it.status == Status::Verified));
     assert_eq!(verified.map(|it| it.name.as_str()).collect::<Vec<_>>(), ["proven"]);
 }
 
@@ -77,7 +79,11 @@ fn a_note_is_of_one_name_one_text_and_this_homes_key() {
     registry.save(&it).unwrap();
     assert_eq!(trust(), Trust::Proven);
     let good = String::from_utf8(read(home.path(), "it.json")).unwrap();
-    for bad in [good.replace("proven", "person"), good.replace("\"code\":\"", "\"code\":\"0"), "{".to_owned()] {
+    for bad in [
+        good.replace("proven", "person"),
+        good.replace("\"code\":\"", "\"code\":\"0"),
+        "{".to_owned(),
+    ] {
         note(bad.as_bytes());
         assert_eq!(trust(), Trust::Claimed, "{bad}");
     }

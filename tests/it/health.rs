@@ -335,7 +335,7 @@ fn pages_without_items_put_nothing_out_of_service_while_the_example_has_some() {
     let (home, changed) = (Home::new(), Arc::new(AtomicBool::new(false)));
     let pin = format!("quays.test=127.0.0.1:{}", quays(&changed));
     let proof = "{ fingerprint_version: 1, fingerprint_sha256: x, verified_at: '2026-01-01T00:00:00Z', transport: public_http, requires_session: false, complete: { shown: 2, given: 2, fields_shown: 1, fields_given: 1 } }";
-    home.recipe(
+    home.proven(
         "quays",
         &format!(
             "version: 1\nname: quays\ntask: Quays on {{river}}\nstatus: verified\nsource_url: http://quays.test/\nparameters:\n  - {{ name: river, type: str, required: true, source: task_input, examples: [thames] }}\nrequest:\n  method: GET\n  url: http://quays.test/\n  query: [{{ name: q, value: '{{river}}' }}]\n  allowed_domains: [quays.test]\nresponse: {{ type: html, html: {{ items: 'ul.quays > li', fields: {{ name: '' }} }} }}\nverification: {proof}\n"

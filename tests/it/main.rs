@@ -55,6 +55,7 @@ mod session;
 mod session_depth;
 mod stages;
 mod stopping;
+mod strangers;
 mod support;
 mod threats;
 mod tidy;

@@ -373,7 +373,7 @@ fn many_recipes_are_checked_host_by_host_in_parts_and_go_on() {
         );
         let verified = draft.replace("status: draft", "status: verified")
             + "verification: { fingerprint_version: 1, fingerprint_sha256: x, verified_at: '2026-01-01T00:00:00Z', transport: public_http, requires_session: false }\n";
-        place.home.recipe(&name, &verified);
+        place.home.proven(&name, &verified);
     }
     let at = ["--json", "--test-host", &place.web.test_host];
     let check = |more: &[&str]| {

@@ -32,7 +32,8 @@ impl Home {
             .env("COMMIS_HOME", self.path())
             .env_remove("COMMIS_TEST_HOSTS")
             .env_remove("COMMIS_TEST_CA")
-            .env_remove("COMMIS_MODEL");
+            .env_remove("COMMIS_MODEL")
+            .env("COMMIS_STORE_KEY", "a key of all machines of these tests");
         // Where a test web was started for this home.
         if self.ca().exists() {
             out.env("COMMIS_TEST_CA", self.ca());
@@ -68,6 +69,15 @@ impl Home {
         let folder = self.path().join("recipes");
         std::fs::create_dir_all(&folder).unwrap();
         write(&folder.join(format!("{name}.yaml")), yaml);
+    }
+
+    /// The same as if it had been learned and proven here.
+    pub fn proven(&self, name: &str, yaml: &str) {
+        self.recipe(name, yaml);
+        let registry = commis::Registry::open(&self.path().join("recipes"));
+        let mut it = registry.as_written(&commis::RecipeName::new(name).unwrap()).unwrap();
+        it.trust = commis::Trust::Proven;
+        registry.save(&it).unwrap();
     }
 
     /// Every file below the artifacts folder of a task, by name; its page, which is drawn anew, is none of its work.

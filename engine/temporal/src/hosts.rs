@@ -267,7 +267,8 @@ fn bytes(it: &Ended) -> usize {
         .as_ref()
         .map_or(0, |it| 100 + it.error.len() + it.hint.as_ref().map_or(0, String::len));
     let model = if it.model.is_some() { 100 } else { 0 };
-    60 + it.id.len() + it.ran.len() * 40 + failed + model
+    let code = if it.code.is_some() { 80 } else { 0 };
+    60 + it.id.len() + it.ran.len() * 40 + failed + model + code
 }
 
 /// One task after another, as long as there are any.

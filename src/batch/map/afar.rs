@@ -202,8 +202,8 @@ impl Window<'_> {
             deadline: DEADLINE,
             retries: RETRIES,
         };
-        let engine = Arc::clone(&self.afar.engine);
-        ends(&*engine, handed, |it| {
+        let (engine, shelf) = (Arc::clone(&self.afar.engine), Arc::clone(&self.afar.shelf));
+        ends(&*engine, (handed, &*shelf), |it| {
             for i in by_id.remove(&it.id).unwrap_or_default() {
                 let all = self.taken(&it, own.remove(&i).unwrap_or_default())?;
                 if !self.put(i, all)? {

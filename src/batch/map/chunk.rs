@@ -16,7 +16,7 @@ use commis_base::{
     error::{Class, Code, Error, Result},
     ids::TaskId,
 };
-use commis_recipe::{model::Recipe, yaml};
+use commis_recipe::{model::Recipe, trust::Trust, yaml};
 
 /// Lines of a part, and bytes of inputs: what a machine that is lost has to do again.
 pub const LINES: usize = 200;
@@ -38,6 +38,9 @@ pub struct Chunk {
     map: String,
     /// YAML: the other machine may have another recipe of that name, or none.
     recipe: String,
+    /// Who stands for it where the map was begun.
+    #[serde(default)]
+    trust: Trust,
     lines: Vec<(u64, Value)>,
 }
 
@@ -53,8 +56,8 @@ pub struct Results {
 
 impl Chunk {
     pub fn new(map: &str, recipe: &Recipe, lines: Vec<(u64, Value)>) -> Result<Self> {
-        let (map, recipe) = (map.to_owned(), yaml::to_yaml(recipe)?);
-        Ok(Self { version: VERSION, map, recipe, lines })
+        let (map, trust, recipe) = (map.to_owned(), recipe.trust, yaml::to_yaml(recipe)?);
+        Ok(Self { version: VERSION, map, recipe, trust, lines })
     }
 
     /// Puts it there; its id. Fails as [`Shelf::create`].
@@ -95,7 +98,8 @@ pub async fn done(
         return Ok(Totals::default());
     }
     let chunk = Chunk::read(shelf, id)?;
-    let (work, jobs) = work(yaml::parse(&chunk.recipe)?)?;
+    let recipe = Recipe { trust: chunk.trust, ..yaml::parse(&chunk.recipe)? };
+    let (work, jobs) = work(recipe)?;
     let (to, inputs) = mpsc::channel(chunk.lines.len().max(1));
     for (line, value) in chunk.lines {
         // It has room for all.

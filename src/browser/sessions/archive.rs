@@ -93,7 +93,8 @@ impl Sessions {
             return Err(bad("its actions cannot be read"));
         }
         // Lists have a line for each session.
-        let told = [&mut manifest.name, &mut manifest.task, &mut manifest.url, &mut manifest.browser];
+        let told =
+            [&mut manifest.name, &mut manifest.task, &mut manifest.url, &mut manifest.browser];
         for it in told {
             *it = it.chars().map(|it| if breaks_a_line(it) { ' ' } else { it }).collect();
         }
@@ -252,5 +253,71 @@ mod tests {
         }
         assert!(!home.path().join("b").exists() || all.list(None, "").unwrap().is_empty());
         assert!(!home.path().join("x").exists());
+    }
+
+    /// A stranger's archive with such a manifest and actions, its hashes as they should be.
+    fn made(manifest: &Manifest, lines: &[u8]) -> Vec<u8> {
+        let mut manifest = manifest.clone();
+        manifest.files = [(TRAJECTORY.to_owned(), super::super::container::hash(lines))].into();
+        let yaml = serde_saphyr::to_string(&manifest).unwrap();
+        let at = |name: &str| format!("{}/{name}", manifest.id);
+        let file = tar::EntryType::Regular;
+        packed(&[(&at(MANIFEST), yaml.as_bytes(), file), (&at(TRAJECTORY), lines, file)])
+    }
+
+    #[test]
+    fn thirty_archives_of_strangers_forge_nothing() {
+        let home = tempfile::tempdir().unwrap();
+        let all = Sessions::new(home.path());
+        let good = Manifest {
+            id: "one-1".to_owned(),
+            name: "one".to_owned(),
+            state: State::Complete,
+            actions: 1,
+            ..all.manifest(&ended(&all)).unwrap()
+        };
+        let line: &[u8] = b"{\"command\":\"goto\"}\n";
+        assert!(all.import(&made(&good, line)).is_ok());
+        let before = all.list(None, "").unwrap().len();
+        // Actions that are none, or not as many as the manifest says.
+        let actions: [&[u8]; 15] = [
+            b"",
+            b"\n",
+            b"{",
+            b"nothing\n",
+            b"[]\n",
+            b"null\n",
+            b"1\n",
+            b"\"goto\"\n",
+            b"{\"command\":1}\n",
+            b"{\"n\":-1}\n",
+            b"{\"command\":\"goto\"}\n{\n",
+            b"{\"command\":\"goto\"}\n{\"command\":\"goto\"}\n",
+            b"{\"command\":\"goto\"} {\"command\":\"goto\"}\n",
+            b"\xff\xfe\n",
+            b"{\"steps\":{}}\n",
+        ];
+        for it in actions {
+            let err = all.import(&made(&good, it)).map(|_| ()).unwrap_err();
+            assert_eq!(err.code(), Code::ArtifactCorrupt, "{}", String::from_utf8_lossy(it));
+        }
+        for parent in ["../../x", "/etc", "", "a/b", "one-1\nx"] {
+            let parent = Some(super::super::Parent { session: parent.to_owned(), actions: 1 });
+            let err = all.import(&made(&Manifest { parent, ..good.clone() }, line)).map(|_| ());
+            assert_eq!(err.unwrap_err().code(), Code::ArtifactCorrupt);
+        }
+        assert_eq!(all.list(None, "").unwrap().len(), before);
+        // A line of a list is one session's, whatever it says of itself.
+        for forged in
+            ["x\nother-9  http://bank.test/", "x\r\ny", "x\u{2028}y", "x\u{85}y", "x\u{b}y"]
+        {
+            for i in 0..2 {
+                let mut it = good.clone();
+                *[&mut it.task, &mut it.url][i] = forged.to_owned();
+                let it = all.import(&made(&it, line)).unwrap();
+                let told = [&it.name, &it.task, &it.url];
+                assert!(told.iter().all(|it| !it.chars().any(breaks_a_line)), "{told:?}");
+            }
+        }
     }
 }

@@ -39,7 +39,9 @@ pub fn without_words(input: &Value) -> Value {
     };
     let all = out.get_mut("properties").and_then(Value::as_object_mut);
     for it in all.into_iter().flat_map(Map::values_mut).filter_map(Value::as_object_mut) {
-        it.retain(|key, value| !matches!(&**key, "examples" | "default" | "enum") || !has_text(value));
+        it.retain(|key, value| {
+            !matches!(&**key, "examples" | "default" | "enum") || !has_text(value)
+        });
     }
     out
 }

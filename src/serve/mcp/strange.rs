@@ -15,14 +15,8 @@ use commis_base::{
 };
 
 /// Operations that tell or do what a recipe of that name says.
-const OF_ONE: &[&str] = &[
-    "recipe_get",
-    "recipe_run",
-    "recipe_dry_run",
-    "recipe_verify",
-    "recipe_heal",
-    "recipe_fork",
-];
+const OF_ONE: &[&str] =
+    &["recipe_get", "recipe_run", "recipe_dry_run", "recipe_verify", "recipe_heal", "recipe_fork"];
 /// Those that quote it.
 const QUOTING: &[&str] = &["recipe_explain", "recipe_export"];
 

@@ -276,7 +276,8 @@ pub(crate) fn meant(asked: &Asked, it: &Sought<'_>) -> commis_base::error::Resul
     let at_site = |known: &&Arc<Known>| {
         let recipe = &known.recipe;
         // That a page asks another site was seen when it was learned, or somebody stands for it.
-        let asks_there = |of: &String| recipe.trust != Trust::Examples || site_of(&recipe.request.url) == *of;
+        let asks_there =
+            |of: &String| recipe.trust != Trust::Examples || site_of(&recipe.request.url) == *of;
         of.as_ref().is_none_or(|of| site_of(&recipe.source_url) == *of && asks_there(of))
     };
     let mine: Vec<&Arc<Known>> = mine.into_iter().filter(at_site).collect();

@@ -21,8 +21,8 @@ use commis_base::{
 };
 use commis_export::{File, Form};
 use commis_learn::{
-    Finding, Heal, Inspected, Shown, Verdict, apart, inspect, is_finding, nobody_consents, note, prove, refused,
-    render, told_health, words,
+    Finding, Heal, Inspected, Shown, Verdict, apart, inspect, is_finding, nobody_consents, note,
+    prove, refused, render, told_health, words,
 };
 use commis_recipe::{
     model::{Recipe, Status},

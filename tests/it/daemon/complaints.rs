@@ -150,7 +150,7 @@ fn one_that_is_busy_stays() {
 fn a_list_of_tools_is_small_and_an_answer_is_bounded() {
     let daemon = Daemon::start(&format!("{UNLIMITED}tools = \"recipes\"\n"), &[]);
     for i in 0..100 {
-        daemon.home.recipe(
+        daemon.home.proven(
             &format!("site-{i}-search"),
             &format!("{{version: 1, name: site-{i}-search, task: 'Search {{query}}', status: verified, source_url: 'http://site-{i}.test/', \
              parameters: [{{name: query, type: str, required: true, source: task_input, examples: [lantern, hose]}}], \

@@ -449,7 +449,7 @@ fn a_recipe_of_many_levels_brings_nothing_down() {
     let text = text.strip_suffix('}').unwrap();
     let proof = "{fingerprint_version: 1, fingerprint_sha256: x, verified_at: '2026-01-01T00:00:00Z', transport: public_http, requires_session: false";
     let text = format!("{text}, verification: {proof}, shape: ['{deep}']}}}}");
-    home.recipe("deep", &text);
+    home.proven("deep", &text);
     let daemon = Daemon::of(home, &[]);
     let (status, it) = daemon.api("GET", "/api/recipes/deep", &Value::Null);
     assert_eq!((status, &it["data"]["status"]), (200, &json!("verified")), "{it}");
