@@ -1,7 +1,7 @@
 // A home of its own, with a daemon, the test web, a site that answers with texts which want to be more, and things to look at.
 "use strict";
 
-const { execFileSync, spawn } = require("node:child_process");
+const { execFileSync, spawn, spawnSync } = require("node:child_process");
 const fs = require("node:fs");
 const http = require("node:http");
 const os = require("node:os");
@@ -76,6 +76,11 @@ async function place() {
     fs.mkdirSync(path.join(home, "recipes"), { recursive: true, mode: 0o700 });
     // JSON is YAML.
     fs.writeFileSync(path.join(home, "recipes", `${name}.yaml`), JSON.stringify(it), { mode: 0o600 });
+    // What a file says of its proof counts once somebody stands for it.
+    if (it.status !== "draft") {
+      const shown = spawnSync(COMMIS, ["--home", home, "recipe", "trust", name], { encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] }).stderr;
+      run("recipe", "trust", name, "--digest", /^digest: ([0-9a-f]{64})$/m.exec(shown)[1]);
+    }
   };
   const proof = { fingerprint_version: 1, fingerprint_sha256: "5".repeat(64), verified_at: "2026-01-01T00:00:00Z", transport: "public_http", requires_session: false };
   const texts = seeds().filter(isText);

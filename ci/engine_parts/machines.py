@@ -63,7 +63,9 @@ class Site:
     """A folder with everything that a drill begins; `close` ends it all."""
 
     def __init__(self, folder):
-        self.folder, self.bin, self.env = folder, tools(), {}
+        self.folder, self.bin = folder, tools()
+        # All machines of the fleet have it; one more each time.
+        self.env = {"COMMIS_STORE_KEY": os.urandom(32).hex()}
         self.ports, self.counts, self.metrics = {}, {}, {}
 
     def at(self, name):

@@ -1,6 +1,6 @@
 // A home of its own: a daemon, the test web, a site that answers, one that never does, and recipes for both.
 
-import { execFileSync, spawn } from "node:child_process";
+import { execFileSync, spawn, spawnSync } from "node:child_process";
 import fs from "node:fs";
 import http from "node:http";
 import net from "node:net";
@@ -113,6 +113,11 @@ export class Place {
     fs.mkdirSync(path.join(this.home, "recipes"), { recursive: true, mode: 0o700 });
     // JSON is YAML.
     fs.writeFileSync(path.join(this.home, "recipes", `${name}.yaml`), JSON.stringify(it), { mode: 0o600 });
+    // What a file says of its proof counts once somebody stands for it.
+    if (it.status !== "draft") {
+      const shown = spawnSync(this.commis, ["--home", this.home, "recipe", "trust", name], { encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] }).stderr;
+      this.run("recipe", "trust", name, "--digest", /^digest: ([0-9a-f]{64})$/m.exec(shown)?.[1] ?? "");
+    }
   }
 
   /** @param {string} serve settings of the daemon @param {string} [more] other tables */

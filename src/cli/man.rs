@@ -41,6 +41,11 @@ pub const FILES: &[(&str, &str, &str)] = &[
         "Your recipes, NAME.yaml; in `old/` what `heal` replaced, in `library/` which of the library's were verified or demoted here, and the language's JSON Schema for editors.",
     ),
     (
+        "trust/",
+        "~/.local/state/commis/trust/",
+        "Which recipes were learned or proven here, or are stood for: a digest each, and the key that they are signed with. Without it all recipes are drafts.",
+    ),
+    (
         "playbooks/",
         "~/.config/commis/playbooks/",
         "Your playbooks, NAME.yaml. Written by you alone.",
@@ -98,6 +103,10 @@ pub const ENVIRONMENT: &[(&str, &str)] = &[
     ),
     ("COMMIS_TEST_HOSTS", "Test hosts, as `--test-host`, with commas."),
     ("COMMIS_TEST_CA", "Who signs certificates of test hosts, as `--test-ca`."),
+    (
+        "COMMIS_STORE_KEY, COMMIS_STORE_KEY_FILE",
+        "The key of all machines that share a store: 32 characters or more, or the file (0600) that holds it.",
+    ),
     ("COMMIS_CHROMIUM", "The Chromium to start, before `browser.path`."),
     ("COMMIS_MODEL", "The model, PROVIDER/NAME, before `[model]`."),
     ("HOME, XDG_CONFIG_HOME, XDG_STATE_HOME", "Where things are kept when there is no home."),

@@ -248,4 +248,29 @@ mod tests {
         assert_ne!(all.of(forum, None).await.unwrap().id, old);
         all.close().await;
     }
+
+    #[test]
+    fn what_a_login_shows_stays_at_its_site() {
+        let of = |page: &str, host: &str, more: &str| {
+            let text = format!(
+                "{{version: 1, name: x, task: t, status: draft, source_url: 'https://{page}/', \
+                 request: {{method: GET, url: 'https://{host}/{{s}}', allowed_domains: [{more}]}}, \
+                 slots: [{{name: s, from: {{document: {{url: 'https://{}/', after: a, until: b}}}}}}], response: {{type: json}}}}",
+                more.split(", ").last().unwrap()
+            );
+            stays_at(&commis_recipe::yaml::parse(&text).unwrap(), "bank.test").map_err(|it| it.code())
+        };
+        assert_eq!(of("www.bank.test", "api.bank.test", "api.bank.test, bank.test"), Ok(()));
+        for (page, host, more) in [
+            ("evil.test", "bank.test", "bank.test"),
+            ("bank.test", "evil.test", "evil.test"),
+            ("bank.test", "evil.test", "evil.test, bank.test"),
+            ("bank.test", "bank.test", "bank.test, evil.test"),
+            ("bank.test", "bank.test", "evil.test, bank.test"),
+            ("bank.test", "bank.test.evil.test", "bank.test.evil.test"),
+            ("bank.test", "notbank.test", "notbank.test"),
+        ] {
+            assert_eq!(of(page, host, more), Err(Code::LoginNotAllowed), "{page} {host} {more}");
+        }
+    }
 }

@@ -483,7 +483,7 @@ fn no_canary_leaves_a_live_session() {
     write(
         &home.path().join("config.toml"),
         &format!(
-            "[decision]\nmin_confidence_bp = 10001\n[model]\nprovider = \"openai\"\nname = \"small\"\nendpoint = \"http://{endpoint}/v1\"\napi_key_env = \"COMMIS_TEST_KEY\"\n"
+            "[decision]\nmin_confidence_bp = 10001\n[model]\nprovider = \"openai\"\nname = \"small\"\nendpoint = \"http://{endpoint}/v1\"\napi_key_env = \"COMMIS_TEST_KEY\"\n[auth.allow]\nCANARY_WORD = [\"shop.test\"]\nCANARY_SECOND = [\"shop.test\"]\nCANARY_IS_NOT_SET = [\"shop.test\"]\n"
         ),
     );
     // Who writes a secret into a file has it there; so it is not where it is looked for.

@@ -14,7 +14,7 @@ use super::{Answer, Daemon, UNLIMITED, queue::Counting, rest::recipe};
 fn counting(settings: &str) -> (Daemon, Counting) {
     let site = Counting::start();
     let daemon = Daemon::start(settings, &["--test-host", &site.pinned]);
-    daemon.home.recipe("count", &recipe("count", "count.test"));
+    daemon.home.proven("count", &recipe("count", "count.test"));
     (daemon, site)
 }
 
