@@ -23,6 +23,7 @@ use commis_recipe::{
     pagination,
 };
 use commis_runner::{RecipeRunResult, call::Caller};
+use commis_stages::unproven::recipe_known_to_read;
 use commis_state::State;
 use commis_vault::{Held, Name, Vault};
 
@@ -97,7 +98,7 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
 }
 
 /// A login for the page that a recipe is asked from. Fails with `PARAM_INVALID` where the recipe has no use for it, and with
-/// `LOGIN_NOT_ALLOWED` where it reaches another site.
+/// `LOGIN_NOT_ALLOWED` where it reaches another site, `RECIPE_MAY_CHANGE` where a stranger's may change something.
 pub fn login(name: &str, recipe: &Recipe, place: &Place) -> Result<Held> {
     let name: Name = name.parse()?;
     let (_, held) = Vault::new(&place.home).open(&name)?;
@@ -109,6 +110,14 @@ pub fn login(name: &str, recipe: &Recipe, place: &Place) -> Result<Held> {
         ));
     }
     stays_at(recipe, held.site())?;
+    // What nobody here stands for acts in nobody's name.
+    if recipe.trust.is_strange()
+        && let Err(why) = recipe_known_to_read(recipe)
+    {
+        let why = format!("`{}` was not learned here, and {why}", recipe.name);
+        return Err(Error::new(Code::RecipeMayChange, why)
+            .hint("run it without a login, or prove it first: `commis recipe verify`"));
+    }
     Ok(held)
 }
 

@@ -1,7 +1,5 @@
 //! `commis recipe trust`
 
-use std::io::IsTerminal as _;
-
 use super::{
     Global,
     wire::{self, clean},
@@ -11,6 +9,7 @@ use commis_base::{
     ids::RecipeName,
 };
 use commis_learn::words;
+use commis_net::egress::site_of;
 use commis_recipe::{
     model::{Recipe, Status},
     registry::{Held, Source},
@@ -59,7 +58,7 @@ pub fn run(args: Args, global: &Global) -> Result<u8> {
             return Err(Error::new(Code::Usage, "that is not the digest of this recipe")
                 .hint("its file is another than the one that was shown"));
         }
-        None if !std::io::stdin().is_terminal() => {
+        None if !wire::is_someone_there() => {
             return Err(Error::new(Code::Usage, "nobody is here to be asked")
                 .hint(format!("look at what is shown, then give --digest {}", &sha256[..TYPED])));
         }
@@ -73,5 +72,12 @@ pub fn run(args: Args, global: &Global) -> Result<u8> {
 
 /// What a person looks at: lines that quote what a stranger wrote.
 pub fn facts(recipe: &Recipe) -> Vec<String> {
-    words(&Held { recipe: recipe.clone(), source: Source::User, shadows: false })
+    let mut out = words(&Held { recipe: recipe.clone(), source: Source::User, shadows: false });
+    let other = if site_of(&recipe.source_url) == site_of(&recipe.request.url) {
+        ""
+    } else {
+        ", which is of another site than what is asked"
+    };
+    out.push(format!("page: {}{other}", recipe.source_url));
+    out
 }

@@ -105,6 +105,9 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
 
 /// Asks at the terminal; nobody is asked elsewhere.
 fn consent(recipe: &Recipe, why: &str) -> bool {
+    if !wire::is_someone_there() {
+        return false;
+    }
     let name = &recipe.name;
     wire::say(&clean(&format!("{name} was not learned here, and {why}.")));
     for line in trust::facts(recipe) {

@@ -68,9 +68,14 @@ pub fn home(global: &Global) -> Result<Home> {
     Home::find(global.home.as_deref())
 }
 
+/// Whether somebody at a terminal can be asked.
+pub fn is_someone_there() -> bool {
+    io::stdin().is_terminal() && io::stderr().is_terminal()
+}
+
 /// Asks whoever is at the terminal; no where nobody is.
 pub fn confirmed(question: &str) -> bool {
-    if !io::stdin().is_terminal() || !io::stderr().is_terminal() {
+    if !is_someone_there() {
         return false;
     }
     let mut to = io::stderr();

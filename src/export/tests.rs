@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use commis_recipe::{library, model::BodyTemplate, yaml};
+use commis_recipe::{library, model::BodyTemplate, trust::Trust, yaml};
 
 /// A recipe with these parts; `more` may be `slots`, `auth` and the like.
 fn recipe(name: &str, parameters: &str, request: &str, response: &str, more: &str) -> Recipe {
@@ -381,7 +381,11 @@ fn tools_and_skills_call_commis() {
     assert!(!function.to_string().contains("Find"), "{function}");
     let it: Value = serde_json::from_str(&one(Form::Mcp, cookie())).unwrap();
     assert_eq!(it[0]["outputSchema"]["required"], json!(["data"]));
+    // Of one that nobody here stands for, no words and no examples.
     let out = exported(Form::Skill, &[search()]);
+    assert!(!out.files[0].text.contains("Find"), "{}", out.files[0].text);
+    let known = Recipe { trust: Trust::Proven, ..search() };
+    let out = exported(Form::Skill, &[known]);
     assert_eq!(out.files[0].path, "shop-search/SKILL.md");
     let text = &out.files[0].text;
     assert!(

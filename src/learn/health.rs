@@ -76,7 +76,7 @@ pub fn note(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use commis_recipe::{model::TransportKind, standing::Standing, yaml};
+    use commis_recipe::{model::TransportKind, standing::Standing, trust::Trust, yaml};
 
     const NOW: &str = "2026-01-02T00:00:00Z";
 
@@ -105,7 +105,8 @@ mod tests {
              verification: {{fingerprint_version: 1, fingerprint_sha256: x, verified_at: '2026-01-01T00:00:00Z', \
              transport: public_http, requires_session: false}}}}"
         ));
-        registry.save(&recipe.unwrap()).unwrap();
+        let recipe = Recipe { trust: Trust::Proven, ..recipe.unwrap() };
+        registry.save(&recipe).unwrap();
         Kept { home, registry }
     }
 

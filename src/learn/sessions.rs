@@ -258,7 +258,8 @@ mod tests {
                  slots: [{{name: s, from: {{document: {{url: 'https://{}/', after: a, until: b}}}}}}], response: {{type: json}}}}",
                 more.split(", ").last().unwrap()
             );
-            stays_at(&commis_recipe::yaml::parse(&text).unwrap(), "bank.test").map_err(|it| it.code())
+            stays_at(&commis_recipe::yaml::parse(&text).unwrap(), "bank.test")
+                .map_err(|it| it.code())
         };
         assert_eq!(of("www.bank.test", "api.bank.test", "api.bank.test, bank.test"), Ok(()));
         for (page, host, more) in [

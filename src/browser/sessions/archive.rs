@@ -89,7 +89,12 @@ impl Sessions {
         let text = std::str::from_utf8(&all[TRAJECTORY]).map_err(|_| bad("it is no text"))?;
         let lines: std::result::Result<Vec<Line>, _> =
             text.lines().map(serde_json::from_str).collect();
-        if !lines.is_ok_and(|it| it.len() == manifest.actions as usize) || text.is_empty() {
+        // A list would be read as the fields of an action, in their order.
+        let are_objects = text.lines().all(|it| it.starts_with('{'));
+        if !are_objects
+            || !lines.is_ok_and(|it| it.len() == manifest.actions as usize)
+            || text.is_empty()
+        {
             return Err(bad("its actions cannot be read"));
         }
         // Lists have a line for each session.
