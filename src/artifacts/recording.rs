@@ -126,6 +126,11 @@ impl Control {
             .filter(move |it| whole(&it.label) && whole(&it.value) && once(&it.label))
     }
 
+    /// Whether one of its choices is called so, or sends that.
+    pub fn offers(&self, word: &str) -> bool {
+        self.choices().any(|it| same_words(&it.label, word) || it.value == word)
+    }
+
     /// What the form sends for a word, where that is something else.
     pub fn sent_for(&self, word: &str) -> Option<&str> {
         let found = self.choices().find(|it| same_words(&it.label, word))?;

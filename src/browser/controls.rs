@@ -18,6 +18,7 @@ use super::{
 };
 use commis_artifacts::recording::{Control, ControlOption};
 use commis_base::error::Result;
+use commis_redact::spelled::is_spelled;
 
 /// Of a list's options, and of each text.
 const MAX_OPTIONS: usize = 500;
@@ -65,16 +66,20 @@ const LINKS: &str = "function (options, max) {
     return [['', url.host], ...path(url.pathname), ...url.searchParams, ['', '#'], ...path(hash), ...new URLSearchParams(query ?? '')];
   };
   const all = Array.from(document.links).slice(0, 2000).filter(it => /^https?:$/.test(it.protocol) && cut(it.innerText));
-  const read_all = all.map(it => [cut(it.innerText), parts(it)]), mine = parts(own);
+  const read_all = all.map(it => [cut(it.innerText), parts(it), it]), mine = parts(own);
+  const levels = it => { let n = 0, at = own; while (at && !at.contains(it)) n++, at = at.parentElement; return n; };
   let found = null;
   mine.forEach(([name], at) => {
     const others = read_all.filter(([, it]) => it.length === mine.length
       && it.every(([key, value], n) => key === mine[n][0] && (n === at) === (value !== mine[n][1])));
-    if (others.length && others.length < 100 && others.length > (found?.others.length ?? 0)) found = { at, name, others };
+    const near = Math.min(...others.map(it => levels(it[2]))), many = new Set(others.map(it => it[0])).size;
+    const is_better = !found || many > found.many || many === found.many && near < found.near;
+    if (others.length && many < 100 && is_better) found = { at, name, others, near, many };
   });
   if (!found) return null;
   const option = ([label, it]) => ({ label, value: cut(it[found.at][1]) });
-  const list = [[cut(own.innerText), mine], ...found.others].map(option);
+  const all_options = [[cut(own.innerText), mine], ...found.others].map(option);
+  const list = all_options.filter((it, at) => all_options.findIndex(other => other.label === it.label && other.value === it.value) === at);
   return { kind: 'link', name: cut(found.name), label: '', options: list.slice(0, options) };
 }";
 
@@ -189,7 +194,7 @@ pub async fn links(shared: &Shared, found: &Found) -> Option<Control> {
     let object = lookup::resolve(shared, session, *world, *backend).await.ok()??;
     let arguments = [MAX_OPTIONS.into(), MAX_TEXT.into()];
     let read = page::call_on_object(&shared.cdp, session, &object, LINKS, &arguments).await;
-    read.ok().flatten().map(bounded)
+    read.ok().flatten().map(bounded).filter(|it| !is_spelled(it))
 }
 
 /// A renderer that was taken over answers as it likes.

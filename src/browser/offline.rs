@@ -13,16 +13,17 @@ use std::{
 };
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
+use percent_encoding::percent_decode_str;
 use serde_json::json;
 use url::Url;
 
 use super::{
     context::Context,
     element::{By, Element},
-    plan::{Fill, Plan, Step},
+    plan::{Choice, Fill, Plan, Step},
     shared::Shared,
 };
-use commis_artifacts::recording::ResourceType;
+use commis_artifacts::recording::{Action, ResourceType};
 use commis_base::error::Result;
 use commis_redact::raw::{RawBody, RawExchange, RawPage, RawRecording, says};
 
@@ -34,6 +35,8 @@ const MAX_FIELDS: u32 = 3;
 const STEP_TIMEOUT: Duration = Duration::from_secs(2);
 /// Fields that people type a search into.
 const FIELDS: &str = "input[type=search],[role=searchbox],[role=combobox]:not(select),input[type=text],input:not([type]),textarea";
+/// Characters of a value that stands in any address.
+const SHORT: usize = 3;
 /// Digits of a clock or of chance in a query: such a value is another each time.
 const CHANCE: usize = 8;
 /// Headers that belong to the connection, or to the encoding that the body no longer has.
@@ -87,7 +90,12 @@ impl Archive {
             if at == document {
                 start = entries.len();
             }
-            entries.extend(Entry::of(it, &raw.typed));
+            let mut entry = Entry::of(it);
+            if let Some(entry) = &mut entry {
+                // What came before the page was opened is none of its own.
+                entry.carries = at > document && carries(it, raw);
+            }
+            entries.extend(entry);
         }
         Some(Self { entries, start, opened: AtomicBool::new(false), asked: Mutex::default() })
     }
@@ -115,25 +123,24 @@ impl Archive {
         Some(entry)
     }
 
-    /// Whether the page asked for what a script had asked for with typed values, or nothing was.
+    /// Whether the page asked for what a script had asked for last with typed values, or nothing was.
     fn is_rendered(&self) -> bool {
+        let Some(last) = self.entries.iter().rfind(|it| it.carries) else { return true };
         let asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
-        let carries = |at: &usize| self.entries[*at].carries;
-        !self.entries.iter().any(|it| it.carries) || asked.iter().any(carries)
+        asked
+            .iter()
+            .map(|at| &self.entries[*at])
+            .any(|it| it.carries && it.method == last.method && it.url.path() == last.url.path())
     }
 }
 
 impl Entry {
-    fn of(raw: &RawExchange, typed: &BTreeMap<String, String>) -> Option<Self> {
+    fn of(raw: &RawExchange) -> Option<Self> {
         let status = raw.status?;
         let body = match &raw.body {
             RawBody::Missing(_) if (200..300).contains(&status) && status != 204 => return None,
             it => it.bytes().map(std::borrow::Cow::into_owned).unwrap_or_default(),
         };
-        let by_script = matches!(
-            raw.resource_type,
-            ResourceType::Xhr | ResourceType::Fetch | ResourceType::Script
-        );
         Some(Self {
             method: raw.method.to_ascii_uppercase(),
             url: without_fragment(raw.url.clone()),
@@ -142,7 +149,7 @@ impl Entry {
             status: if status == 304 { 200 } else { status },
             headers: in_utf8(&raw.response_headers, &body),
             body,
-            carries: by_script && says(&raw.url, raw.request_body.as_deref(), typed),
+            carries: false,
         })
     }
 
@@ -175,6 +182,35 @@ impl Entry {
             "body": STANDARD.encode(&self.body),
         })
     }
+}
+
+/// A script asked with something that was typed, or with what is sent for it, and was answered. A short value is the whole of a part.
+fn carries(it: &RawExchange, raw: &RawRecording) -> bool {
+    let by_script =
+        matches!(it.resource_type, ResourceType::Xhr | ResourceType::Fetch | ResourceType::Script);
+    if !by_script || it.body.len() == 0 {
+        return false;
+    }
+    let parts = || {
+        let segments = it.url.path_segments().into_iter().flatten();
+        let path = segments.map(|it| percent_decode_str(it).decode_utf8_lossy().into_owned());
+        let form = url::form_urlencoded::parse(it.request_body.as_deref().unwrap_or_default());
+        let pairs = it.url.query_pairs().chain(form);
+        path.chain(pairs.map(|it| it.1.into_owned()))
+    };
+    let sent = raw.actions.iter().filter_map(|it| it.control.as_ref());
+    let sent =
+        || sent.clone().flat_map(|it| raw.typed.values().filter_map(|word| it.sent_for(word)));
+    let is_short = |it: &String| it.chars().count() < SHORT;
+    let long: BTreeMap<String, String> = raw
+        .typed
+        .iter()
+        .filter(|it| !is_short(it.1))
+        .map(|(name, value)| (name.clone(), value.clone()))
+        .collect();
+    says(&it.url, it.request_body.as_deref(), &long)
+        || raw.typed.values().filter(|it| is_short(it)).any(|it| parts().any(|part| part == *it))
+        || sent().any(|it| parts().any(|part| part == it))
 }
 
 /// Headers of a text that is kept in UTF-8, whatever charset it came in.
@@ -227,6 +263,7 @@ impl Context {
         &mut self,
         archive: Archive,
         typed: &BTreeMap<String, String>,
+        actions: &[Action],
     ) -> Result<Option<RawPage>> {
         let archive = std::sync::Arc::new(archive);
         let shared = self.shared();
@@ -248,15 +285,33 @@ impl Context {
         // Of several values it is not known which goes where.
         let mut values = typed.values();
         let (Some(value), None) = (values.next(), values.next()) else { return Ok(None) };
-        for nth in 1..=MAX_FIELDS {
-            let element = Element { by: By::Css(FIELDS.to_owned()), nth: Some(nth) };
-            let fill = Step::Fill(Fill { element, value: value.clone() });
-            let steps = vec![fill, Step::Press("Enter".to_owned())];
-            match self.record_then(&plan(steps), || ()).await {
-                Ok(it) if archive.is_rendered() => return Ok(Some(it.page)),
-                Ok(_) => {}
-                // There is no such field.
-                Err(_) => break,
+        let lists = actions.iter().filter_map(|it| it.control.as_ref());
+        for it in lists.filter(|it| it.kind == "select" && it.sent_for(value).is_some()) {
+            let css = match it.name.as_str() {
+                "" => "select".to_owned(),
+                name => format!("select[name={}]", serde_json::Value::from(name)),
+            };
+            let element = Element { by: By::Css(css), nth: None };
+            let steps = vec![Step::Select(Choice { element, value: value.clone() })];
+            if let Ok(it) = self.record_then(&plan(steps), || ()).await
+                && archive.is_rendered()
+            {
+                return Ok(Some(it.page));
+            }
+        }
+        // Pages that suggest as one types leave with the key that searches.
+        for by_key in [true, false] {
+            for nth in 1..=MAX_FIELDS {
+                let element = Element { by: By::Css(FIELDS.to_owned()), nth: Some(nth) };
+                let fill = Step::Fill(Fill { element, value: value.clone() });
+                let press = by_key.then(|| Step::Press("Enter".to_owned()));
+                let steps = std::iter::once(fill).chain(press).collect();
+                match self.record_then(&plan(steps), || ()).await {
+                    Ok(it) if archive.is_rendered() => return Ok(Some(it.page)),
+                    Ok(_) => {}
+                    // There is no such field.
+                    Err(_) => break,
+                }
             }
         }
         Ok(None)

@@ -35,7 +35,7 @@ async fn page(
     raw: &RawRecording,
 ) -> Result<Option<RawPage>, Error> {
     let mut context = browser.context().await?;
-    let page = context.render(archive, &raw.typed).await;
+    let page = context.render(archive, &raw.typed, &raw.actions).await;
     // What was drawn is known, whether its context ends well or not.
     let _ = context.dispose().await;
     page

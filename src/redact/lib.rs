@@ -42,6 +42,7 @@ mod sealed;
 mod services;
 mod share;
 mod shown;
+pub mod spelled;
 mod steps;
 mod texts;
 mod things;

@@ -263,7 +263,12 @@ impl Typed {
         out: &mut Vec<TypedHit>,
     ) {
         for it in self.sent.iter().filter(|it| it.value == plain) {
-            push(out, TypedHit { option: true, ..hit(&it.name, place, key(), true) });
+            // `deck_4` is what stands for `Deck`, and not a text with that word.
+            let key = key();
+            out.retain(|hit| {
+                hit.exact || hit.name != it.name || hit.place != place || hit.key != key
+            });
+            push(out, TypedHit { option: true, ..hit(&it.name, place, key, true) });
         }
     }
 }

@@ -15,8 +15,12 @@ use commis_recipe::model::{Constraints, ParamType};
 pub struct Choices(BTreeMap<String, Control>);
 
 impl Choices {
-    /// `None` where every typed value is sent as it is, or not at all.
-    pub fn of(recording: &SessionRecording, exchange: &Exchange) -> Option<Self> {
+    /// `None` where every typed value is sent as it is, or not at all, or the second example chose what is not on offer.
+    pub fn of(
+        recording: &SessionRecording,
+        exchange: &Exchange,
+        second: &SecondRecording,
+    ) -> Option<Self> {
         let mut out = BTreeMap::new();
         for (name, typed) in &recording.typed {
             let hits = || exchange.measures.typed_in_request.iter().filter(|it| it.name == *name);
@@ -24,6 +28,7 @@ impl Choices {
             if hits().any(|it| it.option)
                 && hits().all(|it| it.option)
                 && let Some(control) = controls.find(|it| it.sent_for(typed).is_some())
+                && second.values.get(name).is_none_or(|it| control.offers(it))
             {
                 out.insert(name.clone(), control.clone());
             }

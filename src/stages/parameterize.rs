@@ -49,7 +49,7 @@ pub fn parameterize(
     draft: &RecipeDraft,
     report: &MinimizationReport,
 ) -> Result<Judged<RecipeDraftMinimized>> {
-    let Some(choices) = Choices::of(recording, recording.exchange(draft.exchange)?) else {
+    let Some(choices) = Choices::of(recording, recording.exchange(draft.exchange)?, second) else {
         return woven(recording, second, draft, report);
     };
     let (sent, second_sent) = choices.sent(recording, second);

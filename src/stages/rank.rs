@@ -82,7 +82,7 @@ pub fn ranked(
     }
     let mut ranked: Vec<(Candidate, Scored<'_>)> = best.into_values().collect();
     ranked.sort_by(|(a, _), (b, _)| b.score_bp.cmp(&a.score_bp).then(a.exchange.cmp(&b.exchange)));
-    drop_variants(&mut ranked, &recording.page.url);
+    drop_variants(&mut ranked, &recording.page.url, is_unseen);
     let confidences = confidences(&ranked, &weights);
     for (it, confidence) in ranked.iter_mut().zip(confidences) {
         it.0.confidence_bp = confidence;
@@ -175,8 +175,9 @@ fn left_behind(all: &mut [Scored<'_>], recording: &SessionRecording) {
 }
 
 /// One path called with more and with fewer query names, answered in one shape, no call nearer to the task than the other, is
-/// one endpoint: the page that the session ended at stays, or else the call that asks for the least.
-fn drop_variants(ranked: &mut Vec<(Candidate, Scored<'_>)>, page: &str) {
+/// one endpoint: the page that the session ended at stays, or else the call that asks for the least. Where nobody saw the page
+/// (`is_unseen`), the last one of them is what the session came to.
+fn drop_variants(ranked: &mut Vec<(Candidate, Scored<'_>)>, page: &str, is_unseen: bool) {
     const TASK: &[&str] =
         &["typed_in_request", "task_values", "url_task_overlap", "follows_input", "holds_items"];
     let is_page = |it: &Scored<'_>| it.exchange.url == page;
@@ -201,6 +202,18 @@ fn drop_variants(ranked: &mut Vec<(Candidate, Scored<'_>)>, page: &str) {
                 kept.push(it);
             }
             Some(at) if is_page(&kept[at].1) => {}
+            Some(at) if is_unseen => {
+                let known = kept[at].1.exchange;
+                let (first, last) = if it.0.exchange > known.id {
+                    (known, it.1.exchange)
+                } else {
+                    (it.1.exchange, known)
+                };
+                let wanted = if is_further_page(last, first) { first } else { last };
+                if wanted.id == it.0.exchange {
+                    kept[at] = it;
+                }
+            }
             Some(at)
                 if is_page(&it.1)
                     || query_names(it.1.exchange) < query_names(kept[at].1.exchange) =>

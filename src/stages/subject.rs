@@ -116,6 +116,7 @@ pub fn of(
             && own.is_subset(&speaks_for(*at))
             && own != speaks_for(*at)
             && !says_the_same(block, it)
+            && !(asked.offers(it) && weights[*at] * CLOSE < weights[best])
     });
     let meant = |at: usize| {
         let thing = asked.thing.as_deref();
@@ -248,6 +249,12 @@ impl Asked {
         let share = (new * 100).checked_div(all).unwrap_or(0);
         // Things of one kind have many properties in common.
         if block.is_record { share.max(100.min(25 * new)) as u64 } else { share as u64 }
+    }
+
+    /// What was typed is one of its items: a list that it was chosen from.
+    fn offers(&self, block: &ShownBlock) -> bool {
+        let cells = block.rows.iter().flatten().flatten();
+        cells.map(|it| plain(it)).any(|it| self.typed.contains(&it))
     }
 
     /// A word of the page's title or of the block is one of the task.

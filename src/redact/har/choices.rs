@@ -2,12 +2,12 @@
 //!
 //! A HAR tells no actions. Where a typed word stands in no request, and one document offers it beside others, it was chosen there.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use scraper::{ElementRef, Html, Selector};
 use url::Url;
 
-use crate::{encode::decode_percent, raw::RawExchange};
+use crate::{encode::decode_percent, raw::RawExchange, spelled::is_spelled};
 use commis_artifacts::recording::{Action, ActionKind, Control, ControlOption, ResourceType};
 
 /// Documents that are read, and bytes of each.
@@ -67,42 +67,59 @@ fn lists(html: &Html) -> Vec<Control> {
 
 /// The links beside the one with this text that go to the same place but for one value.
 fn links(html: &Html, base: &Url, word: &str) -> Option<Control> {
-    let all: Vec<(String, Vec<Part>)> = html
+    let all: Vec<Link<'_>> = html
         .select(&Selector::parse("a[href]").ok()?)
-        .filter_map(|it| Some((text(it), parts(&base.join(it.attr("href")?).ok()?))))
-        .filter(|it| !it.0.is_empty())
+        .filter_map(|it| {
+            let parts = parts(&base.join(it.attr("href")?).ok()?);
+            Some(Link { label: text(it), parts, element: it })
+        })
+        .filter(|it| !it.label.is_empty())
         .collect();
-    let is_word = |it: &&(String, Vec<Part>)| plain(&it.0) == plain(word);
-    let own = &all.iter().find(is_word)?.1;
+    let own = all.iter().find(|it| plain(&it.label) == plain(word))?;
     let beside =
-        |at: usize| -> Vec<&(String, Vec<Part>)> {
+        |at: usize| -> Vec<&Link<'_>> {
             let is_beside =
-                |it: &&(String, Vec<Part>)| {
-                    it.1.len() == own.len()
-                        && it.1.iter().zip(own).enumerate().all(|(n, (a, b))| {
+                |it: &&Link<'_>| {
+                    it.parts.len() == own.parts.len()
+                        && it.parts.iter().zip(&own.parts).enumerate().all(|(n, (a, b))| {
                             a.name == b.name && (n == at) == (a.value != b.value)
                         })
                 };
             all.iter().filter(is_beside).collect()
         };
-    let (at, others) = (0..own.len())
+    // Of two kinds, the one with more to choose from, and then the one that stands closest.
+    let many = |it: &[&Link<'_>]| it.iter().map(|it| &it.label).collect::<BTreeSet<_>>().len();
+    let closest = |it: &[&Link<'_>]| it.iter().map(|it| levels(own.element, it.element)).min();
+    let (at, others) = (0..own.parts.len())
         .map(|at| (at, beside(at)))
-        .filter(|it| !it.1.is_empty() && it.1.len() < MAX_LINKS)
-        .max_by_key(|it| (it.1.len(), std::cmp::Reverse(it.0)))?;
-    let own = (word.to_owned(), own.clone());
+        .filter(|it| (1..MAX_LINKS).contains(&many(&it.1)))
+        .min_by_key(|it| (std::cmp::Reverse(many(&it.1)), closest(&it.1)))?;
     let mut options: Vec<ControlOption> = Vec::new();
-    for (label, parts) in std::iter::once(&own).chain(others) {
-        let it = ControlOption { label: label.clone(), value: parts[at].value.clone() };
+    for it in std::iter::once(own).chain(others) {
+        let it = ControlOption { label: it.label.clone(), value: it.parts[at].value.clone() };
         if !options.contains(&it) {
             options.push(it);
         }
     }
-    Some(Control {
+    let control = Control {
         kind: "link".to_owned(),
-        name: own.1[at].name.clone(),
+        name: own.parts[at].name.clone(),
         options: short(options.into_iter()),
         ..Control::default()
-    })
+    };
+    (!is_spelled(&control)).then_some(control)
+}
+
+struct Link<'a> {
+    label: String,
+    parts: Vec<Part>,
+    element: ElementRef<'a>,
+}
+
+/// Levels from one element up to what holds the other, too.
+fn levels(from: ElementRef<'_>, to: ElementRef<'_>) -> usize {
+    let above: Vec<_> = to.ancestors().map(|it| it.id()).collect();
+    from.ancestors().position(|it| above.contains(&it.id())).unwrap_or(usize::MAX)
 }
 
 /// A part of an address: a segment of its path, without a name, or a pair of its query.
@@ -141,10 +158,11 @@ fn sends(exchanges: &[RawExchange], name: &str, value: &str) -> bool {
 /// A request holds the word itself.
 fn is_sent(exchanges: &[RawExchange], word: &str) -> bool {
     let word = plain(word);
-    let holds = |it: &str| plain(it).contains(&word);
     exchanges.iter().any(|it| {
-        sent(it).iter().any(|it| holds(&it.1))
-            || it.request_body.as_deref().is_some_and(|it| holds(&String::from_utf8_lossy(it)))
+        let in_json =
+            |it: &[u8]| plain(&String::from_utf8_lossy(it)).contains(&format!("\"{word}\""));
+        sent(it).iter().any(|it| plain(&it.1) == word)
+            || it.request_body.as_deref().is_some_and(in_json)
     })
 }
 

@@ -1,0 +1,43 @@
+//! Whether a choice is one: where each value is but its word in another spelling, the word tells it, and new words do.
+
+use commis_artifacts::recording::Control;
+use commis_recipe::template::Filter;
+
+/// One change makes every word into its value, or into the same part of it: `Deck` and `/group/deck`.
+pub fn is_spelled(control: &Control) -> bool {
+    let chains = std::iter::once(&[] as &[Filter]).chain(Filter::CHAINS.iter().copied());
+    chains.into_iter().any(|chain| {
+        let rest = |label: &str, value: &str| -> Option<(String, String)> {
+            let made = chain.iter().fold(label.to_owned(), |it, filter| filter.apply(&it));
+            let (before, after) = value.split_once(made.as_str()).filter(|_| !made.is_empty())?;
+            Some((before.to_owned(), after.to_owned()))
+        };
+        let mut rests = control.options.iter().map(|it| rest(&it.label, &it.value));
+        let Some(Some(first)) = rests.next() else { return false };
+        rests.all(|it| it.as_ref() == Some(&first))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use commis_artifacts::recording::ControlOption;
+
+    #[test]
+    fn words_that_tell_their_values() {
+        let check = |pairs: &[(&str, &str)]| {
+            let option = |it: &(&str, &str)| ControlOption {
+                label: it.0.to_owned(),
+                value: it.1.to_owned(),
+            };
+            is_spelled(&Control {
+                options: pairs.iter().map(option).collect(),
+                ..Control::default()
+            })
+        };
+        assert!(check(&[("Upper Moor", "upper-moor"), ("Jämtland", "jamtland")]));
+        assert!(check(&[("davit", "ships:davit"), ("fender", "ships:fender")]));
+        assert!(!check(&[("Deck", "deck_3"), ("Galley", "galley_2")]));
+        assert!(!check(&[("Fév", "02"), ("Mai", "05")]));
+    }
+}
