@@ -28,7 +28,7 @@ use super::{
 use commis_artifacts::{
     payloads::{
         Captured, Judged, MinimizationReport, Reason, RecipeDraft, RecipeDraftMinimized, Reject,
-        SecondRecording,
+        SecondRecording, Witness,
     },
     recording::{Exchange, Place, SessionRecording, TypedHit},
 };
@@ -57,8 +57,27 @@ pub fn parameterize(
     if let Judged::Done(it) = &mut out {
         choices.name(it);
         it.second_seen = second_seen(recording, second);
+        it.witness = shown(recording, second, draft)?;
     }
     Ok(out)
+}
+
+/// What the pages showed of the data, in terms of what was typed.
+fn shown(
+    recording: &SessionRecording,
+    second: &SecondRecording,
+    draft: &RecipeDraft,
+) -> Result<Option<Witness>> {
+    let further = second.recording.as_ref().zip(twin(second, draft)?);
+    let further = further.map_or_else(Vec::new, |(it, twin)| pages(it, twin, &draft.response));
+    let own = pages(recording, recording.exchange(draft.exchange)?, &draft.response);
+    Ok(witness(recording, second, (&own, &further)))
+}
+
+/// The request of the second recording.
+fn twin<'a>(second: &'a SecondRecording, draft: &RecipeDraft) -> Result<Option<&'a Exchange>> {
+    let both = second.recording.as_ref().zip(draft.second_exchange);
+    both.map(|(it, id)| it.exchange(id)).transpose()
 }
 
 fn woven(
@@ -132,12 +151,7 @@ fn attempt(
             format!("`{name}` comes from an earlier call that itself needs what was typed"),
         )));
     }
-    let twin_exchange = second
-        .recording
-        .as_ref()
-        .zip(draft.second_exchange)
-        .map(|(it, id)| it.exchange(id))
-        .transpose()?;
+    let twin_exchange = twin(second, draft)?;
     let twin = twin_exchange.and_then(template).map(|it| it.0);
     let mut out = Weave {
         request: report.request.clone(),
@@ -232,13 +246,7 @@ fn attempt(
     out.dates();
     out.paging();
     let moment = frozen_moment(&out.request, exchange);
-    let further = second
-        .recording
-        .as_ref()
-        .zip(twin_exchange)
-        .map_or_else(Vec::new, |(it, twin)| pages(it, twin, &draft.response));
-    let own = pages(recording, exchange, &draft.response);
-    let witness = witness(recording, second, (&own, &further));
+    let witness = shown(recording, second, draft)?;
     let distinct = second_values.filter(|it| *it != out.first && !it.is_empty());
     Ok(Judged::Done(RecipeDraftMinimized {
         request: out.request,
