@@ -127,10 +127,7 @@ impl Archive {
     fn is_rendered(&self) -> bool {
         let Some(last) = self.entries.iter().rfind(|it| it.carries) else { return true };
         let asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
-        asked
-            .iter()
-            .map(|at| &self.entries[*at])
-            .any(|it| it.carries && it.method == last.method && it.url.path() == last.url.path())
+        asked.iter().map(|at| &self.entries[*at]).any(|it| it.carries && it.asks_as(last))
     }
 }
 
@@ -151,6 +148,16 @@ impl Entry {
             body,
             carries: false,
         })
+    }
+
+    /// The same path with the same names in its query: one that also sorts shows another state of the page.
+    fn asks_as(&self, other: &Self) -> bool {
+        let names = |it: &Self| -> BTreeSet<String> {
+            it.url.query_pairs().map(|it| it.0.into_owned()).collect()
+        };
+        self.method == other.method
+            && self.url.path() == other.url.path()
+            && names(self) == names(other)
     }
 
     /// The same address, and the same query but for what is chance.
@@ -357,6 +364,11 @@ mod tests {
         assert_eq!(at("GET", "https://a.test/list?q=elm&_=1795399999999", None), None);
         assert_eq!(at("GET", "https://b.test/find", None), None);
         assert!(archive.is_rendered());
+        // It was sorted afterwards.
+        let mut archive = archive;
+        let sorted = "https://a.test/list?q=fern&_=1795388400124&sort=name";
+        archive.entries.push(entry("GET", sorted, None, true));
+        assert!(!archive.is_rendered());
         let it = archive.entries[0].fulfilled("1");
         assert_eq!(it["responseHeaders"], json!([]));
     }
