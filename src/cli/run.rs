@@ -23,7 +23,7 @@ use commis_recipe::{
     pagination,
 };
 use commis_runner::{RecipeRunResult, call::Caller};
-use commis_stages::unproven::recipe_known_to_read;
+use commis_stages::effect::of_recipe;
 use commis_state::State;
 use commis_vault::{Held, Name, Vault};
 
@@ -112,7 +112,7 @@ pub fn login(name: &str, recipe: &Recipe, place: &Place) -> Result<Held> {
     stays_at(recipe, held.site())?;
     // What nobody here stands for acts in nobody's name.
     if recipe.trust.is_strange()
-        && let Err(why) = recipe_known_to_read(recipe)
+        && let Err(why) = of_recipe(recipe, false).allowed()
     {
         let why = format!("`{}` was not learned here, and {why}", recipe.name);
         return Err(Error::new(Code::RecipeMayChange, why)
