@@ -51,7 +51,12 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
         }),
         up: Box::new(|url| wire::say(&format!("serving at {url}"))),
     };
-    serve(place.home.clone(), place.settings.clone(), options).await.map_err(|err| {
+    // On the threads of the socket: where this thread took connections, each would wait for two.
+    let served = tokio::spawn(serve(place.home.clone(), place.settings.clone(), options));
+    let served = served.await.unwrap_or_else(|err| {
+        Err(Error::new(Code::Internal, "the daemon ended by itself").source(err))
+    });
+    served.map_err(|err| {
         if err.code() == Code::DaemonFailed { err } else { Error::or_hint(err, "see the log") }
     })?;
     Ok(0)
