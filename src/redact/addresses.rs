@@ -247,10 +247,8 @@ fn is_grant(text: &str) -> bool {
     let digits = text.bytes().any(|b| b.is_ascii_digit());
     is_one_word(text)
         && !text.contains('.')
-        && digits
-        && (looks_issued(text) || random(text))
-        && !natural(text)
-        || text.len() >= 20 && random(text)
+        && (digits && (looks_issued(text) || random(text)) && !natural(text)
+            || text.len() >= 12 && random(text))
 }
 
 fn is_one_word(text: &str) -> bool {

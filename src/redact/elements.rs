@@ -57,8 +57,11 @@ pub fn each_leaf<'a>(text: &'a str, mut found: impl FnMut(Leaf<'a>)) {
             continue;
         }
         let value = value.trim();
-        let value =
-            value.strip_prefix("<![CDATA[").and_then(|it| it.strip_suffix("]]>")).unwrap_or(value);
+        let value = value
+            .strip_prefix("<![CDATA[")
+            .and_then(|it| it.strip_suffix("]]>"))
+            .unwrap_or(value)
+            .trim();
         if key == "methodName" {
             (method, given) = (takes_credential(value).then_some(value), 0);
         } else if key.eq_ignore_ascii_case("name") || key.eq_ignore_ascii_case("key") {

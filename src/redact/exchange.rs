@@ -6,7 +6,7 @@ use url::Url;
 use super::{
     Noted, Writer,
     body::{self, Frame, MAX_STORED, Parsed, cut, essence},
-    detector::{Why, random},
+    detector::{Why, erratic, random},
     html, markup,
     measures::{Measured, Meter},
     raw::{RawBody, RawExchange},
@@ -295,7 +295,7 @@ fn kept(name: String, value: &str) -> Header {
 
 /// A header's name of which a part is random: `x-auth-0c7hb3vq…`.
 pub fn header_name(name: &str, walk: &mut Walk<'_>) -> Option<String> {
-    let part = name.split(['-', '_']).find(|it| it.len() >= 16 && random(it))?;
+    let part = name.split(['-', '_']).find(|it| it.len() >= 16 && (random(it) || erratic(it)))?;
     let new = walk.sink.secret("header", part, Why::Key)?;
     Some(name.replacen(part, &new, 1))
 }

@@ -143,9 +143,6 @@ const LIKELY: &[&str] = &[
     "passkey",
     "psk",
     "presharedkey",
-    "viewstate",
-    "eventvalidation",
-    "relaystate",
     // Of widely used sites and delivery networks.
     "dtsg",
     "sesskey",
@@ -173,6 +170,9 @@ const LIKELY_INSIDE: &[&str] = &[
     "captcha",
     "accountkey",
     "sharedaccess",
+    "viewstate",
+    "eventvalidation",
+    "relaystate",
 ];
 const PERHAPS: &[&str] = &[
     "code", "state", "ticket", "pat", "license", "licence", "private", "webhook", "grant",

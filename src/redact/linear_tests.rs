@@ -144,6 +144,32 @@ fn kinds() -> Vec<Hostile> {
         ("assigned", "text/html", |n| format!("<script>{}</script>", rep("a={", n))),
         ("assigned 2", "text/html", |n| format!("<script>{}</script>", rep("a=[\"", n))),
         ("jsonp", "text/javascript", |n| rep("a&&", n) + "a({})"),
+        ("codes", "text/plain", |n| rep("Your code is 482913. ", n)),
+        ("codes html", "text/html", |n| rep("<p>Your code is</p><b>482913</b>", n)),
+        ("recovery codes", "text/plain", |n| rep("recovery codes 12345-67890\n", n)),
+        ("keys", "text/plain", |n| rep("scan JBSW Y3DP EHPK 3PXP or JBSWY3DPEHPK3PXP\n", n)),
+        ("passwords", "text/plain", |n| rep("password is river.Harbor6650! ", n)),
+        ("links", "text/plain", |n| rep("sign in https://a.test/x/8f14e45fceea167a5a36dedd ", n)),
+        ("anchors", "text/html", |n| {
+            rep("<a href=\"https://a.test/8f14e45fceea167a5a36dedd\">log in</a>", n)
+        }),
+        ("links without end", "text/plain", |n| rep("http://", n)),
+        ("schemes", "text/plain", |n| rep("a+b.c-d", n) + "://x"),
+        ("data", "text/html", |n| rep("data:image/svg+xml;base64,PHN2Zz4", n)),
+        ("yaml", "application/yaml", |n| rep("a:\n  password:\n    key: q9ZxKd81uw3mZ\n", n)),
+        ("yaml deep", "application/yaml", |n| {
+            each(n, |i| format!("{}k{i}:\n", " ".repeat(i % 200)))
+        }),
+        ("table", "text/csv", |n| format!("name,api_token\n{}", rep("ann,q9ZxKd81uw3mZ0pL7\n", n))),
+        ("table quoted", "text/csv", |n| format!("name,api_token\n\"{}", rep("ann,\"\"q9\n", n))),
+        ("netrc", "text/plain", |n| rep("machine a login b password q9ZxKd81uw3mZ ", n)),
+        ("commands", "text/plain", |n| rep("curl -u ann:q9ZxKd81uw3mZ ", n)),
+        ("stored", "text/javascript", |n| rep("setItem('jwt','q9ZxKd81uw3mZ0pL')", n)),
+        ("stored without end", "text/javascript", |n| rep("('a", n)),
+        ("assigned values", "text/html", |n| format!("<script>{}</script>", rep("var a=\"", n))),
+        ("pre", "text/html", |n| rep("<pre>", n)),
+        ("bytes", "application/json", |n| format!("[{}1]", rep("72,", n))),
+        ("pairs told", "application/json", |n| format!("[{}1]", rep("[\"token\",\"d\"],", n))),
         ("not json", "application/json", |n| rep("{\"a\":1}\n", n) + "x"),
     ]
 }

@@ -193,8 +193,16 @@ fn links(text: &str) -> Vec<Link> {
         }
         steps::look(to - at);
         // What ends a sentence, and a bracket around it.
-        while to > at + 3 && matches!(bytes[to - 1], b'.' | b',' | b';' | b':' | b')' | b']' | b'?')
-        {
+        while to > at + 3 {
+            let ends = match bytes[to - 1] {
+                b'.' | b',' | b';' | b':' | b'?' => true,
+                b')' => !text[at..to].contains('('),
+                b']' => !text[at..to].contains('['),
+                _ => false,
+            };
+            if !ends {
+                break;
+            }
             to -= 1;
         }
         if bytes[..to].ends_with(b"\\") {

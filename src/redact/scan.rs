@@ -140,8 +140,10 @@ impl Walk<'_> {
         }
         if marked && has.any(Triggers::WRITTEN) && kind.depth < MAX_OPEN {
             for part in markup::written(text) {
-                self.settings_in(part, kind.place, found);
-                configs::commands(part, found);
+                if !self.json_in(text, part, kind, cuts) {
+                    self.settings_in(part, kind.place, found);
+                    configs::commands(part, found);
+                }
             }
         } else if !marked {
             if kind.lined && kind.depth < MAX_OPEN {
@@ -154,6 +156,19 @@ impl Walk<'_> {
         if bytes.any(Bytes::DIGIT) {
             self.said(text, kind, found);
         }
+    }
+
+    /// JSON that is all that an element holds, as browsers show it. Returns whether it is that.
+    fn json_in(&mut self, text: &str, part: &str, kind: Kind, cuts: &mut Vec<Cut>) -> bool {
+        if !part.trim_start().starts_with(['{', '[']) {
+            return false;
+        }
+        let plain = markup::entities(part.trim());
+        let Ok(mut json) = serde_json::from_str(&plain) else { return false };
+        if self.json_at("", &mut json, kind.place, kind.depth + 1, None) {
+            cuts.push(cut(text, part, attribute(&json.to_string())));
+        }
+        true
     }
 
     /// What a message tells its reader to type.

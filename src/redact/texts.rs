@@ -86,8 +86,14 @@ fn document(walk: &mut Walk<'_>, text: &str) -> Option<String> {
     if let Some(new) = json(walk, text) {
         return new;
     }
-    let prose = if is_tagged(text) { Prose::Markup } else { Prose::Spoken };
-    if text.contains('\n') { walk.lines(text, prose) } else { walk.text(text, prose) }
+    if is_tagged(text) {
+        return walk.markup(text);
+    }
+    if text.contains('\n') {
+        walk.lines(text, Prose::Spoken)
+    } else {
+        walk.text(text, Prose::Spoken)
+    }
 }
 
 /// JSON that is the whole of a text, as people read it where they did before.
