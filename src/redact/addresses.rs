@@ -125,7 +125,9 @@ impl Walk<'_> {
                 self.sink.secret("link", &plain, Why::Key).map(|it| percent(&it))
             } else if plain.len() >= 20
                 && !plain.contains('.')
-                && (feed && !is_uuid(&plain) || self.grants || is_shared(before) && random(&plain))
+                && (feed && !is_uuid(&plain)
+                    || self.grants && is_made_up(&plain)
+                    || is_shared(before) && random(&plain))
                 && looks_issued(&plain)
             {
                 self.sink.secret("link", &plain, Why::Key).map(|it| percent(&it))
@@ -156,7 +158,8 @@ impl Walk<'_> {
                 && is_one_word(&plain)
                 && (looks_issued(&plain) || random(&plain))
                 && self.rules.class(name, Place::Query) != KeyClass::Harmless
-                && *granted.get_or_insert_with(|| self.grants || is_granted(path))
+                && (self.grants && is_made_up(&plain)
+                    || *granted.get_or_insert_with(|| is_granted(path)))
             {
                 self.sink.secret(name, &plain, Why::Key);
             }
@@ -167,7 +170,7 @@ impl Walk<'_> {
     fn fragment(&mut self, fragment: &str) {
         if !fragment.contains('=') {
             let plain = fragment.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_".contains(&b));
-            if plain && (20..=128).contains(&fragment.len()) && random(fragment) {
+            if plain && (20..=128).contains(&fragment.len()) && is_made_up(fragment) {
                 self.sink.secret("fragment", fragment, Why::Key);
             }
             return;
@@ -249,6 +252,19 @@ fn is_grant(text: &str) -> bool {
         && !text.contains('.')
         && (digits && (looks_issued(text) || random(text)) && !natural(text)
             || text.len() >= 12 && random(text))
+}
+
+/// Random letters of both cases and digits: neither a hash, nor an identifier, nor a title. Words around an address say no more
+/// than that one may follow it.
+fn is_made_up(text: &str) -> bool {
+    text.len() >= 20
+        && is_one_word(text)
+        && !is_hex(text)
+        && !text.bytes().all(|b| b.is_ascii_hexdigit() || b == b'-')
+        && text.bytes().filter(|b| *b == b'-').count() <= 2
+        && text.bytes().any(|b| b.is_ascii_lowercase())
+        && text.bytes().any(|b| b.is_ascii_uppercase())
+        && random(text)
 }
 
 fn is_one_word(text: &str) -> bool {

@@ -392,6 +392,7 @@ pub fn is_code(value: &str) -> bool {
         || value.contains("=>")
         || value.contains("()")
         || value.ends_with('{')
+        || value.contains('(') && value.ends_with(')')
         || value.starts_with(['(', '{', '['])
         || value.starts_with("function")
         || value.starts_with("process.env")

@@ -379,7 +379,9 @@ fn candidates(text: &str, runs: &[Run]) -> Vec<Candidate> {
             }
             if digits == 6 { 3 } else { 4 }
         } else if run.digits == all.len() {
-            if follows_a_number(text, run.from, to) {
+            if follows_a_number(text, run.from, to)
+                || run.digits != 6 && follows_initials(text, run.from)
+            {
                 continue;
             }
             match run.digits {
@@ -418,7 +420,7 @@ fn grouped(run: &str) -> Option<i32> {
     if groups.len() > 1 {
         let fits = alike && (2..=5).contains(&len) && (2..=4).contains(&groups.len());
         if letters == 0 {
-            return (fits && len != 2 && (6..=8).contains(&digits)).then_some(3);
+            return (fits && len != 2 && (6..=8).contains(&digits)).then_some(4);
         }
         return (fits && upper && len >= 3 && !natural_run(run)).then_some(4);
     }
@@ -454,6 +456,14 @@ fn touches(text: &str, from: usize, to: usize) -> bool {
         || text[to..].starts_with(" %")
         || text[to..].starts_with(" €")
         || text[to..].starts_with(" $")
+}
+
+/// `RFC 5304`, `ISO 8601`: the number of a document.
+fn follows_initials(text: &str, from: usize) -> bool {
+    let word = text[..from].strip_suffix([' ', '-']).unwrap_or("");
+    let len = word.bytes().rev().take(8).take_while(u8::is_ascii_uppercase).count();
+    let word = &word[word.len() - len..];
+    len >= 2 && !matches!(word, "PIN" | "OTP" | "TAN" | "CODE" | "IS")
 }
 
 /// More digits stand beside it: a telephone's, an account's, a card's number.
