@@ -318,7 +318,7 @@ fn codes_in_lists_and_over_lines() {
     let mut dice = Rng::with_seed(7);
     let codes: Vec<String> =
         (0..5).map(|_| run(&mut dice, DIGITS, 4) + "-" + &run(&mut dice, DIGITS, 4)).collect();
-    let items: String = codes.iter().map(|it| format!("<li>{it}</li>")).collect();
+    let items = format!("<li>{}</li>", codes.join("</li><li>"));
     let page = format!(
         "<h2>Recovery codes</h2><p>Keep them safe.</p><ul>{items}</ul><h3>Recent orders</h3><ul><li>8478-08039</li><li>8875-98009</li></ul>"
     );
