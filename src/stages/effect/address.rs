@@ -17,10 +17,10 @@ use super::{
     names::{Says, operation as operation_says},
     verbs::{
         ABOUT, ACTIONS, AHEAD, ALSO, ASKS, ASSETS, BEHIND, BOTH, BUTTONS, BUYING, BUYS, CALLED,
-        CALLS, CARTS, COMPOUNDS, COUNTED, COUNTS, EMPTIES, FILES, FORMS, IN_CARTS, LEAVING, LOOSE,
-        MADE, MONEY, NAMED, NAMESPACES, ONE, ORDERS, PAGES, PATHS, PAYS, PREFIXES, PRESSED,
-        PROGRAMS, PROOFS, SHOWS, SLUGGED, SOCIAL, STATES, STATIC, STORES, THINGS, TITLED, TOLD,
-        VERBS, WRITES, among, is_strong, is_thing, operation, parted, states, words,
+        CALLS, CARTS, COMPOUNDS, COUNTED, COUNTS, EMPTIES, ENDPOINTS, FILES, FORMS, IN_CARTS,
+        LEAVING, LOOSE, MADE, MONEY, NAMED, NAMESPACES, ONE, ORDERS, PAGES, PATHS, PAYS, PREFIXES,
+        PRESSED, PROGRAMS, PROOFS, SHOWS, SLUGGED, SOCIAL, STATES, STATIC, STORES, THINGS, TITLED,
+        TOLD, VERBS, WRITES, among, is_strong, is_thing, operation, parted, states, words,
     },
 };
 
@@ -150,6 +150,12 @@ impl Segment {
 
     fn is_program(&self) -> bool {
         PROGRAMS.contains(&self.extension.as_str())
+    }
+
+    /// A page that posts to itself, or a program that is called for everything.
+    fn is_page(&self) -> bool {
+        matches!(&*self.extension, "ashx" | "asmx" | "aspx" | "jsf" | "svc" | "xhtml")
+            || self.is_program() && self.is(&["ajax", "adminajax", "api", "index", "rpc"])
     }
 
     pub fn is(&self, list: &[&str]) -> bool {
@@ -598,6 +604,27 @@ pub fn is_kept(segments: &[Segment]) -> bool {
     let last = segments.iter().rev().find(|it| !it.is_id());
     let kept = |it: &Segment| it.words.len() == 1 && among(&one(&it.plain), &[BOTH, BUYING, CARTS]);
     last.is_some_and(kept) || segments.iter().any(told)
+}
+
+/// Whether a path is one at which everything is called by its name in the request, so that it says nothing itself.
+pub fn is_endpoint(segments: &[Segment]) -> bool {
+    let is = |it: &Segment| {
+        it.is(ENDPOINTS) || it.raw.strip_prefix('v').is_some_and(|it| it.parse::<u8>().is_ok())
+    };
+    match segments {
+        [] => true,
+        // Before the name itself, or the framework's own way to say so.
+        [.., before, last] => {
+            let framework = |it: &Segment| it.is(&["livewire", "trpc", "callkw"]);
+            let is_named = last.raw.rfind(':').is_some_and(|at| at > 0);
+            is(last)
+                || last.is_page()
+                || before.is_page()
+                || is_named
+                || segments.iter().any(framework)
+        }
+        [last] => is(last) || last.is_page(),
+    }
 }
 
 /// What of an address goes on with what a control or a task said that is done: `/order?sku=7` after "Order".

@@ -189,6 +189,11 @@ pub fn judge(call: &Call<'_>, known: &Circumstances<'_>) -> Effect {
     }
 }
 
+/// Of these the path is the name that is called.
+fn is_grpc(call: &Call<'_>) -> bool {
+    call.header("content-type").is_some_and(|it| it.starts_with("application/grpc"))
+}
+
 const UNKNOWN: &str = "shows no evidence that it only reads";
 
 /// Why it reads, or why it may change something.
@@ -237,7 +242,7 @@ fn weigh(call: &Call<'_>, url: &Url, known: &Circumstances<'_>) -> Result<&'stat
     }
     let Some(body) = Body::of(call) else { return unknown() };
     // A document says itself what it does; everything else is named.
-    if graphql::is_one(url, &segments, &body, known.answer.is_some()) {
+    if graphql::is_one(url, &segments, &body, known.answer.is_some_and(|it| it.is_data)) {
         return graphql::judge(url, &segments, &body, (&pressed, &task), known.answer.is_some());
     }
     let mut called = conventions::calls(call, url, &segments, &body)?;
@@ -250,7 +255,13 @@ fn weigh(call: &Call<'_>, url: &Url, known: &Circumstances<'_>) -> Result<&'stat
         Says::Changes(word) => Some(word),
         _ => change.as_ref(),
     };
-    if let Some(word) = word.filter(|_| !is_told && question < Question::List) {
+    let is_endpoint = address::is_endpoint(&segments);
+    let is_answered = known.answer.is_some();
+    let is_aside = |word: &str| {
+        is_told && is_endpoint && !verbs::is_strong(word)
+            || is_answered && word == "update" && (is_told || question == Question::List)
+    };
+    if let Some(word) = word.filter(|it| !is_aside(it)) {
         return Err(format!("is about `{word}`"));
     }
     for it in &called {
@@ -266,7 +277,7 @@ fn weigh(call: &Call<'_>, url: &Url, known: &Circumstances<'_>) -> Result<&'stat
     }
     let is_typed = known.pressed.is_some_and(|it| matches!(&*it.role, "textbox" | "combobox"));
     if let Says::Changes(word) = &task
-        && !(is_told && is_typed)
+        && !(is_told && (is_typed || is_endpoint))
     {
         return Err(format!("was made by a task about `{word}`"));
     }
@@ -276,6 +287,7 @@ fn weigh(call: &Call<'_>, url: &Url, known: &Circumstances<'_>) -> Result<&'stat
     let evidence = Evidence {
         names,
         path: path == Says::Reads,
+        is_called: is_endpoint || is_grpc(call) || address::says(&segments, true) == Says::Reads,
         is_opaque,
         question,
         is_strange: heads.is_strange,
@@ -306,6 +318,9 @@ struct Evidence {
     names: bool,
     /// A word of the path asks.
     path: bool,
+    /// The path is one at which things are called by name, or lists are asked for. Any other may do something by itself, whatever a
+    /// page puts into the body.
+    is_called: bool,
     /// Something is called by a name that says nothing.
     is_opaque: bool,
     question: Question,
@@ -332,9 +347,10 @@ impl Evidence {
         }
         let asks = self.question >= Question::Some;
         if self.is_strange {
-            return ((self.names || self.path) && asks).then_some("asks by its name and its body");
+            return (self.is_called && (self.names || self.path) && asks)
+                .then_some("asks by its name and its body");
         }
-        if self.names {
+        if self.names && self.is_called {
             return Some("calls what asks by its name");
         }
         if self.keeps {
@@ -346,10 +362,10 @@ impl Evidence {
         {
             return Some("asks by its path and its body");
         }
-        if self.question == Question::List {
+        if self.question == Question::List && self.is_called {
             return Some("asks for a part of a list");
         }
-        (self.pressed && self.question == Question::Whole)
+        (self.is_called && self.pressed && self.question == Question::Whole)
             .then_some("asks by its body and by what was pressed")
     }
 
@@ -367,10 +383,10 @@ impl Evidence {
         if self.is_opaque || self.is_strange {
             return ((self.wanted || self.pressed) && fits && !answer.keeps).then_some(FITS);
         }
-        if self.names && self.wanted {
+        if self.names && self.wanted && (answer.is_data || self.is_called) {
             return Some(FITS);
         }
-        if self.pressed && (self.names || self.question >= Question::Some && answer.is_data) {
+        if self.pressed && answer.is_data && (self.names || self.question >= Question::Some) {
             return Some(FITS);
         }
         if (asks || self.is_empty && self.pressed) && answer.is_list && !answer.keeps {

@@ -451,6 +451,13 @@ pub const CALLED: &[&str] = &[
     "retrieve", "show", "similar", "suggestions", "translate", "view",
 ];
 
+/// Of paths at which everything is called by its name in the request.
+#[rustfmt::skip]
+pub const ENDPOINTS: &[&str] = &[
+    "adminajax", "ajax", "api", "aura", "batchexecute", "call", "callkw", "endpoint", "gateway", "graphql", "jsonrpc",
+    "livewire", "mcp", "message", "rpc", "service", "services", "soap", "trpc", "xmlrpc",
+];
+
 /// What is made for who asks for it.
 #[rustfmt::skip]
 pub const ISSUED: &[&str] = &[
