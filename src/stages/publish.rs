@@ -12,8 +12,8 @@ use commis_base::{error::Code, ids::RecipeName};
 use commis_net::egress::site_of;
 use commis_recipe::{
     model::{
-        BodyTemplate, Complete, LANGUAGE, LoginNeed, Recipe, RequestTemplate, ResponseSpec, SlotSource,
-        Status, TransportKind, Verification, Witness,
+        BodyTemplate, Complete, LANGUAGE, LoginNeed, Recipe, RequestTemplate, ResponseSpec,
+        SlotSource, Status, TransportKind, Verification, Witness,
     },
     trust::Trust,
 };
