@@ -204,6 +204,15 @@ fn has_threads() -> bool {
     Handle::try_current().is_ok_and(|it| it.runtime_flavor() == RuntimeFlavor::MultiThread)
 }
 
+/// One computation that waits for a place, until this is dropped.
+struct Waits;
+
+impl Drop for Waits {
+    fn drop(&mut self) {
+        WAIT.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
 async fn place() -> Result<SemaphorePermit<'static>> {
     if let Ok(it) = PLACES.try_acquire() {
         return Ok(it);
@@ -212,13 +221,6 @@ async fn place() -> Result<SemaphorePermit<'static>> {
         Error::new(Code::Overloaded, "too much is computed already")
             .hint("ask again when some of it has ended")
     };
-    /// One that waits, until this is dropped.
-    struct Waits;
-    impl Drop for Waits {
-        fn drop(&mut self) {
-            WAIT.fetch_sub(1, Ordering::Relaxed);
-        }
-    }
     let before = WAIT.fetch_add(1, Ordering::Relaxed);
     let _waits = Waits;
     if before >= WAITING {
