@@ -1,3 +1,5 @@
+//! What stands for a recipe here, and what only looks like it.
+
 use std::path::Path;
 
 use super::*;

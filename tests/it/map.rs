@@ -407,7 +407,7 @@ fn many_recipes_are_checked_host_by_host_in_parts_and_go_on() {
     ]);
     assert_eq!(rows.0, 3);
     for i in 40..48 {
-        place.home.recipe(
+        place.home.proven(
             &format!("many-{i}"),
             &std::fs::read_to_string(place.at("recipes/many-0.yaml"))
                 .unwrap()

@@ -8,7 +8,8 @@ use std::{
 
 use serde_json::{Value, json};
 
-use crate::support::{Home, Web, batch_report, write};
+use crate::support::{Home, STORE_KEY, Web, batch_report, write};
+use commis_base::mac::MacKey;
 
 const FIXTURE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/books.har");
 const STAGES: [&str; 11] = [
@@ -231,7 +232,18 @@ fn an_input_that_is_not_there_torn_or_anothers_is_refused() {
     assert!(told.contains("has no second_recording"), "{told}");
     assert_eq!(Home::new().json(&site.with_manifest(&["--stage", "record_second"])).0, 0);
     let path = site.objects()["01_session_recording"].clone();
-    let whole = std::fs::read_to_string(&path).unwrap();
+    let signed = std::fs::read_to_string(&path).unwrap();
+    let (head, whole) = signed.split_once('\n').unwrap();
+    // As a machine of the fleet would have put it there.
+    let sign = |body: &str| {
+        let of_task = path.parent().unwrap().file_name().unwrap().to_str().unwrap();
+        let key = format!("{of_task}/{}", path.file_name().unwrap().to_str().unwrap());
+        let code = MacKey::new(STORE_KEY.as_bytes())
+            .unwrap()
+            .hex_code("commis store 1", &[key.as_bytes(), body.as_bytes()]);
+        format!("commis-mac-1 {code}\n{body}")
+    };
+    assert_eq!(sign(whole), signed);
     for (held, says) in [
         (whole[..whole.len() / 2].to_owned(), "not an artifact"),
         (whole.replace("harbour", "harvest"), "payload hash does not hold"),
@@ -245,6 +257,9 @@ fn an_input_that_is_not_there_torn_or_anothers_is_refused() {
         ),
     ] {
         assert_ne!(held, whole);
+        write(&path, &format!("{head}\n{held}"));
+        assert_eq!(refused(&Home::new(), &rank).1, "STORE_UNTRUSTED");
+        let held = sign(&held);
         write(&path, &held);
         let (code, error, told) = refused(&Home::new(), &rank);
         assert_eq!((code, error.as_str()), (1, "ARTIFACT_CORRUPT"), "{told}");

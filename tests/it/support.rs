@@ -8,6 +8,9 @@ use std::{
 
 use serde_json::Value;
 
+/// What all machines of these tests have in common.
+pub const STORE_KEY: &str = "a key of all machines of these tests";
+
 /// A folder of its own for settings, recipes and artifacts.
 pub struct Home(tempfile::TempDir);
 
@@ -33,7 +36,7 @@ impl Home {
             .env_remove("COMMIS_TEST_HOSTS")
             .env_remove("COMMIS_TEST_CA")
             .env_remove("COMMIS_MODEL")
-            .env("COMMIS_STORE_KEY", "a key of all machines of these tests");
+            .env("COMMIS_STORE_KEY", STORE_KEY);
         // Where a test web was started for this home.
         if self.ca().exists() {
             out.env("COMMIS_TEST_CA", self.ca());
