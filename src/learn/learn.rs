@@ -28,7 +28,6 @@ use super::{
     own_address, page_of_har, question,
     stored::{Chosen, StoredTask},
     task::{Source, Task, renders_har},
-    trusted::trust_what_was_learned,
     world::{BrowserPool, LiveSession, World},
 };
 use commis_artifacts::{
@@ -116,7 +115,7 @@ impl Cx {
     ) -> Result<Arc<Self>> {
         let policy = Arc::clone(browser.policy());
         let model = if settings.egress.no_network { None } else { Client::new(&settings.model)? };
-        trust_what_was_learned(home)?;
+        super::trusted::trust_what_was_learned(home)?;
         let (store, recipes) = (Store::new(home.artifacts.clone()), Registry::of(home));
         store.sweep()?;
         recipes.sweep()?;
