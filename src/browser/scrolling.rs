@@ -4,6 +4,7 @@ use std::time::{Duration, Instant};
 
 use super::{
     page::{self, Frame},
+    recorder::Recorder,
     shared::{Shared, State},
 };
 
@@ -28,7 +29,7 @@ const TO_THE_END: &str = "function () {
 /// Scrolls to the end of the page; whether it then asks an endpoint again that it had asked before. What it asks is no part of the
 /// recording. The page is left where it was scrolled to.
 pub async fn asks_for_more(shared: &Shared, frame: &Frame) -> bool {
-    let Some(before) = shared.lock().recorder.as_ref().map(|it| it.requests()) else {
+    let Some(before) = shared.lock().recorder.as_ref().map(Recorder::requests) else {
         return false;
     };
     if !page::call::<bool>(&shared.cdp, frame, TO_THE_END, &[], PATIENCE).await.unwrap_or(false) {

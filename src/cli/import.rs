@@ -95,7 +95,7 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
         more(&mut found.drafts, &name, &value)?;
     }
     let policy = EgressPolicy::new(&settings.egress)?;
-    let registry = wire::registry(&home)?;
+    let registry = wire::registry(home)?;
     let mut written: Vec<(Draft, Option<PathBuf>)> = Vec::new();
     let Imported { drafts, mut refused } = found;
     for draft in drafts {

@@ -133,7 +133,9 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
         .collect();
     commis_batch::check_task(&mut task, &BTreeSet::new(), args.allow_task_secrets)?;
     // The command line is the user's word; the file of steps is perhaps a stranger's.
-    named.iter().for_each(|it| task.secrets.named_by_the_user(it));
+    for it in &named {
+        task.secrets.named_by_the_user(it);
+    }
     let (cx, progress, _place) = args.prepare(&task, global).await?;
     let task = Arc::new(task);
     let (own, its) = (Arc::clone(&task), Arc::clone(&cx));

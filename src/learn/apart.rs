@@ -48,7 +48,6 @@ pub async fn apart<T: Send + 'static, F: Future<Output = Result<T>>>(
     let (end, ended) = oneshot::channel();
     let (go_on, stopped) = oneshot::channel::<()>();
     let run = move || {
-        let _at_work = at_work;
         let all = async {
             tokio::select! {
                 biased;
@@ -60,6 +59,7 @@ pub async fn apart<T: Send + 'static, F: Future<Output = Result<T>>>(
         };
         // Nobody may be waiting any more.
         let _ = end.send(runtime.block_on(all));
+        drop(at_work);
     };
     std::thread::Builder::new()
         .name("apart".to_owned())

@@ -21,11 +21,12 @@ use commis_base::{
     error::{Code, Result},
     ids::RecipeName,
     mac::MacKey,
-    settings::Settings,
+    settings::{Home, Settings},
 };
 use commis_net::{egress::EgressPolicy, transport::public_http::PublicHttp};
 use commis_recipe::registry::Registry;
 use commis_stages::Stage;
+use commis_vault::Vault;
 
 fn task() -> Task {
     let har = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/fixtures/books.har");
@@ -52,6 +53,7 @@ fn machine(home: &Path, shelf: Arc<dyn Shelf>) -> Cx {
         questions: OnceLock::from(None),
         http: PublicHttp::new(Arc::clone(&policy)).unwrap(),
         browser: BrowserPool::new(Arc::clone(&policy), settings.browser.clone()),
+        vault: Vault::new(&Home::find(Some(home)).unwrap()),
         pacer: commis_stages::pacer::Pacer::new(Duration::ZERO),
         settings,
         policy,

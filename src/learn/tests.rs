@@ -25,7 +25,7 @@ use commis_artifacts::{
 use commis_base::{
     error::Code,
     ids::{RecipeName, TaskId},
-    settings::Settings,
+    settings::{Home, Settings},
 };
 use commis_browser::Step;
 use commis_net::{egress::EgressPolicy, transport::public_http::PublicHttp};
@@ -36,6 +36,7 @@ use commis_recipe::{
 use commis_redact::{har, redact};
 use commis_stages::{Call, Replayer, replay_template, verify::Expectation};
 use commis_stages::{STAGES, Stage, table::Spec};
+use commis_vault::Vault;
 
 fn with_folder(check: impl FnOnce(&TaskFolder)) {
     let home = tempfile::tempdir().unwrap();
@@ -235,6 +236,7 @@ fn what_a_person_did_is_not_recorded_unasked() {
             browser: BrowserPool::new(Arc::clone(&policy), settings.browser.clone()),
             settings: settings.clone(),
             policy: Arc::clone(&policy),
+            vault: Vault::new(&Home::find(Some(home.path())).unwrap()),
             pacer: commis_stages::pacer::Pacer::new(Duration::ZERO),
             model: None,
             redo,

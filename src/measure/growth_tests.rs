@@ -135,7 +135,7 @@ fn kinds() -> Vec<Kind> {
         // Expressions and JSON.
         ("expression doubled", NUMBERS, |it| found_by(&["[@,@]"; 6].join("|"), it)),
         ("expression filtered", ITEMS, |it| {
-            found_by("items[?contains(t, 'lamp') && n > `3`].t", it)
+            found_by("items[?contains(t, 'lamp') && n > `3`].t", it);
         }),
         ("expression sorted", ITEMS, |it| found_by("sort_by(items[?t], &t)[].t | reverse(@)", it)),
         ("expression grouped", ITEMS, |it| found_by("items[].[t, n, to_string(@)][]", it)),
@@ -399,7 +399,7 @@ fn cost(text: &str, read: fn(&str)) -> Duration {
     for _ in 0..TRIES {
         let begun = processor_time();
         read(text);
-        least = least.min(processor_time() - begun);
+        least = least.min(processor_time().saturating_sub(begun));
         if least > 10 * NOISE {
             break;
         }

@@ -1,6 +1,6 @@
 //! What stands for a recipe here, and what only looks like it.
 
-use std::path::Path;
+use std::{os::unix::fs::PermissionsExt as _, path::Path};
 
 use super::*;
 use crate::{registry::Registry, yaml};
@@ -92,7 +92,6 @@ fn a_note_is_of_one_name_one_text_and_this_homes_key() {
     note(good.as_bytes());
     assert_eq!(trust(), Trust::Proven);
     // Without the key, and with one that others can read, nothing is known.
-    use std::os::unix::fs::PermissionsExt as _;
     let key = home.path().join("trust/key");
     std::fs::set_permissions(&key, std::fs::Permissions::from_mode(0o644)).unwrap();
     assert_eq!(trust(), Trust::Claimed);

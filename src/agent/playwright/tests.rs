@@ -35,6 +35,7 @@ async fn fake(called: &str) -> Result<Playwright> {
         tools,
         seen: Seen::default(),
         acting: None,
+        pressed: None,
         again: false,
         pictures,
     })

@@ -16,6 +16,7 @@ use commis_artifacts::{
 fn recording(task: &str, typed: &[(&str, &str)], page: &str) -> SessionRecording {
     let text = |it: &&str| (*it).to_owned();
     SessionRecording {
+        login_site: None,
         task: task.to_owned(),
         url: "http://shop.test/".to_owned(),
         driver: Driver::Har,

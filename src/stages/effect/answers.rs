@@ -52,10 +52,7 @@ pub fn has_list(text: &str) -> bool {
     }
     // What guards it stands before it.
     let at = text.find(['[', '{']).unwrap_or(0);
-    let at = if text.starts_with(")]}'") {
-        text[4..].find(['[', '{']).map_or(at, |it| it + 4)
-    } else {
-        at
-    };
+    let guarded = text.strip_prefix(")]}'").and_then(|it| it.find(['[', '{']));
+    let at = guarded.map_or(at, |it| it + 4);
     serde_json::from_str::<Value>(&text[at..]).map_or_else(|_| text.contains("[{"), |it| holds(&it))
 }

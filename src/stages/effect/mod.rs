@@ -300,7 +300,7 @@ fn weigh(call: &Call<'_>, url: &Url, known: &Circumstances<'_>) -> Result<&'stat
     };
     let found = match &known.answer {
         None => evidence.before(),
-        Some(it) => evidence.after(it),
+        Some(it) => evidence.after(*it),
     };
     found.ok_or_else(|| {
         let first = called.iter().find(|it| it.says == Says::Nothing).map(Called::shown);
@@ -370,7 +370,7 @@ impl Evidence {
     }
 
     /// Where the answer is known.
-    fn after(&self, answer: &Answer) -> Option<&'static str> {
+    fn after(&self, answer: Answer) -> Option<&'static str> {
         const FITS: &str = "is answered with what was asked for";
         let asks = answer.asks || self.question >= Question::Whole;
         let fits = answer.is_data && (answer.is_list || answer.is_shown);

@@ -167,6 +167,12 @@ pub fn control(role: &str, name: &str) -> Says {
     label(&all)
 }
 
+/// What any form or filter says of itself.
+const PLAIN: &[&str] = &[
+    "apply", "change", "clear", "close", "copy", "edit", "reset", "run", "set", "start", "submit",
+    "update",
+];
+
 fn label(all: &[String]) -> Says {
     let Some((first, last)) = all.first().zip(all.last()) else { return Says::Nothing };
     let changes = |word: &String| Says::Changes(word.clone());
@@ -203,10 +209,6 @@ fn label(all: &[String]) -> Says {
     if first == "edit" {
         return Says::Nothing;
     }
-    const PLAIN: &[&str] = &[
-        "apply", "change", "clear", "close", "copy", "edit", "reset", "run", "set", "start",
-        "submit", "update",
-    ];
     if all.len() == 1 && among(first, &[PLAIN]) {
         return Says::Nothing;
     }

@@ -15,7 +15,7 @@ struct Row {
     body: String,
     pressed: Option<Control>,
     task: String,
-    answer: Excerpt,
+    answer: Answered,
     label: String,
 }
 
@@ -26,7 +26,7 @@ struct Control {
 }
 
 #[derive(Deserialize)]
-struct Excerpt {
+struct Answered {
     status: u16,
     content_type: String,
     excerpt: String,
@@ -61,7 +61,7 @@ fn answer(row: &Row, call: &Call<'_>) -> Answer {
         keeps |= body::is_text(name);
     }
     let is_shown = terms::split(&it.excerpt).iter().any(|it| task.contains(it));
-    Answer { asks, keeps, is_shown, ..Answer::of(it.status, &it.content_type, &it.excerpt) }
+    Answer { is_shown, asks, keeps, ..Answer::of(it.status, &it.content_type, &it.excerpt) }
 }
 
 #[test]
