@@ -243,7 +243,18 @@ async fn of_all_pages_of_the_test_web_only_logins_are_walls() {
     let parts = pages.chunks(pages.len().div_ceil(6)).map(judged);
     let found = futures::future::join_all(parts).await.concat();
     let found: Vec<(&str, Wall)> = found.iter().map(|it| (&*it.0, it.1)).collect();
-    let logins = ["accounts.test/", "leaky.test/", "sound.test/", "lures.test/clean/login"];
+    let logins = [
+        "accounts.test/",
+        "huddle.test/",
+        "leaky.test/",
+        "orchardgit.test/",
+        "shelfmark.test/",
+        "shutterly.test/",
+        "sound.test/",
+        "thicket.test/",
+        "warble.test/",
+        "lures.test/clean/login",
+    ];
     let logins = logins.map(|it| format!("http://{it}"));
     assert_eq!(found, logins.each_ref().map(|it| (&**it, Wall::Login)));
 

@@ -1,3 +1,5 @@
+//! What selectors mean on a page, and which of them are refused.
+
 use std::time::Duration;
 
 use super::*;

@@ -231,11 +231,15 @@ impl Vault {
 /// Stands in a placeholder where there is no name to show.
 const NAMELESS: &str = "value";
 
+/// How a placeholder opens and closes, in a text and in an address.
+const ENDS: [(&str, &str); 2] = [("[REDACTED:", "]"), ("%5BREDACTED%3A", "%5D")];
+
 /// Whether the text is a placeholder as one is written here. A page may write `[REDACTED:` as well: that alone says nothing.
 pub fn is_placeholder(text: &str) -> bool {
-    let inner = text.strip_prefix("[REDACTED:").and_then(|it| it.strip_suffix(']'));
+    let within = |(open, close): (&str, &str)| text.strip_prefix(open)?.strip_suffix(close);
+    let inner = ENDS.into_iter().find_map(within).map(|it| it.replace("%23", "#"));
     inner.is_some_and(|it| {
-        let (name, n) = it.split_once('#').unwrap_or((it, "2"));
+        let (name, n) = it.split_once('#').unwrap_or((&it, "2"));
         n.parse::<u32>().is_ok() && label(name) == name
     })
 }
@@ -264,10 +268,12 @@ fn label(name: &str) -> String {
 
 /// Whether a placeholder stands in it: what is left was judged when that was written.
 pub fn holds_placeholder(text: &str) -> bool {
-    text.match_indices("[REDACTED:").any(|(at, open)| {
-        text[at + open.len()..]
-            .split_once(']')
-            .is_some_and(|(name, _)| (1..=48).contains(&name.len()) && name.bytes().all(labels))
+    let named = |it: &str| (1..=48).contains(&it.len()) && it.bytes().all(labels);
+    ENDS.into_iter().any(|(open, close)| {
+        text.match_indices(open).any(|(at, _)| {
+            let rest = text[at + open.len()..].split_once(close);
+            rest.is_some_and(|(name, _)| named(&name.replace("%23", "#")))
+        })
     })
 }
 

@@ -118,7 +118,7 @@ fn what_selectors_find_is_in_proportion() {
     let fields: Value =
         (0..100).map(|n| (n.to_string(), json!("u"))).collect::<serde_json::Map<_, _>>().into();
     let nothing = json!({"type": "html", "html": {"items": "div", "fields": fields}});
-    check(nothing, &nested(&"<i></i>".repeat(20_000)), "RESPONSE_TOO_LARGE");
+    check(nothing, &nested(&"<i></i>".repeat(20_000)), "WORK_LIMIT");
     let beside = json!({"type": "html", "html": {"items": "p", "fields": {"a": "", "b": "b"}}});
     let page = format!("<p><b>{}</b></p>", "x".repeat(1_000)).repeat(900);
     let got = extract(&spec(beside), HttpAnswer::of("", page.as_bytes())).unwrap();

@@ -237,6 +237,7 @@ mod tests {
                 "HEADERS_TOO_LARGE",
                 "HTTP_STATUS",
                 "AUTH_REQUIRED",
+                "WORK_LIMIT",
                 "PARSE_ERROR",
                 "EXTRACT_EMPTY",
                 "SHAPE_DRIFT",

@@ -385,8 +385,8 @@ fn a_client_is_asked_and_only_its_own_answer_to_that_question_sends() {
         return;
     };
     let args = json!({
-        "task": "Order {item} again, {quantity} of it", "playbook": "order-again", "allow_submit": true,
-        "no_checkpoint": true, "params": {"item": "Espresso beans, 1 kg", "quantity": "2"},
+        "task": "Order {item} again, {quantity} of it", "url": "http://reorder.test/", "allow_submit": true,
+        "params": {"item": "Espresso beans, 1 kg", "quantity": "2"},
     });
     let can = json!({"elicitation": {"form": {}}});
     let root = daemon.token.clone();
@@ -398,6 +398,12 @@ fn a_client_is_asked_and_only_its_own_answer_to_that_question_sends() {
     with["decision"] = json!("send_once");
     let it = ask(&with, json!({}));
     assert_eq!(it["result"]["structuredContent"]["error"]["error_code"], "PARAM_INVALID", "{it}");
+
+    // What only a person says is none, either.
+    let mut with = args.clone();
+    with["no_checkpoint"] = json!(true);
+    let it = ask(&with, json!({}));
+    assert_eq!(it["result"]["structuredContent"]["error"]["error_code"], "FORBIDDEN", "{it}");
 
     // An answer that was brought before anything was asked is none.
     let asked = ask(&args, json!({"inputResponses": said("send_once")}))["result"].clone();
@@ -487,8 +493,8 @@ fn what_weighs_more_is_not_asked_of_a_client_or_a_chat() {
     assert!(said.contains("not open"), "{said}");
     let can = json!({"elicitation": {"form": {}}});
     let args = json!({
-        "task": "Order {item} again, {quantity} of it", "playbook": "order-again", "allow_submit": true,
-        "no_checkpoint": true, "params": {"item": "Espresso beans, 1 kg", "quantity": "2"},
+        "task": "Order {item} again, {quantity} of it", "url": "http://reorder.test/", "allow_submit": true,
+        "params": {"item": "Espresso beans, 1 kg", "quantity": "2"},
     });
     let it = tool(&daemon, &daemon.token, &args, &json!({}), &can);
     assert_eq!(it["result"]["structuredContent"]["data"]["status"], "waiting_for_approval", "{it}");

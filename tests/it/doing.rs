@@ -197,7 +197,8 @@ fn a_sentence_in_other_words_is_chosen_for_and_a_recipe_that_fails_is_learned_an
     let text = std::fs::read_to_string(&file).unwrap();
     let was = text.lines().find(|it| it.trim_start().starts_with("url: ")).unwrap().to_owned();
     assert!(was.contains("news.test/"), "{text}");
-    write(&file, &text.replacen(&was, &was.replace("news.test/", "news.test/gone/"), 1));
+    let moved = text.replacen(&was, &was.replace("news.test/", "news.test/gone/"), 1);
+    daemon.home.proven(name, &moved);
     let healed = run(&daemon, &[&["do", "Search the news for election"][..], &begin].concat());
     let told = parsed(&healed);
     assert_eq!((&told["status"], &told["by"]), (&json!("done"), &json!("model")), "{told}");
