@@ -71,7 +71,7 @@ class Errors(Sweep):
         elif code < 0 or code > 128:
             self.note("killed", f"{where}: {code}")
         elif code == 0:
-            whole = after.hashes() == self.end.hashes() and set(after.recipes) == set(self.end.recipes)
+            whole = after.hashes() == self.end.hashes() and set(after.recipes) == set(self.end.recipes) and after.proofs == self.end.proofs
             if not whole or outcomes(home) != self.outcomes:
                 self.note("silent_losses", where)
         elif not any(f"[{it}]" in said for it in CODES):

@@ -60,7 +60,7 @@ class Full(Sweep):
         elif "panicked" in end.stderr or end.returncode >= 70:
             self.note("panics", f"{where}: {end.stderr[-300:]}")
         elif end.returncode == 0:
-            if after.hashes() != self.end.hashes() or set(after.recipes) != set(self.end.recipes):
+            if after.hashes() != self.end.hashes() or set(after.recipes) != set(self.end.recipes) or after.proofs != self.end.proofs:
                 self.note("silent_losses", where)
         else:
             self.count["reported"] += 1

@@ -74,7 +74,7 @@ class Sweep:
         if lost:
             self.note("lost_stages", f"{where}: {lost}")
         same = end.hashes() == self.end.hashes() and outcomes(end.home) == self.outcomes
-        if not same or set(end.recipes) != set(self.end.recipes):
+        if not same or set(end.recipes) != set(self.end.recipes) or end.proofs != self.end.proofs:
             self.note("other_outcome", f"{where}: {outcomes(end.home)}")
 
     def sweep(self, name, prepare):

@@ -60,6 +60,8 @@ class Look:
         self.torn, self.modes, self.temps = [], [], []
         # Bytes by path below the home folder: artifacts that are intact, and recipes.
         self.artifacts, self.recipes, self.journals = {}, {}, {}
+        # What says that recipes were proven here.
+        self.proofs = {}
         self.home = home
         for folder, folders, files in os.walk(home):
             self.mode(folder, 0o700)
@@ -96,6 +98,9 @@ class Look:
             elif name.endswith(".html"):
                 # Drawn from the rest, and drawn again: cheap to lose.
                 pass
+            elif os.path.dirname(below) == "trust":
+                if name != "key":
+                    self.proofs[below] = json.loads(data)["sha256"]
             elif name in ("task.json", "recipe.schema.json") or name.startswith(("batch_", "model_")):
                 json.loads(data)
             elif name.endswith(".json"):
