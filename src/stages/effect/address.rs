@@ -627,6 +627,14 @@ pub fn is_endpoint(segments: &[Segment]) -> bool {
     }
 }
 
+/// What a procedure of that name makes, where values go to it by the query: `/dns.zone_record_create?name=www`. A page with a form
+/// has a name like that as well; it is no data.
+pub fn makes(url: &Url, segments: &[Segment]) -> Option<String> {
+    let last = segments.iter().rev().find(|it| !it.is_id())?;
+    let word = last.words.last().filter(|_| last.words.len() > 1 && url.query().is_some())?;
+    among(word, &[FORMS, &["add", "change", "edit"]]).then(|| word.clone())
+}
+
 /// What of an address goes on with what a control or a task said that is done: `/order?sku=7` after "Order".
 pub fn follows(url: &Url, segments: &[Segment], verb: &str) -> Option<String> {
     // A GET shows a form.
@@ -636,6 +644,11 @@ pub fn follows(url: &Url, segments: &[Segment], verb: &str) -> Option<String> {
     let query = pairs(url);
     let stem = verb.trim_end_matches('e');
     let of_verb = |it: &String| it.starts_with(stem) && it.len() <= verb.len() + 3;
+    // A key alone is a call: `?3-1.-table-rows-4-delete`.
+    let mut calls = query.iter().filter(|it| it.1.is_empty());
+    if let Some(it) = calls.find(|it| words(&it.0).iter().any(of_verb)) {
+        return Some(it.0.clone());
+    }
     let named = query.iter().any(|it| names_one(&it.0, &it.1));
     if let Some(it) = query.iter().find(|it| is_strong(verb) && names_one(&it.0, &it.1)) {
         return Some(it.0.clone());

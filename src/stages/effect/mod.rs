@@ -235,6 +235,9 @@ fn weigh(call: &Call<'_>, url: &Url, known: &Circumstances<'_>) -> Result<&'stat
         if let Some(word) = acted.filter(|_| answer.is_done) {
             return Err(format!("was answered that it is done, after something about `{word}`"));
         }
+        if let Some(word) = address::makes(url, &segments).filter(|_| answer.is_data) {
+            return Err(format!("is about `{word}`"));
+        }
         if answer.is_nothing && url.query().is_some() {
             return Err("tells something, and is answered with nothing".to_owned());
         }
