@@ -59,7 +59,7 @@ impl Walk<'_> {
                 }
             }
         }
-        told(name).into()
+        usable_name(name).into()
     }
 }
 
@@ -95,7 +95,7 @@ pub fn answered(class: KeyClass, key: &str, value: &str) -> KeyClass {
 }
 
 /// What a key says of all that is under it: nothing, where it is longer than names are.
-pub fn told(key: &str) -> &str {
+pub fn usable_name(key: &str) -> &str {
     if key.len() > keys::MAX_KEY { "" } else { key }
 }
 

@@ -60,14 +60,14 @@ pub fn visible_text(html: &str, limit: usize) -> String {
 }
 
 /// What a person would read, and where each piece of it stands.
-pub struct Shown<'t> {
+pub struct VisibleText<'t> {
     html: &'t str,
     pub text: String,
     /// Where a piece begins in the text and in the markup, and whether references were undone in it.
     pieces: Vec<(usize, usize, bool)>,
 }
 
-impl<'t> Shown<'t> {
+impl<'t> VisibleText<'t> {
     pub fn of(html: &'t str) -> Self {
         const BREAKS: &[&str] =
             &["p", "div", "br", "li", "tr", "h1", "h2", "h3", "h4", "pre", "ul", "ol", "table"];

@@ -9,7 +9,7 @@ use super::{
 
 /// A secret in a text, and what it is called.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Told {
+pub struct Finding {
     pub from: usize,
     pub to: usize,
     pub name: &'static str,
@@ -27,7 +27,7 @@ const LIST: usize = 2400;
 const MOST: usize = 256;
 
 /// All of a text that people read; from left to right, not overlapping.
-pub fn told(text: &str) -> Vec<Told> {
+pub fn find(text: &str) -> Vec<Finding> {
     steps::look(text.len());
     let runs = runs(text);
     let mut hits = Vec::new();
@@ -49,7 +49,7 @@ pub fn told(text: &str) -> Vec<Told> {
             done = to;
         }
     }
-    if hits.is_empty() { Vec::new() } else { told_by(text, &runs, &codes, &hits) }
+    if hits.is_empty() { Vec::new() } else { find_by(text, &runs, &codes, &hits) }
 }
 
 /// Parts of a text around what could be a secret, in order, not overlapping.
@@ -137,7 +137,7 @@ pub fn is_about_seeds(text: &str) -> bool {
     senses(text).iter().any(|it| it.sense == Sense::Seed)
 }
 
-fn told_by(text: &str, runs: &[Run], candidates: &[Candidate], hits: &[Hit]) -> Vec<Told> {
+fn find_by(text: &str, runs: &[Run], candidates: &[Candidate], hits: &[Hit]) -> Vec<Finding> {
     let mut out = Vec::new();
     let has = |sense: Sense| hits.iter().any(|it| it.sense == sense);
     if has(Sense::Recovery) {
@@ -229,7 +229,7 @@ struct Candidate {
     least: i32,
 }
 
-fn codes(text: &str, candidates: &[Candidate], hits: &[Hit], out: &mut Vec<Told>) {
+fn codes(text: &str, candidates: &[Candidate], hits: &[Hit], out: &mut Vec<Finding>) {
     let mut first = 0;
     for (i, it) in candidates.iter().enumerate() {
         while first < hits.len() && hits[first].to + BEFORE < it.from {
@@ -240,7 +240,7 @@ fn codes(text: &str, candidates: &[Candidate], hits: &[Hit], out: &mut Vec<Told>
         let before = i.checked_sub(1).map(|at| candidates[at].to);
         let after = candidates.get(i + 1).map(|it| it.from);
         if speaks_for(text, it, near, before, after) >= it.least {
-            out.push(Told { from: it.from, to: it.to, name: "code" });
+            out.push(Finding { from: it.from, to: it.to, name: "code" });
         }
     }
 }
@@ -480,7 +480,7 @@ fn follows_a_number(text: &str, from: usize, to: usize) -> bool {
 }
 
 /// Keys of authenticators near words about them.
-fn seeds(text: &str, runs: &[Run], hits: &[Hit], out: &mut Vec<Told>) {
+fn seeds(text: &str, runs: &[Run], hits: &[Hit], out: &mut Vec<Finding>) {
     let near = |from: usize, to: usize| {
         let hit =
             |it: &&Hit| it.sense == Sense::Seed && it.to + NEAR >= from && it.from <= to + NEAR;
@@ -490,7 +490,7 @@ fn seeds(text: &str, runs: &[Run], hits: &[Hit], out: &mut Vec<Told>) {
         let value = it.text(text);
         let fits = it.digits > 0 || value.len() >= 26 && !natural(value);
         if fits && bits(value) > 2.5 && !touches(text, it.from, it.to) && near(it.from, it.to) {
-            out.push(Told { from: it.from, to: it.to, name: "seed" });
+            out.push(Finding { from: it.from, to: it.to, name: "seed" });
         }
     }
     // In groups of four, as they are read out.
@@ -518,7 +518,7 @@ fn seeds(text: &str, runs: &[Run], hits: &[Hit], out: &mut Vec<Told>) {
             let (from, to) = (place(first), place(last) + last.len());
             let digits = text[from..to].bytes().filter(u8::is_ascii_digit).count();
             if digits >= 2 && near(from, to) {
-                out.push(Told { from, to, name: "seed" });
+                out.push(Finding { from, to, name: "seed" });
             }
         }
         i = end.max(i + 1);
@@ -530,7 +530,7 @@ fn trimmed(word: &str) -> &str {
 }
 
 /// Codes of one form, one after the other, once they were announced.
-fn lists(text: &str, hits: &[Hit], out: &mut Vec<Told>) {
+fn lists(text: &str, hits: &[Hit], out: &mut Vec<Finding>) {
     let mut done = 0;
     for hit in hits.iter().filter(|it| it.sense == Sense::Recovery) {
         if hit.to < done {
@@ -549,7 +549,7 @@ fn lists(text: &str, hits: &[Hit], out: &mut Vec<Told>) {
         let place = |it: &str| it.as_ptr() as usize - text.as_ptr() as usize;
         for it in if by_line.len() >= by_word.len() { by_line } else { by_word } {
             let from = place(it);
-            out.push(Told { from, to: from + it.len(), name: "recovery-code" });
+            out.push(Finding { from, to: from + it.len(), name: "recovery-code" });
         }
     }
 }
@@ -627,7 +627,7 @@ fn form(text: &str) -> (usize, Vec<usize>) {
 }
 
 /// Twelve to 24 words of a wallet.
-fn phrases(text: &str, hits: &[Hit], out: &mut Vec<Told>) {
+fn phrases(text: &str, hits: &[Hit], out: &mut Vec<Finding>) {
     for hit in hits.iter().filter(|it| it.sense == Sense::Phrase) {
         let mut end = (hit.to + 600).min(text.len());
         while !text.is_char_boundary(end) {
@@ -656,13 +656,13 @@ fn phrases(text: &str, hits: &[Hit], out: &mut Vec<Told>) {
         }
         if matches!(row.len(), 12 | 15 | 18 | 21 | 24) {
             let last = row[row.len() - 1];
-            out.push(Told { from: place(row[0]), to: place(last) + last.len(), name: "phrase" });
+            out.push(Finding { from: place(row[0]), to: place(last) + last.len(), name: "phrase" });
         }
     }
 }
 
 /// Passwords and tokens in a sentence: `the password is …`, `login: ann / …`.
-fn passwords(text: &str, hits: &[Hit], out: &mut Vec<Told>) {
+fn passwords(text: &str, hits: &[Hit], out: &mut Vec<Finding>) {
     let mut done = 0;
     for hit in hits.iter().filter(|it| it.sense == Sense::Password) {
         if hit.to < done {
@@ -686,7 +686,7 @@ fn passwords(text: &str, hits: &[Hit], out: &mut Vec<Told>) {
             let quoted = word.starts_with(['"', '\'', '`', '“', '„', '«']);
             if (linked || at <= 2 && quoted) && looks_chosen(bare) {
                 let from = hit.to + place(bare);
-                out.push(Told { from, to: from + bare.len(), name: "password" });
+                out.push(Finding { from, to: from + bare.len(), name: "password" });
                 done = from + bare.len();
                 break;
             }

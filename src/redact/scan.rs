@@ -154,7 +154,7 @@ impl Walk<'_> {
             }
         }
         if bytes.any(Bytes::DIGIT) {
-            self.said(text, kind, found);
+            self.messages_in(text, kind, found);
         }
     }
 
@@ -172,14 +172,19 @@ impl Walk<'_> {
     }
 
     /// What a message tells its reader to type.
-    fn said<'t>(&mut self, text: &'t str, kind: Kind, found: &mut Vec<(&'t str, &'t str, Why)>) {
+    fn messages_in<'t>(
+        &mut self,
+        text: &'t str,
+        kind: Kind,
+        found: &mut Vec<(&'t str, &'t str, Why)>,
+    ) {
         if kind.prose != Prose::Markup {
-            let all = messages::told(text);
+            let all = messages::find(text);
             found.extend(all.iter().map(|it| (it.name, &text[it.from..it.to], Why::Context)));
             return;
         }
-        let shown = markup::Shown::of(text);
-        for it in messages::told(&shown.text) {
+        let shown = markup::VisibleText::of(text);
+        for it in messages::find(&shown.text) {
             // What stands once more is known by then.
             shown.places(it.from, it.to, |part| found.push((it.name, part, Why::Context)));
             let value = &shown.text[it.from..it.to];

@@ -48,7 +48,7 @@ pub fn lines(all: &[String]) -> Vec<String> {
     for it in &all {
         quoted(&mut walk, it);
     }
-    let told = super::messages::told(&whole);
+    let told = super::messages::find(&whole);
     vault.seal(Vec::new());
     let mut writer = Writer::new(&mut vault);
     let mut at = 0;

@@ -30,12 +30,12 @@ impl Own<'_> {
         replayer: &mut dyn Replayer,
         replays: &mut Vec<Replay>,
     ) -> Proof<Option<LoginProof>> {
-        let stranger = self.asked(Identity::Stranger, "a stranger", replayer, replays).await?;
+        let stranger = self.send_as(Identity::Stranger, "a stranger", replayer, replays).await?;
         heard("a stranger", &stranger.replay)?;
         let mut proof = (!self.is_same(&stranger)).then_some(LoginProof::OneLogin);
         if proof.is_some() && replayer.logins() > 1 {
             let second =
-                self.asked(Identity::SecondLogin, "the second login", replayer, replays).await?;
+                self.send_as(Identity::SecondLogin, "the second login", replayer, replays).await?;
             heard("the second login", &second.replay)?;
             if self.is_same(&second) {
                 return Err(final_(
@@ -49,7 +49,7 @@ impl Own<'_> {
         Ok(proof)
     }
 
-    async fn asked(
+    async fn send_as(
         &self,
         identity: Identity,
         what: &str,

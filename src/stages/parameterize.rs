@@ -57,13 +57,13 @@ pub fn parameterize(
     if let Judged::Done(it) = &mut out {
         choices.name(it);
         it.second_seen = second_seen(recording, second);
-        it.witness = shown(recording, second, draft)?;
+        it.witness = find_witness(recording, second, draft)?;
     }
     Ok(out)
 }
 
 /// What the pages showed of the data, in terms of what was typed.
-fn shown(
+fn find_witness(
     recording: &SessionRecording,
     second: &SecondRecording,
     draft: &RecipeDraft,
@@ -246,7 +246,7 @@ fn attempt(
     out.dates();
     out.paging();
     let moment = frozen_moment(&out.request, exchange);
-    let witness = shown(recording, second, draft)?;
+    let witness = find_witness(recording, second, draft)?;
     let distinct = second_values.filter(|it| *it != out.first && !it.is_empty());
     Ok(Judged::Done(RecipeDraftMinimized {
         request: out.request,

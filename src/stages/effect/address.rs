@@ -33,7 +33,7 @@ pub fn is_deep(url: &Url) -> bool {
 }
 
 /// Method and path for a person: without secrets, not too long.
-pub fn told(method: &str, url: &Url) -> String {
+pub fn describe(method: &str, url: &Url) -> String {
     let mut path = commis_redact::message(url.path());
     if let Some((at, _)) = path.char_indices().nth(120) {
         path.truncate(at);

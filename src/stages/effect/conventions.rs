@@ -45,7 +45,7 @@ impl Called {
     }
 
     /// For a person: short, on one line.
-    pub fn shown(&self) -> String {
+    pub fn describe(&self) -> String {
         commis_redact::message(&self.name).chars().filter(|it| !it.is_control()).take(60).collect()
     }
 }

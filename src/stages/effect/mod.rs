@@ -28,7 +28,7 @@ mod verbs;
 
 use url::Url;
 
-use address::told;
+use address::describe;
 use body::{Body, Question};
 use conventions::Called;
 use names::Says;
@@ -182,7 +182,7 @@ pub fn judge(call: &Call<'_>, known: &Circumstances<'_>) -> Effect {
     let Some(url) = parsed else {
         return Effect::MayChange(format!("{} goes to no address of the web", call.method));
     };
-    let line = told(call.method, &url);
+    let line = describe(call.method, &url);
     match weigh(call, &url, known) {
         Ok(why) => Effect::reads(format!("{line} {why}")),
         Err(why) => Effect::MayChange(format!("{line} {why}")),
@@ -221,7 +221,7 @@ fn weigh(call: &Call<'_>, url: &Url, known: &Circumstances<'_>) -> Result<&'stat
         if let Some((it, word)) =
             heads.called.iter().find_map(|it| it.says.verb().map(|word| (it, word)))
         {
-            return Err(format!("calls `{}`, which is about `{word}`", it.shown()));
+            return Err(format!("calls `{}`, which is about `{word}`", it.describe()));
         }
         for said in [&pressed, &task] {
             if let Says::Changes(word) = said
@@ -269,7 +269,7 @@ fn weigh(call: &Call<'_>, url: &Url, known: &Circumstances<'_>) -> Result<&'stat
     }
     for it in &called {
         if let Says::Changes(word) = &it.says {
-            return Err(format!("calls `{}`, which is about `{word}`", it.shown()));
+            return Err(format!("calls `{}`, which is about `{word}`", it.describe()));
         }
     }
     if let Some(why) = body.changes() {
@@ -306,7 +306,7 @@ fn weigh(call: &Call<'_>, url: &Url, known: &Circumstances<'_>) -> Result<&'stat
         Some(it) => evidence.after(*it),
     };
     found.ok_or_else(|| {
-        let first = called.iter().find(|it| it.says == Says::Nothing).map(Called::shown);
+        let first = called.iter().find(|it| it.says == Says::Nothing).map(Called::describe);
         match first {
             Some(name) => format!("calls `{name}`, which is not known to read"),
             None => UNKNOWN.to_owned(),

@@ -53,10 +53,10 @@ pub fn operation(name: &str) -> Says {
     let parts = name.split(['.', '/', ':', '#', '?', '!', '|', '\\', '$']);
     let all: Vec<Vec<String>> = parts.map(plain).filter(|it| !it.is_empty()).collect();
     let Some(last) = all.last() else { return Says::Nothing };
-    match said(last, all.len() > 1) {
+    match judge_word(last, all.len() > 1) {
         Says::Nothing if all.len() > 1 => {
             // `user/search/v2`, and not `search/thing`, where the thing is what is done.
-            let before = said(&all[all.len() - 2], true);
+            let before = judge_word(&all[all.len() - 2], true);
             match before {
                 Says::Changes(_) => before,
                 Says::Reads if is_version(last) => before,
@@ -72,7 +72,7 @@ fn is_version(all: &[String]) -> bool {
 }
 
 /// `is_called`: it stands behind what it is called on, so that a word alone is a verb.
-fn said(all: &[String], is_called: bool) -> Says {
+fn judge_word(all: &[String], is_called: bool) -> Says {
     // `do_search`, `btnBuy`, `onSave`.
     let skip = all.iter().take_while(|it| among(it, &[PREFIXES, &["on", "run"]])).count();
     let all = if skip < all.len() { &all[skip..] } else { all };
