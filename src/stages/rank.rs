@@ -129,13 +129,14 @@ fn held_to_the_page(all: &mut [Scored<'_>], recording: &SessionRecording, main: 
         }
         _ => block.count,
     };
-    if items < 2 {
+    // One text says little, unless it is all that the page shows.
+    if items < 2 && !(block.is_record && recording.page.shown.len() == 1) {
         return;
     }
     let carries = |it: &Scored<'_>| !it.exchange.measures.typed_in_request.is_empty();
     let held = |it: &Scored<'_>| -> i32 {
         let held = it.exchange.measures.holds.get(main).copied().unwrap_or(0);
-        (1000 * held.min(items) / items) as i32
+        (1000 * held.min(items)).checked_div(items).unwrap_or(0) as i32
     };
     // A page shows nothing of what was asked for before it was opened, where it or a later answer has the items.
     let is_document = |it: &&Exchange| it.resource_type == ResourceType::Document;

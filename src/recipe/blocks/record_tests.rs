@@ -48,6 +48,21 @@ fn an_article_is_more_than_its_list() {
 }
 
 #[test]
+fn a_page_that_is_one_preformatted_text() {
+    let log = |q: &str| format!("<pre>{}</pre>", each(4, |i| format!("10:0{i} {q} checked\n")));
+    let bare = |text: &str| parsed(&format!("<html><body>{text}</body></html>")).unwrap();
+    let first = find(&bare(&log("crane")), true, true);
+    let spec = first[0].spec.as_ref().expect("a way to read it");
+    let read = Reader::new(spec).unwrap().read(&bare(&log("ferry"))).unwrap();
+    let text = "10:00 ferry checked 10:01 ferry checked 10:02 ferry checked 10:03 ferry checked";
+    assert_eq!(read[0].values().collect::<Vec<_>>(), [text]);
+    // A text among others is a part of the page.
+    let beside =
+        format!("<p>{}</p>{}", "How to read a log, and what to do then. ".repeat(4), log("crane"));
+    assert!(find(&bare(&beside), true, true).is_empty());
+}
+
+#[test]
 fn points_of_one_thing_are_one_field() {
     let make = |q: &str, n: usize| {
         format!(

@@ -26,6 +26,8 @@ const MAX_BESIDE: usize = 16;
 /// Characters of a text that is what a page is about, at least, and as much as counts.
 const MIN_PROSE: usize = 40;
 const MAX_PROSE: usize = 1_500;
+/// Per cent of a page's text that one part holds, for the page to be nothing else.
+const NEARLY_ALL: usize = 90;
 /// Per cent of a group's text.
 const MOST: usize = 60;
 
@@ -106,7 +108,7 @@ pub fn add_rows<'a>(page: &'a Html, groups: &mut Vec<Group<'a>>) {
 pub fn add_prose<'a>(page: &'a Html, groups: &mut Vec<Group<'a>>) {
     let body = page.root_element();
     if let Some((article, title, weight)) = article(body, groups) {
-        groups.push(thing(article, title, weight));
+        groups.push(thing(article, Some(title), weight));
         return;
     }
     let title = body
@@ -114,7 +116,10 @@ pub fn add_prose<'a>(page: &'a Html, groups: &mut Vec<Group<'a>>) {
         .filter_map(ElementRef::wrap)
         .filter(|it| it.value().name() == "h1" && chars(*it) > 0 && is_read(*it))
         .find(|it| standing(*it) == 100);
-    let Some(title) = title else { return };
+    let Some(title) = title else {
+        groups.extend(written(body).filter(|_| groups.is_empty()));
+        return;
+    };
     // What stands in items is theirs, but for the parts of a page of which one holds nearly all.
     let is_list = |it: &&Group<'_>| {
         let all = it.items.iter().map(Item::chars);
@@ -139,17 +144,27 @@ pub fn add_prose<'a>(page: &'a Html, groups: &mut Vec<Group<'a>>) {
     {
         return;
     }
-    groups.push(thing(at, title, whole));
+    groups.push(thing(at, Some(title), whole));
 }
 
-fn thing<'a>(home: ElementRef<'a>, title: ElementRef<'a>, chars: usize) -> Group<'a> {
+/// The one preformatted text of a page without a title (a log, a letter), where it is nearly all that the page says.
+fn written(body: ElementRef<'_>) -> Option<Group<'_>> {
+    let all = body.descendants().filter_map(ElementRef::wrap);
+    let mut texts = all.filter(|it| it.value().name() == "pre" && is_read(*it));
+    let (one, None) = (texts.next()?, texts.next()) else { return None };
+    let own = chars(one);
+    let home = one.parent().and_then(ElementRef::wrap)?;
+    (own >= MIN_PROSE && own * 100 >= chars(body) * NEARLY_ALL).then(|| thing(home, None, own))
+}
+
+fn thing<'a>(home: ElementRef<'a>, title: Option<ElementRef<'a>>, chars: usize) -> Group<'a> {
     Group {
         items: vec![Item::of(home)],
         is_run: false,
         is_record: true,
         tables: Vec::new(),
         headings: Vec::new(),
-        heading: Some(title),
+        heading: title,
         // A list beside it is more often what was asked for.
         weight: chars.min(MAX_PROSE) * standing(home) / 200,
     }

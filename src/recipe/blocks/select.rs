@@ -23,6 +23,8 @@ const TRIED: usize = 120;
 const MAX_SELECTOR: usize = 400;
 /// Ways to mean the same items that are kept.
 const MAX_WAYS: usize = 4;
+/// Kinds of children that all items have and that are tried.
+const MAX_CHILD_KINDS: usize = 4;
 /// Elements of one kind before the one that is meant.
 const MAX_POSITION: usize = 6;
 
@@ -268,13 +270,27 @@ fn own(wanted: &[ElementRef<'_>]) -> Vec<String> {
             out.iter().find(|it| it.contains('.')).cloned().unwrap_or_else(|| tag.to_owned());
         out.extend(marks.into_iter().take(3).map(|it| format!("{base}:not(.{it})")));
         // What the others lack.
-        let has = |it: ElementRef<'_>| -> BTreeSet<String> {
-            it.child_elements().map(|it| it.value().name().to_owned()).collect()
-        };
-        let all =
-            wanted.iter().map(|it| has(*it)).reduce(|a, b| a.intersection(&b).cloned().collect());
-        for child in all.into_iter().flatten().take(3) {
+        let all = wanted
+            .iter()
+            .map(|it| child_kinds(*it))
+            .reduce(|a, b| a.intersection(&b).cloned().collect());
+        for child in all.into_iter().flatten().take(MAX_CHILD_KINDS) {
             out.push(format!("{tag}:has(> {child})"));
+        }
+    }
+    out
+}
+
+/// How the children of an element may be called: by tag, and by tag and role.
+fn child_kinds(element: ElementRef<'_>) -> BTreeSet<String> {
+    let mut out = BTreeSet::new();
+    for child in element.child_elements() {
+        let tag = child.value().name();
+        out.insert(tag.to_owned());
+        let role =
+            child.value().attr("role").filter(|it| it.bytes().all(|b| b.is_ascii_lowercase()));
+        if let Some(role) = role {
+            out.insert(format!("{tag}[role=\"{role}\"]"));
         }
     }
     out

@@ -47,6 +47,25 @@ pub fn each(n: usize, item: impl Fn(usize) -> String) -> String {
 }
 
 #[test]
+fn rows_that_only_the_roles_of_their_cells_tell_from_heads() {
+    let line = |role: &str, cells: [&str; 2]| {
+        let cells = cells.map(|it| format!("<span role='{role}'>{it}</span>")).concat();
+        format!("<div role='row'>{cells}</div>")
+    };
+    check(
+        |q, n| {
+            let ships = each(n, |i| line("cell", [&format!("{q} {i}"), "Kiel"]));
+            format!("<div role='table'>{}{ships}</div>", line("columnheader", ["Name", "Port"]))
+        },
+        &json!([
+            {"text": "Calypso 0", "text_2": "Kiel"},
+            {"text": "Calypso 1", "text_2": "Kiel"},
+            {"text": "Calypso 2", "text_2": "Kiel"},
+        ]),
+    );
+}
+
+#[test]
 fn zebra_rows_without_names_for_columns() {
     check(
         |q, n| {
