@@ -1,5 +1,6 @@
 """Learning an application's tasks by steps and from HARs, and running what was learned on inputs it never saw."""
 
+import dataclasses
 import json
 import os
 import re
@@ -155,11 +156,32 @@ def try_out(commis, task):
         if answer.get("success") and goes_on and answer.get("complete") is not False:
             run["missing"].append(f"{run['given']} of {len(rows)} items, and the run does not say so")
             run["verdict"] = "partial"
+        if answer.get("success") and task.page and part(commis.recipe(task.name), "pages") and not isinstance(rows, tuple):
+            run = follow(commis, task, params, rows, run)
         run["values"] = values
         run["ms"] = (answer.get("timings_ms") or {}).get("total")
         run["transport"] = answer.get("transport_used")
         out["runs"].append(run)
     return out
+
+
+def follow(commis, task, params, rows, run):
+    """The run of the first page, with what the list holds that is followed to its end: nothing missing, nothing twice, in order."""
+    code, text, err = commis.call("recipe", "run", task.name, *params, "--all", "--json", seconds=120)
+    try:
+        answer = json.loads(text)
+    except ValueError:
+        answer = {"success": False, "error": f"{code}: {err.strip()[-300:]}"}
+    out = {**run, "list": {"pages": answer.get("pages"), "items": answer.get("items"), "of": len(rows)}}
+    if not answer.get("success"):
+        return {**out, "verdict": "failed", "missing": [*run["missing"], f"all pages: {answer.get('error_code')} {answer.get('error')}"]}
+    whole = judge(dataclasses.replace(task, page=None), rows, answer["data"])
+    if len(answer["data"]) != len(rows):
+        whole["missing"].append(f"all pages: {len(answer['data'])} items of {len(rows)}")
+        # Who says that it is not whole is not wrong.
+        whole["verdict"] = "failed" if answer.get("complete") is False else "wrong"
+    worst = max((run["verdict"], whole["verdict"]), key=ORDER.index)
+    return {**out, "verdict": worst, "missing": run["missing"] + whole["missing"]}
 
 
 ORDER = ["complete", "partial", "failed", "wrong"]
@@ -199,6 +221,7 @@ def result(commis, app, task, way, entry):
     worst = max((it["verdict"] for it in runs), key=ORDER.index, default="wrong")
     if tried["notes"] or not task.truth:
         worst = "wrong"
+    line["lists"] = [it["list"] for it in runs if "list" in it]
     line["right"] = worst
     line["missing"] = tried["notes"] + [f"{list(it['values'].values())}: {note}" for it in runs for note in it["missing"]]
     return line

@@ -11,6 +11,7 @@ import shapes_lists  # noqa: F401
 import shapes_markup  # noqa: F401
 import shapes_paging
 import shapes_records  # noqa: F401
+import shapes_served
 import shapes_structure
 import shapes_tables  # noqa: F401
 import shapes_traps  # noqa: F401
@@ -63,6 +64,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
             start, size = (int((query.get(it) or ["0"])[0]) for it in ("offset", "limit"))
             document, headers = shapes_paging.api(last, asked, start, size)
             return self.send(json.dumps(document), "application/json", headers=headers)
+        if first == "api" and last in shapes_served.APIS:
+            document, headers = shapes_served.api(last, lambda name: (query.get(name) or [""])[0])
+            return self.send(json.dumps(document), "application/json", headers=headers)
         if first == "api" and last in shapes_unseen.APIS:
             return self.send(json.dumps(shapes_unseen.APIS[last](ships(asked))), "application/json")
         if first == "api" and last in shapes_structure.APIS:
@@ -78,7 +82,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
                 f"<!doctype html><html lang=en><title>Results</title><body><ul class=r>{listed(ships(asked))}</ul></body></html>"
             )
         if first in SHAPES:
-            return self.send(self.page(SHAPES[first], last if len(parts) > 1 else "", asked))
+            return self.send(self.page(SHAPES[first], last if len(parts) > 1 else "", asked, lambda name: (query.get(name) or [""])[0]))
         return self.send("<!doctype html><title>Nothing here</title>", status=404 if first else 200)
 
     @staticmethod
@@ -93,7 +97,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         return {"ships": ships(asked), "took": 3}
 
     @staticmethod
-    def page(it, last, asked):
+    def page(it, last, asked, get):
         examples = it.more.get("examples", FLEETS)
         field = it.more.get("field", "search")
         if field == "select":
@@ -110,7 +114,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
         script = it.more.get("script", "")
         if asked and "server" in it.more:
             script = it.more["server"](asked)
-        body = f"<h1>Results for {e(asked)}</h1>{it.draw(asked)[0]}" if asked and not script else "<h1>Find</h1>"
+        drawn = it.draw(asked, get) if "pages" in it.more else it.draw(asked)
+        body = f"<h1>Results for {e(asked)}</h1>{drawn[0]}" if asked and not script else "<h1>Find</h1>"
         return (
             f'<!doctype html><html lang="en"><head><title>{it.name}</title></head><body><header><nav><a href="/">Home</a> <a href="/about">About</a></nav>'
             f"</header><main>{form}{body}{script}</main><footer><a href='/terms'>Terms</a></footer></body></html>"

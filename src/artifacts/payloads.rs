@@ -14,6 +14,7 @@ use commis_recipe::{
         EmptyAnswer, ExampleAnswer, FirstPage, HtmlSpec, LoginProof, PageInfo, Parameter,
         RequestTemplate, ResponseSpec, Slot, TransportKind,
     },
+    paging::Pages,
     shape::profile::Profile,
 };
 
@@ -411,9 +412,25 @@ pub struct ListLength {
     /// What of the first page says that the list goes on.
     #[serde(default)]
     pub next: Option<String>,
+    /// What a later call of the recording changed to go on with the list.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub moved: Vec<Moved>,
     /// Whole numbers beside the items of the first page that are greater than their count, at most eight.
     #[serde(default)]
     pub numbers: Vec<u64>,
+}
+
+/// A part of a request that moved from one page of a list to the next.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Moved {
+    /// The name of a pair of query or form; `body/…` for a leaf of a JSON body.
+    pub name: String,
+    /// Its value in the first call; absent where the first call has none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from: Option<String>,
+    /// Its value in the later call.
+    pub to: String,
 }
 
 impl ListLength {
@@ -518,6 +535,9 @@ pub struct VerificationReport {
     /// The first answer is only the first page of its list.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub first_page: Option<FirstPage>,
+    /// How further pages are asked for, where that was proven.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pages: Option<Pages>,
     /// How the page is read, where the second example's answer showed more than the first one's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub html: Option<HtmlSpec>,

@@ -41,7 +41,9 @@ pub const fn blame(code: Code, keyed: bool) -> Blame {
         | Code::HeadersTooLarge
         // The page no longer holds what the request needs.
         | Code::SessionRequired => Blame::Recipe,
-        Code::ServerError | Code::StepFailed | Code::DownloadBlocked => Blame::Site,
+        Code::ServerError | Code::StepFailed | Code::DownloadBlocked | Code::PageRepeated => {
+            Blame::Site
+        },
         Code::DnsFailed
         | Code::ConnectFailed
         | Code::TlsFailed

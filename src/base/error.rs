@@ -213,6 +213,8 @@ codes! {
     Stopping = "STOPPING", Task, true;
     /// The recipe answers whoever is logged in, and no login was given.
     LoginRequired = "LOGIN_REQUIRED", Task, false;
+    /// A list goes round in circles: a page holds what came before.
+    PageRepeated = "PAGE_REPEATED", Task, true;
     /// Ctrl-C, or the signal to end.
     Interrupted = "INTERRUPTED", Interrupted, true;
     /// A bug in commis.

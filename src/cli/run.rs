@@ -8,12 +8,14 @@ use super::{
     rows::{self, Format},
     wire::{self, Place, clean},
 };
+use serde_json::Value;
+
 use commis_artifacts::store::now;
 use commis_base::{
     error::{Code, Error, Result},
     ids::RecipeName,
 };
-use commis_learn::{BrowserPool, Noted, Runs, Sessions, note, refused, stays_at, way_back};
+use commis_learn::{BrowserPool, Extent, Noted, Runs, Sessions, note, refused, stays_at, way_back};
 use commis_net::{
     egress::EgressPolicy,
     transport::retry::{Wait, Why},
@@ -49,6 +51,18 @@ pub struct Args {
     /// Open its source page with a login of the vault: `commis vault ls` lists them
     #[arg(long = "as", value_name = "LOGIN")]
     login: Option<String>,
+    /// Follow the list over all its pages; `recipe explain` says whether the recipe knows how
+    #[arg(long)]
+    all: bool,
+    /// Give so many items at most, over as many pages as that takes
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    max_items: Option<u64>,
+    /// Follow the list over so many pages at most
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    max_pages: Option<u64>,
+    /// Go on where a run ended: its `continue_from`, with the same values
+    #[arg(long, value_name = "TOKEN")]
+    continue_from: Option<String>,
     /// How the data is printed
     #[arg(long, value_enum, default_value_t, conflicts_with = "json")]
     format: Format,
@@ -59,7 +73,7 @@ pub struct Args {
 
 pub async fn run(args: Args, global: &Global) -> Result<u8> {
     let params = pairs(&args.param)?;
-    let name = RecipeName::new(args.name)?;
+    let name = RecipeName::new(args.name.clone())?;
     let place = wire::open(global).await?;
     let registry = wire::registry(&place.home)?;
     let held = wire::held(&registry, &name)?;
@@ -79,10 +93,19 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
     };
     let runs = Runs { caller: &caller, sessions: &sessions, tell: &told };
     let count = (&registry, state.as_ref().map_err(Error::code));
-    let result = runs.serve((&recipe, held.source), &params, count).await;
+    let format = if args.json { None } else { Some(args.format) };
+    let mut printed = Printed { format, all: Vec::new() };
+    let result = match args.extent(&recipe) {
+        None => runs.serve((&recipe, held.source), &params, count).await,
+        Some(extent) => {
+            let mut page = |items: Vec<Value>, _: Option<&str>| printed.page(items);
+            let ran = runs.follow((&recipe, held.source), &params, count, &extent, &mut page).await;
+            ran.map(|it| printed.whole(it))
+        }
+    };
     sessions.close().await;
     if let Ok(result) = &result {
-        print(result, &recipe, if args.json { None } else { Some(args.format) })?;
+        print(result, &recipe, format)?;
     }
     let ended = result.as_ref().map_err(Error::code);
     // That a run was not counted is no news for who asked for its data.
@@ -95,6 +118,51 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
             Code::ALL.iter().find(|it| it.as_str() == code).map_or(1, |it| it.class().exit_code())
         }
     })
+}
+
+/// Pages of a run that a run of a task for all items follows where nobody says how many.
+const USUAL_PAGES: u64 = 100;
+
+impl Args {
+    /// How much of the list is wanted; `None` where the answer is one page.
+    fn extent(&self, recipe: &Recipe) -> Option<Extent> {
+        let given = self.all || self.max_items.or(self.max_pages).is_some();
+        if !given && self.continue_from.is_none() && recipe.pages.is_none() {
+            return None;
+        }
+        let usual = Extent::usual(recipe, USUAL_PAGES);
+        Some(Extent {
+            max_items: self.max_items,
+            max_pages: if given { self.max_pages } else { usual.max_pages },
+            from: self.continue_from.clone(),
+        })
+    }
+}
+
+/// What of the pages is printed as it comes, and what is kept until the end.
+struct Printed {
+    format: Option<Format>,
+    all: Vec<Value>,
+}
+
+impl Printed {
+    /// NDJSON is printed page by page, and takes no memory; what has a beginning and an end is kept.
+    fn page(&mut self, mut items: Vec<Value>) -> Result<()> {
+        if self.format == Some(Format::Ndjson) {
+            return rows::print(&Value::Array(items), Format::Ndjson);
+        }
+        self.all.append(&mut items);
+        Ok(())
+    }
+
+    fn whole(&mut self, result: RecipeRunResult) -> RecipeRunResult {
+        let data = match self.format {
+            Some(Format::Ndjson) => Value::Null,
+            _ if result.success || !self.all.is_empty() => std::mem::take(&mut self.all).into(),
+            _ => result.data.clone(),
+        };
+        RecipeRunResult { data, ..result }
+    }
 }
 
 /// A login for the page that a recipe is asked from. Fails with `PARAM_INVALID` where the recipe has no use for it, and with
@@ -177,10 +245,18 @@ fn print(result: &RecipeRunResult, recipe: &Recipe, format: Option<Format>) -> R
     if !result.data.is_null() {
         rows::print(&result.data, format)?;
     }
-    let items = result.items.map_or(String::new(), |it| match result.complete {
-        Some(false) => format!("{}, in ", pagination::describe(it, result.total)),
+    let items = result.items.map_or(String::new(), |it| match (result.pages, result.complete) {
+        (Some(pages @ 2..), complete) => {
+            let of = result.total.map_or(String::new(), |it| format!(" of {it}"));
+            let rest = if complete == Some(false) { ", and more follow" } else { "" };
+            format!("{it}{of} items on {pages} pages{rest}, in ")
+        }
+        (_, Some(false)) => format!("{}, in ", pagination::describe(it, result.total)),
         _ => format!("{it} items in "),
     });
+    if let Some(it) = &result.continue_from {
+        wire::say(&format!("more: --continue-from {it}"));
+    }
     let browser = recipe.verification.as_ref().and_then(|it| it.browser_ms);
     let browser = browser
         .map_or(String::new(), |it| format!("; the browser took {it} ms when it was learned"));

@@ -230,6 +230,7 @@ impl<F: AsyncFnMut(&Values) -> Result<RecipeRunResult>> Proof<'_, F> {
             whole: None,
             length: Length::default(),
             echoed: BTreeMap::new(),
+            next: None,
         };
         let shape = fingerprint(&self.recipe.response, &extracted);
         if self.out.shape.is_empty() {

@@ -9,9 +9,11 @@ use super::{
     expression::Query,
     headers::{is_of_connection, overrides, overrides_as_field},
     model::{
-        BodyTemplate, LANGUAGE, Parameter, Recipe, RequestTemplate, ResponseSpec, ResponseType,
-        SlotSource, Status,
+        BodyTemplate, LANGUAGE, LANGUAGE_OF_PAGES, Parameter, Recipe, RequestTemplate,
+        ResponseSpec, ResponseType, SlotSource, Status,
     },
+    page_request,
+    paging::{PageBy, Pages, Position},
     request::CompiledRequest,
     selector,
     template::{Template, is_name},
@@ -53,9 +55,9 @@ pub fn check(recipe: &Recipe) -> Result<()> {
 }
 
 fn rules(recipe: &Recipe) -> Result<()> {
-    if recipe.version != LANGUAGE {
-        return Err(invalid(format!("version {} is not {LANGUAGE}", recipe.version))
-            .hint("this commis reads another version of the recipe language"));
+    if !(LANGUAGE..=LANGUAGE_OF_PAGES).contains(&recipe.version) {
+        let why = format!("version {} is not {LANGUAGE} or {LANGUAGE_OF_PAGES}", recipe.version);
+        return Err(invalid(why).hint("this commis reads other versions of the recipe language"));
     }
     if recipe.task.trim().is_empty() || recipe.task.len() > MAX_TASK {
         return Err(invalid(format!("task must have 1 to {MAX_TASK} bytes")));
@@ -71,12 +73,50 @@ fn rules(recipe: &Recipe) -> Result<()> {
         auth::check(it, recipe)?;
     }
     check_response(&recipe.response)?;
+    if let Some(it) = &recipe.pages {
+        check_pages(it, recipe)?;
+    }
     if recipe.status == Status::Verified && recipe.verification.is_none() {
         return Err(invalid("status is verified and `verification` is missing".to_owned())
             .hint("write `status: draft`; `commis recipe verify` proves it"));
     }
     if recipe.demotion.is_some() && recipe.status != Status::Deprecated {
         return Err(invalid("`demotion` belongs to status deprecated".to_owned()));
+    }
+    Ok(())
+}
+
+/// Pages that can be asked for.
+fn check_pages(pages: &Pages, recipe: &Recipe) -> Result<()> {
+    if recipe.version < LANGUAGE_OF_PAGES {
+        return Err(invalid(format!("`pages` needs version {LANGUAGE_OF_PAGES}")));
+    }
+    let needs = |name: &str, is_there: bool, is_needed: bool| match (is_there, is_needed) {
+        (false, true) => Err(invalid(format!("`pages` by {} needs `{name}`", pages.by.as_str()))),
+        (true, false) => Err(invalid(format!("`pages` by {} has no `{name}`", pages.by.as_str()))),
+        _ => Ok(()),
+    };
+    needs("parameter", pages.parameter.is_some(), !pages.by.is_address())?;
+    needs("first", pages.first.is_some(), pages.by.is_counted())?;
+    match pages.by {
+        PageBy::Cursor | PageBy::Url => needs("next", pages.next.is_some(), true)?,
+        PageBy::LinkHeader | PageBy::PageLink => needs("next", pages.next.is_some(), false)?,
+        PageBy::Page | PageBy::Offset => {}
+    }
+    if pages.by == PageBy::PageLink && recipe.response.kind != ResponseType::Html {
+        return Err(invalid("`pages` by page_link needs an answer of type html".to_owned()));
+    }
+    if pages.by.is_address() && recipe.request.method != "GET" {
+        return Err(invalid("`pages` by address needs the method GET".to_owned()));
+    }
+    if pages.ends.is_empty() {
+        return Err(invalid("`pages` needs `ends`".to_owned()));
+    }
+    if let Some(it) = &pages.next {
+        Query::compile(it)?;
+    }
+    if !pages.by.is_address() {
+        page_request::at(&recipe.request, pages, &Position::Number(1))?;
     }
     Ok(())
 }

@@ -8,18 +8,20 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{pagination, trust::Trust, yaml};
+use super::{pagination, paging::Pages, trust::Trust, yaml};
 use crate::shape::profile::Profile;
 use commis_base::{error::Result, ids::RecipeName};
 
-/// The language's version; bumped when a field changes its meaning.
+/// The language's first version: one request and its answer.
 pub const LANGUAGE: u32 = 1;
+/// The version with [`Pages`].
+pub const LANGUAGE_OF_PAGES: u32 = 2;
 
 /// A learned or hand-written shortcut.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Recipe {
-    /// Of the language: 1.
+    /// Of the language: 1, or 2 where there are `pages`.
     pub version: u32,
     /// As its file is called, without `.yaml`.
     pub name: RecipeName,
@@ -51,6 +53,9 @@ pub struct Recipe {
     pub auth: Option<Auth>,
     /// What of the answer is the data.
     pub response: ResponseSpec,
+    /// How further pages of its list are asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pages: Option<Pages>,
     /// How it was proven; only learning and `recipe verify` write it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub verification: Option<Verification>,

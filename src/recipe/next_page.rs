@@ -67,6 +67,36 @@ pub fn announced(page: &Html, url: &str) -> Option<String> {
     })
 }
 
+/// The address of the next page: of a link that says so, or the only one that a link to a later position has.
+pub fn next_address(page: &Html, url: &str) -> Option<String> {
+    let here = Url::parse(url).ok()?;
+    let mut later_by = BTreeMap::new();
+    for it in page.select(LINKS.as_ref()?) {
+        let href = it.value().attr("href").map_or("", str::trim);
+        if href.is_empty() || href.starts_with('#') {
+            continue;
+        }
+        let Ok(there) = here.join(href) else { continue };
+        let mut relations = it.value().attr("rel").unwrap_or("").split_ascii_whitespace();
+        if relations.any(|it| it.eq_ignore_ascii_case("next")) {
+            return Some(there.into());
+        }
+        if it.value().name() != "a" {
+            continue;
+        }
+        let text = it.text().collect::<String>().trim().to_lowercase();
+        let says_next = is_named_next(&here, &there, &text);
+        if says_next {
+            return Some(there.into());
+        }
+        if let Some((name, value)) = later_position(&here, &there, &text) {
+            later_by.entry((name, value)).or_insert(String::from(there));
+        }
+    }
+    // The nearest of them.
+    later_by.into_iter().min_by_key(|it| it.0.1).map(|it| it.1)
+}
+
 /// The same, or a link with the number of a later page that moves a parameter by the items of so many pages, whatever the
 /// parameter is called: `[2]` with `whence=20` below 20 items.
 pub fn leads_on(page: &Html, url: &str, items: u64) -> bool {
@@ -164,6 +194,11 @@ fn is_named_next(here: &Url, there: &Url, text: &str) -> bool {
 
 /// The position by which one address is later in a list than another. `text` is what the link says: pages may be counted from 0.
 fn later(here: &Url, there: &Url, text: &str) -> Option<String> {
+    later_position(here, there, text).map(|it| it.0)
+}
+
+/// The same, and its value there.
+fn later_position(here: &Url, there: &Url, text: &str) -> Option<(String, u64)> {
     if here.host() != there.host() {
         return None;
     }
@@ -176,7 +211,7 @@ fn later(here: &Url, there: &Url, text: &str) -> Option<String> {
             Some((base, now)) => (base, now.parse().unwrap_or(1)),
             None => (own, 1),
         };
-        return (head == base && page > now).then(|| "page".to_owned());
+        return (head == base && page > now).then(|| ("page".to_owned(), page));
     }
     let pairs = |it: &Url| -> BTreeMap<String, String> { it.query_pairs().into_owned().collect() };
     let (own, other) = (pairs(here), pairs(there));
@@ -194,7 +229,8 @@ fn later(here: &Url, there: &Url, text: &str) -> Option<String> {
                 (None, _) => false,
             }
     });
-    moved.filter(|_| kept).map(|it| it.0.clone())
+    let value = |it: &str| it.parse().unwrap_or(u64::MAX);
+    moved.filter(|_| kept).map(|it| (it.0.clone(), value(it.1)))
 }
 
 #[cfg(test)]

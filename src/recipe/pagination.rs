@@ -18,7 +18,7 @@ use super::{
 };
 use commis_base::error::Result;
 
-pub use super::next_page::announced;
+pub use super::next_page::{announced, next_address};
 
 /// Objects within objects in which totals are looked for.
 const MAX_DEPTH: usize = 5;
@@ -126,15 +126,7 @@ pub fn of_headers(headers: &[(String, String)], items: u64) -> Length {
     const TOTALS: &[&str] = &["x-total-count", "x-total", "x-wp-total", "x-pagination-total-count"];
     let all =
         |name: &'static str| headers.iter().filter(move |it| it.0 == name).map(|it| it.1.as_str());
-    let is_next = |it: &str| {
-        it.split(';').skip(1).any(|it| {
-            let (name, value) = it.split_once('=').unwrap_or_default();
-            let mut relations = value.trim().trim_matches('"').split_ascii_whitespace();
-            name.trim().eq_ignore_ascii_case("rel")
-                && relations.any(|it| it.eq_ignore_ascii_case("next"))
-        })
-    };
-    let next = all("link").flat_map(|it| it.split(',')).any(is_next);
+    let next = all("link").flat_map(split_links).any(is_next_link);
     let mut ranges = all("content-range").filter(|it| !it.starts_with("bytes"));
     let ranged = ranges.find_map(|it| it.rsplit_once('/')?.1.trim().parse().ok());
     let total = ranged.or_else(|| TOTALS.iter().find_map(|it| all(it).next()?.trim().parse().ok()));
@@ -149,8 +141,40 @@ fn whole_number(value: &Value) -> Option<u64> {
     }
 }
 
+/// The address of the next page that the headers of an answer give.
+pub fn next_in_headers(headers: &[(String, String)]) -> Option<String> {
+    let links = headers.iter().filter(|it| it.0 == "link").flat_map(|it| split_links(&it.1));
+    links.filter(|it| is_next_link(it)).find_map(|it| {
+        let (_, rest) = it.split_once('<')?;
+        Some(rest.split_once('>')?.0.trim().to_owned())
+    })
+}
+
+/// The links of one header: a comma within an address parts none.
+fn split_links(text: &str) -> impl Iterator<Item = &str> {
+    let mut inside = false;
+    text.split(move |c| {
+        match c {
+            '<' => inside = true,
+            '>' => inside = false,
+            _ => {}
+        }
+        c == ',' && !inside
+    })
+}
+
+fn is_next_link(link: &str) -> bool {
+    let Some((_, parameters)) = link.split_once('>') else { return false };
+    parameters.split(';').any(|it| {
+        let (name, value) = it.split_once('=').unwrap_or_default();
+        let mut relations = value.trim().trim_matches('"').split_ascii_whitespace();
+        name.trim().eq_ignore_ascii_case("rel")
+            && relations.any(|it| it.eq_ignore_ascii_case("next"))
+    })
+}
+
 /// There, and not empty: a flag that is set, a cursor, an address.
-fn goes_on(value: &Value) -> bool {
+pub fn goes_on(value: &Value) -> bool {
     match value {
         Value::Null => false,
         Value::Bool(it) => *it,
@@ -381,7 +405,7 @@ fn continuation(path: &[String], all: &BTreeMap<Vec<String>, &Value>) -> Option<
 }
 
 /// Words of a key, in lower case: `totalCount`, `total_count`, `@odata.count`.
-fn words(key: &str) -> Vec<String> {
+pub fn words(key: &str) -> Vec<String> {
     let mut out = vec![String::new()];
     let mut was_lower = false;
     for c in key.chars() {
@@ -403,7 +427,7 @@ pub fn is_expression(text: &str) -> bool {
 }
 
 /// A path of keys as JMESPath.
-fn expression(path: &[String]) -> String {
+pub fn expression(path: &[String]) -> String {
     let is_plain = |it: &str| {
         !it.starts_with(|c: char| c.is_ascii_digit())
             && it.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')

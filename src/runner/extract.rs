@@ -14,7 +14,8 @@ use commis_recipe::{
     framing::{self, unframed},
     matching::Selector,
     model::{EmptyAnswer, Framing, ResponseSpec, ResponseType},
-    pagination::{Length, PageInfoReader, of_headers},
+    pagination::{Length, PageInfoReader, goes_on, next_address, next_in_headers, of_headers},
+    paging::{PageBy, Pages},
     reach::Reach,
     selector,
     shape::{self, nesting},
@@ -32,6 +33,16 @@ pub struct Extracted {
     pub length: Length,
     /// What it says that it was asked for, by parameter.
     pub echoed: BTreeMap<String, Value>,
+    /// What leads to the next page, where pages are followed: a cursor, an address, a flag. `None` where nothing does.
+    pub next: Option<Value>,
+}
+
+/// Where the way to the next page stands.
+#[derive(Clone, Debug)]
+enum NextPage {
+    Json(Query),
+    Header,
+    Link,
 }
 
 /// A `ResponseSpec` with its expression and selectors compiled.
@@ -55,6 +66,7 @@ pub struct Extractor {
     required_paths: Vec<(String, Vec<Step>)>,
     page_info: PageInfoReader,
     echo: Vec<(String, Query)>,
+    next: Option<NextPage>,
 }
 
 /// One step of a required path.
@@ -91,6 +103,15 @@ pub fn extract(spec: &ResponseSpec, answer: HttpAnswer<'_>) -> Result<Extracted>
     Extractor::new(spec)?.read(answer, true)
 }
 
+/// The same of a page of a list.
+pub fn extract_page(
+    spec: &ResponseSpec,
+    pages: &Pages,
+    answer: HttpAnswer<'_>,
+) -> Result<Extracted> {
+    Extractor::new(spec)?.with_pages(pages)?.read(answer, true)
+}
+
 impl Extractor {
     /// Fails with `RECIPE_INVALID`.
     pub fn new(spec: &ResponseSpec) -> Result<Self> {
@@ -125,7 +146,22 @@ impl Extractor {
             required_paths,
             page_info,
             echo,
+            next: None,
         })
+    }
+
+    /// The same, which also says what leads to the next page. Fails with `RECIPE_INVALID`.
+    pub fn with_pages(mut self, pages: &Pages) -> Result<Self> {
+        self.next = match (pages.by, &pages.next) {
+            (PageBy::LinkHeader, _) => Some(NextPage::Header),
+            (PageBy::PageLink, _) => Some(NextPage::Link),
+            (_, Some(it)) => Some(NextPage::Json(Query::compile(it)?)),
+            (_, None) => None,
+        };
+        if let Some(NextPage::Json(it)) = &self.next {
+            self.reach = self.reach.and(it.reach().clone());
+        }
+        Ok(self)
     }
 
     /// Reads the body by the recipe's type. Text is read as UTF-8. Of JSON only what is looked at is kept; all of it must be
@@ -142,6 +178,9 @@ impl Extractor {
 
     fn read(&self, answer: HttpAnswer<'_>, with_whole: bool) -> Result<Extracted> {
         let mut out = self.extracted(answer, with_whole)?;
+        if matches!(self.next, Some(NextPage::Header)) {
+            out.next = next_in_headers(answer.headers).map(Value::from);
+        }
         let said = of_headers(answer.headers, out.items.unwrap_or(0));
         if out.items.is_some() && said.complete == Some(false) {
             out.length = Length { total: out.length.total.or(said.total), ..said };
@@ -162,6 +201,9 @@ impl Extractor {
                 if let Some(items) = out.items.filter(|it| *it > 0) {
                     out.length = self.page_info.of_page(&page, answer.url, items);
                 }
+                if matches!(self.next, Some(NextPage::Link)) {
+                    out.next = next_address(&page, answer.url).map(Value::from);
+                }
                 return Ok(out);
             }
             (ResponseType::Html, None) => {
@@ -173,8 +215,12 @@ impl Extractor {
                 parse_json(mime, self.framing, body, reach)?
             }
         };
+        let next = match &self.next {
+            Some(NextPage::Json(it)) => Some(it.search(&document)?).filter(goes_on),
+            _ => None,
+        };
         let Some(query) = &self.query else {
-            let out = self.judged(document.into_value(), None)?;
+            let out = Extracted { next, ..self.judged(document.into_value(), None)? };
             let whole = with_whole.then(|| out.data.clone());
             return Ok(Extracted { whole, ..out });
         };
@@ -189,7 +235,13 @@ impl Extractor {
         let length = out.items.map_or(out.length, |it| self.page_info.of_json(&document, it));
         let echoed = self.echo.iter().map(|(name, it)| Ok((name.clone(), it.search(&document)?)));
         let echoed = echoed.collect::<Result<_>>()?;
-        Ok(Extracted { echoed, whole: with_whole.then(|| document.into_value()), length, ..out })
+        Ok(Extracted {
+            echoed,
+            next,
+            whole: with_whole.then(|| document.into_value()),
+            length,
+            ..out
+        })
     }
 
     /// `document` is what the data was found in, if it is not all of it.
@@ -221,6 +273,7 @@ impl Extractor {
             whole: None,
             length: Length::default(),
             echoed: BTreeMap::new(),
+            next: None,
         })
     }
 

@@ -7,6 +7,7 @@ pub mod call;
 mod compiled;
 mod credential;
 pub mod extract;
+pub mod pages;
 mod recovery;
 pub mod slots;
 
@@ -87,6 +88,15 @@ pub struct RecipeRunResult {
     pub items: Option<u64>,
     /// Items that the site has, where its answer says so.
     pub total: Option<u64>,
+    /// Pages that were followed, where the recipe knows how.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pages: Option<u64>,
+    /// Where the list goes on: `--continue-from` takes it. Absent at its end.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub continue_from: Option<String>,
+    /// What leads to the next page.
+    #[serde(skip)]
+    pub next: Option<Value>,
     /// Whether `data` holds all of them: false where the list goes on, null where nothing says.
     pub complete: Option<bool>,
     /// Why the data may not be what was asked for, each in a sentence: it is not as its examples were, or says that it was asked
@@ -147,9 +157,14 @@ pub fn compile(recipe: &Recipe) -> Result<Compiled> {
         recipe.slots.iter().filter(|it| used.contains(&it.name.as_str())).cloned().collect();
     let host = Url::parse(&recipe.request.url).ok();
     let verified = recipe.verification.as_ref().filter(|it| !it.shape.is_empty());
+    let extractor = Extractor::new(&recipe.response)?;
+    let extractor = match &recipe.pages {
+        Some(it) => extractor.with_pages(it)?,
+        None => extractor,
+    };
     Ok(Compiled {
+        extractor,
         shape: verified.map(|it| Verified::new(&it.shape)),
-        extractor: Extractor::new(&recipe.response)?,
         host: host.and_then(|it| it.host_str().map(str::to_owned)).unwrap_or_default(),
         recipe: recipe.clone(),
         request,
@@ -265,6 +280,7 @@ fn read(
     out.items = extracted.items;
     out.total = extracted.length.total;
     out.complete = extracted.length.complete;
+    out.next = extracted.next;
     out.data = extracted.data;
     out.warnings = warnings;
     alike.map_or(Ok(()), check_shape)
@@ -380,6 +396,9 @@ impl RecipeRunResult {
             timings_ms: RunTimings::default(),
             items: None,
             total: None,
+            pages: None,
+            continue_from: None,
+            next: None,
             complete: None,
             warnings: Vec::new(),
             example_holds: false,

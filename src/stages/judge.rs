@@ -81,8 +81,10 @@ pub struct Observed {
     pub length: Length,
     /// The site sent the request elsewhere.
     pub redirected: bool,
-    /// The answer as it came, where one did.
+    /// The answer as it came, where one did: from where, with what headers (lower-case names).
     pub body: Vec<u8>,
+    pub url: String,
+    pub headers: Vec<(String, String)>,
 }
 
 impl Observed {
@@ -96,6 +98,8 @@ impl Observed {
             whole: None,
             length: Length::default(),
             body: Vec::new(),
+            url: String::new(),
+            headers: Vec::new(),
         }
     }
 
@@ -156,8 +160,9 @@ pub async fn observe(
     }
     let root_shape = whole.as_ref().map(shape::paths).unwrap_or_default();
     let redirected = reply.hops > 0;
-    let body = reply.body;
-    Ok(Observed { replay, data: Some(data), shape, root_shape, whole, length, redirected, body })
+    let Reply { body, url, headers, .. } = reply;
+    let data = Some(data);
+    Ok(Observed { replay, data, shape, root_shape, whole, length, redirected, body, url, headers })
 }
 
 fn read(reply: &Reply, response: &ResponseSpec) -> Result<(Extracted, Vec<String>)> {

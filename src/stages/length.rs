@@ -3,6 +3,7 @@
 
 use serde_json::Value;
 
+use super::judge::Observed;
 use commis_artifacts::{payloads::ListLength, recording::ShownBlock};
 use commis_recipe::{
     blocks,
@@ -22,6 +23,17 @@ pub struct Answer {
     /// The JSON that it holds.
     pub whole: Option<Value>,
     pub items: u64,
+    /// From where, with what headers.
+    pub url: String,
+    pub headers: Vec<(String, String)>,
+}
+
+impl Answer {
+    /// The answer that was observed.
+    pub fn of(seen: Observed) -> Self {
+        let Observed { body, whole, url, headers, replay, .. } = seen;
+        Self { body, whole, items: replay.items.unwrap_or(0), url, headers }
+    }
 }
 
 /// How these answers say how long their list is. `typed` is what they were asked for.

@@ -26,6 +26,7 @@ mod options;
 pub mod pacer;
 mod page_made;
 mod pages;
+mod paginate;
 pub mod parameterize;
 pub mod publish;
 pub mod rank;

@@ -6,6 +6,7 @@ use serde_json::Value;
 use url::Url;
 
 use super::validate::captured;
+use commis_artifacts::payloads::Moved;
 use commis_artifacts::recording::{Exchange, RequestBody, SessionRecording};
 use commis_recipe::{
     model::ResponseSpec, positions::is_position, shape::similarity_bp, values::is_date,
@@ -56,6 +57,19 @@ pub fn pages(
     let data = |it| captured(it, response).map(|it| it.data);
     let Some(own) = data(exchange) else { return Vec::new() };
     std::iter::once(own).chain(further.filter_map(data)).collect()
+}
+
+/// What the first later call changed that goes on with this one's list.
+pub fn moved(recording: &SessionRecording, exchange: &Exchange) -> Vec<Moved> {
+    let later = recording.exchanges.iter().find(|it| continues(it, exchange));
+    let Some((now, before)) = later.and_then(parts).zip(parts(exchange)) else { return Vec::new() };
+    now.into_iter()
+        .filter(|(name, value)| is_position(name) && before.get(name) != Some(value))
+        .filter_map(|(name, mut value)| {
+            let from = before.get(&name).and_then(|it| it.first()).cloned();
+            Some(Moved { name, from, to: value.pop()? })
+        })
+        .collect()
 }
 
 /// Every scalar of the request by its place; texts that are JSON are taken apart.

@@ -18,7 +18,7 @@ use super::{
     moment::frozen_moment,
     options::Choices,
     page_made::page_made,
-    pages::pages,
+    pages::{moved, pages},
     read_back::{literal_of, read_back},
     request::{identifier, template},
     validate::captured,
@@ -27,8 +27,8 @@ use super::{
 };
 use commis_artifacts::{
     payloads::{
-        Captured, Judged, MinimizationReport, Reason, RecipeDraft, RecipeDraftMinimized, Reject,
-        SecondRecording, Witness,
+        Captured, Judged, ListLength, MinimizationReport, Reason, RecipeDraft,
+        RecipeDraftMinimized, Reject, SecondRecording, Witness,
     },
     recording::{Exchange, Place, SessionRecording, TypedHit},
 };
@@ -265,7 +265,10 @@ fn attempt(
         }),
         compared: draft.compared,
         moment,
-        list: list_length(recording, second, witness.as_ref()),
+        list: ListLength {
+            moved: moved(recording, exchange),
+            ..list_length(recording, second, witness.as_ref())
+        },
         witness,
     }))
 }

@@ -12,8 +12,8 @@ use commis_base::{error::Code, ids::RecipeName};
 use commis_net::egress::site_of;
 use commis_recipe::{
     model::{
-        BodyTemplate, Complete, LANGUAGE, LoginNeed, Recipe, RequestTemplate, ResponseSpec,
-        SlotSource, Status, TransportKind, Verification, Witness,
+        BodyTemplate, Complete, LANGUAGE, LANGUAGE_OF_PAGES, LoginNeed, Recipe, RequestTemplate,
+        ResponseSpec, SlotSource, Status, TransportKind, Verification, Witness,
     },
     trust::Trust,
 };
@@ -60,7 +60,7 @@ pub fn publish(
         }
     }
     Recipe {
-        version: LANGUAGE,
+        version: if report.pages.is_some() { LANGUAGE_OF_PAGES } else { LANGUAGE },
         name: about.name.clone(),
         task: commis_redact::written(about.sentence),
         category: about.category.map(str::to_owned),
@@ -73,6 +73,7 @@ pub fn publish(
         login: report.login.and(recording.login_site.clone()).map(|site| LoginNeed { site }),
         auth: None,
         response: response(about.expect, draft, report),
+        pages: report.pages.clone(),
         refused: refused(report),
         verification: Some(Verification {
             fingerprint_version: baseline.fingerprint_version,

@@ -286,6 +286,7 @@ pub fn captured(exchange: &Exchange, response: &ResponseSpec) -> Option<Extracte
             whole: None,
             length: Length::default(),
             echoed: BTreeMap::new(),
+            next: None,
         });
     }
     let (mime, body) = match exchange.excerpt.as_ref()? {

@@ -17,6 +17,7 @@ use super::judge::{
 };
 use super::length::{self, Answer, Findings, more_than_shown};
 use super::login::Own;
+use super::paginate::Paging;
 use super::refutation::{Failure, Halt, Proof, final_, heard};
 use super::seen::seen_on_page;
 use super::witness::{asks_for_order, coverage, named_group};
@@ -67,6 +68,7 @@ pub async fn verify(
         echo: BTreeMap::new(),
         page_info: None,
         first_page: None,
+        pages: None,
         html: None,
         login: None,
     };
@@ -148,6 +150,7 @@ pub async fn verify(
                 report.echo.clear();
                 report.page_info = None;
                 report.first_page = None;
+                report.pages = None;
                 report.html = None;
                 // A parameter without effect by one transport has none by another.
                 if why.is_final {
@@ -235,7 +238,7 @@ impl Run<'_, '_> {
             self.report.examples = vec![example_answer(&first, &[&a, &again])];
             let noise = data_difference_bp(&a, &again);
             self.optional(&first, &a, noise).await?;
-            self.is_long_enough(&a)?;
+            self.is_long_enough(&a).await?;
             return Ok((a, noise));
         };
         if self.widens(&second).await? {
@@ -274,7 +277,7 @@ impl Run<'_, '_> {
         if a.is_array() {
             self.report.empty = self.nothing(&first).await?;
         }
-        self.is_long_enough(&a)?;
+        self.is_long_enough(&a).await?;
         Ok((a, noise))
     }
 
@@ -315,7 +318,7 @@ impl Run<'_, '_> {
     }
 
     /// Notes how answers say how long their list is. Fails where the task asks for all of it, and A is only the first page.
-    fn is_long_enough(&mut self, a: &Value) -> Proof<()> {
+    async fn is_long_enough(&mut self, a: &Value) -> Proof<()> {
         let Some(items) = a.as_array().map(|it| it.len() as u64) else { return Ok(()) };
         let typed: Vec<&str> = self.typed(&NOBODYS_WORDS);
         let all: Vec<&Answer> = self.answers.iter().chain(&self.without).collect();
@@ -353,21 +356,55 @@ impl Run<'_, '_> {
             paged_by: self.paged_by.take(),
             sized_by: self.sized_by.take(),
         });
-        if let Some(first) = &self.report.first_page {
+        if let Some(first) = self.report.first_page.clone() {
             if found.is_none() && self.length.complete.is_none() {
                 found = Some(PageInfo { page_size: Some(items), ..PageInfo::default() });
             }
-            if self.draft.list.asked_for_all {
+            let unproven = if self.transport == TransportKind::Stub {
+                None
+            } else {
+                self.paginate(found.as_ref()).await?
+            };
+            if self.draft.list.asked_for_all && self.report.pages.is_none() {
+                let why = unproven.map_or(String::new(), |it| format!("; {it}"));
                 return Err(final_(&format!(
-                    "the task asks for all items, and the answer is only a part: {} ({})",
+                    "the task asks for all items, and the answer is only a part: {} ({}){why}",
                     first.describe(),
                     first.evidence
                 ))
                 .into());
             }
+        } else if self.draft.list.asked_for_all
+            && self.length.complete.is_none()
+            && self.transport != TransportKind::Stub
+        {
+            // Nothing says that the list goes on. Whoever asks for all of it wants to know.
+            self.paginate(found.as_ref()).await?;
         }
         self.report.page_info = found;
         Ok(())
+    }
+
+    /// Looks for the way to further pages; returns why none was proven.
+    async fn paginate(&mut self, info: Option<&PageInfo>) -> Proof<Option<String>> {
+        let mut response = self.response.clone();
+        response.page_info = info.cloned();
+        let Some(first) = self.answers.first() else { return Ok(None) };
+        let shape = &self.baseline.shape;
+        let mut paging = Paging::new(
+            self.replayer,
+            self.draft,
+            &response,
+            self.transport,
+            shape,
+            &mut self.report.replays,
+        );
+        paging.info = info;
+        match paging.prove(first).await? {
+            Ok(it) => self.report.pages = Some(it),
+            Err(why) => return Ok(Some(why)),
+        }
+        Ok(None)
     }
 
     /// What was typed into the answers of the proof, and more.
@@ -449,7 +486,7 @@ impl Run<'_, '_> {
         heard(what, &seen.replay)?;
         let is_empty = seen.good() && seen.data.as_ref().is_some_and(is_none);
         if is_empty {
-            self.without.push(Answer { body: seen.body, whole: seen.whole, items: 0 });
+            self.without.push(Answer::of(seen));
         }
         Ok(is_empty)
     }
@@ -741,8 +778,9 @@ impl Run<'_, '_> {
             if self.answers.is_empty() {
                 self.length = seen.length;
             }
-            let items = seen.replay.items.unwrap_or(0);
-            self.answers.push(Answer { body: seen.body, whole: seen.whole, items });
+            let data = seen.data.clone();
+            self.answers.push(Answer::of(seen));
+            return Ok(data.unwrap_or(Value::Null));
         }
         if let Some(code) = &seen.replay.code {
             let detail = seen.replay.detail.clone().unwrap_or_default();

@@ -212,6 +212,7 @@ impl Made {
             login: None,
             auth: self.auth,
             response: self.response,
+            pages: None,
             verification: None,
             refused: None,
             demotion: None,

@@ -1,0 +1,197 @@
+//! Runs that follow a list over its pages.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use super::{Runs, runs::Fallback};
+use commis_base::error::{Code, Error, Result};
+use commis_recipe::{
+    model::Recipe,
+    paging::{PageEnd, Pages, Resumption, resumption, token},
+    registry::{Registry, Source},
+};
+use commis_runner::{
+    RecipeRunResult,
+    pages::{PageAnswer, PageWalk},
+};
+use commis_state::State;
+
+/// How much of a list is wanted.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Extent {
+    /// Items at most.
+    pub max_items: Option<u64>,
+    /// Pages at most.
+    pub max_pages: Option<u64>,
+    /// A continuation token.
+    pub from: Option<String>,
+}
+
+impl Extent {
+    /// What a run gives of that recipe where nothing more is said: all pages where its task asks for all, up to `max_pages`; else
+    /// the first.
+    pub fn usual(recipe: &Recipe, max_pages: u64) -> Self {
+        let all = recipe.pages.as_ref().is_some_and(|it| it.all);
+        Self { max_pages: Some(if all { max_pages } else { 1 }), ..Self::default() }
+    }
+}
+
+/// Told of each page as it comes: its new items, and where the list goes on after it. Fails to stop.
+pub type OnPage<'a> = dyn FnMut(Vec<Value>, Option<&str>) -> Result<()> + Send + 'a;
+
+/// What a continuation token belongs to.
+pub fn asked(recipe: &Recipe, params: &BTreeMap<String, String>) -> String {
+    let values: Vec<String> = params.iter().map(|it| format!("{}={}", it.0, it.1)).collect();
+    format!("{}\n{}\n{}", recipe.name, recipe.request.url, values.join("\n"))
+}
+
+impl Runs<'_> {
+    /// Gives the pages of a list one after the other. The result's data is that of no page: it goes to `on_page`; its items are
+    /// those of all pages. A page that fails ends the run with its error and a token to go on from.
+    ///
+    /// Fails as [`Runs::serve`], with `PARAM_INVALID` where the recipe knows no pages or the token is of another call, and with what
+    /// `on_page` fails with.
+    pub async fn follow(
+        self,
+        (recipe, source): (&Recipe, Source),
+        params: &BTreeMap<String, String>,
+        counted: (&Registry, Result<&State, Code>),
+        extent: &Extent,
+        on_page: &mut OnPage<'_>,
+    ) -> Result<RecipeRunResult> {
+        let Some(pages) = &recipe.pages else {
+            return Err(Error::new(
+                Code::ParamInvalid,
+                format!("{} knows one page of its list", recipe.name),
+            )
+            .hint("learn it again where the page shows how the list goes on; `recipe explain` says what was seen"));
+        };
+        let asked = asked(recipe, params);
+        let from = extent.from.as_deref().map(|it| resumption(&asked, it)).transpose()?;
+        let mut walk = Walk::new(pages, from, extent);
+        loop {
+            let own = walk.inner.recipe(recipe)?;
+            let mut result = match (walk.inner.position(), counted.1) {
+                (None, state) => self.serve((recipe, source), params, (counted.0, state)).await?,
+                (Some(_), _) => self.call(&own, params, Fallback::Never).await?,
+            };
+            let step = walk.take(&mut result)?;
+            if let Some(items) = step {
+                let at = walk.continues().map(|it| token(&asked, &it));
+                on_page(items, at.as_deref())?;
+            }
+            if !walk.goes_on(&result) {
+                return Ok(walk.result(result, &asked));
+            }
+        }
+    }
+}
+
+/// A walk within its extent.
+struct Walk<'a> {
+    inner: PageWalk,
+    extent: &'a Extent,
+    /// Items and pages of this run.
+    items: u64,
+    pages: u64,
+    /// So many items of the last page were given, where it was cut.
+    cut: Option<u64>,
+    failed: bool,
+    attempts: u32,
+    warnings: Vec<String>,
+}
+
+impl<'a> Walk<'a> {
+    fn new(pages: &Pages, from: Option<Resumption>, extent: &'a Extent) -> Self {
+        let inner = PageWalk::new(pages, from, false);
+        Self {
+            inner,
+            extent,
+            items: 0,
+            pages: 0,
+            cut: None,
+            failed: false,
+            attempts: 0,
+            warnings: Vec::new(),
+        }
+    }
+
+    /// The new items of a page; `None` where it has none to give.
+    fn take(&mut self, result: &mut RecipeRunResult) -> Result<Option<Vec<Value>>> {
+        self.attempts += result.attempts;
+        let code = result.error_code.and_then(Code::from_wire);
+        if !result.success {
+            // What is not there after the last page ends the list.
+            let is_gone = matches!(code, Some(Code::NotFound | Code::ExtractEmpty))
+                || (code == Some(Code::HttpStatus) && result.status_code == Some(404));
+            if is_gone && self.inner.count() > 0 {
+                self.inner.take_missing()?;
+            } else {
+                self.failed = true;
+            }
+            return Ok(None);
+        }
+        self.warnings.append(&mut result.warnings);
+        let Value::Array(items) = std::mem::take(&mut result.data) else {
+            return Err(Error::new(Code::ExtractEmpty, "the page of a list holds no list"));
+        };
+        let answer = PageAnswer { items, next: result.next.take(), total: result.total };
+        let skipped = self.inner.skip();
+        let mut new = match self.inner.take(answer) {
+            Ok(it) => it,
+            Err(err) => {
+                result.fail(&err);
+                self.failed = true;
+                return Ok(None);
+            }
+        };
+        self.pages += 1;
+        if let Some(most) = self.extent.max_items
+            && self.items + new.len() as u64 > most
+        {
+            let room = most - self.items;
+            new.truncate(room as usize);
+            self.cut = Some(room + skipped);
+        }
+        self.items += new.len() as u64;
+        Ok(Some(new))
+    }
+
+    /// Where the list goes on: after the page that came last, or with it where it was cut or failed.
+    fn continues(&self) -> Option<Resumption> {
+        match (self.cut, self.failed) {
+            (_, true) => Some(self.inner.again(self.inner.skip(), true)),
+            (Some(skip), _) => Some(self.inner.again(skip, false)),
+            (None, false) => self.inner.resumption(),
+        }
+    }
+
+    fn goes_on(&mut self, result: &RecipeRunResult) -> bool {
+        let is_enough = self.cut.is_some()
+            || self.extent.max_items.is_some_and(|it| self.items >= it)
+            || self.extent.max_pages.is_some_and(|it| self.pages >= it);
+        let ended = self.inner.end().is_some() || !result.success || self.failed;
+        !is_enough && !ended && self.inner.advance()
+    }
+
+    /// The result of the whole run, by that of its last page.
+    fn result(mut self, last: RecipeRunResult, asked: &str) -> RecipeRunResult {
+        let mut out = last;
+        if self.inner.end() == Some(PageEnd::NotFound) {
+            out.success = true;
+            (out.error, out.error_code, out.hint, out.raw_response) = (None, None, None, None);
+        }
+        out.continue_from = self.continues().map(|it| token(asked, &it));
+        out.complete =
+            if self.cut.is_some() || self.failed { Some(false) } else { self.inner.complete() };
+        out.total = self.inner.total();
+        out.items = Some(self.items);
+        out.pages = Some(self.pages);
+        out.attempts = self.attempts;
+        self.warnings.extend(self.inner.warnings());
+        self.warnings.dedup();
+        out.warnings = self.warnings;
+        out
+    }
+}

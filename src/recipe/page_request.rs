@@ -1,0 +1,193 @@
+//! The request for a page of a list: the recipe's own with the position of that page in it.
+
+use serde_json::Value;
+use url::Url;
+
+use super::{
+    model::{BodyTemplate, Pair, RequestTemplate},
+    paging::{PagePlace, Pages, Position},
+};
+use commis_base::error::{Code, Error, Result};
+
+/// The request for the page at that position. Fails with `RESPONSE_INVALID` where a site's address leads elsewhere, and with
+/// `RECIPE_INVALID` where the request has no place for it.
+pub fn at(
+    request: &RequestTemplate,
+    pages: &Pages,
+    position: &Position,
+) -> Result<RequestTemplate> {
+    let mut out = request.clone();
+    let value = match position {
+        Position::Address(it) => return to_address(request, it),
+        Position::Number(it) => Value::from(*it),
+        Position::Cursor(it) => Value::from(it.as_str()),
+    };
+    let name = pages.parameter.as_deref().unwrap_or_default();
+    match (pages.place, &mut out.body) {
+        (PagePlace::Query, _) => put(&mut out.query, name, &value),
+        (PagePlace::Form, Some(BodyTemplate::Form(pairs))) => put(pairs, name, &value),
+        (PagePlace::Json, Some(BodyTemplate::Json(body))) => {
+            put_leaf(body, name, value).ok_or_else(|| no_place(name))?;
+        }
+        _ => return Err(no_place(name)),
+    }
+    Ok(out)
+}
+
+/// The parameter's pair: as it is in the request, or a new one at the end.
+fn put(pairs: &mut Vec<Pair>, name: &str, value: &Value) {
+    let text = value.as_str().map_or_else(|| value.to_string(), literal);
+    match pairs.iter_mut().find(|it| it.name == name) {
+        Some(it) => it.value = text,
+        None => pairs.push(Pair { name: name.to_owned(), value: text, raw: String::new() }),
+    }
+}
+
+/// Sets a leaf, in an object that is there. A number that was written as a text stays one.
+fn put_leaf(body: &mut Value, pointer: &str, value: Value) -> Option<()> {
+    let (parent, key) = pointer.rsplit_once('/')?;
+    let parent = body.pointer_mut(parent)?.as_object_mut()?;
+    let key = key.replace("~1", "/").replace("~0", "~");
+    let is_text = parent.get(&key).is_some_and(Value::is_string);
+    let value = match value {
+        Value::String(it) => Value::from(literal(&it)),
+        it if is_text => Value::from(it.to_string()),
+        it => it,
+    };
+    parent.insert(key, value);
+    Some(())
+}
+
+/// The page at an address that the site gave: of the same origin, asked for as the first page is.
+fn to_address(request: &RequestTemplate, address: &str) -> Result<RequestTemplate> {
+    let elsewhere = |why: &str| {
+        Err(Error::new(Code::ParseError, format!("the address of the next page {why}"))
+            .hint("the site may have changed; learn the recipe again"))
+    };
+    let base = Url::parse(&request.url.replace(['{', '}'], "")).ok();
+    let Some((base, url)) = base.and_then(|it| Some((it.clone(), it.join(address).ok()?))) else {
+        return elsewhere("cannot be read");
+    };
+    if url.origin() != base.origin() || url.password().is_some() || !url.username().is_empty() {
+        return elsewhere("leads to another site");
+    }
+    let mut out = request.clone();
+    out.url = literal(&format!("{}{}", url.origin().ascii_serialization(), decoded(url.path())));
+    out.query = url
+        .query_pairs()
+        .map(|(name, value)| Pair {
+            name: name.into_owned(),
+            value: literal(&value),
+            raw: String::new(),
+        })
+        .collect();
+    Ok(out)
+}
+
+/// A path as templates have it, which are encoded segment by segment. A segment with an encoded slash stays as it is.
+fn decoded(path: &str) -> String {
+    let segment = |it: &str| {
+        let text = percent_encoding::percent_decode_str(it).decode_utf8();
+        text.ok().filter(|it| !it.contains('/')).map_or_else(|| it.to_owned(), |it| it.into_owned())
+    };
+    path.split('/').map(segment).collect::<Vec<_>>().join("/")
+}
+
+/// A text of a site as a template that means nothing but itself.
+fn literal(text: &str) -> String {
+    text.replace('{', "{{").replace('}', "}}")
+}
+
+fn no_place(name: &str) -> Error {
+    Error::new(Code::RecipeInvalid, format!("`pages`: the request has no place for `{name}`"))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::{
+        paging::{PageBy, PagesSeen},
+        request::CompiledRequest,
+    };
+
+    fn pages(place: PagePlace, parameter: &str) -> Pages {
+        Pages {
+            by: PageBy::Cursor,
+            parameter: Some(parameter.to_owned()),
+            place,
+            first: None,
+            next: None,
+            ends: Vec::new(),
+            key: None,
+            alike: false,
+            all: false,
+            seen: PagesSeen::default(),
+        }
+    }
+
+    fn request(value: Value) -> RequestTemplate {
+        let mut all = json!({"method": "GET", "url": "http://a.test/api/list", "allowed_domains": ["a.test"]});
+        all.as_object_mut().unwrap().extend(value.as_object().unwrap().clone());
+        serde_json::from_value(all).unwrap()
+    }
+
+    #[track_caller]
+    fn sent(request: &RequestTemplate) -> (String, String) {
+        let it =
+            CompiledRequest::new(request).unwrap().fill(&crate::values::Values::default()).unwrap();
+        (it.url, String::from_utf8(it.body.unwrap_or_default()).unwrap())
+    }
+
+    #[test]
+    fn positions_in_all_places() {
+        let of = |request: &RequestTemplate, pages: &Pages, position| {
+            sent(&at(request, pages, &position).unwrap())
+        };
+        let query = request(json!({"query": [{"name": "page", "value": "1"}]}));
+        let number = Position::Number(2);
+        assert_eq!(
+            of(&query, &pages(PagePlace::Query, "page"), number.clone()).0,
+            "http://a.test/api/list?page=2"
+        );
+        let hostile = Position::Cursor("{q}&x=1\r\n".to_owned());
+        assert_eq!(
+            of(&query, &pages(PagePlace::Query, "after"), hostile).0,
+            "http://a.test/api/list?page=1&after=%7Bq%7D%26x%3D1%0D%0A"
+        );
+        let post = |body: Value| request(json!({"method": "POST", "body": body}));
+        let form = post(json!({"form": [{"name": "start", "value": "0"}]}));
+        assert_eq!(of(&form, &pages(PagePlace::Form, "start"), number.clone()).1, "start=2");
+        let body = post(json!({"json": {"variables": {"first": 6}}}));
+        let cursor = Position::Cursor("b}c".to_owned());
+        assert_eq!(
+            of(&body, &pages(PagePlace::Json, "/variables/after"), cursor).1,
+            r#"{"variables":{"first":6,"after":"b}c"}}"#
+        );
+        assert!(at(&query, &pages(PagePlace::Json, "/x"), &number).is_err());
+    }
+
+    #[test]
+    fn addresses_stay_at_the_site() {
+        let first = request(json!({"query": [{"name": "q", "value": "{q}"}]}));
+        let of =
+            |it: &str| at(&first, &pages(PagePlace::Query, ""), &Position::Address(it.to_owned()));
+        for (address, expected) in [
+            ("?q=a&page=2", "http://a.test/api/list?q=a&page=2"),
+            ("/list/a%20b/2?x=%7By%7D", "http://a.test/list/a%20b/2?x=%7By%7D"),
+            ("http://a.test/n?after=b%2Bc", "http://a.test/n?after=b%2Bc"),
+        ] {
+            assert_eq!(sent(&of(address).unwrap()).0, expected);
+        }
+        for it in [
+            "http://b.test/x",
+            "//b.test/x",
+            "https://a.test/x",
+            "http://u:p@a.test/x",
+            "javascript:x",
+        ] {
+            assert!(of(it).is_err(), "{it}");
+        }
+    }
+}
