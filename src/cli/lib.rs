@@ -48,6 +48,7 @@ mod remote;
 mod research;
 mod rows;
 mod run;
+mod run_file;
 mod runs;
 mod runs_compare;
 mod runs_watch;

@@ -1,11 +1,17 @@
 //! `commis recipe run`
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::Duration,
+};
 
 use super::{
     Global,
     learn::pairs,
     rows::{self, Format},
+    run_file::ItemFile,
     wire::{self, Place, clean},
 };
 use serde_json::Value;
@@ -15,7 +21,9 @@ use commis_base::{
     error::{Code, Error, Result},
     ids::RecipeName,
 };
-use commis_learn::{BrowserPool, Extent, Noted, Runs, Sessions, note, refused, stays_at, way_back};
+use commis_learn::{
+    BrowserPool, Extent, Noted, Runs, Sessions, asked, note, refused, stays_at, way_back,
+};
 use commis_net::{
     egress::EgressPolicy,
     transport::retry::{Wait, Why},
@@ -63,6 +71,9 @@ pub struct Args {
     /// Go on where a run ended: its `continue_from`, with the same values
     #[arg(long, value_name = "TOKEN")]
     continue_from: Option<String>,
+    /// Write the items to this new file, a line of JSON each, page by page; the same command goes on where it was ended
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["json", "continue_from", "max_items", "max_pages"])]
+    out: Option<PathBuf>,
     /// How the data is printed
     #[arg(long, value_enum, default_value_t, conflicts_with = "json")]
     format: Format,
@@ -94,13 +105,22 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
     let runs = Runs { caller: &caller, sessions: &sessions, tell: &told };
     let count = (&registry, state.as_ref().map_err(Error::code));
     let format = if args.json { None } else { Some(args.format) };
-    let mut printed = Printed { format, all: Vec::new() };
-    let result = match args.extent(&recipe) {
+    let file = match &args.out {
+        Some(it) => Some(args.file(it, &recipe, &params)?),
+        None => None,
+    };
+    if let Some(it) = file.as_ref().filter(|it| it.is_whole()) {
+        wire::say(&format!("{name}: {} items, all written before", it.items()));
+        file.map(ItemFile::finish).transpose()?;
+        return Ok(0);
+    }
+    let mut printed = Printed { format, all: Vec::new(), file };
+    let result = match args.extent(&recipe, printed.file.as_ref()) {
         None => runs.serve((&recipe, held.source), &params, count).await,
         Some(extent) => {
-            let mut page = |items: Vec<Value>, _: Option<&str>| printed.page(items);
+            let mut page = |items: Vec<Value>, at: Option<&str>| printed.page(items, at);
             let ran = runs.follow((&recipe, held.source), &params, count, &extent, &mut page).await;
-            ran.map(|it| printed.whole(it))
+            ran.and_then(|it| printed.whole(it))
         }
     };
     sessions.close().await;
@@ -124,8 +144,26 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
 const USUAL_PAGES: u64 = 100;
 
 impl Args {
+    /// The file that takes the items. Fails with `PARAM_INVALID` where the recipe knows one page, and as [`ItemFile::open`].
+    fn file(
+        &self,
+        path: &Path,
+        recipe: &Recipe,
+        params: &BTreeMap<String, String>,
+    ) -> Result<ItemFile> {
+        if recipe.pages.is_none() {
+            let why = format!("{} knows one page of its list", recipe.name);
+            return Err(Error::new(Code::ParamInvalid, why).hint("--format ndjson > FILE"));
+        }
+        ItemFile::open(path, &asked(recipe, params))
+    }
+
     /// How much of the list is wanted; `None` where the answer is one page.
-    fn extent(&self, recipe: &Recipe) -> Option<Extent> {
+    fn extent(&self, recipe: &Recipe, file: Option<&ItemFile>) -> Option<Extent> {
+        if let Some(file) = file {
+            let from = file.continue_from().map(str::to_owned);
+            return Some(Extent { from, ..Extent::default() });
+        }
         let given = self.all || self.max_items.or(self.max_pages).is_some();
         if !given && self.continue_from.is_none() && recipe.pages.is_none() {
             return None;
@@ -143,11 +181,17 @@ impl Args {
 struct Printed {
     format: Option<Format>,
     all: Vec<Value>,
+    file: Option<ItemFile>,
 }
 
 impl Printed {
     /// NDJSON is printed page by page, and takes no memory; what has a beginning and an end is kept.
-    fn page(&mut self, mut items: Vec<Value>) -> Result<()> {
+    fn page(&mut self, mut items: Vec<Value>, continue_from: Option<&str>) -> Result<()> {
+        if let Some(file) = &mut self.file {
+            file.page(&items, continue_from)?;
+            wire::say(&format!("{} items", file.items()));
+            return Ok(());
+        }
         if self.format == Some(Format::Ndjson) {
             return rows::print(&Value::Array(items), Format::Ndjson);
         }
@@ -155,13 +199,19 @@ impl Printed {
         Ok(())
     }
 
-    fn whole(&mut self, result: RecipeRunResult) -> RecipeRunResult {
+    fn whole(&mut self, result: RecipeRunResult) -> Result<RecipeRunResult> {
+        if let Some(file) = self.file.take() {
+            if result.success && result.continue_from.is_none() {
+                file.finish()?;
+            }
+            return Ok(RecipeRunResult { data: Value::Null, ..result });
+        }
         let data = match self.format {
             Some(Format::Ndjson) => Value::Null,
             _ if result.success || !self.all.is_empty() => std::mem::take(&mut self.all).into(),
             _ => result.data.clone(),
         };
-        RecipeRunResult { data, ..result }
+        Ok(RecipeRunResult { data, ..result })
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::origin;
 use commis_net::egress::site_of;
+use commis_recipe::paging::{PageBy, Pages};
 use commis_recipe::{
     auth,
     model::{
@@ -86,6 +87,9 @@ pub fn words(held: &Held) -> Vec<String> {
                 it.evidence
             ));
         }
+        if let Some(it) = &held.recipe.pages {
+            out.push(of_pages(it));
+        }
         out.push(format!(
             "fingerprint: {} over {} typed paths (version {}); an answer less alike than {} % is reported as drift",
             proof.fingerprint_sha256,
@@ -95,6 +99,30 @@ pub fn words(held: &Held) -> Vec<String> {
         ));
     }
     out
+}
+
+/// How the recipe follows its list, and what that was proven by.
+fn of_pages(it: &Pages) -> String {
+    let way = match (&it.parameter, &it.next) {
+        (Some(name), Some(next)) if it.by == PageBy::Cursor => format!("`{name}` takes `{next}`"),
+        (Some(name), _) => {
+            format!("`{name}` counts {}", if it.by == PageBy::Page { "pages" } else { "items" })
+        }
+        (None, Some(next)) => format!("`{next}` gives the address"),
+        (None, None) if it.by == PageBy::LinkHeader => {
+            "the header Link gives the address".to_owned()
+        }
+        (None, None) => "a link of the page gives the address".to_owned(),
+    };
+    let seen = it.seen;
+    let counted = if seen.counted { ", as many as the site says" } else { "" };
+    let usual = if it.all { "a run gives all pages" } else { "--all gives all pages" };
+    format!(
+        "pages: by {}, {way}; proven by {} items on {} pages{counted}; {usual}",
+        it.by.as_str(),
+        seen.items,
+        seen.pages
+    )
 }
 
 fn key(it: &Auth) -> String {

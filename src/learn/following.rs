@@ -47,6 +47,29 @@ pub fn asked(recipe: &Recipe, params: &BTreeMap<String, String>) -> String {
 }
 
 impl Runs<'_> {
+    /// The pages of a list as one answer; of a recipe that knows no pages, where none are asked for, its answer. Fails as
+    /// [`Runs::follow`].
+    pub async fn gather(
+        self,
+        (recipe, source): (&Recipe, Source),
+        params: &BTreeMap<String, String>,
+        counted: (&Registry, Result<&State, Code>),
+        extent: &Extent,
+    ) -> Result<RecipeRunResult> {
+        let is_one = extent.from.is_none() && extent.max_items.is_none();
+        if recipe.pages.is_none() && is_one && extent.max_pages == Some(1) {
+            return self.serve((recipe, source), params, counted).await;
+        }
+        let mut all = Vec::new();
+        let mut page = |mut items: Vec<Value>, _: Option<&str>| {
+            all.append(&mut items);
+            Ok(())
+        };
+        let ran = self.follow((recipe, source), params, counted, extent, &mut page).await?;
+        let has_data = ran.success || !all.is_empty();
+        Ok(if has_data { RecipeRunResult { data: all.into(), ..ran } } else { ran })
+    }
+
     /// Gives the pages of a list one after the other. The result's data is that of no page: it goes to `on_page`; its items are
     /// those of all pages. A page that fails ends the run with its error and a token to go on from.
     ///
@@ -67,6 +90,12 @@ impl Runs<'_> {
             )
             .hint("learn it again where the page shows how the list goes on; `recipe explain` says what was seen"));
         };
+        // What is not known to read is sent once.
+        if !self.caller.compiled(recipe)?.repeatable() {
+            let why = format!("`{}` was not learned here, and may change something", recipe.name);
+            return Err(Error::new(Code::RecipeMayChange, why)
+                .hint("prove it first: `commis recipe verify`"));
+        }
         let asked = asked(recipe, params);
         let from = extent.from.as_deref().map(|it| resumption(&asked, it)).transpose()?;
         let mut walk = Walk::new(pages, from, extent);

@@ -46,6 +46,8 @@ pub struct PageWalk {
     asked: HashSet<u64>,
     given: u64,
     repeated: u64,
+    /// Items came a second time, and not because one page begins with what ended the last.
+    scattered: bool,
     count: u64,
     total: Option<u64>,
     totals: BTreeSet<u64>,
@@ -69,6 +71,7 @@ impl PageWalk {
             asked: HashSet::new(),
             given,
             repeated: 0,
+            scattered: false,
             count: 0,
             total: None,
             totals: BTreeSet::new(),
@@ -119,6 +122,9 @@ impl PageWalk {
             }
             return self.finish(PageEnd::Repeats).map(|()| Vec::new());
         }
+        let known = marks.iter().filter(|it| self.seen.contains(it)).count();
+        let overlaps = self.last.ends_with(marks.get(..known).unwrap_or_default());
+        self.scattered |= known > 0 && !overlaps && !self.pages.alike;
         let mut new = Vec::with_capacity(items.len());
         for (item, mark) in items.into_iter().zip(&marks) {
             // Within one page, what is alike is two things.
@@ -237,6 +243,11 @@ impl PageWalk {
         self.repeated
     }
 
+    /// Items came a second time in a way that pages which overlap do not explain: others may be missing.
+    pub const fn is_scattered(&self) -> bool {
+        self.scattered
+    }
+
     /// Items that the site says there are.
     pub const fn total(&self) -> Option<u64> {
         self.total
@@ -247,6 +258,7 @@ impl PageWalk {
         match (self.end, self.total) {
             (None, _) => Some(false),
             (Some(_), Some(total)) => Some(self.given >= total),
+            (Some(_), None) if self.scattered => Some(false),
             (Some(end), None) => self.may_end(end).then_some(true),
         }
     }
@@ -267,6 +279,12 @@ impl PageWalk {
                 "the site stopped {how} after {} of {total} items: it may give no more to anyone",
                 self.given
             ));
+        }
+        if self.scattered && self.total.is_none_or(|it| self.given < it) {
+            out.push(
+                "items came twice on different pages: the order of the list is not stable, and others may be missing"
+                    .to_owned(),
+            );
         }
         if let Some(end) = self.end.filter(|it| !self.may_end(*it))
             && self.total.is_none()
@@ -404,6 +422,27 @@ mod tests {
         let (ids, walk) = follow(&by_cursor, site);
         let walk = walk.unwrap();
         assert_eq!((ids, walk.repeated(), walk.complete()), ((0..10).collect(), 2, Some(true)));
+    }
+
+    #[test]
+    fn an_order_that_is_not_stable_is_no_whole_list() {
+        let by_page = pages(PageBy::Page, &[PageEnd::Empty]);
+        let site = |total: Option<u64>| {
+            move |at: Option<&Position>| match number(at) {
+                1 => answer(0..5, None, total),
+                2 => PageAnswer {
+                    items: [5, 2, 6].map(|id| json!({"id": id})).to_vec(),
+                    next: None,
+                    total,
+                },
+                _ => answer(0..0, None, total),
+            }
+        };
+        let (ids, walk) = follow(&by_page, site(None));
+        let walk = walk.unwrap();
+        assert_eq!((ids, walk.complete()), (vec![0, 1, 2, 3, 4, 5, 6], Some(false)));
+        assert!(walk.warnings()[0].contains("not stable"));
+        assert_eq!(follow(&by_page, site(Some(7))).1.unwrap().complete(), Some(true));
     }
 
     #[test]

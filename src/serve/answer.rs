@@ -70,6 +70,12 @@ pub struct Meta {
     /// Whether the data holds all of them: false where the list goes on.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub complete: Option<bool>,
+    /// Pages that were followed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pages: Option<u64>,
+    /// Where the list goes on: a later call with the same values takes it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub continue_from: Option<String>,
     /// Why the data may not be what was asked for.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,

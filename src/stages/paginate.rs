@@ -196,6 +196,10 @@ impl<'a, 'r> Paging<'a, 'r> {
         if repeated * 100 > given * OVERLAP {
             return Ok(Err(None));
         }
+        if walk.is_scattered() && walk.total().is_none() {
+            let why = "items of it come twice on different pages: its order is not stable";
+            return Ok(Err(Some(why.to_owned())));
+        }
         match walk.total() {
             Some(total) if given != total && walk.count() > 1 => {
                 Ok(Err(Some(format!("its pages hold {given} items and the site says {total}"))))

@@ -45,6 +45,7 @@ mod mcp_wire;
 mod model;
 mod outputs;
 mod own;
+mod pages;
 mod polite;
 mod quickstart;
 mod redact;

@@ -22,7 +22,7 @@ use super::{
 use crate::{
     answer::{Meta, Trouble},
     mcp::find::scored,
-    operations::{Asked, Meant, Sought, meant, run_data, stopped},
+    operations::{Asked, Meant, Sought, meant, run_usual, stopped},
     principal::{Area, Need, Right},
 };
 use commis_agent::{
@@ -376,7 +376,7 @@ impl At<'_> {
             Ok(it) => it,
             Err(err) => return Ok(Err(err.into())),
         };
-        let (data, _) = match run_data(self.asked, &it.known, it.params.clone(), false).await {
+        let (data, _) = match run_usual(self.asked, &it.known, it.params.clone()).await {
             Ok(it) => it,
             Err(err) => return Ok(Err(err)),
         };

@@ -25,6 +25,7 @@ use super::{
     complete,
     listed::{self, Recipes, Wanted},
     strange,
+    tool::{CONTINUE_FROM, continues},
 };
 use crate::{
     Daemon,
@@ -440,13 +441,19 @@ impl Face {
         &self,
         who: &Principal,
         tool: &str,
-        args: JsonObject,
+        mut args: JsonObject,
     ) -> Option<(&'static Row, JsonObject)> {
         let name = RecipeName::new(tool.strip_prefix("recipe_")?).ok()?;
         let known = self.daemon.pantry.get(&name).ok()?;
         let is_one = who.sees(name.as_str()) && known.tool().name.as_deref() == Some(tool);
         let row = TABLE.iter().find(|it| it.spec.name == "recipe_run").filter(|_| is_one)?;
-        Some((row, object(json!({"name": name.as_str(), "params": args}))))
+        let mut call = object(json!({"name": name.as_str()}));
+        // A list that goes on is one more argument of its tool.
+        if continues(&known.recipe) {
+            call.extend(args.remove(CONTINUE_FROM).map(|it| (CONTINUE_FROM.to_owned(), it)));
+        }
+        call.insert("params".to_owned(), Value::Object(args));
+        Some((row, call))
     }
 
     /// Arguments of a run with every value that the recipe needs: those that are missing are asked for where the client can ask

@@ -42,13 +42,27 @@ pub struct Tool {
     declared: Declared,
 }
 
+/// The argument that goes on with a list.
+pub const CONTINUE_FROM: &str = "continue_from";
+
+/// Whether the recipe's tool takes [`CONTINUE_FROM`].
+pub fn continues(recipe: &Recipe) -> bool {
+    recipe.pages.is_some() && recipe.parameters.iter().all(|it| it.name != CONTINUE_FROM)
+}
+
 impl Tool {
     pub fn of(recipe: &Recipe) -> Self {
         let name = format!("recipe_{}", recipe.name);
         let is_taken = super::super::operations::find(&name).is_some();
         let name = Some(name).filter(|it| it.len() <= MAX_NAME && !is_taken);
         let reads_only = reads_only(recipe);
-        let (input, data) = (input_schema(recipe), data_schema(recipe, None));
+        let (mut input, data) = (input_schema(recipe), data_schema(recipe, None));
+        if continues(recipe)
+            && let Some(all) = input.get_mut("properties").and_then(Value::as_object_mut)
+        {
+            let text = "continue_from of the last answer";
+            all.insert(CONTINUE_FROM.to_owned(), json!({"type": "string", "description": text}));
+        }
         let brief = brief(&if recipe.trust.has_strange_words() {
             without_words(&input)
         } else {

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::{
-    Asked, Kind, Length, Meta, Row, Spec, Tool, Verb, plain, recipes::run_data, row, tasks,
+    Asked, Kind, Length, Meta, Row, Spec, Tool, Verb, plain, recipes::run_usual, row, tasks,
 };
 use crate::{
     answer::Trouble,
@@ -393,7 +393,7 @@ async fn run(asked: Asked, it: Wanted) -> Out<Ran> {
     if let Some(Meant { known, params }) = best.filter(|_| wants_recipe) {
         let begun = Instant::now();
         let name = known.recipe.name.to_string();
-        match run_data(&asked, &known, params, false).await {
+        match run_usual(&asked, &known, params).await {
             Ok((data, meta)) => {
                 let ms = begun.elapsed().as_millis() as u64;
                 let ran = Ran {

@@ -32,7 +32,7 @@ pub use self::{
 };
 pub(crate) use self::{
     doing::{Meant, Sought, meant},
-    recipes::run_data,
+    recipes::run_usual,
     trail::{LearnRequest as Learned, learned, trail},
 };
 use super::{

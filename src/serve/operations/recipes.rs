@@ -21,8 +21,8 @@ use commis_base::{
 };
 use commis_export::{File, Form};
 use commis_learn::{
-    Finding, Heal, Inspected, Shown, Verdict, apart, inspect, is_finding, nobody_consents, note,
-    prove, refused, render, told_health, words,
+    Extent, Finding, Heal, Inspected, Shown, Verdict, apart, inspect, is_finding, nobody_consents,
+    note, prove, refused, render, told_health, words,
 };
 use commis_recipe::{
     model::{Recipe, Status},
@@ -388,19 +388,47 @@ struct Run {
     /// Also when it was never verified.
     #[serde(default)]
     draft: bool,
+    /// Items at most, over as many pages as that takes.
+    #[schemars(range(min = 1))]
+    max_items: Option<u64>,
+    /// Pages of the list at most.
+    #[schemars(range(min = 1))]
+    max_pages: Option<u64>,
+    /// Where an earlier answer ended: its `continue_from`, with the same values.
+    #[schemars(length(max = 32_000))]
+    continue_from: Option<String>,
 }
+
+/// Pages that one call follows where nobody says how many.
+const USUAL_PAGES: u64 = 10;
 
 async fn run(asked: Asked, args: Run) -> Out<Value> {
     let known = seen(&asked, &args.name)?;
-    run_data(&asked, &known, args.params.into(), args.draft).await
+    let usual = Extent::usual(&known.recipe, USUAL_PAGES);
+    let extent = Extent {
+        max_pages: args.max_pages.or(usual.max_pages.filter(|_| args.max_items.is_none())),
+        max_items: args.max_items,
+        from: args.continue_from,
+    };
+    run_data(&asked, &known, args.params.into(), args.draft, extent).await
+}
+
+/// [`run_data`] of as much of a list as its recipe usually gives.
+pub async fn run_usual(
+    asked: &Asked,
+    known: &Arc<Known>,
+    params: BTreeMap<String, String>,
+) -> Out<Value> {
+    run_data(asked, known, params, false, Extent::usual(&known.recipe, USUAL_PAGES)).await
 }
 
 /// Runs a recipe, counts the run, and returns its data. Fails with what the run ended in.
-pub async fn run_data(
+async fn run_data(
     asked: &Asked,
     known: &Arc<Known>,
     params: BTreeMap<String, String>,
     draft: bool,
+    extent: Extent,
 ) -> Out<Value> {
     let daemon = &asked.daemon;
     let recipe = &known.recipe;
@@ -427,7 +455,7 @@ pub async fn run_data(
         Err(code) => Err(*code),
     };
     let counted = (&daemon.pantry.registry, state);
-    let serve = world.runs().serve((recipe, known.source), &params, counted);
+    let serve = world.runs().gather((recipe, known.source), &params, counted, &extent);
     let ran = tokio::time::timeout(DEADLINE, serve).await.unwrap_or_else(|_| {
         Err(Error::new(Code::Timeout, "the run took more than a minute, all its attempts together"))
     });
@@ -491,6 +519,8 @@ fn meta(ran: &RecipeRunResult) -> Meta {
         redirect_hops: Some(ran.redirect_hops),
         total: ran.total,
         complete: ran.complete,
+        pages: ran.pages,
+        continue_from: ran.continue_from.clone(),
         warnings: ran.warnings.clone(),
         similarity_bp: ran.similarity_bp,
         ..Meta::default()

@@ -1,0 +1,189 @@
+//! Lists that are followed over their pages: learned, run whole, in parts, and after kills.
+
+use std::{
+    process::Stdio,
+    time::{Duration, Instant},
+};
+
+use serde_json::{Value, json};
+
+use crate::support::{Home, Web, has_chromium, write};
+
+const STEPS: &str = "
+- fill: {role: textbox, name: Place, value: '{place}'}
+- click: {role: button, name: Show finds}
+- wait_for: {selector: '#finds tr'}
+";
+
+/// A recipe for the finds of `spore.test`, whose pages overlap and whose last one names itself.
+fn finds(home: &Home) {
+    home.proven(
+        "finds",
+        "
+version: 2
+name: finds
+task: List all finds in {place}
+status: verified
+source_url: http://spore.test/
+parameters:
+- {name: place, type: str, required: true, source: task_input, examples: [oakham, firwood]}
+request:
+  method: GET
+  url: http://spore.test/finds
+  query: [{name: place, value: '{place}'}]
+  allowed_domains: [spore.test]
+response: {type: json, extract: finds, min_items: 1}
+pages:
+  by: cursor
+  parameter: mark
+  next: mark
+  ends: [same]
+  all: true
+  seen: {pages: 7, items: 104, repeated: 10}
+verification:
+  fingerprint_version: 1
+  fingerprint_sha256: x
+  verified_at: '2026-01-02T03:04:05Z'
+  transport: public_http
+  requires_session: false
+",
+    );
+}
+
+fn numbers(items: &[Value]) -> Vec<String> {
+    items.iter().map(|it| it["number"].as_str().unwrap_or_default().to_owned()).collect()
+}
+
+/// `F001` to `F041`, each once.
+#[track_caller]
+fn are_whole(items: &[Value], count: usize) {
+    let all = numbers(items);
+    let expected: Vec<String> = (1..=count).map(|it| format!("F{it:03}")).collect();
+    let begun: Vec<&str> = all.iter().filter_map(|it| it.split('-').next()).collect();
+    assert_eq!(begun, expected);
+}
+
+#[test]
+fn a_list_is_learned_with_its_pages() {
+    if !has_chromium() {
+        return;
+    }
+    let home = Home::new();
+    let web = Web::start(&home);
+    let at = ["--test-host", &web.test_host];
+    let steps = home.path().join("steps.yaml");
+    write(&steps, STEPS);
+    let learn = [
+        "recipe",
+        "learn",
+        "--url",
+        "http://spore.test/",
+        "--steps",
+        steps.to_str().unwrap(),
+        "--task",
+        "List all mushroom finds in {place}",
+        "--name",
+        "spore",
+        "-p",
+        "place=oakham",
+        "--second",
+        "place=firwood",
+        "--json",
+    ];
+    let (code, entry) = home.json(&[&learn[..], &at].concat());
+    assert_eq!((code, &entry["outcome"]), (0, &json!("verified")), "{entry}");
+    for (place, count) in [("marsh", 7), ("oakham", 41), ("firwood", 63)] {
+        let value = format!("place={place}");
+        let run = ["recipe", "run", "spore", "-p", &value, "--json"];
+        let (code, ran) = home.json(&[&run[..], &at].concat());
+        assert_eq!((code, &ran["complete"]), (0, &json!(true)), "{place}: {ran}");
+        are_whole(ran["data"].as_array().unwrap(), count);
+    }
+    let explained = home.run(&["recipe", "explain", "spore"]);
+    let text = String::from_utf8_lossy(&explained.stdout);
+    assert!(text.contains("pages: by cursor, `mark` takes `mark`"), "{text}");
+}
+
+#[test]
+fn a_list_is_given_in_parts() {
+    let home = Home::new();
+    let web = Web::start(&home);
+    finds(&home);
+    let run = |more: &[&str]| {
+        let own = ["recipe", "run", "finds", "-p", "place=firwood", "--json", "--test-host"];
+        home.json(&[&own[..], &[web.test_host.as_str()], more].concat())
+    };
+    let mut all = Vec::new();
+    let mut token: Option<String> = None;
+    for _ in 0..20 {
+        let more = token.as_ref().map(|it| ["--continue-from", it.as_str()]);
+        let mut args = vec!["--max-items", "9"];
+        args.extend(more.iter().flatten());
+        let (code, ran) = run(&args);
+        assert_eq!(code, 0, "{ran}");
+        all.extend(ran["data"].as_array().unwrap().clone());
+        token = ran["continue_from"].as_str().map(str::to_owned);
+        assert_eq!(ran["complete"], json!(token.is_none()));
+        if token.is_none() {
+            break;
+        }
+    }
+    are_whole(&all, 63);
+    // A token of other values is refused.
+    let (_, first) = run(&["--max-pages", "1"]);
+    let token = first["continue_from"].as_str().unwrap();
+    let other = home.run(&[
+        "recipe",
+        "run",
+        "finds",
+        "-p",
+        "place=oakham",
+        "--continue-from",
+        token,
+        "--test-host",
+        &web.test_host,
+    ]);
+    let said = String::from_utf8_lossy(&other.stderr);
+    assert!(said.contains("[PARAM_INVALID]"), "{said}");
+}
+
+#[test]
+fn a_file_of_items_survives_kills() {
+    let home = Home::new();
+    let web = Web::start(&home);
+    finds(&home);
+    let out = home.path().join("finds.ndjson");
+    let state = home.path().join("finds.ndjson.commis-part");
+    let args = [
+        "recipe",
+        "run",
+        "finds",
+        "-p",
+        "place=firwood",
+        "--out",
+        out.to_str().unwrap(),
+        "--test-host",
+        &web.test_host,
+    ];
+    let deadline = Instant::now() + Duration::from_secs(120);
+    for round in 0_u64.. {
+        assert!(Instant::now() < deadline, "never whole");
+        let mut child =
+            home.command(&args).stderr(Stdio::null()).stdout(Stdio::null()).spawn().unwrap();
+        // Later each time, so that every part of a run is hit.
+        let end = Instant::now() + Duration::from_millis(5 + 12 * round);
+        let mut done = None;
+        while done.is_none() && Instant::now() < end {
+            done = child.try_wait().unwrap();
+        }
+        if done.is_some_and(|it| it.success()) {
+            break;
+        }
+        _ = child.kill();
+        child.wait().unwrap();
+    }
+    assert!(!state.exists());
+    let text = std::fs::read_to_string(&out).unwrap();
+    let items: Vec<Value> = text.lines().map(|it| serde_json::from_str(it).unwrap()).collect();
+    are_whole(&items, 63);
+}
