@@ -123,6 +123,21 @@ pub fn export(
             .hint("`commis recipe get NAME` shows what a recipe takes"));
     }
     let mut out = Exported::default();
+    let calls_commis = matches!(form, Form::OpenaiTools | Form::Mcp | Form::Skill);
+    let mut held = Vec::with_capacity(recipes.len());
+    for it in recipes {
+        match &it.pages {
+            Some(pages) if pages.all && !calls_commis => {
+                out.refuse(it, "its task asks for all items, and this form asks for one page");
+            }
+            Some(_) if !calls_commis => {
+                out.notes.push(format!("{}: the first page of its list", it.name));
+                held.push(it.clone());
+            }
+            _ => held.push(it.clone()),
+        }
+    }
+    let recipes = &held[..];
     match form {
         Form::Openapi => openapi::write(recipes, &mut out)?,
         Form::Curl => curl::write(recipes, given, &mut out)?,

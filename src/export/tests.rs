@@ -397,6 +397,23 @@ fn tools_and_skills_call_commis() {
 }
 
 #[test]
+fn all_pages_go_into_the_forms_that_call_commis() {
+    let pages = |all: bool| -> Recipe {
+        let pages = serde_json::json!({
+            "by": "page", "parameter": "page", "first": 1, "ends": ["empty"], "all": all, "seen": {"pages": 4, "items": 40},
+        });
+        Recipe { version: 2, pages: serde_json::from_value(pages).unwrap(), ..search() }
+    };
+    for form in Form::ALL {
+        let calls_commis = matches!(form, Form::OpenaiTools | Form::Mcp | Form::Skill);
+        let all = exported(*form, &[pages(true)]);
+        assert_eq!(all.refused.is_empty(), calls_commis, "{form:?}");
+        let first = exported(*form, &[pages(false)]);
+        assert!(first.refused.is_empty() && first.notes.is_empty() == calls_commis, "{form:?}");
+    }
+}
+
+#[test]
 fn the_library_goes_into_every_form() {
     let all: Vec<Recipe> =
         library::NAMES.iter().map(|it| yaml::parse(library::text(it).unwrap()).unwrap()).collect();
