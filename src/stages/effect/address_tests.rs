@@ -287,7 +287,7 @@ fn these_speak_of_a_change() {
 
 #[test]
 fn other_methods_are_not_known() {
-    for method in ["PUT", "PATCH", "DELETE", "MERGE", "PROPFIND", "get", "", "CONNECT"] {
+    for method in ["PUT", "PATCH", "DELETE", "MERGE", "PROPPATCH", "get", "", "CONNECT"] {
         assert!(
             known_to_read(method, "https://a.test/search?q=x", None, None).is_err(),
             "{method}"

@@ -9,10 +9,10 @@ use super::{
     address::{in_pair, key, typed},
     conventions::is_action,
     fields,
-    names::{Says, operation},
+    names::{Says, adjusts, operation},
     verbs::{
         ABOUT, ACTIONS, AMOUNTS, BOTH, CHANGING, COUNTS, LISTED, ONE, QUESTIONS, SEARCHED,
-        TECHNICAL, TEXTS, among, is_strong, states, words,
+        LEADS, STATED, STATES, TECHNICAL, TEXTS, among, is_strong, states, words,
     },
 };
 
@@ -31,8 +31,10 @@ pub enum Content<'a> {
 /// How much of a body is a question.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Question {
-    /// It names how much of what, or one thing alone, or cannot be taken apart.
+    /// It names how much of what, or one thing beside what is not known, or cannot be taken apart.
     Thing,
+    /// It names things by their number, and nothing else.
+    One,
     /// It is not known what it says.
     Other,
     Empty,
@@ -101,7 +103,9 @@ impl<'a> Body<'a> {
     pub fn is_hidden(&self, call: &Call<'_>) -> bool {
         let kind = call.header("content-type").unwrap_or_default();
         let is_call = ["grpc", "proto", "xml", "connect+"].iter().any(|it| kind.contains(it));
-        let is_query = self.text.as_deref().is_some_and(|it| it.starts_with(['<', '$']));
+        let is_query = self.text.as_deref().is_some_and(|it| {
+            it.starts_with(['<', '$']) || it.contains("-methodName=") || call.header("x-gwt-permutation").is_some()
+        });
         self.fields.is_none() && !is_call && !is_query
     }
 
@@ -141,7 +145,7 @@ impl<'a> Body<'a> {
     pub fn keeps(&self) -> bool {
         self.all().iter().any(|(name, value)| {
             // `indexName` names what is searched.
-            is_text(name) && !value.trim().is_empty()
+            is_text(name) && !value.trim().is_empty() && !is_program(value)
         })
     }
 
@@ -151,7 +155,7 @@ impl<'a> Body<'a> {
             let mut parts = name.split('/').rev().skip(1);
             let is_listed =
                 parts.any(|it| !it.is_empty() && it.bytes().all(|it| it.is_ascii_digit()));
-            is_text(name) && !value.trim().is_empty() && !is_listed
+            is_text(name) && !value.trim().is_empty() && !is_listed && !is_program(value)
         })
     }
 
@@ -164,6 +168,9 @@ impl<'a> Body<'a> {
         }
         let is = |it: Kind| has[it as usize];
         let asks = is(Kind::Question) || is(Kind::Paging);
+        if is(Kind::One) && !asks && !is(Kind::Amount) && !is(Kind::Other) {
+            return Question::One;
+        }
         if is(Kind::Amount) || is(Kind::One) && !asks {
             return Question::Thing;
         }
@@ -179,6 +186,58 @@ impl<'a> Body<'a> {
         }
     }
 
+    /// Whether it is one statement of a query language or more, each of which asks, and says nothing else of weight.
+    pub fn is_statement(&self) -> bool {
+        if let Some(text) = self.text.as_deref().filter(|_| self.fields.is_none()) {
+            return is_reading(text);
+        }
+        let mut found = false;
+        for (name, value) in self.all() {
+            let is_stated = words(key(name)).iter().any(|it| among(it, &[STATED, &["query"]]));
+            if is_stated && value.contains(char::is_whitespace) {
+                if !is_reading(value) {
+                    return false;
+                }
+                found = true;
+            } else if !name.contains("param")
+                && !matches!(kind(name, value), Kind::Technical | Kind::Paging | Kind::Bound)
+            {
+                return false;
+            }
+        }
+        found
+    }
+
+    /// Whether it asks for the rows of a table as components for tables do: where a part begins and how long it is, with a counter of
+    /// requests, the columns or the order.
+    pub fn is_grid(&self) -> bool {
+        let named: Vec<String> = self
+            .all()
+            .iter()
+            .map(|it| it.0.trim_start_matches('/').to_ascii_lowercase())
+            .collect();
+        let has = |it: &str| named.iter().any(|name| name == it);
+        let begins = |it: &str| named.iter().any(|name| name.starts_with(it));
+        let tables = has("draw") && has("start") && has("length");
+        let jq = has("rows") && has("page") && has("sidx") && has("sord");
+        let adaptor = has("skip") && has("take") && (begins("sort") || has("requirescounts"));
+        let rest = |it: &(String, String)| {
+            let kind = kind(&it.0, &it.1);
+            matches!(kind, Kind::Amount) || is_action(&it.0)
+        };
+        (tables || jq || adaptor) && !self.all().iter().any(rest)
+    }
+
+    /// Whether it says in which order, and how much: nobody does so of what is to be done.
+    pub fn is_sorted(&self) -> bool {
+        const HOW_MUCH: &[&str] =
+            &["count", "hitsperpage", "limit", "pagesize", "perpage", "size", "take", "top"];
+        let plain = |it: &str| key(it).to_ascii_lowercase().replace(['-', '_'], "");
+        let sorts = |it: &str| it.to_ascii_lowercase().contains("sort") || plain(it).starts_with("orderby");
+        self.all().iter().any(|it| sorts(&it.0))
+            && self.all().iter().any(|it| among(&plain(&it.0), &[HOW_MUCH]))
+    }
+
     /// Two values of paging at least: where a part begins, and how long it is.
     fn is_listed(&self) -> bool {
         let all = self.all().iter();
@@ -189,6 +248,19 @@ impl<'a> Body<'a> {
     }
 }
 
+/// Whether a text is a statement of a query language that asks: `SELECT …`, `MATCH … RETURN …`.
+fn is_reading(text: &str) -> bool {
+    let all: Vec<String> = words(text);
+    let begins = all.first().is_some_and(|it| among(it, &[LEADS, &["ask", "describe"]]));
+    let asks = all.iter().any(|it| matches!(it.as_str(), "select" | "return" | "ask" | "describe"));
+    let is_prose = !text.contains(['{', '(', '*', '=', '?', '.', ',']) && !all.iter().any(|it| it == "from");
+    begins
+        && asks
+        && !is_prose
+        && text.len() <= 20_000
+        && !all.iter().any(|it| among(it, &[STATES, &["load", "set", "detach", "foreach", "copy"]]))
+}
+
 /// The verb that a field's name is, or its value as programs write them.
 fn done(name: &str, value: &str) -> Option<String> {
     if kind(name, value) != Kind::Other || name.contains(".faces.") {
@@ -196,6 +268,9 @@ fn done(name: &str, value: &str) -> Option<String> {
     }
     let is_off = matches!(value, "" | "0" | "false" | "no" | "off");
     let all = words(key(name));
+    if adjusts(&all, true) {
+        return None;
+    }
     let does = |it: &&String| is_strong(it) || among(it, &[CHANGING]);
     if let Some(word) = all.first().filter(does).filter(|_| !is_off) {
         return Some(word.clone());
@@ -225,14 +300,19 @@ fn kind(name: &str, value: &str) -> Kind {
     }
     // A question in a coding of its own: `{"params": "query=x&hitsPerPage=10"}`.
     let inner = last == "params" && (value.contains("query=") || value.contains("hitsPerPage="));
-    let is_asked = has(QUESTIONS) || says(QUESTIONS) || inner;
+    // `searchword`, `searchString`.
+    let is_asked = has(QUESTIONS) || says(QUESTIONS) || inner || last.starts_with("search");
     if !is_asked && (among(last, &[AMOUNTS]) || says(AMOUNTS)) {
         return Kind::Amount;
     }
     if is_asked {
         return Kind::Question;
     }
-    if has(LISTED) || says(LISTED) {
+    // `{"properties": ["email"]}` says what of each is wanted, and `{"properties": {"email": "x"}}` sets it.
+    let is_chosen = parts.last().is_some_and(|it| it.bytes().all(|it| it.is_ascii_digit()))
+        && among(last, &[CHOSEN])
+        && !value.contains(char::is_whitespace);
+    if is_chosen || has(LISTED) || says(LISTED) || last.starts_with("sort") {
         return Kind::Paging;
     }
     if among(last, &[COUNTS]) || says(BOUNDS) || among(last, &[ABOUT]) && !among(last, &[ACTIONS]) {
@@ -258,10 +338,21 @@ const BOUNDS: &[&str] = &[
     "to", "type", "types", "until", "when", "year", "zip",
 ];
 
+/// Lists of what is wanted of each.
+const CHOSEN: &[&str] = &["attributes", "expand", "include", "includes", "properties", "select"];
+
 /// Whether a field is one in which a question stands.
 #[cfg(test)]
 pub fn is_question(name: &str) -> bool {
     kind(name, "x") == Kind::Question
+}
+
+/// A value that names what a program is to look up: `getManager`.
+fn is_program(value: &str) -> bool {
+    value.bytes().all(|it| it.is_ascii_alphanumeric())
+        && value.starts_with(|it: char| it.is_ascii_lowercase())
+        && words(value).len() > 1
+        && operation(value) == Says::Reads
 }
 
 /// Whether a field is one in which a text to be kept stands.

@@ -8,7 +8,7 @@ use super::{
     Call,
     address::Segment,
     before,
-    body::{Body, batch},
+    body::Body,
     names::{Says, control, operation},
     verbs::{ACTIONS, among, words},
 };
@@ -50,22 +50,23 @@ impl Called {
     }
 }
 
-/// Everything that a POST calls. Fails with why it may change something.
+/// Whether every request of a batch reads; `None` where it is none.
+pub fn batch(url: &Url, body: &Body<'_>) -> Option<Result<(), String>> {
+    super::body::batch(body, url, |it| before(it, None))
+}
+
+/// Everything that a POST calls.
 pub fn calls(
     call: &Call<'_>,
     url: &Url,
     segments: &[Segment],
     body: &Body<'_>,
-) -> Result<Vec<Called>, String> {
+) -> Vec<Called> {
     let mut out = Vec::new();
-    if let Some(each) = batch(body, url, |it| before(it, None)) {
-        each?;
-        return Ok(vec![Called::reading("a batch")]);
-    }
     rpc(call, url, segments, body, &mut out);
     postback(call, url, body, &mut out);
     named(url, body, &mut out);
-    Ok(out)
+    out
 }
 
 /// Whether it says that it is only tried: `dry_run=true`, `validateOnly=true`.
@@ -76,6 +77,25 @@ pub fn is_trial(url: &Url, body: &Body<'_>) -> bool {
             && matches!(&*value.to_ascii_lowercase(), "1" | "all" | "true" | "yes")
     };
     url.query_pairs().any(|it| is(&it.0, &it.1)) || body.all().iter().any(|it| is(&it.0, &it.1))
+}
+
+/// Whether everything is called by its name here, whatever the path is: JSON-RPC and Ext Direct with nothing beside the call, GWT, ZK,
+/// and the actions of pages by SvelteKit and Razor.
+pub fn is_protocol(call: &Call<'_>, url: &Url, body: &Body<'_>) -> bool {
+    if call.header("x-gwt-permutation").is_some() || body.value("dtid").is_some() && body.value("cmd_0").is_some() {
+        return true;
+    }
+    const CALLS: &[&str] = &["auth", "id", "jsonrpc", "method", "params"];
+    const DIRECT: &[&str] = &["action", "data", "method", "tid", "type"];
+    let is = |it: &Value| {
+        let all = it.as_object().map(|it| it.keys().map(String::as_str).collect::<Vec<_>>());
+        let of = |list: &[&str]| all.as_ref().is_some_and(|it| it.iter().all(|it| list.contains(it)));
+        it.get("method").is_some()
+            && (it.get("jsonrpc").is_some() && of(CALLS) || it.get("tid").is_some() && of(DIRECT))
+    };
+    let is_rpc = !body.json.is_empty()
+        && body.json.iter().all(|it| it.as_array().map_or_else(|| is(it), |it| it.iter().all(is)));
+    is_rpc || url.query().is_some_and(|it| it.starts_with('/') || it.starts_with("handler="))
 }
 
 fn kind<'a>(call: &Call<'a>) -> &'a str {
@@ -116,8 +136,14 @@ fn rpc(call: &Call<'_>, url: &Url, segments: &[Segment], body: &Body<'_>, out: &
             out.push(Called::reading(last));
         }
     }
-    if let Some(name) = body.text.as_deref().and_then(xml_call) {
-        out.push(Called::operation(&name));
+    if let Some(text) = body.text.as_deref() {
+        out.extend(xml_call(text).map(|it| Called::operation(&it)));
+        // GWT: a table of texts, of which the fourth is the method; DWR: lines of names and values.
+        if kind.contains("gwt") || call.header("x-gwt-permutation").is_some() {
+            out.push(Called::operation(text.split('|').nth(6).unwrap_or_default()));
+        }
+        let lines = text.lines().filter_map(|it| it.split_once("-methodName="));
+        out.extend(lines.map(|it| Called::operation(it.1)));
     }
     for it in &body.json {
         let calls: Vec<&Value> =
@@ -154,9 +180,17 @@ fn xml_call(text: &str) -> Option<String> {
     if let Some((_, rest)) = text.split_once("<methodName>") {
         return rest.split_once('<').map(|it| it.0.trim().to_owned());
     }
-    let at = [":Body", "<Body"].iter().find_map(|it| text.find(it))?;
-    let inside = text[at..].split_once('>')?.1;
-    let tag = inside.split_once('<')?.1;
+    // Of the services of maps the document is the call: `<wfs:GetFeature …>`.
+    let tag = match [":Body", "<Body"].iter().find_map(|it| text.find(it)) {
+        Some(at) => text[at..].split_once('>')?.1.split_once('<')?.1,
+        None => {
+            let root = text.strip_prefix("<?xml").and_then(|it| it.split_once("?>"));
+            let root = root.map_or(text, |it| it.1.trim_start()).strip_prefix('<')?;
+            let name = root.split(|it: char| it.is_whitespace() || matches!(it, '>' | '/')).next()?;
+            return (operation(name.rsplit(':').next()?) != Says::Nothing)
+                .then(|| name.rsplit(':').next().unwrap_or(name).to_owned());
+        }
+    };
     let name = tag.split(|it: char| it.is_whitespace() || matches!(it, '>' | '/')).next()?;
     Some(name.rsplit(':').next().unwrap_or(name).to_owned())
 }
@@ -204,7 +238,14 @@ fn postback(call: &Call<'_>, url: &Url, body: &Body<'_>, out: &mut Vec<Called>) 
     let all = body.all();
     let of = |name: &str| body.value(name).filter(|it| !it.is_empty());
     let has = |name: &str| all.iter().any(|it| it.0.eq_ignore_ascii_case(name));
-    if has("__VIEWSTATE") || has("__EVENTTARGET") {
+    // DevExpress: words of a call between marks.
+    let marked = of("__CALLBACKPARAM").filter(|_| has("__CALLBACKID"));
+    let shows = |it: &str| ["PAGERONCLICK", "SORT", "FILTER", "EXPAND", "COLLAPSE"].iter().any(|lead| it.starts_with(lead));
+    let mut marks = marked.into_iter().flat_map(|it| it.split(['|', ':', ';']));
+    if let Some(it) = marks.find(|it| it.len() > 3 && it.bytes().all(|it| it.is_ascii_uppercase() || it.is_ascii_digit())) {
+        let says = if shows(it) { Says::Reads } else { operation(&it.to_ascii_lowercase()) };
+        out.push(Called { name: it.to_owned(), says });
+    } else if has("__VIEWSTATE") || has("__EVENTTARGET") {
         let before = out.len();
         if let Some(target) = of("__EVENTTARGET") {
             let says = match of("__EVENTARGUMENT").map(|it| it.split('$').next().unwrap_or(it)) {
@@ -217,7 +258,11 @@ fn postback(call: &Call<'_>, url: &Url, body: &Body<'_>, out: &mut Vec<Called>) 
                     Says::Reads
                 }
                 Some(it) if operation(it) != Says::Nothing => operation(it),
-                _ => operation(target.rsplit('$').next().unwrap_or(target)),
+                _ => match operation(target.rsplit('$').next().unwrap_or(target)) {
+                    // A list of which one is chosen, by which the page is filled anew.
+                    Says::Nothing if is_choice(target) => Says::Reads,
+                    it => it,
+                },
             };
             out.push(Called { name: target.to_owned(), says });
         }
@@ -269,6 +314,12 @@ fn postback(call: &Call<'_>, url: &Url, body: &Body<'_>, out: &mut Vec<Called>) 
     }
 }
 
+/// By what such controls are called before what they are about: `ddlCounty`.
+fn is_choice(name: &str) -> bool {
+    let all = words(name.rsplit(['$', ':']).next().unwrap_or(name));
+    all.len() > 1 && among(&all[0], &[&["cbo", "cmb", "combo", "ddl", "dropdown", "lst"]])
+}
+
 fn is_button(name: &str) -> bool {
     const KINDS: &[&str] = &["btn", "button", "cmd", "ib", "img", "lb", "link", "lnk", "submit"];
     let all = words(name.rsplit(['$', ':']).next().unwrap_or(name));
@@ -312,7 +363,36 @@ fn named(url: &Url, body: &Body<'_>, out: &mut Vec<Called>) {
         let name = name.split(['&', '=']).next().unwrap_or_default();
         out.push(Called::operation(name));
     }
+    let whole = |name: &str| body.value(name).filter(|it| !it.is_empty());
+    // Ext: the class is called its action, and its method is named beside it.
+    let is_class = whole("action").zip(whole("method")).is_some_and(|it| operation(it.0) == Says::Nothing);
     for (name, value) in body.all() {
+        if is_class && name == "/action" {
+            continue;
+        }
+        // Struts: the button's name.
+        if let Some(method) = name.strip_prefix("method:") {
+            out.push(Called::operation(method));
+            continue;
+        }
+        // ZK: `cmd_0=onPaging`; others have a word before: `p_widget_action=PAGE`.
+        let all = words(name.trim_start_matches('/'));
+        let is_named = all.len() > 1 && all.len() <= 4 && !name[1..].contains(['/', '.', '['])
+            && (all[0] == "cmd" || among(&all[all.len() - 1], &[&["action", "command", "method"]]))
+            && !is_action(name);
+        let says = match operation(value) {
+            Says::Nothing if words(value).last().is_some_and(|it| among(it, &[&["page", "paging", "sort", "sorting"]])) => Says::Reads,
+            it => it,
+        };
+        if is_named && says != Says::Nothing {
+            out.push(Called { name: value.clone(), says });
+            continue;
+        }
+        // A word that asks counts where one that says nothing does not: `task=search`.
+        if among(name, &[&["task", "function"]]) && says == Says::Reads {
+            out.push(Called { name: value.clone(), says });
+            continue;
+        }
         if value.is_empty() {
             if name.to_ascii_uppercase().starts_with("$ACTION_") {
                 out.push(Called::opaque("an action of its page"));

@@ -87,8 +87,11 @@ pub fn judge(
             if let Says::Changes(word) = operation(name) {
                 return Err(format!("calls an operation about `{word}`"));
             }
-            let asks = operation(name) == Says::Reads
-                && is_answered
+            // Relay requires that names end in what they are, and some say it beside them.
+            let is_told = name.ends_with("Query") && name.len() > 5
+                || call.get("operationKind").and_then(Value::as_str) == Some("query");
+            let asks = (operation(name) == Says::Reads && (is_answered || *pressed == Says::Reads)
+                || is_told)
                 && !matches!(pressed, Says::Changes(_));
             if asks {
                 continue;

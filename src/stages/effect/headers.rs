@@ -45,6 +45,8 @@ pub struct Heads {
     pub called: Vec<Called>,
     /// One of them is not known.
     pub is_strange: bool,
+    /// The server is told to take it for a GET, or to check it alone.
+    pub is_get: bool,
 }
 
 /// Fails with why it may change something.
@@ -61,6 +63,14 @@ pub fn look(call: &Call<'_>, url: &Url) -> Result<Heads, String> {
             if value != url.path() && value != url.as_str() {
                 return Err("has a header that names another address".to_owned());
             }
+            continue;
+        }
+        // Laravel and Unpoly: what is filled in is checked, and nothing else is done.
+        if name == "precognition" && value == "true" || name == "x-up-validate" {
+            out.is_get = true;
+            continue;
+        }
+        if name == "precognition-validate-only" {
             continue;
         }
         if matches!(&*name, "idempotency-key" | "x-idempotency-key" | "idempotency") {
@@ -82,6 +92,7 @@ pub fn look(call: &Call<'_>, url: &Url) -> Result<Heads, String> {
             if method != call.method && !asks {
                 return Err("has a header that asks for another method".to_owned());
             }
+            out.is_get |= asks;
             continue;
         }
         if has(DOING) || matches!(&*name, "soapaction" | "x-amz-target" | "hx-prompt") {

@@ -28,7 +28,7 @@ mod verbs;
 
 use url::Url;
 
-use address::describe;
+use address::{Asked, describe};
 use body::{Body, Question};
 use conventions::Called;
 use names::Says;
@@ -132,6 +132,8 @@ pub struct Circumstances<'a> {
 pub struct Answer {
     /// It has a list of objects, or is a page.
     pub is_list: bool,
+    /// It is a page.
+    pub is_page: bool,
     /// It has data of any kind, and is no mere receipt.
     pub is_data: bool,
     /// The page, or the task, has something of it.
@@ -167,7 +169,8 @@ impl Answer {
         let is_receipt = json.as_ref().map_or_else(|| answers::is_done(text), answers::is_receipt);
         let is_list = (is_json && answers::has_list(text) || is_page) && !is_receipt;
         let is_done = !is_json && answers::is_done(text);
-        Self { is_list, is_data: is_told(status) && !is_receipt, is_done, ..Self::default() }
+        let is_data = (is_told(status) || status == 202 && is_list) && !is_receipt;
+        Self { is_list, is_page, is_data, is_done, ..Self::default() }
     }
 }
 
@@ -200,10 +203,12 @@ const UNKNOWN: &str = "shows no evidence that it only reads";
 fn weigh(call: &Call<'_>, url: &Url, known: &Circumstances<'_>) -> Result<&'static str, String> {
     let unknown = || Err(UNKNOWN.to_owned());
     let is_safe = matches!(call.method, "GET" | "HEAD" | "OPTIONS");
-    if address::is_deep(url) || !is_safe && call.method != "POST" {
+    // Safe by the registry of methods, with a body that is the question: WebDAV's, and those of calendars.
+    let is_asking = matches!(call.method, "PROPFIND" | "QUERY" | "REPORT" | "SEARCH");
+    if address::is_deep(url) || !is_safe && !is_asking && call.method != "POST" {
         return unknown();
     }
-    let change = address::change(url);
+    let change = address::change(url, is_safe);
     if let Some(word) = change.as_ref().filter(|_| is_safe) {
         return Err(format!("is about `{word}`"));
     }
@@ -211,6 +216,9 @@ fn weigh(call: &Call<'_>, url: &Url, known: &Circumstances<'_>) -> Result<&'stat
     let pressed = known.pressed.map_or(Says::Nothing, |it| names::control(&it.role, &it.name));
     let task = known.task.map_or(Says::Nothing, names::task);
     let heads = headers::look(call, url)?;
+    if is_asking && change.is_none() {
+        return Ok("is a question by its method");
+    }
     if is_safe {
         if let Some(why) = address::graphql_by_get(url, &segments) {
             return Err(why);
@@ -235,7 +243,7 @@ fn weigh(call: &Call<'_>, url: &Url, known: &Circumstances<'_>) -> Result<&'stat
         if let Some(word) = acted.filter(|_| answer.is_done) {
             return Err(format!("was answered that it is done, after something about `{word}`"));
         }
-        if let Some(word) = address::makes(url, &segments).filter(|_| answer.is_data) {
+        if let Some(word) = address::makes(url, &segments).filter(|_| answer.is_data && !answer.is_page) {
             return Err(format!("is about `{word}`"));
         }
         if answer.is_nothing && url.query().is_some() {
@@ -248,7 +256,11 @@ fn weigh(call: &Call<'_>, url: &Url, known: &Circumstances<'_>) -> Result<&'stat
     if graphql::is_one(url, &segments, &body, known.answer.is_some_and(|it| it.is_data)) {
         return graphql::judge(url, &segments, &body, (&pressed, &task), known.answer.is_some());
     }
-    let mut called = conventions::calls(call, url, &segments, &body)?;
+    if let Some(each) = conventions::batch(url, &body) {
+        each?;
+        return Ok("is a batch of questions");
+    }
+    let mut called = conventions::calls(call, url, &segments, &body);
     called.extend(heads.called);
     let question = body.question();
     // What is called says more than where; so does a table that asks for its rows.
@@ -259,10 +271,14 @@ fn weigh(call: &Call<'_>, url: &Url, known: &Circumstances<'_>) -> Result<&'stat
         _ => change.as_ref(),
     };
     let is_endpoint = address::is_endpoint(&segments);
+    let asked = address::asked(&segments);
+    let is_grid = body.is_grid();
+    let is_get = heads.is_get || body.value("_method").is_some_and(|it| it.eq_ignore_ascii_case("get"));
     let is_answered = known.answer.is_some();
     let is_aside = |word: &str| {
         is_told && is_endpoint && !verbs::is_strong(word)
-            || is_answered && word == "update" && (is_told || question == Question::List)
+            || word == "update" && (is_answered && (is_told || question == Question::List) || is_grid)
+            || asked == Asked::Turns && question > Question::One && !verbs::is_strong(word)
     };
     if let Some(word) = word.filter(|it| !is_aside(it)) {
         return Err(format!("is about `{word}`"));
@@ -279,18 +295,35 @@ fn weigh(call: &Call<'_>, url: &Url, known: &Circumstances<'_>) -> Result<&'stat
         return Err(format!("was caused by pressing something about `{word}`"));
     }
     let is_typed = known.pressed.is_some_and(|it| matches!(&*it.role, "textbox" | "combobox"));
+    let is_turned = asked == Asked::Turns && question > Question::Thing || is_get;
     if let Says::Changes(word) = &task
-        && !(is_told && (is_typed || is_endpoint))
+        && !(is_told && (is_typed || is_endpoint) || is_turned)
     {
         return Err(format!("was made by a task about `{word}`"));
     }
-    let names =
-        called.iter().any(|it| matches!(it.says, Says::Reads)) || conventions::is_trial(url, &body);
-    let is_opaque = called.iter().any(|it| it.says == Says::Nothing) || body.is_hidden(call);
+    let names = called.iter().any(|it| matches!(it.says, Says::Reads))
+        || conventions::is_trial(url, &body)
+        || is_get
+        || is_grid;
+    let is_statement = body.is_statement();
+    let is_hidden = body.is_hidden(call) && !is_statement;
+    let is_opaque = called.iter().any(|it| it.says == Says::Nothing) || is_hidden;
+    let is_dispatched = is_endpoint
+        || is_grpc(call)
+        || is_grid
+        || is_get
+        || conventions::is_protocol(call, url, &body);
     let evidence = Evidence {
         names,
         path: path == Says::Reads,
-        is_called: is_endpoint || is_grpc(call) || address::says(&segments, true) == Says::Reads,
+        is_get,
+        is_dispatched,
+        is_called: is_dispatched || address::says(&segments, true) == Says::Reads,
+        asked,
+        is_statement,
+        is_tab: known.pressed.is_some_and(|it| it.role == "tab"),
+        is_sorted: body.is_sorted(),
+        is_plural: address::is_plural(&segments),
         is_opaque,
         question,
         is_strange: heads.is_strange,
@@ -324,6 +357,20 @@ struct Evidence {
     /// The path is one at which things are called by name, or lists are asked for. Any other may do something by itself, whatever a
     /// page puts into the body.
     is_called: bool,
+    /// The server is told to take it for a GET, or to check it alone.
+    is_get: bool,
+    /// By a protocol everything is called by its name here.
+    is_dispatched: bool,
+    /// How the path asks, where the operation stands.
+    asked: Asked,
+    /// The body is a statement of a query language that asks.
+    is_statement: bool,
+    /// A tab of the page was opened.
+    is_tab: bool,
+    /// The body says in which order a part of a list is wanted.
+    is_sorted: bool,
+    /// The path ends in what many things are called.
+    is_plural: bool,
     /// Something is called by a name that says nothing.
     is_opaque: bool,
     question: Question,
@@ -356,12 +403,44 @@ impl Evidence {
         if self.names && self.is_called {
             return Some("calls what asks by its name");
         }
+        if self.is_statement && !self.is_kept {
+            return Some("is a statement that asks");
+        }
+        let agrees = self.pressed && self.question > Question::Thing;
+        // What is only turned into something may be a text.
+        if matches!(self.asked, Asked::Turns | Asked::Verb) && agrees {
+            return Some("asks by its path and by what was pressed");
+        }
         if self.keeps {
             return None;
         }
+        // Who asks is said, and nothing else.
+        let is_told = self.question == Question::Empty && !self.is_empty;
+        let is_known = match self.asked {
+            Asked::Operation | Asked::Verb if is_told => true,
+            Asked::Operation => !matches!(self.question, Question::Thing | Question::Empty),
+            Asked::Compound => self.question >= Question::Bound,
+            Asked::Verb => self.question >= Question::Bound || self.question == Question::One,
+            Asked::Turns => self.question >= Question::Bound || self.question == Question::Other,
+            Asked::Word => {
+                self.question >= Question::Bound || self.pressed && self.question > Question::Thing
+            }
+            Asked::Noun => self.question >= Question::Bound && self.question != Question::Some,
+            Asked::No => false,
+        };
+        if is_known {
+            return Some("asks by its path and its body");
+        }
+        if self.question == Question::List && (self.is_plural || self.is_sorted) && !self.is_kept {
+            return Some("asks for a part of a list");
+        }
+        if (self.is_dispatched || self.is_tab) && agrees && self.question >= Question::Some {
+            return Some("asks by its body and by what was pressed");
+        }
         if self.path
+            && self.asked != Asked::Noun
             && (self.question >= Question::Bound
-                || self.pressed && self.question != Question::Thing)
+                || self.pressed && self.question > Question::One)
         {
             return Some("asks by its path and its body");
         }
@@ -372,8 +451,13 @@ impl Evidence {
             .then_some("asks by its body and by what was pressed")
     }
 
-    /// Where the answer is known.
+    /// Where the answer is known: what is known to read without it does, unless the answer says that something was done.
     fn after(&self, answer: Answer) -> Option<&'static str> {
+        let is_contrary = !self.is_get && (answer.is_done || answer.is_nothing || answer.keeps);
+        self.fits(answer).or_else(|| self.before().filter(|_| !is_contrary))
+    }
+
+    fn fits(&self, answer: Answer) -> Option<&'static str> {
         const FITS: &str = "is answered with what was asked for";
         let asks = answer.asks || self.question >= Question::Whole;
         let fits = answer.is_data && (answer.is_list || answer.is_shown);
@@ -385,6 +469,9 @@ impl Evidence {
         }
         if self.is_opaque || self.is_strange {
             return ((self.wanted || self.pressed) && fits && !answer.keeps).then_some(FITS);
+        }
+        if self.asked == Asked::Turns && answer.is_data && self.question > Question::Thing {
+            return Some(FITS);
         }
         if self.names && self.wanted && (answer.is_data || self.is_called) {
             return Some(FITS);

@@ -67,6 +67,15 @@ pub fn operation(name: &str) -> Says {
     }
 }
 
+/// Verbs by which programs ask, and nothing else.
+const GETS: &[&str] = &["fetch", "find", "get", "list", "lookup", "query", "retrieve", "search"];
+
+/// A verb and its thing in one word, as some protocols write them: `getblockcount`.
+fn is_stuck(word: &str) -> bool {
+    let rest = word.strip_prefix("get").filter(|it| it.len() >= 5);
+    rest.is_some_and(|it| !["add", "create", "del", "new", "or", "set", "update"].iter().any(|verb| it.contains(verb)))
+}
+
 fn is_version(all: &[String]) -> bool {
     matches!(all, [one] if one.len() <= 2 || matches!(one.as_str(), "all" | "json" | "xml"))
 }
@@ -86,6 +95,9 @@ fn judge_word(all: &[String], is_called: bool) -> Says {
     if all.len() > 1 && among(last, &[ISSUED]) && !among(first, &[CHANGING]) {
         return Says::Nothing;
     }
+    if all.len() == 1 && is_stuck(first) {
+        return Says::Reads;
+    }
     if is_question(first) {
         // `findAndModify`, `getOrCreate`, `searchDelete`; `getCancelReasons` asks.
         let also = all.iter().position(joins).and_then(|at| all.get(at + 1));
@@ -93,7 +105,7 @@ fn judge_word(all: &[String], is_called: bool) -> Says {
         let end = Some(last).filter(|it| all.len() > 1 && is_change(it));
         return also.or(end).map_or(Says::Reads, changes);
     }
-    if all.len() > 1 && adjusts(first, last, true) {
+    if adjusts(all, true) {
         return Says::Reads;
     }
     if does(first) {
@@ -121,6 +133,10 @@ fn judge_word(all: &[String], is_called: bool) -> Says {
     if second.is_some() && !among(first, &[BOTH]) {
         return Says::Reads;
     }
+    // `Domain_Zone_GetAll`: the thing stands before what is asked.
+    if all.iter().skip(1).any(|it| among(it, &[GETS])) && !all.iter().any(|it| does(it)) {
+        return Says::Reads;
+    }
     match all.last() {
         Some(it) if all.len() > 1 && does(it) && !among(first, &[BOTH]) => changes(it),
         _ => Says::Nothing,
@@ -128,7 +144,10 @@ fn judge_word(all: &[String], is_called: bool) -> Says {
 }
 
 /// What only changes what of a list is shown: `applyFilter`, "Clear filters", `setPage`.
-fn adjusts(first: &str, last: &str, is_called: bool) -> bool {
+pub fn adjusts(all: &[String], is_called: bool) -> bool {
+    let Some((first, last)) = all.first().zip(all.last()).filter(|_| all.len() > 1) else {
+        return false;
+    };
     const VERBS: &[&str] = &[
         "add", "apply", "change", "clear", "edit", "remove", "reset", "set", "toggle", "undo",
         "update",
@@ -137,7 +156,9 @@ fn adjusts(first: &str, last: &str, is_called: bool) -> bool {
         &["facet", "facets", "filter", "filters", "result", "results", "sort", "sorting"];
     const TURNS: &[&str] =
         &["change", "first", "go", "goto", "last", "next", "prev", "previous", "set"];
-    among(first, &[VERBS]) && (among(last, &[LISTS]) || !is_called && last == "search")
+    // "Remove filter Town"
+    let of_list = among(last, &[LISTS]) || all.len() <= 4 && matches!(&*all[1], "filter" | "filters");
+    among(first, &[VERBS]) && (of_list || !is_called && last == "search")
         || among(first, &[TURNS]) && last == "page"
 }
 
@@ -202,7 +223,7 @@ fn label(all: &[String]) -> Says {
     if is_weak {
         return Says::Nothing;
     }
-    if all.len() > 1 && adjusts(first, last, false) {
+    if adjusts(all, false) {
         return Says::Reads;
     }
     // What any form or filter says; "Edit" opens an editor.

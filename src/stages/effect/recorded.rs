@@ -64,10 +64,14 @@ fn answer(exchange: &Exchange) -> Answer {
     let is = |key: &str, list: &[&str]| {
         list.contains(&key) || words(key).iter().any(|it| list.contains(&it.as_str()))
     };
+    let is_page = matches!(&exchange.excerpt, Some(Excerpt::Html(_)));
+    let is_list = is_page || it.lists.iter().any(|it| it.of_objects && it.len >= 2);
     Answer {
-        is_list: it.lists.iter().any(|it| it.of_objects && it.len >= 2)
-            || matches!(&exchange.excerpt, Some(Excerpt::Html(_))),
-        is_data: it.json_nodes >= 6 && !is_receipt && exchange.status.is_some_and(is_told),
+        is_list,
+        is_page,
+        is_data: it.json_nodes >= 6
+            && !is_receipt
+            && exchange.status.is_some_and(|it| is_told(it) || it == 202 && is_list),
         is_shown: it.leaves_visible >= 2 || !it.typed_in_response.is_empty(),
         is_done: matches!(&exchange.excerpt, Some(Excerpt::Html(_) | Excerpt::Text(_)))
             && is_receipt,

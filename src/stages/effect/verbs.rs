@@ -202,8 +202,8 @@ pub const TEXTS: &[&str] = &[
 /// Before such a field's name: what is searched and in which way, and who asks.
 #[rustfmt::skip]
 pub const SEARCHED: &[&str] = &[
-    "app", "browser", "client", "collection", "country", "device", "facet", "field", "file", "host", "index",
-    "network", "operation", "os", "platform", "query", "region", "search", "sort", "table",
+    "app", "block", "browser", "client", "collection", "display", "filter", "form", "layout", "list", "view", "country", "device", "facet", "field", "file", "host", "index",
+    "network", "operation", "os", "platform", "query", "region", "search", "sort", "srch", "table",
 ];
 
 /// Of the verbs, such as name or describe a thing as well: `/refund-policy`, `/clear-quartz`, `/drop-earrings`.
@@ -427,9 +427,9 @@ pub const NOUNS: &[&str] =
 pub const READING: &[&str] = &[
     "aggregate", "aggregations", "availability", "bootstrap", "calculate", "compare", "compute", "lint", "metadata", "renderer", "timer", "describe", "detail", "details", "discover",
     "estimate", "exists", "explain", "explore", "facets", "filter", "geocode", "has", "head", "history", "info",
-    "inspect", "is", "locate", "mget", "parse", "paginate", "prices", "quote",
+    "inspect", "is", "locate", "mget", "parse", "paginate", "price", "prices", "quote",
     "read", "recommend", "recommendations", "refresh", "render", "related", "results", "retrieve", "scan", "select",
-    "similar", "sort", "stats", "status", "suggestions", "summary", "translate",
+    "similar", "simulate", "sort", "stats", "status", "suggestions", "summary", "translate", "validate",
 ];
 
 /// Nouns that make one noun of themselves and the word before: `order_book`, `rateLimit`.
@@ -445,17 +445,23 @@ pub const HEADS: &[&str] = &[
 /// Of what asks, the verbs: a path that ends in one may ask. `POST /orders/17/status` may set what it names.
 #[rustfmt::skip]
 pub const CALLED: &[&str] = &[
-    "aggregate", "calculate", "compare", "compute", "count", "describe", "download", "estimate", "explain",
+    "aggregate", "availability", "calculate", "compare", "compute", "count", "describe", "download", "estimate", "explain",
     "explore", "export", "facets", "filter", "geocode", "inspect", "lint", "list", "load", "locate", "mget",
-    "parse", "preview", "prices", "quote", "recommend", "recommendations", "related", "render", "results",
-    "retrieve", "show", "similar", "suggestions", "translate", "view",
+    "info", "parse", "preview", "price", "prices", "quote", "recommend", "recommendations", "related", "render", "results",
+    "retrieve", "select", "show", "similar", "simulate", "suggestions", "translate", "validate", "view",
+];
+
+/// Of them, such as make something of what they are given, and keep nothing.
+#[rustfmt::skip]
+pub const TURNS: &[&str] = &[
+    "calculate", "compute", "estimate", "lint", "parse", "preview", "render", "simulate", "translate", "validate",
 ];
 
 /// Of paths at which everything is called by its name in the request.
 #[rustfmt::skip]
 pub const ENDPOINTS: &[&str] = &[
-    "adminajax", "ajax", "api", "aura", "batchexecute", "call", "callkw", "endpoint", "gateway", "graphql", "jsonrpc",
-    "livewire", "mcp", "message", "rpc", "service", "services", "soap", "trpc", "xmlrpc",
+    "adminajax", "ajax", "api", "aura", "batchexecute", "call", "callkw", "csw", "endpoint", "gateway", "graphql", "jsonrpc",
+    "livewire", "mcp", "message", "rpc", "service", "services", "soap", "trpc", "wfs", "wps", "xmlrpc",
 ];
 
 /// What is made for who asks for it.
@@ -509,7 +515,7 @@ pub const LISTED: &[&str] = &[
 pub const TECHNICAL: &[&str] = &[
     "analytics", "antiforgery", "apikey", "app", "authenticity", "browser", "callback", "charset", "client", "clickanalytics",
     "context", "csrf", "csrfmiddlewaretoken", "csrftoken", "device", "format", "hl", "jsonrpc", "lang",
-    "language", "locale", "nonce", "platform", "requestverificationtoken", "sessionid", "sid", "timestamp",
+    "language", "locale", "nonce", "platform", "requestverificationtoken", "secret", "sessionid", "sid", "timestamp",
     "timezone", "token", "tz", "usertoken", "utf8", "utm", "version", "viewstate", "visitor", "xsrf",
 ];
 
