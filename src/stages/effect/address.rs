@@ -19,8 +19,8 @@ use super::{
         ABOUT, ACTIONS, AHEAD, ALSO, ASKS, ASSETS, BEHIND, BOTH, BUTTONS, BUYING, BUYS, CALLED,
         CALLS, CARTS, COMPOUNDS, COUNTED, COUNTS, EMPTIES, ENDPOINTS, FILES, FORMS, IN_CARTS,
         LEAVING, LOOSE, MADE, MONEY, NAMED, NAMESPACES, ONE, ORDERS, PAGES, PATHS, PAYS, PREFIXES,
-        PRESSED, PROGRAMS, PROOFS, READING, SHOWS, SLUGGED, SOCIAL, STATES, STATIC, STORES, THINGS, TITLED,
-        TOLD, TURNS, VERBS, WRITES, among, is_strong, is_thing, operation, parted, states, words,
+        PRESSED, PROGRAMS, PROOFS, READING, SHOWS, SLUGGED, SOCIAL, STATES, STATIC, STORES, THINGS,
+        TITLED, TOLD, VERBS, WRITES, among, is_strong, is_thing, operation, parted, states, words,
     },
 };
 
@@ -49,7 +49,8 @@ pub fn change(url: &Url, is_safe: bool) -> Option<String> {
     let carries = query.iter().any(|it| !is_about(&it.0));
     let host = url.host_str().and_then(|it| it.split('.').next()).unwrap_or_default();
     let told = TOLD.contains(&host);
-    in_path(&segments, &query, carries, told).or_else(|| in_query(&segments, &query, carries, is_safe))
+    in_path(&segments, &query, carries, told)
+        .or_else(|| in_query(&segments, &query, carries, is_safe))
 }
 
 /// What parts a path.
@@ -102,19 +103,19 @@ pub fn key(name: &str) -> &str {
 
 pub struct Segment {
     /// As it stands there, and without its extension.
-    text: String,
-    stem: String,
+    pub text: String,
+    pub stem: String,
     /// In small letters.
-    raw: String,
+    pub raw: String,
     /// The same without an extension and marks.
-    plain: String,
-    words: Vec<String>,
+    pub plain: String,
+    pub words: Vec<String>,
     /// Behind the last point.
-    extension: String,
+    pub extension: String,
     /// As functions are called: `removeItem`.
     is_camel: bool,
     /// What stands around the last mark, where some say what is to be done: `/users/7:delete`, `/users/7!delete`, `/api/chat.delete`.
-    marked: Option<(String, Vec<String>)>,
+    pub marked: Option<(String, Vec<String>)>,
 }
 
 impl Segment {
@@ -181,7 +182,7 @@ impl Segment {
     }
 
     /// A number, or a word as machines make them. A year is none.
-    fn is_id(&self) -> bool {
+    pub fn is_id(&self) -> bool {
         let digits = self.plain.bytes().filter(u8::is_ascii_digit).count();
         let all = digits == self.plain.len() && digits > 0;
         // `4.32.0` is a version.
@@ -199,7 +200,9 @@ impl Segment {
 fn is_extension(end: &str) -> bool {
     (end.len() <= 5 || PROGRAMS.contains(&end))
         && (PROGRAMS.contains(&end)
-            || ![VERBS, LOOSE, FORMS, BEHIND, ASKS, SHOWS, READING].iter().any(|it| it.contains(&end)))
+            || ![VERBS, LOOSE, FORMS, BEHIND, ASKS, SHOWS, READING]
+                .iter()
+                .any(|it| it.contains(&end)))
 }
 
 fn is_language(text: &str) -> bool {
@@ -361,6 +364,10 @@ fn several(it: &Segment, around: &Around<'_>) -> Option<String> {
     let found = |word: &String| Some(word.clone());
     let slug = around.has_slug && !called;
     let second = &it.words[1];
+    let runs = matches!(first.as_str(), "exec" | "execute" | "run");
+    if runs && count == 2 && (among(second, &[ASKS]) || second == "read") {
+        return None;
+    }
     let does = is_strong(second)
         || matches!(first.as_str(), "do" | "perform")
             && among(second, &[VERBS, LOOSE, BEHIND, FORMS]);
@@ -436,7 +443,10 @@ fn in_query(
     for (name, value) in query {
         let key = name.to_ascii_lowercase();
         // A POST carries them whatever it does.
-        if is_safe && PROOFS.contains(&key.as_str()) && !query.iter().any(|it| it.0 == "_wp_http_referer") {
+        if is_safe
+            && PROOFS.contains(&key.as_str())
+            && !query.iter().any(|it| it.0 == "_wp_http_referer")
+        {
             return Some(key);
         }
         let asked = key == "q" && segments.iter().any(|it| !it.is_program());
@@ -570,79 +580,6 @@ fn is_about(name: &str) -> bool {
         || lower.starts_with("utm_")
 }
 
-/// How the last segment of a path asks, where the operation stands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Asked {
-    No,
-    /// By a noun: `/suggestions`, `/prices`.
-    Noun,
-    /// By a verb that may name a thing as well, of a collection: `/domains/list`, `/orders/filter`.
-    Word,
-    /// By what only turns what it is given into something: `/preview`, `/validate`.
-    Turns,
-    /// By a verb that asks: `/search`.
-    Verb,
-    /// By a verb that asks and its thing: `/order-search`.
-    Compound,
-    /// The same as programs call it, the verb first or behind a mark: `/getPrices`, `/list-records`, `/Record.List`.
-    Operation,
-}
-
-/// How a path asks.
-pub fn asked(segments: &[Segment]) -> Asked {
-    let is_version =
-        |it: &Segment| it.raw.strip_prefix('v').is_some_and(|it| it.parse::<u8>().is_ok());
-    let Some(last) = segments.iter().rev().find(|it| !it.is_id() && !is_version(it)) else {
-        return Asked::No;
-    };
-    let text = if last.extension.is_empty() { &last.text } else { &last.stem };
-    let is_lead = |it: &&String| among(it, &[PREFIXES, &["multi"]]);
-    let leads = last.words.iter().take_while(is_lead).count();
-    let all = last.words.get(leads..).filter(|it| !it.is_empty()).unwrap_or(&last.words);
-    let (Some(first), Some(end)) = (all.first(), all.last()) else {
-        return Asked::No;
-    };
-    let before = segments.iter().rev().filter(|it| !it.is_id() && !is_version(it)).nth(1);
-    // Many at once: `/contacts/batch/read`.
-    if last.is(&["read"]) && before.is_some_and(|it| it.is(&["batch", "bulk"])) {
-        return Asked::Operation;
-    }
-    if operation_says(text) != Says::Reads {
-        // Slack's `search.messages`.
-        let is_marked = last.marked.is_some() && last.words.len() == 2;
-        let of_many = is_marked && among(first, &[ASKS]) && end.ends_with('s');
-        return if of_many && !among(end, &[MADE]) { Asked::Operation } else { Asked::No };
-    }
-    let is_one = last.words.len() == 1;
-    if among(first, &[TURNS]) {
-        Asked::Turns
-    } else if is_one {
-        let is_of_many = before.is_some_and(|it| it.plain.ends_with('s'));
-        let is_noun = last.plain.ends_with('s') || among(first, &[&["availability", "info", "price"]]);
-        match (last.is(ASKS), last.is(CALLED)) {
-            (true, _) => Asked::Verb,
-            (_, true) if is_noun => Asked::Noun,
-            (_, true) if is_of_many || last.raw.starts_with('_') => Asked::Word,
-            _ => Asked::No,
-        }
-    } else {
-        let asks = |it: &String| among(it, &[ASKS, &["count", "describe", "info", "list", "read", "retrieve"]]);
-        match (asks(first) || last.marked.is_some() && asks(end), last.words.iter().any(asks)) {
-            (true, _) => Asked::Operation,
-            (_, true) => Asked::Compound,
-            _ => Asked::Noun,
-        }
-    }
-}
-
-/// Whether the last segment is what many things of a kind are called.
-pub fn is_plural(segments: &[Segment]) -> bool {
-    segments.last().is_some_and(|it| {
-        let word = it.words.last().map_or("", String::as_str);
-        it.words.len() == 1 && word.len() > 3 && word.ends_with('s') && !word.ends_with("ss")
-    })
-}
-
 /// What a path says, by its last segment that says anything: a word that asks, or a verb. Behind a word that asks may stand what is
 /// made there: `POST /search/alerts`. `is_answered`: where an answer speaks for it as well, more words ask; `POST /filter`, `/list`,
 /// `/view` and `/notifications/read` may make, count or mark something.
@@ -688,8 +625,11 @@ pub fn is_kept(segments: &[Segment]) -> bool {
 /// Whether a path is one at which everything is called by its name in the request, so that it says nothing itself.
 pub fn is_endpoint(segments: &[Segment]) -> bool {
     let is = |it: &Segment| {
-        let of_words = it.words.last().is_some_and(|it| among(it, &[&["ajax", "jsonrpc", "rpc", "xmlrpc"]]));
-        it.is(ENDPOINTS) || of_words || it.raw.strip_prefix('v').is_some_and(|it| it.parse::<u8>().is_ok())
+        let of_words =
+            it.words.last().is_some_and(|it| among(it, &[&["ajax", "jsonrpc", "rpc", "xmlrpc"]]));
+        it.is(ENDPOINTS)
+            || of_words
+            || it.raw.strip_prefix('v').is_some_and(|it| it.parse::<u8>().is_ok())
     };
     match segments {
         [] => true,
@@ -731,7 +671,9 @@ pub fn follows(url: &Url, segments: &[Segment], verb: &str) -> Option<String> {
     }
     // `?mark=forums` after "Mark forums read".
     let is_verb = !among(verb, &[BOTH]);
-    if let Some(it) = query.iter().find(|it| is_verb && words(key(&it.0)).first() == Some(&verb.to_owned())) {
+    if let Some(it) =
+        query.iter().find(|it| is_verb && words(key(&it.0)).first() == Some(&verb.to_owned()))
+    {
         return Some(it.0.clone());
     }
     let named = query.iter().any(|it| names_one(&it.0, &it.1));

@@ -22,11 +22,17 @@ pub fn is_done(text: &str) -> bool {
     DONE.iter().any(|it| lower.contains(it))
 }
 
+/// By which a request or what was made is found again.
+fn is_number_of(name: &str) -> bool {
+    matches!(name, "requestid" | "traceid") || name.ends_with("_id") || name.ends_with("reference")
+}
+
 /// Whether an answer says how something went, and nothing else.
 pub fn is_receipt(value: &Value) -> bool {
     match value {
         Value::Object(all) => all.iter().all(|(name, it)| {
-            let known = RECEIPTS.contains(&&*name.to_ascii_lowercase());
+            let lower = name.to_ascii_lowercase();
+            let known = RECEIPTS.contains(&&*lower) || is_number_of(&lower);
             known && !it.is_array() && !it.is_object()
                 || name == "data" && it.is_object() && is_receipt(it)
         }),

@@ -11,8 +11,8 @@ use super::{
     fields,
     names::{Says, adjusts, operation},
     verbs::{
-        ABOUT, ACTIONS, AMOUNTS, BOTH, CHANGING, COUNTS, LISTED, ONE, QUESTIONS, SEARCHED,
-        LEADS, STATED, STATES, TECHNICAL, TEXTS, among, is_strong, states, words,
+        ABOUT, ACTIONS, AMOUNTS, BOTH, CHANGING, COUNTS, LEADS, LISTED, ONE, QUESTIONS, SEARCHED,
+        STATED, STATES, TECHNICAL, TEXTS, among, is_strong, states, words,
     },
 };
 
@@ -104,7 +104,9 @@ impl<'a> Body<'a> {
         let kind = call.header("content-type").unwrap_or_default();
         let is_call = ["grpc", "proto", "xml", "connect+"].iter().any(|it| kind.contains(it));
         let is_query = self.text.as_deref().is_some_and(|it| {
-            it.starts_with(['<', '$']) || it.contains("-methodName=") || call.header("x-gwt-permutation").is_some()
+            it.starts_with(['<', '$'])
+                || it.contains("-methodName=")
+                || call.header("x-gwt-permutation").is_some()
         });
         self.fields.is_none() && !is_call && !is_query
     }
@@ -122,6 +124,12 @@ impl<'a> Body<'a> {
     pub fn value(&self, name: &str) -> Option<&str> {
         let is = |it: &&(String, String)| it.0.trim_start_matches('/').eq_ignore_ascii_case(name);
         self.all().iter().find(is).map(|it| it.1.as_str())
+    }
+
+    /// Whether a button of that name stands in it, as a form sends the one that was pressed.
+    pub fn has_button(&self, label: &str) -> bool {
+        let is_short = |name: &str| !name.contains('/') && name.len() <= 30;
+        self.json.is_empty() && self.all().iter().any(|it| it.1 == label && is_short(&it.0))
     }
 
     /// What of it says that something is done.
@@ -211,11 +219,8 @@ impl<'a> Body<'a> {
     /// Whether it asks for the rows of a table as components for tables do: where a part begins and how long it is, with a counter of
     /// requests, the columns or the order.
     pub fn is_grid(&self) -> bool {
-        let named: Vec<String> = self
-            .all()
-            .iter()
-            .map(|it| it.0.trim_start_matches('/').to_ascii_lowercase())
-            .collect();
+        let named: Vec<String> =
+            self.all().iter().map(|it| it.0.trim_start_matches('/').to_ascii_lowercase()).collect();
         let has = |it: &str| named.iter().any(|name| name == it);
         let begins = |it: &str| named.iter().any(|name| name.starts_with(it));
         let tables = has("draw") && has("start") && has("length");
@@ -228,12 +233,29 @@ impl<'a> Body<'a> {
         (tables || jq || adaptor) && !self.all().iter().any(rest)
     }
 
-    /// Whether it says in which order, and how much: nobody does so of what is to be done.
-    pub fn is_sorted(&self) -> bool {
+    /// Whether it says how much is wanted, and from where on or in which order: nobody says so of what is to be done.
+    pub fn is_listing(&self) -> bool {
         const HOW_MUCH: &[&str] =
             &["count", "hitsperpage", "limit", "pagesize", "perpage", "size", "take", "top"];
+        const WHERE: &[&str] = &[
+            "cursor",
+            "from",
+            "marker",
+            "offset",
+            "p",
+            "page",
+            "pageindex",
+            "pageno",
+            "pagenumber",
+            "skip",
+            "start",
+        ];
         let plain = |it: &str| key(it).to_ascii_lowercase().replace(['-', '_'], "");
-        let sorts = |it: &str| it.to_ascii_lowercase().contains("sort") || plain(it).starts_with("orderby");
+        let sorts = |it: &str| {
+            it.to_ascii_lowercase().contains("sort")
+                || plain(it).starts_with("orderby")
+                || among(&plain(it), &[WHERE])
+        };
         self.all().iter().any(|it| sorts(&it.0))
             && self.all().iter().any(|it| among(&plain(&it.0), &[HOW_MUCH]))
     }
@@ -253,7 +275,8 @@ fn is_reading(text: &str) -> bool {
     let all: Vec<String> = words(text);
     let begins = all.first().is_some_and(|it| among(it, &[LEADS, &["ask", "describe"]]));
     let asks = all.iter().any(|it| matches!(it.as_str(), "select" | "return" | "ask" | "describe"));
-    let is_prose = !text.contains(['{', '(', '*', '=', '?', '.', ',']) && !all.iter().any(|it| it == "from");
+    let is_prose =
+        !text.contains(['{', '(', '*', '=', '?', '.', ',']) && !all.iter().any(|it| it == "from");
     begins
         && asks
         && !is_prose
@@ -293,10 +316,18 @@ fn kind(name: &str, value: &str) -> Kind {
         .collect();
     let Some(last) = named.last() else { return Kind::Other };
     let has = |list: &[&str]| named.iter().any(|it| among(it, &[list]));
-    let all = words(parts.last().copied().unwrap_or_default());
+    let is_name = |it: &&&str| !it.bytes().all(|it| it.is_ascii_digit());
+    let all = words(parts.iter().rev().find(is_name).copied().unwrap_or_default());
     let says = |list: &[&str]| all.iter().any(|it| among(it, &[list]));
     if among(last, &[TECHNICAL]) || says(TECHNICAL) {
         return Kind::Technical;
+    }
+    let flag = matches!(value, "true" | "false" | "0" | "1")
+        && all.first().is_some_and(|it| {
+            matches!(it.as_str(), "include" | "with" | "show" | "return" | "is" | "has" | "only")
+        });
+    if flag {
+        return Kind::Bound;
     }
     // A question in a coding of its own: `{"params": "query=x&hitsPerPage=10"}`.
     let inner = last == "params" && (value.contains("query=") || value.contains("hitsPerPage="));
@@ -322,11 +353,7 @@ fn kind(name: &str, value: &str) -> Kind {
     if among(last, &[ONE]) || all.last().is_some_and(|it| ends(it)) {
         return Kind::One;
     }
-    let flag = matches!(value, "true" | "false" | "0" | "1")
-        && all.first().is_some_and(|it| {
-            matches!(it.as_str(), "include" | "with" | "show" | "return" | "is" | "has" | "only")
-        });
-    if flag { Kind::Bound } else { Kind::Other }
+    Kind::Other
 }
 
 /// What says which ones of many.
@@ -348,7 +375,7 @@ pub fn is_question(name: &str) -> bool {
 }
 
 /// A value that names what a program is to look up: `getManager`.
-fn is_program(value: &str) -> bool {
+pub fn is_program(value: &str) -> bool {
     value.bytes().all(|it| it.is_ascii_alphanumeric())
         && value.starts_with(|it: char| it.is_ascii_lowercase())
         && words(value).len() > 1

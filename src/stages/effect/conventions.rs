@@ -56,12 +56,7 @@ pub fn batch(url: &Url, body: &Body<'_>) -> Option<Result<(), String>> {
 }
 
 /// Everything that a POST calls.
-pub fn calls(
-    call: &Call<'_>,
-    url: &Url,
-    segments: &[Segment],
-    body: &Body<'_>,
-) -> Vec<Called> {
+pub fn calls(call: &Call<'_>, url: &Url, segments: &[Segment], body: &Body<'_>) -> Vec<Called> {
     let mut out = Vec::new();
     rpc(call, url, segments, body, &mut out);
     postback(call, url, body, &mut out);
@@ -82,14 +77,17 @@ pub fn is_trial(url: &Url, body: &Body<'_>) -> bool {
 /// Whether everything is called by its name here, whatever the path is: JSON-RPC and Ext Direct with nothing beside the call, GWT, ZK,
 /// and the actions of pages by SvelteKit and Razor.
 pub fn is_protocol(call: &Call<'_>, url: &Url, body: &Body<'_>) -> bool {
-    if call.header("x-gwt-permutation").is_some() || body.value("dtid").is_some() && body.value("cmd_0").is_some() {
-        return true;
-    }
     const CALLS: &[&str] = &["auth", "id", "jsonrpc", "method", "params"];
     const DIRECT: &[&str] = &["action", "data", "method", "tid", "type"];
+    if call.header("x-gwt-permutation").is_some()
+        || body.value("dtid").is_some() && body.value("cmd_0").is_some()
+    {
+        return true;
+    }
     let is = |it: &Value| {
         let all = it.as_object().map(|it| it.keys().map(String::as_str).collect::<Vec<_>>());
-        let of = |list: &[&str]| all.as_ref().is_some_and(|it| it.iter().all(|it| list.contains(it)));
+        let of =
+            |list: &[&str]| all.as_ref().is_some_and(|it| it.iter().all(|it| list.contains(it)));
         it.get("method").is_some()
             && (it.get("jsonrpc").is_some() && of(CALLS) || it.get("tid").is_some() && of(DIRECT))
     };
@@ -124,13 +122,16 @@ fn rpc(call: &Call<'_>, url: &Url, segments: &[Segment], body: &Body<'_>, out: &
     let raw: Vec<&str> =
         url.path_segments().into_iter().flatten().filter(|it| !it.is_empty()).collect();
     if let Some((last, before)) = raw.split_last() {
+        // `$rpc/pkg.v1.Service/Method`
+        let is_service = before.last().is_some_and(|it| it.matches('.').count() >= 2)
+            && last.starts_with(|it: char| it.is_ascii_uppercase());
         let of = |ends: &[&str]| {
             ends.iter()
                 .any(|it| before.last().is_some_and(|end| end.to_ascii_lowercase().ends_with(it)))
         };
         if let Some((_, name)) = last.rsplit_once(':').filter(|it| !it.0.is_empty()) {
             out.push(Called::operation(name));
-        } else if of(&[".aspx", ".asmx", ".svc", ".ashx"]) {
+        } else if is_service || of(&[".aspx", ".asmx", ".svc", ".ashx"]) {
             out.push(Called::operation(last));
         } else if *last == "$query" && body.text.as_deref().is_some_and(|it| it.starts_with('$')) {
             out.push(Called::reading(last));
@@ -149,7 +150,12 @@ fn rpc(call: &Call<'_>, url: &Url, segments: &[Segment], body: &Body<'_>, out: &
         let calls: Vec<&Value> =
             it.as_array().map_or_else(|| vec![&**it], |it| it.iter().collect());
         for call in calls {
-            out.extend(remote(call).map(Called::operation));
+            // Odoo works out the other fields of a form by it.
+            let is_odoo = segments.iter().any(|it| it.is(&["callkw"]));
+            out.extend(remote(call).map(|it| match it {
+                "onchange" if is_odoo => Called::reading(it),
+                it => Called::operation(it),
+            }));
             components(call, out);
         }
     }
@@ -181,15 +187,14 @@ fn xml_call(text: &str) -> Option<String> {
         return rest.split_once('<').map(|it| it.0.trim().to_owned());
     }
     // Of the services of maps the document is the call: `<wfs:GetFeature …>`.
-    let tag = match [":Body", "<Body"].iter().find_map(|it| text.find(it)) {
-        Some(at) => text[at..].split_once('>')?.1.split_once('<')?.1,
-        None => {
-            let root = text.strip_prefix("<?xml").and_then(|it| it.split_once("?>"));
-            let root = root.map_or(text, |it| it.1.trim_start()).strip_prefix('<')?;
-            let name = root.split(|it: char| it.is_whitespace() || matches!(it, '>' | '/')).next()?;
-            return (operation(name.rsplit(':').next()?) != Says::Nothing)
-                .then(|| name.rsplit(':').next().unwrap_or(name).to_owned());
-        }
+    let tag = if let Some(at) = [":Body", "<Body"].iter().find_map(|it| text.find(it)) {
+        text[at..].split_once('>')?.1.split_once('<')?.1
+    } else {
+        let root = text.strip_prefix("<?xml").and_then(|it| it.split_once("?>"));
+        let root = root.map_or(text, |it| it.1.trim_start()).strip_prefix('<')?;
+        let name = root.split(|it: char| it.is_whitespace() || matches!(it, '>' | '/')).next()?;
+        return (operation(name.rsplit(':').next()?) != Says::Nothing)
+            .then(|| name.rsplit(':').next().unwrap_or(name).to_owned());
     };
     let name = tag.split(|it: char| it.is_whitespace() || matches!(it, '>' | '/')).next()?;
     Some(name.rsplit(':').next().unwrap_or(name).to_owned())
@@ -221,6 +226,10 @@ fn components(value: &Value, out: &mut Vec<Called>) {
 
 /// A method of a component.
 fn method_called(name: &str) -> Called {
+    // The framework's own.
+    if name == "$refresh" {
+        return Called::reading(name);
+    }
     Called::operation(name.trim_start_matches('$'))
 }
 
@@ -240,9 +249,15 @@ fn postback(call: &Call<'_>, url: &Url, body: &Body<'_>, out: &mut Vec<Called>) 
     let has = |name: &str| all.iter().any(|it| it.0.eq_ignore_ascii_case(name));
     // DevExpress: words of a call between marks.
     let marked = of("__CALLBACKPARAM").filter(|_| has("__CALLBACKID"));
-    let shows = |it: &str| ["PAGERONCLICK", "SORT", "FILTER", "EXPAND", "COLLAPSE"].iter().any(|lead| it.starts_with(lead));
+    let shows = |it: &str| {
+        ["PAGERONCLICK", "SORT", "FILTER", "EXPAND", "COLLAPSE"]
+            .iter()
+            .any(|lead| it.starts_with(lead))
+    };
     let mut marks = marked.into_iter().flat_map(|it| it.split(['|', ':', ';']));
-    if let Some(it) = marks.find(|it| it.len() > 3 && it.bytes().all(|it| it.is_ascii_uppercase() || it.is_ascii_digit())) {
+    if let Some(it) = marks.find(|it| {
+        it.len() > 3 && it.bytes().all(|it| it.is_ascii_uppercase() || it.is_ascii_digit())
+    }) {
         let says = if shows(it) { Says::Reads } else { operation(&it.to_ascii_lowercase()) };
         out.push(Called { name: it.to_owned(), says });
     } else if has("__VIEWSTATE") || has("__EVENTTARGET") {
@@ -365,7 +380,8 @@ fn named(url: &Url, body: &Body<'_>, out: &mut Vec<Called>) {
     }
     let whole = |name: &str| body.value(name).filter(|it| !it.is_empty());
     // Ext: the class is called its action, and its method is named beside it.
-    let is_class = whole("action").zip(whole("method")).is_some_and(|it| operation(it.0) == Says::Nothing);
+    let is_class =
+        whole("action").zip(whole("method")).is_some_and(|it| operation(it.0) == Says::Nothing);
     for (name, value) in body.all() {
         if is_class && name == "/action" {
             continue;
@@ -377,11 +393,19 @@ fn named(url: &Url, body: &Body<'_>, out: &mut Vec<Called>) {
         }
         // ZK: `cmd_0=onPaging`; others have a word before: `p_widget_action=PAGE`.
         let all = words(name.trim_start_matches('/'));
-        let is_named = all.len() > 1 && all.len() <= 4 && !name[1..].contains(['/', '.', '['])
+        let is_named = all.len() > 1
+            && all.len() <= 4
+            && !name[1..].contains(['/', '.', '['])
             && (all[0] == "cmd" || among(&all[all.len() - 1], &[&["action", "command", "method"]]))
             && !is_action(name);
         let says = match operation(value) {
-            Says::Nothing if words(value).last().is_some_and(|it| among(it, &[&["page", "paging", "sort", "sorting"]])) => Says::Reads,
+            Says::Nothing
+                if words(value)
+                    .last()
+                    .is_some_and(|it| among(it, &[&["page", "paging", "sort", "sorting"]])) =>
+            {
+                Says::Reads
+            }
             it => it,
         };
         if is_named && says != Says::Nothing {

@@ -16,6 +16,7 @@
 
 mod address;
 mod answers;
+mod asked;
 mod body;
 mod conventions;
 mod fields;
@@ -28,7 +29,8 @@ mod verbs;
 
 use url::Url;
 
-use address::{Asked, describe};
+use address::describe;
+use asked::Asked;
 use body::{Body, Question};
 use conventions::Called;
 use names::Says;
@@ -243,7 +245,9 @@ fn weigh(call: &Call<'_>, url: &Url, known: &Circumstances<'_>) -> Result<&'stat
         if let Some(word) = acted.filter(|_| answer.is_done) {
             return Err(format!("was answered that it is done, after something about `{word}`"));
         }
-        if let Some(word) = address::makes(url, &segments).filter(|_| answer.is_data && !answer.is_page) {
+        if let Some(word) =
+            address::makes(url, &segments).filter(|_| answer.is_data && !answer.is_page)
+        {
             return Err(format!("is about `{word}`"));
         }
         if answer.is_nothing && url.query().is_some() {
@@ -271,14 +275,19 @@ fn weigh(call: &Call<'_>, url: &Url, known: &Circumstances<'_>) -> Result<&'stat
         _ => change.as_ref(),
     };
     let is_endpoint = address::is_endpoint(&segments);
-    let asked = address::asked(&segments);
+    let is_submitted = pressed == Says::Reads
+        && known.pressed.is_some_and(|it| it.role == "button" && body.has_button(&it.name));
+    let asked = asked::of(&segments);
     let is_grid = body.is_grid();
-    let is_get = heads.is_get || body.value("_method").is_some_and(|it| it.eq_ignore_ascii_case("get"));
+    let is_get =
+        heads.is_get || body.value("_method").is_some_and(|it| it.eq_ignore_ascii_case("get"));
     let is_answered = known.answer.is_some();
     let is_aside = |word: &str| {
         is_told && is_endpoint && !verbs::is_strong(word)
             || word == "update" && (is_answered && (is_told || question == Question::List) || is_grid)
             || asked == Asked::Turns && question > Question::One && !verbs::is_strong(word)
+            // The page of a form: `/node/add`.
+            || is_submitted && matches!(word, "add" | "create" | "edit" | "new" | "reply" | "update")
     };
     if let Some(word) = word.filter(|it| !is_aside(it)) {
         return Err(format!("is about `{word}`"));
@@ -322,8 +331,10 @@ fn weigh(call: &Call<'_>, url: &Url, known: &Circumstances<'_>) -> Result<&'stat
         asked,
         is_statement,
         is_tab: known.pressed.is_some_and(|it| it.role == "tab"),
-        is_sorted: body.is_sorted(),
-        is_plural: address::is_plural(&segments),
+        is_listing: body.is_listing(),
+        is_submitted,
+        is_of_one: asked::is_of_one(&segments),
+        is_plural: asked::is_plural(&segments),
         is_opaque,
         question,
         is_strange: heads.is_strange,
@@ -367,8 +378,12 @@ struct Evidence {
     is_statement: bool,
     /// A tab of the page was opened.
     is_tab: bool,
-    /// The body says in which order a part of a list is wanted.
-    is_sorted: bool,
+    /// The body says how much of a list is wanted, and from where on or in which order.
+    is_listing: bool,
+    /// The button's own name stands in the form that it sends, and asks.
+    is_submitted: bool,
+    /// The path ends in a word behind the number of one thing.
+    is_of_one: bool,
     /// The path ends in what many things are called.
     is_plural: bool,
     /// Something is called by a name that says nothing.
@@ -399,6 +414,9 @@ impl Evidence {
         if self.is_strange {
             return (self.is_called && (self.names || self.path) && asks)
                 .then_some("asks by its name and its body");
+        }
+        if self.is_submitted {
+            return Some("is what a button that asks sends with its form");
         }
         if self.names && self.is_called {
             return Some("calls what asks by its name");
@@ -431,7 +449,7 @@ impl Evidence {
         if is_known {
             return Some("asks by its path and its body");
         }
-        if self.question == Question::List && (self.is_plural || self.is_sorted) && !self.is_kept {
+        if self.question == Question::List && (self.is_listing || self.is_plural && !self.is_kept) {
             return Some("asks for a part of a list");
         }
         if (self.is_dispatched || self.is_tab) && agrees && self.question >= Question::Some {
@@ -439,8 +457,7 @@ impl Evidence {
         }
         if self.path
             && self.asked != Asked::Noun
-            && (self.question >= Question::Bound
-                || self.pressed && self.question > Question::One)
+            && (self.question >= Question::Bound || self.pressed && self.question > Question::One)
         {
             return Some("asks by its path and its body");
         }
@@ -463,6 +480,14 @@ impl Evidence {
         let fits = answer.is_data && (answer.is_list || answer.is_shown);
         if (self.names || self.path) && (answer.asks || answer.is_list) {
             return Some(FITS);
+        }
+        if self.is_listing && self.question >= Question::Some && answer.is_list && answer.is_data {
+            return Some(FITS);
+        }
+        // What is done to one thing by a verb that is not known.
+        let is_unknown = self.asked == Asked::No && !self.names && !self.pressed;
+        if self.is_of_one && is_unknown && self.question < Question::Some {
+            return None;
         }
         if self.is_kept && !self.names && !self.path && self.question < Question::Some {
             return None;

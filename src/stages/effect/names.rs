@@ -73,7 +73,9 @@ const GETS: &[&str] = &["fetch", "find", "get", "list", "lookup", "query", "retr
 /// A verb and its thing in one word, as some protocols write them: `getblockcount`.
 fn is_stuck(word: &str) -> bool {
     let rest = word.strip_prefix("get").filter(|it| it.len() >= 5);
-    rest.is_some_and(|it| !["add", "create", "del", "new", "or", "set", "update"].iter().any(|verb| it.contains(verb)))
+    rest.is_some_and(|it| {
+        !["add", "create", "del", "new", "or", "set", "update"].iter().any(|verb| it.contains(verb))
+    })
 }
 
 fn is_version(all: &[String]) -> bool {
@@ -84,6 +86,10 @@ fn is_version(all: &[String]) -> bool {
 fn judge_word(all: &[String], is_called: bool) -> Says {
     // `do_search`, `btnBuy`, `onSave`.
     let skip = all.iter().take_while(|it| among(it, &[PREFIXES, &["on", "run"]])).count();
+    // `execute_query` runs what asks.
+    let runs = |it: &String| matches!(it.as_str(), "exec" | "execute");
+    let runs = all.first().is_some_and(runs) && all.get(1).is_some_and(|it| is_question(it));
+    let skip = skip.max(usize::from(runs && all.len() == 2));
     let all = if skip < all.len() { &all[skip..] } else { all };
     let Some((first, last)) = all.first().zip(all.last()) else { return Says::Nothing };
     let changes = |word: &String| Says::Changes(word.clone());
@@ -145,9 +151,6 @@ fn judge_word(all: &[String], is_called: bool) -> Says {
 
 /// What only changes what of a list is shown: `applyFilter`, "Clear filters", `setPage`.
 pub fn adjusts(all: &[String], is_called: bool) -> bool {
-    let Some((first, last)) = all.first().zip(all.last()).filter(|_| all.len() > 1) else {
-        return false;
-    };
     const VERBS: &[&str] = &[
         "add", "apply", "change", "clear", "edit", "remove", "reset", "set", "toggle", "undo",
         "update",
@@ -156,8 +159,12 @@ pub fn adjusts(all: &[String], is_called: bool) -> bool {
         &["facet", "facets", "filter", "filters", "result", "results", "sort", "sorting"];
     const TURNS: &[&str] =
         &["change", "first", "go", "goto", "last", "next", "prev", "previous", "set"];
+    let Some((first, last)) = all.first().zip(all.last()).filter(|_| all.len() > 1) else {
+        return false;
+    };
     // "Remove filter Town"
-    let of_list = among(last, &[LISTS]) || all.len() <= 4 && matches!(&*all[1], "filter" | "filters");
+    let of_list =
+        among(last, &[LISTS]) || all.len() <= 4 && matches!(&*all[1], "filter" | "filters");
     among(first, &[VERBS]) && (of_list || !is_called && last == "search")
         || among(first, &[TURNS]) && last == "page"
 }
@@ -170,7 +177,12 @@ fn is_change(word: &str) -> bool {
 /// What a control's name says. What is typed into a field changes nothing by itself; a message is sent from one, too.
 pub fn control(role: &str, name: &str) -> Says {
     let all = plain(name);
-    let Some(last) = all.last() else { return Says::Nothing };
+    let Some(last) = all.last() else {
+        // A page of a list.
+        let is_page =
+            role == "link" && !name.is_empty() && name.bytes().all(|it| it.is_ascii_digit());
+        return if is_page { Says::Reads } else { Says::Nothing };
+    };
     if matches!(role, "textbox" | "searchbox" | "combobox" | "spinbutton" | "option" | "listbox") {
         let searches = role == "searchbox" || all.iter().any(|it| among(it, &[ASKS, READING, UI]));
         let keeps = matches!(last.as_str(), "message" | "comment" | "reply" | "note" | "post");
@@ -195,11 +207,15 @@ const PLAIN: &[&str] = &[
 ];
 
 fn label(all: &[String]) -> Says {
+    // "Bulk retrieve vendors".
+    let is_many = all.len() > 2 && matches!(&*all[0], "batch" | "bulk") && is_question(&all[1]);
+    let all = if is_many { &all[1..] } else { all };
     let Some((first, last)) = all.first().zip(all.last()) else { return Says::Nothing };
     let changes = |word: &String| Says::Changes(word.clone());
     let joins = |it: &String| matches!(it.as_str(), "and" | "or" | "then");
     let also = all.iter().position(joins).and_then(|at| all.get(at + 1));
-    if let Some(word) = also.filter(|it| does(it) || among(it, &[BOTH])) {
+    // "Fetch and resolve".
+    if let Some(word) = also.filter(|it| (does(it) || among(it, &[BOTH])) && *it != "resolve") {
         return changes(word);
     }
     // Of a form in steps these send what was filled in.

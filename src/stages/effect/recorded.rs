@@ -125,9 +125,9 @@ pub fn asks_to_see(task: &str) -> bool {
         lower.split(|c: char| !c.is_alphanumeric()).filter(|it| !it.is_empty()).collect();
     let also = words.windows(2).filter(|it| matches!(it[0], "and" | "then")).map(|it| it[1]);
     words.first().is_some_and(|it| SEE.contains(it))
-        && !also
-            .into_iter()
-            .any(|it| matches!(operation(it), Says::Changes(_)) || among(it, &[BOTH]))
+        && !also.into_iter().any(|it| {
+            it != "resolve" && (matches!(operation(it), Says::Changes(_)) || among(it, &[BOTH]))
+        })
 }
 
 #[cfg(test)]

@@ -53,7 +53,8 @@ fn answer(row: &Row, call: &Call<'_>) -> Answer {
     let body = Body::of(call);
     let fields = body.as_ref().map(Body::all).unwrap_or_default();
     let typed = fields.iter().filter(|(_, value)| {
-        terms::split(value).iter().any(|it| task.iter().any(|word| word == it))
+        !body::is_program(value)
+            && terms::split(value).iter().any(|it| task.iter().any(|word| word == it))
     });
     let (mut asks, mut keeps) = (false, false);
     for (name, _) in typed {

@@ -404,7 +404,7 @@ pub const CALLS: &[&str] = &[
 /// Verbs of an operation that are nothing else, and stand for a change wherever they stand in its name.
 #[rustfmt::skip]
 pub const CHANGING: &[&str] = &[
-    "append", "assign", "authorize", "buy", "mutate", "mutation", "checkin", "create", "dispatch", "edit", "enqueue", "modify", "overwrite", "pay",
+    "append", "assign", "authorize", "buy", "mutate", "mutation", "checkin", "create", "dispatch", "edit", "enqueue", "generate", "modify", "overwrite", "pay",
     "persist", "replace", "save", "send", "submit", "upsert",
 ];
 
@@ -428,7 +428,7 @@ pub const READING: &[&str] = &[
     "aggregate", "aggregations", "availability", "bootstrap", "calculate", "compare", "compute", "lint", "metadata", "renderer", "timer", "describe", "detail", "details", "discover",
     "estimate", "exists", "explain", "explore", "facets", "filter", "geocode", "has", "head", "history", "info",
     "inspect", "is", "locate", "mget", "parse", "paginate", "price", "prices", "quote",
-    "read", "recommend", "recommendations", "refresh", "render", "related", "results", "retrieve", "scan", "select",
+    "read", "recommend", "recommendations", "render", "related", "results", "retrieve", "scan", "select",
     "similar", "simulate", "sort", "stats", "status", "suggestions", "summary", "translate", "validate",
 ];
 
