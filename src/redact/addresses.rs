@@ -57,8 +57,12 @@ impl Walk<'_> {
             head = format!("{scheme}://{}@{host}", percent(&new));
             changed = true;
         }
-        // Web hooks are addressed by their secret.
+        // Web hooks are addressed by their secret, and so is a channel that is opened for one page.
+        let opens = head.starts_with("ws://") || head.starts_with("wss://");
+        let was = self.grants;
+        self.grants |= opens;
         let new = self.path_at(path, head.contains("://hooks."));
+        self.grants = was;
         if let Some(query) = query {
             self.grant(path, query);
         }
@@ -168,6 +172,12 @@ impl Walk<'_> {
 
     /// What a server never hears, and whoever has the address has: `#key=…`, or nothing but random.
     fn fragment(&mut self, fragment: &str) {
+        // A route of a page that is one program: `#/reset/…`.
+        let route = fragment.trim_start_matches('!');
+        if route.starts_with('/') && !route.contains('=') {
+            self.path_at(route, false);
+            return;
+        }
         if !fragment.contains('=') {
             let plain = fragment.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_".contains(&b));
             if plain && (20..=128).contains(&fragment.len()) && is_made_up(fragment) {
@@ -286,6 +296,9 @@ fn is_shared(segment: &str) -> bool {
             | "feed"
             | "feeds"
             | "ical"
+            | "rss"
+            | "atom"
+            | "calendar"
             | "ics"
             | "webcal"
             | "guest"

@@ -81,7 +81,7 @@ impl Walk<'_> {
             }
             if value.is_empty() || matches!(value, "|" | ">" | "|-" | ">-" | "|+" | ">+") {
                 if it.sign == b':' && open.len() < DEEPEST {
-                    if !value.is_empty() && matches!(class, KeyClass::Always | KeyClass::Likely) {
+                    if matches!(class, KeyClass::Always | KeyClass::Likely) {
                         folded = Some((it.indent, it.name, class));
                     }
                     open.push((it.indent, it.name));
@@ -485,8 +485,28 @@ const PROGRAMS: &[(&str, &[&str])] = &[
     ("ftp", &["-u"]),
 ];
 
+/// `ConvertTo-SecureString "…"`, `-String '…'`
+fn secured<'t>(text: &'t str, found: &mut Vec<(&'t str, &'t str, Why)>) {
+    for (at, mark) in text.match_indices("ConvertTo-SecureString") {
+        let rest = text[at + mark.len()..].trim_start();
+        let rest = rest.strip_prefix("-String").unwrap_or(rest).trim_start();
+        let rest = rest.strip_prefix("&quot;").or_else(|| rest.strip_prefix(['"', '\'']));
+        let Some(rest) = rest else { continue };
+        let end = rest.bytes().take(256).position(|b| matches!(b, b'"' | b'\'' | b'&' | b'\n'));
+        steps::look(end.unwrap_or(256));
+        if let Some(value) = end.map(|end| &rest[..end])
+            && value.len() >= 4
+            && !value.starts_with('$')
+            && !is_stand_in(value)
+        {
+            found.push(("password", value, Why::Key));
+        }
+    }
+}
+
 /// Secrets that commands take: `curl -u ann:…`, `mysql -p…`, `docker login -p …`.
 pub fn commands<'t>(text: &'t str, found: &mut Vec<(&'t str, &'t str, Why)>) {
+    secured(text, found);
     for line in text.split(['\n', ';', '|']) {
         if !line.contains('-') || line.len() > LONGEST {
             continue;
@@ -500,6 +520,24 @@ pub fn commands<'t>(text: &'t str, found: &mut Vec<(&'t str, &'t str, Why)>) {
             let word = words[i].trim_matches(['"', '\'', '`', '(', '$', '>']);
             i += 1;
             let program = word.rsplit(['/', '>', '"', '\\']).next().unwrap_or(word);
+            // Whatever the program: `--token …`, `--registration-token …`, `--authkey=…`.
+            if let Some(option) = word.strip_prefix("--") {
+                let (name, given) =
+                    option.split_once('=').map_or((option, None), |it| (it.0, Some(it.1)));
+                let class = classify(name, Place::Form);
+                let value = given.or_else(|| words.get(i).copied()).unwrap_or_default();
+                let value = value.trim_matches(['"', '\'', '`', ',', '<']).trim_end_matches('\\');
+                let value = value.split(['<', '"']).next().unwrap_or(value);
+                if matches!(class, KeyClass::Always | KeyClass::Likely)
+                    && value.len() >= 12
+                    && !value.starts_with(['$', '-', '{', '<', '@', '/'])
+                    && !is_stand_in(value)
+                    && (random(value) || erratic(value) || looks_chosen(value))
+                {
+                    found.push(("token", value, Why::Key));
+                    continue;
+                }
+            }
             if let Some(it) = PROGRAMS.iter().find(|it| it.0 == program) {
                 options = Some(it.1);
                 continue;
@@ -536,7 +574,9 @@ pub fn commands<'t>(text: &'t str, found: &mut Vec<(&'t str, &'t str, Why)>) {
                 }
                 _ => value,
             };
-            let short = option.len() == 2 && *option != "-u";
+            let takes_one = options.len() == 1
+                && PROGRAMS.iter().any(|it| it.0 == "sshpass" && it.1 == options);
+            let short = option.len() == 2 && *option != "-u" && !takes_one;
             let fits = if short {
                 looks_chosen(secret) || secret.len() >= 8 && (random(secret) || erratic(secret))
             } else {

@@ -67,7 +67,8 @@ pub fn each_leaf<'a>(text: &'a str, mut found: impl FnMut(Leaf<'a>)) {
         } else if key.eq_ignore_ascii_case("name") || key.eq_ignore_ascii_case("key") {
             named = (value.len() <= 64).then_some(value);
         } else {
-            let named = named.take();
+            // `<string name="api_key">…</string>`
+            let named = named.take().or_else(|| attribute(&text[before + 1..ended]));
             let credential = named.is_none()
                 && method.is_some_and(|it| is_credential(it, given))
                 && in_call(key);
@@ -84,6 +85,14 @@ fn local(tag: &str) -> &str {
     let name = tag.split(|c: char| c.is_whitespace() || c == '/').next().unwrap_or("");
     let name = name.rsplit(':').next().unwrap_or(name);
     if tag.starts_with(|c: char| c.is_alphabetic() || c == '_') { name } else { "" }
+}
+
+/// What a start tag calls its element, beside the name of the tag.
+fn attribute(tag: &str) -> Option<&str> {
+    let at = |name: &str| tag.find(name).map(|at| &tag[at + name.len()..]);
+    let rest = [" name=", " key=", " id="].iter().find_map(|it| at(it))?;
+    let quote = rest.chars().next().filter(|c| matches!(c, '"' | '\''))?;
+    rest[1..].split_once(quote).map(|it| it.0).filter(|it| it.len() <= 64)
 }
 
 /// What arguments without names are called.

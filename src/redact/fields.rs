@@ -32,6 +32,13 @@ impl Walk<'_> {
         place: Place,
     ) -> Cow<'k, str> {
         let text = matches!(item, Value::String(_) | Value::Number(_));
+        // What somebody is asked who has lost their password, and the picture of an authenticator's key.
+        if text && name == "answer" && is_security(object) {
+            return "security_answer".into();
+        }
+        if text && name.to_ascii_lowercase().contains("qr") && is_second_factor(object) {
+            return "totp_secret".into();
+        }
         if is_jwk && text && name.len() <= 3 {
             // RFC 7518, 6: the private half, and what anybody may see.
             return if matches!(name, "d" | "p" | "q" | "dp" | "dq" | "qi" | "k") {
@@ -61,6 +68,22 @@ impl Walk<'_> {
         }
         usable_name(name).into()
     }
+}
+
+fn plain(name: &str) -> String {
+    name.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_lowercase()).collect()
+}
+
+/// `securityQuestions`, `challenge_questions`
+fn is_security(object: &str) -> bool {
+    let it = plain(object);
+    it.contains("question")
+        && ["security", "secret", "challenge", "recovery"].iter().any(|word| it.contains(word))
+}
+
+fn is_second_factor(object: &str) -> bool {
+    let it = plain(object);
+    ["mfa", "2fa", "totp", "otp", "authenticator", "twofactor", "twostep"].contains(&&*it)
 }
 
 pub fn tells(class: KeyClass) -> bool {

@@ -46,6 +46,8 @@ const ALWAYS: &[&str] = &[
     "pswd",
     "psw",
     "pw",
+    "puk",
+    "sshpass",
     "mnemonic",
     // The same in other languages.
     "passwort",
@@ -657,6 +659,9 @@ pub fn classify(key: &str, place: Place) -> KeyClass {
         || joined.ends_with("clid")
     {
         return KeyClass::Harmless;
+    }
+    if matches!(&*joined, "mothersmaidenname" | "motherssurname" | "maidenname") {
+        return KeyClass::Always;
     }
     if place == Place::Answer && is_code(&words) {
         return KeyClass::Code;

@@ -26,6 +26,8 @@ pub enum Sense {
     Seed,
     /// Codes for when a device is lost.
     Recovery,
+    /// That nobody else may know it.
+    Keep,
     /// Words that restore a wallet.
     Phrase,
     /// A password or a login.
@@ -40,13 +42,16 @@ const WORDS: &[(Sense, &str)] = &[
         Sense::Once,
         "verification code*|one-time code*|one time code*|one-time pass*|one time pass*|onetime pass*|single-use code*|passcode*|otp|totp code|\
         login code*|sign-in code*|sign in code*|signin code*|security code*|access code*|authentication code*|confirmation pin|2fa code*|sms code*|\
-        pairing code*|device code*|activation code*|\
-        bestätigungscode*|sicherheitscode*|verifizierungscode*|einmalcode*|einmalpasswort*|einmalkennwort*|anmeldecode*|zugangscode*|freischaltcode*|\
+        pairing code*|device code*|activation code*|verification number|release code*|unlock code*|puk|puk1|puk2|puk code*|\
+        your pin|card pin|sim pin|unlock pin|new pin|pin is|deine pin|ihre pin|neue pin|votre code pin|code pin|tu pin|su pin|código pin|seu pin|tuo pin|codice pin|je pincode|pincode|din pin|kod pin|пин-код|пин код|\
+        door code*|gate code*|entry code*|entrance code*|building code|locker code*|lockbox code*|lock box code*|key safe code*|keysafe code*|key box code*|alarm code*|keypad code*|on the keypad|into the keypad|\
+        türcode*|torcode*|haustürcode*|tresorcode*|schließfachcode*|alarmcode*|code de la porte|code porte|digicode|code d'entrée|código de la puerta|código da porta|código del portal|codice porta|codice del portone|deurcode*|portkod*|dørkode*|kod do drzwi|kod do bramy|код двери|код домофона|код от двери|\
+        freigabecode*|freigabe-code*|entsperrcode*|bestätigungscode*|sicherheitscode*|verifizierungscode*|einmalcode*|einmalpasswort*|einmalkennwort*|anmeldecode*|zugangscode*|freischaltcode*|\
         aktivierungscode*|prüfcode*|authentifizierungscode*|kopplungscode*|sms-code*|tan|mtan|smstan|\
         code de vérification|code de confirmation|code de sécurité|code de connexion|code d'accès|code d’accès|code à usage unique|mot de passe à usage unique|\
         code d'authentification|code d’authentification|code d'activation|code d’activation|\
         código de verificación|código de verificação|código de confirmación|código de confirmação|código de acceso|código de acesso|código de seguridad|\
-        código de segurança|código de un solo uso|código de uso único|código de autenticación|código de autenticação|clave de un solo uso|\
+        código de segurança|código de un solo uso|clave dinámica|clave temporal|clave|código de uso único|código de autenticación|código de autenticação|clave de un solo uso|\
         codice di verifica|codice di conferma|codice di sicurezza|codice di accesso|codice monouso|codice otp|password monouso|codice temporaneo|\
         verificatiecode*|bevestigingscode*|beveiligingscode*|inlogcode*|eenmalige code*|toegangscode*|eenmalig wachtwoord|\
         verifieringskod*|bekräftelsekod*|säkerhetskod*|engångskod*|engångslösen*|inloggningskod*|verifikationskod*|\
@@ -77,7 +82,7 @@ const WORDS: &[(Sense, &str)] = &[
     (
         Sense::Proof,
         "verif*|verify|verification|one-time|one time|single-use|temporary|security|login|log-in|sign-in|signin|authentic*|authoriz*|authoris*|confirmation|\
-        access|pairing|two-factor|2-step|two-step|2fa|mfa|otp|sms|bestätig*|verifizier*|anmeld*|einmal*|sicherheits*|vérif*|confirmation|connexion|sécurité|\
+        access|pairing|locker*|lockbox|keypad|key safe|doorbell|gate|two-factor|2-step|two-step|2fa|mfa|otp|sms|bestätig*|verifizier*|anmeld*|einmal*|sicherheits*|vérif*|confirmation|connexion|sécurité|\
         usage unique|accès|verificación|verificação|verificacion|verificacao|seguridad|segurança|acceso|acesso|confirmación|confirmação|único uso|un solo uso|uso único|\
         verifica|conferma|sicurezza|accesso|monouso|weryfik*|jednoraz*|potwierdz*|bezpieczeń*|logowan*|dostępu|ověř*|overov*|jednoráz*|potvrz*|potvrd*|\
         ellenőrző|hitelesít*|megerősít*|egyszeri|подтвержд*|проверк*|одноразов*|безопасност*|авториз*|входа|підтвердж*|перевірк*|входу|потвърж*|\
@@ -112,20 +117,20 @@ const WORDS: &[(Sense, &str)] = &[
     (
         Sense::Act,
         "sign in|sign you in|signing in|sign-in|log in|log you in|logging in|log-in|login|verify|confirm*|activate|reset|set a new password|choose a new password|new password|recover*|\
-        join|invit*|accept|unsubscribe|opt out|magic link|one-click|private link|secret link|\
-        anmelde*|einloggen|anzumelden|bestätig*|verifizier*|zurücksetz*|zurückzusetz*|neues passwort|einlad*|beitreten|abmelde*|abbestell*|aktivier*|\
-        connexion|connecter|connectez|vérifi*|confirm*|réinitialis*|nouveau mot de passe|rejoindre|désabonn*|désinscri*|activer|\
-        iniciar sesión|inicia sesión|entrar|verificar|restablec*|nueva contraseña|unirse|únete|cancelar la suscripción|darse de baja|acceder|continuar|\
+        activat*|complete your registration|finish your registration|set up your account|get access|join|invit*|accept|unsubscribe|opt out|magic link|one-click|private link|secret link|\
+        anmelde*|einloggen|anzumelden|freischalt*|freizuschalt*|deinem zugang|ihrem zugang|dein zugang|ihr zugang|registrierung|bestätig*|verifizier*|zurücksetz*|zurückzusetz*|neues passwort|einlad*|beitreten|abmelde*|abbestell*|aktivier*|\
+        connexion|connecter|connectez|vérifi*|confirm*|réinitialis*|activez|activation|inscription|nouveau mot de passe|rejoindre|désabonn*|désinscri*|activer|\
+        iniciar sesión|inicia sesión|entrar|verificar|restablec*|activar|activa tu|registro|nueva contraseña|unirse|únete|cancelar la suscripción|darse de baja|acceder|continuar|\
         iniciar sessão|fazer login|redefinir|nova senha|convite|convid*|cancelar inscrição|\
         accedi|accedere|verifica*|reimposta*|nuova password|invit*|unisciti|disiscriv*|annulla iscrizione|\
         inloggen|aanmelden|bevestig*|herstel*|opnieuw instell*|nieuw wachtwoord|uitnodig*|deelnemen|afmelden|uitschrijven|\
         logga in|bekräfta|återställ*|nytt lösenord|bjud*|inbjud*|avregistrera|avsluta prenumeration|log ind|logg inn|bekræft*|bekreft*|nulstil*|tilbakestill*|invitert|inviteret|afmeld|meld av|avmeld*|\
         kirjaudu|vahvista|palauta|uusi salasana|kutsu*|liity|peruuta tilaus|\
-        zaloguj|logowani*|potwierd*|zresetuj|nowe hasło|zresetow*|zaprosz*|dołącz*|wypis*|\
+        zaloguj|zalogow*|logowani*|aktywow*|aktywuj|rejestrac*|odzyska*|potwierd*|zresetuj|nowe hasło|zresetow*|zaprosz*|dołącz*|wypis*|\
         přihlá*|prihlá*|potvrd*|obnov*|nové heslo|pozván*|pozvan*|připojit|odhlás*|\
         bejelentkez*|megerősít*|visszaállít*|új jelszó|meghív*|csatlakoz*|leiratkoz*|\
         autentific*|conect*|confirm*|resetare|parolă nouă|invita*|alătur*|dezabon*|prijav*|poništ*|resetir*|nova lozinka|pozivnic*|pridruž*|odjav*|\
-        войти|войдите|вход|подтверд*|сбро*|новый пароль|приглаш*|присоедин*|отпис*|восстанов*|увійти|підтверд*|скин*|запрош*|приєдн*|відпис*|\
+        войти|войдите|вход|входа|активир*|активац*|регистрац*|подтвержд*|подтверд*|сбро*|новый пароль|приглаш*|присоедин*|отпис*|восстанов*|увійти|підтверд*|скин*|запрош*|приєдн*|відпис*|\
         σύνδεση|συνδεθείτε|επιβεβαί*|επαναφορά|πρόσκληση|κατάργηση εγγραφής|giriş yap*|oturum aç*|doğrula*|onayla*|sıfırla*|davet*|katıl*|abonelikten|\
         登录|登入|登陆|确认|確認|验证|驗證|重置|重設|邀请|邀請|加入|退订|取消訂閱|ログイン|サインイン|再設定|リセット|招待|参加|配信停止|登録解除|\
         로그인|확인|재설정|초대|참여|수신 거부|구독 취소|تسجيل الدخول|تأكيد|إعادة تعيين|دعوة|انضم|إلغاء الاشتراك|התחבר*|אישור|איפוס|הזמנה|הצטרף|הסרה|\
@@ -133,7 +138,7 @@ const WORDS: &[(Sense, &str)] = &[
     ),
     (
         Sense::Seed,
-        "authenticator|authentication app|authy|totp|otpauth|2fa|two-factor|two factor|2-step|two-step|multi-factor|mfa|setup key|set-up key|secret key|manual entry|\
+        "authenticator|base32|authentication app|authy|totp|otpauth|2fa|two-factor|two factor|2-step|two-step|multi-factor|mfa|setup key|set-up key|secret key|manual entry|\
         enter this key|type this key|enter the key|scan|scanner|scannen|scannez|scansiona|escane*|authentifizierungs-app|authentifizierungsapp|authentificator|zwei-faktor*|zweifaktor*|einrichtungsschlüssel|geheimer schlüssel|\
         authentification|deux facteurs|double authentification|clé secrète|clé de configuration|dos factores|doble factor|autenticación|clave secreta|clave de configuración|\
         dois fatores|dois factores|autenticação|chave secreta|chave de configuração|due fattori|autenticazione|chiave segreta|chiave di configurazione|tweestaps*|twee-factor*|tweefactor*|geheime sleutel|installatiesleutel|\
@@ -154,13 +159,19 @@ const WORDS: &[(Sense, &str)] = &[
         恢复代码|恢复码|备用代码|备用验证码|备份码|復原碼|備用碼|備份碼|リカバリーコード|バックアップコード|復旧コード|回復コード|予備コード|복구 코드|백업 코드|복구코드|رموز الاسترداد|رموز الاحتياطية|الرموز الاحتياطية|רموز|קודי שחזור|קודי גיבוי|mã khôi phục|mã dự phòng|kode pemulihan|kode cadangan|รหัสสำรอง|รหัสกู้คืน|",
     ),
     (
+        Sense::Keep,
+        "do not share|don't share|don’t share|never share|do not disclose|do not forward|do not give|nicht weiter*|nicht teilen|niemals teilen|no compart*|no lo compart*|não compartilh*|\
+        não partilh*|ne partagez|ne communiquez|ne jamais partager|non condivider*|deel deze*|deel dit|dela inte|del ikke|nie udostępniaj|nie podawaj|nikomu|nesdílejte|nezdieľajte|никому|не сообщайте|не передавайте|не повідомляйте|\
+        paylaşmayın|请勿|切勿|勿泄露|勿告知|勿告訴|請勿|共有しない|教えない|他人に|알려주지|공유하지|لا تشارك|אל תשתף|jangan bagikan|không chia sẻ|",
+    ),
+    (
         Sense::Phrase,
         "recovery phrase|seed phrase|mnemonic phrase|mnemonic|secret phrase|backup phrase|wallet phrase|secret recovery|wiederherstellungsphrase|seed-phrase|\
         phrase de récupération|phrase secrète|frase de recuperación|frase semilla|frase de recuperação|frase semente|frase di recupero|herstelzin|herstelfrase|återställningsfras|fraza odzyskiwania|сид-фраза|фраза восстановления|секретная фраза|助记词|リカバリーフレーズ|시드 문구|복구 문구|",
     ),
     (
         Sense::Password,
-        "password|passwords|passwd|passphrase|pass phrase|login|logins|credential|credentials|passwort|kennwort|zugangsdaten|passwörter|mot de passe|identifiants|contraseña|clave de acceso|credenciales|senha|palavra-passe|\
+        "password|passwords|pw|pwd|creds|wifi key|wi-fi key|wlan key|wpa key|network key|wifi pass|wi-fi pass|wifi|wi-fi|wlan-schlüssel|wlan-passwort|wlan|clé wifi|clave wifi|passwd|passphrase|pass phrase|login|logins|credential|credentials|passwort|kennwort|zugangsdaten|passwörter|mot de passe|identifiants|contraseña|clave de acceso|credenciales|senha|palavra-passe|\
         password di|parola d'ordine|credenziali|wachtwoord|lösenord|adgangskode|kodeord|passord|salasana|hasło|hasla|heslo|jelszó|jelszava|parola|parolă|lozinka|geslo|šifra|пароль|пароля|парола|κωδικός πρόσβασης|κωδικό πρόσβασης|συνθηματικό|şifre|parolası|şifresi|şifreniz|\
         密码|口令|密碼|パスワード|비밀번호|암호|كلمة المرور|كلمة السر|رمز عبور|סיסמה|הסיסמה|पासवर्ड|পাসওয়ার্ড|รหัสผ่าน|mật khẩu|kata sandi|sandi|kata laluan|token|api key|api-key|apikey|secret|secret key|access key|api-schlüssel|clé api|clave api|chave api|chave de api|chiave api|api-sleutel|klucz api|ключ api|api 密钥|apiキー|",
     ),
@@ -287,7 +298,7 @@ pub fn senses(text: &str) -> Vec<Hit> {
 /// Parts of a path after which something stands that is good for its bearer: to log in, to reset, to join, to confirm, to leave.
 pub fn is_grant(segment: &str) -> bool {
     const PARTS: &str = "signin login logon reset verify verification confirm confirmation activate activation invite invitation invites join magic magiclink \
-        unsubscribe recover recovery passwordless onetime onboard signup claim optout optin approve accept \
+        unsubscribe recover recovery passwordless password setpassword onetime onboard signup claim optout optin approve accept \
         anmelden anmeldung bestaetigen bestätigen bestaetigung bestätigung zuruecksetzen zurücksetzen einladung einladen beitreten abmelden abmeldung abbestellen aktivieren freischalten passwortreset \
         connexion connecter verifier vérifier confirmer reinitialiser réinitialiser reinitialisation réinitialisation invitation rejoindre desabonner désabonner desinscription désinscription activer \
         ingresar iniciar entrar acceso acceder verificar confirmar restablecer invitacion invitación unirse baja cancelar activar redefinir convite convidar desinscrever desinscrição recuperar \

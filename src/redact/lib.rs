@@ -44,6 +44,7 @@ mod share;
 mod shown;
 pub mod spelled;
 mod steps;
+mod tables;
 mod texts;
 mod things;
 mod triggers;

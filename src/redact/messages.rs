@@ -49,7 +49,31 @@ pub fn find(text: &str) -> Vec<Finding> {
             done = to;
         }
     }
-    if hits.is_empty() { Vec::new() } else { find_by(text, &runs, &codes, &hits) }
+    let mut out = if hits.is_empty() { Vec::new() } else { find_by(text, &runs, &codes, &hits) };
+    if text.contains(" #") && text.contains('@') {
+        bound(text, &mut out);
+    }
+    out
+}
+
+/// The last line of a message for one site's form: `@shop.test #482913`.
+fn bound(text: &str, out: &mut Vec<Finding>) {
+    for line in text.lines().filter(|it| it.starts_with('@') && it.len() <= 300) {
+        let place = line.as_ptr() as usize - text.as_ptr() as usize;
+        if let Some((host, code)) = line.split_once(" #")
+            && host.contains('.')
+            && !host.contains(' ')
+        {
+            let len = code.bytes().take_while(u8::is_ascii_alphanumeric).count();
+            let from = place + host.len() + 2;
+            if (4..=12).contains(&len)
+                && out.iter().all(|it| it.to <= from || it.from >= from + len)
+            {
+                out.push(Finding { from, to: from + len, name: "code" });
+            }
+        }
+    }
+    out.sort();
 }
 
 /// Parts of a text around what could be a secret, in order, not overlapping.
@@ -152,7 +176,7 @@ fn find_by(text: &str, runs: &[Run], candidates: &[Candidate], hits: &[Hit]) -> 
     if has(Sense::Password) {
         passwords(text, hits, &mut out);
     }
-    if has(Sense::Once) || has(Sense::Code) || has(Sense::Use) {
+    if has(Sense::Once) || has(Sense::Code) || has(Sense::Use) || has(Sense::Keep) {
         codes(text, candidates, hits, &mut out);
     }
     out.sort();
@@ -255,6 +279,7 @@ fn speaks_for<'h>(
 ) -> i32 {
     let alone = is_alone(text, it.from, it.to);
     let (mut once, mut code, mut proof, mut yours, mut uses, mut act) = (0, 0, 0, 0, 0, 0);
+    let mut keeps = 0;
     let mut other = false;
     // Where the code is named, in the words before and after.
     let mut named: Vec<(usize, usize)> = Vec::new();
@@ -276,7 +301,7 @@ fn speaks_for<'h>(
             continue;
         }
         let same = !ends(gap);
-        if !(same || ahead && alone) {
+        if !(same || ahead && alone || hit.sense == Sense::Keep) {
             continue;
         }
         match hit.sense {
@@ -286,12 +311,16 @@ fn speaks_for<'h>(
                 named.push((hit.from, hit.to));
             }
             Sense::Code => {
-                code = code.max(1 + i32::from(ahead && links(gap)));
+                // "482913 is your code", as well.
+                code = code.max(1 + i32::from(ahead && links(gap) || !ahead && is_named(gap)));
                 named.push((hit.from, hit.to));
             }
             Sense::Proof => proof = 2,
             Sense::Yours if same => yours = 1,
             Sense::Use if ahead => uses = uses.max(1 + i32::from(gap.trim().is_empty())),
+            // "482913を入力"
+            Sense::Use if gap.len() <= 4 && !gap.is_ascii() => uses = 2,
+            Sense::Keep => keeps = 2 + i32::from(ahead && links(gap)),
             Sense::Act => act = 1,
             Sense::Other => {
                 // `zip code`, `20 % off`; a word elsewhere in the sentence is about something else.
@@ -316,7 +345,50 @@ fn speaks_for<'h>(
     if other && once == 0 {
         return -5;
     }
-    once + code + proof + yours + uses + act + i32::from(alone) - i32::from(other) * 2
+    // "Enter 482913 to continue"; "enter FQML-GVSB".
+    if uses == 2 && code == 0 {
+        const ON: &[&str] = &[
+            " to ",
+            " ein",
+            " para ",
+            " pour ",
+            " per ",
+            " om ",
+            " for ",
+            " att ",
+            " чтобы",
+            " для",
+            "を",
+            " 입력",
+        ];
+        let is_odd = text[it.from..it.to].contains('-')
+            && !text[it.from..it.to].bytes().all(|b| b.is_ascii_digit() || b == b'-');
+        act = act
+            .max(i32::from(ON.iter().any(|on| text[it.to..].starts_with(on))) + i32::from(is_odd));
+    }
+    // "PIN: 4821"; of six digits a place is called so in some countries.
+    let number = &text[it.from..it.to];
+    let is_pin = once == 0 && number.len() < 6 && near_pin(text, it.from);
+    if is_pin {
+        once = 3;
+        code = 1;
+    }
+    once + code + proof + yours + uses + act + keeps + i32::from(alone) - i32::from(other) * 2
+}
+
+/// Whether `PIN` stands right before it, in capitals.
+fn near_pin(text: &str, from: usize) -> bool {
+    let front = text[..from].trim_end_matches([' ', ':', '=', '\u{a0}', '：']);
+    let word = front.strip_suffix("PIN").filter(|_| from - front.len() <= 4);
+    word.is_some_and(|it| !it.ends_with(|c: char| c.is_alphanumeric()))
+}
+
+/// Whether words for "is your" stand there and nothing else.
+fn is_named(gap: &str) -> bool {
+    let words = gap.split(|c: char| !c.is_alphanumeric()).filter(|it| !it.is_empty()).count();
+    let said = senses(gap);
+    let is = |sense: Sense| said.iter().any(|it| it.sense == sense);
+    gap.len() <= 40 && words <= 4 && is(Sense::Is) && (is(Sense::Yours) || words <= 1)
 }
 
 /// Whether a sentence ends in it.
@@ -420,7 +492,8 @@ fn grouped(run: &str) -> Option<i32> {
     if groups.len() > 1 {
         let fits = alike && (2..=5).contains(&len) && (2..=4).contains(&groups.len());
         if letters == 0 {
-            return (fits && len != 2 && (6..=8).contains(&digits)).then_some(4);
+            let least = if digits == 6 && len == 3 { 3 } else { 4 };
+            return (fits && len != 2 && (6..=8).contains(&digits)).then_some(least);
         }
         return (fits && upper && len >= 3 && !natural_run(run)).then_some(4);
     }
@@ -448,7 +521,9 @@ fn touches(text: &str, from: usize, to: usize) -> bool {
                 && text[..from].chars().rev().nth(1).is_some_and(|c| c.is_ascii_digit())
     }) || before.is_some_and(|c| c.is_alphabetic() && c.is_ascii())
         || after.is_some_and(|c| {
-            joins(c)
+            // `2081#`, as a keypad takes it.
+            let ends = c == '#' && !more(to).is_some_and(char::is_alphanumeric);
+            joins(c) && !ends
                 || matches!(c, '.' | ',' | ':') && more(to).is_some_and(char::is_alphanumeric)
                 || c == '-' && more(to).is_some_and(char::is_alphanumeric)
         })
@@ -684,7 +759,14 @@ fn passwords(text: &str, hits: &[Hit], out: &mut Vec<Finding>) {
             }
             let bare = bare(word);
             let quoted = word.starts_with(['"', '\'', '`', '“', '„', '«']);
-            if (linked || at <= 2 && quoted) && looks_chosen(bare) {
+            // A network's is made of words.
+            let is_network = text[hit.from..hit.to].to_ascii_lowercase().starts_with(['w', 'n'])
+                && (8..=63).contains(&bare.len())
+                && bare.is_ascii()
+                && bare.bytes().any(|b| b.is_ascii_digit())
+                && bare.bytes().any(|b| b.is_ascii_alphabetic())
+                && !bare.contains(['/', '.', '@']);
+            if (linked || at <= 2 && quoted) && (looks_chosen(bare) || is_network) {
                 let from = hit.to + place(bare);
                 out.push(Finding { from, to: from + bare.len(), name: "password" });
                 done = from + bare.len();

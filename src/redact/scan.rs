@@ -22,6 +22,12 @@ use super::{
     walk::{MAX_OPEN, Place, Walk, is_tagged},
 };
 
+/// Whether a tag begins in a text, in small letters or capitals.
+fn has_tag(text: &str, tag: &str) -> bool {
+    memchr::memmem::find(text.as_bytes(), tag.as_bytes()).is_some()
+        || memchr::memmem::find(text.as_bytes(), tag.to_ascii_uppercase().as_bytes()).is_some()
+}
+
 /// What a text is, as far as it matters for what is a secret in it.
 #[derive(Clone, Copy)]
 pub struct Kind {
@@ -130,6 +136,12 @@ impl Walk<'_> {
         if has.any(Triggers::LINK | Triggers::ORACLE | Triggers::DATA) {
             self.links_in(text, marked, kind.depth, has, cuts);
         }
+        if has.any(Triggers::COOKIELESS) {
+            Self::cookieless_in(text, found);
+        }
+        if has.any(Triggers::NETWORK) {
+            Self::network_in(text, found);
+        }
         if kind.prose != Prose::Spoken
             && has.any(Triggers::CALL | Triggers::COOKIE | Triggers::ASSIGN)
         {
@@ -143,6 +155,7 @@ impl Walk<'_> {
                 if !self.json_in(text, part, kind, cuts) {
                     self.settings_in(part, kind.place, found);
                     configs::commands(part, found);
+                    self.escaped_in(part, found);
                 }
             }
         } else if !marked {
@@ -155,6 +168,56 @@ impl Walk<'_> {
         }
         if bytes.any(Bytes::DIGIT) {
             self.messages_in(text, kind, found);
+        }
+    }
+
+    /// Elements that are shown as text: `&lt;string name="api_key"&gt;…&lt;/string&gt;`.
+    fn escaped_in<'t>(&mut self, text: &'t str, found: &mut Vec<(&'t str, &'t str, Why)>) {
+        for line in text.lines().filter(|it| it.len() <= 4096 && it.contains("&lt;/")) {
+            steps::look(line.len());
+            let mut rest = line;
+            while let Some((_, tag)) = rest.split_once("&lt;") {
+                rest = tag;
+                let Some((head, after)) = tag.split_once("&gt;") else { break };
+                let Some((value, _)) = after.split_once("&lt;/") else { break };
+                let named = ["name=", "key="]
+                    .iter()
+                    .find_map(|it| head.split_once(it))
+                    .map(|it| it.1.trim_start_matches("&quot;").trim_start_matches(['"', '\'']));
+                let name = named.unwrap_or(head);
+                let end = name.find(|c: char| !(c.is_alphanumeric() || "_-.".contains(c)));
+                let name = &name[..end.unwrap_or(name.len())];
+                let class = self.rules.class(name, Place::Form);
+                if configs::tells(class, value, false, false) && !value.contains(['<', '&']) {
+                    found.push((name, value, Why::Key));
+                }
+            }
+        }
+    }
+
+    /// ASP.NET's session in an address without a host: `/(S(lit3py55t21z5v55vlm25s55))/page.aspx`.
+    fn cookieless_in<'t>(text: &'t str, found: &mut Vec<(&'t str, &'t str, Why)>) {
+        for (at, mark) in text.match_indices("/(S(") {
+            let rest = &text[at + mark.len()..];
+            let len = rest.bytes().take(65).take_while(u8::is_ascii_alphanumeric).count();
+            steps::look(len);
+            if (16..=64).contains(&len) && rest[len..].starts_with(')') {
+                found.push(("session", &rest[..len], Why::Key));
+            }
+        }
+    }
+
+    /// A network's address for pictures that telephones read: `WIFI:T:WPA;S:Lamp;P:…;;`.
+    fn network_in<'t>(text: &'t str, found: &mut Vec<(&'t str, &'t str, Why)>) {
+        for (at, mark) in text.match_indices("WIFI:") {
+            let rest = &text[at + mark.len()..];
+            let rest = rest.get(..rest.floor_char_boundary(300)).unwrap_or(rest);
+            steps::look(rest.len());
+            let end = rest.find(";;").unwrap_or(rest.len());
+            let of_word = rest[..end].split(';').find_map(|it| it.strip_prefix("P:"));
+            if let Some(value) = of_word.filter(|it| it.len() >= 4) {
+                found.push(("password", value, Why::Key));
+            }
         }
     }
 
@@ -219,6 +282,9 @@ impl Walk<'_> {
                 && is_plain_name(key)
                 && (sent || !value.contains(char::is_whitespace) && !is_code)
         };
+        if kind.depth < MAX_OPEN && (has_tag(text, "<td") || has_tag(text, "<dd")) {
+            self.cells_in(text, found);
+        }
         each_leaf(text, |it| {
             if it.credential && verdict(KeyClass::Always, it.value).is_some() {
                 found.push(("password", it.value, Why::Key));
@@ -230,6 +296,7 @@ impl Walk<'_> {
         });
         let mut named = Vec::new();
         let mut opened = Vec::new();
+        let mut coded = Vec::new();
         let mut pictures = Vec::new();
         markup::each_tag(text, |tag, attributes| {
             for it in attributes {
@@ -237,6 +304,8 @@ impl Walk<'_> {
                     found.push((it.name, it.value, Why::Key));
                 } else if is_packed(it.value) {
                     opened.push((it.name, it.value));
+                } else if it.name.starts_with("data-") && it.value.starts_with("eyJ") {
+                    coded.push((it.name, it.value));
                 }
             }
             let get = |name: &str| attributes.iter().find(|it| it.name.eq_ignore_ascii_case(name));
@@ -258,6 +327,12 @@ impl Walk<'_> {
         if !pictures.is_empty() && messages::is_about_seeds(&markup::visible_text(text, text.len()))
         {
             found.extend(pictures.into_iter().map(|it| ("qr", it, Why::Context)));
+        }
+        for (name, value) in coded {
+            let inner = Some(value).filter(|_| kind.depth < MAX_OPEN).and_then(base64_text);
+            if inner.is_some_and(|it| self.holds(name, &it, kind.depth + 1)) {
+                found.push((name, value, Why::Container));
+            }
         }
         for (name, value) in opened {
             if kind.depth < MAX_OPEN {

@@ -56,16 +56,49 @@ impl Walk<'_> {
         }
         for (at, it) in cookies.match_indices(".cookie") {
             let rest = text[at + it.len()..].trim_start();
-            let Some((line, _)) = rest.strip_prefix('=').and_then(|it| literal(it.trim_start()))
+            let Some((line, more)) = rest.strip_prefix('=').and_then(|it| literal(it.trim_start()))
             else {
                 continue;
             };
             steps::look(line.len());
+            // `'sid=' + '…'`
+            let joined = line.strip_suffix('=').and_then(|name| {
+                let more = more.trim_start().strip_prefix('+')?;
+                Some((name, literal(more.trim_start())?.0))
+            });
+            if let Some((name, value)) = joined.filter(|it| it.1.len() >= 8 && random(it.1)) {
+                found.push((name, value, Why::Cookie));
+            }
             if let Some((name, value)) = line.split(';').next().and_then(|it| it.split_once('='))
                 && value.len() >= 8
                 && (random(value) || tells(self.rules.class(name, Place::Json), value, true, false))
             {
                 found.push((name, value, Why::Cookie));
+            }
+        }
+        for (at, it) in assigns.match_indices("Storage") {
+            let rest = &text[at + it.len()..];
+            let named = match rest.strip_prefix('[') {
+                Some(rest) => literal(rest).and_then(|it| Some((it.0, it.1.strip_prefix(']')?))),
+                None => rest.strip_prefix('.').map(|it| {
+                    let len = it.bytes().take(80).take_while(u8::is_ascii_alphanumeric).count();
+                    it.split_at(len)
+                }),
+            };
+            let value = named.and_then(|(name, rest)| {
+                let rest = rest.trim_start().strip_prefix('=')?;
+                Some((name, literal(rest.trim_start())?.0))
+            });
+            steps::look(24);
+            if let Some((name, value)) = value {
+                let class = self.rules.class(name, Place::Json);
+                let told = match class {
+                    KeyClass::Always | KeyClass::Likely => tells(class, value, true, false),
+                    _ => value.len() >= 16 && verdict(KeyClass::Perhaps, value).is_some(),
+                };
+                if told {
+                    found.push((name, value, Why::Key));
+                }
             }
         }
         for keyword in ["var ", "let ", "const "] {

@@ -24,6 +24,11 @@ const ALL: &[(&str, u16)] = &[
     ("<code", Triggers::WRITTEN),
     ("<textarea", Triggers::WRITTEN),
     (" -", Triggers::OPTION),
+    ("SecureString", Triggers::OPTION),
+    ("/(S(", Triggers::COOKIELESS),
+    ("WIFI:", Triggers::NETWORK),
+    ("Storage[", Triggers::ASSIGN),
+    ("Storage.", Triggers::ASSIGN),
 ];
 
 impl Triggers {
@@ -37,7 +42,9 @@ impl Triggers {
     pub const WRITTEN: u16 = 1 << 6;
     /// As commands take them.
     pub const OPTION: u16 = 1 << 7;
-    const EVERY: u16 = (1 << 8) - 1;
+    pub const COOKIELESS: u16 = 1 << 8;
+    pub const NETWORK: u16 = 1 << 9;
+    const EVERY: u16 = (1 << 10) - 1;
 
     pub fn of(text: &str) -> Self {
         static FIND: LazyLock<Option<AhoCorasick>> =

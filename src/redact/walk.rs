@@ -103,6 +103,11 @@ fn is_plain(key: &str, value: &str, bytes: Bytes, class: KeyClass) -> bool {
         && !key.ends_with(['_', '-'])
 }
 
+/// Whether four digits stand in a text at least, as a code has them.
+fn has_code(value: &str) -> bool {
+    value.bytes().filter(u8::is_ascii_digit).take(4).count() == 4
+}
+
 /// How deep containers are opened: JSON in a form in a query is 3.
 pub const MAX_OPEN: u32 = 5;
 
@@ -255,7 +260,12 @@ impl Walk<'_> {
         }
         let marked = bytes.any(Bytes::QUOTE | Bytes::ANGLE)
             || bytes.any(Bytes::OPENS) && value.contains('{');
-        if value.len() >= 15 && (marked || bytes.spaced(value)) {
+        // `PIN: 4821`, `验证码：482913`
+        let is_short = value.len() >= 8
+            && bytes.any(Bytes::DIGIT)
+            && (bytes.any(Bytes::WIDE) || bytes.spaced(value))
+            && has_code(value);
+        if value.len() >= 15 && (marked || bytes.spaced(value)) || is_short {
             let tagged = bytes.any(Bytes::ANGLE) && is_tagged(value);
             let prose = if tagged { Prose::Markup } else { Prose::Spoken };
             let lined = !tagged && value.contains('\n');
