@@ -62,10 +62,10 @@ impl Walk<'_> {
         let was = self.grants;
         self.grants |= opens;
         let new = self.path_at(path, head.contains("://hooks."));
-        self.grants = was;
         if let Some(query) = query {
             self.grant(path, query);
         }
+        self.grants = was;
         if let Some(fragment) = fragment {
             self.fragment(fragment);
         }
@@ -148,7 +148,8 @@ impl Walk<'_> {
             let new = new.or_else(|| self.sink.plain(&plain).map(|it| percent(&it)));
             out.part(segment, new, '/');
             before = segment;
-            hook |= segment.starts_with("webhook") || matches!(segment, "hook" | "hooks");
+            hook |=
+                segment.starts_with("webhook") || matches!(segment, "hook" | "hooks" | "incoming");
         }
         out.changed
     }
@@ -179,6 +180,7 @@ impl Walk<'_> {
             return;
         }
         if !fragment.contains('=') {
+            let fragment = fragment.split('/').next().unwrap_or(fragment);
             let plain = fragment.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_".contains(&b));
             if plain && (20..=128).contains(&fragment.len()) && is_made_up(fragment) {
                 self.sink.secret("fragment", fragment, Why::Key);

@@ -88,7 +88,16 @@ impl Walk<'_> {
                 }
                 continue;
             }
-            if tells(class, value, it.quoted, sent) {
+            // A connection's: `Driver={…};Server=…;UID=app;PWD=…;`
+            if it.sign == b'=' && line.contains(';') {
+                for part in line.split(';').skip(1).take(32).filter_map(setting) {
+                    let class = rules.class(part.name, Place::Form);
+                    if part.sign == b'=' && tells(class, part.value, part.quoted, sent) {
+                        found.push((part.name, part.value, Why::Key));
+                    }
+                }
+            }
+            if tells(class, value, it.quoted, sent) || is_password_hash(value) {
                 found.push((it.name, value, Why::Key));
             }
         }
@@ -162,6 +171,30 @@ impl Walk<'_> {
             }
         }
     }
+}
+
+/// As systems keep passwords: `$2y$10$…`, `$apr1$…`.
+fn is_password_hash(value: &str) -> bool {
+    const LEADS: &[&str] = &[
+        "$1$",
+        "$2a$",
+        "$2b$",
+        "$2y$",
+        "$5$",
+        "$6$",
+        "$7$",
+        "$y$",
+        "$argon2",
+        "$apr1$",
+        "$scrypt$",
+        "$pbkdf2",
+        "{SSHA",
+        "{SHA}",
+        "pbkdf2_sha",
+        "scrypt:",
+        "pbkdf2:",
+    ];
+    (20..=512).contains(&value.len()) && LEADS.iter().any(|it| value.starts_with(it))
 }
 
 /// One line, where it is one of settings.
@@ -262,6 +295,9 @@ pub fn is_generic(name: &str) -> bool {
     matches!(
         name,
         "value"
+            | "Value"
+            | "lhs"
+            | "rhs"
             | "val"
             | "key"
             | "raw"
@@ -487,7 +523,11 @@ const PROGRAMS: &[(&str, &[&str])] = &[
 
 /// `ConvertTo-SecureString "…"`, `-String '…'`
 fn secured<'t>(text: &'t str, found: &mut Vec<(&'t str, &'t str, Why)>) {
-    for (at, mark) in text.match_indices("ConvertTo-SecureString") {
+    let of_shell = text.match_indices("ConvertTo-SecureString");
+    // `CREATE USER app IDENTIFIED BY '…'`
+    let of_sql =
+        ["IDENTIFIED BY", "identified by"].into_iter().flat_map(|it| text.match_indices(it));
+    for (at, mark) in of_shell.chain(of_sql) {
         let rest = text[at + mark.len()..].trim_start();
         let rest = rest.strip_prefix("-String").unwrap_or(rest).trim_start();
         let rest = rest.strip_prefix("&quot;").or_else(|| rest.strip_prefix(['"', '\'']));
@@ -520,6 +560,21 @@ pub fn commands<'t>(text: &'t str, found: &mut Vec<(&'t str, &'t str, Why)>) {
             let word = words[i].trim_matches(['"', '\'', '`', '(', '$', '>']);
             i += 1;
             let program = word.rsplit(['/', '>', '"', '\\']).next().unwrap_or(word);
+            // `set -x NAME VALUE`, `setenv NAME VALUE`
+            let exports = word == "setenv"
+                || word == "set"
+                    && words.get(i).is_some_and(|it| it.starts_with('-') && it.contains('x'));
+            if exports {
+                let at = i + usize::from(word == "set");
+                if let (Some(name), Some(value)) = (words.get(at), words.get(at + 1)) {
+                    let value = value.trim_matches(['"', '\'', '`', ';']);
+                    let value = value.split('<').next().unwrap_or(value);
+                    if tells(classify(name, Place::Form), value, true, false) {
+                        found.push((name, value, Why::Key));
+                    }
+                }
+                continue;
+            }
             // Whatever the program: `--token …`, `--registration-token …`, `--authkey=…`.
             if let Some(option) = word.strip_prefix("--") {
                 let (name, given) =

@@ -73,7 +73,7 @@ fn is_typed_code(value: &str) -> bool {
             || digits > 0 && chars >= 6 && !natural(value)
             || upper && grouped_in_two(value)
             || chars >= 8 && (!natural(value) || is_odd(value)))
-        && !super::messages::is_date(value)
+        && !super::announced::is_date(value)
 }
 
 /// `WDJB-MJHT`

@@ -47,6 +47,17 @@ impl Walk<'_> {
                 "public_id".into()
             };
         }
+        // `{"code": {"device": …, "user": …}}`
+        if text
+            && matches!(object, "code" | "codes" | "token" | "tokens" | "secret")
+            && matches!(
+                name,
+                "device" | "user" | "access" | "refresh" | "client" | "id" | "session" | "api"
+            )
+            && !(name == "id" && object != "token" && object != "tokens")
+        {
+            return format!("{name}_{}", object.trim_end_matches('s')).into();
+        }
         if text && name != "key" && configs::is_generic(name) {
             if let Some(named) = named
                 && (name == "value" && item.is_string()
@@ -113,7 +124,7 @@ pub fn answered(class: KeyClass, key: &str, value: &str) -> KeyClass {
     let lower = key.to_ascii_lowercase();
     let digits = value.bytes().filter(u8::is_ascii_digit).count();
     let short = lower.contains("card") && lower.contains("num") && digits < 12;
-    let label = !lower.ends_with("answer") && configs::is_label(value);
+    let label = !lower.ends_with("answer") && !lower.contains("maiden") && configs::is_label(value);
     if short || label { KeyClass::Perhaps } else { class }
 }
 
@@ -139,15 +150,15 @@ pub fn named(fields: &Map<String, Value>) -> Option<&str> {
     let mut found = [None; 5];
     for (name, value) in fields {
         let at = match name.as_bytes() {
-            b"name" => 0,
-            b"key" => 1,
-            b"field" => 2,
+            b"name" | b"Name" => 0,
+            b"key" | b"Key" | b"k" => 1,
+            b"field" | b"Field" => 2,
             b"id" => 3,
-            // RFC 6902
-            b"path" if fields.contains_key("op") => 4,
+            // RFC 6902, and how differences of objects are told.
+            b"path" if fields.contains_key("op") || fields.contains_key("rhs") => 4,
             _ => continue,
         };
-        found[at] = value.as_str();
+        found[at] = value.as_str().or_else(|| value.as_array()?.last()?.as_str());
     }
     let name = found.into_iter().flatten().next().filter(|it| it.len() <= 64)?;
     Some(if name.starts_with('/') { name.rsplit('/').next().unwrap_or(name) } else { name })

@@ -78,26 +78,10 @@ const ALWAYS_INSIDE: &[&str] = &[
     "recoveryphrase",
 ];
 /// Before `code` or `pin` these say that a short number is a secret.
+#[rustfmt::skip]
 const ONE_TIME: &[&str] = &[
-    "verification",
-    "sms",
-    "mfa",
-    "tfa",
-    "fa",
-    "factor",
-    "twofactor",
-    "security",
-    "login",
-    "signin",
-    "activation",
-    "recovery",
-    "backup",
-    "confirmation",
-    "auth",
-    "authentication",
-    "user",
-    "card",
-    "device",
+    "verification", "sms", "mfa", "tfa", "fa", "factor", "twofactor", "security", "login", "signin", "activation",
+    "recovery", "backup", "confirmation", "auth", "authentication", "user", "card", "device",
 ];
 const LIKELY: &[&str] = &[
     "token",
@@ -144,6 +128,7 @@ const LIKELY: &[&str] = &[
     "creds",
     "passkey",
     "psk",
+    "unseal",
     "presharedkey",
     // Of widely used sites and delivery networks.
     "dtsg",
@@ -502,33 +487,11 @@ const DATA_KEYS: &[&str] = &[
     "state",
 ];
 /// Before `token` these say that it is a cursor or a count.
+#[rustfmt::skip]
 const DATA_TOKENS: &[&str] = &[
-    "search",
-    "query",
-    "page",
-    "next",
-    "sync",
-    "continuation",
-    "cursor",
-    "previous",
-    "prev",
-    "start",
-    "resume",
-    "delta",
-    "max",
-    "min",
-    "num",
-    "total",
-    "input",
-    "output",
-    "prompt",
-    "completion",
-    "cached",
-    "reasoning",
-    "stop",
-    "eos",
-    "bos",
-    "pad",
+    "search", "query", "page", "next", "sync", "continuation", "cursor", "previous", "prev", "start",
+    "resume", "delta", "max", "min", "num", "total", "input", "output", "prompt", "completion",
+    "cached", "reasoning", "stop", "eos", "bos", "pad",
 ];
 /// Before `hash` these say that it proves something.
 const HASHED: &[&str] = &["auth", "token", "session", "api", "login", "hmac", "signature", "user"];
@@ -548,6 +511,13 @@ const ASKS: &[&str] = &[
     "requires",
     "vault",
     "no",
+];
+
+/// Before `pin` these say whose number it is.
+#[rustfmt::skip]
+const PINS: &[&str] = &[
+    "phone", "telephone", "card", "sim", "user", "access", "login", "atm", "account", "unlock", "screen", "device",
+    "bank", "door", "entry", "alarm", "mobile", "voicemail", "parental", "payment", "wallet", "patient", "customer",
 ];
 
 /// Names are not longer.
@@ -631,6 +601,9 @@ pub fn classify(key: &str, place: Place) -> KeyClass {
     let session = has(&["session", "sess", "sid"]) || joined.ends_with("sessid");
     let before_last = words.len().checked_sub(2).map_or("", |it| words[it].as_str());
 
+    if matches!(&*joined, "mothersmaidenname" | "motherssurname" | "maidenname") {
+        return KeyClass::Always;
+    }
     // A vault is where secrets are, unless one of them is named.
     let vaulted = words.iter().any(|it| it == "vault")
         && matches!(last, "token" | "key" | "secret" | "password" | "auth");
@@ -660,7 +633,10 @@ pub fn classify(key: &str, place: Place) -> KeyClass {
     {
         return KeyClass::Harmless;
     }
-    if matches!(&*joined, "mothersmaidenname" | "motherssurname" | "maidenname") {
+    if joined.ends_with("facesviewstate") {
+        return KeyClass::Always;
+    }
+    if last == "pin" && words.len() > 1 && PINS.contains(&before_last) {
         return KeyClass::Always;
     }
     if place == Place::Answer && is_code(&words) {

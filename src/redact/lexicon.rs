@@ -109,7 +109,7 @@ const WORDS: &[(Sense, &str)] = &[
     ),
     (
         Sense::Use,
-        "use|enter|type|type in|input|insert|provide|submit|with|gib|geben sie|eingeben|verwende*|nutze*|tippe*|saisissez|saisir|entrez|utilisez|tapez|introduce|introduzca|\
+        "use|enter|open it with|opens with|öffnet mit|type|type in|input|insert|provide|submit|with|gib|geben sie|eingeben|verwende*|nutze*|tippe*|saisissez|saisir|entrez|utilisez|tapez|introduce|introduzca|\
         ingrese|ingresa|usa|use|utilice|utiliza|digite|insira|introduza|utilize|inserisci|inserire|digita|usa|voer|gebruik*|ange|använd|skriv|indtast|brug|bruk|oppgi|angi|\
         syötä|käytä|wpisz|wprowadź|podaj|użyj|zadejte|zadajte|použijte|použite|írja be|adja meg|használja|introduceți|introduceţi|folosiți|utilizați|unesite|upišite|vnesite|\
         введите|используйте|укажите|введіть|використайте|въведете|εισαγάγετε|πληκτρολογήστε|χρησιμοποιήστε|girin|kullanın|giriniz|输入|使用|輸入|入力|使って|입력|사용|أدخل|استخدم|הזן|הקלד|दर्ज|กรอก|ป้อน|nhập|masukkan|gunakan|",
@@ -117,8 +117,8 @@ const WORDS: &[(Sense, &str)] = &[
     (
         Sense::Act,
         "sign in|sign you in|signing in|sign-in|log in|log you in|logging in|log-in|login|verify|confirm*|activate|reset|set a new password|choose a new password|new password|recover*|\
-        activat*|complete your registration|finish your registration|set up your account|get access|join|invit*|accept|unsubscribe|opt out|magic link|one-click|private link|secret link|\
-        anmelde*|einloggen|anzumelden|freischalt*|freizuschalt*|deinem zugang|ihrem zugang|dein zugang|ihr zugang|registrierung|bestätig*|verifizier*|zurücksetz*|zurückzusetz*|neues passwort|einlad*|beitreten|abmelde*|abbestell*|aktivier*|\
+        activat*|approve|personal link|complete your registration|finish your registration|set up your account|get access|join|invit*|accept|unsubscribe|opt out|magic link|one-click|private link|secret link|\
+        anmelde*|einloggen|anzumelden|freigabe|persönlichen link|persönlicher link|freischalt*|freizuschalt*|deinem zugang|ihrem zugang|dein zugang|ihr zugang|registrierung|bestätig*|verifizier*|zurücksetz*|zurückzusetz*|neues passwort|einlad*|beitreten|abmelde*|abbestell*|aktivier*|\
         connexion|connecter|connectez|vérifi*|confirm*|réinitialis*|activez|activation|inscription|nouveau mot de passe|rejoindre|désabonn*|désinscri*|activer|\
         iniciar sesión|inicia sesión|entrar|verificar|restablec*|activar|activa tu|registro|nueva contraseña|unirse|únete|cancelar la suscripción|darse de baja|acceder|continuar|\
         iniciar sessão|fazer login|redefinir|nova senha|convite|convid*|cancelar inscrição|\
@@ -126,11 +126,11 @@ const WORDS: &[(Sense, &str)] = &[
         inloggen|aanmelden|bevestig*|herstel*|opnieuw instell*|nieuw wachtwoord|uitnodig*|deelnemen|afmelden|uitschrijven|\
         logga in|bekräfta|återställ*|nytt lösenord|bjud*|inbjud*|avregistrera|avsluta prenumeration|log ind|logg inn|bekræft*|bekreft*|nulstil*|tilbakestill*|invitert|inviteret|afmeld|meld av|avmeld*|\
         kirjaudu|vahvista|palauta|uusi salasana|kutsu*|liity|peruuta tilaus|\
-        zaloguj|zalogow*|logowani*|aktywow*|aktywuj|rejestrac*|odzyska*|potwierd*|zresetuj|nowe hasło|zresetow*|zaprosz*|dołącz*|wypis*|\
+        zaloguj|zalogow*|ustawi*|osobisty link|logowani*|aktywow*|aktywuj|rejestrac*|odzyska*|potwierd*|zresetuj|nowe hasło|zresetow*|zaprosz*|dołącz*|wypis*|\
         přihlá*|prihlá*|potvrd*|obnov*|nové heslo|pozván*|pozvan*|připojit|odhlás*|\
         bejelentkez*|megerősít*|visszaállít*|új jelszó|meghív*|csatlakoz*|leiratkoz*|\
         autentific*|conect*|confirm*|resetare|parolă nouă|invita*|alătur*|dezabon*|prijav*|poništ*|resetir*|nova lozinka|pozivnic*|pridruž*|odjav*|\
-        войти|войдите|вход|входа|активир*|активац*|регистрац*|подтвержд*|подтверд*|сбро*|новый пароль|приглаш*|присоедин*|отпис*|восстанов*|увійти|підтверд*|скин*|запрош*|приєдн*|відпис*|\
+        войти|войдите|сменит*|смены пароля|личная ссылка|вход|входа|активир*|активац*|регистрац*|подтвержд*|подтверд*|сбро*|новый пароль|приглаш*|присоедин*|отпис*|восстанов*|увійти|підтверд*|скин*|запрош*|приєдн*|відпис*|\
         σύνδεση|συνδεθείτε|επιβεβαί*|επαναφορά|πρόσκληση|κατάργηση εγγραφής|giriş yap*|oturum aç*|doğrula*|onayla*|sıfırla*|davet*|katıl*|abonelikten|\
         登录|登入|登陆|确认|確認|验证|驗證|重置|重設|邀请|邀請|加入|退订|取消訂閱|ログイン|サインイン|再設定|リセット|招待|参加|配信停止|登録解除|\
         로그인|확인|재설정|초대|참여|수신 거부|구독 취소|تسجيل الدخول|تأكيد|إعادة تعيين|دعوة|انضم|إلغاء الاشتراك|התחבר*|אישור|איפוס|הזמנה|הצטרף|הסרה|\
@@ -138,7 +138,7 @@ const WORDS: &[(Sense, &str)] = &[
     ),
     (
         Sense::Seed,
-        "authenticator|base32|authentication app|authy|totp|otpauth|2fa|two-factor|two factor|2-step|two-step|multi-factor|mfa|setup key|set-up key|secret key|manual entry|\
+        "authenticator|base32|zwei faktor*|von hand eintragen|manuell eingeben|manuell eintragen|zahl aus der app|code aus der app|authentication app|authy|totp|otpauth|2fa|two-factor|two factor|2-step|two-step|multi-factor|mfa|setup key|set-up key|secret key|manual entry|\
         enter this key|type this key|enter the key|scan|scanner|scannen|scannez|scansiona|escane*|authentifizierungs-app|authentifizierungsapp|authentificator|zwei-faktor*|zweifaktor*|einrichtungsschlüssel|geheimer schlüssel|\
         authentification|deux facteurs|double authentification|clé secrète|clé de configuration|dos factores|doble factor|autenticación|clave secreta|clave de configuración|\
         dois fatores|dois factores|autenticação|chave secreta|chave de configuração|due fattori|autenticazione|chiave segreta|chiave di configurazione|tweestaps*|twee-factor*|tweefactor*|geheime sleutel|installatiesleutel|\
@@ -171,7 +171,7 @@ const WORDS: &[(Sense, &str)] = &[
     ),
     (
         Sense::Password,
-        "password|passwords|pw|pwd|creds|wifi key|wi-fi key|wlan key|wpa key|network key|wifi pass|wi-fi pass|wifi|wi-fi|wlan-schlüssel|wlan-passwort|wlan|clé wifi|clave wifi|passwd|passphrase|pass phrase|login|logins|credential|credentials|passwort|kennwort|zugangsdaten|passwörter|mot de passe|identifiants|contraseña|clave de acceso|credenciales|senha|palavra-passe|\
+        "password|passwords|log in as|login as|log in with|sign in as|sign in with|anmelden mit|anmelden als|pw|pwd|creds|wifi key|wi-fi key|wlan key|wpa key|network key|wifi pass|wi-fi pass|wifi|wi-fi|wlan-schlüssel|wlan-passwort|wlan|clé wifi|clave wifi|passwd|passphrase|pass phrase|login|logins|credential|credentials|passwort|kennwort|zugangsdaten|passwörter|mot de passe|identifiants|contraseña|clave de acceso|credenciales|senha|palavra-passe|\
         password di|parola d'ordine|credenziali|wachtwoord|lösenord|adgangskode|kodeord|passord|salasana|hasło|hasla|heslo|jelszó|jelszava|parola|parolă|lozinka|geslo|šifra|пароль|пароля|парола|κωδικός πρόσβασης|κωδικό πρόσβασης|συνθηματικό|şifre|parolası|şifresi|şifreniz|\
         密码|口令|密碼|パスワード|비밀번호|암호|كلمة المرور|كلمة السر|رمز عبور|סיסמה|הסיסמה|पासवर्ड|পাসওয়ার্ড|รหัสผ่าน|mật khẩu|kata sandi|sandi|kata laluan|token|api key|api-key|apikey|secret|secret key|access key|api-schlüssel|clé api|clave api|chave api|chave de api|chiave api|api-sleutel|klucz api|ключ api|api 密钥|apiキー|",
     ),
@@ -298,7 +298,7 @@ pub fn senses(text: &str) -> Vec<Hit> {
 /// Parts of a path after which something stands that is good for its bearer: to log in, to reset, to join, to confirm, to leave.
 pub fn is_grant(segment: &str) -> bool {
     const PARTS: &str = "signin login logon reset verify verification confirm confirmation activate activation invite invitation invites join magic magiclink \
-        unsubscribe recover recovery passwordless password setpassword onetime onboard signup claim optout optin approve accept \
+        unsubscribe recover recovery passwordless password setpassword forgot forgotten passwort kennwort wachtwoord mdp motdepasse contrasena contraseña senha haslo hasło heslo losenord lösenord parol parole onetime onboard signup claim optout optin approve accept \
         anmelden anmeldung bestaetigen bestätigen bestaetigung bestätigung zuruecksetzen zurücksetzen einladung einladen beitreten abmelden abmeldung abbestellen aktivieren freischalten passwortreset \
         connexion connecter verifier vérifier confirmer reinitialiser réinitialiser reinitialisation réinitialisation invitation rejoindre desabonner désabonner desinscription désinscription activer \
         ingresar iniciar entrar acceso acceder verificar confirmar restablecer invitacion invitación unirse baja cancelar activar redefinir convite convidar desinscrever desinscrição recuperar \

@@ -5,6 +5,7 @@
 //! Response bodies are redacted by the same rules, which leave ordinary data (ids, hashes, slugs, URLs, cursors) alone.
 
 mod addresses;
+mod announced;
 mod body;
 mod builds;
 mod bytes;

@@ -138,6 +138,9 @@ fn is_to_follow(text: &str, it: &Link, before: usize, after: usize, marked: bool
     let (mut front, mut back) = (&text[from..it.from], &text[it.to..to]);
     steps::look(to - from);
     if !marked {
+        // Brackets around the address are its own: `<https://…>`.
+        front = front.trim_end_matches(['<', '(', '[']);
+        back = back.trim_start_matches(['>', ')', ']']);
         // Where a value begins or ends, another begins to speak.
         let edge = |c: char| matches!(c, '"' | '{' | '}' | '&' | '<' | '>');
         front = front.rfind(edge).map_or(front, |at| &front[at + 1..]);

@@ -33,6 +33,48 @@ type Row = (&'static str, &'static str, &'static str);
 
 /// `%t` a token, `%h` hexadecimal, `%6` six digits, `%s` a key of an authenticator, `%p` a password, `%g` two groups of capitals.
 const SECRETS: &[Row] = &[
+    // Without spaces, behind what is said, to be typed somewhere else, and not to be told.
+    ("code %6", "json", "验证码：{}"),
+    ("code %6", "json", "認証コードは{}です"),
+    ("code %6", "json", "{} est votre code"),
+    ("code %6", "json", "Enter {} to continue"),
+    ("code %6", "json", "{} — enter this in the app to finish signing in"),
+    ("code %6", "json", "Code: {}. Do not share it."),
+    ("code %6", "json", "Door code: {}"),
+    ("code %6", "html", "<p>Gate code {}#</p>"),
+    ("code %6", "json", "Ihr Schließfachcode: {}"),
+    ("code %6", "text", "Your code for the shop.\n\n@shop.test #{}"),
+    ("wifi %t", "json", "The Wi-Fi key: {}"),
+    ("wifi %p", "text", "WIFI:T:WPA;S:Lamp;P:{};;"),
+    // Tables, terms, elements and attributes.
+    (
+        "cell %t",
+        "html",
+        "<table><tr><th>Name</th><th>API key</th></tr><tr><td>Prod</td><td>{}</td></tr></table>",
+    ),
+    (
+        "cell %t",
+        "html",
+        "<table><tr><th>Key<td>x<tr><th>Access token<td><input readonly value=\"{}\"></table>",
+    ),
+    ("term %t", "html", "<dl><dt>Client secret</dt><dd><code>{}</code></dd></dl>"),
+    ("named %t", "xml", "<resources><string name=\"api_key\">{}</string></resources>"),
+    ("address %t", "html", "<p><a href=\"/(S(lit3py55t21z5v55vlm25s55))/next?token={}\">x</a></p>"),
+    // Commands and settings.
+    ("option %t", "text", "kubeadm join 10.0.0.1:6443 --token {} --x"),
+    ("option %p", "text", "sshpass -p {} ssh ann@b.test"),
+    ("shell %t", "text", "ConvertTo-SecureString \"{}\" -AsPlainText -Force"),
+    ("sql %p", "text", "CREATE USER app IDENTIFIED BY '{}';"),
+    ("stored %t", "html", "<script>localStorage[\"k\"]=\"{}\"</script>"),
+    ("stored %t", "html", "<script>document.cookie='a='+'{}'+';path=/'</script>"),
+    ("folded %t", "yaml", "client_secret:\n  {}\nname: x\n"),
+    // Objects that say in two parts what one name says.
+    ("object %t", "object", "{\"token\":{\"access\":\"{}\"}}"),
+    (
+        "object %t",
+        "object",
+        "{\"diff\":[{\"path\":[\"smtp\",\"password\"],\"lhs\":\"x\",\"rhs\":\"{}\"}]}",
+    ),
     ("code %6", "json", "Your code is {}."),
     ("code %6", "json", "{} is your Lantern verification code"),
     ("code %6", "json", "Use {} to verify your phone number."),
@@ -171,6 +213,15 @@ fn documents(dice: &mut Rng) -> Vec<(&'static str, Value, Vec<String>)> {
 
 /// Data that looks like one of these: `{}` stands for what has to stay.
 const HARMLESS: &[Row] = &[
+    (
+        "%6",
+        "html",
+        "<table><tr><th>Product</th><th>Number</th></tr><tr><td>Lamp</td><td>{}</td></tr></table>",
+    ),
+    ("%6", "html", "<dl><dt>Password</dt><dd>Change it</dd><dt>Visitors</dt><dd>{}</dd></dl>"),
+    ("%6", "json", "{} 人が読みました"),
+    ("%6", "xml", "<resources><string name=\"app_name\">Lamp {}</string></resources>"),
+    ("%6", "text", "git log --oneline --since {} --format x"),
     ("%6", "json", "Error code: {}"),
     ("%6", "json", "Order {} was shipped, your parcel arrives today between 10 and 12"),
     ("%6", "json", "Postal code {}, Vienna"),

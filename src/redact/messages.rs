@@ -2,6 +2,7 @@
 //! passwords in a sentence. The words beside them say what they are ([`lexicon`](super::lexicon)), their form says which they are.
 
 use super::{
+    announced::{is_date, lists, phrases, seeds},
     detector::{bits, erratic, is_hex, natural, random},
     lexicon::{Hit, Sense, senses},
     steps,
@@ -19,11 +20,9 @@ pub struct Finding {
 const BEFORE: usize = 140;
 const AFTER: usize = 70;
 /// The same of a key, which a picture and an explanation may separate from it.
-const NEAR: usize = 420;
+pub const NEAR: usize = 420;
 /// Bytes between the word for a password and one.
 const FAR: usize = 90;
-/// How far a list of codes goes on after it was announced.
-const LIST: usize = 2400;
 const MOST: usize = 256;
 
 /// All of a text that people read; from left to right, not overlapping.
@@ -90,7 +89,18 @@ fn spots(text: &str, runs: &[Run], codes: &[Candidate]) -> Vec<(usize, usize)> {
             add(it.from, it.to, NEAR, NEAR);
         }
         let in_base32 = |b: u8| b.is_ascii_alphabetic() || matches!(b, b'2'..=b'7');
-        if len == 4 && it.digits > 0 && it.digits < 4 && it.text(text).bytes().all(in_base32) {
+        let is_key = it.hyphens > 0
+            && (16..=80).contains(&len)
+            && it.digits > 0
+            && it.text(text).bytes().all(|b| in_base32(b) || b == b'-');
+        if is_key {
+            add(it.from, it.to, NEAR, NEAR);
+        }
+        if matches!(len, 4 | 8)
+            && it.digits > 0
+            && it.digits < 4
+            && it.text(text).bytes().all(in_base32)
+        {
             group = if it.from <= group.1 + 24 { (group.0 + 1, it.to) } else { (1, it.to) };
             if group.0 >= 2 {
                 add(it.from, it.to, NEAR, NEAR);
@@ -102,7 +112,7 @@ fn spots(text: &str, runs: &[Run], codes: &[Candidate]) -> Vec<(usize, usize)> {
     }
     // A list of codes: two of one form, not far from one another. It was announced before the first.
     let listed = |it: &&Run| {
-        (6..=64).contains(&(it.to - it.from)) && it.digits > 0 && !is_date(it.text(text))
+        (4..=64).contains(&(it.to - it.from)) && it.digits > 0 && !is_date(it.text(text))
     };
     let mut last: Option<(&Run, bool)> = None;
     for it in runs.iter().filter(listed) {
@@ -192,22 +202,22 @@ fn find_by(text: &str, runs: &[Run], candidates: &[Candidate], hits: &[Hit]) -> 
 
 /// Letters and digits of ASCII with single hyphens inside.
 #[derive(Clone, Copy)]
-struct Run {
-    from: usize,
-    to: usize,
-    digits: usize,
+pub struct Run {
+    pub from: usize,
+    pub to: usize,
+    pub digits: usize,
     upper: usize,
     lower: usize,
     hyphens: usize,
 }
 
 impl Run {
-    fn text<'t>(&self, text: &'t str) -> &'t str {
+    pub fn text<'t>(&self, text: &'t str) -> &'t str {
         &text[self.from..self.to]
     }
 
     /// As authenticators take keys, 80 bits and more.
-    fn is_base32(&self, text: &str) -> bool {
+    pub fn is_base32(&self, text: &str) -> bool {
         self.hyphens == 0
             && (16..=128).contains(&(self.to - self.from))
             && (self.lower == 0 || self.upper == 0)
@@ -318,7 +328,8 @@ fn speaks_for<'h>(
             Sense::Proof => proof = 2,
             Sense::Yours if same => yours = 1,
             Sense::Use if ahead => uses = uses.max(1 + i32::from(gap.trim().is_empty())),
-            // "482913を入力"
+            // "482913を入力", "482913 eingeben", "482913 — enter this"
+            Sense::Use if gap.len() <= 6 && !gap.chars().any(char::is_alphanumeric) => uses = 2,
             Sense::Use if gap.len() <= 4 && !gap.is_ascii() => uses = 2,
             Sense::Keep => keeps = 2 + i32::from(ahead && links(gap)),
             Sense::Act => act = 1,
@@ -329,7 +340,7 @@ fn speaks_for<'h>(
             _ => {}
         }
     }
-    if named.is_empty() {
+    if named.is_empty() && uses < 2 {
         (proof, yours) = (0, 0);
     }
     // An offer's, a place's: what stands right before the word says so.
@@ -361,10 +372,9 @@ fn speaks_for<'h>(
             "を",
             " 입력",
         ];
-        let is_odd = text[it.from..it.to].contains('-')
-            && !text[it.from..it.to].bytes().all(|b| b.is_ascii_digit() || b == b'-');
-        act = act
-            .max(i32::from(ON.iter().any(|on| text[it.to..].starts_with(on))) + i32::from(is_odd));
+        let is_odd = text[it.from..it.to].bytes().any(|b| b.is_ascii_alphabetic());
+        let goes_on = act > 0 || ON.iter().any(|on| text[it.to..].starts_with(on));
+        act += i32::from(goes_on) + i32::from(is_odd) * (1 + i32::from(alone));
     }
     // "PIN: 4821"; of six digits a place is called so in some countries.
     let number = &text[it.from..it.to];
@@ -508,7 +518,7 @@ fn natural_run(run: &str) -> bool {
 }
 
 /// Part of a longer word, an address, a date, a price, a time, a version.
-fn touches(text: &str, from: usize, to: usize) -> bool {
+pub fn touches(text: &str, from: usize, to: usize) -> bool {
     let before = text[..from].chars().next_back();
     let after = text[to..].chars().next();
     let more = |at: usize| text[at..].chars().nth(1);
@@ -524,7 +534,8 @@ fn touches(text: &str, from: usize, to: usize) -> bool {
             // `2081#`, as a keypad takes it.
             let ends = c == '#' && !more(to).is_some_and(char::is_alphanumeric);
             joins(c) && !ends
-                || matches!(c, '.' | ',' | ':') && more(to).is_some_and(char::is_alphanumeric)
+                || matches!(c, '.' | ',' | ':')
+                    && more(to).is_some_and(|c| c.is_ascii_alphanumeric())
                 || c == '-' && more(to).is_some_and(char::is_alphanumeric)
         })
         || before == Some('-')
@@ -552,188 +563,6 @@ fn follows_a_number(text: &str, from: usize, to: usize) -> bool {
     let behind =
         after.starts_with(|c: char| c.is_ascii_digit()) && gap(text.len() - to - after.len());
     ahead || behind
-}
-
-/// Keys of authenticators near words about them.
-fn seeds(text: &str, runs: &[Run], hits: &[Hit], out: &mut Vec<Finding>) {
-    let near = |from: usize, to: usize| {
-        let hit =
-            |it: &&Hit| it.sense == Sense::Seed && it.to + NEAR >= from && it.from <= to + NEAR;
-        hits.iter().find(hit).is_some()
-    };
-    for it in runs.iter().filter(|it| it.is_base32(text)) {
-        let value = it.text(text);
-        let fits = it.digits > 0 || value.len() >= 26 && !natural(value);
-        if fits && bits(value) > 2.5 && !touches(text, it.from, it.to) && near(it.from, it.to) {
-            out.push(Finding { from: it.from, to: it.to, name: "seed" });
-        }
-    }
-    // In groups of four, as they are read out.
-    let mut i = 0;
-    let is_group = |it: &str, len: usize| {
-        it.len() == len
-            && it.bytes().all(|b| b.is_ascii_alphabetic() || matches!(b, b'2'..=b'7'))
-            && !(it.bytes().any(|b| b.is_ascii_lowercase())
-                && it.bytes().any(|b| b.is_ascii_uppercase()))
-    };
-    let words: Vec<&str> = text.split([' ', '\n', '\t', '\u{a0}', '-']).collect();
-    let place = |it: &str| it.as_ptr() as usize - text.as_ptr() as usize;
-    while i < words.len() {
-        steps::look(1);
-        let mut end = i;
-        while end < words.len() && is_group(trimmed(words[end]), 4) && end - i < 32 {
-            end += 1;
-        }
-        // A word may follow that looks like one more: keys have lengths of their own.
-        let fits = [32, 26, 16, 13, 10, 8, 6, 5, 4].into_iter().find(|it| *it <= end - i);
-        if let Some(count) = fits {
-            let end = i + count;
-            let first = trimmed(words[i]);
-            let last = trimmed(words[end - 1]);
-            let (from, to) = (place(first), place(last) + last.len());
-            let digits = text[from..to].bytes().filter(u8::is_ascii_digit).count();
-            if digits >= 2 && near(from, to) {
-                out.push(Finding { from, to, name: "seed" });
-            }
-        }
-        i = end.max(i + 1);
-    }
-}
-
-fn trimmed(word: &str) -> &str {
-    word.trim_matches(|c: char| !c.is_ascii_alphanumeric())
-}
-
-/// Codes of one form, one after the other, once they were announced.
-fn lists(text: &str, hits: &[Hit], out: &mut Vec<Finding>) {
-    let mut done = 0;
-    for hit in hits.iter().filter(|it| it.sense == Sense::Recovery) {
-        if hit.to < done {
-            continue;
-        }
-        let mut end = (hit.to + LIST).min(text.len());
-        while !text.is_char_boundary(end) {
-            end -= 1;
-        }
-        done = end;
-        let window = &text[hit.to..end];
-        steps::look(window.len());
-        let by_line =
-            entries(window, |c| matches!(c, '\n' | ',' | ';' | '•' | '·' | '|' | '"' | '\t'));
-        let by_word = entries(window, char::is_whitespace);
-        let place = |it: &str| it.as_ptr() as usize - text.as_ptr() as usize;
-        for it in if by_line.len() >= by_word.len() { by_line } else { by_word } {
-            let from = place(it);
-            out.push(Finding { from, to: from + it.len(), name: "recovery-code" });
-        }
-    }
-}
-
-/// The first row of at least two entries of one form; what is no code may stand before it.
-fn entries(window: &str, splits: impl Fn(char) -> bool) -> Vec<&str> {
-    let mut out: Vec<&str> = Vec::new();
-    let mut gap = 0;
-    for entry in window.split(splits) {
-        let entry = entry.trim();
-        // `1.`, `2)`, bullets.
-        let bare = entry.trim_start_matches(['-', '*', '–', '☐', '✓', ' ', '.', ':']);
-        let bare = match bare.split_once(['.', ')']) {
-            Some((number, rest))
-                if number.len() <= 2 && number.bytes().all(|b| b.is_ascii_digit()) =>
-            {
-                rest.trim()
-            }
-            _ => bare,
-        };
-        let bare = bare.trim_end_matches(['.', ')', ']', ' ']).trim_start_matches(['(', '[']);
-        if bare.is_empty() {
-            continue;
-        }
-        let code = is_recovery_code(bare);
-        match out.first() {
-            Some(first) if code && form(first) == form(bare) => {
-                out.push(bare);
-                gap = 0;
-            }
-            Some(_) if out.len() >= 2 => {
-                gap += 1;
-                if gap > 3 {
-                    break;
-                }
-            }
-            _ => out = if code { vec![bare] } else { Vec::new() },
-        }
-    }
-    if out.len() >= 2 || out.first().is_some_and(|it| it.len() >= 16) { out } else { Vec::new() }
-}
-
-/// As services print them: letters and digits in groups, 6 to 64 of them.
-pub fn is_recovery_code(text: &str) -> bool {
-    let chars = text.bytes().filter(u8::is_ascii_alphanumeric).count();
-    let plain =
-        text.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b' ' | b'_' | b'.'));
-    let digits = text.bytes().filter(u8::is_ascii_digit).count();
-    let spaces = text.bytes().filter(|b| *b == b' ').count();
-    plain
-        && (6..=64).contains(&chars)
-        && (digits > 0 || chars >= 8 && !natural(text))
-        && (spaces == 0
-            || text.split(' ').all(|it| {
-                it.len() >= 3
-                    && (digits == chars || erratic(it) || it.bytes().any(|b| b.is_ascii_digit()))
-            }))
-        && !natural(text)
-        && !is_date(text)
-}
-
-/// A day: three numbers.
-pub fn is_date(text: &str) -> bool {
-    let parts: Vec<&str> = text.split(['-', '.', '/', ' ']).collect();
-    parts.len() == 3
-        && parts.iter().all(|it| it.bytes().all(|b| b.is_ascii_digit()))
-        && (parts[0].len() == 4 && parts[1].len() == 2 && parts[2].len() == 2
-            || parts[2].len() == 4 && parts[0].len() <= 2 && parts[1].len() <= 2)
-}
-
-/// Length, and where its separators are.
-fn form(text: &str) -> (usize, Vec<usize>) {
-    let signs = text.bytes().enumerate().filter(|it| !it.1.is_ascii_alphanumeric());
-    (text.len(), signs.map(|it| it.0).collect())
-}
-
-/// Twelve to 24 words of a wallet.
-fn phrases(text: &str, hits: &[Hit], out: &mut Vec<Finding>) {
-    for hit in hits.iter().filter(|it| it.sense == Sense::Phrase) {
-        let mut end = (hit.to + 600).min(text.len());
-        while !text.is_char_boundary(end) {
-            end -= 1;
-        }
-        let window = &text[hit.to..end];
-        let place = |it: &str| it.as_ptr() as usize - text.as_ptr() as usize;
-        let words =
-            window.split(|c: char| c.is_whitespace() || c == ',').filter(|it| !it.is_empty());
-        // Numbers may stand before them.
-        let numbered =
-            |it: &str| it.trim_end_matches(['.', ')']).bytes().all(|b| b.is_ascii_digit());
-        let is_word =
-            |it: &str| (3..=8).contains(&it.len()) && it.bytes().all(|b| b.is_ascii_lowercase());
-        let mut row: Vec<&str> = Vec::new();
-        for it in words {
-            let it = it.trim_matches(['"', '\'', '.', ':']);
-            if is_word(it) {
-                row.push(it);
-            } else if !numbered(it) || it.is_empty() {
-                if row.len() >= 12 {
-                    break;
-                }
-                row.clear();
-            }
-        }
-        if matches!(row.len(), 12 | 15 | 18 | 21 | 24) {
-            let last = row[row.len() - 1];
-            out.push(Finding { from: place(row[0]), to: place(last) + last.len(), name: "phrase" });
-        }
-    }
 }
 
 /// Passwords and tokens in a sentence: `the password is …`, `login: ann / …`.
@@ -774,8 +603,7 @@ fn passwords(text: &str, hits: &[Hit], out: &mut Vec<Finding>) {
             }
             // `password=…` is read elsewhere.
             let sign = window[..at + word.len()].ends_with([':', '=', '：', '/', '→'])
-                || word == "-"
-                || word == "–";
+                || matches!(word, "-" | "–" | "with" | "mit" | "avec" | "con" | "com");
             linked |= sign
                 || senses(word)
                     .iter()
@@ -796,7 +624,7 @@ pub fn looks_chosen(word: &str) -> bool {
     let number = word.trim_start_matches(['v', 'V']).starts_with(|c: char| c.is_ascii_digit());
     let version = number
         && word.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'-' | b'+'))
-        && word.contains('.');
+        && word.split('.').filter(|it| it.bytes().all(|b| b.is_ascii_digit())).count() > 1;
     let host = word.contains('@') && word.rsplit('@').next().is_some_and(|it| it.contains('.'));
     let odd = ["${", "{{", "%(", "<", "YOUR_", "://"].iter().any(|it| word.contains(it));
     let path = word.starts_with(['/', '~', '#', '@', '$', '-'])

@@ -211,7 +211,7 @@ impl Walk<'_> {
     fn network_in<'t>(text: &'t str, found: &mut Vec<(&'t str, &'t str, Why)>) {
         for (at, mark) in text.match_indices("WIFI:") {
             let rest = &text[at + mark.len()..];
-            let rest = rest.get(..rest.floor_char_boundary(300)).unwrap_or(rest);
+            let rest = super::body::cut(rest, 300);
             steps::look(rest.len());
             let end = rest.find(";;").unwrap_or(rest.len());
             let of_word = rest[..end].split(';').find_map(|it| it.strip_prefix("P:"));
@@ -316,7 +316,7 @@ impl Walk<'_> {
                 found.push(("password", it.value, Why::Key));
             }
             if let Some(it) = get("src").filter(|it| it.value.starts_with("data:image/"))
-                && attributes.iter().any(|it| is_of_seed(it.value))
+                && !attributes.iter().any(|it| it.name != "src" && is_of_brand(it.value))
                 && let Some((_, body)) = it.value.split_once("base64,")
             {
                 pictures.push(body);
@@ -435,10 +435,10 @@ fn is_packed(value: &str) -> bool {
                 && !value.contains('('))
 }
 
-/// Whether an attribute says that a picture shows the key of an authenticator.
-fn is_of_seed(value: &str) -> bool {
+/// Whether an attribute says that a picture is what pages are adorned with.
+fn is_of_brand(value: &str) -> bool {
     let lower = if value.len() <= 200 { value.to_ascii_lowercase() } else { return false };
-    ["qr", "otp", "authenticator", "2fa", "mfa", "barcode"].iter().any(|it| lower.contains(it))
+    ["logo", "icon", "avatar", "brand", "flag", "banner"].iter().any(|it| lower.contains(it))
 }
 
 /// A part of a text, from where to where, and what replaces it.

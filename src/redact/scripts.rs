@@ -35,7 +35,9 @@ impl Walk<'_> {
                 let Some((value, _)) = literal(rest.trim_start()) else { continue };
                 steps::look(value.len());
                 let called = &text[..at];
-                let stores = called.ends_with("setItem");
+                let stores = ["setItem", "define", "putenv", "setenv"]
+                    .iter()
+                    .any(|it| called.trim_end().ends_with(it));
                 let class = self.rules.class(name, Place::Json);
                 let told = match class {
                     KeyClass::Always | KeyClass::Likely => {

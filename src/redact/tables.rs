@@ -64,6 +64,14 @@ impl Walk<'_> {
                 continue;
             }
             let is = |it: &str| name.eq_ignore_ascii_case(it);
+            if is("input")
+                && let Some(cell) = &mut open
+                && let Some((_, rest)) = tag.split_once("value=")
+                && let Some(quote) = rest.chars().next().filter(|c| matches!(c, '"' | '\''))
+                && let Some((value, _)) = rest[1..].split_once(quote)
+            {
+                cell.add(value);
+            }
             let (is_cell, is_term, is_value) = (is("td") || is("th"), is("dt"), is("dd"));
             let (is_row, is_table) = (is("tr"), is("table"));
             if !(is_cell || is_term || is_value || is_row || is_table) {

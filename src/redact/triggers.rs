@@ -25,6 +25,8 @@ const ALL: &[(&str, u16)] = &[
     ("<textarea", Triggers::WRITTEN),
     (" -", Triggers::OPTION),
     ("SecureString", Triggers::OPTION),
+    ("IDENTIFIED BY", Triggers::OPTION),
+    ("identified by", Triggers::OPTION),
     ("/(S(", Triggers::COOKIELESS),
     ("WIFI:", Triggers::NETWORK),
     ("Storage[", Triggers::ASSIGN),
