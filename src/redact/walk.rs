@@ -352,9 +352,19 @@ impl Walk<'_> {
             return Some(form);
         }
         if !spaced && bytes.any(Bytes::PERCENT) {
-            let plain = decode_percent(value);
-            if plain != value {
-                return self.open(key, &plain, place, depth + 1).map(|new| Some(percent(&new)));
+            // Encoded again and again: one container, however often.
+            let mut plain = decode_percent(value);
+            let mut times = usize::from(plain != value);
+            while times > 0 && times < 5 && plain.contains('%') {
+                let Some(next) = Some(decode_percent(&plain)).filter(|it| *it != plain) else {
+                    break;
+                };
+                plain = next.into_owned().into();
+                times += 1;
+            }
+            if times > 0 {
+                let new = self.open(key, &plain, place, depth + 1);
+                return new.map(|new| Some((0..times).fold(new, |it, _| percent(&it))));
             }
         }
         if spaced

@@ -54,6 +54,8 @@ pub struct Compiled {
     shape: Option<Verified>,
     /// Slots that the request mentions.
     slots: Vec<Slot>,
+    /// Its request is known to read.
+    repeatable: bool,
 }
 
 /// What a run came to.
@@ -169,6 +171,7 @@ pub fn compile(recipe: &Recipe) -> Result<Compiled> {
         recipe: recipe.clone(),
         request,
         slots,
+        repeatable: commis_effect::of_recipe(recipe, recipe.trust == Trust::Proven).is_read(),
     })
 }
 
@@ -182,9 +185,9 @@ impl Compiled {
         self.recipe.auth.is_some()
     }
 
-    /// Whether its request may be sent twice: a GET, or what was sent more than once here to prove it.
+    /// Whether its request may be sent twice: it is known to read, by itself or by what it was proven with here.
     pub fn repeatable(&self) -> bool {
-        self.recipe.request.method == "GET" || self.recipe.trust == Trust::Proven
+        self.repeatable
     }
 }
 

@@ -10,7 +10,6 @@ pub mod baseline;
 pub mod chain;
 mod chained;
 mod doubts;
-pub mod effect;
 mod extraction;
 #[cfg(any(test, feature = "test-support"))]
 pub mod fixtures;
@@ -48,6 +47,7 @@ pub mod verify;
 mod weave;
 mod witness;
 
+pub use commis_effect as effect;
 pub use extraction::holds_references;
 pub use judge::{Call, Identity, Replayer, data_difference_bp, example_answer};
 pub use repeat::may_repeat;

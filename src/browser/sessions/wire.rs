@@ -116,7 +116,18 @@ impl Sent {
 
     /// Whether it may change something where it goes.
     pub fn changes(&self) -> bool {
-        !matches!(&*self.method, "GET" | "HEAD" | "OPTIONS")
+        // Headers, which may name what is done, are not kept: only a question by its method can be known to read.
+        let is_question = matches!(&*self.method, "GET" | "HEAD" | "OPTIONS");
+        !is_question || self.url().is_none_or(|it| commis_effect::speaks_of_change(&it))
+    }
+
+    /// Its address, as far as it is kept.
+    fn url(&self) -> Option<Url> {
+        let mut url = Url::parse(&format!("{}{}", self.origin, self.path)).ok()?;
+        if !self.parameters.is_empty() {
+            url.query_pairs_mut().extend_pairs(&self.parameters);
+        }
+        Some(url)
     }
 
     pub fn site(&self) -> Option<String> {

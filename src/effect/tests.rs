@@ -3,7 +3,6 @@
 use serde::Deserialize;
 
 use super::*;
-use crate::terms;
 
 #[derive(Deserialize)]
 struct Row {
@@ -46,22 +45,27 @@ fn rows() -> Vec<Row> {
     out
 }
 
+/// Words of three letters and more.
+fn words_of(text: &str) -> Vec<String> {
+    verbs::words(text).into_iter().filter(|it| it.chars().count() >= 3).collect()
+}
+
 /// What a recording would say of that answer.
 fn answer(row: &Row, call: &Call<'_>) -> Answer {
     let it = &row.answer;
-    let task: Vec<String> = terms::split(&row.task);
+    let task: Vec<String> = words_of(&row.task);
     let body = Body::of(call);
     let fields = body.as_ref().map(Body::all).unwrap_or_default();
     let typed = fields.iter().filter(|(_, value)| {
         !body::is_program(value)
-            && terms::split(value).iter().any(|it| task.iter().any(|word| word == it))
+            && words_of(value).iter().any(|it| task.iter().any(|word| word == it))
     });
     let (mut asks, mut keeps) = (false, false);
     for (name, _) in typed {
         asks |= body::is_question(name);
         keeps |= body::is_text(name);
     }
-    let is_shown = terms::split(&it.excerpt).iter().any(|it| task.contains(it));
+    let is_shown = words_of(&it.excerpt).iter().any(|it| task.contains(it));
     Answer { is_shown, asks, keeps, ..Answer::of(it.status, &it.content_type, &it.excerpt) }
 }
 

@@ -5,9 +5,8 @@ use serde_json::Value;
 use super::{
     Answer, Call, Circumstances, Content, Effect, Pressed, answers, is_told, judge,
     names::{Says, operation},
-    verbs::{BOTH, TEXTS, among},
+    verbs::{BOTH, TEXTS, among, words},
 };
-use crate::terms::words;
 use commis_artifacts::recording::{ActionKind, Excerpt, Exchange, RequestBody, SessionRecording};
 
 /// Names of fields that hold a question.
@@ -62,7 +61,8 @@ fn answer(exchange: &Exchange) -> Answer {
     let key = |it: &str| it.rsplit('/').next().unwrap_or("").to_owned();
     let typed = || it.typed_in_request.iter().map(|it| key(&it.key));
     let is = |key: &str, list: &[&str]| {
-        list.contains(&key) || words(key).iter().any(|it| list.contains(&it.as_str()))
+        let one = |it: &String| list.contains(&it.strip_suffix('s').unwrap_or(it));
+        list.contains(&key) || words(key).iter().any(|it| list.contains(&it.as_str()) || one(it))
     };
     let is_page = matches!(&exchange.excerpt, Some(Excerpt::Html(_)));
     let is_list = is_page || it.lists.iter().any(|it| it.of_objects && it.len >= 2);

@@ -176,6 +176,11 @@ impl Answer {
     }
 }
 
+/// Whether the address of a request by GET says in a verb that something is done.
+pub fn speaks_of_change(url: &Url) -> bool {
+    address::change(url, true).is_some()
+}
+
 /// Of a request that is about to leave. `pressed`: the control that led to it.
 pub fn before(call: &Call<'_>, pressed: Option<&Pressed>) -> Effect {
     judge(call, &Circumstances { pressed, ..Circumstances::default() })
