@@ -427,10 +427,3 @@ fn out_of_proportion(size: usize) -> Vec<String> {
 fn four_times_as_much_takes_four_times_as_long() {
     assert_eq!(out_of_proportion(24 * 1024), [""; 0]);
 }
-
-/// As large as an answer may be. Minutes, without optimisation.
-#[test]
-#[ignore = "takes minutes"]
-fn the_same_for_the_largest() {
-    assert_eq!(out_of_proportion(256 * 1024), [""; 0]);
-}

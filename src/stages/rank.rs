@@ -330,6 +330,7 @@ pub fn scored<'a>(
     let mut fit = Vec::new();
     let mut session = Session::new(recording);
     for exchange in &recording.exchanges {
+        commis_base::work::step(64);
         if let Some(why) = unfit(exchange) {
             *set_aside.entry(why.to_owned()).or_insert(0) += 1;
         } else {

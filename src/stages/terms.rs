@@ -625,6 +625,8 @@ pub fn split(text: &str) -> Vec<String> {
 }
 
 fn each_word(text: &str, mut found: impl FnMut(&str)) {
+    // Ranking, choosing and explaining read texts through this: their work ends with the budget of the stage.
+    commis_base::work::step(text.len() / 32 + 1);
     let mut word = String::new();
     let mut was_lower = false;
     let mut flush = |word: &mut String| {
@@ -666,6 +668,15 @@ fn sequence(text: &str) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use commis_base::work::{Budget, bounded};
+
+    #[test]
+    fn reading_ends_with_the_budget() {
+        let text = "lamp shop ".repeat(10_000);
+        let budget = Budget::of(std::time::Duration::from_secs(60)).steps(100);
+        assert!(bounded(budget, || words(&text[..40])).is_ok());
+        assert!(bounded(budget, || words(&text)).is_err());
+    }
 
     #[test]
     fn a_stem_begins_as_its_word() {
