@@ -84,6 +84,7 @@ impl From<Stored> for Cookie {
             http_only: it.http_only,
             same_site: it.same_site,
             partition: it.partition_key.map(|it| it.top_level_site),
+            set_ms: 0,
         }
     }
 }

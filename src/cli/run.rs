@@ -25,7 +25,7 @@ use commis_recipe::{
 use commis_runner::{RecipeRunResult, call::Caller};
 use commis_stages::effect::of_recipe;
 use commis_state::State;
-use commis_vault::{Held, Name, Vault};
+use commis_vault::{Login, Name, Vault};
 
 /// Run a recipe and print its data as JSON, NDJSON or CSV
 ///
@@ -46,7 +46,7 @@ pub struct Args {
     /// Run a recipe that was never verified
     #[arg(long)]
     draft: bool,
-    /// Open its source page with a login of the vault: `commis vault ls` lists them
+    /// Send it with a login of the vault: `commis vault ls` lists them
     #[arg(long = "as", value_name = "LOGIN")]
     login: Option<String>,
     /// How the data is printed
@@ -97,19 +97,19 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
     })
 }
 
-/// A login for the page that a recipe is asked from. Fails with `PARAM_INVALID` where the recipe has no use for it, and with
+/// A login that a recipe is run with. Fails with `PARAM_INVALID` where the recipe has no use for it, and with
 /// `LOGIN_NOT_ALLOWED` where it reaches another site, `RECIPE_MAY_CHANGE` where a stranger's may change something.
-pub fn login(name: &str, recipe: &Recipe, place: &Place) -> Result<Held> {
+pub fn login(name: &str, recipe: &Recipe, place: &Place) -> Result<Login> {
     let name: Name = name.parse()?;
-    let (_, held) = Vault::new(&place.home).open(&name)?;
+    let login = Login::open(Vault::new(&place.home), &name)?;
     let refused = |why: String| Err(Error::new(Code::ParamInvalid, why));
-    if !recipe.transport().in_session() {
+    if !recipe.transport().sends_cookies() {
         return refused(format!(
             "{} is asked without a session, so a login is of no use to it",
             recipe.name
         ));
     }
-    stays_at(recipe, held.site())?;
+    stays_at(recipe, &login.site())?;
     // What nobody here stands for acts in nobody's name.
     if recipe.trust.is_strange()
         && let Err(why) = of_recipe(recipe, false).allowed()
@@ -118,7 +118,7 @@ pub fn login(name: &str, recipe: &Recipe, place: &Place) -> Result<Held> {
         return Err(Error::new(Code::RecipeMayChange, why)
             .hint("run it without a login, or prove it first: `commis recipe verify`"));
     }
-    Ok(held)
+    Ok(login)
 }
 
 /// Says that a run put its recipe out of service, or should have.

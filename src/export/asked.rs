@@ -114,7 +114,12 @@ pub fn bound_to_commis(recipe: &Recipe) -> Option<String> {
             SlotSource::Live { .. } | SlotSource::Cookie { .. } | SlotSource::Meta { .. }
         )
     };
-    (recipe.transport().in_session() || recipe.slots.iter().any(is_live)).then(|| {
+    if recipe.login.is_some() {
+        return Some(
+            "it needs a login, and logins are never exported; openai-tools, mcp and skill call commis".to_owned(),
+        );
+    }
+    (recipe.transport().sends_cookies() || recipe.slots.iter().any(is_live)).then(|| {
         "it needs a browser's session, and cookies are never exported; openai-tools, mcp and skill call commis".to_owned()
     })
 }

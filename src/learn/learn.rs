@@ -58,7 +58,7 @@ use commis_stages::{
     table::{STAGES, Spec, Stage},
 };
 use commis_state::State;
-use commis_vault::{Held, Vault};
+use commis_vault::{Login, Vault};
 
 /// Work of so long is not done again after a crash.
 const DEAR: Duration = Duration::from_millis(250);
@@ -233,7 +233,7 @@ struct Run<'a> {
     /// How often the recording on the shelf was made again.
     generation: u32,
     /// The task's logins, once they were opened.
-    logins: Option<Vec<Arc<Held>>>,
+    logins: Option<Vec<Login>>,
     session: Option<LiveSession>,
     skipped: u32,
     /// What a person chose instead of analyze; `--force` forgets it.
@@ -637,8 +637,10 @@ impl<'a> Run<'a> {
                 if self.task.reads_only {
                     context.hold(only_reads());
                 }
-                if let Some(it) = self.logins()?.first() {
-                    context.mount(it).await?;
+                let login = self.logins()?.first().cloned();
+                if let Some(it) = &login {
+                    it.reload()?;
+                    context.mount(&it.held()).await?;
                 }
                 // For the second example, a stranger's proof or the next task.
                 let ahead = || drop(self.cx.browser.prepare());
@@ -648,6 +650,9 @@ impl<'a> Run<'a> {
                 self.cx.pacer.ended(&plan.url).await;
                 let mut driven = driven.map_err(|it| it.keep(self.folder))?;
                 own_address::ask(&context, &mut driven).await;
+                if let Some(it) = &login {
+                    it.absorb(&context.held(Some(it.held().url()), "context").await?).await?;
+                }
                 (driven, Some(context))
             }
         };
@@ -661,7 +666,7 @@ impl<'a> Run<'a> {
             raw.final_answer.clone_from(&self.task.answer);
         }
         let mut redacted = redact(raw, &self.cx.settings.redact);
-        redacted.recording.login_site = self.logins()?.first().map(|it| it.site().to_owned());
+        redacted.recording.login_site = self.logins()?.first().map(Login::site);
         tokio::task::yield_now().await;
         if let Some((path, unchanged)) = source
             && !unchanged.holds()

@@ -11,15 +11,16 @@ use commis_base::{
     ids::RecipeName,
     settings::BrowserSettings,
 };
-use commis_net::egress::{limits::Permit, site_of};
+use commis_net::egress::{EgressPolicy, limits::Permit, site_of};
 use commis_recipe::{
-    model::{Recipe, Status, TransportKind},
+    model::{Recipe, SlotSource, Status, TransportKind},
     registry::{Registry, Source},
     standing::{MAX_FAILURES, Standing},
     trust::Trust,
 };
 use commis_runner::{Compiled, RecipeRunResult, call::Caller};
 use commis_state::State;
+use commis_vault::{Login, LoginHttp};
 
 /// Told of what takes time beside the call itself, in words for a person.
 pub type Tell = dyn Fn(&str) + Send + Sync;
@@ -67,14 +68,7 @@ impl Runs<'_> {
         if let Some(it) = &recipe.login
             && !self.sessions.has_login(&it.site)
         {
-            return Err(Error::new(
-                Code::LoginRequired,
-                format!("{} answers whoever is logged in at {}", recipe.name, it.site),
-            )
-            .hint(format!(
-                "--as NAME uses a login; `commis session login NAME https://{}/` makes one",
-                it.site
-            )));
+            return Err(needs_login(recipe));
         }
         let compiled = &*self.caller.compiled(recipe)?;
         Call { recipe, compiled, params, with: self }.made(fallback).await
@@ -176,24 +170,63 @@ impl Call<'_> {
     /// In a session, the source page is opened in a headless browser, and what the call needs is taken from it.
     async fn through(&self, kind: TransportKind, permit: &Permit) -> Result<RecipeRunResult> {
         let Self { recipe, compiled, params, with: Runs { caller, sessions, tell } } = *self;
-        if !kind.in_session() {
+        if !kind.sends_cookies() {
             return Ok(caller.call(permit, compiled, params).await);
         }
         sessions.allow(recipe)?;
+        if kind == TransportKind::LoginHttp {
+            let login = sessions.login().ok_or_else(|| needs_login(recipe))?;
+            let slots = login_slots(recipe, login, caller.policy())?;
+            let transport = LoginHttp::new(caller.http(), Some(login));
+            return Ok(caller.call_through(permit, compiled, params, &slots, &transport).await);
+        }
         let start = Instant::now();
         let session = sessions.of(&recipe.source_url, recipe.own_host.as_deref()).await?;
         let ms = start.elapsed().as_millis();
         tell(&format!("session {}: open after {ms} ms in a browser", session.id));
         let slots = session.slots(recipe).await?;
         let transport = session.transport(kind);
-        Ok(caller.call_through(permit, compiled, params, &slots, &*transport).await)
+        let result = caller.call_through(permit, compiled, params, &slots, &*transport).await;
+        if let Some(it) = sessions.login() {
+            session.keep_cookies(it).await?;
+        }
+        Ok(result)
     }
+}
+
+/// That a recipe answers whoever is logged in, and nobody is.
+fn needs_login(recipe: &Recipe) -> Error {
+    let site =
+        recipe.login.as_ref().map_or_else(|| site_of(&recipe.source_url), |it| it.site.clone());
+    let what = format!("{} answers whoever is logged in at {site}", recipe.name);
+    Error::new(Code::LoginRequired, what).hint(format!(
+        "--as NAME uses a login; `commis session login NAME https://{site}/` makes one"
+    ))
+}
+
+/// Values of the slots that a login itself holds. Fails with `LOGIN_EXPIRED` for a cookie that is gone.
+fn login_slots(
+    recipe: &Recipe,
+    login: &Login,
+    policy: &EgressPolicy,
+) -> Result<BTreeMap<String, String>> {
+    login.reload()?;
+    let url = policy.visiting(recipe.own_host.as_deref()).check(&recipe.request.url)?;
+    let mut out = BTreeMap::new();
+    for slot in &recipe.slots {
+        let SlotSource::Cookie { name } = &slot.from else { continue };
+        let value = login.cookie(name, &url).ok_or_else(|| {
+            Error::new(Code::SessionRequired, format!("the login has no cookie `{name}`"))
+        })?;
+        out.insert(slot.name.clone(), value);
+    }
+    Ok(out)
 }
 
 /// The next riskier transport.
 const fn tier_up(kind: TransportKind) -> Option<TransportKind> {
     match kind {
-        TransportKind::PublicHttp => Some(TransportKind::ContextRequest),
+        TransportKind::PublicHttp | TransportKind::LoginHttp => Some(TransportKind::ContextRequest),
         TransportKind::ContextRequest => Some(TransportKind::InPageFetch),
         _ => None,
     }

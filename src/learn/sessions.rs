@@ -19,7 +19,7 @@ use commis_base::{
 use commis_browser::Context;
 use commis_net::{egress::site_of, transport::Transport};
 use commis_recipe::model::{Recipe, SlotSource, TransportKind};
-use commis_vault::Held;
+use commis_vault::Login;
 
 /// How long a source page may take to come up.
 const OPEN: Duration = Duration::from_secs(30);
@@ -30,7 +30,7 @@ pub struct Sessions {
     ttl: Duration,
     live: Arc<Live>,
     /// What pages of its site are opened with.
-    login: Option<Held>,
+    login: Option<Login>,
 }
 
 /// By source page, and the host of the user's own that it is opened at.
@@ -55,8 +55,13 @@ impl Sessions {
 
     /// From here on, pages of that login's site are opened with it.
     #[must_use]
-    pub fn logged_in(self, login: Held) -> Self {
+    pub fn logged_in(self, login: Login) -> Self {
         Self { login: Some(login), ..self }
+    }
+
+    /// The login that pages of its site are opened with.
+    pub fn login(&self) -> Option<&Login> {
+        self.login.as_ref()
     }
 
     /// Whether pages of that site are opened with a login.
@@ -66,7 +71,7 @@ impl Sessions {
 
     /// With a login, whether all that the recipe reaches is of its site. Fails with `LOGIN_NOT_ALLOWED`.
     pub fn allow(&self, recipe: &Recipe) -> Result<()> {
-        self.login.as_ref().map_or(Ok(()), |it| stays_at(recipe, it.site()))
+        self.login.as_ref().map_or(Ok(()), |it| stays_at(recipe, &it.site()))
     }
 
     /// The live session of that page, or a new one, at the host `own` of the user's own. Fails with `BROWSER_*` and what opening
@@ -81,7 +86,8 @@ impl Sessions {
         let mut context = self.pool.context().await?;
         context.visit(own);
         if let Some(it) = self.login.as_ref().filter(|it| it.site() == site_of(source_url)) {
-            context.mount(it).await?;
+            it.reload()?;
+            context.mount(&it.held()).await?;
         }
         context.open(source_url, OPEN).await?;
         let session = Arc::new(Session {
@@ -151,6 +157,15 @@ impl Session {
     /// The transport of that kind in this session.
     pub fn transport(&self, kind: TransportKind) -> Box<dyn Transport> {
         self.context.transport(kind)
+    }
+
+    /// Writes back what its requests changed in the login that it was opened with.
+    pub async fn keep_cookies(&self, login: &Login) -> Result<()> {
+        let held = login.held();
+        if site_of(&self.source_url) != held.site() {
+            return Ok(());
+        }
+        login.absorb(&self.context.held(Some(held.url()), "context").await?).await
     }
 
     /// Values of the recipe's slots that the page and its cookies hold. Fails with `SESSION_REQUIRED` for one that is missing.

@@ -11,7 +11,7 @@ use url::Url;
 
 use super::{
     check::{is_forbidden, is_token},
-    model::{Auth, AuthKind, Recipe, SlotSource, TransportKind},
+    model::{Auth, AuthKind, Recipe, SlotSource},
 };
 use commis_base::{
     error::{Code, Error, Result},
@@ -90,11 +90,10 @@ pub fn check(auth: &Auth, recipe: &Recipe) -> Result<()> {
     }
     let from_page =
         |from: &SlotSource| matches!(from, SlotSource::Cookie { .. } | SlotSource::Meta { .. });
-    if recipe.slots.iter().any(|it| from_page(&it.from))
-        || recipe
-            .verification
-            .as_ref()
-            .is_some_and(|it| it.requires_session || it.transport == TransportKind::InPageFetch)
+    let proven = recipe.verification.as_ref();
+    if recipe.login.is_some()
+        || recipe.slots.iter().any(|it| from_page(&it.from))
+        || proven.is_some_and(|it| it.requires_session || it.transport.sends_cookies())
     {
         return Err(invalid("a recipe with a key has no session".to_owned())
             .hint("what is fetched from a page can be read by the page"));

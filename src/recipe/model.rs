@@ -81,13 +81,16 @@ impl Recipe {
     /// does not need the page itself is lent to our client.
     pub fn transport(&self) -> TransportKind {
         let proven = self.verification.as_ref();
-        let from_page =
-            |it: &Slot| matches!(it.from, SlotSource::Cookie { .. } | SlotSource::Meta { .. });
+        let needs = |of: fn(&SlotSource) -> bool| self.slots.iter().any(|it| of(&it.from));
         match proven.map(|it| it.transport) {
-            Some(it) if it.in_session() => it,
+            Some(it) if it.sends_cookies() => it,
             _ if proven.is_some_and(|it| it.requires_session)
-                || self.slots.iter().any(from_page) =>
+                || needs(|it| matches!(it, SlotSource::Meta { .. })) =>
             {
+                TransportKind::ContextRequest
+            }
+            _ if self.login.is_some() => TransportKind::LoginHttp,
+            _ if needs(|it| matches!(it, SlotSource::Cookie { .. })) => {
                 TransportKind::ContextRequest
             }
             _ => TransportKind::PublicHttp,
@@ -662,6 +665,8 @@ pub enum DemotionReason {
 pub enum TransportKind {
     /// Our client, no session.
     PublicHttp,
+    /// Our client with the cookies of a sealed login; no browser.
+    LoginHttp,
     /// Our client with the cookies of a browser context that has opened the source page.
     ContextRequest,
     /// `fetch` in the page.
@@ -674,6 +679,7 @@ impl TransportKind {
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::PublicHttp => "public_http",
+            Self::LoginHttp => "login_http",
             Self::ContextRequest => "context_request",
             Self::InPageFetch => "in_page_fetch",
             Self::Stub => "stub",
@@ -683,6 +689,11 @@ impl TransportKind {
     /// Whether the source page is opened first, so that cookies and what the page holds are there.
     pub const fn in_session(self) -> bool {
         matches!(self, Self::ContextRequest | Self::InPageFetch)
+    }
+
+    /// Whether cookies of a session go along, a browser's or a login's.
+    pub const fn sends_cookies(self) -> bool {
+        self.in_session() || matches!(self, Self::LoginHttp)
     }
 }
 
@@ -715,6 +726,7 @@ mod tests {
         check("", Some(("public_http", false)), TransportKind::PublicHttp);
         check("", Some(("public_http", true)), TransportKind::ContextRequest);
         check("", Some(("context_request", true)), TransportKind::ContextRequest);
+        check("", Some(("login_http", false)), TransportKind::LoginHttp);
         check(token, Some(("in_page_fetch", true)), TransportKind::InPageFetch);
     }
 }

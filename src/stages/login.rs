@@ -23,14 +23,22 @@ pub struct Own<'a> {
 }
 
 impl Own<'_> {
-    /// How the login was proven to be needed; `None` where a stranger gets the same. At most two replays, which are added to
-    /// `replays`. Fails where the second login gets what the first one got.
+    /// How the login was proven to be needed; `None` where a stranger gets the same, who has a session of the page where there is a
+    /// browser: a site that wants any session needs no login. At most two replays, which are added to `replays`. Fails where the second login gets what the first one got.
     pub async fn proof(
         &self,
         replayer: &mut dyn Replayer,
         replays: &mut Vec<Replay>,
     ) -> Proof<Option<LoginProof>> {
-        let stranger = self.send_as(Identity::Stranger, "a stranger", replayer, replays).await?;
+        let in_page = TransportKind::ContextRequest;
+        let by = if self.transport.in_session() || !replayer.transports().contains(&in_page) {
+            self.transport
+        } else {
+            in_page
+        };
+        let stranger = Own { transport: by, ..*self };
+        let stranger =
+            stranger.send_as(Identity::Stranger, "a stranger", replayer, replays).await?;
         heard("a stranger", &stranger.replay)?;
         let mut proof = (!self.is_same(&stranger)).then_some(LoginProof::OneLogin);
         if proof.is_some() && replayer.logins() > 1 {

@@ -97,10 +97,10 @@ pub async fn verify(
     // The first failure of a transport that may pass: while one was not heard, what the others said is no verdict.
     let mut transient = None;
     let mut refuted = false;
-    // What a stranger is answered was looked at before, and proves nothing of what a login gets.
-    let for_login = replayer.logins() > 0 && draft.transport.in_session();
+    // What less risky transports are answered was looked at before, and proves nothing of what a login gets.
+    let for_login = replayer.logins() > 0 && draft.transport.sends_cookies();
     let transports = replayer.transports().into_iter().filter(|it| *it != TransportKind::Stub);
-    for (i, transport) in transports.filter(|it| it.in_session() || !for_login).enumerate() {
+    for (i, transport) in transports.filter(|it| *it >= draft.transport || !for_login).enumerate() {
         let mut run = Run {
             replayer,
             draft,
@@ -117,10 +117,17 @@ pub async fn verify(
             sized_by: None,
         };
         let proof = match run.all().await {
-            Ok((answer, noise_bp)) if transport.in_session() && run.replayer.logins() > 0 => {
+            Ok((answer, noise_bp)) if transport.sends_cookies() && run.replayer.logins() > 0 => {
                 let response = run.response.clone();
                 let own = Own { draft, response: &response, transport, answer: &answer, noise_bp };
-                own.proof(run.replayer, &mut run.report.replays).await
+                let proof = own.proof(run.replayer, &mut run.report.replays).await;
+                match proof {
+                    Ok(None) if transport == TransportKind::LoginHttp => {
+                        let text = NEEDS_NO_LOGIN.to_owned();
+                        Err(Failure { text, is_final: false, transient: None }.into())
+                    }
+                    it => it,
+                }
             }
             other => other.map(|_| None),
         };
@@ -191,6 +198,8 @@ const REORDERED: &str =
     "the page shows the items in another order than the answer, and the task asks for one";
 
 const ONLY_REPEATS: &str = "the answers to both examples differ in nothing but what was asked for: no value follows the input";
+
+const NEEDS_NO_LOGIN: &str = "a stranger with a session of the page gets the same";
 
 const NOTHING_SEEN: &str =
     "the answer is not the one that was recorded, or none was, and no page shows that it is right";

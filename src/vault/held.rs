@@ -15,7 +15,7 @@ const LONGEST: usize = 1 << 20;
 const WHOLE: usize = 16 << 20;
 
 /// The cookies and stored values of one site; neither `Debug` nor `Serialize`.
-#[derive(Deserialize)]
+#[derive(Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Held {
     site: String,
@@ -26,7 +26,7 @@ pub struct Held {
     stored: Vec<Item>,
 }
 
-#[derive(Deserialize)]
+#[derive(Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Cookie {
     pub name: String,
@@ -43,10 +43,13 @@ pub struct Cookie {
     pub same_site: Option<String>,
     /// The site that it is kept apart for.
     pub partition: Option<String>,
+    /// When an answer set it, milliseconds since 1970; 0 where it came with the login itself.
+    #[serde(default)]
+    pub set_ms: i64,
 }
 
 /// Something that a page stored.
-#[derive(Deserialize)]
+#[derive(Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Item {
     pub origin: String,
@@ -81,6 +84,8 @@ struct WrittenCookie<'a> {
     http_only: bool,
     same_site: Option<&'a str>,
     partition: Option<&'a str>,
+    #[serde(skip_serializing_if = "is_zero")]
+    set_ms: i64,
 }
 
 #[derive(Serialize)]
@@ -90,8 +95,14 @@ struct WrittenItem<'a> {
     value: &'a str,
 }
 
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks by reference")]
+fn is_zero(it: &i64) -> bool {
+    *it == 0
+}
+
 impl Cookie {
-    fn is_over(&self, now_ms: i64) -> bool {
+    /// Whether its time is up.
+    pub fn is_over(&self, now_ms: i64) -> bool {
         self.ends.is_some_and(|it| it.saturating_mul(1000) <= now_ms)
     }
 
@@ -139,7 +150,8 @@ impl Held {
         Ok(out)
     }
 
-    fn bounded(&self) -> Result<()> {
+    /// Fails with `PARAM_INVALID` for more than a login is.
+    pub(super) fn bounded(&self) -> Result<()> {
         let values = || {
             let cookies = self.cookies.iter().map(|it| it.name.len() + it.value.len());
             cookies.chain(self.stored.iter().map(|it| it.name.len() + it.value.len()))
@@ -185,6 +197,7 @@ impl Held {
             http_only: it.http_only,
             same_site: it.same_site.as_deref(),
             partition: it.partition.as_deref(),
+            set_ms: it.set_ms,
         });
         let stored = self.stored.iter().map(|it| WrittenItem {
             origin: &it.origin,
@@ -221,6 +234,15 @@ impl Held {
 
     pub fn cookies(&self) -> &[Cookie] {
         &self.cookies
+    }
+
+    pub(super) fn cookies_mut(&mut self) -> &mut Vec<Cookie> {
+        &mut self.cookies
+    }
+
+    /// When the person logged in, milliseconds since 1970. What answers set later belongs to this login alone.
+    pub fn taken_ms(&self) -> i64 {
+        self.taken_ms
     }
 
     pub fn stored(&self) -> &[Item] {

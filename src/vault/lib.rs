@@ -6,11 +6,19 @@
 
 pub mod browsers;
 mod check;
+mod cookies;
 mod held;
 mod key;
+mod login;
+mod login_http;
 mod sealed;
 
-use std::{fmt, path::PathBuf, str::FromStr};
+use std::{
+    fmt,
+    path::PathBuf,
+    str::FromStr,
+    time::{Duration, Instant},
+};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -18,7 +26,10 @@ use serde::{Deserialize, Serialize};
 use self::key::Key;
 pub use self::{
     check::{Seen, verdict},
+    cookies::parse_set_cookie,
     held::{Cookie, Held, Item},
+    login::Login,
+    login_http::LoginHttp,
 };
 use commis_base::{
     error::{Code, Error, Result},
@@ -114,6 +125,7 @@ pub struct Checked {
 }
 
 /// The logins of one home.
+#[derive(Clone)]
 pub struct Vault {
     folder: PathBuf,
     key: Key,
@@ -217,6 +229,37 @@ impl Vault {
         Ok(Dir::open(&self.folder, false)?.map_or(Ok(Vec::new()), |it| it.names())?.len())
     }
 
+    /// Puts what answers set into the newest state, in its place, and returns that state. `taken_ms` says which login the answers
+    /// belong to: where the person has logged in again since, nothing is written. Waits for whoever is sealing. Fails as
+    /// [`Vault::open`] and [`Vault::seal`].
+    pub(crate) fn update(&self, name: &Name, taken_ms: i64, set: &[Cookie]) -> Result<Held> {
+        let dir = self.dir(name, false)?.ok_or_else(|| unknown(name))?;
+        let _lock = locked_within(&dir, PATIENCE)?;
+        let (_, mut held) = self.open(name)?;
+        let now = now_ms();
+        if held.taken_ms() != taken_ms {
+            return Ok(held);
+        }
+        let mut changed = false;
+        for it in set {
+            changed |= held.set_cookie(it, now);
+        }
+        // A login without anything in it is none; the state before says at least what it was.
+        if changed && !held.is_empty() {
+            held.bounded()?;
+            let state = *Self::states(&dir)?.last().ok_or_else(|| unknown(name))?;
+            dir.write(&file(state), &sealed::seal(&self.key.get(false)?, name, state, &held)?)?;
+        }
+        Ok(held)
+    }
+
+    /// What changes whenever the newest state is written. `None` where there is no such login.
+    pub(crate) fn stamp(&self, name: &Name) -> Result<Option<Stamp>> {
+        let Some(dir) = self.dir(name, false)? else { return Ok(None) };
+        let Some(state) = Self::states(&dir)?.last().copied() else { return Ok(None) };
+        Ok(dir.stat(&file(state))?.map(|it| (state, it)))
+    }
+
     /// Notes what a look at its site said.
     pub fn checked(&self, name: &Name, holds: bool, why: &str) -> Result<Checked> {
         let it = Checked { at_ms: now_ms(), holds, why: why.to_owned() };
@@ -238,6 +281,24 @@ impl Vault {
         std::fs::remove_dir(self.folder.join(name.as_str())).map_err(|err| {
             Error::new(Code::ArtifactIo, format!("cannot remove the folder of {name}")).source(err)
         })
+    }
+}
+
+/// Number of the newest state, and its file's size, time and number.
+pub(crate) type Stamp = (u64, (u64, i64, u64, u64));
+
+/// How long a write waits for another one.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+fn locked_within(dir: &Dir, patience: Duration) -> Result<files::Lock> {
+    let begun = Instant::now();
+    loop {
+        match locked(dir) {
+            Err(err) if err.code() == Code::TaskBusy && begun.elapsed() < patience => {
+                std::thread::sleep(Duration::from_millis(5));
+            }
+            it => return it,
+        }
     }
 }
 
@@ -277,6 +338,7 @@ mod tests {
             http_only: true,
             same_site: None,
             partition: None,
+            set_ms: 0,
         };
         names.iter().map(one).collect()
     }

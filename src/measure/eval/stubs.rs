@@ -220,7 +220,7 @@ impl<'a> StubWorld<'a> {
     }
 
     async fn send_now(&mut self, call: Call<'_>) -> Result<Reply> {
-        let in_session = call.transport.in_session();
+        let in_session = call.transport.sends_cookies();
         if !self.stubs.transports.contains(&call.transport) {
             return Err(Error::new(Code::NetworkDisabled, "no stub answers this transport"));
         }
