@@ -18,6 +18,7 @@ use commis_recipe::{
     standing::{MAX_FAILURES, Standing},
     trust::Trust,
 };
+use commis_runner::slots::stored_text;
 use commis_runner::{Compiled, RecipeRunResult, call::Caller};
 use commis_state::State;
 use commis_vault::{Login, LoginHttp};
@@ -214,10 +215,20 @@ fn login_slots(
     let url = policy.visiting(recipe.own_host.as_deref()).check(&recipe.request.url)?;
     let mut out = BTreeMap::new();
     for slot in &recipe.slots {
-        let SlotSource::Cookie { name } = &slot.from else { continue };
-        let value = login.cookie(name, &url).ok_or_else(|| {
-            Error::new(Code::SessionRequired, format!("the login has no cookie `{name}`"))
-        })?;
+        let (value, what) = match &slot.from {
+            SlotSource::Cookie { name } => (login.cookie(name, &url), format!("cookie `{name}`")),
+            SlotSource::Storage { area, key, path } => {
+                let value = login.stored(&recipe.source_url, *area, key);
+                let value = match value {
+                    Some(it) => stored_text(&it, path.as_deref())?,
+                    None => None,
+                };
+                (value, format!("stored `{key}`"))
+            }
+            _ => continue,
+        };
+        let value = value
+            .ok_or_else(|| Error::new(Code::SessionRequired, format!("the login has no {what}")))?;
         out.insert(slot.name.clone(), value);
     }
     Ok(out)

@@ -19,6 +19,7 @@ use commis_base::{
 use commis_browser::Context;
 use commis_net::{egress::site_of, transport::Transport};
 use commis_recipe::model::{Recipe, SlotSource, TransportKind};
+use commis_runner::slots::stored_text;
 use commis_vault::Login;
 
 /// How long a source page may take to come up.
@@ -179,6 +180,14 @@ impl Session {
                 ),
                 SlotSource::Meta { name } => {
                     (self.context.meta(name).await?, format!("meta `{name}`"))
+                }
+                SlotSource::Storage { area, key, path } => {
+                    let value = self.context.stored(*area, key).await?;
+                    let value = match value {
+                        Some(it) => stored_text(&it, path.as_deref())?,
+                        None => None,
+                    };
+                    (value, format!("stored `{key}`"))
                 }
                 _ => continue,
             };

@@ -338,7 +338,16 @@ impl<'a> World<'a> {
                     let value = self.login().and_then(|it| it.cookie(name, &url));
                     out.insert(slot.name.clone(), found(value, &format!("cookie `{name}`"))?);
                 }
-                SlotSource::Cookie { .. } | SlotSource::Meta { .. } if !transport.in_session() => {
+                SlotSource::Storage { area, key, path }
+                    if transport == TransportKind::LoginHttp =>
+                {
+                    let of = |it: &Login| it.stored(&self.source_url, *area, key);
+                    let value = self.login().and_then(of).map(|it| it.to_string());
+                    let value = found(value, &format!("stored `{key}`"))?;
+                    let value = slots::stored_text(&value, path.as_deref())?;
+                    out.insert(slot.name.clone(), found(value, &format!("`{key}` as it was"))?);
+                }
+                it if it.is_of_session() && !transport.in_session() => {
                     return Err(Error::new(
                         Code::SessionRequired,
                         format!("`{}` comes from a page", slot.name),
@@ -357,6 +366,15 @@ impl<'a> World<'a> {
                         None => None,
                     };
                     out.insert(slot.name.clone(), found(value, &format!("meta `{name}`"))?);
+                }
+                SlotSource::Storage { area, key, path } => {
+                    let value = match context {
+                        Some(it) => it.stored(*area, key).await?,
+                        None => None,
+                    };
+                    let value = found(value, &format!("stored `{key}`"))?;
+                    let value = slots::stored_text(&value, path.as_deref())?;
+                    out.insert(slot.name.clone(), found(value, &format!("`{key}` as it was"))?);
                 }
                 SlotSource::Response { .. } | SlotSource::Document { .. } => {
                     match self.fetched.get(&slot.name) {

@@ -90,9 +90,7 @@ impl Recipe {
                 TransportKind::ContextRequest
             }
             _ if self.login.is_some() => TransportKind::LoginHttp,
-            _ if needs(|it| matches!(it, SlotSource::Cookie { .. })) => {
-                TransportKind::ContextRequest
-            }
+            _ if needs(SlotSource::is_of_session) => TransportKind::ContextRequest,
             _ => TransportKind::PublicHttp,
         }
     }
@@ -301,12 +299,50 @@ pub enum SlotSource {
     Cookie { name: String },
     /// `<meta name=…>` of the source page (needs a browser).
     Meta { name: String },
+    /// What pages of the source page's origin stored: of the login, or of a page in a browser.
+    Storage {
+        area: StorageArea,
+        key: String,
+        /// Where the value is JSON: the JMESPath of the text in it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        path: Option<String>,
+    },
     /// A leaf of a JSON answer to a plain GET made first.
     Response { url: String, path: String },
     /// The text between two literals in the answer to a plain GET made first.
     Document { url: String, after: String, until: String },
     /// Known only to the session that was recorded; such a request can be replayed while learning, never saved.
     Live { placeholder: String },
+}
+
+impl SlotSource {
+    /// Whether a page or a login holds the value, so that no plain request can fetch it.
+    pub const fn is_of_session(&self) -> bool {
+        matches!(self, Self::Cookie { .. } | Self::Meta { .. } | Self::Storage { .. })
+    }
+}
+
+/// Which of a page's two stores.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum StorageArea {
+    /// `localStorage`.
+    #[default]
+    Local,
+    /// `sessionStorage`.
+    Session,
+}
+
+impl StorageArea {
+    /// The word that recipes have for it.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Local => "local",
+            Self::Session => "session",
+        }
+    }
 }
 
 /// A key by the name of the environment variable that holds it. It is read when the recipe runs, and goes to the origin of

@@ -5,7 +5,7 @@
 use cookie_store::{CookieDomain, CookieExpiration, CookiePath};
 use zeroize::Zeroizing;
 
-use super::{Cookie, Held};
+use super::{Cookie, Held, Item};
 use commis_net::egress::{SafeUrl, is_public_suffix, site_of};
 
 /// Bytes of a name and its value together (RFC 6265bis, 5.6).
@@ -157,6 +157,39 @@ impl Held {
         let changed = |new: &&Cookie| own(new).is_none_or(|old| new.differs_from(old));
         let set = seen.cookies().iter().filter(changed);
         set.map(|it| Cookie { set_ms: now_ms, ..it.clone() }).collect()
+    }
+
+    /// What pages of a browser's context stored in another way than this login says. What is new there is no part of the login.
+    pub(super) fn stored_changed_in(&self, seen: &Self, now_ms: i64) -> Vec<Item> {
+        if seen.site() != self.site() {
+            return Vec::new();
+        }
+        let is_new = |new: &&Item| {
+            let old = self.stored().iter().find(|old| new.replaces(old));
+            old.is_some_and(|old| *old.value != *new.value)
+        };
+        seen.stored()
+            .iter()
+            .filter(is_new)
+            .map(|it| Item { set_ms: now_ms, ..it.clone() })
+            .collect()
+    }
+
+    /// Puts a stored value in; nothing where a newer one is there.
+    pub(super) fn set_stored(&mut self, new: &Item) -> bool {
+        let at = self.stored().iter().position(|old| new.replaces(old));
+        let stored = self.stored_mut();
+        match at {
+            Some(at) if stored[at].set_ms > new.set_ms || *stored[at].value == *new.value => false,
+            Some(at) => {
+                stored[at] = new.clone();
+                true
+            }
+            None => {
+                stored.push(new.clone());
+                true
+            }
+        }
     }
 
     /// Puts a changed cookie in, or takes out the one that it ends. Nothing where a newer one is there; whether it was put in.

@@ -6,6 +6,7 @@ use zeroize::Zeroizing;
 use super::{Card, Checked, Name};
 use commis_base::error::{Code, Error, Result};
 use commis_net::egress::{is_public_suffix, site_of};
+use commis_recipe::model::StorageArea;
 use commis_state::now_ms;
 
 /// Of one login.
@@ -53,9 +54,20 @@ pub struct Cookie {
 #[serde(deny_unknown_fields)]
 pub struct Item {
     pub origin: String,
+    #[serde(default)]
+    pub area: StorageArea,
     pub name: String,
     #[serde(deserialize_with = "secret")]
     pub value: Zeroizing<String>,
+    /// When a run changed it, milliseconds since 1970; 0 where it came with the login itself.
+    #[serde(default)]
+    pub set_ms: i64,
+}
+
+impl Item {
+    pub(super) fn replaces(&self, old: &Self) -> bool {
+        self.origin == old.origin && self.area == old.area && self.name == old.name
+    }
 }
 
 fn secret<'de, D: Deserializer<'de>>(from: D) -> std::result::Result<Zeroizing<String>, D::Error> {
@@ -91,13 +103,22 @@ struct WrittenCookie<'a> {
 #[derive(Serialize)]
 struct WrittenItem<'a> {
     origin: &'a str,
+    #[serde(skip_serializing_if = "is_local")]
+    area: StorageArea,
     name: &'a str,
     value: &'a str,
+    #[serde(skip_serializing_if = "is_zero")]
+    set_ms: i64,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks by reference")]
 fn is_zero(it: &i64) -> bool {
     *it == 0
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks by reference")]
+fn is_local(it: &StorageArea) -> bool {
+    *it == StorageArea::Local
 }
 
 impl Cookie {
@@ -201,8 +222,10 @@ impl Held {
         });
         let stored = self.stored.iter().map(|it| WrittenItem {
             origin: &it.origin,
+            area: it.area,
             name: &it.name,
             value: &it.value,
+            set_ms: it.set_ms,
         });
         let it = Written {
             site: &self.site,
@@ -234,6 +257,16 @@ impl Held {
 
     pub fn cookies(&self) -> &[Cookie] {
         &self.cookies
+    }
+
+    /// What pages of that origin stored under a key.
+    pub fn stored_at(&self, origin: &str, area: StorageArea, key: &str) -> Option<&Item> {
+        let is_it = |it: &&Item| it.origin == origin && it.area == area && it.name == key;
+        self.stored.iter().find(is_it)
+    }
+
+    pub(super) fn stored_mut(&mut self) -> &mut Vec<Item> {
+        &mut self.stored
     }
 
     pub(super) fn cookies_mut(&mut self) -> &mut Vec<Cookie> {

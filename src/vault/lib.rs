@@ -124,6 +124,20 @@ pub struct Checked {
     pub why: String,
 }
 
+/// What a request changed in a login.
+#[derive(Default)]
+pub struct Changes {
+    /// One that is over is taken out.
+    pub cookies: Vec<Cookie>,
+    pub stored: Vec<Item>,
+}
+
+impl Changes {
+    pub fn is_empty(&self) -> bool {
+        self.cookies.is_empty() && self.stored.is_empty()
+    }
+}
+
 /// The logins of one home.
 #[derive(Clone)]
 pub struct Vault {
@@ -232,21 +246,27 @@ impl Vault {
     /// Puts what answers set into the newest state, in its place, and returns that state. `taken_ms` says which login the answers
     /// belong to: where the person has logged in again since, nothing is written. Waits for whoever is sealing. Fails as
     /// [`Vault::open`] and [`Vault::seal`].
-    pub(crate) fn update(&self, name: &Name, taken_ms: i64, set: &[Cookie]) -> Result<Held> {
+    pub(crate) fn update(&self, name: &Name, taken_ms: i64, set: &Changes) -> Result<Held> {
         let dir = self.dir(name, false)?.ok_or_else(|| unknown(name))?;
         let _lock = locked_within(&dir, PATIENCE)?;
-        let (_, mut held) = self.open(name)?;
+        let (_, before) = self.open(name)?;
+        let mut held = before.clone();
         let now = now_ms();
-        if held.taken_ms() != taken_ms {
-            return Ok(held);
+        if before.taken_ms() != taken_ms {
+            return Ok(before);
         }
         let mut changed = false;
-        for it in set {
+        for it in &set.cookies {
             changed |= held.set_cookie(it, now);
         }
-        // A login without anything in it is none; the state before says at least what it was.
-        if changed && !held.is_empty() {
-            held.bounded()?;
+        for it in &set.stored {
+            changed |= held.set_stored(it);
+        }
+        // A login without anything in it is none, and neither is what a site fills without end.
+        if held.is_empty() || held.bounded().is_err() {
+            return Ok(before);
+        }
+        if changed {
             let state = *Self::states(&dir)?.last().ok_or_else(|| unknown(name))?;
             dir.write(&file(state), &sealed::seal(&self.key.get(false)?, name, state, &held)?)?;
         }
@@ -322,6 +342,7 @@ mod tests {
     use std::os::unix::fs::PermissionsExt as _;
 
     use super::*;
+    use commis_recipe::model::StorageArea;
 
     fn vault(home: &std::path::Path) -> Vault {
         Vault::new(&Home::find(Some(home)).unwrap())
@@ -477,8 +498,10 @@ mod tests {
         }
         let item = |value: &str| Item {
             origin: "https://shop.test".to_owned(),
+            area: StorageArea::Local,
             name: "n".to_owned(),
             value: value.to_owned().into(),
+            set_ms: 0,
         };
         let stored = vec![
             item("{\"theme\":\"a-very-dark-one\",\"token\":[\"tok-0123456789abc\"]}"),

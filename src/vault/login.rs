@@ -2,8 +2,11 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::{Cookie, Held, Name, Stamp, Vault};
+use zeroize::Zeroizing;
+
+use super::{Changes, Held, Name, Stamp, Vault};
 use commis_base::error::{Code, Error, Result};
+use commis_recipe::model::StorageArea;
 
 /// A login of the vault that requests are sent with. Cheap to clone; clones share their state.
 #[derive(Clone)]
@@ -72,9 +75,15 @@ impl Login {
         *self.lock() = State { held: Arc::new(held), stamp };
     }
 
-    /// Writes changed cookies back, sealed, before anything else is done with the answer that set them. A newer value on disk stays,
+    /// What pages of the URL's origin stored under a key.
+    pub fn stored(&self, url: &str, area: StorageArea, key: &str) -> Option<Zeroizing<String>> {
+        let origin = url::Url::parse(url).ok()?.origin().ascii_serialization();
+        self.held().stored_at(&origin, area, key).map(|it| it.value.clone())
+    }
+
+    /// Writes what was changed back, sealed, before anything else is done with the answer that set them. A newer value on disk stays,
     /// and so does a login that the person has made anew meanwhile. Fails with `ARTIFACT_IO`, `TASK_BUSY` and as [`Vault::open`].
-    pub async fn keep(&self, set: Vec<Cookie>) -> Result<()> {
+    pub async fn keep(&self, set: Changes) -> Result<()> {
         if set.is_empty() {
             return Ok(());
         }
@@ -95,7 +104,7 @@ impl Login {
     /// Takes over what a browser's context holds of this login's site, where a request of that context has changed it.
     pub async fn absorb(&self, seen: &Held) -> Result<()> {
         let (own, now) = (self.held(), commis_state::now_ms());
-        let set = own.cookies_changed_in(seen, now);
-        self.keep(set).await
+        let cookies = own.cookies_changed_in(seen, now);
+        self.keep(Changes { cookies, stored: own.stored_changed_in(seen, now) }).await
     }
 }

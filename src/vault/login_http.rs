@@ -5,7 +5,7 @@
 
 use futures::future::BoxFuture;
 
-use super::Login;
+use super::{Changes, Login};
 use commis_base::error::Result;
 use commis_net::{
     egress::SafeUrl,
@@ -55,7 +55,7 @@ impl Session for Login {
 
     fn keep<'a>(&'a self, url: &'a SafeUrl, set: Vec<String>) -> BoxFuture<'a, Result<()>> {
         let changes = self.held().changes_of(url, &set, now_ms());
-        Box::pin(Login::keep(self, changes))
+        Box::pin(Login::keep(self, Changes { cookies: changes, stored: Vec::new() }))
     }
 }
 
