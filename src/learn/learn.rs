@@ -2,6 +2,7 @@
 
 mod ending;
 mod logins;
+mod refresh;
 mod shared;
 mod stage;
 
@@ -203,6 +204,9 @@ pub async fn learn_from(task: &Task, cx: &Cx, taken: Option<Redacted>) -> Result
     let folder = cx.store.task(&task.id)?;
     let mut run = Run::begin(task, cx, &folder, taken)?;
     let (reject, lost) = run.through(Span::ALL).await?;
+    if reject.is_none() {
+        run.learn_refresh().await;
+    }
     run.finish(reject, lost)
 }
 

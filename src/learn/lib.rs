@@ -13,6 +13,7 @@ mod health;
 mod held;
 mod inspect;
 mod learn;
+mod login_run;
 pub mod look;
 mod own_address;
 mod page_of_har;

@@ -3,7 +3,7 @@
 
 use std::{collections::BTreeMap, sync::Arc, time::Instant};
 
-use super::{BrowserPool, Sessions, note};
+use super::{BrowserPool, Sessions, login_run::LoginRun, note};
 use commis_artifacts::store::now;
 use commis_base::{
     blame::{Blame, blame},
@@ -11,17 +11,15 @@ use commis_base::{
     ids::RecipeName,
     settings::BrowserSettings,
 };
-use commis_net::egress::{EgressPolicy, limits::Permit, site_of};
+use commis_net::egress::{limits::Permit, site_of};
 use commis_recipe::{
-    model::{Recipe, SlotSource, Status, TransportKind},
+    model::{Recipe, Status, TransportKind},
     registry::{Registry, Source},
     standing::{MAX_FAILURES, Standing},
     trust::Trust,
 };
-use commis_runner::slots::stored_text;
 use commis_runner::{Compiled, RecipeRunResult, call::Caller};
 use commis_state::State;
-use commis_vault::{Login, LoginHttp};
 
 /// Told of what takes time beside the call itself, in words for a person.
 pub type Tell = dyn Fn(&str) + Send + Sync;
@@ -84,6 +82,10 @@ impl Runs<'_> {
         (registry, state): (&Registry, Result<&State, Code>),
     ) -> Result<RecipeRunResult> {
         let mut result = self.call(recipe, params, Fallback::Allowed).await?;
+        // The example is that of the login that it was learned with.
+        if recipe.login.is_some() {
+            return Ok(result);
+        }
         let Some(example) = recipe.example().filter(|it| it != params) else { return Ok(result) };
         // What is not known to read is sent once.
         if !self.caller.compiled(recipe)?.repeatable() {
@@ -177,10 +179,19 @@ impl Call<'_> {
         sessions.allow(recipe)?;
         if kind == TransportKind::LoginHttp {
             let login = sessions.login().ok_or_else(|| needs_login(recipe))?;
-            let slots = login_slots(recipe, login, caller.policy())?;
-            let transport = LoginHttp::new(caller.http(), Some(login));
-            return Ok(caller.call_through(permit, compiled, params, &slots, &transport).await);
+            return LoginRun { recipe, compiled, params, caller, login, tell }.made(permit).await;
         }
+        let run = self.in_page(kind, permit).await;
+        match sessions.login().filter(|_| recipe.login.is_some()) {
+            Some(login) => {
+                LoginRun { recipe, compiled, params, caller, login, tell }.judged(run).await
+            }
+            None => run,
+        }
+    }
+
+    async fn in_page(&self, kind: TransportKind, permit: &Permit) -> Result<RecipeRunResult> {
+        let Self { recipe, compiled, params, with: Runs { caller, sessions, tell } } = *self;
         let start = Instant::now();
         let session = sessions.of(&recipe.source_url, recipe.own_host.as_deref()).await?;
         let ms = start.elapsed().as_millis();
@@ -203,35 +214,6 @@ fn needs_login(recipe: &Recipe) -> Error {
     Error::new(Code::LoginRequired, what).hint(format!(
         "--as NAME uses a login; `commis session login NAME https://{site}/` makes one"
     ))
-}
-
-/// Values of the slots that a login itself holds. Fails with `LOGIN_EXPIRED` for a cookie that is gone.
-fn login_slots(
-    recipe: &Recipe,
-    login: &Login,
-    policy: &EgressPolicy,
-) -> Result<BTreeMap<String, String>> {
-    login.reload()?;
-    let url = policy.visiting(recipe.own_host.as_deref()).check(&recipe.request.url)?;
-    let mut out = BTreeMap::new();
-    for slot in &recipe.slots {
-        let (value, what) = match &slot.from {
-            SlotSource::Cookie { name } => (login.cookie(name, &url), format!("cookie `{name}`")),
-            SlotSource::Storage { area, key, path } => {
-                let value = login.stored(&recipe.source_url, *area, key);
-                let value = match value {
-                    Some(it) => stored_text(&it, path.as_deref())?,
-                    None => None,
-                };
-                (value, format!("stored `{key}`"))
-            }
-            _ => continue,
-        };
-        let value = value
-            .ok_or_else(|| Error::new(Code::SessionRequired, format!("the login has no {what}")))?;
-        out.insert(slot.name.clone(), value);
-    }
-    Ok(out)
 }
 
 /// The next riskier transport.
@@ -262,7 +244,8 @@ fn is_last_straw(
 ) -> bool {
     let health = || state.ok()?.health(recipe.name.as_str(), source.as_str()).ok()?;
     let code = failed.error_code.and_then(Code::from_wire);
-    let is_its_own = |it: Code| blame(it, recipe.auth.is_some()) == Blame::Recipe;
+    let is_its_own =
+        |it: Code| blame(it, recipe.auth.is_some() || recipe.login.is_some()) == Blame::Recipe;
     recipe.status == Status::Verified
         && code.is_some_and(is_its_own)
         && (code == Some(Code::ShapeDrift)

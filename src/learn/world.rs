@@ -54,6 +54,9 @@ const CONTEXTS: u32 = 60;
 /// It serves so many whatever memory it holds: pages may simply be heavy, and starting a browser takes a second.
 const AT_LEAST: u32 = 4;
 
+/// What a stranger sends where a login fills a slot.
+pub const NOBODYS_VALUE: &str = "none";
+
 /// How long a context that was made ahead is kept.
 const SPARE: Duration = Duration::from_secs(60);
 
@@ -322,6 +325,13 @@ impl<'a> World<'a> {
         for slot in slots {
             let context = self.session.as_ref().and_then(|it| it.context.as_ref());
             match &slot.from {
+                // What the site says to a value that is none of its own.
+                it if it.is_of_session()
+                    && transport == TransportKind::LoginHttp
+                    && self.login().is_none() =>
+                {
+                    out.insert(slot.name.clone(), NOBODYS_VALUE.to_owned());
+                }
                 SlotSource::Live { placeholder } => {
                     let live = self.session.as_ref().and_then(|it| it.values.get(placeholder));
                     let live = live.ok_or_else(|| {

@@ -580,6 +580,21 @@ impl Verification {
 pub struct LoginNeed {
     /// Registrable domain, or host, that the login is of.
     pub site: String,
+    /// What a stranger got when it was proven: a run knows by it when its login has ended. Absent in recipes of earlier versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stranger: Option<StrangerAnswer>,
+}
+
+/// What a site answers to whoever is not logged in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum StrangerAnswer {
+    /// A refusal, or a page that asks for a login.
+    Refused,
+    /// An answer of the same shape without items.
+    Empty,
+    /// Other data of the same shape.
+    Other,
 }
 
 /// How a recipe was proven to need a login.

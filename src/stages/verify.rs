@@ -69,6 +69,7 @@ pub async fn verify(
         first_page: None,
         html: None,
         login: None,
+        stranger: None,
     };
     if draft.captured_only {
         report.reason = Some("captured_only".to_owned());
@@ -133,7 +134,7 @@ pub async fn verify(
         };
         match proof {
             Ok(login) => {
-                report.login = login;
+                (report.login, report.stranger) = login.unzip();
                 report.verified = true;
                 report.reason = None;
                 report.transport = transport;

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Deserializer, Serialize};
 use zeroize::Zeroizing;
 
-use super::{Card, Checked, Name};
+use super::{Card, Checked, Name, Refresh};
 use commis_base::error::{Code, Error, Result};
 use commis_net::egress::{is_public_suffix, site_of};
 use commis_recipe::model::StorageArea;
@@ -25,6 +25,9 @@ pub struct Held {
     taken_ms: i64,
     cookies: Vec<Cookie>,
     stored: Vec<Item>,
+    /// How the site's pages renew it, where that was seen.
+    #[serde(default)]
+    refresh: Option<Refresh>,
 }
 
 #[derive(Clone, Deserialize)]
@@ -83,6 +86,8 @@ struct Written<'a> {
     taken_ms: i64,
     cookies: Vec<WrittenCookie<'a>>,
     stored: Vec<WrittenItem<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    refresh: Option<&'a Refresh>,
 }
 
 #[derive(Serialize)]
@@ -163,6 +168,7 @@ impl Held {
             taken_ms: now_ms(),
             cookies,
             stored,
+            refresh: None,
         };
         let (site, now) = (out.site.clone(), out.taken_ms);
         out.cookies.retain(|it| it.is_of(&site) && !it.is_over(now));
@@ -234,12 +240,14 @@ impl Held {
             taken_ms: self.taken_ms,
             cookies: cookies.collect(),
             stored: stored.collect(),
+            refresh: self.refresh.as_ref(),
         };
         // As long as it can become, so that no copy is left behind where it grows.
         let long = |name: &str, value: &str| 6 * (name.len() + value.len()) + 600;
         let most = self.cookies.iter().map(|it| long(&it.name, &it.value) + 6 * it.path.len());
         let most =
             most.chain(self.stored.iter().map(|it| long(&it.name, &it.value))).sum::<usize>();
+        let most = most + if self.refresh.is_some() { 64 << 10 } else { 0 };
         let mut out = Zeroizing::new(Vec::with_capacity(most + 4096));
         serde_json::to_writer(&mut *out, &it)
             .map_err(|err| Error::new(Code::Internal, "a login cannot be written").source(err))?;
@@ -257,6 +265,26 @@ impl Held {
 
     pub fn cookies(&self) -> &[Cookie] {
         &self.cookies
+    }
+
+    /// How the site's pages renew it, where that was seen.
+    pub fn refresh(&self) -> Option<&Refresh> {
+        self.refresh.as_ref()
+    }
+
+    pub(super) fn set_refresh(&mut self, it: Option<Refresh>) {
+        self.refresh = it;
+    }
+
+    /// The same with other values in the place of stored ones.
+    #[must_use]
+    pub fn with_stored(&self, items: Vec<Item>) -> Self {
+        let mut out = self.clone();
+        for it in items {
+            out.stored.retain(|old| !it.replaces(old));
+            out.stored.push(it);
+        }
+        out
     }
 
     /// What pages of that origin stored under a key.

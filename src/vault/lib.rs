@@ -11,6 +11,7 @@ mod held;
 mod key;
 mod login;
 mod login_http;
+mod refresh;
 mod sealed;
 
 use std::{
@@ -30,6 +31,7 @@ pub use self::{
     held::{Cookie, Held, Item},
     login::Login,
     login_http::LoginHttp,
+    refresh::{Gives, Refresh},
 };
 use commis_base::{
     error::{Code, Error, Result},
@@ -46,6 +48,8 @@ const MAX_FILE: usize = 24 << 20;
 const MOST: usize = 1000;
 const SEALED: &str = ".sealed";
 const CHECKED: &str = "checked.json";
+/// Locked by whoever renews a login.
+const REFRESH: &str = "refresh";
 
 /// What a login is called: 1 to 64 of `a-z`, `0-9`, `-`, `_` and `.`, with a letter or digit at both ends. Safe as a folder's name.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -220,16 +224,23 @@ impl Vault {
         // Two that seal at once would take the same number.
         let _lock = locked(&dir)?;
         let states = Self::states(&dir)?;
+        let mut held = held.clone();
         if !states.is_empty() {
             match self.open(name) {
-                Ok((_, before)) => before.may_become(held, name, force)?,
+                Ok((_, before)) => {
+                    before.may_become(&held, name, force)?;
+                    // It holds no value of the login.
+                    if held.refresh().is_none() {
+                        held.set_refresh(before.refresh().cloned());
+                    }
+                }
                 // What cannot be opened is lost anyway, and goes on lying beside.
                 Err(_) if force => {}
                 Err(err) => return Err(err.hint("--force seals beside it, as the newest state")),
             }
         }
         let state = states.last().map_or(1, |it| it + 1);
-        let bytes = sealed::seal(&key, name, state, held)?;
+        let bytes = sealed::seal(&key, name, state, &held)?;
         dir.write(&file(state), &bytes)?;
         dir.remove(CHECKED)?;
         let old = states.len().saturating_sub(KEPT - 1);
@@ -273,6 +284,22 @@ impl Vault {
         Ok(held)
     }
 
+    /// Notes how the site's pages renew it. Fails as [`Vault::open`] and [`Vault::seal`].
+    pub fn set_refresh(&self, name: &Name, refresh: Refresh) -> Result<()> {
+        let dir = self.dir(name, false)?.ok_or_else(|| unknown(name))?;
+        let _lock = locked_within(&dir, PATIENCE)?;
+        let (_, mut held) = self.open(name)?;
+        held.set_refresh(Some(refresh));
+        let state = *Self::states(&dir)?.last().ok_or_else(|| unknown(name))?;
+        dir.write(&file(state), &sealed::seal(&self.key.get(false)?, name, state, &held)?)
+    }
+
+    /// The lock of whoever renews this login; `None` while another one does.
+    pub(crate) fn refresh_lock(&self, name: &Name) -> Result<Option<files::Lock>> {
+        let dir = self.dir(name, false)?.ok_or_else(|| unknown(name))?;
+        dir.make_folder(REFRESH)?.try_lock()
+    }
+
     /// What changes whenever the newest state is written. `None` where there is no such login.
     pub(crate) fn stamp(&self, name: &Name) -> Result<Option<Stamp>> {
         let Some(dir) = self.dir(name, false)? else { return Ok(None) };
@@ -294,6 +321,9 @@ impl Vault {
     pub fn remove(&self, name: &Name) -> Result<()> {
         let dir = self.dir(name, false)?.ok_or_else(|| unknown(name))?;
         let _lock = locked(&dir)?;
+        if let Some(it) = dir.folder(REFRESH)? {
+            dir.remove_folder(REFRESH, &it)?;
+        }
         for it in dir.names()? {
             dir.remove(&it)?;
         }

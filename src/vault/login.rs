@@ -55,6 +55,16 @@ impl Login {
         all.next().map(|it| it.value.to_string())
     }
 
+    /// Notes how the site's pages renew it. Fails as [`Vault::set_refresh`].
+    pub fn set_refresh(&self, refresh: super::Refresh) -> Result<()> {
+        self.vault.set_refresh(&self.name, refresh)?;
+        self.reload()
+    }
+
+    pub(super) fn refresh_lock(&self) -> Result<Option<commis_base::files::Lock>> {
+        self.vault.refresh_lock(&self.name)
+    }
+
     fn lock(&self) -> std::sync::MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
