@@ -13,7 +13,7 @@ use commis_base::{
     error::{Code, Error, Result},
     ids::RecipeName,
 };
-use commis_learn::{BrowserPool, Noted, Runs, Sessions, note, refused, stays_at, way_back};
+use commis_learn::{BrowserPool, Noted, Runs, Sessions, may_use, note, refused, way_back};
 use commis_net::{
     egress::EgressPolicy,
     transport::retry::{Wait, Why},
@@ -23,7 +23,6 @@ use commis_recipe::{
     pagination,
 };
 use commis_runner::{RecipeRunResult, call::Caller};
-use commis_stages::effect::of_recipe;
 use commis_state::State;
 use commis_vault::{Login, Name, Vault};
 
@@ -97,27 +96,11 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
     })
 }
 
-/// A login that a recipe is run with. Fails with `PARAM_INVALID` where the recipe has no use for it, and with
-/// `LOGIN_NOT_ALLOWED` where it reaches another site, `RECIPE_MAY_CHANGE` where a stranger's may change something.
+/// A login that a recipe is run with. Fails as [`may_use`], and with `PARAM_INVALID` where there is none of that name.
 pub fn login(name: &str, recipe: &Recipe, place: &Place) -> Result<Login> {
     let name: Name = name.parse()?;
     let login = Login::open(Vault::new(&place.home), &name)?;
-    let refused = |why: String| Err(Error::new(Code::ParamInvalid, why));
-    if !recipe.transport().sends_cookies() {
-        return refused(format!(
-            "{} is asked without a session, so a login is of no use to it",
-            recipe.name
-        ));
-    }
-    stays_at(recipe, &login.site())?;
-    // What nobody here stands for acts in nobody's name.
-    if recipe.trust.is_strange()
-        && let Err(why) = of_recipe(recipe, false).allowed()
-    {
-        let why = format!("`{}` was not learned here, and {why}", recipe.name);
-        return Err(Error::new(Code::RecipeMayChange, why)
-            .hint("run it without a login, or prove it first: `commis recipe verify`"));
-    }
+    may_use(recipe, &login)?;
     Ok(login)
 }
 

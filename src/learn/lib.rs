@@ -46,7 +46,7 @@ pub use rehearse::{Shown, origin, render};
 pub use reverify::{Reverified, reverify};
 pub use runs::{Fallback, Runs, Tell, call_alone, refused, way_back};
 pub use secrets::{Secrets, variable};
-pub use sessions::{Sessions, stays_at};
+pub use sessions::{Sessions, may_use};
 pub use stored::{Chosen, StoredTask};
 pub use task::{Source, Task};
 pub use trusted::trust_what_was_learned;

@@ -212,7 +212,7 @@ fn needs_login(recipe: &Recipe) -> Error {
         recipe.login.as_ref().map_or_else(|| site_of(&recipe.source_url), |it| it.site.clone());
     let what = format!("{} answers whoever is logged in at {site}", recipe.name);
     Error::new(Code::LoginRequired, what).hint(format!(
-        "--as NAME uses a login; `commis session login NAME https://{site}/` makes one"
+        "--as NAME, over REST and MCP `login`, uses a login; `commis session login NAME https://{site}/` makes one"
     ))
 }
 

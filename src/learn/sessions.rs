@@ -20,6 +20,7 @@ use commis_browser::Context;
 use commis_net::{egress::site_of, transport::Transport};
 use commis_recipe::model::{Recipe, SlotSource, TransportKind};
 use commis_runner::slots::stored_text;
+use commis_stages::effect::of_recipe;
 use commis_vault::Login;
 
 /// How long a source page may take to come up.
@@ -113,6 +114,26 @@ impl Sessions {
         self.live.lock().await.clear();
         self.pool.close().await;
     }
+}
+
+/// Whether a recipe may be run with that login. Fails with `PARAM_INVALID` where the recipe has no use for one, with
+/// `LOGIN_NOT_ALLOWED` where it reaches another site, and with `RECIPE_MAY_CHANGE` where a stranger's may change something.
+pub fn may_use(recipe: &Recipe, login: &Login) -> Result<()> {
+    if !recipe.transport().sends_cookies() {
+        let why =
+            format!("{} is asked without a session, so a login is of no use to it", recipe.name);
+        return Err(Error::new(Code::ParamInvalid, why));
+    }
+    stays_at(recipe, &login.site())?;
+    // What nobody here stands for acts in nobody's name.
+    if recipe.trust.is_strange()
+        && let Err(why) = of_recipe(recipe, false).allowed()
+    {
+        let why = format!("`{}` was not learned here, and {why}", recipe.name);
+        return Err(Error::new(Code::RecipeMayChange, why)
+            .hint("run it without a login, or prove it first: `commis recipe verify`"));
+    }
+    Ok(())
 }
 
 /// Whether page, request, slots and redirects of a recipe are of that site: what a login shows goes nowhere else. Fails with

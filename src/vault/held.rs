@@ -392,6 +392,8 @@ impl Held {
     pub(super) fn card(&self, name: &Name, checked: Option<Checked>) -> Card {
         let ends =
             || self.cookies.iter().filter_map(|it| it.ends).map(|it| it.saturating_mul(1000));
+        let set = self.cookies.iter().map(|it| it.set_ms);
+        let set = set.chain(self.stored.iter().map(|it| it.set_ms));
         let session_cookies = self.cookies.iter().filter(|it| it.ends.is_none()).count();
         Card {
             name: name.to_string(),
@@ -402,6 +404,8 @@ impl Held {
             first_ends_ms: ends().min(),
             last_ends_ms: ends().max().filter(|_| session_cookies == 0),
             taken_ms: self.taken_ms,
+            renewed_ms: set.max().filter(|it| *it > 0),
+            renewable: self.refresh.is_some(),
             from: self.from.clone(),
             checked,
             trouble: None,

@@ -110,6 +110,12 @@ pub struct Card {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub last_ends_ms: Option<i64>,
     pub taken_ms: i64,
+    /// When an answer last changed it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub renewed_ms: Option<i64>,
+    /// Whether runs can renew it as its site's pages do.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub renewable: bool,
     /// Where it came from: `form`, `window`, `context`, or a browser's name.
     pub from: String,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -182,6 +188,8 @@ impl Vault {
                 first_ends_ms: None,
                 last_ends_ms: None,
                 taken_ms: 0,
+                renewed_ms: None,
+                renewable: false,
                 from: String::new(),
                 checked: None,
                 trouble: Some(err.message().to_owned()),

@@ -55,6 +55,11 @@ impl Login {
         all.next().map(|it| it.value.to_string())
     }
 
+    /// Notes what a run showed of it, for whoever lists logins. Fails as [`Vault::checked`].
+    pub fn note(&self, holds: bool, why: &str) -> Result<()> {
+        self.vault.checked(&self.name, holds, why).map(drop)
+    }
+
     /// Notes how the site's pages renew it. Fails as [`Vault::set_refresh`].
     pub fn set_refresh(&self, refresh: super::Refresh) -> Result<()> {
         self.vault.set_refresh(&self.name, refresh)?;

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::{Asked, Kind, Length, Meta, Params, Row, Spec, Tool, Verb, plain, row};
+use super::{Asked, Kind, Length, Meta, Params, Row, Spec, Tool, Verb, plain, row, run_login};
 use crate::{
     answer::Trouble,
     mcp::find::ranked,
@@ -21,8 +21,8 @@ use commis_base::{
 };
 use commis_export::{File, Form};
 use commis_learn::{
-    Finding, Heal, Inspected, Shown, Verdict, apart, inspect, is_finding, nobody_consents, note,
-    prove, refused, render, told_health, words,
+    Finding, Heal, Inspected, Runs, Shown, Verdict, apart, inspect, is_finding, nobody_consents,
+    note, prove, refused, render, told_health, words,
 };
 use commis_recipe::{
     model::{Recipe, Status},
@@ -32,6 +32,7 @@ use commis_recipe::{
 use commis_runner::RecipeRunResult;
 use commis_stages::effect::of_recipe;
 use commis_state::Health;
+use commis_vault::Login;
 
 type Out<T> = Result<(T, Meta), Box<Trouble>>;
 
@@ -388,19 +389,33 @@ struct Run {
     /// Also when it was never verified.
     #[serde(default)]
     draft: bool,
+    /// A login of the vault that the token names (`vault:NAME`); the answer is that of its account.
+    login: Option<String>,
 }
 
 async fn run(asked: Asked, args: Run) -> Out<Value> {
     let known = seen(&asked, &args.name)?;
-    run_data(&asked, &known, args.params.into(), args.draft).await
+    let login = run_login::login(&asked, &known.recipe, args.login.as_deref())?;
+    run_as(&asked, &known, args.params.into(), args.draft, login).await
 }
 
-/// Runs a recipe, counts the run, and returns its data. Fails with what the run ended in.
+/// Runs a recipe without a login. Fails as [`run_as`].
 pub async fn run_data(
     asked: &Asked,
     known: &Arc<Known>,
     params: BTreeMap<String, String>,
     draft: bool,
+) -> Out<Value> {
+    run_as(asked, known, params, draft, None).await
+}
+
+/// Runs a recipe, counts the run, and returns its data. Fails with what the run ended in.
+async fn run_as(
+    asked: &Asked,
+    known: &Arc<Known>,
+    params: BTreeMap<String, String>,
+    draft: bool,
+    login: Option<Login>,
 ) -> Out<Value> {
     let daemon = &asked.daemon;
     let recipe = &known.recipe;
@@ -427,7 +442,12 @@ pub async fn run_data(
         Err(code) => Err(*code),
     };
     let counted = (&daemon.pantry.registry, state);
-    let serve = world.runs().serve((recipe, known.source), &params, counted);
+    let sessions = login.map(|it| world.logged_in(it));
+    let runs = match &sessions {
+        Some(sessions) => Runs { sessions, ..world.runs() },
+        None => world.runs(),
+    };
+    let serve = runs.serve((recipe, known.source), &params, counted);
     let ran = tokio::time::timeout(DEADLINE, serve).await.unwrap_or_else(|_| {
         Err(Error::new(Code::Timeout, "the run took more than a minute, all its attempts together"))
     });
