@@ -642,10 +642,7 @@ impl<'a> Run<'a> {
                     context.hold(only_reads());
                 }
                 let login = self.logins()?.first().cloned();
-                if let Some(it) = &login {
-                    it.reload()?;
-                    context.mount(&it.held()).await?;
-                }
+                logins::mount(login.as_ref(), &context).await?;
                 // For the second example, a stranger's proof or the next task.
                 let ahead = || drop(self.cx.browser.prepare());
                 let redact = &self.cx.settings.redact;
@@ -654,9 +651,7 @@ impl<'a> Run<'a> {
                 self.cx.pacer.ended(&plan.url).await;
                 let mut driven = driven.map_err(|it| it.keep(self.folder))?;
                 own_address::ask(&context, &mut driven).await;
-                if let Some(it) = &login {
-                    it.absorb(&context.held(Some(it.held().url()), "context").await?).await?;
-                }
+                logins::absorb(login.as_ref(), &context).await?;
                 (driven, Some(context))
             }
         };

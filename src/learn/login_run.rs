@@ -217,11 +217,13 @@ fn login_slots(
     login: &Login,
     policy: &EgressPolicy,
 ) -> Result<Option<BTreeMap<String, String>>> {
-    let url = policy.visiting(recipe.own_host.as_deref()).check(&recipe.request.url)?;
     let mut out = BTreeMap::new();
     for slot in &recipe.slots {
         let value = match &slot.from {
-            SlotSource::Cookie { name } => login.cookie(name, &url),
+            SlotSource::Cookie { name } => {
+                let policy = policy.visiting(recipe.own_host.as_deref());
+                login.cookie(name, &policy.check(&recipe.request.url)?)
+            }
             SlotSource::Storage { area, key, path } => {
                 match login.stored(&recipe.source_url, *area, key) {
                     Some(it) => stored_text(&it, path.as_deref())?,

@@ -253,6 +253,11 @@ impl<'a> World<'a> {
         if call.transport.in_session() {
             self.open_page().await?;
         }
+        if call.transport == TransportKind::LoginHttp
+            && let Some(it) = self.login()
+        {
+            it.reload()?;
+        }
         let mut values = call.values.clone();
         values.extend(self.fill(call.slots, call.transport, &call.request.url).await?);
         let mut outgoing = prepare_request(call.request, call.parameters, &values)?;

@@ -6,7 +6,7 @@
 use serde_json::Value;
 
 use super::judge::{Call, Identity, Observed, Replayer, data_difference_bp, observe};
-use super::refutation::{Proof, final_, heard};
+use super::refutation::{Failure, Proof, final_, heard};
 use super::verify::MARGIN_BP;
 use commis_artifacts::payloads::{RecipeDraftMinimized, Replay};
 use commis_base::error::{Code, Result};
@@ -53,6 +53,12 @@ impl Own<'_> {
             _ => StrangerAnswer::Other,
         };
         let mut proof = (!self.is_same(&stranger)).then_some(LoginProof::OneLogin);
+        // A session that anybody gets is a page's, and not this transport's.
+        if proof.is_none() && self.transport == TransportKind::LoginHttp {
+            replayer.act_as(Identity::Login);
+            let text = "a stranger with a session of the page gets the same".to_owned();
+            return Err(Failure { text, is_final: false, transient: None }.into());
+        }
         if proof.is_some() && replayer.logins() > 1 {
             let second =
                 self.send_as(Identity::SecondLogin, "the second login", replayer, replays).await?;

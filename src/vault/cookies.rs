@@ -130,7 +130,7 @@ impl Held {
 
     /// The cookies that an answer of this URL sets and that change this login.
     pub fn changes_of(&self, url: &SafeUrl, set: &[String], now_ms: i64) -> Vec<Cookie> {
-        if site_of(url.as_str()) != self.site() {
+        if set.is_empty() || site_of(url.as_str()) != self.site() {
             return Vec::new();
         }
         let parsed = set.iter().filter_map(|it| parse_set_cookie(it, url, true, now_ms));

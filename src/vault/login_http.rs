@@ -14,7 +14,7 @@ use commis_net::{
 use commis_recipe::model::TransportKind;
 use commis_state::now_ms;
 
-/// Sends requests as whoever is logged in.
+/// Sends requests as whoever is logged in, with the login as it was read last: see [`Login::reload`].
 pub struct LoginHttp<'a> {
     http: &'a PublicHttp,
     /// Without one it sends as a stranger.
@@ -27,9 +27,7 @@ impl<'a> LoginHttp<'a> {
     }
 
     async fn request(&self, request: &Outgoing) -> Result<Reply> {
-        let Some(login) = self.login else { return self.http.call(request, None).await };
-        login.reload()?;
-        self.http.call(request, Some(login)).await
+        self.http.call(request, self.login.map(|it| it as &dyn Session)).await
     }
 }
 

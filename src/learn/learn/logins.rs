@@ -3,6 +3,7 @@
 use super::{Cx, Learned, Run, Source, Task};
 use commis_artifacts::payloads::{Outcome, Reason};
 use commis_base::error::{Code, Error, Result};
+use commis_browser::Context;
 use commis_net::egress::site_of;
 use commis_vault::{Login, Vault};
 
@@ -37,6 +38,19 @@ impl Run<'_> {
         self.logins = Some(out.clone());
         Ok(out)
     }
+}
+
+/// Puts the login, as it is now, into a fresh context.
+pub(super) async fn mount(login: Option<&Login>, context: &Context) -> Result<()> {
+    let Some(it) = login else { return Ok(()) };
+    it.reload()?;
+    context.mount(&it.held()).await.map(drop)
+}
+
+/// Writes back what requests of that context changed in the login.
+pub(super) async fn absorb(login: Option<&Login>, context: &Context) -> Result<()> {
+    let Some(it) = login else { return Ok(()) };
+    it.absorb(&context.held(Some(it.held().url()), "context").await?).await
 }
 
 /// What the manifest says needs a login, and names none for, is not tried.
