@@ -112,13 +112,10 @@ impl LoginRun<'_> {
         self.login.reload()?;
         let used = self.login.held();
         let transport = LoginHttp::new(self.caller.http(), Some(self.login));
-        let slots = match login_slots(self.recipe, self.login, self.caller.policy())? {
-            Some(it) => it,
+        let Some(slots) = login_slots(self.recipe, self.login, self.caller.policy())? else {
             // What the login no longer holds cannot be sent; a stranger gets as much.
-            None => {
-                let result = RecipeRunResult::failed(TransportKind::LoginHttp, &self.ended());
-                return Ok(Seen { result, reply: None, used });
-            }
+            let result = RecipeRunResult::failed(TransportKind::LoginHttp, &self.ended());
+            return Ok(Seen { result, reply: None, used });
         };
         let (result, reply) = self.send(&transport, &slots, permit).await;
         Ok(Seen { result, reply, used })

@@ -34,7 +34,7 @@ pub struct Refresh {
     /// The origin whose pages stored what it takes and gives.
     pub origin: String,
     pub request: RequestTemplate,
-    /// Of kinds `storage` and `cookie`.
+    /// Of the kind `storage`.
     pub slots: Vec<Slot>,
     /// What its JSON answer gives.
     pub gives: Vec<Gives>,
@@ -63,28 +63,36 @@ impl Refresh {
         self.gives.iter().map(one).collect()
     }
 
+    /// What it takes of the login. `None` where that is not there.
+    fn values(&self, held: &Held) -> Option<BTreeMap<String, String>> {
+        let one = |slot: &Slot| {
+            let SlotSource::Storage { area, key, path } = &slot.from else { return None };
+            let item = held.stored_at(&self.origin, *area, key)?;
+            Some((slot.name.clone(), stored_text(&item.value, path.as_deref()).ok()??))
+        };
+        self.slots.iter().map(one).collect()
+    }
+
     /// The stored values after this answer. `None` where it does not give what it should.
     fn renewed(&self, held: &Held, answer: &Value) -> Option<Vec<Item>> {
         let mut out: Vec<Item> = Vec::new();
         for it in &self.gives {
             let new = answer.pointer(&it.from)?.as_str().filter(|it| !it.is_empty())?;
             let known = out.iter().position(|old| old.area == it.area && old.name == it.key);
-            let at = match known {
-                Some(at) => at,
-                None => {
-                    out.push(held.stored_at(&self.origin, it.area, &it.key)?.clone());
-                    out.len() - 1
-                }
+            let at = if let Some(at) = known {
+                at
+            } else {
+                out.push(held.stored_at(&self.origin, it.area, &it.key)?.clone());
+                out.len() - 1
             };
             let item = &mut out[at];
             let old = stored_text(&item.value, it.path.as_deref()).ok()??;
-            let value = match &it.path {
-                None => new.to_owned(),
-                Some(_) => {
-                    let mut json: Value = serde_json::from_str(&item.value).ok()?;
-                    replace(&mut json, &old, new);
-                    json.to_string()
-                }
+            let value = if it.path.is_some() {
+                let mut json: Value = serde_json::from_str(&item.value).ok()?;
+                replace(&mut json, &old, new);
+                json.to_string()
+            } else {
+                new.to_owned()
             };
             item.value = value.into();
             item.set_ms = now_ms();
@@ -131,7 +139,7 @@ impl Login {
         if site_of(&refresh.request.url) != held.site() {
             return Ok(false);
         }
-        let Some(values) = self.values(refresh, &held) else { return Ok(false) };
+        let Some(values) = refresh.values(&held) else { return Ok(false) };
         let mut outgoing = prepare_request(&refresh.request, &[], &values)?;
         outgoing.own_host = own.map(str::to_owned);
         let reply: Reply = http.call(&outgoing, Some(self)).await?;
@@ -149,15 +157,6 @@ impl Login {
         let Some(stored) = refresh.renewed(&held, &answer) else { return Ok(false) };
         self.keep(Changes { cookies: Vec::new(), stored }).await?;
         Ok(true)
-    }
-
-    fn values(&self, refresh: &Refresh, held: &Held) -> Option<BTreeMap<String, String>> {
-        let one = |slot: &Slot| {
-            let SlotSource::Storage { area, key, path } = &slot.from else { return None };
-            let item = held.stored_at(&refresh.origin, *area, key)?;
-            Some((slot.name.clone(), stored_text(&item.value, path.as_deref()).ok()??))
-        };
-        refresh.slots.iter().map(one).collect()
     }
 }
 

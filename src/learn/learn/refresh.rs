@@ -92,10 +92,8 @@ impl Run<'_> {
         self.cx.pacer.ended(&plan.url).await;
         let after = context.held(Some(before.url()), "context").await?;
         keep(login, &after, &blanked, &origin, &tokens).await?;
-        let Some(refresh) = found_in(seen?, &recording, &blanked, &after, &origin, &tokens, self)?
-        else {
-            return Ok(());
-        };
+        let found = found_in(seen?, &recording, &blanked, &after, &origin, &tokens, self);
+        let Some(refresh) = found else { return Ok(()) };
         for it in &logins {
             it.set_refresh(refresh.clone())?;
         }
@@ -158,14 +156,12 @@ fn found_in(
     origin: &str,
     tokens: &[Place],
     run: &Run<'_>,
-) -> Result<Option<Refresh>> {
+) -> Option<Refresh> {
     let is_new = |it: &Place| {
         let new = it.text(after, origin);
         new.filter(|new| Some(new) != it.text(blanked, origin).as_ref())
     };
-    let Some(new) = tokens.iter().map(is_new).collect::<Option<Vec<String>>>() else {
-        return Ok(None);
-    };
+    let new = tokens.iter().map(is_new).collect::<Option<Vec<String>>>()?;
     let answers = raw.exchanges.iter().map(|it| {
         let ok = it.status.is_some_and(|it| (200..300).contains(&it));
         let body = it.body.bytes().filter(|_| ok)?;
@@ -176,7 +172,7 @@ fn found_in(
         let all = new.iter().map(|it| pointer(&answer, it)).collect::<Option<Vec<_>>>()?;
         Some((at, answer, all))
     });
-    let Some((at, answer, pointers)) = found else { return Ok(None) };
+    let (at, answer, pointers) = found?;
     // What the page had when it sent it.
     raw.page.url.clone_from(&raw.url);
     raw.page.stored = blanked
@@ -187,14 +183,11 @@ fn found_in(
         .collect();
     raw.secrets.extend(blanked.secrets());
     let redacted = redact(raw, &run.cx.settings.redact);
-    let Some(exchange) = redacted.recording.exchanges.get(at) else { return Ok(None) };
-    let Some((request, slots)) = replay_template(exchange) else { return Ok(None) };
+    let exchange = redacted.recording.exchanges.get(at)?;
+    let (request, slots) = replay_template(exchange)?;
     let taken: Option<Vec<Place>> = slots.iter().map(Place::of).collect();
     let site = recording.login_site.as_deref();
-    let Some(taken) = taken.filter(|it| !it.is_empty() && Some(&*site_of(&request.url)) == site)
-    else {
-        return Ok(None);
-    };
+    let taken = taken.filter(|it| !it.is_empty() && Some(&*site_of(&request.url)) == site)?;
     let mut gives: BTreeMap<Place, String> = tokens.iter().cloned().zip(pointers).collect();
     for it in taken {
         // A token that stays as it was is good for another time.
@@ -208,7 +201,7 @@ fn found_in(
         .into_iter()
         .map(|(Place { area, key, path }, from)| Gives { from, area, key, path })
         .collect();
-    Ok(Some(Refresh { origin: origin.to_owned(), request, slots, gives }))
+    Some(Refresh { origin: origin.to_owned(), request, slots, gives })
 }
 
 /// Where a text is a leaf of JSON.

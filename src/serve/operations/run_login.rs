@@ -12,31 +12,28 @@ use commis_vault::{Login, Name, Vault};
 /// `PARAM_INVALID` for one that is not there, and as `may_use`.
 pub fn login(asked: &Asked, recipe: &Recipe, named: Option<&str>) -> Result<Option<Login>> {
     let open = |name: &Name| Login::open(Vault::new(&asked.daemon.home), name);
-    let login = match named {
-        Some(name) => {
-            // Before anything is told of whether there is one.
-            asked.who.must(Need::Login, Some(name)).map_err(|err| {
-                err.hint("a token names it: `commis token create --can vault:NAME,run:RECIPE`")
-            })?;
-            open(&name.parse()?)?
-        }
-        None => {
-            let Some(need) = &recipe.login else { return Ok(None) };
-            let scopes = asked.who.scopes.iter().flatten();
-            let names = scopes.filter_map(|it| match it {
-                Scope::Vault(name) => Some(name),
-                _ => None,
-            });
-            let mut of_site: Vec<Login> =
-                names.filter_map(|it| open(it).ok()).filter(|it| it.site() == need.site).collect();
-            match (of_site.pop(), of_site.pop()) {
-                (None, _) => return Ok(None),
-                (Some(it), None) => it,
-                (Some(_), Some(_)) => {
-                    let why = format!("the token names several logins of {}", need.site);
-                    return Err(Error::new(Code::LoginRequired, why)
-                        .hint("`login` says which; `commis_run` takes it"));
-                }
+    let login = if let Some(name) = named {
+        // Before anything is told of whether there is one.
+        asked.who.must(Need::Login, Some(name)).map_err(|err| {
+            err.hint("a token names it: `commis token create --can vault:NAME,run:RECIPE`")
+        })?;
+        open(&name.parse()?)?
+    } else {
+        let Some(need) = &recipe.login else { return Ok(None) };
+        let scopes = asked.who.scopes.iter().flatten();
+        let names = scopes.filter_map(|it| match it {
+            Scope::Vault(name) => Some(name),
+            _ => None,
+        });
+        let mut of_site: Vec<Login> =
+            names.filter_map(|it| open(it).ok()).filter(|it| it.site() == need.site).collect();
+        match (of_site.pop(), of_site.pop()) {
+            (None, _) => return Ok(None),
+            (Some(it), None) => it,
+            (Some(_), Some(_)) => {
+                let why = format!("the token names several logins of {}", need.site);
+                return Err(Error::new(Code::LoginRequired, why)
+                    .hint("`login` says which; `commis_run` takes it"));
             }
         }
     };
