@@ -43,6 +43,14 @@ class Site:
     description: str = ""
     # What ends with time ends before the runs.
     turned: bool = False
+    # What its refresh tokens are kept under, where it has some.
+    renewal: str | None = None
+    # The host whose sessions end, where it is another one.
+    sessions: str = ""
+
+    @property
+    def session(self):
+        return self.sessions or self.host
 
     @property
     def name(self):
@@ -127,6 +135,7 @@ SITES = [
         [go("huddle.test"), field("Workspace", "{workspace}"), press("Show rooms"), wait("rooms in {workspace}")],
         [{"workspace": "tidewater"}, {"workspace": "millrace"}, {"workspace": "millrace"}],
         lambda rows: [{"name": it["name"], "topic": it["topic"], "unread": it["unread"]} for it in rows], login=True, turned=True,
+        renewal="refresh.huddle.test", sessions="api.huddle.test",
     ),
     Site(
         "b7-photo-likes", "B", 28, "shutterly.test", "Show my notifications of the kind {kind}",

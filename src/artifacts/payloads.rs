@@ -12,7 +12,7 @@ use super::{
 use commis_recipe::{
     model::{
         EmptyAnswer, ExampleAnswer, FirstPage, HtmlSpec, LoginProof, PageInfo, Parameter,
-        RequestTemplate, ResponseSpec, Slot, TransportKind,
+        RequestTemplate, ResponseSpec, Slot, StrangerAnswer, TransportKind,
     },
     paging::Pages,
     shape::profile::Profile,
@@ -544,6 +544,9 @@ pub struct VerificationReport {
     /// How the login was proven to be needed; absent where none was used, or a stranger got the same.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub login: Option<LoginProof>,
+    /// What a stranger got then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stranger: Option<StrangerAnswer>,
 }
 
 /// [`VerificationReport::reason`] where the second example gave what the first did.

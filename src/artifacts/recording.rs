@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use commis_base::error::{Code, Error, Result};
-use commis_recipe::model::{Framing, HtmlSpec};
+use commis_recipe::model::{Framing, HtmlSpec, StorageArea};
 
 /// Written by record, twice when a second example was driven (`01_…`, `01b_…`).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -589,6 +589,13 @@ pub enum Origin {
     Cookie { name: String },
     /// `<meta name=… content=…>` of the page.
     Meta { name: String },
+    /// What the source page's origin stored, by key, and by JMESPath where the value is JSON.
+    Storage {
+        area: StorageArea,
+        key: String,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        path: Option<String>,
+    },
     /// A leaf of an earlier JSON answer to a plain GET.
     Response { url: String, path: String },
     /// A literal in an earlier HTML or script answer to a plain GET: the value stands between `after` and `until`.

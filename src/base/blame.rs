@@ -23,7 +23,7 @@ pub enum Blame {
     Machine,
 }
 
-/// Whose fault it is that a run ended in that. `keyed`: the recipe sends a key, which the user has to provide.
+/// Whose fault it is that a run ended in that. `keyed`: the recipe sends a key or a login, which the user has to provide.
 pub const fn blame(code: Code, keyed: bool) -> Blame {
     match code {
         // A key that is not accepted.
@@ -63,6 +63,7 @@ pub const fn blame(code: Code, keyed: bool) -> Blame {
         | Code::RecipeNotVerified
         | Code::RecipeMayChange
         | Code::LoginNotAllowed
+        | Code::LoginExpired
         | Code::StoreKeyMissing
         | Code::ParamInvalid
         | Code::PlaybookInvalid

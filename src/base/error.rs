@@ -227,6 +227,8 @@ codes! {
     StoreKeyMissing = "STORE_KEY_MISSING", Usage, false;
     /// What lies in the store was not put there by a machine that has the key of the fleet.
     StoreUntrusted = "STORE_UNTRUSTED", Task, false;
+    /// The site no longer takes the login: a request with it gets what a stranger gets.
+    LoginExpired = "LOGIN_EXPIRED", Task, false;
 }
 
 impl serde::Serialize for Code {

@@ -39,7 +39,7 @@ use commis_net::{
     egress::site_of,
     transport::{Transport, public_http::PublicHttp},
 };
-use commis_recipe::model::TransportKind;
+use commis_recipe::model::{StorageArea, TransportKind};
 use commis_redact::raw::{RawFailure, RawRecording};
 
 /// How long after the last step requests may still be in flight.
@@ -401,6 +401,14 @@ impl Context {
     pub async fn meta(&self, name: &str) -> Result<Option<String>> {
         let frame = self.shared.main_frame().await.map_err(|err| self.page_fault(err))?;
         page::meta(&self.shared.cdp, &frame, name).await.map_err(|err| self.page_fault(err))
+    }
+
+    /// What the page's origin stored under a key.
+    pub async fn stored(&self, area: StorageArea, key: &str) -> Result<Option<String>> {
+        let frame = self.shared.main_frame().await.map_err(|err| self.page_fault(err))?;
+        let all = super::login::stored_in(&self.shared.cdp, &frame).await;
+        let mut items = all.into_iter().flat_map(|it| it.1);
+        Ok(items.find(|it| it.area == area && it.name == key).map(|it| it.value.to_string()))
     }
 
     /// The value of a cookie that the page's host has, `HttpOnly` or not, for a request to `to`; the nearest domain wins. For

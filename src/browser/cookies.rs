@@ -5,14 +5,15 @@
 
 use std::time::Duration;
 
-use cookie_store::{CookieDomain, CookieExpiration};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
 use super::cdp::Cdp;
 use commis_base::{error::Result, ids::hex};
-use commis_net::egress::{SafeUrl, is_public_suffix, site_of};
+use commis_net::egress::{SafeUrl, site_of};
+use commis_state::now_ms;
+use commis_vault::parse_set_cookie;
 
 const PATIENCE: Duration = Duration::from_secs(5);
 
@@ -121,56 +122,27 @@ pub async fn keep(cdp: &Cdp, session: &str, url: &SafeUrl, same_site: bool, set:
     }
 }
 
-/// The command that keeps this cookie, or forgets it where it has expired; `None` when a browser would not keep it (RFC
-/// 6265bis, 5.7).
+/// The command that keeps this cookie, or forgets it where it has expired; `None` when a browser would not keep it.
 fn allowed(text: &str, url: &SafeUrl, same_site: bool) -> Option<(&'static str, Value)> {
-    // Refuses a Domain that the host is not in.
-    let cookie = cookie_store::Cookie::parse(text, url.url()).ok()?;
-    let secure = cookie.secure().unwrap_or(false);
-    let crosses = cookie.same_site().is_some_and(|it| it.is_none());
-    let https = url.scheme() == "https";
-    if (secure && !https) || (crosses && !secure) || (!same_site && !crosses) {
-        return None;
+    let now = now_ms();
+    let cookie = parse_set_cookie(text, url, same_site, now)?;
+    let mut params = json!({ "name": cookie.name, "url": url.as_str(), "path": cookie.path });
+    if cookie.domain.starts_with('.') {
+        params["domain"] = cookie.domain.as_str().into();
     }
-    let domain = match &cookie.domain {
-        // A host that is a public suffix itself may keep one, for itself alone; so may an address.
-        CookieDomain::Suffix(it) if is_public_suffix(it) || url.literal().is_some() => {
-            if it != url.host() {
-                return None;
-            }
-            None
-        }
-        CookieDomain::Suffix(it) => Some(it),
-        _ => None,
-    };
-    let path: &str = &cookie.path;
-    let host_prefix = starts(cookie.name(), "__Host-");
-    if (host_prefix && (!secure || domain.is_some() || path != "/"))
-        || (starts(cookie.name(), "__Secure-") && !secure)
-    {
-        return None;
-    }
-    let mut params = json!({ "name": cookie.name(), "url": url.as_str(), "path": path });
-    if let Some(domain) = domain {
-        params["domain"] = format!(".{domain}").into();
-    }
-    if cookie.is_expired() {
+    if cookie.is_over(now) {
         return Some(("Network.deleteCookies", params));
     }
-    params["value"] = cookie.value().into();
-    params["secure"] = secure.into();
-    params["httpOnly"] = cookie.http_only().unwrap_or(false).into();
-    if let Some(it) = cookie.same_site() {
-        params["sameSite"] = it.to_string().into();
+    params["value"] = cookie.value.as_str().into();
+    params["secure"] = cookie.secure.into();
+    params["httpOnly"] = cookie.http_only.into();
+    if let Some(it) = cookie.same_site {
+        params["sameSite"] = it.into();
     }
-    if let CookieExpiration::AtUtc(at) = cookie.expires {
-        params["expires"] = at.unix_timestamp().into();
+    if let Some(at) = cookie.ends {
+        params["expires"] = at.into();
     }
     Some(("Network.setCookie", params))
-}
-
-fn starts(name: &str, prefix: &str) -> bool {
-    name.get(..prefix.len()).is_some_and(|it| it.eq_ignore_ascii_case(prefix))
 }
 
 #[cfg(test)]

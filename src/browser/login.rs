@@ -13,9 +13,10 @@ use std::{
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{Context, page, recorder::Recorder, shared::Shared};
+use super::{Context, cdp::Cdp, page, recorder::Recorder, shared::Shared};
 use commis_base::error::{Code, Error, Result};
 use commis_net::egress::site_of;
+use commis_recipe::model::StorageArea;
 use commis_vault::{Cookie, Held, Item, Seen};
 
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -33,15 +34,18 @@ const MOST: u32 = 3000;
 const STORED: &str = "function (most) {
   const out = [];
   try {
-    for (let i = 0; i < localStorage.length && out.length < most; i++) {
-      const name = localStorage.key(i);
-      out.push([name.toWellFormed(), (localStorage.getItem(name) ?? '').toWellFormed()]);
+    for (const [area, of] of [['local', localStorage], ['session', sessionStorage]]) {
+      for (let i = 0; i < of.length && out.length < most; i++) {
+        const name = of.key(i);
+        out.push([area, name.toWellFormed(), (of.getItem(name) ?? '').toWellFormed()]);
+      }
     }
   } catch { return [location.origin, null]; }
   return [location.origin, out];
 }";
 const STORE: &str = "function (all) {
-  for (const [name, value] of all) localStorage.setItem(name, value);
+  for (const [area, name, value] of all)
+    (area === 'session' ? sessionStorage : localStorage).setItem(name, value);
   return localStorage.length;
 }";
 
@@ -84,6 +88,7 @@ impl From<Stored> for Cookie {
             http_only: it.http_only,
             same_site: it.same_site,
             partition: it.partition_key.map(|it| it.top_level_site),
+            set_ms: 0,
         }
     }
 }
@@ -184,7 +189,8 @@ impl Context {
         shared.lock().stand_in = None;
         opened?;
         let frame = shared.main_frame().await?;
-        let all: Value = items.iter().map(|it| json!([it.name, it.value.as_str()])).collect();
+        let all: Value =
+            items.iter().map(|it| json!([it.area, it.name, it.value.as_str()])).collect();
         page::call::<u32>(&shared.cdp, &frame, STORE, &[all], page::PATIENCE).await.map(drop)
     }
 
@@ -331,15 +337,23 @@ async fn read_stored(shared: &Shared, out: &mut BTreeMap<String, Vec<Item>>) {
         frames.extend(page::main_frame(&shared.cdp, &it.session, &it.target).await.ok());
     }
     for frame in frames {
-        type Read = (String, Option<Vec<(String, String)>>);
-        let read: Result<Read> =
-            page::call(&shared.cdp, &frame, STORED, &[MOST.into()], page::PATIENCE).await;
-        let Ok((origin, Some(all))) = read else { continue };
-        let item = |(name, value): (String, String)| Item {
-            origin: origin.clone(),
-            name,
-            value: value.into(),
-        };
-        out.insert(origin.clone(), all.into_iter().map(item).collect());
+        let Some((origin, items)) = stored_in(&shared.cdp, &frame).await else { continue };
+        out.insert(origin, items);
     }
+}
+
+/// What one document stored: its origin, and each item. `None` where that may not be read.
+pub async fn stored_in(cdp: &Cdp, frame: &page::Frame) -> Option<(String, Vec<Item>)> {
+    type Read = (String, Option<Vec<(StorageArea, String, String)>>);
+    let read: Result<Read> = page::call(cdp, frame, STORED, &[MOST.into()], page::PATIENCE).await;
+    let (origin, all) = read.ok()?;
+    let item = |(area, name, value): (StorageArea, String, String)| Item {
+        origin: origin.clone(),
+        area,
+        name,
+        value: value.into(),
+        set_ms: 0,
+    };
+    let items = all?.into_iter().map(item).collect();
+    Some((origin, items))
 }

@@ -16,7 +16,8 @@ use super::{
     tabs::Page,
 };
 use commis_base::error::{Code, Error, Result};
-use commis_redact::raw::RawPage;
+use commis_redact::raw::{RawPage, RawStored};
+use commis_vault::Item;
 
 /// The browser keeps elements that it named to us until this group of them is released, also those that are no longer on the page.
 pub const OBJECTS: &str = "commis";
@@ -470,6 +471,11 @@ pub async fn summary(cdp: &Cdp, frames: &[Frame]) -> RawPage {
         read.push(call(cdp, frame, SUMMARY, &[MAX_TEXT.into()], PATIENCE).await.ok());
     }
     let mut page = joined(read);
+    if let Some(frame) = frames.first() {
+        let stored = super::login::stored_in(cdp, frame).await;
+        let raw = |it: Item| RawStored { area: it.area, key: it.name, value: it.value };
+        page.stored = stored.into_iter().flat_map(|it| it.1).map(raw).collect();
+    }
     let begun = Instant::now();
     for frame in frames {
         let drawn = call::<String>(cdp, frame, DRAWN, &[MAX_DRAWN.into()], PATIENCE).await;

@@ -32,6 +32,7 @@ use commis_recipe::{
 use commis_runner::{RecipeRunResult, call::Caller};
 use commis_stages::effect::of_recipe;
 use commis_state::{Blame, State, now_ms};
+use commis_vault::{Login, Vault};
 
 /// Recipes of one host in a row that the network failed; the rest of them is not asked.
 const GIVE_UP: u32 = 5;
@@ -74,6 +75,9 @@ pub struct Args {
     /// With --engine: where machines have things in common
     #[arg(long, value_name = "URL", requires = "engine")]
     store: Option<String>,
+    /// Send those that need a login of its site with this one of the vault, best the one that they were learned with
+    #[arg(long = "as", value_name = "LOGIN", conflicts_with = "engine")]
+    login: Option<String>,
     /// Print JSON
     #[arg(long)]
     pub json: bool,
@@ -155,10 +159,19 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
     let caller = if few { run::caller(&place)? } else { run::quiet_caller(&place)? };
     let browser = &place.settings.browser;
     let pool = BrowserPool::new(Arc::clone(caller.policy()), browser.clone());
+    let logged_in = match &args.login {
+        Some(name) => {
+            let login = Login::open(Vault::new(&place.home), &name.parse()?)?;
+            Some(Sessions::new(pool.clone(), browser.session_ttl()).logged_in(login))
+        }
+        None => None,
+    };
     let sessions = Sessions::new(pool, browser.session_ttl());
     let rows: Arc<Mutex<Vec<(usize, Row)>>> = Arc::default();
     let progress = CheckProgress::new(all.len());
-    let check = Check { caller, sessions, state, registry, progress: progress.clone(), place };
+    let progress_shown = progress.clone();
+    let check =
+        Check { caller, sessions, logged_in, state, registry, progress: progress_shown, place };
     let jobs = check.jobs(args.jobs.map(usize::from), &all);
     let seen = Arc::clone(&rows);
     let wanted = all.len();
@@ -238,6 +251,8 @@ pub(super) type Ready = std::result::Result<(Held, BTreeMap<String, String>), Ro
 pub(super) struct Check {
     caller: Caller,
     sessions: Sessions,
+    /// For recipes that need a login.
+    logged_in: Option<Sessions>,
     state: Result<State>,
     registry: Registry,
     pub(super) progress: CheckProgress,
@@ -336,7 +351,9 @@ impl Check {
             Err(row) => return Ok(row),
         };
         // No browser that it would not need: where the network fails, nobody knows.
-        let runs = Runs { caller: &self.caller, sessions: &self.sessions, tell: &|_| () };
+        let needs_login = held.recipe.login.is_some();
+        let sessions = self.logged_in.as_ref().filter(|_| needs_login).unwrap_or(&self.sessions);
+        let runs = Runs { caller: &self.caller, sessions, tell: &|_| () };
         let ended = runs.call(&held.recipe, &values, Fallback::Never).await;
         let given = ended.as_ref().ok().map(|it| it.data.clone());
         let mut row = self.judged(name, &held, ended);
@@ -350,7 +367,7 @@ impl Check {
         }
         if held.recipe.transport().in_session() {
             // Each is checked in a session of its own; thousands of pages are not kept open.
-            self.sessions.forget().await;
+            sessions.forget().await;
         }
         Ok(row)
     }
@@ -390,6 +407,8 @@ impl Check {
             && it.success
             && it.items == Some(0)
             && held.recipe.had_items()
+            // Another account may have nothing.
+            && held.recipe.login.is_none()
         {
             it.success = false;
             it.error_code = Some(Code::ShapeDrift.as_str());

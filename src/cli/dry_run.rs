@@ -16,7 +16,7 @@ use commis_net::egress::EgressPolicy;
 /// Values that are fetched when it runs are shown as <from …>, a key as [from $VARIABLE]; it is not read. The URL's form is checked by the egress policy; names are not
 /// resolved.
 ///
-/// With --json: {method, url, body, headers, allowed_domains, requires_session}.
+/// With --json: {method, url, body, headers, allowed_domains, requires_session, login}; `login` is the site of the login whose cookies go along.
 #[derive(clap::Args)]
 pub struct Args {
     name: String,
@@ -35,6 +35,8 @@ pub struct Told {
     shown: Shown,
     allowed_domains: Vec<String>,
     requires_session: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    login: Option<String>,
 }
 
 pub async fn run(args: Args, global: &Global) -> Result<u8> {
@@ -49,6 +51,7 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
         wire::out(&Told {
             shown,
             requires_session: recipe.transport().in_session(),
+            login: recipe.login.map(|it| it.site),
             allowed_domains: recipe.request.allowed_domains,
         });
         return Ok(0);
@@ -56,6 +59,9 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
     wire::line(&clean(&format!("{} {}", shown.method, shown.url)));
     for (name, value) in &shown.headers {
         wire::line(&clean(&format!("{name}: {value}")));
+    }
+    if let Some(it) = &recipe.login {
+        wire::line(&clean(&format!("cookie: <from a login of {}>", it.site)));
     }
     if let Some(body) = &shown.body {
         wire::line("");

@@ -22,7 +22,7 @@ use commis_base::{
     ids::RecipeName,
 };
 use commis_learn::{
-    BrowserPool, Extent, Noted, Runs, Sessions, asked, note, refused, stays_at, way_back,
+    BrowserPool, Extent, Noted, Runs, Sessions, asked, may_use, note, refused, way_back,
 };
 use commis_net::{
     egress::EgressPolicy,
@@ -33,9 +33,8 @@ use commis_recipe::{
     pagination,
 };
 use commis_runner::{RecipeRunResult, call::Caller};
-use commis_stages::effect::of_recipe;
 use commis_state::State;
-use commis_vault::{Held, Name, Vault};
+use commis_vault::{Login, Name, Vault};
 
 /// Run a recipe and print its data as JSON, NDJSON or CSV
 ///
@@ -56,7 +55,7 @@ pub struct Args {
     /// Run a recipe that was never verified
     #[arg(long)]
     draft: bool,
-    /// Open its source page with a login of the vault: `commis vault ls` lists them
+    /// Send it with a login of the vault: `commis vault ls` lists them
     #[arg(long = "as", value_name = "LOGIN")]
     login: Option<String>,
     /// Follow the list over all its pages; `recipe explain` says whether the recipe knows how
@@ -215,28 +214,12 @@ impl Printed {
     }
 }
 
-/// A login for the page that a recipe is asked from. Fails with `PARAM_INVALID` where the recipe has no use for it, and with
-/// `LOGIN_NOT_ALLOWED` where it reaches another site, `RECIPE_MAY_CHANGE` where a stranger's may change something.
-pub fn login(name: &str, recipe: &Recipe, place: &Place) -> Result<Held> {
+/// A login that a recipe is run with. Fails as [`may_use`], and with `PARAM_INVALID` where there is none of that name.
+pub fn login(name: &str, recipe: &Recipe, place: &Place) -> Result<Login> {
     let name: Name = name.parse()?;
-    let (_, held) = Vault::new(&place.home).open(&name)?;
-    let refused = |why: String| Err(Error::new(Code::ParamInvalid, why));
-    if !recipe.transport().in_session() {
-        return refused(format!(
-            "{} is asked without a session, so a login is of no use to it",
-            recipe.name
-        ));
-    }
-    stays_at(recipe, held.site())?;
-    // What nobody here stands for acts in nobody's name.
-    if recipe.trust.is_strange()
-        && let Err(why) = of_recipe(recipe, false).allowed()
-    {
-        let why = format!("`{}` was not learned here, and {why}", recipe.name);
-        return Err(Error::new(Code::RecipeMayChange, why)
-            .hint("run it without a login, or prove it first: `commis recipe verify`"));
-    }
-    Ok(held)
+    let login = Login::open(Vault::new(&place.home), &name)?;
+    may_use(recipe, &login)?;
+    Ok(login)
 }
 
 /// Says that a run put its recipe out of service, or should have.

@@ -90,7 +90,7 @@ impl Runner {
         N: Into<String>,
         V: Into<String>,
     {
-        if recipe.transport().in_session() {
+        if recipe.transport().sends_cookies() {
             let name = recipe.name.as_str();
             return Err(Error::new(
                 Code::SessionRequired,

@@ -108,13 +108,13 @@ pub fn bound_to_commis(recipe: &Recipe) -> Option<String> {
     if let Some(charset) = &recipe.request.charset {
         return Some(format!("it is asked in {charset}, which this form writes as UTF-8"));
     }
-    let is_live = |it: &Slot| {
-        matches!(
-            it.from,
-            SlotSource::Live { .. } | SlotSource::Cookie { .. } | SlotSource::Meta { .. }
-        )
-    };
-    (recipe.transport().in_session() || recipe.slots.iter().any(is_live)).then(|| {
+    let is_live = |it: &Slot| matches!(it.from, SlotSource::Live { .. }) || it.from.is_of_session();
+    if recipe.login.is_some() {
+        return Some(
+            "it needs a login, and logins are never exported; openai-tools, mcp and skill call commis".to_owned(),
+        );
+    }
+    (recipe.transport().sends_cookies() || recipe.slots.iter().any(is_live)).then(|| {
         "it needs a browser's session, and cookies are never exported; openai-tools, mcp and skill call commis".to_owned()
     })
 }

@@ -201,6 +201,10 @@ fn transport(it: &Recipe) -> String {
         TransportKind::ContextRequest => format!(
             "the client with a session: a headless browser opens {page}, and its cookies go with the request"
         ),
+        TransportKind::LoginHttp => {
+            "the client with a login: cookies of a sealed login go with the request, and no browser starts"
+                .to_owned()
+        }
         _ => {
             let tried = if it.verification.is_none() { ", not tried yet" } else { "" };
             let page = if it.auth.is_none() && site_of(page) == site_of(&it.request.url) {

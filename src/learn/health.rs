@@ -40,7 +40,7 @@ pub fn note(
         Ok(it) => Some(it.error_code.and_then(Code::from_wire).unwrap_or(Code::Internal)),
         Err(code) => Some(code),
     };
-    let blame = failed.map(|it| blame(it, ran.auth.is_some()));
+    let blame = failed.map(|it| blame(it, ran.auth.is_some() || ran.login.is_some()));
     let example_holds = ended.is_ok_and(|it| it.example_holds);
     let at_fault = blame == Some(Blame::Recipe) && !example_holds;
     let mut out = Noted { blame, ..Noted::default() };

@@ -2,6 +2,7 @@
 
 mod ending;
 mod logins;
+mod refresh;
 mod shared;
 mod stage;
 
@@ -58,7 +59,7 @@ use commis_stages::{
     table::{STAGES, Spec, Stage},
 };
 use commis_state::State;
-use commis_vault::{Held, Vault};
+use commis_vault::{Login, Vault};
 
 /// Work of so long is not done again after a crash.
 const DEAR: Duration = Duration::from_millis(250);
@@ -203,6 +204,9 @@ pub async fn learn_from(task: &Task, cx: &Cx, taken: Option<Redacted>) -> Result
     let folder = cx.store.task(&task.id)?;
     let mut run = Run::begin(task, cx, &folder, taken)?;
     let (reject, lost) = run.through(Span::ALL).await?;
+    if reject.is_none() {
+        run.learn_refresh().await;
+    }
     run.finish(reject, lost)
 }
 
@@ -233,7 +237,7 @@ struct Run<'a> {
     /// How often the recording on the shelf was made again.
     generation: u32,
     /// The task's logins, once they were opened.
-    logins: Option<Vec<Arc<Held>>>,
+    logins: Option<Vec<Login>>,
     session: Option<LiveSession>,
     skipped: u32,
     /// What a person chose instead of analyze; `--force` forgets it.
@@ -637,9 +641,8 @@ impl<'a> Run<'a> {
                 if self.task.reads_only {
                     context.hold(only_reads());
                 }
-                if let Some(it) = self.logins()?.first() {
-                    context.mount(it).await?;
-                }
+                let login = self.logins()?.first().cloned();
+                logins::mount(login.as_ref(), &context).await?;
                 // For the second example, a stranger's proof or the next task.
                 let ahead = || drop(self.cx.browser.prepare());
                 let redact = &self.cx.settings.redact;
@@ -648,6 +651,7 @@ impl<'a> Run<'a> {
                 self.cx.pacer.ended(&plan.url).await;
                 let mut driven = driven.map_err(|it| it.keep(self.folder))?;
                 own_address::ask(&context, &mut driven).await;
+                logins::absorb(login.as_ref(), &context).await?;
                 (driven, Some(context))
             }
         };
@@ -661,7 +665,7 @@ impl<'a> Run<'a> {
             raw.final_answer.clone_from(&self.task.answer);
         }
         let mut redacted = redact(raw, &self.cx.settings.redact);
-        redacted.recording.login_site = self.logins()?.first().map(|it| it.site().to_owned());
+        redacted.recording.login_site = self.logins()?.first().map(Login::site);
         tokio::task::yield_now().await;
         if let Some((path, unchanged)) = source
             && !unchanged.holds()

@@ -85,6 +85,10 @@ pub fn origin(from: &SlotSource) -> String {
     match from {
         SlotSource::Cookie { name } => format!("cookie {name}"),
         SlotSource::Meta { name } => format!("the page's meta {name}"),
+        SlotSource::Storage { area, key, path } => {
+            let path = path.as_ref().map_or(String::new(), |it| format!(", {it}"));
+            format!("the page's {} storage {key}{path}", area.as_str())
+        }
         SlotSource::Response { url, path } => format!("{path} in the answer of {url}"),
         SlotSource::Document { url, .. } => format!("the page {url}"),
         SlotSource::Live { .. } => "the recorded session only".to_owned(),

@@ -3,7 +3,7 @@
 
 use std::{collections::BTreeMap, sync::Arc, time::Instant};
 
-use super::{BrowserPool, Sessions, note};
+use super::{BrowserPool, Sessions, login_run::LoginRun, note};
 use commis_artifacts::store::now;
 use commis_base::{
     blame::{Blame, blame},
@@ -67,14 +67,7 @@ impl Runs<'_> {
         if let Some(it) = &recipe.login
             && !self.sessions.has_login(&it.site)
         {
-            return Err(Error::new(
-                Code::LoginRequired,
-                format!("{} answers whoever is logged in at {}", recipe.name, it.site),
-            )
-            .hint(format!(
-                "--as NAME uses a login; `commis session login NAME https://{}/` makes one",
-                it.site
-            )));
+            return Err(needs_login(recipe));
         }
         let compiled = &*self.caller.compiled(recipe)?;
         Call { recipe, compiled, params, with: self }.made(fallback).await
@@ -89,6 +82,10 @@ impl Runs<'_> {
         (registry, state): (&Registry, Result<&State, Code>),
     ) -> Result<RecipeRunResult> {
         let mut result = self.call(recipe, params, Fallback::Allowed).await?;
+        // The example is that of the login that it was learned with.
+        if recipe.login.is_some() {
+            return Ok(result);
+        }
         let Some(example) = recipe.example().filter(|it| it != params) else { return Ok(result) };
         // What is not known to read is sent once.
         if !self.caller.compiled(recipe)?.repeatable() {
@@ -176,24 +173,53 @@ impl Call<'_> {
     /// In a session, the source page is opened in a headless browser, and what the call needs is taken from it.
     async fn through(&self, kind: TransportKind, permit: &Permit) -> Result<RecipeRunResult> {
         let Self { recipe, compiled, params, with: Runs { caller, sessions, tell } } = *self;
-        if !kind.in_session() {
+        if !kind.sends_cookies() {
             return Ok(caller.call(permit, compiled, params).await);
         }
         sessions.allow(recipe)?;
+        if kind == TransportKind::LoginHttp {
+            let login = sessions.login().ok_or_else(|| needs_login(recipe))?;
+            return LoginRun { recipe, compiled, params, caller, login, tell }.made(permit).await;
+        }
+        let run = self.in_page(kind, permit).await;
+        match sessions.login().filter(|_| recipe.login.is_some()) {
+            Some(login) => {
+                LoginRun { recipe, compiled, params, caller, login, tell }.judged(run).await
+            }
+            None => run,
+        }
+    }
+
+    async fn in_page(&self, kind: TransportKind, permit: &Permit) -> Result<RecipeRunResult> {
+        let Self { recipe, compiled, params, with: Runs { caller, sessions, tell } } = *self;
         let start = Instant::now();
         let session = sessions.of(&recipe.source_url, recipe.own_host.as_deref()).await?;
         let ms = start.elapsed().as_millis();
         tell(&format!("session {}: open after {ms} ms in a browser", session.id));
         let slots = session.slots(recipe).await?;
         let transport = session.transport(kind);
-        Ok(caller.call_through(permit, compiled, params, &slots, &*transport).await)
+        let result = caller.call_through(permit, compiled, params, &slots, &*transport).await;
+        if let Some(it) = sessions.login() {
+            session.keep_cookies(it).await?;
+        }
+        Ok(result)
     }
+}
+
+/// That a recipe answers whoever is logged in, and nobody is.
+fn needs_login(recipe: &Recipe) -> Error {
+    let site =
+        recipe.login.as_ref().map_or_else(|| site_of(&recipe.source_url), |it| it.site.clone());
+    let what = format!("{} answers whoever is logged in at {site}", recipe.name);
+    Error::new(Code::LoginRequired, what).hint(format!(
+        "--as NAME, over REST and MCP `login`, uses a login; `commis session login NAME https://{site}/` makes one"
+    ))
 }
 
 /// The next riskier transport.
 const fn tier_up(kind: TransportKind) -> Option<TransportKind> {
     match kind {
-        TransportKind::PublicHttp => Some(TransportKind::ContextRequest),
+        TransportKind::PublicHttp | TransportKind::LoginHttp => Some(TransportKind::ContextRequest),
         TransportKind::ContextRequest => Some(TransportKind::InPageFetch),
         _ => None,
     }
@@ -218,7 +244,8 @@ fn is_last_straw(
 ) -> bool {
     let health = || state.ok()?.health(recipe.name.as_str(), source.as_str()).ok()?;
     let code = failed.error_code.and_then(Code::from_wire);
-    let is_its_own = |it: Code| blame(it, recipe.auth.is_some()) == Blame::Recipe;
+    let is_its_own =
+        |it: Code| blame(it, recipe.auth.is_some() || recipe.login.is_some()) == Blame::Recipe;
     recipe.status == Status::Verified
         && code.is_some_and(is_its_own)
         && (code == Some(Code::ShapeDrift)

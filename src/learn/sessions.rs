@@ -19,7 +19,9 @@ use commis_base::{
 use commis_browser::Context;
 use commis_net::{egress::site_of, transport::Transport};
 use commis_recipe::model::{Recipe, SlotSource, TransportKind};
-use commis_vault::Held;
+use commis_runner::slots::stored_text;
+use commis_stages::effect::of_recipe;
+use commis_vault::Login;
 
 /// How long a source page may take to come up.
 const OPEN: Duration = Duration::from_secs(30);
@@ -30,7 +32,7 @@ pub struct Sessions {
     ttl: Duration,
     live: Arc<Live>,
     /// What pages of its site are opened with.
-    login: Option<Held>,
+    login: Option<Login>,
 }
 
 /// By source page, and the host of the user's own that it is opened at.
@@ -55,8 +57,13 @@ impl Sessions {
 
     /// From here on, pages of that login's site are opened with it.
     #[must_use]
-    pub fn logged_in(self, login: Held) -> Self {
+    pub fn logged_in(self, login: Login) -> Self {
         Self { login: Some(login), ..self }
+    }
+
+    /// The login that pages of its site are opened with.
+    pub fn login(&self) -> Option<&Login> {
+        self.login.as_ref()
     }
 
     /// Whether pages of that site are opened with a login.
@@ -66,7 +73,7 @@ impl Sessions {
 
     /// With a login, whether all that the recipe reaches is of its site. Fails with `LOGIN_NOT_ALLOWED`.
     pub fn allow(&self, recipe: &Recipe) -> Result<()> {
-        self.login.as_ref().map_or(Ok(()), |it| stays_at(recipe, it.site()))
+        self.login.as_ref().map_or(Ok(()), |it| stays_at(recipe, &it.site()))
     }
 
     /// The live session of that page, or a new one, at the host `own` of the user's own. Fails with `BROWSER_*` and what opening
@@ -81,7 +88,8 @@ impl Sessions {
         let mut context = self.pool.context().await?;
         context.visit(own);
         if let Some(it) = self.login.as_ref().filter(|it| it.site() == site_of(source_url)) {
-            context.mount(it).await?;
+            it.reload()?;
+            context.mount(&it.held()).await?;
         }
         context.open(source_url, OPEN).await?;
         let session = Arc::new(Session {
@@ -106,6 +114,26 @@ impl Sessions {
         self.live.lock().await.clear();
         self.pool.close().await;
     }
+}
+
+/// Whether a recipe may be run with that login. Fails with `PARAM_INVALID` where the recipe has no use for one, with
+/// `LOGIN_NOT_ALLOWED` where it reaches another site, and with `RECIPE_MAY_CHANGE` where a stranger's may change something.
+pub fn may_use(recipe: &Recipe, login: &Login) -> Result<()> {
+    if !recipe.transport().sends_cookies() {
+        let why =
+            format!("{} is asked without a session, so a login is of no use to it", recipe.name);
+        return Err(Error::new(Code::ParamInvalid, why));
+    }
+    stays_at(recipe, &login.site())?;
+    // What nobody here stands for acts in nobody's name.
+    if recipe.trust.is_strange()
+        && let Err(why) = of_recipe(recipe, false).allowed()
+    {
+        let why = format!("`{}` was not learned here, and {why}", recipe.name);
+        return Err(Error::new(Code::RecipeMayChange, why)
+            .hint("run it without a login, or prove it first: `commis recipe verify`"));
+    }
+    Ok(())
 }
 
 /// Whether page, request, slots and redirects of a recipe are of that site: what a login shows goes nowhere else. Fails with
@@ -153,6 +181,15 @@ impl Session {
         self.context.transport(kind)
     }
 
+    /// Writes back what its requests changed in the login that it was opened with.
+    pub async fn keep_cookies(&self, login: &Login) -> Result<()> {
+        let held = login.held();
+        if site_of(&self.source_url) != held.site() {
+            return Ok(());
+        }
+        login.absorb(&self.context.held(Some(held.url()), "context").await?).await
+    }
+
     /// Values of the recipe's slots that the page and its cookies hold. Fails with `SESSION_REQUIRED` for one that is missing.
     pub async fn slots(&self, recipe: &Recipe) -> Result<BTreeMap<String, String>> {
         let mut out = BTreeMap::new();
@@ -164,6 +201,14 @@ impl Session {
                 ),
                 SlotSource::Meta { name } => {
                     (self.context.meta(name).await?, format!("meta `{name}`"))
+                }
+                SlotSource::Storage { area, key, path } => {
+                    let value = self.context.stored(*area, key).await?;
+                    let value = match value {
+                        Some(it) => stored_text(&it, path.as_deref())?,
+                        None => None,
+                    };
+                    (value, format!("stored `{key}`"))
                 }
                 _ => continue,
             };

@@ -28,7 +28,7 @@ use commis_redact::LiveValues;
 use commis_runner::slots;
 use commis_stages::{Call, Identity, Replayer};
 use commis_stages::{pacer::Pacer, stub};
-use commis_vault::Held as Login;
+use commis_vault::{Login, LoginHttp};
 
 /// One Chromium for a whole batch, started when the first task needs it.
 #[derive(Clone)]
@@ -53,6 +53,9 @@ struct Held {
 const CONTEXTS: u32 = 60;
 /// It serves so many whatever memory it holds: pages may simply be heavy, and starting a browser takes a second.
 const AT_LEAST: u32 = 4;
+
+/// What a stranger sends where a login fills a slot.
+pub const NOBODYS_VALUE: &str = "none";
 
 /// How long a context that was made ahead is kept.
 const SPARE: Duration = Duration::from_secs(60);
@@ -176,7 +179,7 @@ pub struct World<'a> {
     pub timeout: Duration,
     pub session: Option<LiveSession>,
     /// The task's login, and a second one.
-    pub logins: Vec<Arc<Login>>,
+    pub logins: Vec<Login>,
     /// As whom is sent.
     identity: Identity,
     /// Answers of an offline recording instead of any network.
@@ -250,13 +253,40 @@ impl<'a> World<'a> {
         if call.transport.in_session() {
             self.open_page().await?;
         }
+        if call.transport == TransportKind::LoginHttp
+            && let Some(it) = self.login()
+        {
+            it.reload()?;
+        }
         let mut values = call.values.clone();
         values.extend(self.fill(call.slots, call.transport, &call.request.url).await?);
         let mut outgoing = prepare_request(call.request, call.parameters, &values)?;
         outgoing.own_host.clone_from(&self.own);
         self.pacer.wait_to_ask(self.policy, &outgoing.url).await;
         self.replays += 1;
-        self.transport(call.transport)?.send(&outgoing).await
+        let reply = self.transport(call.transport)?.send(&outgoing).await;
+        self.keep_cookies(call.transport).await?;
+        reply
+    }
+
+    /// The login that requests are sent with now; `None` for a stranger.
+    fn login(&self) -> Option<&Login> {
+        match self.identity {
+            Identity::Stranger => None,
+            Identity::Login => self.logins.first(),
+            Identity::SecondLogin => self.logins.get(1),
+        }
+    }
+
+    /// Writes back what requests of a browser's context changed in its login.
+    async fn keep_cookies(&self, transport: TransportKind) -> Result<()> {
+        let context = self.session.as_ref().and_then(|it| it.context.as_ref());
+        match (self.login(), context) {
+            (Some(login), Some(context)) if transport.in_session() => {
+                login.absorb(&context.held(Some(login.held().url()), "context").await?).await
+            }
+            _ => Ok(()),
+        }
     }
 
     /// A page of the recorded session, or a new context on the source page.
@@ -266,13 +296,9 @@ impl<'a> World<'a> {
         }
         let mut context = self.browser.context().await?;
         context.visit(self.own.as_deref());
-        let login = match self.identity {
-            Identity::Stranger => None,
-            Identity::Login => self.logins.first(),
-            Identity::SecondLogin => self.logins.get(1),
-        };
-        if let Some(it) = login {
-            context.mount(it).await?;
+        if let Some(it) = self.login() {
+            it.reload()?;
+            context.mount(&it.held()).await?;
         }
         context.open(&self.source_url, self.timeout).await?;
         let values = self.session.take().map(|it| it.values).unwrap_or_default();
@@ -281,6 +307,9 @@ impl<'a> World<'a> {
     }
 
     fn transport(&self, kind: TransportKind) -> Result<Box<dyn Transport + '_>> {
+        if kind == TransportKind::LoginHttp {
+            return Ok(Box::new(LoginHttp::new(self.http, self.login())));
+        }
         if !kind.in_session() {
             return Ok(Box::new(self.http));
         }
@@ -301,6 +330,13 @@ impl<'a> World<'a> {
         for slot in slots {
             let context = self.session.as_ref().and_then(|it| it.context.as_ref());
             match &slot.from {
+                // What the site says to a value that is none of its own.
+                it if it.is_of_session()
+                    && transport == TransportKind::LoginHttp
+                    && self.login().is_none() =>
+                {
+                    out.insert(slot.name.clone(), NOBODYS_VALUE.to_owned());
+                }
                 SlotSource::Live { placeholder } => {
                     let live = self.session.as_ref().and_then(|it| it.values.get(placeholder));
                     let live = live.ok_or_else(|| {
@@ -312,7 +348,21 @@ impl<'a> World<'a> {
                     })?;
                     out.insert(slot.name.clone(), live.to_owned());
                 }
-                SlotSource::Cookie { .. } | SlotSource::Meta { .. } if !transport.in_session() => {
+                SlotSource::Cookie { name } if transport == TransportKind::LoginHttp => {
+                    let url = self.policy.visiting(self.own.as_deref()).check(to)?;
+                    let value = self.login().and_then(|it| it.cookie(name, &url));
+                    out.insert(slot.name.clone(), found(value, &format!("cookie `{name}`"))?);
+                }
+                SlotSource::Storage { area, key, path }
+                    if transport == TransportKind::LoginHttp =>
+                {
+                    let of = |it: &Login| it.stored(&self.source_url, *area, key);
+                    let value = self.login().and_then(of).map(|it| it.to_string());
+                    let value = found(value, &format!("stored `{key}`"))?;
+                    let value = slots::stored_text(&value, path.as_deref())?;
+                    out.insert(slot.name.clone(), found(value, &format!("`{key}` as it was"))?);
+                }
+                it if it.is_of_session() && !transport.in_session() => {
                     return Err(Error::new(
                         Code::SessionRequired,
                         format!("`{}` comes from a page", slot.name),
@@ -331,6 +381,15 @@ impl<'a> World<'a> {
                         None => None,
                     };
                     out.insert(slot.name.clone(), found(value, &format!("meta `{name}`"))?);
+                }
+                SlotSource::Storage { area, key, path } => {
+                    let value = match context {
+                        Some(it) => it.stored(*area, key).await?,
+                        None => None,
+                    };
+                    let value = found(value, &format!("stored `{key}`"))?;
+                    let value = slots::stored_text(&value, path.as_deref())?;
+                    out.insert(slot.name.clone(), found(value, &format!("`{key}` as it was"))?);
                 }
                 SlotSource::Response { .. } | SlotSource::Document { .. } => {
                     match self.fetched.get(&slot.name) {
@@ -361,15 +420,16 @@ impl Replayer for World<'_> {
     fn transports(&self) -> Vec<TransportKind> {
         if self.stub.is_some() {
             vec![TransportKind::Stub]
-        } else if self.browser.is_there() {
-            vec![
-                TransportKind::PublicHttp,
-                TransportKind::ContextRequest,
-                TransportKind::InPageFetch,
-            ]
         } else {
-            // A HAR can be learned from without a browser, as far as no session is needed.
-            vec![TransportKind::PublicHttp]
+            let mut all = vec![TransportKind::PublicHttp];
+            if !self.logins.is_empty() {
+                all.push(TransportKind::LoginHttp);
+            }
+            // A HAR can be learned from without a browser, as far as no page is needed.
+            if self.browser.is_there() {
+                all.extend([TransportKind::ContextRequest, TransportKind::InPageFetch]);
+            }
+            all
         }
     }
 

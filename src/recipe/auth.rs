@@ -11,7 +11,7 @@ use url::Url;
 
 use super::{
     check::{is_forbidden, is_token},
-    model::{Auth, AuthKind, Recipe, SlotSource, TransportKind},
+    model::{Auth, AuthKind, Recipe},
 };
 use commis_base::{
     error::{Code, Error, Result},
@@ -88,13 +88,14 @@ pub fn check(auth: &Auth, recipe: &Recipe) -> Result<()> {
     if !url.as_ref().is_some_and(|it| it.scheme() == "https" || is_test(it)) {
         return Err(invalid("a key is sent over https only".to_owned()));
     }
-    let from_page =
-        |from: &SlotSource| matches!(from, SlotSource::Cookie { .. } | SlotSource::Meta { .. });
-    if recipe.slots.iter().any(|it| from_page(&it.from))
-        || recipe
-            .verification
-            .as_ref()
-            .is_some_and(|it| it.requires_session || it.transport == TransportKind::InPageFetch)
+    let proven = recipe.verification.as_ref();
+    if recipe.request.headers.contains_key("authorization") {
+        return Err(invalid("a recipe with a key writes no `authorization` itself".to_owned())
+            .hint("the key is sent there, or in the header that `auth` names"));
+    }
+    if recipe.login.is_some()
+        || recipe.slots.iter().any(|it| it.from.is_of_session())
+        || proven.is_some_and(|it| it.requires_session || it.transport.sends_cookies())
     {
         return Err(invalid("a recipe with a key has no session".to_owned())
             .hint("what is fetched from a page can be read by the page"));

@@ -69,6 +69,7 @@ fn rules(recipe: &Recipe) -> Result<()> {
     for slot in &recipe.slots {
         check_slot(&slot.name, &slot.from, &recipe.request)?;
     }
+    check_authorization(recipe)?;
     if let Some(it) = &recipe.auth {
         auth::check(it, recipe)?;
     }
@@ -119,6 +120,18 @@ fn check_pages(pages: &Pages, recipe: &Recipe) -> Result<()> {
         page_request::at(&recipe.request, pages, &Position::Number(1))?;
     }
     Ok(())
+}
+
+/// Whoever calls a recipe gives no credential: `authorization` is filled from slots alone.
+fn check_authorization(recipe: &Recipe) -> Result<()> {
+    let Some(value) = recipe.request.headers.get("authorization") else { return Ok(()) };
+    let template = Template::parse(value)?;
+    let is_slot = |name: &str| recipe.slots.iter().any(|it| it.name == name);
+    if template.names().all(is_slot) {
+        return Ok(());
+    }
+    Err(invalid("header `authorization` is filled from something else than slots".to_owned())
+        .hint("`auth` names the variable that holds a key"))
 }
 
 /// What is at a host of one's own is there with its page and its request.
@@ -237,7 +250,10 @@ pub fn check_header(name: &str, value: &str) -> Result<()> {
     if !is_token(name) {
         return Err(invalid(format!("`{}` is not a lower-case header name", shown())));
     }
-    if is_forbidden(name) {
+    let template = Template::parse(value)?;
+    // What a page stored may stand there, what somebody wrote down may not.
+    let is_filled = name == "authorization" && !template.is_literal();
+    if is_forbidden(name) && !is_filled {
         return Err(invalid(format!("header `{name}` is not allowed in a recipe"))
             .hint("sessions and connections are not part of a recipe"));
     }
@@ -246,7 +262,6 @@ pub fn check_header(name: &str, value: &str) -> Result<()> {
             invalid(format!("header `{name}` makes another request of this one")).hint(OVERRIDE)
         );
     }
-    let template = Template::parse(value)?;
     if smells_secret(name) && template.is_literal() && !value.is_empty() {
         return Err(invalid(format!("header `{name}` holds a literal secret"))
             .hint("let a slot or parameter provide the value"));
@@ -332,6 +347,13 @@ fn check_slot(name: &str, from: &SlotSource, request: &RequestTemplate) -> Resul
             if it.is_empty() || it.len() > 256 || it.chars().any(char::is_control) {
                 return Err(invalid(format!("slot `{name}`: not a cookie or meta name")));
             }
+            return Ok(());
+        }
+        SlotSource::Storage { key, path, .. } => {
+            if key.is_empty() || key.len() > 256 || key.chars().any(char::is_control) {
+                return Err(invalid(format!("slot `{name}`: not a key of a page's storage")));
+            }
+            path.as_ref().map_or(Ok(()), |it| Query::compile(it).map(drop))?;
             return Ok(());
         }
         SlotSource::Live { .. } => {

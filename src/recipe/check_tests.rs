@@ -244,6 +244,10 @@ fn a_parameter_has_its_place_in_path_query_header_and_body_alone() {
         let got = refused("accept: application/json", &format!("{name}: '{{q}}'"));
         assert!(got.starts_with(&format!("RECIPE_INVALID header `{name}`")), "{name}: {got}");
     }
+    for value in ["'Bearer abc'", "'{q}'", "'Bearer {q}'"] {
+        let got = refused("accept: application/json", &format!("authorization: {value}"));
+        assert!(got.starts_with("RECIPE_INVALID header `authorization`"), "{value}: {got}");
+    }
     for header in
         ["'{q}': x", "'x-{q}': x", "\"x\\r\\ny\": z", "\"x: y\": z", "'': x", "x-\u{430}: y"]
     {

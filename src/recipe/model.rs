@@ -86,15 +86,16 @@ impl Recipe {
     /// does not need the page itself is lent to our client.
     pub fn transport(&self) -> TransportKind {
         let proven = self.verification.as_ref();
-        let from_page =
-            |it: &Slot| matches!(it.from, SlotSource::Cookie { .. } | SlotSource::Meta { .. });
+        let needs = |of: fn(&SlotSource) -> bool| self.slots.iter().any(|it| of(&it.from));
         match proven.map(|it| it.transport) {
-            Some(it) if it.in_session() => it,
+            Some(it) if it.sends_cookies() => it,
             _ if proven.is_some_and(|it| it.requires_session)
-                || self.slots.iter().any(from_page) =>
+                || needs(|it| matches!(it, SlotSource::Meta { .. })) =>
             {
                 TransportKind::ContextRequest
             }
+            _ if self.login.is_some() => TransportKind::LoginHttp,
+            _ if needs(SlotSource::is_of_session) => TransportKind::ContextRequest,
             _ => TransportKind::PublicHttp,
         }
     }
@@ -303,12 +304,50 @@ pub enum SlotSource {
     Cookie { name: String },
     /// `<meta name=…>` of the source page (needs a browser).
     Meta { name: String },
+    /// What pages of the source page's origin stored: of the login, or of a page in a browser.
+    Storage {
+        area: StorageArea,
+        key: String,
+        /// Where the value is JSON: the JMESPath of the text in it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        path: Option<String>,
+    },
     /// A leaf of a JSON answer to a plain GET made first.
     Response { url: String, path: String },
     /// The text between two literals in the answer to a plain GET made first.
     Document { url: String, after: String, until: String },
     /// Known only to the session that was recorded; such a request can be replayed while learning, never saved.
     Live { placeholder: String },
+}
+
+impl SlotSource {
+    /// Whether a page or a login holds the value, so that no plain request can fetch it.
+    pub const fn is_of_session(&self) -> bool {
+        matches!(self, Self::Cookie { .. } | Self::Meta { .. } | Self::Storage { .. })
+    }
+}
+
+/// Which of a page's two stores.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum StorageArea {
+    /// `localStorage`.
+    #[default]
+    Local,
+    /// `sessionStorage`.
+    Session,
+}
+
+impl StorageArea {
+    /// The word that recipes have for it.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Local => "local",
+            Self::Session => "session",
+        }
+    }
 }
 
 /// A key by the name of the environment variable that holds it. It is read when the recipe runs, and goes to the origin of
@@ -546,6 +585,21 @@ impl Verification {
 pub struct LoginNeed {
     /// Registrable domain, or host, that the login is of.
     pub site: String,
+    /// What a stranger got when it was proven: a run knows by it when its login has ended. Absent in recipes of earlier versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stranger: Option<StrangerAnswer>,
+}
+
+/// What a site answers to whoever is not logged in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum StrangerAnswer {
+    /// A refusal, or a page that asks for a login.
+    Refused,
+    /// An answer of the same shape without items.
+    Empty,
+    /// Other data of the same shape.
+    Other,
 }
 
 /// How a recipe was proven to need a login.
@@ -667,6 +721,8 @@ pub enum DemotionReason {
 pub enum TransportKind {
     /// Our client, no session.
     PublicHttp,
+    /// Our client with the cookies of a sealed login; no browser.
+    LoginHttp,
     /// Our client with the cookies of a browser context that has opened the source page.
     ContextRequest,
     /// `fetch` in the page.
@@ -679,6 +735,7 @@ impl TransportKind {
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::PublicHttp => "public_http",
+            Self::LoginHttp => "login_http",
             Self::ContextRequest => "context_request",
             Self::InPageFetch => "in_page_fetch",
             Self::Stub => "stub",
@@ -688,6 +745,11 @@ impl TransportKind {
     /// Whether the source page is opened first, so that cookies and what the page holds are there.
     pub const fn in_session(self) -> bool {
         matches!(self, Self::ContextRequest | Self::InPageFetch)
+    }
+
+    /// Whether cookies of a session go along, a browser's or a login's.
+    pub const fn sends_cookies(self) -> bool {
+        self.in_session() || matches!(self, Self::LoginHttp)
     }
 }
 
@@ -720,6 +782,7 @@ mod tests {
         check("", Some(("public_http", false)), TransportKind::PublicHttp);
         check("", Some(("public_http", true)), TransportKind::ContextRequest);
         check("", Some(("context_request", true)), TransportKind::ContextRequest);
+        check("", Some(("login_http", false)), TransportKind::LoginHttp);
         check(token, Some(("in_page_fetch", true)), TransportKind::InPageFetch);
     }
 }

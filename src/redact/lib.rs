@@ -167,7 +167,7 @@ pub fn sealed(mut raw: RawRecording, settings: &RedactSettings) -> (SessionRecor
     values.sort();
     values.dedup();
     let urls: Vec<String> = exchanges.iter().map(|it| it.url.clone()).collect();
-    let mut sources = Sources::new(&values, &raw.exchanges, &raw.page);
+    let mut sources = Sources::new(&values, &raw.exchanges, &raw.page, &raw.url);
     let known: Vec<&str> = [raw.url.as_str(), raw.page.url.as_str()]
         .into_iter()
         .chain(raw.typed.values().map(String::as_str))
@@ -255,9 +255,13 @@ pub fn sealed(mut raw: RawRecording, settings: &RedactSettings) -> (SessionRecor
             if let Some(new) = writer.plain(&it.at) {
                 it.at = new;
             }
-            if let Some(Origin::Response { path, .. }) = &it.origin
-                && writer.plain(path).is_some()
-            {
+            let told: &[&String] = match &it.origin {
+                Some(Origin::Response { path, .. }) => &[path],
+                Some(Origin::Storage { key, path: Some(path), .. }) => &[key, path],
+                Some(Origin::Storage { key, .. }) => &[key],
+                _ => &[],
+            };
+            if told.iter().any(|it| writer.plain(it).is_some()) {
                 it.origin = None;
             }
         }

@@ -11,10 +11,11 @@ use super::{
     body::Parsed,
     encode::decode_percent,
     measures::push_key,
-    raw::{RawExchange, RawPage},
+    raw::{RawExchange, RawPage, RawStored},
     vault::Vault,
 };
 use commis_artifacts::recording::Origin;
+use commis_recipe::model::StorageArea;
 
 const MAX_ANCHOR: usize = 48;
 const MIN_ANCHOR: usize = 4;
@@ -29,6 +30,8 @@ pub struct Sources<'a> {
     /// By value: in which exchange and where, in order.
     answers: BTreeMap<String, Places>,
     metas: BTreeMap<String, String>,
+    /// By value: where the source page's origin stored it.
+    stored: BTreeMap<String, (StorageArea, String, Option<String>)>,
     /// By value: name, and from which exchange on.
     cookies: BTreeMap<String, (String, usize)>,
 }
@@ -45,7 +48,8 @@ pub enum Found {
 }
 
 impl<'a> Sources<'a> {
-    pub fn new(values: &'a [String], exchanges: &[RawExchange], page: &RawPage) -> Self {
+    /// `url` is the source page's: what other origins stored is not there at its next visit.
+    pub fn new(values: &'a [String], exchanges: &[RawExchange], page: &RawPage, url: &str) -> Self {
         let wanted: BTreeSet<&str> =
             values.iter().filter(|it| it.len() >= 6).map(String::as_str).collect();
         let mut it = Self {
@@ -53,6 +57,7 @@ impl<'a> Sources<'a> {
             wanted,
             answers: BTreeMap::new(),
             metas: BTreeMap::new(),
+            stored: BTreeMap::new(),
             cookies: BTreeMap::new(),
         };
         if it.wanted.is_empty() {
@@ -61,6 +66,23 @@ impl<'a> Sources<'a> {
         for (name, value) in &page.metas {
             if it.wanted.contains(value.as_str()) {
                 it.metas.entry(value.clone()).or_insert_with(|| name.clone());
+            }
+        }
+        if same_origin(url, &page.url) {
+            for RawStored { area, key, value } in &page.stored {
+                let mut found = |value: &str, path: Option<&str>| {
+                    let place = (*area, key.clone(), path.map(str::to_owned));
+                    it.stored.entry(value.to_owned()).or_insert(place);
+                };
+                if it.wanted.contains(value.as_str()) {
+                    found(value, None);
+                } else if let Ok(json) = serde_json::from_str::<Value>(value) {
+                    leaves(&json, &it.wanted, &mut |value, path| {
+                        if path.len() <= MAX_PATH {
+                            found(value, Some(path));
+                        }
+                    });
+                }
             }
         }
         let mut cookie = |name: &str, value: &str, from: usize| {
@@ -190,11 +212,20 @@ impl<'a> Sources<'a> {
                 until: until.clone(),
             })
         });
-        anchor.or_else(|| {
+        let cookie = || {
             let (name, from) = self.cookies.get(value)?;
             (*from <= at).then(|| Origin::Cookie { name: name.clone() })
+        };
+        anchor.or_else(cookie).or_else(|| {
+            let (area, key, path) = self.stored.get(value)?.clone();
+            Some(Origin::Storage { area, key, path })
         })
     }
+}
+
+fn same_origin(one: &str, other: &str) -> bool {
+    let origin = |it: &str| Some(url::Url::parse(it).ok()?.origin());
+    origin(one).is_some_and(|it| it.is_tuple() && Some(it) == origin(other))
 }
 
 /// Text before the value by which it can be found again, and the character that ends it.

@@ -13,6 +13,7 @@ use commis_artifacts::{
     recording::{Action, BlockedRequest, BodyStatus, Driver, Initiator, ResourceType, Timing},
 };
 use commis_base::error::Code;
+use commis_recipe::model::StorageArea;
 
 /// A whole session before redaction.
 pub struct RawRecording {
@@ -74,6 +75,15 @@ pub struct RawPage {
     pub metas: Vec<(String, String)>,
     /// Cookies of the context at the end: name and value.
     pub cookies: Vec<(String, String)>,
+    /// What its origin stored.
+    pub stored: Vec<RawStored>,
+}
+
+/// One stored value of a page.
+pub struct RawStored {
+    pub area: StorageArea,
+    pub key: String,
+    pub value: Zeroizing<String>,
 }
 
 /// One request and its answer, as seen.

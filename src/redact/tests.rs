@@ -9,6 +9,7 @@ use url::Url;
 
 use super::{raw::*, walk::Place, *};
 use commis_artifacts::recording::*;
+use commis_recipe::model::StorageArea;
 
 /// A raw exchange that tests fill in.
 pub(crate) fn exchange(
@@ -237,6 +238,35 @@ fn origins_are_found() {
     assert_eq!(origins["header:x-sid"], &Some(Origin::Cookie { name: "sid".to_owned() }));
     assert_eq!(origins["header:authorization"], &None);
     assert!(!origins.contains_key("header:cookie"));
+}
+
+#[test]
+fn what_the_source_page_stored_is_an_origin() {
+    let found = |url: &str, key: &str, value: &str| {
+        let mut raw = planted();
+        raw.page.url = url.to_owned();
+        let stored = RawStored {
+            area: StorageArea::Session,
+            key: key.to_owned(),
+            value: value.to_owned().into(),
+        };
+        raw.page.stored = vec![stored];
+        let out = redact(raw, &RedactSettings::default());
+        let text = serde_json::to_string(&out.recording).unwrap();
+        assert!(!text.contains(JWT));
+        let api = &out.recording.exchanges[2];
+        api.origins.iter().find(|it| it.at == "header:authorization").unwrap().origin.clone()
+    };
+    let (here, area) = ("https://shop.example/#x", StorageArea::Session);
+    let inside = json!({"tokens": [{"access": JWT}]}).to_string();
+    let path = Some("tokens[0].access".to_owned());
+    let place = |path| Some(Origin::Storage { area, key: "session".to_owned(), path });
+    assert_eq!(found(here, "session", &inside), place(path));
+    assert_eq!(found(here, "session", JWT), place(None));
+    assert_eq!(found(here, "session", &json!(JWT).to_string()), place(Some("@".to_owned())));
+    // Another origin's, and a key that is a secret itself.
+    assert_eq!(found("https://www.shop.example/", "session", JWT), None);
+    assert_eq!(found(here, &format!("token of {JWT}"), JWT), None);
 }
 
 #[test]

@@ -65,6 +65,11 @@ impl Caller {
         &self.policy
     }
 
+    /// The client of all calls that have no browser.
+    pub fn http(&self) -> &PublicHttp {
+        &self.http
+    }
+
     /// How many at once, and how often to one host.
     pub fn limits(&self) -> &Limits {
         &self.limits

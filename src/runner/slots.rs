@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use serde_json::Value;
+
 use super::{check_status, extract};
 use commis_base::{
     error::{Code, Error, Result},
@@ -67,6 +69,22 @@ pub async fn fetch(
     Ok(out)
 }
 
+/// The text that a storage slot takes of a stored value: all of it, or where it is JSON the text or number at `path`. Fails with
+/// `RECIPE_INVALID` for a path that does not compile.
+pub fn stored_text(value: &str, path: Option<&str>) -> Result<Option<String>> {
+    let Some(path) = path else { return Ok(Some(value.to_owned())) };
+    let Ok(json) = serde_json::from_str::<Value>(value) else { return Ok(None) };
+    Ok(text(Query::compile(path)?.search(&Document::from(&json))?))
+}
+
+fn text(value: Value) -> Option<String> {
+    match value {
+        Value::String(it) => Some(it),
+        it @ (Value::Number(_) | Value::Bool(_)) => Some(it.to_string()),
+        _ => None,
+    }
+}
+
 fn value(slot: &Slot, reply: &Reply) -> Result<Option<String>> {
     match &slot.from {
         SlotSource::Document { after, until, .. } => {
@@ -78,13 +96,7 @@ fn value(slot: &Slot, reply: &Reply) -> Result<Option<String>> {
         }
         SlotSource::Response { path, .. } => {
             let json = extract::any_json(&reply.mime(), &reply.body)?;
-            Ok(match Query::compile(path)?.search(&Document::from(&json))? {
-                serde_json::Value::String(it) => Some(it),
-                it @ (serde_json::Value::Number(_) | serde_json::Value::Bool(_)) => {
-                    Some(it.to_string())
-                }
-                _ => None,
-            })
+            Ok(text(Query::compile(path)?.search(&Document::from(&json))?))
         }
         _ => Ok(None),
     }

@@ -11,6 +11,7 @@ use commis_browser::{Browser, Context, find_visible_chromium};
 use commis_learn::{BrowserPool, Cx, OnStage, Redo, Runs, Sessions};
 use commis_net::{egress::EgressPolicy, transport::retry::Wait};
 use commis_runner::call::Caller;
+use commis_vault::Login;
 
 pub struct World {
     pub settings: Settings,
@@ -39,6 +40,12 @@ impl World {
 
     pub fn runs(&self) -> Runs<'_> {
         Runs { caller: &self.caller, sessions: &self.sessions, tell: &told }
+    }
+
+    /// Sessions that pages are opened in with that login, for one run.
+    pub fn logged_in(&self, login: Login) -> Sessions {
+        let ttl = self.settings.browser.session_ttl();
+        Sessions::new(self.browser.clone(), ttl).logged_in(login)
     }
 
     /// Everything that learning one task needs. Fails with what the model's settings fail with, and with `ARTIFACT_IO`.

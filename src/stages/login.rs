@@ -6,11 +6,11 @@
 use serde_json::Value;
 
 use super::judge::{Call, Identity, Observed, Replayer, data_difference_bp, observe};
-use super::refutation::{Proof, final_, heard};
+use super::refutation::{Failure, Proof, final_, heard};
 use super::verify::MARGIN_BP;
 use commis_artifacts::payloads::{RecipeDraftMinimized, Replay};
-use commis_base::error::Result;
-use commis_recipe::model::{LoginProof, ResponseSpec, TransportKind};
+use commis_base::error::{Code, Result};
+use commis_recipe::model::{LoginProof, ResponseSpec, StrangerAnswer, TransportKind};
 
 /// What is held against others' answers.
 pub struct Own<'a> {
@@ -23,16 +23,42 @@ pub struct Own<'a> {
 }
 
 impl Own<'_> {
-    /// How the login was proven to be needed; `None` where a stranger gets the same. At most two replays, which are added to
-    /// `replays`. Fails where the second login gets what the first one got.
+    /// How the login was proven to be needed; `None` where a stranger gets the same, who has a session of the page where there is a
+    /// browser: a site that wants any session needs no login. At most three replays, which are added to `replays`. Fails where the second login gets what the first one got.
     pub async fn proof(
         &self,
         replayer: &mut dyn Replayer,
         replays: &mut Vec<Replay>,
-    ) -> Proof<Option<LoginProof>> {
-        let stranger = self.send_as(Identity::Stranger, "a stranger", replayer, replays).await?;
+    ) -> Proof<Option<(LoginProof, StrangerAnswer)>> {
+        let in_page = TransportKind::ContextRequest;
+        let by = if self.transport.in_session() || !replayer.transports().contains(&in_page) {
+            self.transport
+        } else {
+            in_page
+        };
+        let stranger = Own { transport: by, ..*self };
+        let mut stranger =
+            stranger.send_as(Identity::Stranger, "a stranger", replayer, replays).await?;
+        // A stranger's page has nothing for the slots: what the site says to a wrong value is seen without the page.
+        let unsent = stranger.replay.code.as_deref() == Some(Code::SessionRequired.as_str());
+        if unsent && self.transport == TransportKind::LoginHttp {
+            stranger = self
+                .send_as(Identity::Stranger, "a stranger without the page", replayer, replays)
+                .await?;
+        }
         heard("a stranger", &stranger.replay)?;
+        let answer = match stranger.replay.items {
+            _ if !stranger.good() => StrangerAnswer::Refused,
+            Some(0) => StrangerAnswer::Empty,
+            _ => StrangerAnswer::Other,
+        };
         let mut proof = (!self.is_same(&stranger)).then_some(LoginProof::OneLogin);
+        // A session that anybody gets is a page's, and not this transport's.
+        if proof.is_none() && self.transport == TransportKind::LoginHttp {
+            replayer.act_as(Identity::Login);
+            let text = "a stranger with a session of the page gets the same".to_owned();
+            return Err(Failure { text, is_final: false, transient: None }.into());
+        }
         if proof.is_some() && replayer.logins() > 1 {
             let second =
                 self.send_as(Identity::SecondLogin, "the second login", replayer, replays).await?;
@@ -46,7 +72,7 @@ impl Own<'_> {
             proof = Some(LoginProof::TwoLogins);
         }
         replayer.act_as(Identity::Login);
-        Ok(proof)
+        Ok(proof.map(|it| (it, answer)))
     }
 
     async fn send_as(

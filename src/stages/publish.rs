@@ -70,7 +70,10 @@ pub fn publish(
         parameters,
         request,
         slots: draft.slots.clone(),
-        login: report.login.and(recording.login_site.clone()).map(|site| LoginNeed { site }),
+        login: report
+            .login
+            .and(recording.login_site.clone())
+            .map(|site| LoginNeed { site, stranger: report.stranger }),
         auth: None,
         response: response(about.expect, draft, report),
         pages: report.pages.clone(),

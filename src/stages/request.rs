@@ -44,8 +44,8 @@ pub fn template(exchange: &Exchange) -> Option<(RequestTemplate, Vec<Slot>)> {
         if overrides(name) {
             return None;
         }
-        let is_noise = is_ambient(name) || name == "authorization";
-        if is_noise || name.starts_with("sec-") || name.starts_with(':') {
+        let is_lost = name == "authorization" && !slots.are_known(&header.value);
+        if is_ambient(name) || is_lost || name.starts_with("sec-") || name.starts_with(':') {
             continue;
         }
         let value = slots.fill(&format!("header:{name}"), name, &header.value);
@@ -145,6 +145,18 @@ struct Slots<'a> {
 }
 
 impl Slots<'_> {
+    /// Whether the value has placeholders, and where each came from is known.
+    fn are_known(&self, value: &str) -> bool {
+        let mut all = value.match_indices("[REDACTED:").map(|(at, _)| {
+            let end = value[at..].find(']').map_or(value.len(), |it| at + it + 1);
+            &value[at..end]
+        });
+        let known = |it: &str| {
+            self.origins.iter().any(|origin| origin.placeholder == it && origin.origin.is_some())
+        };
+        value.contains("[REDACTED:") && all.all(known)
+    }
+
     /// The value as a template: literal text escaped, each placeholder a slot.
     fn fill(&mut self, at: &str, key: &str, value: &str) -> String {
         let mut out = String::new();
@@ -201,6 +213,7 @@ impl Slots<'_> {
         let from = match known.and_then(|it| it.origin.clone()) {
             Some(Origin::Cookie { name }) => SlotSource::Cookie { name },
             Some(Origin::Meta { name }) => SlotSource::Meta { name },
+            Some(Origin::Storage { area, key, path }) => SlotSource::Storage { area, key, path },
             Some(Origin::Response { url, path }) => SlotSource::Response { url, path },
             Some(Origin::Document { url, after, until }) => {
                 SlotSource::Document { url, after, until }
@@ -257,7 +270,7 @@ mod tests {
             "request_headers": [
                 header("accept", "application/json"), header("cookie", "[REDACTED:cookie]"), header("user-agent", "Mozilla"),
                 header("sec-fetch-mode", "cors"), header("x-api-key", "SHORT"), header("x-csrf-token", "[REDACTED:x-csrf-token]"),
-                header("x-requested-with", "XMLHttpRequest"),
+                header("x-requested-with", "XMLHttpRequest"), header("authorization", "Bearer [REDACTED:authorization]"),
             ],
             "response_headers": [], "mime": "application/json", "resource_type": "fetch",
             "initiator": {"kind": "script", "has_stack": true, "page_url": "", "target": "page"},
@@ -269,16 +282,26 @@ mod tests {
             "origins": [{"placeholder": "[REDACTED:x-csrf-token]", "at": "header:x-csrf-token", "origin": {"meta": {"name": "csrf"}}}]
         }))
         .unwrap();
+        let lost = exchange;
+        let mut exchange = lost.clone();
+        let from = json!({"storage": {"area": "local", "key": "session", "path": "tokens.access"}});
+        let origin = json!({"placeholder": "[REDACTED:authorization]", "at": "header:authorization", "origin": from});
+        exchange.origins.push(serde_json::from_value(origin).unwrap());
+        // What nobody knows the way to is left out: the replay shows whether the answer needs it.
+        let (without, _) = template(&lost).unwrap();
+        assert!(!without.headers.contains_key("authorization"));
         let (request, slots) = template(&exchange).unwrap();
         // A literal under a name that says secret is left out; a placeholder becomes a slot.
         let kept: Vec<(&str, &str)> =
             request.headers.iter().map(|it| (it.0.as_str(), it.1.as_str())).collect();
         let expected = [
             ("accept", "application/json"),
+            ("authorization", "Bearer {slot_authorization}"),
             ("x-csrf-token", "{slot_x_csrf_token}"),
             ("x-requested-with", "XMLHttpRequest"),
         ];
         assert_eq!(kept, expected);
+        assert!(matches!(&slots[1].from, SlotSource::Storage { key, .. } if key == "session"));
         assert_eq!(slots[0].from, SlotSource::Meta { name: "csrf".to_owned() });
         assert_eq!(request.query[0].value, "{{1}}");
     }

@@ -90,7 +90,9 @@ impl Replayer for Server<'_> {
             let mut values = call.values.clone();
             values.extend(call.slots.iter().map(|it| (it.name.clone(), "live".to_owned())));
             let mut outgoing = prepare_request(call.request, call.parameters, &values)?;
-            if self.logins > 0 && call.transport.in_session() {
+            // A stranger's client has no cookies at all.
+            let is_nobody = self.identity == Identity::Stranger && !call.transport.in_session();
+            if self.logins > 0 && call.transport.sends_cookies() && !is_nobody {
                 outgoing.headers.push(("as".to_owned(), format!("{:?}", self.identity)));
             }
             let reply = (self.answer)(call.transport, &outgoing);

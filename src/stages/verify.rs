@@ -73,6 +73,7 @@ pub async fn verify(
         pages: None,
         html: None,
         login: None,
+        stranger: None,
     };
     if draft.captured_only {
         report.reason = Some("captured_only".to_owned());
@@ -101,10 +102,10 @@ pub async fn verify(
     // The first failure of a transport that may pass: while one was not heard, what the others said is no verdict.
     let mut transient = None;
     let mut refuted = false;
-    // What a stranger is answered was looked at before, and proves nothing of what a login gets.
-    let for_login = replayer.logins() > 0 && draft.transport.in_session();
+    // What less risky transports are answered was looked at before, and proves nothing of what a login gets.
+    let for_login = replayer.logins() > 0 && draft.transport.sends_cookies();
     let transports = replayer.transports().into_iter().filter(|it| *it != TransportKind::Stub);
-    for (i, transport) in transports.filter(|it| it.in_session() || !for_login).enumerate() {
+    for (i, transport) in transports.filter(|it| *it >= draft.transport || !for_login).enumerate() {
         let mut run = Run {
             replayer,
             draft,
@@ -121,7 +122,7 @@ pub async fn verify(
             sized_by: None,
         };
         let proof = match run.all().await {
-            Ok((answer, noise_bp)) if transport.in_session() && run.replayer.logins() > 0 => {
+            Ok((answer, noise_bp)) if transport.sends_cookies() && run.replayer.logins() > 0 => {
                 let response = run.response.clone();
                 let own = Own { draft, response: &response, transport, answer: &answer, noise_bp };
                 own.proof(run.replayer, &mut run.report.replays).await
@@ -130,7 +131,7 @@ pub async fn verify(
         };
         match proof {
             Ok(login) => {
-                report.login = login;
+                (report.login, report.stranger) = login.unzip();
                 report.verified = true;
                 report.reason = None;
                 report.transport = transport;

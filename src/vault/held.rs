@@ -3,9 +3,10 @@
 use serde::{Deserialize, Deserializer, Serialize};
 use zeroize::Zeroizing;
 
-use super::{Card, Checked, Name};
+use super::{Card, Checked, Name, Refresh};
 use commis_base::error::{Code, Error, Result};
 use commis_net::egress::{is_public_suffix, site_of};
+use commis_recipe::model::StorageArea;
 use commis_state::now_ms;
 
 /// Of one login.
@@ -15,7 +16,7 @@ const LONGEST: usize = 1 << 20;
 const WHOLE: usize = 16 << 20;
 
 /// The cookies and stored values of one site; neither `Debug` nor `Serialize`.
-#[derive(Deserialize)]
+#[derive(Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Held {
     site: String,
@@ -24,9 +25,12 @@ pub struct Held {
     taken_ms: i64,
     cookies: Vec<Cookie>,
     stored: Vec<Item>,
+    /// How the site's pages renew it, where that was seen.
+    #[serde(default)]
+    refresh: Option<Refresh>,
 }
 
-#[derive(Deserialize)]
+#[derive(Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Cookie {
     pub name: String,
@@ -43,16 +47,30 @@ pub struct Cookie {
     pub same_site: Option<String>,
     /// The site that it is kept apart for.
     pub partition: Option<String>,
+    /// When an answer set it, milliseconds since 1970; 0 where it came with the login itself.
+    #[serde(default)]
+    pub set_ms: i64,
 }
 
 /// Something that a page stored.
-#[derive(Deserialize)]
+#[derive(Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Item {
     pub origin: String,
+    #[serde(default)]
+    pub area: StorageArea,
     pub name: String,
     #[serde(deserialize_with = "secret")]
     pub value: Zeroizing<String>,
+    /// When a run changed it, milliseconds since 1970; 0 where it came with the login itself.
+    #[serde(default)]
+    pub set_ms: i64,
+}
+
+impl Item {
+    pub(super) fn replaces(&self, old: &Self) -> bool {
+        self.origin == old.origin && self.area == old.area && self.name == old.name
+    }
 }
 
 fn secret<'de, D: Deserializer<'de>>(from: D) -> std::result::Result<Zeroizing<String>, D::Error> {
@@ -68,6 +86,8 @@ struct Written<'a> {
     taken_ms: i64,
     cookies: Vec<WrittenCookie<'a>>,
     stored: Vec<WrittenItem<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    refresh: Option<&'a Refresh>,
 }
 
 #[derive(Serialize)]
@@ -81,17 +101,34 @@ struct WrittenCookie<'a> {
     http_only: bool,
     same_site: Option<&'a str>,
     partition: Option<&'a str>,
+    #[serde(skip_serializing_if = "is_zero")]
+    set_ms: i64,
 }
 
 #[derive(Serialize)]
 struct WrittenItem<'a> {
     origin: &'a str,
+    #[serde(skip_serializing_if = "is_local")]
+    area: StorageArea,
     name: &'a str,
     value: &'a str,
+    #[serde(skip_serializing_if = "is_zero")]
+    set_ms: i64,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks by reference")]
+fn is_zero(it: &i64) -> bool {
+    *it == 0
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks by reference")]
+fn is_local(it: &StorageArea) -> bool {
+    *it == StorageArea::Local
 }
 
 impl Cookie {
-    fn is_over(&self, now_ms: i64) -> bool {
+    /// Whether its time is up.
+    pub fn is_over(&self, now_ms: i64) -> bool {
         self.ends.is_some_and(|it| it.saturating_mul(1000) <= now_ms)
     }
 
@@ -131,6 +168,7 @@ impl Held {
             taken_ms: now_ms(),
             cookies,
             stored,
+            refresh: None,
         };
         let (site, now) = (out.site.clone(), out.taken_ms);
         out.cookies.retain(|it| it.is_of(&site) && !it.is_over(now));
@@ -139,7 +177,8 @@ impl Held {
         Ok(out)
     }
 
-    fn bounded(&self) -> Result<()> {
+    /// Fails with `PARAM_INVALID` for more than a login is.
+    pub(super) fn bounded(&self) -> Result<()> {
         let values = || {
             let cookies = self.cookies.iter().map(|it| it.name.len() + it.value.len());
             cookies.chain(self.stored.iter().map(|it| it.name.len() + it.value.len()))
@@ -185,11 +224,14 @@ impl Held {
             http_only: it.http_only,
             same_site: it.same_site.as_deref(),
             partition: it.partition.as_deref(),
+            set_ms: it.set_ms,
         });
         let stored = self.stored.iter().map(|it| WrittenItem {
             origin: &it.origin,
+            area: it.area,
             name: &it.name,
             value: &it.value,
+            set_ms: it.set_ms,
         });
         let it = Written {
             site: &self.site,
@@ -198,12 +240,14 @@ impl Held {
             taken_ms: self.taken_ms,
             cookies: cookies.collect(),
             stored: stored.collect(),
+            refresh: self.refresh.as_ref(),
         };
         // As long as it can become, so that no copy is left behind where it grows.
         let long = |name: &str, value: &str| 6 * (name.len() + value.len()) + 600;
         let most = self.cookies.iter().map(|it| long(&it.name, &it.value) + 6 * it.path.len());
         let most =
             most.chain(self.stored.iter().map(|it| long(&it.name, &it.value))).sum::<usize>();
+        let most = most + if self.refresh.is_some() { 64 << 10 } else { 0 };
         let mut out = Zeroizing::new(Vec::with_capacity(most + 4096));
         serde_json::to_writer(&mut *out, &it)
             .map_err(|err| Error::new(Code::Internal, "a login cannot be written").source(err))?;
@@ -221,6 +265,45 @@ impl Held {
 
     pub fn cookies(&self) -> &[Cookie] {
         &self.cookies
+    }
+
+    /// How the site's pages renew it, where that was seen.
+    pub fn refresh(&self) -> Option<&Refresh> {
+        self.refresh.as_ref()
+    }
+
+    pub(super) fn set_refresh(&mut self, it: Option<Refresh>) {
+        self.refresh = it;
+    }
+
+    /// The same with other values in the place of stored ones.
+    #[must_use]
+    pub fn with_stored(&self, items: Vec<Item>) -> Self {
+        let mut out = self.clone();
+        for it in items {
+            out.stored.retain(|old| !it.replaces(old));
+            out.stored.push(it);
+        }
+        out
+    }
+
+    /// What pages of that origin stored under a key.
+    pub fn stored_at(&self, origin: &str, area: StorageArea, key: &str) -> Option<&Item> {
+        let is_it = |it: &&Item| it.origin == origin && it.area == area && it.name == key;
+        self.stored.iter().find(is_it)
+    }
+
+    pub(super) fn stored_mut(&mut self) -> &mut Vec<Item> {
+        &mut self.stored
+    }
+
+    pub(super) fn cookies_mut(&mut self) -> &mut Vec<Cookie> {
+        &mut self.cookies
+    }
+
+    /// When the person logged in, milliseconds since 1970. What answers set later belongs to this login alone.
+    pub fn taken_ms(&self) -> i64 {
+        self.taken_ms
     }
 
     pub fn stored(&self) -> &[Item] {
@@ -309,6 +392,8 @@ impl Held {
     pub(super) fn card(&self, name: &Name, checked: Option<Checked>) -> Card {
         let ends =
             || self.cookies.iter().filter_map(|it| it.ends).map(|it| it.saturating_mul(1000));
+        let set = self.cookies.iter().map(|it| it.set_ms);
+        let set = set.chain(self.stored.iter().map(|it| it.set_ms));
         let session_cookies = self.cookies.iter().filter(|it| it.ends.is_none()).count();
         Card {
             name: name.to_string(),
@@ -319,6 +404,8 @@ impl Held {
             first_ends_ms: ends().min(),
             last_ends_ms: ends().max().filter(|_| session_cookies == 0),
             taken_ms: self.taken_ms,
+            renewed_ms: set.max().filter(|it| *it > 0),
+            renewable: self.refresh.is_some(),
             from: self.from.clone(),
             checked,
             trouble: None,

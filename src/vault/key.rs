@@ -24,6 +24,7 @@ pub type Secret = Zeroizing<[u8; 32]>;
 
 const FILE: &str = "vault.key";
 
+#[derive(Clone)]
 pub struct Key {
     file: PathBuf,
     /// What is sealed with it.

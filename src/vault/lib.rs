@@ -6,11 +6,20 @@
 
 pub mod browsers;
 mod check;
+mod cookies;
 mod held;
 mod key;
+mod login;
+mod login_http;
+mod refresh;
 mod sealed;
 
-use std::{fmt, path::PathBuf, str::FromStr};
+use std::{
+    fmt,
+    path::PathBuf,
+    str::FromStr,
+    time::{Duration, Instant},
+};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -18,7 +27,11 @@ use serde::{Deserialize, Serialize};
 use self::key::Key;
 pub use self::{
     check::{Seen, verdict},
+    cookies::parse_set_cookie,
     held::{Cookie, Held, Item},
+    login::Login,
+    login_http::LoginHttp,
+    refresh::{Gives, Refresh},
 };
 use commis_base::{
     error::{Code, Error, Result},
@@ -35,6 +48,8 @@ const MAX_FILE: usize = 24 << 20;
 const MOST: usize = 1000;
 const SEALED: &str = ".sealed";
 const CHECKED: &str = "checked.json";
+/// Locked by whoever renews a login.
+const REFRESH: &str = "refresh";
 
 /// What a login is called: 1 to 64 of `a-z`, `0-9`, `-`, `_` and `.`, with a letter or digit at both ends. Safe as a folder's name.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -95,6 +110,12 @@ pub struct Card {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub last_ends_ms: Option<i64>,
     pub taken_ms: i64,
+    /// When an answer last changed it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub renewed_ms: Option<i64>,
+    /// Whether runs can renew it as its site's pages do.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub renewable: bool,
     /// Where it came from: `form`, `window`, `context`, or a browser's name.
     pub from: String,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -113,7 +134,22 @@ pub struct Checked {
     pub why: String,
 }
 
+/// What a request changed in a login.
+#[derive(Default)]
+pub struct Changes {
+    /// One that is over is taken out.
+    pub cookies: Vec<Cookie>,
+    pub stored: Vec<Item>,
+}
+
+impl Changes {
+    pub fn is_empty(&self) -> bool {
+        self.cookies.is_empty() && self.stored.is_empty()
+    }
+}
+
 /// The logins of one home.
+#[derive(Clone)]
 pub struct Vault {
     folder: PathBuf,
     key: Key,
@@ -152,6 +188,8 @@ impl Vault {
                 first_ends_ms: None,
                 last_ends_ms: None,
                 taken_ms: 0,
+                renewed_ms: None,
+                renewable: false,
                 from: String::new(),
                 checked: None,
                 trouble: Some(err.message().to_owned()),
@@ -194,16 +232,23 @@ impl Vault {
         // Two that seal at once would take the same number.
         let _lock = locked(&dir)?;
         let states = Self::states(&dir)?;
+        let mut held = held.clone();
         if !states.is_empty() {
             match self.open(name) {
-                Ok((_, before)) => before.may_become(held, name, force)?,
+                Ok((_, before)) => {
+                    before.may_become(&held, name, force)?;
+                    // It holds no value of the login.
+                    if held.refresh().is_none() {
+                        held.set_refresh(before.refresh().cloned());
+                    }
+                }
                 // What cannot be opened is lost anyway, and goes on lying beside.
                 Err(_) if force => {}
                 Err(err) => return Err(err.hint("--force seals beside it, as the newest state")),
             }
         }
         let state = states.last().map_or(1, |it| it + 1);
-        let bytes = sealed::seal(&key, name, state, held)?;
+        let bytes = sealed::seal(&key, name, state, &held)?;
         dir.write(&file(state), &bytes)?;
         dir.remove(CHECKED)?;
         let old = states.len().saturating_sub(KEPT - 1);
@@ -215,6 +260,59 @@ impl Vault {
 
     fn list_names(&self) -> Result<usize> {
         Ok(Dir::open(&self.folder, false)?.map_or(Ok(Vec::new()), |it| it.names())?.len())
+    }
+
+    /// Puts what answers set into the newest state, in its place, and returns that state. `taken_ms` says which login the answers
+    /// belong to: where the person has logged in again since, nothing is written. Waits for whoever is sealing. Fails as
+    /// [`Vault::open`] and [`Vault::seal`].
+    pub(crate) fn update(&self, name: &Name, taken_ms: i64, set: &Changes) -> Result<Held> {
+        let dir = self.dir(name, false)?.ok_or_else(|| unknown(name))?;
+        let _lock = locked_within(&dir, PATIENCE)?;
+        let (_, before) = self.open(name)?;
+        let mut held = before.clone();
+        let now = now_ms();
+        if before.taken_ms() != taken_ms {
+            return Ok(before);
+        }
+        let mut changed = false;
+        for it in &set.cookies {
+            changed |= held.set_cookie(it, now);
+        }
+        for it in &set.stored {
+            changed |= held.set_stored(it);
+        }
+        // A login without anything in it is none, and neither is what a site fills without end.
+        if held.is_empty() || held.bounded().is_err() {
+            return Ok(before);
+        }
+        if changed {
+            let state = *Self::states(&dir)?.last().ok_or_else(|| unknown(name))?;
+            dir.write(&file(state), &sealed::seal(&self.key.get(false)?, name, state, &held)?)?;
+        }
+        Ok(held)
+    }
+
+    /// Notes how the site's pages renew it. Fails as [`Vault::open`] and [`Vault::seal`].
+    pub fn set_refresh(&self, name: &Name, refresh: Refresh) -> Result<()> {
+        let dir = self.dir(name, false)?.ok_or_else(|| unknown(name))?;
+        let _lock = locked_within(&dir, PATIENCE)?;
+        let (_, mut held) = self.open(name)?;
+        held.set_refresh(Some(refresh));
+        let state = *Self::states(&dir)?.last().ok_or_else(|| unknown(name))?;
+        dir.write(&file(state), &sealed::seal(&self.key.get(false)?, name, state, &held)?)
+    }
+
+    /// The lock of whoever renews this login; `None` while another one does.
+    pub(crate) fn refresh_lock(&self, name: &Name) -> Result<Option<files::Lock>> {
+        let dir = self.dir(name, false)?.ok_or_else(|| unknown(name))?;
+        dir.make_folder(REFRESH)?.try_lock()
+    }
+
+    /// What changes whenever the newest state is written. `None` where there is no such login.
+    pub(crate) fn stamp(&self, name: &Name) -> Result<Option<Stamp>> {
+        let Some(dir) = self.dir(name, false)? else { return Ok(None) };
+        let Some(state) = Self::states(&dir)?.last().copied() else { return Ok(None) };
+        Ok(dir.stat(&file(state))?.map(|it| (state, it)))
     }
 
     /// Notes what a look at its site said.
@@ -231,6 +329,9 @@ impl Vault {
     pub fn remove(&self, name: &Name) -> Result<()> {
         let dir = self.dir(name, false)?.ok_or_else(|| unknown(name))?;
         let _lock = locked(&dir)?;
+        if let Some(it) = dir.folder(REFRESH)? {
+            dir.remove_folder(REFRESH, &it)?;
+        }
         for it in dir.names()? {
             dir.remove(&it)?;
         }
@@ -238,6 +339,24 @@ impl Vault {
         std::fs::remove_dir(self.folder.join(name.as_str())).map_err(|err| {
             Error::new(Code::ArtifactIo, format!("cannot remove the folder of {name}")).source(err)
         })
+    }
+}
+
+/// Number of the newest state, and its file's size, time and number.
+pub(crate) type Stamp = (u64, (u64, i64, u64, u64));
+
+/// How long a write waits for another one.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+fn locked_within(dir: &Dir, patience: Duration) -> Result<files::Lock> {
+    let begun = Instant::now();
+    loop {
+        match locked(dir) {
+            Err(err) if err.code() == Code::TaskBusy && begun.elapsed() < patience => {
+                std::thread::sleep(Duration::from_millis(5));
+            }
+            it => return it,
+        }
     }
 }
 
@@ -261,6 +380,7 @@ mod tests {
     use std::os::unix::fs::PermissionsExt as _;
 
     use super::*;
+    use commis_recipe::model::StorageArea;
 
     fn vault(home: &std::path::Path) -> Vault {
         Vault::new(&Home::find(Some(home)).unwrap())
@@ -277,6 +397,7 @@ mod tests {
             http_only: true,
             same_site: None,
             partition: None,
+            set_ms: 0,
         };
         names.iter().map(one).collect()
     }
@@ -415,8 +536,10 @@ mod tests {
         }
         let item = |value: &str| Item {
             origin: "https://shop.test".to_owned(),
+            area: StorageArea::Local,
             name: "n".to_owned(),
             value: value.to_owned().into(),
+            set_ms: 0,
         };
         let stored = vec![
             item("{\"theme\":\"a-very-dark-one\",\"token\":[\"tok-0123456789abc\"]}"),

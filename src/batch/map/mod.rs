@@ -235,7 +235,8 @@ impl Work {
             Ok(it) => Some(it.error_code.and_then(Code::from_wire).unwrap_or(Code::Internal)),
             Err(err) => Some(err.code()),
         };
-        let blame = code.map(|it| blame(it, self.recipe.auth.is_some()));
+        let keyed = self.recipe.auth.is_some() || self.recipe.login.is_some();
+        let blame = code.map(|it| blame(it, keyed));
         let fault = match (code, blame) {
             (None, _) => {
                 self.in_a_row.store(0, Ordering::Relaxed);

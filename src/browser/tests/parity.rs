@@ -7,13 +7,17 @@ use std::{collections::BTreeSet, sync::Arc, time::Duration};
 use futures::{StreamExt as _, stream};
 
 use crate::{Browser, Context, find_chromium};
-use commis_base::{error::Result, settings::EgressSettings};
+use commis_base::{
+    error::Result,
+    settings::{EgressSettings, Home},
+};
 use commis_net::{
-    egress::EgressPolicy,
+    egress::{EgressPolicy, SafeUrl},
     transport::{Caps, Outgoing, Reply, Transport, public_http::PublicHttp},
 };
 use commis_recipe::model::TransportKind;
 use commis_testbed::{H2, Hostile, LOCATIONS, RAW, authority_pem};
+use commis_vault::{Held, Login, LoginHttp, Vault, parse_set_cookie};
 
 /// What a scenario ends in: a status, or a code.
 type End = &'static str;
@@ -309,6 +313,7 @@ struct Subjects {
     all: Vec<Box<dyn Transport>>,
     /// The same ones, with little time.
     hasty: Vec<Box<dyn Transport>>,
+    _sealed: tempfile::TempDir,
     _browser: Option<(Browser, Context)>,
 }
 
@@ -321,12 +326,16 @@ async fn subjects_at(web: &Hostile, home: &str) -> Subjects {
     let policy = policy(web);
     let mut all: Vec<Box<dyn Transport>> = Vec::new();
     let mut hasty: Vec<Box<dyn Transport>> = Vec::new();
+    let sealed = tempfile::tempdir().unwrap();
+    let login: &Login = Box::leak(Box::new(login_of(sealed.path(), home)));
     for (list, caps) in [(&mut all, PATIENT), (&mut hasty, HASTY)] {
-        list.push(Box::new(PublicHttp::with_caps(Arc::clone(&policy), caps).unwrap()));
+        let http = || PublicHttp::with_caps(Arc::clone(&policy), caps).unwrap();
+        list.push(Box::new(http()));
+        list.push(Box::new(LoginHttp::new(Box::leak(Box::new(http())), Some(login))));
     }
     let Ok(exe) = find_chromium(None) else {
         commis_base::testing::skip_without("Chromium");
-        return Subjects { all, hasty, _browser: None };
+        return Subjects { all, hasty, _sealed: sealed, _browser: None };
     };
     let browser = Browser::launch(&exe, policy).await.unwrap();
     let mut context = browser.context().await.unwrap();
@@ -335,7 +344,26 @@ async fn subjects_at(web: &Hostile, home: &str) -> Subjects {
         list.push(Box::new(context.context_request().with_caps(caps)));
         list.push(Box::new(context.in_page_fetch().with_caps(caps)));
     }
-    Subjects { all, hasty, _browser: Some((browser, context)) }
+    Subjects { all, hasty, _sealed: sealed, _browser: Some((browser, context)) }
+}
+
+/// A login of the page's site, sealed below that folder.
+fn login_of(folder: &std::path::Path, home: &str) -> Login {
+    let vault = Vault::new(&Home::find(Some(folder)).unwrap());
+    let url = policy_url(home);
+    let cookie = parse_set_cookie("sid=canary-of-a-login; Path=/", &url, true, 0).unwrap();
+    let held = Held::new(home, "form", vec![cookie], Vec::new()).unwrap();
+    let name = "wild".parse().unwrap();
+    vault.seal(&name, &held, false).unwrap();
+    Login::open(vault, &name).unwrap()
+}
+
+fn policy_url(url: &str) -> SafeUrl {
+    let settings = EgressSettings {
+        test_hosts: vec!["*.test=127.0.0.1:80".to_owned()],
+        ..EgressSettings::default()
+    };
+    EgressPolicy::new(&settings).unwrap().check(url).unwrap()
 }
 
 const HOSTS: &[&str] = &["wild.test", "away.test", "h2.wild.test"];

@@ -3,6 +3,9 @@
 use serde_json::Value;
 
 use super::*;
+use commis_base::settings::Home;
+use commis_net::transport::public_http::PublicHttp;
+use commis_vault::{Login, LoginHttp, Vault};
 
 pub fn get(url: &str) -> Outgoing {
     Outgoing {
@@ -127,6 +130,67 @@ async fn cookies_that_answers_set_are_kept_as_a_browser_keeps_them() {
     assert_eq!(all[0], all[1]);
     assert_eq!(all[0][0].1, ["deep", "dated", "hidden", "host", "kept", "quoted", "wide"]);
     assert_eq!(all[0][2].1, ["wide"]);
+    browser.close().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_login_is_sent_as_a_browser_sends_its_cookies() {
+    let site = serve().await;
+    let Some(browser) = start(&site).await else {
+        return;
+    };
+    let mut context = browser.context().await.unwrap();
+    context.open("http://shop.test/", Duration::from_secs(10)).await.unwrap();
+    let home = tempfile::tempdir().unwrap();
+    let vault = Vault::new(&Home::find(Some(home.path())).unwrap());
+    let name = "shop".parse().unwrap();
+    vault.seal(&name, &context.held(None, "context").await.unwrap(), false).unwrap();
+    let login = Login::open(vault.clone(), &name).unwrap();
+    let http = PublicHttp::new(policy(&site)).unwrap();
+    let by_login = LoginHttp::new(&http, Some(&login));
+    let by_browser = context.context_request();
+    let both: [&dyn Transport; 2] = [&by_login, &by_browser];
+    let cookies = [
+        "host=1",
+        "wide=1; Domain=shop.test",
+        "deep=1; Path=/headers",
+        "hidden=1; HttpOnly; SameSite=Strict",
+        "kept=1; Max-Age=600",
+        "gone=1; Max-Age=0",
+        "suffix=1; Domain=test",
+        "foreign=1; Domain=other.test",
+        "secure=1; Secure",
+        "__Host-a=1; Path=/",
+        "sid=rotated; Path=/; HttpOnly",
+        "quoted=\"a b\"",
+    ];
+    // Set on the way, and sent at the next hop of the same origin.
+    let hop = setting(&cookies, "/headers");
+    let mut sent = Vec::new();
+    for transport in both {
+        let mut all = vec![seen(transport, &hop).await["cookie"].clone()];
+        for url in ["http://shop.test/headers", "http://sub.shop.test/headers"] {
+            all.push(seen(transport, url).await["cookie"].clone());
+        }
+        sent.push(all);
+    }
+    assert_eq!(sent[0], sent[1]);
+    assert!(sent[0][1].as_str().unwrap().contains("sid=rotated"), "{}", sent[0][1]);
+    // Sealed: another process goes on with what the answer set.
+    let again = Login::open(vault, &name).unwrap();
+    let other = LoginHttp::new(&http, Some(&again));
+    assert_eq!(seen(&other, "http://shop.test/headers").await["cookie"], sent[0][1]);
+    // Neither to another site, nor back from there; nor by a stranger.
+    let back = "http://other.test/away?http://shop.test/headers";
+    for url in [
+        "http://other.test/headers",
+        &setting(&[], "http://other.test/headers"),
+        &setting(&[], back),
+    ] {
+        assert_eq!(seen(&by_login, url).await.get("cookie"), None, "{url}");
+    }
+    let stranger = LoginHttp::new(&http, None);
+    assert_eq!(seen(&stranger, "http://shop.test/headers").await.get("cookie"), None);
     browser.close().await.unwrap();
 }
 

@@ -1,17 +1,16 @@
 //! The logins of a task, opened when the first page needs one; and tasks that name none, though they need one.
 
-use std::sync::Arc;
-
 use super::{Cx, Learned, Run, Source, Task};
 use commis_artifacts::payloads::{Outcome, Reason};
 use commis_base::error::{Code, Error, Result};
+use commis_browser::Context;
 use commis_net::egress::site_of;
-use commis_vault::Held;
+use commis_vault::{Login, Vault};
 
 impl Run<'_> {
     /// The task's logins, the one that it is recorded with first; empty where it has none. Fails with `PARAM_INVALID` for one that is
     /// not of the page's site, two that are the same, or a source that no login can be given to, and as `Vault::open`.
-    pub(super) fn logins(&mut self) -> Result<Vec<Arc<Held>>> {
+    pub(super) fn logins(&mut self) -> Result<Vec<Login>> {
         if let Some(it) = &self.logins {
             return Ok(it.clone());
         }
@@ -27,18 +26,31 @@ impl Run<'_> {
             let Source::Live { url, .. } = &self.task.source else {
                 return refused("a HAR is learned from without a login".to_owned());
             };
-            let (_, held) = self.cx.vault.open(name)?;
-            if held.site() != site_of(url) {
+            let login = Login::open(Vault::clone(&self.cx.vault), name)?;
+            if login.site() != site_of(url) {
                 return refused(format!(
                     "the login `{name}` is one of {}, and the page is of another site",
-                    held.site()
+                    login.site()
                 ));
             }
-            out.push(Arc::new(held));
+            out.push(login);
         }
         self.logins = Some(out.clone());
         Ok(out)
     }
+}
+
+/// Puts the login, as it is now, into a fresh context.
+pub(super) async fn mount(login: Option<&Login>, context: &Context) -> Result<()> {
+    let Some(it) = login else { return Ok(()) };
+    it.reload()?;
+    context.mount(&it.held()).await.map(drop)
+}
+
+/// Writes back what requests of that context changed in the login.
+pub(super) async fn absorb(login: Option<&Login>, context: &Context) -> Result<()> {
+    let Some(it) = login else { return Ok(()) };
+    it.absorb(&context.held(Some(it.held().url()), "context").await?).await
 }
 
 /// What the manifest says needs a login, and names none for, is not tried.

@@ -220,7 +220,7 @@ impl<'a> StubWorld<'a> {
     }
 
     async fn send_now(&mut self, call: Call<'_>) -> Result<Reply> {
-        let in_session = call.transport.in_session();
+        let in_session = call.transport.sends_cookies();
         if !self.stubs.transports.contains(&call.transport) {
             return Err(Error::new(Code::NetworkDisabled, "no stub answers this transport"));
         }
@@ -246,7 +246,10 @@ pub async fn fill(
             SlotSource::Live { placeholder } => format!("live:{placeholder}"),
             SlotSource::Cookie { name } if in_session => format!("cookie:{name}"),
             SlotSource::Meta { name } if in_session => format!("meta:{name}"),
-            SlotSource::Cookie { .. } | SlotSource::Meta { .. } => {
+            SlotSource::Storage { area, key, .. } if in_session => {
+                format!("storage:{}:{key}", area.as_str())
+            }
+            SlotSource::Cookie { .. } | SlotSource::Meta { .. } | SlotSource::Storage { .. } => {
                 return Err(Error::new(
                     Code::SessionRequired,
                     format!("`{}` comes from a page", slot.name),

@@ -77,6 +77,7 @@ pub fn last(exchanges: &[RawExchange], start: &str) -> RawPage {
         grows: false,
         drawn_ms: 0.0,
         metas,
+        stored: Vec::new(),
         cookies: Vec::new(),
     }
 }

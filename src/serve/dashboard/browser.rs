@@ -10,7 +10,7 @@ use maud::{Markup, html};
 use super::{
     Looking, Shown,
     frame::{self, Here},
-    show,
+    logins, show,
 };
 use crate::{
     Daemon,
@@ -39,6 +39,7 @@ pub async fn page(looking: Looking) -> Shown {
                 (show::empty("No page is open.", &html! { p { code { "commis browse goto URL" } " opens one, and so does an agent." } }))
             } @else { (table(&open, looking.now_ms)) }
         }
+        (logins::section(&looking)?)
         section aria-labelledby="sessions-head" {
             h2 #sessions-head { "Sessions" }
             form.filter action="/browser" {

@@ -9,6 +9,7 @@ mod browser;
 mod chart;
 mod chosen;
 mod frame;
+mod logins;
 mod overview;
 mod recipe;
 mod recipes;

@@ -268,6 +268,7 @@ fn slot(it: &Slot) -> Markup {
         @match &it.from {
             SlotSource::Cookie { name } => { "from the cookie " code { (name) } },
             SlotSource::Meta { name } => { "from the page's meta " code { (name) } },
+            SlotSource::Storage { area, key, .. } => { "from the page's " (area.as_str()) " storage " code { (key) } },
             SlotSource::Response { url, path } => { "from the answer of " code { (url) } " at " code { (path) } },
             SlotSource::Document { url, .. } => { "from the text of " code { (url) } },
             SlotSource::Live { .. } => "known only to the session that was recorded",

@@ -118,6 +118,11 @@ pub fn picks_a_login(row: &Row, who: &Principal) -> bool {
     row.spec.need == Need::Login && who.scopes.is_none()
 }
 
+/// Whether a run's arguments name a login though nobody named one to whoever asks.
+pub fn names_a_login(args: &JsonObject, who: &Principal) -> bool {
+    who.scopes.is_none() && args.get("login").is_some_and(|it| !it.is_null())
+}
+
 /// Operations that are tools, under their tools' names.
 pub fn rows(wanted: &Wanted) -> impl Iterator<Item = (&'static str, &'static Row)> + use<> {
     let (all, browse) = (wanted.all, wanted.browse);

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::{Asked, Kind, Length, Meta, Params, Row, Spec, Tool, Verb, plain, row};
+use super::{Asked, Kind, Length, Meta, Params, Row, Spec, Tool, Verb, plain, row, run_login};
 use crate::{
     answer::Trouble,
     mcp::find::ranked,
@@ -21,8 +21,8 @@ use commis_base::{
 };
 use commis_export::{File, Form};
 use commis_learn::{
-    Extent, Finding, Heal, Inspected, Shown, Verdict, apart, inspect, is_finding, nobody_consents,
-    note, prove, refused, render, told_health, words,
+    Extent, Finding, Heal, Inspected, Runs, Shown, Verdict, apart, inspect, is_finding,
+    nobody_consents, note, prove, refused, render, told_health, words,
 };
 use commis_recipe::{
     model::{Recipe, Status},
@@ -32,6 +32,7 @@ use commis_recipe::{
 use commis_runner::RecipeRunResult;
 use commis_stages::effect::of_recipe;
 use commis_state::Health;
+use commis_vault::Login;
 
 type Out<T> = Result<(T, Meta), Box<Trouble>>;
 
@@ -397,6 +398,8 @@ struct Run {
     /// Where an earlier answer ended: its `continue_from`, with the same values.
     #[schemars(length(max = 32_000))]
     continue_from: Option<String>,
+    /// A login of the vault that the token names (`vault:NAME`); the answer is that of its account.
+    login: Option<String>,
 }
 
 /// Pages that one call follows where nobody says how many.
@@ -410,25 +413,28 @@ async fn run(asked: Asked, args: Run) -> Out<Value> {
         max_items: args.max_items,
         from: args.continue_from,
     };
-    run_data(&asked, &known, args.params.into(), args.draft, extent).await
+    let login = run_login::login(&asked, &known.recipe, args.login.as_deref())?;
+    run_as(&asked, &known, args.params.into(), args.draft, extent, login).await
 }
 
-/// [`run_data`] of as much of a list as its recipe usually gives.
+/// Runs a recipe without a login, for as much of a list as it usually gives. Fails as [`run_as`].
 pub async fn run_usual(
     asked: &Asked,
     known: &Arc<Known>,
     params: BTreeMap<String, String>,
 ) -> Out<Value> {
-    run_data(asked, known, params, false, Extent::usual(&known.recipe, USUAL_PAGES)).await
+    let extent = Extent::usual(&known.recipe, USUAL_PAGES);
+    run_as(asked, known, params, false, extent, None).await
 }
 
 /// Runs a recipe, counts the run, and returns its data. Fails with what the run ended in.
-async fn run_data(
+async fn run_as(
     asked: &Asked,
     known: &Arc<Known>,
     params: BTreeMap<String, String>,
     draft: bool,
     extent: Extent,
+    login: Option<Login>,
 ) -> Out<Value> {
     let daemon = &asked.daemon;
     let recipe = &known.recipe;
@@ -455,7 +461,12 @@ async fn run_data(
         Err(code) => Err(*code),
     };
     let counted = (&daemon.pantry.registry, state);
-    let serve = world.runs().gather((recipe, known.source), &params, counted, &extent);
+    let sessions = login.map(|it| world.logged_in(it));
+    let runs = match &sessions {
+        Some(sessions) => Runs { sessions, ..world.runs() },
+        None => world.runs(),
+    };
+    let serve = runs.gather((recipe, known.source), &params, counted, &extent);
     let ran = tokio::time::timeout(DEADLINE, serve).await.unwrap_or_else(|_| {
         Err(Error::new(Code::Timeout, "the run took more than a minute, all its attempts together"))
     });

@@ -111,6 +111,7 @@ fn behind_login(
     let (a, b) = (searched(A, &hits(A, "1")), searched(B, &hits(B, "1")));
     let mut server = Server::new(|_, it| answer(it));
     server.logins = logins;
+    server.transports.insert(1, TransportKind::LoginHttp);
     let (draft, base) = prepared(&mut server, &a, &driven(&b));
     block_on(verify(&mut server, &draft, &base, &Expectation::default())).unwrap()
 }
@@ -129,7 +130,8 @@ fn a_login_is_needed_where_a_stranger_gets_something_else() {
         let report = behind_login(logins, |it| own(it, &theirs));
         assert!(report.verified, "{report:?}");
         assert_eq!(report.login, Some(proof));
-        assert_eq!(report.transport, TransportKind::ContextRequest);
+        assert_eq!(report.transport, TransportKind::LoginHttp);
+        assert!(!report.requires_session);
     }
     // The second account may rightly be refused.
     let refused = behind_login(2, |it| match whose(it) {
@@ -156,6 +158,7 @@ fn what_strangers_get_as_well_needs_no_login() {
         behind_login(1, |it| if whose(it).is_empty() { status(403) } else { ok(&honest(it)) });
     assert_eq!((in_session.verified, in_session.login), (true, None));
     assert!(in_session.requires_session);
+    assert_eq!(in_session.transport, TransportKind::ContextRequest);
 }
 
 #[test]

@@ -92,6 +92,7 @@ pub fn read(db: &Connection, password: Option<&[u8]>) -> rusqlite::Result<Taken>
                 http_only: number(row, 6)? != 0,
                 same_site: same_site(number(row, 8)),
                 partition: Some(apart).filter(|it| !it.is_empty()),
+                set_ms: 0,
             };
             Some(cookie).filter(plausible)
         };

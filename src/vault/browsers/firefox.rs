@@ -40,6 +40,7 @@ pub fn read(db: &Connection) -> rusqlite::Result<Taken> {
                 http_only: number(row, 6)? != 0,
                 same_site: same_site(number(row, 7)),
                 partition: None,
+                set_ms: 0,
             };
             Some(cookie).filter(|it| contained.is_empty() && plausible(it))
         };

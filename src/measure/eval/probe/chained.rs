@@ -19,6 +19,7 @@ impl Prober<'_, '_> {
                 SlotSource::Live { placeholder } => format!("live:{placeholder}"),
                 SlotSource::Cookie { name } => format!("cookie:{name}"),
                 SlotSource::Meta { name } => format!("meta:{name}"),
+                SlotSource::Storage { area, key, .. } => format!("storage:{}:{key}", area.as_str()),
                 SlotSource::Response { url, .. } | SlotSource::Document { url, .. } => {
                     let known = self.stubs.rules.iter().any(|it| it.url == bare(url));
                     if !known {

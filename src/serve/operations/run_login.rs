@@ -1,0 +1,42 @@
+//! Which login a run is made with: one that the token's scope names, and no other.
+
+use super::Asked;
+use crate::principal::{Need, Scope};
+use commis_base::error::{Code, Error, Result};
+use commis_learn::may_use;
+use commis_recipe::model::Recipe;
+use commis_vault::{Login, Name, Vault};
+
+/// The named login; without a name, the only one of the recipe's site that the token's scope names, where the recipe needs one.
+/// Fails with `FORBIDDEN` for a login that the scope does not name, with `LOGIN_REQUIRED` where there are several, with
+/// `PARAM_INVALID` for one that is not there, and as `may_use`.
+pub fn login(asked: &Asked, recipe: &Recipe, named: Option<&str>) -> Result<Option<Login>> {
+    let open = |name: &Name| Login::open(Vault::new(&asked.daemon.home), name);
+    let login = if let Some(name) = named {
+        // Before anything is told of whether there is one.
+        asked.who.must(Need::Login, Some(name)).map_err(|err| {
+            err.hint("a token names it: `commis token create --can vault:NAME,run:RECIPE`")
+        })?;
+        open(&name.parse()?)?
+    } else {
+        let Some(need) = &recipe.login else { return Ok(None) };
+        let scopes = asked.who.scopes.iter().flatten();
+        let names = scopes.filter_map(|it| match it {
+            Scope::Vault(name) => Some(name),
+            _ => None,
+        });
+        let mut of_site: Vec<Login> =
+            names.filter_map(|it| open(it).ok()).filter(|it| it.site() == need.site).collect();
+        match (of_site.pop(), of_site.pop()) {
+            (None, _) => return Ok(None),
+            (Some(it), None) => it,
+            (Some(_), Some(_)) => {
+                let why = format!("the token names several logins of {}", need.site);
+                return Err(Error::new(Code::LoginRequired, why)
+                    .hint("`login` says which; `commis_run` takes it"));
+            }
+        }
+    };
+    may_use(recipe, &login)?;
+    Ok(Some(login))
+}

@@ -1,0 +1,324 @@
+//! A login renewed as the site's own pages renew it: one request that takes a stored token and gives new ones.
+//!
+//! Refresh tokens are often good for one use, so one process renews at a time, and what the answer gives is sealed before anything
+//! else is done with it. A process that dies between the site's answer and that write has lost the login, unless the site takes the
+//! old token once more; the sealed file is the old state or the new one, never a part of one.
+
+use std::{collections::BTreeMap, time::Duration};
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use tokio::time::{Instant, sleep};
+
+use super::{Changes, Held, Item, Login};
+use commis_base::error::{Code, Error, Result};
+use commis_net::{
+    egress::site_of,
+    transport::{Reply, public_http::PublicHttp},
+};
+use commis_recipe::{
+    model::{RequestTemplate, Slot, SlotSource, StorageArea},
+    request::prepare_request,
+};
+use commis_runner::slots::stored_text;
+use commis_state::now_ms;
+
+/// How long to wait for another process that renews the same login.
+const PATIENCE: Duration = Duration::from_secs(20);
+const LOOK_AGAIN: Duration = Duration::from_millis(20);
+
+/// How a site's pages renew a login. Holds no value of it.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Refresh {
+    /// The origin whose pages stored what it takes and gives.
+    pub origin: String,
+    pub request: RequestTemplate,
+    /// Of the kind `storage`.
+    pub slots: Vec<Slot>,
+    /// What its JSON answer gives.
+    pub gives: Vec<Gives>,
+}
+
+/// A leaf of the answer, and the stored value that it replaces.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Gives {
+    /// JSON pointer into the answer.
+    pub from: String,
+    pub area: StorageArea,
+    pub key: String,
+    /// JMESPath within a stored value that is JSON.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub path: Option<String>,
+}
+
+impl Refresh {
+    /// The tokens that it gives, as a login holds them now.
+    fn tokens(&self, held: &Held) -> Vec<Option<String>> {
+        let one = |it: &Gives| {
+            let item = held.stored_at(&self.origin, it.area, &it.key)?;
+            stored_text(&item.value, it.path.as_deref()).ok()?
+        };
+        self.gives.iter().map(one).collect()
+    }
+
+    /// What it takes of the login. `None` where that is not there.
+    fn values(&self, held: &Held) -> Option<BTreeMap<String, String>> {
+        let one = |slot: &Slot| {
+            let SlotSource::Storage { area, key, path } = &slot.from else { return None };
+            let item = held.stored_at(&self.origin, *area, key)?;
+            Some((slot.name.clone(), stored_text(&item.value, path.as_deref()).ok()??))
+        };
+        self.slots.iter().map(one).collect()
+    }
+
+    /// The stored values after this answer. `None` where it does not give what it should.
+    fn renewed(&self, held: &Held, answer: &Value) -> Option<Vec<Item>> {
+        let mut out: Vec<Item> = Vec::new();
+        for it in &self.gives {
+            let new = answer.pointer(&it.from)?.as_str().filter(|it| !it.is_empty())?;
+            let known = out.iter().position(|old| old.area == it.area && old.name == it.key);
+            let at = if let Some(at) = known {
+                at
+            } else {
+                out.push(held.stored_at(&self.origin, it.area, &it.key)?.clone());
+                out.len() - 1
+            };
+            let item = &mut out[at];
+            let old = stored_text(&item.value, it.path.as_deref()).ok()??;
+            let value = if it.path.is_some() {
+                let mut json: Value = serde_json::from_str(&item.value).ok()?;
+                replace(&mut json, &old, new);
+                json.to_string()
+            } else {
+                new.to_owned()
+            };
+            item.value = value.into();
+            item.set_ms = now_ms();
+        }
+        Some(out)
+    }
+}
+
+/// Puts `new` wherever the text `old` is a leaf.
+fn replace(json: &mut Value, old: &str, new: &str) {
+    match json {
+        Value::String(it) if it == old => new.clone_into(it),
+        Value::Array(all) => all.iter_mut().for_each(|it| replace(it, old, new)),
+        Value::Object(all) => all.values_mut().for_each(|it| replace(it, old, new)),
+        _ => {}
+    }
+}
+
+impl Login {
+    /// Renews it as the site's pages do; `used` is the state that a request was refused with. True where it is another one now, also
+    /// because another process was first; false where nobody knows how, or the site refuses. Fails with the codes of
+    /// `Transport::send` where the site was not heard, with `TASK_BUSY`, and as [`Login::keep`].
+    pub async fn renew(&self, http: &PublicHttp, used: &Held, own: Option<&str>) -> Result<bool> {
+        if self.held().refresh().is_none() {
+            return Ok(false);
+        }
+        let begun = Instant::now();
+        let _lock = loop {
+            match self.refresh_lock()? {
+                Some(it) => break it,
+                None if begun.elapsed() < PATIENCE => sleep(LOOK_AGAIN).await,
+                None => {
+                    return Err(Error::new(Code::TaskBusy, "another process renews this login")
+                        .hint("try again in a moment"));
+                }
+            }
+        };
+        self.reload()?;
+        let held = self.held();
+        let Some(refresh) = held.refresh() else { return Ok(false) };
+        if refresh.tokens(&held) != refresh.tokens(used) {
+            return Ok(true);
+        }
+        if site_of(&refresh.request.url) != held.site() {
+            return Ok(false);
+        }
+        let Some(values) = refresh.values(&held) else { return Ok(false) };
+        let mut outgoing = prepare_request(&refresh.request, &[], &values)?;
+        outgoing.own_host = own.map(str::to_owned);
+        let reply: Reply = http.call(&outgoing, Some(self)).await?;
+        match reply.status {
+            200..=299 => {}
+            // The site has trouble; the token may be good.
+            429 | 500.. => {
+                let what = format!("the site answered {} to a refresh of its login", reply.status);
+                let code = if reply.status == 429 { Code::RateLimited } else { Code::ServerError };
+                return Err(Error::new(code, what).hint("call again later"));
+            }
+            _ => return Ok(false),
+        }
+        let Ok(answer) = serde_json::from_slice::<Value>(&reply.body) else { return Ok(false) };
+        let Some(stored) = refresh.renewed(&held, &answer) else { return Ok(false) };
+        self.keep(Changes { cookies: Vec::new(), stored }).await?;
+        Ok(true)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use serde_json::json;
+
+    use super::*;
+    use crate::{Name, Vault};
+    use commis_base::settings::{EgressSettings, Home};
+    use commis_net::{egress::EgressPolicy, transport::Outgoing};
+    use commis_testbed::Testbed;
+
+    const ORIGIN: &str = "http://huddle.test";
+    const KEY: &str = "huddle.session";
+
+    struct Site {
+        _web: Testbed,
+        http: PublicHttp,
+        home: tempfile::TempDir,
+        name: Name,
+    }
+
+    impl Site {
+        async fn start() -> Self {
+            let web = Testbed::start(0).await.unwrap();
+            let settings = EgressSettings {
+                test_hosts: vec![format!("*.test={}", web.addr())],
+                ..EgressSettings::default()
+            };
+            let http = PublicHttp::new(Arc::new(EgressPolicy::new(&settings).unwrap())).unwrap();
+            let home = tempfile::tempdir().unwrap();
+            Self { _web: web, http, home, name: "huddle".parse().unwrap() }
+        }
+
+        async fn ask(&self, method: &str, url: &str, body: Value, bearer: &str) -> (u16, Value) {
+            let request = Outgoing {
+                method: method.to_owned(),
+                url: url.to_owned(),
+                headers: vec![("authorization".to_owned(), format!("Bearer {bearer}"))],
+                body: (method == "POST").then(|| body.to_string().into_bytes()),
+                allowed_domains: Vec::new(),
+                own_host: None,
+            };
+            let reply = self.http.call(&request, None).await.unwrap();
+            (reply.status, serde_json::from_slice(&reply.body).unwrap())
+        }
+
+        async fn log_in(&self) -> Login {
+            let (_, it) = self
+                .ask("GET", "http://control.test/password?account=ada-lund", Value::Null, "")
+                .await;
+            let body = json!({"name": "ada-lund", "password": it["password"]});
+            let (_, it) = self.ask("POST", "http://api.huddle.test/session", body, "").await;
+            let tokens = json!({"access": it["access"], "refresh": it["refresh"]});
+            let stored = vec![Item {
+                origin: ORIGIN.to_owned(),
+                area: StorageArea::Local,
+                name: KEY.to_owned(),
+                value: json!({"tokens": tokens, "at": 1}).to_string().into(),
+                set_ms: 0,
+            }];
+            let held = Held::new(&format!("{ORIGIN}/"), "form", Vec::new(), stored).unwrap();
+            self.vault().seal(&self.name, &held, true).unwrap();
+            let login = self.open();
+            login.set_refresh(refresh()).unwrap();
+            login
+        }
+
+        fn vault(&self) -> Vault {
+            Vault::new(&Home::find(Some(self.home.path())).unwrap())
+        }
+
+        fn open(&self) -> Login {
+            Login::open(self.vault(), &self.name).unwrap()
+        }
+
+        /// Status of a request with the access token that is sealed now.
+        async fn status(&self) -> u16 {
+            let access = refresh().tokens(&self.open().held())[0].clone().unwrap();
+            self.ask("GET", "http://api.huddle.test/rooms", Value::Null, &access).await.0
+        }
+
+        async fn expire(&self, site: &str) {
+            let url = format!("http://control.test/expire?site={site}&account=ada-lund");
+            self.ask("GET", &url, Value::Null, "").await;
+        }
+    }
+
+    fn refresh() -> Refresh {
+        let place =
+            |name: &str| json!({"area": "local", "key": KEY, "path": format!("tokens.{name}")});
+        let gives = |name: &str| {
+            let mut it = place(name);
+            it["from"] = format!("/{name}").into();
+            it
+        };
+        serde_json::from_value(json!({
+            "origin": ORIGIN,
+            "request": {
+                "method": "POST", "url": "http://api.huddle.test/session/refresh", "allowed_domains": ["api.huddle.test"],
+                "headers": {"content-type": "application/json"}, "body": {"json": {"refresh": "{token}"}},
+            },
+            "slots": [{"name": "token", "from": {"storage": place("refresh")}}],
+            "gives": [gives("access"), gives("refresh")],
+        }))
+        .unwrap()
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn a_login_is_renewed_once_whoever_asks() {
+        let site = Site::start().await;
+        let login = site.log_in().await;
+        assert_eq!(site.status().await, 200);
+        site.expire("api.huddle.test").await;
+        assert_eq!(site.status().await, 401);
+        // The token is good for one use: a second refresh would fail.
+        let (one, other) = (site.open(), site.open());
+        let used = login.held();
+        let both = [one.renew(&site.http, &used, None), other.renew(&site.http, &used, None)];
+        assert!(futures::future::join_all(both).await.into_iter().all(Result::unwrap));
+        assert_eq!(site.status().await, 200);
+        let stored = site.open().held();
+        let item = stored.stored_at(ORIGIN, StorageArea::Local, KEY).unwrap();
+        let json: Value = serde_json::from_str(&item.value).unwrap();
+        assert_eq!(json["at"], 1, "what is no token stays");
+        // Again with the state that is current: the new refresh token is good.
+        assert!(one.renew(&site.http, &stored, None).await.unwrap());
+        assert_eq!(site.status().await, 200);
+        site.expire("refresh.huddle.test").await;
+        let now = site.open();
+        assert!(!now.renew(&site.http, &now.held(), None).await.unwrap());
+        // A login that was made anew keeps the way, and not the tokens.
+        let again = site.log_in().await;
+        assert!(again.held().refresh().is_some());
+        let before = now.held();
+        now.keep(Changes { cookies: Vec::new(), stored: vec![item.clone()] }).await.unwrap();
+        assert_ne!(before.taken_ms(), site.open().held().taken_ms());
+        assert_eq!(
+            site.status().await,
+            200,
+            "an answer to the login before is not written over it"
+        );
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn a_crash_before_the_write_loses_the_login_and_nothing_else() {
+        let site = Site::start().await;
+        let login = site.log_in().await;
+        site.expire("api.huddle.test").await;
+        let dir = commis_base::files::made(&site.home.path().join("vault/huddle")).unwrap();
+        let before = dir.read("1.sealed", 1 << 20).unwrap().unwrap();
+        assert!(login.renew(&site.http, &login.held(), None).await.unwrap());
+        // What a process leaves that died between the answer and the write.
+        dir.write("1.sealed", &before).unwrap();
+        let after = site.open();
+        assert!(!after.renew(&site.http, &after.held(), None).await.unwrap());
+        assert_eq!(site.status().await, 401);
+        // A lock of somebody who died is free.
+        site.log_in().await;
+        assert_eq!(site.status().await, 200);
+    }
+}
