@@ -192,6 +192,13 @@ pub fn control(role: &str, name: &str) -> Says {
             _ => Says::Nothing,
         };
     }
+    // What a column is sorted by, whatever its head says that pressing does.
+    if role == "columnheader" {
+        return all
+            .iter()
+            .find(|it| is_strong(it))
+            .map_or(Says::Nothing, |it| Says::Changes(it.clone()));
+    }
     // Titles are links, and rows may be long.
     let is_title = role == "link" && all.len() > 4;
     if is_title {
@@ -202,8 +209,8 @@ pub fn control(role: &str, name: &str) -> Says {
 
 /// What any form or filter says of itself.
 const PLAIN: &[&str] = &[
-    "apply", "change", "clear", "close", "copy", "edit", "reset", "run", "set", "start", "submit",
-    "update",
+    "apply", "change", "clear", "close", "copy", "edit", "execute", "reset", "run", "set", "start",
+    "submit", "update",
 ];
 
 fn label(all: &[String]) -> Says {

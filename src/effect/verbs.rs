@@ -86,7 +86,8 @@ pub const ABOUT: &[&str] = &[
     "returnurl", "scope", "section", "source", "state", "step", "t", "tab", "template", "theme", "title",
     "topic", "type", "veaction", "view", "code_challenge", "code_challenge_method", "response_type",
     "redirect_uri", "redirect_to", "return_to", "return_url", "response_mode", "action", "limit", "offset",
-    "per_page", "phpsessid", "jsessionid", "q", "sectok", "sid", "sort",
+    "per_page", "page_size", "pagesize", "perpage", "phpsessid", "jsessionid", "q", "search", "sectok", "sid",
+    "sort", "sort_by", "order", "order_by", "desc",
 ];
 
 /// What verbs are done to.
