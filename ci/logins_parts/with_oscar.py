@@ -125,7 +125,7 @@ class Store(Members, plain.Oscar):
                 "List the articles of my order {number}",
                 "http://store.test/accounts/orders/",
                 [{"number": it} for it in numbers[:4]],
-                [{"click": {"role": "link", "name": "{number}"}}, {"wait_for": {"text": "Order contents"}}],
+                [{"click": {"role": "link", "name": "{number}"}}, {"wait_for": {"text": "Line price"}}],
                 lines,
                 endpoint="/accounts/orders/",
             ),

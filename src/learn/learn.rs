@@ -440,10 +440,11 @@ impl<'a> Run<'a> {
             Stage::RecordSecond => {
                 let recording =
                     if self.may_drive_second()? { Some(self.record(1).await?) } else { None };
+                let second_login = self.record_second_login().await?;
                 let values = self.task.example(1).into_iter();
                 let values =
                     values.map(|(name, value)| (name, commis_redact::written(&value))).collect();
-                self.put(spec, settings, &SecondRecording { recording, values })
+                self.put(spec, settings, &SecondRecording { recording, values, second_login })
             }
             Stage::Rank => {
                 let recording = self.recording()?;
@@ -555,7 +556,11 @@ impl<'a> Run<'a> {
     /// A second example is driven where steps can, unless the first recording shows by itself that there is nothing to
     /// learn: an order must not be placed twice.
     fn may_drive_second(&mut self) -> Result<bool> {
-        if self.task.examples.len() < 2 || !matches!(self.task.source, Source::Live { .. }) {
+        Ok(self.task.examples.len() > 1 && self.may_drive_again()?)
+    }
+
+    fn may_drive_again(&mut self) -> Result<bool> {
+        if !matches!(self.task.source, Source::Live { .. }) {
             return Ok(false);
         }
         if self.judged_alone()?.is_some_and(|it| it.reason.outcome() == Outcome::NonRecipeable) {
@@ -573,7 +578,7 @@ impl<'a> Run<'a> {
     /// What the signals would say of the first recording by itself, were they asked.
     fn judged_alone(&mut self) -> Result<Option<Reject>> {
         let first = self.recording()?;
-        let alone = SecondRecording { recording: None, values: BTreeMap::new() };
+        let alone = SecondRecording::default();
         let settings = &self.cx.settings;
         Ok(match rank::rank(&first, &alone, &settings.ranking) {
             Judged::Rejected(it) => Some(it),
@@ -600,9 +605,33 @@ impl<'a> Run<'a> {
         Ok(())
     }
 
-    /// Records one example: drives the browser or reads the file; what comes back is redacted before it goes anywhere.
+    /// The first example as the second login sees it. Its pages may not lead where the first login's do: that is no failure.
+    async fn record_second_login(&mut self) -> Result<Option<SessionRecording>> {
+        if self.task.logins.len() < 2 || !self.may_drive_again()? {
+            return Ok(None);
+        }
+        match self.record_as(0, 1).await {
+            Err(err) if err.code() == Code::StepFailed => {
+                self.notes.push(
+                    "the steps could not be done with the second login, so what it sees there is not known"
+                        .to_owned(),
+                );
+                Ok(None)
+            }
+            it => it.map(Some),
+        }
+    }
+
+    /// Records one example with the task's login.
     async fn record(&mut self, example: usize) -> Result<SessionRecording> {
-        if example == 0
+        self.record_as(example, 0).await
+    }
+
+    /// Records one example: drives the browser, with that login where the task has some, or reads the file; what comes back is
+    /// redacted before it goes anywhere.
+    async fn record_as(&mut self, example: usize, login: usize) -> Result<SessionRecording> {
+        let is_first = (example, login) == (0, 0);
+        if is_first
             && let Some(it) = self.taken.take()
         {
             self.session = Some(LiveSession { context: None, values: it.live });
@@ -620,7 +649,7 @@ impl<'a> Run<'a> {
                 source = Some((path, imported.unchanged()));
                 (imported.recording, None)
             }
-            Source::Live { by_hand: true, .. } if example == 0 => {
+            Source::Live { by_hand: true, .. } if is_first => {
                 return Err(Error::new(
                     Code::Usage,
                     "there is no recording by hand for what is asked; it is not made unasked",
@@ -637,7 +666,7 @@ impl<'a> Run<'a> {
                 if self.task.reads_only {
                     context.hold(only_reads());
                 }
-                if let Some(it) = self.logins()?.first() {
+                if let Some(it) = self.logins()?.get(login) {
                     context.mount(it).await?;
                 }
                 // For the second example, a stranger's proof or the next task.
@@ -657,7 +686,7 @@ impl<'a> Run<'a> {
                 page_of_har::render(&self.cx.browser, &mut raw).await?;
             }
         }
-        if example == 0 && raw.final_answer.is_none() {
+        if is_first && raw.final_answer.is_none() {
             raw.final_answer.clone_from(&self.task.answer);
         }
         let mut redacted = redact(raw, &self.cx.settings.redact);
@@ -668,7 +697,7 @@ impl<'a> Run<'a> {
         {
             return Err(har::changed(path));
         }
-        if example == 0 {
+        if is_first {
             self.session = Some(LiveSession { context, values: redacted.live });
         }
         Ok(redacted.recording)

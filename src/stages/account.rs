@@ -2,12 +2,17 @@
 //!
 //! Whoever ran such a recipe would get the things of the one who recorded it.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 use url::Url;
 
-use commis_artifacts::recording::{Action, ActionKind, Excerpt, Exchange, SessionRecording};
+use super::page_made::{is_uuid, page_made};
+use super::read_back::{literal_of, read_back};
+use super::request::template;
+use commis_artifacts::recording::{
+    Action, ActionKind, Excerpt, Exchange, ResourceType, SessionRecording,
+};
 use commis_recipe::model::{BodyTemplate, RequestTemplate};
 
 /// Shorter values stand in a request by chance.
@@ -75,6 +80,82 @@ fn scalars(value: &Value, out: &mut BTreeSet<String>) {
         Value::Object(all) => all.values().for_each(|it| scalars(it, out)),
         Value::Null | Value::Bool(_) => {}
     }
+}
+
+/// What a second login's session says of the constants of a request.
+#[derive(Debug, PartialEq, Eq)]
+pub enum AccountPart {
+    /// This part is another there.
+    Named(String),
+    /// The second login's page asked for the same.
+    None,
+    /// There was no such session, or no such request in it.
+    Unknown,
+}
+
+/// Holds the request, with the values of the first example, against what the second login's page asked for in its place.
+pub fn named_by_second_login(
+    request: &RequestTemplate,
+    own: &Exchange,
+    second_login: Option<&SessionRecording>,
+    values: &BTreeMap<String, String>,
+) -> AccountPart {
+    let Some(theirs) = second_login else { return AccountPart::Unknown };
+    let asked = |it: &&Exchange| it.method == own.method && outline(&it.url) == outline(&own.url);
+    // What a page makes up differs anyway; an account's number may be a UUID.
+    let passing = |part: &str, a: &str, b: &str| {
+        page_made(part, a, b) && literal_of(a).is_none_or(|it| !is_uuid(&it))
+    };
+    let mut named = None;
+    for it in theirs.exchanges.iter().filter(asked) {
+        let Some((asked, _)) = template(it) else { continue };
+        match read_back(request, &asked, values, &passing) {
+            Ok(read) if read.iter().all(|(name, it)| values.get(name).is_none_or(|own| own == it)) => {
+                return AccountPart::None;
+            }
+            Err(part) if (it.after_action, it.resource_type) == (own.after_action, own.resource_type) => {
+                named = Some(part);
+            }
+            _ => {}
+        }
+    }
+    named.map_or(AccountPart::Unknown, AccountPart::Named)
+}
+
+/// Host, number of segments and names of the query: what two accounts' requests for the same have in common.
+fn outline(url: &str) -> Option<(String, usize, Vec<String>)> {
+    let url = Url::parse(url).ok()?;
+    let mut names: Vec<String> = url.query_pairs().map(|it| it.0.into_owned()).collect();
+    names.sort_unstable();
+    Some((url.host_str()?.to_owned(), url.path_segments()?.count(), names))
+}
+
+/// A constant of an address that a page behind a login gave, and that may be its account's number: nobody wrote it into the steps.
+pub fn given_by_page(
+    request: &RequestTemplate,
+    own: &Exchange,
+    recording: &SessionRecording,
+) -> Option<String> {
+    recording.login_site.as_ref()?;
+    let action = recording.actions.get(own.after_action? as usize)?;
+    if own.resource_type != ResourceType::Document || action.kind == ActionKind::Navigate {
+        return None;
+    }
+    let opened = recording.actions.iter().filter(|it| it.kind == ActionKind::Navigate);
+    let written: BTreeSet<String> = std::iter::once(recording.url.as_str())
+        .chain(opened.filter_map(|it| it.value.as_deref()))
+        .flat_map(parts_of)
+        .chain(recording.typed.values().map(|it| it.to_lowercase()))
+        .collect();
+    let is_number = |it: &str| {
+        let is_word = |it: char| it.is_alphanumeric() || it == '-' || it == '_';
+        it.chars().all(is_word) && it.chars().any(|it| it.is_ascii_digit())
+    };
+    let unknown = |it: &str| is_number(it) && !written.contains(&it.to_lowercase());
+    let query = request.query.iter().map(|it| (format!("`{}`", it.name), it.value.clone()));
+    let path = parts_of(&request.url).into_iter().map(|it| ("the path".to_owned(), it));
+    let found = query.chain(path).find(|it| unknown(&it.1));
+    found.map(|(part, value)| format!("{value:?} in {part}"))
 }
 
 /// Segments and query values of an address, in lower case.

@@ -146,7 +146,7 @@ impl Entry {
 }
 
 pub fn alone() -> SecondRecording {
-    SecondRecording { recording: None, values: BTreeMap::new() }
+    SecondRecording::default()
 }
 
 pub fn done<T>(judged: Judged<T>) -> T {

@@ -5,9 +5,11 @@
 
 use serde_json::Value;
 
+use super::gaps::lacking;
 use super::judge::{Call, Identity, Observed, Replayer, data_difference_bp, observe};
 use super::refutation::{Proof, final_, heard};
 use super::verify::MARGIN_BP;
+use super::witness::coverage;
 use commis_artifacts::payloads::{RecipeDraftMinimized, Replay};
 use commis_base::error::Result;
 use commis_recipe::model::{LoginProof, ResponseSpec, TransportKind};
@@ -43,6 +45,9 @@ impl Own<'_> {
                 )
                 .into());
             }
+            if let Some(why) = self.differs_from_its_page(&second) {
+                return Err(final_(&format!("the second login: {why}")).into());
+            }
             proof = Some(LoginProof::TwoLogins);
         }
         replayer.act_as(Identity::Login);
@@ -68,6 +73,14 @@ impl Own<'_> {
         let seen = observe(replayer, call, self.response, None, n, what).await?;
         replays.push(seen.replay.clone());
         Ok(seen)
+    }
+
+    /// What the second login's page showed, and the answer that it got lacks.
+    fn differs_from_its_page(&self, second: &Observed) -> Option<String> {
+        let shown = self.draft.second_login_shown.as_ref()?;
+        let witness = self.draft.witness.as_ref().filter(|it| it.further == 0)?;
+        let data = second.data.as_ref().filter(|_| second.good())?;
+        lacking(&coverage(data, shown, &witness.task))
     }
 
     fn is_same(&self, other: &Observed) -> bool {

@@ -72,8 +72,8 @@ pub const STAGES: &[Spec] = &[
     spec(Stage::Validate,     5, Observes, &[SessionRecording, RecipeAnalysis],                                      RecipeDraft),
     spec(Stage::Baseline,     1, Pure,     &[SessionRecording, RecipeDraft],                                         BaselineFingerprint),
     spec(Stage::Minimize,     2, Observes, &[SessionRecording, RecipeDraft, BaselineFingerprint],                    MinimizationReport),
-    spec(Stage::Parameterize, 7, Pure,     &[SessionRecording, SecondRecording, RecipeDraft, MinimizationReport],    RecipeDraftMinimized),
-    spec(Stage::Verify,      10, Observes, &[SessionRecording, RecipeDraftMinimized, BaselineFingerprint],           VerificationReport),
+    spec(Stage::Parameterize, 8, Pure,     &[SessionRecording, SecondRecording, RecipeDraft, MinimizationReport],    RecipeDraftMinimized),
+    spec(Stage::Verify,      11, Observes, &[SessionRecording, RecipeDraftMinimized, BaselineFingerprint],           VerificationReport),
 ];
 
 impl Stage {

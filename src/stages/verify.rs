@@ -99,6 +99,13 @@ pub async fn verify(
     let mut refuted = false;
     // What a stranger is answered was looked at before, and proves nothing of what a login gets.
     let for_login = replayer.logins() > 0 && draft.transport.in_session();
+    if let Some(part) = draft.account_part.as_ref().filter(|_| for_login) {
+        report.reason = Some(format!(
+            "{part} came with a page of the login and may be its account's number: a second account's login tells, --second-login NAME"
+        ));
+        freeze_optional(draft, &mut report);
+        return Ok(report);
+    }
     let transports = replayer.transports().into_iter().filter(|it| *it != TransportKind::Stub);
     for (i, transport) in transports.filter(|it| it.in_session() || !for_login).enumerate() {
         let mut run = Run {

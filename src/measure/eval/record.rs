@@ -92,7 +92,7 @@ pub async fn record(task: &Task, expected: &Expected, cx: &Cx, out: &Path) -> Re
     // Absent where the first recording was rejected before a second was driven.
     let mut second: SecondRecording = folder
         .get()
-        .unwrap_or_else(|_| SecondRecording { recording: None, values: BTreeMap::new() });
+        .unwrap_or_default();
     steady(&mut recording);
     second.recording.iter_mut().for_each(steady);
 
