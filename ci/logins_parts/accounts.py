@@ -10,7 +10,7 @@ from judge import Item, judge, plain, tokens
 from learn import Commis, part
 from members import FIRST, SECOND, Members
 
-NAMES = "djangoadmin oscar roundup".split()
+NAMES = "djangoadmin oscar roundup mediawiki dokuwiki wagtail flaskadmin helpdesk".split()
 VERDICTS = ["verified and whole", "declined rightly", "draft", "declined wrongly", "failed", "wrong"]
 
 
@@ -112,7 +112,8 @@ class Learner:
             notes.append(f"failed: {told}: {answer.get('error_code')} {answer.get('error')}")
             return "failed"
         other = SECOND if account == FIRST else FIRST
-        if strange := others(rows or [], task.rows(values, other) or [], answer["data"]):
+        one = [it[0] if isinstance(it, tuple) else it or [] for it in (rows, task.rows(values, other))]
+        if strange := others(*one, answer["data"]):
             notes.append(f"wrong: {told}: holds {other}'s {strange}")
             return "wrong"
         if rows is None:
@@ -123,8 +124,8 @@ class Learner:
         if found["verdict"] != "complete":
             notes.append(f"wrong: {told}: {found['verdict']}, {'; '.join(found['missing'])}")
             return "wrong"
-        if task.page and len(rows) > found["given"] and answer.get("complete") is not False:
-            notes.append(f"wrong: {told}: {found['given']} of {len(rows)} items, and the run does not say so")
+        if task.page and len(one[0]) > found["given"] and answer.get("complete") is not False:
+            notes.append(f"wrong: {told}: {found['given']} of {len(one[0])} items, and the run does not say so")
             return "wrong"
         return "right"
 

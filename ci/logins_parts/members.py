@@ -51,7 +51,7 @@ class Members(App):
         """What is typed as the name."""
         return account
 
-    def write(self, files):
+    def write_files(self, files):
         """Files of the application's data folder, by name."""
         for name, text in files.items():
             path = os.path.join(self.place.data, name)

@@ -79,7 +79,7 @@ class Store(Members, plain.Oscar):
             super().fill()
         finally:
             plain.SETTINGS = kept
-        self.write({"customers.json": json.dumps(self.customers())})
+        self.write_files({"customers.json": json.dumps(self.customers())})
         self.manage("shell", "-c", FILL)
 
     def tasks(self):
@@ -100,10 +100,15 @@ class Store(Members, plain.Oscar):
 
         def lines(values, account):
             it = next((it for it in customers[account]["orders"] if it["number"] == values["number"]), None)
-            return it and [
-                {"title": products[at]["title"], "price": {f"£{float(products[at]['price']):,.2f}", products[at]["price"]}, "quantity": count}
-                for at, count in it["lines"]
-            ]
+            if not it:
+                return None
+            rows = []
+            for at, count in it["lines"]:
+                price = count * round(100 * float(products[at]["price"])) / 100
+                rows.append({"title": products[at]["title"], "price": {f"£{price:,.2f}", f"{price:.2f}"}, "quantity": count})
+            # The sums stand in the same table.
+            sums = [{"name": name} for name in ("Basket total", "Shipping total", "Order total")]
+            return rows, rows + sums
 
         def addresses(values, account):
             return [{"line": it["line1"], "city": it["line4"], "postcode": it["postcode"]} for it in customers[account]["addresses"]]

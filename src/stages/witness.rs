@@ -49,7 +49,7 @@ pub fn witness(
     (pages, pages_second): (&[Value], &[Value]),
 ) -> Option<Witness> {
     let other = second.recording.as_ref();
-    let main = subject::of_session(recording, other)?;
+    let main = subject::of_first(recording, second)?;
     let block = |it: &SessionRecording, at: usize| it.page.shown.get(at).cloned();
     let mut first = block(recording, main.at)?;
     let mut second = other.and_then(|it| block(it, subject::of_session(it, Some(recording))?.at));
@@ -73,7 +73,7 @@ pub fn second_login_shown(
     second: &SecondRecording,
 ) -> Option<ShownBlock> {
     let theirs = second.second_login.as_ref()?;
-    let at = subject::of_session(recording, second.recording.as_ref().or(Some(theirs)))?.at;
+    let at = subject::of_first(recording, second)?.at;
     let own = recording.page.shown.get(at)?;
     let block = theirs.page.shown.get(subject::of_session(theirs, Some(recording))?.at)?;
     let alike = block.is_record == own.is_record && block.fields == own.fields;
