@@ -40,13 +40,46 @@ class Learner:
                 return f"login: {(err or out).strip()[-300:]}"
         return ""
 
-    def learn(self, task):
+    def form(self, account):
+        """The login form as the recorder of HARs fills it in."""
+        steps = []
+        for field, value in zip(self.app.fields, (self.app.account(account), self.app.words[account])):
+            if field.startswith("css="):
+                named = {"css": field[4:]}
+            else:
+                role, _, name = field.partition(" ")
+                named = {"role": role, "name": name.strip('"')}
+            steps.append({"fill": {**named, "value": value}})
+        return {"url": f"http://{self.app.hosts[0]}{self.app.login}", "steps": [*steps, {"press": "Enter"}]}
+
+    def measure_har(self, task, recorder):
+        """The same task from a HAR of the first account's session: a draft that says what it needs, then proven with the login."""
+        path = os.path.join(self.commis.home, f"{task.name}.har")
+        line = {"task": f"{task.name} (HAR)", "notes": []}
+        if trouble := recorder.record(task, path, self.form(FIRST)):
+            return {**line, "right": "failed", "why": f"no recording: {trouble}"}
+        alone = self.learn(task, ["--har", path], [])
+        if not task.public:
+            wants = bool(part(self.commis.recipe(task.name), "login"))
+            if alone["outcome"] == "verified":
+                return {**line, "right": "wrong", "why": "verified without a login", "notes": ["wrong: verified without a login"]}
+            if alone["outcome"] == "saved_draft" and wants:
+                answer = self.run(task, task.examples[0], "", "--draft")
+                if answer.get("error_code") != "LOGIN_REQUIRED":
+                    line["notes"].append(f"failed: a run without a login says {answer.get('error_code')}")
+            else:
+                line["notes"].append(f"without a login: {alone['outcome']}: {alone.get('reason')}: {alone.get('detail')}")
+        found = self.judged(task, self.learn(task, ["--har", path, "--force"], ["--login", FIRST, "--second-login", SECOND]))
+        return {**found, "task": line["task"], "notes": line["notes"] + found["notes"]}
+
+    def by_steps(self, task):
         steps = os.path.join(self.commis.home, f"{task.name}.steps.yaml")
         with open(steps, "w", encoding="utf-8") as file:
             json.dump(task.steps, file, indent=1)
-        args = ["recipe", "learn", "--url", task.url, "--steps", steps, "--task", task.sentence, "--name", task.name, "--json", "--login", FIRST]
-        if not task.examples[0]:
-            args += ["--second-login", SECOND]
+        return self.learn(task, ["--url", task.url, "--steps", steps], ["--login", FIRST, *([] if task.examples[0] else ["--second-login", SECOND])])
+
+    def learn(self, task, source, logins):
+        args = ["recipe", "learn", *source, "--task", task.sentence, "--name", task.name, "--json", *logins]
         for flag, values in zip(("-p", "--second"), task.examples):
             args += [it for name, value in values.items() for it in (flag, f"{name}={value}")]
         code, out, err = self.commis.call(*args, seconds=180)
@@ -59,8 +92,8 @@ class Learner:
         said = re.search(r"\[([A-Z_]+)\]", err)
         return {"outcome": "failed", "reason": said and said.group(1), "detail": f"{code}: {(err.strip() or out)[-300:]}"}
 
-    def run(self, task, values, account):
-        args = ["recipe", "run", task.name, "--json", *[it for name, value in values.items() for it in ("-p", f"{name}={value}")]]
+    def run(self, task, values, account, *more):
+        args = ["recipe", "run", task.name, "--json", *more, *[it for name, value in values.items() for it in ("-p", f"{name}={value}")]]
         code, out, err = self.commis.call(*args, *(["--as", account] if account else []), seconds=90)
         try:
             return json.loads(out)
@@ -69,7 +102,9 @@ class Learner:
             return {"success": False, "error_code": said and said.group(1), "error": f"{code}: {err.strip()[-200:]}"}
 
     def measure(self, task):
-        entry = self.learn(task)
+        return self.judged(task, self.by_steps(task))
+
+    def judged(self, task, entry):
         why = ": ".join(str(it) for it in (entry["outcome"], entry.get("reason"), entry.get("detail")) if it)
         line = {"task": task.name, "why": why, "notes": []}
         if entry["outcome"] == "failed":

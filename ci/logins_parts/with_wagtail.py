@@ -59,7 +59,7 @@ class City(Members, plain.Wagtail):
                 "city-search",
                 "Search the pages that I may edit for {query}",
                 "http://city.test/admin/pages/search/",
-                [{"query": it} for it in ("pool", "closure", "library", "vacancies")],
+                [{"query": it} for it in ("pool", "library", "closure", "vacancies")],
                 [{"navigate": "http://city.test/admin/pages/search/?q={query}"}, {"wait_for": {"text": "matching"}}],
                 found,
                 page=20,

@@ -294,6 +294,9 @@ pub struct RecipeDraft {
     pub deterministic: bool,
     /// Nothing was sent: the captured answer itself stood in.
     pub captured_only: bool,
+    /// Of a recorded session that was logged in, what a stranger is not answered.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub needs_login: bool,
     /// Parts that carry what was typed (`query:q`, `json:/a`, `form:q`, `path:2`): never left out.
     pub carries: Vec<String>,
     /// The first replay was compared with what the recording holds of the answer.
@@ -376,6 +379,9 @@ pub struct RecipeDraftMinimized {
     pub response: ResponseSpec,
     pub transport: TransportKind,
     pub captured_only: bool,
+    /// Of a recorded session that was logged in, what a stranger is not answered.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub needs_login: bool,
     /// Why each parameter is one.
     pub evidence: BTreeMap<String, String>,
     /// Values of the recorded example.

@@ -690,7 +690,7 @@ impl<'a> Run<'a> {
             raw.final_answer.clone_from(&self.task.answer);
         }
         let mut redacted = redact(raw, &self.cx.settings.redact);
-        redacted.recording.login_site = self.logins()?.first().map(|it| it.site().to_owned());
+        redacted.recording.login_site = self.login_site(&redacted.recording)?;
         tokio::task::yield_now().await;
         if let Some((path, unchanged)) = source
             && !unchanged.holds()

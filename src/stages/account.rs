@@ -11,7 +11,7 @@ use super::page_made::{is_uuid, page_made};
 use super::read_back::{literal_of, read_back};
 use super::request::template;
 use commis_artifacts::recording::{
-    Action, ActionKind, Excerpt, Exchange, ResourceType, SessionRecording,
+    Action, ActionKind, Driver, Excerpt, Exchange, ResourceType, SessionRecording,
 };
 use commis_recipe::model::{BodyTemplate, RequestTemplate};
 
@@ -68,8 +68,26 @@ fn repeats_answer(recording: &SessionRecording, request: &RequestTemplate) -> bo
         let len = it.chars().count();
         len >= LEAST_TELLING || len > LEAST && it.chars().any(|it| it.is_ascii_digit())
     };
-    known.retain(|it| !typed.contains(it) && tells(it) && it.chars().count() <= MOST);
+    known.retain(|it| tells(it) && it.chars().count() <= MOST);
+    for it in recording.exchanges.iter().filter(|it| !it.url.starts_with(own)) {
+        if let Some(Excerpt::Json(answer)) = &it.excerpt {
+            identities(answer, &mut known);
+        }
+    }
+    known.retain(|it| !typed.contains(it));
     constants(request).iter().any(|it| known.contains(it))
+}
+
+/// Numbers that one record goes by, however short: those of lists' items are none of whoever asked.
+fn identities(value: &Value, out: &mut BTreeSet<String>) {
+    let Value::Object(all) = value else { return };
+    for (key, it) in all {
+        let is_id = key == "id" || key.ends_with("_id") || key.ends_with("Id") || key == "uid";
+        match it {
+            Value::Number(it) if is_id => _ = out.insert(it.to_string()),
+            it => identities(it, out),
+        }
+    }
 }
 
 fn scalars(value: &Value, out: &mut BTreeSet<String>) {
@@ -137,8 +155,12 @@ pub fn given_by_page(
     recording: &SessionRecording,
 ) -> Option<String> {
     recording.login_site.as_ref()?;
-    let action = recording.actions.get(own.after_action? as usize)?;
-    if own.resource_type != ResourceType::Document || action.kind == ActionKind::Navigate {
+    // A HAR does not tell which address was written by the person.
+    let by_page = recording.driver == Driver::Har || {
+        let action = recording.actions.get(own.after_action? as usize)?;
+        action.kind != ActionKind::Navigate
+    };
+    if own.resource_type != ResourceType::Document || !by_page {
         return None;
     }
     let opened = recording.actions.iter().filter(|it| it.kind == ActionKind::Navigate);

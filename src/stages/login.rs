@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::gaps::lacking;
 use super::judge::{Call, Identity, Observed, Replayer, data_difference_bp, observe};
 use super::refutation::{Proof, final_, heard};
-use super::verify::MARGIN_BP;
+use super::verify::{MARGIN_BP, is_none};
 use super::witness::coverage;
 use commis_artifacts::payloads::{RecipeDraftMinimized, Replay};
 use commis_base::error::Result;
@@ -18,6 +18,8 @@ use commis_recipe::model::{LoginProof, ResponseSpec, TransportKind};
 pub struct Own<'a> {
     pub draft: &'a RecipeDraftMinimized,
     pub response: &'a ResponseSpec,
+    /// The shape that a run holds answers against.
+    pub shape: &'a [String],
     pub transport: TransportKind,
     /// The answer to the first example, and by how much it differs from itself, basis points.
     pub answer: &'a Value,
@@ -35,6 +37,14 @@ impl Own<'_> {
         let stranger = self.send_as(Identity::Stranger, "a stranger", replayer, replays).await?;
         heard("a stranger", &stranger.replay)?;
         let mut proof = (!self.is_same(&stranger)).then_some(LoginProof::OneLogin);
+        // Nor could a run when the login has ended. That there is nothing is no answer of a recipe that never saw an empty one.
+        let is_empty = stranger.data.as_ref().is_some_and(is_none);
+        if proof.is_some() && stranger.good() && !is_empty {
+            return Err(final_(
+                "a stranger gets another answer that is built alike: nothing in it tells that it is not the account's",
+            )
+            .into());
+        }
         if proof.is_some() && replayer.logins() > 1 {
             let second =
                 self.send_as(Identity::SecondLogin, "the second login", replayer, replays).await?;
@@ -70,7 +80,7 @@ impl Own<'_> {
             slots: &self.draft.slots,
         };
         let n = replays.len() as u32 + 1;
-        let seen = observe(replayer, call, self.response, None, n, what).await?;
+        let seen = observe(replayer, call, self.response, Some(self.shape), n, what).await?;
         replays.push(seen.replay.clone());
         Ok(seen)
     }

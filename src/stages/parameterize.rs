@@ -268,6 +268,7 @@ fn attempt(
         response: widened(&draft.response, exchange, twin_exchange),
         transport: draft.transport,
         captured_only: draft.captured_only,
+        needs_login: draft.needs_login,
         evidence: out.evidence,
         first: out.first,
         second: distinct,

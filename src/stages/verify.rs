@@ -71,7 +71,8 @@ pub async fn verify(
         login: None,
     };
     if draft.captured_only {
-        report.reason = Some("captured_only".to_owned());
+        let why = if draft.needs_login { STRANGER_REFUSED } else { "captured_only" };
+        report.reason = Some(why.to_owned());
         freeze_optional(draft, &mut report);
         return Ok(report);
     }
@@ -126,7 +127,14 @@ pub async fn verify(
         let proof = match run.all().await {
             Ok((answer, noise_bp)) if transport.in_session() && run.replayer.logins() > 0 => {
                 let response = run.response.clone();
-                let own = Own { draft, response: &response, transport, answer: &answer, noise_bp };
+                let own = Own {
+                    draft,
+                    response: &response,
+                    shape: &baseline.shape,
+                    transport,
+                    answer: &answer,
+                    noise_bp,
+                };
                 own.proof(run.replayer, &mut run.report.replays).await
             }
             other => other.map(|_| None),
@@ -190,6 +198,8 @@ const HELD_BP: u32 = 5000;
 
 /// What no site has anything on, and none takes for an attack.
 const NOBODYS_WORDS: [&str; 2] = ["zqvwxkyj", "wkzjqyvx"];
+
+const STRANGER_REFUSED: &str = "a stranger is not answered as the recorded session was: seal a login of the site with `commis session login`, and learn again with --login NAME";
 
 /// The first example once more.
 const AGAIN: &str = "A again";
@@ -793,6 +803,6 @@ impl Run<'_, '_> {
     }
 }
 
-fn is_none(data: &Value) -> bool {
+pub fn is_none(data: &Value) -> bool {
     data.as_array().is_some_and(Vec::is_empty)
 }

@@ -3,10 +3,13 @@
 use std::sync::Arc;
 
 use super::{Cx, Learned, Run, Source, Task};
-use commis_artifacts::payloads::{Outcome, Reason};
+use commis_artifacts::{
+    payloads::{Outcome, Reason},
+    recording::SessionRecording,
+};
 use commis_base::error::{Code, Error, Result};
 use commis_net::egress::site_of;
-use commis_vault::Held;
+use commis_vault::{Held, Name};
 
 impl Run<'_> {
     /// The task's logins, the one that it is recorded with first; empty where it has none. Fails with `PARAM_INVALID` for one that is
@@ -24,21 +27,33 @@ impl Run<'_> {
         }
         let mut out = Vec::new();
         for name in names {
-            let Source::Live { url, .. } = &self.task.source else {
-                return refused("a HAR is learned from without a login".to_owned());
-            };
             let (_, held) = self.cx.vault.open(name)?;
-            if held.site() != site_of(url) {
-                return refused(format!(
-                    "the login `{name}` is one of {}, and the page is of another site",
-                    held.site()
-                ));
+            if let Source::Live { url, .. } = &self.task.source {
+                is_of_page(name, &held, url)?;
             }
             out.push(Arc::new(held));
         }
         self.logins = Some(out.clone());
         Ok(out)
     }
+
+    /// The site of the login that a recording was made with. A HAR says only now whose pages it holds. Fails as [`Self::logins`].
+    pub(super) fn login_site(&mut self, recording: &SessionRecording) -> Result<Option<String>> {
+        let logins = self.logins()?;
+        for (name, held) in self.task.logins.iter().zip(&logins) {
+            is_of_page(name, held, &recording.url)?;
+        }
+        Ok(logins.first().map(|it| it.site().to_owned()))
+    }
+}
+
+fn is_of_page(name: &Name, held: &Held, url: &str) -> Result<()> {
+    if held.site() == site_of(url) {
+        return Ok(());
+    }
+    let site = held.site();
+    let why = format!("the login `{name}` is one of {site}, and the page is of another site");
+    Err(Error::new(Code::ParamInvalid, why))
 }
 
 /// What the manifest says needs a login, and names none for, is not tried.

@@ -30,6 +30,7 @@ fn weave_at(
         transport: TransportKind::PublicHttp,
         deterministic: true,
         captured_only: false,
+        needs_login: false,
         carries: Vec::new(),
         compared: true,
         shape: Vec::new(),
