@@ -64,8 +64,9 @@ async function loggedIn(browser, job) {
   try {
     const page = await context.newPage();
     await page.goto(job.login.url, { timeout: TIMEOUT });
-    for (const step of job.login.steps) await perform(page, step, []);
-    await page.waitForLoadState("networkidle", { timeout: TIMEOUT });
+    const steps = [...job.login.steps], last = steps.pop();
+    for (const step of steps) await perform(page, step, []);
+    await Promise.all([page.waitForNavigation({ timeout: TIMEOUT }), perform(page, last, [])]);
     return await context.storageState();
   } finally {
     await context.close();

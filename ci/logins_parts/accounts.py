@@ -10,7 +10,7 @@ from judge import Item, judge, plain, tokens
 from learn import Commis, part
 from members import FIRST, SECOND, Members
 
-NAMES = "djangoadmin oscar roundup mediawiki dokuwiki wagtail flaskadmin helpdesk".split()
+NAMES = "djangoadmin oscar roundup mediawiki dokuwiki wagtail flaskadmin helpdesk trac".split()
 VERDICTS = ["verified and whole", "declined rightly", "draft", "declined wrongly", "failed", "wrong"]
 
 
@@ -33,9 +33,12 @@ class Learner:
         """Seals a login of each account; why one could not be, else nothing."""
         for account in (FIRST, SECOND):
             os.environ["LOGINS_NAME"], os.environ["LOGINS_WORD"] = self.app.account(account), self.app.words[account]
-            fill = [it for field, name in zip(self.app.fields, ("NAME", "WORD")) for it in ("--fill", f"{field}=env:LOGINS_{name}")]
+            if self.app.basic:
+                fill = ["--basic", "env:LOGINS_NAME,env:LOGINS_WORD"]
+            else:
+                fill = [it for field, name in zip(self.app.fields, ("NAME", "WORD")) for it in ("--fill", f"{field}=env:LOGINS_{name}")]
             url = f"http://{self.app.hosts[0]}{self.app.login}"
-            code, out, err = self.commis.call("session", "login", account, url, *fill, *self.app.more, seconds=90)
+            code, out, err = self.commis.call("session", "login", account, url, *fill, seconds=90)
             if code != 0:
                 return f"login: {(err or out).strip()[-300:]}"
         return ""

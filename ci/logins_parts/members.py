@@ -13,6 +13,7 @@ class Behind(Task):
     """A task of an account. `truth` takes the values and the account; `None` for what the account may not see."""
 
     # What a stranger gets is the same: the recipe needs no login.
+    ways: tuple = ("steps", "har")
     public: bool = False
     # What the accounts share, so that a second login proves nothing.
     shared: bool = False
@@ -29,8 +30,8 @@ class Members(App):
     login = "/login"
     # What `session login` fills in, and the accounts' names and passwords.
     fields = ('textbox "Username"', 'textbox "Password"')
-    # More for `session login`.
-    more = ()
+    # The server asks for name and password, and no page.
+    basic = False
     # Where the application makes its own passwords.
     words = {FIRST: "Grey-Heron-41", SECOND: "Blue-Tit-87"}
 

@@ -89,6 +89,12 @@ enum Command {
         /// Another value, to prove the recipe on. Repeatable
         #[arg(long, value_name = "NAME=VALUE", value_parser = pair)]
         second: Vec<(String, String)>,
+        /// Do it with this login of the vault
+        #[arg(long, value_name = "NAME")]
+        login: Option<String>,
+        /// Another account's login, which must be refused or get something else
+        #[arg(long, value_name = "NAME", requires = "login")]
+        second_login: Option<String>,
     },
     /// Say what its traffic shows of how sites keep logins; 1 where something was found
     Audit {
@@ -195,14 +201,16 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
             }
             ("show", body)
         }
-        Command::Learn { id, task, name, param, second } => {
+        Command::Learn { id, task, name, param, second, login, second_login } => {
             let values = |all: &[(String, String)]| -> BTreeMap<String, String> {
                 all.iter().cloned().collect()
             };
             let (params, second) = (values(param), values(second));
             let mut body = json!({"id": id, "task": task, "params": params, "second": second});
-            if let Some(it) = name {
-                body["name"] = it.as_str().into();
+            for (key, it) in [("name", name), ("login", login), ("second_login", second_login)] {
+                if let Some(it) = it {
+                    body[key] = it.as_str().into();
+                }
             }
             ("learn", body)
         }

@@ -118,6 +118,13 @@ pub fn picks_a_login(row: &Row, who: &Principal) -> bool {
     row.spec.need == Need::Login && who.scopes.is_none()
 }
 
+/// Whether the arguments name a login to learn with, where nobody named one to whoever asks.
+pub fn names_a_login(row: &Row, args: &JsonObject, who: &Principal) -> bool {
+    let named = |name: &str| args.get(name).is_some_and(|it| !it.is_null());
+    let learns = row.spec.name.ends_with("_learn");
+    who.scopes.is_none() && learns && (named("login") || named("second_login"))
+}
+
 /// Operations that are tools, under their tools' names.
 pub fn rows(wanted: &Wanted) -> impl Iterator<Item = (&'static str, &'static Row)> + use<> {
     let (all, browse) = (wanted.all, wanted.browse);
