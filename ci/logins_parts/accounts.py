@@ -10,7 +10,7 @@ from judge import Item, judge, plain, tokens
 from learn import Commis, part
 from members import FIRST, SECOND, Members
 
-NAMES = "djangoadmin oscar roundup mediawiki dokuwiki wagtail flaskadmin helpdesk trac".split()
+NAMES = "djangoadmin oscar roundup mediawiki dokuwiki wagtail flaskadmin helpdesk trac todo".split()
 VERDICTS = ["verified and whole", "declined rightly", "draft", "declined wrongly", "failed", "wrong"]
 
 
@@ -61,7 +61,7 @@ class Learner:
         line = {"task": f"{task.name} (HAR)", "notes": []}
         if trouble := recorder.record(task, path, self.form(FIRST)):
             return {**line, "right": "failed", "why": f"no recording: {trouble}"}
-        alone = self.learn(task, ["--har", path], [])
+        alone = self.learn(task, ["--har", path, "--force"], [])
         if not task.public:
             wants = bool(part(self.commis.recipe(task.name), "login"))
             if alone["outcome"] == "verified":

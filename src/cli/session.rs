@@ -122,10 +122,13 @@ enum Command {
         #[arg(long, value_name = "DIR", requires = "pictures")]
         out: Option<PathBuf>,
     },
-    /// Write one that has ended to a file, to be shared
+    /// Write one that has ended to a file, to be shared; one that was recorded behind a login is asked for first
     Export {
         id: String,
         file: PathBuf,
+        /// Also one that holds what an account saw, unasked
+        #[arg(long)]
+        yes: bool,
     },
     /// Take in what `export` wrote
     Import {
@@ -166,7 +169,8 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
     // Files: as large as they are, and no daemon is asked.
     let all = || wire::home(global).map(|it| Sessions::new(&it.sessions));
     match &command {
-        Command::Export { id, file } => {
+        Command::Export { id, file, yes } => {
+            may_export(&all()?, id, *yes)?;
             let bytes = all()?.export(id)?;
             written(file, &bytes)?;
             let data =
@@ -268,6 +272,18 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
         _ => false,
     };
     Ok(u8::from(failed))
+}
+
+/// Fails with `USAGE` where the session holds what an account saw, and nobody says that it may go.
+fn may_export(all: &Sessions, id: &str, yes: bool) -> Result<()> {
+    if yes || !all.load(id)?.0.private {
+        return Ok(());
+    }
+    let what = format!("{id} was recorded behind a login: it holds what the account saw");
+    if wire::confirmed(&format!("{what}; write it to a file?")) {
+        return Ok(());
+    }
+    Err(Error::new(Code::Usage, what).hint("look through it; `--yes` exports it"))
 }
 
 fn told_one(as_json: bool, data: &Value, told: &str) -> u8 {

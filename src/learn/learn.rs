@@ -521,6 +521,14 @@ impl<'a> Run<'a> {
             return Ok(ModelAnswer::default());
         };
         let recording = self.recording()?;
+        // What an account saw goes to nobody else unasked.
+        if recording.login_site.is_some() && !self.cx.settings.model.behind_login {
+            self.notes.push(
+                "no model was asked: the recording was made behind a login ([model] behind_login)"
+                    .to_owned(),
+            );
+            return Ok(ModelAnswer::default());
+        }
         let candidates = self.done::<CandidateSet>()?;
         let known = analyze::analyze(&recording, &candidates, &self.cx.settings.decision)?;
         if reject(known).is_none_or(|it| it.reason != Reason::Ambiguous) {

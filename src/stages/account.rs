@@ -245,4 +245,66 @@ mod tests {
         assert!(!of(&recording, "http://a.test/api/list"));
         assert!(!of(&recording, "http://a.test/orders/2026"), "it was typed as a parameter");
     }
+
+    fn signed_in(url: &str, after: ActionKind) -> SessionRecording {
+        let mut it: SessionRecording = serde_json::from_value(json!({
+            "task": "List my issues", "url": "http://a.test/", "driver": "steps", "typed": {}, "actions": [],
+            "final_answer": null, "page": {"url": "", "title": "", "visible_text": "", "has_password_field": false},
+            "exchanges": [], "blocked": [], "login_site": "a.test", "duration_ms": 1, "producer": "x"
+        }))
+        .unwrap();
+        it.actions = vec![Action::new(ActionKind::Navigate, Some("http://a.test/")), Action::new(after, None)];
+        let mut asked = exchange(0, "", None);
+        (asked.url, asked.after_action) = (url.to_owned(), Some(1));
+        asked.resource_type = ResourceType::Document;
+        it.exchanges = vec![asked];
+        it
+    }
+
+    fn request(it: &SessionRecording) -> RequestTemplate {
+        template(&it.exchanges[0]).unwrap().0
+    }
+
+    #[test]
+    fn a_second_login_tells_whose_a_constant_is() {
+        let of = |ours: &str, theirs: &str| {
+            let own = signed_in(ours, ActionKind::Click);
+            let second = signed_in(theirs, ActionKind::Click);
+            named_by_second_login(&request(&own), &own.exchanges[0], Some(&second), &BTreeMap::new())
+        };
+        let list = "http://a.test/issue?assigned=3&sort=date";
+        assert_eq!(of(list, list), AccountPart::None);
+        let named = |part: &str| AccountPart::Named(part.to_owned());
+        assert_eq!(of(list, "http://a.test/issue?assigned=4&sort=date"), named("query `assigned`"));
+        assert_eq!(of("http://a.test/users/3", "http://a.test/users/4"), named("path segment 2"));
+        assert_eq!(of(list, "http://a.test/login"), AccountPart::Unknown);
+        let uuid = |last: char| format!("http://a.test/o?u=0f2b7f0e-6c5e-4c1e-9f0c-1a2b3c4d5e6{last}");
+        assert_eq!(of(&uuid('a'), &uuid('b')), named("query `u`"), "a page makes none up here");
+    }
+
+    #[test]
+    fn with_one_login_a_number_that_a_page_gave_is_in_doubt() {
+        let of = |url: &str, after: ActionKind| {
+            let it = signed_in(url, after);
+            given_by_page(&request(&it), &it.exchanges[0], &it)
+        };
+        let list = "http://a.test/issue?assigned=3&sort=date";
+        assert!(of(list, ActionKind::Click).unwrap().contains("`assigned`"));
+        assert_eq!(of(list, ActionKind::Navigate), None, "the person wrote it");
+        assert_eq!(of("http://a.test/issue?status=1,2,3", ActionKind::Click), None);
+        assert_eq!(of("http://a.test/orders", ActionKind::Click), None);
+    }
+
+    #[test]
+    fn a_short_number_is_the_account_s_where_one_record_goes_by_it() {
+        let mut it = signed_in("http://a.test/users/3/orders", ActionKind::Click);
+        let mut me = exchange(1, "", None);
+        me.url = "http://a.test/me".to_owned();
+        me.excerpt = Some(Excerpt::Json(json!({"user": {"id": 3}, "unread": 7})));
+        it.exchanges.push(me.clone());
+        assert!(names_account(&it, &request(&it)));
+        me.excerpt = Some(Excerpt::Json(json!({"orders": [{"id": 3}], "unread": 3})));
+        it.exchanges[1] = me;
+        assert!(!names_account(&it, &request(&it)), "an item of a list, and a count");
+    }
 }
