@@ -16,8 +16,8 @@ use url::Url;
 
 use super::{
     Browser,
-    awaiting::{self, Owed},
     ask::{self, Ask},
+    awaiting::{self, Owed},
     bodies,
     cdp::Reply,
     failure::{Failed, see},

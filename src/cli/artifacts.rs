@@ -152,15 +152,7 @@ pub fn run(command: Command, global: &Global) -> Result<u8> {
 }
 
 /// Everything that is known, and everything that has a folder. Tasks that a process which is gone has left count as pending.
-/// A task, and whether what was recorded of it is as private as an account.
-#[derive(Serialize, schemars::JsonSchema)]
-pub struct ListedTask {
-    #[serde(flatten)]
-    row: TaskRow,
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    private: bool,
-}
-
+/// Whether what was recorded of the task holds what an account saw.
 fn is_private(store: &Store, row: &TaskRow) -> bool {
     let read = || -> Result<bool> {
         let id = TaskId::parse(&row.task_id)?;
@@ -181,15 +173,16 @@ fn ls(store: &Store, wanted: Option<Status>, json: bool) -> Result<u8> {
         }
     }
     rows.retain(|it| wanted.is_none_or(|status| it.status == status));
-    let rows: Vec<ListedTask> =
-        rows.into_iter().map(|row| ListedTask { private: is_private(store, &row), row }).collect();
+    for it in &mut rows {
+        it.private = is_private(store, it);
+    }
     if json {
         wire::out(&rows);
         return Ok(0);
     }
     let mut table = ruled(["task", "status", "why", "manifest", "attempts", "ended", ""]);
     let mut counts: BTreeMap<Status, usize> = BTreeMap::new();
-    for ListedTask { row: it, private } in rows {
+    for it in rows {
         *counts.entry(it.status).or_default() += 1;
         table.add_row([
             it.task_id,
@@ -201,7 +194,7 @@ fn ls(store: &Store, wanted: Option<Status>, json: bool) -> Result<u8> {
                 .and_then(|it| jiff::Timestamp::from_millisecond(it).ok())
                 .map(|it| it.strftime("%Y-%m-%d %H:%M").to_string())
                 .unwrap_or_default(),
-            if private { "private" } else { "" }.to_owned(),
+            if it.private { "private" } else { "" }.to_owned(),
         ]);
     }
     wire::line(&table.to_string());

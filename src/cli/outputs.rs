@@ -10,6 +10,7 @@ use commis_learn::Learned;
 use commis_recipe::model::Recipe;
 use commis_runner::RecipeRunResult;
 use commis_serve::operations::{TABLE, answered};
+use commis_state::TaskRow;
 
 /// Commands that print what an operation answers.
 const OPERATIONS: &[(&str, &str)] = &[
@@ -41,7 +42,7 @@ pub fn schemas() -> Value {
         ("recipe verify", answered::<Vec<verify::Row<'_>>>()),
         ("recipe check", answered::<Vec<check::Row>>()),
         ("recipe heal", answered::<Vec<heal::Row>>()),
-        ("artifacts ls", answered::<Vec<artifacts::ListedTask>>()),
+        ("artifacts ls", answered::<Vec<TaskRow>>()),
         ("artifacts shared", answered::<artifacts::Shared<'_>>()),
         ("artifacts verify", answered::<artifacts::Verified<'_>>()),
         ("doctor", answered::<Vec<doctor::Check>>()),

@@ -11,7 +11,8 @@ use commis_base::{
     settings::Display,
 };
 use commis_browser::{
-    Ask, Browser, Element, Fill, Plan, Step, Told, Wait, asked_value, desk::Target, find_visible_chromium,
+    Ask, Browser, Element, Fill, Plan, Step, Told, Wait, asked_value, desk::Target,
+    find_visible_chromium,
 };
 use commis_learn::{BrowserPool, Secrets};
 use commis_net::egress::EgressPolicy;
@@ -156,7 +157,9 @@ fn at_terminal() -> Ask {
             let line = read.await.ok().and_then(std::io::Result::ok).unwrap_or_default();
             let value = line.trim();
             if value.is_empty() {
-                return Err(Error::new(Code::Interrupted, "nothing was typed").hint("nothing was kept"));
+                return Err(
+                    Error::new(Code::Interrupted, "nothing was typed").hint("nothing was kept")
+                );
             }
             Ok(Zeroizing::new(value.to_owned()))
         })

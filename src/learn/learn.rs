@@ -639,9 +639,7 @@ impl<'a> Run<'a> {
     /// redacted before it goes anywhere.
     async fn record_as(&mut self, example: usize, login: usize) -> Result<SessionRecording> {
         let is_first = (example, login) == (0, 0);
-        if is_first
-            && let Some(it) = self.taken.take()
-        {
+        if is_first && let Some(it) = self.taken.take() {
             self.session = Some(LiveSession { context: None, values: it.live });
             return Ok(it.recording);
         }

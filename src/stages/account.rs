@@ -128,10 +128,14 @@ pub fn named_by_second_login(
     for it in theirs.exchanges.iter().filter(asked) {
         let Some((asked, _)) = template(it) else { continue };
         match read_back(request, &asked, values, &passing) {
-            Ok(read) if read.iter().all(|(name, it)| values.get(name).is_none_or(|own| own == it)) => {
+            Ok(read)
+                if read.iter().all(|(name, it)| values.get(name).is_none_or(|own| own == it)) =>
+            {
                 return AccountPart::None;
             }
-            Err(part) if (it.after_action, it.resource_type) == (own.after_action, own.resource_type) => {
+            Err(part)
+                if (it.after_action, it.resource_type) == (own.after_action, own.resource_type) =>
+            {
                 named = Some(part);
             }
             _ => {}
@@ -253,7 +257,10 @@ mod tests {
             "exchanges": [], "blocked": [], "login_site": "a.test", "duration_ms": 1, "producer": "x"
         }))
         .unwrap();
-        it.actions = vec![Action::new(ActionKind::Navigate, Some("http://a.test/")), Action::new(after, None)];
+        it.actions = vec![
+            Action::new(ActionKind::Navigate, Some("http://a.test/")),
+            Action::new(after, None),
+        ];
         let mut asked = exchange(0, "", None);
         (asked.url, asked.after_action) = (url.to_owned(), Some(1));
         asked.resource_type = ResourceType::Document;
@@ -270,7 +277,12 @@ mod tests {
         let of = |ours: &str, theirs: &str| {
             let own = signed_in(ours, ActionKind::Click);
             let second = signed_in(theirs, ActionKind::Click);
-            named_by_second_login(&request(&own), &own.exchanges[0], Some(&second), &BTreeMap::new())
+            named_by_second_login(
+                &request(&own),
+                &own.exchanges[0],
+                Some(&second),
+                &BTreeMap::new(),
+            )
         };
         let list = "http://a.test/issue?assigned=3&sort=date";
         assert_eq!(of(list, list), AccountPart::None);
@@ -278,7 +290,8 @@ mod tests {
         assert_eq!(of(list, "http://a.test/issue?assigned=4&sort=date"), named("query `assigned`"));
         assert_eq!(of("http://a.test/users/3", "http://a.test/users/4"), named("path segment 2"));
         assert_eq!(of(list, "http://a.test/login"), AccountPart::Unknown);
-        let uuid = |last: char| format!("http://a.test/o?u=0f2b7f0e-6c5e-4c1e-9f0c-1a2b3c4d5e6{last}");
+        let uuid =
+            |last: char| format!("http://a.test/o?u=0f2b7f0e-6c5e-4c1e-9f0c-1a2b3c4d5e6{last}");
         assert_eq!(of(&uuid('a'), &uuid('b')), named("query `u`"), "a page makes none up here");
     }
 

@@ -2,8 +2,6 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests alone compile it")]
 
-use std::collections::BTreeMap;
-
 use commis_artifacts::{
     payloads::{Judged, Reject, SecondRecording},
     recording::{

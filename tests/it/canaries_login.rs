@@ -149,17 +149,41 @@ fn no_canary_of_two_accounts_leaves_what_is_learned_with_them() {
         (out.status.success(), text(&out.stdout) + &text(&out.stderr))
     };
     for (account, at) in ACCOUNTS.iter().zip(["A", "B"]) {
-        let (name, word) = (format!("textbox \"Name\"=env:NAME_{at}"), format!("css=input[name=password]=env:WORD_{at}"));
-        let (well, said) =
-            run(&["session", "login", account, "http://orders.test/", "--fill", &name, "--fill", &word]);
+        let (name, word) = (
+            format!("textbox \"Name\"=env:NAME_{at}"),
+            format!("css=input[name=password]=env:WORD_{at}"),
+        );
+        let (well, said) = run(&[
+            "session",
+            "login",
+            account,
+            "http://orders.test/",
+            "--fill",
+            &name,
+            "--fill",
+            &word,
+        ]);
         assert!(well, "{said}");
     }
     let steps = given.path().join("steps.yaml");
     write(&steps, "- wait_for: { text: \"4 orders\" }\n");
     let steps = steps.to_str().unwrap();
     let (_, said) = run(&[
-        "recipe", "learn", "--url", "http://orders.test/", "--steps", steps, "--task", "List my orders", "--name", "orders",
-        "--login", "mira", "--second-login", "tomas", "--json",
+        "recipe",
+        "learn",
+        "--url",
+        "http://orders.test/",
+        "--steps",
+        steps,
+        "--task",
+        "List my orders",
+        "--name",
+        "orders",
+        "--login",
+        "mira",
+        "--second-login",
+        "tomas",
+        "--json",
     ]);
     let learned: Value = serde_json::from_str(said.lines().next().unwrap_or_default())
         .or_else(|_| serde_json::from_str(said[..=said.rfind('}').unwrap_or_default()].trim()))

@@ -588,6 +588,7 @@ fn values_that_were_not_driven_verify_too() {
     let with = |q: &str| SecondRecording {
         recording: None,
         values: BTreeMap::from([("q".to_owned(), q.to_owned())]),
+        second_login: None,
     };
     let mut server = Server::new(|_, _| ok(&hits("any", "1")));
     let (draft, _) = {
