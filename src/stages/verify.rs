@@ -17,7 +17,7 @@ use super::judge::{
 };
 use super::length::{self, Answer, Findings, more_than_shown};
 use super::login::Own;
-use super::refutation::{Failure, Halt, Proof, final_, heard};
+use super::refutation::{Failure, Halt, Proof, final_, freeze_optional, heard};
 use super::seen::seen_on_page;
 use super::witness::{asks_for_order, coverage, named_group};
 use commis_artifacts::{
@@ -179,16 +179,6 @@ pub async fn verify(
     }
     freeze_optional(draft, &mut report);
     Ok(report)
-}
-
-/// What was not shown to have an effect is published as a constant.
-fn freeze_optional(draft: &RecipeDraftMinimized, report: &mut VerificationReport) {
-    report.frozen = draft
-        .parameters
-        .iter()
-        .filter(|it| !it.required && !report.effective.contains(&it.name))
-        .map(|it| it.name.clone())
-        .collect();
 }
 
 /// By how much more than A from itself B must differ from A, basis points: a counter or a stamp in the answer is not an effect.
