@@ -21,9 +21,10 @@ use super::{
     pages::pages,
     read_back::{literal_of, read_back},
     request::{identifier, template},
+    subject::second_login_shown,
     validate::captured,
     weave::{Found, USUAL, as_number, forms, weave},
-    witness::{list_length, second_login_shown, witness},
+    witness::{list_length, witness},
 };
 use commis_artifacts::{
     payloads::{

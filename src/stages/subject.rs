@@ -57,6 +57,19 @@ pub fn of_first(it: &SessionRecording, second: &SecondRecording) -> Option<Subje
     }
 }
 
+/// What the page showed the second login where it showed the first one the data, if that is built alike.
+pub fn second_login_shown(
+    recording: &SessionRecording,
+    second: &SecondRecording,
+) -> Option<ShownBlock> {
+    let theirs = second.second_login.as_ref()?;
+    let at = of_first(recording, second)?.at;
+    let own = recording.page.shown.get(at)?;
+    let block = theirs.page.shown.get(of_session(theirs, Some(recording))?.at)?;
+    let alike = block.is_record == own.is_record && block.fields == own.fields;
+    (alike && block.heading == own.heading).then(|| block.clone())
+}
+
 /// Blocks whose items came before anything was typed, and not again after it: recommendations and the like.
 fn early(recording: &SessionRecording) -> BTreeSet<usize> {
     // A HAR does not tell what came after what was done.

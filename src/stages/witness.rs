@@ -67,19 +67,6 @@ pub fn witness(
     Some(Witness { task: recording.task.clone(), first, second, rival, further })
 }
 
-/// What the page showed the second login where it showed the first one the data, if that is built alike.
-pub fn second_login_shown(
-    recording: &SessionRecording,
-    second: &SecondRecording,
-) -> Option<ShownBlock> {
-    let theirs = second.second_login.as_ref()?;
-    let at = subject::of_first(recording, second)?.at;
-    let own = recording.page.shown.get(at)?;
-    let block = theirs.page.shown.get(subject::of_session(theirs, Some(recording))?.at)?;
-    let alike = block.is_record == own.is_record && block.fields == own.fields;
-    (alike && block.heading == own.heading).then(|| block.clone())
-}
-
 /// Leaves out the rows at the end that only further pages of the list hold, and counts them.
 fn without_further(block: &mut ShownBlock, pages: &[Value]) -> u32 {
     let Some((own, further)) = pages.split_first().filter(|it| !it.1.is_empty()) else { return 0 };
