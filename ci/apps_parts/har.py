@@ -60,9 +60,9 @@ class Recorder:
         )
         return self
 
-    def record(self, task, path):
-        """Nothing, or why there is no recording."""
-        job = {"url": fill(task.url, task.examples[0]), "steps": fill(task.steps, task.examples[0]), "path": path}
+    def record(self, task, path, login=None):
+        """Nothing, or why there is no recording. `login`: the page and the steps by which the session was logged in before."""
+        job = {"url": fill(task.url, task.examples[0]), "steps": fill(task.steps, task.examples[0]), "path": path, "login": login}
         try:
             self.child.stdin.write(json.dumps(job) + "\n")
             self.child.stdin.flush()

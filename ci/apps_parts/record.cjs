@@ -57,8 +57,25 @@ async function perform(page, step, finished) {
   throw new Error(`${kind} is no step`);
 }
 
+// What a context holds of a site once the form was sent: who records is logged in already.
+async function loggedIn(browser, job) {
+  if (!job.login) return undefined;
+  const context = await browser.newContext({ viewport: { width: 1280, height: 800 } });
+  try {
+    const page = await context.newPage();
+    await page.goto(job.login.url, { timeout: TIMEOUT });
+    const steps = [...job.login.steps], last = steps.pop();
+    for (const step of steps) await perform(page, step, []);
+    await Promise.all([page.waitForNavigation({ timeout: TIMEOUT }), perform(page, last, [])]);
+    return await context.storageState();
+  } finally {
+    await context.close();
+  }
+}
+
 async function record(browser, job) {
-  const context = await browser.newContext({ recordHar: { path: job.path, content: "embed" }, viewport: { width: 1280, height: 800 } });
+  const storageState = await loggedIn(browser, job);
+  const context = await browser.newContext({ storageState, recordHar: { path: job.path, content: "embed" }, viewport: { width: 1280, height: 800 } });
   try {
     const page = await context.newPage();
     const finished = [];

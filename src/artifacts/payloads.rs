@@ -106,12 +106,15 @@ impl Outcome {
 }
 
 /// `01b`: the second example driven in the browser; empty when there is none or the driver cannot drive.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SecondRecording {
     pub recording: Option<SessionRecording>,
     /// The second example's values, whether driven or not.
     pub values: BTreeMap<String, String>,
+    /// The first example driven with the second login; absent where the task has none, or its pages do not lead there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub second_login: Option<SessionRecording>,
 }
 
 /// `02`: at most eight, best first.
@@ -292,6 +295,9 @@ pub struct RecipeDraft {
     pub deterministic: bool,
     /// Nothing was sent: the captured answer itself stood in.
     pub captured_only: bool,
+    /// Of a recorded session that was logged in, what a stranger is not answered.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub needs_login: bool,
     /// Parts that carry what was typed (`query:q`, `json:/a`, `form:q`, `path:2`): never left out.
     pub carries: Vec<String>,
     /// The first replay was compared with what the recording holds of the answer.
@@ -374,6 +380,9 @@ pub struct RecipeDraftMinimized {
     pub response: ResponseSpec,
     pub transport: TransportKind,
     pub captured_only: bool,
+    /// Of a recorded session that was logged in, what a stranger is not answered.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub needs_login: bool,
     /// Why each parameter is one.
     pub evidence: BTreeMap<String, String>,
     /// Values of the recorded example.
@@ -391,6 +400,12 @@ pub struct RecipeDraftMinimized {
     /// The part of the request that holds the time of the recording, so that its answer is about that time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub moment: Option<String>,
+    /// The part of the request that a page of the login gave, and that may name its account, as far as one account tells.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub account_part: Option<String>,
+    /// What the page showed the second login, asked for the first example.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub second_login_shown: Option<ShownBlock>,
     /// What the page of each example showed of the data, the second absent where it was not driven.
     #[serde(default)]
     pub witness: Option<Witness>,

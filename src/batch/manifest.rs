@@ -208,9 +208,6 @@ fn check(
     if entry.login.is_none() && entry.second_login.is_some() {
         return Err(invalid("second_login needs login"));
     }
-    if entry.login.is_some() && !matches!(source, Source::Live { .. }) {
-        return Err(invalid("a HAR is learned from without a login"));
-    }
     let logins = entry.login.iter().chain(&entry.second_login);
     let logins = logins.map(|it| it.parse()).collect::<Result<_>>()?;
     let mut task = Task {

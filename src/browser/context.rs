@@ -16,13 +16,14 @@ use url::Url;
 
 use super::{
     Browser,
+    ask::{self, Ask},
     awaiting::{self, Owed},
     bodies,
     cdp::Reply,
     failure::{Failed, see},
     fetch::InPageFetch,
     guard, page,
-    plan::{Plan, Step, Wait},
+    plan::{Fill, Plan, Step, Wait},
     proxy::Proxy,
     recorder::{Asked, Recorder},
     request::ContextRequest,
@@ -62,6 +63,24 @@ pub struct Context {
     /// Keeps the process.
     browser: Browser,
     failure: Option<Box<RawFailure>>,
+    /// Who is asked for what the plan does not hold.
+    ask: Option<Ask>,
+}
+
+/// Fills in what a person says, when the field is there: a code is sent by then, and does not last.
+async fn fill_asked(
+    shared: &Arc<Shared>,
+    field: &Fill,
+    label: &str,
+    ask: &Ask,
+    timeout: Duration,
+) -> Result<()> {
+    let with = |value: &str| Step::Fill(Fill { value: value.to_owned(), ..field.clone() });
+    steps::perform(shared, &with(""), timeout).await?;
+    let value = ask(label.to_owned()).await?;
+    commis_redact::hide_all(std::slice::from_ref(&value));
+    shared.lock().secrets.push(value.clone());
+    steps::perform(shared, &with(&value), timeout).await
 }
 
 /// What is told of a recording as it is made, raw.
@@ -104,7 +123,7 @@ impl Context {
         // From here on, dropping disposes of it.
         let (ready, setup) = tokio::sync::oneshot::channel();
         let pump = tokio::spawn(guard::run(Arc::clone(&shared), events, ready));
-        let context = Self { shared, pump, http, browser, failure: None };
+        let context = Self { shared, pump, http, browser, failure: None, ask: None };
         let timeout = tokio::time::timeout(SETUP_TIMEOUT, context.open_page(setup)).await;
         timeout.unwrap_or_else(|_| {
             Err(Error::new(Code::BrowserFailed, "a new page did not come up"))
@@ -160,6 +179,11 @@ impl Context {
         self.failure.take()
     }
 
+    /// Who is asked for values of a plan that it does not hold ([`asked_value`](super::asked_value)).
+    pub fn asks(&mut self, ask: Ask) {
+        self.ask = Some(ask);
+    }
+
     /// [`Self::record_then`], with each step told as it is done.
     pub async fn record_told(
         &mut self,
@@ -192,7 +216,12 @@ impl Context {
         for (n, step) in std::iter::once(&first).chain(&plan.steps).enumerate() {
             let at = Instant::now();
             shared.lock().took = None;
-            let done = steps::perform(shared, step, plan.timeout).await;
+            let done = match ask::label(step).zip(self.ask.as_ref()) {
+                Some(((field, label), ask)) => {
+                    fill_asked(shared, field, label, ask, plan.timeout).await
+                }
+                None => steps::perform(shared, step, plan.timeout).await,
+            };
             // While a wait lasts, the page does what the step before it set off.
             let until = if matches!(step, Step::WaitFor(_)) { Instant::now() } else { at };
             tell_requests(shared, &mut seen, until, told);

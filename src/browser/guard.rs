@@ -198,13 +198,20 @@ fn handle(shared: &Arc<Shared>, event: &Event, ready: &mut Option<oneshot::Sende
             #[derive(Deserialize)]
             struct Challenge {
                 source: Option<String>,
+                #[serde(default)]
+                origin: String,
             }
             if let Some(Asked { request_id, auth_challenge }) = event.read() {
                 // The proxy is our own, and passes no question of a server on as one of a proxy. Where a server asks, full
                 // Chromium would wait for a person; so the page gets the 401.
                 let answer = match auth_challenge.source.as_deref() {
                     Some("Proxy") => shared.proxy.credentials(),
-                    _ => json!({ "response": "CancelAuth" }),
+                    _ => shared
+                        .lock()
+                        .basic
+                        .as_mut()
+                        .and_then(|it| it.answer(&request_id, &auth_challenge.origin))
+                        .unwrap_or_else(|| json!({ "response": "CancelAuth" })),
                 };
                 let params = json!({ "requestId": request_id, "authChallengeResponse": answer });
                 shared.cdp.post(session, "Fetch.continueWithAuth", params);

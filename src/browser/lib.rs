@@ -4,6 +4,7 @@
 //! Nothing of it listens on a port but the egress proxies, on loopback. Raw recordings leave this module in memory only.
 
 mod aim;
+mod ask;
 mod awaiting;
 mod bodies;
 mod by_hand;
@@ -73,6 +74,7 @@ use serde::Deserialize;
 use serde_json::json;
 
 pub use self::{
+    ask::{Ask, asked_value},
     by_hand::Typed,
     context::{Context, Told},
     flags::{KEPT_IN, check as check_arguments},

@@ -12,8 +12,9 @@ use std::{
 
 use serde::Deserialize;
 use serde_json::{Value, json};
+use zeroize::Zeroizing;
 
-use super::{Context, cdp::Cdp, page, recorder::Recorder, shared::Shared};
+use super::{Context, ask::Basic, cdp::Cdp, page, recorder::Recorder, shared::Shared};
 use commis_base::error::{Code, Error, Result};
 use commis_net::egress::site_of;
 use commis_recipe::model::StorageArea;
@@ -145,6 +146,11 @@ impl Context {
         let url = page::url(&shared.cdp, &frame).await?;
         let tabs = shared.lock().tabs.as_ref().map_or(1, |it| it.last);
         Ok(url == "about:blank" && tabs == 1 && all_cookies(shared).await?.is_empty())
+    }
+
+    /// Answers the servers of the address' site that ask for a name and a password (HTTP Basic), until the context goes.
+    pub fn answer_basic(&self, url: &str, name: Zeroizing<String>, password: Zeroizing<String>) {
+        self.shared().lock().basic = Some(Basic::new(url, name, password));
     }
 
     /// Puts a login into this context, which has to be fresh; how many of its cookies the browser did not take. Fails with

@@ -14,6 +14,7 @@ use url::Url;
 use zeroize::Zeroizing;
 
 use super::{
+    ask::Basic,
     cdp::{self, Cdp, Event},
     feed::{Feed, Kind, More},
     heard::Heard,
@@ -97,6 +98,8 @@ pub struct State {
     pub crashed: bool,
     /// Typed, and to stay nowhere.
     pub secrets: Vec<Zeroizing<String>>,
+    /// What a server of the login's site is told that asks for a name and a password.
+    pub basic: Option<Basic>,
     /// Which of them are typed at named hosts alone.
     pub bound: Vec<BoundSecret>,
     /// How the next dialog is answered, where a step said so, and what is typed into one that asks.

@@ -26,9 +26,9 @@ use commis_base::{
     error::{Code, Error, Result},
     ids::TaskId,
 };
-use commis_learn::rebuild;
+use commis_learn::{StoredTask, rebuild};
 use commis_stages::STAGES;
-use commis_state::{State, Status, now_ms};
+use commis_state::{State, Status, TaskRow, now_ms};
 
 /// Tasks that are taken away before it is looked again what is in use.
 const AT_A_TIME: usize = 100;
@@ -38,7 +38,8 @@ const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 pub enum Command {
     /// List the tasks and where they stand
     ///
-    /// With --json: a list of {task_id, manifest, name, host, status, why, attempts, began_ms, ended_ms}.
+    /// With --json: a list of {task_id, manifest, name, host, status, why, attempts, began_ms, ended_ms}, and `private` where
+    /// the recording was made behind a login: it holds what the account saw.
     Ls {
         /// Those alone that stand so: pending, recording, analyzing, verified, draft (or saved_draft), needs_selection,
         /// non_recipeable, failed
@@ -151,6 +152,17 @@ pub fn run(command: Command, global: &Global) -> Result<u8> {
 }
 
 /// Everything that is known, and everything that has a folder. Tasks that a process which is gone has left count as pending.
+/// Whether what was recorded of the task holds what an account saw.
+fn is_private(store: &Store, row: &TaskRow) -> bool {
+    let read = || -> Result<bool> {
+        let id = TaskId::parse(&row.task_id)?;
+        let Some(folder) = store.peek(&id)? else { return Ok(false) };
+        Ok(StoredTask::read(&folder, &id)?.is_some_and(|it| it.is_private()))
+    };
+    // What cannot be read is told by `artifacts verify`.
+    read().unwrap_or_default()
+}
+
 fn ls(store: &Store, wanted: Option<Status>, json: bool) -> Result<u8> {
     let state = State::open(store.root())?;
     rebuild(store, &state)?;
@@ -161,11 +173,14 @@ fn ls(store: &Store, wanted: Option<Status>, json: bool) -> Result<u8> {
         }
     }
     rows.retain(|it| wanted.is_none_or(|status| it.status == status));
+    for it in &mut rows {
+        it.private = is_private(store, it);
+    }
     if json {
         wire::out(&rows);
         return Ok(0);
     }
-    let mut table = ruled(["task", "status", "why", "manifest", "attempts", "ended"]);
+    let mut table = ruled(["task", "status", "why", "manifest", "attempts", "ended", ""]);
     let mut counts: BTreeMap<Status, usize> = BTreeMap::new();
     for it in rows {
         *counts.entry(it.status).or_default() += 1;
@@ -179,6 +194,7 @@ fn ls(store: &Store, wanted: Option<Status>, json: bool) -> Result<u8> {
                 .and_then(|it| jiff::Timestamp::from_millisecond(it).ok())
                 .map(|it| it.strftime("%Y-%m-%d %H:%M").to_string())
                 .unwrap_or_default(),
+            if it.private { "private" } else { "" }.to_owned(),
         ]);
     }
     wire::line(&table.to_string());

@@ -285,6 +285,9 @@ enum Command {
         /// Another value, to prove the recipe on. Repeatable
         #[arg(long, value_name = "NAME=VALUE", value_parser = pair)]
         second: Vec<(String, String)>,
+        /// Another account's login, which must be refused or get something else; the first is the one of --as
+        #[arg(long, value_name = "NAME")]
+        second_login: Option<String>,
     },
     Handoff {
         /// What the person is to do
@@ -460,13 +463,16 @@ impl Desk {
             Command::Status => ("status", none()),
             Command::Steps => return self.steps().await,
             Command::Clear => ("clear", none()),
-            Command::Learn { task, name, param, second } => {
+            Command::Learn { task, name, param, second, second_login } => {
                 let values =
                     |all: Vec<(String, String)>| all.into_iter().collect::<BTreeMap<_, _>>();
                 let mut args =
                     json!({"task": task, "params": values(param), "second": values(second)});
                 if let Some(it) = name {
                     args["name"] = it.into();
+                }
+                if let Some(it) = second_login {
+                    args["second_login"] = it.into();
                 }
                 return self.learn(args).await;
             }

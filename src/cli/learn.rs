@@ -60,8 +60,8 @@ pub struct Args {
     /// A value of the second example
     #[arg(long, value_name = "NAME=VALUE")]
     pub second: Vec<String>,
-    /// Open the pages with this login of the vault: `commis session login` makes one
-    #[arg(long, value_name = "NAME", conflicts_with_all = ["har", "manual"])]
+    /// Open the pages with this login of the vault, and prove what a HAR holds with it: `commis session login` makes one
+    #[arg(long, value_name = "NAME", conflicts_with = "manual")]
     pub login: Option<String>,
     /// Another account's login, which must be refused or get something else
     #[arg(long, value_name = "NAME", requires = "login")]

@@ -89,6 +89,12 @@ enum Command {
         /// Another value, to prove the recipe on. Repeatable
         #[arg(long, value_name = "NAME=VALUE", value_parser = pair)]
         second: Vec<(String, String)>,
+        /// Do it with this login of the vault
+        #[arg(long, value_name = "NAME")]
+        login: Option<String>,
+        /// Another account's login, which must be refused or get something else
+        #[arg(long, value_name = "NAME", requires = "login")]
+        second_login: Option<String>,
     },
     /// Say what its traffic shows of how sites keep logins; 1 where something was found
     Audit {
@@ -116,10 +122,13 @@ enum Command {
         #[arg(long, value_name = "DIR", requires = "pictures")]
         out: Option<PathBuf>,
     },
-    /// Write one that has ended to a file, to be shared
+    /// Write one that has ended to a file, to be shared; one that was recorded behind a login is asked for first
     Export {
         id: String,
         file: PathBuf,
+        /// Also one that holds what an account saw, unasked
+        #[arg(long)]
+        yes: bool,
     },
     /// Take in what `export` wrote
     Import {
@@ -160,7 +169,8 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
     // Files: as large as they are, and no daemon is asked.
     let all = || wire::home(global).map(|it| Sessions::new(&it.sessions));
     match &command {
-        Command::Export { id, file } => {
+        Command::Export { id, file, yes } => {
+            may_export(&all()?, id, *yes)?;
             let bytes = all()?.export(id)?;
             written(file, &bytes)?;
             let data =
@@ -195,14 +205,16 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
             }
             ("show", body)
         }
-        Command::Learn { id, task, name, param, second } => {
+        Command::Learn { id, task, name, param, second, login, second_login } => {
             let values = |all: &[(String, String)]| -> BTreeMap<String, String> {
                 all.iter().cloned().collect()
             };
             let (params, second) = (values(param), values(second));
             let mut body = json!({"id": id, "task": task, "params": params, "second": second});
-            if let Some(it) = name {
-                body["name"] = it.as_str().into();
+            for (key, it) in [("name", name), ("login", login), ("second_login", second_login)] {
+                if let Some(it) = it {
+                    body[key] = it.as_str().into();
+                }
             }
             ("learn", body)
         }
@@ -260,6 +272,18 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
         _ => false,
     };
     Ok(u8::from(failed))
+}
+
+/// Fails with `USAGE` where the session holds what an account saw, and nobody says that it may go.
+fn may_export(all: &Sessions, id: &str, yes: bool) -> Result<()> {
+    if yes || !all.load(id)?.0.private {
+        return Ok(());
+    }
+    let what = format!("{id} was recorded behind a login: it holds what the account saw");
+    if wire::confirmed(&format!("{what}; write it to a file?")) {
+        return Ok(());
+    }
+    Err(Error::new(Code::Usage, what).hint("look through it; `--yes` exports it"))
 }
 
 fn told_one(as_json: bool, data: &Value, told: &str) -> u8 {

@@ -11,7 +11,8 @@ use commis_base::{
     settings::Display,
 };
 use commis_browser::{
-    Browser, Element, Fill, Plan, Step, Told, Wait, desk::Target, find_visible_chromium,
+    Ask, Browser, Element, Fill, Plan, Step, Told, Wait, asked_value, desk::Target,
+    find_visible_chromium,
 };
 use commis_learn::{BrowserPool, Secrets};
 use commis_net::egress::EgressPolicy;
@@ -22,11 +23,14 @@ const OPEN: Duration = Duration::from_secs(30);
 /// Log in once, and keep it: in a window, by a form, or what an open page holds
 ///
 /// With an address alone a window is opened; log in, then close it or press Enter here. With --fill the form is filled in without a
-/// window, with values that variables hold; a field that comes only when the one before was sent is waited for. Without an address what the context of `commis browse` holds of its page's site is
+/// window, with values that variables hold, or that you type here when the field is there (ask:CODE); a field that comes only when
+/// the one before was sent is waited for. With --basic the site's server is told name and password (HTTP Basic). Without an address what the context of `commis browse` holds of its page's site is
 /// kept. Only cookies and stored values of the address' own site are, sealed on disk; `--as NAME` uses them.
 ///
 /// Examples:
 ///   commis session login shop https://shop.test/login
+///   commis session login bank https://bank.test/ --fill 'css=#user=env:NAME' --fill 'css=#pin=env:PIN' --fill 'css=#code=ask:CODE'
+///   commis session login wiki https://wiki.test/login --basic env:NAME,env:WORD
 ///   commis session login shop https://shop.test/login --fill 'textbox "Email"=env:MAIL' --fill 'css=#pw=env:WORD'
 #[derive(clap::Args)]
 #[command(verbatim_doc_comment)]
@@ -35,9 +39,12 @@ pub struct Args {
     name: String,
     /// Where one logs in; without it, what the page's context holds is kept
     url: Option<String>,
-    /// A field, as `commis browse` names elements, and the variable that holds its value. Repeatable
-    #[arg(long, value_name = "TARGET=env:NAME", requires = "url")]
+    /// A field, as `commis browse` names elements, and the variable that holds its value, or what to ask for. Repeatable
+    #[arg(long, value_name = "TARGET=env:NAME|ask:WHAT", requires = "url")]
     fill: Vec<String>,
+    /// Variables that hold the name and the password that the site's server asks for
+    #[arg(long, value_name = "env:NAME,env:NAME", requires = "url")]
+    basic: Option<String>,
     /// What is clicked when the fields are filled in (default: Enter is pressed)
     #[arg(long, value_name = "TARGET", requires = "fill")]
     click: Option<String>,
@@ -62,12 +69,13 @@ pub async fn run(args: &Args, context: &str, as_json: bool, global: &Global) -> 
     let policy = Arc::new(EgressPolicy::new(&place.settings.egress)?);
     // Before anybody takes the trouble.
     policy.check(&url)?;
-    let held = if args.fill.is_empty() {
+    let basic = args.basic.as_deref().map(basic).transpose()?;
+    let held = if args.fill.is_empty() && basic.is_none() {
         by_window(&url, policy, &place.settings.browser).await?
     } else {
         let plan = plan(args, &url)?;
         let pool = BrowserPool::new(policy, place.settings.browser.clone());
-        let held = by_form(plan, &pool).await;
+        let held = by_form(plan, basic.as_ref(), &pool).await;
         pool.close().await;
         held?
     };
@@ -120,19 +128,57 @@ async fn by_window(
     held
 }
 
-async fn by_form(mut plan: Plan, pool: &BrowserPool) -> Result<Held> {
+type Words = (Zeroizing<String>, Zeroizing<String>);
+
+/// Name and password of two variables.
+fn basic(text: &str) -> Result<Words> {
+    let wrong = || {
+        Error::new(Code::Usage, "--basic takes env:NAME,env:NAME")
+            .hint("the first variable holds the name, the second the password")
+    };
+    let mut secrets = Secrets::default();
+    let (name, password) = text.split_once(',').ok_or_else(wrong)?;
+    let mut value = |it: &str| -> Result<Zeroizing<String>> {
+        let known = secrets.name(it);
+        known.then(|| secrets.value(it)).transpose()?.flatten().ok_or_else(wrong)
+    };
+    Ok((value(name)?, value(password)?))
+}
+
+/// Asks at the terminal. Fails with `INTERRUPTED` where nobody answers.
+fn at_terminal() -> Ask {
+    Box::new(|what| {
+        Box::pin(async move {
+            wire::say(&wire::clean(&format!("{what}: type it here, then press Enter")));
+            let read = tokio::task::spawn_blocking(|| {
+                let mut line = Zeroizing::new(String::new());
+                std::io::stdin().read_line(&mut line).map(|_| line)
+            });
+            let line = read.await.ok().and_then(std::io::Result::ok).unwrap_or_default();
+            let value = line.trim();
+            if value.is_empty() {
+                return Err(
+                    Error::new(Code::Interrupted, "nothing was typed").hint("nothing was kept")
+                );
+            }
+            Ok(Zeroizing::new(value.to_owned()))
+        })
+    })
+}
+
+async fn by_form(mut plan: Plan, basic: Option<&Words>, pool: &BrowserPool) -> Result<Held> {
     // A site that asks for the name first shows the next field when that was sent: each field but the first may take that.
     let fields = plan.steps.iter().filter(|it| matches!(it, Step::Fill(_))).count();
     for _ in 1..fields {
         let mut done = 0;
-        match filled(&plan, pool, &mut done).await {
+        match filled(&plan, basic, pool, &mut done).await {
             Err(err) if err.code() == Code::StepFailed && sends_first(&plan.steps, done) => {
                 plan.steps.insert(done, Step::Press("Enter".to_owned()));
             }
             it => return it.map_err(another_way),
         }
     }
-    filled(&plan, pool, &mut 0).await.map_err(another_way)
+    filled(&plan, basic, pool, &mut 0).await.map_err(another_way)
 }
 
 /// Whether the step after so many fills in a field of a page that was not sent since the field before.
@@ -152,8 +198,17 @@ fn another_way(err: Error) -> Error {
 }
 
 /// Fills the form in and sends it. `done`: how many of its steps were.
-async fn filled(plan: &Plan, pool: &BrowserPool, done: &mut usize) -> Result<Held> {
+async fn filled(
+    plan: &Plan,
+    basic: Option<&Words>,
+    pool: &BrowserPool,
+    done: &mut usize,
+) -> Result<Held> {
     let mut context = pool.context().await?;
+    context.asks(at_terminal());
+    if let Some((name, password)) = basic {
+        context.answer_basic(&plan.url, name.clone(), password.clone());
+    }
     let work = async {
         // The page is opened first.
         let mut steps = 0_usize;
@@ -182,11 +237,15 @@ fn plan(args: &Args, url: &str) -> Result<Plan> {
     let mut steps = Vec::new();
     for it in &args.fill {
         let wrong = || {
-            Error::new(Code::Usage, "--fill takes TARGET=env:NAME").hint(
+            Error::new(Code::Usage, "--fill takes TARGET=env:NAME or TARGET=ask:WHAT").hint(
                 "a value given on the command line is read by every process; put it into a variable",
             )
         };
         let (target, value) = it.rsplit_once('=').ok_or_else(wrong)?;
+        if let Some(what) = value.strip_prefix("ask:").filter(|it| !it.is_empty()) {
+            steps.push(Step::Fill(Fill { element: element(target)?, value: asked_value(what) }));
+            continue;
+        }
         if !secrets.name(value) {
             return Err(wrong());
         }
@@ -194,10 +253,11 @@ fn plan(args: &Args, url: &str) -> Result<Plan> {
         steps.push(Step::Fill(Fill { element: element(target)?, value: value.to_string() }));
         values.push(value);
     }
-    steps.push(match &args.click {
-        Some(it) => Step::Click(element(it)?),
-        None => Step::Press("Enter".to_owned()),
-    });
+    match &args.click {
+        Some(it) => steps.push(Step::Click(element(it)?)),
+        None if steps.is_empty() => {}
+        None => steps.push(Step::Press("Enter".to_owned())),
+    }
     if let Some(it) = &args.until {
         steps.push(Step::WaitFor(Wait::Text(it.clone())));
     }

@@ -136,7 +136,7 @@ pub async fn learn_from_har(
     let raw = har::import(har, &filled, task.typed.clone())?.recording;
     let recording = commis_redact::redact(raw, &settings.redact).recording;
     let values = task.second.iter().map(|(name, it)| (name.clone(), commis_redact::written(it)));
-    let second = SecondRecording { recording: None, values: values.collect() };
+    let second = SecondRecording { values: values.collect(), ..SecondRecording::default() };
     let expect = Expectation::default();
     let trace = match replay {
         None => {

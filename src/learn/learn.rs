@@ -2,6 +2,7 @@
 
 mod ending;
 mod logins;
+mod models;
 mod refresh;
 mod shared;
 mod stage;
@@ -22,7 +23,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::{
-    by_hand, consult,
+    by_hand,
     drive::{drive, only_reads, plan},
     fresh::{Freshness, look},
     held::{demote, demoted_since, is_ours, keep, proven_since},
@@ -34,8 +35,8 @@ use super::{
 use commis_artifacts::{
     kinds::{Artifact, Kind},
     payloads::{
-        BaselineFingerprint, CandidateSet, Judged, MinimizationReport, ModelAnswer, Outcome,
-        Reason, RecipeAnalysis, RecipeDraft, RecipeDraftMinimized, Reject, SecondRecording,
+        BaselineFingerprint, CandidateSet, Judged, MinimizationReport, Outcome, Reason,
+        RecipeAnalysis, RecipeDraft, RecipeDraftMinimized, Reject, SecondRecording,
     },
     recording::SessionRecording,
     shelf::Shelf,
@@ -45,7 +46,7 @@ use commis_base::{
     error::{Code, Error, Result},
     settings::{Home, Settings},
 };
-use commis_model::{Cache, Client, Model};
+use commis_model::{Client, Model};
 use commis_net::{egress::EgressPolicy, transport::public_http::PublicHttp};
 use commis_recipe::registry::Registry;
 use commis_redact::{Redacted, har, raw::RawRecording, redact};
@@ -444,10 +445,11 @@ impl<'a> Run<'a> {
             Stage::RecordSecond => {
                 let recording =
                     if self.may_drive_second()? { Some(self.record(1).await?) } else { None };
+                let second_login = self.record_second_login().await?;
                 let values = self.task.example(1).into_iter();
                 let values =
                     values.map(|(name, value)| (name, commis_redact::written(&value))).collect();
-                self.put(spec, settings, &SecondRecording { recording, values })
+                self.put(spec, settings, &SecondRecording { recording, values, second_login })
             }
             Stage::Rank => {
                 let recording = self.recording()?;
@@ -518,48 +520,14 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// A model is asked only what the heuristics cannot tell.
-    async fn consult(&mut self) -> Result<ModelAnswer> {
-        let Some(model) = self.cx.model.as_ref().filter(|_| self.choice.is_none()) else {
-            return Ok(ModelAnswer::default());
-        };
-        let recording = self.recording()?;
-        let candidates = self.done::<CandidateSet>()?;
-        let known = analyze::analyze(&recording, &candidates, &self.cx.settings.decision)?;
-        if reject(known).is_none_or(|it| it.reason != Reason::Ambiguous) {
-            return Ok(ModelAnswer::default());
-        }
-        let cache = Cache::new(self.cx.store.root().to_owned());
-        let (answer, calls) =
-            consult::consult(&**model, &cache, &recording, &candidates, &self.get()?).await?;
-        self.paid.calls += calls;
-        let attempts = answer.consultation.iter().flat_map(|it| &it.attempts);
-        for it in attempts.take(calls as usize) {
-            self.paid.tokens_in += it.tokens_in;
-            self.paid.tokens_out += it.tokens_out;
-        }
-        Ok(answer)
-    }
-
-    /// The model of the stored answer, and what this run paid for.
-    fn model_use(&self) -> Result<Option<ModelUse>> {
-        // A task that ended before has none.
-        let Found::Intact(_) = self.folder.find(Kind::ModelAnswer)? else { return Ok(None) };
-        let Some(asked) = self.get::<ModelAnswer>()?.consultation else { return Ok(None) };
-        let Paid { calls, tokens_in, tokens_out } = self.paid;
-        let prices = &self.cx.settings.model;
-        // A price per million tokens is a price in millionths per token.
-        let cost = |price: Option<f64>, tokens: u64| price.map(|it| it * tokens as f64);
-        let cost_micros = cost(prices.price_in_per_mtok, tokens_in)
-            .zip(cost(prices.price_out_per_mtok, tokens_out))
-            .map(|it| (it.0 + it.1).round() as u64);
-        Ok(Some(ModelUse { name: asked.model, calls, tokens_in, tokens_out, cost_micros }))
-    }
-
     /// A second example is driven where steps can, unless the first recording shows by itself that there is nothing to
     /// learn: an order must not be placed twice.
     fn may_drive_second(&mut self) -> Result<bool> {
-        if self.task.examples.len() < 2 || !matches!(self.task.source, Source::Live { .. }) {
+        Ok(self.task.examples.len() > 1 && self.may_drive_again()?)
+    }
+
+    fn may_drive_again(&mut self) -> Result<bool> {
+        if !matches!(self.task.source, Source::Live { .. }) {
             return Ok(false);
         }
         if self.judged_alone()?.is_some_and(|it| it.reason.outcome() == Outcome::NonRecipeable) {
@@ -577,7 +545,7 @@ impl<'a> Run<'a> {
     /// What the signals would say of the first recording by itself, were they asked.
     fn judged_alone(&mut self) -> Result<Option<Reject>> {
         let first = self.recording()?;
-        let alone = SecondRecording { recording: None, values: BTreeMap::new() };
+        let alone = SecondRecording::default();
         let settings = &self.cx.settings;
         Ok(match rank::rank(&first, &alone, &settings.ranking) {
             Judged::Rejected(it) => Some(it),
@@ -604,11 +572,33 @@ impl<'a> Run<'a> {
         Ok(())
     }
 
-    /// Records one example: drives the browser or reads the file; what comes back is redacted before it goes anywhere.
+    /// The first example as the second login sees it. Its pages may not lead where the first login's do: that is no failure.
+    async fn record_second_login(&mut self) -> Result<Option<SessionRecording>> {
+        if self.task.logins.len() < 2 || !self.may_drive_again()? {
+            return Ok(None);
+        }
+        match self.record_as(0, 1).await {
+            Err(err) if err.code() == Code::StepFailed => {
+                self.notes.push(
+                    "the steps could not be done with the second login, so what it sees there is not known"
+                        .to_owned(),
+                );
+                Ok(None)
+            }
+            it => it.map(Some),
+        }
+    }
+
+    /// Records one example with the task's login.
     async fn record(&mut self, example: usize) -> Result<SessionRecording> {
-        if example == 0
-            && let Some(it) = self.taken.take()
-        {
+        self.record_as(example, 0).await
+    }
+
+    /// Records one example: drives the browser, with that login where the task has some, or reads the file; what comes back is
+    /// redacted before it goes anywhere.
+    async fn record_as(&mut self, example: usize, login: usize) -> Result<SessionRecording> {
+        let is_first = (example, login) == (0, 0);
+        if is_first && let Some(it) = self.taken.take() {
             self.session = Some(LiveSession { context: None, values: it.live });
             return Ok(it.recording);
         }
@@ -624,7 +614,7 @@ impl<'a> Run<'a> {
                 source = Some((path, imported.unchanged()));
                 (imported.recording, None)
             }
-            Source::Live { by_hand: true, .. } if example == 0 => {
+            Source::Live { by_hand: true, .. } if is_first => {
                 return Err(Error::new(
                     Code::Usage,
                     "there is no recording by hand for what is asked; it is not made unasked",
@@ -641,7 +631,7 @@ impl<'a> Run<'a> {
                 if self.task.reads_only {
                     context.hold(only_reads());
                 }
-                let login = self.logins()?.first().cloned();
+                let login = self.logins()?.get(login).cloned();
                 logins::mount(login.as_ref(), &context).await?;
                 // For the second example, a stranger's proof or the next task.
                 let ahead = || drop(self.cx.browser.prepare());
@@ -661,18 +651,18 @@ impl<'a> Run<'a> {
                 page_of_har::render(&self.cx.browser, &mut raw).await?;
             }
         }
-        if example == 0 && raw.final_answer.is_none() {
+        if is_first && raw.final_answer.is_none() {
             raw.final_answer.clone_from(&self.task.answer);
         }
         let mut redacted = redact(raw, &self.cx.settings.redact);
-        redacted.recording.login_site = self.logins()?.first().map(Login::site);
+        redacted.recording.login_site = self.login_site(&redacted.recording)?;
         tokio::task::yield_now().await;
         if let Some((path, unchanged)) = source
             && !unchanged.holds()
         {
             return Err(har::changed(path));
         }
-        if example == 0 {
+        if is_first {
             self.session = Some(LiveSession { context, values: redacted.live });
         }
         Ok(redacted.recording)

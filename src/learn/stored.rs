@@ -123,6 +123,11 @@ impl StoredTask {
         folder.entry()?.map(|it| Self::parse(&it, id)).transpose()
     }
 
+    /// Its recordings were made behind a login: they hold what the account saw.
+    pub fn is_private(&self) -> bool {
+        !self.entry.logins.is_empty()
+    }
+
     /// What bytes say of the task, wherever they are from. Fails with `ARTIFACT_CORRUPT` or `ARTIFACT_SCHEMA_MISMATCH`.
     pub fn parse(bytes: &[u8], id: &TaskId) -> Result<Self> {
         let trouble = |code, why: String| {

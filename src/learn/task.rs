@@ -235,7 +235,13 @@ impl Task {
         };
         match stage {
             Stage::Record => recorded(0),
-            Stage::RecordSecond => json!({"second": self.examples.len() > 1, "of": recorded(1)}),
+            Stage::RecordSecond => {
+                let mut out = json!({"second": self.examples.len() > 1, "of": recorded(1)});
+                if let Some(it) = self.logins.get(1) {
+                    out["second_login"] = it.as_str().into();
+                }
+                out
+            }
             Stage::Verify => {
                 let mut out = json!({
                     "min_items": self.expect.min_items, "paths": self.expect.required_paths,

@@ -72,7 +72,7 @@ fn draft() -> Judged<RecipeDraft> {
 }
 
 fn empty() -> SecondRecording {
-    SecondRecording { recording: None, values: BTreeMap::new() }
+    SecondRecording::default()
 }
 
 #[test]

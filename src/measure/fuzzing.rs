@@ -268,7 +268,7 @@ pub fn import(data: &[u8]) {
 }
 
 fn ranked(recording: &SessionRecording) {
-    let second = SecondRecording { recording: None, values: BTreeMap::new() };
+    let second = SecondRecording::default();
     rank::rank(recording, &second, &RankingSettings::default());
 }
 

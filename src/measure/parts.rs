@@ -69,7 +69,7 @@ impl Recorded {
 
     /// Whether there are candidates.
     pub fn rank(&self) -> bool {
-        let alone = SecondRecording { recording: None, values: BTreeMap::new() };
+        let alone = SecondRecording::default();
         matches!(rank::rank(&self.0, &alone, &RankingSettings::default()), Judged::Done(_))
     }
 }

@@ -2,12 +2,17 @@
 //!
 //! Whoever ran such a recipe would get the things of the one who recorded it.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 use url::Url;
 
-use commis_artifacts::recording::{Action, ActionKind, Excerpt, Exchange, SessionRecording};
+use super::page_made::{is_uuid, page_made};
+use super::read_back::{literal_of, read_back};
+use super::request::template;
+use commis_artifacts::recording::{
+    Action, ActionKind, Driver, Excerpt, Exchange, ResourceType, SessionRecording,
+};
 use commis_recipe::model::{BodyTemplate, RequestTemplate};
 
 /// Shorter values stand in a request by chance.
@@ -63,8 +68,26 @@ fn repeats_answer(recording: &SessionRecording, request: &RequestTemplate) -> bo
         let len = it.chars().count();
         len >= LEAST_TELLING || len > LEAST && it.chars().any(|it| it.is_ascii_digit())
     };
-    known.retain(|it| !typed.contains(it) && tells(it) && it.chars().count() <= MOST);
+    known.retain(|it| tells(it) && it.chars().count() <= MOST);
+    for it in recording.exchanges.iter().filter(|it| !it.url.starts_with(own)) {
+        if let Some(Excerpt::Json(answer)) = &it.excerpt {
+            identities(answer, &mut known);
+        }
+    }
+    known.retain(|it| !typed.contains(it));
     constants(request).iter().any(|it| known.contains(it))
+}
+
+/// Numbers that one record goes by, however short: those of lists' items are none of whoever asked.
+fn identities(value: &Value, out: &mut BTreeSet<String>) {
+    let Value::Object(all) = value else { return };
+    for (key, it) in all {
+        let is_id = key == "id" || key.ends_with("_id") || key.ends_with("Id") || key == "uid";
+        match it {
+            Value::Number(it) if is_id => _ = out.insert(it.to_string()),
+            it => identities(it, out),
+        }
+    }
 }
 
 fn scalars(value: &Value, out: &mut BTreeSet<String>) {
@@ -75,6 +98,90 @@ fn scalars(value: &Value, out: &mut BTreeSet<String>) {
         Value::Object(all) => all.values().for_each(|it| scalars(it, out)),
         Value::Null | Value::Bool(_) => {}
     }
+}
+
+/// What a second login's session says of the constants of a request.
+#[derive(Debug, PartialEq, Eq)]
+pub enum AccountPart {
+    /// This part is another there.
+    Named(String),
+    /// The second login's page asked for the same.
+    None,
+    /// There was no such session, or no such request in it.
+    Unknown,
+}
+
+/// Holds the request, with the values of the first example, against what the second login's page asked for in its place.
+pub fn named_by_second_login(
+    request: &RequestTemplate,
+    own: &Exchange,
+    second_login: Option<&SessionRecording>,
+    values: &BTreeMap<String, String>,
+) -> AccountPart {
+    let Some(theirs) = second_login else { return AccountPart::Unknown };
+    let asked = |it: &&Exchange| it.method == own.method && outline(&it.url) == outline(&own.url);
+    // What a page makes up differs anyway; an account's number may be a UUID.
+    let passing = |part: &str, a: &str, b: &str| {
+        page_made(part, a, b) && literal_of(a).is_none_or(|it| !is_uuid(&it))
+    };
+    let mut named = None;
+    for it in theirs.exchanges.iter().filter(asked) {
+        let Some((asked, _)) = template(it) else { continue };
+        match read_back(request, &asked, values, &passing) {
+            Ok(read)
+                if read.iter().all(|(name, it)| values.get(name).is_none_or(|own| own == it)) =>
+            {
+                return AccountPart::None;
+            }
+            Err(part)
+                if (it.after_action, it.resource_type) == (own.after_action, own.resource_type) =>
+            {
+                named = Some(part);
+            }
+            _ => {}
+        }
+    }
+    named.map_or(AccountPart::Unknown, AccountPart::Named)
+}
+
+/// Host, number of segments and names of the query: what two accounts' requests for the same have in common.
+fn outline(url: &str) -> Option<(String, usize, Vec<String>)> {
+    let url = Url::parse(url).ok()?;
+    let mut names: Vec<String> = url.query_pairs().map(|it| it.0.into_owned()).collect();
+    names.sort_unstable();
+    Some((url.host_str()?.to_owned(), url.path_segments()?.count(), names))
+}
+
+/// A constant of an address that a page behind a login gave, and that may be its account's number: nobody wrote it into the steps.
+pub fn given_by_page(
+    request: &RequestTemplate,
+    own: &Exchange,
+    recording: &SessionRecording,
+) -> Option<String> {
+    recording.login_site.as_ref()?;
+    // A HAR does not tell which address was written by the person.
+    let by_page = recording.driver == Driver::Har || {
+        let action = recording.actions.get(own.after_action? as usize)?;
+        action.kind != ActionKind::Navigate
+    };
+    if own.resource_type != ResourceType::Document || !by_page {
+        return None;
+    }
+    let opened = recording.actions.iter().filter(|it| it.kind == ActionKind::Navigate);
+    let written: BTreeSet<String> = std::iter::once(recording.url.as_str())
+        .chain(opened.filter_map(|it| it.value.as_deref()))
+        .flat_map(parts_of)
+        .chain(recording.typed.values().map(|it| it.to_lowercase()))
+        .collect();
+    let is_number = |it: &str| {
+        let is_word = |it: char| it.is_alphanumeric() || it == '-' || it == '_';
+        it.chars().all(is_word) && it.chars().any(|it| it.is_ascii_digit())
+    };
+    let unknown = |it: &str| is_number(it) && !written.contains(&it.to_lowercase());
+    let query = request.query.iter().map(|it| (format!("`{}`", it.name), it.value.clone()));
+    let path = parts_of(&request.url).into_iter().map(|it| ("the path".to_owned(), it));
+    let found = query.chain(path).find(|it| unknown(&it.1));
+    found.map(|(part, value)| format!("{value:?} in {part}"))
 }
 
 /// Segments and query values of an address, in lower case.
@@ -141,5 +248,76 @@ mod tests {
         assert!(of(&recording, "http://a.test/users/4711/orders"));
         assert!(!of(&recording, "http://a.test/api/list"));
         assert!(!of(&recording, "http://a.test/orders/2026"), "it was typed as a parameter");
+    }
+
+    fn signed_in(url: &str, after: ActionKind) -> SessionRecording {
+        let mut it: SessionRecording = serde_json::from_value(json!({
+            "task": "List my issues", "url": "http://a.test/", "driver": "steps", "typed": {}, "actions": [],
+            "final_answer": null, "page": {"url": "", "title": "", "visible_text": "", "has_password_field": false},
+            "exchanges": [], "blocked": [], "login_site": "a.test", "duration_ms": 1, "producer": "x"
+        }))
+        .unwrap();
+        it.actions = vec![
+            Action::new(ActionKind::Navigate, Some("http://a.test/")),
+            Action::new(after, None),
+        ];
+        let mut asked = exchange(0, "", None);
+        (asked.url, asked.after_action) = (url.to_owned(), Some(1));
+        asked.resource_type = ResourceType::Document;
+        it.exchanges = vec![asked];
+        it
+    }
+
+    fn request(it: &SessionRecording) -> RequestTemplate {
+        template(&it.exchanges[0]).unwrap().0
+    }
+
+    #[test]
+    fn a_second_login_tells_whose_a_constant_is() {
+        let of = |ours: &str, theirs: &str| {
+            let own = signed_in(ours, ActionKind::Click);
+            let second = signed_in(theirs, ActionKind::Click);
+            named_by_second_login(
+                &request(&own),
+                &own.exchanges[0],
+                Some(&second),
+                &BTreeMap::new(),
+            )
+        };
+        let list = "http://a.test/issue?assigned=3&sort=date";
+        assert_eq!(of(list, list), AccountPart::None);
+        let named = |part: &str| AccountPart::Named(part.to_owned());
+        assert_eq!(of(list, "http://a.test/issue?assigned=4&sort=date"), named("query `assigned`"));
+        assert_eq!(of("http://a.test/users/3", "http://a.test/users/4"), named("path segment 2"));
+        assert_eq!(of(list, "http://a.test/login"), AccountPart::Unknown);
+        let uuid =
+            |last: char| format!("http://a.test/o?u=0f2b7f0e-6c5e-4c1e-9f0c-1a2b3c4d5e6{last}");
+        assert_eq!(of(&uuid('a'), &uuid('b')), named("query `u`"), "a page makes none up here");
+    }
+
+    #[test]
+    fn with_one_login_a_number_that_a_page_gave_is_in_doubt() {
+        let of = |url: &str, after: ActionKind| {
+            let it = signed_in(url, after);
+            given_by_page(&request(&it), &it.exchanges[0], &it)
+        };
+        let list = "http://a.test/issue?assigned=3&sort=date";
+        assert!(of(list, ActionKind::Click).unwrap().contains("`assigned`"));
+        assert_eq!(of(list, ActionKind::Navigate), None, "the person wrote it");
+        assert_eq!(of("http://a.test/issue?status=1,2,3", ActionKind::Click), None);
+        assert_eq!(of("http://a.test/orders", ActionKind::Click), None);
+    }
+
+    #[test]
+    fn a_short_number_is_the_account_s_where_one_record_goes_by_it() {
+        let mut it = signed_in("http://a.test/users/3/orders", ActionKind::Click);
+        let mut me = exchange(1, "", None);
+        me.url = "http://a.test/me".to_owned();
+        me.excerpt = Some(Excerpt::Json(json!({"user": {"id": 3}, "unread": 7})));
+        it.exchanges.push(me.clone());
+        assert!(names_account(&it, &request(&it)));
+        me.excerpt = Some(Excerpt::Json(json!({"orders": [{"id": 3}], "unread": 3})));
+        it.exchanges[1] = me;
+        assert!(!names_account(&it, &request(&it)), "an item of a list, and a count");
     }
 }

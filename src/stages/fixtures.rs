@@ -2,8 +2,6 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests alone compile it")]
 
-use std::collections::BTreeMap;
-
 use commis_artifacts::{
     payloads::{Judged, Reject, SecondRecording},
     recording::{
@@ -146,7 +144,7 @@ impl Entry {
 }
 
 pub fn alone() -> SecondRecording {
-    SecondRecording { recording: None, values: BTreeMap::new() }
+    SecondRecording::default()
 }
 
 pub fn done<T>(judged: Judged<T>) -> T {

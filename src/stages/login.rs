@@ -5,9 +5,11 @@
 
 use serde_json::Value;
 
+use super::gaps::lacking;
 use super::judge::{Call, Identity, Observed, Replayer, data_difference_bp, observe};
 use super::refutation::{Failure, Proof, final_, heard};
 use super::verify::MARGIN_BP;
+use super::witness::coverage;
 use commis_artifacts::payloads::{RecipeDraftMinimized, Replay};
 use commis_base::error::{Code, Result};
 use commis_recipe::model::{LoginProof, ResponseSpec, StrangerAnswer, TransportKind};
@@ -16,6 +18,8 @@ use commis_recipe::model::{LoginProof, ResponseSpec, StrangerAnswer, TransportKi
 pub struct Own<'a> {
     pub draft: &'a RecipeDraftMinimized,
     pub response: &'a ResponseSpec,
+    /// The shape that a run holds answers against.
+    pub shape: &'a [String],
     pub transport: TransportKind,
     /// The answer to the first example, and by how much it differs from itself, basis points.
     pub answer: &'a Value,
@@ -69,6 +73,9 @@ impl Own<'_> {
                 )
                 .into());
             }
+            if let Some(why) = self.differs_from_its_page(&second) {
+                return Err(final_(&format!("the second login: {why}")).into());
+            }
             proof = Some(LoginProof::TwoLogins);
         }
         replayer.act_as(Identity::Login);
@@ -91,9 +98,17 @@ impl Own<'_> {
             slots: &self.draft.slots,
         };
         let n = replays.len() as u32 + 1;
-        let seen = observe(replayer, call, self.response, None, n, what).await?;
+        let seen = observe(replayer, call, self.response, Some(self.shape), n, what).await?;
         replays.push(seen.replay.clone());
         Ok(seen)
+    }
+
+    /// What the second login's page showed, and the answer that it got lacks.
+    fn differs_from_its_page(&self, second: &Observed) -> Option<String> {
+        let shown = self.draft.second_login_shown.as_ref()?;
+        let witness = self.draft.witness.as_ref().filter(|it| it.further == 0)?;
+        let data = second.data.as_ref().filter(|_| second.good())?;
+        lacking(&coverage(data, shown, &witness.task))
     }
 
     fn is_same(&self, other: &Observed) -> bool {

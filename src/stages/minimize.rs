@@ -309,6 +309,7 @@ mod tests {
             transport: TransportKind::PublicHttp,
             deterministic: true,
             captured_only: false,
+            needs_login: false,
             carries: vec!["json:/q".to_owned()],
             compared: true,
             shape: vec![],

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value;
 
 use super::{
-    account::names_account,
+    account::{AccountPart, given_by_page, named_by_second_login, names_account},
     address::respelled,
     chained::{answered_before, borrowed, typed_slot},
     extraction::widened,
@@ -21,6 +21,7 @@ use super::{
     pages::{moved, pages},
     read_back::{literal_of, read_back},
     request::{identifier, template},
+    subject::second_login_shown,
     validate::captured,
     weave::{Found, USUAL, as_number, forms, weave},
     witness::{list_length, witness},
@@ -243,6 +244,19 @@ fn attempt(
             }
         }
     }
+    let mut account_part = None;
+    match named_by_second_login(&out.request, exchange, second.second_login.as_ref(), &out.first) {
+        AccountPart::Named(part) => {
+            return Ok(Judged::Rejected(Reject::new(
+                Reason::NeedsLogin,
+                format!(
+                    "{part} is another with the second login: the request names the account, and would answer anybody with its things"
+                ),
+            )));
+        }
+        AccountPart::None => {}
+        AccountPart::Unknown => account_part = given_by_page(&out.request, exchange, recording),
+    }
     out.dates();
     out.paging();
     let moment = frozen_moment(&out.request, exchange);
@@ -255,6 +269,7 @@ fn attempt(
         response: widened(&draft.response, exchange, twin_exchange),
         transport: draft.transport,
         captured_only: draft.captured_only,
+        needs_login: draft.needs_login,
         evidence: out.evidence,
         first: out.first,
         second: distinct,
@@ -265,6 +280,8 @@ fn attempt(
         }),
         compared: draft.compared,
         moment,
+        account_part,
+        second_login_shown: second_login_shown(recording, second),
         list: ListLength {
             moved: moved(recording, exchange),
             ..list_length(recording, second, witness.as_ref())

@@ -70,10 +70,7 @@ pub fn publish(
         parameters,
         request,
         slots: draft.slots.clone(),
-        login: report
-            .login
-            .and(recording.login_site.clone())
-            .map(|site| LoginNeed { site, stranger: report.stranger }),
+        login: login(recording, draft, report),
         auth: None,
         response: response(about.expect, draft, report),
         pages: report.pages.clone(),
@@ -103,6 +100,20 @@ pub fn publish(
         demotion: None,
         trust: if report.verified { Trust::Proven } else { Trust::Learned },
     }
+}
+
+/// The login that the recipe needs, as far as is proven; of a recorded session that was logged in, as far as strangers are refused.
+fn login(
+    recording: &SessionRecording,
+    draft: &RecipeDraftMinimized,
+    report: &VerificationReport,
+) -> Option<LoginNeed> {
+    let recorded = draft.needs_login.then(|| site_of(&recording.url));
+    report
+        .login
+        .and(recording.login_site.clone())
+        .or(recorded)
+        .map(|site| LoginNeed { site, stranger: report.stranger })
 }
 
 /// How the answer is read, with what the manifest expects of it and what a run can tell a changed site by.

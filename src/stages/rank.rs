@@ -46,7 +46,7 @@ pub fn ranked(
     let weights = weights(settings);
     let (mut all, set_aside) = scored(recording, second);
     without_opaque(&mut all);
-    let main = subject::of_session(recording, second.recording.as_ref()).map(|it| it.at);
+    let main = subject::of_first(recording, second).map(|it| it.at);
     if let Some(main) = main {
         held_to_the_page(&mut all, recording, main);
     } else if recording.driver == Driver::Har {

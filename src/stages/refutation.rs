@@ -1,7 +1,7 @@
 //! Why a proof ends before its end.
 
 use super::judge::passing;
-use commis_artifacts::payloads::Replay;
+use commis_artifacts::payloads::{RecipeDraftMinimized, Replay, VerificationReport};
 use commis_base::error::{Code, Error};
 
 /// Why a transport did not prove the draft.
@@ -34,6 +34,16 @@ impl From<Error> for Halt {
 }
 
 pub type Proof<T> = std::result::Result<T, Halt>;
+
+/// What was not shown to have an effect is published as a constant.
+pub fn freeze_optional(draft: &RecipeDraftMinimized, report: &mut VerificationReport) {
+    report.frozen = draft
+        .parameters
+        .iter()
+        .filter(|it| !it.required && !report.effective.contains(&it.name))
+        .map(|it| it.name.clone())
+        .collect();
+}
 
 pub fn final_(text: &str) -> Failure {
     Failure { text: text.to_owned(), is_final: true, transient: None }

@@ -81,7 +81,7 @@ mod tests {
         let imported = har::import(bytes, "Find books about harbour", typed).unwrap();
         let settings = Settings::default();
         let recording = redact(imported.recording, &settings.redact).recording;
-        let alone = SecondRecording { recording: None, values: BTreeMap::new() };
+        let alone = SecondRecording::default();
         match rank(&recording, &alone, &settings.ranking) {
             Judged::Done(set) => (recording, set),
             Judged::Rejected(it) => panic!("{}", it.detail),

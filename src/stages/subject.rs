@@ -6,6 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::witness::{MIN_TEXT, plain, stem, words};
+use commis_artifacts::payloads::SecondRecording;
 use commis_artifacts::recording::{
     Action, ActionKind, Driver, Exchange, FinalPage, SessionRecording, ShownBlock,
 };
@@ -44,6 +45,29 @@ pub fn of_session(it: &SessionRecording, other: Option<&SessionRecording>) -> Op
     // Another example's page says better what follows the input.
     let early = if other.is_none() { early(it) } else { BTreeSet::new() };
     of(&it.page, other.map(|it| &it.page), &it.task, &it.typed, &early)
+}
+
+/// The same of the first example, beside what was recorded second: another example tells what follows the input, and without one
+/// another account's page what follows the account.
+pub fn of_first(it: &SessionRecording, second: &SecondRecording) -> Option<Subject> {
+    let beside = |other: &SessionRecording| of_session(it, Some(other));
+    match (&second.recording, &second.second_login) {
+        (None, Some(theirs)) => beside(theirs).or_else(|| of_session(it, None)),
+        (other, _) => of_session(it, other.as_ref()),
+    }
+}
+
+/// What the page showed the second login where it showed the first one the data, if that is built alike.
+pub fn second_login_shown(
+    recording: &SessionRecording,
+    second: &SecondRecording,
+) -> Option<ShownBlock> {
+    let theirs = second.second_login.as_ref()?;
+    let at = of_first(recording, second)?.at;
+    let own = recording.page.shown.get(at)?;
+    let block = theirs.page.shown.get(of_session(theirs, Some(recording))?.at)?;
+    let alike = block.is_record == own.is_record && block.fields == own.fields;
+    (alike && block.heading == own.heading).then(|| block.clone())
 }
 
 /// Blocks whose items came before anything was typed, and not again after it: recommendations and the like.

@@ -162,7 +162,8 @@ fn query(request: &Outgoing, name: &str) -> String {
 }
 
 fn driven(recording: &SessionRecording) -> SecondRecording {
-    SecondRecording { recording: Some(recording.clone()), values: recording.typed.clone() }
+    let (recording, values) = (Some(recording.clone()), recording.typed.clone());
+    SecondRecording { recording, values, second_login: None }
 }
 
 /// rank and analyze with the default settings.

@@ -11,7 +11,7 @@ use super::{
 };
 use commis_artifacts::{
     payloads::{Judged, Reason, RecipeAnalysis, RecipeDraft, Reject, Replay},
-    recording::{EmbeddedJson, Excerpt, Exchange, Listing, Place, SessionRecording},
+    recording::{Driver, EmbeddedJson, Excerpt, Exchange, Listing, Place, SessionRecording},
 };
 use commis_base::error::{Code, Error, Result};
 use commis_recipe::{
@@ -96,8 +96,10 @@ pub async fn validate(
                 }
             }
         }
-        // A stranger gets an answer too; whether it is the account's, only the session can show.
-        if is_other && replayer.logins() > 0 && !transport.in_session() {
+        // A stranger gets an answer too, and a page that asks for a login may be built as the one that was recorded: unless it says
+        // the same, only the session can show whether it is the account's.
+        let is_strangers = replayer.logins() > 0 && !transport.in_session() && !captured_only;
+        if is_strangers && (is_other || !says_the_same(exchange, &chosen.response, &first)) {
             continue;
         }
         let n = replays.len() as u32;
@@ -129,6 +131,7 @@ pub async fn validate(
             transport,
             deterministic,
             captured_only,
+            needs_login: false,
             carries: carries(exchange),
             compared: !is_other
                 && (captured.is_some()
@@ -143,7 +146,35 @@ pub async fn validate(
     if let Some(code) = replays.last().and_then(passing) {
         return Err(not_now(code));
     }
+    if recording.driver == Driver::Har && replayer.logins() == 0 && is_signed_in(exchange) {
+        let kept = self::captured(exchange, &chosen.response).zip(captured);
+        if let Some((answer, shape)) = kept {
+            return Ok(Judged::Done(RecipeDraft {
+                exchange: chosen.exchange,
+                second_exchange: chosen.second_exchange,
+                request,
+                slots,
+                response: chosen.response.clone(),
+                transport: TransportKind::ContextRequest,
+                deterministic: true,
+                captured_only: true,
+                needs_login: true,
+                carries: carries(exchange),
+                compared: false,
+                shape,
+                items: answer.items,
+                replays,
+            }));
+        }
+    }
     Ok(Judged::Rejected(failed(&replays, sent_away)))
+}
+
+/// Whether the request said who asks.
+fn is_signed_in(exchange: &Exchange) -> bool {
+    exchange.request_headers.iter().any(|it| {
+        matches!(it.name.as_str(), "cookie" | "authorization") && it.value.contains("REDACTED")
+    })
 }
 
 /// What all replays of one transport have in common.
@@ -180,6 +211,24 @@ fn differs(exchange: &Exchange, response: &ResponseSpec, seen: &Observed) -> boo
         leaf_lines(&recorded.data, usize::MAX).into_iter().filter(is_whole).collect();
     without_clocks(&mut wanted, &leaf_lines(now, usize::MAX));
     wanted.len() >= FEW_VALUES && holds_bp(now, &wanted) < SAME_BP
+}
+
+/// Whether the answer holds the recorded values. What the recording does not hold is no evidence; of long ones it holds the beginning.
+fn says_the_same(exchange: &Exchange, response: &ResponseSpec, seen: &Observed) -> bool {
+    let Some((recorded, now)) = captured(exchange, response).zip(seen.data.as_ref()) else {
+        return false;
+    };
+    let now = leaf_lines(now, usize::MAX);
+    let mut wanted = leaf_lines(&recorded.data, usize::MAX);
+    wanted.retain(|it| !it.contains("REDACTED"));
+    without_clocks(&mut wanted, &now);
+    let beginning = |line: &str| -> String {
+        let (key, value) = line.split_once('=').unwrap_or(("", line));
+        format!("{key}={}", value.chars().take(NEVER_CUT).collect::<String>())
+    };
+    let now: BTreeSet<String> = now.iter().map(|it| beginning(it)).collect();
+    let held = wanted.iter().filter(|it| now.contains(&beginning(it))).count();
+    held > 0 && held * 10_000 >= wanted.len() * SAME_BP as usize
 }
 
 /// Leaves out the fields that go on by themselves, such as a duration in days, hours, minutes and seconds: of no value the answer

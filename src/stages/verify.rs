@@ -20,7 +20,7 @@ use super::judge::{
 use super::length::{self, Answer, Findings, more_than_shown};
 use super::login::Own;
 use super::paginate::Paging;
-use super::refutation::{Failure, Halt, Proof, final_, heard};
+use super::refutation::{Failure, Halt, Proof, final_, freeze_optional, heard};
 use super::seen::seen_on_page;
 use super::witness::{asks_for_order, coverage, named_group};
 use commis_artifacts::{
@@ -76,7 +76,8 @@ pub async fn verify(
         stranger: None,
     };
     if draft.captured_only {
-        report.reason = Some("captured_only".to_owned());
+        let why = if draft.needs_login { STRANGER_REFUSED } else { "captured_only" };
+        report.reason = Some(why.to_owned());
         freeze_optional(draft, &mut report);
         return Ok(report);
     }
@@ -104,6 +105,13 @@ pub async fn verify(
     let mut refuted = false;
     // What less risky transports are answered was looked at before, and proves nothing of what a login gets.
     let for_login = replayer.logins() > 0 && draft.transport.sends_cookies();
+    if let Some(part) = draft.account_part.as_ref().filter(|_| for_login) {
+        report.reason = Some(format!(
+            "{part} came with a page of the login and may be its account's number: a second account's login tells, --second-login NAME"
+        ));
+        freeze_optional(draft, &mut report);
+        return Ok(report);
+    }
     let transports = replayer.transports().into_iter().filter(|it| *it != TransportKind::Stub);
     for (i, transport) in transports.filter(|it| *it >= draft.transport || !for_login).enumerate() {
         let mut run = Run {
@@ -124,7 +132,14 @@ pub async fn verify(
         let proof = match run.all().await {
             Ok((answer, noise_bp)) if transport.sends_cookies() && run.replayer.logins() > 0 => {
                 let response = run.response.clone();
-                let own = Own { draft, response: &response, transport, answer: &answer, noise_bp };
+                let own = Own {
+                    draft,
+                    response: &response,
+                    shape: &baseline.shape,
+                    transport,
+                    answer: &answer,
+                    noise_bp,
+                };
                 own.proof(run.replayer, &mut run.report.replays).await
             }
             other => other.map(|_| None),
@@ -172,16 +187,6 @@ pub async fn verify(
     Ok(report)
 }
 
-/// What was not shown to have an effect is published as a constant.
-fn freeze_optional(draft: &RecipeDraftMinimized, report: &mut VerificationReport) {
-    report.frozen = draft
-        .parameters
-        .iter()
-        .filter(|it| !it.required && !report.effective.contains(&it.name))
-        .map(|it| it.name.clone())
-        .collect();
-}
-
 /// By how much more than A from itself B must differ from A, basis points: a counter or a stamp in the answer is not an effect.
 pub const MARGIN_BP: u32 = 500;
 /// Share of the captured leaves that a replay must hold. Redaction and change take some.
@@ -189,6 +194,8 @@ const HELD_BP: u32 = 5000;
 
 /// What no site has anything on, and none takes for an attack.
 const NOBODYS_WORDS: [&str; 2] = ["zqvwxkyj", "wkzjqyvx"];
+
+const STRANGER_REFUSED: &str = "a stranger is not answered as the recorded session was: seal a login of the site with `commis session login`, and learn again with --login NAME";
 
 /// The first example once more.
 const AGAIN: &str = "A again";
@@ -735,6 +742,6 @@ impl Run<'_, '_> {
     }
 }
 
-fn is_none(data: &Value) -> bool {
+pub fn is_none(data: &Value) -> bool {
     data.as_array().is_some_and(Vec::is_empty)
 }

@@ -49,7 +49,7 @@ pub fn witness(
     (pages, pages_second): (&[Value], &[Value]),
 ) -> Option<Witness> {
     let other = second.recording.as_ref();
-    let main = subject::of_session(recording, other)?;
+    let main = subject::of_first(recording, second)?;
     let block = |it: &SessionRecording, at: usize| it.page.shown.get(at).cloned();
     let mut first = block(recording, main.at)?;
     let mut second = other.and_then(|it| block(it, subject::of_session(it, Some(recording))?.at));

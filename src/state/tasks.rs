@@ -109,6 +109,9 @@ pub struct TaskRow {
     /// Milliseconds since 1970.
     pub began_ms: Option<i64>,
     pub ended_ms: Option<i64>,
+    /// What was recorded holds what an account saw. The task's folder knows, and not the database.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub private: bool,
 }
 
 impl TaskRow {
@@ -124,6 +127,7 @@ impl TaskRow {
             attempts: 0,
             began_ms: None,
             ended_ms: None,
+            private: false,
         }
     }
 
@@ -144,6 +148,7 @@ impl TaskRow {
             attempts: row.get("attempts")?,
             began_ms: row.get("began_ms")?,
             ended_ms: row.get("ended_ms")?,
+            private: false,
         })
     }
 }

@@ -28,7 +28,7 @@ const COUNT: usize = 64;
 const TYPED: [&str; 5] = ["sunshine", "83920617", "correct horse <3", "marmalade", "elderberry"];
 
 /// Values shaped as real ones are, never twice the same. Put together here, so that no scanner takes this file for a leak.
-fn canaries() -> Vec<String> {
+pub fn canaries() -> Vec<String> {
     let mut seed = 0x5EED_u64;
     let mut next = move || {
         seed = seed.wrapping_add(0x9E37_79B9_7F4A_7C15);
@@ -99,14 +99,14 @@ impl Site {
     }
 }
 
-fn listen() -> (std::net::TcpListener, String) {
+pub fn listen() -> (std::net::TcpListener, String) {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     listener.set_nonblocking(true).unwrap();
     let addr = listener.local_addr().unwrap().to_string();
     (listener, addr)
 }
 
-fn serve(listener: std::net::TcpListener, app: Router) {
+pub fn serve(listener: std::net::TcpListener, app: Router) {
     std::thread::spawn(move || {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         runtime.block_on(async {
@@ -354,20 +354,20 @@ fn forms(canary: &str) -> Vec<String> {
 }
 
 /// Every form of every canary, looked for at once: a browser's profile is large.
-struct Hunt {
+pub struct Hunt {
     /// Which canary a form is of.
     owners: Vec<usize>,
     forms: AhoCorasick,
 }
 
 impl Hunt {
-    fn new(all: &[String]) -> Self {
+    pub fn new(all: &[String]) -> Self {
         let (owners, forms): (Vec<usize>, Vec<String>) =
             all.iter().enumerate().flat_map(|(i, it)| forms_of(i, it)).unzip();
         Self { owners, forms: AhoCorasick::new(&forms).unwrap() }
     }
 
-    fn through(&self, place: &str, bytes: &[u8], caught: &mut Vec<String>) {
+    pub fn through(&self, place: &str, bytes: &[u8], caught: &mut Vec<String>) {
         for hit in self.forms.find_iter(bytes) {
             let around = &bytes[hit.start().saturating_sub(60)..hit.start()];
             let canary = self.owners[hit.pattern().as_usize()];
@@ -378,7 +378,7 @@ impl Hunt {
         }
     }
 
-    fn below(&self, folder: &Path, caught: &mut Vec<String>) {
+    pub fn below(&self, folder: &Path, caught: &mut Vec<String>) {
         for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
             let path = entry.path();
             let kind = entry.file_type().unwrap();

@@ -11,6 +11,7 @@ mod bench;
 mod blocked;
 mod browse;
 mod canaries;
+mod canaries_login;
 mod channels;
 mod choose;
 mod cli;

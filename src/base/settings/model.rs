@@ -17,6 +17,8 @@ pub struct ModelSettings {
     /// Name of the environment variable that holds the key. Absent: the provider's usual one at its own endpoint, and no
     /// key at another endpoint.
     pub api_key_env: Option<String>,
+    /// It may also be asked of recordings that were made behind a login. They hold what the account saw.
+    pub behind_login: bool,
     /// For one call, connecting included.
     pub timeout_s: u32,
     /// Of one answer.
@@ -34,6 +36,7 @@ impl Default for ModelSettings {
             name: None,
             endpoint: None,
             api_key_env: None,
+            behind_login: false,
             timeout_s: 60,
             max_tokens: 1024,
             price_in_per_mtok: None,

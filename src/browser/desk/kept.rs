@@ -152,6 +152,9 @@ impl Desk {
             (state.is_kept, state.tap) = (true, None);
         }
         it.seen_in(self.context.producer(), self.window().await);
+        if self.login.is_some() {
+            it.behind_a_login();
+        }
         self.keep = Some(it);
         self.tell_session();
         Ok(())

@@ -28,6 +28,11 @@ impl Desk {
         Ok(refused)
     }
 
+    /// The login that was put into this context.
+    pub fn login(&self) -> Option<&Name> {
+        self.login.as_ref()
+    }
+
     /// What this context holds of the page's site, or of that of `url`.
     pub async fn held(&self, url: Option<&str>) -> Result<Held> {
         self.context.held(url, "context").await

@@ -89,6 +89,9 @@ pub struct Manifest {
     /// Width and height of the window, in pixels.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub viewport: Option<[u32; 2]>,
+    /// It was recorded behind a login: it holds what the account saw.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub private: bool,
     /// What became of its actions, once it has ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub verdict: Option<Verdict>,
@@ -248,6 +251,7 @@ impl Sessions {
             owner: owner.to_owned(),
             browser: String::new(),
             viewport: None,
+            private: false,
             verdict: None,
             redactions: BTreeMap::new(),
             context: String::new(),
@@ -410,6 +414,11 @@ impl Recording {
     pub fn seen_in(&mut self, browser: &str, viewport: Option<[u32; 2]>) {
         browser.clone_into(&mut self.manifest.browser);
         self.manifest.viewport = viewport;
+    }
+
+    /// It is recorded behind a login.
+    pub fn behind_a_login(&mut self) {
+        self.manifest.private = true;
     }
 
     /// By these rules secrets are left out.

@@ -1,11 +1,14 @@
 //! The logins of a task, opened when the first page needs one; and tasks that name none, though they need one.
 
 use super::{Cx, Learned, Run, Source, Task};
-use commis_artifacts::payloads::{Outcome, Reason};
+use commis_artifacts::{
+    payloads::{Outcome, Reason},
+    recording::SessionRecording,
+};
 use commis_base::error::{Code, Error, Result};
 use commis_browser::Context;
 use commis_net::egress::site_of;
-use commis_vault::{Login, Vault};
+use commis_vault::{Login, Name, Vault};
 
 impl Run<'_> {
     /// The task's logins, the one that it is recorded with first; empty where it has none. Fails with `PARAM_INVALID` for one that is
@@ -23,21 +26,33 @@ impl Run<'_> {
         }
         let mut out = Vec::new();
         for name in names {
-            let Source::Live { url, .. } = &self.task.source else {
-                return refused("a HAR is learned from without a login".to_owned());
-            };
             let login = Login::open(Vault::clone(&self.cx.vault), name)?;
-            if login.site() != site_of(url) {
-                return refused(format!(
-                    "the login `{name}` is one of {}, and the page is of another site",
-                    login.site()
-                ));
+            if let Source::Live { url, .. } = &self.task.source {
+                is_of_page(name, &login, url)?;
             }
             out.push(login);
         }
         self.logins = Some(out.clone());
         Ok(out)
     }
+
+    /// The site of the login that a recording was made with. A HAR says only now whose pages it holds. Fails as [`Self::logins`].
+    pub(super) fn login_site(&mut self, recording: &SessionRecording) -> Result<Option<String>> {
+        let logins = self.logins()?;
+        for (name, login) in self.task.logins.iter().zip(&logins) {
+            is_of_page(name, login, &recording.url)?;
+        }
+        Ok(logins.first().map(Login::site))
+    }
+}
+
+fn is_of_page(name: &Name, login: &Login, url: &str) -> Result<()> {
+    let site = login.site();
+    if site == site_of(url) {
+        return Ok(());
+    }
+    let why = format!("the login `{name}` is one of {site}, and the page is of another site");
+    Err(Error::new(Code::ParamInvalid, why))
 }
 
 /// Puts the login, as it is now, into a fresh context.

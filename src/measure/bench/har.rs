@@ -148,7 +148,7 @@ fn ranked(file: &Path, settings: &Settings) -> Result<usize> {
     if !unchanged.holds() {
         return Err(har::changed(&path));
     }
-    let second = SecondRecording { recording: None, values: BTreeMap::new() };
+    let second = SecondRecording::default();
     black_box(rank(&recording, &second, &settings.ranking));
     Ok(recording.exchanges.len())
 }

@@ -127,7 +127,7 @@ pub fn recording(dir: &Path, line: &Line, settings: &Settings) -> Result<Session
 /// Learns from the case's HAR as `recipe learn --har --no-network` does.
 pub fn learn(dir: &Path, line: &Line, settings: &Settings) -> Result<(SessionRecording, Trace)> {
     let recording = recording(dir, line, settings)?;
-    let second = SecondRecording { recording: None, values: BTreeMap::new() };
+    let second = SecondRecording::default();
     let mut world = Recorded(&recording);
     let expect = Expectation::default();
     let trace = block_on(chain::run(&recording, &second, settings, &expect, &mut world))?;

@@ -48,7 +48,7 @@ pub fn reasons(dir: &Path, settings: &Settings) -> Result<Vec<ReasonCount>> {
             .map(|line| {
                 let recording = realworld::recording(dir, line, settings)?;
                 let wanted = line.expect.request.as_ref().map(Wanted::new).transpose()?;
-                let second = SecondRecording { recording: None, values: BTreeMap::new() };
+                let second = SecondRecording::default();
                 let is_right = |ranked: &CandidateSet| {
                     let first = ranked.candidates.first();
                     let exchange = first.and_then(|it| recording.exchange(it.exchange).ok());

@@ -90,9 +90,7 @@ pub async fn record(task: &Task, expected: &Expected, cx: &Cx, out: &Path) -> Re
         Err(err) => return Err(learned.err().unwrap_or(err)),
     };
     // Absent where the first recording was rejected before a second was driven.
-    let mut second: SecondRecording = folder
-        .get()
-        .unwrap_or_else(|_| SecondRecording { recording: None, values: BTreeMap::new() });
+    let mut second: SecondRecording = folder.get().unwrap_or_default();
     steady(&mut recording);
     second.recording.iter_mut().for_each(steady);
 

@@ -50,7 +50,7 @@ pub fn of(dir: &Path, settings: &Settings) -> Result<Vec<Sample>> {
 
 fn of_line(line: &Line, recording: &SessionRecording) -> Result<Vec<Sample>> {
     let wanted = line.expect.request.as_ref().map(Wanted::new).transpose()?;
-    let second = SecondRecording { recording: None, values: BTreeMap::new() };
+    let second = SecondRecording::default();
     let right = |it: &Scored<'_>| {
         let body = realworld::body(it.exchange).unwrap_or_default();
         wanted

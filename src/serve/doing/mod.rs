@@ -482,8 +482,6 @@ async fn ended(
                 Err("it changed something".to_owned())
             } else if inner.doing.contract().is_told_apart() {
                 Err("a value was typed that you did not give, and there is another site that it could go to".to_owned())
-            } else if inner.wanted.login.is_some() {
-                Err("a recipe is learned by a stranger, and this was done with a login".to_owned())
             } else if inner.wanted.backend == Backend::PlaywrightMcp {
                 Err("what is done with Playwright MCP is not recorded".to_owned())
             } else {
@@ -692,6 +690,7 @@ async fn learn(
             .answer
             .map(|it| told_answer(it).chars().take(LEAD).collect::<String>())
             .filter(|it| !it.trim().is_empty()),
+        second_login: None,
     };
     match operations::learned(asked.clone(), trail, wanted).await {
         Ok((task, _)) => Ok((task.task_id, name)),

@@ -167,7 +167,7 @@ impl ServerHandler for Face {
                 }
             },
         };
-        if listed::picks_a_login(row, &who) || listed::names_a_login(&args, &who) {
+        if listed::picks_a_login(row, &who) || listed::names_a_login(row, &args, &who) {
             let err = Error::new(Code::Forbidden, "a model uses a login where its token names it");
             let hint = "a person makes one: `commis token create --can vault:NAME,browse:write`, or `vault:NAME,run:RECIPE`";
             return Ok(refusal(&Trouble::of(&err.hint(hint))).into());

@@ -118,9 +118,11 @@ pub fn picks_a_login(row: &Row, who: &Principal) -> bool {
     row.spec.need == Need::Login && who.scopes.is_none()
 }
 
-/// Whether a run's arguments name a login though nobody named one to whoever asks.
-pub fn names_a_login(args: &JsonObject, who: &Principal) -> bool {
-    who.scopes.is_none() && args.get("login").is_some_and(|it| !it.is_null())
+/// Whether the arguments name a login to learn or to run with, where nobody named one to whoever asks.
+pub fn names_a_login(row: &Row, args: &JsonObject, who: &Principal) -> bool {
+    let named = |name: &str| args.get(name).is_some_and(|it| !it.is_null());
+    let uses = row.spec.name == "recipe_run" || row.spec.name.ends_with("_learn");
+    who.scopes.is_none() && uses && (named("login") || named("second_login"))
 }
 
 /// Operations that are tools, under their tools' names.

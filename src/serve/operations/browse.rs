@@ -261,6 +261,8 @@ arguments!(Learn {
     /// Other values, to prove the recipe on.
     #[serde(default)]
     second: Params,
+    /// Another account's login, which must be refused or get something else; the first is the one that the page was opened with.
+    second_login: Option<String>,
 });
 
 pub fn rows(out: &mut Vec<Row>) {
@@ -688,6 +690,7 @@ async fn learn(asked: Asked, it: Learn) -> Out<TaskView> {
         reads_only: false,
         force: false,
         answer: None,
+        second_login: it.second_login,
     };
     trail::learned(asked, trail, wanted).await
 }

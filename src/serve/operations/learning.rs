@@ -121,6 +121,10 @@ struct Learn {
     reads_only: bool,
     /// What whoever did it gave for an answer with the first example: a lead to the request that carried it, and no more.
     answer: Option<String>,
+    /// A login of the vault to open the pages with. A token has to name it.
+    login: Option<String>,
+    /// Another account's, which must be refused or get something else.
+    second_login: Option<String>,
 }
 
 impl Learn {
@@ -134,6 +138,12 @@ impl Learn {
         };
         if self.har.is_some() && who.scopes.is_some() {
             return refused("files of the daemon's machine");
+        }
+        if self.login.is_none() && self.second_login.is_some() {
+            return Err(Error::new(Code::ParamInvalid, "`second_login` needs `login`"));
+        }
+        for name in self.login.iter().chain(&self.second_login) {
+            who.must(Need::Login, Some(name))?;
         }
         let typed = [BTreeMap::from(self.params.clone()), BTreeMap::from(self.second.clone())];
         let mut named: Vec<String> = typed
@@ -186,7 +196,12 @@ impl Learn {
             expect: Expectation::default(),
             category: None,
             requires_auth: false,
-            logins: Vec::new(),
+            logins: self
+                .login
+                .iter()
+                .chain(&self.second_login)
+                .map(|it| it.parse())
+                .collect::<Result<_>>()?,
             reads_only: self.reads_only,
             answer: self.answer,
             timeout: Duration::from_secs(30),

@@ -160,6 +160,10 @@ struct Learn {
     /// Other values, to prove the recipe on.
     #[serde(default)]
     second: Params,
+    /// A login of the vault to do it with. A token has to name it.
+    login: Option<String>,
+    /// Another account's login, which must be refused or get something else.
+    second_login: Option<String>,
 }
 
 pub fn rows(out: &mut Vec<Row>) {
@@ -413,8 +417,9 @@ async fn learned(asked: Asked, it: Learn) -> Out<TaskView> {
         reads_only: false,
         force: false,
         answer: None,
+        second_login: it.second_login,
     };
-    trail::learned(asked, Trail { url, steps, lost }, wanted).await
+    trail::learned(asked, Trail { url, steps, lost, login: it.login }, wanted).await
 }
 
 #[derive(Serialize, JsonSchema)]

@@ -25,6 +25,9 @@ pub(crate) struct Trail {
     pub(crate) steps: Vec<Value>,
     /// What was done and is not among them.
     pub(crate) lost: Vec<String>,
+    /// The login of the vault that the page was opened with.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) login: Option<String>,
 }
 
 /// What is to be learned of it.
@@ -39,6 +42,8 @@ pub(crate) struct LearnRequest {
     pub(crate) force: bool,
     /// What it gave for an answer.
     pub(crate) answer: Option<String>,
+    /// Another account's login, to prove it by.
+    pub(crate) second_login: Option<String>,
 }
 
 /// The steps of that page's task so far.
@@ -46,7 +51,8 @@ pub(crate) async fn trail(asked: &Asked, context: &str) -> Result<Trail> {
     Desks::with(&asked.daemon, (&asked.who, context), async |desk: &mut Desk| {
         let (url, steps, lost) = desk.trail();
         let steps = steps.iter().filter_map(|it| serde_json::to_value(it).ok()).collect();
-        Ok(Trail { url: url.map(str::to_owned), steps, lost: lost.to_vec() })
+        let login = desk.login().map(ToString::to_string);
+        Ok(Trail { url: url.map(str::to_owned), steps, lost: lost.to_vec(), login })
     })
     .await
 }
@@ -94,6 +100,12 @@ pub(crate) async fn learned(asked: Asked, trail: Trail, it: LearnRequest) -> Out
     }
     if let Some(name) = it.name {
         args["name"] = name.into();
+    }
+    if let Some(login) = trail.login {
+        args["login"] = login.into();
+    }
+    if let Some(login) = it.second_login {
+        args["second_login"] = login.into();
     }
     let row = find("recipe_learn").ok_or_else(|| Error::new(Code::Internal, "nothing learns"))?;
     match Box::pin(Queue::perform(

@@ -30,6 +30,7 @@ fn weave_at(
         transport: TransportKind::PublicHttp,
         deterministic: true,
         captured_only: false,
+        needs_login: false,
         carries: Vec::new(),
         compared: true,
         shape: Vec::new(),
@@ -587,6 +588,7 @@ fn values_that_were_not_driven_verify_too() {
     let with = |q: &str| SecondRecording {
         recording: None,
         values: BTreeMap::from([("q".to_owned(), q.to_owned())]),
+        second_login: None,
     };
     let mut server = Server::new(|_, _| ok(&hits("any", "1")));
     let (draft, _) = {
