@@ -105,7 +105,7 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
     let count = (&registry, state.as_ref().map_err(Error::code));
     let format = if args.json { None } else { Some(args.format) };
     let file = match &args.out {
-        Some(it) => Some(args.file(it, &recipe, &params)?),
+        Some(it) => Some(file(it, &recipe, &params)?),
         None => None,
     };
     if let Some(it) = file.as_ref().filter(|it| it.is_whole()) {
@@ -142,21 +142,16 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
 /// Pages of a run that a run of a task for all items follows where nobody says how many.
 const USUAL_PAGES: u64 = 100;
 
-impl Args {
-    /// The file that takes the items. Fails with `PARAM_INVALID` where the recipe knows one page, and as [`ItemFile::open`].
-    fn file(
-        &self,
-        path: &Path,
-        recipe: &Recipe,
-        params: &BTreeMap<String, String>,
-    ) -> Result<ItemFile> {
-        if recipe.pages.is_none() {
-            let why = format!("{} knows one page of its list", recipe.name);
-            return Err(Error::new(Code::ParamInvalid, why).hint("--format ndjson > FILE"));
-        }
-        ItemFile::open(path, &asked(recipe, params))
+/// The file that takes the items. Fails with `PARAM_INVALID` where the recipe knows one page, and as [`ItemFile::open`].
+fn file(path: &Path, recipe: &Recipe, params: &BTreeMap<String, String>) -> Result<ItemFile> {
+    if recipe.pages.is_none() {
+        let why = format!("{} knows one page of its list", recipe.name);
+        return Err(Error::new(Code::ParamInvalid, why).hint("--format ndjson > FILE"));
     }
+    ItemFile::open(path, &asked(recipe, params))
+}
 
+impl Args {
     /// How much of the list is wanted; `None` where the answer is one page.
     fn extent(&self, recipe: &Recipe, file: Option<&ItemFile>) -> Option<Extent> {
         if let Some(file) = file {

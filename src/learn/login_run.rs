@@ -320,7 +320,7 @@ mod tests {
         );
         check((200, "https://shop.test/login", words), (200, at, words), false);
         // A token of a form.
-        let long: String = (0..30).map(|n| format!("word{n} ")).collect();
+        let long: String = (0..30).fold(String::new(), |out, n| format!("{out}word{n} "));
         check((200, at, &format!("{long} x1")), (200, at, &format!("{long} x2")), true);
         check((403, at, "not a member"), (403, at, "sign in first"), false);
     }

@@ -88,7 +88,9 @@ fn to_address(request: &RequestTemplate, address: &str) -> Result<RequestTemplat
 fn decoded(path: &str) -> String {
     let segment = |it: &str| {
         let text = percent_encoding::percent_decode_str(it).decode_utf8();
-        text.ok().filter(|it| !it.contains('/')).map_or_else(|| it.to_owned(), |it| it.into_owned())
+        text.ok()
+            .filter(|it| !it.contains('/'))
+            .map_or_else(|| it.to_owned(), std::borrow::Cow::into_owned)
     };
     path.split('/').map(segment).collect::<Vec<_>>().join("/")
 }

@@ -3,7 +3,7 @@
 //! Pure: who follows sends the requests. Proofs and runs share it, so that what was proven is what runs.
 
 use std::{
-    collections::{BTreeSet, HashSet},
+    collections::BTreeSet,
     hash::{DefaultHasher, Hash, Hasher},
 };
 
@@ -37,13 +37,13 @@ pub struct PageWalk {
     next: Option<Position>,
     end: Option<PageEnd>,
     /// Marks of the items so far, and of those of the last page.
-    seen: HashSet<u64>,
+    seen: BTreeSet<u64>,
     last: Vec<u64>,
     /// Items before the page that came last, and the marks of the page before it.
     before: (u64, Vec<u64>),
     /// Items of the page that comes now that were given before.
     skip: u64,
-    asked: HashSet<u64>,
+    asked: BTreeSet<u64>,
     given: u64,
     repeated: u64,
     /// Items came a second time, and not because one page begins with what ended the last.
@@ -68,7 +68,7 @@ impl PageWalk {
             before: (given, last.clone()),
             skip,
             last,
-            asked: HashSet::new(),
+            asked: BTreeSet::new(),
             given,
             repeated: 0,
             scattered: false,
@@ -341,7 +341,7 @@ mod tests {
         Pages {
             by,
             parameter: Some("p".to_owned()),
-            place: Default::default(),
+            place: commis_recipe::paging::PagePlace::default(),
             first: by.is_counted().then_some(1),
             next: None,
             ends: ends.to_vec(),

@@ -5,7 +5,7 @@
 //! recognised. All else leaves the recipe with its first page.
 
 use std::{
-    collections::{BTreeMap, BTreeSet, HashSet},
+    collections::{BTreeMap, BTreeSet},
     time::{Duration, Instant},
 };
 
@@ -150,7 +150,7 @@ impl<'a, 'r> Paging<'a, 'r> {
         stated: Option<u64>,
     ) -> Proof<Result<Followed, Option<String>>> {
         let mut walk = PageWalk::new(way, None, true);
-        let mut known = HashSet::new();
+        let mut known = BTreeSet::new();
         let mut distinct = true;
         loop {
             if self.is_spent() {
@@ -306,7 +306,7 @@ fn ways(first: &Answer, draft: &RecipeDraftMinimized, info: Option<&PageInfo>) -
             out.push(Pages { first: Some(first), ..way(*by, name, PagePlace::Query) });
         }
     }
-    let mut known = HashSet::new();
+    let mut known = BTreeSet::new();
     out.retain(|it| {
         known.insert((it.by.as_str(), it.parameter.clone(), it.next.clone(), it.first))
     });
