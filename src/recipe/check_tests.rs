@@ -124,7 +124,7 @@ fn yaml_round_trips() {
 #[test]
 fn rules() {
     for (edit, by, want) in [
-        ("version: 1", "version: 2", "RECIPE_INVALID version 2"),
+        ("version: 1", "version: 3", "RECIPE_INVALID version 3"),
         ("task: search mods for {q}", "task: ' '", "RECIPE_INVALID task"),
         ("method: POST", "method: DELETE", "METHOD_NOT_ALLOWED"),
         ("method: POST", "method: GET", "RECIPE_INVALID a GET"),
