@@ -49,10 +49,8 @@ impl ItemFile {
         let state_name = format!("{name}{STATE}");
         let before = std::fs::read(folder.join(&state_name)).ok();
         let before = before.and_then(|it| serde_json::from_slice::<State>(&it).ok());
-        let (mut file, state) = match before {
-            Some(it) if it.call == call => {
-                (File::options().write(true).open(path).map_err(failed)?, it)
-            }
+        let state = match before {
+            Some(it) if it.call == call => it,
             Some(_) => {
                 return Err(Error::new(
                     Code::Usage,
@@ -60,24 +58,20 @@ impl ItemFile {
                 )
                 .hint(format!("finish it with the same values, or remove {state_name}")));
             }
-            None => {
-                let new = File::options().write(true).create_new(true).open(path);
-                let state = State {
-                    call: call.to_owned(),
-                    bytes: 0,
-                    items: 0,
-                    continue_from: None,
-                    whole: false,
-                };
-                (new.map_err(|err| failed(err).hint("--out takes the name of a new file"))?, state)
+            None if path.exists() => {
+                return Err(Error::new(Code::Usage, format!("{} is there", path.display()))
+                    .hint("--out takes the name of a new file"));
             }
+            None => State::of(call),
         };
+        // The state comes first: a file without one is somebody else's.
+        note(&folder, &state_name, &state)?;
+        let mut file =
+            File::options().write(true).create(true).truncate(false).open(path).map_err(failed)?;
         // What came after the last whole page is asked for again.
         file.set_len(state.bytes).map_err(failed)?;
         file.seek(SeekFrom::End(0)).map_err(failed)?;
-        let out = Self { file, folder, state_name, state };
-        out.note()?;
-        Ok(out)
+        Ok(Self { file, folder, state_name, state })
     }
 
     /// Where the list goes on.
@@ -110,7 +104,7 @@ impl ItemFile {
         self.state.items += items.len() as u64;
         self.state.continue_from = continue_from.map(str::to_owned);
         self.state.whole = continue_from.is_none();
-        self.note()
+        note(&self.folder, &self.state_name, &self.state)
     }
 
     /// The list is whole.
@@ -119,23 +113,28 @@ impl ItemFile {
         removed
             .map_err(|err| Error::new(Code::ArtifactIo, "the state of the list stays").source(err))
     }
+}
 
-    #[expect(clippy::disallowed_methods, reason = "a user's own folder")]
-    fn note(&self) -> Result<()> {
-        let text = serde_json::to_vec(&self.state)
-            .map_err(|err| Error::new(Code::Internal, "the state of a list").source(err))?;
-        let place = self.folder.join(&self.state_name);
-        let new = self.folder.join(format!("{}.new", self.state_name));
-        let write = || {
-            let mut file = File::create(&new)?;
-            file.write_all(&text)?;
-            file.sync_data()?;
-            std::fs::rename(&new, &place)
-        };
-        write().map_err(|err| {
-            Error::new(Code::ArtifactIo, "the state of the list cannot be written").source(err)
-        })
+impl State {
+    fn of(call: &str) -> Self {
+        Self { call: call.to_owned(), bytes: 0, items: 0, continue_from: None, whole: false }
     }
+}
+
+#[expect(clippy::disallowed_methods, reason = "a user's own folder")]
+fn note(folder: &Path, name: &str, state: &State) -> Result<()> {
+    let text = serde_json::to_vec(state)
+        .map_err(|err| Error::new(Code::Internal, "the state of a list").source(err))?;
+    let new = folder.join(format!("{name}.new"));
+    let write = || {
+        let mut file = File::create(&new)?;
+        file.write_all(&text)?;
+        file.sync_data()?;
+        std::fs::rename(&new, folder.join(name))
+    };
+    write().map_err(|err| {
+        Error::new(Code::ArtifactIo, "the state of the list cannot be written").source(err)
+    })
 }
 
 #[cfg(test)]

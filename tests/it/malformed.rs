@@ -39,7 +39,7 @@ const WRONG: &[(&str, &str)] = &[
     // Fields that are missing, too many, or of another type.
     ("version: 1\n", ""),
     ("version: 1", "version: one"),
-    ("version: 1", "version: 2"),
+    ("version: 1", "version: 3"),
     ("version: 1", "version: -1"),
     ("version: 1", "version: 1\nunknown: 1"),
     ("name: good", "name: Good Name"),

@@ -199,7 +199,13 @@ fn no_canary_of_a_login_leaves_the_vault() {
     told += &place.well(&["session", "end"]);
     told += &place.well(&["session", "show", id["id"].as_str().unwrap(), "--json"]);
     let file = place.daemon.home.path().join("exported.tar.zst");
-    told += &place.well(&["session", "export", id["id"].as_str().unwrap(), file.to_str().unwrap()]);
+    told += &place.well(&[
+        "session",
+        "export",
+        id["id"].as_str().unwrap(),
+        file.to_str().unwrap(),
+        "--yes",
+    ]);
     for args in
         [&["vault", "ls"] as &[&str], &["vault", "ls", "--json"], &["vault", "check", "many"]]
     {
