@@ -176,10 +176,13 @@ def follow(commis, task, params, rows, run):
     if not answer.get("success"):
         return {**out, "verdict": "failed", "missing": [*run["missing"], f"all pages: {answer.get('error_code')} {answer.get('error')}"]}
     whole = judge(dataclasses.replace(task, page=None), rows, answer["data"])
+    if answer.get("complete") is False:
+        # The site's own pages do not hold all of it, and the run says so.
+        out["list"]["said"] = "not whole"
+        return out
     if len(answer["data"]) != len(rows):
         whole["missing"].append(f"all pages: {len(answer['data'])} items of {len(rows)}")
-        # Who says that it is not whole is not wrong.
-        whole["verdict"] = "failed" if answer.get("complete") is False else "wrong"
+        whole["verdict"] = "wrong"
     worst = max((run["verdict"], whole["verdict"]), key=ORDER.index)
     return {**out, "verdict": worst, "missing": run["missing"] + whole["missing"]}
 

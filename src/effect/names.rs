@@ -192,12 +192,9 @@ pub fn control(role: &str, name: &str) -> Says {
             _ => Says::Nothing,
         };
     }
-    // What a column is sorted by, whatever its head says that pressing does.
+    // A column is sorted, whatever its head says that pressing does: "Price: activate to sort".
     if role == "columnheader" {
-        return all
-            .iter()
-            .find(|it| is_strong(it))
-            .map_or(Says::Nothing, |it| Says::Changes(it.clone()));
+        return Says::Nothing;
     }
     // Titles are links, and rows may be long.
     let is_title = role == "link" && all.len() > 4;

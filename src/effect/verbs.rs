@@ -87,7 +87,7 @@ pub const ABOUT: &[&str] = &[
     "topic", "type", "veaction", "view", "code_challenge", "code_challenge_method", "response_type",
     "redirect_uri", "redirect_to", "return_to", "return_url", "response_mode", "action", "limit", "offset",
     "per_page", "page_size", "pagesize", "perpage", "phpsessid", "jsessionid", "q", "search", "sectok", "sid",
-    "sort", "sort_by", "order", "order_by", "desc",
+    "sort", "sort_by", "order_by", "desc",
 ];
 
 /// What verbs are done to.
@@ -329,7 +329,8 @@ pub const COUNTS: &[&str] = &[
     "category_id", "cb", "children", "city_id", "client_id", "color", "colour", "cols", "columns", "count",
     "country_id", "d", "date", "day", "days", "depth", "distance", "forum", "from", "guests", "h", "height",
     "hl", "hours", "index", "k", "lang_id", "language_id", "lat", "level", "limit", "lng", "lon", "m", "max",
-    "min", "minutes", "month", "n", "nights", "num", "offset", "p", "page", "pagesize", "partner_id",
+    "min", "minutes", "month", "n", "nights", "num", "offset", "order_by", "p", "page", "page_size",
+    "pagesize", "partner_id", "sort", "sort_by",
     "per_page", "perpage", "pg", "price", "price_max", "price_min", "q", "quality", "r", "radius", "rand",
     "rating", "ref", "region_id", "results", "rev", "rooms", "rows", "s", "score", "section", "session_id",
     "sessionid", "sid", "size", "start", "step", "store_id", "t", "tab", "time", "timestamp", "to", "ts", "v",

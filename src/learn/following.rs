@@ -91,7 +91,8 @@ impl Runs<'_> {
             .hint("learn it again where the page shows how the list goes on; `recipe explain` says what was seen"));
         };
         // What is not known to read is sent once.
-        if !self.caller.compiled(recipe)?.repeatable() {
+        let is_one = extent.max_pages == Some(1) && extent.from.is_none();
+        if !is_one && !self.caller.compiled(recipe)?.repeatable() {
             let why = format!("`{}` was not learned here, and may change something", recipe.name);
             return Err(Error::new(Code::RecipeMayChange, why)
                 .hint("prove it first: `commis recipe verify`"));
