@@ -105,6 +105,15 @@ def docs(path, measured, skipped):
         "`partial` lacks some, `wrong` is something else, and neither may ever be: then the command fails. What one request cannot answer is",
         "`declined rightly`. *browser*: the first recording; *recipe*: the median of the runs; milliseconds.",
     ]
+    followed = [(it["app"], one) for it in lines for one in it.get("lists") or []]
+    whole = [it for it in followed if it[1]["items"] == it[1]["of"]]
+    if followed:
+        items = sum(it[1]["items"] for it in whole)
+        out += [
+            "",
+            f"Lists that go on, followed over their pages: {len(whole)} in {len({it[0] for it in whole})} applications, {items} items, each once, none missing. "
+            f"{len(followed) - len(whole)} more are not whole in the application's own pages, whose order is not stable; each run says so.",
+        ]
     for app in apps:
         own = [it for it in lines if it["app"] == app["name"]]
         if not own:
