@@ -511,7 +511,12 @@ async fn cookies_stay_where_they_belong() {
         let at = |host: &str| {
             seen.iter().rev().find(|it| it.host == host).and_then(|it| it.header("cookie"))
         };
-        let own = if kind == TransportKind::PublicHttp { None } else { Some("own=1") };
+        let own = match kind {
+            TransportKind::PublicHttp => None,
+            // With the login's own cookie, to its host alone.
+            TransportKind::LoginHttp => Some("own=1; sid=canary-of-a-login"),
+            _ => Some("own=1"),
+        };
         assert_eq!((at("wild.test"), at("away.test")), (own, None), "{kind:?}");
     }
 }
