@@ -114,8 +114,10 @@ class Handler(http.server.BaseHTTPRequestHandler):
         script = it.more.get("script", "")
         if asked and "server" in it.more:
             script = it.more["server"](asked)
-        drawn = it.draw(asked, get) if "pages" in it.more else it.draw(asked)
-        body = f"<h1>Results for {e(asked)}</h1>{drawn[0]}" if asked and not script else "<h1>Find</h1>"
+        body = "<h1>Find</h1>"
+        if asked and not script:
+            drawn = it.draw(asked, get) if "pages" in it.more else it.draw(asked)
+            body = f"<h1>Results for {e(asked)}</h1>{drawn[0]}"
         return (
             f'<!doctype html><html lang="en"><head><title>{it.name}</title></head><body><header><nav><a href="/">Home</a> <a href="/about">About</a></nav>'
             f"</header><main>{form}{body}{script}</main><footer><a href='/terms'>Terms</a></footer></body></html>"
