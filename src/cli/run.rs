@@ -22,7 +22,7 @@ use commis_base::{
     ids::RecipeName,
 };
 use commis_learn::{
-    BrowserPool, Extent, Noted, Runs, Sessions, asked, may_use, note, refused, way_back,
+    BrowserPool, Extent, Noted, Runs, Sessions, identify_call, may_use, note, refused, way_back,
 };
 use commis_net::{
     egress::EgressPolicy,
@@ -148,7 +148,7 @@ fn file(path: &Path, recipe: &Recipe, params: &BTreeMap<String, String>) -> Resu
         let why = format!("{} knows one page of its list", recipe.name);
         return Err(Error::new(Code::ParamInvalid, why).hint("--format ndjson > FILE"));
     }
-    ItemFile::open(path, &asked(recipe, params))
+    ItemFile::open(path, &identify_call(recipe, params))
 }
 
 impl Args {

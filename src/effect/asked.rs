@@ -8,7 +8,7 @@ use super::{
 
 /// How the last segment of a path asks, where the operation stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Asked {
+pub enum PathPurpose {
     No,
     /// By a noun: `/suggestions`, `/prices`.
     Noun,
@@ -25,33 +25,37 @@ pub enum Asked {
 }
 
 /// How a path asks.
-pub fn of(segments: &[Segment]) -> Asked {
+pub fn of(segments: &[Segment]) -> PathPurpose {
     let is_version =
         |it: &Segment| it.raw.strip_prefix('v').is_some_and(|it| it.parse::<u8>().is_ok());
     let Some(last) = segments.iter().rev().find(|it| !it.is_id() && !is_version(it)) else {
-        return Asked::No;
+        return PathPurpose::No;
     };
     let text = if last.extension.is_empty() { &last.text } else { &last.stem };
     let is_lead = |it: &&String| among(it, &[PREFIXES, &["multi"]]);
     let leads = last.words.iter().take_while(is_lead).count();
     let all = last.words.get(leads..).filter(|it| !it.is_empty()).unwrap_or(&last.words);
     let (Some(first), Some(end)) = (all.first(), all.last()) else {
-        return Asked::No;
+        return PathPurpose::No;
     };
     let before = segments.iter().rev().filter(|it| !it.is_id() && !is_version(it)).nth(1);
     // Many at once: `/contacts/batch/read`.
     if last.is(&["read"]) && before.is_some_and(|it| it.is(&["batch", "bulk"])) {
-        return Asked::Operation;
+        return PathPurpose::Operation;
     }
     if operation_says(text) != Says::Reads {
         // Slack's `search.messages`.
         let is_marked = last.marked.is_some() && last.words.len() == 2;
         let of_many = is_marked && among(first, &[ASKS]) && end.ends_with('s');
-        return if of_many && !among(end, &[MADE]) { Asked::Operation } else { Asked::No };
+        return if of_many && !among(end, &[MADE]) {
+            PathPurpose::Operation
+        } else {
+            PathPurpose::No
+        };
     }
     let is_one = last.words.len() == 1;
     if among(first, &[TURNS]) {
-        Asked::Turns
+        PathPurpose::Turns
     } else if is_one {
         let is_of_many = before.is_some_and(|it| {
             let lists = last.is(&["count", "info", "list"]) && !it.is(ENDPOINTS);
@@ -60,22 +64,22 @@ pub fn of(segments: &[Segment]) -> Asked {
         let is_noun =
             last.plain.ends_with('s') || among(first, &[&["availability", "info", "price"]]);
         match (last.is(ASKS), last.is(CALLED)) {
-            (true, _) => Asked::Verb,
-            (_, true) if is_noun => Asked::Noun,
+            (true, _) => PathPurpose::Verb,
+            (_, true) if is_noun => PathPurpose::Noun,
             // Stores call what they do so: `_count`.
-            (_, true) if last.raw.starts_with('_') => Asked::Verb,
-            (_, true) if is_of_many && last.is(&["count", "info", "list"]) => Asked::Verb,
-            (_, true) if is_of_many => Asked::Word,
-            _ => Asked::No,
+            (_, true) if last.raw.starts_with('_') => PathPurpose::Verb,
+            (_, true) if is_of_many && last.is(&["count", "info", "list"]) => PathPurpose::Verb,
+            (_, true) if is_of_many => PathPurpose::Word,
+            _ => PathPurpose::No,
         }
     } else {
         let asks = |it: &String| {
             among(it, &[ASKS, &["count", "describe", "info", "list", "read", "retrieve"]])
         };
         match (asks(first) || last.marked.is_some() && asks(end), last.words.iter().any(asks)) {
-            (true, _) => Asked::Operation,
-            (_, true) => Asked::Compound,
-            _ => Asked::Noun,
+            (true, _) => PathPurpose::Operation,
+            (_, true) => PathPurpose::Compound,
+            _ => PathPurpose::Noun,
         }
     }
 }

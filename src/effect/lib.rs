@@ -30,7 +30,7 @@ mod verbs;
 use url::Url;
 
 use address::describe;
-use asked::Asked;
+use asked::PathPurpose;
 use body::{Body, Question};
 use conventions::Called;
 use names::Says;
@@ -290,7 +290,7 @@ fn weigh(call: &Call<'_>, url: &Url, known: &Circumstances<'_>) -> Result<&'stat
     let is_aside = |word: &str| {
         is_told && is_endpoint && !verbs::is_strong(word)
             || word == "update" && (is_answered && (is_told || question == Question::List) || is_grid)
-            || asked == Asked::Turns && question > Question::One && !verbs::is_strong(word)
+            || asked == PathPurpose::Turns && question > Question::One && !verbs::is_strong(word)
             // The page of a form: `/node/add`.
             || is_submitted && matches!(word, "add" | "create" | "edit" | "new" | "reply" | "update")
     };
@@ -309,7 +309,7 @@ fn weigh(call: &Call<'_>, url: &Url, known: &Circumstances<'_>) -> Result<&'stat
         return Err(format!("was caused by pressing something about `{word}`"));
     }
     let is_typed = known.pressed.is_some_and(|it| matches!(&*it.role, "textbox" | "combobox"));
-    let is_turned = asked == Asked::Turns && question > Question::Thing || is_get;
+    let is_turned = asked == PathPurpose::Turns && question > Question::Thing || is_get;
     if let Says::Changes(word) = &task
         && !(is_told && (is_typed || is_endpoint) || is_turned)
     {
@@ -378,7 +378,7 @@ struct Evidence {
     /// By a protocol everything is called by its name here.
     is_dispatched: bool,
     /// How the path asks, where the operation stands.
-    asked: Asked,
+    asked: PathPurpose,
     /// The body is a statement of a query language that asks.
     is_statement: bool,
     /// A tab of the page was opened.
@@ -431,7 +431,7 @@ impl Evidence {
         }
         let agrees = self.pressed && self.question > Question::Thing;
         // What is only turned into something may be a text.
-        if matches!(self.asked, Asked::Turns | Asked::Verb) && agrees {
+        if matches!(self.asked, PathPurpose::Turns | PathPurpose::Verb) && agrees {
             return Some("asks by its path and by what was pressed");
         }
         if self.keeps {
@@ -440,16 +440,20 @@ impl Evidence {
         // Who asks is said, and nothing else.
         let is_told = self.question == Question::Empty && !self.is_empty;
         let is_known = match self.asked {
-            Asked::Operation | Asked::Verb if is_told => true,
-            Asked::Operation => !matches!(self.question, Question::Thing | Question::Empty),
-            Asked::Compound => self.question >= Question::Bound,
-            Asked::Verb => self.question >= Question::Bound || self.question == Question::One,
-            Asked::Turns => self.question >= Question::Bound || self.question == Question::Other,
-            Asked::Word => {
+            PathPurpose::Operation | PathPurpose::Verb if is_told => true,
+            PathPurpose::Operation => !matches!(self.question, Question::Thing | Question::Empty),
+            PathPurpose::Compound => self.question >= Question::Bound,
+            PathPurpose::Verb => self.question >= Question::Bound || self.question == Question::One,
+            PathPurpose::Turns => {
+                self.question >= Question::Bound || self.question == Question::Other
+            }
+            PathPurpose::Word => {
                 self.question >= Question::Bound || self.pressed && self.question > Question::Thing
             }
-            Asked::Noun => self.question >= Question::Bound && self.question != Question::Some,
-            Asked::No => false,
+            PathPurpose::Noun => {
+                self.question >= Question::Bound && self.question != Question::Some
+            }
+            PathPurpose::No => false,
         };
         if is_known {
             return Some("asks by its path and its body");
@@ -461,7 +465,7 @@ impl Evidence {
             return Some("asks by its body and by what was pressed");
         }
         if self.path
-            && self.asked != Asked::Noun
+            && self.asked != PathPurpose::Noun
             && (self.question >= Question::Bound || self.pressed && self.question > Question::One)
         {
             return Some("asks by its path and its body");
@@ -490,7 +494,7 @@ impl Evidence {
             return Some(FITS);
         }
         // What is done to one thing by a verb that is not known.
-        let is_unknown = self.asked == Asked::No && !self.names && !self.pressed;
+        let is_unknown = self.asked == PathPurpose::No && !self.names && !self.pressed;
         if self.is_of_one && is_unknown && self.question < Question::Some {
             return None;
         }
@@ -500,7 +504,7 @@ impl Evidence {
         if self.is_opaque || self.is_strange {
             return ((self.wanted || self.pressed) && fits && !answer.keeps).then_some(FITS);
         }
-        if self.asked == Asked::Turns && answer.is_data && self.question > Question::Thing {
+        if self.asked == PathPurpose::Turns && answer.is_data && self.question > Question::Thing {
             return Some(FITS);
         }
         if self.names && self.wanted && (answer.is_data || self.is_called) {

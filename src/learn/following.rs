@@ -41,7 +41,7 @@ impl Extent {
 pub type OnPage<'a> = dyn FnMut(Vec<Value>, Option<&str>) -> Result<()> + Send + 'a;
 
 /// What a continuation token belongs to.
-pub fn asked(recipe: &Recipe, params: &BTreeMap<String, String>) -> String {
+pub fn identify_call(recipe: &Recipe, params: &BTreeMap<String, String>) -> String {
     let values: Vec<String> = params.iter().map(|it| format!("{}={}", it.0, it.1)).collect();
     format!("{}\n{}\n{}", recipe.name, recipe.request.url, values.join("\n"))
 }
@@ -97,7 +97,7 @@ impl Runs<'_> {
             return Err(Error::new(Code::RecipeMayChange, why)
                 .hint("prove it first: `commis recipe verify`"));
         }
-        let asked = asked(recipe, params);
+        let asked = identify_call(recipe, params);
         let from = extent.from.as_deref().map(|it| resumption(&asked, it)).transpose()?;
         let mut walk = Walk::new(pages, from, extent);
         loop {
