@@ -16,6 +16,7 @@ import shapes_structure
 import shapes_tables  # noqa: F401
 import shapes_traps  # noqa: F401
 import shapes_unseen
+import shapes_xml
 import words
 from shapes import FLEETS, SHAPES, e, listed, ships
 from shapes_scripts import logbook, ref
@@ -69,6 +70,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
             return self.send(json.dumps(document), "application/json", headers=headers)
         if first == "api" and last in shapes_unseen.APIS:
             return self.send(json.dumps(shapes_unseen.APIS[last](ships(asked))), "application/json")
+        if first == "api" and last in shapes_xml.APIS:
+            return self.send(*shapes_xml.api(last, asked))
         if first == "api" and last in shapes_structure.APIS:
             return self.send(json.dumps(shapes_structure.api(last, asked)), "application/json")
         if first == "api":

@@ -31,7 +31,7 @@ use commis_base::{
 };
 use commis_recipe::{
     auth::shown,
-    model::{Recipe, Status},
+    model::{Framing, Recipe, Status},
 };
 
 /// What recipes are written as.
@@ -125,7 +125,15 @@ pub fn export(
     let mut out = Exported::default();
     let calls_commis = matches!(form, Form::OpenaiTools | Form::Mcp | Form::Skill);
     let mut held = Vec::with_capacity(recipes.len());
+    let reads = matches!(form, Form::Python | Form::Typescript);
     for it in recipes {
+        if reads && !is_read_by_clients(it) {
+            out.refuse(
+                it,
+                "its answer is JSON in a form, or XML, that the runtime of this form does not read",
+            );
+            continue;
+        }
         match &it.pages {
             Some(pages) if pages.all && !calls_commis => {
                 out.refuse(it, "its task asks for all items, and this form asks for one page");
@@ -150,6 +158,14 @@ pub fn export(
         Form::Skill => tools::skill(recipes, &mut out),
     }
     Ok(out)
+}
+
+/// Whether the runtimes in `runtime/` know how its answer carries its JSON.
+const fn is_read_by_clients(recipe: &Recipe) -> bool {
+    matches!(
+        recipe.response.framing,
+        None | Some(Framing::Prefix | Framing::Jsonp | Framing::Lines)
+    )
 }
 
 /// For people: that it was proven, when, and what answers looked like.

@@ -1,4 +1,4 @@
-//! How JSON is framed by the text that carries it: a guard in front, a callback around, one value a line.
+//! How JSON is framed by the text that carries it: a guard in front, a callback around, one value a line, XML that says the same.
 //!
 //! The recording and the runner both ask here, so that what was measured is what a run reads. Nothing is executed: of a
 //! script only `name(JSON)` is understood.
@@ -8,7 +8,7 @@ use serde_json::Value;
 use std::borrow::Cow;
 
 use super::{
-    digits::quote_long_numbers, document::Document, model::Framing, reach::Reach, references,
+    digits::quote_long_numbers, document::Document, model::Framing, reach::Reach, references, xml,
 };
 
 /// The name that a recipe sends as JSONP callback, whatever the page sent.
@@ -47,6 +47,9 @@ pub struct Framed<'a> {
 pub fn detect<'a>(text: &'a str, mime: &str, declared: bool) -> Option<Framed<'a>> {
     let body = trimmed(text);
     let plain = |framing, value| Some(Framed { framing, value, callback: None });
+    if xml::is_data(mime) && body.starts_with('<') {
+        return plain(Some(Framing::Xml), xml::read(body)?);
+    }
     if by_lines(mime) {
         return plain(Some(Framing::Lines), lines(body)?);
     }
@@ -111,6 +114,10 @@ pub fn unframed<'a>(
             let inner = references::resolved(&value).ok_or(None)?;
             return Ok(Document::from(&inner).into_owned());
         }
+        Some(Framing::Xml) => {
+            let value = xml::as_lists(xml::read(body).ok_or(None)?, reach);
+            return Ok(Document::from(&value).into_owned());
+        }
         // Strict JSON is lenient, too: a site may have mended what it sends.
         Some(Framing::Lenient) => {
             let value = strict(body).or_else(|| lenient(body)).ok_or(None)?;
@@ -169,6 +176,7 @@ fn lenient(text: &str) -> Option<Value> {
 pub fn framed(framing: Option<Framing>, value: &Value) -> String {
     match (framing, value) {
         (None | Some(Framing::Lenient), _) => value.to_string(),
+        (Some(Framing::Xml), _) => xml::write(value),
         (Some(Framing::Text), _) => serde_json::json!({ "d": value.to_string() }).to_string(),
         (Some(Framing::References), _) => references::written(value).to_string(),
         (Some(Framing::Prefix), _) => format!(")]}}'\n{value}"),
@@ -177,6 +185,14 @@ pub fn framed(framing: Option<Framing>, value: &Value) -> String {
             all.iter().flat_map(|it| [it.to_string(), "\n".to_owned()]).collect()
         }
         (Some(Framing::Lines), it) => format!("{it}\n"),
+    }
+}
+
+/// The MIME type of a text that is framed so.
+pub const fn mime(framing: Option<Framing>) -> &'static str {
+    match framing {
+        Some(Framing::Xml) => "application/xml",
+        _ => "application/json",
     }
 }
 

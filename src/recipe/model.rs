@@ -482,6 +482,9 @@ pub enum Framing {
     /// A list of values that refer to one another by their numbers, as devalue and turbo-stream write it (SvelteKit, Nuxt, React
     /// Router); read as the value that they make. Dates are texts, sets are lists, what JSON has no value for is `null`.
     References,
+    /// XML, read as the value that JSON would say it with: attributes and elements by name, an element of text alone as that text,
+    /// elements of one name beside one another as a list. Feeds and interfaces that answer in XML; no DTD is read.
+    Xml,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

@@ -77,6 +77,11 @@ impl Reach {
         below.chain(boxed).map(Self::size).sum::<usize>() + 1
     }
 
+    /// Whether the value counts with all that is in it.
+    pub const fn is_all(&self) -> bool {
+        self.all
+    }
+
     /// What is kept of the field of that name; `None`: not even that it is there.
     pub fn of_field(&self, name: &str) -> Option<&Self> {
         if self.all {

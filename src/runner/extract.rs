@@ -375,6 +375,7 @@ fn parse_json<'a>(
             Some(Framing::Text) => "as JSON whose one text is JSON",
             Some(Framing::References) => "as JSON whose values refer to one another",
             Some(Framing::Lenient) => "as JSON, nor as JSON5",
+            Some(Framing::Xml) => "as XML",
             None | Some(Framing::Prefix) => "as JSON",
         };
         let out = Error::new(Code::ParseError, format!("{shown} does not parse {what}"));

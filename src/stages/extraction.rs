@@ -15,7 +15,7 @@ use commis_artifacts::{
 pub use commis_recipe::references::holds_references;
 use commis_recipe::{
     blocks::{self, Asks, asks, asks_for_one, heads},
-    model::{HtmlSpec, ResponseSpec, ResponseType},
+    model::{Framing, HtmlSpec, ResponseSpec, ResponseType},
     shape,
 };
 
@@ -161,6 +161,10 @@ pub fn response(
             };
             spec.extract =
                 best(&exchange.measures.lists, &recording.task).filter(|it| !beside && !of_one(it));
+            // XML does not say that an only element is one of a list; the expression does.
+            if exchange.framing == Some(Framing::Xml) {
+                spec.extract = spec.extract.map(|it| format!("{it}[]"));
+            }
         }
         DataSource::EmbeddedJson => {
             spec.kind = ResponseType::Html;

@@ -12,7 +12,7 @@ use commis_artifacts::{
 use commis_base::error::{Code, Error, Result};
 use commis_net::transport::{Reply, Timings};
 use commis_recipe::{
-    framing::framed,
+    framing::{framed, mime},
     model::{Slot, TransportKind},
     request::{Outgoing, prepare_request},
 };
@@ -43,15 +43,15 @@ pub fn recorded_answer(recording: Option<&SessionRecording>, call: Call<'_>) -> 
         if !same {
             continue;
         }
-        let (mime, body) = match &exchange.excerpt {
-            Some(Excerpt::Json(it)) => ("application/json", framed(exchange.framing, it)),
+        let (kind, body) = match &exchange.excerpt {
+            Some(Excerpt::Json(it)) => (mime(exchange.framing), framed(exchange.framing, it)),
             Some(Excerpt::Html(it)) => ("text/html", it.clone()),
             Some(Excerpt::Text(it)) => ("text/plain", it.clone()),
             None => continue,
         };
         return Ok(Reply {
             status: exchange.status.unwrap_or(200),
-            headers: vec![("content-type".to_owned(), mime.to_owned())],
+            headers: vec![("content-type".to_owned(), kind.to_owned())],
             body: body.into_bytes(),
             url: exchange.url.clone(),
             hops: 0,

@@ -16,7 +16,7 @@ use commis_artifacts::{
 use commis_base::error::{Code, Error, Result};
 use commis_recipe::{
     check::check_header,
-    framing::framed,
+    framing::{framed, mime},
     model::{HtmlSpec, RequestTemplate, ResponseSpec, Slot, TransportKind},
     pagination::Length,
     shape::similarity_bp,
@@ -338,12 +338,12 @@ pub fn captured(exchange: &Exchange, response: &ResponseSpec) -> Option<Extracte
             next: None,
         });
     }
-    let (mime, body) = match exchange.excerpt.as_ref()? {
-        Excerpt::Json(it) => ("application/json", framed(response.framing, it).into_bytes()),
+    let (kind, body) = match exchange.excerpt.as_ref()? {
+        Excerpt::Json(it) => (mime(response.framing), framed(response.framing, it).into_bytes()),
         Excerpt::Html(it) => ("text/html", it.clone().into_bytes()),
         Excerpt::Text(it) => ("text/plain", it.clone().into_bytes()),
     };
-    extract(response, HttpAnswer::of(mime, &body)).ok()
+    extract(response, HttpAnswer::of(kind, &body)).ok()
 }
 
 fn carries(exchange: &Exchange) -> Vec<String> {

@@ -497,6 +497,7 @@ fn responses(calls: &[Call], options: &Options) -> Value {
                         Framing::Text => {
                             json!({"type": "object", "additionalProperties": text, "minProperties": 1, "maxProperties": 1})
                         }
+                        Framing::Xml => json!({"type": "string", "contentMediaType": mime}),
                         _ => text,
                     };
                     media["x-framing"] = json!(framing);
