@@ -1,7 +1,6 @@
 //! `commis recipe run`
 
 use std::{
-    collections::BTreeMap,
     path::{Path, PathBuf},
     sync::Arc,
     time::Duration,
@@ -22,14 +21,17 @@ use commis_base::{
     ids::RecipeName,
 };
 use commis_learn::{
-    BrowserPool, Extent, Noted, Runs, Sessions, identify_call, may_use, note, refused, way_back,
+    BrowserPool, Extent, Noted, Runs, Sessions, identify_call, may_use, narrow, note, refused,
+    way_back,
 };
 use commis_net::{
     egress::EgressPolicy,
     transport::retry::{Wait, Why},
 };
 use commis_recipe::{
+    json_schema::data_schema,
     model::{Recipe, Status},
+    narrowing::Narrowing,
     pagination,
 };
 use commis_runner::{RecipeRunResult, call::Caller};
@@ -70,8 +72,10 @@ pub struct Args {
     /// Go on where a run ended: its `continue_from`, with the same values
     #[arg(long, value_name = "TOKEN")]
     continue_from: Option<String>,
+    #[command(flatten)]
+    narrowing: NarrowingArgs,
     /// Write the items to this new file, a line of JSON each, page by page; the same command goes on where it was ended
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["json", "continue_from", "max_items", "max_pages"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["json", "continue_from", "max_items", "max_pages", "limit", "max_bytes"])]
     out: Option<PathBuf>,
     /// How the data is printed
     #[arg(long, value_enum, default_value_t, conflicts_with = "json")]
@@ -79,6 +83,40 @@ pub struct Args {
     /// Print the whole result as JSON
     #[arg(long)]
     pub json: bool,
+}
+
+/// Less of an answer.
+#[derive(clap::Args)]
+pub struct NarrowingArgs {
+    /// These fields of each item alone: name,price.amount
+    #[arg(long, value_name = "FIELD,…")]
+    fields: Option<String>,
+    /// The items alone that fit this JMESPath condition: 'price < `20`'
+    #[arg(long = "where", value_name = "EXPR")]
+    condition: Option<String>,
+    /// So many items at most, of those that fit; follows no pages
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    limit: Option<u64>,
+    /// Items that take so many bytes at most, as JSON without spaces
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(2..))]
+    max_bytes: Option<u64>,
+}
+
+impl NarrowingArgs {
+    /// Fails with `PARAM_INVALID`, also where the recipe's data is known not to have it.
+    fn narrowing(&self, recipe: &Recipe) -> Result<Narrowing> {
+        let (fields, condition) = (self.fields.as_deref(), self.condition.as_deref());
+        let it = Narrowing::parse(fields, condition, self.limit, self.max_bytes)?;
+        if !it.is_all() {
+            it.check(&data_schema(recipe, None))?;
+        }
+        Ok(it)
+    }
+
+    /// Text that differs for runs whose items differ.
+    fn key(&self) -> String {
+        format!("{:?}\n{:?}", self.fields, self.condition)
+    }
 }
 
 pub async fn run(args: Args, global: &Global) -> Result<u8> {
@@ -93,6 +131,7 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
         Status::Draft if args.draft => {}
         _ => return Err(refused(&recipe)),
     }
+    let narrowing = args.narrowing.narrowing(&recipe)?;
     let caller = caller(&place)?;
     let state = State::open_briefly(&place.home.artifacts);
     let pool = BrowserPool::new(Arc::clone(caller.policy()), place.settings.browser.clone());
@@ -105,7 +144,10 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
     let count = (&registry, state.as_ref().map_err(Error::code));
     let format = if args.json { None } else { Some(args.format) };
     let file = match &args.out {
-        Some(it) => Some(file(it, &recipe, &params)?),
+        Some(it) => {
+            let call = format!("{}\n{}", identify_call(&recipe, &params), args.narrowing.key());
+            Some(file(it, &recipe, &call)?)
+        }
         None => None,
     };
     if let Some(it) = file.as_ref().filter(|it| it.is_whole()) {
@@ -114,15 +156,21 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
         return Ok(0);
     }
     let mut printed = Printed { format, all: Vec::new(), file };
-    let result = match args.extent(&recipe, printed.file.as_ref()) {
+    let mut result = match args.extent(&recipe, printed.file.as_ref()) {
         None => runs.serve((&recipe, held.source), &params, count).await,
         Some(extent) => {
+            let extent = Extent { narrowing: narrowing.clone(), ..extent };
             let mut page = |items: Vec<Value>, at: Option<&str>| printed.page(items, at);
             let ran = runs.follow((&recipe, held.source), &params, count, &extent, &mut page).await;
             ran.and_then(|it| printed.whole(it))
         }
     };
     sessions.close().await;
+    if let Ok(it) = &mut result
+        && it.pages.is_none()
+    {
+        narrow(it, &narrowing)?;
+    }
     if let Ok(result) = &result {
         print(result, &recipe, format)?;
     }
@@ -143,12 +191,12 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
 const USUAL_PAGES: u64 = 100;
 
 /// The file that takes the items. Fails with `PARAM_INVALID` where the recipe knows one page, and as [`ItemFile::open`].
-fn file(path: &Path, recipe: &Recipe, params: &BTreeMap<String, String>) -> Result<ItemFile> {
+fn file(path: &Path, recipe: &Recipe, call: &str) -> Result<ItemFile> {
     if recipe.pages.is_none() {
         let why = format!("{} knows one page of its list", recipe.name);
         return Err(Error::new(Code::ParamInvalid, why).hint("--format ndjson > FILE"));
     }
-    ItemFile::open(path, &identify_call(recipe, params))
+    ItemFile::open(path, call)
 }
 
 impl Args {
@@ -167,6 +215,7 @@ impl Args {
             max_items: self.max_items,
             max_pages: if given { self.max_pages } else { usual.max_pages },
             from: self.continue_from.clone(),
+            narrowing: Narrowing::default(),
         })
     }
 }
@@ -280,6 +329,10 @@ fn print(result: &RecipeRunResult, recipe: &Recipe, format: Option<Format>) -> R
             format!("{it}{of} items on {pages} pages{rest}, in ")
         }
         (_, Some(false)) => format!("{}, in ", pagination::describe(it, result.total)),
+        _ if result.filtered.is_some_and(|out| out > 0) => {
+            let all = it + result.filtered.unwrap_or_default();
+            format!("{it} of {all} items fit, in ")
+        }
         _ => format!("{it} items in "),
     });
     if let Some(it) = &result.continue_from {

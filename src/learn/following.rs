@@ -8,6 +8,7 @@ use super::{Runs, runs::Fallback};
 use commis_base::error::{Code, Error, Result};
 use commis_recipe::{
     model::Recipe,
+    narrowing::{Narrowing, Sieve},
     paging::{PageEnd, Pages, Resumption, resumption, token},
     registry::{Registry, Source},
 };
@@ -18,7 +19,7 @@ use commis_runner::{
 use commis_state::State;
 
 /// How much of a list is wanted.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default)]
 pub struct Extent {
     /// Items at most.
     pub max_items: Option<u64>,
@@ -26,6 +27,8 @@ pub struct Extent {
     pub max_pages: Option<u64>,
     /// A continuation token.
     pub from: Option<String>,
+    /// What of it is wanted.
+    pub narrowing: Narrowing,
 }
 
 impl Extent {
@@ -46,6 +49,23 @@ pub fn identify_call(recipe: &Recipe, params: &BTreeMap<String, String>) -> Stri
     format!("{}\n{}\n{}", recipe.name, recipe.request.url, values.join("\n"))
 }
 
+/// Narrows the data of a run that succeeded. Fails as [`Narrowing::apply`].
+pub fn narrow(result: &mut RecipeRunResult, narrowing: &Narrowing) -> Result<()> {
+    if !result.success || narrowing.is_all() {
+        return Ok(());
+    }
+    let narrowed = narrowing.apply(std::mem::take(&mut result.data))?;
+    if let Value::Array(items) = &narrowed.data {
+        result.items = Some(items.len() as u64);
+    }
+    if narrowed.cut {
+        result.complete = Some(false);
+    }
+    result.filtered = narrowing.condition.as_ref().map(|_| narrowed.filtered);
+    result.data = narrowed.data;
+    Ok(())
+}
+
 impl Runs<'_> {
     /// The pages of a list as one answer; of a recipe that knows no pages, where none are asked for, its answer. Fails as
     /// [`Runs::follow`].
@@ -58,7 +78,9 @@ impl Runs<'_> {
     ) -> Result<RecipeRunResult> {
         let is_one = extent.from.is_none() && extent.max_items.is_none();
         if recipe.pages.is_none() && is_one && extent.max_pages == Some(1) {
-            return self.serve((recipe, source), params, counted).await;
+            let mut result = self.serve((recipe, source), params, counted).await?;
+            narrow(&mut result, &extent.narrowing)?;
+            return Ok(result);
         }
         let mut all = Vec::new();
         let mut page = |mut items: Vec<Value>, _: Option<&str>| {
@@ -122,6 +144,7 @@ impl Runs<'_> {
 struct Walk<'a> {
     inner: PageWalk,
     extent: &'a Extent,
+    sieve: Sieve<'a>,
     /// Items and pages of this run.
     items: u64,
     pages: u64,
@@ -138,6 +161,7 @@ impl<'a> Walk<'a> {
         Self {
             inner,
             extent,
+            sieve: Sieve::new(&extent.narrowing, extent.max_items),
             items: 0,
             pages: 0,
             cut: None,
@@ -168,7 +192,7 @@ impl<'a> Walk<'a> {
         };
         let answer = PageAnswer { items, next: result.next.take(), total: result.total };
         let skipped = self.inner.skip();
-        let mut new = match self.inner.take(answer) {
+        let new = match self.inner.take(answer) {
             Ok(it) => it,
             Err(err) => {
                 result.fail(&err);
@@ -177,13 +201,8 @@ impl<'a> Walk<'a> {
             }
         };
         self.pages += 1;
-        if let Some(most) = self.extent.max_items
-            && self.items + new.len() as u64 > most
-        {
-            let room = most - self.items;
-            new.truncate(room as usize);
-            self.cut = Some(room + skipped);
-        }
+        let (new, rest) = self.sieve.take(new)?;
+        self.cut = rest.map(|at| at as u64 + skipped);
         self.items += new.len() as u64;
         Ok(Some(new))
     }
@@ -199,7 +218,7 @@ impl<'a> Walk<'a> {
 
     fn goes_on(&mut self, result: &RecipeRunResult) -> bool {
         let is_enough = self.cut.is_some()
-            || self.extent.max_items.is_some_and(|it| self.items >= it)
+            || self.sieve.is_full()
             || self.extent.max_pages.is_some_and(|it| self.pages >= it);
         let ended = self.inner.end().is_some() || !result.success || self.failed;
         !is_enough && !ended && self.inner.advance()
@@ -217,6 +236,7 @@ impl<'a> Walk<'a> {
             if self.cut.is_some() || self.failed { Some(false) } else { self.inner.complete() };
         out.total = self.inner.total();
         out.items = Some(self.items);
+        out.filtered = self.extent.narrowing.condition.as_ref().map(|_| self.sieve.filtered());
         out.pages = Some(self.pages);
         out.attempts = self.attempts;
         self.warnings.extend(self.inner.warnings());

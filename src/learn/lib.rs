@@ -35,7 +35,7 @@ pub use apart::apart;
 pub use choose::{Wish, choose};
 pub use drive::{Stopped, drive, plan};
 pub use explain::{moment, told_health, words};
-pub use following::{Extent, OnPage, identify_call};
+pub use following::{Extent, OnPage, identify_call, narrow};
 pub use heal::{Heal, Verdict};
 pub use health::{Noted, note};
 pub use inspect::{Finding, Inspected, inspect, is_finding};

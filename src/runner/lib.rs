@@ -88,6 +88,9 @@ pub struct RecipeRunResult {
     pub timings_ms: RunTimings,
     /// Length of `data` when it is a list.
     pub items: Option<u64>,
+    /// Items that were left out because they do not fit the caller's condition.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub filtered: Option<u64>,
     /// Items that the site has, where its answer says so.
     pub total: Option<u64>,
     /// Pages that were followed, where the recipe knows how.
@@ -398,6 +401,7 @@ impl RecipeRunResult {
             redirect_hops: 0,
             timings_ms: RunTimings::default(),
             items: None,
+            filtered: None,
             total: None,
             pages: None,
             continue_from: None,

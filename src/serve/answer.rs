@@ -64,6 +64,9 @@ pub struct Meta {
     pub timings_ms: BTreeMap<String, f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub redirect_hops: Option<u32>,
+    /// Items that do not fit `where`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub filtered: Option<u64>,
     /// Items that the site has, where its answer says so.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub total: Option<u64>,

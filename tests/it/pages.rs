@@ -148,6 +148,41 @@ fn a_list_is_given_in_parts() {
 }
 
 #[test]
+fn less_of_a_list_is_given_and_said() {
+    let home = Home::new();
+    let web = Web::start(&home);
+    finds(&home);
+    let run = |more: &[&str]| {
+        let own = ["recipe", "run", "finds", "-p", "place=firwood", "--json", "--test-host"];
+        home.json(&[&own[..], &[web.test_host.as_str()], more].concat())
+    };
+    let (code, ran) = run(&["--fields", "number", "--where", "starts_with(number, 'F02')"]);
+    assert_eq!((code, &ran["complete"], &ran["filtered"]), (0, &json!(true), &json!(53)), "{ran}");
+    let items = ran["data"].as_array().unwrap();
+    assert_eq!(items.len(), 10);
+    assert!(items.iter().all(|it| it.as_object().unwrap().len() == 1), "{ran}");
+    // What a limit cut is where the list goes on.
+    let limited =
+        ["--all", "--fields", "number", "--where", "starts_with(number, 'F02')", "--limit", "4"];
+    let (code, first) = run(&limited);
+    assert_eq!((code, &first["complete"]), (0, &json!(false)), "{first}");
+    let token = first["continue_from"].as_str().unwrap();
+    let (code, rest) = run(&[&limited[..6], &["99", "--continue-from", token]].concat());
+    assert_eq!((code, &rest["complete"]), (0, &json!(true)), "{rest}");
+    let both =
+        [first["data"].as_array().unwrap().clone(), rest["data"].as_array().unwrap().clone()];
+    assert_eq!(&both.concat(), items);
+    let (code, ran) = run(&["--max-bytes", "900"]);
+    assert_eq!((code, &ran["complete"]), (0, &json!(false)), "{ran}");
+    let given = ran["data"].to_string().len();
+    assert!((500..=900).contains(&given), "{given}");
+    for wrong in [["--fields", "a..b"], ["--where", "[?"], ["--where", "abs(number) > `1`"]] {
+        let (code, ran) = run(&wrong);
+        assert_eq!((code, &ran["error_code"]), (2, &json!("PARAM_INVALID")), "{wrong:?}: {ran}");
+    }
+}
+
+#[test]
 fn a_file_of_items_survives_kills() {
     let home = Home::new();
     let web = Web::start(&home);
@@ -165,8 +200,8 @@ fn a_file_of_items_survives_kills() {
         "--test-host",
         &web.test_host,
     ];
-    let written = || std::fs::metadata(&out).map_or(0, |it| it.len());
-    // The first runs end before they write anything, each later one soon after its first page:
+    let written = || std::fs::read(&state).unwrap_or_default();
+    // The first runs end before they write anything, each later one soon after a page counts:
     // every round goes on by a page, however slow the machine is.
     for round in 0_u64.. {
         assert!(round < 40, "never whole");

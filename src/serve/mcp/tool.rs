@@ -43,11 +43,15 @@ pub struct Tool {
 }
 
 /// The argument that goes on with a list.
-pub const CONTINUE_FROM: &str = "continue_from";
+const CONTINUE_FROM: &str = "continue_from";
+/// Arguments that ask for less of an answer. They stand in the server's instructions, not in each tool.
+const NARROWING: [&str; 4] = ["fields", "where", "limit", "max_bytes"];
 
-/// Whether the recipe's tool takes [`CONTINUE_FROM`].
-pub fn continues(recipe: &Recipe) -> bool {
-    recipe.pages.is_some() && recipe.parameters.iter().all(|it| it.name != CONTINUE_FROM)
+/// Arguments of a recipe's tool that are no parameters of the recipe; a parameter of the same name comes first.
+pub fn own_arguments(recipe: &Recipe) -> impl Iterator<Item = &'static str> + use<'_> {
+    let goes_on = Some(CONTINUE_FROM).filter(|_| recipe.pages.is_some());
+    let all = NARROWING.into_iter().chain(goes_on);
+    all.filter(|own| recipe.parameters.iter().all(|it| it.name != *own))
 }
 
 impl Tool {
@@ -57,7 +61,7 @@ impl Tool {
         let name = Some(name).filter(|it| it.len() <= MAX_NAME && !is_taken);
         let reads_only = reads_only(recipe);
         let (mut input, data) = (input_schema(recipe), data_schema(recipe, None));
-        if continues(recipe)
+        if own_arguments(recipe).any(|it| it == CONTINUE_FROM)
             && let Some(all) = input.get_mut("properties").and_then(Value::as_object_mut)
         {
             let text = "continue_from of the last answer";
@@ -71,7 +75,9 @@ impl Tool {
         let description = description(recipe);
         let used =
             AROUND + brief.to_string().len() + description.len() + recipe.name.as_str().len();
-        let listed = data_schema(recipe, Some(LISTED.saturating_sub(used).max(LEAST)));
+        let mut listed = data_schema(recipe, Some(LISTED.saturating_sub(used).max(LEAST)));
+        // A caller may ask for some fields alone, and clients check what they get.
+        without_required(&mut listed);
         let output = json!({"type": "object", "properties": {"data": &listed}});
         let mut digest = Sha256::new();
         for it in [&json!(name), &json!(description), &brief, &output, &json!(reads_only)] {
@@ -103,6 +109,20 @@ fn description(recipe: &Recipe) -> String {
     let words = recipe.name.as_str().replace('-', " ");
     let site = Some(site_of(&recipe.request.url)).filter(|it| (1..=MAX_SITE).contains(&it.len()));
     format!("{words} at {}", site.as_deref().unwrap_or("its site"))
+}
+
+fn without_required(schema: &mut Value) {
+    if let Value::Object(fields) = schema {
+        fields.retain(|key, it| key != "required" || !it.is_array());
+        for (key, it) in fields.iter_mut() {
+            match (key.as_str(), it) {
+                ("properties", Value::Object(all)) => all.values_mut().for_each(without_required),
+                ("prefixItems", Value::Array(all)) => all.iter_mut().for_each(without_required),
+                ("items" | "additionalProperties", it) => without_required(it),
+                _ => {}
+            }
+        }
+    }
 }
 
 fn brief(input: &Value) -> Value {

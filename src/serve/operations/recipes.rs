@@ -26,6 +26,7 @@ use commis_learn::{
 };
 use commis_recipe::{
     model::{Recipe, Status},
+    narrowing::Narrowing,
     standing::Standing,
     yaml,
 };
@@ -398,6 +399,19 @@ struct Run {
     /// Where an earlier answer ended: its `continue_from`, with the same values.
     #[schemars(length(max = 32_000))]
     continue_from: Option<String>,
+    /// Fields of each item that are wanted, with commas between them: `name,price.amount`.
+    #[schemars(length(max = 4_000))]
+    fields: Option<String>,
+    /// Items are wanted that fit this JMESPath condition.
+    #[serde(rename = "where")]
+    #[schemars(length(max = 1_024))]
+    condition: Option<String>,
+    /// Items at most, of those that fit; follows no pages.
+    #[schemars(range(min = 1))]
+    limit: Option<u64>,
+    /// Bytes of the data at most, as JSON without spaces; items are given whole.
+    #[schemars(range(min = 2))]
+    max_bytes: Option<u64>,
     /// A login of the vault that the token names (`vault:NAME`); the answer is that of its account.
     login: Option<String>,
 }
@@ -408,7 +422,13 @@ const USUAL_PAGES: u64 = 10;
 async fn run(asked: Asked, args: Run) -> Out<Value> {
     let known = seen(&asked, &args.name)?;
     let usual = Extent::usual(&known.recipe, USUAL_PAGES);
+    let (fields, condition) = (args.fields.as_deref(), args.condition.as_deref());
+    let narrowing = Narrowing::parse(fields, condition, args.limit, args.max_bytes)?;
+    if !narrowing.is_all() {
+        narrowing.check(&known.tool().data)?;
+    }
     let extent = Extent {
+        narrowing,
         max_pages: args.max_pages.or(usual.max_pages.filter(|_| args.max_items.is_none())),
         max_items: args.max_items,
         from: args.continue_from,
@@ -528,6 +548,7 @@ fn meta(ran: &RecipeRunResult) -> Meta {
         transport_used: Some(ran.transport_used.as_str().to_owned()),
         timings_ms: all.into_iter().map(|(name, ms)| (name.to_owned(), ms)).collect(),
         redirect_hops: Some(ran.redirect_hops),
+        filtered: ran.filtered,
         total: ran.total,
         complete: ran.complete,
         pages: ran.pages,
