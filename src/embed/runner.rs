@@ -76,7 +76,8 @@ impl Runner {
         RunnerBuilder::default()
     }
 
-    /// Fills the recipe with the values, sends its request and extracts the data. What failed in passing is tried once more.
+    /// Fills the recipe with the values, sends its request and extracts the data. What failed in passing is tried once more. Of a
+    /// list with pages it gives the first, with `complete: Some(false)` where the answer leads on.
     ///
     /// Fails with `PARAM_INVALID` or `RECIPE_INVALID` before anything is sent, with `SESSION_REQUIRED` for a recipe that needs
     /// a browser, with the policy's and the network's codes, with `HTTP_STATUS` and its kin, `EXTRACT_EMPTY` for an answer that
@@ -120,7 +121,7 @@ fn answer(it: RecipeRunResult) -> Result<Answer> {
         status: it.status_code.unwrap_or_default(),
         similarity_bp: it.similarity_bp,
         total: it.total,
-        complete: it.complete,
+        complete: it.complete.or_else(|| it.next.is_some().then_some(false)),
         warnings: it.warnings,
         attempts: it.attempts,
         redirects: it.redirect_hops,

@@ -1,6 +1,6 @@
 //! Runs that follow a list over its pages.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, time::Duration};
 
 use serde_json::Value;
 
@@ -105,6 +105,57 @@ impl Runs<'_> {
         extent: &Extent,
         on_page: &mut OnPage<'_>,
     ) -> Result<RecipeRunResult> {
+        let first = First::Served(source, counted);
+        self.walk(recipe, params, first, extent, on_page).await
+    }
+
+    /// As much of a list as its recipe usually gives, as one answer, for who counts runs and asks for proof of failures by itself. The turn
+    /// of its host is waited for between pages.
+    /// Fails as [`Runs::call`] and [`Runs::follow`].
+    pub async fn call_usual(
+        self,
+        recipe: &Recipe,
+        params: &BTreeMap<String, String>,
+        fallback: Fallback,
+        max_pages: u64,
+    ) -> Result<RecipeRunResult> {
+        let mut extent = Extent::usual(recipe, max_pages);
+        if extent.max_pages == Some(1) {
+            return self.call(recipe, params, fallback).await;
+        }
+        let (mut all, mut count) = (Vec::new(), 0);
+        loop {
+            let mut page = |mut items: Vec<Value>, _: Option<&str>| {
+                all.append(&mut items);
+                Ok(())
+            };
+            let first = First::Called(fallback);
+            let mut ran = self.walk(recipe, params, first, &extent, &mut page).await?;
+            count += ran.pages.unwrap_or(0);
+            let is_own_limit =
+                ran.error_code == Some(Code::RateLimited.as_str()) && ran.status_code.is_none();
+            if is_own_limit && ran.continue_from.is_some() && count > 0 && count < max_pages {
+                tokio::time::sleep(Duration::from_secs(ran.retry_after_sec.unwrap_or(1))).await;
+                extent.from = ran.continue_from;
+                extent.max_pages = Some(max_pages - count);
+                continue;
+            }
+            if ran.success {
+                (ran.items, ran.pages) = (Some(all.len() as u64), Some(count));
+                ran.data = std::mem::take(&mut all).into();
+            }
+            return Ok(ran);
+        }
+    }
+
+    async fn walk(
+        self,
+        recipe: &Recipe,
+        params: &BTreeMap<String, String>,
+        first: First<'_>,
+        extent: &Extent,
+        on_page: &mut OnPage<'_>,
+    ) -> Result<RecipeRunResult> {
         let Some(pages) = &recipe.pages else {
             return Err(Error::new(
                 Code::ParamInvalid,
@@ -124,8 +175,11 @@ impl Runs<'_> {
         let mut walk = Walk::new(pages, from, extent);
         loop {
             let own = walk.inner.recipe(recipe)?;
-            let mut result = match (walk.inner.position(), counted.1) {
-                (None, state) => self.serve((recipe, source), params, (counted.0, state)).await?,
+            let mut result = match (walk.inner.position(), first) {
+                (None, First::Served(source, counted)) => {
+                    self.serve((recipe, source), params, counted).await?
+                }
+                (None, First::Called(fallback)) => self.call(recipe, params, fallback).await?,
                 (Some(_), _) => self.call(&own, params, Fallback::Never).await?,
             };
             let step = walk.take(&mut result)?;
@@ -138,6 +192,15 @@ impl Runs<'_> {
             }
         }
     }
+}
+
+/// How the first page is asked for.
+#[derive(Clone, Copy)]
+enum First<'a> {
+    /// As [`Runs::serve`] does.
+    Served(Source, (&'a Registry, Result<&'a State, Code>)),
+    /// As [`Runs::call`] does.
+    Called(Fallback),
 }
 
 /// A walk within its extent.

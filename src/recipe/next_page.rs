@@ -1,8 +1,8 @@
 //! What of a page says that its list goes on: links to later pages and buttons that load more.
 
-use std::{collections::BTreeMap, sync::LazyLock};
+use std::collections::BTreeMap;
 
-use scraper::{Html, Selector};
+use scraper::{ElementRef, Html};
 use url::Url;
 
 use super::positions::is_position;
@@ -40,28 +40,48 @@ const LOAD_MORE: &[&str] = &[
     "더 보기",
 ];
 
-static LINKS: LazyLock<Option<Selector>> =
-    LazyLock::new(|| Selector::parse("a[href],link[rel][href]").ok());
+/// Links, and other addresses of which the page says what they are to it. By name and not by a selector: each run looks for them.
+fn links(page: &Html) -> impl Iterator<Item = ElementRef<'_>> {
+    elements(page).filter(|it| {
+        let it = it.value();
+        it.attr("href").is_some()
+            && (it.name() == "a" || it.name() == "link" && it.attr("rel").is_some())
+    })
+}
+
 /// Buttons, and links that lead nowhere by themselves.
-static BUTTONS: LazyLock<Option<Selector>> = LazyLock::new(|| {
-    let links = "a:not([href]),a[href=''],a[href^='#'],a[href^='javascript:']";
-    Selector::parse(&format!("button,[role=button],{links}")).ok()
-});
+fn buttons(page: &Html) -> impl Iterator<Item = ElementRef<'_>> {
+    elements(page).filter(|it| {
+        let it = it.value();
+        let leads_nowhere = |href: &str| {
+            href.is_empty() || href.starts_with('#') || href.starts_with("javascript:")
+        };
+        match it.name() {
+            "button" => true,
+            "a" if it.attr("href").is_none_or(leads_nowhere) => true,
+            _ => it.attr("role") == Some("button"),
+        }
+    })
+}
+
+/// All elements of a page, in the order in which the parser made them.
+fn elements(page: &Html) -> impl Iterator<Item = ElementRef<'_>> {
+    page.tree.nodes().filter_map(ElementRef::wrap).filter(|it| it.parent().is_some())
+}
 
 /// What of the page says that its list goes on: a link to the next page, or a button that loads more.
 pub fn announced(page: &Html, url: &str) -> Option<String> {
-    let buttons = BUTTONS.as_ref()?;
-    let is_off = |it: &scraper::ElementRef<'_>| {
+    let is_off = |it: &ElementRef<'_>| {
         it.value().attr("disabled").is_some() || it.value().attr("aria-disabled") == Some("true")
     };
     next_link(page, url).or_else(|| {
-        let says = |it: &scraper::ElementRef<'_>| {
+        let says = |it: &ElementRef<'_>| {
             let text = it.text().collect::<String>().to_lowercase();
             let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
             text.chars().count() <= 40 && LOAD_MORE.iter().any(|it| text.starts_with(it))
         };
         // Several of them are the items' own.
-        let mut found = page.select(buttons).filter(|it| !is_off(it)).filter(says);
+        let mut found = buttons(page).filter(|it| !is_off(it)).filter(says);
         (found.next().is_some() && found.next().is_none())
             .then(|| "a button that loads more".to_owned())
     })
@@ -71,7 +91,7 @@ pub fn announced(page: &Html, url: &str) -> Option<String> {
 pub fn next_address(page: &Html, url: &str) -> Option<String> {
     let here = Url::parse(url).ok()?;
     let mut later_by = BTreeMap::new();
-    for it in page.select(LINKS.as_ref()?) {
+    for it in links(page) {
         let href = it.value().attr("href").map_or("", str::trim);
         if href.is_empty() || href.starts_with('#') {
             continue;
@@ -107,32 +127,36 @@ fn counted_link(page: &Html, url: &str, items: u64) -> Option<String> {
     let here = Url::parse(url).ok()?;
     let own: BTreeMap<String, String> = here.query_pairs().into_owned().collect();
     let number = |it: &str| it.parse::<u64>().ok();
-    page.select(LINKS.as_ref()?).find_map(|it| {
-        let text = it.text().collect::<String>();
-        let later = number(text.trim_matches(|c: char| !c.is_alphanumeric()))?;
-        let there = here.join(it.value().attr("href")?.trim()).ok()?;
-        let by = items.checked_mul(later.checked_sub(1)?).filter(|it| items > 1 && *it > 0)?;
-        if there.host() != here.host() || there.path() != here.path() {
-            return None;
-        }
-        let other: BTreeMap<String, String> = there.query_pairs().into_owned().collect();
-        let is_moved = |name: &String| other.get(name).and_then(|it| number(it)) == Some(by);
-        let begins = own.iter().any(|it| number(it.1) == Some(0) && is_moved(it.0));
-        let is_there = own.iter().any(|it| number(it.1) == Some(by) && is_moved(it.0));
-        let moved = other.keys().find(|it| is_moved(it) && (begins || !own.contains_key(*it)))?;
-        let mut kept = own
-            .iter()
-            .filter(|it| !it.1.is_empty() && (number(it.1) != Some(0) || !is_moved(it.0)));
-        let is_same = kept.all(|(name, value)| other.get(name) == Some(value));
-        (is_same && (begins || !is_there)).then(|| moved.clone())
-    })
+    // A position that moves stands in a query.
+    links(page).filter(|it| it.value().attr("href").is_some_and(|it| it.contains('?'))).find_map(
+        |it| {
+            let text = it.text().collect::<String>();
+            let later = number(text.trim_matches(|c: char| !c.is_alphanumeric()))?;
+            let there = here.join(it.value().attr("href")?.trim()).ok()?;
+            let by = items.checked_mul(later.checked_sub(1)?).filter(|it| items > 1 && *it > 0)?;
+            if there.host() != here.host() || there.path() != here.path() {
+                return None;
+            }
+            let other: BTreeMap<String, String> = there.query_pairs().into_owned().collect();
+            let is_moved = |name: &String| other.get(name).and_then(|it| number(it)) == Some(by);
+            let begins = own.iter().any(|it| number(it.1) == Some(0) && is_moved(it.0));
+            let is_there = own.iter().any(|it| number(it.1) == Some(by) && is_moved(it.0));
+            let moved =
+                other.keys().find(|it| is_moved(it) && (begins || !own.contains_key(*it)))?;
+            let mut kept = own
+                .iter()
+                .filter(|it| !it.1.is_empty() && (number(it.1) != Some(0) || !is_moved(it.0)));
+            let is_same = kept.all(|(name, value)| other.get(name) == Some(value));
+            (is_same && (begins || !is_there)).then(|| moved.clone())
+        },
+    )
 }
 
 /// A link of the page to one that goes on with its list: one that says so (`rel=next`), or one to the same address with a later
 /// position.
 fn next_link(page: &Html, url: &str) -> Option<String> {
     let here = Url::parse(url).ok();
-    page.select(LINKS.as_ref()?).find_map(|it| {
+    links(page).find_map(|it| {
         let href = it.value().attr("href")?.trim();
         if href.is_empty() || href.starts_with('#') {
             return None;

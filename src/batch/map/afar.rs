@@ -133,7 +133,7 @@ impl Part {
             Err(err) => err,
         };
         let error = Some(Failed::of(&err));
-        let line = Line { line: input.line, input: input.shown, data: None, error };
+        let line = Line { line: input.line, input: input.shown, found: None, error };
         let json = serde_json::to_string(&line)
             .map_err(|err| Error::new(Code::Internal, "a result is no JSON").source(err))?;
         self.own.insert(input.line, json);

@@ -48,6 +48,8 @@ const AHEAD: usize = 16;
 pub const TROUBLE: u32 = 50;
 /// So many of them look whether a browser gets a connection.
 const PAGES: u32 = 3;
+/// Pages of a list that a line follows, where the task asks for all.
+const PAGES_OF_A_LINE: u64 = 100;
 /// A site that says "not now" is heard so often for one line, and for so long.
 const ASKED: u32 = 3;
 const LONGEST: Duration = Duration::from_secs(15 * 60);
@@ -105,10 +107,25 @@ pub struct Line {
     line: u64,
     /// What was given, without what seems to be a secret; `null` where it could not be read.
     input: Value,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    data: Option<Value>,
+    #[serde(flatten)]
+    found: Option<Found>,
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<Failed>,
+}
+
+/// The data of a line, and what is known to be missing in it.
+#[derive(Serialize, schemars::JsonSchema)]
+struct Found {
+    data: Value,
+    /// `false` where the list goes on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    complete: Option<bool>,
+    /// Items that the site says there are, where `data` does not hold all.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    total: Option<u64>,
+    /// Why the data may not be what was asked for.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    warnings: Vec<String>,
 }
 
 #[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
@@ -150,7 +167,7 @@ pub trait Sink {
 
 /// How a line ended.
 struct Ended {
-    result: Result<Value, Failed>,
+    result: Result<Found, Failed>,
     blame: Option<Blame>,
     /// It concerns all lines.
     stop: Option<(Code, String)>,
@@ -187,7 +204,9 @@ impl Work {
         let mut asked = 0;
         let ended = loop {
             self.held().await;
-            let ended = self.runs().call(&self.recipe, params, self.fallback()).await;
+            let runs = self.runs();
+            let ended =
+                runs.call_usual(&self.recipe, params, self.fallback(), PAGES_OF_A_LINE).await;
             self.seen(&ended);
             match ended.as_ref().ok().and_then(|it| pause(it, &mut asked)) {
                 Some(it) => self.hold(it),
@@ -265,7 +284,12 @@ impl Work {
             stop = why.map(|it| (Code::RecipeNotVerified, it));
         }
         let result = match ended {
-            Ok(it) if it.success => Ok(it.data),
+            Ok(it) if it.success => Ok(Found {
+                data: it.data,
+                complete: it.complete.filter(|it| !it),
+                total: it.total.filter(|_| it.complete == Some(false)),
+                warnings: it.warnings,
+            }),
             Ok(it) => Err(Failed {
                 code: it.error_code.unwrap_or(Code::Internal.as_str()),
                 message: commis_redact::message(it.error.as_deref().unwrap_or_default()),
@@ -461,7 +485,7 @@ impl Run {
                 return Ok(false);
             }
         }
-        let (data, error) = match ended.result {
+        let (found, error) = match ended.result {
             Ok(it) => (Some(it), None),
             Err(it) => (None, Some(it)),
         };
@@ -481,7 +505,7 @@ impl Run {
             let why = format!("the last {TROUBLE} lines failed by the network or the site");
             totals.trouble.get_or_insert(why);
         }
-        let line = Line { line: number, input: input.shown, data, error };
+        let line = Line { line: number, input: input.shown, found, error };
         let json = serde_json::to_string(&line)
             .map_err(|err| Error::new(Code::Internal, "a result is no JSON").source(err))?;
         let read = match &mut self.order {

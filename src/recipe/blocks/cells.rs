@@ -98,9 +98,12 @@ fn push_text(element: ElementRef<'_>, out: &mut String) {
                     let from = out.len();
                     push_text(child, out);
                     // Two words of elements beside each other; a style sheet draws them apart. Signs belong to what they stand at.
-                    let ends = out[..from].chars().next_back().is_some_and(char::is_alphanumeric);
-                    let begins = out[from..].chars().next().is_some_and(char::is_alphanumeric);
-                    if after_inline && inline && ends && begins {
+                    let is_word = |it: Option<char>| it.is_some_and(char::is_alphanumeric);
+                    if after_inline
+                        && inline
+                        && is_word(out[..from].chars().next_back())
+                        && is_word(out[from..].chars().next())
+                    {
                         out.insert(from, ' ');
                     }
                     if apart {
