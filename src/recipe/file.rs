@@ -14,7 +14,7 @@ use super::{
 };
 use commis_base::ids::RecipeName;
 
-/// A learned or hand-written shortcut.
+/// A learned or hand-written shortcut, of one request or several.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(

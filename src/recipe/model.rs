@@ -17,7 +17,8 @@ pub const LANGUAGE: u32 = 1;
 /// The version with [`Pages`] and [`Chain`].
 pub const LANGUAGE_2: u32 = 2;
 
-/// A learned or hand-written shortcut, of one request or several. Files hold it as [`RecipeFile`], where each field is described.
+// Its fields are described where files are: in `RecipeFile`.
+/// A learned or hand-written shortcut, of one request or several.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(try_from = "RecipeFile", into = "RecipeFile")]
 pub struct Recipe {

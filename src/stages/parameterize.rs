@@ -38,6 +38,7 @@ use commis_artifacts::{
 use commis_base::error::Result;
 use commis_recipe::{
     model::{BodyTemplate, Pair, RequestTemplate, SlotSource},
+    steps::{Step, parts as step_parts},
     template::{Filter, Template},
 };
 
@@ -138,8 +139,9 @@ const NAMES_ACCOUNT: &str =
     "the request names the account that signed in, so it would answer anybody with its things";
 
 /// A template that takes a value of an earlier step.
-fn is_of_step(template: &str) -> bool {
-    Template::parse(template).is_ok_and(|it| it.names().any(|it| it.contains('.')))
+fn is_of_step(template: &str, steps: &[Step]) -> bool {
+    let of_step = |name: &str| steps.iter().any(|it| it.name == step_parts(name).0);
+    Template::parse(template).is_ok_and(|it| it.names().any(of_step))
 }
 
 /// Changes that are tried without, one at a time.
@@ -165,7 +167,9 @@ fn attempt(
     if reach == Reach::Request && names_account(recording, &report.request) {
         return Ok(Judged::Rejected(Reject::new(Reason::NeedsLogin, NAMES_ACCOUNT)));
     }
-    if let Some(name) = typed_slot(&report.slots, recording) {
+    if reach == Reach::Request
+        && let Some(name) = typed_slot(&report.slots, recording)
+    {
         return Ok(Judged::Rejected(Reject::new(
             Reason::SeveralCalls,
             format!("`{name}` comes from an earlier call that itself needs what was typed"),
@@ -195,6 +199,7 @@ fn attempt(
     used.extend(out.used.iter().map(|it| it.1.clone()));
     used.dedup();
     let mut traced = Traced::default();
+    let mut slots = report.slots.clone();
     if reach == Reach::Recording {
         let examples = Examples {
             first: recording,
@@ -202,7 +207,7 @@ fn attempt(
             typed: &recording.typed,
             second_typed: &second.values,
         };
-        match trace(examples, Sent { exchange, twin: twin_exchange }, &mut out) {
+        match trace(examples, Sent { exchange, twin: twin_exchange }, &mut out, &report.slots) {
             Ok(it) => traced = it,
             Err(Untraced::TooMany) => {
                 return Ok(Judged::Rejected(Reject::new(Reason::SeveralCalls, TOO_MANY)));
@@ -213,6 +218,13 @@ fn attempt(
                     format!("{part} stands in no earlier answer"),
                 )));
             }
+        }
+        slots.retain(|it| !traced.filled.contains(&it.name));
+        if let Some(name) = typed_slot(&slots, recording) {
+            return Ok(Judged::Rejected(Reject::new(
+                Reason::SeveralCalls,
+                format!("`{name}` comes from an earlier page that itself needs what was typed"),
+            )));
         }
         if names_account(recording, &out.request) {
             return Ok(Judged::Rejected(Reject::new(Reason::NeedsLogin, NAMES_ACCOUNT)));
@@ -245,7 +257,7 @@ fn attempt(
     if let Some(twin) = &twin {
         let known = answered_before(exchange, recording);
         let passing = |part: &str, ours: &str, theirs: &str| {
-            is_of_step(ours)
+            is_of_step(ours, &traced.steps)
                 || page_made(part, ours, theirs)
                     && literal_of(ours).is_none_or(|it| !known.contains(&it))
         };
@@ -312,7 +324,7 @@ fn attempt(
     Ok(Judged::Done(RecipeDraftMinimized {
         request: out.request,
         parameters: out.parameters,
-        slots: report.slots.clone(),
+        slots,
         steps: traced.steps,
         taken: traced.taken,
         response: widened(&draft.response, exchange, twin_exchange),

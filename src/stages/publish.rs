@@ -234,7 +234,8 @@ fn put_back(request: &mut RequestTemplate, name: &str, value: &str) {
     }
 }
 
-fn put_in_json(body: &mut Value, put: &impl Fn(&mut String)) {
+/// Changes every text of a body.
+pub fn put_in_json(body: &mut Value, put: &impl Fn(&mut String)) {
     match body {
         Value::String(it) => put(it),
         Value::Array(items) => items.iter_mut().for_each(|it| put_in_json(it, put)),

@@ -7,7 +7,8 @@ use serde_json::Value;
 use super::{
     chained::{answered_before, tells},
     page_made::page_made,
-    provenance::{Examples, Source},
+    provenance::{Examples, Source, twin_of},
+    publish::put_in_json,
     read_back::literal_of,
     request::{identifier, template},
     weave::Found,
@@ -15,7 +16,10 @@ use super::{
 };
 use commis_artifacts::recording::Exchange;
 use commis_recipe::{
-    model::{BodyTemplate, Pair, ParamType, RequestTemplate, ResponseSpec, ResponseType},
+    model::{
+        BodyTemplate, Pair, ParamType, RequestTemplate, ResponseSpec, ResponseType, Slot,
+        SlotSource,
+    },
     steps::{Choose, MAX_STEPS, Step},
     template::{Filter, escape, is_name},
     trackers::is_cache_buster,
@@ -25,8 +29,10 @@ use commis_recipe::{
 #[derive(Clone, Default)]
 pub struct Traced {
     pub steps: Vec<Step>,
-    /// What the values were in the first example, by their names in templates.
+    /// What the values were in the first example, by their names in templates. Of a secret it is not known.
     pub taken: BTreeMap<String, String>,
+    /// Slots whose values steps give.
+    pub filled: Vec<String>,
 }
 
 /// Why there are no steps.
@@ -63,15 +69,49 @@ pub struct Sent<'a> {
     pub twin: Option<&'a Exchange>,
 }
 
-/// Finds where the request's values came from that nobody typed, and puts the names of steps in their place.
+/// Finds where the request's values came from that nobody typed, and puts the names of steps in their place. A slot of an answer that
+/// itself needs what was typed becomes a step, too.
 pub fn trace(
     examples: Examples<'_>,
     sent: Sent<'_>,
     weave: &mut Weave<'_>,
+    slots: &[Slot],
 ) -> Result<Traced, Untraced> {
     let mut out = Traced::default();
-    Tracer { examples }.request(sent, weave, &mut out)?;
+    let tracer = Tracer { examples };
+    for slot in slots {
+        let SlotSource::Response { url, path } = &slot.from else { continue };
+        let asked = |it: &&Exchange| it.url == *url && !it.measures.typed_in_request.is_empty();
+        let Some(exchange) = examples.first.exchanges.iter().find(asked) else { continue };
+        let source = Source {
+            exchange,
+            twin: examples.second.and_then(|it| twin_of(exchange, it)),
+            extract: Some(path.clone()),
+            choose: None,
+            field: None,
+            names: Vec::new(),
+        };
+        let name = tracer.step(&source, weave, &mut out)?;
+        rename(&mut weave.request, &slot.name, &name);
+        out.filled.push(slot.name.clone());
+    }
+    tracer.request(sent, weave, &mut out)?;
     Ok(out)
+}
+
+/// Another name for a value of the request.
+fn rename(request: &mut RequestTemplate, from: &str, to: &str) {
+    let (from, to) = (format!("{{{from}}}"), format!("{{{to}}}"));
+    let put = |it: &mut String| *it = it.replace(&from, &to);
+    put(&mut request.url);
+    request.query.iter_mut().for_each(|it| put(&mut it.value));
+    request.headers.values_mut().for_each(put);
+    match &mut request.body {
+        Some(BodyTemplate::Form(all)) => all.iter_mut().for_each(|it| put(&mut it.value)),
+        Some(BodyTemplate::Json(body)) => put_in_json(body, &put),
+        Some(BodyTemplate::Text(it)) => put(it),
+        None => {}
+    }
 }
 
 #[derive(Clone, Copy)]

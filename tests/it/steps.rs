@@ -68,5 +68,5 @@ fn two_requests_are_learned_as_steps_and_a_choice_is_never_a_guess() {
     let exported = said(&["recipe", "export", "roster", "--as", "curl"]);
     assert!(exported.contains("several requests"), "{exported}");
     let (code, proven) = home.json(&[&["recipe", "verify", "roster", "--json"][..], &at].concat());
-    assert_eq!((code, &proven["verified"]), (0, &json!(true)), "{proven}");
+    assert_eq!((code, &proven[0]["result"]["verified"]), (0, &json!(true)), "{proven}");
 }

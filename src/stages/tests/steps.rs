@@ -17,11 +17,19 @@ fn weave(
     let (a, b) = (session(first, "", entries(true)), session(second, "", entries(false)));
     let last = a.exchanges.len() as u32 - 1;
     let (request, slots) = template(&a.exchanges[last as usize]).unwrap();
-    let draft = RecipeDraft {
-        exchange: last,
-        second_exchange: Some(b.exchanges.len() as u32 - 1),
-        request,
-        slots,
+    let second = Some(b.exchanges.len() as u32 - 1);
+    let draft = RecipeDraft { exchange: last, second_exchange: second, request, slots, ..draft() };
+    parameterize(&a, &driven(&b), &draft, &unchanged(&draft)).unwrap()
+}
+
+fn draft() -> RecipeDraft {
+    let nothing =
+        json!({"method": "GET", "url": "http://shop.test/", "allowed_domains": ["shop.test"]});
+    RecipeDraft {
+        exchange: 0,
+        second_exchange: None,
+        request: serde_json::from_value(nothing).unwrap(),
+        slots: Vec::new(),
         response: ResponseSpec::of(ResponseType::Json),
         transport: TransportKind::PublicHttp,
         deterministic: true,
@@ -32,8 +40,7 @@ fn weave(
         shape: Vec::new(),
         items: None,
         replays: Vec::new(),
-    };
-    parameterize(&a, &driven(&b), &draft, &unchanged(&draft)).unwrap()
+    }
 }
 
 const A: &[(&str, &str)] = &[("crew", "North pier")];
@@ -186,4 +193,36 @@ fn what_looks_like_steps_and_is_one_request() {
     let entries = |first: bool| vec![crews(), roster(one_of(first, 8812, 8815))];
     let Judged::Rejected(why) = weave(A, B, entries) else { panic!() };
     assert_eq!(why.reason, Reason::SeveralCalls);
+}
+
+#[test]
+fn who_i_am_is_asked_first() {
+    // The account's number is the same in both examples: nobody typed it, and another login has another.
+    let entries = |word: &str, with_me: bool| {
+        let me = get("http://shop.test/api/me", &json!({"user": {"id": 48_151, "name": "ada"}}));
+        let orders =
+            get(format!("http://shop.test/api/users/48151/orders?q={word}"), &hits(word, "1"));
+        let mut all = vec![orders];
+        if with_me {
+            all.insert(0, me);
+        }
+        all
+    };
+    let learned = |with_me: bool| {
+        let recorded = |word: &str| {
+            let mut it = session(&[("q", word)], "", entries(word, with_me));
+            it.login_site = Some("shop.test".to_owned());
+            it
+        };
+        let (a, b) = (recorded("lamp"), recorded("rope"));
+        let last = a.exchanges.len() as u32 - 1;
+        let (request, slots) = template(&a.exchanges[last as usize]).unwrap();
+        let draft =
+            RecipeDraft { exchange: last, second_exchange: Some(last), request, slots, ..draft() };
+        parameterize(&a, &driven(&b), &draft, &unchanged(&draft)).unwrap()
+    };
+    let (steps, draft) = steps(learned(true));
+    assert_eq!(steps[0].request.url, "http://shop.test/api/me");
+    assert_eq!(draft.request.url, "http://shop.test/api/users/{me.user.id}/orders");
+    assert!(done(learned(false)).steps.is_empty());
 }
