@@ -262,7 +262,7 @@ impl<'a> World<'a> {
         values.extend(self.fill(call.slots, call.transport, &call.request.url).await?);
         let draft = call.draft(&values)?;
         let mut steps = StepRun::new(&draft.steps, draft.values);
-        while let Some(request) = steps.next()? {
+        while let Some(request) = steps.request()? {
             let reply = self.send_one(call.transport, request.clone()).await?;
             steps.take(request, reply)?;
         }

@@ -248,7 +248,7 @@ async fn attempt(
     }
 
     let mut steps = StepRun::new(&compiled.steps, values);
-    while let Some(mut request) = steps.next()? {
+    while let Some(mut request) = steps.request()? {
         request.own_host.clone_from(own);
         let reply = asked(compiled, params, &request, transport, out).await?;
         let start = Instant::now();

@@ -138,7 +138,7 @@ impl<'a> StepRun<'a> {
 
     /// The request that comes now; `None` where the last one can be sent. What an earlier step asked for in the same words is not
     /// asked for again. Fails as [`CompiledRequest::fill`], and as [`Self::take`].
-    pub fn next(&mut self) -> Result<Option<Outgoing>> {
+    pub fn request(&mut self) -> Result<Option<Outgoing>> {
         while let Some(step) = self.steps.get(self.at) {
             let request = step.request.fill(&self.values).map_err(|err| err.about(&step.what()))?;
             let Some(at) = self.known.iter().position(|it| it.0 == request) else {
@@ -149,7 +149,7 @@ impl<'a> StepRun<'a> {
         Ok(None)
     }
 
-    /// Takes the answer to the request that [`Self::next`] gave. Fails as [`check_status`] and `Extractor::apply`, with
+    /// Takes the answer to the request that [`Self::request`] gave. Fails as [`check_status`] and `Extractor::apply`, with
     /// `CHOICE_AMBIGUOUS` where more than one item could be meant, `NOT_FOUND` where none is, and `EXTRACT_EMPTY` where a field is
     /// missing that a later request needs.
     pub fn take(&mut self, mut request: Outgoing, reply: Reply) -> Result<()> {
@@ -164,7 +164,7 @@ impl<'a> StepRun<'a> {
         let Some(step) = steps.get(self.at) else { return Ok(()) };
         let found = step.read(reply, &self.values).map_err(|err| err.about(&step.what()))?;
         for name in &step.wanted {
-            let value = step.value(&found, name).map_err(|err| err.about(&step.what()))?;
+            let value = value(&found, name).map_err(|err| err.about(&step.what()))?;
             self.values.add_slot(name, &value)?;
         }
         self.answers.insert(step.name.clone(), found);
@@ -236,19 +236,20 @@ impl CompiledStep {
         };
         choose(choice, items, values)
     }
+}
 
-    fn value(&self, found: &Value, name: &str) -> Result<String> {
-        let (_, path) = parts(name);
-        field(found, path).and_then(text).ok_or_else(|| {
-            let hint = if found.is_array() {
-                "the answer is a list: `choose` says which of its items is meant"
-            } else {
-                "the site may have changed; learn the recipe again"
-            };
-            Error::new(Code::ExtractEmpty, format!("its answer has no text for `{{{name}}}`"))
-                .hint(hint)
-        })
-    }
+/// The text of a field that a later template names.
+fn value(found: &Value, name: &str) -> Result<String> {
+    let (_, path) = parts(name);
+    field(found, path).and_then(text).ok_or_else(|| {
+        let hint = if found.is_array() {
+            "the answer is a list: `choose` says which of its items is meant"
+        } else {
+            "the site may have changed; learn the recipe again"
+        };
+        Error::new(Code::ExtractEmpty, format!("its answer has no text for `{{{name}}}`"))
+            .hint(hint)
+    })
 }
 
 /// The item that is meant. Texts that are the same but for case and white space count where none is the same.

@@ -32,7 +32,7 @@ pub fn recorded_answer(recording: Option<&SessionRecording>, call: Call<'_>) -> 
     values.extend(blank(call.slots));
     let draft = call.draft(&values)?;
     let mut steps = StepRun::new(&draft.steps, draft.values);
-    while let Some(request) = steps.next()? {
+    while let Some(request) = steps.request()? {
         let reply = answer(recording, &request).ok_or_else(offline)?;
         steps.take(request, reply)?;
     }

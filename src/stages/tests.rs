@@ -106,7 +106,7 @@ impl Replayer for Server<'_> {
             values.extend(call.slots.iter().map(|it| (it.name.clone(), "live".to_owned())));
             let draft = call.draft(&values)?;
             let mut steps = StepRun::new(&draft.steps, draft.values);
-            while let Some(request) = steps.next()? {
+            while let Some(request) = steps.request()? {
                 let reply = self.answered(call.transport, request.clone())?;
                 steps.take(request, reply)?;
             }

@@ -236,23 +236,23 @@ impl Tracer<'_> {
         let same = |it: &&Step| {
             it.request == request && it.response == response && it.choose == source.choose
         };
-        let name = match out.steps.iter().find(same) {
-            Some(it) => it.name.clone(),
-            None => {
-                if out.steps.len() + 1 >= MAX_STEPS {
-                    return Err(Untraced::TooMany);
-                }
-                let name = self.name(&request, out);
-                out.steps.push(Step {
-                    name: name.clone(),
-                    for_each: None,
-                    request,
-                    response,
-                    choose: source.choose.clone(),
-                    into: None,
-                });
-                name
+        let known = out.steps.iter().find(same).map(|it| it.name.clone());
+        let name = if let Some(it) = known {
+            it
+        } else {
+            if out.steps.len() + 1 >= MAX_STEPS {
+                return Err(Untraced::TooMany);
             }
+            let name = self.name(&request, out);
+            out.steps.push(Step {
+                name: name.clone(),
+                for_each: None,
+                request,
+                response,
+                choose: source.choose.clone(),
+                into: None,
+            });
+            name
         };
         weave.join(own);
         Ok(source.field.as_ref().map_or_else(|| name.clone(), |it| format!("{name}.{it}")))

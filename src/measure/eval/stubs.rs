@@ -227,7 +227,7 @@ impl<'a> StubWorld<'a> {
         values.extend(fill(self.stubs, call.slots, in_session).await?);
         let draft = call.draft(&values)?;
         let mut steps = StepRun::new(&draft.steps, draft.values);
-        while let Some(request) = steps.next()? {
+        while let Some(request) = steps.request()? {
             self.replays += 1;
             self.sent += 1;
             let reply = self.stubs.answer(&request, in_session)?;

@@ -256,9 +256,15 @@ fn reorder(value: &mut Value, wanted: &dyn Fn(&str) -> bool) {
             for (to, from) in named.take(MAX_NAMED).collect::<Vec<_>>().into_iter().enumerate() {
                 all[to..=from].rotate_right(1);
             }
-            all.iter_mut().for_each(|it| reorder(it, wanted));
+            for it in all {
+                reorder(it, wanted);
+            }
         }
-        Value::Object(all) => all.values_mut().for_each(|it| reorder(it, wanted)),
+        Value::Object(all) => {
+            for it in all.values_mut() {
+                reorder(it, wanted);
+            }
+        }
         _ => {}
     }
 }
