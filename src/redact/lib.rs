@@ -196,7 +196,8 @@ pub fn sealed(mut raw: RawRecording, settings: &RedactSettings) -> (SessionRecor
                 };
                 let sources = sources.in_answer(exchange, &parsed, &vault);
                 let meter = Meter::new(&visible, &typed_words, &inputs);
-                let opened = || exchange::opened(exchange, parsed, (share, &typed_texts), meter, prose);
+                let opened =
+                    || exchange::opened(exchange, parsed, (share, &typed_texts), meter, prose);
                 let (answer, measured) = budget.within(opened);
                 Opened { answer, sources, measured }
             })

@@ -44,8 +44,8 @@ use commis_recipe::{
     model::TransportKind,
     request::{Outgoing, prepare_request},
 };
-use commis_runner::steps::StepRun;
 use commis_redact::{raw::RawBody, redact};
+use commis_runner::steps::StepRun;
 
 type Answer<'a> = Box<dyn FnMut(TransportKind, &Outgoing) -> Result<Reply> + Send + 'a>;
 

@@ -15,9 +15,7 @@ use super::parts::Parts;
 use commis_artifacts::payloads::Replay;
 use commis_base::error::{Code, Error, Result};
 use commis_net::transport::{Outgoing, Reply, Timings, Transport};
-use commis_recipe::{
-    model::{Slot, SlotSource, TransportKind},
-};
+use commis_recipe::model::{Slot, SlotSource, TransportKind};
 use commis_runner::{slots, steps::StepRun};
 use commis_stages::{Call, Replayer};
 
