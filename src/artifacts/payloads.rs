@@ -16,6 +16,7 @@ use commis_recipe::{
     },
     paging::Pages,
     shape::profile::Profile,
+    steps::Step,
 };
 
 /// A stage's answer: its product, or why the task cannot be learned. Both are results and both are stored.
@@ -377,6 +378,12 @@ pub struct RecipeDraftMinimized {
     pub request: RequestTemplate,
     pub parameters: Vec<Parameter>,
     pub slots: Vec<Slot>,
+    /// What is asked for before the request, which takes values of their answers.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub steps: Vec<Step>,
+    /// What those values were in the first example, by their names in templates.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub taken: BTreeMap<String, String>,
     pub response: ResponseSpec,
     pub transport: TransportKind,
     pub captured_only: bool,
@@ -523,6 +530,9 @@ pub struct VerificationReport {
     pub effective: Vec<String>,
     /// Optional parameters without a visible effect: published as constants.
     pub frozen: Vec<String>,
+    /// Steps that the answers do not need: what the first example took of them is published as constants.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub needless: Vec<String>,
     pub replays: Vec<Replay>,
     /// The same transport, one level riskier, was needed.
     pub fell_back: bool,

@@ -66,6 +66,7 @@ pub const fn blame(code: Code, keyed: bool) -> Blame {
         | Code::LoginExpired
         | Code::StoreKeyMissing
         | Code::ParamInvalid
+        | Code::ChoiceAmbiguous
         | Code::PlaybookInvalid
         | Code::PlaybookNotFound
         | Code::SecretInTask

@@ -229,6 +229,8 @@ codes! {
     StoreUntrusted = "STORE_UNTRUSTED", Task, false;
     /// The site no longer takes the login: a request with it gets what a stranger gets.
     LoginExpired = "LOGIN_EXPIRED", Task, false;
+    /// What one request of several was answered holds more than one thing that could be meant; the message lists them.
+    ChoiceAmbiguous = "CHOICE_AMBIGUOUS", Task, false;
 }
 
 impl serde::Serialize for Code {
@@ -294,6 +296,13 @@ impl Error {
     #[must_use]
     pub fn or_hint(self, hint: &str) -> Self {
         if self.0.hint.is_some() { self } else { self.hint(hint) }
+    }
+
+    /// The same with what it is about before its message: `step "list": …`.
+    #[must_use]
+    pub fn about(mut self, what: &str) -> Self {
+        self.0.message = format!("{what}: {}", self.0.message);
+        self
     }
 
     #[must_use]

@@ -1,5 +1,7 @@
 //! `commis recipe dry-run`
 
+use std::collections::BTreeMap;
+
 use serde::Serialize;
 
 use super::{
@@ -16,7 +18,9 @@ use commis_net::egress::EgressPolicy;
 /// Values that are fetched when it runs are shown as <from …>, a key as [from $VARIABLE]; it is not read. The URL's form is checked by the egress policy; names are not
 /// resolved.
 ///
-/// With --json: {method, url, body, headers, allowed_domains, requires_session, login}; `login` is the site of the login whose cookies go along.
+/// Of a recipe with several requests each is shown; what an earlier step gives is shown as <from step NAME: FIELD>.
+///
+/// With --json: {steps, method, url, body, headers, allowed_domains, requires_session, login}; `login` is the site of the login whose cookies go along.
 #[derive(clap::Args)]
 pub struct Args {
     name: String,
@@ -48,18 +52,33 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
     let policy = EgressPolicy::new(&place.settings.egress)?;
     let shown = render(&recipe, &params, &policy, &place.settings)?;
     if args.json {
+        let mut allowed_domains: Vec<String> = Vec::new();
+        for it in recipe.requests().flat_map(|it| &it.allowed_domains) {
+            if !allowed_domains.contains(it) {
+                allowed_domains.push(it.clone());
+            }
+        }
         wire::out(&Told {
             shown,
             requires_session: recipe.transport().in_session(),
             login: recipe.login.map(|it| it.site),
-            allowed_domains: recipe.request.allowed_domains,
+            allowed_domains,
         });
         return Ok(0);
     }
-    wire::line(&clean(&format!("{} {}", shown.method, shown.url)));
-    for (name, value) in &shown.headers {
-        wire::line(&clean(&format!("{name}: {value}")));
+    for it in &shown.steps {
+        wire::line(&clean(&format!("step {}: {} {}", it.name, it.method, it.url)));
+        headers(&it.headers);
+        if let Some(body) = &it.body {
+            wire::line(&clean(&format!("  {body}")));
+        }
+        if let Some(chooses) = &it.chooses {
+            wire::line(&clean(&format!("  takes {chooses}")));
+        }
+        wire::line("");
     }
+    wire::line(&clean(&format!("{} {}", shown.method, shown.url)));
+    headers(&shown.headers);
     if let Some(it) = &recipe.login {
         wire::line(&clean(&format!("cookie: <from a login of {}>", it.site)));
     }
@@ -68,4 +87,10 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
         wire::line(&clean(body));
     }
     Ok(0)
+}
+
+fn headers(all: &BTreeMap<String, String>) {
+    for (name, value) in all {
+        wire::line(&clean(&format!("{name}: {value}")));
+    }
 }

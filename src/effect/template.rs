@@ -1,12 +1,23 @@
 //! A recipe's request, judged as it is written down.
 
 use super::{Answer, Call, Circumstances, Content, Effect, judge};
-use commis_recipe::model::{BodyTemplate, Recipe};
+use commis_recipe::model::{BodyTemplate, Recipe, RequestTemplate};
 
 /// What a run of a recipe does. `is_proven`: it was sent again and again here, and answered with data each time; what speaks of a
 /// change counts all the same.
+///
+/// Of several requests the first that may change something counts.
 pub fn of_recipe(recipe: &Recipe, is_proven: bool) -> Effect {
-    let request = &recipe.request;
+    for step in recipe.steps_before() {
+        let it = of_request(&step.request, recipe, is_proven);
+        if !it.is_read() {
+            return it;
+        }
+    }
+    of_request(&recipe.request, recipe, is_proven)
+}
+
+fn of_request(request: &RequestTemplate, recipe: &Recipe, is_proven: bool) -> Effect {
     let mut url = request.url.clone();
     if !request.query.is_empty() {
         let mut pairs = url::form_urlencoded::Serializer::new(String::new());

@@ -134,6 +134,10 @@ pub fn export(
             );
             continue;
         }
+        if it.chain.is_some() && !calls_commis {
+            out.refuse(it, "it makes several requests, and this form holds one");
+            continue;
+        }
         match &it.pages {
             Some(pages) if pages.all && !calls_commis => {
                 out.refuse(it, "its task asks for all items, and this form asks for one page");

@@ -1,13 +1,13 @@
 //! A recipe in words: what is sent where, where values come from, what is known about it.
 
-use super::origin;
+use super::{choice, origin};
 use commis_net::egress::site_of;
 use commis_recipe::paging::{PageBy, Pages};
 use commis_recipe::{
     auth,
     model::{
-        Auth, AuthKind, LoginProof, Parameter, Recipe, ResponseSpec, ResponseType, Status,
-        TransportKind, Witness,
+        Auth, AuthKind, LoginProof, Parameter, Recipe, RequestTemplate, ResponseSpec, ResponseType,
+        Status, TransportKind, Witness,
     },
     registry::{Held, Source},
     standing::MAX_FAILURES,
@@ -28,12 +28,23 @@ pub fn words(held: &Held) -> Vec<String> {
     out.push(format!("status: {}", status(it)));
     out.push(format!("transport: {}", transport(it)));
     let request = &it.request;
-    out.push(format!("sends: {} {}", request.method, request.url));
-    for pair in &request.query {
-        out.push(format!("  query {} = {}", pair.name, pair.value));
+    for step in it.steps_before() {
+        out.push(format!("step {}:", step.name));
+        asks(&step.request, &mut out);
+        if step.request.body.is_some() {
+            out.push("  and a body; `recipe dry-run` shows it".to_owned());
+        }
+        out.push(format!("  reads: {}", answer(&step.response)));
+        out.extend(choice(step).map(|it| format!("  takes {it}; more than one is an error")));
     }
-    for (name, value) in &request.headers {
-        out.push(format!("  header {name}: {value}"));
+    asks(request, &mut out);
+    if let Some(chain) = &it.chain {
+        out.extend(
+            chain
+                .for_each
+                .as_ref()
+                .map(|it| format!("  once for each item of step {it}, in their order")),
+        );
     }
     if let Some(auth) = &it.auth {
         out.push(format!("  {}, to the origin of the request only", key(auth)));
@@ -46,7 +57,7 @@ pub fn words(held: &Held) -> Vec<String> {
     }
     out.push(format!(
         "may reach: {}, and no other host; a redirect elsewhere is refused",
-        request.allowed_domains.join(", ")
+        hosts(it).join(", ")
     ));
     if let Some(own) = &it.own_host {
         out.push(format!("at a host of your own: runs only where [egress.own] names {own}"));
@@ -64,6 +75,9 @@ pub fn words(held: &Held) -> Vec<String> {
         );
     }
     out.push(format!("reads: {}", answer(&it.response)));
+    if let Some(output) = it.chain.as_ref().and_then(|it| it.output.as_ref()) {
+        out.push(format!("puts the answers together: {output}"));
+    }
     if let Some(proof) = &it.verification {
         if proof.verified_at.is_some() && proof.witness() == Witness::None {
             out.push(
@@ -97,6 +111,27 @@ pub fn words(held: &Held) -> Vec<String> {
             proof.fingerprint_version,
             MIN_SIMILARITY_BP / 100
         ));
+    }
+    out
+}
+
+fn asks(request: &RequestTemplate, out: &mut Vec<String>) {
+    out.push(format!("sends: {} {}", request.method, request.url));
+    for pair in &request.query {
+        out.push(format!("  query {} = {}", pair.name, pair.value));
+    }
+    for (name, value) in &request.headers {
+        out.push(format!("  header {name}: {value}"));
+    }
+}
+
+/// Hosts that its requests may reach, each once.
+fn hosts(it: &Recipe) -> Vec<&str> {
+    let mut out: Vec<&str> = Vec::new();
+    for host in it.requests().flat_map(|it| &it.allowed_domains) {
+        if !out.contains(&host.as_str()) {
+            out.push(host);
+        }
     }
     out
 }

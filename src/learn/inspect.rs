@@ -16,6 +16,8 @@ use commis_recipe::{
     model::{Recipe, SlotSource, Status},
     request::CompiledRequest,
     shape,
+    steps::Choose,
+    template::Template,
 };
 
 /// One thing that is wrong, or doubtful.
@@ -81,9 +83,7 @@ fn doubts(recipe: &Recipe) -> Vec<Finding> {
         let hint = (!hint.is_empty()).then(|| hint.to_owned());
         out.push(Finding { code: code.to_owned(), message, hint });
     };
-    let used: BTreeSet<String> = CompiledRequest::new(&recipe.request)
-        .map(|it| it.names().into_iter().map(str::to_owned).collect())
-        .unwrap_or_default();
+    let used = names(recipe);
     for it in &recipe.parameters {
         let name = &it.name;
         if !used.contains(name) {
@@ -104,24 +104,25 @@ fn doubts(recipe: &Recipe) -> Vec<Finding> {
         }
     }
     let needed = needed_hosts(recipe);
-    for it in recipe.request.allowed_domains.iter().filter(|it| !needed.contains(*it)) {
+    let domains = recipe.requests().flat_map(|it| &it.allowed_domains);
+    for it in domains.filter(|it| !needed.contains(*it)) {
         doubt(
             "wide_domains",
             format!("allowed_domains holds `{it}`, which neither request nor slots name"),
             "keep it only if the site redirects there",
         );
     }
-    if recipe.request.url.starts_with("http://") {
+    if recipe.requests().any(|it| it.url.starts_with("http://")) {
         doubt("plain_http", "the request is sent unencrypted".to_owned(), "");
     }
     if let Some(it) = &recipe.auth {
         if settings::secret(&it.env).is_none() {
             doubt("no_key", format!("${} is not set here", it.env), "set it before it runs");
         }
-        if recipe.request.method != "GET" {
+        if let Some(it) = recipe.requests().find(|it| it.method != "GET") {
             doubt(
                 "key_may_change",
-                format!("it sends a {} with your key", recipe.request.method),
+                format!("it sends a {} with your key", it.method),
                 "make sure that it only reads",
             );
         }
@@ -157,13 +158,31 @@ fn doubts(recipe: &Recipe) -> Vec<Finding> {
     out
 }
 
-/// Hosts of the request and of what its slots fetch.
+/// Names that its requests use, and what items are chosen by.
+fn names(recipe: &Recipe) -> BTreeSet<String> {
+    let of_request = |it| {
+        CompiledRequest::new(it)
+            .map(|it| it.names().into_iter().map(str::to_owned).collect::<Vec<_>>())
+    };
+    let mut out: BTreeSet<String> =
+        recipe.requests().filter_map(|it| of_request(it).ok()).flatten().collect();
+    for step in recipe.steps_before() {
+        let Some(Choose::Where(all)) = &step.choose else { continue };
+        let texts = all.values().filter_map(|it| Template::parse(it.as_str()?).ok());
+        out.extend(texts.flat_map(|it| it.names().map(str::to_owned).collect::<Vec<_>>()));
+    }
+    out
+}
+
+/// Hosts of the requests and of what its slots fetch.
 fn needed_hosts(recipe: &Recipe) -> BTreeSet<String> {
     let slots = recipe.slots.iter().filter_map(|it| match &it.from {
         SlotSource::Document { url, .. } | SlotSource::Response { url, .. } => Some(url.as_str()),
         _ => None,
     });
-    std::iter::once(recipe.request.url.as_str())
+    recipe
+        .requests()
+        .map(|it| it.url.as_str())
         .chain(slots)
         .filter_map(|it| {
             // A template may stand in the path, never in the host.

@@ -44,7 +44,7 @@ pub use learn::{
 };
 pub use prove::{Consent, nobody_consents, prove};
 pub use rebuild::{rebuild, status_of};
-pub use rehearse::{Shown, origin, render};
+pub use rehearse::{Shown, ShownStep, choice, origin, render};
 pub use reverify::{Reverified, reverify};
 pub use runs::{Fallback, Runs, Tell, call_alone, refused, way_back};
 pub use secrets::{Secrets, variable};

@@ -14,40 +14,86 @@ use commis_recipe::{
     auth,
     model::{AuthKind, Recipe, SlotSource},
     request::{CompiledRequest, Outgoing, bind},
+    steps::{Choose, Step, parts},
 };
 
 /// A request for the eye.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Shown {
+    /// What is sent before it, in that order.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub steps: Vec<ShownStep>,
     pub method: String,
     pub url: String,
     pub body: Option<String>,
     pub headers: BTreeMap<String, String>,
 }
 
-/// The request with these values, slots and a key by where they come from, its URL judged. Fails with `PARAM_INVALID`,
-/// `URL_BLOCKED`, `URL_INVALID` or `AUTH_NOT_ALLOWED`.
+/// A request before the last one.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct ShownStep {
+    pub name: String,
+    /// Which item of its answer goes on, in words; absent where all of it does.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub chooses: Option<String>,
+    pub method: String,
+    pub url: String,
+    pub body: Option<String>,
+    pub headers: BTreeMap<String, String>,
+}
+
+/// The requests with these values, slots, answers of earlier steps and a key by where they come from, their URLs judged. Fails with
+/// `PARAM_INVALID`, `URL_BLOCKED`, `URL_INVALID` or `AUTH_NOT_ALLOWED`.
 pub fn render(
     recipe: &Recipe,
     params: &BTreeMap<String, String>,
     policy: &EgressPolicy,
     settings: &Settings,
 ) -> Result<Shown> {
+    let requests: Vec<CompiledRequest> =
+        recipe.requests().map(CompiledRequest::new).collect::<Result<_>>()?;
+    let is_step = |name: &str| recipe.steps_before().iter().any(|it| it.name == name);
+    // What is not known before the run, by name, and what is shown in its place.
+    let slots = recipe.slots.iter().map(|it| (it.name.clone(), origin(&it.from)));
+    let given = requests.iter().flat_map(CompiledRequest::names).filter_map(|name| {
+        let (step, field) = parts(name);
+        let what = field.map_or_else(|| format!("step {step}"), |it| format!("step {step}: {it}"));
+        is_step(step).then(|| (name.to_owned(), what))
+    });
+    let unknown: BTreeMap<String, String> = slots.chain(given).collect();
     // Letters and digits stand unchanged wherever they land, so the marks can be found again.
-    let mark = |i: usize| format!("zqSlot{i}qz");
-    let marks: BTreeMap<String, String> =
-        recipe.slots.iter().enumerate().map(|(i, it)| (it.name.clone(), mark(i))).collect();
-    let values = bind(recipe, params, &marks)?;
-    let Outgoing { method, url, headers, body, .. } =
-        CompiledRequest::new(&recipe.request)?.fill(&values)?;
-    let policy = policy.visiting(recipe.own_host.as_deref());
-    let host = policy.judge(&url)?.host().to_owned();
+    let marks: Vec<(String, String)> =
+        unknown.values().enumerate().map(|(i, it)| (format!("zqSlot{i}qz"), it.clone())).collect();
+    let mut values = bind(recipe, params, &BTreeMap::new())?;
+    for (name, (mark, _)) in unknown.keys().zip(&marks) {
+        values.add_slot(name, mark)?;
+    }
     let unmark = |text: &str| {
-        recipe.slots.iter().enumerate().fold(text.to_owned(), |text, (i, slot)| {
-            text.replace(&mark(i), &format!("<from {}>", origin(&slot.from)))
+        marks.iter().fold(text.to_owned(), |text, (mark, from)| {
+            text.replace(mark, &format!("<from {from}>"))
         })
     };
+    let mut all = Vec::with_capacity(requests.len());
+    for it in &requests {
+        all.push(shown(recipe, it.fill(&values)?, (policy, settings), &unmark)?);
+    }
+    let mut last = all.pop().ok_or_else(|| Error::new(Code::Internal, "a recipe has a request"))?;
+    last.steps =
+        recipe.steps_before().iter().zip(all).map(|(step, it)| ShownStep::of(step, it)).collect();
+    Ok(last)
+}
+
+fn shown(
+    recipe: &Recipe,
+    outgoing: Outgoing,
+    (policy, settings): (&EgressPolicy, &Settings),
+    unmark: &dyn Fn(&str) -> String,
+) -> Result<Shown> {
+    let Outgoing { method, url, headers, body, .. } = outgoing;
+    let policy = policy.visiting(recipe.own_host.as_deref());
+    let host = policy.judge(&url)?.host().to_owned();
     let mut shown = Shown {
+        steps: Vec::new(),
         method,
         url: unmark(&url),
         headers: headers.into_iter().map(|(name, value)| (name, unmark(&value))).collect(),
@@ -58,11 +104,11 @@ pub fn render(
         let value = auth::shown(it);
         match (it.kind, &it.query) {
             (_, Some(name)) => {
-                let mark = mark(recipe.slots.len());
+                let mark = "zqKeyqz";
                 let mut url = url::Url::parse(&url)
                     .map_err(|err| Error::new(Code::UrlInvalid, format!("request URL: {err}")))?;
-                url.query_pairs_mut().append_pair(name, &mark);
-                shown.url = unmark(url.as_str()).replace(&mark, &value);
+                url.query_pairs_mut().append_pair(name, mark);
+                shown.url = unmark(url.as_str()).replace(mark, &value);
             }
             (AuthKind::Bearer, _) => shown.add("authorization", format!("Bearer {value}")),
             (AuthKind::Basic, _) => shown.add("authorization", format!("Basic {value}")),
@@ -72,6 +118,27 @@ pub fn render(
         }
     }
     Ok(shown)
+}
+
+impl ShownStep {
+    fn of(step: &Step, it: Shown) -> Self {
+        let Shown { method, url, body, headers, .. } = it;
+        Self { name: step.name.clone(), chooses: choice(step), method, url, body, headers }
+    }
+}
+
+/// Which item of a step's answer goes on, in words.
+pub fn choice(step: &Step) -> Option<String> {
+    Some(match step.choose.as_ref()? {
+        Choose::Only => "the only item of its answer".to_owned(),
+        Choose::First => "the first item of its answer".to_owned(),
+        Choose::Where(all) => {
+            let all = all.iter().map(|(path, it)| {
+                format!("{path} = {}", it.as_str().map_or_else(|| it.to_string(), str::to_owned))
+            });
+            format!("the one item with {}", all.collect::<Vec<_>>().join(" and "))
+        }
+    })
 }
 
 impl Shown {

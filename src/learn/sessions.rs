@@ -145,14 +145,10 @@ pub fn stays_at(recipe: &Recipe, site: &str) -> Result<()> {
         }
         _ => None,
     });
-    let hosts = recipe.request.allowed_domains.iter();
-    let mut all = [
-        ("its page".to_owned(), site_of(&recipe.source_url)),
-        ("its request".to_owned(), site_of(&recipe.request.url)),
-    ]
-    .into_iter()
-    .chain(slots)
-    .chain(
+    let hosts = recipe.requests().flat_map(|it| &it.allowed_domains);
+    let requests = recipe.requests().map(|it| ("its request".to_owned(), site_of(&it.url)));
+    let page = ("its page".to_owned(), site_of(&recipe.source_url));
+    let mut all = std::iter::once(page).chain(requests).chain(slots).chain(
         hosts.map(|it| ("a host that it may reach".to_owned(), site_of(&format!("https://{it}/")))),
     );
     let Some((what, other)) = all.find(|it| it.1 != site) else { return Ok(()) };

@@ -326,7 +326,14 @@ fn offline_only_the_recorded_request_is_answered() {
         let mut send = |request: &RequestTemplate| {
             let values = BTreeMap::new();
             let transport = TransportKind::Stub;
-            let call = Call { transport, request, parameters: &[], values: &values, slots: &slots };
+            let call = Call {
+                transport,
+                request,
+                parameters: &[],
+                values: &values,
+                slots: &slots,
+                steps: &[],
+            };
             block_on(world.send(call)).map(|it| it.status).map_err(|it| it.code())
         };
         assert_eq!(send(&request), Ok(200));

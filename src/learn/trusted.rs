@@ -69,6 +69,7 @@ fn learned_from(recipe: &Recipe, store: &Store, id: &TaskId) -> Option<Trust> {
         && made.source_url == recipe.source_url
         && made.parameters == recipe.parameters
         && made.request == recipe.request
+        && made.chain == recipe.chain
         && made.slots == recipe.slots
         && recipe.auth.is_none();
     let how =

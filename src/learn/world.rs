@@ -22,10 +22,10 @@ use commis_net::{
 };
 use commis_recipe::{
     model::{Slot, SlotSource, TransportKind},
-    request::prepare_request,
+    request::Outgoing,
 };
 use commis_redact::LiveValues;
-use commis_runner::slots;
+use commis_runner::{slots, steps::StepRun};
 use commis_stages::{Call, Identity, Replayer};
 use commis_stages::{pacer::Pacer, stub};
 use commis_vault::{Login, LoginHttp};
@@ -260,12 +260,22 @@ impl<'a> World<'a> {
         }
         let mut values = call.values.clone();
         values.extend(self.fill(call.slots, call.transport, &call.request.url).await?);
-        let mut outgoing = prepare_request(call.request, call.parameters, &values)?;
+        let draft = call.draft(&values)?;
+        let mut steps = StepRun::new(&draft.steps, draft.values);
+        while let Some(request) = steps.request()? {
+            let reply = self.send_one(call.transport, request.clone()).await?;
+            steps.take(request, reply)?;
+        }
+        self.send_one(call.transport, draft.request.fill(steps.values())?).await
+    }
+
+    /// In its turn.
+    async fn send_one(&mut self, kind: TransportKind, mut outgoing: Outgoing) -> Result<Reply> {
         outgoing.own_host.clone_from(&self.own);
         self.pacer.wait_to_ask(self.policy, &outgoing.url).await;
         self.replays += 1;
-        let reply = self.transport(call.transport)?.send(&outgoing).await;
-        self.keep_cookies(call.transport).await?;
+        let reply = self.transport(kind)?.send(&outgoing).await;
+        self.keep_cookies(kind).await?;
         reply
     }
 

@@ -61,7 +61,7 @@ pub fn check(auth: &Auth, recipe: &Recipe) -> Result<()> {
                 let shown: String = name.escape_debug().take(60).collect();
                 return Err(invalid(format!("`{shown}` is not a header for a key")));
             }
-            if recipe.request.headers.contains_key(name) {
+            if recipe.requests().any(|it| it.headers.contains_key(name)) {
                 return Err(invalid(format!("the request has a header `{name}` itself")));
             }
         }
@@ -69,7 +69,7 @@ pub fn check(auth: &Auth, recipe: &Recipe) -> Result<()> {
             if name.is_empty() || name.len() > 64 || name.chars().any(char::is_control) {
                 return Err(invalid("`query` is not the name of a parameter".to_owned()));
             }
-            if recipe.request.query.iter().any(|it| it.name == *name) {
+            if recipe.requests().any(|it| it.query.iter().any(|it| it.name == *name)) {
                 return Err(invalid(format!("the request has a parameter `{name}` itself")));
             }
         }
@@ -78,7 +78,10 @@ pub fn check(auth: &Auth, recipe: &Recipe) -> Result<()> {
         }
     }
     // A redirect may repeat the query, or a header's value in its target: there must be nobody else to tell.
-    if recipe.request.allowed_domains.len() > 1 {
+    let domains = &recipe.request.allowed_domains;
+    if domains.len() > 1
+        || recipe.steps_before().iter().any(|it| it.request.allowed_domains != *domains)
+    {
         return Err(invalid(
             "a recipe with a key reaches the host of its request alone".to_owned(),
         )
@@ -89,7 +92,7 @@ pub fn check(auth: &Auth, recipe: &Recipe) -> Result<()> {
         return Err(invalid("a key is sent over https only".to_owned()));
     }
     let proven = recipe.verification.as_ref();
-    if recipe.request.headers.contains_key("authorization") {
+    if recipe.requests().any(|it| it.headers.contains_key("authorization")) {
         return Err(invalid("a recipe with a key writes no `authorization` itself".to_owned())
             .hint("the key is sent there, or in the header that `auth` names"));
     }

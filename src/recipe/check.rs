@@ -9,13 +9,13 @@ use super::{
     expression::Query,
     headers::{is_of_connection, overrides, overrides_as_field},
     model::{
-        BodyTemplate, LANGUAGE, LANGUAGE_OF_PAGES, Parameter, Recipe, RequestTemplate,
-        ResponseSpec, ResponseType, SlotSource, Status,
+        BodyTemplate, LANGUAGE, LANGUAGE_2, Parameter, Recipe, RequestTemplate, ResponseSpec,
+        ResponseType, SlotSource, Status,
     },
     page_request,
     paging::{PageBy, Pages, Position},
     request::CompiledRequest,
-    selector,
+    selector, steps,
     template::{Template, is_name},
     values,
 };
@@ -55,8 +55,8 @@ pub fn check(recipe: &Recipe) -> Result<()> {
 }
 
 fn rules(recipe: &Recipe) -> Result<()> {
-    if !(LANGUAGE..=LANGUAGE_OF_PAGES).contains(&recipe.version) {
-        let why = format!("version {} is not {LANGUAGE} or {LANGUAGE_OF_PAGES}", recipe.version);
+    if !(LANGUAGE..=LANGUAGE_2).contains(&recipe.version) {
+        let why = format!("version {} is not {LANGUAGE} or {LANGUAGE_2}", recipe.version);
         return Err(invalid(why).hint("this commis reads other versions of the recipe language"));
     }
     if recipe.task.trim().is_empty() || recipe.task.len() > MAX_TASK {
@@ -64,7 +64,19 @@ fn rules(recipe: &Recipe) -> Result<()> {
     }
     web_url("source_url", &recipe.source_url)?;
     check_own(recipe)?;
-    let names = names(recipe)?;
+    let mut names = names(recipe)?;
+    if let Some(chain) = &recipe.chain {
+        if recipe.version < LANGUAGE_2 {
+            return Err(invalid(format!("`steps` needs version {LANGUAGE_2}")));
+        }
+        steps::check(chain, recipe, &names)?;
+        for it in &chain.before {
+            let what = format!("step `{}`", it.name);
+            check_request(&it.request, &names).map_err(|err| err.about(&what))?;
+            check_response(&it.response).map_err(|err| err.about(&what))?;
+            names.insert(&it.name);
+        }
+    }
     check_request(&recipe.request, &names)?;
     for slot in &recipe.slots {
         check_slot(&slot.name, &slot.from, &recipe.request)?;
@@ -89,8 +101,8 @@ fn rules(recipe: &Recipe) -> Result<()> {
 
 /// Pages that can be asked for.
 fn check_pages(pages: &Pages, recipe: &Recipe) -> Result<()> {
-    if recipe.version < LANGUAGE_OF_PAGES {
-        return Err(invalid(format!("`pages` needs version {LANGUAGE_OF_PAGES}")));
+    if recipe.version < LANGUAGE_2 {
+        return Err(invalid(format!("`pages` needs version {LANGUAGE_2}")));
     }
     let needs = |name: &str, is_there: bool, is_needed: bool| match (is_there, is_needed) {
         (false, true) => Err(invalid(format!("`pages` by {} needs `{name}`", pages.by.as_str()))),
@@ -122,16 +134,24 @@ fn check_pages(pages: &Pages, recipe: &Recipe) -> Result<()> {
     Ok(())
 }
 
-/// Whoever calls a recipe gives no credential: `authorization` is filled from slots alone.
+/// Whoever calls a recipe gives no credential: `authorization` is filled from slots and steps alone.
 fn check_authorization(recipe: &Recipe) -> Result<()> {
-    let Some(value) = recipe.request.headers.get("authorization") else { return Ok(()) };
-    let template = Template::parse(value)?;
-    let is_slot = |name: &str| recipe.slots.iter().any(|it| it.name == name);
-    if template.names().all(is_slot) {
+    // What an earlier step of it was answered is no caller's either.
+    let is_slot = |name: &str| {
+        let (step, _) = steps::parts(name);
+        recipe.slots.iter().any(|it| it.name == name)
+            || recipe.steps_before().iter().any(|it| it.name == step)
+    };
+    let mut all = recipe.requests().filter_map(|it| it.headers.get("authorization"));
+    if all.try_fold(true, |out, it| {
+        Ok::<_, Error>(out && Template::parse(it)?.names().all(is_slot))
+    })? {
         return Ok(());
     }
-    Err(invalid("header `authorization` is filled from something else than slots".to_owned())
-        .hint("`auth` names the variable that holds a key"))
+    Err(invalid(
+        "header `authorization` is filled from something else than slots and steps".to_owned(),
+    )
+    .hint("`auth` names the variable that holds a key"))
 }
 
 /// What is at a host of one's own is there with its page and its request.
@@ -146,8 +166,9 @@ fn check_own(recipe: &Recipe) -> Result<()> {
         SlotSource::Response { url, .. } | SlotSource::Document { url, .. } => Some(url.clone()),
         _ => None,
     });
-    let all = [recipe.source_url.clone(), origin_of(&recipe.request.url)];
-    if all.into_iter().chain(fetched).all(|it| place(&it).as_ref() == Some(own)) {
+    let requests = recipe.requests().map(|it| origin_of(&it.url));
+    let all = std::iter::once(recipe.source_url.clone()).chain(requests);
+    if all.chain(fetched).all(|it| place(&it).as_ref() == Some(own)) {
         return Ok(());
     }
     let shown: String = own.escape_debug().take(80).collect();
@@ -205,7 +226,8 @@ fn check_request(request: &RequestTemplate, names: &BTreeSet<&str>) -> Result<()
         return Err(invalid("the request's URL, query or headers are too large".to_owned()));
     }
     let compiled = CompiledRequest::new(request)?;
-    if let Some(name) = compiled.names().into_iter().find(|it| !names.contains(it)) {
+    let is_known = |it: &&str| names.contains(steps::parts(it).0);
+    if let Some(name) = compiled.names().into_iter().find(|it| !is_known(it)) {
         return Err(invalid(format!("`{{{name}}}` is neither a parameter nor a slot"))
             .hint("declare it, or write {{ and }} for braces"));
     }

@@ -8,65 +8,42 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{pagination, paging::Pages, trust::Trust, yaml};
+use super::{file::RecipeFile, pagination, paging::Pages, steps::Chain, trust::Trust, yaml};
 use crate::shape::profile::Profile;
 use commis_base::{error::Result, ids::RecipeName};
 
 /// The language's first version: one request and its answer.
 pub const LANGUAGE: u32 = 1;
-/// The version with [`Pages`].
-pub const LANGUAGE_OF_PAGES: u32 = 2;
+/// The version with [`Pages`] and [`Chain`].
+pub const LANGUAGE_2: u32 = 2;
 
-/// A learned or hand-written shortcut.
+// Its fields are described where files are: in `RecipeFile`.
+/// A learned or hand-written shortcut, of one request or several.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[serde(try_from = "RecipeFile", into = "RecipeFile")]
 pub struct Recipe {
-    /// Of the language: 1, or 2 where there are `pages`.
     pub version: u32,
-    /// As its file is called, without `.yaml`.
     pub name: RecipeName,
-    /// The task sentence, with `{parameter}` where values go.
     pub task: String,
-    /// A word to list recipes by.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub category: Option<String>,
-    /// Where it stands: only a verified one runs without `--draft`.
     pub status: Status,
-    /// The page the request was learned on; opened first when the recipe needs a session.
     pub source_url: String,
-    /// The host of the user's own, `host:port`, that it was learned at: it runs only where the settings name that host.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub own_host: Option<String>,
-    /// What a caller gives.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub parameters: Vec<Parameter>,
-    /// What is sent.
+    /// The only request, or the last one of several.
     pub request: RequestTemplate,
-    /// Values that the call needs and that are fetched each run.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    /// What comes before it, where there are several.
+    pub chain: Option<Chain>,
     pub slots: Vec<Slot>,
-    /// The login that a run needs. Never its name or content.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub login: Option<LoginNeed>,
-    /// A key that the site wants. Never its value.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub auth: Option<Auth>,
-    /// What of the answer is the data.
+    /// What of the answer to `request` is the data.
     pub response: ResponseSpec,
-    /// How further pages of its list are asked for.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pages: Option<Pages>,
-    /// How it was proven; only learning and `recipe verify` write it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub verification: Option<Verification>,
-    /// Why learning did not prove it: what it refused by what the page showed cannot be proven without the page.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub refused: Option<String>,
-    /// Why it was put out of service, of a deprecated one that may be proven again.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub demotion: Option<Demotion>,
     /// Who stands for it. In no file: of what was read from a text, nobody does.
-    #[serde(skip)]
     pub trust: Trust,
 }
 

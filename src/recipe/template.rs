@@ -11,6 +11,7 @@ use commis_base::error::{Code, Error, Result};
 
 /// Names of parameters and slots.
 const MAX_NAME: usize = 40;
+const MAX_FIELD: usize = 80;
 const MAX_FILTERS: usize = 4;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -287,8 +288,10 @@ impl Template {
             let filters = filters
                 .filter(|it| it.len() <= MAX_FILTERS)
                 .ok_or_else(|| invalid("that is no filter, or more than four"))?;
-            if !is_name(name) {
-                return Err(invalid("a name is a-z, 0-9 and _, at most 40 characters"));
+            if !is_reference(name) {
+                return Err(invalid(
+                    "a name is a-z, 0-9 and _, at most 40 characters; of a step, with .field behind it",
+                ));
             }
             if !literal.is_empty() {
                 parts.push(Part::Literal(std::mem::take(&mut literal)));
@@ -382,6 +385,22 @@ pub fn is_name(text: &str) -> bool {
         && text.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_')
 }
 
+/// A name, or a step's with the path of a field: `channel.team.id`.
+fn is_reference(text: &str) -> bool {
+    match text.split_once('.') {
+        None => is_name(text),
+        Some((step, field)) => is_name(step) && is_field(field),
+    }
+}
+
+/// The path of a field: keys of letters, digits, `_` and `-` with dots between them, at most 80 characters.
+pub fn is_field(text: &str) -> bool {
+    let is_key = |it: &str| {
+        !it.is_empty() && it.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-'))
+    };
+    text.len() <= MAX_FIELD && text.split('.').all(is_key)
+}
+
 /// A literal as template text: braces doubled.
 pub fn escape(literal: &str) -> String {
     literal.replace('{', "{{").replace('}', "}}")
@@ -417,7 +436,12 @@ mod tests {
             ("{Q}", "RECIPE_INVALID"),
             ("{2q}", "RECIPE_INVALID"),
             ("{a b}", "RECIPE_INVALID"),
-            ("{a.b}", "RECIPE_INVALID"),
+            ("{a.b}", "<a.b>"),
+            ("{a.bC.d-e.0|upper}", "<A.BC.D-E.0>"),
+            ("{a.}", "RECIPE_INVALID"),
+            ("{a..b}", "RECIPE_INVALID"),
+            ("{A.b}", "RECIPE_INVALID"),
+            ("{a.b c}", "RECIPE_INVALID"),
             ("{q|upper}", "<Q>"),
             ("{q|json|url}", "%3Cq%3E"),
             ("{q|other}", "RECIPE_INVALID"),

@@ -151,11 +151,12 @@ pub enum Answer {
     None,
 }
 
-/// Opens an answer and measures all of it; of JSON at most `share` bytes are kept, and `one` thing is asked for.
+/// Opens an answer and measures all of it; of JSON at most `share` bytes are kept, what was typed (in lower case) among it, and `one`
+/// thing is asked for.
 pub fn opened(
     raw: &RawExchange,
     parsed: Parsed,
-    share: usize,
+    (share, typed): (usize, &[String]),
     mut meter: Meter<'_>,
     one: bool,
 ) -> (Answer, Option<Measured>) {
@@ -163,6 +164,10 @@ pub fn opened(
         Parsed::Json(mut value, frame) => {
             meter.json(&value);
             let measured = meter.finish(Some(&value));
+            if raw.body.len() > share {
+                let is_typed = |it: &str| typed.contains(&it.trim().to_lowercase());
+                shape::put_first(&mut value, share, &is_typed);
+            }
             let long = raw.body.len() > 4 * MAX_STORED && shorten(&mut value);
             (Answer::Json(frame, shape::Pruned::new(value, share), long), Some(measured))
         }

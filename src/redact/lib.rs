@@ -141,6 +141,8 @@ pub fn sealed(mut raw: RawRecording, settings: &RedactSettings) -> (SessionRecor
         .map(|it| it.1.to_lowercase())
         .collect();
     vault.seal(harmless);
+    let typed_texts: Vec<String> =
+        inputs.iter().map(|it| it.trim().to_lowercase()).filter(|it| it.len() > 1).collect();
 
     let answer = raw.final_answer.as_deref().unwrap_or("");
     let visible = Visible::new(&[&raw.page.visible_text, answer]).with_blocks(&shown);
@@ -194,7 +196,8 @@ pub fn sealed(mut raw: RawRecording, settings: &RedactSettings) -> (SessionRecor
                 };
                 let sources = sources.in_answer(exchange, &parsed, &vault);
                 let meter = Meter::new(&visible, &typed_words, &inputs);
-                let opened = || exchange::opened(exchange, parsed, share, meter, prose);
+                let opened =
+                    || exchange::opened(exchange, parsed, (share, &typed_texts), meter, prose);
                 let (answer, measured) = budget.within(opened);
                 Opened { answer, sources, measured }
             })

@@ -10,6 +10,7 @@ pub mod extract;
 pub mod pages;
 mod recovery;
 pub mod slots;
+pub mod steps;
 
 use std::{collections::BTreeMap, time::Instant};
 
@@ -20,17 +21,18 @@ use url::Url;
 use self::{
     extract::{Extracted, Extractor, HttpAnswer, fingerprint, similarity_bp},
     recovery::{AuthRecovery, recovery},
+    steps::{Joined, StepRun, Steps},
 };
 use commis_base::{
     error::{Code, Error, Result},
     work,
 };
-use commis_net::transport::{Reply, Timings, Transport, retry::retry_after};
+use commis_net::transport::{Outgoing, Reply, Timings, Transport, retry::retry_after};
 use commis_recipe::{
     check::check,
     examples,
     model::{Parameter, Recipe, Slot, TransportKind},
-    pagination::is_echo,
+    pagination::{Length, is_echo},
     request::{CompiledRequest, bind},
     shape::Verified,
     trust::Trust,
@@ -40,6 +42,8 @@ use commis_redact::known::Known;
 /// An answer less alike than this to the verified one has drifted (seed 1.3.1).
 pub const MIN_SIMILARITY_BP: u32 = 8_500;
 const MAX_RAW: usize = 64 * 1024;
+/// Calls of one run that has one call for each item.
+const MAX_CALLS: usize = 100;
 /// Of an error's page, which says little.
 const MAX_REFUSAL: usize = 2 * 1024;
 
@@ -49,6 +53,9 @@ pub struct Compiled {
     /// Canonical, of the request.
     host: String,
     request: CompiledRequest,
+    /// What is asked for before it.
+    steps: Steps,
+    joined: Joined,
     extractor: Extractor,
     /// What JSON is compared with, where it was verified.
     shape: Option<Verified>,
@@ -157,9 +164,11 @@ impl RunTimings {
 pub fn compile(recipe: &Recipe) -> Result<Compiled> {
     check(recipe)?;
     let request = CompiledRequest::new(&recipe.request)?;
-    let used = request.names();
-    let slots =
-        recipe.slots.iter().filter(|it| used.contains(&it.name.as_str())).cloned().collect();
+    let joined = Joined::new(recipe.chain.as_ref())?;
+    let steps = Steps::new(recipe.steps_before(), &request, joined.for_each())?;
+    let used = || request.names().into_iter().chain(steps.names());
+    let is_used = |it: &&Slot| used().any(|name| name == it.name);
+    let slots = recipe.slots.iter().filter(is_used).cloned().collect();
     let host = Url::parse(&recipe.request.url).ok();
     let verified = recipe.verification.as_ref().filter(|it| !it.shape.is_empty());
     let extractor = Extractor::new(&recipe.response)?;
@@ -173,6 +182,8 @@ pub fn compile(recipe: &Recipe) -> Result<Compiled> {
         host: host.and_then(|it| it.host_str().map(str::to_owned)).unwrap_or_default(),
         recipe: recipe.clone(),
         request,
+        steps,
+        joined,
         slots,
         repeatable: commis_effect::of_recipe(recipe, recipe.trust == Trust::Proven).is_read(),
     })
@@ -239,22 +250,29 @@ async fn attempt(
         values.add_slot(name, value)?;
     }
 
-    let start = Instant::now();
-    let mut request = compiled.request.fill(&values)?;
-    request.own_host.clone_from(own);
-    out.timings_ms.validate += millis(start.elapsed().as_micros() as u64);
-    let reply = transport.send(&request).await?;
-    out.timings_ms.add(reply.timings);
-    out.status_code = Some(reply.status);
-    out.redirect_hops = reply.hops;
-    if let Err(err) = check_status(&reply) {
-        out.retry_after_sec = retry_after(&reply);
-        out.recover(compiled, &reply);
-        out.raw_response = Some(raw(&reply.body, MAX_REFUSAL));
-        return Err(blamed_on_values(err, &reply, &compiled.recipe, params));
+    let mut steps = StepRun::new(&compiled.steps, values);
+    while let Some(mut request) = steps.request()? {
+        request.own_host.clone_from(own);
+        let reply = asked(compiled, params, &request, transport, out).await?;
+        let start = Instant::now();
+        work::compute(work::ANSWER, || steps.take(request, reply)).await??;
+        out.timings_ms.extract += millis(start.elapsed().as_micros() as u64);
+    }
+    if compiled.joined.for_each().is_some() {
+        return each(compiled, params, steps, transport, out).await;
     }
 
-    let found = work::compute(work::ANSWER, || read(compiled, params, &reply, out)).await;
+    let start = Instant::now();
+    let mut request = compiled.request.fill(steps.values())?;
+    request.own_host.clone_from(own);
+    out.timings_ms.validate += millis(start.elapsed().as_micros() as u64);
+    let reply = asked(compiled, params, &request, transport, out).await?;
+    out.redirect_hops = reply.hops;
+    let found = work::compute(work::ANSWER, || {
+        let taken = take(compiled, &reply, out)?;
+        finish(compiled, params, steps.answers(), taken, out)
+    })
+    .await;
     let found = found.and_then(|it| it);
     if found.is_err() && out.similarity_bp.is_none() {
         out.raw_response = Some(raw(&reply.body, MAX_RAW));
@@ -262,13 +280,68 @@ async fn attempt(
     found
 }
 
-/// Takes the data from the answer, and compares it with what was verified.
-fn read(
+/// Sends one request of the recipe. Fails with what the transport fails with, and as [`check_status`].
+async fn asked(
     compiled: &Compiled,
     params: &BTreeMap<String, String>,
-    reply: &Reply,
+    request: &Outgoing,
+    transport: &dyn Transport,
+    out: &mut RecipeRunResult,
+) -> Result<Reply> {
+    let reply = transport.send(request).await?;
+    out.timings_ms.add(reply.timings);
+    out.status_code = Some(reply.status);
+    if let Err(err) = check_status(&reply) {
+        out.retry_after_sec = retry_after(&reply);
+        out.recover(compiled, &reply);
+        out.raw_response = Some(raw(&reply.body, MAX_REFUSAL));
+        return Err(blamed_on_values(err, &reply, &compiled.recipe, params));
+    }
+    Ok(reply)
+}
+
+/// The last request, once for each item of an earlier answer, in their order.
+async fn each(
+    compiled: &Compiled,
+    params: &BTreeMap<String, String>,
+    steps: StepRun<'_>,
+    transport: &dyn Transport,
     out: &mut RecipeRunResult,
 ) -> Result<()> {
+    let items = steps.items(compiled.joined.for_each())?;
+    let mut all = Vec::with_capacity(items.len().min(MAX_CALLS));
+    for (n, item) in (1..).zip(items.iter().take(MAX_CALLS)) {
+        let what = format!("item {n} of {}", items.len());
+        let values = steps.values_with(compiled.joined.for_each(), item)?;
+        let mut request = compiled.request.fill(&values)?;
+        request.own_host.clone_from(&compiled.recipe.own_host);
+        let reply = asked(compiled, params, &request, transport, out).await;
+        let reply = reply.map_err(|err| err.about(&what))?;
+        let taken = work::compute(work::ANSWER, || take(compiled, &reply, out)).await?;
+        let answer = match taken {
+            Ok(it) => it.data,
+            // The site has nothing for this one any more.
+            Err(err) if err.code() == Code::ExtractEmpty => Value::Null,
+            Err(err) => return Err(err.about(&what)),
+        };
+        all.push(compiled.joined.put(item, answer));
+    }
+    let left = items.len().saturating_sub(MAX_CALLS);
+    let length = Length { total: Some(items.len() as u64), complete: Some(left == 0) };
+    let data = Value::Array(all);
+    let count = data.as_array().map(|it| it.len() as u64);
+    let taken =
+        Extracted { items: count, data, whole: None, length, echoed: BTreeMap::new(), next: None };
+    work::compute(work::ANSWER, || finish(compiled, params, steps.answers(), taken, out)).await??;
+    if left > 0 {
+        out.warnings
+            .push(format!("one call for each of the first {MAX_CALLS} items; {left} are left out"));
+    }
+    Ok(())
+}
+
+/// Takes the data from the answer to the last request.
+fn take(compiled: &Compiled, reply: &Reply, out: &mut RecipeRunResult) -> Result<Extracted> {
     let start = Instant::now();
     let extracted = compiled.extractor.apply(HttpAnswer {
         mime: &reply.mime(),
@@ -276,8 +349,19 @@ fn read(
         url: &reply.url,
         body: &reply.body,
     });
-    out.timings_ms.extract = millis(start.elapsed().as_micros() as u64);
-    let extracted = extracted?;
+    out.timings_ms.extract += millis(start.elapsed().as_micros() as u64);
+    extracted
+}
+
+/// Puts the answers together, and compares what that gives with what was verified.
+fn finish(
+    compiled: &Compiled,
+    params: &BTreeMap<String, String>,
+    answers: &BTreeMap<String, Value>,
+    extracted: Extracted,
+    out: &mut RecipeRunResult,
+) -> Result<()> {
+    let extracted = compiled.joined.apply(answers, extracted)?;
     let start = Instant::now();
     let alike = alike(compiled, &extracted);
     out.timings_ms.shape = millis(start.elapsed().as_micros() as u64);

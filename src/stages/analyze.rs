@@ -5,6 +5,7 @@
 
 use super::{
     chained::{borrowed, fetched_one_by_one},
+    detail::{detail, whole_thing},
     effect::{asks_to_see, recorded},
     extraction::response,
     rank::shorten,
@@ -15,6 +16,7 @@ use commis_artifacts::{
     recording::SessionRecording,
 };
 use commis_base::{error::Result, settings::DecisionSettings};
+use commis_recipe::model::ResponseSpec;
 
 /// A candidate of this confidence is looked at for a change it made, basis points.
 const MUTATION_BP: u32 = 1000;
@@ -34,6 +36,13 @@ pub fn analyze(
     };
     if let Some(reject) = mutation(recording, candidates)? {
         return Ok(Judged::Rejected(reject));
+    }
+    // Proof is for verify: without its steps such a request answers one input alone.
+    if let Some(it) = detail(recording, candidates, carries)? {
+        let exchange = recording.exchange(it.exchange)?;
+        if let Ok(response) = response(exchange, it.source, recording, candidates.main) {
+            return Ok(Judged::Done(chosen(it, whole_thing(response, exchange))));
+        }
     }
     if let Some(reject) = two_calls(recording, candidates)? {
         return Ok(Judged::Rejected(reject));
@@ -58,15 +67,19 @@ pub fn analyze(
         Ok(it) => it,
         Err(why) => return Ok(Judged::Rejected(Reject::new(Reason::Ambiguous, why))),
     };
-    Ok(Judged::Done(RecipeAnalysis {
+    Ok(Judged::Done(chosen(top, response)))
+}
+
+fn chosen(it: &Candidate, response: ResponseSpec) -> RecipeAnalysis {
+    RecipeAnalysis {
         chosen: Choice {
-            exchange: top.exchange,
-            second_exchange: top.second_exchange,
-            source: top.source,
+            exchange: it.exchange,
+            second_exchange: it.second_exchange,
+            source: it.source,
             response,
         },
         by: Analyst::Heuristic,
-    }))
+    }
 }
 
 /// Every reason of this stage that would stop the best candidate, doubts about it not counted, for `eval --reasons`.

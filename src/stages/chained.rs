@@ -166,7 +166,7 @@ pub fn answered_before(exchange: &Exchange, recording: &SessionRecording) -> BTr
 }
 
 /// Values that a request holds.
-fn sent(exchange: &Exchange, out: &mut BTreeSet<String>) {
+pub fn sent(exchange: &Exchange, out: &mut BTreeSet<String>) {
     if let Ok(url) = Url::parse(&exchange.url) {
         out.extend(url.path_segments().into_iter().flatten().map(str::to_owned));
         out.extend(url.query_pairs().map(|it| it.1.into_owned()));
@@ -180,7 +180,7 @@ fn sent(exchange: &Exchange, out: &mut BTreeSet<String>) {
     }
 }
 
-fn same_endpoint(a: &Exchange, b: &Exchange) -> bool {
+pub fn same_endpoint(a: &Exchange, b: &Exchange) -> bool {
     let base = |it: &Exchange| it.url.split('?').next().unwrap_or_default().to_owned();
     a.method == b.method && base(a) == base(b) && operation(a) == operation(b)
 }
@@ -212,7 +212,7 @@ fn literal(text: &str) -> Option<String> {
 }
 
 /// Whether a value can be told from one that stands there by chance.
-fn tells(name: &str, value: &str) -> bool {
+pub fn tells(name: &str, value: &str) -> bool {
     let last = name
         .rsplit(|c: char| !c.is_ascii_alphanumeric())
         .next()

@@ -12,10 +12,12 @@ use commis_recipe::{
     model::{ExampleAnswer, Parameter, RequestTemplate, ResponseSpec, Slot, TransportKind},
     pagination::Length,
     shape,
+    steps::Step,
 };
 use commis_runner::{
     MIN_SIMILARITY_BP, check_status,
     extract::{Extracted, HttpAnswer, extract, fingerprint, similarity_bp},
+    steps::DraftRun,
 };
 
 /// What a replay sends. Cheap to build; templates are rendered by the replayer, since slots live there.
@@ -26,6 +28,15 @@ pub struct Call<'a> {
     pub parameters: &'a [Parameter],
     pub values: &'a BTreeMap<String, String>,
     pub slots: &'a [Slot],
+    /// What is asked for first; the request takes values of their answers.
+    pub steps: &'a [Step],
+}
+
+impl Call<'_> {
+    /// It and its steps, ready to be sent. `given` holds parameters and slots. Fails as [`DraftRun::new`].
+    pub fn draft(&self, given: &BTreeMap<String, String>) -> Result<DraftRun> {
+        DraftRun::new(self.steps, self.request, (self.parameters, given))
+    }
 }
 
 /// As whom a request is sent. Who has no login sends everything as a stranger.

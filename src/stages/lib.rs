@@ -9,6 +9,7 @@ pub mod analyze;
 pub mod baseline;
 pub mod chain;
 mod chained;
+mod detail;
 mod doubts;
 mod extraction;
 #[cfg(any(test, feature = "test-support"))]
@@ -27,6 +28,7 @@ mod page_made;
 mod pages;
 mod paginate;
 pub mod parameterize;
+mod provenance;
 pub mod publish;
 pub mod rank;
 mod read_back;
@@ -42,10 +44,12 @@ mod subject;
 pub mod summarize;
 pub mod table;
 mod terms;
+mod trace;
 pub mod validate;
 pub mod verify;
 mod weave;
 mod witness;
+mod woven;
 
 pub use commis_effect as effect;
 pub use extraction::holds_references;

@@ -96,6 +96,7 @@ impl Own<'_> {
             parameters: &self.draft.parameters,
             values: &self.draft.first,
             slots: &self.draft.slots,
+            steps: &self.draft.steps,
         };
         let n = replays.len() as u32 + 1;
         let seen = observe(replayer, call, self.response, Some(self.shape), n, what).await?;

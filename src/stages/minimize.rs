@@ -69,6 +69,7 @@ pub async fn minimize(
                 parameters: &[],
                 values: &values,
                 slots: &slots,
+                steps: &[],
             };
             let n = plan.trials.len() as u32 + 1;
             let what = format!("without {}", summary(&without));

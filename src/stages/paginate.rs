@@ -242,6 +242,7 @@ impl<'a, 'r> Paging<'a, 'r> {
             parameters: &self.draft.parameters,
             values,
             slots: &self.draft.slots,
+            steps: &self.draft.steps,
         };
         let n = self.replays.len() as u32 + 1;
         let like = Some(self.shape).filter(|_| is_second);

@@ -14,33 +14,32 @@ use super::{
     chained::{answered_before, borrowed, typed_slot},
     extraction::widened,
     judge::leaf_lines,
-    minimize::PAGING,
     moment::frozen_moment,
     options::Choices,
     page_made::page_made,
     pages::{moved, pages},
+    provenance::{Examples, twin_of},
     read_back::{literal_of, read_back},
-    request::{identifier, template},
+    request::template,
     subject::second_login_shown,
+    trace::{Sent, Traced, Untraced, trace},
     validate::captured,
-    weave::{Found, USUAL, as_number, forms, weave},
+    weave::{USUAL, forms},
     witness::{list_length, witness},
+    woven::{Weave, parts},
 };
 use commis_artifacts::{
     payloads::{
         Captured, Judged, ListLength, MinimizationReport, Reason, RecipeDraft,
         RecipeDraftMinimized, Reject, SecondRecording, Witness,
     },
-    recording::{Exchange, Place, SessionRecording, TypedHit},
+    recording::{Exchange, Place, SessionRecording},
 };
 use commis_base::error::Result;
 use commis_recipe::{
-    model::{
-        BodyTemplate, Constraints, Format, Pair, ParamSource, ParamType, Parameter,
-        RequestTemplate, SlotSource,
-    },
+    model::{BodyTemplate, Pair, RequestTemplate, SlotSource},
+    steps::{Step, parts as step_parts},
     template::{Filter, Template},
-    values::is_date,
 };
 
 /// Pure. Rejects with `several_calls` or `needs_login`.
@@ -88,7 +87,7 @@ fn woven(
     report: &MinimizationReport,
 ) -> Result<Judged<RecipeDraftMinimized>> {
     let try_with = |chains: &[&[Filter]], used: &mut Vec<Vec<Filter>>| {
-        attempt((recording, second), draft, report, chains, used)
+        attempt((recording, second), draft, report, (chains, Reach::Request), used)
     };
     let driven = second.recording.is_some() && draft.second_exchange.is_some();
     let usual = try_with(USUAL, &mut Vec::new())?;
@@ -117,7 +116,32 @@ fn woven(
             return Ok(other);
         }
     }
-    Ok(usual)
+    // Nothing that was typed explains it: what earlier requests were answered may.
+    let (chains, reach) = (USUAL, Reach::Recording);
+    match attempt((recording, second), draft, report, (chains, reach), &mut Vec::new())? {
+        Judged::Rejected(why) if why.detail != TOO_MANY => Ok(usual),
+        other => Ok(other),
+    }
+}
+
+/// What is looked at for where a request's values came from.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Reach {
+    /// What was typed.
+    Request,
+    /// Earlier answers, too.
+    Recording,
+}
+
+const TOO_MANY: &str = "its values come from more than four requests in a row";
+
+const NAMES_ACCOUNT: &str =
+    "the request names the account that signed in, so it would answer anybody with its things";
+
+/// A template that takes a value of an earlier step.
+fn is_of_step(template: &str, steps: &[Step]) -> bool {
+    let of_step = |name: &str| steps.iter().any(|it| it.name == step_parts(name).0);
+    Template::parse(template).is_ok_and(|it| it.names().any(of_step))
 }
 
 /// Changes that are tried without, one at a time.
@@ -127,7 +151,7 @@ fn attempt(
     (recording, second): (&SessionRecording, &SecondRecording),
     draft: &RecipeDraft,
     report: &MinimizationReport,
-    chains: &[&[Filter]],
+    (chains, reach): (&[&[Filter]], Reach),
     used: &mut Vec<Vec<Filter>>,
 ) -> Result<Judged<RecipeDraftMinimized>> {
     let exchange = recording.exchange(draft.exchange)?;
@@ -140,28 +164,23 @@ fn attempt(
             ),
         )));
     }
-    if names_account(recording, &report.request) {
-        return Ok(Judged::Rejected(Reject::new(
-            Reason::NeedsLogin,
-            "the request names the account that signed in, so it would answer anybody with its things",
-        )));
+    if reach == Reach::Request && names_account(recording, &report.request) {
+        return Ok(Judged::Rejected(Reject::new(Reason::NeedsLogin, NAMES_ACCOUNT)));
     }
-    if let Some(name) = typed_slot(&report.slots, recording) {
+    if reach == Reach::Request
+        && let Some(name) = typed_slot(&report.slots, recording)
+    {
         return Ok(Judged::Rejected(Reject::new(
             Reason::SeveralCalls,
             format!("`{name}` comes from an earlier call that itself needs what was typed"),
         )));
     }
-    let twin_exchange = twin(second, draft)?;
-    let twin = twin_exchange.and_then(template).map(|it| it.0);
-    let mut out = Weave {
-        request: report.request.clone(),
-        parameters: Vec::new(),
-        evidence: BTreeMap::new(),
-        first: BTreeMap::new(),
-        chains,
-        used: Vec::new(),
+    let twin_exchange = match (twin(second, draft)?, reach, &second.recording) {
+        (None, Reach::Recording, Some(it)) => twin_of(exchange, it),
+        (it, ..) => it,
     };
+    let twin = twin_exchange.and_then(template).map(|it| it.0);
+    let mut out = Weave::new(report.request.clone(), chains);
     for (place, key, names) in parts(&exchange.measures.typed_in_request) {
         let mut typed: Vec<(&str, &str)> = names
             .into_iter()
@@ -179,6 +198,38 @@ fn attempt(
     }
     used.extend(out.used.iter().map(|it| it.1.clone()));
     used.dedup();
+    let mut traced = Traced::default();
+    let mut slots = report.slots.clone();
+    if reach == Reach::Recording {
+        let examples = Examples {
+            first: recording,
+            second: second.recording.as_ref().filter(|_| twin.is_some()),
+            typed: &recording.typed,
+            second_typed: &second.values,
+        };
+        match trace(examples, Sent { exchange, twin: twin_exchange }, &mut out, &report.slots) {
+            Ok(it) => traced = it,
+            Err(Untraced::TooMany) => {
+                return Ok(Judged::Rejected(Reject::new(Reason::SeveralCalls, TOO_MANY)));
+            }
+            Err(Untraced::Unknown(part)) => {
+                return Ok(Judged::Rejected(Reject::new(
+                    Reason::SeveralCalls,
+                    format!("{part} stands in no earlier answer"),
+                )));
+            }
+        }
+        slots.retain(|it| !traced.filled.contains(&it.name));
+        if let Some(name) = typed_slot(&slots, recording) {
+            return Ok(Judged::Rejected(Reject::new(
+                Reason::SeveralCalls,
+                format!("`{name}` comes from an earlier page that itself needs what was typed"),
+            )));
+        }
+        if names_account(recording, &out.request) {
+            return Ok(Judged::Rejected(Reject::new(Reason::NeedsLogin, NAMES_ACCOUNT)));
+        }
+    }
     if let Some(name) = words_missing(&out.used, &out.first) {
         return Ok(Judged::Rejected(Reject::new(
             Reason::SeveralCalls,
@@ -206,7 +257,9 @@ fn attempt(
     if let Some(twin) = &twin {
         let known = answered_before(exchange, recording);
         let passing = |part: &str, ours: &str, theirs: &str| {
-            page_made(part, ours, theirs) && literal_of(ours).is_none_or(|it| !known.contains(&it))
+            is_of_step(ours, &traced.steps)
+                || page_made(part, ours, theirs)
+                    && literal_of(ours).is_none_or(|it| !known.contains(&it))
         };
         match read_back(&out.request, twin, &second.values, &passing) {
             Ok(values) => {
@@ -235,6 +288,12 @@ fn attempt(
         second_values = Some(second.values.clone());
     }
     if let Some(values) = &mut second_values {
+        // What chooses an item of an earlier answer is in no request.
+        for name in out.first.keys().filter(|_| !traced.steps.is_empty()) {
+            if let (false, Some(it)) = (values.contains_key(name), second.values.get(name)) {
+                values.insert(name.clone(), it.clone());
+            }
+        }
         values.retain(|name, _| out.first.contains_key(name));
         for it in &mut out.parameters {
             if let Some(value) = values.get(&it.name)
@@ -265,7 +324,9 @@ fn attempt(
     Ok(Judged::Done(RecipeDraftMinimized {
         request: out.request,
         parameters: out.parameters,
-        slots: report.slots.clone(),
+        slots,
+        steps: traced.steps,
+        taken: traced.taken,
         response: widened(&draft.response, exchange, twin_exchange),
         transport: draft.transport,
         captured_only: draft.captured_only,
@@ -354,254 +415,6 @@ fn words_missing<'a>(
     })
 }
 
-/// Objects within objects that are looked through for paging keys.
-const PAGING_DEPTH: usize = 2;
-
-struct Weave<'a> {
-    request: RequestTemplate,
-    parameters: Vec<Parameter>,
-    evidence: BTreeMap<String, String>,
-    first: BTreeMap<String, String>,
-    chains: &'a [&'a [Filter]],
-    /// By which changes what was put in.
-    used: Vec<(String, Vec<Filter>)>,
-}
-
-impl Weave<'_> {
-    /// Puts parameters where typed values stand in one part. A part that was minimized away, or that holds a slot, is passed over.
-    fn part(&mut self, place: Place, key: &str, typed: &[(&str, &str)]) {
-        let before = self.request.clone();
-        let what = (typed, self.chains);
-        let woven = match (place, &mut self.request.body) {
-            (Place::Path, _) => weave_path(&mut self.request.url, key, what),
-            (Place::Query, _) => weave_pairs(&mut self.request.query, key, what),
-            (Place::Form, Some(BodyTemplate::Form(fields))) => weave_pairs(fields, key, what),
-            (Place::Json, Some(BodyTemplate::Json(body))) => match body.pointer_mut(key) {
-                Some(Value::String(it)) => weave_template(it, what),
-                Some(it @ Value::Number(_)) => weave_number(it, what),
-                _ => None,
-            },
-            (Place::Text, Some(BodyTemplate::Text(it))) => weave_template(it, what),
-            _ => None,
-        };
-        let Some(found) = woven else { return };
-        // One parameter cannot be set to two values: the second place stays as it is, and the second recording decides.
-        let differs = |it: &Found| {
-            let known = found.iter().find(|known| known.name == it.name).map(|it| &it.value);
-            self.first.get(&it.name).or(known).is_some_and(|known| *known != it.value)
-        };
-        if found.iter().any(differs) {
-            self.request = before;
-            return;
-        }
-        for it in found {
-            if !it.chain.is_empty() {
-                self.used.push((it.name.clone(), it.chain.clone()));
-            }
-            if let Some(known) = self.parameters.iter_mut().find(|known| known.name == it.name) {
-                // A number in one place is a number everywhere.
-                if known.kind == ParamType::Str {
-                    known.kind = it.kind;
-                }
-                continue;
-            }
-            self.evidence.insert(
-                it.name.clone(),
-                format!("typed value found in {place:?} {key}").to_lowercase(),
-            );
-            self.first.insert(it.name.clone(), it.value.clone());
-            self.parameters.push(Parameter {
-                name: it.name,
-                kind: it.kind,
-                required: true,
-                source: ParamSource::TaskInput,
-                default: None,
-                constraints: Constraints { max_len: Some(200), ..Constraints::default() },
-                examples: vec![it.value],
-            });
-        }
-    }
-
-    /// A parameter whose examples are dates takes dates.
-    fn dates(&mut self) {
-        for it in &mut self.parameters {
-            if it.kind == ParamType::Str && it.examples.iter().all(|it| is_date(it)) {
-                it.constraints.format = Some(Format::Date);
-            }
-        }
-    }
-
-    /// Paging keys with a whole number as value: optional, the recorded value is the default.
-    fn paging(&mut self) {
-        let mut found: Vec<(String, String, String)> = Vec::new();
-        for it in &mut self.request.query {
-            if let Some(value) = paging_value(&it.name, &it.value) {
-                let name = unique(&self.parameters, &found, &it.name);
-                it.value = format!("{{{name}}}");
-                found.push((name, value, format!("query {}", it.name)));
-            }
-        }
-        match &mut self.request.body {
-            Some(BodyTemplate::Form(fields)) => {
-                for it in fields {
-                    if let Some(value) = paging_value(&it.name, &it.value) {
-                        let name = unique(&self.parameters, &found, &it.name);
-                        it.value = format!("{{{name}}}");
-                        found.push((name, value, format!("form {}", it.name)));
-                    }
-                }
-            }
-            Some(BodyTemplate::Json(body)) => {
-                paging_json(body, "", 0, &self.parameters, &mut found);
-            }
-            _ => {}
-        }
-        for (name, value, place) in found {
-            self.evidence.insert(name.clone(), format!("paging key, {place}"));
-            self.parameters.push(Parameter {
-                name,
-                kind: ParamType::Int,
-                required: false,
-                source: ParamSource::TaskInput,
-                default: Some(value.clone()),
-                constraints: Constraints {
-                    min: Some(0),
-                    max: Some(1000.max(value.parse().unwrap_or(0))),
-                    ..Constraints::default()
-                },
-                examples: vec![value],
-            });
-        }
-    }
-}
-
-/// In the body's objects and those within, such as GraphQL's variables.
-fn paging_json(
-    value: &mut Value,
-    pointer: &str,
-    depth: usize,
-    taken: &[Parameter],
-    found: &mut Vec<(String, String, String)>,
-) {
-    let Value::Object(fields) = value else { return };
-    for (key, it) in fields {
-        if it.is_u64()
-            && let Some(value) = paging_value(key, &it.to_string())
-        {
-            let name = unique(taken, found, key);
-            *it = Value::String(format!("{{{name}}}"));
-            found.push((name, value, format!("json {pointer}/{key}")));
-        } else if depth < PAGING_DEPTH {
-            paging_json(it, &format!("{pointer}/{key}"), depth + 1, taken, found);
-        }
-    }
-}
-
-/// A name that no parameter has yet.
-fn unique(taken: &[Parameter], found: &[(String, String, String)], key: &str) -> String {
-    let base = identifier(key);
-    let free = |name: &str| {
-        !taken.iter().any(|it| it.name == name) && !found.iter().any(|it| it.0 == name)
-    };
-    let mut name = base.clone();
-    let mut n = 2;
-    while !free(&name) {
-        name = format!("{base}_{n}");
-        n += 1;
-    }
-    name
-}
-
-fn paging_value(name: &str, value: &str) -> Option<String> {
-    let known = PAGING.contains(&name.to_ascii_lowercase().as_str());
-    (known && value.len() <= 4 && !value.is_empty() && value.bytes().all(|b| b.is_ascii_digit()))
-        .then(|| value.to_owned())
-}
-
-/// Typed values by name, and how they may have been changed.
-type Typed<'a> = (&'a [(&'a str, &'a str)], &'a [&'a [Filter]]);
-
-fn weave_template(text: &mut String, what: Typed<'_>) -> Option<Vec<Found>> {
-    let template = Template::parse(text).ok().filter(Template::is_literal)?;
-    let literal = template.render(|_| Err::<String, ()>(())).ok()?;
-    // Of two values that differ in case alone, the one that is written so.
-    let mut typed = what.0.to_vec();
-    typed.sort_by_key(|it| (std::cmp::Reverse(it.1.len()), !literal.contains(it.1)));
-    let woven = weave(&literal, &typed, what.1)?;
-    *text = woven.text;
-    Some(woven.found)
-}
-
-/// A name may come more than once, each time with a value of its own.
-fn weave_pairs(pairs: &mut [Pair], name: &str, what: Typed<'_>) -> Option<Vec<Found>> {
-    let named = pairs.iter_mut().filter(|it| it.name == name);
-    let found: Vec<Found> =
-        named.filter_map(|it| weave_template(&mut it.value, what)).flatten().collect();
-    (!found.is_empty()).then_some(found)
-}
-
-/// A number stays a number.
-fn weave_number(it: &mut Value, what: Typed<'_>) -> Option<Vec<Found>> {
-    let Value::Number(number) = &*it else { return None };
-    let found = as_number(number, what.0, what.1)?;
-    let filters = found.chain.iter().map(|it| it.as_str());
-    let mut parts: Vec<&str> = std::iter::once(found.name.as_str()).chain(filters).collect();
-    if !found.chain.is_empty() {
-        parts.push(Filter::Number.as_str());
-    }
-    *it = Value::String(format!("{{{}}}", parts.join("|")));
-    Some(vec![found])
-}
-
-fn weave_path(url: &mut String, index: &str, what: Typed<'_>) -> Option<Vec<Found>> {
-    let index: usize = index.parse().ok()?;
-    let authority_end = url.find("://").map(|it| it + 3)?;
-    let path_start = authority_end + url[authority_end..].find('/')?;
-    let (base, path) = url.split_at(path_start);
-    let mut segments: Vec<String> = path[1..].split('/').map(str::to_owned).collect();
-    let segment = segments.get_mut(index)?;
-    let mut decoded =
-        percent_encoding::percent_decode_str(segment).decode_utf8().ok()?.into_owned();
-    let found = weave_template(&mut decoded, what)?;
-    // What stands around goes back to its percent-encoded form; braces, bars and names need none.
-    *segment = percent_encoding::utf8_percent_encode(&decoded, PATH_SEGMENT).to_string();
-    *url = format!("{base}/{}", segments.join("/"));
-    Some(found)
-}
-
-/// The parts that typed values stand in, those first that hold nothing else, each with the names of its values.
-fn parts(hits: &[TypedHit]) -> Vec<(Place, &str, Vec<&str>)> {
-    let mut hits: Vec<&TypedHit> = hits.iter().collect();
-    hits.sort_by_key(|it| (!it.exact, it.place));
-    let mut out: Vec<(Place, &str, Vec<&str>)> = Vec::new();
-    let mut whole: Vec<(Place, &str)> = Vec::new();
-    for hit in hits {
-        let part = (hit.place, hit.key.as_str());
-        if hit.exact {
-            whole.push(part);
-        }
-        match out.iter_mut().find(|it| (it.0, it.1) == part) {
-            None => out.push((part.0, part.1, vec![&hit.name])),
-            // Under a name that comes twice, each of two values can be a whole one.
-            Some(_) if whole.contains(&part) && !hit.exact => {}
-            Some(it) => it.2.push(&hit.name),
-        }
-    }
-    out
-}
-
-/// What a path segment may not hold raw (WHATWG URL, path percent-encode set, and `/`).
-const PATH_SEGMENT: &percent_encoding::AsciiSet = &percent_encoding::CONTROLS
-    .add(b' ')
-    .add(b'"')
-    .add(b'#')
-    .add(b'<')
-    .add(b'>')
-    .add(b'?')
-    .add(b'`')
-    .add(b'/')
-    .add(b'%');
-
 /// A value read back from the second request that is not a spelling of what was typed the second time.
 fn mistyped<'a>(
     values: &'a BTreeMap<String, String>,
@@ -640,63 +453,3 @@ fn second_seen(recording: &SessionRecording, second: &SecondRecording) -> Vec<St
 
 /// Leaves of a captured answer that are kept to compare with.
 const MAX_LEAVES: usize = 60;
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_name_that_comes_twice_takes_two_values() {
-        let pair = |value: &str| Pair {
-            name: "tag".to_owned(),
-            value: value.to_owned(),
-            ..Pair::default()
-        };
-        let hit = |name: &str| TypedHit {
-            name: name.to_owned(),
-            place: Place::Query,
-            key: "tag".to_owned(),
-            exact: true,
-            option: false,
-        };
-        let hits = [hit("first"), hit("second")];
-        let (_, key, names) = parts(&hits).remove(0);
-        assert_eq!((key, names), ("tag", vec!["first", "second"]));
-        let typed: Typed = (&[("first", "sunset"), ("second", "pier")], USUAL);
-        let mut pairs = [pair("sunset"), pair("sea"), pair("pier")];
-        assert_eq!(weave_pairs(&mut pairs, "tag", typed).unwrap().len(), 2);
-        assert_eq!(pairs, [pair("{first}"), pair("sea"), pair("{second}")]);
-        assert!(weave_pairs(&mut pairs, "label", typed).is_none());
-    }
-
-    #[test]
-    fn weaves_into_a_path_segment() {
-        for (index, url, typed, woven, value) in [
-            (
-                "1",
-                "http://city.test/api/New%20York/forecast",
-                "New York",
-                "http://city.test/api/{city}/forecast",
-                "New York",
-            ),
-            (
-                "0",
-                "http://city.test/New%20York.html",
-                "new york",
-                "http://city.test/{city}.html",
-                "New York",
-            ),
-            (
-                "1",
-                "http://city.test/in/new-york%2Fus",
-                "New York",
-                "http://city.test/in/{city|slug}%2Fus",
-                "New York",
-            ),
-        ] {
-            let mut text = url.to_owned();
-            let found = weave_path(&mut text, index, (&[("city", typed)], USUAL)).unwrap();
-            assert_eq!((text.as_str(), found[0].value.as_str()), (woven, value));
-        }
-    }
-}

@@ -1,9 +1,10 @@
 //! From a verified (or at least validated) draft to a recipe.
 
+use percent_encoding::utf8_percent_encode;
 use serde_json::Value;
 use url::Url;
 
-use crate::verify::Expectation;
+use crate::{trace::name_of, verify::Expectation, woven::PATH_SEGMENT};
 use commis_artifacts::{
     payloads::{BaselineFingerprint, RecipeDraftMinimized, VerificationReport},
     recording::SessionRecording,
@@ -12,9 +13,11 @@ use commis_base::{error::Code, ids::RecipeName};
 use commis_net::egress::site_of;
 use commis_recipe::{
     model::{
-        BodyTemplate, Complete, LANGUAGE, LANGUAGE_OF_PAGES, LoginNeed, Recipe, RequestTemplate,
+        BodyTemplate, Complete, LANGUAGE, LANGUAGE_2, LoginNeed, Recipe, RequestTemplate,
         ResponseSpec, SlotSource, Status, TransportKind, Verification, Witness,
     },
+    steps::{Chain, Step, parts},
+    template::escape,
     trust::Trust,
 };
 
@@ -36,7 +39,7 @@ pub fn publish(
     report: &VerificationReport,
     verified_at: &str,
 ) -> Recipe {
-    let mut request = draft.request.clone();
+    let (steps, mut request) = without(draft, &report.needless);
     let (frozen, mut parameters): (Vec<_>, Vec<_>) =
         draft.parameters.iter().cloned().partition(|it| report.frozen.contains(&it.name));
     // The first two examples are what a recipe is proven again with.
@@ -59,8 +62,15 @@ pub fn publish(
             add(&mut request.allowed_sites, site_of(url));
         }
     }
+    let chain = (!steps.is_empty()).then(|| {
+        let is_free = |name: &str| {
+            steps.iter().all(|it| it.name != name) && parameters.iter().all(|it| it.name != name)
+        };
+        let last = name_of(&request, is_free);
+        Chain { before: steps, last, for_each: None, into: None, output: None }
+    });
     Recipe {
-        version: if report.pages.is_some() { LANGUAGE_OF_PAGES } else { LANGUAGE },
+        version: if report.pages.is_some() || chain.is_some() { LANGUAGE_2 } else { LANGUAGE },
         name: about.name.clone(),
         task: commis_redact::written(about.sentence),
         category: about.category.map(str::to_owned),
@@ -69,6 +79,7 @@ pub fn publish(
         own_host: None,
         parameters,
         request,
+        chain,
         slots: draft.slots.clone(),
         login: login(recording, draft, report),
         auth: None,
@@ -100,6 +111,22 @@ pub fn publish(
         demotion: None,
         trust: if report.verified { Trust::Proven } else { Trust::Learned },
     }
+}
+
+/// The draft's steps and request without these steps: what the first example took of them is written down.
+pub fn without(draft: &RecipeDraftMinimized, left_out: &[String]) -> (Vec<Step>, RequestTemplate) {
+    let mut steps = draft.steps.clone();
+    steps.retain(|it| !left_out.contains(&it.name));
+    let mut request = draft.request.clone();
+    let all = steps.iter_mut().map(|it| &mut it.request).chain([&mut request]);
+    for request in all {
+        for (name, value) in &draft.taken {
+            if left_out.iter().any(|it| *it == parts(name).0) {
+                put_back(request, name, value);
+            }
+        }
+    }
+    (steps, request)
 }
 
 /// The login that the recipe needs, as far as is proven; of a recorded session that was logged in, as far as strangers are refused.
@@ -184,6 +211,36 @@ fn complete(draft: &RecipeDraftMinimized, report: &VerificationReport) -> Option
 fn add(list: &mut Vec<String>, item: String) {
     if !item.is_empty() && !list.contains(&item) {
         list.push(item);
+    }
+}
+
+/// Writes down what a step was answered in the first example.
+fn put_back(request: &mut RequestTemplate, name: &str, value: &str) {
+    let hole = format!("{{{name}}}");
+    let text = escape(value);
+    let put = |it: &mut String| *it = it.replace(&hole, &text);
+    let in_path = utf8_percent_encode(value, PATH_SEGMENT).to_string();
+    request.url = request.url.replace(&hole, &escape(&in_path));
+    request.query.iter_mut().for_each(|it| put(&mut it.value));
+    request.headers.values_mut().for_each(put);
+    match &mut request.body {
+        Some(BodyTemplate::Form(fields)) => fields.iter_mut().for_each(|it| put(&mut it.value)),
+        Some(BodyTemplate::Json(body)) => {
+            freeze_json(body, &format!("{{{name}|number}}"), value);
+            put_in_json(body, &put);
+        }
+        Some(BodyTemplate::Text(it)) => put(it),
+        None => {}
+    }
+}
+
+/// Changes every text of a body.
+pub fn put_in_json(body: &mut Value, put: &impl Fn(&mut String)) {
+    match body {
+        Value::String(it) => put(it),
+        Value::Array(items) => items.iter_mut().for_each(|it| put_in_json(it, put)),
+        Value::Object(fields) => fields.values_mut().for_each(|it| put_in_json(it, put)),
+        _ => {}
     }
 }
 

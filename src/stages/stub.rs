@@ -16,18 +16,31 @@ use commis_recipe::{
     model::{Slot, TransportKind},
     request::{Outgoing, prepare_request},
 };
+use commis_runner::steps::StepRun;
+
+/// Something in place of each slot.
+fn blank(slots: &[Slot]) -> BTreeMap<String, String> {
+    slots.iter().map(|it| (it.name.clone(), "0".to_owned())).collect()
+}
 
 /// The recorded answer to exactly this request. Fails with [`Code::NetworkDisabled`] when the recording holds none.
 pub fn recorded_answer(recording: Option<&SessionRecording>, call: Call<'_>) -> Result<Reply> {
     let offline =
         || Error::new(Code::NetworkDisabled, "the recording holds no answer to this request");
     let recording = recording.ok_or_else(offline)?;
-    let blank = |slots: &[Slot]| {
-        slots.iter().map(|it| (it.name.clone(), "0".to_owned())).collect::<BTreeMap<_, _>>()
-    };
     let mut values = call.values.clone();
     values.extend(blank(call.slots));
-    let wanted: Outgoing = prepare_request(call.request, call.parameters, &values)?;
+    let draft = call.draft(&values)?;
+    let mut steps = StepRun::new(&draft.steps, draft.values);
+    while let Some(request) = steps.request()? {
+        let reply = answer(recording, &request).ok_or_else(offline)?;
+        steps.take(request, reply)?;
+    }
+    answer(recording, &draft.request.fill(steps.values())?).ok_or_else(offline)
+}
+
+/// What the recording was answered to that request.
+fn answer(recording: &SessionRecording, wanted: &Outgoing) -> Option<Reply> {
     // A request that failed first and was made again was answered by the second.
     let good = |it: &&Exchange| matches!(it.status, Some(200..300));
     let all = recording.exchanges.iter();
@@ -49,7 +62,7 @@ pub fn recorded_answer(recording: Option<&SessionRecording>, call: Call<'_>) -> 
             Some(Excerpt::Text(it)) => ("text/plain", it.clone()),
             None => continue,
         };
-        return Ok(Reply {
+        return Some(Reply {
             status: exchange.status.unwrap_or(200),
             headers: vec![("content-type".to_owned(), kind.to_owned())],
             body: body.into_bytes(),
@@ -58,7 +71,7 @@ pub fn recorded_answer(recording: Option<&SessionRecording>, call: Call<'_>) -> 
             timings: Timings::default(),
         });
     }
-    Err(offline())
+    None
 }
 
 /// A world of the recording's own answers.

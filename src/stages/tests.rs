@@ -9,6 +9,7 @@ mod choose;
 mod extraction;
 mod minimize;
 mod parameterize;
+mod steps;
 mod validate;
 mod verify;
 
@@ -44,6 +45,7 @@ use commis_recipe::{
     request::{Outgoing, prepare_request},
 };
 use commis_redact::{raw::RawBody, redact};
+use commis_runner::steps::StepRun;
 
 type Answer<'a> = Box<dyn FnMut(TransportKind, &Outgoing) -> Result<Reply> + Send + 'a>;
 
@@ -80,6 +82,19 @@ impl<'a> Server<'a> {
     }
 }
 
+impl Server<'_> {
+    fn answered(&mut self, transport: TransportKind, mut outgoing: Outgoing) -> Result<Reply> {
+        // A stranger's client has no cookies at all.
+        let is_nobody = self.identity == Identity::Stranger && !transport.in_session();
+        if self.logins > 0 && transport.sends_cookies() && !is_nobody {
+            outgoing.headers.push(("as".to_owned(), format!("{:?}", self.identity)));
+        }
+        let reply = (self.answer)(transport, &outgoing);
+        self.sent.push((transport, outgoing));
+        reply
+    }
+}
+
 impl Replayer for Server<'_> {
     fn transports(&self) -> Vec<TransportKind> {
         self.transports.clone()
@@ -89,15 +104,13 @@ impl Replayer for Server<'_> {
         Box::pin(async move {
             let mut values = call.values.clone();
             values.extend(call.slots.iter().map(|it| (it.name.clone(), "live".to_owned())));
-            let mut outgoing = prepare_request(call.request, call.parameters, &values)?;
-            // A stranger's client has no cookies at all.
-            let is_nobody = self.identity == Identity::Stranger && !call.transport.in_session();
-            if self.logins > 0 && call.transport.sends_cookies() && !is_nobody {
-                outgoing.headers.push(("as".to_owned(), format!("{:?}", self.identity)));
+            let draft = call.draft(&values)?;
+            let mut steps = StepRun::new(&draft.steps, draft.values);
+            while let Some(request) = steps.request()? {
+                let reply = self.answered(call.transport, request.clone())?;
+                steps.take(request, reply)?;
             }
-            let reply = (self.answer)(call.transport, &outgoing);
-            self.sent.push((call.transport, outgoing));
-            reply
+            self.answered(call.transport, draft.request.fill(steps.values())?)
         })
     }
 

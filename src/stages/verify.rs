@@ -5,6 +5,7 @@
 //! showed. A parameter whose change changes nothing is not a parameter.
 
 mod emptiness;
+mod needed;
 
 use std::collections::BTreeMap;
 
@@ -60,6 +61,7 @@ pub async fn verify(
         requires_session: draft.transport.in_session(),
         effective: Vec::new(),
         frozen: Vec::new(),
+        needless: Vec::new(),
         replays: Vec::new(),
         fell_back: false,
         coverage: Vec::new(),
@@ -280,6 +282,9 @@ impl Run<'_, '_> {
             }
         }
         self.say_so()?;
+        if let Some(b) = &b {
+            self.needs_steps(&second, b, noise).await?;
+        }
         self.keep_examples((&first, &a, &again), b.as_ref().map(|it| (&second, it)));
         let second = self.report.second.clone().unwrap_or(second);
         self.each(&first, &second, &others, &a, noise).await?;
@@ -730,6 +735,7 @@ impl Run<'_, '_> {
             parameters: &self.draft.parameters,
             values,
             slots: &self.draft.slots,
+            steps: &self.draft.steps,
         };
         let n = self.report.replays.len() as u32 + 1;
         let seen = observe(self.replayer, call, response, like, n, what).await?;

@@ -135,6 +135,7 @@ const TABLE: &[(&str, Answer)] = &[
     ("redirect.test", sites::redirect::answer),
     ("reorder.test", sites::reorder::answer),
     ("reviews.test", sites::traps::reviews),
+    ("rosters.test", sites::rosters::answer),
     ("seeds.test", sites::hosts::seeds),
     ("shelfmark.test", demand::members::shelfmark),
     ("shop.test", sites::shop::answer),

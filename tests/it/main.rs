@@ -56,6 +56,7 @@ mod secrets;
 mod session;
 mod session_depth;
 mod stages;
+mod steps;
 mod stopping;
 mod strangers;
 mod support;

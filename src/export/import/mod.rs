@@ -213,6 +213,7 @@ impl Made {
             auth: self.auth,
             response: self.response,
             pages: None,
+            chain: None,
             verification: None,
             refused: None,
             demotion: None,

@@ -346,6 +346,7 @@ fn answer(
         parameters: &draft.parameters,
         values,
         slots: &draft.slots,
+        steps: &draft.steps,
     };
     block_on(world.send(call)).ok()
 }

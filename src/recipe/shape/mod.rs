@@ -237,6 +237,46 @@ impl Pruned {
 }
 
 const LEAST: usize = 12;
+/// Items of one list that are put first.
+const MAX_NAMED: usize = 3;
+
+/// Puts items of lists first that hold a wanted text, where the value does not fit into that many bytes: what is cut off is
+/// something else then.
+pub fn put_first(value: &mut Value, budget: usize, wanted: &dyn Fn(&str) -> bool) {
+    if takes_more(value, usize::MAX, usize::MAX, &mut budget.clone()).is_none() {
+        reorder(value, wanted);
+    }
+}
+
+fn reorder(value: &mut Value, wanted: &dyn Fn(&str) -> bool) {
+    match value {
+        Value::Array(all) => {
+            let named =
+                (0..all.len()).filter(|at| all[*at].is_object() && holds(&all[*at], wanted, 3));
+            for (to, from) in named.take(MAX_NAMED).collect::<Vec<_>>().into_iter().enumerate() {
+                all[to..=from].rotate_right(1);
+            }
+            for it in all {
+                reorder(it, wanted);
+            }
+        }
+        Value::Object(all) => {
+            for it in all.values_mut() {
+                reorder(it, wanted);
+            }
+        }
+        _ => {}
+    }
+}
+
+fn holds(value: &Value, wanted: &dyn Fn(&str) -> bool, depth: usize) -> bool {
+    match value {
+        Value::Object(all) if depth > 0 => all.values().any(|it| holds(it, wanted, depth - 1)),
+        Value::String(it) => wanted(it),
+        Value::Number(it) => wanted(&it.to_string()),
+        _ => false,
+    }
+}
 
 /// Takes from `room` what a value takes at least when it is written so far. `None`: more than there is.
 fn takes_more(value: &Value, items: usize, depth: usize, room: &mut usize) -> Option<()> {
@@ -378,6 +418,23 @@ mod tests {
 
     fn bp(a: &Value, b: &Value) -> u32 {
         similarity_bp(&paths(a), &paths(b))
+    }
+
+    #[test]
+    fn what_is_wanted_of_a_long_list_is_not_cut_off() {
+        let item = |n: usize| json!({"id": n, "who": {"name": format!("number {n}")}, "more": "x".repeat(50)});
+        let list = |len| json!({"all": (0..len).map(item).collect::<Vec<_>>()});
+        let wanted = |it: &str| matches!(it, "number 90" | "number 40");
+        let ids = |value: &Value| -> Vec<u64> {
+            let all = value["all"].as_array().unwrap();
+            all.iter().take(4).map(|it| it["id"].as_u64().unwrap()).collect()
+        };
+        let mut long = list(100);
+        put_first(&mut long, 2000, &wanted);
+        assert_eq!(ids(&long), [40, 90, 0, 1]);
+        let mut whole = list(100);
+        put_first(&mut whole, 100_000, &wanted);
+        assert_eq!(whole, list(100));
     }
 
     #[test]

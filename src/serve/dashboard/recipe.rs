@@ -12,7 +12,7 @@ use super::{
 };
 use crate::pantry::Known;
 use commis_base::ids::RecipeName;
-use commis_learn::refused;
+use commis_learn::{choice, refused};
 use commis_recipe::{
     model::{
         Auth, AuthKind, BodyTemplate, Constraints, Format, Pair, ParamType, Parameter, Recipe,
@@ -233,6 +233,13 @@ fn rules(it: &Constraints) -> String {
 fn request(recipe: &Recipe) -> Markup {
     let it = &recipe.request;
     html! {
+        @for step in recipe.steps_before() {
+            p.request { "Step " b { (step.name) } ": " b { (step.request.method) } " " code { (step.request.url) } }
+            dl.facts {
+                @if !step.request.query.is_empty() { dt { "Query" } dd { (pairs(&step.request.query)) } }
+                @if let Some(choice) = choice(step) { dt { "Takes" } dd { (choice) } }
+            }
+        }
         p.request { b { (it.method) } " " code { (it.url) } }
         dl.facts {
             @if !it.query.is_empty() { dt { "Query" } dd { (pairs(&it.query)) } }

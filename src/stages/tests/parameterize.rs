@@ -421,8 +421,8 @@ fn what_an_earlier_answer_gave_is_no_constant() {
     let anyone = |answer: &Value| get("http://shop.test/config", answer);
     let place = json!({"places": [{"id": 77, "lat": 60.392}]});
     for (before, url, named) in [
-        (vec![lookup(&place)], "http://shop.test/s?q=lantern&place=77", Some("query `place`")),
-        (vec![lookup(&place)], "http://shop.test/in/60.392?q=lantern", Some("path segment")),
+        (vec![lookup(&place)], "http://shop.test/s?q=lantern&place=77", Some("suggest.id")),
+        (vec![lookup(&place)], "http://shop.test/in/60.392?q=lantern", Some("suggest.lat")),
         // The page before of the same endpoint.
         (
             vec![get(
@@ -438,6 +438,11 @@ fn what_an_earlier_answer_gave_is_no_constant() {
         (vec![anyone(&place)], "http://shop.test/s?q=lantern&place=77", None),
     ] {
         match named {
+            Some(named) if named.contains('.') => {
+                let out = done(after(before, url));
+                assert_eq!(out.steps.len(), 1);
+                assert!(out.taken.contains_key(named), "{:?}", out.taken);
+            }
             Some(named) => {
                 let reject = rejected(after(before, url));
                 assert_eq!(reject.reason, Reason::SeveralCalls);
@@ -473,8 +478,13 @@ fn a_token_of_an_earlier_answer_is_chained_unless_that_needs_the_input() {
         );
         assert!(!serde_json::to_string(&out).unwrap().contains(TOKEN));
     }
-    let reject = rejected(with("http://shop.test/session?for=lantern", "application/json", json));
-    assert_eq!(reject.reason, Reason::SeveralCalls);
+    // What has to be asked for with the input is a step.
+    let out = done(with("http://shop.test/session?for=lantern", "application/json", json));
+    assert!(out.slots.is_empty() && !serde_json::to_string(&out).unwrap().contains(TOKEN));
+    let [step] = &out.steps[..] else { panic!("{:?}", out.steps) };
+    assert_eq!(step.request.query[0].value, "{q}");
+    assert_eq!(step.response.extract.as_deref(), Some("csrf.token"));
+    assert_eq!(out.request.headers["x-csrf-token"], "{session}");
 }
 
 #[test]

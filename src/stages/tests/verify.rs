@@ -3,9 +3,15 @@
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use super::*;
-use crate::verify::{Expectation, verify};
+use crate::{
+    publish::without,
+    verify::{Expectation, verify},
+};
 use commis_artifacts::payloads::VerificationReport;
-use commis_recipe::model::LoginProof;
+use commis_recipe::{
+    model::{LoginProof, Pair, ResponseSpec, ResponseType},
+    steps::Step,
+};
 
 const A: &str = "lantern";
 const B: &str = "teapot";
@@ -456,4 +462,38 @@ fn passing_trouble_is_no_verdict() {
             (city, day) => ok(&forecast(city, day)),
         });
     assert_eq!(err.err().unwrap().code(), Code::ServerError);
+}
+
+#[test]
+fn a_step_that_the_answer_does_not_need_is_cut() {
+    let (mut draft, base) = both();
+    let find = json!({"method": "GET", "url": "http://shop.test/api/find", "allowed_domains": ["shop.test"], "query": [{"name": "q", "value": "{q}"}]});
+    draft.steps = vec![Step {
+        name: "find".to_owned(),
+        for_each: None,
+        request: serde_json::from_value(find).unwrap(),
+        response: ResponseSpec::of(ResponseType::Json),
+        choose: None,
+        into: None,
+    }];
+    draft.taken = BTreeMap::from([("find.word".to_owned(), A.to_owned())]);
+    let list = Pair { name: "list".to_owned(), value: "{find.word}".to_owned(), ..Pair::default() };
+    draft.request.query.push(list);
+    for is_needed in [true, false] {
+        let report = judge(&(draft.clone(), base.clone()), |_, it| {
+            if it.url.contains("/api/find") {
+                return ok(&json!({"word": query(it, "q")}));
+            }
+            let word = query(it, if is_needed { "list" } else { "q" });
+            ok(&hits(&word, &query(it, "page")))
+        });
+        let report = report.unwrap();
+        assert!(report.verified, "{:?}", report.reason);
+        let (steps, request) = without(&draft, &report.needless);
+        let value = request.query.iter().find(|it| it.name == "list").unwrap().value.clone();
+        assert_eq!(
+            (steps.len(), value.as_str()),
+            if is_needed { (1, "{find.word}") } else { (0, A) }
+        );
+    }
 }

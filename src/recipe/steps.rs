@@ -1,0 +1,216 @@
+//! Several requests in a row: what is asked for before the last request, and what of each answer the later ones take.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::{
+    expression::Query,
+    model::{Recipe, RequestTemplate, ResponseSpec},
+    template::{Template, is_field, is_name},
+};
+use commis_base::error::{Code, Error, Result};
+
+/// Requests of one recipe, at most.
+pub const MAX_STEPS: usize = 4;
+/// Conditions of one choice, at most.
+const MAX_CONDITIONS: usize = 4;
+
+/// One request of several, as files hold it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Step {
+    /// What later templates call its answer: `{name.field}`. As names of parameters are.
+    pub name: String,
+    /// Of the last step: the earlier step whose items it is called for, once for each, in their order.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub for_each: Option<String>,
+    /// What is sent. Its templates may use the answers of the steps before.
+    pub request: RequestTemplate,
+    /// What of the answer is used.
+    pub response: ResponseSpec,
+    /// Which item of its answer later steps use, where the answer is a list.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub choose: Option<Choose>,
+    /// With `for_each`: the field of each item that its answer becomes. Without it the fields of both are put together.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub into: Option<String>,
+}
+
+/// Which item of a list is meant. Where more than one could be, a run fails with `CHOICE_AMBIGUOUS`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Choose {
+    /// The one item that there is.
+    Only,
+    /// The first one: the site's order is what was asked for.
+    First,
+    /// The one whose fields are so: by field (`name`, `team.name`) a template, or another JSON value.
+    Where(BTreeMap<String, Value>),
+}
+
+/// What a recipe of several steps has beside its last request, which is [`Recipe::request`] with its answer
+/// [`Recipe::response`].
+#[derive(Clone, Debug, PartialEq)]
+pub struct Chain {
+    /// The steps before the last, in the order they are sent.
+    pub before: Vec<Step>,
+    /// The last step's name.
+    pub last: String,
+    pub for_each: Option<String>,
+    pub into: Option<String>,
+    /// JMESPath over the steps' answers by name; without it the last answer is the data.
+    pub output: Option<String>,
+}
+
+impl Chain {
+    /// Takes the last step apart from the steps of a file. `Err` says what is wrong with them.
+    pub fn of_steps(
+        mut steps: Vec<Step>,
+        output: Option<String>,
+    ) -> Result<(Self, RequestTemplate, ResponseSpec), String> {
+        let last = steps.pop().ok_or("`steps` is empty")?;
+        if last.choose.is_some() {
+            return Err("`choose` belongs to a step whose answer another step uses".to_owned());
+        }
+        let Step { name, for_each, request, response, into, .. } = last;
+        Ok((Self { before: steps, last: name, for_each, into, output }, request, response))
+    }
+
+    /// The steps of a file.
+    pub fn into_steps(self, request: RequestTemplate, response: ResponseSpec) -> Vec<Step> {
+        let Self { before: mut steps, last, for_each, into, .. } = self;
+        steps.push(Step { name: last, for_each, request, response, choose: None, into });
+        steps
+    }
+}
+
+impl Recipe {
+    /// The steps before the last request.
+    pub fn steps_before(&self) -> &[Step] {
+        self.chain.as_ref().map_or(&[], |it| &it.before)
+    }
+
+    /// Every request of it, in the order they are sent.
+    pub fn requests(&self) -> impl Iterator<Item = &RequestTemplate> {
+        self.steps_before().iter().map(|it| &it.request).chain([&self.request])
+    }
+}
+
+/// The step that a name in a template is of, and the field: `channel` and `team.id` of `channel.team.id`; no field means the
+/// answer itself.
+pub fn parts(name: &str) -> (&str, Option<&str>) {
+    name.split_once('.').map_or((name, None), |(step, field)| (step, Some(field)))
+}
+
+/// A field of an item by its path; `None` where it is not there.
+pub fn field<'a>(item: &'a Value, path: Option<&str>) -> Option<&'a Value> {
+    let Some(path) = path else { return Some(item) };
+    path.split('.').try_fold(item, |it, key| match it {
+        Value::Array(all) => all.get(key.parse::<usize>().ok()?),
+        other => other.get(key),
+    })
+}
+
+/// A value as a template puts it in: texts, numbers and booleans have a text.
+pub fn text(value: &Value) -> Option<String> {
+    match value {
+        Value::String(it) => Some(it.clone()),
+        Value::Number(_) | Value::Bool(_) => Some(value.to_string()),
+        _ => None,
+    }
+}
+
+/// Names, number and expressions of the steps. `taken` are the names of parameters and slots. Fails with `RECIPE_INVALID`.
+pub(super) fn check(chain: &Chain, recipe: &Recipe, taken: &BTreeSet<&str>) -> Result<()> {
+    if chain.before.is_empty() || chain.before.len() >= MAX_STEPS {
+        return Err(invalid(format!("`steps` has 2 to {MAX_STEPS} steps"))
+            .hint("a recipe of one request has `request` and `response` instead"));
+    }
+    let mut known = BTreeSet::new();
+    let names = chain.before.iter().map(|it| it.name.as_str()).chain([chain.last.as_str()]);
+    for name in names {
+        let shown: String = name.escape_debug().take(60).collect();
+        if !is_name(name) {
+            return Err(invalid(format!("`{shown}` is not a name of a step"))
+                .hint("use a-z, 0-9 and _, at most 40, not starting with a digit"));
+        }
+        if taken.contains(name) || !known.insert(name) {
+            return Err(invalid(format!("the name `{shown}` is used twice")));
+        }
+    }
+    for it in &chain.before {
+        if it.for_each.is_some() || it.into.is_some() {
+            return Err(invalid(format!(
+                "step `{}`: `for_each` belongs to the last step",
+                it.name
+            )));
+        }
+        if let Some(Choose::Where(all)) = &it.choose {
+            check_conditions(&it.name, all, taken)?;
+        }
+    }
+    let before = |name: &str| chain.before.iter().find(|it| it.name == name);
+    match (&chain.for_each, &chain.into) {
+        (None, Some(_)) => return Err(invalid("`into` needs `for_each`".to_owned())),
+        (Some(name), _) => {
+            let step = before(name)
+                .ok_or_else(|| invalid("`for_each` is not the name of a step before".to_owned()))?;
+            if step.choose.is_some() {
+                return Err(invalid(format!(
+                    "`for_each: {name}` takes all items, and that step chooses one"
+                )));
+            }
+        }
+        (None, None) => {}
+    }
+    if chain.into.as_ref().is_some_and(|it| !is_field(it) || it.contains('.')) {
+        return Err(invalid("`into` is not the name of a field".to_owned()));
+    }
+    if let Some(it) = &chain.output {
+        Query::compile(it)?;
+    }
+    if recipe.pages.is_some() && (chain.for_each.is_some() || chain.output.is_some()) {
+        return Err(invalid("`pages` goes with neither `for_each` nor `output`".to_owned()));
+    }
+    Ok(())
+}
+
+fn check_conditions(
+    step: &str,
+    all: &BTreeMap<String, Value>,
+    names: &BTreeSet<&str>,
+) -> Result<()> {
+    if all.is_empty() || all.len() > MAX_CONDITIONS {
+        let why = format!("step `{step}`: `where` has 1 to {MAX_CONDITIONS} conditions");
+        return Err(invalid(why));
+    }
+    for (path, wanted) in all {
+        if !is_field(path) {
+            let shown: String = path.escape_debug().take(60).collect();
+            return Err(invalid(format!("step `{step}`: `{shown}` is not the path of a field")));
+        }
+        match wanted {
+            Value::String(it) => {
+                if let Some(name) = Template::parse(it)?.names().find(|it| !names.contains(it)) {
+                    let why =
+                        format!("step `{step}`: `{{{name}}}` is neither a parameter nor a slot");
+                    return Err(invalid(why));
+                }
+            }
+            Value::Number(_) | Value::Bool(_) | Value::Null => {}
+            _ => {
+                let why =
+                    format!("step `{step}`: a condition is a text, a number, true, false or null");
+                return Err(invalid(why));
+            }
+        }
+    }
+    Ok(())
+}
+
+fn invalid(message: String) -> Error {
+    Error::new(Code::RecipeInvalid, message)
+}

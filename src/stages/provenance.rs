@@ -1,0 +1,337 @@
+//! Where in earlier answers a value of a request stands, and how the item that it stands in was chosen.
+//!
+//! Of two recordings both must agree: the same field of the same list, in the item that each example's typed value names.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::Value;
+use url::Url;
+
+use super::{
+    chained::{same_endpoint, sent},
+    effect::recorded,
+    rank::operation,
+};
+use commis_artifacts::recording::{BodyStatus, Excerpt, Exchange, SessionRecording};
+use commis_recipe::{
+    shape::similarity_bp,
+    steps::{Choose, field, text},
+    template::is_field,
+};
+use commis_runner::steps::is_alike;
+
+/// Places of one value in one answer that are looked at.
+const MAX_PLACES: usize = 40;
+/// Fields within fields of an item that it may be chosen by.
+const MAX_DEPTH: usize = 3;
+/// How alike the answers of one request are, basis points.
+const ALIKE_BP: u32 = 8500;
+
+/// Both recordings, and what was typed in each.
+#[derive(Clone, Copy)]
+pub struct Examples<'a> {
+    pub first: &'a SessionRecording,
+    pub second: Option<&'a SessionRecording>,
+    pub typed: &'a BTreeMap<String, String>,
+    pub second_typed: &'a BTreeMap<String, String>,
+}
+
+/// A way to a value: which answer, what of it, which item, which field.
+#[derive(Clone, Debug)]
+pub struct Source<'a> {
+    pub exchange: &'a Exchange,
+    pub twin: Option<&'a Exchange>,
+    /// JMESPath of the list that the item is of.
+    pub extract: Option<String>,
+    pub choose: Option<Choose>,
+    /// Of the item, or of the whole answer; the item itself where there is none.
+    pub field: Option<String>,
+    /// Parameters that the item is chosen by.
+    pub names: Vec<String>,
+}
+
+/// A step on the way to a value in a document.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Key {
+    Field(String),
+    Index(usize),
+}
+
+impl<'a> Examples<'a> {
+    /// Ways to the value that the request sent, and its twin as `theirs`, the surest first: an item that what was typed
+    /// names, a place of its own, the only or the first item of an answer to what was typed.
+    pub fn sources(&self, asked: &Exchange, ours: &str, theirs: Option<&str>) -> Vec<Source<'a>> {
+        let mut out: Vec<((u8, u32), Source<'a>)> = Vec::new();
+        for exchange in self.first.exchanges.iter().filter(|it| it.id < asked.id) {
+            // A list that goes on is no chain.
+            if same_endpoint(exchange, asked) {
+                continue;
+            }
+            let Some(answer) = answer(exchange) else { continue };
+            // What a request itself sent, its answer only echoes.
+            if sends(exchange, ours) || !recorded(exchange, self.first).is_read() {
+                continue;
+            }
+            let mut places = Vec::new();
+            find(answer, ours, &mut Vec::new(), &mut places);
+            for place in places {
+                for twin in self.twins(exchange) {
+                    let at = (exchange, answer, place.as_slice());
+                    if let Some((order, it)) = self.source(at, ours, twin.zip(theirs)) {
+                        out.push(((order, exchange.id), it));
+                    }
+                }
+            }
+        }
+        out.sort_by_key(|it| it.0);
+        out.into_iter().map(|it| it.1).collect()
+    }
+
+    /// Requests of the second recording that may be the same; `None` alone where there is no such recording.
+    fn twins(&self, exchange: &Exchange) -> Vec<Option<&'a Exchange>> {
+        let Some(second) = self.second else { return vec![None] };
+        let alike = |it: &&Exchange| {
+            it.method == exchange.method
+                && outline(&it.url) == outline(&exchange.url)
+                && answer(it).is_some()
+        };
+        second.exchanges.iter().filter(alike).map(Some).collect()
+    }
+
+    fn source(
+        &self,
+        (exchange, answer_a, place): (&'a Exchange, &Value, &[Key]),
+        ours: &str,
+        twin: Option<(&'a Exchange, &str)>,
+    ) -> Option<(u8, Source<'a>)> {
+        let follows = !exchange.measures.typed_in_request.is_empty();
+        let last = place.iter().rposition(|it| matches!(it, Key::Index(_)));
+        let source = |extract, choose, field, names| Source {
+            exchange,
+            twin: twin.map(|it| it.0),
+            extract,
+            choose,
+            field,
+            names,
+        };
+        let Some(last) = last else {
+            // A place of its own.
+            let path = fields(place)?;
+            let same = twin.map(|(it, theirs)| {
+                answer(it).and_then(|it| field(it, Some(&path))).and_then(text).as_deref()
+                    == Some(theirs)
+            });
+            // Without a second example nothing but what was typed tells that it follows.
+            return same
+                .unwrap_or(follows)
+                .then(|| (1, source(None, None, Some(path), Vec::new())));
+        };
+        let (list_keys, inner) = (&place[..last], &place[last + 1..]);
+        let inner = if inner.is_empty() { None } else { Some(fields(inner)?) };
+        let items = list(answer_a, list_keys);
+        let theirs = match twin {
+            Some((it, value)) => {
+                let all = list(answer(it)?, list_keys);
+                let holds = |it: &&&Value| has(it, inner.as_deref(), value);
+                let chosen: Vec<&Value> = all.iter().filter(holds).copied().collect();
+                Some((all, chosen))
+            }
+            None => None,
+        };
+        if theirs.as_ref().is_some_and(|it| it.1.is_empty()) {
+            return None;
+        }
+        let own = items.iter().position(|it| has(it, inner.as_deref(), ours))?;
+        let extract = Some(expression(list_keys)?).filter(|it| it != "@");
+        if let Some((all, names)) = self.conditions(items[own], &items, theirs.as_ref()) {
+            let choose = Some(Choose::Where(all));
+            return Some((0, source(extract, choose, inner, names)));
+        }
+        // The page took what the site answered to the words.
+        let is_first = |all: &[&Value], chosen: &[&Value]| {
+            all.first().is_some_and(|it| chosen.iter().any(|other| std::ptr::eq(*it, *other)))
+        };
+        let both_first =
+            own == 0 && theirs.as_ref().is_none_or(|(all, chosen)| is_first(all, chosen));
+        let is_only = items.len() == 1 && theirs.as_ref().is_none_or(|it| it.0.len() == 1);
+        // Of a list that was cut, what is first was moved.
+        let is_whole = |it: &Exchange| it.body_status != BodyStatus::Truncated;
+        let is_whole = is_whole(exchange) && twin.is_none_or(|it| is_whole(it.0));
+        (follows && is_whole && both_first).then(|| {
+            let (order, choose) = if is_only { (2, Choose::Only) } else { (3, Choose::First) };
+            (order, source(extract, Some(choose), inner, Vec::new()))
+        })
+    }
+
+    /// Fields of the item that hold what was typed, so many that no other item of either list has them all.
+    fn conditions(
+        &self,
+        item: &Value,
+        items: &[&Value],
+        theirs: Option<&(Vec<&Value>, Vec<&Value>)>,
+    ) -> Option<(BTreeMap<String, Value>, Vec<String>)> {
+        let mut known = Vec::new();
+        leaves(item, "", 0, &mut known);
+        let mut all: Vec<(String, &String)> = Vec::new();
+        for (name, typed) in self.typed {
+            let other = self.second_typed.get(name);
+            let wanted = Value::from(typed.as_str());
+            let mut fits: Vec<&String> = known
+                .iter()
+                .filter(|(_, own)| is_alike(own, &wanted))
+                .map(|it| &it.0)
+                .filter(|path| match (theirs, other) {
+                    (Some((_, chosen)), Some(other)) => {
+                        let other = Value::from(other.as_str());
+                        let own = |it: &&Value| field(it, Some(path)).cloned();
+                        chosen.iter().any(|it| own(it).is_some_and(|it| is_alike(&it, &other)))
+                    }
+                    (Some(_), None) => false,
+                    (None, _) => true,
+                })
+                .collect();
+            fits.sort_by_key(|it| (it.matches('.').count(), it.len()));
+            if let Some(path) = fits.first() {
+                all.push(((*path).clone(), name));
+            }
+        }
+        let count = |items: &[&Value], typed: &BTreeMap<String, String>, n: usize| {
+            let fits = |it: &&&Value| {
+                all[..n].iter().all(|(path, name)| {
+                    let wanted = typed.get(*name).map(|it| Value::from(it.as_str()));
+                    field(it, Some(path)).zip(wanted).is_some_and(|(own, it)| is_alike(own, &it))
+                })
+            };
+            items.iter().filter(fits).count()
+        };
+        let n = (1..=all.len()).find(|n| {
+            count(items, self.typed, *n) == 1
+                && theirs.is_none_or(|it| count(&it.0, self.second_typed, *n) == 1)
+        })?;
+        let used = &all[..n];
+        let conditions =
+            used.iter().map(|(path, name)| (path.clone(), Value::from(format!("{{{name}}}"))));
+        Some((conditions.collect(), used.iter().map(|it| it.1.clone()).collect()))
+    }
+}
+
+/// The request of the second recording that asked for the same, by its address and its answer's shape: the last one.
+pub fn twin_of<'a>(exchange: &Exchange, second: &'a SessionRecording) -> Option<&'a Exchange> {
+    let alike = |it: &&Exchange| {
+        it.method == exchange.method
+            && matches!(it.status, Some(200..300))
+            && outline(&it.url) == outline(&exchange.url)
+            && operation(it) == operation(exchange)
+            && similarity_bp(&it.measures.shape, &exchange.measures.shape) >= ALIKE_BP
+    };
+    second.exchanges.iter().rfind(alike)
+}
+
+/// The JSON of a good answer.
+fn answer(exchange: &Exchange) -> Option<&Value> {
+    match &exchange.excerpt {
+        Some(Excerpt::Json(it)) if matches!(exchange.status, Some(200..300)) => Some(it),
+        _ => None,
+    }
+}
+
+fn sends(exchange: &Exchange, value: &str) -> bool {
+    let mut all = BTreeSet::new();
+    sent(exchange, &mut all);
+    all.contains(value)
+}
+
+/// Host, number of segments and names of the query: what two examples' requests for the same have in common.
+fn outline(url: &str) -> Option<(String, usize, Vec<String>)> {
+    let url = Url::parse(url).ok()?;
+    let mut names: Vec<String> = url.query_pairs().map(|it| it.0.into_owned()).collect();
+    names.sort_unstable();
+    Some((url.host_str()?.to_owned(), url.path_segments()?.count(), names))
+}
+
+fn find(value: &Value, wanted: &str, path: &mut Vec<Key>, out: &mut Vec<Vec<Key>>) {
+    if out.len() >= MAX_PLACES {
+        return;
+    }
+    match value {
+        Value::Array(all) => {
+            for (i, it) in all.iter().enumerate() {
+                path.push(Key::Index(i));
+                find(it, wanted, path, out);
+                path.pop();
+            }
+        }
+        Value::Object(all) => {
+            for (key, it) in all {
+                path.push(Key::Field(key.clone()));
+                find(it, wanted, path, out);
+                path.pop();
+            }
+        }
+        it if text(it).as_deref() == Some(wanted) => out.push(path.clone()),
+        _ => {}
+    }
+}
+
+/// The path of a field in a template; `None` where its keys cannot stand there.
+fn fields(keys: &[Key]) -> Option<String> {
+    let keys: Option<Vec<&str>> = keys
+        .iter()
+        .map(|it| match it {
+            Key::Field(it) if !it.contains('.') => Some(it.as_str()),
+            _ => None,
+        })
+        .collect();
+    keys.map(|it| it.join(".")).filter(|it| is_field(it))
+}
+
+/// The items of a list: where it stands in other lists, those of all of them.
+fn list<'v>(value: &'v Value, keys: &[Key]) -> Vec<&'v Value> {
+    let mut all = vec![value];
+    for key in keys {
+        all = match key {
+            Key::Field(key) => all.into_iter().filter_map(|it| it.get(key)).collect(),
+            Key::Index(_) => all.into_iter().filter_map(Value::as_array).flatten().collect(),
+        };
+    }
+    all.into_iter().filter_map(Value::as_array).flatten().collect()
+}
+
+/// That list as JMESPath; `None` where a key has no plain name.
+fn expression(keys: &[Key]) -> Option<String> {
+    let mut out = String::new();
+    for key in keys {
+        match key {
+            Key::Field(key) => {
+                let plain = !key.starts_with(|c: char| c.is_ascii_digit())
+                    && key.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_');
+                let key = if plain { key.clone() } else { Value::from(key.as_str()).to_string() };
+                out = if out.is_empty() { key } else { format!("{out}.{key}") };
+            }
+            Key::Index(_) => out.push_str("[]"),
+        }
+    }
+    // Lists within lists become one.
+    if keys.iter().any(|it| matches!(it, Key::Index(_))) {
+        out.push_str("[]");
+    }
+    (out.len() <= 500).then(|| if out.is_empty() { "@".to_owned() } else { out })
+}
+
+fn has(item: &Value, path: Option<&str>, wanted: &str) -> bool {
+    field(item, path).and_then(text).as_deref() == Some(wanted)
+}
+
+/// Texts of an item with their paths.
+fn leaves(value: &Value, path: &str, depth: usize, out: &mut Vec<(String, Value)>) {
+    match value {
+        Value::Object(all) if depth < MAX_DEPTH => {
+            for (key, it) in all.iter().filter(|it| !it.0.contains('.')) {
+                let path = if path.is_empty() { key.clone() } else { format!("{path}.{key}") };
+                leaves(it, &path, depth + 1, out);
+            }
+        }
+        it if text(it).is_some() && is_field(path) => out.push((path.to_owned(), it.clone())),
+        _ => {}
+    }
+}

@@ -1,0 +1,228 @@
+//! parameterize: requests whose values earlier answers gave, and those that only look like it.
+
+use super::*;
+use crate::request::template;
+use commis_artifacts::payloads::Reason;
+use commis_recipe::{
+    model::{BodyTemplate, ResponseSpec, ResponseType},
+    steps::{Choose, Step},
+};
+
+/// Weaves the last request of two sessions.
+fn weave(
+    first: &[(&str, &str)],
+    second: &[(&str, &str)],
+    entries: impl Fn(bool) -> Vec<Entry>,
+) -> Judged<RecipeDraftMinimized> {
+    let (a, b) = (session(first, "", entries(true)), session(second, "", entries(false)));
+    let last = a.exchanges.len() as u32 - 1;
+    let (request, slots) = template(&a.exchanges[last as usize]).unwrap();
+    let second = Some(b.exchanges.len() as u32 - 1);
+    let draft = RecipeDraft { exchange: last, second_exchange: second, request, slots, ..draft() };
+    parameterize(&a, &driven(&b), &draft, &unchanged(&draft)).unwrap()
+}
+
+fn draft() -> RecipeDraft {
+    let nothing =
+        json!({"method": "GET", "url": "http://shop.test/", "allowed_domains": ["shop.test"]});
+    RecipeDraft {
+        exchange: 0,
+        second_exchange: None,
+        request: serde_json::from_value(nothing).unwrap(),
+        slots: Vec::new(),
+        response: ResponseSpec::of(ResponseType::Json),
+        transport: TransportKind::PublicHttp,
+        deterministic: true,
+        captured_only: false,
+        needs_login: false,
+        carries: Vec::new(),
+        compared: true,
+        shape: Vec::new(),
+        items: None,
+        replays: Vec::new(),
+    }
+}
+
+const A: &[(&str, &str)] = &[("crew", "North pier")];
+const B: &[(&str, &str)] = &[("crew", "Dry dock")];
+
+fn crews() -> Entry {
+    let crew = |number: u32, name: &str, harbour: &str| json!({"number": number, "name": name, "harbour": {"name": harbour}});
+    let all = [
+        crew(8812, "South mole", "Norby"),
+        crew(8813, "North pier", "Kalvik"),
+        crew(8814, "Dry dock", "Kalvik"),
+        crew(8815, "South mole", "Eskholm"),
+    ];
+    get("http://shop.test/api/crews", &json!({"crews": all}))
+}
+
+fn roster(number: u32) -> Entry {
+    get(format!("http://shop.test/api/crews/{number}/roster"), &hits("watch", "1"))
+}
+
+fn one_of(is_first: bool, a: u32, b: u32) -> u32 {
+    if is_first { a } else { b }
+}
+
+#[track_caller]
+fn steps(it: Judged<RecipeDraftMinimized>) -> (Vec<Step>, RecipeDraftMinimized) {
+    let it = done(it);
+    (it.steps.clone(), it)
+}
+
+fn conditions(it: &Step) -> Vec<(String, String)> {
+    match &it.choose {
+        Some(Choose::Where(all)) => {
+            all.iter().map(|it| (it.0.clone(), it.1.as_str().unwrap().to_owned())).collect()
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn the_item_of_that_name_gives_the_number() {
+    let (steps, draft) =
+        steps(weave(A, B, |first| vec![crews(), roster(one_of(first, 8813, 8814))]));
+    assert_eq!(steps.len(), 1);
+    assert_eq!((&*steps[0].name, steps[0].response.extract.as_deref()), ("crews", Some("crews")));
+    assert_eq!(steps[0].request.url, "http://shop.test/api/crews");
+    assert_eq!(conditions(&steps[0]), [("name".to_owned(), "{crew}".to_owned())]);
+    assert_eq!(draft.request.url, "http://shop.test/api/crews/{crews.number}/roster");
+    assert_eq!(draft.taken["crews.number"], "8813");
+    assert_eq!(
+        (&*draft.first["crew"], &*draft.second.unwrap()["crew"]),
+        ("North pier", "Dry dock")
+    );
+}
+
+#[test]
+fn where_one_name_is_not_enough_another_typed_value_tells() {
+    let a = &[("crew", "South mole"), ("harbour", "Eskholm")];
+    let b = &[("crew", "South mole"), ("harbour", "Norby")];
+    let (steps, _) = steps(weave(a, b, |first| vec![crews(), roster(one_of(first, 8815, 8812))]));
+    let wanted = [("harbour.name", "{harbour}"), ("name", "{crew}")];
+    assert_eq!(conditions(&steps[0]), wanted.map(|(a, b)| (a.to_owned(), b.to_owned())));
+}
+
+#[test]
+fn a_look_up_gives_what_the_detail_takes() {
+    let found = |first: bool| one_of(first, 701, 702);
+    let entries = |first: bool| {
+        let q = if first { "q=North+pier" } else { "q=Dry+dock" };
+        vec![
+            get(
+                format!("http://shop.test/api/find?{q}"),
+                &json!({"best": {"id": found(first), "score": 1}}),
+            ),
+            post(
+                "http://shop.test/api/detail",
+                &json!({"wanted": {"id": found(first)}}),
+                &hits("part", "1"),
+            ),
+        ]
+    };
+    let (steps, draft) = steps(weave(A, B, entries));
+    assert_eq!((steps[0].request.query[0].value.as_str(), &steps[0].choose), ("{crew}", &None));
+    assert_eq!(
+        draft.request.body,
+        Some(BodyTemplate::Json(json!({"wanted": {"id": "{find.best.id|number}"}})))
+    );
+}
+
+#[test]
+fn each_answer_leads_to_the_next() {
+    let entries = |depth: u32| {
+        move |first: bool| {
+            let own = |n: u32| one_of(first, 5100, 6200) + n;
+            let mut all = vec![get(
+                format!(
+                    "http://shop.test/find?q={}",
+                    if first { "North+pier" } else { "Dry+dock" }
+                ),
+                &json!({"id": own(0)}),
+            )];
+            for n in 0..depth {
+                let next = json!({"next": {"id": own(n + 1)}});
+                all.push(get(format!("http://shop.test/level{n}/{}", own(n)), &next));
+            }
+            all.push(get(format!("http://shop.test/last/{}", own(depth)), &hits("x", "1")));
+            all
+        }
+    };
+    let (steps, draft) = steps(weave(A, B, entries(2)));
+    let urls: Vec<&str> = steps.iter().map(|it| it.request.url.as_str()).collect();
+    assert_eq!(
+        urls,
+        [
+            "http://shop.test/find",
+            "http://shop.test/level0/{find.id}",
+            "http://shop.test/level1/{level0.next.id}"
+        ]
+    );
+    assert_eq!(draft.request.url, "http://shop.test/last/{level1.next.id}");
+    let Judged::Rejected(why) = weave(A, B, entries(3)) else { panic!() };
+    assert_eq!(why.reason, Reason::SeveralCalls);
+    assert!(why.detail.contains("more than four requests"), "{}", why.detail);
+}
+
+#[test]
+fn what_looks_like_steps_and_is_one_request() {
+    let search = |more: &str, first: bool| {
+        let q = if first { "North+pier" } else { "Dry+dock" };
+        get(format!("http://shop.test/api/search?q={q}{more}"), &hits("watch", "1"))
+    };
+    // The answer before holds what was typed, a constant that the request has, or what the page makes up.
+    let cases: [&dyn Fn(bool) -> Vec<Entry>; 3] = [
+        &|first| vec![crews(), search("", first)],
+        &|first| vec![crews(), search("&list=8815", first)],
+        &|first| {
+            let at = one_of(first, 0, 5000);
+            vec![
+                get("http://shop.test/api/now", &json!({"server": "up"})),
+                search(&format!("&rid={}", 1_762_300_000 + u64::from(at)), first),
+            ]
+        },
+    ];
+    for entries in cases {
+        let (steps, draft) = steps(weave(A, B, entries));
+        assert!(steps.is_empty() && draft.taken.is_empty());
+        assert_eq!(draft.request.query[0].value, "{crew}");
+    }
+    // An item that nothing typed names: taken by a rule that nobody knows.
+    let entries = |first: bool| vec![crews(), roster(one_of(first, 8812, 8815))];
+    let Judged::Rejected(why) = weave(A, B, entries) else { panic!() };
+    assert_eq!(why.reason, Reason::SeveralCalls);
+}
+
+#[test]
+fn who_i_am_is_asked_first() {
+    // The account's number is the same in both examples: nobody typed it, and another login has another.
+    let entries = |word: &str, with_me: bool| {
+        let me = get("http://shop.test/api/me", &json!({"user": {"id": 48_151, "name": "ada"}}));
+        let orders =
+            get(format!("http://shop.test/api/users/48151/orders?q={word}"), &hits(word, "1"));
+        let mut all = vec![orders];
+        if with_me {
+            all.insert(0, me);
+        }
+        all
+    };
+    let learned = |with_me: bool| {
+        let recorded = |word: &str| {
+            let mut it = session(&[("q", word)], "", entries(word, with_me));
+            it.login_site = Some("shop.test".to_owned());
+            it
+        };
+        let (a, b) = (recorded("lamp"), recorded("rope"));
+        let last = a.exchanges.len() as u32 - 1;
+        let (request, slots) = template(&a.exchanges[last as usize]).unwrap();
+        let draft =
+            RecipeDraft { exchange: last, second_exchange: Some(last), request, slots, ..draft() };
+        parameterize(&a, &driven(&b), &draft, &unchanged(&draft)).unwrap()
+    };
+    let (steps, draft) = steps(learned(true));
+    assert_eq!(steps[0].request.url, "http://shop.test/api/me");
+    assert_eq!(draft.request.url, "http://shop.test/api/users/{me.user.id}/orders");
+    assert!(done(learned(false)).steps.is_empty());
+}

@@ -1,0 +1,430 @@
+//! A request whose values earlier answers gave, as steps: each answer that a value comes from is asked for first.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use super::{
+    chained::{answered_before, tells},
+    page_made::page_made,
+    provenance::{Examples, Source, twin_of},
+    publish::put_in_json,
+    read_back::literal_of,
+    request::{identifier, template},
+    weave::Found,
+    woven::Weave,
+};
+use commis_artifacts::recording::Exchange;
+use commis_recipe::{
+    model::{
+        BodyTemplate, Pair, ParamType, RequestTemplate, ResponseSpec, ResponseType, Slot,
+        SlotSource,
+    },
+    steps::{Choose, MAX_STEPS, Step},
+    template::{Filter, escape, is_name},
+    trackers::is_cache_buster,
+};
+
+/// What a request takes from earlier answers.
+#[derive(Clone, Default)]
+pub struct Traced {
+    pub steps: Vec<Step>,
+    /// What the values were in the first example, by their names in templates. Of a secret it is not known.
+    pub taken: BTreeMap<String, String>,
+    /// Slots whose values steps give.
+    pub filled: Vec<String>,
+}
+
+/// Why there are no steps.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Untraced {
+    /// A part of the request whose value stands in no earlier answer, or in none that tells.
+    Unknown(String),
+    TooMany,
+}
+
+/// Where in a request a value stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum At {
+    Path(usize),
+    Query(usize),
+    Form(usize),
+    Json(String),
+}
+
+struct Part {
+    at: At,
+    /// For a person.
+    name: String,
+    /// What it is called in the request.
+    key: String,
+    literal: String,
+    is_number: bool,
+}
+
+/// A request as both recordings have it.
+#[derive(Clone, Copy)]
+pub struct Sent<'a> {
+    pub exchange: &'a Exchange,
+    pub twin: Option<&'a Exchange>,
+}
+
+/// Finds where the request's values came from that nobody typed, and puts the names of steps in their place. A slot of an answer that
+/// itself needs what was typed becomes a step, too.
+pub fn trace(
+    examples: Examples<'_>,
+    sent: Sent<'_>,
+    weave: &mut Weave<'_>,
+    slots: &[Slot],
+) -> Result<Traced, Untraced> {
+    let mut out = Traced::default();
+    let tracer = Tracer { examples };
+    for slot in slots {
+        let SlotSource::Response { url, path } = &slot.from else { continue };
+        let asked = |it: &&Exchange| it.url == *url && !it.measures.typed_in_request.is_empty();
+        let Some(exchange) = examples.first.exchanges.iter().find(asked) else { continue };
+        let source = Source {
+            exchange,
+            twin: examples.second.and_then(|it| twin_of(exchange, it)),
+            extract: Some(path.clone()),
+            choose: None,
+            field: None,
+            names: Vec::new(),
+        };
+        let name = tracer.step(&source, weave, &mut out)?;
+        rename(&mut weave.request, &slot.name, &name);
+        out.filled.push(slot.name.clone());
+    }
+    tracer.request(sent, weave, &mut out)?;
+    Ok(out)
+}
+
+/// Another name for a value of the request.
+fn rename(request: &mut RequestTemplate, from: &str, to: &str) {
+    let (from, to) = (format!("{{{from}}}"), format!("{{{to}}}"));
+    let put = |it: &mut String| *it = it.replace(&from, &to);
+    put(&mut request.url);
+    request.query.iter_mut().for_each(|it| put(&mut it.value));
+    request.headers.values_mut().for_each(put);
+    match &mut request.body {
+        Some(BodyTemplate::Form(all)) => all.iter_mut().for_each(|it| put(&mut it.value)),
+        Some(BodyTemplate::Json(body)) => put_in_json(body, &put),
+        Some(BodyTemplate::Text(it)) => put(it),
+        None => {}
+    }
+}
+
+#[derive(Clone, Copy)]
+struct Tracer<'a> {
+    examples: Examples<'a>,
+}
+
+impl Tracer<'_> {
+    fn request(
+        self,
+        sent: Sent<'_>,
+        weave: &mut Weave<'_>,
+        out: &mut Traced,
+    ) -> Result<(), Untraced> {
+        let twin = sent.twin.and_then(template).map(|it| it.0);
+        let known = answered_before(sent.exchange, self.examples.first);
+        let behind_login = self.examples.first.login_site.is_some();
+        for part in literals(&weave.request) {
+            let theirs = twin.as_ref().map(|it| same_place(&weave.request, it, &part.at));
+            let (before, ours, after, theirs) = match &theirs {
+                // Its twin does without.
+                Some(None) => continue,
+                // An account's number is the same in both examples of one login.
+                Some(Some(it)) if *it == part.literal => {
+                    if !behind_login || !is_number_of_account(&part.literal) {
+                        continue;
+                    }
+                    ("", part.literal.as_str(), "", Some(part.literal.as_str()))
+                }
+                Some(Some(it)) => {
+                    if page_made(&part.name, &escape(&part.literal), &escape(it))
+                        && !known.contains(&part.literal)
+                    {
+                        continue;
+                    }
+                    let (before, ours, theirs, after) = differing(&part.literal, it);
+                    (before, ours, after, Some(theirs))
+                }
+                None => ("", part.literal.as_str(), "", None),
+            };
+            let is_same = theirs == Some(ours);
+            let is_certain = theirs.is_some() || tells(&part.key, ours);
+            let fits = |it: &Source<'_>| match &it.choose {
+                // One example alone: a short value stands anywhere by chance, but not in the item that was named.
+                Some(Choose::Where(_)) => !is_same,
+                // What is the same in both examples is chosen by neither.
+                Some(_) => !is_same && is_certain,
+                None => is_certain,
+            };
+            let sources = self.examples.sources(sent.exchange, ours, theirs);
+            let sources = sources.into_iter().filter(fits);
+            let mut too_many = false;
+            let mut name = None;
+            for source in sources {
+                let mut tried = out.clone();
+                let mut woven = weave.fork(weave.request.clone());
+                match self.step(&source, &mut woven, &mut tried) {
+                    Ok(it) => {
+                        (*out, name) = (tried, Some(it));
+                        weave.join(woven);
+                        break;
+                    }
+                    Err(why) => too_many |= why == Untraced::TooMany,
+                }
+            }
+            let Some(name) = name else {
+                if is_same || theirs.is_none() {
+                    continue;
+                }
+                return Err(if too_many {
+                    Untraced::TooMany
+                } else {
+                    Untraced::Unknown(part.name)
+                });
+            };
+            out.taken.insert(name.clone(), ours.to_owned());
+            let filter = if part.is_number {
+                format!("|{}", Filter::Number.as_str())
+            } else {
+                String::new()
+            };
+            let hole = format!("{}{{{name}{filter}}}{}", escape(before), escape(after));
+            put(&mut weave.request, &part.at, hole);
+        }
+        Ok(())
+    }
+
+    /// The step of a source, and what its value is called in templates.
+    fn step(
+        self,
+        source: &Source<'_>,
+        weave: &mut Weave<'_>,
+        out: &mut Traced,
+    ) -> Result<String, Untraced> {
+        let exchange = source.exchange;
+        let unknown = || Untraced::Unknown("the request before".to_owned());
+        let (mut request, slots) = template(exchange).ok_or_else(unknown)?;
+        request
+            .headers
+            .retain(|name, it| literal_of(it).is_some() && !(name == "accept" && it == "*/*"));
+        request.query.retain(|it| !is_cache_buster(&it.name, &it.value));
+        if !matches!(request.method.as_str(), "GET" | "POST")
+            || !super::minimize::used_slots(&request, &slots).is_empty()
+        {
+            return Err(unknown());
+        }
+        let mut own = weave.fork(request);
+        own.typed(exchange, self.examples.typed);
+        self.request(Sent { exchange, twin: source.twin }, &mut own, out)?;
+        for name in &source.names {
+            let value = self.examples.typed.get(name).cloned().unwrap_or_default();
+            let found =
+                Found { name: name.clone(), value, kind: ParamType::Str, chain: Vec::new() };
+            own.add(found, "typed value found in the answer of an earlier step");
+        }
+        let response = ResponseSpec {
+            framing: exchange.framing,
+            extract: source.extract.clone(),
+            ..ResponseSpec::of(ResponseType::Json)
+        };
+        let request = own.request.clone();
+        let same = |it: &&Step| {
+            it.request == request && it.response == response && it.choose == source.choose
+        };
+        let known = out.steps.iter().find(same).map(|it| it.name.clone());
+        let name = if let Some(it) = known {
+            it
+        } else {
+            if out.steps.len() + 1 >= MAX_STEPS {
+                return Err(Untraced::TooMany);
+            }
+            let name = self.name(&request, out);
+            out.steps.push(Step {
+                name: name.clone(),
+                for_each: None,
+                request,
+                response,
+                choose: source.choose.clone(),
+                into: None,
+            });
+            name
+        };
+        weave.join(own);
+        Ok(source.field.as_ref().map_or_else(|| name.clone(), |it| format!("{name}.{it}")))
+    }
+
+    /// What the last word of its address says.
+    fn name(self, request: &RequestTemplate, out: &Traced) -> String {
+        name_of(request, |name| {
+            !self.examples.typed.contains_key(name) && out.steps.iter().all(|it| it.name != name)
+        })
+    }
+}
+
+/// A name for a step, by the last word of its address that is no value.
+pub fn name_of(request: &RequestTemplate, is_free: impl Fn(&str) -> bool) -> String {
+    let path = request.url.splitn(4, '/').nth(3).unwrap_or_default();
+    let words = path
+        .split('/')
+        .rev()
+        .filter(|it| it.contains(|c: char| c.is_ascii_alphabetic()) && !it.contains(['{', '%']));
+    let words = words.map(|it| identifier(it.split('.').next().unwrap_or_default()));
+    let base = words.into_iter().find(|it| is_name(it) && it != "value" && it.len() <= 30);
+    let base = base.unwrap_or_else(|| "answer".to_owned());
+    let mut name = base.clone();
+    let mut n = 2;
+    while !is_free(&name) {
+        name = format!("{base}_{n}");
+        n += 1;
+    }
+    name
+}
+
+/// A value that one account goes by, and not how things are asked for.
+fn is_number_of_account(value: &str) -> bool {
+    value.len() > 2 && value.len() <= 64 && value.bytes().any(|it| it.is_ascii_digit())
+}
+
+/// Two texts without what both begin and end with, up to a sign that is part of no value: `77` and `80` of `77.json` and `80.json`.
+fn differing<'t>(a: &'t str, b: &'t str) -> (&'t str, &'t str, &'t str, &'t str) {
+    let common = a.bytes().zip(b.bytes()).take_while(|it| it.0 == it.1).count();
+    let is_sign = |it: char| !it.is_alphanumeric() && it.is_ascii();
+    let start = a.get(..common).and_then(|it| it.rfind(is_sign)).map_or(0, |it| it + 1);
+    let (rest_a, rest_b) = (&a[start..], &b[start..]);
+    let common = rest_a.bytes().rev().zip(rest_b.bytes().rev()).take_while(|it| it.0 == it.1);
+    let common = common.count().min(rest_a.len()).min(rest_b.len());
+    let tail = rest_a.get(rest_a.len() - common..).unwrap_or_default();
+    let end = tail.find(is_sign).map_or(0, |it| tail.len() - it);
+    let (end_a, end_b) = (rest_a.len() - end, rest_b.len() - end);
+    (&a[..start], &rest_a[..end_a], &rest_b[..end_b], &rest_a[end_a..])
+}
+
+fn path_start(url: &str) -> Option<usize> {
+    let authority = url.find("://").map(|it| it + 3)?;
+    Some(authority + url[authority..].find('/')? + 1)
+}
+
+fn segments(url: &str) -> Vec<String> {
+    let path = path_start(url).map_or("", |it| &url[it..]);
+    let decode =
+        |it: &str| percent_encoding::percent_decode_str(it).decode_utf8_lossy().into_owned();
+    path.split('/').map(decode).collect()
+}
+
+/// Parts of a request that hold neither parameter nor slot.
+fn literals(request: &RequestTemplate) -> Vec<Part> {
+    let mut out = Vec::new();
+    let mut add = |at: At, name: String, key: &str, text: &str, is_number: bool| {
+        if let Some(literal) = literal_of(text).filter(|it| !it.is_empty()) {
+            out.push(Part { at, name, key: key.to_owned(), literal, is_number });
+        }
+    };
+    for (i, it) in segments(&request.url).iter().enumerate() {
+        add(At::Path(i), format!("path segment {}", i + 1), "", it, false);
+    }
+    for (i, it) in request.query.iter().enumerate() {
+        add(At::Query(i), format!("query `{}`", it.name), &it.name, &it.value, false);
+    }
+    match &request.body {
+        Some(BodyTemplate::Form(all)) => {
+            for (i, it) in all.iter().enumerate() {
+                add(At::Form(i), format!("form field `{}`", it.name), &it.name, &it.value, false);
+            }
+        }
+        Some(BodyTemplate::Json(body)) => in_json(body, "", &mut add),
+        _ => {}
+    }
+    out
+}
+
+fn in_json(value: &Value, pointer: &str, add: &mut dyn FnMut(At, String, &str, &str, bool)) {
+    let key = pointer.rsplit('/').next().unwrap_or_default();
+    let name = || format!("body `{pointer}`");
+    match value {
+        Value::Object(all) => {
+            for (key, it) in all {
+                let key = key.replace('~', "~0").replace('/', "~1");
+                in_json(it, &format!("{pointer}/{key}"), add);
+            }
+        }
+        Value::Array(all) => {
+            for (i, it) in all.iter().enumerate() {
+                in_json(it, &format!("{pointer}/{i}"), add);
+            }
+        }
+        Value::String(it) => add(At::Json(pointer.to_owned()), name(), key, it, false),
+        Value::Number(it) => {
+            add(At::Json(pointer.to_owned()), name(), key, &it.to_string(), true);
+        }
+        _ => {}
+    }
+}
+
+/// What the second recording's request has at the same place.
+fn same_place(ours: &RequestTemplate, theirs: &RequestTemplate, at: &At) -> Option<String> {
+    let nth = |ours: &[Pair], theirs: &[Pair], i: usize| {
+        let pair = ours.get(i)?;
+        let before = ours[..i].iter().filter(|it| it.name == pair.name).count();
+        let found = theirs.iter().filter(|it| it.name == pair.name).nth(before)?;
+        literal_of(&found.value)
+    };
+    match (at, &ours.body, &theirs.body) {
+        (At::Path(i), ..) => {
+            let (own, all) = (segments(&ours.url), segments(&theirs.url));
+            (own.len() == all.len()).then(|| all.get(*i).and_then(|it| literal_of(it)))?
+        }
+        (At::Query(i), ..) => nth(&ours.query, &theirs.query, *i),
+        (At::Form(i), Some(BodyTemplate::Form(a)), Some(BodyTemplate::Form(b))) => nth(a, b, *i),
+        (At::Json(at), _, Some(BodyTemplate::Json(body))) => match body.pointer(at)? {
+            Value::String(it) => literal_of(it),
+            Value::Number(it) => Some(it.to_string()),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+fn put(request: &mut RequestTemplate, at: &At, hole: String) {
+    match (at, &mut request.body) {
+        (At::Path(i), _) => {
+            let Some(start) = path_start(&request.url) else { return };
+            let mut all: Vec<String> = request.url[start..].split('/').map(str::to_owned).collect();
+            let Some(it) = all.get_mut(*i) else { return };
+            *it = percent_encoding::utf8_percent_encode(&hole, super::woven::PATH_SEGMENT)
+                .to_string();
+            request.url = format!("{}{}", &request.url[..start], all.join("/"));
+        }
+        (At::Query(i), _) => request.query[*i].value = hole,
+        (At::Form(i), Some(BodyTemplate::Form(all))) => all[*i].value = hole,
+        (At::Json(at), Some(BodyTemplate::Json(body))) => {
+            if let Some(it) = body.pointer_mut(at) {
+                *it = Value::from(hole);
+            }
+        }
+        _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_differs_of_two_texts() {
+        for (a, b, expected) in [
+            ("77", "80", ("", "77", "80", "")),
+            ("177", "187", ("", "177", "187", "")),
+            ("77.json", "80.json", ("", "77", "80", ".json")),
+            ("list-177", "list-187", ("list-", "177", "187", "")),
+            ("a:b-1.x", "a:c-1.x", ("a:", "b", "c", "-1.x")),
+            ("abc", "", ("", "abc", "", "")),
+        ] {
+            assert_eq!(differing(a, b), expected, "{a} {b}");
+        }
+    }
+}

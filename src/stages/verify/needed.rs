@@ -1,0 +1,49 @@
+//! Whether each step before the last request is needed: with what the first example took of it, the second example's answer must be
+//! another.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use super::{MARGIN_BP, Run};
+use crate::{
+    judge::{Call, data_difference_bp, observe},
+    publish::without,
+    refutation::{Proof, heard},
+};
+
+impl Run<'_, '_> {
+    /// Notes the steps that are not; the last first, since what they alone needed goes with them.
+    pub(super) async fn needs_steps(
+        &mut self,
+        second: &BTreeMap<String, String>,
+        b: &Value,
+        noise: u32,
+    ) -> Proof<()> {
+        self.report.needless.clear();
+        for step in self.draft.steps.iter().rev() {
+            let mut left_out = self.report.needless.clone();
+            left_out.push(step.name.clone());
+            let (steps, request) = without(self.draft, &left_out);
+            let call = Call {
+                transport: self.transport,
+                request: &request,
+                parameters: &self.draft.parameters,
+                values: second,
+                slots: &self.draft.slots,
+                steps: &steps,
+            };
+            let what = format!("B without step `{}`", step.name);
+            let n = self.report.replays.len() as u32 + 1;
+            let like = Some(self.baseline.shape.as_slice());
+            let seen = observe(self.replayer, call, &self.response, like, n, &what).await?;
+            self.report.replays.push(seen.replay.clone());
+            heard(&what, &seen.replay)?;
+            let is_same = |it: &Value| data_difference_bp(b, it) <= noise + MARGIN_BP;
+            if seen.good() && seen.data.as_ref().is_some_and(is_same) {
+                self.report.needless = left_out;
+            }
+        }
+        Ok(())
+    }
+}
