@@ -89,7 +89,7 @@ impl Sessions {
         context.visit(own);
         if let Some(it) = self.login.as_ref().filter(|it| it.site() == site_of(source_url)) {
             it.reload()?;
-            context.mount(&it.held()).await?;
+            context.mount(&it.contents()).await?;
         }
         context.open(source_url, OPEN).await?;
         let session = Arc::new(Session {
@@ -183,7 +183,7 @@ impl Session {
 
     /// Writes back what its requests changed in the login that it was opened with.
     pub async fn keep_cookies(&self, login: &Login) -> Result<()> {
-        let held = login.held();
+        let held = login.contents();
         if site_of(&self.source_url) != held.site() {
             return Ok(());
         }
