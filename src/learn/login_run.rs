@@ -47,8 +47,20 @@ impl LoginRun<'_> {
     /// At most one refresh, and one further attempt after it. Fails as [`Login::reload`] and [`Login::renew`]; what the run comes
     /// to is in the result.
     pub async fn made(&self, permit: &Permit) -> Result<RecipeRunResult> {
-        let mut seen = self.once(permit).await?;
         let repeatable = self.compiled.repeatable();
+        // What is sent once goes with the newest state; else a doubtful answer says that there may be a newer one.
+        if !repeatable {
+            self.login.reload()?;
+        }
+        let mut seen = self.once(permit).await?;
+        if repeatable && (is_refused(&seen) || self.is_doubtful(&seen.result)) {
+            self.login.reload()?;
+            if !Arc::ptr_eq(&seen.used, &self.login.contents()) {
+                let attempts = seen.result.attempts;
+                seen = self.once(permit).await?;
+                seen.result.attempts += attempts;
+            }
+        }
         if repeatable && is_refused(&seen) {
             match self.renewed(&seen).await {
                 Ok(false) => {}
@@ -109,7 +121,6 @@ impl LoginRun<'_> {
     }
 
     async fn once(&self, permit: &Permit) -> Result<Attempt> {
-        self.login.reload()?;
         let used = self.login.contents();
         let transport = LoginHttp::new(self.caller.http(), Some(self.login));
         let Some(slots) = login_slots(self.recipe, self.login, self.caller.policy())? else {

@@ -227,6 +227,21 @@ async fn records_that_an_account_may_not_see_do_not_put_a_recipe_out_of_service(
     assert!(matches!(standing(), Standing::Demoted(_)));
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn what_another_process_sealed_meanwhile_is_used() {
+    let site = Site::start().await;
+    for (recipe, host) in [(loans("empty"), "shelfmark.test"), (ticket(), "desk.test")] {
+        let old = site.log_in(host, "ada-lund").await;
+        site.expire(host).await;
+        let vault = Vault::new(&Home::find(Some(site.home.path())).unwrap());
+        let open = Login::open(vault, old.name()).unwrap();
+        site.log_in(host, "ada-lund").await;
+        let params: &[(&str, &str)] = if host == "desk.test" { &[("number", "3")] } else { &[] };
+        let ran = site.run(&recipe, &open, params).await;
+        assert!(ran.success, "{host}: {:?}", ran.error);
+    }
+}
+
 /// By HTTP Basic, without a cookie.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_server_that_asks_for_name_and_password_itself_is_told_them() {

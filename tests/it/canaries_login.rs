@@ -238,6 +238,8 @@ fn no_canary_of_two_accounts_leaves_the_vault() {
     ] {
         told.push((args.join(" "), run(args).1));
     }
+    // The one that `vault` started.
+    run(&["daemon", "stop"]);
     let daemon = Daemon::of(home, &["--test-host", &pin]);
     for (place, said) in told.into_iter().chain(unscoped(&daemon)) {
         persons.through(&place, said.as_bytes(), &mut caught);
