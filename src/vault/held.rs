@@ -345,8 +345,9 @@ impl Held {
 
     /// The `Authorization` header of a request to `url`, where its server asks for one by HTTP Basic.
     pub fn authorization(&self, url: &SafeUrl) -> Option<Zeroizing<String>> {
+        let basic = self.basic.as_ref()?;
         let origin = url.url().origin().ascii_serialization();
-        self.basic.as_ref().filter(|it| it.origins.contains(&origin)).map(BasicAuth::header)
+        basic.origins.contains(&origin).then(|| basic.header())
     }
 
     /// The same with other values in the place of stored ones.
