@@ -19,7 +19,7 @@ pub fn of_recipe(recipe: &Recipe, is_proven: bool) -> Effect {
     let request = &recipe.request;
     let url = address(recipe, &|_| None);
     if matches!(&*request.method, "GET" | "HEAD")
-        && let Some(it) = examples(recipe).find(|it| speaks_of_change(it))
+        && let Some(it) = examples(recipe).find(speaks_of_change)
     {
         let why = format!(
             "{} {} is about a change with an example of its own",
