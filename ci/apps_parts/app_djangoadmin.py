@@ -154,6 +154,7 @@ class DjangoAdmin(App):
     hosts = ("museum.test",)
     port = 8651
     ready = "/admin/museum/exponat/"
+    settings, admin, setup = SETTINGS, ADMIN, SETUP
 
     def rows(self):
         by = words.seeded("django-admin")
@@ -174,12 +175,12 @@ class DjangoAdmin(App):
     def fill(self):
         files = {
             "haus/__init__.py": "",
-            "haus/settings.py": SETTINGS,
+            "haus/settings.py": self.settings,
             "haus/urls.py": URLS,
             "haus/reader.py": READER,
             "museum/__init__.py": "",
             "museum/models.py": MODELS,
-            "museum/admin.py": ADMIN,
+            "museum/admin.py": self.admin,
         }
         for name, text in files.items():
             path = os.path.join(self.place.data, name)
@@ -188,7 +189,7 @@ class DjangoAdmin(App):
                 file.write(text)
         self.manage("makemigrations", "museum", "-v0")
         self.manage("migrate", "-v0")
-        self.manage("shell", "-c", SETUP)
+        self.manage("shell", "-c", self.setup)
         base = sqlite3.connect(os.path.join(self.place.data, "museum.db"))
         base.executemany("insert into museum_raum (id, name) values (?, ?)", enumerate(ROOMS, 1))
         for it in self.rows():

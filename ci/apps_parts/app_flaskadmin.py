@@ -56,6 +56,9 @@ class FlaskAdmin(App):
     def file(self):
         return os.path.join(self.place.data, "ships.db")
 
+    def program(self):
+        return PROGRAM
+
     def fill(self):
         by = words.seeded("flask-admin")
         base = sqlite3.connect(self.file)
@@ -74,7 +77,7 @@ class FlaskAdmin(App):
         base.commit()
         base.close()
         with open(os.path.join(self.place.data, "site.py"), "w", encoding="utf-8") as file:
-            file.write(PROGRAM)
+            file.write(self.program())
 
     def command(self, port):
         return [self.place.bin("python"), "site.py", port, self.file], None, {}

@@ -6,58 +6,11 @@ import os
 
 import words
 from app import App, Task
+from django_settings import settings_of
 
-SETTINGS = """
-import os
-
-BASE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-SECRET_KEY = "a secret of the test's own"
-DEBUG = True
-ALLOWED_HOSTS = ["*"]
-ROOT_URLCONF = "site_.urls"
-SITE_ID = 1
-INSTALLED_APPS = [
-    "django.contrib.admin",
-    "django.contrib.auth",
-    "django.contrib.contenttypes",
-    "django.contrib.sessions",
-    "django.contrib.messages",
-    "django.contrib.staticfiles",
-    "django.contrib.sites",
-    "django.contrib.humanize",
-    "rest_framework",
-    "helpdesk",
-]
-MIDDLEWARE = [
-    "django.contrib.sessions.middleware.SessionMiddleware",
-    "django.middleware.common.CommonMiddleware",
-    "django.middleware.csrf.CsrfViewMiddleware",
-    "django.contrib.auth.middleware.AuthenticationMiddleware",
-    "site_.desk.desk",
-    "django.contrib.messages.middleware.MessageMiddleware",
-]
-TEMPLATES = [
-    {
-        "BACKEND": "django.template.backends.django.DjangoTemplates",
-        "APP_DIRS": True,
-        "OPTIONS": {
-            "context_processors": [
-                "django.template.context_processors.debug",
-                "django.template.context_processors.request",
-                "django.contrib.auth.context_processors.auth",
-                "django.contrib.messages.context_processors.messages",
-            ]
-        },
-    }
-]
-DATABASES = {"default": {"ENGINE": "django.db.backends.sqlite3", "NAME": os.path.join(BASE, "desk.db")}}
-DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
-LANGUAGE_CODE = "en"
-TIME_ZONE = "UTC"
-USE_TZ = True
-STATIC_URL = "/static/"
+APPS = ["django.contrib.humanize", "rest_framework", "helpdesk"]
 # Its timeline is drawn by a script of another site.
-HELPDESK_TICKETS_TIMELINE_ENABLED = False
+MORE = """HELPDESK_TICKETS_TIMELINE_ENABLED = False
 HELPDESK_TEAMS_MODE_ENABLED = False
 EMAIL_BACKEND = "django.core.mail.backends.dummy.EmailBackend"
 """
@@ -115,6 +68,7 @@ class Helpdesk(App):
     hosts = ("desk.test",)
     port = 8655
     ready = "/kb/"
+    settings = settings_of(APPS, MORE, ["site_.desk.desk"])
 
     def given(self):
         by = words.seeded("helpdesk")
@@ -150,7 +104,7 @@ class Helpdesk(App):
     def fill(self):
         files = {
             "site_/__init__.py": "",
-            "site_/settings.py": SETTINGS,
+            "site_/settings.py": self.settings,
             "site_/urls.py": URLS,
             "site_/desk.py": DESK,
             "given.json": json.dumps(self.given()),

@@ -168,6 +168,7 @@ class Oscar(App):
     port = 8653
     ready = "/catalogue/"
     seconds = 90
+    settings = SETTINGS
 
     def products(self):
         by = words.seeded("oscar")
@@ -185,7 +186,7 @@ class Oscar(App):
     def fill(self):
         files = {
             "shop/__init__.py": "",
-            "shop/settings.py": SETTINGS,
+            "shop/settings.py": self.settings,
             "shop/urls.py": URLS,
             "templates/oscar/base.html": TEMPLATE,
             "products.json": json.dumps(list(self.products())),

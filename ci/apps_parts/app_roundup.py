@@ -80,6 +80,9 @@ class Roundup(App):
         with open(path, "w", encoding="utf-8") as file:
             file.write(text)
         self.run(admin, "-i", self.site, "initialise", "Correct-Horse-9", stdin="Correct-Horse-9\n")
+        self.fill_issues()
+
+    def fill_issues(self):
         self.run(self.place.bin("python"), "-c", FILL, self.site, json.dumps(words.PORTS), stdin=json.dumps(list(self.issues())))
 
     def command(self, port):

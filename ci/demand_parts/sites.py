@@ -30,6 +30,8 @@ class Site:
     query: object = dict
     # The site has accounts; learning and runs need one.
     login: bool = False
+    # Name and password are asked for by its server.
+    basic: bool = False
     # Steps of `session login`: what is filled in where.
     fields: tuple = ('textbox "Name"', 'textbox "Password"')
     # What a learner that can do all of it says: `verified`, or why it declines.
@@ -142,6 +144,17 @@ SITES = [
         [go("shutterly.test"), {"select": {"role": "combobox", "name": "Kind", "value": "{kind}"}}, press("Show"), {"wait_for": {"selector": "#notices li"}}],
         [{"kind": "Likes"}, {"kind": "Comments"}, {"kind": "Followers"}], records("who", "what", "when"),
         lambda it: {"kind": {"Likes": "like", "Comments": "comment", "Followers": "follow"}[it["kind"]]}, login=True, turned=True,
+    ),
+    # Ways of logging in of our own, which represent no command.
+    Site(
+        "b2-annex-shifts", "B", 0, "annex.test", "Show my shifts in week {week}",
+        [go("annex.test"), field("Week", "{week}"), press("Show shifts"), wait("Shifts of week {week}")],
+        [{"week": 12}, {"week": 31}, {"week": 40}], records("day", "post", "hours"), login=True, basic=True,
+    ),
+    Site(
+        "b4-granary-crates", "B", 0, "granary.test", "List my crates in the hall {hall}",
+        [go("granary.test"), field("Hall", "{hall}"), press("Show crates"), wait("Crates in {hall}")],
+        [{"hall": "north"}, {"hall": "river"}, {"hall": "south"}], records("mark", "content", "weight"), login=True, renewal="renewal.granary.test",
     ),
     Site(
         "c1-ferry-finder", "C", 23, "quayside.test", "Find ferries from {from} to {to} on {date}",

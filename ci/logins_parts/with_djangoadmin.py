@@ -31,15 +31,13 @@ class Museum(Members, plain.DjangoAdmin):
     login = "/admin/login/"
     fields = ('textbox "Benutzername"', 'textbox "Passwort"')
 
-    def fill(self):
-        # The plain one with another admin, and nobody who is logged in without a password.
-        kept = plain.ADMIN, plain.SETUP, plain.SETTINGS
-        plain.ADMIN, plain.SETUP = ADMIN, SETUP.replace("WORDS", repr(self.words))
-        plain.SETTINGS = plain.SETTINGS.replace('    "haus.reader.reader",\n', "")
-        try:
-            super().fill()
-        finally:
-            plain.ADMIN, plain.SETUP, plain.SETTINGS = kept
+    admin = ADMIN
+    # Nobody is logged in without a password.
+    settings = plain.SETTINGS.replace('    "haus.reader.reader",\n', "")
+
+    @property
+    def setup(self):
+        return SETUP.replace("WORDS", repr(self.words))
 
     def own(self, account):
         return [it for it in self.rows() if it["raum"] in ROOMS[account]]

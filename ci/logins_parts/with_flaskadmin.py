@@ -53,13 +53,9 @@ class Harbour(Members, plain.FlaskAdmin):
     port = 8714
     ready = "/login"
 
-    def fill(self):
-        kept = plain.PROGRAM
-        plain.PROGRAM = kept.replace("class Ship", LOGIN.format(words=self.words, ports=PORTS), 1).replace("class Ships(ModelView):", OWN, 1)
-        try:
-            super().fill()
-        finally:
-            plain.PROGRAM = kept
+    def program(self):
+        text = super().program().replace("class Ship", LOGIN.format(words=self.words, ports=PORTS), 1)
+        return text.replace("class Ships(ModelView):", OWN, 1)
 
     def own(self, account, query="", order="id"):
         rows = self.found({"query": query}, order)

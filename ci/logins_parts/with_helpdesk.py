@@ -3,6 +3,7 @@
 import datetime
 
 import app_helpdesk as plain
+from django_settings import settings_of
 from members import FIRST, SECOND, Behind, Members
 
 QUEUES = {FIRST: [0, 1, 2], SECOND: [2, 3, 4]}
@@ -30,15 +31,14 @@ class Desk(Members, plain.Helpdesk):
     login = "/login/"
     fields = ("css=input[name=username]", "css=input[name=password]")
 
+    # Nobody sits at the desk without a password.
+    settings = settings_of(
+        plain.APPS,
+        plain.MORE + 'HELPDESK_ENABLE_PER_QUEUE_STAFF_PERMISSION = True\nLOGIN_URL = "helpdesk:login"\nHELPDESK_REDIRECT_TO_LOGIN_BY_DEFAULT = True\n',
+    )
+
     def fill(self):
-        kept = plain.SETTINGS
-        plain.SETTINGS = kept.replace('    "site_.desk.desk",\n', "") + (
-            'HELPDESK_ENABLE_PER_QUEUE_STAFF_PERMISSION = True\nLOGIN_URL = "helpdesk:login"\nHELPDESK_REDIRECT_TO_LOGIN_BY_DEFAULT = True\n'
-        )
-        try:
-            super().fill()
-        finally:
-            plain.SETTINGS = kept
+        super().fill()
         self.manage("shell", "-c", FILL.replace("WORDS", repr(self.words)).replace("OWN", repr(QUEUES)))
 
     def own(self, account):

@@ -48,6 +48,7 @@ class Store(Members, plain.Oscar):
     port = 8753
     login = "/accounts/login/"
     fields = ("css=#id_login-username", "css=#id_login-password")
+    settings = plain.SETTINGS + 'AUTHENTICATION_BACKENDS = ["oscar.apps.customer.auth_backends.EmailBackend"]\n'
 
     def account(self, account):
         return f"{account}@store.test"
@@ -73,12 +74,7 @@ class Store(Members, plain.Oscar):
         return out
 
     def fill(self):
-        kept = plain.SETTINGS
-        plain.SETTINGS += 'AUTHENTICATION_BACKENDS = ["oscar.apps.customer.auth_backends.EmailBackend"]\n'
-        try:
-            super().fill()
-        finally:
-            plain.SETTINGS = kept
+        super().fill()
         self.write_files({"customers.json": json.dumps(self.customers())})
         self.manage("shell", "-c", FILL)
 

@@ -4,59 +4,10 @@ import datetime
 import json
 
 import words
+from django_settings import settings_of
 from members import FIRST, SECOND, Behind, Members
 
-SETTINGS = """
-import os
-
-BASE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-SECRET_KEY = "a secret of the test's own"
-DEBUG = True
-ALLOWED_HOSTS = ["*"]
-ROOT_URLCONF = "site_.urls"
-SITE_ID = 1
-INSTALLED_APPS = [
-    "django.contrib.admin",
-    "django.contrib.auth",
-    "django.contrib.contenttypes",
-    "django.contrib.sessions",
-    "django.contrib.messages",
-    "django.contrib.staticfiles",
-    "django.contrib.sites",
-    "dal",
-    "dal_select2",
-    "todo",
-]
-MIDDLEWARE = [
-    "django.contrib.sessions.middleware.SessionMiddleware",
-    "django.middleware.common.CommonMiddleware",
-    "django.middleware.csrf.CsrfViewMiddleware",
-    "django.contrib.auth.middleware.AuthenticationMiddleware",
-    "django.contrib.messages.middleware.MessageMiddleware",
-]
-TEMPLATES = [
-    {
-        "BACKEND": "django.template.backends.django.DjangoTemplates",
-        "APP_DIRS": True,
-        "DIRS": [os.path.join(BASE, "templates")],
-        "OPTIONS": {
-            "context_processors": [
-                "django.template.context_processors.request",
-                "django.contrib.auth.context_processors.auth",
-                "django.contrib.messages.context_processors.messages",
-            ]
-        },
-    }
-]
-DATABASES = {"default": {"ENGINE": "django.db.backends.sqlite3", "NAME": os.path.join(BASE, "todo.db")}}
-DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
-LANGUAGE_CODE = "en"
-TIME_ZONE = "UTC"
-USE_TZ = True
-STATIC_URL = "/static/"
-LOGIN_URL = "/admin/login/"
-TODO_STAFF_ONLY = False
-"""
+SETTINGS = settings_of(["dal", "dal_select2", "todo"], 'LOGIN_URL = "/admin/login/"\nTODO_STAFF_ONLY = False\n')
 
 URLS = """
 from django.contrib import admin

@@ -91,9 +91,10 @@ impl Action {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Control {
-    /// `select`, `textarea`, or the type of an input: `text`, `search`, `radio`, `checkbox`, `number`, `date`, `range`, …
+    /// `select`, `textarea`, or the type of an input: `text`, `search`, `radio`, `checkbox`, `number`, `date`, `range`, …; `link` or
+    /// `button` for one of several that differ in one value.
     pub kind: String,
-    /// The form field's name.
+    /// The form field's name; of a link the key in its address, of a button the attribute without `data-`.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub name: String,
     #[serde(skip_serializing_if = "String::is_empty")]

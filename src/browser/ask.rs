@@ -10,6 +10,7 @@ use zeroize::Zeroizing;
 use super::plan::{Fill, Step};
 use commis_base::error::Result;
 use commis_net::egress::site_of;
+use commis_vault::BasicAuth;
 
 /// Asks a person for what the label says. Fails as the person does.
 pub type Ask = Box<dyn Fn(String) -> BoxFuture<'static, Result<Zeroizing<String>>> + Send + Sync>;
@@ -31,25 +32,45 @@ pub(super) fn label(step: &Step) -> Option<(&Fill, &str)> {
 /// Name and password for the servers of one site.
 pub struct Basic {
     site: String,
-    name: Zeroizing<String>,
-    password: Zeroizing<String>,
+    auth: BasicAuth,
     /// Requests that were answered. What is asked again was wrong.
     answered: BTreeSet<String>,
+    /// Those that did not take it.
+    refused: BTreeSet<String>,
 }
 
 impl Basic {
     pub fn new(url: &str, name: Zeroizing<String>, password: Zeroizing<String>) -> Self {
-        Self { site: site_of(url), name, password, answered: BTreeSet::new() }
+        Self::of(url, BasicAuth { origins: BTreeSet::new(), name, password })
+    }
+
+    /// The one of a login of the URL's site.
+    pub fn of(url: &str, auth: BasicAuth) -> Self {
+        let (answered, refused) = (BTreeSet::new(), BTreeSet::new());
+        Self { site: site_of(url), auth, answered, refused }
     }
 
     /// The answer to a server's question, once for each request; `None` for other sites' servers.
     pub fn answer(&mut self, request: &str, origin: &str) -> Option<Value> {
-        if site_of(origin) != self.site || !self.answered.insert(request.to_owned()) {
+        if site_of(origin) != self.site {
             return None;
         }
+        let origin = origin.trim_end_matches('/').to_owned();
+        if !self.answered.insert(request.to_owned()) {
+            self.refused.insert(origin);
+            return None;
+        }
+        self.auth.origins.insert(origin);
         Some(json!({
-            "response": "ProvideCredentials", "username": self.name.as_str(), "password": self.password.as_str(),
+            "response": "ProvideCredentials", "username": self.auth.name.as_str(), "password": self.auth.password.as_str(),
         }))
+    }
+
+    /// Name and password with the servers that asked for them and took them.
+    pub fn taken(&self) -> BasicAuth {
+        let mut out = self.auth.clone();
+        out.origins.retain(|it| !self.refused.contains(it));
+        out
     }
 }
 
@@ -64,6 +85,8 @@ mod tests {
         assert!(basic.answer("1", "http://other.test").is_none());
         assert_eq!(basic.answer("1", "http://wiki.test").unwrap()["username"], "mira");
         assert!(basic.answer("1", "http://wiki.test").is_none(), "it was wrong");
-        assert!(basic.answer("2", "http://wiki.test").is_some());
+        assert!(basic.answer("2", "http://api.wiki.test").is_some());
+        let taken: Vec<String> = basic.taken().origins.into_iter().collect();
+        assert_eq!(taken, ["http://api.wiki.test"]);
     }
 }

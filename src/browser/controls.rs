@@ -83,6 +83,31 @@ const LINKS: &str = "function (options, max) {
   return { kind: 'link', name: cut(found.name), label: '', options: list.slice(0, options) };
 }";
 
+/// Buttons and tabs beside the one that is clicked that carry another value in one `data-` attribute, or as their own value: a
+/// choice, by their texts.
+const BUTTONS: &str = "function (options, max) {
+  const KINDS = 'button,input[type=button],[role=tab],[role=button],[role=radio],[role=option],[role=menuitem],[role=menuitemradio]';
+  const own = (this instanceof Element ? this : this.parentElement)?.closest(KINDS);
+  if (!own) return null;
+  const cut = it => String(it ?? '').replace(/\\s+/g, ' ').trim().slice(0, max).toWellFormed();
+  const label = it => cut(it.innerText || it.getAttribute('aria-label') || it.value);
+  const values = it => new Map([...Object.entries(it.dataset), ...it.hasAttribute('value') ? [['', it.value]] : []]);
+  const mine = values(own), role = own.getAttribute('role');
+  const is_alike = it => it.tagName === own.tagName && it.getAttribute('role') === role && label(it);
+  const all = Array.from(document.querySelectorAll(KINDS)).slice(0, 2000).filter(is_alike);
+  const levels = it => { let n = 0, at = own; while (at && !at.contains(it)) n++, at = at.parentElement; return n; };
+  const others = all.filter(it => it !== own);
+  const near = Math.min(...others.map(levels));
+  const group = [own, ...others.filter(it => levels(it) === near)];
+  if (group.length < 2 || group.length > 100) return null;
+  for (const key of mine.keys()) {
+    const list = group.map(it => ({ label: label(it), value: values(it).get(key) ?? '' }));
+    const is_choice = list.every(it => it.value && it.value.length <= max) && new Set(list.map(it => it.value)).size === list.length;
+    if (is_choice) return { kind: 'button', name: cut(key), label: '', options: list.slice(0, options) };
+  }
+  return null;
+}";
+
 /// Chooses an option by what a reader sees, its label, alone or behind its group's; by the value that the form sends; or takes it
 /// back. What fits several options chooses none.
 const CHOOSE: &str = "function (wanted, on) {
@@ -188,13 +213,18 @@ pub async fn read_object(shared: &Shared, session: &str, object: &str) -> Option
     read.ok().flatten().map(bounded)
 }
 
-/// What a link is one choice of; `None` for what is none, or stands alone.
-pub async fn links(shared: &Shared, found: &Found) -> Option<Control> {
+/// What a link, button or tab is one choice of; `None` for what is none, or stands alone.
+pub async fn choice(shared: &Shared, found: &Found) -> Option<Control> {
     let Found { session, world, backend, .. } = found;
     let object = lookup::resolve(shared, session, *world, *backend).await.ok()??;
-    let arguments = [MAX_OPTIONS.into(), MAX_TEXT.into()];
-    let read = page::call_on_object(&shared.cdp, session, &object, LINKS, &arguments).await;
-    read.ok().flatten().map(bounded).filter(|it| !is_spelled(it))
+    for script in [LINKS, BUTTONS] {
+        let arguments = [MAX_OPTIONS.into(), MAX_TEXT.into()];
+        let read = page::call_on_object(&shared.cdp, session, &object, script, &arguments).await;
+        if let Some(it) = read.ok().flatten() {
+            return Some(bounded(it)).filter(|it| !is_spelled(it));
+        }
+    }
+    None
 }
 
 /// A renderer that was taken over answers as it likes.

@@ -159,7 +159,11 @@ impl Context {
         let shared = self.shared();
         let secrets = held.secrets();
         commis_redact::hide_all(&secrets);
-        shared.lock().secrets.extend(secrets);
+        {
+            let mut state = shared.lock();
+            state.secrets.extend(secrets);
+            state.basic = held.basic().map(|it| Basic::of(held.url(), it.clone()));
+        }
         let mut refused = 0;
         let replies: Vec<_> = held
             .cookies()
@@ -239,7 +243,10 @@ impl Context {
         stored: BTreeMap<String, Vec<Item>>,
     ) -> Result<Held> {
         let cookies = all_cookies(self.shared()).await?;
-        let held = Held::new(url, from, cookies, stored.into_values().flatten().collect())?;
+        let mut held = Held::new(url, from, cookies, stored.into_values().flatten().collect())?;
+        if let Some(it) = &self.shared().lock().basic {
+            held = held.with_basic(it.taken());
+        }
         commis_redact::hide_all(&held.secrets());
         Ok(held)
     }

@@ -123,7 +123,7 @@ async fn attempt(shared: &Arc<Shared>, step: &Step, timeout: Duration) -> Result
             let aim = pointer::reach(shared, step, &found, (None, Arm::Loosely), deadline).await?;
             let control = match controls::read(shared, &found).await {
                 Some(it) => Some(it),
-                None => controls::links(shared, &found).await,
+                None => controls::choice(shared, &found).await,
             };
             shared.act(action(ActionKind::Click, &found, control, None));
             pointer::click(shared, step, &found, aim, deadline).await

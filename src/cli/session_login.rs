@@ -222,7 +222,13 @@ async fn filled(
             )
             .hint("look at the variables, and at --click and --until; a second factor needs the window"));
         }
-        context.held(Some(&plan.url), "form").await
+        let held = context.held(Some(&plan.url), "form").await?;
+        if basic.is_some() && held.basic().is_none() {
+            let why = "the site's server did not ask for the name and the password, or did not take them: nothing was kept";
+            return Err(Error::new(Code::StepFailed, why)
+                .hint("look at the variables; a page that asks by a form takes --fill"));
+        }
+        Ok(held)
     };
     tokio::select! {
         held = work => held,

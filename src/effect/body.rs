@@ -61,6 +61,8 @@ enum Kind {
 
 /// A body taken apart.
 pub struct Body<'a> {
+    /// It is nothing but a word or a few, sent as plain text.
+    pub is_words: bool,
     /// `None` where it cannot be taken apart.
     pub fields: Option<Vec<(String, String)>>,
     /// Documents of JSON in it: one, or one a line.
@@ -74,26 +76,49 @@ impl<'a> Body<'a> {
     pub fn of(call: &'a Call<'_>) -> Option<Self> {
         let kind = call.header("content-type").unwrap_or_default();
         Some(match &call.content {
-            Content::None => {
-                Self { fields: Some(Vec::new()), json: Vec::new(), text: None, empty: true }
-            }
-            Content::Bytes(bytes) if bytes.is_empty() => {
-                Self { fields: Some(Vec::new()), json: Vec::new(), text: None, empty: true }
-            }
+            Content::None => Self {
+                fields: Some(Vec::new()),
+                json: Vec::new(),
+                text: None,
+                empty: true,
+                is_words: false,
+            },
+            Content::Bytes(bytes) if bytes.is_empty() => Self {
+                fields: Some(Vec::new()),
+                json: Vec::new(),
+                text: None,
+                empty: true,
+                is_words: false,
+            },
             Content::Bytes(bytes) => {
                 let text = std::str::from_utf8(bytes).ok().map(Cow::Borrowed);
                 let json = text.as_deref().map(fields::documents).unwrap_or_default();
+                let is_words = kind.starts_with("text/plain")
+                    && json.is_empty()
+                    && text.as_deref().is_some_and(is_few_words);
                 let json = json.into_iter().map(Cow::Owned).collect();
-                Self { fields: fields::fields(kind, bytes), json, text, empty: false }
+                Self { fields: fields::fields(kind, bytes), json, text, empty: false, is_words }
             }
             Content::Json(value) => {
                 let fields = fields::of_json(value);
-                Self { fields, json: vec![Cow::Borrowed(*value)], text: None, empty: false }
+                Self {
+                    fields,
+                    json: vec![Cow::Borrowed(*value)],
+                    text: None,
+                    empty: false,
+                    is_words: false,
+                }
             }
             Content::Form(all) => {
                 let own = |it: &(&str, &str)| (it.0.to_owned(), it.1.to_owned());
                 let fields = Some(all.iter().map(own).collect::<Vec<_>>());
-                Self { fields, json: Vec::new(), text: None, empty: all.is_empty() }
+                Self {
+                    fields,
+                    json: Vec::new(),
+                    text: None,
+                    empty: all.is_empty(),
+                    is_words: false,
+                }
             }
             Content::Opaque => return None,
         })
@@ -108,7 +133,7 @@ impl<'a> Body<'a> {
                 || it.contains("-methodName=")
                 || call.header("x-gwt-permutation").is_some()
         });
-        self.fields.is_none() && !is_call && !is_query
+        self.fields.is_none() && !is_call && !is_query && !self.is_words
     }
 
     /// Nothing is said in it: `{}` is empty, too.
@@ -268,6 +293,14 @@ impl<'a> Body<'a> {
         });
         numbers.count() >= 2
     }
+}
+
+/// Of a line that names something: letters, digits and what joins words.
+fn is_few_words(text: &str) -> bool {
+    const MOST: usize = 80;
+    let plain = |it: char| it.is_alphanumeric() || matches!(it, ' ' | '-' | '\'' | '.' | '_');
+    let text = text.trim();
+    !text.is_empty() && text.len() <= MOST && text.chars().all(plain) && words(text).len() <= 5
 }
 
 /// Whether a text is a statement of a query language that asks: `SELECT …`, `MATCH … RETURN …`.

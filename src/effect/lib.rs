@@ -346,6 +346,7 @@ fn weigh(call: &Call<'_>, url: &Url, known: &Circumstances<'_>) -> Result<&'stat
         pressed: pressed == Says::Reads,
         wanted: known.task.is_some_and(names::asks),
         is_empty: body.is_empty(),
+        is_words: body.is_words,
         keeps: body.keeps(),
         fills: body.fills(),
         is_kept: address::is_kept(&segments),
@@ -401,6 +402,8 @@ struct Evidence {
     /// The task asks to see something.
     wanted: bool,
     is_empty: bool,
+    /// The body is a word or a few as plain text: a question where what was pressed asks, a text to be kept elsewhere.
+    is_words: bool,
     /// A text stands where one that is kept would.
     keeps: bool,
     /// The same in a field of a form, and not of a list of things.
@@ -429,9 +432,12 @@ impl Evidence {
         if self.is_statement && !self.is_kept {
             return Some("is a statement that asks");
         }
-        let agrees = self.pressed && self.question > Question::Thing;
+        let agrees = self.pressed && (self.question > Question::Thing || self.is_words);
         // What is only turned into something may be a text.
         if matches!(self.asked, PathPurpose::Turns | PathPurpose::Verb) && agrees {
+            return Some("asks by its path and by what was pressed");
+        }
+        if self.path && self.pressed && self.is_words && !self.is_kept && !self.is_of_one {
             return Some("asks by its path and by what was pressed");
         }
         if self.keeps {
@@ -511,6 +517,11 @@ impl Evidence {
             return Some(FITS);
         }
         if self.pressed && answer.is_data && (self.names || self.question >= Question::Some) {
+            return Some(FITS);
+        }
+        // `/templates/info` with a name: the verb at the end says what is wanted of it.
+        let is_asked = matches!(self.asked, PathPurpose::Verb | PathPurpose::Operation);
+        if is_asked && self.wanted && answer.is_data && answer.is_shown && !self.is_kept {
             return Some(FITS);
         }
         if (asks || self.is_empty && self.pressed) && answer.is_list && !answer.keeps {

@@ -279,72 +279,24 @@ mod tests {
             ),
             ("POST", "http://a.test/collect", json!({"q": "x"}), false, "/q", "Search", false),
             ("DELETE", "http://a.test/x", none, false, "", "Go", false),
-            (
-                "POST",
-                "http://a.test/graphql",
-                graphql("query Repos { search { id } }"),
-                true,
-                "",
-                "Save",
-                true,
-            ),
-            ("POST", "http://a.test/graphql", graphql("{ mutation { id } }"), true, "", "", true),
-            ("POST", "http://a.test/graphql", graphql("mutation M { buy }"), true, "", "", false),
-            (
-                "POST",
-                "http://a.test/graphql",
-                graphql("# x\nmutation M { buy }"),
-                true,
-                "",
-                "",
-                false,
-            ),
-            (
-                "POST",
-                "http://a.test/graphql",
-                graphql("fragment F on A { b } mutation M { buy }"),
-                true,
-                "",
-                "",
-                false,
-            ),
-            (
-                "POST",
-                "http://a.test/graphql",
-                graphql("query Q(a: \"mutation\") { b }"),
-                true,
-                "",
-                "",
-                true,
-            ),
-            (
-                "POST",
-                "http://a.test/graphql",
-                json!([graphql("{ a }"), graphql("mutation { b }")]),
-                true,
-                "",
-                "",
-                false,
-            ),
-            (
-                "POST",
-                "http://a.test/graphql",
-                json!({"operationName": "AddToCart", "extensions": {"persistedQuery": {}}}),
-                true,
-                "",
-                "",
-                false,
-            ),
-            (
-                "POST",
-                "http://a.test/graphql",
-                json!({"operationName": "SearchRepos", "extensions": {"persistedQuery": {}}}),
-                true,
-                "",
-                "",
-                true,
-            ),
         ];
+        let stored =
+            |name: &str| json!({"operationName": name, "extensions": {"persistedQuery": {}}});
+        let documents = [
+            (graphql("query Repos { search { id } }"), "Save", true),
+            (graphql("{ mutation { id } }"), "", true),
+            (graphql("mutation M { buy }"), "", false),
+            (graphql("# x\nmutation M { buy }"), "", false),
+            (graphql("fragment F on A { b } mutation M { buy }"), "", false),
+            (graphql("query Q(a: \"mutation\") { b }"), "", true),
+            (json!([graphql("{ a }"), graphql("mutation { b }")]), "", false),
+            (stored("AddToCart"), "", false),
+            (stored("SearchRepos"), "", true),
+        ];
+        let documents = documents.into_iter().map(|(body, pressed, reads)| {
+            ("POST", "http://a.test/graphql", body, true, "", pressed, reads)
+        });
+        let cases = cases.into_iter().chain(documents);
         for (method, url, body, list, typed_at, pressed, expected) in cases {
             let got =
                 recorded(&exchange(method, url, body.clone(), list, typed_at), &recording(pressed));

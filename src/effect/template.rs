@@ -1,7 +1,17 @@
 //! A recipe's request, judged as it is written down.
 
-use super::{Answer, Call, Circumstances, Content, Effect, judge};
-use commis_recipe::model::{BodyTemplate, Recipe, RequestTemplate};
+use url::Url;
+
+use super::{Answer, Call, Circumstances, Content, Effect, judge, speaks_of_change};
+use commis_recipe::{
+    model::{BodyTemplate, Parameter, Recipe, RequestTemplate},
+    template::Template,
+};
+
+/// Stands for a value in an address: the name of a parameter is no word of it.
+const VALUE: &str = "1";
+/// Examples of a parameter that are looked at.
+const MAX_EXAMPLES: usize = 8;
 
 /// What a run of a recipe does. `is_proven`: it was sent again and again here, and answered with data each time; what speaks of a
 /// change counts all the same.
@@ -18,12 +28,16 @@ pub fn of_recipe(recipe: &Recipe, is_proven: bool) -> Effect {
 }
 
 fn of_request(request: &RequestTemplate, recipe: &Recipe, is_proven: bool) -> Effect {
-    let mut url = request.url.clone();
-    if !request.query.is_empty() {
-        let mut pairs = url::form_urlencoded::Serializer::new(String::new());
-        pairs.extend_pairs(request.query.iter().map(|it| (&it.name, &it.value)));
-        url.push(if url.contains('?') { '&' } else { '?' });
-        url.push_str(&pairs.finish());
+    let url = address(request, &|_| None);
+    if matches!(&*request.method, "GET" | "HEAD")
+        && let Some(it) = examples(request, recipe).find(speaks_of_change)
+    {
+        let why = format!(
+            "{} {} is about a change with an example of its own",
+            request.method,
+            it.path()
+        );
+        return Effect::MayChange(why);
     }
     let content = match &request.body {
         None => Content::None,
@@ -45,10 +59,59 @@ fn of_request(request: &RequestTemplate, recipe: &Recipe, is_proven: bool) -> Ef
     judge(&call, &known)
 }
 
+/// The address with what `value` says of each parameter, and [`VALUE`] in the place of others.
+fn address(request: &RequestTemplate, value: &dyn Fn(&str) -> Option<String>) -> String {
+    let filled = |text: &str| {
+        let render = |name: &str| Ok::<_, ()>(value(name).unwrap_or_else(|| VALUE.to_owned()));
+        let filled = Template::parse(text).ok().and_then(|it| it.render(render).ok());
+        filled.unwrap_or_else(|| text.to_owned())
+    };
+    let mut url = filled(&request.url);
+    if !request.query.is_empty() {
+        let mut pairs = url::form_urlencoded::Serializer::new(String::new());
+        pairs.extend_pairs(request.query.iter().map(|it| (&it.name, filled(&it.value))));
+        url.push(if url.contains('?') { '&' } else { '?' });
+        url.push_str(&pairs.finish());
+    }
+    url
+}
+
+/// The address with each example of each parameter: what is called may be one.
+fn examples(request: &RequestTemplate, recipe: &Recipe) -> impl Iterator<Item = Url> {
+    let of = |it: &Parameter| {
+        let all = it.examples.iter().chain(&it.default).chain(it.constraints.map.values());
+        all.take(MAX_EXAMPLES).map(|text| (it.name.clone(), text.clone())).collect::<Vec<_>>()
+    };
+    recipe.parameters.iter().flat_map(of).filter_map(|(name, text)| {
+        let value = |it: &str| (it == name).then(|| text.clone());
+        Url::parse(&address(request, &value)).ok()
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use commis_recipe::yaml;
+
+    #[test]
+    fn what_is_called_by_a_parameter_is_seen_in_its_examples() {
+        for (path, query, examples, reads) in [
+            ("/departures/{stop}", "", "harbour, oldtown", true),
+            ("/departures/{stop}", "", "harbour, delete", false),
+            ("/cart/{stop}", "", "'7'", true),
+            ("/cart", "{name: do, value: '{stop}'}", "list", true),
+            ("/cart", "{name: do, value: '{stop}'}", "list, delete", false),
+            ("/find", "{name: q, value: '{stop}'}", "delete a book", true),
+        ] {
+            let text = format!(
+                "{{version: 1, name: x, task: 'Show {{stop}}', status: draft, source_url: 'https://a.test/', \
+                 parameters: [{{name: stop, type: str, required: true, source: task_input, examples: [{examples}]}}], \
+                 request: {{method: GET, url: 'https://a.test{path}', query: [{query}], allowed_domains: ['a.test']}}, response: {{type: json}}}}"
+            );
+            let recipe = yaml::parse(&text).unwrap();
+            assert_eq!(of_recipe(&recipe, false).is_read(), reads, "{path} {query} {examples}");
+        }
+    }
 
     #[test]
     fn what_a_recipe_does_is_seen_in_its_request() {

@@ -26,7 +26,7 @@ pub struct Noted {
 
 /// Notes how a run of that recipe ended, an `Err` being one that came to no result. `now` is RFC 3339.
 ///
-/// Drift demotes whether or not it can be counted; the fifth failure in a row by the recipe's fault is known to the counters
+/// Drift demotes whether or not it can be counted, but for recipes behind a login; the fifth failure in a row by the recipe's fault is known to the counters
 /// alone.
 pub fn note(
     registry: &Registry,
@@ -62,7 +62,8 @@ pub fn note(
         }
     };
     let event = match failed {
-        Some(Code::ShapeDrift) if at_fault => Event::Drifted,
+        // What an account may not see is drawn in another way by some sites, and the example may be another account's.
+        Some(Code::ShapeDrift) if at_fault && ran.login.is_none() => Event::Drifted,
         Some(_) if at_fault => Event::Failed { in_a_row },
         _ => return out,
     };
@@ -139,6 +140,19 @@ mod tests {
         assert_eq!(now.demotion.unwrap().at, NOW);
         // It is said once.
         assert_eq!(kept.note(None, Ok(&failed(Code::ShapeDrift))).demoted, None);
+    }
+
+    #[test]
+    fn behind_a_login_drift_counts_as_any_failure() {
+        let kept = kept("verified");
+        let state = State::open(kept.home.path()).unwrap();
+        let site = "a.com".to_owned();
+        let login = Some(commis_recipe::model::LoginNeed { site, stranger: None });
+        let recipe = Recipe { login, ..kept.recipe() };
+        kept.registry.save(&recipe).unwrap();
+        assert_eq!(kept.after(&state, &[Code::ShapeDrift; 4]), Standing::Verified);
+        kept.note(Some(&state), Ok(&failed(Code::ShapeDrift)));
+        assert_eq!(kept.recipe().standing(), Standing::Demoted(DemotionReason::Failures));
     }
 
     #[test]

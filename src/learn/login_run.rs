@@ -36,7 +36,7 @@ pub struct LoginRun<'a> {
 }
 
 /// A result, and the answer that it was made of.
-struct Seen {
+struct Attempt {
     result: RecipeRunResult,
     reply: Option<Reply>,
     /// The login's state when it was sent.
@@ -47,8 +47,20 @@ impl LoginRun<'_> {
     /// At most one refresh, and one further attempt after it. Fails as [`Login::reload`] and [`Login::renew`]; what the run comes
     /// to is in the result.
     pub async fn made(&self, permit: &Permit) -> Result<RecipeRunResult> {
-        let mut seen = self.once(permit).await?;
         let repeatable = self.compiled.repeatable();
+        // What is sent once goes with the newest state; else a doubtful answer says that there may be a newer one.
+        if !repeatable {
+            self.login.reload()?;
+        }
+        let mut seen = self.once(permit).await?;
+        if repeatable && (is_refused(&seen) || self.is_doubtful(&seen.result)) {
+            self.login.reload()?;
+            if !Arc::ptr_eq(&seen.used, &self.login.contents()) {
+                let attempts = seen.result.attempts;
+                seen = self.once(permit).await?;
+                seen.result.attempts += attempts;
+            }
+        }
         if repeatable && is_refused(&seen) {
             match self.renewed(&seen).await {
                 Ok(false) => {}
@@ -95,30 +107,29 @@ impl LoginRun<'_> {
         }
     }
 
-    async fn renewed(&self, seen: &Seen) -> Result<bool> {
+    async fn renewed(&self, seen: &Attempt) -> Result<bool> {
         let own = self.recipe.own_host.as_deref();
         self.login.renew(self.caller.http(), &seen.used, own).await
     }
 
     fn ended(&self) -> Error {
-        let (name, held) = (self.login.name(), self.login.held());
+        let (name, held) = (self.login.name(), self.login.contents());
         let what = format!("the login `{name}` of {} has ended", held.site());
         let url = held.url();
         Error::new(Code::LoginExpired, what)
             .hint(format!("`commis session login {name} {url}` logs in again"))
     }
 
-    async fn once(&self, permit: &Permit) -> Result<Seen> {
-        self.login.reload()?;
-        let used = self.login.held();
+    async fn once(&self, permit: &Permit) -> Result<Attempt> {
+        let used = self.login.contents();
         let transport = LoginHttp::new(self.caller.http(), Some(self.login));
         let Some(slots) = login_slots(self.recipe, self.login, self.caller.policy())? else {
             // What the login no longer holds cannot be sent; a stranger gets as much.
             let result = RecipeRunResult::failed(TransportKind::LoginHttp, &self.ended());
-            return Ok(Seen { result, reply: None, used });
+            return Ok(Attempt { result, reply: None, used });
         };
         let (result, reply) = self.send(&transport, &slots, permit).await;
-        Ok(Seen { result, reply, used })
+        Ok(Attempt { result, reply, used })
     }
 
     async fn send(
@@ -163,7 +174,7 @@ impl LoginRun<'_> {
     }
 
     /// Whether the login makes no difference any more. Where the site is not heard, nobody knows, and the answer stands as it is.
-    async fn has_ended(&self, seen: &Seen, permit: &Permit) -> Result<bool> {
+    async fn has_ended(&self, seen: &Attempt, permit: &Permit) -> Result<bool> {
         let nobody: BTreeMap<String, String> = session_slots(self.recipe)
             .map(|it| (it.to_owned(), NOBODYS_VALUE.to_owned()))
             .collect();
@@ -177,7 +188,7 @@ impl LoginRun<'_> {
     }
 
     async fn page_is_a_strangers(&self) -> bool {
-        let page = self.page(self.login.held().url());
+        let page = self.page(self.login.contents().url());
         let own = LoginHttp::new(self.caller.http(), Some(self.login)).send(&page).await;
         let theirs = LoginHttp::new(self.caller.http(), None).send(&page).await;
         match (own, theirs) {
@@ -199,9 +210,10 @@ impl LoginRun<'_> {
     }
 }
 
-/// The site does not know who asks, or the page's own code would think so.
-fn is_refused(seen: &Seen) -> bool {
-    seen.result.status_code == Some(401)
+/// The site does not know who asks, or the login lacks what the request would say it with.
+fn is_refused(seen: &Attempt) -> bool {
+    let lacks = seen.result.error_code == Some(Code::LoginExpired.as_str());
+    lacks || seen.result.status_code == Some(401)
 }
 
 fn session_slots(recipe: &Recipe) -> impl Iterator<Item = &str> {

@@ -75,7 +75,7 @@ impl Site {
             ..get(&format!("{url}login"))
         };
         LoginHttp::new(&self.http, Some(&login)).send(&request).await.unwrap();
-        assert!(login.held().cookies().len() > 1, "{host} {account}");
+        assert!(login.contents().cookies().len() > 1, "{host} {account}");
         login
     }
 
@@ -169,6 +169,121 @@ async fn what_this_account_may_not_see_is_no_ended_login() {
         let ended = site.run(&recipe, &ada, &[("number", number)]).await;
         assert_eq!(ended.error_code, Some("LOGIN_EXPIRED"), "{number}");
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn records_that_an_account_may_not_see_do_not_put_a_recipe_out_of_service() {
+    use crate::note;
+    use commis_recipe::{
+        registry::{Registry, Source},
+        standing::Standing,
+        trust::Trust,
+    };
+    use commis_state::State;
+    let site = Site::start().await;
+    let ada = site.log_in("desk.test", "ada-lund").await;
+    let proof = "{fingerprint_version: 1, fingerprint_sha256: x, verified_at: '2026-01-01T00:00:00Z', \
+                 transport: login_http, requires_session: false}";
+    let text = yaml::to_yaml(&ticket()).unwrap().replace("status: draft", "status: verified");
+    let recipe = yaml::parse(&format!("{text}verification: {proof}\n")).unwrap();
+    let recipe = Recipe { trust: Trust::Proven, ..recipe };
+    let registry = Registry::open(&site.home.path().join("recipes"));
+    registry.save(&recipe).unwrap();
+    let state = State::open(site.home.path()).unwrap();
+    let pool = BrowserPool::new(Arc::clone(&site.policy), BrowserSettings::default());
+    let sessions = Sessions::new(pool, Duration::from_secs(60)).logged_in(ada);
+    let runs = Runs { caller: &site.caller, sessions: &sessions, tell: &|_| () };
+    let asked = async |number: &str| {
+        let params = BTreeMap::from([("number".to_owned(), number.to_owned())]);
+        let counted = (&registry, Ok(&state));
+        let ran = runs.serve((&recipe, Source::User), &params, counted).await.unwrap();
+        let noted = (&recipe, Source::User);
+        note(&registry, Ok(&state), noted, Ok(&ran), "2026-01-02T00:00:00Z");
+        ran
+    };
+    let standing = || registry.get(&recipe.name).unwrap().recipe.standing();
+    // Tickets of another account.
+    for number in 1..=7 {
+        let ran = asked(&(2 * number).to_string()).await;
+        assert_eq!(ran.error_code, Some("NOT_FOUND"));
+        assert_eq!(ran.example_holds, number == 5, "{number}");
+        assert_eq!(standing(), Standing::Verified, "{number}");
+    }
+    // Where the example is gone as well, the site has changed.
+    let other = Recipe {
+        parameters: vec![commis_recipe::model::Parameter {
+            examples: vec!["900".to_owned(), "902".to_owned()],
+            ..recipe.parameters[0].clone()
+        }],
+        ..recipe.clone()
+    };
+    registry.save(&other).unwrap();
+    let params = BTreeMap::from([("number".to_owned(), "4".to_owned())]);
+    for _ in 0..5 {
+        let counted = (&registry, Ok(&state));
+        let ran = runs.serve((&other, Source::User), &params, counted).await.unwrap();
+        note(&registry, Ok(&state), (&other, Source::User), Ok(&ran), "2026-01-02T00:00:00Z");
+    }
+    assert!(matches!(standing(), Standing::Demoted(_)));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_another_process_sealed_meanwhile_is_used() {
+    let site = Site::start().await;
+    for (recipe, host) in [(loans("empty"), "shelfmark.test"), (ticket(), "desk.test")] {
+        let old = site.log_in(host, "ada-lund").await;
+        site.expire(host).await;
+        let vault = Vault::new(&Home::find(Some(site.home.path())).unwrap());
+        let open = Login::open(vault, old.name()).unwrap();
+        site.log_in(host, "ada-lund").await;
+        let params: &[(&str, &str)] = if host == "desk.test" { &[("number", "3")] } else { &[] };
+        let ran = site.run(&recipe, &open, params).await;
+        assert!(ran.success, "{host}: {:?}", ran.error);
+    }
+}
+
+/// By HTTP Basic, without a cookie.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_that_asks_for_name_and_password_itself_is_told_them() {
+    let site = Site::start().await;
+    let recipe = yaml::parse(
+        "{version: 1, name: shifts, task: 'Show my shifts in week {week}', status: draft, source_url: 'http://annex.test/', \
+         login: {site: annex.test, stranger: refused}, \
+         parameters: [{name: week, type: int, required: true, source: task_input}], \
+         request: {method: GET, url: 'http://annex.test/shifts.json', query: [{name: week, value: '{week}'}], allowed_domains: [annex.test]}, \
+         response: {type: json, extract: shifts}}",
+    )
+    .unwrap();
+    let login = async |account: &str, origin: &str| {
+        let word = site.control(&format!("/password?account={account}")).await;
+        let basic = commis_vault::BasicAuth {
+            origins: [origin.to_owned()].into(),
+            name: account.to_owned().into(),
+            password: word["password"].as_str().unwrap().to_owned().into(),
+        };
+        let held = Held::new("http://annex.test/", "form", Vec::new(), Vec::new()).unwrap();
+        let vault = || Vault::new(&Home::find(Some(site.home.path())).unwrap());
+        let name: Name = format!("annex-{account}").parse().unwrap();
+        vault().seal(&name, &held.with_basic(basic), true).unwrap();
+        Login::open(vault(), &name).unwrap()
+    };
+    let ada = login("ada-lund", "http://annex.test").await;
+    let ben = login("ben-okoro", "http://annex.test").await;
+    let own = site.run(&recipe, &ada, &[("week", "12")]).await;
+    let theirs = site.run(&recipe, &ben, &[("week", "12")]).await;
+    assert_eq!((own.items, theirs.items), (Some(5), Some(5)), "{:?} {:?}", own.error, theirs.error);
+    assert_ne!(own.data, theirs.data);
+    // Another server of the site did not ask, and one of another site is not told.
+    let elsewhere = login("ada-lund", "http://api.annex.test").await;
+    let untold = site.run(&recipe, &elsewhere, &[("week", "12")]).await;
+    assert_eq!(untold.error_code, Some("LOGIN_EXPIRED"));
+    let strange = ada.contents().basic().unwrap().clone();
+    let held = Held::new("http://shelfmark.test/", "form", Vec::new(), Vec::new()).unwrap();
+    assert!(held.with_basic(strange).basic().is_none());
+    // What is sealed is not told.
+    let files = commis_base::files::made(&site.home.path().join("vault/annex-ada-lund")).unwrap();
+    let sealed = files.read("1.sealed", 1 << 20).unwrap().unwrap();
+    assert!(!sealed.windows(8).any(|it| it == b"ada-lund"));
 }
 
 #[tokio::test(flavor = "multi_thread")]

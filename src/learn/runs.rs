@@ -82,16 +82,14 @@ impl Runs<'_> {
         (registry, state): (&Registry, Result<&State, Code>),
     ) -> Result<RecipeRunResult> {
         let mut result = self.call(recipe, params, Fallback::Allowed).await?;
-        // The example is that of the login that it was learned with.
-        if recipe.login.is_some() {
-            return Ok(result);
-        }
         let Some(example) = recipe.example().filter(|it| it != params) else { return Ok(result) };
         // What is not known to read is sent once.
         if !self.caller.compiled(recipe)?.repeatable() {
             return Ok(result);
         }
-        if result.success && result.items == Some(0) && recipe.had_items() {
+        // An account may have nothing.
+        if recipe.login.is_none() && result.success && result.items == Some(0) && recipe.had_items()
+        {
             self.doubt_empty(recipe, &example, &mut result).await;
             return Ok(result);
         }

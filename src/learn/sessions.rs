@@ -89,7 +89,7 @@ impl Sessions {
         context.visit(own);
         if let Some(it) = self.login.as_ref().filter(|it| it.site() == site_of(source_url)) {
             it.reload()?;
-            context.mount(&it.held()).await?;
+            context.mount(&it.contents()).await?;
         }
         context.open(source_url, OPEN).await?;
         let session = Arc::new(Session {
@@ -141,21 +141,29 @@ pub fn may_use(recipe: &Recipe, login: &Login) -> Result<()> {
 pub fn stays_at(recipe: &Recipe, site: &str) -> Result<()> {
     let slots = recipe.slots.iter().filter_map(|it| match &it.from {
         SlotSource::Response { url, .. } | SlotSource::Document { url, .. } => {
-            Some((format!("its slot `{}`", it.name), site_of(url)))
+            Some((format!("its slot `{}`", it.name), url.clone()))
         }
         _ => None,
     });
     let hosts = recipe.requests().flat_map(|it| &it.allowed_domains);
-    let requests = recipe.requests().map(|it| ("its request".to_owned(), site_of(&it.url)));
-    let page = ("its page".to_owned(), site_of(&recipe.source_url));
-    let mut all = std::iter::once(page).chain(requests).chain(slots).chain(
-        hosts.map(|it| ("a host that it may reach".to_owned(), site_of(&format!("https://{it}/")))),
-    );
-    let Some((what, other)) = all.find(|it| it.1 != site) else { return Ok(()) };
+    let requests = recipe.requests().map(|it| ("its request".to_owned(), it.url.clone()));
+    let page = ("its page".to_owned(), recipe.source_url.clone());
+    let mut all = std::iter::once(page)
+        .chain(requests)
+        .chain(slots)
+        .chain(hosts.map(|it| ("a host that it may reach".to_owned(), format!("https://{it}/"))));
+    let Some((what, other)) = all.find(|it| !is_at(&it.1, site)) else { return Ok(()) };
+    let other = site_of(&other);
     let why = format!("the login is one of {site}, and {what} of `{}` is of {other}", recipe.name);
     Err(Error::new(Code::LoginNotAllowed, why).hint(
         "what a login shows may go to its own site alone: page, request, slots and allowed_domains are of that site, or it runs without a login",
     ))
+}
+
+/// Whether an address is of that site; one that says the site itself, and nothing beside it, needs no parsing.
+fn is_at(url: &str, site: &str) -> bool {
+    let rest = url.strip_prefix("https://").or_else(|| url.strip_prefix("http://"));
+    rest.and_then(|it| it.split('/').next()) == Some(site) || site_of(url) == site
 }
 
 /// Forgets a session when its time is up, so that its cookies do not wait for the next run.
@@ -179,7 +187,7 @@ impl Session {
 
     /// Writes back what its requests changed in the login that it was opened with.
     pub async fn keep_cookies(&self, login: &Login) -> Result<()> {
-        let held = login.held();
+        let held = login.contents();
         if site_of(&self.source_url) != held.site() {
             return Ok(());
         }

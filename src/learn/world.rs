@@ -293,7 +293,7 @@ impl<'a> World<'a> {
         let context = self.session.as_ref().and_then(|it| it.context.as_ref());
         match (self.login(), context) {
             (Some(login), Some(context)) if transport.in_session() => {
-                login.absorb(&context.held(Some(login.held().url()), "context").await?).await
+                login.absorb(&context.held(Some(login.contents().url()), "context").await?).await
             }
             _ => Ok(()),
         }
@@ -308,7 +308,7 @@ impl<'a> World<'a> {
         context.visit(self.own.as_deref());
         if let Some(it) = self.login() {
             it.reload()?;
-            context.mount(&it.held()).await?;
+            context.mount(&it.contents()).await?;
         }
         context.open(&self.source_url, self.timeout).await?;
         let values = self.session.take().map(|it| it.values).unwrap_or_default();

@@ -6,7 +6,9 @@ use commis_recipe::template::Filter;
 /// One change makes every word into its value, or into the same part of it: `Deck` and `/group/deck`.
 pub fn is_spelled(control: &Control) -> bool {
     let chains = std::iter::once(&[] as &[Filter]).chain(Filter::CHAINS.iter().copied());
-    chains.into_iter().any(|chain| {
+    // One word of several is not the choice: `north` of `North league`.
+    let whole = |chain: &&[Filter]| chain.iter().all(|it| it.word().is_none());
+    chains.filter(whole).any(|chain| {
         let rest = |label: &str, value: &str| -> Option<(String, String)> {
             let made = chain.iter().fold(label.to_owned(), |it, filter| filter.apply(&it));
             let (before, after) = value.split_once(made.as_str()).filter(|_| !made.is_empty())?;
@@ -39,5 +41,6 @@ mod tests {
         assert!(check(&[("davit", "ships:davit"), ("fender", "ships:fender")]));
         assert!(!check(&[("Deck", "deck_3"), ("Galley", "galley_2")]));
         assert!(!check(&[("Fév", "02"), ("Mai", "05")]));
+        assert!(!check(&[("North league", "north"), ("South league", "south")]));
     }
 }

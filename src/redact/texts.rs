@@ -89,11 +89,55 @@ fn document(walk: &mut Walk<'_>, text: &str) -> Option<String> {
     if is_tagged(text) {
         return walk.markup(text);
     }
-    if text.contains('\n') {
+    let cut = cut_json(walk, text);
+    let text = cut.as_deref().unwrap_or(text);
+    let new = if text.contains('\n') {
         walk.lines(text, Prose::Spoken)
     } else {
         walk.text(text, Prose::Spoken)
+    };
+    new.or(cut)
+}
+
+/// JSON that was cut, or that something else follows: as much of it as is whole is read by its names.
+fn cut_json(walk: &mut Walk<'_>, text: &str) -> Option<String> {
+    let (to, closing) = whole_part(text)?;
+    let whole = format!("{}{closing}", &text[..to]);
+    let mut value: Value = serde_json::from_str(&whole).ok()?;
+    if !walk.json(&mut value, Place::Answer) {
+        return None;
     }
+    let mut new = value.to_string();
+    new.truncate(new.len() - closing.len());
+    new.push_str(&text[to..]);
+    Some(new)
+}
+
+/// Where the last value ends that is whole, and what closes all that is open there. `None` for what does not begin as JSON.
+fn whole_part(text: &str) -> Option<(usize, String)> {
+    let (mut open, mut in_string, mut is_escaped) = (Vec::new(), false, false);
+    let mut found = None;
+    for (at, c) in text.char_indices() {
+        match c {
+            _ if is_escaped => is_escaped = false,
+            '\\' if in_string => is_escaped = true,
+            '"' => in_string = !in_string,
+            _ if in_string => {}
+            '{' => open.push('}'),
+            '[' => open.push(']'),
+            '}' | ']' if open.pop() == Some(c) => {
+                found = Some((at + 1, open.clone()));
+                if open.is_empty() {
+                    break;
+                }
+            }
+            '}' | ']' => break,
+            ',' => found = Some((at, open.clone())),
+            _ if open.is_empty() => return None,
+            _ => {}
+        }
+    }
+    found.map(|(at, open)| (at, open.into_iter().rev().collect()))
 }
 
 /// JSON that is the whole of a text, as people read it where they did before.
@@ -126,7 +170,36 @@ fn quoted(walk: &mut Walk<'_>, line: &str) -> Option<String> {
     let (from, to) = (line.find('"')? + 1, line.rfind('"')?);
     let inside = line.get(from..to).filter(|it| it.starts_with(['{', '[']) && it.contains('"'))?;
     let plain = inside.replace("\\\"", "\"").replace("\\\\", "\\");
-    let new = json(walk, &plain)??;
+    let new = match json(walk, &plain) {
+        Some(it) => it?,
+        None => cut_json(walk, &plain)?,
+    };
     let new = new.replace('\\', "\\\\").replace('"', "\\\"");
     Some(format!("{}{new}{}", &line[..from], &line[to..]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn json_that_was_cut_is_read_by_its_names() {
+        let secret = "KizyjvGMLGGQuj";
+        let packed = "eyJwYXNzd29yZCI6ICJLaXp5anZHTUxHR1F1aiJ9";
+        for cut in [
+            format!(r#"[{{"name": "password", "value": "{secret}"}}, ["session_to…"#),
+            format!(r#"{{"a": {{"payload": "{packed}", "dat… Pretty-print"#),
+            format!(r#"{{"name": "password", "value": "{secret}"}} Pretty-print"#),
+        ] {
+            let quoted = cut.replace('"', "\\\"");
+            for text in [message(&cut), lines(&[format!("text \"{quoted}\"")]).concat()] {
+                assert!(!text.contains(secret) && !text.contains(packed), "{text}");
+                assert!(text.contains("REDACTED"), "{text}");
+            }
+        }
+        for plain in ["[turn 1] read, and done", "{not json, at all", "[1, 2, 3", "{\"a\": 1, \"b"]
+        {
+            assert_eq!(message(plain), plain);
+        }
+    }
 }

@@ -211,6 +211,9 @@ impl Typed {
                     push(out, hit(name, place, key.to_owned(), false));
                 }
             }
+            for it in self.sent.iter().filter(|it| it.value == text) {
+                push(out, TypedHit { option: true, ..hit(&it.name, place, key.to_owned(), false) });
+            }
         };
         let trimmed = text.trim_start();
         if trimmed.starts_with(['{', '['])

@@ -44,6 +44,7 @@ use commis_browser::sessions::Sessions;
 use commis_learn::trust_what_was_learned;
 use commis_recipe::registry::Registry;
 use commis_state::{State, now_ms};
+use commis_vault::{Logins, Vault};
 
 /// What a graceful stop waits for.
 const GRACE: Duration = Duration::from_secs(3);
@@ -75,6 +76,8 @@ pub struct Daemon {
     /// Which file the program is.
     pub binary: Option<String>,
     pub pantry: Pantry,
+    /// Logins that runs use.
+    pub logins: Logins,
     pub book: Book,
     pub desks: Desks,
     pub events: Events,
@@ -255,6 +258,7 @@ pub async fn serve(home: Home, settings: Settings, options: Options) -> Result<(
         started: Instant::now(),
         binary: lifecycle::binary(),
         pantry: Pantry::new(Registry::of(&home)),
+        logins: Logins::new(Vault::new(&home), settings.browser.session_ttl()),
         events: Events::new(it.streams as usize),
         queue: Queue::new(it),
         desks: Desks::default(),

@@ -91,6 +91,7 @@ impl Choices {
             if let Some(evidence) = draft.evidence.get_mut(&parameter.name) {
                 evidence.push_str(match control.kind.as_str() {
                     "link" => ", as the page's link of that name",
+                    "button" => ", as the page's button of that name",
                     _ => ", as the form's option of that name",
                 });
             }

@@ -107,7 +107,7 @@ impl Held {
     /// The `Cookie` header for a request to this URL, longer paths first (RFC 6265bis, 5.8.3); `None` for another site than the
     /// login's, and where no cookie goes along.
     pub fn cookie_header(&self, url: &SafeUrl, now_ms: i64) -> Option<Zeroizing<String>> {
-        if site_of(url.as_str()) != self.site() {
+        if url.host() != self.site() && site_of(url.as_str()) != self.site() {
             return None;
         }
         let mut all: Vec<&Cookie> =

@@ -1,11 +1,14 @@
 //! What a login is made of. In memory, wiped when it goes; written by [`Held::written`] alone, which only sealing calls.
 
+use std::collections::BTreeSet;
+
+use base64::{Engine as _, engine::general_purpose::STANDARD};
 use serde::{Deserialize, Deserializer, Serialize};
 use zeroize::Zeroizing;
 
 use super::{Card, Checked, Name, Refresh};
 use commis_base::error::{Code, Error, Result};
-use commis_net::egress::{is_public_suffix, site_of};
+use commis_net::egress::{SafeUrl, is_public_suffix, site_of};
 use commis_recipe::model::StorageArea;
 use commis_state::now_ms;
 
@@ -28,6 +31,29 @@ pub struct Held {
     /// How the site's pages renew it, where that was seen.
     #[serde(default)]
     refresh: Option<Refresh>,
+    /// What its servers asked for by HTTP Basic.
+    #[serde(default)]
+    basic: Option<BasicAuth>,
+}
+
+/// The name and password that servers of the site ask for themselves (RFC 7617).
+#[derive(Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct BasicAuth {
+    /// Those that asked, and no others are told.
+    pub origins: BTreeSet<String>,
+    #[serde(deserialize_with = "secret")]
+    pub name: Zeroizing<String>,
+    #[serde(deserialize_with = "secret")]
+    pub password: Zeroizing<String>,
+}
+
+impl BasicAuth {
+    /// The value of `Authorization`.
+    fn header(&self) -> Zeroizing<String> {
+        let both = Zeroizing::new(format!("{}:{}", *self.name, *self.password));
+        Zeroizing::new(format!("Basic {}", STANDARD.encode(both.as_bytes())))
+    }
 }
 
 #[derive(Clone, Deserialize)]
@@ -88,6 +114,15 @@ struct Written<'a> {
     stored: Vec<WrittenItem<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     refresh: Option<&'a Refresh>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    basic: Option<WrittenBasic<'a>>,
+}
+
+#[derive(Serialize)]
+struct WrittenBasic<'a> {
+    origins: &'a BTreeSet<String>,
+    name: &'a str,
+    password: &'a str,
 }
 
 #[derive(Serialize)]
@@ -169,6 +204,7 @@ impl Held {
             cookies,
             stored,
             refresh: None,
+            basic: None,
         };
         let (site, now) = (out.site.clone(), out.taken_ms);
         out.cookies.retain(|it| it.is_of(&site) && !it.is_over(now));
@@ -206,6 +242,7 @@ impl Held {
         let out: Self = serde_json::from_slice(bytes).map_err(|_| strange())?;
         let own = out.cookies.iter().all(|it| it.is_of(&out.site))
             && out.stored.iter().all(|it| site_of(&it.origin) == out.site)
+            && out.basic.iter().flat_map(|it| &it.origins).all(|it| site_of(it) == out.site)
             && site_of(&out.url) == out.site;
         if !own || out.bounded().is_err() {
             return Err(strange());
@@ -233,6 +270,11 @@ impl Held {
             value: &it.value,
             set_ms: it.set_ms,
         });
+        let basic = self.basic.as_ref().map(|it| WrittenBasic {
+            origins: &it.origins,
+            name: &it.name,
+            password: &it.password,
+        });
         let it = Written {
             site: &self.site,
             url: &self.url,
@@ -241,6 +283,7 @@ impl Held {
             cookies: cookies.collect(),
             stored: stored.collect(),
             refresh: self.refresh.as_ref(),
+            basic,
         };
         // As long as it can become, so that no copy is left behind where it grows.
         let long = |name: &str, value: &str| 6 * (name.len() + value.len()) + 600;
@@ -248,6 +291,10 @@ impl Held {
         let most =
             most.chain(self.stored.iter().map(|it| long(&it.name, &it.value))).sum::<usize>();
         let most = most + if self.refresh.is_some() { 64 << 10 } else { 0 };
+        let basic = |it: &BasicAuth| {
+            long(&it.name, &it.password) + it.origins.iter().map(|it| 6 * it.len()).sum::<usize>()
+        };
+        let most = most + self.basic.as_ref().map_or(0, basic);
         let mut out = Zeroizing::new(Vec::with_capacity(most + 4096));
         serde_json::to_writer(&mut *out, &it)
             .map_err(|err| Error::new(Code::Internal, "a login cannot be written").source(err))?;
@@ -274,6 +321,33 @@ impl Held {
 
     pub(super) fn set_refresh(&mut self, it: Option<Refresh>) {
         self.refresh = it;
+    }
+
+    /// The same without the cookies of that name.
+    #[must_use]
+    pub fn without_cookie(&self, name: &str) -> Self {
+        let mut out = self.clone();
+        out.cookies.retain(|it| it.name != name);
+        out
+    }
+
+    /// The same with what servers of its site asked for by HTTP Basic; what others asked for is left out.
+    #[must_use]
+    pub fn with_basic(mut self, mut basic: BasicAuth) -> Self {
+        basic.origins.retain(|it| site_of(it) == self.site);
+        self.basic = (!basic.origins.is_empty()).then_some(basic);
+        self
+    }
+
+    pub fn basic(&self) -> Option<&BasicAuth> {
+        self.basic.as_ref()
+    }
+
+    /// The `Authorization` header of a request to `url`, where its server asks for one by HTTP Basic.
+    pub fn authorization(&self, url: &SafeUrl) -> Option<Zeroizing<String>> {
+        let basic = self.basic.as_ref()?;
+        let origin = url.url().origin().ascii_serialization();
+        basic.origins.contains(&origin).then(|| basic.header())
     }
 
     /// The same with other values in the place of stored ones.
@@ -311,13 +385,15 @@ impl Held {
     }
 
     pub fn is_empty(&self) -> bool {
-        self.cookies.is_empty() && self.stored.is_empty()
+        self.cookies.is_empty() && self.stored.is_empty() && self.basic.is_none()
     }
 
     /// Whether it has cookies, and all of them have ended.
     pub fn is_over(&self) -> bool {
         let now = now_ms();
-        !self.cookies.is_empty() && self.cookies.iter().all(|it| it.is_over(now))
+        self.basic.is_none()
+            && !self.cookies.is_empty()
+            && self.cookies.iter().all(|it| it.is_over(now))
     }
 
     /// Values that nothing may repeat: of cookies that pages do not see, and what else is long and looks like no word of a page,
@@ -341,6 +417,11 @@ impl Held {
             }
         }
         let mut out = Vec::new();
+        if let Some(it) = &self.basic {
+            let header = it.header();
+            out.extend(header.strip_prefix("Basic ").map(|it| Zeroizing::new(it.to_owned())));
+            out.push(it.password.clone());
+        }
         for it in &self.cookies {
             if it.http_only && it.value.len() >= 8 {
                 out.push(it.value.clone());
@@ -406,6 +487,7 @@ impl Held {
             taken_ms: self.taken_ms,
             renewed_ms: set.max().filter(|it| *it > 0),
             renewable: self.refresh.is_some(),
+            basic: self.basic.is_some(),
             from: self.from.clone(),
             checked,
             trouble: None,

@@ -28,8 +28,8 @@ use self::key::Key;
 pub use self::{
     check::{Seen, verdict},
     cookies::parse_set_cookie,
-    held::{Cookie, Held, Item},
-    login::Login,
+    held::{BasicAuth, Cookie, Held, Item},
+    login::{Login, Logins},
     login_http::LoginHttp,
     refresh::{Gives, Refresh},
 };
@@ -116,6 +116,9 @@ pub struct Card {
     /// Whether runs can renew it as its site's pages do.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub renewable: bool,
+    /// It holds a name and password that the site's servers ask for by HTTP Basic.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub basic: bool,
     /// Where it came from: `form`, `window`, `context`, or a browser's name.
     pub from: String,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -190,6 +193,7 @@ impl Vault {
                 taken_ms: 0,
                 renewed_ms: None,
                 renewable: false,
+                basic: false,
                 from: String::new(),
                 checked: None,
                 trouble: Some(err.message().to_owned()),

@@ -1,6 +1,10 @@
 //! A login in use: its newest state, and the way back of what answers change in it.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, Mutex, PoisonError},
+    time::{Duration, Instant},
+};
 
 use zeroize::Zeroizing;
 
@@ -39,17 +43,17 @@ impl Login {
 
     /// Registrable domain, or host, that all of it belongs to.
     pub fn site(&self) -> String {
-        self.held().site().to_owned()
+        self.contents().site().to_owned()
     }
 
     /// What it holds now.
-    pub fn held(&self) -> Arc<Held> {
+    pub fn contents(&self) -> Arc<Held> {
         Arc::clone(&self.lock().held)
     }
 
     /// The value of a cookie that a request to `url` would carry.
     pub fn cookie(&self, name: &str, url: &commis_net::egress::SafeUrl) -> Option<String> {
-        let held = self.held();
+        let held = self.contents();
         let now = commis_state::now_ms();
         let mut all = held.cookies().iter().filter(|it| it.name == name && it.goes_to(url, now));
         all.next().map(|it| it.value.to_string())
@@ -93,7 +97,7 @@ impl Login {
     /// What pages of the URL's origin stored under a key.
     pub fn stored(&self, url: &str, area: StorageArea, key: &str) -> Option<Zeroizing<String>> {
         let origin = url::Url::parse(url).ok()?.origin().ascii_serialization();
-        self.held().stored_at(&origin, area, key).map(|it| it.value.clone())
+        self.contents().stored_at(&origin, area, key).map(|it| it.value.clone())
     }
 
     /// Writes what was changed back, sealed, before anything else is done with the answer that set them. A newer value on disk stays,
@@ -104,7 +108,7 @@ impl Login {
         }
         let this = self.clone();
         let work = move || {
-            let taken_ms = this.held().taken_ms();
+            let taken_ms = this.contents().taken_ms();
             let held = this.vault.update(&this.name, taken_ms, &set)?;
             // Whoever writes between the two is read at the next call.
             let stamp = this.vault.stamp(&this.name)?;
@@ -118,8 +122,82 @@ impl Login {
 
     /// Takes over what a browser's context holds of this login's site, where a request of that context has changed it.
     pub async fn absorb(&self, seen: &Held) -> Result<()> {
-        let (own, now) = (self.held(), commis_state::now_ms());
+        let (own, now) = (self.contents(), commis_state::now_ms());
         let cookies = own.cookies_changed_in(seen, now);
         self.keep(Changes { cookies, stored: own.stored_changed_in(seen, now) }).await
+    }
+}
+
+/// Logins that a process goes on using: each is read and unsealed once, and again where its file is another one.
+pub struct Logins {
+    vault: Vault,
+    /// How long one is kept that nobody asks for.
+    kept: Duration,
+    open: Mutex<BTreeMap<Name, (Login, Instant)>>,
+}
+
+impl Logins {
+    pub fn new(vault: Vault, kept: Duration) -> Self {
+        Self { vault, kept, open: Mutex::default() }
+    }
+
+    /// The newest state of a login. Fails as [`Vault::open`].
+    pub fn get(&self, name: &Name) -> Result<Login> {
+        let known = {
+            let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+            open.retain(|_, (_, used)| used.elapsed() < self.kept);
+            open.remove(name)
+        };
+        let login = match known {
+            Some((it, _)) => {
+                it.reload()?;
+                it
+            }
+            None => Login::open(self.vault.clone(), name)?,
+        };
+        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        open.insert(name.clone(), (login.clone(), Instant::now()));
+        Ok(login)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Item;
+    use commis_base::settings::Home;
+
+    #[test]
+    fn a_login_that_is_kept_open_is_the_one_on_disk() {
+        let home = tempfile::tempdir().unwrap();
+        let vault = || Vault::new(&Home::find(Some(home.path())).unwrap());
+        let name: Name = "one".parse().unwrap();
+        let seal = |value: &str| {
+            let item = Item {
+                origin: "https://shop.test".to_owned(),
+                area: StorageArea::Local,
+                name: "token".to_owned(),
+                value: value.to_owned().into(),
+                set_ms: 0,
+            };
+            let held = Held::new("https://shop.test/", "form", Vec::new(), vec![item]).unwrap();
+            vault().seal(&name, &held, true).unwrap();
+        };
+        let logins = Logins::new(vault(), Duration::from_secs(600));
+        let token = || {
+            let login = logins.get(&name)?;
+            let found = login.stored("https://shop.test/", StorageArea::Local, "token");
+            Ok::<_, Error>(found.unwrap().to_string())
+        };
+        assert_eq!(token().unwrap_err().code(), Code::ParamInvalid);
+        seal("first");
+        assert_eq!(token().unwrap(), "first");
+        assert_eq!(token().unwrap(), "first");
+        seal("second");
+        assert_eq!(token().unwrap(), "second");
+        vault().remove(&name).unwrap();
+        assert_eq!(token().unwrap_err().code(), Code::ParamInvalid);
+        seal("third");
+        assert_eq!(token().unwrap(), "third");
     }
 }

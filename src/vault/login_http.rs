@@ -42,17 +42,18 @@ impl Transport for LoginHttp<'_> {
 }
 
 impl Session for Login {
-    fn identity(&self, _: &SafeUrl) -> Vec<(&'static str, String)> {
-        Vec::new()
+    fn identity(&self, url: &SafeUrl) -> Vec<(&'static str, String)> {
+        let basic = self.contents().authorization(url);
+        basic.map(|it| ("authorization", it.to_string())).into_iter().collect()
     }
 
     fn cookies<'a>(&'a self, url: &'a SafeUrl) -> BoxFuture<'a, Result<Option<String>>> {
-        let header = self.held().cookie_header(url, now_ms());
+        let header = self.contents().cookie_header(url, now_ms());
         Box::pin(std::future::ready(Ok(header.map(|it| it.to_string()))))
     }
 
     fn keep<'a>(&'a self, url: &'a SafeUrl, set: Vec<String>) -> BoxFuture<'a, Result<()>> {
-        let changes = self.held().changes_of(url, &set, now_ms());
+        let changes = self.contents().changes_of(url, &set, now_ms());
         Box::pin(Login::keep(self, Changes { cookies: changes, stored: Vec::new() }))
     }
 }

@@ -1,4 +1,4 @@
-//! A login renewed as the site's own pages renew it: one request that takes a stored token and gives new ones.
+//! A login renewed as the site's own pages renew it: one request that takes a stored token, or a cookie, and gives new ones.
 //!
 //! Refresh tokens are often good for one use, so one process renews at a time, and what the answer gives is sealed before anything
 //! else is done with it. A process that dies between the site's answer and that write has lost the login, unless the site takes the
@@ -34,10 +34,13 @@ pub struct Refresh {
     /// The origin whose pages stored what it takes and gives.
     pub origin: String,
     pub request: RequestTemplate,
-    /// Of the kind `storage`.
+    /// Of the kind `storage`; none where cookies alone say whose login it is.
     pub slots: Vec<Slot>,
     /// What its JSON answer gives.
     pub gives: Vec<Gives>,
+    /// Names of the cookies that it sets anew.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub cookies: Vec<String>,
 }
 
 /// A leaf of the answer, and the stored value that it replaces.
@@ -54,13 +57,19 @@ pub struct Gives {
 }
 
 impl Refresh {
-    /// The tokens that it gives, as a login holds them now.
+    /// The tokens and cookies that it gives, as a login holds them now.
     fn tokens(&self, held: &Held) -> Vec<Option<String>> {
         let one = |it: &Gives| {
             let item = held.stored_at(&self.origin, it.area, &it.key)?;
             stored_text(&item.value, it.path.as_deref()).ok()?
         };
-        self.gives.iter().map(one).collect()
+        let now = now_ms();
+        let cookie = |name: &String| {
+            let mut all = held.cookies().iter();
+            let found = all.find(|it| it.name == *name && !it.is_over(now));
+            found.map(|it| it.value.to_string())
+        };
+        self.gives.iter().map(one).chain(self.cookies.iter().map(cookie)).collect()
     }
 
     /// What it takes of the login. `None` where that is not there.
@@ -116,7 +125,7 @@ impl Login {
     /// because another process was first; false where nobody knows how, or the site refuses. Fails with the codes of
     /// `Transport::send` where the site was not heard, with `TASK_BUSY`, and as [`Login::keep`].
     pub async fn renew(&self, http: &PublicHttp, used: &Held, own: Option<&str>) -> Result<bool> {
-        if self.held().refresh().is_none() {
+        if self.contents().refresh().is_none() {
             return Ok(false);
         }
         let begun = Instant::now();
@@ -131,7 +140,7 @@ impl Login {
             }
         };
         self.reload()?;
-        let held = self.held();
+        let held = self.contents();
         let Some(refresh) = held.refresh() else { return Ok(false) };
         if refresh.tokens(&held) != refresh.tokens(used) {
             return Ok(true);
@@ -152,6 +161,10 @@ impl Login {
                 return Err(Error::new(code, what).hint("call again later"));
             }
             _ => return Ok(false),
+        }
+        // What it sets is sealed already.
+        if refresh.gives.is_empty() {
+            return Ok(refresh.tokens(&self.contents()) != refresh.tokens(&held));
         }
         let Ok(answer) = serde_json::from_slice::<Value>(&reply.body) else { return Ok(false) };
         let Some(stored) = refresh.renewed(&held, &answer) else { return Ok(false) };
@@ -238,7 +251,7 @@ mod tests {
 
         /// Status of a request with the access token that is sealed now.
         async fn status(&self) -> u16 {
-            let access = refresh().tokens(&self.open().held())[0].clone().unwrap();
+            let access = refresh().tokens(&self.open().contents())[0].clone().unwrap();
             self.ask("GET", "http://api.huddle.test/rooms", Value::Null, &access).await.0
         }
 
@@ -277,11 +290,11 @@ mod tests {
         assert_eq!(site.status().await, 401);
         // The token is good for one use: a second refresh would fail.
         let (one, other) = (site.open(), site.open());
-        let used = login.held();
+        let used = login.contents();
         let both = [one.renew(&site.http, &used, None), other.renew(&site.http, &used, None)];
         assert!(futures::future::join_all(both).await.into_iter().all(Result::unwrap));
         assert_eq!(site.status().await, 200);
-        let stored = site.open().held();
+        let stored = site.open().contents();
         let item = stored.stored_at(ORIGIN, StorageArea::Local, KEY).unwrap();
         let json: Value = serde_json::from_str(&item.value).unwrap();
         assert_eq!(json["at"], 1, "what is no token stays");
@@ -290,13 +303,13 @@ mod tests {
         assert_eq!(site.status().await, 200);
         site.expire("refresh.huddle.test").await;
         let now = site.open();
-        assert!(!now.renew(&site.http, &now.held(), None).await.unwrap());
+        assert!(!now.renew(&site.http, &now.contents(), None).await.unwrap());
         // A login that was made anew keeps the way, and not the tokens.
         let again = site.log_in().await;
-        assert!(again.held().refresh().is_some());
-        let before = now.held();
+        assert!(again.contents().refresh().is_some());
+        let before = now.contents();
         now.keep(Changes { cookies: Vec::new(), stored: vec![item.clone()] }).await.unwrap();
-        assert_ne!(before.taken_ms(), site.open().held().taken_ms());
+        assert_ne!(before.taken_ms(), site.open().contents().taken_ms());
         assert_eq!(
             site.status().await,
             200,
@@ -311,14 +324,74 @@ mod tests {
         site.expire("api.huddle.test").await;
         let dir = commis_base::files::made(&site.home.path().join("vault/huddle")).unwrap();
         let before = dir.read("1.sealed", 1 << 20).unwrap().unwrap();
-        assert!(login.renew(&site.http, &login.held(), None).await.unwrap());
+        assert!(login.renew(&site.http, &login.contents(), None).await.unwrap());
         // What a process leaves that died between the answer and the write.
         dir.write("1.sealed", &before).unwrap();
         let after = site.open();
-        assert!(!after.renew(&site.http, &after.held(), None).await.unwrap());
+        assert!(!after.renew(&site.http, &after.contents(), None).await.unwrap());
         assert_eq!(site.status().await, 401);
         // A lock of somebody who died is free.
         site.log_in().await;
         assert_eq!(site.status().await, 200);
+    }
+
+    /// The refresh request of `granary.test` carries nothing but a cookie, which is good for one use and goes to its address alone.
+    #[tokio::test(flavor = "multi_thread")]
+    async fn a_login_is_renewed_by_a_cookie_alone() {
+        let site = Site::start().await;
+        let word = site
+            .ask("GET", "http://control.test/password?account=ada-lund", Value::Null, "")
+            .await
+            .1;
+        let item = Item {
+            origin: "http://granary.test".to_owned(),
+            area: StorageArea::Local,
+            name: "theme".to_owned(),
+            value: "dark".to_owned().into(),
+            set_ms: 0,
+        };
+        let held = Held::new("http://granary.test/", "form", Vec::new(), vec![item]).unwrap();
+        site.vault().seal(&site.name, &held, true).unwrap();
+        let login = site.open();
+        let form = format!("name=ada-lund&password={}", word["password"].as_str().unwrap());
+        let request = |method: &str, path: &str, body: Option<String>| Outgoing {
+            method: method.to_owned(),
+            url: format!("http://granary.test{path}"),
+            headers: vec![(
+                "content-type".to_owned(),
+                "application/x-www-form-urlencoded".to_owned(),
+            )],
+            body: body.map(String::into_bytes),
+            allowed_domains: Vec::new(),
+            own_host: None,
+        };
+        let sent = async |request: Outgoing| {
+            let login = site.open();
+            site.http.call(&request, Some(&login)).await.unwrap().status
+        };
+        sent(request("POST", "/login", Some(form))).await;
+        let crates = || request("GET", "/crates.json?hall=north", None);
+        assert_eq!(sent(crates()).await, 200);
+        let refresh: Refresh = serde_json::from_value(json!({
+            "origin": "http://granary.test",
+            "request": {"method": "POST", "url": "http://granary.test/session/renew", "allowed_domains": ["granary.test"]},
+            "slots": [], "gives": [], "cookies": ["pass"],
+        }))
+        .unwrap();
+        login.set_refresh(refresh).unwrap();
+        for _ in 0..2 {
+            site.expire("granary.test").await;
+            assert_eq!(sent(crates()).await, 401);
+            let (one, other, used) = (site.open(), site.open(), login.contents());
+            let both = [one.renew(&site.http, &used, None), other.renew(&site.http, &used, None)];
+            assert!(futures::future::join_all(both).await.into_iter().all(Result::unwrap));
+            assert_eq!(sent(crates()).await, 200);
+            login.reload().unwrap();
+        }
+        // With both gone it has ended.
+        site.expire("granary.test").await;
+        site.expire("renewal.granary.test").await;
+        assert!(!login.renew(&site.http, &login.contents(), None).await.unwrap());
+        assert_eq!(sent(crates()).await, 401);
     }
 }

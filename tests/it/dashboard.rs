@@ -9,7 +9,7 @@ use std::{
 
 use serde_json::{Value, json};
 
-use crate::support::{Home, shared, write};
+use crate::support::{Home, has_chromium, shared, write};
 
 /// A daemon of its own home, which ends with this.
 struct Daemon {
@@ -439,4 +439,62 @@ fn a_recipe_says_what_it_is_and_how_it_does() {
     assert!(said.contains("1\u{a0}run on 1\u{a0}day of the last 90; all worked."), "{said}");
     let overview = text(&daemon.look("/", &cookie));
     assert!(overview.contains("1runs in 7 days0 failed"), "{overview}");
+}
+
+#[test]
+fn logins_are_listed_with_what_uses_them_and_without_a_value() {
+    if !has_chromium() {
+        return;
+    }
+    let daemon = Daemon::start();
+    let (cookie, _) = daemon.enter();
+    let empty = text(&daemon.look("/browser", &cookie));
+    assert!(empty.contains("The vault is empty."), "{empty}");
+    let commis = |args: &[&str]| {
+        let all: Vec<&str> = ["--testbed"].iter().chain(args).copied().collect();
+        let mut command = daemon.home.command(&all);
+        command
+            .env("ACCOUNTS_USER", "ada@accounts.test")
+            .env("ACCOUNTS_WORD", "marmalade-and-toast");
+        let out = command.output().unwrap();
+        (out.status.code(), String::from_utf8_lossy(&out.stderr).into_owned())
+    };
+    let login = [
+        "session",
+        "login",
+        "shop",
+        "http://accounts.test/",
+        "--fill",
+        "textbox \"Email\"=env:ACCOUNTS_USER",
+        "--fill",
+        "textbox \"Password\"=env:ACCOUNTS_WORD",
+        "--until",
+        "Signed in as ada",
+    ];
+    let (code, said) = commis(&login);
+    assert_eq!(code, Some(0), "{said}");
+    daemon.home.recipe(
+        "orders",
+        "{version: 1, name: orders, task: List my orders, status: draft, source_url: 'http://accounts.test/', \
+         login: {site: accounts.test, stranger: refused}, \
+         request: {method: GET, url: 'http://accounts.test/api/orders', allowed_domains: [accounts.test]}, response: {type: json}}",
+    );
+    let section = || {
+        let page = daemon.look("/browser", &cookie);
+        assert!(!page.body.contains("marmalade"), "{}", page.body);
+        let html = scraper::Html::parse_document(&page.body);
+        let found = html.select(&scraper::Selector::parse("#logins").unwrap()).next().unwrap();
+        let uses = scraper::Selector::parse("a[href='/recipes/orders']").unwrap();
+        assert!(found.select(&uses).next().is_some(), "{}", found.html());
+        found.text().collect::<Vec<_>>().join(" ")
+    };
+    let listed = section();
+    for word in ["shop", "accounts.test", "orders", "sealed"] {
+        assert!(listed.contains(word), "{word}: {listed}");
+    }
+    // Another test web knows nobody: the login has ended there.
+    let (code, said) = commis(&["vault", "check", "shop"]);
+    assert_eq!(code, Some(1), "{said}");
+    let listed = section();
+    assert!(listed.contains("ended") && !listed.contains("sealed"), "{listed}");
 }

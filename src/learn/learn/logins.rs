@@ -59,13 +59,13 @@ fn is_of_page(name: &Name, login: &Login, url: &str) -> Result<()> {
 pub(super) async fn mount(login: Option<&Login>, context: &Context) -> Result<()> {
     let Some(it) = login else { return Ok(()) };
     it.reload()?;
-    context.mount(&it.held()).await.map(drop)
+    context.mount(&it.contents()).await.map(drop)
 }
 
 /// Writes back what requests of that context changed in the login.
 pub(super) async fn absorb(login: Option<&Login>, context: &Context) -> Result<()> {
     let Some(it) = login else { return Ok(()) };
-    it.absorb(&context.held(Some(it.held().url()), "context").await?).await
+    it.absorb(&context.held(Some(it.contents().url()), "context").await?).await
 }
 
 /// What the manifest says needs a login, and names none for, is not tried.

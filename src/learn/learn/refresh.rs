@@ -1,4 +1,5 @@
-//! How a site's pages renew a login, seen once: the page is opened with an access token that does not hold, and everything else kept.
+//! How a site's pages renew a login, seen once: the page is opened with an access token that does not hold, or without the cookie
+//! that stands for one, and everything else kept.
 //!
 //! A recording rarely holds the request, because the token of a fresh login is good. What the browser did is written back at once: the
 //! site may have spent the refresh token that the sealed login holds.
@@ -11,22 +12,27 @@ use url::Url;
 use super::{Run, Source};
 use crate::{by_hand, drive::plan};
 use commis_artifacts::{
-    payloads::{RecipeDraftMinimized, VerificationReport},
-    recording::SessionRecording,
+    payloads::{RecipeDraft, RecipeDraftMinimized, VerificationReport},
+    recording::{ResourceType, SessionRecording},
 };
 use commis_base::error::{Code, Error, Result};
-use commis_net::egress::site_of;
-use commis_recipe::model::{Slot, SlotSource, StorageArea, TransportKind};
+use commis_browser::Plan;
+use commis_net::egress::{SafeUrl, site_of};
+use commis_recipe::model::{RequestTemplate, Slot, SlotSource, StorageArea, TransportKind};
 use commis_redact::{
-    raw::{RawRecording, RawStored},
+    raw::{RawExchange, RawRecording, RawStored},
     redact,
 };
 use commis_runner::slots::stored_text;
 use commis_stages::replay_template;
+use commis_state::now_ms;
 use commis_vault::{Gives, Held, Item, Login, Refresh};
 
 /// A token's end is made another one: so many characters of it.
 const CHANGED: usize = 8;
+
+/// Pages that are opened without a cookie, at most.
+const MAX_COOKIES: usize = 2;
 
 /// A stored value, or a leaf of it.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -70,7 +76,7 @@ impl Run<'_> {
         let tokens: Vec<Place> = draft.slots.iter().filter_map(Place::of).collect();
         let logins = self.logins()?;
         let Some(login) = logins.first() else { return Ok(()) };
-        if tokens.is_empty() || login.held().refresh().is_some() {
+        if login.contents().refresh().is_some() {
             return Ok(());
         }
         let recording = self.recording()?;
@@ -79,26 +85,133 @@ impl Run<'_> {
             .origin()
             .ascii_serialization();
         login.reload()?;
-        let before = login.held();
-        let Some(blanked) = blanked(&before, &origin, &tokens) else { return Ok(()) };
         let found = if *by_hand { by_hand::steps(&recording)? } else { Vec::new() };
         let steps = if *by_hand { &found } else { steps };
         let plan = plan(self.task, url, steps, 0, self.cx)?;
-        self.cx.pacer.wait(&plan.url).await;
-        let mut context = self.cx.browser.context().await?;
-        context.mount(&blanked).await?;
-        // Steps may fail where the site logs out; what it renewed counts all the same.
-        let seen = context.record_told(&plan, &mut |_| (), || ()).await;
-        self.cx.pacer.ended(&plan.url).await;
-        let after = context.held(Some(before.url()), "context").await?;
-        keep(login, &after, &blanked, &origin, &tokens).await?;
-        let found = found_in(seen?, &recording, &blanked, &after, &origin, &tokens, self);
-        let Some(refresh) = found else { return Ok(()) };
+        let refresh = if tokens.is_empty() {
+            let chosen: RecipeDraft = self.done()?;
+            let asked = self.cx.policy.check(&recording.exchange(chosen.exchange)?.url)?;
+            let mut refresh = None;
+            for name in lapsing_cookies(&login.contents(), &asked) {
+                refresh = self.renewed_cookie(&plan, login, &origin, (&name, &asked)).await?;
+                if refresh.is_some() {
+                    break;
+                }
+            }
+            refresh
+        } else {
+            self.renewed_tokens(&plan, &recording, login, &origin, &tokens).await?
+        };
+        let Some(refresh) = refresh else { return Ok(()) };
         for it in &logins {
             it.set_refresh(refresh.clone())?;
         }
         Ok(())
     }
+
+    async fn renewed_tokens(
+        &self,
+        plan: &Plan,
+        recording: &SessionRecording,
+        login: &Login,
+        origin: &str,
+        tokens: &[Place],
+    ) -> Result<Option<Refresh>> {
+        let before = login.contents();
+        let Some(blanked) = blanked(&before, origin, tokens) else { return Ok(None) };
+        let (seen, after) = self.opened(plan, &blanked).await?;
+        keep(login, &after, &blanked, origin, tokens).await?;
+        Ok(found_in(seen?, recording, &blanked, &after, origin, tokens, self))
+    }
+
+    /// The page without one cookie. It has renewed the login where the recipe's own request was refused, a request then set the cookie,
+    /// and the recipe's request was answered: any session is set anew by sites that give one to strangers.
+    async fn renewed_cookie(
+        &self,
+        plan: &Plan,
+        login: &Login,
+        origin: &str,
+        (name, asked): (&str, &SafeUrl),
+    ) -> Result<Option<Refresh>> {
+        let lapsed = login.contents().without_cookie(name);
+        let (seen, after) = self.opened(plan, &lapsed).await?;
+        let Ok(raw) = seen else { return Ok(None) };
+        let Some(at) = cookie_renewal(&raw, name, asked) else { return Ok(None) };
+        login.absorb(&after).await?;
+        let Some((request, slots)) = self.template_of(raw, at, &lapsed, origin) else {
+            return Ok(None);
+        };
+        let is_stored = slots.iter().all(|it| matches!(it.from, SlotSource::Storage { .. }));
+        if !is_stored || site_of(&request.url) != lapsed.site() {
+            return Ok(None);
+        }
+        let (origin, cookies) = (origin.to_owned(), vec![name.to_owned()]);
+        Ok(Some(Refresh { origin, request, slots, gives: Vec::new(), cookies }))
+    }
+
+    /// What the browser did, opened with that login, and what it held then. Steps may fail where the site logs out.
+    async fn opened(&self, plan: &Plan, held: &Held) -> Result<(Result<RawRecording>, Held)> {
+        self.cx.pacer.wait(&plan.url).await;
+        let mut context = self.cx.browser.context().await?;
+        context.mount(held).await?;
+        let seen = context.record_told(plan, &mut |_| (), || ()).await;
+        self.cx.pacer.ended(&plan.url).await;
+        let after = context.held(Some(held.url()), "context").await?;
+        Ok((seen, after))
+    }
+
+    /// The request of an exchange, with slots for what the page had stored of `held` when it sent it.
+    fn template_of(
+        &self,
+        mut raw: RawRecording,
+        at: usize,
+        held: &Held,
+        origin: &str,
+    ) -> Option<(RequestTemplate, Vec<Slot>)> {
+        raw.page.url.clone_from(&raw.url);
+        raw.page.stored = held
+            .stored()
+            .iter()
+            .filter(|it| it.origin == origin)
+            .map(|it| RawStored { area: it.area, key: it.name.clone(), value: it.value.clone() })
+            .collect();
+        raw.secrets.extend(held.secrets());
+        let redacted = redact(raw, &self.cx.settings.redact);
+        replay_template(redacted.recording.exchanges.get(at)?)
+    }
+}
+
+/// Cookies without which a page is tried: such that only servers read and the recipe's request carries, where there is another one to
+/// renew them with.
+fn lapsing_cookies(held: &Held, asked: &SafeUrl) -> Vec<String> {
+    let now = now_ms();
+    let session = || held.cookies().iter().filter(|it| it.http_only && !it.is_over(now));
+    let names: Vec<String> =
+        session().filter(|it| it.goes_to(asked, now)).map(|it| it.name.clone()).collect();
+    if session().count() < 2 { Vec::new() } else { names.into_iter().take(MAX_COOKIES).collect() }
+}
+
+/// The exchange that set the cookie between a refusal of the request and its answer.
+fn cookie_renewal(raw: &RawRecording, name: &str, asked: &SafeUrl) -> Option<usize> {
+    let is_asked = |it: &RawExchange| {
+        it.url.origin() == asked.url().origin() && it.url.path() == asked.url().path()
+    };
+    let is_answered = |it: &RawExchange| it.status.is_some_and(|it| (200..300).contains(&it));
+    let refused = raw.exchanges.iter().position(|it| is_asked(it) && it.status == Some(401))?;
+    let answered = raw.exchanges.iter().rposition(|it| is_asked(it) && is_answered(it))?;
+    let sets = |it: &RawExchange| {
+        let set = it.response_headers.iter().filter(|it| it.0.eq_ignore_ascii_case("set-cookie"));
+        set.flat_map(|it| it.1.lines()).any(|it| {
+            let mut pair = it.split(';').next().unwrap_or_default().splitn(2, '=');
+            pair.next().is_some_and(|it| it.trim() == name)
+                && pair.next().is_some_and(|it| !it.trim().is_empty())
+        })
+    };
+    let between = raw.exchanges.get(refused + 1..answered)?;
+    let at = between
+        .iter()
+        .position(|it| is_answered(it) && sets(it) && it.resource_type != ResourceType::Document)?;
+    Some(refused + 1 + at)
 }
 
 /// Writes back what the browser's context changed, but for tokens that are the wrong ones still.
@@ -109,7 +222,7 @@ async fn keep(
     origin: &str,
     tokens: &[Place],
 ) -> Result<()> {
-    let own = login.held();
+    let own = login.contents();
     let back: Vec<Item> = tokens
         .iter()
         .filter(|it| it.text(after, origin) == it.text(blanked, origin))
@@ -149,7 +262,7 @@ fn other_token(token: &str) -> String {
 
 /// The request whose answer gave the tokens that the page stored in the place of the wrong ones.
 fn found_in(
-    mut raw: RawRecording,
+    raw: RawRecording,
     recording: &SessionRecording,
     blanked: &Held,
     after: &Held,
@@ -173,21 +286,13 @@ fn found_in(
         Some((at, answer, all))
     });
     let (at, answer, pointers) = found?;
-    // What the page had when it sent it.
-    raw.page.url.clone_from(&raw.url);
-    raw.page.stored = blanked
-        .stored()
-        .iter()
-        .filter(|it| it.origin == origin)
-        .map(|it| RawStored { area: it.area, key: it.name.clone(), value: it.value.clone() })
-        .collect();
-    raw.secrets.extend(blanked.secrets());
-    let redacted = redact(raw, &run.cx.settings.redact);
-    let exchange = redacted.recording.exchanges.get(at)?;
-    let (request, slots) = replay_template(exchange)?;
+    let asked = run.cx.policy.check(raw.exchanges[at].url.as_str()).ok()?;
+    let (request, slots) = run.template_of(raw, at, blanked, origin)?;
     let taken: Option<Vec<Place>> = slots.iter().map(Place::of).collect();
     let site = recording.login_site.as_deref();
-    let taken = taken.filter(|it| !it.is_empty() && Some(&*site_of(&request.url)) == site)?;
+    // A request that says whose login it renews by nothing else says it by a cookie.
+    let says_whose = !slots.is_empty() || blanked.cookie_header(&asked, now_ms()).is_some();
+    let taken = taken.filter(|_| says_whose && Some(&*site_of(&request.url)) == site)?;
     let mut gives: BTreeMap<Place, String> = tokens.iter().cloned().zip(pointers).collect();
     for it in taken {
         // A token that stays as it was is good for another time.
@@ -201,7 +306,7 @@ fn found_in(
         .into_iter()
         .map(|(Place { area, key, path }, from)| Gives { from, area, key, path })
         .collect();
-    Some(Refresh { origin: origin.to_owned(), request, slots, gives })
+    Some(Refresh { origin: origin.to_owned(), request, slots, gives, cookies: Vec::new() })
 }
 
 /// Where a text is a leaf of JSON.

@@ -1,10 +1,11 @@
-//! What the documents of a HAR let a reader choose: a word of a list or a link, and what the page sends for it.
+//! What the documents of a HAR let a reader choose: a word of a list, a link or a button, and what the page sends for it.
 //!
 //! A HAR tells no actions. Where a typed word stands in no request, and one document offers it beside others, it was chosen there.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use scraper::{ElementRef, Html, Selector};
+use serde_json::Value;
 use url::Url;
 
 use crate::{encode::decode_percent, raw::RawExchange, spelled::is_spelled};
@@ -32,6 +33,7 @@ pub fn choices(exchanges: &[RawExchange], typed: &BTreeMap<String, String>) -> V
         let html = Html::parse_document(&String::from_utf8_lossy(&bytes));
         found.extend(lists(&html));
         found.extend(words.iter().filter_map(|word| links(&html, &it.url, word)));
+        found.extend(words.iter().filter_map(|word| buttons(&html, word)));
     }
     let mut out = Vec::new();
     for (name, word) in typed.iter().filter(|it| words.contains(&it.1)) {
@@ -110,6 +112,38 @@ fn links(html: &Html, base: &Url, word: &str) -> Option<Control> {
     (!is_spelled(&control)).then_some(control)
 }
 
+/// The buttons and tabs beside the one with this text that carry another value in one `data-` attribute, or as their own value.
+fn buttons(html: &Html, word: &str) -> Option<Control> {
+    const KINDS: &str = "button,[role=tab],[role=button],[role=radio],[role=option],[role=menuitem],[role=menuitemradio]";
+    let all: Vec<ElementRef<'_>> = html.select(&Selector::parse(KINDS).ok()?).collect();
+    let own = *all.iter().find(|it| plain(&text(**it)) == plain(word))?;
+    let is_alike = |it: &ElementRef<'_>| {
+        it.value().name() == own.value().name() && it.attr("role") == own.attr("role")
+    };
+    let all: Vec<_> = all.into_iter().filter(is_alike).collect();
+    let near = all.iter().filter(|it| **it != own).map(|it| levels(own, *it)).min()?;
+    let beside = |it: &ElementRef<'_>| *it == own || levels(own, *it) == near;
+    let group: Vec<_> = all.into_iter().filter(beside).collect();
+    if !(2..=MAX_LINKS).contains(&group.len()) {
+        return None;
+    }
+    let key = own.value().attrs().map(|it| it.0).find(|key| {
+        let values: BTreeSet<_> =
+            group.iter().filter_map(|it| it.attr(key)).filter(|it| !it.is_empty()).collect();
+        (*key == "value" || key.starts_with("data-")) && values.len() == group.len()
+    })?;
+    let option = |it: ElementRef<'_>| {
+        Some(ControlOption { label: text(it), value: it.attr(key)?.to_owned() })
+    };
+    let control = Control {
+        kind: "button".to_owned(),
+        name: key.strip_prefix("data-").unwrap_or_default().to_owned(),
+        options: short(group.into_iter().filter_map(option)),
+        ..Control::default()
+    };
+    (!is_spelled(&control)).then_some(control)
+}
+
 struct Link<'a> {
     label: String,
     parts: Vec<Part>,
@@ -143,9 +177,30 @@ fn sent(it: &RawExchange) -> Vec<(String, String)> {
     let mut out: Vec<(String, String)> =
         parts(&it.url).into_iter().skip(1).map(|it| (it.name, it.value)).collect();
     if let Some(body) = it.request_body.as_deref() {
-        out.extend(url::form_urlencoded::parse(body).into_owned());
+        match serde_json::from_slice(body) {
+            Ok(json) => leaves("", &json, &mut out),
+            Err(_) => out.extend(url::form_urlencoded::parse(body).into_owned()),
+        }
     }
+    let mut inside = Vec::new();
+    for (name, value) in out.iter().filter(|it| it.1.starts_with(['{', '['])) {
+        if let Ok(json) = serde_json::from_str(value) {
+            leaves(name, &json, &mut inside);
+        }
+    }
+    out.extend(inside);
     out
+}
+
+/// Each value in JSON, by its own name.
+fn leaves(name: &str, json: &Value, out: &mut Vec<(String, String)>) {
+    match json {
+        Value::Object(fields) => fields.iter().for_each(|(name, it)| leaves(name, it, out)),
+        Value::Array(items) => items.iter().for_each(|it| leaves(name, it, out)),
+        Value::String(it) => out.push((name.to_owned(), it.clone())),
+        Value::Number(it) => out.push((name.to_owned(), it.to_string())),
+        _ => {}
+    }
 }
 
 fn sends(exchanges: &[RawExchange], name: &str, value: &str) -> bool {
@@ -209,6 +264,18 @@ mod tests {
         // It sent another value, or the word itself.
         assert!(recorded(page, "http://a.test/stats?year=2025&m=05", "Fév").is_none());
         assert!(recorded(page, "http://a.test/stats?m=F%C3%A9v", "Fév").is_none());
+    }
+
+    #[test]
+    fn buttons_that_carry_another_value() {
+        let page = "<button data-menu=1>Menu</button><div role=tablist><button role=tab data-key=a data-league=no>North league</button>\
+            <button role=tab data-key=a data-league=so>South league</button></div>";
+        let it = recorded(page, "http://a.test/rank?league=no", "North league").unwrap();
+        assert_eq!((it.name.as_str(), it.sent_for("South league")), ("league", Some("so")));
+        let inside = "http://a.test/q?variables=%7B%22f%22%3A%7B%22league%22%3A%22no%22%7D%7D";
+        assert!(recorded(page, inside, "North league").is_some());
+        assert!(recorded(page, "http://a.test/rank?league=so", "North league").is_none());
+        assert!(recorded(page, "http://a.test/rank?menu=1", "Menu").is_none());
     }
 
     #[test]

@@ -5,13 +5,13 @@ use crate::principal::{Need, Scope};
 use commis_base::error::{Code, Error, Result};
 use commis_learn::may_use;
 use commis_recipe::model::Recipe;
-use commis_vault::{Login, Name, Vault};
+use commis_vault::{Login, Name};
 
 /// The named login; without a name, the only one of the recipe's site that the token's scope names, where the recipe needs one.
 /// Fails with `FORBIDDEN` for a login that the scope does not name, with `LOGIN_REQUIRED` where there are several, with
 /// `PARAM_INVALID` for one that is not there, and as `may_use`.
 pub fn login(asked: &Asked, recipe: &Recipe, named: Option<&str>) -> Result<Option<Login>> {
-    let open = |name: &Name| Login::open(Vault::new(&asked.daemon.home), name);
+    let open = |name: &Name| asked.daemon.logins.get(name);
     let login = if let Some(name) = named {
         // Before anything is told of whether there is one.
         asked.who.must(Need::Login, Some(name)).map_err(|err| {

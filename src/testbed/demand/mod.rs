@@ -7,6 +7,7 @@
 pub mod acts;
 pub mod chains;
 pub mod feeds;
+pub mod further;
 pub mod members;
 pub mod public;
 pub mod scripts;
@@ -41,6 +42,8 @@ pub fn expected(site: &str, ask: &Ask, account: &str, world: &World) -> Option<V
         "shelfmark.test" => Some(members::loans(account)),
         "desk.test" => members::ticket(account, ask.number("number", 1, 9999)),
         "huddle.test" => members::rooms(account, text("workspace")),
+        "annex.test" => Some(further::shifts(account, ask.number("week", 1, 53))),
+        "granary.test" => Some(further::crates(account, text("hall"))),
         "shutterly.test" => Some(members::notices(account, text("kind"))),
         "quayside.test" => chains::sailings(text("from"), text("to"), text("date")),
         "frontrow.test" => Some(chains::entries(text("list"), ask.number("limit", 30, 30))),

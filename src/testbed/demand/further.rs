@@ -1,0 +1,112 @@
+//! Further sites whose data needs a login: `annex.test`, whose server asks for name and password itself, and `granary.test`, whose
+//! session is renewed by a cookie that goes to one address alone.
+
+use axum::http::StatusCode;
+use axum::response::Response;
+use base64::{Engine as _, engine::general_purpose::STANDARD};
+use serde_json::{Value, json};
+
+use super::{ACCOUNTS, LOGIN, account_of, admit, dice, open_session, page, password, rest, see};
+use crate::wire::{self, Ask};
+use crate::world::World;
+
+/// `annex.test`: shifts of a week. Name and password come with each request (RFC 7617); no cookie is set.
+pub fn annex(ask: &Ask, _: &World) -> Response {
+    let Some(account) = named(ask) else {
+        let refusal = wire::error(StatusCode::UNAUTHORIZED, "name and password are needed");
+        return wire::with(refusal, "www-authenticate", r#"Basic realm="annex""#);
+    };
+    match ask.route() {
+        ("GET", "/") => page(
+            "Annex",
+            r#"<h1>My shifts</h1><form id="ask"><label>Week <input id="week" inputmode="numeric"></label><button>Show shifts</button></form>
+<p id="status" role="status"></p><table><thead><tr><th>Day</th><th>Post</th><th>Hours</th></tr></thead><tbody id="shifts"></tbody></table>"#,
+            include_str!("../pages/demand/annex.js"),
+        ),
+        ("GET", "/shifts.json") => {
+            wire::json(&json!({ "shifts": shifts(account, ask.number("week", 1, 53)) }))
+        }
+        _ => rest(ask),
+    }
+}
+
+/// Whose name and password a request carries.
+fn named(ask: &Ask) -> Option<&'static str> {
+    let given = ask.header("authorization")?;
+    let basic = |it: &str| format!("Basic {}", STANDARD.encode(format!("{it}:{}", password(it))));
+    ACCOUNTS.into_iter().find(|it| given == basic(it))
+}
+
+/// What an account does in a week; the last of [`ACCOUNTS`] nothing.
+pub fn shifts(account: &str, week: u64) -> Value {
+    if !ACCOUNTS[..2].contains(&account) {
+        return json!([]);
+    }
+    let shift = |n: u64| {
+        let mut dice = dice("shift", &format!("{account} {week}"), n);
+        json!({ "day": dice.date(), "post": dice.title("gate"), "hours": dice.between(2, 9) })
+    };
+    (1..=5).map(shift).collect()
+}
+
+/// The cookies of `granary.test`, and what the second is kept under.
+const PASS: &str = "pass";
+const RENEWAL: &str = "renewal";
+const RENEWALS: &str = "renewal.granary.test";
+
+/// `granary.test`: crates of a hall. A refused request is renewed by a cookie that goes to `/session/renew` alone, good for one use.
+pub fn granary(ask: &Ask, world: &World) -> Response {
+    let account = account_of(ask, world, PASS);
+    match ask.route() {
+        ("GET", "/login") => page("Granary", LOGIN, ""),
+        ("POST", "/login") => match admit(&ask.form()) {
+            Some(account) => admitted(ask, world, account, see("/")),
+            None => page("Granary", LOGIN, ""),
+        },
+        ("GET", "/") => page(
+            "Granary",
+            r#"<h1>My crates</h1><form id="ask"><label>Hall <input id="hall"></label><button>Show crates</button></form>
+<p id="status" role="status"></p><table><thead><tr><th>Mark</th><th>Content</th><th>Weight</th></tr></thead><tbody id="crates"></tbody></table>"#,
+            include_str!("../pages/demand/granary.js"),
+        ),
+        ("POST", "/session/renew") => {
+            let renewal = ask.cookie(RENEWAL).unwrap_or_default();
+            match super::holder(RENEWALS, renewal, world) {
+                Some(account) => {
+                    world.close_session(&format!("{RENEWALS} {account}"), renewal);
+                    admitted(ask, world, account, wire::json(&json!({ "ok": true })))
+                }
+                None => wire::error(StatusCode::UNAUTHORIZED, "sign in"),
+            }
+        }
+        ("GET", "/crates.json") => match account {
+            Some(account) => {
+                let hall = ask.param("hall").unwrap_or_default();
+                wire::json(&json!({ "crates": crates(account, hall) }))
+            }
+            None => wire::error(StatusCode::UNAUTHORIZED, "session is over"),
+        },
+        _ => rest(ask),
+    }
+}
+
+/// The answer with both cookies of a new session.
+fn admitted(ask: &Ask, world: &World, account: &str, answer: Response) -> Response {
+    let pass = open_session(ask, world, account);
+    let renewal = world.open_session(&format!("{RENEWALS} {account}"));
+    let answer = wire::with(answer, "set-cookie", &format!("{PASS}={pass}; Path=/; HttpOnly"));
+    let renewal = format!("{RENEWAL}={renewal}; Path=/session/renew; HttpOnly");
+    wire::with(answer, "set-cookie", &renewal)
+}
+
+/// What an account keeps in a hall.
+pub fn crates(account: &str, hall: &str) -> Value {
+    if !ACCOUNTS[..2].contains(&account) {
+        return json!([]);
+    }
+    let crate_of = |n: u64| {
+        let mut dice = dice("crate", &format!("{account} {hall}"), n);
+        json!({ "mark": format!("{}-{}", dice.pick(&["KL", "MR", "TS"]), dice.between(100, 999)), "content": dice.title("spare"), "weight": dice.between(5, 400) })
+    };
+    (1..=6).map(crate_of).collect()
+}
