@@ -9,7 +9,8 @@ pub mod analyze;
 pub mod baseline;
 pub mod chain;
 mod chained;
-mod doubts;
+mod dates;
+pub mod doubts;
 mod extraction;
 #[cfg(any(test, feature = "test-support"))]
 pub mod fixtures;
@@ -34,6 +35,7 @@ mod refutation;
 mod relevance;
 mod repeat;
 mod request;
+mod rivals;
 mod seen;
 pub mod select;
 pub mod signals;

@@ -53,6 +53,8 @@ const VERBS: &[&[&str]] = &[
 /// The groups above that stand for nothing but "give me", and the one that asks for a number.
 const PLAIN_VERBS: usize = 2;
 const COUNTING: usize = 3;
+/// What is asked for is one number.
+const AMOUNTS: &[&str] = &["price", "cost", "worth"];
 
 const MONTHS: &[&str] = &[
     "january",
@@ -212,7 +214,7 @@ impl Terms {
                 group.iter().map(|it| stem(it, &stemmer)).collect()
             };
             let group = VERBS.iter().position(|it| stems(it).contains(&word));
-            counts |= group == Some(COUNTING);
+            counts |= group == Some(COUNTING) || AMOUNTS.contains(&plain.as_str());
             let is_name = plain.bytes().any(|it| it.is_ascii_digit())
                 || i > 0 && raw.chars().next().is_some_and(char::is_uppercase)
                 || typed.contains(&word);
