@@ -28,7 +28,7 @@ pub const WEIGHTS: &[(&str, i32)] = &[
     // What the person did and saw.
     ("typed_in_request", 2050),
     ("visible_on_page", 660),
-    ("shown_share", 1110),
+    ("shown_share", 2200),
     ("follows_input", 520),
     ("echoes_input", 650),
     ("after_action", 840),
@@ -102,11 +102,11 @@ pub const WEIGHTS: &[(&str, i32)] = &[
 /// Share of a fragment's text that a list must hold for the fragment to be one.
 const LIST_BP: u32 = 8000;
 
-/// The weight of there being no data request at all, against which every candidate stands; as fitted 7,330, and by 300 more than that,
-/// since a choice that is wrong costs more than one that a person makes.
-pub const NOTHING: i32 = 7630;
-/// What is added to it where something was typed: a request that carries that may be another than the one that was meant.
-pub const NOTHING_TYPED: i32 = 960;
+/// The weight of there being no data request at all, against which every candidate stands; by 440 more than fitted, since where nobody
+/// typed anything a wrong choice is told from a right one by words alone.
+pub const NOTHING: i32 = 7770;
+/// What is added to it where something was typed, as fitted: a request that carries that may be another than the one that was meant.
+pub const NOTHING_TYPED: i32 = 520;
 
 /// Calls every page makes for itself, whatever the task is.
 const HOUSEKEEPING_WORDS: &[&str] = &[
