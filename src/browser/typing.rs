@@ -22,8 +22,8 @@ use commis_base::error::Result;
 const PATIENCE: Duration = Duration::from_secs(5);
 /// Halves of keys that are sent before the first of them was answered.
 const AHEAD: usize = 64;
-/// What a page does to a value by a timer is most often done by then, milliseconds.
-const REACTS: u64 = 60;
+/// What a page does to a value by a timer is most often done by then.
+const REACTS: Duration = Duration::from_millis(60);
 /// What is asked for at once has begun by then, on a page that is not busy.
 const SETTLES: Duration = Duration::from_millis(500);
 /// An editor has drawn what it was given by then.
@@ -72,9 +72,9 @@ const PREPARE: &str = "function (value) {
   const content = 'value' in this ? this.value : this.textContent;
   return (edits ? 'editor ' : '') + (content ? 'filled' : 'empty');
 }";
-/// What stands in a field; of an editor what it shows, which may be a part. With `wait`, once what the keys set off at once has begun
-/// and no timer of the page is due within so many milliseconds: a browser's idle time ends where one is, and lasts 50 at most.
-const HELD: &str = "function (max, wait) {
+/// What stands in a field; of an editor what it shows, which may be a part. With `turn`, once what the keys set off at once has begun; a
+/// page that is not drawn has no frames.
+const HELD: &str = "function (max, turn) {
   const lost = globalThis.commisTyping?.end() ?? 0;
   const read = () => {
     const field = 'value' in this && typeof this.value === 'string';
@@ -86,16 +86,10 @@ const HELD: &str = "function (max, wait) {
       bad: this.validity?.badInput === true, most: field && this.maxLength >= 0 && this.maxLength < 100000 ? this.maxLength : null,
     };
   };
-  if (!wait) return read();
+  if (!turn) return read();
   return new Promise(done => {
-    const until = performance.now() + wait;
-    const end = setTimeout(() => done(read()), wait);
-    const look = idle => {
-      if (idle.timeRemaining() + 2 < Math.min(45, until - performance.now())) return void requestIdleCallback(look);
-      clearTimeout(end);
-      done(read());
-    };
-    requestAnimationFrame(() => setTimeout(() => requestIdleCallback(look), 0));
+    const late = setTimeout(() => done(read()), 60);
+    requestAnimationFrame(() => setTimeout(() => { clearTimeout(late); done(read()); }, 0));
   });
 }";
 /// Gives an editor a text as a paste does; whether it took it.
@@ -128,6 +122,9 @@ pub struct FieldContent {
     /// What the keys set off at once has begun.
     #[serde(skip)]
     pub settled: bool,
+    /// Scripts listen to it: what they do a moment later is done by then.
+    #[serde(skip)]
+    pub reacts_until: Option<Instant>,
 }
 
 impl FieldContent {
@@ -168,12 +165,14 @@ pub async fn fill(
     settle: bool,
 ) -> Result<FieldContent> {
     let Found { session, world, backend, .. } = found;
-    let object = lookup::resolve(shared, session, *world, *backend).await?;
-    let object = object.ok_or_else(|| step.lost())?;
+    let resolved = lookup::resolve(shared, session, *world, *backend);
+    let (object, heard) = tokio::join!(resolved, Heard::ask(shared, found));
+    let object = object?.ok_or_else(|| step.lost())?;
     held::may_type(shared, session).await?;
     let scroll = json!({ "backendNodeId": backend });
     shared.cdp.post(Some(session), "DOM.scrollIntoViewIfNeeded", scroll);
     let prepared = prepare(shared, session, &object, value).await?;
+    let heard = heard.read().await;
     let backspace = || keys::named("Backspace");
     match &*prepared {
         "chosen" => {}
@@ -197,14 +196,16 @@ pub async fn fill(
             );
         }
     }
-    // A page that has gone on holds nothing any more, and one that is busy is not waited for.
-    let wait = if settle { REACTS } else { 0 };
-    let arguments = [MAX_HELD.into(), wait.into()];
+    // A page that has gone on holds nothing any more, and one that is busy is not waited for. What listens has its time from here on.
+    let since = Instant::now();
+    let turn = settle && !heard;
+    let arguments = [MAX_HELD.into(), turn.into()];
     let held = page::call_on_object(&shared.cdp, session, &object, HELD, &arguments);
-    Ok(match tokio::time::timeout(SETTLES, held).await {
-        Ok(Ok(it)) => FieldContent { settled: settle, ..it },
+    let held = match tokio::time::timeout(SETTLES, held).await {
+        Ok(Ok(it)) => FieldContent { settled: turn, ..it },
         _ => FieldContent { text: value.to_owned(), ..FieldContent::default() },
-    })
+    };
+    Ok(FieldContent { reacts_until: heard.then(|| since + REACTS), ..held })
 }
 
 /// What stands in a field that was filled; `None` where the page has gone on.
@@ -215,7 +216,7 @@ pub async fn read_field(shared: &Shared, found: &Found) -> Option<FieldContent> 
 }
 
 async fn held_in(shared: &Shared, session: &str, object: &str) -> Option<FieldContent> {
-    page::call_on_object(&shared.cdp, session, object, HELD, &[MAX_HELD.into(), 0.into()])
+    page::call_on_object(&shared.cdp, session, object, HELD, &[MAX_HELD.into(), false.into()])
         .await
         .ok()
 }
@@ -323,6 +324,43 @@ async fn edited_by_context(
         }
     }
     Ok(out)
+}
+
+/// Whether scripts of the page listen to a field: what they make of a value may come a moment later.
+struct Heard(Option<Reply>);
+
+impl Heard {
+    /// Asks for it in the page's own world, whose listeners they are; nothing of it is called.
+    async fn ask(shared: &Shared, Found { session, backend, .. }: &Found) -> Self {
+        #[derive(Deserialize)]
+        struct Resolved {
+            object: page::Remote,
+        }
+        let params = json!({ "backendNodeId": backend, "objectGroup": page::OBJECTS });
+        let reply = shared.cdp.send(Some(session), "DOM.resolveNode", params);
+        let object = reply.read::<Resolved>(PATIENCE).await.ok().and_then(|it| it.object.object_id);
+        let listeners = |it: String| {
+            let params = json!({ "objectId": it });
+            shared.cdp.send(Some(session), "DOMDebugger.getEventListeners", params)
+        };
+        Self(object.map(listeners))
+    }
+
+    async fn read(self) -> bool {
+        #[derive(Deserialize)]
+        struct Listeners {
+            listeners: Vec<Listener>,
+        }
+        #[derive(Deserialize)]
+        struct Listener {
+            #[serde(rename = "type")]
+            kind: String,
+        }
+        let Some(reply) = self.0 else { return false };
+        let all = reply.read::<Listeners>(PATIENCE).await.map(|it| it.listeners);
+        let kinds = ["input", "beforeinput", "change", "keydown", "keypress", "keyup", "paste"];
+        all.is_ok_and(|all| all.iter().any(|it| kinds.contains(&&*it.kind)))
+    }
 }
 
 /// Types where the focus is, key by key.

@@ -227,6 +227,9 @@ impl Desk {
         let reacts = !held.settled || effect.dom_changed || !effect.requests.is_empty();
         if effect.navigated.is_none() && reacts {
             // What the page made of it in the meantime.
+            if let Some(until) = held.reacts_until {
+                tokio::time::sleep_until(until.into()).await;
+            }
             held = typing::read_field(&shared, &meant.found).await.unwrap_or(held);
         }
         let list = matches!(&*kind, "select-one" | "select-multiple");
