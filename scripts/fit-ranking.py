@@ -7,11 +7,11 @@
     scripts/fit-ranking.py /tmp/corpus.jsonl /tmp/realworld.jsonl /tmp/realworld2.jsonl        # needs numpy and scipy
 
 The model is a softmax over a session's candidates and "none of them": each candidate's logit is the weighted sum of its shares,
-that of "none" is one constant. Weights keep the sign that their meaning gives them and are held small by a ridge. The
-cross-validation leaves out whole sites, never single cases. Doubts (rank.rs) are not modelled, but for one: where something was
-typed, a candidate that does not carry it is not chosen.
+that of "none" is one constant, and another where something was typed. Weights keep the sign that their meaning gives them and are
+held small by a ridge. The cross-validation leaves out whole sites, never single cases. What stops a choice however sure it is
+(doubts.rs, analyze.rs) is read from the samples.
 
-What is fixed is not fitted: signals of the field (telemetry, what a cache-buster is) and those that only say how a recording
+What is fixed is not fitted: signals of the field (telemetry), of the page (what it showed), and those that only say how a recording
 was made (latency, initiator).
 """
 import collections
@@ -23,14 +23,13 @@ import sys
 import numpy
 from scipy.optimize import minimize
 
-POSITIVE = """content_type echoes_input has_list json_richness task_host task_keys task_values typed_in_request visible_on_page
-    shown_share follows_input same_site only_on_site body_task_overlap url_task_overlap words_in_request words_in_keys
-    words_in_answer words_anywhere tail_named tail_covered abbreviated dates_in_request dates_in_answer pairs_in_answer
-    answer_values""".split()
-NEGATIVE = """lost_body suggestion_path other_collection typed_missing tail_unnamed part_beside record_for_list unasked_values few_values further_page
-    hands_out_token error_answer tracker_path""".split()
-FIXED = dict(telemetry=-5.0, housekeeping_path=-0.5, housekeeping_answer=-0.3, static_path=-0.1, cache_buster=-0.05,
-             after_action=0.5, resource_type=0.5, url_result_overlap=0.5)
+POSITIVE = """content_type echoes_input has_list json_richness task_keys task_values typed_in_request visible_on_page
+    follows_input same_site words_in_keys tail_named tail_covered abbreviated dates_in_request dates_in_answer pairs_in_answer
+    answer_values after_action resource_type names_in_request names_in_answer things_in_answer words_lead values_lead tail_early""".split()
+NEGATIVE = """lost_body suggestion_path other_collection typed_missing tail_unnamed part_beside unasked_values further_page hands_out_token
+    error_answer tracker_path housekeeping_path housekeeping_answer crowded_site other_dates refused_lead no_list head_missing
+    value_missing other_search""".split()
+FIXED = dict(telemetry=-5.0, shown_share=2.2, holds_items=4.5, lacks_items=-4.5, left_behind=-3.0)
 NAMES = POSITIVE + NEGATIVE
 SIGN = numpy.array([1.0] * len(POSITIVE) + [-1.0] * len(NEGATIVE))
 RIDGE = 0.02
@@ -45,7 +44,7 @@ class Case:
         self.shares = numpy.array([[share(row, name) for name in NAMES] for row in rows])
         self.fixed = numpy.array([sum(share(row, name) * it for name, it in FIXED.items()) for row in rows])
         self.right = numpy.array([row["right"] for row in rows])
-        self.carries = numpy.array([share(row, "typed_in_request") > 0 for row in rows])
+        self.stopped = numpy.array([bool(row["stops"]) for row in rows])
         self.endpoints = [row["endpoint"] for row in rows]
 
 
@@ -64,11 +63,15 @@ def read(paths):
     return out
 
 
+def nothing(parameters, case):
+    return parameters[-2] + parameters[-1] * case.typed
+
+
 def loss(parameters, cases):
-    size, nothing = numpy.exp(parameters[:-1]), parameters[-1]
+    size = numpy.exp(parameters[:-2])
     total, gradient = 0.0, numpy.zeros(len(parameters))
     for case in cases:
-        logits = numpy.concatenate([case.shares @ (size * SIGN) + case.fixed, [nothing]])
+        logits = numpy.concatenate([case.shares @ (size * SIGN) + case.fixed, [nothing(parameters, case)]])
         chance = numpy.exp(logits - logits.max())
         chance /= chance.sum()
         good = numpy.concatenate([case.right, [not case.recipeable]])
@@ -77,23 +80,24 @@ def loss(parameters, cases):
         among = chance * good
         total -= numpy.log(among.sum() + 1e-300)
         error = chance - among / among.sum()
-        gradient[:-1] += (error[:-1] @ case.shares) * size * SIGN
-        gradient[-1] += error[-1]
+        gradient[:-2] += (error[:-1] @ case.shares) * size * SIGN
+        gradient[-2] += error[-1]
+        gradient[-1] += error[-1] * case.typed
     n, k = len(cases), len(NAMES)
     gradient /= n
-    gradient[:-1] += 2 * RIDGE * size**2 / k
+    gradient[:-2] += 2 * RIDGE * size**2 / k
     return total / n + RIDGE * (size**2).sum() / k, gradient
 
 
 def fit(cases):
-    start = numpy.concatenate([numpy.zeros(len(NAMES)), [3.0]])
-    bounds = [(-4, 2.2)] * len(NAMES) + [(-5, 15)]
+    start = numpy.concatenate([numpy.full(len(NAMES), -0.5), [3.0, 0.0]])
+    bounds = [(-5, 2.2)] * len(NAMES) + [(-5, 15), (-6, 6)]
     return minimize(loss, start, args=(cases,), jac=True, method="L-BFGS-B", bounds=bounds).x
 
 
 def judge(parameters, case):
     """Confidence of the best endpoint, and whether it and any of the best eight are right."""
-    logits = case.shares @ (numpy.exp(parameters[:-1]) * SIGN) + case.fixed
+    logits = case.shares @ (numpy.exp(parameters[:-2]) * SIGN) + case.fixed
     best = {}
     for i, endpoint in enumerate(case.endpoints):
         if endpoint not in best or logits[i] >= logits[best[endpoint]]:
@@ -101,9 +105,9 @@ def judge(parameters, case):
     order = sorted(best.values(), key=lambda i: -logits[i])
     if not order:
         return 0.0, False, False
-    all_logits = numpy.concatenate([logits[order], [parameters[-1]]])
+    all_logits = numpy.concatenate([logits[order], [nothing(parameters, case)]])
     chance = numpy.exp(all_logits - all_logits.max())
-    sure = chance[0] / chance.sum() if not case.typed or case.carries[order[0]] else 0.0
+    sure = 0.0 if case.stopped[order[0]] else chance[0] / chance.sum()
     return sure, bool(case.right[order[0]]), bool(case.right[order[:8]].any())
 
 
@@ -124,9 +128,9 @@ def show(name, results, cases):
 def main():
     cases = read(sys.argv[1:])
     parameters = fit(cases)
-    for name, it in zip(NAMES, numpy.exp(parameters[:-1]) * SIGN):
+    for name, it in zip(NAMES, numpy.exp(parameters[:-2]) * SIGN):
         print(f'    ("{name}", {round(float(it) * 1000)}),')
-    print(f"    NOTHING = {round(float(parameters[-1]) * 1000)}")
+    print(f"    NOTHING = {round(float(parameters[-2]) * 1000)}, NOTHING_TYPED = {round(float(parameters[-1]) * 1000)}")
     show("fitted", {(it.id, it.group): judge(parameters, it) for it in cases}, cases)
     sites = sorted({it.site for it in cases})
     random.Random(1).shuffle(sites)

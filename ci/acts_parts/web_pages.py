@@ -9,10 +9,13 @@ import threading
 import urllib.parse
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-PACKAGES = """@dnd-kit/core@6.3.1 @emotion/react@11.14.0 @emotion/styled@11.14.1 @headlessui/react@2.2.10 @material/web@2.5.0
-@mui/material@9.5.0 @mui/x-date-pickers@9.17.0 @radix-ui/react-select@2.4.1 @shoelace-style/shoelace@2.20.1 @tiptap/core@^3
-@tiptap/pm@^3 @tiptap/starter-kit@^3 ag-grid-community@^34 dayjs@1.11.23 esbuild@0.28.2 flatpickr@4.6.13 konva@^10 leaflet@^1.9
-react@18.3.1 react-day-picker@10.0.2 react-dom@18.3.1 react-select@5.10.2 react-window@1.8.11 sortablejs@1.15.7 swiper@^12
+PACKAGES = """@atlaskit/pragmatic-drag-and-drop@^1.7 @codemirror/lang-javascript@^6 @dnd-kit/core@6.3.1 @emotion/react@11.14.0 @emotion/styled@11.14.1
+@headlessui/react@2.2.10 @hello-pangea/dnd@^18 @lexical/plain-text@^0.35 @lexical/react@^0.35 @material/web@2.5.0 @mui/material@9.5.0
+@mui/x-date-pickers@9.17.0 @radix-ui/react-select@2.4.1 @shoelace-style/shoelace@2.20.1 @tanstack/react-virtual@^3 @tiptap/core@^3
+@tiptap/pm@^3 @tiptap/starter-kit@^3 @vaadin/combo-box@^25 @vaadin/date-picker@^25 @yaireo/tagify@^4 ag-grid-community@^34
+air-datepicker@^3 chart.js@^4 choices.js@^11 cmdk@^1 codemirror@^6 dayjs@1.11.23 esbuild@0.28.2 fabric@^7 flatpickr@4.6.13
+gridstack@^12 imask@^7 konva@^10 leaflet@^1.9 lexical@^0.35 nouislider@^15 quill@^2 react@18.3.1 react-day-picker@10.0.2
+react-dom@18.3.1 react-select@5.10.2 react-virtuoso@^4 react-window@1.8.11 sortablejs@1.15.7 swiper@^12 tabulator-tables@^6
 tom-select@^2""".split()
 DID = "window.did = what => fetch('/did', { method: 'POST', body: what, keepalive: true });"
 
@@ -46,7 +49,8 @@ LISTS = """<label>Tags <select id=t multiple><option value=r selected>Red<option
 <script>t.onchange = () => did('tags ' + Array.from(t.selectedOptions, it => it.value)); p.onclick = () => { p.ariaPressed = p.ariaPressed !== 'true'; did('mute ' + p.ariaPressed); };</script>"""
 # Pages without a library, and those of one bundle: what stands in them besides.
 PLAIN = {"moves": MOVES, "slides": SLIDES, "busy": BUSY, "swaps": SWAPS, "native": NATIVE, "framed": FRAMED, "inner": INNER, "sticky": STICKY, "shadow": SHADOW, "panes": PANES, "lists": LISTS}
-BUNDLED = {"tiptap": "<button id=save>Save</button>"}
+SAVE = "<button id=save>Save</button>"
+BUNDLED = {"tiptap": SAVE, "code": SAVE, "quill": SAVE + "<button id=html>Style</button>", "lexical": SAVE}
 
 
 def bundled(out):

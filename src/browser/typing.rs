@@ -24,6 +24,8 @@ const PATIENCE: Duration = Duration::from_secs(5);
 const AHEAD: usize = 64;
 /// What a page does to a value by a timer is most often done by then.
 const REACTS: Duration = Duration::from_millis(60);
+/// What is asked for at once has begun by then, on a page that is not busy.
+const SETTLES: Duration = Duration::from_millis(500);
 /// An editor has drawn what it was given by then.
 const DRAWN: Duration = Duration::from_millis(80);
 /// Makes an element ready to be typed into, its content selected. For fields that browsers show widgets of their own for, it chooses
@@ -70,17 +72,25 @@ const PREPARE: &str = "function (value) {
   const content = 'value' in this ? this.value : this.textContent;
   return (edits ? 'editor ' : '') + (content ? 'filled' : 'empty');
 }";
-/// What stands in a field; of an editor what it shows, which may be a part.
-const HELD: &str = "function (max) {
+/// What stands in a field; of an editor what it shows, which may be a part. With `turn`, once what the keys set off at once has begun; a
+/// page that is not drawn has no frames.
+const HELD: &str = "function (max, turn) {
   const lost = globalThis.commisTyping?.end() ?? 0;
-  const field = 'value' in this && typeof this.value === 'string';
-  let part = !!this.editContext;
-  if (!field) for (let it = this; it; it = it.parentElement ?? it.getRootNode().host) part ||= it.scrollHeight > it.clientHeight + 1 && /auto|scroll/.test(getComputedStyle(it).overflowY);
-  const text = field ? this.value : this.editContext ? this.editContext.text || this.textContent : this.innerText ?? this.textContent ?? '';
-  return {
-    text: String(text).slice(0, max).toWellFormed(), editor: !field, part, lost, gone: !this.isConnected,
-    bad: this.validity?.badInput === true, most: field && this.maxLength >= 0 && this.maxLength < 100000 ? this.maxLength : null,
+  const read = () => {
+    const field = 'value' in this && typeof this.value === 'string';
+    let part = !!this.editContext;
+    if (!field) for (let it = this; it; it = it.parentElement ?? it.getRootNode().host) part ||= it.scrollHeight > it.clientHeight + 1 && /auto|scroll/.test(getComputedStyle(it).overflowY);
+    const text = field ? this.value : this.editContext ? this.editContext.text || this.textContent : this.innerText ?? this.textContent ?? '';
+    return {
+      text: String(text).slice(0, max).toWellFormed(), editor: !field, part, lost, gone: !this.isConnected,
+      bad: this.validity?.badInput === true, most: field && this.maxLength >= 0 && this.maxLength < 100000 ? this.maxLength : null,
+    };
   };
+  if (!turn) return read();
+  return new Promise(done => {
+    const late = setTimeout(() => done(read()), 60);
+    requestAnimationFrame(() => setTimeout(() => { clearTimeout(late); done(read()); }, 0));
+  });
 }";
 /// Gives an editor a text as a paste does; whether it took it.
 const PASTE: &str = "function (text) {
@@ -109,6 +119,9 @@ pub struct FieldContent {
     pub bad: bool,
     /// Characters that it takes at most.
     pub most: Option<u32>,
+    /// What the keys set off at once has begun.
+    #[serde(skip)]
+    pub settled: bool,
     /// Scripts listen to it: what they do a moment later is done by then.
     #[serde(skip)]
     pub reacts_until: Option<Instant>,
@@ -142,12 +155,14 @@ enum Way {
     Keys,
 }
 
-/// Empties the field and types; what stands in it then. Fails with `STEP_FAILED` where that is no field.
+/// Empties the field and types; what stands in it then, with `settle` once the page has made of it what it makes at once. Fails with
+/// `STEP_FAILED` where that is no field.
 pub async fn fill(
     shared: &Shared,
     step: &Step,
     found: &Found,
     value: &str,
+    settle: bool,
 ) -> Result<FieldContent> {
     let Found { session, world, backend, .. } = found;
     let resolved = lookup::resolve(shared, session, *world, *backend);
@@ -181,11 +196,15 @@ pub async fn fill(
             );
         }
     }
-    // A page that has gone on holds nothing any more.
+    // A page that has gone on holds nothing any more, and one that is busy is not waited for. What listens has its time from here on.
     let since = Instant::now();
-    let held = held_in(shared, session, &object).await;
-    let held =
-        held.unwrap_or_else(|| FieldContent { text: value.to_owned(), ..FieldContent::default() });
+    let turn = settle && !heard;
+    let arguments = [MAX_HELD.into(), turn.into()];
+    let held = page::call_on_object(&shared.cdp, session, &object, HELD, &arguments);
+    let held = match tokio::time::timeout(SETTLES, held).await {
+        Ok(Ok(it)) => FieldContent { settled: turn, ..it },
+        _ => FieldContent { text: value.to_owned(), ..FieldContent::default() },
+    };
     Ok(FieldContent { reacts_until: heard.then(|| since + REACTS), ..held })
 }
 
@@ -197,7 +216,9 @@ pub async fn read_field(shared: &Shared, found: &Found) -> Option<FieldContent> 
 }
 
 async fn held_in(shared: &Shared, session: &str, object: &str) -> Option<FieldContent> {
-    page::call_on_object(&shared.cdp, session, object, HELD, &[MAX_HELD.into()]).await.ok()
+    page::call_on_object(&shared.cdp, session, object, HELD, &[MAX_HELD.into(), false.into()])
+        .await
+        .ok()
 }
 
 async fn prepare(shared: &Shared, session: &str, object: &str, value: &str) -> Result<String> {

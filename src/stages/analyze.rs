@@ -21,7 +21,7 @@ use commis_recipe::model::ResponseSpec;
 /// A candidate of this confidence is looked at for a change it made, basis points.
 const MUTATION_BP: u32 = 1000;
 /// What the page showed ties an answer to a task without words, basis points of the score: 70 per cent of the signal in full.
-const MUCH_VISIBLE_BP: i32 = 270;
+const MUCH_VISIBLE_BP: i32 = 137;
 /// A best candidate of this confidence leaves no doubt about the others.
 const SETTLED_BP: u32 = 6000;
 
@@ -123,7 +123,7 @@ pub(super) fn bound_to_task(it: &Candidate, recording: &SessionRecording) -> boo
     if !recording.typed.is_empty() {
         return carries(it);
     }
-    // As rank scales it: at most about 400 basis points.
+    // As rank scales it: at most about 200 basis points.
     share(it, "visible_on_page") >= MUCH_VISIBLE_BP
         || [
             "url_task_overlap",

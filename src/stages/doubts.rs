@@ -54,15 +54,21 @@ impl Doubt {
     }
 }
 
-/// Every doubt about the best candidate, gravest first. None where it alone followed the input of a second recording.
-pub fn doubts(ranked: &[(Candidate, Scored<'_>)], recording: &SessionRecording) -> Vec<Doubt> {
-    let Some((top, others)) = ranked.split_first() else { return Vec::new() };
+/// Every doubt about choosing the candidate `at` this place, gravest first. None where it alone followed the input of a second
+/// recording.
+pub fn doubts(
+    ranked: &[(Candidate, Scored<'_>)],
+    at: usize,
+    recording: &SessionRecording,
+) -> Vec<Doubt> {
+    let Some(top) = ranked.get(at) else { return Vec::new() };
+    let others: Vec<_> = ranked.iter().filter(|it| it.0.exchange != top.0.exchange).collect();
     let follows = |it: &Scored<'_>| share(it, "follows_input") > 0;
     if follows(&top.1) && !others.iter().any(|it| follows(&it.1)) {
         return Vec::new();
     }
     let terms = Terms::new(&recording.task, &[]);
-    let mut out = asked_for_something_else(top, others, recording, &terms);
+    let mut out = asked_for_something_else(top, &others, recording, &terms);
     out.extend(no_data(&top.1, recording, &terms));
     out.extend(got_nothing(&top.1, recording, &terms).map(|it| Doubt::new("refused_before", it)));
     out
@@ -74,24 +80,12 @@ fn share(it: &Scored<'_>, name: &str) -> i32 {
 
 fn asked_for_something_else(
     top: &(Candidate, Scored<'_>),
-    others: &[(Candidate, Scored<'_>)],
+    others: &[&(Candidate, Scored<'_>)],
     recording: &SessionRecording,
     terms: &Terms,
 ) -> Vec<Doubt> {
     let mut out = Vec::new();
     let typed = !recording.typed.is_empty();
-    if !typed && let Some(value) = lost_value(top.1.exchange, &recording.task) {
-        out.push(Doubt::new(
-            "value_missing",
-            format!("neither it nor its answer holds `{value}`, which the task names"),
-        ));
-    }
-    if !typed && let Some(query) = searched_for(top.1.exchange, &recording.task) {
-        out.push(Doubt::new(
-            "other_search",
-            format!("it searches for `{query}`, which the task does not name"),
-        ));
-    }
     if !typed
         && let Some((kind, other)) = value_of_another_kind(&top.1.exchange.url, &recording.task)
     {
@@ -161,13 +155,6 @@ fn no_data(top: &Scored<'_>, recording: &SessionRecording, terms: &Terms) -> Vec
     }
     let shown = share(top, "shown_share") > 0 || share(top, "visible_on_page") >= SHOWN;
     let counts = terms.counts();
-    let one = asks_for_one(&recording.task);
-    if !shown && !counts && !one && share(top, "has_list") == 0 && measures.listings.is_empty() {
-        out.push(Doubt::new(
-            "no_list",
-            "its answer holds no list, and no page showed anything of it",
-        ));
-    }
     if !shown && !counts && has_only_what_stands_beside(&measures.lists, &recording.task) {
         out.push(Doubt::new(
             "lists_beside",
@@ -211,7 +198,7 @@ fn is_page_for_data(exchange: &Exchange) -> bool {
 }
 
 /// A word of the task that can only be a value (a digit, marks within, all capitals), and that stands nowhere.
-fn lost_value<'t>(exchange: &Exchange, task: &'t str) -> Option<&'t str> {
+pub fn lost_value<'t>(exchange: &Exchange, task: &'t str) -> Option<&'t str> {
     if exchange.body_status != BodyStatus::Captured {
         return None;
     }
@@ -226,7 +213,9 @@ fn lost_value<'t>(exchange: &Exchange, task: &'t str) -> Option<&'t str> {
         it.len() >= 3
             && !it.contains('.')
             && (it.bytes().any(|b| b.is_ascii_digit())
-                || it.contains(['-', '/', '_'])
+                || it.contains(['/', '_'])
+                // `guest-starred` is a word of two.
+                || it.contains('-') && it.bytes().any(|b| b.is_ascii_uppercase())
                 || it.bytes().all(|b| b.is_ascii_uppercase()))
     };
     let parts = |it: &str| -> Vec<String> {
@@ -244,7 +233,7 @@ fn lost_value<'t>(exchange: &Exchange, task: &'t str) -> Option<&'t str> {
 }
 
 /// What the request searches for, where no word of it stands in the task.
-fn searched_for(exchange: &Exchange, task: &str) -> Option<String> {
+pub fn searched_for(exchange: &Exchange, task: &str) -> Option<String> {
     let task = task.to_lowercase();
     let is_other = |name: &str, value: &str| {
         let value = value.to_lowercase();

@@ -9,8 +9,9 @@ pub mod analyze;
 pub mod baseline;
 pub mod chain;
 mod chained;
+mod dates;
 mod detail;
-mod doubts;
+pub mod doubts;
 mod extraction;
 #[cfg(any(test, feature = "test-support"))]
 pub mod fixtures;
@@ -36,6 +37,7 @@ mod refutation;
 mod relevance;
 mod repeat;
 mod request;
+mod rivals;
 mod seen;
 pub mod select;
 pub mod signals;

@@ -9,7 +9,8 @@ use super::{
     doubts::{Doubt, doubts},
     extraction::holds_references,
     pages::continues,
-    signals::{NOTHING, Session, WEIGHTS, signals},
+    rivals,
+    signals::{NOTHING, NOTHING_TYPED, Session, WEIGHTS, signals},
     subject,
     terms::Texts,
 };
@@ -43,6 +44,44 @@ pub fn ranked(
     second: &SecondRecording,
     settings: &RankingSettings,
 ) -> (Judged<CandidateSet>, Vec<Doubt>) {
+    let Ranking { ranked, main, endpoints, scored, set_aside } = order(recording, second, settings);
+    if let Some(reject) = refused(recording, &endpoints) {
+        return (Judged::Rejected(reject), Vec::new());
+    }
+    let doubts = doubts(&ranked, 0, recording);
+    let mut candidates: Vec<Candidate> =
+        ranked.into_iter().map(|it| it.0).filter(|it| it.score_bp > 0).take(TOP).collect();
+    for (i, it) in candidates.iter_mut().enumerate() {
+        it.rank = i as u32 + 1;
+    }
+    if candidates.is_empty() {
+        let why =
+            format!("none of {} requests carried data for this task", recording.exchanges.len());
+        return (Judged::Rejected(Reject::new(Reason::NoDataRequest, why)), doubts);
+    }
+    let doubt = doubts.first().map(|it| it.text.clone());
+    (Judged::Done(CandidateSet { candidates, scored, set_aside, doubt, main }), doubts)
+}
+
+/// Every endpoint that could have carried the data, best first.
+pub struct Ranking<'a> {
+    pub ranked: Vec<(Candidate, Scored<'a>)>,
+    /// The block of the page that the task was about.
+    pub main: Option<u32>,
+    /// Keys of all that were scored.
+    endpoints: BTreeSet<String>,
+    /// Exchanges that were scored, of which some are one endpoint.
+    scored: u32,
+    /// How many could not carry data, by why.
+    set_aside: BTreeMap<String, u32>,
+}
+
+/// Scores, merges what is one endpoint, sorts and says how sure each is. Pure.
+pub fn order<'a>(
+    recording: &'a SessionRecording,
+    second: &SecondRecording,
+    settings: &RankingSettings,
+) -> Ranking<'a> {
     let weights = weights(settings);
     let (mut all, set_aside) = scored(recording, second);
     without_opaque(&mut all);
@@ -77,30 +116,16 @@ pub fn ranked(
             }
         }
     }
-    if let Some(reject) = refused(recording, best.values().map(|it| &it.0)) {
-        return (Judged::Rejected(reject), Vec::new());
-    }
+    let endpoints = best.keys().cloned().collect();
     let mut ranked: Vec<(Candidate, Scored<'_>)> = best.into_values().collect();
     ranked.sort_by(|(a, _), (b, _)| b.score_bp.cmp(&a.score_bp).then(a.exchange.cmp(&b.exchange)));
     drop_variants(&mut ranked, &recording.page.url, is_unseen);
-    let confidences = confidences(&ranked, &weights);
+    let nothing = NOTHING + if recording.typed.is_empty() { 0 } else { NOTHING_TYPED };
+    let confidences = confidences(&ranked, &weights, nothing);
     for (it, confidence) in ranked.iter_mut().zip(confidences) {
         it.0.confidence_bp = confidence;
     }
-    let doubts = doubts(&ranked, recording);
-    let mut candidates: Vec<Candidate> =
-        ranked.into_iter().map(|it| it.0).filter(|it| it.score_bp > 0).take(TOP).collect();
-    for (i, it) in candidates.iter_mut().enumerate() {
-        it.rank = i as u32 + 1;
-    }
-    if candidates.is_empty() {
-        let why =
-            format!("none of {} requests carried data for this task", recording.exchanges.len());
-        return (Judged::Rejected(Reject::new(Reason::NoDataRequest, why)), doubts);
-    }
-    let main = main.map(|it| it as u32);
-    let doubt = doubts.first().map(|it| it.text.clone());
-    (Judged::Done(CandidateSet { candidates, scored: count, set_aside, doubt, main }), doubts)
+    Ranking { ranked, main: main.map(|it| it as u32), endpoints, scored: count, set_aside }
 }
 
 /// Leaves out answers in forms that are not decoded, where a page that carries what was typed says the same in HTML.
@@ -229,8 +254,12 @@ fn drop_variants(ranked: &mut Vec<(Candidate, Scored<'_>)>, page: &str, is_unsee
 }
 
 /// How sure each candidate is the one, basis points: a softmax over all candidates and over "none of them", whose weight is
-/// [`NOTHING`]. Weights are thousandths of a logit, fitted on recorded sessions (`scripts/fit-ranking.py`).
-fn confidences(ranked: &[(Candidate, Scored<'_>)], weights: &BTreeMap<&str, i32>) -> Vec<u32> {
+/// `nothing`. Weights are thousandths of a logit, fitted on recorded sessions (`scripts/fit-ranking.py`).
+fn confidences(
+    ranked: &[(Candidate, Scored<'_>)],
+    weights: &BTreeMap<&str, i32>,
+    nothing: i32,
+) -> Vec<u32> {
     let logit = |shares: &BTreeMap<&str, i32>| {
         let sum: i64 = shares
             .iter()
@@ -241,7 +270,7 @@ fn confidences(ranked: &[(Candidate, Scored<'_>)], weights: &BTreeMap<&str, i32>
         sum as f64 / 1e6
     };
     let logits: Vec<f64> = ranked.iter().map(|it| logit(&it.1.shares)).collect();
-    let nothing = f64::from(NOTHING) / 1e3;
+    let nothing = f64::from(nothing) / 1e3;
     let most = logits.iter().copied().fold(nothing, f64::max);
     let whole: f64 = logits.iter().chain([&nothing]).map(|it| (it - most).exp()).sum();
     logits.iter().map(|it| ((it - most).exp() / whole * 10_000.0).round() as u32).collect()
@@ -355,20 +384,8 @@ pub fn scored<'a>(
             Scored { exchange, endpoint_key: key.clone(), shares, second_exchange }
         })
         .collect();
-    only_on_site(&mut all);
+    rivals::compare(&mut all, recording, &session);
     (all, set_aside)
-}
-
-/// Marks the one endpoint of the page's own site that answered with data.
-fn only_on_site(all: &mut [Scored<'_>]) {
-    let own = |it: &Scored<'_>| it.shares.contains_key("same_site");
-    let keys: BTreeSet<String> =
-        all.iter().filter(|it| own(it)).map(|it| it.endpoint_key.clone()).collect();
-    if keys.len() == 1 {
-        for it in all.iter_mut().filter(|it| own(it)) {
-            it.shares.insert("only_on_site", 1000);
-        }
-    }
 }
 
 /// A secret or a whole object in a request.
@@ -656,10 +673,7 @@ fn embeds_a_list(exchange: &Exchange) -> bool {
 }
 
 /// The recording shows by itself that the data stayed behind a wall.
-fn refused<'a>(
-    recording: &SessionRecording,
-    mut candidates: impl Iterator<Item = &'a Candidate>,
-) -> Option<Reject> {
+fn refused(recording: &SessionRecording, endpoints: &BTreeSet<String>) -> Option<Reject> {
     let walled = recording.exchanges.iter().rev().find(|it| {
         matches!(it.status, Some(401 | 403))
             && matches!(
@@ -684,8 +698,7 @@ fn refused<'a>(
         ));
     }
     let it = walled?;
-    let key = endpoint_key(it);
-    if candidates.any(|candidate| candidate.endpoint_key == key) {
+    if endpoints.contains(&endpoint_key(it)) {
         return None;
     }
     Some(Reject::new(

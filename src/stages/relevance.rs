@@ -6,12 +6,14 @@
 
 use std::collections::BTreeSet;
 
-use icu_normalizer::DecomposingNormalizerBorrowed;
+use deunicode::deunicode_char;
+use icu_normalizer::ComposingNormalizerBorrowed;
 use rust_stemmers::{Algorithm, Stemmer};
 use serde_json::Value;
 use url::Url;
 
 use super::{
+    dates::Times,
     rank::operation,
     terms::{self, cut},
 };
@@ -25,8 +27,14 @@ const MAX_KEYS: usize = 300;
 const MAX_TEXT: usize = 40_000;
 /// Values of an answer from which more say nothing further.
 const MANY_VALUES: f64 = 400.0;
-/// Values of an answer that is hardly one.
-const FEW_VALUES: usize = 4;
+/// Words of a task, names left out, of which one says what is asked for.
+const HEADS: i32 = 2;
+/// Words of a task that may be what a path ends in.
+const EARLY: i32 = 4;
+/// The last letter of the Latin script.
+const LATIN: char = '\u{24f}';
+/// Dates of an answer from which it is said that it is of another time.
+const SEVERAL: usize = 3;
 
 /// Segments and identifiers that stand in addresses of every kind.
 #[rustfmt::skip]
@@ -49,6 +57,8 @@ struct Word {
     stem: String,
     /// A number, or a name: written with a capital within the sentence.
     is_value: bool,
+    /// Of another script, and so written as it sounds.
+    is_foreign: bool,
 }
 
 /// A task, taken apart once.
@@ -56,8 +66,7 @@ pub struct Wording {
     words: Vec<Word>,
     /// Pairs of neighbouring letters of scripts that do not part words.
     pairs: Vec<String>,
-    /// Year, month, and day where one is named.
-    dates: Vec<Vec<String>>,
+    times: Times,
     /// All of it, folded.
     text: String,
     typed: Vec<String>,
@@ -75,8 +84,17 @@ pub struct Relevance {
     pub words_in_answer: i32,
     /// Words in any of these.
     pub words_anywhere: i32,
+    /// Names and numbers of the task that what was typed does not hold: in the request, in the answer.
+    pub names_in_request: i32,
+    pub names_in_answer: i32,
+    /// Its other words, among keys and values of the answer.
+    pub things_in_answer: i32,
     /// How well the best word of what the path ends in is one of the task's.
     pub tail_named: i32,
+    /// The same, less for words that the task says later: what is asked for is named first.
+    pub tail_early: i32,
+    /// What is asked for, by the first words of the task, is neither in the request nor among the keys of the answer.
+    pub head_missing: i32,
     /// How much of what the path ends in the task's words make up.
     pub tail_covered: i32,
     /// The path ends in a word that the task does not say.
@@ -85,13 +103,16 @@ pub struct Relevance {
     pub unasked_values: i32,
     /// A part of the request abbreviates words of the task: `btc`, `aud`.
     pub abbreviated: i32,
+    /// How many of the days that the task names stand in the request.
     pub dates_in_request: i32,
+    /// A date of the answer is of the time that the task names.
     pub dates_in_answer: i32,
+    /// Request or answer are of another time.
+    pub other_dates: i32,
     /// Pairs of letters in the answer.
     pub pairs_in_answer: i32,
     /// How much the answer says.
     pub answer_values: i32,
-    pub few_values: i32,
 }
 
 /// What an exchange says, folded.
@@ -119,7 +140,7 @@ impl Wording {
         for (i, raw) in task.split(|it: char| !it.is_alphanumeric()).enumerate() {
             let text = fold(raw);
             let says = text.chars().nth(1).is_some()
-                && !raw.chars().any(is_unparted)
+                && !raw.chars().any(is_sign)
                 && !ASKING.contains(&text.as_str())
                 && !terms::STOP_WORDS.contains(&text.as_str());
             if !says || words.iter().any(|it| it.text == text) {
@@ -127,12 +148,13 @@ impl Wording {
             }
             let is_value = text.bytes().any(|it| it.is_ascii_digit())
                 || i > 0 && raw.chars().next().is_some_and(char::is_uppercase);
-            words.push(Word { stem: stemmer.stem(&text).into_owned(), text, is_value });
+            let is_foreign = raw.chars().any(|it| it.is_alphabetic() && it > LATIN);
+            words.push(Word { stem: stemmer.stem(&text).into_owned(), text, is_value, is_foreign });
         }
         Self {
             words,
             pairs: pairs(task),
-            dates: dates(task),
+            times: Times::of(task),
             text: fold(task),
             typed: typed.into_iter().map(fold).filter(|it| !it.is_empty()).collect(),
             stemmer,
@@ -150,6 +172,9 @@ impl Wording {
         let words: Vec<&Word> = self.words.iter().filter(|it| !is_brand(it)).collect();
         let mut out = Relevance::default();
         let (mut whole, mut sums) = (0, [0; 4]);
+        let mut kinds = [[0; 3]; 2];
+        let mut heads = 0;
+        let mut named = 0;
         for it in &words {
             let weight = if it.is_value { 6 } else { 5 };
             let best = |all: &BTreeSet<String>| {
@@ -157,7 +182,17 @@ impl Wording {
             };
             let request = best(&said.names).max(best(&said.value_words));
             let (keys, answer) = (best(&said.keys), best(&said.answer));
+            if !it.is_value && heads < HEADS {
+                heads += 1;
+                named = best(&said.names).max(keys).max(named);
+            }
             whole += weight;
+            if !self.typed.iter().any(|typed| typed.contains(&it.text)) {
+                let kind = &mut kinds[usize::from(it.is_value)];
+                kind[0] += 1;
+                kind[1] += request;
+                kind[2] += keys.max(answer);
+            }
             for (sum, share) in
                 sums.iter_mut().zip([request, keys, answer, request.max(keys).max(answer)])
             {
@@ -167,18 +202,25 @@ impl Wording {
         let share = |sum: i32| sum.checked_div(whole).unwrap_or(0);
         [out.words_in_request, out.words_in_keys, out.words_in_answer, out.words_anywhere] =
             sums.map(share);
+        let [things, names] =
+            kinds.map(|it| [1, 2].map(|at| it[at].checked_div(it[0]).unwrap_or(0)));
+        out.things_in_answer = things[1];
+        [out.names_in_request, out.names_in_answer] = names;
+        out.head_missing = if heads > 0 { 1000 - named } else { 0 };
         self.read_tail(&exchange.url, &words, &mut out);
         let unasked: i32 = said.values.iter().map(|it| self.unasked(it)).sum();
         out.unasked_values = unasked.min(2000) / 2;
         out.abbreviated = self.abbreviated(exchange, &said);
-        if !self.dates.is_empty() {
-            let holds = |text: &str| {
-                let written = self.dates.iter().flat_map(|it| spellings(it));
-                1000 * i32::from(written.into_iter().any(|it| text.contains(&it)))
-            };
+        if !self.times.is_empty() {
             let request = format!("{} {}", exchange.url, said.values.join(" "));
-            out.dates_in_request = holds(&request);
-            out.dates_in_answer = holds(&said.text);
+            let asked = self.times.agreement(&request);
+            let told = self.times.agreement(&said.text);
+            out.dates_in_request = asked.ends;
+            out.dates_in_answer = 1000 * i32::from(told.inside);
+            out.other_dates = 1000
+                * i32::from(
+                    !asked.inside && asked.dates > 0 || !told.inside && told.dates >= SEVERAL,
+                );
         }
         if !self.pairs.is_empty() {
             let held = self.pairs.iter().filter(|it| said.text.contains(it.as_str())).count();
@@ -187,7 +229,6 @@ impl Wording {
         if said.is_json {
             let much = (1.0 + said.count as f64).ln() / (1.0 + MANY_VALUES).ln();
             out.answer_values = (1000.0 * much.min(1.0)) as i32;
-            out.few_values = 1000 * i32::from(said.count < FEW_VALUES);
         }
         out
     }
@@ -197,7 +238,11 @@ impl Wording {
         if word.text == other {
             return 1000;
         }
-        let shared = common_prefix(&word.text, other);
+        let shared = if word.is_foreign {
+            sounds(&word.text).zip(sounds(other)).take_while(|(a, b)| a == b).count()
+        } else {
+            common_prefix(&word.text, other)
+        };
         if shared < 3 {
             return 0;
         }
@@ -238,15 +283,18 @@ impl Wording {
             (!words.is_empty()).then_some(words)
         });
         let Some(tail) = tail else { return };
-        let likeness = |part: &String| {
-            let words = words.iter().map(|it| {
-                let inside = it.stem.len() >= 4 && part.contains(&it.stem);
-                self.likeness(it, part).max(if inside { 800 } else { 0 })
-            });
-            words.max().unwrap_or(0)
+        let alike = |it: &Word, part: &String| {
+            let inside = it.stem.len() >= 4 && part.contains(&it.stem);
+            self.likeness(it, part).max(if inside { 800 } else { 0 })
         };
-        let all: Vec<i32> = tail.iter().map(likeness).collect();
+        let best = |part: &String| words.iter().map(|it| alike(it, part)).max().unwrap_or(0);
+        let all: Vec<i32> = tail.iter().map(best).collect();
         out.tail_named = all.iter().copied().max().unwrap_or(0);
+        let early = words.iter().zip(0..EARLY).map(|(it, place)| {
+            let named = tail.iter().map(|part| alike(it, part)).max().unwrap_or(0);
+            named * (EARLY - place) / EARLY
+        });
+        out.tail_early = early.max().unwrap_or(0);
         out.tail_covered = all.iter().sum::<i32>() / all.len() as i32;
         out.tail_unnamed = 1000 - out.tail_named;
     }
@@ -286,13 +334,30 @@ impl Wording {
             })
     }
 
+    /// How well the best part of the request abbreviates words of the task.
     fn abbreviated(&self, exchange: &Exchange, said: &ExchangeText) -> i32 {
         let path = Url::parse(&exchange.url).map(|it| it.path().to_owned()).unwrap_or_default();
-        let parts =
-            parts(&fold(&path)).into_iter().chain(said.values.iter().flat_map(|it| parts(it)));
-        let known =
-            |it: &str| GENERAL.contains(&it) || self.words.iter().any(|word| word.text == it);
-        parts.filter(|it| !known(it)).map(|it| self.abbreviates(&it)).max().unwrap_or(0)
+        let is_code = |it: &str| it.bytes().all(|it| it.is_ascii_uppercase());
+        let codes: BTreeSet<String> = path
+            .split(|it: char| !it.is_ascii_alphanumeric())
+            .filter(|it| is_code(it))
+            .map(str::to_ascii_lowercase)
+            .collect();
+        let known = |it: &str| {
+            GENERAL.contains(&it)
+                || terms::STOP_WORDS.contains(&it)
+                || self.words.iter().any(|word| word.text == it)
+        };
+        let in_path = parts(&fold(&path)).into_iter();
+        let in_values: BTreeSet<String> = said.values.iter().flat_map(|it| parts(it)).collect();
+        let parts: BTreeSet<String> =
+            in_path.chain(in_values.iter().cloned()).filter(|it| !known(it)).collect();
+        // Half of a pair is one only where a code stands, and no word.
+        let abbreviates = |it: &String| {
+            let all = self.abbreviates(it);
+            if all < 1000 && !codes.contains(it) && !in_values.contains(it) { 0 } else { all }
+        };
+        parts.iter().map(abbreviates).max().unwrap_or(0)
     }
 
     /// Thousandths: the whole part is an abbreviation, or of two that are written as one (`btcusd`) one is.
@@ -318,23 +383,23 @@ impl Wording {
     /// word alone they are its beginning, or its consonants in order.
     fn begins(&self, letters: &[u8], at: usize) -> bool {
         let Some(word) = self.words.get(at).map(|it| it.text.as_bytes()) else { return false };
+        let is_foreign = self.words[at].is_foreign;
+        let same = |a: &u8, b: &u8| a == b || is_foreign && matches!((a, b), (b'c', b'k'));
         if letters.first() != word.first() || word.len() < 3 {
             return false;
         }
-        if word.len() > letters.len() && word.starts_with(letters) {
+        if word.len() > letters.len() && letters.iter().zip(word).all(|(a, b)| same(a, b)) {
             return true;
         }
-        let is_consonant = |it: &u8| !b"aeiou".contains(it);
-        let mut rest = word[1..].iter();
         if word.len() >= 5
-            && letters[1..].iter().all(|it| is_consonant(it) && rest.any(|own| own == it))
+            && skeleton(word).zip(letters).filter(|(own, it)| same(it, own)).count()
+                == letters.len()
         {
             return true;
         }
         // A part of this word, then the next.
         (1..letters.len()).any(|cut| {
-            let mut rest = word[1..].iter();
-            letters[1..cut].iter().all(|it| rest.any(|own| own == it))
+            word.starts_with(&letters[..cut])
                 && self.words.get(at + 1).is_some_and(|next| {
                     let next = next.text.as_bytes();
                     let mut rest = next.iter().skip(1);
@@ -416,6 +481,9 @@ impl ExchangeText {
                     if self.keys.len() < MAX_KEYS {
                         self.keys.extend(parts(key));
                     }
+                    if key.starts_with(|it: char| it.is_ascii_digit()) {
+                        self.read(key);
+                    }
                     self.answer(it);
                 }
             }
@@ -441,22 +509,33 @@ impl ExchangeText {
     }
 }
 
-/// Lower case, without accents, in the plain form of each letter.
-fn fold(text: &str) -> String {
+/// Lower case, without accents, in Latin letters where a script has letters: `биткоина` is `bitkoina`.
+pub(super) fn fold(text: &str) -> String {
     if text.is_ascii() {
         return text.to_ascii_lowercase();
     }
     let is_mark = |it: &char| ('\u{300}'..='\u{36f}').contains(it);
     let lower = text.to_lowercase();
-    DecomposingNormalizerBorrowed::new_nfkd()
-        .normalize(&lower)
-        .chars()
-        .filter(|it| !is_mark(it))
-        .collect()
+    let composed = ComposingNormalizerBorrowed::new_nfkc().normalize(&lower);
+    let mut out = String::with_capacity(composed.len());
+    for it in composed.chars().filter(|it| !is_mark(it)) {
+        match deunicode_char(it) {
+            Some(latin) if it.is_alphabetic() && !is_sign(it) => {
+                out.extend(
+                    latin
+                        .chars()
+                        .filter(|it| !it.is_whitespace())
+                        .map(|it| it.to_ascii_lowercase()),
+                );
+            }
+            _ => out.push(it),
+        }
+    }
+    out
 }
 
 /// The words of a text, folded; camel case, digits and punctuation part them.
-fn parts(text: &str) -> Vec<String> {
+pub(super) fn parts(text: &str) -> Vec<String> {
     let mut out: Vec<String> = Vec::new();
     let mut word = String::new();
     let mut before = ' ';
@@ -489,8 +568,27 @@ fn without_extension(segment: &str) -> &str {
     }
 }
 
+/// The first letter of a word and the consonants after it, a double one once: `btcn` of `bitcoin`.
+fn skeleton(word: &[u8]) -> impl Iterator<Item = u8> + '_ {
+    let mut before = None;
+    word.iter().enumerate().filter_map(move |(i, it)| {
+        let is_again = before.replace(*it) == Some(*it);
+        (i == 0 || !is_again && !b"aeiou".contains(it)).then_some(*it)
+    })
+}
+
+/// The letters of a word, those that sound alike as one.
+fn sounds(word: &str) -> impl Iterator<Item = char> + '_ {
+    word.chars().map(|it| if it == 'c' { 'k' } else { it })
+}
+
 fn common_prefix(a: &str, b: &str) -> usize {
     a.chars().zip(b.chars()).take_while(|(a, b)| a == b).count()
+}
+
+/// Han and kana, whose signs are no letters of a word.
+fn is_sign(it: char) -> bool {
+    matches!(it, '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}')
 }
 
 /// Han, kana and Hangul: scripts in which a word is two or three letters, and nothing parts it from its neighbours' endings.
@@ -505,35 +603,6 @@ fn pairs(text: &str) -> Vec<String> {
         .filter(|it| it.iter().all(|it| is_unparted(*it)))
         .map(|it| it.iter().collect())
         .collect()
-}
-
-/// Dates of the task as year, month, day: `19 May 2026`, `2026-05-19`, `19.5.2026`.
-fn dates(task: &str) -> Vec<Vec<String>> {
-    let words: Vec<String> = task
-        .split(|it: char| !it.is_alphanumeric())
-        .filter(|it| !it.is_empty())
-        .map(fold)
-        .collect();
-    let mut out = terms::dates(&words);
-    let number =
-        |it: &str, digits: usize| it.len() <= digits && it.bytes().all(|it| it.is_ascii_digit());
-    for it in words.windows(3).filter(|it| it.iter().all(|it| number(it, 4))) {
-        let two = |it: &str| format!("{it:0>2}");
-        if it[0].len() == 4 && it[1].len() <= 2 && it[2].len() <= 2 {
-            out.push(vec![it[0].clone(), two(&it[1]), two(&it[2])]);
-        } else if it[2].len() == 4 && it[0].len() <= 2 && it[1].len() <= 2 {
-            out.push(vec![it[2].clone(), two(&it[1]), two(&it[0])]);
-        }
-    }
-    out
-}
-
-/// A date as addresses and answers write it.
-fn spellings(date: &[String]) -> Vec<String> {
-    let backward: Vec<String> = date.iter().rev().cloned().collect();
-    let mut out: Vec<String> = ["-", "/", ".", ""].iter().map(|it| date.join(it)).collect();
-    out.extend(["-", "/", "."].iter().map(|it| backward.join(it)));
-    out
 }
 
 #[cfg(test)]
@@ -591,15 +660,6 @@ mod tests {
         );
         assert_eq!(tail("List the tickets", &[], "https://a.test/api/v2/tickets.json"), (1000, 0));
         assert_eq!(tail("Trades of bitcoin", &[], "https://a.test/tradehistory/btc"), (800, 200));
-    }
-
-    #[test]
-    fn dates_are_found_as_they_are_written() {
-        for task in ["the rates on 19 May 2026", "rates of 2026-05-19", "kurz 19.5.2026"] {
-            let written: Vec<String> = dates(task).iter().flat_map(|it| spellings(it)).collect();
-            assert!(written.contains(&"2026-05-19".to_owned()), "{task}: {written:?}");
-            assert!(written.contains(&"19.05.2026".to_owned()), "{task}: {written:?}");
-        }
     }
 
     #[test]

@@ -9,6 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use url::Url;
 
 use super::{
+    doubts::{lost_value, searched_for},
     relevance::Wording,
     terms::{Terms, Texts, split, words},
 };
@@ -16,7 +17,7 @@ use commis_artifacts::recording::{
     BodyStatus, Excerpt, Exchange, InitiatorKind, ResourceType, SessionRecording,
 };
 use commis_net::egress::site_of;
-use commis_recipe::blocks::{Asks, asks};
+use commis_recipe::blocks::asks_for_one;
 use commis_recipe::trackers::{
     STATIC_WORDS, TRACKER_WORDS, is_cache_buster, is_telemetry, path_words, tracker_category,
 };
@@ -25,79 +26,87 @@ use commis_recipe::trackers::{
 /// Overridden by `ranking.weights` in settings.
 pub const WEIGHTS: &[(&str, i32)] = &[
     // What the person did and saw.
-    ("typed_in_request", 1020),
-    ("visible_on_page", 990),
-    ("shown_share", 1090),
-    ("follows_input", 660),
-    ("echoes_input", 420),
-    ("after_action", 500),
+    ("typed_in_request", 2050),
+    ("visible_on_page", 660),
+    ("shown_share", 2200),
+    ("follows_input", 520),
+    ("echoes_input", 650),
+    ("after_action", 840),
     ("holds_items", 4500),
     // What the task asks for.
-    ("task_values", 3390),
-    ("url_task_overlap", 300),
+    ("task_values", 2860),
+    ("url_task_overlap", 50),
     ("task_host", 0),
-    ("task_keys", 990),
-    ("body_task_overlap", 340),
+    ("task_keys", 670),
+    ("body_task_overlap", 50),
     ("words_in_request", 0),
-    ("words_in_keys", 1310),
+    ("words_in_keys", 1260),
     ("words_in_answer", 0),
-    ("words_anywhere", 1370),
-    ("tail_named", 690),
-    ("tail_covered", 940),
-    ("abbreviated", 2050),
-    ("dates_in_request", 1370),
-    ("dates_in_answer", 1000),
-    ("pairs_in_answer", 610),
+    ("words_anywhere", 100),
+    ("names_in_request", 790),
+    ("names_in_answer", 690),
+    ("things_in_answer", 380),
+    ("words_lead", 1940),
+    ("values_lead", 2290),
+    ("tail_named", 780),
+    ("tail_covered", 300),
+    ("tail_early", 960),
+    ("abbreviated", 2680),
+    ("dates_in_request", 640),
+    ("dates_in_answer", 260),
+    ("pairs_in_answer", 910),
     // What the answer looks like.
-    ("content_type", 610),
-    ("has_list", 870),
-    ("json_richness", 1300),
+    ("content_type", 880),
+    ("has_list", 930),
+    ("json_richness", 1430),
     ("body_size", 20),
-    ("answer_values", 1090),
+    ("answer_values", 630),
     // What the request looks like.
     ("url_result_overlap", 500),
     ("result_held", 1500),
-    ("resource_type", 500),
+    ("resource_type", 390),
     ("initiator_stack", 0),
     ("initiator_type", 0),
-    ("same_site", 2570),
-    ("only_on_site", 1360),
+    ("same_site", 3810),
     ("api_path", 20),
     ("latency", 0),
     // Against.
+    ("crowded_site", -1550),
+    ("refused_lead", -1360),
+    ("no_list", -1710),
+    ("head_missing", -640),
+    ("value_missing", -2280),
+    ("other_search", -1760),
     ("lacks_items", -4500),
-    ("typed_missing", -3080),
-    ("tail_unnamed", -740),
-    ("part_beside", -830),
-    ("record_for_list", -180),
-    ("unasked_values", -830),
-    ("few_values", -70),
-    ("task_missing", 0),
+    ("typed_missing", -2380),
+    ("tail_unnamed", -980),
+    ("part_beside", -870),
+    ("unasked_values", -540),
+    ("other_dates", -990),
     ("nouns_off", 0),
-    ("values_off", 0),
-    ("other_collection", -680),
-    ("hands_out_token", -810),
+    ("other_collection", -590),
+    ("hands_out_token", -1350),
     ("telemetry", -5000),
-    ("tracker_path", -190),
-    ("housekeeping_path", -500),
-    ("housekeeping_answer", -300),
-    ("suggestion_path", -1300),
-    ("further_page", -1100),
+    ("tracker_path", -180),
+    ("housekeeping_path", -230),
+    ("housekeeping_answer", -80),
+    ("suggestion_path", -1160),
+    ("further_page", -480),
     ("left_behind", -3000),
     ("static_path", -100),
-    ("error_answer", -610),
+    ("error_answer", -970),
     ("cache_buster", -50),
-    ("lost_body", -1300),
+    ("lost_body", -1250),
 ];
-
-/// The share of a list of one object.
-const FEW_ITEMS: i32 = 700;
 
 /// Share of a fragment's text that a list must hold for the fragment to be one.
 const LIST_BP: u32 = 8000;
 
-/// The weight of there being no data request at all, against which every candidate stands.
-pub const NOTHING: i32 = 7400;
+/// The weight of there being no data request at all, against which every candidate stands; by 440 more than fitted, since where nobody
+/// typed anything a wrong choice is told from a right one by words alone.
+pub const NOTHING: i32 = 7770;
+/// What is added to it where something was typed, as fitted: a request that carries that may be another than the one that was meant.
+pub const NOTHING_TYPED: i32 = 520;
 
 /// Calls every page makes for itself, whatever the task is.
 const HOUSEKEEPING_WORDS: &[&str] = &[
@@ -229,6 +238,11 @@ impl<'a> Session<'a> {
 }
 
 impl Session<'_> {
+    /// How much of the task a request says, in thousandths, whatever was answered.
+    pub fn said_in_request(&self, exchange: &Exchange) -> i32 {
+        self.wording.relevance(exchange, &self.brands).words_in_request
+    }
+
     pub fn texts(&self, exchange: &Exchange) -> Texts {
         Texts::new(exchange, &self.terms)
     }
@@ -345,29 +359,36 @@ pub fn signals(
     put("task_host", held.by_host);
     put("task_keys", held.by_keys);
     put("body_task_overlap", held.by_answer);
-    put("task_missing", held.missing);
     put("nouns_off", held.nouns_off);
-    put("values_off", held.values_off);
     let relevance = session.wording.relevance(exchange, &session.brands);
     put("words_in_request", relevance.words_in_request);
     put("words_in_keys", relevance.words_in_keys);
     put("words_in_answer", relevance.words_in_answer);
     put("words_anywhere", relevance.words_anywhere);
+    put("names_in_request", relevance.names_in_request);
+    put("names_in_answer", relevance.names_in_answer);
+    put("things_in_answer", relevance.things_in_answer);
     put("tail_named", relevance.tail_named);
+    put("tail_early", relevance.tail_early);
+    put("head_missing", relevance.head_missing);
     put("tail_covered", relevance.tail_covered);
     put("tail_unnamed", relevance.tail_unnamed);
     put("unasked_values", relevance.unasked_values);
     put("abbreviated", relevance.abbreviated);
     put("dates_in_request", relevance.dates_in_request);
     put("dates_in_answer", relevance.dates_in_answer);
+    put("other_dates", relevance.other_dates);
     put("pairs_in_answer", relevance.pairs_in_answer);
     put("answer_values", relevance.answer_values);
-    put("few_values", relevance.few_values);
     put("part_beside", if session.aside(exchange).is_some() { 1000 } else { 0 });
-    let is_list = list_share(exchange) >= FEW_ITEMS;
-    let lists = asks(&session.recording.task) == Asks::Many && !session.terms.counts();
-    put("record_for_list", if lists && !is_list { 1000 } else { 0 });
+    let shown = measures.leaves_visible > 0 || !measures.listings.is_empty();
+    put("no_list", if lists_nothing(exchange, session) && !shown { 1000 } else { 0 });
     let is_typed = !session.recording.typed.is_empty();
+    if !is_typed {
+        let task = &session.recording.task;
+        put("value_missing", 1000 * i32::from(lost_value(exchange, task).is_some()));
+        put("other_search", 1000 * i32::from(searched_for(exchange, task).is_some()));
+    }
     put("typed_missing", if is_typed && measures.typed_in_request.is_empty() { 1000 } else { 0 });
     put("other_collection", if session.terms.other_collection(texts) { 1000 } else { 0 });
     if let Some(answer) = &session.recording.final_answer {
@@ -490,6 +511,12 @@ fn list_share(exchange: &Exchange) -> i32 {
         (None, Some(Excerpt::Html(_))) if exchange.measures.leaves_visible >= 8 => 700,
         (None, _) => 0,
     }
+}
+
+/// Many things are asked for, and the answer has no list.
+fn lists_nothing(exchange: &Exchange, session: &Session<'_>) -> bool {
+    let one = asks_for_one(&session.recording.task);
+    !one && !session.terms.counts() && list_share(exchange) == 0
 }
 
 fn is_a_list(exchange: &Exchange) -> bool {

@@ -53,6 +53,8 @@ const VERBS: &[&[&str]] = &[
 /// The groups above that stand for nothing but "give me", and the one that asks for a number.
 const PLAIN_VERBS: usize = 2;
 const COUNTING: usize = 3;
+/// What is asked for is one number.
+const AMOUNTS: &[&str] = &["price", "cost", "worth"];
 
 const MONTHS: &[&str] = &[
     "january",
@@ -183,12 +185,8 @@ pub struct Held {
     pub by_keys: i32,
     /// Words among the values of the answer.
     pub by_answer: i32,
-    /// Words that neither request nor answer holds, of those that any exchange holds.
-    pub missing: i32,
     /// Kinds of things that the task names and the request does not.
     pub nouns_off: i32,
-    /// Names and numbers of the task that the request does not hold.
-    pub values_off: i32,
 }
 
 impl Terms {
@@ -212,7 +210,7 @@ impl Terms {
                 group.iter().map(|it| stem(it, &stemmer)).collect()
             };
             let group = VERBS.iter().position(|it| stems(it).contains(&word));
-            counts |= group == Some(COUNTING);
+            counts |= group == Some(COUNTING) || AMOUNTS.contains(&plain.as_str());
             let is_name = plain.bytes().any(|it| it.is_ascii_digit())
                 || i > 0 && raw.chars().next().is_some_and(char::is_uppercase)
                 || typed.contains(&word);
@@ -260,8 +258,8 @@ impl Terms {
     }
 
     pub fn held(&self, texts: &Texts) -> Held {
-        let mut held = [0_u64; 7];
-        let mut of = [0_u64; 7];
+        let mut held = [0_u64; 5];
+        let mut of = [0_u64; 5];
         let covered = self.covered(texts);
         for term in self.list.iter().filter(|it| !it.is_brand) {
             let asked = u64::from(self.weight(term, term.in_requests));
@@ -279,8 +277,6 @@ impl Terms {
                 || term.also.iter().any(|it| texts.keys.contains(it));
             let in_answer = texts.answer.contains(&term.word);
             let off = 1000 * u64::from(by_name.max(by_value) == 0);
-            let known = term.in_requests + term.in_answers > 0;
-            let nowhere = off > 0 && !in_keys && !in_answer;
             let mut add = |i: usize, weight: u64, share: u64| {
                 held[i] += weight * share;
                 of[i] += weight;
@@ -291,11 +287,7 @@ impl Terms {
             add(3, told, 1000 * u64::from(in_answer));
             match term.kind {
                 TermKind::Noun => add(4, u64::from(term.base), off),
-                TermKind::Value => add(5, u64::from(term.base), off),
-                TermKind::Verb => {}
-            }
-            if known {
-                add(6, asked, 1000 * u64::from(nowhere));
+                TermKind::Value | TermKind::Verb => {}
             }
         }
         let share = |i: usize| held[i].checked_div(of[i]).unwrap_or(0) as i32;
@@ -306,8 +298,6 @@ impl Terms {
             by_keys: share(2),
             by_answer: share(3),
             nouns_off: share(4),
-            values_off: share(5),
-            missing: share(6),
         }
     }
 

@@ -201,7 +201,7 @@ impl Desk {
         if secret {
             shared.lock().secrets.push(value.clone().into());
         }
-        let mut held = typing::fill(&shared, &step, &meant.found, &value).await?;
+        let mut held = typing::fill(&shared, &step, &meant.found, &value, true).await?;
         let mut meant = meant;
         // Some pages put another field in its place at the first key. A name means that one, too; a ref does not.
         if (held.gone || held.lost > 0)
@@ -209,7 +209,7 @@ impl Desk {
             && let Ok(again) = self.meant(&target).await
             && !again.is(&meant)
         {
-            held = typing::fill(&shared, &step, &again.found, &value).await?;
+            held = typing::fill(&shared, &step, &again.found, &value, true).await?;
             meant = again;
         }
         if held.gone || held.lost > 0 {
@@ -222,9 +222,10 @@ impl Desk {
             self.noted(&meant, |element| Step::Fill(Fill { element, value: value.clone() }));
         }
         let shown = if secret { MASK.to_owned() } else { quote_text(&value) };
-        let mut effect = self.after(before).await?;
-        let reacts = held.reacts_until.is_some() || effect.dom_changed;
-        if effect.navigated.is_none() && (reacts || !effect.requests.is_empty()) {
+        let mut effect =
+            if held.settled { self.settled(before).await? } else { self.after(before).await? };
+        let reacts = !held.settled || effect.dom_changed || !effect.requests.is_empty();
+        if effect.navigated.is_none() && reacts {
             // What the page made of it in the meantime.
             if let Some(until) = held.reacts_until {
                 tokio::time::sleep_until(until.into()).await;

@@ -567,7 +567,10 @@ impl<'a> Document<'a> {
                     }
                     _ => None,
                 };
-                let name = cut(&plain(name), LABEL);
+                let name = match node.role() {
+                    "StaticText" => cut(&plain(&self.line(at)), LABEL),
+                    _ => cut(&plain(name), LABEL),
+                };
                 if let Some(slot) =
                     slot.filter(|it| it.is_none() && name != own && !name.is_empty())
                 {
@@ -587,6 +590,17 @@ impl<'a> Document<'a> {
             stack.extend(self.children[at].iter().rev());
         }
         heading.or(link).or(words)
+    }
+
+    /// A text and those that follow it in the same element: `Post ` and `12` are two where a script put the number in.
+    fn line(&self, at: usize) -> String {
+        let Some(up) = self.parent[at] else { return self.nodes[at].name().to_owned() };
+        let siblings = self.children[up].iter().skip_while(|it| **it != at);
+        siblings
+            .map(|it| &self.nodes[*it])
+            .take_while(|it| it.role() == "StaticText")
+            .map(|it| it.name())
+            .collect()
     }
 }
 

@@ -11,14 +11,17 @@ use super::{
     realworld::{self, Line},
 };
 use commis_artifacts::{
-    payloads::{Outcome, SecondRecording},
-    recording::SessionRecording,
+    payloads::{Candidate, CandidateSet, Outcome, SecondRecording},
+    recording::{Exchange, SessionRecording},
 };
-use commis_base::{error::Result, settings::Settings};
-use commis_stages::rank::{self, Scored};
+use commis_base::{
+    error::Result,
+    settings::{DecisionSettings, Settings},
+};
+use commis_stages::{analyze, doubts::doubts, rank};
 
-/// One scored exchange.
-#[derive(Clone, Debug, Serialize)]
+/// One scored endpoint.
+#[derive(Clone, Debug, Default, Serialize)]
 pub struct Sample {
     pub case: String,
     pub kind: String,
@@ -30,6 +33,8 @@ pub struct Sample {
     pub right: bool,
     pub endpoint: String,
     pub shares: BTreeMap<&'static str, i32>,
+    /// What would stop it if it were the best, confidence aside.
+    pub stops: Vec<&'static str>,
 }
 
 /// Of every case. Fails as [`super::run`] does.
@@ -37,53 +42,80 @@ pub fn of(dir: &Path, settings: &Settings) -> Result<Vec<Sample>> {
     let all: Vec<Vec<Sample>> = if dir.join("cases.jsonl").is_file() {
         realworld::lines(dir)?
             .par_iter()
-            .map(|line| of_line(line, &realworld::recording(dir, line, settings)?))
+            .map(|line| of_line(line, &realworld::recording(dir, line, settings)?, settings))
             .collect::<Result<_>>()?
     } else {
         corpus::names(dir)?
             .par_iter()
-            .map(|it| Ok(of_case(&Case::read(&dir.join(it))?)))
+            .map(|it| of_case(&Case::read(&dir.join(it))?, settings))
             .collect::<Result<_>>()?
     };
     Ok(all.into_iter().flatten().collect())
 }
 
-fn of_line(line: &Line, recording: &SessionRecording) -> Result<Vec<Sample>> {
+fn of_line(line: &Line, recording: &SessionRecording, settings: &Settings) -> Result<Vec<Sample>> {
     let wanted = line.expect.request.as_ref().map(Wanted::new).transpose()?;
     let second = SecondRecording::default();
-    let right = |it: &Scored<'_>| {
-        let body = realworld::body(it.exchange).unwrap_or_default();
-        wanted
-            .as_ref()
-            .is_some_and(|wanted| wanted.is(&it.exchange.method, &it.exchange.url, &body))
+    let right = |it: &Exchange| {
+        let body = realworld::body(it).unwrap_or_default();
+        wanted.as_ref().is_some_and(|wanted| wanted.is(&it.method, &it.url, &body))
     };
-    let samples = rank::scored(recording, &second).0.into_iter().map(|it| Sample {
+    samples(recording, &second, settings, |exchange| Sample {
         case: line.id.clone(),
         kind: line.made.clone(),
         site: line.site.clone(),
         recipeable: line.expect.recipeable,
         typed: !recording.typed.is_empty(),
-        right: right(&it),
-        endpoint: it.endpoint_key,
-        shares: it.shares,
-    });
-    Ok(samples.collect())
+        right: right(exchange),
+        ..Sample::default()
+    })
 }
 
-fn of_case(case: &Case) -> Vec<Sample> {
+fn of_case(case: &Case, settings: &Settings) -> Result<Vec<Sample>> {
     let recipeable = matches!(case.metadata.outcome, Outcome::Verified | Outcome::SavedDraft);
     let host = |url: &str| url.split('/').nth(2).unwrap_or_default().to_owned();
-    let samples = rank::scored(&case.recording, &case.second).0.into_iter().map(|it| Sample {
+    samples(&case.recording, &case.second, settings, |exchange| Sample {
         case: case.id.clone(),
         kind: case.metadata.kind.clone(),
         site: host(&case.recording.url),
         recipeable,
         typed: !case.recording.typed.is_empty(),
-        right: case.right.right.contains(&it.exchange.id),
-        endpoint: it.endpoint_key,
-        shares: it.shares,
-    });
-    samples.collect()
+        right: case.right.right.contains(&exchange.id),
+        ..Sample::default()
+    })
+}
+
+/// One of each endpoint; what is known of its case comes from `begun`.
+fn samples(
+    recording: &SessionRecording,
+    second: &SecondRecording,
+    settings: &Settings,
+    begun: impl Fn(&Exchange) -> Sample,
+) -> Result<Vec<Sample>> {
+    let all = rank::order(recording, second, &settings.ranking);
+    let decision = DecisionSettings { min_confidence_bp: 0 };
+    let mut out = Vec::new();
+    for (i, (candidate, it)) in all.ranked.iter().enumerate() {
+        let others =
+            all.ranked.iter().map(|it| &it.0).filter(|it| it.exchange != candidate.exchange);
+        let mut candidates: Vec<Candidate> =
+            std::iter::once(candidate).chain(others.take(7)).cloned().collect();
+        for (i, it) in candidates.iter_mut().enumerate() {
+            it.rank = i as u32 + 1;
+        }
+        let set = CandidateSet {
+            candidates,
+            scored: 0,
+            set_aside: BTreeMap::new(),
+            doubt: None,
+            main: all.main,
+        };
+        let mut stops = analyze::stops(recording, &set, &decision)?;
+        stops.extend(doubts(&all.ranked, i, recording).iter().map(|it| it.kind));
+        let endpoint = it.endpoint_key.clone();
+        out.push(Sample { endpoint, shares: it.shares.clone(), stops, ..begun(it.exchange) });
+    }
+    Ok(out)
 }
 
 /// Cases whose best candidate was this sure, and in how many of them it was the right one.
