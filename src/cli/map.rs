@@ -109,7 +109,7 @@ pub struct Args {
 pub enum Printed<'a> {
     #[cfg(test)]
     #[expect(dead_code, reason = "it stands for what `Sink` is given, in the schema")]
-    Line(map::Line),
+    Line(Box<map::Line>),
     Finished {
         /// `map_finished`
         event: &'static str,

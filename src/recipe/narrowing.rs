@@ -269,7 +269,7 @@ impl Fields {
         if let Some(items) = schema.get("items") {
             return self.missing(items);
         }
-        let Some(known) = schema.get("properties").and_then(Value::as_object) else { return None };
+        let known = schema.get("properties").and_then(Value::as_object)?;
         self.0.iter().find_map(|(name, below)| match known.get(name) {
             Some(it) => below.missing(it).map(|it| format!("{name}.{it}")),
             None if schema.get("additionalProperties").is_some_and(Value::is_object) => None,

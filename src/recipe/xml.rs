@@ -6,7 +6,7 @@
 //!
 //! Nothing outside of the document is read, and entities that it defines are refused (`roxmltree` knows no DTD here).
 
-use std::collections::HashSet;
+use std::{collections::BTreeSet, fmt::Write as _};
 
 use roxmltree::{Document, Node, ParsingOptions};
 use serde_json::{Map, Value};
@@ -35,7 +35,7 @@ pub fn read(text: &str) -> Option<Value> {
     if name.name() == "html" || name.namespace() == Some("http://www.w3.org/1999/xhtml") {
         return None;
     }
-    let mut lists = HashSet::new();
+    let mut lists = BTreeSet::new();
     find_lists(root, "", 0, &mut lists)?;
     let mut out = Map::new();
     out.insert(name_of(root), value(root, "", &lists));
@@ -76,11 +76,13 @@ pub fn write(value: &Value) -> String {
         None => out.push_str("<none/>"),
     }
     // Prefixes need an address, and any will do.
-    let prefixes: HashSet<&str> =
+    let prefixes: BTreeSet<&str> =
         names(value).iter().filter_map(|it| Some(it.split_once(':')?.0)).collect();
-    let mut prefixes: Vec<&str> = prefixes.into_iter().filter(|it| *it != "xml").collect();
-    prefixes.sort_unstable();
-    let declared: String = prefixes.iter().map(|it| format!(" xmlns:{it}=\"urn:{it}\"")).collect();
+    let prefixes = prefixes.into_iter().filter(|it| *it != "xml");
+    let mut declared = String::new();
+    for it in prefixes {
+        let _ = write!(declared, " xmlns:{it}=\"urn:{it}\"");
+    }
     match value.as_object().and_then(|it| it.keys().next()) {
         Some(root) if !declared.is_empty() => {
             out.replacen(&format!("<{root}>"), &format!("<{root}{declared}>"), 1)
@@ -108,18 +110,24 @@ fn element(name: &str, value: &Value, out: &mut String) {
     match value {
         Value::Array(all) => all.iter().for_each(|it| element(name, it, out)),
         Value::Object(all) => {
-            out.push_str(&format!("<{name}>"));
+            let _ = write!(out, "<{name}>");
             for (key, it) in all {
                 match it {
                     Value::String(own) if key == TEXT => out.push_str(&escape(own)),
                     it => element(key, it, out),
                 }
             }
-            out.push_str(&format!("</{name}>"));
+            let _ = write!(out, "</{name}>");
         }
-        Value::String(text) => out.push_str(&format!("<{name}>{}</{name}>", escape(text))),
-        Value::Null => out.push_str(&format!("<{name}></{name}>")),
-        other => out.push_str(&format!("<{name}>{other}</{name}>")),
+        Value::String(text) => {
+            let _ = write!(out, "<{name}>{}</{name}>", escape(text));
+        }
+        Value::Null => {
+            let _ = write!(out, "<{name}></{name}>");
+        }
+        other => {
+            let _ = write!(out, "<{name}>{other}</{name}>");
+        }
     }
 }
 
@@ -138,12 +146,12 @@ fn name_of(node: Node<'_, '_>) -> String {
 }
 
 /// Places whose elements stand beside others of their name; `None` where the document is too deep.
-fn find_lists(node: Node<'_, '_>, at: &str, depth: u32, out: &mut HashSet<String>) -> Option<()> {
+fn find_lists(node: Node<'_, '_>, at: &str, depth: u32, out: &mut BTreeSet<String>) -> Option<()> {
     if depth > MAX_DEPTH {
         return None;
     }
     let place = format!("{at}/{}", name_of(node));
-    let mut seen = HashSet::new();
+    let mut seen = BTreeSet::new();
     for it in node.children().filter(Node::is_element) {
         let name = name_of(it);
         let below = format!("{place}/{name}");
@@ -155,7 +163,7 @@ fn find_lists(node: Node<'_, '_>, at: &str, depth: u32, out: &mut HashSet<String
     Some(())
 }
 
-fn value(node: Node<'_, '_>, at: &str, lists: &HashSet<String>) -> Value {
+fn value(node: Node<'_, '_>, at: &str, lists: &BTreeSet<String>) -> Value {
     let place = format!("{at}/{}", name_of(node));
     let own: String = node.children().filter(Node::is_text).filter_map(|it| it.text()).collect();
     let own = own.trim();

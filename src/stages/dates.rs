@@ -272,7 +272,9 @@ fn of_epoch(digits: &[u8]) -> Option<Date> {
 mod tests {
     use super::*;
 
-    fn times(task: &str) -> Vec<((u16, u8, u8), (u16, u8, u8))> {
+    type Day = (u16, u8, u8);
+
+    fn times(task: &str) -> Vec<(Day, Day)> {
         let plain = |it: Date| (it.year, it.month, it.day);
         Times::of(task).0.iter().map(|it| (plain(it.0), plain(it.1))).collect()
     }

@@ -229,17 +229,14 @@ fn a_file_of_items_survives_kills() {
         let mut child =
             home.command(&args).stderr(Stdio::null()).stdout(Stdio::null()).spawn().unwrap();
         let early = Instant::now() + Duration::from_millis(5 + 12 * round);
-        let mut done = None;
-        while done.is_none()
-            && (round < 4 && Instant::now() < early || round >= 4 && written() == before)
-        {
+        let waits = || match round {
+            0..4 => Instant::now() < early,
+            _ => written() == before,
+        };
+        while child.try_wait().unwrap().is_none() && waits() {
             std::thread::sleep(Duration::from_millis(1));
-            done = child.try_wait().unwrap();
         }
-        if done.is_none() {
-            std::thread::sleep(Duration::from_millis(3 * round));
-            done = child.try_wait().unwrap();
-        }
+        std::thread::sleep(Duration::from_millis(3 * round));
         _ = child.kill();
         child.wait().unwrap();
         // The state goes when the file is whole, and so may the run be killed after that.

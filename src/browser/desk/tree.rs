@@ -599,7 +599,7 @@ impl<'a> Document<'a> {
         siblings
             .map(|it| &self.nodes[*it])
             .take_while(|it| it.role() == "StaticText")
-            .map(|it| it.name())
+            .map(Node::name)
             .collect()
     }
 }
