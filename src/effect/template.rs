@@ -8,8 +8,8 @@ use commis_recipe::{
     template::Template,
 };
 
-/// Stands for a value in an address: the name of a parameter is no word of it.
-const VALUE: &str = "1";
+/// Stands for a value in an address: the name of a parameter is no word of it, and what is not known is no number of one thing.
+const VALUE: &str = "{}";
 /// Examples of a parameter that are looked at.
 const MAX_EXAMPLES: usize = 8;
 
@@ -102,6 +102,7 @@ mod tests {
             ("/cart", "{name: do, value: '{stop}'}", "list", true),
             ("/cart", "{name: do, value: '{stop}'}", "list, delete", false),
             ("/find", "{name: q, value: '{stop}'}", "delete a book", true),
+            ("/admin/ship/", "{name: search, value: '{stop}'}", "fender, Trieste", true),
         ] {
             let text = format!(
                 "{{version: 1, name: x, task: 'Show {{stop}}', status: draft, source_url: 'https://a.test/', \

@@ -166,7 +166,8 @@ impl Runs<'_> {
         // What is not known to read is sent once.
         let is_one = extent.max_pages == Some(1) && extent.from.is_none();
         if !is_one && !self.caller.compiled(recipe)?.repeatable() {
-            let why = format!("`{}` was not learned here, and may change something", recipe.name);
+            let why =
+                format!("`{}` is not known to only read, so its list is not followed", recipe.name);
             return Err(Error::new(Code::RecipeMayChange, why)
                 .hint("prove it first: `commis recipe verify`"));
         }
