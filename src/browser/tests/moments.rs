@@ -72,8 +72,9 @@ async fn what_is_another_each_time_is_told_from_what_is_asked_for() {
     let home = tempfile::tempdir().unwrap();
     let all = Sessions::new(home.path());
     let lines = recorded(&browser, &all).await;
-    let first = &lines[1].requests[0];
-    assert!(first.beacon, "{lines:?}");
+    // Chromium sends it beside the page's own, before them or after.
+    let requests = &lines[1].requests;
+    assert!(requests.iter().any(|it| it.beacon), "{requests:?}");
     // The last moved into a frame, which alone changes.
     for changed in ["{}", "{ quiet: true }", "{ framed: true }"] {
         let done = replayed(&browser, &lines, changed).await;
