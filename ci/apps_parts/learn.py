@@ -117,13 +117,13 @@ def by_har(commis, task, recorder):
 
 def part(text, name):
     """A block of a recipe's YAML."""
-    found = re.search(rf"^{name}:.*?(?=^\S|\Z)", text, re.MULTILINE | re.DOTALL)
+    found = re.search(rf"^{name}:.*?(?=^[^\s-]|\Z)", text, re.MULTILINE | re.DOTALL)
     return found.group() if found else ""
 
 
 def look(task, text):
     """What is wrong with a recipe's request, whatever it answers."""
-    request = part(text, "request")
+    request = part(text, "request") or part(text, "steps")
     url = re.search(r"^\s+(?:url|path)[a-z_]*:\s*(.+)$", request, re.MULTILINE)
     notes = []
     if task.endpoint and not re.search(task.endpoint, request):

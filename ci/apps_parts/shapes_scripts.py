@@ -98,8 +98,6 @@ def _(query):
 @shape(
     "two-calls",
     "Show the log of the ship {query}",
-    answerable=False,
-    because="the second request needs an id that the first one gave",
     script="<p id='told'></p><div id='out'></div><script>document.querySelector('form').addEventListener('submit',async ev=>{ev.preventDefault();"
     "const q=document.querySelector('input').value;const f=await (await fetch('/api/find?q='+encodeURIComponent(q))).json();"
     "const j=await (await fetch('/api/log/'+f.ref)).json();document.getElementById('out').innerHTML='<ul>'+j.log.map(s=>`<li><b>${s.day}</b> ${s.what}</li>`).join('')+'</ul>';"
