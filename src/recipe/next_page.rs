@@ -44,8 +44,11 @@ const LOAD_MORE: &[&str] = &[
 fn links(page: &Html) -> impl Iterator<Item = ElementRef<'_>> {
     elements(page).filter(|it| {
         let it = it.value();
-        it.attr("href").is_some()
-            && (it.name() == "a" || it.name() == "link" && it.attr("rel").is_some())
+        match it.name() {
+            "a" => it.attr("href").is_some(),
+            "link" => it.attr("href").is_some() && it.attr("rel").is_some(),
+            _ => false,
+        }
     })
 }
 
@@ -59,7 +62,8 @@ fn buttons(page: &Html) -> impl Iterator<Item = ElementRef<'_>> {
         match it.name() {
             "button" => true,
             "a" if it.attr("href").is_none_or(leads_nowhere) => true,
-            _ => it.attr("role") == Some("button"),
+            // Not by `attr`, which makes a name of its argument for each element of the page.
+            _ => it.attrs().any(|it| it == ("role", "button")),
         }
     })
 }

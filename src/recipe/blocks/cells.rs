@@ -43,19 +43,23 @@ pub fn is_read(element: ElementRef<'_>) -> bool {
     let it = element.value();
     // A template with that attribute is a shadow root that the server wrote down.
     (!UNREAD.contains(&it.name()) || it.attr("shadowrootmode").is_some())
-        && it.attr(UNDRAWN).is_none()
+        && it.attrs().all(|it| it.0 != UNDRAWN)
         && !is_hidden(element)
 }
 
 /// The markup itself says that it is not shown.
+///
+/// Attributes are gone through: `Element::attr` makes a name of its argument first, which costs more than the few that there are.
 pub fn is_hidden(element: ElementRef<'_>) -> bool {
-    let it = element.value();
-    it.attr("hidden").is_some()
-        || it.attr("aria-hidden") == Some("true")
-        || it.attr("style").is_some_and(|it| {
-            let plain: String = it.chars().filter(|c| !c.is_whitespace()).collect();
+    element.value().attrs().any(|(name, value)| match name {
+        "hidden" => true,
+        "aria-hidden" => value == "true",
+        "style" => {
+            let plain: String = value.chars().filter(|c| !c.is_whitespace()).collect();
             plain.to_ascii_lowercase().contains("display:none")
-        })
+        }
+        _ => false,
+    })
 }
 
 /// Elements below that are read, in document order.
