@@ -75,7 +75,7 @@ pub fn render(
     };
     let mut all = Vec::with_capacity(requests.len());
     for it in &requests {
-        all.push(shown(recipe, it.fill(&values)?, (policy, settings), &unmark)?);
+        all.push(show_request(recipe, it.fill(&values)?, (policy, settings), &unmark)?);
     }
     let mut last = all.pop().ok_or_else(|| Error::new(Code::Internal, "a recipe has a request"))?;
     last.steps =
@@ -83,7 +83,7 @@ pub fn render(
     Ok(last)
 }
 
-fn shown(
+fn show_request(
     recipe: &Recipe,
     outgoing: Outgoing,
     (policy, settings): (&EgressPolicy, &Settings),

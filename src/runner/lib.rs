@@ -21,7 +21,7 @@ use url::Url;
 use self::{
     extract::{Extracted, Extractor, HttpAnswer, fingerprint, similarity_bp},
     recovery::{AuthRecovery, recovery},
-    steps::{Joined, StepRun, Steps},
+    steps::{AnswerJoin, StepRun, Steps},
 };
 use commis_base::{
     error::{Code, Error, Result},
@@ -55,7 +55,7 @@ pub struct Compiled {
     request: CompiledRequest,
     /// What is asked for before it.
     steps: Steps,
-    joined: Joined,
+    joined: AnswerJoin,
     extractor: Extractor,
     /// What JSON is compared with, where it was verified.
     shape: Option<Verified>,
@@ -164,7 +164,7 @@ impl RunTimings {
 pub fn compile(recipe: &Recipe) -> Result<Compiled> {
     check(recipe)?;
     let request = CompiledRequest::new(&recipe.request)?;
-    let joined = Joined::new(recipe.chain.as_ref())?;
+    let joined = AnswerJoin::new(recipe.chain.as_ref())?;
     let steps = Steps::new(recipe.steps_before(), &request, joined.for_each())?;
     let used = || request.names().into_iter().chain(steps.names());
     let is_used = |it: &&Slot| used().any(|name| name == it.name);
@@ -253,7 +253,7 @@ async fn attempt(
     let mut steps = StepRun::new(&compiled.steps, values);
     while let Some(mut request) = steps.request()? {
         request.own_host.clone_from(own);
-        let reply = asked(compiled, params, &request, transport, out).await?;
+        let reply = send(compiled, params, &request, transport, out).await?;
         let start = Instant::now();
         work::compute(work::ANSWER, || steps.take(request, reply)).await??;
         out.timings_ms.extract += millis(start.elapsed().as_micros() as u64);
@@ -266,7 +266,7 @@ async fn attempt(
     let mut request = compiled.request.fill(steps.values())?;
     request.own_host.clone_from(own);
     out.timings_ms.validate += millis(start.elapsed().as_micros() as u64);
-    let reply = asked(compiled, params, &request, transport, out).await?;
+    let reply = send(compiled, params, &request, transport, out).await?;
     out.redirect_hops = reply.hops;
     let found = work::compute(work::ANSWER, || {
         let taken = take(compiled, &reply, out)?;
@@ -281,7 +281,7 @@ async fn attempt(
 }
 
 /// Sends one request of the recipe. Fails with what the transport fails with, and as [`check_status`].
-async fn asked(
+async fn send(
     compiled: &Compiled,
     params: &BTreeMap<String, String>,
     request: &Outgoing,
@@ -315,7 +315,7 @@ async fn each(
         let values = steps.values_with(compiled.joined.for_each(), item)?;
         let mut request = compiled.request.fill(&values)?;
         request.own_host.clone_from(&compiled.recipe.own_host);
-        let reply = asked(compiled, params, &request, transport, out).await;
+        let reply = send(compiled, params, &request, transport, out).await;
         let reply = reply.map_err(|err| err.about(&what))?;
         let taken = work::compute(work::ANSWER, || take(compiled, &reply, out)).await?;
         let answer = match taken {

@@ -44,10 +44,10 @@ struct CompiledStep {
 enum CompiledChoice {
     Only,
     First,
-    Where(Vec<(String, Wanted)>),
+    Where(Vec<(String, Condition)>),
 }
 
-enum Wanted {
+enum Condition {
     Text(Template),
     Is(Value),
 }
@@ -92,8 +92,8 @@ impl Steps {
                 _ => &[],
             };
             let of_choice = of_choice.iter().filter_map(|it| match &it.1 {
-                Wanted::Text(it) => Some(it.names()),
-                Wanted::Is(_) => None,
+                Condition::Text(it) => Some(it.names()),
+                Condition::Is(_) => None,
             });
             it.request.names().into_iter().chain(of_choice.flatten())
         })
@@ -108,8 +108,8 @@ impl CompiledChoice {
             Choose::Where(all) => {
                 let compiled = all.iter().map(|(path, wanted)| {
                     let wanted = match wanted {
-                        Value::String(it) => Wanted::Text(Template::parse(it)?),
-                        other => Wanted::Is(other.clone()),
+                        Value::String(it) => Condition::Text(Template::parse(it)?),
+                        other => Condition::Is(other.clone()),
                     };
                     Ok((path.clone(), wanted))
                 });
@@ -256,12 +256,12 @@ fn value(found: &Value, name: &str) -> Result<String> {
 fn choose(choice: &CompiledChoice, items: Vec<Value>, values: &Values) -> Result<Value> {
     let wanted = match choice {
         CompiledChoice::First => {
-            return items.into_iter().next().ok_or_else(|| nothing("its answer is empty", &[]));
+            return items.into_iter().next().ok_or_else(|| not_found("its answer is empty", &[]));
         }
         CompiledChoice::Only => {
             return match <[Value; 1]>::try_from(items) {
                 Ok([it]) => Ok(it),
-                Err(items) if items.is_empty() => Err(nothing("its answer is empty", &[])),
+                Err(items) if items.is_empty() => Err(not_found("its answer is empty", &[])),
                 Err(items) => {
                     let all: Vec<&Value> = items.iter().collect();
                     Err(ambiguous("one item was expected", &all, &[]))
@@ -293,7 +293,7 @@ fn choose(choice: &CompiledChoice, items: Vec<Value>, values: &Values) -> Result
         [at] => Ok(items.into_iter().nth(at).unwrap_or_default()),
         [] => {
             let all: Vec<&Value> = items.iter().collect();
-            Err(nothing(&format!("no item has {}", meant()), &listed(&all, &paths)))
+            Err(not_found(&format!("no item has {}", meant()), &describe_items(&all, &paths)))
         }
         _ => {
             let all: Vec<&Value> = found.iter().map(|at| &items[*at]).collect();
@@ -302,7 +302,7 @@ fn choose(choice: &CompiledChoice, items: Vec<Value>, values: &Values) -> Result
     }
 }
 
-impl Wanted {
+impl Condition {
     /// Fails with `SESSION_REQUIRED` for a name without a value.
     fn filled(&self, values: &Values) -> Result<Value> {
         match self {
@@ -335,12 +335,12 @@ pub fn is_alike(own: &Value, wanted: &Value) -> bool {
 }
 
 fn ambiguous(why: &str, items: &[&Value], paths: &[&str]) -> Error {
-    let all = listed(items, paths).join("; ");
+    let all = describe_items(items, paths).join("; ");
     Error::new(Code::ChoiceAmbiguous, format!("{why}: {all}"))
         .hint("give a value that only one of them has")
 }
 
-fn nothing(why: &str, there: &[String]) -> Error {
+fn not_found(why: &str, there: &[String]) -> Error {
     let err = Error::new(Code::NotFound, why.to_owned());
     if there.is_empty() {
         return err.hint("check the values");
@@ -349,15 +349,16 @@ fn nothing(why: &str, there: &[String]) -> Error {
 }
 
 /// The first of them in a few words each: the fields that are chosen by, and others. What names a secret is left out.
-fn listed(items: &[&Value], paths: &[&str]) -> Vec<String> {
-    let mut out: Vec<String> = items.iter().take(MAX_LISTED).map(|it| told(it, paths)).collect();
+fn describe_items(items: &[&Value], paths: &[&str]) -> Vec<String> {
+    let mut out: Vec<String> =
+        items.iter().take(MAX_LISTED).map(|it| describe_item(it, paths)).collect();
     if items.len() > MAX_LISTED {
         out.push(format!("and {} more", items.len() - MAX_LISTED));
     }
     out
 }
 
-fn told(item: &Value, paths: &[&str]) -> String {
+fn describe_item(item: &Value, paths: &[&str]) -> String {
     let Value::Object(all) = item else { return short(item) };
     let mut fields: Vec<(String, &Value)> = Vec::new();
     for (key, it) in all {
@@ -383,14 +384,14 @@ fn short(value: &Value) -> String {
 
 /// How the answers become the data.
 #[derive(Default)]
-pub struct Joined {
+pub struct AnswerJoin {
     for_each: Option<String>,
     into: Option<String>,
     last: String,
     output: Option<Query>,
 }
 
-impl Joined {
+impl AnswerJoin {
     /// Fails with `RECIPE_INVALID`.
     pub fn new(chain: Option<&Chain>) -> Result<Self> {
         let Some(chain) = chain else { return Ok(Self::default()) };

@@ -108,14 +108,14 @@ pub struct Line {
     /// What was given, without what seems to be a secret; `null` where it could not be read.
     input: Value,
     #[serde(flatten)]
-    found: Option<Found>,
+    found: Option<MappedData>,
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<Failed>,
 }
 
 /// The data of a line, and what is known to be missing in it.
 #[derive(Serialize, schemars::JsonSchema)]
-struct Found {
+struct MappedData {
     data: Value,
     /// `false` where the list goes on.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -167,7 +167,7 @@ pub trait Sink {
 
 /// How a line ended.
 struct Ended {
-    result: Result<Found, Failed>,
+    result: Result<MappedData, Failed>,
     blame: Option<Blame>,
     /// It concerns all lines.
     stop: Option<(Code, String)>,
@@ -284,7 +284,7 @@ impl Work {
             stop = why.map(|it| (Code::RecipeNotVerified, it));
         }
         let result = match ended {
-            Ok(it) if it.success => Ok(Found {
+            Ok(it) if it.success => Ok(MappedData {
                 data: it.data,
                 complete: it.complete.filter(|it| !it),
                 total: it.total.filter(|_| it.complete == Some(false)),

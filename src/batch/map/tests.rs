@@ -72,7 +72,9 @@ fn input(line: u64) -> Input {
 
 fn ended(code: Option<Code>, blame: Option<Blame>) -> Ended {
     let result = match code {
-        None => Ok(Found { data: Value::Null, complete: None, total: None, warnings: Vec::new() }),
+        None => {
+            Ok(MappedData { data: Value::Null, complete: None, total: None, warnings: Vec::new() })
+        }
         Some(it) => Err(Failed::of(&Error::new(it, "x"))),
     };
     Ended { result, blame, stop: None }
