@@ -10,7 +10,7 @@ mod tasks;
 use std::{
     path::Path,
     sync::{Mutex, MutexGuard, PoisonError},
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use rusqlite::{Connection, ErrorCode, OpenFlags, config::DbConfig};
@@ -33,6 +33,8 @@ const BESIDE: &[&str] = &["", "-wal", "-shm"];
 const PATIENCE: Duration = Duration::from_secs(20);
 /// How long one waits who has something to note that nobody misses.
 const BRIEFLY: Duration = Duration::from_millis(250);
+/// How long `connect` waits between two attempts.
+const RETRY_INTERVAL: Duration = Duration::from_millis(5);
 
 /// What each version added; `user_version` counts those that were applied.
 const MIGRATIONS: &[&str] =
@@ -91,7 +93,21 @@ impl State {
         }
     }
 
+    /// Connects, and retries while another process creates the database: SQLite reports a conflict over the journal mode at
+    /// once instead of waiting for `busy_timeout`.
     fn connect(dir: &Dir, path: &Path, patience: Duration) -> Result<Self, Trouble> {
+        let deadline = Instant::now() + patience;
+        loop {
+            match Self::connect_once(dir, path, patience) {
+                Err(Trouble::Sql(err)) if is_busy(&err) && Instant::now() < deadline => {
+                    std::thread::sleep(RETRY_INTERVAL);
+                }
+                result => return result,
+            }
+        }
+    }
+
+    fn connect_once(dir: &Dir, path: &Path, patience: Duration) -> Result<Self, Trouble> {
         // SQLite gives its other files the mode of this one.
         let new = dir.make_file(FILE).map_err(Trouble::Ours)?;
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
@@ -176,6 +192,10 @@ fn trouble(err: rusqlite::Error) -> Error {
     Error::new(Code::ArtifactIo, format!("{FILE} cannot be used")).source(err).hint(HINT)
 }
 
+fn is_busy(err: &rusqlite::Error) -> bool {
+    matches!(err.sqlite_error_code(), Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked))
+}
+
 fn is_damage(err: &rusqlite::Error) -> bool {
     matches!(
         err.sqlite_error_code(),
@@ -195,6 +215,22 @@ mod tests {
     use std::os::unix::fs::PermissionsExt as _;
 
     use super::*;
+
+    #[test]
+    fn several_that_create_it_at_once_all_open_it() {
+        for _ in 0..20 {
+            let folder = tempfile::tempdir().unwrap();
+            let start = std::sync::Barrier::new(4);
+            std::thread::scope(|scope| {
+                for _ in 0..4 {
+                    scope.spawn(|| {
+                        start.wait();
+                        State::open(folder.path()).unwrap();
+                    });
+                }
+            });
+        }
+    }
 
     #[test]
     fn it_is_private_and_keeps_what_it_is_told() {
