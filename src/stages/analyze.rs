@@ -18,6 +18,9 @@ use commis_artifacts::{
 use commis_base::{error::Result, settings::DecisionSettings};
 use commis_recipe::model::ResponseSpec;
 
+/// Part of the threshold of confidence that is enough where the page of both recordings shows most of the answer, per cent: a
+/// wrong choice is then refused by verify. Measured on the applications of `ci/apps`.
+const SHOWN_THRESHOLD_PERCENT: u32 = 70;
 /// A candidate of this confidence is looked at for a change it made, basis points.
 const MUTATION_BP: u32 = 1000;
 /// What the page showed ties an answer to a task without words, basis points of the score: 70 per cent of the signal in full.
@@ -96,7 +99,8 @@ pub fn stops(
     if two_calls(recording, candidates)?.is_some() {
         out.push("several_calls");
     }
-    if top.confidence_bp < settings.min_confidence_bp {
+    let (confidence, threshold) = judged_confidence(top, candidates, settings);
+    if confidence < threshold {
         out.push("unsure");
     }
     if !bound_to_task(top, recording) {
@@ -172,6 +176,30 @@ fn two_calls(recording: &SessionRecording, candidates: &CandidateSet) -> Result<
     Ok(None)
 }
 
+/// The confidence in the best candidate and the threshold that it has to reach, both in basis points.
+///
+/// Candidates that carry what was typed and hold the items of the page as well as the best one are as right as it is, so their
+/// confidence counts. A choice that the drawn page of both recordings will confirm or refuse needs less confidence.
+fn judged_confidence(
+    top: &Candidate,
+    candidates: &CandidateSet,
+    settings: &DecisionSettings,
+) -> (u32, u32) {
+    let threshold = settings.min_confidence_bp;
+    if !carries(top) || share(top, "follows_input") <= 0 {
+        return (top.confidence_bp, threshold);
+    }
+    let held = share(top, "holds_items");
+    let is_equal = |it: &&Candidate| {
+        it.exchange != top.exchange && carries(it) && share(it, "holds_items") >= held
+    };
+    let equal = candidates.candidates.iter().filter(|it| held > 0 && is_equal(it));
+    let confidence = top.confidence_bp + equal.map(|it| it.confidence_bp).sum::<u32>();
+    let is_shown = held > 0 || share(top, "visible_on_page") >= MUCH_VISIBLE_BP;
+    let factor = if is_shown { SHOWN_THRESHOLD_PERCENT } else { 100 };
+    (confidence.min(10_000), threshold * factor / 100)
+}
+
 /// Why the best candidate is not chosen.
 fn unsure(
     top: &Candidate,
@@ -179,12 +207,12 @@ fn unsure(
     recording: &SessionRecording,
     settings: &DecisionSettings,
 ) -> Option<String> {
-    let percent = |bp: u32| format!("{} %", (bp + 50) / 100);
-    if top.confidence_bp < settings.min_confidence_bp {
+    let (confidence, threshold) = judged_confidence(top, candidates, settings);
+    if confidence < threshold {
         return Some(format!(
-            "the best candidate is right with {} confidence, below {}",
-            percent(top.confidence_bp),
-            percent(settings.min_confidence_bp)
+            "the best candidate is right with {} % confidence, below {} %",
+            confidence / 100,
+            threshold.div_ceil(100)
         ));
     }
     if !bound_to_task(top, recording) {

@@ -85,6 +85,37 @@ fn below_the_threshold_nobody_knows() {
 }
 
 #[test]
+fn candidates_that_hold_the_page_alike_share_their_confidence() {
+    let recording = lantern(vec![
+        get(SEARCH, &hits("lantern", "1")),
+        get("http://shop.test/api/lookup?q=lantern", &hits("lantern", "1")),
+    ]);
+    let check = |confidences: [u32; 2], held: [i32; 2], follows: i32, expected: bool| {
+        let mut set = ranked(&recording);
+        set.doubt = None;
+        for (i, it) in set.candidates.iter_mut().enumerate() {
+            it.confidence_bp = confidences[i];
+            it.features.insert("holds_items".to_owned(), held[i]);
+            it.features.insert("follows_input".to_owned(), follows);
+            it.features.remove("visible_on_page");
+        }
+        let chosen = matches!(
+            analyze(&recording, &set, &DecisionSettings { min_confidence_bp: 6000 }).unwrap(),
+            Judged::Done(_)
+        );
+        assert_eq!(chosen, expected, "{confidences:?} {held:?} {follows}");
+    };
+    check([4000, 3900], [700, 700], 150, true);
+    check([4000, 3900], [700, 600], 150, false);
+    // The page confirms or refuses it; without a second recording nothing does.
+    check([4200, 0], [700, 0], 150, true);
+    check([4199, 0], [700, 0], 150, false);
+    check([5999, 4000], [700, 700], 0, false);
+    // What the page does not show needs all of the threshold.
+    check([5999, 4000], [0, 0], 150, false);
+}
+
+#[test]
 fn a_word_against_a_path_does_not_count_when_the_task_asks_for_it() {
     let penalty = |task: &str| {
         let mut recording =
