@@ -5,15 +5,55 @@
 
 use std::{collections::BTreeSet, fmt::Write as _};
 
-use serde::de::IgnoredAny;
-
-use super::render::{Place, Unfit};
+use serde::{Deserialize, Serialize, de::IgnoredAny};
 
 /// Larger ones could not be shown, however they are written.
 const BODY: usize = 64 * 1024;
 /// Fields that are taken apart; fewer are shown.
 const FIELDS: usize = 256;
 const DEPTH: usize = 48;
+
+/// Where in a request a line stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Place {
+    Header,
+    Query,
+    Form,
+    Json,
+    /// Of a form with files.
+    Part,
+    /// What such a part calls its file, and says that it holds.
+    FileName,
+    FileType,
+    /// A line of a body that is text.
+    Body,
+    /// Names of cookies that scripts of the page can write.
+    Cookies,
+}
+
+impl Place {
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Header => "header",
+            Self::Query => "query",
+            Self::Form => "form",
+            Self::Json => "json",
+            Self::Part => "part",
+            Self::FileName => "file name",
+            Self::FileType => "file type",
+            Self::Body => "line",
+            Self::Cookies => "cookies",
+        }
+    }
+}
+
+/// Why something is not shown.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Unfit {
+    TooLarge(String),
+    Opaque(String),
+}
 
 /// A name and its value as they are, not yet for anybody's eyes.
 #[derive(Debug, PartialEq, Eq)]

@@ -10,7 +10,7 @@ use url::Url;
 
 use super::{
     Held,
-    bodies::{self, Field},
+    bodies::{self, Field, Place, Unfit},
     origins::{Origin, Origins},
     visible,
 };
@@ -52,41 +52,6 @@ const BROWSERS: &[&str] = &[
     "upgrade-insecure-requests",
     "user-agent",
 ];
-
-/// Where in a request a line stands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Place {
-    Header,
-    Query,
-    Form,
-    Json,
-    /// Of a form with files.
-    Part,
-    /// What such a part calls its file, and says that it holds.
-    FileName,
-    FileType,
-    /// A line of a body that is text.
-    Body,
-    /// Names of cookies that scripts of the page can write.
-    Cookies,
-}
-
-impl Place {
-    const fn word(self) -> &'static str {
-        match self {
-            Self::Header => "header",
-            Self::Query => "query",
-            Self::Form => "form",
-            Self::Json => "json",
-            Self::Part => "part",
-            Self::FileName => "file name",
-            Self::FileType => "file type",
-            Self::Body => "line",
-            Self::Cookies => "cookies",
-        }
-    }
-}
 
 /// One name and value, safe to be shown.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -151,13 +116,6 @@ pub enum Rendered {
     /// Nobody would read it. What is too large.
     TooLarge(String),
     /// It cannot be taken apart wholly. What cannot.
-    Opaque(String),
-}
-
-/// Why something is not shown.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Unfit {
-    TooLarge(String),
     Opaque(String),
 }
 

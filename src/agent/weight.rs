@@ -108,10 +108,7 @@ fn words(text: &str) -> impl Iterator<Item = String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{
-        Draft, Element, Held, Page, Rendered,
-        render::{Place, render},
-    };
+    use crate::{Draft, Element, Held, Page, Rendered, bodies::Place, render::render};
 
     const FORM: &str = "application/x-www-form-urlencoded";
 

@@ -15,14 +15,13 @@ use tokio::{
     task::JoinSet,
 };
 
-use super::{Board, Entry, Event, Options, Report, Totals, attempt};
+use super::{Board, Entry, Event, Options, Report, Totals, attempt, board::Ran};
 use commis_artifacts::shelf::{Key, Shelf};
 use commis_base::error::{Class, Code, Error, Result};
 use commis_learn::{
-    Cx, How, Learned, ModelUse, StoredTask, Task,
+    Cx, Learned, ModelUse, StoredTask, Task,
     finished::{Questions, remember},
 };
-use commis_stages::Stage;
 use commis_state::{State, TaskRow, now_ms};
 
 /// Looks at a task in the store when that fails with something of the machine's that may pass, and the pause before the second;
@@ -81,16 +80,6 @@ pub struct Failed {
     pub error: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hint: Option<String>,
-}
-
-/// A stage that a machine ran.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Ran {
-    #[serde(rename = "s")]
-    pub stage: Stage,
-    #[serde(rename = "h")]
-    pub how: How,
-    pub ms: u64,
 }
 
 impl Ended {

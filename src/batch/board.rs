@@ -5,15 +5,26 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
+use serde::{Deserialize, Serialize};
+
 use super::{
-    afar::Ran,
     events::Event,
     report::{Entry, Totals},
 };
 use commis_base::error::{Code, Result};
-use commis_learn::Task;
+use commis_learn::{How, Task};
 use commis_stages::Stage;
 use commis_state::{Ending, Finished, Span, State, Status, now_ms};
+
+/// A stage that a machine ran.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Ran {
+    #[serde(rename = "s")]
+    pub stage: Stage,
+    #[serde(rename = "h")]
+    pub how: How,
+    pub ms: u64,
+}
 
 /// Told of each event, in order of what happens to one task.
 pub type OnEvent = Box<dyn Fn(&Event<'_>) + Send + Sync>;

@@ -6,9 +6,11 @@ pub mod checks;
 mod events;
 mod live;
 pub mod manifest;
+mod manifest_error;
 pub mod map;
 pub mod page;
 mod parts;
+mod progress;
 mod report;
 pub mod schedule;
 mod secrets;
@@ -22,7 +24,7 @@ use std::{
 use rayon::prelude::*;
 use tokio::{sync::watch, task::JoinSet};
 
-pub use board::Board;
+pub use board::{Board, Ran};
 pub use events::Event;
 pub use events::Line as EventLine;
 pub use live::{Live, TaskPage};

@@ -11,7 +11,10 @@ use serde::Deserialize;
 use serde_json::Value;
 use url::Url;
 
-use super::secrets::{check_named, set_apart};
+use super::{
+    manifest_error::{HINT, invalid},
+    secrets::{check_named, set_apart},
+};
 use commis_base::{
     error::{Code, Error, Result},
     files::read_bounded,
@@ -320,12 +323,6 @@ pub fn holes(text: &str) -> Vec<String> {
 
 fn printable(text: &str) -> String {
     text.chars().filter(|it| !it.is_control()).take(60).collect()
-}
-
-const HINT: &str = "docs/reference/manifest.md says what may stand where";
-
-pub(super) fn invalid(message: impl Into<String>) -> Error {
-    Error::new(Code::ManifestInvalid, message).hint(HINT)
 }
 
 fn relabel(place: &str, err: &Error) -> Error {

@@ -10,7 +10,7 @@ use maud::{Markup, html};
 use url::Url;
 
 use super::{
-    live::Going,
+    progress::Going,
     report::{Line, Report},
 };
 use commis_artifacts::failure::Failure;

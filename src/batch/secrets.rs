@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::manifest::invalid;
+use super::manifest_error::invalid;
 use commis_base::error::{Code, Error, Result};
 use commis_browser::{Element, Step, Wait};
 use commis_learn::{Secrets, Source, Task, variable};

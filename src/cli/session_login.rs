@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 use serde_json::json;
 use zeroize::Zeroizing;
 
-use super::{Global, daemon, vault::sealed, wire};
+use super::{Global, daemon, vault_import::sealed, wire};
 use commis_base::{
     error::{Code, Error, Result},
     settings::Display,

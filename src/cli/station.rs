@@ -14,7 +14,10 @@ use commis_base::{
     error::{Code, Error, Result},
     ids::TaskId,
 };
-use commis_batch::afar::{Ended, Enlisted, Ran};
+use commis_batch::{
+    Ran,
+    afar::{Ended, Enlisted},
+};
 use commis_learn::{Came, Cx, How, Span, StoredTask, Task};
 use commis_net::egress::leave::{Hold, clock};
 use commis_stages::Stage;

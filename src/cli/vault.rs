@@ -87,24 +87,10 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
             let verdict = if holds { "holds" } else { "does not hold" };
             wire::line(&format!("{} {verdict}: {}", text(&data["name"]), text(&data["why"])));
         }
-        Command::Save { .. } => wire::line(&sealed(&data)),
+        Command::Save { .. } => wire::line(&vault_import::sealed(&data)),
         Command::Rm { .. } => wire::line("removed"),
     }
     Ok(u8::from(!holds))
-}
-
-/// What was sealed, in a line.
-pub fn sealed(card: &Value) -> String {
-    let text = |it: &Value| wire::clean(it.as_str().unwrap_or_default());
-    let ends = card["last_ends_ms"].as_i64();
-    let ends = ends.map_or_else(String::new, |it| format!(", until {}", wire::moment(it)));
-    format!(
-        "{}: {} cookies and {} stored values of {}{ends}",
-        text(&card["name"]),
-        card["cookies"],
-        card["stored"],
-        text(&card["site"])
-    )
 }
 
 fn listed(all: &Value) {

@@ -5,9 +5,9 @@ use std::{
     io::{IsTerminal as _, Write as _},
 };
 
-use serde_json::json;
+use serde_json::{Value, json};
 
-use super::{Global, table::ruled, vault::sealed, wire};
+use super::{Global, table::ruled, wire};
 use commis_base::{
     error::{Code, Error, Result},
     settings::Folders,
@@ -201,4 +201,18 @@ fn held(it: Found) -> Result<Held> {
     let secure = named || it.cookies.iter().any(|it| it.secure);
     let scheme = if secure { "https" } else { "http" };
     Held::new(&format!("{scheme}://{host}/"), it.profile.brand.as_str(), it.cookies, Vec::new())
+}
+
+/// What was sealed, in a line.
+pub fn sealed(card: &Value) -> String {
+    let text = |it: &Value| wire::clean(it.as_str().unwrap_or_default());
+    let ends = card["last_ends_ms"].as_i64();
+    let ends = ends.map_or_else(String::new, |it| format!(", until {}", wire::moment(it)));
+    format!(
+        "{}: {} cookies and {} stored values of {}{ends}",
+        text(&card["name"]),
+        card["cookies"],
+        card["stored"],
+        text(&card["site"])
+    )
 }

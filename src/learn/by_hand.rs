@@ -10,7 +10,7 @@ use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use url::Url;
 
 use super::{
-    learn::Cx,
+    context::Cx,
     stored::StoredTask,
     task::{Source, Task, fill},
 };

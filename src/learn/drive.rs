@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeSet, sync::Arc};
 
-use super::{learn::Cx, task::Task};
+use super::{context::Cx, task::Task};
 use commis_artifacts::{
     failure::Failure,
     store::{TaskFolder, now},

@@ -8,7 +8,7 @@ use std::{collections::BTreeMap, path::Path};
 use serde_json::json;
 
 use super::{
-    learn::Learned,
+    context::Learned,
     task::{Task, settings_only},
 };
 use commis_artifacts::{

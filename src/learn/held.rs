@@ -1,7 +1,7 @@
 //! The recipe that an earlier run of the same task published: what it is worth beside what was learned now.
 
 use super::{
-    learn::{Cx, Learned},
+    context::{Cx, Learned},
     task::Task,
 };
 use commis_artifacts::recording::SessionRecording;

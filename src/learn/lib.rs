@@ -4,6 +4,7 @@ mod apart;
 pub mod by_hand;
 mod choose;
 mod consult;
+mod context;
 mod drive;
 mod explain;
 pub mod finished;
@@ -33,20 +34,19 @@ mod world;
 
 pub use apart::apart;
 pub use choose::{Wish, choose};
+pub use context::{Cx, Learned, ModelUse, OnStage, Redo, Tell};
 pub use drive::{Stopped, drive, plan};
 pub use explain::{moment, told_health, words};
 pub use following::{Extent, OnPage, identify_call, narrow};
 pub use heal::{Heal, Verdict};
 pub use health::{Noted, note};
 pub use inspect::{Finding, Inspected, inspect, is_finding};
-pub use learn::{
-    Came, Cx, How, Learned, ModelUse, OnStage, Redo, Span, learn, learn_from, run_key, stages,
-};
+pub use learn::{Came, How, Span, learn, learn_from, run_key, stages};
 pub use prove::{Consent, nobody_consents, prove};
 pub use rebuild::{rebuild, status_of};
 pub use rehearse::{Shown, ShownStep, choice, origin, render};
 pub use reverify::{Reverified, reverify};
-pub use runs::{Fallback, Runs, Tell, call_alone, refused, way_back};
+pub use runs::{Fallback, Runs, call_alone, refused, way_back};
 pub use secrets::{Secrets, variable};
 pub use sessions::{Sessions, may_use};
 pub use stored::{Chosen, StoredTask};

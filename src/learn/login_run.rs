@@ -11,7 +11,7 @@ use std::{
 use futures::future::BoxFuture;
 use serde_json::Value;
 
-use super::{Tell, world::NOBODYS_VALUE};
+use super::{context::Tell, world::NOBODYS_VALUE};
 use commis_base::error::{Code, Error, Result};
 use commis_net::{
     egress::{EgressPolicy, limits::Permit},

@@ -3,7 +3,7 @@
 
 use std::{collections::BTreeMap, sync::Arc, time::Instant};
 
-use super::{BrowserPool, Sessions, login_run::LoginRun, note};
+use super::{BrowserPool, Sessions, context::Tell, login_run::LoginRun, note};
 use commis_artifacts::store::now;
 use commis_base::{
     blame::{Blame, blame},
@@ -20,9 +20,6 @@ use commis_recipe::{
 };
 use commis_runner::{Compiled, RecipeRunResult, call::Caller};
 use commis_state::State;
-
-/// Told of what takes time beside the call itself, in words for a person.
-pub type Tell = dyn Fn(&str) + Send + Sync;
 
 /// Whether a call that the client alone cannot make is tried from a page.
 #[derive(Clone, Copy, PartialEq, Eq)]

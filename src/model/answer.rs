@@ -2,11 +2,14 @@
 
 use serde::Deserialize;
 
-use super::{
-    Answer, End,
-    prompt::{NO_PATH, NONE_FITS},
-};
+use super::{Answer, End};
 use commis_artifacts::{offer::Offer, payloads::Verdict};
+
+/// Instead of a request. No request line is so: they begin with a method and an address.
+pub const NONE_FITS: &str = "none of these";
+
+/// Instead of a path: it is computed as without a model.
+pub const NO_PATH: &str = "none";
 
 /// A good answer is a request line and a path.
 const MAX_ANSWER: usize = 4096;

@@ -6,7 +6,10 @@
 
 use serde_json::{Value, json};
 
-use super::{Question, answer::Wrong};
+use super::{
+    Question,
+    answer::{NO_PATH, NONE_FITS, Wrong},
+};
 use commis_artifacts::{offer::Offer, recording::SessionRecording, store::sha256};
 
 /// Bumped when the same recording would now be asked differently.
@@ -14,12 +17,6 @@ pub const PROMPT_VERSION: u32 = 1;
 
 /// Instructions, question and schema together, bytes.
 pub const MAX_PROMPT: usize = 32 * 1024;
-
-/// Instead of a request. No request line is so: they begin with a method and an address.
-pub const NONE_FITS: &str = "none of these";
-
-/// Instead of a path: it is computed as without a model.
-pub const NO_PATH: &str = "none";
 
 /// Room that `again` needs.
 const RESERVE: usize = 256;

@@ -441,7 +441,7 @@ mod tests {
     #[test]
     fn that_a_task_is_done_is_kept_while_its_batch_waits() {
         let ran = serde_json::json!({"s": "record", "h": "made", "ms": 12_345});
-        let ran: commis_batch::afar::Ran = serde_json::from_value(ran).unwrap();
+        let ran: commis_batch::Ran = serde_json::from_value(ran).unwrap();
         let mut it = Host::default();
         for (i, batch) in ["a", "b", "c"].into_iter().enumerate() {
             it.add(part(batch, i * 900..i * 900 + 900, 1));

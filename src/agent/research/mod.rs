@@ -20,8 +20,8 @@ use serde_json::Value;
 pub use self::{
     markdown::markdown,
     plan::{Offer, plan},
-    purse::{Budget, Counted, Purse, Spent},
-    shelf::{Made, Shelf},
+    purse::{Budget, Counted, Purse},
+    shelf::{Made, Shelf, Spent},
     stands::Text,
     write::{Material, write},
 };

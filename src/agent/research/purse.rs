@@ -3,10 +3,8 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use futures::future::BoxFuture;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
-use super::Shelf;
+use super::shelf::{Shelf, Spent};
 use commis_base::error::{Code, Error, Result};
 use commis_model::{Failed, Spoken, Talker, Tool, Turn};
 
@@ -20,22 +18,6 @@ pub struct Budget {
     pub tokens: Option<u64>,
     /// In the currency of the settings' prices.
     pub cost: Option<f64>,
-}
-
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Spent {
-    /// Calls of the model, also those that came to nothing.
-    pub calls: u32,
-    pub tokens_in: u64,
-    pub tokens_out: u64,
-}
-
-impl Spent {
-    pub fn add(&mut self, it: Self) {
-        self.calls += it.calls;
-        self.tokens_in += it.tokens_in;
-        self.tokens_out += it.tokens_out;
-    }
 }
 
 pub struct Purse {

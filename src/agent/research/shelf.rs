@@ -3,9 +3,10 @@
 
 use std::path::Path;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
-use super::{Found, LeftOut, Question, Sentence, Source, Spent, Wish, new_id};
+use super::{Found, LeftOut, Question, Sentence, Source, Wish, new_id};
 use commis_artifacts::store::sha256;
 use commis_base::{
     error::{Code, Error, Result},
@@ -20,6 +21,22 @@ const MOST: usize = 4 << 20;
 pub struct Made {
     pub report: Vec<Sentence>,
     pub left_out: Vec<LeftOut>,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Spent {
+    /// Calls of the model, also those that came to nothing.
+    pub calls: u32,
+    pub tokens_in: u64,
+    pub tokens_out: u64,
+}
+
+impl Spent {
+    pub fn add(&mut self, it: Self) {
+        self.calls += it.calls;
+        self.tokens_in += it.tokens_in;
+        self.tokens_out += it.tokens_out;
+    }
 }
 
 /// Held by one at a time.

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use super::{operation, operation::Operation, seen::hides};
+use super::{operation, operation::Operation, texts::hides};
 use commis_artifacts::recording::BodyStatus;
 use commis_recipe::{headers::is_ambient, model::Framing};
 use commis_redact::{

@@ -12,9 +12,10 @@ use super::{
     call::{Answer, Auth, Call, Sent, is_key},
     operation::Family,
     paths::Piece,
-    seen::{Seen, hides},
+    seen::Seen,
     segments,
     texts::Values,
+    texts::hides,
 };
 use commis_recipe::trackers::is_cache_buster;
 use commis_recipe::{model::Framing, shape};

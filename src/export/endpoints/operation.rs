@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 
-use super::seen::hides;
+use super::texts::hides;
 use commis_report::is_strange;
 
 const MAX_NAME: usize = 80;

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
-use super::texts::Texts;
+use super::texts::{Texts, hides};
 use commis_recipe::{
     json_schema::in_schema,
     shape::{
@@ -209,11 +209,6 @@ impl Seen {
 
 fn is_name(key: &str) -> bool {
     is_harmless(key) && key.split(' ').count() <= MAX_WORDS && !hides(key)
-}
-
-/// Whether redaction took something out of it.
-pub fn hides(text: &str) -> bool {
-    text.contains("[REDACTED:") || text.contains("%5BREDACTED:")
 }
 
 #[cfg(test)]

@@ -5,10 +5,7 @@
 
 use std::borrow::Cow;
 
-use super::{
-    seen::hides,
-    texts::{is_date, is_email, is_uuid},
-};
+use super::texts::{hides, is_date, is_email, is_uuid};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Class {

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 
-use super::seen::hides;
 use commis_report::is_strange;
 
 /// More distinct values than this are no choice.
@@ -229,6 +228,11 @@ fn is_uri(text: &str) -> bool {
         && (text.starts_with("https://") || text.starts_with("http://"))
         && text.bytes().all(|b| b.is_ascii_graphic() && !b"\"<>\\^`{|}".contains(&b))
         && url::Url::parse(text).is_ok()
+}
+
+/// Whether redaction took something out of it.
+pub fn hides(text: &str) -> bool {
+    text.contains("[REDACTED:") || text.contains("%5BREDACTED:")
 }
 
 #[cfg(test)]

@@ -5,7 +5,6 @@
 
 use serde::Serialize;
 
-use super::measure::Arm;
 use commis_runner::RunTimings;
 
 /// Samples in one block.
@@ -178,6 +177,17 @@ fn micros_rounded(it: f64) -> f64 {
 /// To a thousandth.
 fn rounded(it: f64) -> f64 {
     (it * 1000.0).round() / 1000.0
+}
+
+/// What is timed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Arm {
+    /// The bytes alone.
+    Floor,
+    /// The bytes, and one parse of them: JSON into a `Value`, HTML into a tree.
+    Parse,
+    /// The recipe.
+    Run,
 }
 
 #[cfg(test)]

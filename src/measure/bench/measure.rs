@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::{
     allocations::{self, Allocations},
-    figures::{Figures, Sample},
+    figures::{Arm, Figures, Sample},
     floor::{self, Floor},
     scenarios::Scenario,
     site::Site,
@@ -25,17 +25,6 @@ use commis_runner::{
     call::Caller,
     extract::{HttpAnswer, extract, fingerprint},
 };
-
-/// What is timed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Arm {
-    /// The bytes alone.
-    Floor,
-    /// The bytes, and one parse of them: JSON into a `Value`, HTML into a tree.
-    Parse,
-    /// The recipe.
-    Run,
-}
 
 const ALLOCATION_ROUNDS: usize = 21;
 /// Every order there is: an arm that always came after the longest one would find cold caches and a spent time slice.

@@ -4,8 +4,8 @@ use serde_json::{Value, json};
 
 use super::{
     super::{
-        answer::Wrong,
-        prompt::{MAX_PROMPT, NO_PATH, NONE_FITS},
+        answer::{NO_PATH, NONE_FITS, Wrong},
+        prompt::MAX_PROMPT,
     },
     *,
 };

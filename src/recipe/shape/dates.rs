@@ -2,7 +2,7 @@
 
 use jiff::civil::Date;
 
-use super::forms::Normal;
+use super::normal::Normal;
 
 /// A day, and the minute of it where it is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -9,6 +9,7 @@ pub mod forms;
 pub mod fragment;
 pub mod keys;
 pub mod nesting;
+mod normal;
 mod numerals;
 pub mod profile;
 mod spans;

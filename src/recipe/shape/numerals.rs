@@ -1,6 +1,6 @@
 //! Numbers as JSON writes them and as pages do: separators, money in minor units, shares as percentages, rounded counts.
 
-use super::forms::Normal;
+use super::normal::Normal;
 
 /// One whole unit.
 pub const ONE: i128 = 1_000_000;

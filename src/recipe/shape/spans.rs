@@ -2,7 +2,7 @@
 
 use super::{
     dates::{is_day, month},
-    forms::Normal,
+    normal::Normal,
     numerals::{Decimal, ONE},
 };
 

@@ -5,7 +5,10 @@ use std::fmt::Write as _;
 use serde_json::Value;
 use url::Url;
 
-use super::{bytes, missing, resource};
+use super::{
+    bytes, missing,
+    resource::{self, find},
+};
 use crate::raw::{RawBody, RawExchange};
 use commis_artifacts::recording::{BodyStatus, Initiator, InitiatorKind, TargetKind, Timing};
 use commis_base::charset;
@@ -331,8 +334,4 @@ fn float(value: &Value, key: &str) -> Option<f64> {
         _ => None,
     }
     .filter(|it| it.is_finite())
-}
-
-pub fn find<'a>(headers: &'a [(String, String)], name: &str) -> Option<&'a str> {
-    headers.iter().find(|it| it.0.eq_ignore_ascii_case(name)).map(|it| it.1.as_str())
 }

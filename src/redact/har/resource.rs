@@ -2,7 +2,6 @@
 
 use url::Url;
 
-use super::entry::find;
 use commis_artifacts::recording::ResourceType;
 
 /// What Firefox, Safari and mitmproxy leave us with.
@@ -108,4 +107,9 @@ fn guess(clues: &Clues<'_>) -> ResourceType {
         "mp4" | "webm" | "mp3" | "m4s" => ResourceType::Media,
         _ => ResourceType::Other,
     }
+}
+
+/// The value of a header.
+pub fn find<'a>(headers: &'a [(String, String)], name: &str) -> Option<&'a str> {
+    headers.iter().find(|it| it.0.eq_ignore_ascii_case(name)).map(|it| it.1.as_str())
 }
