@@ -37,6 +37,26 @@ pub struct Step {
     /// With `for_each`: the field of each item that its answer becomes. Without it the fields of both are put together.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub into: Option<String>,
+    /// With `for_each`: the field of each item that says where it stands in the list, counted from 1. Items that the site has no
+    /// answer for are then left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub position: Option<String>,
+}
+
+/// A request that is sent once for each item of an earlier answer, while it is learned.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PerItem {
+    /// The step whose items they are.
+    pub step: String,
+    /// As [`Step::into`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub into: Option<String>,
+    /// As [`Step::position`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub position: Option<String>,
+    /// What of each answer is used.
+    pub response: ResponseSpec,
 }
 
 /// Which item of a list is meant. Where more than one could be, a run fails with `CHOICE_AMBIGUOUS`.
@@ -61,6 +81,7 @@ pub struct Chain {
     pub last: String,
     pub for_each: Option<String>,
     pub into: Option<String>,
+    pub position: Option<String>,
     /// JMESPath over the steps' answers by name; without it the last answer is the data.
     pub output: Option<String>,
 }
@@ -75,14 +96,14 @@ impl Chain {
         if last.choose.is_some() {
             return Err("`choose` belongs to a step whose answer another step uses".to_owned());
         }
-        let Step { name, for_each, request, response, into, .. } = last;
-        Ok((Self { before: steps, last: name, for_each, into, output }, request, response))
+        let Step { name, for_each, request, response, into, position, .. } = last;
+        Ok((Self { before: steps, last: name, for_each, into, position, output }, request, response))
     }
 
     /// The steps of a file.
     pub fn into_steps(self, request: RequestTemplate, response: ResponseSpec) -> Vec<Step> {
-        let Self { before: mut steps, last, for_each, into, .. } = self;
-        steps.push(Step { name: last, for_each, request, response, choose: None, into });
+        let Self { before: mut steps, last, for_each, into, position, .. } = self;
+        steps.push(Step { name: last, for_each, request, response, choose: None, into, position });
         steps
     }
 }
@@ -142,7 +163,7 @@ pub(super) fn check(chain: &Chain, recipe: &Recipe, taken: &BTreeSet<&str>) -> R
         }
     }
     for it in &chain.before {
-        if it.for_each.is_some() || it.into.is_some() {
+        if it.for_each.is_some() || it.into.is_some() || it.position.is_some() {
             return Err(invalid(format!(
                 "step `{}`: `for_each` belongs to the last step",
                 it.name
@@ -153,9 +174,11 @@ pub(super) fn check(chain: &Chain, recipe: &Recipe, taken: &BTreeSet<&str>) -> R
         }
     }
     let before = |name: &str| chain.before.iter().find(|it| it.name == name);
-    match (&chain.for_each, &chain.into) {
-        (None, Some(_)) => return Err(invalid("`into` needs `for_each`".to_owned())),
-        (Some(name), _) => {
+    match &chain.for_each {
+        None if chain.into.is_some() || chain.position.is_some() => {
+            return Err(invalid("`into` and `position` need `for_each`".to_owned()));
+        }
+        Some(name) => {
             let step = before(name)
                 .ok_or_else(|| invalid("`for_each` is not the name of a step before".to_owned()))?;
             if step.choose.is_some() {
@@ -164,10 +187,15 @@ pub(super) fn check(chain: &Chain, recipe: &Recipe, taken: &BTreeSet<&str>) -> R
                 )));
             }
         }
-        (None, None) => {}
+        None => {}
     }
-    if chain.into.as_ref().is_some_and(|it| !is_field(it) || it.contains('.')) {
-        return Err(invalid("`into` is not the name of a field".to_owned()));
+    for (key, name) in [("into", &chain.into), ("position", &chain.position)] {
+        if name.as_ref().is_some_and(|it| !is_field(it) || it.contains('.')) {
+            return Err(invalid(format!("`{key}` is not the name of a field")));
+        }
+    }
+    if chain.into.is_some() && chain.into == chain.position {
+        return Err(invalid("`into` and `position` name the same field".to_owned()));
     }
     if let Some(it) = &chain.output {
         Query::compile(it)?;

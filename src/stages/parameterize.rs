@@ -13,6 +13,7 @@ use super::{
     address::respelled,
     chained::{answered_before, borrowed, typed_slot},
     extraction::widened,
+    fan_out::spread,
     judge::leaf_lines,
     moment::frozen_moment,
     options::Choices,
@@ -44,6 +45,24 @@ use commis_recipe::{
 
 /// Pure. Rejects with `several_calls` or `needs_login`.
 pub fn parameterize(
+    recording: &SessionRecording,
+    second: &SecondRecording,
+    draft: &RecipeDraft,
+    report: &MinimizationReport,
+) -> Result<Judged<RecipeDraftMinimized>> {
+    let mut out = chosen(recording, second, draft, report)?;
+    if let Judged::Done(it) = &mut out {
+        let exchange = recording.exchange(draft.exchange)?;
+        let twin = twin(second, draft)?;
+        if let Err(why) = spread(it, exchange, recording, (second, twin)) {
+            return Ok(Judged::Rejected(Reject::new(Reason::SeveralCalls, why)));
+        }
+    }
+    Ok(out)
+}
+
+/// With the page's choices in place of what they send.
+fn chosen(
     recording: &SessionRecording,
     second: &SecondRecording,
     draft: &RecipeDraft,
@@ -327,6 +346,7 @@ fn attempt(
         slots,
         steps: traced.steps,
         taken: traced.taken,
+        per_item: None,
         response: widened(&draft.response, exchange, twin_exchange),
         transport: draft.transport,
         captured_only: draft.captured_only,
@@ -452,4 +472,4 @@ fn second_seen(recording: &SessionRecording, second: &SecondRecording) -> Vec<St
 }
 
 /// Leaves of a captured answer that are kept to compare with.
-const MAX_LEAVES: usize = 60;
+pub(super) const MAX_LEAVES: usize = 60;

@@ -52,7 +52,7 @@ pub struct Source<'a> {
 
 /// A step on the way to a value in a document.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Key {
+pub(super) enum Key {
     Field(String),
     Index(usize),
 }
@@ -228,7 +228,7 @@ pub fn twin_of<'a>(exchange: &Exchange, second: &'a SessionRecording) -> Option<
 }
 
 /// The JSON of a good answer.
-fn answer(exchange: &Exchange) -> Option<&Value> {
+pub(super) fn answer(exchange: &Exchange) -> Option<&Value> {
     match &exchange.excerpt {
         Some(Excerpt::Json(it)) if matches!(exchange.status, Some(200..300)) => Some(it),
         _ => None,
@@ -242,7 +242,7 @@ fn sends(exchange: &Exchange, value: &str) -> bool {
 }
 
 /// Host, number of segments and names of the query: what two examples' requests for the same have in common.
-fn outline(url: &str) -> Option<(String, usize, Vec<String>)> {
+pub(super) fn outline(url: &str) -> Option<(String, usize, Vec<String>)> {
     let url = Url::parse(url).ok()?;
     let mut names: Vec<String> = url.query_pairs().map(|it| it.0.into_owned()).collect();
     names.sort_unstable();
@@ -286,7 +286,7 @@ fn fields(keys: &[Key]) -> Option<String> {
 }
 
 /// The items of a list: where it stands in other lists, those of all of them.
-fn list<'v>(value: &'v Value, keys: &[Key]) -> Vec<&'v Value> {
+pub(super) fn list<'v>(value: &'v Value, keys: &[Key]) -> Vec<&'v Value> {
     let mut all = vec![value];
     for key in keys {
         all = match key {
@@ -298,7 +298,7 @@ fn list<'v>(value: &'v Value, keys: &[Key]) -> Vec<&'v Value> {
 }
 
 /// That list as JMESPath; `None` where a key has no plain name.
-fn expression(keys: &[Key]) -> Option<String> {
+pub(super) fn expression(keys: &[Key]) -> Option<String> {
     let mut out = String::new();
     for key in keys {
         match key {
@@ -320,6 +320,16 @@ fn expression(keys: &[Key]) -> Option<String> {
 
 fn has(item: &Value, path: Option<&str>, wanted: &str) -> bool {
     field(item, path).and_then(text).as_deref() == Some(wanted)
+}
+
+/// Paths of what can name an item: of its fields; of a bare value itself, `None`.
+pub(super) fn field_paths(item: &Value) -> Vec<Option<String>> {
+    if text(item).is_some() {
+        return vec![None];
+    }
+    let mut all = Vec::new();
+    leaves(item, "", 0, &mut all);
+    all.into_iter().map(|it| Some(it.0)).collect()
 }
 
 /// Texts of an item with their paths.

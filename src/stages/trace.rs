@@ -45,21 +45,21 @@ pub enum Untraced {
 
 /// Where in a request a value stands.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum At {
+pub(super) enum At {
     Path(usize),
     Query(usize),
     Form(usize),
     Json(String),
 }
 
-struct Part {
-    at: At,
+pub(super) struct Part {
+    pub at: At,
     /// For a person.
     name: String,
     /// What it is called in the request.
     key: String,
-    literal: String,
-    is_number: bool,
+    pub literal: String,
+    pub is_number: bool,
 }
 
 /// A request as both recordings have it.
@@ -251,6 +251,7 @@ impl Tracer<'_> {
                 response,
                 choose: source.choose.clone(),
                 into: None,
+                position: None,
             });
             name
         };
@@ -291,7 +292,7 @@ fn is_number_of_account(value: &str) -> bool {
 }
 
 /// Two texts without what both begin and end with, up to a sign that is part of no value: `77` and `80` of `77.json` and `80.json`.
-fn differing<'t>(a: &'t str, b: &'t str) -> (&'t str, &'t str, &'t str, &'t str) {
+pub(super) fn differing<'t>(a: &'t str, b: &'t str) -> (&'t str, &'t str, &'t str, &'t str) {
     let common = a.bytes().zip(b.bytes()).take_while(|it| it.0 == it.1).count();
     let is_sign = |it: char| !it.is_alphanumeric() && it.is_ascii();
     let start = a.get(..common).and_then(|it| it.rfind(is_sign)).map_or(0, |it| it + 1);
@@ -317,7 +318,7 @@ fn segments(url: &str) -> Vec<String> {
 }
 
 /// Parts of a request that hold neither parameter nor slot.
-fn literals(request: &RequestTemplate) -> Vec<Part> {
+pub(super) fn literals(request: &RequestTemplate) -> Vec<Part> {
     let mut out = Vec::new();
     let mut add = |at: At, name: String, key: &str, text: &str, is_number: bool| {
         if let Some(literal) = literal_of(text).filter(|it| !it.is_empty()) {
@@ -366,7 +367,7 @@ fn in_json(value: &Value, pointer: &str, add: &mut dyn FnMut(At, String, &str, &
 }
 
 /// What the second recording's request has at the same place.
-fn same_place(ours: &RequestTemplate, theirs: &RequestTemplate, at: &At) -> Option<String> {
+pub(super) fn same_place(ours: &RequestTemplate, theirs: &RequestTemplate, at: &At) -> Option<String> {
     let nth = |ours: &[Pair], theirs: &[Pair], i: usize| {
         let pair = ours.get(i)?;
         let before = ours[..i].iter().filter(|it| it.name == pair.name).count();
@@ -389,7 +390,7 @@ fn same_place(ours: &RequestTemplate, theirs: &RequestTemplate, at: &At) -> Opti
     }
 }
 
-fn put(request: &mut RequestTemplate, at: &At, hole: String) {
+pub(super) fn put(request: &mut RequestTemplate, at: &At, hole: String) {
     match (at, &mut request.body) {
         (At::Path(i), _) => {
             let Some(start) = path_start(&request.url) else { return };
