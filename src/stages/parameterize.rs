@@ -23,7 +23,7 @@ use super::{
     read_back::{literal_of, read_back},
     request::template,
     subject::second_login_shown,
-    trace::{Sent, Traced, Untraced, trace},
+    trace::{Sent, Untraced, built, trace},
     validate::captured,
     weave::{USUAL, forms},
     witness::{list_length, witness},
@@ -217,8 +217,10 @@ fn attempt(
     }
     used.extend(out.used.iter().map(|it| it.1.clone()));
     used.dedup();
-    let mut traced = Traced::default();
+    let mut traced = built(recording, &mut out, &report.slots);
     let mut slots = report.slots.clone();
+    slots.retain(|it| !traced.filled.contains(&it.name));
+    slots.extend(traced.slots.iter().cloned());
     if reach == Reach::Recording {
         let examples = Examples {
             first: recording,
@@ -226,7 +228,8 @@ fn attempt(
             typed: &recording.typed,
             second_typed: &second.values,
         };
-        match trace(examples, Sent { exchange, twin: twin_exchange }, &mut out, &report.slots) {
+        let sent = Sent { exchange, twin: twin_exchange };
+        match trace(examples, sent, &mut out, (&report.slots, traced.clone())) {
             Ok(it) => traced = it,
             Err(Untraced::TooMany) => {
                 return Ok(Judged::Rejected(Reject::new(Reason::SeveralCalls, TOO_MANY)));

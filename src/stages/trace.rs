@@ -14,10 +14,10 @@ use super::{
     weave::Found,
     woven::Weave,
 };
-use commis_artifacts::recording::Exchange;
+use commis_artifacts::recording::{Exchange, SessionRecording};
 use commis_recipe::{
     model::{
-        BodyTemplate, Pair, ParamType, RequestTemplate, ResponseSpec, ResponseType, Slot,
+        Between, BodyTemplate, Pair, ParamType, RequestTemplate, ResponseSpec, ResponseType, Slot,
         SlotSource,
     },
     steps::{Choose, MAX_STEPS, Step},
@@ -33,6 +33,8 @@ pub struct Traced {
     pub taken: BTreeMap<String, String>,
     /// Slots whose values steps give.
     pub filled: Vec<String>,
+    /// Slots that these steps need.
+    pub slots: Vec<Slot>,
 }
 
 /// Why there are no steps.
@@ -75,18 +77,27 @@ pub fn trace(
     examples: Examples<'_>,
     sent: Sent<'_>,
     weave: &mut Weave<'_>,
-    slots: &[Slot],
+    (slots, mut out): (&[Slot], Traced),
 ) -> Result<Traced, Untraced> {
-    let mut out = Traced::default();
     let tracer = Tracer { examples };
     for slot in slots {
-        let SlotSource::Response { url, path } = &slot.from else { continue };
+        if out.filled.contains(&slot.name) {
+            continue;
+        }
+        let (url, response) = match &slot.from {
+            SlotSource::Response { url, path } => {
+                let extract = Some(path.clone());
+                (url, ResponseSpec { extract, ..ResponseSpec::of(ResponseType::Json) })
+            }
+            SlotSource::Document { url, after, until } => (url, between(after, until)),
+            _ => continue,
+        };
         let asked = |it: &&Exchange| it.url == *url && !it.measures.typed_in_request.is_empty();
         let Some(exchange) = examples.first.exchanges.iter().find(asked) else { continue };
         let source = Source {
             exchange,
             twin: examples.second.and_then(|it| twin_of(exchange, it)),
-            extract: Some(path.clone()),
+            response: ResponseSpec { framing: exchange.framing, ..response },
             choose: None,
             field: None,
             names: Vec::new(),
@@ -97,6 +108,56 @@ pub fn trace(
     }
     tracer.request(sent, weave, &mut out)?;
     Ok(out)
+}
+
+/// Steps for values that stand in a script whose name changes with each build of the site: the page says what it is called now.
+pub fn built(recording: &SessionRecording, weave: &mut Weave<'_>, slots: &[Slot]) -> Traced {
+    let mut out = Traced::default();
+    for slot in slots {
+        let SlotSource::Document { url, after, until } = &slot.from else { continue };
+        let Some(exchange) = recording.exchanges.iter().find(|it| it.url == *url) else { continue };
+        let Some((mut request, own)) = template(exchange) else { continue };
+        request.headers.clear();
+        let own = super::minimize::used_slots(&request, &own);
+        let is_of_page = |it: &Slot| matches!(it.from, SlotSource::Document { .. });
+        if own.is_empty() || !own.iter().all(is_of_page) || out.steps.len() + 1 >= MAX_STEPS {
+            continue;
+        }
+        for mut it in own {
+            let known = out.slots.iter().find(|known| known.from == it.from);
+            if let Some(known) = known.map(|it| it.name.clone()) {
+                rename(&mut request, &it.name, &known);
+                continue;
+            }
+            let is_taken = |name: &str| slots.iter().chain(&out.slots).any(|it| it.name == name);
+            let free = (1..).map(|n| format!("slot_script_{n}")).find(|it| !is_taken(it));
+            let name = free.unwrap_or_default();
+            rename(&mut request, &it.name, &name);
+            it.name = name;
+            out.slots.push(it);
+        }
+        let is_free = |name: &str| {
+            !recording.typed.contains_key(name) && out.steps.iter().all(|it| it.name != name)
+        };
+        let name = name_of(&request, is_free);
+        rename(&mut weave.request, &slot.name, &name);
+        out.filled.push(slot.name.clone());
+        out.steps.push(Step {
+            name,
+            for_each: None,
+            request,
+            response: between(after, until),
+            choose: None,
+            into: None,
+            position: None,
+        });
+    }
+    out
+}
+
+fn between(after: &str, until: &str) -> ResponseSpec {
+    let between = Some(Between { after: after.to_owned(), until: until.to_owned() });
+    ResponseSpec { between, ..ResponseSpec::of(ResponseType::Text) }
 }
 
 /// Another name for a value of the request.
@@ -227,11 +288,7 @@ impl Tracer<'_> {
                 Found { name: name.clone(), value, kind: ParamType::Str, chain: Vec::new() };
             own.add(found, "typed value found in the answer of an earlier step");
         }
-        let response = ResponseSpec {
-            framing: exchange.framing,
-            extract: source.extract.clone(),
-            ..ResponseSpec::of(ResponseType::Json)
-        };
+        let response = source.response.clone();
         let request = own.request.clone();
         let same = |it: &&Step| {
             it.request == request && it.response == response && it.choose == source.choose
