@@ -8,7 +8,8 @@ use serde_json::Value;
 use std::borrow::Cow;
 
 use super::{
-    digits::quote_long_numbers, document::Document, model::Framing, reach::Reach, references, script_data, xml,
+    digits::quote_long_numbers, document::Document, model::Framing, reach::Reach, references,
+    script_data, xml,
 };
 
 /// The name that a recipe sends as JSONP callback, whatever the page sent.

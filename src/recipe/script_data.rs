@@ -109,7 +109,10 @@ mod tests {
                 "window.ports = 'NRB:Norby|KAL:Kalvik|NOR:Nor';",
                 json!({"window.ports": [["NRB", "Norby"], ["KAL", "Kalvik"], ["NOR", "Nor"]]}),
             ),
-            (r#"const v = "a\"b"; let n = 3; x = {"k": [1]}"#, json!({"v": "a\"b", "x": {"k": [1]}})),
+            (
+                r#"const v = "a\"b"; let n = 3; x = {"k": [1]}"#,
+                json!({"v": "a\"b", "x": {"k": [1]}}),
+            ),
             ("t = `1,a\n2,b\n3,c`", json!({"t": [["1", "a"], ["2", "b"], ["3", "c"]]})),
             // Two rows, and rows of different widths, are text.
             ("t = 'a:b|c:d'", json!({"t": "a:b|c:d"})),

@@ -97,7 +97,11 @@ impl Chain {
             return Err("`choose` belongs to a step whose answer another step uses".to_owned());
         }
         let Step { name, for_each, request, response, into, position, .. } = last;
-        Ok((Self { before: steps, last: name, for_each, into, position, output }, request, response))
+        Ok((
+            Self { before: steps, last: name, for_each, into, position, output },
+            request,
+            response,
+        ))
     }
 
     /// The steps of a file.

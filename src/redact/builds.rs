@@ -184,6 +184,18 @@ mod tests {
         assert_eq!(before(page, "Zk3vQ9xT7bLm2pWc8").as_deref(), Some("\"buildId\": \""));
         assert_eq!(before(page, "a1b2c3d4"), None);
         assert_eq!(before(&page.repeat(2), "Zk3vQ9xT7bLm2pWc8"), None);
+        let script: Url = "http://a.test/static/app.0f3e9a1b.js".parse().unwrap();
+        let it = BuiltScript {
+            exchange: 1,
+            value: "0f3e9a1b".to_owned(),
+            before: script.path()[..12].to_owned(),
+            after: ".js".to_owned(),
+            page: None,
+        };
+        assert_eq!(it.before, "/static/app.");
+        let page = r#"<script src="/static/app.0f3e9a1b.js"></script>"#;
+        assert!(it.is_named_by(page) && !it.is_named_by(&page.repeat(2)));
+        assert!(!it.is_named_by(r#"<script src="/static/app.11111111.js"></script>"#));
         assert!(looks_built("0f3e9a1b") && !looks_built("products") && !looks_built("20261122"));
     }
 }

@@ -300,7 +300,8 @@ impl Extractor {
         let text = match &self.header {
             Some(name) => {
                 let found = answer.headers.iter().find(|it| it.0 == *name);
-                let found = found.ok_or_else(|| empty(format!("the answer has no header `{name}`")))?;
+                let found =
+                    found.ok_or_else(|| empty(format!("the answer has no header `{name}`")))?;
                 Cow::Borrowed(found.1.as_str())
             }
             None => String::from_utf8_lossy(answer.body),

@@ -214,6 +214,10 @@ async fn one_call_for_each_item_in_their_order() {
     assert_eq!(*log.lock().unwrap(), ["people", "person 1", "person 2", "person 3"]);
     let out = ran(&each(""), &[("channel", "x")], &http).await;
     assert_eq!(out.data, json!([{"name": "P1"}, null, {"name": "P3"}]));
+    let out = ran(&each(", position: at"), &[("channel", "x")], &http).await;
+    assert_eq!(out.data, json!([{"name": "P1", "at": 1}, {"name": "P3", "at": 3}]));
+    assert_eq!((out.items, out.total), (Some(2), Some(3)));
+    assert_eq!(out.warnings, ["the site has no answer for 1 of 3 items"]);
 }
 
 #[test]
@@ -246,7 +250,7 @@ fn what_steps_must_be() {
             vec![step("a", "/a", ", choose: { where: { name: '{x}' } }"), two.clone()],
             "neither a parameter",
         ),
-        (vec![one.clone(), step("b", "/b", ", into: x")], "`into` needs"),
+        (vec![one.clone(), step("b", "/b", ", into: x")], "need `for_each`"),
         (vec![one.clone(), step("b", "/b", ", for_each: c")], "not the name of a step before"),
         (
             vec![step("a", "/a", ", choose: only"), step("b", "/b", ", for_each: a")],

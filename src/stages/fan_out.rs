@@ -100,7 +100,9 @@ pub fn fan_out<'a>(exchange: &Exchange, recording: &'a SessionRecording) -> Opti
             for path in field_paths(items.first()?) {
                 let values: Option<Vec<String>> =
                     items.iter().map(|it| field(it, path.as_deref()).and_then(text)).collect();
-                let Some(count) = values.and_then(|it| asked_for(&it, &series, (is_cut, length(keys)))) else {
+                let Some(count) =
+                    values.and_then(|it| asked_for(&it, &series, (is_cut, length(keys))))
+                else {
                     continue;
                 };
                 let found = FanOut {
@@ -112,7 +114,8 @@ pub fn fan_out<'a>(exchange: &Exchange, recording: &'a SessionRecording) -> Opti
                     around: series.around,
                     is_number: series.is_number,
                 };
-                return (found.is_bare() || says_more(document, &found, recording)).then_some(found);
+                return (found.is_bare() || says_more(document, &found, recording))
+                    .then_some(found);
             }
         }
     }
@@ -185,8 +188,7 @@ fn says_more(document: &Value, found: &FanOut<'_>, recording: &SessionRecording)
 fn holds(line: &str, text: &str) -> bool {
     let is_edge = |it: Option<char>| it.is_none_or(|it| !it.is_alphanumeric());
     line.match_indices(text).any(|(at, _)| {
-        is_edge(line[..at].chars().next_back())
-            && is_edge(line[at + text.len()..].chars().next())
+        is_edge(line[..at].chars().next_back()) && is_edge(line[at + text.len()..].chars().next())
     })
 }
 
@@ -234,7 +236,9 @@ fn all_series<'a>(list: &Exchange, recording: &'a SessionRecording) -> Vec<Serie
 
 /// Without what every client writes in its own way.
 fn plain(mut request: RequestTemplate) -> RequestTemplate {
-    request.headers.retain(|name, it| literal_of(it).is_some() && !(name == "accept" && it == "*/*"));
+    request
+        .headers
+        .retain(|name, it| literal_of(it).is_some() && !(name == "accept" && it == "*/*"));
     request.query.retain(|it| !is_cache_buster(&it.name, &it.value));
     request
 }
@@ -276,9 +280,7 @@ pub fn spread(
     let Some(found) = fan_out(exchange, recording) else { return Ok(()) };
     let failed = |why| if found.is_bare() { Err(why) } else { Ok(()) };
     let theirs = second.recording.as_ref().zip(twin).map(|(it, twin)| fan_out(twin, it));
-    let is_alike = |it: &FanOut<'_>| {
-        it.field == found.field && it.at == found.at
-    };
+    let is_alike = |it: &FanOut<'_>| it.field == found.field && it.at == found.at;
     if theirs.as_ref().is_some_and(|it| !it.as_ref().is_some_and(is_alike)) {
         return failed("the second example does not ask for its items in the same way");
     }
@@ -314,8 +316,7 @@ pub fn spread(
         into: None,
         position: None,
     });
-    let response =
-        ResponseSpec { framing: call.framing, ..ResponseSpec::of(ResponseType::Json) };
+    let response = ResponseSpec { framing: call.framing, ..ResponseSpec::of(ResponseType::Json) };
     draft.per_item = Some(per_item(&found, step, response));
     draft.response = ResponseSpec::of(ResponseType::Json);
     draft.compared = false;
@@ -323,9 +324,8 @@ pub fn spread(
         let all: Vec<Value> = it.calls.iter().filter_map(|it| answer(it).cloned()).collect();
         leaf_lines(&Value::Array(all), MAX_LEAVES)
     };
-    draft.captured = theirs
-        .flatten()
-        .map(|theirs| Captured { first: lines(&found), second: lines(&theirs) });
+    draft.captured =
+        theirs.flatten().map(|theirs| Captured { first: lines(&found), second: lines(&theirs) });
     draft.list = ListLength { asked_for_all: draft.list.asked_for_all, ..ListLength::default() };
     Ok(())
 }

@@ -380,22 +380,26 @@ fn page(exchange: &Exchange) -> Option<&str> {
     }
 }
 
-/// What stands around both values in their texts: before it a text that stands nowhere else, from the beginning of its element
-/// or line; after it one sign.
+/// What stands around both values in their texts: before it a text that stands nowhere else, of its attribute or from the
+/// beginning of its element or line; after it one sign.
 fn between((ours, value): (&str, &str), (theirs, other): (&str, &str)) -> Option<Between> {
     let places = ours.match_indices(value).take(MAX_PLACES);
     places.map(|it| it.0).find_map(|at| {
         let next = ours[at + value.len()..].chars().next().filter(|it| !it.is_alphanumeric());
         let until = next.map_or_else(String::new, String::from);
         let line = &ours[..at];
-        let start = line.rfind(['<', '\n']).unwrap_or(0);
-        let start = line.char_indices().rev().take(MAX_BEFORE).map(|it| it.0).last()?.max(start);
-        let it = Between { after: line[start..].to_owned(), until };
-        let is_there = |text: &str, value: &str| {
-            it.of(text) == Some(value) && text.matches(&it.after).take(2).count() == 1
-        };
-        let is_part = it.after.ends_with(|it: char| !it.is_alphanumeric());
-        (is_part && is_there(ours, value) && is_there(theirs, other)).then_some(it)
+        let limit = line.char_indices().rev().take(MAX_BEFORE).map(|it| it.0).last()?;
+        let attribute = line.rfind([' ', '<', '>', '\n']).map_or(0, |it| it + 1);
+        let element = line.rfind(['<', '\n']).unwrap_or(0);
+        [attribute, element].into_iter().find_map(|start| {
+            let after = line[start.max(limit)..].to_owned();
+            let it = Between { after, until: until.clone() };
+            let is_there = |text: &str, value: &str| {
+                it.of(text) == Some(value) && text.matches(&it.after).take(2).count() == 1
+            };
+            let is_part = it.after.ends_with(|it: char| !it.is_alphanumeric());
+            (is_part && is_there(ours, value) && is_there(theirs, other)).then_some(it)
+        })
     })
 }
 

@@ -7,6 +7,7 @@
 
 mod choose;
 mod extraction;
+mod fan_out;
 mod minimize;
 mod parameterize;
 mod steps;

@@ -424,7 +424,11 @@ fn in_json(value: &Value, pointer: &str, add: &mut dyn FnMut(At, String, &str, &
 }
 
 /// What the second recording's request has at the same place.
-pub(super) fn same_place(ours: &RequestTemplate, theirs: &RequestTemplate, at: &At) -> Option<String> {
+pub(super) fn same_place(
+    ours: &RequestTemplate,
+    theirs: &RequestTemplate,
+    at: &At,
+) -> Option<String> {
     let nth = |ours: &[Pair], theirs: &[Pair], i: usize| {
         let pair = ours.get(i)?;
         let before = ours[..i].iter().filter(|it| it.name == pair.name).count();

@@ -377,11 +377,8 @@ impl Run<'_, '_> {
             if found.is_none() && self.length.complete.is_none() {
                 found = Some(PageInfo { page_size: Some(items), ..PageInfo::default() });
             }
-            let unproven = if !self.is_one_call() {
-                None
-            } else {
-                self.paginate(found.as_ref()).await?
-            };
+            let unproven =
+                if !self.is_one_call() { None } else { self.paginate(found.as_ref()).await? };
             if self.draft.list.asked_for_all && self.report.pages.is_none() {
                 let why = unproven.map_or(String::new(), |it| format!("; {it}"));
                 return Err(final_(&format!(
