@@ -257,7 +257,8 @@ async fn attempt(
     let mut steps = StepRun::new(&compiled.steps, values);
     while let Some(mut request) = steps.request()? {
         request.own_host.clone_from(own);
-        let reply = send(compiled, params, &request, transport, out).await?;
+        let reply = send(compiled, params, &request, transport, out).await;
+        let reply = reply.map_err(|err| err.about(&steps.what()))?;
         let start = Instant::now();
         work::compute(work::ANSWER, || steps.take(request, reply)).await??;
         out.timings_ms.extract += millis(start.elapsed().as_micros() as u64);
@@ -270,7 +271,8 @@ async fn attempt(
     let mut request = compiled.request.fill(steps.values())?;
     request.own_host.clone_from(own);
     out.timings_ms.validate += millis(start.elapsed().as_micros() as u64);
-    let reply = send(compiled, params, &request, transport, out).await?;
+    let reply = send(compiled, params, &request, transport, out).await;
+    let reply = reply.map_err(|err| compiled.joined.named(err))?;
     out.redirect_hops = reply.hops;
     let found = work::compute(work::ANSWER, || {
         let taken = take(compiled, &reply, out)?;

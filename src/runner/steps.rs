@@ -176,6 +176,11 @@ impl<'a> StepRun<'a> {
         Ok(())
     }
 
+    /// The step that comes now, for errors.
+    pub fn what(&self) -> String {
+        self.steps.get(self.at).map_or_else(String::new, CompiledStep::what)
+    }
+
     /// Whether every step was answered.
     const fn is_done(&self) -> bool {
         self.at >= self.steps.len()
@@ -484,6 +489,11 @@ impl AnswerJoin {
     /// The step that the last request is sent for each item of.
     pub fn for_each(&self) -> Option<&str> {
         self.for_each.as_deref()
+    }
+
+    /// An error of the last request, which is one of several.
+    pub fn named(&self, err: Error) -> Error {
+        if self.last.is_empty() { err } else { err.about(&format!("step `{}`", self.last)) }
     }
 
     /// Of the answers for the items of a list.
