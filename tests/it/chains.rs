@@ -66,19 +66,19 @@ fn rest_and_mcp_run_them() {
         daemon.api("POST", &format!("/api/recipes/{name}/run"), &json!({"params": params}))
     };
     let (status, roster) = run("roster", json!({"crew": "lighthouse"}));
-    assert_eq!((status, &roster["data"]["items"]), (200, &json!(6)), "{roster}");
+    assert_eq!((status, roster["data"].as_array().map(Vec::len)), (200, Some(6)), "{roster}");
     let (_, ambiguous) = run("roster", json!({"crew": "South mole"}));
     assert!(ambiguous.to_string().contains("CHOICE_AMBIGUOUS"), "{ambiguous}");
     let (status, news) = run("news", json!({"list": "best"}));
-    assert_eq!((status, &news["data"]["total"]), (200, &json!(12)), "{news}");
-    let rows = news["data"]["data"].as_array().unwrap();
+    assert_eq!(status, 200, "{news}");
+    let rows = news["data"].as_array().unwrap();
     assert!(rows.iter().all(|it| it["title"].is_string()), "{news}");
     assert!(rows.is_sorted_by_key(|it| it["rank"].as_u64()) && rows[0]["rank"] == 1, "{news}");
 
     let message =
         daemon.mcp("commis_run", &json!({"name": "roster", "params": {"crew": "lighthouse"}}));
     let answer = &message["result"]["structuredContent"];
-    assert_eq!(answer["data"], roster["data"]["data"], "{message}");
+    assert_eq!(answer["data"], roster["data"], "{message}");
 }
 
 #[test]
@@ -122,7 +122,7 @@ fn check_and_heal_say_which_step_failed() {
     ] {
         let broken = learned.replace(old, new);
         assert_ne!(broken, learned, "{learned}");
-        write(&path, &broken);
+        home.proven("roster", &broken);
         for command in ["check", "heal"] {
             let args = ["recipe", command, "roster", "--json", "--test-host", &web.test_host];
             let (_, rows) = home.json(&args);
