@@ -15,6 +15,9 @@ use commis_base::error::{Code, Error, Result};
 
 /// Requests of one recipe, at most.
 pub const MAX_STEPS: usize = 4;
+/// Requests for one answer that is not ready, where a recipe does not say, and at most.
+const USUAL_POLLS: u32 = 20;
+const MAX_POLLS: u32 = 60;
 /// Conditions of one choice, at most.
 const MAX_CONDITIONS: usize = 4;
 
@@ -34,6 +37,9 @@ pub struct Step {
     /// Which item of its answer later steps use, where the answer is a list.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub choose: Option<Choose>,
+    /// Of a step before the last: it is asked again until its answer is ready, as of a job that was started.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub poll: Option<Poll>,
     /// With `for_each`: the field of each item that its answer becomes. Without it the fields of both are put together.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub into: Option<String>,
@@ -57,6 +63,24 @@ pub struct PerItem {
     pub position: Option<String>,
     /// What of each answer is used.
     pub response: ResponseSpec,
+}
+
+/// Until when a step is asked again. Each request waits a second after the one before.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Poll {
+    /// JMESPath over the step's answer that is true where it is ready: `status == 'done'`.
+    pub until: String,
+    /// Requests at most, 2 to 60; 20 without it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at_most: Option<u32>,
+}
+
+impl Poll {
+    /// Requests at most.
+    pub fn limit(&self) -> u32 {
+        self.at_most.unwrap_or(USUAL_POLLS)
+    }
 }
 
 /// Which item of a list is meant. Where more than one could be, a run fails with `CHOICE_AMBIGUOUS`.
@@ -96,6 +120,9 @@ impl Chain {
         if last.choose.is_some() {
             return Err("`choose` belongs to a step whose answer another step uses".to_owned());
         }
+        if last.poll.is_some() {
+            return Err("`poll` belongs to a step before the last".to_owned());
+        }
         let Step { name, for_each, request, response, into, position, .. } = last;
         Ok((
             Self { before: steps, last: name, for_each, into, position, output },
@@ -107,7 +134,16 @@ impl Chain {
     /// The steps of a file.
     pub fn into_steps(self, request: RequestTemplate, response: ResponseSpec) -> Vec<Step> {
         let Self { before: mut steps, last, for_each, into, position, .. } = self;
-        steps.push(Step { name: last, for_each, request, response, choose: None, into, position });
+        steps.push(Step {
+            name: last,
+            for_each,
+            request,
+            response,
+            choose: None,
+            poll: None,
+            into,
+            position,
+        });
         steps
     }
 }
@@ -172,6 +208,13 @@ pub(super) fn check(chain: &Chain, recipe: &Recipe, taken: &BTreeSet<&str>) -> R
                 "step `{}`: `for_each` belongs to the last step",
                 it.name
             )));
+        }
+        if let Some(poll) = &it.poll {
+            Query::compile(&poll.until)?;
+            if !(2..=MAX_POLLS).contains(&poll.limit()) {
+                let why = format!("step `{}`: `at_most` is 2 to {MAX_POLLS}", it.name);
+                return Err(invalid(why));
+            }
         }
         if let Some(Choose::Where(all)) = &it.choose {
             check_conditions(&it.name, all, taken)?;

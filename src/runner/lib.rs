@@ -257,6 +257,7 @@ async fn attempt(
     let mut steps = StepRun::new(&compiled.steps, values);
     while let Some(mut request) = steps.request()? {
         request.own_host.clone_from(own);
+        steps.pace().await;
         let reply = send(compiled, params, &request, transport, out).await;
         let reply = reply.map_err(|err| err.about(&steps.what()))?;
         let start = Instant::now();

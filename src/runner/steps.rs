@@ -29,6 +29,8 @@ const MAX_FIELDS: usize = 4;
 const MAX_TEXT: usize = 40;
 /// Calls for the items of one list, at most.
 pub const MAX_CALLS: usize = 100;
+/// From one request for an answer that is not ready to the next.
+const POLL_PACE: Duration = Duration::from_secs(1);
 /// From one call for an item to the next, at least: no site is asked more than ten times in a second.
 pub const ITEM_PACE: Duration = Duration::from_millis(100);
 
@@ -41,6 +43,8 @@ struct CompiledStep {
     request: CompiledRequest,
     extractor: Extractor,
     choose: Option<CompiledChoice>,
+    /// What is true of an answer that is ready, and requests for it at most.
+    poll: Option<(Query, u32)>,
     /// Names of later templates that are of this step, with their fields.
     wanted: Vec<String>,
 }
@@ -82,6 +86,10 @@ impl Steps {
                 request,
                 extractor: Extractor::new(&it.response)?,
                 choose: it.choose.as_ref().map(CompiledChoice::new).transpose()?,
+                poll: match &it.poll {
+                    Some(it) => Some((Query::compile(&it.until)?, it.limit())),
+                    None => None,
+                },
                 wanted,
             })
         });
@@ -132,12 +140,21 @@ pub struct StepRun<'a> {
     known: Vec<(Outgoing, Reply)>,
     /// What of each answer is used, by step.
     answers: BTreeMap<String, Value>,
+    /// How often the step that comes now was asked and its answer was not ready.
+    polled: u32,
 }
 
 impl<'a> StepRun<'a> {
     /// `values` are those of parameters and slots.
     pub fn new(steps: &'a Steps, values: Values) -> Self {
-        Self { steps: &steps.0, at: 0, values, known: Vec::new(), answers: BTreeMap::new() }
+        Self {
+            steps: &steps.0,
+            at: 0,
+            values,
+            known: Vec::new(),
+            answers: BTreeMap::new(),
+            polled: 0,
+        }
     }
 
     /// The request that comes now; `None` where the last one can be sent. What an earlier step asked for in the same words is not
@@ -145,7 +162,8 @@ impl<'a> StepRun<'a> {
     pub fn request(&mut self) -> Result<Option<Outgoing>> {
         while let Some(step) = self.steps.get(self.at) {
             let request = step.request.fill(&self.values).map_err(|err| err.about(&step.what()))?;
-            let Some(at) = self.known.iter().position(|it| it.0 == request) else {
+            let known = self.known.iter().position(|it| it.0 == request);
+            let Some(at) = known.filter(|_| self.polled == 0) else {
                 return Ok(Some(request));
             };
             self.answered(at)?;
@@ -167,6 +185,20 @@ impl<'a> StepRun<'a> {
         let (steps, reply) = (self.steps, &self.known[at].1);
         let Some(step) = steps.get(self.at) else { return Ok(()) };
         let found = step.read(reply, &self.values).map_err(|err| err.about(&step.what()))?;
+        if let Some((until, limit)) = &step.poll
+            && until.search(&Document::from(&found))? != Value::Bool(true)
+        {
+            self.known.swap_remove(at);
+            self.polled += 1;
+            if self.polled < *limit {
+                return Ok(());
+            }
+            let why = format!("its answer was not ready after {limit} requests");
+            return Err(Error::new(Code::ExtractEmpty, why)
+                .hint("run it again later, or raise `poll.at_most`")
+                .about(&step.what()));
+        }
+        self.polled = 0;
         for name in &step.wanted {
             let value = value(&found, name).map_err(|err| err.about(&step.what()))?;
             self.values.add_slot(name, &value)?;
@@ -174,6 +206,13 @@ impl<'a> StepRun<'a> {
         self.answers.insert(step.name.clone(), found);
         self.at += 1;
         Ok(())
+    }
+
+    /// Waits before a step is asked again whose answer was not ready.
+    pub async fn pace(&self) {
+        if self.polled > 0 {
+            tokio::time::sleep(POLL_PACE).await;
+        }
     }
 
     /// The step that comes now, for errors.
@@ -616,8 +655,9 @@ impl DraftWalk<'_> {
         values.map(|it| request.fill(&it)).transpose()
     }
 
-    /// Waits before each call for an item after the first.
+    /// Waits before each call for an item after the first, and before a step is asked again.
     pub async fn pace(&self) {
+        self.steps.pace().await;
         if self.items.as_ref().is_some_and(|it| it.at > 0) {
             tokio::time::sleep(ITEM_PACE).await;
         }

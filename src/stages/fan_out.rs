@@ -313,6 +313,7 @@ pub fn spread(
         request,
         response: found.response(exchange),
         choose: None,
+        poll: None,
         into: None,
         position: None,
     });

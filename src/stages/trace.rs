@@ -148,6 +148,7 @@ pub fn built(recording: &SessionRecording, weave: &mut Weave<'_>, slots: &[Slot]
             request,
             response: between(after, until),
             choose: None,
+            poll: None,
             into: None,
             position: None,
         });
@@ -307,6 +308,7 @@ impl Tracer<'_> {
                 request,
                 response,
                 choose: source.choose.clone(),
+                poll: None,
                 into: None,
                 position: None,
             });

@@ -474,6 +474,7 @@ fn a_step_that_the_answer_does_not_need_is_cut() {
         request: serde_json::from_value(find).unwrap(),
         response: ResponseSpec::of(ResponseType::Json),
         choose: None,
+        poll: None,
         into: None,
         position: None,
     }];
