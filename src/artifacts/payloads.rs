@@ -16,7 +16,7 @@ use commis_recipe::{
     },
     paging::Pages,
     shape::profile::Profile,
-    steps::Step,
+    steps::{PerItem, Step},
 };
 
 /// A stage's answer: its product, or why the task cannot be learned. Both are results and both are stored.
@@ -384,6 +384,9 @@ pub struct RecipeDraftMinimized {
     /// What those values were in the first example, by their names in templates.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub taken: BTreeMap<String, String>,
+    /// The request is sent once for each item of one of the steps; `response` is then what that gives together.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub per_item: Option<PerItem>,
     pub response: ResponseSpec,
     pub transport: TransportKind,
     pub captured_only: bool,
@@ -533,6 +536,9 @@ pub struct VerificationReport {
     /// Steps that the answers do not need: what the first example took of them is published as constants.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub needless: Vec<String>,
+    /// Of a request that is sent for items: the shape of what the answers give together.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shape: Option<Vec<String>>,
     pub replays: Vec<Replay>,
     /// The same transport, one level riskier, was needed.
     pub fell_back: bool,

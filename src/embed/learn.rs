@@ -19,10 +19,7 @@ use commis_base::{
     settings::{LearningSettings, RedactSettings, Settings},
 };
 use commis_net::transport::{Reply, Transport as _, public_http::PublicHttp};
-use commis_recipe::{
-    model::{Recipe, Slot, TransportKind},
-    request::prepare_request,
-};
+use commis_recipe::model::{Recipe, Slot, TransportKind};
 use commis_redact::har;
 use commis_runner::slots;
 use commis_stages::{
@@ -216,10 +213,16 @@ impl Live {
         }
         let mut values = call.values.clone();
         values.extend(self.fetched.clone());
-        let outgoing = prepare_request(call.request, call.parameters, &values)?;
-        self.pacer.wait_to_ask(&self.policy.0, &outgoing.url).await;
-        self.replays += 1;
-        self.http.send(&outgoing).await
+        let draft = call.draft(&values)?;
+        let mut walk = draft.start();
+        while let Some(request) = walk.request()? {
+            walk.pace().await;
+            self.pacer.wait_to_ask(&self.policy.0, &request.url).await;
+            self.replays += 1;
+            let reply = self.http.send(&request).await?;
+            walk.take(request, reply)?;
+        }
+        walk.reply()
     }
 }
 

@@ -1,6 +1,6 @@
 //! Recipes, run.
 
-use std::{path::PathBuf, sync::Arc, time::Duration};
+use std::{collections::BTreeMap, path::PathBuf, sync::Arc, time::Duration};
 
 use serde_json::Value;
 
@@ -11,7 +11,11 @@ use commis_base::{
 };
 use commis_net::egress::limits;
 use commis_recipe::model::Recipe;
-use commis_runner::{RecipeRunResult, call::Caller};
+use commis_runner::{
+    RecipeRunResult,
+    call::Caller,
+    pages::{PageAnswer, PageWalk},
+};
 
 /// Runs recipes. Shared by all calls of a program: connections, look-ups and compiled recipes are kept.
 pub struct Runner(Caller);
@@ -77,7 +81,7 @@ impl Runner {
     }
 
     /// Fills the recipe with the values, sends its request and extracts the data. What failed in passing is tried once more. Of a
-    /// list with pages it gives the first, with `complete: Some(false)` where the answer leads on.
+    /// list with pages it gives the first, with `complete: Some(false)` where the answer leads on; [`Self::run_all`] gives all.
     ///
     /// Fails with `PARAM_INVALID` or `RECIPE_INVALID` before anything is sent, with `SESSION_REQUIRED` for a recipe that needs
     /// a browser, with the policy's and the network's codes, with `HTTP_STATUS` and its kin, `EXTRACT_EMPTY` for an answer that
@@ -91,19 +95,106 @@ impl Runner {
         N: Into<String>,
         V: Into<String>,
     {
-        if recipe.transport().sends_cookies() {
-            let name = recipe.name.as_str();
-            return Err(Error::new(
-                Code::SessionRequired,
-                format!("recipe `{name}` needs a session of its page"),
-            )
-            .hint("run it with the commis program, which opens the page in a browser"));
-        }
+        without_session(recipe)?;
         let values = values.into_iter().map(|(name, value)| (name.into(), value.into())).collect();
         let compiled = self.0.compiled(recipe)?;
         let permit = self.0.enter(&compiled).await?;
         answer(self.0.call(&permit, &compiled, &values).await)
     }
+
+    /// The same over the pages of its list, at most so many: the data is the items of all of them, and `complete` says whether the
+    /// end was reached. Each page waits until its host may be asked again.
+    ///
+    /// Fails as [`Self::run`], with `PARAM_INVALID` for a recipe that knows no pages, with `RECIPE_MAY_CHANGE` for one that is not
+    /// known to only read, and with `PAGE_REPEATED` where the site goes round in circles.
+    pub async fn run_all<N, V>(
+        &self,
+        recipe: &Recipe,
+        values: impl IntoIterator<Item = (N, V)>,
+        max_pages: u64,
+    ) -> Result<Answer>
+    where
+        N: Into<String>,
+        V: Into<String>,
+    {
+        without_session(recipe)?;
+        let Some(pages) = &recipe.pages else {
+            let why = format!("recipe `{}` knows one page of its list", recipe.name);
+            return Err(Error::new(Code::ParamInvalid, why).hint("run it without asking for all"));
+        };
+        if !self.0.compiled(recipe)?.repeatable() {
+            let why =
+                format!("`{}` is not known to only read, so its list is not followed", recipe.name);
+            return Err(Error::new(Code::RecipeMayChange, why));
+        }
+        let values: BTreeMap<String, String> =
+            values.into_iter().map(|(name, value)| (name.into(), value.into())).collect();
+        let mut walk = PageWalk::new(pages, None, false);
+        let (mut all, mut last, mut waits) = (Vec::new(), None::<Answer>, 0);
+        while walk.count() < max_pages {
+            let compiled = self.0.compiled(&walk.recipe(recipe)?)?;
+            let permit = self.0.enter(&compiled).await?;
+            let mut ran = self.0.call(&permit, &compiled, &values).await;
+            drop(permit);
+            let code = ran.error_code.and_then(Code::from_wire);
+            let is_gone = matches!(code, Some(Code::NotFound | Code::ExtractEmpty))
+                || (code == Some(Code::HttpStatus) && ran.status_code == Some(404));
+            // Its host was asked as often as its limits allow.
+            if code == Some(Code::RateLimited) && ran.status_code.is_none() && waits < MAX_WAITS {
+                waits += 1;
+                tokio::time::sleep(WAIT).await;
+                continue;
+            }
+            // What is not there after the last page ends the list.
+            if is_gone && walk.count() > 0 {
+                walk.take_missing()?;
+                break;
+            }
+            let (next, total) = (ran.next.take(), ran.total);
+            let page = answer(ran)?;
+            let Value::Array(items) = page.data else {
+                return Err(Error::new(Code::ExtractEmpty, "the page of a list holds no list"));
+            };
+            all.append(&mut walk.take(PageAnswer { items, next, total })?);
+            last = Some(match last {
+                None => Answer { data: Value::Null, ..page },
+                Some(known) => Answer {
+                    data: Value::Null,
+                    attempts: known.attempts + page.attempts,
+                    redirects: known.redirects + page.redirects,
+                    took: known.took + page.took,
+                    warnings: [known.warnings, page.warnings].concat(),
+                    ..page
+                },
+            });
+            if walk.end().is_some() || !walk.advance() {
+                break;
+            }
+        }
+        let Some(mut out) = last else {
+            return Err(Error::new(Code::ParamInvalid, "no page is asked for"));
+        };
+        out.warnings.extend(walk.warnings());
+        out.warnings.dedup();
+        out.items = Some(all.len() as u64);
+        out.data = all.into();
+        (out.total, out.complete) = (walk.total(), walk.complete());
+        Ok(out)
+    }
+}
+
+/// From one question whether a host may be asked again to the next, and how many there are.
+const WAIT: Duration = Duration::from_millis(500);
+const MAX_WAITS: u32 = 240;
+
+/// Fails with `SESSION_REQUIRED`.
+fn without_session(recipe: &Recipe) -> Result<()> {
+    if !recipe.transport().sends_cookies() {
+        return Ok(());
+    }
+    let why = format!("recipe `{}` needs a session of its page", recipe.name);
+    Err(Error::new(Code::SessionRequired, why)
+        .hint("run it with the commis program, which opens the page in a browser"))
 }
 
 fn answer(it: RecipeRunResult) -> Result<Answer> {

@@ -1,10 +1,11 @@
 //! Driving a task's steps in a browser with one example, and keeping what was seen where one of them fails.
 
-use std::{collections::BTreeSet, sync::Arc};
+use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
 use super::{context::Cx, task::Task};
 use commis_artifacts::{
     failure::Failure,
+    recording::{Exchange, SessionRecording},
     store::{TaskFolder, now},
 };
 use commis_base::{
@@ -18,6 +19,10 @@ use commis_browser::{
 use commis_recipe::auth::allow_variable;
 use commis_redact::raw::RawRecording;
 use commis_stages::effect::{Call, Pressed, before};
+
+/// Where a site that was asked too much does not say how long to wait, and the most that is waited.
+const USUAL_PAUSE_SEC: u64 = 2;
+const MAX_PAUSE_SEC: u64 = 10;
 
 /// What to do with an example of the task, its secrets read. Fails with `NETWORK_DISABLED` and `AUTH_ENV_*`.
 pub fn plan(task: &Task, url: &str, steps: &[Step], example: usize, cx: &Cx) -> Result<Plan> {
@@ -149,4 +154,14 @@ pub async fn drive(
         Box::new((Failure { at: now(), example: example as u32 + 1, ..failure }, picture))
     });
     Err(Stopped { err, seen })
+}
+
+/// How long the site wants to be left alone, where it refused requests of the recording as too many: that page is not whole.
+pub fn asks_for_pause(recording: &SessionRecording) -> Option<Duration> {
+    let refused = recording.exchanges.iter().filter(|it| it.status == Some(429));
+    let pause = |it: &Exchange| {
+        let header = it.response_headers.iter().find(|it| it.name == "retry-after");
+        header.and_then(|it| it.value.parse().ok()).unwrap_or(USUAL_PAUSE_SEC).min(MAX_PAUSE_SEC)
+    };
+    refused.map(pause).max().map(Duration::from_secs)
 }

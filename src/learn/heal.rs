@@ -105,7 +105,7 @@ impl Heal<'_> {
             Err(err) => return Err(err),
         };
         (self.tell)(&format!("{name}: learned again, because {why}"));
-        let (task, choice) = self.task(&held)?;
+        let (task, choice) = self.task(&held).map_err(|err| err.about(&why))?;
         let (new, end) = self.learned(&task, choice, cx).await?;
         let Some(mut new) = new else {
             let why = Some(format!("{why}; learning it again: {end}"));

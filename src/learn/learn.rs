@@ -22,7 +22,7 @@ use serde_json::{Value, json};
 use super::{
     by_hand,
     context::{Cx, Learned, ModelUse, Redo},
-    drive::{drive, only_reads, plan},
+    drive::{asks_for_pause, drive, only_reads, plan},
     fresh::{Freshness, look},
     held::{demote, demoted_since, is_ours, keep, proven_since},
     own_address, page_of_har, question,
@@ -311,7 +311,7 @@ impl<'a> Run<'a> {
             }
             Stage::RecordSecond => {
                 let recording =
-                    if self.may_drive_second()? { Some(self.record(1).await?) } else { None };
+                    if self.may_drive_second()? { Some(self.record_second().await?) } else { None };
                 let second_login = self.record_second_login().await?;
                 let values = self.task.example(1).into_iter();
                 let values =
@@ -454,6 +454,14 @@ impl<'a> Run<'a> {
             }
             it => it.map(Some),
         }
+    }
+
+    /// The second example; once more where the site was asked for too much at once.
+    async fn record_second(&mut self) -> Result<SessionRecording> {
+        let found = self.record(1).await?;
+        let Some(pause) = asks_for_pause(&found) else { return Ok(found) };
+        tokio::time::sleep(pause).await;
+        self.record(1).await
     }
 
     /// Records one example with the task's login.

@@ -333,6 +333,7 @@ fn offline_only_the_recorded_request_is_answered() {
                 values: &values,
                 slots: &slots,
                 steps: &[],
+                per_item: None,
             };
             block_on(world.send(call)).map(|it| it.status).map_err(|it| it.code())
         };

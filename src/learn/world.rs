@@ -25,7 +25,7 @@ use commis_recipe::{
     request::Outgoing,
 };
 use commis_redact::LiveValues;
-use commis_runner::{slots, steps::StepRun};
+use commis_runner::slots;
 use commis_stages::{Call, Identity, Replayer};
 use commis_stages::{pacer::Pacer, stub};
 use commis_vault::{Login, LoginHttp};
@@ -261,12 +261,13 @@ impl<'a> World<'a> {
         let mut values = call.values.clone();
         values.extend(self.fill(call.slots, call.transport, &call.request.url).await?);
         let draft = call.draft(&values)?;
-        let mut steps = StepRun::new(&draft.steps, draft.values);
-        while let Some(request) = steps.request()? {
+        let mut walk = draft.start();
+        while let Some(request) = walk.request()? {
+            walk.pace().await;
             let reply = self.send_one(call.transport, request.clone()).await?;
-            steps.take(request, reply)?;
+            walk.take(request, reply)?;
         }
-        self.send_one(call.transport, draft.request.fill(steps.values())?).await
+        walk.reply()
     }
 
     /// In its turn.

@@ -38,7 +38,7 @@ pub fn is_name(text: &str) -> bool {
         && !text.starts_with(|it: char| it.is_ascii_digit() || it == '.')
 }
 
-fn name_before(text: &str) -> &str {
+pub(super) fn name_before(text: &str) -> &str {
     let text = text.trim_end();
     let name = text.rsplit(|c: char| !u8::try_from(c).is_ok_and(in_name)).next().unwrap_or("");
     if is_name(name) { name } else { "" }
@@ -49,7 +49,7 @@ fn in_name(byte: u8) -> bool {
 }
 
 /// The object or list at the beginning of a text, and its length.
-fn json(text: &str) -> Option<(Value, usize)> {
+pub(super) fn json(text: &str) -> Option<(Value, usize)> {
     if let Some(rest) = text.strip_prefix("JSON.parse(") {
         let mut strings = Deserializer::from_str(rest).into_iter::<String>();
         let inner = strings.next()?.ok()?;

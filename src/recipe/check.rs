@@ -430,6 +430,20 @@ pub fn check_response(response: &ResponseSpec) -> Result<()> {
             selector::compile_field(text)?;
         }
     }
+    if (response.between.is_some() || response.header.is_some())
+        && response.kind != ResponseType::Text
+    {
+        return Err(invalid("`between` and `header` need `type: text`".to_owned()));
+    }
+    if let Some(it) = &response.between
+        && (it.after.len().max(it.until.len()) > MAX_AROUND
+            || it.after.is_empty() && it.until.is_empty())
+    {
+        return Err(invalid("`between` has `after` or `until`, each at most 1 KiB".to_owned()));
+    }
+    if response.header.as_ref().is_some_and(|it| !is_header(it)) {
+        return Err(invalid("`header` is not the name of a header in lower case".to_owned()));
+    }
     let html = response.kind == ResponseType::Html;
     if (response.embedded.is_some() || response.html.is_some()) && !html {
         return Err(invalid("`embedded` and `html` need `type: html`".to_owned()));
@@ -446,6 +460,15 @@ pub fn check_response(response: &ResponseSpec) -> Result<()> {
         return Err(invalid("`extract` applies to JSON only".to_owned()));
     }
     Ok(())
+}
+
+/// Bytes of a text around a value, at most.
+const MAX_AROUND: usize = 1024;
+
+fn is_header(name: &str) -> bool {
+    !name.is_empty()
+        && name.len() <= 100
+        && name.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-')
 }
 
 fn invalid(message: String) -> Error {

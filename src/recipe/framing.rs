@@ -8,7 +8,8 @@ use serde_json::Value;
 use std::borrow::Cow;
 
 use super::{
-    digits::quote_long_numbers, document::Document, model::Framing, reach::Reach, references, xml,
+    digits::quote_long_numbers, document::Document, model::Framing, reach::Reach, references,
+    script_data, xml,
 };
 
 /// The name that a recipe sends as JSONP callback, whatever the page sent.
@@ -118,6 +119,10 @@ pub fn unframed<'a>(
             let value = xml::as_lists(xml::read(body).ok_or(None)?, reach);
             return Ok(Document::from(&value).into_owned());
         }
+        Some(Framing::Script) => {
+            let value = script_data::read(body).ok_or(None)?;
+            return Ok(Document::from(&value).into_owned());
+        }
         // Strict JSON is lenient, too: a site may have mended what it sends.
         Some(Framing::Lenient) => {
             let value = strict(body).or_else(|| lenient(body)).ok_or(None)?;
@@ -177,6 +182,7 @@ pub fn framed(framing: Option<Framing>, value: &Value) -> String {
     match (framing, value) {
         (None | Some(Framing::Lenient), _) => value.to_string(),
         (Some(Framing::Xml), _) => xml::write(value),
+        (Some(Framing::Script), _) => script_data::write(value),
         (Some(Framing::Text), _) => serde_json::json!({ "d": value.to_string() }).to_string(),
         (Some(Framing::References), _) => references::written(value).to_string(),
         (Some(Framing::Prefix), _) => format!(")]}}'\n{value}"),
@@ -192,6 +198,7 @@ pub fn framed(framing: Option<Framing>, value: &Value) -> String {
 pub const fn mime(framing: Option<Framing>) -> &'static str {
     match framing {
         Some(Framing::Xml) => "application/xml",
+        Some(Framing::Script) => "text/javascript",
         _ => "application/json",
     }
 }

@@ -30,6 +30,7 @@ pub mod reach;
 pub mod references;
 pub mod registry;
 pub mod request;
+pub mod script_data;
 pub mod selector;
 pub mod shape;
 pub mod standing;

@@ -369,6 +369,12 @@ pub struct ResponseSpec {
     /// JMESPath over the JSON (or the embedded JSON), at most 1 KiB. Without it the JSON is returned whole.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub extract: Option<String>,
+    /// For text: what stands between two texts of it, the first time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub between: Option<Between>,
+    /// For text: the header of the answer that is read instead of its body, in lower case.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub header: Option<String>,
     /// For HTML whose data is JSON in a `<script>`: its CSS selector. Then `extract` applies to it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub embedded: Option<String>,
@@ -403,6 +409,8 @@ impl ResponseSpec {
             kind,
             framing: None,
             extract: None,
+            between: None,
+            header: None,
             embedded: None,
             variable: None,
             html: None,
@@ -412,6 +420,27 @@ impl ResponseSpec {
             echo: BTreeMap::new(),
             page_info: None,
         }
+    }
+}
+
+/// A part of a text.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Between {
+    /// What stands before it, at most 1 KiB; empty for the beginning.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub after: String,
+    /// What stands after it, at most 1 KiB; empty for the end.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub until: String,
+}
+
+impl Between {
+    /// `None` where one of the two does not stand there.
+    pub fn of<'t>(&self, text: &'t str) -> Option<&'t str> {
+        let start = text.find(&self.after)? + self.after.len();
+        let rest = &text[start..];
+        Some(if self.until.is_empty() { rest } else { &rest[..rest.find(&self.until)?] })
     }
 }
 
@@ -462,6 +491,9 @@ pub enum Framing {
     /// XML, read as the value that JSON would say it with: attributes and elements by name, an element of text alone as that text,
     /// elements of one name beside one another as a list. Feeds and interfaces that answer in XML; no DTD is read.
     Xml,
+    /// A script, read as an object of what it assigns to names: texts, JSON, and tables packed into one text
+    /// (`ports = 'NRB:Norby|KAL:Kalvik|…'`) as lists of rows. Nothing is executed.
+    Script,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

@@ -15,6 +15,9 @@ use commis_base::error::{Code, Error, Result};
 
 /// Requests of one recipe, at most.
 pub const MAX_STEPS: usize = 4;
+/// Requests for one answer that is not ready, where a recipe does not say, and at most.
+const USUAL_POLLS: u32 = 20;
+const MAX_POLLS: u32 = 60;
 /// Conditions of one choice, at most.
 const MAX_CONDITIONS: usize = 4;
 
@@ -34,9 +37,50 @@ pub struct Step {
     /// Which item of its answer later steps use, where the answer is a list.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub choose: Option<Choose>,
+    /// Of a step before the last: it is asked again until its answer is ready, as of a job that was started.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub poll: Option<Poll>,
     /// With `for_each`: the field of each item that its answer becomes. Without it the fields of both are put together.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub into: Option<String>,
+    /// With `for_each`: the field of each item that says where it stands in the list, counted from 1. Items that the site has no
+    /// answer for are then left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub position: Option<String>,
+}
+
+/// A request that is sent once for each item of an earlier answer, while it is learned.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PerItem {
+    /// The step whose items they are.
+    pub step: String,
+    /// As [`Step::into`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub into: Option<String>,
+    /// As [`Step::position`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub position: Option<String>,
+    /// What of each answer is used.
+    pub response: ResponseSpec,
+}
+
+/// Until when a step is asked again. Each request waits a second after the one before.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Poll {
+    /// JMESPath over the step's answer that is true where it is ready: `status == 'done'`.
+    pub until: String,
+    /// Requests at most, 2 to 60; 20 without it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at_most: Option<u32>,
+}
+
+impl Poll {
+    /// Requests at most.
+    pub fn limit(&self) -> u32 {
+        self.at_most.unwrap_or(USUAL_POLLS)
+    }
 }
 
 /// Which item of a list is meant. Where more than one could be, a run fails with `CHOICE_AMBIGUOUS`.
@@ -61,6 +105,7 @@ pub struct Chain {
     pub last: String,
     pub for_each: Option<String>,
     pub into: Option<String>,
+    pub position: Option<String>,
     /// JMESPath over the steps' answers by name; without it the last answer is the data.
     pub output: Option<String>,
 }
@@ -75,14 +120,30 @@ impl Chain {
         if last.choose.is_some() {
             return Err("`choose` belongs to a step whose answer another step uses".to_owned());
         }
-        let Step { name, for_each, request, response, into, .. } = last;
-        Ok((Self { before: steps, last: name, for_each, into, output }, request, response))
+        if last.poll.is_some() {
+            return Err("`poll` belongs to a step before the last".to_owned());
+        }
+        let Step { name, for_each, request, response, into, position, .. } = last;
+        Ok((
+            Self { before: steps, last: name, for_each, into, position, output },
+            request,
+            response,
+        ))
     }
 
     /// The steps of a file.
     pub fn into_steps(self, request: RequestTemplate, response: ResponseSpec) -> Vec<Step> {
-        let Self { before: mut steps, last, for_each, into, .. } = self;
-        steps.push(Step { name: last, for_each, request, response, choose: None, into });
+        let Self { before: mut steps, last, for_each, into, position, .. } = self;
+        steps.push(Step {
+            name: last,
+            for_each,
+            request,
+            response,
+            choose: None,
+            poll: None,
+            into,
+            position,
+        });
         steps
     }
 }
@@ -142,20 +203,29 @@ pub(super) fn check(chain: &Chain, recipe: &Recipe, taken: &BTreeSet<&str>) -> R
         }
     }
     for it in &chain.before {
-        if it.for_each.is_some() || it.into.is_some() {
+        if it.for_each.is_some() || it.into.is_some() || it.position.is_some() {
             return Err(invalid(format!(
                 "step `{}`: `for_each` belongs to the last step",
                 it.name
             )));
+        }
+        if let Some(poll) = &it.poll {
+            Query::compile(&poll.until)?;
+            if !(2..=MAX_POLLS).contains(&poll.limit()) {
+                let why = format!("step `{}`: `at_most` is 2 to {MAX_POLLS}", it.name);
+                return Err(invalid(why));
+            }
         }
         if let Some(Choose::Where(all)) = &it.choose {
             check_conditions(&it.name, all, taken)?;
         }
     }
     let before = |name: &str| chain.before.iter().find(|it| it.name == name);
-    match (&chain.for_each, &chain.into) {
-        (None, Some(_)) => return Err(invalid("`into` needs `for_each`".to_owned())),
-        (Some(name), _) => {
+    match &chain.for_each {
+        None if chain.into.is_some() || chain.position.is_some() => {
+            return Err(invalid("`into` and `position` need `for_each`".to_owned()));
+        }
+        Some(name) => {
             let step = before(name)
                 .ok_or_else(|| invalid("`for_each` is not the name of a step before".to_owned()))?;
             if step.choose.is_some() {
@@ -164,10 +234,15 @@ pub(super) fn check(chain: &Chain, recipe: &Recipe, taken: &BTreeSet<&str>) -> R
                 )));
             }
         }
-        (None, None) => {}
+        None => {}
     }
-    if chain.into.as_ref().is_some_and(|it| !is_field(it) || it.contains('.')) {
-        return Err(invalid("`into` is not the name of a field".to_owned()));
+    for (key, name) in [("into", &chain.into), ("position", &chain.position)] {
+        if name.as_ref().is_some_and(|it| !is_field(it) || it.contains('.')) {
+            return Err(invalid(format!("`{key}` is not the name of a field")));
+        }
+    }
+    if chain.into.is_some() && chain.into == chain.position {
+        return Err(invalid("`into` and `position` name the same field".to_owned()));
     }
     if let Some(it) = &chain.output {
         Query::compile(it)?;

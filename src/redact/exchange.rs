@@ -17,10 +17,12 @@ use super::{
 use commis_artifacts::recording::{
     BodyStatus, Excerpt, Exchange, Header, Initiator, Measures, ResourceType,
 };
-use commis_recipe::shape;
+use commis_recipe::{model::Framing, script_data, shape};
 
 /// What `shape::truncate` keeps of an array that does not fit.
 const MAX_ITEMS: usize = 20;
+/// Longer scripts are programs: nobody looks for data in them.
+const MAX_SCRIPT: usize = 512 * 1024;
 const MAX_HEADERS: usize = 64;
 const MAX_HEADER_VALUE: usize = 2048;
 
@@ -182,8 +184,43 @@ pub fn opened(
             meter.words(&text);
             (Answer::Text(text), Some(meter.finish(None)))
         }
+        Parsed::Code(text) => match data_of_script(raw, &text, typed) {
+            Some(value) => {
+                let frame = Frame { framing: Some(Framing::Script), callback: None };
+                (Answer::Json(frame, shape::Pruned::new(value, share), false), None)
+            }
+            None => (Answer::None, None),
+        },
         Parsed::Binary => (Answer::Binary, None),
-        Parsed::Code(_) | Parsed::None => (Answer::None, None),
+        Parsed::None => (Answer::None, None),
+    }
+}
+
+/// What a script assigns to names, as far as it holds what was typed; rows that hold it first.
+fn data_of_script(raw: &RawExchange, text: &str, typed: &[String]) -> Option<Value> {
+    if raw.resource_type != ResourceType::Script || text.len() > MAX_SCRIPT {
+        return None;
+    }
+    let low = text.to_lowercase();
+    if !typed.iter().any(|it| low.contains(it.as_str())) {
+        return None;
+    }
+    let Value::Object(mut all) = script_data::read(text)? else { return None };
+    all.retain(|_, it| holds(it, typed));
+    for it in all.values_mut() {
+        if let Value::Array(rows) = it {
+            rows.sort_by_key(|it| !holds(it, typed));
+        }
+    }
+    (!all.is_empty()).then(|| shape::sorted(all.into()))
+}
+
+fn holds(value: &Value, typed: &[String]) -> bool {
+    match value {
+        Value::Array(all) => all.iter().any(|it| holds(it, typed)),
+        Value::Object(all) => all.values().any(|it| holds(it, typed)),
+        Value::String(it) => typed.contains(&it.trim().to_lowercase()),
+        _ => false,
     }
 }
 

@@ -1,6 +1,6 @@
 //! From an answer's bytes to data, and to the fingerprint of its shape. Pure: stages call it on recorded bodies, too.
 
-use std::collections::BTreeMap;
+use std::{borrow::Cow, collections::BTreeMap};
 
 use scraper::Html;
 use serde_json::Value;
@@ -13,7 +13,7 @@ use commis_recipe::{
     expression::Query,
     framing::{self, unframed},
     matching::Selector,
-    model::{EmptyAnswer, Framing, ResponseSpec, ResponseType},
+    model::{Between, EmptyAnswer, Framing, ResponseSpec, ResponseType},
     pagination::{Length, PageInfoReader, goes_on, next_address, next_in_headers, of_headers},
     paging::{PageBy, Pages},
     reach::Reach,
@@ -58,6 +58,8 @@ pub struct Extractor {
     html: Option<Reader>,
     /// One thing and not a list.
     single: bool,
+    between: Option<Between>,
+    header: Option<String>,
     min_items: Option<u32>,
     empty: Option<EmptyAnswer>,
     /// What is true of every answer, also of one without items.
@@ -139,6 +141,8 @@ impl Extractor {
             embedded: spec.embedded.as_deref().map(selector::compile).transpose()?,
             variable: spec.variable.clone(),
             html,
+            between: spec.between.clone(),
+            header: spec.header.clone(),
             single: spec.html.as_ref().is_some_and(|it| it.single),
             min_items: spec.min_items,
             empty: spec.empty.clone(),
@@ -194,7 +198,7 @@ impl Extractor {
         let HttpAnswer { mime, body, .. } = answer;
         let embedded;
         let document = match (self.kind, &self.html) {
-            (ResponseType::Text, _) => return self.judged(self.text(body)?, None),
+            (ResponseType::Text, _) => return self.judged(self.text(answer)?, None),
             (ResponseType::Html, Some(reader)) => {
                 let page = parse_html(body)?;
                 let mut out = self.judged(self.items(&page, reader)?, None)?;
@@ -292,8 +296,23 @@ impl Extractor {
         Ok(())
     }
 
-    fn text(&self, body: &[u8]) -> Result<Value> {
-        let text = String::from_utf8_lossy(body).trim().to_owned();
+    fn text(&self, answer: HttpAnswer<'_>) -> Result<Value> {
+        let text = match &self.header {
+            Some(name) => {
+                let found = answer.headers.iter().find(|it| it.0 == *name);
+                let found =
+                    found.ok_or_else(|| empty(format!("the answer has no header `{name}`")))?;
+                Cow::Borrowed(found.1.as_str())
+            }
+            None => String::from_utf8_lossy(answer.body),
+        };
+        let part = match &self.between {
+            Some(it) => it.of(&text).ok_or_else(|| {
+                empty("what stands around the value is not in the answer".to_owned())
+            })?,
+            None => &text,
+        };
+        let text = part.trim().to_owned();
         if text.is_empty() && self.min_items != Some(0) {
             return Err(empty("the answer is empty".to_owned()));
         }
@@ -376,6 +395,7 @@ fn parse_json<'a>(
             Some(Framing::References) => "as JSON whose values refer to one another",
             Some(Framing::Lenient) => "as JSON, nor as JSON5",
             Some(Framing::Xml) => "as XML",
+            Some(Framing::Script) => "as a script that assigns data",
             None | Some(Framing::Prefix) => "as JSON",
         };
         let out = Error::new(Code::ParseError, format!("{shown} does not parse {what}"));

@@ -146,6 +146,12 @@ fn embedded_answers() {
 fn text_answers() {
     check(json!({"type": "text"}), " hello\n", "\"hello\"");
     check(json!({"type": "text"}), " ", "EXTRACT_EMPTY");
+    let part = |after: &str, until: &str| json!({"type": "text", "between": {"after": after, "until": until}});
+    check(part("id=\"", "\""), "<i id=\"7\"> id=\"8\"", "\"7\"");
+    check(part("", ";"), "a; b", "\"a\"");
+    check(part("a", ""), "a b", "\"b\"");
+    check(part("x", "y"), "a b", "EXTRACT_EMPTY");
+    check(json!({"type": "text", "header": "x-token"}), "a", "EXTRACT_EMPTY");
 }
 
 #[test]

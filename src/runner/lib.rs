@@ -12,7 +12,10 @@ mod recovery;
 pub mod slots;
 pub mod steps;
 
-use std::{collections::BTreeMap, time::Instant};
+use std::{
+    collections::BTreeMap,
+    time::{Duration, Instant},
+};
 
 use serde::Serialize;
 use serde_json::Value;
@@ -21,7 +24,7 @@ use url::Url;
 use self::{
     extract::{Extracted, Extractor, HttpAnswer, fingerprint, similarity_bp},
     recovery::{AuthRecovery, recovery},
-    steps::{AnswerJoin, StepRun, Steps},
+    steps::{AnswerJoin, ITEM_PACE, ItemAnswers, MAX_CALLS, StepRun, Steps, is_gone},
 };
 use commis_base::{
     error::{Code, Error, Result},
@@ -42,8 +45,9 @@ use commis_redact::known::Known;
 /// An answer less alike than this to the verified one has drifted (seed 1.3.1).
 pub const MIN_SIMILARITY_BP: u32 = 8_500;
 const MAX_RAW: usize = 64 * 1024;
-/// Calls of one run that has one call for each item.
-const MAX_CALLS: usize = 100;
+/// A site that asks for a pause between the calls for items gets it, so often and for so long at most.
+const MAX_PAUSES: u32 = 3;
+const MAX_PAUSE_SEC: u64 = 10;
 /// Of an error's page, which says little.
 const MAX_REFUSAL: usize = 2 * 1024;
 
@@ -253,7 +257,9 @@ async fn attempt(
     let mut steps = StepRun::new(&compiled.steps, values);
     while let Some(mut request) = steps.request()? {
         request.own_host.clone_from(own);
-        let reply = send(compiled, params, &request, transport, out).await?;
+        steps.pace().await;
+        let reply = send(compiled, params, &request, transport, out).await;
+        let reply = reply.map_err(|err| err.about(&steps.what()))?;
         let start = Instant::now();
         work::compute(work::ANSWER, || steps.take(request, reply)).await??;
         out.timings_ms.extract += millis(start.elapsed().as_micros() as u64);
@@ -266,7 +272,8 @@ async fn attempt(
     let mut request = compiled.request.fill(steps.values())?;
     request.own_host.clone_from(own);
     out.timings_ms.validate += millis(start.elapsed().as_micros() as u64);
-    let reply = send(compiled, params, &request, transport, out).await?;
+    let reply = send(compiled, params, &request, transport, out).await;
+    let reply = reply.map_err(|err| compiled.joined.named(err))?;
     out.redirect_hops = reply.hops;
     let found = work::compute(work::ANSWER, || {
         let taken = take(compiled, &reply, out)?;
@@ -308,31 +315,56 @@ async fn each(
     transport: &dyn Transport,
     out: &mut RecipeRunResult,
 ) -> Result<()> {
-    let items = steps.items(compiled.joined.for_each())?;
-    let mut all = Vec::with_capacity(items.len().min(MAX_CALLS));
-    for (n, item) in (1..).zip(items.iter().take(MAX_CALLS)) {
-        let what = format!("item {n} of {}", items.len());
-        let values = steps.values_with(compiled.joined.for_each(), item)?;
+    let join = &compiled.joined;
+    let mut items = steps.per_item(join)?;
+    let mut pauses = 0;
+    let mut is_further = false;
+    while let Some(values) = items.values()? {
+        if is_further {
+            tokio::time::sleep(ITEM_PACE).await;
+        }
+        is_further = true;
         let mut request = compiled.request.fill(&values)?;
         request.own_host.clone_from(&compiled.recipe.own_host);
-        let reply = send(compiled, params, &request, transport, out).await;
-        let reply = reply.map_err(|err| err.about(&what))?;
+        out.status_code = None;
+        let reply = match send(compiled, params, &request, transport, out).await {
+            Ok(it) => it,
+            Err(_) if out.status_code.is_some_and(is_gone) => {
+                items.take(join, None);
+                continue;
+            }
+            Err(err) => {
+                // The site says how long it wants to be left alone.
+                let pause = out.retry_after_sec.filter(|it| *it <= MAX_PAUSE_SEC);
+                if let (Code::RateLimited, Some(pause), 0..MAX_PAUSES) = (err.code(), pause, pauses)
+                {
+                    pauses += 1;
+                    tokio::time::sleep(Duration::from_secs(pause)).await;
+                    continue;
+                }
+                return Err(err.about(&items.what()));
+            }
+        };
         let taken = work::compute(work::ANSWER, || take(compiled, &reply, out)).await?;
         let answer = match taken {
-            Ok(it) => it.data,
+            Ok(it) => Some(it.data),
             // The site has nothing for this one any more.
-            Err(err) if err.code() == Code::ExtractEmpty => Value::Null,
-            Err(err) => return Err(err.about(&what)),
+            Err(err) if err.code() == Code::ExtractEmpty => None,
+            Err(err) => return Err(err.about(&items.what())),
         };
-        all.push(compiled.joined.put(item, answer));
+        items.take(join, answer);
     }
-    let left = items.len().saturating_sub(MAX_CALLS);
-    let length = Length { total: Some(items.len() as u64), complete: Some(left == 0) };
-    let data = Value::Array(all);
+    out.raw_response = None;
+    out.retry_after_sec = None;
+    let ItemAnswers { data, total, left, missing } = items.finish()?;
+    let length = Length { total: Some(total as u64), complete: Some(left == 0) };
     let count = data.as_array().map(|it| it.len() as u64);
     let taken =
         Extracted { items: count, data, whole: None, length, echoed: BTreeMap::new(), next: None };
     work::compute(work::ANSWER, || finish(compiled, params, steps.answers(), taken, out)).await??;
+    if missing > 0 {
+        out.warnings.push(format!("the site has no answer for {missing} of {total} items"));
+    }
     if left > 0 {
         out.warnings
             .push(format!("one call for each of the first {MAX_CALLS} items; {left} are left out"));

@@ -13,7 +13,7 @@ use commis_net::transport::{Outgoing, Reply, Transport};
 use commis_recipe::{
     document::Document,
     expression::Query,
-    model::{Slot, SlotSource},
+    model::{Between, Slot, SlotSource},
 };
 
 /// Values of the slots of kinds `document` and `response`; each URL is fetched once, `seen` is told of each answer. Each GET
@@ -89,10 +89,8 @@ fn value(slot: &Slot, reply: &Reply) -> Result<Option<String>> {
     match &slot.from {
         SlotSource::Document { after, until, .. } => {
             let text = String::from_utf8_lossy(&reply.body);
-            let found = text
-                .split_once(after.as_str())
-                .and_then(|(_, rest)| rest.split_once(until.as_str()));
-            Ok(found.map(|(value, _)| value.to_owned()))
+            let between = Between { after: after.clone(), until: until.clone() };
+            Ok(between.of(&text).map(str::to_owned))
         }
         SlotSource::Response { path, .. } => {
             let json = extract::any_json(&reply.mime(), &reply.body)?;

@@ -3,7 +3,7 @@
 //!
 //! Pure: who runs a recipe sends the requests. Proofs and runs share it, so that what was proven is what runs.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, time::Duration};
 
 use serde_json::{Map, Value};
 
@@ -12,13 +12,13 @@ use super::{
     extract::{Extracted, Extractor, HttpAnswer},
 };
 use commis_base::error::{Code, Error, Result};
-use commis_net::transport::{Outgoing, Reply};
+use commis_net::transport::{Outgoing, Reply, Timings};
 use commis_recipe::{
     document::Document,
     expression::Query,
     model::{Parameter, RequestTemplate},
     request::CompiledRequest,
-    steps::{Chain, Choose, Step, field, parts, text},
+    steps::{Chain, Choose, PerItem, Step, field, parts, text},
     template::Template,
     values::{Found, Values},
 };
@@ -27,6 +27,12 @@ use commis_recipe::{
 const MAX_LISTED: usize = 10;
 const MAX_FIELDS: usize = 4;
 const MAX_TEXT: usize = 40;
+/// Calls for the items of one list, at most.
+pub const MAX_CALLS: usize = 100;
+/// From one request for an answer that is not ready to the next.
+const POLL_PACE: Duration = Duration::from_secs(1);
+/// From one call for an item to the next, at least: no site is asked more than ten times in a second.
+pub const ITEM_PACE: Duration = Duration::from_millis(100);
 
 /// Steps whose templates and expressions are parsed.
 #[derive(Default)]
@@ -37,6 +43,8 @@ struct CompiledStep {
     request: CompiledRequest,
     extractor: Extractor,
     choose: Option<CompiledChoice>,
+    /// What is true of an answer that is ready, and requests for it at most.
+    poll: Option<(Query, u32)>,
     /// Names of later templates that are of this step, with their fields.
     wanted: Vec<String>,
 }
@@ -78,6 +86,10 @@ impl Steps {
                 request,
                 extractor: Extractor::new(&it.response)?,
                 choose: it.choose.as_ref().map(CompiledChoice::new).transpose()?,
+                poll: match &it.poll {
+                    Some(it) => Some((Query::compile(&it.until)?, it.limit())),
+                    None => None,
+                },
                 wanted,
             })
         });
@@ -128,12 +140,21 @@ pub struct StepRun<'a> {
     known: Vec<(Outgoing, Reply)>,
     /// What of each answer is used, by step.
     answers: BTreeMap<String, Value>,
+    /// How often the step that comes now was asked and its answer was not ready.
+    polled: u32,
 }
 
 impl<'a> StepRun<'a> {
     /// `values` are those of parameters and slots.
     pub fn new(steps: &'a Steps, values: Values) -> Self {
-        Self { steps: &steps.0, at: 0, values, known: Vec::new(), answers: BTreeMap::new() }
+        Self {
+            steps: &steps.0,
+            at: 0,
+            values,
+            known: Vec::new(),
+            answers: BTreeMap::new(),
+            polled: 0,
+        }
     }
 
     /// The request that comes now; `None` where the last one can be sent. What an earlier step asked for in the same words is not
@@ -141,7 +162,8 @@ impl<'a> StepRun<'a> {
     pub fn request(&mut self) -> Result<Option<Outgoing>> {
         while let Some(step) = self.steps.get(self.at) {
             let request = step.request.fill(&self.values).map_err(|err| err.about(&step.what()))?;
-            let Some(at) = self.known.iter().position(|it| it.0 == request) else {
+            let known = self.known.iter().position(|it| it.0 == request);
+            let Some(at) = known.filter(|_| self.polled == 0) else {
                 return Ok(Some(request));
             };
             self.answered(at)?;
@@ -163,6 +185,20 @@ impl<'a> StepRun<'a> {
         let (steps, reply) = (self.steps, &self.known[at].1);
         let Some(step) = steps.get(self.at) else { return Ok(()) };
         let found = step.read(reply, &self.values).map_err(|err| err.about(&step.what()))?;
+        if let Some((until, limit)) = &step.poll
+            && until.search(&Document::from(&found))? != Value::Bool(true)
+        {
+            self.known.swap_remove(at);
+            self.polled += 1;
+            if self.polled < *limit {
+                return Ok(());
+            }
+            let why = format!("its answer was not ready after {limit} requests");
+            return Err(Error::new(Code::ExtractEmpty, why)
+                .hint("run it again later, or raise `poll.at_most`")
+                .about(&step.what()));
+        }
+        self.polled = 0;
         for name in &step.wanted {
             let value = value(&found, name).map_err(|err| err.about(&step.what()))?;
             self.values.add_slot(name, &value)?;
@@ -170,6 +206,23 @@ impl<'a> StepRun<'a> {
         self.answers.insert(step.name.clone(), found);
         self.at += 1;
         Ok(())
+    }
+
+    /// Waits before a step is asked again whose answer was not ready.
+    pub async fn pace(&self) {
+        if self.polled > 0 {
+            tokio::time::sleep(POLL_PACE).await;
+        }
+    }
+
+    /// The step that comes now, for errors.
+    pub fn what(&self) -> String {
+        self.steps.get(self.at).map_or_else(String::new, CompiledStep::what)
+    }
+
+    /// Whether every step was answered.
+    const fn is_done(&self) -> bool {
+        self.at >= self.steps.len()
     }
 
     /// What the templates of the last request stand for.
@@ -182,26 +235,93 @@ impl<'a> StepRun<'a> {
         &self.answers
     }
 
-    /// The items that the last request is sent for. Fails with `EXTRACT_EMPTY` where the answer is no list.
-    pub fn items(&self, for_each: Option<&str>) -> Result<&[Value]> {
-        let found = for_each.and_then(|it| self.answers.get(it)).and_then(Value::as_array);
-        found.map(Vec::as_slice).ok_or_else(|| {
-            let name = for_each.unwrap_or_default();
+    /// What the last request is sent for, one call for each item. Fails with `EXTRACT_EMPTY` where the answer is no list.
+    pub fn per_item(&self, join: &AnswerJoin) -> Result<ItemCalls> {
+        let name = join.for_each().unwrap_or_default();
+        let items = self.answers.get(name).and_then(Value::as_array).ok_or_else(|| {
             Error::new(Code::ExtractEmpty, format!("step `{name}`: its answer is no list"))
+        })?;
+        Ok(ItemCalls {
+            step: name.to_owned(),
+            base: self.values.clone(),
+            total: items.len(),
+            items: items.iter().take(MAX_CALLS).cloned().collect(),
+            at: 0,
+            joined: Vec::new(),
+            missing: 0,
         })
     }
+}
 
-    /// The values for one of those items: every field of it that has a text. Fails with `PARAM_INVALID`.
-    pub fn values_with(&self, for_each: Option<&str>, item: &Value) -> Result<Values> {
-        let mut out = self.values.clone();
-        let Some(name) = for_each else { return Ok(out) };
+/// One call for each item of a list, in their order.
+pub struct ItemCalls {
+    step: String,
+    base: Values,
+    items: Vec<Value>,
+    total: usize,
+    at: usize,
+    joined: Vec<Value>,
+    missing: usize,
+}
+
+/// What the calls for all items gave.
+pub struct ItemAnswers {
+    pub data: Value,
+    /// Items of the list.
+    pub total: usize,
+    /// Items that no call was made for: there are more than [`MAX_CALLS`].
+    pub left: usize,
+    /// Items that the site has no answer for.
+    pub missing: usize,
+}
+
+impl ItemCalls {
+    /// The values for the item that comes now: every field of it that has a text; `None` after the last. Fails with
+    /// `PARAM_INVALID`.
+    pub fn values(&self) -> Result<Option<Values>> {
+        let Some(item) = self.items.get(self.at) else { return Ok(None) };
+        let mut out = self.base.clone();
         let mut all = Vec::new();
-        texts(name, item, &mut all);
+        texts(&self.step, item, &mut all);
         for (name, value) in all {
             out.add_slot(&name, &value)?;
         }
-        Ok(out)
+        Ok(Some(out))
     }
+
+    /// For errors: `item 3 of 30`.
+    pub fn what(&self) -> String {
+        format!("item {} of {}", self.at + 1, self.total)
+    }
+
+    /// Takes the answer for that item; `None` where the site has none for it.
+    pub fn take(&mut self, join: &AnswerJoin, answer: Option<Value>) {
+        let Some(item) = self.items.get(self.at) else { return };
+        let answer = answer.filter(|it| !it.is_null());
+        self.at += 1;
+        self.missing += usize::from(answer.is_none());
+        self.joined.extend(join.put(self.at, item, answer));
+    }
+
+    /// Fails with `EXTRACT_EMPTY` where there are items and none was answered.
+    pub fn finish(self) -> Result<ItemAnswers> {
+        if self.missing > 0 && self.missing == self.items.len() {
+            let why = format!("the site answered none of the {} items", self.missing);
+            return Err(Error::new(Code::ExtractEmpty, why)
+                .hint("the site may have changed; learn the recipe again"));
+        }
+        Ok(ItemAnswers {
+            data: Value::Array(self.joined),
+            total: self.total,
+            left: self.total - self.items.len(),
+            missing: self.missing,
+        })
+    }
+}
+
+/// Whether a refusal says that the site has nothing for one item (any more).
+pub const fn is_gone(status: u16) -> bool {
+    matches!(status, 404 | 410)
 }
 
 /// Every text of an item with its name in templates.
@@ -387,6 +507,7 @@ fn short(value: &Value) -> String {
 pub struct AnswerJoin {
     for_each: Option<String>,
     into: Option<String>,
+    position: Option<String>,
     last: String,
     output: Option<Query>,
 }
@@ -398,6 +519,7 @@ impl AnswerJoin {
         Ok(Self {
             for_each: chain.for_each.clone(),
             into: chain.into.clone(),
+            position: chain.position.clone(),
             last: chain.last.clone(),
             output: chain.output.as_deref().map(Query::compile).transpose()?,
         })
@@ -408,12 +530,34 @@ impl AnswerJoin {
         self.for_each.as_deref()
     }
 
-    /// An item with what the last request was answered for it.
-    pub fn put(&self, item: &Value, answer: Value) -> Value {
+    /// An error of the last request, which is one of several.
+    pub fn named(&self, err: Error) -> Error {
+        if self.last.is_empty() { err } else { err.about(&format!("step `{}`", self.last)) }
+    }
+
+    /// Of the answers for the items of a list.
+    pub fn per_item(it: &PerItem) -> Self {
+        Self {
+            for_each: Some(it.step.clone()),
+            into: it.into.clone(),
+            position: it.position.clone(),
+            ..Self::default()
+        }
+    }
+
+    /// An item with what the last request was answered for it, where it is given; `at` counts from 1.
+    fn put(&self, at: usize, item: &Value, answer: Option<Value>) -> Option<Value> {
+        if answer.is_none() && self.position.is_some() {
+            return None;
+        }
+        let answer = answer.unwrap_or_default();
         let mut out = match (item, &self.into) {
             (Value::Object(all), _) => all.clone(),
             // The items are ids alone: nothing stands beside the answer but what it is called by.
-            (_, None) => return answer,
+            (_, None) => match (answer, &self.position) {
+                (Value::Object(all), Some(_)) => return Some(self.placed(at, all)),
+                (answer, _) => return Some(answer),
+            },
             (other, Some(_)) => {
                 let name = self.for_each.clone().unwrap_or_default();
                 Map::from_iter([(name, other.clone())])
@@ -424,7 +568,14 @@ impl AnswerJoin {
             (None, Value::Object(all)) => out.extend(all),
             (None, _) => {}
         }
-        out.into()
+        Some(self.placed(at, out))
+    }
+
+    fn placed(&self, at: usize, mut item: Map<String, Value>) -> Value {
+        if let Some(name) = &self.position {
+            item.insert(name.clone(), at.into());
+        }
+        item.into()
     }
 
     /// The data of a run. Fails as [`Query::search`], and with `EXTRACT_EMPTY` where `output` finds nothing.
@@ -445,9 +596,10 @@ impl AnswerJoin {
 
 /// A draft's last request after its steps: what is sent one after the other while it is learned.
 pub struct DraftRun {
-    pub steps: Steps,
-    pub request: CompiledRequest,
-    pub values: Values,
+    steps: Steps,
+    request: CompiledRequest,
+    values: Values,
+    per_item: Option<(AnswerJoin, Extractor)>,
 }
 
 impl DraftRun {
@@ -455,7 +607,7 @@ impl DraftRun {
     /// `METHOD_NOT_ALLOWED` and `PARAM_INVALID`.
     pub fn new(
         steps: &[Step],
-        request: &RequestTemplate,
+        (request, per_item): (&RequestTemplate, Option<&PerItem>),
         (parameters, given): (&[Parameter], &BTreeMap<String, String>),
     ) -> Result<Self> {
         let request = CompiledRequest::new(request)?;
@@ -463,7 +615,99 @@ impl DraftRun {
         for (name, text) in given {
             values.add_slot(name, text)?;
         }
-        Ok(Self { steps: Steps::new(steps, &request, None)?, request, values })
+        let steps = Steps::new(steps, &request, per_item.map(|it| it.step.as_str()))?;
+        let per_item = per_item
+            .map(|it| Ok::<_, Error>((AnswerJoin::per_item(it), Extractor::new(&it.response)?)))
+            .transpose()?;
+        Ok(Self { steps, request, values, per_item })
+    }
+
+    /// Its requests, from the first.
+    pub fn start(&self) -> DraftWalk<'_> {
+        let steps = StepRun::new(&self.steps, self.values.clone());
+        DraftWalk { draft: self, steps, items: None, last: None }
+    }
+}
+
+/// The requests of a draft, one after the other.
+pub struct DraftWalk<'a> {
+    draft: &'a DraftRun,
+    steps: StepRun<'a>,
+    items: Option<ItemCalls>,
+    last: Option<Reply>,
+}
+
+impl DraftWalk<'_> {
+    /// The request that comes now; `None` after the last. Fails as [`StepRun::request`] and [`StepRun::per_item`].
+    pub fn request(&mut self) -> Result<Option<Outgoing>> {
+        if let Some(it) = self.steps.request()? {
+            return Ok(Some(it));
+        }
+        let request = &self.draft.request;
+        let Some((join, _)) = &self.draft.per_item else {
+            let is_sent = self.last.is_some();
+            return if is_sent { Ok(None) } else { request.fill(self.steps.values()).map(Some) };
+        };
+        if self.items.is_none() {
+            self.items = Some(self.steps.per_item(join)?);
+        }
+        let values = self.items.as_ref().map_or(Ok(None), ItemCalls::values)?;
+        values.map(|it| request.fill(&it)).transpose()
+    }
+
+    /// Waits before each call for an item after the first, and before a step is asked again.
+    pub async fn pace(&self) {
+        self.steps.pace().await;
+        if self.items.as_ref().is_some_and(|it| it.at > 0) {
+            tokio::time::sleep(ITEM_PACE).await;
+        }
+    }
+
+    /// Takes the answer to the request that [`Self::request`] gave. Fails as [`StepRun::take`].
+    pub fn take(&mut self, request: Outgoing, reply: Reply) -> Result<()> {
+        let (Some(items), Some((join, extractor))) = (&mut self.items, &self.draft.per_item) else {
+            if self.steps.is_done() {
+                self.last = Some(reply);
+                return Ok(());
+            }
+            return self.steps.take(request, reply);
+        };
+        let answer = if is_gone(reply.status) { None } else { read_item(extractor, &reply)? };
+        items.take(join, answer);
+        self.last = Some(reply);
+        Ok(())
+    }
+
+    /// The answer to the last request; where it was sent for items, the data as an answer. Fails as [`ItemCalls::finish`].
+    pub fn reply(self) -> Result<Reply> {
+        let Some(items) = self.items else {
+            return self.last.ok_or_else(|| Error::new(Code::Internal, "nothing was sent"));
+        };
+        let data = items.finish()?.data;
+        Ok(Reply {
+            status: 200,
+            headers: vec![("content-type".to_owned(), "application/json".to_owned())],
+            body: data.to_string().into_bytes(),
+            url: self.last.map(|it| it.url).unwrap_or_default(),
+            hops: 0,
+            timings: Timings::default(),
+        })
+    }
+}
+
+/// What of the answer for one item is used; `None` where there is nothing in it.
+fn read_item(extractor: &Extractor, reply: &Reply) -> Result<Option<Value>> {
+    check_status(reply)?;
+    let found = extractor.apply(HttpAnswer {
+        mime: &reply.mime(),
+        headers: &reply.headers,
+        url: &reply.url,
+        body: &reply.body,
+    });
+    match found {
+        Ok(it) => Ok(Some(it.data)),
+        Err(err) if err.code() == Code::ExtractEmpty => Ok(None),
+        Err(err) => Err(err),
     }
 }
 

@@ -52,7 +52,14 @@ async fn chat() -> (PublicHttp, Log) {
         note(&log, format!("person {id}"));
         Json(if id == 2 { Value::Null } else { json!({"name": format!("P{id}")}) })
     };
+    let job = move |State(log): State<Log>, Path(id): Path<u32>| async move {
+        note(&log, format!("job {id}"));
+        let asked = log.lock().unwrap().iter().filter(|it| it.starts_with("job")).count();
+        let state = if asked > 1 && id == 1 { "done" } else { "waiting" };
+        Json(json!({"state": state, "result": 3}))
+    };
     let app = Router::new()
+        .route("/jobs/{id}", get(job))
         .route("/channels", get(channels))
         .route("/channels/{id}/messages", get(messages))
         .route("/people", get(people))
@@ -214,6 +221,32 @@ async fn one_call_for_each_item_in_their_order() {
     assert_eq!(*log.lock().unwrap(), ["people", "person 1", "person 2", "person 3"]);
     let out = ran(&each(""), &[("channel", "x")], &http).await;
     assert_eq!(out.data, json!([{"name": "P1"}, null, {"name": "P3"}]));
+    let out = ran(&each(", position: at"), &[("channel", "x")], &http).await;
+    assert_eq!(out.data, json!([{"name": "P1", "at": 1}, {"name": "P3", "at": 3}]));
+    assert_eq!((out.items, out.total), (Some(2), Some(3)));
+    assert_eq!(out.warnings, ["the site has no answer for 1 of 3 items"]);
+}
+
+#[tokio::test]
+async fn a_job_is_asked_for_until_it_is_done() {
+    let (http, log) = chat().await;
+    let job = |id: u32| {
+        let poll = "response: { type: json }, poll: { until: \"state == 'done'\", at_most: 2 }";
+        recipe(
+            &[
+                ("job", &format!("/jobs/{id}"), poll),
+                ("person", "/people/{job.result}", "response: { type: json }"),
+            ],
+            "",
+        )
+    };
+    let out = ran(&job(1), &[("channel", "x")], &http).await;
+    assert_eq!(out.data, json!({"name": "P3"}));
+    assert_eq!(*log.lock().unwrap(), ["job 1", "job 1", "person 3"]);
+    let late = ran(&job(2), &[("channel", "x")], &http).await;
+    assert_eq!(late.error_code, Some("EXTRACT_EMPTY"));
+    let why = late.error.unwrap();
+    assert!(why.contains("step `job`") && why.contains("not ready after 2 requests"), "{why}");
 }
 
 #[test]
@@ -246,7 +279,7 @@ fn what_steps_must_be() {
             vec![step("a", "/a", ", choose: { where: { name: '{x}' } }"), two.clone()],
             "neither a parameter",
         ),
-        (vec![one.clone(), step("b", "/b", ", into: x")], "`into` needs"),
+        (vec![one.clone(), step("b", "/b", ", into: x")], "need `for_each`"),
         (vec![one.clone(), step("b", "/b", ", for_each: c")], "not the name of a step before"),
         (
             vec![step("a", "/a", ", choose: only"), step("b", "/b", ", for_each: a")],

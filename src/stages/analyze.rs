@@ -8,6 +8,7 @@ use super::{
     detail::{detail, whole_thing},
     effect::{asks_to_see, recorded},
     extraction::response,
+    fan_out::fan_out,
     rank::shorten,
     request::template,
 };
@@ -39,6 +40,13 @@ pub fn analyze(
     };
     if let Some(reject) = mutation(recording, candidates)? {
         return Ok(Judged::Rejected(reject));
+    }
+    let exchange = recording.exchange(top.exchange)?;
+    if bound_to_task(top, recording)
+        && fetched_one_by_one(exchange, recording).is_some()
+        && let Some(it) = fan_out(exchange, recording)
+    {
+        return Ok(Judged::Done(chosen(top, it.response(exchange))));
     }
     // Proof is for verify: without its steps such a request answers one input alone.
     if let Some(it) = detail(recording, candidates, carries)? {

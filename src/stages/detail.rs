@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use super::{
     provenance::Examples,
     request::template,
-    trace::{Sent, trace},
+    trace::{Sent, Traced, trace},
     weave::USUAL,
     woven::Weave,
 };
@@ -76,6 +76,7 @@ fn is_traced(exchange: &Exchange, recording: &SessionRecording) -> bool {
     };
     let mut weave = Weave::new(request, USUAL);
     weave.typed(exchange, &recording.typed);
-    let traced = trace(examples, Sent { exchange, twin: None }, &mut weave, &[]);
+    let traced =
+        trace(examples, Sent { exchange, twin: None }, &mut weave, (&[], Traced::default()));
     traced.is_ok_and(|it| !it.steps.is_empty()) && weave.has_all(recording.typed.keys())
 }

@@ -12,7 +12,7 @@ use commis_recipe::{
     model::{ExampleAnswer, Parameter, RequestTemplate, ResponseSpec, Slot, TransportKind},
     pagination::Length,
     shape,
-    steps::Step,
+    steps::{PerItem, Step},
 };
 use commis_runner::{
     MIN_SIMILARITY_BP, check_status,
@@ -30,12 +30,15 @@ pub struct Call<'a> {
     pub slots: &'a [Slot],
     /// What is asked for first; the request takes values of their answers.
     pub steps: &'a [Step],
+    /// The request is sent once for each item of one of them.
+    pub per_item: Option<&'a PerItem>,
 }
 
 impl Call<'_> {
     /// It and its steps, ready to be sent. `given` holds parameters and slots. Fails as [`DraftRun::new`].
     pub fn draft(&self, given: &BTreeMap<String, String>) -> Result<DraftRun> {
-        DraftRun::new(self.steps, self.request, (self.parameters, given))
+        let request = (self.request, self.per_item);
+        DraftRun::new(self.steps, request, (self.parameters, given))
     }
 }
 

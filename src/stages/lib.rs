@@ -13,6 +13,7 @@ mod dates;
 mod detail;
 pub mod doubts;
 mod extraction;
+mod fan_out;
 #[cfg(any(test, feature = "test-support"))]
 pub mod fixtures;
 mod follow;

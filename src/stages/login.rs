@@ -97,6 +97,7 @@ impl Own<'_> {
             values: &self.draft.first,
             slots: &self.draft.slots,
             steps: &self.draft.steps,
+            per_item: self.draft.per_item.as_ref(),
         };
         let n = replays.len() as u32 + 1;
         let seen = observe(replayer, call, self.response, Some(self.shape), n, what).await?;

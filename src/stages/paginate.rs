@@ -243,6 +243,7 @@ impl<'a, 'r> Paging<'a, 'r> {
             values,
             slots: &self.draft.slots,
             steps: &self.draft.steps,
+            per_item: self.draft.per_item.as_ref(),
         };
         let n = self.replays.len() as u32 + 1;
         let like = Some(self.shape).filter(|_| is_second);

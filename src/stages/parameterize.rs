@@ -13,6 +13,7 @@ use super::{
     address::respelled,
     chained::{answered_before, borrowed, typed_slot},
     extraction::widened,
+    fan_out::spread,
     judge::leaf_lines,
     moment::frozen_moment,
     options::Choices,
@@ -22,7 +23,7 @@ use super::{
     read_back::{literal_of, read_back},
     request::template,
     subject::second_login_shown,
-    trace::{Sent, Traced, Untraced, trace},
+    trace::{Sent, Untraced, built, trace},
     validate::captured,
     weave::{USUAL, forms},
     witness::{list_length, witness},
@@ -44,6 +45,24 @@ use commis_recipe::{
 
 /// Pure. Rejects with `several_calls` or `needs_login`.
 pub fn parameterize(
+    recording: &SessionRecording,
+    second: &SecondRecording,
+    draft: &RecipeDraft,
+    report: &MinimizationReport,
+) -> Result<Judged<RecipeDraftMinimized>> {
+    let mut out = chosen(recording, second, draft, report)?;
+    if let Judged::Done(it) = &mut out {
+        let exchange = recording.exchange(draft.exchange)?;
+        let twin = twin(second, draft)?;
+        if let Err(why) = spread(it, exchange, recording, (second, twin)) {
+            return Ok(Judged::Rejected(Reject::new(Reason::SeveralCalls, why)));
+        }
+    }
+    Ok(out)
+}
+
+/// With the page's choices in place of what they send.
+fn chosen(
     recording: &SessionRecording,
     second: &SecondRecording,
     draft: &RecipeDraft,
@@ -198,8 +217,10 @@ fn attempt(
     }
     used.extend(out.used.iter().map(|it| it.1.clone()));
     used.dedup();
-    let mut traced = Traced::default();
+    let mut traced = built(recording, &mut out, &report.slots);
     let mut slots = report.slots.clone();
+    slots.retain(|it| !traced.filled.contains(&it.name));
+    slots.extend(traced.slots.iter().cloned());
     if reach == Reach::Recording {
         let examples = Examples {
             first: recording,
@@ -207,7 +228,8 @@ fn attempt(
             typed: &recording.typed,
             second_typed: &second.values,
         };
-        match trace(examples, Sent { exchange, twin: twin_exchange }, &mut out, &report.slots) {
+        let sent = Sent { exchange, twin: twin_exchange };
+        match trace(examples, sent, &mut out, (&report.slots, traced.clone())) {
             Ok(it) => traced = it,
             Err(Untraced::TooMany) => {
                 return Ok(Judged::Rejected(Reject::new(Reason::SeveralCalls, TOO_MANY)));
@@ -327,6 +349,7 @@ fn attempt(
         slots,
         steps: traced.steps,
         taken: traced.taken,
+        per_item: None,
         response: widened(&draft.response, exchange, twin_exchange),
         transport: draft.transport,
         captured_only: draft.captured_only,
@@ -452,4 +475,4 @@ fn second_seen(recording: &SessionRecording, second: &SecondRecording) -> Vec<St
 }
 
 /// Leaves of a captured answer that are kept to compare with.
-const MAX_LEAVES: usize = 60;
+pub(super) const MAX_LEAVES: usize = 60;

@@ -14,6 +14,7 @@ use super::{
 };
 use commis_artifacts::recording::{BodyStatus, Excerpt, Exchange, SessionRecording};
 use commis_recipe::{
+    model::{Between, ResponseSpec, ResponseType},
     shape::similarity_bp,
     steps::{Choose, field, text},
     template::is_field,
@@ -24,6 +25,11 @@ use commis_runner::steps::is_alike;
 const MAX_PLACES: usize = 40;
 /// Fields within fields of an item that it may be chosen by.
 const MAX_DEPTH: usize = 3;
+/// Characters before a value in a text that tell where it stands, and of the value itself.
+const MAX_BEFORE: usize = 80;
+const MIN_IN_TEXT: usize = 3;
+/// Of all ways to a value one in a text is the last to be thought of.
+const IN_TEXT: (u8, u32) = (9, 0);
 /// How alike the answers of one request are, basis points.
 const ALIKE_BP: u32 = 8500;
 
@@ -41,8 +47,8 @@ pub struct Examples<'a> {
 pub struct Source<'a> {
     pub exchange: &'a Exchange,
     pub twin: Option<&'a Exchange>,
-    /// JMESPath of the list that the item is of.
-    pub extract: Option<String>,
+    /// How the answer is read: the list that the item is of, or a part of a text.
+    pub response: ResponseSpec,
     pub choose: Option<Choose>,
     /// Of the item, or of the whole answer; the item itself where there is none.
     pub field: Option<String>,
@@ -52,7 +58,7 @@ pub struct Source<'a> {
 
 /// A step on the way to a value in a document.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Key {
+pub(super) enum Key {
     Field(String),
     Index(usize),
 }
@@ -67,11 +73,17 @@ impl<'a> Examples<'a> {
             if same_endpoint(exchange, asked) {
                 continue;
             }
-            let Some(answer) = answer(exchange) else { continue };
+            if !matches!(exchange.status, Some(200..300)) {
+                continue;
+            }
             // What a request itself sent, its answer only echoes.
             if sends(exchange, ours) || !recorded(exchange, self.first).is_read() {
                 continue;
             }
+            for it in self.in_texts(exchange, ours, theirs) {
+                out.push((IN_TEXT, it));
+            }
+            let Some(answer) = answer(exchange) else { continue };
             let mut places = Vec::new();
             find(answer, ours, &mut Vec::new(), &mut places);
             for place in places {
@@ -85,6 +97,59 @@ impl<'a> Examples<'a> {
         }
         out.sort_by_key(|it| it.0);
         out.into_iter().map(|it| it.1).collect()
+    }
+
+    /// Ways to a value in the headers of an answer, or between two texts of its page. Nothing but a second example, whose
+    /// value stands there too, tells that it is one.
+    fn in_texts(
+        &self,
+        exchange: &'a Exchange,
+        ours: &str,
+        theirs: Option<&str>,
+    ) -> Vec<Source<'a>> {
+        let Some((theirs, second)) = theirs.zip(self.second).filter(|it| it.0 != ours) else {
+            return Vec::new();
+        };
+        if ours.len() < MIN_IN_TEXT {
+            return Vec::new();
+        }
+        let mut found: Vec<(ResponseSpec, &Exchange)> = Vec::new();
+        let alike = |it: &&Exchange| {
+            it.method == exchange.method
+                && matches!(it.status, Some(200..300))
+                && outline(&it.url) == outline(&exchange.url)
+        };
+        for twin in second.exchanges.iter().filter(alike) {
+            let text = ResponseSpec::of(ResponseType::Text);
+            for header in exchange.response_headers.iter().filter(|it| it.value.contains(ours)) {
+                let other = twin.response_headers.iter().find(|it| it.name == header.name);
+                let Some(other) = other else { continue };
+                let spec = |between| ResponseSpec {
+                    header: Some(header.name.clone()),
+                    between,
+                    ..text.clone()
+                };
+                if header.value == ours && other.value == theirs {
+                    found.push((spec(None), twin));
+                } else if let Some(it) = between((&header.value, ours), (&other.value, theirs)) {
+                    found.push((spec(Some(it)), twin));
+                }
+            }
+            if let (Some(own), Some(other)) = (page(exchange), page(twin))
+                && let Some(it) = between((own, ours), (other, theirs))
+            {
+                found.push((ResponseSpec { between: Some(it), ..text }, twin));
+            }
+        }
+        let source = |(response, twin)| Source {
+            exchange,
+            twin: Some(twin),
+            response,
+            choose: None,
+            field: None,
+            names: Vec::new(),
+        };
+        found.into_iter().map(source).collect()
     }
 
     /// Requests of the second recording that may be the same; `None` alone where there is no such recording.
@@ -105,26 +170,39 @@ impl<'a> Examples<'a> {
         twin: Option<(&'a Exchange, &str)>,
     ) -> Option<(u8, Source<'a>)> {
         let follows = !exchange.measures.typed_in_request.is_empty();
-        let last = place.iter().rposition(|it| matches!(it, Key::Index(_)));
+        let mut last = place.iter().rposition(|it| matches!(it, Key::Index(_)));
+        // A row of a table is an item, its columns are the fields.
+        if let Some(at) = last.filter(|at| *at > 0 && matches!(place[at - 1], Key::Index(_)))
+            && at + 1 == place.len()
+        {
+            last = Some(at - 1);
+        }
         let source = |extract, choose, field, names| Source {
             exchange,
             twin: twin.map(|it| it.0),
-            extract,
+            response: ResponseSpec {
+                framing: exchange.framing,
+                extract,
+                ..ResponseSpec::of(ResponseType::Json)
+            },
             choose,
             field,
             names,
         };
         let Some(last) = last else {
             // A place of its own.
-            let path = fields(place)?;
             let same = twin.map(|(it, theirs)| {
-                answer(it).and_then(|it| field(it, Some(&path))).and_then(text).as_deref()
-                    == Some(theirs)
+                let value = answer(it).and_then(|it| at_place(it, place)).and_then(text);
+                value.as_deref() == Some(theirs)
             });
             // Without a second example nothing but what was typed tells that it follows.
-            return same
-                .unwrap_or(follows)
-                .then(|| (1, source(None, None, Some(path), Vec::new())));
+            if !same.unwrap_or(follows) {
+                return None;
+            }
+            let path = fields(place);
+            // What no template can name is taken out by the expression.
+            let extract = if path.is_none() { Some(expression(place)?) } else { None };
+            return Some((1, source(extract, None, path, Vec::new())));
         };
         let (list_keys, inner) = (&place[..last], &place[last + 1..]);
         let inner = if inner.is_empty() { None } else { Some(fields(inner)?) };
@@ -228,7 +306,7 @@ pub fn twin_of<'a>(exchange: &Exchange, second: &'a SessionRecording) -> Option<
 }
 
 /// The JSON of a good answer.
-fn answer(exchange: &Exchange) -> Option<&Value> {
+pub(super) fn answer(exchange: &Exchange) -> Option<&Value> {
     match &exchange.excerpt {
         Some(Excerpt::Json(it)) if matches!(exchange.status, Some(200..300)) => Some(it),
         _ => None,
@@ -242,7 +320,7 @@ fn sends(exchange: &Exchange, value: &str) -> bool {
 }
 
 /// Host, number of segments and names of the query: what two examples' requests for the same have in common.
-fn outline(url: &str) -> Option<(String, usize, Vec<String>)> {
+pub(super) fn outline(url: &str) -> Option<(String, usize, Vec<String>)> {
     let url = Url::parse(url).ok()?;
     let mut names: Vec<String> = url.query_pairs().map(|it| it.0.into_owned()).collect();
     names.sort_unstable();
@@ -275,18 +353,58 @@ fn find(value: &Value, wanted: &str, path: &mut Vec<Key>, out: &mut Vec<Vec<Key>
 
 /// The path of a field in a template; `None` where its keys cannot stand there.
 fn fields(keys: &[Key]) -> Option<String> {
-    let keys: Option<Vec<&str>> = keys
+    let keys: Option<Vec<String>> = keys
         .iter()
         .map(|it| match it {
-            Key::Field(it) if !it.contains('.') => Some(it.as_str()),
-            _ => None,
+            Key::Field(it) if !it.contains('.') => Some(it.clone()),
+            Key::Field(_) => None,
+            Key::Index(it) => Some(it.to_string()),
         })
         .collect();
     keys.map(|it| it.join(".")).filter(|it| is_field(it))
 }
 
+/// What stands there.
+fn at_place<'v>(value: &'v Value, keys: &[Key]) -> Option<&'v Value> {
+    keys.iter().try_fold(value, |it, key| match key {
+        Key::Field(key) => it.get(key),
+        Key::Index(at) => it.get(at),
+    })
+}
+
+/// The markup or the text of an answer.
+fn page(exchange: &Exchange) -> Option<&str> {
+    match &exchange.excerpt {
+        Some(Excerpt::Html(it) | Excerpt::Text(it)) => Some(it),
+        _ => None,
+    }
+}
+
+/// What stands around both values in their texts: before it a text that stands nowhere else, of its attribute or from the
+/// beginning of its element or line; after it one sign.
+fn between((ours, value): (&str, &str), (theirs, other): (&str, &str)) -> Option<Between> {
+    let places = ours.match_indices(value).take(MAX_PLACES);
+    places.map(|it| it.0).find_map(|at| {
+        let next = ours[at + value.len()..].chars().next().filter(|it| !it.is_alphanumeric());
+        let until = next.map_or_else(String::new, String::from);
+        let line = &ours[..at];
+        let limit = line.char_indices().rev().take(MAX_BEFORE).map(|it| it.0).last()?;
+        let attribute = line.rfind([' ', '<', '>', '\n']).map_or(0, |it| it + 1);
+        let element = line.rfind(['<', '\n']).unwrap_or(0);
+        [attribute, element].into_iter().find_map(|start| {
+            let after = line[start.max(limit)..].to_owned();
+            let it = Between { after, until: until.clone() };
+            let is_there = |text: &str, value: &str| {
+                it.of(text) == Some(value) && text.matches(&it.after).take(2).count() == 1
+            };
+            let is_part = it.after.ends_with(|it: char| !it.is_alphanumeric());
+            (is_part && is_there(ours, value) && is_there(theirs, other)).then_some(it)
+        })
+    })
+}
+
 /// The items of a list: where it stands in other lists, those of all of them.
-fn list<'v>(value: &'v Value, keys: &[Key]) -> Vec<&'v Value> {
+pub(super) fn list<'v>(value: &'v Value, keys: &[Key]) -> Vec<&'v Value> {
     let mut all = vec![value];
     for key in keys {
         all = match key {
@@ -298,7 +416,7 @@ fn list<'v>(value: &'v Value, keys: &[Key]) -> Vec<&'v Value> {
 }
 
 /// That list as JMESPath; `None` where a key has no plain name.
-fn expression(keys: &[Key]) -> Option<String> {
+pub(super) fn expression(keys: &[Key]) -> Option<String> {
     let mut out = String::new();
     for key in keys {
         match key {
@@ -322,6 +440,16 @@ fn has(item: &Value, path: Option<&str>, wanted: &str) -> bool {
     field(item, path).and_then(text).as_deref() == Some(wanted)
 }
 
+/// Paths of what can name an item: of its fields; of a bare value itself, `None`.
+pub(super) fn field_paths(item: &Value) -> Vec<Option<String>> {
+    if text(item).is_some() {
+        return vec![None];
+    }
+    let mut all = Vec::new();
+    leaves(item, "", 0, &mut all);
+    all.into_iter().map(|it| Some(it.0)).collect()
+}
+
 /// Texts of an item with their paths.
 fn leaves(value: &Value, path: &str, depth: usize, out: &mut Vec<(String, Value)>) {
     match value {
@@ -330,6 +458,10 @@ fn leaves(value: &Value, path: &str, depth: usize, out: &mut Vec<(String, Value)
                 let path = if path.is_empty() { key.clone() } else { format!("{path}.{key}") };
                 leaves(it, &path, depth + 1, out);
             }
+        }
+        // The columns of a row.
+        Value::Array(all) if depth == 0 && all.iter().all(|it| text(it).is_some()) => {
+            out.extend(all.iter().enumerate().map(|(at, it)| (at.to_string(), it.clone())));
         }
         it if text(it).is_some() && is_field(path) => out.push((path.to_owned(), it.clone())),
         _ => {}

@@ -16,6 +16,7 @@ use commis_recipe::{
         BodyTemplate, Complete, LANGUAGE, LANGUAGE_2, LoginNeed, Recipe, RequestTemplate,
         ResponseSpec, SlotSource, Status, TransportKind, Verification, Witness,
     },
+    shape::fingerprint,
     steps::{Chain, Step, parts},
     template::escape,
     trust::Trust,
@@ -67,7 +68,15 @@ pub fn publish(
             steps.iter().all(|it| it.name != name) && parameters.iter().all(|it| it.name != name)
         };
         let last = name_of(&request, is_free);
-        Chain { before: steps, last, for_each: None, into: None, output: None }
+        let per_item = draft.per_item.as_ref();
+        Chain {
+            before: steps,
+            last,
+            for_each: per_item.map(|it| it.step.clone()),
+            into: per_item.and_then(|it| it.into.clone()),
+            position: per_item.and_then(|it| it.position.clone()),
+            output: None,
+        }
     });
     Recipe {
         version: if report.pages.is_some() || chain.is_some() { LANGUAGE_2 } else { LANGUAGE },
@@ -88,8 +97,11 @@ pub fn publish(
         refused: refused(report),
         verification: Some(Verification {
             fingerprint_version: baseline.fingerprint_version,
-            fingerprint_sha256: baseline.fingerprint_sha256.clone(),
-            shape: baseline.shape.clone(),
+            fingerprint_sha256: match &report.shape {
+                Some(it) => fingerprint(it),
+                None => baseline.fingerprint_sha256.clone(),
+            },
+            shape: report.shape.clone().unwrap_or_else(|| baseline.shape.clone()),
             profile: report.profile.clone(),
             verified_at: report.verified.then(|| verified_at.to_owned()),
             // Nothing was sent offline; the least risky transport is what a run tries.
@@ -149,6 +161,9 @@ fn response(
     draft: &RecipeDraftMinimized,
     report: &VerificationReport,
 ) -> ResponseSpec {
+    if let Some(it) = &draft.per_item {
+        return it.response.clone();
+    }
     let mut out = draft.response.clone();
     if report.html.is_some() {
         out.html.clone_from(&report.html);

@@ -22,7 +22,10 @@ use commis_artifacts::{
 };
 use commis_base::settings::RankingSettings;
 use commis_net::egress::site_of;
-use commis_recipe::shape::{similarity_bp, sorted};
+use commis_recipe::{
+    model::Framing,
+    shape::{similarity_bp, sorted},
+};
 
 /// How many candidates are kept (seed 1.3).
 const TOP: usize = 8;
@@ -312,7 +315,10 @@ fn unfit(exchange: &Exchange) -> Option<&'static str> {
         }
         ResourceType::Stylesheet => return Some("stylesheet"),
         // A script that is nothing but data (JSONP) was read as such.
-        ResourceType::Script if !matches!(exchange.excerpt, Some(Excerpt::Json(_))) => {
+        ResourceType::Script
+            if !matches!(exchange.excerpt, Some(Excerpt::Json(_)))
+                || exchange.framing == Some(Framing::Script) =>
+        {
             return Some("script");
         }
         ResourceType::Preflight => return Some("preflight"),

@@ -121,6 +121,10 @@ fn path(slots: &mut Slots<'_>, base: &Url) -> Option<String> {
             out.push('{');
             out.push_str(&name);
             out.push('}');
+        } else if let Some((before, name, after)) =
+            decoded.as_ref().ok().and_then(|it| slots.built_part("path", it))
+        {
+            out.push_str(&format!("{}{{{name}}}{}", escape(before), escape(after)));
         } else if segment.contains("REDACTED") {
             let decoded = decoded.ok()?;
             let filled = slots.fill("path", "path", &decoded);
@@ -205,6 +209,19 @@ impl Slots<'_> {
         let Some(Origin::Document { after, .. }) = &known.origin else { return None };
         let key = after.split('"').nth(1).unwrap_or("build").to_owned();
         (!value.starts_with("[REDACTED:")).then(|| self.slot(at, &key, value))
+    }
+
+    /// The same of a part of a file's name, `1a2b3c4d` of `app.1a2b3c4d.js`, with what stands around it.
+    fn built_part<'t>(&mut self, at: &str, text: &'t str) -> Option<(&'t str, String, &'t str)> {
+        let is_sign = |it: Option<char>| matches!(it, None | Some('.' | '-' | '_'));
+        let (before, value, after) = self.origins.iter().find_map(|it| {
+            let (before, after) = text.split_once(&it.placeholder)?;
+            let is_part = is_sign(before.chars().next_back()) && is_sign(after.chars().next());
+            let is_built = it.at == at && !it.placeholder.starts_with("[REDACTED:");
+            (is_built && is_part && it.origin.is_some())
+                .then(|| (before, it.placeholder.clone(), after))
+        })?;
+        Some((before, self.slot(at, "build", &value), after))
     }
 
     fn slot(&mut self, at: &str, key: &str, placeholder: &str) -> String {

@@ -16,7 +16,6 @@ use commis_recipe::{
     model::{Slot, TransportKind},
     request::{Outgoing, prepare_request},
 };
-use commis_runner::steps::StepRun;
 
 /// Something in place of each slot.
 fn blank(slots: &[Slot]) -> BTreeMap<String, String> {
@@ -31,12 +30,12 @@ pub fn recorded_answer(recording: Option<&SessionRecording>, call: Call<'_>) -> 
     let mut values = call.values.clone();
     values.extend(blank(call.slots));
     let draft = call.draft(&values)?;
-    let mut steps = StepRun::new(&draft.steps, draft.values);
-    while let Some(request) = steps.request()? {
+    let mut walk = draft.start();
+    while let Some(request) = walk.request()? {
         let reply = answer(recording, &request).ok_or_else(offline)?;
-        steps.take(request, reply)?;
+        walk.take(request, reply)?;
     }
-    answer(recording, &draft.request.fill(steps.values())?).ok_or_else(offline)
+    walk.reply()
 }
 
 /// What the recording was answered to that request.

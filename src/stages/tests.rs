@@ -7,6 +7,7 @@
 
 mod choose;
 mod extraction;
+mod fan_out;
 mod minimize;
 mod parameterize;
 mod steps;
@@ -45,7 +46,6 @@ use commis_recipe::{
     request::{Outgoing, prepare_request},
 };
 use commis_redact::{raw::RawBody, redact};
-use commis_runner::steps::StepRun;
 
 type Answer<'a> = Box<dyn FnMut(TransportKind, &Outgoing) -> Result<Reply> + Send + 'a>;
 
@@ -105,12 +105,12 @@ impl Replayer for Server<'_> {
             let mut values = call.values.clone();
             values.extend(call.slots.iter().map(|it| (it.name.clone(), "live".to_owned())));
             let draft = call.draft(&values)?;
-            let mut steps = StepRun::new(&draft.steps, draft.values);
-            while let Some(request) = steps.request()? {
+            let mut walk = draft.start();
+            while let Some(request) = walk.request()? {
                 let reply = self.answered(call.transport, request.clone())?;
-                steps.take(request, reply)?;
+                walk.take(request, reply)?;
             }
-            self.answered(call.transport, draft.request.fill(steps.values())?)
+            walk.reply()
         })
     }
 

@@ -14,10 +14,10 @@ use super::{
     weave::Found,
     woven::Weave,
 };
-use commis_artifacts::recording::Exchange;
+use commis_artifacts::recording::{Exchange, SessionRecording};
 use commis_recipe::{
     model::{
-        BodyTemplate, Pair, ParamType, RequestTemplate, ResponseSpec, ResponseType, Slot,
+        Between, BodyTemplate, Pair, ParamType, RequestTemplate, ResponseSpec, ResponseType, Slot,
         SlotSource,
     },
     steps::{Choose, MAX_STEPS, Step},
@@ -33,6 +33,8 @@ pub struct Traced {
     pub taken: BTreeMap<String, String>,
     /// Slots whose values steps give.
     pub filled: Vec<String>,
+    /// Slots that these steps need.
+    pub slots: Vec<Slot>,
 }
 
 /// Why there are no steps.
@@ -45,21 +47,21 @@ pub enum Untraced {
 
 /// Where in a request a value stands.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum At {
+pub(super) enum At {
     Path(usize),
     Query(usize),
     Form(usize),
     Json(String),
 }
 
-struct Part {
-    at: At,
+pub(super) struct Part {
+    pub at: At,
     /// For a person.
     name: String,
     /// What it is called in the request.
     key: String,
-    literal: String,
-    is_number: bool,
+    pub literal: String,
+    pub is_number: bool,
 }
 
 /// A request as both recordings have it.
@@ -75,18 +77,27 @@ pub fn trace(
     examples: Examples<'_>,
     sent: Sent<'_>,
     weave: &mut Weave<'_>,
-    slots: &[Slot],
+    (slots, mut out): (&[Slot], Traced),
 ) -> Result<Traced, Untraced> {
-    let mut out = Traced::default();
     let tracer = Tracer { examples };
     for slot in slots {
-        let SlotSource::Response { url, path } = &slot.from else { continue };
+        if out.filled.contains(&slot.name) {
+            continue;
+        }
+        let (url, response) = match &slot.from {
+            SlotSource::Response { url, path } => {
+                let extract = Some(path.clone());
+                (url, ResponseSpec { extract, ..ResponseSpec::of(ResponseType::Json) })
+            }
+            SlotSource::Document { url, after, until } => (url, between(after, until)),
+            _ => continue,
+        };
         let asked = |it: &&Exchange| it.url == *url && !it.measures.typed_in_request.is_empty();
         let Some(exchange) = examples.first.exchanges.iter().find(asked) else { continue };
         let source = Source {
             exchange,
             twin: examples.second.and_then(|it| twin_of(exchange, it)),
-            extract: Some(path.clone()),
+            response: ResponseSpec { framing: exchange.framing, ..response },
             choose: None,
             field: None,
             names: Vec::new(),
@@ -97,6 +108,57 @@ pub fn trace(
     }
     tracer.request(sent, weave, &mut out)?;
     Ok(out)
+}
+
+/// Steps for values that stand in a script whose name changes with each build of the site: the page says what it is called now.
+pub fn built(recording: &SessionRecording, weave: &mut Weave<'_>, slots: &[Slot]) -> Traced {
+    let mut out = Traced::default();
+    for slot in slots {
+        let SlotSource::Document { url, after, until } = &slot.from else { continue };
+        let Some(exchange) = recording.exchanges.iter().find(|it| it.url == *url) else { continue };
+        let Some((mut request, own)) = template(exchange) else { continue };
+        request.headers.clear();
+        let own = super::minimize::used_slots(&request, &own);
+        let is_of_page = |it: &Slot| matches!(it.from, SlotSource::Document { .. });
+        if own.is_empty() || !own.iter().all(is_of_page) || out.steps.len() + 1 >= MAX_STEPS {
+            continue;
+        }
+        for mut it in own {
+            let known = out.slots.iter().find(|known| known.from == it.from);
+            if let Some(known) = known.map(|it| it.name.clone()) {
+                rename(&mut request, &it.name, &known);
+                continue;
+            }
+            let is_taken = |name: &str| slots.iter().chain(&out.slots).any(|it| it.name == name);
+            let free = (1..).map(|n| format!("slot_script_{n}")).find(|it| !is_taken(it));
+            let name = free.unwrap_or_default();
+            rename(&mut request, &it.name, &name);
+            it.name = name;
+            out.slots.push(it);
+        }
+        let is_free = |name: &str| {
+            !recording.typed.contains_key(name) && out.steps.iter().all(|it| it.name != name)
+        };
+        let name = name_of(&request, is_free);
+        rename(&mut weave.request, &slot.name, &name);
+        out.filled.push(slot.name.clone());
+        out.steps.push(Step {
+            name,
+            for_each: None,
+            request,
+            response: between(after, until),
+            choose: None,
+            poll: None,
+            into: None,
+            position: None,
+        });
+    }
+    out
+}
+
+fn between(after: &str, until: &str) -> ResponseSpec {
+    let between = Some(Between { after: after.to_owned(), until: until.to_owned() });
+    ResponseSpec { between, ..ResponseSpec::of(ResponseType::Text) }
 }
 
 /// Another name for a value of the request.
@@ -227,11 +289,7 @@ impl Tracer<'_> {
                 Found { name: name.clone(), value, kind: ParamType::Str, chain: Vec::new() };
             own.add(found, "typed value found in the answer of an earlier step");
         }
-        let response = ResponseSpec {
-            framing: exchange.framing,
-            extract: source.extract.clone(),
-            ..ResponseSpec::of(ResponseType::Json)
-        };
+        let response = source.response.clone();
         let request = own.request.clone();
         let same = |it: &&Step| {
             it.request == request && it.response == response && it.choose == source.choose
@@ -250,7 +308,9 @@ impl Tracer<'_> {
                 request,
                 response,
                 choose: source.choose.clone(),
+                poll: None,
                 into: None,
+                position: None,
             });
             name
         };
@@ -291,7 +351,7 @@ fn is_number_of_account(value: &str) -> bool {
 }
 
 /// Two texts without what both begin and end with, up to a sign that is part of no value: `77` and `80` of `77.json` and `80.json`.
-fn differing<'t>(a: &'t str, b: &'t str) -> (&'t str, &'t str, &'t str, &'t str) {
+pub(super) fn differing<'t>(a: &'t str, b: &'t str) -> (&'t str, &'t str, &'t str, &'t str) {
     let common = a.bytes().zip(b.bytes()).take_while(|it| it.0 == it.1).count();
     let is_sign = |it: char| !it.is_alphanumeric() && it.is_ascii();
     let start = a.get(..common).and_then(|it| it.rfind(is_sign)).map_or(0, |it| it + 1);
@@ -317,7 +377,7 @@ fn segments(url: &str) -> Vec<String> {
 }
 
 /// Parts of a request that hold neither parameter nor slot.
-fn literals(request: &RequestTemplate) -> Vec<Part> {
+pub(super) fn literals(request: &RequestTemplate) -> Vec<Part> {
     let mut out = Vec::new();
     let mut add = |at: At, name: String, key: &str, text: &str, is_number: bool| {
         if let Some(literal) = literal_of(text).filter(|it| !it.is_empty()) {
@@ -366,7 +426,11 @@ fn in_json(value: &Value, pointer: &str, add: &mut dyn FnMut(At, String, &str, &
 }
 
 /// What the second recording's request has at the same place.
-fn same_place(ours: &RequestTemplate, theirs: &RequestTemplate, at: &At) -> Option<String> {
+pub(super) fn same_place(
+    ours: &RequestTemplate,
+    theirs: &RequestTemplate,
+    at: &At,
+) -> Option<String> {
     let nth = |ours: &[Pair], theirs: &[Pair], i: usize| {
         let pair = ours.get(i)?;
         let before = ours[..i].iter().filter(|it| it.name == pair.name).count();
@@ -389,7 +453,7 @@ fn same_place(ours: &RequestTemplate, theirs: &RequestTemplate, at: &At) -> Opti
     }
 }
 
-fn put(request: &mut RequestTemplate, at: &At, hole: String) {
+pub(super) fn put(request: &mut RequestTemplate, at: &At, hole: String) {
     match (at, &mut request.body) {
         (At::Path(i), _) => {
             let Some(start) = path_start(&request.url) else { return };

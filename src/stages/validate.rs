@@ -187,7 +187,7 @@ struct CallTemplate<'a> {
 impl CallTemplate<'_> {
     fn of<'b>(&'b self, request: &'b RequestTemplate) -> Call<'b> {
         let Self { transport, values, slots } = *self;
-        Call { transport, request, parameters: &[], values, slots, steps: &[] }
+        Call { transport, request, parameters: &[], values, slots, steps: &[], per_item: None }
     }
 }
 

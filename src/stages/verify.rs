@@ -62,6 +62,7 @@ pub async fn verify(
         effective: Vec::new(),
         frozen: Vec::new(),
         needless: Vec::new(),
+        shape: None,
         replays: Vec::new(),
         fell_back: false,
         coverage: Vec::new(),
@@ -172,6 +173,7 @@ pub async fn verify(
                 report.first_page = None;
                 report.pages = None;
                 report.html = None;
+                report.shape = None;
                 // A parameter without effect by one transport has none by another.
                 if why.is_final {
                     refuted = true;
@@ -289,7 +291,7 @@ impl Run<'_, '_> {
         let second = self.report.second.clone().unwrap_or(second);
         self.each(&first, &second, &others, &a, noise).await?;
         self.optional(&first, &a, noise).await?;
-        if a.is_array() {
+        if a.is_array() && self.draft.per_item.is_none() {
             self.report.empty = self.nothing(&first).await?;
         }
         self.is_long_enough(&a).await?;
@@ -375,11 +377,8 @@ impl Run<'_, '_> {
             if found.is_none() && self.length.complete.is_none() {
                 found = Some(PageInfo { page_size: Some(items), ..PageInfo::default() });
             }
-            let unproven = if self.transport == TransportKind::Stub {
-                None
-            } else {
-                self.paginate(found.as_ref()).await?
-            };
+            let unproven =
+                if !self.is_one_call() { None } else { self.paginate(found.as_ref()).await? };
             if self.draft.list.asked_for_all && self.report.pages.is_none() {
                 let why = unproven.map_or(String::new(), |it| format!("; {it}"));
                 return Err(final_(&format!(
@@ -391,13 +390,18 @@ impl Run<'_, '_> {
             }
         } else if self.draft.list.asked_for_all
             && self.length.complete.is_none()
-            && self.transport != TransportKind::Stub
+            && self.is_one_call()
         {
             // Nothing says that the list goes on. Whoever asks for all of it wants to know.
             self.paginate(found.as_ref()).await?;
         }
         self.report.page_info = found;
         Ok(())
+    }
+
+    /// Whether further pages can be asked for: of what many calls give together there are none.
+    fn is_one_call(&self) -> bool {
+        self.transport != TransportKind::Stub && self.draft.per_item.is_none()
     }
 
     /// Looks for the way to further pages; returns why none was proven.
@@ -700,6 +704,9 @@ impl Run<'_, '_> {
         if seen.replay.code.is_none() && self.answers.len() < 2 && what != AGAIN {
             if self.answers.is_empty() {
                 self.length = seen.length;
+                if self.draft.per_item.is_some() {
+                    self.report.shape = Some(seen.shape.clone());
+                }
             }
             let data = seen.data.clone();
             self.answers.push(Answer::of(seen));
@@ -717,9 +724,18 @@ impl Run<'_, '_> {
         Ok(seen.data.unwrap_or(Value::Null))
     }
 
+    /// The shape that answers have to have; of a request that is sent for items, that of the first example's.
+    fn like(&self) -> Option<Vec<String>> {
+        match self.draft.per_item {
+            Some(_) => self.report.shape.clone(),
+            None => Some(self.baseline.shape.clone()),
+        }
+    }
+
     async fn look(&mut self, what: &str, values: &BTreeMap<String, String>) -> Result<Observed> {
         let response = self.response.clone();
-        self.ask(what, values, &response, Some(&self.baseline.shape)).await
+        let like = self.like();
+        self.ask(what, values, &response, like.as_deref()).await
     }
 
     async fn ask(
@@ -736,6 +752,7 @@ impl Run<'_, '_> {
             values,
             slots: &self.draft.slots,
             steps: &self.draft.steps,
+            per_item: self.draft.per_item.as_ref(),
         };
         let n = self.report.replays.len() as u32 + 1;
         let seen = observe(self.replayer, call, response, like, n, what).await?;

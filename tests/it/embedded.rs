@@ -166,3 +166,48 @@ async fn a_har_is_redacted_and_a_strangers_address_reaches_nothing_inside() {
         assert_eq!(err.code(), code, "{url}: {err}");
     }
 }
+
+const FINDS: &str = "
+version: 2
+name: finds
+task: List all mushroom finds in {place}
+status: draft
+source_url: http://spore.test/
+parameters:
+- {name: place, type: str, required: true, source: task_input, examples: [oakham, dune]}
+request:
+  method: GET
+  url: http://spore.test/finds
+  query: [{name: place, value: '{place}'}]
+  allowed_domains: [spore.test]
+response: {type: json, extract: finds}
+pages: {by: cursor, parameter: mark, next: mark, ends: [same], key: number, seen: {pages: 3, items: 41, repeated: 2}}
+";
+
+#[tokio::test(flavor = "multi_thread")]
+async fn all_pages_of_a_list_are_followed_when_asked() {
+    let home = Home::new();
+    let web = Web::start(&home);
+    let runner = Runner::builder().policy(&policy(at(&web))).build().unwrap();
+    let recipe = Recipe::from_yaml(FINDS).unwrap();
+    let mut followed = 0;
+    for place in ["oakham", "firwood", "marsh", "dune"] {
+        let first = runner.run(&recipe, [("place", place)]).await.unwrap();
+        let all = runner.run_all(&recipe, [("place", place)], 10).await.unwrap();
+        let items = all.data.as_array().unwrap();
+        let numbers: std::collections::BTreeSet<&str> =
+            items.iter().map(|it| it["number"].as_str().unwrap()).collect();
+        assert_eq!((numbers.len(), all.items), (items.len(), Some(items.len() as u64)));
+        assert_eq!(all.complete, Some(true), "{:?}", all.warnings);
+        if first.items == Some(20) {
+            followed += 1;
+            assert!(items.len() > 20 && all.attempts > 2);
+            let part = runner.run_all(&recipe, [("place", place)], 1).await.unwrap();
+            assert_eq!((part.items, part.complete), (Some(20), Some(false)));
+        }
+    }
+    assert!(followed > 0);
+    let shop = Recipe::from_yaml(SHOP).unwrap();
+    let err = runner.run_all(&shop, [("query", "lamp")], 2).await.unwrap_err();
+    assert_eq!(err.code(), Code::ParamInvalid);
+}

@@ -12,6 +12,7 @@ mod blocked;
 mod browse;
 mod canaries;
 mod canaries_login;
+mod chains;
 mod channels;
 mod choose;
 mod cli;

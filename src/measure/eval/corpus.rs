@@ -347,6 +347,7 @@ fn answer(
         values,
         slots: &draft.slots,
         steps: &draft.steps,
+        per_item: draft.per_item.as_ref(),
     };
     block_on(world.send(call)).ok()
 }

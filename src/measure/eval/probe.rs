@@ -627,7 +627,15 @@ impl Prober<'_, '_> {
         slots: &[Slot],
     ) -> Result<Option<usize>> {
         let values = BTreeMap::new();
-        let call = Call { transport, request, parameters: &[], values: &values, slots, steps: &[] };
+        let call = Call {
+            transport,
+            request,
+            parameters: &[],
+            values: &values,
+            slots,
+            steps: &[],
+            per_item: None,
+        };
         match self.world.send(call).await {
             Ok(reply) => {
                 self.seen.push(reply);

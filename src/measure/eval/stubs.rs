@@ -16,7 +16,7 @@ use commis_artifacts::payloads::Replay;
 use commis_base::error::{Code, Error, Result};
 use commis_net::transport::{Outgoing, Reply, Timings, Transport};
 use commis_recipe::model::{Slot, SlotSource, TransportKind};
-use commis_runner::{slots, steps::StepRun};
+use commis_runner::slots;
 use commis_stages::{Call, Replayer};
 
 /// Bytes of a stub file.
@@ -224,16 +224,14 @@ impl<'a> StubWorld<'a> {
         let mut values = call.values.clone();
         values.extend(fill(self.stubs, call.slots, in_session).await?);
         let draft = call.draft(&values)?;
-        let mut steps = StepRun::new(&draft.steps, draft.values);
-        while let Some(request) = steps.request()? {
+        let mut walk = draft.start();
+        while let Some(request) = walk.request()? {
             self.replays += 1;
             self.sent += 1;
             let reply = self.stubs.answer(&request, in_session)?;
-            steps.take(request, reply)?;
+            walk.take(request, reply)?;
         }
-        self.replays += 1;
-        self.sent += 1;
-        self.stubs.answer(&draft.request.fill(steps.values())?, in_session)
+        walk.reply()
     }
 }
 

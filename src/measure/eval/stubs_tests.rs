@@ -54,7 +54,15 @@ fn ask(
     slots: &[Slot],
 ) -> Result<(u16, String)> {
     let values = BTreeMap::new();
-    let call = Call { transport, request, parameters: &[], values: &values, slots, steps: &[] };
+    let call = Call {
+        transport,
+        request,
+        parameters: &[],
+        values: &values,
+        slots,
+        steps: &[],
+        per_item: None,
+    };
     let reply = block_on(world.send(call))?;
     Ok((reply.status, String::from_utf8_lossy(&reply.body).into_owned()))
 }

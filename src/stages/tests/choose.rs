@@ -43,7 +43,7 @@ fn the_request_that_carried_the_data_is_chosen() {
 }
 
 #[test]
-fn a_list_of_ids_whose_things_are_fetched_one_by_one_is_not_the_data() {
+fn a_list_of_ids_whose_things_are_fetched_one_by_one_leads_to_the_data() {
     let list = json!([5141, 4619, 9567, 3251, 1045]);
     let entry = |id: u64| {
         let answer = json!({ "id": id, "title": format!("Lantern news {id}"), "points": id % 97 });
@@ -54,7 +54,14 @@ fn a_list_of_ids_whose_things_are_fetched_one_by_one_is_not_the_data() {
         entries.extend(fetched.iter().map(|it| entry(*it)));
         session(&[("q", "lantern")], "Lantern news", entries)
     };
-    let reject = rejected(choose(&recorded(&[5141, 4619, 9567]), &alone()));
+    let all = [5141, 4619, 9567, 3251, 1045];
+    let chosen = done(choose(&recorded(&all), &alone())).chosen;
+    assert_eq!((chosen.exchange, &chosen.response.extract), (0, &None));
+    // The page went no further.
+    let chosen = done(choose(&recorded(&all[..3]), &alone())).chosen;
+    assert_eq!((chosen.exchange, chosen.response.extract.as_deref()), (0, Some("[:3]")));
+    // Whose things were chosen from the midst, by nobody knows what.
+    let reject = rejected(choose(&recorded(&[4619, 9567, 1045]), &alone()));
     assert_eq!(reject.reason, Reason::SeveralCalls, "{}", reject.detail);
     // Two may be an accident, and things that nobody listed are their own.
     for fetched in [&[5141, 4619][..], &[11, 12, 13]] {

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::request::template;
-use commis_artifacts::payloads::Reason;
+use commis_artifacts::{payloads::Reason, recording::Header};
 use commis_recipe::{
     model::{BodyTemplate, ResponseSpec, ResponseType},
     steps::{Choose, Step},
@@ -225,4 +225,83 @@ fn who_i_am_is_asked_first() {
     assert_eq!(steps[0].request.url, "http://shop.test/api/me");
     assert_eq!(draft.request.url, "http://shop.test/api/users/{me.user.id}/orders");
     assert!(done(learned(false)).steps.is_empty());
+}
+
+#[test]
+fn a_script_packs_the_codes_of_names() {
+    let table = "window.piers = 'NP:North pier|DD:Dry dock|SM:South mole|SM2:South mole';";
+    let entries = |first: bool| {
+        let code = if first { "NP" } else { "DD" };
+        let script = Entry {
+            mime: "text/javascript",
+            answer: table.to_owned(),
+            ..get("http://shop.test/piers.js", &json!(null))
+        };
+        vec![script, get(format!("http://shop.test/api/at?pier={code}"), &hits("watch", "1"))]
+    };
+    let (steps, draft) = steps(weave(A, B, entries));
+    assert_eq!(steps[0].response.extract.as_deref(), Some("\"window.piers\""));
+    assert_eq!(conditions(&steps[0]), [("1".to_owned(), "{crew}".to_owned())]);
+    assert_eq!(draft.request.query[0].value, "{piers.0}");
+    // A code that the script gives to another name.
+    let other = |first: bool| {
+        let mut all = entries(first);
+        all[1].url = all[1].url.replace("NP", "SM").replace("DD", "SM2");
+        all
+    };
+    let Judged::Rejected(why) = weave(A, B, other) else { panic!() };
+    assert_eq!(why.reason, Reason::SeveralCalls);
+}
+
+#[test]
+fn a_page_and_a_header_give_values_where_both_examples_agree() {
+    let word = |first: bool| if first { "North+pier" } else { "Dry+dock" };
+    let number = |first: bool| one_of(first, 70_113, 70_446);
+    let roster =
+        |first: bool| get(format!("http://shop.test/api/r/{}", number(first)), &hits("watch", "1"));
+    let page = |first: bool| {
+        let html = format!(
+            "<html><body><h1>Crew</h1><p>Seen 70999 times</p><div id=\"crew\" data-crew=\"{}\">{}</div></body></html>",
+            number(first),
+            word(first)
+        );
+        Entry {
+            mime: "text/html",
+            answer: html,
+            ..get(format!("http://shop.test/crew?q={}", word(first)), &json!(null))
+        }
+    };
+    let learned = |mut recordings: [SessionRecording; 2]| {
+        for (it, number) in recordings.iter_mut().zip(["70113", "70446"]) {
+            let header = |name: &str, value: String| Header { name: name.to_owned(), value };
+            let asked = &mut it.exchanges[0];
+            asked.response_headers.push(header("x-version", "70113".to_owned()));
+            if asked.mime != "text/html" {
+                asked.response_headers.push(header("x-roster", format!("/r/{number}")));
+            }
+        }
+        let [a, b] = recordings;
+        let (request, slots) = template(&a.exchanges[1]).unwrap();
+        let draft =
+            RecipeDraft { exchange: 1, second_exchange: Some(1), request, slots, ..draft() };
+        steps(parameterize(&a, &driven(&b), &draft, &unchanged(&draft)).unwrap())
+    };
+    let shown = |typed, first| {
+        let entries = vec![page(first), roster(first)];
+        session(typed, &format!("Crew\nSeen 70999 times\n{}", word(first)), entries)
+    };
+    let (found, woven) = learned([shown(A, true), shown(B, false)]);
+    let between = found[0].response.between.as_ref().unwrap();
+    assert_eq!((&*between.after, &*between.until), ("data-crew=\"", "\""));
+    assert_eq!(found[0].request.query[0].value, "{crew}");
+    assert_eq!(woven.request.url, "http://shop.test/api/r/{crew_2}");
+
+    let start = |first: bool| {
+        let url = format!("http://shop.test/api/open?q={}", word(first));
+        Entry { headers: vec![("x-made", "1")], ..get(url, &json!({"ok": true})) }
+    };
+    let sent = |typed, first| session(typed, "", vec![start(first), roster(first)]);
+    let (found, _) = learned([sent(A, true), sent(B, false)]);
+    assert_eq!(found[0].response.header.as_deref(), Some("x-roster"));
+    assert_eq!(found[0].response.between.as_ref().unwrap().after, "/r/");
 }

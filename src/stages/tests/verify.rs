@@ -474,7 +474,9 @@ fn a_step_that_the_answer_does_not_need_is_cut() {
         request: serde_json::from_value(find).unwrap(),
         response: ResponseSpec::of(ResponseType::Json),
         choose: None,
+        poll: None,
         into: None,
+        position: None,
     }];
     draft.taken = BTreeMap::from([("find.word".to_owned(), A.to_owned())]);
     let list = Pair { name: "list".to_owned(), value: "{find.word}".to_owned(), ..Pair::default() };

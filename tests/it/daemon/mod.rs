@@ -14,7 +14,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::support::Home;
 
@@ -147,6 +147,36 @@ impl Daemon {
             &body,
         );
         (answer.status, answer.json())
+    }
+
+    /// What a tool of MCP answered, in the revision without sessions.
+    pub fn mcp(&self, tool: &str, arguments: &Value) -> Value {
+        const REVISION: &str = "2026-07-28";
+        let meta = json!({
+            "io.modelcontextprotocol/protocolVersion": REVISION,
+            "io.modelcontextprotocol/clientCapabilities": {},
+        });
+        let params = json!({"name": tool, "arguments": arguments, "_meta": meta});
+        let body = json!({"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": params});
+        let answer = self.ask(
+            "POST",
+            "/mcp",
+            &[
+                ("Host", &format!("127.0.0.1:{}", self.port)),
+                ("Authorization", &format!("Bearer {}", self.token)),
+                ("Accept", "application/json, text/event-stream"),
+                ("Content-Type", "application/json"),
+                ("MCP-Protocol-Version", REVISION),
+                ("Mcp-Method", "tools/call"),
+                ("Mcp-Name", tool),
+            ],
+            &body.to_string(),
+        );
+        let found = answer.body.lines().rev().find_map(|it| {
+            let it = it.strip_prefix("data:").unwrap_or(it).trim();
+            serde_json::from_str(it).ok().filter(Value::is_object)
+        });
+        found.unwrap_or_else(|| panic!("{answer:?}"))
     }
 
     /// What a task came to.

@@ -1,0 +1,132 @@
+//! Recipes of several requests, everywhere that recipes run: REST, MCP, `recipe map`, `recipe check` and `heal`, and the library.
+
+use std::{process::Stdio, time::Duration};
+
+use serde_json::{Value, json};
+
+use crate::{
+    daemon::{Daemon, UNLIMITED},
+    support::{Home, Web, write},
+};
+
+const ROSTER: &str = "version: 2
+name: roster
+task: Show the roster of the crew {crew}
+status: draft
+source_url: http://rosters.test/
+parameters:
+- {name: crew, type: str, required: true, source: task_input, examples: [North pier, Dry dock]}
+steps:
+- name: crews
+  request: {method: GET, url: 'http://rosters.test/api/crews', allowed_domains: [rosters.test]}
+  response: {type: json, extract: crews}
+  choose: {where: {name: '{crew}'}}
+- name: watches
+  request: {method: GET, url: 'http://rosters.test/api/crews/{crews.number}/roster', allowed_domains: [rosters.test]}
+  response: {type: json, extract: watches}
+";
+
+const NEWS: &str = "version: 2
+name: news
+task: Show the entries of the {list} list
+status: draft
+source_url: http://frontrow.test/
+parameters:
+- {name: list, type: str, required: true, source: task_input, examples: [top, best]}
+steps:
+- name: ids
+  request: {method: GET, url: 'http://frontrow.test/feed/ids', query: [{name: list, value: '{list}'}, {name: limit, value: '12'}], allowed_domains: [frontrow.test]}
+  response: {type: json}
+- name: entry
+  for_each: ids
+  request: {method: GET, url: 'http://frontrow.test/feed/entry/{ids}', allowed_domains: [frontrow.test]}
+  response: {type: json}
+  position: rank
+";
+
+fn proven() -> (Home, Web) {
+    let home = Home::new();
+    let web = Web::start(&home);
+    home.recipe("roster", ROSTER);
+    home.recipe("news", NEWS);
+    for name in ["roster", "news"] {
+        let args = ["recipe", "verify", name, "--json", "--test-host", &web.test_host];
+        let (code, rows) = home.json(&args);
+        assert_eq!((code, &rows[0]["result"]["verified"]), (0, &json!(true)), "{rows}");
+    }
+    (home, web)
+}
+
+#[test]
+fn rest_and_mcp_run_them() {
+    let (home, web) = proven();
+    write(&home.path().join("config.toml"), UNLIMITED);
+    let daemon = Daemon::of(home, &["--test-host", &web.test_host]);
+    let run = |name: &str, params: Value| {
+        daemon.api("POST", &format!("/api/recipes/{name}/run"), &json!({"params": params}))
+    };
+    let (status, roster) = run("roster", json!({"crew": "lighthouse"}));
+    assert_eq!((status, roster["data"].as_array().map(Vec::len)), (200, Some(6)), "{roster}");
+    let (_, ambiguous) = run("roster", json!({"crew": "South mole"}));
+    assert!(ambiguous.to_string().contains("CHOICE_AMBIGUOUS"), "{ambiguous}");
+    let (status, news) = run("news", json!({"list": "best"}));
+    assert_eq!(status, 200, "{news}");
+    let rows = news["data"].as_array().unwrap();
+    assert!(rows.iter().all(|it| it["title"].is_string()), "{news}");
+    assert!(rows.is_sorted_by_key(|it| it["rank"].as_u64()) && rows[0]["rank"] == 1, "{news}");
+
+    let message =
+        daemon.mcp("commis_run", &json!({"name": "roster", "params": {"crew": "lighthouse"}}));
+    let answer = &message["result"]["structuredContent"];
+    assert_eq!(answer["data"], roster["data"], "{message}");
+}
+
+#[test]
+fn map_counts_every_request_of_a_host() {
+    let (home, web) = proven();
+    let limits = "[limits]\ntest_hosts = true\nper_minute = 120\nburst = 1\n";
+    write(&home.path().join("config.toml"), limits);
+    let inputs = home.path().join("in.ndjson");
+    let crews = ["North pier", "Dry dock", "Outer bar"];
+    let lines: String = crews.iter().map(|it| json!({"crew": it}).to_string() + "\n").collect();
+    write(&inputs, &lines);
+    let args = ["recipe", "map", "roster", "--jobs", "10", "--inputs", inputs.to_str().unwrap()];
+    let begun = std::time::Instant::now();
+    let out = home
+        .command(&[&args[..], &["--test-host", &web.test_host]].concat())
+        .stdin(Stdio::null())
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&out.stderr);
+    assert_eq!(out.status.code(), Some(0), "{said}");
+    let text = String::from_utf8_lossy(&out.stdout);
+    let rows: Vec<Value> = text.lines().map(|it| serde_json::from_str(it).unwrap()).collect();
+    assert_eq!(rows.len(), 3, "{text}");
+    assert!(
+        rows.iter()
+            .all(|it| it["items"] == 6 || it["data"].as_array().is_some_and(|it| it.len() == 6)),
+        "{text}"
+    );
+    // Six calls, each half a second after another.
+    assert!(begun.elapsed() >= Duration::from_millis(2_400), "{:?}", begun.elapsed());
+}
+
+#[test]
+fn check_and_heal_say_which_step_failed() {
+    let (home, web) = proven();
+    let path = home.path().join("recipes/roster.yaml");
+    let learned = std::fs::read_to_string(&path).unwrap();
+    for (old, new, step) in [
+        ("/api/crews\n", "/api/crews/v0\n", "step `crews`"),
+        ("}/roster\n", "}/list\n", "step `watches`"),
+    ] {
+        let broken = learned.replace(old, new);
+        assert_ne!(broken, learned, "{learned}");
+        home.proven("roster", &broken);
+        for command in ["check", "heal"] {
+            let args = ["recipe", command, "roster", "--json", "--test-host", &web.test_host];
+            let (_, rows) = home.json(&args);
+            assert!(rows.to_string().contains(step), "{command}: {rows}");
+        }
+    }
+}
