@@ -66,6 +66,7 @@ pub fn told(err: &serde_saphyr::Error) -> String {
     let err = err.to_string();
     let line = err.lines().next().unwrap_or_default();
     let mut out = line.to_owned();
+    let tip = tip(line).map(|it| format!("; did you mean `{it}`?")).unwrap_or_default();
     // As serde quotes what it found.
     for found in ["invalid type: ", "invalid value: ", "unknown variant "] {
         if let Some((before, after)) = line.split_once(found) {
@@ -75,7 +76,24 @@ pub fn told(err: &serde_saphyr::Error) -> String {
             break;
         }
     }
-    out.chars().filter(|it| !it.is_control()).take(300).collect()
+    let out = out.chars().filter(|it| !it.is_control()).take(300).collect::<String>();
+    out + &tip
+}
+
+/// The known name that is most like the one that serde does not know: `fill` for `fil`.
+fn tip(line: &str) -> Option<&str> {
+    let (_, after) =
+        ["unknown variant ", "unknown field "].iter().find_map(|it| line.split_once(it))?;
+    let (found, wanted) = after.split_once(", expected ")?;
+    let found = found.trim_matches(['`', '"', ' ']).to_lowercase();
+    let known = wanted.split(" at line ").next().unwrap_or_default();
+    let names = known.split([',', ' ']).map(|it| it.trim_matches(['`', '"']));
+    names
+        .filter(|it| !["", "one", "of", "or"].contains(it))
+        .map(|it| (strsim::jaro(&found, it), it))
+        .filter(|it| it.0 > 0.8)
+        .max_by(|a, b| a.0.total_cmp(&b.0))
+        .map(|it| it.1)
 }
 
 /// Fails with `INTERNAL`, which the model's types should make impossible.

@@ -279,6 +279,12 @@ impl EgressPolicy {
         self.pin_of(&host).is_some()
     }
 
+    /// Whether the settings name the canonical host, at whatever port, as one of the user's own.
+    pub fn is_own_host(&self, host: &str) -> bool {
+        let name = |place: &str| place.rsplit_once(':').map_or("", |it| it.0) == host;
+        self.inner.own.keys().any(|it| name(it))
+    }
+
     /// What vouches for a host: certificates for a pinned test host where a test CA was given, and `None`, which means the
     /// system's roots, for every other host.
     pub fn test_ca(&self, host: &str) -> Option<&[CertificateDer<'static>]> {
