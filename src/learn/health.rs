@@ -54,7 +54,7 @@ pub fn note(
         at_ms: now_ms(),
     };
     // Nothing was sent: it says nothing of the recipe.
-    if matches!(ended, Err(Code::ParamInvalid | Code::ChoiceAmbiguous)) {
+    if failed == Some(Code::ParamInvalid) {
         return out;
     }
     let in_a_row = match state.and_then(|it| it.count(&run)) {
