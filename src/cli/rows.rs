@@ -52,10 +52,12 @@ pub fn print(data: &Value, format: Format) -> Result<()> {
         Format::Ndjson => items(data).iter().for_each(|it| wire::event(&it.to_string())),
         Format::Csv | Format::Excel => {
             let text = text(data, format)?;
-            let text = text.trim_end_matches('\n');
             // CSV has no escapes for what a terminal would obey; a file gets what the site said.
-            let shown = if std::io::stdout().is_terminal() { &wire::clean(text) } else { text };
-            wire::line(shown);
+            if std::io::stdout().is_terminal() {
+                wire::line(&wire::clean(text.trim_end_matches('\n')));
+            } else {
+                wire::data(text.as_bytes());
+            }
         }
     }
     Ok(())

@@ -218,3 +218,21 @@ fn put(document: &mut DocumentMut, keys: &[String], value: Option<&str>) -> Resu
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_names_its_host_and_port() {
+        for (given, place) in [
+            ("http://localhost:8021/", "localhost:8021"),
+            ("https://wiki.lan/start?x=1", "wiki.lan:443"),
+            ("http://[::1]:8000", "[::1]:8000"),
+            ("localhost:8021", "localhost:8021"),
+            ("ftp://wiki.lan/", "ftp://wiki.lan/"),
+        ] {
+            assert_eq!(plain(given), place);
+        }
+    }
+}

@@ -101,3 +101,19 @@ pub fn to_yaml(recipe: &Recipe) -> Result<String> {
     serde_saphyr::to_string(recipe)
         .map_err(|err| Error::new(Code::Internal, format!("write the recipe as YAML: {err}")))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_name_that_is_meant_is_told() {
+        let known = "expected one of `navigate`, `fill`, `press` at line 1, column 3";
+        for (found, meant) in [("fil", Some("fill")), ("Press", Some("press")), ("hunter2", None)] {
+            assert_eq!(tip(&format!("unknown variant `{found}`, {known}")), meant, "{found}");
+            assert_eq!(tip(&format!("unknown field `{found}`, {known}")), meant, "{found}");
+        }
+        let err = parse("version: 1\nnmae: x\n").unwrap_err().to_string();
+        assert!(err.ends_with("; did you mean `name`?"), "{err}");
+    }
+}
