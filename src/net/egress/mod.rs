@@ -49,6 +49,8 @@ struct Inner {
     pins: BTreeMap<String, SocketAddr>,
     test_ca: TestCa,
     own: own::Lines,
+    /// Why lines of the settings file do not count.
+    own_refused: Option<String>,
     /// Where the user writes settings; for hints.
     file: Option<PathBuf>,
     allowed_ports: Vec<u16>,
@@ -110,6 +112,7 @@ impl EgressPolicy {
             pins,
             test_ca: TestCa::read(settings)?,
             own: own::lines(settings)?,
+            own_refused: settings.own_refused.clone(),
             file: settings.file.clone(),
             allowed_ports: settings.allowed_ports.clone(),
             no_network: settings.no_network,
