@@ -87,11 +87,20 @@ pub struct LimitsSettings {
     pub burst: u32,
     /// Test hosts are limited, too.
     pub test_hosts: bool,
+    /// Hosts of your own ([egress.own]) are limited, too.
+    pub own_hosts: bool,
 }
 
 impl Default for LimitsSettings {
     fn default() -> Self {
-        Self { runs: 4, runs_per_host: 2, per_minute: 20, burst: 5, test_hosts: false }
+        Self {
+            runs: 4,
+            runs_per_host: 2,
+            per_minute: 20,
+            burst: 5,
+            test_hosts: false,
+            own_hosts: false,
+        }
     }
 }
 
@@ -565,7 +574,7 @@ impl Home {
     /// Why what stands in the settings file opens no host inside: a project's own files set variables (`.env`, `.envrc`) and
     /// could so bring settings of their own, and a file that others can write is theirs as well.
     #[cfg(unix)]
-    fn not_the_users_word(&self) -> Option<String> {
+    pub fn not_the_users_word(&self) -> Option<String> {
         use std::os::unix::fs::MetadataExt as _;
         if let Some(variable) = self.named_by {
             return Some(format!(
@@ -581,7 +590,7 @@ impl Home {
     }
 
     #[cfg(not(unix))]
-    fn not_the_users_word(&self) -> Option<String> {
+    pub fn not_the_users_word(&self) -> Option<String> {
         Some("who else can write the settings file is not known on this system".to_owned())
     }
 }

@@ -71,11 +71,23 @@ pub fn refuse_if_begun(tasks: &[Task], cx: &Cx) -> Result<()> {
         let folder = cx.store.peek(&task.id)?;
         let begun = folder.is_some_and(|it| it.path(commis_stages::STAGES[0].writes).exists());
         if begun {
-            return Err(Error::new(
-                Code::Usage,
-                format!("task {} has been begun already", task.id),
-            )
-            .hint("--resume goes on where it stopped, --force starts again"));
+            let last = commis_stages::STAGES.last().map(|it| it.writes);
+            let is_done = match cx.store.peek(&task.id)? {
+                Some(it) => last.is_some_and(|kind| it.path(kind).exists()),
+                None => false,
+            };
+            let (what, hint) = if is_done {
+                (
+                    "was learned before",
+                    "--resume says again what it came to, --force learns it anew",
+                )
+            } else {
+                (
+                    "has been begun already",
+                    "--resume goes on where it stopped, --force starts again",
+                )
+            };
+            return Err(Error::new(Code::Usage, format!("task {} {what}", task.id)).hint(hint));
         }
     }
     Ok(())

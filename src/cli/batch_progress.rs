@@ -91,9 +91,6 @@ impl BatchProgress {
             Event::StageStarted { task_id, stage } => {
                 let Some((name, bar)) = now.running.get(*task_id) else { return };
                 let text = format!("{name}: {}", stage.as_str());
-                if self.bars.is_none() && now.tasks <= FEW {
-                    wire::say(&text);
-                }
                 bar.set_message(text);
             }
             Event::StageFinished { .. } => {}
@@ -127,7 +124,8 @@ impl BatchProgress {
         let failed = matches!(entry, Entry::Failed { .. });
         now.failures += usize::from(failed);
         if now.tasks <= FEW || (failed && now.failures <= FAILURES) {
-            if by_us || now.tasks <= FEW {
+            // What an earlier run finished is counted, and stands in the table.
+            if by_us {
                 self.print(&entry.shown());
             }
             if failed && now.failures == FAILURES && now.tasks > FEW {

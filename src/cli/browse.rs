@@ -6,7 +6,7 @@ use base64::{Engine as _, engine::general_purpose::STANDARD};
 use clap::{Parser, Subcommand};
 use serde_json::{Value, json};
 
-use super::{Global, daemon, learned, wire};
+use super::{Global, daemon, learned, names, wire};
 use commis_base::{
     error::{Code, Error, Result},
     files,
@@ -28,7 +28,7 @@ pub struct Args {
     #[arg(long, default_value = "default", value_name = "NAME")]
     context: String,
     /// Begin the context with a login of the vault: `commis vault ls` lists them
-    #[arg(long = "as", value_name = "LOGIN")]
+    #[arg(add = names::logins(), long = "as", value_name = "LOGIN")]
     login: Option<String>,
     /// Print the answer as JSON
     #[arg(long)]
@@ -49,6 +49,7 @@ struct Line {
 #[derive(Subcommand)]
 enum Command {
     Goto {
+        /// The page's address
         url: String,
         /// In a window that people see, which the page keeps from then on
         #[arg(long)]
@@ -60,17 +61,22 @@ enum Command {
     Url,
     Title,
     Text {
+        /// Which element: @e17 of a snapshot, 'button "Add to cart"', or css=SELECTOR; the whole page when absent
         target: Option<String>,
     },
     Html {
+        /// Which element: @e17 of a snapshot, 'button "Add to cart"', or css=SELECTOR; the whole page when absent
         target: Option<String>,
     },
     Links,
     Attrs {
+        /// Which element: @e17 of a snapshot, 'button "Add to cart"', or css=SELECTOR
         target: String,
     },
     Is {
+        /// Which element: @e17 of a snapshot, 'button "Add to cart"', or css=SELECTOR
         target: String,
+        /// What is asked of it
         #[arg(value_parser = ["visible", "enabled", "checked", "editable", "focused", "in_view"])]
         asks: String,
     },
@@ -79,17 +85,22 @@ enum Command {
     Storage,
     Blocked,
     Viewport {
+        /// In CSS pixels
         width: u32,
+        /// In CSS pixels
         height: u32,
         /// As a telephone
         #[arg(long)]
         mobile: bool,
     },
     Emulate {
+        /// What the page takes itself to be shown on
         #[arg(value_parser = ["desktop", "phone", "tablet"])]
         device: Option<String>,
+        /// What the page takes the person to prefer
         #[arg(long, value_parser = ["light", "dark"])]
         color_scheme: Option<String>,
+        /// The page takes the person to want no animations
         #[arg(long)]
         reduced_motion: bool,
         /// As it would be printed
@@ -98,18 +109,23 @@ enum Command {
     },
     Tabs,
     Tab {
+        /// The tab's number, as `browse tabs` shows it
         tab: u32,
     },
     Newtab {
+        /// The page's address; an empty page when absent
         url: Option<String>,
     },
     Closetab {
+        /// The tab's number, as `browse tabs` shows it
         tab: Option<u32>,
     },
     Pdf {
+        /// The file that is written
         file: PathBuf,
     },
     Download {
+        /// Which element: @e17 of a snapshot, 'button "Add to cart"', or css=SELECTOR, or the absolute address of a file
         target: String,
     },
     Snapshot {
@@ -133,99 +149,122 @@ enum Command {
         max_chars: Option<u32>,
     },
     Click {
+        /// Which element: @e17 of a snapshot, 'button "Add to cart"', or css=SELECTOR
         target: String,
         /// Where a ref's element is another now, act on the only one that is called so
         #[arg(long)]
         retarget: bool,
     },
     Dblclick {
+        /// Which element: @e17 of a snapshot, 'button "Add to cart"', or css=SELECTOR
         target: String,
         /// Where a ref's element is another now, act on the only one that is called so
         #[arg(long)]
         retarget: bool,
     },
     Hover {
+        /// Which element: @e17 of a snapshot, 'button "Add to cart"', or css=SELECTOR
         target: String,
         /// Where a ref's element is another now, act on the only one that is called so
         #[arg(long)]
         retarget: bool,
     },
     Focus {
+        /// Which element: @e17 of a snapshot, 'button "Add to cart"', or css=SELECTOR
         target: String,
         /// Where a ref's element is another now, act on the only one that is called so
         #[arg(long)]
         retarget: bool,
     },
     Drag {
+        /// Which element: @e17 of a snapshot, 'button "Add to cart"', or css=SELECTOR
         from: String,
+        /// Where it is dropped, named in the same way
         to: String,
     },
     Fill {
+        /// Which element: @e17 of a snapshot, 'button "Add to cart"', or css=SELECTOR
         target: String,
+        /// The text that the field has afterwards
         #[arg(allow_hyphen_values = true)]
         value: String,
-        /// As for click
+        /// Where a ref's element is another now, act on the only one that is called so
         #[arg(long)]
         retarget: bool,
     },
     Upload {
+        /// Which element: @e17 of a snapshot, 'button "Add to cart"', or css=SELECTOR
         target: String,
+        /// Files that are given to it
         #[arg(required = true)]
         files: Vec<PathBuf>,
     },
     Js {
+        /// An expression; its value is printed as JSON
         #[arg(allow_hyphen_values = true)]
         script: String,
     },
     Diff {
+        /// The page that the open one is compared with
         url: String,
     },
     Downloads,
     Type {
+        /// What is typed, key by key, where the focus is
         #[arg(allow_hyphen_values = true)]
         text: String,
     },
     Press {
+        /// A key by its name, such as Enter or Control+A
         #[arg(allow_hyphen_values = true)]
         key: String,
     },
     Select {
+        /// Which element: @e17 of a snapshot, 'button "Add to cart"', or css=SELECTOR
         target: String,
+        /// The option's label or value
         #[arg(allow_hyphen_values = true)]
         option: String,
-        /// As for click
+        /// Where a ref's element is another now, act on the only one that is called so
         #[arg(long)]
         retarget: bool,
     },
     Unselect {
+        /// Which element: @e17 of a snapshot, 'button "Add to cart"', or css=SELECTOR
         target: String,
+        /// The option's label or value
         #[arg(allow_hyphen_values = true)]
         option: String,
-        /// As for click
+        /// Where a ref's element is another now, act on the only one that is called so
         #[arg(long)]
         retarget: bool,
     },
     Check {
+        /// Which element: @e17 of a snapshot, 'button "Add to cart"', or css=SELECTOR
         target: String,
         /// Where a ref's element is another now, act on the only one that is called so
         #[arg(long)]
         retarget: bool,
     },
     Uncheck {
+        /// Which element: @e17 of a snapshot, 'button "Add to cart"', or css=SELECTOR
         target: String,
         /// Where a ref's element is another now, act on the only one that is called so
         #[arg(long)]
         retarget: bool,
     },
     Scroll {
+        /// up, down, top, bottom, or an element that comes into view
         to: Option<String>,
         /// What scrolls: that element, what scrolls in it, or what it stands in
         #[arg(long = "in", value_name = "TARGET", allow_hyphen_values = true)]
         within: Option<String>,
     },
     Wait {
+        /// Until the page shows this
         #[arg(long, group = "until")]
         text: Option<String>,
+        /// Until there is such an element
         #[arg(long, group = "until", value_name = "CSS")]
         selector: Option<String>,
         /// Milliseconds
@@ -233,6 +272,7 @@ enum Command {
         ms: Option<u32>,
     },
     Dialog {
+        /// What the dialog is answered
         #[arg(value_parser = ["accept", "dismiss"])]
         answer: String,
         /// What is typed into one that asks for words
@@ -286,7 +326,7 @@ enum Command {
         #[arg(long, value_name = "NAME=VALUE", value_parser = pair)]
         second: Vec<(String, String)>,
         /// Another account's login, which must be refused or get something else; the first is the one of --as
-        #[arg(long, value_name = "NAME")]
+        #[arg(add = names::logins(), long, value_name = "NAME")]
         second_login: Option<String>,
     },
     Handoff {

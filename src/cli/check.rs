@@ -2,6 +2,7 @@
 
 use std::{
     collections::BTreeMap,
+    path::PathBuf,
     sync::{Arc, Mutex, PoisonError},
     time::{Duration, Instant},
 };
@@ -14,13 +15,15 @@ use super::{
     Global,
     check_afar::Afar,
     check_progress::{CheckProgress, FEW, table},
+    junit,
     learn_batch::shard,
-    run, stores,
+    names, run, stores,
     wire::{self, Place, clean},
 };
 use commis_artifacts::store::now;
 use commis_base::{
     error::{Class, Code, Error, Result},
+    files,
     ids::{RecipeName, part},
 };
 use commis_batch::schedule::{Next, Schedule};
@@ -55,7 +58,8 @@ const HOUR_MS: i64 = 60 * 60 * 1000;
 /// With --json: a list of {name, source, verdict, demoted, blame, error_code, error, similarity_bp, items, total_ms}.
 #[derive(clap::Args)]
 pub struct Args {
-    #[arg(required_unless_present = "all")]
+    /// Names of recipes: `commis list` has them
+    #[arg(add = names::recipes(), required_unless_present = "all")]
     names: Vec<String>,
     /// Every verified recipe, your own and the library's
     #[arg(long, conflicts_with = "names")]
@@ -76,8 +80,11 @@ pub struct Args {
     #[arg(long, value_name = "URL", requires = "engine")]
     store: Option<String>,
     /// Send those that need a login of its site with this one of the vault, best the one that they were learned with
-    #[arg(long = "as", value_name = "LOGIN", conflicts_with = "engine")]
+    #[arg(add = names::logins(), long = "as", value_name = "LOGIN", conflicts_with = "engine")]
     login: Option<String>,
+    /// Write what was found to this file as JUnit XML, for CI
+    #[arg(long, value_name = "FILE")]
+    junit: Option<PathBuf>,
     /// Print JSON
     #[arg(long)]
     pub json: bool,
@@ -172,6 +179,7 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
     let progress_shown = progress.clone();
     let check =
         Check { caller, sessions, logged_in, state, registry, progress: progress_shown, place };
+    check.tell_estimate(&all);
     let jobs = check.jobs(args.jobs.map(usize::from), &all);
     let seen = Arc::clone(&rows);
     let wanted = all.len();
@@ -199,6 +207,9 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
         Err(err) if err.code() == Code::Interrupted => true,
         ended => ended.map(|()| false)?,
     };
+    if let Some(file) = &args.junit {
+        files::save(file, junit::report(&rows).as_bytes())?;
+    }
     if args.json {
         wire::out(&rows);
     } else if !rows.is_empty() {
@@ -220,6 +231,8 @@ pub(super) struct Listed {
     source: Option<Source>,
     /// Empty when the recipe cannot be read.
     pub(super) host: String,
+    /// Requests of a check.
+    calls: u64,
 }
 
 impl Listed {
@@ -228,7 +241,9 @@ impl Listed {
         let host = held.as_ref().and_then(|it| {
             url::Url::parse(&it.recipe.request.url).ok()?.host_str().map(str::to_owned)
         });
-        Self { name, source: held.map(|it| it.source), host: host.unwrap_or_default() }
+        let examples = held.as_ref().and_then(|it| it.recipe.verification.as_ref());
+        let calls = examples.map_or(1, |it| it.examples.len().max(1)) as u64;
+        Self { name, source: held.map(|it| it.source), host: host.unwrap_or_default(), calls }
     }
 
     /// What decides of which part it is.
@@ -260,6 +275,21 @@ pub(super) struct Check {
 }
 
 impl Check {
+    /// How long it takes at least, by the host that is asked most, where that is worth saying.
+    fn tell_estimate(&self, all: &[Listed]) {
+        let mut hosts: BTreeMap<&str, u64> = BTreeMap::new();
+        for it in all {
+            *hosts.entry(&it.host).or_default() += it.calls;
+        }
+        let limits = self.caller.limits();
+        let slowest = hosts
+            .iter()
+            .filter_map(|(host, calls)| Some((limits.estimate(host, *calls)?, *host, *calls)));
+        if let Some(it) = slowest.max() {
+            self.progress.aside(|| run::tell_estimate(it, &self.place));
+        }
+    }
+
     /// At a time: as many as was asked for, where the limits let them.
     fn jobs(&self, wanted: Option<usize>, all: &[Listed]) -> usize {
         let most = self.place.settings.limits.runs as usize;

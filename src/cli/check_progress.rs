@@ -50,10 +50,8 @@ impl CheckProgress {
     }
 
     pub fn begin(&self, name: &RecipeName) {
-        match &self.0.bar {
-            None if self.0.all <= FEW => wire::say(&format!("{name}: check")),
-            None => {}
-            Some(bar) => bar.set_message(name.to_string()),
+        if let Some(bar) = &self.0.bar {
+            bar.set_message(name.to_string());
         }
     }
 

@@ -1,20 +1,31 @@
 //! `commis completions`
 
-use clap_complete::Shell;
+use clap_complete::env::Shells;
 
-use super::{command, wire};
+use super::wire;
+use commis_base::error::{Code, Error, Result};
 
-/// Print what a shell needs to complete commands and flags
+/// Print what a shell needs to complete commands, flags, and names of recipes, logins and sessions
+///
+/// The shell asks this program for each word, so that a recipe that was learned a minute ago is offered.
 ///
 /// Example: commis completions bash > ~/.local/share/bash-completion/completions/commis
 #[derive(clap::Args)]
 pub struct Args {
-    shell: Shell,
+    /// The shell
+    #[arg(value_parser = ["bash", "elvish", "fish", "powershell", "zsh"])]
+    shell: String,
 }
 
-pub fn run(args: &Args) -> u8 {
+pub fn run(args: &Args) -> Result<u8> {
+    let shells = Shells::builtins();
+    let shell = shells
+        .completer(&args.shell)
+        .ok_or_else(|| Error::new(Code::Usage, format!("there is no shell {}", args.shell)))?;
     let mut out = Vec::new();
-    clap_complete::generate(args.shell, &mut command(), "commis", &mut out);
+    shell
+        .write_registration("COMPLETE", "commis", "commis", "commis", &mut out)
+        .map_err(|err| Error::new(Code::Internal, "cannot write for that shell").source(err))?;
     wire::line(String::from_utf8_lossy(&out).trim_end());
-    0
+    Ok(0)
 }

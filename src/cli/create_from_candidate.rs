@@ -59,7 +59,7 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
         Duration::ZERO,
         Box::new(move |task, stage| stages.stage(task, stage)),
     )?;
-    let (own, its, of) = (id.clone(), Arc::clone(&cx), progress.clone());
+    let (own, its) = (id.clone(), Arc::clone(&cx));
     let work = move || async move {
         let choice = match choose(&store, &registry, &own, wish)? {
             Ok(it) => it,
@@ -73,7 +73,6 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
         }
         tokio::task::yield_now().await; // a choice that was taken down late does not begin to learn
         let end = commis_learn::learn(&choice.task, &its).await;
-        of.end(&choice.task, &end);
         Ok(Ok((choice.task, end?)))
     };
     let end = wire::apart("the same command goes on", work).await;

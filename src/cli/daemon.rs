@@ -129,8 +129,16 @@ pub fn starter(global: &Global) -> Starter {
 
 /// The daemon as a client, started if there is none. Fails with `DAEMON_FAILED`.
 pub async fn client(global: &Global) -> Result<(Client, StateFile)> {
-    let (it, kept) = starter(global).ensure(&wire::home(global)?).await?;
+    let home = wire::home(global)?;
+    let was = StateFile::find(&home)?.is_some();
+    let (it, kept) = starter(global).ensure(&home).await?;
     tell(kept.as_deref());
+    if !was {
+        wire::say(&format!(
+            "the daemon was started (process {}); `commis daemon stop` ends it",
+            it.pid
+        ));
+    }
     Ok((Client::new(&it).telling(wire::say), it))
 }
 

@@ -1,6 +1,6 @@
 //! `commis recipe delete`
 
-use super::{Global, wire};
+use super::{Global, names, wire};
 use commis_base::{error::Result, ids::RecipeName};
 use commis_recipe::registry::Source;
 use commis_state::State;
@@ -8,6 +8,8 @@ use commis_state::State;
 /// Delete one of your own recipes; its artifacts stay
 #[derive(clap::Args)]
 pub struct Args {
+    /// The recipe's name: `commis list` has them
+    #[arg(add = names::recipes())]
     name: String,
 }
 

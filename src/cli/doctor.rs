@@ -82,7 +82,11 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
         for it in &checks {
             wire::line(&format!(
                 "{} {}: {}",
-                if it.ok { "ok     " } else { "missing" },
+                match it.ok {
+                    true if it.found.starts_with(NOT_HERE) => "-      ",
+                    true => "ok     ",
+                    false => "missing",
+                },
                 it.what,
                 it.found
             ));
@@ -131,6 +135,9 @@ fn channels(settings: &AgentSettings) -> Vec<Check> {
     out
 }
 
+/// What is not possible on this machine, and not needed either.
+const NOT_HERE: &str = "not here";
+
 /// Whether a window could be opened; none is. On a machine without a desktop nothing is missing.
 async fn by_hand(policy: Arc<EgressPolicy>, settings: &BrowserSettings) -> Check {
     let launched = async {
@@ -145,7 +152,7 @@ async fn by_hand(policy: Arc<EgressPolicy>, settings: &BrowserSettings) -> Check
         Ok(exe) => (format!("possible, with {}", exe.display()), None),
         Err(err) => {
             let err: Error = err;
-            (format!("not here: {err}"), err.hint_text().map(str::to_owned))
+            (format!("{NOT_HERE}: {err}"), err.hint_text().map(str::to_owned))
         }
     };
     Check { what: "recording by hand", ok: true, found, hint }

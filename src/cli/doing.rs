@@ -8,7 +8,7 @@ use std::{
 
 use serde_json::{Value, json};
 
-use super::{Global, daemon, learned, runs, runs_compare, runs_watch, wire};
+use super::{Global, daemon, learned, names, runs, runs_compare, runs_watch, wire};
 use commis_base::error::{Code, Error, Result};
 use commis_serve::client::{Client, Events};
 
@@ -56,7 +56,7 @@ pub struct Args {
     #[arg(long, default_value = "commis", value_parser = ["commis", "playwright-mcp"])]
     backend: String,
     /// Begin the page with a login of the vault: `commis session login` makes one
-    #[arg(long = "as", value_name = "LOGIN")]
+    #[arg(add = names::logins(), long = "as", value_name = "LOGIN")]
     login: Option<String>,
     /// Calls of the model, at most
     #[arg(long, default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..=100))]

@@ -7,6 +7,7 @@ use serde::Serialize;
 use super::{
     Global,
     learn::pairs,
+    names,
     wire::{self, clean},
 };
 use commis_base::{error::Result, ids::RecipeName};
@@ -23,6 +24,8 @@ use commis_net::egress::EgressPolicy;
 /// With --json: {steps, method, url, body, headers, allowed_domains, requires_session, login}; `login` is the site of the login whose cookies go along.
 #[derive(clap::Args)]
 pub struct Args {
+    /// The recipe's name: `commis list` has them
+    #[arg(add = names::recipes())]
     name: String,
     /// A parameter of the recipe
     #[arg(short, long = "param", value_name = "NAME=VALUE")]

@@ -8,6 +8,7 @@ use serde_json::Value;
 use super::{
     Global,
     learn::pairs,
+    names,
     wire::{self, clean},
 };
 use commis_base::{error::Result, ids::RecipeName};
@@ -23,6 +24,8 @@ use commis_state::{Health, State};
 /// JSON Schema of the parameters, of the data and of the whole answer that it is taken from, null where it is not JSON.
 #[derive(clap::Args)]
 pub struct Args {
+    /// The recipe's name: `commis list` has them
+    #[arg(add = names::recipes())]
     name: String,
     /// A parameter of the recipe: with all that are required, the request is shown
     #[arg(short, long = "param", value_name = "NAME=VALUE")]

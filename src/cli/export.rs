@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::json;
 
-use super::{Global, learn::pairs, redact, wire};
+use super::{Global, learn::pairs, names, redact, wire};
 use commis_base::{
     error::{Code, Error, Result},
     files::Dir,
@@ -13,7 +13,7 @@ use commis_base::{
 use commis_export::{Exported, Form, export};
 use commis_recipe::{
     model::{Recipe, Status},
-    registry::Registry,
+    registry::{Registry, Source},
 };
 
 /// Write recipes in the forms of other tools: OpenAPI, curl, Hurl, Python, TypeScript, Postman, tools of models, skills
@@ -23,11 +23,12 @@ use commis_recipe::{
 /// the exit code is 1 if that recipe was asked for by name.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
-  commis recipe export shop-search --as curl -p query=lantern
-  commis recipe export shop-search city-forecast --as python --out clients.py
-  commis recipe export --all --as openapi --out api/")]
+  commis export shop-search --as curl -p query=lantern
+  commis export shop-search city-forecast --as python --out clients.py
+  commis export --all --as openapi --out api/")]
 pub struct Args {
-    #[arg(required_unless_present = "all")]
+    /// Names of recipes: `commis list` has them
+    #[arg(add = names::recipes(), required_unless_present = "all")]
     names: Vec<String>,
     /// The form
     #[arg(long = "as", value_enum, value_name = "FORM")]
@@ -35,7 +36,7 @@ pub struct Args {
     /// A folder, or a file where there is one to write; `-` or absent: stdout
     #[arg(long, value_name = "FOLDER|FILE")]
     out: Option<PathBuf>,
-    /// Every recipe that is not out of service
+    /// Every recipe that is not out of service; of the library those that were verified here
     #[arg(long, conflicts_with = "names")]
     all: bool,
     /// A value to stand in place of the first example, where a form holds values. Repeatable
@@ -95,7 +96,10 @@ fn named(registry: &Registry, names: Vec<String>) -> Result<Vec<Recipe>> {
 /// stands for.
 fn all(registry: &Registry, form: Form) -> Result<Vec<Recipe>> {
     let for_models = matches!(form, Form::OpenaiTools | Form::Mcp | Form::Skill);
-    let found = registry.list()?.into_iter().filter_map(|it| it.recipe.ok());
+    // Drafts of the library were proven by nobody here.
+    let entries = registry.list()?.into_iter();
+    let entries = entries.filter(|it| it.source == Source::User || it.is_verified());
+    let found = entries.filter_map(|it| it.recipe.ok());
     let wanted =
         |it: &Recipe| it.status != Status::Deprecated && !(for_models && it.trust.is_strange());
     Ok(found.filter(wanted).collect())

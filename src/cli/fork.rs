@@ -1,6 +1,6 @@
 //! `commis recipe fork`
 
-use super::{Global, wire};
+use super::{Global, names, wire};
 use commis_base::{
     error::{Code, Error, Result},
     ids::RecipeName,
@@ -13,6 +13,8 @@ use commis_recipe::model::Status;
 /// `recipe validate` says what does not fit, `recipe verify` proves it.
 #[derive(clap::Args)]
 pub struct Args {
+    /// The recipe that is copied
+    #[arg(add = names::recipes())]
     name: String,
     /// May be the name of a library recipe: yours then stands before it
     new_name: String,

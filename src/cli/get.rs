@@ -1,6 +1,6 @@
 //! `commis recipe get`
 
-use super::{Global, wire};
+use super::{Global, names, wire};
 use commis_base::{error::Result, ids::RecipeName};
 use commis_recipe::yaml;
 
@@ -9,6 +9,8 @@ use commis_recipe::yaml;
 /// With --json: the same document as JSON.
 #[derive(clap::Args)]
 pub struct Args {
+    /// The recipe's name: `commis list` has them
+    #[arg(add = names::recipes())]
     name: String,
     /// Print JSON
     #[arg(long)]

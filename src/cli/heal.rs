@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde::Serialize;
 
 use super::{
-    Global,
+    Global, names,
     progress::Progress,
     run,
     table::ruled,
@@ -33,7 +33,8 @@ use commis_recipe::{model::Status, registry};
 /// With --json: a list of {name, verdict, error_code, why}.
 #[derive(clap::Args)]
 pub struct Args {
-    #[arg(required_unless_present = "all")]
+    /// Names of recipes: `commis list` has them
+    #[arg(add = names::recipes(), required_unless_present = "all")]
     names: Vec<String>,
     /// Every recipe of your own that is verified or out of service
     #[arg(long, conflicts_with = "names")]

@@ -2,12 +2,13 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
+    io::Read as _,
     path::PathBuf,
     sync::Arc,
     time::Duration,
 };
 
-use super::{Global, candidates, learn_manual, progress::Progress, wire};
+use super::{Global, candidates, learn_manual, names, progress::Progress, wire};
 use commis_artifacts::payloads::{CandidateSet, Judged, Outcome};
 use commis_base::{
     error::{Code, Error, Result},
@@ -37,7 +38,7 @@ const EXAMPLES: &str = "Examples:
 #[command(after_help = EXAMPLES)]
 pub struct Args {
     /// Learn from this recording
-    #[arg(long, value_name = "FILE", required_unless_present_any = ["url", "manual"], conflicts_with = "url")]
+    #[arg(long, value_name = "FILE", conflicts_with = "url")]
     pub har: Option<PathBuf>,
     /// Learn live, starting on this page
     #[arg(long, requires = "steps")]
@@ -48,11 +49,11 @@ pub struct Args {
     /// Write what was done in the window as scripted steps, for --steps or a manifest
     #[arg(long, value_name = "FILE", requires = "manual")]
     pub save_steps: Option<PathBuf>,
-    /// Scripted steps for --url (YAML list, as in a manifest's `record`); env:NAME in them is typed only at hosts that [auth.allow] binds it to
+    /// Scripted steps for --url, `-` for stdin (YAML list, as in a manifest's `record`); env:NAME in them is typed only at hosts that [auth.allow] binds it to
     #[arg(long, value_name = "FILE", conflicts_with = "har")]
     pub steps: Option<PathBuf>,
     /// What the session was for, with {name} where typed values go
-    #[arg(long)]
+    #[arg(long, default_value = "", hide_default_value = true)]
     pub task: String,
     /// A value that was typed; env:NAME for a secret, which is read from that variable and kept nowhere
     #[arg(short, long = "param", value_name = "NAME=VALUE")]
@@ -61,10 +62,10 @@ pub struct Args {
     #[arg(long, value_name = "NAME=VALUE")]
     pub second: Vec<String>,
     /// Open the pages with this login of the vault, and prove what a HAR holds with it: `commis session login` makes one
-    #[arg(long, value_name = "NAME", conflicts_with = "manual")]
+    #[arg(add = names::logins(), long, value_name = "NAME", conflicts_with = "manual")]
     pub login: Option<String>,
     /// Another account's login, which must be refused or get something else
-    #[arg(long, value_name = "NAME", requires = "login")]
+    #[arg(add = names::logins(), long, value_name = "NAME", requires = "login")]
     pub second_login: Option<String>,
     /// Name of the recipe (default: from the task)
     #[arg(long)]
@@ -102,6 +103,7 @@ pub fn stage(text: &str) -> std::result::Result<Stage, String> {
 }
 
 pub async fn run(args: Args, global: &Global) -> Result<u8> {
+    args.check()?;
     if args.manual.is_some() {
         return learn_manual::run(args, global).await;
     }
@@ -112,7 +114,7 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
         (None, Some(url)) => {
             Source::Live { url: url.clone(), steps: steps(args.steps.as_deref())?, by_hand: false }
         }
-        (None, None) => return Err(Error::new(Code::Usage, "give --har or --url")),
+        (None, None) => return Err(nothing_to_learn()),
     };
     let name = match &args.name {
         Some(it) => RecipeName::new(it.clone())?,
@@ -141,10 +143,6 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
     let (own, its) = (Arc::clone(&task), Arc::clone(&cx));
     let work = move || async move { commis_learn::learn(&own, &its).await };
     let end = wire::apart("the same command with --resume goes on", work).await;
-    // An error is told by who started this.
-    if end.is_ok() {
-        progress.end(&task, &end);
-    }
     progress.finish();
     cx.browser.close().await;
     if end.is_err()
@@ -155,7 +153,31 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
     conclude(&end?, &cx, &task, args.json)
 }
 
+/// The three ways to learn.
+fn nothing_to_learn() -> Error {
+    Error::new(Code::Usage, "say what to learn from: a page, a recording, or what you do in a window").hint(
+        "one of three:
+    commis learn --url URL --steps steps.yaml --task \"Search for {query}\" -p query=lantern --second query=hose
+    commis learn --har session.har --task \"Search for {query}\" -p query=lantern --second query=hose
+    commis learn --manual URL --task \"Search for {query}\" --second query=hose
+  `commis recipe steps URL` lists what a page has, ready to paste into steps.yaml; `commis tour` shows all of it",
+    )
+}
+
 impl Args {
+    /// Fails with [`Code::Usage`] where there is nothing to learn from, or no task.
+    fn check(&self) -> Result<()> {
+        if self.har.is_none() && self.url.is_none() && self.manual.is_none() {
+            return Err(nothing_to_learn());
+        }
+        if self.task.is_empty() {
+            return Err(Error::new(Code::Usage, "--task is missing: what the session was for").hint(
+                "such as --task \"Search the shop for {query}\", with {name} where a value that was typed goes",
+            ));
+        }
+        Ok(())
+    }
+
     /// What learning that task needs; the test web serves as long as the place is kept. Fails with [`Code::Usage`] when it has been begun, and nothing says to go on with it.
     pub async fn prepare(
         &self,
@@ -225,8 +247,24 @@ fn describe(learned: &Learned, cx: &Cx, task: &Task) -> Result<()> {
             ));
         }
     }
+    for it in next(learned) {
+        wire::say(&format!("  {it}"));
+    }
     wire::say(&format!("commis recipe debug --task-id {} shows every decision", learned.task_id));
     Ok(())
+}
+
+/// What to do with what was learned.
+fn next(learned: &Learned) -> Vec<String> {
+    let name = &learned.name;
+    match learned.outcome {
+        Outcome::Verified => vec![format!("commis run {name} runs it; commis recipe explain {name} says what is sent and how it was proven")],
+        Outcome::SavedDraft => vec![
+            format!("commis run {name} --draft runs it as it is"),
+            "the same command with --force and --second NAME=VALUE, a value with another answer, proves it".to_owned(),
+        ],
+        Outcome::NeedsSelection | Outcome::NonRecipeable => Vec::new(),
+    }
 }
 
 /// `name=value` arguments. Fails with [`Code::Usage`].
@@ -244,7 +282,14 @@ fn steps(path: Option<&std::path::Path>) -> Result<Vec<Step>> {
     let Some(path) = path else {
         return Ok(Vec::new());
     };
-    let text = String::from_utf8_lossy(&read_bounded(path, 1024 * 1024)?).into_owned();
+    let text = if ["-", "/dev/stdin"].iter().any(|it| path.as_os_str() == *it) {
+        let mut text = String::new();
+        let read = std::io::stdin().take(1024 * 1024).read_to_string(&mut text);
+        read.map_err(|err| Error::new(Code::Usage, "cannot read steps from stdin").source(err))?;
+        text
+    } else {
+        String::from_utf8_lossy(&read_bounded(path, 1024 * 1024)?).into_owned()
+    };
     let options = serde_saphyr::options! {
         strict_booleans: true,
         budget: serde_saphyr::budget! { max_nodes: 10_000, max_depth: 16, max_aliases: 0, max_anchors: 0 },

@@ -43,10 +43,9 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
     task.examples = examples(given.clone(), &BTreeMap::new());
 
     let (cx, progress, _place) = args.prepare(&task, global).await?;
-    let (json, its, of) = (args.json, Arc::clone(&cx), progress.clone());
+    let (json, its) = (args.json, Arc::clone(&cx));
     let work = move || async move {
         let end = all(&mut task, &its, &args, (given, second), &names).await;
-        of.end(&task, &end);
         Ok((task, end?))
     };
     let end = wire::apart(

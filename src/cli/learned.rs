@@ -1,14 +1,18 @@
 //! Waits for a recipe that the daemon was asked to learn, and reports the outcome.
 
+use std::io::IsTerminal as _;
+
 use serde_json::Value;
 
 use super::{doing, wire};
 use commis_base::error::Result;
 use commis_serve::client::Client;
 
-/// The outcome of learning. Each stage is reported as it begins. Fails as [`doing::followed`].
+/// The outcome of learning. At a terminal each stage is reported as it begins. Fails as [`doing::followed`].
 pub async fn end(client: &Client, id: &str) -> Result<Value> {
-    doing::followed(client, id, false, &mut |data| data["stage"].as_str().map(str::to_owned)).await
+    let is_seen = std::io::stderr().is_terminal();
+    let stage = |data: &Value| data["stage"].as_str().filter(|_| is_seen).map(str::to_owned);
+    doing::followed(client, id, false, &mut |data| stage(data)).await
 }
 
 /// Waits until the task has ended, and prints its outcome.

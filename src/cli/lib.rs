@@ -27,7 +27,9 @@ mod fork;
 mod get;
 mod har;
 mod heal;
+mod help;
 mod import;
+mod junit;
 mod learn;
 mod learn_batch;
 mod learn_manual;
@@ -36,8 +38,10 @@ mod list;
 mod logs;
 mod man;
 mod map;
+mod map_inputs;
 mod mcp;
 mod mcp_install;
+mod names;
 #[cfg(test)]
 mod outputs;
 mod progress;
@@ -68,6 +72,7 @@ mod table;
 mod testbed_model;
 mod testbed_serve;
 mod token;
+mod tour;
 mod trust;
 mod try_steps;
 mod validate;
@@ -103,16 +108,16 @@ pub struct Global {
     #[arg(long, global = true, value_name = "DIR")]
     home: Option<PathBuf>,
     /// Pin a host under .test to a loopback address; the port stands in for 80 and 443. Repeatable; `*.test=…` pins all
-    #[arg(long, global = true, value_name = "NAME=IP:PORT")]
+    #[arg(long, global = true, hide = true, value_name = "NAME=IP:PORT")]
     test_host: Vec<String>,
     /// Trust this CA (PEM) for pinned .test hosts, and for no other host
-    #[arg(long, global = true, value_name = "FILE")]
+    #[arg(long, global = true, hide = true, value_name = "FILE")]
     test_ca: Option<PathBuf>,
     /// Start the built-in test web in this process and pin every .test host to it
-    #[arg(long, global = true, conflicts_with = "test_host")]
+    #[arg(long, global = true, hide = true, conflicts_with = "test_host")]
     testbed: bool,
     /// Ask this DNS server instead of the system's
-    #[arg(long, global = true, value_name = "IP:PORT")]
+    #[arg(long, global = true, hide = true, value_name = "IP:PORT")]
     nameserver: Option<std::net::SocketAddr>,
     /// Say what happens on stderr; twice: every stage of every task. It is in the log anyway (`logs` under --home)
     #[arg(long, short, global = true, action = clap::ArgAction::Count)]
@@ -148,7 +153,8 @@ impl Colour {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Learn, run and look after recipes
+    Tour(tour::Args),
+    /// All that there is to do with recipes: prove, heal, explain, map, batches, …
     #[command(subcommand)]
     Recipe(Recipe),
     /// The local web that demos and tests run against
@@ -195,9 +201,37 @@ enum Command {
     Man(man::Args),
 }
 
+/// The command line: short forms of what is done every day, and all commands.
+#[derive(Subcommand)]
+enum Asked {
+    Learn(learn::Args),
+    Run(run::Args),
+    #[command(alias = "ls")]
+    List(list::Args),
+    Check(check::Args),
+    Export(export::Args),
+    #[command(flatten)]
+    Other(Command),
+}
+
+impl From<Cli<Asked>> for Cli {
+    fn from(Cli { global, command }: Cli<Asked>) -> Self {
+        let command = match command {
+            Asked::Learn(it) => Command::Recipe(Recipe::Learn(it)),
+            Asked::Run(it) => Command::Recipe(Recipe::Run(it)),
+            Asked::List(it) => Command::Recipe(Recipe::List(it)),
+            Asked::Check(it) => Command::Recipe(Recipe::Check(it)),
+            Asked::Export(it) => Command::Recipe(Recipe::Export(it)),
+            Asked::Other(it) => it,
+        };
+        Self { global, command }
+    }
+}
+
 /// What is asked for many times in a row, alone: to set up all commands takes longer than one of these takes.
 #[derive(Subcommand)]
 enum Often {
+    Run(run::Args),
     Browse(browse::Args),
     #[command(subcommand)]
     Recipe(OftenRecipe),
@@ -212,7 +246,9 @@ impl From<Cli<Often>> for Cli {
     fn from(Cli { global, command }: Cli<Often>) -> Self {
         let command = match command {
             Often::Browse(it) => Command::Browse(it),
-            Often::Recipe(OftenRecipe::Run(it)) => Command::Recipe(Recipe::Run(it)),
+            Often::Run(it) | Often::Recipe(OftenRecipe::Run(it)) => {
+                Command::Recipe(Recipe::Run(it))
+            }
         };
         Self { global, command }
     }
@@ -256,7 +292,7 @@ enum Testbed {
 
 /// The program's commands with all of their help.
 fn command() -> clap::Command {
-    <Cli>::command().mut_subcommand("browse", browse::told)
+    help::grouped(Cli::<Asked>::command().mut_subcommand("browse", browse::told))
 }
 
 /// What was asked for; whatever is wrong with it, and help, takes all commands to say.
@@ -271,8 +307,10 @@ fn asked() -> Cli {
         }
     }
     // The table of operations takes its time, and only help shows it.
-    let known = if has(&["-h", "--help", "help"]) { command() } else { <Cli>::command() };
-    Cli::from_arg_matches(&known.get_matches()).unwrap_or_else(|err| err.exit())
+    let is_help = has(&["-h", "--help", "help"]) || std::env::args_os().len() < 2;
+    let known = if is_help { help::shortened(command()) } else { Cli::<Asked>::command() };
+    let found = known.try_get_matches().unwrap_or_else(|err| help::with_tip(err).exit());
+    Cli::<Asked>::from_arg_matches(&found).unwrap_or_else(|err| err.exit()).into()
 }
 
 /// Runs the command and returns the exit code: 0 done, 1 done and the answer is no, 2 usage, 3 environment, 70 bug, 130
@@ -285,6 +323,8 @@ pub fn main() -> ExitCode {
 pub fn main_with(built: Built) -> ExitCode {
     // Whatever umask it was started under: files and folders are private from the moment they are made, and usable.
     rustix::process::umask(rustix::fs::Mode::RWXG | rustix::fs::Mode::RWXO);
+    // A shell asks what may come next; ends the process where it does.
+    clap_complete::CompleteEnv::with_factory(|| command()).complete();
     let mut cli = asked();
     cli.global.built = built;
     cli.global.color.choose();
@@ -344,7 +384,8 @@ impl Command {
             // Its stdout may be the HAR.
             Self::Redact(it) => it.json && it.to_file(),
             Self::Har(it) => it.wants_json(),
-            Self::Recipe(_)
+            Self::Tour(_)
+            | Self::Recipe(_)
             | Self::Testbed(_)
             | Self::Serve(_)
             | Self::Remote(_)
@@ -381,62 +422,68 @@ fn start(cli: Cli) -> Result<u8> {
         drop(tokio::signal::unix::signal(too_large));
         begin_log(&cli);
         let global = &cli.global;
-        match cli.command {
-            Command::Recipe(Recipe::Learn(args)) => learn::run(args, global).await,
-            Command::Recipe(Recipe::LearnBatch(args)) => learn_batch::run(args, global).await,
-            Command::Recipe(Recipe::Try(args)) => try_steps::run(args, global).await,
-            Command::Recipe(Recipe::Steps(args)) => steps::run(args, global).await,
-            Command::Recipe(Recipe::CreateFromCandidate(args)) => {
-                create_from_candidate::run(args, global).await
-            }
-            Command::Recipe(Recipe::Run(args)) => run::run(args, global).await,
-            Command::Recipe(Recipe::Map(args)) => map::run(args, global).await,
-            Command::Recipe(Recipe::List(args)) => list::run(args, global),
-            Command::Recipe(Recipe::Get(args)) => get::run(args, global),
-            Command::Recipe(Recipe::Delete(args)) => delete::run(args, global),
-            Command::Recipe(Recipe::Fork(args)) => fork::run(args, global),
-            Command::Recipe(Recipe::Export(args)) => export::run(args, global),
-            Command::Recipe(Recipe::Explain(args)) => explain::run(args, global).await,
-            Command::Recipe(Recipe::Validate(args)) => validate::run(args, global).await,
-            Command::Recipe(Recipe::DryRun(args)) => dry_run::run(args, global).await,
-            Command::Recipe(Recipe::Verify(args)) => verify::run(args, global).await,
-            Command::Recipe(Recipe::Trust(args)) => trust::run(args, global),
-            Command::Recipe(Recipe::Check(args)) => check::run(args, global).await,
-            Command::Recipe(Recipe::Heal(args)) => heal::run(args, global).await,
-            Command::Recipe(Recipe::Debug(args)) => debug::run(args, global),
-            Command::Recipe(Recipe::Schema(args)) => Ok(schema::run(&args)),
-            Command::Testbed(Testbed::Serve(args)) => testbed_serve::run(args).await,
-            Command::Testbed(Testbed::Model(args)) => testbed_model::run(args).await,
-            Command::Corpus(Corpus::Record(args)) => corpus_record::run(args, global).await,
-            Command::Eval(args) => eval::run(&args, global),
-            Command::Bench(args) => bench::run(&args).await,
-            Command::Redact(args) => redact::run(args, global).await,
-            Command::Import(args) => import::run(args, global).await,
-            Command::Har(command) => har::run(command, global).await,
-            Command::Serve(args) => serve::run(args, global).await,
-            Command::Daemon(command) => daemon::run(command, global).await,
-            Command::Token(command) => token::run(command, global).await,
-            Command::Remote(command) => remote::run(command, global).await,
-            Command::Do(args) => doing::run(args, global).await,
-            Command::Research(args) => research::run(args, global).await,
-            Command::Approve(args) => approve::run(args, global).await,
-            Command::Reject(args) => approve::reject(args, global).await,
-            Command::Browse(args) => browse::run(args, global).await,
-            Command::Session(args) => session::run(args, global).await,
-            Command::Vault(args) => vault::run(args, global).await,
-            Command::Dashboard(args) => dashboard::run(args, global).await,
-            Command::Doctor(args) => doctor::run(args, global).await,
-            Command::Stage(command) => stage::run(command, global).await,
-            Command::Artifacts(command) => artifacts::run(command, global),
-            Command::Settings(command) => settings::run(command, global),
-            Command::Mcp(args) => mcp::run(args, global).await,
-            Command::Completions(args) => Ok(completions::run(&args)),
-            Command::Man(args) => man::run(&args),
-        }
+        Box::pin(perform(cli.command, global)).await
     });
     // What is written is; what computes on is not waited for.
     runtime.shutdown_timeout(PUTS_DOWN);
     done
+}
+
+/// Does what a command line says; the tour does several.
+async fn perform(command: Command, global: &Global) -> Result<u8> {
+    match command {
+        Command::Tour(args) => tour::run(args, global).await,
+        Command::Recipe(Recipe::Learn(args)) => learn::run(args, global).await,
+        Command::Recipe(Recipe::LearnBatch(args)) => learn_batch::run(args, global).await,
+        Command::Recipe(Recipe::Try(args)) => try_steps::run(args, global).await,
+        Command::Recipe(Recipe::Steps(args)) => steps::run(args, global).await,
+        Command::Recipe(Recipe::CreateFromCandidate(args)) => {
+            create_from_candidate::run(args, global).await
+        }
+        Command::Recipe(Recipe::Run(args)) => run::run(args, global).await,
+        Command::Recipe(Recipe::Map(args)) => map::run(args, global).await,
+        Command::Recipe(Recipe::List(args)) => list::run(args, global),
+        Command::Recipe(Recipe::Get(args)) => get::run(args, global),
+        Command::Recipe(Recipe::Delete(args)) => delete::run(args, global),
+        Command::Recipe(Recipe::Fork(args)) => fork::run(args, global),
+        Command::Recipe(Recipe::Export(args)) => export::run(args, global),
+        Command::Recipe(Recipe::Explain(args)) => explain::run(args, global).await,
+        Command::Recipe(Recipe::Validate(args)) => validate::run(args, global).await,
+        Command::Recipe(Recipe::DryRun(args)) => dry_run::run(args, global).await,
+        Command::Recipe(Recipe::Verify(args)) => verify::run(args, global).await,
+        Command::Recipe(Recipe::Trust(args)) => trust::run(args, global),
+        Command::Recipe(Recipe::Check(args)) => check::run(args, global).await,
+        Command::Recipe(Recipe::Heal(args)) => heal::run(args, global).await,
+        Command::Recipe(Recipe::Debug(args)) => debug::run(args, global),
+        Command::Recipe(Recipe::Schema(args)) => Ok(schema::run(&args)),
+        Command::Testbed(Testbed::Serve(args)) => testbed_serve::run(args).await,
+        Command::Testbed(Testbed::Model(args)) => testbed_model::run(args).await,
+        Command::Corpus(Corpus::Record(args)) => corpus_record::run(args, global).await,
+        Command::Eval(args) => eval::run(&args, global),
+        Command::Bench(args) => bench::run(&args).await,
+        Command::Redact(args) => redact::run(args, global).await,
+        Command::Import(args) => import::run(args, global).await,
+        Command::Har(command) => har::run(command, global).await,
+        Command::Serve(args) => serve::run(args, global).await,
+        Command::Daemon(command) => daemon::run(command, global).await,
+        Command::Token(command) => token::run(command, global).await,
+        Command::Remote(command) => remote::run(command, global).await,
+        Command::Do(args) => doing::run(args, global).await,
+        Command::Research(args) => research::run(args, global).await,
+        Command::Approve(args) => approve::run(args, global).await,
+        Command::Reject(args) => approve::reject(args, global).await,
+        Command::Browse(args) => browse::run(args, global).await,
+        Command::Session(args) => session::run(args, global).await,
+        Command::Vault(args) => vault::run(args, global).await,
+        Command::Dashboard(args) => dashboard::run(args, global).await,
+        Command::Doctor(args) => doctor::run(args, global).await,
+        Command::Stage(command) => stage::run(command, global).await,
+        Command::Artifacts(command) => artifacts::run(command, global),
+        Command::Settings(command) => settings::run(command, global),
+        Command::Mcp(args) => mcp::run(args, global).await,
+        Command::Completions(args) => completions::run(&args),
+        Command::Man(args) => man::run(&args),
+    }
 }
 
 fn begin_log(cli: &Cli) {

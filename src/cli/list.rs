@@ -11,11 +11,13 @@ use commis_base::{
 };
 use commis_recipe::{
     model::{Demotion, Parameter, Status},
-    registry::Source,
+    registry::{Entry, Source},
 };
 use commis_state::{Health, State};
 
-/// List recipes: your own, and the library's that come with the program
+/// List recipes
+///
+/// Your own, and those of the library that were verified here; its drafts with --source library. As JSON all of them are listed.
 ///
 /// With --json: a list of {name, status, task, category, parameters, path, source, shadows, demotion, health}; of a file that does not
 /// parse `error_code` and `error` in place of what it would say.
@@ -24,6 +26,9 @@ pub struct Args {
     /// Only your own, or only the library's
     #[arg(long, value_enum)]
     source: Option<Only>,
+    /// Only those that stand so
+    #[arg(long, value_enum)]
+    status: Option<Standing>,
     /// Only this category
     #[arg(long)]
     category: Option<String>,
@@ -36,6 +41,27 @@ pub struct Args {
 enum Only {
     User,
     Library,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum Standing {
+    Verified,
+    Draft,
+    /// Out of service
+    Deprecated,
+    /// Its file cannot be read
+    Broken,
+}
+
+impl Standing {
+    fn of(it: &Entry) -> Self {
+        match it.recipe.as_ref().map(|it| it.status) {
+            Ok(Status::Verified) => Self::Verified,
+            Ok(Status::Draft) => Self::Draft,
+            Ok(Status::Deprecated) => Self::Deprecated,
+            Err(_) => Self::Broken,
+        }
+    }
 }
 
 /// What a file holds, or why it cannot be read.
@@ -79,6 +105,9 @@ pub fn run(args: Args, global: &Global) -> Result<u8> {
         entries
             .retain(|it| it.recipe.as_ref().is_ok_and(|it| it.category.as_ref() == Some(wanted)));
     }
+    if let Some(wanted) = args.status {
+        entries.retain(|it| Standing::of(it) == wanted);
+    }
     let known =
         State::look(&home.artifacts).and_then(|it| it.all_health().ok()).unwrap_or_default();
     let health = |name: &str, source: Source| -> Option<&Health> {
@@ -113,13 +142,17 @@ pub fn run(args: Args, global: &Global) -> Result<u8> {
         wire::out(&rows);
         return Ok(0);
     }
-    let mut table =
-        ruled(["name", "source", "status", "category", "parameters", "task", "runs", "last ok"]);
+    // Nobody here has proven them, and they are many; whoever asks for some of them gets them.
+    let chosen = args.source.is_some() || args.status.is_some() || args.category.is_some();
+    let all = entries.len();
+    entries.retain(|it| chosen || it.source == Source::User || it.is_verified());
+    let apart = all - entries.len();
+    let mut table = ruled(["name", "status", "parameters", "task", "runs", "last ok"]);
     for entry in &entries {
         let source = match (entry.source, entry.shadows) {
-            (Source::Library, _) => "library",
-            (Source::User, false) => "user",
-            (Source::User, true) => "user, over the library's",
+            (Source::Library, _) => ", library",
+            (Source::User, false) => "",
+            (Source::User, true) => ", over the library's",
         };
         match &entry.recipe {
             Ok(it) => {
@@ -127,9 +160,7 @@ pub fn run(args: Args, global: &Global) -> Result<u8> {
                 let names: Vec<&str> = it.parameters.iter().map(|it| it.name.as_str()).collect();
                 table.add_row([
                     it.name.to_string(),
-                    source.to_owned(),
-                    it.status.as_str().to_owned(),
-                    wire::clean(it.category.as_deref().unwrap_or_default()),
+                    format!("{}{source}", it.status.as_str()),
                     names.join(", "),
                     wire::clean(&it.task),
                     health.map(runs).unwrap_or_default(),
@@ -138,17 +169,21 @@ pub fn run(args: Args, global: &Global) -> Result<u8> {
             }
             Err(err) => table.add_row([
                 wire::clean(&entry.name),
-                source.to_owned(),
-                wire::clean(&format!("broken: {err}")),
+                wire::clean(&format!("broken{source}: {err}")),
             ]),
         };
     }
     if entries.is_empty() {
-        wire::say(
-            "no such recipes; `commis recipe learn-batch` or `commis recipe learn` makes some",
-        );
+        wire::say(if chosen {
+            "no such recipes"
+        } else {
+            "no recipes yet: `commis tour` shows how one is learned, `commis learn` learns yours"
+        });
     } else {
         wire::line(&table.to_string());
+    }
+    if apart > 0 {
+        wire::say(&format!("{apart} drafts of the library: commis list --source library"));
     }
     Ok(0)
 }

@@ -12,7 +12,9 @@ use serde::Serialize;
 use tokio::sync::mpsc;
 
 use super::{
-    Global, run, stores,
+    Global,
+    map_inputs::{self, InputFormat, Table},
+    names, run, stores,
     wire::{self, Place, clean},
 };
 use commis_artifacts::store::now;
@@ -38,13 +40,14 @@ const AHEAD: usize = 64;
 const EVERY: Duration = Duration::from_secs(10);
 
 const EXAMPLES: &str = "Examples:
+  commis recipe map shop-search --inputs queries.csv --out found.ndjson
   commis recipe map shop-search --inputs queries.ndjson --out found.ndjson
   commis recipe map shop-search --inputs queries.ndjson --out found.ndjson --resume
   jq -c '{query: .title}' books.ndjson | commis recipe map shop-search --inputs - --ordered";
 
 /// Run a recipe on each line of a file of inputs
 ///
-/// A line of input is one JSON object of parameters, a line of output one result: {line, input, data}, or {line, input, error: {code, message,
+/// A line of input is one JSON object of parameters, or a row of CSV under headings that are names of parameters; a line of output one result: {line, input, data}, or {line, input, error: {code, message,
 /// hint, retryable}}. A line that is wrong or fails touches no other; empty ones are left out. Runs share the compiled recipe, connections
 /// and an open page, and keep within the limits of runs ([limits] in the settings): a host's turn is waited for, however long it takes.
 ///
@@ -60,10 +63,15 @@ const EXAMPLES: &str = "Examples:
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
+    /// The recipe's name: `commis list` has them
+    #[arg(add = names::recipes())]
     name: String,
-    /// One JSON object of parameters a line; `-` is what comes in
+    /// One JSON object of parameters a line, or CSV with headings; `-` is what comes in
     #[arg(long, value_name = "FILE")]
     inputs: PathBuf,
+    /// What the inputs are (default: what the file's name says; csv for .csv and .tsv)
+    #[arg(long, value_enum)]
+    input_format: Option<InputFormat>,
     /// Put the results there instead of on stdout (0600, added to as they come)
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
@@ -83,7 +91,7 @@ pub struct Args {
     #[arg(long)]
     draft: bool,
     /// Open its source page with a login of the vault: `commis vault ls` lists them
-    #[arg(long = "as", value_name = "LOGIN")]
+    #[arg(add = names::logins(), long = "as", value_name = "LOGIN")]
     login: Option<String>,
     /// Have the lines run by the machines of this engine, which share the store: temporal, or temporal:QUEUE (default: commis); commis-worker has it
     #[arg(long, value_name = "NAME", requires = "store", conflicts_with_all = ["jobs", "login"])]
@@ -100,6 +108,12 @@ pub struct Args {
     /// Print what came of all as JSON, too
     #[arg(long)]
     pub json: bool,
+}
+
+impl Args {
+    fn format(&self) -> InputFormat {
+        self.input_format.unwrap_or_else(|| InputFormat::of(&self.inputs))
+    }
 }
 
 /// What a line of stdout is.
@@ -126,7 +140,10 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
     let held = wire::held(&registry, &name)?;
     let recipe = held.recipe;
     allowed(&recipe, args.draft)?;
-    let (inputs, size) = open(&args.inputs)?;
+    let (inputs, size) = inputs(&args, &recipe)?;
+    let is_table = args.format() == InputFormat::Csv;
+    let known = (args.inputs != Path::new("-")).then(|| map_inputs::count(&args.inputs)).flatten();
+    let known = known.map(|it| it.saturating_sub(u64::from(is_table)));
     let (out, kept) = match &args.out {
         None => (None, Kept::default()),
         Some(path) => {
@@ -149,7 +166,10 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
     let ended = match &args.engine {
         None => {
             let ledger = Ledger { registry, state: State::open_briefly(&place.home.artifacts) };
-            here(&place, &args, (recipe, held.source), ledger, inputs, (&mut sink, &mut tell)).await
+            let left = known.map(|it| it.saturating_sub(before.0));
+            let source = held.source;
+            here(&place, &args, (recipe, source, left), ledger, inputs, (&mut sink, &mut tell))
+                .await
         }
         Some(engine) => {
             let store = args.store.as_deref().unwrap_or_default();
@@ -191,13 +211,20 @@ type Ears<'a> = (&'a mut (dyn Sink + Send), &'a mut (dyn FnMut(&Totals) + Send))
 async fn here(
     place: &Place,
     args: &Args,
-    (recipe, source): (Recipe, Source),
+    (recipe, source, left): (Recipe, Source, Option<u64>),
     ledger: Ledger,
     inputs: mpsc::Receiver<Result<Input>>,
     (sink, tell): Ears<'_>,
 ) -> Result<Totals> {
     let caller = run::quiet_caller(place)?;
     let jobs = jobs(usize::from(args.jobs), &caller, &recipe)?;
+    let compiled = caller.compiled(&recipe)?;
+    let host = compiled.host();
+    if let Some(calls) = left
+        && let Some(time) = caller.limits().estimate(host, calls)
+    {
+        run::tell_estimate((time, host, calls), place);
+    }
     let pool = BrowserPool::new(Arc::clone(caller.policy()), place.settings.browser.clone());
     let sessions = Sessions::new(pool, place.settings.browser.session_ttl());
     let sessions = match &args.login {
@@ -264,7 +291,22 @@ fn jobs(wanted: usize, caller: &Caller, recipe: &Recipe) -> Result<usize> {
     Ok(wanted.min(most))
 }
 
-/// The inputs, and how many bytes they are where that is known.
+/// The inputs as lines, and how many bytes they are where that is known.
+fn inputs(args: &Args, recipe: &Recipe) -> Result<(Box<dyn Read + Send>, Option<u64>)> {
+    let (from, size) = open(&args.inputs)?;
+    if args.format() == InputFormat::Ndjson {
+        return Ok((from, size));
+    }
+    let names: Vec<&str> = recipe.parameters.iter().map(|it| it.name.as_str()).collect();
+    let table = Table::open(from, &names)?;
+    if !table.left_out.is_empty() {
+        let all = table.left_out.join(", ");
+        wire::say(&clean(&format!("info: columns that are no parameters: {all}")));
+    }
+    Ok((Box::new(table), None))
+}
+
+/// The inputs as they stand, and how many bytes they are where that is known.
 fn open(path: &Path) -> Result<(Box<dyn Read + Send>, Option<u64>)> {
     if path == Path::new("-") {
         return Ok((Box::new(std::io::stdin()), None));

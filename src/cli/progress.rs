@@ -1,4 +1,4 @@
-//! Progress of a batch: bars on a terminal, plain lines otherwise.
+//! Progress of learning one task: a bar on a terminal, nothing elsewhere.
 
 use std::{
     collections::BTreeMap,
@@ -9,12 +9,10 @@ use std::{
 
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 
-use super::wire;
-use commis_base::error::Result;
-use commis_learn::{Learned, Task};
+use commis_learn::Task;
 use commis_stages::Stage;
 
-/// Shared by the stage and end callbacks of a batch.
+/// Shared by the stage callbacks of what is learned.
 #[derive(Clone)]
 pub struct Progress(Arc<Inner>);
 
@@ -41,9 +39,7 @@ impl Progress {
     /// A task enters a stage.
     pub fn stage(&self, task: &Task, stage: Stage) {
         let name = task.name.as_str();
-        let Some((all, main)) = &self.0.bars else {
-            return wire::say(&format!("{name}: {}", stage.as_str()));
-        };
+        let Some((all, main)) = &self.0.bars else { return };
         let mut running = self.0.running.lock().unwrap_or_else(PoisonError::into_inner);
         let bar = running.entry(name.to_owned()).or_insert_with(|| {
             let it = all.insert_after(main, ProgressBar::new_spinner());
@@ -51,32 +47,6 @@ impl Progress {
             it
         });
         bar.set_message(format!("{name}: {}", stage.as_str()));
-    }
-
-    /// A task has ended.
-    pub fn end(&self, task: &Task, end: &Result<Learned>) {
-        let text = match end {
-            Ok(it) => match &it.reason {
-                Some(reason) => format!("{}: {} ({reason})", it.name, it.outcome.as_str()),
-                None => format!("{}: {}", it.name, it.outcome.as_str()),
-            },
-            Err(err) => {
-                let hint = err.hint_text().map(|it| format!("\n  hint: {it}")).unwrap_or_default();
-                format!("{}: failed, {err} [{}]{hint}", task.name, err.code())
-            }
-        };
-        let text = wire::clean(&commis_redact::message(&text));
-        match &self.0.bars {
-            None => wire::say(&text),
-            Some((all, main)) => {
-                let mut running = self.0.running.lock().unwrap_or_else(PoisonError::into_inner);
-                if let Some(bar) = running.remove(task.name.as_str()) {
-                    bar.finish_and_clear();
-                }
-                main.inc(1);
-                let _ = all.println(text);
-            }
-        }
     }
 
     pub fn finish(&self) {

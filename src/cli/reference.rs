@@ -9,7 +9,10 @@ use std::{fmt::Write as _, path::Path};
 use schemars::schema_for;
 use serde_json::{Map, Value};
 
-use super::man::{ENVIRONMENT, EXIT_CODES, FILES, commands};
+use super::{
+    help::SHORT,
+    man::{ENVIRONMENT, EXIT_CODES, FILES, commands},
+};
 use commis_base::{
     error::{Class, Code},
     settings::Settings,
@@ -129,7 +132,11 @@ fn told_argument(it: &clap::Arg) -> String {
 
 fn arguments(it: &clap::Command, wanted: impl Fn(&clap::Arg) -> bool) -> String {
     let shown =
-        |it: &&clap::Arg| !it.is_hide_set() && !["help", "version"].contains(&it.get_id().as_str());
+        // Flags of every command are told once here, also those that help leaves out.
+        |it: &&clap::Arg| {
+            (it.is_global_set() || !it.is_hide_set())
+                && !["help", "version"].contains(&it.get_id().as_str())
+        };
     let rows: Vec<String> = it
         .get_arguments()
         .filter(shown)
@@ -171,7 +178,15 @@ fn cli() -> String {
         arguments(&root, clap::Arg::is_global_set)
     );
     for it in root.get_subcommands().filter(|it| !it.is_hide_set()) {
-        command_page(it, &mut out);
+        let name = it.get_name();
+        if SHORT.contains(&name) {
+            let _ = writeln!(
+                out,
+                "\n## commis {name}\n\nThe short form of [`commis recipe {name}`](#commis-recipe-{name})."
+            );
+        } else {
+            command_page(it, &mut out);
+        }
     }
     tidy(&out)
 }
@@ -493,9 +508,14 @@ fn until_example(text: &str) -> String {
     text[..end.unwrap_or(text.len())].trim().to_owned()
 }
 
+/// Commands by their long forms.
 fn each(it: &clap::Command, with: &mut dyn FnMut(&str, &clap::Command)) {
-    with(it.get_bin_name().unwrap_or(it.get_name()), it);
-    for it in it.get_subcommands().filter(|it| !it.is_hide_set()) {
+    let name = it.get_bin_name().unwrap_or(it.get_name());
+    with(name, it);
+    let is_root = name == "commis";
+    let wanted =
+        |it: &&clap::Command| !it.is_hide_set() && !(is_root && SHORT.contains(&it.get_name()));
+    for it in it.get_subcommands().filter(wanted) {
         each(it, with);
     }
 }

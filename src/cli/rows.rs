@@ -1,13 +1,13 @@
 //! A recipe's data as people pass it on: JSON, a line an item, or rows of a table.
 
-use std::{collections::BTreeSet, io::IsTerminal as _};
+use std::{collections::BTreeSet, io::IsTerminal as _, path::Path};
 
 use serde_json::Value;
 
 use super::wire;
 use commis_base::error::{Code, Error, Result};
 
-#[derive(Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 pub enum Format {
     /// One document
     #[default]
@@ -16,6 +16,33 @@ pub enum Format {
     Ndjson,
     /// RFC 4180, with a line of headings
     Csv,
+    /// CSV as spreadsheets take it for UTF-8: with a byte order mark and CRLF
+    Excel,
+}
+
+impl Format {
+    /// The format that a file's name says.
+    pub fn of(path: &Path) -> Option<Self> {
+        match path.extension()?.to_str()?.to_ascii_lowercase().as_str() {
+            "json" => Some(Self::Json),
+            "ndjson" | "jsonl" => Some(Self::Ndjson),
+            "csv" => Some(Self::Csv),
+            _ => None,
+        }
+    }
+}
+
+/// The data as a file holds it. Fails as [`print`].
+pub fn text(data: &Value, format: Format) -> Result<String> {
+    Ok(match format {
+        Format::Json => {
+            let text = serde_json::to_string_pretty(data);
+            text.map_err(|err| Error::new(Code::Internal, "data as JSON").source(err))? + "\n"
+        }
+        Format::Ndjson => items(data).iter().map(|it| format!("{it}\n")).collect(),
+        Format::Csv => csv(items(data), csv::Terminator::Any(b'\n'))?,
+        Format::Excel => format!("\u{feff}{}", csv(items(data), csv::Terminator::CRLF)?),
+    })
 }
 
 /// Prints it on stdout. Fails with `USAGE` where rows are asked for and there is no way to make some.
@@ -23,12 +50,14 @@ pub fn print(data: &Value, format: Format) -> Result<()> {
     match format {
         Format::Json => wire::out(data),
         Format::Ndjson => items(data).iter().for_each(|it| wire::event(&it.to_string())),
-        Format::Csv => {
-            let text = csv(items(data))?;
-            let text = text.trim_end_matches('\n');
+        Format::Csv | Format::Excel => {
+            let text = text(data, format)?;
             // CSV has no escapes for what a terminal would obey; a file gets what the site said.
-            let shown = if std::io::stdout().is_terminal() { &wire::clean(text) } else { text };
-            wire::line(shown);
+            if std::io::stdout().is_terminal() {
+                wire::line(&wire::clean(text.trim_end_matches('\n')));
+            } else {
+                wire::data(text.as_bytes());
+            }
         }
     }
     Ok(())
@@ -42,7 +71,7 @@ fn items(data: &Value) -> &[Value] {
     }
 }
 
-fn csv(items: &[Value]) -> Result<String> {
+fn csv(items: &[Value], end: csv::Terminator) -> Result<String> {
     let failed = |err: csv::Error| {
         Error::new(Code::Usage, "the data cannot be written as CSV")
             .hint("--format json")
@@ -51,7 +80,7 @@ fn csv(items: &[Value]) -> Result<String> {
     let mut seen = BTreeSet::new();
     let keys = items.iter().filter_map(Value::as_object).flat_map(|it| it.keys());
     let keys: Vec<&String> = keys.filter(|it| seen.insert(it.as_str())).collect();
-    let mut out = csv::Writer::from_writer(Vec::new());
+    let mut out = csv::WriterBuilder::new().terminator(end).from_writer(Vec::new());
     if keys.is_empty() {
         if !items.is_empty() {
             out.write_record(["value"]).map_err(failed)?;
@@ -115,7 +144,22 @@ mod tests {
             ),
             (json!([{"a": 1}, 5]), "a\n1\n\"\"\n"),
         ] {
-            assert_eq!(csv(items(&data)).unwrap(), text, "{data}");
+            assert_eq!(self::text(&data, Format::Csv).unwrap(), text, "{data}");
         }
+    }
+
+    #[test]
+    fn files_have_the_format_that_their_name_says() {
+        let data = json!([{"a": "ü"}, {"a": "=1"}]);
+        for (name, expected) in [
+            ("x.csv", "a\nü\n'=1\n"),
+            ("x.JSONL", "{\"a\":\"ü\"}\n{\"a\":\"=1\"}\n"),
+            ("x.json", "[\n  {\n    \"a\": \"ü\"\n  },\n  {\n    \"a\": \"=1\"\n  }\n]\n"),
+        ] {
+            let format = Format::of(Path::new(name)).unwrap();
+            assert_eq!(text(&data, format).unwrap(), expected, "{name}");
+        }
+        assert_eq!(text(&data, Format::Excel).unwrap(), "\u{feff}a\r\nü\r\n'=1\r\n");
+        assert!(Format::of(Path::new("x")).is_none());
     }
 }

@@ -9,6 +9,7 @@ use std::{
 use super::{
     Global,
     learn::pairs,
+    names,
     rows::{self, Format},
     run_file::ItemFile,
     wire::{self, Place, clean},
@@ -18,6 +19,7 @@ use serde_json::Value;
 use commis_artifacts::store::now;
 use commis_base::{
     error::{Code, Error, Result},
+    files,
     ids::RecipeName,
 };
 use commis_learn::{
@@ -41,24 +43,28 @@ use commis_vault::{Login, Name, Vault};
 /// Run a recipe and print its data as JSON, NDJSON or CSV
 ///
 /// Data goes to stdout, how long it took to stderr. With --json the whole result is printed: data, error code, transport,
-/// redirects, and where the time went. As NDJSON and CSV a list has a line an item; in CSV the columns are all keys in the
+/// redirects, and where the time went. As NDJSON and CSV a list has a line an item, and text that a spreadsheet would take for a formula has a quotation mark in front; in CSV the columns are all keys in the
 /// order in which they come, and what is neither text nor number is written as JSON.
 ///
 /// A verified recipe whose answer no longer has the shape that was verified is put out of service, and so is one that fails
 /// five times in a row by its own fault; what is the network's, the limits' or the caller's does not count.
 ///
-/// Example: commis recipe run shop-search -p query=lantern
+/// Examples:
+///   commis run shop-search -p query=lantern
+///   commis run shop-search -p query=lantern --out found.csv
 #[derive(clap::Args)]
 pub struct Args {
+    /// The recipe's name: `commis list` has them
+    #[arg(add = names::recipes())]
     name: String,
     /// A parameter of the recipe
-    #[arg(short, long = "param", value_name = "NAME=VALUE")]
+    #[arg(add = names::parameters(), short, long = "param", value_name = "NAME=VALUE")]
     param: Vec<String>,
     /// Run a recipe that was never verified
     #[arg(long)]
     draft: bool,
     /// Send it with a login of the vault: `commis vault ls` lists them
-    #[arg(long = "as", value_name = "LOGIN")]
+    #[arg(add = names::logins(), long = "as", value_name = "LOGIN")]
     login: Option<String>,
     /// Follow the list over all its pages; `recipe explain` says whether the recipe knows how
     #[arg(long)]
@@ -74,12 +80,13 @@ pub struct Args {
     continue_from: Option<String>,
     #[command(flatten)]
     narrowing: NarrowingArgs,
-    /// Write the items to this new file, a line of JSON each, page by page; the same command goes on where it was ended
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["json", "continue_from", "max_items", "max_pages", "limit", "max_bytes"])]
+    /// Write the data to this file, whole or not at all, as its name says: .json, .csv, .ndjson. All pages of a list as .ndjson go to a
+    /// new file page by page, and the same command goes on where it was ended
+    #[arg(long, value_name = "FILE", conflicts_with = "json")]
     out: Option<PathBuf>,
-    /// How the data is printed
-    #[arg(long, value_enum, default_value_t, conflicts_with = "json")]
-    format: Format,
+    /// How the data is printed or written (default: json, or what the name of --out says)
+    #[arg(long, value_enum, conflicts_with = "json")]
+    format: Option<Format>,
     /// Print the whole result as JSON
     #[arg(long)]
     pub json: bool,
@@ -142,20 +149,21 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
     };
     let runs = Runs { caller: &caller, sessions: &sessions, tell: &told };
     let count = (&registry, state.as_ref().map_err(Error::code));
-    let format = if args.json { None } else { Some(args.format) };
+    let format = if args.json { None } else { Some(args.data_format(&recipe)) };
     let file = match &args.out {
-        Some(it) => {
+        Some(it) if args.is_by_page(&recipe) => {
             let call = format!("{}\n{}", identify_call(&recipe, &params), args.narrowing.key());
-            Some(file(it, &recipe, &call)?)
+            Some(ItemFile::open(it, &call)?)
         }
-        None => None,
+        _ => None,
     };
+    let by_page = file.is_some();
     if let Some(it) = file.as_ref().filter(|it| it.is_whole()) {
         wire::say(&format!("{name}: {} items, all written before", it.items()));
         file.map(ItemFile::finish).transpose()?;
         return Ok(0);
     }
-    let mut printed = Printed { format, all: Vec::new(), file };
+    let mut printed = Printed { format, all: Vec::new(), file, is_kept: args.out.is_some() };
     let mut result = match args.extent(&recipe, printed.file.as_ref()) {
         None => runs.serve((&recipe, held.source), &params, count).await,
         Some(extent) => {
@@ -172,7 +180,8 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
         narrow(it, &narrowing)?;
     }
     if let Ok(result) = &result {
-        print(result, &recipe, format)?;
+        let to = args.out.as_deref().filter(|_| !by_page);
+        print(result, &recipe, (format, to))?;
     }
     let ended = result.as_ref().map_err(Error::code);
     // That a run was not counted is no news for who asked for its data.
@@ -190,23 +199,34 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
 /// Pages of a run that a run of a task for all items follows where nobody says how many.
 const USUAL_PAGES: u64 = 100;
 
-/// The file that takes the items. Fails with `PARAM_INVALID` where the recipe knows one page, and as [`ItemFile::open`].
-fn file(path: &Path, recipe: &Recipe, call: &str) -> Result<ItemFile> {
-    if recipe.pages.is_none() {
-        let why = format!("{} knows one page of its list", recipe.name);
-        return Err(Error::new(Code::ParamInvalid, why).hint("--format ndjson > FILE"));
-    }
-    ItemFile::open(path, call)
-}
-
 impl Args {
+    /// As it was asked for, as the file's name says, or as a document; a line an item where a list has pages.
+    fn data_format(&self, recipe: &Recipe) -> Format {
+        let named = self.out.as_deref().and_then(Format::of);
+        let usual = match self.out {
+            Some(_) if recipe.pages.is_some() => Format::Ndjson,
+            _ => Format::Json,
+        };
+        self.format.or(named).unwrap_or(usual)
+    }
+
+    /// Whether --out takes the list page by page, and can go on.
+    fn is_by_page(&self, recipe: &Recipe) -> bool {
+        let narrowed = self.narrowing.limit.or(self.narrowing.max_bytes).is_some();
+        let ends = self.max_items.or(self.max_pages).is_some() || self.continue_from.is_some();
+        let lines = self.data_format(recipe) == Format::Ndjson;
+        recipe.pages.is_some() && lines && !narrowed && !ends
+    }
+
     /// How much of the list is wanted; `None` where the answer is one page.
     fn extent(&self, recipe: &Recipe, file: Option<&ItemFile>) -> Option<Extent> {
         if let Some(file) = file {
             let from = file.continue_from().map(str::to_owned);
             return Some(Extent { from, ..Extent::default() });
         }
-        let given = self.all || self.max_items.or(self.max_pages).is_some();
+        let narrowed = self.narrowing.limit.or(self.narrowing.max_bytes).is_some();
+        let is_file = self.out.is_some() && recipe.pages.is_some() && !narrowed;
+        let given = self.all || is_file || self.max_items.or(self.max_pages).is_some();
         if !given && self.continue_from.is_none() && recipe.pages.is_none() {
             return None;
         }
@@ -225,6 +245,8 @@ struct Printed {
     format: Option<Format>,
     all: Vec<Value>,
     file: Option<ItemFile>,
+    /// All of it goes to a file at the end.
+    is_kept: bool,
 }
 
 impl Printed {
@@ -235,7 +257,7 @@ impl Printed {
             wire::say(&format!("{} items", file.items()));
             return Ok(());
         }
-        if self.format == Some(Format::Ndjson) {
+        if self.format == Some(Format::Ndjson) && !self.is_kept {
             return rows::print(&Value::Array(items), Format::Ndjson);
         }
         self.all.append(&mut items);
@@ -250,7 +272,7 @@ impl Printed {
             return Ok(RecipeRunResult { data: Value::Null, ..result });
         }
         let data = match self.format {
-            Some(Format::Ndjson) => Value::Null,
+            Some(Format::Ndjson) if !self.is_kept => Value::Null,
             _ if result.success || !self.all.is_empty() => std::mem::take(&mut self.all).into(),
             _ => result.data.clone(),
         };
@@ -313,14 +335,40 @@ fn tell(wait: &Wait) {
     }
 }
 
-/// The data in that format, or the whole result. Fails with `USAGE` where the data does not fit the format.
-fn print(result: &RecipeRunResult, recipe: &Recipe, format: Option<Format>) -> Result<()> {
+/// Says before long work how long it takes at least, and which setting makes it so.
+pub fn tell_estimate((time, host, calls): (Duration, &str, u64), place: &Place) {
+    if time < Duration::from_secs(20) {
+        return;
+    }
+    let long = match time.as_secs() {
+        it @ ..120 => format!("{it} s"),
+        it @ ..7200 => format!("{} min", it / 60),
+        it => format!("{} h", it / 3600),
+    };
+    let a_minute = place.settings.limits.per_minute;
+    wire::say(&clean(&format!(
+        "about {long}: {calls} calls of {host} at {a_minute} a minute (limits.per_minute; `commis settings set limits.per_minute N` changes it)"
+    )));
+}
+
+/// The data in that format, on stdout or in a file, or the whole result. A file is not touched by a run that failed. Fails with `USAGE`
+/// where the data does not fit the format, or the file cannot be written.
+fn print(
+    result: &RecipeRunResult,
+    recipe: &Recipe,
+    (format, file): (Option<Format>, Option<&Path>),
+) -> Result<()> {
     let Some(format) = format else {
         wire::out(result);
         return Ok(());
     };
-    if !result.data.is_null() {
-        rows::print(&result.data, format)?;
+    match file {
+        Some(file) if result.success => {
+            files::save(file, rows::text(&result.data, format)?.as_bytes())?;
+        }
+        Some(_) => {}
+        None if result.data.is_null() => {}
+        None => rows::print(&result.data, format)?,
     }
     let items = result.items.map_or(String::new(), |it| match (result.pages, result.complete) {
         (Some(pages @ 2..), complete) => {
@@ -335,7 +383,8 @@ fn print(result: &RecipeRunResult, recipe: &Recipe, format: Option<Format>) -> R
         }
         _ => format!("{it} items in "),
     });
-    if let Some(it) = &result.continue_from {
+    let has_some = result.success || result.items.is_some_and(|it| it > 0);
+    if let Some(it) = result.continue_from.as_ref().filter(|_| has_some) {
         wire::say(&format!("more: --continue-from {it}"));
     }
     let browser = recipe.verification.as_ref().and_then(|it| it.browser_ms);

@@ -18,6 +18,7 @@ pub struct Args {
     /// As `commis do runs` lists it
     #[arg(required_unless_present = "since", requires = "second")]
     first: Option<String>,
+    /// The run that it is compared with
     second: Option<String>,
     /// A date, a moment (2026-01-31T07:05:00Z), or a run: before it, and from it on
     #[arg(long, value_name = "WHEN", conflicts_with = "first")]

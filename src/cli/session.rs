@@ -8,7 +8,9 @@ use std::{
 use clap::Subcommand;
 use serde_json::{Value, json};
 
-use super::{Global, daemon, learned, session_doctor, session_login, session_template, wire};
+use super::{
+    Global, daemon, learned, names, session_doctor, session_login, session_template, wire,
+};
 use commis_base::{
     error::{Code, Error, Result},
     files,
@@ -33,7 +35,7 @@ pub struct Args {
     #[arg(long, default_value = "default", value_name = "NAME", global = true)]
     context: String,
     /// Begin the context with a login of the vault: `commis vault ls` lists them
-    #[arg(long = "as", value_name = "LOGIN", global = true)]
+    #[arg(add = names::logins(), long = "as", value_name = "LOGIN", global = true)]
     login: Option<String>,
     /// Print the answer as JSON
     #[arg(long, global = true)]
@@ -46,7 +48,9 @@ pub struct Args {
 enum Command {
     /// Open a page and keep what is done there
     Record {
+        /// What the session is called
         name: String,
+        /// The page that is opened
         url: String,
         /// What it is about
         #[arg(long, default_value = "")]
@@ -63,6 +67,8 @@ enum Command {
     },
     /// Show what was done
     Show {
+        /// The session's id: `commis session ls` has them
+        #[arg(add = names::sessions())]
         id: String,
         /// As a page to look at
         #[arg(long)]
@@ -76,6 +82,8 @@ enum Command {
     },
     /// Learn what was done in one, as a recipe, now or later
     Learn {
+        /// The session's id: `commis session ls` has them
+        #[arg(add = names::sessions())]
         id: String,
         /// What it is about, with {parameter} where values go
         #[arg(long)]
@@ -90,19 +98,24 @@ enum Command {
         #[arg(long, value_name = "NAME=VALUE", value_parser = pair)]
         second: Vec<(String, String)>,
         /// Do it with this login of the vault
-        #[arg(long, value_name = "NAME")]
+        #[arg(add = names::logins(), long, value_name = "NAME")]
         login: Option<String>,
         /// Another account's login, which must be refused or get something else
-        #[arg(long, value_name = "NAME", requires = "login")]
+        #[arg(add = names::logins(), long, value_name = "NAME", requires = "login")]
         second_login: Option<String>,
     },
     /// Say what its traffic shows of how sites keep logins; 1 where something was found
     Audit {
+        /// The session's id: `commis session ls` has them
+        #[arg(add = names::sessions())]
         id: String,
     },
     /// Do the first actions of one again, and keep what is done from there on as another
     Fork {
+        /// The session's id: `commis session ls` has them
+        #[arg(add = names::sessions())]
         id: String,
+        /// What the new one is called
         name: String,
         /// How many actions are done again
         #[arg(long, value_name = "N")]
@@ -113,7 +126,11 @@ enum Command {
     },
     /// Compare what was done in two sessions; 1 where it was not the same
     Diff {
+        /// The session's id: `commis session ls` has them
+        #[arg(add = names::sessions())]
         first: String,
+        /// The other session's id
+        #[arg(add = names::sessions())]
         second: String,
         /// Compare what the pages showed as well: pixels and elements
         #[arg(long)]
@@ -124,7 +141,10 @@ enum Command {
     },
     /// Write one that has ended to a file, to be shared; one that was recorded behind a login is asked for first
     Export {
+        /// The session's id: `commis session ls` has them
+        #[arg(add = names::sessions())]
         id: String,
+        /// The file that is written: NAME.tar.zst
         file: PathBuf,
         /// Also one that holds what an account saw, unasked
         #[arg(long)]
@@ -132,10 +152,13 @@ enum Command {
     },
     /// Take in what `export` wrote
     Import {
+        /// A file that `export` wrote
         file: PathBuf,
     },
     /// Do it again, on the page as it is now
     Replay {
+        /// The session's id: `commis session ls` has them
+        #[arg(add = names::sessions())]
         id: String,
         /// Another value, by number of the action that takes it. Repeatable
         #[arg(long, value_name = "N=TEXT", value_parser = pair)]
@@ -154,6 +177,8 @@ enum Command {
     Template(session_template::Command),
     /// Remove what was done, and leave the manifest
     Purge {
+        /// The session's id: `commis session ls` has them
+        #[arg(add = names::sessions())]
         id: String,
     },
 }

@@ -11,6 +11,7 @@ use commis_serve::client::Client;
 pub enum Command {
     /// Keep which list or record of the page is taken, and show what that is
     Save {
+        /// What the template is called
         name: String,
         /// Words of the list or record that is meant (default: the weightiest)
         #[arg(long, default_value = "")]
@@ -21,6 +22,7 @@ pub enum Command {
     },
     /// Take the same of a page, as JSON
     Apply {
+        /// The template's name: `commis session template ls` has them
         name: String,
         /// Open this page first
         #[arg(long)]
@@ -29,9 +31,15 @@ pub enum Command {
     /// List templates
     Ls,
     /// Show one, with its selectors
-    Show { name: String },
+    Show {
+        /// The template's name
+        name: String,
+    },
     /// Remove one
-    Rm { name: String },
+    Rm {
+        /// The template's name
+        name: String,
+    },
 }
 
 pub async fn run(client: &Client, command: Command, context: &str, as_json: bool) -> Result<u8> {

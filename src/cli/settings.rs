@@ -30,7 +30,10 @@ pub enum Command {
         value: String,
     },
     /// Take a setting out of the file: its default holds again
-    Unset { key: String },
+    Unset {
+        /// As in `settings show`, with dots: learning.pace_ms
+        key: String,
+    },
     /// Hosts of your own, such as localhost:8001 or wiki.lan:443: open them to their own pages and recipes, or close them
     #[command(subcommand)]
     Own(Own),
@@ -53,6 +56,7 @@ pub enum Own {
     },
     /// Close it again
     Remove {
+        /// Name and port
         #[arg(value_name = "NAME:PORT")]
         place: String,
     },
@@ -92,20 +96,41 @@ fn change_own(own: Own, global: &Global) -> Result<()> {
     match own {
         Own::Add { place, address } => {
             // What is no address stays a text, for the check to name.
+            let place = plain(&place);
             let address = match address {
                 Some(it) => it,
                 None => obvious(&place)?,
             };
+            counts(global, &place)?;
             change(global, &key(place), Some(&format!("\"{address}\"")))?;
         }
-        Own::Remove { place } => change(global, &key(place), None)?,
+        Own::Remove { place } => change(global, &key(plain(&place)), None)?,
     }
     let (_, settings) = wire::read(global)?;
     if settings.egress.own.is_empty() && settings.egress.own_refused.is_none() {
         wire::say("no hosts of your own are open");
     }
-    wire::tell_own_hosts(&settings);
+    wire::say_own_hosts(&settings);
     Ok(())
+}
+
+/// `localhost:8021` of `http://localhost:8021/`; what is no address of a page stays as it is.
+fn plain(place: &str) -> String {
+    let url = url::Url::parse(place).ok().filter(|it| matches!(it.scheme(), "http" | "https"));
+    let named = url.as_ref().and_then(|it| Some((it.host_str()?, it.port_or_known_default()?)));
+    named.map_or_else(|| place.to_owned(), |(host, port)| format!("{host}:{port}"))
+}
+
+/// Fails with `USAGE` where a line of this settings file opens nothing, before it is written.
+fn counts(global: &Global, place: &str) -> Result<()> {
+    let home = wire::home(global)?;
+    let Some(why) = home.not_the_users_word() else { return Ok(()) };
+    let folder = home.config.parent().unwrap_or(&home.config).display();
+    let message =
+        format!("a host of your own would not be open by {}: {why}", home.config.display());
+    Err(Error::new(Code::Usage, message).hint(format!(
+        "`commis --home {folder} settings own add {place}` opens it to commands that have the same --home"
+    )))
 }
 
 /// The address of a name that says it.
@@ -192,4 +217,22 @@ fn put(document: &mut DocumentMut, keys: &[String], value: Option<&str>) -> Resu
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_names_its_host_and_port() {
+        for (given, place) in [
+            ("http://localhost:8021/", "localhost:8021"),
+            ("https://wiki.lan/start?x=1", "wiki.lan:443"),
+            ("http://[::1]:8000", "[::1]:8000"),
+            ("localhost:8021", "localhost:8021"),
+            ("ftp://wiki.lan/", "ftp://wiki.lan/"),
+        ] {
+            assert_eq!(plain(given), place);
+        }
+    }
 }

@@ -5,7 +5,7 @@ use std::io::IsTerminal as _;
 use comfy_table::{Cell, ContentArrangement, Table, presets::UTF8_BORDERS_ONLY};
 
 /// Columns where the output is no terminal.
-const PIPED: u16 = 160;
+const PIPED: u16 = 100;
 
 /// An empty table with these headings.
 pub fn ruled<T: Into<Cell>>(headings: impl IntoIterator<Item = T>) -> Table {

@@ -42,7 +42,10 @@ pub enum Command {
         json: bool,
     },
     /// Take a token back
-    Revoke { id: String },
+    Revoke {
+        /// The token's id: `commis token list` has them
+        id: String,
+    },
 }
 
 impl Command {

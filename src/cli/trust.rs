@@ -1,7 +1,7 @@
 //! `commis recipe trust`
 
 use super::{
-    Global,
+    Global, names,
     wire::{self, clean},
 };
 use commis_base::{
@@ -30,6 +30,8 @@ const TYPED: usize = 12;
 /// Example: commis recipe trust shop-search
 #[derive(clap::Args)]
 pub struct Args {
+    /// The recipe's name: `commis list` has them
+    #[arg(add = names::recipes())]
     name: String,
     /// The recipe's digest, as this command shows it: at least 12 digits
     #[arg(long, value_name = "DIGITS")]

@@ -9,7 +9,11 @@ use super::{
     learn::pairs,
     wire::{self, clean},
 };
-use commis_base::{error::Result, files::read_bounded, ids::RecipeName};
+use commis_base::{
+    error::{Error, Result},
+    files::read_bounded,
+    ids::RecipeName,
+};
 use commis_learn::{Finding, inspect, is_finding};
 use commis_net::egress::EgressPolicy;
 use commis_recipe::{model::Recipe, registry::Registry, yaml};
@@ -84,5 +88,13 @@ fn read(what: &str, registry: &Registry) -> Result<Recipe> {
         return Ok(registry.get(&RecipeName::new(what)?)?.recipe);
     }
     let bytes = read_bounded(Path::new(what), yaml::MAX_LEN as u64)?;
-    yaml::parse(&String::from_utf8_lossy(&bytes))
+    let text = String::from_utf8_lossy(&bytes);
+    yaml::parse(&text).map_err(|err| {
+        if !text.lines().any(|it| it.starts_with("recipes:")) {
+            return err;
+        }
+        Error::new(err.code(), format!("{what} is a manifest of tasks, and no recipe")).hint(
+            format!("`commis recipe learn-batch --manifest {what}` checks it and learns its tasks"),
+        )
+    })
 }

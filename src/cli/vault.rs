@@ -3,7 +3,7 @@
 use clap::Subcommand;
 use serde_json::{Value, json};
 
-use super::{Global, daemon, table::ruled, vault_import, wire};
+use super::{Global, daemon, names, table::ruled, vault_import, wire};
 use commis_base::error::Result;
 use commis_serve::client::Client;
 use commis_vault::Name;
@@ -29,10 +29,14 @@ enum Command {
     Ls,
     /// Open its page and say whether it still holds, as far as the page tells; 1 where it does not
     Check {
+        /// The login's name: `commis vault ls` has them
+        #[arg(add = names::logins())]
         name: String,
     },
     /// Seal what a page's context holds now
     Save {
+        /// What the login is called
+        #[arg(add = names::logins())]
         name: String,
         /// The page's context
         #[arg(long, default_value = "default", value_name = "NAME")]
@@ -43,6 +47,8 @@ enum Command {
     },
     /// Remove it, all states of it
     Rm {
+        /// The login's name: `commis vault ls` has them
+        #[arg(add = names::logins())]
         name: String,
     },
     Import(vault_import::Args),

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::{
-    Global, run,
+    Global, names, run,
     table::ruled,
     trust,
     wire::{self, clean},
@@ -30,7 +30,8 @@ use commis_recipe::{
 /// `effective` and `without_effect`; of one that could not be asked `error_code` and `error` instead.
 #[derive(clap::Args)]
 pub struct Args {
-    #[arg(required_unless_present_any = ["library", "all"])]
+    /// Names of recipes: `commis list` has them
+    #[arg(add = names::recipes(), required_unless_present_any = ["library", "all"])]
     names: Vec<String>,
     /// Every recipe of the library
     #[arg(long)]

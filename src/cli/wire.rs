@@ -14,6 +14,7 @@ use super::Global;
 use commis_artifacts::shelf::Shelf;
 use commis_base::{
     error::{Code, Error, Result},
+    files::Dir,
     ids::RecipeName,
     settings::{Home, Settings},
 };
@@ -36,7 +37,7 @@ pub struct Place {
 /// Reads settings and applies the flags over them. Fails with `SETTINGS_INVALID`.
 pub async fn open(global: &Global) -> Result<Place> {
     let (home, mut settings) = read(global)?;
-    tell_own_hosts(&settings);
+    tell_own_hosts(&home, &settings);
     let mut testbed = None;
     if global.testbed {
         let it = Testbed::start(0).await.map_err(|err| {
@@ -49,8 +50,29 @@ pub async fn open(global: &Global) -> Result<Place> {
     Ok(Place { home, settings, _testbed: testbed })
 }
 
-/// Which hosts inside are open, or why none is: nobody should find out by chance.
-pub fn tell_own_hosts(settings: &Settings) {
+/// Says once at a terminal which hosts inside are open, or why none is: nobody should find out by chance. The log has it each time.
+fn tell_own_hosts(home: &Home, settings: &Settings) {
+    const TOLD: &str = "own-hosts-told";
+    let egress = &settings.egress;
+    if egress.own.is_empty() && egress.own_refused.is_none() {
+        return;
+    }
+    tracing::info!(own = ?egress.own, refused = ?egress.own_refused, "hosts of one's own");
+    if !io::stderr().is_terminal() {
+        return;
+    }
+    let now = format!("{:?} {:?} {:?}", egress.own, egress.own_refused, egress.file);
+    let Ok(Some(dir)) = Dir::open(&home.serve, true) else { return say_own_hosts(settings) };
+    let before = dir.read(TOLD, 1 << 16).ok().flatten();
+    if before.as_deref() != Some(now.as_bytes()) {
+        say_own_hosts(settings);
+        // Where it cannot be noted it is said again.
+        let _ = dir.write_unsynced(TOLD, now.as_bytes());
+    }
+}
+
+/// Which hosts inside are open, or why none is.
+pub fn say_own_hosts(settings: &Settings) {
     let egress = &settings.egress;
     let file = egress.file.as_deref().map_or(String::new(), |it| it.display().to_string());
     if let Some(why) = &egress.own_refused {

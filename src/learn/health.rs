@@ -53,6 +53,10 @@ pub fn note(
         similarity_bp: ended.ok().and_then(|it| it.similarity_bp),
         at_ms: now_ms(),
     };
+    // Nothing was sent: it says nothing of the recipe.
+    if failed == Some(Code::ParamInvalid) {
+        return out;
+    }
     let in_a_row = match state.and_then(|it| it.count(&run)) {
         Ok(it) => it,
         Err(err) => {

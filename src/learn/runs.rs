@@ -262,6 +262,17 @@ pub fn refused(recipe: &Recipe) -> Error {
                 "`commis recipe verify {name}` proves it on its examples; `commis recipe trust {name}` if you know who proved it; --draft runs it all the same"
             ),
         ),
+        // What `verify` would refuse is not offered.
+        Standing::Draft if recipe.refused.is_some() => (
+            recipe.status.as_str().to_owned(),
+            format!(
+                "--draft runs it all the same; `commis recipe explain {name}` says why it was not verified, and learning it again, perhaps with other examples, is the way to prove it"
+            ),
+        ),
+        Standing::Draft if has_one_example(recipe) => (
+            recipe.status.as_str().to_owned(),
+            "--draft runs it all the same; it is proven by learning it again with a second example: --second NAME=VALUE".to_owned(),
+        ),
         Standing::Draft | Standing::Verified => (
             recipe.status.as_str().to_owned(),
             format!(
@@ -270,6 +281,12 @@ pub fn refused(recipe: &Recipe) -> Error {
         ),
     };
     Error::new(Code::RecipeNotVerified, format!("{name} is {status}")).hint(hint)
+}
+
+/// A second value of a parameter is what a proof takes.
+fn has_one_example(recipe: &Recipe) -> bool {
+    let all = &recipe.parameters;
+    !all.is_empty() && all.iter().all(|it| it.examples.len() < 2)
 }
 
 /// What to do about a recipe that was demoted.

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::{
     check::check,
     library,
-    model::{Demotion, DemotionReason, Recipe, Verification},
+    model::{Demotion, DemotionReason, Recipe, Status, Verification},
     standing::{Event, Standing},
     trust::{Ledger, Notes, Of, Trust, digest},
     yaml::{self, MAX_LEN},
@@ -80,6 +80,13 @@ struct Record {
 
 /// Folder of the records.
 const RECORDS: &str = "library";
+
+impl Entry {
+    /// It can be read, and is verified.
+    pub fn is_verified(&self) -> bool {
+        self.recipe.as_ref().is_ok_and(|it| it.status == Status::Verified)
+    }
+}
 
 impl Registry {
     /// The recipes of a home.

@@ -66,6 +66,7 @@ pub fn told(err: &serde_saphyr::Error) -> String {
     let err = err.to_string();
     let line = err.lines().next().unwrap_or_default();
     let mut out = line.to_owned();
+    let tip = tip(line).map(|it| format!("; did you mean `{it}`?")).unwrap_or_default();
     // As serde quotes what it found.
     for found in ["invalid type: ", "invalid value: ", "unknown variant "] {
         if let Some((before, after)) = line.split_once(found) {
@@ -75,11 +76,44 @@ pub fn told(err: &serde_saphyr::Error) -> String {
             break;
         }
     }
-    out.chars().filter(|it| !it.is_control()).take(300).collect()
+    let out = out.chars().filter(|it| !it.is_control()).take(300).collect::<String>();
+    out + &tip
+}
+
+/// The known name that is most like the one that serde does not know: `fill` for `fil`.
+fn tip(line: &str) -> Option<&str> {
+    let (_, after) =
+        ["unknown variant ", "unknown field "].iter().find_map(|it| line.split_once(it))?;
+    let (found, wanted) = after.split_once(", expected ")?;
+    let found = found.trim_matches(['`', '"', ' ']).to_lowercase();
+    let known = wanted.split(" at line ").next().unwrap_or_default();
+    let names = known.split([',', ' ']).map(|it| it.trim_matches(['`', '"']));
+    names
+        .filter(|it| !["", "one", "of", "or"].contains(it))
+        .map(|it| (strsim::jaro(&found, it), it))
+        .filter(|it| it.0 > 0.8)
+        .max_by(|a, b| a.0.total_cmp(&b.0))
+        .map(|it| it.1)
 }
 
 /// Fails with `INTERNAL`, which the model's types should make impossible.
 pub fn to_yaml(recipe: &Recipe) -> Result<String> {
     serde_saphyr::to_string(recipe)
         .map_err(|err| Error::new(Code::Internal, format!("write the recipe as YAML: {err}")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_name_that_is_meant_is_told() {
+        let known = "expected one of `navigate`, `fill`, `press` at line 1, column 3";
+        for (found, meant) in [("fil", Some("fill")), ("Press", Some("press")), ("hunter2", None)] {
+            assert_eq!(tip(&format!("unknown variant `{found}`, {known}")), meant, "{found}");
+            assert_eq!(tip(&format!("unknown field `{found}`, {known}")), meant, "{found}");
+        }
+        let err = parse("version: 1\nnmae: x\n").unwrap_err().to_string();
+        assert!(err.ends_with("; did you mean `name`?"), "{err}");
+    }
 }

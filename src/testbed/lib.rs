@@ -229,6 +229,11 @@ impl Testbed {
     pub fn hits(&self) -> std::collections::BTreeMap<String, u64> {
         self.world.hits()
     }
+
+    /// Changes a site that knows a change, as `control.test/turn` does.
+    pub fn turn(&self, site: &str) {
+        self.world.turn(site);
+    }
 }
 
 /// What a request came over.

@@ -163,7 +163,22 @@ fn completions_and_manual_name_every_command() {
     let home = Home::new();
     for shell in ["bash", "zsh", "fish"] {
         let out = String::from_utf8(home.run(&["completions", shell]).stdout).unwrap();
-        assert!(out.contains("learn-batch") && out.contains("settings"), "{shell}");
+        assert!(out.contains("COMPLETE") && out.contains("commis"), "{shell}: {out}");
+    }
+    // What a shell asks then: the word that is begun is the last.
+    let offered = |words: &[&str]| {
+        let at = (words.len() - 1).to_string();
+        let mut command = home.command(&[&["--", "commis"], &words[1..]].concat());
+        command.env("COMPLETE", "bash").env("_CLAP_COMPLETE_INDEX", at).env("_CLAP_IFS", "\n");
+        String::from_utf8(command.output().unwrap().stdout).unwrap()
+    };
+    for (words, expected) in [
+        (&["commis", "recipe", "learn-b"][..], "learn-batch"),
+        (&["commis", "run", "hn-se"], "hn-search"),
+        (&["commis", "run", "hn-search", "-p", "qu"], "query="),
+    ] {
+        let all = offered(words);
+        assert!(all.lines().any(|it| it == expected), "{words:?}: {all}");
     }
     let folder = home.path().join("man1");
     std::fs::create_dir(&folder).unwrap();

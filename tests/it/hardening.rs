@@ -144,7 +144,7 @@ fn a_full_stdout_is_no_success() {
     let recipe = home.path().join("no.yaml");
     write(&recipe, "version: 1\n");
     for (args, usual) in [
-        (&["recipe", "list"] as &[&str], 0),
+        (&["recipe", "list", "--source", "library"] as &[&str], 0),
         (&["recipe", "list", "--json"], 0),
         (&["recipe", "get", "hn-search"], 0),
         (&["recipe", "explain", "hn-search"], 0),

@@ -205,13 +205,14 @@ fn from_a_refusal_to_a_verified_recipe() {
     let told = format!("hosts of your own are open: {place} at 127.0.0.1");
     assert!(added.contains(&told), "{added}");
     let learned = said(&run(&home, &learn));
-    assert!(learned.contains("shelf: verified") && learned.contains(&told), "{learned}");
+    // Only a terminal is told each time.
+    assert!(learned.contains("shelf: verified") && !learned.contains(&told), "{learned}");
     assert!(shelf.asked().iter().all(|it| it.ends_with(&format!(" {place}"))));
     let text = std::fs::read_to_string(home.path().join("recipes/shelf.yaml")).unwrap();
     assert!(text.contains(&format!("own_host: {place}\n")), "{text}");
 
     let ran = said(&run(&home, &["recipe", "run", "shelf", "-p", "query=anchor"]));
-    assert!(ran.contains("The anchor book 5") && ran.contains(&told), "{ran}");
+    assert!(ran.contains("The anchor book 5"), "{ran}");
     // Without the line it runs no longer, and says what is missing.
     run(&home, &["settings", "own", "remove", &place]);
     shelf.forget();

@@ -48,9 +48,8 @@ fn at_once(path: &Path) -> io::Result<File> {
 /// [`open_if_there`], and it must be.
 pub fn open(path: &Path) -> Result<File> {
     open_if_there(path)?.ok_or_else(|| {
-        Error::new(Code::Usage, format!("cannot open {}", path.display()))
-            .hint("name a file that can be read")
-            .source(io::Error::from(ErrorKind::NotFound))
+        let message = format!("cannot open {}: there is no such file", path.display());
+        Error::new(Code::Usage, message).hint("name a file that can be read")
     })
 }
 

@@ -103,6 +103,14 @@ impl Limits {
         })
     }
 
+    /// How long so many calls of that host take by the limit of a minute alone; `None` where it has none or lets them pass at once.
+    pub fn estimate(&self, host: &str, calls: u64) -> Option<Duration> {
+        let it = &self.settings;
+        let after = calls.saturating_sub(it.burst.into());
+        let seconds = after * 60 / u64::from(it.per_minute);
+        (self.bind(host) && seconds > 0).then(|| Duration::from_secs(seconds))
+    }
+
     /// So many runs go at once to that host; `None` where nothing is limited.
     pub fn at_once(&self, host: &str) -> Option<u32> {
         let it = &self.settings;
@@ -195,7 +203,9 @@ impl Limits {
     }
 
     fn bind(&self, host: &str) -> bool {
-        self.settings.test_hosts || !self.policy.is_test_host(host)
+        let it = &self.settings;
+        (it.test_hosts || !self.policy.is_test_host(host))
+            && (it.own_hosts || !self.policy.is_own_host(host))
     }
 }
 

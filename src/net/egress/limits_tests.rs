@@ -141,3 +141,24 @@ async fn test_hosts_are_limited_when_asked_for() {
         assert_eq!(made.err().unwrap().code(), Code::SettingsInvalid);
     }
 }
+
+#[tokio::test]
+async fn hosts_of_ones_own_are_limited_when_asked_for() {
+    let home = tempfile::tempdir().unwrap();
+    let own =
+        std::collections::BTreeMap::from([("localhost:8001".to_owned(), "127.0.0.1".to_owned())]);
+    for (own_hosts, waits) in [(false, [0, 0]), (true, [0, 3])] {
+        let egress = EgressSettings { own: own.clone(), ..EgressSettings::default() };
+        let policy = Arc::new(EgressPolicy::new(&egress).unwrap());
+        let settings = LimitsSettings { own_hosts, burst: 1, ..LimitsSettings::default() };
+        let folder = home.path().join(own_hosts.to_string());
+        let it = Limits::with_clock(&settings, folder, policy, Box::new(|| START)).unwrap();
+        for wait in waits {
+            assert_eq!(seconds(it.take("localhost").await.unwrap()), wait, "{own_hosts}");
+        }
+        let long = it.estimate("localhost", 61).map(|it| it.as_secs());
+        assert_eq!(long, own_hosts.then_some(180));
+        assert_eq!(it.estimate("example.com", 61).map(|it| it.as_secs()), Some(180));
+        assert_eq!(it.estimate("example.com", 1), None);
+    }
+}

@@ -49,6 +49,8 @@ struct Inner {
     pins: BTreeMap<String, SocketAddr>,
     test_ca: TestCa,
     own: own::Lines,
+    /// Why lines of the settings file do not count.
+    own_refused: Option<String>,
     /// Where the user writes settings; for hints.
     file: Option<PathBuf>,
     allowed_ports: Vec<u16>,
@@ -110,6 +112,7 @@ impl EgressPolicy {
             pins,
             test_ca: TestCa::read(settings)?,
             own: own::lines(settings)?,
+            own_refused: settings.own_refused.clone(),
             file: settings.file.clone(),
             allowed_ports: settings.allowed_ports.clone(),
             no_network: settings.no_network,
@@ -277,6 +280,12 @@ impl EgressPolicy {
     pub fn is_test_host(&self, host: &str) -> bool {
         let host = host.strip_suffix('.').unwrap_or(host).to_ascii_lowercase();
         self.pin_of(&host).is_some()
+    }
+
+    /// Whether the settings name the canonical host, at whatever port, as one of the user's own.
+    pub fn is_own_host(&self, host: &str) -> bool {
+        let name = |place: &str| place.rsplit_once(':').map_or("", |it| it.0) == host;
+        self.inner.own.keys().any(|it| name(it))
     }
 
     /// What vouches for a host: certificates for a pinned test host where a test CA was given, and `None`, which means the

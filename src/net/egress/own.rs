@@ -141,6 +141,10 @@ impl EgressPolicy {
         let given = if said.is_some() { String::new() } else { format!(" {address}") };
         let file = self.inner.file.as_deref().map(Path::display);
         let file = file.map_or("the settings file".to_owned(), |it| it.to_string());
+        if let Some(why) = &self.inner.own_refused {
+            return err
+                .hint(format!("{file} names hosts of your own, and they do not count: {why}"));
+        }
         err.hint(format!(
             "if this host is yours, `commis settings own add {key}{given}` opens it to its own pages and recipes; \
              it writes the line \"{key}\" = \"{address}\" below [egress.own] in {file}"

@@ -180,8 +180,17 @@ fn read(bytes: &[u8]) -> Result<&str> {
 }
 
 fn no_har(err: serde_json::Error) -> Error {
+    let hint = match err.classify() {
+        serde_json::error::Category::Eof => {
+            "the file ends early, as a download that broke off does: export it again from the browser's network panel"
+        }
+        serde_json::error::Category::Data => {
+            "it is JSON of another kind; the browser's network panel exports a HAR with \"Save all as HAR\""
+        }
+        _ => "it is no JSON; the browser's network panel exports a HAR with \"Save all as HAR\"",
+    };
     invalid("the file is not a HAR: it needs an object `log` with a list `entries`")
-        .hint("export it again from the browser's network panel; a download that broke off ends early")
+        .hint(hint)
         .source(err)
 }
 

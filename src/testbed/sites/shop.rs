@@ -1,6 +1,6 @@
 //! `shop.test`: a search by GET, with an autosuggest call on every keystroke as decoy.
 
-use axum::response::Response;
+use axum::{http::StatusCode, response::Response};
 use serde_json::{Value, json};
 
 use crate::shell::{self, Extra, Layout, Site};
@@ -8,13 +8,15 @@ use crate::wire::{self, Ask};
 use crate::words::{self, Dice};
 use crate::world::World;
 
+const SCRIPT: &str = "/static/js/storefront.8f3a1c.js";
+
 const SITE: Site = Site {
     name: "Tidewater Supply",
     description: "Useful things for house, garden and boat, sent the same week.",
     layout: Layout::Classic,
     nav: &["New in", "Kitchen", "Garden", "Workshop", "Gifts", "Sale"],
     main: include_str!("../pages/shop.html"),
-    script: ("/static/js/storefront.8f3a1c.js", include_str!("../pages/shop.js")),
+    script: (SCRIPT, include_str!("../pages/shop.js")),
     extras: &[
         Extra::Tracker,
         Extra::Pixel,
@@ -26,9 +28,18 @@ const SITE: Site = Site {
     ],
 };
 
-pub fn answer(ask: &Ask, _: &World) -> Response {
+/// When it is turned, its search moves: the page asks at the new address, and the old one is gone.
+pub fn answer(ask: &Ask, world: &World) -> Response {
+    let has_moved = world.turns("shop.test") % 2 == 1;
     match ask.route() {
-        ("GET", "/api/search") => {
+        ("GET", SCRIPT) if has_moved => {
+            wire::script(SITE.script.1.replace("'/api/search?'", "'/api/v2/search?'"))
+        }
+        ("GET", "/api/search") if has_moved => wire::json_status(
+            StatusCode::GONE,
+            &json!({ "error": "this address is no longer in use" }),
+        ),
+        ("GET", "/api/search" | "/api/v2/search") => {
             let Some(query) = ask.param("q") else {
                 return wire::missing("q");
             };
