@@ -65,3 +65,4 @@ mod tidy;
 mod tls;
 mod vault;
 mod watch;
+mod watches;
