@@ -100,6 +100,13 @@ impl WatchSettings {
         let missing = |what: &str, how: &str| {
             Err(Error::new(Code::ParamInvalid, what.to_owned()).hint(how.to_owned()))
         };
+        let is_theirs = name == "webhook" || name.starts_with("command:");
+        if let Some(why) = self.refused.as_ref().filter(|_| is_theirs) {
+            let what = format!("webhooks and programs of the settings are not used: {why}");
+            return Err(Error::new(Code::ParamInvalid, what).hint(
+                "name the folder of the settings with --home, and let nobody else write them",
+            ));
+        }
         match name.split_once(':') {
             None if matches!(name, "desktop" | "telegram") => Ok(()),
             None if name == "webhook" && self.webhook.is_some() => Ok(()),

@@ -15,20 +15,26 @@ use crate::watch::{
 };
 use commis_base::error::Result;
 
-/// Runs of the log, changes of one run, and items to choose from.
+/// Watches of the list, runs of the log, changes of one run, and items to choose from.
+const SHOWN: usize = 200;
 const RUNS: u32 = 50;
 const CHANGES: usize = 20;
 const ITEMS: usize = 200;
 
 pub async fn page(looking: Looking) -> Shown {
-    let all = looking.daemon.watches.store.all().await?;
+    let mut all = looking.daemon.watches.store.all().await?;
+    // What needs a look first.
+    all.sort_by_key(|it| it.paused || it.failures == 0);
     let body = html! {
         h1 { "Watches" }
         section #watches data-live aria-label="Watches" {
             @if all.is_empty() { (nothing()) }
             @else {
-                p.soft { (show::count(all.len() as i64, "watch", "watches")) }
-                (list(&all, looking.now_ms))
+                p.soft {
+                    (show::count(all.len() as i64, "watch", "watches"))
+                    @if all.len() > SHOWN { ", the first " (SHOWN) " of them here: " code { "commis watch list" } " has all" }
+                }
+                (list(&all[..all.len().min(SHOWN)], looking.now_ms))
             }
         }
     };
@@ -272,14 +278,14 @@ fn changes(all: &[Change], run: i64) -> Markup {
     html! {
         div.scroll tabindex="0" role="region" aria-label={ "What changed in run " (run) } {
             table {
-                thead { tr { th scope="col" { "Item" } th scope="col" { "Field" } th scope="col" { "Before" } th scope="col" { "Now" } } }
+                thead { tr { th scope="col" { "Item" } th scope="col" { "Field" } th scope="col" { "Change" } } }
                 tbody {
                     @for it in all.iter().take(CHANGES) {
                         tr {
                             th.said scope="row" { (show::clip(&it.item.replace('\n', ", "), 80)) }
                             @if it.kind == diff::Kind::Changed {
-                                td { (it.path) } td.said { (text(&it.old)) } td.said { (text(&it.new)) }
-                            } @else { td colspan="3" { (it.kind.as_str()) } }
+                                td { (it.path) } td.said { (text(&it.old)) " → " (text(&it.new)) }
+                            } @else { td colspan="2" { (it.kind.as_str()) } }
                         }
                     }
                 }

@@ -5,7 +5,7 @@ use std::{
     sync::{Arc, PoisonError},
 };
 
-use rmcp::model::{JsonObject, MetaObject, Tool as McpTool, ToolAnnotations};
+use rmcp::model::{JsonObject, Tool as McpTool, ToolAnnotations};
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -335,12 +335,6 @@ pub fn of_recipe(known: &Known) -> Option<McpTool> {
     let mut out = McpTool::new(it.name.clone()?, it.description.clone(), object(&it.brief));
     out.output_schema = Some(object(&it.output));
     out.annotations = Some(ToolAnnotations::new().read_only(it.reads_only));
-    let at = it.proof.as_ref().and_then(|it| it["verified_at"].as_str()).map(str::to_owned);
-    if let Some(at) = at {
-        let mut meta = MetaObject::new();
-        meta.0.insert("commis/verified".to_owned(), json!(at.get(..10)));
-        out.meta = Some(meta);
-    }
     Some(out)
 }
 

@@ -215,15 +215,7 @@ async fn call(daemon: &Arc<Daemon>, watch: &Watch) -> Result<Answered, Box<Troub
     if let Some(it) = conditional(&asked, &known, watch).await? {
         return Ok(it);
     }
-    let login = match &watch.request.login {
-        // Its owner chose it when the watch was added.
-        Some(name) if asked.who.scopes.is_none() => {
-            let login = daemon.logins.get(&name.parse()?)?;
-            commis_learn::may_use(recipe, &login)?;
-            Some(login)
-        }
-        it => run_login::login(&asked, recipe, it.as_deref())?,
-    };
+    let login = run_login::login(&asked, recipe, watch.request.login.as_deref())?;
     let (data, meta) = run_usual_as(&asked, &known, params.clone(), login).await?;
     // A run asks for the example where nothing was found for other values.
     let is_example = recipe.example().is_none_or(|it| it == *params);
