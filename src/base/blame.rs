@@ -94,6 +94,9 @@ pub const fn blame(code: Code, keyed: bool) -> Blame {
         | Code::ApprovalSettled
         | Code::ValueFromElsewhere
         | Code::LoginRequired
+        | Code::WatchNotFound
+        | Code::WatchExists
+        | Code::WatchLimit
         | Code::Cancelled
         | Code::Interrupted => Blame::User,
         Code::DaemonFailed

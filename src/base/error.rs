@@ -215,6 +215,12 @@ codes! {
     LoginRequired = "LOGIN_REQUIRED", Task, false;
     /// A list goes round in circles: a page holds what came before.
     PageRepeated = "PAGE_REPEATED", Task, true;
+    /// There is no watch of that name.
+    WatchNotFound = "WATCH_NOT_FOUND", Usage, false;
+    /// There is a watch of that name already.
+    WatchExists = "WATCH_EXISTS", Usage, false;
+    /// As many watches as `watch.most` allows exist already.
+    WatchLimit = "WATCH_LIMIT", Usage, false;
     /// Ctrl-C, or the signal to end.
     Interrupted = "INTERRUPTED", Interrupted, true;
     /// A bug in commis.

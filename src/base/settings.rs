@@ -2,6 +2,7 @@
 
 mod channels;
 mod model;
+mod watch;
 
 use std::{
     collections::BTreeMap,
@@ -14,6 +15,7 @@ use zeroize::Zeroizing;
 
 pub use channels::{Approves, TelegramSettings, WebhookSettings};
 pub use model::{ModelSettings, Provider};
+pub use watch::{QuietHours, WatchSettings, desktop_environment, quiet_hours};
 
 use crate::{
     error::{Code, Error, Result},
@@ -41,6 +43,7 @@ pub struct Settings {
     pub serve: ServeSettings,
     pub browse: BrowseSettings,
     pub agent: AgentSettings,
+    pub watch: WatchSettings,
 }
 
 /// What the egress policy is told. See "Test hosts, and hosts of one's own" in ARCHITECTURE.md.
@@ -390,12 +393,15 @@ impl Settings {
             }
         }
         out.agent.check()?;
+        out.watch.check()?;
         Ok(out)
     }
 
     /// Name, value, least, greatest.
-    pub fn numbers(&self) -> [(&'static str, u64, u64, u64); 24] {
-        let Self { decision, learning, browser, model, limits, artifacts, serve, agent, .. } = self;
+    pub fn numbers(&self) -> [(&'static str, u64, u64, u64); 29] {
+        let Self {
+            decision, learning, browser, model, limits, artifacts, serve, agent, watch, ..
+        } = self;
         [
             ("decision.min_confidence_bp", decision.min_confidence_bp.into(), 0, 10_001),
             ("learning.max_replays", learning.max_replays.into(), 1, 1000),
@@ -421,6 +427,11 @@ impl Settings {
             ("serve.queue", serve.queue.into(), 1, 100_000),
             ("serve.streams", serve.streams.into(), 1, 1000),
             ("serve.work_at_once", serve.work_at_once.into(), 1, 16),
+            ("watch.most", watch.most.into(), 1, 100_000),
+            ("watch.least_seconds", watch.least_seconds.into(), 1, 86_400),
+            ("watch.at_once", watch.at_once.into(), 1, 100),
+            ("watch.retention_days", watch.retention_days.into(), 0, 36_500),
+            ("watch.changes", watch.changes.into(), 1, 1_000_000),
         ]
     }
 
@@ -462,6 +473,11 @@ impl Settings {
             && let Some(why) = home.not_the_users_word()
         {
             out.agent.without_channels(why);
+        }
+        if out.watch.has_channels()
+            && let Some(why) = home.not_the_users_word()
+        {
+            out.watch.without_channels(why);
         }
         out.heed(&env_path)?;
         Ok(out)

@@ -79,6 +79,7 @@ mod validate;
 mod vault;
 mod vault_import;
 mod verify;
+mod watch;
 mod wire;
 
 use std::{io::IsTerminal as _, path::PathBuf, process::ExitCode, time::Duration};
@@ -171,6 +172,8 @@ enum Command {
     Daemon(daemon::Command),
     #[command(subcommand)]
     Token(token::Command),
+    #[command(subcommand)]
+    Watch(watch::Command),
     Dashboard(dashboard::Args),
     #[command(name = "do")]
     Do(doing::Args),
@@ -366,6 +369,7 @@ impl Command {
             Self::Doctor(it) => it.json,
             Self::Daemon(it) => it.wants_json(),
             Self::Token(it) => it.wants_json(),
+            Self::Watch(it) => it.wants_json(),
             Self::Dashboard(it) => it.json,
             Self::Do(it) => it.wants_json(),
             Self::Research(it) => it.json,
@@ -467,6 +471,7 @@ async fn perform(command: Command, global: &Global) -> Result<u8> {
         Command::Serve(args) => serve::run(args, global).await,
         Command::Daemon(command) => daemon::run(command, global).await,
         Command::Token(command) => token::run(command, global).await,
+        Command::Watch(command) => watch::run(command, global).await,
         Command::Remote(command) => remote::run(command, global).await,
         Command::Do(args) => doing::run(args, global).await,
         Command::Research(args) => research::run(args, global).await,

@@ -48,6 +48,9 @@ pub struct Trouble {
     pub reason_codes: Vec<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub task_id: Option<String>,
+    /// The site answered so; false where nothing came from it.
+    #[serde(skip)]
+    pub by_site: bool,
 }
 
 /// How an answer came about.
@@ -108,6 +111,7 @@ impl Trouble {
             stage: None,
             reason_codes: Vec::new(),
             task_id: None,
+            by_site: false,
         }
     }
 
@@ -132,12 +136,14 @@ pub fn status(code: Code) -> StatusCode {
         | Code::TaskNotFound
         | Code::ApprovalNotFound
         | Code::PlaybookNotFound
+        | Code::WatchNotFound
         | Code::NoSuchAddress => StatusCode::NOT_FOUND,
         Code::Unauthorized => StatusCode::UNAUTHORIZED,
         Code::Forbidden | Code::RecipeReadOnly => StatusCode::FORBIDDEN,
         Code::QueueFull | Code::RateLimited => StatusCode::TOO_MANY_REQUESTS,
         Code::BodyTooLarge => StatusCode::PAYLOAD_TOO_LARGE,
         Code::RecipeExists
+        | Code::WatchExists
         | Code::RecipeNotVerified
         | Code::TaskBusy
         | Code::TaskNotDone

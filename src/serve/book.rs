@@ -6,16 +6,15 @@
 use std::{
     path::{Path, PathBuf},
     sync::{Arc, Mutex, PoisonError},
-    time::Duration,
 };
 
-use rusqlite::{Connection, OpenFlags, OptionalExtension as _, Row, params};
+use rusqlite::{Connection, OptionalExtension as _, Row, params};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tokio::sync::broadcast;
 
-use super::answer::Answer;
+use super::{answer::Answer, database};
 use commis_base::{
     error::{Code, Error, Result},
     files::{self, Dir},
@@ -210,62 +209,17 @@ pub struct Book {
 }
 
 fn trouble(err: rusqlite::Error) -> Error {
-    Error::new(Code::ArtifactIo, format!("{FILE} cannot be used")).source(err).hint(
-        "look at the disk; `commis daemon start` begins a new one where the file was moved away",
-    )
+    database::trouble(FILE, err)
 }
 
 impl Book {
     /// Opens it in that folder, or makes it (0600, never through a link). One that is damaged is set aside, and that is
     /// said in the log. Fails with `ARTIFACT_IO`.
     pub fn open(folder: &Path) -> Result<Self> {
-        let dir = files::made(folder)?;
         drop(files::made(&folder.join(RESULTS))?);
-        let path = std::fs::canonicalize(folder)
-            .map_err(|err| {
-                Error::new(Code::ArtifactIo, format!("open {}", folder.display())).source(err)
-            })?
-            .join(FILE);
-        let db = match Self::connect(&dir, &path) {
-            Ok(it) => it,
-            Err(err) if is_damage(&err) => {
-                tracing::error!("{FILE} cannot be read and is set aside: its tasks are lost");
-                for beside in ["", "-wal", "-shm"] {
-                    dir.rename(&format!("{FILE}{beside}"), &format!("{FILE}{beside}.damaged"))?;
-                }
-                Self::connect(&dir, &path).map_err(trouble)?
-            }
-            Err(err) => return Err(trouble(err)),
-        };
+        let db = database::open(folder, FILE, MIGRATIONS)?;
         let told = broadcast::channel(BEHIND).0;
         Ok(Self { db: Arc::new(Mutex::new(db)), told, folder: folder.to_owned() })
-    }
-
-    fn connect(dir: &Dir, path: &Path) -> rusqlite::Result<Connection> {
-        dir.make_file(FILE).map_err(|err| {
-            rusqlite::Error::ToSqlConversionFailure(Box::new(std::io::Error::other(err)))
-        })?;
-        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
-            | OpenFlags::SQLITE_OPEN_NO_MUTEX
-            | OpenFlags::SQLITE_OPEN_NOFOLLOW;
-        let mut db = Connection::open_with_flags(path, flags)?;
-        db.busy_timeout(Duration::from_secs(10))?;
-        db.pragma_update(None, "journal_mode", "WAL")?;
-        db.pragma_update(None, "synchronous", "FULL")?;
-        db.pragma_update(None, "trusted_schema", false)?;
-        let applied: u32 = db.pragma_query_value(None, "user_version", |it| it.get(0))?;
-        if applied as usize > MIGRATIONS.len() {
-            return Err(rusqlite::Error::ToSqlConversionFailure(
-                "it was written by a newer commis".into(),
-            ));
-        }
-        let change = db.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
-        for sql in MIGRATIONS.get(applied as usize..).unwrap_or_default() {
-            change.execute_batch(sql)?;
-        }
-        change.pragma_update(None, "user_version", MIGRATIONS.len() as u32)?;
-        change.commit()?;
-        Ok(db)
     }
 
     /// Events as they happen, from now on.
@@ -732,9 +686,4 @@ fn note(db: &Connection, task: Option<&str>, kind: &str, data: Value) -> rusqlit
         .execute(params![task, MAX_EVENTS])?;
     }
     Ok(Event { id, task_id: task.map(str::to_owned), at_ms, kind: kind.to_owned(), data })
-}
-
-fn is_damage(err: &rusqlite::Error) -> bool {
-    use rusqlite::ErrorCode::{DatabaseCorrupt, NotADatabase};
-    matches!(err.sqlite_error_code(), Some(NotADatabase | DatabaseCorrupt))
 }

@@ -33,6 +33,7 @@ use super::{
     rates::{Rate, Rates},
     remote::Remote,
     rest,
+    watch::{self, Watches},
     world::World,
 };
 use commis_base::{
@@ -94,6 +95,8 @@ pub struct Daemon {
     /// What tasks ask their people.
     pub questions: Questions,
     pub remote: Remote,
+    /// Recipes that are run on a schedule.
+    pub watches: Watches,
     /// Health of recipes; `None` where it cannot be used, and nothing is counted.
     pub state: Result<State, Code>,
     /// Where requests are answered: what holds its threads up does not hold up the socket.
@@ -200,7 +203,7 @@ impl Daemon {
 
     fn idle_ms(&self) -> i64 {
         let is_open = self.open.load(Ordering::Relaxed) > 0 || self.remote.addr().is_some();
-        if is_open || self.queue.is_at_work() {
+        if is_open || self.queue.is_at_work() || self.watches.is_needed() {
             return 0;
         }
         now_ms() - self.asked_ms.load(Ordering::Relaxed)
@@ -274,6 +277,7 @@ pub async fn serve(home: Home, settings: Settings, options: Options) -> Result<(
         channels: Channels::default(),
         questions: Questions::default(),
         remote: Remote::default(),
+        watches: Watches::open(&home.serve)?,
         state: State::open_briefly(&home.artifacts).map_err(|err| err.code()),
         stop: stop.clone(),
         seal: mcp::seal::Seal::new()?,
@@ -293,6 +297,7 @@ pub async fn serve(home: Home, settings: Settings, options: Options) -> Result<(
     daemon.parking.approvals.recover(now_ms())?;
     runs::tidy(&daemon, true);
     Queue::recover(&daemon)?;
+    daemon.watches.recover()?;
     let router = rest::router(&daemon);
     let state = StateFile::of_this_process(addr.port(), token)?;
     state.write(&daemon.home.serve)?;
@@ -305,6 +310,8 @@ pub async fn serve(home: Home, settings: Settings, options: Options) -> Result<(
     let idle = tokio::spawn(idleness(Arc::clone(&daemon), options.idle));
     let prune = tokio::spawn(pruning(Arc::clone(&daemon)));
     let reload = tokio::spawn(reloads(Arc::clone(&daemon), again));
+    let due = daemon.work.spawn(watch::schedule(Arc::clone(&daemon)));
+    let notify = tokio::spawn(watch::deliver(Arc::clone(&daemon)));
     let mut ends = Instant::now();
     let stopping = || {
         ends = Instant::now() + GRACE;
@@ -318,7 +325,7 @@ pub async fn serve(home: Home, settings: Settings, options: Options) -> Result<(
     let _ = tokio::time::timeout_at(ends.into(), daemon.queue.settled()).await;
     daemon.desks.close_all();
     daemon.world().rest().await;
-    for it in [watch, idle, prune, reload] {
+    for it in [watch, idle, prune, reload, due, notify] {
         it.abort();
     }
     Ok(())
@@ -370,6 +377,8 @@ async fn pruning(daemon: Arc<Daemon>) {
         let forget = move || {
             runs::tidy(&of, false);
             of.parking.approvals.prune(now_ms())?;
+            let settings = of.world().settings.watch.clone();
+            of.watches.prune(&settings, now_ms())?;
             of.book.prune()
         };
         if let Ok(Err(err)) = tokio::task::spawn_blocking(forget).await {

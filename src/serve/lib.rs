@@ -8,6 +8,7 @@ mod channels;
 pub mod client;
 mod connections;
 pub mod dashboard;
+mod database;
 mod desks;
 mod doing;
 mod ending;
@@ -26,6 +27,7 @@ mod rates;
 mod reference;
 mod remote;
 mod rest;
+mod watch;
 mod watching;
 mod world;
 

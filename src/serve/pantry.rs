@@ -6,7 +6,7 @@ use std::{
     sync::{Arc, Mutex, OnceLock, PoisonError},
 };
 
-use super::mcp::tool::Tool;
+use super::mcp::{find::Terms, tool::Tool};
 use commis_base::{error::Result, files::Dir, ids::RecipeName};
 use commis_recipe::{
     model::{Recipe, Status},
@@ -19,6 +19,8 @@ pub struct Known {
     pub source: Source,
     /// How it is offered as a tool; made when it is first asked for.
     tool: OnceLock<Tool>,
+    /// Words that it is found by; made when they are first asked for.
+    terms: OnceLock<Terms>,
 }
 
 impl Known {
@@ -38,6 +40,10 @@ impl Known {
 
     pub fn tool(&self) -> &Tool {
         self.tool.get_or_init(|| Tool::of(&self.recipe))
+    }
+
+    pub fn terms(&self) -> &Terms {
+        self.terms.get_or_init(|| Terms::of(&self.recipe, &self.tool().data))
     }
 }
 
@@ -67,8 +73,12 @@ impl Pantry {
             return Ok(Arc::clone(known));
         }
         let held = self.registry.get(name)?;
-        let known =
-            Arc::new(Known { recipe: held.recipe, source: held.source, tool: OnceLock::new() });
+        let known = Arc::new(Known {
+            recipe: held.recipe,
+            source: held.source,
+            tool: OnceLock::new(),
+            terms: OnceLock::new(),
+        });
         self.lock().insert(name.to_string(), (stamps, Arc::clone(&known)));
         Ok(known)
     }

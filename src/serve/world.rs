@@ -26,7 +26,7 @@ impl World {
     /// Fails with `SETTINGS_INVALID`.
     pub fn new(home: &Home, settings: Settings) -> Result<Self> {
         let policy = Arc::new(EgressPolicy::new(&settings.egress)?);
-        channels::check(&settings.agent, &policy)?;
+        channels::check(&settings, &policy)?;
         let browser = BrowserPool::new(Arc::clone(&policy), settings.browser.clone());
         let sessions = Sessions::new(browser.clone(), settings.browser.session_ttl());
         let caller = Caller::new(home, &settings, policy, Box::new(waits))?;

@@ -66,3 +66,4 @@ mod tidy;
 mod tls;
 mod vault;
 mod watch;
+mod watches;

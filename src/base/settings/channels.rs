@@ -77,15 +77,23 @@ impl TelegramSettings {
     }
 }
 
+impl WebhookSettings {
+    /// Fails with `SETTINGS_INVALID`.
+    pub(super) fn check(&self) -> Result<()> {
+        variable("webhook.secret_env", &self.secret_env)?;
+        let url = Url::parse(&self.url).map_err(|_| invalid("webhook.url is not a URL"))?;
+        if !matches!(url.scheme(), "http" | "https") || !is_bare(&url) {
+            return Err(invalid("webhook.url is an https address without a user"));
+        }
+        Ok(())
+    }
+}
+
 impl AgentSettings {
     /// Fails with `SETTINGS_INVALID`.
     pub(super) fn check(&self) -> Result<()> {
         if let Some(it) = &self.webhook {
-            variable("webhook.secret_env", &it.secret_env)?;
-            let url = Url::parse(&it.url).map_err(|_| invalid("webhook.url is not a URL"))?;
-            if !matches!(url.scheme(), "http" | "https") || !is_bare(&url) {
-                return Err(invalid("webhook.url is an https address without a user"));
-            }
+            it.check()?;
         }
         if let Some(it) = &self.telegram {
             variable("telegram.token_env", &it.token_env)?;

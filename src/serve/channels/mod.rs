@@ -5,7 +5,9 @@
 
 mod bot;
 mod telegram;
-mod webhook;
+pub mod webhook;
+
+pub use bot::Bot;
 
 use std::sync::Arc;
 
@@ -15,7 +17,7 @@ use super::Daemon;
 use commis_agent::{Pending, heavy};
 use commis_base::{
     error::Result,
-    settings::{AgentSettings, Approves},
+    settings::{Approves, Settings},
 };
 use commis_net::egress::EgressPolicy;
 
@@ -34,11 +36,19 @@ impl Channels {
 }
 
 /// Whether what the settings say of channels can be used. Fails with `SETTINGS_INVALID`; a host that the policy refuses with its codes.
-pub fn check(settings: &AgentSettings, policy: &EgressPolicy) -> Result<()> {
-    if let Some(why) = &settings.channels_refused {
+pub fn check(settings: &Settings, policy: &EgressPolicy) -> Result<()> {
+    let (agent, watch) = (&settings.agent, &settings.watch);
+    if let Some(why) = &agent.channels_refused {
         tracing::warn!(why, "nobody is told of approvals elsewhere, though the settings say so");
     }
-    settings.webhook.as_ref().map_or(Ok(()), |it| webhook::check(it, policy))
+    if let Some(why) = &watch.refused {
+        tracing::warn!(
+            why,
+            "no webhook and no program is told of changes, though the settings say so"
+        );
+    }
+    let mut webhooks = agent.webhook.iter().chain(&watch.webhook);
+    webhooks.try_for_each(|it| webhook::check(it, policy))
 }
 
 /// Tells whoever is to be told that this waits, and returns at once.

@@ -42,7 +42,7 @@ pub fn check(settings: &WebhookSettings, policy: &EgressPolicy) -> Result<()> {
     if settings.url.starts_with("https:") || own.is_some() || is_test {
         return Ok(());
     }
-    Err(Error::new(Code::SettingsInvalid, "[agent]: webhook.url is plain HTTP to the public web")
+    Err(Error::new(Code::SettingsInvalid, "webhook.url is plain HTTP to the public web")
         .hint("give an https address, or name the host with `commis settings own add`"))
 }
 
@@ -58,34 +58,8 @@ pub async fn tell(daemon: Arc<Daemon>, settings: WebhookSettings, it: Pending) {
 async fn told(daemon: &Daemon, settings: &WebhookSettings, it: &Pending) -> Result<()> {
     let policy = Arc::clone(daemon.world().policy());
     let body = body(it, &dashboard(daemon)).into_bytes();
-    let own_host = policy.own_host(&settings.url);
-    let http = PublicHttp::with_caps(policy, CAPS)?;
-    let http = &http;
-    let send = || async {
-        let seconds = now_ms() / 1000;
-        let id = format!("msg_{}", it.id);
-        let headers = [
-            ("content-type", "application/json".to_owned()),
-            ("webhook-timestamp", seconds.to_string()),
-            ("webhook-signature", signature(&key(&settings.secret_env)?, &id, seconds, &body)),
-            ("webhook-id", id),
-        ];
-        let request = Outgoing {
-            method: "POST".to_owned(),
-            url: settings.url.clone(),
-            headers: headers.into_iter().map(|it| (it.0.to_owned(), it.1)).collect(),
-            body: Some(body.clone()),
-            allowed_domains: Vec::new(),
-            own_host: own_host.clone(),
-        };
-        let status = http.send(&request).await?.status;
-        match status {
-            200..=299 => Ok(()),
-            // Nothing more is wanted.
-            410 => Err(Error::new(Code::SettingsInvalid, "the webhook says that it is gone")),
-            _ => Err(Error::new(Code::HttpStatus, format!("it answered with status {status}"))),
-        }
-    };
+    let id = format!("msg_{}", it.id);
+    let send = || post(&policy, settings, &id, &body);
     let again = ExponentialBuilder::default()
         .with_min_delay(FIRST)
         .with_factor(FACTOR)
@@ -99,6 +73,39 @@ async fn told(daemon: &Daemon, settings: &WebhookSettings, it: &Pending) -> Resu
             may_pass && waits.is_ok_and(|it| it.state.is_open())
         })
         .await
+}
+
+/// Sends that, signed, once. Fails with what the policy and the network fail with, with `HTTP_STATUS` for an answer that does not take it
+/// and `SETTINGS_INVALID` where nothing more is wanted.
+pub async fn post(
+    policy: &Arc<EgressPolicy>,
+    settings: &WebhookSettings,
+    id: &str,
+    body: &[u8],
+) -> Result<()> {
+    let own_host = policy.own_host(&settings.url);
+    let http = PublicHttp::with_caps(Arc::clone(policy), CAPS)?;
+    let seconds = now_ms() / 1000;
+    let headers = [
+        ("content-type", "application/json".to_owned()),
+        ("webhook-timestamp", seconds.to_string()),
+        ("webhook-signature", signature(&key(&settings.secret_env)?, id, seconds, body)),
+        ("webhook-id", id.to_owned()),
+    ];
+    let request = Outgoing {
+        method: "POST".to_owned(),
+        url: settings.url.clone(),
+        headers: headers.into_iter().map(|it| (it.0.to_owned(), it.1)).collect(),
+        body: Some(body.to_vec()),
+        allowed_domains: Vec::new(),
+        own_host,
+    };
+    let status = http.send(&request).await?.status;
+    match status {
+        200..=299 => Ok(()),
+        410 => Err(Error::new(Code::SettingsInvalid, "the webhook says that it is gone")),
+        _ => Err(Error::new(Code::HttpStatus, format!("it answered with status {status}"))),
+    }
 }
 
 /// What it is told: nothing but what every channel shows.

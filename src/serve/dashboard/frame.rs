@@ -14,6 +14,7 @@ pub enum Here {
     Overview,
     Tasks,
     Recipes,
+    Watches,
     Browser,
     Approvals,
 }
@@ -22,6 +23,7 @@ const PAGES: &[(Here, &str, &str)] = &[
     (Here::Overview, "/", "Overview"),
     (Here::Tasks, "/tasks", "Tasks"),
     (Here::Recipes, "/recipes", "Recipes"),
+    (Here::Watches, "/watches", "Watches"),
     (Here::Browser, "/browser", "Browser"),
     (Here::Approvals, "/approvals", "Approvals"),
 ];

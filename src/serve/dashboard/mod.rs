@@ -8,6 +8,7 @@ mod approvals;
 mod browser;
 mod chart;
 mod chosen;
+mod curve;
 mod frame;
 mod logins;
 mod overview;
@@ -17,6 +18,7 @@ mod runs;
 mod show;
 mod task;
 mod tasks;
+mod watches;
 
 use std::{
     collections::BTreeMap,
@@ -58,6 +60,8 @@ pub fn routes() -> Router<Arc<Daemon>> {
         .route("/tasks/{task_id}", get(task::page))
         .route("/recipes", get(recipes::page))
         .route("/recipes/{name}", get(recipe::page))
+        .route("/watches", get(watches::page))
+        .route("/watches/{watch}", get(watches::one))
         .route("/runs", get(runs::page))
         .route("/runs/{id}", get(runs::one))
         .route("/approvals", get(approvals::page))

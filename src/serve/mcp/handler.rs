@@ -180,6 +180,11 @@ impl ServerHandler for Face {
         if let Some(it) = strange::refused(&self.daemon.pantry, row, &args) {
             return Ok(refusal(&it).into());
         }
+        if self.is_an_accounts(row, &args, &who).await {
+            let err = Error::new(Code::Forbidden, "what this watch saw is an account's");
+            let hint = "a person looks at it: `commis watch log`; a token that names the login adds a watch of its own";
+            return Ok(refusal(&Trouble::of(&err.hint(hint))).into());
+        }
         let args = if row.spec.name == "recipe_run" {
             match self.completed(&who, args, &request, &context).await? {
                 Completed::Yes(it) => it,
@@ -546,6 +551,15 @@ impl Face {
     }
 
     /// An answer for a client: structured, and as text for those that know no other.
+    /// Whether a call shows what a login saw to a model that no login was named to.
+    async fn is_an_accounts(&self, row: &Row, args: &JsonObject, who: &Principal) -> bool {
+        if who.scopes.is_some() || !matches!(row.spec.name, "watch_log" | "watch_run") {
+            return false;
+        }
+        let name = args.get("watch").and_then(Value::as_str).unwrap_or_default();
+        self.daemon.watches.store.get(name).await.is_ok_and(|it| it.private)
+    }
+
     pub(super) fn done(answer: Answer) -> CallToolResult {
         let (shown, cut) = shape::truncate(&answer.data, MAX_TEXT);
         let mut text = shown.to_string();

@@ -5,7 +5,7 @@ use std::{
     sync::{Arc, PoisonError},
 };
 
-use rmcp::model::{JsonObject, MetaObject, Tool as McpTool, ToolAnnotations};
+use rmcp::model::{JsonObject, Tool as McpTool, ToolAnnotations};
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -121,7 +121,8 @@ pub fn picks_a_login(row: &Row, who: &Principal) -> bool {
 /// Whether the arguments name a login to learn or to run with, where nobody named one to whoever asks.
 pub fn names_a_login(row: &Row, args: &JsonObject, who: &Principal) -> bool {
     let named = |name: &str| args.get(name).is_some_and(|it| !it.is_null());
-    let uses = row.spec.name == "recipe_run" || row.spec.name.ends_with("_learn");
+    let uses =
+        matches!(row.spec.name, "recipe_run" | "watch_add") || row.spec.name.ends_with("_learn");
     who.scopes.is_none() && uses && (named("login") || named("second_login"))
 }
 
@@ -167,6 +168,8 @@ pub fn of_row(name: &'static str, row: &'static Row) -> McpTool {
     let always = matches!(row.spec.tool, Tool::Always(_));
     if always {
         brief(&mut input);
+    } else {
+        without_bounds(&mut input);
     }
     portable(&mut input, true);
     listed(&mut input);
@@ -175,7 +178,7 @@ pub fn of_row(name: &'static str, row: &'static Row) -> McpTool {
     if !always {
         let mut output = json!({
             "type": "object",
-            "properties": {"ok": {"type": "boolean"}, "data": row.output},
+            "properties": {"data": outline(&row.output)},
         });
         portable(&mut output, false);
         out.output_schema = Some(object(&output));
@@ -206,6 +209,65 @@ fn brief(schema: &mut Value) {
         Value::Array(items) => items.iter_mut().for_each(brief),
         _ => {}
     }
+}
+
+/// Without bounds, defaults and what says that no other argument is taken: a call is checked anyway, and a list is read by a model each
+/// time.
+fn without_bounds(schema: &mut Value) {
+    const BOUNDS: &[&str] = &[
+        "default",
+        "additionalProperties",
+        "pattern",
+        "maxLength",
+        "minLength",
+        "minimum",
+        "maximum",
+        "minItems",
+        "maxItems",
+        "format",
+    ];
+    let Value::Object(fields) = schema else { return };
+    fields.retain(|key, it| !BOUNDS.contains(&key.as_str()) || it.is_object());
+    if let Some(Value::String(it)) = fields.get_mut("description") {
+        // The first sentence says what it is; the reference has the others.
+        if let Some(end) = it.find(". ").filter(|end| *end >= 20) {
+            it.truncate(end);
+        }
+        it.truncate(it.trim_end_matches('.').len());
+    }
+    for (key, it) in fields.iter_mut() {
+        match (key.as_str(), it) {
+            ("properties", Value::Object(all)) => all.values_mut().for_each(without_bounds),
+            ("anyOf" | "oneOf", Value::Array(all)) => all.iter_mut().for_each(without_bounds),
+            ("items" | "additionalProperties", it) => without_bounds(it),
+            _ => {}
+        }
+    }
+}
+
+/// What an answer is made of, without its words: the fields of an object, and those of the items of a list, with their types. The OpenAPI
+/// document has all of it. It is as true as the whole schema: it only says less.
+fn outline(schema: &Value) -> Value {
+    /// Fields that are listed of one object.
+    const FIELDS: usize = 24;
+    fn part(schema: &Value, deep: bool) -> Value {
+        let mut out = serde_json::Map::new();
+        if let Some(it) = schema.get("type") {
+            out.insert("type".to_owned(), it.clone());
+        }
+        let known = schema["properties"].as_object().filter(|_| deep);
+        if let Some(all) = known {
+            let fields = all.iter().take(FIELDS).map(|(name, it)| (name.clone(), part(it, false)));
+            out.insert("properties".to_owned(), Value::Object(fields.collect()));
+        }
+        if schema["type"] == "array" {
+            let items =
+                if schema["items"].is_object() { part(&schema["items"], false) } else { json!({}) };
+            out.insert("items".to_owned(), items);
+        }
+        Value::Object(out)
+    }
+    part(schema, true)
 }
 
 /// An object whose properties are listed, also where there are none: some providers drop a tool without them.
@@ -273,12 +335,6 @@ pub fn of_recipe(known: &Known) -> Option<McpTool> {
     let mut out = McpTool::new(it.name.clone()?, it.description.clone(), object(&it.brief));
     out.output_schema = Some(object(&it.output));
     out.annotations = Some(ToolAnnotations::new().read_only(it.reads_only));
-    let at = it.proof.as_ref().and_then(|it| it["verified_at"].as_str()).map(str::to_owned);
-    if let Some(at) = at {
-        let mut meta = MetaObject::new();
-        meta.0.insert("commis/verified".to_owned(), json!(at.get(..10)));
-        out.meta = Some(meta);
-    }
     Some(out)
 }
 

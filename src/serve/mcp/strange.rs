@@ -23,10 +23,12 @@ const QUOTING: &[&str] = &["recipe_explain", "recipe_export"];
 /// Why a call of a model is refused, where it is.
 pub fn refused(pantry: &Pantry, row: &Row, args: &Map<String, Value>) -> Option<Trouble> {
     let quotes = QUOTING.contains(&row.spec.name);
-    if !quotes && !OF_ONE.contains(&row.spec.name) {
-        return None;
-    }
-    let name = RecipeName::new(args.get("name")?.as_str()?).ok()?;
+    let argument = match row.spec.name {
+        "watch_add" => "recipe",
+        it if quotes || OF_ONE.contains(&it) => "name",
+        _ => return None,
+    };
+    let name = RecipeName::new(args.get(argument)?.as_str()?).ok()?;
     let known = pantry.get(&name).ok()?;
     let strange = if quotes { known.has_strange_words() } else { known.is_strange() };
     strange.then(|| {

@@ -1,5 +1,5 @@
-//! A recipe as a tool: its name, description and schemas, made from fixed templates and checked words alone. No text of a page
-//! and none that a stranger wrote enters a definition.
+//! A recipe as a tool: its name, description and schemas. Of a recipe that was made here, or that comes with the program, the task's
+//! sentence describes it; of any other, words that are made from fixed templates: no text that a stranger wrote enters a definition.
 
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
@@ -7,18 +7,21 @@ use sha2::{Digest as _, Sha256};
 use commis_base::ids::hex;
 use commis_net::egress::site_of;
 use commis_recipe::{
-    json_schema::{conform::Declared, data_schema, input_schema, without_words},
+    json_schema::{conform::Declared, data_schema, input_schema, is_plain_word, without_words},
     model::{FirstPage, LoginProof, Recipe, Status},
     trust::Trust,
 };
+use commis_report::clip;
 use commis_stages::effect::of_recipe;
 
 /// Bytes of a tool in a list, as far as its data's schema can help it; `commis_describe` has that whole.
-const LISTED: usize = 390;
+const LISTED: usize = 520;
 /// What stands around the parts below, annotations and proof included.
-const AROUND: usize = 220;
-/// Less says nothing.
-const LEAST: usize = 48;
+const AROUND: usize = 180;
+/// With less, fields would be missing that tell what the data is.
+const LEAST: usize = 130;
+/// Characters of a task's sentence.
+const MAX_TASK: usize = 160;
 /// Clients allow names of 64.
 const MAX_NAME: usize = 64;
 /// A longer one is a sentence.
@@ -67,11 +70,12 @@ impl Tool {
             let text = "continue_from of the last answer";
             all.insert(CONTINUE_FROM.to_owned(), json!({"type": "string", "description": text}));
         }
-        let brief = brief(&if recipe.trust.has_strange_words() {
+        let mut brief = brief(&if recipe.trust.has_strange_words() {
             without_words(&input)
         } else {
             input.clone()
         });
+        describe(&mut brief, recipe);
         let description = description(recipe);
         let used =
             AROUND + brief.to_string().len() + description.len() + recipe.name.as_str().len();
@@ -104,11 +108,49 @@ impl Tool {
     }
 }
 
-/// `shop search at shop.test`: the site that somebody registered, before which a host may say anything.
+/// The task's sentence and the site; of a recipe whose words may be a stranger's `shop search at shop.test`, with the site that somebody
+/// registered, before which a host may say anything.
 fn description(recipe: &Recipe) -> String {
-    let words = recipe.name.as_str().replace('-', " ");
     let site = Some(site_of(&recipe.request.url)).filter(|it| (1..=MAX_SITE).contains(&it.len()));
-    format!("{words} at {}", site.as_deref().unwrap_or("its site"))
+    let site = site.as_deref().unwrap_or("its site");
+    let task = sentence(recipe);
+    if task.is_empty() {
+        return format!("{} at {site}", recipe.name.as_str().replace('-', " "));
+    }
+    if task.contains(site) { task } else { format!("{task} ({site})") }
+}
+
+/// What the recipe is for, in the words that it was made with here; empty where they may be a stranger's.
+fn sentence(recipe: &Recipe) -> String {
+    if recipe.trust.has_strange_words() {
+        return String::new();
+    }
+    let plain = commis_report::plain(&recipe.task).replace('\n', " ");
+    clip(plain.trim().trim_end_matches('.'), MAX_TASK)
+}
+
+/// Says of each parameter what it is: its name in words, and values that it was proven with.
+fn describe(input: &mut Value, recipe: &Recipe) {
+    let own = !recipe.trust.has_strange_words();
+    for it in &recipe.parameters {
+        let Some(at) = input["properties"].get_mut(&it.name).and_then(Value::as_object_mut) else {
+            continue;
+        };
+        let words = it.name.replace(['_', '-'], " ");
+        let examples = it.examples.iter().filter(|it| own && is_plain_word(it)).take(2);
+        let all: Vec<&str> = examples.map(String::as_str).collect();
+        let has_choice = at.contains_key("enum");
+        let text = match all.as_slice() {
+            [] => words,
+            _ if has_choice => words,
+            all => format!("{words}, such as {}", all.join(" or ")),
+        };
+        // The description says them.
+        if !all.is_empty() {
+            at.remove("examples");
+        }
+        at.insert("description".to_owned(), text.into());
+    }
 }
 
 fn without_required(schema: &mut Value) {

@@ -18,7 +18,7 @@ use crate::{
     principal::{Area, Need, Principal, Right, has_scopes},
 };
 use commis_artifacts::{
-    payloads::{CandidateSet, Judged},
+    payloads::{CandidateSet, Judged, Outcome},
     store::Store,
 };
 use commis_base::{
@@ -44,7 +44,7 @@ pub fn rows(out: &mut Vec<Row>) {
             routes: &[(Verb::Post, "/api/recipes/learn")],
             tool: Tool::All,
             length: Length::Task,
-            help: "Learn a task from a page driven by scripted steps, or from a HAR file.\nGive what was typed in `params`, and a second example in `second`: without one a recipe stays a draft. Where it cannot be told which request carried the data, the outcome is `needs_selection`, and the task has candidates to choose from.",
+            help: "Learn a task from a page driven by scripted steps, or from a HAR file.\nGive what was typed in `params`, and a second example in `second`: without one a recipe stays a draft. Where it cannot be told which request carried the data, the outcome is `needs_selection`, with candidates to choose from. `next` says what to call then.",
         },
         learn,
     )
@@ -245,7 +245,74 @@ pub(super) fn on_stage(asked: &Asked) -> OnStage {
     Box::new(move |_, stage| _ = send.send(stage))
 }
 
-async fn learn(asked: Asked, args: Learn) -> Out<Learned> {
+/// What learning came to, and what to do next.
+#[derive(Serialize, JsonSchema)]
+struct Taught {
+    #[serde(flatten)]
+    learned: Learned,
+    /// The daemon's task that learned it. It, and `task_id`, name the task where its candidates are asked for.
+    daemon_task_id: Option<String>,
+    /// Where it could not be told which request carried the data: the likeliest.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    candidates: Vec<CandidateLine>,
+    /// The next call, where there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next: Option<Next>,
+}
+
+/// A call to make.
+#[derive(Serialize, JsonSchema)]
+struct Next {
+    /// The tool, or operation.
+    tool: String,
+    arguments: Value,
+    /// What it does.
+    why: &'static str,
+}
+
+/// Candidates that a result carries.
+const NEAREST: usize = 5;
+
+/// Says what comes after an outcome. What cannot be read of the task's folder is left out.
+fn taught(asked: &Asked, learned: Learned) -> Taught {
+    let job = asked.job.as_ref().map(|it| it.id.clone());
+    let selects = learned.outcome == Outcome::NeedsSelection;
+    let mut candidates = Vec::new();
+    if selects && let Ok(id) = TaskId::parse(&learned.task_id) {
+        candidates = ranked(asked, &id).map(|it| it.candidates).unwrap_or_default();
+        candidates.truncate(NEAREST);
+    }
+    let name = &learned.name;
+    let next = match learned.outcome {
+        Outcome::NeedsSelection if !candidates.is_empty() => Some(Next {
+            tool: "recipe_create_from_candidate".to_owned(),
+            arguments: json!({
+                "task_id": job.as_ref().unwrap_or(&learned.task_id),
+                "candidate": candidates[0].candidate,
+            }),
+            why: "goes on with a candidate: take the one whose address carries what the task asks for",
+        }),
+        Outcome::Verified => Some(Next {
+            tool: "commis_run".to_owned(),
+            arguments: json!({"name": name, "params": example(asked, name)}),
+            why: "runs the recipe; it is a tool of its own as well, after the list of tools was read again",
+        }),
+        Outcome::SavedDraft => Some(Next {
+            tool: "recipe_verify".to_owned(),
+            arguments: json!({"name": name}),
+            why: "proves the draft, where it has two examples; else learn it again with `second`",
+        }),
+        _ => None,
+    };
+    Taught { learned, daemon_task_id: job, candidates, next }
+}
+
+fn example(asked: &Asked, name: &str) -> BTreeMap<String, String> {
+    let known = RecipeName::new(name).and_then(|it| asked.daemon.pantry.get(&it)).ok();
+    known.and_then(|it| it.recipe.example()).unwrap_or_default()
+}
+
+async fn learn(asked: Asked, args: Learn) -> Out<Taught> {
     let world = asked.daemon.world();
     let (force, again) = (args.force, asked.job.as_ref().is_some_and(|it| it.again));
     let (resume, no_network) = (args.resume || again, args.no_network);
@@ -264,7 +331,7 @@ async fn learn(asked: Asked, args: Learn) -> Out<Learned> {
     };
     let learned = commis_learn::apart(work, super::stopped(&asked)).await?;
     told(&asked, &learned);
-    plain(learned)
+    plain(taught(&asked, learned))
 }
 
 fn told(asked: &Asked, learned: &Learned) {
@@ -300,6 +367,16 @@ struct Candidates {
 
 /// The task of the store that a task of ours learned. Fails with `TASK_NOT_FOUND`.
 async fn stored(asked: &Asked, id: &str) -> Result<TaskId> {
+    // The id of the store does as well, for whoever it belongs to.
+    if let Ok(stored) = TaskId::parse(id)
+        && asked.daemon.book.task(id).await.is_err()
+    {
+        let name = id.rsplit_once('-').map_or(id, |it| it.0);
+        let own = RecipeName::new(name).is_ok_and(|name| id_of(&asked.who.id, &name) == stored);
+        if own || asked.who.scopes.is_none() {
+            return Ok(stored);
+        }
+    }
     let task = tasks::theirs(asked, id).await?;
     if !matches!(task.operation.as_str(), "recipe_learn" | "recipe_create_from_candidate") {
         // What another came to is the word of a site.
@@ -318,15 +395,20 @@ async fn stored(asked: &Asked, id: &str) -> Result<TaskId> {
 
 async fn candidates(asked: Asked, args: tasks::Numbered) -> Out<Candidates> {
     let id = stored(&asked, &args.task_id).await?;
+    plain(ranked(&asked, &id)?)
+}
+
+/// The candidates of a task of the store. Fails with `TASK_NOT_FOUND` where it has none.
+fn ranked(asked: &Asked, id: &TaskId) -> Result<Candidates> {
     let store = Store::new(asked.daemon.home.artifacts.clone());
-    let folder = store.peek(&id)?.ok_or_else(|| none(&id))?;
+    let folder = store.peek(id)?.ok_or_else(|| none(id))?;
     let set = match folder.get::<Judged<CandidateSet>>() {
         Ok(Judged::Done(it)) => it,
-        Ok(Judged::Rejected(_)) => return Err(none(&id).into()),
-        Err(err) if err.code() == Code::ArtifactMissing => return Err(none(&id).into()),
-        Err(err) => return Err(err.into()),
+        Ok(Judged::Rejected(_)) => return Err(none(id)),
+        Err(err) if err.code() == Code::ArtifactMissing => return Err(none(id)),
+        Err(err) => return Err(err),
     };
-    plain(Candidates {
+    Ok(Candidates {
         candidates: set
             .candidates
             .into_iter()
@@ -364,7 +446,7 @@ struct Create {
     extract: Option<String>,
 }
 
-async fn create_from_candidate(asked: Asked, args: Create) -> Out<Learned> {
+async fn create_from_candidate(asked: Asked, args: Create) -> Out<Taught> {
     let id = stored(&asked, &args.task_id).await?;
     let world = asked.daemon.world();
     let store = Store::new(asked.daemon.home.artifacts.clone());
@@ -383,7 +465,7 @@ async fn create_from_candidate(asked: Asked, args: Create) -> Out<Learned> {
     match commis_learn::apart(work, super::stopped(&asked)).await? {
         Ok(learned) => {
             told(&asked, &learned);
-            plain(learned)
+            plain(taught(&asked, learned))
         }
         Err(reject) => {
             let err = Error::new(

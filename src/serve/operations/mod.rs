@@ -15,6 +15,7 @@ mod tasks;
 mod templates;
 mod trail;
 mod vault;
+mod watches;
 
 use std::{
     pin::Pin,
@@ -33,7 +34,7 @@ pub use self::{
 };
 pub(crate) use self::{
     doing::{Meant, Sought, meant},
-    recipes::run_usual,
+    recipes::{counted, failure, run_usual, run_usual_as},
     trail::{LearnRequest as Learned, learned, trail},
 };
 use super::{
@@ -353,6 +354,7 @@ pub static TABLE: LazyLock<Vec<Row>> = LazyLock::new(|| {
     sessions::rows(&mut out);
     templates::rows(&mut out);
     vault::rows(&mut out);
+    watches::rows(&mut out);
     meta::rows(&mut out);
     out
 });

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::{Asked, Kind, Length, Meta, Params, Row, Spec, Tool, Verb, plain, row, run_login};
 use crate::{
     answer::Trouble,
-    mcp::find::ranked,
+    mcp::find::offered,
     pantry::Known,
     principal::{Area, Need, Right},
     world::{no_state, told},
@@ -249,7 +249,13 @@ fn ten() -> u32 {
 #[derive(Serialize, JsonSchema)]
 struct Found {
     recipes: Vec<Line>,
+    /// What to do next, where nothing fits.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next: Option<&'static str>,
 }
+
+/// Where no recipe answers what was asked.
+const NOTHING_FITS: &str = "No recipe fits. If the task will come again, learn it with recipe_learn; else answer it in another way.";
 
 async fn find(asked: Asked, args: Find) -> Out<Found> {
     let limit = super::within("limit", args.limit, 50)?;
@@ -257,12 +263,12 @@ async fn find(asked: Asked, args: Find) -> Out<Found> {
     let seen: Vec<&Arc<Known>> =
         all.iter().filter(|it| asked.who.sees(it.recipe.name.as_str())).collect();
     let health = health(&asked);
-    let recipes = ranked(&args.words, &seen)
+    let recipes: Vec<Line> = offered(&args.words, &seen)
         .into_iter()
         .take(limit as usize)
         .map(|it| Line::of(it, of(&health, it)))
         .collect();
-    plain(Found { recipes })
+    plain(Found { next: recipes.is_empty().then_some(NOTHING_FITS), recipes })
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -283,6 +289,7 @@ async fn list(asked: Asked, args: List) -> Out<Found> {
             && (args.category.is_none() || it.recipe.category == args.category)
     };
     plain(Found {
+        next: None,
         recipes: all.iter().filter(wanted).map(|it| Line::of(it, of(&health, it))).collect(),
     })
 }
@@ -342,7 +349,7 @@ async fn get(asked: Asked, args: Named) -> Out<Described> {
 }
 
 /// The recipe, if who asks may know of it. Fails as a recipe does that is not there.
-fn seen(asked: &Asked, name: &str) -> commis_base::error::Result<Arc<Known>> {
+pub(super) fn seen(asked: &Asked, name: &str) -> commis_base::error::Result<Arc<Known>> {
     let name = RecipeName::new(name)?;
     if !asked.who.sees(name.as_str()) {
         return Err(Error::new(Code::RecipeNotFound, format!("there is no recipe `{name}`")));
@@ -443,8 +450,23 @@ pub async fn run_usual(
     known: &Arc<Known>,
     params: BTreeMap<String, String>,
 ) -> Out<Value> {
+    run_usual_as(asked, known, params, None).await
+}
+
+/// The same with that login.
+pub async fn run_usual_as(
+    asked: &Asked,
+    known: &Arc<Known>,
+    params: BTreeMap<String, String>,
+    login: Option<Login>,
+) -> Out<Value> {
     let extent = Extent::usual(&known.recipe, USUAL_PAGES);
-    run_as(asked, known, params, false, extent, None).await
+    run_as(asked, known, params, false, extent, login).await
+}
+
+/// Counts a run that was made without [`run_as`].
+pub fn counted(asked: &Asked, known: &Arc<Known>, ran: &RecipeRunResult) {
+    noted(asked, known, Ok(ran));
 }
 
 /// Runs a recipe, counts the run, and returns its data. Fails with what the run ended in.
@@ -559,13 +581,20 @@ fn meta(ran: &RecipeRunResult) -> Meta {
     }
 }
 
-fn failure(ran: RecipeRunResult) -> Trouble {
+/// What a run failed with.
+pub fn failure(ran: RecipeRunResult) -> Trouble {
+    let by_site = ran.status_code.is_some();
     let code = ran.error_code.and_then(Code::from_wire).unwrap_or(Code::Internal);
     let mut err = Error::new(code, ran.error.unwrap_or_default());
     if let Some(hint) = ran.hint {
         err = err.hint(hint);
     }
-    Trouble { retryable: ran.retryable, retry_after_sec: ran.retry_after_sec, ..Trouble::of(&err) }
+    Trouble {
+        retryable: ran.retryable,
+        retry_after_sec: ran.retry_after_sec,
+        by_site,
+        ..Trouble::of(&err)
+    }
 }
 
 #[derive(Deserialize, JsonSchema)]

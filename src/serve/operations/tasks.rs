@@ -155,6 +155,7 @@ pub fn failed(task: &TaskView) -> Box<Trouble> {
         stage: task.stage.clone(),
         reason_codes: Vec::new(),
         task_id: Some(task.task_id.clone()),
+        by_site: false,
     })
 }
 
