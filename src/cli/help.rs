@@ -20,7 +20,7 @@ pub const SHORT: &[&str] = &["learn", "run", "list", "check", "export"];
 const GROUPS: &[(&str, &[&str])] = &[
     (
         "Learn and run",
-        &["tour", "learn", "run", "list", "check", "export", "recipe", "import", "har", "redact"],
+        &["tour", "learn", "run", "list", "check", "watch", "export", "recipe", "import", "har", "redact"],
     ),
     ("Serve", &["mcp", "serve", "daemon", "dashboard", "token", "remote"]),
     ("Browse", &["browse", "do", "research", "approve", "reject"]),
@@ -36,6 +36,7 @@ const BRIEF: &[(&str, &str)] = &[
     ("run", "Run a recipe: data as JSON, NDJSON or CSV"),
     ("list", "List recipes"),
     ("check", "Say which recipes still work, for cron and CI"),
+    ("watch", "Run recipes on a schedule and say what changed"),
     ("export", "Write recipes as OpenAPI, curl, Python, TypeScript, …"),
     ("recipe", "All of it: prove, heal, explain, map, batches, …"),
     ("import", "Make drafts from an OpenAPI document or a Hurl file"),

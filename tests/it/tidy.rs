@@ -36,6 +36,40 @@ fn files_say_what_they_are_for_and_stay_readable() {
     }
 }
 
+/// Participles, pronouns and adverbs that do not say what a type holds. The list only grows.
+const NO_TYPE_NAMES: &[&str] = &[
+    "About", "Again", "Answered", "Around", "Asked", "At", "Began", "Begun", "By", "Called", "Came", "Counted",
+    "Described", "Did", "Doing", "Done", "Drawn", "Ended", "Enlisted", "Found", "Given", "Going", "Got", "Handed",
+    "Heard", "Held", "How", "Inspected", "Kept", "Known", "Learned", "Left", "Lookers", "Made", "Meant", "Noted",
+    "Nothing", "Of", "One", "Only", "Other", "Own", "Pantry", "Parking", "Purse", "Put", "Ran", "Read", "Said",
+    "Seen", "Sent", "Shown", "Sought", "Spent", "Spoken", "Standing", "Stands", "Station", "Stopped", "Taken", "Thrown",
+    "To", "Told", "Tried", "Two", "Typed", "Until", "Wanted", "What", "Which", "Whole", "Why", "Within", "Written",
+];
+
+#[test]
+fn names_of_types_say_what_they_hold() {
+    let mut count = 0;
+    for (path, text) in sources() {
+        for line in text.lines() {
+            let line = line.trim_start();
+            let line = line.strip_prefix("pub").map_or(line, |it| {
+                it.strip_prefix('(').and_then(|it| it.split_once(')')).map_or(it, |it| it.1).trim_start()
+            });
+            let mut words = line.split(|it: char| !it.is_alphanumeric() && it != '_');
+            let is_type =
+                words.next().is_some_and(|it| ["struct", "enum", "trait", "type", "union"].contains(&it));
+            let Some(name) = words.next().filter(|_| is_type) else { continue };
+            count += 1;
+            assert!(
+                !NO_TYPE_NAMES.contains(&name),
+                "{}: `{name}` does not say what it holds; a type is a noun",
+                path.display()
+            );
+        }
+    }
+    assert!(count > 1_000, "{count} types were found");
+}
+
 #[test]
 fn codes_are_only_ever_added() {
     let text = std::fs::read_to_string(root().join("src/base/error.rs")).unwrap();
