@@ -3,7 +3,7 @@
 use comfy_table::Table;
 
 use super::{
-    table::ruled,
+    table::ruled_wide,
     wire::{self, clean},
 };
 use commis_artifacts::{
@@ -99,7 +99,8 @@ pub fn print(folder: &TaskFolder, id: &TaskId) -> Result<()> {
 }
 
 fn table(set: &CandidateSet, recording: &SessionRecording) -> Result<Table> {
-    let mut table = ruled(["N", "score", "sure", "request", "type", "items", "for", "against"]);
+    let mut table =
+        ruled_wide(["N", "score", "sure", "request", "type", "items", "for", "against"]);
     for it in &set.candidates {
         let exchange = recording.exchange(it.exchange)?;
         let operation = it.operation.as_ref().map(|it| format!(" #{it}")).unwrap_or_default();

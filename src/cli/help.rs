@@ -113,7 +113,7 @@ pub fn shortened(root: Command) -> Command {
             "{{before-help}}{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{{all-args}}{{after-help}}\n\n{last}\n"
         ))
     }
-    let head = root.get_styles().get_header().clone();
+    let head = *root.get_styles().get_header();
     let last = format!("{head}Of every command:{head:#}\n{GLOBAL}");
     let root = root.propagate_version(false).mut_args(|it| {
         let is_global = it.is_global_set();

@@ -327,7 +327,7 @@ pub fn main_with(built: Built) -> ExitCode {
     // Whatever umask it was started under: files and folders are private from the moment they are made, and usable.
     rustix::process::umask(rustix::fs::Mode::RWXG | rustix::fs::Mode::RWXO);
     // A shell asks what may come next; ends the process where it does.
-    clap_complete::CompleteEnv::with_factory(|| command()).complete();
+    clap_complete::CompleteEnv::with_factory(command).complete();
     let mut cli = asked();
     cli.global.built = built;
     cli.global.color.choose();

@@ -46,7 +46,8 @@ impl Table {
         let unread = |err: io::Error| Error::new(Code::Usage, "cannot read the inputs").source(err);
         let begun = from.fill_buf().map_err(unread)?;
         let head = begun.split(|it| *it == b'\n').next().unwrap_or_default();
-        let count = |mark: u8| head.iter().filter(|it| **it == mark).count();
+        let text = String::from_utf8_lossy(head);
+        let count = |mark: u8| text.matches(char::from(mark)).count();
         let behind = u64::from(head.ends_with(b"\r"));
         // The first of those that stand there most often.
         let mark = [b'\t', b';', b','].into_iter().max_by_key(|it| count(*it)).unwrap_or(b',');

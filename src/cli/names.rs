@@ -44,7 +44,7 @@ pub fn parameters() -> ArgValueCompleter {
 pub fn logins() -> ArgValueCompleter {
     ArgValueCompleter::new(|begun: &OsStr| {
         let cards = home().and_then(|it| Vault::new(&it).list().ok()).unwrap_or_default();
-        let all = cards.into_iter().map(|it| (it.name.to_string(), it.site));
+        let all = cards.into_iter().map(|it| (it.name.as_str().to_owned(), it.site));
         all.filter(|it| is_begun(&it.0, begun))
             .map(|it| CompletionCandidate::new(it.0).help(Some(commis_report::plain(&it.1).into())))
             .collect()

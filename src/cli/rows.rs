@@ -39,7 +39,9 @@ pub fn text(data: &Value, format: Format) -> Result<String> {
             let text = serde_json::to_string_pretty(data);
             text.map_err(|err| Error::new(Code::Internal, "data as JSON").source(err))? + "\n"
         }
-        Format::Ndjson => items(data).iter().map(|it| format!("{it}\n")).collect(),
+        Format::Ndjson => {
+            items(data).iter().fold(String::new(), |out, it| out + &it.to_string() + "\n")
+        }
         Format::Csv => csv(items(data), csv::Terminator::Any(b'\n'))?,
         Format::Excel => format!("\u{feff}{}", csv(items(data), csv::Terminator::CRLF)?),
     })

@@ -4,8 +4,9 @@ use std::io::IsTerminal as _;
 
 use comfy_table::{Cell, ContentArrangement, Table, presets::UTF8_BORDERS_ONLY};
 
-/// Columns where the output is no terminal.
+/// Columns where the output is no terminal: what mails and logs of CI show.
 const PIPED: u16 = 100;
+const PIPED_WIDE: u16 = 160;
 
 /// An empty table with these headings.
 pub fn ruled<T: Into<Cell>>(headings: impl IntoIterator<Item = T>) -> Table {
@@ -18,6 +19,15 @@ pub fn ruled<T: Into<Cell>>(headings: impl IntoIterator<Item = T>) -> Table {
         table.set_width(PIPED);
     }
     table.set_header(headings.into_iter().map(Into::into).collect::<Vec<Cell>>());
+    table
+}
+
+/// The same for rows that hold addresses, which are of use whole.
+pub fn ruled_wide<T: Into<Cell>>(headings: impl IntoIterator<Item = T>) -> Table {
+    let mut table = ruled(headings);
+    if !std::io::stdout().is_terminal() {
+        table.set_width(PIPED_WIDE);
+    }
     table
 }
 

@@ -49,7 +49,7 @@ pub async fn run(_: Args, global: &Global) -> Result<u8> {
     wire::say(
         "A shop that is built in (https://shop.test) stands for a site of yours. Nothing leaves this machine.",
     );
-    tour.tell("1. Learn its search. What a person would do, in steps:");
+    tell("1. Learn its search. What a person would do, in steps:");
     for it in STEPS.lines() {
         wire::say(&format!("   {it}"));
     }
@@ -73,17 +73,19 @@ pub async fn run(_: Args, global: &Global) -> Result<u8> {
         "--force",
     ];
     tour.does(0, &learn).await?;
-    tour.tell("2. Run it: the same answer for any value, in milliseconds, without a browser.");
+    tell("2. Run it: the same answer for any value, in milliseconds, without a browser.");
     let run = ["run", NAME, "-p", "query=umbrella", "--fields", "title,price", "--limit", "2"];
     tour.does(0, &run).await?;
-    tour.tell("3. The shop moves its search to another address, as sites do. A check notices:");
+    tell("3. The shop moves its search to another address, as sites do. A check notices:");
     testbed.turn(SITE);
     tour.does(1, &["check", NAME]).await?;
-    tour.tell("4. Heal: the steps are done again, and what is learned replaces the recipe if it means the same.");
+    tell(
+        "4. Heal: the steps are done again, and what is learned replaces the recipe if it means the same.",
+    );
     tour.does(0, &["recipe", "heal", NAME]).await?;
     tour.does(0, &run).await?;
     let prefix = &tour.prefix;
-    tour.tell("That is all. Paste what you like:");
+    tell("That is all. Paste what you like:");
     for it in [
         format!("{prefix} run {NAME} -p query=kettle --out kettles.csv"),
         format!("{prefix} recipe explain {NAME}"),
@@ -96,6 +98,11 @@ pub async fn run(_: Args, global: &Global) -> Result<u8> {
     Ok(0)
 }
 
+fn tell(text: &str) {
+    let bold = anstyle::Style::new().bold();
+    wire::say(&format!("\n{bold}{text}{bold:#}"));
+}
+
 struct Tour {
     global: Global,
     /// As a reader types it.
@@ -103,11 +110,6 @@ struct Tour {
 }
 
 impl Tour {
-    fn tell(&self, text: &str) {
-        let bold = anstyle::Style::new().bold();
-        wire::say(&format!("\n{bold}{text}{bold:#}"));
-    }
-
     /// Shows a command and does it. Fails as it does, and with `STEP_FAILED` where it ends in another way than the tour goes on from.
     async fn does(&self, expected: u8, words: &[&str]) -> Result<()> {
         let shown: Vec<_> = words.iter().filter_map(|it| shlex::try_quote(it).ok()).collect();
