@@ -37,8 +37,11 @@ pub fn read(script: &str) -> Option<Value> {
 
 /// A script that assigns these values.
 pub fn write(value: &Value) -> String {
-    let all = value.as_object().into_iter().flatten();
-    all.map(|(name, it)| format!("{name} = {it};\n")).collect()
+    let mut out = String::new();
+    for (name, it) in value.as_object().into_iter().flatten() {
+        out.extend([name, " = ", &it.to_string(), ";\n"]);
+    }
+    out
 }
 
 /// The quoted text at the beginning, as the table that it is or as it stands, and its length in the script.

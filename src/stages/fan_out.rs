@@ -106,7 +106,7 @@ pub fn fan_out<'a>(exchange: &Exchange, recording: &'a SessionRecording) -> Opti
                     continue;
                 };
                 let found = FanOut {
-                    extract: sliced(keys, count)?,
+                    extract: Some(sliced(keys, count)?).filter(|it| it != "@"),
                     calls: calls(&items, path.as_deref(), &series),
                     items: items.iter().map(|it| (*it).clone()).collect(),
                     field: path,
@@ -127,12 +127,19 @@ fn calls<'a>(items: &[&Value], path: Option<&str>, series: &Series<'a>) -> Vec<&
     items.iter().filter_map(value).filter_map(|it| series.calls.get(&it).copied()).collect()
 }
 
-/// Of how many first items calls were made, where that is not all of them; `None` where calls were made for others, or for none.
+/// For which items of a list calls were made.
+#[derive(Clone, Copy)]
+enum Asked {
+    All,
+    First(usize),
+}
+
+/// `None` where calls were made for others, or for none.
 fn asked_for(
     values: &[String],
     series: &Series<'_>,
     (is_cut, length): (bool, Option<usize>),
-) -> Option<Option<usize>> {
+) -> Option<Asked> {
     let distinct: BTreeSet<&String> = values.iter().collect();
     if distinct.len() < MIN_CALLS {
         return None;
@@ -147,16 +154,17 @@ fn asked_for(
     let all = series.calls.len();
     let is_cut = is_cut && asked == values.len();
     let is_part = asked < values.len() || is_cut && length.is_some_and(|it| it > all);
-    (is_cut || known == all).then_some(is_part.then_some(if is_cut { all } else { asked }))
+    let count = if is_cut { all } else { asked };
+    (is_cut || known == all).then_some(if is_part { Asked::First(count) } else { Asked::All })
 }
 
 /// The list as JMESPath, or so many of its first items.
-fn sliced(keys: &[Key], count: Option<usize>) -> Option<Option<String>> {
+fn sliced(keys: &[Key], asked: Asked) -> Option<String> {
     let all = expression(keys)?;
-    Some(match count {
-        None => Some(all).filter(|it| it != "@"),
-        Some(count) if all == "@" => Some(format!("[:{count}]")),
-        Some(count) => Some(format!("{all}[:{count}]")),
+    Some(match asked {
+        Asked::All => all,
+        Asked::First(count) if all == "@" => format!("[:{count}]"),
+        Asked::First(count) => format!("{all}[:{count}]"),
     })
 }
 
@@ -173,7 +181,9 @@ fn says_more(document: &Value, found: &FanOut<'_>, recording: &SessionRecording)
         .collect();
     let is_new = |it: &&&Exchange| {
         let mut own = BTreeSet::new();
-        answer(it).into_iter().for_each(|it| texts(it, &mut own));
+        if let Some(it) = answer(it) {
+            texts(it, &mut own);
+        }
         own.iter().any(|it| {
             it.chars().count() >= MIN_TEXT
                 && !known.contains(it)

@@ -124,7 +124,7 @@ fn path(slots: &mut Slots<'_>, base: &Url) -> Option<String> {
         } else if let Some((before, name, after)) =
             decoded.as_ref().ok().and_then(|it| slots.built_part("path", it))
         {
-            out.push_str(&format!("{}{{{name}}}{}", escape(before), escape(after)));
+            out.extend([&*escape(before), "{", &name, "}", &*escape(after)]);
         } else if segment.contains("REDACTED") {
             let decoded = decoded.ok()?;
             let filled = slots.fill("path", "path", &decoded);

@@ -130,8 +130,11 @@ pub fn built(recording: &SessionRecording, weave: &mut Weave<'_>, slots: &[Slot]
                 continue;
             }
             let is_taken = |name: &str| slots.iter().chain(&out.slots).any(|it| it.name == name);
-            let free = (1..).map(|n| format!("slot_script_{n}")).find(|it| !is_taken(it));
-            let name = free.unwrap_or_default();
+            let mut n = 1;
+            while is_taken(&format!("slot_script_{n}")) {
+                n += 1;
+            }
+            let name = format!("slot_script_{n}");
             rename(&mut request, &it.name, &name);
             it.name = name;
             out.slots.push(it);

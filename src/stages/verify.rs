@@ -378,7 +378,7 @@ impl Run<'_, '_> {
                 found = Some(PageInfo { page_size: Some(items), ..PageInfo::default() });
             }
             let unproven =
-                if !self.is_one_call() { None } else { self.paginate(found.as_ref()).await? };
+                if self.is_one_call() { self.paginate(found.as_ref()).await? } else { None };
             if self.draft.list.asked_for_all && self.report.pages.is_none() {
                 let why = unproven.map_or(String::new(), |it| format!("; {it}"));
                 return Err(final_(&format!(
