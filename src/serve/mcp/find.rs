@@ -199,7 +199,7 @@ pub fn offered<'a>(sentence: &str, all: &[&'a Arc<Known>]) -> Vec<&'a Arc<Known>
 
 /// Words, and each two that follow one another as one: `Open Library` and `openlibrary`.
 fn with_pairs(all: &[String]) -> Vec<String> {
-    let pairs = all.windows(2).map(|it| it.concat());
+    let pairs = all.windows(2).map(<[String]>::concat);
     all.iter().cloned().chain(pairs).collect()
 }
 

@@ -1,3 +1,5 @@
+//! Sentences and the recipe that answers each.
+
 use commis_recipe::registry::Registry;
 
 use super::*;

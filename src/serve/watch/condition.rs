@@ -49,8 +49,9 @@ impl Condition {
 
     pub fn holds(&self, kind: Kind, at: &str) -> bool {
         match (self, kind) {
-            (Self::Added, Kind::Added) | (Self::Removed, Kind::Removed) => true,
-            (Self::Change(None), Kind::Changed) => true,
+            (Self::Added, Kind::Added)
+            | (Self::Removed, Kind::Removed)
+            | (Self::Change(None), Kind::Changed) => true,
             (Self::Change(Some(it)), Kind::Changed) => at
                 .strip_prefix(&it.path)
                 .is_some_and(|rest| rest.is_empty() || rest.starts_with('.')),

@@ -110,7 +110,8 @@ fn part(value: &Value) -> Option<String> {
 
 fn key_of(all: &Fields, paths: &[String]) -> Option<String> {
     if paths.is_empty() {
-        return Some(all.iter().map(|(path, it)| format!("{path}={it}\n")).collect());
+        let lines: Vec<String> = all.iter().map(|(path, it)| format!("{path}={it}")).collect();
+        return Some(lines.join("\n"));
     }
     let parts: Option<Vec<String>> = paths
         .iter()

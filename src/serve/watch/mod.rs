@@ -239,7 +239,9 @@ pub async fn execute(daemon: &Arc<Daemon>, name: &str) -> Result<Option<i64>> {
     }
     let work = {
         let (daemon, watch) = (Arc::clone(daemon), watch.clone());
-        tokio::spawn(async move { polled(OPERATION, run(&daemon, &watch, began_ms)).await })
+        tokio::spawn(
+            async move { polled(OPERATION, Box::pin(run(&daemon, &watch, began_ms))).await },
+        )
     };
     let ended = match work.await {
         Ok(Ok(it)) => it,

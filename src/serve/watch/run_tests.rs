@@ -1,3 +1,5 @@
+//! How an answer of a watch is judged, and what is told of it.
+
 use serde_json::json;
 
 use super::{super::store::Request, *};

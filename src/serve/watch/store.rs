@@ -117,6 +117,7 @@ pub struct Request {
 }
 
 /// A watch as it stands.
+#[expect(clippy::struct_field_names, reason = "its name is called so on the wire")]
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Watch {
     pub watch: String,

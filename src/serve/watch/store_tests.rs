@@ -1,3 +1,5 @@
+//! What is kept of watches: runs that are made once, history that is whole and bounded.
+
 use serde_json::json;
 
 use super::*;
