@@ -80,7 +80,6 @@ const MEANT: &[(&str, &[&str])] = &[
     ("test", &["check", "recipe verify"]),
     ("open", &["browse goto"]),
     ("click", &["browse click"]),
-    ("watch", &["check"]),
 ];
 
 /// The groups in place of one long list.
