@@ -4,7 +4,9 @@
 
 use std::{collections::BTreeMap, hint::black_box};
 
-use commis_measure::parts::{Egress, Raw, Reading, Recorded, Shelf, shape};
+use commis_measure::parts::{
+    CompiledExtractor, Egress, RawSession, RedactedSession, TaskStore, shape,
+};
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
 use serde_json::{Value, json};
 
@@ -70,12 +72,12 @@ fn entry(n: usize, exchanges: usize, listing: &str) -> Value {
     })
 }
 
-fn raw(har: &[u8]) -> Raw {
+fn raw(har: &[u8]) -> RawSession {
     let typed = BTreeMap::from([("query".to_owned(), "lantern".to_owned())]);
-    Raw::read(har, "Search for lantern", typed).expect("the HAR is one")
+    RawSession::read(har, "Search for lantern", typed).expect("the HAR is one")
 }
 
-fn recorded(exchanges: usize, body: usize) -> Recorded {
+fn recorded(exchanges: usize, body: usize) -> RedactedSession {
     let out = raw(&har(exchanges, body)).redact();
     assert_eq!(out.exchanges(), exchanges);
     out
@@ -100,7 +102,7 @@ fn redact(c: &mut Criterion) {
     let mut group = c.benchmark_group("redact");
     group.sample_size(20).throughput(Throughput::Bytes(MB as u64));
     group.bench_function("1_mb", |b| {
-        b.iter_batched(|| raw(&har), Raw::redact, BatchSize::PerIteration);
+        b.iter_batched(|| raw(&har), RawSession::redact, BatchSize::PerIteration);
     });
     group.finish();
 }
@@ -129,7 +131,7 @@ fn extract(c: &mut Criterion) {
             "version: 1\nname: bench\ntask: List\nstatus: draft\nsource_url: https://shop.test/\n\
              request: {{ method: GET, url: 'https://shop.test/', allowed_domains: [shop.test] }}\nresponse: {response}\n"
         );
-        Reading::compile(&text).expect("a recipe")
+        CompiledExtractor::compile(&text).expect("a recipe")
     };
     let fields =
         recipe("{ type: json, extract: 'items[].{id: id, title: title, price: price.amount}' }");
@@ -157,7 +159,7 @@ fn extract(c: &mut Criterion) {
 
 fn artifact(c: &mut Criterion) {
     let folder = tempfile::tempdir().expect("a folder");
-    let shelf = Shelf::new(folder.path().to_owned()).expect("a store");
+    let shelf = TaskStore::new(folder.path().to_owned()).expect("a store");
     let recorded = recorded(50, 16 * 1024);
     assert!(shelf.write(&recorded));
     let mut group = c.benchmark_group("artifact_write");

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::Act;
+use super::Action;
 use commis_model::{Call, Tool};
 
 pub const COMPLETE: &str = "complete_task";
@@ -68,7 +68,7 @@ pub fn merged(own: Vec<Tool>) -> Vec<Tool> {
 }
 
 /// The action of a call. `Err` says to the model what is wrong with it.
-pub fn act(call: &Call, tools: &[Tool]) -> Result<Act, String> {
+pub fn act(call: &Call, tools: &[Tool]) -> Result<Action, String> {
     let Some(tool) = tools.iter().find(|it| it.name == call.name) else {
         let names: Vec<&str> = tools.iter().map(|it| it.name.as_str()).collect();
         return Err(format!("there is no such tool; there are {}", names.join(", ")));
@@ -89,7 +89,7 @@ pub fn act(call: &Call, tools: &[Tool]) -> Result<Act, String> {
             return Err(format!("`{name}` is missing"));
         }
     }
-    Ok(Act { name: call.name.clone(), arguments })
+    Ok(Action { name: call.name.clone(), arguments })
 }
 
 #[cfg(test)]

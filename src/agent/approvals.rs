@@ -10,7 +10,10 @@ use std::{
     time::Duration,
 };
 
-use super::pending::{By, Draft, Element, Event, Page, Pending, State, VERSION, step};
+use super::pending::{
+    ApprovalDraft, ApprovalEvent, ApprovalRequest, ApprovalState, Decider, Element, PageInfo,
+    VERSION, step,
+};
 use commis_base::{
     error::{Code, Error, Result},
     files::{self, Dir, Lock},
@@ -45,16 +48,16 @@ struct Holder {
 
 /// How it looks just before a request is let go.
 #[derive(Clone, Debug)]
-pub struct Again {
+pub struct ReleaseSnapshot {
     /// Of the request that is held now.
     pub digest: String,
-    pub page: Page,
+    pub page: PageInfo,
     pub element: Option<Element>,
 }
 
 /// What became of a request that was let go.
 #[derive(Clone, Debug)]
-pub enum Outcome {
+pub enum SendOutcome {
     Answered(u16),
     /// It is certain that it did not leave.
     Failed(String),
@@ -73,8 +76,8 @@ impl Approvals {
     }
 
     /// Lets a request wait, whose page this process has. Fails with `QUEUE_FULL` where as many wait as may, and `ARTIFACT_IO`.
-    pub fn add(&self, draft: Draft, now_ms: i64) -> Result<Pending> {
-        let dir = files::made(&self.folder)?;
+    pub fn add(&self, draft: ApprovalDraft, now_ms: i64) -> Result<ApprovalRequest> {
+        let dir = files::open_or_create(&self.folder)?;
         let _lock = lock(&dir)?;
         let waiting = self.all(&dir, now_ms)?;
         let waiting =
@@ -86,19 +89,19 @@ impl Approvals {
             )
             .hint("`commis approve` shows them; approve or reject some"));
         }
-        let id: String = ids::word()?.chars().take(16).collect();
+        let id: String = ids::random_token()?.chars().take(16).collect();
         let it = draft.into_pending(id, self.hold(&dir)?, now_ms);
         self.write(&dir, &it)?;
         Ok(it)
     }
 
     /// One, as it stands now. `whose`: of whom; `None` is who owns the machine. Fails with `APPROVAL_NOT_FOUND`.
-    pub fn get(&self, id: &str, whose: Option<&str>, now_ms: i64) -> Result<Pending> {
+    pub fn get(&self, id: &str, whose: Option<&str>, now_ms: i64) -> Result<ApprovalRequest> {
         self.under_lock(id, |dir| self.find(dir, id, whose, now_ms))
     }
 
     /// All that are theirs to see, the oldest first.
-    pub fn list(&self, whose: Option<&str>, now_ms: i64) -> Result<Vec<Pending>> {
+    pub fn list(&self, whose: Option<&str>, now_ms: i64) -> Result<Vec<ApprovalRequest>> {
         let Some(dir) = Dir::open(&self.folder, false)? else { return Ok(Vec::new()) };
         let _lock = lock(&dir)?;
         let mut out = self.all(&dir, now_ms)?;
@@ -108,52 +111,63 @@ impl Approvals {
 
     /// A person approves what they were shown, by its digest. Of several at once one succeeds. Fails with `APPROVAL_NOT_FOUND`,
     /// `APPROVAL_STALE` (another digest, or what was shown is gone), `APPROVAL_EXPIRED`, `APPROVAL_SETTLED` and `ARTIFACT_IO`.
-    pub fn approve(&self, id: &str, digest: &str, whose: Option<&str>, by: By) -> Result<Pending> {
+    pub fn approve(
+        &self,
+        id: &str,
+        digest: &str,
+        whose: Option<&str>,
+        by: Decider,
+    ) -> Result<ApprovalRequest> {
         let now_ms = by.at_ms;
         self.under_lock(id, |dir| {
             let it = self.find(dir, id, whose, now_ms)?;
-            if it.state == State::Waiting && digest != it.request.digest {
+            if it.state == ApprovalState::Waiting && digest != it.request.digest {
                 return Err(Error::new(
                     Code::ApprovalStale,
                     "the request that waits is not the one that was shown",
                 )
                 .hint("look at it again: a digest is approved, not a number"));
             }
-            self.step(dir, it, Event::Approve(by))
+            self.step(dir, it, ApprovalEvent::Approve(by))
         })
     }
 
     /// Fails as [`Self::approve`] does, but for the digest.
-    pub fn reject(&self, id: &str, whose: Option<&str>, by: By) -> Result<Pending> {
+    pub fn reject(&self, id: &str, whose: Option<&str>, by: Decider) -> Result<ApprovalRequest> {
         let now_ms = by.at_ms;
         self.under_lock(id, |dir| {
             let it = self.find(dir, id, whose, now_ms)?;
-            self.step(dir, it, Event::Reject(by))
+            self.step(dir, it, ApprovalEvent::Reject(by))
         })
     }
 
     /// Whoever has the page looks again; when this returns, the request may go, this once. Fails with `APPROVAL_STALE` where page,
     /// element or request are no longer what was approved, which is an end of it, with `FORBIDDEN` where nobody approved, and as
     /// [`Self::approve`] does.
-    pub fn releasing(&self, id: &str, again: Again, now_ms: i64) -> Result<Pending> {
+    pub fn releasing(
+        &self,
+        id: &str,
+        again: ReleaseSnapshot,
+        now_ms: i64,
+    ) -> Result<ApprovalRequest> {
         self.under_lock(id, |dir| {
             let it = self.own(dir, id, now_ms)?;
             if let Some(why) = changed(&it, again)
                 && it.state.is_open()
             {
-                let stale = self.step(dir, it, Event::Change(why))?;
-                return self.step(dir, stale, Event::Release);
+                let stale = self.step(dir, it, ApprovalEvent::Change(why))?;
+                return self.step(dir, stale, ApprovalEvent::Release);
             }
-            self.step(dir, it, Event::Release)
+            self.step(dir, it, ApprovalEvent::Release)
         })
     }
 
     /// What became of it. Fails with `APPROVAL_SETTLED` where that is known.
-    pub fn settled(&self, id: &str, end: Outcome, now_ms: i64) -> Result<Pending> {
+    pub fn settled(&self, id: &str, end: SendOutcome, now_ms: i64) -> Result<ApprovalRequest> {
         let event = match end {
-            Outcome::Answered(status) => Event::Answered(status),
-            Outcome::Failed(reason) => Event::Failed(reason),
-            Outcome::Unclear => Event::Unclear,
+            SendOutcome::Answered(status) => ApprovalEvent::Answered(status),
+            SendOutcome::Failed(reason) => ApprovalEvent::Failed(reason),
+            SendOutcome::Unclear => ApprovalEvent::Unclear,
         };
         self.under_lock(id, |dir| {
             let it = self.own(dir, id, now_ms)?;
@@ -162,15 +176,15 @@ impl Approvals {
     }
 
     /// The page that it was on is gone or another now.
-    pub fn stale(&self, id: &str, why: &str, now_ms: i64) -> Result<Pending> {
+    pub fn stale(&self, id: &str, why: &str, now_ms: i64) -> Result<ApprovalRequest> {
         self.under_lock(id, |dir| {
             let it = self.own(dir, id, now_ms)?;
-            self.step(dir, it, Event::Change(why.to_owned()))
+            self.step(dir, it, ApprovalEvent::Change(why.to_owned()))
         })
     }
 
     /// Tells the truth of everything whose holder is gone or whose time is over, and sweeps what a crash left. Returns what changed.
-    pub fn recover(&self, now_ms: i64) -> Result<Vec<Pending>> {
+    pub fn recover(&self, now_ms: i64) -> Result<Vec<ApprovalRequest>> {
         let Some(dir) = Dir::open(&self.folder, false)? else { return Ok(Vec::new()) };
         let _lock = lock(&dir)?;
         // Nobody writes but under this lock.
@@ -215,7 +229,13 @@ impl Approvals {
     }
 
     /// One that is theirs, as it stands.
-    fn find(&self, dir: &Dir, id: &str, whose: Option<&str>, now_ms: i64) -> Result<Pending> {
+    fn find(
+        &self,
+        dir: &Dir,
+        id: &str,
+        whose: Option<&str>,
+        now_ms: i64,
+    ) -> Result<ApprovalRequest> {
         let it = load(dir, id)?.ok_or_else(|| not_found(id))?;
         // Another's is as if it were not there.
         if whose.is_some_and(|whose| it.principal != whose) {
@@ -225,7 +245,7 @@ impl Approvals {
     }
 
     /// One whose page this process has.
-    fn own(&self, dir: &Dir, id: &str, now_ms: i64) -> Result<Pending> {
+    fn own(&self, dir: &Dir, id: &str, now_ms: i64) -> Result<ApprovalRequest> {
         let it = self.find(dir, id, None, now_ms)?;
         let holder = self.holder.lock().unwrap_or_else(PoisonError::into_inner);
         if holder.as_ref().is_none_or(|holder| holder.word != it.holder) {
@@ -234,7 +254,7 @@ impl Approvals {
         Ok(it)
     }
 
-    fn all(&self, dir: &Dir, now_ms: i64) -> Result<Vec<Pending>> {
+    fn all(&self, dir: &Dir, now_ms: i64) -> Result<Vec<ApprovalRequest>> {
         let mut out = Vec::new();
         for id in ids_in(dir)? {
             if let Some(it) = readable(&id, load(dir, &id)) {
@@ -246,22 +266,27 @@ impl Approvals {
     }
 
     /// What it has become while nobody looked, written down.
-    fn truth(&self, dir: &Dir, it: Pending, now_ms: i64) -> Result<Pending> {
+    fn truth(&self, dir: &Dir, it: ApprovalRequest, now_ms: i64) -> Result<ApprovalRequest> {
         if it.state.is_settled() {
             return Ok(it);
         }
         if !is_alive(dir, &it.holder)? {
-            return self.step(dir, it, Event::Gone);
+            return self.step(dir, it, ApprovalEvent::Gone);
         }
         if it.state.is_open() && it.is_over(now_ms) {
-            return self.step(dir, it, Event::Expire);
+            return self.step(dir, it, ApprovalEvent::Expire);
         }
         Ok(it)
     }
 
-    fn step(&self, dir: &Dir, it: Pending, event: Event) -> Result<Pending> {
+    fn step(
+        &self,
+        dir: &Dir,
+        it: ApprovalRequest,
+        event: ApprovalEvent,
+    ) -> Result<ApprovalRequest> {
         let state = step(it.state.clone(), event)?;
-        let it = Pending { state, ..it };
+        let it = ApprovalRequest { state, ..it };
         self.write(dir, &it)?;
         Ok(it)
     }
@@ -270,7 +295,7 @@ impl Approvals {
         not(test),
         expect(clippy::unused_self, reason = "tests have it fail at a write of their choice")
     )]
-    fn write(&self, dir: &Dir, it: &Pending) -> Result<()> {
+    fn write(&self, dir: &Dir, it: &ApprovalRequest) -> Result<()> {
         let bytes = serde_json::to_vec_pretty(it).map_err(|err| {
             Error::new(Code::Internal, "a request that waits, as JSON").source(err)
         })?;
@@ -295,7 +320,7 @@ impl Approvals {
         if let Some(it) = &*holder {
             return Ok(it.word.clone());
         }
-        let word = ids::word()?;
+        let word = ids::random_token()?;
         let folder = dir.make_folder(&format!("{HOLDER}{word}"))?;
         let lock = folder.try_lock()?.ok_or_else(|| {
             Error::new(Code::ArtifactIo, "a lock of this process is held by another")
@@ -316,9 +341,9 @@ fn is_alive(dir: &Dir, holder: &str) -> Result<bool> {
 }
 
 /// What is another than what was shown.
-fn changed(it: &Pending, again: Again) -> Option<String> {
-    let page = again.page.told();
-    let element = again.element.map(Element::told);
+fn changed(it: &ApprovalRequest, again: ReleaseSnapshot) -> Option<String> {
+    let page = again.page.sanitize();
+    let element = again.element.map(Element::sanitize);
     if again.digest != it.request.digest {
         return Some("the request is another".to_owned());
     }
@@ -364,7 +389,7 @@ fn not_found(id: &str) -> Error {
 }
 
 /// `None` where there is none of that name.
-fn load(dir: &Dir, id: &str) -> Result<Option<Pending>> {
+fn load(dir: &Dir, id: &str) -> Result<Option<ApprovalRequest>> {
     if !is_id(id) {
         return Ok(None);
     }
@@ -376,7 +401,7 @@ fn load(dir: &Dir, id: &str) -> Result<Option<Pending>> {
         )
         .hint("it is not sent; remove its file")
     };
-    let it: Pending =
+    let it: ApprovalRequest =
         serde_json::from_slice(&bytes).map_err(|err| damaged("no JSON of ours").source(err))?;
     if it.version != VERSION {
         return Err(damaged("of another version"));
@@ -388,7 +413,7 @@ fn load(dir: &Dir, id: &str) -> Result<Option<Pending>> {
 }
 
 /// Among many a damaged one is passed over; whoever asks for it is told.
-fn readable(id: &str, it: Result<Option<Pending>>) -> Option<Pending> {
+fn readable(id: &str, it: Result<Option<ApprovalRequest>>) -> Option<ApprovalRequest> {
     it.unwrap_or_else(|err| {
         tracing::warn!(id, %err, "cannot be read");
         None

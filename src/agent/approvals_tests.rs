@@ -11,9 +11,9 @@ use std::{
 
 use super::{
     super::{
-        Held,
+        PausedRequest,
         pending::{Channel, LASTS_MS},
-        render::{Rendered, Shown, render},
+        render::{RenderOutcome, RenderedRequest, render},
     },
     *,
 };
@@ -70,8 +70,8 @@ fn killed() -> Error {
 
 const NOW: i64 = 1_000_000;
 
-fn shown(body: &str) -> Shown {
-    let held = Held {
+fn shown(body: &str) -> RenderedRequest {
+    let held = PausedRequest {
         id: "1".to_owned(),
         method: "POST".to_owned(),
         url: "https://shop.test/orders".to_owned(),
@@ -82,13 +82,13 @@ fn shown(body: &str) -> Shown {
         cookies: Vec::new(),
     };
     match render(&held, None) {
-        Rendered::Whole(it) => it,
+        RenderOutcome::Whole(it) => it,
         other => panic!("{other:?}"),
     }
 }
 
-fn page() -> Page {
-    Page {
+fn page() -> PageInfo {
+    PageInfo {
         url: "https://shop.test/cart".to_owned(),
         title: "Your cart".to_owned(),
         digest: "d1".to_owned(),
@@ -99,8 +99,8 @@ fn element() -> Element {
     Element { role: "button".to_owned(), name: "Place order".to_owned() }
 }
 
-fn draft() -> Draft {
-    Draft {
+fn draft() -> ApprovalDraft {
+    ApprovalDraft {
         principal: "ann".to_owned(),
         run: "run-1".to_owned(),
         request: shown("item=17&qty=1"),
@@ -115,12 +115,12 @@ fn draft() -> Draft {
     }
 }
 
-fn by(at_ms: i64) -> By {
-    By { who: "ann".to_owned(), channel: Channel::Terminal, at_ms }
+fn by(at_ms: i64) -> Decider {
+    Decider { who: "ann".to_owned(), channel: Channel::Terminal, at_ms }
 }
 
-fn again(it: &Pending) -> Again {
-    Again { digest: it.request.digest.clone(), page: page(), element: Some(element()) }
+fn again(it: &ApprovalRequest) -> ReleaseSnapshot {
+    ReleaseSnapshot { digest: it.request.digest.clone(), page: page(), element: Some(element()) }
 }
 
 fn code<T: std::fmt::Debug>(end: Result<T>) -> &'static str {
@@ -163,26 +163,26 @@ fn a_request_waits_is_approved_goes_and_is_settled() {
     // Not before somebody approved.
     assert_eq!(code(agent.releasing(&it.id, again(&it), NOW)), "FORBIDDEN");
     let approved = person.approve(&it.id, &it.request.digest, Some("ann"), by(NOW + 1)).unwrap();
-    assert_eq!(approved.state, State::Approved { by: by(NOW + 1) });
+    assert_eq!(approved.state, ApprovalState::Approved { by: by(NOW + 1) });
     // Only whoever has the page lets it go.
     assert_eq!(code(person.releasing(&it.id, again(&it), NOW + 2)), "APPROVAL_NOT_FOUND");
-    assert_eq!(code(agent.settled(&it.id, Outcome::Answered(200), NOW + 2)), "INTERNAL");
+    assert_eq!(code(agent.settled(&it.id, SendOutcome::Answered(200), NOW + 2)), "INTERNAL");
     agent.releasing(&it.id, again(&it), NOW + 2).unwrap();
     assert_eq!(code(agent.releasing(&it.id, again(&it), NOW + 2)), "APPROVAL_SETTLED");
-    let sent = agent.settled(&it.id, Outcome::Answered(303), NOW + 3).unwrap();
-    assert_eq!(sent.state, State::Sent { by: by(NOW + 1), status: 303 });
+    let sent = agent.settled(&it.id, SendOutcome::Answered(303), NOW + 3).unwrap();
+    assert_eq!(sent.state, ApprovalState::Sent { by: by(NOW + 1), status: 303 });
     assert_eq!(person.get(&it.id, None, NOW + LASTS_MS * 2).unwrap(), sent);
     for end in [
         person.approve(&it.id, &it.request.digest, None, by(NOW + 4)),
         person.reject(&it.id, None, by(NOW + 4)),
         agent.releasing(&it.id, again(&it), NOW + 4),
-        agent.settled(&it.id, Outcome::Unclear, NOW + 4),
+        agent.settled(&it.id, SendOutcome::Unclear, NOW + 4),
         agent.stale(&it.id, "closed", NOW + 4),
     ] {
         assert_eq!(code(end), "APPROVAL_SETTLED");
     }
     // A secret that was sent is in no file.
-    let draft = Draft { request: shown("password=correct-horse-9"), ..draft() };
+    let draft = ApprovalDraft { request: shown("password=correct-horse-9"), ..draft() };
     let it = agent.add(draft, NOW).unwrap();
     let text = std::fs::read_to_string(folder.join(format!("{}.json", it.id))).unwrap();
     assert!(!text.contains("correct-horse") && text.contains("[REDACTED]"), "{text}");
@@ -206,7 +206,7 @@ fn what_is_not_theirs_is_not_there() {
     {
         assert_eq!(code(all.approve(id, digest, None, by(NOW))), "APPROVAL_NOT_FOUND", "{id}");
     }
-    assert_eq!(all.get(&it.id, Some("ann"), NOW).unwrap().state, State::Waiting);
+    assert_eq!(all.get(&it.id, Some("ann"), NOW).unwrap().state, ApprovalState::Waiting);
 }
 
 #[test]
@@ -217,7 +217,7 @@ fn only_what_was_shown_is_approved() {
     for digest in ["", "00", &it.request.digest[..40], &shown("item=17&qty=2").digest] {
         assert_eq!(code(all.approve(&it.id, digest, None, by(NOW))), "APPROVAL_STALE");
     }
-    assert_eq!(all.get(&it.id, None, NOW).unwrap().state, State::Waiting);
+    assert_eq!(all.get(&it.id, None, NOW).unwrap().state, ApprovalState::Waiting);
     all.approve(&it.id, &it.request.digest, None, by(NOW)).unwrap();
 }
 
@@ -225,18 +225,30 @@ fn only_what_was_shown_is_approved() {
 fn what_changed_since_is_not_sent() {
     let (_home, folder) = folder();
     let all = Approvals::new(folder);
-    let base =
-        || Again { digest: shown("item=17&qty=1").digest, page: page(), element: Some(element()) };
+    let base = || ReleaseSnapshot {
+        digest: shown("item=17&qty=1").digest,
+        page: page(),
+        element: Some(element()),
+    };
     for (changed, why) in [
-        (Again { digest: shown("item=17&qty=9").digest, ..base() }, "request"),
-        (Again { page: Page { digest: "d2".to_owned(), ..page() }, ..base() }, "page changed"),
+        (ReleaseSnapshot { digest: shown("item=17&qty=9").digest, ..base() }, "request"),
         (
-            Again { page: Page { url: "https://evil.test/".to_owned(), ..page() }, ..base() },
+            ReleaseSnapshot { page: PageInfo { digest: "d2".to_owned(), ..page() }, ..base() },
+            "page changed",
+        ),
+        (
+            ReleaseSnapshot {
+                page: PageInfo { url: "https://evil.test/".to_owned(), ..page() },
+                ..base()
+            },
             "address",
         ),
-        (Again { element: None, ..base() }, "element"),
+        (ReleaseSnapshot { element: None, ..base() }, "element"),
         (
-            Again { element: Some(Element { name: "Delete".to_owned(), ..element() }), ..base() },
+            ReleaseSnapshot {
+                element: Some(Element { name: "Delete".to_owned(), ..element() }),
+                ..base()
+            },
             "element",
         ),
     ] {
@@ -247,13 +259,13 @@ fn what_changed_since_is_not_sent() {
         // That was an end of it.
         assert_eq!(code(all.releasing(&it.id, base(), NOW)), "APPROVAL_STALE");
         let now = all.get(&it.id, None, NOW).unwrap().state;
-        assert!(matches!(now, State::Stale { approved: Some(_), .. }), "{now:?}");
+        assert!(matches!(now, ApprovalState::Stale { approved: Some(_), .. }), "{now:?}");
     }
     // A title may count the seconds.
     let it = all.add(draft(), NOW).unwrap();
     all.approve(&it.id, &it.request.digest, None, by(NOW)).unwrap();
-    let titled = Page { title: "(1) Your cart".to_owned(), ..page() };
-    all.releasing(&it.id, Again { page: titled, ..base() }, NOW).unwrap();
+    let titled = PageInfo { title: "(1) Your cart".to_owned(), ..page() };
+    all.releasing(&it.id, ReleaseSnapshot { page: titled, ..base() }, NOW).unwrap();
     let it = all.add(draft(), NOW).unwrap();
     all.stale(&it.id, "the page was left", NOW).unwrap();
     assert_eq!(code(all.approve(&it.id, &it.request.digest, None, by(NOW))), "APPROVAL_STALE");
@@ -289,9 +301,9 @@ fn time_runs_out() {
     all.releasing(&it.id, again(&it), NOW).unwrap();
     assert!(matches!(
         all.get(&it.id, None, NOW + 2 * LASTS_MS).unwrap().state,
-        State::Releasing { .. }
+        ApprovalState::Releasing { .. }
     ));
-    all.settled(&it.id, Outcome::Failed("no route".to_owned()), NOW + 2 * LASTS_MS).unwrap();
+    all.settled(&it.id, SendOutcome::Failed("no route".to_owned()), NOW + 2 * LASTS_MS).unwrap();
 }
 
 #[test]
@@ -301,7 +313,7 @@ fn of_many_at_once_one_wins() {
     for round in 0..12 {
         let it = agent.add(draft(), NOW).unwrap();
         let start = Barrier::new(6);
-        let ends: Vec<Result<Pending>> = std::thread::scope(|scope| {
+        let ends: Vec<Result<ApprovalRequest>> = std::thread::scope(|scope| {
             let each = |at: i64| {
                 let (start, it, folder) = (&start, &it, folder.clone());
                 scope.spawn(move || {
@@ -341,9 +353,9 @@ fn of_many_at_once_one_wins() {
             let all: Vec<_> = (0..4).map(|_| each()).collect();
             all.into_iter().map(|it| it.join().unwrap()).sum()
         });
-        assert_eq!(released, usize::from(matches!(gone.state, State::Approved { .. })));
+        assert_eq!(released, usize::from(matches!(gone.state, ApprovalState::Approved { .. })));
         if released == 1 {
-            agent.settled(&it.id, Outcome::Answered(200), NOW + 9).unwrap();
+            agent.settled(&it.id, SendOutcome::Answered(200), NOW + 9).unwrap();
         }
     }
 }
@@ -363,7 +375,7 @@ fn live(all: &Approvals, steps: u32) -> u32 {
             sent += 1;
         }
         if steps >= 4 {
-            all.settled(&it.id, Outcome::Answered(200), NOW)?;
+            all.settled(&it.id, SendOutcome::Answered(200), NOW)?;
         }
         Ok(())
     };
@@ -456,7 +468,7 @@ fn whoever_begins_takes_nothing_from_others() {
     assert_eq!(changed.len(), 1);
     assert_eq!((changed[0].id.as_str(), changed[0].state.word()), (first.id.as_str(), "lost"));
     let it = other.get(&second.id, None, NOW + 1).unwrap();
-    assert_eq!(it.state, State::Waiting);
+    assert_eq!(it.state, ApprovalState::Waiting);
     // What another process has cannot be let go by this one.
     let third = Approvals::new(folder);
     third.add(draft(), NOW + 2).unwrap();
@@ -479,12 +491,12 @@ fn what_is_old_is_forgotten_and_what_waits_is_bounded() {
     let names = Dir::open(&folder, false).unwrap().unwrap().names().unwrap();
     // One lock is left: of a process that lives.
     assert_eq!(names.iter().filter(|it| it.starts_with(HOLDER)).count(), 1, "{names:?}");
-    assert_eq!(all.get(&new.id, None, late).unwrap().state, State::Waiting);
+    assert_eq!(all.get(&new.id, None, late).unwrap().state, ApprovalState::Waiting);
     for _ in 1..WAITING {
         all.add(draft(), late).unwrap();
     }
     assert_eq!(code(all.add(draft(), late)), "QUEUE_FULL");
-    all.add(Draft { principal: "bob".to_owned(), ..draft() }, late).unwrap();
+    all.add(ApprovalDraft { principal: "bob".to_owned(), ..draft() }, late).unwrap();
     all.reject(&new.id, None, by(late)).unwrap();
     all.add(draft(), late).unwrap();
 }
@@ -515,5 +527,5 @@ fn what_is_damaged_is_named_and_never_sent() {
     files::write_atomic(&folder, &name, elsewhere.as_bytes()).unwrap();
     assert_eq!(all.get(&it.id, None, NOW).unwrap().state.word(), "lost");
     files::write_atomic(&folder, &name, &good).unwrap();
-    assert_eq!(all.get(&it.id, None, NOW).unwrap().state, State::Waiting);
+    assert_eq!(all.get(&it.id, None, NOW).unwrap().state, ApprovalState::Waiting);
 }

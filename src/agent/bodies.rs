@@ -16,7 +16,7 @@ const DEPTH: usize = 48;
 /// Where in a request a line stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Place {
+pub enum FieldLocation {
     Header,
     Query,
     Form,
@@ -32,7 +32,7 @@ pub enum Place {
     Cookies,
 }
 
-impl Place {
+impl FieldLocation {
     pub const fn word(self) -> &'static str {
         match self {
             Self::Header => "header",
@@ -50,7 +50,7 @@ impl Place {
 
 /// Why something is not shown.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Unfit {
+pub enum RenderError {
     TooLarge(String),
     Opaque(String),
 }
@@ -58,7 +58,7 @@ pub enum Unfit {
 /// A name and its value as they are, not yet for anybody's eyes.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Field {
-    pub place: Place,
+    pub place: FieldLocation,
     pub name: Vec<u8>,
     pub value: Vec<u8>,
     /// A number, `true`, `null`, `{}`: shown without quotes.
@@ -66,15 +66,15 @@ pub struct Field {
 }
 
 impl Field {
-    pub fn new(place: Place, name: impl Into<Vec<u8>>, value: impl Into<Vec<u8>>) -> Self {
+    pub fn new(place: FieldLocation, name: impl Into<Vec<u8>>, value: impl Into<Vec<u8>>) -> Self {
         Self { place, name: name.into(), value: value.into(), bare: false }
     }
 }
 
 /// The fields of a body of that type.
-pub fn fields(content_type: &str, body: &[u8]) -> Result<Vec<Field>, Unfit> {
+pub fn fields(content_type: &str, body: &[u8]) -> Result<Vec<Field>, RenderError> {
     if body.len() > BODY {
-        return Err(Unfit::TooLarge(format!("a body of {} bytes", body.len())));
+        return Err(RenderError::TooLarge(format!("a body of {} bytes", body.len())));
     }
     let mut parameters = content_type.split(';').map(str::trim);
     let kind = parameters.next().unwrap_or_default().to_ascii_lowercase();
@@ -83,11 +83,11 @@ pub fn fields(content_type: &str, body: &[u8]) -> Result<Vec<Field>, Unfit> {
         let value = value.trim_matches('"').to_ascii_lowercase();
         if name.eq_ignore_ascii_case("charset") && !matches!(&*value, "utf-8" | "utf8" | "us-ascii")
         {
-            return Err(Unfit::Opaque("a body in another coding than UTF-8".to_owned()));
+            return Err(RenderError::Opaque("a body in another coding than UTF-8".to_owned()));
         }
     }
     if kind == "application/x-www-form-urlencoded" {
-        return pairs(Place::Form, body);
+        return pairs(FieldLocation::Form, body);
     }
     if kind == "multipart/form-data" {
         return parts(content_type, body);
@@ -99,19 +99,19 @@ pub fn fields(content_type: &str, body: &[u8]) -> Result<Vec<Field>, Unfit> {
         || matches!(&*kind, "application/xml" | "application/graphql" | "application/csp-report");
     let text = std::str::from_utf8(body).ok().filter(|_| is_json || is_text);
     let Some(text) = text else {
-        return Err(Unfit::Opaque("a body that is no text that is known here".to_owned()));
+        return Err(RenderError::Opaque("a body that is no text that is known here".to_owned()));
     };
     if (is_json || text.trim_start().starts_with(['{', '[']))
         && serde_json::from_str::<IgnoredAny>(text).is_ok()
     {
-        return leaves(text);
+        return parse_json_leaves(text);
     }
     let lines = text.split('\n').take(FIELDS).enumerate();
-    Ok(lines.map(|(at, it)| Field::new(Place::Body, (at + 1).to_string(), it)).collect())
+    Ok(lines.map(|(at, it)| Field::new(FieldLocation::Body, (at + 1).to_string(), it)).collect())
 }
 
 /// What is joined by `&`, as in a form or a query.
-pub fn pairs(place: Place, text: &[u8]) -> Result<Vec<Field>, Unfit> {
+pub fn pairs(place: FieldLocation, text: &[u8]) -> Result<Vec<Field>, RenderError> {
     let mut out = Vec::new();
     for pair in text.split(|it| *it == b'&').filter(|it| !it.is_empty()) {
         if out.len() == FIELDS {
@@ -129,29 +129,29 @@ fn decoded(text: &[u8]) -> Vec<u8> {
     percent_encoding::percent_decode(&blanks).collect()
 }
 
-fn too_many() -> Unfit {
-    Unfit::TooLarge(format!("more than {FIELDS} fields"))
+fn too_many() -> RenderError {
+    RenderError::TooLarge(format!("more than {FIELDS} fields"))
 }
 
-fn opaque(what: &str) -> Unfit {
-    Unfit::Opaque(what.to_owned())
+fn opaque(what: &str) -> RenderError {
+    RenderError::Opaque(what.to_owned())
 }
 
 /// Every leaf of valid JSON, under its pointer, numbers as they are written.
-fn leaves(text: &str) -> Result<Vec<Field>, Unfit> {
-    let mut walk = Leaves { text, at: 0, out: Vec::new() };
+fn parse_json_leaves(text: &str) -> Result<Vec<Field>, RenderError> {
+    let mut walk = JsonLeafParser { text, at: 0, out: Vec::new() };
     let mut path = String::new();
     walk.value(&mut path, 0)?;
     Ok(walk.out)
 }
 
-struct Leaves<'a> {
+struct JsonLeafParser<'a> {
     text: &'a str,
     at: usize,
     out: Vec<Field>,
 }
 
-impl Leaves<'_> {
+impl JsonLeafParser<'_> {
     fn peek(&mut self) -> u8 {
         let bytes = self.text.as_bytes();
         while bytes.get(self.at).is_some_and(u8::is_ascii_whitespace) {
@@ -160,7 +160,7 @@ impl Leaves<'_> {
         bytes.get(self.at).copied().unwrap_or_default()
     }
 
-    fn value(&mut self, path: &mut String, depth: usize) -> Result<(), Unfit> {
+    fn value(&mut self, path: &mut String, depth: usize) -> Result<(), RenderError> {
         if depth > DEPTH {
             return Err(opaque("JSON that is nested deeper than anybody reads"));
         }
@@ -182,7 +182,7 @@ impl Leaves<'_> {
     }
 
     /// What is in an object or a list.
-    fn all(&mut self, path: &mut String, depth: usize, close: u8) -> Result<(), Unfit> {
+    fn all(&mut self, path: &mut String, depth: usize, close: u8) -> Result<(), RenderError> {
         self.at += 1;
         let (mut names, mut index) = (BTreeSet::new(), 0_usize);
         let here = path.len();
@@ -218,7 +218,7 @@ impl Leaves<'_> {
     }
 
     /// A string, decoded. What no text could hold (half a surrogate pair) is opaque.
-    fn string(&mut self) -> Result<String, Unfit> {
+    fn string(&mut self) -> Result<String, RenderError> {
         let rest = &self.text[self.at..];
         let (mut end, mut escaped) = (1, false);
         for it in rest.bytes().skip(1) {
@@ -233,18 +233,18 @@ impl Leaves<'_> {
         serde_json::from_str(text).map_err(|_| opaque("JSON with text that is none"))
     }
 
-    fn push(&mut self, path: &str, value: Vec<u8>, bare: bool) -> Result<(), Unfit> {
+    fn push(&mut self, path: &str, value: Vec<u8>, bare: bool) -> Result<(), RenderError> {
         if self.out.len() == FIELDS {
             return Err(too_many());
         }
         let name = if path.is_empty() { "/" } else { path };
-        self.out.push(Field { bare, ..Field::new(Place::Json, name, value) });
+        self.out.push(Field { bare, ..Field::new(FieldLocation::Json, name, value) });
         Ok(())
     }
 }
 
 /// The parts of a form with files (RFC 7578), as browsers write them.
-fn parts(content_type: &str, body: &[u8]) -> Result<Vec<Field>, Unfit> {
+fn parts(content_type: &str, body: &[u8]) -> Result<Vec<Field>, RenderError> {
     let boundary = content_type
         .split(';')
         .skip(1)
@@ -278,13 +278,13 @@ fn parts(content_type: &str, body: &[u8]) -> Result<Vec<Field>, Unfit> {
         if std::str::from_utf8(value).is_err() {
             return Err(opaque("a file that is no text"));
         }
-        out.push(Field::new(Place::Part, name.clone(), value));
+        out.push(Field::new(FieldLocation::Part, name.clone(), value));
         out.extend(more.into_iter().map(|it| Field::new(it.0, name.clone(), it.1)));
     }
 }
 
 /// Name, and what else is said of a part.
-fn part_head(head: &str) -> Option<(String, Vec<(Place, String)>)> {
+fn part_head(head: &str) -> Option<(String, Vec<(FieldLocation, String)>)> {
     let (mut name, mut more) = (None, Vec::new());
     for line in head.split("\r\n") {
         let (key, value) = line.split_once(':')?;
@@ -295,13 +295,13 @@ fn part_head(head: &str) -> Option<(String, Vec<(Place, String)>)> {
             name = Some(its.to_owned());
             if !rest.is_empty() {
                 let file = rest.strip_prefix("; filename=\"")?.strip_suffix('"')?;
-                more.push((Place::FileName, file.to_owned()));
+                more.push((FieldLocation::FileName, file.to_owned()));
                 if file.contains('"') {
                     return None;
                 }
             }
         } else if key.eq_ignore_ascii_case("content-type") {
-            more.push((Place::FileType, value.to_owned()));
+            more.push((FieldLocation::FileType, value.to_owned()));
         } else {
             // A coding of its own, and whatever else there may be.
             return None;
@@ -318,7 +318,7 @@ fn find(text: &[u8], what: &[u8]) -> Option<usize> {
 mod tests {
     use super::*;
 
-    fn told(content_type: &str, body: &str) -> Result<String, Unfit> {
+    fn told(content_type: &str, body: &str) -> Result<String, RenderError> {
         let all = fields(content_type, body.as_bytes())?;
         let line = |it: &Field| {
             let text = |it: &[u8]| String::from_utf8_lossy(it).into_owned();
@@ -376,14 +376,14 @@ mod tests {
             ("application/x-www-form-urlencoded; charset=utf-7", "a=b".to_owned()),
         ] {
             let end = told(kind, &body);
-            assert!(matches!(end, Err(Unfit::Opaque(_))), "{kind} {body}: {end:?}");
+            assert!(matches!(end, Err(RenderError::Opaque(_))), "{kind} {body}: {end:?}");
         }
-        assert!(matches!(fields("text/plain", b"a\xff"), Err(Unfit::Opaque(_))));
+        assert!(matches!(fields("text/plain", b"a\xff"), Err(RenderError::Opaque(_))));
         let many = (0..300).map(|it| format!("a{it}=1&")).collect::<Vec<_>>().concat();
-        assert!(matches!(told(FORM, &many), Err(Unfit::TooLarge(_))));
-        assert!(matches!(told(FORM, &"a".repeat(BODY + 1)), Err(Unfit::TooLarge(_))));
+        assert!(matches!(told(FORM, &many), Err(RenderError::TooLarge(_))));
+        assert!(matches!(told(FORM, &"a".repeat(BODY + 1)), Err(RenderError::TooLarge(_))));
         let list = format!("[{}1]", "1,".repeat(300));
-        assert!(matches!(told("application/json", &list), Err(Unfit::TooLarge(_))));
+        assert!(matches!(told("application/json", &list), Err(RenderError::TooLarge(_))));
     }
 
     #[test]
@@ -411,16 +411,16 @@ mod tests {
             format!("{}{end}", part(&format!("{named}\r\n{named}"), "ann")),
             good.replace("\r\n", "\n"),
         ] {
-            assert!(matches!(told(kind, &bad), Err(Unfit::Opaque(_))), "{bad}");
+            assert!(matches!(told(kind, &bad), Err(RenderError::Opaque(_))), "{bad}");
         }
         for kind in [
             "multipart/form-data",
             "multipart/form-data; boundary=",
             "multipart/form-data; boundary=a; boundary=b",
         ] {
-            assert!(matches!(told(kind, &good), Err(Unfit::Opaque(_))), "{kind}");
+            assert!(matches!(told(kind, &good), Err(RenderError::Opaque(_))), "{kind}");
         }
         let picture = [&b"------x\r\nContent-Disposition: form-data; name=\"f\"; filename=\"a.png\"\r\n\r\n\x89PNG\xff"[..], b"\r\n------x--"].concat();
-        assert!(matches!(fields(kind, &picture), Err(Unfit::Opaque(_))));
+        assert!(matches!(fields(kind, &picture), Err(RenderError::Opaque(_))));
     }
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 
 use commis_base::error::Result;
-use commis_model::{Talker, Tool, Turn};
+use commis_model::{ChatModel, Tool, Turn};
 
 /// Recipes that a model is asked to choose from.
 pub const OFFERED: usize = 8;
@@ -22,7 +22,7 @@ pub struct Offer {
 
 /// A recipe that was chosen, with the values that it takes.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Chosen {
+pub struct RecipeChoice {
     pub name: String,
     pub params: BTreeMap<String, String>,
 }
@@ -30,11 +30,11 @@ pub struct Chosen {
 /// Which of these a sentence means, if any, by a model, and the tokens that it took. What it may say is one of their names, and values
 /// that stand in the sentence as words of their own; all else is no choice. Fails with `MODEL_FAILED`.
 pub async fn chosen(
-    talker: &dyn Talker,
+    talker: &dyn ChatModel,
     sentence: &str,
     given: &BTreeMap<String, String>,
     offers: &[Offer],
-) -> Result<(Option<Chosen>, u64)> {
+) -> Result<(Option<RecipeChoice>, u64)> {
     let offers = &offers[..offers.len().min(OFFERED)];
     let lines = offers
         .iter()
@@ -53,7 +53,7 @@ pub async fn chosen(
             "values": {"type": "object", "additionalProperties": {"type": "string"}}}}),
     };
     let system = "You choose among recipes. Call choose_recipe once. Choose none unless one clearly does what is asked for.";
-    let spoken = talker.next(system, &[Turn::User { text }], &[tool]).await?;
+    let spoken = talker.reply(system, &[Turn::User { text }], &[tool]).await?;
     let tokens = spoken.tokens_in + spoken.tokens_out;
     let said = spoken.calls.first().filter(|it| it.name == CHOOSE).map(|it| &it.arguments);
     Ok((said.and_then(|it| checked(it, sentence, given, offers)), tokens))
@@ -65,7 +65,7 @@ fn checked(
     sentence: &str,
     given: &BTreeMap<String, String>,
     offers: &[Offer],
-) -> Option<Chosen> {
+) -> Option<RecipeChoice> {
     let name = said.get("name")?.as_str()?;
     let offer = offers.iter().find(|it| it.name == name)?;
     let mut params = BTreeMap::new();
@@ -83,7 +83,7 @@ fn checked(
         }
     }
     params.extend(given.clone());
-    Some(Chosen { name: name.to_owned(), params })
+    Some(RecipeChoice { name: name.to_owned(), params })
 }
 
 /// Names a parameter has where a field has none that would do.

@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use super::{
-    Act, Seen,
+    Action, PageView,
     playbook::{self, Playbook},
-    spelling::{Spelled, Standing, plain},
+    spelling::{MatchKind, SearchableText, normalize_text},
 };
 
 /// Characters of what was seen that are remembered.
@@ -17,14 +17,14 @@ const SHORTEST: usize = 3;
 
 /// Every text that was seen, as it is compared.
 #[derive(Debug, Default)]
-pub struct Witnessed {
+pub struct ObservedText {
     lines: BTreeSet<String>,
     /// The same, in order.
-    text: Spelled,
+    text: SearchableText,
 }
 
-impl Witnessed {
-    pub fn saw(&mut self, it: &Seen) {
+impl ObservedText {
+    pub fn add_page(&mut self, it: &PageView) {
         it.content.lines().for_each(|it| self.read(&without_marks(it)));
     }
 
@@ -78,7 +78,7 @@ fn state(text: &str) -> Option<usize> {
 
 /// What a claim of success comes to.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Claim {
+pub enum CompletionVerdict {
     Verified {
         answer: Option<Value>,
     },
@@ -90,26 +90,26 @@ pub enum Claim {
 /// gives as evidence has to stand on the present page. What it answers must have been seen, whole words and whole numbers, with or
 /// without a playbook. `drawn`: the present page's text as it is drawn, where that is known.
 pub fn judge(
-    act: &Act,
-    now: &Seen,
+    act: &Action,
+    now: &PageView,
     drawn: &str,
-    all: &Witnessed,
+    all: &ObservedText,
     playbook: Option<&Playbook>,
-) -> Claim {
+) -> CompletionVerdict {
     let answer = act.arguments.get("answer").filter(|it| !is_nothing(it));
     if let Some(it) = answer {
         let mut unseen = Vec::new();
-        if !leaves(it, &mut |text| match all.text.standing(text) {
-            Standing::Whole => {}
+        if !visit_texts(it, &mut |text| match all.text.find_match(text) {
+            MatchKind::Whole => {}
             other => unseen.push((text.to_owned(), other)),
         }) {
-            return Claim::Unproven("`answer` is a text or a list of texts".to_owned());
+            return CompletionVerdict::Unproven("`answer` is a text or a list of texts".to_owned());
         }
         if let Some((it, standing)) = unseen.first() {
             let cut = |it: &str| it.chars().take(100).collect::<String>();
             let it = cut(it);
-            return Claim::Unproven(match standing {
-                Standing::Piece(of) => format!(
+            return CompletionVerdict::Unproven(match standing {
+                MatchKind::Piece(of) => format!(
                     "{it:?} is a piece of {:?}: answer with whole words and whole numbers, as a page shows them",
                     cut(of)
                 ),
@@ -119,17 +119,19 @@ pub fn judge(
             });
         }
     }
-    let proven = Claim::Verified { answer: answer.cloned() };
+    let proven = CompletionVerdict::Verified { answer: answer.cloned() };
     match playbook.map(|it| it.outcome(now)) {
-        Some(playbook::Standing::Succeeded(_)) => return proven,
-        Some(playbook::Standing::Failed(which)) => {
-            return Claim::Unproven(format!(
+        Some(playbook::PageOutcome::Succeeded(_)) => return proven,
+        Some(playbook::PageOutcome::Failed(which)) => {
+            return CompletionVerdict::Unproven(format!(
                 "the page shows that it failed ({which}); its address is {}",
                 now.url
             ));
         }
-        Some(playbook::Standing::Neither) if playbook.is_some_and(|it| !it.success.is_empty()) => {
-            return Claim::Unproven(format!(
+        Some(playbook::PageOutcome::Neither)
+            if playbook.is_some_and(|it| !it.success.is_empty()) =>
+        {
+            return CompletionVerdict::Unproven(format!(
                 "success cannot be verified: the page does not show what it shows after success. Its address is {}. Look at it \
                  and try again, or call complete_task with status failed",
                 now.url
@@ -137,20 +139,20 @@ pub fn judge(
         }
         _ => {}
     }
-    let mut page = Spelled::of(drawn);
+    let mut page = SearchableText::new(drawn);
     now.content.lines().for_each(|it| page.push(it));
     page.push(&now.title);
-    let evidence = act.text("evidence").map(plain).unwrap_or_default();
+    let evidence = act.text("evidence").map(normalize_text).unwrap_or_default();
     if evidence.chars().count() < SHORTEST {
         // What was asked for and stands on the page is evidence enough.
         let mut here = answer.is_some();
         if let Some(it) = answer {
-            leaves(it, &mut |text| here &= page.standing(text) == Standing::Whole);
+            visit_texts(it, &mut |text| here &= page.find_match(text) == MatchKind::Whole);
         }
         return if here {
             proven
         } else {
-            Claim::Unproven(
+            CompletionVerdict::Unproven(
                 "give as `evidence` a text that stands on the present page and shows that it is done"
                     .to_owned(),
             )
@@ -159,7 +161,10 @@ pub fn judge(
     if page.contains(&evidence) {
         return proven;
     }
-    Claim::Unproven(format!("the present page, {}, does not say what `evidence` says", now.url))
+    CompletionVerdict::Unproven(format!(
+        "the present page, {}, does not say what `evidence` says",
+        now.url
+    ))
 }
 
 fn is_nothing(it: &Value) -> bool {
@@ -172,7 +177,7 @@ fn is_nothing(it: &Value) -> bool {
 }
 
 /// Each text in it; whether there is nothing else in it.
-fn leaves(it: &Value, each: &mut dyn FnMut(&str)) -> bool {
+fn visit_texts(it: &Value, each: &mut dyn FnMut(&str)) -> bool {
     match it {
         Value::String(it) => {
             each(it);
@@ -182,7 +187,7 @@ fn leaves(it: &Value, each: &mut dyn FnMut(&str)) -> bool {
             each(&it.to_string());
             true
         }
-        Value::Array(all) => all.iter().all(|it| leaves(it, each)),
+        Value::Array(all) => all.iter().all(|it| visit_texts(it, each)),
         _ => false,
     }
 }
@@ -193,22 +198,25 @@ mod tests {
 
     use super::*;
 
-    fn page(content: &str) -> Seen {
-        Seen { url: "http://a.test/x".into(), title: "Books".into(), content: content.into() }
+    fn page(content: &str) -> PageView {
+        PageView { url: "http://a.test/x".into(), title: "Books".into(), content: content.into() }
     }
 
-    fn claim(arguments: Value) -> Act {
+    fn claim(arguments: Value) -> Action {
         let Value::Object(arguments) = arguments else { panic!("no object") };
-        Act { name: "complete_task".into(), arguments }
+        Action { name: "complete_task".into(), arguments }
     }
 
     fn judged(arguments: Value, now: &str, before: &[&str]) -> bool {
-        let mut all = Witnessed::default();
+        let mut all = ObservedText::default();
         for it in before {
-            all.saw(&page(it));
+            all.add_page(&page(it));
         }
-        all.saw(&page(now));
-        matches!(judge(&claim(arguments), &page(now), "", &all, None), Claim::Verified { .. })
+        all.add_page(&page(now));
+        matches!(
+            judge(&claim(arguments), &page(now), "", &all, None),
+            CompletionVerdict::Verified { .. }
+        )
     }
 
     #[test]
@@ -250,10 +258,11 @@ mod tests {
         ] {
             assert_eq!(judged(json!({"answer": answer}), now, &[]), verified, "{answer}");
         }
-        let mut all = Witnessed::default();
-        all.saw(&page(now));
+        let mut all = ObservedText::default();
+        all.add_page(&page(now));
         let piece = json!({"answer": "299.00"});
-        let Claim::Unproven(why) = judge(&claim(piece), &page(now), "", &all, None) else {
+        let CompletionVerdict::Unproven(why) = judge(&claim(piece), &page(now), "", &all, None)
+        else {
             panic!("a piece of a number was believed")
         };
         assert!(why.contains("\"1,299.00\""), "{why}");
@@ -263,10 +272,13 @@ mod tests {
     fn pieces_that_are_drawn_as_one_text_are_one() {
         let (now, drawn) = (page("\"Col our: sea green\""), "Colour: seagreen");
         let answer = claim(json!({"answer": "Colour: seagreen"}));
-        let mut all = Witnessed::default();
-        all.saw(&now);
-        assert!(matches!(judge(&answer, &now, "", &all, None), Claim::Unproven(_)));
+        let mut all = ObservedText::default();
+        all.add_page(&now);
+        assert!(matches!(judge(&answer, &now, "", &all, None), CompletionVerdict::Unproven(_)));
         all.saw_text(drawn);
-        assert!(matches!(judge(&answer, &now, drawn, &all, None), Claim::Verified { .. }));
+        assert!(matches!(
+            judge(&answer, &now, drawn, &all, None),
+            CompletionVerdict::Verified { .. }
+        ));
     }
 }

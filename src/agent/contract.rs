@@ -11,35 +11,35 @@ use serde_json::{Map, Value};
 use url::Url;
 
 use super::{
-    Act, Held, Seen,
+    Action, PageView, PausedRequest,
     amounts::Amount,
-    origins::{Origin, Origins},
+    origins::{Provenance, ValueOrigin},
     playbook::Playbook,
-    typed::Typed,
+    typed::TypedValues,
 };
 use commis_base::error::{Code, Error, Result};
-use commis_browser::held::{Going, Judge, Judged};
+use commis_browser::held::{OutgoingRequest, RequestDecision, RequestJudge};
 use commis_net::egress::site_of;
-use commis_stages::effect::{Call, Pressed, before};
+use commis_stages::effect::{Call, PressedControl, judge_before_send};
 
 /// Arguments that come to stand in a page: ours, and those of Playwright MCP.
 const TYPED: &[&str] = &["value", "text", "option", "values", "fields", "promptText"];
 /// Actions that only wait or look: what they name is looked for, not typed.
 const WAITS: &[&str] = &["wait", "browser_wait_for", "browser_find"];
 
-pub struct Contract {
+pub struct TaskPolicy {
     sites: BTreeSet<String>,
     playbook: Option<Arc<Playbook>>,
-    origins: Origins,
+    origins: Provenance,
     /// Shared with what decides about requests.
-    typed: Arc<Mutex<Typed>>,
+    typed: Arc<Mutex<TypedValues>>,
 }
 
-fn locked(it: &Mutex<Typed>) -> MutexGuard<'_, Typed> {
+fn locked(it: &Mutex<TypedValues>) -> MutexGuard<'_, TypedValues> {
     it.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-impl Contract {
+impl TaskPolicy {
     /// For a task that begins there, at that site, those of the playbook and those that the user names. Fails with `URL_INVALID`,
     /// `PARAM_INVALID`.
     pub fn new(
@@ -61,8 +61,8 @@ impl Contract {
             }
             sites.insert(site);
         }
-        let mut origins = Origins::default();
-        said.iter().chain([&url]).for_each(|it| origins.said(it));
+        let mut origins = Provenance::default();
+        said.iter().chain([&url]).for_each(|it| origins.add_user_text(it));
         Ok(Self { sites, playbook, origins, typed: Arc::default() })
     }
 
@@ -71,31 +71,31 @@ impl Contract {
         self.sites.iter().map(String::as_str)
     }
 
-    pub fn origins(&self) -> &Origins {
+    pub fn origins(&self) -> &Provenance {
         &self.origins
     }
 
     /// The user said it: it may be typed anywhere.
-    pub fn said(&mut self, text: &str) {
-        self.origins.said(text);
+    pub fn add_user_text(&mut self, text: &str) {
+        self.origins.add_user_text(text);
     }
 
     /// The page was looked at: what it says may be typed at its site.
-    pub fn saw(&mut self, it: &Seen) {
-        self.origins.saw(&it.url, &it.content);
-        self.origins.saw(&it.url, &it.title);
-        self.origins.saw(&it.url, &it.url);
+    pub fn add_page(&mut self, it: &PageView) {
+        self.origins.add_page_text(&it.url, &it.content);
+        self.origins.add_page_text(&it.url, &it.title);
+        self.origins.add_page_text(&it.url, &it.url);
     }
 
     /// The action that opens a page.
-    pub fn opens(url: &str) -> Act {
+    pub fn opens(url: &str) -> Action {
         let arguments = Map::from_iter([("url".to_owned(), Value::from(url))]);
-        Act { name: "goto".to_owned(), arguments }
+        Action { name: "goto".to_owned(), arguments }
     }
 
     /// Whether an action may be tried on that page. Fails with `URL_BLOCKED` where it leads elsewhere or changes something by an
     /// address, and with `VALUE_FROM_ELSEWHERE`.
-    pub fn allows(&self, act: &Act, seen: &Seen) -> Result<()> {
+    pub fn allows(&self, act: &Action, seen: &PageView) -> Result<()> {
         if let Some(url) = act.text("url") {
             let to = Url::parse(url).ok();
             let Some(to) = to.filter(|it| matches!(it.scheme(), "http" | "https")) else {
@@ -104,7 +104,7 @@ impl Contract {
             if !self.sites.contains(&site_of(to.as_str())) {
                 return Err(self.elsewhere(to.host_str().unwrap_or_default()));
             }
-            if let Err(why) = before(&Call::get(to.as_str()), None).allowed()
+            if let Err(why) = judge_before_send(&Call::get(to.as_str()), None).into_result()
                 && !self.is_only_a_page(to.as_str())
             {
                 return Err(Error::new(Code::UrlBlocked, format!("not opened: {why}"))
@@ -120,7 +120,7 @@ impl Contract {
         for value in typed.flat_map(|it| texts(it.1)) {
             self.names_no_other(value, &seen.url)?;
             self.origins.allowed(value, &seen.url)?;
-            if self.origins.of(value, &seen.url) != Origin::User {
+            if self.origins.origin_of(value, &seen.url) != ValueOrigin::User {
                 locked(&self.typed).add(&seen.url, value);
             }
         }
@@ -159,7 +159,7 @@ impl Contract {
             }
         };
         let between = |it: char| it.is_whitespace() || "()[]<>\"'`|,;".contains(it);
-        let is_users = || self.origins.of(value, at) == Origin::User;
+        let is_users = || self.origins.origin_of(value, at) == ValueOrigin::User;
         if !text.split(between).any(names) || is_users() {
             return Ok(());
         }
@@ -172,7 +172,7 @@ impl Contract {
     }
 
     /// What it allows, for a person: made from the task and the playbook alone.
-    pub fn told(&self) -> String {
+    pub fn describe(&self) -> String {
         let sites: Vec<&str> = self.sites().collect();
         let mut out = vec![format!("pages of {}", sites.join(", "))];
         match &self.playbook {
@@ -198,7 +198,12 @@ impl Contract {
 
     /// Whether what is held may be put to a person at all: where a playbook says what may be changed, how often and for how much at
     /// most, nothing else may. `sent`: requests of this run that were let go. The error says why not.
-    pub fn permits(&self, held: &Held, amounts: &[Amount], sent: u32) -> Result<(), String> {
+    pub fn permits(
+        &self,
+        held: &PausedRequest,
+        amounts: &[Amount],
+        sent: u32,
+    ) -> Result<(), String> {
         let Some(book) = &self.playbook else { return Ok(()) };
         let url = Url::parse(&held.url).map_err(|_| "its address cannot be read".to_owned())?;
         let Some(change) = book.change(&held.method, &url) else {
@@ -224,10 +229,10 @@ impl Contract {
     }
 
     /// Decides what leaves the browser.
-    pub fn judge(&self) -> Judge {
+    pub fn judge(&self) -> RequestJudge {
         let (sites, playbook) = (self.sites.clone(), self.playbook.clone());
         let typed = Arc::clone(&self.typed);
-        Arc::new(move |it| judged(it, &sites, playbook.as_deref(), &locked(&typed)))
+        Arc::new(move |it| judge_request(it, &sites, playbook.as_deref(), &locked(&typed)))
     }
 }
 
@@ -244,55 +249,59 @@ fn texts(it: &Value) -> Vec<&str> {
 /// Pages stay at the sites of the task. What is not known to read waits where an act led to it and it goes to one of these sites;
 /// all else of the kind is refused: what a page sends by itself, what goes elsewhere, what nobody will see the answer of. The same
 /// where something that was typed leaves its site.
-fn judged(
-    it: &Going<'_>,
+fn judge_request(
+    it: &OutgoingRequest<'_>,
     sites: &BTreeSet<String>,
     playbook: Option<&Playbook>,
-    typed: &Typed,
-) -> Judged {
-    let effect = before(
-        &Call::leaving((it.method, it.url), it.headers, it.body, it.is_opaque),
-        it.pressed.map(Pressed::from).as_ref(),
+    typed: &TypedValues,
+) -> RequestDecision {
+    let effect = judge_before_send(
+        &Call::from_outgoing((it.method, it.url), it.headers, it.body, it.is_opaque),
+        it.pressed.map(PressedControl::from).as_ref(),
     );
     if it.has_person {
-        return effect.allowed().map_or_else(Judged::Hold, |()| Judged::Go);
+        return effect.into_result().map_or_else(RequestDecision::Hold, |()| RequestDecision::Go);
     }
     let site = site_of(it.url);
     let is_own = sites.contains(&site);
     if it.is_page && !is_own {
-        return Judged::Refuse(format!("pages of {site} are none of this task's"));
+        return RequestDecision::Refuse(format!("pages of {site} are none of this task's"));
     }
     // What a frame shows and takes would count as the page's.
     if it.kind == "Document" && !it.is_page && it.at.is_none_or(|top| site_of(top) != site) {
-        return Judged::Refuse(format!("frames of {site} are not opened in pages of others"));
+        return RequestDecision::Refuse(format!(
+            "frames of {site} are not opened in pages of others"
+        ));
     }
-    let why = match (carried(it, typed), effect.allowed()) {
-        (None, Ok(())) => return Judged::Go,
+    let why = match (carried(it, typed), effect.into_result()) {
+        (None, Ok(())) => return RequestDecision::Go,
         (Some(from), _) => format!("what was typed on {from} leaves to {site} with it"),
         (None, Err(why)) => {
             let is_page = |book: &Playbook| Url::parse(it.url).is_ok_and(|it| book.is_page(&it));
             if is_own && it.method == "GET" && playbook.is_some_and(is_page) {
-                return Judged::Go;
+                return RequestDecision::Go;
             }
             why
         }
     };
     if !is_own {
-        return Judged::Refuse(format!("it goes to {site}, which is none of this task's: {why}"));
+        return RequestDecision::Refuse(format!(
+            "it goes to {site}, which is none of this task's: {why}"
+        ));
     }
     if !it.follows_act || !matches!(it.kind, "Document" | "XHR" | "Fetch") {
-        return Judged::Refuse(format!("the page asks for it by itself: {why}"));
+        return RequestDecision::Refuse(format!("the page asks for it by itself: {why}"));
     }
-    Judged::Hold(why)
+    RequestDecision::Hold(why)
 }
 
 /// The site of which something that was typed leaves to another with it: to the letter, or perhaps, where an act has a page send
 /// something there.
-fn carried<'a>(it: &Going<'_>, typed: &'a Typed) -> Option<&'a str> {
+fn carried<'a>(it: &OutgoingRequest<'_>, typed: &'a TypedValues) -> Option<&'a str> {
     let says = it.body.is_some() || it.url.contains('?');
     let sends = it.follows_act && (it.is_page || it.body.is_some()) && says;
     let perhaps = || typed.may_leave(it.at, it.url).filter(|_| sends);
-    typed.leaves(it.url, it.body).or_else(perhaps)
+    typed.find_leak(it.url, it.body).or_else(perhaps)
 }
 
 #[cfg(test)]
@@ -301,24 +310,24 @@ mod tests {
 
     use super::*;
 
-    fn contract(hosts: &[&str]) -> Contract {
+    fn contract(hosts: &[&str]) -> TaskPolicy {
         let hosts: Vec<String> = hosts.iter().map(|it| (*it).to_owned()).collect();
-        Contract::new("http://shop.test/", &hosts, None, &["find a lantern", "lantern"]).unwrap()
+        TaskPolicy::new("http://shop.test/", &hosts, None, &["find a lantern", "lantern"]).unwrap()
     }
 
-    fn act(name: &str, arguments: Value) -> Act {
+    fn act(name: &str, arguments: Value) -> Action {
         let Value::Object(arguments) = arguments else { panic!("no object") };
-        Act { name: name.into(), arguments }
+        Action { name: name.into(), arguments }
     }
 
-    fn at(url: &str, content: &str) -> Seen {
-        Seen { url: url.into(), title: String::new(), content: content.into() }
+    fn at(url: &str, content: &str) -> PageView {
+        PageView { url: url.into(), title: String::new(), content: content.into() }
     }
 
     #[test]
     fn it_is_told_before_anything_is_done() {
         assert_eq!(
-            contract(&["bank.test"]).told(),
+            contract(&["bank.test"]).describe(),
             "pages of bank.test, shop.test; each request that may change something is shown to you first"
         );
     }
@@ -342,8 +351,8 @@ mod tests {
             let it = it.allows(&act("goto", json!({ "url": url })), &page);
             assert_eq!(it.is_ok(), allowed, "{url} {it:?}");
         }
-        assert!(Contract::new("shop.test", &[], None, &[]).is_err());
-        assert!(Contract::new("http://a.test/", &["b.test/x".into()], None, &[]).is_err());
+        assert!(TaskPolicy::new("shop.test", &[], None, &[]).is_err());
+        assert!(TaskPolicy::new("http://a.test/", &["b.test/x".into()], None, &[]).is_err());
     }
 
     #[test]
@@ -351,8 +360,8 @@ mod tests {
         let mut it = contract(&["bank.test"]);
         let (shop, bank) =
             (at("http://shop.test/", "Search"), at("http://bank.test/", "IBAN DE00 1234 5678"));
-        it.saw(&shop);
-        it.saw(&bank);
+        it.add_page(&shop);
+        it.add_page(&bank);
         let fill = |value: &str| act("fill", json!({"target": "textbox \"q\"", "value": value}));
         assert!(it.allows(&fill("lantern"), &shop).is_ok());
         assert!(it.allows(&fill("IBAN DE00 1234 5678"), &bank).is_ok());
@@ -403,7 +412,7 @@ mod tests {
     fn what_was_typed_and_is_not_the_users_is_asked_about_where_it_leaves() {
         let it = contract(&["bank.test"]);
         let judge = it.judge();
-        let go = |url: &str, kind: &str, at: &str| match judge(&Going {
+        let go = |url: &str, kind: &str, at: &str| match judge(&OutgoingRequest {
             method: "GET",
             url,
             headers: &[],
@@ -416,9 +425,9 @@ mod tests {
             pressed: None,
             has_person: false,
         }) {
-            Judged::Go => "go",
-            Judged::Hold(_) => "hold",
-            Judged::Refuse(_) => "refuse",
+            RequestDecision::Go => "go",
+            RequestDecision::Hold(_) => "hold",
+            RequestDecision::Refuse(_) => "refuse",
         };
         let bank = at("http://bank.test/", "");
         let fill = |value: &str| act("fill", json!({"target": "textbox \"q\"", "value": value}));
@@ -451,7 +460,7 @@ mod tests {
             let body = (method == "POST").then_some(&b"a=1"[..]);
             let form = ("content-type".to_owned(), "application/x-www-form-urlencoded".to_owned());
             let headers = if method == "POST" { vec![form] } else { Vec::new() };
-            match judge(&Going {
+            match judge(&OutgoingRequest {
                 method,
                 url,
                 headers: &headers,
@@ -464,9 +473,9 @@ mod tests {
                 pressed: None,
                 has_person: false,
             }) {
-                Judged::Go => "go",
-                Judged::Hold(_) => "hold",
-                Judged::Refuse(_) => "refuse",
+                RequestDecision::Go => "go",
+                RequestDecision::Hold(_) => "hold",
+                RequestDecision::Refuse(_) => "refuse",
             }
         };
         for (method, url, kind, acted, expected) in [

@@ -5,21 +5,21 @@ use std::path::PathBuf;
 use futures::future::BoxFuture;
 use serde::{Deserialize, Serialize};
 
-use super::{Act, Seen};
+use super::{Action, PageView};
 use commis_base::error::Result;
 use commis_model::Tool;
 
 /// A browser that does one action after the other. Dropping it closes what it opened.
-pub trait Hands: Send {
+pub trait BrowserDriver: Send {
     /// What the model may call there.
     fn tools(&self) -> Vec<Tool>;
 
     /// `on`: the address of the page that it was judged for. Fails with `REF_STALE` where the page is of another site now, and with
     /// what the action fails with, which the model is told; `BROWSER_FAILED` and other environments' failures end the task.
-    fn act<'a>(&'a mut self, act: &'a Act, on: &'a str) -> BoxFuture<'a, Result<Did>>;
+    fn act<'a>(&'a mut self, act: &'a Action, on: &'a str) -> BoxFuture<'a, Result<ActionResult>>;
 
     /// The page as it is now.
-    fn look(&mut self) -> BoxFuture<'_, Result<Seen>>;
+    fn snapshot(&mut self) -> BoxFuture<'_, Result<PageView>>;
 
     /// The page's text as it is drawn, a line a block; `None` where that is not known. A snapshot may cut one word in pieces.
     fn drawn(&mut self) -> BoxFuture<'_, Result<Option<String>>> {
@@ -43,16 +43,16 @@ pub trait Hands: Send {
 
 /// What an action came to.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Did {
+pub struct ActionResult {
     /// For the model. What a page says in it is marked.
     pub text: String,
     /// Requests that were held back on the way.
-    pub held: Vec<Held>,
+    pub held: Vec<PausedRequest>,
 }
 
 /// A request that did not leave, as its bytes are.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Held {
+pub struct PausedRequest {
     /// By which whoever holds it knows it.
     pub id: String,
     pub method: String,

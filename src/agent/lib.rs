@@ -38,16 +38,19 @@ mod tests;
 
 pub use self::{
     amounts::{Amount, amounts},
-    approvals::{Again, Approvals, Outcome as Became},
+    approvals::{Approvals, ReleaseSnapshot, SendOutcome as Became},
     choose::{OFFERED, Offer, chosen, parameters, values},
-    contract::Contract,
-    hands::{Did, Hands, Held},
-    lines::{named, read as lines},
-    pending::{By, Channel, Draft, Element, LASTS_MS, Page, Pending, State},
-    people::{Asked, Nobody, People, Reply},
-    render::{Rendered, digest, render},
-    run::{Doing, End, Goal, Limits, Note, Parts, Usage},
-    seen::{Act, Seen},
+    contract::TaskPolicy,
+    hands::{ActionResult, BrowserDriver, PausedRequest},
+    lines::{find_by_ref, read as lines},
+    pending::{
+        ApprovalDraft, ApprovalRequest, ApprovalState, Channel, Decider, Element, LASTS_MS,
+        PageInfo,
+    },
+    people::{HumanInput, HumanPrompt, NoHumanInput, Reply},
+    render::{RenderOutcome, digest, render},
+    run::{AgentRun, Goal, Limits, RunContext, RunEvent, RunOutcome, Usage},
+    seen::{Action, PageView},
     transcript::Transcript,
     weight::heavy,
 };

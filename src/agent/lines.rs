@@ -16,7 +16,7 @@ const BESIDE: &[&str] = &[": ", " \"", " = ", " [", " {", " in \""];
 
 /// A line of a page.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Line<'a> {
+pub struct SnapshotLine<'a> {
     /// `text` where it is no element.
     pub role: &'a str,
     /// Folded: see [`fold`]. Of an element that holds nothing but text, that text.
@@ -26,13 +26,13 @@ pub struct Line<'a> {
 }
 
 /// The lines of a snapshot that say anything, in order.
-pub fn read(content: &str) -> Vec<Line<'_>> {
+pub fn read(content: &str) -> Vec<SnapshotLine<'_>> {
     let end = content.len().min(MOST);
     let end = (0..=end).rev().find(|it| content.is_char_boundary(*it)).unwrap_or(0);
     content[..end].lines().take(LINES).filter_map(line).collect()
 }
 
-fn line(raw: &str) -> Option<Line<'_>> {
+fn line(raw: &str) -> Option<SnapshotLine<'_>> {
     let mut it = raw.trim();
     if it.starts_with('⚠') {
         it = it.split_once(": ").map_or(it, |it| it.1);
@@ -48,24 +48,24 @@ fn line(raw: &str) -> Option<Line<'_>> {
         return None;
     }
     if let Some((name, rest)) = quoted(it) {
-        return Some(Line { role: "text", name: fold(&name), rest });
+        return Some(SnapshotLine { role: "text", name: fold(&name), rest });
     }
     let role = it.split(|c: char| !c.is_ascii_alphanumeric()).next().unwrap_or_default();
     let after = &it[role.len()..];
     let is_role = matches!(after, "" | ":") || BESIDE.iter().any(|it| after.starts_with(it));
     if role.is_empty() || !is_role {
-        return Some(Line { role: "text", name: fold(it), rest: "" });
+        return Some(SnapshotLine { role: "text", name: fold(it), rest: "" });
     }
     if role == "text" {
         let name = after.trim_start_matches(':').trim();
-        return Some(Line { role, name: fold(name.trim_matches('"')), rest: "" });
+        return Some(SnapshotLine { role, name: fold(name.trim_matches('"')), rest: "" });
     }
     let (name, rest) = quoted(after.trim_start()).unwrap_or((String::new(), after));
     if name.is_empty() && !is_interactive(role) {
         let text = rest.rsplit_once("]: ").or_else(|| rest.split_once(": "));
-        return Some(Line { role, name: fold(text.map_or("", |it| it.1)), rest });
+        return Some(SnapshotLine { role, name: fold(text.map_or("", |it| it.1)), rest });
     }
-    Some(Line { role, name: fold(&name), rest })
+    Some(SnapshotLine { role, name: fold(&name), rest })
 }
 
 /// A name in quotes at the beginning, and what follows it.
@@ -88,7 +88,7 @@ fn quoted(text: &str) -> Option<(String, &str)> {
 }
 
 /// The lines that a ref names: `@e5`, or `e5` as Playwright MCP has it.
-pub fn named<'a>(content: &'a str, target: &str) -> Option<&'a str> {
+pub fn find_by_ref<'a>(content: &'a str, target: &str) -> Option<&'a str> {
     let target = target.trim();
     let number = target.trim_start_matches('@');
     let is_ref = (2..=12).contains(&number.len())
@@ -146,7 +146,7 @@ pub fn fold(text: &str) -> String {
 }
 
 /// Whether the words stand in a folded text, as words and not as part of one.
-pub fn says(text: &str, words: &str) -> bool {
+pub fn contains_words(text: &str, words: &str) -> bool {
     text.match_indices(words).any(|(at, _)| {
         let before = text[..at].chars().next_back();
         let after = text[at + words.len()..].chars().next();
@@ -156,7 +156,7 @@ pub fn says(text: &str, words: &str) -> bool {
 
 /// Whether any of them does.
 pub fn says_any(text: &str, all: &[&str]) -> bool {
-    all.iter().any(|it| says(text, it))
+    all.iter().any(|it| contains_words(text, it))
 }
 
 #[cfg(test)]
@@ -204,7 +204,11 @@ mod tests {
             ("frame \"login\"", "frame", "login", ""),
             ("two words", "text", "two words", ""),
         ] {
-            assert_eq!(line(raw), Some(Line { role, name: name.to_owned(), rest }), "{raw}");
+            assert_eq!(
+                line(raw),
+                Some(SnapshotLine { role, name: name.to_owned(), rest }),
+                "{raw}"
+            );
         }
         for raw in ["", "   ", "- /url: /login", "@e5"] {
             assert_eq!(line(raw), None, "{raw}");
@@ -231,7 +235,7 @@ mod tests {
             ("", None),
             ("@", None),
         ] {
-            let line = named(page, target);
+            let line = find_by_ref(page, target);
             assert_eq!(line.is_some(), found.is_some(), "{target}");
             assert!(found.is_none_or(|it| line.unwrap().contains(it)), "{target}: {line:?}");
         }
@@ -255,9 +259,13 @@ mod tests {
 
     #[test]
     fn words_are_words() {
-        assert!(says("enter your pin", "pin") && !says("shipping", "pin") && !says("pins", "pin"));
-        assert!(!says("linchpin", "pin"));
-        assert!(says("shipping pin", "pin"), "the second one counts");
+        assert!(
+            contains_words("enter your pin", "pin")
+                && !contains_words("shipping", "pin")
+                && !contains_words("pins", "pin")
+        );
+        assert!(!contains_words("linchpin", "pin"));
+        assert!(contains_words("shipping pin", "pin"), "the second one counts");
         assert_eq!(fold("  Bestätigungs\u{ad}code\n—  ＯＴＰ "), "bestatigungscode - otp");
     }
 }

@@ -17,7 +17,7 @@ use url::Url;
 use commis_base::error::{Code, Error, Result};
 use commis_browser::is_unseen;
 use commis_net::egress::site_of;
-use commis_recipe::shape::forms::{Normal, normal, readings};
+use commis_recipe::shape::forms::{NormalizedValue, normalize_text, readings};
 
 /// Bytes that are remembered of each site, and of what the user said. The oldest is forgotten first, which can cost a question, and
 /// lets nothing go.
@@ -110,7 +110,7 @@ const NUMBERS: &[&str] = &[
 /// Where a value comes from.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Origin {
+pub enum ValueOrigin {
     /// The task and its parameters.
     User,
     /// A site (eTLD+1), where it was read.
@@ -121,10 +121,10 @@ pub enum Origin {
 
 /// What was said and read in one run. In memory only.
 #[derive(Default)]
-pub struct Origins {
-    user: Text,
+pub struct Provenance {
+    user: BoundedText,
     /// By site.
-    sites: BTreeMap<String, Text>,
+    sites: BTreeMap<String, BoundedText>,
     hosts: BTreeSet<String>,
     /// More sites were read than are remembered.
     more: bool,
@@ -132,19 +132,19 @@ pub struct Origins {
     stems: BTreeMap<String, usize>,
     stemmer: OnceLock<Stemmer>,
     /// Dates, numbers and amounts of the user's.
-    normal: BTreeSet<Normal>,
+    normal: BTreeSet<NormalizedValue>,
 }
 
-impl std::fmt::Debug for Origins {
+impl std::fmt::Debug for Provenance {
     /// What was read is for nobody's eyes.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Origins").field("sites", &self.sites.keys()).finish_non_exhaustive()
     }
 }
 
-impl Origins {
+impl Provenance {
     /// Notes what the user said: the task, a parameter, an answer.
-    pub fn said(&mut self, text: &str) {
+    pub fn add_user_text(&mut self, text: &str) {
         let text = head(text, READING);
         let new = self.user.add(text);
         if !new {
@@ -157,21 +157,21 @@ impl Origins {
             let stem = self.stem(&it);
             *self.stems.entry(stem).or_default() += 1;
         }
-        let telling = |it: &Normal| {
+        let telling = |it: &NormalizedValue| {
             matches!(
                 it,
-                Normal::Number(_)
-                    | Normal::Money(_)
-                    | Normal::Percent(_)
-                    | Normal::Date { .. }
-                    | Normal::Time(_)
+                NormalizedValue::Number(_)
+                    | NormalizedValue::Money(_)
+                    | NormalizedValue::Percent(_)
+                    | NormalizedValue::Date { .. }
+                    | NormalizedValue::Time(_)
             )
         };
-        self.normal.extend(normal(text).into_iter().filter(telling).take(200));
+        self.normal.extend(normalize_text(text).into_iter().filter(telling).take(200));
     }
 
     /// Notes what was read on the site of an address: a page's text, an answer. What a model is shown, and nothing less.
-    pub fn saw(&mut self, url: &str, text: &str) {
+    pub fn add_page_text(&mut self, url: &str, text: &str) {
         let site = site_of(url);
         if text.trim().is_empty() {
             return;
@@ -189,16 +189,16 @@ impl Origins {
     }
 
     /// Where a value comes from that is to go to the site of that address.
-    pub fn of(&self, value: &str, url: &str) -> Origin {
+    pub fn origin_of(&self, value: &str, url: &str) -> ValueOrigin {
         let site = site_of(url);
         let value = value.trim();
         let found = Value::new(value);
         if self.is_users(&found) {
-            return Origin::User;
+            return ValueOrigin::User;
         }
         let here = self.sites.get(&site);
-        if here.is_some_and(|it| it.holds(&found) || self.is_mixed(it, &found)) {
-            return Origin::Seen(site);
+        if here.is_some_and(|it| it.contains(&found) || self.is_mixed(it, &found)) {
+            return ValueOrigin::Seen(site);
         }
         let others = || self.sites.iter().filter(|it| *it.0 != site);
         let whole = others().find(|it| it.1.holds_in_any_form(&found));
@@ -211,8 +211,8 @@ impl Origins {
             others().find(|it| told.iter().any(|word| it.1.phrase(std::slice::from_ref(*word))))
         };
         match whole.or_else(part) {
-            Some((other, _)) => Origin::Seen(other.clone()),
-            None => Origin::Invented,
+            Some((other, _)) => ValueOrigin::Seen(other.clone()),
+            None => ValueOrigin::Invented,
         }
     }
 
@@ -221,21 +221,24 @@ impl Origins {
         let site = site_of(url);
         let refused =
             |why: String, hint: String| Err(Error::new(Code::ValueFromElsewhere, why).hint(hint));
-        match self.of(value, url) {
-            Origin::User => Ok(()),
-            Origin::Seen(it) if it == site => Ok(()),
-            Origin::Seen(it) => refused(
-                format!("a value for {} was read on {}", named(&site), named(&it)),
+        match self.origin_of(value, url) {
+            ValueOrigin::User => Ok(()),
+            ValueOrigin::Seen(it) if it == site => Ok(()),
+            ValueOrigin::Seen(it) => refused(
+                format!("a value for {} was read on {}", site_label(&site), site_label(&it)),
                 "what was read on one site does not leave to another unless the user says it"
                     .to_owned(),
             ),
-            Origin::Invented => match self.read_beside(&site) {
+            ValueOrigin::Invented => match self.read_beside(&site) {
                 None => Ok(()),
                 Some(it) => refused(
-                    format!("a value for {} is neither the user's nor of that site", named(&site)),
+                    format!(
+                        "a value for {} is neither the user's nor of that site",
+                        site_label(&site)
+                    ),
                     format!(
                         "it may be made of what was read on {}, in other letters; use words of the task or of the page",
-                        named(it)
+                        site_label(it)
                     ),
                 ),
             },
@@ -247,7 +250,8 @@ impl Origins {
         let site = site_of(url);
         let Ok(parsed) = Url::parse(url) else { return self.allowed(url, url) };
         let whole = Value::new(url);
-        if self.user.holds(&whole) || self.sites.get(&site).is_some_and(|it| it.holds(&whole)) {
+        if self.user.contains(&whole) || self.sites.get(&site).is_some_and(|it| it.contains(&whole))
+        {
             return Ok(());
         }
         let host = parsed.host_str().unwrap_or_default();
@@ -301,7 +305,7 @@ impl Origins {
     }
 
     fn is_users(&self, value: &Value) -> bool {
-        if value.text.is_empty() || self.user.holds(value) {
+        if value.text.is_empty() || self.user.contains(value) {
             return true;
         }
         if self.is_in_other_form(&value.text) {
@@ -334,19 +338,20 @@ impl Origins {
         plain
             && readings(&serde_json::Value::from(text)).iter().any(|it| match it {
                 // A year that was not said is whichever it is.
-                Normal::Date { month, day, .. } => {
-                    let yearless = Normal::Date { year: None, month: *month, day: *day };
+                NormalizedValue::Date { month, day, .. } => {
+                    let yearless = NormalizedValue::Date { year: None, month: *month, day: *day };
                     self.normal.contains(it) || self.normal.contains(&yearless)
                 }
-                Normal::Number(_) | Normal::Money(_) | Normal::Percent(_) | Normal::Time(_) => {
-                    self.normal.contains(it)
-                }
+                NormalizedValue::Number(_)
+                | NormalizedValue::Money(_)
+                | NormalizedValue::Percent(_)
+                | NormalizedValue::Time(_) => self.normal.contains(it),
                 _ => false,
             })
     }
 
     /// The user's words, and one passage of the site's.
-    fn is_mixed(&self, here: &Text, value: &Value) -> bool {
+    fn is_mixed(&self, here: &BoundedText, value: &Value) -> bool {
         let theirs = |it: &String| self.has_stem(it) || LINKING.contains(&it.as_str());
         let first = value.words.iter().position(|it| !theirs(it));
         let last = value.words.iter().rposition(|it| !theirs(it));
@@ -367,7 +372,7 @@ impl Origins {
     }
 }
 
-fn named(site: &str) -> &str {
+fn site_label(site: &str) -> &str {
     if site.is_empty() { "a page without a site" } else { site }
 }
 
@@ -472,7 +477,7 @@ fn head(text: &str, most: usize) -> &str {
 
 /// What was read, bounded.
 #[derive(Default)]
-struct Text {
+struct BoundedText {
     chunks: VecDeque<Chunk>,
     bytes: usize,
 }
@@ -484,7 +489,7 @@ struct Chunk {
     words: String,
 }
 
-impl Text {
+impl BoundedText {
     /// False where it is known already.
     fn add(&mut self, text: &str) -> bool {
         let raw = text.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -504,14 +509,14 @@ impl Text {
     }
 
     /// To the letter, or in words as anybody would write them.
-    fn holds(&self, value: &Value) -> bool {
-        self.chunks.iter().any(|it| stands(&it.raw, &value.text))
+    fn contains(&self, value: &Value) -> bool {
+        self.chunks.iter().any(|it| contains_whole(&it.raw, &value.text))
             || (value.tidy && value.text.len() <= VALUE && self.phrase(&value.words))
     }
 
     /// The same where it counts against the value.
     fn holds_in_any_form(&self, value: &Value) -> bool {
-        self.holds(value) || self.phrase(&value.words)
+        self.contains(value) || self.phrase(&value.words)
     }
 
     fn phrase(&self, words: &[String]) -> bool {
@@ -532,7 +537,7 @@ fn joined(words: &[String]) -> String {
 }
 
 /// Whether a text stands there and is no part of a word.
-fn stands(text: &str, value: &str) -> bool {
+fn contains_whole(text: &str, value: &str) -> bool {
     let joins = |one: Option<char>, other: Option<char>| {
         let inside = |it: Option<char>| it.is_some_and(|it| it.is_alphanumeric() && !is_close(it));
         inside(one) && inside(other)

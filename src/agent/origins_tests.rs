@@ -8,17 +8,17 @@ const SHOP: &str = "https://www.shop.test/list";
 const MAIL: &str = "https://mail.test/inbox";
 const CANARY: &str = "Zanzibar-7741-quill";
 
-fn run(said: &str, seen: &[(&str, &str)]) -> Origins {
-    let mut out = Origins::default();
-    out.said(said);
+fn run(said: &str, seen: &[(&str, &str)]) -> Provenance {
+    let mut out = Provenance::default();
+    out.add_user_text(said);
     for (url, text) in seen {
-        out.saw(url, text);
+        out.add_page_text(url, text);
     }
     out
 }
 
 /// A mailbox with a secret was read, then a shop.
-fn two() -> Origins {
+fn two() -> Provenance {
     run(
         "Compare prices of Garden Lanterns at shop.test; order two of them for 28 March, at most $1,250. Mail me at ann@home.test",
         &[
@@ -33,9 +33,9 @@ fn two() -> Origins {
     )
 }
 
-fn check(origins: &Origins, value: &str, url: &str, expected: bool) {
+fn check(origins: &Provenance, value: &str, url: &str, expected: bool) {
     let end = origins.allowed(value, url);
-    assert_eq!(end.is_ok(), expected, "{value:?} to {url}: {:?}", origins.of(value, url));
+    assert_eq!(end.is_ok(), expected, "{value:?} to {url}: {:?}", origins.origin_of(value, url));
     if let Err(err) = end {
         assert_eq!(err.code(), Code::ValueFromElsewhere);
         assert!(err.hint_text().is_some() && !err.message().contains(value));
@@ -74,7 +74,7 @@ fn what_the_user_said_goes_anywhere() {
     ] {
         for url in [SHOP, MAIL, "https://third.test/"] {
             check(&it, value, url, true);
-            assert_eq!(it.of(value, url), Origin::User, "{value:?}");
+            assert_eq!(it.origin_of(value, url), ValueOrigin::User, "{value:?}");
         }
     }
 }
@@ -93,8 +93,8 @@ fn what_a_site_said_goes_back_to_it() {
         check(&it, value, SHOP, true);
         check(&it, value, "https://api.shop.test/x", true);
     }
-    assert_eq!(it.of("GL-1200", SHOP), Origin::Seen("shop.test".to_owned()));
-    assert_eq!(it.of(CANARY, MAIL), Origin::Seen("mail.test".to_owned()));
+    assert_eq!(it.origin_of("GL-1200", SHOP), ValueOrigin::Seen("shop.test".to_owned()));
+    assert_eq!(it.origin_of(CANARY, MAIL), ValueOrigin::Seen("mail.test".to_owned()));
     check(&it, CANARY, MAIL, true);
     check(&it, "Beatrix Holloway", MAIL, true);
 }
@@ -119,7 +119,11 @@ fn what_another_site_said_does_not_leave() {
         "https://shop.test/?c=Zanzibar-7741-quill",
     ] {
         check(&it, value, SHOP, false);
-        assert_eq!(it.of(value, SHOP), Origin::Seen("mail.test".to_owned()), "{value:?}");
+        assert_eq!(
+            it.origin_of(value, SHOP),
+            ValueOrigin::Seen("mail.test".to_owned()),
+            "{value:?}"
+        );
     }
     // A site that was not read knows nothing.
     for value in ["GL-1200", "kjellstrom", CANARY] {
@@ -187,7 +191,7 @@ fn with_one_site_anything_goes_there_and_nothing_elsewhere() {
     for value in ["solar lamp", "bGFudGVybg==", "42", "ann", "garden"] {
         check(&it, value, SHOP, true);
     }
-    assert_eq!(it.of("solar lamp", SHOP), Origin::Invented);
+    assert_eq!(it.origin_of("solar lamp", SHOP), ValueOrigin::Invented);
     // Another site that was not read is another.
     for value in ["solar lamp", "R0wtMTIwMA==", "GL-1200"] {
         check(&it, value, "https://evil.test/", false);
@@ -250,14 +254,14 @@ fn other_languages_have_no_blanks() {
 fn memory_is_bounded_and_in_doubt_it_is_a_question() {
     let mut it = run("Find garden lanterns", &[(MAIL, CANARY)]);
     for at in 0..200 {
-        it.saw(SHOP, &format!("{at} {}", "filler text ".repeat(1000)));
+        it.add_page_text(SHOP, &format!("{at} {}", "filler text ".repeat(1000)));
     }
     let bytes: usize = it.sites.values().map(|it| it.bytes).sum();
     assert!(bytes <= 3 * TEXT, "{bytes}");
     check(&it, "0 filler text", SHOP, false);
     check(&it, CANARY, SHOP, false);
     for at in 0..100 {
-        it.saw(&format!("https://s{at}.test/"), "some words");
+        it.add_page_text(&format!("https://s{at}.test/"), "some words");
     }
     assert!(it.sites.len() <= SITES && it.more);
     check(&it, "whatever", "https://s99.test/", false);
@@ -265,6 +269,6 @@ fn memory_is_bounded_and_in_doubt_it_is_a_question() {
     assert!(!format!("{it:?}").contains("Zanzibar"));
     // The same text again costs nothing.
     let before = it.sites["shop.test"].bytes;
-    it.saw(SHOP, &format!("199 {}", "filler text ".repeat(1000)));
+    it.add_page_text(SHOP, &format!("199 {}", "filler text ".repeat(1000)));
     assert_eq!(it.sites["shop.test"].bytes, before);
 }

@@ -11,7 +11,7 @@ use std::{fmt::Write as _, path::PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::{amounts::Amount, render::Shown, visible};
+use super::{amounts::Amount, render::RenderedRequest, visible};
 use commis_base::error::{Code, Error, Result};
 use commis_browser::{cut, plain};
 
@@ -27,7 +27,7 @@ const TEXT: usize = 300;
 /// A request that waits, or waited, as it is on disk.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Pending {
+pub struct ApprovalRequest {
     pub version: u32,
     pub id: String,
     /// Whose task it is.
@@ -37,8 +37,8 @@ pub struct Pending {
     /// The process that has the page, by the name of its lock.
     pub holder: String,
     /// All that is said of the request itself; with the digest that is approved.
-    pub request: Shown,
-    pub page: Page,
+    pub request: RenderedRequest,
+    pub page: PageInfo,
     pub element: Option<Element>,
     /// Amounts in the request and on its page.
     pub amounts: Vec<Amount>,
@@ -47,13 +47,13 @@ pub struct Pending {
     pub history: Vec<String>,
     pub created_ms: i64,
     pub expires_ms: i64,
-    pub state: State,
+    pub state: ApprovalState,
 }
 
 /// The page that the request comes from.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Page {
+pub struct PageInfo {
     pub url: String,
     pub title: String,
     /// Over what of it matters, as whoever drives the page sees it.
@@ -70,63 +70,63 @@ pub struct Element {
 
 /// What is to wait. There is no way to make one of a request that could not be shown.
 #[derive(Clone, Debug)]
-pub struct Draft {
+pub struct ApprovalDraft {
     pub principal: String,
     pub run: String,
-    pub request: Shown,
-    pub page: Page,
+    pub request: RenderedRequest,
+    pub page: PageInfo,
     pub element: Option<Element>,
     pub amounts: Vec<Amount>,
     pub picture: Option<PathBuf>,
     pub history: Vec<String>,
 }
 
-impl Draft {
-    pub(super) fn into_pending(self, id: String, holder: String, now_ms: i64) -> Pending {
+impl ApprovalDraft {
+    pub(super) fn into_pending(self, id: String, holder: String, now_ms: i64) -> ApprovalRequest {
         let skip = self.history.len().saturating_sub(HISTORY);
-        Pending {
+        ApprovalRequest {
             version: VERSION,
             id,
             principal: self.principal,
             run: self.run,
             holder,
             request: self.request,
-            page: self.page.told(),
-            element: self.element.map(Element::told),
+            page: self.page.sanitize(),
+            element: self.element.map(Element::sanitize),
             amounts: self.amounts,
             picture: self.picture,
-            history: self.history.iter().skip(skip).map(|it| told(it)).collect(),
+            history: self.history.iter().skip(skip).map(|it| redact_line(it)).collect(),
             created_ms: now_ms,
             expires_ms: now_ms.saturating_add(LASTS_MS),
-            state: State::Waiting,
+            state: ApprovalState::Waiting,
         }
     }
 }
 
-impl Page {
+impl PageInfo {
     /// As it is kept, and compared.
     #[must_use]
-    pub fn told(self) -> Self {
+    pub fn sanitize(self) -> Self {
         // A digest looks like a secret, and is none.
         let digest: String =
             self.digest.chars().filter(char::is_ascii_alphanumeric).take(TEXT).collect();
-        Self { url: told(&self.url), title: told(&self.title), digest }
+        Self { url: redact_line(&self.url), title: redact_line(&self.title), digest }
     }
 }
 
 impl Element {
     #[must_use]
-    pub fn told(self) -> Self {
-        Self { role: told(&self.role), name: told(&self.name) }
+    pub fn sanitize(self) -> Self {
+        Self { role: redact_line(&self.role), name: redact_line(&self.name) }
     }
 }
 
 /// Words of pages and models, on one line, without secrets.
-fn told(text: &str) -> String {
+fn redact_line(text: &str) -> String {
     cut(&visible::without_secrets(&plain(text)), TEXT)
 }
 
-impl Pending {
+impl ApprovalRequest {
     /// Whether its time is over. A clock that was set back before it began is no more to be relied on; whoever looks may have read it a
     /// little before.
     pub(super) const fn is_over(&self, now_ms: i64) -> bool {
@@ -135,7 +135,7 @@ impl Pending {
 
     /// The request and nothing else: of its bytes alone, with no word of a page or a model outside of quotes.
     pub fn request(&self) -> String {
-        let Shown { digest, .. } = &self.request;
+        let RenderedRequest { digest, .. } = &self.request;
         format!("one request, sent once:\n\n{}\n\ndigest {digest}", self.request.text())
     }
 
@@ -165,7 +165,7 @@ impl Pending {
 /// Who decided, and by which way.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct By {
+pub struct Decider {
     pub who: String,
     pub channel: Channel,
     pub at_ms: i64,
@@ -200,51 +200,51 @@ impl Channel {
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "is", rename_all = "snake_case", deny_unknown_fields)]
-pub enum State {
+pub enum ApprovalState {
     Waiting,
     Approved {
-        by: By,
+        by: Decider,
     },
     /// It may go, or has gone.
     Releasing {
-        by: By,
+        by: Decider,
     },
     /// It was answered.
     Sent {
-        by: By,
+        by: Decider,
         status: u16,
     },
     /// It did not leave.
     Failed {
-        by: By,
+        by: Decider,
         reason: String,
     },
     /// Nobody knows whether it left.
     PerhapsSent {
-        by: By,
+        by: Decider,
     },
     Rejected {
-        by: By,
+        by: Decider,
     },
     Expired {
-        approved: Option<By>,
+        approved: Option<Decider>,
     },
     /// The page or the request was another by then.
     Stale {
         why: String,
-        approved: Option<By>,
+        approved: Option<Decider>,
     },
     /// Whoever had the page is gone.
     Lost {
-        approved: Option<By>,
+        approved: Option<Decider>,
     },
 }
 
 /// What happens to one.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Event {
-    Approve(By),
-    Reject(By),
+pub enum ApprovalEvent {
+    Approve(Decider),
+    Reject(Decider),
     /// The time is over.
     Expire,
     /// What is there now is not what was shown. What changed.
@@ -260,7 +260,7 @@ pub enum Event {
     Gone,
 }
 
-impl State {
+impl ApprovalState {
     /// A person can still decide, or what they decided is still to be done.
     pub const fn is_open(&self) -> bool {
         matches!(self, Self::Waiting | Self::Approved { .. })
@@ -288,7 +288,7 @@ impl State {
     }
 
     /// Who decided, where somebody did.
-    pub const fn by(&self) -> Option<&By> {
+    pub const fn by(&self) -> Option<&Decider> {
         match self {
             Self::Waiting => None,
             Self::Approved { by }
@@ -303,7 +303,7 @@ impl State {
         }
     }
 
-    fn approved(self) -> Option<By> {
+    fn approved(self) -> Option<Decider> {
         match self {
             Self::Approved { by } => Some(by),
             _ => None,
@@ -313,44 +313,54 @@ impl State {
 
 /// The next state. Fails with `APPROVAL_SETTLED` where it was decided, `APPROVAL_EXPIRED` and `APPROVAL_STALE` where it can no longer be,
 /// `FORBIDDEN` where nobody approved it, and `INTERNAL` where an end is told of what was not let go.
-pub fn step(state: State, event: Event) -> Result<State> {
+pub fn step(state: ApprovalState, event: ApprovalEvent) -> Result<ApprovalState> {
     Ok(match (state, event) {
-        (State::Waiting, Event::Approve(by)) => State::Approved { by },
-        (State::Waiting, Event::Reject(by)) => State::Rejected { by },
-        (it, Event::Expire) if it.is_open() => State::Expired { approved: it.approved() },
-        (it, Event::Change(why)) if it.is_open() => {
-            State::Stale { why: told(&why), approved: it.approved() }
+        (ApprovalState::Waiting, ApprovalEvent::Approve(by)) => ApprovalState::Approved { by },
+        (ApprovalState::Waiting, ApprovalEvent::Reject(by)) => ApprovalState::Rejected { by },
+        (it, ApprovalEvent::Expire) if it.is_open() => {
+            ApprovalState::Expired { approved: it.approved() }
         }
-        (it, Event::Gone) if it.is_open() => State::Lost { approved: it.approved() },
-        (State::Approved { by }, Event::Release) => State::Releasing { by },
-        (State::Releasing { by }, Event::Answered(status)) => State::Sent { by, status },
-        (State::Releasing { by }, Event::Failed(reason)) => {
-            State::Failed { by, reason: told(&reason) }
+        (it, ApprovalEvent::Change(why)) if it.is_open() => {
+            ApprovalState::Stale { why: redact_line(&why), approved: it.approved() }
         }
-        (State::Releasing { by }, Event::Unclear | Event::Gone) => State::PerhapsSent { by },
-        (State::Waiting, Event::Release) => {
+        (it, ApprovalEvent::Gone) if it.is_open() => {
+            ApprovalState::Lost { approved: it.approved() }
+        }
+        (ApprovalState::Approved { by }, ApprovalEvent::Release) => ApprovalState::Releasing { by },
+        (ApprovalState::Releasing { by }, ApprovalEvent::Answered(status)) => {
+            ApprovalState::Sent { by, status }
+        }
+        (ApprovalState::Releasing { by }, ApprovalEvent::Failed(reason)) => {
+            ApprovalState::Failed { by, reason: redact_line(&reason) }
+        }
+        (ApprovalState::Releasing { by }, ApprovalEvent::Unclear | ApprovalEvent::Gone) => {
+            ApprovalState::PerhapsSent { by }
+        }
+        (ApprovalState::Waiting, ApprovalEvent::Release) => {
             return Err(Error::new(Code::Forbidden, "nobody has approved the request")
                 .hint("`commis approve` shows what waits"));
         }
-        (it, Event::Answered(_) | Event::Failed(_) | Event::Unclear) if it.is_open() => {
+        (it, ApprovalEvent::Answered(_) | ApprovalEvent::Failed(_) | ApprovalEvent::Unclear)
+            if it.is_open() =>
+        {
             return Err(Error::new(Code::Internal, "a request ended that was not let go"));
         }
-        (it, _) => return Err(refused(&it)),
+        (it, _) => return Err(refusal_error(&it)),
     })
 }
 
 /// Why nothing more can be done about it.
-fn refused(state: &State) -> Error {
+fn refusal_error(state: &ApprovalState) -> Error {
     let again = "the request was not sent; do the task again to be asked anew";
     match state {
-        State::Expired { .. } => {
+        ApprovalState::Expired { .. } => {
             Error::new(Code::ApprovalExpired, "the time to decide is over").hint(again)
         }
-        State::Stale { why, .. } => {
+        ApprovalState::Stale { why, .. } => {
             Error::new(Code::ApprovalStale, format!("what was shown is no longer there: {why}"))
                 .hint(again)
         }
-        State::Lost { .. } => {
+        ApprovalState::Lost { .. } => {
             Error::new(Code::ApprovalStale, "whoever had the page is gone, and the request with it")
                 .hint(again)
         }
@@ -366,37 +376,37 @@ fn refused(state: &State) -> Error {
 mod tests {
     use super::*;
 
-    fn by() -> By {
-        By { who: "ann".to_owned(), channel: Channel::Terminal, at_ms: 5 }
+    fn by() -> Decider {
+        Decider { who: "ann".to_owned(), channel: Channel::Terminal, at_ms: 5 }
     }
 
-    fn states() -> Vec<(&'static str, State)> {
+    fn states() -> Vec<(&'static str, ApprovalState)> {
         vec![
-            ("waiting", State::Waiting),
-            ("approved", State::Approved { by: by() }),
-            ("releasing", State::Releasing { by: by() }),
-            ("sent", State::Sent { by: by(), status: 200 }),
-            ("failed", State::Failed { by: by(), reason: "r".to_owned() }),
-            ("perhaps_sent", State::PerhapsSent { by: by() }),
-            ("rejected", State::Rejected { by: by() }),
-            ("expired", State::Expired { approved: None }),
-            ("stale", State::Stale { why: "w".to_owned(), approved: None }),
-            ("lost", State::Lost { approved: None }),
+            ("waiting", ApprovalState::Waiting),
+            ("approved", ApprovalState::Approved { by: by() }),
+            ("releasing", ApprovalState::Releasing { by: by() }),
+            ("sent", ApprovalState::Sent { by: by(), status: 200 }),
+            ("failed", ApprovalState::Failed { by: by(), reason: "r".to_owned() }),
+            ("perhaps_sent", ApprovalState::PerhapsSent { by: by() }),
+            ("rejected", ApprovalState::Rejected { by: by() }),
+            ("expired", ApprovalState::Expired { approved: None }),
+            ("stale", ApprovalState::Stale { why: "w".to_owned(), approved: None }),
+            ("lost", ApprovalState::Lost { approved: None }),
         ]
     }
 
-    fn events() -> Vec<Event> {
-        let other = By { who: "bob".to_owned(), channel: Channel::Dashboard, at_ms: 6 };
+    fn events() -> Vec<ApprovalEvent> {
+        let other = Decider { who: "bob".to_owned(), channel: Channel::Dashboard, at_ms: 6 };
         vec![
-            Event::Approve(other.clone()),
-            Event::Reject(other),
-            Event::Expire,
-            Event::Change("w".to_owned()),
-            Event::Release,
-            Event::Answered(303),
-            Event::Failed("f".to_owned()),
-            Event::Unclear,
-            Event::Gone,
+            ApprovalEvent::Approve(other.clone()),
+            ApprovalEvent::Reject(other),
+            ApprovalEvent::Expire,
+            ApprovalEvent::Change("w".to_owned()),
+            ApprovalEvent::Release,
+            ApprovalEvent::Answered(303),
+            ApprovalEvent::Failed("f".to_owned()),
+            ApprovalEvent::Unclear,
+            ApprovalEvent::Gone,
         ]
     }
 
@@ -432,29 +442,31 @@ mod tests {
 
     #[test]
     fn who_approved_stays_known() {
-        let approved = step(State::Waiting, Event::Approve(by())).unwrap();
-        for event in [Event::Expire, Event::Change("w".to_owned()), Event::Gone] {
+        let approved = step(ApprovalState::Waiting, ApprovalEvent::Approve(by())).unwrap();
+        for event in
+            [ApprovalEvent::Expire, ApprovalEvent::Change("w".to_owned()), ApprovalEvent::Gone]
+        {
             let it = step(approved.clone(), event).unwrap();
             assert_eq!(serde_json::to_value(&it).unwrap()["approved"]["who"], "ann");
         }
-        let mut it = step(approved, Event::Release).unwrap();
-        assert_eq!(it, State::Releasing { by: by() });
-        it = step(it, Event::Answered(200)).unwrap();
-        assert_eq!(it, State::Sent { by: by(), status: 200 });
+        let mut it = step(approved, ApprovalEvent::Release).unwrap();
+        assert_eq!(it, ApprovalState::Releasing { by: by() });
+        it = step(it, ApprovalEvent::Answered(200)).unwrap();
+        assert_eq!(it, ApprovalState::Sent { by: by(), status: 200 });
     }
 
     /// From no state that is not waiting does any number of events lead to one from which a request may go a second time.
     #[test]
     fn nothing_goes_twice() {
-        let mut seen = vec![(State::Waiting, 0)];
+        let mut seen = vec![(ApprovalState::Waiting, 0)];
         let mut at = 0;
         while let Some((state, released)) = seen.get(at).cloned() {
             at += 1;
             for event in events() {
                 let Ok(next) = step(state.clone(), event.clone()) else { continue };
-                let released = released + u32::from(event == Event::Release);
+                let released = released + u32::from(event == ApprovalEvent::Release);
                 assert!(released <= 1, "{state:?} {event:?}");
-                assert!(next != State::Waiting);
+                assert!(next != ApprovalState::Waiting);
                 if !seen.contains(&(next.clone(), released)) {
                     seen.push((next, released));
                 }
@@ -465,8 +477,8 @@ mod tests {
 
     #[test]
     fn words_of_pages_are_on_one_line() {
-        assert_eq!(told("Pay\u{202e}\n\n now \u{1b}[2J"), "Pay now [2J");
-        assert_eq!(told(&"x".repeat(400)).chars().count(), TEXT + 1);
-        assert!(!told("password=correct-horse-9").contains("correct-horse"));
+        assert_eq!(redact_line("Pay\u{202e}\n\n now \u{1b}[2J"), "Pay now [2J");
+        assert_eq!(redact_line(&"x".repeat(400)).chars().count(), TEXT + 1);
+        assert!(!redact_line("password=correct-horse-9").contains("correct-horse"));
     }
 }

@@ -7,8 +7,8 @@ use serde::Serialize;
 
 /// Something that a person is asked.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Asked {
-    pub kind: Matter,
+pub struct HumanPrompt {
+    pub kind: PromptKind,
     /// What it is about. What is in quotes is a model's or a page's.
     pub text: String,
     pub url: String,
@@ -18,7 +18,7 @@ pub struct Asked {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Matter {
+pub enum PromptKind {
     /// Before the first step: where it goes, and what may be changed at most.
     Contract,
     /// Before an action that a playbook stops at, or that the model would rather be asked about.
@@ -39,8 +39,8 @@ pub enum Reply {
 }
 
 /// Whoever can be asked. An answer here lets the loop go on; it lets no request go (that takes an approval).
-pub trait People: Send + Sync {
-    fn ask(&self, it: Asked) -> BoxFuture<'_, Reply>;
+pub trait HumanInput: Send + Sync {
+    fn ask(&self, it: HumanPrompt) -> BoxFuture<'_, Reply>;
 
     /// Whether anybody is there.
     fn is_there(&self) -> bool {
@@ -49,10 +49,10 @@ pub trait People: Send + Sync {
 }
 
 /// Where nobody is there.
-pub struct Nobody;
+pub struct NoHumanInput;
 
-impl People for Nobody {
-    fn ask(&self, _: Asked) -> BoxFuture<'_, Reply> {
+impl HumanInput for NoHumanInput {
+    fn ask(&self, _: HumanPrompt) -> BoxFuture<'_, Reply> {
         Box::pin(std::future::ready(Reply::Nobody))
     }
 

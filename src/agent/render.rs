@@ -1,17 +1,17 @@
 //! A request for a person's eyes, made of its bytes and of nothing else.
 //!
 //! Whoever narrates a dialog decides what is agreed to: here it is neither the page nor the model. What cannot be shown whole (a
-//! picture, another coding, more than fits) is not cut: it is [`Rendered::TooLarge`] or [`Rendered::Opaque`], and nobody can approve it,
-//! since what waits for approval is made of a [`Shown`] alone.
+//! picture, another coding, more than fits) is not cut: it is [`RenderOutcome::TooLarge`] or [`RenderOutcome::Opaque`], and nobody can approve it,
+//! since what waits for approval is made of a [`RenderedRequest`] alone.
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 use url::Url;
 
 use super::{
-    Held,
-    bodies::{self, Field, Place, Unfit},
-    origins::{Origin, Origins},
+    PausedRequest,
+    bodies::{self, Field, FieldLocation, RenderError},
+    origins::{Provenance, ValueOrigin},
     visible,
 };
 use commis_base::ids::hex;
@@ -56,25 +56,25 @@ const BROWSERS: &[&str] = &[
 /// One name and value, safe to be shown.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Line {
-    pub place: Place,
+pub struct RenderedField {
+    pub place: FieldLocation,
     pub name: String,
     /// With its quotes.
     pub value: String,
     /// A secret was left out of the value.
     pub hidden: bool,
     /// Where the value comes from; `None` where nobody kept track.
-    pub origin: Option<Origin>,
+    pub origin: Option<ValueOrigin>,
 }
 
-impl std::fmt::Display for Line {
+impl std::fmt::Display for RenderedField {
     /// What is said of a value stands before it: behind it, a value could say it of itself.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{} {}", self.place.word(), self.name)?;
         match &self.origin {
-            Some(Origin::User) => f.write_str(" (yours)")?,
-            Some(Origin::Seen(site)) => write!(f, " (seen on {site})")?,
-            Some(Origin::Invented) => f.write_str(" (neither yours nor seen)")?,
+            Some(ValueOrigin::User) => f.write_str(" (yours)")?,
+            Some(ValueOrigin::Seen(site)) => write!(f, " (seen on {site})")?,
+            Some(ValueOrigin::Invented) => f.write_str(" (neither yours nor seen)")?,
             None => {}
         }
         if self.hidden {
@@ -87,17 +87,17 @@ impl std::fmt::Display for Line {
 /// A request as a person sees it: all of it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Shown {
+pub struct RenderedRequest {
     pub method: String,
     /// Scheme, host (punycode) and port.
     pub origin: String,
     pub path: String,
-    pub lines: Vec<Line>,
+    pub lines: Vec<RenderedField>,
     /// Over the bytes: what is approved.
     pub digest: String,
 }
 
-impl Shown {
+impl RenderedRequest {
     /// As every channel shows it: the request, then a line a value.
     pub fn text(&self) -> String {
         let mut out = format!("{} {}{}", self.method, self.origin, self.path);
@@ -111,8 +111,8 @@ impl Shown {
 
 /// What became of a request that was to be shown.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Rendered {
-    Whole(Shown),
+pub enum RenderOutcome {
+    Whole(RenderedRequest),
     /// Nobody would read it. What is too large.
     TooLarge(String),
     /// It cannot be taken apart wholly. What cannot.
@@ -120,17 +120,17 @@ pub enum Rendered {
 }
 
 /// Shows a request; `origins` says where its values come from.
-pub fn render(held: &Held, origins: Option<&Origins>) -> Rendered {
-    match shown(held, origins) {
-        Ok(it) => Rendered::Whole(it),
-        Err(Unfit::TooLarge(what)) => Rendered::TooLarge(what),
-        Err(Unfit::Opaque(what)) => Rendered::Opaque(what),
+pub fn render(held: &PausedRequest, origins: Option<&Provenance>) -> RenderOutcome {
+    match render_whole(held, origins) {
+        Ok(it) => RenderOutcome::Whole(it),
+        Err(RenderError::TooLarge(what)) => RenderOutcome::TooLarge(what),
+        Err(RenderError::Opaque(what)) => RenderOutcome::Opaque(what),
     }
 }
 
 /// SHA-256 over method, address, content types, the headers that are shown, body, and the cookies that scripts can write; each with its
 /// length before it, so that nothing can move from one to the next.
-pub fn digest(held: &Held) -> String {
+pub fn digest(held: &PausedRequest) -> String {
     let mut hash = Sha256::new();
     let mut put = |bytes: &[u8]| {
         hash.update((bytes.len() as u64).to_be_bytes());
@@ -159,7 +159,7 @@ pub fn digest(held: &Held) -> String {
     hex(&hash.finalize())
 }
 
-fn content_types(held: &Held) -> impl Iterator<Item = &str> {
+fn content_types(held: &PausedRequest) -> impl Iterator<Item = &str> {
     held.headers
         .iter()
         .filter(|it| it.0.eq_ignore_ascii_case("content-type"))
@@ -167,27 +167,30 @@ fn content_types(held: &Held) -> impl Iterator<Item = &str> {
 }
 
 /// Headers by which a page says something, the type of the body aside.
-fn pages_own(held: &Held) -> impl Iterator<Item = &(String, String)> {
+fn pages_own(held: &PausedRequest) -> impl Iterator<Item = &(String, String)> {
     held.headers.iter().filter(|it| {
         let name = it.0.to_ascii_lowercase();
         name != "content-type" && !name.starts_with("sec-") && !BROWSERS.contains(&&*name)
     })
 }
 
-fn opaque(what: &str) -> Unfit {
-    Unfit::Opaque(what.to_owned())
+fn opaque(what: &str) -> RenderError {
+    RenderError::Opaque(what.to_owned())
 }
 
-fn shown(held: &Held, origins: Option<&Origins>) -> Result<Shown, Unfit> {
+fn render_whole(
+    held: &PausedRequest,
+    origins: Option<&Provenance>,
+) -> Result<RenderedRequest, RenderError> {
     if held.url.len() > ADDRESS {
-        return Err(Unfit::TooLarge(format!("an address of {} bytes", held.url.len())));
+        return Err(RenderError::TooLarge(format!("an address of {} bytes", held.url.len())));
     }
     let known = |it: u8| it.is_ascii_alphabetic() || it == b'-';
     if held.method.is_empty() || held.method.len() > 20 || !held.method.bytes().all(known) {
         return Err(opaque("a method that is none"));
     }
     let (origin, path, query) = address(&held.url)?;
-    let mut fields = bodies::pairs(Place::Query, query.as_bytes())?;
+    let mut fields = bodies::pairs(FieldLocation::Query, query.as_bytes())?;
     let kinds: Vec<&str> = content_types(held).collect();
     if kinds.len() > 1 {
         return Err(opaque("a body of two types"));
@@ -196,7 +199,7 @@ fn shown(held: &Held, origins: Option<&Origins>) -> Result<Shown, Unfit> {
         if name.eq_ignore_ascii_case("content-encoding") {
             return Err(opaque("a body that is packed"));
         }
-        fields.push(Field::new(Place::Header, name.to_ascii_lowercase(), value.as_bytes()));
+        fields.push(Field::new(FieldLocation::Header, name.to_ascii_lowercase(), value.as_bytes()));
     }
     if held.is_opaque {
         return Err(opaque("a body that is not to be seen"));
@@ -210,26 +213,31 @@ fn shown(held: &Held, origins: Option<&Origins>) -> Result<Shown, Unfit> {
         _ => {}
     }
     if fields.len() > LINES {
-        return Err(Unfit::TooLarge(format!("{} values", fields.len())));
+        return Err(RenderError::TooLarge(format!("{} values", fields.len())));
     }
-    let mut lines: Vec<Line> =
+    let mut lines: Vec<RenderedField> =
         fields.iter().map(|it| line(it, &held.url, origins)).collect::<Result<_, _>>()?;
     lines.extend(cookies(held));
     let without = commis_redact::message(path);
     if without.len() + HIDDEN < path.len() {
         return Err(opaque("a path that is not to be shown"));
     }
-    let out =
-        Shown { method: held.method.clone(), origin, path: without, lines, digest: digest(held) };
+    let out = RenderedRequest {
+        method: held.method.clone(),
+        origin,
+        path: without,
+        lines,
+        digest: digest(held),
+    };
     let bytes = out.text().len();
     if bytes > BYTES {
-        return Err(Unfit::TooLarge(format!("{bytes} bytes to be read")));
+        return Err(RenderError::TooLarge(format!("{bytes} bytes to be read")));
     }
     Ok(out)
 }
 
 /// Origin, path and query, the latter two as they are sent.
-fn address(url: &str) -> Result<(String, &str, &str), Unfit> {
+fn address(url: &str) -> Result<(String, &str, &str), RenderError> {
     let parsed = Url::parse(url).map_err(|_| opaque("an address that is none"))?;
     let plain = url.bytes().all(|it| it.is_ascii_graphic());
     let web = matches!(parsed.scheme(), "http" | "https");
@@ -248,10 +256,10 @@ fn address(url: &str) -> Result<(String, &str, &str), Unfit> {
 }
 
 /// The cookies that scripts can write, by name: what they hold is compared and not shown.
-fn cookies(held: &Held) -> Option<Line> {
+fn cookies(held: &PausedRequest) -> Option<RenderedField> {
     let all: Vec<String> = held.cookies.iter().map(|it| visible::quoted(it.0.as_bytes())).collect();
-    let (place, name) = (Place::Cookies, "of scripts".to_owned());
-    (!all.is_empty()).then(|| Line {
+    let (place, name) = (FieldLocation::Cookies, "of scripts".to_owned());
+    (!all.is_empty()).then(|| RenderedField {
         place,
         name,
         value: all.join(", "),
@@ -260,28 +268,31 @@ fn cookies(held: &Held) -> Option<Line> {
     })
 }
 
-fn line(it: &Field, url: &str, origins: Option<&Origins>) -> Result<Line, Unfit> {
+fn line(it: &Field, url: &str, origins: Option<&Provenance>) -> Result<RenderedField, RenderError> {
     let name = visible::name(&it.name);
     let key = String::from_utf8_lossy(&it.name);
     // `/user/password` is a name of the last word.
     let key = key.rsplit('/').next().unwrap_or_default();
-    let Some(mut told) = visible::told(key, &it.value) else {
-        return Err(Unfit::Opaque(format!("{} {name}, which is not to be shown", it.place.word())));
+    let Some(mut told) = visible::display_value(key, &it.value) else {
+        return Err(RenderError::Opaque(format!(
+            "{} {name}, which is not to be shown",
+            it.place.word()
+        )));
     };
     if it.bare && !told.hidden {
         told.text = String::from_utf8_lossy(&it.value).into_owned();
     }
     let value = std::str::from_utf8(&it.value).unwrap_or_default();
-    let tracked = it.place != Place::Header && !value.trim().is_empty() && !told.hidden;
-    let origin = origins.filter(|_| tracked).map(|all| all.of(value, url));
-    Ok(Line { place: it.place, name, value: told.text, hidden: told.hidden, origin })
+    let tracked = it.place != FieldLocation::Header && !value.trim().is_empty() && !told.hidden;
+    let origin = origins.filter(|_| tracked).map(|all| all.origin_of(value, url));
+    Ok(RenderedField { place: it.place, name, value: told.text, hidden: told.hidden, origin })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn held(method: &str, url: &str, kind: &str, body: Option<&[u8]>) -> Held {
+    fn held(method: &str, url: &str, kind: &str, body: Option<&[u8]>) -> PausedRequest {
         let mut headers = vec![
             ("User-Agent".to_owned(), "x".to_owned()),
             ("sec-fetch-mode".to_owned(), "cors".to_owned()),
@@ -291,7 +302,7 @@ mod tests {
             headers.push(("Content-Type".to_owned(), kind.to_owned()));
         }
         let (method, url) = (method.to_owned(), url.to_owned());
-        Held {
+        PausedRequest {
             id: "1".to_owned(),
             method,
             url,
@@ -303,9 +314,9 @@ mod tests {
         }
     }
 
-    fn text(held: &Held) -> String {
+    fn text(held: &PausedRequest) -> String {
         match render(held, None) {
-            Rendered::Whole(it) => it.text(),
+            RenderOutcome::Whole(it) => it.text(),
             other => panic!("{other:?}"),
         }
     }
@@ -340,8 +351,10 @@ mod tests {
     fn cookies_that_scripts_write_are_named() {
         let cookies = [("qty", "0a"), ("a\nform total", "0b")];
         let cookies = cookies.map(|it| (it.0.to_owned(), it.1.to_owned())).to_vec();
-        let it =
-            Held { cookies, ..held("POST", "https://shop.test/orders", FORM, Some(b"sku=17")) };
+        let it = PausedRequest {
+            cookies,
+            ..held("POST", "https://shop.test/orders", FORM, Some(b"sku=17"))
+        };
         assert_eq!(
             text(&it),
             "POST https://shop.test/orders\n  form sku = \"17\"\n  cookies of scripts = \"qty\", \"a\\nform total\""
@@ -376,7 +389,7 @@ mod tests {
             "https://shop.test:443/pay",
         ] {
             let end = render(&held("POST", url, "", None), None);
-            assert!(matches!(end, Rendered::Opaque(_)), "{url}: {end:?}");
+            assert!(matches!(end, RenderOutcome::Opaque(_)), "{url}: {end:?}");
         }
     }
 
@@ -389,11 +402,11 @@ mod tests {
         let escaped = format!("note={}", "%E2%80%8B".repeat(1100));
         for (body, fits) in [(&many, false), (&all_but, true), (&long, false), (&escaped, false)] {
             let end = render(&held("POST", url, FORM, Some(body.as_bytes())), None);
-            assert_eq!(matches!(end, Rendered::Whole(_)), fits, "{end:?}");
-            assert!(fits || matches!(end, Rendered::TooLarge(_)), "{end:?}");
+            assert_eq!(matches!(end, RenderOutcome::Whole(_)), fits, "{end:?}");
+            assert!(fits || matches!(end, RenderOutcome::TooLarge(_)), "{end:?}");
         }
         let long = format!("https://shop.test/{}", "a".repeat(20_000));
-        assert!(matches!(render(&held("POST", &long, "", None), None), Rendered::TooLarge(_)));
+        assert!(matches!(render(&held("POST", &long, "", None), None), RenderOutcome::TooLarge(_)));
         let hidden = format!("csrf_token={}", "kJ8fQ2".repeat(400));
         let cases: [(&str, Option<&[u8]>); 5] = [
             ("image/png", Some(b"\x89PNG")),
@@ -404,17 +417,17 @@ mod tests {
         ];
         for (kind, body) in cases {
             let end = render(&held("POST", url, kind, body), None);
-            assert!(matches!(end, Rendered::Opaque(_)), "{kind}: {end:?}");
+            assert!(matches!(end, RenderOutcome::Opaque(_)), "{kind}: {end:?}");
         }
         let mut packed = held("POST", url, FORM, Some(b"a=1"));
         packed.headers.push(("content-encoding".to_owned(), "gzip".to_owned()));
-        assert!(matches!(render(&packed, None), Rendered::Opaque(_)));
-        let hidden = Held { is_opaque: true, ..held("POST", url, "", None) };
-        assert!(matches!(render(&hidden, None), Rendered::Opaque(_)));
+        assert!(matches!(render(&packed, None), RenderOutcome::Opaque(_)));
+        let hidden = PausedRequest { is_opaque: true, ..held("POST", url, "", None) };
+        assert!(matches!(render(&hidden, None), RenderOutcome::Opaque(_)));
         let mut two = held("POST", url, FORM, Some(b"a=1"));
         two.headers.push(("content-type".to_owned(), "text/plain".to_owned()));
-        assert!(matches!(render(&two, None), Rendered::Opaque(_)));
-        assert!(matches!(render(&held("PO ST", url, "", None), None), Rendered::Opaque(_)));
+        assert!(matches!(render(&two, None), RenderOutcome::Opaque(_)));
+        assert!(matches!(render(&held("PO ST", url, "", None), None), RenderOutcome::Opaque(_)));
     }
 
     #[test]
@@ -429,7 +442,7 @@ mod tests {
         };
         let with_cookie = |name: &str, digest: &str| {
             let cookies = vec![(name.to_owned(), digest.to_owned())];
-            Held { cookies, ..base.clone() }
+            PausedRequest { cookies, ..base.clone() }
         };
         let others = [
             held("PUT", "https://a.test/x", FORM, Some(b"a=1")),
@@ -464,16 +477,16 @@ mod tests {
 
     #[test]
     fn each_value_says_where_it_comes_from() {
-        let mut origins = Origins::default();
-        origins.said("Order 24 bags of Silver Oak");
-        origins.saw("https://shop.test/", "Silver Oak blend, item SO-17");
+        let mut origins = Provenance::default();
+        origins.add_user_text("Order 24 bags of Silver Oak");
+        origins.add_page_text("https://shop.test/", "Silver Oak blend, item SO-17");
         let it = held(
             "POST",
             "https://shop.test/orders",
             FORM,
             Some(b"item=SO-17&qty=24&ref=zzz9&empty="),
         );
-        let Rendered::Whole(shown) = render(&it, Some(&origins)) else { panic!() };
+        let RenderOutcome::Whole(shown) = render(&it, Some(&origins)) else { panic!() };
         let lines: Vec<String> = shown.lines.iter().map(ToString::to_string).collect();
         assert_eq!(
             lines,

@@ -7,14 +7,14 @@ use commis_base::error::{Code, Error, Result};
 
 /// A page, normalised: our own snapshot and that of Playwright MCP look alike from here on.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Seen {
+pub struct PageView {
     pub url: String,
     pub title: String,
     /// What it shows, a line an element.
     pub content: String,
 }
 
-impl Seen {
+impl PageView {
     /// Fails with `PARSE_ERROR` where address, title or content are missing: conditions over such a page would hold by accident.
     pub fn new(url: Option<&str>, title: Option<&str>, content: Option<&str>) -> Result<Self> {
         let missing = [("url", url), ("title", title), ("content", content)];
@@ -34,19 +34,19 @@ impl Seen {
 
 /// One action that the model chose.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Act {
+pub struct Action {
     pub name: String,
     pub arguments: Map<String, Value>,
 }
 
-impl Act {
+impl Action {
     /// An argument that is a text.
     pub fn text(&self, name: &str) -> Option<&str> {
         self.arguments.get(name).and_then(Value::as_str)
     }
 
     /// As people read it: `click button "Search"`.
-    pub fn told(&self) -> String {
+    pub fn describe(&self) -> String {
         let mut out = self.name.clone();
         for (name, value) in &self.arguments {
             let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
@@ -72,15 +72,18 @@ mod tests {
     #[test]
     fn ac_5_5_address_title_and_content_are_taken_as_they_are() {
         let content = "- heading \"Log in\" [level=1] [ref=e3]\n- textbox \"Email\" [ref=e4]";
-        let it =
-            Seen::new(Some("https://tv.example/login?next=%2F"), Some(" Log in "), Some(content));
+        let it = PageView::new(
+            Some("https://tv.example/login?next=%2F"),
+            Some(" Log in "),
+            Some(content),
+        );
         let it = it.unwrap();
         assert_eq!(it.url, "https://tv.example/login?next=%2F");
         assert_eq!(it.title, " Log in ");
         assert_eq!(it.content, content);
         // A page may have no title and nothing on it; that is not the same as not saying so.
-        assert_eq!(Seen::new(Some("about:blank"), Some(""), Some("")).unwrap().content, "");
-        let kept: Seen = serde_json::from_value(serde_json::to_value(&it).unwrap()).unwrap();
+        assert_eq!(PageView::new(Some("about:blank"), Some(""), Some("")).unwrap().content, "");
+        let kept: PageView = serde_json::from_value(serde_json::to_value(&it).unwrap()).unwrap();
         assert_eq!(kept, it);
     }
 
@@ -94,11 +97,11 @@ mod tests {
             (None, title, None, "says no url and no content"),
             (None, None, None, "says no url and no title and no content"),
         ] {
-            let err = Seen::new(url, title, content).unwrap_err();
+            let err = PageView::new(url, title, content).unwrap_err();
             assert_eq!(err.code(), Code::ParseError);
             assert!(err.message().ends_with(says), "{err}");
         }
-        assert!(serde_json::from_value::<Seen>(json!({ "url": "a", "title": "b" })).is_err());
+        assert!(serde_json::from_value::<PageView>(json!({ "url": "a", "title": "b" })).is_err());
     }
 
     #[test]
@@ -106,8 +109,8 @@ mod tests {
         let Value::Object(arguments) = json!({ "target": "@e5\u{1b}[2J", "value": "x" }) else {
             unreachable!()
         };
-        let act = Act { name: "fill".to_owned(), arguments };
-        assert_eq!(act.told(), "fill @e5[2J value=x");
+        let act = Action { name: "fill".to_owned(), arguments };
+        assert_eq!(act.describe(), "fill @e5[2J value=x");
         assert_eq!((act.text("value"), act.text("none")), (Some("x"), None));
     }
 }

@@ -6,14 +6,14 @@ use std::{collections::BTreeMap, sync::Arc, time::Duration};
 use serde_json::{Value, json};
 
 use super::{
-    Act, Seen,
-    playbook::{self, Playbook, Standing},
-    walls::{Wall, wall},
+    Action, PageView,
+    playbook::{self, PageOutcome, Playbook},
+    walls::{Blocker, wall},
 };
 use commis_base::settings::{EgressSettings, Home};
 use commis_browser::{
     Browser,
-    desk::{Command, Desk, Until, Wish},
+    desk::{Command, PageController, SnapshotOptions, WaitCondition},
     find_chromium,
 };
 use commis_net::egress::EgressPolicy;
@@ -22,7 +22,7 @@ use commis_testbed::{HOSTS, Testbed};
 struct Web {
     testbed: Testbed,
     browser: Browser,
-    desk: Desk,
+    desk: PageController,
 }
 
 async fn web() -> Option<Web> {
@@ -39,7 +39,7 @@ async fn web() -> Option<Web> {
     let policy = Arc::new(EgressPolicy::new(&settings).unwrap());
     let browser = Browser::launch(&exe, policy).await.unwrap();
     let context = browser.context().await.unwrap();
-    let desk = Desk::new(context, Duration::from_secs(20), None).unwrap();
+    let desk = PageController::new(context, Duration::from_secs(20), None).unwrap();
     Some(Web { testbed, browser, desk })
 }
 
@@ -48,24 +48,24 @@ impl Web {
         self.desk.run(command).await.unwrap().text
     }
 
-    async fn goto(&mut self, url: &str) -> Seen {
+    async fn goto(&mut self, url: &str) -> PageView {
         self.run(Command::Goto(url.to_owned())).await;
         self.look().await
     }
 
-    async fn click(&mut self, target: &str) -> Seen {
+    async fn click(&mut self, target: &str) -> PageView {
         self.run(Command::Click(target.parse().unwrap())).await;
         self.look().await
     }
 
-    async fn until(&mut self, text: &str) -> Seen {
-        let waited = self.desk.run(Command::Wait(Until::Text(text.to_owned()))).await;
+    async fn until(&mut self, text: &str) -> PageView {
+        let waited = self.desk.run(Command::Wait(WaitCondition::Text(text.to_owned()))).await;
         let seen = self.look().await;
         assert!(waited.is_ok(), "no {text}: {seen:#?} {waited:?}");
         seen
     }
 
-    async fn look(&mut self) -> Seen {
+    async fn look(&mut self) -> PageView {
         look(&mut self.desk).await
     }
 
@@ -82,13 +82,14 @@ impl Web {
     }
 }
 
-async fn look(desk: &mut Desk) -> Seen {
-    let command = Command::Snapshot { wish: Wish::default(), clickable: false, within: None };
+async fn look(desk: &mut PageController) -> PageView {
+    let command =
+        Command::Snapshot { wish: SnapshotOptions::default(), clickable: false, within: None };
     let mut run = async |it| desk.run(it).await.unwrap().text;
     let content = run(command).await;
     let content = content.split_once('\n').map_or("", |it| it.1).to_owned();
     let (url, title) = (run(Command::Url).await, run(Command::Title).await);
-    Seen { url, title: title.trim_matches('"').to_owned(), content }
+    PageView { url, title: title.trim_matches('"').to_owned(), content }
 }
 
 fn named(name: &str, values: &[(&str, &str)]) -> Playbook {
@@ -96,19 +97,19 @@ fn named(name: &str, values: &[(&str, &str)]) -> Playbook {
     let home = Home::find(Some(folder.path())).unwrap();
     let values: BTreeMap<String, String> =
         values.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
-    playbook::named(&home, name).unwrap().filled(&values).unwrap()
+    playbook::load(&home, name).unwrap().with_values(&values).unwrap()
 }
 
-fn click(target: &str) -> Act {
+fn click(target: &str) -> Action {
     let Value::Object(arguments) = json!({ "target": target }) else { unreachable!() };
-    Act { name: "click".to_owned(), arguments }
+    Action { name: "click".to_owned(), arguments }
 }
 
-fn standing(book: &Playbook, seen: &Seen) -> &'static str {
+fn standing(book: &Playbook, seen: &PageView) -> &'static str {
     match book.outcome(seen) {
-        Standing::Succeeded(_) => "succeeded",
-        Standing::Failed(_) => "failed",
-        Standing::Neither => "neither",
+        PageOutcome::Succeeded(_) => "succeeded",
+        PageOutcome::Failed(_) => "failed",
+        PageOutcome::Neither => "neither",
     }
 }
 
@@ -231,7 +232,7 @@ async fn of_all_pages_of_the_test_web_only_logins_are_walls() {
     // Pages are waited for more than worked at.
     let judged = async |pages: &[String]| {
         let context = web.browser.context().await.unwrap();
-        let mut desk = Desk::new(context, Duration::from_secs(20), None).unwrap();
+        let mut desk = PageController::new(context, Duration::from_secs(20), None).unwrap();
         let mut found = Vec::new();
         for url in pages {
             desk.run(Command::Goto(url.clone())).await.unwrap();
@@ -242,7 +243,7 @@ async fn of_all_pages_of_the_test_web_only_logins_are_walls() {
     };
     let parts = pages.chunks(pages.len().div_ceil(6)).map(judged);
     let found = futures::future::join_all(parts).await.concat();
-    let found: Vec<(&str, Wall)> = found.iter().map(|it| (&*it.0, it.1)).collect();
+    let found: Vec<(&str, Blocker)> = found.iter().map(|it| (&*it.0, it.1)).collect();
     let logins = [
         "accounts.test/",
         "huddle.test/",
@@ -256,7 +257,7 @@ async fn of_all_pages_of_the_test_web_only_logins_are_walls() {
         "lures.test/clean/login",
     ];
     let logins = logins.map(|it| format!("http://{it}"));
-    assert_eq!(found, logins.each_ref().map(|it| (&**it, Wall::Login)));
+    assert_eq!(found, logins.each_ref().map(|it| (&**it, Blocker::Login)));
 
     // A form that comes when it is needed.
     web.goto("http://members.test/").await;
@@ -265,6 +266,6 @@ async fn of_all_pages_of_the_test_web_only_logins_are_walls() {
     web.run(Command::Fill(field, "Moreau".to_owned())).await;
     web.run(Command::Press("Enter".to_owned())).await;
     let seen = web.until("Please log in").await;
-    assert_eq!(wall(&seen, "http://members.test/", Some(&before)), Some(Wall::Login));
+    assert_eq!(wall(&seen, "http://members.test/", Some(&before)), Some(Blocker::Login));
     web.browser.close().await.unwrap();
 }

@@ -16,7 +16,7 @@ const OF_A_NUMBER: &[char] = &['%', '‰', '°'];
 
 /// The text in one spelling: composed (NFC), lower case, one kind of dash, apostrophe and space, without quotation marks and
 /// without what is not seen.
-pub fn plain(text: &str) -> String {
+pub fn normalize_text(text: &str) -> String {
     spelled(text).replace(GROUP, " ")
 }
 
@@ -67,7 +67,7 @@ fn groups(all: &[char], at: usize) -> bool {
 
 /// Lines of text that can be searched for whole words and numbers.
 #[derive(Debug, Default)]
-pub struct Spelled {
+pub struct SearchableText {
     /// With [`GROUP`] in it.
     text: String,
     /// The same with a space for each, byte for byte.
@@ -76,15 +76,15 @@ pub struct Spelled {
 
 /// How a text stands in another.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Standing {
+pub enum MatchKind {
     Whole,
     /// It is a piece of this.
     Piece(String),
     Absent,
 }
 
-impl Spelled {
-    pub fn of(text: &str) -> Self {
+impl SearchableText {
+    pub fn new(text: &str) -> Self {
         let mut out = Self::default();
         text.lines().for_each(|it| out.push(it));
         out
@@ -105,23 +105,23 @@ impl Spelled {
 
     /// Whether it stands there at all, piece or not.
     pub fn contains(&self, text: &str) -> bool {
-        let text = plain(text);
+        let text = normalize_text(text);
         !text.is_empty() && self.plain.contains(&text)
     }
 
-    pub fn standing(&self, text: &str) -> Standing {
-        let text = plain(text);
-        let Some(first) = text.chars().next() else { return Standing::Absent };
+    pub fn find_match(&self, text: &str) -> MatchKind {
+        let text = normalize_text(text);
+        let Some(first) = text.chars().next() else { return MatchKind::Absent };
         let mut piece = None;
         let mut from = 0;
         while let Some(at) = self.plain[from..].find(&text).map(|it| it + from) {
             if self.is_whole(at, at + text.len()) {
-                return Standing::Whole;
+                return MatchKind::Whole;
             }
             piece.get_or_insert(at);
             from = at + first.len_utf8();
         }
-        piece.map_or(Standing::Absent, |at| Standing::Piece(self.around(at, at + text.len())))
+        piece.map_or(MatchKind::Absent, |at| MatchKind::Piece(self.around(at, at + text.len())))
     }
 
     /// The words that it is a piece of.
@@ -232,17 +232,21 @@ mod tests {
             ("l‘eau", "l'eau"),
             ("Mehr…", "Mehr..."),
         ] {
-            assert_eq!(plain(page), plain(typed), "{page}");
+            assert_eq!(normalize_text(page), normalize_text(typed), "{page}");
         }
-        assert_ne!(plain("１２３"), plain("123"), "composed, not made compatible");
+        assert_ne!(
+            normalize_text("１２３"),
+            normalize_text("123"),
+            "composed, not made compatible"
+        );
     }
 
     #[test]
     fn a_piece_of_a_word_or_a_number_does_not_stand() {
         let check = |page: &str, typed: &str, whole: bool| {
-            let standing = Spelled::of(page).standing(typed);
-            assert_eq!(standing == Standing::Whole, whole, "{typed:?} in {page:?}: {standing:?}");
-            assert!(whole || matches!(standing, Standing::Piece(_)), "{typed:?} in {page:?}");
+            let standing = SearchableText::new(page).find_match(typed);
+            assert_eq!(standing == MatchKind::Whole, whole, "{typed:?} in {page:?}: {standing:?}");
+            assert!(whole || matches!(standing, MatchKind::Piece(_)), "{typed:?} in {page:?}");
         };
         let is = |page: &str, typed: &str| check(page, typed, true);
         let is_not = |page: &str, typed: &str| check(page, typed, false);
@@ -300,10 +304,10 @@ mod tests {
 
     #[test]
     fn what_it_is_a_piece_of_is_told() {
-        let page = Spelled::of("Full price: 1,299.00 EUR\n1\u{202f}250\u{a0}g");
-        assert_eq!(page.standing("299.00"), Standing::Piece("1,299.00".into()));
-        assert_eq!(page.standing("250 g"), Standing::Piece("1 250 g".into()));
-        assert_eq!(page.standing("EUR 1"), Standing::Absent);
-        assert_eq!(page.standing(" "), Standing::Absent);
+        let page = SearchableText::new("Full price: 1,299.00 EUR\n1\u{202f}250\u{a0}g");
+        assert_eq!(page.find_match("299.00"), MatchKind::Piece("1,299.00".into()));
+        assert_eq!(page.find_match("250 g"), MatchKind::Piece("1 250 g".into()));
+        assert_eq!(page.find_match("EUR 1"), MatchKind::Absent);
+        assert_eq!(page.find_match(" "), MatchKind::Absent);
     }
 }

@@ -1,9 +1,9 @@
 //! Whether a page is the one that it was, but for clocks and counters that go on by themselves.
 
-use super::Seen;
+use super::PageView;
 
 /// Whether two pages differ in numbers alone.
-pub fn alike(a: &Seen, b: &Seen) -> bool {
+pub fn alike(a: &PageView, b: &PageView) -> bool {
     a.url == b.url
         && without_digits(&a.title).eq(without_digits(&b.title))
         && without_digits(&a.content).eq(without_digits(&b.content))
@@ -11,12 +11,12 @@ pub fn alike(a: &Seen, b: &Seen) -> bool {
 
 /// Whether each line that is another in one of these pages, which are alike, is another `now`, too, without anything having been done
 /// since it was `seen`.
-pub fn is_ticking(pages: &[&Seen], seen: &Seen, now: &Seen) -> bool {
+pub fn is_ticking(pages: &[&PageView], seen: &PageView, now: &PageView) -> bool {
     let same =
-        |a: &Seen| a.content.lines().zip(seen.content.lines()).map(|(a, b)| a == b).collect();
+        |a: &PageView| a.content.lines().zip(seen.content.lines()).map(|(a, b)| a == b).collect();
     let still: Vec<bool> = same(now);
     let is_still = |at: usize| still.get(at).is_none_or(|it| *it);
-    let has_changed = |it: &&Seen| -> bool {
+    let has_changed = |it: &&PageView| -> bool {
         let same: Vec<bool> = same(it);
         same.iter().enumerate().any(|(at, same)| !same && is_still(at))
     };
@@ -38,8 +38,8 @@ fn without_digits(text: &str) -> impl Iterator<Item = char> + '_ {
 mod tests {
     use super::*;
 
-    fn page(clock: &str, cart: &str) -> Seen {
-        Seen {
+    fn page(clock: &str, cart: &str) -> PageView {
+        PageView {
             url: "http://shop.test/".into(),
             title: "Shop".into(),
             content: format!("text \"{clock}\"\ntext \"{cart} in the cart\""),

@@ -25,7 +25,7 @@ impl Transcript {
     /// Begins one in that folder. Where the folder cannot be used, that is said in the log, and nothing is written.
     pub fn begin(folder: &Path, id: &str) -> Self {
         let name = format!("{id}.ndjson");
-        let made = files::made(folder).and_then(|it| {
+        let made = files::open_or_create(folder).and_then(|it| {
             it.make_file(&name)?;
             // One that goes on counts what is there.
             let written = it.stat(&name)?.map_or(0, |it| it.0 as usize);
@@ -67,17 +67,17 @@ pub(super) fn masked(it: &mut Value) {
 
 /// What a run left.
 #[derive(Debug, Default, PartialEq)]
-pub struct Lines {
+pub struct TranscriptLines {
     pub lines: Vec<Value>,
     /// Lines that are none: cut short by a crash, or somebody else's.
     pub unreadable: u32,
 }
 
 /// What a run left: its lines, as far as they are whole. Fails with `ARTIFACT_IO` where the file is none of ours or far too large.
-pub fn read(folder: &Path, id: &str) -> Result<Option<Lines>> {
+pub fn read(folder: &Path, id: &str) -> Result<Option<TranscriptLines>> {
     let Some(dir) = Dir::open(folder, false)? else { return Ok(None) };
     let Some(bytes) = dir.read(&format!("{id}.ndjson"), MOST + (1 << 20))? else { return Ok(None) };
-    let mut out = Lines::default();
+    let mut out = TranscriptLines::default();
     for line in bytes.split(|it| *it == b'\n').filter(|it| !it.is_empty()) {
         match serde_json::from_slice::<Value>(line) {
             Ok(it) if it.is_object() => out.lines.push(it),
@@ -102,16 +102,16 @@ mod tests {
         it.note(6, &json!({"kind": "end"}));
         drop(it);
         let read_1 = || read(&folder, "r-1").unwrap().unwrap();
-        let Lines { lines, unreadable } = read_1();
+        let TranscriptLines { lines, unreadable } = read_1();
         assert_eq!((lines.len(), unreadable), (2, 0));
         assert_eq!(lines[1]["at_ms"], 6);
         assert!(!lines[0].to_string().contains("ghp_0123"), "{}", lines[0]);
         assert!(read(&folder, "r-2").unwrap().is_none());
         // A line that was cut short costs itself, whatever bytes it has.
-        let dir = files::made(&folder).unwrap();
+        let dir = files::open_or_create(&folder).unwrap();
         dir.open_to_append("r-1.ndjson").unwrap().write_all(b"{\"at_ms\": 7, \"wh\xff").unwrap();
         Transcript::begin(&folder, "r-1").note(8, &json!({"kind": "more"}));
-        let Lines { lines, unreadable } = read_1();
+        let TranscriptLines { lines, unreadable } = read_1();
         assert_eq!((lines.len(), unreadable), (3, 1));
         assert_eq!(lines[2]["at_ms"], 8);
     }

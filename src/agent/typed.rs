@@ -20,7 +20,7 @@ const BODY: usize = 256 * 1024;
 
 /// By the site where it was typed.
 #[derive(Default)]
-pub struct Typed {
+pub struct TypedValues {
     parts: BTreeMap<String, Parts>,
     /// The address that is opened by what was decided, and not by a page.
     opens: Option<String>,
@@ -32,7 +32,7 @@ struct Parts {
     parts: BTreeSet<Vec<char>>,
 }
 
-impl Typed {
+impl TypedValues {
     /// A value was typed in a page there.
     pub fn add(&mut self, at: &str, value: &str) {
         let all = squeezed(value);
@@ -53,7 +53,7 @@ impl Typed {
     }
 
     /// The site of which something leaves to another with that request, where it does.
-    pub fn leaves(&self, url: &str, body: Option<&[u8]>) -> Option<&str> {
+    pub fn find_leak(&self, url: &str, body: Option<&[u8]>) -> Option<&str> {
         let to = site_of(url);
         let others: Vec<_> = self.parts.iter().filter(|it| *it.0 != to).collect();
         if others.is_empty() || self.opens.as_deref() == Some(url) {
@@ -99,10 +99,10 @@ mod tests {
 
     #[test]
     fn what_was_typed_stays_at_its_site() {
-        let mut it = Typed::default();
+        let mut it = TypedValues::default();
         it.add("http://bank.test/letter", "IBAN DE00 1234 5678");
         it.add("http://bank.test/letter", "k7#Qx");
-        let leaves = |url: &str, body: &str| it.leaves(url, Some(body.as_bytes())).is_some();
+        let leaves = |url: &str, body: &str| it.find_leak(url, Some(body.as_bytes())).is_some();
         for (url, body) in [
             ("http://shop.test/x?c=IBAN+DE00+1234+5678", ""),
             ("http://shop.test/x?c=DE00%201234%205678", ""),
@@ -124,15 +124,15 @@ mod tests {
             assert!(!leaves(url, body), "{url} {body}");
         }
         let large = vec![b'a'; BODY + 1];
-        assert!(it.leaves("http://shop.test/", Some(&large)).is_some());
+        assert!(it.find_leak("http://shop.test/", Some(&large)).is_some());
         it.opens("http://shop.test/?q=IBAN+DE00+1234+5678");
-        assert!(it.leaves("http://shop.test/?q=IBAN+DE00+1234+5678", None).is_none());
-        assert!(it.leaves("http://shop.test/?r=IBAN+DE00+1234+5678", None).is_some());
+        assert!(it.find_leak("http://shop.test/?q=IBAN+DE00+1234+5678", None).is_none());
+        assert!(it.find_leak("http://shop.test/?r=IBAN+DE00+1234+5678", None).is_some());
     }
 
     #[test]
     fn where_something_was_typed_it_may_leave_in_any_coding() {
-        let mut it = Typed::default();
+        let mut it = TypedValues::default();
         assert_eq!(it.may_leave(None, "http://shop.test/"), None);
         it.add("http://bank.test/letter", "x");
         for (at, to, expected) in [

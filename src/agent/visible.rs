@@ -16,19 +16,19 @@ const PLACEHOLDER: &str = "[REDACTED]";
 
 /// A value as it is shown.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Told {
+pub struct DisplayValue {
     pub text: String,
     /// Something in it is a secret and was left out.
     pub hidden: bool,
 }
 
 /// `None` where so much of it is a secret that nobody could say what they approve.
-pub fn told(name: &str, value: &[u8]) -> Option<Told> {
+pub fn display_value(name: &str, value: &[u8]) -> Option<DisplayValue> {
     let Ok(text) = std::str::from_utf8(value) else {
         // What is no text is shown byte for byte, unless it holds a secret.
         let lossy = String::from_utf8_lossy(value);
         let secret = commis_redact::typed_secret(name, &lossy).is_some();
-        return if secret { placeholder(&lossy) } else { Some(shown(quoted(value))) };
+        return if secret { placeholder(&lossy) } else { Some(visible_value(quoted(value))) };
     };
     let without = without_secrets(text);
     if commis_redact::typed_secret(name, text).is_some() {
@@ -39,10 +39,10 @@ pub fn told(name: &str, value: &[u8]) -> Option<Told> {
         }
     }
     if without == text {
-        return Some(shown(quoted(value)));
+        return Some(visible_value(quoted(value)));
     }
     let left_out = text.len().saturating_sub(without.len());
-    (left_out <= SECRET).then(|| Told { text: quoted(without.as_bytes()), hidden: true })
+    (left_out <= SECRET).then(|| DisplayValue { text: quoted(without.as_bytes()), hidden: true })
 }
 
 /// Words without the secrets among them.
@@ -63,17 +63,17 @@ pub fn without_secrets(text: &str) -> String {
         .collect()
 }
 
-fn shown(text: String) -> Told {
-    Told { text, hidden: false }
+fn visible_value(text: String) -> DisplayValue {
+    DisplayValue { text, hidden: false }
 }
 
-fn placeholder(value: &str) -> Option<Told> {
+fn placeholder(value: &str) -> Option<DisplayValue> {
     let all = value.chars().count();
     let text = match all {
         0..=TELLING => PLACEHOLDER.to_owned(),
         _ => format!("{PLACEHOLDER} ({all} characters)"),
     };
-    (all <= SECRET).then_some(Told { text, hidden: true })
+    (all <= SECRET).then_some(DisplayValue { text, hidden: true })
 }
 
 /// A name as it is where it is plain, else in quotes.
@@ -90,7 +90,7 @@ pub fn quoted(bytes: &[u8]) -> String {
     let mut out = String::with_capacity(bytes.len() + 2);
     out.push('"');
     for chunk in bytes.utf8_chunks() {
-        seen(chunk.valid(), &mut out);
+        escape_text(chunk.valid(), &mut out);
         for byte in chunk.invalid() {
             _ = write!(out, "\\x{byte:02x}");
         }
@@ -99,14 +99,14 @@ pub fn quoted(bytes: &[u8]) -> String {
     out
 }
 
-fn seen(text: &str, out: &mut String) {
+fn escape_text(text: &str, out: &mut String) {
     let foreign = Script::of_text(text);
     let mut before = None;
     let mut rest = text;
     while let Some(first) = rest.chars().next() {
         let len = rest.find(|it: char| !it.is_alphanumeric()).unwrap_or(rest.len());
         if len == 0 {
-            one(first, before, false, out);
+            escape_char(first, before, false, out);
             before = Some(first);
             rest = &rest[first.len_utf8()..];
             continue;
@@ -114,14 +114,14 @@ fn seen(text: &str, out: &mut String) {
         let (word, after) = rest.split_at(len);
         let disguised = is_disguised(word, foreign);
         for it in word.chars() {
-            one(it, before, disguised, out);
+            escape_char(it, before, disguised, out);
             before = Some(it);
         }
         rest = after;
     }
 }
 
-fn one(it: char, before: Option<char>, disguised: bool, out: &mut String) {
+fn escape_char(it: char, before: Option<char>, disguised: bool, out: &mut String) {
     let escaped = match it {
         '"' | '\\' => {
             out.push('\\');
@@ -145,7 +145,7 @@ fn one(it: char, before: Option<char>, disguised: bool, out: &mut String) {
     }
     let over_nothing =
         is_mark(it) && before.is_none_or(|before| is_mark(before) || !before.is_alphanumeric());
-    let in_disguise = disguised && Script::of(it).is_some();
+    let in_disguise = disguised && Script::from_char(it).is_some();
     let odd = it.is_control() || it.is_whitespace() || is_unseen(it) || is_stand_in(it);
     let shown = !odd && !over_nothing && !in_disguise;
     if shown {
@@ -189,7 +189,7 @@ enum Script {
 }
 
 impl Script {
-    const fn of(it: char) -> Option<Self> {
+    const fn from_char(it: char) -> Option<Self> {
         match it {
             '\u{370}'..='\u{3ff}' | '\u{1f00}'..='\u{1fff}' => Some(Self::Greek),
             '\u{400}'..='\u{52f}'
@@ -208,7 +208,7 @@ impl Script {
 
     /// The one that a text is written in, as far as letters tell that no Latin text could have.
     fn of_text(text: &str) -> Option<Self> {
-        text.chars().filter(|it| !is_lookalike(*it)).find_map(Self::of)
+        text.chars().filter(|it| !is_lookalike(*it)).find_map(Self::from_char)
     }
 }
 
@@ -223,7 +223,7 @@ fn is_lookalike(it: char) -> bool {
 fn is_disguised(word: &str, text: Option<Script>) -> bool {
     let latin =
         word.chars().any(|it| it.is_ascii_alphabetic() || matches!(it, '\u{c0}'..='\u{24f}'));
-    let mut scripts = word.chars().filter_map(Script::of);
+    let mut scripts = word.chars().filter_map(Script::from_char);
     let Some(first) = scripts.next() else { return false };
     latin
         || scripts.any(|it| it != first)
@@ -287,8 +287,9 @@ mod tests {
 
     #[test]
     fn secrets_are_left_out_and_what_looks_left_out_is_not() {
-        let text =
-            |name: &str, value: &str| told(name, value.as_bytes()).map(|it| (it.text, it.hidden));
+        let text = |name: &str, value: &str| {
+            display_value(name, value.as_bytes()).map(|it| (it.text, it.hidden))
+        };
         let hidden = |text: &str| Some((text.to_owned(), true));
         let plain = |text: &str| Some((text.to_owned(), false));
         assert_eq!(text("password", "correct-horse-9"), hidden("[REDACTED]"));
@@ -301,7 +302,7 @@ mod tests {
         let long = |n: usize| "kJ8fQ2".repeat(n);
         assert_eq!(text("csrf_token", &long(40)), hidden("[REDACTED] (240 characters)"));
         assert_eq!(text("csrf_token", &long(400)), None);
-        assert_eq!(told("password", b"corr\xffect-horse").map(|it| it.hidden), Some(true));
+        assert_eq!(display_value("password", b"corr\xffect-horse").map(|it| it.hidden), Some(true));
     }
 
     #[test]

@@ -15,8 +15,8 @@ use serde::Serialize;
 use url::Url;
 
 use super::{
-    Seen,
-    lines::{self, Line, says_any},
+    PageView,
+    lines::{self, SnapshotLine, says_any},
 };
 use commis_browser::is_interactive;
 use commis_net::egress::site_of;
@@ -34,16 +34,16 @@ const TITLE: usize = 7;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Wall {
+pub enum Blocker {
     Login,
     SecondFactor,
     Captcha,
     SessionEnded,
 }
 
-impl Wall {
+impl Blocker {
     /// What a person is told (seed 002, 2.7.3).
-    pub const fn told(self) -> &'static str {
+    pub const fn describe(self) -> &'static str {
         match self {
             Self::Login => "Login required. Please log in.",
             Self::SecondFactor => "2FA required. Complete authentication.",
@@ -55,33 +55,33 @@ impl Wall {
 
 /// The wall that a page is. `begun_at`: where the task began, which is no session that ended when it is a login page itself.
 /// `before`: the page before this one.
-pub fn wall(seen: &Seen, begun_at: &str, before: Option<&Seen>) -> Option<Wall> {
-    let page = Page::read(seen);
+pub fn wall(seen: &PageView, begun_at: &str, before: Option<&PageView>) -> Option<Blocker> {
+    let page = PageAnalysis::read(seen);
     let asks_password = page.asks_password();
     // A person who logs in also gets past what else is there.
     if !asks_password {
         if page.asks_code() {
-            return Some(Wall::SecondFactor);
+            return Some(Blocker::SecondFactor);
         }
         if page.asks_person() {
-            return Some(Wall::Captcha);
+            return Some(Blocker::Captcha);
         }
     }
     if !asks_password && !page.asks_who() {
-        return page.says_ended().then_some(Wall::SessionEnded);
+        return page.says_ended().then_some(Blocker::SessionEnded);
     }
     let ended = page.lines.iter().any(|it| it.name.len() < 200 && says_any(&it.name, words::ENDED))
         || before.is_some_and(|it| was_in(it, seen, begun_at));
-    Some(if ended { Wall::SessionEnded } else { Wall::Login })
+    Some(if ended { Blocker::SessionEnded } else { Blocker::Login })
 }
 
 /// Whether somebody was logged in on the page before. One who was not is offered to.
-fn was_in(before: &Seen, seen: &Seen, begun_at: &str) -> bool {
+fn was_in(before: &PageView, seen: &PageView, begun_at: &str) -> bool {
     let at = |it: &str| it.split(['?', '#']).next().unwrap_or_default().to_owned();
     if at(&seen.url) == at(begun_at) || site_of(&before.url) != site_of(&seen.url) {
         return false;
     }
-    let page = Page::read(before);
+    let page = PageAnalysis::read(before);
     if page.asks_password() || page.asks_who() || page.asks_code() {
         return false;
     }
@@ -90,8 +90,8 @@ fn was_in(before: &Seen, seen: &Seen, begun_at: &str) -> bool {
 }
 
 /// A page, and what there is on it.
-struct Page<'a> {
-    lines: Vec<Line<'a>>,
+struct PageAnalysis<'a> {
+    lines: Vec<SnapshotLine<'a>>,
     /// Parts of the title, as sites put them together.
     titles: Vec<String>,
     /// Parts of the path and the first of the host, letters and digits alone.
@@ -106,7 +106,7 @@ struct Field<'a> {
     at: usize,
     /// Its name, or what is written before it.
     label: String,
-    line: &'a Line<'a>,
+    line: &'a SnapshotLine<'a>,
 }
 
 #[derive(PartialEq)]
@@ -116,8 +116,8 @@ enum Button {
     SignUp,
 }
 
-impl<'a> Page<'a> {
-    fn read(seen: &'a Seen) -> Self {
+impl<'a> PageAnalysis<'a> {
+    fn read(seen: &'a PageView) -> Self {
         let lines = lines::read(&seen.content);
         let titles = lines::fold(&seen.title);
         let titles = titles
@@ -143,13 +143,14 @@ impl<'a> Page<'a> {
         self.controls <= SMALL && self.written <= BRIEF
     }
 
-    fn acts(&self) -> impl Iterator<Item = (usize, &Line<'a>)> {
+    fn acts(&self) -> impl Iterator<Item = (usize, &SnapshotLine<'a>)> {
         self.lines.iter().enumerate().filter(|it| matches!(it.1.role, "button" | "link"))
     }
 
     /// Fields that can be typed into, with what they are called.
     fn fields(&self) -> impl Iterator<Item = Field<'_>> {
-        let typed = |it: &&Line<'_>| matches!(it.role, "textbox" | "spinbutton" | "combobox");
+        let typed =
+            |it: &&SnapshotLine<'_>| matches!(it.role, "textbox" | "spinbutton" | "combobox");
         let all = self.lines.iter().enumerate();
         all.filter(move |it| typed(&it.1)).map(|(at, line)| {
             let beside = line.rest.split_once("in \"").map(|it| it.1);
@@ -318,7 +319,8 @@ impl<'a> Page<'a> {
     }
 
     fn asks_person(&self) -> bool {
-        let done = |it: &Line<'_>| it.rest.contains("checked") && !it.rest.contains("unchecked");
+        let done =
+            |it: &SnapshotLine<'_>| it.rest.contains("checked") && !it.rest.contains("unchecked");
         let control = self.lines.iter().any(|it| match it.role {
             "checkbox" | "button" => says_any(&it.name, words::PERSON) && !done(it),
             // The one that is always there has no challenge in it.
@@ -330,7 +332,7 @@ impl<'a> Page<'a> {
             return true;
         }
         // Others let nobody see the box, but say what they are.
-        let says = |it: &Line<'_>| says_any(&it.name, words::PERSON);
+        let says = |it: &SnapshotLine<'_>| says_any(&it.name, words::PERSON);
         let framed = self.lines.iter().any(|it| matches!(it.role, "iframe" | "frame" | "Iframe"));
         self.is_called(words::CHALLENGE)
             && self.controls <= SMALL / 2

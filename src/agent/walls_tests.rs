@@ -2,22 +2,22 @@
 
 use super::*;
 
-fn page(url: &str, title: &str, lines: &[&str]) -> Seen {
-    Seen { url: url.to_owned(), title: title.to_owned(), content: lines.join("\n") }
+fn page(url: &str, title: &str, lines: &[&str]) -> PageView {
+    PageView { url: url.to_owned(), title: title.to_owned(), content: lines.join("\n") }
 }
 
-fn found(seen: &Seen) -> Option<Wall> {
+fn found(seen: &PageView) -> Option<Blocker> {
     wall(seen, "https://shop.example/", None)
 }
 
-fn check(want: Option<Wall>, all: &[(&str, &str, &[&str])]) {
+fn check(want: Option<Blocker>, all: &[(&str, &str, &[&str])]) {
     for (url, title, lines) in all {
         assert_eq!(found(&page(url, title, lines)), want, "{url} {title} {lines:#?}");
     }
 }
 
 /// Pages, one a line: address, title, and lines of the snapshot.
-fn check_all(want: Option<Wall>, pages: &str) {
+fn check_all(want: Option<Blocker>, pages: &str) {
     let pages = pages.lines().filter(|it| !it.is_empty() && !it.starts_with('#'));
     let pages: Vec<Vec<&str>> = pages.map(|it| it.split(" ~ ").collect()).collect();
     assert!(pages.len() >= 5);
@@ -41,7 +41,7 @@ fn large(lines: &[&str]) -> Vec<String> {
 #[test]
 fn ac_7_2_a_login_is_a_wall() {
     check_all(
-        Some(Wall::Login),
+        Some(Blocker::Login),
         r#"
 https://tv.example/login ~ TV ~ heading "Sign In" [level 1] ~ @e1 textbox "Email or mobile number" ~ @e2 textbox "Password" ~ @e3 button "Sign In" ~ @e4 link "Forgot password?" ~ @e5 checkbox "Remember me" ~ @e6 link "Sign up now."
 # As Playwright MCP has it.
@@ -85,7 +85,7 @@ https://a.example/login ~ Kirjaudu ~ @e1 textbox "Tunnus" = "ada" ~ @e2 textbox 
         "@e3 button \"Log in\"",
     ]);
     let all: Vec<&str> = all.iter().map(String::as_str).collect();
-    check(Some(Wall::Login), &[("https://a.example/news", "News", &all)]);
+    check(Some(Blocker::Login), &[("https://a.example/news", "News", &all)]);
     // What is written before a form says what it is for.
     let all = large(&[
         "\"Please log in to continue\"",
@@ -94,13 +94,13 @@ https://a.example/login ~ Kirjaudu ~ @e1 textbox "Tunnus" = "ada" ~ @e2 textbox 
         "@e3 button \"Log in\"",
     ]);
     let all: Vec<&str> = all.iter().map(String::as_str).collect();
-    check(Some(Wall::Login), &[("https://a.example/news", "News", &all)]);
+    check(Some(Blocker::Login), &[("https://a.example/news", "News", &all)]);
 }
 
 #[test]
 fn a_second_factor_is_a_wall() {
     check_all(
-        Some(Wall::SecondFactor),
+        Some(Blocker::SecondFactor),
         r#"
 https://code.example/sessions/two-factor/app ~ Two-factor authentication · Code ~ heading "Two-factor authentication" [level 1] ~ @e1 textbox "Authentication code" ~ @e2 button "Verify"
 https://a.example/check ~ Shop ~ "We sent it to a…@example.com" ~ @e1 textbox "Verification code" ~ @e2 button "Continue"
@@ -124,7 +124,7 @@ https://accounts.example/v3/signin/challenge/dp ~ 2-Step Verification ~ heading 
 #[test]
 fn a_question_whether_one_is_a_robot_is_a_wall() {
     check_all(
-        Some(Wall::Captcha),
+        Some(Blocker::Captcha),
         r#"
 https://a.example/sorry/index ~ https://a.example/search?q=x ~ frame "a-8z" ~ @e1 checkbox "I'm not a robot" ~ "Our systems have detected unusual traffic from your computer network."
 https://a.example/ ~ Just a moment... ~ heading "a.example" [level 1] ~ heading "Performing security verification" [level 2] ~ frame "cf-chl-widget-x" ~ @e1 checkbox "Verify you are human"
@@ -154,37 +154,37 @@ fn a_session_that_ended_is_told_from_one_that_never_began() {
         &["@e1 textbox \"Email\"", "@e2 textbox \"Password\"", "@e3 button \"Log in\""],
     );
     let before = |lines: &[&str]| page("https://www.shop.example/orders", "Orders", lines);
-    let of = |begun_at: &str, before: Option<&Seen>| wall(&login, begun_at, before).unwrap();
+    let of = |begun_at: &str, before: Option<&PageView>| wall(&login, begun_at, before).unwrap();
     let start = "https://shop.example/";
-    assert_eq!(of(start, None), Wall::Login);
+    assert_eq!(of(start, None), Blocker::Login);
     assert_eq!(
         of(start, Some(&before(&["@e1 link \"Log out\"", "@e2 link \"Orders\""]))),
-        Wall::SessionEnded
+        Blocker::SessionEnded
     );
-    assert_eq!(of(start, Some(&before(&["@e1 button \"Abmelden\""]))), Wall::SessionEnded);
+    assert_eq!(of(start, Some(&before(&["@e1 button \"Abmelden\""]))), Blocker::SessionEnded);
     // Seed 002, 2.7.3: anywhere but where it began.
-    assert_eq!(of(start, Some(&before(&["@e1 link \"Orders\""]))), Wall::SessionEnded);
+    assert_eq!(of(start, Some(&before(&["@e1 link \"Orders\""]))), Blocker::SessionEnded);
     assert_eq!(
         of("https://shop.example/login", Some(&before(&["@e1 link \"Log out\""]))),
-        Wall::Login
+        Blocker::Login
     );
     // Who was offered to log in was not.
     assert_eq!(
         of(start, Some(&before(&["@e1 link \"Log in\"", "@e2 link \"Orders\""]))),
-        Wall::Login
+        Blocker::Login
     );
-    assert_eq!(of(start, Some(&login)), Wall::Login, "tried, and wrong");
+    assert_eq!(of(start, Some(&login)), Blocker::Login, "tried, and wrong");
     let named = page(
         "https://shop.example/login/identifier",
         "Sign in",
         &["@e1 textbox \"Email\"", "@e2 button \"Next\""],
     );
-    assert_eq!(of(start, Some(&named)), Wall::Login, "the step before");
+    assert_eq!(of(start, Some(&named)), Blocker::Login, "the step before");
     let elsewhere = page("https://other.example/", "Other", &["@e1 link \"Log out\""]);
-    assert_eq!(of(start, Some(&elsewhere)), Wall::Login);
+    assert_eq!(of(start, Some(&elsewhere)), Blocker::Login);
 
     check_all(
-        Some(Wall::SessionEnded),
+        Some(Blocker::SessionEnded),
         r#"
 https://a.example/login?expired ~ Log in ~ alert ~ "Your session has expired. Please log in again." ~ @e1 textbox "Email" ~ @e2 textbox "Password" ~ @e3 button "Log in"
 https://a.example/x ~ Anmelden ~ "Ihre Sitzung ist abgelaufen." ~ @e1 textbox "Benutzername" ~ @e2 textbox "Passwort" ~ @e3 button "Anmelden"
@@ -201,7 +201,7 @@ https://a.example/x ~ Banco ~ heading "Su sesión ha caducado" [level 1] ~ @e1 l
         "@e1 button \"Log in again\"",
     ]);
     let all: Vec<&str> = all.iter().map(String::as_str).collect();
-    check(Some(Wall::SessionEnded), &[("https://a.example/app", "App", &all)]);
+    check(Some(Blocker::SessionEnded), &[("https://a.example/app", "App", &all)]);
 }
 
 #[test]
@@ -320,8 +320,8 @@ https://a.example/ ~ Yoga ~ heading "Your yoga session" [level 1] ~ "The session
 
 #[test]
 fn each_wall_has_its_own_sentence() {
-    let all = [Wall::Login, Wall::SecondFactor, Wall::Captcha, Wall::SessionEnded];
-    let told: Vec<&str> = all.iter().map(|it| it.told()).collect();
+    let all = [Blocker::Login, Blocker::SecondFactor, Blocker::Captcha, Blocker::SessionEnded];
+    let told: Vec<&str> = all.iter().map(|it| it.describe()).collect();
     assert_eq!(
         told,
         [

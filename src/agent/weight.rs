@@ -6,7 +6,7 @@
 //! long text, no word of [`HEAVY`] in it or on what was pressed, and no method but POST, PUT and PATCH. In doubt it is not small. A site
 //! that moves money at `/star` is not told from one that does not.
 
-use super::{Pending, amounts, render::Shown};
+use super::{ApprovalRequest, amounts, render::RenderedRequest};
 
 /// What people take back with the next press.
 #[rustfmt::skip]
@@ -46,7 +46,7 @@ const HEAVY: &[&str] = &[
 const LONG: usize = 120;
 
 /// Why it is not small; `None` where it is.
-pub fn heavy(it: &Pending) -> Option<String> {
+pub fn heavy(it: &ApprovalRequest) -> Option<String> {
     let request = &it.request;
     if !matches!(request.method.as_str(), "POST" | "PUT" | "PATCH") {
         return Some(format!("{} is no small change", request.method));
@@ -71,7 +71,7 @@ pub fn heavy(it: &Pending) -> Option<String> {
 }
 
 /// Everything in it that says what is done.
-fn texts(it: &Shown) -> impl Iterator<Item = String> {
+fn texts(it: &RenderedRequest) -> impl Iterator<Item = String> {
     let lines = it.lines.iter().flat_map(|it| [decoded(&it.name), decoded(&it.value)]);
     lines.chain([decoded(&it.path)])
 }
@@ -108,17 +108,20 @@ fn words(text: &str) -> impl Iterator<Item = String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Draft, Element, Held, Page, Rendered, bodies::Place, render::render};
+    use crate::{
+        ApprovalDraft, Element, PageInfo, PausedRequest, RenderOutcome, bodies::FieldLocation,
+        render::render,
+    };
 
     const FORM: &str = "application/x-www-form-urlencoded";
 
-    fn pending(method: &str, url: &str, body: &str, pressed: &str) -> Pending {
+    fn pending(method: &str, url: &str, body: &str, pressed: &str) -> ApprovalRequest {
         let kind = if body.starts_with('{') { "application/json" } else { FORM };
         let headers = match body {
             "" => Vec::new(),
             _ => vec![("Content-Type".to_owned(), kind.to_owned())],
         };
-        let held = Held {
+        let held = PausedRequest {
             id: "1".to_owned(),
             method: method.to_owned(),
             url: url.to_owned(),
@@ -128,13 +131,13 @@ mod tests {
             why: String::new(),
             cookies: Vec::new(),
         };
-        let Rendered::Whole(request) = render(&held, None) else { panic!("{held:?}") };
-        let draft = Draft {
+        let RenderOutcome::Whole(request) = render(&held, None) else { panic!("{held:?}") };
+        let draft = ApprovalDraft {
             principal: "root".to_owned(),
             run: "r1".to_owned(),
             request,
             // A price stands on every page of a shop.
-            page: Page { url: url.to_owned(), title: "€3".to_owned(), digest: String::new() },
+            page: PageInfo { url: url.to_owned(), title: "€3".to_owned(), digest: String::new() },
             element: Some(Element { role: "button".to_owned(), name: pressed.to_owned() }),
             amounts: Vec::new(),
             picture: None,
@@ -196,7 +199,7 @@ mod tests {
         assert_eq!(heavy(&it), None);
         it.request.lines[0].name = "refund[total]".to_owned();
         assert_eq!(heavy(&it).unwrap(), "it is about `total`");
-        it.request.lines[0].place = Place::Header;
+        it.request.lines[0].place = FieldLocation::Header;
         it.request.lines[0].name = "x-http-method-override".to_owned();
         it.request.lines[0].value = "\"DELETE\"".to_owned();
         assert_eq!(heavy(&it).unwrap(), "it is about `delet`");

@@ -20,48 +20,48 @@ use commis_base::ids::hex;
 
 /// SHA-256 over the canonical form, lower-case hexadecimal.
 pub fn sha256(value: &Value) -> String {
-    let mut sink = Hashing::new();
+    let mut sink = HashWriter::new();
     // Neither the sink nor a `Value` can fail.
-    let _ = value_to(value, &mut sink);
+    let _ = write_value(value, &mut sink);
     sink.end()
 }
 
 /// The same of a JSON text, without a tree of it as long as each object's keys stand in order, as they do in what is written
 /// here. Fails where it is no JSON.
-pub fn sha256_of(text: &RawValue) -> serde_json::Result<String> {
-    let mut sink = Hashing::new();
+pub fn canonical_sha256_of_text(text: &RawValue) -> serde_json::Result<String> {
+    let mut sink = HashWriter::new();
     let mut from = serde_json::Deserializer::from_str(text.get());
-    if Transcribe(&mut sink).deserialize(&mut from).and_then(|()| from.end()).is_ok() {
+    if CanonicalWriter(&mut sink).deserialize(&mut from).and_then(|()| from.end()).is_ok() {
         return Ok(sink.end());
     }
     // Another order, a key twice, or no JSON: a tree tells which.
     serde_json::from_str(text.get()).map(|it| sha256(&it))
 }
 
-fn value_to(value: &Value, to: &mut Hashing) -> serde_json::Result<()> {
-    Canonical(value).serialize(&mut serde_json::Serializer::with_formatter(to, EcmaScriptNumbers))
+fn write_value(value: &Value, to: &mut HashWriter) -> serde_json::Result<()> {
+    SortedValue(value).serialize(&mut serde_json::Serializer::with_formatter(to, EcmaScriptNumbers))
 }
 
 /// Writes the canonical form of what it reads, as it reads it.
-struct Transcribe<'a>(&'a mut Hashing);
+struct CanonicalWriter<'a>(&'a mut HashWriter);
 
-impl Transcribe<'_> {
+impl CanonicalWriter<'_> {
     /// One that holds no others.
-    fn leaf<E: serde::de::Error>(self, it: &Value) -> Result<(), E> {
-        value_to(it, self.0).map_err(E::custom)
+    fn write_leaf<E: serde::de::Error>(self, it: &Value) -> Result<(), E> {
+        write_value(it, self.0).map_err(E::custom)
     }
 
-    fn text<E: serde::de::Error>(&mut self, it: &str) -> Result<(), E> {
+    fn write_text<E: serde::de::Error>(&mut self, it: &str) -> Result<(), E> {
         serde_json::to_writer(&mut *self.0, it).map_err(E::custom)
     }
 
-    fn put(&mut self, bytes: &[u8]) {
+    fn write_bytes(&mut self, bytes: &[u8]) {
         // It cannot fail.
         let _ = self.0.write(bytes);
     }
 }
 
-impl<'de> DeserializeSeed<'de> for Transcribe<'_> {
+impl<'de> DeserializeSeed<'de> for CanonicalWriter<'_> {
     type Value = ();
 
     fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<(), D::Error> {
@@ -69,7 +69,7 @@ impl<'de> DeserializeSeed<'de> for Transcribe<'_> {
     }
 }
 
-impl<'de> Visitor<'de> for Transcribe<'_> {
+impl<'de> Visitor<'de> for CanonicalWriter<'_> {
     type Value = ();
 
     fn expecting(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -77,83 +77,83 @@ impl<'de> Visitor<'de> for Transcribe<'_> {
     }
 
     fn visit_unit<E: serde::de::Error>(self) -> Result<(), E> {
-        self.leaf(&Value::Null)
+        self.write_leaf(&Value::Null)
     }
 
     fn visit_bool<E: serde::de::Error>(self, it: bool) -> Result<(), E> {
-        self.leaf(&it.into())
+        self.write_leaf(&it.into())
     }
 
     fn visit_u64<E: serde::de::Error>(self, it: u64) -> Result<(), E> {
-        self.leaf(&it.into())
+        self.write_leaf(&it.into())
     }
 
     fn visit_i64<E: serde::de::Error>(self, it: i64) -> Result<(), E> {
-        self.leaf(&it.into())
+        self.write_leaf(&it.into())
     }
 
     fn visit_f64<E: serde::de::Error>(self, it: f64) -> Result<(), E> {
-        self.leaf(&it.into())
+        self.write_leaf(&it.into())
     }
 
     fn visit_str<E: serde::de::Error>(mut self, it: &str) -> Result<(), E> {
-        self.text(it)
+        self.write_text(it)
     }
 
     fn visit_seq<A: SeqAccess<'de>>(mut self, mut items: A) -> Result<(), A::Error> {
         let mut between: &[u8] = b"[";
         loop {
             // Nothing of a list that is empty was written before its end is known.
-            if items.next_element_seed(After(between, &mut *self.0))?.is_none() {
+            if items.next_element_seed(PrefixedItem(between, &mut *self.0))?.is_none() {
                 break;
             }
             between = b",";
         }
-        self.put(if between == b"[" { b"[]" } else { b"]" });
+        self.write_bytes(if between == b"[" { b"[]" } else { b"]" });
         Ok(())
     }
 
     fn visit_map<A: MapAccess<'de>>(mut self, mut fields: A) -> Result<(), A::Error> {
-        self.put(b"{");
+        self.write_bytes(b"{");
         let mut last: Option<String> = None;
         while let Some(key) = fields.next_key::<String>()? {
             if let Some(last) = &last {
                 if !last.encode_utf16().lt(key.encode_utf16()) {
                     return Err(A::Error::custom("keys out of order"));
                 }
-                self.put(b",");
+                self.write_bytes(b",");
             }
-            self.text(&key)?;
-            self.put(b":");
-            fields.next_value_seed(Transcribe(&mut *self.0))?;
+            self.write_text(&key)?;
+            self.write_bytes(b":");
+            fields.next_value_seed(CanonicalWriter(&mut *self.0))?;
             last = Some(key);
         }
-        self.put(b"}");
+        self.write_bytes(b"}");
         Ok(())
     }
 }
 
 /// An item of a list, with what stands before it.
-struct After<'a>(&'static [u8], &'a mut Hashing);
+struct PrefixedItem<'a>(&'static [u8], &'a mut HashWriter);
 
-impl<'de> DeserializeSeed<'de> for After<'_> {
+impl<'de> DeserializeSeed<'de> for PrefixedItem<'_> {
     type Value = ();
 
     fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<(), D::Error> {
-        let mut to = Transcribe(self.1);
-        to.put(self.0);
+        let mut to = CanonicalWriter(self.1);
+        to.write_bytes(self.0);
         to.deserialize(from)
     }
 }
 
 const BUFFER: usize = 16 * 1024;
 
-struct Hashing {
+struct HashWriter {
     hash: Sha256,
     buffer: Vec<u8>,
 }
 
-impl Hashing {
+impl HashWriter {
     fn new() -> Self {
         Self { hash: Sha256::new(), buffer: Vec::with_capacity(BUFFER) }
     }
@@ -164,7 +164,7 @@ impl Hashing {
     }
 }
 
-impl Write for Hashing {
+impl Write for HashWriter {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         if self.buffer.len() + bytes.len() > BUFFER {
             self.hash.update(&self.buffer);
@@ -184,12 +184,12 @@ impl Write for Hashing {
 }
 
 /// A value whose objects are written in order.
-struct Canonical<'a>(&'a Value);
+struct SortedValue<'a>(&'a Value);
 
-impl Serialize for Canonical<'_> {
+impl Serialize for SortedValue<'_> {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         match self.0 {
-            Value::Array(items) => to.collect_seq(items.iter().map(Canonical)),
+            Value::Array(items) => to.collect_seq(items.iter().map(SortedValue)),
             Value::Object(fields) => {
                 let mut fields: Vec<(&String, &Value)> = fields.iter().collect();
                 // Bytes are in the order of code units as long as all are ASCII.
@@ -200,7 +200,7 @@ impl Serialize for Canonical<'_> {
                 }
                 let mut map = to.serialize_map(Some(fields.len()))?;
                 for (key, value) in fields {
-                    map.serialize_entry(key, &Canonical(value))?;
+                    map.serialize_entry(key, &SortedValue(value))?;
                 }
                 map.end()
             }
@@ -251,7 +251,7 @@ mod tests {
                 continue;
             };
             let tree = serde_json::from_str::<Value>(text).map(|it| sha256(&it));
-            assert_eq!(sha256_of(raw).ok(), tree.ok(), "{text}");
+            assert_eq!(canonical_sha256_of_text(raw).ok(), tree.ok(), "{text}");
         }
     }
 
@@ -277,7 +277,7 @@ mod tests {
                 [serde_json::to_string_pretty(&sorted(value.clone())).unwrap(), value.to_string()]
             {
                 let text = RawValue::from_string(text).unwrap();
-                assert_eq!(sha256_of(&text).unwrap(), hash, "{text}");
+                assert_eq!(canonical_sha256_of_text(&text).unwrap(), hash, "{text}");
             }
         }
     }

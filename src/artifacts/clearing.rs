@@ -12,10 +12,10 @@ use std::{
 
 use serde::{Deserialize, Serialize};
 
-use super::shelf::{Key, Object, Shelf};
+use super::shelf::{ObjectKey, ObjectMeta, SharedStore};
 use commis_base::{
     error::{Code, Error, Result},
-    ids::{TaskId, word},
+    ids::{TaskId, random_token},
 };
 
 /// Where those are who work with a store.
@@ -28,52 +28,59 @@ const MAX: usize = 96 << 20;
 
 /// What somebody who works with a store says of it.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct InUse {
+pub struct UsageMarker {
     /// The batch's name.
     pub batch: String,
     pub tasks: BTreeSet<String>,
 }
 
 /// Says that tasks are in use until it is dropped.
-pub struct Hold {
-    shelf: Arc<dyn Shelf>,
-    now: Arc<(Mutex<Held>, Condvar)>,
+pub struct UsageGuard {
+    shelf: Arc<dyn SharedStore>,
+    now: Arc<(Mutex<MarkerState>, Condvar)>,
 }
 
-struct Held {
-    key: Key,
+struct MarkerState {
+    key: ObjectKey,
     ended: bool,
 }
 
-/// Says so from here on. Fails as [`Shelf::create`].
-pub fn hold<'a>(
-    shelf: &Arc<dyn Shelf>,
+/// Says so from here on. Fails as [`SharedStore::create`].
+pub fn mark_in_use<'a>(
+    shelf: &Arc<dyn SharedStore>,
     batch: &str,
     tasks: impl Iterator<Item = &'a TaskId>,
-) -> Result<Hold> {
-    let it = InUse { batch: batch.to_owned(), tasks: tasks.map(ToString::to_string).collect() };
+) -> Result<UsageGuard> {
+    let it =
+        UsageMarker { batch: batch.to_owned(), tasks: tasks.map(ToString::to_string).collect() };
     let bytes = serde_json::to_vec(&it)
         .map_err(|err| Error::new(Code::Internal, "tasks in use").source(err))?;
-    let now =
-        Arc::new((Mutex::new(Held { key: said(&**shelf, &bytes)?, ended: false }), Condvar::new()));
+    let now = Arc::new((
+        Mutex::new(MarkerState { key: write_marker(&**shelf, &bytes)?, ended: false }),
+        Condvar::new(),
+    ));
     let (its, watched) = (Arc::clone(shelf), Arc::clone(&now));
-    let renew = move || renewed(&*its, &watched, &bytes);
+    let renew = move || renew_markers(&*its, &watched, &bytes);
     std::thread::Builder::new()
         .name("in-use".to_owned())
         .spawn(renew)
         .map_err(|err| Error::new(Code::Internal, "no thread to say it on").source(err))?;
-    Ok(Hold { shelf: Arc::clone(shelf), now })
+    Ok(UsageGuard { shelf: Arc::clone(shelf), now })
 }
 
-fn said(shelf: &dyn Shelf, bytes: &[u8]) -> Result<Key> {
-    let key = Key::plain(IN_USE, &format!("{}.json", word()?))
+fn write_marker(shelf: &dyn SharedStore, bytes: &[u8]) -> Result<ObjectKey> {
+    let key = ObjectKey::for_name(IN_USE, &format!("{}.json", random_token()?))
         .ok_or_else(|| Error::new(Code::Internal, "a key is none"))?;
     shelf.create(&key, bytes.to_vec())?;
     Ok(key)
 }
 
 /// Nothing in a store is replaced: the new one is there before the old one goes.
-fn renewed(shelf: &dyn Shelf, (held, end): &(Mutex<Held>, Condvar), bytes: &[u8]) {
+fn renew_markers(
+    shelf: &dyn SharedStore,
+    (held, end): &(Mutex<MarkerState>, Condvar),
+    bytes: &[u8],
+) {
     let mut now = held.lock().unwrap_or_else(PoisonError::into_inner);
     loop {
         let waited = end.wait_timeout_while(now, RENEWED, |it| !it.ended);
@@ -82,7 +89,7 @@ fn renewed(shelf: &dyn Shelf, (held, end): &(Mutex<Held>, Condvar), bytes: &[u8]
             return;
         }
         // A store that is away for a while is asked again; what it has is believed for longer.
-        match said(shelf, bytes) {
+        match write_marker(shelf, bytes) {
             Ok(key) => {
                 let old = std::mem::replace(&mut now.key, key);
                 let _ = shelf.remove(&old);
@@ -92,7 +99,7 @@ fn renewed(shelf: &dyn Shelf, (held, end): &(Mutex<Held>, Condvar), bytes: &[u8]
     }
 }
 
-impl Drop for Hold {
+impl Drop for UsageGuard {
     fn drop(&mut self) {
         let mut now = self.now.0.lock().unwrap_or_else(PoisonError::into_inner);
         now.ended = true;
@@ -104,7 +111,8 @@ impl Drop for Hold {
 
 /// What a store has of one task, or of a part of `recipe map` or `recipe check`.
 #[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
-pub struct Kept {
+#[schemars(rename = "Kept")]
+pub struct StoreEntry {
     /// The task's id.
     pub name: String,
     pub objects: u64,
@@ -116,16 +124,16 @@ pub struct Kept {
     keys: Vec<String>,
 }
 
-/// Everything in a store, the oldest first. Fails as [`Shelf::list`] and [`Shelf::read`].
-pub fn survey(shelf: &dyn Shelf) -> Result<Vec<Kept>> {
-    let now = clock(shelf)?;
-    let mut all: BTreeMap<String, (Kept, SystemTime)> = BTreeMap::new();
-    shelf.list(&mut |it: Object| {
-        if !is_ours(&it.folder) {
+/// Everything in a store, the oldest first. Fails as [`SharedStore::list`] and [`SharedStore::read`].
+pub fn list_entries(shelf: &dyn SharedStore) -> Result<Vec<StoreEntry>> {
+    let now = store_time(shelf)?;
+    let mut all: BTreeMap<String, (StoreEntry, SystemTime)> = BTreeMap::new();
+    shelf.list(&mut |it: ObjectMeta| {
+        if !is_task_folder(&it.folder) {
             return;
         }
         let (kept, newest) = all.entry(it.folder.clone()).or_insert_with(|| {
-            let kept = Kept {
+            let kept = StoreEntry {
                 name: it.folder,
                 objects: 0,
                 bytes: 0,
@@ -141,12 +149,12 @@ pub fn survey(shelf: &dyn Shelf) -> Result<Vec<Kept>> {
         *newest = (*newest).max(it.modified);
     })?;
     // Looked for last: whoever began meanwhile is among them.
-    let used = in_use(shelf, now)?;
-    let mut all: Vec<Kept> = all
+    let used = tasks_in_use(shelf, now)?;
+    let mut all: Vec<StoreEntry> = all
         .into_values()
         .map(|(kept, newest)| {
             let days = now.duration_since(newest).map_or(0, |it| it.as_secs() / (24 * 60 * 60));
-            Kept { days, in_use: used.contains(&kept.name), ..kept }
+            StoreEntry { days, in_use: used.contains(&kept.name), ..kept }
         })
         .collect();
     all.sort_by(|a, b| b.days.cmp(&a.days).then_with(|| a.name.cmp(&b.name)));
@@ -154,25 +162,25 @@ pub fn survey(shelf: &dyn Shelf) -> Result<Vec<Kept>> {
 }
 
 /// Takes it away, unless somebody has begun to work with it; false then. What later stages made goes first: less is left to be done
-/// again than nothing, whenever this is interrupted. Fails as [`Shelf`] does.
-pub fn clear(shelf: &dyn Shelf, kept: &Kept) -> Result<bool> {
+/// again than nothing, whenever this is interrupted. Fails as [`SharedStore`] does.
+pub fn clear(shelf: &dyn SharedStore, kept: &StoreEntry) -> Result<bool> {
     if kept.in_use {
         return Ok(false);
     }
     let mut names = kept.keys.clone();
     names.sort_unstable();
     for name in names.iter().rev() {
-        let Some(key) = Key::plain(&kept.name, name) else { continue };
+        let Some(key) = ObjectKey::for_name(&kept.name, name) else { continue };
         shelf.remove(&key)?;
     }
-    shelf.tidy(&kept.name);
+    shelf.remove_empty_folder(&kept.name);
     Ok(true)
 }
 
 /// Tasks that somebody says are in use.
-pub fn in_use(shelf: &dyn Shelf, now: SystemTime) -> Result<BTreeSet<String>> {
+pub fn tasks_in_use(shelf: &dyn SharedStore, now: SystemTime) -> Result<BTreeSet<String>> {
     let mut names = Vec::new();
-    shelf.list_in(IN_USE, &mut |it: Object| {
+    shelf.list_in(IN_USE, &mut |it: ObjectMeta| {
         // A time in the future is another clock's.
         if now.duration_since(it.modified).is_ok_and(|age| age > BELIEVED) {
             return;
@@ -181,11 +189,11 @@ pub fn in_use(shelf: &dyn Shelf, now: SystemTime) -> Result<BTreeSet<String>> {
     })?;
     let mut out = BTreeSet::new();
     for name in names {
-        let Some(key) = Key::plain(IN_USE, &name) else { continue };
+        let Some(key) = ObjectKey::for_name(IN_USE, &name) else { continue };
         // It may have ended since.
         let Some(bytes) = shelf.read(&key, MAX)? else { continue };
-        let it: InUse = serde_json::from_slice(&bytes).map_err(|err| {
-            Error::new(Code::ArtifactCorrupt, format!("{key} in {} says nothing", shelf.shown()))
+        let it: UsageMarker = serde_json::from_slice(&bytes).map_err(|err| {
+            Error::new(Code::ArtifactCorrupt, format!("{key} in {} says nothing", shelf.location()))
                 .hint("nothing is cleared before it is known what is in use; look at it")
                 .source(err)
         })?;
@@ -195,11 +203,11 @@ pub fn in_use(shelf: &dyn Shelf, now: SystemTime) -> Result<BTreeSet<String>> {
 }
 
 /// What the store takes for now.
-pub fn clock(shelf: &dyn Shelf) -> Result<SystemTime> {
-    let key = Key::probe()?;
+pub fn store_time(shelf: &dyn SharedStore) -> Result<SystemTime> {
+    let key = ObjectKey::probe()?;
     shelf.create(&key, b"{}\n".to_vec())?;
     let mut now = None;
-    let listed = shelf.list_in(key.folder(), &mut |it: Object| {
+    let listed = shelf.list_in(key.folder(), &mut |it: ObjectMeta| {
         if it.name == key.name() {
             now = Some(it.modified);
         }
@@ -209,14 +217,14 @@ pub fn clock(shelf: &dyn Shelf) -> Result<SystemTime> {
     now.ok_or_else(|| {
         Error::new(
             Code::StoreUnsafe,
-            format!("{} does not list what was just put there", shelf.shown()),
+            format!("{} does not list what was just put there", shelf.location()),
         )
         .hint("what is in use there cannot be known")
     })
 }
 
 /// A task's folder. Whatever else lies there is somebody else's.
-fn is_ours(folder: &str) -> bool {
+fn is_task_folder(folder: &str) -> bool {
     TaskId::parse(folder).is_ok()
 }
 
@@ -230,7 +238,7 @@ mod tests {
 
     struct Shared {
         home: tempfile::TempDir,
-        shelf: Arc<dyn Shelf>,
+        shelf: Arc<dyn SharedStore>,
     }
 
     fn shared() -> Shared {
@@ -240,23 +248,23 @@ mod tests {
     }
 
     fn id(name: &str) -> TaskId {
-        TaskId::of("m", &RecipeName::new(name).unwrap())
+        TaskId::new("m", &RecipeName::new(name).unwrap())
     }
 
     impl Shared {
         /// As old as that.
         fn put(&self, id: &str, name: &str, days: u64) {
-            self.shelf.create(&Key::plain(id, name).unwrap(), b"12345".to_vec()).unwrap();
+            self.shelf.create(&ObjectKey::for_name(id, name).unwrap(), b"12345".to_vec()).unwrap();
             let file = std::fs::File::options()
                 .write(true)
                 .open(self.home.path().join("shared").join(id).join(name))
                 .unwrap();
-            let now = clock(&*self.shelf).unwrap();
+            let now = store_time(&*self.shelf).unwrap();
             file.set_modified(now - Duration::from_secs(days * 86_400 + 60)).unwrap();
         }
 
         fn names(&self) -> Vec<(String, u64, bool)> {
-            let all = survey(&*self.shelf).unwrap();
+            let all = list_entries(&*self.shelf).unwrap();
             all.into_iter().map(|it| (it.name, it.days, it.in_use)).collect()
         }
     }
@@ -280,7 +288,7 @@ mod tests {
                 (a.to_string(), 3, false)
             ]
         );
-        let all = survey(&*it.shelf).unwrap();
+        let all = list_entries(&*it.shelf).unwrap();
         assert_eq!((all[2].objects, all[2].bytes), (2, 10));
         assert!(clear(&*it.shelf, &all[1]).unwrap());
         assert_eq!(it.names().len(), 2);
@@ -293,24 +301,24 @@ mod tests {
         let it = shared();
         let a = id("a");
         it.put(a.as_str(), "01_record.aa.json", 40);
-        let held = hold(&it.shelf, "mine", [&a].into_iter()).unwrap();
-        let all = survey(&*it.shelf).unwrap();
+        let held = mark_in_use(&it.shelf, "mine", [&a].into_iter()).unwrap();
+        let all = list_entries(&*it.shelf).unwrap();
         assert!(all[0].in_use);
         assert!(!clear(&*it.shelf, &all[0]).unwrap());
         drop(held);
-        assert!(!survey(&*it.shelf).unwrap()[0].in_use);
+        assert!(!list_entries(&*it.shelf).unwrap()[0].in_use);
 
         // Of one that was killed, for an hour; then by nobody.
-        let held = hold(&it.shelf, "mine", [&a].into_iter()).unwrap();
-        let now = clock(&*it.shelf).unwrap();
-        assert_eq!(in_use(&*it.shelf, now + BELIEVED / 2).unwrap().len(), 1);
-        assert_eq!(in_use(&*it.shelf, now + BELIEVED * 2).unwrap().len(), 0);
+        let held = mark_in_use(&it.shelf, "mine", [&a].into_iter()).unwrap();
+        let now = store_time(&*it.shelf).unwrap();
+        assert_eq!(tasks_in_use(&*it.shelf, now + BELIEVED / 2).unwrap().len(), 1);
+        assert_eq!(tasks_in_use(&*it.shelf, now + BELIEVED * 2).unwrap().len(), 0);
         drop(held);
 
         // What cannot be read may be anything.
-        let key = Key::plain(IN_USE, "x.json").unwrap();
+        let key = ObjectKey::for_name(IN_USE, "x.json").unwrap();
         it.shelf.create(&key, b"nothing".to_vec()).unwrap();
-        assert_eq!(survey(&*it.shelf).unwrap_err().code(), Code::ArtifactCorrupt);
+        assert_eq!(list_entries(&*it.shelf).unwrap_err().code(), Code::ArtifactCorrupt);
         assert!(now > UNIX_EPOCH);
     }
 }

@@ -70,7 +70,7 @@ pub struct Request {
 
 impl Element {
     /// `button "Next"`, and where it is.
-    pub fn told(&self) -> String {
+    pub fn describe(&self) -> String {
         let state = self.state.as_ref().map(|it| format!(", {it}")).unwrap_or_default();
         let frame = self.frame.as_ref().map(|it| format!(", in the frame {it}"));
         format!("{} {:?}{state}{}", self.role, self.name, frame.unwrap_or_default())
@@ -79,7 +79,7 @@ impl Element {
 
 impl Request {
     /// `GET http://shop.test/api 200`
-    pub fn told(&self) -> String {
+    pub fn describe(&self) -> String {
         let status = self.status.map(|it| format!(" {it}")).unwrap_or_default();
         let end = self.end.as_ref().map(|it| format!(" {it}")).unwrap_or_default();
         format!("{} {}{status}{end}", self.method, self.url)
@@ -88,7 +88,7 @@ impl Request {
 
 impl Failure {
     /// Lines for a person, by heading; each list with its first `most`.
-    pub fn told(&self, most: usize) -> Vec<(&'static str, Vec<String>)> {
+    pub fn describe_lines(&self, most: usize) -> Vec<(&'static str, Vec<String>)> {
         let step = match self.step {
             0 => format!("opening the page, before any step: {}", self.what),
             n => format!("step {n} of {}: {}", self.steps, self.what),
@@ -107,10 +107,10 @@ impl Failure {
                 "page",
                 [&self.url, &self.title].into_iter().filter(|it| !it.is_empty()).cloned().collect(),
             ),
-            ("elements, nearest first", self.elements.iter().map(Element::told).collect()),
+            ("elements, nearest first", self.elements.iter().map(Element::describe).collect()),
             ("dialogs", self.dialogs.clone()),
             ("refused by the policy", self.blocked.iter().map(line).collect()),
-            ("last requests", self.requests.iter().map(Request::told).collect()),
+            ("last requests", self.requests.iter().map(Request::describe).collect()),
             ("console", self.console.clone()),
             ("text", text.map(str::to_owned).collect()),
         ];

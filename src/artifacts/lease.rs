@@ -52,33 +52,33 @@ impl Lease {
             let dir = root.make_folder(id.as_str())?;
             let lock = dir.try_lock()?;
             // It may have been exchanged while it was opened.
-            if !root.holds(id.as_str(), &dir)? {
+            if !root.is_current(id.as_str(), &dir)? {
                 continue;
             }
             if let Some(lock) = lock {
                 return Self::begin(root, id, dir, lock);
             }
-            let holder = Holder::of(&dir);
-            if holder.as_ref().is_some_and(Holder::stands_still)
+            let holder = Holder::read(&dir);
+            if holder.as_ref().is_some_and(Holder::is_stale)
                 && let Some((dir, lock)) = take_over(&root, id, &dir)?
             {
                 return Self::begin(root, id, dir, lock);
             }
-            return Err(busy(id, holder.as_ref()));
+            return Err(busy_error(id, holder.as_ref()));
         }
-        Err(busy(id, None))
+        Err(busy_error(id, None))
     }
 
     fn begin(root: Dir, id: &TaskId, dir: Dir, lock: Lock) -> Result<Self> {
         dir.sweep()?;
         clear(&root, id)?;
-        let record = Record::of_this_process();
+        let record = Record::for_this_process();
         let bytes = serde_json::to_vec(&record)
             .map_err(|err| Error::new(Code::Internal, "write the lease as JSON").source(err))?;
         dir.write_unsynced(FILE, &bytes)?;
-        dir.touch(FILE, clock())?;
+        dir.touch(FILE, monotonic_clock())?;
         let dir = Arc::new(dir);
-        beat_for(&dir)?;
+        register_heartbeat(&dir)?;
         Ok(Self { root, id: id.clone(), dir, _lock: lock })
     }
 
@@ -88,7 +88,7 @@ impl Lease {
 
     /// Fails with `TASK_BUSY` when another process has taken the task over.
     pub fn check(&self) -> Result<()> {
-        if self.root.holds(self.id.as_str(), &self.dir)? {
+        if self.root.is_current(self.id.as_str(), &self.dir)? {
             return Ok(());
         }
         Err(Error::new(
@@ -125,11 +125,11 @@ fn clear(root: &Dir, id: &TaskId) -> Result<bool> {
     }
     let Some(left) = root.folder(&taken)? else { return Ok(true) };
     let lock = left.try_lock()?;
-    if lock.is_none() && left.touched(FILE)?.is_none() {
+    if lock.is_none() && left.modified_time(FILE)?.is_none() {
         return Ok(false);
     }
     // Half removed it would look like one that is being filled.
-    if root.holds(&taken, &left)? && root.rename(&taken, &gone)? {
+    if root.is_current(&taken, &left)? && root.rename(&taken, &gone)? {
         root.remove_folder(&gone, &left)?;
     }
     Ok(true)
@@ -145,9 +145,9 @@ fn take_over(root: &Dir, id: &TaskId, old: &Dir) -> Result<Option<(Dir, Lock)>> 
     // Whoever holds the lock of the folder under this name is the one that takes over.
     let Some(lock) = new.try_lock()? else { return Ok(None) };
     let exchanged = copy(old, &new).and_then(|()| {
-        let still = root.holds(id.as_str(), old)?
-            && root.holds(&taken, &new)?
-            && Holder::of(old).as_ref().is_some_and(Holder::stands_still);
+        let still = root.is_current(id.as_str(), old)?
+            && root.is_current(&taken, &new)?
+            && Holder::read(old).as_ref().is_some_and(Holder::is_stale);
         if still && !root.exchange(&taken, id.as_str())? {
             return Err(Error::new(
                 Code::TaskBusy,
@@ -163,7 +163,7 @@ fn take_over(root: &Dir, id: &TaskId, old: &Dir) -> Result<Option<(Dir, Lock)>> 
         let _ = clear(root, id);
         return Ok(Some((new, lock)));
     }
-    if !root.holds(&taken, &new)? {
+    if !root.is_current(&taken, &new)? {
         // Somebody took it for a leftover before it was locked.
         return Ok(None);
     }
@@ -179,7 +179,7 @@ fn copy(old: &Dir, new: &Dir) -> Result<()> {
     Ok(())
 }
 
-fn busy(id: &TaskId, holder: Option<&Holder>) -> Error {
+fn busy_error(id: &TaskId, holder: Option<&Holder>) -> Error {
     let who = match holder {
         None => "another process".to_owned(),
         Some(Holder { record, silent: None }) => {
@@ -210,9 +210,9 @@ struct Record {
 }
 
 impl Record {
-    fn of_this_process() -> Self {
+    fn for_this_process() -> Self {
         let pid = std::process::id();
-        Self { pid, started: processes::started(pid).unwrap_or(0), since: now() }
+        Self { pid, started: processes::start_time(pid).unwrap_or(0), since: now() }
     }
 }
 
@@ -226,51 +226,53 @@ struct Holder {
 impl Holder {
     /// `None` when the lease is absent or damaged, or when its process has ended: then it is not that process that holds the
     /// lock now, but one that has not written its own lease yet.
-    fn of(dir: &Dir) -> Option<Self> {
+    fn read(dir: &Dir) -> Option<Self> {
         let bytes = dir.read(FILE, MAX_FILE).ok()??;
         let record: Record = serde_json::from_slice(&bytes).ok()?;
         record.since.parse::<jiff::Timestamp>().ok()?;
-        (processes::started(record.pid)? == record.started).then_some(())?;
-        let heard = dir.touched(FILE).ok()?;
-        Some(Self { record, silent: heard.and_then(|it| clock().checked_sub(it)) })
+        (processes::start_time(record.pid)? == record.started).then_some(())?;
+        let heard = dir.modified_time(FILE).ok()?;
+        Some(Self { record, silent: heard.and_then(|it| monotonic_clock().checked_sub(it)) })
     }
 
-    fn stands_still(&self) -> bool {
+    fn is_stale(&self) -> bool {
         self.silent.is_some_and(|it| it >= STALE)
     }
 }
 
 /// Since the machine's start, without the time it slept. The same for all processes.
-fn clock() -> Duration {
+fn monotonic_clock() -> Duration {
     let now = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
     now.try_into().unwrap_or_default()
 }
 
 /// Folders whose leases this process keeps warm.
-static HELD: Mutex<Held> = Mutex::new(Held { dirs: Vec::new(), beating: false });
+static HELD: Mutex<Heartbeats> = Mutex::new(Heartbeats { dirs: Vec::new(), beating: false });
 
-struct Held {
+struct Heartbeats {
     dirs: Vec<Weak<Dir>>,
     beating: bool,
 }
 
 /// Adds the folder to those of the one thread that touches leases; starts it if it is the first.
-fn beat_for(dir: &Arc<Dir>) -> Result<()> {
+fn register_heartbeat(dir: &Arc<Dir>) -> Result<()> {
     let mut held = HELD.lock().unwrap_or_else(PoisonError::into_inner);
     held.dirs.retain(|it| it.strong_count() > 0);
     held.dirs.push(Arc::downgrade(dir));
     if !held.beating {
-        std::thread::Builder::new().name("lease".to_owned()).spawn(beat).map_err(|err| {
-            Error::new(Code::ArtifactIo, "cannot start the thread that keeps leases")
-                .hint("raise the limit on processes (`ulimit -u`)")
-                .source(err)
-        })?;
+        std::thread::Builder::new().name("lease".to_owned()).spawn(run_heartbeats).map_err(
+            |err| {
+                Error::new(Code::ArtifactIo, "cannot start the thread that keeps leases")
+                    .hint("raise the limit on processes (`ulimit -u`)")
+                    .source(err)
+            },
+        )?;
         held.beating = true;
     }
     Ok(())
 }
 
-fn beat() {
+fn run_heartbeats() {
     loop {
         std::thread::sleep(BEAT);
         let held: Vec<_> = {
@@ -279,7 +281,7 @@ fn beat() {
         };
         for dir in held {
             // Given back meanwhile, or taken over; a disk that fails will say so to the next writer.
-            let _ = dir.touch(FILE, clock());
+            let _ = dir.touch(FILE, monotonic_clock());
         }
     }
 }

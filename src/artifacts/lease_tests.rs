@@ -6,34 +6,34 @@ use std::{
 };
 
 use super::*;
-use commis_base::files::made;
+use commis_base::files::open_or_create;
 
 const TASK: &str = "shop-search-0011aabb";
 
 /// What may be wrong with a sleeper's lease.
-type Damage<'a> = &'a dyn Fn(&Sleeper);
+type Damage<'a> = &'a dyn Fn(&SilentHolder);
 
 fn id() -> TaskId {
     TaskId::parse(TASK).unwrap()
 }
 
 fn root(home: &Path) -> Dir {
-    made(&home.join("artifacts")).unwrap()
+    open_or_create(&home.join("artifacts")).unwrap()
 }
 
 /// A holder that never beats: this process, by the name of it.
-struct Sleeper {
+struct SilentHolder {
     dir: Dir,
     _lock: Lock,
 }
 
-impl Sleeper {
+impl SilentHolder {
     fn new(root: &Dir) -> Self {
         let dir = root.make_folder(TASK).unwrap();
         let lock = dir.try_lock().unwrap().unwrap();
         dir.write("01_done.json", b"done").unwrap();
         let it = Self { dir, _lock: lock };
-        it.says(&serde_json::to_string(&Record::of_this_process()).unwrap());
+        it.says(&serde_json::to_string(&Record::for_this_process()).unwrap());
         it.silent_for(2 * STALE);
         it
     }
@@ -43,7 +43,7 @@ impl Sleeper {
     }
 
     fn silent_for(&self, time: Duration) {
-        self.dir.touch(FILE, clock().saturating_sub(time)).unwrap();
+        self.dir.touch(FILE, monotonic_clock().saturating_sub(time)).unwrap();
     }
 }
 
@@ -74,7 +74,7 @@ fn who_holds_it_and_since_when_is_said() {
 fn a_sleeper_is_relieved_and_can_do_nothing_more() {
     let home = tempfile::tempdir().unwrap();
     let root = root(home.path());
-    let sleeper = Sleeper::new(&root);
+    let sleeper = SilentHolder::new(&root);
     sleeper.dir.write("replays.jsonl", b"{}\n").unwrap();
     sleeper.dir.write(".tmp-1-1", b"half").unwrap();
     let held = take(home.path()).unwrap();
@@ -86,7 +86,7 @@ fn a_sleeper_is_relieved_and_can_do_nothing_more() {
     // It wakes.
     assert_eq!(sleeper.dir.write("02_more.json", b"late").unwrap_err().code(), Code::ArtifactIo);
     assert_eq!(sleeper.dir.append("replays.jsonl", "{}").unwrap_err().code(), Code::ArtifactIo);
-    assert!(sleeper.dir.touch(FILE, clock()).is_err());
+    assert!(sleeper.dir.touch(FILE, monotonic_clock()).is_err());
     assert_eq!(root.names().unwrap(), [TASK], "nothing of the takeover is left");
     assert!(held.check().is_ok());
     assert_eq!(take(home.path()).err().unwrap().code(), Code::TaskBusy, "the new one is awake");
@@ -98,7 +98,7 @@ fn who_was_relieved_is_told() {
     let relieved = take(home.path()).unwrap();
     let held = loop {
         // Its own thread may have a beat in between.
-        relieved.dir.touch(FILE, clock().saturating_sub(2 * STALE)).unwrap();
+        relieved.dir.touch(FILE, monotonic_clock().saturating_sub(2 * STALE)).unwrap();
         if let Ok(it) = take(home.path()) {
             break it;
         }
@@ -113,10 +113,10 @@ fn who_was_relieved_is_told() {
 
 #[test]
 fn in_doubt_nothing_is_taken_over() {
-    let ours = Record::of_this_process();
+    let ours = Record::for_this_process();
     let lease = |it: &Record| serde_json::to_string(it).unwrap();
     let before = Record { started: ours.started + 1, pid: ours.pid, since: ours.since.clone() };
-    let undated = Record { since: "\u{1b}[31mlong ago".to_owned(), ..Record::of_this_process() };
+    let undated = Record { since: "\u{1b}[31mlong ago".to_owned(), ..Record::for_this_process() };
     let cases: [(&str, Damage<'_>); 9] = [
         ("absent", &|it| _ = it.dir.discard(FILE).unwrap()),
         ("empty", &|it| it.says("")),
@@ -129,13 +129,13 @@ fn in_doubt_nothing_is_taken_over() {
             it.dir.write("elsewhere", lease(&ours).as_bytes()).unwrap();
             symlink("elsewhere", it.dir.path().join(FILE)).unwrap();
         }),
-        ("from the future", &|it| it.dir.touch(FILE, clock() + STALE).unwrap()),
+        ("from the future", &|it| it.dir.touch(FILE, monotonic_clock() + STALE).unwrap()),
         ("not old enough", &|it| it.silent_for(10 * BEAT)),
     ];
     for (what, damage) in cases {
         let home = tempfile::tempdir().unwrap();
         let root = root(home.path());
-        let sleeper = Sleeper::new(&root);
+        let sleeper = SilentHolder::new(&root);
         let touch = what == "from the future" || what == "not old enough";
         damage(&sleeper);
         if !touch && what != "absent" {
@@ -144,7 +144,7 @@ fn in_doubt_nothing_is_taken_over() {
         let err = take(home.path()).err().unwrap();
         assert_eq!(err.code(), Code::TaskBusy, "{what}: {err}");
         assert!(!err.to_string().contains('\u{1b}'), "{what}: {err:?}");
-        assert!(root.holds(TASK, &sleeper.dir).unwrap(), "{what}");
+        assert!(root.is_current(TASK, &sleeper.dir).unwrap(), "{what}");
         assert_eq!(root.names().unwrap(), [TASK], "{what}");
     }
 }
@@ -154,7 +154,7 @@ fn of_many_that_relieve_one_succeeds_and_nothing_is_lost() {
     for _ in 0..20 {
         let home = tempfile::tempdir().unwrap();
         let root = root(home.path());
-        let sleeper = Sleeper::new(&root);
+        let sleeper = SilentHolder::new(&root);
         let ends: Vec<_> = std::thread::scope(|scope| {
             let all: Vec<_> = (0..8).map(|_| scope.spawn(|| take(home.path()))).collect();
             all.into_iter().map(|it| it.join().unwrap()).collect()
@@ -177,7 +177,7 @@ fn what_a_crash_left_of_a_takeover_is_swept_and_what_is_in_use_is_not() {
     let root = root(home.path());
     let place = format!("{TAKEN}{TASK}");
     // Died while it copied: the next that relieves the sleeper begins anew.
-    let sleeper = Sleeper::new(&root);
+    let sleeper = SilentHolder::new(&root);
     let copy = root.make_folder(&place).unwrap();
     copy.write("01_done.json", b"half").unwrap();
     let held = take(home.path()).unwrap();
@@ -199,12 +199,14 @@ fn what_a_crash_left_of_a_takeover_is_swept_and_what_is_in_use_is_not() {
         drop(lock);
     }
     // Another one is at it.
-    let sleeper = Sleeper::new(&root);
+    let sleeper = SilentHolder::new(&root);
     let copy = root.make_folder(&place).unwrap();
     let lock = copy.try_lock().unwrap();
     assert_eq!(take(home.path()).err().unwrap().code(), Code::TaskBusy);
     sweep(&root).unwrap();
-    assert!(root.holds(&place, &copy).unwrap() && root.holds(TASK, &sleeper.dir).unwrap());
+    assert!(
+        root.is_current(&place, &copy).unwrap() && root.is_current(TASK, &sleeper.dir).unwrap()
+    );
     drop(lock);
     sweep(&root).unwrap();
     assert_eq!(root.names().unwrap(), [TASK]);
@@ -214,9 +216,9 @@ fn what_a_crash_left_of_a_takeover_is_swept_and_what_is_in_use_is_not() {
 fn a_takeover_that_fails_leaves_the_old_folder() {
     let home = tempfile::tempdir().unwrap();
     let root = root(home.path());
-    let sleeper = Sleeper::new(&root);
+    let sleeper = SilentHolder::new(&root);
     symlink("01_done.json", sleeper.dir.path().join("02_planted.json")).unwrap();
     assert_eq!(take(home.path()).err().unwrap().code(), Code::ArtifactIo);
-    assert!(root.holds(TASK, &sleeper.dir).unwrap());
+    assert!(root.is_current(TASK, &sleeper.dir).unwrap());
     assert_eq!(root.names().unwrap(), [TASK]);
 }

@@ -7,7 +7,7 @@ use super::{
     kinds::{Artifact, Kind},
     payloads::SecondRecording,
     recording::SessionRecording,
-    store::{Stamp, Stored, TaskFolder},
+    store::{Stamp, StoredEnvelope, TaskFolder},
 };
 use commis_base::error::Result;
 
@@ -15,7 +15,7 @@ struct Migration {
     kind: Kind,
     /// SHA-256 of the schema that is left behind.
     from: &'static str,
-    put: fn(&TaskFolder, Stored) -> Result<()>,
+    put: fn(&TaskFolder, StoredEnvelope) -> Result<()>,
 }
 
 /// Between these schemas only optional fields were added that say something when present (`embedded[].variable`, an action's
@@ -78,9 +78,9 @@ pub fn migrate(folder: &TaskFolder, kind: Kind) -> Result<bool> {
     Ok(true)
 }
 
-fn put<A: Artifact>(folder: &TaskFolder, it: Stored) -> Result<()> {
+fn put<A: Artifact>(folder: &TaskFolder, it: StoredEnvelope) -> Result<()> {
     let payload: A = serde_json::from_str(it.payload.get())
-        .map_err(|err| folder.corrupt(A::KIND, &err.to_string()))?;
+        .map_err(|err| folder.corrupt_error(A::KIND, &err.to_string()))?;
     let stamp = Stamp {
         source_url: it.source_url,
         stage: it.producer.stage.into(),
@@ -89,5 +89,5 @@ fn put<A: Artifact>(folder: &TaskFolder, it: Stored) -> Result<()> {
         settings_sha256: it.settings_sha256,
     };
     folder.put(&payload, stamp)?;
-    folder.settle()
+    folder.sync()
 }

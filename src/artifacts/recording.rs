@@ -133,7 +133,7 @@ impl Control {
     }
 
     /// What the form sends for a word, where that is something else.
-    pub fn sent_for(&self, word: &str) -> Option<&str> {
+    pub fn sent_value(&self, word: &str) -> Option<&str> {
         let found = self.choices().find(|it| same_words(&it.label, word))?;
         (!same_words(&found.value, word)).then_some(found.value.as_str())
     }

@@ -9,7 +9,7 @@ use std::{
 use super::{
     kinds::Kind,
     lease::GONE,
-    store::{Found, Store},
+    store::{ArtifactState, Store},
 };
 use commis_base::{
     error::{Code, Error, Result},
@@ -84,12 +84,14 @@ impl Store {
     pub fn examine(&self, id: &TaskId) -> Result<Vec<Finding>> {
         let Some(folder) = self.peek(id)? else { return Ok(Vec::new()) };
         let path = self.root().join(id.as_str());
-        let mut out = modes(&path, &format!("{id}/"))?;
+        let mut out = check_modes(&path, &format!("{id}/"))?;
         for &kind in Kind::ALL {
             let what = match folder.find(kind) {
-                Ok(Found::Absent | Found::Intact(_)) => continue,
-                Ok(Found::Corrupt(why)) => format!("damaged: {why}"),
-                Ok(Found::OtherSchema(why)) => format!("of another version of commis: {why}"),
+                Ok(ArtifactState::Absent | ArtifactState::Intact(_)) => continue,
+                Ok(ArtifactState::Corrupt(why)) => format!("damaged: {why}"),
+                Ok(ArtifactState::OtherSchema(why)) => {
+                    format!("of another version of commis: {why}")
+                }
                 Err(err) => err.to_string(),
             };
             out.push(Finding { file: format!("{id}/{}", kind.file()), what });
@@ -102,12 +104,12 @@ impl Store {
         if Dir::open(self.root(), false)?.is_none() {
             return Ok(Vec::new());
         }
-        modes(self.root(), "")
+        check_modes(self.root(), "")
     }
 }
 
 /// Whoever is not the owner may do nothing with a folder and the files in it; there are no links and special files.
-fn modes(folder: &Path, shown: &str) -> Result<Vec<Finding>> {
+fn check_modes(folder: &Path, shown: &str) -> Result<Vec<Finding>> {
     let io = |err| Error::new(Code::ArtifactIo, format!("list {}", folder.display())).source(err);
     let mut out = Vec::new();
     let mut check = |path: &Path, name: &str, wanted: u32| {
@@ -141,7 +143,7 @@ mod tests {
     use commis_base::{files::write_atomic, ids::RecipeName};
 
     fn task(store: &Store, name: &str) -> TaskId {
-        let id = TaskId::of("m", &RecipeName::new(name).unwrap());
+        let id = TaskId::new("m", &RecipeName::new(name).unwrap());
         write_atomic(&store.root().join(id.as_str()), "task.json", b"{}").unwrap();
         id
     }

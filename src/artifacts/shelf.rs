@@ -15,54 +15,54 @@ use std::{
 
 use super::{
     kinds::Kind,
-    store::{Found, Stored, inspect, json_sha256, sha256},
+    store::{ArtifactState, StoredEnvelope, inspect, json_sha256, sha256},
 };
 use commis_base::{
     error::{Code, Error, Result},
     files::{self, Dir},
-    ids::{TaskId, word},
+    ids::{TaskId, random_token},
 };
 
 /// Objects by key, shared by any number of processes and machines.
 ///
 /// Calls block, as those of a disk do; none may take longer than a few minutes. All fail with [`Code::ArtifactIo`]: what may
 /// pass is retryable, what cannot is [`lasting`](Error::lasting). No message holds a credential.
-pub trait Shelf: Send + Sync {
+pub trait SharedStore: Send + Sync {
     /// The whole object, or `None` when there is none. Refuses more than `max` bytes.
-    fn read(&self, key: &Key, max: usize) -> Result<Option<Vec<u8>>>;
+    fn read(&self, key: &ObjectKey, max: usize) -> Result<Option<Vec<u8>>>;
 
     /// Makes the object, whole or not at all; false when there is one of that key, which stays as it is.
-    fn create(&self, key: &Key, bytes: Vec<u8>) -> Result<bool>;
+    fn create(&self, key: &ObjectKey, bytes: Vec<u8>) -> Result<bool>;
 
     /// Takes the object away; false when there is none.
-    fn remove(&self, key: &Key) -> Result<bool>;
+    fn remove(&self, key: &ObjectKey) -> Result<bool>;
 
     /// Tells of every object, in any order: those that come or go meanwhile, or not.
-    fn list(&self, each: &mut dyn FnMut(Object)) -> Result<()>;
+    fn list(&self, each: &mut dyn FnMut(ObjectMeta)) -> Result<()>;
 
     /// Those of one folder: the part of their keys before the slash.
-    fn list_in(&self, folder: &str, each: &mut dyn FnMut(Object)) -> Result<()>;
+    fn list_in(&self, folder: &str, each: &mut dyn FnMut(ObjectMeta)) -> Result<()>;
 
     /// What is left of a folder without objects may go.
-    fn tidy(&self, _folder: &str) {}
+    fn remove_empty_folder(&self, _folder: &str) {}
 
     /// Where it is, for people.
-    fn shown(&self) -> String;
+    fn location(&self) -> String;
 
     /// The code of a fleet's machine for what it says beside the store, in hexadecimal digits; `None` where the store has no key.
-    fn code_of(&self, _what: &[&[u8]]) -> Option<String> {
+    fn sign(&self, _what: &[&[u8]]) -> Option<String> {
         None
     }
 
     /// Whether a machine of the fleet said it; always where the store has no key.
-    fn was_said(&self, _what: &[&[u8]], _code: Option<&str>) -> bool {
+    fn verify(&self, _what: &[&[u8]], _code: Option<&str>) -> bool {
         true
     }
 }
 
 /// An object as a listing tells of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Object {
+pub struct ObjectMeta {
     /// The parts of its key.
     pub folder: String,
     pub name: String,
@@ -73,29 +73,29 @@ pub struct Object {
 
 /// `TASK/NAME`: safe as a path below a folder and as the key of an object.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Key {
+pub struct ObjectKey {
     task: String,
     name: String,
 }
 
-impl Key {
+impl ObjectKey {
     /// What the task itself is.
-    pub fn task(id: &TaskId) -> Self {
+    pub fn for_task(id: &TaskId) -> Self {
         Self { task: id.to_string(), name: "task.json".to_owned() }
     }
 
     /// What the task is in one batch of several: by what it says.
-    pub fn entry(id: &TaskId, bytes: &[u8]) -> Self {
+    pub fn for_entry(id: &TaskId, bytes: &[u8]) -> Self {
         Self { task: id.to_string(), name: format!("task.{}.json", sha256(bytes)) }
     }
 
     /// As [`Display`](fmt::Display) has it; `None` for what is no key of that task.
     pub fn parse(text: &str, id: &TaskId) -> Option<Self> {
-        Self::plain(id.as_str(), text.strip_prefix(id.as_str())?.strip_prefix('/')?)
+        Self::for_name(id.as_str(), text.strip_prefix(id.as_str())?.strip_prefix('/')?)
     }
 
     /// Of something that is no task; `None` for what is no key.
-    pub fn plain(folder: &str, name: &str) -> Option<Self> {
+    pub fn for_name(folder: &str, name: &str) -> Option<Self> {
         let plain = |it: u8| it.is_ascii_lowercase() || it.is_ascii_digit() || b"._-".contains(&it);
         let fits = |it: &str| (1..=128).contains(&it.len()) && it.bytes().all(plain);
         let ok = fits(folder)
@@ -107,7 +107,7 @@ impl Key {
 
     /// One that nobody else has.
     pub(super) fn probe() -> Result<Self> {
-        Ok(Self { task: ".probe".to_owned(), name: format!("{}.json", word()?) })
+        Ok(Self { task: ".probe".to_owned(), name: format!("{}.json", random_token()?) })
     }
 
     /// The part before the slash.
@@ -121,14 +121,14 @@ impl Key {
     }
 }
 
-impl fmt::Display for Key {
+impl fmt::Display for ObjectKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}/{}", self.task, self.name)
     }
 }
 
 /// What a stage is asked.
-pub struct Asked<'a> {
+pub struct StageRequest<'a> {
     pub task: &'a TaskId,
     pub kind: Kind,
     pub stage: &'a str,
@@ -140,8 +140,8 @@ pub struct Asked<'a> {
     pub again: u32,
 }
 
-impl Asked<'_> {
-    pub fn key(&self) -> Key {
+impl StageRequest<'_> {
+    pub fn key(&self) -> ObjectKey {
         let digest = json_sha256(&(
             self.stage,
             self.stage_version,
@@ -152,30 +152,30 @@ impl Asked<'_> {
             self.again,
         ));
         let kind = self.kind.file().trim_end_matches(".json");
-        Key { task: self.task.to_string(), name: format!("{kind}.{digest}.json") }
+        ObjectKey { task: self.task.to_string(), name: format!("{kind}.{digest}.json") }
     }
 
     /// Reads what stands under that key; nothing that is not whole, and this question's, is taken. Fails with
-    /// [`Code::ArtifactCorrupt`] and as [`Shelf::read`].
-    pub fn read(&self, shelf: &dyn Shelf) -> Result<Option<(Vec<u8>, Stored)>> {
+    /// [`Code::ArtifactCorrupt`] and as [`SharedStore::read`].
+    pub fn read(&self, shelf: &dyn SharedStore) -> Result<Option<(Vec<u8>, StoredEnvelope)>> {
         let key = self.key();
         let Some(bytes) = shelf.read(&key, super::store::MAX_FILE)? else { return Ok(None) };
         let damaged = |why: &str| {
-            Error::new(Code::ArtifactCorrupt, format!("{key} in {} is damaged ({why})", shelf.shown()))
+            Error::new(Code::ArtifactCorrupt, format!("{key} in {} is damaged ({why})", shelf.location()))
                 .hint("nothing in a store is replaced: look who wrote it, and take it away; the stage is then done again")
         };
         match inspect(&bytes, self.kind, self.task) {
-            Found::Intact(it) => match self.differs(&it) {
+            ArtifactState::Intact(it) => match self.first_difference(&it) {
                 None => Ok(Some((bytes, *it))),
                 Some(what) => Err(damaged(&format!("it answers another question: {what}"))),
             },
-            Found::Corrupt(why) | Found::OtherSchema(why) => Err(damaged(&why)),
-            Found::Absent => Ok(None),
+            ArtifactState::Corrupt(why) | ArtifactState::OtherSchema(why) => Err(damaged(&why)),
+            ArtifactState::Absent => Ok(None),
         }
     }
 
     /// What of the question an artifact has otherwise.
-    fn differs(&self, it: &Stored) -> Option<&'static str> {
+    fn first_difference(&self, it: &StoredEnvelope) -> Option<&'static str> {
         if it.producer.stage != self.stage {
             return Some("stage");
         }
@@ -193,12 +193,12 @@ impl Asked<'_> {
 const AT_ONCE: usize = 4;
 
 /// Makes sure that what is there stays: creates one object twice, then another by several at once. Fails with
-/// [`Code::StoreUnsafe`] when one took the place of another or was said to, and as [`Shelf`] does.
-pub fn probe(shelf: &dyn Shelf) -> Result<()> {
+/// [`Code::StoreUnsafe`] when one took the place of another or was said to, and as [`SharedStore`] does.
+pub fn probe(shelf: &dyn SharedStore) -> Result<()> {
     const FIRST: &[u8] = b"{\"probe\":1}\n";
-    let key = Key::probe()?;
+    let key = ObjectKey::probe()?;
     let unsafe_ = |why: &str| {
-        Error::new(Code::StoreUnsafe, format!("{} {why}", shelf.shown()))
+        Error::new(Code::StoreUnsafe, format!("{} {why}", shelf.location()))
             .hint("use a store that knows create-if-absent (If-None-Match: * of S3); docs/scale.md tells of them")
     };
     let first = shelf.create(&key, FIRST.to_vec())?;
@@ -212,7 +212,7 @@ pub fn probe(shelf: &dyn Shelf) -> Result<()> {
     if !first || there.as_deref() != Some(FIRST) {
         return Err(unsafe_("does not give back what was put there"));
     }
-    let key = Key::probe()?;
+    let key = ObjectKey::probe()?;
     let body = |i: usize| format!("{{\"probe\":{i}}}\n").into_bytes();
     let all = std::sync::Barrier::new(AT_ONCE);
     let created: Vec<Result<bool>> = std::thread::scope(|scope| {
@@ -251,26 +251,26 @@ impl SharedFolder {
         Ok(Self { root: root.to_owned() })
     }
 
-    fn folder(&self, key: &Key) -> Result<Option<Dir>> {
+    fn folder(&self, key: &ObjectKey) -> Result<Option<Dir>> {
         Dir::open(&self.root.join(key.folder()), false)
     }
 }
 
-impl Shelf for SharedFolder {
-    fn read(&self, key: &Key, max: usize) -> Result<Option<Vec<u8>>> {
+impl SharedStore for SharedFolder {
+    fn read(&self, key: &ObjectKey, max: usize) -> Result<Option<Vec<u8>>> {
         self.folder(key)?.map_or(Ok(None), |it| it.read(key.name(), max))
     }
 
-    fn create(&self, key: &Key, bytes: Vec<u8>) -> Result<bool> {
+    fn create(&self, key: &ObjectKey, bytes: Vec<u8>) -> Result<bool> {
         files::sweep_shared(&self.root.join(key.folder()))?;
         files::create_shared(&self.root, key.folder(), key.name(), &bytes)
     }
 
-    fn remove(&self, key: &Key) -> Result<bool> {
+    fn remove(&self, key: &ObjectKey) -> Result<bool> {
         self.folder(key)?.map_or(Ok(false), |it| it.remove(key.name()))
     }
 
-    fn list(&self, each: &mut dyn FnMut(Object)) -> Result<()> {
+    fn list(&self, each: &mut dyn FnMut(ObjectMeta)) -> Result<()> {
         let Some(root) = Dir::open(&self.root, false)? else { return Ok(()) };
         for name in root.names()? {
             // Files and links that lie there are somebody else's.
@@ -281,7 +281,7 @@ impl Shelf for SharedFolder {
         Ok(())
     }
 
-    fn list_in(&self, folder: &str, each: &mut dyn FnMut(Object)) -> Result<()> {
+    fn list_in(&self, folder: &str, each: &mut dyn FnMut(ObjectMeta)) -> Result<()> {
         let path = self.root.join(folder);
         let Some(dir) = Dir::open(&path, false)? else { return Ok(()) };
         for name in dir.names()? {
@@ -289,18 +289,18 @@ impl Shelf for SharedFolder {
             let Ok(meta) = std::fs::symlink_metadata(path.join(&name)) else { continue };
             let Ok(modified) = meta.modified() else { continue };
             if meta.is_file() {
-                each(Object { folder: folder.to_owned(), name, bytes: meta.len(), modified });
+                each(ObjectMeta { folder: folder.to_owned(), name, bytes: meta.len(), modified });
             }
         }
         Ok(())
     }
 
-    fn tidy(&self, folder: &str) {
+    fn remove_empty_folder(&self, folder: &str) {
         // One with files in it stays.
         let _ = std::fs::remove_dir(self.root.join(folder));
     }
 
-    fn shown(&self) -> String {
+    fn location(&self) -> String {
         self.root.display().to_string()
     }
 }

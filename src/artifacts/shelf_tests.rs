@@ -17,10 +17,10 @@ fn id() -> TaskId {
 }
 
 /// The question, and an artifact that answers it.
-fn with(check: impl FnOnce(&SharedFolder, &Asked<'_>, Vec<u8>)) {
+fn with(check: impl FnOnce(&SharedFolder, &StageRequest<'_>, Vec<u8>)) {
     let home = tempfile::tempdir().unwrap();
     let (id, inputs) = (id(), BTreeMap::from([("recipe_draft".to_owned(), "aa".to_owned())]));
-    let asked = Asked {
+    let asked = StageRequest {
         task: &id,
         kind: Kind::BaselineFingerprint,
         stage: "baseline",
@@ -70,14 +70,14 @@ fn another_question_is_another_key() {
     with(|_, asked, _| {
         let other = TaskId::parse("other-00000000").unwrap();
         let inputs = BTreeMap::from([("recipe_draft".to_owned(), "cc".to_owned())]);
-        let of = |change: &dyn Fn(&mut Asked<'_>)| {
-            let mut it = Asked { ..*asked };
+        let of = |change: &dyn Fn(&mut StageRequest<'_>)| {
+            let mut it = StageRequest { ..*asked };
             change(&mut it);
             it.key()
         };
         let mut keys = vec![asked.key()];
-        keys.push(Asked { task: &other, ..*asked }.key());
-        keys.push(Asked { inputs: &inputs, ..*asked }.key());
+        keys.push(StageRequest { task: &other, ..*asked }.key());
+        keys.push(StageRequest { inputs: &inputs, ..*asked }.key());
         keys.push(of(&|it| it.kind = Kind::RecipeDraft));
         keys.push(of(&|it| it.stage = "verify"));
         keys.push(of(&|it| it.stage_version = 2));
@@ -121,27 +121,27 @@ fn what_is_torn_or_foreign_is_refused() {
 
 /// A server that takes what is put, whatever was there.
 #[derive(Default)]
-struct Overwrites(Mutex<BTreeMap<Key, Vec<u8>>>, bool);
+struct OverwritingStore(Mutex<BTreeMap<ObjectKey, Vec<u8>>>, bool);
 
-impl Shelf for Overwrites {
-    fn read(&self, key: &Key, _: usize) -> Result<Option<Vec<u8>>> {
+impl SharedStore for OverwritingStore {
+    fn read(&self, key: &ObjectKey, _: usize) -> Result<Option<Vec<u8>>> {
         Ok(self.0.lock().unwrap_or_else(PoisonError::into_inner).get(key).cloned())
     }
-    fn create(&self, key: &Key, bytes: Vec<u8>) -> Result<bool> {
+    fn create(&self, key: &ObjectKey, bytes: Vec<u8>) -> Result<bool> {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let was = all.insert(key.clone(), bytes).is_some();
         Ok(!(was && self.1))
     }
-    fn remove(&self, key: &Key) -> Result<bool> {
+    fn remove(&self, key: &ObjectKey) -> Result<bool> {
         Ok(self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(key).is_some())
     }
-    fn list(&self, _: &mut dyn FnMut(Object)) -> Result<()> {
+    fn list(&self, _: &mut dyn FnMut(ObjectMeta)) -> Result<()> {
         Ok(())
     }
-    fn list_in(&self, _: &str, _: &mut dyn FnMut(Object)) -> Result<()> {
+    fn list_in(&self, _: &str, _: &mut dyn FnMut(ObjectMeta)) -> Result<()> {
         Ok(())
     }
-    fn shown(&self) -> String {
+    fn location(&self) -> String {
         "it".to_owned()
     }
 }
@@ -150,7 +150,7 @@ impl Shelf for Overwrites {
 fn a_store_that_overwrites_is_refused() {
     // Whether it says that there was one or not.
     for says in [false, true] {
-        let shelf = Overwrites(Mutex::default(), says);
+        let shelf = OverwritingStore(Mutex::default(), says);
         assert_eq!(probe(&shelf).unwrap_err().code(), Code::StoreUnsafe);
         assert!(shelf.0.lock().unwrap().is_empty());
     }
@@ -158,13 +158,13 @@ fn a_store_that_overwrites_is_refused() {
 
 /// A server that looks whether there is one, and then writes.
 #[derive(Default)]
-struct LooksFirst(Overwrites);
+struct CheckThenWriteStore(OverwritingStore);
 
-impl Shelf for LooksFirst {
-    fn read(&self, key: &Key, max: usize) -> Result<Option<Vec<u8>>> {
+impl SharedStore for CheckThenWriteStore {
+    fn read(&self, key: &ObjectKey, max: usize) -> Result<Option<Vec<u8>>> {
         self.0.read(key, max)
     }
-    fn create(&self, key: &Key, bytes: Vec<u8>) -> Result<bool> {
+    fn create(&self, key: &ObjectKey, bytes: Vec<u8>) -> Result<bool> {
         if self.0.read(key, bytes.len())?.is_some() {
             return Ok(false);
         }
@@ -172,23 +172,23 @@ impl Shelf for LooksFirst {
         std::thread::sleep(std::time::Duration::from_millis(20));
         self.0.create(key, bytes)
     }
-    fn remove(&self, key: &Key) -> Result<bool> {
+    fn remove(&self, key: &ObjectKey) -> Result<bool> {
         self.0.remove(key)
     }
-    fn list(&self, _: &mut dyn FnMut(Object)) -> Result<()> {
+    fn list(&self, _: &mut dyn FnMut(ObjectMeta)) -> Result<()> {
         Ok(())
     }
-    fn list_in(&self, _: &str, _: &mut dyn FnMut(Object)) -> Result<()> {
+    fn list_in(&self, _: &str, _: &mut dyn FnMut(ObjectMeta)) -> Result<()> {
         Ok(())
     }
-    fn shown(&self) -> String {
-        self.0.shown()
+    fn location(&self) -> String {
+        self.0.location()
     }
 }
 
 #[test]
 fn a_store_that_looks_before_it_writes_is_refused() {
-    let err = probe(&LooksFirst::default()).unwrap_err();
+    let err = probe(&CheckThenWriteStore::default()).unwrap_err();
     assert_eq!(err.code(), Code::StoreUnsafe);
     assert!(err.to_string().contains("at once be the first"), "{err}");
 }
@@ -196,13 +196,13 @@ fn a_store_that_looks_before_it_writes_is_refused() {
 #[test]
 fn keys_are_read_as_they_are_told() {
     let id = id();
-    for it in [Key::task(&id), Key::entry(&id, b"x")] {
-        assert_eq!(Key::parse(&it.to_string(), &id), Some(it));
+    for it in [ObjectKey::for_task(&id), ObjectKey::for_entry(&id, b"x")] {
+        assert_eq!(ObjectKey::parse(&it.to_string(), &id), Some(it));
     }
     for it in ["", "task.json", "other-00000000/task.json"] {
-        assert_eq!(Key::parse(it, &id), None);
+        assert_eq!(ObjectKey::parse(it, &id), None);
     }
     for name in ["", "../x", ".x", "a/b", "A", "a\n"] {
-        assert_eq!(Key::parse(&format!("{id}/{name}"), &id), None, "{name:?}");
+        assert_eq!(ObjectKey::parse(&format!("{id}/{name}"), &id), None, "{name:?}");
     }
 }

@@ -22,7 +22,7 @@ use super::{
 };
 use commis_base::{
     error::{Code, Error, Result},
-    files::{self, Dir, Prepared},
+    files::{self, Dir, PreparedFile},
     ids::TaskId,
 };
 
@@ -34,12 +34,12 @@ pub use super::lease::FILE as LEASE;
 pub const MAX_FILE: usize = 128 * 1024 * 1024;
 
 /// Lets so many bytes through, and fails with [`io::ErrorKind::FileTooLarge`] for more.
-struct Bounded<'a> {
+struct BoundedWriter<'a> {
     to: &'a mut dyn io::Write,
     left: usize,
 }
 
-impl io::Write for Bounded<'_> {
+impl io::Write for BoundedWriter<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.left = self
             .left
@@ -77,11 +77,11 @@ pub struct Envelope<P = Value> {
 }
 
 /// As it stands in a file: a recording is large, and not every reader wants it.
-pub type Stored = Envelope<Box<RawValue>>;
+pub type StoredEnvelope = Envelope<Box<RawValue>>;
 
 impl<P> Envelope<P> {
     /// The same with another payload, or another form of it.
-    pub fn with<Q>(self, payload: Q) -> Envelope<Q> {
+    pub fn with_payload<Q>(self, payload: Q) -> Envelope<Q> {
         Envelope {
             artifact: self.artifact,
             artifact_version: self.artifact_version,
@@ -116,13 +116,13 @@ pub struct Stamp {
 }
 
 /// A file as found.
-pub enum Found {
+pub enum ArtifactState {
     Absent,
     /// Does not parse, another task's, or a hash does not hold.
     Corrupt(String),
     /// Intact, but of another schema or version.
     OtherSchema(String),
-    Intact(Box<Stored>),
+    Intact(Box<StoredEnvelope>),
 }
 
 /// All tasks' folders.
@@ -142,7 +142,7 @@ impl Store {
 
     /// Opens (or makes) a task's folder for work. Fails with [`Code::TaskBusy`] when another process holds it.
     pub fn task(&self, id: &TaskId) -> Result<TaskFolder> {
-        let lease = Lease::take(files::made(&self.root)?, id)?;
+        let lease = Lease::take(files::open_or_create(&self.root)?, id)?;
         let path = self.root.join(id.as_str());
         Ok(TaskFolder::new(id, path, lease.dir(), Some(lease)))
     }
@@ -183,7 +183,7 @@ pub struct TaskFolder {
     path: PathBuf,
     dir: Arc<Dir>,
     /// Written since it was settled last.
-    prepared: Mutex<Vec<Prepared>>,
+    prepared: Mutex<Vec<PreparedFile>>,
     /// `None` when it is only looked at.
     lease: Option<Lease>,
 }
@@ -195,7 +195,7 @@ impl TaskFolder {
 
     /// Fails with [`Code::TaskBusy`] when another process has taken the task over. To be asked before anything that cannot be
     /// taken back; files need no such question, they cannot be written then.
-    pub fn still_held(&self) -> Result<()> {
+    pub fn check_lease(&self) -> Result<()> {
         self.lease.as_ref().map_or(Ok(()), Lease::check)
     }
 
@@ -203,18 +203,18 @@ impl TaskFolder {
         Arc::clone(&self.dir)
     }
 
-    fn prepared(&self) -> MutexGuard<'_, Vec<Prepared>> {
+    fn prepared(&self) -> MutexGuard<'_, Vec<PreparedFile>> {
         self.prepared.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Puts on the disk what was written, in this order. To be asked before anything that is built upon it leaves this process:
     /// a request, a result. Fails with [`Code::ArtifactIo`].
-    pub fn settle(&self) -> Result<()> {
+    pub fn sync(&self) -> Result<()> {
         let all = std::mem::take(&mut *self.prepared());
-        self.ours(self.dir.settle(all))
+        self.explain_lost_folder(self.dir.commit(all))
     }
 
-    fn write(&self, it: Prepared) {
+    fn write(&self, it: PreparedFile) {
         let mut all = self.prepared();
         if let Some(at) = all.iter().position(|old| old.name() == it.name()) {
             self.dir.forget(&all.remove(at));
@@ -225,23 +225,23 @@ impl TaskFolder {
     /// The file as it was written last.
     fn read(&self, name: &str) -> Result<Option<Vec<u8>>> {
         let all = self.prepared();
-        let at = all.iter().find(|it| it.name() == name).map_or(name, Prepared::temp);
+        let at = all.iter().find(|it| it.name() == name).map_or(name, PreparedFile::temp);
         self.dir.read(at, MAX_FILE)
     }
 
     /// A failure in a folder that is gone says why it is gone.
-    fn ours<T>(&self, done: Result<T>) -> Result<T> {
-        done.or_else(|err| self.still_held().and(Err(err)))
+    fn explain_lost_folder<T>(&self, done: Result<T>) -> Result<T> {
+        done.or_else(|err| self.check_lease().and(Err(err)))
     }
 
     pub fn path(&self, kind: Kind) -> PathBuf {
         self.path.join(kind.file())
     }
 
-    /// Reads and checks one file. Fails with [`Code::ArtifactIo`] only; everything about its content is in [`Found`].
-    pub fn find(&self, kind: Kind) -> Result<Found> {
+    /// Reads and checks one file. Fails with [`Code::ArtifactIo`] only; everything about its content is in [`ArtifactState`].
+    pub fn find(&self, kind: Kind) -> Result<ArtifactState> {
         let Some(bytes) = self.read(kind.file())? else {
-            return Ok(Found::Absent);
+            return Ok(ArtifactState::Absent);
         };
         Ok(inspect(&bytes, kind, &self.id))
     }
@@ -253,36 +253,38 @@ impl TaskFolder {
 
     /// Takes an artifact of this task as another folder has it; it was [inspected](inspect). Fails with [`Code::ArtifactIo`].
     pub fn take(&self, kind: Kind, bytes: &[u8]) -> Result<()> {
-        self.write(self.ours(self.dir.prepare(kind.file(), &mut |to| to.write_all(bytes)))?);
+        self.write(
+            self.explain_lost_folder(self.dir.prepare(kind.file(), &mut |to| to.write_all(bytes)))?,
+        );
         Ok(())
     }
 
     /// An intact envelope, of whatever schema; `None` when there is none. Fails with [`Code::ArtifactIo`].
-    pub fn envelope(&self, kind: Kind) -> Result<Option<Stored>> {
+    pub fn envelope(&self, kind: Kind) -> Result<Option<StoredEnvelope>> {
         let Some(bytes) = self.read(kind.file())? else { return Ok(None) };
         Ok(match inspect(&bytes, kind, &self.id) {
-            Found::Intact(it) => Some(*it),
-            Found::OtherSchema(_) => serde_json::from_slice(&bytes).ok(),
-            Found::Absent | Found::Corrupt(_) => None,
+            ArtifactState::Intact(it) => Some(*it),
+            ArtifactState::OtherSchema(_) => serde_json::from_slice(&bytes).ok(),
+            ArtifactState::Absent | ArtifactState::Corrupt(_) => None,
         })
     }
 
     /// The payload. Fails with [`Code::ArtifactMissing`], [`Code::ArtifactCorrupt`] or [`Code::ArtifactSchemaMismatch`].
     pub fn get<A: Artifact>(&self) -> Result<A> {
         match self.find(A::KIND)? {
-            Found::Intact(it) => serde_json::from_str(it.payload.get())
-                .map_err(|err| self.corrupt(A::KIND, &err.to_string())),
-            Found::Absent => self.ours(Err(Error::new(
+            ArtifactState::Intact(it) => serde_json::from_str(it.payload.get())
+                .map_err(|err| self.corrupt_error(A::KIND, &err.to_string())),
+            ArtifactState::Absent => self.explain_lost_folder(Err(Error::new(
                 Code::ArtifactMissing,
                 format!("task {} has no {}", self.id, A::KIND.as_str()),
             )
             .hint("learn the task first"))),
-            Found::Corrupt(why) => Err(self.corrupt(A::KIND, &why)),
-            Found::OtherSchema(why) => Err(self.other_schema(A::KIND, &why)),
+            ArtifactState::Corrupt(why) => Err(self.corrupt_error(A::KIND, &why)),
+            ArtifactState::OtherSchema(why) => Err(self.schema_error(A::KIND, &why)),
         }
     }
 
-    pub fn corrupt(&self, kind: Kind, why: &str) -> Error {
+    pub fn corrupt_error(&self, kind: Kind, why: &str) -> Error {
         Error::new(
             Code::ArtifactCorrupt,
             format!("{} is damaged ({why})", self.path(kind).display()),
@@ -290,7 +292,7 @@ impl TaskFolder {
         .hint("learn the task again with --force; the damaged file is replaced")
     }
 
-    pub fn other_schema(&self, kind: Kind, why: &str) -> Error {
+    pub fn schema_error(&self, kind: Kind, why: &str) -> Error {
         Error::new(
             Code::ArtifactSchemaMismatch,
             format!(
@@ -331,7 +333,7 @@ impl TaskFolder {
         // A large one is not held as text, too.
         let mut is_too_large = false;
         let written = self.dir.prepare(A::KIND.file(), &mut |to| {
-            let mut to = Bounded { to, left: MAX_FILE };
+            let mut to = BoundedWriter { to, left: MAX_FILE };
             let all = serde_json::to_writer_pretty(&mut to, &envelope)
                 .map_err(io::Error::from)
                 .and_then(|()| to.write_all(b"\n"));
@@ -346,7 +348,7 @@ impl TaskFolder {
             )
             .hint("record less at once: fewer pages, or a HAR of those that matter"));
         }
-        self.write(self.ours(written)?);
+        self.write(self.explain_lost_folder(written)?);
         Ok((payload_sha256, envelope.payload))
     }
 
@@ -356,7 +358,9 @@ impl TaskFolder {
     }
 
     pub fn put_entry(&self, bytes: &[u8]) -> Result<()> {
-        self.write(self.ours(self.dir.prepare(ENTRY, &mut |to| to.write_all(bytes)))?);
+        self.write(
+            self.explain_lost_folder(self.dir.prepare(ENTRY, &mut |to| to.write_all(bytes)))?,
+        );
         Ok(())
     }
 
@@ -369,7 +373,7 @@ impl TaskFolder {
 
     /// Appends a line to the replay journal and fsyncs it.
     pub fn note(&self, line: &Value) -> Result<()> {
-        self.ours(self.dir.append(JOURNAL, &line.to_string()))
+        self.explain_lost_folder(self.dir.append(JOURNAL, &line.to_string()))
     }
 
     /// Keeps what a failing step saw in place of what an earlier one did. Fails with [`Code::ArtifactIo`].
@@ -377,9 +381,9 @@ impl TaskFolder {
         let text = serde_json::to_vec_pretty(failure)
             .map_err(|err| Error::new(Code::Internal, FAILURE).source(err))?;
         // A picture is never that of another failure.
-        self.ours(self.dir.discard(PICTURE).map(drop))?;
-        self.ours(self.dir.write_unsynced(FAILURE, &text))?;
-        picture.map_or(Ok(()), |it| self.ours(self.dir.write_unsynced(PICTURE, it)))
+        self.explain_lost_folder(self.dir.discard(PICTURE).map(drop))?;
+        self.explain_lost_folder(self.dir.write_unsynced(FAILURE, &text))?;
+        picture.map_or(Ok(()), |it| self.explain_lost_folder(self.dir.write_unsynced(PICTURE, it)))
     }
 
     /// What the step saw that failed last, and where its picture is; `None` when the task got further since.
@@ -393,7 +397,7 @@ impl TaskFolder {
 
     pub fn forget_failure(&self) -> Result<()> {
         for it in [FAILURE, PICTURE] {
-            self.ours(self.dir.discard(it).map(drop))?;
+            self.explain_lost_folder(self.dir.discard(it).map(drop))?;
         }
         Ok(())
     }
@@ -403,15 +407,15 @@ impl TaskFolder {
         if self.dir.stat(JOURNAL)?.is_none() {
             return Ok(());
         }
-        self.settle()?;
-        self.ours(self.dir.remove(JOURNAL).map(drop))
+        self.sync()?;
+        self.explain_lost_folder(self.dir.remove(JOURNAL).map(drop))
     }
 }
 
 impl Drop for TaskFolder {
     fn drop(&mut self) {
         // What was computed is not lost where somebody stops.
-        let _ = self.settle();
+        let _ = self.sync();
     }
 }
 
@@ -427,32 +431,32 @@ const PICTURE: &str = "failure.png";
 const MAX_FAILURE: usize = 1 << 20;
 
 /// What the bytes of a file are worth as the task's artifact of that kind.
-pub fn inspect(bytes: &[u8], kind: Kind, task: &TaskId) -> Found {
+pub fn inspect(bytes: &[u8], kind: Kind, task: &TaskId) -> ArtifactState {
     let read = serde_json::from_slice::<Envelope<&RawValue>>(bytes)
-        .and_then(|it| Ok((canonical::sha256_of(it.payload)?, it)));
+        .and_then(|it| Ok((canonical::canonical_sha256_of_text(it.payload)?, it)));
     let (hash, envelope) = match read {
         Ok(it) => it,
-        Err(err) => return Found::Corrupt(format!("not an artifact: {err}")),
+        Err(err) => return ArtifactState::Corrupt(format!("not an artifact: {err}")),
     };
     if envelope.artifact != kind {
-        return Found::Corrupt(format!("it is a {}", envelope.artifact.as_str()));
+        return ArtifactState::Corrupt(format!("it is a {}", envelope.artifact.as_str()));
     }
     if envelope.task_id != *task {
-        return Found::Corrupt(format!("it belongs to task {}", envelope.task_id));
+        return ArtifactState::Corrupt(format!("it belongs to task {}", envelope.task_id));
     }
     if envelope.payload_sha256 != hash {
-        return Found::Corrupt("payload hash does not hold".to_owned());
+        return ArtifactState::Corrupt("payload hash does not hold".to_owned());
     }
     if envelope.artifact_version != kind.version() {
-        return Found::OtherSchema(format!(
+        return ArtifactState::OtherSchema(format!(
             "version {} instead of {}",
             envelope.artifact_version,
             kind.version()
         ));
     }
     if envelope.schema_hash != kind.schema_hash() {
-        return Found::OtherSchema("schema hash differs".to_owned());
+        return ArtifactState::OtherSchema("schema hash differs".to_owned());
     }
     let payload = envelope.payload.to_owned();
-    Found::Intact(Box::new(envelope.with(payload)))
+    ArtifactState::Intact(Box::new(envelope.with_payload(payload)))
 }

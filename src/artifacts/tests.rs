@@ -9,7 +9,7 @@ use super::{
     kinds::{Artifact, Kind},
     payloads::*,
     recording::SessionRecording,
-    store::{Found, Stamp, Store, TaskFolder, sha256},
+    store::{ArtifactState, Stamp, Store, TaskFolder, sha256},
 };
 use commis_base::{error::Code, ids::TaskId};
 
@@ -40,7 +40,7 @@ fn with_store(check: impl FnOnce(&Store, &TaskId)) {
 
 fn put(task: &TaskFolder, it: &BaselineFingerprint) {
     task.put(it, stamp()).unwrap();
-    task.settle().unwrap();
+    task.sync().unwrap();
 }
 
 #[expect(clippy::disallowed_methods, reason = "the test damages a file")]
@@ -76,7 +76,7 @@ fn what_was_written_counts_here_at_once_and_elsewhere_when_it_is_settled() {
         task.put(&baseline(5), stamp()).unwrap();
         assert_eq!(task.get::<BaselineFingerprint>().unwrap(), baseline(5));
         assert_eq!(elsewhere().unwrap(), baseline(3), "until then a crash leaves what was there");
-        task.settle().unwrap();
+        task.sync().unwrap();
         assert_eq!(elsewhere().unwrap(), baseline(5));
         let left = || task.dir().has_leftovers("").unwrap();
         assert!(!left(), "what was replaced before it had its name");
@@ -125,7 +125,7 @@ fn damage_is_named() {
 fn a_cut_file_is_corrupt_and_an_absent_one_is_absent() {
     with_store(|store, id| {
         let task = store.task(id).unwrap();
-        assert!(matches!(task.find(Kind::RecipeDraft).unwrap(), Found::Absent));
+        assert!(matches!(task.find(Kind::RecipeDraft).unwrap(), ArtifactState::Absent));
         assert_eq!(task.get::<BaselineFingerprint>().unwrap_err().code(), Code::ArtifactMissing);
         put(&task, &baseline(3));
         let path = task.path(Kind::BaselineFingerprint);

@@ -44,12 +44,12 @@ const OF_FORMS: &[&Encoding] = &[
 ];
 
 /// A charset by its label that forms can be sent in and that is not UTF-8.
-pub fn of_form(label: &str) -> Option<&'static Encoding> {
+pub fn form_charset(label: &str) -> Option<&'static Encoding> {
     Encoding::for_label(label.as_bytes()).filter(|it| it.output_encoding() == *it && *it != UTF_8)
 }
 
 /// The text in that charset. What it does not have is written as `&#1234;`, as browsers do (URL standard, 4.1).
-pub fn encoded<'a>(charset: &'static Encoding, text: &'a str) -> Cow<'a, [u8]> {
+pub fn encode<'a>(charset: &'static Encoding, text: &'a str) -> Cow<'a, [u8]> {
     charset.encode(text).0
 }
 
@@ -78,7 +78,7 @@ pub fn guess(
 }
 
 /// The charset that an answer declares: by its content type, else by the beginning of its document.
-pub fn declared(content_type: &str, body: &[u8]) -> Option<&'static Encoding> {
+pub fn declared_charset(content_type: &str, body: &[u8]) -> Option<&'static Encoding> {
     let parameters = content_type.split_once(';').map_or("", |it| it.1);
     charset(parameters).or_else(|| declaration(body))
 }

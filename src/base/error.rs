@@ -306,7 +306,7 @@ impl Error {
 
     /// The same with what it is about before its message: `step "list": …`.
     #[must_use]
-    pub fn about(mut self, what: &str) -> Self {
+    pub fn context(mut self, what: &str) -> Self {
         self.0.message = format!("{what}: {}", self.0.message);
         self
     }

@@ -10,10 +10,10 @@ mod given;
 mod lines;
 mod prepared;
 
-pub use foreign::{Foreign, look};
-pub use given::{open, place, read_bounded, read_if_there, save};
-pub use lines::Lines;
-pub use prepared::Prepared;
+pub use foreign::{ForeignFile, read_foreign};
+pub use given::{open, read_bounded, read_if_exists, save, split_path};
+pub use lines::LineFile;
+pub use prepared::PreparedFile;
 
 use std::{
     fs::File,
@@ -37,7 +37,7 @@ const TEMP: &str = ".tmp-";
 const SWEEPS: u32 = 500;
 
 /// Writes what a file is to hold.
-type Content<'a> = &'a mut dyn FnMut(&mut dyn Write) -> io::Result<()>;
+type ContentWriter<'a> = &'a mut dyn FnMut(&mut dyn Write) -> io::Result<()>;
 
 /// A 0700 folder of ours, held open.
 pub struct Dir {
@@ -56,7 +56,7 @@ impl Dir {
         match retry_on_intr(|| rustix::fs::open(path, flags, Mode::empty())) {
             Ok(fd) => Ok(Some(Self { fd, shown: path.display().to_string() })),
             Err(Errno::NOENT) => Ok(None),
-            Err(err) => Err(trouble("open folder", &path.display().to_string(), err)),
+            Err(err) => Err(io_error("open folder", &path.display().to_string(), err)),
         }
     }
 
@@ -67,11 +67,11 @@ impl Dir {
         let mut out = Vec::with_capacity(len.min(max));
         file.take(max as u64 + 1)
             .read_to_end(&mut out)
-            .map_err(|err| trouble("read", &self.shown(name), err))?;
+            .map_err(|err| io_error("read", &self.display_path(name), err))?;
         if out.len() > max {
             return Err(Error::new(
                 Code::ArtifactIo,
-                format!("{} is larger than {max} bytes", self.shown(name)),
+                format!("{} is larger than {max} bytes", self.display_path(name)),
             ));
         }
         Ok(Some(out))
@@ -83,10 +83,10 @@ impl Dir {
         let known = match rustix::fs::statat(&self.fd, name, AtFlags::SYMLINK_NOFOLLOW) {
             Ok(it) => it,
             Err(Errno::NOENT) => return Ok(None),
-            Err(err) => return Err(trouble("stat", &self.shown(name), err)),
+            Err(err) => return Err(io_error("stat", &self.display_path(name), err)),
         };
         let refused = |why: &str| {
-            Error::new(Code::ArtifactIo, format!("{} {why}", self.shown(name)))
+            Error::new(Code::ArtifactIo, format!("{} {why}", self.display_path(name)))
                 .hint("somebody else may know or have written it: make another")
         };
         if known.st_uid != rustix::process::geteuid().as_raw() {
@@ -106,19 +106,22 @@ impl Dir {
             Ok(fd) => File::from(fd),
             Err(Errno::NOENT) => return Ok(None),
             // A socket cannot be opened at all.
-            Err(Errno::NXIO) => return Err(self.in_the_way(name)),
-            Err(err) => return Err(trouble("open", &self.shown(name), err)),
+            Err(Errno::NXIO) => return Err(self.obstructed_error(name)),
+            Err(err) => return Err(io_error("open", &self.display_path(name), err)),
         };
         match file.metadata() {
             Ok(it) if it.is_file() => Ok(Some(file)),
-            Ok(_) => Err(self.in_the_way(name)),
-            Err(err) => Err(trouble("read", &self.shown(name), err)),
+            Ok(_) => Err(self.obstructed_error(name)),
+            Err(err) => Err(io_error("read", &self.display_path(name), err)),
         }
     }
 
-    fn in_the_way(&self, name: &str) -> Error {
-        Error::new(Code::ArtifactIo, format!("{} is a link or a special file", self.shown(name)))
-            .hint("someone put it there; look at it and remove it")
+    fn obstructed_error(&self, name: &str) -> Error {
+        Error::new(
+            Code::ArtifactIo,
+            format!("{} is a link or a special file", self.display_path(name)),
+        )
+        .hint("someone put it there; look at it and remove it")
     }
 
     /// Writes the file at 0600: temporary file, fsync, rename, fsync of the folder.
@@ -127,8 +130,8 @@ impl Dir {
     }
 
     /// [`write`](Self::write) of what is made while it is written.
-    pub fn write_with(&self, name: &str, content: Content<'_>) -> Result<()> {
-        self.settle(vec![self.prepare(name, content)?])
+    pub fn write_with(&self, name: &str, content: ContentWriter<'_>) -> Result<()> {
+        self.commit(vec![self.prepare(name, content)?])
     }
 
     /// [`write`](Self::write) without the fsyncs: no reader sees half a file, but a power cut may leave the old one or a
@@ -145,13 +148,13 @@ impl Dir {
             return Ok(false);
         }
         // Other machines count processes, too.
-        let temp = format!("{TEMP}{}", crate::ids::word()?);
+        let temp = format!("{TEMP}{}", crate::ids::random_token()?);
         let made = self.write_temp(&temp, &mut |to| to.write_all(bytes)).and_then(|file| {
             self.sync_file(&file, &temp)?;
             match rustix::fs::linkat(&self.fd, &temp, &self.fd, name, AtFlags::empty()) {
                 Ok(()) => Ok(true),
                 Err(Errno::EXIST) => Ok(false),
-                Err(err) => Err(trouble("create", &self.shown(name), err)),
+                Err(err) => Err(io_error("create", &self.display_path(name), err)),
             }
         });
         let _ = rustix::fs::unlinkat(&self.fd, &temp, AtFlags::empty());
@@ -160,28 +163,28 @@ impl Dir {
         made
     }
 
-    fn write_temp(&self, temp: &str, content: Content<'_>) -> Result<File> {
+    fn write_temp(&self, temp: &str, content: ContentWriter<'_>) -> Result<File> {
         let flags =
             OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let mode = Mode::RUSR | Mode::WUSR;
         let fd = retry_on_intr(|| rustix::fs::openat(&self.fd, temp, flags, mode))
-            .map_err(|err| trouble("create", &self.shown(temp), err))?;
+            .map_err(|err| io_error("create", &self.display_path(temp), err))?;
         let mut to = BufWriter::with_capacity(1 << 16, File::from(fd));
         content(&mut to)
             .and_then(|()| to.into_inner().map_err(io::IntoInnerError::into_error))
-            .map_err(|err| trouble("write", &self.shown(temp), err))
+            .map_err(|err| io_error("write", &self.display_path(temp), err))
     }
 
     fn sync_file(&self, file: &File, name: &str) -> Result<()> {
-        file.sync_all().map_err(|err| trouble("write", &self.shown(name), err))
+        file.sync_all().map_err(|err| io_error("write", &self.display_path(name), err))
     }
 
     fn refuse_link(&self, name: &str) -> Result<()> {
         match rustix::fs::statat(&self.fd, name, AtFlags::SYMLINK_NOFOLLOW) {
             Ok(stat) if rustix::fs::FileType::from_raw_mode(stat.st_mode).is_file() => Ok(()),
-            Ok(_) => Err(self.in_the_way(name)),
+            Ok(_) => Err(self.obstructed_error(name)),
             Err(Errno::NOENT) => Ok(()),
-            Err(err) => Err(trouble("stat", &self.shown(name), err)),
+            Err(err) => Err(io_error("stat", &self.display_path(name), err)),
         }
     }
 
@@ -195,12 +198,13 @@ impl Dir {
             | OFlags::CLOEXEC
             | OFlags::NONBLOCK;
         let fd = rustix::fs::openat(&self.fd, name, flags, Mode::RUSR | Mode::WUSR)
-            .map_err(|err| trouble("open", &self.shown(name), err))?;
+            .map_err(|err| io_error("open", &self.display_path(name), err))?;
         let file = File::from(fd);
-        let there = file.metadata().map_err(|err| trouble("append to", &self.shown(name), err))?;
+        let there =
+            file.metadata().map_err(|err| io_error("append to", &self.display_path(name), err))?;
         // Whoever writes in place writes under a second name, too, which may be somebody else's.
         if !there.is_file() || there.nlink() > 1 {
-            return Err(self.in_the_way(name));
+            return Err(self.obstructed_error(name));
         }
         Ok(file)
     }
@@ -209,7 +213,7 @@ impl Dir {
     pub fn append(&self, name: &str, line: &str) -> Result<()> {
         use std::io::{Seek as _, SeekFrom};
         let mut file = self.open_to_append(name)?;
-        let failed = |err| trouble("append to", &self.shown(name), err);
+        let failed = |err| io_error("append to", &self.display_path(name), err);
         let made = file.metadata().map_err(failed)?.len() == 0;
         let mut write = || -> std::io::Result<()> {
             let mut last = [b'\n'];
@@ -236,9 +240,9 @@ impl Dir {
         match rustix::fs::openat(&self.fd, name, flags, Mode::RUSR | Mode::WUSR) {
             Ok(fd) => rustix::fs::fchmod(&fd, Mode::RUSR | Mode::WUSR)
                 .map(|()| true)
-                .map_err(|err| trouble("chmod", &self.shown(name), err)),
+                .map_err(|err| io_error("chmod", &self.display_path(name), err)),
             Err(Errno::EXIST) => Ok(false),
-            Err(err) => Err(trouble("create", &self.shown(name), err)),
+            Err(err) => Err(io_error("create", &self.display_path(name), err)),
         }
     }
 
@@ -248,7 +252,7 @@ impl Dir {
             // Nanoseconds have a sign on some systems.
             Ok(it) => Ok(Some((it.st_size as u64, it.st_mtime, it.st_mtime_nsec as _, it.st_ino))),
             Err(Errno::NOENT) => Ok(None),
-            Err(err) => Err(trouble("stat", &self.shown(name), err)),
+            Err(err) => Err(io_error("stat", &self.display_path(name), err)),
         }
     }
 
@@ -266,12 +270,12 @@ impl Dir {
         match rustix::fs::unlinkat(&self.fd, name, AtFlags::empty()) {
             Ok(()) => Ok(true),
             Err(Errno::NOENT) => Ok(false),
-            Err(err) => Err(trouble("remove", &self.shown(name), err)),
+            Err(err) => Err(io_error("remove", &self.display_path(name), err)),
         }
     }
 
     fn sync(&self) -> Result<()> {
-        retry_on_intr(|| settle(&self.fd)).map_err(|err| trouble("fsync", &self.shown, err))
+        retry_on_intr(|| sync_folder(&self.fd)).map_err(|err| io_error("fsync", &self.shown, err))
     }
 
     /// Names in the folder, sorted, temporary files left out.
@@ -301,10 +305,10 @@ impl Dir {
 
     fn all_names(&self) -> Result<Vec<String>> {
         let entries = rustix::fs::Dir::read_from(&self.fd)
-            .map_err(|err| trouble("list", &self.shown, err))?;
+            .map_err(|err| io_error("list", &self.shown, err))?;
         let mut out = Vec::new();
         for entry in entries {
-            let entry = entry.map_err(|err| trouble("list", &self.shown, err))?;
+            let entry = entry.map_err(|err| io_error("list", &self.shown, err))?;
             if let Ok(name) = entry.file_name().to_str()
                 && name != "."
                 && name != ".."
@@ -327,18 +331,18 @@ impl Dir {
         let fd = match retry_on_intr(|| rustix::fs::openat(&self.fd, ".", flags, Mode::empty())) {
             Ok(fd) => fd,
             Err(Errno::NOENT) => return Ok(None),
-            Err(err) => return Err(trouble("open folder", &self.shown, err)),
+            Err(err) => return Err(io_error("open folder", &self.shown, err)),
         };
         match retry_on_intr(|| rustix::fs::flock(&fd, how)) {
             Ok(()) => Ok(Some(Lock(fd))),
             Err(Errno::WOULDBLOCK) => Ok(None),
-            Err(err) => Err(trouble("lock", &self.shown, err)),
+            Err(err) => Err(io_error("lock", &self.shown, err)),
         }
     }
 
     /// While it is held nobody sweeps. A sweep takes milliseconds; after half a second its holder stands still, and then its
     /// sweep can cost a write an error, never a file.
-    fn hold_off_sweeps(&self) -> Result<Option<Lock>> {
+    fn lock_sweeps(&self) -> Result<Option<Lock>> {
         for _ in 0..SWEEPS {
             if let Some(lock) = self.flock(FlockOperation::NonBlockingLockShared)? {
                 return Ok(Some(lock));
@@ -352,7 +356,7 @@ impl Dir {
         Path::new(&self.shown)
     }
 
-    fn shown(&self, name: &str) -> String {
+    fn display_path(&self, name: &str) -> String {
         format!("{}/{name}", self.shown)
     }
 }
@@ -362,7 +366,7 @@ impl Dir {
 pub struct Lock(#[expect(dead_code, reason = "held for its file descriptor")] OwnedFd);
 
 /// Writes a folder to the disk. What others call so, macOS only hands to the drive.
-fn settle(folder: &OwnedFd) -> rustix::io::Result<()> {
+fn sync_folder(folder: &OwnedFd) -> rustix::io::Result<()> {
     #[cfg(target_vendor = "apple")]
     return rustix::fs::fcntl_fullfsync(folder);
     #[cfg(not(target_vendor = "apple"))]
@@ -375,7 +379,7 @@ fn create_private(path: &Path) -> Result<()> {
     let mut made = rustix::fs::mkdir(path, Mode::RWXU);
     if made == Err(Errno::NOENT) {
         let parent = path.parent().filter(|it| !it.as_os_str().is_empty());
-        create_private(parent.ok_or_else(|| trouble("create folder", &shown(), Errno::NOENT))?)?;
+        create_private(parent.ok_or_else(|| io_error("create folder", &shown(), Errno::NOENT))?)?;
         made = rustix::fs::mkdir(path, Mode::RWXU);
     }
     match made {
@@ -385,23 +389,23 @@ fn create_private(path: &Path) -> Result<()> {
             // Itself before its name, as in `make_folder`.
             for it in [path, parent.unwrap_or(Path::new("."))] {
                 match rustix::fs::open(it, flags, Mode::empty()) {
-                    Ok(fd) => settle(&fd)
-                        .map_err(|err| trouble("fsync", &it.display().to_string(), err))?,
+                    Ok(fd) => sync_folder(&fd)
+                        .map_err(|err| io_error("fsync", &it.display().to_string(), err))?,
                     // A folder that we may write to and not read cannot be made durable.
                     Err(Errno::ACCESS) => {}
-                    Err(err) => return Err(trouble("open", &it.display().to_string(), err)),
+                    Err(err) => return Err(io_error("open", &it.display().to_string(), err)),
                 }
             }
             Ok(())
         }
         Err(Errno::EXIST) => Ok(()),
         // The parent is a name now, and still no folder: a link that leads nowhere.
-        Err(Errno::NOENT) => Err(trouble("create folder", &shown(), Errno::LOOP)),
-        Err(err) => Err(trouble("create folder", &shown(), err)),
+        Err(Errno::NOENT) => Err(io_error("create folder", &shown(), Errno::LOOP)),
+        Err(err) => Err(io_error("create folder", &shown(), err)),
     }
 }
 
-fn trouble(verb: &str, what: &str, err: impl Into<std::io::Error>) -> Error {
+fn io_error(verb: &str, what: &str, err: impl Into<std::io::Error>) -> Error {
     let err = err.into();
     let hint = match Errno::from_io_error(&err) {
         Some(Errno::LOOP | Errno::NOTDIR) => {
@@ -424,15 +428,15 @@ fn trouble(verb: &str, what: &str, err: impl Into<std::io::Error>) -> Error {
 
 /// Writes one file into a private folder that is made when absent and that other processes may write to as well.
 pub fn write_atomic(dir: &Path, name: &str, bytes: &[u8]) -> Result<()> {
-    let dir = made(dir)?;
-    let _held = dir.hold_off_sweeps()?;
+    let dir = open_or_create(dir)?;
+    let _held = dir.lock_sweeps()?;
     dir.write(name, bytes)
 }
 
 /// [`Dir::create`] in the folder `under` of a folder, both made when absent.
 pub fn create_shared(dir: &Path, under: &str, name: &str, bytes: &[u8]) -> Result<bool> {
-    let dir = made(dir)?.make_folder(under)?;
-    let _held = dir.hold_off_sweeps()?;
+    let dir = open_or_create(dir)?.make_folder(under)?;
+    let _held = dir.lock_sweeps()?;
     dir.create(name, bytes)
 }
 
@@ -447,17 +451,17 @@ pub fn sweep_shared(dir: &Path) -> Result<()> {
 }
 
 /// [`write_atomic`] of what is made while it is written.
-pub fn write_atomic_with(dir: &Path, name: &str, content: Content<'_>) -> Result<()> {
-    made(dir)?.write_with(name, content)
+pub fn write_atomic_with(dir: &Path, name: &str, content: ContentWriter<'_>) -> Result<()> {
+    open_or_create(dir)?.write_with(name, content)
 }
 
 /// Makes a folder at 0700, parents included.
 pub fn ensure_private_dir(dir: &Path) -> Result<()> {
-    made(dir).map(drop)
+    open_or_create(dir).map(drop)
 }
 
 /// [`Dir::open`] of a folder that is made when absent.
-pub fn made(dir: &Path) -> Result<Dir> {
+pub fn open_or_create(dir: &Path) -> Result<Dir> {
     Dir::open(dir, true)?.ok_or_else(|| {
         Error::new(Code::ArtifactIo, format!("{} vanished while it was made", dir.display()))
     })
@@ -564,7 +568,7 @@ mod tests {
             for (name, used) in uses {
                 let home = tempfile::tempdir().unwrap();
                 let precious = home.path().join("precious");
-                let dir = made(&home.path().join("ours")).unwrap();
+                let dir = open_or_create(&home.path().join("ours")).unwrap();
                 write_atomic(home.path(), "precious", b"keep").unwrap();
                 plant(what, &dir.path().join("x"), &precious);
                 let end = used(&dir);
@@ -585,9 +589,9 @@ mod tests {
     #[test]
     fn a_shared_folder_is_swept_when_nobody_writes() {
         let home = tempfile::tempdir().unwrap();
-        let dir = made(home.path()).unwrap();
+        let dir = open_or_create(home.path()).unwrap();
         dir.write_temp(".tmp-1-1", &mut |to| to.write_all(b"half")).unwrap();
-        let writing = dir.hold_off_sweeps().unwrap();
+        let writing = dir.lock_sweeps().unwrap();
         write_atomic(home.path(), "other", b"two write at once").unwrap();
         sweep_shared(home.path()).unwrap();
         assert!(dir.all_names().unwrap().contains(&".tmp-1-1".to_owned()));

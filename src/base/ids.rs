@@ -9,7 +9,7 @@ use sha2::{Digest as _, Sha256};
 use crate::error::{Code, Error, Result};
 
 /// A random word of 32 hexadecimal digits, which nobody can guess. Fails with [`Code::Internal`] without randomness.
-pub fn word() -> Result<String> {
+pub fn random_token() -> Result<String> {
     let mut random = [0; 16];
     rustls::crypto::ring::default_provider()
         .secure_random
@@ -89,7 +89,7 @@ impl fmt::Display for RecipeName {
 pub struct TaskId(String);
 
 impl TaskId {
-    pub fn of(manifest: &str, recipe: &RecipeName) -> Self {
+    pub fn new(manifest: &str, recipe: &RecipeName) -> Self {
         let mut hash = Sha256::new();
         hash.update(manifest.as_bytes());
         hash.update([0]);
@@ -114,7 +114,7 @@ impl TaskId {
 
     /// Which of `n` parts of a manifest it belongs to, from 0: evenly, and whatever other tasks there are.
     pub fn shard(&self, n: u32) -> u32 {
-        part(&self.0, n)
+        shard_of(&self.0, n)
     }
 
     pub fn as_str(&self) -> &str {
@@ -154,7 +154,7 @@ pub fn hex(bytes: &[u8]) -> String {
 
 /// Control characters, and format characters of Unicode that change how their surroundings are read. Joiners (U+200C, U+200D)
 /// belong to words and pictures and stay.
-pub fn is_strange(it: char) -> bool {
+pub fn is_unsafe_char(it: char) -> bool {
     it.is_control()
         || matches!(it,
             '\u{61c}' | '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}'
@@ -162,7 +162,7 @@ pub fn is_strange(it: char) -> bool {
 }
 
 /// Which of `n` parts that belongs to, from 0: evenly, and whatever else there is.
-pub fn part(of: &str, n: u32) -> u32 {
+pub fn shard_of(of: &str, n: u32) -> u32 {
     let hash = Sha256::digest(of.as_bytes());
     u32::from_be_bytes([hash[0], hash[1], hash[2], hash[3]]) % n.max(1)
 }
@@ -190,7 +190,7 @@ mod tests {
     #[test]
     fn task_ids_differ_by_manifest() {
         let name = RecipeName::new("shop").unwrap();
-        assert_ne!(TaskId::of("a", &name), TaskId::of("b", &name));
+        assert_ne!(TaskId::new("a", &name), TaskId::new("b", &name));
         assert!(TaskId::parse("../etc").is_err());
     }
 }

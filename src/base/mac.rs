@@ -60,7 +60,7 @@ impl MacKey {
     }
 
     /// The code of those parts in that order. `purpose` keeps codes of one kind from being taken for another's.
-    pub fn code(&self, purpose: &str, parts: &[&[u8]]) -> [u8; CODE_LEN] {
+    pub fn sign(&self, purpose: &str, parts: &[&[u8]]) -> [u8; CODE_LEN] {
         let mut it = hmac::Context::with_key(&self.0);
         for part in std::iter::once(&purpose.as_bytes()).chain(parts) {
             it.update(&(part.len() as u64).to_be_bytes());
@@ -72,15 +72,15 @@ impl MacKey {
     }
 
     /// [`code`](Self::code) in hexadecimal digits.
-    pub fn hex_code(&self, purpose: &str, parts: &[&[u8]]) -> String {
-        hex(&self.code(purpose, parts))
+    pub fn sign_hex(&self, purpose: &str, parts: &[&[u8]]) -> String {
+        hex(&self.sign(purpose, parts))
     }
 
     /// Whether that is the code of those parts; in a time that says nothing of it.
-    pub fn holds(&self, purpose: &str, parts: &[&[u8]], code: &str) -> bool {
+    pub fn verify(&self, purpose: &str, parts: &[&[u8]], code: &str) -> bool {
         // Both are codes' digits: how they differ is told by a second code, which nobody can choose.
         let digits = |it: &str| hmac::sign(&self.0, it.as_bytes());
-        let ours = self.hex_code(purpose, parts);
+        let ours = self.sign_hex(purpose, parts);
         hmac::verify(&self.0, code.as_bytes(), digits(&ours).as_ref()).is_ok()
     }
 }
@@ -98,17 +98,17 @@ mod tests {
     #[test]
     fn a_code_is_of_one_key_one_purpose_and_those_parts() {
         let key = MacKey::new(&[7; 32]).unwrap();
-        let code = key.hex_code("a", &[b"x", b"yz"]);
-        assert!(key.holds("a", &[b"x", b"yz"], &code));
+        let code = key.sign_hex("a", &[b"x", b"yz"]);
+        assert!(key.verify("a", &[b"x", b"yz"], &code));
         for (purpose, parts) in
             [("b", [&b"x"[..], b"yz"]), ("a", [b"xy", b"z"]), ("a", [b"yz", b"x"])]
         {
-            assert!(!key.holds(purpose, &parts, &code), "{purpose} {parts:?}");
+            assert!(!key.verify(purpose, &parts, &code), "{purpose} {parts:?}");
         }
         for other in ["", &code[1..], &code.to_uppercase(), &code.replacen(&code[..1], "g", 1)] {
-            assert!(!key.holds("a", &[b"x", b"yz"], other), "{other}");
+            assert!(!key.verify("a", &[b"x", b"yz"], other), "{other}");
         }
-        assert!(!MacKey::new(&[8; 32]).unwrap().holds("a", &[b"x", b"yz"], &code));
+        assert!(!MacKey::new(&[8; 32]).unwrap().verify("a", &[b"x", b"yz"], &code));
         assert!(MacKey::new(&[7; 31]).is_none());
     }
 
@@ -117,10 +117,10 @@ mod tests {
     fn a_key_is_made_once_and_is_ours_alone() {
         use std::os::unix::fs::PermissionsExt as _;
         let home = tempfile::tempdir().unwrap();
-        let dir = crate::files::made(&home.path().join("trust")).unwrap();
+        let dir = crate::files::open_or_create(&home.path().join("trust")).unwrap();
         assert!(MacKey::read(&dir, "key").unwrap().is_none());
-        let code = MacKey::read_or_make(&dir, "key").unwrap().hex_code("a", &[]);
-        assert_eq!(MacKey::read_or_make(&dir, "key").unwrap().hex_code("a", &[]), code);
+        let code = MacKey::read_or_make(&dir, "key").unwrap().sign_hex("a", &[]);
+        assert_eq!(MacKey::read_or_make(&dir, "key").unwrap().sign_hex("a", &[]), code);
         let path = home.path().join("trust/key");
         for mode in [0o644, 0o660] {
             let mode = std::fs::Permissions::from_mode(mode);

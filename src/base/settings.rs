@@ -13,7 +13,7 @@ use std::{
 use serde::{Deserialize, Serialize};
 use zeroize::Zeroizing;
 
-pub use channels::{Approves, TelegramSettings, WebhookSettings};
+pub use channels::{ApprovalScope, TelegramSettings, WebhookSettings};
 pub use model::{ModelSettings, Provider};
 pub use watch::{QuietHours, WatchSettings, desktop_environment, quiet_hours};
 
@@ -126,7 +126,7 @@ pub struct AgentSettings {
     /// Its browser keeps logins from one run to the next, in the state folder. Otherwise it begins as a stranger.
     pub playwright_profile: bool,
     /// Of requests that wait for a person, what an MCP client may ask its user about.
-    pub elicitation: Approves,
+    pub elicitation: ApprovalScope,
     pub webhook: Option<WebhookSettings>,
     pub telegram: Option<TelegramSettings>,
     /// Why none of these three counts, where the file is not the user's own word.
@@ -141,7 +141,7 @@ impl Default for AgentSettings {
         Self {
             playwright_mcp: None,
             playwright_profile: false,
-            elicitation: Approves::default(),
+            elicitation: ApprovalScope::default(),
             webhook: None,
             telegram: None,
             channels_refused: None,
@@ -347,7 +347,7 @@ const NOT_OFFERED: &[(&[&str], &str)] = &[
 ];
 
 /// Fails with [`Code::SettingsInvalid`] for a setting that is not offered, and says why it is not.
-fn offered(table: &toml::Table) -> Result<()> {
+fn check_offered(table: &toml::Table) -> Result<()> {
     let Some(browser) = table.get("browser").and_then(toml::Value::as_table) else {
         return Ok(());
     };
@@ -384,7 +384,7 @@ impl Settings {
     /// Settings as a file holds them. Fails with [`Code::SettingsInvalid`].
     pub fn parse(text: &str) -> Result<Self> {
         let invalid = |err: toml::de::Error| Error::new(Code::SettingsInvalid, err.message());
-        offered(&toml::from_str(text).map_err(invalid)?)?;
+        check_offered(&toml::from_str(text).map_err(invalid)?)?;
         let out: Self = toml::from_str(text).map_err(invalid)?;
         for (name, value, min, max) in out.numbers() {
             if !(min..=max).contains(&value) {
@@ -439,7 +439,7 @@ impl Settings {
     pub fn text(home: &Home) -> Result<Option<String>> {
         let shown = home.config.display();
         let invalid = |what: String| Error::new(Code::SettingsInvalid, what);
-        let bytes = files::read_if_there(&home.config, MAX_FILE).map_err(|err| {
+        let bytes = files::read_if_exists(&home.config, MAX_FILE).map_err(|err| {
             invalid(err.to_string())
                 .hint("check its permissions and the disk, or give another --home")
         })?;
@@ -479,12 +479,12 @@ impl Settings {
         {
             out.watch.without_channels(why);
         }
-        out.heed(&env_path)?;
+        out.apply_environment(&env_path)?;
         Ok(out)
     }
 
     /// What the environment says, over what is there.
-    fn heed(&mut self, variable: &dyn Fn(&str) -> Option<PathBuf>) -> Result<()> {
+    fn apply_environment(&mut self, variable: &dyn Fn(&str) -> Option<PathBuf>) -> Result<()> {
         if let Some(hosts) = variable("COMMIS_TEST_HOSTS") {
             let hosts = hosts.to_string_lossy().into_owned();
             self.egress.test_hosts.extend(
@@ -613,13 +613,13 @@ impl Home {
 
 /// Where other programs of the user keep their settings.
 #[derive(Clone, Debug)]
-pub struct Folders {
+pub struct UserFolders {
     pub home: PathBuf,
     /// `XDG_CONFIG_HOME`, or its default.
     pub config: PathBuf,
 }
 
-impl Folders {
+impl UserFolders {
     /// Fails with [`Code::SettingsInvalid`] where `HOME` is not set, or is no absolute path.
     pub fn find() -> Result<Self> {
         let home = env_path("HOME").filter(|it| it.is_absolute()).ok_or_else(|| {
@@ -632,7 +632,7 @@ impl Folders {
     }
 
     /// An absolute path that another program's own variable names.
-    pub fn named(variable: &str) -> Option<PathBuf> {
+    pub fn from_variable(variable: &str) -> Option<PathBuf> {
         env_path(variable).filter(|it| it.is_absolute())
     }
 }
@@ -672,7 +672,7 @@ impl Display {
 
 /// What a program of somebody else is told of the environment: where programs are, whose home it is, and whom Node trusts. Keys are
 /// in there, so nothing else goes.
-pub fn for_programs() -> BTreeMap<String, PathBuf> {
+pub fn child_environment() -> BTreeMap<String, PathBuf> {
     let names = ["PATH", "HOME", "LANG", "NODE_EXTRA_CA_CERTS"].into_iter();
     let mut out: BTreeMap<String, PathBuf> =
         names.filter_map(|it| Some((it.to_owned(), env_path(it)?))).collect();

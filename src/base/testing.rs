@@ -33,7 +33,7 @@ pub fn skip_without(what: &str) {
 }
 
 /// Files of the project are these texts, or are made so.
-pub fn hold<const N: usize>(root: &Path, files: [(&str, String); N]) {
+pub fn assert_files<const N: usize>(root: &Path, files: [(&str, String); N]) {
     let mut stale = Vec::new();
     for (file, text) in files {
         let path = root.join(file);

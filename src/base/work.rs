@@ -24,12 +24,12 @@ use tokio::{
 use crate::error::{Code, Error, Result};
 
 /// What reading one answer may take.
-pub const ANSWER: Budget = Budget::of(Duration::from_secs(10));
+pub const ANSWER: Budget = Budget::new(Duration::from_secs(10));
 /// What one step of learning may take: the largest recordings take a tenth of it.
-pub const STAGE: Budget = Budget::of(Duration::from_secs(120));
+pub const STAGE: Budget = Budget::new(Duration::from_secs(120));
 
 /// What one operation of the daemon may take at a stretch, besides what it has one of the others for.
-pub const OPERATION: Budget = Budget::of(Duration::from_secs(60));
+pub const OPERATION: Budget = Budget::new(Duration::from_secs(60));
 
 /// Steps after which the clock is read.
 const LOOK: u64 = 16_384;
@@ -52,20 +52,20 @@ pub struct Budget {
 }
 
 impl Budget {
-    pub const fn of(time: Duration) -> Self {
+    pub const fn new(time: Duration) -> Self {
         Self { time, steps: u64::MAX }
     }
 
     /// The same, and at most so many steps.
     #[must_use]
-    pub const fn steps(self, steps: u64) -> Self {
+    pub const fn with_steps(self, steps: u64) -> Self {
         Self { steps, ..self }
     }
 }
 
 /// The budget of the computation that runs on this thread.
 #[derive(Clone, Copy)]
-struct Current {
+struct ActiveBudget {
     budget: Budget,
     /// Processor time of this thread at which it is used up.
     until: Duration,
@@ -74,25 +74,25 @@ struct Current {
 }
 
 thread_local! {
-    static CURRENT: Cell<Option<Current>> = const { Cell::new(None) };
+    static CURRENT: Cell<Option<ActiveBudget>> = const { Cell::new(None) };
     /// Steps until `CURRENT` is looked at.
     static NEXT: Cell<u64> = const { Cell::new(u64::MAX) };
 }
 
 /// What unwinds.
-struct Spent;
+struct BudgetExceeded;
 
 /// Counts so many steps of what the current computation does: elements visited, values compared, some tens of bytes read.
 #[inline]
 pub fn step(steps: usize) {
     NEXT.with(|next| match next.get().checked_sub(steps as u64) {
         Some(left) => next.set(left),
-        None => look(steps as u64),
+        None => check_budget(steps as u64),
     });
 }
 
 #[cold]
-fn look(steps: u64) {
+fn check_budget(steps: u64) {
     let Some(it) = CURRENT.get() else {
         NEXT.set(u64::MAX);
         return;
@@ -100,55 +100,55 @@ fn look(steps: u64) {
     let over = steps - NEXT.get();
     let is_spent = over > it.steps || processor_time() >= it.until;
     if is_spent && !std::thread::panicking() {
-        resume_unwind(Box::new(Spent));
+        resume_unwind(Box::new(BudgetExceeded));
     }
     let left = it.steps.saturating_sub(over);
     let next = left.min(LOOK);
     NEXT.set(next);
-    CURRENT.set(Some(Current { steps: left - next, ..it }));
+    CURRENT.set(Some(ActiveBudget { steps: left - next, ..it }));
 }
 
 /// Gives this thread back the budget that it had.
-struct Restore(Option<Current>, u64);
+struct BudgetGuard(Option<ActiveBudget>, u64);
 
-impl Drop for Restore {
+impl Drop for BudgetGuard {
     fn drop(&mut self) {
         CURRENT.set(self.0);
         NEXT.set(self.1);
     }
 }
 
-fn begin(budget: Budget) -> Restore {
+fn begin(budget: Budget) -> BudgetGuard {
     let outer = CURRENT.get();
     let now = processor_time();
     let until = now.saturating_add(budget.time);
     // An inner computation gets no more than what is around it.
     let until = outer.map_or(until, |it| until.min(it.until));
-    let out = Restore(outer, NEXT.get());
+    let out = BudgetGuard(outer, NEXT.get());
     let next = budget.steps.min(LOOK);
-    CURRENT.set(Some(Current { budget, until, steps: budget.steps - next }));
+    CURRENT.set(Some(ActiveBudget { budget, until, steps: budget.steps - next }));
     NEXT.set(next);
     out
 }
 
 /// Runs the work on this thread. Fails with `WORK_LIMIT` when it takes more than the budget.
-pub fn bounded<T>(budget: Budget, work: impl FnOnce() -> T) -> Result<T> {
+pub fn run_bounded<T>(budget: Budget, work: impl FnOnce() -> T) -> Result<T> {
     let restore = begin(budget);
     let done = catch_unwind(AssertUnwindSafe(work));
     drop(restore);
-    done.map_err(limit)
+    done.map_err(to_limit_error)
 }
 
 /// What the work comes to, and how many steps it took on this thread.
-pub fn counted<T>(work: impl FnOnce() -> T) -> (T, u64) {
-    let _restore = begin(Budget::of(Duration::MAX));
+pub fn run_counted<T>(work: impl FnOnce() -> T) -> (T, u64) {
+    let _restore = begin(Budget::new(Duration::MAX));
     let out = work();
     let left = CURRENT.get().map_or(0, |it| it.steps) + NEXT.get();
     (out, u64::MAX - left)
 }
 
-fn limit(thrown: Box<dyn Any + Send>) -> Error {
-    if !thrown.is::<Spent>() {
+fn to_limit_error(thrown: Box<dyn Any + Send>) -> Error {
+    if !thrown.is::<BudgetExceeded>() {
         resume_unwind(thrown);
     }
     Error::new(Code::WorkLimit, "it takes more work than may be")
@@ -157,16 +157,16 @@ fn limit(thrown: Box<dyn Any + Send>) -> Error {
 
 /// The budget of the computation that runs here, to be taken to the threads that share its work.
 #[derive(Clone, Copy)]
-pub struct Share(Option<Budget>);
+pub struct SharedBudget(Option<Budget>);
 
-/// See [`Share`].
-pub fn share() -> Share {
-    Share(CURRENT.get().map(|it| it.budget))
+/// See [`SharedBudget`].
+pub fn share() -> SharedBudget {
+    SharedBudget(CURRENT.get().map(|it| it.budget))
 }
 
-impl Share {
+impl SharedBudget {
     /// Runs a part of the work on this thread. What unwinds out of it is for the caller of [`bounded`], as a panic would be.
-    pub fn within<T>(self, work: impl FnOnce() -> T) -> T {
+    pub fn run<T>(self, work: impl FnOnce() -> T) -> T {
         let _restore = self.0.map(begin);
         work()
     }
@@ -179,22 +179,22 @@ impl Share {
 /// place is free within half a minute.
 pub async fn compute<T>(budget: Budget, work: impl FnOnce() -> T + Send) -> Result<T> {
     if !has_threads() {
-        return bounded(budget, work);
+        return run_bounded(budget, work);
     }
-    let _place = place().await?;
-    block_in_place(|| bounded(budget, work))
+    let _place = acquire_place().await?;
+    block_in_place(|| run_bounded(budget, work))
 }
 
 /// Work that waits for something now and then: each time it goes on, it may take the budget. It computes on the thread that polls it.
 ///
 /// Fails as the work does, and with `WORK_LIMIT`.
-pub async fn polled<T, E: From<Error>>(
+pub async fn poll_bounded<T, E: From<Error>>(
     budget: Budget,
     work: impl Future<Output = Result<T, E>>,
 ) -> Result<T, E> {
     let mut work = pin!(work);
     std::future::poll_fn(|cx: &mut Context<'_>| {
-        let done = bounded(budget, || work.as_mut().poll(cx));
+        let done = run_bounded(budget, || work.as_mut().poll(cx));
         done.unwrap_or_else(|err| Poll::Ready(Err(err.into())))
     })
     .await
@@ -205,15 +205,15 @@ fn has_threads() -> bool {
 }
 
 /// One computation that waits for a place, until this is dropped.
-struct Waits;
+struct WaitGuard;
 
-impl Drop for Waits {
+impl Drop for WaitGuard {
     fn drop(&mut self) {
         WAIT.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
-async fn place() -> Result<SemaphorePermit<'static>> {
+async fn acquire_place() -> Result<SemaphorePermit<'static>> {
     if let Ok(it) = PLACES.try_acquire() {
         return Ok(it);
     }
@@ -222,7 +222,7 @@ async fn place() -> Result<SemaphorePermit<'static>> {
             .hint("ask again when some of it has ended")
     };
     let before = WAIT.fetch_add(1, Ordering::Relaxed);
-    let _waits = Waits;
+    let _waits = WaitGuard;
     if before >= WAITING {
         return Err(overloaded());
     }
@@ -259,39 +259,39 @@ mod tests {
 
     #[test]
     fn a_loop_ends_with_its_budget() {
-        let budget = Budget::of(Duration::from_millis(20));
-        assert_eq!(bounded(budget, forever).unwrap_err().code(), Code::WorkLimit);
-        let steps = STAGE.steps(100_000);
-        assert_eq!(bounded(steps, forever).unwrap_err().code(), Code::WorkLimit);
-        assert!(bounded(steps, || step(100_000)).is_ok());
-        assert_eq!(bounded(steps, || step(100_001)).unwrap_err().code(), Code::WorkLimit);
+        let budget = Budget::new(Duration::from_millis(20));
+        assert_eq!(run_bounded(budget, forever).unwrap_err().code(), Code::WorkLimit);
+        let steps = STAGE.with_steps(100_000);
+        assert_eq!(run_bounded(steps, forever).unwrap_err().code(), Code::WorkLimit);
+        assert!(run_bounded(steps, || step(100_000)).is_ok());
+        assert_eq!(run_bounded(steps, || step(100_001)).unwrap_err().code(), Code::WorkLimit);
         // Nobody's budget is used up by what comes after.
         step(1 << 40);
     }
 
     #[test]
     fn steps_are_counted() {
-        assert_eq!(counted(|| (0..100).for_each(|_| step(1_000))).1, 100_000);
-        assert_eq!(counted(|| counted(|| step(7)).1), (7, 0));
+        assert_eq!(run_counted(|| (0..100).for_each(|_| step(1_000))).1, 100_000);
+        assert_eq!(run_counted(|| run_counted(|| step(7)).1), (7, 0));
     }
 
     #[tokio::test]
     async fn each_poll_has_the_budget() {
         let work = async {
-            bounded(STAGE, || ())?;
+            run_bounded(STAGE, || ())?;
             tokio::task::yield_now().await;
             forever();
             Ok::<(), Error>(())
         };
-        let end = polled(Budget::of(Duration::from_millis(20)), work).await;
+        let end = poll_bounded(Budget::new(Duration::from_millis(20)), work).await;
         assert_eq!(end.unwrap_err().code(), Code::WorkLimit);
     }
 
     #[test]
     fn an_inner_budget_is_no_way_out_of_the_outer_one() {
-        let outer = Budget::of(Duration::from_millis(20));
-        let all = bounded(outer, || {
-            assert_eq!(bounded(STAGE, forever).unwrap_err().code(), Code::WorkLimit);
+        let outer = Budget::new(Duration::from_millis(20));
+        let all = run_bounded(outer, || {
+            assert_eq!(run_bounded(STAGE, forever).unwrap_err().code(), Code::WorkLimit);
             forever();
         });
         assert_eq!(all.unwrap_err().code(), Code::WorkLimit);
@@ -299,9 +299,9 @@ mod tests {
 
     #[test]
     fn parts_on_other_threads_have_the_same_budget() {
-        let done = bounded(Budget::of(Duration::from_millis(20)), || {
+        let done = run_bounded(Budget::new(Duration::from_millis(20)), || {
             let share = share();
-            let part = std::thread::spawn(move || share.within(forever));
+            let part = std::thread::spawn(move || share.run(forever));
             part.join().map_err(resume_unwind)
         });
         assert_eq!(done.unwrap_err().code(), Code::WorkLimit);
@@ -310,13 +310,13 @@ mod tests {
     #[test]
     #[should_panic(expected = "as ever")]
     fn a_panic_is_still_one() {
-        let _ = bounded(STAGE, || panic!("as ever"));
+        let _ = run_bounded(STAGE, || panic!("as ever"));
     }
 
     /// Both threads of the runtime compute, and it goes on.
     #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
     async fn the_runtime_goes_on_beside_it() {
-        let budget = Budget::of(Duration::from_millis(100));
+        let budget = Budget::new(Duration::from_millis(100));
         let busy = [(); 4].map(|()| tokio::spawn(compute(budget, forever)));
         let (tell, told) = std::sync::mpsc::channel();
         tokio::spawn(async move {

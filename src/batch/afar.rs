@@ -15,12 +15,12 @@ use tokio::{
     task::JoinSet,
 };
 
-use super::{Board, Entry, Event, Options, Report, Totals, attempt, board::Ran};
-use commis_artifacts::shelf::{Key, Shelf};
+use super::{BatchMonitor, Entry, Event, Options, Report, Totals, attempt, board::StageRun};
+use commis_artifacts::shelf::{ObjectKey, SharedStore};
 use commis_base::error::{Class, Code, Error, Result};
 use commis_learn::{
-    Cx, Learned, ModelUse, StoredTask, Task,
-    finished::{Questions, remember},
+    LearnContext, LearnResult, ModelUse, StoredTask, Task,
+    finished::{QuestionDigests, remember},
 };
 use commis_state::{State, TaskRow, now_ms};
 
@@ -31,7 +31,7 @@ const PAUSE: Duration = Duration::from_secs(1);
 
 /// A task that machines know of.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Enlisted {
+pub struct TaskRef {
     pub id: String,
     /// The key of what the task is.
     pub entry: String,
@@ -43,10 +43,10 @@ pub struct Enlisted {
 
 /// Tasks for other machines.
 #[derive(Clone, Debug)]
-pub struct Handed {
+pub struct WorkRequest {
     /// The manifest's.
     pub name: String,
-    pub tasks: Vec<Enlisted>,
+    pub tasks: Vec<TaskRef>,
     /// At once.
     pub per_host: usize,
     /// Of a task, all its stages together.
@@ -56,13 +56,13 @@ pub struct Handed {
 
 /// How an enlisted task ended.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Ended {
+pub struct TaskOutcome {
     pub id: String,
     /// Absent when all is in the store.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub failed: Option<Failed>,
+    pub failed: Option<TaskFailure>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub ran: Vec<Ran>,
+    pub ran: Vec<StageRun>,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub live_values_lost: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -74,7 +74,7 @@ pub struct Ended {
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Failed {
+pub struct TaskFailure {
     /// The wire name of a [`Code`].
     pub code: String,
     pub error: String,
@@ -82,9 +82,9 @@ pub struct Failed {
     pub hint: Option<String>,
 }
 
-impl Ended {
-    pub fn failed(id: &str, attempts: u32, err: &Error) -> Self {
-        let failed = Failed {
+impl TaskOutcome {
+    pub fn from_error(id: &str, attempts: u32, err: &Error) -> Self {
+        let failed = TaskFailure {
             code: err.code().to_string(),
             // It is kept by the engine.
             error: commis_redact::message(&err.to_string()),
@@ -98,16 +98,16 @@ impl Ended {
 
     /// Signed by a machine of the fleet. What an engine may leave out, because there is much of it, is not covered.
     #[must_use]
-    pub fn signed(mut self, shelf: &dyn Shelf) -> Self {
-        self.code = shelf.code_of(&[self.id.as_bytes(), self.why().as_bytes()]);
+    pub fn sign(mut self, shelf: &dyn SharedStore) -> Self {
+        self.code = shelf.sign(&[self.id.as_bytes(), self.reason().as_bytes()]);
         self
     }
 
     /// As it counts here, whatever the engine that carried it says: what no machine of the fleet signed is a failure. Those that the
     /// engine's workflows make themselves keep their code, without their words.
     #[must_use]
-    pub fn heard(self, shelf: &dyn Shelf) -> Self {
-        if shelf.was_said(&[self.id.as_bytes(), self.why().as_bytes()], self.code.as_deref()) {
+    pub fn verify_signature(self, shelf: &dyn SharedStore) -> Self {
+        if shelf.verify(&[self.id.as_bytes(), self.reason().as_bytes()], self.code.as_deref()) {
             return self;
         }
         let own = self.code().filter(|it| matches!(it, Code::Timeout | Code::TaskBusy));
@@ -120,11 +120,12 @@ impl Ended {
         };
         let err = Error::new(own.unwrap_or(Code::StoreUntrusted), why)
             .hint("the same command with --resume hands it in again; all machines have the same COMMIS_STORE_KEY");
-        Self::failed(&self.id, self.attempts, &err)
+        Self::from_error(&self.id, self.attempts, &err)
     }
 
-    fn why(&self) -> String {
-        let parts = |it: &Failed| [Some(it.code.clone()), Some(it.error.clone()), it.hint.clone()];
+    fn reason(&self) -> String {
+        let parts =
+            |it: &TaskFailure| [Some(it.code.clone()), Some(it.error.clone()), it.hint.clone()];
         serde_json::to_string(&self.failed.as_ref().map(parts)).unwrap_or_default()
     }
 
@@ -137,23 +138,27 @@ impl Ended {
 
 /// What an engine tells as it goes.
 #[derive(Clone, Debug)]
-pub enum Heard {
+pub enum EngineEvent {
     Began { id: String },
-    Ended(Ended),
+    Ended(TaskOutcome),
 }
 
 /// What has tasks done on other machines, each by `Station::run`.
 pub trait Engine: Send + Sync {
     /// Hands the tasks over and tells of each as it begins and ends, until all have. When it is dropped before, they go on.
     /// Fails with `CONNECT_FAILED`, `USAGE`.
-    fn learn(&self, all: Handed, tell: mpsc::UnboundedSender<Heard>) -> BoxFuture<'_, Result<()>>;
+    fn learn(
+        &self,
+        all: WorkRequest,
+        tell: mpsc::UnboundedSender<EngineEvent>,
+    ) -> BoxFuture<'_, Result<()>>;
 }
 
 /// Has them done, and gives `each` as it ends; false as soon as that wants no more. Fails as the engine does, and as `each`.
-pub async fn ends(
+pub async fn for_each_outcome(
     engine: &dyn Engine,
-    (all, shelf): (Handed, &dyn Shelf),
-    mut each: impl FnMut(Ended) -> Result<bool>,
+    (all, shelf): (WorkRequest, &dyn SharedStore),
+    mut each: impl FnMut(TaskOutcome) -> Result<bool>,
 ) -> Result<bool> {
     let (tell, mut heard) = mpsc::unbounded_channel();
     let mut work = engine.learn(all, tell);
@@ -162,7 +167,7 @@ pub async fn ends(
         tokio::select! {
             it = &mut work, if end.is_none() => end = Some(it),
             Some(it) = heard.recv() => {
-                if let Heard::Ended(it) = it && !each(it.heard(shelf))? {
+                if let EngineEvent::Ended(it) = it && !each(it.verify_signature(shelf))? {
                     return Ok(false);
                 }
             }
@@ -173,13 +178,13 @@ pub async fn ends(
     end.unwrap_or(Ok(())).map(|()| true)
 }
 
-/// As [`run`](super::run), on other machines. `cx` has a shelf and runs nothing ([`Cx::elsewhere`]).
+/// As [`run`](super::run), on other machines. `cx` has a shelf and runs nothing ([`LearnContext::elsewhere`]).
 pub async fn run(
     manifest: &str,
     tasks: Vec<Task>,
-    cx: Arc<Cx>,
+    cx: Arc<LearnContext>,
     state: Arc<State>,
-    board: Arc<Board>,
+    board: Arc<BatchMonitor>,
     options: Options,
     engine: Arc<dyn Engine>,
 ) -> Result<Report> {
@@ -187,15 +192,15 @@ pub async fn run(
     let order = Arc::new(tasks.iter().map(|it| it.id.clone()).collect());
     let row =
         |it: &Task| TaskRow::new(it.id.as_str(), manifest, it.name.as_str(), it.host().as_deref());
-    state.enlist(&tasks.iter().map(row).collect::<Vec<_>>())?;
+    state.add_tasks(&tasks.iter().map(row).collect::<Vec<_>>())?;
     let mut totals = Totals::new(manifest);
-    board.tell(&Event::BatchStarted { manifest, tasks: tasks.len(), finished: 0 });
+    board.emit(&Event::BatchStarted { manifest, tasks: tasks.len(), finished: 0 });
     let by_id = tasks.iter().enumerate().map(|(i, it)| (it.id.to_string(), i)).collect();
     let (cancel, cancelled) = watch::channel(false);
     let mut run = Run {
         tasks: Arc::new(tasks),
         by_id,
-        questions: Questions::new(&cx.settings),
+        questions: QuestionDigests::new(&cx.settings),
         cx: Arc::clone(&cx),
         board: &board,
         options: &options,
@@ -207,8 +212,8 @@ pub async fn run(
     };
     let mut interrupt = std::pin::pin!(tokio::signal::ctrl_c());
     let whole = async {
-        let handed = run.look(manifest).await?;
-        if handed.tasks.is_empty() { Ok(()) } else { run.handed(&*engine, handed).await }
+        let handed = run.look_up_stored(manifest).await?;
+        if handed.tasks.is_empty() { Ok(()) } else { run.hand_over(&*engine, handed).await }
     };
     let end = tokio::select! {
         biased;
@@ -236,7 +241,7 @@ pub async fn run(
         }
         Some(Ok(())) => {}
     }
-    totals.not_started = n - totals.ended();
+    totals.not_started = n - totals.ended_count();
     board.close(began_ms, &totals);
     Ok(Report::new(totals, order, state, cx.store.clone()))
 }
@@ -244,43 +249,43 @@ pub async fn run(
 struct Run<'a> {
     tasks: Arc<Vec<Task>>,
     by_id: BTreeMap<String, usize>,
-    questions: Questions,
-    cx: Arc<Cx>,
-    board: &'a Arc<Board>,
+    questions: QuestionDigests,
+    cx: Arc<LearnContext>,
+    board: &'a Arc<BatchMonitor>,
     options: &'a Options,
     totals: &'a mut Totals,
     /// What was told of as under way; whether it has ended.
     begun: BTreeMap<usize, bool>,
-    jobs: JoinSet<(usize, Option<Ended>, Result<Took>)>,
+    jobs: JoinSet<(usize, Option<TaskOutcome>, Result<StoreLookup>)>,
     /// To be taken from the store.
-    waiting: VecDeque<(usize, Option<Ended>)>,
+    waiting: VecDeque<(usize, Option<TaskOutcome>)>,
     cancelled: watch::Receiver<bool>,
 }
 
 /// What a look into the store came to.
-enum Took {
-    Learned(Box<Learned>),
+enum StoreLookup {
+    Learned(Box<LearnResult>),
     /// Something is to be done; what the task is, is there now.
-    Open(Enlisted),
+    Open(TaskRef),
 }
 
 impl Run<'_> {
     /// Takes what is there; what is not is to be handed over.
-    async fn look(&mut self, name: &str) -> Result<Handed> {
+    async fn look_up_stored(&mut self, name: &str) -> Result<WorkRequest> {
         self.waiting = (0..self.tasks.len()).map(|i| (i, None)).collect();
         let mut tasks = BTreeMap::new();
         loop {
-            self.start();
-            let Some((i, _, took)) = self.next().await? else { break };
+            self.start_lookups();
+            let Some((i, _, took)) = self.next_lookup().await? else { break };
             match took {
-                Ok(Took::Open(it)) => _ = tasks.insert(i, it),
-                Ok(Took::Learned(it)) => self.end(i, None, Ok(*it))?,
+                Ok(StoreLookup::Open(it)) => _ = tasks.insert(i, it),
+                Ok(StoreLookup::Learned(it)) => self.end(i, None, Ok(*it))?,
                 Err(err) if err.code().class() != Class::Task => return Err(err),
                 Err(err) => self.end(i, None, Err(err))?,
             }
         }
         let options = self.options;
-        Ok(Handed {
+        Ok(WorkRequest {
             name: name.to_owned(),
             tasks: tasks.into_values().collect(),
             per_host: options.per_host,
@@ -290,20 +295,20 @@ impl Run<'_> {
     }
 
     /// Has them done, and takes each as it ends.
-    async fn handed(&mut self, engine: &dyn Engine, all: Handed) -> Result<()> {
+    async fn hand_over(&mut self, engine: &dyn Engine, all: WorkRequest) -> Result<()> {
         let (tell, mut heard) = mpsc::unbounded_channel();
         let mut work = engine.learn(all, tell);
         let mut end = None;
         loop {
-            self.start();
+            self.start_lookups();
             tokio::select! {
                 it = &mut work, if end.is_none() => end = Some(it),
-                Some(it) = heard.recv() => self.hear(it)?,
+                Some(it) = heard.recv() => self.handle_event(it)?,
                 Some(it) = self.jobs.join_next() => {
-                    let (i, ended, took) = joined(it)?;
+                    let (i, ended, took) = join_result(it)?;
                     let end = match took {
-                        Ok(Took::Learned(it)) => Ok(*it),
-                        Ok(Took::Open(_)) => Err(unlike(&self.tasks[i])),
+                        Ok(StoreLookup::Learned(it)) => Ok(*it),
+                        Ok(StoreLookup::Open(_)) => Err(handed_over_twice_error(&self.tasks[i])),
                         Err(err) => Err(err),
                     };
                     self.end(i, ended, end)?;
@@ -316,16 +321,16 @@ impl Run<'_> {
         end.unwrap_or(Ok(()))
     }
 
-    fn hear(&mut self, it: Heard) -> Result<()> {
+    fn handle_event(&mut self, it: EngineEvent) -> Result<()> {
         match it {
-            Heard::Began { id } => {
+            EngineEvent::Began { id } => {
                 if let Some(i) = self.by_id.get(&id).copied() {
                     self.begin(i)?;
                 }
             }
-            Heard::Ended(it) => {
+            EngineEvent::Ended(it) => {
                 let it = match &self.cx.shelf {
-                    Some(shelf) => it.heard(&**shelf),
+                    Some(shelf) => it.verify_signature(&**shelf),
                     None => it,
                 };
                 let Some(i) = self.by_id.get(&it.id).copied() else { return Ok(()) };
@@ -354,7 +359,12 @@ impl Run<'_> {
         self.board.begin(&self.tasks[i], 1)
     }
 
-    fn end(&mut self, i: usize, ended: Option<Ended>, end: Result<Learned>) -> Result<()> {
+    fn end(
+        &mut self,
+        i: usize,
+        ended: Option<TaskOutcome>,
+        end: Result<LearnResult>,
+    ) -> Result<()> {
         self.begin(i)?;
         self.begun.insert(i, true);
         let task = &self.tasks[i];
@@ -373,7 +383,7 @@ impl Run<'_> {
             it
         });
         if let Some(it) = &ended {
-            self.board.ran(task, &it.ran);
+            self.board.record_stages(task, &it.ran);
         }
         let finished = match &end {
             Ok(it) => remember(self.questions.of(task, &self.cx.settings), it)?,
@@ -385,7 +395,7 @@ impl Run<'_> {
     }
 
     /// As many looks into the store as may be under way.
-    fn start(&mut self) {
+    fn start_lookups(&mut self) {
         while self.jobs.len() < self.options.jobs
             && let Some((i, ended)) = self.waiting.pop_front()
         {
@@ -406,9 +416,9 @@ impl Run<'_> {
                     tokio::time::sleep(PAUSE * 2u32.pow(made - 1)).await;
                 };
                 let took = match end {
-                    Ok(it) => Ok(Took::Learned(Box::new(it))),
+                    Ok(it) => Ok(StoreLookup::Learned(Box::new(it))),
                     Err(err) if err.code() == Code::ArtifactMissing && ended.is_none() => {
-                        let work = move || enlist(&tasks[i], delay, &cx).map(Took::Open);
+                        let work = move || store_task(&tasks[i], delay, &cx).map(StoreLookup::Open);
                         tokio::task::spawn_blocking(work).await.unwrap_or_else(|err| {
                             Err(Error::new(Code::Internal, "a thread ended").source(err))
                         })
@@ -420,21 +430,23 @@ impl Run<'_> {
         }
     }
 
-    async fn next(&mut self) -> Result<Option<(usize, Option<Ended>, Result<Took>)>> {
-        self.jobs.join_next().await.map(joined).transpose()
+    async fn next_lookup(
+        &mut self,
+    ) -> Result<Option<(usize, Option<TaskOutcome>, Result<StoreLookup>)>> {
+        self.jobs.join_next().await.map(join_result).transpose()
     }
 }
 
-fn joined<T>(it: std::result::Result<T, tokio::task::JoinError>) -> Result<T> {
+fn join_result<T>(it: std::result::Result<T, tokio::task::JoinError>) -> Result<T> {
     it.map_err(|err| Error::new(Code::Internal, "a task's thread ended").source(err))
 }
 
-fn unlike(task: &Task) -> Error {
+fn handed_over_twice_error(task: &Task) -> Error {
     Error::new(Code::Internal, format!("task {} was handed over twice", task.id))
 }
 
 /// Puts what the task is into the store. Fails with `ARTIFACT_IO`, and with `SECRET_IN_TASK` for one that cannot be written down.
-fn enlist(task: &Task, delay: Duration, cx: &Cx) -> Result<Enlisted> {
+fn store_task(task: &Task, delay: Duration, cx: &LearnContext) -> Result<TaskRef> {
     let stored = StoredTask::new(task, None)?;
     let bytes = stored.to_bytes()?;
     if stored.task().is_none() {
@@ -444,7 +456,7 @@ fn enlist(task: &Task, delay: Duration, cx: &Cx) -> Result<Enlisted> {
         )
         .hint("learn it on one machine, with recipe learn-batch --only"));
     }
-    let key = Key::entry(&task.id, &bytes);
+    let key = ObjectKey::for_entry(&task.id, &bytes);
     let shelf = cx.shelf.as_ref().ok_or_else(|| {
         Error::new(Code::Usage, "other machines need a store").hint("give it with --store")
     })?;
@@ -452,7 +464,7 @@ fn enlist(task: &Task, delay: Duration, cx: &Cx) -> Result<Enlisted> {
     let (id, entry, host) = (task.id.to_string(), key.to_string(), task.host());
     // A file is read at once; pauses are a site's.
     let delay_ms = if host.is_some() { delay.as_millis() as u64 } else { 0 };
-    Ok(Enlisted { id, entry, host, delay_ms })
+    Ok(TaskRef { id, entry, host, delay_ms })
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use std::{
 use futures::FutureExt as _;
 
 use super::*;
-use commis_artifacts::{shelf::SharedFolder, signed::SignedShelf};
+use commis_artifacts::{shelf::SharedFolder, signed::SignedStore};
 use commis_base::{
     ids::{RecipeName, TaskId},
     mac::MacKey,
@@ -29,7 +29,7 @@ fn tasks() -> Vec<Task> {
     vec![task("books"), task("more-books")]
 }
 
-fn machine(place: &Path, name: &str, elsewhere: bool) -> Arc<Cx> {
+fn machine(place: &Path, name: &str, elsewhere: bool) -> Arc<LearnContext> {
     let root = place.join(name);
     let home = Home::find(Some(&root)).unwrap();
     let mut settings = Settings::default();
@@ -39,39 +39,45 @@ fn machine(place: &Path, name: &str, elsewhere: bool) -> Arc<Cx> {
     let shelf = Some(Arc::new(SharedFolder::open(&place.join("store")).unwrap()) as _);
     let how = (None, Duration::ZERO);
     let told = Box::new(move |_: &Task, _| assert!(!elsewhere, "a stage was run here"));
-    Cx::open_with(&home, &settings, browser, how, (shelf, elsewhere), told).unwrap()
+    LearnContext::open_with(&home, &settings, browser, how, (shelf, elsewhere), told).unwrap()
 }
 
 /// Has each task done by another machine, or says that it failed with that code.
-struct Other {
-    cx: Arc<Cx>,
+struct FakeEngine {
+    cx: Arc<LearnContext>,
     fails: Option<Code>,
     handed: Mutex<usize>,
 }
 
-impl Engine for Other {
-    fn learn(&self, all: Handed, tell: mpsc::UnboundedSender<Heard>) -> BoxFuture<'_, Result<()>> {
+impl Engine for FakeEngine {
+    fn learn(
+        &self,
+        all: WorkRequest,
+        tell: mpsc::UnboundedSender<EngineEvent>,
+    ) -> BoxFuture<'_, Result<()>> {
         async move {
             *self.handed.lock().unwrap_or_else(PoisonError::into_inner) += all.tasks.len();
             for it in all.tasks {
                 // Read at once, whatever the batch leaves between two visits to a site.
                 assert_eq!((&it.host, it.delay_ms), (&None, 0));
-                tell.send(Heard::Began { id: it.id.clone() }).unwrap();
+                tell.send(EngineEvent::Began { id: it.id.clone() }).unwrap();
                 let (id, key) = (TaskId::parse(&it.id).unwrap(), it.entry);
-                let key = Key::parse(&key, &id).unwrap();
+                let key = ObjectKey::parse(&key, &id).unwrap();
                 let bytes = self.cx.shelf.as_ref().unwrap().read(&key, 1 << 20)?.unwrap();
                 let task = StoredTask::parse(&bytes, &id)?.task().unwrap();
                 if let Some(code) = self.fails {
                     let err = Error::new(code, "it did not work").hint("try");
-                    tell.send(Heard::Ended(Ended::failed(&it.id, 2, &err))).unwrap();
+                    tell.send(EngineEvent::Ended(TaskOutcome::from_error(&it.id, 2, &err)))
+                        .unwrap();
                     continue;
                 }
                 let cx = Arc::clone(&self.cx);
                 let work = move || async move { stages(&task, &cx, Span::ALL).await };
                 let came = apart(work, std::future::pending()).await?;
-                let ran = came.stages.iter().map(|it| Ran { stage: it.stage, how: it.how, ms: 3 });
+                let ran =
+                    came.stages.iter().map(|it| StageRun { stage: it.stage, how: it.how, ms: 3 });
                 let (id, ran) = (it.id, ran.collect());
-                let ended = Ended {
+                let ended = TaskOutcome {
                     id,
                     failed: None,
                     ran,
@@ -83,7 +89,7 @@ impl Engine for Other {
                 // As it comes back from the engine.
                 let text = serde_json::to_string(&ended).unwrap();
                 assert!(text.len() < 700, "{text}");
-                tell.send(Heard::Ended(serde_json::from_str(&text).unwrap())).unwrap();
+                tell.send(EngineEvent::Ended(serde_json::from_str(&text).unwrap())).unwrap();
             }
             Ok(())
         }
@@ -98,14 +104,14 @@ async fn learned(place: &Path, fails: Option<Code>) -> (Report, Vec<String>, usi
     let events: Arc<Mutex<Vec<String>>> = Arc::default();
     let told = Arc::clone(&events);
     let tell = move |event: &Event<'_>| {
-        let line: serde_json::Value = serde_json::from_str(&event.line()).unwrap();
+        let line: serde_json::Value = serde_json::from_str(&event.to_json_line()).unwrap();
         told.lock().unwrap().push(line["event"].as_str().unwrap().to_owned());
     };
-    let board = Arc::new(Board::new(Arc::clone(&state), Box::new(tell)));
+    let board = Arc::new(BatchMonitor::new(Arc::clone(&state), Box::new(tell)));
     let (delay, deadline) = (Duration::from_secs(5), Duration::from_secs(60));
     let options = Options { jobs: 2, per_host: 1, delay, retries: 1, deadline };
     let other = machine(place, "other", false);
-    let engine = Arc::new(Other { cx: other, fails, handed: Mutex::default() });
+    let engine = Arc::new(FakeEngine { cx: other, fails, handed: Mutex::default() });
     let report =
         run("mine", tasks(), cx, state, board, options, Arc::clone(&engine) as _).await.unwrap();
     let handed = *engine.handed.lock().unwrap();
@@ -153,26 +159,29 @@ async fn what_fails_elsewhere_fails_here() {
 fn what_no_machine_of_the_fleet_said_is_a_failure() {
     let home = tempfile::tempdir().unwrap();
     let folder = || Arc::new(SharedFolder::open(home.path()).unwrap());
-    let of = |n: u8| SignedShelf::new(folder(), MacKey::new(&[n; 32]).unwrap());
+    let of = |n: u8| SignedStore::new(folder(), MacKey::new(&[n; 32]).unwrap());
     let (ours, theirs) = (of(1), of(2));
-    let failed = Ended::failed("a-0", 1, &Error::new(Code::HttpStatus, "404").hint("h"));
-    let done = Ended { failed: None, ..failed.clone() };
-    let code = |it: Ended| it.heard(&ours).code();
-    assert_eq!(code(done.clone().signed(&ours)), None);
-    assert_eq!(code(failed.clone().signed(&ours)), Some(Code::HttpStatus));
-    let moved = Ended { id: "b-0".to_owned(), ..done.clone().signed(&ours) };
-    let turned = Ended { failed: None, ..failed.clone().signed(&ours) };
-    for forged in [done.clone(), failed, done.signed(&theirs), moved, turned] {
+    let failed = TaskOutcome::from_error("a-0", 1, &Error::new(Code::HttpStatus, "404").hint("h"));
+    let done = TaskOutcome { failed: None, ..failed.clone() };
+    let code = |it: TaskOutcome| it.verify_signature(&ours).code();
+    assert_eq!(code(done.clone().sign(&ours)), None);
+    assert_eq!(code(failed.clone().sign(&ours)), Some(Code::HttpStatus));
+    let moved = TaskOutcome { id: "b-0".to_owned(), ..done.clone().sign(&ours) };
+    let turned = TaskOutcome { failed: None, ..failed.clone().sign(&ours) };
+    for forged in [done.clone(), failed, done.sign(&theirs), moved, turned] {
         assert_eq!(code(forged), Some(Code::StoreUntrusted));
     }
     // What workflows make themselves keeps its code, and not its words.
-    let late = Ended::failed("a-0", 1, &Error::new(Code::Timeout, "run this: x").hint("run x"));
-    let heard = late.heard(&ours);
+    let late =
+        TaskOutcome::from_error("a-0", 1, &Error::new(Code::Timeout, "run this: x").hint("run x"));
+    let heard = late.verify_signature(&ours);
     assert_eq!(heard.code(), Some(Code::Timeout));
     assert!(!format!("{heard:?}").contains("run this"));
     // Without a key nobody is told apart.
     assert_eq!(
-        Ended::failed("a-0", 1, &Error::new(Code::HttpStatus, "")).heard(&*folder()).code(),
+        TaskOutcome::from_error("a-0", 1, &Error::new(Code::HttpStatus, ""))
+            .verify_signature(&*folder())
+            .code(),
         Some(Code::HttpStatus)
     );
 }

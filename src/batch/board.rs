@@ -12,17 +12,17 @@ use super::{
     report::{Entry, Totals},
 };
 use commis_base::error::{Code, Result};
-use commis_learn::{How, Task};
+use commis_learn::{ArtifactSource, Task};
 use commis_stages::Stage;
-use commis_state::{Ending, Finished, Span, State, Status, now_ms};
+use commis_state::{Ending, FinishedTask, StageSpan, State, Status, now_ms};
 
 /// A stage that a machine ran.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Ran {
+pub struct StageRun {
     #[serde(rename = "s")]
     pub stage: Stage,
     #[serde(rename = "h")]
-    pub how: How,
+    pub how: ArtifactSource,
     pub ms: u64,
 }
 
@@ -30,25 +30,25 @@ pub struct Ran {
 pub type OnEvent = Box<dyn Fn(&Event<'_>) + Send + Sync>;
 
 /// Shared by the tasks of a batch.
-pub struct Board {
+pub struct BatchMonitor {
     state: Arc<State>,
     on_event: OnEvent,
-    running: Mutex<BTreeMap<String, Running>>,
+    running: Mutex<BTreeMap<String, TaskProgress>>,
 }
 
-struct Running {
+struct TaskProgress {
     began_ms: i64,
     attempt: u32,
     stage: Option<(Stage, i64)>,
-    spans: Vec<Span>,
+    spans: Vec<StageSpan>,
 }
 
-impl Board {
+impl BatchMonitor {
     pub fn new(state: Arc<State>, on_event: OnEvent) -> Self {
         Self { state, on_event, running: Mutex::default() }
     }
 
-    pub fn tell(&self, event: &Event<'_>) {
+    pub fn emit(&self, event: &Event<'_>) {
         event.log();
         (self.on_event)(event);
     }
@@ -57,9 +57,9 @@ impl Board {
     pub fn begin(&self, task: &Task, attempt: u32) -> Result<()> {
         let now = now_ms();
         self.state.begin(task.id.as_str(), attempt, now)?;
-        let running = Running { began_ms: now, attempt, stage: None, spans: Vec::new() };
+        let running = TaskProgress { began_ms: now, attempt, stage: None, spans: Vec::new() };
         self.lock().insert(task.id.to_string(), running);
-        self.tell(&Event::TaskStarted {
+        self.emit(&Event::TaskStarted {
             task_id: task.id.as_str(),
             name: task.name.as_str(),
             attempt,
@@ -68,31 +68,32 @@ impl Board {
     }
 
     /// A stage of a running task begins.
-    pub fn stage(&self, task: &Task, stage: Stage) {
+    pub fn begin_stage(&self, task: &Task, stage: Stage) {
         let now = now_ms();
         let task_id = task.id.as_str();
-        let before = self.lock().get_mut(task_id).and_then(|it| it.turn(task_id, Some(stage), now));
-        self.tell_of_end(task_id, before, now);
+        let before =
+            self.lock().get_mut(task_id).and_then(|it| it.switch_stage(task_id, Some(stage), now));
+        self.emit_stage_end(task_id, before, now);
         let status = if stage.is_record() { Status::Recording } else { Status::Analyzing };
         // Where a task stands is for people; the task itself does not depend on it.
         if stage.is_record() || before.is_some_and(|it| it.0.is_record()) {
-            let _ = self.state.set(task_id, status);
+            let _ = self.state.set_status(task_id, status);
         }
-        self.tell(&Event::StageStarted { task_id, stage });
+        self.emit(&Event::StageStarted { task_id, stage });
     }
 
     /// The stages that another machine ran, told when it says so: each began when the one before it ended.
-    pub fn ran(&self, task: &Task, all: &[Ran]) {
+    pub fn record_stages(&self, task: &Task, all: &[StageRun]) {
         let task_id = task.id.as_str();
         let mut began = now_ms() - all.iter().map(|it| it.ms as i64).sum::<i64>();
-        for &Ran { stage, ms, .. } in all {
-            self.tell(&Event::StageStarted { task_id, stage });
+        for &StageRun { stage, ms, .. } in all {
+            self.emit(&Event::StageStarted { task_id, stage });
             if let Some(it) = self.lock().get_mut(task_id) {
                 it.stage = Some((stage, began));
-                it.turn(task_id, None, began + ms as i64);
+                it.switch_stage(task_id, None, began + ms as i64);
             }
             began += ms as i64;
-            self.tell(&Event::StageFinished { task_id, stage, ms: ms as i64 });
+            self.emit(&Event::StageFinished { task_id, stage, ms: ms as i64 });
         }
     }
 
@@ -110,7 +111,7 @@ impl Board {
             entry: String::new(),
         };
         self.state.end(task_id, &ending, None, &spans)?;
-        self.tell(&Event::TaskRetried { task_id, attempt, error_code: code, in_ms });
+        self.emit(&Event::TaskRetried { task_id, attempt, error_code: code, in_ms });
         Ok(())
     }
 
@@ -120,7 +121,7 @@ impl Board {
         position: usize,
         task: &Task,
         entry: &Entry,
-        finished: Option<&Finished>,
+        finished: Option<&FinishedTask>,
     ) -> Result<()> {
         let now = now_ms();
         let task_id = task.id.as_str();
@@ -128,47 +129,52 @@ impl Board {
         let failed = ending.why.as_deref().filter(|_| ending.status == Status::Failed);
         let (began, _, spans) = self.stop(task_id, now, failed).unwrap_or((now, 0, Vec::new()));
         self.state.end(task_id, &ending, finished, &spans)?;
-        self.tell(&Event::TaskFinished { position, ms: Some(now - began), entry });
+        self.emit(&Event::TaskFinished { position, ms: Some(now - began), entry });
         Ok(())
     }
 
     /// A task that an earlier run finished.
-    pub fn recalled(&self, position: usize, entry: &Entry) {
-        self.tell(&Event::TaskFinished { position, ms: None, entry });
+    pub fn emit_recalled(&self, position: usize, entry: &Entry) {
+        self.emit(&Event::TaskFinished { position, ms: None, entry });
     }
 
     /// The batch has ended.
     pub fn close(&self, began_ms: i64, totals: &Totals) {
-        self.tell(&Event::BatchFinished { ms: now_ms() - began_ms, totals });
+        self.emit(&Event::BatchFinished { ms: now_ms() - began_ms, totals });
     }
 
     /// The attempt is over; `failed` is why, if it came to nothing. When it began, which it was, and its stages.
-    fn stop(&self, task_id: &str, now: i64, failed: Option<&str>) -> Option<(i64, u32, Vec<Span>)> {
+    fn stop(
+        &self,
+        task_id: &str,
+        now: i64,
+        failed: Option<&str>,
+    ) -> Option<(i64, u32, Vec<StageSpan>)> {
         let mut it = self.lock().remove(task_id)?;
-        let last = it.turn(task_id, None, now);
+        let last = it.switch_stage(task_id, None, now);
         if let Some(span) = it.spans.last_mut() {
             span.failed = failed.map(str::to_owned);
         }
-        self.tell_of_end(task_id, last, now);
+        self.emit_stage_end(task_id, last, now);
         Some((it.began_ms, it.attempt, it.spans))
     }
 
-    fn tell_of_end(&self, task_id: &str, ended: Option<(Stage, i64)>, now: i64) {
+    fn emit_stage_end(&self, task_id: &str, ended: Option<(Stage, i64)>, now: i64) {
         if let Some((stage, began)) = ended {
-            self.tell(&Event::StageFinished { task_id, stage, ms: now - began });
+            self.emit(&Event::StageFinished { task_id, stage, ms: now - began });
         }
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, BTreeMap<String, Running>> {
+    fn lock(&self) -> std::sync::MutexGuard<'_, BTreeMap<String, TaskProgress>> {
         self.running.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Running {
+impl TaskProgress {
     /// Goes over to another stage, or none; the one that ends with that, and when it began.
-    fn turn(&mut self, task_id: &str, to: Option<Stage>, now: i64) -> Option<(Stage, i64)> {
+    fn switch_stage(&mut self, task_id: &str, to: Option<Stage>, now: i64) -> Option<(Stage, i64)> {
         let before = std::mem::replace(&mut self.stage, to.map(|it| (it, now)))?;
-        self.spans.push(Span {
+        self.spans.push(StageSpan {
             task_id: task_id.to_owned(),
             attempt: self.attempt,
             stage: before.0.as_str().to_owned(),

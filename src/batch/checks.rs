@@ -5,12 +5,12 @@
 use serde::{Deserialize, Serialize};
 
 use super::parts;
-use commis_artifacts::shelf::{Key, Shelf};
+use commis_artifacts::shelf::{ObjectKey, SharedStore};
 use commis_base::{
     error::{Code, Error, Result},
     ids::{RecipeName, TaskId},
 };
-use commis_learn::{Fallback, Runs, Sessions};
+use commis_learn::{Fallback, RecipeRunner, Sessions};
 use commis_recipe::{model::Recipe, yaml};
 use commis_runner::{RecipeRunResult, call::Caller};
 
@@ -26,7 +26,7 @@ const MAX: usize = 16 << 20;
 const TURNS: u32 = 100;
 
 #[derive(Serialize, Deserialize)]
-struct Part {
+struct CheckPart {
     version: u32,
     /// What tells this check from another of the same recipes.
     check: String,
@@ -36,7 +36,7 @@ struct Part {
 
 /// What the call of a recipe's example came to.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Called {
+pub struct CheckResult {
     pub name: RecipeName,
     success: bool,
     /// It came to no result.
@@ -48,36 +48,41 @@ pub struct Called {
     total_ms: f64,
 }
 
-/// Puts a part there; its id. Fails as [`Shelf::create`].
-pub fn put(shelf: &dyn Shelf, check: &str, recipes: &[&Recipe]) -> Result<TaskId> {
+/// Puts a part there; its id. Fails as [`SharedStore::create`].
+pub fn store(shelf: &dyn SharedStore, check: &str, recipes: &[&Recipe]) -> Result<TaskId> {
     let recipes = recipes.iter().map(|it| yaml::to_yaml(it)).collect::<Result<_>>()?;
-    parts::put(shelf, KIND, ENTRY, &Part { version: VERSION, check: check.to_owned(), recipes })
+    parts::store(
+        shelf,
+        KIND,
+        ENTRY,
+        &CheckPart { version: VERSION, check: check.to_owned(), recipes },
+    )
 }
 
 /// The key of what a part is.
-pub fn entry(id: &TaskId) -> Result<Key> {
+pub fn entry_key(id: &TaskId) -> Result<ObjectKey> {
     parts::key(id, ENTRY)
 }
 
-/// What a part came to; `None` when nobody has done it yet. Fails with `ARTIFACT_CORRUPT`, and as [`Shelf::read`].
-pub fn results(shelf: &dyn Shelf, id: &TaskId) -> Result<Option<Vec<Called>>> {
+/// What a part came to; `None` when nobody has done it yet. Fails with `ARTIFACT_CORRUPT`, and as [`SharedStore::read`].
+pub fn load_results(shelf: &dyn SharedStore, id: &TaskId) -> Result<Option<Vec<CheckResult>>> {
     parts::read(shelf, id, CHECKED, MAX)
 }
 
-/// Calls each recipe once, unless that was done, and puts what came of it there. Fails as [`Shelf`] does.
-pub async fn done(
-    shelf: &dyn Shelf,
+/// Calls each recipe once, unless that was done, and puts what came of it there. Fails as [`SharedStore`] does.
+pub async fn run_part(
+    shelf: &dyn SharedStore,
     id: &TaskId,
     (caller, sessions): (&Caller, &Sessions),
 ) -> Result<()> {
-    if results(shelf, id)?.is_some() {
+    if load_results(shelf, id)?.is_some() {
         return Ok(());
     }
-    let part: Part = parts::get(shelf, KIND, (id, ENTRY), MAX)?;
+    let part: CheckPart = parts::load(shelf, KIND, (id, ENTRY), MAX)?;
     if part.version != VERSION {
         return Err(Error::new(Code::ArtifactCorrupt, format!("{id} is of another version")));
     }
-    let runs = Runs { caller, sessions, tell: &|_| () };
+    let runs = RecipeRunner { caller, sessions, tell: &|_| () };
     let mut all = Vec::new();
     for text in &part.recipes {
         let recipe = yaml::parse(text)?;
@@ -98,13 +103,13 @@ pub async fn done(
             }
         };
         sessions.forget().await;
-        all.push(Called::of(recipe.name, ended));
+        all.push(CheckResult::from_run(recipe.name, ended));
     }
-    parts::answer(shelf, id, CHECKED, &all)
+    parts::store_result(shelf, id, CHECKED, &all)
 }
 
-impl Called {
-    fn of(name: RecipeName, ended: Result<RecipeRunResult>) -> Self {
+impl CheckResult {
+    fn from_run(name: RecipeName, ended: Result<RecipeRunResult>) -> Self {
         let told = |it: &str| commis_redact::message(it);
         match ended {
             Ok(it) => Self {
@@ -131,13 +136,13 @@ impl Called {
     }
 
     /// As a call of that recipe here would have come to it; there is no data.
-    pub fn ended(self, recipe: &Recipe) -> Result<RecipeRunResult> {
+    pub fn into_run_result(self, recipe: &Recipe) -> Result<RecipeRunResult> {
         let code = self.code.as_deref().map(|it| Code::from_wire(it).unwrap_or(Code::Internal));
         if self.failed {
             let why = self.error.unwrap_or_default();
             return Err(Error::new(code.unwrap_or(Code::Internal), why));
         }
-        let mut out = RecipeRunResult::nothing(recipe.transport());
+        let mut out = RecipeRunResult::new(recipe.transport());
         out.success = self.success;
         out.error_code = code.map(Code::as_str);
         out.error = self.error;

@@ -56,7 +56,7 @@ pub enum Event<'a> {
 
 /// An event with its time.
 #[derive(Serialize, schemars::JsonSchema)]
-pub struct Line<'a> {
+pub struct TimedEvent<'a> {
     /// Milliseconds since 1970.
     at_ms: i64,
     #[serde(flatten)]
@@ -105,7 +105,7 @@ impl Event<'_> {
     }
 
     /// One line of JSON, without the line break.
-    pub fn line(&self) -> String {
-        serde_json::to_string(&Line { at_ms: now_ms(), event: self }).unwrap_or_default()
+    pub fn to_json_line(&self) -> String {
+        serde_json::to_string(&TimedEvent { at_ms: now_ms(), event: self }).unwrap_or_default()
     }
 }

@@ -24,18 +24,18 @@ use std::{
 use rayon::prelude::*;
 use tokio::{sync::watch, task::JoinSet};
 
-pub use board::{Board, Ran};
+pub use board::{BatchMonitor, StageRun};
 pub use events::Event;
-pub use events::Line as EventLine;
-pub use live::{Live, TaskPage};
-pub use manifest::{Manifest, check_task, holes, load};
-pub use report::{Entry, Line, Report, Totals};
+pub use events::TimedEvent as EventLine;
+pub use live::{LivePage, TaskPage};
+pub use manifest::{Manifest, check_task, load, parameter_names};
+pub use report::{Entry, Report, ReportLine, Totals};
 
-use self::schedule::{Next, Schedule};
+use self::schedule::{NextAction, Schedule};
 use commis_base::error::{Class, Code, Error, Result};
 use commis_learn::{
-    Cx, Learned, Task,
-    finished::{Questions, recall, remember},
+    LearnContext, LearnResult, Task,
+    finished::{QuestionDigests, recall, remember},
 };
 use commis_state::{State, TaskRow, now_ms};
 
@@ -66,7 +66,7 @@ pub struct Options {
 }
 
 /// Refuses to start over finished work by accident. Fails with [`Code::Usage`].
-pub fn refuse_if_begun(tasks: &[Task], cx: &Cx) -> Result<()> {
+pub fn refuse_if_begun(tasks: &[Task], cx: &LearnContext) -> Result<()> {
     for task in tasks {
         let folder = cx.store.peek(&task.id)?;
         let begun = folder.is_some_and(|it| it.path(commis_stages::STAGES[0].writes).exists());
@@ -101,9 +101,9 @@ pub fn refuse_if_begun(tasks: &[Task], cx: &Cx) -> Result<()> {
 pub async fn run(
     manifest: &str,
     tasks: Vec<Task>,
-    cx: Arc<Cx>,
+    cx: Arc<LearnContext>,
     state: Arc<State>,
-    board: Arc<Board>,
+    board: Arc<BatchMonitor>,
     options: Options,
 ) -> Result<Report> {
     let began_ms = now_ms();
@@ -112,18 +112,18 @@ pub async fn run(
         .iter()
         .map(|it| TaskRow::new(it.id.as_str(), manifest, it.name.as_str(), it.host().as_deref()))
         .collect();
-    state.enlist(&rows)?;
+    state.add_tasks(&rows)?;
     drop(rows);
-    let questions = Questions::new(&cx.settings);
+    let questions = QuestionDigests::new(&cx.settings);
     // What is here may not have been shared.
     let finished = if cx.redo.is_some() || cx.shelf.is_some() {
         Vec::new()
     } else {
-        recalled(&tasks, &questions, &cx, manifest, &state)?
+        recall_finished(&tasks, &questions, &cx, manifest, &state)?
     };
 
     let mut totals = Totals::new(manifest);
-    board.tell(&Event::BatchStarted {
+    board.emit(&Event::BatchStarted {
         manifest,
         tasks: tasks.len(),
         finished: finished.iter().flatten().count(),
@@ -145,27 +145,27 @@ pub async fn run(
             Some(it) => {
                 let entry = Entry::new(task, Ok(it));
                 run.totals.add(&entry);
-                board.recalled(i, &entry);
+                board.emit_recalled(i, &entry);
             }
             None => run.schedule.add(i, task.host().as_deref()),
         }
     }
     let tasks = Arc::new(tasks);
-    run.all(&tasks, &cx, &questions).await?;
-    totals.not_started = tasks.len() - totals.ended();
+    run.run_all(&tasks, &cx, &questions).await?;
+    totals.not_started = tasks.len() - totals.ended_count();
     board.close(began_ms, &totals);
     Ok(Report::new(totals, order, state, cx.store.clone()))
 }
 
 /// What earlier runs finished and what still holds, by position.
-fn recalled(
+fn recall_finished(
     tasks: &[Task],
-    questions: &Questions,
-    cx: &Cx,
+    questions: &QuestionDigests,
+    cx: &LearnContext,
     manifest: &str,
     state: &State,
-) -> Result<Vec<Option<Learned>>> {
-    let known = state.finished(manifest)?;
+) -> Result<Vec<Option<LearnResult>>> {
+    let known = state.finished_tasks(manifest)?;
     if known.is_empty() {
         return Ok(Vec::new());
     }
@@ -192,16 +192,16 @@ struct Run<'a> {
     last_end: Instant,
     stop: bool,
     totals: &'a mut Totals,
-    board: &'a Arc<Board>,
+    board: &'a Arc<BatchMonitor>,
     options: &'a Options,
 }
 
 impl Run<'_> {
-    async fn all(
+    async fn run_all(
         &mut self,
         tasks: &Arc<Vec<Task>>,
-        cx: &Arc<Cx>,
-        questions: &Questions,
+        cx: &Arc<LearnContext>,
+        questions: &QuestionDigests,
     ) -> Result<()> {
         let mut running = JoinSet::new();
         let (cancel, cancelled) = watch::channel(false);
@@ -210,7 +210,7 @@ impl Run<'_> {
             let mut wake = None;
             while !self.stop && running.len() < self.options.jobs {
                 match self.schedule.next(Instant::now()) {
-                    Next::Start(i) => {
+                    NextAction::Start(i) => {
                         self.attempts[i] += 1;
                         self.board.begin(&tasks[i], self.attempts[i])?;
                         let (tasks, cx) = (Arc::clone(tasks), Arc::clone(cx));
@@ -219,11 +219,11 @@ impl Run<'_> {
                             (i, attempt(tasks, i, cx, deadline, cancelled).await)
                         });
                     }
-                    Next::At(when) => {
+                    NextAction::At(when) => {
                         wake = Some(when);
                         break;
                     }
-                    Next::AfterAnother | Next::Nothing => break,
+                    NextAction::AfterAnother | NextAction::Nothing => break,
                 }
             }
             if running.is_empty() && (self.stop || wake.is_none()) {
@@ -247,7 +247,7 @@ impl Run<'_> {
                     let (i, end) = ended.map_err(|err| {
                         Error::new(Code::Internal, "a task's thread ended").source(err)
                     })?;
-                    self.ended(i, &tasks[i], end, cx, questions)?;
+                    self.finish_attempt(i, &tasks[i], end, cx, questions)?;
                 }
                 () = sleep => {}
             }
@@ -255,17 +255,17 @@ impl Run<'_> {
     }
 
     /// A task's attempt has ended: put back, or done with.
-    fn ended(
+    fn finish_attempt(
         &mut self,
         i: usize,
         task: &Task,
-        end: Result<Learned>,
-        cx: &Cx,
-        questions: &Questions,
+        end: Result<LearnResult>,
+        cx: &LearnContext,
+        questions: &QuestionDigests,
     ) -> Result<()> {
         let host = task.host();
         let host = host.as_deref();
-        self.schedule.ended(host);
+        self.schedule.end_task(host);
         let code = end.as_ref().err().map(Error::code);
         if self.stop && code.is_some_and(|it| it == Code::Interrupted) {
             return self.board.retry(task, Code::Interrupted, 0);
@@ -277,7 +277,7 @@ impl Run<'_> {
         }
         if let Err(err) = &end
             && !self.stop
-            && let Some(pause) = self.again(i, err)
+            && let Some(pause) = self.retry_delay(i, err)
         {
             self.schedule.put_back(i, host, Instant::now() + pause);
             return self.board.retry(task, err.code(), pause.as_millis() as u64);
@@ -285,7 +285,7 @@ impl Run<'_> {
         if code != Some(Code::TaskBusy) {
             self.last_end = Instant::now();
         }
-        if let Some(code) = code.filter(|it| self.stops(*it)) {
+        if let Some(code) = code.filter(|it| self.is_fatal(*it)) {
             self.stop = true;
             self.totals.stopped_by.get_or_insert(code);
         }
@@ -299,7 +299,7 @@ impl Run<'_> {
     }
 
     /// Whether nothing else is worth trying after that.
-    fn stops(&self, code: Code) -> bool {
+    fn is_fatal(&self, code: Code) -> bool {
         match code {
             Code::BrowserFailed => self.browser_failures >= BROWSER_FAILURES,
             it => it.class() == Class::Environment,
@@ -307,7 +307,7 @@ impl Run<'_> {
     }
 
     /// The pause after which a task that failed so is tried again; `None` when it is not.
-    fn again(&mut self, i: usize, err: &Error) -> Option<Duration> {
+    fn retry_delay(&mut self, i: usize, err: &Error) -> Option<Duration> {
         let code = err.code();
         if code == Code::TaskBusy {
             // Somebody else is doing it. When they have, there is nothing left to do.
@@ -319,7 +319,7 @@ impl Run<'_> {
             Code::BrowserFailed => BROWSER_ATTEMPTS.max(self.options.retries + 1),
             _ => self.options.retries + 1,
         };
-        if !err.retryable() || made >= most || self.retries_left == 0 || self.stops(code) {
+        if !err.retryable() || made >= most || self.retries_left == 0 || self.is_fatal(code) {
             return None;
         }
         self.retries_left -= 1;
@@ -335,10 +335,10 @@ impl Run<'_> {
 async fn attempt(
     tasks: Arc<Vec<Task>>,
     i: usize,
-    cx: Arc<Cx>,
+    cx: Arc<LearnContext>,
     deadline: Duration,
     mut cancelled: watch::Receiver<bool>,
-) -> Result<Learned> {
+) -> Result<LearnResult> {
     let stop = async move {
         tokio::select! {
             biased;

@@ -13,7 +13,7 @@ use std::{
 use super::{
     events::Event,
     page,
-    progress::Going,
+    progress::BatchSnapshot,
     report::{Report, Totals},
 };
 use commis_artifacts::store::Store;
@@ -34,13 +34,13 @@ const SHARE: u32 = 20;
 pub type TaskPage = Box<dyn Fn(&TaskId) -> Result<()> + Send>;
 
 /// Shared by who tells and who writes.
-struct Shared {
-    now: Mutex<Now>,
+struct SharedState {
+    now: Mutex<LiveState>,
     changed: Condvar,
 }
 
-struct Now {
-    going: Going,
+struct LiveState {
+    going: BatchSnapshot,
     totals: Totals,
     /// Tasks that ended, and whose page is to be written.
     ended: Vec<TaskId>,
@@ -49,8 +49,8 @@ struct Now {
 }
 
 /// The page, and the thread that writes it.
-pub struct Live {
-    shared: Arc<Shared>,
+pub struct LivePage {
+    shared: Arc<SharedState>,
     thread: Mutex<Option<JoinHandle<()>>>,
 }
 
@@ -64,7 +64,7 @@ struct Writer {
     task_page: TaskPage,
 }
 
-impl Live {
+impl LivePage {
     /// Begins to write the page of a batch of these tasks to `file`, and `task_page` of each that ends. A page that cannot be written
     /// is logged and not missed.
     pub fn start(
@@ -75,15 +75,19 @@ impl Live {
         file: &Path,
         task_page: TaskPage,
     ) -> Self {
-        let now = Now {
-            going: Going { left: order.len(), began_ms: now_ms(), ..Going::default() },
+        let now = LiveState {
+            going: BatchSnapshot {
+                left: order.len(),
+                began_ms: now_ms(),
+                ..BatchSnapshot::default()
+            },
             totals: Totals::new(manifest),
             ended: Vec::new(),
             dirty: false,
             over: false,
         };
-        let shared = Arc::new(Shared { now: Mutex::new(now), changed: Condvar::new() });
-        let (folder, name) = files::place(file);
+        let shared = Arc::new(SharedState { now: Mutex::new(now), changed: Condvar::new() });
+        let (folder, name) = files::split_path(file);
         let (folder, name) = (folder.to_owned(), name.into_owned());
         let writer = Writer { order: Arc::new(order), state, store, folder, name, task_page };
         let theirs = Arc::clone(&shared);
@@ -95,9 +99,9 @@ impl Live {
         Self { shared, thread: Mutex::new(thread.ok()) }
     }
 
-    pub fn tell(&self, event: &Event<'_>) {
+    pub fn apply_event(&self, event: &Event<'_>) {
         let mut now = self.shared.lock();
-        now.going.tell(event, now_ms());
+        now.going.apply_event(event, now_ms());
         match event {
             Event::TaskFinished { ms, entry, .. } => {
                 now.totals.add(entry);
@@ -127,20 +131,20 @@ impl Live {
     }
 }
 
-impl Drop for Live {
+impl Drop for LivePage {
     fn drop(&mut self) {
         self.close();
     }
 }
 
-impl Shared {
-    fn lock(&self) -> MutexGuard<'_, Now> {
+impl SharedState {
+    fn lock(&self) -> MutexGuard<'_, LiveState> {
         self.now.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Until there is something to write, or for so long. What is to be written, and whether it is the end.
-    fn wait(&self, most: Duration) -> (Going, Totals, Vec<TaskId>, bool) {
-        let idle = |it: &mut Now| !it.dirty && !it.over;
+    fn wait(&self, most: Duration) -> (BatchSnapshot, Totals, Vec<TaskId>, bool) {
+        let idle = |it: &mut LiveState| !it.dirty && !it.over;
         let waited = self.changed.wait_timeout_while(self.lock(), most, idle);
         let mut now = waited.unwrap_or_else(PoisonError::into_inner).0;
         now.dirty = false;
@@ -154,7 +158,7 @@ impl Shared {
 }
 
 impl Writer {
-    fn run(&self, shared: &Shared) {
+    fn run(&self, shared: &SharedState) {
         let mut pause = EVERY;
         loop {
             let (mut going, totals, ended, over) = shared.wait(BEAT);
@@ -177,11 +181,11 @@ impl Writer {
         }
     }
 
-    fn write(&self, going: &Going, totals: Totals) -> Result<()> {
+    fn write(&self, going: &BatchSnapshot, totals: Totals) -> Result<()> {
         let (order, state) = (Arc::clone(&self.order), Arc::clone(&self.state));
         let report = Report::new(totals, order, state, self.store.clone());
-        let text = page::page(&report, Some(going), &self.folder)?;
-        files::made(&self.folder)?.write_unsynced(&self.name, text.as_bytes())
+        let text = page::render(&report, Some(going), &self.folder)?;
+        files::open_or_create(&self.folder)?.write_unsynced(&self.name, text.as_bytes())
     }
 }
 
@@ -191,11 +195,11 @@ mod tests {
     use commis_stages::Stage;
 
     fn check(began: i64, ended: &[i64], at: i64, left: usize, expected: Option<i64>) {
-        let mut it = Going { began_ms: began, at_ms: at, left, ..Going::default() };
+        let mut it = BatchSnapshot { began_ms: began, at_ms: at, left, ..BatchSnapshot::default() };
         for at in ended {
-            it.ends(*at);
+            it.record_end(*at);
         }
-        assert_eq!(it.left_ms(), expected, "{ended:?} at {at}, {left} left");
+        assert_eq!(it.remaining_ms(), expected, "{ended:?} at {at}, {left} left");
     }
 
     #[test]
@@ -213,12 +217,15 @@ mod tests {
 
     #[test]
     fn events_say_what_runs() {
-        let mut it = Going::default();
-        it.tell(&Event::BatchStarted { manifest: "m", tasks: 2, finished: 0 }, 10);
-        it.tell(&Event::TaskStarted { task_id: "a-00000000", name: "a", attempt: 2 }, 20);
-        it.tell(&Event::StageStarted { task_id: "a-00000000", stage: Stage::Record }, 30);
-        it.tell(&Event::StageFinished { task_id: "a-00000000", stage: Stage::Record, ms: 10 }, 40);
-        it.tell(&Event::StageStarted { task_id: "a-00000000", stage: Stage::Rank }, 40);
+        let mut it = BatchSnapshot::default();
+        it.apply_event(&Event::BatchStarted { manifest: "m", tasks: 2, finished: 0 }, 10);
+        it.apply_event(&Event::TaskStarted { task_id: "a-00000000", name: "a", attempt: 2 }, 20);
+        it.apply_event(&Event::StageStarted { task_id: "a-00000000", stage: Stage::Record }, 30);
+        it.apply_event(
+            &Event::StageFinished { task_id: "a-00000000", stage: Stage::Record, ms: 10 },
+            40,
+        );
+        it.apply_event(&Event::StageStarted { task_id: "a-00000000", stage: Stage::Rank }, 40);
         let id = TaskId::parse("a-00000000").unwrap();
         let running = &it.running[id.as_str()];
         assert_eq!((running.attempt, running.stage), (2, Some(("rank", 40))));
@@ -231,7 +238,7 @@ mod tests {
             error_code: Code::Timeout,
             in_ms: 5,
         };
-        it.tell(&failed, 60);
+        it.apply_event(&failed, 60);
         assert!(it.running.is_empty() && it.left == 2);
     }
 }

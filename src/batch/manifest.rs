@@ -21,7 +21,7 @@ use commis_base::{
     ids::{RecipeName, TaskId},
 };
 use commis_browser::Step;
-use commis_learn::{Secrets, Source, Task};
+use commis_learn::{Source, Task, TaskSecrets};
 use commis_recipe::{template, yaml};
 use commis_stages::verify::Expectation;
 
@@ -33,7 +33,6 @@ const MAX_EXAMPLES: usize = 10;
 /// What to learn.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-#[schemars(rename = "Manifest")]
 struct File {
     /// Of the format: 1.
     version: u32,
@@ -94,7 +93,6 @@ struct Entry {
 /// What is to be known of a parameter besides its values.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-#[schemars(rename = "ManifestParameter")]
 struct Parameter {
     /// Its values stay in memory.
     #[serde(default)]
@@ -161,7 +159,7 @@ pub fn parse(
         with_snippet: false,
     };
     let file: File = serde_saphyr::from_str_with_options(text, options)
-        .map_err(|err| invalid(format!("{shown}: {}", yaml::told(&err))))?;
+        .map_err(|err| invalid(format!("{shown}: {}", yaml::describe_error(&err))))?;
     if file.version != 1 {
         return Err(invalid(format!("{shown}: version {} is unknown", file.version))
             .hint("this commis reads version 1"));
@@ -214,7 +212,7 @@ fn check(
     let logins = entry.login.iter().chain(&entry.second_login);
     let logins = logins.map(|it| it.parse()).collect::<Result<_>>()?;
     let mut task = Task {
-        id: TaskId::of(manifest, &name),
+        id: TaskId::new(manifest, &name),
         name,
         sentence: entry.task,
         source,
@@ -230,7 +228,7 @@ fn check(
         reads_only: false,
         answer: None,
         timeout,
-        secrets: Secrets::default(),
+        secrets: TaskSecrets::default(),
     };
     let named = entry.parameters.into_iter().filter(|it| it.1.secret).map(|it| it.0);
     check_task(&mut task, &named.collect(), allow_secrets)?;
@@ -294,7 +292,7 @@ pub fn check_task(task: &mut Task, secret: &BTreeSet<String>, allow_secrets: boo
         }
     }
     for text in texts {
-        for hole in holes(text) {
+        for hole in parameter_names(text) {
             if !names.contains(&hole) {
                 return Err(invalid(format!(
                     "`{{{}}}` is used, but no example gives it",
@@ -308,7 +306,7 @@ pub fn check_task(task: &mut Task, secret: &BTreeSet<String>, allow_secrets: boo
 }
 
 /// Names between single braces, as they stand in a task.
-pub fn holes(text: &str) -> Vec<String> {
+pub fn parameter_names(text: &str) -> Vec<String> {
     let mut out = Vec::new();
     let mut rest = text;
     while let Some((_, after)) = rest.split_once('{') {

@@ -10,13 +10,13 @@ use maud::{Markup, html};
 use url::Url;
 
 use super::{
-    progress::Going,
-    report::{Line, Report},
+    progress::BatchSnapshot,
+    report::{Report, ReportLine},
 };
 use commis_artifacts::failure::Failure;
 use commis_base::{error::Result, ids::TaskId};
-use commis_report::{Page, clip, head, plot::mark, took, wide};
-use commis_state::{Span, Status, TaskRow};
+use commis_report::{Page, clip, format_duration, head, plot::mark, scrollable};
+use commis_state::{StageSpan, Status, TaskRow};
 
 mod timeline;
 
@@ -42,24 +42,24 @@ const AGAIN_S: u32 = 2;
 pub const TASK_PAGE: &str = "page.html";
 
 /// A task as the database and its line of the report tell it.
-struct Told {
+struct TaskSummary {
     row: TaskRow,
     /// Where it has ended.
-    line: Option<Line>,
-    spans: Vec<Span>,
+    line: Option<ReportLine>,
+    spans: Vec<StageSpan>,
     /// What a failing step saw, and its picture.
     seen: Option<(Failure, Option<PathBuf>)>,
     /// The way to its own page.
     page: Option<String>,
 }
 
-impl Told {
+impl TaskSummary {
     /// Milliseconds at work, all attempts together.
     fn work_ms(&self) -> i64 {
         self.spans.iter().map(|it| it.ended_ms - it.began_ms).sum()
     }
 
-    fn took_ms(&self) -> i64 {
+    fn total_ms(&self) -> i64 {
         let first = self.spans.iter().map(|it| it.began_ms).min();
         let last = self.spans.iter().map(|it| it.ended_ms).max();
         first.zip(last).map_or(0, |(a, b)| b - a)
@@ -73,8 +73,8 @@ impl Told {
 
 /// Writes the page, for the folder that it will stand in; `going`: what goes on, while it does. Fails with `ARTIFACT_IO` where
 /// the database cannot be read.
-pub fn page(report: &Report, going: Option<&Going>, folder: &Path) -> Result<String> {
-    let mut spans: BTreeMap<String, Vec<Span>> = BTreeMap::new();
+pub fn render(report: &Report, going: Option<&BatchSnapshot>, folder: &Path) -> Result<String> {
+    let mut spans: BTreeMap<String, Vec<StageSpan>> = BTreeMap::new();
     for it in report.state.spans(&report.totals.manifest)? {
         spans.entry(it.task_id.clone()).or_default().push(it);
     }
@@ -96,38 +96,45 @@ pub fn page(report: &Report, going: Option<&Going>, folder: &Path) -> Result<Str
             // A folder that cannot be read says nothing here: the page is about the batch.
             seen = (row.status == Status::Failed).then(|| it.failure().ok().flatten()).flatten();
             let is_there = it.dir().stat(TASK_PAGE).ok().flatten().is_some();
-            page = base.as_ref().filter(|_| is_there).and_then(|it| way(it, report, id));
+            page = base
+                .as_ref()
+                .filter(|_| is_there)
+                .and_then(|it| relative_task_page(it, report, id));
         }
-        tasks.push(Told { row, line, spans, seen, page });
+        tasks.push(TaskSummary { row, line, spans, seen, page });
     }
-    Ok(whole(report, &tasks, going))
+    Ok(render_document(report, &tasks, going))
 }
 
 /// From the page's folder to the task's page: both may be moved together.
-fn way(base: &Url, report: &Report, id: &TaskId) -> Option<String> {
+fn relative_task_page(base: &Url, report: &Report, id: &TaskId) -> Option<String> {
     let to = std::path::absolute(report.store.root().join(id.as_str()).join(TASK_PAGE)).ok()?;
     base.make_relative(&Url::from_file_path(to).ok()?)
 }
 
 /// [`page`] of a batch that has ended, into a file that is being written.
 pub fn write(report: &Report, folder: &Path, to: &mut dyn io::Write) -> io::Result<()> {
-    to.write_all(page(report, None, folder).map_err(io::Error::other)?.as_bytes())
+    to.write_all(render(report, None, folder).map_err(io::Error::other)?.as_bytes())
 }
 
-fn whole(report: &Report, tasks: &[Told], going: Option<&Going>) -> String {
+fn render_document(
+    report: &Report,
+    tasks: &[TaskSummary],
+    going: Option<&BatchSnapshot>,
+) -> String {
     let it = &report.totals;
     let few = going.is_none() || tasks.len() <= MAX_LISTED;
     let body = html! {
-        h1 { "Batch " (clip(&it.manifest, 120)) " " (standing(report, going)) }
+        h1 { "Batch " (clip(&it.manifest, 120)) " " (batch_state(report, going)) }
         p.lead { (headline(tasks, going)) }
-        @if let Some(it) = going { (now(it, tasks)) }
+        @if let Some(it) = going { (render_progress(it, tasks)) }
         (tiles(report, tasks, going))
         @if let Some(code) = it.stopped_by {
             p.notice.bad { b { "The batch was stopped by " code { (code) } "." } " The same command with --resume goes on." }
         } @else if it.interrupted {
             p.notice.warn { b { "The batch was interrupted." } " The same command with --resume goes on." }
         }
-        @if let Some(it) = going { (running(it)) }
+        @if let Some(it) = going { (running_tasks(it)) }
         h2 { "Why tasks did not end in a verified recipe" }
         (reasons(report))
         h2 { "Timeline" }
@@ -138,18 +145,18 @@ fn whole(report: &Report, tasks: &[Told], going: Option<&Going>) -> String {
             h2 { "Slowest tasks" }
             (slowest(tasks))
         }
-        @let again: Vec<&Told> = tasks.iter().filter(|it| it.row.attempts > 1 && it.line.is_some()).collect();
+        @let again: Vec<&TaskSummary> = tasks.iter().filter(|it| it.row.attempts > 1 && it.line.is_some()).collect();
         @if !again.is_empty() {
             h2 { "Tried again" }
-            (again_table(&again))
+            (retry_table(&again))
         }
         h2 #all { @if few { "All tasks" } @else { "The last that ended" } }
         @if !few { p.soft { "All " (tasks.len()) " are listed when the batch has ended." } }
-        @let listed = listed(tasks, few);
+        @let listed = listed_tasks(tasks, few);
         details #tasks open[listed.len() <= MAX_BARS.max(LISTED)] {
             summary { (listed.len()) " tasks, " @if few { "in the order of the manifest" } @else { "the last one first" } }
             (filter())
-            @for it in listed { (task(it, going)) }
+            @for it in listed { (task_details(it, going)) }
         }
     };
     Page {
@@ -159,20 +166,20 @@ fn whole(report: &Report, tasks: &[Told], going: Option<&Going>) -> String {
         again_s: going.map(|_| AGAIN_S),
         ..Page::default()
     }
-    .whole(&body)
+    .render(&body)
 }
 
-fn listed(tasks: &[Told], all: bool) -> Vec<&Told> {
+fn listed_tasks(tasks: &[TaskSummary], all: bool) -> Vec<&TaskSummary> {
     if all {
         return tasks.iter().collect();
     }
-    let mut out: Vec<&Told> = tasks.iter().filter(|it| it.line.is_some()).collect();
+    let mut out: Vec<&TaskSummary> = tasks.iter().filter(|it| it.line.is_some()).collect();
     out.sort_by_key(|it| std::cmp::Reverse(it.row.ended_ms));
     out.truncate(LISTED);
     out
 }
 
-fn standing(report: &Report, going: Option<&Going>) -> Markup {
+fn batch_state(report: &Report, going: Option<&BatchSnapshot>) -> Markup {
     let (class, text) = match (&report.totals, going) {
         (_, Some(_)) => ("now", "running"),
         (it, _) if it.stopped_by.is_some() => ("bad", "stopped"),
@@ -183,39 +190,41 @@ fn standing(report: &Report, going: Option<&Going>) -> Markup {
     html! { span #state class={ "badge " (class) } { (text) } }
 }
 
-fn moment(at_ms: i64, form: &str) -> String {
+fn format_time(at_ms: i64, form: &str) -> String {
     jiff::Timestamp::from_millisecond(at_ms)
         .map(|it| it.strftime(form).to_string())
         .unwrap_or_default()
 }
 
-fn headline(tasks: &[Told], going: Option<&Going>) -> String {
+fn headline(tasks: &[TaskSummary], going: Option<&BatchSnapshot>) -> String {
     let began = tasks.iter().flat_map(|it| &it.spans).map(|it| it.began_ms).min();
     let ended = tasks.iter().flat_map(|it| &it.spans).map(|it| it.ended_ms).max();
     let began = going.map(|it| it.began_ms).or(began);
-    let mut out = began.map(|it| moment(it, "%Y-%m-%d %H:%M UTC")).unwrap_or_default();
+    let mut out = began.map(|it| format_time(it, "%Y-%m-%d %H:%M UTC")).unwrap_or_default();
     match (began.zip(ended), going) {
         (_, Some(it)) => {
-            out = format!("since {out}, {}", took(it.at_ms - it.began_ms));
-            if let Some(left) = it.left_ms() {
-                let until = moment(it.at_ms + left, "%H:%M:%S UTC");
-                out = format!("{out}; about {} left, until {until}", took(left));
+            out = format!("since {out}, {}", format_duration(it.at_ms - it.began_ms));
+            if let Some(left) = it.remaining_ms() {
+                let until = format_time(it.at_ms + left, "%H:%M:%S UTC");
+                out = format!("{out}; about {} left, until {until}", format_duration(left));
             }
         }
-        (Some((a, b)), None) => out = format!("{out}, {} from the first to the last", took(b - a)),
+        (Some((a, b)), None) => {
+            out = format!("{out}, {} from the first to the last", format_duration(b - a))
+        }
         (None, None) => {}
     }
     out
 }
 
 /// How far it is, as of when, and what to think if that was long ago.
-fn now(it: &Going, tasks: &[Told]) -> Markup {
+fn render_progress(it: &BatchSnapshot, tasks: &[TaskSummary]) -> Markup {
     let ended = tasks.iter().filter(|it| it.line.is_some()).count();
     html! {
         progress max=(tasks.len()) value=(ended) aria-label="tasks that ended" {}
         p #now.soft data-at=(it.at_ms) data-stale=(it.stale_ms) {
-            (ended) " of " (tasks.len()) " tasks ended, as of " (moment(it.at_ms, "%H:%M:%S UTC"))
-            noscript { ". Where that is longer ago than " (took(it.stale_ms)) ", the batch was interrupted; the same command with --resume goes on" }
+            (ended) " of " (tasks.len()) " tasks ended, as of " (format_time(it.at_ms, "%H:%M:%S UTC"))
+            noscript { ". Where that is longer ago than " (format_duration(it.stale_ms)) ", the batch was interrupted; the same command with --resume goes on" }
             "."
         }
         p #stale.notice.warn hidden role="status" {
@@ -224,11 +233,11 @@ fn now(it: &Going, tasks: &[Told]) -> Markup {
     }
 }
 
-fn running(it: &Going) -> Markup {
+fn running_tasks(it: &BatchSnapshot) -> Markup {
     html! {
         h2 { "Running now" }
         @if it.running.is_empty() { p.soft { "Nothing at this moment." } } @else {
-            (wide("Running now", &html! {
+            (scrollable("Running now", &html! {
                 table {
                     (head(&["task", "stage", ">for", ">together", ">attempt"]))
                     tbody {
@@ -236,10 +245,10 @@ fn running(it: &Going) -> Markup {
                             tr {
                                 td.name { (mark("now")) (clip(&task.name, 120)) }
                                 @match &task.stage {
-                                    Some((stage, since)) => { td { (stage) } td.n data-since=(since) { (took(it.at_ms - since)) } },
+                                    Some((stage, since)) => { td { (stage) } td.n data-since=(since) { (format_duration(it.at_ms - since)) } },
                                     None => { td.soft { "begins" } td.n {} },
                                 }
-                                td.n data-since=(task.began_ms) { (took(it.at_ms - task.began_ms)) }
+                                td.n data-since=(task.began_ms) { (format_duration(it.at_ms - task.began_ms)) }
                                 td.n { (task.attempt) }
                             }
                         }
@@ -254,14 +263,14 @@ fn tile(state: &str, n: usize, what: &str) -> Markup {
     html! { li { div { b { (n) } span.state { (mark(state)) (what) } } } }
 }
 
-fn tiles(report: &Report, tasks: &[Told], going: Option<&Going>) -> Markup {
+fn tiles(report: &Report, tasks: &[TaskSummary], going: Option<&BatchSnapshot>) -> Markup {
     let it = &report.totals;
     let waiting = tasks.iter().filter(|it| it.line.is_none()).count();
     let running = going.map_or(0, |it| it.running.len());
     html! {
         ul.tiles {
             @for status in Status::ALL.iter().filter(|status| it.count(**status) > 0) {
-                (tile(status.as_str(), it.count(*status), status.told()))
+                (tile(status.as_str(), it.count(*status), status.describe()))
             }
             @if going.is_some() {
                 (tile("now", running, "running"))
@@ -286,7 +295,7 @@ fn reasons(report: &Report) -> Markup {
     if all.is_empty() {
         return html! { p.soft { "All that ended did." } };
     }
-    wide(
+    scrollable(
         "Reasons",
         &html! {
             table {
@@ -295,7 +304,7 @@ fn reasons(report: &Report) -> Markup {
                     @for (status, why, n) in all {
                         tr {
                             td.n { (n) }
-                            td { (ending(status)) }
+                            td { (status_label(status)) }
                             td { a href="#all" data-why=(why) data-status=(status.as_str()) { code { (why) } } }
                         }
                     }
@@ -305,7 +314,7 @@ fn reasons(report: &Report) -> Markup {
     )
 }
 
-fn hosts(tasks: &[Told]) -> Markup {
+fn hosts(tasks: &[TaskSummary]) -> Markup {
     let mut by: BTreeMap<&str, (usize, i64, usize)> = BTreeMap::new();
     for it in tasks.iter().filter(|it| !it.spans.is_empty()) {
         let at = by.entry(it.row.host.as_deref().unwrap_or("from a HAR")).or_default();
@@ -315,14 +324,14 @@ fn hosts(tasks: &[Told]) -> Markup {
     }
     let mut all: Vec<_> = by.into_iter().collect();
     all.sort_by_key(|it| std::cmp::Reverse(it.1.1 / it.1.0.max(1) as i64));
-    wide(
+    scrollable(
         "Slowest hosts",
         &html! {
             table {
                 (head(&["host", ">tasks", ">for each", ">together", ">failed"]))
                 tbody {
                     @for (host, (n, ms, failed)) in all.into_iter().take(SLOWEST) {
-                        tr { td { (host) } td.n { (n) } td.n { (took(ms / n.max(1) as i64)) } td.n { (took(ms)) } td.n { (failed) } }
+                        tr { td { (host) } td.n { (n) } td.n { (format_duration(ms / n.max(1) as i64)) } td.n { (format_duration(ms)) } td.n { (failed) } }
                     }
                 }
             }
@@ -330,24 +339,24 @@ fn hosts(tasks: &[Told]) -> Markup {
     )
 }
 
-fn slowest(tasks: &[Told]) -> Markup {
-    let mut all: Vec<&Told> = tasks.iter().filter(|it| !it.spans.is_empty()).collect();
-    all.sort_by_key(|it| std::cmp::Reverse(it.took_ms()));
-    let longest = |it: &Told| {
+fn slowest(tasks: &[TaskSummary]) -> Markup {
+    let mut all: Vec<&TaskSummary> = tasks.iter().filter(|it| !it.spans.is_empty()).collect();
+    all.sort_by_key(|it| std::cmp::Reverse(it.total_ms()));
+    let longest = |it: &TaskSummary| {
         it.spans
             .iter()
             .max_by_key(|it| it.ended_ms - it.began_ms)
-            .map(|it| format!("{} ({})", it.stage, took(it.ended_ms - it.began_ms)))
+            .map(|it| format!("{} ({})", it.stage, format_duration(it.ended_ms - it.began_ms)))
             .unwrap_or_default()
     };
-    wide(
+    scrollable(
         "Slowest tasks",
         &html! {
             table {
                 (head(&["task", ">took", "longest stage", "ended"]))
                 tbody {
                     @for it in all.into_iter().take(SLOWEST) {
-                        tr { td { (name(it)) } td.n { (took(it.took_ms())) } td { (longest(it)) } td { (ending(it.status())) } }
+                        tr { td { (task_link(it)) } td.n { (format_duration(it.total_ms())) } td { (longest(it)) } td { (status_label(it.status())) } }
                     }
                 }
             }
@@ -361,7 +370,7 @@ fn filter() -> Markup {
             input #text type="search" placeholder="name, reason, text" aria-label="text in a task";
             select #status aria-label="how tasks ended" {
                 option value="" { "all" }
-                @for it in Status::ALL.iter().filter(|it| !it.is_under_way()) { option value=(it.as_str()) { (it.told()) } }
+                @for it in Status::ALL.iter().filter(|it| !it.is_under_way()) { option value=(it.as_str()) { (it.describe()) } }
             }
             button #reset type="button" { "show all" }
             span #count.soft {}
@@ -370,7 +379,7 @@ fn filter() -> Markup {
 }
 
 /// A line that opens: why it ended so, where its time went, and how to look closer.
-fn task(it: &Told, going: Option<&Going>) -> Markup {
+fn task_details(it: &TaskSummary, going: Option<&BatchSnapshot>) -> Markup {
     let id = &it.row.task_id;
     let Some(line) = &it.line else {
         let runs = going.is_some_and(|it| it.running.contains_key(id));
@@ -394,14 +403,14 @@ fn task(it: &Told, going: Option<&Going>) -> Markup {
         details.task id=(anchor(id)) data-status=(it.row.status.as_str()) data-why=(why) {
             summary {
                 span.name { (clip(&line.name, 120)) }
-                span { (ending(it.row.status)) }
+                span { (status_label(it.row.status)) }
                 span { code { (why) } }
-                span.n { @if it.spans.is_empty() { span.soft { "earlier" } } @else { (took(it.took_ms())) } }
+                span.n { @if it.spans.is_empty() { span.soft { "earlier" } } @else { (format_duration(it.total_ms())) } }
             }
             @if let Some(way) = &it.page { p { a href=(way) { "its page: candidates, replays, the request and the recipe" } } }
             @if let Some(text) = told { p { (clip(text, MAX_TEXT)) } }
             @if let Some(hint) = &line.hint { p.soft { (clip(hint, MAX_TEXT)) } }
-            @if let Some((failure, picture)) = &it.seen { (what_was_seen(failure, picture.as_deref())) }
+            @if let Some((failure, picture)) = &it.seen { (failure_details(failure, picture.as_deref())) }
             @if line.live_values_lost { p.soft { "recorded again: LIVE_VALUES_LOST" } }
             dl.facts {
                 @if let Some(host) = &it.row.host { dt { "host" } dd { (host) } }
@@ -411,7 +420,7 @@ fn task(it: &Told, going: Option<&Going>) -> Markup {
                     dd {
                         @for (i, span) in stages.enumerate() {
                             @if i > 0 { ", " }
-                            (span.stage) " " (took(span.ended_ms - span.began_ms))
+                            (span.stage) " " (format_duration(span.ended_ms - span.began_ms))
                         }
                     }
                 }
@@ -422,13 +431,13 @@ fn task(it: &Told, going: Option<&Going>) -> Markup {
     }
 }
 
-fn what_was_seen(failure: &Failure, picture: Option<&Path>) -> Markup {
+fn failure_details(failure: &Failure, picture: Option<&Path>) -> Markup {
     let picture = picture.and_then(|it| Url::from_file_path(it).ok());
     html! {
         @if let Some(url) = picture { p { a href=(url) { "picture of the page" } } }
         details {
             summary { "what step " (failure.step) " of " (failure.steps) " saw" }
-            @for (head, lines) in failure.told(MAX_LINES) {
+            @for (head, lines) in failure.describe_lines(MAX_LINES) {
                 b { (head) }
                 ul { @for it in lines { li { (clip(&it, MAX_TEXT)) } } }
             }
@@ -438,8 +447,8 @@ fn what_was_seen(failure: &Failure, picture: Option<&Path>) -> Markup {
 }
 
 /// Each attempt that failed, and in which stage.
-fn again_table(tasks: &[&Told]) -> Markup {
-    wide(
+fn retry_table(tasks: &[&TaskSummary]) -> Markup {
+    scrollable(
         "Tried again",
         &html! {
             table {
@@ -447,16 +456,16 @@ fn again_table(tasks: &[&Told]) -> Markup {
                 tbody {
                     @for it in tasks.iter().take(MAX_AGAIN) {
                         tr {
-                            td { (name(it)) }
+                            td { (task_link(it)) }
                             td.n { (it.row.attempts) }
                             td {
                                 @for (i, span) in it.spans.iter().filter(|it| it.failed.is_some()).enumerate() {
                                     @if i > 0 { ", " }
                                     code { (span.failed.as_deref().unwrap_or_default()) }
-                                    " in " (span.stage) " after " (took(span.ended_ms - span.began_ms))
+                                    " in " (span.stage) " after " (format_duration(span.ended_ms - span.began_ms))
                                 }
                             }
-                            td { (ending(it.status())) }
+                            td { (status_label(it.status())) }
                         }
                     }
                     @if tasks.len() > MAX_AGAIN {
@@ -469,7 +478,7 @@ fn again_table(tasks: &[&Told]) -> Markup {
 }
 
 /// The task's name, which leads to its line.
-fn name(it: &Told) -> Markup {
+fn task_link(it: &TaskSummary) -> Markup {
     let id = anchor(&it.row.task_id);
     html! { a href={ "#" (id) } data-task=(id) { (clip(&it.row.name, 120)) } }
 }
@@ -478,6 +487,6 @@ fn anchor(task: &str) -> String {
     format!("task-{task}")
 }
 
-fn ending(status: Status) -> Markup {
+fn status_label(status: Status) -> Markup {
     html! { span.state { (mark(status.as_str())) (status.as_str()) } }
 }

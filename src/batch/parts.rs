@@ -4,46 +4,56 @@
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
-use commis_artifacts::shelf::{Key, Shelf};
+use commis_artifacts::shelf::{ObjectKey, SharedStore};
 use commis_base::{
     error::{Code, Error, Result},
     ids::{TaskId, hex},
 };
 
-/// Puts a part there under that name; its id begins with `kind`. Fails as [`Shelf::create`].
-pub fn put<T: Serialize>(shelf: &dyn Shelf, kind: &str, name: &str, part: &T) -> Result<TaskId> {
+/// Puts a part there under that name; its id begins with `kind`. Fails as [`SharedStore::create`].
+pub fn store<T: Serialize>(
+    shelf: &dyn SharedStore,
+    kind: &str,
+    name: &str,
+    part: &T,
+) -> Result<TaskId> {
     let bytes = json(part)?;
-    let id = TaskId::parse(&named(kind, &bytes))?;
+    let id = TaskId::parse(&part_id(kind, &bytes))?;
     shelf.create(&key(&id, name)?, bytes)?;
     Ok(id)
 }
 
 /// As [`read`], a part as it was put. Fails with `TASK_NOT_FOUND` also, and with `ARTIFACT_CORRUPT` for one that is another's.
-pub fn get<T: for<'a> Deserialize<'a>>(
-    shelf: &dyn Shelf,
+pub fn load<T: for<'a> Deserialize<'a>>(
+    shelf: &dyn SharedStore,
     kind: &str,
     (id, name): (&TaskId, &str),
     max: usize,
 ) -> Result<T> {
     let key = key(id, name)?;
-    let bytes = shelf
-        .read(&key, max)?
-        .ok_or_else(|| Error::new(Code::TaskNotFound, format!("{} has no {key}", shelf.shown())))?;
-    if named(kind, &bytes) != id.as_str() {
-        let why = format!("{key} in {} is not what it was", shelf.shown());
+    let bytes = shelf.read(&key, max)?.ok_or_else(|| {
+        Error::new(Code::TaskNotFound, format!("{} has no {key}", shelf.location()))
+    })?;
+    if part_id(kind, &bytes) != id.as_str() {
+        let why = format!("{key} in {} is not what it was", shelf.location());
         return Err(Error::new(Code::ArtifactCorrupt, why));
     }
     parsed(shelf, &key, &bytes)
 }
 
-/// Puts there what came of a part; what is there already stays. Fails as [`Shelf::create`].
-pub fn answer<T: Serialize>(shelf: &dyn Shelf, id: &TaskId, name: &str, it: &T) -> Result<()> {
+/// Puts there what came of a part; what is there already stays. Fails as [`SharedStore::create`].
+pub fn store_result<T: Serialize>(
+    shelf: &dyn SharedStore,
+    id: &TaskId,
+    name: &str,
+    it: &T,
+) -> Result<()> {
     shelf.create(&key(id, name)?, json(it)?).map(drop)
 }
 
-/// What is there; `None` when nothing is. Fails with `ARTIFACT_CORRUPT`, and as [`Shelf::read`].
+/// What is there; `None` when nothing is. Fails with `ARTIFACT_CORRUPT`, and as [`SharedStore::read`].
 pub fn read<T: for<'a> Deserialize<'a>>(
-    shelf: &dyn Shelf,
+    shelf: &dyn SharedStore,
     id: &TaskId,
     name: &str,
     max: usize,
@@ -53,12 +63,13 @@ pub fn read<T: for<'a> Deserialize<'a>>(
     parsed(shelf, &key, &bytes).map(Some)
 }
 
-pub fn key(id: &TaskId, name: &str) -> Result<Key> {
-    Key::plain(id.as_str(), name).ok_or_else(|| Error::new(Code::Internal, "a key is none"))
+pub fn key(id: &TaskId, name: &str) -> Result<ObjectKey> {
+    ObjectKey::for_name(id.as_str(), name)
+        .ok_or_else(|| Error::new(Code::Internal, "a key is none"))
 }
 
 /// The id of a part of those bytes.
-fn named(kind: &str, bytes: &[u8]) -> String {
+fn part_id(kind: &str, bytes: &[u8]) -> String {
     format!("{kind}-{}", &hex(&Sha256::digest(bytes))[..16])
 }
 
@@ -66,9 +77,13 @@ fn json<T: Serialize>(it: &T) -> Result<Vec<u8>> {
     serde_json::to_vec(it).map_err(|err| Error::new(Code::Internal, "a part").source(err))
 }
 
-fn parsed<T: for<'a> Deserialize<'a>>(shelf: &dyn Shelf, key: &Key, bytes: &[u8]) -> Result<T> {
+fn parsed<T: for<'a> Deserialize<'a>>(
+    shelf: &dyn SharedStore,
+    key: &ObjectKey,
+    bytes: &[u8],
+) -> Result<T> {
     serde_json::from_slice(bytes).map_err(|err| {
-        Error::new(Code::ArtifactCorrupt, format!("{key} in {} is damaged", shelf.shown()))
+        Error::new(Code::ArtifactCorrupt, format!("{key} in {} is damaged", shelf.location()))
             .hint("look who wrote it, and take it away; the part is then done again")
             .source(err)
     })
@@ -85,9 +100,9 @@ mod tests {
     fn a_part_is_what_its_name_says_or_nothing() {
         let home = tempfile::tempdir().unwrap();
         let shelf = SharedFolder::open(home.path()).unwrap();
-        let id = put(&shelf, "map", "chunk.json", &json!({"lines": [1, 2]})).unwrap();
-        assert_eq!(put(&shelf, "map", "chunk.json", &json!({"lines": [1, 2]})).unwrap(), id);
-        let got = |kind| get::<Value>(&shelf, kind, (&id, "chunk.json"), 100);
+        let id = store(&shelf, "map", "chunk.json", &json!({"lines": [1, 2]})).unwrap();
+        assert_eq!(store(&shelf, "map", "chunk.json", &json!({"lines": [1, 2]})).unwrap(), id);
+        let got = |kind| load::<Value>(&shelf, kind, (&id, "chunk.json"), 100);
         assert_eq!(got("map").unwrap(), json!({"lines": [1, 2]}));
         // Of another kind, other content, none.
         assert_eq!(got("check").unwrap_err().code(), Code::ArtifactCorrupt);
@@ -99,8 +114,8 @@ mod tests {
 
         // What came of it: the first counts, a damaged one says so.
         assert_eq!(read::<Value>(&shelf, &id, "results.json", 100).unwrap(), None);
-        answer(&shelf, &id, "results.json", &json!([1])).unwrap();
-        answer(&shelf, &id, "results.json", &json!([2])).unwrap();
+        store_result(&shelf, &id, "results.json", &json!([1])).unwrap();
+        store_result(&shelf, &id, "results.json", &json!([2])).unwrap();
         assert_eq!(read(&shelf, &id, "results.json", 100).unwrap(), Some(json!([1])));
         shelf.create(&key(&id, "other.json").unwrap(), b"[1".to_vec()).unwrap();
         let err = read::<Value>(&shelf, &id, "other.json", 100).unwrap_err();

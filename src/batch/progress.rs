@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 use super::events::Event;
 use commis_base::ids::TaskId;
-use commis_state::Span;
+use commis_state::StageSpan;
 
 /// The pace is that of so many tasks.
 const PACE: usize = 30;
@@ -13,7 +13,7 @@ const PACE_LEAST: usize = 3;
 
 /// What goes on, as of a moment.
 #[derive(Clone, Default)]
-pub struct Going {
+pub struct BatchSnapshot {
     pub began_ms: i64,
     pub at_ms: i64,
     /// Without a page for so long, nobody writes it any more.
@@ -35,9 +35,9 @@ pub struct Running {
 
 impl Running {
     /// Its stages; what it is at lasts until now.
-    pub fn spans(&self, id: &TaskId, now: i64) -> impl Iterator<Item = Span> {
+    pub fn spans(&self, id: &TaskId, now: i64) -> impl Iterator<Item = StageSpan> {
         let at = self.stage.map(|(stage, began)| (stage, began, now));
-        self.done.iter().copied().chain(at).map(|(stage, began_ms, ended_ms)| Span {
+        self.done.iter().copied().chain(at).map(|(stage, began_ms, ended_ms)| StageSpan {
             task_id: id.to_string(),
             attempt: self.attempt,
             stage: stage.to_owned(),
@@ -48,9 +48,9 @@ impl Running {
     }
 }
 
-impl Going {
+impl BatchSnapshot {
     /// Milliseconds until the last task ends, at the pace of the last ones; `None` while there were too few.
-    pub fn left_ms(&self) -> Option<i64> {
+    pub fn remaining_ms(&self) -> Option<i64> {
         let n = self.ended.len();
         if n < PACE_LEAST {
             return None;
@@ -61,14 +61,14 @@ impl Going {
         Some(took.max(0) * self.left as i64 / n as i64)
     }
 
-    pub fn ends(&mut self, at: i64) {
+    pub fn record_end(&mut self, at: i64) {
         self.ended.push_back(at);
         if self.ended.len() > PACE + 1 {
             self.ended.pop_front();
         }
     }
 
-    pub fn tell(&mut self, event: &Event<'_>, now: i64) {
+    pub fn apply_event(&mut self, event: &Event<'_>, now: i64) {
         match event {
             Event::BatchStarted { tasks, .. } => {
                 (self.began_ms, self.left) = (now, *tasks);
@@ -101,7 +101,7 @@ impl Going {
                 self.running.remove(entry.task_id());
                 self.left = self.left.saturating_sub(1);
                 if ms.is_some() {
-                    self.ends(now);
+                    self.record_end(now);
                 }
             }
             Event::BatchFinished { .. } => {}

@@ -10,7 +10,7 @@ use commis_base::{
     error::{Class, Code, Error, Result},
     ids::TaskId,
 };
-use commis_learn::{Learned, Task, status_of};
+use commis_learn::{LearnResult, Task, status_of};
 use commis_state::{Ending, State, Status};
 
 /// The JSON report: totals, then a line for each task that ended. The lines are in the database: ten thousand of them need
@@ -55,7 +55,7 @@ pub struct ModelTotals {
 #[derive(Debug, Serialize, schemars::JsonSchema)]
 #[serde(untagged)]
 pub enum Entry {
-    Learned(Box<Learned>),
+    Learned(Box<LearnResult>),
     Failed {
         task_id: String,
         name: String,
@@ -70,7 +70,7 @@ pub enum Entry {
 
 /// What is shown of a line that was written down.
 #[derive(Debug, Deserialize)]
-pub struct Line {
+pub struct ReportLine {
     pub name: String,
     pub outcome: String,
     pub reason: Option<String>,
@@ -91,7 +91,7 @@ pub struct Line {
 }
 
 impl Entry {
-    pub fn new(task: &Task, end: Result<Learned>) -> Self {
+    pub fn new(task: &Task, end: Result<LearnResult>) -> Self {
         match end {
             Ok(it) => Self::Learned(Box::new(it)),
             Err(err) => Self::Failed {
@@ -114,7 +114,7 @@ impl Entry {
     }
 
     /// A line for a person.
-    pub fn shown(&self) -> String {
+    pub fn describe(&self) -> String {
         match self {
             Self::Learned(it) => match &it.reason {
                 Some(reason) => format!("{}: {} ({reason})", it.name, it.outcome.as_str()),
@@ -191,7 +191,7 @@ impl Totals {
     }
 
     /// How many ended.
-    pub fn ended(&self) -> usize {
+    pub fn ended_count(&self) -> usize {
         self.outcomes.values().flat_map(BTreeMap::values).sum()
     }
 
@@ -220,12 +220,12 @@ impl Report {
     }
 
     /// The lines of tasks that ended, in the order of the manifest. Each fails with `ARTIFACT_IO` where the database does.
-    pub fn lines(&self) -> impl Iterator<Item = Result<Line>> {
+    pub fn lines(&self) -> impl Iterator<Item = Result<ReportLine>> {
         self.texts().map(|it| read(&it?))
     }
 
     /// One task's line; `None` when it has not ended. Fails with `ARTIFACT_IO`.
-    pub(super) fn line(&self, task: &TaskId) -> Result<Option<Line>> {
+    pub(super) fn line(&self, task: &TaskId) -> Result<Option<ReportLine>> {
         self.state.entry(task.as_str())?.as_deref().map(read).transpose()
     }
 
@@ -234,7 +234,7 @@ impl Report {
     }
 }
 
-fn read(text: &str) -> Result<Line> {
+fn read(text: &str) -> Result<ReportLine> {
     serde_json::from_str(text).map_err(|err| {
         Error::new(Code::ArtifactIo, "a line of the report cannot be read").source(err)
     })
@@ -246,12 +246,12 @@ impl Serialize for Report {
         serializer: S,
     ) -> std::result::Result<S::Ok, S::Error> {
         #[derive(Serialize)]
-        struct Whole<'a> {
+        struct ReportDocument<'a> {
             #[serde(flatten)]
             totals: &'a Totals,
             entries: Lines<'a>,
         }
-        Whole { totals: &self.totals, entries: Lines(self) }.serialize(serializer)
+        ReportDocument { totals: &self.totals, entries: Lines(self) }.serialize(serializer)
     }
 }
 

@@ -10,7 +10,7 @@ use std::{
 
 /// What to do now.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Next {
+pub enum NextAction {
     /// Start this task.
     Start(usize),
     /// Nothing may start before then.
@@ -69,7 +69,7 @@ impl Schedule {
     }
 
     /// What to do at this moment; a task that it says to start counts as started.
-    pub fn next(&mut self, now: Instant) -> Next {
+    pub fn next(&mut self, now: Instant) -> NextAction {
         let mut earliest: Option<Instant> = None;
         for turn in 0..self.turns.len() {
             let Some(host) = self.hosts.get_mut(&self.turns[turn]) else { continue };
@@ -93,18 +93,18 @@ impl Schedule {
             {
                 self.turns.push_back(name);
             }
-            return Next::Start(task);
+            return NextAction::Start(task);
         }
         match earliest {
-            Some(it) => Next::At(it),
-            None if self.waiting > 0 => Next::AfterAnother,
-            None => Next::Nothing,
+            Some(it) => NextAction::At(it),
+            None if self.waiting > 0 => NextAction::AfterAnother,
+            None => NextAction::Nothing,
         }
     }
 
     /// A task that was to be started is not: it goes before the others of its host, of which none starts before `when`.
     pub fn not_yet(&mut self, task: usize, host: Option<&str>, when: Instant) {
-        self.ended(host);
+        self.end_task(host);
         let host = self.host(host.unwrap_or_default());
         host.tasks.push_front(task);
         host.free_at = host.free_at.max(Some(when));
@@ -112,7 +112,7 @@ impl Schedule {
     }
 
     /// A task of that host has ended.
-    pub fn ended(&mut self, host: Option<&str>) {
+    pub fn end_task(&mut self, host: Option<&str>) {
         if let Some(it) = self.hosts.get_mut(host.unwrap_or_default()) {
             it.running = it.running.saturating_sub(1);
         }
@@ -145,7 +145,7 @@ impl Host {
 
 #[cfg(test)]
 mod tests {
-    use Next::{AfterAnother, Start};
+    use NextAction::{AfterAnother, Start};
 
     use super::*;
 
@@ -159,13 +159,13 @@ mod tests {
             it.add(task, host);
         }
         let now = Instant::now();
-        let started: Vec<Next> = (0..6).map(|_| it.next(now)).collect();
+        let started: Vec<NextAction> = (0..6).map(|_| it.next(now)).collect();
         assert_eq!(started, [Start(0), Start(3), Start(4), Start(1), Start(5), AfterAnother]);
-        it.ended(B);
+        it.end_task(B);
         assert_eq!(it.next(now), AfterAnother);
-        it.ended(A);
+        it.end_task(A);
         assert_eq!(it.next(now), Start(2));
-        assert_eq!(it.next(now), Next::Nothing);
+        assert_eq!(it.next(now), NextAction::Nothing);
     }
 
     #[test]
@@ -177,10 +177,10 @@ mod tests {
         }
         let now = Instant::now();
         for task in [0, 2, 3, 4] {
-            assert_eq!(it.next(now), Next::Start(task));
+            assert_eq!(it.next(now), NextAction::Start(task));
         }
-        assert_eq!(it.next(now), Next::At(now + pause));
-        assert_eq!(it.next(now + pause), Next::Start(1));
+        assert_eq!(it.next(now), NextAction::At(now + pause));
+        assert_eq!(it.next(now + pause), NextAction::Start(1));
     }
 
     #[test]
@@ -194,13 +194,13 @@ mod tests {
         assert_eq!(it.next(now), Start(0));
         it.not_yet(0, A, later);
         assert_eq!(it.next(now), Start(2));
-        it.ended(B);
-        assert_eq!(it.next(now), Next::At(later));
+        it.end_task(B);
+        assert_eq!(it.next(now), NextAction::At(later));
         assert_eq!(it.next(later), Start(0));
-        it.ended(A);
+        it.end_task(A);
         assert_eq!(it.next(later), Start(1));
-        it.ended(A);
-        assert_eq!(it.next(later), Next::Nothing);
+        it.end_task(A);
+        assert_eq!(it.next(later), NextAction::Nothing);
     }
 
     #[test]
@@ -211,18 +211,18 @@ mod tests {
         }
         let now = Instant::now();
         let later = now + Duration::from_secs(2);
-        assert_eq!(it.next(now), Next::Start(0));
+        assert_eq!(it.next(now), NextAction::Start(0));
         it.put_back(0, A, later);
-        it.ended(A);
-        assert_eq!(it.next(now), Next::Start(1));
-        it.ended(A);
-        assert_eq!(it.next(later), Next::Start(0));
-        it.ended(A);
+        it.end_task(A);
+        assert_eq!(it.next(now), NextAction::Start(1));
+        it.end_task(A);
+        assert_eq!(it.next(later), NextAction::Start(0));
+        it.end_task(A);
         let again = later + Duration::from_secs(2);
         it.put_back(0, A, again);
-        assert_eq!(it.next(later), Next::Start(2));
-        it.ended(A);
-        assert_eq!(it.next(later), Next::At(again));
-        assert_eq!(it.next(again), Next::Start(0));
+        assert_eq!(it.next(later), NextAction::Start(2));
+        it.end_task(A);
+        assert_eq!(it.next(later), NextAction::At(again));
+        assert_eq!(it.next(again), NextAction::Start(0));
     }
 }

@@ -6,12 +6,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::manifest_error::invalid;
 use commis_base::error::{Code, Error, Result};
 use commis_browser::{Element, Step, Wait};
-use commis_learn::{Secrets, Source, Task, variable};
+use commis_learn::{Source, Task, TaskSecrets, variable};
 
 /// Takes the secrets out of examples and steps. `named` are the parameters that the user calls secret; a value `env:NAME` says so
 /// by itself. Fails with [`Code::SecretInTask`] for any other that seems to be one, unless they are allowed.
 pub fn set_apart(task: &mut Task, named: &BTreeSet<String>, allowed: bool) -> Result<()> {
-    task.secrets = Secrets::default();
+    task.secrets = TaskSecrets::default();
     let steps = match &mut task.source {
         Source::Live { steps, .. } => std::mem::take(steps),
         Source::Har { .. } => Vec::new(),
@@ -52,7 +52,7 @@ pub fn set_apart(task: &mut Task, named: &BTreeSet<String>, allowed: bool) -> Re
     }
     secret.extend(doubtful.into_keys());
 
-    let mut secrets = Secrets::default();
+    let mut secrets = TaskSecrets::default();
     secrets.in_text = in_text.is_some();
     for (name, value) in task.examples.iter_mut().flatten().filter(|it| secret.contains(it.0)) {
         *value = secrets.keep(name, value)?;
@@ -132,7 +132,7 @@ mod tests {
         let name = RecipeName::new("shop").unwrap();
         let own = |it: &(&str, &str)| (it.0.to_owned(), it.1.to_owned());
         Task {
-            id: TaskId::of("m", &name),
+            id: TaskId::new("m", &name),
             name,
             sentence: "Log in as {user}".to_owned(),
             source: Source::Live {
@@ -148,7 +148,7 @@ mod tests {
             reads_only: false,
             answer: None,
             timeout: Duration::from_secs(30),
-            secrets: Secrets::default(),
+            secrets: TaskSecrets::default(),
         }
     }
 
@@ -222,7 +222,7 @@ mod tests {
         set_apart(&mut it, &BTreeSet::new(), false).unwrap();
         let user = BTreeMap::from([("user".to_owned(), "cy".to_owned())]);
         assert_eq!((&it.example(2), &it.expect.further), (&user, &vec![user.clone()]));
-        assert_eq!(it.opened(1).unwrap()["word"], "marmalade");
+        assert_eq!(it.example_with_secrets(1).unwrap()["word"], "marmalade");
         let Source::Live { steps, .. } = &it.source else { panic!("a live one") };
         assert!(matches!(&steps[0], Step::Fill(Fill { value, .. }) if value == "{word}"));
         // Too short to be found again.

@@ -17,19 +17,19 @@ use commis_learn::{
     StoredTask, Task,
     fresh::Freshness,
     look::{
-        Row, look,
-        parts::{self, Tried},
+        StageRow, load_stages,
+        parts::{self, PartTrial},
         text::{array, join, str_of},
     },
 };
 use commis_report::{
-    Page, clip, head,
-    plot::{Fill, Key, legend, mark, stack},
-    requests::{Sent, Weighed, percent, waterfall, weighed},
-    took, wide,
+    Page, clip, format_duration, head,
+    plot::{Fill, LegendKey, legend, mark, stack},
+    requests::{ScoredCandidate, TimedRequest, percent, score_bars, waterfall},
+    scrollable,
 };
 use commis_stages::{Stage, WEIGHTS};
-use commis_state::{Span, State};
+use commis_state::{StageSpan, State};
 
 const STYLE: &str = include_str!("page/task.css");
 /// Rows of each table.
@@ -48,7 +48,7 @@ const BLOCK_ROWS: usize = 8;
 const BLOCK_CELLS: usize = 8;
 
 /// The task that is looked at.
-pub struct Seen<'a> {
+pub struct TaskLocation<'a> {
     pub folder: &'a TaskFolder,
     pub id: &'a TaskId,
     /// Where recipes are kept.
@@ -57,12 +57,12 @@ pub struct Seen<'a> {
 
 /// Writes the page; `task` is today's manifest entry, where it is known. Fails with `ARTIFACT_IO`.
 pub fn page(
-    seen: &Seen<'_>,
+    seen: &TaskLocation<'_>,
     settings: &Settings,
     task: Option<Task>,
     state: Option<&State>,
 ) -> Result<String> {
-    let rows = look(seen.folder, seen.id, settings, task)?;
+    let rows = load_stages(seen.folder, seen.id, settings, task)?;
     // What only adds to the page leaves it out where it cannot be read.
     let spans = state.and_then(|it| it.spans_of(seen.id.as_str()).ok()).unwrap_or_default();
     let asked = StoredTask::read(seen.folder, seen.id).ok().flatten();
@@ -71,7 +71,7 @@ pub fn page(
     let name = seen.id.as_str().rsplit_once('-').map_or(seen.id.as_str(), |it| it.0);
     let body = html! {
         p.crumbs.soft { "task " code { (seen.id) } }
-        h1 { (name) " " (standing(&rows, seen)) }
+        h1 { (name) " " (task_outcome(&rows, seen)) }
         (facts(&rows, &asked["entry"]))
         (failure(seen.folder))
         (side_by_side(&rows))
@@ -79,23 +79,24 @@ pub fn page(
         (replays(&rows))
         (trials(&rows))
         (stages(&rows, &spans))
-        (sent(&rows, &recording))
-        (shown(&rows))
+        (sent_requests(&rows, &recording))
+        (shown_blocks(&rows))
         (recipe(seen.recipes, name))
         p.soft { "All of it, to the field: " code { "commis recipe debug --task-id " (seen.id) " --json" } }
     };
     let title = format!("{name}, a task");
-    Ok(Page { title: &title, style: STYLE, pictures: true, ..Page::default() }.whole(&body))
+    Ok(Page { title: &title, style: STYLE, pictures: true, ..Page::default() }.render(&body))
 }
 
-fn done(rows: &[Row], kind: Kind) -> Option<&Value> {
-    rows.iter().find(|it| it.spec.writes == kind)?.done()
+fn completed_payload(rows: &[StageRow], kind: Kind) -> Option<&Value> {
+    rows.iter().find(|it| it.spec.writes == kind)?.product()
 }
 
 /// What it came to, in a word.
-fn standing(rows: &[Row], seen: &Seen<'_>) -> Markup {
-    let verified = done(rows, Kind::VerificationReport).map(|it| it["verified"] == true);
-    let rejected = rows.iter().find_map(Row::rejected);
+fn task_outcome(rows: &[StageRow], seen: &TaskLocation<'_>) -> Markup {
+    let verified =
+        completed_payload(rows, Kind::VerificationReport).map(|it| it["verified"] == true);
+    let rejected = rows.iter().find_map(StageRow::rejected);
     let failed = seen.folder.failure().ok().flatten().is_some();
     let (class, state, text) = match (verified, rejected) {
         (Some(true), _) => ("good", "verified", "verified"),
@@ -110,9 +111,9 @@ fn standing(rows: &[Row], seen: &Seen<'_>) -> Markup {
     html! { span class={ "badge " (class) } { (mark(state)) (text) } }
 }
 
-fn facts(rows: &[Row], asked: &Value) -> Markup {
+fn facts(rows: &[StageRow], asked: &Value) -> Markup {
     let live = &asked["source"]["live"];
-    let report = done(rows, Kind::VerificationReport);
+    let report = completed_payload(rows, Kind::VerificationReport);
     let rejected =
         rows.iter().find_map(|it| it.rejected().map(|why| (it.spec.stage.as_str(), why)));
     html! {
@@ -141,12 +142,12 @@ fn pairs(it: &Value) -> Markup {
     html! {
         @for (i, (name, value)) in it.as_object().into_iter().flatten().take(20).enumerate() {
             @if i > 0 { ", " }
-            (clip(name, 60)) " = " code { (clip(&said(value), MAX_CELL)) }
+            (clip(name, 60)) " = " code { (clip(&value_text(value), MAX_CELL)) }
         }
     }
 }
 
-fn said(it: &Value) -> String {
+fn value_text(it: &Value) -> String {
     it.as_str().map_or_else(|| it.to_string(), str::to_owned)
 }
 
@@ -161,7 +162,7 @@ fn failure(folder: &TaskFolder) -> Markup {
             @if let Some(bytes) = picture {
                 img.seen alt={ "The page when step " (it.step) " failed" } src={ "data:image/png;base64," (STANDARD.encode(bytes)) };
             } @else if let Some(why) = &it.no_picture { p.soft { "no picture: " (clip(why, MAX_CELL)) } }
-            @for (head, lines) in it.told(12) {
+            @for (head, lines) in it.describe_lines(12) {
                 h3 { (head) }
                 ul.plain { @for it in lines { li { (clip(&it, MAX_TEXT)) } } }
             }
@@ -170,14 +171,14 @@ fn failure(folder: &TaskFolder) -> Markup {
 }
 
 /// The request as it was recorded, beside what of it the recipe sends.
-fn side_by_side(rows: &[Row]) -> Markup {
+fn side_by_side(rows: &[StageRow]) -> Markup {
     let all = parts::parts(rows);
     if all.is_empty() {
         return html! {};
     }
     let settled = all.iter().any(|it| it.minimized.is_some());
-    let last = done(rows, Kind::RecipeDraftMinimized);
-    let line = |it: &Tried| {
+    let last = completed_payload(rows, Kind::RecipeDraftMinimized);
+    let line = |it: &PartTrial| {
         let before = it.recorded.as_deref().unwrap_or_default();
         let after = it.last.as_deref().or(it.minimized.as_deref());
         let (state, told) = match after {
@@ -204,7 +205,7 @@ fn side_by_side(rows: &[Row]) -> Markup {
     html! {
         section {
             h2 { "The request and the recipe" }
-            (wide("The request and the recipe", &table))
+            (scrollable("The request and the recipe", &table))
             @if all.len() > MAX_ROWS { p.soft { "and " (all.len() - MAX_ROWS) " more" } }
             @if let Some(it) = last {
                 @let inputs = parts::inputs(it);
@@ -217,11 +218,11 @@ fn side_by_side(rows: &[Row]) -> Markup {
     }
 }
 
-fn candidates(rows: &[Row]) -> Markup {
-    let Some(set) = done(rows, Kind::CandidateSet) else { return html! {} };
-    let analysis = done(rows, Kind::RecipeAnalysis);
+fn candidates(rows: &[StageRow]) -> Markup {
+    let Some(set) = completed_payload(rows, Kind::CandidateSet) else { return html! {} };
+    let analysis = completed_payload(rows, Kind::RecipeAnalysis);
     let chosen = analysis.map(|it| &it["chosen"]["exchange"]);
-    let of = |it: &Value| Weighed {
+    let of = |it: &Value| ScoredCandidate {
         request: format!("{} {}", str_of(it, "method"), str_of(it, "url_summary")),
         more: Some(format!("{} {}", str_of(it, "operation"), str_of(it, "content_type"))),
         score_bp: it["score_bp"].as_i64().unwrap_or(0),
@@ -234,7 +235,8 @@ fn candidates(rows: &[Row]) -> Markup {
             .collect(),
         badge: (chosen == Some(&it["exchange"])).then_some("chosen"),
     };
-    let all: Vec<Weighed> = array(set, "candidates").iter().take(MAX_ROWS).map(of).collect();
+    let all: Vec<ScoredCandidate> =
+        array(set, "candidates").iter().take(MAX_ROWS).map(of).collect();
     let aside: u64 =
         set["set_aside"].as_object().into_iter().flatten().filter_map(|it| it.1.as_u64()).sum();
     html! {
@@ -247,17 +249,17 @@ fn candidates(rows: &[Row]) -> Markup {
                 "."
             }
             @if let Some(it) = set["doubt"].as_str() { p.notice.warn { "Doubt about the first: " (clip(it, MAX_CELL)) } }
-            (weighed(&all, WEIGHTS))
+            (score_bars(&all, WEIGHTS))
         }
     }
 }
 
 /// Every request that was sent to prove it, in order.
-fn replays(rows: &[Row]) -> Markup {
+fn replays(rows: &[StageRow]) -> Markup {
     let of_stage = |it| array(it, "replays").iter();
     let all: Vec<(&str, &Value)> = rows
         .iter()
-        .filter_map(|row| Some((row.spec.stage.as_str(), row.done()?)))
+        .filter_map(|row| Some((row.spec.stage.as_str(), row.product()?)))
         .flat_map(|(stage, it)| {
             let trials = array(it, "trials").iter().map(|it| &it["replay"]);
             of_stage(it).chain(trials.filter(|it| !it.is_null())).map(move |it| (stage, it))
@@ -295,7 +297,7 @@ fn replays(rows: &[Row]) -> Markup {
         section {
             h2 { "What was replayed" }
             p.soft { "Equal data have the same digest." }
-            (wide("What was replayed", &table))
+            (scrollable("What was replayed", &table))
             @if all.len() > MAX_ROWS { p.soft { "and " (all.len() - MAX_ROWS) " more" } }
         }
     }
@@ -305,8 +307,9 @@ fn number(it: &Value) -> String {
     it.as_u64().map_or("–".to_owned(), |it| it.to_string())
 }
 
-fn trials(rows: &[Row]) -> Markup {
-    let all = done(rows, Kind::MinimizationReport).map_or(&[][..], |it| array(it, "trials"));
+fn trials(rows: &[StageRow]) -> Markup {
+    let all =
+        completed_payload(rows, Kind::MinimizationReport).map_or(&[][..], |it| array(it, "trials"));
     if all.is_empty() {
         return html! {};
     }
@@ -323,14 +326,14 @@ fn trials(rows: &[Row]) -> Markup {
     html! {
         section {
             h2 { "What can be left out" }
-            (wide("What can be left out", &table))
+            (scrollable("What can be left out", &table))
             @if all.len() > MAX_ROWS { p.soft { "and " (all.len() - MAX_ROWS) " more" } }
         }
     }
 }
 
 /// Where the time went, and whether what was written still holds.
-fn stages(rows: &[Row], spans: &[Span]) -> Markup {
+fn stages(rows: &[StageRow], spans: &[StageSpan]) -> Markup {
     let last = spans.iter().map(|it| it.attempt).max();
     let of = |stage: Stage| -> Option<i64> {
         let mine = spans.iter().filter(|it| Some(it.attempt) == last && it.stage == stage.as_str());
@@ -341,10 +344,11 @@ fn stages(rows: &[Row], spans: &[Span]) -> Markup {
         .enumerate()
         .filter_map(|(i, it)| Some((i, it.spec.stage, of(it.spec.stage)?)))
         .map(|(i, stage, ms)| {
-            (Fill::nth(i), ms as f64, format!("{}: {}", stage.as_str(), took(ms)))
+            (Fill::nth(i), ms as f64, format!("{}: {}", stage.as_str(), format_duration(ms)))
         })
         .collect();
-    let keys: Vec<(Key, &str)> = times.iter().map(|it| (Key::Piece(it.0), it.2.as_str())).collect();
+    let keys: Vec<(LegendKey, &str)> =
+        times.iter().map(|it| (LegendKey::Piece(it.0), it.2.as_str())).collect();
     let table = html! {
         table {
             (head(&["stage", ">took", "still holds", "written", ">bytes"]))
@@ -352,7 +356,7 @@ fn stages(rows: &[Row], spans: &[Span]) -> Markup {
                 @for row in rows {
                     tr {
                         td { (row.spec.stage.as_str()) @if let Some(it) = row.rejected() { " " span.badge.warn { (str_of(it, "reason")) } } }
-                        td.n { (of(row.spec.stage).map_or("–".to_owned(), took)) }
+                        td.n { (of(row.spec.stage).map_or("–".to_owned(), format_duration)) }
                         td {
                             @if matches!(row.freshness, Freshness::Fresh(_)) { (mark("verified")) } @else { (mark("needs_selection")) }
                             (clip(&row.freshness.describe(), MAX_CELL))
@@ -371,7 +375,7 @@ fn stages(rows: &[Row], spans: &[Span]) -> Markup {
                 div.time { (stack(&times, "time by stage")) }
                 (legend(&keys))
             }
-            (wide("Stages", &table))
+            (scrollable("Stages", &table))
         }
     }
 }
@@ -379,7 +383,7 @@ fn stages(rows: &[Row], spans: &[Span]) -> Markup {
 /// What of a recording is drawn here.
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct Recorded {
+struct RecordingView {
     exchanges: Vec<Exchange>,
 }
 
@@ -402,22 +406,23 @@ struct Timing {
 }
 
 /// Read field by field: a recording may hold tens of thousands. Whether it is intact is told beside its stage.
-fn recorded(folder: &TaskFolder) -> Option<Recorded> {
+fn recorded(folder: &TaskFolder) -> Option<RecordingView> {
     let bytes = folder.dir().read(Kind::SessionRecording.file(), MAX_FILE).ok()??;
     let it: Envelope<&RawValue> = serde_json::from_slice(&bytes).ok()?;
     serde_json::from_str(it.payload.get()).ok()
 }
 
-fn sent(rows: &[Row], recording: &Recorded) -> Markup {
+fn sent_requests(rows: &[StageRow], recording: &RecordingView) -> Markup {
     let all = &recording.exchanges;
     if all.is_empty() {
         return html! {};
     }
-    let chosen = done(rows, Kind::RecipeAnalysis).and_then(|it| it["chosen"]["exchange"].as_u64());
+    let chosen = completed_payload(rows, Kind::RecipeAnalysis)
+        .and_then(|it| it["chosen"]["exchange"].as_u64());
     // Of many, those around the chosen one.
     let at = all.iter().position(|it| Some(it.id) == chosen).unwrap_or(0);
     let from = at.saturating_sub(MAX_ROWS / 2).min(all.len().saturating_sub(MAX_ROWS));
-    let of = |it: &Exchange| Sent {
+    let of = |it: &Exchange| TimedRequest {
         line: format!("{} {}", it.method, it.url),
         kind: it.resource_type.clone(),
         status: it.status,
@@ -425,7 +430,7 @@ fn sent(rows: &[Row], recording: &Recorded) -> Markup {
         total_ms: it.timing.total_ms.unwrap_or(0),
         badge: (Some(it.id) == chosen).then_some("chosen"),
     };
-    let some: Vec<Sent> = all.iter().skip(from).take(MAX_ROWS).map(of).collect();
+    let some: Vec<TimedRequest> = all.iter().skip(from).take(MAX_ROWS).map(of).collect();
     html! {
         section {
             h2 { "What the page asked for" }
@@ -436,8 +441,8 @@ fn sent(rows: &[Row], recording: &Recorded) -> Markup {
 }
 
 /// The lists and records that the drawn page held: a picture of it in words.
-fn shown(rows: &[Row]) -> Markup {
-    let Some(it) = done(rows, Kind::SessionRecording) else { return html! {} };
+fn shown_blocks(rows: &[StageRow]) -> Markup {
+    let Some(it) = completed_payload(rows, Kind::SessionRecording) else { return html! {} };
     let page = &it["page"];
     let blocks = array(page, "shown");
     if blocks.is_empty() {
@@ -449,11 +454,11 @@ fn shown(rows: &[Row]) -> Markup {
             @for it in blocks.iter().take(BLOCKS) {
                 @let rows = array(it, "rows");
                 h3 { (str_of(it, "heading")) " " span.soft { (it["count"]) @if it["is_record"] == true { " record" } @else { " items" } } }
-                (wide("What the page showed", &html! {
+                (scrollable("What the page showed", &html! {
                     table {
                         tbody {
                             @for row in rows.iter().take(BLOCK_ROWS) {
-                                tr { @for cell in row.as_array().into_iter().flatten().take(BLOCK_CELLS) { td { (clip(&said(cell), MAX_CELL)) } } }
+                                tr { @for cell in row.as_array().into_iter().flatten().take(BLOCK_CELLS) { td { (clip(&value_text(cell), MAX_CELL)) } } }
                             }
                         }
                     }
@@ -468,7 +473,7 @@ fn shown(rows: &[Row]) -> Markup {
 /// As it stands now: a later task of that name may have written it.
 fn recipe(folder: &Path, name: &str) -> Markup {
     let path = folder.join(format!("{name}.yaml"));
-    let Ok(Some(bytes)) = files::read_if_there(&path, MAX_FILE as u64) else { return html! {} };
+    let Ok(Some(bytes)) = files::read_if_exists(&path, MAX_FILE as u64) else { return html! {} };
     let text = String::from_utf8_lossy(&bytes);
     let cut = text.len() > MAX_RECIPE;
     html! {

@@ -9,9 +9,9 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::{
-    lookup::{self, Found},
+    lookup::{self, FoundElement},
     page,
-    shared::Shared,
+    shared::ContextInner,
 };
 use commis_base::error::Result;
 
@@ -38,7 +38,7 @@ const ALIGN: &str = "function (block) {
 /// Why no point of an element can be reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Why {
+pub enum UnreachableReason {
     #[serde(rename = "")]
     None,
     /// It is no longer in the document.
@@ -58,10 +58,10 @@ pub enum Why {
 /// What a look at an element's points came to.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Look {
+pub struct HitTestResult {
     /// The point that reaches it, by its place among those given; negative where none does.
     pub at: i64,
-    pub why: Why,
+    pub why: UnreachableReason,
     /// What is hit instead.
     pub over: String,
     /// A list that opened over it.
@@ -75,10 +75,10 @@ pub struct Look {
 
 /// A point of an element, and the element as an object of its frame.
 #[derive(Clone, Debug)]
-pub struct Aim {
+pub struct PointerTarget {
     pub at: (f64, f64),
     pub object: String,
-    /// As [`Look::state`].
+    /// As [`HitTestResult::state`].
     pub state: String,
     /// It had to be scrolled to, or it moved meanwhile.
     pub moved: bool,
@@ -87,21 +87,21 @@ pub struct Aim {
 
 /// What a press came to.
 #[derive(Debug, Default, Deserialize)]
-pub struct Verdict {
+pub struct PressResult {
     /// What it would have reached instead; nothing was done then.
     pub over: Option<String>,
 }
 
 /// Whether the press that follows is watched, and what counts as another row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Arm {
+pub enum PressWatch {
     No,
     /// Numbers in it may go on.
     Loosely,
     Strictly,
 }
 
-impl Arm {
+impl PressWatch {
     fn argument(self) -> Value {
         match self {
             Self::No => "".into(),
@@ -112,20 +112,20 @@ impl Arm {
 }
 
 /// Looks at points of an element. `first`: where its first box begins. `None` where the element's document is going away.
-pub async fn look(
-    shared: &Shared,
+pub async fn hit_test(
+    shared: &ContextInner,
     (session, object): (&str, &str),
     points: &[[f64; 2]],
     first: [f64; 2],
-    arm: Arm,
-) -> Option<Look> {
+    arm: PressWatch,
+) -> Option<HitTestResult> {
     let arguments = [json!(points), first[0].into(), first[1].into(), arm.argument()];
     page::call_on_object(&shared.cdp, session, object, AIM, &arguments).await.ok()
 }
 
 /// When a press is judged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ask {
+pub enum PressCheck {
     /// Now, while the button is still held.
     Peek,
     /// Now; it is watched no more.
@@ -134,7 +134,7 @@ pub enum Ask {
     Turn,
 }
 
-impl Ask {
+impl PressCheck {
     const fn as_str(self) -> &'static str {
         match self {
             Self::Peek => "peek",
@@ -146,14 +146,14 @@ impl Ask {
 
 /// What came of the press that was watched; `None` where the page has gone on, or is busy for longer than `patience`.
 pub async fn verdict(
-    shared: &Shared,
-    found: &Found,
-    aim: &Aim,
-    ask: Ask,
+    shared: &ContextInner,
+    found: &FoundElement,
+    aim: &PointerTarget,
+    ask: PressCheck,
     patience: Duration,
-) -> Option<Verdict> {
+) -> Option<PressResult> {
     let arguments = [ask.as_str().into()];
-    let said = page::call_on_object::<Option<Verdict>>(
+    let said = page::call_on_object::<Option<PressResult>>(
         &shared.cdp,
         &found.session,
         &aim.object,
@@ -163,20 +163,29 @@ pub async fn verdict(
     tokio::time::timeout(patience, said).await.ok()?.ok()?
 }
 
-/// What an element that is on or off is now, as [`Look::state`]; `None` where it is gone.
-pub async fn state(shared: &Shared, found: &Found, aim: &Aim) -> Option<String> {
-    let now = look(shared, (&found.session, &aim.object), &[], [0.0, 0.0], Arm::No).await?;
-    (now.why != Why::Gone).then_some(now.state).filter(|it| !it.is_empty())
+/// What an element that is on or off is now, as [`HitTestResult::state`]; `None` where it is gone.
+pub async fn state(
+    shared: &ContextInner,
+    found: &FoundElement,
+    aim: &PointerTarget,
+) -> Option<String> {
+    let now =
+        hit_test(shared, (&found.session, &aim.object), &[], [0.0, 0.0], PressWatch::No).await?;
+    (now.why != UnreachableReason::Gone).then_some(now.state).filter(|it| !it.is_empty())
 }
 
 /// Scrolls it to the `center`, `start` or `end` of what scrolls.
-pub async fn align(shared: &Shared, session: &str, object: &str, block: &str) {
+pub async fn align(shared: &ContextInner, session: &str, object: &str, block: &str) {
     let _: Result<bool> =
         page::call_on_object(&shared.cdp, session, object, ALIGN, &[block.into()]).await;
 }
 
 /// Whether a point of a frame is that frame's in the whole page: what lies over the frame there is named.
-pub async fn in_frames(shared: &Shared, found: &Found, at: (f64, f64)) -> Result<Option<String>> {
+pub async fn in_frames(
+    shared: &ContextInner,
+    found: &FoundElement,
+    at: (f64, f64),
+) -> Result<Option<String>> {
     let frames = shared.frames().await?;
     let own = frames.iter().find(|it| it.session == found.session && it.world == found.world);
     let Some(own) = own else { return Ok(None) };
@@ -209,7 +218,7 @@ pub async fn in_frames(shared: &Shared, found: &Found, at: (f64, f64)) -> Result
         for it in sessions.iter().filter(|it| **it != session) {
             let params = json!({ "frameId": id });
             let reply = shared.cdp.send(Some(it), "DOM.getFrameOwner", params);
-            if let Ok(Owner { backend_node_id }) = reply.read(PATIENCE).await {
+            if let Ok(FrameOwner { backend_node_id }) = reply.read(PATIENCE).await {
                 above = Some((it.clone(), backend_node_id));
                 break;
             }
@@ -217,7 +226,7 @@ pub async fn in_frames(shared: &Shared, found: &Found, at: (f64, f64)) -> Result
         let Some((outer, element)) = above else { return Ok(None) };
         let params = json!({ "backendNodeId": element });
         let reply = shared.cdp.send(Some(&outer), "DOM.getBoxModel", params);
-        let Ok(Boxed { model }) = reply.read(PATIENCE).await else { return Ok(None) };
+        let Ok(BoxModelResult { model }) = reply.read(PATIENCE).await else { return Ok(None) };
         let &[left, top, ..] = model.content.as_slice() else { return Ok(None) };
         (x, y) = (x + left, y + top);
         (session, owner) = (outer, Some(element));
@@ -227,29 +236,33 @@ pub async fn in_frames(shared: &Shared, found: &Found, at: (f64, f64)) -> Result
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Owner {
+struct FrameOwner {
     backend_node_id: i64,
 }
 
 #[derive(Deserialize)]
-struct Boxed {
-    model: Model,
+struct BoxModelResult {
+    model: BoxModel,
 }
 
 #[derive(Deserialize)]
-struct Model {
+struct BoxModel {
     content: Vec<f64>,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct At {
+struct HitNode {
     backend_node_id: i64,
     frame_id: String,
 }
 
 /// The node that a point of a session's window hits; frames of the same process are looked into.
-async fn node_at(shared: &Shared, session: &str, (x, y): (f64, f64)) -> Result<Option<At>> {
+async fn node_at(
+    shared: &ContextInner,
+    session: &str,
+    (x, y): (f64, f64),
+) -> Result<Option<HitNode>> {
     #[derive(Deserialize)]
     #[serde(rename_all = "camelCase")]
     struct Metrics {
@@ -267,5 +280,5 @@ async fn node_at(shared: &Shared, session: &str, (x, y): (f64, f64)) -> Result<O
     let whole = |it: f64| Value::from(it.round() as i64);
     let params = json!({ "x": whole(x + page_x), "y": whole(y + page_y) });
     let reply = shared.cdp.send(Some(session), "DOM.getNodeForLocation", params);
-    Ok(reply.read::<At>(PATIENCE).await.ok())
+    Ok(reply.read::<HitNode>(PATIENCE).await.ok())
 }

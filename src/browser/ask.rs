@@ -13,7 +13,8 @@ use commis_net::egress::site_of;
 use commis_vault::BasicAuth;
 
 /// Asks a person for what the label says. Fails as the person does.
-pub type Ask = Box<dyn Fn(String) -> BoxFuture<'static, Result<Zeroizing<String>>> + Send + Sync>;
+pub type Prompt =
+    Box<dyn Fn(String) -> BoxFuture<'static, Result<Zeroizing<String>>> + Send + Sync>;
 
 /// Before the label of a value that is asked for. No keyboard types it.
 const MARK: &str = "\u{0}ask:";
@@ -30,7 +31,7 @@ pub(super) fn label(step: &Step) -> Option<(&Fill, &str)> {
 }
 
 /// Name and password for the servers of one site.
-pub struct Basic {
+pub struct BasicAuthResponder {
     site: String,
     auth: BasicAuth,
     /// Requests that were answered. What is asked again was wrong.
@@ -39,13 +40,13 @@ pub struct Basic {
     refused: BTreeSet<String>,
 }
 
-impl Basic {
+impl BasicAuthResponder {
     pub fn new(url: &str, name: Zeroizing<String>, password: Zeroizing<String>) -> Self {
-        Self::of(url, BasicAuth { origins: BTreeSet::new(), name, password })
+        Self::from_auth(url, BasicAuth { origins: BTreeSet::new(), name, password })
     }
 
     /// The one of a login of the URL's site.
-    pub fn of(url: &str, auth: BasicAuth) -> Self {
+    pub fn from_auth(url: &str, auth: BasicAuth) -> Self {
         let (answered, refused) = (BTreeSet::new(), BTreeSet::new());
         Self { site: site_of(url), auth, answered, refused }
     }
@@ -67,7 +68,7 @@ impl Basic {
     }
 
     /// Name and password with the servers that asked for them and took them.
-    pub fn taken(&self) -> BasicAuth {
+    pub fn accepted_auth(&self) -> BasicAuth {
         let mut out = self.auth.clone();
         out.origins.retain(|it| !self.refused.contains(it));
         out
@@ -81,12 +82,13 @@ mod tests {
     #[test]
     fn basic_goes_to_its_site_alone_and_once_a_request() {
         let text = |it: &str| Zeroizing::new(it.to_owned());
-        let mut basic = Basic::new("http://wiki.test/login", text("mira"), text("heron-41"));
+        let mut basic =
+            BasicAuthResponder::new("http://wiki.test/login", text("mira"), text("heron-41"));
         assert!(basic.answer("1", "http://other.test").is_none());
         assert_eq!(basic.answer("1", "http://wiki.test").unwrap()["username"], "mira");
         assert!(basic.answer("1", "http://wiki.test").is_none(), "it was wrong");
         assert!(basic.answer("2", "http://api.wiki.test").is_some());
-        let taken: Vec<String> = basic.taken().origins.into_iter().collect();
+        let taken: Vec<String> = basic.accepted_auth().origins.into_iter().collect();
         assert_eq!(taken, ["http://api.wiki.test"]);
     }
 }

@@ -9,7 +9,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use super::hop::{End, Hop, plain};
+use super::hop::{Hop, HopEnd, plain};
 
 /// Pages wait for so long after a key for the next; 250 and 300 ms are usual.
 pub const PAUSE: Duration = Duration::from_millis(500);
@@ -19,7 +19,7 @@ pub const UNREAD: Duration = Duration::from_millis(400);
 const MIN_TYPED: usize = 2;
 
 /// What was done last, and what is typed in the whole recording.
-pub struct Awaiting {
+pub struct ActionTracker {
     /// Requests of the last action begin after it.
     since: Instant,
     /// The text that it typed, to be compared.
@@ -29,7 +29,7 @@ pub struct Awaiting {
 
 /// How far a request of the last action is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Awaited {
+pub enum RequestProgress {
     Ended,
     /// One has ended, but not one that carries what was typed: the page may not have sent that one yet.
     Untyped,
@@ -38,7 +38,7 @@ pub enum Awaited {
 
 /// Why the end of a recording is put off.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Owed {
+pub enum PendingReason {
     /// A request that carries what was typed is on its way.
     InFlight,
     /// The page gave up the last such request, and has sent no other.
@@ -47,7 +47,7 @@ pub enum Owed {
     Unsent,
 }
 
-impl Awaiting {
+impl ActionTracker {
     pub fn new(begun: Instant) -> Self {
         Self { since: begun, typed_last: None, typed: Vec::new() }
     }
@@ -61,23 +61,28 @@ impl Awaiting {
         self.typed_last = typed.and_then(comparable);
     }
 
-    pub fn look(&self, seen: &[Hop], last: &BTreeMap<String, usize>, part: &str) -> Awaited {
-        let mut found = Awaited::No;
+    pub fn request_progress(
+        &self,
+        seen: &[Hop],
+        last: &BTreeMap<String, usize>,
+        part: &str,
+    ) -> RequestProgress {
+        let mut found = RequestProgress::No;
         for it in own(seen, part).filter(|it| self.is_own(seen, it)) {
             let end = last.get(&it.id).and_then(|at| seen.get(*at)).unwrap_or(it);
-            if end.ended_at.is_none() || end.end != End::Well {
+            if end.ended_at.is_none() || end.end != HopEnd::Well {
                 continue;
             }
             match &self.typed_last {
-                Some(typed) if !it.carries(typed) => found = Awaited::Untyped,
-                _ => return Awaited::Ended,
+                Some(typed) if !it.carries(typed) => found = RequestProgress::Untyped,
+                _ => return RequestProgress::Ended,
             }
         }
         let coming = |it: &Hop| {
             it.ended_at.is_none() && self.typed_last.as_ref().is_some_and(|typed| it.carries(typed))
         };
         let more = own(seen, part).any(|it| self.is_own(seen, it) && coming(it));
-        if more { Awaited::No } else { found }
+        if more { RequestProgress::No } else { found }
     }
 
     /// It, or the request that was redirected to it, began after the last action.
@@ -94,10 +99,10 @@ impl Awaiting {
             let end = last.get(&it.id).and_then(|at| seen.get(*at)).unwrap_or(it);
             let what = match end.end {
                 _ if !self.is_own(seen, it) => "began before the last step",
-                End::Failed => "failed",
-                End::GivenUp => "was given up by the page",
-                End::Well if end.ended_at.is_none() => "has not ended",
-                End::Well => "ended",
+                HopEnd::Failed => "failed",
+                HopEnd::GivenUp => "was given up by the page",
+                HopEnd::Well if end.ended_at.is_none() => "has not ended",
+                HopEnd::Well => "ended",
             };
             let url: String = it.sent.request.url.chars().take(200).collect();
             format!("{} {url} {what}", it.sent.request.method)
@@ -114,21 +119,21 @@ impl Awaiting {
     }
 
     /// `quiet` says how long nothing was heard of any request.
-    pub fn owed(&self, seen: &[Hop], quiet: Duration) -> Option<Owed> {
+    pub fn owed(&self, seen: &[Hop], quiet: Duration) -> Option<PendingReason> {
         let carries =
             |it: &&Hop| it.may_hold_data() && self.typed.iter().any(|typed| it.carries(typed));
         let open = |it: &&Hop| it.ended_at.is_none() && (it.response.is_none() || quiet < UNREAD);
         if seen.iter().filter(open).any(|it| carries(&it)) {
-            return Some(Owed::InFlight);
+            return Some(PendingReason::InFlight);
         }
         if let Some(it) = seen.iter().rfind(carries)
-            && it.end == End::GivenUp
+            && it.end == HopEnd::GivenUp
         {
-            return Some(Owed::GivenUp);
+            return Some(PendingReason::GivenUp);
         }
         let typed = self.typed_last.as_ref()?;
         let sent = seen.iter().any(|it| it.arrived >= self.since && it.carries(typed));
-        (!sent && self.typed.contains(typed)).then_some(Owed::Unsent)
+        (!sent && self.typed.contains(typed)).then_some(PendingReason::Unsent)
     }
 }
 

@@ -8,26 +8,26 @@ use serde_json::json;
 
 use super::{
     cdp::Reply,
-    recorder::{Read, ReadBody, Recorder, What},
-    shared::Shared,
+    recorder::{ReadBody, ReadKind, ReadRequest, Recorder},
+    shared::ContextInner,
 };
 
 /// For one answer, and for all that are awaited in the end.
 pub const READ_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Reads what waited until the page has time: it has, or it will be gone.
-pub fn read_waiting(shared: &Arc<Shared>) {
-    read_what(shared, Recorder::waiting);
+pub fn read_waiting(shared: &Arc<ContextInner>) {
+    read_what(shared, Recorder::take_waiting_reads);
 }
 
 /// The same, and from now on bodies are read as they come.
-pub fn hurry(shared: &Arc<Shared>) {
+pub fn hurry(shared: &Arc<ContextInner>) {
     read_what(shared, Recorder::hurry);
 }
 
-fn read_what(shared: &Arc<Shared>, what: fn(&mut Recorder) -> Vec<Read>) {
+fn read_what(shared: &Arc<ContextInner>, what: fn(&mut Recorder) -> Vec<ReadRequest>) {
     let (reads, begun) = match &mut shared.lock().recorder {
-        Some(recorder) => (what(recorder), recorder.begun()),
+        Some(recorder) => (what(recorder), recorder.started_at()),
         None => return,
     };
     for it in reads {
@@ -36,14 +36,14 @@ fn read_what(shared: &Arc<Shared>, what: fn(&mut Recorder) -> Vec<Read>) {
 }
 
 /// Asks now, before the page can navigate away; the answer is awaited elsewhere.
-pub fn read(shared: &Arc<Shared>, read: Read, begun: Instant) {
+pub fn read(shared: &Arc<ContextInner>, read: ReadRequest, begun: Instant) {
     // A late answer must not reach the context's next recording.
-    let same = move |it: &&mut Recorder| it.begun() == begun;
-    let Read { what, session, index, id } = read;
+    let same = move |it: &&mut Recorder| it.started_at() == begun;
+    let ReadRequest { what, session, index, id } = read;
     let params = json!({ "requestId": id });
     let shared = Arc::clone(shared);
     match what {
-        What::Body => {
+        ReadKind::Body => {
             let reply = shared.cdp.send(Some(&session), "Network.getResponseBody", params);
             tokio::spawn(async move {
                 let mut body = read_body(reply).await;
@@ -61,7 +61,7 @@ pub fn read(shared: &Arc<Shared>, read: Read, begun: Instant) {
                 shared.news.notify_waiters();
             });
         }
-        What::PostData => {
+        ReadKind::PostData => {
             #[derive(Deserialize)]
             #[serde(rename_all = "camelCase")]
             struct PostData {

@@ -12,9 +12,9 @@ use std::{
 use super::{
     Context, bodies, page,
     recorder::Recorder,
-    shared::Shared,
+    shared::ContextInner,
     steps, typed,
-    watch::{Done, Watch},
+    watch::{ActionWatcher, UserAction},
     watched::set_up,
 };
 use commis_artifacts::recording::{Action, ActionKind, Driver};
@@ -30,21 +30,21 @@ const LATE: Duration = Duration::from_secs(2);
 const RESTLESS: Duration = Duration::from_secs(3);
 
 /// What was done by hand, as recorded, and what was typed where.
-pub struct ByHand {
+pub struct ManualRecording {
     pub recording: RawRecording,
     /// Fields that were typed in, in order, passwords left out.
-    pub typed: Vec<Typed>,
+    pub typed: Vec<FieldEdit>,
 }
 
 /// One edit of one field.
-pub struct Typed {
+pub struct FieldEdit {
     /// Its accessible name, else its name in the form.
     pub field: String,
     pub value: String,
 }
 
 /// The page as it was read last.
-struct Seen {
+struct PageReading {
     page: RawPage,
     at: Instant,
     late: bool,
@@ -62,7 +62,7 @@ impl Context {
         url: &str,
         timeout: Duration,
         told: &(dyn Fn(&str) + Send + Sync),
-    ) -> Result<ByHand> {
+    ) -> Result<ManualRecording> {
         let shared = Arc::clone(self.shared());
         let page = shared.page()?;
         let begun = Instant::now();
@@ -74,7 +74,7 @@ impl Context {
             // Nothing waits to be read.
             recorder.hurry();
             state.recorder = Some(recorder);
-            state.watch = Some(Watch::new());
+            state.watch = Some(ActionWatcher::new());
         }
         set_up(&shared, &page.session);
         shared.visit.begin_at(url);
@@ -115,10 +115,10 @@ impl Context {
         };
         let mut typed = Vec::new();
         for it in done {
-            if let Some(it) = Typed::of(&it) {
+            if let Some(it) = FieldEdit::from_action(&it) {
                 typed.push(it);
             }
-            let Done { at, kind, role, name, value, secret, control, .. } = it;
+            let UserAction { at, kind, role, name, value, secret, control, .. } = it;
             let value = if secret { Some(steps::MASK.to_owned()) } else { value };
             recorder.acted(Action { role, name, value, control, ..Action::new(kind, None) }, at);
         }
@@ -140,16 +140,16 @@ impl Context {
             duration_ms,
             producer: self.producer().to_owned(),
         };
-        Ok(ByHand { recording, typed })
+        Ok(ManualRecording { recording, typed })
     }
 
     async fn until_closed(
         &self,
-        shared: &Arc<Shared>,
+        shared: &Arc<ContextInner>,
         begun: Instant,
         told: &(dyn Fn(&str) + Send + Sync),
-    ) -> Result<Option<Seen>> {
-        let mut seen: Option<Seen> = None;
+    ) -> Result<Option<PageReading>> {
+        let mut seen: Option<PageReading> = None;
         loop {
             let mut news = pin!(shared.news.notified());
             news.as_mut().enable();
@@ -183,7 +183,7 @@ impl Context {
                 if !late {
                     told(&format!("page read: {:?}, {requests} requests so far", page.title));
                 }
-                seen = Some(Seen { page, at, late });
+                seen = Some(PageReading { page, at, late });
                 continue;
             }
             let _ = tokio::time::timeout(Duration::from_millis(100), news).await;
@@ -192,7 +192,7 @@ impl Context {
 }
 
 /// Whether the page should be read now, and if so whether it is the late look.
-fn due(shared: &Shared, seen: Option<&Seen>) -> Option<bool> {
+fn due(shared: &ContextInner, seen: Option<&PageReading>) -> Option<bool> {
     let state = shared.lock();
     let (recorder, watch) = (state.recorder.as_ref()?, state.watch.as_ref()?);
     let now = Instant::now();
@@ -210,7 +210,7 @@ fn due(shared: &Shared, seen: Option<&Seen>) -> Option<bool> {
 }
 
 /// Waits for what is being read; what went with the window says so at once.
-async fn read_out(shared: &Shared) {
+async fn read_out(shared: &ContextInner) {
     let deadline = Instant::now() + bodies::READ_TIMEOUT;
     loop {
         let mut news = pin!(shared.news.notified());
@@ -225,7 +225,7 @@ async fn read_out(shared: &Shared) {
 }
 
 /// As it was read, unless something happened since and its document told more as it went.
-fn last_page(seen: Option<Seen>, watch: &mut Watch, recorder: &Recorder) -> RawPage {
+fn last_page(seen: Option<PageReading>, watch: &mut ActionWatcher, recorder: &Recorder) -> RawPage {
     let changed = watch.last().into_iter().chain([recorder.changed()]).max();
     let seen = seen.filter(|it| watch.came().is_none_or(|came| it.at > came));
     if let Some(it) = &seen
@@ -240,8 +240,8 @@ fn last_page(seen: Option<Seen>, watch: &mut Watch, recorder: &Recorder) -> RawP
     page::joined(left.into_iter().map(Some).collect())
 }
 
-impl Typed {
-    fn of(it: &Done) -> Option<Self> {
+impl FieldEdit {
+    fn from_action(it: &UserAction) -> Option<Self> {
         let value = it.value.clone().filter(|value| !value.trim().is_empty())?;
         let named = it.name.clone().filter(|name| !name.is_empty());
         let field = named.unwrap_or_else(|| it.field.clone());

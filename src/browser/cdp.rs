@@ -21,7 +21,7 @@ use tokio::{
     sync::{mpsc, oneshot},
 };
 
-use super::last::{self, LastLook};
+use super::last::{self, LateRequestGuard};
 use commis_base::error::{Code, Error, Result};
 
 /// A message longer than this ends the connection: nothing we ask for answers with more.
@@ -69,17 +69,17 @@ const CLOSED: &str = "commis.closed";
 pub const HERE: &str = "commis.here";
 
 /// The last lines Chromium wrote to stderr.
-pub type Tail = Arc<Mutex<VecDeque<String>>>;
+pub type StderrTail = Arc<Mutex<VecDeque<String>>>;
 
 /// A connection; clones share it.
 #[derive(Clone)]
-pub struct Cdp(Arc<Shared>);
+pub struct Cdp(Arc<Inner>);
 
-struct Shared {
+struct Inner {
     next: AtomicU64,
     state: Mutex<State>,
     out: mpsc::UnboundedSender<Vec<u8>>,
-    tail: Tail,
+    tail: StderrTail,
 }
 
 #[derive(Default)]
@@ -88,7 +88,7 @@ struct State {
     pending: BTreeMap<u64, Pending>,
     /// By session id; for events of the browser's own session, by browser context id or main frame id.
     routes: BTreeMap<Arc<str>, mpsc::UnboundedSender<Event>>,
-    last: LastLook,
+    last: LateRequestGuard,
 }
 
 struct Pending {
@@ -111,7 +111,7 @@ struct Message<'a> {
     id: Option<u64>,
     #[serde(borrow)]
     result: Option<&'a RawValue>,
-    error: Option<Refusal>,
+    error: Option<ProtocolError>,
     method: Option<&'a str>,
     #[serde(borrow)]
     params: Option<&'a RawValue>,
@@ -120,7 +120,7 @@ struct Message<'a> {
 }
 
 #[derive(Deserialize)]
-struct Refusal {
+struct ProtocolError {
     #[serde(default)]
     message: String,
 }
@@ -144,10 +144,10 @@ struct RoutingTarget {
 
 impl Cdp {
     /// Starts reading and writing. Ends when the browser closes its side.
-    pub fn start(writer: pipe::Sender, reader: pipe::Receiver, tail: Tail) -> Self {
+    pub fn start(writer: pipe::Sender, reader: pipe::Receiver, tail: StderrTail) -> Self {
         let (out, queue) = mpsc::unbounded_channel();
         let cdp =
-            Self(Arc::new(Shared { next: AtomicU64::new(1), state: Mutex::default(), out, tail }));
+            Self(Arc::new(Inner { next: AtomicU64::new(1), state: Mutex::default(), out, tail }));
         tokio::spawn(write_all(writer, queue));
         tokio::spawn(read_all(reader, Arc::downgrade(&cdp.0)));
         cdp
@@ -246,7 +246,7 @@ impl Cdp {
 
     /// What the browser's own session has paused.
     fn decide_last(&self, event: &Event, frame: Option<&str>) {
-        let Some(it) = event.read::<last::Paused>() else { return };
+        let Some(it) = event.read::<last::RequestPaused>() else { return };
         let goes = {
             let mut state = self.lock();
             let of = frame.and_then(|it| state.routes.get(it)).cloned();
@@ -396,7 +396,7 @@ impl Reply {
     }
 
     /// Waits until it was done. What was sent may itself have taken the page away, before it answered.
-    pub async fn done(self, timeout: Duration) -> Result<()> {
+    pub async fn wait(self, timeout: Duration) -> Result<()> {
         match self.raw(timeout).await {
             Err(err) if !is_gone(&err) => Err(err),
             _ => Ok(()),
@@ -421,7 +421,7 @@ async fn write_all(mut writer: pipe::Sender, mut queue: mpsc::UnboundedReceiver<
 }
 
 /// Holds the connection weakly: when the last handle goes, the writer's end closes, and Chromium with it.
-async fn read_all(mut reader: pipe::Receiver, shared: std::sync::Weak<Shared>) {
+async fn read_all(mut reader: pipe::Receiver, shared: std::sync::Weak<Inner>) {
     let mut buf: Vec<u8> = Vec::with_capacity(1 << 16);
     let mut chunk = vec![0; 1 << 16];
     let mut too_long = false;

@@ -11,18 +11,18 @@ const MAX_LINE: usize = 400;
 pub fn line(event: &Event) -> Option<String> {
     let (kind, text) = match &*event.method {
         "Runtime.consoleAPICalled" => {
-            let it: Called = event.read()?;
-            (it.kind, it.args.iter().map(Argument::told).collect::<Vec<_>>().join(" "))
+            let it: ConsoleApiCalled = event.read()?;
+            (it.kind, it.args.iter().map(Argument::to_text).collect::<Vec<_>>().join(" "))
         }
         "Runtime.exceptionThrown" => {
-            let it = event.read::<Thrown>()?.exception_details;
+            let it = event.read::<ExceptionThrown>()?.exception_details;
             let what = it.exception.map(|it| it.description).filter(|it| !it.is_empty());
             // Its own frames; the first line says what it is.
             let what = what.unwrap_or(it.text);
             ("exception".to_owned(), what.lines().take(2).collect::<Vec<_>>().join(" "))
         }
         _ => {
-            let it = event.read::<Added>()?.entry;
+            let it = event.read::<LogEntryAdded>()?.entry;
             let at = it.url.map(|it| format!(" ({it})")).unwrap_or_default();
             (it.level, format!("{}{at}", it.text))
         }
@@ -32,7 +32,7 @@ pub fn line(event: &Event) -> Option<String> {
 }
 
 #[derive(Deserialize)]
-struct Called {
+struct ConsoleApiCalled {
     #[serde(rename = "type")]
     kind: String,
     #[serde(default)]
@@ -48,7 +48,7 @@ struct Argument {
 }
 
 impl Argument {
-    fn told(&self) -> String {
+    fn to_text(&self) -> String {
         match &self.value {
             Value::String(it) => it.clone(),
             Value::Null => self.description.clone(),
@@ -59,30 +59,30 @@ impl Argument {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Thrown {
-    exception_details: Exception,
+struct ExceptionThrown {
+    exception_details: ExceptionDetails,
 }
 
 #[derive(Deserialize)]
-struct Exception {
+struct ExceptionDetails {
     #[serde(default)]
     text: String,
-    exception: Option<Described>,
+    exception: Option<RemoteObject>,
 }
 
 #[derive(Deserialize)]
-struct Described {
+struct RemoteObject {
     #[serde(default)]
     description: String,
 }
 
 #[derive(Deserialize)]
-struct Added {
-    entry: Entry,
+struct LogEntryAdded {
+    entry: LogEntry,
 }
 
 #[derive(Deserialize)]
-struct Entry {
+struct LogEntry {
     level: String,
     text: String,
     url: Option<String>,

@@ -16,23 +16,23 @@ use url::Url;
 
 use super::{
     Browser,
-    ask::{self, Ask},
-    awaiting::{self, Owed},
+    ask::{self, Prompt},
+    awaiting::{self, PendingReason},
     bodies,
     cdp::Reply,
-    failure::{Failed, see},
+    failure::{FailedStep, see},
     fetch::InPageFetch,
     guard, page,
     plan::{Fill, Plan, Step, Wait},
     proxy::Proxy,
-    recorder::{Asked, Recorder},
+    recorder::{Recorder, RequestSummary},
     request::ContextRequest,
     scrolling,
-    shared::{Shared, State},
+    shared::{ContextInner, ContextState},
     steps,
     tabs::Tabs,
     typed,
-    visit::Visit,
+    visit::ContextPolicy,
 };
 use commis_artifacts::recording::Driver;
 use commis_base::error::{Code, Error, Result};
@@ -57,22 +57,22 @@ const SETUP_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// Disposes itself when dropped, without waiting; [`Context::dispose`] waits.
 pub struct Context {
-    shared: Arc<Shared>,
+    shared: Arc<ContextInner>,
     pump: JoinHandle<()>,
     http: Arc<PublicHttp>,
     /// Keeps the process.
     browser: Browser,
     failure: Option<Box<RawFailure>>,
     /// Who is asked for what the plan does not hold.
-    ask: Option<Ask>,
+    ask: Option<Prompt>,
 }
 
 /// Fills in what a person says, when the field is there: a code is sent by then, and does not last.
 async fn fill_asked(
-    shared: &Arc<Shared>,
+    shared: &Arc<ContextInner>,
     field: &Fill,
     label: &str,
-    ask: &Ask,
+    ask: &Prompt,
     timeout: Duration,
 ) -> Result<()> {
     let with = |value: &str| Step::Fill(Fill { value: value.to_owned(), ..field.clone() });
@@ -85,7 +85,7 @@ async fn fill_asked(
 
 /// What is told of a recording as it is made, raw.
 #[derive(Clone, Debug)]
-pub enum Told {
+pub enum RecordingEvent {
     /// The step is done.
     Step {
         what: String,
@@ -94,32 +94,32 @@ pub enum Told {
         took: Option<String>,
     },
     /// What the step before had the page ask for.
-    Requests(Vec<Asked>),
+    Requests(Vec<RequestSummary>),
 }
 
 impl Context {
     pub(super) async fn create(browser: Browser) -> Result<Self> {
         #[derive(Deserialize)]
         #[serde(rename_all = "camelCase")]
-        struct Created {
+        struct CreateContextResult {
             browser_context_id: String,
         }
         let cdp = browser.cdp().clone();
         let policy = Arc::clone(browser.policy());
         let http = Arc::new(PublicHttp::new(Arc::clone(&policy))?);
-        let visit = Arc::new(Visit::new(policy));
+        let visit = Arc::new(ContextPolicy::new(policy));
         let proxy = Proxy::start(Arc::clone(&visit), browser.vouched()).await?;
         let params = json!({
             "disposeOnDetach": true,
             "proxyServer": proxy.url(),
             "proxyBypassList": "<-loopback>",
         });
-        let Created { browser_context_id: id } =
+        let CreateContextResult { browser_context_id: id } =
             cdp.call(None, "Target.createBrowserContext", params).await?;
         let (queue, events) = mpsc::unbounded_channel();
         cdp.route(&id, &queue);
         let (state, news) = (Mutex::default(), Notify::new());
-        let shared = Arc::new(Shared { cdp, id, visit, proxy, queue, state, news });
+        let shared = Arc::new(ContextInner { cdp, id, visit, proxy, queue, state, news });
         // From here on, dropping disposes of it.
         let (ready, setup) = tokio::sync::oneshot::channel();
         let pump = tokio::spawn(guard::run(Arc::clone(&shared), events, ready));
@@ -133,7 +133,7 @@ impl Context {
 
     /// Creates the page; the guard sees it come up paused, sets it up and lets it go.
     async fn open_page(&self, setup: tokio::sync::oneshot::Receiver<Vec<Reply>>) -> Result<()> {
-        let Shared { cdp, id, .. } = &*self.shared;
+        let ContextInner { cdp, id, .. } = &*self.shared;
         let context = |mut params: Value| {
             params["browserContextId"] = id.as_str().into();
             params
@@ -180,7 +180,7 @@ impl Context {
     }
 
     /// Who is asked for values of a plan that it does not hold ([`asked_value`](super::asked_value)).
-    pub fn asks(&mut self, ask: Ask) {
+    pub fn asks(&mut self, ask: Prompt) {
         self.ask = Some(ask);
     }
 
@@ -188,7 +188,7 @@ impl Context {
     pub async fn record_told(
         &mut self,
         plan: &Plan,
-        told: &mut (dyn FnMut(Told) + Send),
+        told: &mut (dyn FnMut(RecordingEvent) + Send),
         stepped: impl FnOnce(),
     ) -> Result<RawRecording> {
         let begun = Instant::now();
@@ -228,13 +228,17 @@ impl Context {
             let waited = at.elapsed();
             if let Err(err) = done {
                 let err = self.blame(step, err);
-                let failed = Failed { plan, n, step, waited, begun };
+                let failed = FailedStep { plan, n, step, waited, begun };
                 let producer = self.browser.version();
                 self.failure = Some(Box::new(see(shared, failed, &err, producer).await));
                 return Err(err);
             }
             let took = shared.lock().took.take();
-            told(Told::Step { what: step.describe(), ms: waited.as_millis() as u64, took });
+            told(RecordingEvent::Step {
+                what: step.describe(),
+                ms: waited.as_millis() as u64,
+                took,
+            });
         }
         let duration_ms = begun.elapsed().as_millis() as u64;
         bodies::hurry(shared);
@@ -242,7 +246,7 @@ impl Context {
         let last = plan.steps.last();
         self.settle(matches!(last, Some(Step::WaitFor(Wait::Text(_) | Wait::Selector(_))))).await;
         let notes = self.second_look().await.then(|| SECOND_LOOK_NOTE.to_owned());
-        let read = |it: &State| it.recorder.as_ref().is_none_or(Recorder::has_read_all);
+        let read = |it: &ContextState| it.recorder.as_ref().is_none_or(Recorder::has_read_all);
         // A page that is gone has taken the rest with it.
         let _ = shared.until(Instant::now() + bodies::READ_TIMEOUT, read).await;
         let frames = shared.frames().await.map_err(|err| self.page_fault(err))?;
@@ -255,10 +259,10 @@ impl Context {
         let cookies = cookies.map_err(|err| self.page_fault(err))?;
         page.cookies = cookies.into_iter().map(|it| (it.name, it.value)).collect();
         if let Some(it) = &recorder {
-            told(Told::Requests(it.told_from(seen, Instant::now()).0));
+            told(RecordingEvent::Requests(it.told_from(seen, Instant::now()).0));
         }
         let (actions, exchanges) = recorder.map(Recorder::finish).unwrap_or_default();
-        let secrets = typed::sent(&plan.secrets, &exchanges);
+        let secrets = typed::sent_parts(&plan.secrets, &exchanges);
         Ok(RawRecording {
             task: plan.task.clone(),
             url: plan.url.clone(),
@@ -354,11 +358,11 @@ impl Context {
             let owed = self.shared.lock().recorder.as_ref().and_then(|it| it.owed(now));
             let Some(owed) = owed else { break };
             let until = match owed {
-                Owed::InFlight => begun + SECOND_LOOK,
-                Owed::GivenUp => begun + SENT_AGAIN,
-                Owed::Unsent if paused => break,
+                PendingReason::InFlight => begun + SECOND_LOOK,
+                PendingReason::GivenUp => begun + SENT_AGAIN,
+                PendingReason::Unsent if paused => break,
                 // By the page's clock, and whole: on a busy machine keys are taken late, and timers run late.
-                Owed::Unsent => {
+                PendingReason::Unsent => {
                     paused = true;
                     if let Ok(frame) = self.shared.main_frame().await {
                         page::timers(&self.shared.cdp, &frame, awaiting::PAUSE).await;
@@ -369,7 +373,7 @@ impl Context {
             if now >= until {
                 break;
             }
-            looked |= owed == Owed::InFlight;
+            looked |= owed == PendingReason::InFlight;
             let tick = until.min(now + Duration::from_millis(100));
             let _ = tokio::time::timeout_at(tick.into(), news).await;
         }
@@ -410,7 +414,7 @@ impl Context {
     }
 
     /// From here on, what its pages ask for is judged before it leaves.
-    pub fn hold(&self, judge: super::held::Judge) {
+    pub fn hold(&self, judge: super::held::RequestJudge) {
         self.shared.hold(judge);
     }
 
@@ -433,7 +437,7 @@ impl Context {
     }
 
     /// What the page's origin stored under a key.
-    pub async fn stored(&self, area: StorageArea, key: &str) -> Result<Option<String>> {
+    pub async fn storage_item(&self, area: StorageArea, key: &str) -> Result<Option<String>> {
         let frame = self.shared.main_frame().await.map_err(|err| self.page_fault(err))?;
         let all = super::login::stored_in(&self.shared.cdp, &frame).await;
         let mut items = all.into_iter().flat_map(|it| it.1);
@@ -489,7 +493,7 @@ impl Context {
         ContextRequest::new(shared, http, self.browser.user_agent().to_owned())
     }
 
-    pub(super) fn shared(&self) -> &Arc<Shared> {
+    pub(super) fn shared(&self) -> &Arc<ContextInner> {
         &self.shared
     }
 
@@ -519,7 +523,7 @@ impl Context {
     pub async fn dispose(self) -> Result<()> {
         self.shared.take_all_back();
         let params = json!({ "browserContextId": self.shared.id });
-        let Shared { cdp, .. } = &*self.shared;
+        let ContextInner { cdp, .. } = &*self.shared;
         // Dropping asks once more, which the browser refuses and nobody reads.
         cdp.run(None, "Target.disposeBrowserContext", params).await
     }
@@ -527,15 +531,15 @@ impl Context {
 
 /// Those that began before `until`, and after the last that were told.
 fn tell_requests(
-    shared: &Shared,
+    shared: &ContextInner,
     seen: &mut usize,
     until: Instant,
-    told: &mut (dyn FnMut(Told) + Send),
+    told: &mut (dyn FnMut(RecordingEvent) + Send),
 ) {
     let new = shared.lock().recorder.as_ref().map(|it| it.told_from(*seen, until));
     if let Some((requests, at)) = new {
         *seen = at;
-        told(Told::Requests(requests));
+        told(RecordingEvent::Requests(requests));
     }
 }
 
@@ -543,7 +547,7 @@ impl Drop for Context {
     fn drop(&mut self) {
         self.shared.take_all_back();
         let params = json!({ "browserContextId": self.shared.id });
-        let Shared { cdp, queue, .. } = &*self.shared;
+        let ContextInner { cdp, queue, .. } = &*self.shared;
         cdp.post(None, "Target.disposeBrowserContext", params);
         cdp.unroute(queue);
         self.pump.abort();

@@ -8,12 +8,12 @@ use std::{
 use serde::Deserialize;
 
 use super::{
-    aim::Arm,
-    lookup::{self, Found},
+    aim::PressWatch,
+    lookup::{self, FoundElement},
     page,
     plan::Step,
     pointer,
-    shared::Shared,
+    shared::ContextInner,
     waiting::Poll,
 };
 use commis_artifacts::recording::{Control, ControlOption};
@@ -185,7 +185,7 @@ const BY_LABEL: &str = "function () {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Read {
+struct RawControl {
     kind: String,
     name: String,
     label: String,
@@ -200,22 +200,22 @@ struct Read {
 }
 
 /// What the page declares of a control; `None` for what is none, or has gone.
-pub async fn read(shared: &Shared, found: &Found) -> Option<Control> {
-    let Found { session, world, backend, .. } = found;
+pub async fn read(shared: &ContextInner, found: &FoundElement) -> Option<Control> {
+    let FoundElement { session, world, backend, .. } = found;
     let object = lookup::resolve(shared, session, *world, *backend).await.ok()??;
     read_object(shared, session, &object).await
 }
 
 /// The same of an object of the session.
-pub async fn read_object(shared: &Shared, session: &str, object: &str) -> Option<Control> {
+pub async fn read_object(shared: &ContextInner, session: &str, object: &str) -> Option<Control> {
     let arguments = [MAX_OPTIONS.into(), MAX_TEXT.into()];
     let read = page::call_on_object(&shared.cdp, session, object, CONTROL, &arguments).await;
     read.ok().flatten().map(bounded)
 }
 
 /// What a link, button or tab is one choice of; `None` for what is none, or stands alone.
-pub async fn choice(shared: &Shared, found: &Found) -> Option<Control> {
-    let Found { session, world, backend, .. } = found;
+pub async fn choice(shared: &ContextInner, found: &FoundElement) -> Option<Control> {
+    let FoundElement { session, world, backend, .. } = found;
     let object = lookup::resolve(shared, session, *world, *backend).await.ok()??;
     for script in [LINKS, BUTTONS] {
         let arguments = [MAX_OPTIONS.into(), MAX_TEXT.into()];
@@ -228,7 +228,7 @@ pub async fn choice(shared: &Shared, found: &Found) -> Option<Control> {
 }
 
 /// A renderer that was taken over answers as it likes.
-fn bounded(it: Read) -> Control {
+fn bounded(it: RawControl) -> Control {
     let cut = |it: String| it.chars().take(MAX_TEXT).collect::<String>();
     let mut options = it.options;
     options.truncate(MAX_OPTIONS);
@@ -251,7 +251,7 @@ fn bounded(it: Read) -> Control {
 }
 
 #[derive(Deserialize)]
-struct Choosing {
+struct ChooseResult {
     why: String,
     hint: String,
     /// What is wanted may come yet.
@@ -261,9 +261,9 @@ struct Choosing {
 /// Chooses an option by its label, or by what the form sends for it; `on` is false to take it back from a list that takes several.
 /// Fails with `STEP_FAILED`, also where several options are called so.
 pub async fn choose(
-    shared: &Shared,
+    shared: &ContextInner,
     step: &Step,
-    found: &Found,
+    found: &FoundElement,
     (value, on): (&str, bool),
     deadline: Instant,
 ) -> Result<()> {
@@ -271,17 +271,17 @@ pub async fn choose(
     let mut poll = Poll::until(deadline.min(Instant::now() + OPTIONS));
     loop {
         let arguments = [value.into(), on.into()];
-        let Choosing { why, hint, waits } =
+        let ChooseResult { why, hint, waits } =
             page::call_on_object(&shared.cdp, &found.session, &object, CHOOSE, &arguments).await?;
         if why.is_empty() {
             return Ok(());
         }
         if why == "not a list" {
-            let err = step.failed("the element is no list of a form");
+            let err = step.failed_error("the element is no list of a form");
             return Err(err.hint("click it, and then the option"));
         }
-        if !waits || !poll.again().await {
-            let err = step.failed(&format!("the list {why}"));
+        if !waits || !poll.pause().await {
+            let err = step.failed_error(&format!("the list {why}"));
             return Err(if hint.is_empty() { err } else { err.hint(hint) });
         }
     }
@@ -289,9 +289,9 @@ pub async fn choose(
 
 /// [`choose`] that chooses.
 pub async fn select(
-    shared: &Shared,
+    shared: &ContextInner,
     step: &Step,
-    found: &Found,
+    found: &FoundElement,
     value: &str,
     deadline: Instant,
 ) -> Result<()> {
@@ -299,15 +299,15 @@ pub async fn select(
 }
 
 /// What is chosen in a list that takes several, or in one by its label; `None` where it is gone, or no list.
-pub async fn chosen(shared: &Shared, found: &Found) -> Option<(bool, Vec<String>)> {
-    let Found { session, world, backend, .. } = found;
+pub async fn chosen(shared: &ContextInner, found: &FoundElement) -> Option<(bool, Vec<String>)> {
+    let FoundElement { session, world, backend, .. } = found;
     let object = lookup::resolve(shared, session, *world, *backend).await.ok()??;
     page::call_on_object(&shared.cdp, session, &object, CHOSEN, &[]).await.ok()?
 }
 
 /// Options of a list, at most so many, told apart where they are called alike.
 pub async fn told_apart(
-    shared: &Shared,
+    shared: &ContextInner,
     session: &str,
     world: i64,
     backend: i64,
@@ -319,9 +319,9 @@ pub async fn told_apart(
 
 /// Ticks a box or a radio button, or takes the tick away; one that stands so already stays. Fails with `STEP_FAILED`.
 pub async fn tick(
-    shared: &Arc<Shared>,
+    shared: &Arc<ContextInner>,
     step: &Step,
-    found: &Found,
+    found: &FoundElement,
     on: bool,
     deadline: Instant,
 ) -> Result<()> {
@@ -329,13 +329,14 @@ pub async fn tick(
     let object = object(shared, step, found).await?;
     let is_on = || page::call_on_object(&shared.cdp, session, &object, IS_ON, &[]);
     match is_on().await? {
-        None => return Err(step.failed("the element cannot be ticked")),
+        None => return Err(step.failed_error("the element cannot be ticked")),
         Some(it) if it == on => return Ok(()),
         Some(_) => {}
     }
     let done: bool = page::call_on_object(&shared.cdp, session, &object, BY_LABEL, &[]).await?;
     if !done {
-        let aim = pointer::reach(shared, step, found, (None, Arm::Loosely), deadline).await?;
+        let aim =
+            pointer::reach(shared, step, found, (None, PressWatch::Loosely), deadline).await?;
         pointer::click(shared, step, found, aim, deadline).await?;
     }
     let mut poll = Poll::until(Instant::now() + TICKED);
@@ -345,15 +346,15 @@ pub async fn tick(
         if now.is_err() || matches!(now, Ok(Some(it)) if it == on) {
             return Ok(());
         }
-        if !poll.again().await {
-            let err = step.failed("it was clicked, and stays as it was");
+        if !poll.pause().await {
+            let err = step.failed_error("it was clicked, and stays as it was");
             return Err(err.hint("a radio button goes out when another of its group is checked"));
         }
     }
 }
 
-async fn object(shared: &Shared, step: &Step, found: &Found) -> Result<String> {
-    let Found { session, world, backend, .. } = found;
+async fn object(shared: &ContextInner, step: &Step, found: &FoundElement) -> Result<String> {
+    let FoundElement { session, world, backend, .. } = found;
     let object = lookup::resolve(shared, session, *world, *backend).await?;
     object.ok_or_else(|| step.lost())
 }

@@ -19,18 +19,18 @@ const PATIENCE: Duration = Duration::from_secs(5);
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Stored {
+struct StoredCookie {
     name: String,
     value: String,
     path: String,
     secure: bool,
     same_site: Option<String>,
-    partition_key: Option<Partition>,
+    partition_key: Option<PartitionKey>,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Partition {
+struct PartitionKey {
     top_level_site: String,
 }
 
@@ -46,7 +46,7 @@ pub async fn header(
 ) -> Result<Option<String>> {
     #[derive(Deserialize)]
     struct Cookies {
-        cookies: Vec<Stored>,
+        cookies: Vec<StoredCookie>,
     }
     let params = json!({ "urls": [url.as_str()] });
     let mut found: Cookies =
@@ -103,10 +103,10 @@ pub fn digest(all: &[&str]) -> String {
     hex(&hash.finalize())
 }
 
-fn goes_to(cookie: &Stored, https: bool, same_site: bool, top: &str) -> bool {
+fn goes_to(cookie: &StoredCookie, https: bool, same_site: bool, top: &str) -> bool {
     // Absent is Lax, which a request that is no navigation gets from its own site only.
     let crosses = cookie.same_site.as_deref() == Some("None");
-    let here = |it: &Partition| site_of(&it.top_level_site) == top;
+    let here = |it: &PartitionKey| site_of(&it.top_level_site) == top;
     (https || !cookie.secure)
         && (same_site || crosses)
         && cookie.partition_key.as_ref().is_none_or(here)
@@ -130,7 +130,7 @@ fn allowed(text: &str, url: &SafeUrl, same_site: bool) -> Option<(&'static str, 
     if cookie.domain.starts_with('.') {
         params["domain"] = cookie.domain.as_str().into();
     }
-    if cookie.is_over(now) {
+    if cookie.has_expired(now) {
         return Some(("Network.deleteCookies", params));
     }
     params["value"] = cookie.value.as_str().into();
@@ -164,7 +164,7 @@ mod tests {
         let check = |json: Value, https: bool, same_site: bool, expected: bool| {
             let mut cookie = json!({ "name": "a", "value": "b", "path": "/", "secure": false });
             cookie.as_object_mut().unwrap().extend(json.as_object().unwrap().clone());
-            let stored: Stored = serde_json::from_value(cookie.clone()).unwrap();
+            let stored: StoredCookie = serde_json::from_value(cookie.clone()).unwrap();
             assert_eq!(goes_to(&stored, https, same_site, "a.test"), expected, "{cookie}");
         };
         for strict in ["Strict", "Lax"] {

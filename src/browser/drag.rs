@@ -8,13 +8,13 @@ use std::time::{Duration, Instant};
 use serde::Deserialize;
 
 use super::{
-    aim::{self, Aim, Arm, Ask, Why},
+    aim::{self, PointerTarget, PressCheck, PressWatch, UnreachableReason},
     keys,
-    lookup::{self, Found},
+    lookup::{self, FoundElement},
     page,
     plan::Step,
     pointer::{self, Quads, mouse},
-    shared::Shared,
+    shared::ContextInner,
     typing,
 };
 use commis_base::error::Result;
@@ -45,40 +45,40 @@ const PLACE: &str = "function (x, y, left, top) {
 }";
 
 #[derive(Deserialize)]
-struct Place {
+struct DropState {
     under: bool,
     scrolled: f64,
 }
 
 /// An element, and the point of it that is meant, from its upper left corner; else its middle.
-pub struct End<'a> {
-    pub found: &'a Found,
+pub struct DragEnd<'a> {
+    pub found: &'a FoundElement,
     pub offset: Option<(f64, f64)>,
 }
 
-impl End<'_> {
+impl DragEnd<'_> {
     /// Where it is now: the point, and where its first box begins.
-    async fn point(&self, shared: &Shared, step: &Step) -> Result<([f64; 2], [f64; 2])> {
-        let quads = Quads::of(shared, self.found).await;
-        let unseen = || step.failed("where it is to be dragged to is not visible");
+    async fn point(&self, shared: &ContextInner, step: &Step) -> Result<([f64; 2], [f64; 2])> {
+        let quads = Quads::query(shared, self.found).await;
+        let unseen = || step.failed_error("where it is to be dragged to is not visible");
         let first = quads.first().ok_or_else(unseen)?;
         let point = match self.offset {
-            Some(it) => quads.at(it).map_err(|why| step.failed(&why))?,
+            Some(it) => quads.at(it).map_err(|why| step.failed_error(&why))?,
             None => quads.points().first().copied().ok_or_else(unseen)?,
         };
         Ok((point, first))
     }
 
-    async fn object(&self, shared: &Shared, step: &Step) -> Result<String> {
-        let Found { session, world, backend, .. } = self.found;
+    async fn object(&self, shared: &ContextInner, step: &Step) -> Result<String> {
+        let FoundElement { session, world, backend, .. } = self.found;
         let object = lookup::resolve(shared, session, *world, *backend).await?;
         object.ok_or_else(|| step.lost())
     }
 }
 
 /// What is ready to be dragged.
-pub struct Ready {
-    pub aim: Aim,
+pub struct PreparedDrag {
+    pub aim: PointerTarget,
     /// The window does not show the other end.
     pub is_far: bool,
     target: String,
@@ -86,56 +86,58 @@ pub struct Ready {
 
 /// Brings both ends into the window, or the first alone. Fails with `STEP_FAILED`; nothing was done then.
 pub async fn prepare(
-    shared: &Shared,
+    shared: &ContextInner,
     step: &Step,
-    from: &End<'_>,
-    to: &End<'_>,
+    from: &DragEnd<'_>,
+    to: &DragEnd<'_>,
     deadline: Instant,
-) -> Result<Ready> {
+) -> Result<PreparedDrag> {
     let session = &from.found.session;
     if *session != to.found.session {
-        let err = step.failed("the two elements are in frames of different sites");
+        let err = step.failed_error("the two elements are in frames of different sites");
         return Err(err.hint("the mouse drags within one frame only"));
     }
     let target = to.object(shared, step).await?;
     let _ = pointer::scroll_into_view(shared, to.found).await;
     let mut aim =
-        pointer::reach(shared, step, from.found, (from.offset, Arm::Loosely), deadline).await?;
+        pointer::reach(shared, step, from.found, (from.offset, PressWatch::Loosely), deadline)
+            .await?;
     let mut far = blocked(shared, step, to, &target).await?;
-    if far == Some(Why::Outside) {
+    if far == Some(UnreachableReason::Outside) {
         // All of the room is beside it.
         let (end, _) = to.point(shared, step).await?;
         let block = if end[1] > aim.at.1 { "start" } else { "end" };
         aim::align(shared, session, &aim.object, block).await;
         aim =
-            pointer::reach(shared, step, from.found, (from.offset, Arm::Loosely), deadline).await?;
+            pointer::reach(shared, step, from.found, (from.offset, PressWatch::Loosely), deadline)
+                .await?;
         aim.moved = true;
         far = blocked(shared, step, to, &target).await?;
     }
-    Ok(Ready { aim, is_far: far.is_some(), target })
+    Ok(PreparedDrag { aim, is_far: far.is_some(), target })
 }
 
 /// Presses the button on what was named and carries it to the other end; where the mouse holds it then. Fails with `STEP_FAILED`;
 /// nothing was dropped on anything then.
 pub async fn carry(
-    shared: &Shared,
+    shared: &ContextInner,
     step: &Step,
-    from: &End<'_>,
-    to: &End<'_>,
-    Ready { aim, is_far, target }: &Ready,
+    from: &DragEnd<'_>,
+    to: &DragEnd<'_>,
+    PreparedDrag { aim, is_far, target }: &PreparedDrag,
 ) -> Result<(f64, f64)> {
     let session = &*from.found.session;
     mouse(shared, session, "mouseMoved", aim.at, 0).raw(PATIENCE).await?;
     mouse(shared, session, "mousePressed", aim.at, 1).raw(PATIENCE).await?;
-    let peeked = aim::verdict(shared, from.found, aim, Ask::Peek, PATIENCE).await;
+    let peeked = aim::verdict(shared, from.found, aim, PressCheck::Peek, PATIENCE).await;
     if let Some(over) = peeked.and_then(|it| it.over) {
         // What is stopped stays so until the button is up.
         let _ = mouse(shared, session, "mouseReleased", aim.at, 1).raw(PATIENCE).await;
-        aim::verdict(shared, from.found, aim, Ask::End, PATIENCE).await;
+        aim::verdict(shared, from.found, aim, PressCheck::End, PATIENCE).await;
         return Err(pointer::slipped(step, &over));
     }
-    aim::verdict(shared, from.found, aim, Ask::End, PATIENCE).await;
-    let hand = Hand { shared, session };
+    aim::verdict(shared, from.found, aim, PressCheck::End, PATIENCE).await;
+    let hand = MouseDrag { shared, session };
     let done = if *is_far {
         hand.carry_far(step, aim.at, to, target).await
     } else {
@@ -155,14 +157,14 @@ pub async fn carry(
 }
 
 /// Lets go of it there.
-pub async fn drop_at(shared: &Shared, session: &str, at: (f64, f64)) {
+pub async fn drop_at(shared: &ContextInner, session: &str, at: (f64, f64)) {
     // The page may be gone before it answers.
     let _ = mouse(shared, session, "mouseReleased", at, 1).raw(PATIENCE).await;
 }
 
 /// Lets go where nothing is: Escape first, which most pages take as a wish to leave things as they were.
-pub async fn give_up(shared: &Shared, session: &str) {
-    if let Some(events) = keys::named("Escape") {
+pub async fn give_up(shared: &ContextInner, session: &str) {
+    if let Some(events) = keys::named_key_events("Escape") {
         let _ = typing::type_events(shared, session, events).await;
     }
     let nowhere = (-20.0, -20.0);
@@ -171,22 +173,29 @@ pub async fn give_up(shared: &Shared, session: &str) {
 }
 
 /// Why the other end cannot be dropped on where it is; `None` where it can. Fails where something lies over it.
-async fn blocked(shared: &Shared, step: &Step, to: &End<'_>, target: &str) -> Result<Option<Why>> {
+async fn blocked(
+    shared: &ContextInner,
+    step: &Step,
+    to: &DragEnd<'_>,
+    target: &str,
+) -> Result<Option<UnreachableReason>> {
     let (point, first) = to.point(shared, step).await?;
     let session = &to.found.session;
-    let Some(look) = aim::look(shared, (session, target), &[point], first, Arm::No).await else {
+    let Some(look) =
+        aim::hit_test(shared, (session, target), &[point], first, PressWatch::No).await
+    else {
         return Err(step.lost());
     };
-    Ok((look.at < 0).then_some(look.why).filter(|it| *it != Why::Inert))
+    Ok((look.at < 0).then_some(look.why).filter(|it| *it != UnreachableReason::Inert))
 }
 
 /// The mouse with its button held.
-struct Hand<'a> {
-    shared: &'a Shared,
+struct MouseDrag<'a> {
+    shared: &'a ContextInner,
     session: &'a str,
 }
 
-impl Hand<'_> {
+impl MouseDrag<'_> {
     async fn carry(&self, from: (f64, f64), to: (f64, f64), steps: u8) {
         for i in 1..=steps {
             let part = f64::from(i) / f64::from(steps);
@@ -209,7 +218,7 @@ impl Hand<'_> {
         &self,
         step: &Step,
         from: (f64, f64),
-        to: &End<'_>,
+        to: &DragEnd<'_>,
         target: &str,
     ) -> Result<(f64, f64)> {
         let mut at = (from.0, from.1 + BEGINS);
@@ -224,7 +233,7 @@ impl Hand<'_> {
             tokio::time::sleep(FRAME).await;
             let (_, now) = to.point(self.shared, step).await.unwrap_or(([x, y], first));
             let arguments = [x, y, now[0], now[1]].map(Into::into);
-            let place: Place =
+            let place: DropState =
                 page::call_on_object(&self.shared.cdp, self.session, target, PLACE, &arguments)
                     .await?;
             let stands = (place.scrolled - before).abs() < 1.0;
@@ -234,7 +243,8 @@ impl Hand<'_> {
                 return Ok(at);
             }
             if Instant::now() >= until {
-                let err = step.failed("where it is to be dragged to does not come under the mouse");
+                let err =
+                    step.failed_error("where it is to be dragged to does not come under the mouse");
                 return Err(err.hint(
                     "nothing was dropped; make the window larger with `viewport`, so that it shows both",
                 ));

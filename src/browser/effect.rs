@@ -4,7 +4,7 @@ use serde::Serialize;
 use url::Url;
 
 use super::{
-    recorder::Asked,
+    recorder::RequestSummary,
     words::{cut, plain},
 };
 
@@ -16,7 +16,7 @@ const PATH: usize = 100;
 
 /// A request that an act caused.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
-pub struct Request {
+pub struct RequestEffect {
     /// As `network` numbers them.
     pub id: u64,
     pub method: String,
@@ -40,7 +40,7 @@ pub struct Effect {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub state: Option<String>,
     /// Documents and what scripts asked for; no pictures, styles or scripts.
-    pub requests: Vec<Request>,
+    pub requests: Vec<RequestEffect>,
     /// Requests of those kinds that are not listed.
     pub more_requests: usize,
     /// Whether the document changed.
@@ -52,14 +52,14 @@ pub struct Effect {
 }
 
 impl Effect {
-    pub fn requests(&mut self, all: Vec<Asked>, page: &str) {
-        let data: Vec<Asked> = all.into_iter().filter(|it| it.is_data).collect();
+    pub fn requests(&mut self, all: Vec<RequestSummary>, page: &str) {
+        let data: Vec<RequestSummary> = all.into_iter().filter(|it| it.is_data).collect();
         self.more_requests = data.len().saturating_sub(TOLD);
         self.requests = data.into_iter().take(TOLD).map(|it| request(it, page)).collect();
     }
 
     /// In one line.
-    pub fn told(&self) -> String {
+    pub fn describe(&self) -> String {
         let mut out: Vec<String> = Vec::new();
         out.extend(self.tab.map(|it| format!("now in tab {it}")));
         out.extend(self.navigated.as_ref().map(|it| format!("now at {it}")));
@@ -85,7 +85,7 @@ impl Effect {
 }
 
 /// A request as it is told on the page of that address.
-pub fn request(it: Asked, page: &str) -> Request {
+pub fn request(it: RequestSummary, page: &str) -> RequestEffect {
     let own = Url::parse(page).ok();
     let path = match Url::parse(&it.url) {
         Ok(url) if own.as_ref().is_some_and(|own| own.origin() == url.origin()) => {
@@ -94,7 +94,7 @@ pub fn request(it: Asked, page: &str) -> Request {
         }
         _ => it.url,
     };
-    Request {
+    RequestEffect {
         id: it.id,
         method: it.method,
         path: cut(&plain(&commis_redact::message(&path)), PATH),

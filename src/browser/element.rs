@@ -10,13 +10,13 @@ use serde_json::{Value, json};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "Fields", into = "Fields")]
 pub struct Element {
-    pub by: By,
+    pub by: Locator,
     /// Which of several that fit equally well, from 1.
     pub nth: Option<u32>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum By {
+pub enum Locator {
     /// Accessible role and name. Without a role, any that the step can act on.
     Role {
         role: Option<String>,
@@ -145,11 +145,11 @@ impl Fields {
             (Some(_), None, None, None, None, None) => {
                 return Err("a role needs a name with it".to_owned());
             }
-            (role, Some(name), None, None, None, None) => By::Role { role, name },
-            (None, None, Some(it), None, None, None) => By::Label(it),
-            (None, None, None, Some(it), None, None) => By::Placeholder(it),
-            (None, None, None, None, Some(it), None) => By::TestId(it),
-            (None, None, None, None, None, Some(it)) => By::Css(it),
+            (role, Some(name), None, None, None, None) => Locator::Role { role, name },
+            (None, None, Some(it), None, None, None) => Locator::Label(it),
+            (None, None, None, Some(it), None, None) => Locator::Placeholder(it),
+            (None, None, None, None, Some(it), None) => Locator::TestId(it),
+            (None, None, None, None, None, Some(it)) => Locator::Css(it),
             _ => return Err(FORMS.to_owned()),
         };
         Ok(Element { by, nth })
@@ -206,11 +206,11 @@ impl From<Element> for Fields {
     fn from(it: Element) -> Self {
         let mut out = Self { nth: it.nth, ..Self::default() };
         match it.by {
-            By::Role { role, name } => (out.role, out.name) = (role, Some(name)),
-            By::Label(it) => out.label = Some(it),
-            By::Placeholder(it) => out.placeholder = Some(it),
-            By::TestId(it) => out.test_id = Some(it),
-            By::Css(it) => out.css = Some(it),
+            Locator::Role { role, name } => (out.role, out.name) = (role, Some(name)),
+            Locator::Label(it) => out.label = Some(it),
+            Locator::Placeholder(it) => out.placeholder = Some(it),
+            Locator::TestId(it) => out.test_id = Some(it),
+            Locator::Css(it) => out.css = Some(it),
         }
         out
     }
@@ -236,22 +236,22 @@ impl From<Choice> for Fields {
 
 impl Element {
     pub fn named(role: &str, name: &str) -> Self {
-        Self { by: By::Role { role: Some(role.to_owned()), name: name.to_owned() }, nth: None }
+        Self { by: Locator::Role { role: Some(role.to_owned()), name: name.to_owned() }, nth: None }
     }
 
     pub fn css(selector: &str) -> Self {
-        Self { by: By::Css(selector.to_owned()), nth: None }
+        Self { by: Locator::Css(selector.to_owned()), nth: None }
     }
 
     /// With each text of it changed but the role.
     #[must_use]
     pub fn map(&self, with: impl Fn(&str) -> String) -> Self {
         let by = match &self.by {
-            By::Role { role, name } => By::Role { role: role.clone(), name: with(name) },
-            By::Label(it) => By::Label(with(it)),
-            By::Placeholder(it) => By::Placeholder(with(it)),
-            By::TestId(it) => By::TestId(with(it)),
-            By::Css(it) => By::Css(with(it)),
+            Locator::Role { role, name } => Locator::Role { role: role.clone(), name: with(name) },
+            Locator::Label(it) => Locator::Label(with(it)),
+            Locator::Placeholder(it) => Locator::Placeholder(with(it)),
+            Locator::TestId(it) => Locator::TestId(with(it)),
+            Locator::Css(it) => Locator::Css(with(it)),
         };
         Self { by, nth: self.nth }
     }
@@ -259,19 +259,22 @@ impl Element {
     /// What it is called.
     pub fn text(&self) -> &str {
         match &self.by {
-            By::Role { name, .. } => name,
-            By::Label(it) | By::Placeholder(it) | By::TestId(it) | By::Css(it) => it,
+            Locator::Role { name, .. } => name,
+            Locator::Label(it)
+            | Locator::Placeholder(it)
+            | Locator::TestId(it)
+            | Locator::Css(it) => it,
         }
     }
 
     /// `button "Next"`, `label "Town"`, `css "#q" (2)`.
     pub fn describe(&self) -> String {
         let how = match &self.by {
-            By::Role { role, .. } => role.as_deref().unwrap_or("name"),
-            By::Label(_) => "label",
-            By::Placeholder(_) => "placeholder",
-            By::TestId(_) => "test_id",
-            By::Css(_) => "css",
+            Locator::Role { role, .. } => role.as_deref().unwrap_or("name"),
+            Locator::Label(_) => "label",
+            Locator::Placeholder(_) => "placeholder",
+            Locator::TestId(_) => "test_id",
+            Locator::Css(_) => "css",
         };
         let nth = self.nth.map(|it| format!(" ({it})")).unwrap_or_default();
         format!("{how} {:?}{nth}", self.text())

@@ -13,7 +13,7 @@ use super::{
     bodies, nearest, page,
     plan::{Plan, Step, Wait},
     recorder::Recorder,
-    shared::{Shared, State},
+    shared::{ContextInner, ContextState},
     typed,
 };
 use commis_artifacts::recording::{BodyStatus, Driver};
@@ -44,7 +44,7 @@ const MASK: &str = "function () {
 }";
 
 /// The step that failed.
-pub struct Failed<'a> {
+pub struct FailedStep<'a> {
     pub plan: &'a Plan,
     /// Its place, from 1; 0 is the page being opened.
     pub n: usize,
@@ -55,12 +55,12 @@ pub struct Failed<'a> {
 
 /// Looks at everything, for a dozen seconds at most, and takes the recorder. Of a page that is gone there is what was recorded.
 pub async fn see(
-    shared: &Arc<Shared>,
-    failed: Failed<'_>,
+    shared: &Arc<ContextInner>,
+    failed: FailedStep<'_>,
     error: &Error,
     producer: &str,
 ) -> RawFailure {
-    let Failed { plan, n, step, waited, begun } = failed;
+    let FailedStep { plan, n, step, waited, begun } = failed;
     let deadline = (Instant::now() + PATIENCE).into();
     bodies::hurry(shared);
     let around = shared.lock().around.take();
@@ -69,7 +69,7 @@ pub async fn see(
             Some(it) => it,
             None => nearest::around(shared, step).await,
         };
-        let read = |it: &State| it.recorder.as_ref().is_none_or(Recorder::has_read_all);
+        let read = |it: &ContextState| it.recorder.as_ref().is_none_or(Recorder::has_read_all);
         let _ = shared.until(Instant::now() + READ, read).await;
         around
     };
@@ -113,7 +113,7 @@ pub async fn see(
     if let Some(it) = console.iter().find(|it| it.starts_with("exception: ")) {
         causes.push(format!("a script of the page failed: {it}"));
     }
-    let secrets = typed::sent(&plan.secrets, &exchanges);
+    let secrets = typed::sent_parts(&plan.secrets, &exchanges);
     let session = RawRecording {
         task: plan.task.clone(),
         url: plan.url.clone(),
@@ -148,7 +148,7 @@ pub async fn see(
 }
 
 /// The page as it is, and the context's cookies; empty where it cannot be read.
-pub async fn read_page(shared: &Shared) -> RawPage {
+pub async fn read_page(shared: &ContextInner) -> RawPage {
     let frames = shared.frames().await.unwrap_or_default();
     let cookies = page::cookies(&shared.cdp, &shared.id);
     let (mut page, cookies) = tokio::join!(page::summary(&shared.cdp, &frames), cookies);
@@ -158,7 +158,7 @@ pub async fn read_page(shared: &Shared) -> RawPage {
 }
 
 /// The browser keeps what pages write, and tells it to whoever begins to listen: so nobody listens while all is well.
-pub async fn console(shared: &Shared) -> Vec<String> {
+pub async fn console(shared: &ContextInner) -> Vec<String> {
     shared.lock().console = Some(Vec::new());
     let sessions = shared.frame_sessions().unwrap_or_default();
     let each = |method: &'static str| {
@@ -174,9 +174,9 @@ pub async fn console(shared: &Shared) -> Vec<String> {
 }
 
 /// The page's window as a PNG, or why there is none.
-async fn picture(shared: &Shared) -> Result<Vec<u8>, String> {
+async fn picture(shared: &ContextInner) -> Result<Vec<u8>, String> {
     #[derive(Deserialize)]
-    struct Captured {
+    struct CaptureScreenshotResult {
         data: String,
     }
     if shared.lock().typed_secret {
@@ -191,7 +191,7 @@ async fn picture(shared: &Shared) -> Result<Vec<u8>, String> {
     }
     let params = json!({ "format": "png", "captureBeyondViewport": false });
     let reply = shared.cdp.send(Some(&page.session), "Page.captureScreenshot", params);
-    let captured: Captured = reply.read(PICTURE).await.map_err(gone)?;
+    let captured: CaptureScreenshotResult = reply.read(PICTURE).await.map_err(gone)?;
     let png =
         STANDARD.decode(captured.data).map_err(|_| "the browser sent no picture".to_owned())?;
     if png.len() > MAX_PICTURE {

@@ -16,7 +16,7 @@ use tokio::sync::Notify;
 
 use super::{
     cdp::Reply,
-    effect::{Effect, Request},
+    effect::{Effect, RequestEffect},
     words::cut,
 };
 use commis_base::error::{Code, Error, Result};
@@ -31,7 +31,7 @@ const PATIENCE: Duration = Duration::from_secs(2);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Kind {
+pub enum EventKind {
     /// How things stand for who begins to listen.
     Here,
     /// A command began.
@@ -55,7 +55,7 @@ pub enum Kind {
     Closed,
 }
 
-impl Kind {
+impl EventKind {
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Here => "here",
@@ -80,22 +80,22 @@ pub struct Event {
     /// They grow, also over the pages that had this name before.
     pub id: u64,
     pub at_ms: i64,
-    pub kind: Kind,
+    pub kind: EventKind,
     /// In one line.
     pub text: String,
     #[serde(flatten)]
-    pub more: More,
+    pub more: EventDetails,
 }
 
 #[derive(Clone, Debug, Default, Serialize)]
-pub struct More {
+pub struct EventDetails {
     /// As `commis browse` calls it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub command: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub effect: Option<Effect>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub request: Option<Request>,
+    pub request: Option<RequestEffect>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error_code: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -108,7 +108,7 @@ pub struct More {
 
 /// How things stand, to be seen without asking the page.
 #[derive(Clone, Debug, Default)]
-pub struct Standing {
+pub struct PageStatus {
     /// Empty where no page was opened yet.
     pub url: String,
     /// What the person who has the page was told; `None` where nobody has it.
@@ -120,7 +120,7 @@ pub struct Standing {
 }
 
 /// Asks for a picture of the page.
-type Eye = Box<dyn Fn() -> Result<Reply> + Send>;
+type ScreenshotFn = Box<dyn Fn() -> Result<Reply> + Send>;
 
 struct Ring {
     events: VecDeque<Event>,
@@ -128,8 +128,8 @@ struct Ring {
     began: u64,
     next: u64,
     closed: bool,
-    standing: Standing,
-    eye: Option<Eye>,
+    standing: PageStatus,
+    eye: Option<ScreenshotFn>,
 }
 
 struct Inner {
@@ -152,7 +152,7 @@ impl Feed {
                 began,
                 next: began,
                 closed: false,
-                standing: Standing::default(),
+                standing: PageStatus::default(),
                 eye: None,
             }),
             news: Notify::new(),
@@ -163,7 +163,7 @@ impl Feed {
         self.0.ring.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub fn tell(&self, kind: Kind, text: &str, more: More) {
+    pub fn emit(&self, kind: EventKind, text: &str, more: EventDetails) {
         {
             let mut ring = self.lock();
             if ring.closed {
@@ -179,22 +179,22 @@ impl Feed {
         self.0.news.notify_waiters();
     }
 
-    pub fn standing(&self) -> Standing {
+    pub fn status(&self) -> PageStatus {
         self.lock().standing.clone()
     }
 
-    pub fn stand(&self, change: impl FnOnce(&mut Standing)) {
+    pub fn stand(&self, change: impl FnOnce(&mut PageStatus)) {
         change(&mut self.lock().standing);
     }
 
     /// How pictures are asked for from here on.
-    pub fn look_with(&self, eye: Eye) {
+    pub fn look_with(&self, eye: ScreenshotFn) {
         self.lock().eye = Some(eye);
     }
 
     /// Nothing comes after this.
     pub fn close(&self) {
-        self.tell(Kind::Closed, "the page was closed", More::default());
+        self.emit(EventKind::Closed, "the page was closed", EventDetails::default());
         self.lock().closed = true;
         self.0.news.notify_waiters();
     }
@@ -216,12 +216,12 @@ impl Feed {
     /// `BROWSER_FAILED`, `TIMEOUT`.
     pub async fn picture(&self) -> Result<Vec<u8>> {
         #[derive(Deserialize)]
-        struct Captured {
+        struct CaptureScreenshotResult {
             data: String,
         }
         let gone = || Error::new(Code::BrowserFailed, "there is no page to look at");
         let reply = self.lock().eye.as_ref().ok_or_else(gone)?()?;
-        let it: Captured = reply.read(PATIENCE).await?;
+        let it: CaptureScreenshotResult = reply.read(PATIENCE).await?;
         STANDARD.decode(it.data).map_err(|err| {
             Error::new(Code::BrowserFailed, "the browser sent no picture").source(err)
         })
@@ -233,13 +233,13 @@ fn here(ring: &Ring, id: u64) -> Event {
     let mut text =
         if it.url.is_empty() { "no page yet".to_owned() } else { format!("at {}", it.url) };
     if let Some(note) = &it.handed {
-        text = format!("{text}; a person has the page{}", noted(note));
+        text = format!("{text}; a person has the page{}", note_suffix(note));
     }
-    Event { id, at_ms: now_ms(), kind: Kind::Here, text, more: More::default() }
+    Event { id, at_ms: now_ms(), kind: EventKind::Here, text, more: EventDetails::default() }
 }
 
 /// What a person is told, behind a colon.
-pub fn noted(note: &str) -> String {
+pub fn note_suffix(note: &str) -> String {
     if note.is_empty() { String::new() } else { format!(": {note}") }
 }
 
@@ -278,9 +278,15 @@ impl Listener {
         if self.next < oldest {
             let missed = oldest - self.next;
             self.next = oldest;
-            let more = More { missed: Some(missed), ..More::default() };
+            let more = EventDetails { missed: Some(missed), ..EventDetails::default() };
             let text = format!("{missed} events were missed");
-            return Some(Event { id: oldest - 1, at_ms: now_ms(), kind: Kind::Missed, text, more });
+            return Some(Event {
+                id: oldest - 1,
+                at_ms: now_ms(),
+                kind: EventKind::Missed,
+                text,
+                more,
+            });
         }
         let at = usize::try_from(self.next - oldest).ok()?;
         let it = ring.events.get(at)?.clone();
@@ -295,7 +301,7 @@ mod tests {
 
     fn told(feed: &Feed, n: usize) {
         for i in 0..n {
-            feed.tell(Kind::Begun, &i.to_string(), More::default());
+            feed.emit(EventKind::Begun, &i.to_string(), EventDetails::default());
         }
     }
 
@@ -303,7 +309,7 @@ mod tests {
     async fn who_is_slow_loses_the_oldest_and_is_told_how_many() {
         let feed = Feed::new();
         let (mut slow, mut quick) = (feed.listen(None), feed.listen(None));
-        assert_eq!(slow.next().await.unwrap().kind, Kind::Here);
+        assert_eq!(slow.next().await.unwrap().kind, EventKind::Here);
         assert_eq!(quick.next().await.unwrap().text, "no page yet");
         told(&feed, 3);
         for text in ["0", "1", "2"] {
@@ -311,7 +317,7 @@ mod tests {
         }
         told(&feed, KEPT);
         let missed = slow.next().await.unwrap();
-        assert_eq!((missed.kind, missed.more.missed), (Kind::Missed, Some(3)));
+        assert_eq!((missed.kind, missed.more.missed), (EventKind::Missed, Some(3)));
         let first = slow.next().await.unwrap();
         assert_eq!((&*first.text, first.id), ("0", missed.id + 1));
         // Who comes back is told what came meanwhile, also of how much too much that was.
@@ -320,12 +326,12 @@ mod tests {
         let mut late = feed.listen(Some(missed.id - 2));
         assert_eq!(late.next().await.unwrap().more.missed, Some(2));
         feed.close();
-        feed.tell(Kind::Begun, "after the end", More::default());
+        feed.emit(EventKind::Begun, "after the end", EventDetails::default());
         let mut last = None;
         while let Some(it) = slow.next().await {
             last = Some(it);
         }
-        assert_eq!(last.unwrap().kind, Kind::Closed);
+        assert_eq!(last.unwrap().kind, EventKind::Closed);
     }
 
     #[tokio::test]
@@ -343,7 +349,7 @@ mod tests {
         told(&feed, 1);
         let mut it = feed.listen(Some(seen));
         let first = it.next().await.unwrap();
-        assert_eq!((first.kind, first.id), (Kind::Begun, shift), "nothing was missed");
+        assert_eq!((first.kind, first.id), (EventKind::Begun, shift), "nothing was missed");
         // An id of nobody's: from now on.
         let mut it = feed.listen(Some(u64::MAX));
         told(&feed, 1);

@@ -10,10 +10,12 @@ use futures::future::BoxFuture;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{page, shared::Shared};
+use super::{page, shared::ContextInner};
 use commis_base::error::{Code, Error, Result};
-use commis_net::transport::{self, CODINGS, Caps, Outgoing, Reply, Timings, Transport};
-use commis_recipe::{headers::is_of_connection, model::TransportKind};
+use commis_net::transport::{
+    self, CODINGS, PreparedRequest, Reply, Timings, Transport, TransportLimits,
+};
+use commis_recipe::{headers::is_connection_header, model::TransportKind};
 
 /// Redirects are not followed: `manual` gives an opaque answer where `error` would look like a network failure.
 const FETCH: &str = "async function (request) {
@@ -62,8 +64,8 @@ const FETCH: &str = "async function (request) {
 /// Implements [`Transport`] in a context's page, which must be open on the site.
 #[derive(Clone)]
 pub struct InPageFetch {
-    shared: Arc<Shared>,
-    caps: Caps,
+    shared: Arc<ContextInner>,
+    caps: TransportLimits,
 }
 
 #[derive(Deserialize)]
@@ -85,23 +87,23 @@ enum Outcome {
 }
 
 impl InPageFetch {
-    pub(super) fn new(shared: Arc<Shared>) -> Self {
-        Self { shared, caps: Caps::DEFAULT }
+    pub(super) fn new(shared: Arc<ContextInner>) -> Self {
+        Self { shared, caps: TransportLimits::DEFAULT }
     }
 
     #[must_use]
     #[cfg(test)]
-    pub fn with_caps(mut self, caps: Caps) -> Self {
+    pub fn with_caps(mut self, caps: TransportLimits) -> Self {
         self.caps = caps;
         self
     }
 
-    async fn fetch(&self, request: &Outgoing) -> Result<Reply> {
+    async fn fetch(&self, request: &PreparedRequest) -> Result<Reply> {
         let Self { shared, caps } = self;
         let begun = Instant::now();
         // Some that every transport refuses, a page would drop without a word.
-        transport::parts(request)?;
-        let policy = shared.policy().visiting(request.own_host.as_deref());
+        transport::method_and_headers(request)?;
+        let policy = shared.policy().for_own_host(request.own_host.as_deref());
         let safe = policy.check(&request.url)?;
         let host = safe.host();
         if !request.allowed_domains.is_empty()
@@ -170,7 +172,7 @@ impl InPageFetch {
                             download: (download * 1000.0) as u64,
                         },
                     }
-                    .in_utf8(),
+                    .into_utf8(),
                 );
             }
         };
@@ -234,7 +236,7 @@ fn allowed(name: &str) -> bool {
         "via",
     ];
     let name = name.to_ascii_lowercase();
-    !is_of_connection(&name)
+    !is_connection_header(&name)
         && !FORBIDDEN.contains(&&*name)
         && !name.starts_with("proxy-")
         && !name.starts_with("sec-")
@@ -249,7 +251,7 @@ impl Transport for InPageFetch {
         TransportKind::InPageFetch
     }
 
-    fn send<'a>(&'a self, request: &'a Outgoing) -> BoxFuture<'a, Result<Reply>> {
+    fn send<'a>(&'a self, request: &'a PreparedRequest) -> BoxFuture<'a, Result<Reply>> {
         Box::pin(self.fetch(request))
     }
 }

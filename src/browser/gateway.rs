@@ -35,16 +35,16 @@ use tokio_rustls::TlsAcceptor;
 
 use super::{
     cookies::digest,
-    held::{Going, Judge, Judged},
+    held::{OutgoingRequest, RequestDecision, RequestJudge},
     proxy::{
-        Answers, BLOCKED_HEADER, Body, ERROR_HEADER, IDLE, Tunnels, USER, accept, connect,
-        credentials, drop_hop_by_hop, empty, refusal, sent, tunnel_url,
+        BLOCKED_HEADER, Body, ERROR_HEADER, IDLE, ProxyHandler, Tunnels, USER, accept, connect,
+        credentials, drop_hop_by_hop, empty, refusal, send_request, tunnel_url,
     },
-    vouched::{Authorities, HANDSHAKE, Vouched},
+    vouched::{Authorities, HANDSHAKE, TlsTrust},
 };
 use commis_base::{
     error::{Code, Error, Result},
-    ids::word,
+    ids::random_token,
 };
 use commis_net::egress::EgressPolicy;
 
@@ -65,7 +65,7 @@ const PROTOCOL: &[u8] = b"http/1.1";
 
 /// A request that waits at the gateway.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Stopped {
+pub struct GatewayRequest {
     /// Counted from 1; never given twice.
     pub number: u64,
     pub method: String,
@@ -89,8 +89,8 @@ pub struct Gateway {
 
 struct Gate {
     policy: EgressPolicy,
-    judge: Judge,
-    vouched: Vouched,
+    judge: RequestJudge,
+    vouched: TlsTrust,
     /// Without these, nothing is answered.
     credentials: HeaderValue,
     state: Mutex<State>,
@@ -103,8 +103,8 @@ struct Gate {
 #[derive(Default)]
 struct State {
     /// Those without a way to be let go were given up, and are made again.
-    waiting: Vec<(Stopped, Option<oneshot::Sender<Answered>>)>,
-    expected: Option<Expected>,
+    waiting: Vec<(GatewayRequest, Option<oneshot::Sender<StatusSender>>)>,
+    expected: Option<ExpectedRequest>,
     count: u64,
     acting: bool,
     acted: Option<Instant>,
@@ -115,15 +115,15 @@ struct State {
 }
 
 /// A request that may leave when it is made again.
-struct Expected {
-    it: Stopped,
+struct ExpectedRequest {
+    it: GatewayRequest,
     has_left: bool,
     is_answered: bool,
     status: Option<u16>,
 }
 
-impl Expected {
-    fn is(&self, other: &Stopped) -> bool {
+impl ExpectedRequest {
+    fn matches(&self, other: &GatewayRequest) -> bool {
         let it = &self.it;
         !self.has_left
             && (&it.method, &it.url, &it.body) == (&other.method, &other.url, &other.body)
@@ -134,7 +134,7 @@ impl Expected {
 
 /// How a request that waited is let go.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Left {
+pub enum ReleaseOutcome {
     /// It was sent, and answered so; `None`: nobody knows.
     Sent(Option<u16>),
     /// What led to it is to be done again; then [`Gateway::settled`] says whether it was sent.
@@ -142,9 +142,9 @@ pub enum Left {
 }
 
 /// How a request that was let go is answered: the status, or nothing where none came.
-type Answered = oneshot::Sender<Option<u16>>;
+type StatusSender = oneshot::Sender<Option<u16>>;
 
-impl Stopped {
+impl GatewayRequest {
     fn content_type(&self) -> Option<&str> {
         self.headers.iter().find(|it| it.0 == "content-type").map(|it| it.1.as_str())
     }
@@ -158,15 +158,15 @@ impl Gate {
 
 impl Gateway {
     /// Listens on a free port of 127.0.0.1. Fails with [`Code::BrowserFailed`], and with [`Code::Internal`] without randomness.
-    pub async fn start(policy: &EgressPolicy, judge: Judge) -> Result<Self> {
+    pub async fn start(policy: &EgressPolicy, judge: RequestJudge) -> Result<Self> {
         let failed = |err| Error::new(Code::BrowserFailed, "start the egress proxy").source(err);
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.map_err(failed)?;
         let addr = listener.local_addr().map_err(failed)?;
-        let word = word()?;
+        let word = random_token()?;
         let gate = Arc::new(Gate {
-            policy: policy.visiting(None),
+            policy: policy.for_own_host(None),
             judge,
-            vouched: Vouched::new()?,
+            vouched: TlsTrust::new()?,
             credentials: credentials(&word)?,
             state: Mutex::default(),
             holds: Notify::new(),
@@ -209,7 +209,7 @@ impl Gateway {
     }
 
     /// Until something waits.
-    pub async fn holds(&self) {
+    pub async fn wait_for_held(&self) {
         loop {
             let woken = self.gate.holds.notified();
             if !self.gate.lock().waiting.is_empty() {
@@ -220,7 +220,7 @@ impl Gateway {
     }
 
     /// What waits.
-    pub fn waiting(&self) -> Vec<Stopped> {
+    pub fn held_requests(&self) -> Vec<GatewayRequest> {
         self.gate.lock().waiting.iter().map(|it| it.0.clone()).collect()
     }
 
@@ -232,7 +232,7 @@ impl Gateway {
     }
 
     /// Lets one request go, and refuses the others that wait. Fails with `APPROVAL_STALE` where it is not sent.
-    pub async fn let_leave(&self, number: u64) -> Result<Left> {
+    pub async fn let_leave(&self, number: u64) -> Result<ReleaseOutcome> {
         let found = {
             let mut state = self.gate.lock();
             let at = state.waiting.iter().position(|it| it.0.number == number);
@@ -245,15 +245,16 @@ impl Gateway {
         let pressed = self.gate.lock().pressed.clone();
         self.begins(true, pressed);
         let Some(go) = go else {
-            let expected = Expected { it, has_left: false, is_answered: false, status: None };
+            let expected =
+                ExpectedRequest { it, has_left: false, is_answered: false, status: None };
             self.gate.lock().expected = Some(expected);
-            return Ok(Left::Again);
+            return Ok(ReleaseOutcome::Again);
         };
         let (tell, told) = oneshot::channel();
         go.send(tell).map_err(|_| gone())?;
         let status = tokio::time::timeout(PATIENCE, told).await;
         self.ends();
-        Ok(Left::Sent(status.ok().and_then(std::result::Result::ok).flatten()))
+        Ok(ReleaseOutcome::Sent(status.ok().and_then(std::result::Result::ok).flatten()))
     }
 
     /// After what led to a request was done again: how it was answered, where that is known; `None` where it was not made again, and
@@ -283,7 +284,7 @@ impl Drop for Gateway {
     }
 }
 
-impl Answers for Gate {
+impl ProxyHandler for Gate {
     fn credentials(&self) -> &HeaderValue {
         &self.credentials
     }
@@ -293,18 +294,22 @@ impl Answers for Gate {
         request: Request<Incoming>,
         tunnels: Arc<Tunnels>,
     ) -> BoxFuture<'static, Response<Body>> {
-        Box::pin(async move { asked(request, &self, &tunnels).await })
+        Box::pin(async move { serve_proxy_request(request, &self, &tunnels).await })
     }
 }
 
 /// What the browser asks its proxy for.
-async fn asked(request: Request<Incoming>, gate: &Arc<Gate>, tunnels: &Tunnels) -> Response<Body> {
+async fn serve_proxy_request(
+    request: Request<Incoming>,
+    gate: &Arc<Gate>,
+    tunnels: &Tunnels,
+) -> Response<Body> {
     if request.method() != Method::CONNECT {
-        return judged(request, gate).await;
+        return judge_request(request, gate).await;
     }
     // What it is about is judged again, request by request.
     if let Err(err) = gate.policy.check(&tunnel_url(request.uri())) {
-        return refused(&tunnel_url(request.uri()), err.message(), false, gate);
+        return refuse(&tunnel_url(request.uri()), err.message(), false, gate);
     }
     let authority = request.uri().to_string();
     let gate = Arc::clone(gate);
@@ -359,10 +364,10 @@ async fn serve(
             ));
         };
         if !is_its_own {
-            return Ok(refused(&uri.to_string(), "it names another host", false, gate));
+            return Ok(refuse(&uri.to_string(), "it names another host", false, gate));
         }
         *request.uri_mut() = uri;
-        Ok(judged(request, gate).await)
+        Ok(judge_request(request, gate).await)
     });
     let _ = hyper::server::conn::http1::Builder::new()
         .preserve_header_case(true)
@@ -391,25 +396,25 @@ fn purpose(headers: &HeaderMap) -> (bool, &'static str) {
 }
 
 /// One request in absolute form, judged, and then sent, held or refused.
-async fn judged(request: Request<Incoming>, gate: &Arc<Gate>) -> Response<Body> {
+async fn judge_request(request: Request<Incoming>, gate: &Arc<Gate>) -> Response<Body> {
     let url = request.uri().to_string();
     if request.headers().contains_key(UPGRADE) {
-        return refused(&url, "what is said on a WebSocket cannot be judged", false, gate);
+        return refuse(&url, "what is said on a WebSocket cannot be judged", false, gate);
     }
     let (is_page, kind) = purpose(request.headers());
     if let Err(err) = gate.policy.check(&url) {
-        return refused(&url, err.message(), is_page, gate);
+        return refuse(&url, err.message(), is_page, gate);
     }
     let (head, body) = request.into_parts();
     let is_empty = body.is_end_stream();
     let body = match Limited::new(body, BODY).collect().await {
         Ok(it) => it.to_bytes(),
         Err(_) => {
-            return refused(&url, "its body is cut off, or too large to be shown", is_page, gate);
+            return refuse(&url, "its body is cut off, or too large to be shown", is_page, gate);
         }
     };
     let has_body = !is_empty && !body.is_empty();
-    let headers = shown(&head.headers);
+    let headers = visible_headers(&head.headers);
     let (follows_act, pressed) = {
         let state = gate.lock();
         let follows = state.acting || state.acted.is_some_and(|it| it.elapsed() < AFTER);
@@ -417,7 +422,7 @@ async fn judged(request: Request<Incoming>, gate: &Arc<Gate>) -> Response<Body> 
     };
     // Whoever shows a frame is named there, and cannot say another.
     let at = head.headers.get(REFERER).and_then(|it| it.to_str().ok()).map(str::to_owned);
-    let verdict = (gate.judge)(&Going {
+    let verdict = (gate.judge)(&OutgoingRequest {
         method: head.method.as_str(),
         url: &url,
         headers: &headers,
@@ -432,10 +437,10 @@ async fn judged(request: Request<Incoming>, gate: &Arc<Gate>) -> Response<Body> 
     });
     let request = Request::from_parts(head, Full::new(body.clone()));
     match verdict {
-        Judged::Go => leave(request, &url, gate).await.0,
-        Judged::Refuse(why) => refused(&url, &why, is_page, gate),
-        Judged::Hold(why) => {
-            let held = Stopped {
+        RequestDecision::Go => leave(request, &url, gate).await.0,
+        RequestDecision::Refuse(why) => refuse(&url, &why, is_page, gate),
+        RequestDecision::Hold(why) => {
+            let held = GatewayRequest {
                 number: 0,
                 method: request.method().to_string(),
                 url: url.clone(),
@@ -458,27 +463,27 @@ async fn judged(request: Request<Incoming>, gate: &Arc<Gate>) -> Response<Body> 
 }
 
 /// Whether it is the request that may leave when it is made again. Only the first one is.
-fn leaves_again(it: &Stopped, gate: &Gate) -> bool {
+fn leaves_again(it: &GatewayRequest, gate: &Gate) -> bool {
     let mut state = gate.lock();
-    let expected = state.expected.as_mut().filter(|expected| expected.is(it));
+    let expected = state.expected.as_mut().filter(|expected| expected.matches(it));
     expected.map(|it| it.has_left = true).is_some()
 }
 
 /// Lets a request wait until somebody decides; a document is given up, and the page stays where it is.
 async fn wait(
     request: Request<Full<Bytes>>,
-    held: Stopped,
+    held: GatewayRequest,
     is_document: bool,
     gate: &Arc<Gate>,
 ) -> Response<Body> {
     let (url, why) = (held.url.clone(), held.why.clone());
     let Some((_guard, wait)) = hold(held, is_document, gate) else {
-        return refused(&url, &format!("too many wait already: {why}"), is_document, gate);
+        return refuse(&url, &format!("too many wait already: {why}"), is_document, gate);
     };
     let Some(wait) = wait else {
         return refusal(STAYS, BLOCKED_HEADER, Code::UrlBlocked);
     };
-    let Ok(tell) = wait.await else { return refused(&url, &why, false, gate) };
+    let Ok(tell) = wait.await else { return refuse(&url, &why, false, gate) };
     let (response, status) = leave(request, &url, gate).await;
     // Nobody may wait for it any more.
     let _ = tell.send(status);
@@ -486,21 +491,21 @@ async fn wait(
 }
 
 /// Takes its request out of what waits when the browser does not wait for it any more.
-struct Waits {
+struct WaitGuard {
     gate: Arc<Gate>,
     number: u64,
 }
 
-impl Drop for Waits {
+impl Drop for WaitGuard {
     fn drop(&mut self) {
         self.gate.lock().waiting.retain(|it| it.0.number != self.number);
     }
 }
 
 /// What a request that waits is told by, and what ends its waiting; nothing of it where it was given up. `None` where too many wait.
-type Held = (Option<Waits>, Option<oneshot::Receiver<Answered>>);
+type WaitHandle = (Option<WaitGuard>, Option<oneshot::Receiver<StatusSender>>);
 
-fn hold(mut it: Stopped, is_given_up: bool, gate: &Arc<Gate>) -> Option<Held> {
+fn hold(mut it: GatewayRequest, is_given_up: bool, gate: &Arc<Gate>) -> Option<WaitHandle> {
     let (go, wait) = oneshot::channel();
     let mut state = gate.lock();
     if state.waiting.len() >= MOST {
@@ -512,7 +517,7 @@ fn hold(mut it: Stopped, is_given_up: bool, gate: &Arc<Gate>) -> Option<Held> {
     let (go, out) = if is_given_up {
         (None, (None, None))
     } else {
-        (Some(go), (Some(Waits { gate: Arc::clone(gate), number }), Some(wait)))
+        (Some(go), (Some(WaitGuard { gate: Arc::clone(gate), number }), Some(wait)))
     };
     state.waiting.push((it, go));
     drop(state);
@@ -533,7 +538,7 @@ fn cookies_of(headers: &HeaderMap) -> Vec<(String, String)> {
     out
 }
 
-fn shown(headers: &HeaderMap) -> Vec<(String, String)> {
+fn visible_headers(headers: &HeaderMap) -> Vec<(String, String)> {
     let mut headers = headers.clone();
     drop_hop_by_hop(&mut headers);
     headers.remove(COOKIE);
@@ -547,7 +552,7 @@ async fn leave(
     url: &str,
     gate: &Arc<Gate>,
 ) -> (Response<Body>, Option<u16>) {
-    match answered(request, url, gate).await {
+    match send_upstream(request, url, gate).await {
         Ok(it) => {
             let status = it.status().as_u16();
             (it, Some(status))
@@ -555,28 +560,32 @@ async fn leave(
         Err(err) if err.retryable() || err.code() == Code::TlsFailed => {
             (refusal(StatusCode::BAD_GATEWAY, ERROR_HEADER, err.code()), None)
         }
-        Err(err) => (refused(url, err.message(), false, gate), None),
+        Err(err) => (refuse(url, err.message(), false, gate), None),
     }
 }
 
-async fn answered(request: Request<Full<Bytes>>, url: &str, gate: &Gate) -> Result<Response<Body>> {
+async fn send_upstream(
+    request: Request<Full<Bytes>>,
+    url: &str,
+    gate: &Gate,
+) -> Result<Response<Body>> {
     let policy = &gate.policy;
     let pinned = policy.pin(&policy.check(url)?).await?;
     let stream = connect(&pinned).await?;
     let host = pinned.url().host().to_owned();
     if request.uri().scheme_str() != Some("https") {
-        return sent(request, &host, stream).await;
+        return send_request(request, &host, stream).await;
     }
     let authorities = match policy.test_ca(&host) {
         Some(ca) => Authorities::Given(ca.to_vec()),
         None => Authorities::Machine,
     };
     let stream = gate.vouched.reached(stream, &host, authorities, vec![PROTOCOL.to_vec()]).await?;
-    sent(request, &host, stream).await
+    send_request(request, &host, stream).await
 }
 
 /// A page that may not come leaves the present one where it is.
-fn refused(url: &str, why: &str, is_page: bool, gate: &Arc<Gate>) -> Response<Body> {
+fn refuse(url: &str, why: &str, is_page: bool, gate: &Arc<Gate>) -> Response<Body> {
     let mut state = gate.lock();
     if state.refused.len() < TOLD {
         state.refused.push((url.to_owned(), why.to_owned()));

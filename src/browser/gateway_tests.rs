@@ -10,14 +10,14 @@ use commis_base::settings::EgressSettings;
 use commis_testbed::Testbed;
 
 /// Orders wait, what another site would have of a page is refused, all else goes.
-fn judge() -> Judge {
-    Arc::new(|it: &Going<'_>| match (it.method, it.is_page) {
-        ("POST", _) if it.follows_act => Judged::Hold("it orders".to_owned()),
-        ("POST", _) => Judged::Refuse("nobody did anything".to_owned()),
+fn judge() -> RequestJudge {
+    Arc::new(|it: &OutgoingRequest<'_>| match (it.method, it.is_page) {
+        ("POST", _) if it.follows_act => RequestDecision::Hold("it orders".to_owned()),
+        ("POST", _) => RequestDecision::Refuse("nobody did anything".to_owned()),
         (_, true) if it.url.starts_with("http://almanac.test/") => {
-            Judged::Refuse("it leads elsewhere".to_owned())
+            RequestDecision::Refuse("it leads elsewhere".to_owned())
         }
-        _ => Judged::Go,
+        _ => RequestDecision::Go,
     })
 }
 
@@ -75,8 +75,8 @@ async fn what_waits_is_what_leaves_once() {
 
     gateway.begins(true, None);
     let first = tokio::spawn(post());
-    gateway.holds().await;
-    let waits = gateway.waiting();
+    gateway.wait_for_held().await;
+    let waits = gateway.held_requests();
     assert_eq!((waits.len(), waits[0].number), (1, 1));
     assert_eq!(waits[0].body.as_deref(), Some(ORDER.as_bytes()));
     assert_eq!((waits[0].method.as_str(), waits[0].why.as_str()), ("POST", "it orders"));
@@ -94,15 +94,15 @@ async fn what_waits_is_what_leaves_once() {
 
     gateway.begins(true, None);
     let second = tokio::spawn(post());
-    gateway.holds().await;
-    let number = gateway.waiting()[0].number;
+    gateway.wait_for_held().await;
+    let number = gateway.held_requests()[0].number;
     assert_eq!(number, 2);
     let left = gateway.let_leave(number).await.unwrap();
     let answer = second.await.unwrap().unwrap();
-    assert_eq!(left, Left::Sent(Some(answer.status().as_u16())));
+    assert_eq!(left, ReleaseOutcome::Sent(Some(answer.status().as_u16())));
     assert_eq!(sent(&web), 1, "{:?}", web.hits());
     assert_eq!(gateway.let_leave(number).await.unwrap_err().code(), Code::ApprovalStale);
-    assert!(gateway.waiting().is_empty());
+    assert!(gateway.held_requests().is_empty());
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -121,10 +121,10 @@ async fn a_form_is_given_up_and_sent_when_it_is_made_again() {
     gateway.begins(true, None);
     // The page stays where it is.
     assert_eq!(post("order=1").await, 205);
-    gateway.holds().await;
-    let number = gateway.waiting()[0].number;
+    gateway.wait_for_held().await;
+    let number = gateway.held_requests()[0].number;
     assert!(gateway.ends().is_empty(), "it waits, and was not refused");
-    assert_eq!(gateway.let_leave(number).await.unwrap(), Left::Again);
+    assert_eq!(gateway.let_leave(number).await.unwrap(), ReleaseOutcome::Again);
     // Another one waits, and is none that was let go.
     assert_eq!(post("order=2").await, 205);
     assert_eq!(sent(), 0);
@@ -135,11 +135,11 @@ async fn a_form_is_given_up_and_sent_when_it_is_made_again() {
     assert_eq!(post("order=1").await, 205);
     assert_eq!(gateway.settled().await, Some(Some(status.as_u16())));
     assert_eq!(sent(), 1, "{:?}", web.hits());
-    assert_eq!(gateway.waiting().len(), 2);
+    assert_eq!(gateway.held_requests().len(), 2);
 
-    let number = gateway.waiting()[0].number;
-    assert_eq!(gateway.let_leave(number).await.unwrap(), Left::Again);
-    assert!(gateway.waiting().is_empty(), "the other was of the same page");
+    let number = gateway.held_requests()[0].number;
+    assert_eq!(gateway.let_leave(number).await.unwrap(), ReleaseOutcome::Again);
+    assert!(gateway.held_requests().is_empty(), "the other was of the same page");
     assert_eq!(gateway.settled().await, None);
     assert_eq!(post("order=2").await, 205);
     assert_eq!(sent(), 1);
@@ -152,14 +152,14 @@ async fn a_browser_that_does_not_wait_any_more_has_sent_nothing() {
     let client = client(&gateway);
     gateway.begins(true, None);
     let one = tokio::spawn(client.post("http://reorder.test/orders").body(ORDER).send());
-    gateway.holds().await;
-    let number = gateway.waiting()[0].number;
+    gateway.wait_for_held().await;
+    let number = gateway.held_requests()[0].number;
     one.abort();
     let _ = one.await;
     drop(client);
     // As soon as its connection is seen to be closed.
     let gone = async {
-        while !gateway.waiting().is_empty() {
+        while !gateway.held_requests().is_empty() {
             tokio::task::yield_now().await;
         }
     };
@@ -178,8 +178,8 @@ async fn https_is_judged_by_what_is_in_it() {
     assert!(page.text().await.unwrap().contains("<html"));
     gateway.begins(true, None);
     let one = tokio::spawn(client.post("https://vault.test/api/boxes").body("a=1").send());
-    gateway.holds().await;
-    let waits = gateway.waiting();
+    gateway.wait_for_held().await;
+    let waits = gateway.held_requests();
     assert_eq!(waits[0].url, "https://vault.test/api/boxes");
     assert_eq!(waits[0].body.as_deref(), Some(&b"a=1"[..]));
     gateway.take_back();

@@ -13,18 +13,18 @@ use super::{
     bodies,
     cdp::{self, Event, Reply},
     console,
-    feed::Kind,
-    heard::Of,
+    feed::EventKind,
+    heard::LogKind,
     held,
     hop::MAX_BODY,
     leaving, login, looked_on, offline,
-    shared::{Saved, Shared},
+    shared::{ContextInner, SavedFile},
     tabs::Page,
-    visit::Asked,
+    visit::InterceptedRequest,
     watched,
     wire::{self, RequestExtra, pairs},
 };
-use crate::sessions::wire::Sent;
+use crate::sessions::wire::SentRequest;
 use commis_artifacts::recording::{BlockedRequest, TargetKind};
 use commis_base::{
     error::{Code, Error, Result},
@@ -68,7 +68,7 @@ const MAX_SECURED: usize = 256;
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Attached {
+struct AttachedToTarget {
     session_id: String,
     target_info: TargetInfo,
 }
@@ -83,14 +83,14 @@ struct TargetInfo {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Frame {
+struct FrameChange {
     frame_id: String,
     reason: Option<String>,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Paused {
+struct RequestPaused {
     request_id: String,
     /// By which network events know it.
     network_id: Option<String>,
@@ -114,7 +114,7 @@ struct PausedRequest {
 
 /// Handles events until the queue ends. `ready` gets the replies of the first page's set-up.
 pub async fn run(
-    shared: Arc<Shared>,
+    shared: Arc<ContextInner>,
     mut events: mpsc::UnboundedReceiver<Event>,
     ready: oneshot::Sender<Vec<Reply>>,
 ) {
@@ -125,7 +125,11 @@ pub async fn run(
     }
 }
 
-fn handle(shared: &Arc<Shared>, event: &Event, ready: &mut Option<oneshot::Sender<Vec<Reply>>>) {
+fn handle(
+    shared: &Arc<ContextInner>,
+    event: &Event,
+    ready: &mut Option<oneshot::Sender<Vec<Reply>>>,
+) {
     let session = event.session.as_deref();
     match &*event.method {
         cdp::HERE => shared.lock().come_to += 1,
@@ -137,10 +141,10 @@ fn handle(shared: &Arc<Shared>, event: &Event, ready: &mut Option<oneshot::Sende
         "Target.detachedFromTarget" => {
             #[derive(Deserialize)]
             #[serde(rename_all = "camelCase")]
-            struct Detached {
+            struct DetachedFromTarget {
                 session_id: String,
             }
-            if let Some(Detached { session_id }) = event.read() {
+            if let Some(DetachedFromTarget { session_id }) = event.read() {
                 let mut state = shared.lock();
                 state.targets.remove(&*session_id);
                 state.above.remove(&*session_id);
@@ -153,14 +157,14 @@ fn handle(shared: &Arc<Shared>, event: &Event, ready: &mut Option<oneshot::Sende
             if state.page.as_ref().map(|it| &*it.session) == session {
                 state.crashed = true;
             } else if let (Some(session), Some(tabs)) = (session, &state.tabs)
-                && let Some(it) = tabs.of(session)
+                && let Some(it) = tabs.by_session(session)
             {
                 let params = json!({ "targetId": it.page.target });
                 shared.cdp.post(None, "Target.closeTarget", params);
             }
         }
         "Fetch.requestPaused" => {
-            if let Some(paused) = event.read::<Paused>() {
+            if let Some(paused) = event.read::<RequestPaused>() {
                 if login::stand_in(shared, session, &paused.request_id, &paused.request.url) {
                     return;
                 }
@@ -179,8 +183,8 @@ fn handle(shared: &Arc<Shared>, event: &Event, ready: &mut Option<oneshot::Sende
         // Where the next document comes from no network.
         "Page.frameRequestedNavigation" | "Page.frameStartedNavigating" => {
             bodies::read_waiting(shared);
-            if let Some(frame) = leaving::asked(event) {
-                shared.lock().leaves(&frame);
+            if let Some(frame) = leaving::navigating_frame(event) {
+                shared.lock().note_leaving(&frame);
             }
             watched::navigating(shared, event);
         }
@@ -191,7 +195,7 @@ fn handle(shared: &Arc<Shared>, event: &Event, ready: &mut Option<oneshot::Sende
         "Fetch.authRequired" => {
             #[derive(Deserialize)]
             #[serde(rename_all = "camelCase")]
-            struct Asked {
+            struct AuthRequired {
                 request_id: String,
                 auth_challenge: Challenge,
             }
@@ -201,7 +205,7 @@ fn handle(shared: &Arc<Shared>, event: &Event, ready: &mut Option<oneshot::Sende
                 #[serde(default)]
                 origin: String,
             }
-            if let Some(Asked { request_id, auth_challenge }) = event.read() {
+            if let Some(AuthRequired { request_id, auth_challenge }) = event.read() {
                 // The proxy is our own, and passes no question of a server on as one of a proxy. Where a server asks, full
                 // Chromium would wait for a person; so the page gets the 401.
                 let answer = match auth_challenge.source.as_deref() {
@@ -220,13 +224,13 @@ fn handle(shared: &Arc<Shared>, event: &Event, ready: &mut Option<oneshot::Sende
         "Page.javascriptDialogOpening" => {
             #[derive(Deserialize, Default)]
             #[serde(default)]
-            struct Dialog {
+            struct DialogOpening {
                 #[serde(rename = "type")]
                 kind: String,
                 message: String,
             }
             // Refusing `beforeunload` keeps the page from navigating: only where that was asked for.
-            let dialog: Dialog = event.read().unwrap_or_default();
+            let dialog: DialogOpening = event.read().unwrap_or_default();
             let unloads = dialog.kind == "beforeunload";
             let said = shared.lock().dialog.take();
             let (accept, text) = said.unwrap_or((unloads, None));
@@ -236,9 +240,9 @@ fn handle(shared: &Arc<Shared>, event: &Event, ready: &mut Option<oneshot::Sende
                 let answer = if accept { "accepted" } else { "dismissed" };
                 let told = format!("{} {message:?} was {answer}", dialog.kind);
                 if let Some(heard) = &mut state.heard {
-                    heard.add(Of::Dialogs, told.clone());
+                    heard.add(LogKind::Dialogs, told.clone());
                 }
-                state.tell(Kind::Dialog, &told);
+                state.emit(EventKind::Dialog, &told);
                 if state.dialogs.len() == MAX_DIALOGS {
                     state.dialogs.remove(0);
                 }
@@ -259,7 +263,7 @@ fn handle(shared: &Arc<Shared>, event: &Event, ready: &mut Option<oneshot::Sende
             if let Some(heard) = &mut state.heard
                 && let Some(line) = console::line(event)
             {
-                heard.add(Of::Console, line);
+                heard.add(LogKind::Console, line);
             } else if let Some(console) = &mut state.console {
                 console.extend(console::line(event).filter(|_| console.len() < MAX_CONSOLE));
             }
@@ -284,11 +288,11 @@ fn handle(shared: &Arc<Shared>, event: &Event, ready: &mut Option<oneshot::Sende
         }
         "Page.windowOpen" => {
             #[derive(Deserialize)]
-            struct Opened {
+            struct WindowOpen {
                 url: String,
             }
             // A popup may be gone before its request is seen.
-            let Some(Opened { url }) = event.read() else { return };
+            let Some(WindowOpen { url }) = event.read() else { return };
             let named = url.starts_with("http");
             let mut state = shared.lock();
             if state.takes_tabs() {
@@ -313,7 +317,7 @@ fn handle(shared: &Arc<Shared>, event: &Event, ready: &mut Option<oneshot::Sende
         // A download names only the frame that began it.
         "Page.frameAttached" => {
             shared.lock().frames += 1;
-            if let Some(Frame { frame_id, .. }) = event.read() {
+            if let Some(FrameChange { frame_id, .. }) = event.read() {
                 shared.cdp.route(&frame_id, &shared.queue);
                 let mut state = shared.lock();
                 if state.holding.is_some() {
@@ -324,7 +328,7 @@ fn handle(shared: &Arc<Shared>, event: &Event, ready: &mut Option<oneshot::Sende
         "Page.frameDetached" => {
             shared.lock().frames += 1;
             // One that moves to another process stays.
-            if let Some(Frame { frame_id, reason }) = event.read()
+            if let Some(FrameChange { frame_id, reason }) = event.read()
                 && reason.as_deref() == Some("remove")
             {
                 let mut state = shared.lock();
@@ -338,17 +342,17 @@ fn handle(shared: &Arc<Shared>, event: &Event, ready: &mut Option<oneshot::Sende
         "Browser.downloadWillBegin" => {
             #[derive(Deserialize)]
             #[serde(rename_all = "camelCase")]
-            struct Download {
+            struct DownloadWillBegin {
                 url: String,
                 #[serde(default)]
                 guid: String,
                 #[serde(default)]
                 suggested_filename: String,
             }
-            if let Some(Download { url, guid, suggested_filename: name }) = event.read() {
+            if let Some(DownloadWillBegin { url, guid, suggested_filename: name }) = event.read() {
                 let mut state = shared.lock();
                 if let Some(saving) = &mut state.saving {
-                    saving.push(Saved { guid, url, name, bytes: 0, complete: None });
+                    saving.push(SavedFile { guid, url, name, bytes: 0, complete: None });
                 } else {
                     drop(state);
                     refuse_download(shared, &url);
@@ -371,12 +375,12 @@ fn handle(shared: &Arc<Shared>, event: &Event, ready: &mut Option<oneshot::Sende
 
 /// One page is ours; every other one is a popup, which becomes a tab or goes away without having sent anything.
 fn attach(
-    shared: &Arc<Shared>,
-    attached: Attached,
+    shared: &Arc<ContextInner>,
+    attached: AttachedToTarget,
     above: Option<&Arc<str>>,
     ready: &mut Option<oneshot::Sender<Vec<Reply>>>,
 ) {
-    let Attached { session_id, target_info } = attached;
+    let AttachedToTarget { session_id, target_info } = attached;
     let session: Arc<str> = session_id.into();
     let kind = match &*target_info.kind {
         "page" => TargetKind::Page,
@@ -422,7 +426,7 @@ fn attach(
 
 /// A paused popup keeps its opener waiting, so it is let go in the end, when every request of it is stopped: its session is
 /// not among our targets. A burst would not do: interception sets in a moment after it was asked for.
-async fn close_popup(shared: Arc<Shared>, session: Arc<str>, target: String) {
+async fn close_popup(shared: Arc<ContextInner>, session: Arc<str>, target: String) {
     let session = Some(&*session);
     let intercept = shared.cdp.send(session, "Fetch.enable", intercept_all());
     let _ = intercept.raw(Duration::from_secs(1)).await;
@@ -433,7 +437,7 @@ async fn close_popup(shared: Arc<Shared>, session: Arc<str>, target: String) {
 }
 
 /// Takes a page in: it runs when every request of it is seen and judged.
-async fn adopt(shared: Arc<Shared>, page: Page) {
+async fn adopt(shared: Arc<ContextInner>, page: Page) {
     let session = Arc::clone(&page.session);
     let target = json!({ "targetId": page.target });
     let (intercepts, others) = prepare(&shared, &session);
@@ -472,7 +476,7 @@ fn intercept_all() -> Value {
 }
 
 /// Sets a target up and lets it go. Returns the replies that must not be refusals.
-fn set_up(shared: &Shared, session: &str, kind: TargetKind) -> Vec<Reply> {
+fn set_up(shared: &ContextInner, session: &str, kind: TargetKind) -> Vec<Reply> {
     let mut replies = watched_from(shared, session, kind);
     replies.push(shared.cdp.send(Some(session), "Runtime.runIfWaitingForDebugger", json!({})));
     replies
@@ -480,12 +484,12 @@ fn set_up(shared: &Shared, session: &str, kind: TargetKind) -> Vec<Reply> {
 
 /// The same of another page, which does not run yet: interception sets in when the first reply is there. The others may have to
 /// wait until it runs, since it may have no process before.
-pub(super) fn prepare(shared: &Shared, session: &str) -> (Reply, Vec<Reply>) {
+pub(super) fn prepare(shared: &ContextInner, session: &str) -> (Reply, Vec<Reply>) {
     let intercepts = shared.cdp.send(Some(session), "Fetch.enable", intercept_all());
     (intercepts, watched_from(shared, session, TargetKind::Page))
 }
 
-fn watched_from(shared: &Shared, session: &str, kind: TargetKind) -> Vec<Reply> {
+fn watched_from(shared: &ContextInner, session: &str, kind: TargetKind) -> Vec<Reply> {
     let send = |method, params: Value| shared.cdp.send(Some(session), method, params);
     let post = |method, params: Value| shared.cdp.post(Some(session), method, params);
     let document = matches!(kind, TargetKind::Page | TargetKind::Iframe);
@@ -537,19 +541,19 @@ fn watched_from(shared: &Shared, session: &str, kind: TargetKind) -> Vec<Reply> 
 }
 
 /// Keeps bodies over a navigation to another process. Young and experimental: what it misses ends as evicted.
-pub fn keep_bodies(shared: &Shared, session: &str, bytes: usize) {
+pub fn keep_bodies(shared: &ContextInner, session: &str, bytes: usize) {
     let most =
         json!({ "maxTotalBufferSize": bytes, "maxResourceBufferSize": MAX_BODY + (1 << 20) });
     shared.cdp.post(Some(session), "Network.configureDurableMessages", most);
 }
 
 /// From here on what is written to the console is told, also what was written before.
-pub fn hear(shared: &Shared, session: &str) {
+pub fn hear(shared: &ContextInner, session: &str) {
     shared.cdp.post(Some(session), "Runtime.enable", json!({}));
     shared.cdp.post(Some(session), "Log.enable", json!({}));
 }
 
-fn judge(shared: &Arc<Shared>, event: &Event, paused: Paused) {
+fn judge(shared: &Arc<ContextInner>, event: &Event, paused: RequestPaused) {
     let session = event.session.as_deref();
     let url = &paused.request.url;
     // Chromium answers these itself.
@@ -561,7 +565,7 @@ fn judge(shared: &Arc<Shared>, event: &Event, paused: Paused) {
         refuse_popup(shared, url);
         return;
     };
-    let asked = Asked {
+    let asked = InterceptedRequest {
         id: &paused.request_id,
         redirected_from: paused.redirected_request_id.as_deref(),
         document: paused.resource_type == "Document",
@@ -594,7 +598,7 @@ fn judge(shared: &Arc<Shared>, event: &Event, paused: Paused) {
 }
 
 /// Whether a session that is done again lets it go. What a redirect asks for was the server's wish.
-fn is_admitted(shared: &Shared, paused: &Paused) -> bool {
+fn is_admitted(shared: &ContextInner, paused: &RequestPaused) -> bool {
     if paused.redirected_request_id.is_some() {
         return true;
     }
@@ -603,13 +607,20 @@ fn is_admitted(shared: &Shared, paused: &Paused) -> bool {
     let is_page = paused.resource_type == "Document"
         && state.page.as_ref().is_some_and(|it| it.target == paused.frame_id);
     let Some(tap) = &mut state.tap else { return true };
-    let Some(mut sent) = Sent::of(&it.method, &it.url, it.body.as_deref()) else { return true };
+    let Some(mut sent) = SentRequest::from_parts(&it.method, &it.url, it.body.as_deref()) else {
+        return true;
+    };
     sent.beacon = paused.resource_type == "Ping";
     let is_data = matches!(&*paused.resource_type, "Document" | "XHR" | "Fetch");
     (!is_data && !sent.changes()) || tap.admits(sent, is_page)
 }
 
-fn decide(shared: &Shared, session: Option<&str>, paused: &Paused, verdict: Result<()>) {
+fn decide(
+    shared: &ContextInner,
+    session: Option<&str>,
+    paused: &RequestPaused,
+    verdict: Result<()>,
+) {
     let (id, url) = (&paused.request_id, &paused.request.url);
     let Err(err) = verdict else {
         shared.cdp.let_go(paused.network_id.as_deref());
@@ -627,13 +638,13 @@ fn decide(shared: &Shared, session: Option<&str>, paused: &Paused, verdict: Resu
 }
 
 /// It goes nowhere; what it wanted is named where that is forbidden to every page.
-fn refuse_popup(shared: &Shared, url: &str) {
+fn refuse_popup(shared: &ContextInner, url: &str) {
     {
         let mut state = shared.lock();
         if let Some(watch) = &mut state.watch {
             watch.refuse(format!("a popup to {url} was closed: open it in the window itself"));
         }
-        state.tell(Kind::Refused, &format!("a popup to {url} was closed"));
+        state.emit(EventKind::Refused, &format!("a popup to {url} was closed"));
         state.popup = Some(url.to_owned());
     }
     if let Err(err) = shared.policy().check(url) {
@@ -642,17 +653,17 @@ fn refuse_popup(shared: &Shared, url: &str) {
 }
 
 /// How far what a page saves has come; what grows too large is given up.
-fn downloads(shared: &Shared, event: &Event) {
+fn downloads(shared: &ContextInner, event: &Event) {
     #[derive(Deserialize)]
     #[serde(rename_all = "camelCase")]
-    struct Progress {
+    struct DownloadProgress {
         guid: String,
         #[serde(default)]
         received_bytes: f64,
         #[serde(default)]
         state: String,
     }
-    let Some(it) = event.read::<Progress>() else { return };
+    let Some(it) = event.read::<DownloadProgress>() else { return };
     let mut state = shared.lock();
     let known = state.saving.iter_mut().flatten().find(|saved| saved.guid == it.guid);
     if let Some(saved) = known {
@@ -673,7 +684,7 @@ fn downloads(shared: &Shared, event: &Event) {
 }
 
 /// The browser denies it; here it gets its name.
-fn refuse_download(shared: &Shared, url: &str) {
+fn refuse_download(shared: &ContextInner, url: &str) {
     // What `data:` holds is the page's own, of any size.
     let end = if url.starts_with("data:") { url.find(',').unwrap_or(0) } else { url.len() };
     let url = &url[..end];
@@ -686,7 +697,7 @@ fn refuse_download(shared: &Shared, url: &str) {
     state.download = Some(url.to_owned());
 }
 
-fn name(shared: &Shared, url: &str, err: &Error) {
+fn name(shared: &ContextInner, url: &str, err: &Error) {
     let mut state = shared.lock();
     if state.refused.len() < MAX_REFUSED {
         state.refused.push((url.to_owned(), err.message().to_owned()));
@@ -694,7 +705,7 @@ fn name(shared: &Shared, url: &str, err: &Error) {
     if state.blocked.len() < super::proxy::MAX_BLOCKED
         && state.blocked.iter().all(|it| it.url != url)
     {
-        state.tell(Kind::Refused, &format!("{url} was refused: {}", err.message()));
+        state.emit(EventKind::Refused, &format!("{url} was refused: {}", err.message()));
         state.blocked.push(BlockedRequest {
             url: url.to_owned(),
             code: err.code().as_str().to_owned(),
@@ -703,7 +714,7 @@ fn name(shared: &Shared, url: &str, err: &Error) {
     }
 }
 
-fn note_asked(shared: &Shared, paused: &Paused) {
+fn note_asked(shared: &ContextInner, paused: &RequestPaused) {
     let host = paused
         .request
         .url
@@ -719,9 +730,9 @@ fn note_asked(shared: &Shared, paused: &Paused) {
 }
 
 /// A failed request names neither its URL nor its host.
-fn note_distrusted(shared: &Shared, event: &Event) {
+fn note_distrusted(shared: &ContextInner, event: &Event) {
     let Some(failed) = event.read::<wire::LoadingFailed>() else { return };
-    if tls::refusal_of_chromium("", &failed.error_text).is_none() {
+    if tls::chromium_tls_error("", &failed.error_text).is_none() {
         return;
     }
     let mut state = shared.lock();
@@ -733,7 +744,7 @@ fn note_distrusted(shared: &Shared, event: &Event) {
 }
 
 /// Only what is on the wire tells: flags, languages of the page and the header differ between builds of Chromium.
-fn note_language(shared: &Shared, event: &Event) {
+fn note_language(shared: &ContextInner, event: &Event) {
     if shared.lock().accept_language.is_some() {
         return;
     }
@@ -743,7 +754,7 @@ fn note_language(shared: &Shared, event: &Event) {
     shared.lock().accept_language = found.map(|it| it.1);
 }
 
-fn record(shared: &Arc<Shared>, event: &Event) {
+fn record(shared: &Arc<ContextInner>, event: &Event) {
     let Some(session) = &event.session else {
         return;
     };
@@ -757,12 +768,12 @@ fn record(shared: &Arc<Shared>, event: &Event) {
         let Some(recorder) = &mut state.recorder else {
             return;
         };
-        let out = (recorder.take(event, kind), recorder.begun());
-        if let Some(it) = recorder.answered(event) {
+        let out = (recorder.take(event, kind), recorder.started_at());
+        if let Some(it) = recorder.answered_request(event) {
             if let Some(heard) = &mut state.heard {
-                heard.ended(&it);
+                heard.add_request(&it);
             }
-            looked_on::asked(state, &it);
+            looked_on::emit_request(state, &it);
         }
         out
     };

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use super::recorder::Asked;
+use super::recorder::RequestSummary;
 use commis_state::now_ms;
 
 /// Of each kind.
@@ -10,7 +10,7 @@ pub const MOST: usize = 50_000;
 
 /// What an entry is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Of {
+pub enum LogKind {
     Console,
     Network,
     Dialogs,
@@ -18,8 +18,8 @@ pub enum Of {
 
 /// As the guard heard it, raw.
 #[derive(Debug)]
-pub struct Line {
-    pub of: Of,
+pub struct LogLine {
+    pub of: LogKind,
     pub at_ms: i64,
     /// Of a request: its number, and whether it was a document or data.
     pub request: Option<(u64, bool)>,
@@ -28,30 +28,30 @@ pub struct Line {
 
 /// What was heard and nobody has taken in yet.
 #[derive(Debug, Default)]
-pub struct Heard {
-    pub lines: VecDeque<Line>,
+pub struct LogBuffer {
+    pub lines: VecDeque<LogLine>,
     /// Those that nobody took in in time.
     pub lost: u64,
 }
 
-impl Heard {
-    pub fn add(&mut self, of: Of, text: String) {
-        self.put(Line { of, at_ms: now_ms(), request: None, text });
+impl LogBuffer {
+    pub fn add(&mut self, of: LogKind, text: String) {
+        self.push(LogLine { of, at_ms: now_ms(), request: None, text });
     }
 
     /// A request that has ended.
-    pub fn ended(&mut self, it: &Asked) {
+    pub fn add_request(&mut self, it: &RequestSummary) {
         let status = it.status.map_or_else(|| "-".to_owned(), |it| it.to_string());
         let text = format!("{status} {} {}", it.method, it.url);
-        self.put(Line {
-            of: Of::Network,
+        self.push(LogLine {
+            of: LogKind::Network,
             at_ms: now_ms(),
             request: Some((it.id, it.is_data)),
             text,
         });
     }
 
-    fn put(&mut self, it: Line) {
+    fn push(&mut self, it: LogLine) {
         if self.lines.len() == MOST {
             self.lines.pop_front();
             self.lost += 1;

@@ -21,8 +21,8 @@ use serde_json::{Value, json};
 use super::{
     cdp::{self, Event},
     cookies,
-    feed::Kind,
-    shared::Shared,
+    feed::EventKind,
+    shared::ContextInner,
     wire::pairs,
 };
 use commis_artifacts::recording::TargetKind;
@@ -40,7 +40,7 @@ const HEED: Duration = Duration::from_secs(1);
 
 /// What becomes of a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Judged {
+pub enum RequestDecision {
     /// It leaves.
     Go,
     /// It waits. Why it may change something.
@@ -51,7 +51,7 @@ pub enum Judged {
 
 /// A request that is about to leave.
 #[derive(Debug)]
-pub struct Going<'a> {
+pub struct OutgoingRequest<'a> {
     pub method: &'a str,
     pub url: &'a str,
     /// As the page made them.
@@ -75,11 +75,11 @@ pub struct Going<'a> {
 }
 
 /// Decides what becomes of a request, from what it is alone.
-pub type Judge = Arc<dyn Fn(&Going<'_>) -> Judged + Send + Sync>;
+pub type RequestJudge = Arc<dyn Fn(&OutgoingRequest<'_>) -> RequestDecision + Send + Sync>;
 
 /// A request that waits.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Waiting {
+pub struct HeldRequest {
     /// Counted from 1 in this context; never given twice.
     pub number: u64,
     pub method: String,
@@ -101,17 +101,17 @@ pub struct Waiting {
 }
 
 /// A request that may leave when it is made again.
-struct Expected {
-    waiting: Waiting,
+struct ExpectedRequest {
+    waiting: HeldRequest,
     has_left: bool,
     /// By which the browser knows the one that left.
     network: Option<String>,
 }
 
 /// What a context holds back.
-pub struct Holding {
-    judge: Judge,
-    pub waiting: Vec<Waiting>,
+pub struct HoldState {
+    judge: RequestJudge,
+    pub waiting: Vec<HeldRequest>,
     count: u64,
     /// Something is being done; or something was done until then.
     acting: bool,
@@ -128,7 +128,7 @@ pub struct Holding {
     turned: bool,
     /// The site that what is done next was meant for.
     keeps_to: Option<String>,
-    expected: Option<Expected>,
+    expected: Option<ExpectedRequest>,
     /// Where each page is.
     at: BTreeMap<Arc<str>, String>,
     /// A person has the page: what they did themselves leaves.
@@ -137,8 +137,8 @@ pub struct Holding {
     touched: Option<Instant>,
 }
 
-impl Holding {
-    pub fn new(judge: Judge) -> Self {
+impl HoldState {
+    pub fn new(judge: RequestJudge) -> Self {
         Self {
             judge,
             waiting: Vec::new(),
@@ -221,7 +221,7 @@ impl Holding {
 /// What interception says of a request, more of it than is looked at elsewhere.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Paused {
+struct RequestPaused {
     request_id: String,
     network_id: Option<String>,
     frame_id: Option<String>,
@@ -242,11 +242,11 @@ struct Request {
     has_post_data: bool,
     post_data: Option<String>,
     #[serde(default)]
-    post_data_entries: Vec<Entry>,
+    post_data_entries: Vec<PostDataEntry>,
 }
 
 #[derive(Deserialize)]
-struct Entry {
+struct PostDataEntry {
     bytes: Option<String>,
 }
 
@@ -271,7 +271,7 @@ impl Request {
 }
 
 /// Decides about a paused request that everything else admits. Whether it is let go; otherwise it was dealt with here.
-pub fn admits(shared: &Shared, event: &Event, target: TargetKind) -> bool {
+pub fn admits(shared: &ContextInner, event: &Event, target: TargetKind) -> bool {
     if shared.lock().holding.is_none() {
         return true;
     }
@@ -283,12 +283,12 @@ pub fn admits(shared: &Shared, event: &Event, target: TargetKind) -> bool {
         let params = json!({ "requestId": id, "errorReason": reason });
         shared.cdp.post(session.map(|it| &**it), "Fetch.failRequest", params);
         let mut state = shared.lock();
-        state.tell(Kind::Refused, &format!("{url} was refused: {why}"));
+        state.emit(EventKind::Refused, &format!("{url} was refused: {why}"));
         if state.refused.len() < MOST {
             state.refused.push((url.to_owned(), why.to_owned()));
         }
     };
-    let Some(paused) = event.read::<Paused>() else {
+    let Some(paused) = event.read::<RequestPaused>() else {
         // What cannot be read cannot be shown to anyone.
         #[derive(Deserialize)]
         #[serde(rename_all = "camelCase")]
@@ -300,7 +300,7 @@ pub fn admits(shared: &Shared, event: &Event, target: TargetKind) -> bool {
         }
         return false;
     };
-    let Paused { request_id, network_id, frame_id, request, resource_type: kind } = paused;
+    let RequestPaused { request_id, network_id, frame_id, request, resource_type: kind } = paused;
     let headers = pairs(&request.headers);
     let (body, is_opaque) = request.body();
     let mut state = shared.lock();
@@ -323,7 +323,7 @@ pub fn admits(shared: &Shared, event: &Event, target: TargetKind) -> bool {
         return false;
     }
     let follows_act = holding.follows(Instant::now());
-    let judged = (holding.judge)(&Going {
+    let judged = (holding.judge)(&OutgoingRequest {
         method: &request.method,
         url: &request.url,
         headers: &headers,
@@ -342,33 +342,33 @@ pub fn admits(shared: &Shared, event: &Event, target: TargetKind) -> bool {
         !has_left && same && !is_opaque && it.kind == kind && it.headers == headers
     });
     if let Some(page) = page.filter(|_| turns)
-        && (judged == Judged::Go || is_expected)
+        && (judged == RequestDecision::Go || is_expected)
     {
         holding.turning.insert(page);
     }
     let is_theirs = holding.is_touched(Instant::now());
     match judged {
-        Judged::Go => true,
-        Judged::Hold(_) | Judged::Refuse(_) if is_theirs => true,
-        Judged::Hold(why) if holding.has_person => {
+        RequestDecision::Go => true,
+        RequestDecision::Hold(_) | RequestDecision::Refuse(_) if is_theirs => true,
+        RequestDecision::Hold(why) if holding.has_person => {
             drop(state);
             let why = format!("the page asks for it by itself while a person has it: {why}");
             refuse(&request_id, &kind, &request.url, &why);
             false
         }
-        Judged::Hold(_) if is_expected => {
+        RequestDecision::Hold(_) if is_expected => {
             if let Some(it) = &mut holding.expected {
                 (it.has_left, it.network) = (true, network_id);
             }
             shared.visit.hang_up(&request.url);
             true
         }
-        Judged::Hold(why) if holding.waiting.len() < MOST => {
+        RequestDecision::Hold(why) if holding.waiting.len() < MOST => {
             holding.count += 1;
             // Nor does a target wait that may go away before a person has decided: the browser would let its requests go.
             let is_given_up = kind == "Document" || !is_first || target != TargetKind::Page;
             let paused = (!is_given_up).then(|| request_id.clone());
-            holding.waiting.push(Waiting {
+            holding.waiting.push(HeldRequest {
                 number: holding.count,
                 method: request.method.clone(),
                 url: request.url.clone(),
@@ -382,7 +382,7 @@ pub fn admits(shared: &Shared, event: &Event, target: TargetKind) -> bool {
                 session: session.cloned(),
                 paused,
             });
-            state.tell(Kind::Refused, &format!("{} {} waits", request.method, request.url));
+            state.emit(EventKind::Refused, &format!("{} {} waits", request.method, request.url));
             drop(state);
             if is_given_up {
                 let params = json!({ "requestId": request_id, "errorReason": "Aborted" });
@@ -390,12 +390,12 @@ pub fn admits(shared: &Shared, event: &Event, target: TargetKind) -> bool {
             }
             false
         }
-        Judged::Hold(_) => {
+        RequestDecision::Hold(_) => {
             drop(state);
             refuse(&request_id, &kind, &request.url, "too many requests wait already");
             false
         }
-        Judged::Refuse(why) => {
+        RequestDecision::Refuse(why) => {
             drop(state);
             refuse(&request_id, &kind, &request.url, &why);
             false
@@ -416,12 +416,12 @@ const HEARS: &str = "for (const it of ['pointerdown', 'mousedown', 'touchstart',
   addEventListener(it, event => { if (event.isTrusted) commisPerson(''); }, { capture: true, passive: true });";
 
 /// A person did something in a page of the context.
-pub fn heard(shared: &Shared, event: &Event) {
+pub fn heard(shared: &ContextInner, event: &Event) {
     #[derive(Deserialize)]
-    struct Call {
+    struct BindingCalled {
         name: String,
     }
-    let Some(call) = event.read::<Call>().filter(|it| it.name == BINDING) else { return };
+    let Some(call) = event.read::<BindingCalled>().filter(|it| it.name == BINDING) else { return };
     let mut state = shared.lock();
     let is_ours = event.session.as_ref().is_some_and(|it| state.targets.contains_key(it));
     if let Some(holding) = state.holding.as_mut().filter(|_| is_ours && call.name == BINDING) {
@@ -430,7 +430,7 @@ pub fn heard(shared: &Shared, event: &Event) {
 }
 
 /// Keeps a target of a context that holds from opening what is not seen by interception.
-pub fn close_others(shared: &Shared, session: &str) {
+pub fn close_others(shared: &ContextInner, session: &str) {
     let all: Vec<Value> =
         SOCKETS.iter().map(|it| json!({ "urlPattern": it, "block": true })).collect();
     let params = json!({ "urlPatterns": all });
@@ -450,9 +450,9 @@ pub fn close_others(shared: &Shared, session: &str) {
 }
 
 /// A page has another document: its frames are judged by it from here on, and not before, since one that was asked for may not come.
-pub fn arrived(shared: &Shared, event: &Event) {
+pub fn arrived(shared: &ContextInner, event: &Event) {
     #[derive(Deserialize)]
-    struct Navigated {
+    struct FrameNavigated {
         frame: Frame,
     }
     #[derive(Deserialize)]
@@ -465,7 +465,7 @@ pub fn arrived(shared: &Shared, event: &Event) {
     let page = state.page_of(event.session.as_ref());
     let is_page = page.as_ref() == event.session.as_ref();
     if let (Some(holding), Some(page)) = (&mut state.holding, page.filter(|_| is_page))
-        && let Some(Navigated { frame }) = event.read()
+        && let Some(FrameNavigated { frame }) = event.read()
         && frame.parent_id.is_none()
     {
         let before = holding.at.get(&page).map(|it| site_of(it));
@@ -477,7 +477,7 @@ pub fn arrived(shared: &Shared, event: &Event) {
 
 /// Before a value, and each key of it, is typed: the page is the one that was meant, and is not about to turn into one of another
 /// site. Fails with `REF_STALE`.
-pub async fn may_type(shared: &Shared, session: &str) -> Result<()> {
+pub async fn may_type(shared: &ContextInner, session: &str) -> Result<()> {
     let all = match &mut shared.lock().holding {
         Some(it) => std::mem::take(&mut it.turning),
         None => return Ok(()),
@@ -500,21 +500,21 @@ pub async fn may_type(shared: &Shared, session: &str) -> Result<()> {
     Ok(())
 }
 
-impl Shared {
+impl ContextInner {
     /// From here on, what pages ask for is judged before it leaves.
-    pub fn hold(&self, judge: Judge) {
-        self.hold_as(Holding::new(judge));
+    pub fn hold(&self, judge: RequestJudge) {
+        self.hold_as(HoldState::new(judge));
     }
 
     /// From here on it is judged as in that context, where it is.
     pub fn hold_like(&self, other: &Self) {
-        let holding = other.lock().holding.as_ref().map(Holding::afresh);
+        let holding = other.lock().holding.as_ref().map(HoldState::afresh);
         if let Some(it) = holding {
             self.hold_as(it);
         }
     }
 
-    fn hold_as(&self, holding: Holding) {
+    fn hold_as(&self, holding: HoldState) {
         let sessions: Vec<Arc<str>> = {
             self.visit.see_alone();
             let mut state = self.lock();
@@ -538,13 +538,13 @@ impl Shared {
     }
 
     /// What waits.
-    pub fn waiting(&self) -> Vec<Waiting> {
+    pub fn held_requests(&self) -> Vec<HeldRequest> {
         self.lock().holding.as_ref().map(|it| it.waiting.clone()).unwrap_or_default()
     }
 
     /// The same, with the cookies that go with each now and that scripts can write. Fails with `BROWSER_FAILED`.
-    pub async fn waiting_now(&self) -> Result<Vec<Waiting>> {
-        let mut out = self.waiting();
+    pub async fn waiting_now(&self) -> Result<Vec<HeldRequest>> {
+        let mut out = self.held_requests();
         for it in &mut out {
             it.cookies = self.cookies_of(it).await?;
         }
@@ -558,7 +558,7 @@ impl Shared {
         Ok(out)
     }
 
-    async fn cookies_of(&self, it: &Waiting) -> Result<Vec<(String, String)>> {
+    async fn cookies_of(&self, it: &HeldRequest) -> Result<Vec<(String, String)>> {
         let session = match &it.session {
             Some(it) if self.lock().targets.contains_key(it) => Arc::clone(it),
             _ => self.page()?.session,
@@ -566,7 +566,7 @@ impl Shared {
         cookies::writable(&self.cdp, &session, &it.url).await
     }
 
-    fn taken(&self, number: u64) -> Option<Waiting> {
+    fn remove_held(&self, number: u64) -> Option<HeldRequest> {
         let mut state = self.lock();
         let holding = state.holding.as_mut()?;
         let at = holding.waiting.iter().position(|it| it.number == number)?;
@@ -576,18 +576,19 @@ impl Shared {
     /// Lets that one go, where it is still there; `false` where it was given up, and leaves when the very same is made again. Fails
     /// with `APPROVAL_STALE` where it does not wait any more, and with what the browser fails with; then nobody knows whether it left.
     pub async fn let_leave(&self, number: u64) -> Result<bool> {
-        let shown = self.waiting().into_iter().find(|it| it.number == number).ok_or_else(gone)?;
+        let shown =
+            self.held_requests().into_iter().find(|it| it.number == number).ok_or_else(gone)?;
         if self.cookies_of(&shown).await? != shown.cookies {
             self.take_back(number);
             let why = "a cookie that goes with the request is another than the one that was shown";
             return Err(Error::new(Code::ApprovalStale, why).hint("do the task again"));
         }
-        let it = self.taken(number).ok_or_else(gone)?;
+        let it = self.remove_held(number).ok_or_else(gone)?;
         let (session, paused, url) = (it.session.clone(), it.paused.clone(), it.url.clone());
         let network = it.network.clone();
         if let Some(holding) = &mut self.lock().holding {
             let (has_left, network) = (paused.is_some(), network.clone());
-            holding.expected = Some(Expected { waiting: it, has_left, network });
+            holding.expected = Some(ExpectedRequest { waiting: it, has_left, network });
         }
         let Some(paused) = paused else { return Ok(false) };
         self.cdp.let_go(network.as_deref());
@@ -608,7 +609,7 @@ impl Shared {
 
     /// Takes it back: the page is told that it failed. Whether it was there.
     pub fn take_back(&self, number: u64) -> bool {
-        let Some(it) = self.taken(number) else { return false };
+        let Some(it) = self.remove_held(number) else { return false };
         if let Some(paused) = it.paused {
             let params = json!({ "requestId": paused, "errorReason": "Aborted" });
             self.cdp.post(it.session.as_deref(), "Fetch.failRequest", params);
@@ -630,7 +631,7 @@ impl Shared {
 
     /// Takes everything back, and goes on to hold.
     pub fn take_all_back(&self) {
-        for it in self.waiting() {
+        for it in self.held_requests() {
             self.take_back(it.number);
         }
     }
@@ -662,7 +663,7 @@ mod tests {
 
     #[test]
     fn only_what_comes_soon_after_an_act_follows_from_it() {
-        let mut it = Holding::new(Arc::new(|_| Judged::Go));
+        let mut it = HoldState::new(Arc::new(|_| RequestDecision::Go));
         let now = Instant::now();
         assert!(!it.follows(now));
         it.begins(true, false);
@@ -676,7 +677,7 @@ mod tests {
 
     #[test]
     fn what_a_person_does_counts_while_they_have_the_page() {
-        let mut it = Holding::new(Arc::new(|_| Judged::Go));
+        let mut it = HoldState::new(Arc::new(|_| RequestDecision::Go));
         let now = Instant::now();
         it.touches(now);
         assert!(!it.is_touched(now), "nobody has it");

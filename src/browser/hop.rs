@@ -34,14 +34,14 @@ pub struct Hop {
     /// Seconds on the browser's clock.
     pub headers_at: Option<f64>,
     pub ended_at: Option<f64>,
-    pub end: End,
-    pub body: Body,
+    pub end: HopEnd,
+    pub body: HopBody,
     pub reads: u32,
 }
 
 /// How its answer ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum End {
+pub enum HopEnd {
     /// It has not, or it is whole.
     Well,
     Failed,
@@ -50,13 +50,13 @@ pub enum End {
 }
 
 /// How far its answer has come.
-pub enum Body {
+pub enum HopBody {
     /// No answer yet, or not whole yet.
     Coming,
     Known(RawBody),
 }
 
-impl Clone for Body {
+impl Clone for HopBody {
     fn clone(&self) -> Self {
         Self::Known(match self {
             Self::Coming => return Self::Coming,
@@ -204,11 +204,11 @@ impl Hop {
             mime.clone_from(value);
         }
         let mut body = match self.body {
-            Body::Known(body) => body,
-            Body::Coming if resource_type == ResourceType::Websocket => {
+            HopBody::Known(body) => body,
+            HopBody::Coming if resource_type == ResourceType::Websocket => {
                 RawBody::Missing(BodyStatus::Absent)
             }
-            Body::Coming => RawBody::Missing(BodyStatus::Inflight),
+            HopBody::Coming => RawBody::Missing(BodyStatus::Inflight),
         };
         // Our proxy's refusal is not an answer of the server. It comes over http alone: a server behind https could forge it.
         let ours = |name: &str| {

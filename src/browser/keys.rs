@@ -102,7 +102,7 @@ pub fn proper(text: &str) -> &str {
 }
 
 /// `Input.dispatchKeyEvent` parameters, down and up, for a named key.
-pub fn named(name: &str) -> Option<[Value; 2]> {
+pub fn named_key_events(name: &str) -> Option<[Value; 2]> {
     if name == SPACE {
         return character(' ');
     }
@@ -165,7 +165,7 @@ pub fn chord(text: &str) -> Option<[Value; 2]> {
         // With one of the others, a capital stands for its key.
         (Some(it), None) if held != 0 => character(it.to_ascii_lowercase())?,
         (Some(it), None) => character(it)?,
-        _ => named(proper(rest))?,
+        _ => named_key_events(proper(rest))?,
     };
     if held == 0 {
         return Some(out);
@@ -214,16 +214,19 @@ mod tests {
 
     #[test]
     fn keys_that_type_and_keys_that_do_not() {
-        assert_eq!(named("Enter").unwrap()[0]["text"], "\r");
-        assert_eq!((&named("Space").unwrap()[0]["key"], is_named("Space")), (&json!(" "), true));
-        assert_eq!(named("Tab").unwrap()[0]["type"], "rawKeyDown");
+        assert_eq!(named_key_events("Enter").unwrap()[0]["text"], "\r");
+        assert_eq!(
+            (&named_key_events("Space").unwrap()[0]["key"], is_named("Space")),
+            (&json!(" "), true)
+        );
+        assert_eq!(named_key_events("Tab").unwrap()[0]["type"], "rawKeyDown");
         assert_eq!(character('q').unwrap()[0]["code"], "KeyQ");
         let all = chord("Control+a").unwrap();
         assert_eq!((&all[0]["modifiers"], &all[0]["type"]), (&json!(2), &json!("rawKeyDown")));
         assert!(all[0].get("text").is_none() && chord("Hyper+a").is_none() && chord("").is_none());
         assert_eq!(chord("Shift+A").unwrap()[0]["text"], "A");
         assert_eq!(chord("+").unwrap()[0]["text"], "+");
-        assert!(named("enter").is_none());
+        assert!(named_key_events("enter").is_none());
         assert!(character('é').is_none());
     }
 

@@ -26,7 +26,7 @@ pub fn patterns() -> Value {
 /// A request as the browser's own session says it.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Paused {
+pub struct RequestPaused {
     pub request_id: String,
     network_id: Option<String>,
     request: Request,
@@ -42,14 +42,14 @@ type Queue = mpsc::UnboundedSender<Event>;
 
 /// Contexts that hold, and what was let go.
 #[derive(Default)]
-pub struct LastLook {
+pub struct LateRequestGuard {
     begun: bool,
     holding: Vec<Queue>,
     let_go: BTreeSet<String>,
     order: VecDeque<String>,
 }
 
-impl LastLook {
+impl LateRequestGuard {
     /// Whether any context holds, or held: what it asked for may come by late.
     pub fn is_on(&self) -> bool {
         self.begun
@@ -81,7 +81,7 @@ impl LastLook {
     }
 
     /// Whether it leaves. `of`: the queue of the context that its frame is in, where that is known.
-    pub fn admits(&mut self, it: &Paused, of: Option<&Queue>) -> bool {
+    pub fn admits(&mut self, it: &RequestPaused, of: Option<&Queue>) -> bool {
         if it.network_id.as_ref().is_some_and(|id| self.let_go.contains(id)) || !self.is_on() {
             return true;
         }
@@ -100,14 +100,14 @@ mod tests {
     fn what_is_held_leaves_only_after_it_was_let_go() {
         let (held, _a) = mpsc::unbounded_channel();
         let (other, _b) = mpsc::unbounded_channel();
-        let of = |method: &str, network: &str| -> Paused {
+        let of = |method: &str, network: &str| -> RequestPaused {
             let request = json!({ "method": method });
             serde_json::from_value(
                 json!({ "requestId": "1", "networkId": network, "request": request }),
             )
             .unwrap()
         };
-        let mut it = LastLook::default();
+        let mut it = LateRequestGuard::default();
         assert!(it.admits(&of("POST", "a"), None), "nothing holds");
         it.begin(&held);
         for (method, queue, expected) in [

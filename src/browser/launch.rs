@@ -27,7 +27,7 @@ use tokio::{
     process::{Child, ChildStderr, Command},
 };
 
-use super::{cdp::Tail, flags};
+use super::{cdp::StderrTail, flags};
 use commis_base::{
     error::{Code, Error, Result},
     processes,
@@ -41,7 +41,7 @@ pub struct Process {
 }
 
 /// Our ends of the debugging pipe.
-pub type Ends = (pipe::Sender, pipe::Receiver);
+pub type PipeEnds = (pipe::Sender, pipe::Receiver);
 
 impl Process {
     pub fn pid(&self) -> Option<u32> {
@@ -77,7 +77,7 @@ pub fn spawn(
     exe: &Path,
     extra: &[String],
     display: Option<&Display>,
-) -> Result<(Process, Ends, Tail)> {
+) -> Result<(Process, PipeEnds, StderrTail)> {
     let failed = |what: &str, err: std::io::Error| {
         Error::new(Code::BrowserFailed, format!("{what} {}", exe.display())).source(err)
     };
@@ -121,7 +121,7 @@ pub fn spawn(
     // Its ends of the pipe live in the command; a browser that dies must be seen as end of file.
     drop(command);
 
-    let tail = Tail::default();
+    let tail = StderrTail::default();
     if let Some(stderr) = child.stderr.take() {
         tokio::spawn(keep_tail(stderr, Arc::clone(&tail)));
     }
@@ -189,12 +189,12 @@ impl Profile {
                     let profile = Self { path, _lock: lock };
                     if let Some((uid, gid)) = user {
                         chown(&profile.path, Some(uid), Some(gid))
-                            .map_err(|it| failed(&profile.path, it))?;
+                            .map_err(|it| profile_error(&profile.path, it))?;
                     }
                     return Ok(profile);
                 }
                 Err(err) if err.kind() == std::io::ErrorKind::AlreadyExists => {}
-                Err(err) => return Err(failed(&path, err)),
+                Err(err) => return Err(profile_error(&path, err)),
             }
         }
         Err(Error::new(Code::BrowserFailed, format!("no free profile name in {}", base.display())))
@@ -220,7 +220,7 @@ fn remove_left() {
     LEFT.lock().unwrap_or_else(PoisonError::into_inner).retain(|it| !removed(it));
 }
 
-fn failed(profile: &Path, err: std::io::Error) -> Error {
+fn profile_error(profile: &Path, err: std::io::Error) -> Error {
     let message = format!("profile folder {}", profile.display());
     Error::new(Code::BrowserFailed, message).source(err)
 }
@@ -246,7 +246,7 @@ fn sweep(base: &Path, user: Option<u32>) {
         let Ok(found) = entry.metadata() else { continue };
         let ours = found.uid() == own || Some(found.uid()) == user;
         let gone = rustix::process::test_kill_process(pid) == Err(rustix::io::Errno::SRCH)
-            || processes::is_over(pid);
+            || processes::has_ended(pid);
         if !found.is_dir() || !ours || !gone {
             continue;
         }
@@ -285,7 +285,7 @@ impl Drop for Process {
     }
 }
 
-async fn keep_tail(stderr: ChildStderr, tail: Tail) {
+async fn keep_tail(stderr: ChildStderr, tail: StderrTail) {
     let mut lines = BufReader::new(stderr).lines();
     while let Ok(Some(mut line)) = lines.next_line().await {
         // No D-Bus in containers: noise on every start.
@@ -395,7 +395,7 @@ mod tests {
         let left = at(&format!("{PROFILE}{}-0", ended.id()));
         fs::create_dir(&left).unwrap();
         let pid = Pid::from_raw(ended.id().cast_signed()).unwrap();
-        while std::path::Path::new("/proc").exists() && !processes::is_over(pid) {
+        while std::path::Path::new("/proc").exists() && !processes::has_ended(pid) {
             std::thread::yield_now();
         }
         sweep(base.path(), None);

@@ -5,7 +5,7 @@ use serde::Deserialize;
 use super::cdp::Event;
 
 /// How things stood when it said so.
-pub struct Leaving {
+pub struct PendingNavigation {
     /// How often the page's document had been asked for.
     pub documents: usize,
     /// How often a frame had come, gone or got another document.
@@ -13,13 +13,13 @@ pub struct Leaving {
 }
 
 /// The frame in whose place a script, a link or a form asks for another document.
-pub fn asked(event: &Event) -> Option<String> {
+pub fn navigating_frame(event: &Event) -> Option<String> {
     #[derive(Deserialize)]
     #[serde(rename_all = "camelCase")]
-    struct Asked {
+    struct FrameRequestedNavigation {
         frame_id: String,
         disposition: Option<String>,
     }
-    let it: Asked = event.read()?;
+    let it: FrameRequestedNavigation = event.read()?;
     (it.disposition.as_deref() == Some("currentTab")).then_some(it.frame_id)
 }

@@ -74,22 +74,22 @@ use serde::Deserialize;
 use serde_json::json;
 
 pub use self::{
-    ask::{Ask, asked_value},
-    by_hand::Typed,
-    context::{Context, Told},
+    ask::{Prompt, asked_value},
+    by_hand::FieldEdit,
+    context::{Context, RecordingEvent},
     flags::{KEPT_IN, check as check_arguments},
-    gateway::{Gateway, Left, Stopped},
+    gateway::{Gateway, GatewayRequest, ReleaseOutcome},
     keys::is_named as named_key,
     launch::{Profile, unprivileged_user},
     lookup::is_interactive,
-    nameable::Offer,
+    nameable::StepSuggestion,
     places::{SANDBOX, find_chromium, find_visible_chromium},
     plan::{BoundSecret, Choice, Element, Fill, Plan, Step, Tick, Wait},
-    recorder::Asked,
+    recorder::RequestSummary,
     suspect::MARK as INSTRUCTS,
     words::{cut, is_unseen, plain},
 };
-use self::{cdp::Cdp, launch::Process, vouched::Vouched};
+use self::{cdp::Cdp, launch::Process, vouched::TlsTrust};
 use commis_base::{
     error::{Code, Error, Result},
     processes,
@@ -124,7 +124,7 @@ struct Inner {
     cdp: Cdp,
     policy: Arc<EgressPolicy>,
     /// Where there are hosts that Chromium cannot be taught to trust.
-    vouched: Option<Arc<Vouched>>,
+    vouched: Option<Arc<TlsTrust>>,
     process: Mutex<Option<Process>>,
     pid: u32,
     product: String,
@@ -177,7 +177,8 @@ impl Browser {
             product: String,
             user_agent: String,
         }
-        let vouched = if policy.vouches() { Some(Arc::new(Vouched::new()?)) } else { None };
+        let vouched =
+            if policy.has_vouched_hosts() { Some(Arc::new(TlsTrust::new()?)) } else { None };
         let trusted = vouched.as_ref().map(|it| it.argument());
         let extra: Vec<String> = extra.iter().cloned().chain(trusted).collect();
         let (process, (writer, reader), tail) = launch::spawn(exe, &extra, display)?;
@@ -283,7 +284,7 @@ impl Browser {
         &self.0.policy
     }
 
-    fn vouched(&self) -> Option<Arc<Vouched>> {
+    fn vouched(&self) -> Option<Arc<TlsTrust>> {
         self.0.vouched.clone()
     }
 }

@@ -14,11 +14,13 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use zeroize::Zeroizing;
 
-use super::{Context, ask::Basic, cdp::Cdp, page, recorder::Recorder, shared::Shared};
+use super::{
+    Context, ask::BasicAuthResponder, cdp::Cdp, page, recorder::Recorder, shared::ContextInner,
+};
 use commis_base::error::{Code, Error, Result};
 use commis_net::egress::site_of;
 use commis_recipe::model::StorageArea;
-use commis_vault::{Cookie, Held, Item, Seen};
+use commis_vault::{Cookie, LoginData, LoginProbe, StorageItem};
 
 const PATIENCE: Duration = Duration::from_secs(10);
 /// A window that nobody closes.
@@ -52,7 +54,7 @@ const STORE: &str = "function (all) {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Stored {
+struct StoredCookie {
     name: String,
     value: String,
     domain: String,
@@ -66,19 +68,19 @@ struct Stored {
     #[serde(default)]
     secure: bool,
     same_site: Option<String>,
-    partition_key: Option<Partition>,
+    partition_key: Option<PartitionKey>,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Partition {
+struct PartitionKey {
     top_level_site: String,
     #[serde(default)]
     has_cross_site_ancestor: bool,
 }
 
-impl From<Stored> for Cookie {
-    fn from(it: Stored) -> Self {
+impl From<StoredCookie> for Cookie {
+    fn from(it: StoredCookie) -> Self {
         Self {
             name: it.name,
             value: it.value.into(),
@@ -95,7 +97,7 @@ impl From<Stored> for Cookie {
 }
 
 /// As the browser takes it. A cookie of one host alone is named by an address, never by a domain.
-fn given(it: &Cookie) -> Value {
+fn set_cookie_params(it: &Cookie) -> Value {
     let host = it.domain.trim_start_matches('.');
     let scheme = if it.secure { "https" } else { "http" };
     let mut out = json!({
@@ -122,7 +124,7 @@ fn given(it: &Cookie) -> Value {
 }
 
 /// Answers the request for the document that stands in for a site's; whether it was that one.
-pub fn stand_in(shared: &Shared, session: Option<&str>, request: &str, url: &str) -> bool {
+pub fn stand_in(shared: &ContextInner, session: Option<&str>, request: &str, url: &str) -> bool {
     let state = shared.lock();
     let of_page = state.page.as_ref().map(|it| &*it.session) == session;
     if !of_page || state.stand_in.as_deref() != Some(url) {
@@ -150,33 +152,35 @@ impl Context {
 
     /// Answers the servers of the address' site that ask for a name and a password (HTTP Basic), until the context goes.
     pub fn answer_basic(&self, url: &str, name: Zeroizing<String>, password: Zeroizing<String>) {
-        self.shared().lock().basic = Some(Basic::new(url, name, password));
+        self.shared().lock().basic = Some(BasicAuthResponder::new(url, name, password));
     }
 
     /// Puts a login into this context, which has to be fresh; how many of its cookies the browser did not take. Fails with
     /// `BROWSER_FAILED`.
-    pub async fn mount(&self, held: &Held) -> Result<usize> {
+    pub async fn mount(&self, held: &LoginData) -> Result<usize> {
         let shared = self.shared();
         let secrets = held.secrets();
         commis_redact::hide_all(&secrets);
         {
             let mut state = shared.lock();
             state.secrets.extend(secrets);
-            state.basic = held.basic().map(|it| Basic::of(held.url(), it.clone()));
+            state.basic =
+                held.basic().map(|it| BasicAuthResponder::from_auth(held.url(), it.clone()));
         }
         let mut refused = 0;
         let replies: Vec<_> = held
             .cookies()
             .iter()
             .map(|it| {
-                let params = json!({ "cookies": [given(it)], "browserContextId": shared.id });
+                let params =
+                    json!({ "cookies": [set_cookie_params(it)], "browserContextId": shared.id });
                 shared.cdp.send(None, "Storage.setCookies", params)
             })
             .collect();
         for reply in replies {
             refused += usize::from(reply.raw(PATIENCE).await.is_err());
         }
-        let mut origins: BTreeMap<&str, Vec<&Item>> = BTreeMap::new();
+        let mut origins: BTreeMap<&str, Vec<&StorageItem>> = BTreeMap::new();
         for it in held.stored() {
             origins.entry(&it.origin).or_default().push(it);
         }
@@ -191,7 +195,7 @@ impl Context {
     }
 
     /// Sets what pages of that origin stored.
-    async fn store(&self, origin: &str, items: &[&Item]) -> Result<()> {
+    async fn store(&self, origin: &str, items: &[&StorageItem]) -> Result<()> {
         let shared = self.shared();
         let url = format!("{origin}/");
         shared.lock().stand_in = Some(url.clone());
@@ -224,8 +228,8 @@ impl Context {
     }
 
     /// What this context holds of a site: that of the page, or of `url` where the page is another's. Fails with `BROWSER_FAILED`,
-    /// and as [`Held::new`].
-    pub async fn held(&self, url: Option<&str>, from: &str) -> Result<Held> {
+    /// and as [`LoginData::new`].
+    pub async fn capture_login(&self, url: Option<&str>, from: &str) -> Result<LoginData> {
         let shared = self.shared();
         let frame = shared.main_frame().await?;
         let at = page::url(&shared.cdp, &frame).await?;
@@ -240,26 +244,27 @@ impl Context {
         &self,
         url: &str,
         from: &str,
-        stored: BTreeMap<String, Vec<Item>>,
-    ) -> Result<Held> {
+        stored: BTreeMap<String, Vec<StorageItem>>,
+    ) -> Result<LoginData> {
         let cookies = all_cookies(self.shared()).await?;
-        let mut held = Held::new(url, from, cookies, stored.into_values().flatten().collect())?;
+        let mut held =
+            LoginData::new(url, from, cookies, stored.into_values().flatten().collect())?;
         if let Some(it) = &self.shared().lock().basic {
-            held = held.with_basic(it.taken());
+            held = held.with_basic(it.accepted_auth());
         }
         commis_redact::hide_all(&held.secrets());
         Ok(held)
     }
 
     /// Opens the URL in a window, and takes what its site holds when the window is closed or `done` comes. `told` gets a line for
-    /// each page, for a terminal. Fails with the codes of [`Context::open`] and as [`Held::new`].
+    /// each page, for a terminal. Fails with the codes of [`Context::open`] and as [`LoginData::new`].
     pub async fn log_in(
         &mut self,
         url: &str,
         timeout: Duration,
         told: &(dyn Fn(&str) + Send + Sync),
         done: impl Future<Output = ()>,
-    ) -> Result<Held> {
+    ) -> Result<LoginData> {
         let shared = Arc::clone(self.shared());
         shared.visit.begin_at(url);
         // The site of a login may ask for it in a window of its own.
@@ -310,7 +315,7 @@ impl Context {
 
     /// Opens the page of a login that was mounted, and says what came up when it has come to rest. Fails with the codes of
     /// [`Context::open`].
-    pub async fn look_in(&mut self, url: &str, timeout: Duration) -> Result<Seen> {
+    pub async fn look_in(&mut self, url: &str, timeout: Duration) -> Result<LoginProbe> {
         let shared = Arc::clone(self.shared());
         shared.visit.begin_at(url);
         self.listen()?;
@@ -321,24 +326,25 @@ impl Context {
         let state = shared.lock();
         let document = state.recorder.as_ref().and_then(Recorder::document);
         let status = document.and_then(|it| it.response.as_ref()).map(|it| it.status);
-        Ok(Seen { url: seen.url, password: seen.has_password_field, status })
+        Ok(LoginProbe { url: seen.url, password: seen.has_password_field, status })
     }
 }
 
-async fn all_cookies(shared: &Shared) -> Result<Vec<Cookie>> {
+async fn all_cookies(shared: &ContextInner) -> Result<Vec<Cookie>> {
     #[derive(Deserialize)]
     struct Cookies {
-        cookies: Vec<Stored>,
+        cookies: Vec<StoredCookie>,
     }
     let params = json!({ "browserContextId": shared.id });
     let all: Cookies = shared.cdp.call(None, "Storage.getCookies", params).await?;
     // What a frame of another site has there is not the login of this one.
-    let own = |it: &Stored| !it.partition_key.as_ref().is_some_and(|it| it.has_cross_site_ancestor);
+    let own =
+        |it: &StoredCookie| !it.partition_key.as_ref().is_some_and(|it| it.has_cross_site_ancestor);
     Ok(all.cookies.into_iter().filter(own).map(Cookie::from).collect())
 }
 
 /// What the documents that are open stored, by origin; one that goes away is left as it was read last.
-async fn read_stored(shared: &Shared, out: &mut BTreeMap<String, Vec<Item>>) {
+async fn read_stored(shared: &ContextInner, out: &mut BTreeMap<String, Vec<StorageItem>>) {
     let mut frames = shared.frames().await.unwrap_or_default();
     let others: Vec<_> = {
         let state = shared.lock();
@@ -356,11 +362,12 @@ async fn read_stored(shared: &Shared, out: &mut BTreeMap<String, Vec<Item>>) {
 }
 
 /// What one document stored: its origin, and each item. `None` where that may not be read.
-pub async fn stored_in(cdp: &Cdp, frame: &page::Frame) -> Option<(String, Vec<Item>)> {
-    type Read = (String, Option<Vec<(StorageArea, String, String)>>);
-    let read: Result<Read> = page::call(cdp, frame, STORED, &[MOST.into()], page::PATIENCE).await;
+pub async fn stored_in(cdp: &Cdp, frame: &page::Frame) -> Option<(String, Vec<StorageItem>)> {
+    type StorageDump = (String, Option<Vec<(StorageArea, String, String)>>);
+    let read: Result<StorageDump> =
+        page::call(cdp, frame, STORED, &[MOST.into()], page::PATIENCE).await;
     let (origin, all) = read.ok()?;
-    let item = |(area, name, value): (StorageArea, String, String)| Item {
+    let item = |(area, name, value): (StorageArea, String, String)| StorageItem {
         origin: origin.clone(),
         area,
         name,

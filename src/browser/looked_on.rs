@@ -5,15 +5,15 @@ use serde::Deserialize;
 use super::{
     cdp::Event,
     effect,
-    feed::{Kind, LONG, More},
-    recorder::Asked,
-    shared::{Shared, State},
+    feed::{EventDetails, EventKind, LONG},
+    recorder::RequestSummary,
+    shared::{ContextInner, ContextState},
     suspect,
     words::cut,
 };
 
 /// A frame got another document, or another address.
-pub fn navigated(shared: &Shared, event: &Event) {
+pub fn navigated(shared: &ContextInner, event: &Event) {
     #[derive(Deserialize)]
     #[serde(rename_all = "camelCase")]
     struct Frame {
@@ -26,39 +26,43 @@ pub fn navigated(shared: &Shared, event: &Event) {
     }
     #[derive(Deserialize)]
     #[serde(rename_all = "camelCase")]
-    struct Navigated {
+    struct NavigationEvent {
         frame: Option<Frame>,
         frame_id: Option<String>,
         url: Option<String>,
     }
     let state = shared.lock();
     let (Some(feed), Some(session), Some(it)) =
-        (&state.feed, event.session.as_deref(), event.read::<Navigated>())
+        (&state.feed, event.session.as_deref(), event.read::<NavigationEvent>())
     else {
         return;
     };
-    let Some(tab) = state.tabs.as_ref().and_then(|it| it.of(session)) else { return };
+    let Some(tab) = state.tabs.as_ref().and_then(|it| it.by_session(session)) else { return };
     let url = match (it.frame, it.frame_id, it.url) {
         (Some(it), ..) if it.parent_id.is_none() => it.unreachable_url.unwrap_or(it.url),
         (None, Some(id), Some(url)) if id == tab.page.target => url,
         _ => return,
     };
-    let text = cut(&state.shown(&url), LONG);
+    let text = cut(&state.display_text(&url), LONG);
     let number = tab.number;
     if number == state.tab() {
         feed.stand(|it| it.url.clone_from(&text));
     }
     let beside = if number == state.tab() { String::new() } else { format!("tab {number}: ") };
-    let more = More { tab: Some(number), ..More::default() };
-    feed.tell(Kind::Went, &format!("{beside}{text}"), more);
+    let more = EventDetails { tab: Some(number), ..EventDetails::default() };
+    feed.emit(EventKind::Went, &format!("{beside}{text}"), more);
 }
 
 /// A request was answered, or came to nothing.
-pub fn asked(state: &State, it: &Asked) {
+pub fn emit_request(state: &ContextState, it: &RequestSummary) {
     let Some(feed) = state.feed.as_ref().filter(|_| it.is_data) else { return };
-    let mut it = effect::request(it.clone(), &feed.standing().url);
+    let mut it = effect::request(it.clone(), &feed.status().url);
     it.path = state.masked(it.path);
     let status = it.status.map_or_else(|| "without an answer".to_owned(), |it| it.to_string());
-    let text = suspect::told(format!("{} {} {status}", it.method, it.path));
-    feed.tell(Kind::Request, &text, More { request: Some(it), ..More::default() });
+    let text = suspect::mark_if_suspicious(format!("{} {} {status}", it.method, it.path));
+    feed.emit(
+        EventKind::Request,
+        &text,
+        EventDetails { request: Some(it), ..EventDetails::default() },
+    );
 }

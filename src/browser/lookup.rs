@@ -10,9 +10,9 @@ use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::{Value, json};
 
 use super::{
-    element::{By, Element},
-    page::{self, Frame, Remote},
-    shared::Shared,
+    element::{Element, Locator},
+    page::{self, Frame, RemoteObject},
+    shared::ContextInner,
 };
 use commis_base::error::{Code, Error, Result};
 
@@ -96,7 +96,7 @@ const PROBE: &str = "function () {
 }";
 
 /// An element of a page.
-pub struct Found {
+pub struct FoundElement {
     pub session: Arc<str>,
     /// Of our isolated world in its frame.
     pub world: i64,
@@ -109,8 +109,8 @@ pub struct Found {
 }
 
 /// What a look at the page comes to.
-pub enum Sought {
-    Found(Found),
+pub enum FindResult {
+    Found(FoundElement),
     /// These fit equally well: a line for each.
     Several(Vec<String>),
     Nothing,
@@ -195,7 +195,7 @@ pub fn is_interactive(role: &str) -> bool {
 /// What the browser calls an element: role, name, and its number in the session. `params` say which, as the protocol
 /// wants it.
 pub async fn describe(
-    shared: &Shared,
+    shared: &ContextInner,
     session: &str,
     mut params: Value,
 ) -> Option<(String, String, i64)> {
@@ -211,36 +211,36 @@ pub async fn describe(
 ///
 /// Fails with `STEP_FAILED` for what is no selector.
 pub async fn find(
-    shared: &Shared,
+    shared: &ContextInner,
     frames: &[Frame],
     element: &Element,
     roles: &[&str],
-) -> Result<Sought> {
+) -> Result<FindResult> {
     for frame in frames {
         let matches = matches(shared, frame, element, roles).await?;
         match choose(shared, frame, matches, element.nth).await {
-            Sought::Nothing => {}
-            Sought::Found(mut it) => {
+            FindResult::Nothing => {}
+            FindResult::Found(mut it) => {
                 if it.called.is_none() {
                     let node = json!({ "backendNodeId": it.backend });
                     let called = describe(shared, &it.session, node).await;
                     it.called = called.map(|it| (it.0, it.1));
                 }
                 (it.role, it.name) = it.called.clone().unzip();
-                if let By::Role { role, name } = &element.by {
+                if let Locator::Role { role, name } = &element.by {
                     it.role = role.clone().or(it.role);
                     it.name = Some(name.clone());
                 }
-                return Ok(Sought::Found(it));
+                return Ok(FindResult::Found(it));
             }
-            several @ Sought::Several(_) => return Ok(several),
+            several @ FindResult::Several(_) => return Ok(several),
         }
     }
-    Ok(Sought::Nothing)
+    Ok(FindResult::Nothing)
 }
 
 async fn matches(
-    shared: &Shared,
+    shared: &ContextInner,
     frame: &Frame,
     element: &Element,
     roles: &[&str],
@@ -251,12 +251,14 @@ async fn matches(
         best(&nodes, name)
     };
     Ok(match &element.by {
-        By::Role { role: Some(role), name } => best(&query(shared, frame, Some(role)).await, name),
-        By::Role { role: None, name } => of(query(shared, frame, None).await, roles, name),
-        By::Label(name) => of(query(shared, frame, None).await, CONTROLS, name),
-        By::Placeholder(it) => snippet(shared, frame, "placeholder", it).await?,
-        By::TestId(it) => snippet(shared, frame, "test_id", it).await?,
-        By::Css(it) => snippet(shared, frame, "css", it).await?,
+        Locator::Role { role: Some(role), name } => {
+            best(&query(shared, frame, Some(role)).await, name)
+        }
+        Locator::Role { role: None, name } => of(query(shared, frame, None).await, roles, name),
+        Locator::Label(name) => of(query(shared, frame, None).await, CONTROLS, name),
+        Locator::Placeholder(it) => snippet(shared, frame, "placeholder", it).await?,
+        Locator::TestId(it) => snippet(shared, frame, "test_id", it).await?,
+        Locator::Css(it) => snippet(shared, frame, "css", it).await?,
     })
 }
 
@@ -282,11 +284,16 @@ fn best(nodes: &[AxNode], wanted: &str) -> Vec<Match> {
     fits.iter().map(of).find(|it| !it.is_empty()).unwrap_or_default()
 }
 
-async fn choose(shared: &Shared, frame: &Frame, matches: Vec<Match>, nth: Option<u32>) -> Sought {
+async fn choose(
+    shared: &ContextInner,
+    frame: &Frame,
+    matches: Vec<Match>,
+    nth: Option<u32>,
+) -> FindResult {
     let found = |it: &Match| {
         let (session, world) = (Arc::clone(&frame.session), frame.world);
         let (backend, called) = (it.backend, it.called.clone());
-        Sought::Found(Found { session, world, backend, role: None, name: None, called })
+        FindResult::Found(FoundElement { session, world, backend, role: None, name: None, called })
     };
     if let ([one], None) = (matches.as_slice(), nth) {
         return found(one);
@@ -301,13 +308,13 @@ async fn choose(shared: &Shared, frame: &Frame, matches: Vec<Match>, nth: Option
         all.retain(|it| it.1.visible);
     }
     if let Some(nth) = nth {
-        return all.get(nth as usize - 1).map_or(Sought::Nothing, |it| found(&it.0));
+        return all.get(nth as usize - 1).map_or(FindResult::Nothing, |it| found(&it.0));
     }
     let mut enabled = all.iter().filter(|it| it.1.enabled);
     match (all.as_slice(), enabled.next(), enabled.next()) {
-        ([], ..) => Sought::Nothing,
+        ([], ..) => FindResult::Nothing,
         ([(one, _)], ..) | (_, Some((one, _)), None) => found(one),
-        _ => Sought::Several(all.iter().enumerate().map(|(i, it)| line(i + 1, it)).collect()),
+        _ => FindResult::Several(all.iter().enumerate().map(|(i, it)| line(i + 1, it)).collect()),
     }
 }
 
@@ -319,30 +326,35 @@ fn line(n: usize, (it, probe): &(Match, Probe)) -> String {
     format!("{n}: {}near {:?}", called.unwrap_or_default(), probe.near)
 }
 
-pub async fn probe(shared: &Shared, frame: &Frame, backend: i64) -> Option<Probe> {
+pub async fn probe(shared: &ContextInner, frame: &Frame, backend: i64) -> Option<Probe> {
     let object = resolve(shared, &frame.session, frame.world, backend).await.ok()??;
     page::call_on_object(&shared.cdp, &frame.session, &object, PROBE, &[]).await.ok()
 }
 
 /// The element as an object of that world; `None` when it has gone.
 pub async fn resolve(
-    shared: &Shared,
+    shared: &ContextInner,
     session: &str,
     world: i64,
     backend: i64,
 ) -> Result<Option<String>> {
     #[derive(Deserialize)]
-    struct Resolved {
-        object: Remote,
+    struct ResolveNodeResult {
+        object: RemoteObject,
     }
     let params = json!({ "backendNodeId": backend, "executionContextId": world, "objectGroup": page::OBJECTS });
     let reply = shared.cdp.send(Some(session), "DOM.resolveNode", params);
-    let resolved: Resolved = reply.read(PATIENCE).await?;
+    let resolved: ResolveNodeResult = reply.read(PATIENCE).await?;
     Ok(resolved.object.object_id)
 }
 
 /// What [`FIND`] finds in a frame. One that is going away has nothing.
-async fn snippet(shared: &Shared, frame: &Frame, how: &str, text: &str) -> Result<Vec<Match>> {
+async fn snippet(
+    shared: &ContextInner,
+    frame: &Frame,
+    how: &str,
+    text: &str,
+) -> Result<Vec<Match>> {
     let mut out = Vec::new();
     for it in objects(shared, frame, how, text).await? {
         if let Some(node) = node(shared, frame, &it).await {
@@ -359,20 +371,25 @@ struct Node {
     frame_id: Option<String>,
 }
 
-async fn node(shared: &Shared, frame: &Frame, object: &str) -> Option<Node> {
+async fn node(shared: &ContextInner, frame: &Frame, object: &str) -> Option<Node> {
     #[derive(Deserialize)]
-    struct Described {
+    struct DescribeNodeResult {
         node: Node,
     }
     let params = json!({ "objectId": object });
     let reply = shared.cdp.send(Some(&frame.session), "DOM.describeNode", params);
-    Some(reply.read::<Described>(PATIENCE).await.ok()?.node)
+    Some(reply.read::<DescribeNodeResult>(PATIENCE).await.ok()?.node)
 }
 
-async fn objects(shared: &Shared, frame: &Frame, how: &str, text: &str) -> Result<Vec<String>> {
+async fn objects(
+    shared: &ContextInner,
+    frame: &Frame,
+    how: &str,
+    text: &str,
+) -> Result<Vec<String>> {
     #[derive(Deserialize)]
-    struct Called {
-        result: Remote,
+    struct CallFunctionResult {
+        result: RemoteObject,
     }
     #[derive(Deserialize)]
     struct Properties {
@@ -381,13 +398,15 @@ async fn objects(shared: &Shared, frame: &Frame, how: &str, text: &str) -> Resul
     #[derive(Deserialize)]
     struct Property {
         name: String,
-        value: Option<Remote>,
+        value: Option<RemoteObject>,
     }
     let arguments = json!([{ "value": how }, { "value": text }, { "value": MAX_ALIKE }]);
     let params = json!({ "functionDeclaration": FIND, "executionContextId": frame.world,
         "arguments": arguments, "objectGroup": page::OBJECTS });
     let reply = shared.cdp.send(Some(&frame.session), "Runtime.callFunctionOn", params);
-    let Ok(called) = reply.read::<Called>(PATIENCE).await else { return Ok(Vec::new()) };
+    let Ok(called) = reply.read::<CallFunctionResult>(PATIENCE).await else {
+        return Ok(Vec::new());
+    };
     let Some(array) = called.result.object_id else {
         return Err(Error::new(Code::StepFailed, format!("{text:?} is not a CSS selector")));
     };
@@ -399,7 +418,7 @@ async fn objects(shared: &Shared, frame: &Frame, how: &str, text: &str) -> Resul
 }
 
 /// Ids of the frames whose elements a selector matches, in the first of these that has one.
-pub async fn frame_ids(shared: &Shared, frames: &[Frame], css: &str) -> Result<Vec<String>> {
+pub async fn frame_ids(shared: &ContextInner, frames: &[Frame], css: &str) -> Result<Vec<String>> {
     let mut out = Vec::new();
     for frame in frames {
         for it in objects(shared, frame, "css", css).await? {
@@ -412,30 +431,30 @@ pub async fn frame_ids(shared: &Shared, frames: &[Frame], css: &str) -> Result<V
 /// Sessions and numbers of the elements that a selector matches, and of all that is in them: shadow roots and frames of the same
 /// process, too. Fails with `STEP_FAILED` for what is no selector.
 pub async fn below(
-    shared: &Shared,
+    shared: &ContextInner,
     frames: &[Frame],
     css: &str,
 ) -> Result<BTreeSet<(Arc<str>, i64)>> {
     #[derive(Deserialize)]
-    struct Described {
-        node: Deep,
+    struct DescribeNodeResult {
+        node: DomNode,
     }
     #[derive(Deserialize)]
     #[serde(rename_all = "camelCase")]
-    struct Deep {
+    struct DomNode {
         backend_node_id: i64,
         #[serde(default)]
-        children: Vec<Deep>,
+        children: Vec<DomNode>,
         #[serde(default)]
-        shadow_roots: Vec<Deep>,
-        content_document: Option<Box<Deep>>,
+        shadow_roots: Vec<DomNode>,
+        content_document: Option<Box<DomNode>>,
     }
     let mut out = BTreeSet::new();
     for frame in frames {
         for object in objects(shared, frame, "css", css).await? {
             let params = json!({ "objectId": object, "depth": -1, "pierce": true });
             let reply = shared.cdp.send(Some(&frame.session), "DOM.describeNode", params);
-            let Ok(Described { node }) = reply.read(PATIENCE).await else { continue };
+            let Ok(DescribeNodeResult { node }) = reply.read(PATIENCE).await else { continue };
             let mut stack = vec![node];
             while let Some(it) = stack.pop() {
                 out.insert((Arc::clone(&frame.session), it.backend_node_id));
@@ -448,17 +467,25 @@ pub async fn below(
 }
 
 /// The frame's accessibility nodes of a role, or all. A frame that is going away has none.
-pub async fn query(shared: &Shared, frame: &Frame, role: Option<&str>) -> Vec<AxNode> {
+pub async fn query(shared: &ContextInner, frame: &Frame, role: Option<&str>) -> Vec<AxNode> {
     let wanted = role.map_or_else(|| json!({}), |it| json!({ "role": it }));
-    ask(shared, frame, wanted).await.map(|it: AxNodes| it.nodes).unwrap_or_default()
+    query_ax_tree(shared, frame, wanted).await.map(|it: AxNodes| it.nodes).unwrap_or_default()
 }
 
 /// As [`query`], the nodes that the page calls exactly so, in the order of the document.
-pub async fn called<T: DeserializeOwned>(shared: &Shared, frame: &Frame, name: &str) -> Option<T> {
-    ask(shared, frame, json!({ "accessibleName": name })).await
+pub async fn called<T: DeserializeOwned>(
+    shared: &ContextInner,
+    frame: &Frame,
+    name: &str,
+) -> Option<T> {
+    query_ax_tree(shared, frame, json!({ "accessibleName": name })).await
 }
 
-async fn ask<T: DeserializeOwned>(shared: &Shared, frame: &Frame, mut wanted: Value) -> Option<T> {
+async fn query_ax_tree<T: DeserializeOwned>(
+    shared: &ContextInner,
+    frame: &Frame,
+    mut wanted: Value,
+) -> Option<T> {
     // A query waits until its document is drawn. Frames that are hidden or out of sight never are; their whole tree is told at once.
     if shared.page().is_ok_and(|it| it.target != frame.id) {
         return sift(shared, frame, &wanted).await;
@@ -473,7 +500,11 @@ async fn ask<T: DeserializeOwned>(shared: &Shared, frame: &Frame, mut wanted: Va
 }
 
 /// What a query would answer, from the frame's whole tree.
-async fn sift<T: DeserializeOwned>(shared: &Shared, frame: &Frame, wanted: &Value) -> Option<T> {
+async fn sift<T: DeserializeOwned>(
+    shared: &ContextInner,
+    frame: &Frame,
+    wanted: &Value,
+) -> Option<T> {
     #[derive(Deserialize)]
     struct Tree {
         nodes: Vec<Value>,

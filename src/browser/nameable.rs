@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 
 use super::{
     Context, controls,
-    element::{By, Choice, Element, Fill, Tick},
-    lookup::{self, Found},
+    element::{Choice, Element, Fill, Locator, Tick},
+    lookup::{self, FoundElement},
     page::Frame,
-    plan::{FrameBy, Main, Step, Within},
-    shared::Shared,
+    plan::{FrameLocator, FrameTarget, MainFrame, Step},
+    shared::ContextInner,
 };
 use commis_artifacts::recording::Control;
 use commis_base::error::Result;
@@ -19,7 +19,7 @@ const MAX_ELEMENTS: usize = 600;
 const MAX_NAME: usize = 200;
 
 /// A step as it could stand in a manifest.
-pub struct Offer {
+pub struct StepSuggestion {
     pub step: Step,
     /// More about the element, for a person.
     pub note: String,
@@ -30,7 +30,7 @@ impl Context {
     /// have no name to be called by.
     ///
     /// Fails with `STEP_FAILED` when the page is gone.
-    pub async fn nameable(&self) -> Result<(Vec<Offer>, usize)> {
+    pub async fn nameable(&self) -> Result<(Vec<StepSuggestion>, usize)> {
         let shared = self.shared();
         let (mut out, mut nameless, mut left) = (Vec::new(), 0, MAX_ELEMENTS);
         for (i, frame) in shared.frames().await?.iter().enumerate() {
@@ -42,17 +42,17 @@ impl Context {
             if i > 0 {
                 let by = if frame.name.is_empty() {
                     let url = frame.url.split(['?', '#']).next().unwrap_or_default();
-                    FrameBy::Url(url.trim_start_matches("about:").to_owned())
+                    FrameLocator::Url(url.trim_start_matches("about:").to_owned())
                 } else {
-                    FrameBy::Name(frame.name.clone())
+                    FrameLocator::Name(frame.name.clone())
                 };
-                let step = Step::Frame(Within::One(by));
-                out.push(Offer { step, note: "what follows is in a frame".to_owned() });
+                let step = Step::Frame(FrameTarget::One(by));
+                out.push(StepSuggestion { step, note: "what follows is in a frame".to_owned() });
             }
             out.extend(offers);
             if i > 0 {
-                let step = Step::Frame(Within::Main(Main::Main));
-                out.push(Offer { step, note: String::new() });
+                let step = Step::Frame(FrameTarget::Main(MainFrame::Main));
+                out.push(StepSuggestion { step, note: String::new() });
             }
         }
         Ok((out, nameless))
@@ -72,19 +72,23 @@ fn rank(step: &Step) -> u8 {
         Step::Fill(_) => 0,
         Step::Select(_) => 1,
         Step::Check(_) => 2,
-        Step::Click(Element { by: By::Role { role: Some(role), .. }, .. }) if role == "link" => 4,
+        Step::Click(Element { by: Locator::Role { role: Some(role), .. }, .. })
+            if role == "link" =>
+        {
+            4
+        }
         _ => 3,
     }
 }
 
 async fn of_frame(
-    shared: &Shared,
+    shared: &ContextInner,
     frame: &Frame,
     nameless: &mut usize,
     left: &mut usize,
-) -> Vec<Offer> {
+) -> Vec<StepSuggestion> {
     let mut seen: BTreeMap<(String, String), Vec<usize>> = BTreeMap::new();
-    let mut out: Vec<Offer> = Vec::new();
+    let mut out: Vec<StepSuggestion> = Vec::new();
     for node in lookup::query(shared, frame, None).await {
         let (role, name) = (node.role(), node.name());
         let Some(backend) = node.backend.filter(|_| !node.ignored && lookup::is_interactive(&role))
@@ -100,7 +104,7 @@ async fn of_frame(
         else {
             continue;
         };
-        let found = Found {
+        let found = FoundElement {
             session: frame.session.clone(),
             world: frame.world,
             backend,
@@ -116,7 +120,7 @@ async fn of_frame(
             };
             it
         } else {
-            By::Role { role: Some(role.clone()), name: name.clone() }
+            Locator::Role { role: Some(role.clone()), name: name.clone() }
         };
         let element = Element { by, nth: None };
         let name = element.text().to_owned();
@@ -125,7 +129,7 @@ async fn of_frame(
         let note = [disabled, &more].into_iter().filter(|it| !it.is_empty()).collect::<Vec<_>>();
         let alike = seen.entry((role, name)).or_default();
         alike.push(out.len());
-        out.push(Offer { step, note: note.join("; ") });
+        out.push(StepSuggestion { step, note: note.join("; ") });
         if alike.len() > 1 {
             // The lookup counts those that are visible, in this order.
             for (n, at) in alike.iter().enumerate() {
@@ -142,9 +146,9 @@ async fn of_frame(
 }
 
 /// What a control is called by that has no accessible name; `None` where only its place on the page would tell.
-fn without_name(control: &Control) -> Option<By> {
+fn without_name(control: &Control) -> Option<Locator> {
     if let Some(it) = &control.placeholder {
-        return Some(By::Placeholder(it.clone()));
+        return Some(Locator::Placeholder(it.clone()));
     }
     let tag = match &*control.kind {
         it @ ("select" | "textarea") => it,
@@ -152,7 +156,7 @@ fn without_name(control: &Control) -> Option<By> {
     };
     // As a string of CSS.
     let name = control.name.replace('\\', "\\\\").replace('"', "\\\"");
-    (!name.is_empty()).then(|| By::Css(format!("{tag}[name=\"{name}\"]")))
+    (!name.is_empty()).then(|| Locator::Css(format!("{tag}[name=\"{name}\"]")))
 }
 
 /// The step that uses an element of that role, and what else there is to say.
@@ -172,7 +176,7 @@ fn step(role: &str, element: Element, control: Option<&Control>) -> (Step, Strin
         }
         "textbox" | "searchbox" | "combobox" | "spinbutton" => {
             let name = match (&element.by, control) {
-                (By::Css(_), Some(control)) => &control.name,
+                (Locator::Css(_), Some(control)) => &control.name,
                 _ => element.text(),
             };
             let value = format!("{{{}}}", hole(name));

@@ -9,21 +9,21 @@ use serde::Deserialize;
 use serde_json::json;
 use url::Url;
 
-use super::{bodies, proxy, recorder::Recorder, shared::Shared, wire::pairs};
+use super::{bodies, proxy, recorder::Recorder, shared::ContextInner, wire::pairs};
 use commis_base::error::{Code, Error, Result};
 use commis_net::{egress::SafeUrl, transport::tls};
 
 /// How long a parsed page may go on loading before the next step.
 const LOAD: Duration = Duration::from_secs(3);
 
-impl Shared {
+impl ContextInner {
     /// Opens a URL that the policy allows, and waits until the document is parsed and, for a moment, for what it embeds.
     ///
     /// Fails with the policy's codes, `CONNECT_FAILED`, `TIMEOUT`, `DOWNLOAD_BLOCKED`.
     pub async fn navigate(self: &Arc<Self>, url: &str, timeout: Duration) -> Result<()> {
         #[derive(Deserialize)]
         #[serde(rename_all = "camelCase")]
-        struct Navigated {
+        struct NavigateResult {
             loader_id: Option<String>,
             error_text: Option<String>,
         }
@@ -46,7 +46,7 @@ impl Shared {
         bodies::read_waiting(self);
         let params = json!({ "url": target.as_str() });
         let reply = self.cdp.send(Some(&page.session), "Page.navigate", params);
-        let navigated: Navigated = reply.read(timeout).await.map_err(|err| {
+        let navigated: NavigateResult = reply.read(timeout).await.map_err(|err| {
             if Instant::now() < deadline || self.cdp.is_closed() {
                 return err;
             }
@@ -122,7 +122,7 @@ impl Shared {
         refused: usize,
     ) -> Error {
         let url = safe.as_str();
-        if let Some(err) = tls::refusal_of_chromium(safe.host(), text) {
+        if let Some(err) = tls::chromium_tls_error(safe.host(), text) {
             return err;
         }
         if text.contains("ERR_ABORTED") {

@@ -3,11 +3,11 @@
 use serde::Deserialize;
 
 use super::{
-    element::By,
+    element::Locator,
     lookup,
     page::{self, Frame},
     plan::Step,
-    shared::{Around, Shared},
+    shared::{ContextInner, FailureContext},
 };
 use commis_artifacts::failure::Element as Seen;
 use commis_base::error::Result;
@@ -70,27 +70,27 @@ const HIDDEN: &str = "function (max) {
 }";
 
 #[derive(Deserialize)]
-struct Hidden {
+struct HiddenElement {
     role: String,
     name: String,
     opener: String,
 }
 
 /// What a step asks for.
-struct Asked<'a> {
+struct WantedElement<'a> {
     role: Option<&'a str>,
     /// Roles that would do, or come near.
     kin: Vec<&'a str>,
     name: Option<&'a str>,
 }
 
-impl<'a> Asked<'a> {
-    fn of(step: &'a Step) -> Self {
+impl<'a> WantedElement<'a> {
+    fn from_step(step: &'a Step) -> Self {
         let element = step.element();
         let (role, name) = match element.map(|it| &it.by) {
-            Some(By::Role { role, name }) => (role.as_deref(), Some(&**name)),
-            Some(By::Label(it) | By::Placeholder(it)) => (None, Some(&**it)),
-            Some(By::TestId(_) | By::Css(_)) | None => (None, None),
+            Some(Locator::Role { role, name }) => (role.as_deref(), Some(&**name)),
+            Some(Locator::Label(it) | Locator::Placeholder(it)) => (None, Some(&**it)),
+            Some(Locator::TestId(_) | Locator::Css(_)) | None => (None, None),
         };
         let acts = match step {
             Step::Fill(_) => TYPED,
@@ -154,22 +154,22 @@ pub fn line<'a>(wanted: &str, text: &'a str) -> Option<&'a str> {
 }
 
 /// How a frame is told from others; nothing for the page itself.
-fn told(frame: &Frame, main: bool) -> Option<String> {
+fn frame_label(frame: &Frame, main: bool) -> Option<String> {
     let called = if frame.name.is_empty() { &frame.url } else { &frame.name };
     (!main).then(|| called.chars().take(200).collect())
 }
 
 /// Looks around for what a step asks for, or at what there is.
-pub async fn around(shared: &Shared, step: &Step) -> Around {
-    let asked = Asked::of(step);
+pub async fn around(shared: &ContextInner, step: &Step) -> FailureContext {
+    let asked = WantedElement::from_step(step);
     let frames = shared.frames().await.unwrap_or_default();
     let within = shared.lock().within.clone();
-    let mut out = Around::default();
+    let mut out = FailureContext::default();
     let mut near: Vec<(bool, Seen)> = Vec::new();
     let mut hidden: Vec<(bool, Seen, String)> = Vec::new();
     for (i, frame) in frames.iter().enumerate() {
         let (place, acts_here) =
-            (told(frame, i == 0), within.as_ref().is_none_or(|it| *it == frame.id));
+            (frame_label(frame, i == 0), within.as_ref().is_none_or(|it| *it == frame.id));
         for node in lookup::query(shared, frame, None).await {
             let (role, name) = (node.role(), node.name());
             if node.ignored {
@@ -189,7 +189,7 @@ pub async fn around(shared: &Shared, step: &Step) -> Around {
                 near.push((acts_here, seen));
             }
         }
-        let all: Result<Vec<Hidden>> =
+        let all: Result<Vec<HiddenElement>> =
             page::call(&shared.cdp, frame, HIDDEN, &[MAX_HIDDEN.into()], page::PATIENCE).await;
         for it in all.unwrap_or_default() {
             let name = it.name.chars().take(MAX_NAME).collect();
@@ -210,14 +210,14 @@ pub async fn around(shared: &Shared, step: &Step) -> Around {
         };
         out.causes.push(format!(
             "{} is outside the frame that the steps act in: put {way} before this step",
-            it.told()
+            it.describe()
         ));
     }
     if let Some((_, it)) = near
         .iter()
         .find(|it| it.0 && named(&it.1) && asked.role.is_some_and(|role| role != it.1.role))
     {
-        out.causes.push(format!("{} has that name: its role is {}", it.told(), it.role));
+        out.causes.push(format!("{} has that name: its role is {}", it.describe(), it.role));
     }
     let closed = hidden
         .iter()
@@ -232,7 +232,7 @@ pub async fn around(shared: &Shared, step: &Step) -> Around {
     if out.causes.is_empty()
         && let Some(it) = asked.misspelled(&out.elements)
     {
-        out.causes.push(format!("{} is called nearly so", it.told()));
+        out.causes.push(format!("{} is called nearly so", it.describe()));
     }
     let named =
         hidden.into_iter().map(|it| it.1).filter(|it| asked.distance(&it.role, &it.name).0 == 0);
@@ -251,10 +251,10 @@ mod tests {
 
     fn sorted(yaml: &str, page: &[(&str, &str)]) -> Vec<String> {
         let step: Step = serde_saphyr::from_str(yaml).unwrap();
-        let asked = Asked::of(&step);
+        let asked = WantedElement::from_step(&step);
         let mut all: Vec<Seen> = page.iter().map(|it| seen(it.0, it.1)).collect();
         all.sort_by_cached_key(|it| asked.distance(&it.role, &it.name));
-        all.iter().map(Seen::told).collect()
+        all.iter().map(Seen::describe).collect()
     }
 
     #[test]
@@ -294,7 +294,11 @@ mod tests {
             )
             .unwrap();
             let all = [seen("button", name)];
-            assert_eq!(Asked::of(&step).misspelled(&all).is_some(), expected, "{wanted} {name}");
+            assert_eq!(
+                WantedElement::from_step(&step).misspelled(&all).is_some(),
+                expected,
+                "{wanted} {name}"
+            );
         };
         check("Serach", "Search", true);
         check("Show result", "Show results", true);

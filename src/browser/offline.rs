@@ -19,13 +19,13 @@ use url::Url;
 
 use super::{
     context::Context,
-    element::{By, Element},
+    element::{Element, Locator},
     plan::{Choice, Fill, Plan, Step},
-    shared::Shared,
+    shared::ContextInner,
 };
 use commis_artifacts::recording::{Action, ResourceType};
 use commis_base::error::Result;
-use commis_redact::raw::{RawBody, RawExchange, RawPage, RawRecording, says};
+use commis_redact::raw::{RawBody, RawExchange, RawPage, RawRecording, contains_value};
 
 /// Bytes of all bodies of a recording that is rendered.
 const MAX_BODIES: usize = 64 << 20;
@@ -74,7 +74,7 @@ struct Entry {
 
 impl Archive {
     /// `None` where there is no page to render: no document with its body, or too much of everything.
-    pub fn of(raw: &RawRecording) -> Option<Self> {
+    pub fn from_recording(raw: &RawRecording) -> Option<Self> {
         let is_page = |it: &RawExchange| {
             it.resource_type == ResourceType::Document
                 && it.mime.contains("html")
@@ -90,7 +90,7 @@ impl Archive {
             if at == document {
                 start = entries.len();
             }
-            let mut entry = Entry::of(it);
+            let mut entry = Entry::from_exchange(it);
             if let Some(entry) = &mut entry {
                 // What came before the page was opened is none of its own.
                 entry.carries = at > document && carries(it, raw);
@@ -132,7 +132,7 @@ impl Archive {
 }
 
 impl Entry {
-    fn of(raw: &RawExchange) -> Option<Self> {
+    fn from_exchange(raw: &RawExchange) -> Option<Self> {
         let status = raw.status?;
         let body = match &raw.body {
             RawBody::Missing(_) if (200..300).contains(&status) && status != 204 => return None,
@@ -207,7 +207,7 @@ fn carries(it: &RawExchange, raw: &RawRecording) -> bool {
     };
     let sent = raw.actions.iter().filter_map(|it| it.control.as_ref());
     let sent =
-        || sent.clone().flat_map(|it| raw.typed.values().filter_map(|word| it.sent_for(word)));
+        || sent.clone().flat_map(|it| raw.typed.values().filter_map(|word| it.sent_value(word)));
     let is_short = |it: &String| it.chars().count() < SHORT;
     let long: BTreeMap<String, String> = raw
         .typed
@@ -215,7 +215,7 @@ fn carries(it: &RawExchange, raw: &RawRecording) -> bool {
         .filter(|it| !is_short(it.1))
         .map(|(name, value)| (name.clone(), value.clone()))
         .collect();
-    says(&it.url, it.request_body.as_deref(), &long)
+    contains_value(&it.url, it.request_body.as_deref(), &long)
         || raw.typed.values().filter(|it| is_short(it)).any(|it| parts().any(|part| part == *it))
         || sent().any(|it| parts().any(|part| part == it))
 }
@@ -243,7 +243,7 @@ fn without_fragment(mut url: Url) -> Url {
 /// Answers a paused request of a context that is offline; whether it is one. What the recording does not hold fails as without a
 /// connection.
 pub fn answer(
-    shared: &Shared,
+    shared: &ContextInner,
     session: Option<&str>,
     request: &str,
     (method, url, body): (&str, &str, Option<&str>),
@@ -293,12 +293,12 @@ impl Context {
         let mut values = typed.values();
         let (Some(value), None) = (values.next(), values.next()) else { return Ok(None) };
         let lists = actions.iter().filter_map(|it| it.control.as_ref());
-        for it in lists.filter(|it| it.kind == "select" && it.sent_for(value).is_some()) {
+        for it in lists.filter(|it| it.kind == "select" && it.sent_value(value).is_some()) {
             let css = match it.name.as_str() {
                 "" => "select".to_owned(),
                 name => format!("select[name={}]", serde_json::Value::from(name)),
             };
-            let element = Element { by: By::Css(css), nth: None };
+            let element = Element { by: Locator::Css(css), nth: None };
             let steps = vec![Step::Select(Choice { element, value: value.clone() })];
             if let Ok(it) = self.record_then(&plan(steps), || ()).await
                 && archive.is_rendered()
@@ -309,7 +309,7 @@ impl Context {
         // Pages that suggest as one types leave with the key that searches.
         for by_key in [true, false] {
             for nth in 1..=MAX_FIELDS {
-                let element = Element { by: By::Css(FIELDS.to_owned()), nth: Some(nth) };
+                let element = Element { by: Locator::Css(FIELDS.to_owned()), nth: Some(nth) };
                 let fill = Step::Fill(Fill { element, value: value.clone() });
                 let press = by_key.then(|| Step::Press("Enter".to_owned()));
                 let steps = std::iter::once(fill).chain(press).collect();

@@ -16,8 +16,8 @@ use super::{
     tabs::Page,
 };
 use commis_base::error::{Code, Error, Result};
-use commis_redact::raw::{RawPage, RawStored};
-use commis_vault::Item;
+use commis_redact::raw::{RawPage, RawStorageEntry};
+use commis_vault::StorageItem;
 
 /// The browser keeps elements that it named to us until this group of them is released, also those that are no longer on the page.
 pub const OBJECTS: &str = "commis";
@@ -179,7 +179,7 @@ struct World {
 }
 
 /// A page's own document, with our last world in one of that page, which is most often in the same.
-pub struct Main<'a> {
+pub struct MainDocument<'a> {
     pub session: &'a Arc<str>,
     pub frame: &'a str,
     pub last: Option<i64>,
@@ -205,7 +205,7 @@ fn main_of(session: &Arc<str>, frame: &str, world: World) -> Frame {
 /// that is still there; its answer counts only then.
 pub async fn call_main<T: DeserializeOwned>(
     cdp: &Cdp,
-    Main { session, frame, last }: Main<'_>,
+    MainDocument { session, frame, last }: MainDocument<'_>,
     snippet: &'static str,
     timeout: Duration,
 ) -> Result<(Frame, T)> {
@@ -220,7 +220,7 @@ pub async fn call_main<T: DeserializeOwned>(
         Some((world, reply)) if world == frame.world => reply,
         _ => send(frame.world),
     };
-    let said = said(reply, timeout).await?;
+    let said = read_call_result(reply, timeout).await?;
     Ok((frame, said))
 }
 
@@ -230,23 +230,23 @@ fn isolated(frame: &str) -> Value {
 }
 
 /// Documents that were asked for.
-pub struct Asked {
+pub struct PendingFrames {
     trees: Vec<(Arc<str>, Reply)>,
     main: Reply,
 }
 
 /// Asks for the documents of these sessions, the page's own first, which is `main`.
-pub fn ask_frames(cdp: &Cdp, sessions: Vec<Arc<str>>, main: &Page) -> Asked {
+pub fn ask_frames(cdp: &Cdp, sessions: Vec<Arc<str>>, main: &Page) -> PendingFrames {
     let ask = |it: Arc<str>| {
         let reply = cdp.send(Some(&it), "Page.getFrameTree", json!({}));
         (it, reply)
     };
     let trees = sessions.into_iter().map(ask).collect();
     let main = cdp.send(Some(&main.session), "Page.createIsolatedWorld", isolated(&main.target));
-    Asked { trees, main }
+    PendingFrames { trees, main }
 }
 
-impl Asked {
+impl PendingFrames {
     /// Each session's main document first. Frames that are going away are left out.
     pub async fn read(self, cdp: &Cdp, main: &Page) -> Vec<Frame> {
         let mut known = Some(self.main);
@@ -287,21 +287,21 @@ fn collect(node: Node, all: &mut Vec<NodeFrame>) {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Called {
+struct CallFunctionResult {
     #[serde(default)]
-    result: Remote,
-    exception_details: Option<Exception>,
+    result: RemoteObject,
+    exception_details: Option<ExceptionDetails>,
 }
 
 #[derive(Deserialize, Default)]
 #[serde(rename_all = "camelCase", default)]
-pub struct Remote {
+pub struct RemoteObject {
     pub value: Value,
     pub object_id: Option<String>,
 }
 
 #[derive(Deserialize)]
-struct Exception {
+struct ExceptionDetails {
     #[serde(default)]
     text: String,
 }
@@ -339,7 +339,7 @@ async fn call_on<T: DeserializeOwned>(
     timeout: Duration,
 ) -> Result<T> {
     let params = called(target, snippet, arguments);
-    said(cdp.send(Some(session), "Runtime.callFunctionOn", params), timeout).await
+    read_call_result(cdp.send(Some(session), "Runtime.callFunctionOn", params), timeout).await
 }
 
 fn called(mut params: Value, snippet: &'static str, arguments: &[Value]) -> Value {
@@ -352,8 +352,8 @@ fn called(mut params: Value, snippet: &'static str, arguments: &[Value]) -> Valu
 }
 
 /// What a snippet returned.
-async fn said<T: DeserializeOwned>(reply: Reply, timeout: Duration) -> Result<T> {
-    let called: Called = reply.read(timeout).await?;
+async fn read_call_result<T: DeserializeOwned>(reply: Reply, timeout: Duration) -> Result<T> {
+    let called: CallFunctionResult = reply.read(timeout).await?;
     if let Some(exception) = called.exception_details {
         let message = format!("snippet failed in the page: {}", exception.text);
         return Err(Error::new(Code::BrowserFailed, message));
@@ -368,7 +368,7 @@ pub async fn document(cdp: &Cdp, frame: &Frame) -> Option<String> {
     let params =
         json!({ "expression": "document", "contextId": frame.world, "objectGroup": OBJECTS });
     let reply = cdp.send(Some(&frame.session), "Runtime.evaluate", params);
-    reply.read::<Called>(PATIENCE).await.ok()?.result.object_id
+    reply.read::<CallFunctionResult>(PATIENCE).await.ok()?.result.object_id
 }
 
 /// A frame that is navigating counts as not having it. Without `sure`, it may be missed where a style sheet changes letters, and
@@ -420,7 +420,7 @@ fn millis(ms: f64) -> Duration {
 }
 
 /// How a document stands.
-pub struct Stands {
+pub struct DocumentState {
     pub url: String,
     /// For how long nothing of it has changed, as far as it was watched; zero while it is loading, moving, or says that it is busy.
     pub still: Duration,
@@ -435,14 +435,17 @@ pub async fn changes(cdp: &Cdp, frame: &Frame) -> Option<u64> {
 }
 
 /// The page's own document, and how it stands.
-pub async fn stands(cdp: &Cdp, main: Main<'_>) -> Result<(Frame, Stands)> {
+pub async fn read_document_state(
+    cdp: &Cdp,
+    main: MainDocument<'_>,
+) -> Result<(Frame, DocumentState)> {
     let (frame, (url, still, changes)) =
         call_main::<(String, f64, u64)>(cdp, main, STANDS, PATIENCE).await?;
-    Ok((frame, Stands { url, still: millis(still), changes }))
+    Ok((frame, DocumentState { url, still: millis(still), changes }))
 }
 
 /// The page's own document, its address and its title.
-pub async fn head(cdp: &Cdp, main: Main<'_>) -> Result<(Frame, (String, String))> {
+pub async fn head(cdp: &Cdp, main: MainDocument<'_>) -> Result<(Frame, (String, String))> {
     call_main(cdp, main, HEAD, PATIENCE).await
 }
 
@@ -473,7 +476,8 @@ pub async fn summary(cdp: &Cdp, frames: &[Frame]) -> RawPage {
     let mut page = joined(read);
     if let Some(frame) = frames.first() {
         let stored = super::login::stored_in(cdp, frame).await;
-        let raw = |it: Item| RawStored { area: it.area, key: it.name, value: it.value };
+        let raw =
+            |it: StorageItem| RawStorageEntry { area: it.area, key: it.name, value: it.value };
         page.stored = stored.into_iter().flat_map(|it| it.1).map(raw).collect();
     }
     let begun = Instant::now();

@@ -63,16 +63,17 @@ pub enum Step {
     /// Scrolls down, or until an element is in view.
     Scroll(Scroll),
     /// How the page's next dialog is answered; without it, each is dismissed.
-    Dialog(Answer),
+    Dialog(DialogAnswer),
     /// The steps after it, but not the waits, act in that frame alone, until the next `navigate`.
-    Frame(Within),
+    Frame(FrameTarget),
     /// Waits for what the page shows, or for a request of it.
     WaitFor(Wait),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum Answer {
+#[schemars(rename = "Answer")]
+pub enum DialogAnswer {
     Accept,
     Dismiss,
 }
@@ -81,39 +82,44 @@ pub enum Answer {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged, expecting = "scroll takes {to: bottom} or an element")]
 pub enum Scroll {
-    To(To),
+    To(ScrollTo),
     Into(Element),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct To {
-    to: End,
+#[schemars(rename = "To")]
+pub struct ScrollTo {
+    to: ScrollEnd,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-enum End {
+#[schemars(rename = "End")]
+enum ScrollEnd {
     Bottom,
 }
 
 /// `main`, or a frame by its name, a part of its URL, or a selector of its element.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged, expecting = "frame takes main, or one of {name: …}, {url: …}, {css: …}")]
-pub enum Within {
-    Main(Main),
-    One(FrameBy),
+#[schemars(rename = "Within")]
+pub enum FrameTarget {
+    Main(MainFrame),
+    One(FrameLocator),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum Main {
+#[schemars(rename = "Main")]
+pub enum MainFrame {
     Main,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum FrameBy {
+#[schemars(rename = "FrameBy")]
+pub enum FrameLocator {
     Name(String),
     /// A part of its URL.
     Url(String),
@@ -154,11 +160,11 @@ impl Step {
             Self::Scroll(Scroll::Into(it)) => Self::Scroll(Scroll::Into(it.map(with))),
             Self::Scroll(Scroll::To(it)) => Self::Scroll(Scroll::To(*it)),
             Self::Dialog(it) => Self::Dialog(*it),
-            Self::Frame(Within::Main(it)) => Self::Frame(Within::Main(*it)),
-            Self::Frame(Within::One(it)) => Self::Frame(Within::One(match it {
-                FrameBy::Name(it) => FrameBy::Name(with(it)),
-                FrameBy::Url(it) => FrameBy::Url(with(it)),
-                FrameBy::Css(it) => FrameBy::Css(with(it)),
+            Self::Frame(FrameTarget::Main(it)) => Self::Frame(FrameTarget::Main(*it)),
+            Self::Frame(FrameTarget::One(it)) => Self::Frame(FrameTarget::One(match it {
+                FrameLocator::Name(it) => FrameLocator::Name(with(it)),
+                FrameLocator::Url(it) => FrameLocator::Url(with(it)),
+                FrameLocator::Css(it) => FrameLocator::Css(with(it)),
             })),
             Self::WaitFor(Wait::Text(it)) => Self::WaitFor(Wait::Text(with(it))),
             Self::WaitFor(Wait::Selector(it)) => Self::WaitFor(Wait::Selector(with(it))),
@@ -203,13 +209,13 @@ impl Step {
     }
 
     /// `STEP_FAILED`, with the step named; the same page would fail it again.
-    pub fn failed(&self, why: &str) -> Error {
+    pub fn failed_error(&self, why: &str) -> Error {
         Error::new(Code::StepFailed, format!("{}: {why}", self.describe())).lasting(true)
     }
 
     /// The page took the element away while the step was at it, which another time it may not.
     pub fn lost(&self) -> Error {
-        self.failed("the element went away").lasting(false)
+        self.failed_error("the element went away").lasting(false)
     }
 
     /// For messages: `click link "Next"`.
@@ -225,12 +231,12 @@ impl Step {
             Self::Hover(it) => format!("hover {}", it.describe()),
             Self::Scroll(Scroll::Into(it)) => format!("scroll {}", it.describe()),
             Self::Scroll(Scroll::To(_)) => "scroll to bottom".to_owned(),
-            Self::Dialog(Answer::Accept) => "dialog accept".to_owned(),
-            Self::Dialog(Answer::Dismiss) => "dialog dismiss".to_owned(),
-            Self::Frame(Within::Main(_)) => "frame main".to_owned(),
-            Self::Frame(Within::One(FrameBy::Name(it))) => format!("frame name {it:?}"),
-            Self::Frame(Within::One(FrameBy::Url(it))) => format!("frame url {it:?}"),
-            Self::Frame(Within::One(FrameBy::Css(it))) => format!("frame css {it:?}"),
+            Self::Dialog(DialogAnswer::Accept) => "dialog accept".to_owned(),
+            Self::Dialog(DialogAnswer::Dismiss) => "dialog dismiss".to_owned(),
+            Self::Frame(FrameTarget::Main(_)) => "frame main".to_owned(),
+            Self::Frame(FrameTarget::One(FrameLocator::Name(it))) => format!("frame name {it:?}"),
+            Self::Frame(FrameTarget::One(FrameLocator::Url(it))) => format!("frame url {it:?}"),
+            Self::Frame(FrameTarget::One(FrameLocator::Css(it))) => format!("frame css {it:?}"),
             Self::WaitFor(Wait::Text(it)) => format!("wait_for text {it:?}"),
             Self::WaitFor(Wait::Selector(it)) => format!("wait_for selector {it:?}"),
             Self::WaitFor(Wait::Request(it)) => format!("wait_for request {it:?}"),
@@ -274,7 +280,7 @@ fn substitute(text: &str, values: &BTreeMap<String, String>) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{super::element::By, *};
+    use super::{super::element::Locator, *};
 
     fn check(yaml: &str, expected: Option<Step>) {
         let steps: Option<Vec<Step>> = serde_saphyr::from_str(yaml).ok();
@@ -297,28 +303,34 @@ mod tests {
         let second = Element { nth: Some(2), ..element("link", "Next") };
         check("- click: {role: link, name: Next, nth: 2}", Some(Step::Click(second)));
         check("- hover: {role: link, name: Next}", Some(Step::Hover(element("link", "Next"))));
-        let by = |by: By| Element { by, nth: None };
-        let kind = By::Role { role: None, name: "Kind".into() };
+        let by = |by: Locator| Element { by, nth: None };
+        let kind = Locator::Role { role: None, name: "Kind".into() };
         check(
             "- select: {name: Kind, value: Fish}",
             Some(Step::Select(Choice { element: by(kind.clone()), value: "Fish".into() })),
         );
         check("- check: {name: Kind}", Some(Step::Check(Tick(by(kind)))));
-        check("- uncheck: {label: Kind}", Some(Step::Uncheck(Tick(by(By::Label("Kind".into()))))));
-        let field = by(By::Placeholder("Town".into()));
+        check(
+            "- uncheck: {label: Kind}",
+            Some(Step::Uncheck(Tick(by(Locator::Label("Kind".into()))))),
+        );
+        let field = by(Locator::Placeholder("Town".into()));
         check(
             "- fill: {placeholder: Town, value: x}",
             Some(Step::Fill(Fill { element: field, value: "x".into() })),
         );
-        check("- click: {test_id: go}", Some(Step::Click(by(By::TestId("go".into())))));
-        check("- click: {css: '#go'}", Some(Step::Click(by(By::Css("#go".into())))));
-        check("- scroll: {to: bottom}", Some(Step::Scroll(Scroll::To(To { to: End::Bottom }))));
-        let link = by(By::Css("a".into()));
+        check("- click: {test_id: go}", Some(Step::Click(by(Locator::TestId("go".into())))));
+        check("- click: {css: '#go'}", Some(Step::Click(by(Locator::Css("#go".into())))));
+        check(
+            "- scroll: {to: bottom}",
+            Some(Step::Scroll(Scroll::To(ScrollTo { to: ScrollEnd::Bottom }))),
+        );
+        let link = by(Locator::Css("a".into()));
         check("- scroll: {css: a}", Some(Step::Scroll(Scroll::Into(link))));
-        check("- dialog: accept", Some(Step::Dialog(Answer::Accept)));
-        check("- frame: main", Some(Step::Frame(Within::Main(Main::Main))));
-        let named = FrameBy::Name("inner".into());
-        check("- frame: {name: inner}", Some(Step::Frame(Within::One(named))));
+        check("- dialog: accept", Some(Step::Dialog(DialogAnswer::Accept)));
+        check("- frame: main", Some(Step::Frame(FrameTarget::Main(MainFrame::Main))));
+        let named = FrameLocator::Name("inner".into());
+        check("- frame: {name: inner}", Some(Step::Frame(FrameTarget::One(named))));
         for bad in [
             "- click: {role: link}",
             "- click: {name: Next}",

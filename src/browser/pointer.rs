@@ -9,14 +9,14 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::{
-    aim::{self, Aim, Arm, Ask, Look, Why},
+    aim::{self, HitTestResult, PointerTarget, PressCheck, PressWatch, UnreachableReason},
     cdp::Reply,
     keys,
-    lookup::{self, Found},
+    lookup::{self, FoundElement},
     page::{self, Frame},
     plan::Step,
     recorder::Recorder,
-    shared::Shared,
+    shared::ContextInner,
     typing,
     waiting::Poll,
 };
@@ -59,7 +59,7 @@ pub struct Quads {
 
 impl Quads {
     /// Where an element is in its session's window, as it is now.
-    pub async fn of(shared: &Shared, found: &Found) -> Self {
+    pub async fn query(shared: &ContextInner, found: &FoundElement) -> Self {
         let target = json!({ "backendNodeId": found.backend });
         let reply = shared.cdp.send(Some(&found.session), "DOM.getContentQuads", target);
         reply.read(PATIENCE).await.unwrap_or_default()
@@ -98,13 +98,13 @@ impl Quads {
 ///
 /// Fails with `STEP_FAILED`, naming what lies over it, or why the mouse never gets there.
 pub async fn reach(
-    shared: &Shared,
+    shared: &ContextInner,
     step: &Step,
-    found: &Found,
-    (offset, arm): (Option<(f64, f64)>, Arm),
+    found: &FoundElement,
+    (offset, arm): (Option<(f64, f64)>, PressWatch),
     deadline: Instant,
-) -> Result<Aim> {
-    let Found { session, world, backend, .. } = found;
+) -> Result<PointerTarget> {
+    let FoundElement { session, world, backend, .. } = found;
     let hovers = matches!(step, Step::Hover(_));
     let mut poll = Poll::until(deadline);
     let mut since: Option<Instant> = None;
@@ -126,23 +126,23 @@ pub async fn reach(
         if let Some(first) = quads.first() {
             moved |= was.is_none_or(|it| it.iter().zip(first).any(|(a, b)| (a - b).abs() > 1.0));
             let points = match offset {
-                Some(offset) => vec![quads.at(offset).map_err(|why| step.failed(&why))?],
+                Some(offset) => vec![quads.at(offset).map_err(|why| step.failed_error(&why))?],
                 None => quads.points(),
             };
-            let mut look = aim::look(shared, (session, &object), &points, first, arm).await;
+            let mut look = aim::hit_test(shared, (session, &object), &points, first, arm).await;
             if let Some(it) = look.as_mut().filter(|it| it.framed)
                 && let Some([x, y]) = usize::try_from(it.at).ok().and_then(|at| points.get(at))
                 && let Some(over) = aim::in_frames(shared, found, (*x, *y)).await?
             {
-                (it.at, it.why, it.over) = (-1, Why::Covered, over);
+                (it.at, it.why, it.over) = (-1, UnreachableReason::Covered, over);
             }
             let Some(look) = look else { return Err(step.lost()) };
             let off = look.disabled && !hovers;
             if let Some([x, y]) = usize::try_from(look.at).ok().and_then(|at| points.get(at))
                 && !off
             {
-                let (at, Look { state, framed, .. }) = ((*x, *y), look);
-                return Ok(Aim { at, object, state, moved, framed });
+                let (at, HitTestResult { state, framed, .. }) = ((*x, *y), look);
+                return Ok(PointerTarget { at, object, state, moved, framed });
             }
             let since = *since.get_or_insert_with(Instant::now);
             let over = since.elapsed() >= COVERED || Instant::now() >= deadline;
@@ -151,40 +151,44 @@ pub async fn reach(
                 let idle = shared.lock().recorder.as_ref().is_none_or(Recorder::is_idle);
                 if over && (idle || Instant::now() >= deadline) {
                     let hint = "a step before it has to fill or choose what the page still wants";
-                    return Err(step.failed("the element is disabled").hint(hint));
+                    return Err(step.failed_error("the element is disabled").hint(hint));
                 }
-            } else if look.why == Why::Gone {
+            } else if look.why == UnreachableReason::Gone {
                 return Err(step.lost());
-            } else if look.why == Why::Covered && look.popup && closed < 2 {
+            } else if look.why == UnreachableReason::Covered && look.popup && closed < 2 {
                 close_popup(shared, session, *world, closed == 1).await?;
                 closed += 1;
             } else if over {
                 return Err(unreachable(step, &look));
-            } else if matches!(look.why, Why::Covered | Why::Clipped | Why::Outside)
-                && let Some(block) = aligned.next()
+            } else if matches!(
+                look.why,
+                UnreachableReason::Covered
+                    | UnreachableReason::Clipped
+                    | UnreachableReason::Outside
+            ) && let Some(block) = aligned.next()
             {
                 aim::align(shared, session, &object, block).await;
                 moved = true;
             }
         }
-        if !poll.again().await {
-            return Err(step.failed("the element is not visible"));
+        if !poll.pause().await {
+            return Err(step.failed_error("the element is not visible"));
         }
     }
 }
 
 /// What keeps the mouse from an element.
-fn unreachable(step: &Step, look: &Look) -> Error {
+fn unreachable(step: &Step, look: &HitTestResult) -> Error {
     let (why, hint) = match look.why {
-        Why::Outside => (
+        UnreachableReason::Outside => (
             "the element lies outside of the window, and nothing scrolls it there".to_owned(),
             "open what holds it first, such as a drawer or a menu, or make the window larger",
         ),
-        Why::Clipped => (
+        UnreachableReason::Clipped => (
             format!("{} cuts the element off", look.over),
             "show it first: turn to its slide, or open what holds it",
         ),
-        Why::Inert => (
+        UnreachableReason::Inert => (
             "the element takes no clicks (its style says pointer-events: none)".to_owned(),
             "a step before it has to enable it, or another element takes its clicks",
         ),
@@ -192,44 +196,51 @@ fn unreachable(step: &Step, look: &Look) -> Error {
             format!("{} lies over the element", look.over),
             "press Enter in the field, choose an option, or close the list",
         ),
-        Why::Covered => (
+        UnreachableReason::Covered => (
             format!("{} lies over the element", look.over),
             "a step before it has to close that, or press Enter in the form instead",
         ),
         _ => ("the element is not visible".to_owned(), "show it first"),
     };
-    step.failed(&why).hint(hint)
+    step.failed_error(&why).hint(hint)
 }
 
 /// Clicks what was aimed at. A press that something else came under is stopped, and tried again. Fails with `STEP_FAILED`.
 pub async fn click(
-    shared: &Shared,
+    shared: &ContextInner,
     step: &Step,
-    found: &Found,
-    mut aim: Aim,
+    found: &FoundElement,
+    mut aim: PointerTarget,
     deadline: Instant,
 ) -> Result<()> {
     let mut tries = 1;
     loop {
         press(shared, &found.session, aim.at).await?;
-        let verdict = aim::verdict(shared, found, &aim, Ask::End, PATIENCE).await;
+        let verdict = aim::verdict(shared, found, &aim, PressCheck::End, PATIENCE).await;
         let Some(over) = verdict.and_then(|it| it.over) else { return Ok(()) };
         if tries == TRIES || Instant::now() >= deadline {
             return Err(slipped(step, &over));
         }
         tries += 1;
-        aim = reach(shared, step, found, (None, Arm::Loosely), deadline).await?;
+        aim = reach(shared, step, found, (None, PressWatch::Loosely), deadline).await?;
     }
 }
 
 /// Something else was under the mouse each time.
 pub fn slipped(step: &Step, over: &str) -> Error {
-    step.failed(&format!("{over} came under the mouse instead of the element; nothing was clicked"))
-        .hint("wait until the page stands still")
+    step.failed_error(&format!(
+        "{over} came under the mouse instead of the element; nothing was clicked"
+    ))
+    .hint("wait until the page stands still")
 }
 
 /// By leaving the field, and if that was not enough by Escape, which a field for searching would take as a wish to be emptied.
-async fn close_popup(shared: &Shared, session: &Arc<str>, world: i64, press: bool) -> Result<()> {
+async fn close_popup(
+    shared: &ContextInner,
+    session: &Arc<str>,
+    world: i64,
+    press: bool,
+) -> Result<()> {
     hover(shared, session, (1.0, 1.0)).await?;
     let frame = Frame {
         session: Arc::clone(session),
@@ -241,7 +252,7 @@ async fn close_popup(shared: &Shared, session: &Arc<str>, world: i64, press: boo
     let left: Result<bool> = page::call(&shared.cdp, &frame, BLUR, &[], PATIENCE).await;
     if press
         && left.is_ok()
-        && let Some(events) = keys::named("Escape")
+        && let Some(events) = keys::named_key_events("Escape")
     {
         typing::type_events(shared, session, events).await?;
     }
@@ -251,28 +262,28 @@ async fn close_popup(shared: &Shared, session: &Arc<str>, world: i64, press: boo
 }
 
 /// Moves the mouse there.
-pub async fn hover(shared: &Shared, session: &str, (x, y): (f64, f64)) -> Result<()> {
+pub async fn hover(shared: &ContextInner, session: &str, (x, y): (f64, f64)) -> Result<()> {
     let params = json!({ "type": "mouseMoved", "x": x, "y": y, "buttons": 0, "button": "none", "clickCount": 0 });
     shared.cdp.run(Some(session), "Input.dispatchMouseEvent", params).await
 }
 
 /// Moves the mouse there and clicks.
-pub async fn press(shared: &Shared, session: &str, at: (f64, f64)) -> Result<()> {
+pub async fn press(shared: &ContextInner, session: &str, at: (f64, f64)) -> Result<()> {
     // All sent at once: the browser does one after the other.
     let moved = mouse(shared, session, "mouseMoved", at, 0);
     let clicked = clicked(shared, session, at, 1);
-    moved.done(PATIENCE).await?;
+    moved.wait(PATIENCE).await?;
     clicked.await
 }
 
 /// Clicks where the mouse is that has just clicked there: the second half of a double click.
-pub async fn press_again(shared: &Shared, session: &str, at: (f64, f64)) -> Result<()> {
+pub async fn press_again(shared: &ContextInner, session: &str, at: (f64, f64)) -> Result<()> {
     clicked(shared, session, at, 2).await
 }
 
 /// Sent at once; what is awaited is that it was done.
 fn clicked(
-    shared: &Shared,
+    shared: &ContextInner,
     session: &str,
     at: (f64, f64),
     count: u8,
@@ -280,7 +291,7 @@ fn clicked(
     let down = mouse(shared, session, "mousePressed", at, count);
     let up = mouse(shared, session, "mouseReleased", at, count);
     async move {
-        down.done(PATIENCE).await?;
+        down.wait(PATIENCE).await?;
         // The page may be gone before it answers.
         let _ = up.raw(PATIENCE).await;
         Ok(())
@@ -288,7 +299,13 @@ fn clicked(
 }
 
 /// `kind` as the protocol has it, and `mouseDragged`: moved with the button held.
-pub fn mouse(shared: &Shared, session: &str, kind: &str, (x, y): (f64, f64), count: u8) -> Reply {
+pub fn mouse(
+    shared: &ContextInner,
+    session: &str,
+    kind: &str,
+    (x, y): (f64, f64),
+    count: u8,
+) -> Reply {
     let (kind, held) = match kind {
         "mouseDragged" => ("mouseMoved", true),
         it => (it, it == "mousePressed"),
@@ -301,13 +318,13 @@ pub fn mouse(shared: &Shared, session: &str, kind: &str, (x, y): (f64, f64), cou
     shared.cdp.send(Some(session), "Input.dispatchMouseEvent", params)
 }
 
-pub async fn scroll_into_view(shared: &Shared, found: &Found) -> Result<()> {
+pub async fn scroll_into_view(shared: &ContextInner, found: &FoundElement) -> Result<()> {
     let target = json!({ "backendNodeId": found.backend });
     shared.cdp.run(Some(&found.session), "DOM.scrollIntoViewIfNeeded", target).await
 }
 
 /// Of the document, or of the largest part of it that scrolls.
-pub async fn scroll_to_bottom(shared: &Shared, frame: &Frame) -> Result<()> {
+pub async fn scroll_to_bottom(shared: &ContextInner, frame: &Frame) -> Result<()> {
     page::call::<bool>(&shared.cdp, frame, TO_BOTTOM, &[], PATIENCE).await.map(drop)
 }
 

@@ -35,17 +35,17 @@ use tokio::{
 };
 
 use super::{
-    visit::Visit,
-    vouched::{Authorities, Vouched},
+    visit::ContextPolicy,
+    vouched::{Authorities, TlsTrust},
 };
 use commis_artifacts::recording::BlockedRequest;
 use commis_base::{
     error::{Code, Error, Result},
-    ids::word,
+    ids::random_token,
 };
 use commis_net::{
-    egress::{EgressPolicy, Pinned},
-    transport::Caps,
+    egress::{EgressPolicy, PinnedUrl},
+    transport::TransportLimits,
 };
 use commis_recipe::headers::HOP_BY_HOP;
 
@@ -74,11 +74,11 @@ pub struct Proxy {
 
 impl Proxy {
     /// Listens on a free port of 127.0.0.1. Fails with [`Code::BrowserFailed`], and with [`Code::Internal`] without randomness.
-    pub async fn start(visit: Arc<Visit>, vouched: Option<Arc<Vouched>>) -> Result<Self> {
+    pub async fn start(visit: Arc<ContextPolicy>, vouched: Option<Arc<TlsTrust>>) -> Result<Self> {
         let failed = |err| Error::new(Code::BrowserFailed, "start the egress proxy").source(err);
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.map_err(failed)?;
         let addr = listener.local_addr().map_err(failed)?;
-        let word = word()?;
+        let word = random_token()?;
         let log = Log::default();
         let credentials = credentials(&word)?;
         let gate = Gate { visit, vouched, log: Arc::clone(&log), credentials };
@@ -115,23 +115,23 @@ impl Drop for Proxy {
     }
 }
 
-type Log = Arc<Mutex<Logged>>;
+type Log = Arc<Mutex<ProxyLog>>;
 
 #[derive(Default)]
-struct Logged {
+struct ProxyLog {
     blocked: Vec<BlockedRequest>,
     /// Host, code and cause.
     unreached: VecDeque<(String, Code, String)>,
 }
 
-fn lock(log: &Log) -> std::sync::MutexGuard<'_, Logged> {
+fn lock(log: &Log) -> std::sync::MutexGuard<'_, ProxyLog> {
     log.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// What every connection is held to.
 struct Gate {
-    visit: Arc<Visit>,
-    vouched: Option<Arc<Vouched>>,
+    visit: Arc<ContextPolicy>,
+    vouched: Option<Arc<TlsTrust>>,
     log: Log,
     /// Without these, nothing is answered.
     credentials: HeaderValue,
@@ -150,7 +150,7 @@ pub(super) fn credentials(word: &str) -> Result<HeaderValue> {
 pub(super) type Tunnels = Mutex<JoinSet<()>>;
 
 /// Whoever answers a browser that takes it for its proxy.
-pub(super) trait Answers: Send + Sync + 'static {
+pub(super) trait ProxyHandler: Send + Sync + 'static {
     /// Without these, nothing is answered.
     fn credentials(&self) -> &HeaderValue;
 
@@ -162,7 +162,7 @@ pub(super) trait Answers: Send + Sync + 'static {
 }
 
 /// Takes connections until it is dropped; they end with it.
-pub(super) async fn accept<G: Answers>(listener: TcpListener, gate: Arc<G>) {
+pub(super) async fn accept<G: ProxyHandler>(listener: TcpListener, gate: Arc<G>) {
     // Connections live in this task's set, so that aborting it ends them all.
     let mut connections = JoinSet::new();
     loop {
@@ -214,7 +214,7 @@ fn challenge() -> Response<Body> {
     response
 }
 
-impl Answers for Gate {
+impl ProxyHandler for Gate {
     fn credentials(&self) -> &HeaderValue {
         &self.credentials
     }
@@ -302,7 +302,7 @@ async fn tunnel(
     let host = pinned.url().host().to_owned();
     let authorities = match policy.test_ca(&host) {
         Some(ca) => Some(Authorities::Given(ca.to_vec())),
-        None => policy.is_at(pinned.url()).then_some(Authorities::Machine),
+        None => policy.is_at_own_host(pinned.url()).then_some(Authorities::Machine),
     };
     let held = gate.vouched.clone().zip(authorities);
     let (url, log) = (url.to_owned(), Arc::clone(&gate.log));
@@ -320,7 +320,7 @@ async fn tunnel(
             note(&log, url, &err);
         }
     });
-    gate.visit.opened(&name, task);
+    gate.visit.track_tunnel(&name, task);
     Ok(Response::new(empty()))
 }
 
@@ -332,12 +332,12 @@ async fn forward(
     let safe = policy.check(url)?;
     let pinned = policy.pin(&safe).await?;
     let stream = connect(&pinned).await?;
-    sent(request, safe.host(), stream).await
+    send_request(request, safe.host(), stream).await
 }
 
 /// One request in absolute form, over a connection to its host that is for nothing else, and the head of its answer. Fails with
 /// `CONNECT_FAILED`, `HEADERS_TOO_LARGE`, `URL_INVALID`.
-pub(super) async fn sent<B, S>(
+pub(super) async fn send_request<B, S>(
     mut request: Request<B>,
     to: &str,
     stream: S,
@@ -385,7 +385,7 @@ where
     }
     let size: usize =
         response.headers().iter().map(|(name, value)| name.as_str().len() + value.len()).sum();
-    if size > Caps::DEFAULT.headers {
+    if size > TransportLimits::DEFAULT.headers {
         return Err(too_large());
     }
     if response.headers().contains_key(hyper::header::TRANSFER_ENCODING) {
@@ -399,7 +399,7 @@ where
 }
 
 /// Only addresses that the policy pinned, in its order.
-pub(super) async fn connect(pinned: &Pinned) -> Result<TcpStream> {
+pub(super) async fn connect(pinned: &PinnedUrl) -> Result<TcpStream> {
     let attempt = async {
         let mut last = None;
         for addr in pinned.addrs() {
@@ -494,7 +494,7 @@ mod tests {
 
     async fn started(settings: &EgressSettings) -> Proxy {
         let policy = Arc::new(EgressPolicy::new(settings).unwrap());
-        Proxy::start(Arc::new(Visit::new(policy)), None).await.unwrap()
+        Proxy::start(Arc::new(ContextPolicy::new(policy)), None).await.unwrap()
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! From the browser's network events to exchanges: who asked what, when, and what came back.
 //!
-//! A plain state machine over events: it asks for bodies by returning [`Read`]s and never touches the browser. One request
+//! A plain state machine over events: it asks for bodies by returning [`ReadRequest`]s and never touches the browser. One request
 //! id may be several exchanges (redirects), may be reported by several sessions (a worker's script), and its extra
 //! headers may come before or after it; all of that is joined in [`Recorder::finish`].
 //!
@@ -16,9 +16,9 @@ use std::{
 use url::Url;
 
 use super::{
-    awaiting::{Awaited, Awaiting, Owed, UNREAD},
+    awaiting::{ActionTracker, PendingReason, RequestProgress, UNREAD},
     cdp::Event,
-    hop::{Body, End, Hop, MAX_BODY, millis},
+    hop::{Hop, HopBody, HopEnd, MAX_BODY, millis},
     wire,
 };
 use commis_artifacts::recording::{Action, ActionKind, BodyStatus, TargetKind};
@@ -52,13 +52,13 @@ pub struct Recorder {
     /// Bytes of captured bodies.
     kept: usize,
     /// Bodies to be read when the page has time, oldest first.
-    waiting: Vec<Read>,
+    waiting: Vec<ReadRequest>,
     /// Bytes that came since the first of them.
     since_waiting: u64,
     most_waiting: u64,
     /// The page has nothing more to do for us: bodies are read as they come.
     at_once: bool,
-    awaiting: Awaiting,
+    awaiting: ActionTracker,
 }
 
 /// Extra headers of one request id as one session saw them, in hop order.
@@ -71,7 +71,7 @@ struct Extras {
 
 /// A request, for whoever looks on.
 #[derive(Clone, Debug)]
-pub struct Asked {
+pub struct RequestSummary {
     /// Counted from 1 in a context, in the order they were sent.
     pub id: u64,
     pub method: String,
@@ -92,15 +92,15 @@ pub enum ReadBody {
 
 /// Something to ask a session of the browser; answers come back through [`Recorder::read_body`] and [`Recorder::read_post`].
 #[derive(Debug, PartialEq, Eq)]
-pub struct Read {
-    pub what: What,
+pub struct ReadRequest {
+    pub what: ReadKind,
     pub session: Arc<str>,
     pub index: usize,
     pub id: String,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum What {
+pub enum ReadKind {
     Body,
     PostData,
 }
@@ -121,7 +121,7 @@ impl Recorder {
             since_waiting: 0,
             most_waiting: MAX_WAITING,
             at_once: false,
-            awaiting: Awaiting::new(begun),
+            awaiting: ActionTracker::new(begun),
         }
     }
 
@@ -151,8 +151,8 @@ impl Recorder {
     }
 
     /// How far a request is that the last action made and whose URL contains `part`.
-    pub fn awaited(&self, part: &str) -> Awaited {
-        self.awaiting.look(&self.seen, &self.by_id, part)
+    pub fn awaited(&self, part: &str) -> RequestProgress {
+        self.awaiting.request_progress(&self.seen, &self.by_id, part)
     }
 
     /// What was seen of requests whose URL contains `part`, for a hint.
@@ -161,7 +161,7 @@ impl Recorder {
     }
 
     /// Whether a request that carries what was typed is worth being waited for.
-    pub fn owed(&self, now: Instant) -> Option<Owed> {
+    pub fn owed(&self, now: Instant) -> Option<PendingReason> {
         self.awaiting.owed(&self.seen, now.saturating_duration_since(self.changed))
     }
 
@@ -175,34 +175,37 @@ impl Recorder {
     }
 
     /// Takes in an event of the Network domain, others are ignored; returns what is to be read now.
-    pub fn take(&mut self, event: &Event, target: TargetKind) -> Vec<Read> {
+    pub fn take(&mut self, event: &Event, target: TargetKind) -> Vec<ReadRequest> {
         let Some(read) = self.note(event, target) else {
             return Vec::new();
         };
-        let given_up = self.seen.get(read.index).is_some_and(|it| it.end == End::GivenUp);
-        if self.at_once || given_up || read.what == What::PostData || target != TargetKind::Page {
+        let given_up = self.seen.get(read.index).is_some_and(|it| it.end == HopEnd::GivenUp);
+        if self.at_once || given_up || read.what == ReadKind::PostData || target != TargetKind::Page
+        {
             return vec![read];
         }
         self.waiting.push(read);
-        if self.since_waiting > self.most_waiting { self.waiting() } else { Vec::new() }
+        if self.since_waiting > self.most_waiting { self.take_waiting_reads() } else { Vec::new() }
     }
 
     /// What waited to be read. It must be asked for before the page leaves its document, which takes its bodies with it.
-    pub fn waiting(&mut self) -> Vec<Read> {
+    pub fn take_waiting_reads(&mut self) -> Vec<ReadRequest> {
         self.since_waiting = 0;
         std::mem::take(&mut self.waiting)
     }
 
     /// The same, and from now on nothing waits.
-    pub fn hurry(&mut self) -> Vec<Read> {
+    pub fn hurry(&mut self) -> Vec<ReadRequest> {
         self.at_once = true;
-        self.waiting()
+        self.take_waiting_reads()
     }
 
-    fn note(&mut self, event: &Event, target: TargetKind) -> Option<Read> {
+    fn note(&mut self, event: &Event, target: TargetKind) -> Option<ReadRequest> {
         let session = event.session.as_ref()?;
         let read = match &*event.method {
-            "Network.requestWillBeSent" => self.sent(event.read()?, session, target, event.at),
+            "Network.requestWillBeSent" => {
+                self.on_request_sent(event.read()?, session, target, event.at)
+            }
             "Network.requestWillBeSentExtraInfo" => {
                 let (id, extra) = split::<wire::RequestExtra>(event)?;
                 self.extras(id, session).requests.push(extra);
@@ -241,7 +244,7 @@ impl Recorder {
                 return None;
             }
             "Network.loadingFinished" => self.finished(event.read()?, session),
-            "Network.loadingFailed" => self.failed(event.read()?, session),
+            "Network.loadingFailed" => self.on_loading_failed(event.read()?, session),
             "Network.webSocketCreated" => self.socket(event.read()?, session, target, event.at),
             "Network.webSocketHandshakeResponseReceived" => {
                 let it: wire::SocketResponse = event.read()?;
@@ -275,13 +278,13 @@ impl Recorder {
         &mut all[at]
     }
 
-    fn sent(
+    fn on_request_sent(
         &mut self,
         mut it: wire::RequestWillBeSent,
         session: &Arc<str>,
         target: TargetKind,
         at: Instant,
-    ) -> Option<Read> {
+    ) -> Option<ReadRequest> {
         let url = web_url(&it.request.url)?;
         let mut redirected_from = None;
         if let Some(&before) = self.by_id.get(&it.request_id) {
@@ -295,7 +298,7 @@ impl Recorder {
             hop.has_extra = it.redirect_has_extra_info;
             hop.headers_at = Some(it.timestamp);
             hop.ended_at = Some(it.timestamp);
-            hop.body = Body::Known(RawBody::Missing(BodyStatus::Empty));
+            hop.body = HopBody::Known(RawBody::Missing(BodyStatus::Empty));
             redirected_from = Some(before);
         }
         if self.seen.len() >= MAX_REQUESTS {
@@ -321,12 +324,12 @@ impl Recorder {
             encoded: None,
             headers_at: None,
             ended_at: None,
-            end: End::Well,
-            body: Body::Coming,
+            end: HopEnd::Well,
+            body: HopBody::Coming,
             reads: u32::from(wanted),
         });
         let session = Arc::clone(session);
-        wanted.then_some(Read { what: What::PostData, session, index, id })
+        wanted.then_some(ReadRequest { what: ReadKind::PostData, session, index, id })
     }
 
     fn socket(
@@ -335,55 +338,59 @@ impl Recorder {
         session: &Arc<str>,
         target: TargetKind,
         at: Instant,
-    ) -> Option<Read> {
+    ) -> Option<ReadRequest> {
         let sent = wire::RequestWillBeSent::socket(it);
-        self.sent(sent, session, target, at);
+        self.on_request_sent(sent, session, target, at);
         None
     }
 
-    fn finished(&mut self, it: wire::LoadingFinished, session: &Arc<str>) -> Option<Read> {
+    fn finished(&mut self, it: wire::LoadingFinished, session: &Arc<str>) -> Option<ReadRequest> {
         let index = *self.by_id.get(&it.request_id)?;
         let hop = &mut self.seen[index];
         hop.ended_at.get_or_insert(it.timestamp);
         hop.encoded = Some(it.encoded_data_length.max(0.0) as u64);
-        if !matches!(hop.body, Body::Coming) {
+        if !matches!(hop.body, HopBody::Coming) {
             return None;
         }
         if let Some(status) = hop.unread() {
-            hop.body = Body::Known(RawBody::Missing(status));
+            hop.body = HopBody::Known(RawBody::Missing(status));
             return None;
         }
         hop.reads += 1;
         let (session, id) = (Arc::clone(session), it.request_id);
-        Some(Read { what: What::Body, session, index, id })
+        Some(ReadRequest { what: ReadKind::Body, session, index, id })
     }
 
     /// A page may give up an answer that it has read to its end: what came of it is looked at.
-    fn failed(&mut self, it: wire::LoadingFailed, session: &Arc<str>) -> Option<Read> {
+    fn on_loading_failed(
+        &mut self,
+        it: wire::LoadingFailed,
+        session: &Arc<str>,
+    ) -> Option<ReadRequest> {
         let index = *self.by_id.get(&it.request_id)?;
         let hop = &mut self.seen[index];
         if hop.ended_at.is_none() {
             hop.ended_at = Some(it.timestamp);
-            hop.end = if it.canceled { End::GivenUp } else { End::Failed };
+            hop.end = if it.canceled { HopEnd::GivenUp } else { HopEnd::Failed };
         }
-        if !matches!(hop.body, Body::Coming) || hop.reads > 0 {
+        if !matches!(hop.body, HopBody::Coming) || hop.reads > 0 {
             return None;
         }
-        if hop.end == End::GivenUp && hop.decoded > 0 && hop.unread().is_none() {
+        if hop.end == HopEnd::GivenUp && hop.decoded > 0 && hop.unread().is_none() {
             hop.reads += 1;
             let (session, id) = (Arc::clone(session), it.request_id);
-            return Some(Read { what: What::Body, session, index, id });
+            return Some(ReadRequest { what: ReadKind::Body, session, index, id });
         }
-        hop.body = Body::Known(RawBody::Missing(BodyStatus::Failed));
+        hop.body = HopBody::Known(RawBody::Missing(BodyStatus::Failed));
         None
     }
 
     /// When it began; also tells one recording of a context from the next.
-    pub fn begun(&self) -> Instant {
+    pub fn started_at(&self) -> Instant {
         self.begun
     }
 
-    /// The answer to [`What::Body`]; `None` when the browser no longer has it.
+    /// The answer to [`ReadKind::HopBody`]; `None` when the browser no longer has it.
     pub fn read_body(&mut self, index: usize, body: Option<ReadBody>) {
         let Some(hop) = self.seen.get_mut(index) else {
             return;
@@ -394,13 +401,13 @@ impl Recorder {
             ReadBody::Bytes(it) => charset::to_utf8(content_type, it),
         });
         hop.reads = hop.reads.saturating_sub(1);
-        if matches!(hop.body, Body::Known(RawBody::Captured(_))) {
+        if matches!(hop.body, HopBody::Known(RawBody::Captured(_))) {
             return;
         }
-        let given_up = hop.end == End::GivenUp;
+        let given_up = hop.end == HopEnd::GivenUp;
         let is_whole = body.as_ref().is_some_and(|it| hop.is_whole(it));
         if given_up && is_whole {
-            hop.end = End::Well;
+            hop.end = HopEnd::Well;
         }
         let body = match body {
             _ if given_up && !is_whole => RawBody::Missing(BodyStatus::Failed),
@@ -414,10 +421,10 @@ impl Recorder {
             _ if hop.decoded == 0 => RawBody::Missing(BodyStatus::Empty),
             _ => RawBody::Missing(BodyStatus::Evicted),
         };
-        hop.body = Body::Known(body);
+        hop.body = HopBody::Known(body);
     }
 
-    /// The answer to [`What::PostData`].
+    /// The answer to [`ReadKind::PostData`].
     pub fn read_post(&mut self, index: usize, data: Option<Vec<u8>>) {
         let left = MAX_BODY.min(MAX_BODIES.saturating_sub(self.kept));
         let data = data.filter(|it| it.len() <= left);
@@ -506,23 +513,23 @@ impl Recorder {
         let Some(own) = self.document().map(|it| site_of(it.url.as_str())) else { return true };
         let failed = |it: &&Hop| {
             let status = it.response.as_ref().map_or(0, |it| it.status);
-            it.end == End::Failed || status >= 500 || status == 429
+            it.end == HopEnd::Failed || status >= 500 || status == 429
         };
         let mut all = self.seen.iter().filter(|it| it.may_hold_data());
         all.any(|it| failed(&it) && site_of(it.url.as_str()) == own)
     }
 
     /// Those from `from` on that began before `until`: how each was answered so far, and how many there are in all.
-    pub fn told_from(&self, from: usize, until: Instant) -> (Vec<Asked>, usize) {
+    pub fn told_from(&self, from: usize, until: Instant) -> (Vec<RequestSummary>, usize) {
         let rest = self.seen.get(from..).unwrap_or_default();
         let begun = rest.iter().take_while(|it| it.arrived < until).count();
         let told = (from..from + begun).filter(|it| !self.seen[*it].is_preflight());
-        (told.map(|it| self.asked(it)).collect(), from + begun)
+        (told.map(|it| self.summarize(it)).collect(), from + begun)
     }
 
-    fn asked(&self, index: usize) -> Asked {
+    fn summarize(&self, index: usize) -> RequestSummary {
         let it = &self.seen[index];
-        Asked {
+        RequestSummary {
             id: self.before + index as u64 + 1,
             method: it.sent.request.method.clone(),
             url: it.sent.request.url.clone(),
@@ -532,7 +539,7 @@ impl Recorder {
     }
 
     /// The request that was answered with that event, or came to nothing; of several sessions that tell, its own does.
-    pub fn answered(&self, event: &Event) -> Option<Asked> {
+    pub fn answered_request(&self, event: &Event) -> Option<RequestSummary> {
         let redirects = match &*event.method {
             "Network.requestWillBeSent" => true,
             "Network.responseReceived"
@@ -549,7 +556,7 @@ impl Recorder {
         let hop = &self.seen[index];
         let own = event.session.as_ref().is_some_and(|it| *it == hop.session);
         let late = &*event.method == "Network.loadingFailed" && hop.response.is_some();
-        (own && !late && !hop.is_preflight()).then(|| self.asked(index))
+        (own && !late && !hop.is_preflight()).then(|| self.summarize(index))
     }
 
     /// How the first request of that id was answered; what it redirected to has the same id.

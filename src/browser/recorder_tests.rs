@@ -10,7 +10,7 @@ fn recorder() -> Recorder {
     it
 }
 
-fn tell(recorder: &mut Recorder, session: &str, what: &str, params: &Value) -> Vec<Read> {
+fn tell(recorder: &mut Recorder, session: &str, what: &str, params: &Value) -> Vec<ReadRequest> {
     let event = Event::literal(session, &format!("Network.{what}"), params);
     recorder.take(&event, TargetKind::Page)
 }
@@ -33,8 +33,8 @@ fn finished(id: &str) -> Value {
     json!({ "requestId": id, "timestamp": 2.0, "encodedDataLength": 100 })
 }
 
-fn body(session: &str, index: usize) -> Read {
-    Read { what: What::Body, session: session.into(), index, id: "1".to_owned() }
+fn body(session: &str, index: usize) -> ReadRequest {
+    ReadRequest { what: ReadKind::Body, session: session.into(), index, id: "1".to_owned() }
 }
 
 #[test]
@@ -56,7 +56,7 @@ fn bodies_of_the_page_wait_until_there_is_time_or_no_room() {
     };
     assert_eq!(load(&mut it, "1", 10, TargetKind::Page), "");
     assert_eq!(load(&mut it, "2", 10, TargetKind::Worker), "2", "it may end at any time");
-    assert!(it.awaited("a.test") == Awaited::Ended && !it.has_read_all());
+    assert!(it.awaited("a.test") == RequestProgress::Ended && !it.has_read_all());
     for id in ["3", "4", "5"] {
         assert_eq!(load(&mut it, id, 8 << 20, TargetKind::Page), "");
     }
@@ -86,10 +86,10 @@ fn a_redirect_is_two_exchanges_with_their_own_extra_headers() {
     let answer = json!({ "requestId": "1", "statusCode": 304, "headers": {} });
     tell(&mut it, "p", "responseReceivedExtraInfo", &answer);
     assert_ne!(it.idle_in(Duration::ZERO, Instant::now()), Some(Duration::ZERO));
-    assert!(it.awaited("/2") != Awaited::Ended);
+    assert!(it.awaited("/2") != RequestProgress::Ended);
     let read = tell(&mut it, "p", "loadingFinished", &finished("1"));
     assert_eq!(read, [body("p", 1)]);
-    assert!(it.awaited("/2") == Awaited::Ended && !it.has_read_all());
+    assert!(it.awaited("/2") == RequestProgress::Ended && !it.has_read_all());
     it.read_body(1, Some(ReadBody::Text("{}".to_owned())));
     assert!(it.has_read_all());
     assert_eq!(it.idle_in(Duration::ZERO, Instant::now()), Some(Duration::ZERO));
@@ -178,7 +178,7 @@ fn an_answer_that_was_given_up_when_all_of_it_had_come() {
         // The page may go on to anything, so it is read at once.
         assert_eq!(tell(&mut it, "p", "loadingFailed", &failed), [self::body("p", 0)]);
         it.read_body(0, Some(ReadBody::Text(body.to_owned())));
-        assert_eq!(it.awaited("a.test") == Awaited::Ended, whole, "{body}");
+        assert_eq!(it.awaited("a.test") == RequestProgress::Ended, whole, "{body}");
         let (_, all) = it.finish();
         assert_eq!(matches!(all[0].body, RawBody::Captured(_)), whole, "{body}");
     };

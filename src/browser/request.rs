@@ -7,42 +7,46 @@ use std::sync::Arc;
 use futures::{FutureExt, future::BoxFuture};
 use url::Url;
 
-use super::{cookies, page, shared::Shared};
+use super::{cookies, page, shared::ContextInner};
 use commis_base::error::{Code, Error, Result};
 use commis_net::{
     egress::{SafeUrl, site_of},
-    transport::{Outgoing, Reply, Session, Transport, public_http::PublicHttp},
+    transport::{PreparedRequest, Reply, Session, Transport, public_http::PublicHttp},
 };
 use commis_recipe::model::TransportKind;
 
 /// Implements [`Transport`] beside a context's page, which must be open on the site.
 #[derive(Clone)]
 pub struct ContextRequest {
-    shared: Arc<Shared>,
+    shared: Arc<ContextInner>,
     /// The context's own, so that no connection is shared with another session.
     http: Arc<PublicHttp>,
     user_agent: String,
 }
 
 impl ContextRequest {
-    pub(super) fn new(shared: Arc<Shared>, http: Arc<PublicHttp>, user_agent: String) -> Self {
+    pub(super) fn new(
+        shared: Arc<ContextInner>,
+        http: Arc<PublicHttp>,
+        user_agent: String,
+    ) -> Self {
         Self { shared, http, user_agent }
     }
 
     /// With a client of other caps.
     #[must_use]
     #[cfg(test)]
-    pub fn with_caps(mut self, caps: commis_net::transport::Caps) -> Self {
-        let http = PublicHttp::with_caps(Arc::new(self.shared.policy().clone()), caps);
+    pub fn with_caps(mut self, caps: commis_net::transport::TransportLimits) -> Self {
+        let http = PublicHttp::with_limits(Arc::new(self.shared.policy().clone()), caps);
         self.http = Arc::new(http.expect("TLS is set up"));
         self
     }
 
-    async fn request(&self, request: &Outgoing) -> Result<Reply> {
+    async fn request(&self, request: &PreparedRequest) -> Result<Reply> {
         // What is refused is refused before the page is asked anything.
-        self.shared.policy().visiting(request.own_host.as_deref()).check(&request.url)?;
+        self.shared.policy().for_own_host(request.own_host.as_deref()).check(&request.url)?;
         let page = self.page().await.map_err(|err| self.page_failed(err))?;
-        self.http.call(request, Some(&Visit { sender: self, page })).await
+        self.http.call(request, Some(&ContextSession { sender: self, page })).await
     }
 
     async fn page(&self) -> Result<Url> {
@@ -66,18 +70,18 @@ impl Transport for ContextRequest {
         TransportKind::ContextRequest
     }
 
-    fn send<'a>(&'a self, request: &'a Outgoing) -> BoxFuture<'a, Result<Reply>> {
+    fn send<'a>(&'a self, request: &'a PreparedRequest) -> BoxFuture<'a, Result<Reply>> {
         self.request(request).boxed()
     }
 }
 
-struct Visit<'a> {
+struct ContextSession<'a> {
     sender: &'a ContextRequest,
     /// Where the page was when the call began.
     page: Url,
 }
 
-impl Visit<'_> {
+impl ContextSession<'_> {
     /// Schemeful same-site (RFC 6265bis, 5.2).
     fn same_site(&self, url: &SafeUrl) -> bool {
         self.page.scheme() == url.scheme() && site_of(self.page.as_str()) == site_of(url.as_str())
@@ -98,8 +102,8 @@ fn referer(page: &Url, url: &Url) -> Option<String> {
     (!downgrade).then(|| format!("{}/", page.origin().ascii_serialization()))
 }
 
-impl Session for Visit<'_> {
-    fn identity(&self, url: &SafeUrl) -> Vec<(&'static str, String)> {
+impl Session for ContextSession<'_> {
+    fn identity_headers(&self, url: &SafeUrl) -> Vec<(&'static str, String)> {
         let headers = [
             ("user-agent", Some(self.sender.user_agent.clone())),
             ("accept-language", self.sender.shared.lock().accept_language.clone()),
@@ -119,7 +123,11 @@ impl Session for Visit<'_> {
         .boxed()
     }
 
-    fn keep<'a>(&'a self, url: &'a SafeUrl, set: Vec<String>) -> BoxFuture<'a, Result<()>> {
+    fn store_cookies<'a>(
+        &'a self,
+        url: &'a SafeUrl,
+        set: Vec<String>,
+    ) -> BoxFuture<'a, Result<()>> {
         let shared = &self.sender.shared;
         async move {
             let session = shared.page()?.session;

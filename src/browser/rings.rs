@@ -17,8 +17,8 @@ use serde::Serialize;
 use tokio::task::JoinHandle;
 
 use super::{
-    heard::{Heard, MOST, Of},
-    shared::Shared,
+    heard::{LogBuffer, LogKind, MOST},
+    shared::ContextInner,
 };
 use commis_base::{
     error::{Code, Error, Result},
@@ -47,7 +47,7 @@ pub struct Entry {
 }
 
 #[derive(Default)]
-struct Ring {
+struct RingBuffer {
     kept: VecDeque<Entry>,
     /// Of the kept ones, the newest, which are in no file yet.
     fresh: usize,
@@ -58,24 +58,24 @@ struct Ring {
 
 /// The three rings of a context.
 #[derive(Default)]
-pub struct Rings {
-    all: [Ring; 3],
+pub struct EventLog {
+    all: [RingBuffer; 3],
     folder: Option<(PathBuf, Dir)>,
     lost: u64,
 }
 
-impl Rings {
+impl EventLog {
     /// `folder`: where the files go; those that were there are another's and go away. Fails with `ARTIFACT_IO`.
     pub fn new(folder: Option<&Path>) -> Result<Self> {
         let Some(folder) = folder else { return Ok(Self::default()) };
-        let dir = files::made(folder)?;
+        let dir = files::open_or_create(folder)?;
         for it in FILES {
             dir.discard(it)?;
         }
         Ok(Self { folder: Some((folder.to_owned(), dir)), ..Self::default() })
     }
 
-    fn take_in(&mut self, heard: Heard) {
+    fn take_in(&mut self, heard: LogBuffer) {
         self.lost += heard.lost;
         for it in heard.lines {
             let ring = &mut self.all[it.of as usize];
@@ -92,7 +92,12 @@ impl Rings {
     }
 
     /// The newest of those that are `wanted`, oldest first, and how many there are besides.
-    pub fn last(&self, of: Of, most: usize, wanted: impl Fn(&Entry) -> bool) -> (Vec<Entry>, u64) {
+    pub fn last(
+        &self,
+        of: LogKind,
+        most: usize,
+        wanted: impl Fn(&Entry) -> bool,
+    ) -> (Vec<Entry>, u64) {
         let ring = &self.all[of as usize];
         let all: Vec<&Entry> = ring.kept.iter().filter(|it| wanted(it)).collect();
         let from = all.len().saturating_sub(most);
@@ -142,25 +147,25 @@ impl Rings {
 }
 
 /// The rings of a context while it is open.
-pub struct Keeping {
-    shared: Arc<Shared>,
-    rings: Arc<Mutex<Rings>>,
+pub struct EventLogWriter {
+    shared: Arc<ContextInner>,
+    rings: Arc<Mutex<EventLog>>,
     task: JoinHandle<()>,
 }
 
-impl Keeping {
-    /// From here on what the context's pages say is heard. `folder`: see [`Rings::new`].
-    pub fn begin(shared: &Arc<Shared>, folder: Option<&Path>) -> Result<Self> {
-        let rings = Arc::new(Mutex::new(Rings::new(folder)?));
-        shared.lock().heard = Some(Heard::default());
+impl EventLogWriter {
+    /// From here on what the context's pages say is heard. `folder`: see [`EventLog::new`].
+    pub fn begin(shared: &Arc<ContextInner>, folder: Option<&Path>) -> Result<Self> {
+        let rings = Arc::new(Mutex::new(EventLog::new(folder)?));
+        shared.lock().heard = Some(LogBuffer::default());
         let task = tokio::spawn(keep(Arc::clone(shared), Arc::clone(&rings)));
         Ok(Self { shared: Arc::clone(shared), rings, task })
     }
 
     /// Goes on with the pages of another context, whose rings these are from here on. Fails with `BROWSER_FAILED`.
-    pub fn follow(&mut self, shared: &Arc<Shared>) -> Result<()> {
+    pub fn follow(&mut self, shared: &Arc<ContextInner>) -> Result<()> {
         drop(self.now());
-        shared.lock().heard = Some(Heard::default());
+        shared.lock().heard = Some(LogBuffer::default());
         for it in shared.frame_sessions()? {
             super::guard::hear(shared, &it);
         }
@@ -171,12 +176,12 @@ impl Keeping {
     }
 
     /// With all that was heard until now.
-    pub fn now(&self) -> MutexGuard<'_, Rings> {
+    pub fn now(&self) -> MutexGuard<'_, EventLog> {
         now(&self.shared, &self.rings)
     }
 }
 
-impl Drop for Keeping {
+impl Drop for EventLogWriter {
     /// After a crash the files are for whoever asks what happened.
     fn drop(&mut self) {
         self.task.abort();
@@ -186,7 +191,7 @@ impl Drop for Keeping {
     }
 }
 
-fn now<'a>(shared: &Shared, rings: &'a Mutex<Rings>) -> MutexGuard<'a, Rings> {
+fn now<'a>(shared: &ContextInner, rings: &'a Mutex<EventLog>) -> MutexGuard<'a, EventLog> {
     let mut rings = rings.lock().unwrap_or_else(PoisonError::into_inner);
     let heard = {
         let mut state = shared.lock();
@@ -205,7 +210,7 @@ fn now<'a>(shared: &Shared, rings: &'a Mutex<Rings>) -> MutexGuard<'a, Rings> {
 }
 
 /// Takes in and writes out what is heard, a second after it began to be; sleeps while there is nothing.
-async fn keep(shared: Arc<Shared>, rings: Arc<Mutex<Rings>>) {
+async fn keep(shared: Arc<ContextInner>, rings: Arc<Mutex<EventLog>>) {
     let mut told = false;
     loop {
         loop {
@@ -232,8 +237,8 @@ async fn keep(shared: Arc<Shared>, rings: Arc<Mutex<Rings>>) {
 mod tests {
     use super::*;
 
-    fn heard(of: Of, all: impl Iterator<Item = String>) -> Heard {
-        let mut it = Heard::default();
+    fn heard(of: LogKind, all: impl Iterator<Item = String>) -> LogBuffer {
+        let mut it = LogBuffer::default();
         all.for_each(|text| it.add(of, text));
         it
     }
@@ -247,38 +252,38 @@ mod tests {
     fn the_newest_are_kept_and_files_hold_no_more_than_twice_as_many() {
         let folder = tempfile::tempdir().unwrap();
         let at = folder.path().join("default");
-        let mut rings = Rings::new(Some(&at)).unwrap();
+        let mut rings = EventLog::new(Some(&at)).unwrap();
         let mut n = 0;
         for _ in 0..5 {
             let all = (n..n + 30_000).map(|it| format!("log: line {it}"));
             n += 30_000;
-            rings.take_in(heard(Of::Console, all));
+            rings.take_in(heard(LogKind::Console, all));
             rings.write().unwrap();
             assert!(lines(&at).len() <= MOST_LINES);
         }
-        let (last, more) = rings.last(Of::Console, 2, |_| true);
+        let (last, more) = rings.last(LogKind::Console, 2, |_| true);
         let texts: Vec<&str> = last.iter().map(|it| &*it.text).collect();
         assert_eq!((texts, more), (vec!["log: line 149998", "log: line 149999"], 149_998));
         let all = lines(&at);
         assert!(all.last().unwrap().contains("line 149999"), "{:?}", all.last());
         assert!(all.windows(2).all(|it| it[0] != it[1]), "none is written twice");
-        assert_eq!(rings.last(Of::Dialogs, 9, |_| true).0.len(), 0);
+        assert_eq!(rings.last(LogKind::Dialogs, 9, |_| true).0.len(), 0);
         rings.forget();
         assert!(!at.exists());
     }
 
     #[test]
     fn secrets_are_out_before_they_are_kept_and_more_is_heard_than_anybody_takes_in() {
-        let mut rings = Rings::default();
+        let mut rings = EventLog::default();
         let token = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmNHl0w5N_XgL0n3I9PlFUP0THsR8U";
-        rings.take_in(heard(Of::Console, [format!("log: token {token}")].into_iter()));
-        let all = rings.last(Of::Console, 9, |_| true).0;
+        rings.take_in(heard(LogKind::Console, [format!("log: token {token}")].into_iter()));
+        let all = rings.last(LogKind::Console, 9, |_| true).0;
         assert!(
             !all[0].text.contains("dozjg") && all[0].text.starts_with("log: token "),
             "{all:?}"
         );
 
-        let much = heard(Of::Network, (0..MOST + 7).map(|it| it.to_string()));
+        let much = heard(LogKind::Network, (0..MOST + 7).map(|it| it.to_string()));
         assert_eq!((much.lines.len(), much.lost), (MOST, 7));
     }
 }

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use super::{
     page::{self, Frame},
     recorder::Recorder,
-    shared::{Shared, State},
+    shared::{ContextInner, ContextState},
 };
 
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -28,15 +28,16 @@ const TO_THE_END: &str = "function () {
 
 /// Scrolls to the end of the page; whether it then asks an endpoint again that it had asked before. What it asks is no part of the
 /// recording. The page is left where it was scrolled to.
-pub async fn asks_for_more(shared: &Shared, frame: &Frame) -> bool {
+pub async fn asks_for_more(shared: &ContextInner, frame: &Frame) -> bool {
     let Some(before) = shared.lock().recorder.as_ref().map(Recorder::requests) else {
         return false;
     };
     if !page::call::<bool>(&shared.cdp, frame, TO_THE_END, &[], PATIENCE).await.unwrap_or(false) {
         return false;
     }
-    let repeats =
-        |state: &State| state.recorder.as_ref().is_none_or(|it| it.repeats_endpoint_after(before));
+    let repeats = |state: &ContextState| {
+        state.recorder.as_ref().is_none_or(|it| it.repeats_endpoint_after(before))
+    };
     let more = shared.until(Instant::now() + REACTS, repeats).await.unwrap_or(false);
     if let Some(it) = shared.lock().recorder.as_mut() {
         it.forget_after(before);

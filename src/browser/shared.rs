@@ -14,12 +14,12 @@ use url::Url;
 use zeroize::Zeroizing;
 
 use super::{
-    ask::Basic,
+    ask::BasicAuthResponder,
     cdp::{self, Cdp, Event},
-    feed::{Feed, Kind, More},
-    heard::Heard,
-    held::Holding,
-    leaving::Leaving,
+    feed::{EventDetails, EventKind, Feed},
+    heard::LogBuffer,
+    held::HoldState,
+    leaving::PendingNavigation,
     offline::Archive,
     page,
     plan::BoundSecret,
@@ -27,11 +27,11 @@ use super::{
     recorder::Recorder,
     suspect,
     tabs::{self, Page, Tabs},
-    visit::Visit,
-    watch::Watch,
+    visit::ContextPolicy,
+    watch::ActionWatcher,
     words::plain,
 };
-use crate::sessions::wire::{MASK, Tap};
+use crate::sessions::wire::{MASK, RequestTap};
 use commis_artifacts::{
     failure::Element as Seen,
     recording::{Action, ActionKind, BlockedRequest, TargetKind},
@@ -56,19 +56,19 @@ const LONG: usize = 3000;
 const LONGEST: usize = 4500;
 
 /// Of one context; clones of its `Arc` outlive no context.
-pub struct Shared {
+pub struct ContextInner {
     pub cdp: Cdp,
     pub id: String,
-    pub visit: Arc<Visit>,
+    pub visit: Arc<ContextPolicy>,
     pub proxy: Proxy,
     pub queue: mpsc::UnboundedSender<Event>,
-    pub state: Mutex<State>,
+    pub state: Mutex<ContextState>,
     /// Tells of each change of the state.
     pub news: Notify,
 }
 
 #[derive(Default)]
-pub struct State {
+pub struct ContextState {
     pub page: Option<Page>,
     /// Every attached target of this context, by session.
     pub targets: BTreeMap<Arc<str>, TargetKind>,
@@ -77,7 +77,7 @@ pub struct State {
     /// Where several pages may be open; elsewhere a popup is closed.
     pub tabs: Option<Tabs>,
     /// What pages save is taken in.
-    pub saving: Option<Vec<Saved>>,
+    pub saving: Option<Vec<SavedFile>>,
     pub recorder: Option<Recorder>,
     /// What interception refused; the proxy has its own list.
     pub blocked: Vec<BlockedRequest>,
@@ -99,7 +99,7 @@ pub struct State {
     /// Typed, and to stay nowhere.
     pub secrets: Vec<Zeroizing<String>>,
     /// What a server of the login's site is told that asks for a name and a password.
-    pub basic: Option<Basic>,
+    pub basic: Option<BasicAuthResponder>,
     /// Which of them are typed at named hosts alone.
     pub bound: Vec<BoundSecret>,
     /// How the next dialog is answered, where a step said so, and what is typed into one that asks.
@@ -110,7 +110,7 @@ pub struct State {
     /// What the page wrote to its console, where that is asked for.
     pub console: Option<Vec<String>>,
     /// What a page that stays says and asks for, where that is kept.
-    pub heard: Option<Heard>,
+    pub heard: Option<LogBuffer>,
     /// A command is at work on it.
     pub is_acting: bool,
     /// Its traffic is a session's, which ends it itself.
@@ -118,7 +118,7 @@ pub struct State {
     /// What the last step acted on, as the browser calls it.
     pub took: Option<String>,
     /// What was around when an element was missing.
-    pub around: Option<Around>,
+    pub around: Option<FailureContext>,
     /// Something was typed that looks like a secret, or into a field for one.
     pub typed_secret: bool,
     /// Where the last `navigate` was to go.
@@ -130,22 +130,22 @@ pub struct State {
     /// Hosts whose TLS Chromium refused, and its word for why.
     pub distrusted: BTreeMap<String, String>,
     /// What the page asks for is noted, and held back where it is not expected.
-    pub tap: Option<Tap>,
+    pub tap: Option<RequestTap>,
     /// What all requests are answered from, without a network.
     pub archive: Option<Arc<Archive>>,
     /// What may change something waits.
-    pub holding: Option<Holding>,
+    pub holding: Option<HoldState>,
     /// Frames in pages, where requests of pages have to be told from theirs.
     pub subframes: BTreeSet<String>,
     /// A person is at the page.
-    pub watch: Option<Watch>,
+    pub watch: Option<ActionWatcher>,
     /// Who looks on is told there.
     pub feed: Option<Feed>,
     /// Marks put into the queue of what the browser reports, and how many of them were come to.
     pub marks: u64,
     pub come_to: u64,
     /// It is about to have another document.
-    pub leaving: Option<Leaving>,
+    pub leaving: Option<PendingNavigation>,
     /// Our world in the page's last document, by the page's session.
     pub world: Option<(Arc<str>, i64)>,
     /// The page's next document, where it comes from us and is empty.
@@ -154,7 +154,7 @@ pub struct State {
 
 /// What stands on the page, as far as a failing step is concerned.
 #[derive(Default)]
-pub struct Around {
+pub struct FailureContext {
     /// Nearest first.
     pub elements: Vec<Seen>,
     pub causes: Vec<String>,
@@ -162,10 +162,10 @@ pub struct Around {
     pub drawn: Vec<String>,
 }
 
-impl Around {
+impl FailureContext {
     /// What to do about it, for an error.
     pub fn hint(&self) -> String {
-        let shown: Vec<String> = self.elements.iter().take(IN_HINT).map(Seen::told).collect();
+        let shown: Vec<String> = self.elements.iter().take(IN_HINT).map(Seen::describe).collect();
         let shown = match shown.as_slice() {
             [] => "the page shows no interactive elements".to_owned(),
             some => format!("the page shows {}", some.join(", ")),
@@ -176,7 +176,7 @@ impl Around {
 
 /// What a page saves.
 #[derive(Clone, Debug)]
-pub struct Saved {
+pub struct SavedFile {
     /// By which the browser knows it; also the file's name.
     pub guid: String,
     pub url: String,
@@ -187,11 +187,12 @@ pub struct Saved {
     pub complete: Option<bool>,
 }
 
-impl State {
+impl ContextState {
     /// That frame asks for another document.
-    pub fn leaves(&mut self, frame: &str) {
+    pub fn note_leaving(&mut self, frame: &str) {
         if self.page.as_ref().is_some_and(|it| it.target == frame) {
-            self.leaving = Some(Leaving { documents: self.documents(), frames: self.frames });
+            self.leaving =
+                Some(PendingNavigation { documents: self.documents(), frames: self.frames });
         }
     }
 
@@ -221,7 +222,7 @@ impl State {
     }
 }
 
-impl State {
+impl ContextState {
     /// Without what was typed and is secret.
     pub fn masked(&self, mut text: String) -> String {
         for it in self.secrets.iter().filter(|it| it.len() >= SHORTEST) {
@@ -232,26 +233,26 @@ impl State {
     }
 
     /// Words of a page as they are shown.
-    pub fn shown(&self, text: &str) -> String {
-        suspect::told(plain(&commis_redact::message(&self.masked(text.to_owned()))))
+    pub fn display_text(&self, text: &str) -> String {
+        suspect::mark_if_suspicious(plain(&commis_redact::message(&self.masked(text.to_owned()))))
     }
 
     /// Tells those who look on.
-    pub fn tell(&self, kind: Kind, text: &str) {
+    pub fn emit(&self, kind: EventKind, text: &str) {
         if let Some(feed) = &self.feed {
-            feed.tell(kind, &self.shown(text), More::default());
+            feed.emit(kind, &self.display_text(text), EventDetails::default());
         }
     }
 
     pub fn tell_tab(&self, number: u32, what: &str) {
         if let Some(feed) = &self.feed {
-            let more = More { tab: Some(number), ..More::default() };
-            feed.tell(Kind::Tab, &format!("tab {number} {what}"), more);
+            let more = EventDetails { tab: Some(number), ..EventDetails::default() };
+            feed.emit(EventKind::Tab, &format!("tab {number} {what}"), more);
         }
     }
 }
 
-impl State {
+impl ContextState {
     /// Whether another page may come up and stay.
     pub fn takes_tabs(&self) -> bool {
         self.tabs.as_ref().is_some_and(|it| it.all.len() < tabs::MOST)
@@ -260,7 +261,7 @@ impl State {
     /// The number of the tab that is the page; 0 where there are no tabs.
     pub fn tab(&self) -> u32 {
         let page = self.page.as_ref();
-        let tab = self.tabs.as_ref().zip(page).and_then(|(tabs, it)| tabs.of(&it.session));
+        let tab = self.tabs.as_ref().zip(page).and_then(|(tabs, it)| tabs.by_session(&it.session));
         tab.map_or(0, |it| it.number)
     }
 
@@ -282,7 +283,7 @@ impl State {
 
     /// A page went away. Where it was the page, the one before it is.
     pub fn leave(&mut self, session: &str) {
-        let left = self.tabs.as_ref().and_then(|it| it.of(session)).map(|it| it.number);
+        let left = self.tabs.as_ref().and_then(|it| it.by_session(session)).map(|it| it.number);
         if let Some(it) = left {
             self.tell_tab(it, "was closed");
         }
@@ -319,16 +320,16 @@ impl State {
                 None => break,
             }
         }
-        at == page || self.tabs.as_ref().is_none_or(|it| it.of(at).is_none())
+        at == page || self.tabs.as_ref().is_none_or(|it| it.by_session(at).is_none())
     }
 }
 
-impl Shared {
+impl ContextInner {
     pub fn policy(&self) -> &EgressPolicy {
         self.visit.policy()
     }
 
-    pub fn lock(&self) -> MutexGuard<'_, State> {
+    pub fn lock(&self) -> MutexGuard<'_, ContextState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -379,22 +380,23 @@ impl Shared {
     /// Something asked of the page's own document, whose world is known from the last time.
     async fn of_main<T>(
         &self,
-        ask: impl AsyncFnOnce(page::Main<'_>) -> Result<(page::Frame, T)>,
+        ask: impl AsyncFnOnce(page::MainDocument<'_>) -> Result<(page::Frame, T)>,
     ) -> Result<(page::Frame, T)> {
         let Page { session, target, .. } = self.page()?;
         let last = self.lock().world.as_ref().filter(|it| it.0 == session).map(|it| it.1);
-        let (frame, said) = ask(page::Main { session: &session, frame: &target, last }).await?;
+        let (frame, said) =
+            ask(page::MainDocument { session: &session, frame: &target, last }).await?;
         self.lock().world = Some((session, frame.world));
         Ok((frame, said))
     }
 
     /// The page's own document, its address, and for how long nothing of it has changed.
-    pub async fn stands(&self) -> Result<(page::Frame, page::Stands)> {
-        match self.of_main(async |main| page::stands(&self.cdp, main).await).await {
+    pub async fn read_document_state(&self) -> Result<(page::Frame, page::DocumentState)> {
+        match self.of_main(async |main| page::read_document_state(&self.cdp, main).await).await {
             // Just where one document takes the place of another there is none for a moment.
             Err(err) if cdp::is_gone(&err) && !self.cdp.is_closed() => {
                 tokio::time::sleep(BETWEEN).await;
-                self.of_main(async |main| page::stands(&self.cdp, main).await).await
+                self.of_main(async |main| page::read_document_state(&self.cdp, main).await).await
             }
             it => it,
         }
@@ -458,7 +460,11 @@ impl Shared {
 
     /// Looks at the state now and whenever it changes, until it holds or time is up; whether it holds. Fails when the page is
     /// gone.
-    pub async fn until(&self, deadline: Instant, holds: impl Fn(&State) -> bool) -> Result<bool> {
+    pub async fn until(
+        &self,
+        deadline: Instant,
+        holds: impl Fn(&ContextState) -> bool,
+    ) -> Result<bool> {
         loop {
             let mut news = pin!(self.news.notified());
             // From here on, so that nothing is missed between looking and waiting.
@@ -489,7 +495,7 @@ impl Shared {
         let deadline = Instant::now() + Duration::from_millis(200);
         let _ = self.until(deadline, |it| it.distrusted.contains_key(url.host())).await;
         let text = self.lock().distrusted.get(url.host()).cloned()?;
-        tls::refusal_of_chromium(url.host(), &text)
+        tls::chromium_tls_error(url.host(), &text)
     }
 
     /// What interception and proxy refused, each URL once.
@@ -551,15 +557,19 @@ mod tests {
     #[test]
     fn a_page_is_leaving_until_something_of_its_next_document_is_seen() {
         let page = Page { session: "s".into(), target: "main".to_owned() };
-        let mut state = State { page: Some(page), ..State::default() };
+        let mut state = ContextState { page: Some(page), ..ContextState::default() };
         let asked = |disposition: &str| {
             let params = json!({ "frameId": "main", "reason": "anchorClick", "url": "http://a.test/", "disposition": disposition });
-            crate::leaving::asked(&Event::literal("s", "Page.frameRequestedNavigation", &params))
+            crate::leaving::navigating_frame(&Event::literal(
+                "s",
+                "Page.frameRequestedNavigation",
+                &params,
+            ))
         };
         assert_eq!(asked("newTab"), None);
-        state.leaves("inner");
+        state.note_leaving("inner");
         assert!(!state.is_leaving(), "a frame is no page");
-        state.leaves(&asked("currentTab").unwrap());
+        state.note_leaving(&asked("currentTab").unwrap());
         assert!(state.is_leaving());
         state.frames += 1;
         assert!(!state.is_leaving());

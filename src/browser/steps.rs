@@ -6,18 +6,18 @@ use std::{
 };
 
 use super::{
-    aim::Arm,
+    aim::PressWatch,
     controls,
     element::Element,
     keys,
-    lookup::{self, Found, Sought},
+    lookup::{self, FindResult, FoundElement},
     nearest, page,
-    plan::{Answer, FrameBy, Scroll, Step, Wait, Within},
+    plan::{DialogAnswer, FrameLocator, FrameTarget, Scroll, Step, Wait},
     pointer,
     recorder::Recorder,
-    shared::Shared,
+    shared::ContextInner,
     typing,
-    waiting::{self, Poll, Rest},
+    waiting::{self, IdleDetector, Poll},
 };
 use commis_artifacts::recording::{Action, ActionKind, Control};
 use commis_base::error::{Code, Error, Result};
@@ -33,7 +33,7 @@ const TICKS: &[&str] = &["checkbox", "radio", "switch", "menuitemcheckbox", "men
 
 /// Carries out one step and notes it in the recording. Fails with `STEP_FAILED`, with `DOWNLOAD_BLOCKED` when a download began
 /// instead of what the step needs, or, for `navigate`, with the policy's codes.
-pub async fn perform(shared: &Arc<Shared>, step: &Step, timeout: Duration) -> Result<()> {
+pub async fn perform(shared: &Arc<ContextInner>, step: &Step, timeout: Duration) -> Result<()> {
     let done = attempt(shared, step, timeout).await;
     // A page of which a part did not come may do better another time.
     let shaky = || shared.lock().recorder.as_ref().is_some_and(Recorder::is_shaky);
@@ -55,7 +55,12 @@ pub async fn perform(shared: &Arc<Shared>, step: &Step, timeout: Duration) -> Re
 const HOST: &str = "function () { return this.ownerDocument.location?.hostname ?? ''; }";
 
 /// Fails with `AUTH_NOT_ALLOWED` where the value is a variable's that may not be typed at the host of the element's document.
-async fn may_be_typed(shared: &Shared, step: &Step, found: &Found, value: &str) -> Result<()> {
+async fn may_be_typed(
+    shared: &ContextInner,
+    step: &Step,
+    found: &FoundElement,
+    value: &str,
+) -> Result<()> {
     let bound: Vec<_> = {
         let state = shared.lock();
         state.bound.iter().filter(|it| value.contains(it.value.as_str())).cloned().collect()
@@ -75,7 +80,7 @@ async fn may_be_typed(shared: &Shared, step: &Step, found: &Found, value: &str) 
     ))
 }
 
-async fn attempt(shared: &Arc<Shared>, step: &Step, timeout: Duration) -> Result<()> {
+async fn attempt(shared: &Arc<ContextInner>, step: &Step, timeout: Duration) -> Result<()> {
     let deadline = Instant::now() + timeout;
     match step {
         Step::Navigate(url) => {
@@ -109,9 +114,9 @@ async fn attempt(shared: &Arc<Shared>, step: &Step, timeout: Duration) -> Result
             typing::fill(shared, step, &found, &it.value, false).await.map(drop)
         }
         Step::Press(key) => {
-            let Some(events) = keys::named(key) else {
+            let Some(events) = keys::named_key_events(key) else {
                 let hint = format!("keys are {}", keys::names());
-                return Err(step.failed("no such key").hint(hint));
+                return Err(step.failed_error("no such key").hint(hint));
             };
             let session = shared.page()?.session;
             shared.mark(&session, None).await;
@@ -120,7 +125,8 @@ async fn attempt(shared: &Arc<Shared>, step: &Step, timeout: Duration) -> Result
         }
         Step::Click(it) => {
             let found = seek(shared, step, it, &[], deadline).await?;
-            let aim = pointer::reach(shared, step, &found, (None, Arm::Loosely), deadline).await?;
+            let aim =
+                pointer::reach(shared, step, &found, (None, PressWatch::Loosely), deadline).await?;
             let control = match controls::read(shared, &found).await {
                 Some(it) => Some(it),
                 None => controls::choice(shared, &found).await,
@@ -138,7 +144,8 @@ async fn attempt(shared: &Arc<Shared>, step: &Step, timeout: Duration) -> Result
         Step::Uncheck(it) => tick(shared, step, &it.0, false, deadline).await,
         Step::Hover(it) => {
             let found = seek(shared, step, it, &[], deadline).await?;
-            let aim = pointer::reach(shared, step, &found, (None, Arm::No), deadline).await?;
+            let aim =
+                pointer::reach(shared, step, &found, (None, PressWatch::No), deadline).await?;
             shared.act(action(ActionKind::Hover, &found, None, None));
             pointer::hover(shared, &found.session, aim.at).await
         }
@@ -150,13 +157,14 @@ async fn attempt(shared: &Arc<Shared>, step: &Step, timeout: Duration) -> Result
         }
         Step::Scroll(Scroll::To(_)) => {
             let frames = shared.frames_within().await?;
-            let frame = frames.first().ok_or_else(|| step.failed("the frame is not there"))?;
+            let frame =
+                frames.first().ok_or_else(|| step.failed_error("the frame is not there"))?;
             shared.mark(&frame.session, None).await;
             shared.act(Action::new(ActionKind::Scroll, Some("bottom")));
             pointer::scroll_to_bottom(shared, frame).await
         }
         Step::Dialog(it) => {
-            shared.lock().dialog = Some((*it == Answer::Accept, None));
+            shared.lock().dialog = Some((*it == DialogAnswer::Accept, None));
             Ok(())
         }
         Step::Frame(it) => within(shared, step, it, deadline).await,
@@ -172,7 +180,7 @@ async fn attempt(shared: &Arc<Shared>, step: &Step, timeout: Duration) -> Result
 
 fn action(
     kind: ActionKind,
-    found: &Found,
+    found: &FoundElement,
     control: Option<Control>,
     value: Option<&str>,
 ) -> Action {
@@ -181,7 +189,7 @@ fn action(
 }
 
 async fn tick(
-    shared: &Arc<Shared>,
+    shared: &Arc<ContextInner>,
     step: &Step,
     element: &Element,
     on: bool,
@@ -197,67 +205,72 @@ async fn tick(
 }
 
 async fn seek(
-    shared: &Shared,
+    shared: &ContextInner,
     step: &Step,
     element: &Element,
     roles: &[&str],
     deadline: Instant,
-) -> Result<Found> {
+) -> Result<FoundElement> {
     let mut poll = Poll::until(deadline);
-    let mut rest = Rest::from_now();
+    let mut rest = IdleDetector::from_now();
     let mut unclear: Option<Instant> = None;
     loop {
         let frames = shared.frames_within().await?;
         let sought = lookup::find(shared, &frames, element, roles).await;
-        match sought.map_err(|err| step.failed(err.message()))? {
-            Sought::Found(it) => {
+        match sought.map_err(|err| step.failed_error(err.message()))? {
+            FindResult::Found(it) => {
                 let called = it.called.as_ref().map(|(role, name)| format!("{role} {name:?}"));
                 shared.lock().took = called;
                 return Ok(it);
             }
-            Sought::Several(lines) => {
+            FindResult::Several(lines) => {
                 let since = *unclear.get_or_insert_with(Instant::now);
                 if since.elapsed() >= UNCLEAR || Instant::now() >= deadline {
                     let why = format!("{} elements fit equally well", lines.len());
                     let shown = lines.iter().take(8).cloned().collect::<Vec<_>>().join("; ");
                     let hint = format!("say which with nth, from 1 — {shown}");
-                    return Err(step.failed(&why).hint(hint));
+                    return Err(step.failed_error(&why).hint(hint));
                 }
             }
-            Sought::Nothing => unclear = None,
+            FindResult::Nothing => unclear = None,
         }
         let rests = unclear.is_none() && rest.lasts(shared).await;
-        if rests || !poll.again().await {
+        if rests || !poll.pause().await {
             let around = nearest::around(shared, step).await;
             let hint = around.hint();
             shared.lock().around = Some(around);
             let why = if rests { AT_REST } else { "no such element" };
-            return Err(step.failed(why).hint(hint));
+            return Err(step.failed_error(why).hint(hint));
         }
     }
 }
 
-async fn within(shared: &Shared, step: &Step, to: &Within, deadline: Instant) -> Result<()> {
-    let Within::One(by) = to else {
+async fn within(
+    shared: &ContextInner,
+    step: &Step,
+    to: &FrameTarget,
+    deadline: Instant,
+) -> Result<()> {
+    let FrameTarget::One(by) = to else {
         shared.lock().within = None;
         return Ok(());
     };
     let mut poll = Poll::until(deadline);
-    let mut rest = Rest::from_now();
+    let mut rest = IdleDetector::from_now();
     loop {
         let frames = shared.frames().await?;
         // The first is the page itself.
         let others = || frames.iter().skip(1);
         let found: Vec<String> = match by {
-            FrameBy::Name(name) => {
+            FrameLocator::Name(name) => {
                 others().filter(|it| it.name == *name).map(|it| it.id.clone()).collect()
             }
-            FrameBy::Url(part) => {
+            FrameLocator::Url(part) => {
                 others().filter(|it| it.url.contains(part)).map(|it| it.id.clone()).collect()
             }
-            FrameBy::Css(css) => {
+            FrameLocator::Css(css) => {
                 let all = lookup::frame_ids(shared, &frames, css).await;
-                let all = all.map_err(|err| step.failed(err.message()))?;
+                let all = all.map_err(|err| step.failed_error(err.message()))?;
                 all.into_iter().filter(|id| others().any(|it| it.id == *id)).collect()
             }
         };
@@ -273,15 +286,15 @@ async fn within(shared: &Shared, step: &Step, to: &Within, deadline: Instant) ->
             [] => {}
             several => {
                 let why = format!("{} frames fit", several.len());
-                return Err(step.failed(&why).hint(format!("the page has {}", shown())));
+                return Err(step.failed_error(&why).hint(format!("the page has {}", shown())));
             }
         }
-        if rest.lasts(shared).await || !poll.again().await {
+        if rest.lasts(shared).await || !poll.pause().await {
             let hint = match shown() {
                 it if it.is_empty() => "the page has no frames".to_owned(),
                 it => format!("the page has {it}"),
             };
-            return Err(step.failed("no such frame").hint(hint));
+            return Err(step.failed_error("no such frame").hint(hint));
         }
     }
 }

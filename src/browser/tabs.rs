@@ -36,7 +36,7 @@ impl Tabs {
         self.all.push(Tab { number: self.last, page, loaded: false });
     }
 
-    pub fn of(&self, session: &str) -> Option<&Tab> {
+    pub fn by_session(&self, session: &str) -> Option<&Tab> {
         self.all.iter().find(|it| *it.page.session == *session)
     }
 

@@ -6,7 +6,10 @@ use super::watch;
 use commis_redact::raw::RawExchange;
 
 /// Each whole, and as far as they were typed when a request was sent.
-pub fn sent(secrets: &[Zeroizing<String>], exchanges: &[RawExchange]) -> Vec<Zeroizing<String>> {
+pub fn sent_parts(
+    secrets: &[Zeroizing<String>],
+    exchanges: &[RawExchange],
+) -> Vec<Zeroizing<String>> {
     let mut out = secrets.to_vec();
     for it in secrets {
         let ends = it.char_indices().map(|it| it.0).filter(|it| *it >= watch::MIN_SECRET);

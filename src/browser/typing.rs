@@ -11,10 +11,10 @@ use serde_json::{Value, json};
 use super::{
     cdp::Reply,
     controls, held, keys,
-    lookup::{self, Found},
+    lookup::{self, FoundElement},
     page,
     plan::Step,
-    shared::Shared,
+    shared::ContextInner,
 };
 use commis_base::error::Result;
 
@@ -147,7 +147,7 @@ impl FieldContent {
 
 /// Ways of giving a text of several lines to an editor: pages hear of each in another way.
 #[derive(Clone, Copy, Debug)]
-enum Way {
+enum EditorInput {
     /// As an input method would, all at once.
     Whole,
     Paste,
@@ -158,22 +158,22 @@ enum Way {
 /// Empties the field and types; what stands in it then, with `settle` once the page has made of it what it makes at once. Fails with
 /// `STEP_FAILED` where that is no field.
 pub async fn fill(
-    shared: &Shared,
+    shared: &ContextInner,
     step: &Step,
-    found: &Found,
+    found: &FoundElement,
     value: &str,
     settle: bool,
 ) -> Result<FieldContent> {
-    let Found { session, world, backend, .. } = found;
+    let FoundElement { session, world, backend, .. } = found;
     let resolved = lookup::resolve(shared, session, *world, *backend);
-    let (object, heard) = tokio::join!(resolved, Heard::ask(shared, found));
+    let (object, heard) = tokio::join!(resolved, ListenerCheck::start(shared, found));
     let object = object?.ok_or_else(|| step.lost())?;
     held::may_type(shared, session).await?;
     let scroll = json!({ "backendNodeId": backend });
     shared.cdp.post(Some(session), "DOM.scrollIntoViewIfNeeded", scroll);
     let prepared = prepare(shared, session, &object, value).await?;
     let heard = heard.read().await;
-    let backspace = || keys::named("Backspace");
+    let backspace = || keys::named_key_events("Backspace");
     match &*prepared {
         "chosen" => {}
         "list" => controls::select(shared, step, found, value, Instant::now()).await?,
@@ -185,12 +185,13 @@ pub async fn fill(
         "context" => return edited_by_context(shared, found, &object, value).await,
         it if it.starts_with("no value of ") => {
             let kind = it.trim_start_matches("no value of ");
-            let err = step.failed(&format!("this is no value for a field of the kind {kind}"));
+            let err =
+                step.failed_error(&format!("this is no value for a field of the kind {kind}"));
             return Err(err.hint("dates are 2016-03-05, times 13:05, as HTML has them"));
         }
-        "disabled" => return Err(step.failed("the field is disabled or read-only")),
+        "disabled" => return Err(step.failed_error("the field is disabled or read-only")),
         _ => {
-            let err = step.failed("the element is not a field");
+            let err = step.failed_error("the element is not a field");
             return Err(
                 err.hint("a snapshot names the textbox that is in it, or click it and `type`")
             );
@@ -209,33 +210,42 @@ pub async fn fill(
 }
 
 /// What stands in a field that was filled; `None` where the page has gone on.
-pub async fn read_field(shared: &Shared, found: &Found) -> Option<FieldContent> {
-    let Found { session, world, backend, .. } = found;
+pub async fn read_field(shared: &ContextInner, found: &FoundElement) -> Option<FieldContent> {
+    let FoundElement { session, world, backend, .. } = found;
     let object = lookup::resolve(shared, session, *world, *backend).await.ok()??;
     held_in(shared, session, &object).await
 }
 
-async fn held_in(shared: &Shared, session: &str, object: &str) -> Option<FieldContent> {
+async fn held_in(shared: &ContextInner, session: &str, object: &str) -> Option<FieldContent> {
     page::call_on_object(&shared.cdp, session, object, HELD, &[MAX_HELD.into(), false.into()])
         .await
         .ok()
 }
 
-async fn prepare(shared: &Shared, session: &str, object: &str, value: &str) -> Result<String> {
+async fn prepare(
+    shared: &ContextInner,
+    session: &str,
+    object: &str,
+    value: &str,
+) -> Result<String> {
     page::call_on_object(&shared.cdp, session, object, PREPARE, &[value.into()]).await
 }
 
 /// Fills an editor that is ready. Where it does not show the text then, it is given to it in another way.
 async fn edited(
-    shared: &Shared,
-    found: &Found,
+    shared: &ContextInner,
+    found: &FoundElement,
     object: &str,
     filled: bool,
     value: &str,
 ) -> Result<FieldContent> {
     let session = &*found.session;
     let several = value.contains('\n');
-    let ways: &[Way] = if several { &[Way::Whole, Way::Paste, Way::Keys] } else { &[Way::Keys] };
+    let ways: &[EditorInput] = if several {
+        &[EditorInput::Whole, EditorInput::Paste, EditorInput::Keys]
+    } else {
+        &[EditorInput::Keys]
+    };
     let mut out = FieldContent::default();
     let mut filled = filled;
     for (n, way) in ways.iter().enumerate() {
@@ -249,19 +259,19 @@ async fn edited(
             {
                 type_events(shared, session, events).await?;
             }
-            if let Some(events) = keys::named("Backspace") {
+            if let Some(events) = keys::named_key_events("Backspace") {
                 type_events(shared, session, events).await?;
             }
         }
         match way {
-            Way::Keys => text(shared, session, value).await?,
-            Way::Whole => {
+            EditorInput::Keys => text(shared, session, value).await?,
+            EditorInput::Whole => {
                 held::may_type(shared, session).await?;
                 shared.mark(session, Some(value)).await;
                 let params = json!({ "text": value });
-                shared.cdp.send(Some(session), "Input.insertText", params).done(PATIENCE).await?;
+                shared.cdp.send(Some(session), "Input.insertText", params).wait(PATIENCE).await?;
             }
-            Way::Paste => {
+            EditorInput::Paste => {
                 held::may_type(shared, session).await?;
                 shared.mark(session, Some(value)).await;
                 let took: Result<bool> =
@@ -289,8 +299,8 @@ async fn edited(
 /// Fills an editor that draws itself what it holds: what is selected by its own key is what it tells, so that all of it is once
 /// more when it was given the text.
 async fn edited_by_context(
-    shared: &Shared,
-    found: &Found,
+    shared: &ContextInner,
+    found: &FoundElement,
     object: &str,
     value: &str,
 ) -> Result<FieldContent> {
@@ -300,13 +310,13 @@ async fn edited_by_context(
         None => Ok(()),
     };
     let mut out = FieldContent::default();
-    for way in [Way::Paste, Way::Keys] {
+    for way in [EditorInput::Paste, EditorInput::Keys] {
         press("Control+a").await?;
         press("Backspace").await?;
         held::may_type(shared, session).await?;
         match way {
-            Way::Keys => text(shared, session, value).await?,
-            Way::Paste | Way::Whole => {
+            EditorInput::Keys => text(shared, session, value).await?,
+            EditorInput::Paste | EditorInput::Whole => {
                 shared.mark(session, Some(value)).await;
                 let arguments = [value.into()];
                 let _: bool =
@@ -327,18 +337,22 @@ async fn edited_by_context(
 }
 
 /// Whether scripts of the page listen to a field: what they make of a value may come a moment later.
-struct Heard(Option<Reply>);
+struct ListenerCheck(Option<Reply>);
 
-impl Heard {
+impl ListenerCheck {
     /// Asks for it in the page's own world, whose listeners they are; nothing of it is called.
-    async fn ask(shared: &Shared, Found { session, backend, .. }: &Found) -> Self {
+    async fn start(
+        shared: &ContextInner,
+        FoundElement { session, backend, .. }: &FoundElement,
+    ) -> Self {
         #[derive(Deserialize)]
-        struct Resolved {
-            object: page::Remote,
+        struct ResolveNodeResult {
+            object: page::RemoteObject,
         }
         let params = json!({ "backendNodeId": backend, "objectGroup": page::OBJECTS });
         let reply = shared.cdp.send(Some(session), "DOM.resolveNode", params);
-        let object = reply.read::<Resolved>(PATIENCE).await.ok().and_then(|it| it.object.object_id);
+        let object =
+            reply.read::<ResolveNodeResult>(PATIENCE).await.ok().and_then(|it| it.object.object_id);
         let listeners = |it: String| {
             let params = json!({ "objectId": it });
             shared.cdp.send(Some(session), "DOMDebugger.getEventListeners", params)
@@ -364,17 +378,17 @@ impl Heard {
 }
 
 /// Types where the focus is, key by key.
-pub async fn text(shared: &Shared, session: &str, value: &str) -> Result<()> {
+pub async fn text(shared: &ContextInner, session: &str, value: &str) -> Result<()> {
     typed(shared, session, None, value).await
 }
 
 /// Keys that are on their way to the page: the browser does one after the other, so that none waits for the answer to the one before.
-struct OnTheWay {
+struct KeyQueue {
     keys: VecDeque<Reply>,
     ahead: usize,
 }
 
-impl OnTheWay {
+impl KeyQueue {
     async fn add(&mut self, it: Reply) -> Result<()> {
         self.keys.push_back(it);
         if self.keys.len() <= self.ahead {
@@ -387,7 +401,7 @@ impl OnTheWay {
     }
 
     /// Waits until all of them were done.
-    async fn done(&mut self) -> Result<()> {
+    async fn drain(&mut self) -> Result<()> {
         for it in self.keys.drain(..) {
             it.raw(PATIENCE).await?;
         }
@@ -396,7 +410,7 @@ impl OnTheWay {
 }
 
 async fn typed(
-    shared: &Shared,
+    shared: &ContextInner,
     session: &str,
     first: Option<[Value; 2]>,
     value: &str,
@@ -405,7 +419,7 @@ async fn typed(
     // Where it is held what leaves, the page may be one that turns into another for the rest of a value.
     let holds = shared.lock().holding.is_some();
     let ahead = if holds { 0 } else { AHEAD };
-    let mut keys = OnTheWay { keys: VecDeque::new(), ahead };
+    let mut keys = KeyQueue { keys: VecDeque::new(), ahead };
     held::may_type(shared, session).await?;
     for it in first.into_iter().flatten() {
         keys.add(key(it)).await?;
@@ -417,7 +431,7 @@ async fn typed(
         }
         let is_last = all.peek().is_none();
         if is_last {
-            keys.done().await?;
+            keys.drain().await?;
             // A search as one types sends one for each key: the last one's is meant.
             shared.mark(session, Some(value)).await;
         }
@@ -435,14 +449,14 @@ async fn typed(
             }
         }
     }
-    keys.done().await
+    keys.drain().await
 }
 
 /// One key, down and up.
-pub async fn type_events(shared: &Shared, session: &str, events: [Value; 2]) -> Result<()> {
+pub async fn type_events(shared: &ContextInner, session: &str, events: [Value; 2]) -> Result<()> {
     let method = "Input.dispatchKeyEvent";
     let [down, up] = events.map(|it| shared.cdp.send(Some(session), method, it));
-    down.done(PATIENCE).await?;
+    down.wait(PATIENCE).await?;
     // Enter may have navigated the page away from under the second one.
     let _ = up.raw(PATIENCE).await;
     Ok(())

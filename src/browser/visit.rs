@@ -21,7 +21,7 @@ use commis_net::egress::{EgressPolicy, SafeUrl};
 /// Ids of requests that are kept, the last ones.
 const MAX_KNOWN: usize = 10_000;
 
-pub struct Visit {
+pub struct ContextPolicy {
     policy: Arc<EgressPolicy>,
     at: OnceLock<EgressPolicy>,
     /// Paused requests to the host that were let go: what they redirect to at the host is the host's own word.
@@ -35,14 +35,14 @@ pub struct Visit {
 }
 
 /// A request that interception has paused.
-pub struct Asked<'a> {
+pub struct InterceptedRequest<'a> {
     pub id: &'a str,
     pub redirected_from: Option<&'a str>,
     pub document: bool,
     pub from: TargetKind,
 }
 
-impl Visit {
+impl ContextPolicy {
     pub fn new(policy: Arc<EgressPolicy>) -> Self {
         Self {
             policy,
@@ -56,18 +56,18 @@ impl Visit {
 
     /// Decides it, unless it is decided.
     pub fn begin(&self, own: Option<&str>) {
-        self.at.get_or_init(|| self.policy.visiting(own));
+        self.at.get_or_init(|| self.policy.for_own_host(own));
     }
 
     /// The host of the user's own, when a page that the user names is at one.
     pub fn begin_at(&self, url: &str) {
-        self.begin(self.policy.own_host(url).as_deref());
+        self.begin(self.policy.find_own_host(url).as_deref());
     }
 
     /// Whether that page is at another host of the user's own than this context, or only one of them is at any.
     pub fn is_elsewhere(&self, url: &str) -> bool {
-        let at = self.policy().at().map(str::to_owned);
-        at != self.policy.own_host(url)
+        let at = self.policy().current_own_host().map(str::to_owned);
+        at != self.policy.find_own_host(url)
     }
 
     /// What everything in this context is judged by.
@@ -94,7 +94,7 @@ impl Visit {
     }
 
     /// A tunnel to that host is open until its task ends.
-    pub(super) fn opened(&self, host: &str, task: AbortHandle) {
+    pub(super) fn track_tunnel(&self, host: &str, task: AbortHandle) {
         let mut tunnels = self.tunnels.lock().unwrap_or_else(PoisonError::into_inner);
         tunnels.retain(|it| !it.1.is_finished());
         tunnels.push((host.to_owned(), task));
@@ -113,13 +113,13 @@ impl Visit {
     }
 
     /// Whether this context may ask for a URL that its policy allows. Fails with `URL_BLOCKED`.
-    pub fn admit(&self, url: &SafeUrl, asked: &Asked<'_>) -> Result<()> {
+    pub fn admit(&self, url: &SafeUrl, asked: &InterceptedRequest<'_>) -> Result<()> {
         let policy = self.policy();
-        let Some(own) = policy.at() else { return Ok(()) };
+        let Some(own) = policy.current_own_host() else { return Ok(()) };
         let refused = |why: &str| {
             Err(Error::new(Code::UrlBlocked, format!("`{}` is blocked: {why}", url.host())))
         };
-        let here = policy.is_at(url);
+        let here = policy.is_at_own_host(url);
         if asked.document && !here {
             return refused(&format!(
                 "beside pages of {own}, a host of your own, no others are opened"
@@ -153,12 +153,16 @@ mod tests {
     fn a_page_that_has_asked_for_much_is_still_redirected() {
         let own = [("localhost:8001".to_owned(), "127.0.0.1".to_owned())];
         let settings = EgressSettings { own: own.into(), ..EgressSettings::default() };
-        let visit = Visit::new(Arc::new(EgressPolicy::new(&settings).unwrap()));
+        let visit = ContextPolicy::new(Arc::new(EgressPolicy::new(&settings).unwrap()));
         visit.begin_at("http://localhost:8001/");
         let url = visit.policy().check("http://localhost:8001/x").unwrap();
         let admit = |id: &str, from: Option<&str>| {
-            let asked =
-                Asked { id, redirected_from: from, document: false, from: TargetKind::Page };
+            let asked = InterceptedRequest {
+                id,
+                redirected_from: from,
+                document: false,
+                from: TargetKind::Page,
+            };
             visit.admit(&url, &asked).is_ok()
         };
         for n in 0..MAX_KNOWN + 5 {
@@ -171,10 +175,10 @@ mod tests {
     #[tokio::test]
     async fn tunnels_to_one_host_are_hung_up() {
         let policy = EgressPolicy::new(&EgressSettings::default()).unwrap();
-        let visit = Visit::new(Arc::new(policy));
+        let visit = ContextPolicy::new(Arc::new(policy));
         let tunnel = |host: &str| {
             let task = tokio::spawn(std::future::pending::<()>());
-            visit.opened(host, task.abort_handle());
+            visit.track_tunnel(host, task.abort_handle());
             task
         };
         let (here, also, other) = (tunnel("a.test"), tunnel("a.test"), tunnel("b.test"));

@@ -38,17 +38,17 @@ pub enum Authorities {
 }
 
 /// The key of one browser.
-pub struct Vouched {
+pub struct TlsTrust {
     key: KeyPair,
     provider: Arc<CryptoProvider>,
     /// Certificates that were made under it, by host.
     made: Mutex<std::collections::BTreeMap<String, CertificateDer<'static>>>,
 }
 
-impl Vouched {
+impl TlsTrust {
     /// Fails with [`Code::BrowserFailed`].
     pub fn new() -> Result<Self> {
-        let key = KeyPair::generate().map_err(failed)?;
+        let key = KeyPair::generate().map_err(setup_error)?;
         Ok(Self { key, provider: Arc::new(ring::default_provider()), made: Mutex::default() })
     }
 
@@ -63,8 +63,8 @@ impl Vouched {
         if let Some(it) = made.get(host) {
             return Ok(it.clone());
         }
-        let params = CertificateParams::new(vec![host.to_owned()]).map_err(failed)?;
-        let der = CertificateDer::from(params.self_signed(&self.key).map_err(failed)?);
+        let params = CertificateParams::new(vec![host.to_owned()]).map_err(setup_error)?;
+        let der = CertificateDer::from(params.self_signed(&self.key).map_err(setup_error)?);
         made.insert(host.to_owned(), der.clone());
         Ok(der)
     }
@@ -113,18 +113,18 @@ impl Vouched {
     ) -> Result<TlsStream<TcpStream>> {
         let config = ClientConfig::builder_with_provider(Arc::clone(&self.provider))
             .with_safe_default_protocol_versions()
-            .map_err(failed)?;
+            .map_err(setup_error)?;
         let config = match authorities {
             Authorities::Given(ca) => {
                 let mut roots = RootCertStore::empty();
                 roots.add_parsable_certificates(ca);
                 config.with_root_certificates(roots)
             }
-            Authorities::Machine => config.with_platform_verifier().map_err(failed)?,
+            Authorities::Machine => config.with_platform_verifier().map_err(setup_error)?,
         };
         let mut config = config.with_no_client_auth();
         config.alpn_protocols = protocols;
-        let name = ServerName::try_from(host.to_owned()).map_err(failed)?;
+        let name = ServerName::try_from(host.to_owned()).map_err(setup_error)?;
         let connector = TlsConnector::from(Arc::new(config));
         connector.connect(name, upstream).await.map_err(|err| cut(host, err))
     }
@@ -138,21 +138,21 @@ impl Vouched {
         let secret = PrivatePkcs8KeyDer::from(self.key.serialize_der());
         let mut config = ServerConfig::builder_with_provider(Arc::clone(&self.provider))
             .with_safe_default_protocol_versions()
-            .map_err(failed)?
+            .map_err(setup_error)?
             .with_no_client_auth()
             .with_single_cert(vec![self.certificate(host)?], PrivateKeyDer::from(secret))
-            .map_err(failed)?;
+            .map_err(setup_error)?;
         config.alpn_protocols = protocols;
         Ok(Arc::new(config))
     }
 }
 
 fn cut(host: &str, err: std::io::Error) -> Error {
-    let refused = tls::refusal(host, &err);
+    let refused = tls::tls_error(host, &err);
     let cut = || Error::new(Code::ConnectFailed, format!("no TLS handshake with {host}"));
     refused.unwrap_or_else(cut).source(err)
 }
 
-fn failed(err: impl std::error::Error + Send + Sync + 'static) -> Error {
+fn setup_error(err: impl std::error::Error + Send + Sync + 'static) -> Error {
     Error::new(Code::BrowserFailed, "set up TLS for a host that Chromium does not know").source(err)
 }

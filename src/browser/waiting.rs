@@ -3,10 +3,10 @@
 use std::time::{Duration, Instant};
 
 use super::{
-    awaiting::{Awaited, PAUSE},
+    awaiting::{PAUSE, RequestProgress},
     page,
     plan::{Step, Wait},
-    shared::Shared,
+    shared::ContextInner,
 };
 use commis_artifacts::recording::TargetKind;
 use commis_base::error::Result;
@@ -39,7 +39,7 @@ impl Poll {
     }
 
     /// False when time is up.
-    pub async fn again(&mut self) -> bool {
+    pub async fn pause(&mut self) -> bool {
         if Instant::now() >= self.deadline {
             return false;
         }
@@ -52,18 +52,18 @@ impl Poll {
 /// Says of a page that nothing happens on it any more: no request is on its way and no stream open, no worker is there, nothing of
 /// the document changes, finite animations are over, and nothing says that it is busy. What a timer of the page does later than
 /// [`REST`] after all that is not foreseen.
-pub struct Rest {
+pub struct IdleDetector {
     /// Not looked at before: most elements come at once.
     next: Instant,
 }
 
-impl Rest {
+impl IdleDetector {
     pub fn from_now() -> Self {
         Self { next: Instant::now() + FIRST_LOOK }
     }
 
     /// Whether it has lasted for [`REST`]. The first look begins to watch the document.
-    pub async fn lasts(&mut self, shared: &Shared) -> bool {
+    pub async fn lasts(&mut self, shared: &ContextInner) -> bool {
         let now = Instant::now();
         if now < self.next {
             return false;
@@ -94,7 +94,12 @@ impl Rest {
 }
 
 /// Looks until what is waited for is there. Fails with `STEP_FAILED`.
-pub async fn wait_for(shared: &Shared, step: &Step, wait: &Wait, deadline: Instant) -> Result<()> {
+pub async fn wait_for(
+    shared: &ContextInner,
+    step: &Step,
+    wait: &Wait,
+    deadline: Instant,
+) -> Result<()> {
     let mut poll = Poll::closely(deadline);
     let mut look_well = Instant::now();
     let mut frames = Vec::new();
@@ -113,11 +118,13 @@ pub async fn wait_for(shared: &Shared, step: &Step, wait: &Wait, deadline: Insta
             Wait::Selector(it) => page::any_has_selector(&shared.cdp, &frames, it, sure).await,
             Wait::Request(it) => {
                 let state = shared.lock();
-                match state.recorder.as_ref().map_or(Awaited::No, |all| all.awaited(it)) {
-                    Awaited::Ended => true,
+                match state.recorder.as_ref().map_or(RequestProgress::No, |all| all.awaited(it)) {
+                    RequestProgress::Ended => true,
                     // The page may be waiting for the next key.
-                    Awaited::Untyped => untyped.get_or_insert_with(Instant::now).elapsed() >= PAUSE,
-                    Awaited::No => false,
+                    RequestProgress::Untyped => {
+                        untyped.get_or_insert_with(Instant::now).elapsed() >= PAUSE
+                    }
+                    RequestProgress::No => false,
                 }
             }
         };
@@ -127,8 +134,8 @@ pub async fn wait_for(shared: &Shared, step: &Step, wait: &Wait, deadline: Insta
         if there {
             return Ok(());
         }
-        if !poll.again().await {
-            let err = step.failed("it did not happen in time");
+        if !poll.pause().await {
+            let err = step.failed_error("it did not happen in time");
             let state = shared.lock();
             if let Some(url) = state.popup.clone() {
                 let hint = format!("a popup to {url} was closed; navigate there instead");

@@ -37,11 +37,11 @@ const MAX_FRAMES: usize = 64;
 const CAUSED: Duration = Duration::from_secs(1);
 
 /// An element by the session and world that told of it, and its number there.
-pub type Key = (Arc<str>, i64, u32);
+pub type ElementKey = (Arc<str>, i64, u32);
 
 /// As assistive technology calls it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Called {
+pub enum NameStatus {
     /// The browser has been asked.
     Asked,
     /// Steps find it again by these.
@@ -57,7 +57,7 @@ pub enum Called {
 }
 
 struct Element {
-    called: Called,
+    called: NameStatus,
     field: String,
     control: Option<Control>,
 }
@@ -66,7 +66,7 @@ struct Element {
 struct Entry {
     at: Instant,
     kind: ActionKind,
-    element: Option<Key>,
+    element: Option<ElementKey>,
     /// As the script calls it: for when the browser could not be asked.
     label: String,
     value: Option<String>,
@@ -78,7 +78,7 @@ struct Entry {
 }
 
 /// One thing done, ready to be recorded.
-pub struct Done {
+pub struct UserAction {
     pub at: Instant,
     pub kind: ActionKind,
     pub role: Option<String>,
@@ -129,12 +129,12 @@ enum Message {
     },
 }
 
-pub struct Watch {
+pub struct ActionWatcher {
     messages: u32,
     entries: Vec<Entry>,
     /// The edit that further keystrokes in the same field belong to.
     open: Option<usize>,
-    elements: BTreeMap<Key, Element>,
+    elements: BTreeMap<ElementKey, Element>,
     secrets: Vec<Zeroizing<String>>,
     /// How many entries a person was told of.
     told: usize,
@@ -151,7 +151,7 @@ pub struct Watch {
     last_refused: String,
 }
 
-impl Watch {
+impl ActionWatcher {
     pub fn new() -> Self {
         Self {
             messages: 0,
@@ -171,7 +171,13 @@ impl Watch {
     }
 
     /// Takes in a message; returns an element that the browser should be asked about now.
-    pub fn take(&mut self, session: &Arc<str>, world: i64, text: &str, at: Instant) -> Option<Key> {
+    pub fn take(
+        &mut self,
+        session: &Arc<str>,
+        world: i64,
+        text: &str,
+        at: Instant,
+    ) -> Option<ElementKey> {
         if self.messages >= MAX_MESSAGES || text.len() > MAX_MESSAGE {
             return None;
         }
@@ -184,7 +190,7 @@ impl Watch {
                     return None;
                 }
                 let field = field.chars().take(60).collect();
-                let element = Element { called: Called::Asked, field, control: None };
+                let element = Element { called: NameStatus::Asked, field, control: None };
                 self.elements.insert(key(el), element).is_none().then(|| key(el))
             }
             Message::Input { el, v, secret } => {
@@ -224,7 +230,7 @@ impl Watch {
     }
 
     /// By keys, a list goes through the options between: one choice.
-    fn select(&mut self, key: Key, value: String, several: bool, at: Instant) {
+    fn select(&mut self, key: ElementKey, value: String, several: bool, at: Instant) {
         let again = self
             .entries
             .last()
@@ -238,7 +244,7 @@ impl Watch {
         }
     }
 
-    fn input(&mut self, key: Key, value: String, secret: bool, at: Instant) {
+    fn input(&mut self, key: ElementKey, value: String, secret: bool, at: Instant) {
         let open = self.open.filter(|it| self.entries[*it].element.as_ref() == Some(&key));
         let index = match open {
             Some(it) => it,
@@ -277,7 +283,7 @@ impl Watch {
     fn add(
         &mut self,
         kind: ActionKind,
-        element: Option<Key>,
+        element: Option<ElementKey>,
         label: String,
         value: Option<String>,
         at: Instant,
@@ -318,7 +324,7 @@ impl Watch {
     }
 
     /// What the browser says of an element.
-    pub fn call(&mut self, key: &Key, called: Called, control: Option<Control>) {
+    pub fn call(&mut self, key: &ElementKey, called: NameStatus, control: Option<Control>) {
         if let Some(it) = self.elements.get_mut(key) {
             (it.called, it.control) = (called, control);
         }
@@ -334,7 +340,7 @@ impl Watch {
     }
 
     /// The page asks to go there: a link, a form, a script.
-    pub fn asked(&mut self, url: String) {
+    pub fn note_page_navigation(&mut self, url: String) {
         self.asked = Some(url);
     }
 
@@ -382,29 +388,29 @@ impl Watch {
         while self.told < self.entries.len() {
             let entry = &self.entries[self.told];
             let asked = entry.element.as_ref().and_then(|it| self.elements.get(it));
-            let asked = asked.is_some_and(|it| it.called == Called::Asked);
+            let asked = asked.is_some_and(|it| it.called == NameStatus::Asked);
             if !all && (asked || self.open == Some(self.told)) {
                 break;
             }
-            out.push(self.done(entry).describe());
+            out.push(self.to_user_action(entry).describe());
             self.told += 1;
         }
         out
     }
 
-    fn done(&self, it: &Entry) -> Done {
+    fn to_user_action(&self, it: &Entry) -> UserAction {
         let element = it.element.as_ref().and_then(|it| self.elements.get(it));
         let (role, name) = match element.map(|it| &it.called) {
             _ if it.element.is_none() || it.kind == ActionKind::Press => (None, None),
-            Some(Called::Named { role, name }) if it.whole => {
+            Some(NameStatus::Named { role, name }) if it.whole => {
                 (Some(role.clone()), Some(name.clone()))
             }
-            Some(Called::Named { name, .. } | Called::Unsure { name }) => {
+            Some(NameStatus::Named { name, .. } | NameStatus::Unsure { name }) => {
                 (None, Some(name.clone()))
             }
-            Some(Called::Asked | Called::Unknown) | None => (None, Some(it.label.clone())),
+            Some(NameStatus::Asked | NameStatus::Unknown) | None => (None, Some(it.label.clone())),
         };
-        Done {
+        UserAction {
             at: it.at,
             kind: it.kind,
             role,
@@ -419,8 +425,8 @@ impl Watch {
     }
 
     /// Everything done, and the passwords that were typed; `None` when one is too short to be looked for.
-    pub fn finish(self) -> Option<(Vec<Done>, Passwords)> {
-        let all = self.entries.iter().map(|it| self.done(it)).collect();
+    pub fn finish(self) -> Option<(Vec<UserAction>, Passwords)> {
+        let all = self.entries.iter().map(|it| self.to_user_action(it)).collect();
         let mut whole: Vec<Zeroizing<String>> =
             self.entries.into_iter().map(|it| it.password).filter(|it| !it.is_empty()).collect();
         if whole.iter().any(|it| it.len() < MIN_SECRET) {
@@ -441,7 +447,7 @@ pub struct Passwords {
     pub parts: Vec<Zeroizing<String>>,
 }
 
-impl Done {
+impl UserAction {
     /// `fill searchbox "Search": lantern`. A password is not in it.
     pub fn describe(&self) -> String {
         let verb = match self.kind {
@@ -481,26 +487,26 @@ mod tests {
     use super::*;
 
     struct Page {
-        watch: Watch,
+        watch: ActionWatcher,
         now: Instant,
     }
 
     impl Page {
         fn new() -> Self {
             let now = Instant::now();
-            let mut watch = Watch::new();
+            let mut watch = ActionWatcher::new();
             watch.ready("http://a.test/", now);
             Self { watch, now }
         }
 
-        fn tells(&mut self, message: &Value) -> Option<Key> {
+        fn tells(&mut self, message: &Value) -> Option<ElementKey> {
             self.watch.take(&"s".into(), 1, &message.to_string(), self.now)
         }
 
         fn shows(&mut self, number: u32, role: &str, name: &str) {
             let key = self.tells(&json!({"k": "look", "el": number, "field": "f"})).unwrap();
             let (role, name) = (role.to_owned(), name.to_owned());
-            self.watch.call(&key, Called::Named { role, name }, None);
+            self.watch.call(&key, NameStatus::Named { role, name }, None);
         }
 
         fn types(&mut self, number: u32, text: &str, secret: bool) {
@@ -643,7 +649,7 @@ mod tests {
         let mut page = Page::new();
         let at = |s: u64| page.now + Duration::from_secs(s);
         let (first, later) = (at(0), at(5));
-        page.watch.asked("http://a.test/next".to_owned());
+        page.watch.note_page_navigation("http://a.test/next".to_owned());
         page.watch.navigating("http://a.test/next", "differentDocument", first);
         page.watch.navigating("http://a.test/#a", "sameDocument", first);
         page.watch.navigating("chrome-error://x", "differentDocument", first);

@@ -9,10 +9,10 @@ use super::{
     cdp::Event,
     controls,
     element::Element,
-    lookup::{self, Sought},
-    page::{self, Remote},
-    shared::Shared,
-    watch::{self, Called, Key},
+    lookup::{self, FindResult},
+    page::{self, RemoteObject},
+    shared::ContextInner,
+    watch::{self, ElementKey, NameStatus},
 };
 use commis_artifacts::recording::Control;
 
@@ -24,7 +24,7 @@ const ELEMENT: &str = "function (n) { return globalThis.commisElement(n); }";
 const IS_THERE: &str = "function () { return this.isConnected; }";
 
 /// Commands that let the script of [`watch`] run in every document of a session.
-pub fn set_up(shared: &Shared, session: &str) {
+pub fn set_up(shared: &ContextInner, session: &str) {
     // Without it, calls of the binding are not told.
     shared.cdp.post(Some(session), "Runtime.enable", json!({}));
     let binding = json!({ "name": watch::BINDING, "executionContextName": watch::WORLD });
@@ -34,15 +34,17 @@ pub fn set_up(shared: &Shared, session: &str) {
 }
 
 /// A message of the script.
-pub fn called(shared: &Arc<Shared>, event: &Event) {
+pub fn called(shared: &Arc<ContextInner>, event: &Event) {
     #[derive(Deserialize)]
     #[serde(rename_all = "camelCase")]
-    struct Call {
+    struct BindingCalled {
         name: String,
         payload: String,
         execution_context_id: i64,
     }
-    let (Some(session), Some(call)) = (&event.session, event.read::<Call>()) else { return };
+    let (Some(session), Some(call)) = (&event.session, event.read::<BindingCalled>()) else {
+        return;
+    };
     let key = {
         let mut state = shared.lock();
         let ours = call.name == watch::BINDING && state.targets.contains_key(session);
@@ -50,13 +52,13 @@ pub fn called(shared: &Arc<Shared>, event: &Event) {
         watch.take(session, call.execution_context_id, &call.payload, event.at)
     };
     if let Some(key) = key {
-        tokio::spawn(ask(Arc::clone(shared), key));
+        tokio::spawn(read_name(Arc::clone(shared), key));
     }
 }
 
 /// Asks the browser what it calls an element, and whether steps would find this one by it.
-async fn ask(shared: Arc<Shared>, key: Key) {
-    let (called, control) = describe(&shared, &key).await.unwrap_or((Called::Unknown, None));
+async fn read_name(shared: Arc<ContextInner>, key: ElementKey) {
+    let (called, control) = describe(&shared, &key).await.unwrap_or((NameStatus::Unknown, None));
     if let Some(watch) = &mut shared.lock().watch {
         watch.call(&key, called, control);
     }
@@ -64,12 +66,12 @@ async fn ask(shared: Arc<Shared>, key: Key) {
 }
 
 async fn describe(
-    shared: &Shared,
-    (session, world, number): &Key,
-) -> Option<(Called, Option<Control>)> {
+    shared: &ContextInner,
+    (session, world, number): &ElementKey,
+) -> Option<(NameStatus, Option<Control>)> {
     #[derive(Deserialize)]
-    struct Got {
-        result: Remote,
+    struct CallFunctionResult {
+        result: RemoteObject,
     }
     let params = json!({
         "functionDeclaration": ELEMENT,
@@ -77,23 +79,23 @@ async fn describe(
         "arguments": [{ "value": number }],
     });
     let reply = shared.cdp.send(Some(session), "Runtime.callFunctionOn", params);
-    let object = reply.read::<Got>(PATIENCE).await.ok()?.result.object_id?;
+    let object = reply.read::<CallFunctionResult>(PATIENCE).await.ok()?.result.object_id?;
     let control = controls::read_object(shared, session, &object).await;
     let node = json!({ "objectId": object });
     let (role, name, backend) = lookup::describe(shared, session, node).await?;
     let name: String = name.chars().take(200).collect();
     if name.is_empty() && !lookup::is_interactive(&role) {
-        return Some((Called::Unknown, control));
+        return Some((NameStatus::Unknown, control));
     }
     if matches!(&*role, "" | "none" | "generic" | "RootWebArea") {
-        return Some((Called::Unsure { name }, control));
+        return Some((NameStatus::Unsure { name }, control));
     }
     let frames = shared.frames().await.ok()?;
     let found = lookup::find(shared, &frames, &Element::named(&role, &name), &[]).await.ok()?;
     let another = match found {
-        Sought::Found(it) => it.backend != backend || it.session != *session,
-        Sought::Several(_) => true,
-        Sought::Nothing => false,
+        FindResult::Found(it) => it.backend != backend || it.session != *session,
+        FindResult::Several(_) => true,
+        FindResult::Nothing => false,
     };
     // In a page that has gone on meanwhile, who else is called so says nothing.
     let other = another
@@ -102,36 +104,36 @@ async fn describe(
             .unwrap_or(false);
     let params = json!({ "objectId": object });
     shared.cdp.post(Some(session), "Runtime.releaseObject", params);
-    let called = if other { Called::Unsure { name } } else { Called::Named { role, name } };
+    let called = if other { NameStatus::Unsure { name } } else { NameStatus::Named { role, name } };
     Some((called, control))
 }
 
 /// The page is about to go somewhere, by itself or by the address bar.
-pub fn navigating(shared: &Shared, event: &Event) {
+pub fn navigating(shared: &ContextInner, event: &Event) {
     #[derive(Deserialize)]
     #[serde(rename_all = "camelCase")]
-    struct Going {
+    struct FrameStartedNavigating {
         frame_id: String,
         url: String,
         navigation_type: Option<String>,
     }
     let mut state = shared.lock();
-    let Some(going) = event.read::<Going>() else { return };
+    let Some(going) = event.read::<FrameStartedNavigating>() else { return };
     if state.page.as_ref().is_none_or(|it| it.target != going.frame_id) {
         return;
     }
     let Some(watch) = &mut state.watch else { return };
     match going.navigation_type {
         Some(kind) => watch.navigating(&going.url, &kind, event.at),
-        None => watch.asked(going.url),
+        None => watch.note_page_navigation(going.url),
     }
 }
 
 /// The page has another document, or calls this one something else.
-pub fn navigated(shared: &Shared, event: &Event) {
+pub fn navigated(shared: &ContextInner, event: &Event) {
     #[derive(Deserialize)]
     #[serde(rename_all = "camelCase")]
-    struct Navigated {
+    struct NavigationEvent {
         frame: Option<Frame>,
         frame_id: Option<String>,
         url: Option<String>,
@@ -141,7 +143,7 @@ pub fn navigated(shared: &Shared, event: &Event) {
         id: String,
         url: String,
     }
-    let Some(it) = event.read::<Navigated>() else { return };
+    let Some(it) = event.read::<NavigationEvent>() else { return };
     let (id, url, anew) = match (it.frame, it.frame_id, it.url) {
         (Some(frame), ..) => (frame.id, frame.url, true),
         (None, Some(id), Some(url)) => (id, url, false),

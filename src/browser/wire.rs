@@ -83,11 +83,11 @@ pub struct Request {
     #[serde(default)]
     pub has_post_data: bool,
     #[serde(default)]
-    post_data_entries: Vec<Entry>,
+    post_data_entries: Vec<PostDataEntry>,
 }
 
 #[derive(Clone, Deserialize)]
-struct Entry {
+struct PostDataEntry {
     bytes: Option<String>,
 }
 
@@ -106,7 +106,7 @@ impl Request {
 
     /// The body as bytes, if the event holds all of it. Entries are exact; the text form is lossy for binary data.
     pub fn post_data(&self) -> Option<Vec<u8>> {
-        let decode = |it: &Entry| STANDARD.decode(it.bytes.as_ref()?).ok();
+        let decode = |it: &PostDataEntry| STANDARD.decode(it.bytes.as_ref()?).ok();
         let parts: Option<Vec<_>> = self.post_data_entries.iter().map(decode).collect();
         match parts {
             Some(parts) if !parts.is_empty() => Some(parts.concat()),

@@ -29,7 +29,7 @@ pub struct Args {
 
 /// Say no to a request that waits: it is never sent
 #[derive(clap::Args)]
-pub struct Reject {
+pub struct RejectArgs {
     /// The approval's id
     id: String,
     /// Print as JSON
@@ -60,7 +60,7 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
     let shown = client.get(&format!("/api/approvals/{id}")).await?["data"].take();
     let digest = match args.digest {
         Some(it) => it,
-        None => asked(&shown).await?,
+        None => confirm_digest(&shown).await?,
     };
     let body = json!({ "digest": digest });
     let task = client.begin(&format!("/api/approvals/{id}/approve"), &body).await?;
@@ -75,7 +75,7 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
 }
 
 /// Shows it and asks. The digest, where it was approved. Fails with `USAGE` where nobody is there, and `FORBIDDEN` where they said no.
-async fn asked(shown: &Value) -> Result<String> {
+async fn confirm_digest(shown: &Value) -> Result<String> {
     if !std::io::stdin().is_terminal() || !std::io::stderr().is_terminal() {
         return Err(Error::new(Code::Usage, "nobody is there to be asked")
             .hint("in a script give the --digest that was shown to a person"));
@@ -99,7 +99,7 @@ async fn asked(shown: &Value) -> Result<String> {
         .hint("`commis reject` says no for good"))
 }
 
-pub async fn reject(args: Reject, global: &Global) -> Result<u8> {
+pub async fn reject(args: RejectArgs, global: &Global) -> Result<u8> {
     let (client, _) = daemon::client(global).await?;
     let path = format!("/api/approvals/{}/reject", args.id);
     let it = client.post(&path, &json!({})).await?["data"].take();

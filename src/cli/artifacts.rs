@@ -15,11 +15,11 @@ use super::{
     wire::{self, clean},
 };
 use commis_artifacts::{
-    clearing::{self, Kept},
+    clearing::{self, StoreEntry},
     kinds::Kind,
     migrate::migrate,
     retention::Finding,
-    shelf::Shelf,
+    shelf::SharedStore,
     store::Store,
 };
 use commis_base::{
@@ -198,7 +198,8 @@ fn ls(store: &Store, wanted: Option<Status>, json: bool) -> Result<u8> {
         ]);
     }
     wire::line(&table.to_string());
-    let counts: Vec<String> = counts.iter().map(|(it, n)| format!("{n} {}", it.told())).collect();
+    let counts: Vec<String> =
+        counts.iter().map(|(it, n)| format!("{n} {}", it.describe())).collect();
     wire::line(&counts.join(", "));
     Ok(0)
 }
@@ -206,27 +207,27 @@ fn ls(store: &Store, wanted: Option<Status>, json: bool) -> Result<u8> {
 /// What a shared store holds.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct Shared<'a> {
+pub struct SharedReport<'a> {
     store: String,
     /// Older than this.
     days: u32,
     /// Or what would be, without --remove.
-    removed: &'a [Kept],
-    kept: &'a [Kept],
+    removed: &'a [StoreEntry],
+    kept: &'a [StoreEntry],
 }
 
 /// More rows than this are for a file.
 const MAX_ROWS: usize = 60;
 
-fn shared(shelf: &dyn Shelf, days: u32, remove: bool, json: bool) -> Result<u8> {
-    let (old, mut kept): (Vec<Kept>, Vec<Kept>) = clearing::survey(shelf)?
+fn shared(shelf: &dyn SharedStore, days: u32, remove: bool, json: bool) -> Result<u8> {
+    let (old, mut kept): (Vec<StoreEntry>, Vec<StoreEntry>) = clearing::list_entries(shelf)?
         .into_iter()
         .partition(|it| it.days >= u64::from(days) && !it.in_use);
     let mut gone = Vec::new();
     if remove {
         for part in old.chunks(AT_A_TIME) {
             // Somebody may have begun since; what takes long is looked at again and again.
-            let used = clearing::in_use(shelf, clearing::clock(shelf)?)?;
+            let used = clearing::tasks_in_use(shelf, clearing::store_time(shelf)?)?;
             for it in part {
                 let mut it = it.clone();
                 it.in_use = used.contains(&it.name);
@@ -237,7 +238,7 @@ fn shared(shelf: &dyn Shelf, days: u32, remove: bool, json: bool) -> Result<u8> 
         gone = old;
     }
     if json {
-        wire::out(&Shared { store: shelf.shown(), days, removed: &gone, kept: &kept });
+        wire::out(&SharedReport { store: shelf.location(), days, removed: &gone, kept: &kept });
         return Ok(0);
     }
     let mut table = ruled(["task", "days", "objects", "bytes", ""]);
@@ -348,7 +349,7 @@ fn old(
 
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct Verified<'a> {
+pub struct VerifyReport<'a> {
     tasks: usize,
     findings: &'a [Finding],
 }
@@ -360,7 +361,7 @@ fn verify(store: &Store, json: bool) -> Result<u8> {
         tasks.par_iter().map(|it| store.examine(it)).collect::<Result<_>>()?;
     found.extend(each.into_iter().flatten());
     if json {
-        wire::out(&Verified { tasks: tasks.len(), findings: &found });
+        wire::out(&VerifyReport { tasks: tasks.len(), findings: &found });
     } else {
         for it in &found {
             wire::line(&clean(&format!("{}: {}", it.file, it.what)));

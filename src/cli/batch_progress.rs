@@ -23,10 +23,10 @@ const FAILURES: usize = 20;
 /// Told of each event of a batch.
 pub struct BatchProgress {
     bars: Option<(MultiProgress, ProgressBar)>,
-    now: Mutex<Now>,
+    now: Mutex<ProgressState>,
 }
 
-struct Now {
+struct ProgressState {
     began: Instant,
     tasks: usize,
     /// Finished by this run, and by an earlier one.
@@ -51,7 +51,7 @@ impl BatchProgress {
             (all, main)
         });
         let now = Instant::now();
-        let now = Now {
+        let now = ProgressState {
             began: now,
             tasks: 0,
             ended: 0,
@@ -64,7 +64,7 @@ impl BatchProgress {
         Self { bars, now: Mutex::new(now) }
     }
 
-    pub fn tell(&self, event: &Event<'_>) {
+    pub fn on_event(&self, event: &Event<'_>) {
         let mut now = self.now.lock().unwrap_or_else(PoisonError::into_inner);
         match event {
             Event::BatchStarted { tasks, finished, .. } => {
@@ -108,11 +108,13 @@ impl BatchProgress {
                     self.print(&format!("{name}: {error_code}, once more in {pause:.1} s"));
                 }
             }
-            Event::TaskFinished { ms, entry, .. } => self.ended(&mut now, ms.is_some(), entry),
+            Event::TaskFinished { ms, entry, .. } => {
+                self.finish_task(&mut now, ms.is_some(), entry)
+            }
         }
     }
 
-    fn ended(&self, now: &mut Now, by_us: bool, entry: &Entry) {
+    fn finish_task(&self, now: &mut ProgressState, by_us: bool, entry: &Entry) {
         *now.by_status.entry(entry.status()).or_default() += 1;
         now.ended += 1;
         if !by_us {
@@ -126,7 +128,7 @@ impl BatchProgress {
         if now.tasks <= FEW || (failed && now.failures <= FAILURES) {
             // What an earlier run finished is counted, and stands in the table.
             if by_us {
-                self.print(&entry.shown());
+                self.print(&entry.describe());
             }
             if failed && now.failures == FAILURES && now.tasks > FEW {
                 self.print("further failures are in the report");
@@ -158,11 +160,11 @@ impl BatchProgress {
     }
 }
 
-impl Now {
+impl ProgressState {
     /// `12 verified, 3 failed`
     fn summary(&self) -> String {
         let all: Vec<String> =
-            self.by_status.iter().map(|(status, n)| format!("{n} {}", status.told())).collect();
+            self.by_status.iter().map(|(status, n)| format!("{n} {}", status.describe())).collect();
         all.join(", ")
     }
 
@@ -184,7 +186,7 @@ pub fn totals(it: &Totals) -> String {
     let mut all: Vec<String> = Status::ALL
         .iter()
         .filter(|status| it.count(**status) > 0)
-        .map(|status| format!("{} {}", it.count(*status), status.told()))
+        .map(|status| format!("{} {}", it.count(*status), status.describe()))
         .collect();
     if it.not_started > 0 {
         all.push(format!("{} not started", it.not_started));

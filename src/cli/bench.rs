@@ -8,7 +8,7 @@ use commis_base::{
     files,
 };
 use commis_measure::bench::{
-    self, Baseline, Benchmark, Options, Slower, har::Hars, recorder::Recorder,
+    self, Baseline, Benchmark, Options, Regression, har::HarBenchmark, recorder::RecorderBenchmark,
 };
 
 const BASELINE: &str = "ci/bench-baseline.json";
@@ -174,7 +174,7 @@ fn tables(done: &Benchmark) {
     }
 }
 
-fn recorder(done: &Recorder) {
+fn recorder(done: &RecorderBenchmark) {
     let mut table = ruled([
         "page",
         "requests",
@@ -215,7 +215,7 @@ fn recorder(done: &Recorder) {
     }
 }
 
-fn hars(done: &Hars) {
+fn hars(done: &HarBenchmark) {
     let mut table =
         ruled(["MB", "requests", "parse, ms", "read, ms", "× parse", "cpu, ms", "× parse"]);
     for it in &done.files {
@@ -236,7 +236,7 @@ fn hars(done: &Hars) {
     }
 }
 
-fn slower(all: &[Slower]) {
+fn slower(all: &[Regression]) {
     if all.is_empty() {
         wire::say("nothing is slower than the baseline allows");
         return;

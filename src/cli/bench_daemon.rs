@@ -20,7 +20,7 @@ use commis_base::{
     files, ids,
     settings::{Home, Settings},
 };
-use commis_learn::{BrowserPool, Fallback, Runs, Sessions};
+use commis_learn::{BrowserPool, Fallback, RecipeRunner, Sessions};
 use commis_net::egress::EgressPolicy;
 use commis_recipe::{model::Recipe, yaml};
 use commis_runner::call::Caller;
@@ -37,7 +37,7 @@ const CLIENTS: usize = 64;
 
 /// What was measured; times in milliseconds.
 #[derive(Serialize)]
-pub struct Measured {
+pub struct DaemonBenchmark {
     /// The run inside this process, over REST and over MCP, in turns.
     inside: Quantiles,
     rest: Quantiles,
@@ -61,7 +61,7 @@ struct Quantiles {
 }
 
 impl Quantiles {
-    fn of(mut all: Vec<f64>) -> Self {
+    fn from_samples(mut all: Vec<f64>) -> Self {
         all.sort_by(f64::total_cmp);
         let at = |q: usize| all.get(all.len() * q / 100).copied().unwrap_or_default();
         Self { p50: at(50), p95: at(95) }
@@ -69,12 +69,12 @@ impl Quantiles {
 }
 
 /// A daemon that ends with this, and its home.
-struct Served {
+struct DaemonProcess {
     child: Child,
     root: PathBuf,
 }
 
-impl Drop for Served {
+impl Drop for DaemonProcess {
     fn drop(&mut self) {
         // It may have ended already.
         let _ = self.child.kill();
@@ -89,7 +89,7 @@ pub async fn run(rounds: usize, json: bool) -> Result<u8> {
     let web =
         Testbed::start(0).await.map_err(|err| failed("the test web does not start").source(err))?;
     let pinned = format!("*.test={}", web.addr());
-    let root = std::env::temp_dir().join(format!("commis-bench-{}", ids::word()?));
+    let root = std::env::temp_dir().join(format!("commis-bench-{}", ids::random_token()?));
     let home = Home::find(Some(&root))?;
     files::write_atomic(&root, "config.toml", SETTINGS.as_bytes())?;
     files::write_atomic(&home.recipes, "shop.yaml", RECIPE.as_bytes())?;
@@ -104,7 +104,7 @@ pub async fn run(rounds: usize, json: bool) -> Result<u8> {
         .stderr(Stdio::null())
         .spawn()
         .map_err(|err| failed("the daemon cannot be started").source(err))?;
-    let served = Served { child, root };
+    let served = DaemonProcess { child, root };
     let pid = served.child.id();
     let state = loop {
         if let Some(it) = StateFile::find(&home)? {
@@ -116,13 +116,13 @@ pub async fn run(rounds: usize, json: bool) -> Result<u8> {
         tokio::time::sleep(Duration::from_millis(1)).await;
     };
     let client = Client::new(&state);
-    ask(&client, false).await?;
+    call_daemon(&client, false).await?;
     let first_answer_ms = begun.elapsed().as_secs_f64() * 1000.0;
 
     wire::say("in turns: the run inside, over REST, over MCP");
     let mut settings = Settings::default();
     settings.egress.test_hosts = vec![pinned];
-    let inside = Arc::new(Inside::new(&home, &settings)?);
+    let inside = Arc::new(InProcessRun::new(&home, &settings)?);
     let mut times = [const { Vec::new() }; 3];
     for i in 0..rounds + rounds / 10 {
         let mut took = [0.0; 3];
@@ -130,8 +130,8 @@ pub async fn run(rounds: usize, json: bool) -> Result<u8> {
             let begun = Instant::now();
             match arm {
                 0 => drop(inside.run().await?),
-                1 => ask(&client, false).await?,
-                _ => ask(&client, true).await?,
+                1 => call_daemon(&client, false).await?,
+                _ => call_daemon(&client, true).await?,
             }
             *ms = begun.elapsed().as_secs_f64() * 1000.0;
         }
@@ -142,7 +142,7 @@ pub async fn run(rounds: usize, json: bool) -> Result<u8> {
             }
         }
     }
-    let [inside_ms, rest, mcp] = times.map(Quantiles::of);
+    let [inside_ms, rest, mcp] = times.map(Quantiles::from_samples);
 
     wire::say("64 clients at once: the daemon, a bare router, in turns");
     let bare = bare(Arc::clone(&inside)).await?;
@@ -151,7 +151,8 @@ pub async fn run(rounds: usize, json: bool) -> Result<u8> {
     for _ in 0..3 {
         let begun = Instant::now();
         let n = rounds * 4;
-        let done = stream::iter(0..n).map(|_| ask(&client, false)).buffer_unordered(CLIENTS);
+        let done =
+            stream::iter(0..n).map(|_| call_daemon(&client, false)).buffer_unordered(CLIENTS);
         many_failed += done.filter(|it| std::future::ready(it.is_err())).count().await;
         many.push(n as f64 / begun.elapsed().as_secs_f64());
         let begun = Instant::now();
@@ -165,7 +166,7 @@ pub async fn run(rounds: usize, json: bool) -> Result<u8> {
     tokio::time::sleep(Duration::from_secs(12)).await;
     let before = wakeups(pid);
     tokio::time::sleep(Duration::from_secs(10)).await;
-    let measured = Measured {
+    let measured = DaemonBenchmark {
         inside: inside_ms,
         rest,
         mcp,
@@ -190,7 +191,7 @@ fn middle(mut all: Vec<f64>) -> f64 {
     all.get(all.len() / 2).copied().unwrap_or_default()
 }
 
-fn show(it: &Measured) {
+fn show(it: &DaemonBenchmark) {
     let mut table = ruled(["", "p50 ms", "p95 ms", "more at p50", "more at p95"]);
     for (name, of) in [("inside", it.inside), ("REST", it.rest), ("MCP tools/call", it.mcp)] {
         let [p50, p95, more50, more95] =
@@ -215,7 +216,7 @@ fn show(it: &Measured) {
 }
 
 /// One run by the daemon, over REST or MCP.
-async fn ask(client: &Client, mcp: bool) -> Result<()> {
+async fn call_daemon(client: &Client, mcp: bool) -> Result<()> {
     let failed = || Error::new(Code::DaemonFailed, "a run over the daemon failed");
     let request = if mcp {
         let meta = json!({
@@ -246,13 +247,13 @@ async fn ask(client: &Client, mcp: bool) -> Result<()> {
 }
 
 /// The same run in this process.
-struct Inside {
+struct InProcessRun {
     recipe: Recipe,
     caller: Caller,
     sessions: Sessions,
 }
 
-impl Inside {
+impl InProcessRun {
     fn new(home: &Home, settings: &Settings) -> Result<Self> {
         let policy = Arc::new(EgressPolicy::new(&settings.egress)?);
         let browser = BrowserPool::new(Arc::clone(&policy), settings.browser.clone());
@@ -265,17 +266,18 @@ impl Inside {
 
     async fn run(&self) -> Result<Value> {
         let params = BTreeMap::from([("query".to_owned(), "lantern".to_owned())]);
-        let runs = Runs { caller: &self.caller, sessions: &self.sessions, tell: &|_| {} };
+        let runs = RecipeRunner { caller: &self.caller, sessions: &self.sessions, tell: &|_| {} };
         runs.call(&self.recipe, &params, Fallback::Never).await.map(|it| it.data)
     }
 }
 
 /// A router with nothing but the run; its address.
-async fn bare(inside: Arc<Inside>) -> Result<String> {
+async fn bare(inside: Arc<InProcessRun>) -> Result<String> {
     let failed = |err| Error::new(Code::DaemonFailed, "a bare router cannot listen").source(err);
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.map_err(failed)?;
     let addr = listener.local_addr().map_err(failed)?;
-    let handler = async |State(it): State<Arc<Inside>>| Json(it.run().await.unwrap_or_default());
+    let handler =
+        async |State(it): State<Arc<InProcessRun>>| Json(it.run().await.unwrap_or_default());
     let router = Router::new().route("/run", post(handler)).with_state(inside);
     tokio::spawn(async move { axum::serve(listener, router).await });
     Ok(format!("http://{addr}/run"))

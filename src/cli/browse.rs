@@ -40,7 +40,7 @@ pub struct Args {
 /// One line of a chain.
 #[derive(Parser)]
 #[command(no_binary_name = true, disable_help_flag = true)]
-struct Line {
+struct ChainLine {
     #[command(subcommand)]
     command: Command,
 }
@@ -351,7 +351,7 @@ pub fn pair(text: &str) -> std::result::Result<(String, String), String> {
 }
 
 /// The command with its help, which the table of operations has.
-pub fn told(command: clap::Command) -> clap::Command {
+pub fn with_operation_help(command: clap::Command) -> clap::Command {
     command.mut_subcommands(|it| match find(&format!("browse_{}", it.get_name())) {
         Some(row) => it.about(row.spec.summary()),
         None => it,
@@ -362,7 +362,7 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
     let Args { context, login, json, command } = args;
     let (client, _) = daemon::client(global).await?;
     super::vault::mount(&client, login.as_deref(), &context).await?;
-    let desk = Desk { client, context, json };
+    let desk = PageClient { client, context, json };
     if !matches!(command, Command::Chain) {
         return desk.run(command).await;
     }
@@ -382,7 +382,8 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
         if words.is_empty() {
             continue;
         }
-        let line = Line::try_parse_from(words).map_err(|err| wrong(err.render().to_string()))?;
+        let line =
+            ChainLine::try_parse_from(words).map_err(|err| wrong(err.render().to_string()))?;
         if matches!(line.command, Command::Chain) {
             return Err(wrong("a chain in a chain".to_owned()));
         }
@@ -394,14 +395,14 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
     Ok(0)
 }
 
-struct Desk {
+struct PageClient {
     client: Client,
     context: String,
     json: bool,
 }
 
-impl Desk {
-    async fn ask(&self, command: &str, mut args: Value) -> Result<Value> {
+impl PageClient {
+    async fn call(&self, command: &str, mut args: Value) -> Result<Value> {
         args["context"] = self.context.as_str().into();
         let mut answer = self.client.post(&format!("/api/browse/{command}"), &args).await?;
         Ok(answer["data"].take())
@@ -526,7 +527,7 @@ impl Desk {
                 return Err(Error::new(Code::Internal, "a chain is no command of a page"));
             }
         };
-        let data = self.ask(name, args).await?;
+        let data = self.call(name, args).await?;
         let no = name == "is" && data["text"] == "false";
         if self.json {
             wire::out(&data);
@@ -568,7 +569,7 @@ impl Desk {
 
     /// Puts what a command answers into a file.
     async fn file(&self, (command, args): (&str, Value), at: &str, file: PathBuf) -> Result<u8> {
-        let data = self.ask(command, args).await?;
+        let data = self.call(command, args).await?;
         let bytes = data[at].as_str().and_then(|it| STANDARD.decode(it).ok());
         let bytes =
             bytes.ok_or_else(|| Error::new(Code::BrowserFailed, "the browser sent no file"))?;
@@ -592,7 +593,7 @@ impl Desk {
     }
 
     async fn steps(&self) -> Result<u8> {
-        let data = self.ask("steps", json!({})).await?;
+        let data = self.call("steps", json!({})).await?;
         if self.json {
             wire::out(&data);
             return Ok(0);
@@ -613,7 +614,7 @@ impl Desk {
 
     /// Begins to learn, and waits until it has ended.
     async fn learn(&self, args: Value) -> Result<u8> {
-        let task = self.ask("learn", args).await?;
+        let task = self.call("learn", args).await?;
         learned::wait(&self.client, &task, self.json).await
     }
 }
@@ -627,7 +628,7 @@ mod tests {
 
     #[test]
     fn every_operation_on_a_page_is_a_command_and_has_its_help() {
-        let all = told(Args::augment_args(clap::Command::new("browse")));
+        let all = with_operation_help(Args::augment_args(clap::Command::new("browse")));
         for it in all.get_subcommands() {
             assert!(it.get_about().is_some(), "{} has no help", it.get_name());
         }

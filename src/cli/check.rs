@@ -13,27 +13,27 @@ use serde_json::Value;
 
 use super::{
     Global,
-    check_afar::Afar,
+    check_afar::RemoteCheck,
     check_progress::{CheckProgress, FEW, table},
     junit,
     learn_batch::shard,
     names, run, stores,
-    wire::{self, Place, clean},
+    wire::{self, Environment, clean},
 };
 use commis_artifacts::store::now;
 use commis_base::{
     error::{Class, Code, Error, Result},
     files,
-    ids::{RecipeName, part},
+    ids::{RecipeName, shard_of},
 };
-use commis_batch::schedule::{Next, Schedule};
-use commis_learn::{BrowserPool, Fallback, Runs, Sessions, note, refused};
+use commis_batch::schedule::{NextAction, Schedule};
+use commis_learn::{BrowserPool, Fallback, RecipeRunner, Sessions, note, refusal_error};
 use commis_recipe::{
     model::{DemotionReason, ExampleAnswer, Status},
-    registry::{Held, Registry, Source},
+    registry::{RegisteredRecipe, Registry, Source},
 };
 use commis_runner::{RecipeRunResult, call::Caller};
-use commis_stages::effect::of_recipe;
+use commis_stages::effect::recipe_effect;
 use commis_state::{Blame, State, now_ms};
 use commis_vault::{Login, Vault};
 
@@ -137,10 +137,11 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
         args.names.into_iter().map(RecipeName::new).collect::<Result<_>>()?
     };
     let state = State::open(&place.home.artifacts);
-    let mut all: Vec<Listed> = names.into_iter().map(|it| Listed::of(it, &registry)).collect();
+    let mut all: Vec<CheckTarget> =
+        names.into_iter().map(|it| CheckTarget::new(it, &registry)).collect();
     let known = all.len();
     if let Some((i, n)) = args.shard {
-        all.retain(|it| part(it.place(), n) == i - 1);
+        all.retain(|it| shard_of(it.place(), n) == i - 1);
     }
     if let (Some(hours), Ok(state)) = (args.unchecked_for, &state) {
         let since = now_ms() - i64::from(hours) * HOUR_MS;
@@ -178,13 +179,13 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
     let progress = CheckProgress::new(all.len());
     let progress_shown = progress.clone();
     let check =
-        Check { caller, sessions, logged_in, state, registry, progress: progress_shown, place };
+        Checker { caller, sessions, logged_in, state, registry, progress: progress_shown, place };
     check.tell_estimate(&all);
     let jobs = check.jobs(args.jobs.map(usize::from), &all);
     let seen = Arc::clone(&rows);
     let wanted = all.len();
     let afar = match (&args.engine, &args.store) {
-        (Some(engine), Some(store)) => Some(Afar {
+        (Some(engine), Some(store)) => Some(RemoteCheck {
             shelf: stores::open(store, global, &check.place.home)?,
             engine: stores::engine(engine, global)?,
         }),
@@ -226,7 +227,7 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
 }
 
 /// A recipe that is to be checked.
-pub(super) struct Listed {
+pub(super) struct CheckTarget {
     pub(super) name: RecipeName,
     source: Option<Source>,
     /// Empty when the recipe cannot be read.
@@ -235,8 +236,8 @@ pub(super) struct Listed {
     calls: u64,
 }
 
-impl Listed {
-    fn of(name: RecipeName, registry: &Registry) -> Self {
+impl CheckTarget {
+    fn new(name: RecipeName, registry: &Registry) -> Self {
         let held = registry.get(&name).ok();
         let host = held.as_ref().and_then(|it| {
             url::Url::parse(&it.recipe.request.url).ok()?.host_str().map(str::to_owned)
@@ -261,9 +262,10 @@ fn exit_code(verdicts: impl Iterator<Item = Verdict>) -> u8 {
 }
 
 /// A recipe and the values that it is called with; else what is known without a call.
-pub(super) type Ready = std::result::Result<(Held, BTreeMap<String, String>), Row>;
+pub(super) type PreparedCall =
+    std::result::Result<(RegisteredRecipe, BTreeMap<String, String>), Row>;
 
-pub(super) struct Check {
+pub(super) struct Checker {
     caller: Caller,
     sessions: Sessions,
     /// For recipes that need a login.
@@ -271,12 +273,12 @@ pub(super) struct Check {
     state: Result<State>,
     registry: Registry,
     pub(super) progress: CheckProgress,
-    place: Place,
+    place: Environment,
 }
 
-impl Check {
+impl Checker {
     /// How long it takes at least, by the host that is asked most, where that is worth saying.
-    fn tell_estimate(&self, all: &[Listed]) {
+    fn tell_estimate(&self, all: &[CheckTarget]) {
         let mut hosts: BTreeMap<&str, u64> = BTreeMap::new();
         for it in all {
             *hosts.entry(&it.host).or_default() += it.calls;
@@ -291,11 +293,11 @@ impl Check {
     }
 
     /// At a time: as many as was asked for, where the limits let them.
-    fn jobs(&self, wanted: Option<usize>, all: &[Listed]) -> usize {
+    fn jobs(&self, wanted: Option<usize>, all: &[CheckTarget]) -> usize {
         let most = self.place.settings.limits.runs as usize;
         let Some(wanted) = wanted else { return most };
         let limits = self.caller.limits();
-        if wanted > most && all.iter().any(|it| limits.at_once(&it.host).is_some()) {
+        if wanted > most && all.iter().any(|it| limits.max_concurrent_runs(&it.host).is_some()) {
             wire::say(&format!("info: {most} at a time, as [limits] runs says"));
             return most;
         }
@@ -305,7 +307,7 @@ impl Check {
     /// Hosts in turn, the recipes of one host one after the other, each when its turn has come.
     async fn all(
         &self,
-        all: &[Listed],
+        all: &[CheckTarget],
         jobs: usize,
         rows: &Mutex<Vec<(usize, Row)>>,
     ) -> Result<()> {
@@ -325,26 +327,26 @@ impl Check {
             while running.len() < jobs {
                 let now = Instant::now();
                 match schedule.next(now) {
-                    Next::Start(i) => {
+                    NextAction::Start(i) => {
                         let it = &all[i];
                         if let Some((_, code)) = lost.get(&*it.host).filter(|it| it.0 >= GIVE_UP) {
                             keep(i, it.not_asked(code));
-                            schedule.ended(Some(&it.host));
+                            schedule.end_task(Some(&it.host));
                             continue;
                         }
-                        let due = self.caller.limits().due(&it.host)?;
+                        let due = self.caller.limits().wait_time(&it.host)?;
                         if due.is_zero() {
                             self.progress.begin(&it.name);
-                            running.push(async move { (i, self.one(&it.name).await) });
+                            running.push(async move { (i, self.check_one(&it.name).await) });
                         } else {
                             schedule.not_yet(i, Some(&it.host), now + due);
                         }
                     }
-                    Next::At(when) => {
+                    NextAction::At(when) => {
                         wake = Some(when);
                         break;
                     }
-                    Next::AfterAnother | Next::Nothing => break,
+                    NextAction::AfterAnother | NextAction::Nothing => break,
                 }
             }
             if running.is_empty() && wake.is_none() {
@@ -367,7 +369,7 @@ impl Check {
                         _ => _ = lost.remove(host),
                     }
                     keep(i, row);
-                    schedule.ended(Some(host));
+                    schedule.end_task(Some(host));
                 }
                 () = due => {}
             }
@@ -375,7 +377,7 @@ impl Check {
     }
 
     /// Fails with what concerns all of them: settings, folders, a bug.
-    async fn one(&self, name: &RecipeName) -> Result<Row> {
+    async fn check_one(&self, name: &RecipeName) -> Result<Row> {
         let (held, values) = match self.ready(name)? {
             Ok(it) => it,
             Err(row) => return Ok(row),
@@ -383,10 +385,10 @@ impl Check {
         // No browser that it would not need: where the network fails, nobody knows.
         let needs_login = held.recipe.login.is_some();
         let sessions = self.logged_in.as_ref().filter(|_| needs_login).unwrap_or(&self.sessions);
-        let runs = Runs { caller: &self.caller, sessions, tell: &|_| () };
+        let runs = RecipeRunner { caller: &self.caller, sessions, tell: &|_| () };
         let ended = runs.call(&held.recipe, &values, Fallback::Never).await;
         let given = ended.as_ref().ok().map(|it| it.data.clone());
-        let mut row = self.judged(name, &held, ended);
+        let mut row = self.judge(name, &held, ended);
         let examples = held.recipe.verification.iter().flat_map(|it| &it.examples);
         for example in examples.filter(|it| it.values != values) {
             if row.verdict != Verdict::Ok {
@@ -395,7 +397,7 @@ impl Check {
             let ended = runs.call(&held.recipe, &example.values, Fallback::Never).await;
             row = row.with(example, given.as_ref(), ended);
         }
-        if held.recipe.transport().in_session() {
+        if held.recipe.transport().uses_session() {
             // Each is checked in a session of its own; thousands of pages are not kept open.
             sessions.forget().await;
         }
@@ -403,18 +405,18 @@ impl Check {
     }
 
     /// The recipe and its example, or the row of one that is not called. Fails with what concerns all of them.
-    pub(super) fn ready(&self, name: &RecipeName) -> Result<Ready> {
+    pub(super) fn ready(&self, name: &RecipeName) -> Result<PreparedCall> {
         let held = match self.registry.get(name) {
             Ok(it) => it,
             Err(err) if err.code() == Code::ArtifactIo => return Err(err),
-            Err(err) => return Ok(Err(Row::of(name, None, Verdict::Failed).because(&err))),
+            Err(err) => return Ok(Err(Row::new(name, None, Verdict::Failed).because(&err))),
         };
-        let row = |verdict| Row::of(name, Some(held.source), verdict);
+        let row = |verdict| Row::new(name, Some(held.source), verdict);
         if held.recipe.status != Status::Verified {
-            return Ok(Err(row(Verdict::Failed).because(&refused(&held.recipe))));
+            return Ok(Err(row(Verdict::Failed).because(&refusal_error(&held.recipe))));
         }
-        if !held.recipe.trust.reads()
-            && let Err(why) = of_recipe(&held.recipe, false).allowed()
+        if !held.recipe.trust.is_known_to_read()
+            && let Err(why) = recipe_effect(&held.recipe, false).into_result()
         {
             let why = format!("it was not learned here, and {why}");
             return Ok(Err(row(Verdict::Unknown).because(&Error::new(Code::RecipeMayChange, why))));
@@ -426,10 +428,10 @@ impl Check {
         Ok(Ok((held, values)))
     }
 
-    pub(super) fn judged(
+    pub(super) fn judge(
         &self,
         name: &RecipeName,
-        held: &Held,
+        held: &RegisteredRecipe,
         mut ended: Result<RecipeRunResult>,
     ) -> Row {
         // Nothing for an input that had something is no rightly empty answer.
@@ -472,7 +474,7 @@ impl Check {
             (Verdict::Ok, Ok(it), Some(own)) => own.differences(&it.data),
             _ => Vec::new(),
         };
-        let row = Row::of(name, Some(held.source), verdict);
+        let row = Row::new(name, Some(held.source), verdict);
         let row = Row { demoted: noted.demoted, blame: noted.blame, ..row };
         match ended {
             Ok(it) => Row {
@@ -491,7 +493,7 @@ impl Check {
     }
 }
 
-impl Listed {
+impl CheckTarget {
     /// Its host did not answer others.
     fn not_asked(&self, code: &'static str) -> Row {
         let error = format!(
@@ -502,13 +504,13 @@ impl Listed {
             blame: Some(Blame::Network),
             error_code: Some(code),
             error: Some(error),
-            ..Row::of(&self.name, self.source, Verdict::Unknown)
+            ..Row::new(&self.name, self.source, Verdict::Unknown)
         }
     }
 }
 
 impl Row {
-    pub(super) fn of(name: &RecipeName, source: Option<Source>, verdict: Verdict) -> Self {
+    pub(super) fn new(name: &RecipeName, source: Option<Source>, verdict: Verdict) -> Self {
         Self {
             name: name.clone(),
             source,

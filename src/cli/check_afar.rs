@@ -6,37 +6,37 @@ use std::{
     time::Duration,
 };
 
-use super::check::{Check, Listed, Row, Verdict};
-use commis_artifacts::shelf::Shelf;
+use super::check::{CheckTarget, Checker, Row, Verdict};
+use commis_artifacts::shelf::SharedStore;
 use commis_base::{
     error::{Code, Error, Result},
-    ids::{TaskId, word},
+    ids::{TaskId, random_token},
 };
 use commis_batch::{
-    afar::{Ended, Engine, Enlisted, Handed, ends},
+    afar::{Engine, TaskOutcome, TaskRef, WorkRequest, for_each_outcome},
     checks,
 };
-use commis_recipe::registry::Held;
+use commis_recipe::registry::RegisteredRecipe;
 
 /// A part of one host may take so long.
 const DEADLINE: Duration = Duration::from_secs(60 * 60);
 const RETRIES: u32 = 2;
 
 /// What has the recipes called.
-pub struct Afar {
-    pub shelf: Arc<dyn Shelf>,
+pub struct RemoteCheck {
+    pub shelf: Arc<dyn SharedStore>,
     pub engine: Arc<dyn Engine>,
 }
 
 /// By position.
-type Part = Vec<(usize, Held)>;
+type Part = Vec<(usize, RegisteredRecipe)>;
 
-impl Check {
-    /// As [`Check::all`], on other machines: a part is of one host, and a host has one part at a time.
+impl Checker {
+    /// As [`Checker::all`], on other machines: a part is of one host, and a host has one part at a time.
     pub(super) async fn afar(
         &self,
-        afar: &Afar,
-        all: &[Listed],
+        afar: &RemoteCheck,
+        all: &[CheckTarget],
         rows: &Mutex<Vec<(usize, Row)>>,
     ) -> Result<()> {
         let keep = |i: usize, row: Row| {
@@ -56,14 +56,14 @@ impl Check {
                 }
             }
         }
-        let check = word()?;
+        let check = random_token()?;
         let (mut tasks, mut parts) = (Vec::new(), BTreeMap::new());
         for (host, its) in hosts {
             for part in its {
                 let recipes: Vec<_> = part.iter().map(|it| &it.1.recipe).collect();
-                let id = checks::put(&*afar.shelf, &check, &recipes)?;
-                let (host, entry) = (Some(host.to_owned()), checks::entry(&id)?.to_string());
-                tasks.push(Enlisted { id: id.to_string(), entry, host, delay_ms: 0 });
+                let id = checks::store(&*afar.shelf, &check, &recipes)?;
+                let (host, entry) = (Some(host.to_owned()), checks::entry_key(&id)?.to_string());
+                tasks.push(TaskRef { id: id.to_string(), entry, host, delay_ms: 0 });
                 parts.insert(id.to_string(), part);
             }
         }
@@ -71,8 +71,8 @@ impl Check {
             return Ok(());
         }
         let name = format!("check-{check}");
-        let handed = Handed { name, tasks, per_host: 1, deadline: DEADLINE, retries: RETRIES };
-        let each = |it: Ended| {
+        let handed = WorkRequest { name, tasks, per_host: 1, deadline: DEADLINE, retries: RETRIES };
+        let each = |it: TaskOutcome| {
             let Some(part) = parts.remove(&it.id) else { return Ok(true) };
             let why = it.failed.as_ref().map(|failed| {
                 Error::new(it.code().unwrap_or(Code::Internal), failed.error.clone())
@@ -82,31 +82,31 @@ impl Check {
             }
             Ok(true)
         };
-        ends(&*afar.engine, (handed, &*afar.shelf), each).await.map(drop)
+        for_each_outcome(&*afar.engine, (handed, &*afar.shelf), each).await.map(drop)
     }
 
     /// The rows of a part that ended.
     fn part(
         &self,
-        afar: &Afar,
+        afar: &RemoteCheck,
         id: &str,
         part: Part,
         why: Option<Error>,
     ) -> Result<Vec<(usize, Row)>> {
         let called = match &why {
             Some(_) => Vec::new(),
-            None => checks::results(&*afar.shelf, &TaskId::parse(id)?)?.unwrap_or_default(),
+            None => checks::load_results(&*afar.shelf, &TaskId::parse(id)?)?.unwrap_or_default(),
         };
         let mut by_name: BTreeMap<_, _> =
             called.into_iter().map(|it| (it.name.clone(), it)).collect();
         let none = Error::new(Code::ArtifactMissing, "no machine said what came of it");
         let why = why.unwrap_or(none);
-        let row = |(i, held): (usize, Held)| {
+        let row = |(i, held): (usize, RegisteredRecipe)| {
             let name = held.recipe.name.clone();
             let row = match by_name.remove(&name) {
-                Some(it) => self.judged(&name, &held, it.ended(&held.recipe)),
+                Some(it) => self.judge(&name, &held, it.into_run_result(&held.recipe)),
                 // The machines' trouble says nothing about a recipe.
-                None => Row::of(&name, Some(held.source), Verdict::Unknown).because(&why),
+                None => Row::new(&name, Some(held.source), Verdict::Unknown).because(&why),
             };
             (i, row)
         };

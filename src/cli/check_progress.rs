@@ -30,10 +30,10 @@ pub struct CheckProgress(Arc<Inner>);
 struct Inner {
     bar: Option<ProgressBar>,
     all: usize,
-    now: Mutex<Now>,
+    now: Mutex<ProgressState>,
 }
 
-struct Now {
+struct ProgressState {
     ended: BTreeMap<&'static str, usize>,
     last: Instant,
 }
@@ -45,7 +45,7 @@ impl CheckProgress {
         if let (Some(bar), Ok(style)) = (&bar, style) {
             bar.set_style(style);
         }
-        let now = Now { ended: BTreeMap::new(), last: Instant::now() };
+        let now = ProgressState { ended: BTreeMap::new(), last: Instant::now() };
         Self(Arc::new(Inner { bar, all, now: Mutex::new(now) }))
     }
 
@@ -67,7 +67,7 @@ impl CheckProgress {
             if now.last.elapsed() >= EVERY {
                 now.last = Instant::now();
                 let ended: usize = now.ended.values().sum();
-                wire::say(&format!("{ended} of {}: {}", self.0.all, told(&now.ended)));
+                wire::say(&format!("{ended} of {}: {}", self.0.all, describe_counts(&now.ended)));
             }
         }
     }
@@ -88,7 +88,7 @@ impl CheckProgress {
 }
 
 /// `12 ok, 1 drifted`
-fn told(ended: &BTreeMap<&'static str, usize>) -> String {
+fn describe_counts(ended: &BTreeMap<&'static str, usize>) -> String {
     let all: Vec<String> = ended.iter().map(|(word, n)| format!("{n} {word}")).collect();
     all.join(", ")
 }
@@ -139,6 +139,6 @@ pub fn table(rows: &[Row]) {
         wire::line(&table.to_string());
     }
     if !few {
-        wire::line(&told(&ended));
+        wire::line(&describe_counts(&ended));
     }
 }

@@ -7,8 +7,8 @@ use futures::StreamExt as _;
 
 use super::{Global, table::ruled, wire};
 use commis_base::error::{Code, Error, Result};
-use commis_learn::{Redo, Source};
-use commis_measure::eval::record::{self, Ending, Made};
+use commis_learn::{RedoScope, Source};
+use commis_measure::eval::record::{self, Ending, RecordedCase};
 
 /// Make cases of an eval corpus: learn each task on the test web and write down what it answers to whom
 #[derive(clap::Args)]
@@ -61,10 +61,14 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
     let work = args.out.join(".work");
     place.home.recipes = work.join("recipes");
     place.home.artifacts = work.join("artifacts");
-    let cx =
-        wire::learning(&place, Some(Redo::All), std::time::Duration::ZERO, Box::new(|_, _| ()))?;
+    let cx = wire::learning(
+        &place,
+        Some(RedoScope::All),
+        std::time::Duration::ZERO,
+        Box::new(|_, _| ()),
+    )?;
     let total = tasks.len();
-    let made: Vec<(String, Result<Made>)> = futures::stream::iter(&tasks)
+    let made: Vec<(String, Result<RecordedCase>)> = futures::stream::iter(&tasks)
         .map(|task| async {
             let name = task.name.to_string();
             let end = match expected.get(&name) {
@@ -91,28 +95,28 @@ fn remove(work: &Path) {
     let _ = std::fs::remove_dir_all(work);
 }
 
-fn line(name: &str, end: &Result<Made>) -> String {
+fn line(name: &str, end: &Result<RecordedCase>) -> String {
     match end {
-        Ok(it) => format!("{name}: {}, {}", shown(&it.live), it.verdict),
+        Ok(it) => format!("{name}: {}, {}", describe_ending(&it.live), it.verdict),
         Err(err) => format!("{name}: {err} [{}]", err.code()),
     }
 }
 
-fn shown(it: &Ending) -> String {
+fn describe_ending(it: &Ending) -> String {
     let why: String = it.why.as_deref().unwrap_or("").chars().take(50).collect();
     format!("{} {why}", it.outcome.as_str()).trim_end().to_owned()
 }
 
-fn table(made: &[(String, Result<Made>)]) -> Table {
+fn table(made: &[(String, Result<RecordedCase>)]) -> Table {
     let mut table = ruled(["case", "live", "over its stubs", "", "KiB"]);
     for (name, end) in made {
         match end {
             Ok(it) => {
-                let offline = Cell::new(shown(&it.offline));
+                let offline = Cell::new(describe_ending(&it.offline));
                 let differs = it.live.outcome != it.offline.outcome;
                 table.add_row([
                     Cell::new(name),
-                    Cell::new(shown(&it.live)),
+                    Cell::new(describe_ending(&it.live)),
                     if differs { offline.fg(Color::Red) } else { offline },
                     Cell::new(it.verdict),
                     Cell::new(it.bytes / 1024),

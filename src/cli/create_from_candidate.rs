@@ -9,7 +9,7 @@ use super::{
 };
 use commis_artifacts::store::Store;
 use commis_base::{error::Result, ids::RecipeName};
-use commis_learn::{Wish, choose};
+use commis_learn::{ChoiceRequest, choose};
 
 /// Go on with a candidate that you choose, where learning could not choose by itself
 ///
@@ -45,7 +45,7 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
     place.settings.egress.no_network = args.no_network;
     let store = Store::new(place.home.artifacts.clone());
     let id = debug::find(&store, &args.task_id)?;
-    let wish = Wish {
+    let wish = ChoiceRequest {
         candidate: args.candidate,
         extract: args.extract,
         name: args.name.map(RecipeName::new).transpose()?,

@@ -26,20 +26,20 @@ pub enum Command {
     /// Start the daemon in the background, unless it runs
     ///
     /// With --json: {running, url, pid, version, health}.
-    Start(Print),
+    Start(PrintArgs),
     /// End the daemon, within five seconds; tasks that run get three of them
     ///
     /// With --json: {stopped}.
-    Stop(Print),
+    Stop(PrintArgs),
     /// End the daemon and start it again
     ///
     /// With --json: as `daemon start`.
-    Restart(Print),
+    Restart(PrintArgs),
     /// Say whether the daemon runs, where, and how it does
     ///
     /// With --json: {running, url, pid, version, health}; `health` has uptime_sec, queued, running, recipes, verified and remote. Where none runs
     /// {running: false}.
-    Status(Print),
+    Status(PrintArgs),
     /// Print the end of its log
     Logs {
         /// So many lines
@@ -49,7 +49,7 @@ pub enum Command {
 }
 
 #[derive(clap::Args)]
-pub struct Print {
+pub struct PrintArgs {
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -69,7 +69,7 @@ pub async fn run(command: Command, global: &Global) -> Result<u8> {
     match command {
         Command::Start(print) => {
             let (it, kept) = starter(global).ensure(&home).await?;
-            tell(kept.as_deref());
+            print_warning(kept.as_deref());
             show(&it, None, print.json);
             Ok(0)
         }
@@ -132,7 +132,7 @@ pub async fn client(global: &Global) -> Result<(Client, StateFile)> {
     let home = wire::home(global)?;
     let was = StateFile::find(&home)?.is_some();
     let (it, kept) = starter(global).ensure(&home).await?;
-    tell(kept.as_deref());
+    print_warning(kept.as_deref());
     if !was {
         wire::say(&format!(
             "the daemon was started (process {}); `commis daemon stop` ends it",
@@ -142,7 +142,7 @@ pub async fn client(global: &Global) -> Result<(Client, StateFile)> {
     Ok((Client::new(&it).telling(wire::say), it))
 }
 
-fn tell(kept: Option<&str>) {
+fn print_warning(kept: Option<&str>) {
     if let Some(it) = kept {
         wire::say(&wire::clean(&format!("warning: {it}")));
     }

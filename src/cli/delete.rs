@@ -18,7 +18,7 @@ pub fn run(args: Args, global: &Global) -> Result<u8> {
     let name = RecipeName::new(args.name)?;
     wire::registry(&home)?.delete(&name)?;
     // Counters of a recipe that is gone mislead nobody; they go when they can.
-    if let Some(state) = State::look(&home.artifacts) {
+    if let Some(state) = State::open_existing(&home.artifacts) {
         let _ = state.forget_health(name.as_str(), Source::User.as_str());
     }
     wire::say(&format!("deleted {name}"));

@@ -110,7 +110,7 @@ fn model(settings: &ModelSettings) -> Check {
                 Some(variable) => format!("key in {variable}"),
                 None => "no key is sent".to_owned(),
             };
-            said(true, format!("{} at {}, {key}", it.name(), it.place()), None)
+            said(true, format!("{} at {}, {key}", it.name(), it.endpoint()), None)
         }
         Err(err) => said(false, err.to_string(), err.hint_text().map(str::to_owned)),
     }

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::{Global, daemon, learned, names, runs, runs_compare, runs_watch, wire};
 use commis_base::error::{Code, Error, Result};
-use commis_serve::client::{Client, Events};
+use commis_serve::client::{Client, EventStream};
 
 /// Between two looks at a task whose events cannot be had.
 const WITHOUT_STREAM: Duration = Duration::from_secs(1);
@@ -27,7 +27,7 @@ const WITHOUT_STREAM: Duration = Duration::from_secs(1);
 #[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
 pub struct Args {
     #[command(subcommand)]
-    kept: Option<Kept>,
+    kept: Option<RunsCommand>,
     /// What is to be done, with {name} where values of -p go
     #[arg(required_unless_present_any = ["playbooks", "log"])]
     task: Option<String>,
@@ -92,7 +92,7 @@ pub struct Args {
 
 /// What was done before. A task that is one of these words alone stands behind `--`.
 #[derive(clap::Subcommand)]
-enum Kept {
+enum RunsCommand {
     Runs(runs::Args),
     Compare(runs_compare::Args),
     Watch(runs_watch::Args),
@@ -102,9 +102,9 @@ impl Args {
     pub fn wants_json(&self) -> bool {
         match &self.kept {
             None => self.json,
-            Some(Kept::Runs(it)) => it.json,
-            Some(Kept::Compare(it)) => it.json,
-            Some(Kept::Watch(it)) => it.json,
+            Some(RunsCommand::Runs(it)) => it.json,
+            Some(RunsCommand::Compare(it)) => it.json,
+            Some(RunsCommand::Watch(it)) => it.json,
         }
     }
 }
@@ -112,9 +112,9 @@ impl Args {
 pub async fn run(args: Args, global: &Global) -> Result<u8> {
     match args.kept {
         None => {}
-        Some(Kept::Runs(it)) => return runs::run(it, global),
-        Some(Kept::Compare(it)) => return runs_compare::run(it, global),
-        Some(Kept::Watch(it)) => return runs_watch::run(it, global).await,
+        Some(RunsCommand::Runs(it)) => return runs::run(it, global),
+        Some(RunsCommand::Compare(it)) => return runs_compare::run(it, global),
+        Some(RunsCommand::Watch(it)) => return runs_watch::run(it, global).await,
     }
     let (client, _) = daemon::client(global).await?;
     if args.playbooks {
@@ -231,7 +231,7 @@ pub async fn followed(
             after = it["id"].as_u64().or(after);
             let data = &it["data"];
             if data["question"] == true && asks {
-                let answer = ask(data).await;
+                let answer = prompt_approval(data).await;
                 client.post(&format!("/api/tasks/{id}/answer"), &answer).await?;
             } else if let Some(line) = line(data) {
                 wire::say(&wire::clean(&line));
@@ -245,7 +245,7 @@ pub async fn followed(
     Ok(client.get(&format!("/api/tasks/{id}/result")).await?["data"].take())
 }
 
-async fn next(events: &mut Option<Events>) -> Option<Value> {
+async fn next(events: &mut Option<EventStream>) -> Option<Value> {
     events.as_mut()?.next().await
 }
 
@@ -266,7 +266,7 @@ pub fn line(it: &Value) -> Option<String> {
 }
 
 /// Seed 002, 2.5.4: what it is about, where, a picture, and `[y/N]`.
-async fn ask(it: &Value) -> Value {
+async fn prompt_approval(it: &Value) -> Value {
     let text = |name: &str| wire::clean(it[name].as_str().unwrap_or_default());
     let is_value = it["kind"] == "value";
     wire::say(&format!("A person is needed: {}", text("text")));

@@ -11,7 +11,7 @@ use super::{
     wire::{self, clean},
 };
 use commis_base::{error::Result, ids::RecipeName};
-use commis_learn::{Shown, render};
+use commis_learn::{RenderedRequest, render};
 use commis_net::egress::EgressPolicy;
 
 /// Show the request that a run would send, without sending anything
@@ -37,9 +37,9 @@ pub struct Args {
 
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct Told {
+pub struct DryRunReport {
     #[serde(flatten)]
-    shown: Shown,
+    shown: RenderedRequest,
     allowed_domains: Vec<String>,
     requires_session: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -61,9 +61,9 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
                 allowed_domains.push(it.clone());
             }
         }
-        wire::out(&Told {
+        wire::out(&DryRunReport {
             shown,
-            requires_session: recipe.transport().in_session(),
+            requires_session: recipe.transport().uses_session(),
             login: recipe.login.map(|it| it.site),
             allowed_domains,
         });

@@ -81,7 +81,9 @@ pub fn run(args: &Args, global: &Global) -> Result<u8> {
         Some(file) if file.exists() => {
             now = Some(done.compare(&Baseline::read(file)?, &settings, repeat));
         }
-        Some(_) if args.update_baseline => now = Some(Baseline::of(&done.cases, &settings)),
+        Some(_) if args.update_baseline => {
+            now = Some(Baseline::from_results(&done.cases, &settings))
+        }
         _ if args.ci || args.update_baseline => {
             return Err(Error::new(Code::Usage, "there is no baseline to compare with")
                 .hint("`eval --update-baseline` writes one; `--baseline FILE` says where it is"));
@@ -227,7 +229,7 @@ fn tables(done: &Evaluation) {
                 it.expected.map_or("", |it| it.as_str()),
                 it.expected_reason.unwrap_or("")
             )),
-            Cell::new(it.checks.map(eval::Checks::failed).unwrap_or_default().join(", ")),
+            Cell::new(it.checks.map(eval::Checks::failed_parts).unwrap_or_default().join(", ")),
             Cell::new(short(
                 it.chosen
                     .as_deref()

@@ -37,7 +37,7 @@ pub struct Args {
 
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct Told {
+pub struct ExplainReport {
     name: RecipeName,
     status: Status,
     source: Source,
@@ -48,7 +48,7 @@ pub struct Told {
     words: Vec<String>,
     health: Option<Health>,
     /// What would be sent with these parameters.
-    request: Option<Sent>,
+    request: Option<RequestLine>,
     /// JSON Schema of the parameters.
     input_schema: Value,
     /// Of the data.
@@ -59,7 +59,7 @@ pub struct Told {
 
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct Sent {
+pub struct RequestLine {
     method: String,
     url: String,
 }
@@ -69,7 +69,7 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
     let place = wire::open(global).await?;
     let registry = wire::registry(&place.home)?;
     let held = registry.get(&RecipeName::new(args.name)?)?;
-    let state = State::look(&place.home.artifacts);
+    let state = State::open_existing(&place.home.artifacts);
     let known = state
         .and_then(|it| it.health(held.recipe.name.as_str(), held.source.as_str()).ok())
         .flatten();
@@ -81,7 +81,7 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
         Some(render(&held.recipe, &pairs(&args.param)?, &policy, &place.settings)?)
     };
     if args.json {
-        wire::out(&Told {
+        wire::out(&ExplainReport {
             words: words(&held),
             input_schema: json_schema::input_schema(&held.recipe),
             output_schema: json_schema::data_schema(&held.recipe, None),
@@ -92,7 +92,7 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
             shadows: held.shadows,
             path,
             health: known,
-            request: request.map(|it| Sent { method: it.method, url: it.url }),
+            request: request.map(|it| RequestLine { method: it.method, url: it.url }),
         });
         return Ok(0);
     }

@@ -10,7 +10,7 @@ use commis_base::{
     files::Dir,
     ids::RecipeName,
 };
-use commis_export::{Exported, Form, export};
+use commis_export::{ExportFormat, ExportOutput, export};
 use commis_recipe::{
     model::{Recipe, Status},
     registry::{Registry, Source},
@@ -32,7 +32,7 @@ pub struct Args {
     names: Vec<String>,
     /// The form
     #[arg(long = "as", value_enum, value_name = "FORM")]
-    form: Form,
+    form: ExportFormat,
     /// A folder, or a file where there is one to write; `-` or absent: stdout
     #[arg(long, value_name = "FOLDER|FILE")]
     out: Option<PathBuf>,
@@ -50,7 +50,8 @@ pub struct Args {
 pub fn run(args: Args, global: &Global) -> Result<u8> {
     let (home, _) = wire::read(global)?;
     let registry = wire::registry(&home)?;
-    let recipes = if args.all { all(&registry, args.form)? } else { named(&registry, args.names)? };
+    let recipes =
+        if args.all { all(&registry, args.form)? } else { load_named(&registry, args.names)? };
     let given = pairs(&args.param)?;
     let exported = export(&recipes, args.form, &given)?;
     let out = args.out.filter(|it| it.as_os_str() != "-");
@@ -81,7 +82,7 @@ pub fn run(args: Args, global: &Global) -> Result<u8> {
     Ok(u8::from(is_asked || exported.files.is_empty()))
 }
 
-fn named(registry: &Registry, names: Vec<String>) -> Result<Vec<Recipe>> {
+fn load_named(registry: &Registry, names: Vec<String>) -> Result<Vec<Recipe>> {
     let mut out: Vec<Recipe> = Vec::new();
     for name in names {
         let it = registry.get(&RecipeName::new(name)?)?.recipe;
@@ -94,19 +95,20 @@ fn named(registry: &Registry, names: Vec<String>) -> Result<Vec<Recipe>> {
 
 /// A file that does not parse is listed as broken by `list`. What models read as instructions is made of nothing that nobody here
 /// stands for.
-fn all(registry: &Registry, form: Form) -> Result<Vec<Recipe>> {
-    let for_models = matches!(form, Form::OpenaiTools | Form::Mcp | Form::Skill);
+fn all(registry: &Registry, form: ExportFormat) -> Result<Vec<Recipe>> {
+    let for_models =
+        matches!(form, ExportFormat::OpenaiTools | ExportFormat::Mcp | ExportFormat::Skill);
     // Drafts of the library were proven by nobody here.
     let entries = registry.list()?.into_iter();
     let entries = entries.filter(|it| it.source == Source::User || it.is_verified());
     let found = entries.filter_map(|it| it.recipe.ok());
     let wanted =
-        |it: &Recipe| it.status != Status::Deprecated && !(for_models && it.trust.is_strange());
+        |it: &Recipe| it.status != Status::Deprecated && !(for_models && it.trust.is_untrusted());
     Ok(found.filter(wanted).collect())
 }
 
 /// Fails with [`Code::Usage`] for several files.
-fn print(exported: &Exported) -> Result<()> {
+fn print(exported: &ExportOutput) -> Result<()> {
     match &exported.files[..] {
         [] => Ok(()),
         [one] => {
@@ -120,7 +122,7 @@ fn print(exported: &Exported) -> Result<()> {
 
 /// Writes them, readable by their owner alone. A folder is one that is there, one that is named with a slash at its end, and
 /// whatever takes more than one file.
-fn put(place: &Path, exported: &Exported) -> Result<Vec<PathBuf>> {
+fn put(place: &Path, exported: &ExportOutput) -> Result<Vec<PathBuf>> {
     let is_folder = place.is_dir()
         || place.as_os_str().to_string_lossy().ends_with('/')
         || exported.files.len() > 1

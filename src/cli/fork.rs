@@ -32,7 +32,7 @@ pub fn run(args: Args, global: &Global) -> Result<u8> {
     recipe.name = name;
     recipe.status = Status::Draft;
     recipe.demotion = None;
-    recipe.trust = recipe.trust.of_copy();
+    recipe.trust = recipe.trust.for_copy();
     let path = registry.save(&recipe)?;
     wire::line(&path.display().to_string());
     Ok(0)

@@ -25,7 +25,7 @@ pub fn run(args: Args, global: &Global) -> Result<u8> {
         return Ok(0);
     }
     let yaml = yaml::to_yaml(&held.recipe)?;
-    if yaml.chars().any(|it| wire::is_strange(it) && it != '\n') {
+    if yaml.chars().any(|it| wire::is_unsafe_char(it) && it != '\n') {
         // JSON is YAML, too, and there they can be escaped wherever they stand.
         wire::out(&held.recipe);
     } else {

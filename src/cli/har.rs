@@ -14,7 +14,7 @@ use commis_redact::har;
 
 #[derive(Subcommand)]
 pub enum Command {
-    Openapi(Openapi),
+    Openapi(OpenapiArgs),
     Redact(redact::Args),
 }
 
@@ -24,7 +24,7 @@ pub enum Command {
 /// JSON-RPC operations stand apart, and secrets are out: how requests said who they are from is told, never with what. What is
 /// no data (pages, files, trackers, …) is left out and counted on stderr. Exit code 1: there is no data endpoint.
 #[derive(clap::Args)]
-pub struct Openapi {
+pub struct OpenapiArgs {
     /// The HAR file
     file: PathBuf,
     /// Write there, readable by you alone; `-` or absent: to stdout
@@ -57,7 +57,7 @@ impl Command {
     }
 }
 
-impl Openapi {
+impl OpenapiArgs {
     fn to_file(&self) -> Option<&PathBuf> {
         self.out.as_ref().filter(|it| it.as_os_str() != "-")
     }
@@ -70,7 +70,7 @@ pub async fn run(command: Command, global: &Global) -> Result<u8> {
     }
 }
 
-async fn openapi(args: Openapi, global: &Global) -> Result<u8> {
+async fn openapi(args: OpenapiArgs, global: &Global) -> Result<u8> {
     let (_, mut settings) = wire::read(global)?;
     settings.redact.allow.extend(args.allow.iter().cloned());
     let out = args.to_file().cloned();
@@ -107,12 +107,12 @@ async fn openapi(args: Openapi, global: &Global) -> Result<u8> {
     match (args.json, &out) {
         (true, Some(_)) => wire::out(&report),
         (true, None) => wire::say(&serde_json::to_string(&report).unwrap_or_default()),
-        (false, _) => wire::say(&wire::clean(&told(&report))),
+        (false, _) => wire::say(&wire::clean(&describe_report(&report))),
     }
     Ok(u8::from(document.is_none()))
 }
 
-fn told(report: &Report) -> String {
+fn describe_report(report: &Report) -> String {
     let mut out = if report.operations == 0 {
         format!("no data endpoints in {} entries; nothing was written", report.entries)
     } else {

@@ -16,7 +16,7 @@ use commis_base::{
     error::{Class, Result},
     ids::RecipeName,
 };
-use commis_learn::{Heal, Task, Verdict};
+use commis_learn::{Healer, Task, Verdict};
 use commis_recipe::{model::Status, registry};
 
 /// Learn recipes again that a site's change broke, by the steps that they were learned from
@@ -69,7 +69,12 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
     };
     let (caller, store) = (run::caller(&place)?, Store::new(place.home.artifacts.clone()));
     let work = move || async move {
-        let with = Heal { caller: &caller, registry: &registry, store: &store, tell: &run::told };
+        let with = Healer {
+            caller: &caller,
+            registry: &registry,
+            store: &store,
+            tell: &run::print_notice,
+        };
         let mut rows = Vec::new();
         for name in names {
             let progress = Progress::new(1);

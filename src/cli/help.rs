@@ -20,7 +20,10 @@ pub const SHORT: &[&str] = &["learn", "run", "list", "check", "export"];
 const GROUPS: &[(&str, &[&str])] = &[
     (
         "Learn and run",
-        &["tour", "learn", "run", "list", "check", "watch", "export", "recipe", "import", "har", "redact"],
+        &[
+            "tour", "learn", "run", "list", "check", "watch", "export", "recipe", "import", "har",
+            "redact",
+        ],
     ),
     ("Serve", &["mcp", "serve", "daemon", "dashboard", "token", "remote"]),
     ("Browse", &["browse", "do", "research", "approve", "reject"]),

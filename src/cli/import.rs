@@ -14,7 +14,7 @@ use commis_base::{
     files::read_bounded,
     ids::RecipeName,
 };
-use commis_export::import::{Draft, Imported, MAX_FILE, from_hurl, from_openapi};
+use commis_export::import::{Draft, ImportResult, MAX_FILE, from_hurl, from_openapi};
 use commis_net::egress::EgressPolicy;
 use commis_recipe::{
     model::{BodyTemplate, Recipe},
@@ -97,12 +97,12 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
     let policy = EgressPolicy::new(&settings.egress)?;
     let registry = wire::registry(home)?;
     let mut written: Vec<(Draft, Option<PathBuf>)> = Vec::new();
-    let Imported { drafts, mut refused } = found;
+    let ImportResult { drafts, mut refused } = found;
     for draft in drafts {
         let name = draft.recipe.name.to_string();
         let why = obstacle(&draft.recipe, &policy, &registry);
         if let Some(why) = why {
-            refused.push(commis_export::import::NotTaken { name, why });
+            refused.push(commis_export::import::RejectedEntry { name, why });
             continue;
         }
         let path = if args.dry_run { None } else { Some(registry.save(&draft.recipe)?) };

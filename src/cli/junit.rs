@@ -67,7 +67,7 @@ mod tests {
 
     #[test]
     fn each_verdict_is_a_case() {
-        let row = |name: &str, verdict| Row::of(&RecipeName::new(name).unwrap(), None, verdict);
+        let row = |name: &str, verdict| Row::new(&RecipeName::new(name).unwrap(), None, verdict);
         let lost = Error::new(Code::ShapeDrift, "lost <price> & \"name\"\u{1b}[31m");
         let rows = [
             row("well", Verdict::Ok),

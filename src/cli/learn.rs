@@ -16,7 +16,7 @@ use commis_base::{
     ids::RecipeName,
 };
 use commis_browser::Step;
-use commis_learn::{Cx, Learned, Redo, Source, Task, variable};
+use commis_learn::{LearnContext, LearnResult, RedoScope, Source, Task, variable};
 use commis_recipe::yaml;
 use commis_stages::{STAGES, Stage};
 
@@ -183,13 +183,14 @@ impl Args {
         &self,
         task: &Task,
         global: &Global,
-    ) -> Result<(Arc<Cx>, Progress, wire::Place)> {
+    ) -> Result<(Arc<LearnContext>, Progress, wire::Environment)> {
         let mut place = wire::open(global).await?;
         place.settings.egress.no_network = self.no_network;
         if let Some(model) = &self.model {
             place.settings.model.choose(model)?;
         }
-        let redo = if self.force { Some(Redo::All) } else { self.resume_from.map(Redo::From) };
+        let redo =
+            if self.force { Some(RedoScope::All) } else { self.resume_from.map(RedoScope::From) };
         let progress = Progress::new(1);
         let stages = progress.clone();
         let cx = wire::learning(
@@ -206,7 +207,7 @@ impl Args {
 }
 
 /// Prints what a task came to; 1 when the answer is no.
-pub fn conclude(learned: &Learned, cx: &Cx, task: &Task, json: bool) -> Result<u8> {
+pub fn conclude(learned: &LearnResult, cx: &LearnContext, task: &Task, json: bool) -> Result<u8> {
     if json {
         wire::out(learned);
     } else {
@@ -215,7 +216,7 @@ pub fn conclude(learned: &Learned, cx: &Cx, task: &Task, json: bool) -> Result<u
     Ok(u8::from(matches!(learned.outcome, Outcome::NeedsSelection | Outcome::NonRecipeable)))
 }
 
-fn describe(learned: &Learned, cx: &Cx, task: &Task) -> Result<()> {
+fn describe(learned: &LearnResult, cx: &LearnContext, task: &Task) -> Result<()> {
     wire::line(&format!("{}: {}", learned.name, learned.outcome.as_str()));
     let why: Vec<&str> =
         [&learned.reason, &learned.detail].into_iter().flatten().map(String::as_str).collect();
@@ -255,7 +256,7 @@ fn describe(learned: &Learned, cx: &Cx, task: &Task) -> Result<()> {
 }
 
 /// What to do with what was learned.
-fn next(learned: &Learned) -> Vec<String> {
+fn next(learned: &LearnResult) -> Vec<String> {
     let name = &learned.name;
     match learned.outcome {
         Outcome::Verified => vec![format!("commis run {name} runs it; commis recipe explain {name} says what is sent and how it was proven")],
@@ -297,7 +298,7 @@ fn steps(path: Option<&std::path::Path>) -> Result<Vec<Step>> {
         with_snippet: false,
     };
     serde_saphyr::from_str_with_options(&text, options).map_err(|err| {
-        let message = format!("{}: {}", path.display(), yaml::told(&err));
+        let message = format!("{}: {}", path.display(), yaml::describe_error(&err));
         Error::new(Code::ManifestInvalid, message).hint("docs/how-to/steps.md shows the steps")
     })
 }

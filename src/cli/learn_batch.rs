@@ -13,17 +13,19 @@ use super::{
     artifacts::prune,
     batch_progress::{BatchProgress, totals},
     learn::stage,
-    stores::{self, Shared},
+    stores::{self, SharedStoreArgs},
     table::ruled,
     wire,
 };
-use commis_artifacts::{clearing::hold, store::TaskFolder};
+use commis_artifacts::{clearing::mark_in_use, store::TaskFolder};
 use commis_base::{
     error::{Code, Error, Result},
     files,
 };
-use commis_batch::{Board, Event, Line, Live, Manifest, Options, Report, TaskPage};
-use commis_learn::{Cx, Redo};
+use commis_batch::{
+    BatchMonitor, Event, LivePage, Manifest, Options, Report, ReportLine, TaskPage,
+};
+use commis_learn::{LearnContext, RedoScope};
 use commis_stages::Stage;
 use commis_state::{State, Status};
 
@@ -78,7 +80,7 @@ pub struct Args {
     #[arg(long, value_name = "NAME", requires = "store")]
     engine: Option<String>,
     #[command(flatten)]
-    shared: Shared,
+    shared: SharedStoreArgs,
     /// Further attempts at a task that failed with something that may pass (default: the manifest's, or 1)
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=10))]
     retries: Option<u32>,
@@ -119,26 +121,27 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
     let given = args.report.as_deref();
     let page = given.filter(|it| is_page(it)).map_or(file.with_extension("html"), Path::to_owned);
     // Begun when all is ready: before that, there is nothing to follow.
-    let live: Arc<OnceLock<Live>> = Arc::default();
+    let live: Arc<OnceLock<LivePage>> = Arc::default();
     let told = Arc::clone(&live);
     let tell = move |event: &Event<'_>| {
         if json {
-            wire::event(&event.line());
+            wire::event(&event.to_json_line());
         }
         if let Some(it) = told.get() {
-            it.tell(event);
+            it.apply_event(event);
         }
-        progress.tell(event);
+        progress.on_event(event);
     };
-    let board = Arc::new(Board::new(Arc::clone(&state), Box::new(tell)));
+    let board = Arc::new(BatchMonitor::new(Arc::clone(&state), Box::new(tell)));
     let stages = Arc::clone(&board);
     let delay = args.delay.map_or(manifest.delay, Duration::from_secs_f64);
-    let redo = if args.force { Some(Redo::All) } else { args.resume_from.map(Redo::From) };
+    let redo =
+        if args.force { Some(RedoScope::All) } else { args.resume_from.map(RedoScope::From) };
     let shelf = args.shared.shelf(global, &place.home)?;
     let afar = engine.is_some();
     // Nobody clears what this batch may take from there.
     let _held = match &shelf {
-        Some(it) => Some(hold(it, &manifest.name, manifest.tasks.iter().map(|it| &it.id))?),
+        Some(it) => Some(mark_in_use(it, &manifest.name, manifest.tasks.iter().map(|it| &it.id))?),
         None => None,
     };
     let cx = wire::learning_with(
@@ -146,7 +149,7 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
         redo,
         delay,
         (shelf, afar),
-        Box::new(move |task, stage| stages.stage(task, stage)),
+        Box::new(move |task, stage| stages.begin_stage(task, stage)),
     )?;
     // One connection: two of a process would wait for each other.
     let _ = cx.questions.set(Some(Arc::clone(&state)));
@@ -167,7 +170,7 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
         retries: args.retries.unwrap_or(manifest.retries),
         deadline: manifest.deadline,
     };
-    let _ = live.set(Live::start(
+    let _ = live.set(LivePage::start(
         &manifest.name,
         manifest.tasks.iter().map(|it| it.id.clone()).collect(),
         Arc::clone(&state),
@@ -223,11 +226,11 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
 }
 
 /// Puts a task's page beside its artifacts, for the batch's page to lead to.
-fn one_page(cx: &Cx, state: &Arc<State>, recipes: PathBuf) -> TaskPage {
+fn one_page(cx: &LearnContext, state: &Arc<State>, recipes: PathBuf) -> TaskPage {
     let (store, settings, state) = (cx.store.clone(), cx.settings.clone(), Arc::clone(state));
     Box::new(move |id| {
         let Some(folder) = store.peek(id)? else { return Ok(()) };
-        let seen = commis_batch::task::Seen { folder: &folder, id, recipes: &recipes };
+        let seen = commis_batch::task::TaskLocation { folder: &folder, id, recipes: &recipes };
         let text = commis_batch::task::page(&seen, &settings, None, Some(&state))?;
         folder.dir().write_unsynced(commis_batch::page::TASK_PAGE, text.as_bytes())
     })
@@ -265,7 +268,7 @@ fn choose(manifest: &mut Manifest, args: &Args, state: &State) -> Result<()> {
 }
 
 fn save(report: &Report, file: &Path) -> Result<()> {
-    let (folder, name) = files::place(file);
+    let (folder, name) = files::split_path(file);
     files::write_atomic_with(folder, &name, &mut |to| {
         if is_page(file) {
             return commis_batch::page::write(report, folder, to);
@@ -281,7 +284,7 @@ fn is_page(file: &Path) -> bool {
 
 fn table(report: &Report) -> Result<()> {
     let all = &report.totals;
-    if all.ended() <= MAX_ROWS {
+    if all.ended_count() <= MAX_ROWS {
         rows(report)?;
     } else {
         summary(report);
@@ -300,7 +303,7 @@ fn table(report: &Report) -> Result<()> {
 fn rows(report: &Report) -> Result<()> {
     let mut table = ruled(["task", "outcome", "why", "transport", "browser", "ran"]);
     for it in report.lines() {
-        let it: Line = it?;
+        let it: ReportLine = it?;
         if let Some(code) = &it.error_code {
             let error: String = it.error.unwrap_or_default().chars().take(60).collect();
             table.add_row([

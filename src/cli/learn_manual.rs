@@ -16,8 +16,8 @@ use commis_base::{
     error::{Code, Error, Result},
     ids::RecipeName,
 };
-use commis_learn::{Cx, Learned, Source, Task, by_hand, learn_from};
-use commis_redact::{LiveValues, Redacted};
+use commis_learn::{LearnContext, LearnResult, Source, Task, by_hand, learn_from};
+use commis_redact::{LiveValues, RedactedRecording};
 
 pub async fn run(args: Args, global: &Global) -> Result<u8> {
     let given = pairs(&args.param)?;
@@ -27,7 +27,7 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
     let url = args.manual.clone().unwrap_or_default();
     let source = Source::Live { url, steps: Vec::new(), by_hand: true };
     let mut task = Task::new(name, args.task.clone(), source, Vec::new());
-    let names = commis_batch::holes(&task.sentence);
+    let names = commis_batch::parameter_names(&task.sentence);
     // What can be said before anybody takes the trouble.
     let mut first = given.clone();
     for it in &names {
@@ -62,12 +62,12 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
 /// Records where nothing is, and learns from it; the task is completed on the way.
 async fn all(
     task: &mut Task,
-    cx: &Cx,
+    cx: &LearnContext,
     args: &Args,
     (given, second): (BTreeMap<String, String>, BTreeMap<String, String>),
     names: &[String],
-) -> Result<Learned> {
-    let recorded = Recorded::get(task, cx, args.force).await?;
+) -> Result<LearnResult> {
+    let recorded = ManualRecording::get(task, cx, args.force).await?;
     let ready = ready(task, &recorded.recording, args, names, &second);
     // Whoever did it should not have to do it again, unless nothing was done.
     let recording = match ready {
@@ -109,18 +109,18 @@ fn examples(
 }
 
 /// A recording, made now (then with the values that only this process knows), or kept by an earlier run.
-struct Recorded {
+struct ManualRecording {
     recording: SessionRecording,
     live: Option<LiveValues>,
 }
 
-impl Recorded {
-    async fn get(task: &Task, cx: &Cx, anew: bool) -> Result<Self> {
-        if !anew && let Some(recording) = by_hand::kept(task, cx)? {
+impl ManualRecording {
+    async fn get(task: &Task, cx: &LearnContext, anew: bool) -> Result<Self> {
+        if !anew && let Some(recording) = by_hand::load_recording(task, cx)? {
             return Ok(Self { recording, live: None });
         }
         let told = |line: &str| wire::say(&wire::clean(&commis_redact::message(line)));
-        let Redacted { recording, live } = by_hand::watch(task, cx, &told).await?;
+        let RedactedRecording { recording, live } = by_hand::watch(task, cx, &told).await?;
         Ok(Self { recording, live: Some(live) })
     }
 }
@@ -128,13 +128,13 @@ impl Recorded {
 /// What is stored already, as the answer to what is asked now, need not be stored again.
 async fn learn(
     task: &Task,
-    cx: &Cx,
-    was: Recorded,
+    cx: &LearnContext,
+    was: ManualRecording,
     recording: SessionRecording,
-) -> Result<Learned> {
+) -> Result<LearnResult> {
     if was.live.is_none() && by_hand::is_stored(task, cx, &recording)? {
         return commis_learn::learn(task, cx).await;
     }
     let live = was.live.unwrap_or_default();
-    learn_from(task, cx, Some(Redacted { recording, live })).await
+    learn_from(task, cx, Some(RedactedRecording { recording, live })).await
 }

@@ -89,8 +89,8 @@ use tokio::signal::unix::SignalKind;
 
 use commis_base::error::{Class, Error, Result};
 
-pub use station::{Station, StationArgs};
-pub use stores::{Built, Engines, Opener};
+pub use station::{TaskWorker, WorkerArgs};
+pub use stores::{EngineOpener, Extensions, StoreOpener};
 
 /// Learn a web task from one watched browser session; serve it without a browser.
 #[derive(Parser)]
@@ -128,7 +128,7 @@ pub struct Global {
     color: Colour,
     /// Stores and engines that the program was built with
     #[arg(skip)]
-    built: Built,
+    built: Extensions,
 }
 
 #[derive(Clone, Copy, Default, clap::ValueEnum)]
@@ -157,10 +157,10 @@ enum Command {
     Tour(tour::Args),
     /// All that there is to do with recipes: prove, heal, explain, map, batches, …
     #[command(subcommand)]
-    Recipe(Recipe),
+    Recipe(RecipeCommand),
     /// The local web that demos and tests run against
     #[command(subcommand)]
-    Testbed(Testbed),
+    Testbed(TestbedCommand),
     /// Look after what learning leaves: list, show, check, migrate, prune
     #[command(subcommand)]
     Artifacts(artifacts::Command),
@@ -179,7 +179,7 @@ enum Command {
     Do(doing::Args),
     Research(research::Args),
     Approve(approve::Args),
-    Reject(approve::Reject),
+    Reject(approve::RejectArgs),
     Browse(browse::Args),
     Session(session::Args),
     Vault(vault::Args),
@@ -194,7 +194,7 @@ enum Command {
     Har(har::Command),
     /// Make cases for `eval`
     #[command(subcommand, hide = true)]
-    Corpus(Corpus),
+    Corpus(CorpusCommand),
     Doctor(doctor::Args),
     /// Look at settings and change them
     #[command(subcommand)]
@@ -206,7 +206,7 @@ enum Command {
 
 /// The command line: short forms of what is done every day, and all commands.
 #[derive(Subcommand)]
-enum Asked {
+enum CommandLine {
     Learn(learn::Args),
     Run(run::Args),
     #[command(alias = "ls")]
@@ -217,15 +217,15 @@ enum Asked {
     Other(Command),
 }
 
-impl From<Cli<Asked>> for Cli {
-    fn from(Cli { global, command }: Cli<Asked>) -> Self {
+impl From<Cli<CommandLine>> for Cli {
+    fn from(Cli { global, command }: Cli<CommandLine>) -> Self {
         let command = match command {
-            Asked::Learn(it) => Command::Recipe(Recipe::Learn(it)),
-            Asked::Run(it) => Command::Recipe(Recipe::Run(it)),
-            Asked::List(it) => Command::Recipe(Recipe::List(it)),
-            Asked::Check(it) => Command::Recipe(Recipe::Check(it)),
-            Asked::Export(it) => Command::Recipe(Recipe::Export(it)),
-            Asked::Other(it) => it,
+            CommandLine::Learn(it) => Command::Recipe(RecipeCommand::Learn(it)),
+            CommandLine::Run(it) => Command::Recipe(RecipeCommand::Run(it)),
+            CommandLine::List(it) => Command::Recipe(RecipeCommand::List(it)),
+            CommandLine::Check(it) => Command::Recipe(RecipeCommand::Check(it)),
+            CommandLine::Export(it) => Command::Recipe(RecipeCommand::Export(it)),
+            CommandLine::Other(it) => it,
         };
         Self { global, command }
     }
@@ -233,24 +233,24 @@ impl From<Cli<Asked>> for Cli {
 
 /// What is asked for many times in a row, alone: to set up all commands takes longer than one of these takes.
 #[derive(Subcommand)]
-enum Often {
+enum FrequentCommand {
     Run(run::Args),
     Browse(browse::Args),
     #[command(subcommand)]
-    Recipe(OftenRecipe),
+    Recipe(FrequentRecipeCommand),
 }
 
 #[derive(Subcommand)]
-enum OftenRecipe {
+enum FrequentRecipeCommand {
     Run(run::Args),
 }
 
-impl From<Cli<Often>> for Cli {
-    fn from(Cli { global, command }: Cli<Often>) -> Self {
+impl From<Cli<FrequentCommand>> for Cli {
+    fn from(Cli { global, command }: Cli<FrequentCommand>) -> Self {
         let command = match command {
-            Often::Browse(it) => Command::Browse(it),
-            Often::Run(it) | Often::Recipe(OftenRecipe::Run(it)) => {
-                Command::Recipe(Recipe::Run(it))
+            FrequentCommand::Browse(it) => Command::Browse(it),
+            FrequentCommand::Run(it) | FrequentCommand::Recipe(FrequentRecipeCommand::Run(it)) => {
+                Command::Recipe(RecipeCommand::Run(it))
             }
         };
         Self { global, command }
@@ -258,7 +258,7 @@ impl From<Cli<Often>> for Cli {
 }
 
 #[derive(Subcommand)]
-enum Recipe {
+enum RecipeCommand {
     Learn(learn::Args),
     LearnBatch(learn_batch::Args),
     Try(try_steps::Args),
@@ -283,56 +283,62 @@ enum Recipe {
 }
 
 #[derive(Subcommand)]
-enum Corpus {
+enum CorpusCommand {
     Record(corpus_record::Args),
 }
 
 #[derive(Subcommand)]
-enum Testbed {
+enum TestbedCommand {
     Serve(testbed_serve::Args),
     Model(testbed_model::Args),
 }
 
 /// The program's commands with all of their help.
 fn command() -> clap::Command {
-    help::grouped(Cli::<Asked>::command().mut_subcommand("browse", browse::told))
+    help::grouped(
+        Cli::<CommandLine>::command().mut_subcommand("browse", browse::with_operation_help),
+    )
 }
 
 /// What was asked for; whatever is wrong with it, and help, takes all commands to say.
-fn asked() -> Cli {
+fn parse_args() -> Cli {
     let has = |all: &[&str]| std::env::args_os().any(|it| all.iter().any(|of| it == **of));
     if has(&["browse", "run"]) {
         // Flags of all commands are copied into each; most people give them before it.
-        let known = Cli::<Often>::command().mut_args(|it| it.global(false));
-        let it = known.try_get_matches().and_then(|it| Cli::<Often>::from_arg_matches(&it));
+        let known = Cli::<FrequentCommand>::command().mut_args(|it| it.global(false));
+        let it =
+            known.try_get_matches().and_then(|it| Cli::<FrequentCommand>::from_arg_matches(&it));
         if let Ok(it) = it {
             return it.into();
         }
     }
     // The table of operations takes its time, and only help shows it.
     let is_help = has(&["-h", "--help", "help"]) || std::env::args_os().len() < 2;
-    let known = if is_help { help::shortened(command()) } else { Cli::<Asked>::command() };
+    let known = if is_help { help::shortened(command()) } else { Cli::<CommandLine>::command() };
     let found = known.try_get_matches().unwrap_or_else(|err| help::with_tip(err).exit());
-    Cli::<Asked>::from_arg_matches(&found).unwrap_or_else(|err| err.exit()).into()
+    Cli::<CommandLine>::from_arg_matches(&found).unwrap_or_else(|err| err.exit()).into()
 }
 
 /// Runs the command and returns the exit code: 0 done, 1 done and the answer is no, 2 usage, 3 environment, 70 bug, 130
 /// interrupted.
 pub fn main() -> ExitCode {
-    main_with(Built::default())
+    main_with(Extensions::default())
 }
 
 /// The same of a program that has further stores and engines.
-pub fn main_with(built: Built) -> ExitCode {
+pub fn main_with(built: Extensions) -> ExitCode {
     // Whatever umask it was started under: files and folders are private from the moment they are made, and usable.
     rustix::process::umask(rustix::fs::Mode::RWXG | rustix::fs::Mode::RWXO);
     // A shell asks what may come next; ends the process where it does.
     clap_complete::CompleteEnv::with_factory(command).complete();
-    let mut cli = asked();
+    let mut cli = parse_args();
     cli.global.built = built;
     cli.global.color.choose();
     let json = cli.command.wants_json();
-    let lines = matches!(&cli.command, Command::Recipe(Recipe::LearnBatch(_) | Recipe::Map(_)));
+    let lines = matches!(
+        &cli.command,
+        Command::Recipe(RecipeCommand::LearnBatch(_) | RecipeCommand::Map(_))
+    );
     match start(cli).and_then(|code| wire::all_written().map(|()| code)) {
         Ok(code) => {
             tracing::info!(exit = code, "ended");
@@ -349,23 +355,23 @@ pub fn main_with(built: Built) -> ExitCode {
 impl Command {
     fn wants_json(&self) -> bool {
         match self {
-            Self::Recipe(Recipe::Run(it)) => it.json,
-            Self::Recipe(Recipe::Map(it)) => it.json,
-            Self::Recipe(Recipe::Learn(it)) => it.json,
-            Self::Recipe(Recipe::LearnBatch(it)) => it.json,
-            Self::Recipe(Recipe::Try(it)) => it.json,
-            Self::Recipe(Recipe::Steps(it)) => it.json,
-            Self::Recipe(Recipe::CreateFromCandidate(it)) => it.json,
-            Self::Recipe(Recipe::List(it)) => it.json,
-            Self::Recipe(Recipe::Get(it)) => it.json,
-            Self::Recipe(Recipe::Export(it)) => it.json,
-            Self::Recipe(Recipe::Explain(it)) => it.json,
-            Self::Recipe(Recipe::Validate(it)) => it.json,
-            Self::Recipe(Recipe::DryRun(it)) => it.json,
-            Self::Recipe(Recipe::Verify(it)) => it.json,
-            Self::Recipe(Recipe::Check(it)) => it.json,
-            Self::Recipe(Recipe::Heal(it)) => it.json,
-            Self::Recipe(Recipe::Debug(it)) => it.json,
+            Self::Recipe(RecipeCommand::Run(it)) => it.json,
+            Self::Recipe(RecipeCommand::Map(it)) => it.json,
+            Self::Recipe(RecipeCommand::Learn(it)) => it.json,
+            Self::Recipe(RecipeCommand::LearnBatch(it)) => it.json,
+            Self::Recipe(RecipeCommand::Try(it)) => it.json,
+            Self::Recipe(RecipeCommand::Steps(it)) => it.json,
+            Self::Recipe(RecipeCommand::CreateFromCandidate(it)) => it.json,
+            Self::Recipe(RecipeCommand::List(it)) => it.json,
+            Self::Recipe(RecipeCommand::Get(it)) => it.json,
+            Self::Recipe(RecipeCommand::Export(it)) => it.json,
+            Self::Recipe(RecipeCommand::Explain(it)) => it.json,
+            Self::Recipe(RecipeCommand::Validate(it)) => it.json,
+            Self::Recipe(RecipeCommand::DryRun(it)) => it.json,
+            Self::Recipe(RecipeCommand::Verify(it)) => it.json,
+            Self::Recipe(RecipeCommand::Check(it)) => it.json,
+            Self::Recipe(RecipeCommand::Heal(it)) => it.json,
+            Self::Recipe(RecipeCommand::Debug(it)) => it.json,
             Self::Doctor(it) => it.json,
             Self::Daemon(it) => it.wants_json(),
             Self::Token(it) => it.wants_json(),
@@ -406,7 +412,7 @@ const PUTS_DOWN: Duration = Duration::from_millis(500);
 fn start(cli: Cli) -> Result<u8> {
     let workers = match &cli.command {
         // A run is one request: starting threads would cost more than it takes.
-        Command::Recipe(Recipe::Run(_)) if !cli.global.testbed => None,
+        Command::Recipe(RecipeCommand::Run(_)) if !cli.global.testbed => None,
         Command::Browse(_) => None,
         _ => Some(2),
     };
@@ -437,32 +443,32 @@ fn start(cli: Cli) -> Result<u8> {
 async fn perform(command: Command, global: &Global) -> Result<u8> {
     match command {
         Command::Tour(args) => tour::run(args, global).await,
-        Command::Recipe(Recipe::Learn(args)) => learn::run(args, global).await,
-        Command::Recipe(Recipe::LearnBatch(args)) => learn_batch::run(args, global).await,
-        Command::Recipe(Recipe::Try(args)) => try_steps::run(args, global).await,
-        Command::Recipe(Recipe::Steps(args)) => steps::run(args, global).await,
-        Command::Recipe(Recipe::CreateFromCandidate(args)) => {
+        Command::Recipe(RecipeCommand::Learn(args)) => learn::run(args, global).await,
+        Command::Recipe(RecipeCommand::LearnBatch(args)) => learn_batch::run(args, global).await,
+        Command::Recipe(RecipeCommand::Try(args)) => try_steps::run(args, global).await,
+        Command::Recipe(RecipeCommand::Steps(args)) => steps::run(args, global).await,
+        Command::Recipe(RecipeCommand::CreateFromCandidate(args)) => {
             create_from_candidate::run(args, global).await
         }
-        Command::Recipe(Recipe::Run(args)) => run::run(args, global).await,
-        Command::Recipe(Recipe::Map(args)) => map::run(args, global).await,
-        Command::Recipe(Recipe::List(args)) => list::run(args, global),
-        Command::Recipe(Recipe::Get(args)) => get::run(args, global),
-        Command::Recipe(Recipe::Delete(args)) => delete::run(args, global),
-        Command::Recipe(Recipe::Fork(args)) => fork::run(args, global),
-        Command::Recipe(Recipe::Export(args)) => export::run(args, global),
-        Command::Recipe(Recipe::Explain(args)) => explain::run(args, global).await,
-        Command::Recipe(Recipe::Validate(args)) => validate::run(args, global).await,
-        Command::Recipe(Recipe::DryRun(args)) => dry_run::run(args, global).await,
-        Command::Recipe(Recipe::Verify(args)) => verify::run(args, global).await,
-        Command::Recipe(Recipe::Trust(args)) => trust::run(args, global),
-        Command::Recipe(Recipe::Check(args)) => check::run(args, global).await,
-        Command::Recipe(Recipe::Heal(args)) => heal::run(args, global).await,
-        Command::Recipe(Recipe::Debug(args)) => debug::run(args, global),
-        Command::Recipe(Recipe::Schema(args)) => Ok(schema::run(&args)),
-        Command::Testbed(Testbed::Serve(args)) => testbed_serve::run(args).await,
-        Command::Testbed(Testbed::Model(args)) => testbed_model::run(args).await,
-        Command::Corpus(Corpus::Record(args)) => corpus_record::run(args, global).await,
+        Command::Recipe(RecipeCommand::Run(args)) => run::run(args, global).await,
+        Command::Recipe(RecipeCommand::Map(args)) => map::run(args, global).await,
+        Command::Recipe(RecipeCommand::List(args)) => list::run(args, global),
+        Command::Recipe(RecipeCommand::Get(args)) => get::run(args, global),
+        Command::Recipe(RecipeCommand::Delete(args)) => delete::run(args, global),
+        Command::Recipe(RecipeCommand::Fork(args)) => fork::run(args, global),
+        Command::Recipe(RecipeCommand::Export(args)) => export::run(args, global),
+        Command::Recipe(RecipeCommand::Explain(args)) => explain::run(args, global).await,
+        Command::Recipe(RecipeCommand::Validate(args)) => validate::run(args, global).await,
+        Command::Recipe(RecipeCommand::DryRun(args)) => dry_run::run(args, global).await,
+        Command::Recipe(RecipeCommand::Verify(args)) => verify::run(args, global).await,
+        Command::Recipe(RecipeCommand::Trust(args)) => trust::run(args, global),
+        Command::Recipe(RecipeCommand::Check(args)) => check::run(args, global).await,
+        Command::Recipe(RecipeCommand::Heal(args)) => heal::run(args, global).await,
+        Command::Recipe(RecipeCommand::Debug(args)) => debug::run(args, global),
+        Command::Recipe(RecipeCommand::Schema(args)) => Ok(schema::run(&args)),
+        Command::Testbed(TestbedCommand::Serve(args)) => testbed_serve::run(args).await,
+        Command::Testbed(TestbedCommand::Model(args)) => testbed_model::run(args).await,
+        Command::Corpus(CorpusCommand::Record(args)) => corpus_record::run(args, global).await,
         Command::Eval(args) => eval::run(&args, global),
         Command::Bench(args) => bench::run(&args).await,
         Command::Redact(args) => redact::run(args, global).await,
@@ -493,7 +499,8 @@ async fn perform(command: Command, global: &Global) -> Result<u8> {
 
 fn begin_log(cli: &Cli) {
     // One request each, that print what there is to say of it, and what the daemon does it logs.
-    let is_brief = matches!(&cli.command, Command::Recipe(Recipe::Run(_)) | Command::Browse(_));
+    let is_brief =
+        matches!(&cli.command, Command::Recipe(RecipeCommand::Run(_)) | Command::Browse(_));
     if !is_brief || cli.global.verbose > 0 {
         let home = wire::home(&cli.global).ok();
         logs::start(home.as_ref().filter(|_| !is_brief), cli.global.verbose);
@@ -505,7 +512,7 @@ fn begin_log(cli: &Cli) {
 fn printable(text: &str) -> String {
     commis_redact::message(text)
         .chars()
-        .filter(|it| *it == '\n' || !wire::is_strange(*it))
+        .filter(|it| *it == '\n' || !wire::is_unsafe_char(*it))
         .collect()
 }
 

@@ -25,10 +25,10 @@ use commis_state::{Health, State};
 pub struct Args {
     /// Only your own, or only the library's
     #[arg(long, value_enum)]
-    source: Option<Only>,
+    source: Option<SourceFilter>,
     /// Only those that stand so
     #[arg(long, value_enum)]
-    status: Option<Standing>,
+    status: Option<StatusFilter>,
     /// Only this category
     #[arg(long)]
     category: Option<String>,
@@ -38,13 +38,13 @@ pub struct Args {
 }
 
 #[derive(Clone, Copy, clap::ValueEnum)]
-enum Only {
+enum SourceFilter {
     User,
     Library,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-enum Standing {
+enum StatusFilter {
     Verified,
     Draft,
     /// Out of service
@@ -53,7 +53,7 @@ enum Standing {
     Broken,
 }
 
-impl Standing {
+impl StatusFilter {
     fn of(it: &Entry) -> Self {
         match it.recipe.as_ref().map(|it| it.status) {
             Ok(Status::Verified) => Self::Verified,
@@ -98,18 +98,19 @@ pub fn run(args: Args, global: &Global) -> Result<u8> {
     let mut entries = wire::registry(&home)?.list()?;
     entries.retain(|it| match args.source {
         None => true,
-        Some(Only::User) => it.source == Source::User,
-        Some(Only::Library) => it.source == Source::Library,
+        Some(SourceFilter::User) => it.source == Source::User,
+        Some(SourceFilter::Library) => it.source == Source::Library,
     });
     if let Some(wanted) = &args.category {
         entries
             .retain(|it| it.recipe.as_ref().is_ok_and(|it| it.category.as_ref() == Some(wanted)));
     }
     if let Some(wanted) = args.status {
-        entries.retain(|it| Standing::of(it) == wanted);
+        entries.retain(|it| StatusFilter::of(it) == wanted);
     }
-    let known =
-        State::look(&home.artifacts).and_then(|it| it.all_health().ok()).unwrap_or_default();
+    let known = State::open_existing(&home.artifacts)
+        .and_then(|it| it.all_health().ok())
+        .unwrap_or_default();
     let health = |name: &str, source: Source| -> Option<&Health> {
         known.iter().find(|it| it.name == name && it.source == source.as_str())
     };

@@ -34,7 +34,7 @@ pub fn start(home: Option<&Home>, verbose: u8) {
         fmt::layer()
             .json()
             .with_target(false)
-            .with_writer(Harmless(it))
+            .with_writer(RedactingMakeWriter(it))
             .with_filter(ours(LevelFilter::DEBUG))
     });
     let level = match verbose {
@@ -46,7 +46,7 @@ pub fn start(home: Option<&Home>, verbose: u8) {
         fmt::layer()
             .with_target(false)
             .with_ansi(false)
-            .with_writer(Harmless(io::stderr))
+            .with_writer(RedactingMakeWriter(io::stderr))
             .with_filter(ours(level))
     });
     // Only tests of the program in one process could have started it before.
@@ -69,19 +69,19 @@ fn open(home: &Home) -> Option<Arc<File>> {
 }
 
 /// Redacts what is written through it. An event comes as one write.
-struct Harmless<M>(M);
+struct RedactingMakeWriter<M>(M);
 
-impl<'a, M: MakeWriter<'a>> MakeWriter<'a> for Harmless<M> {
-    type Writer = HarmlessWriter<M::Writer>;
+impl<'a, M: MakeWriter<'a>> MakeWriter<'a> for RedactingMakeWriter<M> {
+    type Writer = RedactingWriter<M::Writer>;
 
     fn make_writer(&'a self) -> Self::Writer {
-        HarmlessWriter(self.0.make_writer())
+        RedactingWriter(self.0.make_writer())
     }
 }
 
-struct HarmlessWriter<W>(W);
+struct RedactingWriter<W>(W);
 
-impl<W: Write> Write for HarmlessWriter<W> {
+impl<W: Write> Write for RedactingWriter<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.0.write_all(harmless(&String::from_utf8_lossy(bytes)).as_bytes())?;
         Ok(bytes.len())
@@ -96,7 +96,7 @@ impl<W: Write> Write for HarmlessWriter<W> {
 fn harmless(line: &str) -> String {
     let line = line.trim_end_matches('\n');
     let mut out: String =
-        commis_redact::message(line).chars().filter(|it| !wire::is_strange(*it)).collect();
+        commis_redact::message(line).chars().filter(|it| !wire::is_unsafe_char(*it)).collect();
     let is_json = |it: &str| serde_json::from_str::<serde::de::IgnoredAny>(it).is_ok();
     if out != line && is_json(line) && !is_json(&out) {
         out = serde_json::json!({ "redacted": out }).to_string();

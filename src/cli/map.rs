@@ -15,23 +15,25 @@ use super::{
     Global,
     map_inputs::{self, InputFormat, Table},
     names, run, stores,
-    wire::{self, Place, clean},
+    wire::{self, Environment, clean},
 };
 use commis_artifacts::store::now;
 use commis_base::{
     error::{Code, Error, Result},
-    files::{self, Lines},
-    ids::{RecipeName, word},
+    files::{self, LineFile},
+    ids::{RecipeName, random_token},
 };
-use commis_batch::map::{self, Input, Kept, Ledger, Options, Sink, Totals, Work, afar::Afar};
-use commis_learn::{BrowserPool, Noted, Sessions, refused};
+use commis_batch::map::{
+    self, CompletedLines, Input, Ledger, LineSink, MapContext, Options, Totals, afar::RemoteMap,
+};
+use commis_learn::{BrowserPool, HealthUpdate, Sessions, refusal_error};
 use commis_recipe::{
     model::{Recipe, Status},
     registry::Source,
-    standing::Event,
+    standing::RecipeEvent,
 };
 use commis_runner::call::Caller;
-use commis_stages::effect::of_recipe;
+use commis_stages::effect::recipe_effect;
 use commis_state::State;
 
 /// Inputs that are read before their turn.
@@ -120,10 +122,10 @@ impl Args {
 #[derive(Serialize)]
 #[serde(untagged)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-pub enum Printed<'a> {
+pub enum OutputLine<'a> {
     #[cfg(test)]
     #[expect(dead_code, reason = "it stands for what `Sink` is given, in the schema")]
-    Line(Box<map::Line>),
+    Line(Box<map::MapLine>),
     Finished {
         /// `map_finished`
         event: &'static str,
@@ -137,7 +139,7 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
     let name = RecipeName::new(&args.name)?;
     let place = wire::open(global).await?;
     let registry = wire::registry(&place.home)?;
-    let held = wire::held(&registry, &name)?;
+    let held = wire::find_recipe(&registry, &name)?;
     let recipe = held.recipe;
     allowed(&recipe, args.draft)?;
     let (inputs, size) = inputs(&args, &recipe)?;
@@ -145,7 +147,7 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
     let known = (args.inputs != Path::new("-")).then(|| map_inputs::count(&args.inputs)).flatten();
     let known = known.map(|it| it.saturating_sub(u64::from(is_table)));
     let (out, kept) = match &args.out {
-        None => (None, Kept::default()),
+        None => (None, CompletedLines::default()),
         Some(path) => {
             let (lines, kept) = results(path, &args)?;
             (Some(lines), kept)
@@ -158,11 +160,11 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
     }
     let mut progress = Progress::new(size, before);
     let mut sink = match out {
-        Some(it) => To::File(it),
-        None => To::Stdout(progress.bar.clone()),
+        Some(it) => OutputTarget::File(it),
+        None => OutputTarget::Stdout(progress.bar.clone()),
     };
     let inputs = feed(inputs, kept)?;
-    let mut tell = |totals: &Totals| progress.tell(totals);
+    let mut tell = |totals: &Totals| progress.update(totals);
     let ended = match &args.engine {
         None => {
             let ledger = Ledger { registry, state: State::open_briefly(&place.home.artifacts) };
@@ -179,10 +181,10 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
             let broken =
                 ended.as_ref().is_ok_and(|it| it.stopped_by == Some(Code::RecipeNotVerified));
             if broken {
-                let put = registry.demote(&afar.recipe, held.source, Event::Drifted, &now());
+                let put = registry.demote(&afar.recipe, held.source, RecipeEvent::Drifted, &now());
                 let noted = match put {
-                    Ok(demoted) => Noted { demoted, ..Noted::default() },
-                    Err(err) => Noted { not_demoted: Some(err), ..Noted::default() },
+                    Ok(demoted) => HealthUpdate { demoted, ..HealthUpdate::default() },
+                    Err(err) => HealthUpdate { not_demoted: Some(err), ..HealthUpdate::default() },
                 };
                 run::tell_demotion(&name, &noted);
             }
@@ -196,25 +198,25 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
     let mut totals = ended?;
     settled?;
     (totals.before, totals.before_failed) = before;
-    told(&totals, args.out.is_some());
+    print_totals(&totals, args.out.is_some());
     if args.json {
-        let event = Printed::Finished { event: "map_finished", recipe: &name, totals: &totals };
+        let event = OutputLine::Finished { event: "map_finished", recipe: &name, totals: &totals };
         let json = serde_json::to_string(&event);
         wire::event(&json.map_err(|err| Error::new(Code::Internal, "totals").source(err))?);
     }
     Ok(totals.exit_code())
 }
 
-type Ears<'a> = (&'a mut (dyn Sink + Send), &'a mut (dyn FnMut(&Totals) + Send));
+type ResultHandlers<'a> = (&'a mut (dyn LineSink + Send), &'a mut (dyn FnMut(&Totals) + Send));
 
 /// By this machine.
 async fn here(
-    place: &Place,
+    place: &Environment,
     args: &Args,
     (recipe, source, left): (Recipe, Source, Option<u64>),
     ledger: Ledger,
     inputs: mpsc::Receiver<Result<Input>>,
-    (sink, tell): Ears<'_>,
+    (sink, tell): ResultHandlers<'_>,
 ) -> Result<Totals> {
     let caller = run::quiet_caller(place)?;
     let jobs = jobs(usize::from(args.jobs), &caller, &recipe)?;
@@ -231,7 +233,7 @@ async fn here(
         Some(it) => sessions.logged_in(run::login(it, &recipe, place)?),
         None => sessions,
     };
-    let work = Arc::new(Work::new((recipe, source), (caller, sessions), Some(ledger)));
+    let work = Arc::new(MapContext::new((recipe, source), (caller, sessions), Some(ledger)));
     let options = Options { jobs, ordered: args.ordered };
     let ended = map::run(&work, inputs, options, sink, tell, wire::interrupted()).await;
     if let Ok(work) = Arc::try_unwrap(work) {
@@ -246,28 +248,28 @@ fn afar(
     store: &str,
     args: &Args,
     global: &Global,
-    (place, recipe): (&Place, Recipe),
-) -> Result<Afar> {
+    (place, recipe): (&Environment, Recipe),
+) -> Result<RemoteMap> {
     let shelf = stores::open(store, global, &place.home)?;
     let engine = stores::engine(engine, global)?;
     let url = url::Url::parse(&recipe.request.url).ok();
     let host = url.and_then(|it| it.host_str().map(str::to_owned)).unwrap_or_default();
     let map = match &args.map {
         Some(it) => RecipeName::new(it)?.to_string(),
-        None => word()?,
+        None => random_token()?,
     };
     if args.map.is_none() {
         wire::say(&format!("map {map}: with --map {map}, what the store has of it is taken"));
     }
     let per_host = args.per_host.into();
-    Ok(Afar { shelf, engine, map, recipe, host, per_host, ordered: args.ordered })
+    Ok(RemoteMap { shelf, engine, map, recipe, host, per_host, ordered: args.ordered })
 }
 
 /// Only what is known to read is run many times.
 fn allowed(recipe: &Recipe, draft: bool) -> Result<()> {
     match recipe.status {
         Status::Verified => Ok(()),
-        Status::Draft if draft && of_recipe(recipe, false).is_read() => Ok(()),
+        Status::Draft if draft && recipe_effect(recipe, false).is_read() => Ok(()),
         Status::Draft if draft => Err(Error::new(
             Code::RecipeNotVerified,
             format!(
@@ -276,14 +278,15 @@ fn allowed(recipe: &Recipe, draft: bool) -> Result<()> {
             ),
         )
         .hint(format!("`commis recipe verify {}` proves it on its examples", recipe.name))),
-        _ => Err(refused(recipe)),
+        _ => Err(refusal_error(recipe)),
     }
 }
 
 /// Those that the limits of its host let go at once, where there are any.
 fn jobs(wanted: usize, caller: &Caller, recipe: &Recipe) -> Result<usize> {
     let compiled = caller.compiled(recipe)?;
-    let most = caller.limits().at_once(compiled.host()).map_or(wanted, |it| it as usize);
+    let most =
+        caller.limits().max_concurrent_runs(compiled.host()).map_or(wanted, |it| it as usize);
     if most < wanted {
         let host = clean(compiled.host());
         wire::say(&format!("info: {most} at a time to {host}, as [limits] says"));
@@ -318,20 +321,20 @@ fn open(path: &Path) -> Result<(Box<dyn Read + Send>, Option<u64>)> {
 }
 
 /// The file of results, cut to what of it is whole. Fails with `USAGE` where there is one and it is not to be gone on with.
-fn results(path: &Path, args: &Args) -> Result<(Lines, Kept)> {
-    let mut lines = Lines::open(path)?;
+fn results(path: &Path, args: &Args) -> Result<(LineFile, CompletedLines)> {
+    let mut lines = LineFile::open(path)?;
     if lines.size() > 0 && !args.resume {
         let shown = path.display();
         return Err(Error::new(Code::Usage, format!("{shown} has results already"))
             .hint("--resume goes on where it stopped; or name another file"));
     }
-    let kept = Kept::read(lines.read()?, args.retry_failed, |_| Ok(()))?;
+    let kept = CompletedLines::read(lines.read()?, args.retry_failed, |_| Ok(()))?;
     if args.retry_failed && kept.again > 0 {
         let old = lines.read()?;
         let mut old = Some(old);
         let lines = lines.replace(&mut |to| {
             let Some(old) = old.take() else { return Ok(()) };
-            Kept::read(old, true, |line| to.write_all(line))
+            CompletedLines::read(old, true, |line| to.write_all(line))
                 .map(drop)
                 .map_err(std::io::Error::other)
         })?;
@@ -339,17 +342,20 @@ fn results(path: &Path, args: &Args) -> Result<(Lines, Kept)> {
     }
     if kept.whole < lines.size() {
         wire::say("the last line was cut short, and is run again");
-        lines.cut(kept.whole)?;
+        lines.truncate(kept.whole)?;
     }
     Ok((lines, kept))
 }
 
 /// Reads on a thread of its own, a few lines ahead.
-fn feed(from: Box<dyn Read + Send>, mut kept: Kept) -> Result<mpsc::Receiver<Result<Input>>> {
+fn feed(
+    from: Box<dyn Read + Send>,
+    mut kept: CompletedLines,
+) -> Result<mpsc::Receiver<Result<Input>>> {
     let (to, inputs) = mpsc::channel(AHEAD);
     let each = move || {
         let from = BufReader::with_capacity(1 << 16, from);
-        let ended = map::read(from, |it| match kept.take(it.line, it.mark()) {
+        let ended = map::read(from, |it| match kept.take(it.line, it.shown_hash()) {
             Ok(true) => true,
             Ok(false) => to.blocking_send(Ok(it)).is_ok(),
             Err(err) => {
@@ -369,14 +375,14 @@ fn feed(from: Box<dyn Read + Send>, mut kept: Kept) -> Result<mpsc::Receiver<Res
     Ok(inputs)
 }
 
-enum To {
-    File(Lines),
+enum OutputTarget {
+    File(LineFile),
     /// And the bar that its lines must not run through.
     Stdout(Option<ProgressBar>),
 }
 
-impl Sink for To {
-    fn put(&mut self, json: &str) -> Result<bool> {
+impl LineSink for OutputTarget {
+    fn write_line(&mut self, json: &str) -> Result<bool> {
         match self {
             Self::File(it) => it.add(json).map(|()| true),
             Self::Stdout(Some(bar)) if std::io::stdout().is_terminal() => {
@@ -387,10 +393,10 @@ impl Sink for To {
     }
 }
 
-impl To {
+impl OutputTarget {
     fn settle(&mut self) -> Result<()> {
         match self {
-            Self::File(it) => it.settle(),
+            Self::File(it) => it.sync(),
             Self::Stdout(_) => Ok(()),
         }
     }
@@ -418,14 +424,14 @@ impl Progress {
         Self { bar, before, last: Instant::now() }
     }
 
-    fn tell(&mut self, totals: &Totals) {
+    fn update(&mut self, totals: &Totals) {
         let every = if self.bar.is_some() { Duration::from_millis(100) } else { EVERY };
         if self.last.elapsed() < every {
             return;
         }
         self.last = Instant::now();
         let totals = Totals { before: self.before.0, ..totals.clone() };
-        let text = format!("{}; {:.1} a second", totals.told(), totals.a_second());
+        let text = format!("{}; {:.1} a second", totals.summary(), totals.lines_per_second());
         match &self.bar {
             None => wire::say(&text),
             Some(bar) => {
@@ -436,9 +442,13 @@ impl Progress {
     }
 }
 
-fn told(totals: &Totals, has_file: bool) {
+fn print_totals(totals: &Totals, has_file: bool) {
     let seconds = totals.ms as f64 / 1000.0;
-    wire::say(&format!("{} in {seconds:.1} s, {:.1} a second", totals.told(), totals.a_second()));
+    wire::say(&format!(
+        "{} in {seconds:.1} s, {:.1} a second",
+        totals.summary(),
+        totals.lines_per_second()
+    ));
     if let Some(why) = &totals.trouble {
         let code = totals.stopped_by.map_or("", Code::as_str);
         wire::say(&clean(&format!("stopped: {why} [{code}]")));

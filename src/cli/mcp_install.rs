@@ -16,15 +16,15 @@ use serde_json::json;
 
 use self::{
     clients::{CLIENTS, Client, Format},
-    edit::{Change, Done, Entry},
+    edit::{Change, EditOutcome, Entry},
 };
 use super::{Global, table, wire};
 use commis_base::{
     error::{Code, Error, Result},
-    files::{self, Foreign},
-    settings::Folders,
+    files::{self, ForeignFile},
+    settings::UserFolders,
 };
-use commis_serve::mcp::Wanted;
+use commis_serve::mcp::ToolSelection;
 
 /// Bytes of a client's file.
 const MAX_FILE: u64 = 4 << 20;
@@ -46,22 +46,22 @@ pub enum Command {
     ///   commis mcp install --client claude-code --print
     ///   commis mcp install --client vscode --scope project
     #[command(verbatim_doc_comment)]
-    Install(Install),
+    Install(InstallArgs),
     /// Take commis out of a client's settings again
     ///
     /// With --json: as `mcp install`.
     ///
     /// Example: commis mcp uninstall --client claude-code
-    Uninstall(Uninstall),
+    Uninstall(UninstallArgs),
 }
 
 #[derive(clap::Args)]
-pub struct Install {
+pub struct InstallArgs {
     /// Which client
     #[arg(long, value_name = "CLIENT", required_unless_present = "list", value_parser = ids())]
     client: Option<String>,
     #[command(flatten)]
-    at: At,
+    at: EntryArgs,
     /// Tools to offer, handed on to the server: core, all or browse, and of recipes top:N, tag:CATEGORY or recipes, with commas
     #[arg(long, value_name = "WHICH")]
     tools: Option<String>,
@@ -71,17 +71,17 @@ pub struct Install {
 }
 
 #[derive(clap::Args)]
-pub struct Uninstall {
+pub struct UninstallArgs {
     /// Which client
     #[arg(long, value_name = "CLIENT", value_parser = ids())]
     client: String,
     #[command(flatten)]
-    at: At,
+    at: EntryArgs,
 }
 
 /// Which entry of which file.
 #[derive(clap::Args)]
-struct At {
+struct EntryArgs {
     /// Your own settings, or those of the project in this folder
     #[arg(long, value_enum, default_value_t)]
     scope: Scope,
@@ -132,7 +132,7 @@ pub fn run(command: Command, global: &Global) -> Result<u8> {
     match command {
         Command::Install(it) => {
             let entry = entry(&it, global)?;
-            let Some(client) = it.client.as_deref().map(of).transpose()? else {
+            let Some(client) = it.client.as_deref().map(find_client).transpose()? else {
                 list(&it.at, &entry);
                 return Ok(0);
             };
@@ -146,13 +146,13 @@ pub fn run(command: Command, global: &Global) -> Result<u8> {
                 command: this_program()?,
                 args: Vec::new(),
             };
-            let client = of(&it.client)?;
+            let client = find_client(&it.client)?;
             change(&it.at, client, &entry, |text, entry| take(text, client, entry, it.at.force))
         }
     }
 }
 
-fn of(id: &str) -> Result<&'static Client> {
+fn find_client(id: &str) -> Result<&'static Client> {
     let found = CLIENTS.iter().find(|it| it.id == id);
     found.ok_or_else(|| Error::new(Code::Usage, format!("there is no client `{id}`")))
 }
@@ -174,11 +174,11 @@ fn take(text: &str, client: &Client, entry: &Entry, force: bool) -> Result<Chang
 }
 
 /// What is entered. Fails with `USAGE`.
-fn entry(args: &Install, global: &Global) -> Result<Entry> {
+fn entry(args: &InstallArgs, global: &Global) -> Result<Entry> {
     let mut out = vec!["mcp".to_owned()];
     if let Some(tools) = &args.tools {
         if let Some(unknown) =
-            tools.split(',').find(|it| it.contains(' ') || Wanted::parse(it).is_err())
+            tools.split(',').find(|it| it.contains(' ') || ToolSelection::parse(it).is_err())
         {
             let message = format!("--tools knows no `{}`", wire::clean(unknown));
             return Err(Error::new(Code::Usage, message).hint(
@@ -194,7 +194,7 @@ fn entry(args: &Install, global: &Global) -> Result<Entry> {
             })?;
             out.extend(["--home".to_owned(), text_of_path(&home)?]);
         }
-        None if Folders::named("COMMIS_HOME").is_some() && !args.list => {
+        None if UserFolders::from_variable("COMMIS_HOME").is_some() && !args.list => {
             wire::say("COMMIS_HOME is set here and not handed on; --home DIR would be");
         }
         None => {}
@@ -255,7 +255,7 @@ fn file_of(client: &Client, scope: Scope) -> Result<(PathBuf, Option<PathBuf>)> 
 }
 
 /// A byte order mark, if there is one, and the text. Fails with `SETTINGS_INVALID` where it is no text.
-fn text_of(file: &Foreign) -> Result<(&'static str, String)> {
+fn text_of(file: &ForeignFile) -> Result<(&'static str, String)> {
     let bytes = file.bytes.clone().unwrap_or_default();
     let text = String::from_utf8(bytes).map_err(|_| {
         Error::new(Code::SettingsInvalid, "the file is not UTF-8")
@@ -274,19 +274,19 @@ fn in_file(path: &Path, err: &Error) -> Error {
 }
 
 fn change(
-    at: &At,
+    at: &EntryArgs,
     client: &Client,
     entry: &Entry,
     edit: impl Fn(&str, &Entry) -> Result<Change>,
 ) -> Result<u8> {
     let (path, within) = file_of(client, at.scope)?;
     for _ in 0..ATTEMPTS {
-        let file = files::look(&path, MAX_FILE, within.as_deref())?;
+        let file = files::read_foreign(&path, MAX_FILE, within.as_deref())?;
         let read = text_of(&file).and_then(|(mark, text)| Ok((mark, edit(&text, entry)?, text)));
         let (mark, mut change, before) = read.map_err(|err| in_file(&path, &err))?;
-        let nothing = matches!(change.done, Done::Unchanged | Done::Absent);
+        let nothing = matches!(change.done, EditOutcome::Unchanged | EditOutcome::Absent);
         if nothing || at.print {
-            tell(at, client, &file, entry, &change, false);
+            print_change(at, client, &file, entry, &change, false);
             return Ok(0);
         }
         // What nobody else wrote into goes whole, unless a link leads to it.
@@ -296,7 +296,7 @@ fn change(
         }
         let bytes = format!("{mark}{}", change.text);
         if file.replace((!gone).then_some(bytes.as_bytes()))? {
-            tell(at, client, &file, entry, &change, true);
+            print_change(at, client, &file, entry, &change, true);
             return Ok(0);
         }
     }
@@ -304,10 +304,17 @@ fn change(
     Err(Error::new(Code::ArtifactIo, message).hint(format!("close {} first", client.title)))
 }
 
-fn tell(at: &At, client: &Client, file: &Foreign, entry: &Entry, change: &Change, written: bool) {
+fn print_change(
+    at: &EntryArgs,
+    client: &Client,
+    file: &ForeignFile,
+    entry: &Entry,
+    change: &Change,
+    written: bool,
+) {
     let shown = file.real.display().to_string();
     if at.json {
-        let removes = matches!(change.done, Done::Removed | Done::Absent);
+        let removes = matches!(change.done, EditOutcome::Removed | EditOutcome::Absent);
         let what = json!({ "command": entry.command, "args": entry.args });
         return wire::out(&json!({
             "success": true,
@@ -324,11 +331,11 @@ fn tell(at: &At, client: &Client, file: &Foreign, entry: &Entry, change: &Change
     }
     let name = &entry.name;
     let sentence = match (change.done, written) {
-        (Done::Unchanged, _) => format!("{name} is in {shown} already; nothing was changed"),
-        (Done::Absent, _) => format!("{name} is not in {shown}; nothing was changed"),
-        (Done::Added, true) => format!("added {name} to {shown}"),
-        (Done::Updated, true) => format!("updated {name} in {shown}"),
-        (Done::Removed, true) => format!("removed {name} from {shown}"),
+        (EditOutcome::Unchanged, _) => format!("{name} is in {shown} already; nothing was changed"),
+        (EditOutcome::Absent, _) => format!("{name} is not in {shown}; nothing was changed"),
+        (EditOutcome::Added, true) => format!("added {name} to {shown}"),
+        (EditOutcome::Updated, true) => format!("updated {name} in {shown}"),
+        (EditOutcome::Removed, true) => format!("removed {name} from {shown}"),
         (_, false) => format!("{shown}, not written:"),
     };
     wire::line(&wire::clean(&sentence));
@@ -352,17 +359,17 @@ fn tell(at: &At, client: &Client, file: &Foreign, entry: &Entry, change: &Change
 }
 
 /// Every client's files, and whether commis is in them.
-fn list(at: &At, entry: &Entry) {
+fn list(at: &EntryArgs, entry: &Entry) {
     let mut rows = Vec::new();
     for client in CLIENTS {
         for scope in [Scope::User, Scope::Project] {
             let Ok((path, within)) = file_of(client, scope) else { continue };
-            let state = files::look(&path, MAX_FILE, within.as_deref())
+            let state = files::read_foreign(&path, MAX_FILE, within.as_deref())
                 .and_then(|file| text_of(&file).map(|it| it.1))
                 .and_then(|text| put(&text, client, entry, false));
             let state = match state {
-                Ok(it) if it.done == Done::Added => "no",
-                Ok(it) if it.done == Done::Unchanged => "yes",
+                Ok(it) if it.done == EditOutcome::Added => "no",
+                Ok(it) if it.done == EditOutcome::Unchanged => "yes",
                 Ok(_) => "with other arguments",
                 Err(err) if err.code() == Code::Usage => "something else of that name",
                 Err(_) => "cannot be read",

@@ -5,14 +5,14 @@ use std::{ffi::OsStr, path::PathBuf};
 use clap_complete::engine::{ArgValueCompleter, CompletionCandidate};
 
 use commis_base::{ids::RecipeName, settings::Home};
-use commis_browser::sessions::Sessions;
+use commis_browser::sessions::SessionStore;
 use commis_recipe::registry::{Registry, Source};
 use commis_vault::Vault;
 
 /// The user's own recipes first, then the library's.
 pub fn recipes() -> ArgValueCompleter {
     ArgValueCompleter::new(|begun: &OsStr| {
-        let entries = home().and_then(|it| Registry::of(&it).list().ok()).unwrap_or_default();
+        let entries = home().and_then(|it| Registry::for_home(&it).list().ok()).unwrap_or_default();
         let (own, library): (Vec<_>, Vec<_>) =
             entries.into_iter().partition(|it| it.source == Source::User);
         let all = own.into_iter().map(|it| (it, 0)).chain(library.into_iter().map(|it| (it, 1)));
@@ -29,7 +29,7 @@ pub fn recipes() -> ArgValueCompleter {
 pub fn parameters() -> ArgValueCompleter {
     ArgValueCompleter::new(|begun: &OsStr| {
         let Some(home) = home() else { return Vec::new() };
-        let registry = Registry::of(&home);
+        let registry = Registry::for_home(&home);
         let words = std::env::args().filter_map(|it| RecipeName::new(it).ok());
         let recipe = words.filter_map(|it| registry.get(&it).ok()).next_back();
         let all = recipe.map(|it| it.recipe.parameters).unwrap_or_default();
@@ -54,7 +54,7 @@ pub fn logins() -> ArgValueCompleter {
 /// Ids of kept sessions.
 pub fn sessions() -> ArgValueCompleter {
     ArgValueCompleter::new(|begun: &OsStr| {
-        let all = home().and_then(|it| Sessions::new(&it.sessions).list(None, "").ok());
+        let all = home().and_then(|it| SessionStore::new(&it.sessions).list(None, "").ok());
         let all = all.unwrap_or_default();
         all.into_iter()
             .filter(|it| is_begun(&it.id, begun))

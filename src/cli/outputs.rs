@@ -6,10 +6,10 @@
 use serde_json::{Map, Value, json};
 
 use super::{artifacts, check, doctor, dry_run, explain, heal, list, map, validate, verify};
-use commis_learn::Learned;
+use commis_learn::LearnResult;
 use commis_recipe::model::Recipe;
 use commis_runner::RecipeRunResult;
-use commis_serve::operations::{TABLE, answered};
+use commis_serve::operations::{TABLE, output_schema};
 use commis_state::TaskRow;
 
 /// Commands that print what an operation answers.
@@ -30,22 +30,22 @@ const OPERATIONS: &[(&str, &str)] = &[
 pub fn schemas() -> Value {
     let mut out = Map::new();
     for (command, schema) in [
-        ("recipe learn", answered::<Learned>()),
-        ("recipe learn-batch, each line", answered::<commis_batch::EventLine<'_>>()),
-        ("recipe map, each line", answered::<map::Printed<'_>>()),
-        ("recipe run", answered::<RecipeRunResult>()),
-        ("recipe list", answered::<Vec<list::Row<'_>>>()),
-        ("recipe get", answered::<Recipe>()),
-        ("recipe explain", answered::<explain::Told>()),
-        ("recipe validate", answered::<validate::Told<'_>>()),
-        ("recipe dry-run", answered::<dry_run::Told>()),
-        ("recipe verify", answered::<Vec<verify::Row<'_>>>()),
-        ("recipe check", answered::<Vec<check::Row>>()),
-        ("recipe heal", answered::<Vec<heal::Row>>()),
-        ("artifacts ls", answered::<Vec<TaskRow>>()),
-        ("artifacts shared", answered::<artifacts::Shared<'_>>()),
-        ("artifacts verify", answered::<artifacts::Verified<'_>>()),
-        ("doctor", answered::<Vec<doctor::Check>>()),
+        ("recipe learn", output_schema::<LearnResult>()),
+        ("recipe learn-batch, each line", output_schema::<commis_batch::EventLine<'_>>()),
+        ("recipe map, each line", output_schema::<map::OutputLine<'_>>()),
+        ("recipe run", output_schema::<RecipeRunResult>()),
+        ("recipe list", output_schema::<Vec<list::Row<'_>>>()),
+        ("recipe get", output_schema::<Recipe>()),
+        ("recipe explain", output_schema::<explain::ExplainReport>()),
+        ("recipe validate", output_schema::<validate::ValidateReport<'_>>()),
+        ("recipe dry-run", output_schema::<dry_run::DryRunReport>()),
+        ("recipe verify", output_schema::<Vec<verify::Row<'_>>>()),
+        ("recipe check", output_schema::<Vec<check::Row>>()),
+        ("recipe heal", output_schema::<Vec<heal::Row>>()),
+        ("artifacts ls", output_schema::<Vec<TaskRow>>()),
+        ("artifacts shared", output_schema::<artifacts::SharedReport<'_>>()),
+        ("artifacts verify", output_schema::<artifacts::VerifyReport<'_>>()),
+        ("doctor", output_schema::<Vec<doctor::Check>>()),
     ] {
         out.insert(command.to_owned(), schema);
     }

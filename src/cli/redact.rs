@@ -91,7 +91,7 @@ pub fn write(path: &Path, bytes: &[u8]) -> Result<()> {
     }
 }
 
-fn describe(report: &har::Report) -> String {
+fn describe(report: &har::ShareReport) -> String {
     let counts = |all: Vec<(&str, u64)>| {
         all.iter().map(|(name, n)| format!("{name} {n}")).collect::<Vec<_>>().join(", ")
     };

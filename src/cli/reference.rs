@@ -16,7 +16,7 @@ use super::{
 use commis_base::{
     error::{Class, Code},
     settings::Settings,
-    testing::hold,
+    testing::assert_files,
 };
 use commis_batch::manifest;
 use commis_recipe::yaml;
@@ -208,13 +208,13 @@ fn tidy(text: &str) -> String {
 
 /// Types as tables: the document's own first, then the others in the order in which they are met.
 #[derive(Default)]
-struct Types {
+struct TypeTables {
     met: Vec<String>,
     out: String,
 }
 
-impl Types {
-    fn of(schema: &Value) -> String {
+impl TypeTables {
+    fn render(schema: &Value) -> String {
         let mut it = Self::default();
         it.body(schema);
         let mut next = 0;
@@ -348,7 +348,7 @@ fn variants(it: &Value) -> Option<&Vec<Value>> {
 fn language(title: &str, file: &str, command: &str, more: &str, schema: &Value) -> String {
     format!(
         "{MADE}\n\n# {title}\n\nAs JSON Schema: [{file}]({file}), or `{command}`.\n{more}\n\nA field with `?` may be left out. A field that is not here is refused, and so are anchors, aliases, tags and several documents in one file.\n\n{}",
-        Types::of(schema)
+        TypeTables::render(schema)
     )
 }
 
@@ -425,7 +425,7 @@ fn rows(
     schema: &Value,
     out: &mut String,
 ) {
-    let mut types = Types::default();
+    let mut types = TypeTables::default();
     for (name, it) in of["properties"].as_object().into_iter().flatten() {
         let key = format!("{section}.{name}");
         let reference = it["$ref"].as_str().or_else(|| it["anyOf"][0]["$ref"].as_str());
@@ -585,7 +585,7 @@ fn json_output() -> String {
         ("recipe heal --json, each", schema_for!(super::heal::Row).to_value()),
         ("doctor --json, each", schema_for!(super::doctor::Check).to_value()),
     ] {
-        let types = Types::of(&schema).replace("\n## ", "\n### ");
+        let types = TypeTables::render(&schema).replace("\n## ", "\n### ");
         let _ = writeln!(out, "\n## {title}\n\n{types}");
     }
     tidy(&out)
@@ -595,7 +595,7 @@ fn json_output() -> String {
 fn the_reference_is_what_the_program_says() {
     let pretty = |it: &Value| format!("{it:#}\n");
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference");
-    hold(
+    assert_files(
         &root,
         [
             ("cli.md", cli()),

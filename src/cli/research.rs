@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{Global, daemon, doing, wire};
-use commis_agent::research::{Researched, Standing, markdown};
+use commis_agent::research::{ResearchReport, ResearchStatus, markdown};
 use commis_base::error::{Code, Error, Result};
 
 /// Research a topic: questions answered by recipes and by browsing, then a report with a source for every sentence
@@ -96,7 +96,7 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
     };
     let done = done?;
     let failed = |err| Error::new(Code::DaemonFailed, "the daemon's answer is none").source(err);
-    let told: Researched = serde_json::from_value(done.clone()).map_err(failed)?;
+    let told: ResearchReport = serde_json::from_value(done.clone()).map_err(failed)?;
     if args.json {
         wire::out(&done);
     } else {
@@ -116,7 +116,7 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
         usage.tokens_out,
         told.ms
     ));
-    Ok(u8::from(told.status != Standing::Done))
+    Ok(u8::from(told.status != ResearchStatus::Done))
 }
 
 /// What happened, as one line.

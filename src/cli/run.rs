@@ -12,7 +12,7 @@ use super::{
     names,
     rows::{self, Format},
     run_file::ItemFile,
-    wire::{self, Place, clean},
+    wire::{self, Environment, clean},
 };
 use serde_json::Value;
 
@@ -23,22 +23,22 @@ use commis_base::{
     ids::RecipeName,
 };
 use commis_learn::{
-    BrowserPool, Extent, Noted, Runs, Sessions, identify_call, may_use, narrow, note, refused,
-    way_back,
+    BrowserPool, Extent, HealthUpdate, RecipeRunner, Sessions, identify_call, may_use, narrow,
+    note, refusal_error, way_back,
 };
 use commis_net::{
     egress::EgressPolicy,
-    transport::retry::{Wait, Why},
+    transport::retry::{WaitEvent, WaitReason},
 };
 use commis_recipe::{
     json_schema::data_schema,
     model::{Recipe, Status},
-    narrowing::Narrowing,
+    narrowing::ResultFilter,
     pagination,
 };
 use commis_runner::{RecipeRunResult, call::Caller};
 use commis_state::State;
-use commis_vault::{Login, Name, Vault};
+use commis_vault::{Login, LoginName, Vault};
 
 /// Run a recipe and print its data as JSON, NDJSON or CSV
 ///
@@ -111,9 +111,9 @@ pub struct NarrowingArgs {
 
 impl NarrowingArgs {
     /// Fails with `PARAM_INVALID`, also where the recipe's data is known not to have it.
-    fn narrowing(&self, recipe: &Recipe) -> Result<Narrowing> {
+    fn narrowing(&self, recipe: &Recipe) -> Result<ResultFilter> {
         let (fields, condition) = (self.fields.as_deref(), self.condition.as_deref());
-        let it = Narrowing::parse(fields, condition, self.limit, self.max_bytes)?;
+        let it = ResultFilter::parse(fields, condition, self.limit, self.max_bytes)?;
         if !it.is_all() {
             it.check(&data_schema(recipe, None))?;
         }
@@ -131,12 +131,12 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
     let name = RecipeName::new(args.name.clone())?;
     let place = wire::open(global).await?;
     let registry = wire::registry(&place.home)?;
-    let held = wire::held(&registry, &name)?;
+    let held = wire::find_recipe(&registry, &name)?;
     let recipe = held.recipe;
     match recipe.status {
         Status::Verified => {}
         Status::Draft if args.draft => {}
-        _ => return Err(refused(&recipe)),
+        _ => return Err(refusal_error(&recipe)),
     }
     let narrowing = args.narrowing.narrowing(&recipe)?;
     let caller = caller(&place)?;
@@ -147,7 +147,7 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
         Some(it) => sessions.logged_in(login(it, &recipe, &place)?),
         None => sessions,
     };
-    let runs = Runs { caller: &caller, sessions: &sessions, tell: &told };
+    let runs = RecipeRunner { caller: &caller, sessions: &sessions, tell: &print_notice };
     let count = (&registry, state.as_ref().map_err(Error::code));
     let format = if args.json { None } else { Some(args.data_format(&recipe)) };
     let file = match &args.out {
@@ -163,7 +163,7 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
         file.map(ItemFile::finish).transpose()?;
         return Ok(0);
     }
-    let mut printed = Printed { format, all: Vec::new(), file, is_kept: args.out.is_some() };
+    let mut printed = PageOutput { format, all: Vec::new(), file, is_kept: args.out.is_some() };
     let mut result = match args.extent(&recipe, printed.file.as_ref()) {
         None => runs.serve((&recipe, held.source), &params, count).await,
         Some(extent) => {
@@ -235,13 +235,13 @@ impl Args {
             max_items: self.max_items,
             max_pages: if given { self.max_pages } else { usual.max_pages },
             from: self.continue_from.clone(),
-            narrowing: Narrowing::default(),
+            narrowing: ResultFilter::default(),
         })
     }
 }
 
 /// What of the pages is printed as it comes, and what is kept until the end.
-struct Printed {
+struct PageOutput {
     format: Option<Format>,
     all: Vec<Value>,
     file: Option<ItemFile>,
@@ -249,7 +249,7 @@ struct Printed {
     is_kept: bool,
 }
 
-impl Printed {
+impl PageOutput {
     /// NDJSON is printed page by page, and takes no memory; what has a beginning and an end is kept.
     fn page(&mut self, mut items: Vec<Value>, continue_from: Option<&str>) -> Result<()> {
         if let Some(file) = &mut self.file {
@@ -281,17 +281,17 @@ impl Printed {
 }
 
 /// A login that a recipe is run with. Fails as [`may_use`], and with `PARAM_INVALID` where there is none of that name.
-pub fn login(name: &str, recipe: &Recipe, place: &Place) -> Result<Login> {
-    let name: Name = name.parse()?;
+pub fn login(name: &str, recipe: &Recipe, place: &Environment) -> Result<Login> {
+    let name: LoginName = name.parse()?;
     let login = Login::open(Vault::new(&place.home), &name)?;
     may_use(recipe, &login)?;
     Ok(login)
 }
 
 /// Says that a run put its recipe out of service, or should have.
-pub fn tell_demotion(name: &RecipeName, noted: &Noted) {
+pub fn tell_demotion(name: &RecipeName, noted: &HealthUpdate) {
     if let Some(reason) = noted.demoted {
-        wire::say(&format!("{name} is deprecated from now on: {}", reason.told()));
+        wire::say(&format!("{name} is deprecated from now on: {}", reason.describe()));
         wire::say(&format!("  hint: {}", way_back(name)));
     }
     if let Some(err) = &noted.not_demoted {
@@ -305,38 +305,38 @@ pub fn borrowed(state: &Result<State>) -> Result<&State> {
 }
 
 /// What a call says of itself.
-pub fn told(text: &str) {
+pub fn print_notice(text: &str) {
     wire::say(&clean(text));
 }
 
 /// What the calls of this process share; pauses are told on stderr.
-pub fn caller(place: &Place) -> Result<Caller> {
+pub fn caller(place: &Environment) -> Result<Caller> {
     let policy = Arc::new(EgressPolicy::new(&place.settings.egress)?);
-    Caller::new(&place.home, &place.settings, policy, Box::new(tell))
+    Caller::new(&place.home, &place.settings, policy, Box::new(print_wait))
 }
 
 /// The same, which tells nothing: of many runs it would be a line for each.
-pub fn quiet_caller(place: &Place) -> Result<Caller> {
+pub fn quiet_caller(place: &Environment) -> Result<Caller> {
     let policy = Arc::new(EgressPolicy::new(&place.settings.egress)?);
     Caller::new(&place.home, &place.settings, policy, Box::new(|_| ()))
 }
 
-fn tell(wait: &Wait) {
+fn print_wait(wait: &WaitEvent) {
     let pause = wait.pause.as_secs_f64();
     match &wait.why {
-        Why::Turn if wait.pause > Duration::from_secs(1) => wire::say(&clean(&format!(
+        WaitReason::Turn if wait.pause > Duration::from_secs(1) => wire::say(&clean(&format!(
             "{}: waiting {pause:.1} s, so as not to call it too often",
             wait.host
         ))),
-        Why::Turn => {}
-        Why::Again(why) => {
+        WaitReason::Turn => {}
+        WaitReason::Again(why) => {
             wire::say(&clean(&format!("{}: {why}; once more in {pause:.1} s", wait.host)));
         }
     }
 }
 
 /// Says before long work how long it takes at least, and which setting makes it so.
-pub fn tell_estimate((time, host, calls): (Duration, &str, u64), place: &Place) {
+pub fn tell_estimate((time, host, calls): (Duration, &str, u64), place: &Environment) {
     if time < Duration::from_secs(20) {
         return;
     }

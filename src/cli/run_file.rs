@@ -62,7 +62,7 @@ impl ItemFile {
                 return Err(Error::new(Code::Usage, format!("{} is there", path.display()))
                     .hint("--out takes the name of a new file"));
             }
-            None => State::of(call),
+            None => State::new(call),
         };
         // The state comes first: a file without one is somebody else's.
         note(&folder, &state_name, &state)?;
@@ -116,7 +116,7 @@ impl ItemFile {
 }
 
 impl State {
-    fn of(call: &str) -> Self {
+    fn new(call: &str) -> Self {
         Self { call: call.to_owned(), bytes: 0, items: 0, continue_from: None, whole: false }
     }
 }

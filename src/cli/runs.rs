@@ -3,7 +3,10 @@
 use serde_json::json;
 
 use super::{Global, table::ruled, wire};
-use commis_agent::runs::{Kept, Listing, Record, Standing, Totals, Unread, listing, one, totals};
+use commis_agent::runs::{
+    RunListing, RunRecord, RunStatus, RunTotals, StoredRun, UnreadableFile, listing,
+    load_stored_run, totals,
+};
 use commis_base::{
     error::{Code, Error, Result},
     settings::Home,
@@ -42,15 +45,15 @@ pub fn reader(home: &Home) -> (Option<String>, i64) {
 }
 
 /// Fails with `ARTIFACT_IO`.
-pub fn all(home: &Home) -> Result<Listing> {
+pub fn all(home: &Home) -> Result<RunListing> {
     let (alive, now_ms) = reader(home);
     listing(&home.runs, (alive.as_deref(), now_ms))
 }
 
 /// Fails with `TASK_NOT_FOUND` and `ARTIFACT_IO`.
-pub fn of(home: &Home, run: &str) -> Result<Kept> {
+pub fn load_run(home: &Home, run: &str) -> Result<StoredRun> {
     let (alive, now_ms) = reader(home);
-    one(&home.runs, run, (alive.as_deref(), now_ms))?.ok_or_else(|| {
+    load_stored_run(&home.runs, run, (alive.as_deref(), now_ms))?.ok_or_else(|| {
         Error::new(Code::TaskNotFound, "there is no such run").hint("`commis do runs` lists them")
     })
 }
@@ -58,16 +61,16 @@ pub fn of(home: &Home, run: &str) -> Result<Kept> {
 pub fn run(args: Args, global: &Global) -> Result<u8> {
     let home = wire::home(global)?;
     if let Some(run) = &args.run {
-        let Kept { record, unread, .. } = of(&home, run)?;
+        let StoredRun { record, unread, .. } = load_run(&home, run)?;
         if args.json {
             wire::out(&json!({ "run": record, "unread": unread }));
         } else {
             show(&record);
-            tell(&unread);
+            print_unread(&unread);
         }
         return Ok(0);
     }
-    let Listing { mut runs, unread } = all(&home)?;
+    let RunListing { mut runs, unread } = all(&home)?;
     let words = args.task.map(|it| it.to_lowercase());
     runs.retain(|run| {
         let book = run.playbook.as_ref().map(|it| &it.name);
@@ -100,18 +103,18 @@ pub fn run(args: Args, global: &Global) -> Result<u8> {
         wire::line(&table.to_string());
         wire::say(&summed(&together));
     }
-    tell(&unread);
+    print_unread(&unread);
     Ok(0)
 }
 
 /// Why a run stands as it does, for a row.
-fn why(it: &Record) -> String {
+fn why(it: &RunRecord) -> String {
     let reason = it.reason.as_deref().filter(|it| !matches!(*it, "completed" | "died"));
     let said = [reason, it.detail.as_deref()].into_iter().flatten();
     let mut out = said.collect::<Vec<_>>().join(": ");
-    if it.status == Standing::Working {
+    if it.status == RunStatus::Working {
         out.clone_from(&it.now);
-    } else if matches!(it.status, Standing::NotDone | Standing::Failed | Standing::NeedsPerson)
+    } else if matches!(it.status, RunStatus::NotDone | RunStatus::Failed | RunStatus::NeedsPerson)
         && let Some(action) = &it.last_action
     {
         out = format!("{out}; at {action}");
@@ -120,14 +123,14 @@ fn why(it: &Record) -> String {
 }
 
 /// What could not be read.
-pub fn tell(unread: &[Unread]) {
+pub fn print_unread(unread: &[UnreadableFile]) {
     for it in unread {
         wire::say(&wire::clean(&format!("{} could not be read: {}", it.file, it.why)));
     }
 }
 
 /// `12 runs: 9 done, 2 not done, 1 died; on average 4.2 turns, 8508 tokens, 849 ms`
-pub fn summed(it: &Totals) -> String {
+pub fn summed(it: &RunTotals) -> String {
     let cost = it.cost.map(|it| format!("; cost {it:.4}")).unwrap_or_default();
     let runs = if it.runs == 1 { "run" } else { "runs" };
     format!(
@@ -136,7 +139,7 @@ pub fn summed(it: &Totals) -> String {
     )
 }
 
-fn show(it: &Record) {
+fn show(it: &RunRecord) {
     let book = it.playbook.as_ref().map(|it| it.name.clone());
     let lines = [
         ("run", Some(it.run.clone())),

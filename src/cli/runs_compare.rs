@@ -3,7 +3,9 @@
 use serde_json::{Value, json};
 
 use super::{Global, runs, table::ruled, wire};
-use commis_agent::runs::{Comparison, Kept, Listing, Totals, apart, compare, is_run, totals};
+use commis_agent::runs::{
+    Comparison, RunListing, RunTotals, StoredRun, apart, compare, is_run, totals,
+};
 use commis_base::error::{Code, Error, Result};
 
 /// Compare two runs with a model: what differs, where their actions part, which was better and why
@@ -34,19 +36,19 @@ pub struct Args {
 pub fn run(args: Args, global: &Global) -> Result<u8> {
     let home = wire::home(global)?;
     if let Some(since) = &args.since {
-        let Listing { runs, unread } = runs::all(&home)?;
+        let RunListing { runs, unread } = runs::all(&home)?;
         let since_ms = match runs.iter().find(|it| it.run == *since) {
             Some(it) => it.begun_ms,
             None => moment(since)?,
         };
         sets(&runs, since_ms, args.task.as_deref(), args.json);
         if !args.json {
-            runs::tell(&unread);
+            runs::print_unread(&unread);
         }
         return Ok(0);
     }
     let (first, second) = (args.first.unwrap_or_default(), args.second.unwrap_or_default());
-    let (a, b) = (runs::of(&home, &first)?, runs::of(&home, &second)?);
+    let (a, b) = (runs::load_run(&home, &first)?, runs::load_run(&home, &second)?);
     let it = compare((&a.record, &a.lines), (&b.record, &b.lines));
     if args.json {
         let mut out = serde_json::to_value(&it).unwrap_or_default();
@@ -56,8 +58,8 @@ pub fn run(args: Args, global: &Global) -> Result<u8> {
         return Ok(0);
     }
     show(&a, &b, &it);
-    runs::tell(&a.unread);
-    runs::tell(&b.unread);
+    runs::print_unread(&a.unread);
+    runs::print_unread(&b.unread);
     Ok(0)
 }
 
@@ -84,7 +86,7 @@ fn cell(it: &Value) -> String {
     wire::clean(&text).chars().take(200).collect()
 }
 
-fn show(a: &Kept, b: &Kept, it: &Comparison) {
+fn show(a: &StoredRun, b: &StoredRun, it: &Comparison) {
     let mut table = ruled(["", &a.record.run, &b.record.run]);
     for it in &it.differs {
         table.add_row([it.what.clone(), cell(&it.first), cell(&it.second)]);
@@ -107,7 +109,7 @@ fn show(a: &Kept, b: &Kept, it: &Comparison) {
     wire::line(&wire::clean(&it.why));
 }
 
-fn sets(all: &[commis_agent::runs::Record], since_ms: i64, words: Option<&str>, as_json: bool) {
+fn sets(all: &[commis_agent::runs::RunRecord], since_ms: i64, words: Option<&str>, as_json: bool) {
     let words = words.map(str::to_lowercase);
     let runs: Vec<_> = all
         .iter()
@@ -122,9 +124,9 @@ fn sets(all: &[commis_agent::runs::Record], since_ms: i64, words: Option<&str>, 
     }
     let heads = ["task", "done before", "since", "turns before", "since", "tokens before", "since"];
     let mut table = ruled(heads.into_iter().chain(["since then"]));
-    let mean = |of: fn(&Totals) -> f64, it: &Totals| format!("{:.1}", of(it));
+    let mean = |of: fn(&RunTotals) -> f64, it: &RunTotals| format!("{:.1}", of(it));
     for it in &tasks {
-        let done = |it: &Totals| format!("{} of {}", it.done, it.runs);
+        let done = |it: &RunTotals| format!("{} of {}", it.done, it.runs);
         table.add_row([
             wire::clean(&it.task),
             done(&it.before),

@@ -6,7 +6,7 @@ use indicatif::{MultiProgress, ProgressBar};
 use serde_json::{Value, json};
 
 use super::{Global, doing, runs, wire};
-use commis_agent::runs::{Kept, Record, Standing};
+use commis_agent::runs::{RunRecord, RunStatus, StoredRun};
 use commis_base::{
     error::{Code, Error, Result},
     settings::Home,
@@ -28,24 +28,24 @@ pub struct Args {
     pub json: bool,
 }
 
-struct Watched {
+struct WatchedRun {
     id: String,
     /// Lines that were told.
     told: usize,
     pulse: Value,
     bar: Option<ProgressBar>,
-    ended: Option<Standing>,
+    ended: Option<RunStatus>,
 }
 
 /// How it is shown.
-struct Shown {
+struct WatchOutput {
     json: bool,
     bars: Option<MultiProgress>,
     /// Of several each line says of which it is.
     many: bool,
 }
 
-impl Shown {
+impl WatchOutput {
     fn line(&self, id: &str, text: &str) {
         let text = wire::clean(text);
         let text = if self.many { format!("{id} {text}") } else { text };
@@ -76,12 +76,12 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
     };
     let terminal = std::io::stderr().is_terminal() && std::io::stdout().is_terminal();
     let bars = (terminal && !args.json).then(MultiProgress::new);
-    let shown = Shown { json: args.json, bars, many: ids.len() > 1 };
-    let mut all: Vec<Watched> = ids.into_iter().map(|id| watched(id, &shown)).collect();
+    let shown = WatchOutput { json: args.json, bars, many: ids.len() > 1 };
+    let mut all: Vec<WatchedRun> = ids.into_iter().map(|id| watched(id, &shown)).collect();
     let looked = async {
         loop {
             for it in all.iter_mut().filter(|it| it.ended.is_none()) {
-                look(&home, it, &shown)?;
+                print_news(&home, it, &shown)?;
             }
             if all.iter().all(|it| it.ended.is_some()) {
                 return Ok(());
@@ -97,22 +97,22 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
         it.finish_and_clear();
     }
     over?;
-    let well = |it: &Watched| matches!(it.ended, Some(Standing::Done | Standing::DryRun));
+    let well = |it: &WatchedRun| matches!(it.ended, Some(RunStatus::Done | RunStatus::DryRun));
     Ok(u8::from(!all.iter().all(well)))
 }
 
-fn watched(id: String, shown: &Shown) -> Watched {
+fn watched(id: String, shown: &WatchOutput) -> WatchedRun {
     let bar = shown.bars.as_ref().map(|it| {
         let bar = it.add(ProgressBar::new_spinner());
         bar.enable_steady_tick(Duration::from_millis(100));
         bar
     });
-    Watched { id, told: 0, pulse: Value::Null, bar, ended: None }
+    WatchedRun { id, told: 0, pulse: Value::Null, bar, ended: None }
 }
 
 /// Tells what is new of one. Fails with `TASK_NOT_FOUND` and `ARTIFACT_IO`.
-fn look(home: &Home, it: &mut Watched, shown: &Shown) -> Result<()> {
-    let Kept { record, lines, unread } = runs::of(home, &it.id)?;
+fn print_news(home: &Home, it: &mut WatchedRun, shown: &WatchOutput) -> Result<()> {
+    let StoredRun { record, lines, unread } = runs::load_run(home, &it.id)?;
     for line in lines.iter().skip(it.told) {
         if shown.json {
             let event = json!({"event": "happened", "run": it.id, "at_ms": line["at_ms"], "what": line["what"]});
@@ -138,7 +138,7 @@ fn look(home: &Home, it: &mut Watched, shown: &Shown) -> Result<()> {
         wire::event(&event.to_string());
     } else {
         shown.line(&it.id, &end(&record));
-        runs::tell(&unread);
+        runs::print_unread(&unread);
     }
     if let Some(bar) = &it.bar {
         bar.finish_and_clear();
@@ -148,10 +148,10 @@ fn look(home: &Home, it: &mut Watched, shown: &Shown) -> Result<()> {
 }
 
 /// `turn 3 · click button "Search" · 4 s · 8200 tokens · http://…`
-fn pulse_line(it: &Record) -> String {
+fn pulse_line(it: &RunRecord) -> String {
     let now = now_ms();
     let silent = it.silent_s(now);
-    let waits = it.status == Standing::WaitingForApproval;
+    let waits = it.status == RunStatus::WaitingForApproval;
     let mut out = vec![
         it.run.clone(),
         format!("turn {}", it.turns),
@@ -167,12 +167,12 @@ fn pulse_line(it: &Record) -> String {
 }
 
 /// What a run came to.
-fn end(it: &Record) -> String {
-    let mark = if it.status == Standing::Done { "✓" } else { "✗" };
+fn end(it: &RunRecord) -> String {
+    let mark = if it.status == RunStatus::Done { "✓" } else { "✗" };
     let reason = it.reason.as_deref().unwrap_or_default();
     let detail = it.detail.as_deref().map(|it| format!(": {it}")).unwrap_or_default();
     let at = match (&it.status, &it.last_action) {
-        (Standing::Done, _) | (_, None) => String::new(),
+        (RunStatus::Done, _) | (_, None) => String::new(),
         (_, Some(action)) => format!("; last action: {action}, on {}", it.page),
     };
     format!(

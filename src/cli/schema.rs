@@ -32,7 +32,7 @@ mod tests {
     use commis_recipe::library;
 
     fn read(text: &str) -> Value {
-        yaml::strictly(text, 100_000, 64).unwrap()
+        yaml::parse_strict(text, 100_000, 64).unwrap()
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::{Global, wire};
 use commis_base::error::{Code, Error, Result};
-use commis_serve::{Options, lifecycle::with_one_arena, serve};
+use commis_serve::{ServeOptions, lifecycle::with_one_arena, serve};
 
 /// Serve agents, scripts and people: MCP, REST, events and the dashboard on one local socket
 ///
@@ -33,7 +33,7 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
     let idle = u64::from(place.settings.serve.idle_minutes) * 60;
     let (again, pinned) = (global.clone(), place.settings.egress.clone());
     let testbed = global.testbed;
-    let options = Options {
+    let options = ServeOptions {
         port: args.port.unwrap_or(place.settings.serve.port),
         idle: args
             .idle

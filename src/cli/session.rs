@@ -16,7 +16,7 @@ use commis_base::{
     files,
 };
 use commis_browser::sessions::{
-    Line, Manifest, Sessions, archive,
+    Manifest, SessionAction, SessionStore, archive,
     audit::Finding,
     page,
     pictures::{self, Picture},
@@ -192,18 +192,18 @@ fn pair(text: &str) -> std::result::Result<(String, String), String> {
 pub async fn run(args: Args, global: &Global) -> Result<u8> {
     let Args { context, login, json: as_json, command } = args;
     // Files: as large as they are, and no daemon is asked.
-    let all = || wire::home(global).map(|it| Sessions::new(&it.sessions));
+    let all = || wire::home(global).map(|it| SessionStore::new(&it.sessions));
     match &command {
         Command::Export { id, file, yes } => {
             may_export(&all()?, id, *yes)?;
             let bytes = all()?.export(id)?;
-            written(file, &bytes)?;
+            write_file(file, &bytes)?;
             let data =
                 json!({ "id": id, "file": file.display().to_string(), "bytes": bytes.len() });
             return Ok(told_one(as_json, &data, &format!("{id}: {} bytes", bytes.len())));
         }
         Command::Import { file } => {
-            let it = all()?.import(&archive::given(file)?)?;
+            let it = all()?.import(&archive::read_archive_file(file)?)?;
             let told = format!("{}: {} actions", it.id, it.actions);
             let data = serde_json::to_value(&it).unwrap_or_default();
             return Ok(told_one(as_json, &data, &told));
@@ -286,7 +286,7 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
     } else if as_json {
         wire::out(&data);
     } else {
-        for it in told(&command, &data) {
+        for it in describe_result(&command, &data) {
             wire::line(&wire::clean(&it));
         }
     }
@@ -300,7 +300,7 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
 }
 
 /// Fails with `USAGE` where the session holds what an account saw, and nobody says that it may go.
-fn may_export(all: &Sessions, id: &str, yes: bool) -> Result<()> {
+fn may_export(all: &SessionStore, id: &str, yes: bool) -> Result<()> {
     if yes || !all.load(id)?.0.private {
         return Ok(());
     }
@@ -320,7 +320,7 @@ fn told_one(as_json: bool, data: &Value, told: &str) -> u8 {
     0
 }
 
-fn written(file: &Path, bytes: &[u8]) -> Result<()> {
+fn write_file(file: &Path, bytes: &[u8]) -> Result<()> {
     let name = file.file_name().and_then(|it| it.to_str()).ok_or_else(|| {
         Error::new(Code::ParamInvalid, "give the file's name, such as search.tar.zst")
     })?;
@@ -333,14 +333,15 @@ fn as_page(mut data: Value) -> Result<String> {
         Error::new(Code::DaemonFailed, "the daemon's answer cannot be read").source(err)
     };
     let session: Manifest = serde_json::from_value(data["session"].take()).map_err(unread)?;
-    let actions: Vec<Line> = serde_json::from_value(data["actions"].take()).map_err(unread)?;
+    let actions: Vec<SessionAction> =
+        serde_json::from_value(data["actions"].take()).map_err(unread)?;
     let list = |it: Value| if it.is_null() { Value::Array(Vec::new()) } else { it };
-    let requests: Vec<traffic::Shown> =
+    let requests: Vec<traffic::RequestRow> =
         serde_json::from_value(list(data["requests"].take())).map_err(unread)?;
     let pictures: Vec<Picture> =
         serde_json::from_value(list(data["pictures"].take())).map_err(unread)?;
     let findings = data["findings"].as_str().unwrap_or_default();
-    Ok(page::page(&page::Seen {
+    Ok(page::page(&page::SessionPage {
         manifest: &session,
         lines: &actions,
         findings,
@@ -349,7 +350,7 @@ fn as_page(mut data: Value) -> Result<String> {
     }))
 }
 
-fn told(command: &Command, data: &Value) -> Vec<String> {
+fn describe_result(command: &Command, data: &Value) -> Vec<String> {
     let text = |it: &Value| it.as_str().unwrap_or_default().to_owned();
     let session = |it: &Value| {
         format!(
@@ -457,7 +458,7 @@ fn told(command: &Command, data: &Value) -> Vec<String> {
         }
         Command::Audit { .. } => {
             let finding = |it: &Value| serde_json::from_value::<Finding>(it.clone()).ok();
-            all("findings").iter().filter_map(finding).map(|it| it.told()).collect()
+            all("findings").iter().filter_map(finding).map(|it| it.describe()).collect()
         }
         Command::Purge { .. } => vec!["purged".to_owned()],
         Command::Learn { .. }

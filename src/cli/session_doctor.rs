@@ -12,9 +12,9 @@ use commis_base::{
 };
 use commis_browser::{
     Browser,
-    desk::{Command, Desk, Outcome, Replay},
+    desk::{Command, PageController, ReplayOptions, ReplayOutcome},
     find_chromium,
-    sessions::{Line, Sessions, State},
+    sessions::{SessionAction, SessionState, SessionStore},
 };
 use commis_net::egress::EgressPolicy;
 use commis_testbed::{Testbed, authority_pem, session_of};
@@ -26,7 +26,7 @@ const SHOP: &str = "https://shop.test/";
 const PASSWORD: &str = "correct-horse-9";
 
 #[derive(Serialize)]
-struct Contract {
+struct ContractResult {
     n: usize,
     what: &'static str,
     ok: bool,
@@ -37,7 +37,7 @@ struct Contract {
 /// 0 where all seven hold.
 pub async fn run(as_json: bool, global: &Global) -> Result<u8> {
     let (home, settings) = wire::read(global)?;
-    let folder = home.serve.join(format!("doctor-{}", &ids::word()?[..8]));
+    let folder = home.serve.join(format!("doctor-{}", &ids::random_token()?[..8]));
     files::ensure_private_dir(&folder)?;
     let found = tried(&folder, &settings).await;
     // What was kept for it is nobody's; nothing is lost where it stays.
@@ -63,21 +63,23 @@ fn must(holds: bool, why: &str) -> Result<()> {
     if holds { Ok(()) } else { Err(Error::new(Code::StepFailed, why)) }
 }
 
-async fn desk(browser: &Browser) -> Result<Desk> {
-    Desk::new(browser.context().await?, PATIENCE, None)
+async fn desk(browser: &Browser) -> Result<PageController> {
+    PageController::new(browser.context().await?, PATIENCE, None)
 }
 
-async fn replayed(browser: &Browser, lines: &[Line]) -> Result<()> {
-    let done = desk(browser).await?.replay(lines, &Replay::default()).await?;
+async fn replayed(browser: &Browser, lines: &[SessionAction]) -> Result<()> {
+    let done = desk(browser).await?.replay(lines, &ReplayOptions::default()).await?;
     let numbers = done.iter().map(|it| it.n).eq(lines.iter().map(|it| it.n));
-    let differs = done.iter().find(|it| matches!(it.outcome, Outcome::Refused | Outcome::Differs));
+    let differs = done
+        .iter()
+        .find(|it| matches!(it.outcome, ReplayOutcome::Refused | ReplayOutcome::Differs));
     match differs {
         Some(it) => Err(Error::new(Code::StepFailed, it.why.clone().unwrap_or_default())),
         None => must(numbers, "other actions were done"),
     }
 }
 
-async fn tried(folder: &Path, settings: &Settings) -> Result<Vec<Contract>> {
+async fn tried(folder: &Path, settings: &Settings) -> Result<Vec<ContractResult>> {
     let testbed = Testbed::start(0).await.map_err(|err| {
         Error::new(Code::ConnectFailed, "cannot start the test web on loopback").source(err)
     })?;
@@ -95,12 +97,13 @@ async fn tried(folder: &Path, settings: &Settings) -> Result<Vec<Contract>> {
     Ok(out)
 }
 
-async fn contracts(browser: &Browser, folder: &Path) -> Vec<Contract> {
-    let (here, there) = (Sessions::new(&folder.join("here")), Sessions::new(&folder.join("there")));
+async fn contracts(browser: &Browser, folder: &Path) -> Vec<ContractResult> {
+    let (here, there) =
+        (SessionStore::new(&folder.join("here")), SessionStore::new(&folder.join("there")));
     let mut out = Vec::new();
     let mut put = |what: &'static str, held: Result<()>| {
         let why = held.err().map(|it| it.to_string());
-        out.push(Contract { n: out.len() + 1, what, ok: why.is_none(), why });
+        out.push(ContractResult { n: out.len() + 1, what, ok: why.is_none(), why });
     };
     let id = searched(browser, &here).await;
     let known =
@@ -159,27 +162,27 @@ async fn contracts(browser: &Browser, folder: &Path) -> Vec<Contract> {
     out
 }
 
-fn missing(all: &Sessions, folder: &Path, id: Result<String>) -> Result<()> {
+fn missing(all: &SessionStore, folder: &Path, id: Result<String>) -> Result<()> {
     let id = id?;
     let code = |it: Result<()>| it.err().map(|it| it.code());
     let no_browser = code(find_chromium(Some(&folder.join("chromium"))).map(|_| ()));
     must(no_browser == Some(Code::BrowserMissing), "a browser that is not there")?;
     let none = code(all.load("nothing-1").map(|_| ()));
     must(none == Some(Code::TaskNotFound), "a session that is not there")?;
-    files::made(&folder.join("there").join(&id))?.append("trajectory.ndjson", "{}")?;
+    files::open_or_create(&folder.join("there").join(&id))?.append("trajectory.ndjson", "{}")?;
     let damaged = code(all.load(&id).map(|_| ()));
     must(damaged == Some(Code::ArtifactCorrupt), "a session that was changed")
 }
 
-fn text(all: &Sessions, id: &str) -> Result<String> {
+fn text(all: &SessionStore, id: &str) -> Result<String> {
     let (manifest, lines) = all.load(id)?;
-    must(manifest.state == State::Complete, "it has not ended")?;
+    must(manifest.state == SessionState::Complete, "it has not ended")?;
     let lines = serde_json::to_string(&lines)
         .map_err(|err| Error::new(Code::Internal, "actions cannot be written").source(err))?;
     Ok(lines + &all.findings(id)?)
 }
 
-async fn searched(browser: &Browser, all: &Sessions) -> Result<String> {
+async fn searched(browser: &Browser, all: &SessionStore) -> Result<String> {
     let mut desk = desk(browser).await?;
     desk.record(all.record("search", TASK, SHOP, "")?, SHOP).await?;
     let field = "searchbox \"Search products\"".parse()?;
@@ -188,7 +191,7 @@ async fn searched(browser: &Browser, all: &Sessions) -> Result<String> {
     Ok(desk.end().await?.id)
 }
 
-async fn login(browser: &Browser, all: &Sessions) -> Result<String> {
+async fn login(browser: &Browser, all: &SessionStore) -> Result<String> {
     let mut desk = desk(browser).await?;
     let url = "https://members.test/";
     desk.record(all.record("login", "Log in", url, "")?, url).await?;

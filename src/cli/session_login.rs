@@ -11,12 +11,12 @@ use commis_base::{
     settings::Display,
 };
 use commis_browser::{
-    Ask, Browser, Element, Fill, Plan, Step, Told, Wait, asked_value, desk::Target,
+    Browser, Element, Fill, Plan, Prompt, RecordingEvent, Step, Wait, asked_value, desk::Target,
     find_visible_chromium,
 };
-use commis_learn::{BrowserPool, Secrets};
+use commis_learn::{BrowserPool, TaskSecrets};
 use commis_net::egress::EgressPolicy;
-use commis_vault::{Held, Name, Vault};
+use commis_vault::{LoginData, LoginName, Vault};
 
 const OPEN: Duration = Duration::from_secs(30);
 
@@ -57,12 +57,12 @@ pub struct Args {
 }
 
 pub async fn run(args: &Args, context: &str, as_json: bool, global: &Global) -> Result<u8> {
-    let name: Name = args.name.parse()?;
+    let name: LoginName = args.name.parse()?;
     let Some(url) = args.url.clone() else {
         let (client, _) = daemon::client(global).await?;
         let body = json!({"name": name.as_str(), "context": context, "force": args.force});
         let card = client.post("/api/vault/save", &body).await?["data"].take();
-        tell(&card, as_json);
+        print_login(&card, as_json);
         return Ok(0);
     };
     let place = wire::open(global).await?;
@@ -80,11 +80,11 @@ pub async fn run(args: &Args, context: &str, as_json: bool, global: &Global) -> 
         held?
     };
     let card = Vault::new(&place.home).seal(&name, &held, args.force)?;
-    tell(&serde_json::to_value(card).unwrap_or_default(), as_json);
+    print_login(&serde_json::to_value(card).unwrap_or_default(), as_json);
     Ok(0)
 }
 
-fn tell(card: &serde_json::Value, as_json: bool) {
+fn print_login(card: &serde_json::Value, as_json: bool) {
     if as_json {
         wire::out(card);
     } else {
@@ -96,7 +96,7 @@ async fn by_window(
     url: &str,
     policy: Arc<EgressPolicy>,
     settings: &commis_base::settings::BrowserSettings,
-) -> Result<Held> {
+) -> Result<LoginData> {
     let display = Display::find()?;
     let exe = find_visible_chromium(settings.path.as_deref())?;
     let browser = Browser::launch_visible(&exe, policy, settings, &display).await?;
@@ -128,15 +128,15 @@ async fn by_window(
     held
 }
 
-type Words = (Zeroizing<String>, Zeroizing<String>);
+type Credentials = (Zeroizing<String>, Zeroizing<String>);
 
 /// Name and password of two variables.
-fn basic(text: &str) -> Result<Words> {
+fn basic(text: &str) -> Result<Credentials> {
     let wrong = || {
         Error::new(Code::Usage, "--basic takes env:NAME,env:NAME")
             .hint("the first variable holds the name, the second the password")
     };
-    let mut secrets = Secrets::default();
+    let mut secrets = TaskSecrets::default();
     let (name, password) = text.split_once(',').ok_or_else(wrong)?;
     let mut value = |it: &str| -> Result<Zeroizing<String>> {
         let known = secrets.name(it);
@@ -146,7 +146,7 @@ fn basic(text: &str) -> Result<Words> {
 }
 
 /// Asks at the terminal. Fails with `INTERRUPTED` where nobody answers.
-fn at_terminal() -> Ask {
+fn at_terminal() -> Prompt {
     Box::new(|what| {
         Box::pin(async move {
             wire::say(&wire::clean(&format!("{what}: type it here, then press Enter")));
@@ -166,19 +166,23 @@ fn at_terminal() -> Ask {
     })
 }
 
-async fn by_form(mut plan: Plan, basic: Option<&Words>, pool: &BrowserPool) -> Result<Held> {
+async fn by_form(
+    mut plan: Plan,
+    basic: Option<&Credentials>,
+    pool: &BrowserPool,
+) -> Result<LoginData> {
     // A site that asks for the name first shows the next field when that was sent: each field but the first may take that.
     let fields = plan.steps.iter().filter(|it| matches!(it, Step::Fill(_))).count();
     for _ in 1..fields {
         let mut done = 0;
-        match filled(&plan, basic, pool, &mut done).await {
+        match fill_form(&plan, basic, pool, &mut done).await {
             Err(err) if err.code() == Code::StepFailed && sends_first(&plan.steps, done) => {
                 plan.steps.insert(done, Step::Press("Enter".to_owned()));
             }
             it => return it.map_err(another_way),
         }
     }
-    filled(&plan, basic, pool, &mut 0).await.map_err(another_way)
+    fill_form(&plan, basic, pool, &mut 0).await.map_err(another_way)
 }
 
 /// Whether the step after so many fills in a field of a page that was not sent since the field before.
@@ -198,12 +202,12 @@ fn another_way(err: Error) -> Error {
 }
 
 /// Fills the form in and sends it. `done`: how many of its steps were.
-async fn filled(
+async fn fill_form(
     plan: &Plan,
-    basic: Option<&Words>,
+    basic: Option<&Credentials>,
     pool: &BrowserPool,
     done: &mut usize,
-) -> Result<Held> {
+) -> Result<LoginData> {
     let mut context = pool.context().await?;
     context.asks(at_terminal());
     if let Some((name, password)) = basic {
@@ -212,7 +216,8 @@ async fn filled(
     let work = async {
         // The page is opened first.
         let mut steps = 0_usize;
-        let mut told = |it: Told| steps += usize::from(matches!(it, Told::Step { .. }));
+        let mut told =
+            |it: RecordingEvent| steps += usize::from(matches!(it, RecordingEvent::Step { .. }));
         let seen = context.record_told(plan, &mut told, || ()).await;
         *done = steps.saturating_sub(1);
         if seen?.page.has_password_field {
@@ -222,7 +227,7 @@ async fn filled(
             )
             .hint("look at the variables, and at --click and --until; a second factor needs the window"));
         }
-        let held = context.held(Some(&plan.url), "form").await?;
+        let held = context.capture_login(Some(&plan.url), "form").await?;
         if basic.is_some() && held.basic().is_none() {
             let why = "the site's server did not ask for the name and the password, or did not take them: nothing was kept";
             return Err(Error::new(Code::StepFailed, why)
@@ -238,7 +243,7 @@ async fn filled(
 
 /// The form as steps; what is typed is read from the environment, and hidden from here on.
 fn plan(args: &Args, url: &str) -> Result<Plan> {
-    let mut secrets = Secrets::default();
+    let mut secrets = TaskSecrets::default();
     let mut values: Vec<Zeroizing<String>> = Vec::new();
     let mut steps = Vec::new();
     for it in &args.fill {

@@ -36,11 +36,11 @@ pub enum Command {
     },
     /// Hosts of your own, such as localhost:8001 or wiki.lan:443: open them to their own pages and recipes, or close them
     #[command(subcommand)]
-    Own(Own),
+    Own(OwnHostCommand),
 }
 
 #[derive(Subcommand)]
-pub enum Own {
+pub enum OwnHostCommand {
     /// Open one: exactly that name and port, at that address
     ///
     /// Examples:
@@ -91,10 +91,10 @@ pub fn run(command: Command, global: &Global) -> Result<u8> {
     Ok(0)
 }
 
-fn change_own(own: Own, global: &Global) -> Result<()> {
+fn change_own(own: OwnHostCommand, global: &Global) -> Result<()> {
     let key = |place: String| ["egress".to_owned(), "own".to_owned(), place];
     match own {
-        Own::Add { place, address } => {
+        OwnHostCommand::Add { place, address } => {
             // What is no address stays a text, for the check to name.
             let place = plain(&place);
             let address = match address {
@@ -104,7 +104,7 @@ fn change_own(own: Own, global: &Global) -> Result<()> {
             counts(global, &place)?;
             change(global, &key(place), Some(&format!("\"{address}\"")))?;
         }
-        Own::Remove { place } => change(global, &key(plain(&place)), None)?,
+        OwnHostCommand::Remove { place } => change(global, &key(plain(&place)), None)?,
     }
     let (_, settings) = wire::read(global)?;
     if settings.egress.own.is_empty() && settings.egress.own_refused.is_none() {

@@ -2,13 +2,13 @@
 
 use std::{path::PathBuf, sync::Arc, time::Duration};
 
-use super::{Global, learn::stage, stores::Shared, wire};
-use commis_artifacts::{clearing::hold, shelf::Key};
+use super::{Global, learn::stage, stores::SharedStoreArgs, wire};
+use commis_artifacts::{clearing::mark_in_use, shelf::ObjectKey};
 use commis_base::{
     error::{Code, Error, Result},
     ids::TaskId,
 };
-use commis_learn::{Came, Cx, Span, StoredTask, Task};
+use commis_learn::{LearnContext, Span, StagesResult, StoredTask, Task};
 use commis_stages::Stage;
 
 #[derive(clap::Subcommand)]
@@ -45,7 +45,7 @@ pub struct Args {
     #[arg(long, value_name = "FILE")]
     manifest: Option<PathBuf>,
     #[command(flatten)]
-    shared: Shared,
+    shared: SharedStoreArgs,
     /// Print the result as JSON on stdout
     #[arg(long)]
     json: bool,
@@ -77,7 +77,7 @@ pub async fn run(command: Command, global: &Global) -> Result<u8> {
     let cx = wire::learning_with(&place, None, Duration::ZERO, (shelf, false), told)?;
     let task = Arc::new(find(&args, &cx)?);
     let _held = match &cx.shelf {
-        Some(it) => Some(hold(it, task.name.as_str(), std::iter::once(&task.id))?),
+        Some(it) => Some(mark_in_use(it, task.name.as_str(), std::iter::once(&task.id))?),
         None => None,
     };
     let its = Arc::clone(&cx);
@@ -88,14 +88,14 @@ pub async fn run(command: Command, global: &Global) -> Result<u8> {
     if args.json {
         wire::out(&came);
     } else {
-        tell(&came);
+        print_result(&came);
     }
     Ok(0)
 }
 
 /// The task as the manifest has it, or the store, or else this machine. Fails with `TASK_NOT_FOUND`, `MANIFEST_INVALID`, `ARTIFACT_*`,
 /// and `SECRET_IN_TASK` when only a description is there.
-fn find(args: &Args, cx: &Cx) -> Result<Task> {
+fn find(args: &Args, cx: &LearnContext) -> Result<Task> {
     if let Some(file) = &args.manifest {
         let all = commis_batch::load(file, args.shared.allow_task_secrets)?.tasks;
         let is = |it: &Task| it.id.as_str() == args.task || it.name.as_str() == args.task;
@@ -105,9 +105,10 @@ fn find(args: &Args, cx: &Cx) -> Result<Task> {
         });
     }
     let id = TaskId::parse(&args.task)?;
-    stored(&id, cx)?
+    load_stored_task(&id, cx)?
         .ok_or_else(|| {
-            let of = cx.shelf.as_ref().map_or_else(|| "this machine".to_owned(), |it| it.shown());
+            let of =
+                cx.shelf.as_ref().map_or_else(|| "this machine".to_owned(), |it| it.location());
             Error::new(Code::TaskNotFound, format!("{of} knows no task {id}"))
                 .hint("give its manifest with --manifest")
         })?
@@ -118,18 +119,18 @@ fn find(args: &Args, cx: &Cx) -> Result<Task> {
         })
 }
 
-fn stored(id: &TaskId, cx: &Cx) -> Result<Option<StoredTask>> {
+fn load_stored_task(id: &TaskId, cx: &LearnContext) -> Result<Option<StoredTask>> {
     /// As of any file that says what a task is.
     const MAX: usize = 1 << 20;
     if let Some(shelf) = &cx.shelf
-        && let Some(bytes) = shelf.read(&Key::task(id), MAX)?
+        && let Some(bytes) = shelf.read(&ObjectKey::for_task(id), MAX)?
     {
         return StoredTask::parse(&bytes, id).map(Some);
     }
     cx.store.peek(id)?.map_or(Ok(None), |it| StoredTask::read(&it, id))
 }
 
-fn tell(came: &Came) {
+fn print_result(came: &StagesResult) {
     for it in &came.stages {
         wire::line(&format!("{}: {} {}", it.stage.as_str(), it.how.as_str(), it.key));
     }

@@ -8,25 +8,25 @@ use std::{
     time::Duration,
 };
 
-use super::{Built, Global, Opener, logs, stores, wire};
-use commis_artifacts::shelf::{Key, Shelf};
+use super::{Extensions, Global, StoreOpener, logs, stores, wire};
+use commis_artifacts::shelf::{ObjectKey, SharedStore};
 use commis_base::{
     error::{Code, Error, Result},
     ids::TaskId,
 };
 use commis_batch::{
-    Ran,
-    afar::{Ended, Enlisted},
+    StageRun,
+    afar::{TaskOutcome, TaskRef},
 };
-use commis_learn::{Came, Cx, How, Span, StoredTask, Task};
-use commis_net::egress::leave::{Hold, clock};
+use commis_learn::{ArtifactSource, LearnContext, Span, StagesResult, StoredTask, Task};
+use commis_net::egress::leave::{TaskLease, boot_clock};
 use commis_stages::Stage;
 
 /// What a task says of itself is not larger.
 const MAX_ENTRY: usize = 1 << 20;
 
 #[derive(Clone, clap::Args)]
-pub struct StationArgs {
+pub struct WorkerArgs {
     /// Where machines have artifacts in common: a folder, or what else the program was built with
     #[arg(long, value_name = "URL")]
     pub store: String,
@@ -39,22 +39,22 @@ pub struct StationArgs {
 }
 
 /// When each stage of a task that is under way began, on [`clock`].
-type Begun = Mutex<BTreeMap<String, Vec<(Stage, Duration)>>>;
+type StageStarts = Mutex<BTreeMap<String, Vec<(Stage, Duration)>>>;
 
 /// This machine: folders, settings, a browser when one is needed, and the store.
-pub struct Station {
-    pub(super) cx: Arc<Cx>,
-    pub(super) shelf: Arc<dyn Shelf>,
-    begun: Arc<Begun>,
-    pub(super) place: wire::Place,
+pub struct TaskWorker {
+    pub(super) cx: Arc<LearnContext>,
+    pub(super) shelf: Arc<dyn SharedStore>,
+    begun: Arc<StageStarts>,
+    pub(super) place: wire::Environment,
 }
 
-impl Station {
+impl TaskWorker {
     /// Makes files private whatever the umask was, begins the log, probes the store. Fails with `STORE_UNSAFE`, `USAGE`,
     /// `SETTINGS_INVALID`, `ARTIFACT_IO`, `MODEL_KEY_MISSING`.
-    pub async fn open(global: &Global, args: &StationArgs, known: Opener) -> Result<Self> {
+    pub async fn open(global: &Global, args: &WorkerArgs, known: StoreOpener) -> Result<Self> {
         rustix::process::umask(rustix::fs::Mode::RWXG | rustix::fs::Mode::RWXO);
-        let built = Built { stores: Some(known), engines: None };
+        let built = Extensions { stores: Some(known), engines: None };
         let global = Global { built, ..global.clone() };
         logs::start(wire::home(&global).ok().as_ref(), global.verbose);
         let mut place = wire::open(&global).await?;
@@ -65,13 +65,13 @@ impl Station {
         // Opening one blocks, as using it does.
         let shelf =
             tokio::task::block_in_place(|| stores::open(&args.store, &global, &place.home))?;
-        let begun: Arc<Begun> = Arc::default();
+        let begun: Arc<StageStarts> = Arc::default();
         let told = Arc::clone(&begun);
         let on_stage = Box::new(move |task: &Task, stage: Stage| {
             tracing::info!(task_id = task.id.as_str(), stage = stage.as_str(), "begins");
             let mut all = told.lock().unwrap_or_else(PoisonError::into_inner);
             if let Some(it) = all.get_mut(task.id.as_str()) {
-                it.push((stage, clock()));
+                it.push((stage, boot_clock()));
             }
         });
         let its = (Some(Arc::clone(&shelf)), false);
@@ -81,9 +81,9 @@ impl Station {
 
     /// Leave to ask sites until that moment on [`clock`], where the engine takes this machine for lost later than that. Waits as
     /// long as other tasks of this machine are lost and not put down.
-    pub async fn hold(&self, until: Duration) -> Hold {
+    pub async fn hold(&self, until: Duration) -> TaskLease {
         loop {
-            if let Some(it) = self.cx.policy.leave().take(until) {
+            if let Some(it) = self.cx.policy.task_leases().take(until) {
                 return it;
             }
             tokio::time::sleep(Duration::from_millis(50)).await;
@@ -100,10 +100,10 @@ impl Station {
     /// that it fails with is in what it came to.
     pub async fn run(
         &self,
-        task: &Enlisted,
+        task: &TaskRef,
         attempt: u32,
         stop: impl Future<Output = ()> + Send,
-    ) -> Ended {
+    ) -> TaskOutcome {
         let begun = |it: Option<Vec<_>>| {
             let mut all = self.begun.lock().unwrap_or_else(PoisonError::into_inner);
             match it {
@@ -121,7 +121,7 @@ impl Station {
                 begun(None);
                 let id = task.id.clone();
                 let ran = Vec::new();
-                return Ended {
+                return TaskOutcome {
                     id,
                     failed: None,
                     ran,
@@ -130,23 +130,24 @@ impl Station {
                     attempts: attempt,
                     code: None,
                 }
-                .signed(&*self.shelf);
+                .sign(&*self.shelf);
             }
             Some(Err(err)) => Err(err),
             None => self.stages(task, stop).await,
         };
         let stages = begun(None).unwrap_or_default();
-        let ends = stages.iter().skip(1).map(|it| it.1).chain([clock()]);
+        let ends = stages.iter().skip(1).map(|it| it.1).chain([boot_clock()]);
         let took = |((stage, began), ended): (&(Stage, Duration), Duration)| {
-            let how =
-                |came: &Came| came.stages.iter().find(|it| it.stage == *stage).map(|it| it.how);
-            let how = end.as_ref().ok().and_then(how).unwrap_or(How::Made);
+            let how = |came: &StagesResult| {
+                came.stages.iter().find(|it| it.stage == *stage).map(|it| it.how)
+            };
+            let how = end.as_ref().ok().and_then(how).unwrap_or(ArtifactSource::Made);
             let ms = ended.saturating_sub(*began).as_millis() as u64;
-            Ran { stage: *stage, how, ms }
+            StageRun { stage: *stage, how, ms }
         };
         let ran = stages.iter().zip(ends).map(took).collect();
         let end = match end {
-            Ok(it) => Ended {
+            Ok(it) => TaskOutcome {
                 id: task.id.clone(),
                 failed: None,
                 ran,
@@ -155,20 +156,25 @@ impl Station {
                 attempts: attempt,
                 code: None,
             },
-            Err(err) => Ended { ran, ..Ended::failed(&task.id, attempt, &err) },
+            Err(err) => TaskOutcome { ran, ..TaskOutcome::from_error(&task.id, attempt, &err) },
         };
-        end.signed(&*self.shelf)
+        end.sign(&*self.shelf)
     }
 
-    async fn stages(&self, task: &Enlisted, stop: impl Future<Output = ()> + Send) -> Result<Came> {
+    async fn stages(
+        &self,
+        task: &TaskRef,
+        stop: impl Future<Output = ()> + Send,
+    ) -> Result<StagesResult> {
         let id = TaskId::parse(&task.id)?;
-        let unknown =
-            || Error::new(Code::TaskNotFound, format!("{} has no task {id}", self.shelf.shown()));
-        let key = Key::parse(&task.entry, &id).ok_or_else(unknown)?;
+        let unknown = || {
+            Error::new(Code::TaskNotFound, format!("{} has no task {id}", self.shelf.location()))
+        };
+        let key = ObjectKey::parse(&task.entry, &id).ok_or_else(unknown)?;
         let (shelf, cx) = (Arc::clone(&self.shelf), Arc::clone(&self.cx));
         let work = move || async move {
             let bytes = shelf.read(&key, MAX_ENTRY)?.ok_or_else(|| {
-                Error::new(Code::TaskNotFound, format!("{} has no {key}", shelf.shown()))
+                Error::new(Code::TaskNotFound, format!("{} has no {key}", shelf.location()))
             })?;
             let task = StoredTask::parse(&bytes, &id)?.task().ok_or_else(|| {
                 Error::new(Code::SecretInTask, format!("a value of task {id} is stored redacted"))

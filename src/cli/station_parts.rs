@@ -4,15 +4,15 @@
 
 use std::sync::Arc;
 
-use super::Station;
-use commis_artifacts::shelf::Key;
+use super::TaskWorker;
+use commis_artifacts::shelf::ObjectKey;
 use commis_base::{
     error::{Code, Error, Result},
     ids::TaskId,
 };
 use commis_batch::{
     checks,
-    map::{Work, chunk},
+    map::{MapContext, chunk},
 };
 use commis_learn::Sessions;
 use commis_recipe::{model::Recipe, registry::Source};
@@ -21,7 +21,7 @@ use commis_runner::call::Caller;
 /// Lines at once, where no limit of its host binds.
 const JOBS: usize = 4;
 
-impl Station {
+impl TaskWorker {
     /// Runs a part and puts what it came to into the store; `None` when that is none, but a task. Fails as the part does, with
     /// `INTERRUPTED` when `stop` came first; then another machine may run it.
     pub(super) async fn part(
@@ -30,7 +30,7 @@ impl Station {
         stop: impl Future<Output = ()> + Send,
     ) -> Option<Result<()>> {
         let id = TaskId::parse(id).ok()?;
-        let key = Key::parse(entry, &id)?;
+        let key = ObjectKey::parse(entry, &id)?;
         let is_map = key.name() == chunk::ENTRY;
         if !is_map && key.name() != checks::ENTRY {
             return None;
@@ -51,15 +51,18 @@ impl Station {
         // Using a store blocks, so it is done on a thread of its own.
         let work = move || async move {
             if !is_map {
-                return checks::done(&*shelf, &id, (&caller, &sessions)).await;
+                return checks::run_part(&*shelf, &id, (&caller, &sessions)).await;
             }
             let make = |recipe: Recipe| {
                 let compiled = caller.compiled(&recipe)?;
-                let jobs = caller.limits().at_once(compiled.host()).map_or(JOBS, |it| it as usize);
-                let work = Work::new((recipe, Source::User), (caller, sessions), None);
+                let jobs = caller
+                    .limits()
+                    .max_concurrent_runs(compiled.host())
+                    .map_or(JOBS, |it| it as usize);
+                let work = MapContext::new((recipe, Source::User), (caller, sessions), None);
                 Ok((Arc::new(work), jobs))
             };
-            chunk::done(&*shelf, &id, make, std::future::pending()).await.map(drop)
+            chunk::run_part(&*shelf, &id, make, std::future::pending()).await.map(drop)
         };
         let stopped = async {
             stop.await;

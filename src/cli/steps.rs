@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::{Global, wire};
 use commis_base::error::Result;
-use commis_browser::{Context, Offer, Plan, Step};
+use commis_browser::{Context, Plan, Step, StepSuggestion};
 use commis_recipe::blocks::{self, Block};
 
 /// Links are listed last, and a page may have hundreds.
@@ -39,7 +39,7 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
     let its = Arc::clone(&cx);
     let work = move || async move {
         let mut context = its.browser.context().await?;
-        look(&mut context, &args.url).await
+        read_page(&mut context, &args.url).await
     };
     let end = wire::apart("the same command looks again", work).await;
     cx.browser.close().await;
@@ -65,14 +65,14 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
 struct Page {
     url: String,
     title: String,
-    offers: Vec<Offer>,
+    offers: Vec<StepSuggestion>,
     /// Elements that nothing names.
     nameless: usize,
     /// Selectors of blocks, and what they are.
     waits: Vec<(String, String)>,
 }
 
-async fn look(context: &mut Context, url: &str) -> Result<Page> {
+async fn read_page(context: &mut Context, url: &str) -> Result<Page> {
     let plan = Plan {
         task: String::new(),
         url: url.to_owned(),
@@ -84,7 +84,7 @@ async fn look(context: &mut Context, url: &str) -> Result<Page> {
     };
     let seen = context.record_then(&plan, || ()).await?.page;
     let (offers, nameless) = context.nameable().await?;
-    let documents = seen.documents.iter().filter_map(|it| blocks::parsed(it));
+    let documents = seen.documents.iter().filter_map(|it| blocks::parse_bounded(it));
     let mut found: Vec<Block> = documents.flat_map(|it| blocks::find(&it, true, false)).collect();
     found.sort_by_key(|it| std::cmp::Reverse(it.weight));
     let mut waits: Vec<(String, String)> = Vec::new();
@@ -92,21 +92,20 @@ async fn look(context: &mut Context, url: &str) -> Result<Page> {
         let Some(items) = it.spec.as_ref().map(|it| it.items.clone()) else { continue };
         let known = waits.iter().any(|it| it.0 == items);
         if waits.len() < MAX_WAITS && !known && context.has(&items).await {
-            waits.push((items, shown(&it)));
+            waits.push((items, describe_block(&it)));
         }
     }
     Ok(Page { url: seen.url, title: seen.title, offers, nameless, waits })
 }
 
-fn shown(it: &Block) -> String {
+fn describe_block(it: &Block) -> String {
     let under = it.heading.as_ref().map(|it| format!(" under {it:?}")).unwrap_or_default();
     format!("{} items × {} columns{under}", it.rows.len(), it.fields.len())
 }
 
 fn print(page: &Page, all: bool) {
     comment(&format!("{} — {}", page.title, page.url));
-    let is_link =
-        |it: &Offer| matches!(&it.step, Step::Click(it) if it.describe().starts_with("link "));
+    let is_link = |it: &StepSuggestion| matches!(&it.step, Step::Click(it) if it.describe().starts_with("link "));
     let mut links = 0;
     for it in &page.offers {
         links += usize::from(is_link(it));

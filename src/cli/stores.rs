@@ -11,8 +11,8 @@ use zeroize::Zeroizing;
 
 use super::{Global, wire};
 use commis_artifacts::{
-    shelf::{self, SharedFolder, Shelf},
-    signed::SignedShelf,
+    shelf::{self, SharedFolder, SharedStore},
+    signed::SignedStore,
 };
 use commis_base::{
     error::{Code, Error, Result},
@@ -23,21 +23,21 @@ use commis_base::{
 use commis_batch::afar::Engine;
 
 /// Opens a store of another kind than a folder, by its URL; `None` when it knows none of that scheme.
-pub type Opener = fn(&Url) -> Option<Result<Arc<dyn Shelf>>>;
+pub type StoreOpener = fn(&Url) -> Option<Result<Arc<dyn SharedStore>>>;
 
 /// An engine of that name, and what is told of it after a colon; `None` when it knows none of that name.
-pub type Engines = fn(&str, Option<&str>) -> Option<Result<Arc<dyn Engine>>>;
+pub type EngineOpener = fn(&str, Option<&str>) -> Option<Result<Arc<dyn Engine>>>;
 
 /// What a program was built with, beside folders and this machine.
 #[derive(Clone, Copy, Default)]
-pub struct Built {
-    pub stores: Option<Opener>,
-    pub engines: Option<Engines>,
+pub struct Extensions {
+    pub stores: Option<StoreOpener>,
+    pub engines: Option<EngineOpener>,
 }
 
 /// Flags of commands that learn beside other machines.
 #[derive(clap::Args)]
-pub struct Shared {
+pub struct SharedStoreArgs {
     /// Take what other machines have done from this store, and put what is done here there: a folder (default: this machine alone)
     #[arg(long, value_name = "URL")]
     pub store: Option<String>,
@@ -52,9 +52,9 @@ pub struct Shared {
     pub allow_task_secrets: bool,
 }
 
-impl Shared {
+impl SharedStoreArgs {
     /// Folders and settings with these flags over them. Fails as [`wire::open`] does.
-    pub async fn place(&self, global: &Global) -> Result<wire::Place> {
+    pub async fn place(&self, global: &Global) -> Result<wire::Environment> {
         let mut place = wire::open(global).await?;
         place.settings.egress.no_network = self.no_network;
         if let Some(model) = &self.model {
@@ -64,7 +64,7 @@ impl Shared {
     }
 
     /// The store, probed. Fails as [`open`] does.
-    pub fn shelf(&self, global: &Global, home: &Home) -> Result<Option<Arc<dyn Shelf>>> {
+    pub fn shelf(&self, global: &Global, home: &Home) -> Result<Option<Arc<dyn SharedStore>>> {
         self.store.as_deref().map(|it| open(it, global, home)).transpose()
     }
 }
@@ -85,7 +85,7 @@ pub fn engine(text: &str, global: &Global) -> Result<Arc<dyn Engine>> {
 
 /// The store, whose objects are those of this fleet alone. Fails with `USAGE` for what is no store of this program's, with
 /// `STORE_KEY_MISSING`, `STORE_UNSAFE`, and as the store does.
-pub fn open(text: &str, global: &Global, home: &Home) -> Result<Arc<dyn Shelf>> {
+pub fn open(text: &str, global: &Global, home: &Home) -> Result<Arc<dyn SharedStore>> {
     let bad = |why: &str| {
         Error::new(Code::Usage, format!("--store {why}")).hint("give a folder, or file:///… of one")
     };
@@ -94,7 +94,7 @@ pub fn open(text: &str, global: &Global, home: &Home) -> Result<Arc<dyn Shelf>> 
     } else {
         None
     };
-    let opened: Arc<dyn Shelf> = match url {
+    let opened: Arc<dyn SharedStore> = match url {
         None => folder(PathBuf::from(text), home)?,
         Some(it) if it.scheme() == "file" => {
             folder(it.to_file_path().map_err(|()| bad("names no folder of this machine"))?, home)?
@@ -105,7 +105,7 @@ pub fn open(text: &str, global: &Global, home: &Home) -> Result<Arc<dyn Shelf>> 
                 .hint("give a folder, or use commis-worker, which knows s3, gs and az"))
         })?,
     };
-    let opened = SignedShelf::new(opened, fleet_key()?);
+    let opened = SignedStore::new(opened, fleet_key()?);
     shelf::probe(&opened)?;
     Ok(Arc::new(opened))
 }
@@ -151,7 +151,7 @@ pub fn fleet_key() -> Result<MacKey> {
 
 const MAX_KEY: usize = 4096;
 
-fn folder(path: PathBuf, home: &Home) -> Result<Arc<dyn Shelf>> {
+fn folder(path: PathBuf, home: &Home) -> Result<Arc<dyn SharedStore>> {
     let it = SharedFolder::open(&path)?;
     let real = |it: &std::path::Path| it.canonicalize().ok();
     if real(&path).is_some_and(|it| Some(it) == real(&home.artifacts)) {

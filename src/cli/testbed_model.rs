@@ -7,7 +7,7 @@ use commis_base::{
     error::{Code, Error, Result},
     files::read_bounded,
 };
-use commis_testbed::model::{Scripted, Scripts, Wire};
+use commis_testbed::model::{ScriptedModel, Scripts, WireFormat};
 
 /// Bytes of a transcript.
 const MAX: u64 = 4 * 1024 * 1024;
@@ -56,15 +56,15 @@ pub async fn run(args: Args) -> Result<u8> {
         }
     };
     let only = args.wire.map(|it| match it {
-        Format::Anthropic => Wire::Anthropic,
-        Format::Openai => Wire::Openai,
-        Format::Gemini => Wire::Gemini,
+        Format::Anthropic => WireFormat::Anthropic,
+        Format::Openai => WireFormat::Openai,
+        Format::Gemini => WireFormat::Gemini,
     });
-    let model = Scripted::start(args.port, scripts, args.obey, only)
+    let model = ScriptedModel::start(args.port, scripts, args.obey, only)
         .await
         .map_err(testbed_serve::busy(args.port))?;
     wire::say("set it as `endpoint` under [model], with a provider and any name");
     wire::line(&format!("http://{}/v1/", model.addr()));
-    testbed_serve::ended(args.until_eof).await;
+    testbed_serve::wait_for_end(args.until_eof).await;
     Ok(0)
 }

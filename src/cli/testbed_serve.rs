@@ -2,7 +2,7 @@
 
 use super::wire;
 use commis_base::error::{Code, Error, Result};
-use commis_testbed::{Dns, HOSTILE_HOSTS, HOSTS, Hostile, Testbed, authority_pem};
+use commis_testbed::{Dns, HOSTILE_HOSTS, HOSTS, HostileServer, Testbed, authority_pem};
 
 /// Serve the local test web until Ctrl-C
 ///
@@ -53,7 +53,7 @@ pub async fn run(args: Args) -> Result<u8> {
         Some(port) => Some(Dns::start(port).await.map_err(busy(port))?),
         None => None,
     };
-    let hostile = Hostile::start(0).await.map_err(busy(0))?;
+    let hostile = HostileServer::start(0).await.map_err(busy(0))?;
     wire::say(&format!("{} hosts: {}", HOSTS.len(), HOSTS.join(" ")));
     wire::line(&format!("--test-host *.test={}", web.addr()));
     if let Some(dns) = &dns {
@@ -69,12 +69,12 @@ pub async fn run(args: Args) -> Result<u8> {
         super::redact::write(path, authority_pem().as_bytes())?;
         wire::line(&format!("--test-ca {}", path.display()));
     }
-    ended(args.until_eof).await;
+    wait_for_end(args.until_eof).await;
     Ok(0)
 }
 
 /// Until Ctrl-C, or until whoever started it is gone.
-pub async fn ended(until_eof: bool) {
+pub async fn wait_for_end(until_eof: bool) {
     if until_eof {
         // The runtime would wait for a read of its own until somebody presses a key; this thread dies with the process.
         let (done, ended) = tokio::sync::oneshot::channel();

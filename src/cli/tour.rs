@@ -2,7 +2,7 @@
 
 use clap::Parser as _;
 
-use super::{Asked, Cli, Global, wire};
+use super::{Cli, CommandLine, Global, wire};
 use commis_base::{
     error::{Code, Error, Result},
     files::Dir,
@@ -114,7 +114,7 @@ impl Tour {
     async fn does(&self, expected: u8, words: &[&str]) -> Result<()> {
         let shown: Vec<_> = words.iter().filter_map(|it| shlex::try_quote(it).ok()).collect();
         wire::say(&format!("$ {} {}", self.prefix, shown.join(" ")));
-        let cli = Cli::<Asked>::try_parse_from([&["commis"], words].concat());
+        let cli = Cli::<CommandLine>::try_parse_from([&["commis"], words].concat());
         let cli =
             cli.map_err(|err| Error::new(Code::Internal, "a command of the tour").source(err))?;
         let ended = Box::pin(super::perform(Cli::from(cli).command, &self.global)).await?;

@@ -12,7 +12,7 @@ use commis_learn::words;
 use commis_net::egress::site_of;
 use commis_recipe::{
     model::{Recipe, Status},
-    registry::{Held, Source},
+    registry::{RegisteredRecipe, Source},
     trust::digest,
 };
 
@@ -42,7 +42,7 @@ pub fn run(args: Args, global: &Global) -> Result<u8> {
     let (home, _) = wire::read(global)?;
     let registry = wire::registry(&home)?;
     let name = RecipeName::new(args.name)?;
-    let recipe = registry.as_written(&name)?;
+    let recipe = registry.read_user_file(&name)?;
     if recipe.status == Status::Draft {
         return Err(Error::new(Code::RecipeNotVerified, format!("`{name}` is a draft")).hint(
             format!("there is no proof to believe; `commis recipe verify {name}` makes one"),
@@ -74,7 +74,8 @@ pub fn run(args: Args, global: &Global) -> Result<u8> {
 
 /// What a person looks at: lines that quote what a stranger wrote.
 pub fn facts(recipe: &Recipe) -> Vec<String> {
-    let mut out = words(&Held { recipe: recipe.clone(), source: Source::User, shadows: false });
+    let mut out =
+        words(&RegisteredRecipe { recipe: recipe.clone(), source: Source::User, shadows: false });
     let other = if site_of(&recipe.source_url) == site_of(&recipe.request.url) {
         ""
     } else {

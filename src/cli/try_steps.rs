@@ -10,8 +10,10 @@ use commis_base::{
     error::{Code, Error, Result},
     settings::Display,
 };
-use commis_browser::{Asked, Browser, Context, Plan, Told, find_visible_chromium};
-use commis_learn::{Cx, Source, Stopped, Task};
+use commis_browser::{
+    Browser, Context, Plan, RecordingEvent, RequestSummary, find_visible_chromium,
+};
+use commis_learn::{DriveError, LearnContext, Source, Task};
 use commis_redact::raw::RawRecording;
 
 /// Requests that are listed for each step.
@@ -66,7 +68,7 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
     let plan = commis_learn::plan(task, url, steps, example, &cx)?;
     let its = Arc::clone(&cx);
     let work = move || async move {
-        let mut teller = Teller { json: args.json, steps: Vec::new() };
+        let mut teller = StepReporter { json: args.json, steps: Vec::new() };
         let (end, context, window) =
             driven(&its, (&plan, example), args.headed, &mut teller).await?;
         let end = end.map(|raw| commis_redact::redact(raw, &its.settings.redact).recording.page);
@@ -110,15 +112,15 @@ fn chosen<'a>(tasks: &'a [Task], only: Option<&str>) -> Result<&'a Task> {
     }
 }
 
-type Driven = (std::result::Result<RawRecording, Stopped>, Context, Option<Browser>);
+type DriveResult = (std::result::Result<RawRecording, DriveError>, Context, Option<Browser>);
 
 /// In a window, or in a browser without one. A window outlives the steps.
 async fn driven(
-    cx: &Cx,
+    cx: &LearnContext,
     plan: (&Plan, usize),
     headed: bool,
-    teller: &mut Teller,
-) -> Result<Driven> {
+    teller: &mut StepReporter,
+) -> Result<DriveResult> {
     let mut window = None;
     let mut context = if headed {
         let settings = &cx.settings.browser;
@@ -132,22 +134,22 @@ async fn driven(
     } else {
         cx.browser.context().await?
     };
-    let mut told = |it: Told| teller.told(it);
+    let mut told = |it: RecordingEvent| teller.report(it);
     let redact = &cx.settings.redact;
     let end = commis_learn::drive(&mut context, plan, redact, &mut told, || ()).await;
     Ok((end, context, window))
 }
 
 /// Says what is done, or gathers it.
-struct Teller {
+struct StepReporter {
     json: bool,
     steps: Vec<Value>,
 }
 
-impl Teller {
-    fn told(&mut self, it: Told) {
+impl StepReporter {
+    fn report(&mut self, it: RecordingEvent) {
         match it {
-            Told::Step { what, ms, took } => {
+            RecordingEvent::Step { what, ms, took } => {
                 let (what, took) = (printable(&what), took.as_deref().map(printable));
                 if !self.json {
                     let took = took.as_ref().map(|it| format!(" → {it}")).unwrap_or_default();
@@ -155,7 +157,7 @@ impl Teller {
                 }
                 self.steps.push(json!({"step": what, "ms": ms, "took": took, "requests": []}));
             }
-            Told::Requests(all) => {
+            RecordingEvent::Requests(all) => {
                 let told: Vec<String> = all.iter().map(request).collect();
                 if !self.json {
                     let data = all.iter().filter(|it| it.is_data).take(MAX_REQUESTS).map(request);
@@ -191,11 +193,11 @@ impl Teller {
             wire::line("  it shows no lists, tables or records");
         }
         for it in &page.shown {
-            wire::line(&wire::clean(&told(it)));
+            wire::line(&wire::clean(&describe_block(it)));
         }
     }
 
-    fn stopped(&self, stopped: Stopped, task: &Task, cx: &Cx) -> Result<u8> {
+    fn stopped(&self, stopped: DriveError, task: &Task, cx: &LearnContext) -> Result<u8> {
         // Somebody may be learning it: then it is told, and not kept.
         let failure = stopped.seen.as_ref().map(|it| it.0.clone());
         let (err, kept) = match cx.store.task(&task.id) {
@@ -226,7 +228,7 @@ impl Teller {
     }
 }
 
-fn request(it: &Asked) -> String {
+fn request(it: &RequestSummary) -> String {
     let status = it.status.map_or_else(|| "…".to_owned(), |it| it.to_string());
     let url: String = printable(&it.url).chars().take(200).collect();
     format!("{} {url} {status}", it.method)
@@ -240,7 +242,7 @@ fn block(it: &ShownBlock) -> Value {
 }
 
 /// `12 items × 3 columns (name, price, url) under "Results"`, and the first of them.
-fn told(it: &ShownBlock) -> String {
+fn describe_block(it: &ShownBlock) -> String {
     let cut = |it: &str| it.chars().take(60).collect::<String>().replace('\n', " ");
     let fields = it.fields.iter().map(|it| cut(it)).collect::<Vec<_>>().join(", ");
     let under = it.heading.as_ref().map(|it| format!(" under {:?}", cut(it))).unwrap_or_default();

@@ -38,7 +38,7 @@ pub struct Args {
 
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct Told<'a> {
+pub struct ValidateReport<'a> {
     valid: bool,
     errors: &'a [Finding],
     warnings: &'a [Finding],
@@ -54,7 +54,7 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
     let recipe = match read(&args.recipe, &wire::registry(&place.home)?) {
         Ok(it) => Some(it),
         Err(err) if is_finding(&err) => {
-            errors.push(Finding::of(&err));
+            errors.push(Finding::from_error(&err));
             None
         }
         Err(err) => return Err(err),
@@ -65,7 +65,11 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
         warnings = found.warnings;
     }
     if args.json {
-        wire::out(&Told { valid: errors.is_empty(), errors: &errors, warnings: &warnings });
+        wire::out(&ValidateReport {
+            valid: errors.is_empty(),
+            errors: &errors,
+            warnings: &warnings,
+        });
     } else {
         for (kind, all) in [("error", &errors), ("warning", &warnings)] {
             for it in all {

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::{Global, daemon, names, table::ruled, vault_import, wire};
 use commis_base::error::Result;
 use commis_serve::client::Client;
-use commis_vault::Name;
+use commis_vault::LoginName;
 
 /// Look after the logins that are kept: list, check, save, remove
 ///
@@ -66,10 +66,10 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
     let name = match &command {
         Command::Ls | Command::Import(_) => None,
         Command::Check { name } | Command::Save { name, .. } | Command::Rm { name } => {
-            Some(name.parse::<Name>()?)
+            Some(name.parse::<LoginName>()?)
         }
     };
-    let name = name.as_ref().map(Name::as_str);
+    let name = name.as_ref().map(LoginName::as_str);
     let (client, _) = daemon::client(global).await?;
     let (path, body) = match &command {
         Command::Ls | Command::Import(_) => ("list", json!({})),
@@ -130,7 +130,7 @@ fn listed(all: &Value) {
 /// Puts a login into a context before its first command, where one is named.
 pub async fn mount(client: &Client, login: Option<&str>, context: &str) -> Result<()> {
     let Some(login) = login else { return Ok(()) };
-    let name: Name = login.parse()?;
+    let name: LoginName = login.parse()?;
     let body = json!({"name": name.as_str(), "context": context});
     let answer = client.post("/api/vault/mount", &body).await?;
     match answer["data"]["refused"].as_u64() {

@@ -10,11 +10,11 @@ use serde_json::{Value, json};
 use super::{Global, table::ruled, wire};
 use commis_base::{
     error::{Code, Error, Result},
-    settings::Folders,
+    settings::UserFolders,
 };
 use commis_vault::{
-    Cookie, Held, Name, Vault,
-    browsers::{Brand, Profile, profiles},
+    Cookie, LoginData, LoginName, Vault,
+    browsers::{Brand, Profile, find_profiles},
 };
 
 /// Take over cookies of your own browser, site by site
@@ -52,7 +52,7 @@ pub struct Args {
 }
 
 /// A site in one profile.
-struct Found {
+struct SiteCookies {
     profile: Profile,
     site: String,
     cookies: Vec<Cookie>,
@@ -64,8 +64,8 @@ pub fn run(args: Args, as_json: bool, global: &Global) -> Result<u8> {
     if args.name.is_some() && args.site.len() != 1 {
         return Err(Error::new(Code::Usage, "--name is for one --site"));
     }
-    let name = args.name.as_deref().map(str::parse::<Name>).transpose()?;
-    let all = found(&args)?;
+    let name = args.name.as_deref().map(str::parse::<LoginName>).transpose()?;
+    let all = find_sites(&args)?;
     if !as_json {
         list(&all);
     }
@@ -86,11 +86,11 @@ pub fn run(args: Args, as_json: bool, global: &Global) -> Result<u8> {
     let vault = Vault::new(&wire::home(global)?);
     let (mut done, mut failed) = (Vec::new(), 0_u8);
     for it in all {
-        let name = name.clone().map_or_else(|| Name::of_site(&it.site), Ok)?;
+        let name = name.clone().map_or_else(|| LoginName::for_site(&it.site), Ok)?;
         if !args.yes && !agreed(&it, &name)? {
             continue;
         }
-        match held(it).and_then(|held| vault.seal(&name, &held, args.force)) {
+        match into_login(it).and_then(|held| vault.seal(&name, &held, args.force)) {
             Ok(card) => done.push(serde_json::to_value(card).unwrap_or_default()),
             Err(err) => {
                 failed = 1;
@@ -112,10 +112,10 @@ pub fn run(args: Args, as_json: bool, global: &Global) -> Result<u8> {
 }
 
 /// Sites of the profiles that are meant, those that are meant.
-fn found(args: &Args) -> Result<Vec<Found>> {
+fn find_sites(args: &Args) -> Result<Vec<SiteCookies>> {
     let brand = Brand::ALL.into_iter().find(|it| args.from.as_deref() == Some(it.as_str()));
-    let folders = Folders::find()?;
-    let mut profiles = profiles(&folders.home, &folders.config, brand);
+    let folders = UserFolders::find()?;
+    let mut profiles = find_profiles(&folders.home, &folders.config, brand);
     profiles.retain(|it| args.profile.as_ref().is_none_or(|name| *name == it.name));
     if profiles.is_empty() {
         return Err(Error::new(Code::ParamInvalid, "no such browser profile is below your home folder")
@@ -128,7 +128,7 @@ fn found(args: &Args) -> Result<Vec<Found>> {
         let read = if args.keyring && profile.brand != Brand::Firefox {
             profile.read_with_keyring()
         } else {
-            profile.read()
+            profile.read_cookies()
         };
         let taken = match read {
             Ok(it) => it,
@@ -157,13 +157,13 @@ fn found(args: &Args) -> Result<Vec<Found>> {
                 sites.entry(site).or_default().push(it);
             }
         }
-        let of = |(site, cookies)| Found { profile: profile.clone(), site, cookies };
+        let of = |(site, cookies)| SiteCookies { profile: profile.clone(), site, cookies };
         out.extend(sites.into_iter().map(of));
     }
     Ok(out)
 }
 
-fn list(all: &[Found]) {
+fn list(all: &[SiteCookies]) {
     let mut table = ruled(["site", "cookies", "browser", "profile"]);
     for it in all {
         table.add_row([
@@ -176,7 +176,7 @@ fn list(all: &[Found]) {
     wire::line(&table.to_string());
 }
 
-fn agreed(it: &Found, name: &Name) -> Result<bool> {
+fn agreed(it: &SiteCookies, name: &LoginName) -> Result<bool> {
     let mut to = anstream::stderr();
     let asked = format!("seal {} cookies of {} as `{name}`? [y/N] ", it.cookies.len(), it.site);
     // Who cannot be asked has not agreed.
@@ -191,7 +191,7 @@ fn agreed(it: &Found, name: &Name) -> Result<bool> {
 }
 
 /// Looked at later where most of its cookies are.
-fn held(it: Found) -> Result<Held> {
+fn into_login(it: SiteCookies) -> Result<LoginData> {
     let mut hosts: BTreeMap<&str, usize> = BTreeMap::new();
     for it in &it.cookies {
         *hosts.entry(it.domain.trim_start_matches('.')).or_default() += 1;
@@ -200,7 +200,12 @@ fn held(it: Found) -> Result<Held> {
     let named = host.contains(|it: char| it.is_ascii_alphabetic());
     let secure = named || it.cookies.iter().any(|it| it.secure);
     let scheme = if secure { "https" } else { "http" };
-    Held::new(&format!("{scheme}://{host}/"), it.profile.brand.as_str(), it.cookies, Vec::new())
+    LoginData::new(
+        &format!("{scheme}://{host}/"),
+        it.profile.brand.as_str(),
+        it.cookies,
+        Vec::new(),
+    )
 }
 
 /// What was sealed, in a line.

@@ -12,7 +12,7 @@ use commis_base::{
     error::{Class, Result},
     ids::RecipeName,
 };
-use commis_learn::{Reverified, prove};
+use commis_learn::{ReverifyResult, prove};
 use commis_recipe::{
     model::Recipe,
     registry::{Entry, Source},
@@ -49,7 +49,7 @@ pub struct Args {
 #[serde(untagged)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub enum Row<'a> {
-    Asked { name: &'a RecipeName, source: Source, result: &'a Reverified },
+    Asked { name: &'a RecipeName, source: Source, result: &'a ReverifyResult },
     NotAsked { name: &'a RecipeName, error_code: &'static str, error: String },
 }
 
@@ -69,7 +69,7 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
         let mut rows = Vec::new();
         for name in names {
             wire::say(&format!("{name}: verify"));
-            let with = (&caller, &place.settings, &run::told as &commis_learn::Tell);
+            let with = (&caller, &place.settings, &run::print_notice as &commis_learn::OnProgress);
             match prove(&registry, &name, with, &consent).await {
                 // A recipe that is broken or refused does not keep the others from their turn.
                 Err(err) if matches!(err.code().class(), Class::Environment | Class::Bug) => {
@@ -117,7 +117,7 @@ fn consent(recipe: &Recipe, why: &str) -> bool {
     wire::confirmed("send this three times, with its examples?")
 }
 
-fn table(rows: &[(RecipeName, Result<(Reverified, Source)>)]) {
+fn table(rows: &[(RecipeName, Result<(ReverifyResult, Source)>)]) {
     let mut table =
         ruled(["recipe", "verdict", "why", "calls", "items", "parameters with an effect"]);
     for (name, end) in rows {

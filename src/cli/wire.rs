@@ -11,7 +11,7 @@ use std::{
 use serde::Serialize;
 
 use super::Global;
-use commis_artifacts::shelf::Shelf;
+use commis_artifacts::shelf::SharedStore;
 use commis_base::{
     error::{Code, Error, Result},
     files::Dir,
@@ -20,22 +20,22 @@ use commis_base::{
 };
 use commis_browser::check_arguments;
 pub use commis_learn::moment;
-use commis_learn::{BrowserPool, Cx, OnStage, Redo, trust_what_was_learned};
+use commis_learn::{BrowserPool, LearnContext, OnStage, RedoScope, trust_what_was_learned};
 use commis_net::egress::{EgressPolicy, check_own};
-use commis_recipe::registry::{Held, Registry};
-pub use commis_report::{is_strange, plain as clean};
+use commis_recipe::registry::{RegisteredRecipe, Registry};
+pub use commis_report::{is_unsafe_char, plain as clean};
 use commis_stages::rank;
 use commis_testbed::{Testbed, authority_pem};
 
 /// Folders, settings and the test web if it was asked for; it serves until this is dropped.
-pub struct Place {
+pub struct Environment {
     pub home: Home,
     pub settings: Settings,
     _testbed: Option<Testbed>,
 }
 
 /// Reads settings and applies the flags over them. Fails with `SETTINGS_INVALID`.
-pub async fn open(global: &Global) -> Result<Place> {
+pub async fn open(global: &Global) -> Result<Environment> {
     let (home, mut settings) = read(global)?;
     tell_own_hosts(&home, &settings);
     let mut testbed = None;
@@ -47,7 +47,7 @@ pub async fn open(global: &Global) -> Result<Place> {
         settings.egress.test_ca_pem = Some(authority_pem());
         testbed = Some(it);
     }
-    Ok(Place { home, settings, _testbed: testbed })
+    Ok(Environment { home, settings, _testbed: testbed })
 }
 
 /// Says once at a terminal which hosts inside are open, or why none is: nobody should find out by chance. The log has it each time.
@@ -111,7 +111,7 @@ pub fn confirmed(question: &str) -> bool {
 /// The recipes of a home. Fails with `ARTIFACT_IO`.
 pub fn registry(home: &Home) -> Result<Registry> {
     trust_what_was_learned(home)?;
-    Ok(Registry::of(home))
+    Ok(Registry::for_home(home))
 }
 
 /// Folders and settings, without anything that needs a runtime.
@@ -146,29 +146,29 @@ pub fn check(settings: &Settings) -> Result<()> {
 
 /// Everything learning needs. Fails with what the settings of egress and model fail with.
 pub fn learning(
-    place: &Place,
-    redo: Option<Redo>,
+    place: &Environment,
+    redo: Option<RedoScope>,
     delay: Duration,
     on_stage: OnStage,
-) -> Result<Arc<Cx>> {
+) -> Result<Arc<LearnContext>> {
     learning_with(place, redo, delay, (None, false), on_stage)
 }
 
-/// The same beside other machines, or on them alone ([`Cx::elsewhere`]).
+/// The same beside other machines, or on them alone ([`LearnContext::elsewhere`]).
 pub fn learning_with(
-    place: &Place,
-    redo: Option<Redo>,
+    place: &Environment,
+    redo: Option<RedoScope>,
     delay: Duration,
-    shelf: (Option<Arc<dyn Shelf>>, bool),
+    shelf: (Option<Arc<dyn SharedStore>>, bool),
     on_stage: OnStage,
-) -> Result<Arc<Cx>> {
+) -> Result<Arc<LearnContext>> {
     let policy = Arc::new(EgressPolicy::new(&place.settings.egress)?);
     let browser = BrowserPool::new(policy, place.settings.browser.clone());
-    Cx::open_with(&place.home, &place.settings, browser, (redo, delay), shelf, on_stage)
+    LearnContext::open_with(&place.home, &place.settings, browser, (redo, delay), shelf, on_stage)
 }
 
 /// The recipe of that name; says so where it stands before one of the library's. Fails as [`Registry::get`].
-pub fn held(registry: &Registry, name: &RecipeName) -> Result<Held> {
+pub fn find_recipe(registry: &Registry, name: &RecipeName) -> Result<RegisteredRecipe> {
     let held = registry.get(name)?;
     if held.shadows {
         say(&format!("info: your own {name} stands before the library's"));
@@ -237,12 +237,12 @@ pub fn heard(json: &str) -> bool {
 
 /// JSON escapes the control characters of ASCII alone; terminals obey those after DEL as well. They can only stand in strings.
 fn harmless(json: String) -> String {
-    if !json.chars().any(|it| is_strange(it) && it != '\n') {
+    if !json.chars().any(|it| is_unsafe_char(it) && it != '\n') {
         return json;
     }
     let mut out = String::with_capacity(json.len());
     for it in json.chars() {
-        if is_strange(it) && it != '\n' {
+        if is_unsafe_char(it) && it != '\n' {
             for unit in it.encode_utf16(&mut [0; 2]) {
                 let _ = write!(out, "\\u{unit:04x}");
             }
@@ -298,6 +298,6 @@ pub fn say(text: &str) {
 /// Styled text, in which nothing turns its surroundings around and nothing is unseen. Colours are control characters, so of those
 /// it is for [`clean`] to take care.
 fn upright(text: &str) -> Cow<'_, str> {
-    let turns = |it: char| is_strange(it) && !it.is_control();
+    let turns = |it: char| is_unsafe_char(it) && !it.is_control();
     if text.chars().any(turns) { text.replace(turns, "\u{fffd}").into() } else { text.into() }
 }

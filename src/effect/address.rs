@@ -14,13 +14,14 @@
 use url::Url;
 
 use super::{
-    names::{Says, operation as operation_says},
+    names::{NameMeaning, operation_meaning as operation_says},
     verbs::{
         ABOUT, ACTIONS, AHEAD, ALSO, ASKS, ASSETS, BEHIND, BOTH, BUTTONS, BUYING, BUYS, CALLED,
         CALLS, CARTS, COMPOUNDS, COUNTED, COUNTS, EMPTIES, ENDPOINTS, FILES, FORMS, IN_CARTS,
         LEAVING, LOOSE, MADE, MONEY, NAMED, NAMESPACES, ONE, ORDERS, PAGES, PATHS, PAYS, PREFIXES,
         PRESSED, PROGRAMS, PROOFS, READING, SHOWS, SLUGGED, SOCIAL, STATES, STATIC, STORES, THINGS,
-        TITLED, TOLD, VERBS, WRITES, among, is_strong, is_thing, operation, parted, states, words,
+        TITLED, TOLD, VERBS, WRITES, is_in_lists, is_strong, is_thing, operation_verb, split_verb,
+        statement_verb, words,
     },
 };
 
@@ -29,7 +30,7 @@ const SEGMENTS: usize = 60;
 
 /// Whether a path has more segments than are looked through.
 pub fn is_deep(url: &Url) -> bool {
-    decoded(url.path()).matches(DIVIDES).count() > SEGMENTS
+    decode_fully(url.path()).matches(DIVIDES).count() > SEGMENTS
 }
 
 /// Method and path for a person: without secrets, not too long.
@@ -43,21 +44,21 @@ pub fn describe(method: &str, url: &Url) -> String {
 }
 
 /// The verb by which an address says that something is done. `is_safe`: by a method that should change nothing.
-pub fn change(url: &Url, is_safe: bool) -> Option<String> {
+pub fn change_verb(url: &Url, is_safe: bool) -> Option<String> {
     let query = pairs(url);
     let segments = segments(url.path());
-    let carries = query.iter().any(|it| !is_about(&it.0));
+    let carries = query.iter().any(|it| !is_subject_name(&it.0));
     let host = url.host_str().and_then(|it| it.split('.').next()).unwrap_or_default();
     let told = TOLD.contains(&host);
-    in_path(&segments, &query, carries, told)
-        .or_else(|| in_query(&segments, &query, carries, is_safe))
+    verb_in_path(&segments, &query, carries, told)
+        .or_else(|| verb_in_query(&segments, &query, carries, is_safe))
 }
 
 /// What parts a path.
 const DIVIDES: [char; 2] = ['/', '\\'];
 
 /// Until there is nothing left to decode: a server behind another decodes again.
-fn decoded(text: &str) -> String {
+fn decode_fully(text: &str) -> String {
     let mut text = text.to_owned();
     for _ in 0..4 {
         let next = percent_encoding::percent_decode_str(&text).decode_utf8_lossy().into_owned();
@@ -74,14 +75,14 @@ fn pairs(url: &Url) -> Vec<(String, String)> {
     let mut out = Vec::new();
     let mut take = |text: &str| {
         let all = url::form_urlencoded::parse(text.as_bytes());
-        out.extend(all.map(|(name, value)| (decoded(&name), decoded(&value))));
+        out.extend(all.map(|(name, value)| (decode_fully(&name), decode_fully(&value))));
     };
     let query = url.query().unwrap_or_default();
     take(query);
     for piece in query.split('&').filter(|it| it.contains(';') && it.contains('=')) {
         piece.split(';').filter(|it| it.contains('=')).for_each(&mut take);
     }
-    for piece in decoded(url.path()).split(DIVIDES) {
+    for piece in decode_fully(url.path()).split(DIVIDES) {
         piece.split(';').skip(1).for_each(&mut take);
     }
     out
@@ -164,16 +165,17 @@ impl Segment {
     }
 
     /// The verb behind its mark. `Help:Move` is a title.
-    fn behind_mark(&self) -> Option<String> {
+    fn verb_behind_mark(&self) -> Option<String> {
         let (before, all) = self.marked.as_ref()?;
         let is_title = NAMESPACES.contains(&before.as_str());
         if before.is_empty() || before.ends_with('.') || is_title {
             return None;
         }
-        let all = if all.len() > 1 && among(&all[0], &[PREFIXES]) { &all[1..] } else { &all[..] };
-        let first = all.first().filter(|it| among(it, &[VERBS, LOOSE, BEHIND, FORMS]))?;
+        let all =
+            if all.len() > 1 && is_in_lists(&all[0], &[PREFIXES]) { &all[1..] } else { &all[..] };
+        let first = all.first().filter(|it| is_in_lists(it, &[VERBS, LOOSE, BEHIND, FORMS]))?;
         // Firestore's `documents:runQuery` asks.
-        if first == "run" && all.get(1).is_some_and(|it| among(it, &[ASKS])) {
+        if first == "run" && all.get(1).is_some_and(|it| is_in_lists(it, &[ASKS])) {
             return None;
         }
         // `/de:install` is a page in German.
@@ -215,13 +217,13 @@ fn is_language(text: &str) -> bool {
 
 /// Segments of a path, a language at its beginning left out.
 pub fn segments(path: &str) -> Vec<Segment> {
-    let path = decoded(path);
+    let path = decode_fully(path);
     let all: Vec<&str> = path.split(DIVIDES).filter(|it| !it.is_empty()).collect();
     let skip = usize::from(all.len() > 1 && is_language(all[0]) && !VERBS.contains(&all[0]));
     all.iter().skip(skip).take(SEGMENTS).map(|it| Segment::new(it)).collect()
 }
 
-fn in_path(
+fn verb_in_path(
     segments: &[Segment],
     query: &[(String, String)],
     carries: bool,
@@ -254,7 +256,7 @@ fn in_path(
         if at >= 2 && it.is(FILES) && is_file && !next_number {
             return None;
         }
-        let place = Around {
+        let place = SegmentContext {
             before,
             at,
             ids,
@@ -287,7 +289,7 @@ fn in_path(
 }
 
 /// What stands around a segment.
-struct Around<'a> {
+struct SegmentContext<'a> {
     before: Option<&'a Segment>,
     at: usize,
     /// How many before it are numbers.
@@ -305,15 +307,18 @@ struct Around<'a> {
     has_slug: bool,
 }
 
-fn verb_of(it: &Segment, around: &Around<'_>) -> Option<String> {
-    let marked = it.behind_mark().filter(|_| around.is_last);
-    let found = marked.or_else(|| alone(it, around).then(|| it.plain.clone()));
-    found.or_else(|| if it.words.len() < 2 { stuck(it, around) } else { several(it, around) })
+fn verb_of(it: &Segment, around: &SegmentContext<'_>) -> Option<String> {
+    let marked = it.verb_behind_mark().filter(|_| around.is_last);
+    let found = marked.or_else(|| is_lone_verb(it, around).then(|| it.plain.clone()));
+    found.or_else(|| {
+        if it.words.len() < 2 { joined_verb(it, around) } else { verb_in_words(it, around) }
+    })
 }
 
 /// Whether a segment is a verb, and stands where one does.
-fn alone(it: &Segment, around: &Around<'_>) -> bool {
-    let Around { before, at, ids, is_last, next_id, named, by_id: _, carries, .. } = *around;
+fn is_lone_verb(it: &Segment, around: &SegmentContext<'_>) -> bool {
+    let SegmentContext { before, at, ids, is_last, next_id, named, by_id: _, carries, .. } =
+        *around;
     let behind = |list: &[&str]| before.is_some_and(|it| it.is(list));
     // `/collections/drop`
     let is_name = around.has_slug && it.is(ALSO) && !(named || carries || next_id);
@@ -336,21 +341,21 @@ fn alone(it: &Segment, around: &Around<'_>) -> bool {
 }
 
 /// A verb and its thing in one word: `/addtocart`, `/deluser.php`.
-fn stuck(it: &Segment, around: &Around<'_>) -> Option<String> {
+fn joined_verb(it: &Segment, around: &SegmentContext<'_>) -> Option<String> {
     let lists: &[&[&str]] = if around.named || it.is_program() {
         &[VERBS, LOOSE, BEHIND, PAYS]
     } else {
         &[VERBS, PAYS]
     };
-    let found = parted(&it.plain, lists).filter(|_| !around.has_title && !around.has_slug)?;
-    (around.named || it.is_program() || !among(found, &[ALSO])).then(|| found.to_owned())
+    let found = split_verb(&it.plain, lists).filter(|_| !around.has_title && !around.has_slug)?;
+    (around.named || it.is_program() || !is_in_lists(found, &[ALSO])).then(|| found.to_owned())
 }
 
 /// The verb of a segment of two words or more.
-fn several(it: &Segment, around: &Around<'_>) -> Option<String> {
+fn verb_in_words(it: &Segment, around: &SegmentContext<'_>) -> Option<String> {
     let (first, last) = (it.words.first()?, it.words.last()?);
     let count = it.words.len();
-    if among(last, &[LEAVING]) && count <= 3 {
+    if is_in_lists(last, &[LEAVING]) && count <= 3 {
         return Some(last.clone());
     }
     let called = it.is_camel || it.is_program();
@@ -365,17 +370,17 @@ fn several(it: &Segment, around: &Around<'_>) -> Option<String> {
     let slug = around.has_slug && !called;
     let second = &it.words[1];
     let runs = matches!(first.as_str(), "exec" | "execute" | "run");
-    if runs && count == 2 && (among(second, &[ASKS]) || second == "read") {
+    if runs && count == 2 && (is_in_lists(second, &[ASKS]) || second == "read") {
         return None;
     }
     let does = is_strong(second)
         || matches!(first.as_str(), "do" | "perform")
-            && among(second, &[VERBS, LOOSE, BEHIND, FORMS]);
+            && is_in_lists(second, &[VERBS, LOOSE, BEHIND, FORMS]);
     let is_short = called || it.raw.contains('_') || count == 2;
-    if among(first, &[PREFIXES])
+    if is_in_lists(first, &[PREFIXES])
         && !slug
         && is_short
-        && (does || called && among(second, &[BEHIND, LOOSE]))
+        && (does || called && is_in_lists(second, &[BEHIND, LOOSE]))
     {
         return found(second);
     }
@@ -402,19 +407,20 @@ fn several(it: &Segment, around: &Around<'_>) -> Option<String> {
     if is_strong(first) && (!slug || is_thing(last) || around.by_id) {
         return found(first);
     }
-    let thing = |word: &String| among(word, &[THINGS, CARTS]);
+    let thing = |word: &String| is_in_lists(word, &[THINGS, CARTS]);
     if !slug {
         let made = matches!(first.as_str(), "place" | "post") && second != "by";
-        let also = among(first, &[ALSO]) && is_thing(last) && !last.ends_with('s');
-        let loose =
-            among(first, &[VERBS, LOOSE, BEHIND]) || around.carries && among(first, &[FORMS]);
-        let of_money = among(first, &[PAYS]) && among(last, &[MONEY]);
-        let empties = matches!(first.as_str(), "clear" | "empty") && among(last, &[EMPTIES]);
-        let buys = among(first, &[BUYS]) && among(last, &[BUYING]) && !last.ends_with('s');
+        let also = is_in_lists(first, &[ALSO]) && is_thing(last) && !last.ends_with('s');
+        let loose = is_in_lists(first, &[VERBS, LOOSE, BEHIND])
+            || around.carries && is_in_lists(first, &[FORMS]);
+        let of_money = is_in_lists(first, &[PAYS]) && is_in_lists(last, &[MONEY]);
+        let empties = matches!(first.as_str(), "clear" | "empty") && is_in_lists(last, &[EMPTIES]);
+        let buys =
+            is_in_lists(first, &[BUYS]) && is_in_lists(last, &[BUYING]) && !last.ends_with('s');
         let on_one = named
             && (loose && first != "watch"
-                || among(first, &[ORDERS]) && last == "now"
-                || first == "make" && among(last, &[BUYING]));
+                || is_in_lists(first, &[ORDERS]) && last == "now"
+                || first == "make" && is_in_lists(last, &[BUYING]));
         if also
             || of_money
             || empties
@@ -425,13 +431,13 @@ fn several(it: &Segment, around: &Around<'_>) -> Option<String> {
             return found(first);
         }
     }
-    let asks = among(first, &[ASKS, SHOWS]);
+    let asks = is_in_lists(first, &[ASKS, SHOWS]);
     let ends = is_strong(last) && (count == 2 && is_thing(first) || called && !asks || named)
-        || count == 2 && among(last, &[ALSO]) && thing(first) && !slug;
+        || count == 2 && is_in_lists(last, &[ALSO]) && thing(first) && !slug;
     (ends && (!slug || is_thing(first))).then(|| last.clone())
 }
 
-fn in_query(
+fn verb_in_query(
     segments: &[Segment],
     query: &[(String, String)],
     carries: bool,
@@ -439,7 +445,8 @@ fn in_query(
 ) -> Option<String> {
     let named = query.iter().any(|it| names_one(&it.0, &it.1));
     let by_id = query.iter().any(|it| is_id_name(&it.0));
-    let is_statement = segments.iter().any(|it| it.words.iter().any(|it| among(it, &[STORES])));
+    let is_statement =
+        segments.iter().any(|it| it.words.iter().any(|it| is_in_lists(it, &[STORES])));
     for (name, value) in query {
         let key = name.to_ascii_lowercase();
         // A POST carries them whatever it does.
@@ -454,25 +461,25 @@ fn in_query(
             && (value.contains('/') || PAGES.contains(&key.as_str()));
         let is_special = key == "title" && value.starts_with("Special:");
         if (PATHS.contains(&key.as_str()) && is_path && !asked) || is_special {
-            let found = in_path(&self::segments(value), &[], carries, false);
+            let found = verb_in_path(&self::segments(value), &[], carries, false);
             if found.is_some() {
                 return found;
             }
         } else if PATHS.contains(&key.as_str()) && key != "q" {
             let all = words(value);
             let first = all.first().filter(|it| by_id && is_strong(it) && all.len() <= 3);
-            let leaves = all.first().filter(|it| all.len() == 1 && among(it, &[LEAVING]));
+            let leaves = all.first().filter(|it| all.len() == 1 && is_in_lists(it, &[LEAVING]));
             if let Some(word) = first.or(leaves) {
                 return Some(word.clone());
             }
         }
         let searches = matches!(key.as_str(), "q" | "query");
         if (!searches || is_statement || key == "query" && segments.is_empty())
-            && let Some(word) = states(self::key(name), value, searches)
+            && let Some(word) = statement_verb(self::key(name), value, searches)
         {
             return Some(word);
         }
-        if let Some(word) = in_pair(name, value, carries, named) {
+        if let Some(word) = verb_in_pair(name, value, carries, named) {
             return Some(word);
         }
     }
@@ -480,7 +487,7 @@ fn in_query(
 }
 
 /// The verb that a name and its value say.
-pub fn in_pair(name: &str, value: &str, carries: bool, named: bool) -> Option<String> {
+pub fn verb_in_pair(name: &str, value: &str, carries: bool, named: bool) -> Option<String> {
     let key = key(name);
     let lower = key.to_ascii_lowercase();
     if matches!(&*lower, "_method" | "_httpmethod" | "x-http-method-override" | "x-http-method") {
@@ -494,12 +501,12 @@ pub fn in_pair(name: &str, value: &str, carries: bool, named: bool) -> Option<St
     if turns {
         return Some(lower);
     }
-    let found = in_action(lower.trim_start_matches('_'), value, carries, named);
+    let found = verb_in_action(lower.trim_start_matches('_'), value, carries, named);
     if found.is_some() || is_off {
         return found;
     }
     let all = words(key);
-    let prefixed = all.len() > 1 && among(&all[0], &[PREFIXES]);
+    let prefixed = all.len() > 1 && is_in_lists(&all[0], &[PREFIXES]);
     let all = if prefixed { &all[1..] } else { &all[..] };
     let (first, last) = (all.first()?, all.last()?);
     if all.len() == 1 {
@@ -507,7 +514,7 @@ pub fn in_pair(name: &str, value: &str, carries: bool, named: bool) -> Option<St
     }
     let of_id = matches!(last.as_str(), "id" | "ids") && is_strong(first);
     let does = NAMED.contains(&first.as_str()) && (of_id || is_thing(last))
-        || matches!(first.as_str(), "clear" | "empty") && among(last, &[EMPTIES]);
+        || matches!(first.as_str(), "clear" | "empty") && is_in_lists(last, &[EMPTIES]);
     if does && all.len() <= 4 {
         return Some(first.clone());
     }
@@ -517,7 +524,7 @@ pub fn in_pair(name: &str, value: &str, carries: bool, named: bool) -> Option<St
 }
 
 /// The verb that is a parameter's value, where its name says that it is one.
-fn in_action(key: &str, value: &str, carries: bool, named: bool) -> Option<String> {
+fn verb_in_action(key: &str, value: &str, carries: bool, named: bool) -> Option<String> {
     let is_button = BUTTONS.contains(&key);
     if !is_button && !ACTIONS.contains(&key) {
         return None;
@@ -528,27 +535,30 @@ fn in_action(key: &str, value: &str, carries: bool, named: bool) -> Option<Strin
         return None;
     }
     if is_button {
-        let also = among(first, &[ALSO]) && (named || all.len() > 1 && is_thing(last));
+        let also = is_in_lists(first, &[ALSO]) && (named || all.len() > 1 && is_thing(last));
         let does = is_strong(first)
             || also
-            || among(first, &[LOOSE, PRESSED])
-            || named && key == "a" && among(first, &[BEHIND]);
+            || is_in_lists(first, &[LOOSE, PRESSED])
+            || named && key == "a" && is_in_lists(first, &[BEHIND]);
         return does.then(|| first.clone());
     }
     // `findAndDelete` does.
-    let asks = among(first, &[ASKS, SHOWS]) && !all.iter().any(|it| it == "and" || it == "or");
-    let anywhere = all.iter().find(|it| !asks && among(it, &[VERBS, LOOSE]));
-    let at_an_end =
-        [first, last].into_iter().find(|it| among(it, &[BEHIND]) || carries && among(it, &[FORMS]));
-    let parted = || parted(&all.concat(), &[VERBS, LOOSE, BEHIND]).filter(|_| !asks);
+    let asks =
+        is_in_lists(first, &[ASKS, SHOWS]) && !all.iter().any(|it| it == "and" || it == "or");
+    let anywhere = all.iter().find(|it| !asks && is_in_lists(it, &[VERBS, LOOSE]));
+    let at_an_end = [first, last]
+        .into_iter()
+        .find(|it| is_in_lists(it, &[BEHIND]) || carries && is_in_lists(it, &[FORMS]));
+    let parted = || split_verb(&all.concat(), &[VERBS, LOOSE, BEHIND]).filter(|_| !asks);
     anywhere.or(at_an_end).cloned().or_else(|| parted().map(ToOwned::to_owned))
 }
 
 /// What some call an order in a body: `{"type": "delete", "args": …}`.
-pub fn typed(key: &str, value: &str) -> Option<String> {
+pub fn typed_command(key: &str, value: &str) -> Option<String> {
     let all = words(value);
-    let first =
-        all.first().filter(|it| among(it, &[VERBS, WRITES, STATES, &["bulk", "run", "set"]]))?;
+    let first = all
+        .first()
+        .filter(|it| is_in_lists(it, &[VERBS, WRITES, STATES, &["bulk", "run", "set"]]))?;
     (key.eq_ignore_ascii_case("type") && all.len() <= 3).then(|| first.clone())
 }
 
@@ -571,11 +581,11 @@ fn names_one(name: &str, value: &str) -> bool {
 }
 
 /// Whether a parameter says no more than what a page is about.
-fn is_about(name: &str) -> bool {
+fn is_subject_name(name: &str) -> bool {
     let lower = key(name).to_ascii_lowercase();
     let bare = lower.trim_start_matches('_');
-    among(&lower, &[ABOUT])
-        || among(bare, &[ACTIONS])
+    is_in_lists(&lower, &[ABOUT])
+        || is_in_lists(bare, &[ACTIONS])
         || is_id_name(name)
         || lower.starts_with("utm_")
 }
@@ -583,50 +593,55 @@ fn is_about(name: &str) -> bool {
 /// What a path says, by its last segment that says anything: a word that asks, or a verb. Behind a word that asks may stand what is
 /// made there: `POST /search/alerts`. `is_answered`: where an answer speaks for it as well, more words ask; `POST /filter`, `/list`,
 /// `/view` and `/notifications/read` may make, count or mark something.
-pub fn says(segments: &[Segment], is_answered: bool) -> Says {
+pub fn path_meaning(segments: &[Segment], is_answered: bool) -> NameMeaning {
     // Algolia's; elsewhere a plural is what is made.
     if segments.iter().any(|it| it.is(&["indexes"]))
         && segments.last().is_some_and(|it| it.is(&["queries"]))
     {
-        return Says::Reads;
+        return NameMeaning::Reads;
     }
     for (at, it) in segments.iter().enumerate().rev().filter(|it| !it.1.is_id()) {
         let text = if it.extension.is_empty() { &it.text } else { &it.stem };
-        let made = it.words.iter().find(|it| among(it, &[MADE]));
+        let made = it.words.iter().find(|it| is_in_lists(it, &[MADE]));
         match operation_says(text) {
             // `/results/like`: nobody knows what is done there.
-            Says::Nothing if it.words.len() == 1 && it.is(BOTH) => return Says::Nothing,
-            Says::Nothing => {}
-            Says::Reads
+            NameMeaning::Nothing if it.words.len() == 1 && it.is(BOTH) => {
+                return NameMeaning::Nothing;
+            }
+            NameMeaning::Nothing => {}
+            NameMeaning::Reads
                 if it.words.len() == 1 && !it.is(ASKS) && !(is_answered && it.is(CALLED)) => {}
             // `/block-renderer`, `/order_book`.
-            Says::Changes(word) if among(&word, &[BOTH]) && it.words.len() > 1 => {}
+            NameMeaning::Changes(word) if is_in_lists(&word, &[BOTH]) && it.words.len() > 1 => {}
             said => return said,
         }
         let before = &segments[..at];
-        if let Some(word) =
-            made.filter(|_| before.iter().any(|it| it.words.iter().any(|it| among(it, &[ASKS]))))
+        if let Some(word) = made
+            .filter(|_| before.iter().any(|it| it.words.iter().any(|it| is_in_lists(it, &[ASKS]))))
         {
-            return Says::Changes(word.clone());
+            return NameMeaning::Changes(word.clone());
         }
     }
-    Says::Nothing
+    NameMeaning::Nothing
 }
 
 /// Whether a path ends at a collection in which what is posted is kept (`/orders`, `/cart`), or where a site is told something.
-pub fn is_kept(segments: &[Segment]) -> bool {
+pub fn is_stored_collection(segments: &[Segment]) -> bool {
     let one = |it: &str| it.strip_suffix('s').unwrap_or(it).to_owned();
-    let told = |it: &Segment| it.words.iter().any(|it| among(&one(it), &[COUNTED]));
+    let told = |it: &Segment| it.words.iter().any(|it| is_in_lists(&one(it), &[COUNTED]));
     let last = segments.iter().rev().find(|it| !it.is_id());
-    let kept = |it: &Segment| it.words.len() == 1 && among(&one(&it.plain), &[BOTH, BUYING, CARTS]);
+    let kept =
+        |it: &Segment| it.words.len() == 1 && is_in_lists(&one(&it.plain), &[BOTH, BUYING, CARTS]);
     last.is_some_and(kept) || segments.iter().any(told)
 }
 
 /// Whether a path is one at which everything is called by its name in the request, so that it says nothing itself.
 pub fn is_endpoint(segments: &[Segment]) -> bool {
     let is = |it: &Segment| {
-        let of_words =
-            it.words.last().is_some_and(|it| among(it, &[&["ajax", "jsonrpc", "rpc", "xmlrpc"]]));
+        let of_words = it
+            .words
+            .last()
+            .is_some_and(|it| is_in_lists(it, &[&["ajax", "jsonrpc", "rpc", "xmlrpc"]]));
         it.is(ENDPOINTS)
             || of_words
             || it.raw.strip_prefix('v').is_some_and(|it| it.parse::<u8>().is_ok())
@@ -649,16 +664,16 @@ pub fn is_endpoint(segments: &[Segment]) -> bool {
 
 /// What a procedure of that name makes, where values go to it by the query: `/dns.zone_record_create?name=www`. A page with a form
 /// has a name like that as well; it is no data.
-pub fn makes(url: &Url, segments: &[Segment]) -> Option<String> {
+pub fn creating_procedure(url: &Url, segments: &[Segment]) -> Option<String> {
     let last = segments.iter().rev().find(|it| !it.is_id())?;
     let word = last.words.last().filter(|_| last.words.len() > 1 && url.query().is_some())?;
-    among(word, &[FORMS, &["add", "change", "edit"]]).then(|| word.clone())
+    is_in_lists(word, &[FORMS, &["add", "change", "edit"]]).then(|| word.clone())
 }
 
 /// What of an address goes on with what a control or a task said that is done: `/order?sku=7` after "Order".
-pub fn follows(url: &Url, segments: &[Segment], verb: &str) -> Option<String> {
+pub fn matching_address_part(url: &Url, segments: &[Segment], verb: &str) -> Option<String> {
     // A GET shows a form.
-    if among(verb, &[FORMS, &["edit", "add", "change"]]) {
+    if is_in_lists(verb, &[FORMS, &["edit", "add", "change"]]) {
         return None;
     }
     let query = pairs(url);
@@ -670,7 +685,7 @@ pub fn follows(url: &Url, segments: &[Segment], verb: &str) -> Option<String> {
         return Some(it.0.clone());
     }
     // `?mark=forums` after "Mark forums read".
-    let is_verb = !among(verb, &[BOTH]);
+    let is_verb = !is_in_lists(verb, &[BOTH]);
     if let Some(it) =
         query.iter().find(|it| is_verb && words(key(&it.0)).first() == Some(&verb.to_owned()))
     {
@@ -697,7 +712,7 @@ pub fn follows(url: &Url, segments: &[Segment], verb: &str) -> Option<String> {
 
 /// Why a GET of GraphQL may change something. By its protocol none may, but not every server holds to that.
 pub fn graphql_by_get(url: &Url, segments: &[Segment]) -> Option<String> {
-    let is = |it: &Segment| it.words.iter().any(|it| among(it, &[&["graphql", "gql"]]));
+    let is = |it: &Segment| it.words.iter().any(|it| is_in_lists(it, &[&["graphql", "gql"]]));
     let at = segments
         .iter()
         .position(is)
@@ -705,17 +720,18 @@ pub fn graphql_by_get(url: &Url, segments: &[Segment]) -> Option<String> {
     for (name, value) in pairs(url) {
         let key = key(&name).to_ascii_lowercase();
         let says = value.to_ascii_lowercase().contains("mutation") || value.contains("\\u00");
-        if says && (value.contains('{') || at.is_some() && among(&key, &[CALLS])) {
+        if says && (value.contains('{') || at.is_some() && is_in_lists(&key, &[CALLS])) {
             return Some("is a GraphQL mutation".to_owned());
         }
-        let called = at.and_then(|_| operation(&value)).filter(|_| among(&key, &[CALLS]));
+        let called =
+            at.and_then(|_| operation_verb(&value)).filter(|_| is_in_lists(&key, &[CALLS]));
         if let Some(word) = called.filter(|_| !value.contains('{')) {
             return Some(format!("calls an operation about `{word}`"));
         }
     }
     let is_title = segments.iter().any(|it| it.is(TITLED));
     let behind = segments.iter().skip(at? + 1).filter(|it| !is_title && !it.raw.contains('-'));
-    let found = behind.map(|it| it.words.join(" ")).find_map(|it| operation(&it))?;
+    let found = behind.map(|it| it.words.join(" ")).find_map(|it| operation_verb(&it))?;
     Some(format!("calls an operation about `{found}`"))
 }
 

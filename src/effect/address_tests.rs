@@ -1,9 +1,9 @@
 //! Addresses as real applications write them, and what is known of them before there is an answer.
 
-use super::super::{Call, Content, before, fields::BODY};
+use super::super::{Call, Content, fields::BODY, judge_before_send};
 
 /// Whether a request is known to read before it leaves, by itself alone.
-fn known_to_read(
+fn check_reads(
     method: &str,
     url: &str,
     content_type: Option<&str>,
@@ -12,12 +12,12 @@ fn known_to_read(
     let headers = content_type.map(|it| ("content-type", it)).into_iter().collect();
     let content =
         body.filter(|it| !it.is_empty()).map_or(Content::None, |it| Content::Bytes(it.into()));
-    before(&Call { method, url, headers, content }, None).allowed()
+    judge_before_send(&Call { method, url, headers, content }, None).into_result()
 }
 
 fn get(url: &str) -> Result<(), String> {
     let url = if url.starts_with("http") { url.to_owned() } else { format!("https://a.test{url}") };
-    known_to_read("GET", &url, None, None)
+    check_reads("GET", &url, None, None)
 }
 
 #[test]
@@ -162,7 +162,7 @@ fn these_read() {
         "/favicon.ico",
     ] {
         assert_eq!(get(url), Ok(()), "{url}");
-        assert_eq!(known_to_read("HEAD", &format!("https://a.test{url}"), None, Some(b"")), Ok(()));
+        assert_eq!(check_reads("HEAD", &format!("https://a.test{url}"), None, Some(b"")), Ok(()));
     }
 }
 
@@ -280,28 +280,25 @@ fn these_speak_of_a_change() {
             end.starts_with("GET /") && end.ends_with(&format!("is about `{word}`")),
             "{url}: {end}"
         );
-        assert!(known_to_read("HEAD", &format!("https://a.test{url}"), None, None).is_err());
-        assert!(known_to_read("POST", &format!("https://a.test{url}"), None, None).is_err());
+        assert!(check_reads("HEAD", &format!("https://a.test{url}"), None, None).is_err());
+        assert!(check_reads("POST", &format!("https://a.test{url}"), None, None).is_err());
     }
 }
 
 #[test]
 fn other_methods_are_not_known() {
     for method in ["PUT", "PATCH", "DELETE", "MERGE", "PROPPATCH", "get", "", "CONNECT"] {
-        assert!(
-            known_to_read(method, "https://a.test/search?q=x", None, None).is_err(),
-            "{method}"
-        );
+        assert!(check_reads(method, "https://a.test/search?q=x", None, None).is_err(), "{method}");
     }
-    assert!(known_to_read("GET", "https://a.test/search", None, Some(b"a=1")).is_err());
+    assert!(check_reads("GET", "https://a.test/search", None, Some(b"a=1")).is_err());
     for url in ["wss://a.test/", "data:,x", "nothing", "file:///etc/passwd", "ftp://a.test/"] {
-        assert!(known_to_read("GET", url, None, None).is_err(), "{url}");
+        assert!(check_reads("GET", url, None, None).is_err(), "{url}");
     }
-    assert!(known_to_read("OPTIONS", "https://a.test/orders", None, None).is_ok());
+    assert!(check_reads("OPTIONS", "https://a.test/orders", None, None).is_ok());
     let deep = format!("https://a.test/{}delete", "x/".repeat(70));
-    assert!(known_to_read("GET", &deep, None, None).is_err());
+    assert!(check_reads("GET", &deep, None, None).is_err());
     let long = format!("https://a.test/{}/delete", "x".repeat(500));
-    assert!(known_to_read("GET", &long, None, None).unwrap_err().chars().count() < 170);
+    assert!(check_reads("GET", &long, None, None).unwrap_err().chars().count() < 170);
 }
 
 #[test]
@@ -385,14 +382,14 @@ fn what_is_known_of_posts() {
     ] {
         let url = format!("https://a.test{path}");
         let kind = Some(kind).filter(|it| !it.is_empty());
-        let end = known_to_read("POST", &url, kind, Some(body.as_bytes()));
+        let end = check_reads("POST", &url, kind, Some(body.as_bytes()));
         assert_eq!(end.is_ok(), reads, "{path} {body}: {end:?}");
     }
     let large = format!("q={}", "x".repeat(BODY));
     assert!(
-        known_to_read("POST", "https://a.test/search", Some(FORM), Some(large.as_bytes())).is_err()
+        check_reads("POST", "https://a.test/search", Some(FORM), Some(large.as_bytes())).is_err()
     );
-    assert!(known_to_read("POST", "https://a.test/search", Some(FORM), Some(b"q=\xff")).is_err());
+    assert!(check_reads("POST", "https://a.test/search", Some(FORM), Some(b"q=\xff")).is_err());
 }
 
 #[test]
@@ -437,13 +434,13 @@ fn what_is_known_of_graphql() {
         ("/account/delete/graphql", r#"{"query":"{ a }"}"#, false),
     ] {
         let url = format!("https://a.test{path}");
-        let end = known_to_read("POST", &url, Some("application/json"), Some(body.as_bytes()));
+        let end = check_reads("POST", &url, Some("application/json"), Some(body.as_bytes()));
         assert_eq!(end.is_ok(), reads, "{path} {body}: {end:?}");
     }
 }
 
 /// All that are judged wrongly, at once.
-fn wrong(all: &[&str], reads: bool) -> Vec<String> {
+fn misjudged(all: &[&str], reads: bool) -> Vec<String> {
     let told = |url: &&str| {
         let end = get(url);
         (end.is_ok() != reads).then(|| format!("{url}: {end:?}"))
@@ -501,7 +498,7 @@ fn what_people_read_all_day_reads() {
         "/owner/repo/compare/main...delete", "/linux.git/tree/kernel/signal.c?h=master",
     ];
     assert!(all.len() >= 100);
-    assert_eq!(wrong(&all, true), Vec::<String>::new());
+    assert_eq!(misjudged(&all, true), Vec::<String>::new());
 }
 
 #[test]
@@ -568,7 +565,7 @@ fn what_changes_is_asked_about() {
         "/json-api/suspendacct?user=x", "/userRpm/SysRebootRpm.htm?Reboot=Reboot",
     ];
     assert!(all.len() >= 150);
-    assert_eq!(wrong(&all, false), Vec::<String>::new());
+    assert_eq!(misjudged(&all, false), Vec::<String>::new());
 }
 
 /// What the head of the file says; what is learned to be told goes up.
@@ -579,7 +576,7 @@ fn what_stays_untold_reads() {
         "/order?id=7", "/rate?id=7&stars=5", "/led/on", "/x?id=7&state=gone", "/x?action=5", "/x7?k=9", "/block/17", "/watch?id=7",
         "/archive/17", "/posts/delete-all", "/graphql?extensions=%7B%22persistedQuery%22%3A%7B%22sha256Hash%22%3A%22ab%22%7D%7D",
     ];
-    assert_eq!(wrong(&all, true), Vec::<String>::new());
+    assert_eq!(misjudged(&all, true), Vec::<String>::new());
 }
 
 #[test]
@@ -589,7 +586,7 @@ fn a_statement_hides_behind_nothing() {
     for sql in [many, long] {
         let body = serde_json::json!({ "sql": sql }).to_string();
         let kind = Some("application/json");
-        let end = known_to_read("POST", "https://a.test/query", kind, Some(body.as_bytes()));
+        let end = check_reads("POST", "https://a.test/query", kind, Some(body.as_bytes()));
         assert_eq!(end.unwrap_err(), "POST /query is about `delete`");
     }
 }
@@ -642,7 +639,7 @@ fn posts_that_do_by_what_they_find() {
         ("/v1/projects/a/databases/b/documents:batchGet", "{}", true),
     ] {
         let url = format!("https://a.test{path}");
-        let end = known_to_read("POST", &url, Some(JSON), Some(body.as_bytes()));
+        let end = check_reads("POST", &url, Some(JSON), Some(body.as_bytes()));
         assert_eq!(end.is_ok(), reads, "{path} {body}: {end:?}");
     }
 }

@@ -2,8 +2,8 @@
 
 use super::{
     address::Segment,
-    names::{Says, operation as operation_says},
-    verbs::{ASKS, CALLED, ENDPOINTS, MADE, PREFIXES, TURNS, among},
+    names::{NameMeaning, operation_meaning as operation_says},
+    verbs::{ASKS, CALLED, ENDPOINTS, MADE, PREFIXES, TURNS, is_in_lists},
 };
 
 /// How the last segment of a path asks, where the operation stands.
@@ -25,14 +25,14 @@ pub enum PathPurpose {
 }
 
 /// How a path asks.
-pub fn of(segments: &[Segment]) -> PathPurpose {
+pub fn path_purpose(segments: &[Segment]) -> PathPurpose {
     let is_version =
         |it: &Segment| it.raw.strip_prefix('v').is_some_and(|it| it.parse::<u8>().is_ok());
     let Some(last) = segments.iter().rev().find(|it| !it.is_id() && !is_version(it)) else {
         return PathPurpose::No;
     };
     let text = if last.extension.is_empty() { &last.text } else { &last.stem };
-    let is_lead = |it: &&String| among(it, &[PREFIXES, &["multi"]]);
+    let is_lead = |it: &&String| is_in_lists(it, &[PREFIXES, &["multi"]]);
     let leads = last.words.iter().take_while(is_lead).count();
     let all = last.words.get(leads..).filter(|it| !it.is_empty()).unwrap_or(&last.words);
     let (Some(first), Some(end)) = (all.first(), all.last()) else {
@@ -43,18 +43,18 @@ pub fn of(segments: &[Segment]) -> PathPurpose {
     if last.is(&["read"]) && before.is_some_and(|it| it.is(&["batch", "bulk"])) {
         return PathPurpose::Operation;
     }
-    if operation_says(text) != Says::Reads {
+    if operation_says(text) != NameMeaning::Reads {
         // Slack's `search.messages`.
         let is_marked = last.marked.is_some() && last.words.len() == 2;
-        let of_many = is_marked && among(first, &[ASKS]) && end.ends_with('s');
-        return if of_many && !among(end, &[MADE]) {
+        let of_many = is_marked && is_in_lists(first, &[ASKS]) && end.ends_with('s');
+        return if of_many && !is_in_lists(end, &[MADE]) {
             PathPurpose::Operation
         } else {
             PathPurpose::No
         };
     }
     let is_one = last.words.len() == 1;
-    if among(first, &[TURNS]) {
+    if is_in_lists(first, &[TURNS]) {
         PathPurpose::Turns
     } else if is_one {
         let is_of_many = before.is_some_and(|it| {
@@ -62,7 +62,7 @@ pub fn of(segments: &[Segment]) -> PathPurpose {
             it.plain.ends_with('s') || lists
         });
         let is_noun =
-            last.plain.ends_with('s') || among(first, &[&["availability", "info", "price"]]);
+            last.plain.ends_with('s') || is_in_lists(first, &[&["availability", "info", "price"]]);
         match (last.is(ASKS), last.is(CALLED)) {
             (true, _) => PathPurpose::Verb,
             (_, true) if is_noun => PathPurpose::Noun,
@@ -74,7 +74,7 @@ pub fn of(segments: &[Segment]) -> PathPurpose {
         }
     } else {
         let asks = |it: &String| {
-            among(it, &[ASKS, &["count", "describe", "info", "list", "read", "retrieve"]])
+            is_in_lists(it, &[ASKS, &["count", "describe", "info", "list", "read", "retrieve"]])
         };
         match (asks(first) || last.marked.is_some() && asks(end), last.words.iter().any(asks)) {
             (true, _) => PathPurpose::Operation,
@@ -85,7 +85,7 @@ pub fn of(segments: &[Segment]) -> PathPurpose {
 }
 
 /// Whether the last segment stands behind the number of what it is done to, and is no name of many: `/tickets/17/convert`.
-pub fn is_of_one(segments: &[Segment]) -> bool {
+pub fn is_on_one_item(segments: &[Segment]) -> bool {
     let [.., before, last] = segments else { return false };
     before.is_id() && !last.is_id() && !is_plural(segments) && last.words.len() == 1
 }

@@ -6,13 +6,13 @@ use serde_json::Value;
 
 use super::{
     Call, Effect,
-    address::{in_pair, key, typed},
+    address::{key, typed_command, verb_in_pair},
     conventions::is_action,
     fields,
-    names::{Says, adjusts, operation},
+    names::{NameMeaning, adjusts_view, operation_meaning},
     verbs::{
         ABOUT, ACTIONS, AMOUNTS, BOTH, CHANGING, COUNTS, LEADS, LISTED, ONE, QUESTIONS, SEARCHED,
-        STATED, STATES, TECHNICAL, TEXTS, among, is_strong, states, words,
+        STATED, STATES, TECHNICAL, TEXTS, is_in_lists, is_strong, statement_verb, words,
     },
 };
 
@@ -73,7 +73,7 @@ pub struct Body<'a> {
 
 impl<'a> Body<'a> {
     /// `None` where there is one that nobody can see.
-    pub fn of(call: &'a Call<'_>) -> Option<Self> {
+    pub fn parse(call: &'a Call<'_>) -> Option<Self> {
         let kind = call.header("content-type").unwrap_or_default();
         Some(match &call.content {
             Content::None => Self {
@@ -92,15 +92,21 @@ impl<'a> Body<'a> {
             },
             Content::Bytes(bytes) => {
                 let text = std::str::from_utf8(bytes).ok().map(Cow::Borrowed);
-                let json = text.as_deref().map(fields::documents).unwrap_or_default();
+                let json = text.as_deref().map(fields::parse_documents).unwrap_or_default();
                 let is_words = kind.starts_with("text/plain")
                     && json.is_empty()
                     && text.as_deref().is_some_and(is_few_words);
                 let json = json.into_iter().map(Cow::Owned).collect();
-                Self { fields: fields::fields(kind, bytes), json, text, empty: false, is_words }
+                Self {
+                    fields: fields::parse_fields(kind, bytes),
+                    json,
+                    text,
+                    empty: false,
+                    is_words,
+                }
             }
             Content::Json(value) => {
-                let fields = fields::of_json(value);
+                let fields = fields::json_fields(value);
                 Self {
                     fields,
                     json: vec![Cow::Borrowed(*value)],
@@ -141,33 +147,33 @@ impl<'a> Body<'a> {
         self.empty || self.fields.as_ref().is_some_and(|it| it.iter().all(|it| it.1.is_empty()))
     }
 
-    pub fn all(&self) -> &[(String, String)] {
+    pub fn pairs(&self) -> &[(String, String)] {
         self.fields.as_deref().unwrap_or_default()
     }
 
     /// The value of a form's field or of a member of the whole.
     pub fn value(&self, name: &str) -> Option<&str> {
         let is = |it: &&(String, String)| it.0.trim_start_matches('/').eq_ignore_ascii_case(name);
-        self.all().iter().find(is).map(|it| it.1.as_str())
+        self.pairs().iter().find(is).map(|it| it.1.as_str())
     }
 
     /// Whether a button of that name stands in it, as a form sends the one that was pressed.
     pub fn has_button(&self, label: &str) -> bool {
         let is_short = |name: &str| !name.contains('/') && name.len() <= 30;
-        self.json.is_empty() && self.all().iter().any(|it| it.1 == label && is_short(&it.0))
+        self.json.is_empty() && self.pairs().iter().any(|it| it.1 == label && is_short(&it.0))
     }
 
     /// What of it says that something is done.
-    pub fn changes(&self) -> Option<String> {
-        for (name, value) in self.all() {
+    pub fn change_reason(&self) -> Option<String> {
+        for (name, value) in self.pairs() {
             let key = key(name);
             // What is called is judged by its name elsewhere.
             let said = Some(())
                 .filter(|()| !is_action(name))
-                .and_then(|()| in_pair(name, value, true, true))
-                .or_else(|| states(key, value, false))
-                .or_else(|| typed(key, value));
-            if let Some(word) = said.or_else(|| done(name, value)) {
+                .and_then(|()| verb_in_pair(name, value, true, true))
+                .or_else(|| statement_verb(key, value, false))
+                .or_else(|| typed_command(key, value));
+            if let Some(word) = said.or_else(|| change_verb_in_field(name, value)) {
                 return Some(format!("is about `{word}`"));
             }
         }
@@ -175,20 +181,20 @@ impl<'a> Body<'a> {
     }
 
     /// Whether a text stands in it that would be kept.
-    pub fn keeps(&self) -> bool {
-        self.all().iter().any(|(name, value)| {
+    pub fn has_stored_text(&self) -> bool {
+        self.pairs().iter().any(|(name, value)| {
             // `indexName` names what is searched.
-            is_text(name) && !value.trim().is_empty() && !is_program(value)
+            is_text_field(name) && !value.trim().is_empty() && !is_program(value)
         })
     }
 
     /// Whether it does in a field by itself: `{"elements": [{"name": "x"}]}` names what is asked for.
-    pub fn fills(&self) -> bool {
-        self.all().iter().any(|(name, value)| {
+    pub fn has_filled_text(&self) -> bool {
+        self.pairs().iter().any(|(name, value)| {
             let mut parts = name.split('/').rev().skip(1);
             let is_listed =
                 parts.any(|it| !it.is_empty() && it.bytes().all(|it| it.is_ascii_digit()));
-            is_text(name) && !value.trim().is_empty() && !is_listed && !is_program(value)
+            is_text_field(name) && !value.trim().is_empty() && !is_listed && !is_program(value)
         })
     }
 
@@ -222,13 +228,14 @@ impl<'a> Body<'a> {
     /// Whether it is one statement of a query language or more, each of which asks, and says nothing else of weight.
     pub fn is_statement(&self) -> bool {
         if let Some(text) = self.text.as_deref().filter(|_| self.fields.is_none()) {
-            return is_reading(text);
+            return is_reading_statement(text);
         }
         let mut found = false;
-        for (name, value) in self.all() {
-            let is_stated = words(key(name)).iter().any(|it| among(it, &[STATED, &["query"]]));
+        for (name, value) in self.pairs() {
+            let is_stated =
+                words(key(name)).iter().any(|it| is_in_lists(it, &[STATED, &["query"]]));
             if is_stated && value.contains(char::is_whitespace) {
-                if !is_reading(value) {
+                if !is_reading_statement(value) {
                     return false;
                 }
                 found = true;
@@ -244,8 +251,11 @@ impl<'a> Body<'a> {
     /// Whether it asks for the rows of a table as components for tables do: where a part begins and how long it is, with a counter of
     /// requests, the columns or the order.
     pub fn is_grid(&self) -> bool {
-        let named: Vec<String> =
-            self.all().iter().map(|it| it.0.trim_start_matches('/').to_ascii_lowercase()).collect();
+        let named: Vec<String> = self
+            .pairs()
+            .iter()
+            .map(|it| it.0.trim_start_matches('/').to_ascii_lowercase())
+            .collect();
         let has = |it: &str| named.iter().any(|name| name == it);
         let begins = |it: &str| named.iter().any(|name| name.starts_with(it));
         let tables = has("draw") && has("start") && has("length");
@@ -255,7 +265,7 @@ impl<'a> Body<'a> {
             let kind = kind(&it.0, &it.1);
             matches!(kind, Kind::Amount) || is_action(&it.0)
         };
-        (tables || jq || adaptor) && !self.all().iter().any(rest)
+        (tables || jq || adaptor) && !self.pairs().iter().any(rest)
     }
 
     /// Whether it says how much is wanted, and from where on or in which order: nobody says so of what is to be done.
@@ -279,15 +289,15 @@ impl<'a> Body<'a> {
         let sorts = |it: &str| {
             it.to_ascii_lowercase().contains("sort")
                 || plain(it).starts_with("orderby")
-                || among(&plain(it), &[WHERE])
+                || is_in_lists(&plain(it), &[WHERE])
         };
-        self.all().iter().any(|it| sorts(&it.0))
-            && self.all().iter().any(|it| among(&plain(&it.0), &[HOW_MUCH]))
+        self.pairs().iter().any(|it| sorts(&it.0))
+            && self.pairs().iter().any(|it| is_in_lists(&plain(&it.0), &[HOW_MUCH]))
     }
 
     /// Two values of paging at least: where a part begins, and how long it is.
     fn is_listed(&self) -> bool {
-        let all = self.all().iter();
+        let all = self.pairs().iter();
         let numbers = all.filter(|it| {
             kind(&it.0, &it.1) == Kind::Paging && it.1.bytes().all(|it| it.is_ascii_digit())
         });
@@ -304,9 +314,9 @@ fn is_few_words(text: &str) -> bool {
 }
 
 /// Whether a text is a statement of a query language that asks: `SELECT …`, `MATCH … RETURN …`.
-fn is_reading(text: &str) -> bool {
+fn is_reading_statement(text: &str) -> bool {
     let all: Vec<String> = words(text);
-    let begins = all.first().is_some_and(|it| among(it, &[LEADS, &["ask", "describe"]]));
+    let begins = all.first().is_some_and(|it| is_in_lists(it, &[LEADS, &["ask", "describe"]]));
     let asks = all.iter().any(|it| matches!(it.as_str(), "select" | "return" | "ask" | "describe"));
     let is_prose =
         !text.contains(['{', '(', '*', '=', '?', '.', ',']) && !all.iter().any(|it| it == "from");
@@ -314,28 +324,30 @@ fn is_reading(text: &str) -> bool {
         && asks
         && !is_prose
         && text.len() <= 20_000
-        && !all.iter().any(|it| among(it, &[STATES, &["load", "set", "detach", "foreach", "copy"]]))
+        && !all
+            .iter()
+            .any(|it| is_in_lists(it, &[STATES, &["load", "set", "detach", "foreach", "copy"]]))
 }
 
 /// The verb that a field's name is, or its value as programs write them.
-fn done(name: &str, value: &str) -> Option<String> {
+fn change_verb_in_field(name: &str, value: &str) -> Option<String> {
     if kind(name, value) != Kind::Other || name.contains(".faces.") {
         return None;
     }
     let is_off = matches!(value, "" | "0" | "false" | "no" | "off");
     let all = words(key(name));
-    if adjusts(&all, true) {
+    if adjusts_view(&all, true) {
         return None;
     }
-    let does = |it: &&String| is_strong(it) || among(it, &[CHANGING]);
+    let does = |it: &&String| is_strong(it) || is_in_lists(it, &[CHANGING]);
     if let Some(word) = all.first().filter(does).filter(|_| !is_off) {
         return Some(word.clone());
     }
     let is_name = value.len() <= 40
         && value.bytes().all(|it| it.is_ascii_alphabetic() || b"_.:".contains(&it))
         && words(value).len() > 1;
-    match operation(value) {
-        Says::Changes(word) if is_name && !among(&word, &[BOTH]) => Some(word),
+    match operation_meaning(value) {
+        NameMeaning::Changes(word) if is_name && !is_in_lists(&word, &[BOTH]) => Some(word),
         _ => None,
     }
 }
@@ -348,11 +360,11 @@ fn kind(name: &str, value: &str) -> Kind {
         .map(|it| it.to_ascii_lowercase().replace(['-', '_'], ""))
         .collect();
     let Some(last) = named.last() else { return Kind::Other };
-    let has = |list: &[&str]| named.iter().any(|it| among(it, &[list]));
+    let has = |list: &[&str]| named.iter().any(|it| is_in_lists(it, &[list]));
     let is_name = |it: &&&str| !it.bytes().all(|it| it.is_ascii_digit());
     let all = words(parts.iter().rev().find(is_name).copied().unwrap_or_default());
-    let says = |list: &[&str]| all.iter().any(|it| among(it, &[list]));
-    if among(last, &[TECHNICAL]) || says(TECHNICAL) {
+    let says = |list: &[&str]| all.iter().any(|it| is_in_lists(it, &[list]));
+    if is_in_lists(last, &[TECHNICAL]) || says(TECHNICAL) {
         return Kind::Technical;
     }
     let flag = matches!(value, "true" | "false" | "0" | "1")
@@ -366,7 +378,7 @@ fn kind(name: &str, value: &str) -> Kind {
     let inner = last == "params" && (value.contains("query=") || value.contains("hitsPerPage="));
     // `searchword`, `searchString`.
     let is_asked = has(QUESTIONS) || says(QUESTIONS) || inner || last.starts_with("search");
-    if !is_asked && (among(last, &[AMOUNTS]) || says(AMOUNTS)) {
+    if !is_asked && (is_in_lists(last, &[AMOUNTS]) || says(AMOUNTS)) {
         return Kind::Amount;
     }
     if is_asked {
@@ -374,16 +386,19 @@ fn kind(name: &str, value: &str) -> Kind {
     }
     // `{"properties": ["email"]}` says what of each is wanted, and `{"properties": {"email": "x"}}` sets it.
     let is_chosen = parts.last().is_some_and(|it| it.bytes().all(|it| it.is_ascii_digit()))
-        && among(last, &[CHOSEN])
+        && is_in_lists(last, &[CHOSEN])
         && !value.contains(char::is_whitespace);
     if is_chosen || has(LISTED) || says(LISTED) || last.starts_with("sort") {
         return Kind::Paging;
     }
-    if among(last, &[COUNTS]) || says(BOUNDS) || among(last, &[ABOUT]) && !among(last, &[ACTIONS]) {
+    if is_in_lists(last, &[COUNTS])
+        || says(BOUNDS)
+        || is_in_lists(last, &[ABOUT]) && !is_in_lists(last, &[ACTIONS])
+    {
         return Kind::Bound;
     }
     let ends = |it: &str| matches!(it, "id" | "ids" | "key");
-    if among(last, &[ONE]) || all.last().is_some_and(|it| ends(it)) {
+    if is_in_lists(last, &[ONE]) || all.last().is_some_and(|it| ends(it)) {
         return Kind::One;
     }
     Kind::Other
@@ -403,7 +418,7 @@ const CHOSEN: &[&str] = &["attributes", "expand", "include", "includes", "proper
 
 /// Whether a field is one in which a question stands.
 #[cfg(test)]
-pub fn is_question(name: &str) -> bool {
+pub fn is_question_field(name: &str) -> bool {
     kind(name, "x") == Kind::Question
 }
 
@@ -412,18 +427,18 @@ pub fn is_program(value: &str) -> bool {
     value.bytes().all(|it| it.is_ascii_alphanumeric())
         && value.starts_with(|it: char| it.is_ascii_lowercase())
         && words(value).len() > 1
-        && operation(value) == Says::Reads
+        && operation_meaning(value) == NameMeaning::Reads
 }
 
 /// Whether a field is one in which a text to be kept stands.
-pub fn is_text(name: &str) -> bool {
+pub fn is_text_field(name: &str) -> bool {
     let all = words(key(name));
-    let is = all.last().is_some_and(|it| among(it, &[TEXTS]));
-    is && !among(&all[0], &[SEARCHED]) && kind(name, "x") != Kind::Question
+    let is = all.last().is_some_and(|it| is_in_lists(it, &[TEXTS]));
+    is && !is_in_lists(&all[0], &[SEARCHED]) && kind(name, "x") != Kind::Question
 }
 
 /// Whether every request of a batch reads; `None` where it is none, or cannot be taken apart.
-pub fn batch(
+pub fn judge_batch_parts(
     body: &Body<'_>,
     base: &url::Url,
     each: impl Fn(&Call<'_>) -> Effect,

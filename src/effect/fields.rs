@@ -14,18 +14,18 @@ const FIELDS: usize = 500;
 
 /// Of a form, of parts, of JSON or of lines of it; names of JSON are paths such as `/a/0/b`. `None`: it is none of these, too large, has
 /// files, or says something in a way that servers read differently (a key twice, two boundaries, a name behind another).
-pub fn fields(content_type: &str, body: &[u8]) -> Option<Vec<(String, String)>> {
+pub fn parse_fields(content_type: &str, body: &[u8]) -> Option<Vec<(String, String)>> {
     let text = std::str::from_utf8(body).ok().filter(|it| it.len() <= BODY)?;
     let kind = content_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
     let mut out = Vec::new();
     if kind == "multipart/form-data" {
-        parts(content_type, text, &mut out)?;
+        parse_multipart(content_type, text, &mut out)?;
     } else if kind.ends_with("ndjson") {
         for line in text.lines().filter(|it| !it.trim().is_empty()) {
-            leaves("", &once(line)?, &mut out);
+            collect_leaves("", &parse_unique_keys(line)?, &mut out);
         }
     } else if text.trim_start().starts_with(['{', '[']) {
-        leaves("", &once(text)?, &mut out);
+        collect_leaves("", &parse_unique_keys(text)?, &mut out);
     } else if kind == "application/x-www-form-urlencoded"
         || (text.contains('=') && !text.contains(char::is_whitespace))
     {
@@ -33,8 +33,10 @@ pub fn fields(content_type: &str, body: &[u8]) -> Option<Vec<(String, String)>> 
             let all = url::form_urlencoded::parse(text.as_bytes());
             for (name, value) in all {
                 // A call in a field: `message={"actions":[…]}`.
-                if let Some(inner) = once(&value).filter(|it| it.is_object() || it.is_array()) {
-                    leaves(&name, &inner, &mut out);
+                if let Some(inner) =
+                    parse_unique_keys(&value).filter(|it| it.is_object() || it.is_array())
+                {
+                    collect_leaves(&name, &inner, &mut out);
                 }
                 out.push((name.into_owned(), value.into_owned()));
             }
@@ -51,29 +53,29 @@ pub fn fields(content_type: &str, body: &[u8]) -> Option<Vec<(String, String)>> 
 }
 
 /// The same of JSON that was read already. `None`: it is too large.
-pub fn of_json(value: &Value) -> Option<Vec<(String, String)>> {
+pub fn json_fields(value: &Value) -> Option<Vec<(String, String)>> {
     let mut out = Vec::new();
-    leaves("", value, &mut out);
+    collect_leaves("", value, &mut out);
     (out.len() <= FIELDS).then_some(out)
 }
 
 /// Documents of JSON in a text: the whole, or one a line. Empty where it is something else, or says a key twice.
-pub fn documents(text: &str) -> Vec<Value> {
+pub fn parse_documents(text: &str) -> Vec<Value> {
     let text = text.trim();
     if text.len() > BODY || !text.starts_with(['{', '[']) {
         return Vec::new();
     }
-    if let Some(it) = once(text) {
+    if let Some(it) = parse_unique_keys(text) {
         return vec![it];
     }
     text.lines()
         .filter(|it| !it.trim().is_empty())
-        .map(once)
+        .map(parse_unique_keys)
         .collect::<Option<_>>()
         .unwrap_or_default()
 }
 
-fn leaves(at: &str, value: &Value, out: &mut Vec<(String, String)>) {
+fn collect_leaves(at: &str, value: &Value, out: &mut Vec<(String, String)>) {
     if out.len() > FIELDS {
         return;
     }
@@ -82,10 +84,12 @@ fn leaves(at: &str, value: &Value, out: &mut Vec<(String, String)>) {
             out.push((at.to_owned(), String::new()));
         }
         Value::Object(all) => {
-            all.iter().for_each(|(name, it)| leaves(&format!("{at}/{name}"), it, out));
+            all.iter().for_each(|(name, it)| collect_leaves(&format!("{at}/{name}"), it, out));
         }
         Value::Array(all) => {
-            all.iter().enumerate().for_each(|(n, it)| leaves(&format!("{at}/{n}"), it, out));
+            all.iter()
+                .enumerate()
+                .for_each(|(n, it)| collect_leaves(&format!("{at}/{n}"), it, out));
         }
         Value::String(it) => out.push((at.to_owned(), it.clone())),
         it => out.push((at.to_owned(), if it.is_null() { String::new() } else { it.to_string() })),
@@ -93,7 +97,7 @@ fn leaves(at: &str, value: &Value, out: &mut Vec<(String, String)>) {
 }
 
 /// A form without files, in parts.
-fn parts(content_type: &str, text: &str, out: &mut Vec<(String, String)>) -> Option<()> {
+fn parse_multipart(content_type: &str, text: &str, out: &mut Vec<(String, String)>) -> Option<()> {
     let lower = content_type.to_ascii_lowercase();
     if lower.matches("boundary=").count() != 1 {
         return None;
@@ -118,21 +122,21 @@ fn parts(content_type: &str, text: &str, out: &mut Vec<(String, String)>) -> Opt
 }
 
 /// JSON in which no object has a key twice: of such a one some servers read the first, and some the last.
-fn once(text: &str) -> Option<Value> {
-    serde_json::from_str::<Once>(text).ok().map(|it| it.0)
+fn parse_unique_keys(text: &str) -> Option<Value> {
+    serde_json::from_str::<UniqueKeyJson>(text).ok().map(|it| it.0)
 }
 
-struct Once(Value);
+struct UniqueKeyJson(Value);
 
-impl<'de> Deserialize<'de> for Once {
+impl<'de> Deserialize<'de> for UniqueKeyJson {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        from.deserialize_any(Reading).map(Self)
+        from.deserialize_any(UniqueKeyVisitor).map(Self)
     }
 }
 
-struct Reading;
+struct UniqueKeyVisitor;
 
-impl<'de> Visitor<'de> for Reading {
+impl<'de> Visitor<'de> for UniqueKeyVisitor {
     type Value = Value;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -165,7 +169,7 @@ impl<'de> Visitor<'de> for Reading {
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut all: A) -> Result<Value, A::Error> {
         let mut out = Vec::new();
-        while let Some(Once(it)) = all.next_element()? {
+        while let Some(UniqueKeyJson(it)) = all.next_element()? {
             out.push(it);
         }
         Ok(out.into())
@@ -173,7 +177,7 @@ impl<'de> Visitor<'de> for Reading {
 
     fn visit_map<A: MapAccess<'de>>(self, mut all: A) -> Result<Value, A::Error> {
         let mut out = Map::new();
-        while let Some((key, Once(it))) = all.next_entry::<String, Once>()? {
+        while let Some((key, UniqueKeyJson(it))) = all.next_entry::<String, UniqueKeyJson>()? {
             if out.insert(key, it).is_some() {
                 return Err(A::Error::custom("a key stands there twice"));
             }
@@ -222,7 +226,7 @@ mod tests {
             ),
             ("image/png", "\u{7f}PNG", None),
         ] {
-            let found = fields(kind, body.as_bytes());
+            let found = parse_fields(kind, body.as_bytes());
             let told = found.map(|all| {
                 all.iter().map(|it| format!("{}={}", it.0, it.1)).collect::<Vec<_>>().join(" ")
             });

@@ -6,7 +6,7 @@ use url::Url;
 use super::{
     address::Segment,
     body::Body,
-    names::{Says, operation},
+    names::{NameMeaning, operation_meaning},
 };
 
 /// Members of a call. Which of two texts counts is for the server to choose, so there must be one.
@@ -15,7 +15,7 @@ const KEYS: &[&str] = &["query", "variables", "operationName", "extensions"];
 const ASKED: &[&str] = &["query", "operationname", "extensions", "doc_id", "id", "hash"];
 
 /// Whether a POST calls GraphQL: by its address, or by what stands in it where it goes to no other place or is answered.
-pub fn is_one(url: &Url, segments: &[Segment], body: &Body<'_>, is_answered: bool) -> bool {
+pub fn is_graphql(url: &Url, segments: &[Segment], body: &Body<'_>, is_answered: bool) -> bool {
     let is = |it: &Segment| it.is(&["graphql", "gql", "graph"]);
     let by_path = match segments {
         [.., before, last] if last.is(&["query"]) => is(before),
@@ -29,10 +29,10 @@ pub fn is_one(url: &Url, segments: &[Segment], body: &Body<'_>, is_answered: boo
     by_path
         || (is_answered || segments.is_empty() || by_host())
             && !body.json.is_empty()
-            && each(body).all(|it| text(it).is_some_and(|it| Document::read(it).is_some()))
+            && json_calls(body).all(|it| text(it).is_some_and(|it| Document::parse(it).is_some()))
 }
 
-fn each<'a>(body: &'a Body<'_>) -> impl Iterator<Item = &'a Value> {
+fn json_calls<'a>(body: &'a Body<'_>) -> impl Iterator<Item = &'a Value> {
     body.json.iter().flat_map(|it| match &**it {
         Value::Array(all) => all.iter().collect(),
         one => vec![one],
@@ -40,7 +40,7 @@ fn each<'a>(body: &'a Body<'_>) -> impl Iterator<Item = &'a Value> {
 }
 
 /// A call in a form, as some send it: `doc_id=…&fb_api_req_friendly_name=SearchQuery`.
-fn of_form(body: &Body<'_>) -> Option<Value> {
+fn form_call(body: &Body<'_>) -> Option<Value> {
     if !body.json.is_empty() || body.is_empty() {
         return None;
     }
@@ -59,20 +59,20 @@ pub fn judge(
     url: &Url,
     segments: &[Segment],
     body: &Body<'_>,
-    (pressed, task): (&Says, &Says),
+    (pressed, task): (&NameMeaning, &NameMeaning),
     is_answered: bool,
 ) -> Result<&'static str, String> {
     const UNKNOWN: &str = "shows no evidence that it only reads";
     const HIDDEN: &str = "calls an operation whose text is not there";
     // A page asks for itself again when something was done; before there is an answer nobody knows which of them it was.
-    if let (Says::Changes(word), false) = (pressed, is_answered) {
+    if let (NameMeaning::Changes(word), false) = (pressed, is_answered) {
         return Err(format!("was caused by pressing something about `{word}`"));
     }
-    if let Some(word) = others(segments) {
+    if let Some(word) = earlier_verb(segments) {
         return Err(format!("is about `{word}`"));
     }
-    let form = of_form(body);
-    let mut calls = form.iter().chain(each(body)).peekable();
+    let form = form_call(body);
+    let mut calls = form.iter().chain(json_calls(body)).peekable();
     if calls.peek().is_none() {
         return Err(if body.is_empty() { HIDDEN } else { UNKNOWN }.to_owned());
     }
@@ -84,15 +84,16 @@ pub fn judge(
     for call in calls {
         let name = call.get("operationName").and_then(Value::as_str).unwrap_or_default();
         let Some(text) = text(call) else {
-            if let Says::Changes(word) = operation(name) {
+            if let NameMeaning::Changes(word) = operation_meaning(name) {
                 return Err(format!("calls an operation about `{word}`"));
             }
             // Relay requires that names end in what they are, and some say it beside them.
             let is_told = name.ends_with("Query") && name.len() > 5
                 || call.get("operationKind").and_then(Value::as_str) == Some("query");
-            let asks = (operation(name) == Says::Reads && (is_answered || *pressed == Says::Reads)
+            let asks = (operation_meaning(name) == NameMeaning::Reads
+                && (is_answered || *pressed == NameMeaning::Reads)
                 || is_told)
-                && !matches!(pressed, Says::Changes(_));
+                && !matches!(pressed, NameMeaning::Changes(_));
             if asks {
                 continue;
             }
@@ -103,16 +104,16 @@ pub fn judge(
         if !known || !parameters.is_empty() {
             return Err(HIDDEN.to_owned());
         }
-        let document = Document::read(text).ok_or_else(|| UNKNOWN.to_owned())?;
-        let chosen = document.chosen(Some(name).filter(|it| !it.is_empty()));
+        let document = Document::parse(text).ok_or_else(|| UNKNOWN.to_owned())?;
+        let chosen = document.select_operations(Some(name).filter(|it| !it.is_empty()));
         if let Some(it) = chosen.iter().find(|it| it.kind != "query") {
             return Err(format!("is a GraphQL {}", it.kind));
         }
         // By its protocol a query changes nothing; where what was done says otherwise, its fields are asked.
         for field in chosen.iter().flat_map(|it| &it.fields) {
             for said in [pressed, task] {
-                if let Says::Changes(word) = said
-                    && (matches!(operation(field), Says::Changes(_))
+                if let NameMeaning::Changes(word) = said
+                    && (matches!(operation_meaning(field), NameMeaning::Changes(_))
                         || field.to_lowercase().contains(word.as_str()))
                 {
                     return Err(format!("calls `{field}`, and what was done is about `{word}`"));
@@ -124,11 +125,11 @@ pub fn judge(
 }
 
 /// A verb before the last segment: `/account/delete/graphql`.
-fn others(segments: &[Segment]) -> Option<String> {
+fn earlier_verb(segments: &[Segment]) -> Option<String> {
     let (last, before) = segments.split_last()?;
     let is_named = last.is(&["graphql", "gql", "graph", "query"]);
-    match super::address::says(if is_named { before } else { segments }, true) {
-        Says::Changes(word) => Some(word),
+    match super::address::path_meaning(if is_named { before } else { segments }, true) {
+        NameMeaning::Changes(word) => Some(word),
         _ => None,
     }
 }
@@ -136,12 +137,12 @@ fn others(segments: &[Segment]) -> Option<String> {
 /// What a document holds, as far as it matters.
 #[derive(Debug, Default)]
 struct Document {
-    operations: Vec<Defined>,
+    operations: Vec<OperationDefinition>,
 }
 
 /// An operation of a document.
 #[derive(Debug, Default)]
-struct Defined {
+struct OperationDefinition {
     /// `query`, `mutation` or `subscription`.
     kind: String,
     name: String,
@@ -151,18 +152,18 @@ struct Defined {
 
 impl Document {
     /// The operation of that name, where there is one alone; else all.
-    fn chosen(&self, name: Option<&str>) -> Vec<&Defined> {
-        let named: Vec<&Defined> =
+    fn select_operations(&self, name: Option<&str>) -> Vec<&OperationDefinition> {
+        let named: Vec<&OperationDefinition> =
             self.operations.iter().filter(|it| Some(it.name.as_str()) == name).collect();
         if named.len() == 1 { named } else { self.operations.iter().collect() }
     }
 
     /// By the tokens of the language: names, strings of one and of three quotes, comments, brackets. `None`: it is no document.
-    fn read(text: &str) -> Option<Self> {
+    fn parse(text: &str) -> Option<Self> {
         let mut out = Self::default();
         let mut open = Vec::new();
         // The definition that is being read; `None` between two.
-        let mut now: Option<Defined> = None;
+        let mut now: Option<OperationDefinition> = None;
         let (mut word, mut previous) = (String::new(), ' ');
         let mut chars = text.chars().peekable();
         loop {
@@ -180,7 +181,10 @@ impl Document {
                             "query" | "mutation" | "subscription" | "fragment"
                         ) =>
                         {
-                            now = Some(Defined { kind: name, ..Defined::default() });
+                            now = Some(OperationDefinition {
+                                kind: name,
+                                ..OperationDefinition::default()
+                            });
                         }
                         None => return None,
                         Some(it) if it.name.is_empty() && previous != '@' => it.name = name,
@@ -202,7 +206,10 @@ impl Document {
             match c {
                 '{' | '(' | '[' => {
                     if c == '{' && now.is_none() {
-                        now = Some(Defined { kind: "query".to_owned(), ..Defined::default() });
+                        now = Some(OperationDefinition {
+                            kind: "query".to_owned(),
+                            ..OperationDefinition::default()
+                        });
                     }
                     open.push(c);
                 }
@@ -215,7 +222,7 @@ impl Document {
                     }
                 }
                 '#' => _ = chars.by_ref().find(|it| matches!(it, '\n' | '\r')),
-                '"' => quoted(&mut chars)?,
+                '"' => skip_string(&mut chars)?,
                 _ => {}
             }
             if !c.is_whitespace() && c != ',' {
@@ -227,7 +234,7 @@ impl Document {
 }
 
 /// Behind the first quote of a string.
-fn quoted(chars: &mut std::iter::Peekable<std::str::Chars<'_>>) -> Option<()> {
+fn skip_string(chars: &mut std::iter::Peekable<std::str::Chars<'_>>) -> Option<()> {
     if chars.peek() != Some(&'"') {
         loop {
             match chars.next()? {
@@ -273,16 +280,16 @@ mod tests {
             ("{ a(x: \"\"\" \" \"\"\") } mutation { b }", "query  a, mutation  b"),
             ("subscription { s }", "subscription  s"),
         ] {
-            let all = Document::read(text).unwrap().operations;
+            let all = Document::parse(text).unwrap().operations;
             let told: Vec<String> = all
                 .iter()
                 .map(|it| format!("{} {} {}", it.kind, it.name, it.fields.join(" ")))
                 .collect();
             assert_eq!(told.join(", "), expected, "{text}");
         }
-        let two = Document::read("query A { a } mutation B { b }").unwrap();
+        let two = Document::parse("query A { a } mutation B { b }").unwrap();
         let kinds = |name: Option<&str>| {
-            two.chosen(name).iter().map(|it| it.kind.clone()).collect::<Vec<_>>()
+            two.select_operations(name).iter().map(|it| it.kind.clone()).collect::<Vec<_>>()
         };
         assert_eq!(kinds(Some("A")), ["query"]);
         assert_eq!(kinds(Some("B")), ["mutation"]);
@@ -297,7 +304,7 @@ mod tests {
             "{ a(x: \"\"\" ) }",
             "type A { b }",
         ] {
-            assert!(Document::read(text).is_none(), "{text}");
+            assert!(Document::parse(text).is_none(), "{text}");
         }
     }
 }

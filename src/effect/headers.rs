@@ -4,9 +4,9 @@ use url::Url;
 
 use super::{
     Call,
-    conventions::Called,
-    names::{Says, operation},
-    verbs::{DESCRIBING, DOING, among, words},
+    conventions::CalledOperation,
+    names::{NameMeaning, operation_meaning},
+    verbs::{DESCRIBING, DOING, is_in_lists, words},
 };
 
 /// Headers that say nothing of what is done: what a browser says of itself, proofs, caches and how a page wants its parts.
@@ -40,9 +40,9 @@ const OPAQUE: &[&str] = &["next-action", "x-server-action", "x-server-function"]
 
 /// What headers say.
 #[derive(Default)]
-pub struct Heads {
+pub struct HeaderEvidence {
     /// What they call.
-    pub called: Vec<Called>,
+    pub called: Vec<CalledOperation>,
     /// One of them is not known.
     pub is_strange: bool,
     /// The server is told to take it for a GET, or to check it alone.
@@ -50,8 +50,8 @@ pub struct Heads {
 }
 
 /// Fails with why it may change something.
-pub fn look(call: &Call<'_>, url: &Url) -> Result<Heads, String> {
-    let mut out = Heads::default();
+pub fn inspect_headers(call: &Call<'_>, url: &Url) -> Result<HeaderEvidence, String> {
+    let mut out = HeaderEvidence::default();
     let is_safe = call.method != "POST";
     for (name, value) in &call.headers {
         let name = name.to_ascii_lowercase();
@@ -77,7 +77,7 @@ pub fn look(call: &Call<'_>, url: &Url) -> Result<Heads, String> {
             return Err("has a key by which it is done once".to_owned());
         }
         if OPAQUE.contains(&&*name) {
-            out.called.push(Called::opaque("an action of its page"));
+            out.called.push(CalledOperation::opaque("an action of its page"));
             continue;
         }
         let said = |name: &str| words(name.trim_start_matches("x-"));
@@ -85,7 +85,7 @@ pub fn look(call: &Call<'_>, url: &Url) -> Result<Heads, String> {
             continue;
         }
         let all = said(&name);
-        let has = |list: &[&str]| all.iter().any(|it| among(it, &[list]));
+        let has = |list: &[&str]| all.iter().any(|it| is_in_lists(it, &[list]));
         if has(&["method", "verb", "override"]) {
             let method = value.to_ascii_uppercase();
             let asks = matches!(&*method, "GET" | "HEAD" | "OPTIONS");
@@ -96,16 +96,16 @@ pub fn look(call: &Call<'_>, url: &Url) -> Result<Heads, String> {
             continue;
         }
         if has(DOING) || matches!(&*name, "soapaction" | "x-amz-target" | "hx-prompt") {
-            let says = operation(value);
+            let says = operation_meaning(value);
             // What a list or a field is called says nothing.
             let is_element = name.starts_with("hx-");
-            if says != Says::Nothing || !(is_element || is_safe) {
-                out.called.push(Called { name: value.to_owned(), says });
+            if says != NameMeaning::Nothing || !(is_element || is_safe) {
+                out.called.push(CalledOperation { name: value.to_owned(), says });
             }
             continue;
         }
         // `x-shop-space-id`: whose it is may be any word.
-        if !all.last().is_some_and(|it| among(it, &[DESCRIBING])) {
+        if !all.last().is_some_and(|it| is_in_lists(it, &[DESCRIBING])) {
             out.is_strange = true;
         }
     }

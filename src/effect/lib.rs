@@ -32,12 +32,12 @@ use url::Url;
 use address::describe;
 use asked::PathPurpose;
 use body::{Body, Question};
-use conventions::Called;
-use names::Says;
+use conventions::CalledOperation;
+use names::NameMeaning;
 
 pub use body::Content;
-pub use recorded::{asks_to_see, by_itself, recorded};
-pub use template::of_recipe;
+pub use recorded::{is_read_task, judge_recorded, judge_recorded_alone};
+pub use template::recipe_effect;
 
 /// What a request does, with the reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -59,7 +59,7 @@ impl Effect {
     }
 
     /// `Err` says why it may change something.
-    pub fn allowed(self) -> Result<(), String> {
+    pub fn into_result(self) -> Result<(), String> {
         match self {
             Self::Reads(_) => Ok(()),
             Self::MayChange(why) => Err(why),
@@ -84,7 +84,7 @@ impl<'a> Call<'a> {
     }
 
     /// A request that is about to leave a browser, with headers as its page made them. `is_opaque`: not all of its body can be seen.
-    pub fn leaving(
+    pub fn from_outgoing(
         (method, url): (&'a str, &'a str),
         headers: &'a [(String, String)],
         body: Option<&'a [u8]>,
@@ -106,14 +106,14 @@ impl<'a> Call<'a> {
 
 /// A control that was used just before a request.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Pressed {
+pub struct PressedControl {
     /// The accessible role, such as `button`; empty where it is not known.
     pub role: String,
     /// The accessible name.
     pub name: String,
 }
 
-impl From<&(String, String)> for Pressed {
+impl From<&(String, String)> for PressedControl {
     fn from((role, name): &(String, String)) -> Self {
         Self { role: role.clone(), name: name.clone() }
     }
@@ -121,8 +121,8 @@ impl From<&(String, String)> for Pressed {
 
 /// What is known beside the request itself.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Circumstances<'a> {
-    pub pressed: Option<&'a Pressed>,
+pub struct RequestContext<'a> {
+    pub pressed: Option<&'a PressedControl>,
     /// The task sentence, where it says what was wanted.
     pub task: Option<&'a str>,
     /// How it was answered, where it was.
@@ -151,14 +151,14 @@ pub struct Answer {
 }
 
 /// How an answer's status stands to data: created, taken for later, nothing, something else first.
-const fn is_told(status: u16) -> bool {
+const fn is_data_status(status: u16) -> bool {
     matches!(status, 200 | 203 | 206)
 }
 
 impl Answer {
     /// Of an answer's text, or the beginning of it.
     #[cfg(test)]
-    fn of(status: u16, content_type: &str, text: &str) -> Self {
+    fn from_response(status: u16, content_type: &str, text: &str) -> Self {
         let text = text.trim();
         if !(200..300).contains(&status) || text.is_empty() {
             let is_nothing =
@@ -171,23 +171,23 @@ impl Answer {
         let is_receipt = json.as_ref().map_or_else(|| answers::is_done(text), answers::is_receipt);
         let is_list = (is_json && answers::has_list(text) || is_page) && !is_receipt;
         let is_done = !is_json && answers::is_done(text);
-        let is_data = (is_told(status) || status == 202 && is_list) && !is_receipt;
+        let is_data = (is_data_status(status) || status == 202 && is_list) && !is_receipt;
         Self { is_list, is_page, is_data, is_done, ..Self::default() }
     }
 }
 
 /// Whether the address of a request by GET says in a verb that something is done.
-pub fn speaks_of_change(url: &Url) -> bool {
-    address::change(url, true).is_some()
+pub fn names_change(url: &Url) -> bool {
+    address::change_verb(url, true).is_some()
 }
 
 /// Of a request that is about to leave. `pressed`: the control that led to it.
-pub fn before(call: &Call<'_>, pressed: Option<&Pressed>) -> Effect {
-    judge(call, &Circumstances { pressed, ..Circumstances::default() })
+pub fn judge_before_send(call: &Call<'_>, pressed: Option<&PressedControl>) -> Effect {
+    judge(call, &RequestContext { pressed, ..RequestContext::default() })
 }
 
 /// Of a request, by everything that is known of it.
-pub fn judge(call: &Call<'_>, known: &Circumstances<'_>) -> Effect {
+pub fn judge(call: &Call<'_>, known: &RequestContext<'_>) -> Effect {
     let parsed = Url::parse(call.url).ok().filter(|it| matches!(it.scheme(), "http" | "https"));
     let Some(url) = parsed else {
         return Effect::MayChange(format!("{} goes to no address of the web", call.method));
@@ -207,7 +207,7 @@ fn is_grpc(call: &Call<'_>) -> bool {
 const UNKNOWN: &str = "shows no evidence that it only reads";
 
 /// Why it reads, or why it may change something.
-fn weigh(call: &Call<'_>, url: &Url, known: &Circumstances<'_>) -> Result<&'static str, String> {
+fn weigh(call: &Call<'_>, url: &Url, known: &RequestContext<'_>) -> Result<&'static str, String> {
     let unknown = || Err(UNKNOWN.to_owned());
     let is_safe = matches!(call.method, "GET" | "HEAD" | "OPTIONS");
     // Safe by the registry of methods, with a body that is the question: WebDAV's, and those of calendars.
@@ -215,14 +215,15 @@ fn weigh(call: &Call<'_>, url: &Url, known: &Circumstances<'_>) -> Result<&'stat
     if address::is_deep(url) || !is_safe && !is_asking && call.method != "POST" {
         return unknown();
     }
-    let change = address::change(url, is_safe);
+    let change = address::change_verb(url, is_safe);
     if let Some(word) = change.as_ref().filter(|_| is_safe) {
         return Err(format!("is about `{word}`"));
     }
     let segments = address::segments(url.path());
-    let pressed = known.pressed.map_or(Says::Nothing, |it| names::control(&it.role, &it.name));
-    let task = known.task.map_or(Says::Nothing, names::task);
-    let heads = headers::look(call, url)?;
+    let pressed =
+        known.pressed.map_or(NameMeaning::Nothing, |it| names::control_meaning(&it.role, &it.name));
+    let task = known.task.map_or(NameMeaning::Nothing, names::task_meaning);
+    let heads = headers::inspect_headers(call, url)?;
     if is_asking && change.is_none() {
         return Ok("is a question by its method");
     }
@@ -239,8 +240,8 @@ fn weigh(call: &Call<'_>, url: &Url, known: &Circumstances<'_>) -> Result<&'stat
             return Err(format!("calls `{}`, which is about `{word}`", it.describe()));
         }
         for said in [&pressed, &task] {
-            if let Says::Changes(word) = said
-                && let Some(what) = address::follows(url, &segments, word)
+            if let NameMeaning::Changes(word) = said
+                && let Some(what) = address::matching_address_part(url, &segments, word)
             {
                 return Err(format!("is about `{what}`, and what was done is about `{word}`"));
             }
@@ -250,8 +251,8 @@ fn weigh(call: &Call<'_>, url: &Url, known: &Circumstances<'_>) -> Result<&'stat
         if let Some(word) = acted.filter(|_| answer.is_done) {
             return Err(format!("was answered that it is done, after something about `{word}`"));
         }
-        if let Some(word) =
-            address::makes(url, &segments).filter(|_| answer.is_data && !answer.is_page)
+        if let Some(word) = address::creating_procedure(url, &segments)
+            .filter(|_| answer.is_data && !answer.is_page)
         {
             return Err(format!("is about `{word}`"));
         }
@@ -260,29 +261,29 @@ fn weigh(call: &Call<'_>, url: &Url, known: &Circumstances<'_>) -> Result<&'stat
         }
         return Ok("is a question by its method");
     }
-    let Some(body) = Body::of(call) else { return unknown() };
+    let Some(body) = Body::parse(call) else { return unknown() };
     // A document says itself what it does; everything else is named.
-    if graphql::is_one(url, &segments, &body, known.answer.is_some_and(|it| it.is_data)) {
+    if graphql::is_graphql(url, &segments, &body, known.answer.is_some_and(|it| it.is_data)) {
         return graphql::judge(url, &segments, &body, (&pressed, &task), known.answer.is_some());
     }
-    if let Some(each) = conventions::batch(url, &body) {
+    if let Some(each) = conventions::judge_batch(url, &body) {
         each?;
         return Ok("is a batch of questions");
     }
-    let mut called = conventions::calls(call, url, &segments, &body);
+    let mut called = conventions::find_calls(call, url, &segments, &body);
     called.extend(heads.called);
     let question = body.question();
     // What is called says more than where; so does a table that asks for its rows.
-    let is_told = !called.is_empty() && called.iter().all(|it| it.says == Says::Reads);
-    let path = address::says(&segments, known.answer.is_some());
+    let is_told = !called.is_empty() && called.iter().all(|it| it.says == NameMeaning::Reads);
+    let path = address::path_meaning(&segments, known.answer.is_some());
     let word = match &path {
-        Says::Changes(word) => Some(word),
+        NameMeaning::Changes(word) => Some(word),
         _ => change.as_ref(),
     };
     let is_endpoint = address::is_endpoint(&segments);
-    let is_submitted = pressed == Says::Reads
+    let is_submitted = pressed == NameMeaning::Reads
         && known.pressed.is_some_and(|it| it.role == "button" && body.has_button(&it.name));
-    let asked = asked::of(&segments);
+    let asked = asked::path_purpose(&segments);
     let is_grid = body.is_grid();
     let is_get =
         heads.is_get || body.value("_method").is_some_and(|it| it.eq_ignore_ascii_case("get"));
@@ -298,65 +299,66 @@ fn weigh(call: &Call<'_>, url: &Url, known: &Circumstances<'_>) -> Result<&'stat
         return Err(format!("is about `{word}`"));
     }
     for it in &called {
-        if let Says::Changes(word) = &it.says {
+        if let NameMeaning::Changes(word) = &it.says {
             return Err(format!("calls `{}`, which is about `{word}`", it.describe()));
         }
     }
-    if let Some(why) = body.changes() {
+    if let Some(why) = body.change_reason() {
         return Err(why);
     }
-    if let Says::Changes(word) = &pressed {
+    if let NameMeaning::Changes(word) = &pressed {
         return Err(format!("was caused by pressing something about `{word}`"));
     }
     let is_typed = known.pressed.is_some_and(|it| matches!(&*it.role, "textbox" | "combobox"));
     let is_turned = asked == PathPurpose::Turns && question > Question::Thing || is_get;
-    if let Says::Changes(word) = &task
+    if let NameMeaning::Changes(word) = &task
         && !(is_told && (is_typed || is_endpoint) || is_turned)
     {
         return Err(format!("was made by a task about `{word}`"));
     }
-    let names = called.iter().any(|it| matches!(it.says, Says::Reads))
-        || conventions::is_trial(url, &body)
+    let names = called.iter().any(|it| matches!(it.says, NameMeaning::Reads))
+        || conventions::is_dry_run(url, &body)
         || is_get
         || is_grid;
     let is_statement = body.is_statement();
     let is_hidden = body.is_hidden(call) && !is_statement;
-    let is_opaque = called.iter().any(|it| it.says == Says::Nothing) || is_hidden;
+    let is_opaque = called.iter().any(|it| it.says == NameMeaning::Nothing) || is_hidden;
     let is_dispatched = is_endpoint
         || is_grpc(call)
         || is_grid
         || is_get
-        || conventions::is_protocol(call, url, &body);
+        || conventions::is_rpc_protocol(call, url, &body);
     let evidence = Evidence {
         names,
-        path: path == Says::Reads,
+        path: path == NameMeaning::Reads,
         is_get,
         is_dispatched,
-        is_called: is_dispatched || address::says(&segments, true) == Says::Reads,
+        is_called: is_dispatched || address::path_meaning(&segments, true) == NameMeaning::Reads,
         asked,
         is_statement,
         is_tab: known.pressed.is_some_and(|it| it.role == "tab"),
         is_listing: body.is_listing(),
         is_submitted,
-        is_of_one: asked::is_of_one(&segments),
+        is_of_one: asked::is_on_one_item(&segments),
         is_plural: asked::is_plural(&segments),
         is_opaque,
         question,
         is_strange: heads.is_strange,
-        pressed: pressed == Says::Reads,
-        wanted: known.task.is_some_and(names::asks),
+        pressed: pressed == NameMeaning::Reads,
+        wanted: known.task.is_some_and(names::asks_for_data),
         is_empty: body.is_empty(),
         is_words: body.is_words,
-        keeps: body.keeps(),
-        fills: body.fills(),
-        is_kept: address::is_kept(&segments),
+        keeps: body.has_stored_text(),
+        fills: body.has_filled_text(),
+        is_kept: address::is_stored_collection(&segments),
     };
     let found = match &known.answer {
-        None => evidence.before(),
-        Some(it) => evidence.after(*it),
+        None => evidence.reason_without_answer(),
+        Some(it) => evidence.reason_with_answer(*it),
     };
     found.ok_or_else(|| {
-        let first = called.iter().find(|it| it.says == Says::Nothing).map(Called::describe);
+        let first =
+            called.iter().find(|it| it.says == NameMeaning::Nothing).map(CalledOperation::describe);
         match first {
             Some(name) => format!("calls `{name}`, which is not known to read"),
             None => UNKNOWN.to_owned(),
@@ -414,7 +416,7 @@ struct Evidence {
 
 impl Evidence {
     /// Before there is an answer.
-    fn before(&self) -> Option<&'static str> {
+    fn reason_without_answer(&self) -> Option<&'static str> {
         if self.is_opaque {
             return None;
         }
@@ -484,12 +486,13 @@ impl Evidence {
     }
 
     /// Where the answer is known: what is known to read without it does, unless the answer says that something was done.
-    fn after(&self, answer: Answer) -> Option<&'static str> {
+    fn reason_with_answer(&self, answer: Answer) -> Option<&'static str> {
         let is_contrary = !self.is_get && (answer.is_done || answer.is_nothing || answer.keeps);
-        self.fits(answer).or_else(|| self.before().filter(|_| !is_contrary))
+        self.reason_from_answer(answer)
+            .or_else(|| self.reason_without_answer().filter(|_| !is_contrary))
     }
 
-    fn fits(&self, answer: Answer) -> Option<&'static str> {
+    fn reason_from_answer(&self, answer: Answer) -> Option<&'static str> {
         const FITS: &str = "is answered with what was asked for";
         let asks = answer.asks || self.question >= Question::Whole;
         let fits = answer.is_data && (answer.is_list || answer.is_shown);

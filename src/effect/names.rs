@@ -2,23 +2,23 @@
 //! (`order_book`, `rateLimits`, "Order history") says nothing.
 
 use super::{
-    recorded::asks_to_see,
+    recorded::is_read_task,
     verbs::{
         ALSO, ASKS, BEHIND, BOTH, CHANGING, FORMS, HEADS, ISSUED, LOOSE, NOUNS, PREFIXES, READING,
-        SHOWS, UI, VERBS, VIEWS, WRITES, among, is_strong, words,
+        SHOWS, UI, VERBS, VIEWS, WRITES, is_in_lists, is_strong, words,
     },
 };
 
 /// What a name says of what is done.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Says {
+pub enum NameMeaning {
     Reads,
     /// The verb.
     Changes(String),
     Nothing,
 }
 
-impl Says {
+impl NameMeaning {
     /// The verb of a change.
     pub fn verb(&self) -> Option<&str> {
         match self {
@@ -29,7 +29,7 @@ impl Says {
 }
 
 /// Words of a name without the numbers in it.
-fn plain(name: &str) -> Vec<String> {
+fn words_without_numbers(name: &str) -> Vec<String> {
     let mut out = Vec::new();
     for word in words(name) {
         let all = word.split(|it: char| it.is_ascii_digit()).filter(|it| !it.is_empty());
@@ -38,29 +38,30 @@ fn plain(name: &str) -> Vec<String> {
     out
 }
 
-fn does(word: &str) -> bool {
-    among(word, &[VERBS, LOOSE, BEHIND, FORMS, WRITES, CHANGING])
-        && !among(word, &[BOTH, ALSO, NOUNS])
+fn is_action_verb(word: &str) -> bool {
+    is_in_lists(word, &[VERBS, LOOSE, BEHIND, FORMS, WRITES, CHANGING])
+        && !is_in_lists(word, &[BOTH, ALSO, NOUNS])
 }
 
-fn is_question(word: &str) -> bool {
-    among(word, &[ASKS, SHOWS, READING])
+fn is_question_word(word: &str) -> bool {
+    is_in_lists(word, &[ASKS, SHOWS, READING])
 }
 
 /// What an operation's name says: `firms.find`, `DynamoDB_20120810.Query`, `addToCart`, `pkg.Books/ListBooks`.
-pub fn operation(name: &str) -> Says {
+pub fn operation_meaning(name: &str) -> NameMeaning {
     let name = name.trim_matches(|it: char| !it.is_alphanumeric());
     let parts = name.split(['.', '/', ':', '#', '?', '!', '|', '\\', '$']);
-    let all: Vec<Vec<String>> = parts.map(plain).filter(|it| !it.is_empty()).collect();
-    let Some(last) = all.last() else { return Says::Nothing };
+    let all: Vec<Vec<String>> =
+        parts.map(words_without_numbers).filter(|it| !it.is_empty()).collect();
+    let Some(last) = all.last() else { return NameMeaning::Nothing };
     match judge_word(last, all.len() > 1) {
-        Says::Nothing if all.len() > 1 => {
+        NameMeaning::Nothing if all.len() > 1 => {
             // `user/search/v2`, and not `search/thing`, where the thing is what is done.
             let before = judge_word(&all[all.len() - 2], true);
             match before {
-                Says::Changes(_) => before,
-                Says::Reads if is_version(last) => before,
-                _ => Says::Nothing,
+                NameMeaning::Changes(_) => before,
+                NameMeaning::Reads if is_version(last) => before,
+                _ => NameMeaning::Nothing,
             }
         }
         it => it,
@@ -71,7 +72,7 @@ pub fn operation(name: &str) -> Says {
 const GETS: &[&str] = &["fetch", "find", "get", "list", "lookup", "query", "retrieve", "search"];
 
 /// A verb and its thing in one word, as some protocols write them: `getblockcount`.
-fn is_stuck(word: &str) -> bool {
+fn is_joined_verb(word: &str) -> bool {
     let rest = word.strip_prefix("get").filter(|it| it.len() >= 5);
     rest.is_some_and(|it| {
         !["add", "create", "del", "new", "or", "set", "update"].iter().any(|verb| it.contains(verb))
@@ -83,74 +84,78 @@ fn is_version(all: &[String]) -> bool {
 }
 
 /// `is_called`: it stands behind what it is called on, so that a word alone is a verb.
-fn judge_word(all: &[String], is_called: bool) -> Says {
+fn judge_word(all: &[String], is_called: bool) -> NameMeaning {
     // `do_search`, `btnBuy`, `onSave`.
-    let skip = all.iter().take_while(|it| among(it, &[PREFIXES, &["on", "run"]])).count();
+    let skip = all.iter().take_while(|it| is_in_lists(it, &[PREFIXES, &["on", "run"]])).count();
     // `execute_query` runs what asks.
     let runs = |it: &String| matches!(it.as_str(), "exec" | "execute");
-    let runs = all.first().is_some_and(runs) && all.get(1).is_some_and(|it| is_question(it));
+    let runs = all.first().is_some_and(runs) && all.get(1).is_some_and(|it| is_question_word(it));
     let skip = skip.max(usize::from(runs && all.len() == 2));
     let all = if skip < all.len() { &all[skip..] } else { all };
-    let Some((first, last)) = all.first().zip(all.last()) else { return Says::Nothing };
-    let changes = |word: &String| Says::Changes(word.clone());
-    if all.len() == 1 && is_called && among(first, &[BOTH]) && !among(first, &[VIEWS]) {
+    let Some((first, last)) = all.first().zip(all.last()) else { return NameMeaning::Nothing };
+    let changes = |word: &String| NameMeaning::Changes(word.clone());
+    if all.len() == 1 && is_called && is_in_lists(first, &[BOTH]) && !is_in_lists(first, &[VIEWS]) {
         return changes(first);
     }
     let joins = |it: &String| matches!(it.as_str(), "and" | "or" | "then");
     // `getAccessToken`: it may be made for this.
-    if all.len() > 1 && among(last, &[ISSUED]) && !among(first, &[CHANGING]) {
-        return Says::Nothing;
+    if all.len() > 1 && is_in_lists(last, &[ISSUED]) && !is_in_lists(first, &[CHANGING]) {
+        return NameMeaning::Nothing;
     }
-    if all.len() == 1 && is_stuck(first) {
-        return Says::Reads;
+    if all.len() == 1 && is_joined_verb(first) {
+        return NameMeaning::Reads;
     }
-    if is_question(first) {
+    if is_question_word(first) {
         // `findAndModify`, `getOrCreate`, `searchDelete`; `getCancelReasons` asks.
         let also = all.iter().position(joins).and_then(|at| all.get(at + 1));
-        let also = also.filter(|it| does(it) || among(it, &[BOTH]));
+        let also = also.filter(|it| is_action_verb(it) || is_in_lists(it, &[BOTH]));
         let end = Some(last).filter(|it| all.len() > 1 && is_change(it));
-        return also.or(end).map_or(Says::Reads, changes);
+        return also.or(end).map_or(NameMeaning::Reads, changes);
     }
-    if adjusts(all, true) {
-        return Says::Reads;
+    if adjusts_view(all, true) {
+        return NameMeaning::Reads;
     }
-    if does(first) {
+    if is_action_verb(first) {
         return changes(first);
     }
     if let Some(word) = all.iter().find(|it| is_change(it)) {
         // `Excel_Export_Save` says both.
-        let is_both = !is_strong(word) && all.iter().any(|it| is_question(it));
-        return if is_both { Says::Nothing } else { changes(word) };
+        let is_both = !is_strong(word) && all.iter().any(|it| is_question_word(it));
+        return if is_both { NameMeaning::Nothing } else { changes(word) };
     }
     // By itself, or before its thing: `purchase`, `refundOrder`, and not `refund_policy`.
-    if among(first, &[ALSO]) && !among(last, &[HEADS, VIEWS]) && !last.ends_with('s') {
+    if is_in_lists(first, &[ALSO]) && !is_in_lists(last, &[HEADS, VIEWS]) && !last.ends_with('s') {
         return changes(first);
     }
     // Verbs that are nouns as well do something to what follows, unless that makes a noun of both: `bookRoom`, `orderBook`.
-    let is_noun = all.len() > 1 && (among(last, &[HEADS, VIEWS]) || is_question(last));
-    if among(first, &[BOTH]) && all.len() > 1 && !is_noun {
-        return if last.ends_with('s') { Says::Nothing } else { changes(first) };
+    let is_noun = all.len() > 1 && (is_in_lists(last, &[HEADS, VIEWS]) || is_question_word(last));
+    if is_in_lists(first, &[BOTH]) && all.len() > 1 && !is_noun {
+        return if last.ends_with('s') { NameMeaning::Nothing } else { changes(first) };
     }
-    let entity = all.len() > 1 && among(last, &[ASKS, READING, SHOWS]);
-    if entity && !(among(first, &[BOTH]) && among(last, &[SHOWS, VIEWS])) {
-        return Says::Reads;
+    let entity = all.len() > 1 && is_in_lists(last, &[ASKS, READING, SHOWS]);
+    if entity && !(is_in_lists(first, &[BOTH]) && is_in_lists(last, &[SHOWS, VIEWS])) {
+        return NameMeaning::Reads;
     }
-    let second = all.get(1).filter(|it| all.len() > 2 && is_question(it));
-    if second.is_some() && !among(first, &[BOTH]) {
-        return Says::Reads;
+    let second = all.get(1).filter(|it| all.len() > 2 && is_question_word(it));
+    if second.is_some() && !is_in_lists(first, &[BOTH]) {
+        return NameMeaning::Reads;
     }
     // `Domain_Zone_GetAll`: the thing stands before what is asked.
-    if all.iter().skip(1).any(|it| among(it, &[GETS])) && !all.iter().any(|it| does(it)) {
-        return Says::Reads;
+    if all.iter().skip(1).any(|it| is_in_lists(it, &[GETS]))
+        && !all.iter().any(|it| is_action_verb(it))
+    {
+        return NameMeaning::Reads;
     }
     match all.last() {
-        Some(it) if all.len() > 1 && does(it) && !among(first, &[BOTH]) => changes(it),
-        _ => Says::Nothing,
+        Some(it) if all.len() > 1 && is_action_verb(it) && !is_in_lists(first, &[BOTH]) => {
+            changes(it)
+        }
+        _ => NameMeaning::Nothing,
     }
 }
 
 /// What only changes what of a list is shown: `applyFilter`, "Clear filters", `setPage`.
-pub fn adjusts(all: &[String], is_called: bool) -> bool {
+pub fn adjusts_view(all: &[String], is_called: bool) -> bool {
     const VERBS: &[&str] = &[
         "add", "apply", "change", "clear", "edit", "remove", "reset", "set", "toggle", "undo",
         "update",
@@ -164,44 +169,45 @@ pub fn adjusts(all: &[String], is_called: bool) -> bool {
     };
     // "Remove filter Town"
     let of_list =
-        among(last, &[LISTS]) || all.len() <= 4 && matches!(&*all[1], "filter" | "filters");
-    among(first, &[VERBS]) && (of_list || !is_called && last == "search")
-        || among(first, &[TURNS]) && last == "page"
+        is_in_lists(last, &[LISTS]) || all.len() <= 4 && matches!(&*all[1], "filter" | "filters");
+    is_in_lists(first, &[VERBS]) && (of_list || !is_called && last == "search")
+        || is_in_lists(first, &[TURNS]) && last == "page"
 }
 
 /// A verb that is none of a noun's words anywhere: `delete`, `create`, `save`.
 fn is_change(word: &str) -> bool {
-    is_strong(word) || among(word, &[CHANGING])
+    is_strong(word) || is_in_lists(word, &[CHANGING])
 }
 
 /// What a control's name says. What is typed into a field changes nothing by itself; a message is sent from one, too.
-pub fn control(role: &str, name: &str) -> Says {
-    let all = plain(name);
+pub fn control_meaning(role: &str, name: &str) -> NameMeaning {
+    let all = words_without_numbers(name);
     let Some(last) = all.last() else {
         // A page of a list.
         let is_page =
             role == "link" && !name.is_empty() && name.bytes().all(|it| it.is_ascii_digit());
-        return if is_page { Says::Reads } else { Says::Nothing };
+        return if is_page { NameMeaning::Reads } else { NameMeaning::Nothing };
     };
     if matches!(role, "textbox" | "searchbox" | "combobox" | "spinbutton" | "option" | "listbox") {
-        let searches = role == "searchbox" || all.iter().any(|it| among(it, &[ASKS, READING, UI]));
+        let searches =
+            role == "searchbox" || all.iter().any(|it| is_in_lists(it, &[ASKS, READING, UI]));
         let keeps = matches!(last.as_str(), "message" | "comment" | "reply" | "note" | "post");
         return match (searches, keeps && role == "textbox") {
-            (true, _) => Says::Reads,
-            (_, true) => Says::Changes(last.clone()),
-            _ => Says::Nothing,
+            (true, _) => NameMeaning::Reads,
+            (_, true) => NameMeaning::Changes(last.clone()),
+            _ => NameMeaning::Nothing,
         };
     }
     // A column is sorted, whatever its head says that pressing does: "Price: activate to sort".
     if role == "columnheader" {
-        return Says::Nothing;
+        return NameMeaning::Nothing;
     }
     // Titles are links, and rows may be long.
     let is_title = role == "link" && all.len() > 4;
     if is_title {
-        return Says::Nothing;
+        return NameMeaning::Nothing;
     }
-    label(&all)
+    label_meaning(&all)
 }
 
 /// What any form or filter says of itself.
@@ -210,91 +216,94 @@ const PLAIN: &[&str] = &[
     "submit", "update",
 ];
 
-fn label(all: &[String]) -> Says {
+fn label_meaning(all: &[String]) -> NameMeaning {
     // "Bulk retrieve vendors".
-    let is_many = all.len() > 2 && matches!(&*all[0], "batch" | "bulk") && is_question(&all[1]);
+    let is_many =
+        all.len() > 2 && matches!(&*all[0], "batch" | "bulk") && is_question_word(&all[1]);
     let all = if is_many { &all[1..] } else { all };
-    let Some((first, last)) = all.first().zip(all.last()) else { return Says::Nothing };
-    let changes = |word: &String| Says::Changes(word.clone());
+    let Some((first, last)) = all.first().zip(all.last()) else { return NameMeaning::Nothing };
+    let changes = |word: &String| NameMeaning::Changes(word.clone());
     let joins = |it: &String| matches!(it.as_str(), "and" | "or" | "then");
     let also = all.iter().position(joins).and_then(|at| all.get(at + 1));
     // "Fetch and resolve".
-    if let Some(word) = also.filter(|it| (does(it) || among(it, &[BOTH])) && *it != "resolve") {
+    if let Some(word) =
+        also.filter(|it| (is_action_verb(it) || is_in_lists(it, &[BOTH])) && *it != "resolve")
+    {
         return changes(word);
     }
     // Of a form in steps these send what was filled in.
     if all.len() == 1 && matches!(first.as_str(), "back" | "next" | "prev" | "previous" | "more") {
-        return Says::Nothing;
+        return NameMeaning::Nothing;
     }
     // "Run query".
     let runs = matches!(first.as_str(), "execute" | "go" | "run" | "start" | "submit");
-    if runs && all.len() == 2 && among(last, &[ASKS]) {
-        return Says::Reads;
+    if runs && all.len() == 2 && is_in_lists(last, &[ASKS]) {
+        return NameMeaning::Reads;
     }
     // "Get started", "Select plan".
     let is_weak = matches!(
         first.as_str(),
         "get" | "select" | "load" | "is" | "has" | "head" | "scan" | "info" | "status" | "read"
     );
-    let is_shown = all.iter().skip(1).any(|it| among(it, &[UI, ASKS, READING]));
-    if is_question(first) && (!is_weak || is_shown) || among(first, &[UI]) {
-        return Says::Reads;
+    let is_shown = all.iter().skip(1).any(|it| is_in_lists(it, &[UI, ASKS, READING]));
+    if is_question_word(first) && (!is_weak || is_shown) || is_in_lists(first, &[UI]) {
+        return NameMeaning::Reads;
     }
     if is_weak {
-        return Says::Nothing;
+        return NameMeaning::Nothing;
     }
-    if adjusts(all, false) {
-        return Says::Reads;
+    if adjusts_view(all, false) {
+        return NameMeaning::Reads;
     }
     // What any form or filter says; "Edit" opens an editor.
     if first == "edit" {
-        return Says::Nothing;
+        return NameMeaning::Nothing;
     }
-    if all.len() == 1 && among(first, &[PLAIN]) {
-        return Says::Nothing;
+    if all.len() == 1 && is_in_lists(first, &[PLAIN]) {
+        return NameMeaning::Nothing;
     }
-    if among(first, &[BOTH]) {
-        let is_noun = all
-            .get(1)
-            .is_some_and(|it| among(it, &[HEADS, VIEWS]) || is_question(it) || it == "by");
-        return if is_noun && is_question(last) {
-            Says::Reads
+    if is_in_lists(first, &[BOTH]) {
+        let is_noun = all.get(1).is_some_and(|it| {
+            is_in_lists(it, &[HEADS, VIEWS]) || is_question_word(it) || it == "by"
+        });
+        return if is_noun && is_question_word(last) {
+            NameMeaning::Reads
         } else if is_noun {
-            Says::Nothing
+            NameMeaning::Nothing
         } else {
             changes(first)
         };
     }
-    if does(first) || is_strong(first) || among(first, &[ALSO]) {
+    if is_action_verb(first) || is_strong(first) || is_in_lists(first, &[ALSO]) {
         return changes(first);
     }
-    if is_question(last) || among(last, &[UI]) {
-        return Says::Reads;
+    if is_question_word(last) || is_in_lists(last, &[UI]) {
+        return NameMeaning::Reads;
     }
     // "Yes, delete it", "One-click buy".
     let most = all.len() <= 6;
     all.iter()
         .find(|it| most && (is_change(it) || matches!(it.as_str(), "buy" | "pay" | "checkout")))
-        .map_or(Says::Nothing, changes)
+        .map_or(NameMeaning::Nothing, changes)
 }
 
 /// What a task sentence says, by the verb that it begins with.
-pub fn task(task: &str) -> Says {
-    if asks_to_see(task) {
-        return Says::Reads;
+pub fn task_meaning(task: &str) -> NameMeaning {
+    if is_read_task(task) {
+        return NameMeaning::Reads;
     }
-    let all: Vec<String> = plain(task).into_iter().take(12).collect();
+    let all: Vec<String> = words_without_numbers(task).into_iter().take(12).collect();
     let polite =
         |it: &&String| matches!(it.as_str(), "please" | "now" | "then" | "go" | "to" | "the");
     let skip = all.iter().take_while(polite).count();
-    match label(&all[skip..]) {
-        Says::Changes(word) => Says::Changes(word),
-        _ => Says::Nothing,
+    match label_meaning(&all[skip..]) {
+        NameMeaning::Changes(word) => NameMeaning::Changes(word),
+        _ => NameMeaning::Nothing,
     }
 }
 
 /// Whether a task asks for something: it begins by asking to see, or names what is wanted ("departures from the station").
-pub fn asks(task: &str) -> bool {
+pub fn asks_for_data(task: &str) -> bool {
     const NAMES: &[&str] = &["of", "on", "for", "from", "in", "by", "at", "near"];
     const ACTS: &[&str] = &["a", "an", "the", "my", "this", "all", "me", "it", "up", "out"];
     const VERBS: &[&str] = &[
@@ -302,9 +311,9 @@ pub fn asks(task: &str) -> bool {
         "play", "put", "record", "store", "take", "tell", "try", "turn", "use",
     ];
     let words: Vec<String> = task.split_whitespace().map(str::to_lowercase).collect();
-    let is = |at: usize, list: &[&str]| words.get(at).is_some_and(|it| among(it, &[list]));
-    asks_to_see(task)
-        || self::task(task) == Says::Nothing
+    let is = |at: usize, list: &[&str]| words.get(at).is_some_and(|it| is_in_lists(it, &[list]));
+    is_read_task(task)
+        || self::task_meaning(task) == NameMeaning::Nothing
             && (is(1, NAMES) || is(2, NAMES) && !is(1, ACTS))
             && !is(0, VERBS)
 }
@@ -313,11 +322,11 @@ pub fn asks(task: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn wrong(all: &[(&str, &str)], said: impl Fn(&str) -> Says) -> Vec<String> {
-        let told = |it: &Says| match it {
-            Says::Reads => "reads",
-            Says::Changes(_) => "changes",
-            Says::Nothing => "nothing",
+    fn wrong(all: &[(&str, &str)], said: impl Fn(&str) -> NameMeaning) -> Vec<String> {
+        let told = |it: &NameMeaning| match it {
+            NameMeaning::Reads => "reads",
+            NameMeaning::Changes(_) => "changes",
+            NameMeaning::Nothing => "nothing",
         };
         let wrong = all.iter().filter(|(name, expected)| told(&said(name)) != *expected);
         wrong.map(|(name, _)| format!("{name}: {:?}", said(name))).collect()
@@ -364,7 +373,7 @@ mod tests {
             ("7f3a9c0de1", "nothing"),
             ("frontend_data", "nothing"),
         ];
-        assert_eq!(wrong(&all, operation), Vec::<String>::new());
+        assert_eq!(wrong(&all, operation_meaning), Vec::<String>::new());
     }
 
     #[test]
@@ -397,11 +406,14 @@ mod tests {
             ("Send", "changes"),
             ("Pay $12.50", "changes"),
         ];
-        assert_eq!(wrong(&all, |it| control("button", it)), Vec::<String>::new());
-        assert_eq!(control("textbox", "Order number"), Says::Nothing);
-        assert_eq!(control("searchbox", "Orders"), Says::Reads);
-        assert!(matches!(control("textbox", "Message"), Says::Changes(_)));
-        assert_eq!(control("link", "How to delete an account for good"), Says::Nothing);
+        assert_eq!(wrong(&all, |it| control_meaning("button", it)), Vec::<String>::new());
+        assert_eq!(control_meaning("textbox", "Order number"), NameMeaning::Nothing);
+        assert_eq!(control_meaning("searchbox", "Orders"), NameMeaning::Reads);
+        assert!(matches!(control_meaning("textbox", "Message"), NameMeaning::Changes(_)));
+        assert_eq!(
+            control_meaning("link", "How to delete an account for good"),
+            NameMeaning::Nothing
+        );
     }
 
     #[test]
@@ -414,6 +426,6 @@ mod tests {
             ("Please buy a lamp", "changes"),
             ("Prices of lamps", "nothing"),
         ];
-        assert_eq!(wrong(&all, task), Vec::<String>::new());
+        assert_eq!(wrong(&all, task_meaning), Vec::<String>::new());
     }
 }

@@ -3,9 +3,9 @@
 use serde_json::Value;
 
 use super::{
-    Answer, Call, Circumstances, Content, Effect, Pressed, answers, is_told, judge,
-    names::{Says, operation},
-    verbs::{BOTH, TEXTS, among, words},
+    Answer, Call, Content, Effect, PressedControl, RequestContext, answers, is_data_status, judge,
+    names::{NameMeaning, operation_meaning},
+    verbs::{BOTH, TEXTS, is_in_lists, words},
 };
 use commis_artifacts::recording::{ActionKind, Excerpt, Exchange, RequestBody, SessionRecording};
 
@@ -13,16 +13,16 @@ use commis_artifacts::recording::{ActionKind, Excerpt, Exchange, RequestBody, Se
 const QUESTION_KEYS: &[&str] = &["query", "search", "term", "keyword", "filter", "q"];
 
 /// Whether a recorded request may be sent again: what may change something never is.
-pub fn recorded(exchange: &Exchange, recording: &SessionRecording) -> Effect {
-    of(exchange, recording, true)
+pub fn judge_recorded(exchange: &Exchange, recording: &SessionRecording) -> Effect {
+    judge_exchange(exchange, recording, true)
 }
 
 /// The same where what the task says is no evidence: the request may have been made beside it.
-pub fn by_itself(exchange: &Exchange, recording: &SessionRecording) -> Effect {
-    of(exchange, recording, false)
+pub fn judge_recorded_alone(exchange: &Exchange, recording: &SessionRecording) -> Effect {
+    judge_exchange(exchange, recording, false)
 }
 
-fn of(exchange: &Exchange, recording: &SessionRecording, is_wanted: bool) -> Effect {
+fn judge_exchange(exchange: &Exchange, recording: &SessionRecording, is_wanted: bool) -> Effect {
     let headers = exchange.request_headers.iter().map(|it| (it.name.as_str(), it.value.as_str()));
     let content = match &exchange.request_body {
         None | Some(RequestBody::Json(Value::Null)) => Content::None,
@@ -40,10 +40,10 @@ fn of(exchange: &Exchange, recording: &SessionRecording, is_wanted: bool) -> Eff
     let action = before.into_iter().flatten().rfind(|it| it.kind != ActionKind::WaitFor);
     let pressed = action.and_then(|it| {
         let name = it.name.clone()?;
-        Some(Pressed { role: it.role.clone().unwrap_or_default(), name })
+        Some(PressedControl { role: it.role.clone().unwrap_or_default(), name })
     });
     let answer = answer(exchange);
-    let known = Circumstances {
+    let known = RequestContext {
         pressed: pressed.as_ref(),
         task: is_wanted.then_some(recording.task.as_str()),
         answer: Some(answer),
@@ -71,7 +71,7 @@ fn answer(exchange: &Exchange) -> Answer {
         is_page,
         is_data: it.json_nodes >= 6
             && !is_receipt
-            && exchange.status.is_some_and(|it| is_told(it) || it == 202 && is_list),
+            && exchange.status.is_some_and(|it| is_data_status(it) || it == 202 && is_list),
         is_shown: it.leaves_visible >= 2 || !it.typed_in_response.is_empty(),
         is_done: matches!(&exchange.excerpt, Some(Excerpt::Html(_) | Excerpt::Text(_)))
             && is_receipt,
@@ -82,7 +82,7 @@ fn answer(exchange: &Exchange) -> Answer {
 }
 
 /// The task sentence begins by asking to see something, and asks for no change after an "and" or a "then".
-pub fn asks_to_see(task: &str) -> bool {
+pub fn is_read_task(task: &str) -> bool {
     const SEE: &[&str] = &[
         "search",
         "find",
@@ -126,7 +126,9 @@ pub fn asks_to_see(task: &str) -> bool {
     let also = words.windows(2).filter(|it| matches!(it[0], "and" | "then")).map(|it| it[1]);
     words.first().is_some_and(|it| SEE.contains(it))
         && !also.into_iter().any(|it| {
-            it != "resolve" && (matches!(operation(it), Says::Changes(_)) || among(it, &[BOTH]))
+            it != "resolve"
+                && (matches!(operation_meaning(it), NameMeaning::Changes(_))
+                    || is_in_lists(it, &[BOTH]))
         })
 }
 
@@ -298,8 +300,10 @@ mod tests {
         });
         let cases = cases.into_iter().chain(documents);
         for (method, url, body, list, typed_at, pressed, expected) in cases {
-            let got =
-                recorded(&exchange(method, url, body.clone(), list, typed_at), &recording(pressed));
+            let got = judge_recorded(
+                &exchange(method, url, body.clone(), list, typed_at),
+                &recording(pressed),
+            );
             assert_eq!(got.is_read(), expected, "{method} {url} {body} {pressed}: {got:?}");
         }
     }

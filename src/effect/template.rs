@@ -2,7 +2,7 @@
 
 use url::Url;
 
-use super::{Answer, Call, Circumstances, Content, Effect, judge, speaks_of_change};
+use super::{Answer, Call, Content, Effect, RequestContext, judge, names_change};
 use commis_recipe::{
     model::{BodyTemplate, Parameter, Recipe, RequestTemplate},
     template::Template,
@@ -17,20 +17,20 @@ const MAX_EXAMPLES: usize = 8;
 /// change counts all the same.
 ///
 /// Of several requests the first that may change something counts.
-pub fn of_recipe(recipe: &Recipe, is_proven: bool) -> Effect {
+pub fn recipe_effect(recipe: &Recipe, is_proven: bool) -> Effect {
     for step in recipe.steps_before() {
-        let it = of_request(&step.request, recipe, is_proven);
+        let it = request_effect(&step.request, recipe, is_proven);
         if !it.is_read() {
             return it;
         }
     }
-    of_request(&recipe.request, recipe, is_proven)
+    request_effect(&recipe.request, recipe, is_proven)
 }
 
-fn of_request(request: &RequestTemplate, recipe: &Recipe, is_proven: bool) -> Effect {
-    let url = address(request, &|_| None);
+fn request_effect(request: &RequestTemplate, recipe: &Recipe, is_proven: bool) -> Effect {
+    let url = fill_address(request, &|_| None);
     if matches!(&*request.method, "GET" | "HEAD")
-        && let Some(it) = examples(request, recipe).find(speaks_of_change)
+        && let Some(it) = example_addresses(request, recipe).find(names_change)
     {
         let why = format!(
             "{} {} is about a change with an example of its own",
@@ -51,7 +51,7 @@ fn of_request(request: &RequestTemplate, recipe: &Recipe, is_proven: bool) -> Ef
     let call = Call { method: &request.method, url: &url, headers, content };
     let proven =
         Answer { is_list: true, is_data: true, is_shown: true, asks: true, ..Answer::default() };
-    let known = Circumstances {
+    let known = RequestContext {
         pressed: None,
         task: Some(&recipe.task),
         answer: is_proven.then_some(proven),
@@ -60,7 +60,7 @@ fn of_request(request: &RequestTemplate, recipe: &Recipe, is_proven: bool) -> Ef
 }
 
 /// The address with what `value` says of each parameter, and [`VALUE`] in the place of others.
-fn address(request: &RequestTemplate, value: &dyn Fn(&str) -> Option<String>) -> String {
+fn fill_address(request: &RequestTemplate, value: &dyn Fn(&str) -> Option<String>) -> String {
     let filled = |text: &str| {
         let render = |name: &str| Ok::<_, ()>(value(name).unwrap_or_else(|| VALUE.to_owned()));
         let filled = Template::parse(text).ok().and_then(|it| it.render(render).ok());
@@ -77,14 +77,14 @@ fn address(request: &RequestTemplate, value: &dyn Fn(&str) -> Option<String>) ->
 }
 
 /// The address with each example of each parameter: what is called may be one.
-fn examples(request: &RequestTemplate, recipe: &Recipe) -> impl Iterator<Item = Url> {
+fn example_addresses(request: &RequestTemplate, recipe: &Recipe) -> impl Iterator<Item = Url> {
     let of = |it: &Parameter| {
         let all = it.examples.iter().chain(&it.default).chain(it.constraints.map.values());
         all.take(MAX_EXAMPLES).map(|text| (it.name.clone(), text.clone())).collect::<Vec<_>>()
     };
     recipe.parameters.iter().flat_map(of).filter_map(|(name, text)| {
         let value = |it: &str| (it == name).then(|| text.clone());
-        Url::parse(&address(request, &value)).ok()
+        Url::parse(&fill_address(request, &value)).ok()
     })
 }
 
@@ -110,7 +110,7 @@ mod tests {
                  request: {{method: GET, url: 'https://a.test{path}', query: [{query}], allowed_domains: ['a.test']}}, response: {{type: json}}}}"
             );
             let recipe = yaml::parse(&text).unwrap();
-            assert_eq!(of_recipe(&recipe, false).is_read(), reads, "{path} {query} {examples}");
+            assert_eq!(recipe_effect(&recipe, false).is_read(), reads, "{path} {query} {examples}");
         }
     }
 
@@ -145,8 +145,8 @@ mod tests {
                  request: {{method: {method}, url: 'https://a.test{path}'{body}, allowed_domains: ['a.test']}}, response: {{type: json}}}}"
             );
             let recipe = yaml::parse(&text).unwrap();
-            assert_eq!(of_recipe(&recipe, false).is_read(), alone, "{method} {path} {task}");
-            assert_eq!(of_recipe(&recipe, true).is_read(), proven, "{method} {path} {task}");
+            assert_eq!(recipe_effect(&recipe, false).is_read(), alone, "{method} {path} {task}");
+            assert_eq!(recipe_effect(&recipe, true).is_read(), proven, "{method} {path} {task}");
         }
     }
 }

@@ -14,7 +14,7 @@ struct Row {
     body: String,
     pressed: Option<Control>,
     task: String,
-    answer: Answered,
+    answer: RecordedAnswer,
     label: String,
 }
 
@@ -25,7 +25,7 @@ struct Control {
 }
 
 #[derive(Deserialize)]
-struct Answered {
+struct RecordedAnswer {
     status: u16,
     content_type: String,
     excerpt: String,
@@ -54,19 +54,24 @@ fn words_of(text: &str) -> Vec<String> {
 fn answer(row: &Row, call: &Call<'_>) -> Answer {
     let it = &row.answer;
     let task: Vec<String> = words_of(&row.task);
-    let body = Body::of(call);
-    let fields = body.as_ref().map(Body::all).unwrap_or_default();
+    let body = Body::parse(call);
+    let fields = body.as_ref().map(Body::pairs).unwrap_or_default();
     let typed = fields.iter().filter(|(_, value)| {
         !body::is_program(value)
             && words_of(value).iter().any(|it| task.iter().any(|word| word == it))
     });
     let (mut asks, mut keeps) = (false, false);
     for (name, _) in typed {
-        asks |= body::is_question(name);
-        keeps |= body::is_text(name);
+        asks |= body::is_question_field(name);
+        keeps |= body::is_text_field(name);
     }
     let is_shown = words_of(&it.excerpt).iter().any(|it| task.contains(it));
-    Answer { is_shown, asks, keeps, ..Answer::of(it.status, &it.content_type, &it.excerpt) }
+    Answer {
+        is_shown,
+        asks,
+        keeps,
+        ..Answer::from_response(it.status, &it.content_type, &it.excerpt)
+    }
 }
 
 #[test]
@@ -81,15 +86,18 @@ fn labelled_requests() {
             bytes => Content::Bytes(bytes.into()),
         };
         let call = Call { method: &row.method, url: &row.url, headers, content };
-        let pressed =
-            row.pressed.as_ref().map(|it| Pressed { role: it.role.clone(), name: it.name.clone() });
-        let known = Circumstances {
+        let pressed = row
+            .pressed
+            .as_ref()
+            .map(|it| PressedControl { role: it.role.clone(), name: it.name.clone() });
+        let known = RequestContext {
             pressed: pressed.as_ref(),
             task: Some(&row.task),
             answer: Some(answer(row, &call)),
         };
-        for (at, effect) in
-            [judge(&call, &known), before(&call, pressed.as_ref())].into_iter().enumerate()
+        for (at, effect) in [judge(&call, &known), judge_before_send(&call, pressed.as_ref())]
+            .into_iter()
+            .enumerate()
         {
             let told = || format!("{} ({}): {effect:?}", row.id, row.kind);
             match (row.label.as_str(), effect.is_read()) {

@@ -595,39 +595,41 @@ pub fn words(text: &str) -> Vec<String> {
 }
 
 /// Whether a word is in one of these.
-pub fn among(word: &str, lists: &[&[&str]]) -> bool {
+pub fn is_in_lists(word: &str, lists: &[&[&str]]) -> bool {
     lists.iter().any(|it| it.contains(&word))
 }
 
 /// What verbs are done to: anything of the kind, one or many.
 pub fn is_thing(word: &str) -> bool {
     let one = word.strip_suffix('s').unwrap_or(word);
-    among(word, &[THINGS, CARTS, MORE]) || among(one, &[THINGS, CARTS, MORE])
+    is_in_lists(word, &[THINGS, CARTS, MORE]) || is_in_lists(one, &[THINGS, CARTS, MORE])
 }
 
 /// A verb and no name of a thing as well.
 pub fn is_strong(word: &str) -> bool {
-    among(word, &[VERBS]) && !among(word, &[ALSO])
+    is_in_lists(word, &[VERBS]) && !is_in_lists(word, &[ALSO])
 }
 
 /// The verb of a word that is one with its thing.
-pub fn parted<'a>(word: &str, lists: &[&[&'a str]]) -> Option<&'a str> {
+pub fn split_verb<'a>(word: &str, lists: &[&[&'a str]]) -> Option<&'a str> {
     lists.iter().flat_map(|it| it.iter()).copied().find(|verb| {
         let Some(rest) = word.strip_prefix(verb).filter(|it| !it.is_empty()) else { return false };
         let bare =
             ["as", "by", "from", "my", "the", "to"].iter().find_map(|it| rest.strip_prefix(it));
-        let does = among(verb, &[VERBS]) || lists.contains(&BEHIND) && !among(verb, &[&["watch"]]);
+        let does = is_in_lists(verb, &[VERBS])
+            || lists.contains(&BEHIND) && !is_in_lists(verb, &[&["watch"]]);
         let is = |it: &str| {
-            does && (is_thing(it) || it == "id") || among(verb, &[PAYS]) && among(it, &[MONEY])
+            does && (is_thing(it) || it == "id")
+                || is_in_lists(verb, &[PAYS]) && is_in_lists(it, &[MONEY])
         };
         is(rest) || bare.is_some_and(is)
     })
 }
 
 /// The word by which a statement changes something. `strictly`: where it may as well be words that are searched for.
-pub fn states(key: &str, value: &str, strictly: bool) -> Option<String> {
+pub fn statement_verb(key: &str, value: &str, strictly: bool) -> Option<String> {
     let lower = key.to_ascii_lowercase();
-    let is_stated = words(key).iter().any(|it| among(it, &[STATED]));
+    let is_stated = words(key).iter().any(|it| is_in_lists(it, &[STATED]));
     let searches = matches!(&*lower, "q" | "query");
     if !is_stated && !searches && lower != "command" {
         return None;
@@ -640,16 +642,17 @@ pub fn states(key: &str, value: &str, strictly: bool) -> Option<String> {
             .collect();
         let Some(first) = all.first() else { continue };
         let in_comment = ["--", "/*", "#"].iter().any(|it| piece.trim_start().starts_with(it));
-        let does = |it: &&String| among(it, &[STATES]);
-        let found = if is_stated || in_comment || among(first, &[LEADS]) {
+        let does = |it: &&String| is_in_lists(it, &[STATES]);
+        let found = if is_stated || in_comment || is_in_lists(first, &[LEADS]) {
             all.iter().find(does)
         } else {
             all.first().filter(does).filter(|_| !searches || all.len() > 1)
         };
-        let of_table =
-            all.windows(2).any(|it| among(&it[0], &[STATES]) && among(&it[1], &[OBJECTS]))
-                || all.iter().any(|it| it == "set") && all.iter().any(|it| it == "update")
-                || first == "mutation" && piece.contains('{');
+        let of_table = all
+            .windows(2)
+            .any(|it| is_in_lists(&it[0], &[STATES]) && is_in_lists(&it[1], &[OBJECTS]))
+            || all.iter().any(|it| it == "set") && all.iter().any(|it| it == "update")
+            || first == "mutation" && piece.contains('{');
         if let Some(word) = found.filter(|_| !strictly || of_table) {
             return Some(word.clone());
         }
@@ -659,11 +662,11 @@ pub fn states(key: &str, value: &str, strictly: bool) -> Option<String> {
 }
 
 /// The verb of an operation's name: `DeleteItem`, and not `UpdatesQuery` or `StartPage`.
-pub fn operation(name: &str) -> Option<String> {
+pub fn operation_verb(name: &str) -> Option<String> {
     let all = words(name);
     let (first, last) = (all.first()?, all.last()?);
-    let is_shown = all.len() == 1 || among(last, &[ASKS, SHOWS, &["page", "subscription"]]);
+    let is_shown = all.len() == 1 || is_in_lists(last, &[ASKS, SHOWS, &["page", "subscription"]]);
     let does = is_strong(first) || all.iter().any(|it| it == "mutation");
-    let may = !is_shown && among(first, &[VERBS, LOOSE, BEHIND, FORMS, WRITES]);
+    let may = !is_shown && is_in_lists(first, &[VERBS, LOOSE, BEHIND, FORMS, WRITES]);
     (does || may).then(|| if does && !is_strong(first) { last.clone() } else { first.clone() })
 }

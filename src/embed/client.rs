@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::EgressPolicy;
 use commis_base::error::Result;
-use commis_net::transport::{Caps, Outgoing, public_http::PublicHttp};
+use commis_net::transport::{PreparedRequest, TransportLimits, public_http::PublicHttp};
 
 /// Sends requests to addresses that the policy has checked, and to no others: each redirect goes through the policy again,
 /// proxies of the environment are ignored, answers are bounded after decompression.
@@ -26,7 +26,7 @@ pub struct ClientLimits {
 
 impl Default for ClientLimits {
     fn default() -> Self {
-        let Caps { body, headers, redirects, total } = Caps::DEFAULT;
+        let TransportLimits { body, headers, redirects, total } = TransportLimits::DEFAULT;
         Self { body, headers, redirects, total }
     }
 }
@@ -96,8 +96,8 @@ impl SafeClient {
     /// As [`new`](Self::new).
     pub fn with_limits(policy: &EgressPolicy, limits: ClientLimits) -> Result<Self> {
         let ClientLimits { body, headers, redirects, total } = limits;
-        let caps = Caps { body, headers, redirects, total };
-        PublicHttp::with_caps(policy.0.clone(), caps).map(Self)
+        let caps = TransportLimits { body, headers, redirects, total };
+        PublicHttp::with_limits(policy.0.clone(), caps).map(Self)
     }
 
     /// Sends one request. Any status is an answer.
@@ -112,7 +112,7 @@ impl SafeClient {
             allowed_domains.extend(own.and_then(|it| it.host_str().map(str::to_owned)));
             allowed_domains.extend(request.hosts.iter().cloned());
         }
-        let outgoing = Outgoing {
+        let outgoing = PreparedRequest {
             method: request.method.clone(),
             url: request.url.clone(),
             headers: request.headers.clone(),

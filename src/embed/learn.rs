@@ -23,10 +23,10 @@ use commis_recipe::model::{Recipe, Slot, TransportKind};
 use commis_redact::har;
 use commis_runner::slots;
 use commis_stages::{
-    Call, Replayer, chain,
+    ReplayCall, Replayer, chain,
     pacer::Pacer,
-    publish::{About, publish},
-    stub::Recorded,
+    publish::{RecipeInfo, publish},
+    stub::RecordingReplayer,
     verify::Expectation,
 };
 
@@ -69,10 +69,10 @@ impl HarTask {
 /// How learning ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum LearnedStatus {
+pub enum LearnStatus {
     /// It was replayed on the second value, and the answer was right and whole.
     Verified,
-    /// There is a recipe, and it is not proven: [`Learned::reason`] says why.
+    /// There is a recipe, and it is not proven: [`LearnResult::reason`] says why.
     Draft,
     /// Several requests could be it, and a person has to choose.
     NeedsSelection,
@@ -83,8 +83,8 @@ pub enum LearnedStatus {
 /// What was learned.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
-pub struct Learned {
-    pub status: LearnedStatus,
+pub struct LearnResult {
+    pub status: LearnStatus,
     pub recipe: Option<Recipe>,
     /// A stable word, where it is not verified: `captured_only`, `mutation`, `needs_login`, …
     pub reason: Option<String>,
@@ -114,7 +114,7 @@ pub async fn learn_from_har(
     har: &[u8],
     task: &HarTask,
     replay: Option<&EgressPolicy>,
-) -> Result<Learned> {
+) -> Result<LearnResult> {
     let name = RecipeName::new(&task.name)?;
     let filled = task
         .typed
@@ -132,24 +132,29 @@ pub async fn learn_from_har(
     settings.egress.no_network = replay.is_none();
     let raw = har::import(har, &filled, task.typed.clone())?.recording;
     let recording = commis_redact::redact(raw, &settings.redact).recording;
-    let values = task.second.iter().map(|(name, it)| (name.clone(), commis_redact::written(it)));
+    let values =
+        task.second.iter().map(|(name, it)| (name.clone(), commis_redact::redact_written(it)));
     let second = SecondRecording { values: values.collect(), ..SecondRecording::default() };
     let expect = Expectation::default();
     let trace = match replay {
         None => {
-            let mut world = Recorded(&recording);
+            let mut world = RecordingReplayer(&recording);
             chain::run(&recording, &second, &settings, &expect, &mut world).await?
         }
         Some(policy) => {
-            let mut world = Live::new(policy, settings.learning.clone())?;
+            let mut world = LiveReplayer::new(policy, settings.learning.clone())?;
             chain::run(&recording, &second, &settings, &expect, &mut world).await?
         }
     };
-    let about = About { name: &name, sentence: &task.task, category: None, expect: &expect };
-    Ok(learned(&about, &recording, &trace))
+    let about = RecipeInfo { name: &name, sentence: &task.task, category: None, expect: &expect };
+    Ok(to_learn_result(&about, &recording, &trace))
 }
 
-fn learned(about: &About<'_>, recording: &SessionRecording, trace: &chain::Trace) -> Learned {
+fn to_learn_result(
+    about: &RecipeInfo<'_>,
+    recording: &SessionRecording,
+    trace: &chain::Trace,
+) -> LearnResult {
     let ranked = trace.ranked().map(|it| it.candidates.as_slice()).unwrap_or_default();
     let candidates = ranked.iter().map(|it| Candidate {
         method: it.method.clone(),
@@ -163,12 +168,12 @@ fn learned(about: &About<'_>, recording: &SessionRecording, trace: &chain::Trace
         _ => None,
     };
     let reject = trace.reject.as_ref().map(|it| &it.1);
-    Learned {
+    LearnResult {
         status: match trace.outcome() {
-            Outcome::Verified => LearnedStatus::Verified,
-            Outcome::SavedDraft => LearnedStatus::Draft,
-            Outcome::NeedsSelection => LearnedStatus::NeedsSelection,
-            Outcome::NonRecipeable => LearnedStatus::NotRecipeable,
+            Outcome::Verified => LearnStatus::Verified,
+            Outcome::SavedDraft => LearnStatus::Draft,
+            Outcome::NeedsSelection => LearnStatus::NeedsSelection,
+            Outcome::NonRecipeable => LearnStatus::NotRecipeable,
         },
         recipe,
         reason: match reject {
@@ -181,7 +186,7 @@ fn learned(about: &About<'_>, recording: &SessionRecording, trace: &chain::Trace
 }
 
 /// The site itself, by our own client and without a session.
-struct Live {
+struct LiveReplayer {
     http: PublicHttp,
     policy: EgressPolicy,
     learning: LearningSettings,
@@ -191,7 +196,7 @@ struct Live {
     begun: Instant,
 }
 
-impl Live {
+impl LiveReplayer {
     fn new(policy: &EgressPolicy, learning: LearningSettings) -> Result<Self> {
         Ok(Self {
             http: PublicHttp::new(policy.0.clone())?,
@@ -204,7 +209,7 @@ impl Live {
         })
     }
 
-    async fn send_now(&mut self, call: Call<'_>) -> Result<Reply> {
+    async fn send_now(&mut self, call: ReplayCall<'_>) -> Result<Reply> {
         let missing: Vec<&Slot> =
             call.slots.iter().filter(|it| !self.fetched.contains_key(&it.name)).collect();
         if !missing.is_empty() {
@@ -226,12 +231,12 @@ impl Live {
     }
 }
 
-impl Replayer for Live {
+impl Replayer for LiveReplayer {
     fn transports(&self) -> Vec<TransportKind> {
         vec![TransportKind::PublicHttp]
     }
 
-    fn send<'a>(&'a mut self, call: Call<'a>) -> BoxFuture<'a, Result<Reply>> {
+    fn send<'a>(&'a mut self, call: ReplayCall<'a>) -> BoxFuture<'a, Result<Reply>> {
         Box::pin(self.send_now(call))
     }
 

@@ -11,12 +11,12 @@ mod redaction;
 mod runner;
 
 pub use commis_export::{
-    Exported, File as ExportedFile, Form as ExportForm, Refused as ExportRefused, export,
+    ExportFormat as ExportForm, ExportOutput, ExportedFile, RefusedRecipe as ExportRefused, export,
 };
 
 pub use self::{
     client::{ClientLimits, Request, Response, SafeClient},
-    learn::{Candidate, HarTask, Learned, LearnedStatus, learn_from_har},
+    learn::{Candidate, HarTask, LearnResult, LearnStatus, learn_from_har},
     policy::{EgressPolicy, EgressPolicyBuilder},
     redaction::{RedactOptions, RedactReport, redact_har, redact_text},
     runner::{Answer, Limits, Runner, RunnerBuilder},
@@ -25,14 +25,14 @@ pub use commis_base::{
     error::{Class, Code, Error, Result},
     ids::RecipeName,
 };
-pub use commis_net::egress::{Pinned, SafeUrl};
+pub use commis_net::egress::{PinnedUrl, SafeUrl};
 pub use commis_recipe::{
     model::{
-        Auth, AuthKind, BodyTemplate, Complete, Constraints, Demotion, DemotionReason, EmptyAnswer,
-        Format, Framing, HtmlSpec, Pair, ParamSource, ParamType, Parameter, Recipe,
+        Auth, AuthKind, BodyTemplate, Completeness, Constraints, Demotion, DemotionReason,
+        EmptyAnswer, Format, Framing, HtmlSpec, Pair, ParamSource, ParamType, Parameter, Recipe,
         RequestTemplate, ResponseSpec, ResponseType, Slot, SlotSource, Status, TransportKind,
         Verification,
     },
-    registry::{Entry, Held, Registry, Source},
+    registry::{Entry, RegisteredRecipe, Registry, Source},
     trust::Trust,
 };

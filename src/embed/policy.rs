@@ -8,12 +8,12 @@ use std::{
 };
 
 use commis_base::{error::Result, settings::EgressSettings};
-use commis_net::egress::{self, Pinned, SafeUrl};
+use commis_net::egress::{self, PinnedUrl, SafeUrl};
 
 /// Where bytes may go: public addresses of the web, and nowhere else.
 ///
 /// A URL is judged by its text ([`check`](Self::check)), then its name is looked up once and every answer judged
-/// ([`pin`](Self::pin)); who connects, connects to the addresses of a [`Pinned`] and never asks the name again. Cheap to clone.
+/// ([`pin`](Self::pin)); who connects, connects to the addresses of a [`PinnedUrl`] and never asks the name again. Cheap to clone.
 #[derive(Clone)]
 pub struct EgressPolicy(pub(super) Arc<egress::EgressPolicy>);
 
@@ -49,7 +49,7 @@ impl EgressPolicy {
     /// Looks the host up once and refuses it whole if one of its addresses is not public. Answers are kept for 5 s.
     ///
     /// Fails with `DNS_FAILED`, `DNS_BLOCKED` or `NETWORK_DISABLED`.
-    pub async fn pin(&self, url: &SafeUrl) -> Result<Pinned> {
+    pub async fn pin(&self, url: &SafeUrl) -> Result<PinnedUrl> {
         self.0.pin(url).await
     }
 }

@@ -122,7 +122,7 @@ impl Runner {
             let why = format!("recipe `{}` knows one page of its list", recipe.name);
             return Err(Error::new(Code::ParamInvalid, why).hint("run it without asking for all"));
         };
-        if !self.0.compiled(recipe)?.repeatable() {
+        if !self.0.compiled(recipe)?.is_repeatable() {
             let why =
                 format!("`{}` is not known to only read, so its list is not followed", recipe.name);
             return Err(Error::new(Code::RecipeMayChange, why));
@@ -131,8 +131,8 @@ impl Runner {
             values.into_iter().map(|(name, value)| (name.into(), value.into())).collect();
         let mut walk = PageWalk::new(pages, None, false);
         let (mut all, mut last, mut waits) = (Vec::new(), None::<Answer>, 0);
-        while walk.count() < max_pages {
-            let compiled = self.0.compiled(&walk.recipe(recipe)?)?;
+        while walk.page_count() < max_pages {
+            let compiled = self.0.compiled(&walk.page_recipe(recipe)?)?;
             let permit = self.0.enter(&compiled).await?;
             let mut ran = self.0.call(&permit, &compiled, &values).await;
             drop(permit);
@@ -146,7 +146,7 @@ impl Runner {
                 continue;
             }
             // What is not there after the last page ends the list.
-            if is_gone && walk.count() > 0 {
+            if is_gone && walk.page_count() > 0 {
                 walk.take_missing()?;
                 break;
             }
@@ -178,7 +178,7 @@ impl Runner {
         out.warnings.dedup();
         out.items = Some(all.len() as u64);
         out.data = all.into();
-        (out.total, out.complete) = (walk.total(), walk.complete());
+        (out.total, out.complete) = (walk.total(), walk.is_complete());
         Ok(out)
     }
 }
@@ -262,7 +262,7 @@ impl RunnerBuilder {
         let Limits { runs, runs_per_host, per_minute, burst } = self.limits;
         let settings =
             LimitsSettings { runs, runs_per_host, per_minute, burst, ..LimitsSettings::default() };
-        let limits = limits::Limits::new(&settings, self.state, Arc::clone(&policy.0))?;
-        Caller::with(policy.0, limits, self.auth, Box::new(|_| ())).map(Runner)
+        let limits = limits::HostLimiter::new(&settings, self.state, Arc::clone(&policy.0))?;
+        Caller::with_limits(policy.0, limits, self.auth, Box::new(|_| ())).map(Runner)
     }
 }

@@ -7,13 +7,13 @@ use serde_json::Value;
 use commis_base::error::Result;
 use commis_recipe::{
     model::{BodyTemplate, Pair, Recipe, ResponseType, Slot, SlotSource, Status},
-    request::{self, CompiledRequest, Outgoing, bind, split_url},
+    request::{self, CompiledRequest, PreparedRequest, bind, split_url},
     template::Template,
     values::Values,
 };
 
 /// A request, its parts as templates.
-pub struct Asked<'a> {
+pub struct RequestParts<'a> {
     pub recipe: &'a Recipe,
     /// `https://host`, with a port where there is one.
     pub origin: &'a str,
@@ -34,9 +34,9 @@ pub enum Body<'a> {
     Text(Template),
 }
 
-impl<'a> Asked<'a> {
+impl<'a> RequestParts<'a> {
     /// Fails with `RECIPE_INVALID`.
-    pub fn read(recipe: &'a Recipe) -> Result<Self> {
+    pub fn from_recipe(recipe: &'a Recipe) -> Result<Self> {
         let request = &recipe.request;
         let (origin, path, base) = split_url(&request.url)?;
         let pairs = |all: &'a [Pair]| -> Result<Vec<(&'a Pair, Template)>> {
@@ -75,7 +75,7 @@ impl<'a> Asked<'a> {
     }
 
     /// The slot that comes from an earlier answer, where a form has no words for that.
-    pub fn of_earlier_answer(&self, form: &str) -> Option<String> {
+    pub fn earlier_answer_slot(&self, form: &str) -> Option<String> {
         let slot = self.slots.first()?;
         Some(format!(
             "`{}` comes from an earlier answer, for which {form} has no words; hurl, python and typescript have",
@@ -84,7 +84,7 @@ impl<'a> Asked<'a> {
     }
 
     /// Names that are fetched first, each with where from: URLs are asked once.
-    pub fn fetched(&self) -> Vec<(&'a str, Vec<&'a Slot>)> {
+    pub fn prefetched_slots(&self) -> Vec<(&'a str, Vec<&'a Slot>)> {
         let mut out: Vec<(&str, Vec<&Slot>)> = Vec::new();
         for slot in &self.slots {
             let (SlotSource::Document { url, .. } | SlotSource::Response { url, .. }) = &slot.from
@@ -101,14 +101,14 @@ impl<'a> Asked<'a> {
 }
 
 /// Why nothing but commis can send it.
-pub fn bound_to_commis(recipe: &Recipe) -> Option<String> {
+pub fn commis_only_reason(recipe: &Recipe) -> Option<String> {
     if recipe.status == Status::Deprecated {
         return Some("it was put out of service".to_owned());
     }
     if let Some(charset) = &recipe.request.charset {
         return Some(format!("it is asked in {charset}, which this form writes as UTF-8"));
     }
-    let is_live = |it: &Slot| matches!(it.from, SlotSource::Live { .. }) || it.from.is_of_session();
+    let is_live = |it: &Slot| matches!(it.from, SlotSource::Live { .. }) || it.from.needs_session();
     if recipe.login.is_some() {
         return Some(
             "it needs a login, and logins are never exported; openai-tools, mcp and skill call commis".to_owned(),
@@ -120,7 +120,7 @@ pub fn bound_to_commis(recipe: &Recipe) -> Option<String> {
 }
 
 /// Why code that has no selectors cannot read the answer.
-pub fn is_page(recipe: &Recipe) -> Option<String> {
+pub fn page_reason(recipe: &Recipe) -> Option<String> {
     let response = &recipe.response;
     (response.kind == ResponseType::Html).then(|| {
         "its answer is a page, which takes a selector library to read; curl, hurl and openapi ask for it".to_owned()
@@ -158,6 +158,6 @@ pub fn values(recipe: &Recipe, sample: &BTreeMap<String, String>) -> Result<Valu
 }
 
 /// The request as it is sent with these values. Fails with `PARAM_INVALID`.
-pub fn filled(recipe: &Recipe, sample: &BTreeMap<String, String>) -> Result<Outgoing> {
+pub fn fill_request(recipe: &Recipe, sample: &BTreeMap<String, String>) -> Result<PreparedRequest> {
     CompiledRequest::new(&recipe.request)?.fill(&values(recipe, sample)?)
 }

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::{
-    asked::{Asked, Body, bound_to_commis, is_page},
+    asked::{Body, RequestParts, commis_only_reason, page_reason},
     text,
 };
 use commis_recipe::{
@@ -35,23 +35,23 @@ pub struct Language {
 
 /// A recipe as a function.
 pub struct Function<'a> {
-    pub asked: Asked<'a>,
+    pub asked: RequestParts<'a>,
     pub language: &'a Language,
     /// Names of parameters and slots, and how they are called.
     names: Vec<(&'a str, String)>,
 }
 
 /// Why no client can be written.
-pub fn obstacle(recipe: &Recipe, asked: &Asked<'_>) -> Option<String> {
+pub fn obstacle(recipe: &Recipe, asked: &RequestParts<'_>) -> Option<String> {
     let key_and_slot = recipe.auth.is_some() && !asked.slots.is_empty();
-    bound_to_commis(recipe).or_else(|| is_page(recipe)).or_else(|| {
+    commis_only_reason(recipe).or_else(|| page_reason(recipe)).or_else(|| {
         key_and_slot
             .then(|| "it needs a key and a value of an earlier answer, both at once".to_owned())
     })
 }
 
 /// A name that is none of `taken`, and is now.
-pub fn free(wanted: String, taken: &mut Vec<String>) -> String {
+pub fn take_free_name(wanted: String, taken: &mut Vec<String>) -> String {
     let mut out = wanted;
     while taken.contains(&out) {
         out.push('_');
@@ -61,7 +61,7 @@ pub fn free(wanted: String, taken: &mut Vec<String>) -> String {
 }
 
 impl<'a> Function<'a> {
-    pub fn new(asked: Asked<'a>, language: &'a Language) -> Self {
+    pub fn new(asked: RequestParts<'a>, language: &'a Language) -> Self {
         let mut taken: Vec<String> = language.reserved.iter().map(|it| (*it).to_owned()).collect();
         let recipe = asked.recipe;
         let all = recipe.parameters.iter().map(|it| it.name.as_str());
@@ -70,7 +70,7 @@ impl<'a> Function<'a> {
             .map(|name| {
                 // What begins with `_` is the runtime's.
                 let bare = name.strip_prefix('_').map_or(name.to_owned(), |it| format!("p_{it}"));
-                (name, free(bare, &mut taken))
+                (name, take_free_name(bare, &mut taken))
             })
             .collect();
         Self { asked, language, names }
@@ -85,7 +85,7 @@ impl<'a> Function<'a> {
     }
 
     /// Whether the caller may give nothing, and then nothing is sent.
-    pub fn may_lack(&self, name: &str) -> bool {
+    pub fn is_optional(&self, name: &str) -> bool {
         self.parameter(name).is_some_and(|it| !it.required && it.default.is_none())
     }
 
@@ -94,7 +94,7 @@ impl<'a> Function<'a> {
         let of = self.name(name).to_owned();
         let is_text = self.parameter(name).is_none_or(|it| it.kind == ParamType::Str);
         let text = if is_text { of } else { format!("_text({of})") };
-        filters.iter().fold(text, |it, filter| format!("_{}({it})", spelled(*filter)))
+        filters.iter().fold(text, |it, filter| format!("_{}({it})", filter_function(*filter)))
     }
 
     /// Text, without a thought of what may be missing.
@@ -113,7 +113,7 @@ impl<'a> Function<'a> {
         let mut out = expression;
         let mut seen: Vec<&str> = Vec::new();
         for name in template.names() {
-            if self.may_lack(name) && !seen.contains(&name) {
+            if self.is_optional(name) && !seen.contains(&name) {
                 seen.push(name);
                 out = (self.language.unless)(self.name(name), &out, nothing);
             }
@@ -132,7 +132,7 @@ impl<'a> Function<'a> {
             let whole = template.pieces().count() == 1;
             for piece in template.pieces() {
                 match piece {
-                    Piece::Literal(it) => literal.push_str(&text::path(it)),
+                    Piece::Literal(it) => literal.push_str(&text::encode_path(it)),
                     Piece::Value(name, filters) => {
                         parts.push((self.language.string)(&std::mem::take(&mut literal)));
                         let encode = if whole { "_segment" } else { "_quoted" };
@@ -166,7 +166,7 @@ impl<'a> Function<'a> {
 
     pub fn headers(&self) -> String {
         let needed =
-            self.asked.headers.iter().filter(|it| !it.1.names().any(|it| self.may_lack(it)));
+            self.asked.headers.iter().filter(|it| !it.1.names().any(|it| self.is_optional(it)));
         let each = needed.map(|(name, template)| {
             format!("{}: {}", (self.language.string)(name), self.text(template))
         });
@@ -174,8 +174,9 @@ impl<'a> Function<'a> {
     }
 
     /// A header that may be missing has no place in an object that is always whole.
-    pub fn odd_header(&self) -> Option<String> {
-        let odd = self.asked.headers.iter().find(|it| it.1.names().any(|it| self.may_lack(it)))?;
+    pub fn optional_header(&self) -> Option<String> {
+        let odd =
+            self.asked.headers.iter().find(|it| it.1.names().any(|it| self.is_optional(it)))?;
         Some(format!("its header `{}` may be left out", odd.0))
     }
 
@@ -209,7 +210,7 @@ impl<'a> Function<'a> {
                 let each: Vec<String> = all.iter().map(|it| self.json(it)).collect();
                 let may_lack = |it: &Value| {
                     let template = it.as_str().and_then(|it| Template::parse(it).ok());
-                    template.is_some_and(|it| it.names().any(|it| self.may_lack(it)))
+                    template.is_some_and(|it| it.names().any(|it| self.is_optional(it)))
                 };
                 let kept = if all.iter().any(may_lack) { self.language.kept } else { "" };
                 format!("[{}]{kept}", each.join(", "))
@@ -226,7 +227,7 @@ impl<'a> Function<'a> {
 
     fn json_text(&self, template: &Template) -> String {
         let typed = template
-            .exact()
+            .single_name()
             .filter(|name| self.parameter(name).is_some_and(|it| it.kind != ParamType::Str));
         let expression = match typed {
             Some(name) => self.name(name).to_owned(),
@@ -240,7 +241,7 @@ impl<'a> Function<'a> {
 }
 
 /// As the runtime calls it: `_json` is something else there.
-fn spelled(filter: Filter) -> &'static str {
+fn filter_function(filter: Filter) -> &'static str {
     match filter {
         Filter::Json => "inside_json",
         it => it.as_str(),
@@ -248,7 +249,7 @@ fn spelled(filter: Filter) -> &'static str {
 }
 
 /// Where a key goes: `header` or `query`, its name, and what stands before the value.
-pub fn place(auth: &Auth) -> (&'static str, &str, &'static str) {
+pub fn key_place(auth: &Auth) -> (&'static str, &str, &'static str) {
     match (auth.kind, &auth.header, &auth.query) {
         (AuthKind::Bearer, ..) => ("header", "authorization", "Bearer "),
         (AuthKind::Basic, ..) => ("header", "authorization", "Basic "),

@@ -3,10 +3,10 @@
 use std::{collections::BTreeMap, fmt::Write as _};
 
 use super::{
-    Exported,
-    asked::{Asked, bound_to_commis, filled, sample},
+    ExportOutput,
+    asked::{RequestParts, commis_only_reason, fill_request, sample},
     key_line, proof_line, task,
-    text::{comment, shell},
+    text::{comment, quote_shell},
 };
 use commis_base::error::Result;
 use commis_recipe::model::{AuthKind, Recipe};
@@ -14,11 +14,11 @@ use commis_recipe::model::{AuthKind, Recipe};
 pub fn write(
     recipes: &[Recipe],
     given: &BTreeMap<String, String>,
-    out: &mut Exported,
+    out: &mut ExportOutput,
 ) -> Result<()> {
     for recipe in recipes {
-        let asked = Asked::read(recipe)?;
-        let why = bound_to_commis(recipe).or_else(|| asked.of_earlier_answer("a command"));
+        let asked = RequestParts::from_recipe(recipe)?;
+        let why = commis_only_reason(recipe).or_else(|| asked.earlier_answer_slot("a command"));
         let in_query = recipe.auth.as_ref().is_some_and(|it| it.query.is_some());
         let why = why.or_else(|| {
             (in_query && recipe.request.method != "GET").then(|| {
@@ -38,7 +38,7 @@ pub fn write(
 
 /// Fails with `PARAM_INVALID`.
 fn command(recipe: &Recipe, sample: &BTreeMap<String, String>) -> Result<String> {
-    let request = filled(recipe, sample)?;
+    let request = fill_request(recipe, sample)?;
     let mut out = format!("# {}: {}\n# {}\n", recipe.name, task(recipe), proof_line(recipe));
     if let Some(extract) = &recipe.response.extract {
         let _ = writeln!(out, "# data: {} (JMESPath)", comment(extract));
@@ -58,7 +58,7 @@ fn command(recipe: &Recipe, sample: &BTreeMap<String, String>) -> Result<String>
     for (name, value) in &request.headers {
         // Without a value curl leaves a header out, but for this.
         let line = if value.is_empty() { format!("{name};") } else { format!("{name}: {value}") };
-        words.push(format!("--header {}", shell(&line)));
+        words.push(format!("--header {}", quote_shell(&line)));
     }
     if let Some(auth) = &recipe.auth {
         let key = format!("\"${{{}:?}}\"", auth.env);
@@ -66,24 +66,27 @@ fn command(recipe: &Recipe, sample: &BTreeMap<String, String>) -> Result<String>
             (AuthKind::Bearer, ..) => format!("--header 'authorization: Bearer '{key}"),
             (AuthKind::Basic, ..) => format!("--user {key}"),
             (AuthKind::ApiKey, _, Some(name)) => {
-                format!("--get --data-urlencode {}{key}", shell(&format!("{}=", encoded(name))))
+                format!(
+                    "--get --data-urlencode {}{key}",
+                    quote_shell(&format!("{}=", encode_name(name)))
+                )
             }
             (AuthKind::ApiKey, name, None) => {
                 let name = name.as_deref().unwrap_or("authorization");
-                format!("--header {}{key}", shell(&format!("{name}: ")))
+                format!("--header {}{key}", quote_shell(&format!("{name}: ")))
             }
         });
     }
     if let Some(body) = &request.body {
-        words.push(format!("--data-raw {}", shell(&String::from_utf8_lossy(body))));
+        words.push(format!("--data-raw {}", quote_shell(&String::from_utf8_lossy(body))));
     }
-    words.push(shell(&request.url));
+    words.push(quote_shell(&request.url));
     out.push_str(&words.join(" \\\n  "));
     out.push('\n');
     Ok(out)
 }
 
 /// curl encodes the value alone.
-fn encoded(name: &str) -> String {
+fn encode_name(name: &str) -> String {
     url::form_urlencoded::byte_serialize(name.as_bytes()).collect()
 }

@@ -2,10 +2,10 @@
 
 use jmespath::ast::{Ast, Comparator};
 
-use super::text::script;
+use super::text::quote_javascript;
 
 /// The expression applied to what `input`, a name, stands for. Fails with what it cannot say.
-pub fn compiled(expression: &str, input: &str) -> Result<String, String> {
+pub fn compile(expression: &str, input: &str) -> Result<String, String> {
     let it = jmespath::parse(expression).map_err(|_| "it does not parse".to_owned())?;
     Compiler { names: 0 }.node(&it, input)
 }
@@ -14,7 +14,7 @@ struct Compiler {
     names: usize,
 }
 
-type Code = Result<String, String>;
+type CodeResult = Result<String, String>;
 
 impl Compiler {
     fn name(&mut self) -> String {
@@ -23,7 +23,11 @@ impl Compiler {
     }
 
     /// `make` of the input by a name, so that it is computed once.
-    fn once(&mut self, input: &str, make: impl FnOnce(&mut Self, &str) -> Code) -> Code {
+    fn bind(
+        &mut self,
+        input: &str,
+        make: impl FnOnce(&mut Self, &str) -> CodeResult,
+    ) -> CodeResult {
         if input.bytes().all(|it| it.is_ascii_alphanumeric() || it == b'_') {
             return make(self, input);
         }
@@ -31,10 +35,10 @@ impl Compiler {
         Ok(format!("_with({input}, ({name}) => {})", make(self, &name)?))
     }
 
-    fn node(&mut self, node: &Ast, input: &str) -> Code {
+    fn node(&mut self, node: &Ast, input: &str) -> CodeResult {
         Ok(match node {
             Ast::Identity { .. } => input.to_owned(),
-            Ast::Field { name, .. } => format!("_field({input}, {})", script(name)),
+            Ast::Field { name, .. } => format!("_field({input}, {})", quote_javascript(name)),
             Ast::Index { idx, .. } => format!("_index({input}, {idx})"),
             Ast::Subexpr { lhs, rhs, .. } => {
                 let left = self.node(lhs, input)?;
@@ -53,29 +57,29 @@ impl Compiler {
                 let name = self.name();
                 format!("_each({left}, ({name}) => {})", self.node(rhs, &name)?)
             }
-            Ast::Condition { predicate, then, .. } => self.once(input, |it, input| {
+            Ast::Condition { predicate, then, .. } => self.bind(input, |it, input| {
                 let test = it.node(predicate, input)?;
                 Ok(format!("(_truthy({test}) ? {} : null)", it.node(then, input)?))
             })?,
-            Ast::MultiHash { elements, .. } => self.once(input, |it, input| {
+            Ast::MultiHash { elements, .. } => self.bind(input, |it, input| {
                 let all: Result<Vec<String>, String> = elements
                     .iter()
                     .map(|one| Ok(format!("{}: {}", key(&one.key), it.node(&one.value, input)?)))
                     .collect();
                 Ok(format!("({input} === null ? null : {{ {} }})", all?.join(", ")))
             })?,
-            Ast::MultiList { elements, .. } => self.once(input, |it, input| {
+            Ast::MultiList { elements, .. } => self.bind(input, |it, input| {
                 let all: Result<Vec<String>, String> =
                     elements.iter().map(|one| it.node(one, input)).collect();
                 Ok(format!("({input} === null ? null : [{}])", all?.join(", ")))
             })?,
             Ast::Literal { value, .. } => literal(&value.to_string())?,
-            Ast::Or { lhs, rhs, .. } => self.once(input, |it, input| {
+            Ast::Or { lhs, rhs, .. } => self.bind(input, |it, input| {
                 let (left, right) = (it.node(lhs, input)?, it.node(rhs, input)?);
                 let name = it.name();
                 Ok(format!("_with({left}, ({name}) => (_truthy({name}) ? {name} : {right}))"))
             })?,
-            Ast::And { lhs, rhs, .. } => self.once(input, |it, input| {
+            Ast::And { lhs, rhs, .. } => self.bind(input, |it, input| {
                 let (left, right) = (it.node(lhs, input)?, it.node(rhs, input)?);
                 let name = it.name();
                 Ok(format!("_with({left}, ({name}) => (_truthy({name}) ? {right} : {name}))"))
@@ -95,7 +99,7 @@ impl Compiler {
                 if by_value && !is_plain(lhs) && !is_plain(rhs) {
                     return Err("a comparison of two values of the answer".to_owned());
                 }
-                self.once(input, |it, input| {
+                self.bind(input, |it, input| {
                     let (left, right) = (it.node(lhs, input)?, it.node(rhs, input)?);
                     Ok(if by_value {
                         format!("({left} {sign} {right})")
@@ -117,18 +121,18 @@ impl Compiler {
 
 /// `__proto__` in quotes would be no key.
 fn key(name: &str) -> String {
-    format!("[{}]", script(name))
+    format!("[{}]", quote_javascript(name))
 }
 
-fn literal(json: &str) -> Code {
+fn literal(json: &str) -> CodeResult {
     let read: serde_json::Value =
         serde_json::from_str(json).map_err(|_| "a literal that is no JSON".to_owned())?;
     Ok(match read {
-        serde_json::Value::String(it) => script(&it),
+        serde_json::Value::String(it) => quote_javascript(&it),
         it @ (serde_json::Value::Null
         | serde_json::Value::Bool(_)
         | serde_json::Value::Number(_)) => it.to_string(),
-        it => format!("JSON.parse({})", script(&it.to_string())),
+        it => format!("JSON.parse({})", quote_javascript(&it.to_string())),
     })
 }
 
@@ -155,14 +159,14 @@ mod tests {
             ("keys(a)", r#"_keys(_field(x, "a"))"#),
             ("\"a\\\"*/\"", r#"_field(x, "a\"*/")"#),
         ] {
-            assert_eq!(compiled(text, "x").as_deref(), Ok(expected), "{text}");
+            assert_eq!(compile(text, "x").as_deref(), Ok(expected), "{text}");
         }
         for (text, why) in [
             ("max_by(a, &n)", "max_by()"),
             ("a == b", "a comparison of two values of the answer"),
             ("a[::2]", "a slice with steps"),
         ] {
-            assert_eq!(compiled(text, "x"), Err(why.to_owned()), "{text}");
+            assert_eq!(compile(text, "x"), Err(why.to_owned()), "{text}");
         }
     }
 }

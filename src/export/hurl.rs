@@ -9,27 +9,27 @@ use jmespath::ast::Ast;
 use serde_json::Value;
 
 use super::{
-    Exported,
-    asked::{Asked, Body, bound_to_commis, sample, values},
+    ExportOutput,
+    asked::{Body, RequestParts, commis_only_reason, sample, values},
     proof_line,
-    spots::{Spots, written},
+    spots::{VariableTable, render_template},
     task, text,
 };
 use commis_base::error::Result;
 use commis_recipe::{
     model::{AuthKind, Pair, ParamType, Recipe, ResponseType, Slot, SlotSource},
     template::Template,
-    values::{Found, Values},
+    values::{ValueLookup, Values},
 };
 
 pub fn write(
     recipes: &[Recipe],
     given: &BTreeMap<String, String>,
-    out: &mut Exported,
+    out: &mut ExportOutput,
 ) -> Result<()> {
     for recipe in recipes {
-        let asked = Asked::read(recipe)?;
-        let why = bound_to_commis(recipe).or_else(|| obstacle(&asked));
+        let asked = RequestParts::from_recipe(recipe)?;
+        let why = commis_only_reason(recipe).or_else(|| obstacle(&asked));
         match (why, sample(recipe, given)) {
             (Some(why), _) | (None, Err(why)) => out.refuse(recipe, why),
             (None, Ok(sample)) => {
@@ -41,7 +41,7 @@ pub fn write(
     Ok(())
 }
 
-fn obstacle(asked: &Asked<'_>) -> Option<String> {
+fn obstacle(asked: &RequestParts<'_>) -> Option<String> {
     for slot in &asked.slots {
         if let SlotSource::Response { path, .. } = &slot.from
             && jmespath::parse(path).ok().and_then(|it| json_path(&it)).is_none()
@@ -70,14 +70,14 @@ fn obstacle(asked: &Asked<'_>) -> Option<String> {
         .then(|| "a value of an earlier answer is spelled anew, which Hurl cannot do".to_owned())
 }
 
-fn file(asked: &Asked<'_>, values: &Values) -> String {
+fn file(asked: &RequestParts<'_>, values: &Values) -> String {
     let recipe = asked.recipe;
     let mut out = format!("# {}: {}\n# {}\n", recipe.name, task(recipe), proof_line(recipe));
     if let Some(auth) = &recipe.auth {
         let _ = writeln!(out, "# hurl --secret {0}=\"${0}\"", auth.env);
     }
-    for (url, slots) in asked.fetched() {
-        let _ = write!(out, "\nGET {}\nHTTP 200\n[Captures]\n", address(url));
+    for (url, slots) in asked.prefetched_slots() {
+        let _ = write!(out, "\nGET {}\nHTTP 200\n[Captures]\n", escape_url(url));
         for slot in slots {
             let _ = writeln!(out, "{}: {}", slot.name, capture(slot));
         }
@@ -93,33 +93,33 @@ fn capture(slot: &Slot) -> String {
         SlotSource::Document { after, until, .. } => {
             let pattern =
                 format!("(?s){}(.*?){}", regex_syntax::escape(after), regex_syntax::escape(until));
-            format!("body regex {}", quoted(&pattern))
+            format!("body regex {}", quote(&pattern))
         }
         SlotSource::Response { path, .. } => {
             let found = jmespath::parse(path).ok().and_then(|it| json_path(&it));
-            format!("jsonpath {}", quoted(&found.unwrap_or_default()))
+            format!("jsonpath {}", quote(&found.unwrap_or_default()))
         }
         _ => String::new(),
     }
 }
 
-fn entry(asked: &Asked<'_>, values: &Values) -> String {
+fn entry(asked: &RequestParts<'_>, values: &Values) -> String {
     let recipe = asked.recipe;
-    let mut spots = Spots::default();
+    let mut spots = VariableTable::default();
     let mut named = |name: &str, text: Option<String>, encode: fn(&str) -> String| match text {
         Some(it) => format!("{{{{{}}}}}", spots.name(name, &encode(&it))),
         None => format!("{{{{{name}}}}}"),
     };
-    let mut url = address(asked.origin);
+    let mut url = escape_url(asked.origin);
     for (n, template) in asked.path.iter().enumerate() {
         if n > 0 {
             url.push('/');
         }
-        let it = written(
+        let it = render_template(
             template,
             values,
-            |it| address(&text::path(it)),
-            |name, text, _| named(name, text, text::segment),
+            |it| escape_url(&text::encode_path(it)),
+            |name, text, _| named(name, text, text::encode_segment),
         );
         url.push_str(&it.unwrap_or_default());
     }
@@ -127,7 +127,9 @@ fn entry(asked: &Asked<'_>, values: &Values) -> String {
     let mut lines = |all: &[(&Pair, Template)], encode: bool| {
         let mut out = String::new();
         for (pair, template) in all {
-            let it = written(template, values, unquoted, |name, text, _| named(name, text, as_is));
+            let it = render_template(template, values, escape_unquoted, |name, text, _| {
+                named(name, text, as_is)
+            });
             if let Some(it) = it {
                 let name: String =
                     url::form_urlencoded::byte_serialize(pair.name.as_bytes()).collect();
@@ -135,7 +137,7 @@ fn entry(asked: &Asked<'_>, values: &Values) -> String {
                     out,
                     "{}: {}",
                     key(if encode { &name } else { &pair.name }),
-                    edged(it)
+                    escape_edges(it)
                 );
             }
         }
@@ -148,17 +150,19 @@ fn entry(asked: &Asked<'_>, values: &Values) -> String {
     };
     let mut headers = String::new();
     for (name, template) in &asked.headers {
-        let it = written(template, values, unquoted, |name, text, _| named(name, text, as_is));
+        let it = render_template(template, values, escape_unquoted, |name, text, _| {
+            named(name, text, as_is)
+        });
         // The form says it itself.
         let is_said = *name == "content-type" && matches!(asked.body, Some(Body::Form(_)));
         if let Some(it) = it.filter(|_| !is_said) {
-            let _ = writeln!(headers, "{name}: {}", edged(it));
+            let _ = writeln!(headers, "{name}: {}", escape_edges(it));
         }
     }
     let body = match &asked.body {
         Some(Body::Json(it)) => {
             let is_text = has_escaped_name(it);
-            let mut writing = Writing { recipe, values, spots: &mut spots, is_text };
+            let mut writing = JsonWriter { recipe, values, spots: &mut spots, is_text };
             let it = writing.json(it).unwrap_or_default();
             Some(if is_text { format!("`{it}`") } else { it })
         }
@@ -167,7 +171,7 @@ fn entry(asked: &Asked<'_>, values: &Values) -> String {
                 Some(it) => format!("{{{{{}}}}}", spots.name(name, &it)),
                 None => format!("{{{{{name}}}}}"),
             };
-            let it = written(it, values, in_line, |name, text, _| named(name, text));
+            let it = render_template(it, values, quote_inline, |name, text, _| named(name, text));
             Some(format!("`{}`", it.unwrap_or_default()))
         }
         _ => None,
@@ -201,7 +205,7 @@ fn entry(asked: &Asked<'_>, values: &Values) -> String {
             .parameters
             .iter()
             .any(|it| it.name == *name && matches!(it.kind, ParamType::Int | ParamType::Bool));
-        let value = if is_bare { text.clone() } else { quoted(text) };
+        let value = if is_bare { text.clone() } else { quote(text) };
         let _ = writeln!(options, "variable: {name}={value}");
     }
     let _ = write!(out, "[Options]\n{options}");
@@ -230,7 +234,7 @@ fn asserts(recipe: &Recipe) -> String {
     let Some((path, is_list)) = jmespath::parse(extract).ok().and_then(|it| list(&it)) else {
         return String::new();
     };
-    let path = quoted(&path);
+    let path = quote(&path);
     if is_list && (response.min_items.is_some_and(|it| it > 0) || recipe.had_items()) {
         format!("[Asserts]\njsonpath {path} count > 0\n")
     } else {
@@ -270,7 +274,7 @@ fn has_escaped_name(value: &Value) -> bool {
     match value {
         Value::Array(all) => all.iter().any(has_escaped_name),
         Value::Object(all) => {
-            all.iter().any(|(name, it)| in_json(name) != *name || has_escaped_name(it))
+            all.iter().any(|(name, it)| escape_json(name) != *name || has_escaped_name(it))
         }
         _ => false,
     }
@@ -287,15 +291,15 @@ fn mentions(value: &Value, slots: &[&Slot]) -> bool {
     }
 }
 
-struct Writing<'a> {
+struct JsonWriter<'a> {
     recipe: &'a Recipe,
     values: &'a Values,
-    spots: &'a mut Spots,
+    spots: &'a mut VariableTable,
     /// As text between backquotes, which Hurl reads as that and fills in as it is.
     is_text: bool,
 }
 
-impl Writing<'_> {
+impl JsonWriter<'_> {
     /// JSON with variables in it; `None` where a value was not given.
     fn json(&mut self, value: &Value) -> Option<String> {
         match value {
@@ -318,8 +322,8 @@ impl Writing<'_> {
     }
 
     fn string(&mut self, template: &Template) -> Option<String> {
-        let typed = template.exact().and_then(|name| match self.values.get(name) {
-            Found::Given(bound) => {
+        let typed = template.single_name().and_then(|name| match self.values.get(name) {
+            ValueLookup::Given(bound) => {
                 let is_typed = self
                     .recipe
                     .parameters
@@ -334,9 +338,9 @@ impl Writing<'_> {
         }
         let is_text = self.is_text;
         let literal = |it: &str| literal(it, is_text);
-        let it = written(template, self.values, literal, |name, text, _| match text {
+        let it = render_template(template, self.values, literal, |name, text, _| match text {
             Some(it) => {
-                let it = if is_text { inside(&it) } else { it };
+                let it = if is_text { json_string_body(&it) } else { it };
                 format!("{{{{{}}}}}", self.spots.name(name, &it))
             }
             None => format!("{{{{{name}}}}}"),
@@ -350,22 +354,22 @@ impl Writing<'_> {
 }
 
 fn literal(text: &str, is_text: bool) -> String {
-    if is_text { in_line(&in_json(text)) } else { in_json(text) }
+    if is_text { quote_inline(&escape_json(text)) } else { escape_json(text) }
 }
 
 /// What stands between the quotes of a string of JSON.
-fn inside(text: &str) -> String {
+fn json_string_body(text: &str) -> String {
     let quoted = Value::from(text).to_string();
     quoted[1..quoted.len() - 1].to_owned()
 }
 
 /// The inside of a string of JSON, in which no variable begins.
-fn in_json(text: &str) -> String {
+fn escape_json(text: &str) -> String {
     let mut out = String::new();
-    for it in inside(text).chars() {
+    for it in json_string_body(text).chars() {
         match it {
             '{' | '}' => _ = write!(out, "\\u{:04x}", u32::from(it)),
-            it if commis_base::ids::is_strange(it) => {
+            it if commis_base::ids::is_unsafe_char(it) => {
                 for unit in it.encode_utf16(&mut [0; 2]) {
                     let _ = write!(out, "\\u{unit:04x}");
                 }
@@ -377,24 +381,24 @@ fn in_json(text: &str) -> String {
 }
 
 /// An address stands to the end of its line; what it cannot hold is encoded already.
-fn address(url: &str) -> String {
+fn escape_url(url: &str) -> String {
     url.replace('{', "%7B").replace('}', "%7D").replace('#', "%23").replace(' ', "%20")
 }
 
 /// A name before a colon.
 fn key(name: &str) -> String {
     let plain = |it: char| it.is_ascii_alphanumeric() || "_-.".contains(it);
-    name.chars().map(|it| if plain(it) { it.to_string() } else { escaped(it) }).collect()
+    name.chars().map(|it| if plain(it) { it.to_string() } else { escape_char(it) }).collect()
 }
 
 /// A value to the end of its line.
-fn unquoted(text: &str) -> String {
-    let odd = |it: char| commis_base::ids::is_strange(it) || "#\\{}".contains(it);
-    text.chars().map(|it| if odd(it) { escaped(it) } else { it.to_string() }).collect()
+fn escape_unquoted(text: &str) -> String {
+    let odd = |it: char| commis_base::ids::is_unsafe_char(it) || "#\\{}".contains(it);
+    text.chars().map(|it| if odd(it) { escape_char(it) } else { it.to_string() }).collect()
 }
 
 /// Blanks at the ends are no part of a value that has no quotes.
-fn edged(value: String) -> String {
+fn escape_edges(value: String) -> String {
     let inner = value.trim_matches(' ');
     if inner.len() == value.len() {
         return value;
@@ -407,20 +411,20 @@ fn edged(value: String) -> String {
     format!("{}{inner}{}", start.replace(' ', "\\u{20}"), end.replace(' ', "\\u{20}"))
 }
 
-fn quoted(text: &str) -> String {
-    let odd = |it: char| commis_base::ids::is_strange(it) || "\"\\{}".contains(it);
+fn quote(text: &str) -> String {
+    let odd = |it: char| commis_base::ids::is_unsafe_char(it) || "\"\\{}".contains(it);
     let inner: String =
-        text.chars().map(|it| if odd(it) { escaped(it) } else { it.to_string() }).collect();
+        text.chars().map(|it| if odd(it) { escape_char(it) } else { it.to_string() }).collect();
     format!("\"{inner}\"")
 }
 
 /// Between backquotes.
-fn in_line(text: &str) -> String {
-    let odd = |it: char| commis_base::ids::is_strange(it) || "`\\{}".contains(it);
-    text.chars().map(|it| if odd(it) { escaped(it) } else { it.to_string() }).collect()
+fn quote_inline(text: &str) -> String {
+    let odd = |it: char| commis_base::ids::is_unsafe_char(it) || "`\\{}".contains(it);
+    text.chars().map(|it| if odd(it) { escape_char(it) } else { it.to_string() }).collect()
 }
 
-fn escaped(it: char) -> String {
+fn escape_char(it: char) -> String {
     format!("\\u{{{:x}}}", u32::from(it))
 }
 
@@ -442,12 +446,9 @@ mod tests {
             let found = list(&jmespath::parse(text).unwrap());
             assert_eq!(found.as_ref().map(|it| (it.0.as_str(), it.1)), expected, "{text}");
         }
-        assert_eq!(edged(" a b  ".to_owned()), "\\u{20}a b\\u{20}\\u{20}");
+        assert_eq!(escape_edges(" a b  ".to_owned()), "\\u{20}a b\\u{20}\\u{20}");
         assert_eq!(key("f[]: #"), "f\\u{5b}\\u{5d}\\u{3a}\\u{20}\\u{23}");
-        assert_eq!(
-            quoted("a\"{{b}}\\\n"),
-            "\"a\\u{22}\\u{7b}\\u{7b}b\\u{7d}\\u{7d}\\u{5c}\\u{a}\""
-        );
+        assert_eq!(quote("a\"{{b}}\\\n"), "\"a\\u{22}\\u{7b}\\u{7b}b\\u{7d}\\u{7d}\\u{5c}\\u{a}\"");
     }
 
     /// As the form's grammar reads it.
@@ -466,18 +467,18 @@ mod tests {
     proptest! {
         #[test]
         fn whatever_it_is_it_stays_in_its_place(text in any::<String>()) {
-            let it = quoted(&text);
+            let it = quote(&text);
             let inner = &it[1..it.len() - 1];
             prop_assert!(!inner.contains(['"', '\n', '\r']) && !inner.contains("{{"));
             prop_assert_eq!(read(inner), text.clone());
-            for it in [edged(unquoted(&text)), key(&text)] {
+            for it in [escape_edges(escape_unquoted(&text)), key(&text)] {
                 prop_assert!(!it.contains(['#', '\n', '\r']) && !it.contains("{{"));
                 prop_assert!(it.trim_matches(' ') == it);
                 prop_assert_eq!(read(&it), text.clone());
             }
-            let json: String = serde_json::from_str(&format!("\"{}\"", in_json(&text))).unwrap();
+            let json: String = serde_json::from_str(&format!("\"{}\"", escape_json(&text))).unwrap();
             prop_assert_eq!(json, text.clone());
-            prop_assert!(!in_json(&text).contains("{{"));
+            prop_assert!(!escape_json(&text).contains("{{"));
         }
     }
 }

@@ -30,7 +30,7 @@ use commis_base::{
     ids::RecipeName,
 };
 use commis_recipe::{
-    auth::shown,
+    auth::placeholder,
     model::{Framing, Recipe, Status},
 };
 
@@ -38,7 +38,7 @@ use commis_recipe::{
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 #[serde(rename_all = "kebab-case")]
-pub enum Form {
+pub enum ExportFormat {
     /// OpenAPI 3.1, a document for each origin
     Openapi,
     /// A shell command each
@@ -59,7 +59,7 @@ pub enum Form {
     Skill,
 }
 
-impl Form {
+impl ExportFormat {
     /// In the order of the command's help.
     pub const ALL: &[Self] = &[
         Self::Openapi,
@@ -76,34 +76,34 @@ impl Form {
 
 /// A file, by its path within the folder that it is put into.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct File {
+pub struct ExportedFile {
     pub path: String,
     pub text: String,
 }
 
 /// A recipe that a form cannot hold.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Refused {
+pub struct RefusedRecipe {
     pub name: RecipeName,
     pub why: String,
 }
 
 /// What became of recipes.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Exported {
-    pub files: Vec<File>,
-    pub refused: Vec<Refused>,
+pub struct ExportOutput {
+    pub files: Vec<ExportedFile>,
+    pub refused: Vec<RefusedRecipe>,
     /// What there is to know of those that were not refused.
     pub notes: Vec<String>,
 }
 
-impl Exported {
+impl ExportOutput {
     fn push(&mut self, path: String, text: String) {
-        self.files.push(File { path, text });
+        self.files.push(ExportedFile { path, text });
     }
 
     fn refuse(&mut self, recipe: &Recipe, why: impl Into<String>) {
-        self.refused.push(Refused { name: recipe.name.clone(), why: why.into() });
+        self.refused.push(RefusedRecipe { name: recipe.name.clone(), why: why.into() });
     }
 }
 
@@ -112,9 +112,9 @@ impl Exported {
 /// Fails with `RECIPE_INVALID` for a recipe that no registry gives out, and with `PARAM_INVALID` for values that do not fit.
 pub fn export(
     recipes: &[Recipe],
-    form: Form,
+    form: ExportFormat,
     given: &BTreeMap<String, String>,
-) -> Result<Exported> {
+) -> Result<ExportOutput> {
     let known =
         |name: &String| recipes.iter().any(|it| it.parameters.iter().any(|it| it.name == *name));
     if let Some(name) = given.keys().find(|it| !known(it)) {
@@ -122,12 +122,13 @@ pub fn export(
         return Err(Error::new(Code::ParamInvalid, message)
             .hint("`commis recipe get NAME` shows what a recipe takes"));
     }
-    let mut out = Exported::default();
-    let calls_commis = matches!(form, Form::OpenaiTools | Form::Mcp | Form::Skill);
+    let mut out = ExportOutput::default();
+    let calls_commis =
+        matches!(form, ExportFormat::OpenaiTools | ExportFormat::Mcp | ExportFormat::Skill);
     let mut held = Vec::with_capacity(recipes.len());
-    let reads = matches!(form, Form::Python | Form::Typescript);
+    let reads = matches!(form, ExportFormat::Python | ExportFormat::Typescript);
     for it in recipes {
-        if reads && !is_read_by_clients(it) {
+        if reads && !is_readable_by_clients(it) {
             out.refuse(
                 it,
                 "its answer is JSON in a form, or XML, that the runtime of this form does not read",
@@ -151,21 +152,21 @@ pub fn export(
     }
     let recipes = &held[..];
     match form {
-        Form::Openapi => openapi::write(recipes, &mut out)?,
-        Form::Curl => curl::write(recipes, given, &mut out)?,
-        Form::Hurl => hurl::write(recipes, given, &mut out)?,
-        Form::Python => python::write(recipes, &mut out)?,
-        Form::Typescript => typescript::write(recipes, &mut out)?,
-        Form::Postman => postman::write(recipes, given, &mut out)?,
-        Form::OpenaiTools => tools::openai(recipes, &mut out),
-        Form::Mcp => tools::mcp(recipes, &mut out),
-        Form::Skill => tools::skill(recipes, &mut out),
+        ExportFormat::Openapi => openapi::write(recipes, &mut out)?,
+        ExportFormat::Curl => curl::write(recipes, given, &mut out)?,
+        ExportFormat::Hurl => hurl::write(recipes, given, &mut out)?,
+        ExportFormat::Python => python::write(recipes, &mut out)?,
+        ExportFormat::Typescript => typescript::write(recipes, &mut out)?,
+        ExportFormat::Postman => postman::write(recipes, given, &mut out)?,
+        ExportFormat::OpenaiTools => tools::openai(recipes, &mut out),
+        ExportFormat::Mcp => tools::mcp(recipes, &mut out),
+        ExportFormat::Skill => tools::skill(recipes, &mut out),
     }
     Ok(out)
 }
 
 /// Whether the runtimes in `runtime/` know how its answer carries its JSON.
-const fn is_read_by_clients(recipe: &Recipe) -> bool {
+const fn is_readable_by_clients(recipe: &Recipe) -> bool {
     matches!(
         recipe.response.framing,
         None | Some(Framing::Prefix | Framing::Jsonp | Framing::Lines)
@@ -209,7 +210,7 @@ fn key_line(recipe: &Recipe) -> Option<String> {
     recipe
         .auth
         .as_ref()
-        .map(|it| format!("The key is in ${}; shown elsewhere as {}", it.env, shown(it)))
+        .map(|it| format!("The key is in ${}; shown elsewhere as {}", it.env, placeholder(it)))
 }
 
 #[cfg(test)]

@@ -6,8 +6,8 @@
 use serde_json::{Map, Value, json};
 
 use super::{
-    Exported,
-    asked::{Asked, Body, bound_to_commis},
+    ExportOutput,
+    asked::{Body, RequestParts, commis_only_reason},
     identifier, proof, task,
     text::{self, comment},
 };
@@ -15,7 +15,7 @@ use commis_base::error::Result;
 use commis_recipe::{
     json_schema::{answer_schema, data_schema, input_schema},
     model::{Auth, AuthKind, Pair, ParamType, Parameter, Recipe, ResponseType},
-    template::{Filter, Piece, Template, spelled},
+    template::{Filter, Piece, Template, apply_filters},
     values,
 };
 
@@ -33,18 +33,18 @@ struct Document {
     operations: usize,
 }
 
-pub fn write(recipes: &[Recipe], out: &mut Exported) -> Result<()> {
+pub fn write(recipes: &[Recipe], out: &mut ExportOutput) -> Result<()> {
     let mut documents: Vec<Document> = Vec::new();
     for recipe in recipes {
-        let asked = Asked::read(recipe)?;
-        let why = bound_to_commis(recipe).or_else(|| asked.of_earlier_answer("OpenAPI"));
+        let asked = RequestParts::from_recipe(recipe)?;
+        let why = commis_only_reason(recipe).or_else(|| asked.earlier_answer_slot("OpenAPI"));
         if let Some(why) = why {
             out.refuse(recipe, why);
             continue;
         }
         let (path, operation) = operation(&asked);
         let method = recipe.request.method.to_ascii_lowercase();
-        let bare = bare(&path);
+        let bare = mask_names(&path);
         let is_free = |it: &Document| {
             it.origin == asked.origin && !it.taken.iter().any(|it| it.0 == bare && it.1 == method)
         };
@@ -158,7 +158,7 @@ fn scheme(auth: &Auth) -> Value {
 }
 
 /// The path without what is between braces.
-fn bare(path: &str) -> String {
+fn mask_names(path: &str) -> String {
     let mut out = String::new();
     let mut within = false;
     for it in path.chars() {
@@ -174,7 +174,7 @@ fn bare(path: &str) -> String {
 }
 
 /// Path and operation.
-fn operation(asked: &Asked<'_>) -> (String, Value) {
+fn operation(asked: &RequestParts<'_>) -> (String, Value) {
     let recipe = asked.recipe;
     let mut parameters: Vec<Value> = Vec::new();
     let path = path(asked, &mut parameters);
@@ -263,7 +263,7 @@ fn parameter(
 }
 
 /// The path with `{name}` where values go; one value in two spellings has two names.
-fn path(asked: &Asked<'_>, parameters: &mut Vec<Value>) -> String {
+fn path(asked: &RequestParts<'_>, parameters: &mut Vec<Value>) -> String {
     let mut seen: Vec<(String, String, Vec<Filter>)> = Vec::new();
     let mut segments = Vec::new();
     for template in &asked.path {
@@ -271,7 +271,7 @@ fn path(asked: &Asked<'_>, parameters: &mut Vec<Value>) -> String {
         for piece in template.pieces() {
             let (name, filters) = match piece {
                 Piece::Literal(it) => {
-                    segment.push_str(&text::path(it));
+                    segment.push_str(&text::encode_path(it));
                     continue;
                 }
                 Piece::Value(name, filters) => (name, filters),
@@ -296,7 +296,7 @@ fn path(asked: &Asked<'_>, parameters: &mut Vec<Value>) -> String {
 }
 
 /// A name that stands twice becomes one list, as validators want it.
-fn query(asked: &Asked<'_>, parameters: &mut Vec<Value>) {
+fn query(asked: &RequestParts<'_>, parameters: &mut Vec<Value>) {
     let recipe = asked.recipe;
     let mut names: Vec<&str> = Vec::new();
     for (pair, _) in &asked.query {
@@ -370,7 +370,7 @@ fn value_schema(recipe: &Recipe, name: &str, filters: &[Filter]) -> (Value, Map<
     } else if it.constraints.map.is_empty() {
         input_schema(recipe)["properties"][name].clone()
     } else {
-        sent(it)
+        sent_schema(it)
     };
     let fits = |text: &&String| commis_recipe::json_schema::is_plain_word(text);
     let examples: Vec<Value> = it
@@ -381,7 +381,7 @@ fn value_schema(recipe: &Recipe, name: &str, filters: &[Filter]) -> (Value, Map<
             let bound = values::coerce(it, text).ok()?;
             Some(match bound.typed {
                 Some(typed) if !as_text => typed,
-                _ => spelled(filters, &bound.text).into(),
+                _ => apply_filters(filters, &bound.text).into(),
             })
         })
         .collect();
@@ -391,7 +391,7 @@ fn value_schema(recipe: &Recipe, name: &str, filters: &[Filter]) -> (Value, Map<
             && let Some(default) = &it.default
             && commis_recipe::json_schema::is_plain_word(default)
         {
-            all.insert("default".to_owned(), spelled(filters, default).into());
+            all.insert("default".to_owned(), apply_filters(filters, default).into());
         }
     }
     if !examples.is_empty() {
@@ -406,7 +406,7 @@ fn value_schema(recipe: &Recipe, name: &str, filters: &[Filter]) -> (Value, Map<
 }
 
 /// What is sent for the words of a choice.
-fn sent(it: &Parameter) -> Value {
+fn sent_schema(it: &Parameter) -> Value {
     let kind = match it.kind {
         ParamType::Str => "string",
         ParamType::Int => "integer",
@@ -429,7 +429,7 @@ fn sent(it: &Parameter) -> Value {
     json!({"type": kind, "enum": all})
 }
 
-fn body(asked: &Asked<'_>) -> Option<Value> {
+fn body(asked: &RequestParts<'_>) -> Option<Value> {
     let recipe = asked.recipe;
     let kind = asked.headers.iter().find(|it| it.0 == "content-type");
     let kind = kind.and_then(|it| match it.1.pieces().next() {
@@ -443,7 +443,7 @@ fn body(asked: &Asked<'_>) -> Option<Value> {
             let mut properties = Map::new();
             let mut required: Vec<&str> = Vec::new();
             for (pair, template) in all {
-                let schema = in_body(recipe, template);
+                let schema = body_text_schema(recipe, template);
                 // One name twice is a list.
                 let schema = match properties.remove(&pair.name) {
                     None => schema,
@@ -456,13 +456,13 @@ fn body(asked: &Asked<'_>) -> Option<Value> {
             }
             json!({"type": "object", "properties": properties, "required": required})
         }
-        Body::Text(it) => in_body(recipe, it),
+        Body::Text(it) => body_text_schema(recipe, it),
     };
     Some(json!({"required": true, "content": {kind: {"schema": schema}}}))
 }
 
 /// A template's schema where examples can only stand within.
-fn in_body(recipe: &Recipe, template: &Template) -> Value {
+fn body_text_schema(recipe: &Recipe, template: &Template) -> Value {
     let (mut schema, extra) = schema_of(recipe, template);
     if let Some(all) = extra.get("examples").and_then(Value::as_object) {
         schema["examples"] = all.values().map(|it| it["value"].clone()).collect();
@@ -492,7 +492,7 @@ fn json_body(recipe: &Recipe, value: &Value) -> Value {
             json!({"type": "array", "prefixItems": each, "items": {}})
         }
         Value::String(text) => match Template::parse(text) {
-            Ok(it) => in_body(recipe, &it),
+            Ok(it) => body_text_schema(recipe, &it),
             Err(_) => json!({"type": "string"}),
         },
         Value::Null => json!({"type": "null"}),

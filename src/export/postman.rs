@@ -7,10 +7,10 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 
 use super::{
-    Exported,
-    asked::{Asked, Body, bound_to_commis, sample, values},
+    ExportOutput,
+    asked::{Body, RequestParts, commis_only_reason, sample, values},
     identifier, proof_line,
-    spots::{Spots, written},
+    spots::{VariableTable, render_template},
     task,
     text::{self, comment},
 };
@@ -19,7 +19,7 @@ use commis_recipe::{
     model::{Auth, AuthKind, ParamType, Recipe},
     request::{is_raw, is_raw_in_value},
     template::{Filter, Template},
-    values::{Found, Values},
+    values::{ValueLookup, Values},
 };
 
 const FILE: &str = "commis.postman_collection.json";
@@ -28,15 +28,15 @@ const SCHEMA: &str = "https://schema.getpostman.com/json/collection/v2.1.0/colle
 pub fn write(
     recipes: &[Recipe],
     given: &BTreeMap<String, String>,
-    out: &mut Exported,
+    out: &mut ExportOutput,
 ) -> Result<()> {
     let mut items: Vec<Value> = Vec::new();
-    let mut spots = Spots::default();
+    let mut spots = VariableTable::default();
     for recipe in recipes {
-        let asked = Asked::read(recipe)?;
-        let why = bound_to_commis(recipe)
-            .or_else(|| asked.of_earlier_answer("a collection without scripts"))
-            .or_else(|| of_braces(&asked));
+        let asked = RequestParts::from_recipe(recipe)?;
+        let why = commis_only_reason(recipe)
+            .or_else(|| asked.earlier_answer_slot("a collection without scripts"))
+            .or_else(|| brace_obstacle(&asked));
         match (why, sample(recipe, given)) {
             (Some(why), _) | (None, Err(why)) => out.refuse(recipe, why),
             (None, Ok(sample)) => items.push(item(&asked, &values(recipe, &sample)?, &mut spots)),
@@ -61,7 +61,7 @@ pub fn write(
 }
 
 /// `{{` begins a variable wherever it stands, and nothing escapes it.
-fn of_braces(asked: &Asked<'_>) -> Option<String> {
+fn brace_obstacle(asked: &RequestParts<'_>) -> Option<String> {
     let has = |it: &Template| {
         it.pieces().any(
             |it| matches!(it, commis_recipe::template::Piece::Literal(it) if it.contains("{{")),
@@ -76,7 +76,7 @@ fn of_braces(asked: &Asked<'_>) -> Option<String> {
         .then(|| "it sends two braces, which mean a variable there".to_owned())
 }
 
-fn item(asked: &Asked<'_>, values: &Values, spots: &mut Spots) -> Value {
+fn item(asked: &RequestParts<'_>, values: &Values, spots: &mut VariableTable) -> Value {
     let recipe = asked.recipe;
     let prefix = identifier(&recipe.name);
     let mut named = |name: &str, text: Option<String>, encode: &dyn Fn(&str) -> String| {
@@ -85,30 +85,30 @@ fn item(asked: &Asked<'_>, values: &Values, spots: &mut Spots) -> Value {
     };
     let mut segments: Vec<String> = Vec::new();
     for template in &asked.path {
-        let it = written(template, values, text::path, |name, text, _| {
-            named(name, text, &text::segment)
+        let it = render_template(template, values, text::encode_path, |name, text, _| {
+            named(name, text, &text::encode_segment)
         });
         segments.push(it.unwrap_or_default());
     }
     let mut query: Vec<Value> = Vec::new();
     for (pair, template) in &asked.query {
-        let it = written(
+        let it = render_template(
             template,
             values,
-            |it| encoded(it, &pair.raw, is_raw),
+            |it| percent_encode(it, &pair.raw, is_raw),
             |name, text, _: &[Filter]| {
-                named(name, text, &|it| encoded(it, &pair.raw, is_raw_in_value))
+                named(name, text, &|it| percent_encode(it, &pair.raw, is_raw_in_value))
             },
         );
         if let Some(it) = it {
-            query.push(json!({"key": encoded(&pair.name, &pair.raw, |it| is_raw(it) && it != '='), "value": it}));
+            query.push(json!({"key": percent_encode(&pair.name, &pair.raw, |it| is_raw(it) && it != '='), "value": it}));
         }
     }
     let as_is = |it: &str| it.to_owned();
     let mut headers: Vec<Value> = Vec::new();
     for (name, template) in &asked.headers {
         if let Some(it) =
-            written(template, values, as_is, |name, text, _| named(name, text, &as_is))
+            render_template(template, values, as_is, |name, text, _| named(name, text, &as_is))
         {
             headers.push(json!({"key": name, "value": it}));
         }
@@ -118,8 +118,9 @@ fn item(asked: &Asked<'_>, values: &Values, spots: &mut Spots) -> Value {
         Some(Body::Form(all)) => {
             let mut each: Vec<Value> = Vec::new();
             for (pair, template) in all {
-                let it =
-                    written(template, values, as_is, |name, text, _| named(name, text, &as_is));
+                let it = render_template(template, values, as_is, |name, text, _| {
+                    named(name, text, &as_is)
+                });
                 if let Some(it) = it {
                     each.push(json!({"key": pair.name, "value": it, "type": "text"}));
                 }
@@ -131,7 +132,7 @@ fn item(asked: &Asked<'_>, values: &Values, spots: &mut Spots) -> Value {
             Some(json!({"mode": "raw", "raw": raw, "options": {"raw": {"language": "json"}}}))
         }
         Some(Body::Text(it)) => {
-            let raw = written(it, values, as_is, |name, text, _| named(name, text, &as_is));
+            let raw = render_template(it, values, as_is, |name, text, _| named(name, text, &as_is));
             Some(
                 json!({"mode": "raw", "raw": raw.unwrap_or_default(), "options": {"raw": {"language": "text"}}}),
             )
@@ -208,37 +209,43 @@ fn key(auth: &Auth) -> Value {
 }
 
 /// As a run encodes it, blanks in the way that every server reads.
-fn encoded(text: &str, raw: &str, may: fn(char) -> bool) -> String {
+fn percent_encode(text: &str, raw: &str, may: fn(char) -> bool) -> String {
     let mut buffer = [0; 4];
     text.chars()
         .map(|it| {
             if may(it) && raw.contains(it) {
                 it.to_string()
             } else {
-                text::segment(it.encode_utf8(&mut buffer))
+                text::encode_segment(it.encode_utf8(&mut buffer))
             }
         })
         .collect()
 }
 
 /// Makes a variable of a name and of what stands for it, written in some way.
-type Naming<'a> = dyn FnMut(&str, Option<String>, &dyn Fn(&str) -> String) -> String + 'a;
+type VariableNamer<'a> = dyn FnMut(&str, Option<String>, &dyn Fn(&str) -> String) -> String + 'a;
 
 /// JSON with variables in it; `None` where a value was not given.
-fn raw(value: &Value, recipe: &Recipe, values: &Values, named: &mut Naming<'_>) -> Option<String> {
+fn raw(
+    value: &Value,
+    recipe: &Recipe,
+    values: &Values,
+    named: &mut VariableNamer<'_>,
+) -> Option<String> {
     match value {
         Value::String(it) => {
             let template = Template::parse(it).ok()?;
-            if let Some(name) = template.exact()
-                && let Found::Given(bound) = values.get(name)
+            if let Some(name) = template.single_name()
+                && let ValueLookup::Given(bound) = values.get(name)
                 && let Some(typed) = &bound.typed
                 && recipe.parameters.iter().any(|it| it.name == name && it.kind != ParamType::Str)
             {
                 return Some(named(name, Some(typed.to_string()), &|it| it.to_owned()));
             }
             let is_number = template.is_number();
-            let it =
-                written(&template, values, in_json, |name, text, _| named(name, text, &in_json))?;
+            let it = render_template(&template, values, escape_json, |name, text, _| {
+                named(name, text, &escape_json)
+            })?;
             Some(if is_number { it } else { format!("\"{it}\"") })
         }
         Value::Array(all) => {
@@ -250,7 +257,7 @@ fn raw(value: &Value, recipe: &Recipe, values: &Values, named: &mut Naming<'_>) 
             let all: Vec<String> = all
                 .iter()
                 .filter_map(|(key, it)| {
-                    Some(format!("\"{}\": {}", in_json(key), raw(it, recipe, values, named)?))
+                    Some(format!("\"{}\": {}", escape_json(key), raw(it, recipe, values, named)?))
                 })
                 .collect();
             Some(format!("{{{}}}", all.join(", ")))
@@ -260,7 +267,7 @@ fn raw(value: &Value, recipe: &Recipe, values: &Values, named: &mut Naming<'_>) 
 }
 
 /// The inside of a string of JSON, in which no variable begins.
-fn in_json(text: &str) -> String {
+fn escape_json(text: &str) -> String {
     let quoted = Value::from(text).to_string();
     quoted[1..quoted.len() - 1].replace("{{", "\\u007b\\u007b")
 }

@@ -6,9 +6,12 @@ use std::fmt::Write as _;
 use serde_json::Value;
 
 use super::{
-    Exported,
-    asked::Asked,
-    client::{Function, Language, choices, free, has_filters, obstacle, place, type_name, types},
+    ExportOutput,
+    asked::RequestParts,
+    client::{
+        Function, Language, choices, has_filters, key_place, obstacle, take_free_name, type_name,
+        types,
+    },
     identifier, proof_line, task, text,
 };
 use commis_base::error::Result;
@@ -21,7 +24,7 @@ use commis_recipe::{
 const FILE: &str = "commis_recipes.py";
 
 static LANGUAGE: Language = Language {
-    string: text::python,
+    string: text::quote_python,
     unless: |name, expression, nothing| format!("({nothing} if {name} is None else {expression})"),
     null: "None",
     yes: "True",
@@ -85,15 +88,15 @@ static LANGUAGE: Language = Language {
     ],
 };
 
-pub fn write(recipes: &[Recipe], out: &mut Exported) -> Result<()> {
+pub fn write(recipes: &[Recipe], out: &mut ExportOutput) -> Result<()> {
     let mut taken: Vec<String> = LANGUAGE.reserved.iter().map(|it| (*it).to_owned()).collect();
     let (mut types, mut functions) = (String::new(), String::new());
     let (mut filters, mut expressions, mut basic) = (false, false, false);
     for recipe in recipes {
-        let asked = Asked::read(recipe)?;
+        let asked = RequestParts::from_recipe(recipe)?;
         let why = obstacle(recipe, &asked);
         let function = Function::new(asked, &LANGUAGE);
-        if let Some(why) = why.or_else(|| function.odd_header()) {
+        if let Some(why) = why.or_else(|| function.optional_header()) {
             out.refuse(recipe, why);
             continue;
         }
@@ -101,9 +104,9 @@ pub fn write(recipes: &[Recipe], out: &mut Exported) -> Result<()> {
         if name.starts_with(|it: char| it.is_ascii_digit()) {
             name.insert_str(0, "r_");
         }
-        let name = free(name, &mut taken);
-        let given = returned(recipe, &mut types);
-        functions.push_str(&written(&function, &name, &given));
+        let name = take_free_name(name, &mut taken);
+        let given = return_type(recipe, &mut types);
+        functions.push_str(&write_function(&function, &name, &given));
         filters |= has_filters(recipe);
         let of_slot =
             |it: &&commis_recipe::model::Slot| matches!(it.from, SlotSource::Response { .. });
@@ -150,36 +153,37 @@ pub fn write(recipes: &[Recipe], out: &mut Exported) -> Result<()> {
     Ok(())
 }
 
-fn written(function: &Function<'_>, name: &str, given: &str) -> String {
+fn write_function(function: &Function<'_>, name: &str, given: &str) -> String {
     let recipe = function.asked.recipe;
     let mut out = format!("\n\ndef {name}({}) -> {given}:\n", signature(function));
     let _ = writeln!(
         out,
         "    {}",
-        text::python(&format!("{} ({}).", task(recipe), proof_line(recipe)))
+        text::quote_python(&format!("{} ({}).", task(recipe), proof_line(recipe)))
     );
     for it in recipe.parameters.iter().filter(|it| !it.constraints.map.is_empty()) {
         let all = it.constraints.map.keys().filter_map(|word| {
             let sent = values::coerce(it, word).ok()?;
-            let sent = sent.typed.map_or_else(|| text::python(&sent.text), |it| constant(&it));
-            Some(format!("{}: {sent}", text::python(word)))
+            let sent =
+                sent.typed.map_or_else(|| text::quote_python(&sent.text), |it| constant(&it));
+            Some(format!("{}: {sent}", text::quote_python(word)))
         });
         let all = all.collect::<Vec<_>>().join(", ");
         let of = function.name(&it.name);
-        let is_there = if function.may_lack(&it.name) {
+        let is_there = if function.is_optional(&it.name) {
             format!(" if {of} is not None else None")
         } else {
             String::new()
         };
         let _ = writeln!(out, "    {of} = {{{all}}}[{of}]{is_there}");
     }
-    for (url, slots) in function.asked.fetched() {
+    for (url, slots) in function.asked.prefetched_slots() {
         let host = url::Url::parse(url).ok().and_then(|it| it.host_str().map(str::to_owned));
-        let host = text::python(&host.unwrap_or_default());
+        let host = text::quote_python(&host.unwrap_or_default());
         let _ = writeln!(
             out,
             "    _first = _ask(\"GET\", {}, [], {{}}, None, [{host}])",
-            text::python(url)
+            text::quote_python(url)
         );
         for slot in slots {
             let of = function.name(&slot.name);
@@ -187,38 +191,45 @@ fn written(function: &Function<'_>, name: &str, given: &str) -> String {
                 SlotSource::Document { after, until, .. } => writeln!(
                     out,
                     "    {of} = _between(_first, {}, {})",
-                    text::python(after),
-                    text::python(until)
+                    text::quote_python(after),
+                    text::quote_python(until)
                 ),
                 SlotSource::Response { path, .. } => writeln!(
                     out,
                     "    {of} = _text(_found(jmespath.search({}, _json(_first))))",
-                    text::python(path)
+                    text::quote_python(path)
                 ),
                 _ => Ok(()),
             };
         }
     }
     let hosts: Vec<String> =
-        recipe.request.allowed_domains.iter().map(|it| text::python(it)).collect();
+        recipe.request.allowed_domains.iter().map(|it| text::quote_python(it)).collect();
     let body = function.body("_json_body", "_form").map_or("None".to_owned(), |it| {
         if function.is_text_body() { format!("({it}).encode()") } else { it }
     });
     let key = recipe.auth.as_ref().map_or(String::new(), |auth| {
-        let (where_to, name, before) = place(auth);
-        let value = format!("os.environ[{}]", text::python(&auth.env));
+        let (where_to, name, before) = key_place(auth);
+        let value = format!("os.environ[{}]", text::quote_python(&auth.env));
         let value = match auth.kind {
             AuthKind::Basic => format!("base64.b64encode({value}.encode()).decode()"),
             _ => value,
         };
-        let value =
-            if before.is_empty() { value } else { format!("{} + {value}", text::python(before)) };
-        format!(",\n        ({}, {}, {value})", text::python(where_to), text::python(name))
+        let value = if before.is_empty() {
+            value
+        } else {
+            format!("{} + {value}", text::quote_python(before))
+        };
+        format!(
+            ",\n        ({}, {}, {value})",
+            text::quote_python(where_to),
+            text::quote_python(name)
+        )
     });
     let _ = writeln!(
         out,
         "    _answer = _ask(\n        {},\n        {},\n        {},\n        {},\n        {body},\n        [{}]{key},\n    )",
-        text::python(&recipe.request.method),
+        text::quote_python(&recipe.request.method),
         function.url(),
         function.pairs(&function.asked.query),
         function.headers(),
@@ -231,11 +242,12 @@ fn written(function: &Function<'_>, name: &str, given: &str) -> String {
     }
     let framing = response.framing.and_then(|it| serde_json::to_value(it).ok());
     let framing = framing.as_ref().and_then(Value::as_str);
-    let json = framing
-        .map_or("_json(_answer)".to_owned(), |it| format!("_json(_answer, {})", text::python(it)));
+    let json = framing.map_or("_json(_answer)".to_owned(), |it| {
+        format!("_json(_answer, {})", text::quote_python(it))
+    });
     let data = response.extract.as_ref().map_or_else(
         || json.clone(),
-        |it| format!("jmespath.search({}, {json})", text::python(it)),
+        |it| format!("jmespath.search({}, {json})", text::quote_python(it)),
     );
     let _ = writeln!(out, "    return _found({data})");
     out
@@ -250,7 +262,7 @@ fn signature(function: &Function<'_>) -> String {
     let one = |it: &Parameter| {
         let kind = match choices(it) {
             Some(words) => {
-                let words: Vec<String> = words.iter().map(|it| text::python(it)).collect();
+                let words: Vec<String> = words.iter().map(|it| text::quote_python(it)).collect();
                 format!("typing.Literal[{}]", words.join(", "))
             }
             None => kind(it.kind).to_owned(),
@@ -261,7 +273,7 @@ fn signature(function: &Function<'_>) -> String {
                 // Of a choice it is the word.
                 let typed = values::coerce(it, default).ok().and_then(|it| it.typed);
                 let typed = typed.filter(|_| it.constraints.map.is_empty());
-                let value = typed.map_or_else(|| text::python(default), |it| constant(&it));
+                let value = typed.map_or_else(|| text::quote_python(default), |it| constant(&it));
                 format!("{name}: {kind} = {value}")
             }
             None if it.required => format!("{name}: {kind}"),
@@ -284,17 +296,17 @@ fn constant(it: &Value) -> String {
     match it {
         Value::Bool(true) => "True".to_owned(),
         Value::Bool(false) => "False".to_owned(),
-        Value::String(it) => text::python(it),
+        Value::String(it) => text::quote_python(it),
         it => it.to_string(),
     }
 }
 
 /// The type of what a recipe returns; classes that it is made of are added to `out`.
-fn returned(recipe: &Recipe, out: &mut String) -> String {
-    typed(&data_schema(recipe, None), &type_name(recipe), out)
+fn return_type(recipe: &Recipe, out: &mut String) -> String {
+    python_type(&data_schema(recipe, None), &type_name(recipe), out)
 }
 
-fn typed(schema: &Value, name: &str, out: &mut String) -> String {
+fn python_type(schema: &Value, name: &str, out: &mut String) -> String {
     let mut all: Vec<String> = Vec::new();
     for kind in types(schema) {
         all.push(match kind {
@@ -303,13 +315,15 @@ fn typed(schema: &Value, name: &str, out: &mut String) -> String {
             "integer" => "int".to_owned(),
             "number" => "float".to_owned(),
             "string" => "str".to_owned(),
-            "array" => format!("list[{}]", typed(&schema["items"], &format!("{name}Item"), out)),
+            "array" => {
+                format!("list[{}]", python_type(&schema["items"], &format!("{name}Item"), out))
+            }
             _ => match (&schema["properties"], &schema["additionalProperties"]) {
                 (Value::Object(fields), _) if !fields.is_empty() => {
                     class(fields, &schema["required"], name, out)
                 }
                 (_, it @ Value::Object(_)) => {
-                    format!("dict[str, {}]", typed(it, &format!("{name}Value"), out))
+                    format!("dict[str, {}]", python_type(it, &format!("{name}Value"), out))
                 }
                 _ => "dict[str, typing.Any]".to_owned(),
             },
@@ -327,8 +341,9 @@ fn class(
 ) -> String {
     let mut lines = String::new();
     for (n, (key, it)) in fields.iter().enumerate() {
-        let of = typed(it, &format!("{name}{}", camel(key, n)), out);
-        let _ = writeln!(lines, "        {}: {},", text::python(key), text::python(&of));
+        let of = python_type(it, &format!("{name}{}", camel(key, n)), out);
+        let _ =
+            writeln!(lines, "        {}: {},", text::quote_python(key), text::quote_python(&of));
     }
     let is_whole = required.as_array().is_some_and(|all| all.len() == fields.len());
     let total = if is_whole { "" } else { "    total=False,\n" };

@@ -1,17 +1,17 @@
 //! Variables of forms that hold values beside the request: one for each text that a parameter is sent as.
 
 use commis_recipe::{
-    template::{Filter, Piece, Template, spelled},
-    values::{Found, Values},
+    template::{Filter, Piece, Template, apply_filters},
+    values::{ValueLookup, Values},
 };
 
 /// Names of variables and what they hold, in order.
 #[derive(Default)]
-pub struct Spots {
+pub struct VariableTable {
     pub all: Vec<(String, String)>,
 }
 
-impl Spots {
+impl VariableTable {
     /// The variable that holds that text: called as the parameter is, if that name is free.
     pub fn name(&mut self, wanted: &str, text: &str) -> String {
         let mut out = wanted.to_owned();
@@ -34,7 +34,7 @@ impl Spots {
 
 /// A template as text of a form: literals through `literal`, each value by `value` (its name, and its text as it is spelled;
 /// `None` for a value of an earlier answer). `None` where a value was not given.
-pub fn written(
+pub fn render_template(
     template: &Template,
     values: &Values,
     literal: impl Fn(&str) -> String,
@@ -45,11 +45,11 @@ pub fn written(
         match piece {
             Piece::Literal(it) => out.push_str(&literal(it)),
             Piece::Value(name, filters) => match values.get(name) {
-                Found::Absent => return None,
-                Found::Given(bound) => {
-                    out.push_str(&value(name, Some(spelled(filters, &bound.text)), filters));
+                ValueLookup::Absent => return None,
+                ValueLookup::Given(bound) => {
+                    out.push_str(&value(name, Some(apply_filters(filters, &bound.text)), filters));
                 }
-                Found::Unknown => out.push_str(&value(name, None, filters)),
+                ValueLookup::Unknown => out.push_str(&value(name, None, filters)),
             },
         }
     }

@@ -79,11 +79,11 @@ fn page() -> Recipe {
     )
 }
 
-fn exported(form: Form, recipes: &[Recipe]) -> Exported {
+fn exported(form: ExportFormat, recipes: &[Recipe]) -> ExportOutput {
     export(recipes, form, &BTreeMap::new()).unwrap()
 }
 
-fn one(form: Form, recipe: Recipe) -> String {
+fn one(form: ExportFormat, recipe: Recipe) -> String {
     let mut out = exported(form, &[recipe]);
     assert_eq!((out.files.len(), &out.refused[..]), (1, &[][..]));
     out.files.remove(0).text
@@ -99,8 +99,8 @@ curl --fail-with-body --silent --show-error --compressed --globoff \
   --header 'accept: application/json' \
   'https://shop.test/api/garden-hose/list?q=garden+hose&n=10&f%5B%5D=a&f%5B%5D=b'
 ";
-    assert_eq!(one(Form::Curl, search()), expected);
-    let text = one(Form::Curl, posted());
+    assert_eq!(one(ExportFormat::Curl, search()), expected);
+    let text = one(ExportFormat::Curl, posted());
     assert!(text.contains("--header 'content-type: application/json'"), "{text}");
     assert!(text.contains("\"q\":\"garden hose\"") && text.contains("\"n\":10"), "{text}");
     assert!(!text.contains("--request"), "{text}");
@@ -114,10 +114,10 @@ fn a_key_is_named_and_goes_to_its_origin_alone() {
         ("type: api_key, header: x-api-key", "--header 'x-api-key: '\"${SHOP_KEY:?}\""),
         ("type: api_key, query: key", "--get --data-urlencode 'key='\"${SHOP_KEY:?}\""),
     ] {
-        let text = one(Form::Curl, keyed(auth));
+        let text = one(ExportFormat::Curl, keyed(auth));
         assert!(text.contains(expected) && !text.contains("--location"), "{text}");
     }
-    let text = one(Form::Openapi, keyed("type: api_key, header: x-api-key"));
+    let text = one(ExportFormat::Openapi, keyed("type: api_key, header: x-api-key"));
     let it: Value = serde_json::from_str(&text).unwrap();
     assert_eq!(it["components"]["securitySchemes"]["shop_key"]["name"], "x-api-key");
     assert_eq!(it["paths"]["/k"]["get"]["security"], json!([{"shop_key": []}]));
@@ -126,25 +126,28 @@ fn a_key_is_named_and_goes_to_its_origin_alone() {
 #[test]
 fn values_that_are_given_stand_in_place_of_examples() {
     let given = BTreeMap::from([("q".to_owned(), "a'b $(id)".to_owned())]);
-    let text = export(&[search()], Form::Curl, &given).unwrap().files.remove(0).text;
+    let text = export(&[search()], ExportFormat::Curl, &given).unwrap().files.remove(0).text;
     assert!(text.contains("q=a%27b+%24%28id%29"), "{text}");
     let wrong = BTreeMap::from([("x".to_owned(), String::new())]);
-    assert_eq!(export(&[search()], Form::Curl, &wrong).unwrap_err().code(), Code::ParamInvalid);
+    assert_eq!(
+        export(&[search()], ExportFormat::Curl, &wrong).unwrap_err().code(),
+        Code::ParamInvalid
+    );
 }
 
 #[test]
 fn what_a_form_cannot_hold_is_told_by_name() {
-    let check = |form: Form, recipe: Recipe, why: &str| {
+    let check = |form: ExportFormat, recipe: Recipe, why: &str| {
         let out = exported(form, &[recipe]);
         let told = out.refused.first().map_or("", |it| it.why.as_str());
         assert!(told.contains(why) && out.refused.len() == usize::from(!why.is_empty()), "{told}");
     };
-    for form in [Form::Curl, Form::Openapi, Form::Postman] {
+    for form in [ExportFormat::Curl, ExportFormat::Openapi, ExportFormat::Postman] {
         check(form, cookie(), "browser's session");
         check(form, chained(), "`tok` comes from an earlier answer");
         check(form, page(), "");
     }
-    for form in [Form::Python, Form::Typescript] {
+    for form in [ExportFormat::Python, ExportFormat::Typescript] {
         check(form, cookie(), "browser's session");
         check(form, chained(), "");
         check(form, page(), "its answer is a page");
@@ -152,38 +155,38 @@ fn what_a_form_cannot_hold_is_told_by_name() {
         both.auth = keyed("type: bearer").auth;
         check(form, both, "both at once");
     }
-    check(Form::Hurl, cookie(), "browser's session");
-    check(Form::Hurl, chained(), "");
-    check(Form::Hurl, page(), "");
+    check(ExportFormat::Hurl, cookie(), "browser's session");
+    check(ExportFormat::Hurl, chained(), "");
+    check(ExportFormat::Hurl, page(), "");
     let mut odd = search();
     odd.response.extract = Some("max_by(hits, &n)".to_owned());
-    check(Form::Typescript, odd.clone(), "max_by()");
-    check(Form::Python, odd, "");
-    for form in [Form::OpenaiTools, Form::Mcp, Form::Skill] {
+    check(ExportFormat::Typescript, odd.clone(), "max_by()");
+    check(ExportFormat::Python, odd, "");
+    for form in [ExportFormat::OpenaiTools, ExportFormat::Mcp, ExportFormat::Skill] {
         for it in [cookie(), chained(), page(), search()] {
             check(form, it, "");
         }
     }
-    for form in Form::ALL {
+    for form in ExportFormat::ALL {
         let mut out_of_service = search();
         out_of_service.status = Status::Deprecated;
         check(*form, out_of_service, "out of service");
     }
     let bare = "{name: q, type: str, required: true, source: task_input}";
     let bare = recipe("x", bare, "method: GET, url: 'https://shop.test/{q}'", "{type: json}", "");
-    for form in [Form::Curl, Form::Hurl, Form::Postman] {
+    for form in [ExportFormat::Curl, ExportFormat::Hurl, ExportFormat::Postman] {
         check(form, bare.clone(), "`q` has no example");
     }
-    check(Form::Openapi, bare, "");
+    check(ExportFormat::Openapi, bare, "");
     let key = keyed("type: api_key, query: key");
     let mut key = Recipe { name: RecipeName::new("p").unwrap(), ..key };
     key.request.method = "POST".to_owned();
-    check(Form::Curl, key, "POST");
+    check(ExportFormat::Curl, key, "POST");
 }
 
 #[test]
 fn openapi_says_what_is_sent_and_what_comes() {
-    let text = one(Form::Openapi, search());
+    let text = one(ExportFormat::Openapi, search());
     let it: Value = serde_json::from_str(&text).unwrap();
     assert_eq!(it["servers"], json!([{"url": "https://shop.test"}]));
     let get = &it["paths"]["/api/{q}/list"]["get"];
@@ -216,7 +219,7 @@ fn openapi_says_what_is_sent_and_what_comes() {
         "array"
     );
     assert_eq!(get["x-commis-proof"]["status"], "draft");
-    let text = one(Form::Openapi, posted());
+    let text = one(ExportFormat::Openapi, posted());
     let it: Value = serde_json::from_str(&text).unwrap();
     let body =
         &it["paths"]["/graphql"]["post"]["requestBody"]["content"]["application/json"]["schema"];
@@ -229,7 +232,7 @@ fn one_path_with_two_tasks_is_two_documents() {
     let other = Recipe { name: RecipeName::new("shop-other").unwrap(), ..search() };
     let mut far = Recipe { name: RecipeName::new("far").unwrap(), ..search() };
     far.request.url = "http://far.test:8080/x".to_owned();
-    let out = exported(Form::Openapi, &[search(), other, far]);
+    let out = exported(ExportFormat::Openapi, &[search(), other, far]);
     let names: Vec<&str> = out.files.iter().map(|it| it.path.as_str()).collect();
     assert_eq!(names, ["shop.test.json", "shop.test-2.json", "http-far.test-8080.json"]);
     assert_eq!(out.notes.len(), 1, "{:?}", out.notes);
@@ -258,14 +261,14 @@ HTTP 200
 [Asserts]
 jsonpath "$['hits']" exists
 "#;
-    assert_eq!(one(Form::Hurl, chained()), expected);
-    let text = one(Form::Hurl, search());
+    assert_eq!(one(ExportFormat::Hurl, chained()), expected);
+    let text = one(ExportFormat::Hurl, search());
     assert!(text.contains("GET https://shop.test/api/{{q}}/list\n"), "{text}");
     assert!(
         text.contains("variable: q=\"garden-hose\"\nvariable: q_2=\"garden hose\"\n"),
         "{text}"
     );
-    let text = one(Form::Hurl, posted());
+    let text = one(ExportFormat::Hurl, posted());
     assert!(text.contains(r#"{"query": "query \u007b a \u007d", "variables": {"#), "{text}");
     assert!(text.contains(r#""n": {{n}}"#), "{text}");
     // Hurl sends names of JSON without their escapes: such JSON is text, and what goes into it is escaped here.
@@ -274,7 +277,7 @@ jsonpath "$['hits']" exists
         "a\"b\\": "x \" ` {q}", "deep": [{"n": "{n}"}, null, {}], "{{c}}": "{q}",
     })));
     let given = BTreeMap::from([("q".to_owned(), "5\" `é`".to_owned())]);
-    let text = export(&[odd.clone()], Form::Hurl, &given).unwrap().files.remove(0).text;
+    let text = export(&[odd.clone()], ExportFormat::Hurl, &given).unwrap().files.remove(0).text;
     let expected = r#"
 variable: q="5\u{5c}\u{22} `é`"
 variable: n=10
@@ -284,9 +287,9 @@ HTTP 200
     assert!(text.contains(&expected[1..]), "{text}");
     odd.slots = chained().slots;
     odd.request.body = Some(BodyTemplate::Json(json!({"a\"b": "{tok}"})));
-    let why = exported(Form::Hurl, &[odd]).refused.remove(0).why;
+    let why = exported(ExportFormat::Hurl, &[odd]).refused.remove(0).why;
     assert!(why.contains("has to be escaped"), "{why}");
-    let text = one(Form::Hurl, keyed("type: bearer"));
+    let text = one(ExportFormat::Hurl, keyed("type: bearer"));
     assert!(
         text.contains("authorization: Bearer {{SHOP_KEY}}") && !text.contains("location"),
         "{text}"
@@ -295,7 +298,7 @@ HTTP 200
 
 #[test]
 fn python_is_typed_functions() {
-    let text = one(Form::Python, search());
+    let text = one(ExportFormat::Python, search());
     let (before, after) = text.split_once("def shop_search").unwrap();
     assert!(before.contains("import jmespath\n") && before.contains("import unicodedata\n"));
     assert!(before.contains("ShopSearchItem = typing.TypedDict("), "{before}");
@@ -312,9 +315,9 @@ fn python_is_typed_functions() {
     return _found(jmespath.search("hits[].{id: id, title: t}", _json(_answer)))
 "#;
     assert!(after.starts_with(expected), "{after}");
-    let text = one(Form::Python, chained());
+    let text = one(ExportFormat::Python, chained());
     assert!(text.contains(r#"    tok = _between(_first, "key: \"", "\"")"#), "{text}");
-    let text = one(Form::Python, keyed("type: basic"));
+    let text = one(ExportFormat::Python, keyed("type: basic"));
     let key = r#"("header", "authorization", "Basic " + base64.b64encode(os.environ["SHOP_KEY"].encode()).decode())"#;
     assert!(
         text.contains(key) && text.contains("import base64\nimport json\nimport os\n"),
@@ -324,7 +327,7 @@ fn python_is_typed_functions() {
 
 #[test]
 fn typescript_has_types_and_no_expression_left() {
-    let text = one(Form::Typescript, search());
+    let text = one(ExportFormat::Typescript, search());
     let expected = r#"
 export async function shopSearch(given: ShopSearchGiven, ask: typeof fetch = fetch): Promise<ShopSearch> {
   const { q, n = 10 } = given;
@@ -344,14 +347,14 @@ export async function shopSearch(given: ShopSearchGiven, ask: typeof fetch = fet
     assert!(text.contains(expected), "{text}");
     assert!(text.contains("  /** For example garden hose. */\n  q: string;\n"), "{text}");
     assert!(text.contains("export type ShopSearch = Array<{\n  \"id\": unknown;\n"), "{text}");
-    let text = one(Form::Typescript, keyed("type: api_key, query: key"));
+    let text = one(ExportFormat::Typescript, keyed("type: api_key, query: key"));
     assert!(text.contains(", key: string /* $SHOP_KEY */, ask"), "{text}");
     assert!(text.contains(r#"["shop.test"], ["query", "key", key],"#), "{text}");
 }
 
 #[test]
 fn a_collection_has_variables_and_no_script_of_ours_but_one() {
-    let text = one(Form::Postman, search());
+    let text = one(ExportFormat::Postman, search());
     let it: Value = serde_json::from_str(&text).unwrap();
     let request = &it["item"][0]["request"];
     assert_eq!(
@@ -362,7 +365,7 @@ fn a_collection_has_variables_and_no_script_of_ours_but_one() {
         it["variable"][1],
         json!({"key": "shop_search.q_2", "value": "garden%20hose", "type": "string"})
     );
-    let text = one(Form::Postman, posted());
+    let text = one(ExportFormat::Postman, posted());
     let it: Value = serde_json::from_str(&text).unwrap();
     let raw = it["item"][0]["request"]["body"]["raw"].as_str().unwrap();
     assert!(
@@ -373,19 +376,19 @@ fn a_collection_has_variables_and_no_script_of_ours_but_one() {
 
 #[test]
 fn tools_and_skills_call_commis() {
-    let it: Value = serde_json::from_str(&one(Form::OpenaiTools, search())).unwrap();
+    let it: Value = serde_json::from_str(&one(ExportFormat::OpenaiTools, search())).unwrap();
     let function = &it[0]["function"];
     assert_eq!(function["name"], "shop-search");
     assert_eq!(function["parameters"]["required"], json!(["q"]));
     // Words of a stranger are none of it.
     assert!(!function.to_string().contains("Find"), "{function}");
-    let it: Value = serde_json::from_str(&one(Form::Mcp, cookie())).unwrap();
+    let it: Value = serde_json::from_str(&one(ExportFormat::Mcp, cookie())).unwrap();
     assert_eq!(it[0]["outputSchema"]["required"], json!(["data"]));
     // Of one that nobody here stands for, no words and no examples.
-    let out = exported(Form::Skill, &[search()]);
+    let out = exported(ExportFormat::Skill, &[search()]);
     assert!(!out.files[0].text.contains("Find"), "{}", out.files[0].text);
     let known = Recipe { trust: Trust::Proven, ..search() };
-    let out = exported(Form::Skill, &[known]);
+    let out = exported(ExportFormat::Skill, &[known]);
     assert_eq!(out.files[0].path, "shop-search/SKILL.md");
     let text = &out.files[0].text;
     assert!(
@@ -404,8 +407,9 @@ fn all_pages_go_into_the_forms_that_call_commis() {
         });
         Recipe { version: 2, pages: serde_json::from_value(pages).unwrap(), ..search() }
     };
-    for form in Form::ALL {
-        let calls_commis = matches!(form, Form::OpenaiTools | Form::Mcp | Form::Skill);
+    for form in ExportFormat::ALL {
+        let calls_commis =
+            matches!(form, ExportFormat::OpenaiTools | ExportFormat::Mcp | ExportFormat::Skill);
         let all = exported(*form, &[pages(true)]);
         assert_eq!(all.refused.is_empty(), calls_commis, "{form:?}");
         let first = exported(*form, &[pages(false)]);
@@ -417,7 +421,7 @@ fn all_pages_go_into_the_forms_that_call_commis() {
 fn the_library_goes_into_every_form() {
     let all: Vec<Recipe> =
         library::NAMES.iter().map(|it| yaml::parse(library::text(it).unwrap()).unwrap()).collect();
-    for form in Form::ALL {
+    for form in ExportFormat::ALL {
         let out = exported(*form, &all);
         assert_eq!(out.refused, [], "{form:?}");
         assert!(!out.files.is_empty());
@@ -474,10 +478,10 @@ proptest! {
         it.request.headers.clear();
         let value: String = value.chars().filter(|it| !"\n\r".contains(*it)).collect();
         let given = BTreeMap::from([("q".to_owned(), format!("v{value}"))]);
-        let text = export(&[it.clone()], Form::Curl, &given).unwrap().files.remove(0).text;
+        let text = export(&[it.clone()], ExportFormat::Curl, &given).unwrap().files.remove(0).text;
         // A line that goes on; the crate makes a word of it.
         let words = shlex::split(&text.replace(" \\\n  ", " ")).unwrap();
-        let request = asked::filled(&it, &given).unwrap();
+        let request = asked::fill_request(&it, &given).unwrap();
         let mut expected: Vec<String> = "curl --fail-with-body --silent --show-error --compressed --globoff --location"
             .split(' ')
             .map(str::to_owned)
@@ -502,7 +506,7 @@ proptest! {
             };
             it
         };
-        for form in [Form::Python, Form::Typescript] {
+        for form in [ExportFormat::Python, ExportFormat::Typescript] {
             let plain = exported(form, &[with("")]).files.remove(0).text;
             let odd = exported(form, &[with(&text)]).files.remove(0).text;
             let begins = |it: &str| -> Vec<String> {

@@ -7,19 +7,23 @@ use std::fmt::Write as _;
 
 use serde_json::{Value, json};
 
-use super::{Exported, proof, proof_line, task, text::comment};
+use super::{ExportOutput, proof, proof_line, task, text::comment};
 use commis_recipe::{
-    json_schema::{data_schema, input_schema, without_words},
+    json_schema::{data_schema, input_schema, without_free_text},
     model::{ParamType, Recipe, Status},
     trust::Trust,
 };
-use commis_stages::effect::of_recipe;
+use commis_stages::effect::recipe_effect;
 
 /// Of both; those that are out of service are refused.
-fn each(recipes: &[Recipe], out: &mut Exported, make: impl Fn(&Recipe) -> Value) -> Vec<Value> {
+fn export_each(
+    recipes: &[Recipe],
+    out: &mut ExportOutput,
+    make: impl Fn(&Recipe) -> Value,
+) -> Vec<Value> {
     let mut all = Vec::new();
     for recipe in recipes {
-        if is_out(recipe, out) {
+        if refuse_deprecated(recipe, out) {
             continue;
         }
         all.push(make(recipe));
@@ -27,7 +31,7 @@ fn each(recipes: &[Recipe], out: &mut Exported, make: impl Fn(&Recipe) -> Value)
     all
 }
 
-fn is_out(recipe: &Recipe, out: &mut Exported) -> bool {
+fn refuse_deprecated(recipe: &Recipe, out: &mut ExportOutput) -> bool {
     let is_out = recipe.status == Status::Deprecated;
     if is_out {
         out.refuse(recipe, "it was put out of service");
@@ -35,7 +39,7 @@ fn is_out(recipe: &Recipe, out: &mut Exported) -> bool {
     is_out
 }
 
-fn push(out: &mut Exported, file: &str, all: Vec<Value>) {
+fn push(out: &mut ExportOutput, file: &str, all: Vec<Value>) {
     if !all.is_empty() {
         let text = serde_json::to_string_pretty(&all).unwrap_or_default();
         out.push(file.to_owned(), text + "\n");
@@ -57,11 +61,11 @@ fn description(recipe: &Recipe) -> String {
 
 fn input(recipe: &Recipe) -> Value {
     let all = input_schema(recipe);
-    if recipe.trust.has_strange_words() { without_words(&all) } else { all }
+    if recipe.trust.has_untrusted_text() { without_free_text(&all) } else { all }
 }
 
-pub fn openai(recipes: &[Recipe], out: &mut Exported) {
-    let all = each(recipes, out, |recipe| {
+pub fn openai(recipes: &[Recipe], out: &mut ExportOutput) {
+    let all = export_each(recipes, out, |recipe| {
         json!({
             "type": "function",
             "function": {
@@ -74,8 +78,8 @@ pub fn openai(recipes: &[Recipe], out: &mut Exported) {
     push(out, "openai-tools.json", all);
 }
 
-pub fn mcp(recipes: &[Recipe], out: &mut Exported) {
-    let all = each(recipes, out, |recipe| {
+pub fn mcp(recipes: &[Recipe], out: &mut ExportOutput) {
+    let all = export_each(recipes, out, |recipe| {
         json!({
             "name": recipe.name,
             "title": recipe.name.as_str().replace('-', " "),
@@ -98,12 +102,12 @@ pub fn mcp(recipes: &[Recipe], out: &mut Exported) {
 
 /// Whether its request is known to read, by itself or by what it was answered when it was proven.
 fn reads_only(recipe: &Recipe) -> bool {
-    of_recipe(recipe, recipe.trust == Trust::Proven).is_read()
+    recipe_effect(recipe, recipe.trust == Trust::Proven).is_read()
 }
 
-pub fn skill(recipes: &[Recipe], out: &mut Exported) {
+pub fn skill(recipes: &[Recipe], out: &mut ExportOutput) {
     for recipe in recipes {
-        if !is_out(recipe, out) {
+        if !refuse_deprecated(recipe, out) {
             out.push(format!("{}/SKILL.md", recipe.name), page(recipe));
         }
     }
@@ -111,9 +115,9 @@ pub fn skill(recipes: &[Recipe], out: &mut Exported) {
 
 fn page(recipe: &Recipe) -> String {
     let name = recipe.name.as_str();
-    let is_strange = recipe.trust.has_strange_words();
+    let is_strange = recipe.trust.has_untrusted_text();
     // Words that may be a stranger's would be instructions here.
-    let task = if is_strange { description(recipe) } else { markdown(&task(recipe)) };
+    let task = if is_strange { description(recipe) } else { escape_markdown(&task(recipe)) };
     let told = if reads_only(recipe) {
         format!(
             "{task}. Use it when this is wanted, before opening a browser: it answers in milliseconds and changes nothing."
@@ -143,12 +147,12 @@ fn page(recipe: &Recipe) -> String {
         };
         let needed = match &it.default {
             Some(_) if is_strange => "no".to_owned(),
-            Some(default) => format!("no; {}", markdown(&comment(default))),
+            Some(default) => format!("no; {}", escape_markdown(&comment(default))),
             None if it.required => "yes".to_owned(),
             None => "no".to_owned(),
         };
         let example = it.examples.first().filter(|_| !is_strange);
-        let example = example.map_or(String::new(), |it| markdown(&comment(it)));
+        let example = example.map_or(String::new(), |it| escape_markdown(&comment(it)));
         let _ = writeln!(out, "| `{}` | {kind} | {needed} | {example} |", it.name);
     }
     if recipe.parameters.is_empty() {
@@ -167,7 +171,7 @@ fn page(recipe: &Recipe) -> String {
 }
 
 /// In a line or a cell of Markdown.
-fn markdown(text: &str) -> String {
+fn escape_markdown(text: &str) -> String {
     let mut out = String::new();
     for it in text.chars() {
         if "\\`*_[]<>|#".contains(it) {

@@ -6,12 +6,15 @@ use std::fmt::Write as _;
 use serde_json::Value;
 
 use super::{
-    Exported,
-    asked::Asked,
-    client::{Function, Language, choices, free, has_filters, obstacle, place, type_name, types},
-    expression::compiled,
+    ExportOutput,
+    asked::RequestParts,
+    client::{
+        Function, Language, choices, has_filters, key_place, obstacle, take_free_name, type_name,
+        types,
+    },
+    expression::compile,
     proof_line, task,
-    text::{self, script},
+    text::{self, quote_javascript},
 };
 use commis_base::error::Result;
 use commis_recipe::{
@@ -23,7 +26,7 @@ use commis_recipe::{
 const FILE: &str = "commis_recipes.ts";
 
 static LANGUAGE: Language = Language {
-    string: script,
+    string: quote_javascript,
     unless: |name, expression, nothing| {
         format!("({name} === undefined ? {nothing} : {expression})")
     },
@@ -98,16 +101,16 @@ static LANGUAGE: Language = Language {
     ],
 };
 
-pub fn write(recipes: &[Recipe], out: &mut Exported) -> Result<()> {
+pub fn write(recipes: &[Recipe], out: &mut ExportOutput) -> Result<()> {
     let mut taken: Vec<String> = LANGUAGE.reserved.iter().map(|it| (*it).to_owned()).collect();
     let mut functions = String::new();
     let (mut filters, mut expressions) = (false, false);
     for recipe in recipes {
-        let asked = Asked::read(recipe)?;
+        let asked = RequestParts::from_recipe(recipe)?;
         let why = obstacle(recipe, &asked);
         let function = Function::new(asked, &LANGUAGE);
-        let why = why.or_else(|| function.odd_header());
-        match why.map_or_else(|| written(&function, &mut taken), Err) {
+        let why = why.or_else(|| function.optional_header());
+        match why.map_or_else(|| write_function(&function, &mut taken), Err) {
             Err(why) => out.refuse(recipe, why),
             Ok(text) => {
                 functions.push_str(&text);
@@ -139,13 +142,13 @@ pub fn write(recipes: &[Recipe], out: &mut Exported) -> Result<()> {
 }
 
 /// Fails with why it cannot be said.
-fn written(
+fn write_function(
     function: &Function<'_>,
     taken: &mut Vec<String>,
 ) -> std::result::Result<String, String> {
     let recipe = function.asked.recipe;
     let of = |expression: &str, input: &str| {
-        compiled(expression, input).map_err(|it| {
+        compile(expression, input).map_err(|it| {
             format!("its expression holds {it}, which this export does not write as code")
         })
     };
@@ -160,12 +163,15 @@ fn written(
         kind.push('_');
     }
     taken.extend([kind.clone(), format!("{kind}Given")]);
-    let name = free(camel(&kind), taken);
+    let name = take_free_name(camel(&kind), taken);
     let given = parameters(&recipe.parameters);
     let mut out = format!("\n/** What {name} takes. */\nexport interface {kind}Given {given}\n");
     let schema = data_schema(recipe, None);
-    let _ =
-        writeln!(out, "\n/** What {name} returns. */\nexport type {kind} = {};", typed(&schema, 0));
+    let _ = writeln!(
+        out,
+        "\n/** What {name} returns. */\nexport type {kind} = {};",
+        typescript_type(&schema, 0)
+    );
     let _ = writeln!(out, "\n/** {} ({}). */", task(recipe), proof_line(recipe));
     let is_needed = recipe.parameters.iter().any(|it| it.required && it.default.is_none());
     let nothing = if is_needed { "" } else { " = {}" };
@@ -181,15 +187,15 @@ fn written(
         out,
         "export async function {name}({first}{second}, ask: typeof fetch = fetch): Promise<{kind}> {{"
     );
-    out.push_str(&taken_apart(function));
-    for (url, slots) in function.asked.fetched() {
+    out.push_str(&destructured_parameters(function));
+    for (url, slots) in function.asked.prefetched_slots() {
         let host = url::Url::parse(url).ok().and_then(|it| it.host_str().map(str::to_owned));
-        let host = script(&host.unwrap_or_default());
+        let host = quote_javascript(&host.unwrap_or_default());
         let page = format!("_first{}", slots.first().map_or("", |it| function.name(&it.name)));
         let _ = writeln!(
             out,
             "  const {page} = await _ask(ask, \"GET\", {}, [], {{}}, undefined, [{host}]);",
-            script(url)
+            quote_javascript(url)
         );
         for slot in slots {
             let name = function.name(&slot.name);
@@ -197,8 +203,8 @@ fn written(
                 SlotSource::Document { after, until, .. } => writeln!(
                     out,
                     "  const {name} = _between({page}, {}, {});",
-                    script(after),
-                    script(until)
+                    quote_javascript(after),
+                    quote_javascript(until)
                 ),
                 SlotSource::Response { path, .. } => writeln!(
                     out,
@@ -209,22 +215,23 @@ fn written(
             };
         }
     }
-    let hosts: Vec<String> = recipe.request.allowed_domains.iter().map(|it| script(it)).collect();
+    let hosts: Vec<String> =
+        recipe.request.allowed_domains.iter().map(|it| quote_javascript(it)).collect();
     let body = function.body("JSON.stringify", "_query").unwrap_or_else(|| "undefined".to_owned());
     let key = recipe.auth.as_ref().map_or(String::new(), |auth| {
-        let (where_to, name, before) = place(auth);
+        let (where_to, name, before) = key_place(auth);
         let value = if auth.kind == AuthKind::Basic { "btoa(key)" } else { "key" };
         let value = if before.is_empty() {
             value.to_owned()
         } else {
-            format!("{} + {value}", script(before))
+            format!("{} + {value}", quote_javascript(before))
         };
-        format!(", [{}, {}, {value}]", script(where_to), script(name))
+        format!(", [{}, {}, {value}]", quote_javascript(where_to), quote_javascript(name))
     });
     let _ = writeln!(
         out,
         "  const _answer = await _ask(\n    ask,\n    {},\n    {},\n    {},\n    {},\n    {body},\n    [{}]{key},\n  );",
-        script(&recipe.request.method),
+        quote_javascript(&recipe.request.method),
         function.url(),
         function.pairs(&function.asked.query),
         function.headers(),
@@ -233,7 +240,7 @@ fn written(
     if response.kind != ResponseType::Text {
         let framing = response.framing.and_then(|it| serde_json::to_value(it).ok());
         let framing = framing.as_ref().and_then(Value::as_str);
-        let framing = framing.map_or(String::new(), |it| format!(", {}", script(it)));
+        let framing = framing.map_or(String::new(), |it| format!(", {}", quote_javascript(it)));
         let _ = writeln!(out, "  const _json_ = _json(_answer{framing});");
     }
     let _ = writeln!(out, "  return _found<{kind}>({data});\n}}");
@@ -241,7 +248,7 @@ fn written(
 }
 
 /// The parameters by the names that they have in code.
-fn taken_apart(function: &Function<'_>) -> String {
+fn destructured_parameters(function: &Function<'_>) -> String {
     let all: Vec<String> = function
         .asked
         .recipe
@@ -275,13 +282,17 @@ fn taken_apart(function: &Function<'_>) -> String {
         let _ = writeln!(out, "  const {{ {} }} = given;", plain.join(", "));
     }
     for it in choices {
-        let all =
-            it.constraints.map.keys().map(|word| format!("{}: {}", script(word), value(it, word)));
+        let all = it
+            .constraints
+            .map
+            .keys()
+            .map(|word| format!("{}: {}", quote_javascript(word), value(it, word)));
         let all = all.collect::<Vec<_>>().join(", ");
         let of = function.name(&it.name);
-        let default = it.default.as_ref().map_or(String::new(), |it| format!(" ?? {}", script(it)));
+        let default =
+            it.default.as_ref().map_or(String::new(), |it| format!(" ?? {}", quote_javascript(it)));
         let given = format!("given.{}{default}", it.name);
-        let _ = if function.may_lack(&it.name) {
+        let _ = if function.is_optional(&it.name) {
             writeln!(
                 out,
                 "  const {of} = given.{0} === undefined ? undefined : {{ {all} }}[given.{0}];",
@@ -299,7 +310,7 @@ fn value(it: &Parameter, text: &str) -> String {
     let bound = values::coerce(it, text).ok();
     match bound.as_ref().and_then(|it| it.typed.as_ref()) {
         Some(typed) => typed.to_string(),
-        None => script(bound.as_ref().map_or(text, |it| &it.text)),
+        None => quote_javascript(bound.as_ref().map_or(text, |it| &it.text)),
     }
 }
 
@@ -316,7 +327,9 @@ fn parameters(all: &[Parameter]) -> String {
     let mut out = "{\n".to_owned();
     for it in all {
         let kind = match choices(it) {
-            Some(words) => words.iter().map(|it| script(it)).collect::<Vec<_>>().join(" | "),
+            Some(words) => {
+                words.iter().map(|it| quote_javascript(it)).collect::<Vec<_>>().join(" | ")
+            }
             None => match it.kind {
                 ParamType::Str => "string",
                 ParamType::Int | ParamType::Float => "number",
@@ -334,7 +347,7 @@ fn parameters(all: &[Parameter]) -> String {
 }
 
 /// A schema as a type.
-fn typed(schema: &Value, depth: usize) -> String {
+fn typescript_type(schema: &Value, depth: usize) -> String {
     let mut all: Vec<String> = Vec::new();
     for kind in types(schema) {
         all.push(match kind {
@@ -342,7 +355,7 @@ fn typed(schema: &Value, depth: usize) -> String {
             "boolean" => "boolean".to_owned(),
             "integer" | "number" => "number".to_owned(),
             "string" => "string".to_owned(),
-            "array" => format!("Array<{}>", typed(&schema["items"], depth)),
+            "array" => format!("Array<{}>", typescript_type(&schema["items"], depth)),
             _ => match (&schema["properties"], &schema["additionalProperties"]) {
                 (Value::Object(fields), _) if !fields.is_empty() => {
                     let is_there = |key: &String| {
@@ -355,12 +368,18 @@ fn typed(schema: &Value, depth: usize) -> String {
                         .iter()
                         .map(|(key, it)| {
                             let may = if is_there(key) { "" } else { "?" };
-                            format!("{pad}{}{may}: {};\n", script(key), typed(it, depth + 1))
+                            format!(
+                                "{pad}{}{may}: {};\n",
+                                quote_javascript(key),
+                                typescript_type(it, depth + 1)
+                            )
                         })
                         .collect();
                     format!("{{\n{}{}}}", each.concat(), "  ".repeat(depth))
                 }
-                (_, it @ Value::Object(_)) => format!("Record<string, {}>", typed(it, depth)),
+                (_, it @ Value::Object(_)) => {
+                    format!("Record<string, {}>", typescript_type(it, depth))
+                }
                 _ => "Record<string, unknown>".to_owned(),
             },
         });

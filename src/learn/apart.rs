@@ -11,7 +11,7 @@ use tokio::sync::oneshot;
 
 use commis_base::{
     error::{Code, Error, Result},
-    work::{STAGE, polled},
+    work::{STAGE, poll_bounded},
 };
 
 /// What is waited for after `stop`, for it to put down what it has in hand.
@@ -52,8 +52,8 @@ pub async fn apart<T: Send + 'static, F: Future<Output = Result<T>>>(
             tokio::select! {
                 biased;
                 _ = stopped => Err(Error::new(Code::Interrupted, "interrupted")),
-                it = AssertUnwindSafe(polled(STAGE, async { work().await })).catch_unwind() => {
-                    it.unwrap_or_else(|panic| Err(Error::new(Code::Internal, told(&*panic))))
+                it = AssertUnwindSafe(poll_bounded(STAGE, async { work().await })).catch_unwind() => {
+                    it.unwrap_or_else(|panic| Err(Error::new(Code::Internal, panic_message(&*panic))))
                 }
             }
         };
@@ -84,7 +84,7 @@ pub async fn apart<T: Send + 'static, F: Future<Output = Result<T>>>(
 }
 
 /// What a panic says of itself.
-fn told(panic: &(dyn std::any::Any + Send)) -> String {
+fn panic_message(panic: &(dyn std::any::Any + Send)) -> String {
     let text = panic
         .downcast_ref::<String>()
         .map(String::as_str)
@@ -122,15 +122,15 @@ mod tests {
 
     #[tokio::test]
     async fn work_that_waits_is_dropped_before_the_answer() {
-        struct Told(mpsc::Sender<()>);
-        impl Drop for Told {
+        struct DropSignal(mpsc::Sender<()>);
+        impl Drop for DropSignal {
             fn drop(&mut self) {
                 let _ = self.0.send(());
             }
         }
         let (gone, told) = mpsc::channel();
         let work = move || async move {
-            let _told = Told(gone);
+            let _told = DropSignal(gone);
             std::future::pending::<Result<()>>().await
         };
         let end = apart(work, async { interrupted() }).await;

@@ -10,24 +10,24 @@ use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use url::Url;
 
 use super::{
-    context::Cx,
+    context::LearnContext,
     stored::StoredTask,
     task::{Source, Task, fill},
 };
 use commis_artifacts::{
     kinds::Kind,
     recording::{Action, ActionKind, Place, ResourceType, SessionRecording},
-    store::{Found, Stamp, json_sha256},
+    store::{ArtifactState, Stamp, json_sha256},
 };
 use commis_base::{
     error::{Code, Error, Result},
     settings::Display,
 };
 use commis_browser::{
-    Browser, Choice, Element, Fill, Step, Tick, Typed, Wait, find_visible_chromium, is_interactive,
-    named_key,
+    Browser, Choice, Element, FieldEdit, Fill, Step, Tick, Wait, find_visible_chromium,
+    is_interactive, named_key,
 };
-use commis_redact::{Redacted, redact};
+use commis_redact::{RedactedRecording, redact};
 use commis_stages::table::{STAGES, Stage};
 
 /// More edits than this are not offered as parameters: the last ones are.
@@ -36,7 +36,11 @@ const MAX_TYPED: usize = 100;
 /// Opens a window on the task's page and records until it is closed. `told` gets lines for a person, not redacted.
 ///
 /// Fails with `DISPLAY_MISSING`, `BROWSER_MISSING`, `NETWORK_DISABLED` and what opening a page fails with.
-pub async fn watch(task: &Task, cx: &Cx, told: &(dyn Fn(&str) + Send + Sync)) -> Result<Redacted> {
+pub async fn watch(
+    task: &Task,
+    cx: &LearnContext,
+    told: &(dyn Fn(&str) + Send + Sync),
+) -> Result<RedactedRecording> {
     let Source::Live { url, by_hand: true, .. } = &task.source else {
         return Err(Error::new(Code::Internal, "not a task that is recorded by hand"));
     };
@@ -63,7 +67,7 @@ pub async fn watch(task: &Task, cx: &Cx, told: &(dyn Fn(&str) + Send + Sync)) ->
 }
 
 /// What was typed, by field; what stood in a field later is numbered.
-fn candidates(typed: &[Typed]) -> BTreeMap<String, String> {
+fn candidates(typed: &[FieldEdit]) -> BTreeMap<String, String> {
     let mut out = BTreeMap::new();
     let mut counts: BTreeMap<String, u32> = BTreeMap::new();
     for it in &typed[typed.len().saturating_sub(MAX_TYPED)..] {
@@ -87,9 +91,9 @@ fn slug(name: &str) -> String {
 /// The recording that was kept of this task, if it was made by hand, on that page.
 ///
 /// Fails with `ARTIFACT_CORRUPT` or `ARTIFACT_SCHEMA_MISMATCH`, and with `USAGE` when it is another recording.
-pub fn kept(task: &Task, cx: &Cx) -> Result<Option<SessionRecording>> {
+pub fn load_recording(task: &Task, cx: &LearnContext) -> Result<Option<SessionRecording>> {
     let Some(folder) = cx.store.peek(&task.id)? else { return Ok(None) };
-    if matches!(folder.find(Kind::SessionRecording)?, Found::Absent) {
+    if matches!(folder.find(Kind::SessionRecording)?, ArtifactState::Absent) {
         return Ok(None);
     }
     let recording: SessionRecording = folder.get()?;
@@ -103,15 +107,15 @@ pub fn kept(task: &Task, cx: &Cx) -> Result<Option<SessionRecording>> {
 }
 
 /// Whether this recording is the one on disk, as the answer to what the task asks. Fails with `ARTIFACT_IO`.
-pub fn is_stored(task: &Task, cx: &Cx, recording: &SessionRecording) -> Result<bool> {
+pub fn is_stored(task: &Task, cx: &LearnContext, recording: &SessionRecording) -> Result<bool> {
     let Some(folder) = cx.store.peek(&task.id)? else { return Ok(false) };
-    let Found::Intact(it) = folder.find(Kind::SessionRecording)? else { return Ok(false) };
+    let ArtifactState::Intact(it) = folder.find(Kind::SessionRecording)? else { return Ok(false) };
     let asked = task.settings_sha256(Stage::Record, &cx.settings);
     Ok(it.settings_sha256 == asked && it.payload_sha256 == json_sha256(recording))
 }
 
 /// Keeps a recording whose parameters are not known yet. Fails with `ARTIFACT_IO`, or `TASK_BUSY`.
-pub fn keep(task: &Task, cx: &Cx, recording: &SessionRecording) -> Result<()> {
+pub fn keep(task: &Task, cx: &LearnContext, recording: &SessionRecording) -> Result<()> {
     let folder = cx.store.task(&task.id)?;
     StoredTask::new(task, None)?.write(&folder)?;
     let spec = &STAGES[Stage::Record as usize];
@@ -123,7 +127,7 @@ pub fn keep(task: &Task, cx: &Cx, recording: &SessionRecording) -> Result<()> {
         settings_sha256: json_sha256(&task.question(Stage::Record, &cx.settings)),
     };
     folder.put(recording, stamp)?;
-    folder.settle()
+    folder.sync()
 }
 
 /// Names what was typed as the task's parameters: a value of `given` is found by itself; a `{name}` of the sentence that is not
@@ -136,7 +140,7 @@ pub fn assign(
     names: &[String],
     given: &BTreeMap<String, String>,
 ) -> Result<(SessionRecording, BTreeMap<String, String>)> {
-    let typed = Fields::of(recording);
+    let typed = TypedFields::from_recording(recording);
     let mut taken: BTreeMap<String, String> = BTreeMap::new();
     let mut missing = Vec::new();
     for name in given.keys().chain(names.iter().filter(|it| !given.contains_key(*it))) {
@@ -150,8 +154,11 @@ pub fn assign(
         }
     }
     if !missing.is_empty() {
-        let message =
-            format!("it is not clear what was typed for {}; {}", missing.join(", "), typed.told());
+        let message = format!(
+            "it is not clear what was typed for {}; {}",
+            missing.join(", "),
+            typed.describe()
+        );
         let err = Error::new(Code::Usage, message);
         if typed.0.is_empty() {
             return Err(err.hint("record again, and type it; nothing was kept"));
@@ -179,16 +186,16 @@ pub fn assign(
         it.measures.typed_in_response = hits.iter().filter_map(renamed).collect();
         it.measures.typed_in_response.sort();
     }
-    out.task = fill(&commis_redact::written(sentence), &out.typed);
+    out.task = fill(&commis_redact::redact_written(sentence), &out.typed);
     let values = out.typed.clone();
     Ok((out, values))
 }
 
 /// What was typed, by its key in the recording.
-struct Fields<'a>(Vec<(&'a str, &'a str)>);
+struct TypedFields<'a>(Vec<(&'a str, &'a str)>);
 
-impl<'a> Fields<'a> {
-    fn of(recording: &'a SessionRecording) -> Self {
+impl<'a> TypedFields<'a> {
+    fn from_recording(recording: &'a SessionRecording) -> Self {
         let mut all: Vec<_> =
             recording.typed.iter().map(|(key, value)| (key.as_str(), value.as_str())).collect();
         // `#10` comes after `#9`.
@@ -225,7 +232,7 @@ impl<'a> Fields<'a> {
         }
     }
 
-    fn told(&self) -> String {
+    fn describe(&self) -> String {
         if self.0.is_empty() {
             return "nothing was typed that is no password".to_owned();
         }
@@ -365,9 +372,9 @@ mod tests {
 
     /// Fills of these fields, as a window would leave them.
     fn recording(typed: &[(&str, &str)]) -> SessionRecording {
-        let typed: Vec<Typed> = typed
+        let typed: Vec<FieldEdit> = typed
             .iter()
-            .map(|(field, value)| Typed { field: (*field).into(), value: (*value).into() })
+            .map(|(field, value)| FieldEdit { field: (*field).into(), value: (*value).into() })
             .collect();
         let mut actions = vec![action("navigate", None, None, Some("http://a.test/"))];
         actions.extend(

@@ -1,7 +1,7 @@
 //! A person's choice among a task's candidates, taken down. The pipeline then goes on from there as with any other.
 
 use super::{
-    stored::{Chosen, StoredTask},
+    stored::{StoredChoice, StoredTask},
     task::Task,
 };
 use commis_artifacts::{
@@ -17,7 +17,7 @@ use commis_recipe::{expression::Query, registry::Registry};
 use commis_stages::select::{Selection, select};
 
 /// What a person asks for.
-pub struct Wish {
+pub struct ChoiceRequest {
     /// Rank, from 1.
     pub candidate: u32,
     /// JMESPath instead of the one that would be chosen.
@@ -42,7 +42,7 @@ pub fn choose(
     store: &Store,
     recipes: &Registry,
     id: &TaskId,
-    wish: Wish,
+    wish: ChoiceRequest,
 ) -> Result<std::result::Result<Choice, Reject>> {
     let missing = || {
         Error::new(Code::TaskNotFound, format!("there is no task {id}"))
@@ -80,7 +80,7 @@ pub fn choose(
             .hint("run the command that learned it with --resume once")
     })?;
     if let Some(name) = &wish.name
-        && let Some(held) = recipes.own(name)?
+        && let Some(held) = recipes.user_recipe(name)?
         && !(held.source_url == recording.url && stored.is_about(&held.task))
     {
         return Err(Error::new(Code::RecipeExists, format!("`{name}` is another task's recipe"))
@@ -90,9 +90,9 @@ pub fn choose(
     let carried =
         |name: &&String| exchange.measures.typed_in_request.iter().any(|hit| hit.name == **name);
     let not_carried = recording.typed.keys().filter(|it| !carried(it)).cloned().collect();
-    stored.choice = Some(Chosen { selection, name: wish.name });
+    stored.choice = Some(StoredChoice { selection, name: wish.name });
     stored.write(&folder)?;
-    folder.settle()?;
+    folder.sync()?;
     let task = stored.task().ok_or_else(|| {
         Error::new(Code::SecretInTask, "a value of the task is stored redacted".to_owned()).hint(
             "the choice is kept: the command that learned the task, with --resume, goes on with it",

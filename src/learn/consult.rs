@@ -9,7 +9,7 @@ use commis_artifacts::{
     store::json_sha256,
 };
 use commis_base::error::Result;
-use commis_model::{Cache, Model, PROMPT_VERSION, again, question, read};
+use commis_model::{Cache, Model, PROMPT_VERSION, parse_verdict, question, retry_question};
 use commis_stages::offers::offers;
 
 const CALLS: usize = 2;
@@ -33,7 +33,7 @@ pub async fn consult(
     let digest = json_sha256(&(
         PROMPT_VERSION,
         model.name(),
-        model.place(),
+        model.endpoint(),
         &asked.text,
         &asked.schema,
         numbers,
@@ -53,7 +53,7 @@ pub async fn consult(
     let mut now = asked.clone();
     while out.attempts.len() < CALLS {
         let answer = model.ask(&now).await?;
-        let verdict = read(&answer, &offers);
+        let verdict = parse_verdict(&answer, &offers);
         out.attempts.push(Attempt {
             answer: commis_redact::message(&answer.text).chars().take(KEPT).collect(),
             stop: commis_redact::message(&answer.stop),
@@ -66,7 +66,7 @@ pub async fn consult(
                 out.verdict = it;
                 break;
             }
-            Err(wrong) => now = again(&asked, wrong),
+            Err(wrong) => now = retry_question(&asked, wrong),
         }
     }
     cache.put(&out)?;

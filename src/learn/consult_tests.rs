@@ -12,7 +12,7 @@ use commis_base::{
     error::{Code, Error, Result},
     settings::{DecisionSettings, RankingSettings},
 };
-use commis_model::{Answer, Cache, End, Model, Question};
+use commis_model::{Answer, Cache, EndReason, Model, Question};
 use commis_stages::{
     analyze::analyze,
     fixtures::{Entry, alone, done, get, hits, page_text, post, rejected, session},
@@ -52,7 +52,7 @@ impl Model for Scripted {
         self.name
     }
 
-    fn place(&self) -> &'static str {
+    fn endpoint(&self) -> &'static str {
         "http://127.0.0.1/"
     }
 
@@ -61,7 +61,7 @@ impl Model for Scripted {
         let said = self.answers.lock().unwrap().pop();
         let answer = said.map(|text| Answer {
             text,
-            end: End::Complete,
+            end: EndReason::Complete,
             stop: "stop".to_owned(),
             tokens_in: 500,
             tokens_out: 20,

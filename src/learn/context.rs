@@ -10,7 +10,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{task::Task, trusted::trust_what_was_learned, world::BrowserPool};
-use commis_artifacts::{payloads::Outcome, shelf::Shelf, store::Store};
+use commis_artifacts::{payloads::Outcome, shelf::SharedStore, store::Store};
 use commis_base::{
     error::Result,
     settings::{Home, Settings},
@@ -26,14 +26,14 @@ use commis_vault::Vault;
 pub type OnStage = Box<dyn Fn(&Task, Stage) + Send + Sync>;
 
 /// Told of what takes time beside the call itself, in words for a person.
-pub type Tell = dyn Fn(&str) + Send + Sync;
+pub type OnProgress = dyn Fn(&str) + Send + Sync;
 
 /// Everything learning needs besides the task.
-pub struct Cx {
+pub struct LearnContext {
     pub settings: Settings,
     pub store: Store,
     /// What other machines have done is taken from there, and what is done here is put there; `None`: this one works alone.
-    pub shelf: Option<Arc<dyn Shelf>>,
+    pub shelf: Option<Arc<dyn SharedStore>>,
     /// No stage is run here: what is not there is another machine's to do, and `ARTIFACT_MISSING`.
     pub elsewhere: bool,
     pub recipes: Registry,
@@ -49,18 +49,18 @@ pub struct Cx {
     /// Asked where the heuristics cannot tell; `None` when none is configured, or offline.
     pub model: Option<Box<dyn Model>>,
     /// Redo what is finished.
-    pub redo: Option<Redo>,
+    pub redo: Option<RedoScope>,
     /// Told of each stage as it begins.
     pub on_stage: OnStage,
 }
 
-impl Cx {
+impl LearnContext {
     /// For the folders of a home. Fails with what the model's settings fail with, and with `ARTIFACT_IO`.
     pub fn open(
         home: &Home,
         settings: &Settings,
         browser: BrowserPool,
-        how: (Option<Redo>, Duration),
+        how: (Option<RedoScope>, Duration),
         on_stage: OnStage,
     ) -> Result<Arc<Self>> {
         Self::open_with(home, settings, browser, how, (None, false), on_stage)
@@ -71,14 +71,14 @@ impl Cx {
         home: &Home,
         settings: &Settings,
         browser: BrowserPool,
-        (redo, delay): (Option<Redo>, Duration),
-        (shelf, elsewhere): (Option<Arc<dyn Shelf>>, bool),
+        (redo, delay): (Option<RedoScope>, Duration),
+        (shelf, elsewhere): (Option<Arc<dyn SharedStore>>, bool),
         on_stage: OnStage,
     ) -> Result<Arc<Self>> {
         let policy = Arc::clone(browser.policy());
         let model = if settings.egress.no_network { None } else { Client::new(&settings.model)? };
         trust_what_was_learned(home)?;
-        let (store, recipes) = (Store::new(home.artifacts.clone()), Registry::of(home));
+        let (store, recipes) = (Store::new(home.artifacts.clone()), Registry::for_home(home));
         store.sweep()?;
         recipes.sweep()?;
         Ok(Arc::new(Self {
@@ -102,7 +102,7 @@ impl Cx {
 
 /// What is done again although it is fresh.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Redo {
+pub enum RedoScope {
     /// Every stage, recordings too; a person's choice is forgotten.
     All,
     /// This stage and all after it.
@@ -111,7 +111,7 @@ pub enum Redo {
 
 /// How a task ended.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-pub struct Learned {
+pub struct LearnResult {
     pub task_id: String,
     pub name: String,
     pub outcome: Outcome,

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
-use super::{context::Cx, task::Task};
+use super::{context::LearnContext, task::Task};
 use commis_artifacts::{
     failure::Failure,
     recording::{Exchange, SessionRecording},
@@ -13,19 +13,25 @@ use commis_base::{
     settings::{AuthSettings, RedactSettings},
 };
 use commis_browser::{
-    BoundSecret, Context, Plan, Step, Told,
-    held::{Judge, Judged},
+    BoundSecret, Context, Plan, RecordingEvent, Step,
+    held::{RequestDecision, RequestJudge},
 };
-use commis_recipe::auth::allow_variable;
+use commis_recipe::auth::check_variable_host;
 use commis_redact::raw::RawRecording;
-use commis_stages::effect::{Call, Pressed, before};
+use commis_stages::effect::{Call, PressedControl, judge_before_send};
 
 /// Where a site that was asked too much does not say how long to wait, and the most that is waited.
 const USUAL_PAUSE_SEC: u64 = 2;
 const MAX_PAUSE_SEC: u64 = 10;
 
 /// What to do with an example of the task, its secrets read. Fails with `NETWORK_DISABLED` and `AUTH_ENV_*`.
-pub fn plan(task: &Task, url: &str, steps: &[Step], example: usize, cx: &Cx) -> Result<Plan> {
+pub fn plan(
+    task: &Task,
+    url: &str,
+    steps: &[Step],
+    example: usize,
+    cx: &LearnContext,
+) -> Result<Plan> {
     if cx.settings.egress.no_network {
         return Err(Error::new(Code::NetworkDisabled, "a live recording needs the network")
             .hint("leave out --no-network, or learn from a HAR"));
@@ -36,7 +42,7 @@ pub fn plan(task: &Task, url: &str, steps: &[Step], example: usize, cx: &Cx) -> 
         _ => None,
     });
     let bound = bound(task, std::iter::once(url).chain(addresses), &cx.settings.auth)?;
-    let opened = task.opened(example)?;
+    let opened = task.example_with_secrets(example)?;
     let page = Step::Navigate(url.to_owned()).substitute(&opened);
     let mut steps = steps
         .iter()
@@ -56,7 +62,7 @@ pub fn plan(task: &Task, url: &str, steps: &[Step], example: usize, cx: &Cx) -> 
         return Err(Error::new(Code::Internal, "a page to open became another step"));
     };
     Ok(Plan {
-        task: task.filled(example),
+        task: task.filled_sentence(example),
         url,
         typed: task.example(example),
         steps,
@@ -92,7 +98,7 @@ fn bound<'a>(
         addresses.map(|it| host(it).unwrap_or_else(|| "{host}".to_owned())).collect();
     let all = named.into_iter().map(|name| {
         for host in &hosts {
-            allow_variable(name, host, settings)?;
+            check_variable_host(name, host, settings)?;
         }
         let others = settings.allow.get(name).into_iter().flatten();
         let others = others.map(|it| it.to_ascii_lowercase());
@@ -102,28 +108,28 @@ fn bound<'a>(
 }
 
 /// Lets nothing leave that is not known to read, whoever asks for it: nobody is there to be asked.
-pub fn only_reads() -> Judge {
+pub fn only_reads() -> RequestJudge {
     Arc::new(|it| {
-        let call = Call::leaving((it.method, it.url), it.headers, it.body, it.is_opaque);
-        let effect = before(&call, it.pressed.map(Pressed::from).as_ref());
-        effect.allowed().map_or_else(Judged::Refuse, |()| Judged::Go)
+        let call = Call::from_outgoing((it.method, it.url), it.headers, it.body, it.is_opaque);
+        let effect = judge_before_send(&call, it.pressed.map(PressedControl::from).as_ref());
+        effect.into_result().map_or_else(RequestDecision::Refuse, |()| RequestDecision::Go)
     })
 }
 
 /// Driving ended before the last step.
-pub struct Stopped {
+pub struct DriveError {
     pub err: Error,
     /// What was seen then, and a picture where there may be one.
     pub seen: Option<Box<(Failure, Option<Vec<u8>>)>>,
 }
 
-impl From<Error> for Stopped {
+impl From<Error> for DriveError {
     fn from(err: Error) -> Self {
         Self { err, seen: None }
     }
 }
 
-impl Stopped {
+impl DriveError {
     /// Keeps what was seen with the task. Losing it loses an explanation and nothing else, so it fails nothing.
     pub fn keep(self, folder: &TaskFolder) -> Error {
         if let Some(it) = &self.seen
@@ -142,9 +148,9 @@ pub async fn drive(
     context: &mut Context,
     (plan, example): (&Plan, usize),
     settings: &RedactSettings,
-    told: &mut (dyn FnMut(Told) + Send),
+    told: &mut (dyn FnMut(RecordingEvent) + Send),
     stepped: impl FnOnce(),
-) -> Result<RawRecording, Stopped> {
+) -> Result<RawRecording, DriveError> {
     let err = match context.record_told(plan, told, stepped).await {
         Ok(it) => return Ok(it),
         Err(err) => err,
@@ -153,7 +159,7 @@ pub async fn drive(
         let (failure, picture) = commis_redact::failure(*raw, settings);
         Box::new((Failure { at: now(), example: example as u32 + 1, ..failure }, picture))
     });
-    Err(Stopped { err, seen })
+    Err(DriveError { err, seen })
 }
 
 /// How long the site wants to be left alone, where it refused requests of the recording as too many: that page is not whole.

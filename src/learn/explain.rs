@@ -9,7 +9,7 @@ use commis_recipe::{
         Auth, AuthKind, LoginProof, Parameter, Recipe, RequestTemplate, ResponseSpec, ResponseType,
         Status, TransportKind, Witness,
     },
-    registry::{Held, Source},
+    registry::{RegisteredRecipe, Source},
     standing::MAX_FAILURES,
     trust::Trust,
 };
@@ -17,7 +17,7 @@ use commis_runner::MIN_SIMILARITY_BP;
 use commis_state::Health;
 
 /// The lines that explain it. They quote what strangers wrote.
-pub fn words(held: &Held) -> Vec<String> {
+pub fn words(held: &RegisteredRecipe) -> Vec<String> {
     let it = &held.recipe;
     let mut out = vec![format!("{}: {}", it.name, it.task)];
     out.push(match (held.source, held.shadows) {
@@ -161,7 +161,7 @@ fn of_pages(it: &Pages) -> String {
 }
 
 fn key(it: &Auth) -> String {
-    let value = auth::shown(it);
+    let value = auth::placeholder(it);
     match (it.kind, &it.query, &it.header) {
         (AuthKind::Bearer, ..) => format!("key {value}, as a bearer token"),
         (AuthKind::Basic, ..) => format!("user and password {value}"),
@@ -182,7 +182,7 @@ fn status(it: &Recipe) -> String {
         (Status::Verified, Some(when)) if it.trust == Trust::Person => {
             format!("verified, says its file, on {when}; a person stands for it")
         }
-        (Status::Verified, Some(when)) if it.trust.is_strange() => {
+        (Status::Verified, Some(when)) if it.trust.is_untrusted() => {
             format!("verified, says its file, on {when}{not_here}")
         }
         (Status::Verified, Some(when)) if it.parameters.iter().any(|it| it.required) => {
@@ -205,7 +205,7 @@ fn status(it: &Recipe) -> String {
 fn demoted(it: &Recipe, when: Option<&str>) -> String {
     let Some(demotion) = &it.demotion else { return String::new() };
     let verified = when.map(|it| format!("verified on {it}, ")).unwrap_or_default();
-    let (at, why) = (&demotion.at, demotion.reason.told());
+    let (at, why) = (&demotion.at, demotion.reason.describe());
     format!(
         "deprecated: {verified}put out of service on {at}: {why}; `recipe verify` proves it again"
     )

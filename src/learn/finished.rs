@@ -8,7 +8,7 @@ use std::{collections::BTreeMap, path::Path};
 use serde_json::json;
 
 use super::{
-    context::Learned,
+    context::LearnResult,
     task::{Task, settings_only},
 };
 use commis_artifacts::{
@@ -17,15 +17,15 @@ use commis_artifacts::{
 };
 use commis_base::{error::Result, files::Dir, settings::Settings};
 use commis_stages::table::{STAGES, Stage};
-use commis_state::Finished;
+use commis_state::FinishedTask;
 
 /// What is asked of every task of a batch alike.
-pub struct Questions {
+pub struct QuestionDigests {
     /// Versions, schemas, settings.
     common: String,
 }
 
-impl Questions {
+impl QuestionDigests {
     pub fn new(settings: &Settings) -> Self {
         let stages: Vec<_> = STAGES
             .iter()
@@ -80,24 +80,24 @@ fn files(folder: &Path, recipe: Option<&Path>) -> Result<Option<String>> {
 }
 
 /// What is to be remembered of a task that came to this. `None` when its files cannot be told. Fails with `ARTIFACT_IO`.
-pub fn remember(question: String, learned: &Learned) -> Result<Option<Finished>> {
+pub fn remember(question: String, learned: &LearnResult) -> Result<Option<FinishedTask>> {
     let Some(files) = files(&learned.artifacts, learned.recipe.as_deref())? else {
         return Ok(None);
     };
-    Ok(Some(Finished { question, files }))
+    Ok(Some(FinishedTask { question, files }))
 }
 
 /// What the task came to, if what is known of it still holds; `entry` is its line of the report. Fails with `ARTIFACT_IO`.
 pub fn recall(
     question: &str,
-    known: &Finished,
+    known: &FinishedTask,
     entry: &str,
     store: &Store,
-) -> Result<Option<Learned>> {
+) -> Result<Option<LearnResult>> {
     if known.question != question {
         return Ok(None);
     }
-    let Ok(mut learned) = serde_json::from_str::<Learned>(entry) else { return Ok(None) };
+    let Ok(mut learned) = serde_json::from_str::<LearnResult>(entry) else { return Ok(None) };
     // The home may have been moved.
     if learned.artifacts.parent() != Some(store.root())
         || files(&learned.artifacts, learned.recipe.as_deref())?.as_ref() != Some(&known.files)

@@ -4,12 +4,12 @@ use std::{collections::BTreeMap, time::Duration};
 
 use serde_json::Value;
 
-use super::{Runs, runs::Fallback};
+use super::{RecipeRunner, runs::Fallback};
 use commis_base::error::{Code, Error, Result};
 use commis_recipe::{
     model::Recipe,
-    narrowing::{Narrowing, Sieve},
-    paging::{PageEnd, Pages, Resumption, resumption, token},
+    narrowing::{ItemFilter, ResultFilter},
+    paging::{PageEnd, Pages, Resumption, decode_token, encode_token},
     registry::{Registry, Source},
 };
 use commis_runner::{
@@ -28,7 +28,7 @@ pub struct Extent {
     /// A continuation token.
     pub from: Option<String>,
     /// What of it is wanted.
-    pub narrowing: Narrowing,
+    pub narrowing: ResultFilter,
 }
 
 impl Extent {
@@ -49,8 +49,8 @@ pub fn identify_call(recipe: &Recipe, params: &BTreeMap<String, String>) -> Stri
     format!("{}\n{}\n{}", recipe.name, recipe.request.url, values.join("\n"))
 }
 
-/// Narrows the data of a run that succeeded. Fails as [`Narrowing::apply`].
-pub fn narrow(result: &mut RecipeRunResult, narrowing: &Narrowing) -> Result<()> {
+/// Narrows the data of a run that succeeded. Fails as [`ResultFilter::apply`].
+pub fn narrow(result: &mut RecipeRunResult, narrowing: &ResultFilter) -> Result<()> {
     if !result.success || narrowing.is_all() {
         return Ok(());
     }
@@ -66,9 +66,9 @@ pub fn narrow(result: &mut RecipeRunResult, narrowing: &Narrowing) -> Result<()>
     Ok(())
 }
 
-impl Runs<'_> {
+impl RecipeRunner<'_> {
     /// The pages of a list as one answer; of a recipe that knows no pages, where none are asked for, its answer. Fails as
-    /// [`Runs::follow`].
+    /// [`RecipeRunner::follow`].
     pub async fn gather(
         self,
         (recipe, source): (&Recipe, Source),
@@ -95,7 +95,7 @@ impl Runs<'_> {
     /// Gives the pages of a list one after the other. The result's data is that of no page: it goes to `on_page`; its items are
     /// those of all pages. A page that fails ends the run with its error and a token to go on from.
     ///
-    /// Fails as [`Runs::serve`], with `PARAM_INVALID` where the recipe knows no pages or the token is of another call, and with what
+    /// Fails as [`RecipeRunner::serve`], with `PARAM_INVALID` where the recipe knows no pages or the token is of another call, and with what
     /// `on_page` fails with.
     pub async fn follow(
         self,
@@ -105,13 +105,13 @@ impl Runs<'_> {
         extent: &Extent,
         on_page: &mut OnPage<'_>,
     ) -> Result<RecipeRunResult> {
-        let first = First::Served(source, counted);
+        let first = FirstCall::Served(source, counted);
         self.walk(recipe, params, first, extent, on_page).await
     }
 
     /// As much of a list as its recipe usually gives, as one answer, for who counts runs and asks for proof of failures by itself. The turn
     /// of its host is waited for between pages.
-    /// Fails as [`Runs::call`] and [`Runs::follow`].
+    /// Fails as [`RecipeRunner::call`] and [`RecipeRunner::follow`].
     pub async fn call_usual(
         self,
         recipe: &Recipe,
@@ -129,7 +129,7 @@ impl Runs<'_> {
                 all.append(&mut items);
                 Ok(())
             };
-            let first = First::Called(fallback);
+            let first = FirstCall::Called(fallback);
             let mut ran = self.walk(recipe, params, first, &extent, &mut page).await?;
             count += ran.pages.unwrap_or(0);
             let is_own_limit =
@@ -152,7 +152,7 @@ impl Runs<'_> {
         self,
         recipe: &Recipe,
         params: &BTreeMap<String, String>,
-        first: First<'_>,
+        first: FirstCall<'_>,
         extent: &Extent,
         on_page: &mut OnPage<'_>,
     ) -> Result<RecipeRunResult> {
@@ -165,27 +165,27 @@ impl Runs<'_> {
         };
         // What is not known to read is sent once.
         let is_one = extent.max_pages == Some(1) && extent.from.is_none();
-        if !is_one && !self.caller.compiled(recipe)?.repeatable() {
+        if !is_one && !self.caller.compiled(recipe)?.is_repeatable() {
             let why =
                 format!("`{}` is not known to only read, so its list is not followed", recipe.name);
             return Err(Error::new(Code::RecipeMayChange, why)
                 .hint("prove it first: `commis recipe verify`"));
         }
         let asked = identify_call(recipe, params);
-        let from = extent.from.as_deref().map(|it| resumption(&asked, it)).transpose()?;
+        let from = extent.from.as_deref().map(|it| decode_token(&asked, it)).transpose()?;
         let mut walk = Walk::new(pages, from, extent);
         loop {
-            let own = walk.inner.recipe(recipe)?;
+            let own = walk.inner.page_recipe(recipe)?;
             let mut result = match (walk.inner.position(), first) {
-                (None, First::Served(source, counted)) => {
+                (None, FirstCall::Served(source, counted)) => {
                     self.serve((recipe, source), params, counted).await?
                 }
-                (None, First::Called(fallback)) => self.call(recipe, params, fallback).await?,
+                (None, FirstCall::Called(fallback)) => self.call(recipe, params, fallback).await?,
                 (Some(_), _) => self.call(&own, params, Fallback::Never).await?,
             };
             let step = walk.take(&mut result)?;
             if let Some(items) = step {
-                let at = walk.continues().map(|it| token(&asked, &it));
+                let at = walk.continues().map(|it| encode_token(&asked, &it));
                 on_page(items, at.as_deref())?;
             }
             if !walk.goes_on(&result) {
@@ -197,10 +197,10 @@ impl Runs<'_> {
 
 /// How the first page is asked for.
 #[derive(Clone, Copy)]
-enum First<'a> {
-    /// As [`Runs::serve`] does.
+enum FirstCall<'a> {
+    /// As [`RecipeRunner::serve`] does.
     Served(Source, (&'a Registry, Result<&'a State, Code>)),
-    /// As [`Runs::call`] does.
+    /// As [`RecipeRunner::call`] does.
     Called(Fallback),
 }
 
@@ -208,7 +208,7 @@ enum First<'a> {
 struct Walk<'a> {
     inner: PageWalk,
     extent: &'a Extent,
-    sieve: Sieve<'a>,
+    sieve: ItemFilter<'a>,
     /// Items and pages of this run.
     items: u64,
     pages: u64,
@@ -225,7 +225,7 @@ impl<'a> Walk<'a> {
         Self {
             inner,
             extent,
-            sieve: Sieve::new(&extent.narrowing, extent.max_items),
+            sieve: ItemFilter::new(&extent.narrowing, extent.max_items),
             items: 0,
             pages: 0,
             cut: None,
@@ -243,7 +243,7 @@ impl<'a> Walk<'a> {
             // What is not there after the last page ends the list.
             let is_gone = matches!(code, Some(Code::NotFound | Code::ExtractEmpty))
                 || (code == Some(Code::HttpStatus) && result.status_code == Some(404));
-            if is_gone && self.inner.count() > 0 {
+            if is_gone && self.inner.page_count() > 0 {
                 self.inner.take_missing()?;
             } else {
                 self.failed = true;
@@ -274,8 +274,8 @@ impl<'a> Walk<'a> {
     /// Where the list goes on: after the page that came last, or with it where it was cut or failed.
     fn continues(&self) -> Option<Resumption> {
         match (self.cut, self.failed) {
-            (_, true) => Some(self.inner.again(self.inner.skip(), true)),
-            (Some(skip), _) => Some(self.inner.again(skip, false)),
+            (_, true) => Some(self.inner.resumption_at(self.inner.skip(), true)),
+            (Some(skip), _) => Some(self.inner.resumption_at(skip, false)),
             (None, false) => self.inner.resumption(),
         }
     }
@@ -295,12 +295,13 @@ impl<'a> Walk<'a> {
             out.success = true;
             (out.error, out.error_code, out.hint, out.raw_response) = (None, None, None, None);
         }
-        out.continue_from = self.continues().map(|it| token(asked, &it));
+        out.continue_from = self.continues().map(|it| encode_token(asked, &it));
         out.complete =
-            if self.cut.is_some() || self.failed { Some(false) } else { self.inner.complete() };
+            if self.cut.is_some() || self.failed { Some(false) } else { self.inner.is_complete() };
         out.total = self.inner.total();
         out.items = Some(self.items);
-        out.filtered = self.extent.narrowing.condition.as_ref().map(|_| self.sieve.filtered());
+        out.filtered =
+            self.extent.narrowing.condition.as_ref().map(|_| self.sieve.filtered_count());
         out.pages = Some(self.pages);
         out.attempts = self.attempts;
         self.warnings.extend(self.inner.warnings());

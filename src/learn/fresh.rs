@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use commis_artifacts::{
     kinds::Kind,
-    store::{Found, TaskFolder},
+    store::{ArtifactState, TaskFolder},
 };
 use commis_base::error::{Error, Result};
-use commis_stages::table::{Effect, Spec, Stage};
+use commis_stages::table::{Stage, StageEffect, StageSpec};
 
 /// What a look at one artifact says.
 pub enum Freshness {
@@ -72,29 +72,29 @@ impl Freshness {
 }
 
 /// Looks at the artifact that `spec` writes. `upstream` holds the payload hashes that its inputs have now.
-pub fn look(
+pub fn check_freshness(
     folder: &TaskFolder,
-    spec: &Spec,
+    spec: &StageSpec,
     upstream: &BTreeMap<Kind, String>,
     settings_sha256: &str,
 ) -> Result<Freshness> {
     let envelope = match folder.find(spec.writes)? {
-        Found::Absent => return Ok(Freshness::Missing),
-        Found::Corrupt(why) if spec.effect == Effect::Observes => {
-            return Ok(Freshness::Broken(folder.corrupt(spec.writes, &why)));
+        ArtifactState::Absent => return Ok(Freshness::Missing),
+        ArtifactState::Corrupt(why) if spec.effect == StageEffect::Observes => {
+            return Ok(Freshness::Broken(folder.corrupt_error(spec.writes, &why)));
         }
-        Found::OtherSchema(why) if spec.effect == Effect::Observes => {
-            return Ok(Freshness::Broken(folder.other_schema(spec.writes, &why)));
+        ArtifactState::OtherSchema(why) if spec.effect == StageEffect::Observes => {
+            return Ok(Freshness::Broken(folder.schema_error(spec.writes, &why)));
         }
         // A pure stage's output is cheap and certain: it is computed again.
-        Found::Corrupt(why) | Found::OtherSchema(why) => {
+        ArtifactState::Corrupt(why) | ArtifactState::OtherSchema(why) => {
             return Ok(Freshness::Stale(vec![Change::File(why)]));
         }
-        Found::Intact(it) => it,
+        ArtifactState::Intact(it) => it,
     };
     if spec.stage.is_record() && envelope.producer.stage_version != spec.version {
         let why = format!("recorded by version {}", envelope.producer.stage_version);
-        return Ok(Freshness::Broken(folder.other_schema(spec.writes, &why)));
+        return Ok(Freshness::Broken(folder.schema_error(spec.writes, &why)));
     }
     let mut why = Vec::new();
     let version = envelope.producer.stage_version;

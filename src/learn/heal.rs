@@ -5,7 +5,10 @@ use std::{collections::BTreeSet, path::PathBuf, sync::Arc};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{Chosen, Cx, Noted, Source, StoredTask, Task, Tell, learn, nobody_consents, prove};
+use super::{
+    HealthUpdate, LearnContext, OnProgress, Source, StoredChoice, StoredTask, Task, learn,
+    nobody_consents, prove,
+};
 use commis_artifacts::{payloads::Outcome, store::Store};
 use commis_base::{
     error::{Code, Error, Result},
@@ -48,37 +51,37 @@ impl Verdict {
 
 /// What became of a recipe.
 #[derive(Debug, Serialize)]
-pub struct Healed {
+pub struct HealResult {
     pub verdict: Verdict,
     pub why: Option<String>,
     /// The draft that was learned anew, where it means something else.
     pub draft: Option<RecipeName>,
     /// What was noted of it when it was proven.
     #[serde(skip)]
-    pub noted: Noted,
+    pub noted: HealthUpdate,
 }
 
 /// What healing works with.
-pub struct Heal<'a> {
+pub struct Healer<'a> {
     pub caller: &'a Caller,
     pub registry: &'a Registry,
     /// Where the tasks are that recipes were learned from.
     pub store: &'a Store,
-    pub tell: &'a Tell,
+    pub tell: &'a OnProgress,
 }
 
-impl Heal<'_> {
+impl Healer<'_> {
     /// Proves the recipe on its examples, and learns it again where that fails, with what `cx` has but in a folder beside.
     ///
     /// Fails with `RECIPE_NOT_FOUND`, `RECIPE_NOT_VERIFIED` for one that was taken back, `TASK_NOT_FOUND` for one that cannot be
     /// recorded again from here, `TASK_BUSY` while another is healed in this home, and as [`prove`] and [`learn`] do.
-    pub async fn heal(&self, name: &RecipeName, cx: Arc<Cx>) -> Result<Healed> {
-        let Some(held) = self.registry.own(name)? else {
+    pub async fn heal(&self, name: &RecipeName, cx: Arc<LearnContext>) -> Result<HealResult> {
+        let Some(held) = self.registry.user_recipe(name)? else {
             return Err(Error::new(Code::RecipeNotFound, format!("you have no recipe `{name}`"))
                 .hint("one of the library is not learned: `recipe fork` makes a copy to work on"));
         };
         // It may have been taken back because the request changes something: nothing is sent to find out.
-        if !held.standing().may_be_proven() {
+        if !held.state().may_be_proven() {
             return Err(Error::new(
                 Code::RecipeNotVerified,
                 format!("`{name}` was taken back when its task was learned again"),
@@ -86,8 +89,12 @@ impl Heal<'_> {
             .hint("`recipe debug` says why"));
         }
         (self.tell)(&format!("{name}: does it work?"));
-        let mut out =
-            Healed { verdict: Verdict::Works, why: None, draft: None, noted: Noted::default() };
+        let mut out = HealResult {
+            verdict: Verdict::Works,
+            why: None,
+            draft: None,
+            noted: HealthUpdate::default(),
+        };
         let with = (self.caller, &cx.settings, self.tell);
         let why = match prove(self.registry, name, with, &nobody_consents).await {
             Ok((it, ..)) if it.verified && it.changed.is_empty() => return Ok(out),
@@ -95,7 +102,7 @@ impl Heal<'_> {
             Ok((it, ..)) if it.verified => it.changed.join("; "),
             // Trouble of the network says nothing of the recipe.
             Ok((it, ..)) if it.retryable => {
-                return Ok(Healed { verdict: Verdict::Unknown, why: it.reason, ..out });
+                return Ok(HealResult { verdict: Verdict::Unknown, why: it.reason, ..out });
             }
             Ok((it, _, noted)) => {
                 out.noted = noted;
@@ -105,11 +112,11 @@ impl Heal<'_> {
             Err(err) => return Err(err),
         };
         (self.tell)(&format!("{name}: learned again, because {why}"));
-        let (task, choice) = self.task(&held).map_err(|err| err.about(&why))?;
-        let (new, end) = self.learned(&task, choice, cx).await?;
+        let (task, choice) = self.task(&held).map_err(|err| err.context(&why))?;
+        let (new, end) = self.relearn(&task, choice, cx).await?;
         let Some(mut new) = new else {
             let why = Some(format!("{why}; learning it again: {end}"));
-            return Ok(Healed { verdict: Verdict::Broken, why, ..out });
+            return Ok(HealResult { verdict: Verdict::Broken, why, ..out });
         };
         if let Some(other) = difference(&held, &new) {
             let draft = free(self.registry, name, "changed")?;
@@ -118,18 +125,18 @@ impl Heal<'_> {
             (new.status, new.trust) = (Status::Draft, Trust::Learned);
             self.registry.save(&new)?;
             let why = Some(format!("{other}; see the draft `{draft}`"));
-            return Ok(Healed { verdict: Verdict::Changed, why, draft: Some(draft), ..out });
+            return Ok(HealResult { verdict: Verdict::Changed, why, draft: Some(draft), ..out });
         }
         let old = Registry::open(&self.registry.folder().join("old"));
         let kept = Recipe { name: free(&old, name, "old")?, trust: Trust::Unknown, ..held };
         old.save(&kept)?;
         new.name = name.clone();
         self.registry.save(&new)?;
-        Ok(Healed { verdict: Verdict::Healed, why: Some(why), ..out })
+        Ok(HealResult { verdict: Verdict::Healed, why: Some(why), ..out })
     }
 
     /// The task that the recipe was learned from. Fails with [`Code::TaskNotFound`] when it cannot be recorded again from here.
-    fn task(&self, recipe: &Recipe) -> Result<(Task, Option<Chosen>)> {
+    fn task(&self, recipe: &Recipe) -> Result<(Task, Option<StoredChoice>)> {
         let none = |why: &str| {
             Error::new(
                 Code::TaskNotFound,
@@ -156,17 +163,17 @@ impl Heal<'_> {
     }
 
     /// What the task comes to now, with artifacts and recipe in a folder of their own; why, where it is not verified.
-    async fn learned(
+    async fn relearn(
         &self,
         task: &Task,
-        choice: Option<Chosen>,
-        mut cx: Arc<Cx>,
+        choice: Option<StoredChoice>,
+        mut cx: Arc<LearnContext>,
     ) -> Result<(Option<Recipe>, String)> {
-        let folder = files::made(&self.registry.folder().join("healing"))?;
+        let folder = files::open_or_create(&self.registry.folder().join("healing"))?;
         let _lock = folder.try_lock()?.ok_or_else(|| {
             Error::new(Code::TaskBusy, "another recipe is being healed").hint("wait until it is")
         })?;
-        let aside = Aside::new(self.registry.folder().join("healing/new"))?;
+        let aside = TemporaryFolder::new(self.registry.folder().join("healing/new"))?;
         let own = Arc::get_mut(&mut cx)
             .ok_or_else(|| Error::new(Code::Internal, "what learns is in use before it begins"))?;
         own.recipes = Registry::open(&aside.0.join("recipes"));
@@ -175,16 +182,16 @@ impl Heal<'_> {
         let end = learn(task, &cx).await?;
         let why = [end.reason, end.detail].into_iter().flatten().collect::<Vec<_>>().join(", ");
         Ok(match (end.outcome, end.recipe) {
-            (Outcome::Verified, Some(_)) => (cx.recipes.own(&task.name)?, why),
+            (Outcome::Verified, Some(_)) => (cx.recipes.user_recipe(&task.name)?, why),
             (outcome, _) => (None, format!("{} {why}", outcome.as_str())),
         })
     }
 }
 
 /// A folder that is empty at first and gone in the end.
-struct Aside(PathBuf);
+struct TemporaryFolder(PathBuf);
 
-impl Aside {
+impl TemporaryFolder {
     fn new(path: PathBuf) -> Result<Self> {
         let out = Self(path);
         out.clear().map_err(|err| {
@@ -202,7 +209,7 @@ impl Aside {
     }
 }
 
-impl Drop for Aside {
+impl Drop for TemporaryFolder {
     fn drop(&mut self) {
         // The next one clears it, too.
         let _ = self.clear();
@@ -216,7 +223,7 @@ fn free(registry: &Registry, name: &RecipeName, what: &str) -> Result<RecipeName
     for n in 1..1000 {
         let number = if n > 1 { format!("-{n}") } else { String::new() };
         let name = RecipeName::new(format!("{start}-{what}{number}"))?;
-        if registry.own(&name).is_ok_and(|it| it.is_none()) {
+        if registry.user_recipe(&name).is_ok_and(|it| it.is_none()) {
             return Ok(name);
         }
     }

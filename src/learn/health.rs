@@ -6,14 +6,14 @@ use commis_base::error::{Code, Error, Result};
 use commis_recipe::{
     model::{DemotionReason, Recipe},
     registry::{Registry, Source},
-    standing::Event,
+    standing::RecipeEvent,
 };
 use commis_runner::RecipeRunResult;
-use commis_state::{Blame, Run, State, blame, now_ms};
+use commis_state::{Blame, RecipeRun, State, blame, now_ms};
 
 /// What came of noting a run.
 #[derive(Debug, Default)]
-pub struct Noted {
+pub struct HealthUpdate {
     /// The recipe is out of service, because of this run.
     pub demoted: Option<DemotionReason>,
     /// Whose fault it was that the run failed.
@@ -34,7 +34,7 @@ pub fn note(
     (ran, source): (&Recipe, Source),
     ended: Result<&RecipeRunResult, Code>,
     now: &str,
-) -> Noted {
+) -> HealthUpdate {
     let failed = match ended {
         Ok(it) if it.success => None,
         Ok(it) => Some(it.error_code.and_then(Code::from_wire).unwrap_or(Code::Internal)),
@@ -43,8 +43,8 @@ pub fn note(
     let blame = failed.map(|it| blame(it, ran.auth.is_some() || ran.login.is_some()));
     let example_holds = ended.is_ok_and(|it| it.example_holds);
     let at_fault = blame == Some(Blame::Recipe) && !example_holds;
-    let mut out = Noted { blame, ..Noted::default() };
-    let run = Run {
+    let mut out = HealthUpdate { blame, ..HealthUpdate::default() };
+    let run = RecipeRun {
         name: ran.name.as_str(),
         source: source.as_str(),
         proof: ran.verification.as_ref().and_then(|it| it.verified_at.as_deref()).unwrap_or(""),
@@ -57,7 +57,7 @@ pub fn note(
     if failed == Some(Code::ParamInvalid) {
         return out;
     }
-    let in_a_row = match state.and_then(|it| it.count(&run)) {
+    let in_a_row = match state.and_then(|it| it.record_run(&run)) {
         Ok(it) => it,
         Err(err) => {
             tracing::info!(recipe = run.name, error = %err, "the run was not counted");
@@ -67,8 +67,8 @@ pub fn note(
     };
     let event = match failed {
         // What an account may not see is drawn in another way by some sites, and the example may be another account's.
-        Some(Code::ShapeDrift) if at_fault && ran.login.is_none() => Event::Drifted,
-        Some(_) if at_fault => Event::Failed { in_a_row },
+        Some(Code::ShapeDrift) if at_fault && ran.login.is_none() => RecipeEvent::Drifted,
+        Some(_) if at_fault => RecipeEvent::Failed { in_a_row },
         _ => return out,
     };
     match registry.demote(ran, source, event, now) {
@@ -81,27 +81,27 @@ pub fn note(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use commis_recipe::{model::TransportKind, standing::Standing, trust::Trust, yaml};
+    use commis_recipe::{model::TransportKind, standing::RecipeState, trust::Trust, yaml};
 
     const NOW: &str = "2026-01-02T00:00:00Z";
 
     fn failed(code: Code) -> RecipeRunResult {
-        RecipeRunResult::failed(TransportKind::PublicHttp, &Error::new(code, "x"))
+        RecipeRunResult::from_error(TransportKind::PublicHttp, &Error::new(code, "x"))
     }
 
     fn well() -> RecipeRunResult {
-        let mut out = RecipeRunResult::nothing(TransportKind::PublicHttp);
+        let mut out = RecipeRunResult::new(TransportKind::PublicHttp);
         out.success = true;
         out
     }
 
-    struct Kept {
+    struct StoredRecipe {
         home: tempfile::TempDir,
         registry: Registry,
     }
 
     /// A recipe of that status, saved.
-    fn kept(status: &str) -> Kept {
+    fn kept(status: &str) -> StoredRecipe {
         let home = tempfile::tempdir().unwrap();
         let registry = Registry::open(&home.path().join("recipes"));
         let recipe = yaml::parse(&format!(
@@ -112,24 +112,28 @@ mod tests {
         ));
         let recipe = Recipe { trust: Trust::Proven, ..recipe.unwrap() };
         registry.save(&recipe).unwrap();
-        Kept { home, registry }
+        StoredRecipe { home, registry }
     }
 
-    impl Kept {
+    impl StoredRecipe {
         fn recipe(&self) -> Recipe {
             self.registry.get(&commis_base::ids::RecipeName::new("x").unwrap()).unwrap().recipe
         }
 
-        fn note(&self, state: Option<&State>, ended: Result<&RecipeRunResult, Code>) -> Noted {
+        fn note(
+            &self,
+            state: Option<&State>,
+            ended: Result<&RecipeRunResult, Code>,
+        ) -> HealthUpdate {
             let state = state.ok_or_else(|| Error::new(Code::ArtifactIo, "lost"));
             note(&self.registry, state, (&self.recipe(), Source::User), ended, NOW)
         }
 
-        fn after(&self, state: &State, ended: &[Code]) -> Standing {
+        fn after(&self, state: &State, ended: &[Code]) -> RecipeState {
             for code in ended {
                 self.note(Some(state), Ok(&failed(*code)));
             }
-            self.recipe().standing()
+            self.recipe().state()
         }
     }
 
@@ -140,7 +144,7 @@ mod tests {
         assert_eq!(noted.demoted, Some(DemotionReason::Drift));
         assert!(noted.not_counted.is_some());
         let now = kept.recipe();
-        assert_eq!(now.standing(), Standing::Demoted(DemotionReason::Drift));
+        assert_eq!(now.state(), RecipeState::Demoted(DemotionReason::Drift));
         assert_eq!(now.demotion.unwrap().at, NOW);
         // It is said once.
         assert_eq!(kept.note(None, Ok(&failed(Code::ShapeDrift))).demoted, None);
@@ -154,9 +158,9 @@ mod tests {
         let login = Some(commis_recipe::model::LoginNeed { site, stranger: None });
         let recipe = Recipe { login, ..kept.recipe() };
         kept.registry.save(&recipe).unwrap();
-        assert_eq!(kept.after(&state, &[Code::ShapeDrift; 4]), Standing::Verified);
+        assert_eq!(kept.after(&state, &[Code::ShapeDrift; 4]), RecipeState::Verified);
         kept.note(Some(&state), Ok(&failed(Code::ShapeDrift)));
-        assert_eq!(kept.recipe().standing(), Standing::Demoted(DemotionReason::Failures));
+        assert_eq!(kept.recipe().state(), RecipeState::Demoted(DemotionReason::Failures));
     }
 
     #[test]
@@ -164,15 +168,15 @@ mod tests {
         let kept = kept("verified");
         let state = State::open(kept.home.path()).unwrap();
         let gone = Code::HttpStatus;
-        assert_eq!(kept.after(&state, &[gone; 4]), Standing::Verified);
+        assert_eq!(kept.after(&state, &[gone; 4]), RecipeState::Verified);
         kept.note(Some(&state), Ok(&well()));
         // What is the network's neither counts nor makes good.
         let six =
             [gone, Code::ParseError, Code::Timeout, Code::ExtractEmpty, gone, Code::DnsFailed];
-        assert_eq!(kept.after(&state, &six), Standing::Verified);
+        assert_eq!(kept.after(&state, &six), RecipeState::Verified);
         let fifth = kept.note(Some(&state), Err(Code::SessionRequired));
         assert_eq!(fifth.demoted, Some(DemotionReason::Failures));
-        assert_eq!(kept.recipe().standing(), Standing::Demoted(DemotionReason::Failures));
+        assert_eq!(kept.recipe().state(), RecipeState::Demoted(DemotionReason::Failures));
     }
 
     #[test]
@@ -180,11 +184,11 @@ mod tests {
         let kept = kept("verified");
         let state = State::open(kept.home.path()).unwrap();
         for code in Code::ALL.iter().filter(|it| blame(**it, false) != Blame::Recipe) {
-            assert_eq!(kept.after(&state, &[*code; 7]), Standing::Verified, "{code}");
+            assert_eq!(kept.after(&state, &[*code; 7]), RecipeState::Verified, "{code}");
         }
         let kept = self::kept("draft");
         let ended = [[Code::HttpStatus; 7], [Code::ShapeDrift; 7]].concat();
-        assert_eq!(kept.after(&state, &ended), Standing::Draft);
+        assert_eq!(kept.after(&state, &ended), RecipeState::Draft);
     }
 
     #[test]

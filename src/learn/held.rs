@@ -1,18 +1,18 @@
 //! The recipe that an earlier run of the same task published: what it is worth beside what was learned now.
 
 use super::{
-    context::{Cx, Learned},
+    context::{LearnContext, LearnResult},
     task::Task,
 };
 use commis_artifacts::recording::SessionRecording;
 use commis_base::{error::Result, ids::RecipeName};
 use commis_recipe::{
     model::{Recipe, Status},
-    standing::Event,
+    standing::RecipeEvent,
 };
 
 /// Less than what was proven takes nothing away.
-pub fn keep(out: &mut Learned, held: &Recipe, cx: &Cx) {
+pub fn keep(out: &mut LearnResult, held: &Recipe, cx: &LearnContext) {
     let at = held.verification.as_ref().and_then(|it| it.verified_at.as_deref());
     let note = format!(
         "the recipe verified{} stays in service",
@@ -24,7 +24,8 @@ pub fn keep(out: &mut Learned, held: &Recipe, cx: &Cx) {
 
 /// Whether a recipe is of this task.
 pub fn is_ours(recipe: &Recipe, task: &Task, recording: &SessionRecording) -> bool {
-    recipe.source_url == recording.url && recipe.task == commis_redact::written(&task.sentence)
+    recipe.source_url == recording.url
+        && recipe.task == commis_redact::redact_written(&task.sentence)
 }
 
 /// The same recipe, but verified, while what was learned is only a draft of it.
@@ -46,11 +47,16 @@ pub fn demoted_since(held: &Recipe, learned: &Recipe) -> bool {
 }
 
 /// A recipe that an earlier run of this task published is no longer proven.
-pub fn demote(name: &RecipeName, task: &Task, cx: &Cx, recording: &SessionRecording) -> Result<()> {
-    let Ok(Some(mut recipe)) = cx.recipes.own(name) else { return Ok(()) };
-    let standing = recipe.standing().after(Event::TakenBack);
-    if is_ours(&recipe, task, recording) && standing != recipe.standing() {
-        recipe.stand(standing, "");
+pub fn demote(
+    name: &RecipeName,
+    task: &Task,
+    cx: &LearnContext,
+    recording: &SessionRecording,
+) -> Result<()> {
+    let Ok(Some(mut recipe)) = cx.recipes.user_recipe(name) else { return Ok(()) };
+    let standing = recipe.state().apply(RecipeEvent::TakenBack);
+    if is_ours(&recipe, task, recording) && standing != recipe.state() {
+        recipe.set_state(standing, "");
         cx.recipes.save(&recipe)?;
     }
     Ok(())

@@ -31,7 +31,7 @@ pub struct Finding {
 
 /// What was found.
 #[derive(Debug, Serialize, JsonSchema)]
-pub struct Inspected {
+pub struct Inspection {
     /// What a run would refuse.
     pub errors: Vec<Finding>,
     pub warnings: Vec<Finding>,
@@ -44,7 +44,7 @@ pub fn is_finding(err: &Error) -> bool {
 }
 
 impl Finding {
-    pub fn of(err: &Error) -> Self {
+    pub fn from_error(err: &Error) -> Self {
         debug_assert!(err.code().class() != Class::Bug, "{err}");
         Self {
             code: err.code().as_str().to_owned(),
@@ -60,21 +60,24 @@ pub fn inspect(
     params: &BTreeMap<String, String>,
     policy: &EgressPolicy,
     settings: &Settings,
-) -> Inspected {
+) -> Inspection {
     let tried = commis_runner::compile(recipe)
         .and_then(|compiled| match &recipe.auth {
-            Some(key) => auth::allow(key, compiled.host(), &settings.auth),
+            Some(key) => auth::check_auth_host(key, compiled.host(), &settings.auth),
             None => Ok(()),
         })
         .and_then(|()| {
-            policy.visiting(recipe.own_host.as_deref()).judge(&recipe.source_url).map(drop)
+            policy.for_own_host(recipe.own_host.as_deref()).judge(&recipe.source_url).map(drop)
         })
         .and_then(|()| match (params.is_empty(), recipe.example()) {
             (true, None) => Ok(()),
             (true, Some(examples)) => render(recipe, &examples, policy, settings).map(drop),
             (false, _) => render(recipe, params, policy, settings).map(drop),
         });
-    Inspected { errors: tried.err().iter().map(Finding::of).collect(), warnings: doubts(recipe) }
+    Inspection {
+        errors: tried.err().iter().map(Finding::from_error).collect(),
+        warnings: doubts(recipe),
+    }
 }
 
 fn doubts(recipe: &Recipe) -> Vec<Finding> {

@@ -9,7 +9,7 @@ mod stage;
 
 use logins::needs_login;
 use stage::not_here;
-pub use stage::{Came, How, Span, stages};
+pub use stage::{ArtifactSource, Span, StagesResult, stages};
 
 use std::{
     collections::BTreeMap,
@@ -21,14 +21,14 @@ use serde_json::{Value, json};
 
 use super::{
     by_hand,
-    context::{Cx, Learned, ModelUse, Redo},
+    context::{LearnContext, LearnResult, ModelUse, RedoScope},
     drive::{asks_for_pause, drive, only_reads, plan},
-    fresh::{Freshness, look},
+    fresh::{Freshness, check_freshness},
     held::{demote, demoted_since, is_ours, keep, proven_since},
     own_address, page_of_har, question,
-    stored::{Chosen, StoredTask},
+    stored::{StoredChoice, StoredTask},
     task::{Source, Task, renders_har},
-    world::{LiveSession, World},
+    world::{LiveSession, TaskReplayer},
 };
 use commis_artifacts::{
     kinds::{Artifact, Kind},
@@ -37,17 +37,17 @@ use commis_artifacts::{
         RecipeAnalysis, RecipeDraft, RecipeDraftMinimized, Reject, SecondRecording,
     },
     recording::SessionRecording,
-    store::{Found, Stamp, TaskFolder, json_sha256},
+    store::{ArtifactState, Stamp, TaskFolder, json_sha256},
 };
 use commis_base::error::{Code, Error, Result};
-use commis_redact::{Redacted, har, raw::RawRecording, redact};
+use commis_redact::{RedactedRecording, har, raw::RawRecording, redact};
 use commis_stages::{
     analyze, baseline, may_repeat, minimize, offers, parameterize, rank, select, summarize,
     validate, verify,
 };
 use commis_stages::{
     publish::publish,
-    table::{STAGES, Spec, Stage},
+    table::{STAGES, Stage, StageSpec},
 };
 use commis_state::State;
 use commis_vault::Login;
@@ -58,14 +58,18 @@ const DEAR: Duration = Duration::from_millis(250);
 /// Runs the pipeline for one task.
 ///
 /// Fails with what stages that observe fail with: `BROWSER_*`, `STEP_FAILED`, `HAR_INVALID`, `ARTIFACT_*`, `TASK_BUSY`,
-/// `NETWORK_DISABLED`. That a task cannot be learned is not a failure; see [`Learned::outcome`].
-pub async fn learn(task: &Task, cx: &Cx) -> Result<Learned> {
+/// `NETWORK_DISABLED`. That a task cannot be learned is not a failure; see [`LearnResult::outcome`].
+pub async fn learn(task: &Task, cx: &LearnContext) -> Result<LearnResult> {
     learn_from(task, cx, None).await
 }
 
 /// The same with a recording that was made by hand just now, or that was given its parameters; it is stored where none is, or
 /// another one.
-pub async fn learn_from(task: &Task, cx: &Cx, taken: Option<Redacted>) -> Result<Learned> {
+pub async fn learn_from(
+    task: &Task,
+    cx: &LearnContext,
+    taken: Option<RedactedRecording>,
+) -> Result<LearnResult> {
     if task.requires_auth && task.logins.is_empty() {
         return Ok(needs_login(task, cx));
     }
@@ -80,7 +84,7 @@ pub async fn learn_from(task: &Task, cx: &Cx, taken: Option<Redacted>) -> Result
 
 /// Calls of the model in this run.
 #[derive(Default)]
-struct Paid {
+struct ModelCalls {
     calls: u32,
     tokens_in: u64,
     tokens_out: u64,
@@ -88,7 +92,7 @@ struct Paid {
 
 struct Run<'a> {
     task: &'a Task,
-    cx: &'a Cx,
+    cx: &'a LearnContext,
     folder: &'a TaskFolder,
     /// Payload hashes of what is known to be current.
     hashes: BTreeMap<Kind, String>,
@@ -97,7 +101,7 @@ struct Run<'a> {
     /// The recording as it was read from the store, and its payload hash: it is large, and nearly every stage reads it.
     recording: Option<(String, Arc<SessionRecording>)>,
     /// The recording that a person made; there is no other way to get one.
-    taken: Option<Redacted>,
+    taken: Option<RedactedRecording>,
     ran: Vec<Stage>,
     reused: Vec<Stage>,
     /// Of those that ran: another machine was first, and what it has counts.
@@ -109,8 +113,8 @@ struct Run<'a> {
     session: Option<LiveSession>,
     skipped: u32,
     /// What a person chose instead of analyze; `--force` forgets it.
-    choice: Option<Chosen>,
-    paid: Paid,
+    choice: Option<StoredChoice>,
+    paid: ModelCalls,
     /// For a person, beside the outcome.
     notes: Vec<String>,
 }
@@ -118,15 +122,15 @@ struct Run<'a> {
 impl<'a> Run<'a> {
     fn begin(
         task: &'a Task,
-        cx: &'a Cx,
+        cx: &'a LearnContext,
         folder: &'a TaskFolder,
-        taken: Option<Redacted>,
+        taken: Option<RedactedRecording>,
     ) -> Result<Self> {
         if cx.redo.is_some() {
             folder.forget_journal()?;
         }
         let choice = match cx.redo {
-            Some(Redo::All) => None,
+            Some(RedoScope::All) => None,
             _ => StoredTask::read(folder, &task.id)?.and_then(|it| it.choice),
         };
         Ok(Self {
@@ -145,7 +149,7 @@ impl<'a> Run<'a> {
             session: None,
             skipped: 0,
             choice,
-            paid: Paid::default(),
+            paid: ModelCalls::default(),
             notes: Vec::new(),
         })
     }
@@ -153,7 +157,7 @@ impl<'a> Run<'a> {
     /// Those stages, and the recording once more where what it knew is gone; whether it was.
     async fn through(&mut self, span: Span) -> Result<(Option<Reject>, bool)> {
         let done = self.as_far_as(span).await?;
-        self.folder.settle()?;
+        self.folder.sync()?;
         Ok(done)
     }
 
@@ -182,14 +186,14 @@ impl<'a> Run<'a> {
     /// again although it is fresh.
     async fn stages(
         &mut self,
-        redo: Option<Redo>,
+        redo: Option<RedoScope>,
         lost: Option<Stage>,
         span: Span,
     ) -> Result<Option<Reject>> {
         let again = |stage| match redo {
             _ if lost == Some(stage) => true,
-            Some(Redo::All) => true,
-            Some(Redo::From(first)) => stage >= first,
+            Some(RedoScope::All) => true,
+            Some(RedoScope::From(first)) => stage >= first,
             None => false,
         };
         self.hashes.clear();
@@ -199,7 +203,7 @@ impl<'a> Run<'a> {
         let mut settled = Instant::now();
         for spec in STAGES.iter().filter(|it| it.stage <= span.last) {
             tokio::task::yield_now().await; // whoever stopped this while a stage computed is heard here
-            self.folder.still_held()?;
+            self.folder.check_lease()?;
             let question = self.question(spec.stage);
             let settings = json_sha256(&question);
             // What a person did is not asked for again, unless it was done again.
@@ -211,7 +215,7 @@ impl<'a> Run<'a> {
             let fresh = if again {
                 Freshness::Missing
             } else {
-                look(self.folder, spec, &self.hashes, &settings)?
+                check_freshness(self.folder, spec, &self.hashes, &settings)?
             };
             match fresh {
                 Freshness::Fresh(hash) => {
@@ -233,13 +237,13 @@ impl<'a> Run<'a> {
                 }
                 Freshness::Missing | Freshness::Stale(_) => {
                     let by_hand = self.task.is_by_hand();
-                    if spec.stage == Stage::Record && redo != Some(Redo::All) && !by_hand {
+                    if spec.stage == Stage::Record && redo != Some(RedoScope::All) && !by_hand {
                         self.may_record_again()?;
                     }
                     (self.cx.on_stage)(self.task, spec.stage);
                     self.run(spec, settings.clone()).await?;
-                    if self.saw(spec.stage) || settled.elapsed() >= DEAR {
-                        self.folder.settle()?;
+                    if self.is_irreplaceable(spec.stage) || settled.elapsed() >= DEAR {
+                        self.folder.sync()?;
                         settled = Instant::now();
                     }
                     self.put_up(spec, &settings)?;
@@ -263,7 +267,7 @@ impl<'a> Run<'a> {
     }
 
     /// Whether what the stage has just written cannot be had again from here: it is on the disk before anything else is begun.
-    fn saw(&self, stage: Stage) -> bool {
+    fn is_irreplaceable(&self, stage: Stage) -> bool {
         match stage {
             Stage::Record | Stage::RecordSecond => matches!(self.task.source, Source::Live { .. }),
             Stage::Consult => self.cx.model.is_some(),
@@ -293,7 +297,7 @@ impl<'a> Run<'a> {
         let _ = state.keep_question(sha256, task, &question.to_string());
     }
 
-    async fn run(&mut self, spec: &Spec, settings: String) -> Result<()> {
+    async fn run(&mut self, spec: &StageSpec, settings: String) -> Result<()> {
         match spec.stage {
             Stage::Record => {
                 let recording = self.record(0).await;
@@ -302,7 +306,7 @@ impl<'a> Run<'a> {
                     self.enter()?;
                 }
                 let recording = recording?;
-                self.put(spec, settings, &recording)?;
+                self.store_payload(spec, settings, &recording)?;
                 self.recording = self
                     .hashes
                     .get(&Kind::SessionRecording)
@@ -314,27 +318,32 @@ impl<'a> Run<'a> {
                     if self.may_drive_second()? { Some(self.record_second().await?) } else { None };
                 let second_login = self.record_second_login().await?;
                 let values = self.task.example(1).into_iter();
-                let values =
-                    values.map(|(name, value)| (name, commis_redact::written(&value))).collect();
-                self.put(spec, settings, &SecondRecording { recording, values, second_login })
+                let values = values
+                    .map(|(name, value)| (name, commis_redact::redact_written(&value)))
+                    .collect();
+                self.store_payload(
+                    spec,
+                    settings,
+                    &SecondRecording { recording, values, second_login },
+                )
             }
             Stage::Rank => {
                 let recording = self.recording()?;
                 let out = rank::rank(&recording, &self.get()?, &self.cx.settings.ranking);
-                self.put(spec, settings, &out)
+                self.store_payload(spec, settings, &out)
             }
             Stage::Summarize => {
                 let recording = self.recording()?;
-                let out = summarize::summarize(&recording, &self.done::<CandidateSet>()?);
-                self.put(spec, settings, &out)
+                let out = summarize::summarize(&recording, &self.load_product::<CandidateSet>()?);
+                self.store_payload(spec, settings, &out)
             }
             Stage::Consult => {
                 let out = self.consult().await?;
-                self.put(spec, settings, &out)
+                self.store_payload(spec, settings, &out)
             }
             Stage::Analyze => {
                 let recording = self.recording()?;
-                let candidates = self.done::<CandidateSet>()?;
+                let candidates = self.load_product::<CandidateSet>()?;
                 let out = if let Some(it) = &self.choice {
                     select::select(&recording, &candidates, &it.selection)?
                 } else {
@@ -343,46 +352,46 @@ impl<'a> Run<'a> {
                     let (summaries, answer) = (self.get()?, self.get()?);
                     offers::settle(&recording, &candidates, &summaries, known, &answer)?
                 };
-                self.put(spec, settings, &out)
+                self.store_payload(spec, settings, &out)
             }
             Stage::Validate => {
                 let recording = self.recording()?;
-                let analysis = self.done::<RecipeAnalysis>()?;
+                let analysis = self.load_product::<RecipeAnalysis>()?;
                 let mut world = self.world(&recording, spec, &settings)?;
                 let out = validate::validate(&mut world, &recording, &analysis).await;
                 self.session = world.session.take();
-                self.put(spec, settings, &out?)
+                self.store_payload(spec, settings, &out?)
             }
             Stage::Baseline => {
                 let recording = self.recording()?;
-                let out = baseline::baseline(&recording, &self.done::<RecipeDraft>()?)?;
-                self.put(spec, settings, &out)
+                let out = baseline::baseline(&recording, &self.load_product::<RecipeDraft>()?)?;
+                self.store_payload(spec, settings, &out)
             }
             Stage::Minimize => {
                 let recording = self.recording()?;
-                let draft = self.done::<RecipeDraft>()?;
+                let draft = self.load_product::<RecipeDraft>()?;
                 let baseline: BaselineFingerprint = self.get()?;
                 let mut world = self.world(&recording, spec, &settings)?;
                 let out = minimize::minimize(&mut world, &draft, &baseline).await;
                 self.session = world.session.take();
-                self.put(spec, settings, &out?)?;
+                self.store_payload(spec, settings, &out?)?;
                 self.folder.forget_journal()
             }
             Stage::Parameterize => {
-                let draft = self.done::<RecipeDraft>()?;
+                let draft = self.load_product::<RecipeDraft>()?;
                 let report: MinimizationReport = self.get()?;
                 let recording = self.recording()?;
                 let out = parameterize::parameterize(&recording, &self.get()?, &draft, &report)?;
-                self.put(spec, settings, &out)
+                self.store_payload(spec, settings, &out)
             }
             Stage::Verify => {
                 let recording = self.recording()?;
-                let draft = self.done::<RecipeDraftMinimized>()?;
+                let draft = self.load_product::<RecipeDraftMinimized>()?;
                 let baseline: BaselineFingerprint = self.get()?;
                 let mut world = self.world(&recording, spec, &settings)?;
                 let out = verify::verify(&mut world, &draft, &baseline, &self.task.expect).await;
                 self.session = world.session.take();
-                self.put(spec, settings, &out?)
+                self.store_payload(spec, settings, &out?)
             }
         }
     }
@@ -428,7 +437,7 @@ impl<'a> Run<'a> {
 
     /// A stale recording of a live session that changed something is not made again unasked.
     fn may_record_again(&mut self) -> Result<()> {
-        let there = matches!(self.folder.find(Kind::SessionRecording)?, Found::Intact(_));
+        let there = matches!(self.folder.find(Kind::SessionRecording)?, ArtifactState::Intact(_));
         if there && self.made_a_change()? {
             return Err(Error::new(
                 Code::Usage,
@@ -481,7 +490,7 @@ impl<'a> Run<'a> {
         let (mut raw, context): (RawRecording, _) = match &self.task.source {
             Source::Har { path, sha256: expected } => {
                 let redact = &self.cx.settings.redact;
-                let sentence = self.task.filled(example);
+                let sentence = self.task.filled_sentence(example);
                 let values = self.task.example(example);
                 let imported = har::open(path, expected, &sentence, values, redact)?;
                 self.skipped = imported.skipped;
@@ -513,9 +522,9 @@ impl<'a> Run<'a> {
                 let redact = &self.cx.settings.redact;
                 let driven =
                     drive(&mut context, (&plan, example), redact, &mut |_| (), ahead).await;
-                self.cx.pacer.ended(&plan.url).await;
+                self.cx.pacer.record_end(&plan.url).await;
                 let mut driven = driven.map_err(|it| it.keep(self.folder))?;
-                own_address::ask(&context, &mut driven).await;
+                own_address::fetch_page_address(&context, &mut driven).await;
                 logins::absorb(login.as_ref(), &context).await?;
                 (driven, Some(context))
             }
@@ -533,7 +542,7 @@ impl<'a> Run<'a> {
         redacted.recording.login_site = self.login_site(&redacted.recording)?;
         tokio::task::yield_now().await;
         if let Some((path, unchanged)) = source
-            && !unchanged.holds()
+            && !unchanged.is_unchanged()
         {
             return Err(har::changed(path));
         }
@@ -546,14 +555,14 @@ impl<'a> Run<'a> {
     fn world<'b>(
         &mut self,
         recording: &'b SessionRecording,
-        spec: &Spec,
+        spec: &StageSpec,
         settings: &str,
-    ) -> Result<World<'b>>
+    ) -> Result<TaskReplayer<'b>>
     where
         Self: 'b,
     {
-        let cx: &'b Cx = self.cx;
-        let mut world = World::new(
+        let cx: &'b LearnContext = self.cx;
+        let mut world = TaskReplayer::new(
             &cx.http,
             &cx.policy,
             &cx.browser,
@@ -570,14 +579,14 @@ impl<'a> Run<'a> {
         Ok(world)
     }
 
-    fn inputs(&self, spec: &Spec) -> BTreeMap<String, String> {
+    fn inputs(&self, spec: &StageSpec) -> BTreeMap<String, String> {
         let known = |kind: &Kind| Some((kind.as_str().to_owned(), self.hashes.get(kind)?.clone()));
         spec.reads.iter().filter_map(known).collect()
     }
 
-    fn put<A: Artifact>(
+    fn store_payload<A: Artifact>(
         &mut self,
-        spec: &Spec,
+        spec: &StageSpec,
         settings_sha256: String,
         payload: &A,
     ) -> Result<()> {
@@ -626,7 +635,7 @@ impl<'a> Run<'a> {
     }
 
     /// The product of a stage that may reject; a rejection has stopped the run before anybody asks.
-    fn done<T>(&self) -> Result<T>
+    fn load_product<T>(&self) -> Result<T>
     where
         Judged<T>: Artifact,
     {
@@ -651,7 +660,11 @@ impl<'a> Run<'a> {
 }
 
 /// What a line of the replay journal belongs to: one question to one stage.
-pub fn run_key(spec: &Spec, settings_sha256: &str, inputs: &BTreeMap<String, String>) -> String {
+pub fn run_key(
+    spec: &StageSpec,
+    settings_sha256: &str,
+    inputs: &BTreeMap<String, String>,
+) -> String {
     json_sha256(&(spec.stage, spec.version, settings_sha256, inputs))
 }
 

@@ -11,16 +11,16 @@ use std::{
 use futures::future::BoxFuture;
 use serde_json::Value;
 
-use super::{context::Tell, world::NOBODYS_VALUE};
+use super::{context::OnProgress, world::NOBODYS_VALUE};
 use commis_base::error::{Code, Error, Result};
 use commis_net::{
     egress::{EgressPolicy, limits::Permit},
-    transport::{Outgoing, Reply, Transport},
+    transport::{PreparedRequest, Reply, Transport},
 };
 use commis_recipe::model::{Recipe, SlotSource, StrangerAnswer, TransportKind};
-use commis_runner::{Compiled, RecipeRunResult, call::Caller, slots::stored_text};
+use commis_runner::{CompiledRecipe, RecipeRunResult, call::Caller, slots::stored_text};
 use commis_stages::data_difference_bp;
-use commis_vault::{Held, Login, LoginHttp};
+use commis_vault::{Login, LoginData, LoginHttp};
 
 /// By so much two answers to the same request may differ, basis points: counters, stamps, tokens of forms.
 const NOISE_BP: u32 = 1_000;
@@ -28,11 +28,11 @@ const NOISE_BP: u32 = 1_000;
 /// What a run with a login needs.
 pub struct LoginRun<'a> {
     pub recipe: &'a Recipe,
-    pub compiled: &'a Compiled,
+    pub compiled: &'a CompiledRecipe,
     pub params: &'a BTreeMap<String, String>,
     pub caller: &'a Caller,
     pub login: &'a Login,
-    pub tell: &'a Tell,
+    pub tell: &'a OnProgress,
 }
 
 /// A result, and the answer that it was made of.
@@ -40,14 +40,14 @@ struct Attempt {
     result: RecipeRunResult,
     reply: Option<Reply>,
     /// The login's state when it was sent.
-    used: Arc<Held>,
+    used: Arc<LoginData>,
 }
 
 impl LoginRun<'_> {
     /// At most one refresh, and one further attempt after it. Fails as [`Login::reload`] and [`Login::renew`]; what the run comes
     /// to is in the result.
-    pub async fn made(&self, permit: &Permit) -> Result<RecipeRunResult> {
-        let repeatable = self.compiled.repeatable();
+    pub async fn run(&self, permit: &Permit) -> Result<RecipeRunResult> {
+        let repeatable = self.compiled.is_repeatable();
         // What is sent once goes with the newest state; else a doubtful answer says that there may be a newer one.
         if !repeatable {
             self.login.reload()?;
@@ -70,7 +70,7 @@ impl LoginRun<'_> {
                     seen = self.once(permit).await?;
                     seen.result.attempts += attempts;
                 }
-                Err(err) => return Ok(RecipeRunResult::failed(TransportKind::LoginHttp, &err)),
+                Err(err) => return Ok(RecipeRunResult::from_error(TransportKind::LoginHttp, &err)),
             }
         }
         if self.is_doubtful(&seen.result) && self.has_ended(&seen, permit).await? {
@@ -80,7 +80,7 @@ impl LoginRun<'_> {
     }
 
     /// A run in a browser's session, told apart by the page where the person logged in alone.
-    pub async fn judged(&self, run: Result<RecipeRunResult>) -> Result<RecipeRunResult> {
+    pub async fn judge(&self, run: Result<RecipeRunResult>) -> Result<RecipeRunResult> {
         let doubtful = match &run {
             Ok(it) => self.is_doubtful(it),
             Err(err) => err.code() == Code::SessionRequired,
@@ -89,7 +89,7 @@ impl LoginRun<'_> {
             return run;
         }
         let mut out =
-            run.unwrap_or_else(|err| RecipeRunResult::failed(self.recipe.transport(), &err));
+            run.unwrap_or_else(|err| RecipeRunResult::from_error(self.recipe.transport(), &err));
         self.end(&mut out);
         Ok(out)
     }
@@ -100,9 +100,9 @@ impl LoginRun<'_> {
         out.warnings.clear();
         (out.raw_response, out.auth_recovery) = (None, None);
         out.auth_recovery_triggered = false;
-        out.fail(&self.ended());
+        out.fail(&self.ended_error());
         // That it was not noted changes nothing for who asked.
-        if let Err(err) = self.login.note(false, "a run with it got what a stranger gets") {
+        if let Err(err) = self.login.record_check(false, "a run with it got what a stranger gets") {
             tracing::warn!(error = %err, "an ended login was not noted");
         }
     }
@@ -112,7 +112,7 @@ impl LoginRun<'_> {
         self.login.renew(self.caller.http(), &seen.used, own).await
     }
 
-    fn ended(&self) -> Error {
+    fn ended_error(&self) -> Error {
         let (name, held) = (self.login.name(), self.login.contents());
         let what = format!("the login `{name}` of {} has ended", held.site());
         let url = held.url();
@@ -125,7 +125,7 @@ impl LoginRun<'_> {
         let transport = LoginHttp::new(self.caller.http(), Some(self.login));
         let Some(slots) = login_slots(self.recipe, self.login, self.caller.policy())? else {
             // What the login no longer holds cannot be sent; a stranger gets as much.
-            let result = RecipeRunResult::failed(TransportKind::LoginHttp, &self.ended());
+            let result = RecipeRunResult::from_error(TransportKind::LoginHttp, &self.ended_error());
             return Ok(Attempt { result, reply: None, used });
         };
         let (result, reply) = self.send(&transport, &slots, permit).await;
@@ -138,7 +138,7 @@ impl LoginRun<'_> {
         slots: &BTreeMap<String, String>,
         permit: &Permit,
     ) -> (RecipeRunResult, Option<Reply>) {
-        let listening = Listening { inner: transport, last: Mutex::default() };
+        let listening = LastReplyTransport { inner: transport, last: Mutex::default() };
         let Self { compiled, params, .. } = *self;
         let result = self.caller.call_through(permit, compiled, params, slots, &listening).await;
         let last = listening.last.into_inner().unwrap_or_else(PoisonError::into_inner);
@@ -198,8 +198,8 @@ impl LoginRun<'_> {
         }
     }
 
-    fn page(&self, url: &str) -> Outgoing {
-        Outgoing {
+    fn page(&self, url: &str) -> PreparedRequest {
+        PreparedRequest {
             method: "GET".to_owned(),
             url: url.to_owned(),
             headers: Vec::new(),
@@ -217,7 +217,7 @@ fn is_refused(seen: &Attempt) -> bool {
 }
 
 fn session_slots(recipe: &Recipe) -> impl Iterator<Item = &str> {
-    recipe.slots.iter().filter(|it| it.from.is_of_session()).map(|it| it.name.as_str())
+    recipe.slots.iter().filter(|it| it.from.needs_session()).map(|it| it.name.as_str())
 }
 
 /// Values of the slots that a login itself holds; `None` where it lacks one. Fails with `URL_*` and `RECIPE_INVALID`.
@@ -230,7 +230,7 @@ fn login_slots(
     for slot in &recipe.slots {
         let value = match &slot.from {
             SlotSource::Cookie { name } => {
-                let policy = policy.visiting(recipe.own_host.as_deref());
+                let policy = policy.for_own_host(recipe.own_host.as_deref());
                 login.cookie(name, &policy.check(&recipe.request.url)?)
             }
             SlotSource::Storage { area, key, path } => {
@@ -284,17 +284,17 @@ fn place(url: &str) -> &str {
 }
 
 /// Keeps the last answer.
-struct Listening<'a> {
+struct LastReplyTransport<'a> {
     inner: &'a dyn Transport,
     last: Mutex<Option<Reply>>,
 }
 
-impl Transport for Listening<'_> {
+impl Transport for LastReplyTransport<'_> {
     fn kind(&self) -> TransportKind {
         self.inner.kind()
     }
 
-    fn send<'a>(&'a self, request: &'a Outgoing) -> BoxFuture<'a, Result<Reply>> {
+    fn send<'a>(&'a self, request: &'a PreparedRequest) -> BoxFuture<'a, Result<Reply>> {
         Box::pin(async move {
             let reply = self.inner.send(request).await;
             *self.last.lock().unwrap_or_else(PoisonError::into_inner) =

@@ -5,12 +5,12 @@ use std::time::Duration;
 use serde_json::json;
 
 use super::*;
-use crate::{Fallback, Runs, Sessions, world::BrowserPool};
+use crate::{Fallback, RecipeRunner, Sessions, world::BrowserPool};
 use commis_base::settings::{AuthSettings, BrowserSettings, EgressSettings, Home, LimitsSettings};
-use commis_net::{egress::limits::Limits, transport::public_http::PublicHttp};
+use commis_net::{egress::limits::HostLimiter, transport::public_http::PublicHttp};
 use commis_recipe::yaml;
 use commis_testbed::Testbed;
-use commis_vault::{Cookie, Name, Vault};
+use commis_vault::{Cookie, LoginName, Vault};
 
 struct Site {
     _web: Testbed,
@@ -31,10 +31,12 @@ impl Site {
         let http = PublicHttp::new(Arc::clone(&policy)).unwrap();
         let home = tempfile::tempdir().unwrap();
         let folder = home.path().join("limits");
-        let limits = Limits::new(&LimitsSettings::default(), folder, Arc::clone(&policy)).unwrap();
+        let limits =
+            HostLimiter::new(&LimitsSettings::default(), folder, Arc::clone(&policy)).unwrap();
         let quiet = Box::new(|_: &_| ());
         let caller =
-            Caller::with(Arc::clone(&policy), limits, AuthSettings::default(), quiet).unwrap();
+            Caller::with_limits(Arc::clone(&policy), limits, AuthSettings::default(), quiet)
+                .unwrap();
         Self { _web: web, home, policy, http, caller }
     }
 
@@ -46,7 +48,8 @@ impl Site {
 
     /// Logs in by the site's form; the session's cookies come with the answer.
     async fn log_in(&self, host: &str, account: &str) -> Login {
-        let name: Name = format!("{}-{account}", host.split('.').next().unwrap()).parse().unwrap();
+        let name: LoginName =
+            format!("{}-{account}", host.split('.').next().unwrap()).parse().unwrap();
         let vault = || Vault::new(&Home::find(Some(self.home.path())).unwrap());
         let first = Cookie {
             name: "theme".to_owned(),
@@ -61,14 +64,14 @@ impl Site {
             set_ms: 0,
         };
         let url = format!("http://{host}/");
-        let held = Held::new(&url, "form", vec![first], Vec::new()).unwrap();
+        let held = LoginData::new(&url, "form", vec![first], Vec::new()).unwrap();
         vault().seal(&name, &held, true).unwrap();
         let login = Login::open(vault(), &name).unwrap();
         let word = self.control(&format!("/password?account={account}")).await;
         let form = format!("name={account}&password={}", word["password"].as_str().unwrap());
         let headers =
             vec![("content-type".to_owned(), "application/x-www-form-urlencoded".to_owned())];
-        let request = Outgoing {
+        let request = PreparedRequest {
             method: "POST".to_owned(),
             headers,
             body: Some(form.into_bytes()),
@@ -88,7 +91,7 @@ impl Site {
         let pool = BrowserPool::new(Arc::clone(&self.policy), BrowserSettings::default());
         let sessions = Sessions::new(pool, Duration::from_secs(60)).logged_in(login.clone());
         let params = params.iter().map(|it| (it.0.to_owned(), it.1.to_owned())).collect();
-        let runs = Runs { caller: &self.caller, sessions: &sessions, tell: &|_| () };
+        let runs = RecipeRunner { caller: &self.caller, sessions: &sessions, tell: &|_| () };
         runs.call(recipe, &params, Fallback::Never).await.unwrap()
     }
 
@@ -97,8 +100,8 @@ impl Site {
     }
 }
 
-fn get(url: &str) -> Outgoing {
-    Outgoing {
+fn get(url: &str) -> PreparedRequest {
+    PreparedRequest {
         method: "GET".to_owned(),
         url: url.to_owned(),
         headers: Vec::new(),
@@ -176,7 +179,7 @@ async fn records_that_an_account_may_not_see_do_not_put_a_recipe_out_of_service(
     use crate::note;
     use commis_recipe::{
         registry::{Registry, Source},
-        standing::Standing,
+        standing::RecipeState,
         trust::Trust,
     };
     use commis_state::State;
@@ -192,7 +195,7 @@ async fn records_that_an_account_may_not_see_do_not_put_a_recipe_out_of_service(
     let state = State::open(site.home.path()).unwrap();
     let pool = BrowserPool::new(Arc::clone(&site.policy), BrowserSettings::default());
     let sessions = Sessions::new(pool, Duration::from_secs(60)).logged_in(ada);
-    let runs = Runs { caller: &site.caller, sessions: &sessions, tell: &|_| () };
+    let runs = RecipeRunner { caller: &site.caller, sessions: &sessions, tell: &|_| () };
     let asked = async |number: &str| {
         let params = BTreeMap::from([("number".to_owned(), number.to_owned())]);
         let counted = (&registry, Ok(&state));
@@ -201,13 +204,13 @@ async fn records_that_an_account_may_not_see_do_not_put_a_recipe_out_of_service(
         note(&registry, Ok(&state), noted, Ok(&ran), "2026-01-02T00:00:00Z");
         ran
     };
-    let standing = || registry.get(&recipe.name).unwrap().recipe.standing();
+    let standing = || registry.get(&recipe.name).unwrap().recipe.state();
     // Tickets of another account.
     for number in 1..=7 {
         let ran = asked(&(2 * number).to_string()).await;
         assert_eq!(ran.error_code, Some("NOT_FOUND"));
         assert_eq!(ran.example_holds, number == 5, "{number}");
-        assert_eq!(standing(), Standing::Verified, "{number}");
+        assert_eq!(standing(), RecipeState::Verified, "{number}");
     }
     // Where the example is gone as well, the site has changed.
     let other = Recipe {
@@ -224,7 +227,7 @@ async fn records_that_an_account_may_not_see_do_not_put_a_recipe_out_of_service(
         let ran = runs.serve((&other, Source::User), &params, counted).await.unwrap();
         note(&registry, Ok(&state), (&other, Source::User), Ok(&ran), "2026-01-02T00:00:00Z");
     }
-    assert!(matches!(standing(), Standing::Demoted(_)));
+    assert!(matches!(standing(), RecipeState::Demoted(_)));
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -261,9 +264,9 @@ async fn a_server_that_asks_for_name_and_password_itself_is_told_them() {
             name: account.to_owned().into(),
             password: word["password"].as_str().unwrap().to_owned().into(),
         };
-        let held = Held::new("http://annex.test/", "form", Vec::new(), Vec::new()).unwrap();
+        let held = LoginData::new("http://annex.test/", "form", Vec::new(), Vec::new()).unwrap();
         let vault = || Vault::new(&Home::find(Some(site.home.path())).unwrap());
-        let name: Name = format!("annex-{account}").parse().unwrap();
+        let name: LoginName = format!("annex-{account}").parse().unwrap();
         vault().seal(&name, &held.with_basic(basic), true).unwrap();
         Login::open(vault(), &name).unwrap()
     };
@@ -278,10 +281,11 @@ async fn a_server_that_asks_for_name_and_password_itself_is_told_them() {
     let untold = site.run(&recipe, &elsewhere, &[("week", "12")]).await;
     assert_eq!(untold.error_code, Some("LOGIN_EXPIRED"));
     let strange = ada.contents().basic().unwrap().clone();
-    let held = Held::new("http://shelfmark.test/", "form", Vec::new(), Vec::new()).unwrap();
+    let held = LoginData::new("http://shelfmark.test/", "form", Vec::new(), Vec::new()).unwrap();
     assert!(held.with_basic(strange).basic().is_none());
     // What is sealed is not told.
-    let files = commis_base::files::made(&site.home.path().join("vault/annex-ada-lund")).unwrap();
+    let files =
+        commis_base::files::open_or_create(&site.home.path().join("vault/annex-ada-lund")).unwrap();
     let sealed = files.read("1.sealed", 1 << 20).unwrap().unwrap();
     assert!(!sealed.windows(8).any(|it| it == b"ada-lund"));
 }

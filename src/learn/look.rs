@@ -11,16 +11,16 @@ use super::{
     question, run_key,
     task::settings_question,
 };
-use commis_artifacts::store::{Envelope, Found, TaskFolder, json_sha256};
+use commis_artifacts::store::{ArtifactState, Envelope, TaskFolder, json_sha256};
 use commis_base::{error::Result, ids::TaskId, settings::Settings};
-use commis_stages::{STAGES, Stage, table::Spec};
+use commis_stages::{STAGES, Stage, table::StageSpec};
 
 pub mod parts;
 pub mod text;
 
 /// One stage of a task.
-pub struct Row {
-    pub spec: &'static Spec,
+pub struct StageRow {
+    pub spec: &'static StageSpec,
     pub freshness: Freshness,
     pub path: PathBuf,
     /// Bytes of the file, when there is one.
@@ -37,13 +37,13 @@ pub struct Row {
     pub journal: Vec<Value>,
 }
 
-impl Row {
+impl StageRow {
     pub fn payload(&self) -> Option<&Value> {
         self.envelope.as_ref().map(|it| &it.payload)
     }
 
     /// The payload of what was not rejected.
-    pub fn done(&self) -> Option<&Value> {
+    pub fn product(&self) -> Option<&Value> {
         let it = self.payload()?;
         it.get("rejected").is_none().then(|| it.get("done").unwrap_or(it))
     }
@@ -55,12 +55,12 @@ impl Row {
 
 /// The stages up to where the task ended. `task` is today's manifest entry; without it the task is taken as it was last
 /// begun.
-pub fn look(
+pub fn load_stages(
     folder: &TaskFolder,
     id: &TaskId,
     settings: &Settings,
     task: Option<Task>,
-) -> Result<Vec<Row>> {
+) -> Result<Vec<StageRow>> {
     let stored = StoredTask::read(folder, id)?;
     let choice = stored.as_ref().and_then(|it| it.choice.clone()).map(|it| json!(it.selection));
     let begun = stored.and_then(StoredTask::task);
@@ -77,7 +77,7 @@ pub fn look(
     let mut settings = settings;
     // From the end: a task that was learned without a model looks offline at `consult`.
     for spec in STAGES.iter().rev() {
-        let Found::Intact(it) = folder.find(spec.writes)? else { continue };
+        let ArtifactState::Intact(it) = folder.find(spec.writes)? else { continue };
         let digest = |settings| ask(task, spec.stage, settings).map(|it| json_sha256(&it));
         let (now, without) = (digest(settings), digest(&offline));
         if now == without {
@@ -98,9 +98,9 @@ pub fn look(
     for spec in STAGES {
         // Before it is looked at: two of a large recording are not held at once, and one not longer than it takes.
         let envelope = match folder.find(spec.writes)? {
-            Found::Intact(it) => {
+            ArtifactState::Intact(it) => {
                 let payload = slim(it.payload.get());
-                Some(it.with(payload))
+                Some(it.with_payload(payload))
             }
             _ => None,
         };
@@ -108,7 +108,7 @@ pub fn look(
         // Without the manifest entry, what depends on it is taken as unchanged.
         let held = || envelope.as_ref().map(|it| it.settings_sha256.clone()).unwrap_or_default();
         let expected = question.as_ref().map_or_else(held, json_sha256);
-        let freshness = fresh::look(folder, spec, &hashes, &expected)?;
+        let freshness = fresh::check_freshness(folder, spec, &hashes, &expected)?;
         let inputs_now: BTreeMap<String, String> = spec
             .reads
             .iter()
@@ -122,7 +122,7 @@ pub fn look(
             question::redact(&mut it);
             it
         };
-        let row = Row {
+        let row = StageRow {
             spec,
             freshness,
             path: folder.path(spec.writes),

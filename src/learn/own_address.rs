@@ -7,19 +7,19 @@ use url::Url;
 
 use commis_artifacts::recording::{Initiator, InitiatorKind, ResourceType, TargetKind, Timing};
 use commis_browser::Context;
-use commis_net::transport::Outgoing;
+use commis_net::transport::PreparedRequest;
 use commis_recipe::model::TransportKind;
 use commis_redact::{
     json_of,
-    raw::{RawBody, RawExchange, RawRecording, says},
+    raw::{RawBody, RawExchange, RawRecording, contains_value},
 };
 use commis_stages::holds_references;
 
 /// Asks for the page's address, where it holds what was typed, no document came from it, and what scripts were answered cannot be
 /// read. A failure adds nothing.
-pub async fn ask(context: &Context, raw: &mut RawRecording) {
+pub async fn fetch_page_address(context: &Context, raw: &mut RawRecording) {
     let Some(url) = address(raw) else { return };
-    let request = Outgoing {
+    let request = PreparedRequest {
         method: "GET".to_owned(),
         url: url.to_string(),
         headers: vec![("accept".to_owned(), "text/html".to_owned())],
@@ -65,14 +65,14 @@ fn address(raw: &RawRecording) -> Option<Url> {
     let is_document = |it: &RawExchange| {
         it.resource_type == ResourceType::Document && it.method == "GET" && it.url == url
     };
-    let holds = says(&url, None, &raw.typed);
+    let holds = contains_value(&url, None, &raw.typed);
     if !is_web || !holds || raw.exchanges.iter().any(is_document) {
         return None;
     }
     let is_call = |it: &&RawExchange| {
         matches!(it.resource_type, ResourceType::Xhr | ResourceType::Fetch)
             && it.status.is_some_and(|it| (200..300).contains(&it))
-            && says(&it.url, it.request_body.as_deref(), &raw.typed)
+            && contains_value(&it.url, it.request_body.as_deref(), &raw.typed)
     };
     let is_readable = |it: &RawExchange| {
         it.mime.contains("html") || json_of(it).is_some_and(|it| !holds_references(&it.0))

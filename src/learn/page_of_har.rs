@@ -11,7 +11,7 @@ const RENDERED: &str =
 /// Puts what the page shows into the recording, where it comes to the recorded requests; a note says so, or why not. Fails with
 /// `INTERRUPTED` alone: without a page, values decide.
 pub async fn render(browser: &BrowserPool, raw: &mut RawRecording) -> Result<()> {
-    let Some(archive) = Archive::of(raw) else { return Ok(()) };
+    let Some(archive) = Archive::from_recording(raw) else { return Ok(()) };
     let note = match page(browser, archive, raw).await {
         Ok(Some(page)) => {
             raw.page = page;

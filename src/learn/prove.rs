@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use super::{Fallback, Noted, Reverified, Tell, call_alone, reverify};
+use super::{Fallback, HealthUpdate, OnProgress, ReverifyResult, call_alone, reverify};
 use commis_artifacts::store::now;
 use commis_base::{
     error::{Code, Error, Result},
@@ -11,11 +11,11 @@ use commis_base::{
 };
 use commis_recipe::{
     model::Recipe,
-    registry::{Held, Registry, Source},
-    standing::Event,
+    registry::{RegisteredRecipe, Registry, Source},
+    standing::RecipeEvent,
 };
 use commis_runner::call::Caller;
-use commis_stages::effect::of_recipe;
+use commis_stages::effect::recipe_effect;
 
 /// Asks a person whether the recipe's request may be sent three times, which is not known to read: why it may change something.
 pub type Consent<'a> = dyn Fn(&Recipe, &str) -> bool + Send + Sync + 'a;
@@ -30,12 +30,12 @@ pub fn nobody_consents(_: &Recipe, _: &str) -> bool {
 pub async fn prove(
     registry: &Registry,
     name: &RecipeName,
-    (caller, settings, tell): (&Caller, &Settings, &Tell),
+    (caller, settings, tell): (&Caller, &Settings, &OnProgress),
     consent: &Consent<'_>,
-) -> Result<(Reverified, Source, Noted)> {
-    let Held { mut recipe, source, .. } = registry.get(name)?;
+) -> Result<(ReverifyResult, Source, HealthUpdate)> {
+    let RegisteredRecipe { mut recipe, source, .. } = registry.get(name)?;
     // It may have been taken back because the request changes something: nothing is sent to find out.
-    if !recipe.standing().may_be_proven() {
+    if !recipe.state().may_be_proven() {
         return Err(Error::new(
             Code::RecipeNotVerified,
             format!("`{name}` was taken back when its task was learned again"),
@@ -53,8 +53,8 @@ pub async fn prove(
         ));
     }
     let compiled = caller.compiled(&recipe)?;
-    if !recipe.trust.reads()
-        && let Err(why) = of_recipe(&recipe, false).allowed()
+    if !recipe.trust.is_known_to_read()
+        && let Err(why) = recipe_effect(&recipe, false).into_result()
         && !consent(&recipe, &why)
     {
         return Err(Error::new(
@@ -77,19 +77,19 @@ pub async fn prove(
         call_alone(&recipe, values, (caller, &settings.browser, tell), Fallback::Never).await
     })
     .await?;
-    let mut noted = Noted::default();
+    let mut noted = HealthUpdate::default();
     if out.verified {
         let proof = out.prove(&recipe, now());
         if source == Source::Library {
-            registry.record(name, &proof)?;
+            registry.record_verification(name, &proof)?;
         } else {
-            recipe.stand(recipe.standing().after(Event::Proven), "");
+            recipe.set_state(recipe.state().apply(RecipeEvent::Proven), "");
             recipe.verification = Some(proof);
-            recipe.trust = recipe.trust.proven();
+            recipe.trust = recipe.trust.after_proof();
             registry.save(&recipe)?;
         }
     } else if out.drifted {
-        noted.demoted = registry.demote(&recipe, source, Event::Drifted, &now())?;
+        noted.demoted = registry.demote(&recipe, source, RecipeEvent::Drifted, &now())?;
     }
     Ok((out, source, noted))
 }

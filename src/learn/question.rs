@@ -24,7 +24,7 @@ pub struct Difference {
 /// Replaces what must not be written down, in every text of it.
 pub fn redact(value: &mut Value) {
     match value {
-        Value::String(it) => *it = commis_redact::written(it),
+        Value::String(it) => *it = commis_redact::redact_written(it),
         Value::Array(all) => all.iter_mut().for_each(redact),
         Value::Object(all) => all.values_mut().for_each(redact),
         _ => {}
@@ -41,7 +41,7 @@ pub fn differences(stage: Stage, was: &Value, is: &Value) -> Vec<Difference> {
         .into_iter()
         .filter(|it| was.get(*it) != is.get(*it))
         .map(|it| Difference {
-            field: named(stage, it),
+            field: setting_name(stage, it),
             was: was.get(it).cloned(),
             is: is.get(it).cloned(),
         })
@@ -77,7 +77,7 @@ fn leaves(path: &str, value: &Value, out: &mut BTreeMap<String, Value>) {
 }
 
 /// The name in the manifest or the settings of a path in a stage's question.
-fn named(stage: Stage, path: &str) -> String {
+fn setting_name(stage: Stage, path: &str) -> String {
     let (head, rest) = path.split_at(path.find(['.', '[']).unwrap_or(path.len()));
     match (stage, head) {
         (Stage::Record, _) => entry(0, path),

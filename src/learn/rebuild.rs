@@ -9,7 +9,7 @@ use super::stored::StoredTask;
 use commis_artifacts::{
     kinds::Kind,
     payloads::{NO_EFFECT, Outcome, Reason},
-    store::{Found, Store},
+    store::{ArtifactState, Store},
 };
 use commis_base::{error::Result, ids::TaskId};
 use commis_state::{State, Status, TaskRow};
@@ -23,7 +23,7 @@ pub fn rebuild(store: &Store, state: &State) -> Result<usize> {
     let rows: Vec<Option<TaskRow>> =
         missing.par_iter().map(|it| row(store, it)).collect::<Result<_>>()?;
     let rows: Vec<TaskRow> = rows.into_iter().flatten().collect();
-    state.enlist(&rows)?;
+    state.add_tasks(&rows)?;
     Ok(rows.len())
 }
 
@@ -43,10 +43,10 @@ fn row(store: &Store, id: &TaskId) -> Result<Option<TaskRow>> {
     let host = stored.as_ref().and_then(StoredTask::host);
     let mut out = TaskRow::new(id.as_str(), "", &name, host.as_deref());
     if let Some(&kind) = last
-        && let Ok(Found::Intact(it)) = folder.find(kind)
+        && let Ok(ArtifactState::Intact(it)) = folder.find(kind)
     {
         let payload: Value = serde_json::from_str(it.payload.get()).unwrap_or_default();
-        (out.status, out.why) = standing(kind, &payload);
+        (out.status, out.why) = task_status(kind, &payload);
         out.ended_ms = it
             .created_at
             .parse::<jiff::Timestamp>()
@@ -58,7 +58,7 @@ fn row(store: &Store, id: &TaskId) -> Result<Option<TaskRow>> {
 }
 
 /// Where a task stands whose last artifact is this one.
-fn standing(kind: Kind, payload: &Value) -> (Status, Option<String>) {
+fn task_status(kind: Kind, payload: &Value) -> (Status, Option<String>) {
     if kind == Kind::VerificationReport {
         let status = match payload["reason"].as_str() {
             _ if payload["verified"] == true => Status::Verified,

@@ -13,16 +13,16 @@ use commis_net::egress::EgressPolicy;
 use commis_recipe::{
     auth,
     model::{AuthKind, Recipe, SlotSource},
-    request::{CompiledRequest, Outgoing, bind},
-    steps::{Choose, Step, parts},
+    request::{CompiledRequest, PreparedRequest, bind},
+    steps::{Choose, Step, split_step_name},
 };
 
 /// A request for the eye.
 #[derive(Debug, Serialize, JsonSchema)]
-pub struct Shown {
+pub struct RenderedRequest {
     /// What is sent before it, in that order.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub steps: Vec<ShownStep>,
+    pub steps: Vec<RenderedStep>,
     pub method: String,
     pub url: String,
     pub body: Option<String>,
@@ -31,7 +31,7 @@ pub struct Shown {
 
 /// A request before the last one.
 #[derive(Debug, Serialize, JsonSchema)]
-pub struct ShownStep {
+pub struct RenderedStep {
     pub name: String,
     /// Which item of its answer goes on, in words; absent where all of it does.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -49,14 +49,14 @@ pub fn render(
     params: &BTreeMap<String, String>,
     policy: &EgressPolicy,
     settings: &Settings,
-) -> Result<Shown> {
+) -> Result<RenderedRequest> {
     let requests: Vec<CompiledRequest> =
         recipe.requests().map(CompiledRequest::new).collect::<Result<_>>()?;
     let is_step = |name: &str| recipe.steps_before().iter().any(|it| it.name == name);
     // What is not known before the run, by name, and what is shown in its place.
     let slots = recipe.slots.iter().map(|it| (it.name.clone(), origin(&it.from)));
     let given = requests.iter().flat_map(CompiledRequest::names).filter_map(|name| {
-        let (step, field) = parts(name);
+        let (step, field) = split_step_name(name);
         let what = field.map_or_else(|| format!("step {step}"), |it| format!("step {step}: {it}"));
         is_step(step).then(|| (name.to_owned(), what))
     });
@@ -78,21 +78,25 @@ pub fn render(
         all.push(show_request(recipe, it.fill(&values)?, (policy, settings), &unmark)?);
     }
     let mut last = all.pop().ok_or_else(|| Error::new(Code::Internal, "a recipe has a request"))?;
-    last.steps =
-        recipe.steps_before().iter().zip(all).map(|(step, it)| ShownStep::of(step, it)).collect();
+    last.steps = recipe
+        .steps_before()
+        .iter()
+        .zip(all)
+        .map(|(step, it)| RenderedStep::from_preview(step, it))
+        .collect();
     Ok(last)
 }
 
 fn show_request(
     recipe: &Recipe,
-    outgoing: Outgoing,
+    outgoing: PreparedRequest,
     (policy, settings): (&EgressPolicy, &Settings),
     unmark: &dyn Fn(&str) -> String,
-) -> Result<Shown> {
-    let Outgoing { method, url, headers, body, .. } = outgoing;
-    let policy = policy.visiting(recipe.own_host.as_deref());
+) -> Result<RenderedRequest> {
+    let PreparedRequest { method, url, headers, body, .. } = outgoing;
+    let policy = policy.for_own_host(recipe.own_host.as_deref());
     let host = policy.judge(&url)?.host().to_owned();
-    let mut shown = Shown {
+    let mut shown = RenderedRequest {
         steps: Vec::new(),
         method,
         url: unmark(&url),
@@ -100,8 +104,8 @@ fn show_request(
         body: body.map(|it| unmark(&String::from_utf8_lossy(&it))),
     };
     if let Some(it) = &recipe.auth {
-        auth::allow(it, &host, &settings.auth)?;
-        let value = auth::shown(it);
+        auth::check_auth_host(it, &host, &settings.auth)?;
+        let value = auth::placeholder(it);
         match (it.kind, &it.query) {
             (_, Some(name)) => {
                 let mark = "zqKeyqz";
@@ -120,9 +124,9 @@ fn show_request(
     Ok(shown)
 }
 
-impl ShownStep {
-    fn of(step: &Step, it: Shown) -> Self {
-        let Shown { method, url, body, headers, .. } = it;
+impl RenderedStep {
+    fn from_preview(step: &Step, it: RenderedRequest) -> Self {
+        let RenderedRequest { method, url, body, headers, .. } = it;
         Self { name: step.name.clone(), chooses: choice(step), method, url, body, headers }
     }
 }
@@ -141,7 +145,7 @@ pub fn choice(step: &Step) -> Option<String> {
     })
 }
 
-impl Shown {
+impl RenderedRequest {
     fn add(&mut self, name: &str, value: String) {
         self.headers.insert(name.to_owned(), value);
     }

@@ -17,13 +17,13 @@ use commis_recipe::{
 };
 use commis_runner::{
     MIN_SIMILARITY_BP, RecipeRunResult,
-    extract::{Extracted, fingerprint, similarity_bp},
+    extract::{Extraction, fingerprint, similarity_bp},
 };
 use commis_stages::{data_difference_bp, example_answer, verify::MARGIN_BP};
 
 /// What calls with the examples showed.
 #[derive(Debug, Serialize, schemars::JsonSchema)]
-pub struct Reverified {
+pub struct ReverifyResult {
     pub verified: bool,
     /// A `Code` or a sentence when it was not.
     pub reason: Option<String>,
@@ -58,11 +58,11 @@ type Values = BTreeMap<String, String>;
 pub async fn reverify(
     recipe: &Recipe,
     run: impl AsyncFnMut(&Values) -> Result<RecipeRunResult>,
-) -> Result<Reverified> {
+) -> Result<ReverifyResult> {
     let mut proof = Proof {
         recipe,
         run,
-        out: Reverified {
+        out: ReverifyResult {
             verified: false,
             reason: None,
             retryable: false,
@@ -85,7 +85,7 @@ pub async fn reverify(
     Ok(proof.out)
 }
 
-impl Reverified {
+impl ReverifyResult {
     /// The recipe with this proof. The shape that it was verified with before is kept: it is what the answers were held to.
     /// What is told of answers is what was true then and is now.
     pub fn prove(&self, recipe: &Recipe, verified_at: String) -> Verification {
@@ -97,12 +97,12 @@ impl Reverified {
             fingerprint_sha256: shape::fingerprint(&shape),
             shape,
             profile: Some(match held.as_ref().and_then(|it| it.profile.clone()) {
-                Some(before) => before.and(self.profile.clone()),
+                Some(before) => before.merge(self.profile.clone()),
                 None => self.profile.clone(),
             }),
             verified_at: Some(verified_at),
             transport: recipe.transport(),
-            requires_session: recipe.transport().in_session(),
+            requires_session: recipe.transport().uses_session(),
             browser_ms: held.as_ref().and_then(|it| it.browser_ms),
             witness: Some(held.as_ref().map_or(Witness::None, Verification::witness)),
             proof: held.as_ref().and_then(|it| it.proof),
@@ -117,7 +117,7 @@ impl Reverified {
 fn since(example: &ExampleAnswer, held: Option<&Verification>) -> ExampleAnswer {
     let before = held.iter().flat_map(|it| &it.examples).find(|it| it.values == example.values);
     match before {
-        Some(before) => example.clone().since(before),
+        Some(before) => example.clone().intersect(before),
         None => example.clone(),
     }
 }
@@ -125,7 +125,7 @@ fn since(example: &ExampleAnswer, held: Option<&Verification>) -> ExampleAnswer 
 struct Proof<'a, F> {
     recipe: &'a Recipe,
     run: F,
-    out: Reverified,
+    out: ReverifyResult,
 }
 
 impl<F: AsyncFnMut(&Values) -> Result<RecipeRunResult>> Proof<'_, F> {
@@ -133,26 +133,27 @@ impl<F: AsyncFnMut(&Values) -> Result<RecipeRunResult>> Proof<'_, F> {
         let Some((first, second)) = examples(self.recipe) else {
             return Ok(Err(Code::NeedsSecondExampleForVerify.as_str().to_owned()));
         };
-        let a = match self.one("A", &first).await? {
+        let a = match self.call_checked("A", &first).await? {
             Ok(it) => it,
             Err(why) => return Ok(Err(why)),
         };
         let parts = if first.is_empty() {
             Vec::new()
         } else {
-            let b = match self.one("B", &second).await? {
+            let b = match self.call_checked("B", &second).await? {
                 Ok(it) => it,
                 Err(why) => return Ok(Err(why)),
             };
             vec![b]
         };
-        let again = match self.one("A again", &first).await? {
+        let again = match self.call_checked("A again", &first).await? {
             Ok(it) => it,
             Err(why) => return Ok(Err(why)),
         };
         let own = example_answer(&first, &[&a, &again]);
         let stable = own.digests.keys().cloned().collect();
-        let other = parts.first().map(|b| example_answer(&second, &[b]).only(&stable));
+        let other =
+            parts.first().map(|b| example_answer(&second, &[b]).retain_keys_except(&stable));
         self.out.examples = std::iter::once(own).chain(other).collect();
         let before = self.recipe.verification.iter().flat_map(|it| &it.examples);
         for (values, data) in [(&first, Some(&a)), (&second, parts.first())] {
@@ -176,9 +177,11 @@ impl<F: AsyncFnMut(&Values) -> Result<RecipeRunResult>> Proof<'_, F> {
                 for name in first.keys() {
                     let mut values = first.clone();
                     values.insert(name.clone(), second[name].clone());
-                    let seen = self.look(&values).await?;
+                    let seen = self.call(&values).await?;
                     if seen.retryable {
-                        return Ok(Err(self.failed(&format!("A with {name} of B"), &seen)));
+                        return Ok(Err(
+                            self.describe_failure(&format!("A with {name} of B"), &seen)
+                        ));
                     }
                     // An answer that is refused or empty has changed too.
                     if seen.success && !changed(&seen.data) {
@@ -195,7 +198,7 @@ impl<F: AsyncFnMut(&Values) -> Result<RecipeRunResult>> Proof<'_, F> {
             };
             let mut values = first.clone();
             values.insert(it.name.clone(), other.clone());
-            let seen = self.look(&values).await?;
+            let seen = self.call(&values).await?;
             let all = if seen.success && changed(&seen.data) {
                 &mut self.out.effective
             } else {
@@ -207,10 +210,10 @@ impl<F: AsyncFnMut(&Values) -> Result<RecipeRunResult>> Proof<'_, F> {
     }
 
     /// A call that must give data, of the shape of the first.
-    async fn one(&mut self, what: &str, values: &Values) -> Result<Result<Value, String>> {
-        let seen = self.look(values).await?;
+    async fn call_checked(&mut self, what: &str, values: &Values) -> Result<Result<Value, String>> {
+        let seen = self.call(values).await?;
         if !seen.success {
-            return Ok(Err(self.failed(what, &seen)));
+            return Ok(Err(self.describe_failure(what, &seen)));
         }
         if seen.items == Some(0) {
             // It held some when it was learned.
@@ -218,13 +221,13 @@ impl<F: AsyncFnMut(&Values) -> Result<RecipeRunResult>> Proof<'_, F> {
             return Ok(Err(format!("{what}: the answer holds no items, which proves nothing")));
         }
         // What was proven on a page holds as much as that page showed, or nearly.
-        if what == "A" && self.recipe.fell_short(seen.items) {
+        if what == "A" && self.recipe.has_too_few_items(seen.items) {
             return Ok(Err(format!(
                 "{what}: the answer holds {} items, far fewer than when it was learned",
                 seen.items.unwrap_or(0)
             )));
         }
-        let extracted = Extracted {
+        let extracted = Extraction {
             data: seen.data,
             items: seen.items,
             whole: None,
@@ -243,16 +246,16 @@ impl<F: AsyncFnMut(&Values) -> Result<RecipeRunResult>> Proof<'_, F> {
         Ok(Ok(extracted.data))
     }
 
-    async fn look(&mut self, values: &Values) -> Result<RecipeRunResult> {
+    async fn call(&mut self, values: &Values) -> Result<RecipeRunResult> {
         self.out.calls += 1;
         let seen = (self.run)(values).await?;
         if seen.success {
-            self.out.profile.see(&seen.data);
+            self.out.profile.observe(&seen.data);
         }
         Ok(seen)
     }
 
-    fn failed(&mut self, what: &str, seen: &RecipeRunResult) -> String {
+    fn describe_failure(&mut self, what: &str, seen: &RecipeRunResult) -> String {
         self.out.retryable = seen.retryable;
         self.out.drifted = seen.error_code == Some(Code::ShapeDrift.as_str());
         let code = seen.error_code.unwrap_or("?");
@@ -300,14 +303,14 @@ mod tests {
     }
 
     fn answer(data: Value) -> RecipeRunResult {
-        let mut out: RecipeRunResult = RecipeRunResult::nothing(TransportKind::PublicHttp);
+        let mut out: RecipeRunResult = RecipeRunResult::new(TransportKind::PublicHttp);
         out.success = true;
         out.items = data.as_array().map(|it| it.len() as u64);
         out.data = data;
         out
     }
 
-    fn check(recipe: &Recipe, mut site: impl FnMut(&Values) -> RecipeRunResult) -> Reverified {
+    fn check(recipe: &Recipe, mut site: impl FnMut(&Values) -> RecipeRunResult) -> ReverifyResult {
         block_on(reverify(recipe, async |values: &Values| Ok(site(values)))).unwrap()
     }
 
@@ -357,7 +360,7 @@ mod tests {
         };
         assert!(reason(&q, &drift).contains("SHAPE_DRIFT"));
         let down = |_: &Values| {
-            let mut it = RecipeRunResult::nothing(TransportKind::PublicHttp);
+            let mut it = RecipeRunResult::new(TransportKind::PublicHttp);
             it.error_code = Some("RATE_LIMITED");
             it.retryable = true;
             it

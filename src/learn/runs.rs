@@ -3,7 +3,7 @@
 
 use std::{collections::BTreeMap, sync::Arc, time::Instant};
 
-use super::{BrowserPool, Sessions, context::Tell, login_run::LoginRun, note};
+use super::{BrowserPool, Sessions, context::OnProgress, login_run::LoginRun, note};
 use commis_artifacts::store::now;
 use commis_base::{
     blame::{Blame, blame},
@@ -15,10 +15,10 @@ use commis_net::egress::{limits::Permit, site_of};
 use commis_recipe::{
     model::{Recipe, Status, TransportKind},
     registry::{Registry, Source},
-    standing::{MAX_FAILURES, Standing},
+    standing::{MAX_FAILURES, RecipeState},
     trust::Trust,
 };
-use commis_runner::{Compiled, RecipeRunResult, call::Caller};
+use commis_runner::{CompiledRecipe, RecipeRunResult, call::Caller};
 use commis_state::State;
 
 /// Whether a call that the client alone cannot make is tried from a page.
@@ -31,28 +31,29 @@ pub enum Fallback {
 
 /// What several runs share.
 #[derive(Clone, Copy)]
-pub struct Runs<'a> {
+pub struct RecipeRunner<'a> {
     pub caller: &'a Caller,
     pub sessions: &'a Sessions,
-    pub tell: &'a Tell,
+    pub tell: &'a OnProgress,
 }
 
-/// [`Runs::call`] in sessions of its own, which end with it.
+/// [`RecipeRunner::call`] in sessions of its own, which end with it.
 pub async fn call_alone(
     recipe: &Recipe,
     params: &BTreeMap<String, String>,
-    (caller, browser, tell): (&Caller, &BrowserSettings, &Tell),
+    (caller, browser, tell): (&Caller, &BrowserSettings, &OnProgress),
     fallback: Fallback,
 ) -> Result<RecipeRunResult> {
     // No browser starts before a session is asked for.
     let pool = BrowserPool::new(Arc::clone(caller.policy()), browser.clone());
     let sessions = Sessions::new(pool, browser.session_ttl());
-    let result = Runs { caller, sessions: &sessions, tell }.call(recipe, params, fallback).await;
+    let result =
+        RecipeRunner { caller, sessions: &sessions, tell }.call(recipe, params, fallback).await;
     sessions.close().await;
     result
 }
 
-impl Runs<'_> {
+impl RecipeRunner<'_> {
     /// One call, by the client alone or in a session, as the recipe wants it. Fails with `RECIPE_INVALID`, `METHOD_NOT_ALLOWED`,
     /// `LOGIN_REQUIRED`, `BROWSER_*` and what opening the source page fails with; what the call comes to is in the result.
     pub async fn call(
@@ -67,7 +68,7 @@ impl Runs<'_> {
             return Err(needs_login(recipe));
         }
         let compiled = &*self.caller.compiled(recipe)?;
-        Call { recipe, compiled, params, with: self }.made(fallback).await
+        Call { recipe, compiled, params, with: self }.run(fallback).await
     }
 
     /// The same for who wants the data: before a failure puts the recipe out of service, its example is run. An odd record, a value
@@ -81,7 +82,7 @@ impl Runs<'_> {
         let mut result = self.call(recipe, params, Fallback::Allowed).await?;
         let Some(example) = recipe.example().filter(|it| it != params) else { return Ok(result) };
         // What is not known to read is sent once.
-        if !self.caller.compiled(recipe)?.repeatable() {
+        if !self.caller.compiled(recipe)?.is_repeatable() {
             return Ok(result);
         }
         // An account may have nothing.
@@ -110,7 +111,7 @@ impl Runs<'_> {
     }
 }
 
-impl Runs<'_> {
+impl RecipeRunner<'_> {
     /// Nothing was found. A site that no longer reads its parameter finds nothing for the example either.
     async fn doubt_empty(
         self,
@@ -132,17 +133,17 @@ impl Runs<'_> {
 /// What the tiers of one call share.
 struct Call<'a> {
     recipe: &'a Recipe,
-    compiled: &'a Compiled,
+    compiled: &'a CompiledRecipe,
     params: &'a BTreeMap<String, String>,
-    with: Runs<'a>,
+    with: RecipeRunner<'a>,
 }
 
 impl Call<'_> {
-    async fn made(&self, fallback: Fallback) -> Result<RecipeRunResult> {
+    async fn run(&self, fallback: Fallback) -> Result<RecipeRunResult> {
         let kind = self.recipe.transport();
         let permit = match self.with.caller.enter(self.compiled).await {
             Ok(it) => it,
-            Err(err) => return Ok(RecipeRunResult::failed(kind, &err)),
+            Err(err) => return Ok(RecipeRunResult::from_error(kind, &err)),
         };
         let first = self.through(kind, &permit).await?;
         let Some(kind) = tier_up(kind).filter(|_| fallback == Fallback::Allowed) else {
@@ -167,28 +168,30 @@ impl Call<'_> {
 
     /// In a session, the source page is opened in a headless browser, and what the call needs is taken from it.
     async fn through(&self, kind: TransportKind, permit: &Permit) -> Result<RecipeRunResult> {
-        let Self { recipe, compiled, params, with: Runs { caller, sessions, tell } } = *self;
+        let Self { recipe, compiled, params, with: RecipeRunner { caller, sessions, tell } } =
+            *self;
         if !kind.sends_cookies() {
             return Ok(caller.call(permit, compiled, params).await);
         }
         sessions.allow(recipe)?;
         if kind == TransportKind::LoginHttp {
             let login = sessions.login().ok_or_else(|| needs_login(recipe))?;
-            return LoginRun { recipe, compiled, params, caller, login, tell }.made(permit).await;
+            return LoginRun { recipe, compiled, params, caller, login, tell }.run(permit).await;
         }
         let run = self.in_page(kind, permit).await;
         match sessions.login().filter(|_| recipe.login.is_some()) {
             Some(login) => {
-                LoginRun { recipe, compiled, params, caller, login, tell }.judged(run).await
+                LoginRun { recipe, compiled, params, caller, login, tell }.judge(run).await
             }
             None => run,
         }
     }
 
     async fn in_page(&self, kind: TransportKind, permit: &Permit) -> Result<RecipeRunResult> {
-        let Self { recipe, compiled, params, with: Runs { caller, sessions, tell } } = *self;
+        let Self { recipe, compiled, params, with: RecipeRunner { caller, sessions, tell } } =
+            *self;
         let start = Instant::now();
-        let session = sessions.of(&recipe.source_url, recipe.own_host.as_deref()).await?;
+        let session = sessions.get_or_open(&recipe.source_url, recipe.own_host.as_deref()).await?;
         let ms = start.elapsed().as_millis();
         tell(&format!("session {}: open after {ms} ms in a browser", session.id));
         let slots = session.slots(recipe).await?;
@@ -222,10 +225,10 @@ const fn tier_up(kind: TransportKind) -> Option<TransportKind> {
 
 /// One tier up, once (seed 2.2), and only where the transport failed: an answer, or a refusal of ours, is not asked again.
 /// A page of another site is opened only where that was proven to be needed.
-fn steps_up(recipe: &Recipe, compiled: &Compiled, failed: &RecipeRunResult) -> bool {
+fn steps_up(recipe: &Recipe, compiled: &CompiledRecipe, failed: &RecipeRunResult) -> bool {
     let code = failed.error_code.and_then(Code::from_wire);
     matches!(code, Some(Code::Timeout | Code::ConnectFailed))
-        && compiled.repeatable()
+        && compiled.is_repeatable()
         && !compiled.has_key()
         && site_of(&recipe.source_url) == site_of(&recipe.request.url)
 }
@@ -248,32 +251,32 @@ fn is_last_straw(
 }
 
 /// That a recipe may not be run as it stands: `RECIPE_NOT_VERIFIED`, with what to do.
-pub fn refused(recipe: &Recipe) -> Error {
+pub fn refusal_error(recipe: &Recipe) -> Error {
     let name = &recipe.name;
-    let (status, hint) = match recipe.standing() {
-        Standing::Demoted(reason) => (
-            format!("deprecated: {}", reason.told()),
+    let (status, hint) = match recipe.state() {
+        RecipeState::Demoted(reason) => (
+            format!("deprecated: {}", reason.describe()),
             format!("{}; `commis recipe explain {name}` says more", way_back(name)),
         ),
-        Standing::TakenBack => ("deprecated".to_owned(), "learn it again".to_owned()),
-        Standing::Draft if recipe.trust == Trust::Claimed => (
+        RecipeState::TakenBack => ("deprecated".to_owned(), "learn it again".to_owned()),
+        RecipeState::Draft if recipe.trust == Trust::Claimed => (
             "draft: its file says that it was proven, and it was not proven here".to_owned(),
             format!(
                 "`commis recipe verify {name}` proves it on its examples; `commis recipe trust {name}` if you know who proved it; --draft runs it all the same"
             ),
         ),
         // What `verify` would refuse is not offered.
-        Standing::Draft if recipe.refused.is_some() => (
+        RecipeState::Draft if recipe.refused.is_some() => (
             recipe.status.as_str().to_owned(),
             format!(
                 "--draft runs it all the same; `commis recipe explain {name}` says why it was not verified, and learning it again, perhaps with other examples, is the way to prove it"
             ),
         ),
-        Standing::Draft if has_one_example(recipe) => (
+        RecipeState::Draft if has_one_example(recipe) => (
             recipe.status.as_str().to_owned(),
             "--draft runs it all the same; it is proven by learning it again with a second example: --second NAME=VALUE".to_owned(),
         ),
-        Standing::Draft | Standing::Verified => (
+        RecipeState::Draft | RecipeState::Verified => (
             recipe.status.as_str().to_owned(),
             format!(
                 "--draft runs it all the same; `commis recipe verify {name}` proves it on its examples"

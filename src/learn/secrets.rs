@@ -19,16 +19,16 @@ const MOST: usize = 200;
 
 /// Wiped on drop.
 #[derive(Default)]
-pub struct Secrets {
+pub struct TaskSecrets {
     /// By what stands for them.
-    held: BTreeMap<String, Held>,
+    held: BTreeMap<String, SecretSource>,
     /// The sentence, the URL or what a step waits for holds one, which the user allowed.
     pub in_text: bool,
     /// Variables that the user named on the command line: a file's are bound to hosts.
     given: BTreeSet<String>,
 }
 
-enum Held {
+enum SecretSource {
     /// In the environment, under that name.
     Variable(String),
     Given(Zeroizing<String>),
@@ -42,7 +42,7 @@ pub fn variable(value: &str) -> Option<&str> {
     (begins && name.len() <= 100 && name.bytes().all(rest)).then_some(name)
 }
 
-impl Secrets {
+impl TaskSecrets {
     /// Takes a value in; what stands for it from now on. `name` is what it is called. Fails with [`Code::ManifestInvalid`]
     /// where it is too short to be kept out of what is recorded.
     pub fn keep(&mut self, name: &str, value: &str) -> Result<String> {
@@ -53,8 +53,10 @@ impl Secrets {
             let message = format!("the secret `{name}` has fewer than {LEAST} bytes");
             return Err(Error::new(Code::ManifestInvalid, message).hint(TOO_SHORT));
         }
-        let known =
-            self.held.iter().find(|it| matches!(it.1, Held::Given(known) if **known == value));
+        let known = self
+            .held
+            .iter()
+            .find(|it| matches!(it.1, SecretSource::Given(known) if **known == value));
         if let Some((stands, _)) = known {
             return Ok(stands.clone());
         }
@@ -64,14 +66,14 @@ impl Secrets {
             stands = format!("[REDACTED:{name}#{n}]");
             n += 1;
         }
-        self.held.insert(stands.clone(), Held::Given(Zeroizing::new(value.to_owned())));
+        self.held.insert(stands.clone(), SecretSource::Given(Zeroizing::new(value.to_owned())));
         Ok(stands)
     }
 
     /// Whether the text names a variable, which it then stands for.
     pub fn name(&mut self, text: &str) -> bool {
         let Some(name) = variable(text) else { return false };
-        self.held.insert(text.to_owned(), Held::Variable(name.to_owned()));
+        self.held.insert(text.to_owned(), SecretSource::Variable(name.to_owned()));
         true
     }
 
@@ -83,8 +85,8 @@ impl Secrets {
     /// Variables that a file names.
     pub fn named_by_a_file(&self) -> Vec<&str> {
         let all = self.held.values().filter_map(|it| match it {
-            Held::Variable(name) => Some(name.as_str()),
-            Held::Given(_) => None,
+            SecretSource::Variable(name) => Some(name.as_str()),
+            SecretSource::Given(_) => None,
         });
         all.filter(|it| !self.given.contains(*it)).collect()
     }
@@ -100,7 +102,7 @@ impl Secrets {
 
     /// Some of them end with this process.
     pub fn are_given(&self) -> bool {
-        self.held.values().any(|it| matches!(it, Held::Given(_)))
+        self.held.values().any(|it| matches!(it, SecretSource::Given(_)))
     }
 
     /// What the text stands for; `None` where it stands for itself. From here on the value is hidden wherever this process
@@ -108,8 +110,8 @@ impl Secrets {
     pub fn value(&self, text: &str) -> Result<Option<Zeroizing<String>>> {
         let value = match self.held.get(text) {
             None => return Ok(None),
-            Some(Held::Given(it)) => it.clone(),
-            Some(Held::Variable(name)) => read(name)?,
+            Some(SecretSource::Given(it)) => it.clone(),
+            Some(SecretSource::Variable(name)) => read(name)?,
         };
         commis_redact::hide(&value);
         Ok(Some(value))
@@ -164,7 +166,7 @@ mod tests {
 
     #[test]
     fn what_stands_for_a_value_says_nothing_of_it() {
-        let mut it = Secrets::default();
+        let mut it = TaskSecrets::default();
         assert_eq!(it.keep("pin", "opensesame").unwrap(), "[REDACTED:pin]");
         assert_eq!(it.keep("pin", "opensesame").unwrap(), "[REDACTED:pin]");
         assert_eq!(it.keep("pin", "other-one").unwrap(), "[REDACTED:pin#2]");
@@ -181,7 +183,7 @@ mod tests {
 
     #[test]
     fn a_variable_that_is_not_there_is_named() {
-        let mut it = Secrets::default();
+        let mut it = TaskSecrets::default();
         assert_eq!(it.keep("pin", "env:COMMIS_NO_SUCH").unwrap(), "env:COMMIS_NO_SUCH");
         assert!(!it.are_given());
         let err = it.value("env:COMMIS_NO_SUCH").unwrap_err();

@@ -20,7 +20,7 @@ use commis_browser::Context;
 use commis_net::{egress::site_of, transport::Transport};
 use commis_recipe::model::{Recipe, SlotSource, TransportKind};
 use commis_runner::slots::stored_text;
-use commis_stages::effect::of_recipe;
+use commis_stages::effect::recipe_effect;
 use commis_vault::Login;
 
 /// How long a source page may take to come up.
@@ -30,13 +30,13 @@ const OPEN: Duration = Duration::from_secs(30);
 pub struct Sessions {
     pool: BrowserPool,
     ttl: Duration,
-    live: Arc<Live>,
+    live: Arc<SessionMap>,
     /// What pages of its site are opened with.
     login: Option<Login>,
 }
 
 /// By source page, and the host of the user's own that it is opened at.
-type Live = Mutex<BTreeMap<(String, Option<String>), Arc<Session>>>;
+type SessionMap = Mutex<BTreeMap<(String, Option<String>), Arc<Session>>>;
 
 /// A source page that is open. Its context is closed when it is too old and nobody uses it any more.
 pub struct Session {
@@ -78,7 +78,7 @@ impl Sessions {
 
     /// The live session of that page, or a new one, at the host `own` of the user's own. Fails with `BROWSER_*` and what opening
     /// the page fails with.
-    pub async fn of(&self, source_url: &str, own: Option<&str>) -> Result<Arc<Session>> {
+    pub async fn get_or_open(&self, source_url: &str, own: Option<&str>) -> Result<Arc<Session>> {
         let key = (source_url.to_owned(), own.map(str::to_owned));
         let mut live = self.live.lock().await;
         live.retain(|_, it| it.is_live());
@@ -126,8 +126,8 @@ pub fn may_use(recipe: &Recipe, login: &Login) -> Result<()> {
     }
     stays_at(recipe, &login.site())?;
     // What nobody here stands for acts in nobody's name.
-    if recipe.trust.is_strange()
-        && let Err(why) = of_recipe(recipe, false).allowed()
+    if recipe.trust.is_untrusted()
+        && let Err(why) = recipe_effect(recipe, false).into_result()
     {
         let why = format!("`{}` was not learned here, and {why}", recipe.name);
         return Err(Error::new(Code::RecipeMayChange, why)
@@ -167,7 +167,7 @@ fn is_at(url: &str, site: &str) -> bool {
 }
 
 /// Forgets a session when its time is up, so that its cookies do not wait for the next run.
-async fn end(live: Weak<Live>, session: Weak<Session>) {
+async fn end(live: Weak<SessionMap>, session: Weak<Session>) {
     let Some(ttl) = session.upgrade().map(|it| it.ttl) else { return };
     tokio::time::sleep(ttl).await;
     if let (Some(live), Some(session)) = (live.upgrade(), session.upgrade()) {
@@ -191,7 +191,7 @@ impl Session {
         if site_of(&self.source_url) != held.site() {
             return Ok(());
         }
-        login.absorb(&self.context.held(Some(held.url()), "context").await?).await
+        login.absorb(&self.context.capture_login(Some(held.url()), "context").await?).await
     }
 
     /// Values of the recipe's slots that the page and its cookies hold. Fails with `SESSION_REQUIRED` for one that is missing.
@@ -207,7 +207,7 @@ impl Session {
                     (self.context.meta(name).await?, format!("meta `{name}`"))
                 }
                 SlotSource::Storage { area, key, path } => {
-                    let value = self.context.stored(*area, key).await?;
+                    let value = self.context.storage_item(*area, key).await?;
                     let value = match value {
                         Some(it) => stored_text(&it, path.as_deref())?,
                         None => None,
@@ -240,7 +240,7 @@ mod tests {
     use super::*;
     use commis_base::settings::{BrowserSettings, EgressSettings};
     use commis_browser::find_chromium;
-    use commis_net::{egress::EgressPolicy, transport::Outgoing};
+    use commis_net::{egress::EgressPolicy, transport::PreparedRequest};
     use commis_testbed::Testbed;
 
     #[tokio::test(flavor = "multi_thread")]
@@ -260,7 +260,7 @@ mod tests {
             Sessions::new(pool, ttl)
         };
         let asked = async |session: &Session| {
-            let request = Outgoing {
+            let request = PreparedRequest {
                 method: "GET".to_owned(),
                 url: "http://forum.test/api/threads?q=gearbox".to_owned(),
                 headers: Vec::new(),
@@ -272,10 +272,10 @@ mod tests {
         };
         let (forum, shop) = ("http://forum.test/", "http://shop.test/");
         let all = sessions(Duration::from_secs(600));
-        let first = all.of(forum, None).await.unwrap();
+        let first = all.get_or_open(forum, None).await.unwrap();
         assert_eq!(asked(&first).await.unwrap().status, 200);
-        assert_eq!(all.of(forum, None).await.unwrap().id, first.id);
-        let other = all.of(shop, None).await.unwrap();
+        assert_eq!(all.get_or_open(forum, None).await.unwrap().id, first.id);
+        let other = all.get_or_open(shop, None).await.unwrap();
         assert_ne!(other.id, first.id);
         // One source's cookies are not another's.
         assert_eq!(asked(&other).await.unwrap().status, 401);
@@ -284,7 +284,7 @@ mod tests {
         assert!(asked(&first).await.is_err());
 
         let all = sessions(Duration::from_millis(300));
-        let first = all.of(forum, None).await.unwrap();
+        let first = all.get_or_open(forum, None).await.unwrap();
         let old = first.id.clone();
         let gone = Arc::downgrade(&first);
         drop(first);
@@ -294,7 +294,7 @@ mod tests {
             assert!(begun.elapsed() < Duration::from_secs(20));
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
-        assert_ne!(all.of(forum, None).await.unwrap().id, old);
+        assert_ne!(all.get_or_open(forum, None).await.unwrap().id, old);
         all.close().await;
     }
 

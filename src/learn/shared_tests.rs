@@ -9,12 +9,12 @@ use std::{
 
 use futures::executor::block_on;
 
-use super::{BrowserPool, Cx, Source, Span, Task, stages};
+use super::{BrowserPool, LearnContext, Source, Span, Task, stages};
 use commis_artifacts::{
     kinds::Kind,
     recording::SessionRecording,
-    shelf::{Asked, Key, Object, SharedFolder, Shelf},
-    signed::SignedShelf,
+    shelf::{ObjectKey, ObjectMeta, SharedFolder, SharedStore, StageRequest},
+    signed::SignedStore,
     store::{Stamp, Store},
 };
 use commis_base::{
@@ -39,13 +39,13 @@ fn task() -> Task {
 }
 
 /// A machine.
-fn machine(home: &Path, shelf: Arc<dyn Shelf>) -> Cx {
+fn machine(home: &Path, shelf: Arc<dyn SharedStore>) -> LearnContext {
     let mut settings = Settings::default();
     settings.egress.no_network = true;
     // No browser is started here.
     settings.learning.render_har = false;
     let policy = Arc::new(EgressPolicy::new(&settings.egress).unwrap());
-    Cx {
+    LearnContext {
         store: Store::new(home.join("artifacts")),
         shelf: Some(shelf),
         elsewhere: false,
@@ -64,36 +64,36 @@ fn machine(home: &Path, shelf: Arc<dyn Shelf>) -> Cx {
 }
 
 /// Another machine puts its artifact there just before each of ours.
-struct Raced {
+struct RacingStore {
     ours: SharedFolder,
     theirs: SharedFolder,
 }
 
-impl Shelf for Raced {
-    fn read(&self, key: &Key, max: usize) -> Result<Option<Vec<u8>>> {
+impl SharedStore for RacingStore {
+    fn read(&self, key: &ObjectKey, max: usize) -> Result<Option<Vec<u8>>> {
         self.ours.read(key, max)
     }
 
-    fn create(&self, key: &Key, bytes: Vec<u8>) -> Result<bool> {
+    fn create(&self, key: &ObjectKey, bytes: Vec<u8>) -> Result<bool> {
         if let Some(it) = self.theirs.read(key, 1 << 30)? {
             self.ours.create(key, it)?;
         }
         self.ours.create(key, bytes)
     }
 
-    fn remove(&self, key: &Key) -> Result<bool> {
+    fn remove(&self, key: &ObjectKey) -> Result<bool> {
         self.ours.remove(key)
     }
 
-    fn list(&self, each: &mut dyn FnMut(Object)) -> Result<()> {
+    fn list(&self, each: &mut dyn FnMut(ObjectMeta)) -> Result<()> {
         self.ours.list(each)
     }
 
-    fn list_in(&self, folder: &str, each: &mut dyn FnMut(Object)) -> Result<()> {
+    fn list_in(&self, folder: &str, each: &mut dyn FnMut(ObjectMeta)) -> Result<()> {
         self.ours.list_in(folder, each)
     }
 
-    fn shown(&self) -> String {
+    fn location(&self) -> String {
         "raced".to_owned()
     }
 }
@@ -122,7 +122,7 @@ fn who_comes_second_goes_on_from_what_the_first_has() {
         settings_sha256: settings_sha256.clone(),
     };
     let (theirs, _) = folder.put(&recording, stamp).unwrap();
-    let asked = Asked {
+    let asked = StageRequest {
         task: &task.id,
         kind: Kind::SessionRecording,
         stage: "record",
@@ -135,7 +135,7 @@ fn who_comes_second_goes_on_from_what_the_first_has() {
     shelf("theirs").create(&asked.key(), bytes.clone()).unwrap();
     drop(folder);
 
-    let raced = Arc::new(Raced { ours: shelf("ours"), theirs: shelf("theirs") });
+    let raced = Arc::new(RacingStore { ours: shelf("ours"), theirs: shelf("theirs") });
     let late = machine(&at("late"), Arc::clone(&raced) as _);
     let came = block_on(stages(&task, &late, Span { last: Stage::Rank, ..first })).unwrap();
     let came = serde_json::to_value(came).unwrap();
@@ -162,7 +162,7 @@ fn the_last_of_several_recordings_counts() {
     let first = serde_json::to_value(block_on(stages(&task, &cx, span)).unwrap()).unwrap();
     // As another machine leaves it that had lost what only the session knew.
     let settings_sha256 = task.settings_sha256(Stage::Record, &cx.settings);
-    let again = Asked {
+    let again = StageRequest {
         task: &task.id,
         kind: Kind::SessionRecording,
         stage: "record",
@@ -211,8 +211,8 @@ fn twenty_objects_of_strangers_make_no_recipe() {
     let place = tempfile::tempdir().unwrap();
     let at = |name: &str| place.path().join(name);
     let key = |n: u8| MacKey::new(&[n; 32]).unwrap();
-    let signed = |name: &str, n: u8| -> Arc<dyn Shelf> {
-        Arc::new(SignedShelf::new(Arc::new(SharedFolder::open(&at(name)).unwrap()), key(n)))
+    let signed = |name: &str, n: u8| -> Arc<dyn SharedStore> {
+        Arc::new(SignedStore::new(Arc::new(SharedFolder::open(&at(name)).unwrap()), key(n)))
     };
     let task = task();
     let own = machine(&at("own"), signed("store", 1));
@@ -223,7 +223,10 @@ fn twenty_objects_of_strangers_make_no_recipe() {
     keys.retain(|it| it != "task.json");
     keys.sort();
     let whole = |name: &str| {
-        folder.read(&Key::plain(task.id.as_str(), name).unwrap(), 1 << 30).unwrap().unwrap()
+        folder
+            .read(&ObjectKey::for_name(task.id.as_str(), name).unwrap(), 1 << 30)
+            .unwrap()
+            .unwrap()
     };
     let body = |name: &str| whole(name).splitn(2, |it| *it == b'\n').nth(1).unwrap().to_vec();
     let evil =
@@ -236,8 +239,8 @@ fn twenty_objects_of_strangers_make_no_recipe() {
             [head, &bytes].concat()
         };
         let foreign =
-            SignedShelf::new(Arc::new(SharedFolder::open(&at("foreign")).unwrap()), key(2));
-        let object = Key::plain(task.id.as_str(), name).unwrap();
+            SignedStore::new(Arc::new(SharedFolder::open(&at("foreign")).unwrap()), key(2));
+        let object = ObjectKey::for_name(task.id.as_str(), name).unwrap();
         foreign.create(&object, body(name)).unwrap();
         let theirs = SharedFolder::open(&at("foreign")).unwrap().read(&object, 1 << 30).unwrap();
         for forged in [evil(body(name)), mark(evil(body(name))), theirs.unwrap(), whole(other)] {
@@ -245,13 +248,14 @@ fn twenty_objects_of_strangers_make_no_recipe() {
             let store = format!("s{tried}");
             let copy = SharedFolder::open(&at(&store)).unwrap();
             for it in keys.iter().filter(|it| *it != name) {
-                copy.create(&Key::plain(task.id.as_str(), it).unwrap(), whole(it)).unwrap();
+                copy.create(&ObjectKey::for_name(task.id.as_str(), it).unwrap(), whole(it))
+                    .unwrap();
             }
             copy.create(&object, forged).unwrap();
             let late = machine(&at(&format!("m{tried}")), signed(&store, 1));
             let err = block_on(super::learn(&task, &late)).map(|_| ()).unwrap_err();
             assert_eq!(err.code(), Code::StoreUntrusted, "{name}: {err}");
-            assert!(late.recipes.own(&task.name).unwrap().is_none(), "{name}");
+            assert!(late.recipes.user_recipe(&task.name).unwrap().is_none(), "{name}");
         }
     }
     assert!(tried >= 20, "{tried}");

@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::{
     question::redact,
-    secrets::Secrets,
+    secrets::TaskSecrets,
     task::{Source, Task},
 };
 use commis_artifacts::store::TaskFolder;
@@ -28,16 +28,16 @@ const VERSION: u32 = 1;
 pub struct StoredTask {
     version: u32,
     task_id: TaskId,
-    entry: Entry,
+    entry: StoredEntry,
     /// Something in `entry` was redacted: it is not the question any more, only a description of it.
     redacted: bool,
-    pub choice: Option<Chosen>,
+    pub choice: Option<StoredChoice>,
 }
 
 /// What a person decided.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Chosen {
+pub struct StoredChoice {
     pub selection: Selection,
     /// The recipe's name, when it is not the task's.
     pub name: Option<RecipeName>,
@@ -45,10 +45,10 @@ pub struct Chosen {
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Entry {
+struct StoredEntry {
     name: RecipeName,
     task: String,
-    source: Recorded,
+    source: StoredSource,
     examples: Vec<BTreeMap<String, String>>,
     min_items: Option<u32>,
     required_paths: Vec<String>,
@@ -65,7 +65,7 @@ struct Entry {
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
-enum Recorded {
+enum StoredSource {
     Live {
         url: String,
         steps: Vec<Step>,
@@ -80,18 +80,18 @@ enum Recorded {
 
 impl StoredTask {
     /// Redacted as it must be.
-    pub fn new(task: &Task, choice: Option<Chosen>) -> Result<Self> {
+    pub fn new(task: &Task, choice: Option<StoredChoice>) -> Result<Self> {
         let source = match &task.source {
             Source::Live { url, steps, by_hand } => {
-                Recorded::Live { url: url.clone(), steps: steps.clone(), by_hand: *by_hand }
+                StoredSource::Live { url: url.clone(), steps: steps.clone(), by_hand: *by_hand }
             }
-            Source::Har { path, sha256 } => Recorded::Har {
+            Source::Har { path, sha256 } => StoredSource::Har {
                 // The next command may be run in another folder.
                 path: std::path::absolute(path).unwrap_or_else(|_| path.clone()),
                 sha256: sha256.clone(),
             },
         };
-        let entry = Entry {
+        let entry = StoredEntry {
             name: task.name.clone(),
             task: task.sentence.clone(),
             source,
@@ -108,7 +108,7 @@ impl StoredTask {
             |err| Error::new(Code::Internal, "a task cannot be written as JSON").source(err);
         let mut value = serde_json::to_value(&entry).map_err(internal)?;
         redact(&mut value);
-        let written: Entry = serde_json::from_value(value).map_err(internal)?;
+        let written: StoredEntry = serde_json::from_value(value).map_err(internal)?;
         Ok(Self {
             version: VERSION,
             task_id: task.id.clone(),
@@ -182,14 +182,14 @@ impl StoredTask {
 
     /// The host that a live recording opens first.
     pub fn host(&self) -> Option<String> {
-        let Recorded::Live { url, .. } = &self.entry.source else { return None };
+        let StoredSource::Live { url, .. } = &self.entry.source else { return None };
         url::Url::parse(url).ok()?.host_str().map(str::to_owned)
     }
 
     /// Whether it is recorded by hand, and on the page of that task.
     pub fn same_page(&self, task: &Task) -> bool {
         let Source::Live { url: asked, by_hand: true, .. } = &task.source else { return false };
-        matches!(&self.entry.source, Recorded::Live { url, by_hand: true, .. } if *url == commis_redact::written(asked))
+        matches!(&self.entry.source, StoredSource::Live { url, by_hand: true, .. } if *url == commis_redact::redact_written(asked))
     }
 
     /// Whether a recipe with this task sentence was made from it.
@@ -208,8 +208,8 @@ impl StoredTask {
             name: entry.name,
             sentence: entry.task,
             source: match entry.source {
-                Recorded::Live { url, steps, by_hand } => Source::Live { url, steps, by_hand },
-                Recorded::Har { path, sha256 } => Source::Har { path, sha256 },
+                StoredSource::Live { url, steps, by_hand } => Source::Live { url, steps, by_hand },
+                StoredSource::Har { path, sha256 } => Source::Har { path, sha256 },
             },
             expect: Expectation {
                 min_items: entry.min_items,
@@ -224,7 +224,7 @@ impl StoredTask {
             reads_only: entry.reads_only,
             answer: entry.answer,
             timeout: Duration::from_secs(entry.timeout_s),
-            secrets: Secrets::default(),
+            secrets: TaskSecrets::default(),
         };
         out.name_variables();
         out.expect.further = (2..out.examples.len()).map(|it| out.example(it)).collect();
@@ -240,7 +240,7 @@ mod tests {
     fn task(sentence: &str) -> Task {
         let name = RecipeName::new("shop").unwrap();
         Task {
-            id: TaskId::of("m", &name),
+            id: TaskId::new("m", &name),
             name,
             sentence: sentence.to_owned(),
             source: Source::Live {
@@ -260,13 +260,13 @@ mod tests {
             reads_only: false,
             answer: None,
             timeout: Duration::from_secs(30),
-            secrets: Secrets::default(),
+            secrets: TaskSecrets::default(),
         }
     }
 
-    fn choice() -> Chosen {
+    fn choice() -> StoredChoice {
         let selection = Selection { endpoint_key: "GET a?".to_owned(), extract: None };
-        Chosen { selection, name: None }
+        StoredChoice { selection, name: None }
     }
 
     #[test]

@@ -9,7 +9,7 @@ use std::{
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
-use super::{question, secrets::Secrets};
+use super::{question, secrets::TaskSecrets};
 use commis_artifacts::store::json_sha256;
 use commis_base::{
     error::{Code, Error, Result},
@@ -21,8 +21,8 @@ use commis_browser::Step;
 use commis_net::egress::EgressPolicy;
 use commis_recipe::model::{Recipe, SlotSource};
 use commis_stages::verify::Expectation;
-use commis_stages::{publish::About, table::Stage};
-use commis_vault::Name;
+use commis_stages::{publish::RecipeInfo, table::Stage};
+use commis_vault::LoginName;
 
 pub struct Task {
     pub id: TaskId,
@@ -36,14 +36,14 @@ pub struct Task {
     pub category: Option<String>,
     pub requires_auth: bool,
     /// The login of the vault that its pages are opened with, and a second one that must get something else.
-    pub logins: Vec<Name>,
+    pub logins: Vec<LoginName>,
     /// Its steps are a model's: while they are driven nothing leaves that is not known to read.
     pub reads_only: bool,
     /// What whoever did it gave for an answer, with the first example.
     pub answer: Option<String>,
     pub timeout: Duration,
     /// Values that `examples` and steps only have something standing for.
-    pub secrets: Secrets,
+    pub secrets: TaskSecrets,
 }
 
 /// Where the recording comes from.
@@ -102,7 +102,7 @@ impl Task {
         examples: Vec<BTreeMap<String, String>>,
     ) -> Self {
         Self {
-            id: TaskId::of("", &name),
+            id: TaskId::new("", &name),
             name,
             sentence,
             source,
@@ -114,7 +114,7 @@ impl Task {
             reads_only: false,
             answer: None,
             timeout: Duration::from_secs(30),
-            secrets: Secrets::default(),
+            secrets: TaskSecrets::default(),
         }
     }
 
@@ -125,8 +125,8 @@ impl Task {
         out
     }
 
-    /// The same with its secrets, to be typed. Fails with the codes of [`Secrets::value`].
-    pub fn opened(&self, i: usize) -> Result<BTreeMap<String, String>> {
+    /// The same with its secrets, to be typed. Fails with the codes of [`TaskSecrets::value`].
+    pub fn example_with_secrets(&self, i: usize) -> Result<BTreeMap<String, String>> {
         let mut out = self.examples.get(i).cloned().unwrap_or_default();
         for value in out.values_mut() {
             if let Some(secret) = self.secrets.value(value)? {
@@ -149,8 +149,8 @@ impl Task {
         }
     }
 
-    pub fn about(&self) -> About<'_> {
-        About {
+    pub fn about(&self) -> RecipeInfo<'_> {
+        RecipeInfo {
             name: &self.name,
             sentence: &self.sentence,
             category: self.category.as_deref(),
@@ -170,7 +170,7 @@ impl Task {
 
     /// The host of the user's own that the task is at. Which page they had opened is their word; a HAR is not.
     pub fn own_host(&self, policy: &EgressPolicy, opened: &str) -> Option<String> {
-        matches!(self.source, Source::Live { .. }).then(|| policy.own_host(opened))?
+        matches!(self.source, Source::Live { .. }).then(|| policy.find_own_host(opened))?
     }
 
     /// The same of a recipe that came of it. What a page of one's own shows may be a public host's answer: that is a recipe
@@ -191,14 +191,15 @@ impl Task {
 
     /// Why nothing is replayed of a HAR that was recorded there.
     pub fn nothing_sent(&self, policy: &EgressPolicy, page: &str) -> Option<String> {
-        let own = policy.own_host(page).filter(|_| matches!(self.source, Source::Har { .. }))?;
+        let own =
+            policy.find_own_host(page).filter(|_| matches!(self.source, Source::Har { .. }))?;
         Some(format!(
             "the HAR is of {own}, a host of your own, where nothing is sent for a file: learn from its page, with --url or --manual"
         ))
     }
 
     /// The task sentence for a person: this example's values filled in, and what stands for its secrets.
-    pub fn filled(&self, example: usize) -> String {
+    pub fn filled_sentence(&self, example: usize) -> String {
         match self.examples.get(example) {
             Some(values) => fill(&self.sentence, values),
             None => self.sentence.clone(),
@@ -229,7 +230,7 @@ impl Task {
                 out["login"] = it.as_str().into();
             }
             if let Some(it) = self.answer.as_ref().filter(|_| example == 0) {
-                out["answer"] = commis_redact::written(it).into();
+                out["answer"] = commis_redact::redact_written(it).into();
             }
             out
         };
@@ -248,7 +249,7 @@ impl Task {
                     "offline": settings.egress.no_network,
                 });
                 if !self.logins.is_empty() {
-                    out["logins"] = self.logins.iter().map(Name::as_str).collect();
+                    out["logins"] = self.logins.iter().map(LoginName::as_str).collect();
                 }
                 if !self.expect.further.is_empty() {
                     out["further"] = json!(self.expect.further);
@@ -294,7 +295,7 @@ pub fn settings_only(stage: Stage, settings: &Settings) -> Option<String> {
 /// Without a model nobody is asked, whatever the thresholds; offline neither.
 fn consulted(settings: &Settings) -> Value {
     let model = &settings.model;
-    match model.chosen() {
+    match model.provider_and_name() {
         Some((provider, name)) if !settings.egress.no_network => json!({
             "provider": provider, "name": name, "endpoint": model.endpoint,
             "max_tokens": model.max_tokens, "decision": settings.decision,

@@ -11,10 +11,10 @@ use futures::executor::block_on;
 use serde_json::json;
 
 use super::{
-    BrowserPool, Cx, Redo, Secrets, Source, Task,
-    fresh::{Freshness, look},
+    BrowserPool, LearnContext, RedoScope, Source, Task, TaskSecrets,
+    fresh::{Freshness, check_freshness},
     learn,
-    world::World,
+    world::TaskReplayer,
 };
 use commis_artifacts::{
     kinds::{Artifact, Kind},
@@ -34,8 +34,8 @@ use commis_recipe::{
     registry::Registry,
 };
 use commis_redact::{har, redact};
-use commis_stages::{Call, Replayer, replay_template, verify::Expectation};
-use commis_stages::{STAGES, Stage, table::Spec};
+use commis_stages::{ReplayCall, Replayer, replay_template, verify::Expectation};
+use commis_stages::{STAGES, Stage, table::StageSpec};
 use commis_vault::Vault;
 
 fn with_folder(check: impl FnOnce(&TaskFolder)) {
@@ -44,7 +44,7 @@ fn with_folder(check: impl FnOnce(&TaskFolder)) {
     check(&store.task(&TaskId::parse("shop-search-0011aabb").unwrap()).unwrap());
 }
 
-fn spec(stage: Stage) -> &'static Spec {
+fn spec(stage: Stage) -> &'static StageSpec {
     &STAGES[stage as usize]
 }
 
@@ -64,7 +64,7 @@ fn put<A: Artifact>(folder: &TaskFolder, stage: Stage, version: u32, settings: &
         settings_sha256: settings.to_owned(),
     };
     folder.put(payload, stamp).unwrap();
-    folder.settle().unwrap();
+    folder.sync().unwrap();
 }
 
 fn draft() -> Judged<RecipeDraft> {
@@ -80,10 +80,13 @@ fn stale_says_what_changed() {
     with_folder(|folder| {
         let stage = Stage::Validate;
         let now = |upstream: &BTreeMap<Kind, String>, settings: &str| {
-            look(folder, spec(stage), upstream, settings).unwrap().describe()
+            check_freshness(folder, spec(stage), upstream, settings).unwrap().describe()
         };
         let same = upstream(stage);
-        assert!(matches!(look(folder, spec(stage), &same, "s").unwrap(), Freshness::Missing));
+        assert!(matches!(
+            check_freshness(folder, spec(stage), &same, "s").unwrap(),
+            Freshness::Missing
+        ));
         put(folder, stage, spec(stage).version, "s", &draft());
         assert_eq!(now(&same, "s"), "fresh");
         assert_eq!(now(&same, "other"), "stale: settings changed");
@@ -106,7 +109,7 @@ fn stale_says_what_changed() {
 #[test]
 fn a_recording_of_another_version_or_a_damaged_one_is_not_made_again() {
     with_folder(|folder| {
-        let now = |stage| look(folder, spec(stage), &upstream(stage), "s").unwrap();
+        let now = |stage| check_freshness(folder, spec(stage), &upstream(stage), "s").unwrap();
         let code = |it: Freshness| match it {
             Freshness::Broken(err) => err.code(),
             other => panic!("{}", other.describe()),
@@ -145,7 +148,7 @@ fn task() -> Task {
     let example = |value: &str| BTreeMap::from([("query".to_owned(), value.to_owned())]);
     let name = RecipeName::new("shop").unwrap();
     Task {
-        id: TaskId::of("", &name),
+        id: TaskId::new("", &name),
         name,
         sentence: "Search for {query}".to_owned(),
         source: Source::Live {
@@ -161,7 +164,7 @@ fn task() -> Task {
         reads_only: false,
         answer: None,
         timeout: Duration::from_secs(1),
-        secrets: Secrets::default(),
+        secrets: TaskSecrets::default(),
     }
 }
 
@@ -225,8 +228,8 @@ fn what_a_person_did_is_not_recorded_unasked() {
     let home = tempfile::tempdir().unwrap();
     let settings = Settings::default();
     let policy = Arc::new(EgressPolicy::new(&settings.egress).unwrap());
-    for redo in [None, Some(Redo::All), Some(Redo::From(Stage::Record))] {
-        let cx = Cx {
+    for redo in [None, Some(RedoScope::All), Some(RedoScope::From(Stage::Record))] {
+        let cx = LearnContext {
             store: Store::new(home.path().join("artifacts")),
             shelf: None,
             elsewhere: false,
@@ -248,7 +251,7 @@ fn what_a_person_did_is_not_recorded_unasked() {
     }
 }
 
-fn in_world(stub: Option<&SessionRecording>, check: impl FnOnce(World<'_>)) {
+fn in_world(stub: Option<&SessionRecording>, check: impl FnOnce(TaskReplayer<'_>)) {
     with_folder(|folder| {
         let settings = Settings::default();
         let policy = Arc::new(EgressPolicy::new(&settings.egress).unwrap());
@@ -256,7 +259,8 @@ fn in_world(stub: Option<&SessionRecording>, check: impl FnOnce(World<'_>)) {
         let pool = BrowserPool::new(Arc::clone(&policy), settings.browser.clone());
         let url = "http://shop.test/".to_owned();
         let timeout = Duration::from_secs(1);
-        let mut world = World::new(&http, &policy, &pool, &settings.learning, folder, url, timeout);
+        let mut world =
+            TaskReplayer::new(&http, &policy, &pool, &settings.learning, folder, url, timeout);
         world.stub = stub;
         check(world);
     });
@@ -326,7 +330,7 @@ fn offline_only_the_recorded_request_is_answered() {
         let mut send = |request: &RequestTemplate| {
             let values = BTreeMap::new();
             let transport = TransportKind::Stub;
-            let call = Call {
+            let call = ReplayCall {
                 transport,
                 request,
                 parameters: &[],

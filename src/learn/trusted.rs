@@ -19,7 +19,7 @@ use commis_recipe::{
     trust::Trust,
 };
 use commis_stages::{
-    publish::{About, publish},
+    publish::{RecipeInfo, publish},
     verify::Expectation,
 };
 use commis_state::State;
@@ -27,7 +27,7 @@ use commis_state::State;
 /// Once in a home's life: recipes whose definition their task's own artifacts prove go on as they were, all others are drafts until
 /// they are proven. From here on what counts is what is noted. Fails with `ARTIFACT_IO`.
 pub fn trust_what_was_learned(home: &Home) -> Result<()> {
-    let registry = Registry::of(home);
+    let registry = Registry::for_home(home);
     // A home without recipes has none to believe.
     if !registry.is_new() || home.recipes.symlink_metadata().is_err() {
         return Ok(());
@@ -40,7 +40,7 @@ pub fn trust_what_was_learned(home: &Home) -> Result<()> {
             tasks.entry(it.recipe_name().clone()).or_default().push(id);
         }
     }
-    let state = State::look(&home.artifacts);
+    let state = State::open_existing(&home.artifacts);
     let ran = |name: &RecipeName| {
         let health =
             state.as_ref().and_then(|it| it.health(name.as_str(), Source::Library.as_str()).ok());
@@ -50,7 +50,7 @@ pub fn trust_what_was_learned(home: &Home) -> Result<()> {
         let learned = |id: &TaskId| learned_from(recipe, &store, id);
         tasks.get(&recipe.name)?.iter().find_map(learned)
     };
-    registry.begin(known, ran)
+    registry.initialize_trust(known, ran)
 }
 
 /// What the artifacts of that task say of the recipe; `None` where it is another one than they came to.
@@ -63,7 +63,7 @@ fn learned_from(recipe: &Recipe, store: &Store, id: &TaskId) -> Option<Trust> {
     let report: VerificationReport = folder.get().ok()?;
     let (sentence, category) = stored.about();
     let expect = Expectation::default();
-    let about = About { name: &recipe.name, sentence, category, expect: &expect };
+    let about = RecipeInfo { name: &recipe.name, sentence, category, expect: &expect };
     let made = publish(&about, &recording, &draft, &baseline, &report, "");
     let same = made.task == recipe.task
         && made.source_url == recipe.source_url

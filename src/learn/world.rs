@@ -22,11 +22,11 @@ use commis_net::{
 };
 use commis_recipe::{
     model::{Slot, SlotSource, TransportKind},
-    request::Outgoing,
+    request::PreparedRequest,
 };
 use commis_redact::LiveValues;
 use commis_runner::slots;
-use commis_stages::{Call, Identity, Replayer};
+use commis_stages::{Identity, ReplayCall, Replayer};
 use commis_stages::{pacer::Pacer, stub};
 use commis_vault::{Login, LoginHttp};
 
@@ -35,11 +35,11 @@ use commis_vault::{Login, LoginHttp};
 pub struct BrowserPool {
     policy: Arc<EgressPolicy>,
     settings: BrowserSettings,
-    held: Arc<Mutex<Held>>,
+    held: Arc<Mutex<PoolState>>,
 }
 
 #[derive(Default)]
-struct Held {
+struct PoolState {
     browser: Option<Browser>,
     /// Blank, and nobody's yet. The process of a new context's page takes most of the time that a context takes.
     spare: Option<Context>,
@@ -100,7 +100,7 @@ impl BrowserPool {
         Ok(context)
     }
 
-    async fn replace_grown(&self, held: &mut Held) {
+    async fn replace_grown(&self, held: &mut PoolState) {
         let Some(browser) = held.browser.as_ref().filter(|_| held.contexts >= AT_LEAST) else {
             return;
         };
@@ -150,7 +150,7 @@ impl BrowserPool {
     }
 }
 
-async fn forget(held: Weak<Mutex<Held>>, spare: u64) {
+async fn forget(held: Weak<Mutex<PoolState>>, spare: u64) {
     tokio::time::sleep(SPARE).await;
     let Some(held) = held.upgrade() else { return };
     let mut held = held.lock().await;
@@ -166,7 +166,7 @@ pub struct LiveSession {
 }
 
 /// What the replaying stages of one task may touch.
-pub struct World<'a> {
+pub struct TaskReplayer<'a> {
     pub http: &'a PublicHttp,
     pub policy: &'a EgressPolicy,
     pub browser: &'a BrowserPool,
@@ -195,7 +195,7 @@ pub struct World<'a> {
     fetched: BTreeMap<String, String>,
 }
 
-impl<'a> World<'a> {
+impl<'a> TaskReplayer<'a> {
     pub fn new(
         http: &'a PublicHttp,
         policy: &'a EgressPolicy,
@@ -246,11 +246,11 @@ impl<'a> World<'a> {
         Ok(())
     }
 
-    async fn send_now(&mut self, call: Call<'_>) -> Result<Reply> {
+    async fn send_now(&mut self, call: ReplayCall<'_>) -> Result<Reply> {
         if call.transport == TransportKind::Stub {
             return stub::recorded_answer(self.stub, call);
         }
-        if call.transport.in_session() {
+        if call.transport.uses_session() {
             self.open_page().await?;
         }
         if call.transport == TransportKind::LoginHttp
@@ -271,7 +271,11 @@ impl<'a> World<'a> {
     }
 
     /// In its turn.
-    async fn send_one(&mut self, kind: TransportKind, mut outgoing: Outgoing) -> Result<Reply> {
+    async fn send_one(
+        &mut self,
+        kind: TransportKind,
+        mut outgoing: PreparedRequest,
+    ) -> Result<Reply> {
         outgoing.own_host.clone_from(&self.own);
         self.pacer.wait_to_ask(self.policy, &outgoing.url).await;
         self.replays += 1;
@@ -293,8 +297,10 @@ impl<'a> World<'a> {
     async fn keep_cookies(&self, transport: TransportKind) -> Result<()> {
         let context = self.session.as_ref().and_then(|it| it.context.as_ref());
         match (self.login(), context) {
-            (Some(login), Some(context)) if transport.in_session() => {
-                login.absorb(&context.held(Some(login.contents().url()), "context").await?).await
+            (Some(login), Some(context)) if transport.uses_session() => {
+                login
+                    .absorb(&context.capture_login(Some(login.contents().url()), "context").await?)
+                    .await
             }
             _ => Ok(()),
         }
@@ -321,7 +327,7 @@ impl<'a> World<'a> {
         if kind == TransportKind::LoginHttp {
             return Ok(Box::new(LoginHttp::new(self.http, self.login())));
         }
-        if !kind.in_session() {
+        if !kind.uses_session() {
             return Ok(Box::new(self.http));
         }
         let context = self.session.as_ref().and_then(|it| it.context.as_ref());
@@ -342,7 +348,7 @@ impl<'a> World<'a> {
             let context = self.session.as_ref().and_then(|it| it.context.as_ref());
             match &slot.from {
                 // What the site says to a value that is none of its own.
-                it if it.is_of_session()
+                it if it.needs_session()
                     && transport == TransportKind::LoginHttp
                     && self.login().is_none() =>
                 {
@@ -360,20 +366,26 @@ impl<'a> World<'a> {
                     out.insert(slot.name.clone(), live.to_owned());
                 }
                 SlotSource::Cookie { name } if transport == TransportKind::LoginHttp => {
-                    let url = self.policy.visiting(self.own.as_deref()).check(to)?;
+                    let url = self.policy.for_own_host(self.own.as_deref()).check(to)?;
                     let value = self.login().and_then(|it| it.cookie(name, &url));
-                    out.insert(slot.name.clone(), found(value, &format!("cookie `{name}`"))?);
+                    out.insert(
+                        slot.name.clone(),
+                        require_value(value, &format!("cookie `{name}`"))?,
+                    );
                 }
                 SlotSource::Storage { area, key, path }
                     if transport == TransportKind::LoginHttp =>
                 {
                     let of = |it: &Login| it.stored(&self.source_url, *area, key);
                     let value = self.login().and_then(of).map(|it| it.to_string());
-                    let value = found(value, &format!("stored `{key}`"))?;
+                    let value = require_value(value, &format!("stored `{key}`"))?;
                     let value = slots::stored_text(&value, path.as_deref())?;
-                    out.insert(slot.name.clone(), found(value, &format!("`{key}` as it was"))?);
+                    out.insert(
+                        slot.name.clone(),
+                        require_value(value, &format!("`{key}` as it was"))?,
+                    );
                 }
-                it if it.is_of_session() && !transport.in_session() => {
+                it if it.needs_session() && !transport.uses_session() => {
                     return Err(Error::new(
                         Code::SessionRequired,
                         format!("`{}` comes from a page", slot.name),
@@ -384,23 +396,29 @@ impl<'a> World<'a> {
                         Some(it) => it.cookie(name, to).await?,
                         None => None,
                     };
-                    out.insert(slot.name.clone(), found(value, &format!("cookie `{name}`"))?);
+                    out.insert(
+                        slot.name.clone(),
+                        require_value(value, &format!("cookie `{name}`"))?,
+                    );
                 }
                 SlotSource::Meta { name } => {
                     let value = match context {
                         Some(it) => it.meta(name).await?,
                         None => None,
                     };
-                    out.insert(slot.name.clone(), found(value, &format!("meta `{name}`"))?);
+                    out.insert(slot.name.clone(), require_value(value, &format!("meta `{name}`"))?);
                 }
                 SlotSource::Storage { area, key, path } => {
                     let value = match context {
-                        Some(it) => it.stored(*area, key).await?,
+                        Some(it) => it.storage_item(*area, key).await?,
                         None => None,
                     };
-                    let value = found(value, &format!("stored `{key}`"))?;
+                    let value = require_value(value, &format!("stored `{key}`"))?;
                     let value = slots::stored_text(&value, path.as_deref())?;
-                    out.insert(slot.name.clone(), found(value, &format!("`{key}` as it was"))?);
+                    out.insert(
+                        slot.name.clone(),
+                        require_value(value, &format!("`{key}` as it was"))?,
+                    );
                 }
                 SlotSource::Response { .. } | SlotSource::Document { .. } => {
                     match self.fetched.get(&slot.name) {
@@ -420,14 +438,14 @@ impl<'a> World<'a> {
     }
 }
 
-fn found(value: Option<String>, what: &str) -> Result<String> {
+fn require_value(value: Option<String>, what: &str) -> Result<String> {
     value.ok_or_else(|| {
         Error::new(Code::SessionRequired, format!("the page has no {what}"))
             .hint("the site may ask for a login, or it changed; learn the task again")
     })
 }
 
-impl Replayer for World<'_> {
+impl Replayer for TaskReplayer<'_> {
     fn transports(&self) -> Vec<TransportKind> {
         if self.stub.is_some() {
             vec![TransportKind::Stub]
@@ -444,7 +462,7 @@ impl Replayer for World<'_> {
         }
     }
 
-    fn send<'b>(&'b mut self, call: Call<'b>) -> BoxFuture<'b, Result<Reply>> {
+    fn send<'b>(&'b mut self, call: ReplayCall<'b>) -> BoxFuture<'b, Result<Reply>> {
         Box::pin(self.send_now(call))
     }
 

@@ -24,7 +24,7 @@ use commis_artifacts::{
     recording::{
         Driver, Initiator, InitiatorKind, ResourceType, SessionRecording, TargetKind, Timing,
     },
-    store::{self, Envelope, Found},
+    store::{self, ArtifactState, Envelope},
 };
 use commis_base::{
     ids,
@@ -32,7 +32,7 @@ use commis_base::{
 };
 use commis_batch::manifest;
 use commis_export::{
-    Form, export,
+    ExportFormat, export,
     import::{from_hurl, from_openapi},
 };
 use commis_learn::Source;
@@ -45,8 +45,8 @@ use commis_recipe::{
         BodyTemplate, Constraints, HtmlSpec, Pair, ParamSource, ParamType, Parameter,
         RequestTemplate, ResponseSpec, ResponseType,
     },
-    reach::Reach,
-    request::{CompiledRequest, Outgoing, bind, prepare_request},
+    reach::FieldMask,
+    request::{CompiledRequest, PreparedRequest, bind, prepare_request},
     template, yaml,
 };
 use commis_redact::{
@@ -81,7 +81,7 @@ pub fn described(data: &[u8]) {
         let text = yaml::to_yaml(&it.recipe).expect("a draft is written");
         let back = yaml::parse(&text).unwrap_or_else(|err| panic!("{err}: {text}"));
         assert_eq!(back, it.recipe);
-        for form in Form::ALL {
+        for form in ExportFormat::ALL {
             let made = export(std::slice::from_ref(&back), *form, &BTreeMap::new());
             let made = made.expect("a recipe is written or refused");
             assert!(made.files.is_empty() != made.refused.is_empty());
@@ -212,7 +212,7 @@ pub fn substitution(data: &[u8]) {
 
 /// What no value may change: segments that hold no template, how many there are, names in query and form, keys in JSON,
 /// names of headers.
-fn outline(it: &Outgoing, request: &RequestTemplate) -> Vec<String> {
+fn outline(it: &PreparedRequest, request: &RequestTemplate) -> Vec<String> {
     let url = Url::parse(&it.url).expect("a request's URL parses");
     let fixed = |text: &str| template::Template::parse(text).is_ok_and(|it| it.is_literal());
     let template = request.url.split('/').skip(3);
@@ -383,11 +383,11 @@ fn as_one<A: Artifact>(data: &[u8]) -> Option<A> {
         payload,
     };
     let bytes = serde_json::to_vec(&envelope).expect("JSON");
-    let Found::Intact(found) = store::inspect(&bytes, A::KIND, &task) else {
+    let ArtifactState::Intact(found) = store::inspect(&bytes, A::KIND, &task) else {
         panic!("an envelope that holds is not taken as one");
     };
     for other in Kind::ALL.iter().filter(|it| **it != A::KIND) {
-        assert!(matches!(store::inspect(&bytes, *other, &task), Found::Corrupt(_)));
+        assert!(matches!(store::inspect(&bytes, *other, &task), ArtifactState::Corrupt(_)));
     }
     let payload = serde_json::from_str::<A>(found.payload.get()).ok()?;
     let again = serde_json::to_value(&payload).expect("what was read can be stored");
@@ -407,7 +407,7 @@ pub fn manifest_file(data: &[u8]) {
         assert!((1..=600).contains(&task.timeout.as_secs()));
         let values = task.example(0);
         assert!(values.values().all(|it| !it.chars().any(char::is_control)));
-        task.filled(0);
+        task.filled_sentence(0);
     }
 }
 
@@ -448,7 +448,7 @@ pub fn extraction(data: &[u8]) {
     else {
         return;
     };
-    let mut spec = ResponseSpec::of(ResponseType::Html);
+    let mut spec = ResponseSpec::new(ResponseType::Html);
     if let Some(css) = how.strip_prefix('<') {
         let (items, field) = css.split_once('|').unwrap_or((css, ""));
         let fields = BTreeMap::from([("a".to_owned(), field.to_owned())]);
@@ -471,7 +471,7 @@ pub fn extraction(data: &[u8]) {
     }
     // The transports' cap.
     let document = &document[..document.len().min(1 << 20)];
-    if let Ok(it) = extract(&spec, HttpAnswer::of("text/html", document)) {
+    if let Ok(it) = extract(&spec, HttpAnswer::from_body("text/html", document)) {
         assert!(it.data != Value::Null, "{how:?}");
         fingerprint(&spec, &it);
     }
@@ -486,14 +486,14 @@ pub fn frames(data: &[u8]) {
     for declared in [false, true] {
         let Some(it) = framing::detect(body, mime, declared) else { continue };
         let read = |text: &str| {
-            let read = framing::unframed(it.framing, text, Reach::ALL);
+            let read = framing::unframe(it.framing, text, FieldMask::ALL);
             read.ok().map(Document::into_value)
         };
         assert_eq!(read(body).as_ref(), Some(&it.value), "{text:?}");
-        let written = framing::framed(it.framing, &it.value);
+        let written = framing::apply_framing(it.framing, &it.value);
         assert_eq!(read(&written).as_ref(), Some(&it.value), "{text:?}");
     }
-    for (name, value) in assigned::assigned(body) {
+    for (name, value) in assigned::find_assignments(body) {
         assert!(name.is_empty() || assigned::is_name(name), "{text:?}");
         assert!(value.is_object() || value.is_array(), "{text:?}");
     }

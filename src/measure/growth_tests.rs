@@ -50,7 +50,7 @@ fn har(entries: Vec<Value>) -> String {
 }
 
 /// A HAR whose one answer is that.
-fn answered(mime: &str, text: &str) -> String {
+fn har_with_answer(mime: &str, text: &str) -> String {
     har(vec![
         entry("http://shop.test/", "text/html", "<title>shop</title>"),
         entry("http://shop.test/api/search?q=lamps", mime, text),
@@ -58,13 +58,13 @@ fn answered(mime: &str, text: &str) -> String {
 }
 
 /// Imported, redacted, ranked.
-fn learned(har: &str) {
+fn import_and_rank(har: &str) {
     fuzzing::import(har.as_bytes());
 }
 
 /// The blocks of a page, and how they are read from the next.
 fn looked_through(page: &str) {
-    if let Some(page) = blocks::parsed(page) {
+    if let Some(page) = blocks::parse_bounded(page) {
         blocks::find(&page, true, true);
     }
 }
@@ -75,7 +75,7 @@ fn read_by(items: &str, field: &str, page: &str) {
         serde_json::from_value(json!({"type": "html", "html": html})).expect("a response");
     // Refused when it is compiled, when it is read, or read.
     if let Ok(it) = Extractor::new(&spec) {
-        let _ = it.apply(HttpAnswer::of("text/html", page.as_bytes()));
+        let _ = it.apply(HttpAnswer::from_body("text/html", page.as_bytes()));
     }
 }
 
@@ -83,14 +83,14 @@ fn found_by(path: &str, answer: &str) {
     let spec: ResponseSpec =
         serde_json::from_value(json!({"type": "json", "extract": path})).expect("a response");
     let it = Extractor::new(&spec).expect("the expression is accepted");
-    let _ = it.apply(HttpAnswer::of("application/json", answer.as_bytes()));
+    let _ = it.apply(HttpAnswer::from_body("application/json", answer.as_bytes()));
 }
 
 fn compared(answer: &str) {
     let value: Value = serde_json::from_str(answer).expect("it is JSON");
     let paths = shape::paths(&value);
     shape::similarity_bp(&paths, &paths);
-    shape::Verified::new(&paths).similarity_bp(&value);
+    shape::VerifiedShape::new(&paths).similarity_bp(&value);
 }
 
 const ROWS: fn(usize) -> String = |n| format!("<table>{}</table>", rep("<tr><td>a<td>12", n));
@@ -225,18 +225,18 @@ fn kinds() -> Vec<Kind> {
         (
             "har texts",
             |n| {
-                answered(
+                har_with_answer(
                     "application/json",
                     &json!({"items": [{"t": rep("lamps ", n)}]}).to_string(),
                 )
             },
-            learned,
+            import_and_rank,
         ),
-        ("har items", |n| answered("application/json", &ITEMS(n)), learned),
+        ("har items", |n| har_with_answer("application/json", &ITEMS(n)), import_and_rank),
         (
             "har keys",
             |n| {
-                answered(
+                har_with_answer(
                     "application/json",
                     &format!(
                         "{{{}\"z\":0}}",
@@ -244,40 +244,44 @@ fn kinds() -> Vec<Kind> {
                     ),
                 )
             },
-            learned,
+            import_and_rank,
         ),
         (
             "har tokens",
             |n| {
-                answered(
+                har_with_answer(
                     "application/json",
                     &format!("[{}0]", each(n, |i| format!("{{\"token\":\"q9Zx{i}Kd81uw3mZ\"}},"))),
                 )
             },
-            learned,
+            import_and_rank,
         ),
         (
             "har pages",
             |n| {
-                answered(
+                har_with_answer(
                     "text/html",
                     &each(n, |i| format!("<div class=card><h3>lamps {i}</h3><b>{i}</b></div>")),
                 )
             },
-            learned,
+            import_and_rank,
         ),
         (
             "har deep page",
             |n| {
-                answered(
+                har_with_answer(
                     "text/html",
                     &rep(&format!("{}x{}", "<div>".repeat(200), "</div>".repeat(200)), n),
                 )
             },
-            learned,
+            import_and_rank,
         ),
-        ("har xml", |n| answered("application/xml", &rep("<a b='c'>lamps</a>", n)), learned),
-        ("har xml levels", |n| answered("application/xml", &rep("<a>", n)), learned),
+        (
+            "har xml",
+            |n| har_with_answer("application/xml", &rep("<a b='c'>lamps</a>", n)),
+            import_and_rank,
+        ),
+        ("har xml levels", |n| har_with_answer("application/xml", &rep("<a>", n)), import_and_rank),
         (
             "har entries",
             |n| {
@@ -291,7 +295,7 @@ fn kinds() -> Vec<Kind> {
                     })
                     .collect())
             },
-            learned,
+            import_and_rank,
         ),
         (
             "har alike",
@@ -306,7 +310,7 @@ fn kinds() -> Vec<Kind> {
                     })
                     .collect())
             },
-            learned,
+            import_and_rank,
         ),
         (
             "har query",
@@ -317,7 +321,7 @@ fn kinds() -> Vec<Kind> {
                     "{\"t\":\"lamps\"}",
                 )])
             },
-            learned,
+            import_and_rank,
         ),
         (
             "har path",
@@ -328,14 +332,14 @@ fn kinds() -> Vec<Kind> {
                     "{\"t\":\"lamps\"}",
                 )])
             },
-            learned,
+            import_and_rank,
         ),
         (
             "har chain",
             |n| {
                 har((0..n / 400).map(|i| entry(&format!("http://shop.test/api/s{i}?q=lamps&csrf=q9Zx{i}Kd81uw3mZ0pL"), "application/json", &format!("{{\"csrf_token\":\"q9Zx{}Kd81uw3mZ0pL\",\"items\":[{{\"t\":\"lamps\"}}]}}", i + 1))).collect())
             },
-            learned,
+            import_and_rank,
         ),
         // What else is read from files.
         (

@@ -26,14 +26,14 @@ use commis_stages::rank;
 pub struct Egress(EgressPolicy);
 
 /// A recording before and after redaction.
-pub struct Raw(RawRecording);
-pub struct Recorded(SessionRecording);
+pub struct RawSession(RawRecording);
+pub struct RedactedSession(SessionRecording);
 
 /// A compiled way to read an answer.
-pub struct Reading(Extractor);
+pub struct CompiledExtractor(Extractor);
 
 /// A store with one task.
-pub struct Shelf(Store, TaskId);
+pub struct TaskStore(Store, TaskId);
 
 impl Egress {
     pub fn new() -> Option<Self> {
@@ -52,17 +52,17 @@ impl Egress {
     }
 }
 
-impl Raw {
+impl RawSession {
     pub fn read(har: &[u8], task: &str, typed: BTreeMap<String, String>) -> Option<Self> {
         har::import(har, task, typed).ok().map(|it| Self(it.recording))
     }
 
-    pub fn redact(self) -> Recorded {
-        Recorded(commis_redact::redact(self.0, &RedactSettings::default()).recording)
+    pub fn redact(self) -> RedactedSession {
+        RedactedSession(commis_redact::redact(self.0, &RedactSettings::default()).recording)
     }
 }
 
-impl Recorded {
+impl RedactedSession {
     pub fn exchanges(&self) -> usize {
         self.0.exchanges.len()
     }
@@ -74,7 +74,7 @@ impl Recorded {
     }
 }
 
-impl Reading {
+impl CompiledExtractor {
     /// Of a recipe's text.
     pub fn compile(recipe: &str) -> Option<Self> {
         let spec: ResponseSpec = yaml::parse(recipe).ok()?.response;
@@ -83,17 +83,17 @@ impl Reading {
 
     /// How many items the answer holds.
     pub fn apply(&self, mime: &str, body: &[u8]) -> Option<u64> {
-        self.0.apply(HttpAnswer::of(mime, body)).ok()?.items
+        self.0.apply(HttpAnswer::from_body(mime, body)).ok()?.items
     }
 }
 
-impl Shelf {
+impl TaskStore {
     pub fn new(folder: PathBuf) -> Option<Self> {
         let task = TaskId::parse("bench-00000000").ok()?;
         Some(Self(Store::new(folder), task))
     }
 
-    pub fn write(&self, recorded: &Recorded) -> bool {
+    pub fn write(&self, recorded: &RedactedSession) -> bool {
         let write = || -> Result<String> {
             let stamp = Stamp {
                 source_url: "http://load.test/".to_owned(),

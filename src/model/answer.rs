@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use super::{Answer, End};
+use super::{Answer, EndReason};
 use commis_artifacts::{offer::Offer, payloads::Verdict};
 
 /// Instead of a request. No request line is so: they begin with a method and an address.
@@ -16,7 +16,7 @@ const MAX_ANSWER: usize = 4096;
 
 /// Why an answer is not accepted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Wrong {
+pub enum AnswerError {
     Refused,
     Cut,
     Empty,
@@ -26,7 +26,7 @@ pub enum Wrong {
     UnknownPath,
 }
 
-impl Wrong {
+impl AnswerError {
     /// Fixed words, for the model and for a person.
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -43,35 +43,37 @@ impl Wrong {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Said {
+struct ChosenLine {
     request: String,
     path: String,
 }
 
 /// The choice that the answer makes among `offers`: exactly one of them, with one of its own paths or none.
-pub fn read(answer: &Answer, offers: &[Offer<'_>]) -> Result<Verdict, Wrong> {
+pub fn parse_verdict(answer: &Answer, offers: &[Offer<'_>]) -> Result<Verdict, AnswerError> {
     match answer.end {
-        End::Refused => return Err(Wrong::Refused),
-        End::Cut => return Err(Wrong::Cut),
-        End::Complete => {}
+        EndReason::Refused => return Err(AnswerError::Refused),
+        EndReason::Cut => return Err(AnswerError::Cut),
+        EndReason::Complete => {}
     }
     if answer.text.trim().is_empty() {
-        return Err(Wrong::Empty);
+        return Err(AnswerError::Empty);
     }
     if answer.text.len() > MAX_ANSWER {
-        return Err(Wrong::TooLong);
+        return Err(AnswerError::TooLong);
     }
-    let said: Said = serde_json::from_str(&answer.text).map_err(|_| Wrong::NotTheObject)?;
+    let said: ChosenLine =
+        serde_json::from_str(&answer.text).map_err(|_| AnswerError::NotTheObject)?;
     if said.request == NONE_FITS {
         return Ok(Verdict::NoneFits);
     }
-    let offer = offers.iter().find(|it| it.line == said.request).ok_or(Wrong::UnknownRequest)?;
+    let offer =
+        offers.iter().find(|it| it.line == said.request).ok_or(AnswerError::UnknownRequest)?;
     let path = if offer.paths.contains(&said.path) {
         Some(said.path)
     } else if said.path == NO_PATH {
         None
     } else {
-        return Err(Wrong::UnknownPath);
+        return Err(AnswerError::UnknownPath);
     };
     Ok(Verdict::Chosen { exchange: offer.exchange, path })
 }

@@ -14,7 +14,7 @@ use url::Host;
 use zeroize::Zeroizing;
 
 use super::{
-    Answer, End, Failed, Model, Question,
+    Answer, EndReason, FailedCall, Model, Question,
     relay::{Relay, Upstream},
 };
 use commis_base::{
@@ -43,7 +43,7 @@ impl Client {
     /// Reads the key from the environment; `None` when no model is configured. Fails with `SETTINGS_INVALID`,
     /// `MODEL_KEY_MISSING`, or `INTERNAL` when the TLS library cannot be set up.
     pub fn new(settings: &ModelSettings) -> Result<Option<Self>> {
-        let Some((provider, name)) = checked(settings)? else { return Ok(None) };
+        let Some((provider, name)) = checked_model(settings)? else { return Ok(None) };
         let key = match settings.key_variable() {
             None => None,
             Some(variable) => Some(secret(variable).ok_or_else(|| key_missing(variable))?),
@@ -112,7 +112,7 @@ impl Client {
     }
 
     /// The same without a form for the answer.
-    pub(super) async fn converse(&self, chat: ChatRequest) -> Result<ChatResponse, Failed> {
+    pub(super) async fn converse(&self, chat: ChatRequest) -> Result<ChatResponse, FailedCall> {
         self.exchange(chat, &self.options, MAX_TALK).await
     }
 
@@ -122,11 +122,11 @@ impl Client {
         chat: ChatRequest,
         options: &ChatOptions,
         most: usize,
-    ) -> Result<ChatResponse, Failed> {
+    ) -> Result<ChatResponse, FailedCall> {
         let relay = Relay::open(Arc::clone(&self.upstream), most).await?;
         let target = ServiceTarget {
             endpoint: Endpoint::from_owned(relay.base()),
-            auth: AuthData::from_single(relay.word()),
+            auth: AuthData::from_single(relay.placeholder_key()),
             model: self.iden.clone(),
         };
         let asked = self.genai.exec_chat(target, chat, Some(options));
@@ -136,13 +136,13 @@ impl Client {
                 .hint("raise `timeout_s` under [model], then try again (learning: with --resume)"),
             Ok(Ok(it)) => return Ok(it),
             // The crate's own errors hold request and answer: they are not shown.
-            Ok(Err(_)) => relay.trouble().unwrap_or_else(|| {
+            Ok(Err(_)) => relay.take_error().unwrap_or_else(|| {
                 Error::new(Code::ModelFailed, "what the model's server sent is no answer")
                     .hint("check that `provider` under [model] is what the endpoint speaks")
             }),
         };
-        let (tokens_in, tokens_out) = relay.counted();
-        Err(Failed { error, tokens_in, tokens_out })
+        let (tokens_in, tokens_out) = relay.token_counts();
+        Err(FailedCall { error, tokens_in, tokens_out })
     }
 }
 
@@ -151,7 +151,7 @@ impl Model for Client {
         &self.name
     }
 
-    fn place(&self) -> &str {
+    fn endpoint(&self) -> &str {
         self.upstream.base.as_str()
     }
 
@@ -164,9 +164,9 @@ impl Model for Client {
 pub(super) fn answer(reply: &ChatResponse) -> Answer {
     let count = |it: Option<i32>| it.and_then(|it| u64::try_from(it).ok()).unwrap_or(0);
     let end = match &reply.stop_reason {
-        Some(StopReason::MaxTokens(_)) => End::Cut,
-        Some(StopReason::ContentFilter(_)) => End::Refused,
-        _ => End::Complete,
+        Some(StopReason::MaxTokens(_)) => EndReason::Cut,
+        Some(StopReason::ContentFilter(_)) => EndReason::Refused,
+        _ => EndReason::Complete,
     };
     Answer {
         text: reply.texts().concat(),
@@ -182,8 +182,8 @@ fn cut(text: &str) -> String {
 }
 
 /// Provider and name, checked; `None` when no model is configured. Fails with `SETTINGS_INVALID`.
-fn checked(settings: &ModelSettings) -> Result<Option<(Provider, &str)>> {
-    let Some((provider, name)) = settings.chosen() else {
+fn checked_model(settings: &ModelSettings) -> Result<Option<(Provider, &str)>> {
+    let Some((provider, name)) = settings.provider_and_name() else {
         if settings.provider.is_some() || settings.name.is_some() {
             return Err(invalid("provider and name belong together".to_owned()));
         }

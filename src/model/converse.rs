@@ -9,20 +9,24 @@ use genai::chat::{
 };
 use serde_json::{Map, Value};
 
-use super::{Answer, Call, Client, Failed, Model, Spoken, Talker, Tool, Turn, client::answer};
+use super::{
+    Answer, Call, ChatModel, ChatReply, Client, FailedCall, Model, Tool, Turn, client::answer,
+};
 
-impl Talker for Client {
+impl ChatModel for Client {
     fn name(&self) -> &str {
         Model::name(self)
     }
 
-    fn next<'a>(
+    fn reply<'a>(
         &'a self,
         system: &'a str,
         turns: &'a [Turn],
         tools: &'a [Tool],
-    ) -> BoxFuture<'a, Result<Spoken, Failed>> {
-        Box::pin(async move { Ok(spoken(&self.converse(request(system, turns, tools)).await?)) })
+    ) -> BoxFuture<'a, Result<ChatReply, FailedCall>> {
+        Box::pin(
+            async move { Ok(to_chat_reply(&self.converse(request(system, turns, tools)).await?)) },
+        )
     }
 }
 
@@ -32,7 +36,7 @@ fn request(system: &str, turns: &[Turn], tools: &[Tool]) -> ChatRequest {
         match turn {
             Turn::User { text } => out.messages.push(ChatMessage::user(text.as_str())),
             Turn::Model { text, calls } => {
-                let parts = said(text, calls);
+                let parts = model_parts(text, calls);
                 // Every provider refuses a message with nothing in it.
                 if !parts.is_empty() {
                     out.messages.push(ChatMessage::assistant(MessageContent::from_parts(parts)));
@@ -49,17 +53,17 @@ fn request(system: &str, turns: &[Turn], tools: &[Tool]) -> ChatRequest {
         }
     }
     // An empty list is refused where none is not.
-    if tools.is_empty() { out } else { out.with_tools(tools.iter().map(offered)) }
+    if tools.is_empty() { out } else { out.with_tools(tools.iter().map(to_genai_tool)) }
 }
 
 /// A turn of the model as it was, but for arguments that are no object: servers that look into them fail at those.
-fn said(text: &str, calls: &[Call]) -> Vec<ContentPart> {
+fn model_parts(text: &str, calls: &[Call]) -> Vec<ContentPart> {
     let mut out = Vec::new();
     if !text.is_empty() {
         out.push(ContentPart::from_text(text));
     }
     for call in calls {
-        out.extend(call.kept.iter().filter_map(|it| given_back(it)));
+        out.extend(call.kept.iter().filter_map(|it| restore_part(it)));
         let arguments = if call.arguments.is_object() {
             call.arguments.clone()
         } else {
@@ -75,20 +79,20 @@ fn said(text: &str, calls: &[Call]) -> Vec<ContentPart> {
     out
 }
 
-fn offered(tool: &Tool) -> Offered {
+fn to_genai_tool(tool: &Tool) -> Offered {
     Offered::new(tool.name.as_str())
         .with_description(tool.help.as_str())
         .with_schema(tool.input.clone())
 }
 
-fn spoken(reply: &ChatResponse) -> Spoken {
+fn to_chat_reply(reply: &ChatResponse) -> ChatReply {
     let mut calls = Vec::new();
     let mut kept = Vec::new();
     // Some formats have it beside the content.
     if !reply.content.contains_reasoning_content()
         && let Some(it) = &reply.reasoning_content
     {
-        kept.extend(to_keep(&ContentPart::ReasoningContent(it.clone())));
+        kept.extend(kept_part(&ContentPart::ReasoningContent(it.clone())));
     }
     for part in reply.content.parts() {
         match part {
@@ -98,15 +102,15 @@ fn spoken(reply: &ChatResponse) -> Spoken {
                 arguments: it.fn_arguments.clone(),
                 kept: take(&mut kept),
             }),
-            _ => kept.extend(to_keep(part)),
+            _ => kept.extend(kept_part(part)),
         }
     }
     let Answer { text, end, stop, tokens_in, tokens_out } = answer(reply);
-    Spoken { text, calls, end, stop, tokens_in, tokens_out }
+    ChatReply { text, calls, end, stop, tokens_in, tokens_out }
 }
 
 /// What a provider wants back before a call, as text: signatures of thoughts, thoughts, and what the client crate has no name for.
-fn to_keep(part: &ContentPart) -> Option<String> {
+fn kept_part(part: &ContentPart) -> Option<String> {
     let nameless;
     let part = match part {
         // Whose it is does not read back.
@@ -116,15 +120,15 @@ fn to_keep(part: &ContentPart) -> Option<String> {
         }
         it => it,
     };
-    is_kept(part).then(|| serde_json::to_string(part).ok()).flatten()
+    is_kept_part(part).then(|| serde_json::to_string(part).ok()).flatten()
 }
 
-fn given_back(kept: &str) -> Option<ContentPart> {
-    serde_json::from_str(kept).ok().filter(is_kept)
+fn restore_part(kept: &str) -> Option<ContentPart> {
+    serde_json::from_str(kept).ok().filter(is_kept_part)
 }
 
 /// Text and calls are none of it: those stand in the turn for all to see.
-fn is_kept(part: &ContentPart) -> bool {
+fn is_kept_part(part: &ContentPart) -> bool {
     matches!(
         part,
         ContentPart::ThoughtSignature(_)

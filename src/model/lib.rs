@@ -16,11 +16,11 @@ mod talk;
 use futures::future::BoxFuture;
 use serde_json::Value;
 
-pub use answer::read;
+pub use answer::parse_verdict;
 pub use cache::Cache;
 pub use client::Client;
-pub use prompt::{PROMPT_VERSION, again, question};
-pub use talk::{Call, Failed, Spoken, Talker, Tool, Turn};
+pub use prompt::{PROMPT_VERSION, question, retry_question};
+pub use talk::{Call, ChatModel, ChatReply, FailedCall, Tool, Turn};
 
 use commis_base::error::Result;
 
@@ -30,7 +30,7 @@ pub trait Model: Send + Sync {
     fn name(&self) -> &str;
 
     /// What else an answer depends on, for digests: the endpoint.
-    fn place(&self) -> &str;
+    fn endpoint(&self) -> &str;
 
     /// One call. Fails with `MODEL_FAILED` when there was no answer; a bad one is not a failure.
     fn ask<'a>(&'a self, question: &'a Question) -> BoxFuture<'a, Result<Answer>>;
@@ -57,7 +57,7 @@ impl Question {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Answer {
     pub text: String,
-    pub end: End,
+    pub end: EndReason,
     /// The provider's word for it.
     pub stop: String,
     pub tokens_in: u64,
@@ -66,7 +66,7 @@ pub struct Answer {
 
 /// Why an answer ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum End {
+pub enum EndReason {
     Complete,
     /// At the token limit.
     Cut,

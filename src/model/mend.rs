@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 const CALLS: &str = "/choices/0/message/tool_calls";
 
 /// The answer, rewritten if it holds such calls in the OpenAI form; any other to the byte.
-pub fn mended(body: Vec<u8>) -> Vec<u8> {
+pub fn repair_tool_calls(body: Vec<u8>) -> Vec<u8> {
     let Ok(mut answer) = serde_json::from_slice::<Value>(&body) else { return body };
     let Some(found) = answer.pointer_mut(CALLS) else { return body };
     let before = found.clone();
@@ -19,7 +19,7 @@ pub fn mended(body: Vec<u8>) -> Vec<u8> {
         Value::Array(calls) => {
             let mut ids = BTreeSet::new();
             for (n, call) in calls.iter_mut().enumerate() {
-                *call = whole(call, n, &mut ids);
+                *call = complete_call(call, n, &mut ids);
             }
         }
         _ => *found = Value::Null,
@@ -27,7 +27,7 @@ pub fn mended(body: Vec<u8>) -> Vec<u8> {
     if *found == before { body } else { answer.to_string().into_bytes() }
 }
 
-fn whole(call: &Value, n: usize, ids: &mut BTreeSet<String>) -> Value {
+fn complete_call(call: &Value, n: usize, ids: &mut BTreeSet<String>) -> Value {
     let text = |it: Option<&Value>| it.and_then(Value::as_str).map(str::to_owned);
     let mut id = text(call.get("id")).filter(|it| !it.is_empty() && !ids.contains(it));
     let id = id.take().unwrap_or_else(|| format!("call_{n}"));
@@ -48,7 +48,7 @@ mod tests {
 
     fn check(calls: Value, expected: Value) {
         let body = json!({"choices": [{"message": {"content": "x", "tool_calls": calls}}]});
-        let out = mended(body.to_string().into_bytes());
+        let out = repair_tool_calls(body.to_string().into_bytes());
         let out: Value = serde_json::from_slice(&out).unwrap();
         assert_eq!(out.pointer(CALLS), Some(&expected), "{body}");
         assert_eq!(out["choices"][0]["message"]["content"], "x");
@@ -81,7 +81,7 @@ mod tests {
     fn all_else_is_as_it_was() {
         let good = r#"{ "choices": [{"message": {"tool_calls": [{"id": "a", "type": "function", "function": {"name": "f", "arguments": "{}"}}]}}]}"#;
         for body in ["", "{", "null", r#"{ "content": [] }"#, good] {
-            assert_eq!(mended(body.as_bytes().to_vec()), body.as_bytes());
+            assert_eq!(repair_tool_calls(body.as_bytes().to_vec()), body.as_bytes());
         }
     }
 }

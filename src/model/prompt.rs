@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::{
     Question,
-    answer::{NO_PATH, NONE_FITS, Wrong},
+    answer::{AnswerError, NO_PATH, NONE_FITS},
 };
 use commis_artifacts::{offer::Offer, recording::SessionRecording, store::sha256};
 
@@ -59,11 +59,16 @@ pub fn question(recording: &SessionRecording, offers: &[Offer<'_>]) -> Option<Qu
     // Lines of shape per candidate, characters of page text.
     [(24, 8000), (24, 4000), (12, 2000), (6, 1000), (0, 300)]
         .into_iter()
-        .map(|(shape, page)| with(recording, offers, shape, page))
+        .map(|(shape, page)| build_with_limits(recording, offers, shape, page))
         .find(|it| it.bytes() + RESERVE <= MAX_PROMPT)
 }
 
-fn with(recording: &SessionRecording, offers: &[Offer<'_>], shape: usize, page: usize) -> Question {
+fn build_with_limits(
+    recording: &SessionRecording,
+    offers: &[Offer<'_>],
+    shape: usize,
+    page: usize,
+) -> Question {
     let typed: serde_json::Map<String, Value> = recording
         .typed
         .iter()
@@ -119,7 +124,7 @@ fn schema(offers: &[Offer<'_>]) -> Value {
 }
 
 /// The same question once more, saying in fixed words what was wrong with the answer; the answer itself is not repeated.
-pub fn again(question: &Question, wrong: Wrong) -> Question {
+pub fn retry_question(question: &Question, wrong: AnswerError) -> Question {
     let text = format!(
         "{}\n\nAn earlier answer to this was not accepted: {}. Answer with the JSON object, copying the values exactly.",
         question.text,

@@ -25,10 +25,10 @@ use tokio::{
 };
 use zeroize::Zeroizing;
 
-use super::mend::mended;
+use super::mend::repair_tool_calls;
 use commis_base::{
     error::{Code, Error, Result},
-    ids::word,
+    ids::random_token,
 };
 
 /// A good answer with its wrapping is a few kilobytes.
@@ -66,7 +66,7 @@ impl Relay {
     /// For requests of at most so many bytes. Fails with `MODEL_FAILED` when loopback cannot be listened on, `INTERNAL` without
     /// randomness.
     pub async fn open(upstream: Arc<Upstream>, most: usize) -> Result<Self> {
-        let word = word()?;
+        let word = random_token()?;
         let no_port = |err| {
             Error::new(Code::ModelFailed, "cannot listen on loopback for the model").source(err)
         };
@@ -92,17 +92,17 @@ impl Relay {
     }
 
     /// What stands for the key.
-    pub fn word(&self) -> &str {
+    pub fn placeholder_key(&self) -> &str {
         &self.word
     }
 
     /// Why there was no answer, once.
-    pub fn trouble(&self) -> Option<Error> {
+    pub fn take_error(&self) -> Option<Error> {
         self.trouble.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
     /// Tokens in and out that the provider counted, whether what it sent was an answer or not.
-    pub fn counted(&self) -> (u64, u64) {
+    pub fn token_counts(&self) -> (u64, u64) {
         *self.counted.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -139,10 +139,10 @@ impl Hop {
         &self,
         request: Request<Incoming>,
     ) -> std::result::Result<Response<Full<Bytes>>, hyper::Error> {
-        if !self.is_ours(&request) {
+        if !self.is_authorized(&request) {
             return Ok(empty(StatusCode::FORBIDDEN));
         }
-        Ok(self.pass(request).await.unwrap_or_else(|err| {
+        Ok(self.forward(request).await.unwrap_or_else(|err| {
             *self.trouble.lock().unwrap_or_else(PoisonError::into_inner) = Some(err);
             empty(StatusCode::BAD_GATEWAY)
         }))
@@ -154,7 +154,7 @@ impl Hop {
         }
     }
 
-    fn is_ours(&self, request: &Request<Incoming>) -> bool {
+    fn is_authorized(&self, request: &Request<Incoming>) -> bool {
         let knows = |name: &&str| {
             let value = request.headers().get(*name).and_then(|it| it.to_str().ok());
             value.is_some_and(|it| it.ends_with(&self.word))
@@ -162,7 +162,7 @@ impl Hop {
         request.method() == hyper::Method::POST && KEYED.iter().any(knows)
     }
 
-    async fn pass(&self, request: Request<Incoming>) -> Result<Response<Full<Bytes>>> {
+    async fn forward(&self, request: Request<Incoming>) -> Result<Response<Full<Bytes>>> {
         let failed = |what: String| Error::new(Code::ModelFailed, what);
         let (head, body) = request.into_parts();
         let body = Limited::new(body, self.most)
@@ -228,7 +228,7 @@ impl Hop {
             out.extend_from_slice(&chunk);
         }
         self.count(&out);
-        let mut answer = Response::new(Full::new(Bytes::from(mended(out))));
+        let mut answer = Response::new(Full::new(Bytes::from(repair_tool_calls(out))));
         if let Some(mime) = mime {
             answer.headers_mut().insert(CONTENT_TYPE, mime);
         }

@@ -4,22 +4,22 @@ use futures::future::BoxFuture;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::End;
+use super::EndReason;
 use commis_base::error::Error;
 
 /// Something that goes on with a conversation.
-pub trait Talker: Send + Sync {
+pub trait ChatModel: Send + Sync {
     /// `provider/name`.
     fn name(&self) -> &str;
 
     /// One call. `system` stands before all turns. Fails with `MODEL_FAILED` when there was no answer, and with what that took; one
     /// that calls no tool, or one that there is not, is no failure.
-    fn next<'a>(
+    fn reply<'a>(
         &'a self,
         system: &'a str,
         turns: &'a [Turn],
         tools: &'a [Tool],
-    ) -> BoxFuture<'a, Result<Spoken, Failed>>;
+    ) -> BoxFuture<'a, Result<ChatReply, FailedCall>>;
 }
 
 /// One turn of a conversation.
@@ -64,10 +64,10 @@ pub struct Tool {
 
 /// What came back, unchecked.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Spoken {
+pub struct ChatReply {
     pub text: String,
     pub calls: Vec<Call>,
-    pub end: End,
+    pub end: EndReason,
     /// The provider's word for it.
     pub stop: String,
     pub tokens_in: u64,
@@ -76,20 +76,20 @@ pub struct Spoken {
 
 /// A call that came to nothing, and what it took all the same: the tokens that the provider counted.
 #[derive(Debug)]
-pub struct Failed {
+pub struct FailedCall {
     pub error: Error,
     pub tokens_in: u64,
     pub tokens_out: u64,
 }
 
-impl From<Error> for Failed {
+impl From<Error> for FailedCall {
     fn from(error: Error) -> Self {
         Self { error, tokens_in: 0, tokens_out: 0 }
     }
 }
 
-impl From<Failed> for Error {
-    fn from(it: Failed) -> Self {
+impl From<FailedCall> for Error {
+    fn from(it: FailedCall) -> Self {
         it.error
     }
 }

@@ -10,7 +10,7 @@ const MAX_NAME: usize = 64;
 
 /// Objects and lists that the script assigns, with the names as written (`window.__STATE__`), in order. Names are empty where
 /// what stands before the sign is none.
-pub fn assigned(script: &str) -> impl Iterator<Item = (&str, Value)> {
+pub fn find_assignments(script: &str) -> impl Iterator<Item = (&str, Value)> {
     let mut at = 0;
     let mut tried = 0;
     std::iter::from_fn(move || {
@@ -22,7 +22,7 @@ pub fn assigned(script: &str) -> impl Iterator<Item = (&str, Value)> {
             }
             let after = script[at..].trim_start();
             let begin = script.len() - after.len();
-            let Some((value, len)) = json(after) else { continue };
+            let Some((value, len)) = parse_json_prefix(after) else { continue };
             at = begin + len;
             return Some((name_before(&script[..sign]), value));
         }
@@ -49,7 +49,7 @@ fn in_name(byte: u8) -> bool {
 }
 
 /// The object or list at the beginning of a text, and its length.
-pub(super) fn json(text: &str) -> Option<(Value, usize)> {
+pub(super) fn parse_json_prefix(text: &str) -> Option<(Value, usize)> {
     if let Some(rest) = text.strip_prefix("JSON.parse(") {
         let mut strings = Deserializer::from_str(rest).into_iter::<String>();
         let inner = strings.next()?.ok()?;
@@ -77,7 +77,7 @@ mod tests {
     #[test]
     fn what_a_script_assigns() {
         let check = |script: &str, expected: &[(&str, Value)]| {
-            assert_eq!(assigned(script).collect::<Vec<_>>(), expected, "{script}");
+            assert_eq!(find_assignments(script).collect::<Vec<_>>(), expected, "{script}");
         };
         check("window.__STATE__ = {\"a\":\"x=1\"};", &[("window.__STATE__", json!({"a": "x=1"}))]);
         check("var a=1, list = [2];b={}", &[("list", json!([2])), ("b", json!({}))]);
@@ -97,6 +97,6 @@ mod tests {
             check(nothing, &[]);
         }
         check("ä = [1]", &[("", json!([1]))]);
-        assert!(assigned(&format!("x={}", "[".repeat(5000))).next().is_none());
+        assert!(find_assignments(&format!("x={}", "[".repeat(5000))).next().is_none());
     }
 }

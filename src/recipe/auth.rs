@@ -97,7 +97,7 @@ pub fn check(auth: &Auth, recipe: &Recipe) -> Result<()> {
             .hint("the key is sent there, or in the header that `auth` names"));
     }
     if recipe.login.is_some()
-        || recipe.slots.iter().any(|it| it.from.is_of_session())
+        || recipe.slots.iter().any(|it| it.from.needs_session())
         || proven.is_some_and(|it| it.requires_session || it.transport.sends_cookies())
     {
         return Err(invalid("a recipe with a key has no session".to_owned())
@@ -112,13 +112,13 @@ fn is_test(url: &Url) -> bool {
 }
 
 /// Whether the variable of a recipe may go to this canonical host. Fails with `AUTH_NOT_ALLOWED`.
-pub fn allow(auth: &Auth, host: &str, settings: &AuthSettings) -> Result<()> {
-    allow_variable(&auth.env, host, settings)
+pub fn check_auth_host(auth: &Auth, host: &str, settings: &AuthSettings) -> Result<()> {
+    check_variable_host(&auth.env, host, settings)
 }
 
 /// Whether a variable may go to this canonical host. Fails with `AUTH_NOT_ALLOWED`.
-pub fn allow_variable(name: &str, host: &str, settings: &AuthSettings) -> Result<()> {
-    let own = variable_of(host);
+pub fn check_variable_host(name: &str, host: &str, settings: &AuthSettings) -> Result<()> {
+    let own = variable_for_host(host);
     let allowed = match settings.allow.get(name) {
         Some(hosts) => hosts.iter().any(|it| it.eq_ignore_ascii_case(host)),
         None => own.as_deref() == Some(name),
@@ -135,7 +135,7 @@ pub fn allow_variable(name: &str, host: &str, settings: &AuthSettings) -> Result
 
 /// The variable that is bound to a host by its name: upper case, `_` for a dot, `__` for a hyphen. No two hosts share one, so
 /// a host of another shape (with `_`, or a label that a hyphen begins or ends) has none.
-pub fn variable_of(host: &str) -> Option<String> {
+pub fn variable_for_host(host: &str) -> Option<String> {
     let label = |it: &str| {
         !it.is_empty()
             && !it.starts_with('-')
@@ -148,7 +148,7 @@ pub fn variable_of(host: &str) -> Option<String> {
 }
 
 /// What stands in for the value where a request is shown.
-pub fn shown(auth: &Auth) -> String {
+pub fn placeholder(auth: &Auth) -> String {
     format!("[from ${}]", auth.env)
 }
 

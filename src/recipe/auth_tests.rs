@@ -90,7 +90,7 @@ fn a_variable_is_bound_to_hosts() {
     ] {
         let auth =
             Auth { kind: AuthKind::Bearer, header: None, query: None, env: variable.to_owned() };
-        let got = allow(&auth, host, settings).map_err(|it| it.code());
+        let got = check_auth_host(&auth, host, settings).map_err(|it| it.code());
         let want = if fine { Ok(()) } else { Err(Code::AuthNotAllowed) };
         assert_eq!(got, want, "{variable} to {host}");
     }
@@ -113,9 +113,9 @@ fn no_two_hosts_share_a_variable() {
         "a.b.c",
     ];
     let names: std::collections::BTreeSet<_> =
-        hosts.iter().map(|it| variable_of(it).unwrap()).collect();
+        hosts.iter().map(|it| variable_for_host(it).unwrap()).collect();
     assert_eq!(names.len(), hosts.len());
     for host in ["a_b.com", "a-.com", "-a.com", "a..b", "", "A.com", "[::1]", "a.com."] {
-        assert_eq!(variable_of(host), None, "{host}");
+        assert_eq!(variable_for_host(host), None, "{host}");
     }
 }

@@ -7,7 +7,7 @@ use url::Url;
 use super::{
     assigned, auth,
     expression::Query,
-    headers::{is_of_connection, overrides, overrides_as_field},
+    headers::{is_connection_header, is_override_field, is_override_header},
     model::{
         BodyTemplate, LANGUAGE, LANGUAGE_2, Parameter, Recipe, RequestTemplate, ResponseSpec,
         ResponseType, SlotSource, Status,
@@ -51,10 +51,10 @@ pub const HINT: &str = "`commis recipe get NAME` shows how a recipe is written; 
 
 /// Fails with `RECIPE_INVALID` or, for the method, `METHOD_NOT_ALLOWED`; always with a hint.
 pub fn check(recipe: &Recipe) -> Result<()> {
-    rules(recipe).map_err(|err| err.or_hint(HINT))
+    check_rules(recipe).map_err(|err| err.or_hint(HINT))
 }
 
-fn rules(recipe: &Recipe) -> Result<()> {
+fn check_rules(recipe: &Recipe) -> Result<()> {
     if !(LANGUAGE..=LANGUAGE_2).contains(&recipe.version) {
         let why = format!("version {} is not {LANGUAGE} or {LANGUAGE_2}", recipe.version);
         return Err(invalid(why).hint("this commis reads other versions of the recipe language"));
@@ -62,9 +62,9 @@ fn rules(recipe: &Recipe) -> Result<()> {
     if recipe.task.trim().is_empty() || recipe.task.len() > MAX_TASK {
         return Err(invalid(format!("task must have 1 to {MAX_TASK} bytes")));
     }
-    web_url("source_url", &recipe.source_url)?;
-    check_own(recipe)?;
-    let mut names = names(recipe)?;
+    check_web_url("source_url", &recipe.source_url)?;
+    check_own_host(recipe)?;
+    let mut names = template_names(recipe)?;
     if let Some(chain) = &recipe.chain {
         if recipe.version < LANGUAGE_2 {
             return Err(invalid(format!("`steps` needs version {LANGUAGE_2}")));
@@ -72,8 +72,8 @@ fn rules(recipe: &Recipe) -> Result<()> {
         steps::check(chain, recipe, &names)?;
         for it in &chain.before {
             let what = format!("step `{}`", it.name);
-            check_request(&it.request, &names).map_err(|err| err.about(&what))?;
-            check_response(&it.response).map_err(|err| err.about(&what))?;
+            check_request(&it.request, &names).map_err(|err| err.context(&what))?;
+            check_response(&it.response).map_err(|err| err.context(&what))?;
             names.insert(&it.name);
         }
     }
@@ -110,7 +110,7 @@ fn check_pages(pages: &Pages, recipe: &Recipe) -> Result<()> {
         _ => Ok(()),
     };
     needs("parameter", pages.parameter.is_some(), !pages.by.is_address())?;
-    needs("first", pages.first.is_some(), pages.by.is_counted())?;
+    needs("first", pages.first.is_some(), pages.by.is_computable())?;
     match pages.by {
         PageBy::Cursor | PageBy::Url => needs("next", pages.next.is_some(), true)?,
         PageBy::LinkHeader | PageBy::PageLink => needs("next", pages.next.is_some(), false)?,
@@ -129,7 +129,7 @@ fn check_pages(pages: &Pages, recipe: &Recipe) -> Result<()> {
         Query::compile(it)?;
     }
     if !pages.by.is_address() {
-        page_request::at(&recipe.request, pages, &Position::Number(1))?;
+        page_request::request_at_position(&recipe.request, pages, &Position::Number(1))?;
     }
     Ok(())
 }
@@ -138,7 +138,7 @@ fn check_pages(pages: &Pages, recipe: &Recipe) -> Result<()> {
 fn check_authorization(recipe: &Recipe) -> Result<()> {
     // What an earlier step of it was answered is no caller's either.
     let is_slot = |name: &str| {
-        let (step, _) = steps::parts(name);
+        let (step, _) = steps::split_step_name(name);
         recipe.slots.iter().any(|it| it.name == name)
             || recipe.steps_before().iter().any(|it| it.name == step)
     };
@@ -155,7 +155,7 @@ fn check_authorization(recipe: &Recipe) -> Result<()> {
 }
 
 /// What is at a host of one's own is there with its page and its request.
-fn check_own(recipe: &Recipe) -> Result<()> {
+fn check_own_host(recipe: &Recipe) -> Result<()> {
     let Some(own) = &recipe.own_host else { return Ok(()) };
     let place = |text: &str| {
         let url = Url::parse(text).ok()?;
@@ -177,7 +177,7 @@ fn check_own(recipe: &Recipe) -> Result<()> {
 }
 
 /// The names that templates may use.
-fn names(recipe: &Recipe) -> Result<BTreeSet<&str>> {
+fn template_names(recipe: &Recipe) -> Result<BTreeSet<&str>> {
     if recipe.parameters.len() > MAX_PARAMETERS || recipe.slots.len() > MAX_SLOTS {
         return Err(invalid(format!("more than {MAX_PARAMETERS} parameters or {MAX_SLOTS} slots")));
     }
@@ -226,7 +226,7 @@ fn check_request(request: &RequestTemplate, names: &BTreeSet<&str>) -> Result<()
         return Err(invalid("the request's URL, query or headers are too large".to_owned()));
     }
     let compiled = CompiledRequest::new(request)?;
-    let is_known = |it: &&str| names.contains(steps::parts(it).0);
+    let is_known = |it: &&str| names.contains(steps::split_step_name(it).0);
     if let Some(name) = compiled.names().into_iter().find(|it| !is_known(it)) {
         return Err(invalid(format!("`{{{name}}}` is neither a parameter nor a slot"))
             .hint("declare it, or write {{ and }} for braces"));
@@ -234,7 +234,7 @@ fn check_request(request: &RequestTemplate, names: &BTreeSet<&str>) -> Result<()
     for (name, value) in &request.headers {
         check_header(name, value)?;
     }
-    if let Some(name) = override_of(request) {
+    if let Some(name) = find_override(request) {
         let shown: String = name.escape_debug().take(60).collect();
         return Err(invalid(format!("`{shown}` makes another request of this one")).hint(OVERRIDE));
     }
@@ -248,8 +248,8 @@ fn check_request(request: &RequestTemplate, names: &BTreeSet<&str>) -> Result<()
 const OVERRIDE: &str = "write the method and the address that are meant; no server is to read others from a header or a field";
 
 /// What of a request makes servers take it for another one: a header or a field, by its name.
-pub fn override_of(request: &RequestTemplate) -> Option<&str> {
-    let field = |it: &&str| overrides_as_field(it);
+pub fn find_override(request: &RequestTemplate) -> Option<&str> {
+    let field = |it: &&str| is_override_field(it);
     let query = request.query.iter().map(|it| it.name.as_str());
     let in_body: Vec<&str> = match &request.body {
         Some(BodyTemplate::Form(fields)) => fields.iter().map(|it| it.name.as_str()).collect(),
@@ -262,7 +262,7 @@ pub fn override_of(request: &RequestTemplate) -> Option<&str> {
         }
         _ => Vec::new(),
     };
-    let header = request.headers.keys().map(String::as_str).find(|it| overrides(it));
+    let header = request.headers.keys().map(String::as_str).find(|it| is_override_header(it));
     header.or_else(|| query.chain(in_body).find(field))
 }
 
@@ -279,12 +279,12 @@ pub fn check_header(name: &str, value: &str) -> Result<()> {
         return Err(invalid(format!("header `{name}` is not allowed in a recipe"))
             .hint("sessions and connections are not part of a recipe"));
     }
-    if overrides(name) {
+    if is_override_header(name) {
         return Err(
             invalid(format!("header `{name}` makes another request of this one")).hint(OVERRIDE)
         );
     }
-    if smells_secret(name) && template.is_literal() && !value.is_empty() {
+    if is_credential_header(name) && template.is_literal() && !value.is_empty() {
         return Err(invalid(format!("header `{name}` holds a literal secret"))
             .hint("let a slot or parameter provide the value"));
     }
@@ -296,14 +296,14 @@ pub fn check_header(name: &str, value: &str) -> Result<()> {
 
 /// Whether a header of that lower-case name is none of a recipe's business.
 pub fn is_forbidden(name: &str) -> bool {
-    is_of_connection(name)
+    is_connection_header(name)
         || FORBIDDEN.contains(&name)
         || name.starts_with("proxy-")
         || name.starts_with("sec-")
 }
 
 /// Whether a header of that lower-case name carries a credential.
-pub fn smells_secret(name: &str) -> bool {
+pub fn is_credential_header(name: &str) -> bool {
     // `x-token-type` and the like would need a list of their own; asking for a slot there is harmless.
     SECRET_WORDS.iter().any(|it| name.contains(it)) || name.ends_with("-key") || name == "key"
 }
@@ -316,7 +316,7 @@ pub fn is_token(name: &str) -> bool {
 }
 
 fn check_domains(request: &RequestTemplate) -> Result<()> {
-    let host = web_url("request.url", &origin_of(&request.url))?;
+    let host = check_web_url("request.url", &origin_of(&request.url))?;
     let domains = &request.allowed_domains;
     for domain in domains {
         let canonical = Url::parse(&format!("https://{domain}/"))
@@ -350,7 +350,7 @@ fn origin_of(url: &str) -> String {
 }
 
 /// The canonical host of an http(s) URL.
-fn web_url(field: &str, text: &str) -> Result<String> {
+fn check_web_url(field: &str, text: &str) -> Result<String> {
     let url = Url::parse(text)
         .ok()
         .filter(|it| matches!(it.scheme(), "http" | "https") && text.len() <= MAX_URL);
@@ -395,7 +395,7 @@ fn check_slot(name: &str, from: &SlotSource, request: &RequestTemplate) -> Resul
             url
         }
     };
-    let host = web_url("slot url", first)?;
+    let host = check_web_url("slot url", first)?;
     if request.allowed_domains.contains(&host) {
         Ok(())
     } else {

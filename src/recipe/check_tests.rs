@@ -49,7 +49,7 @@ response:
   extract: 'hits[].{title: title}'
 ";
 
-fn refused(edit: &str, by: &str) -> String {
+fn refusal_message(edit: &str, by: &str) -> String {
     assert!(EXAMPLE.contains(edit), "{edit}");
     yaml::parse(&EXAMPLE.replace(edit, by))
         .map_or_else(|err| format!("{} {}", err.code(), err.message()), |_| "ok".to_owned())
@@ -207,7 +207,7 @@ fn rules() {
         ("[volume]", "[&a volume]", "RECIPE_INVALID the recipe does not parse"),
         ("required: true", "required: yes", "RECIPE_INVALID the recipe does not parse"),
     ] {
-        let got = refused(edit, by);
+        let got = refusal_message(edit, by);
         assert!(got.starts_with(want), "{by}: {got}");
     }
 }
@@ -232,7 +232,7 @@ fn a_parameter_has_its_place_in_path_query_header_and_body_alone() {
         "https:\\\\127.0.0.1/{page}",
         "javascript:alert({page})",
     ] {
-        let got = refused(url, &format!("\"{by}\""));
+        let got = refusal_message(url, &format!("\"{by}\""));
         assert!(got.starts_with("RECIPE_INVALID"), "{by}: {got}");
     }
     for name in FORBIDDEN.iter().chain(&HOP_BY_HOP).chain(&[
@@ -241,22 +241,22 @@ fn a_parameter_has_its_place_in_path_query_header_and_body_alone() {
         "host",
         "sec-fetch-site",
     ]) {
-        let got = refused("accept: application/json", &format!("{name}: '{{q}}'"));
+        let got = refusal_message("accept: application/json", &format!("{name}: '{{q}}'"));
         assert!(got.starts_with(&format!("RECIPE_INVALID header `{name}`")), "{name}: {got}");
     }
     for value in ["'Bearer abc'", "'{q}'", "'Bearer {q}'"] {
-        let got = refused("accept: application/json", &format!("authorization: {value}"));
+        let got = refusal_message("accept: application/json", &format!("authorization: {value}"));
         assert!(got.starts_with("RECIPE_INVALID header `authorization`"), "{value}: {got}");
     }
     for header in
         ["'{q}': x", "'x-{q}': x", "\"x\\r\\ny\": z", "\"x: y\": z", "'': x", "x-\u{430}: y"]
     {
-        let got = refused("accept: application/json", header);
+        let got = refusal_message("accept: application/json", header);
         assert!(got.starts_with("RECIPE_INVALID"), "{header}: {got}");
     }
     for slot in ["http://127.0.0.1/", "http://169.254.169.254/", "file:///etc/passwd", "{q}", "//x"]
     {
-        let got = refused("'https://www.example.com/', after", &format!("'{slot}', after"));
+        let got = refusal_message("'https://www.example.com/', after", &format!("'{slot}', after"));
         assert!(got.starts_with("RECIPE_INVALID"), "{slot}: {got}");
     }
 }
@@ -273,7 +273,7 @@ fn expressions_and_selectors_are_bounded() {
         "a[-99999999999]".to_owned(),
         "\u{430}".to_owned(),
     ] {
-        let got = refused(extract, &format!("\"{bomb}\""));
+        let got = refusal_message(extract, &format!("\"{bomb}\""));
         assert!(got.starts_with("RECIPE_INVALID"), "{bomb:.40}: {got}");
     }
     let html = "type: json\n  extract: 'hits[].{title: title}'";
@@ -281,7 +281,7 @@ fn expressions_and_selectors_are_bounded() {
         [":not(".repeat(90), "a ".repeat(2_000), "a[".to_owned(), "a{}".to_owned(), String::new()]
     {
         let by = format!("type: html\n  html: {{ items: \"{bomb}\", fields: {{ a: b }} }}");
-        let got = refused(html, &by);
+        let got = refusal_message(html, &by);
         assert!(got.starts_with("RECIPE_INVALID"), "{bomb:.40}: {got}");
     }
 }

@@ -21,7 +21,7 @@ pub fn quote_long_numbers(text: &str) -> Cow<'_, str> {
             b'\\' if in_string => at += 1,
             b'"' => in_string = !in_string,
             b'0'..=b'9' | b'-' if !in_string => {
-                let len = bytes[at..].iter().take_while(|it| is_of_number(**it)).count();
+                let len = bytes[at..].iter().take_while(|it| is_number_byte(**it)).count();
                 let token = &text[at..at + len];
                 if len > SAFE_DIGITS && loses_digits(token) {
                     out.push_str(&text[copied..at]);
@@ -43,7 +43,7 @@ pub fn quote_long_numbers(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-fn is_of_number(byte: u8) -> bool {
+fn is_number_byte(byte: u8) -> bool {
     byte.is_ascii_digit() || matches!(byte, b'-' | b'+' | b'.' | b'e' | b'E')
 }
 
@@ -54,14 +54,14 @@ fn loses_digits(token: &str) -> bool {
         let digits = token.trim_start_matches('-');
         return digits.parse::<u64>().map_or(true, |it| it > MAX_INTEGER);
     }
-    let Some(sent) = decimal(token) else { return false };
+    let Some(sent) = parse_decimal(token) else { return false };
     // As short as may be, or with the 17 digits that many programs write of each double.
-    let same = |text: String| decimal(&text).as_ref() == Some(&sent);
+    let same = |text: String| parse_decimal(&text).as_ref() == Some(&sent);
     number.is_finite() && !same(format!("{number:e}")) && !same(format!("{number:.16e}"))
 }
 
 /// Significant digits and the exponent of the first of them.
-fn decimal(token: &str) -> Option<(String, i64)> {
+fn parse_decimal(token: &str) -> Option<(String, i64)> {
     let token = token.trim_start_matches('-');
     let (mantissa, exponent) = token.split_once(['e', 'E']).unwrap_or((token, "0"));
     let exponent: i64 = exponent.parse().ok()?;

@@ -7,7 +7,7 @@ use std::{borrow::Cow, fmt};
 use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Number, Value};
 
-use super::reach::Reach;
+use super::reach::FieldMask;
 
 /// A value of a document.
 #[derive(Clone, Debug, PartialEq)]
@@ -25,9 +25,9 @@ impl<'a> Document<'a> {
     pub const NULL: &'static Document<'static> = &Document::Null;
 
     /// Reads a text of JSON, and keeps what is in reach. Fails as `serde_json::from_str` does for a `Value`.
-    pub fn parse(text: &'a str, reach: &'a Reach) -> Result<Self, serde_json::Error> {
+    pub fn parse(text: &'a str, reach: &'a FieldMask) -> Result<Self, serde_json::Error> {
         let mut reader = serde_json::Deserializer::from_str(text);
-        let out = Kept(reach).deserialize(&mut reader)?;
+        let out = ValueSeed(reach).deserialize(&mut reader)?;
         reader.end()?;
         Ok(out)
     }
@@ -100,14 +100,16 @@ impl<'a> From<&'a Value> for Document<'a> {
             Value::String(it) => Self::Text(it.into()),
             Value::Array(all) => Self::List(all.iter().map(Self::from).collect()),
             Value::Object(all) => {
-                Self::Object(in_order(all.iter().map(|(k, it)| (k.into(), it.into())).collect()))
+                Self::Object(sort_by_key(all.iter().map(|(k, it)| (k.into(), it.into())).collect()))
             }
         }
     }
 }
 
 /// By key; of equal ones the last.
-fn in_order<'a>(mut all: Vec<(Cow<'a, str>, Document<'a>)>) -> Vec<(Cow<'a, str>, Document<'a>)> {
+fn sort_by_key<'a>(
+    mut all: Vec<(Cow<'a, str>, Document<'a>)>,
+) -> Vec<(Cow<'a, str>, Document<'a>)> {
     if !all.is_sorted_by(|a, b| a.0 < b.0) {
         all.sort_by(|a, b| a.0.cmp(&b.0));
         all.dedup_by(|later, kept| {
@@ -123,9 +125,9 @@ fn in_order<'a>(mut all: Vec<(Cow<'a, str>, Document<'a>)>) -> Vec<(Cow<'a, str>
 
 /// Reads a value and keeps so much of it.
 #[derive(Clone, Copy)]
-struct Kept<'a>(&'a Reach);
+struct ValueSeed<'a>(&'a FieldMask);
 
-impl<'a> DeserializeSeed<'a> for Kept<'a> {
+impl<'a> DeserializeSeed<'a> for ValueSeed<'a> {
     type Value = Document<'a>;
 
     fn deserialize<D: Deserializer<'a>>(self, reader: D) -> Result<Document<'a>, D::Error> {
@@ -133,7 +135,7 @@ impl<'a> DeserializeSeed<'a> for Kept<'a> {
     }
 }
 
-impl<'a> Visitor<'a> for Kept<'a> {
+impl<'a> Visitor<'a> for ValueSeed<'a> {
     type Value = Document<'a>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -170,62 +172,62 @@ impl<'a> Visitor<'a> for Kept<'a> {
 
     fn visit_seq<A: SeqAccess<'a>>(self, mut all: A) -> Result<Document<'a>, A::Error> {
         let mut out = Vec::new();
-        match self.0.of_elements() {
+        match self.0.get_elements() {
             Some(reach) => {
-                while let Some(it) = all.next_element_seed(Kept(reach))? {
+                while let Some(it) = all.next_element_seed(ValueSeed(reach))? {
                     out.push(it);
                 }
             }
-            None => while all.next_element_seed(Skipped)?.is_some() {},
+            None => while all.next_element_seed(SkipSeed)?.is_some() {},
         }
         Ok(Document::List(out))
     }
 
     fn visit_map<A: MapAccess<'a>>(self, mut all: A) -> Result<Document<'a>, A::Error> {
-        let mut out = Vec::with_capacity(self.0.names().unwrap_or(0));
-        while let Some(key) = all.next_key_seed(Key(self.0))? {
+        let mut out = Vec::with_capacity(self.0.field_count().unwrap_or(0));
+        while let Some(key) = all.next_key_seed(KeySeed(self.0))? {
             match key {
-                Some((key, reach)) => out.push((key, all.next_value_seed(Kept(reach))?)),
-                None => all.next_value_seed(Skipped)?,
+                Some((key, reach)) => out.push((key, all.next_value_seed(ValueSeed(reach))?)),
+                None => all.next_value_seed(SkipSeed)?,
             }
         }
-        Ok(Document::Object(in_order(out)))
+        Ok(Document::Object(sort_by_key(out)))
     }
 }
 
 /// Reads a key; `None` when the field is not kept.
-struct Key<'a>(&'a Reach);
+struct KeySeed<'a>(&'a FieldMask);
 
-impl<'a> DeserializeSeed<'a> for Key<'a> {
-    type Value = Option<(Cow<'a, str>, &'a Reach)>;
+impl<'a> DeserializeSeed<'a> for KeySeed<'a> {
+    type Value = Option<(Cow<'a, str>, &'a FieldMask)>;
 
     fn deserialize<D: Deserializer<'a>>(self, reader: D) -> Result<Self::Value, D::Error> {
         reader.deserialize_str(self)
     }
 }
 
-impl<'a> Visitor<'a> for Key<'a> {
-    type Value = Option<(Cow<'a, str>, &'a Reach)>;
+impl<'a> Visitor<'a> for KeySeed<'a> {
+    type Value = Option<(Cow<'a, str>, &'a FieldMask)>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a string key")
     }
 
     fn visit_str<E>(self, key: &str) -> Result<Self::Value, E> {
-        Ok(self.0.of_field(key).map(|it| (key.to_owned().into(), it)))
+        Ok(self.0.get_field(key).map(|it| (key.to_owned().into(), it)))
     }
 
     fn visit_borrowed_str<E>(self, key: &'a str) -> Result<Self::Value, E> {
-        Ok(self.0.of_field(key).map(|it| (key.into(), it)))
+        Ok(self.0.get_field(key).map(|it| (key.into(), it)))
     }
 }
 
 /// Reads a value as closely as any other and keeps nothing. (`IgnoredAny` looks less closely: not at depth, at surrogates or
 /// at the size of numbers.)
 #[derive(Clone, Copy)]
-struct Skipped;
+struct SkipSeed;
 
-impl<'a> DeserializeSeed<'a> for Skipped {
+impl<'a> DeserializeSeed<'a> for SkipSeed {
     type Value = ();
 
     fn deserialize<D: Deserializer<'a>>(self, reader: D) -> Result<(), D::Error> {
@@ -233,7 +235,7 @@ impl<'a> DeserializeSeed<'a> for Skipped {
     }
 }
 
-impl<'a> Visitor<'a> for Skipped {
+impl<'a> Visitor<'a> for SkipSeed {
     type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

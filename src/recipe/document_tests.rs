@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use serde_json::Value;
 
 use super::*;
-use crate::{expression::Query, reach::Reach, shape::sorted};
+use crate::{expression::Query, reach::FieldMask, shape::with_sorted_keys};
 
 /// Text of JSON with few keys, some of them twice in an object, some escaped.
 fn any_text() -> impl Strategy<Value = String> {
@@ -66,7 +66,10 @@ fn any_expression() -> impl Strategy<Value = String> {
     })
 }
 
-fn found(query: &Query, document: &Document<'_>) -> Result<Value, commis_base::error::Code> {
+fn search_or_code(
+    query: &Query,
+    document: &Document<'_>,
+) -> Result<Value, commis_base::error::Code> {
     query.search(document).map_err(|err| err.code())
 }
 
@@ -76,23 +79,23 @@ proptest! {
     #[test]
     fn the_same_is_found_in_what_is_in_reach(text in any_text(), expression in any_expression()) {
         let query = Query::compile(&expression).unwrap();
-        let whole = Document::parse(&text, Reach::ALL).unwrap();
+        let whole = Document::parse(&text, FieldMask::ALL).unwrap();
         let kept = Document::parse(&text, query.reach()).unwrap();
-        prop_assert_eq!(found(&query, &kept), found(&query, &whole), "{:?}", query.reach());
+        prop_assert_eq!(search_or_code(&query, &kept), search_or_code(&query, &whole), "{:?}", query.reach());
     }
 
     #[test]
     fn the_interpreter_finds_the_same(text in any_text(), expression in any_expression()) {
         let query = Query::compile(&expression).unwrap();
-        let whole = Document::parse(&text, Reach::ALL).unwrap();
-        let interpreted = query.interpreted(&whole).map_err(|err| err.code());
-        prop_assert_eq!(found(&query, &whole), interpreted);
+        let whole = Document::parse(&text, FieldMask::ALL).unwrap();
+        let interpreted = query.interpret(&whole).map_err(|err| err.code());
+        prop_assert_eq!(search_or_code(&query, &whole), interpreted);
     }
 
     #[test]
     fn a_document_reads_as_a_value(text in any_text()) {
-        let value: Value = sorted(serde_json::from_str(&text).unwrap());
-        let read = Document::parse(&text, Reach::ALL).unwrap();
+        let value: Value = with_sorted_keys(serde_json::from_str(&text).unwrap());
+        let read = Document::parse(&text, FieldMask::ALL).unwrap();
         prop_assert_eq!(&read, &Document::from(&value));
         prop_assert_eq!(read.into_value().to_string(), value.to_string());
     }
@@ -100,7 +103,7 @@ proptest! {
     #[test]
     fn what_is_left_out_must_be_json_as_well(text in r#"[{\["a: \]]{1,3}(a|"|\\u[dD]8|\\u0041|1e9{1,4}|-|0|[{}\[\],:.]|tru|e|null| ){0,16}"#) {
         let as_value = serde_json::from_str::<Value>(&text).is_ok();
-        for reach in [Reach::ALL, Reach::NONE, &Reach::field("b", Reach::ALL.clone())] {
+        for reach in [FieldMask::ALL, FieldMask::NONE, &FieldMask::field("b", FieldMask::ALL.clone())] {
             prop_assert_eq!(Document::parse(&text, reach).is_ok(), as_value);
         }
     }
@@ -108,7 +111,7 @@ proptest! {
 
 #[test]
 fn what_is_left_out_must_be_json_all_the_same() {
-    let only_b = Reach::field("b", Reach::ALL.clone());
+    let only_b = FieldMask::field("b", FieldMask::ALL.clone());
     let deep = format!("{}{}", "[".repeat(126), "]".repeat(126));
     for (inside, ok) in [
         ("{\"b\": [1, -2.5e-3, \"\\ud83d\\ude00\", {}]}", true),

@@ -25,7 +25,7 @@ const MANY: usize = 6;
 
 impl ExampleAnswer {
     /// Of the answers to the same values, one after the other: what all of them hold.
-    pub fn of(values: &BTreeMap<String, String>, answers: &[&Value]) -> Self {
+    pub fn from_answers(values: &BTreeMap<String, String>, answers: &[&Value]) -> Self {
         let all: Vec<BTreeMap<String, BTreeSet<u32>>> =
             answers.iter().map(|it| digests(it)).collect();
         let mut kept = BTreeMap::new();
@@ -51,14 +51,14 @@ impl ExampleAnswer {
 
     /// The same without the keys that another example's answers showed to move.
     #[must_use]
-    pub fn only(mut self, keys: &BTreeSet<String>) -> Self {
+    pub fn retain_keys_except(mut self, keys: &BTreeSet<String>) -> Self {
         self.digests.retain(|key, _| keys.contains(key));
         self
     }
 
     /// What was kept before and is still so: what changed from one proof to the next is not stable.
     #[must_use]
-    pub fn since(mut self, before: &Self) -> Self {
+    pub fn intersect(mut self, before: &Self) -> Self {
         self.digests.retain(|key, now| before.digests.get(key).is_some_and(|it| it == now));
         self
     }
@@ -80,7 +80,7 @@ impl ExampleAnswer {
         }
         let found = digests(data);
         let (mut all, mut kept, mut lost) = (0, 0, Vec::new());
-        for (key, values) in self.stored() {
+        for (key, values) in self.parse_digests() {
             let own = found.get(key);
             let there = values.iter().filter(|it| own.is_some_and(|own| own.contains(it))).count();
             all += values.len();
@@ -106,12 +106,12 @@ impl ExampleAnswer {
             return Some(format!("{is} items where there were {was}"));
         }
         // Both keep the smallest digests of each key, so that equal values are kept by both.
-        let all = |it: &Self| -> BTreeSet<u32> { it.stored().flat_map(|it| it.1).collect() };
+        let all = |it: &Self| -> BTreeSet<u32> { it.parse_digests().flat_map(|it| it.1).collect() };
         let (own, theirs) = (all(self), all(other));
         let is_lost = |values: &Vec<u32>| {
             values.len() >= TELLING && !values.iter().any(|it| theirs.contains(it))
         };
-        if let Some((key, _)) = self.stored().find(|it| is_lost(&it.1)) {
+        if let Some((key, _)) = self.parse_digests().find(|it| is_lost(&it.1)) {
             return Some(format!("no value of `{key}` is as it was"));
         }
         let kept = own.intersection(&theirs).count();
@@ -119,7 +119,7 @@ impl ExampleAnswer {
             .then(|| format!("{kept} of {} values are as they were", own.len()))
     }
 
-    fn stored(&self) -> impl Iterator<Item = (&str, Vec<u32>)> {
+    fn parse_digests(&self) -> impl Iterator<Item = (&str, Vec<u32>)> {
         self.digests.iter().map(|(key, values)| {
             let read = values.split(' ').filter_map(|it| u32::from_str_radix(it, 16).ok());
             (key.as_str(), read.collect())
@@ -144,7 +144,7 @@ pub fn warnings(
         return Vec::new();
     }
     let items = data.as_array().map(|it| it.len() as u64);
-    let held = held_in(&others, data);
+    let held = find_contained(&others, data);
     if others.len() > 1 && held.len() == others.len() {
         return vec![
             "it holds what both examples were answered: it may no longer follow its input"
@@ -162,10 +162,10 @@ pub fn warnings(
 }
 
 /// The examples of whose values nearly all stand in an answer to other values.
-fn held_in<'e>(examples: &[&'e ExampleAnswer], data: &Value) -> Vec<&'e ExampleAnswer> {
+fn find_contained<'e>(examples: &[&'e ExampleAnswer], data: &Value) -> Vec<&'e ExampleAnswer> {
     /// Where digests are looked for: by key, each with the example and its place there.
-    type Places<'e> = BTreeMap<&'e str, Vec<(u32, usize, usize)>>;
-    fn go(value: &Value, key: &str, places: &Places<'_>, found: &mut [Vec<bool>]) {
+    type DigestPositions<'e> = BTreeMap<&'e str, Vec<(u32, usize, usize)>>;
+    fn go(value: &Value, key: &str, places: &DigestPositions<'_>, found: &mut [Vec<bool>]) {
         match value {
             Value::Array(all) => all.iter().for_each(|it| go(it, key, places, found)),
             Value::Object(all) => all.iter().for_each(|(key, it)| go(it, key, places, found)),
@@ -178,11 +178,11 @@ fn held_in<'e>(examples: &[&'e ExampleAnswer], data: &Value) -> Vec<&'e ExampleA
             }
         }
     }
-    let mut places = Places::new();
+    let mut places = DigestPositions::new();
     let mut found: Vec<Vec<bool>> = Vec::new();
     for (example, it) in examples.iter().enumerate() {
         let mut count = 0;
-        for (key, values) in it.stored() {
+        for (key, values) in it.parse_digests() {
             let all = places.entry(key).or_default();
             all.extend(values.into_iter().zip(count..).map(|(it, at)| (it, example, at)));
             count =
@@ -238,7 +238,7 @@ mod tests {
     fn example(value: &str, names: &[&str]) -> ExampleAnswer {
         let values = BTreeMap::from([("q".to_owned(), value.to_owned())]);
         let data = goods(names, false);
-        ExampleAnswer::of(&values, &[&data, &data])
+        ExampleAnswer::from_answers(&values, &[&data, &data])
     }
 
     const LAMPS: &[&str] = &["Aurora", "Fjord", "Sol", "Quill"];
@@ -259,7 +259,7 @@ mod tests {
 
     #[test]
     fn another_answer_means_the_same_whatever_its_keys_are_called() {
-        let of = |data: Value| ExampleAnswer::of(&BTreeMap::new(), &[&data]);
+        let of = |data: Value| ExampleAnswer::from_answers(&BTreeMap::new(), &[&data]);
         let it = of(goods(LAMPS, false));
         let renamed: Value = goods(LAMPS, false)
             .as_array()
@@ -280,7 +280,7 @@ mod tests {
             json!([{"n": "x", "at": 1}, {"n": "y", "at": 2}]),
             json!([{"n": "x", "at": 3}, {"n": "y", "at": 4}]),
         );
-        let it = ExampleAnswer::of(&BTreeMap::new(), &[&a, &b]);
+        let it = ExampleAnswer::from_answers(&BTreeMap::new(), &[&a, &b]);
         assert_eq!(it.digests.keys().collect::<Vec<_>>(), ["n"]);
     }
 

@@ -17,8 +17,8 @@ use serde_json::{Map, Number, Value};
 
 use super::{
     document::Document,
-    find::{Found, find},
-    reach::Reach,
+    find::{QueryValue, find},
+    reach::FieldMask,
 };
 use commis_base::error::{Code, Error, Result};
 
@@ -39,7 +39,7 @@ pub const MAX_TEXT: usize = 4 << 20;
 pub struct Query {
     text: String,
     ast: Ast,
-    reach: Reach,
+    reach: FieldMask,
     growth: u64,
 }
 
@@ -60,12 +60,12 @@ impl Query {
         if growth > MAX_GROWTH {
             return Err(invalid("multiplies its input too often".to_owned()));
         }
-        let reach = Reach::of(&ast);
+        let reach = FieldMask::from_expression(&ast);
         Ok(Self { text: text.to_owned(), ast, reach, growth })
     }
 
     /// What a document must hold for the expression to find in it what it finds in the whole.
-    pub fn reach(&self) -> &Reach {
+    pub fn reach(&self) -> &FieldMask {
         &self.reach
     }
 
@@ -73,46 +73,48 @@ impl Query {
     /// with `RESPONSE_TOO_LARGE` when what is found, or made on the way, is out of proportion.
     pub fn search(&self, document: &Document<'_>) -> Result<Value> {
         if self.growth.saturating_mul(document.size()) > MAX_WORK {
-            return Err(out_of_proportion());
+            return Err(too_large_error());
         }
-        match find(&Found::There(document), &self.ast) {
-            Some(found) => Left::default().found(&found).ok_or_else(out_of_proportion),
-            None => self.interpreted(document),
+        match find(&QueryValue::There(document), &self.ast) {
+            Some(found) => {
+                CopyBudget::default().copy_query_value(&found).ok_or_else(too_large_error)
+            }
+            None => self.interpret(document),
         }
     }
 
     /// By the library, which knows all of JMESPath.
-    pub(super) fn interpreted(&self, document: &Document<'_>) -> Result<Value> {
+    pub(super) fn interpret(&self, document: &Document<'_>) -> Result<Value> {
         WRITTEN.set(0);
         let mut context = Context::new(&self.text, &RUNTIME);
-        let found = interpret(&variable(document), &self.ast, &mut context);
+        let found = interpret(&to_variable(document), &self.ast, &mut context);
         if WRITTEN.get() > MAX_TEXT {
-            return Err(out_of_proportion());
+            return Err(too_large_error());
         }
         let found = found.map_err(|err| {
             let why = err.to_string();
             let why = why.lines().next().unwrap_or("");
             Error::new(Code::ParseError, format!("evaluate the JMESPath: {why}"))
         })?;
-        Left::default().variable(&found).ok_or_else(out_of_proportion)
+        CopyBudget::default().copy_variable(&found).ok_or_else(too_large_error)
     }
 }
 
 /// What `extract` or its selectors find is larger than any answer may be.
-pub fn out_of_proportion() -> Error {
+pub fn too_large_error() -> Error {
     Error::new(Code::ResponseTooLarge, "the extracted data is out of proportion to the answer")
         .hint("let `extract` select less, each part once; items that contain each other repeat it")
 }
 
-fn variable(it: &Document<'_>) -> Rcvar {
+fn to_variable(it: &Document<'_>) -> Rcvar {
     Rcvar::new(match it {
         Document::Null => Variable::Null,
         Document::Bool(it) => Variable::Bool(*it),
         Document::Number(it) => Variable::Number(it.clone()),
         Document::Text(it) => Variable::String(it.clone().into_owned()),
-        Document::List(all) => Variable::Array(all.iter().map(variable).collect()),
+        Document::List(all) => Variable::Array(all.iter().map(to_variable).collect()),
         Document::Object(all) => {
-            let all = all.iter().map(|(key, it)| (key.clone().into_owned(), variable(it)));
+            let all = all.iter().map(|(key, it)| (key.clone().into_owned(), to_variable(it)));
             Variable::Object(all.collect::<BTreeMap<_, _>>())
         }
     })
@@ -133,14 +135,14 @@ static RUNTIME: LazyLock<Runtime> = LazyLock::new(|| {
         ("to_string", Box::new(ToStringFn::new())),
     ];
     for (name, inner) in counted {
-        out.register_function(name, Box::new(Counted(inner)));
+        out.register_function(name, Box::new(BoundedFunction(inner)));
     }
     out
 });
 
-struct Counted(Box<dyn Function>);
+struct BoundedFunction(Box<dyn Function>);
 
-impl Function for Counted {
+impl Function for BoundedFunction {
     fn evaluate(&self, args: &[Rcvar], context: &mut Context<'_>) -> SearchResult {
         let glue = match args {
             [glue, all] => glue
@@ -240,71 +242,72 @@ fn growth(node: &Ast) -> u64 {
 }
 
 /// What may still be copied.
-struct Left {
+struct CopyBudget {
     nodes: usize,
     text: usize,
 }
 
-impl Default for Left {
+impl Default for CopyBudget {
     fn default() -> Self {
         Self { nodes: MAX_NODES, text: MAX_TEXT }
     }
 }
 
-impl Left {
-    fn node(&mut self) -> Option<()> {
+impl CopyBudget {
+    fn spend_node(&mut self) -> Option<()> {
         self.nodes = self.nodes.checked_sub(1)?;
         Some(())
     }
 
-    fn text(&mut self, text: &str) -> Option<String> {
+    fn copy_text(&mut self, text: &str) -> Option<String> {
         self.text = self.text.checked_sub(text.len())?;
         Some(text.to_owned())
     }
 
-    fn found(&mut self, it: &Found<'_>) -> Option<Value> {
+    fn copy_query_value(&mut self, it: &QueryValue<'_>) -> Option<Value> {
         match it {
-            Found::There(it) => self.document(it),
-            Found::List(all) => {
-                self.node()?;
-                self.list(all.iter(), Self::found)
+            QueryValue::There(it) => self.copy_document(it),
+            QueryValue::List(all) => {
+                self.spend_node()?;
+                self.copy_list(all.iter(), Self::copy_query_value)
             }
-            Found::Hash(all) => {
-                self.node()?;
-                self.object(all.iter().map(|it| (it.0, &it.1)), Self::found)
+            QueryValue::Hash(all) => {
+                self.spend_node()?;
+                self.copy_object(all.iter().map(|it| (it.0, &it.1)), Self::copy_query_value)
             }
         }
     }
 
-    fn document(&mut self, it: &Document<'_>) -> Option<Value> {
-        self.node()?;
+    fn copy_document(&mut self, it: &Document<'_>) -> Option<Value> {
+        self.spend_node()?;
         Some(match it {
             Document::Null => Value::Null,
             Document::Bool(it) => Value::Bool(*it),
             Document::Number(it) => Value::Number(it.clone()),
-            Document::Text(it) => Value::String(self.text(it)?),
-            Document::List(all) => self.list(all.iter(), Self::document)?,
+            Document::Text(it) => Value::String(self.copy_text(it)?),
+            Document::List(all) => self.copy_list(all.iter(), Self::copy_document)?,
             Document::Object(all) => {
-                self.object(all.iter().map(|it| (&*it.0, &it.1)), Self::document)?
+                self.copy_object(all.iter().map(|it| (&*it.0, &it.1)), Self::copy_document)?
             }
         })
     }
 
-    fn variable(&mut self, it: &Variable) -> Option<Value> {
-        self.node()?;
+    fn copy_variable(&mut self, it: &Variable) -> Option<Value> {
+        self.spend_node()?;
         Some(match it {
             Variable::Null | Variable::Expref(_) => Value::Null,
             Variable::Bool(it) => Value::Bool(*it),
             Variable::Number(it) => Value::Number(Number::clone(it)),
-            Variable::String(it) => Value::String(self.text(it)?),
-            Variable::Array(all) => self.list(all.iter(), |own, it| own.variable(it))?,
-            Variable::Object(all) => {
-                self.object(all.iter().map(|it| (&**it.0, it.1)), |own, it| own.variable(it))?
-            }
+            Variable::String(it) => Value::String(self.copy_text(it)?),
+            Variable::Array(all) => self.copy_list(all.iter(), |own, it| own.copy_variable(it))?,
+            Variable::Object(all) => self
+                .copy_object(all.iter().map(|it| (&**it.0, it.1)), |own, it| {
+                    own.copy_variable(it)
+                })?,
         })
     }
 
-    fn list<T>(
+    fn copy_list<T>(
         &mut self,
         all: impl ExactSizeIterator<Item = T>,
         copy: fn(&mut Self, T) -> Option<Value>,
@@ -316,14 +319,14 @@ impl Left {
         Some(out.into())
     }
 
-    fn object<'k, T>(
+    fn copy_object<'k, T>(
         &mut self,
         all: impl ExactSizeIterator<Item = (&'k str, T)>,
         copy: fn(&mut Self, T) -> Option<Value>,
     ) -> Option<Value> {
         let mut out = Map::with_capacity(all.len());
         for (key, it) in all {
-            out.insert(self.text(key)?, copy(self, it)?);
+            out.insert(self.copy_text(key)?, copy(self, it)?);
         }
         Some(out.into())
     }

@@ -86,7 +86,7 @@ impl TryFrom<RecipeFile> for Recipe {
             }
             (Some(_), Some(_), true) => return Err("`output` needs `steps`".to_owned()),
             (None, None, false) => {
-                let (chain, request, response) = Chain::of_steps(it.steps, it.output)?;
+                let (chain, request, response) = Chain::from_steps(it.steps, it.output)?;
                 (Some(chain), request, response)
             }
             (None, _, true) => return Err("missing field `request`".to_owned()),

@@ -11,15 +11,15 @@ use super::document::Document;
 
 /// What a path leads to: a place in the document, or what an expression put together.
 #[derive(Clone)]
-pub enum Found<'d> {
+pub enum QueryValue<'d> {
     There(&'d Document<'d>),
-    List(Rc<Vec<Found<'d>>>),
+    List(Rc<Vec<QueryValue<'d>>>),
     /// By name, each once.
-    Hash(Rc<Vec<(&'d str, Found<'d>)>>),
+    Hash(Rc<Vec<(&'d str, QueryValue<'d>)>>),
 }
 
 /// What the expression finds; `None` when it is not one of those that are understood here.
-pub fn find<'d>(at: &Found<'d>, node: &'d Ast) -> Option<Found<'d>> {
+pub fn find<'d>(at: &QueryValue<'d>, node: &'d Ast) -> Option<QueryValue<'d>> {
     Some(match node {
         Ast::Identity { .. } => at.clone(),
         Ast::Field { name, .. } => at.field(name),
@@ -34,7 +34,7 @@ pub fn find<'d>(at: &Found<'d>, node: &'d Ast) -> Option<Found<'d>> {
                 }
                 Some(())
             })?;
-            if list { Found::list(out) } else { Found::NULL }
+            if list { QueryValue::from_items(out) } else { QueryValue::NULL }
         }
         Ast::Flatten { node, .. } => {
             let mut out = Vec::new();
@@ -48,21 +48,23 @@ pub fn find<'d>(at: &Found<'d>, node: &'d Ast) -> Option<Found<'d>> {
                 }
                 Some(())
             })?;
-            if list { Found::list(out) } else { Found::NULL }
+            if list { QueryValue::from_items(out) } else { QueryValue::NULL }
         }
         Ast::ObjectValues { node, .. } => match find(at, node)? {
-            Found::There(Document::Object(all)) => {
-                Found::list(all.iter().map(|it| Found::There(&it.1)).collect())
+            QueryValue::There(Document::Object(all)) => {
+                QueryValue::from_items(all.iter().map(|it| QueryValue::There(&it.1)).collect())
             }
-            Found::Hash(all) => Found::list(all.iter().map(|it| it.1.clone()).collect()),
-            _ => Found::NULL,
+            QueryValue::Hash(all) => {
+                QueryValue::from_items(all.iter().map(|it| it.1.clone()).collect())
+            }
+            _ => QueryValue::NULL,
         },
-        Ast::MultiList { .. } | Ast::MultiHash { .. } if at.is_null() => Found::NULL,
+        Ast::MultiList { .. } | Ast::MultiHash { .. } if at.is_null() => QueryValue::NULL,
         Ast::MultiList { elements, .. } => {
-            Found::list(elements.iter().map(|it| find(at, it)).collect::<Option<_>>()?)
+            QueryValue::from_items(elements.iter().map(|it| find(at, it)).collect::<Option<_>>()?)
         }
         Ast::MultiHash { elements, .. } => {
-            let mut out: Vec<(&str, Found<'_>)> = Vec::with_capacity(elements.len());
+            let mut out: Vec<(&str, QueryValue<'_>)> = Vec::with_capacity(elements.len());
             for it in elements {
                 let value = find(at, &it.value)?;
                 match out.binary_search_by(|kept| kept.0.cmp(&it.key)) {
@@ -70,7 +72,7 @@ pub fn find<'d>(at: &Found<'d>, node: &'d Ast) -> Option<Found<'d>> {
                     Err(n) => out.insert(n, (&it.key, value)),
                 }
             }
-            Found::Hash(Rc::new(out))
+            QueryValue::Hash(Rc::new(out))
         }
         Ast::Comparison { .. }
         | Ast::Condition { .. }
@@ -84,10 +86,10 @@ pub fn find<'d>(at: &Found<'d>, node: &'d Ast) -> Option<Found<'d>> {
     })
 }
 
-impl Found<'_> {
+impl QueryValue<'_> {
     const NULL: Self = Self::There(Document::NULL);
 
-    fn list(all: Vec<Self>) -> Self {
+    fn from_items(all: Vec<Self>) -> Self {
         Self::List(Rc::new(all))
     }
 

@@ -8,7 +8,7 @@ use serde_json::Value;
 use std::borrow::Cow;
 
 use super::{
-    digits::quote_long_numbers, document::Document, model::Framing, reach::Reach, references,
+    digits::quote_long_numbers, document::Document, model::Framing, reach::FieldMask, references,
     script_data, xml,
 };
 
@@ -35,7 +35,7 @@ const MAX_CALLBACK: usize = 200;
 
 /// JSON that was found in a text.
 #[derive(Debug, PartialEq)]
-pub struct Framed<'a> {
+pub struct FramedJson<'a> {
     /// Absent for plain JSON.
     pub framing: Option<Framing>,
     pub value: Value,
@@ -45,30 +45,30 @@ pub struct Framed<'a> {
 
 /// The JSON of a text and how it is framed; `None` when it holds none. Plain numbers and strings count as JSON only where
 /// `declared` says that the text is some kind of JSON (its MIME type), and lines are otherwise two or more objects.
-pub fn detect<'a>(text: &'a str, mime: &str, declared: bool) -> Option<Framed<'a>> {
-    let body = trimmed(text);
-    let plain = |framing, value| Some(Framed { framing, value, callback: None });
-    if xml::is_data(mime) && body.starts_with('<') {
+pub fn detect<'a>(text: &'a str, mime: &str, declared: bool) -> Option<FramedJson<'a>> {
+    let body = trim_bom(text);
+    let plain = |framing, value| Some(FramedJson { framing, value, callback: None });
+    if xml::is_data_xml(mime) && body.starts_with('<') {
         return plain(Some(Framing::Xml), xml::read(body)?);
     }
-    if by_lines(mime) {
-        return plain(Some(Framing::Lines), lines(body)?);
+    if is_line_delimited(mime) {
+        return plain(Some(Framing::Lines), parse_lines(body)?);
     }
-    if let Some(rest) = unguarded(body) {
-        return plain(Some(Framing::Prefix), strict(rest)?);
+    if let Some(rest) = strip_guard(body) {
+        return plain(Some(Framing::Prefix), parse_strict(rest)?);
     }
     if body.starts_with(['{', '[']) || declared {
-        if let Some(value) = strict(body) {
-            if let Some(inner) = within_text(&value) {
+        if let Some(value) = parse_strict(body) {
+            if let Some(inner) = parse_inner_text(&value) {
                 return plain(Some(Framing::Text), inner);
             }
-            return match references::detected(&value) {
+            return match references::resolve_detected(&value) {
                 Some(inner) => plain(Some(Framing::References), inner),
                 None => plain(None, value),
             };
         }
         if body.starts_with('{')
-            && let Some(Value::Array(all)) = lines(body)
+            && let Some(Value::Array(all)) = parse_lines(body)
             && all.len() >= 2
             && all.iter().all(Value::is_object)
         {
@@ -76,7 +76,7 @@ pub fn detect<'a>(text: &'a str, mime: &str, declared: bool) -> Option<Framed<'a
         }
         if body.starts_with(['{', '[', '/'])
             && declared
-            && let Some(value) = lenient(body)
+            && let Some(value) = parse_lenient(body)
         {
             return plain(Some(Framing::Lenient), value);
         }
@@ -84,10 +84,10 @@ pub fn detect<'a>(text: &'a str, mime: &str, declared: bool) -> Option<Framed<'a
             return None;
         }
     }
-    let (callback, argument) = call(body)?;
-    let value = strict(argument)?;
+    let (callback, argument) = split_callback(body)?;
+    let value = parse_strict(argument)?;
     // `init(3)` is a program, not data.
-    (value.is_object() || value.is_array()).then_some(Framed {
+    (value.is_object() || value.is_array()).then_some(FramedJson {
         framing: Some(Framing::Jsonp),
         value,
         callback: Some(callback),
@@ -96,27 +96,27 @@ pub fn detect<'a>(text: &'a str, mime: &str, declared: bool) -> Option<Framed<'a
 
 /// The JSON of a text framed as said, so much of it as is in reach; without framing plain, or behind a guard, which sites add at
 /// will. The error is what the parser said, or `None` when the frame is not there.
-pub fn unframed<'a>(
+pub fn unframe<'a>(
     framing: Option<Framing>,
     text: &'a str,
-    reach: &'a Reach,
+    reach: &'a FieldMask,
 ) -> Result<Document<'a>, Option<serde_json::Error>> {
-    let body = trimmed(text);
+    let body = trim_bom(text);
     let json = match framing {
-        None | Some(Framing::Prefix) => unguarded(body).unwrap_or(body),
-        Some(Framing::Jsonp) => call(body).ok_or(None)?.1,
+        None | Some(Framing::Prefix) => strip_guard(body).unwrap_or(body),
+        Some(Framing::Jsonp) => split_callback(body).ok_or(None)?.1,
         Some(Framing::Text) => {
-            let value = strict(body).ok_or(None)?;
-            let inner = within_text(&value).ok_or(None)?;
+            let value = parse_strict(body).ok_or(None)?;
+            let inner = parse_inner_text(&value).ok_or(None)?;
             return Ok(Document::from(&inner).into_owned());
         }
         Some(Framing::References) => {
-            let value = strict(body).ok_or(None)?;
-            let inner = references::resolved(&value).ok_or(None)?;
+            let value = parse_strict(body).ok_or(None)?;
+            let inner = references::resolve(&value).ok_or(None)?;
             return Ok(Document::from(&inner).into_owned());
         }
         Some(Framing::Xml) => {
-            let value = xml::as_lists(xml::read(body).ok_or(None)?, reach);
+            let value = xml::with_lists(xml::read(body).ok_or(None)?, reach);
             return Ok(Document::from(&value).into_owned());
         }
         Some(Framing::Script) => {
@@ -125,20 +125,23 @@ pub fn unframed<'a>(
         }
         // Strict JSON is lenient, too: a site may have mended what it sends.
         Some(Framing::Lenient) => {
-            let value = strict(body).or_else(|| lenient(body)).ok_or(None)?;
+            let value = parse_strict(body).or_else(|| parse_lenient(body)).ok_or(None)?;
             return Ok(Document::from(&value).into_owned());
         }
         Some(Framing::Lines) => {
-            let reach = reach.of_elements().unwrap_or(Reach::NONE);
-            let all = each_line(body).map(|it| document(it, reach));
+            let reach = reach.get_elements().unwrap_or(FieldMask::NONE);
+            let all = each_line(body).map(|it| parse_document(it, reach));
             return all.collect::<Result<_, _>>().map(Document::List).map_err(Some);
         }
     };
-    document(json, reach).map_err(Some)
+    parse_document(json, reach).map_err(Some)
 }
 
 /// A text of JSON, numbers with all their digits.
-fn document<'a>(json: &'a str, reach: &'a Reach) -> Result<Document<'a>, serde_json::Error> {
+fn parse_document<'a>(
+    json: &'a str,
+    reach: &'a FieldMask,
+) -> Result<Document<'a>, serde_json::Error> {
     match quote_long_numbers(json) {
         Cow::Borrowed(json) => Document::parse(json, reach),
         Cow::Owned(json) => Document::parse(&json, reach).map(Document::into_owned),
@@ -146,20 +149,20 @@ fn document<'a>(json: &'a str, reach: &'a Reach) -> Result<Document<'a>, serde_j
 }
 
 /// The same as a value.
-fn strict(json: &str) -> Option<Value> {
+fn parse_strict(json: &str) -> Option<Value> {
     serde_json::from_str(&quote_long_numbers(json)).ok()
 }
 
 /// The list or the object that the one text of an object holds.
-fn within_text(value: &Value) -> Option<Value> {
+fn parse_inner_text(value: &Value) -> Option<Value> {
     let all = value.as_object().filter(|it| it.len() == 1)?;
     let text = all.values().next()?.as_str()?;
     let is_document = text.trim_start().starts_with(['{', '[']);
-    strict(text).filter(|it| is_document && (it.is_object() || it.is_array()))
+    parse_strict(text).filter(|it| is_document && (it.is_object() || it.is_array()))
 }
 
 /// A list or an object of JSON5. What has no value in JSON is `null`.
-fn lenient(text: &str) -> Option<Value> {
+fn parse_lenient(text: &str) -> Option<Value> {
     let is_deep = |text: &str| {
         let mut depth = 0_usize;
         text.bytes().any(|it| {
@@ -178,13 +181,13 @@ fn lenient(text: &str) -> Option<Value> {
 }
 
 /// The value as a text framed so: what a recording that kept only the value stands for.
-pub fn framed(framing: Option<Framing>, value: &Value) -> String {
+pub fn apply_framing(framing: Option<Framing>, value: &Value) -> String {
     match (framing, value) {
         (None | Some(Framing::Lenient), _) => value.to_string(),
         (Some(Framing::Xml), _) => xml::write(value),
         (Some(Framing::Script), _) => script_data::write(value),
         (Some(Framing::Text), _) => serde_json::json!({ "d": value.to_string() }).to_string(),
-        (Some(Framing::References), _) => references::written(value).to_string(),
+        (Some(Framing::References), _) => references::to_reference_list(value).to_string(),
         (Some(Framing::Prefix), _) => format!(")]}}'\n{value}"),
         (Some(Framing::Jsonp), _) => format!("{CALLBACK}({value});"),
         (Some(Framing::Lines), Value::Array(all)) => {
@@ -203,23 +206,23 @@ pub const fn mime(framing: Option<Framing>) -> &'static str {
     }
 }
 
-fn trimmed(text: &str) -> &str {
+fn trim_bom(text: &str) -> &str {
     let text = text.trim_start();
     text.strip_prefix('\u{feff}').unwrap_or(text).trim()
 }
 
-fn unguarded(text: &str) -> Option<&str> {
+fn strip_guard(text: &str) -> Option<&str> {
     GUARDS.iter().find_map(|it| text.strip_prefix(it)).map(str::trim_start)
 }
 
 /// Types that say one value a line.
-fn by_lines(mime: &str) -> bool {
+fn is_line_delimited(mime: &str) -> bool {
     ["ndjson", "jsonl", "json-lines", "jsonlines", "json-seq"].iter().any(|it| mime.contains(it))
 }
 
 /// One JSON value a line.
-fn lines(text: &str) -> Option<Value> {
-    let all = each_line(text).map(strict);
+fn parse_lines(text: &str) -> Option<Value> {
+    let all = each_line(text).map(parse_strict);
     all.collect::<Option<Vec<Value>>>().map(Value::Array)
 }
 
@@ -231,7 +234,7 @@ fn each_line(text: &str) -> impl Iterator<Item = &str> {
 
 /// Function and argument of `name(…);`, behind comments and the check that the function is there
 /// (`typeof name === 'function' && name(…)`).
-fn call(text: &str) -> Option<(&str, &str)> {
+fn split_callback(text: &str) -> Option<(&str, &str)> {
     let mut rest = text;
     while let Some(comment) = rest.strip_prefix("/*") {
         rest = comment.split_once("*/")?.1.trim_start();
@@ -266,7 +269,7 @@ mod tests {
     use super::*;
 
     fn value_of(framing: Option<Framing>, text: &str) -> Value {
-        unframed(framing, text, Reach::ALL).unwrap().into_value()
+        unframe(framing, text, FieldMask::ALL).unwrap().into_value()
     }
 
     #[test]
@@ -333,12 +336,12 @@ mod tests {
 
     #[test]
     fn a_frame_that_was_said_must_be_there() {
-        assert!(unframed(Some(Framing::Jsonp), "{}", Reach::ALL).is_err());
-        assert!(unframed(Some(Framing::Lines), "{}\nx", Reach::ALL).is_err());
+        assert!(unframe(Some(Framing::Jsonp), "{}", FieldMask::ALL).is_err());
+        assert!(unframe(Some(Framing::Lines), "{}\nx", FieldMask::ALL).is_err());
         assert_eq!(value_of(None, ")]}'\n[1]"), json!([1]));
         assert_eq!(value_of(Some(Framing::Prefix), "[1]"), json!([1]));
         let deep = format!("cb({}{})", "[".repeat(5000), "]".repeat(5000));
-        assert!(unframed(Some(Framing::Jsonp), &deep, Reach::ALL).is_err());
+        assert!(unframe(Some(Framing::Jsonp), &deep, FieldMask::ALL).is_err());
     }
 
     fn any_json() -> impl Strategy<Value = Value> {
@@ -373,7 +376,7 @@ mod tests {
             assert_eq!((found.framing, &found.value), (Some(Framing::Lenient), &want), "{text}");
             assert_eq!(value_of(found.framing, text), want);
             // What is mended is read as well.
-            assert_eq!(value_of(found.framing, &framed(found.framing, &want)), want);
+            assert_eq!(value_of(found.framing, &apply_framing(found.framing, &want)), want);
             assert!(detect(text, "text/javascript", false).is_none(), "{text}");
         }
         for text in ["{\"a\": undefined}", "{\"a\": 1", "[1] [2]", "NaN"] {
@@ -389,10 +392,10 @@ mod tests {
         #[test]
         fn unframed_is_what_was_framed(value in any_json()) {
             for framing in [None, Some(Framing::Prefix), Some(Framing::Jsonp)] {
-                prop_assert_eq!(value_of(framing, &framed(framing, &value)), value.clone());
+                prop_assert_eq!(value_of(framing, &apply_framing(framing, &value)), value.clone());
             }
             let list = json!([value, {"a": 1}]);
-            let text = framed(Some(Framing::Lines), &list);
+            let text = apply_framing(Some(Framing::Lines), &list);
             prop_assert_eq!(value_of(Some(Framing::Lines), &text), list);
         }
 

@@ -47,20 +47,20 @@ const AMBIENT: &[&str] = &[
 ];
 
 /// Whether a header of that name belongs to the connection, so that nobody may set it for a request.
-pub fn is_of_connection(name: &str) -> bool {
+pub fn is_connection_header(name: &str) -> bool {
     HOP_BY_HOP.contains(&name) || FRAMING.contains(&name)
 }
 
 /// Whether a header of that name says nothing of the request itself, because a client or what lies between would write it
 /// anyway: those of the connection among them.
 pub fn is_ambient(name: &str) -> bool {
-    is_of_connection(name) || AMBIENT.contains(&name)
+    is_connection_header(name) || AMBIENT.contains(&name)
 }
 
 /// Whether a request header of that lower-case name makes servers take a request for another one: another method (`x-http-method`,
 /// `x-method-override`, `x-http-verb`) or another address (`x-original-url`, `x-rewrite-url`). From the documentation of Rails,
 /// Laravel, Symfony, Spring, ASP.NET, Express and IIS.
-pub fn overrides(name: &str) -> bool {
+pub fn is_override_header(name: &str) -> bool {
     let Some(rest) = name.strip_prefix("x-") else { return false };
     let words: Vec<&str> = rest.split(['-', '_']).collect();
     let has = |all: &[&str]| words.iter().any(|it| all.contains(it));
@@ -73,10 +73,10 @@ pub fn overrides(name: &str) -> bool {
 }
 
 /// Whether a field of a query, a form or a JSON object of that name does the same: `_method`.
-pub fn overrides_as_field(name: &str) -> bool {
+pub fn is_override_field(name: &str) -> bool {
     let name = name.to_ascii_lowercase().replace('_', "-");
     let bare = name.trim_start_matches('-');
-    overrides(&name)
+    is_override_header(&name)
         || (bare.len() < name.len()
             && matches!(
                 bare,
@@ -102,20 +102,20 @@ mod tests {
             "x-forwarded-method",
             "x-override-url",
         ] {
-            assert!(overrides(name) && overrides_as_field(name), "{name}");
+            assert!(is_override_header(name) && is_override_field(name), "{name}");
         }
         for name in
             ["_method", "_METHOD", "__method", "_http_method", "_verb", "X-HTTP-Method-Override"]
         {
-            assert!(overrides_as_field(name), "{name}");
+            assert!(is_override_field(name), "{name}");
         }
         for name in
             ["x-requested-with", "x-api-method-id", "x-url", "method", "x-original", "accept"]
         {
-            assert!(!overrides(name), "{name}");
+            assert!(!is_override_header(name), "{name}");
         }
         for name in ["method", "shipping_method", "verb", "http_method", "q", "methods"] {
-            assert!(!overrides_as_field(name), "{name}");
+            assert!(!is_override_field(name), "{name}");
         }
     }
 
@@ -136,7 +136,7 @@ mod tests {
             ("x-requested-with", false, false),
         ] {
             assert_eq!(
-                (is_of_connection(name), is_ambient(name)),
+                (is_connection_header(name), is_ambient(name)),
                 (of_connection, ambient),
                 "{name}"
             );

@@ -35,7 +35,7 @@ impl Selector {
         let mut input = cssparser::Parser::new(text);
         let list = SelectorList::parse(&Parser, &mut input, ParseRelative::No)
             .map_err(|err| SelectorErrorKind::from(err).to_string())?;
-        let work = of_list(&list, false)?;
+        let work = list_cost(&list, false)?;
         if work.siblings > 1 {
             return Err(
                 "sibling combinators (`~`) stand in each other: that takes the square of a page"
@@ -49,24 +49,24 @@ impl Selector {
     }
 
     pub fn matches(&self, element: ElementRef<'_>) -> bool {
-        self.is_met(element, None, &mut SelectorCaches::default())
+        self.matches_in_scope(element, None, &mut SelectorCaches::default())
     }
 
     /// The elements of the page that it means, in the order in which the parser made them.
-    pub fn of_page<'a>(&self, page: &'a Html) -> impl Iterator<Item = ElementRef<'a>> {
+    pub fn select_in_page<'a>(&self, page: &'a Html) -> impl Iterator<Item = ElementRef<'a>> {
         let mut caches = SelectorCaches::default();
         let all = page.tree.nodes().filter_map(ElementRef::wrap).filter(|it| it.parent().is_some());
-        all.filter(move |it| self.is_met(*it, None, &mut caches))
+        all.filter(move |it| self.matches_in_scope(*it, None, &mut caches))
     }
 
     /// The elements within this one that the selector means, in document order.
-    pub fn within<'a>(&self, scope: ElementRef<'a>) -> impl Iterator<Item = ElementRef<'a>> {
+    pub fn select_within<'a>(&self, scope: ElementRef<'a>) -> impl Iterator<Item = ElementRef<'a>> {
         let mut caches = SelectorCaches::default();
         let all = scope.descendants().skip(1).filter_map(ElementRef::wrap);
-        all.filter(move |it| self.is_met(*it, Some(scope), &mut caches))
+        all.filter(move |it| self.matches_in_scope(*it, Some(scope), &mut caches))
     }
 
-    fn is_met(
+    fn matches_in_scope(
         &self,
         element: ElementRef<'_>,
         scope: Option<ElementRef<'_>>,
@@ -82,19 +82,19 @@ impl Selector {
             MatchingForInvalidation::No,
         );
         context.scope_element = scope.map(|it| it.opaque());
-        matches_selector_list(&self.0, &Counted(element), &mut context)
+        matches_selector_list(&self.0, &CountedElement(element), &mut context)
     }
 }
 
 /// How the work for one element grows with the page: as which power of the siblings that it may have, and of the levels of
 /// elements below each other, which are few.
 #[derive(Clone, Copy, Default)]
-struct Work {
+struct MatchCost {
     siblings: u32,
     descents: u32,
 }
 
-impl Work {
+impl MatchCost {
     fn or(self, other: Self) -> Self {
         Self {
             siblings: self.siblings.max(other.siblings),
@@ -107,34 +107,39 @@ impl Work {
     }
 }
 
-fn of_list(list: &SelectorList<Simple>, in_has: bool) -> Result<Work, String> {
-    list.slice().iter().try_fold(Work::default(), |out, it| Ok(out.or(of_one(it, in_has)?)))
+fn list_cost(list: &SelectorList<Simple>, in_has: bool) -> Result<MatchCost, String> {
+    list.slice()
+        .iter()
+        .try_fold(MatchCost::default(), |out, it| Ok(out.or(selector_cost(it, in_has)?)))
 }
 
 /// From its last compound to its first: those to the left are asked of each element that the walk there visits. A walk among
 /// siblings, or up, is made once: what one combinator did not find, the next of its kind does not look for again.
-fn of_one(selector: &selectors::parser::Selector<Simple>, in_has: bool) -> Result<Work, String> {
-    let (mut out, mut walk) = (Work::default(), Work::default());
+fn selector_cost(
+    selector: &selectors::parser::Selector<Simple>,
+    in_has: bool,
+) -> Result<MatchCost, String> {
+    let (mut out, mut walk) = (MatchCost::default(), MatchCost::default());
     for it in selector.iter_raw_match_order() {
         match it {
             Component::Combinator(Combinator::Descendant) => walk.descents = 1,
             Component::Combinator(Combinator::LaterSibling) => walk.siblings = 1,
             Component::Negation(list) | Component::Is(list) | Component::Where(list) => {
-                out = out.or(walk.times(of_list(list, in_has)?));
+                out = out.or(walk.times(list_cost(list, in_has)?));
             }
             // Counted from the end anew for each; the last child is seen at once.
             Component::Nth(it) if counts_from_end(it) => {
-                out = out.or(walk.times(Work { siblings: 1, descents: 0 }));
+                out = out.or(walk.times(MatchCost { siblings: 1, descents: 0 }));
             }
             Component::NthOf(it) => {
                 for it in it.selectors() {
-                    out = out.or(walk.times(of_one(it, in_has)?));
+                    out = out.or(walk.times(selector_cost(it, in_has)?));
                 }
             }
             Component::Has(_) if in_has => return Err("`:has` in `:has` means nothing".into()),
             Component::Has(all) => {
                 for it in all {
-                    out = out.or(walk.times(of_relative(it)?));
+                    out = out.or(walk.times(relative_cost(it)?));
                 }
             }
             _ => {}
@@ -152,16 +157,16 @@ fn counts_from_end(it: &NthSelectorData) -> bool {
 }
 
 /// For each element it looks through others, and asks each of them.
-fn of_relative(it: &RelativeSelector<Simple>) -> Result<Work, String> {
+fn relative_cost(it: &RelativeSelector<Simple>) -> Result<MatchCost, String> {
     use RelativeSelectorMatchHint::{
         InChild, InNextSibling, InNextSiblingSubtree, InSibling, InSiblingSubtree, InSubtree,
     };
     let search = match it.match_hint {
-        InChild | InNextSibling => Work::default(),
-        InSubtree | InNextSiblingSubtree => Work { siblings: 0, descents: 1 },
-        InSibling | InSiblingSubtree => Work { siblings: 1, descents: 0 },
+        InChild | InNextSibling => MatchCost::default(),
+        InSubtree | InNextSiblingSubtree => MatchCost { siblings: 0, descents: 1 },
+        InSibling | InSiblingSubtree => MatchCost { siblings: 1, descents: 0 },
     };
-    let work = search.times(of_one(&it.selector, true)?);
+    let work = search.times(selector_cost(&it.selector, true)?);
     if work.siblings > 0 {
         return Err(
             "`:has` looks through all siblings of each element: that takes the square of a page"
@@ -173,9 +178,9 @@ fn of_relative(it: &RelativeSelector<Simple>) -> Result<Work, String> {
 
 /// An element that counts the nodes that are passed on the way to another.
 #[derive(Clone, Copy, Debug)]
-struct Counted<'a>(ElementRef<'a>);
+struct CountedElement<'a>(ElementRef<'a>);
 
-impl<'a> Counted<'a> {
+impl<'a> CountedElement<'a> {
     fn first(mut nodes: impl Iterator<Item = ego_tree::NodeRef<'a, Node>>) -> Option<Self> {
         nodes.find_map(|it| {
             step(1);
@@ -184,7 +189,7 @@ impl<'a> Counted<'a> {
     }
 }
 
-impl Element for Counted<'_> {
+impl Element for CountedElement<'_> {
     type Impl = Simple;
 
     fn opaque(&self) -> OpaqueElement {

@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::*;
 use commis_base::{
     error::Code,
-    work::{Budget, STAGE, bounded},
+    work::{Budget, STAGE, run_bounded},
 };
 
 #[test]
@@ -33,9 +33,17 @@ fn it_means_what_scraper_means() {
     ] {
         let (own, theirs) = (Selector::parse(css).unwrap(), scraper::Selector::parse(css).unwrap());
         let ids = |all: Vec<ElementRef<'_>>| all.iter().map(|it| it.id()).collect::<Vec<_>>();
-        assert_eq!(ids(own.of_page(&page).collect()), ids(page.select(&theirs).collect()), "{css}");
+        assert_eq!(
+            ids(own.select_in_page(&page).collect()),
+            ids(page.select(&theirs).collect()),
+            "{css}"
+        );
         let root = page.root_element();
-        assert_eq!(ids(own.within(root).collect()), ids(root.select(&theirs).collect()), "{css}");
+        assert_eq!(
+            ids(own.select_within(root).collect()),
+            ids(root.select(&theirs).collect()),
+            "{css}"
+        );
         for it in root.descendants().filter_map(ElementRef::wrap) {
             assert_eq!(own.matches(it), theirs.matches(&it), "{css}");
         }
@@ -85,15 +93,16 @@ fn shapes_whose_work_is_the_square_of_a_page_are_refused() {
 fn siblings_of_a_long_list_end_with_the_budget() {
     let page = Html::parse_document(&"<p>x".repeat(20_000));
     let selector = Selector::parse("u ~ p").unwrap();
-    let all = || selector.of_page(&page).count();
-    let spent = bounded(STAGE.steps(1_000_000), all).unwrap_err();
+    let all = || selector.select_in_page(&page).count();
+    let spent = run_bounded(STAGE.with_steps(1_000_000), all).unwrap_err();
     assert_eq!(spent.code(), Code::WorkLimit);
     // Behind what is no element, too.
     let page =
         Html::parse_document(&format!("{}{}", "<!---->".repeat(5_000), "<p>x".repeat(5_000)));
-    let spent = bounded(STAGE.steps(1_000_000), || selector.of_page(&page).count()).unwrap_err();
+    let spent = run_bounded(STAGE.with_steps(1_000_000), || selector.select_in_page(&page).count())
+        .unwrap_err();
     assert_eq!(spent.code(), Code::WorkLimit);
-    let time = Budget::of(Duration::from_millis(1));
+    let time = Budget::new(Duration::from_millis(1));
     let page = Html::parse_document(&"<p>x".repeat(20_000));
-    assert!(bounded(time, || selector.of_page(&page).count()).is_err());
+    assert!(run_bounded(time, || selector.select_in_page(&page).count()).is_err());
 }

@@ -72,7 +72,7 @@ impl Recipe {
                 TransportKind::ContextRequest
             }
             _ if self.login.is_some() => TransportKind::LoginHttp,
-            _ if needs(SlotSource::is_of_session) => TransportKind::ContextRequest,
+            _ if needs(SlotSource::needs_session) => TransportKind::ContextRequest,
             _ => TransportKind::PublicHttp,
         }
     }
@@ -81,12 +81,12 @@ impl Recipe {
 impl Recipe {
     /// Its first example had items when it was verified.
     pub fn had_items(&self) -> bool {
-        self.given() > 0
+        self.verified_items() > 0
     }
 
     /// So many items for its first example are less than half of what it was verified with.
-    pub fn fell_short(&self, items: Option<u64>) -> bool {
-        items.is_some_and(|it| it * 2 < self.given())
+    pub fn has_too_few_items(&self, items: Option<u64>) -> bool {
+        items.is_some_and(|it| it * 2 < self.verified_items())
     }
 
     /// The first example of what must be given. `None` when one has none.
@@ -96,7 +96,7 @@ impl Recipe {
     }
 
     /// Items of the answer to the first example when it was verified.
-    fn given(&self) -> u64 {
+    fn verified_items(&self) -> u64 {
         let Some(proof) = &self.verification else { return 0 };
         let shown = proof.complete.as_ref().map(|it| u64::from(it.given));
         shown.or_else(|| proof.examples.first()?.items).unwrap_or(0)
@@ -299,7 +299,7 @@ pub enum SlotSource {
 
 impl SlotSource {
     /// Whether a page or a login holds the value, so that no plain request can fetch it.
-    pub const fn is_of_session(&self) -> bool {
+    pub const fn needs_session(&self) -> bool {
         matches!(self, Self::Cookie { .. } | Self::Meta { .. } | Self::Storage { .. })
     }
 }
@@ -404,7 +404,7 @@ pub struct ResponseSpec {
 
 impl ResponseSpec {
     /// An answer of that kind, of which nothing more is known.
-    pub const fn of(kind: ResponseType) -> Self {
+    pub const fn new(kind: ResponseType) -> Self {
         Self {
             kind,
             framing: None,
@@ -574,7 +574,7 @@ pub struct Verification {
     pub proof: Option<LoginProof>,
     /// What the page of the first example showed, and how much of it the answer held.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub complete: Option<Complete>,
+    pub complete: Option<Completeness>,
     /// What the examples were answered, as far as it was the same each time: what `recipe check` compares, and what runs doubt by.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub examples: Vec<ExampleAnswer>,
@@ -657,7 +657,7 @@ impl Witness {
 /// An answer held to the page it was learned from.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Complete {
+pub struct Completeness {
     /// Items that the page showed; one for a single thing.
     pub shown: u32,
     /// Items of the answer to the same input; it may go on where the page ends.
@@ -755,13 +755,13 @@ impl TransportKind {
     }
 
     /// Whether the source page is opened first, so that cookies and what the page holds are there.
-    pub const fn in_session(self) -> bool {
+    pub const fn uses_session(self) -> bool {
         matches!(self, Self::ContextRequest | Self::InPageFetch)
     }
 
     /// Whether cookies of a session go along, a browser's or a login's.
     pub const fn sends_cookies(self) -> bool {
-        self.in_session() || matches!(self, Self::LoginHttp)
+        self.uses_session() || matches!(self, Self::LoginHttp)
     }
 }
 

@@ -14,7 +14,7 @@ const MAX_LISTED: usize = 30;
 
 /// What is wanted of an answer; the default wants all.
 #[derive(Clone, Debug, Default)]
-pub struct Narrowing {
+pub struct ResultFilter {
     pub fields: Option<Fields>,
     pub condition: Option<Condition>,
     /// Items at most, of those that fit the condition.
@@ -23,7 +23,7 @@ pub struct Narrowing {
     pub max_bytes: Option<u64>,
 }
 
-impl Narrowing {
+impl ResultFilter {
     /// Reads what a caller wrote. Fails with `PARAM_INVALID`.
     pub fn parse(
         fields: Option<&str>,
@@ -50,7 +50,7 @@ impl Narrowing {
             && kind != "array"
             && self.is_for_lists()
         {
-            return Err(no_list(kind));
+            return Err(not_a_list_error(kind));
         }
         self.fields.as_ref().map_or(Ok(()), |it| it.check(data_schema))
     }
@@ -61,21 +61,25 @@ impl Narrowing {
 
     /// Narrows an answer that is whole in memory. Fails with `PARAM_INVALID` where a condition or a limit is put to what is no
     /// list, or the condition to items that it does not fit, and with `RESPONSE_TOO_LARGE` where not one item fits the bytes.
-    pub fn apply(&self, data: Value) -> Result<Narrowed> {
+    pub fn apply(&self, data: Value) -> Result<FilteredResult> {
         match data {
             Value::Array(items) => {
-                let mut sieve = Sieve::new(self, None);
+                let mut sieve = ItemFilter::new(self, None);
                 let (items, taken) = sieve.take(items)?;
-                Ok(Narrowed { data: items.into(), filtered: sieve.filtered, cut: taken.is_some() })
+                Ok(FilteredResult {
+                    data: items.into(),
+                    filtered: sieve.filtered,
+                    cut: taken.is_some(),
+                })
             }
-            record if self.is_for_lists() => Err(no_list(kind(&record))),
+            record if self.is_for_lists() => Err(not_a_list_error(kind(&record))),
             record => {
                 let data = self.pick(record);
                 let is_large = self.max_bytes.is_some_and(|it| length(&data) > it);
                 if is_large {
                     Err(too_large())
                 } else {
-                    Ok(Narrowed { data, filtered: 0, cut: false })
+                    Ok(FilteredResult { data, filtered: 0, cut: false })
                 }
             }
         }
@@ -96,7 +100,7 @@ impl Narrowing {
 
 /// An answer of which something may be left out.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Narrowed {
+pub struct FilteredResult {
     pub data: Value,
     /// Items that do not fit the condition.
     pub filtered: u64,
@@ -106,24 +110,24 @@ pub struct Narrowed {
 
 /// Takes a list item by item, over all its pages.
 #[derive(Debug)]
-pub struct Sieve<'a> {
-    narrowing: &'a Narrowing,
+pub struct ItemFilter<'a> {
+    narrowing: &'a ResultFilter,
     most: Option<u64>,
     given: u64,
     bytes: u64,
     filtered: u64,
 }
 
-impl<'a> Sieve<'a> {
+impl<'a> ItemFilter<'a> {
     /// With `most`, so many items at most, besides the limit.
-    pub fn new(narrowing: &'a Narrowing, most: Option<u64>) -> Self {
+    pub fn new(narrowing: &'a ResultFilter, most: Option<u64>) -> Self {
         let most = most.into_iter().chain(narrowing.limit).min();
         // The brackets.
         Self { narrowing, most, given: 0, bytes: 2, filtered: 0 }
     }
 
     /// Items that do not fit the condition, so far.
-    pub const fn filtered(&self) -> u64 {
+    pub const fn filtered_count(&self) -> u64 {
         self.filtered
     }
 
@@ -133,12 +137,12 @@ impl<'a> Sieve<'a> {
     }
 
     /// The items of a page that are wanted, and where in the page the first one stands that is too many. Fails as
-    /// [`Narrowing::apply`].
+    /// [`ResultFilter::apply`].
     pub fn take(&mut self, items: Vec<Value>) -> Result<(Vec<Value>, Option<usize>)> {
         let mut out = Vec::new();
         for (at, it) in items.into_iter().enumerate() {
             if let Some(condition) = &self.narrowing.condition
-                && !condition.holds(&it)?
+                && !condition.matches(&it)?
             {
                 self.filtered += 1;
                 continue;
@@ -181,7 +185,7 @@ impl Condition {
 
     /// By the truth of JMESPath: `false`, `null` and what is empty do not fit. Fails with `PARAM_INVALID` where a function of the
     /// expression cannot take what the item holds.
-    pub fn holds(&self, item: &Value) -> Result<bool> {
+    pub fn matches(&self, item: &Value) -> Result<bool> {
         let found = self.0.search(&Document::from(item)).map_err(|err| {
             Error::new(Code::ParamInvalid, format!("an item does not go with the condition: {err}"))
                 .hint("numbers in texts are compared by to_number(field)")
@@ -255,7 +259,7 @@ impl Fields {
     fn check(&self, schema: &Value) -> Result<()> {
         let Some(missing) = self.missing(schema) else { return Ok(()) };
         let mut known = Vec::new();
-        list(schema, "", &mut known);
+        collect_field_paths(schema, "", &mut known);
         known.truncate(MAX_LISTED);
         Err(Error::new(Code::ParamInvalid, format!("the data has no field `{missing}`"))
             .hint(format!("it has {}", known.join(", "))))
@@ -336,23 +340,23 @@ fn invalid(why: &str) -> Error {
 }
 
 /// Paths of the fields that a schema knows, as [`Fields::parse`] reads them.
-fn list(schema: &Value, before: &str, out: &mut Vec<String>) {
+fn collect_field_paths(schema: &Value, before: &str, out: &mut Vec<String>) {
     if let Some(items) = schema.get("items") {
-        return list(items, before, out);
+        return collect_field_paths(items, before, out);
     }
     for (name, it) in schema.get("properties").and_then(Value::as_object).into_iter().flatten() {
         let is_plain = !name.is_empty() && !name.contains(['.', ',', '"', ' ']);
         let name = if is_plain { name.clone() } else { json!(name).to_string() };
         let path = if before.is_empty() { name } else { format!("{before}.{name}") };
         let many = out.len();
-        list(it, &path, out);
+        collect_field_paths(it, &path, out);
         if out.len() == many {
             out.push(path);
         }
     }
 }
 
-fn no_list(kind: &str) -> Error {
+fn not_a_list_error(kind: &str) -> Error {
     Error::new(
         Code::ParamInvalid,
         format!("a condition and a limit are for lists, and the data is of type {kind}"),
@@ -412,7 +416,7 @@ mod tests {
     fn a_condition_is_one_of_jmespath_on_an_item() {
         let of = |text: &str| {
             let condition = Some(Condition::parse(text).unwrap());
-            Narrowing { condition, ..Narrowing::default() }.apply(lamps())
+            ResultFilter { condition, ..ResultFilter::default() }.apply(lamps())
         };
         let cheap = of("price.amount < `20` && !contains(name, 'k')").unwrap();
         assert_eq!(
@@ -428,7 +432,7 @@ mod tests {
     #[test]
     fn what_is_cut_is_said() {
         let of = |limit, max_bytes, data| {
-            Narrowing { limit, max_bytes, ..Narrowing::default() }.apply(data)
+            ResultFilter { limit, max_bytes, ..ResultFilter::default() }.apply(data)
         };
         assert!(of(Some(2), None, lamps()).unwrap().cut);
         assert!(!of(Some(3), None, lamps()).unwrap().cut);
@@ -449,17 +453,20 @@ mod tests {
 
     #[test]
     fn a_limit_counts_over_pages() {
-        let narrowing = Narrowing {
+        let narrowing = ResultFilter {
             condition: Some(Condition::parse("price.amount < `20`").unwrap()),
             limit: Some(3),
-            ..Narrowing::default()
+            ..ResultFilter::default()
         };
-        let mut sieve = Sieve::new(&narrowing, Some(100));
+        let mut sieve = ItemFilter::new(&narrowing, Some(100));
         let pages = || lamps().as_array().unwrap().clone();
         let (first, rest) = sieve.take(pages()).unwrap();
         assert_eq!((first.len(), rest, sieve.is_full()), (2, None, false));
         let (second, rest) = sieve.take(pages()).unwrap();
-        assert_eq!((second.len(), rest, sieve.is_full(), sieve.filtered()), (1, Some(2), true, 2));
+        assert_eq!(
+            (second.len(), rest, sieve.is_full(), sieve.filtered_count()),
+            (1, Some(2), true, 2)
+        );
     }
 
     #[test]

@@ -74,7 +74,7 @@ fn elements(page: &Html) -> impl Iterator<Item = ElementRef<'_>> {
 }
 
 /// What of the page says that its list goes on: a link to the next page, or a button that loads more.
-pub fn announced(page: &Html, url: &str) -> Option<String> {
+pub fn next_page_hint(page: &Html, url: &str) -> Option<String> {
     let is_off = |it: &ElementRef<'_>| {
         it.value().attr("disabled").is_some() || it.value().attr("aria-disabled") == Some("true")
     };
@@ -123,8 +123,8 @@ pub fn next_address(page: &Html, url: &str) -> Option<String> {
 
 /// The same, or a link with the number of a later page that moves a parameter by the items of so many pages, whatever the
 /// parameter is called: `[2]` with `whence=20` below 20 items.
-pub fn leads_on(page: &Html, url: &str, items: u64) -> bool {
-    announced(page, url).is_some() || counted_link(page, url, items).is_some()
+pub fn has_next_page(page: &Html, url: &str, items: u64) -> bool {
+    next_page_hint(page, url).is_some() || counted_link(page, url, items).is_some()
 }
 
 fn counted_link(page: &Html, url: &str, items: u64) -> Option<String> {
@@ -175,7 +175,9 @@ fn next_link(page: &Html, url: &str) -> Option<String> {
         let there = here.join(href).ok()?;
         let text = it.text().collect::<String>().trim().to_lowercase();
         let named = || is_named_next(here, &there, &text).then(|| format!("a link {text:?}"));
-        later(here, &there, &text).map(|name| format!("a link to a later {name}")).or_else(named)
+        later_parameter(here, &there, &text)
+            .map(|name| format!("a link to a later {name}"))
+            .or_else(named)
     })
 }
 
@@ -221,7 +223,7 @@ fn is_named_next(here: &Url, there: &Url, text: &str) -> bool {
 }
 
 /// The position by which one address is later in a list than another. `text` is what the link says: pages may be counted from 0.
-fn later(here: &Url, there: &Url, text: &str) -> Option<String> {
+fn later_parameter(here: &Url, there: &Url, text: &str) -> Option<String> {
     later_position(here, there, text).map(|it| it.0)
 }
 
@@ -284,7 +286,7 @@ mod tests {
         );
         assert!(found(here, "<a href='?q=fern&revcount=20'>more</a>"));
         assert!(!found(here, "<a href='/more'>more</a>"));
-        let announced = |it: &str| announced(&Html::parse_document(it), here).is_some();
+        let announced = |it: &str| next_page_hint(&Html::parse_document(it), here).is_some();
         assert!(
             announced("<button> Load  more</button>")
                 && !announced("<button disabled>Load more</button>")
@@ -297,7 +299,7 @@ mod tests {
     fn a_numbered_link_moves_by_the_items_of_a_page() {
         let check = |here: &str, link: &str, items: u64| {
             let url = format!("https://a.test/find?{here}");
-            leads_on(&Html::parse_document(link), &url, items)
+            has_next_page(&Html::parse_document(link), &url, items)
         };
         let second = "<a href='?query=x&max=20&whence=20&sort=score'>[2]</a>";
         assert!(check("query=x", second, 20) && check("query=x&whence=0", second, 20));

@@ -11,32 +11,32 @@ use commis_base::error::{Code, Error, Result};
 
 /// The request for the page at that position. Fails with `RESPONSE_INVALID` where a site's address leads elsewhere, and with
 /// `RECIPE_INVALID` where the request has no place for it.
-pub fn at(
+pub fn request_at_position(
     request: &RequestTemplate,
     pages: &Pages,
     position: &Position,
 ) -> Result<RequestTemplate> {
     let mut out = request.clone();
     let value = match position {
-        Position::Address(it) => return to_address(request, it),
+        Position::Address(it) => return request_at_address(request, it),
         Position::Number(it) => Value::from(*it),
         Position::Cursor(it) => Value::from(it.as_str()),
     };
     let name = pages.parameter.as_deref().unwrap_or_default();
     match (pages.place, &mut out.body) {
-        (PagePlace::Query, _) => put(&mut out.query, name, &value),
-        (PagePlace::Form, Some(BodyTemplate::Form(pairs))) => put(pairs, name, &value),
+        (PagePlace::Query, _) => set_pair(&mut out.query, name, &value),
+        (PagePlace::Form, Some(BodyTemplate::Form(pairs))) => set_pair(pairs, name, &value),
         (PagePlace::Json, Some(BodyTemplate::Json(body))) => {
-            put_leaf(body, name, value).ok_or_else(|| no_place(name))?;
+            set_leaf(body, name, value).ok_or_else(|| missing_place_error(name))?;
         }
-        _ => return Err(no_place(name)),
+        _ => return Err(missing_place_error(name)),
     }
     Ok(out)
 }
 
 /// The parameter's pair: as it is in the request, or a new one at the end.
-fn put(pairs: &mut Vec<Pair>, name: &str, value: &Value) {
-    let text = value.as_str().map_or_else(|| value.to_string(), literal);
+fn set_pair(pairs: &mut Vec<Pair>, name: &str, value: &Value) {
+    let text = value.as_str().map_or_else(|| value.to_string(), escape_literal);
     match pairs.iter_mut().find(|it| it.name == name) {
         Some(it) => it.value = text,
         None => pairs.push(Pair { name: name.to_owned(), value: text, raw: String::new() }),
@@ -44,13 +44,13 @@ fn put(pairs: &mut Vec<Pair>, name: &str, value: &Value) {
 }
 
 /// Sets a leaf, in an object that is there. A number that was written as a text stays one.
-fn put_leaf(body: &mut Value, pointer: &str, value: Value) -> Option<()> {
+fn set_leaf(body: &mut Value, pointer: &str, value: Value) -> Option<()> {
     let (parent, key) = pointer.rsplit_once('/')?;
     let parent = body.pointer_mut(parent)?.as_object_mut()?;
     let key = key.replace("~1", "/").replace("~0", "~");
     let is_text = parent.get(&key).is_some_and(Value::is_string);
     let value = match value {
-        Value::String(it) => Value::from(literal(&it)),
+        Value::String(it) => Value::from(escape_literal(&it)),
         it if is_text => Value::from(it.to_string()),
         it => it,
     };
@@ -59,7 +59,7 @@ fn put_leaf(body: &mut Value, pointer: &str, value: Value) -> Option<()> {
 }
 
 /// The page at an address that the site gave: of the same origin, asked for as the first page is.
-fn to_address(request: &RequestTemplate, address: &str) -> Result<RequestTemplate> {
+fn request_at_address(request: &RequestTemplate, address: &str) -> Result<RequestTemplate> {
     let elsewhere = |why: &str| {
         Err(Error::new(Code::ParseError, format!("the address of the next page {why}"))
             .hint("the site may have changed; learn the recipe again"))
@@ -72,12 +72,16 @@ fn to_address(request: &RequestTemplate, address: &str) -> Result<RequestTemplat
         return elsewhere("leads to another site");
     }
     let mut out = request.clone();
-    out.url = literal(&format!("{}{}", url.origin().ascii_serialization(), decoded(url.path())));
+    out.url = escape_literal(&format!(
+        "{}{}",
+        url.origin().ascii_serialization(),
+        decode_path(url.path())
+    ));
     out.query = url
         .query_pairs()
         .map(|(name, value)| Pair {
             name: name.into_owned(),
-            value: literal(&value),
+            value: escape_literal(&value),
             raw: String::new(),
         })
         .collect();
@@ -85,7 +89,7 @@ fn to_address(request: &RequestTemplate, address: &str) -> Result<RequestTemplat
 }
 
 /// A path as templates have it, which are encoded segment by segment. A segment with an encoded slash stays as it is.
-fn decoded(path: &str) -> String {
+fn decode_path(path: &str) -> String {
     let segment = |it: &str| {
         let text = percent_encoding::percent_decode_str(it).decode_utf8();
         text.ok()
@@ -96,11 +100,11 @@ fn decoded(path: &str) -> String {
 }
 
 /// A text of a site as a template that means nothing but itself.
-fn literal(text: &str) -> String {
+fn escape_literal(text: &str) -> String {
     text.replace('{', "{{").replace('}', "}}")
 }
 
-fn no_place(name: &str) -> Error {
+fn missing_place_error(name: &str) -> Error {
     Error::new(Code::RecipeInvalid, format!("`pages`: the request has no place for `{name}`"))
 }
 
@@ -145,7 +149,7 @@ mod tests {
     #[test]
     fn positions_in_all_places() {
         let of = |request: &RequestTemplate, pages: &Pages, position| {
-            sent(&at(request, pages, &position).unwrap())
+            sent(&request_at_position(request, pages, &position).unwrap())
         };
         let query = request(json!({"query": [{"name": "page", "value": "1"}]}));
         let number = Position::Number(2);
@@ -167,14 +171,19 @@ mod tests {
             of(&body, &pages(PagePlace::Json, "/variables/after"), cursor).1,
             r#"{"variables":{"first":6,"after":"b}c"}}"#
         );
-        assert!(at(&query, &pages(PagePlace::Json, "/x"), &number).is_err());
+        assert!(request_at_position(&query, &pages(PagePlace::Json, "/x"), &number).is_err());
     }
 
     #[test]
     fn addresses_stay_at_the_site() {
         let first = request(json!({"query": [{"name": "q", "value": "{q}"}]}));
-        let of =
-            |it: &str| at(&first, &pages(PagePlace::Query, ""), &Position::Address(it.to_owned()));
+        let of = |it: &str| {
+            request_at_position(
+                &first,
+                &pages(PagePlace::Query, ""),
+                &Position::Address(it.to_owned()),
+            )
+        };
         for (address, expected) in [
             ("?q=a&page=2", "http://a.test/api/list?q=a&page=2"),
             ("/list/a%20b/2?x=%7By%7D", "http://a.test/list/a%20b/2?x=%7By%7D"),

@@ -9,16 +9,16 @@ use scraper::Html;
 use serde_json::Value;
 
 use super::{
-    blocks::{lines_beside, read::Reader},
+    blocks::{lines_without_items, read::HtmlReader},
     document::Document,
     expression::Query,
     model::{HtmlSpec, PageInfo},
-    next_page::leads_on,
-    reach::Reach,
+    next_page::has_next_page,
+    reach::FieldMask,
 };
 use commis_base::error::Result;
 
-pub use super::next_page::{announced, next_address};
+pub use super::next_page::{next_address, next_page_hint};
 
 /// Objects within objects in which totals are looked for.
 const MAX_DEPTH: usize = 5;
@@ -39,7 +39,7 @@ pub struct Length {
 }
 
 impl Length {
-    fn of(items: u64, total: Option<u64>, next: Option<bool>) -> Self {
+    fn from_counts(items: u64, total: Option<u64>, next: Option<bool>) -> Self {
         let by_total = total.map(|it| it <= items);
         let complete = match (by_total, next) {
             (Some(false), _) | (_, Some(true)) => Some(false),
@@ -63,7 +63,7 @@ pub fn describe(items: u64, total: Option<u64>) -> String {
 pub struct PageInfoReader {
     total: Option<Query>,
     next: Option<Query>,
-    line: Option<Line>,
+    line: Option<TotalLine>,
     page_size: Option<u64>,
 }
 
@@ -73,44 +73,44 @@ impl PageInfoReader {
         Ok(Self {
             total: info.total.as_deref().map(Query::compile).transpose()?,
             next: info.next.as_deref().map(Query::compile).transpose()?,
-            line: info.line.as_deref().map(Line::parse),
+            line: info.line.as_deref().map(TotalLine::parse),
             page_size: info.page_size,
         })
     }
 
     /// Whether an answer without items contradicts itself: it says that there are some.
     pub fn denies_empty(&self, document: &Document<'_>) -> bool {
-        let length = self.of_json(document, 0);
+        let length = self.read_json(document, 0);
         length.total.is_some_and(|it| it > 0)
     }
 
     /// What it looks at in a JSON document.
-    pub fn reach(&self) -> Reach {
+    pub fn reach(&self) -> FieldMask {
         let all = [&self.total, &self.next].into_iter().flatten();
-        all.fold(Reach::default(), |out, it| out.and(it.reach().clone()))
+        all.fold(FieldMask::default(), |out, it| out.union(it.reach().clone()))
     }
 
     /// The length of a JSON document's list, of which the answer gave so many items.
-    pub fn of_json(&self, document: &Document<'_>, items: u64) -> Length {
+    pub fn read_json(&self, document: &Document<'_>, items: u64) -> Length {
         let find =
             |it: &Option<Query>| it.as_ref().map(|it| it.search(document).unwrap_or_default());
         let total = find(&self.total).as_ref().and_then(whole_number);
-        let next = find(&self.next).as_ref().map(goes_on);
-        self.by_size(items, Length::of(items, total, next))
+        let next = find(&self.next).as_ref().map(is_continuation);
+        self.infer_from_size(items, Length::from_counts(items, total, next))
     }
 
     /// The same of a page that was found at `url`.
-    pub fn of_page(&self, page: &Html, url: &str, items: u64) -> Length {
+    pub fn read_page(&self, page: &Html, url: &str, items: u64) -> Length {
         let total = self.line.as_ref().and_then(|line| {
-            let lines = lines_beside(page, None);
+            let lines = lines_without_items(page, None);
             let stated = lines.iter().find_map(|it| line.total(it)).filter(|it| *it >= items);
             stated.or_else(|| lines.iter().find_map(|it| line.total_in_other_words(it, items)))
         });
-        let next = leads_on(page, url, items).then_some(true);
-        self.by_size(items, Length::of(items, total, next))
+        let next = has_next_page(page, url, items).then_some(true);
+        self.infer_from_size(items, Length::from_counts(items, total, next))
     }
 
-    fn by_size(&self, items: u64, found: Length) -> Length {
+    fn infer_from_size(&self, items: u64, found: Length) -> Length {
         match (found.complete, self.page_size) {
             (None, Some(size)) if items >= size => Length { complete: Some(false), ..found },
             // A page that does not say its total as others do may be of another kind.
@@ -122,7 +122,7 @@ impl PageInfoReader {
 
 /// What headers of an answer say of its list: a link to the next page (RFC 8288), a range of all items (RFC 9110, 14.4), and the
 /// headers in which many APIs give the total.
-pub fn of_headers(headers: &[(String, String)], items: u64) -> Length {
+pub fn length_from_headers(headers: &[(String, String)], items: u64) -> Length {
     const TOTALS: &[&str] = &["x-total-count", "x-total", "x-wp-total", "x-pagination-total-count"];
     let all =
         |name: &'static str| headers.iter().filter(move |it| it.0 == name).map(|it| it.1.as_str());
@@ -130,7 +130,7 @@ pub fn of_headers(headers: &[(String, String)], items: u64) -> Length {
     let mut ranges = all("content-range").filter(|it| !it.starts_with("bytes"));
     let ranged = ranges.find_map(|it| it.rsplit_once('/')?.1.trim().parse().ok());
     let total = ranged.or_else(|| TOTALS.iter().find_map(|it| all(it).next()?.trim().parse().ok()));
-    Length::of(items, total.filter(|it| *it >= items), next.then_some(true))
+    Length::from_counts(items, total.filter(|it| *it >= items), next.then_some(true))
 }
 
 fn whole_number(value: &Value) -> Option<u64> {
@@ -142,7 +142,7 @@ fn whole_number(value: &Value) -> Option<u64> {
 }
 
 /// The address of the next page that the headers of an answer give.
-pub fn next_in_headers(headers: &[(String, String)]) -> Option<String> {
+pub fn next_url_in_headers(headers: &[(String, String)]) -> Option<String> {
     let links = headers.iter().filter(|it| it.0 == "link").flat_map(|it| split_links(&it.1));
     links.filter(|it| is_next_link(it)).find_map(|it| {
         let (_, rest) = it.split_once('<')?;
@@ -174,7 +174,7 @@ fn is_next_link(link: &str) -> bool {
 }
 
 /// There, and not empty: a flag that is set, a cursor, an address.
-pub fn goes_on(value: &Value) -> bool {
+pub fn is_continuation(value: &Value) -> bool {
     match value {
         Value::Null => false,
         Value::Bool(it) => *it,
@@ -187,7 +187,7 @@ pub fn goes_on(value: &Value) -> bool {
 
 /// A JSON answer, to learn from.
 #[derive(Clone, Copy)]
-pub struct Sample<'a> {
+pub struct JsonSample<'a> {
     /// The whole document.
     pub document: &'a Value,
     /// Items that were taken from it.
@@ -196,8 +196,8 @@ pub struct Sample<'a> {
 
 /// How answers like these say how long their list is. Each sample is the answer to another input; those without items tell totals
 /// from counters that only look like one.
-pub fn learn(samples: &[Sample<'_>]) -> Option<PageInfo> {
-    let (full, empty): (Vec<&Sample<'_>>, Vec<_>) = samples.iter().partition(|it| it.items > 0);
+pub fn learn(samples: &[JsonSample<'_>]) -> Option<PageInfo> {
+    let (full, empty): (Vec<&JsonSample<'_>>, Vec<_>) = samples.iter().partition(|it| it.items > 0);
     let fields: Vec<BTreeMap<Vec<String>, &Value>> =
         full.iter().map(|it| scalars(it.document)).collect();
     let without: Vec<_> = empty.iter().map(|it| scalars(it.document)).collect();
@@ -214,11 +214,13 @@ pub fn learn(samples: &[Sample<'_>]) -> Option<PageInfo> {
         .filter_map(|path| Some((path, continuation(path, first)?)))
         .filter(|(_, query)| {
             let Ok(query) = Query::compile(query) else { return false };
-            let says = |it: &Value| goes_on(&query.search(&Document::from(it)).unwrap_or_default());
+            let says = |it: &Value| {
+                is_continuation(&query.search(&Document::from(it)).unwrap_or_default())
+            };
             // It has ended where nothing is left.
             empty.iter().all(|it| !says(it.document))
                 && total.is_none_or(|path| {
-                    let total = |it: &Sample<'_>| {
+                    let total = |it: &JsonSample<'_>| {
                         scalars(it.document).get(path).copied().and_then(whole_number)
                     };
                     full.iter()
@@ -232,7 +234,7 @@ pub fn learn(samples: &[Sample<'_>]) -> Option<PageInfo> {
 
 /// Fields of both answers that say what was asked for, as JMESPath by parameter: each is the first example's value in one, and the
 /// second's in the other.
-pub fn echoes(
+pub fn find_echoes(
     (a, first): (&Value, &BTreeMap<String, String>),
     (b, second): (&Value, &BTreeMap<String, String>),
 ) -> BTreeMap<String, String> {
@@ -298,7 +300,7 @@ pub fn scalars(document: &Value) -> BTreeMap<Vec<String>, &Value> {
 }
 
 /// Whether a field of the answer that is named like a total holds this number.
-pub fn counts(document: &Value, items: u64) -> bool {
+pub fn states_total(document: &Value, items: u64) -> bool {
     scalars(document).iter().any(|(path, value)| {
         whole_number(value) == Some(items)
             && path
@@ -454,7 +456,7 @@ enum Token {
 
 /// Words around a total.
 #[derive(Clone, Debug)]
-struct Line {
+struct TotalLine {
     before: Vec<String>,
     after: Vec<String>,
 }
@@ -464,7 +466,7 @@ const TOTAL: &str = "{total}";
 /// Any number.
 const NUMBER: &str = "#";
 
-impl Line {
+impl TotalLine {
     fn parse(text: &str) -> Self {
         let (before, after) = text.split_once(TOTAL).unwrap_or((text, ""));
         let words = |it: &str| it.split_whitespace().map(str::to_owned).collect();
@@ -478,11 +480,12 @@ impl Line {
             return None;
         }
         let tokens = tokens(line);
-        let (at, total) = total_at(&tokens, items)?;
+        let (at, total) = find_total(&tokens, items)?;
         let before = tokens[..at].iter().rev().zip(self.before.iter().rev());
         let after = tokens[at + 1..].iter().zip(&self.after);
         let is_word = |it: &String| it != NUMBER;
-        let same = before.chain(after).filter(|it| is_word(it.1) && fits(it.0, it.1)).count();
+        let same =
+            before.chain(after).filter(|it| is_word(it.1) && matches_word(it.0, it.1)).count();
         let words = self.before.iter().chain(&self.after).filter(|it| is_word(it)).count();
         (same > 0 && same * 2 >= words).then_some(total)
     }
@@ -494,15 +497,15 @@ impl Line {
             let (before, after) = (&tokens[..at], &tokens[at + 1..]);
             let own = before.len().checked_sub(self.before.len())?;
             let fits_before =
-                before[own..].iter().zip(&self.before).all(|(it, word)| fits(it, word));
+                before[own..].iter().zip(&self.before).all(|(it, word)| matches_word(it, word));
             let fits_after = after.len() >= self.after.len()
-                && after.iter().zip(&self.after).all(|(it, word)| fits(it, word));
+                && after.iter().zip(&self.after).all(|(it, word)| matches_word(it, word));
             (fits_before && fits_after).then_some(total)
         })
     }
 }
 
-fn fits(token: &Token, word: &str) -> bool {
+fn matches_word(token: &Token, word: &str) -> bool {
     match token {
         Token::Word(it) => it == word,
         Token::Number(_) => word == NUMBER,
@@ -557,7 +560,7 @@ fn tokens(line: &str) -> Vec<Token> {
 
 /// The place and the number of the total that a line states beside the count of items, or beside their range: `Showing 6 of 15`,
 /// `1–6 / 15`. It is later in the line and greater, or the same.
-fn total_at(tokens: &[Token], items: u64) -> Option<(usize, u64)> {
+fn find_total(tokens: &[Token], items: u64) -> Option<(usize, u64)> {
     let numbers: Vec<(usize, u64)> = tokens
         .iter()
         .enumerate()
@@ -584,13 +587,13 @@ pub struct PageSample {
 
 impl PageSample {
     /// Of a page whose items are read so.
-    pub fn of(page: &Html, spec: &HtmlSpec, items: u64) -> Self {
-        let reader = Reader::new(spec).ok();
-        Self { lines: lines_beside(page, reader.as_ref()).into_iter().collect(), items }
+    pub fn from_page(page: &Html, spec: &HtmlSpec, items: u64) -> Self {
+        let reader = HtmlReader::new(spec).ok();
+        Self { lines: lines_without_items(page, reader.as_ref()).into_iter().collect(), items }
     }
 
     /// Numbers of its short lines that are greater than the count of items, at most eight.
-    pub fn numbers(&self) -> Vec<u64> {
+    pub fn candidate_totals(&self) -> Vec<u64> {
         let short = self.lines.iter().filter(|it| it.chars().count() <= MAX_LINE);
         let numbers = short.flat_map(|it| tokens(it)).filter_map(|it| match it {
             Token::Number(it) if it > self.items => Some(it),
@@ -614,11 +617,11 @@ pub fn learn_line(samples: &[PageSample], typed: &[&str]) -> Option<String> {
                 return None;
             }
             let tokens = tokens(line);
-            let beside = total_at(&tokens, items);
+            let beside = find_total(&tokens, items);
             (0..tokens.len()).find_map(|place| {
                 let Token::Number(_) = tokens[place] else { return None };
                 let pattern = pattern(&tokens, place, &typed);
-                let line = Line::parse(&pattern);
+                let line = TotalLine::parse(&pattern);
                 let of = |it: &&PageSample| it.lines.iter().find_map(|it| line.total(it));
                 if empty.iter().filter_map(of).any(|it| it > 0) {
                     return None;
@@ -645,7 +648,7 @@ pub fn learn_line(samples: &[PageSample], typed: &[&str]) -> Option<String> {
 
 /// Items of a full page: the count of those pages that state a greater total, where it is the same on each.
 pub fn page_size(samples: &[PageSample], line: &str) -> Option<u64> {
-    let line = Line::parse(line);
+    let line = TotalLine::parse(line);
     let total = |it: &PageSample| it.lines.iter().find_map(|it| line.total(it));
     let partial = samples.iter().filter(|it| total(it).is_some_and(|n| n > it.items));
     let sizes: BTreeSet<u64> = partial.map(|it| it.items).collect();
@@ -654,7 +657,7 @@ pub fn page_size(samples: &[PageSample], line: &str) -> Option<u64> {
 
 /// The total that pages state as [`learn_line`] says, of the first of them.
 pub fn stated_total(samples: &[PageSample], typed: &[&str]) -> Option<u64> {
-    let line = Line::parse(&learn_line(samples, typed)?);
+    let line = TotalLine::parse(&learn_line(samples, typed)?);
     samples.first()?.lines.iter().find_map(|it| line.total(it))
 }
 

@@ -5,9 +5,9 @@ use serde_json::json;
 use super::*;
 use crate::blocks::tests::spec;
 
-fn learned(answers: &[(Value, u64)]) -> Option<(Option<String>, Option<String>)> {
-    let samples: Vec<Sample<'_>> =
-        answers.iter().map(|(document, items)| Sample { document, items: *items }).collect();
+fn learn_expressions(answers: &[(Value, u64)]) -> Option<(Option<String>, Option<String>)> {
+    let samples: Vec<JsonSample<'_>> =
+        answers.iter().map(|(document, items)| JsonSample { document, items: *items }).collect();
     learn(&samples).map(|it| (it.total, it.next))
 }
 
@@ -19,39 +19,39 @@ fn total(path: &str) -> (Option<String>, Option<String>) {
 fn totals_are_known_by_what_they_do() {
     let page = |n: u64, sum: u64| (json!({"took": 3, "rows": [], "anzahl": sum}), n);
     // Whatever it is called: it meets the count where the list is short, and moves.
-    assert_eq!(learned(&[page(6, 15), page(4, 4)]), Some(total("anzahl")));
-    assert_eq!(learned(&[page(6, 15), page(6, 22), page(0, 0)]), Some(total("anzahl")));
+    assert_eq!(learn_expressions(&[page(6, 15), page(4, 4)]), Some(total("anzahl")));
+    assert_eq!(learn_expressions(&[page(6, 15), page(6, 22), page(0, 0)]), Some(total("anzahl")));
     // Always above the count, without a name for it.
-    assert_eq!(learned(&[page(6, 15), page(6, 22)]), None);
-    assert_eq!(learned(&[page(6, 15), page(6, 4)]), None);
+    assert_eq!(learn_expressions(&[page(6, 15), page(6, 22)]), None);
+    assert_eq!(learn_expressions(&[page(6, 15), page(6, 4)]), None);
     let named = |n: u64, sum: u64| (json!({"data": {"totalCount": sum, "limit": 6}}), n);
-    assert_eq!(learned(&[named(6, 15), named(6, 22)]), Some(total("data.totalCount")));
+    assert_eq!(learn_expressions(&[named(6, 15), named(6, 22)]), Some(total("data.totalCount")));
     // The whole collection, whatever was asked for.
     let two = |n: u64, sum: u64| (json!({"recordsTotal": 900, "recordsFiltered": sum}), n);
-    assert_eq!(learned(&[two(6, 15), two(3, 3)]), Some(total("recordsFiltered")));
+    assert_eq!(learn_expressions(&[two(6, 15), two(3, 3)]), Some(total("recordsFiltered")));
     // The count of the page.
     let count = |n: u64| (json!({"count": n}), n);
-    assert_eq!(learned(&[count(6), count(3)]), None);
+    assert_eq!(learn_expressions(&[count(6), count(3)]), None);
 }
 
 #[test]
 fn an_only_answer_among_answers() {
     let page =
         |n: u64, hits: u64| (json!({"results": [{"hits": [], "nbHits": hits, "page": 0}]}), n);
-    assert_eq!(learned(&[page(6, 15), page(4, 4)]), Some(total("results[0].nbHits")));
+    assert_eq!(learn_expressions(&[page(6, 15), page(4, 4)]), Some(total("results[0].nbHits")));
 }
 
 #[test]
 fn further_pages_are_announced() {
     let next = |it: Value, n: u64| (json!({"paging": {"next_cursor": it}}), n);
     let expected = Some((None, Some("paging.next_cursor".to_owned())));
-    assert_eq!(learned(&[next("abc".into(), 6), next(Value::Null, 2)]), expected);
+    assert_eq!(learn_expressions(&[next("abc".into(), 6), next(Value::Null, 2)]), expected);
     let pages = |last: u64, n: u64| (json!({"page": 1, "total_pages": last}), n);
     let expected = Some((None, Some("total_pages > page".to_owned())));
-    assert_eq!(learned(&[pages(3, 6), pages(1, 2)]), expected);
+    assert_eq!(learn_expressions(&[pages(3, 6), pages(1, 2)]), expected);
     let last = |it: bool, n: u64| (json!({"last": it}), n);
     assert_eq!(
-        learned(&[last(false, 6), last(true, 2)]),
+        learn_expressions(&[last(false, 6), last(true, 2)]),
         Some((None, Some("last == `false`".to_owned())))
     );
 }
@@ -65,7 +65,7 @@ fn lengths_of_answers() {
     };
     let reader = PageInfoReader::new(&info).unwrap();
     let length = |it: Value, n: u64| {
-        let it = reader.of_json(&Document::from(&it), n);
+        let it = reader.read_json(&Document::from(&it), n);
         (it.total, it.complete)
     };
     assert_eq!(length(json!({"total": 15, "next": "x"}), 6), (Some(15), Some(false)));
@@ -74,14 +74,14 @@ fn lengths_of_answers() {
     assert_eq!(length(json!({"other": 1}), 6), (None, Some(true)));
     let full =
         PageInfoReader::new(&PageInfo { page_size: Some(6), ..PageInfo::default() }).unwrap();
-    let complete = |n: u64| full.of_json(Document::NULL, n).complete;
+    let complete = |n: u64| full.read_json(Document::NULL, n).complete;
     assert_eq!((complete(6), complete(5)), (Some(false), Some(true)));
 }
 
 #[test]
 fn headers_say_it_too() {
     let of = |name: &str, value: &str| {
-        let it = of_headers(&[(name.to_owned(), value.to_owned())], 6);
+        let it = length_from_headers(&[(name.to_owned(), value.to_owned())], 6);
         (it.total, it.complete)
     };
     assert_eq!(
@@ -107,7 +107,7 @@ fn lines_state_totals() {
         ("106 rows", 100, None),
         ("18446744073709551615 to 18446744073709551615 of 3", 2, None),
     ] {
-        assert_eq!(total_at(&tokens(line), items).map(|it| it.1), expected, "{line}");
+        assert_eq!(find_total(&tokens(line), items).map(|it| it.1), expected, "{line}");
     }
 }
 
@@ -119,8 +119,9 @@ fn a_page_says_how_long_its_list_is() {
         Html::parse_document(&format!("<h3>{head}</h3><p>took {} ms</p><ul>{items}</ul>", rows * 7))
     };
     let learned = |pages: &[(u64, String)]| {
-        let sample =
-            |it: &(u64, String)| PageSample::of(&page(it.0, &it.1), &spec("li", false), it.0);
+        let sample = |it: &(u64, String)| {
+            PageSample::from_page(&page(it.0, &it.1), &spec("li", false), it.0)
+        };
         let samples: Vec<PageSample> = pages.iter().map(sample).collect();
         learn_line(&samples, &["fern", "oak"])
     };
@@ -137,7 +138,7 @@ fn a_page_says_how_long_its_list_is() {
     let reader =
         PageInfoReader::new(&PageInfo { line: Some(line.to_owned()), ..PageInfo::default() })
             .unwrap();
-    let it = reader.of_page(&page(20, "1,106 rows where title has elm"), "https://a.test/", 20);
+    let it = reader.read_page(&page(20, "1,106 rows where title has elm"), "https://a.test/", 20);
     assert_eq!(it, Length { total: Some(1106), complete: Some(false) });
 }
 
@@ -151,7 +152,7 @@ fn a_total_in_other_words() {
     let reader = PageInfoReader::new(&learned).unwrap();
     let of = |line: &str, items: u64| {
         let page = Html::parse_document(&format!("<center>{line}</center>"));
-        let it = reader.of_page(&page, "https://a.test/", items);
+        let it = reader.read_page(&page, "https://a.test/", items);
         (it.total, it.complete)
     };
     assert_eq!(of("1-10 of exactly 33 matches", 10), (Some(33), Some(false)));

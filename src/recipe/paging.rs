@@ -84,7 +84,7 @@ impl PageBy {
     }
 
     /// The next position follows from the last one.
-    pub const fn is_counted(self) -> bool {
+    pub const fn is_computable(self) -> bool {
         matches!(self, Self::Page | Self::Offset)
     }
 }
@@ -172,7 +172,7 @@ pub struct Resumption {
 }
 
 #[derive(Serialize, Deserialize)]
-struct Token {
+struct ContinuationToken {
     /// Of what was asked for.
     of: String,
     #[serde(flatten)]
@@ -180,31 +180,31 @@ struct Token {
 }
 
 /// A continuation token. `asked` is what it belongs to (the recipe and its values): with other values it is refused.
-pub fn token(asked: &str, from: &Resumption) -> String {
-    let token = Token { of: mark(asked), from: from.clone() };
+pub fn encode_token(asked: &str, from: &Resumption) -> String {
+    let token = ContinuationToken { of: call_mark(asked), from: from.clone() };
     URL_SAFE_NO_PAD.encode(serde_json::to_vec(&token).unwrap_or_default())
 }
 
 /// What a token says. Fails with `PARAM_INVALID` where it is none, or one of another call.
-pub fn resumption(asked: &str, text: &str) -> Result<Resumption> {
+pub fn decode_token(asked: &str, text: &str) -> Result<Resumption> {
     let refused = |why: &str| {
         Error::new(Code::ParamInvalid, why.to_owned())
             .hint("use the token that the last answer gave, with the same recipe and values")
     };
-    let read = || -> Option<Token> {
+    let read = || -> Option<ContinuationToken> {
         let bytes = URL_SAFE_NO_PAD.decode(text.trim()).ok()?;
         serde_json::from_slice(&bytes).ok()
     };
     let found = (text.len() <= MAX_TOKEN).then(read).flatten();
     let found = found.ok_or_else(|| refused("the continuation token cannot be read"))?;
-    if found.of != mark(asked) {
+    if found.of != call_mark(asked) {
         return Err(refused("the continuation token belongs to another call"));
     }
     Ok(found.from)
 }
 
 /// Tells calls from one another; no secret and no proof.
-fn mark(asked: &str) -> String {
+fn call_mark(asked: &str) -> String {
     let mut hasher = DefaultHasher::new();
     asked.hash(&mut hasher);
     format!("{:016x}", hasher.finish())
@@ -218,10 +218,10 @@ mod tests {
     fn a_token_belongs_to_its_call() {
         let at = Position::Cursor("c/5=".to_owned());
         let from = Resumption { at: Some(at), after: 40, skip: 3, last: vec![1, u64::MAX] };
-        let text = token("shop q=a", &from);
-        assert_eq!(resumption("shop q=a", &text).unwrap(), from);
+        let text = encode_token("shop q=a", &from);
+        assert_eq!(decode_token("shop q=a", &text).unwrap(), from);
         for (asked, text) in [("shop q=b", text.as_str()), ("shop q=a", "!"), ("shop q=a", "")] {
-            assert_eq!(resumption(asked, text).unwrap_err().code(), Code::ParamInvalid, "{text}");
+            assert_eq!(decode_token(asked, text).unwrap_err().code(), Code::ParamInvalid, "{text}");
         }
     }
 }

@@ -28,7 +28,7 @@ impl<'de> Deserialize<'de> for Params {
             let text = match value {
                 Value::String(it) => it,
                 Value::Bool(it) => it.to_string(),
-                Value::Number(it) => match whole(&it) {
+                Value::Number(it) => match as_whole_number(&it) {
                     Some(it) => it.to_string(),
                     None if it.as_f64().is_some_and(|it| it.abs() >= WHOLE) && it.is_f64() => {
                         return Err(wrong(
@@ -48,7 +48,7 @@ impl<'de> Deserialize<'de> for Params {
 }
 
 /// The whole number that a number with a fraction of zero stands for: JSON knows no other difference between the two.
-pub fn whole(it: &serde_json::Number) -> Option<i64> {
+pub fn as_whole_number(it: &serde_json::Number) -> Option<i64> {
     let float = it.as_f64().filter(|_| it.is_f64())?;
     #[expect(clippy::cast_possible_truncation, reason = "within what is exact")]
     (float.fract() == 0.0 && float.abs() < WHOLE).then_some(float as i64)

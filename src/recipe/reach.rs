@@ -11,18 +11,18 @@ const MAX_SIZE: usize = 256;
 
 /// A part of a document, by structure. The default is the least: what kind of value there is.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Reach {
+pub struct FieldMask {
     /// The value with all that is in it.
     all: bool,
     /// Of an object.
-    fields: Vec<(String, Reach)>,
+    fields: Vec<(String, FieldMask)>,
     /// Of an object's every field, besides.
-    values: Option<Box<Reach>>,
+    values: Option<Box<FieldMask>>,
     /// Of an array's every element.
-    elements: Option<Box<Reach>>,
+    elements: Option<Box<FieldMask>>,
 }
 
-impl Reach {
+impl FieldMask {
     pub const ALL: &'static Self = &Self::everything();
 
     pub const NONE: &'static Self =
@@ -33,8 +33,8 @@ impl Reach {
     }
 
     /// All that can bear on what the expression finds.
-    pub fn of(expression: &Ast) -> Self {
-        needed(expression, Self::everything())
+    pub fn from_expression(expression: &Ast) -> Self {
+        required_mask(expression, Self::everything())
     }
 
     pub fn field(name: &str, reach: Self) -> Self {
@@ -51,21 +51,21 @@ impl Reach {
 
     /// What either of them holds.
     #[must_use]
-    pub fn and(mut self, other: Self) -> Self {
+    pub fn union(mut self, other: Self) -> Self {
         if self.all || other.all {
             return Self::everything();
         }
         for (name, reach) in other.fields {
             match self.fields.iter_mut().find(|it| it.0 == name) {
-                Some((_, own)) => *own = std::mem::take(own).and(reach),
+                Some((_, own)) => *own = std::mem::take(own).union(reach),
                 None => self.fields.push((name, reach)),
             }
         }
-        self.values = either(self.values, other.values);
-        self.elements = either(self.elements, other.elements);
+        self.values = union_optional(self.values, other.values);
+        self.elements = union_optional(self.elements, other.elements);
         if let Some(every) = &self.values {
             for (_, own) in &mut self.fields {
-                *own = std::mem::take(own).and(Self::clone(every));
+                *own = std::mem::take(own).union(Self::clone(every));
             }
         }
         if self.size() > MAX_SIZE { Self::everything() } else { self }
@@ -83,7 +83,7 @@ impl Reach {
     }
 
     /// What is kept of the field of that name; `None`: not even that it is there.
-    pub fn of_field(&self, name: &str) -> Option<&Self> {
+    pub fn get_field(&self, name: &str) -> Option<&Self> {
         if self.all {
             return Some(self);
         }
@@ -92,52 +92,54 @@ impl Reach {
     }
 
     /// What is kept of each element.
-    pub fn of_elements(&self) -> Option<&Self> {
+    pub fn get_elements(&self) -> Option<&Self> {
         if self.all { Some(self) } else { self.elements.as_deref() }
     }
 
     /// How many fields an object may keep, where that is known.
-    pub fn names(&self) -> Option<usize> {
+    pub fn field_count(&self) -> Option<usize> {
         (!self.all && self.values.is_none()).then_some(self.fields.len())
     }
 }
 
-fn either(a: Option<Box<Reach>>, b: Option<Box<Reach>>) -> Option<Box<Reach>> {
+fn union_optional(a: Option<Box<FieldMask>>, b: Option<Box<FieldMask>>) -> Option<Box<FieldMask>> {
     match (a, b) {
-        (Some(a), Some(b)) => Some(Box::new(a.and(*b))),
+        (Some(a), Some(b)) => Some(Box::new(a.union(*b))),
         (a, b) => a.or(b),
     }
 }
 
 /// What must be known of the input so that of the node's result `wanted` is.
-fn needed(node: &Ast, wanted: Reach) -> Reach {
-    let each = |wanted: &Reach| wanted.of_elements().cloned().unwrap_or_default();
+fn required_mask(node: &Ast, wanted: FieldMask) -> FieldMask {
+    let each = |wanted: &FieldMask| wanted.get_elements().cloned().unwrap_or_default();
     let whole = |all: &mut dyn Iterator<Item = &Ast>| {
-        all.fold(Reach::default(), |out, it| out.and(needed(it, Reach::everything())))
+        all.fold(FieldMask::default(), |out, it| {
+            out.union(required_mask(it, FieldMask::everything()))
+        })
     };
     match node {
         Ast::Identity { .. } => wanted,
-        Ast::Field { name, .. } => Reach::field(name, wanted),
-        Ast::Subexpr { lhs, rhs, .. } => needed(lhs, needed(rhs, wanted)),
-        Ast::Index { .. } => Reach::elements(wanted),
-        Ast::Slice { .. } => Reach::elements(each(&wanted)),
+        Ast::Field { name, .. } => FieldMask::field(name, wanted),
+        Ast::Subexpr { lhs, rhs, .. } => required_mask(lhs, required_mask(rhs, wanted)),
+        Ast::Index { .. } => FieldMask::elements(wanted),
+        Ast::Slice { .. } => FieldMask::elements(each(&wanted)),
         Ast::Projection { lhs, rhs, .. } => {
-            needed(lhs, Reach::elements(needed(rhs, each(&wanted))))
+            required_mask(lhs, FieldMask::elements(required_mask(rhs, each(&wanted))))
         }
         Ast::Flatten { node, .. } => {
             let one = each(&wanted);
-            needed(node, Reach::elements(one.clone().and(Reach::elements(one))))
+            required_mask(node, FieldMask::elements(one.clone().union(FieldMask::elements(one))))
         }
-        Ast::ObjectValues { node, .. } => needed(node, Reach::values(each(&wanted))),
-        Ast::MultiList { elements, .. } => {
-            elements.iter().fold(Reach::default(), |out, it| out.and(needed(it, each(&wanted))))
-        }
-        Ast::MultiHash { elements, .. } => elements.iter().fold(Reach::default(), |out, it| {
-            let one = wanted.of_field(&it.key).cloned().unwrap_or_default();
-            out.and(needed(&it.value, one))
+        Ast::ObjectValues { node, .. } => required_mask(node, FieldMask::values(each(&wanted))),
+        Ast::MultiList { elements, .. } => elements
+            .iter()
+            .fold(FieldMask::default(), |out, it| out.union(required_mask(it, each(&wanted)))),
+        Ast::MultiHash { elements, .. } => elements.iter().fold(FieldMask::default(), |out, it| {
+            let one = wanted.get_field(&it.key).cloned().unwrap_or_default();
+            out.union(required_mask(&it.value, one))
         }),
         Ast::Condition { predicate, then, .. } => {
-            needed(predicate, Reach::everything()).and(needed(then, wanted))
+            required_mask(predicate, FieldMask::everything()).union(required_mask(then, wanted))
         }
         Ast::Or { lhs, rhs, .. } | Ast::And { lhs, rhs, .. } | Ast::Comparison { lhs, rhs, .. } => {
             whole(&mut [&**lhs, &**rhs].into_iter())
@@ -145,7 +147,7 @@ fn needed(node: &Ast, wanted: Reach) -> Reach {
         Ast::Not { node, .. } => whole(&mut std::iter::once(&**node)),
         Ast::Function { args, .. } => whole(&mut args.iter()),
         // An expression given to a function is applied to its other arguments, of which all is known.
-        Ast::Expref { .. } | Ast::Literal { .. } => Reach::default(),
+        Ast::Expref { .. } | Ast::Literal { .. } => FieldMask::default(),
     }
 }
 
@@ -156,7 +158,7 @@ mod tests {
     #[test]
     fn many_steps_stay_small() {
         let many = "a[].".repeat(200) + "b";
-        let size = Reach::of(&jmespath::parse(&many).unwrap()).size();
+        let size = FieldMask::from_expression(&jmespath::parse(&many).unwrap()).size();
         assert!(size <= 2 * MAX_SIZE, "{size}");
     }
 }

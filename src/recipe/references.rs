@@ -22,14 +22,14 @@ const VALUE: usize = 32;
 const MAX_TYPE: usize = 24;
 
 /// The answer with every such list in it as the value that it stands for; `None` where it holds none, or one that cannot be read.
-pub fn detected(value: &Value) -> Option<Value> {
-    holds_graph(value, FEW_VALUES, DEPTH).then(|| resolved(value))?
+pub fn resolve_detected(value: &Value) -> Option<Value> {
+    holds_graph(value, FEW_VALUES, DEPTH).then(|| resolve(value))?
 }
 
 /// The same of an answer that is known to hold one, however short.
-pub fn resolved(value: &Value) -> Option<Value> {
+pub fn resolve(value: &Value) -> Option<Value> {
     let mut left = MAX_SIZE;
-    holds_graph(value, LEAST_VALUES, DEPTH).then(|| within(value, DEPTH, &mut left))?
+    holds_graph(value, LEAST_VALUES, DEPTH).then(|| resolve_within(value, DEPTH, &mut left))?
 }
 
 /// Whether JSON holds a list of values that refer to one another by their numbers, of types that may be unknown: its objects and
@@ -38,7 +38,7 @@ pub fn holds_references(value: &Value) -> bool {
     fn go(value: &Value, depth: usize) -> bool {
         let below = |it: &Value| depth > 0 && go(it, depth - 1);
         match value {
-            Value::Array(all) => seems_graph(all) || all.iter().any(below),
+            Value::Array(all) => looks_like_graph(all) || all.iter().any(below),
             Value::Object(all) => all.values().any(below),
             _ => false,
         }
@@ -47,7 +47,7 @@ pub fn holds_references(value: &Value) -> bool {
 }
 
 /// The value as such a list.
-pub fn written(value: &Value) -> Value {
+pub fn to_reference_list(value: &Value) -> Value {
     fn add(value: &Value, out: &mut Vec<Value>) -> usize {
         let at = out.len();
         out.push(Value::Null);
@@ -67,7 +67,7 @@ pub fn written(value: &Value) -> Value {
     out.into()
 }
 
-fn seems_graph(all: &[Value]) -> bool {
+fn looks_like_graph(all: &[Value]) -> bool {
     let refers = |it: &Value| match it {
         Value::Array(all) => {
             !all.is_empty() && (all.iter().all(is_whole) || type_of(all).is_some())
@@ -117,16 +117,16 @@ fn is_graph(all: &[Value], least: usize) -> bool {
     if !is_root || all.len() < least || !all.iter().any(Value::is_string) {
         return false;
     }
-    let writer = Writer::of(all);
+    let writer = GraphFormat::detect(all);
     let mut used = vec![false; all.len()];
     used[0] = true;
     for it in all {
         let Some(places) = writer.places(it) else { return false };
         for at in places {
             match at {
-                Place::At(at) if at < all.len() => used[at] = true,
-                Place::At(_) => return false,
-                Place::Constant => {}
+                Reference::At(at) if at < all.len() => used[at] = true,
+                Reference::At(_) => return false,
+                Reference::Constant => {}
             }
         }
     }
@@ -134,31 +134,31 @@ fn is_graph(all: &[Value], least: usize) -> bool {
 }
 
 /// What a number stands for.
-enum Place {
+enum Reference {
     At(usize),
     /// What has no place of its own: `undefined`, `NaN`.
     Constant,
 }
 
-fn place(value: &Value) -> Option<Place> {
+fn parse_reference(value: &Value) -> Option<Reference> {
     match value.as_i64()? {
-        at @ 0.. => usize::try_from(at).ok().map(Place::At),
-        -9..0 => Some(Place::Constant),
+        at @ 0.. => usize::try_from(at).ok().map(Reference::At),
+        -9..0 => Some(Reference::Constant),
         _ => None,
     }
 }
 
 /// Who wrote the list.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Writer {
+enum GraphFormat {
     /// `{"name": 1}`
     Devalue,
     /// `{"_1": 2}`: names have places, too.
     TurboStream,
 }
 
-impl Writer {
-    fn of(all: &[Value]) -> Self {
+impl GraphFormat {
+    fn detect(all: &[Value]) -> Self {
         let mut keys = all.iter().filter_map(Value::as_object).flat_map(Map::keys).peekable();
         let is_place = |it: &String| Self::key(it).is_some();
         if keys.peek().is_some() && keys.all(is_place) { Self::TurboStream } else { Self::Devalue }
@@ -169,38 +169,40 @@ impl Writer {
     }
 
     /// The places that a value uses; `None` where it is not of this form.
-    fn places(self, value: &Value) -> Option<Vec<Place>> {
+    fn places(self, value: &Value) -> Option<Vec<Reference>> {
         match value {
             Value::Array(all) if all.first().is_some_and(Value::is_string) => match type_of(all)? {
                 (
                     "Date" | "D" | "BigInt" | "B" | "URL" | "U" | "EmptyRef" | "EmptyShallowRef",
                     _,
                 ) => Some(Vec::new()),
-                (_, rest) => rest.iter().filter(|it| is_whole(it)).map(place).collect(),
+                (_, rest) => rest.iter().filter(|it| is_whole(it)).map(parse_reference).collect(),
             },
-            Value::Array(all) => all.iter().map(place).collect(),
+            Value::Array(all) => all.iter().map(parse_reference).collect(),
             Value::Object(all) => {
                 let keys = all.keys().filter(|_| self == Self::TurboStream);
-                keys.map(|it| Self::key(it).map(Place::At)).chain(all.values().map(place)).collect()
+                keys.map(|it| Self::key(it).map(Reference::At))
+                    .chain(all.values().map(parse_reference))
+                    .collect()
             }
             _ => Some(Vec::new()),
         }
     }
 }
 
-fn within(value: &Value, depth: usize, left: &mut usize) -> Option<Value> {
+fn resolve_within(value: &Value, depth: usize, left: &mut usize) -> Option<Value> {
     Some(match value {
         Value::Array(all) if is_graph(all, LEAST_VALUES) => {
-            Graph { all, writer: Writer::of(all), left }.at(0, 0)?
+            Graph { all, writer: GraphFormat::detect(all), left }.resolve_at(0, 0)?
         }
         // One that cannot be read makes the answer one that cannot.
-        Value::Array(all) if seems_graph(all) => return None,
+        Value::Array(all) if looks_like_graph(all) => return None,
         Value::Array(all) if depth > 0 => {
-            all.iter().map(|it| within(it, depth - 1, left)).collect::<Option<_>>()?
+            all.iter().map(|it| resolve_within(it, depth - 1, left)).collect::<Option<_>>()?
         }
         Value::Object(all) if depth > 0 => all
             .iter()
-            .map(|(key, it)| Some((key.clone(), within(it, depth - 1, left)?)))
+            .map(|(key, it)| Some((key.clone(), resolve_within(it, depth - 1, left)?)))
             .collect::<Option<Map<_, _>>>()?
             .into(),
         other => other.clone(),
@@ -209,26 +211,26 @@ fn within(value: &Value, depth: usize, left: &mut usize) -> Option<Value> {
 
 struct Graph<'a> {
     all: &'a [Value],
-    writer: Writer,
+    writer: GraphFormat,
     left: &'a mut usize,
 }
 
 impl Graph<'_> {
     fn value(&mut self, number: &Value, depth: usize) -> Option<Value> {
-        match place(number)? {
-            Place::At(at) => self.at(at, depth + 1),
+        match parse_reference(number)? {
+            Reference::At(at) => self.resolve_at(at, depth + 1),
             // Zero below zero is a number; the others have no value in JSON.
-            Place::Constant => {
+            Reference::Constant => {
                 let is_zero = match self.writer {
-                    Writer::Devalue => -6,
-                    Writer::TurboStream => -4,
+                    GraphFormat::Devalue => -6,
+                    GraphFormat::TurboStream => -4,
                 } == number.as_i64()?;
                 Some(if is_zero { 0.into() } else { Value::Null })
             }
         }
     }
 
-    fn at(&mut self, at: usize, depth: usize) -> Option<Value> {
+    fn resolve_at(&mut self, at: usize, depth: usize) -> Option<Value> {
         let value = self.all.get(at)?;
         let size = VALUE + value.as_str().map_or(0, str::len);
         *self.left = self.left.checked_sub(size)?;
@@ -239,7 +241,7 @@ impl Graph<'_> {
             Value::Array(all) => match all.first() {
                 Some(Value::String(_)) => {
                     let (name, rest) = type_of(all)?;
-                    self.typed(name, rest, depth)
+                    self.resolve_typed(name, rest, depth)
                 }
                 _ => all.iter().map(|it| self.value(it, depth)).collect(),
             },
@@ -247,9 +249,9 @@ impl Graph<'_> {
                 let mut out = Map::new();
                 for (key, it) in all {
                     let key = match self.writer {
-                        Writer::Devalue => key.clone(),
-                        Writer::TurboStream => {
-                            self.all.get(Writer::key(key)?)?.as_str()?.to_owned()
+                        GraphFormat::Devalue => key.clone(),
+                        GraphFormat::TurboStream => {
+                            self.all.get(GraphFormat::key(key)?)?.as_str()?.to_owned()
                         }
                     };
                     *self.left = self.left.checked_sub(key.len())?;
@@ -262,7 +264,7 @@ impl Graph<'_> {
     }
 
     /// A value that JSON has no form for, in the form that JSON answers give it.
-    fn typed(&mut self, name: &str, rest: &[Value], depth: usize) -> Option<Value> {
+    fn resolve_typed(&mut self, name: &str, rest: &[Value], depth: usize) -> Option<Value> {
         match (name, rest) {
             ("Date" | "BigInt" | "B" | "URL" | "U", [Value::String(_)]) => Some(rest[0].clone()),
             ("D", [Value::Number(it)]) => {
@@ -319,7 +321,7 @@ mod tests {
         let turbo = json!([{"_1": 2}, "routes/prices", {"_3": 4}, "data", {"_5": 6}, "berths", [7, 12], {"_8": 9, "_10": 11},
             "name", "Malmo D17", "surveyed", ["D", 1_658_793_600_000_i64], {"_8": 13, "_10": -5}, "Varna B2"]);
         assert_eq!(
-            detected(&turbo).unwrap(),
+            resolve_detected(&turbo).unwrap(),
             json!({"routes/prices": {"data": {"berths": [{"name": "Malmo D17", "surveyed": "2022-07-26T00:00:00Z"},
                 {"name": "Varna B2", "surveyed": null}]}}})
         );
@@ -328,7 +330,7 @@ mod tests {
                 "Heron Loop 8", ["Date", "2005-12-25T00:00:00.000Z"], 31.4, ["Set", 1, 5], ["Map", 1, 2]]},
             {"type": "data", "data": [{"region": 1}, "Łęg"], "uses": {}}]});
         let data = |node: usize, it: &Value| it["nodes"][node]["data"].clone();
-        let got = detected(&kit).unwrap();
+        let got = resolve_detected(&kit).unwrap();
         assert_eq!(
             data(1, &got),
             json!({"query": "Heron", "total": 1, "tags": ["Heron", "Heron Loop 8"], "of": {"Heron": 1},
@@ -341,7 +343,7 @@ mod tests {
         let nuxt = json!([{"data": 1, "prerenderedAt": 8, "state": 9}, ["ShallowReactive", 2], {"$f": 3}, [4, 7], {"topic": 5, "title": 6},
             "smoking", "A guide", {"topic": 6, "title": 5}, 17, ["EmptyRef", "_"]]);
         assert_eq!(
-            detected(&nuxt).unwrap(),
+            resolve_detected(&nuxt).unwrap(),
             json!({"data": {"$f": [{"topic": "smoking", "title": "A guide"}, {"topic": "A guide", "title": "smoking"}]},
                 "prerenderedAt": 17, "state": null})
         );
@@ -350,7 +352,7 @@ mod tests {
     #[test]
     fn all_of_it_is_read_or_none() {
         let with = |last: Value| json!([{"a": 1, "b": 2, "c": 3, "d": 4, "e": 5}, "one", 2, "three", true, last]);
-        assert!(detected(&with(json!(["Date", "2024-05-01T00:00:00.000Z"]))).is_some());
+        assert!(resolve_detected(&with(json!(["Date", "2024-05-01T00:00:00.000Z"]))).is_some());
         for (last, seems) in [
             (json!(["Temperature", 1]), false),
             (json!(["P", 3]), false),
@@ -358,12 +360,12 @@ mod tests {
             (json!({"text": "one"}), false),
         ] {
             let it = with(last);
-            assert_eq!((detected(&it), holds_references(&it)), (None, seems), "{it}");
+            assert_eq!((resolve_detected(&it), holds_references(&it)), (None, seems), "{it}");
         }
         // Long enough to be seen, and not read: a promise.
         let mut all = with(json!(["P", 3])).as_array().unwrap().clone();
         all.push(json!("more"));
-        assert!(detected(&json!(all)).is_none() && holds_references(&json!(all)));
+        assert!(resolve_detected(&json!(all)).is_none() && holds_references(&json!(all)));
         // Places that nothing uses, and a list that is none.
         for it in [
             json!([{"a": 1}, "one", "two", "three", "four", "five", "six"]),
@@ -372,18 +374,22 @@ mod tests {
             json!({"rows": [["name", "n"], ["one", 1], ["two", 2]], "n": 2}),
             json!([]),
         ] {
-            assert_eq!((detected(&it), holds_references(&it)), (None, it[1] == "one"), "{it}");
+            assert_eq!(
+                (resolve_detected(&it), holds_references(&it)),
+                (None, it[1] == "one"),
+                "{it}"
+            );
         }
     }
 
     #[test]
     fn circles_and_repetition_end() {
-        assert!(detected(&json!([{"a": 1, "b": 0}, "x"])).is_none());
+        assert!(resolve_detected(&json!([{"a": 1, "b": 0}, "x"])).is_none());
         let circle = json!([{"a": 1, "b": 2, "c": 3, "d": 4, "e": 5}, "x", {"up": 0}, 1, 2, 3]);
-        assert!(detected(&circle).is_none());
+        assert!(resolve_detected(&circle).is_none());
         let mut bomb: Vec<Value> = (0..60).map(|at| json!([at + 1, at + 1])).collect();
         bomb.push(json!("x"));
-        assert!(detected(&json!(bomb)).is_none());
+        assert!(resolve_detected(&json!(bomb)).is_none());
     }
 
     fn any_json() -> impl Strategy<Value = Value> {
@@ -406,12 +412,12 @@ mod tests {
         #[test]
         fn what_is_written_is_read(value in any_json()) {
             let value = json!({"value": value, "text": "x"});
-            prop_assert_eq!(resolved(&written(&value)), Some(value));
+            prop_assert_eq!(resolve(&to_reference_list(&value)), Some(value));
         }
 
         #[test]
         fn any_json_is_read_or_refused(value in any_json(), more in any_json()) {
-            let _ = (detected(&value), resolved(&json!([value, more])));
+            let _ = (resolve_detected(&value), resolve(&json!([value, more])));
         }
     }
 }

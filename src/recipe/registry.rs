@@ -12,8 +12,8 @@ use super::{
     check::check,
     library,
     model::{Demotion, DemotionReason, Recipe, Status, Verification},
-    standing::{Event, Standing},
-    trust::{Ledger, Notes, Of, Trust, digest},
+    standing::{RecipeEvent, RecipeState},
+    trust::{NoteOwner, Trust, TrustNotes, TrustStore, digest},
     yaml::{self, MAX_LEN},
 };
 use commis_base::{
@@ -27,7 +27,7 @@ use commis_base::{
 #[derive(Clone, Debug)]
 pub struct Registry {
     dir: PathBuf,
-    ledger: Ledger,
+    ledger: TrustStore,
 }
 
 /// Where a recipe comes from.
@@ -49,7 +49,7 @@ impl Source {
 
 /// A recipe and whose it is.
 #[derive(Debug)]
-pub struct Held {
+pub struct RegisteredRecipe {
     pub recipe: Recipe,
     pub source: Source,
     /// A user's recipe that stands before a library one.
@@ -90,13 +90,13 @@ impl Entry {
 
 impl Registry {
     /// The recipes of a home.
-    pub fn of(home: &Home) -> Self {
-        Self { dir: home.recipes.clone(), ledger: Ledger::new(&home.trust) }
+    pub fn for_home(home: &Home) -> Self {
+        Self { dir: home.recipes.clone(), ledger: TrustStore::new(&home.trust) }
     }
 
     /// Those of a folder; what is known of them is noted in `trust` beside it.
     pub fn open(dir: &Path) -> Self {
-        Self { dir: dir.to_owned(), ledger: Ledger::new(&dir.with_file_name("trust")) }
+        Self { dir: dir.to_owned(), ledger: TrustStore::new(&dir.with_file_name("trust")) }
     }
 
     /// Whether nothing was ever noted of its recipes: they may be of a time when files were believed.
@@ -108,7 +108,7 @@ impl Registry {
     /// From here on nothing is believed that is not noted: `known` says of which recipes of an earlier time there is evidence, and
     /// `ran` which of the library ran here. Fails with `ARTIFACT_IO`.
     #[doc(hidden)]
-    pub fn begin(
+    pub fn initialize_trust(
         &self,
         known: impl Fn(&Recipe) -> Option<Trust>,
         ran: impl Fn(&RecipeName) -> bool,
@@ -119,7 +119,7 @@ impl Registry {
             let (Some(name), Some(dir)) = (name, &dir) else { continue };
             let Ok(Some(recipe)) = read(dir, &name) else { continue };
             if let Some(trust) = known(&recipe) {
-                self.ledger.note(Of::User, &name, &digest(&recipe)?, trust)?;
+                self.ledger.note(NoteOwner::User, &name, &digest(&recipe)?, trust)?;
             }
         }
         if let Some(dir) = Dir::open(&self.dir.join(RECORDS), false)? {
@@ -128,18 +128,18 @@ impl Registry {
                 let there = |it: &RecipeName| library::text(it.as_str()).is_some() && ran(it);
                 let Some(name) = name.filter(there) else { continue };
                 if let Ok(Some(bytes)) = dir.read(&file, MAX_LEN) {
-                    self.ledger.note(Of::Library, &name, &sha256(&bytes), Trust::Proven)?;
+                    self.ledger.note(NoteOwner::Library, &name, &sha256(&bytes), Trust::Proven)?;
                 }
             }
         }
-        self.ledger.begin()
+        self.ledger.create_key()
     }
 
     /// What changes when something else is noted of a recipe.
     #[cfg(unix)]
     #[doc(hidden)]
     pub fn stamp(&self, name: &RecipeName) -> [Option<(u64, i64, u64, u64)>; 2] {
-        [Of::User, Of::Library].map(|it| self.ledger.stamp(it, name))
+        [NoteOwner::User, NoteOwner::Library].map(|it| self.ledger.stamp(it, name))
     }
 
     /// All recipes by name, a library one left out where the user's shadows it. Fails with `ARTIFACT_IO`.
@@ -148,7 +148,7 @@ impl Registry {
         for it in library::NAMES {
             if out.iter().all(|own| own.name != *it) {
                 let recipe =
-                    RecipeName::new(*it).and_then(|name| Ok((self.of_library(&name)?, name)));
+                    RecipeName::new(*it).and_then(|name| Ok((self.library_recipe(&name)?, name)));
                 out.push(Entry {
                     name: (*it).to_owned(),
                     source: Source::Library,
@@ -211,19 +211,19 @@ impl Registry {
     /// The user's recipe, else the library's: one file is read, and one text parsed.
     ///
     /// Fails with `RECIPE_NOT_FOUND` (the hint lists names that are near), `RECIPE_INVALID` or `ARTIFACT_IO`.
-    pub fn get(&self, name: &RecipeName) -> Result<Held> {
-        if let Some(recipe) = self.own(name)? {
+    pub fn get(&self, name: &RecipeName) -> Result<RegisteredRecipe> {
+        if let Some(recipe) = self.user_recipe(name)? {
             let shadows = library::text(name.as_str()).is_some();
-            return Ok(Held { recipe, source: Source::User, shadows });
+            return Ok(RegisteredRecipe { recipe, source: Source::User, shadows });
         }
-        if let Some(recipe) = self.of_library(name)? {
-            return Ok(Held { recipe, source: Source::Library, shadows: false });
+        if let Some(recipe) = self.library_recipe(name)? {
+            return Ok(RegisteredRecipe { recipe, source: Source::Library, shadows: false });
         }
         Err(not_found(name, &self.files()?))
     }
 
     /// The user's recipe of that name, if there is one. Fails with `RECIPE_INVALID` or `ARTIFACT_IO`.
-    pub fn own(&self, name: &RecipeName) -> Result<Option<Recipe>> {
+    pub fn user_recipe(&self, name: &RecipeName) -> Result<Option<Recipe>> {
         match Dir::open(&self.dir, false)? {
             Some(dir) => load(&dir, name, &self.ledger.read()),
             None => Ok(None),
@@ -232,7 +232,7 @@ impl Registry {
 
     /// The user's recipe as its file says, whoever stands for it. Fails with `RECIPE_NOT_FOUND`, `RECIPE_INVALID` or `ARTIFACT_IO`.
     #[doc(hidden)]
-    pub fn as_written(&self, name: &RecipeName) -> Result<Recipe> {
+    pub fn read_user_file(&self, name: &RecipeName) -> Result<Recipe> {
         let dir = Dir::open(&self.dir, false)?;
         let found = dir.map_or(Ok(None), |it| read(&it, name))?;
         found.ok_or_else(|| not_found(name, &[]))
@@ -241,7 +241,7 @@ impl Registry {
     /// Notes that a person stands for the recipe of that name, as long as it is `sha256`. Fails with `ARTIFACT_IO`.
     #[doc(hidden)]
     pub fn trust(&self, name: &RecipeName, sha256: &str) -> Result<()> {
-        self.ledger.note(Of::User, name, sha256, Trust::Person)
+        self.ledger.note(NoteOwner::User, name, sha256, Trust::Person)
     }
 
     fn files(&self) -> Result<Vec<String>> {
@@ -249,7 +249,7 @@ impl Registry {
     }
 
     /// A library recipe, verified if it was verified here as it is today. A damaged record counts as none.
-    fn of_library(&self, name: &RecipeName) -> Result<Option<Recipe>> {
+    fn library_recipe(&self, name: &RecipeName) -> Result<Option<Recipe>> {
         let Some(text) = library::text(name.as_str()) else { return Ok(None) };
         let mut recipe = yaml::parse(text)?;
         recipe.trust = Trust::Library;
@@ -257,15 +257,17 @@ impl Registry {
             Some(dir) => dir.read(&format!("{name}.json"), MAX_LEN)?,
             None => None,
         };
-        let noted = |it: &Vec<u8>| self.ledger.read().of(Of::Library, name, &sha256(it)).is_some();
+        let noted = |it: &Vec<u8>| {
+            self.ledger.read().trust_of(NoteOwner::Library, name, &sha256(it)).is_some()
+        };
         let record = record.filter(noted);
         let record = record.and_then(|it| serde_json::from_slice::<Record>(&it).ok());
         if let Some(it) = record.filter(|it| it.recipe_sha256 == sha256(text.as_bytes())) {
             recipe.trust = Trust::Proven;
             recipe.verification = Some(it.verification);
             match it.demotion {
-                None => recipe.stand(Standing::Verified, ""),
-                Some(it) => recipe.stand(Standing::Demoted(it.reason), &it.at),
+                None => recipe.set_state(RecipeState::Verified, ""),
+                Some(it) => recipe.set_state(RecipeState::Demoted(it.reason), &it.at),
             }
         }
         Ok(Some(recipe))
@@ -273,7 +275,11 @@ impl Registry {
 
     /// Notes that a library recipe was verified here. Fails with `RECIPE_NOT_FOUND` or `ARTIFACT_IO`.
     #[doc(hidden)]
-    pub fn record(&self, name: &RecipeName, verification: &Verification) -> Result<PathBuf> {
+    pub fn record_verification(
+        &self,
+        name: &RecipeName,
+        verification: &Verification,
+    ) -> Result<PathBuf> {
         self.write_record(name, verification, None)
     }
 
@@ -286,20 +292,20 @@ impl Registry {
         &self,
         ran: &Recipe,
         source: Source,
-        event: Event,
+        event: RecipeEvent,
         now: &str,
     ) -> Result<Option<DemotionReason>> {
-        let standing = ran.standing().after(event);
-        let Standing::Demoted(reason) = standing else { return Ok(None) };
-        if ran.standing() == standing {
+        let standing = ran.state().apply(event);
+        let RecipeState::Demoted(reason) = standing else { return Ok(None) };
+        if ran.state() == standing {
             return Ok(None);
         }
         let held = match source {
-            Source::User => self.own(&ran.name)?,
-            Source::Library => self.of_library(&ran.name)?,
+            Source::User => self.user_recipe(&ran.name)?,
+            Source::Library => self.library_recipe(&ran.name)?,
         };
         let Some(mut held) = held.filter(|it| it == ran) else { return Ok(None) };
-        held.stand(standing, now);
+        held.set_state(standing, now);
         match (source, &held.verification) {
             (Source::Library, Some(proof)) => {
                 self.write_record(&held.name, proof, held.demotion.clone())?
@@ -324,7 +330,7 @@ impl Registry {
         drop(Dir::open(&self.dir, true)?);
         let dir = self.dir.join(RECORDS);
         commis_base::files::write_atomic(&dir, &format!("{name}.json"), &bytes)?;
-        self.ledger.note(Of::Library, name, &sha256(&bytes), Trust::Proven)?;
+        self.ledger.note(NoteOwner::Library, name, &sha256(&bytes), Trust::Proven)?;
         Ok(dir.join(format!("{name}.json")))
     }
 
@@ -333,17 +339,17 @@ impl Registry {
     pub fn save(&self, recipe: &Recipe) -> Result<PathBuf> {
         check(recipe)?;
         let text = format!("{}\n{}", yaml::SCHEMA_LINE, yaml::to_yaml(recipe)?);
-        let file = file_of(&recipe.name);
+        let file = file_name(&recipe.name);
         commis_base::files::write_atomic(&self.dir, &file, text.as_bytes())?;
         // As it will be read: text may come back otherwise than it was written.
         let written = yaml::parse(&text)?;
-        self.ledger.note(Of::User, &recipe.name, &digest(&written)?, recipe.trust)?;
-        self.keep_schema();
+        self.ledger.note(NoteOwner::User, &recipe.name, &digest(&written)?, recipe.trust)?;
+        self.write_schema();
         Ok(self.dir.join(file))
     }
 
     /// What [`yaml::SCHEMA_LINE`] names. A recipe is none the worse without it, so it is only told where it cannot be written.
-    fn keep_schema(&self) {
+    fn write_schema(&self) {
         let text = format!("{:#}\n", yaml::schema());
         let known = Dir::open(&self.dir, false)
             .and_then(|it| it.map_or(Ok(None), |it| it.read(yaml::SCHEMA_FILE, MAX_LEN)));
@@ -367,9 +373,9 @@ impl Registry {
     /// Removes a user's recipe. Fails with `RECIPE_NOT_FOUND`, `RECIPE_READ_ONLY` for a library one, or `ARTIFACT_IO`.
     pub fn delete(&self, name: &RecipeName) -> Result<()> {
         if let Some(dir) = Dir::open(&self.dir, false)?
-            && dir.remove(&file_of(name))?
+            && dir.remove(&file_name(name))?
         {
-            return self.ledger.forget(Of::User, name);
+            return self.ledger.forget(NoteOwner::User, name);
         }
         if library::text(name.as_str()).is_some() {
             return Err(Error::new(
@@ -389,22 +395,22 @@ fn sha256(bytes: &[u8]) -> String {
     commis_base::ids::hex(&sha2::Sha256::digest(bytes))
 }
 
-fn file_of(name: &RecipeName) -> String {
+fn file_name(name: &RecipeName) -> String {
     format!("{name}.yaml")
 }
 
 /// The recipe as it stands here.
-fn load(dir: &Dir, name: &RecipeName, notes: &Notes) -> Result<Option<Recipe>> {
+fn load(dir: &Dir, name: &RecipeName, notes: &TrustNotes) -> Result<Option<Recipe>> {
     let mut found = read(dir, name)?;
     if let Some(it) = &mut found {
-        notes.judge(it)?;
+        notes.apply_to(it)?;
     }
     Ok(found)
 }
 
 /// The recipe as its file says.
 fn read(dir: &Dir, name: &RecipeName) -> Result<Option<Recipe>> {
-    let Some(bytes) = dir.read(&file_of(name), MAX_LEN)? else {
+    let Some(bytes) = dir.read(&file_name(name), MAX_LEN)? else {
         return Ok(None);
     };
     let text = String::from_utf8(bytes)
@@ -563,7 +569,7 @@ mod tests {
         ran.verification = Some(proof());
         ran.status = Status::Verified;
         ran.trust = Trust::Proven;
-        let failed = Event::Failed { in_a_row: 5 };
+        let failed = RecipeEvent::Failed { in_a_row: 5 };
         let demote = || registry.demote(&ran, Source::User, failed, "2026").unwrap();
         assert_eq!(demote(), None, "it is gone");
         let mut anew = ran.clone();
@@ -574,7 +580,7 @@ mod tests {
         registry.save(&ran).unwrap();
         assert_eq!(demote(), Some(DemotionReason::Failures));
         let now = registry.get(&name("it")).unwrap().recipe;
-        assert_eq!(now.standing(), Standing::Demoted(DemotionReason::Failures));
+        assert_eq!(now.state(), RecipeState::Demoted(DemotionReason::Failures));
         assert_eq!(demote(), None, "it was before");
     }
 
@@ -608,7 +614,7 @@ mod tests {
         // A record makes it verified, for this text only.
         let proof = proof();
         assert_eq!(held.recipe.status, Status::Draft);
-        let path = registry.record(&first, &proof).unwrap();
+        let path = registry.record_verification(&first, &proof).unwrap();
         let now = registry.get(&first).unwrap().recipe;
         assert_eq!((now.status, now.verification), (Status::Verified, Some(proof.clone())));
         let text = std::fs::read_to_string(&path).unwrap();
@@ -620,15 +626,15 @@ mod tests {
         }
 
         // A demotion is kept there, too, until it is proven again.
-        registry.record(&first, &proof).unwrap();
+        registry.record_verification(&first, &proof).unwrap();
         let ran = registry.get(&first).unwrap().recipe;
         let at = "2026-01-02T00:00:00Z";
-        let drift = registry.demote(&ran, Source::Library, Event::Drifted, at).unwrap();
+        let drift = registry.demote(&ran, Source::Library, RecipeEvent::Drifted, at).unwrap();
         assert_eq!(drift, Some(DemotionReason::Drift));
         let now = registry.get(&first).unwrap().recipe;
-        assert_eq!(now.standing(), Standing::Demoted(DemotionReason::Drift));
+        assert_eq!(now.state(), RecipeState::Demoted(DemotionReason::Drift));
         assert_eq!((now.demotion.unwrap().at.as_str(), now.verification), (at, ran.verification));
-        registry.record(&first, &proof).unwrap();
+        registry.record_verification(&first, &proof).unwrap();
         assert_eq!(registry.get(&first).unwrap().recipe.status, Status::Verified);
 
         registry.save(&recipe(first.as_str())).unwrap();

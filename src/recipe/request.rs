@@ -12,7 +12,7 @@ use url::{Url, form_urlencoded};
 use super::{
     model::{BodyTemplate, Pair, Parameter, Recipe, RequestTemplate},
     template::Template,
-    values::{Found, Values},
+    values::{ValueLookup, Values},
 };
 use commis_base::{
     charset::{self, Charset},
@@ -29,7 +29,7 @@ pub const TEXT: &str = "text/plain;charset=UTF-8";
 
 /// A request ready to send, not yet checked by the egress policy.
 #[derive(Clone, PartialEq)]
-pub struct Outgoing {
+pub struct PreparedRequest {
     pub method: String,
     pub url: String,
     /// Lower-case names.
@@ -50,7 +50,7 @@ pub struct CompiledRequest {
     /// The same, parsed.
     base: Url,
     segments: Vec<Template>,
-    query: Vec<Asked>,
+    query: Vec<QueryPair>,
     headers: Vec<(String, Template)>,
     body: Option<Body>,
     /// Of query and form; UTF-8 where there is none.
@@ -60,7 +60,7 @@ pub struct CompiledRequest {
 
 /// A pair of the query.
 #[derive(Clone, Debug)]
-struct Asked {
+struct QueryPair {
     name: String,
     value: Template,
     raw: String,
@@ -68,21 +68,21 @@ struct Asked {
 
 #[derive(Clone, Debug)]
 enum Body {
-    Json(Json),
+    Json(JsonTemplate),
     Form(Vec<(String, Template)>),
     Text(Template),
 }
 
 #[derive(Clone, Debug)]
-enum Json {
+enum JsonTemplate {
     Fixed(Value),
     Text(Template),
-    List(Vec<Json>),
-    Object(Vec<(String, Json)>),
+    List(Vec<JsonTemplate>),
+    Object(Vec<(String, JsonTemplate)>),
 }
 
 /// Why a template has no text now.
-enum Gap {
+enum MissingValue {
     /// An optional parameter was not given: what mentions it is left out.
     Absent(String),
     Failed(Error),
@@ -110,7 +110,7 @@ impl CompiledRequest {
                 .iter()
                 .map(|it| {
                     let (name, raw) = (it.name.clone(), it.raw.clone());
-                    Ok(Asked { name, value: Template::parse(&it.value)?, raw })
+                    Ok(QueryPair { name, value: Template::parse(&it.value)?, raw })
                 })
                 .collect::<Result<_>>()?,
             headers: request
@@ -120,13 +120,13 @@ impl CompiledRequest {
                 .collect::<Result<_>>()?,
             body: match &request.body {
                 None => None,
-                Some(BodyTemplate::Json(value)) => Some(Body::Json(Json::new(value)?)),
+                Some(BodyTemplate::Json(value)) => Some(Body::Json(JsonTemplate::new(value)?)),
                 Some(BodyTemplate::Form(all)) => Some(Body::Form(pairs(all)?)),
                 Some(BodyTemplate::Text(text)) => Some(Body::Text(Template::parse(text)?)),
             },
             charset: match &request.charset {
                 None => None,
-                Some(label) => Some(charset::of_form(label).ok_or_else(|| {
+                Some(label) => Some(charset::form_charset(label).ok_or_else(|| {
                     let shown: String = label.escape_debug().take(40).collect();
                     Error::new(
                         Code::RecipeInvalid,
@@ -159,11 +159,11 @@ impl CompiledRequest {
     }
 
     /// Fails with `PARAM_INVALID` when a value can not stand where it lands, `SESSION_REQUIRED` when a name has no value.
-    pub fn fill(&self, values: &Values) -> Result<Outgoing> {
+    pub fn fill(&self, values: &Values) -> Result<PreparedRequest> {
         let url = self.fill_url(values)?;
         let mut headers = Vec::with_capacity(self.headers.len() + 1);
         for (name, template) in &self.headers {
-            if let Some(value) = optional(text_of(template, values))? {
+            if let Some(value) = skip_absent(render_template(template, values))? {
                 if value.chars().any(|it| it.is_control() && it != '\t') {
                     return Err(Error::new(
                         Code::ParamInvalid,
@@ -179,16 +179,17 @@ impl CompiledRequest {
                 Some((JSON, it.fill(values)?.unwrap_or(Value::Null).to_string()))
             }
             Some(Body::Form(all)) => {
-                let encode: &dyn Fn(&str) -> Cow<'_, [u8]> = &|text| bytes_of(text, self.charset);
+                let encode: &dyn Fn(&str) -> Cow<'_, [u8]> =
+                    &|text| to_charset_bytes(text, self.charset);
                 let mut form = form_urlencoded::Serializer::new(String::new());
                 form.encoding_override(Some(encode));
-                for (name, value) in filled(all, values)? {
+                for (name, value) in fill_pairs(all, values)? {
                     form.append_pair(name, &value);
                 }
                 Some((FORM, form.finish()))
             }
             Some(Body::Text(it)) => {
-                Some((TEXT, optional(text_of(it, values))?.unwrap_or_default()))
+                Some((TEXT, skip_absent(render_template(it, values))?.unwrap_or_default()))
             }
         };
         if let Some((mime, _)) = &body
@@ -196,7 +197,7 @@ impl CompiledRequest {
         {
             headers.push(("content-type".to_owned(), (*mime).to_owned()));
         }
-        Ok(Outgoing {
+        Ok(PreparedRequest {
             method: self.method.clone(),
             url,
             headers,
@@ -212,7 +213,7 @@ impl CompiledRequest {
             if n > 0 {
                 text.push('/');
             }
-            text.push_str(&segment_of(template, values)?);
+            text.push_str(&render_segment(template, values)?);
         }
         let unusable = |why: &str| Error::new(Code::RecipeInvalid, format!("request URL: {why}"));
         let mut url = Url::parse(&text).map_err(|err| unusable(&err.to_string()))?;
@@ -227,14 +228,14 @@ impl CompiledRequest {
         for it in &self.query {
             let value = it.value.render_parts(
                 |name| lookup(name, values).map(str::to_owned),
-                |text| encoded(text, &it.raw, is_raw, self.charset),
-                |text| encoded(text, &it.raw, is_raw_in_value, self.charset),
+                |text| encode_form(text, &it.raw, is_raw, self.charset),
+                |text| encode_form(text, &it.raw, is_raw_in_value, self.charset),
             );
-            if let Some(value) = optional(value)? {
+            if let Some(value) = skip_absent(value)? {
                 if !query.is_empty() {
                     query.push('&');
                 }
-                query.push_str(&encoded(&it.name, &it.raw, is_raw_in_name, self.charset));
+                query.push_str(&encode_form(&it.name, &it.raw, is_raw_in_name, self.charset));
                 query.push('=');
                 query.push_str(&value);
             }
@@ -246,7 +247,7 @@ impl CompiledRequest {
     }
 }
 
-impl Json {
+impl JsonTemplate {
     fn new(value: &Value) -> Result<Self> {
         Ok(match value {
             Value::String(text) => Self::Text(Template::parse(text)?),
@@ -274,20 +275,28 @@ impl Json {
         Ok(Some(match self {
             Self::Fixed(it) => it.clone(),
             Self::Text(template) => {
-                let typed = match template.exact().map(|name| values.get(name)) {
-                    Some(Found::Given(bound)) => bound.typed.clone(),
+                let typed = match template.single_name().map(|name| values.get(name)) {
+                    Some(ValueLookup::Given(bound)) => bound.typed.clone(),
                     _ => None,
                 };
                 match typed {
                     Some(it) => it,
-                    None if template.is_number() => match optional(text_of(template, values))? {
-                        None => return Ok(None),
-                        Some(text) => Value::Number(serde_json::from_str(&text).map_err(|_| {
-                            Error::new(Code::ParamInvalid, "a value is not a number here")
-                                .hint("the request takes a number in this place")
-                        })?),
-                    },
-                    None => return Ok(optional(text_of(template, values))?.map(Value::String)),
+                    None if template.is_number() => {
+                        match skip_absent(render_template(template, values))? {
+                            None => return Ok(None),
+                            Some(text) => {
+                                Value::Number(serde_json::from_str(&text).map_err(|_| {
+                                    Error::new(Code::ParamInvalid, "a value is not a number here")
+                                        .hint("the request takes a number in this place")
+                                })?)
+                            }
+                        }
+                    }
+                    None => {
+                        return Ok(
+                            skip_absent(render_template(template, values))?.map(Value::String)
+                        );
+                    }
                 }
             }
             Self::List(all) => {
@@ -349,14 +358,14 @@ pub fn is_raw_in_value(c: char) -> bool {
 }
 
 /// As a form has it, but for the characters in `raw` that may stand there.
-fn encoded(
+fn encode_form(
     text: &str,
     raw: &str,
     may: fn(char) -> bool,
     charset: Option<&'static Charset>,
 ) -> String {
     if raw.is_empty() {
-        return form_urlencoded::byte_serialize(&bytes_of(text, charset)).collect();
+        return form_urlencoded::byte_serialize(&to_charset_bytes(text, charset)).collect();
     }
     let mut out = String::with_capacity(text.len());
     let mut buffer = [0; 4];
@@ -366,7 +375,7 @@ fn encoded(
         } else if may(c) && raw.contains(c) {
             out.push(c);
         } else {
-            out.extend(form_urlencoded::byte_serialize(&bytes_of(
+            out.extend(form_urlencoded::byte_serialize(&to_charset_bytes(
                 c.encode_utf8(&mut buffer),
                 charset,
             )));
@@ -375,8 +384,8 @@ fn encoded(
     out
 }
 
-fn bytes_of<'a>(text: &'a str, charset: Option<&'static Charset>) -> Cow<'a, [u8]> {
-    charset.map_or(Cow::Borrowed(text.as_bytes()), |it| charset::encoded(it, text))
+fn to_charset_bytes<'a>(text: &'a str, charset: Option<&'static Charset>) -> Cow<'a, [u8]> {
+    charset.map_or(Cow::Borrowed(text.as_bytes()), |it| charset::encode(it, text))
 }
 
 fn pairs(all: &[Pair]) -> Result<Vec<(String, Template)>> {
@@ -384,24 +393,24 @@ fn pairs(all: &[Pair]) -> Result<Vec<(String, Template)>> {
 }
 
 /// The pairs whose values are there.
-fn filled<'a>(
+fn fill_pairs<'a>(
     pairs: &'a [(String, Template)],
     values: &Values,
 ) -> Result<Vec<(&'a String, String)>> {
     let mut out = Vec::with_capacity(pairs.len());
     for (name, template) in pairs {
-        if let Some(value) = optional(text_of(template, values))? {
+        if let Some(value) = skip_absent(render_template(template, values))? {
             out.push((name, value));
         }
     }
     Ok(out)
 }
 
-fn lookup<'a>(name: &str, values: &'a Values) -> Result<&'a str, Gap> {
+fn lookup<'a>(name: &str, values: &'a Values) -> Result<&'a str, MissingValue> {
     match values.get(name) {
-        Found::Given(bound) => Ok(&bound.text),
-        Found::Absent => Err(Gap::Absent(name.to_owned())),
-        Found::Unknown => Err(Gap::Failed(
+        ValueLookup::Given(bound) => Ok(&bound.text),
+        ValueLookup::Absent => Err(MissingValue::Absent(name.to_owned())),
+        ValueLookup::Unknown => Err(MissingValue::Failed(
             Error::new(
                 Code::SessionRequired,
                 format!("`{name}` has no value: it comes from a session"),
@@ -411,27 +420,27 @@ fn lookup<'a>(name: &str, values: &'a Values) -> Result<&'a str, Gap> {
     }
 }
 
-fn text_of(template: &Template, values: &Values) -> Result<String, Gap> {
+fn render_template(template: &Template, values: &Values) -> Result<String, MissingValue> {
     template.render(|name| lookup(name, values).map(str::to_owned))
 }
 
-fn optional(result: Result<String, Gap>) -> Result<Option<String>> {
+fn skip_absent(result: Result<String, MissingValue>) -> Result<Option<String>> {
     match result {
         Ok(it) => Ok(Some(it)),
-        Err(Gap::Absent(_)) => Ok(None),
-        Err(Gap::Failed(err)) => Err(err),
+        Err(MissingValue::Absent(_)) => Ok(None),
+        Err(MissingValue::Failed(err)) => Err(err),
     }
 }
 
 /// One path segment. A value can not end it, leave it empty or turn it into `.` or `..`.
-fn segment_of(template: &Template, values: &Values) -> Result<String> {
+fn render_segment(template: &Template, values: &Values) -> Result<String> {
     let encoded = template.render_encoded(
         |name| lookup(name, values).map(str::to_owned),
         |it| utf8_percent_encode(it, SEGMENT).to_string(),
     );
     let text = encoded.map_err(|gap| match gap {
-        Gap::Failed(err) => err,
-        Gap::Absent(name) => Error::new(
+        MissingValue::Failed(err) => err,
+        MissingValue::Absent(name) => Error::new(
             Code::ParamInvalid,
             format!("parameter `{name}` is missing and the path needs it"),
         ),
@@ -482,7 +491,7 @@ pub fn prepare_request(
     request: &RequestTemplate,
     parameters: &[Parameter],
     given: &BTreeMap<String, String>,
-) -> Result<Outgoing> {
+) -> Result<PreparedRequest> {
     let mut values = Values::bind(parameters, given)?;
     for (name, text) in given {
         values.add_slot(name, text)?;

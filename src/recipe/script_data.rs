@@ -4,7 +4,7 @@
 
 use serde_json::{Map, Value};
 
-use super::assigned::{json, name_before};
+use super::assigned::{name_before, parse_json_prefix};
 
 /// Assignments that are looked at in one script.
 const MAX_TRIED: usize = 2_000;
@@ -26,7 +26,7 @@ pub fn read(script: &str) -> Option<Value> {
         let name = name_before(&script[..sign]);
         let after = script[at..].trim_start();
         let begin = script.len() - after.len();
-        let Some((value, len)) = text(after).or_else(|| json(after)) else { continue };
+        let Some((value, len)) = text(after).or_else(|| parse_json_prefix(after)) else { continue };
         at = begin + len;
         if !name.is_empty() {
             out.entry(name.to_owned()).or_insert(value);

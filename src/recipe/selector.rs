@@ -8,7 +8,7 @@ const MAX_LEN: usize = 512;
 /// What one field takes from an item.
 #[derive(Clone, Debug)]
 pub struct Field {
-    pub place: Place,
+    pub place: FieldSource,
     /// `None`: the place itself.
     pub selector: Option<Selector>,
     /// Which of the elements that match, from 1; `None`: all of them, as a list.
@@ -19,7 +19,7 @@ pub struct Field {
 
 /// Where in an item a field is looked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum FieldSource {
     Item,
     /// The cell of the item's row under this title.
     Title(String),
@@ -47,7 +47,7 @@ pub fn compile(text: &str) -> Result<Selector> {
 /// `:labelled("Label")` for what stands beside a label; after the CSS `:nth-match(2)` for the second element that matches, or
 /// `[]` for all of them. Fails with `RECIPE_INVALID`.
 pub fn compile_field(text: &str) -> Result<Field> {
-    let (place, rest) = place(text)?;
+    let (place, rest) = parse_source(text)?;
     let (css, attribute) = match rest.rsplit_once('@') {
         Some((css, name)) if is_attribute(name) => (css, Some(name.to_ascii_lowercase())),
         _ => (rest, None),
@@ -69,7 +69,7 @@ pub fn compile_field(text: &str) -> Result<Field> {
 }
 
 /// What stands before the CSS, and the rest.
-fn place(text: &str) -> Result<(Place, &str)> {
+fn parse_source(text: &str) -> Result<(FieldSource, &str)> {
     let text = text.trim_start();
     let bad = || {
         Error::new(
@@ -78,21 +78,21 @@ fn place(text: &str) -> Result<(Place, &str)> {
         )
     };
     if let Some(rest) = text.strip_prefix(":labelled(") {
-        let (label, rest) = quoted(rest).ok_or_else(bad)?;
-        return Ok((Place::Label(label), rest));
+        let (label, rest) = parse_quoted(rest).ok_or_else(bad)?;
+        return Ok((FieldSource::Label(label), rest));
     }
-    let Some(rest) = text.strip_prefix(":column(") else { return Ok((Place::Item, text)) };
-    if let Some((title, rest)) = quoted(rest) {
-        return Ok((Place::Title(title), rest));
+    let Some(rest) = text.strip_prefix(":column(") else { return Ok((FieldSource::Item, text)) };
+    if let Some((title, rest)) = parse_quoted(rest) {
+        return Ok((FieldSource::Title(title), rest));
     }
     let (n, rest) = rest.split_once(')').ok_or_else(bad)?;
     let n: usize = n.trim().parse().map_err(|_| bad())?;
     let at = n.checked_sub(1).filter(|it| *it < 1_000).ok_or_else(bad)?;
-    Ok((Place::Column(at), rest))
+    Ok((FieldSource::Column(at), rest))
 }
 
 /// A string of CSS up to the closing parenthesis, and what follows.
-fn quoted(text: &str) -> Option<(String, &str)> {
+fn parse_quoted(text: &str) -> Option<(String, &str)> {
     let mut chars = text.strip_prefix('"')?.char_indices();
     let mut out = String::new();
     while let Some((at, c)) = chars.next() {
@@ -129,7 +129,7 @@ mod tests {
             assert_eq!(got.selector.is_some(), has_css, "{text}");
             assert_eq!(got.attribute.as_deref(), attribute, "{text}");
         }
-        let check = |text: &str, place: Place, nth: Option<usize>, has_css: bool| {
+        let check = |text: &str, place: FieldSource, nth: Option<usize>, has_css: bool| {
             let got = compile_field(text).unwrap();
             assert_eq!(
                 (&got.place, got.nth, got.selector.is_some()),
@@ -139,14 +139,19 @@ mod tests {
         };
         check(
             ":column(\"Unit \\\"price\\\"\")",
-            Place::Title("Unit \"price\"".into()),
+            FieldSource::Title("Unit \"price\"".into()),
             Some(1),
             false,
         );
-        check(":column(2) a@href", Place::Column(1), Some(1), true);
-        check(":labelled(\"Built (year)\")", Place::Label("Built (year)".into()), Some(1), false);
-        check("dd:nth-match(2)", Place::Item, Some(2), true);
-        check("a.tag[]@href", Place::Item, None, true);
+        check(":column(2) a@href", FieldSource::Column(1), Some(1), true);
+        check(
+            ":labelled(\"Built (year)\")",
+            FieldSource::Label("Built (year)".into()),
+            Some(1),
+            false,
+        );
+        check("dd:nth-match(2)", FieldSource::Item, Some(2), true);
+        check("a.tag[]@href", FieldSource::Item, None, true);
         for bad in [
             "a[",
             "::",

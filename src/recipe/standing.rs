@@ -10,7 +10,7 @@ pub const MAX_FAILURES: u32 = 5;
 
 /// Where a recipe stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Standing {
+pub enum RecipeState {
     Draft,
     Verified,
     /// Runs showed that it no longer works; it may be proven again.
@@ -22,7 +22,7 @@ pub enum Standing {
 
 /// What happened to a recipe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Event {
+pub enum RecipeEvent {
     /// Calls with its examples proved it.
     Proven,
     /// A run's answer no longer has the shape that was verified.
@@ -33,18 +33,18 @@ pub enum Event {
     TakenBack,
 }
 
-impl Standing {
+impl RecipeState {
     /// Where it stands after that.
     #[must_use]
-    pub const fn after(self, event: Event) -> Self {
+    pub const fn apply(self, event: RecipeEvent) -> Self {
         match (self, event) {
-            (Self::TakenBack, _) | (_, Event::TakenBack) => Self::TakenBack,
-            (_, Event::Proven) => Self::Verified,
-            (Self::Verified, Event::Drifted) => Self::Demoted(DemotionReason::Drift),
-            (Self::Verified, Event::Failed { in_a_row }) if in_a_row >= MAX_FAILURES => {
+            (Self::TakenBack, _) | (_, RecipeEvent::TakenBack) => Self::TakenBack,
+            (_, RecipeEvent::Proven) => Self::Verified,
+            (Self::Verified, RecipeEvent::Drifted) => Self::Demoted(DemotionReason::Drift),
+            (Self::Verified, RecipeEvent::Failed { in_a_row }) if in_a_row >= MAX_FAILURES => {
                 Self::Demoted(DemotionReason::Failures)
             }
-            (it, Event::Drifted | Event::Failed { .. }) => it,
+            (it, RecipeEvent::Drifted | RecipeEvent::Failed { .. }) => it,
         }
     }
 
@@ -55,22 +55,22 @@ impl Standing {
 }
 
 impl Recipe {
-    pub fn standing(&self) -> Standing {
+    pub fn state(&self) -> RecipeState {
         match (self.status, &self.demotion) {
-            (Status::Draft, _) => Standing::Draft,
-            (Status::Verified, _) => Standing::Verified,
-            (Status::Deprecated, Some(it)) => Standing::Demoted(it.reason),
-            (Status::Deprecated, None) => Standing::TakenBack,
+            (Status::Draft, _) => RecipeState::Draft,
+            (Status::Verified, _) => RecipeState::Verified,
+            (Status::Deprecated, Some(it)) => RecipeState::Demoted(it.reason),
+            (Status::Deprecated, None) => RecipeState::TakenBack,
         }
     }
 
     /// Writes down where it stands; `now` (RFC 3339) is kept of a demotion.
-    pub fn stand(&mut self, standing: Standing, now: &str) {
+    pub fn set_state(&mut self, standing: RecipeState, now: &str) {
         (self.status, self.demotion) = match standing {
-            Standing::Draft => (Status::Draft, None),
-            Standing::Verified => (Status::Verified, None),
-            Standing::TakenBack => (Status::Deprecated, None),
-            Standing::Demoted(reason) => {
+            RecipeState::Draft => (Status::Draft, None),
+            RecipeState::Verified => (Status::Verified, None),
+            RecipeState::TakenBack => (Status::Deprecated, None),
+            RecipeState::Demoted(reason) => {
                 (Status::Deprecated, Some(Demotion { reason, at: now.to_owned() }))
             }
         };
@@ -79,7 +79,7 @@ impl Recipe {
 
 impl DemotionReason {
     /// For a person.
-    pub const fn told(self) -> &'static str {
+    pub const fn describe(self) -> &'static str {
         match self {
             Self::Drift => "the answer no longer has the shape that was verified",
             Self::Failures => "it failed five times in a row",
@@ -94,17 +94,17 @@ mod tests {
 
     #[test]
     fn every_edge_of_a_status() {
-        use Standing::{Draft, TakenBack, Verified};
-        let drift = Standing::Demoted(DemotionReason::Drift);
-        let failures = Standing::Demoted(DemotionReason::Failures);
-        let failed = |in_a_row| Event::Failed { in_a_row };
+        use RecipeState::{Draft, TakenBack, Verified};
+        let drift = RecipeState::Demoted(DemotionReason::Drift);
+        let failures = RecipeState::Demoted(DemotionReason::Failures);
+        let failed = |in_a_row| RecipeEvent::Failed { in_a_row };
         let events = [
-            Event::Proven,
-            Event::Drifted,
+            RecipeEvent::Proven,
+            RecipeEvent::Drifted,
             failed(MAX_FAILURES - 1),
             failed(MAX_FAILURES),
             failed(MAX_FAILURES + 1),
-            Event::TakenBack,
+            RecipeEvent::TakenBack,
         ];
         for (from, to) in [
             (Draft, [Verified, Draft, Draft, Draft, Draft, TakenBack]),
@@ -114,9 +114,9 @@ mod tests {
             (TakenBack, [TakenBack; 6]),
         ] {
             for (event, to) in events.into_iter().zip(to) {
-                assert_eq!(from.after(event), to, "{from:?} {event:?}");
+                assert_eq!(from.apply(event), to, "{from:?} {event:?}");
             }
-            assert_eq!(from.may_be_proven(), from.after(Event::Proven) == Verified);
+            assert_eq!(from.may_be_proven(), from.apply(RecipeEvent::Proven) == Verified);
         }
         assert_eq!(MAX_FAILURES, 5, "as `told` says");
     }
@@ -130,17 +130,17 @@ mod tests {
         )
         .unwrap();
         for it in [
-            Standing::Demoted(DemotionReason::Drift),
-            Standing::Draft,
-            Standing::Demoted(DemotionReason::Failures),
-            Standing::Verified,
-            Standing::TakenBack,
+            RecipeState::Demoted(DemotionReason::Drift),
+            RecipeState::Draft,
+            RecipeState::Demoted(DemotionReason::Failures),
+            RecipeState::Verified,
+            RecipeState::TakenBack,
         ] {
-            recipe.stand(it, "2026-01-01T00:00:00Z");
+            recipe.set_state(it, "2026-01-01T00:00:00Z");
             let read = yaml::parse(&yaml::to_yaml(&recipe).unwrap()).unwrap();
-            assert_eq!((read.standing(), &read), (it, &recipe));
+            assert_eq!((read.state(), &read), (it, &recipe));
         }
-        recipe.stand(Standing::Demoted(DemotionReason::Drift), "2026-01-01T00:00:00Z");
+        recipe.set_state(RecipeState::Demoted(DemotionReason::Drift), "2026-01-01T00:00:00Z");
         recipe.status = Status::Verified;
         assert!(yaml::parse(&yaml::to_yaml(&recipe).unwrap()).is_err());
     }

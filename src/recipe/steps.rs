@@ -112,7 +112,7 @@ pub struct Chain {
 
 impl Chain {
     /// Takes the last step apart from the steps of a file. `Err` says what is wrong with them.
-    pub fn of_steps(
+    pub fn from_steps(
         mut steps: Vec<Step>,
         output: Option<String>,
     ) -> Result<(Self, RequestTemplate, ResponseSpec), String> {
@@ -162,7 +162,7 @@ impl Recipe {
 
 /// The step that a name in a template is of, and the field: `channel` and `team.id` of `channel.team.id`; no field means the
 /// answer itself.
-pub fn parts(name: &str) -> (&str, Option<&str>) {
+pub fn split_step_name(name: &str) -> (&str, Option<&str>) {
     name.split_once('.').map_or((name, None), |(step, field)| (step, Some(field)))
 }
 

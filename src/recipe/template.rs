@@ -204,35 +204,47 @@ impl Filter {
             }
             Self::Lower => value.to_lowercase(),
             Self::Upper => value.to_uppercase(),
-            Self::Title => transforms::title(value),
-            Self::Capital => transforms::capital(value),
-            Self::Trim => transforms::joined(value, " "),
-            Self::Hyphen => transforms::joined(value, "-"),
-            Self::Underscore => transforms::joined(value, "_"),
-            Self::Plus => transforms::joined(value, "+"),
-            Self::Compact => transforms::joined(value, ""),
+            Self::Title => transforms::title_case(value),
+            Self::Capital => transforms::capitalize(value),
+            Self::Trim => transforms::join_words(value, " "),
+            Self::Hyphen => transforms::join_words(value, "-"),
+            Self::Underscore => transforms::join_words(value, "_"),
+            Self::Plus => transforms::join_words(value, "+"),
+            Self::Compact => transforms::join_words(value, ""),
             Self::Nfc => transforms::nfc(value),
             Self::Nfd => transforms::nfd(value),
-            Self::Unaccent => transforms::unaccented(value),
-            Self::DateIso => transforms::dated(value, |y, m, d| format!("{y:04}-{m:02}-{d:02}")),
-            Self::DateDmy => transforms::dated(value, |y, m, d| format!("{d:02}.{m:02}.{y:04}")),
-            Self::DateDmyShort => transforms::dated(value, |y, m, d| format!("{d}.{m}.{y:04}")),
-            Self::DateDmySlash => {
-                transforms::dated(value, |y, m, d| format!("{d:02}/{m:02}/{y:04}"))
+            Self::Unaccent => transforms::remove_accents(value),
+            Self::DateIso => {
+                transforms::format_date(value, |y, m, d| format!("{y:04}-{m:02}-{d:02}"))
             }
-            Self::DateMdy => transforms::dated(value, |y, m, d| format!("{m:02}/{d:02}/{y:04}")),
-            Self::DateMdyShort => transforms::dated(value, |y, m, d| format!("{m}/{d}/{y:04}")),
-            Self::DateYmd => transforms::dated(value, |y, m, d| format!("{y:04}{m:02}{d:02}")),
-            Self::EpochS => transforms::epoch(value, 1),
-            Self::EpochMs => transforms::epoch(value, 1000),
-            Self::Decimal1 => transforms::decimals(value, 1),
-            Self::Decimal2 => transforms::decimals(value, 2),
-            Self::Ungroup => transforms::ungrouped(value),
-            Self::Point => transforms::pointed(value),
-            Self::Minor => transforms::minor(value),
-            Self::Major => transforms::major(value),
+            Self::DateDmy => {
+                transforms::format_date(value, |y, m, d| format!("{d:02}.{m:02}.{y:04}"))
+            }
+            Self::DateDmyShort => {
+                transforms::format_date(value, |y, m, d| format!("{d}.{m}.{y:04}"))
+            }
+            Self::DateDmySlash => {
+                transforms::format_date(value, |y, m, d| format!("{d:02}/{m:02}/{y:04}"))
+            }
+            Self::DateMdy => {
+                transforms::format_date(value, |y, m, d| format!("{m:02}/{d:02}/{y:04}"))
+            }
+            Self::DateMdyShort => {
+                transforms::format_date(value, |y, m, d| format!("{m}/{d}/{y:04}"))
+            }
+            Self::DateYmd => {
+                transforms::format_date(value, |y, m, d| format!("{y:04}{m:02}{d:02}"))
+            }
+            Self::EpochS => transforms::format_epoch(value, 1),
+            Self::EpochMs => transforms::format_epoch(value, 1000),
+            Self::Decimal1 => transforms::with_decimals(value, 1),
+            Self::Decimal2 => transforms::with_decimals(value, 2),
+            Self::Ungroup => transforms::remove_grouping(value),
+            Self::Point => transforms::with_decimal_point(value),
+            Self::Minor => transforms::to_minor_units(value),
+            Self::Major => transforms::to_major_units(value),
             Self::Word1 | Self::Word2 | Self::Word3 | Self::Word4 => {
-                transforms::word(value, self.word().unwrap_or(1))
+                transforms::nth_word(value, self.word().unwrap_or(1))
             }
             Self::Number => value.trim().to_owned(),
             Self::Json => {
@@ -252,7 +264,7 @@ pub enum Piece<'a> {
 }
 
 /// A value as filters spell it, from left to right.
-pub fn spelled(filters: &[Filter], value: &str) -> String {
+pub fn apply_filters(filters: &[Filter], value: &str) -> String {
     filters.iter().fold(value.to_owned(), |it, filter| filter.apply(&it))
 }
 
@@ -322,7 +334,7 @@ impl Template {
     }
 
     /// The name when the template is that name and nothing else.
-    pub fn exact(&self) -> Option<&str> {
+    pub fn single_name(&self) -> Option<&str> {
         match self.parts.as_slice() {
             [Part::Name(name, filters)] if filters.is_empty() => Some(name),
             _ => None,
@@ -370,7 +382,7 @@ impl Template {
             match part {
                 Part::Literal(text) => out.push_str(&literal(text)),
                 Part::Name(name, filters) => {
-                    out.push_str(&encode(&spelled(filters, &value(name)?)));
+                    out.push_str(&encode(&apply_filters(filters, &value(name)?)));
                 }
             }
         }

@@ -6,12 +6,12 @@ use icu_normalizer::{ComposingNormalizerBorrowed, DecomposingNormalizerBorrowed}
 use jiff::civil::Date;
 
 /// Runs of white space as one `joint`, none at the ends.
-pub fn joined(text: &str, joint: &str) -> String {
+pub fn join_words(text: &str, joint: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(joint)
 }
 
 /// The first letter of each word as a capital; what follows it stays.
-pub fn title(text: &str) -> String {
+pub fn title_case(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut in_word = false;
     for c in text.chars() {
@@ -26,13 +26,13 @@ pub fn title(text: &str) -> String {
 }
 
 /// The first letter of the text as a capital.
-pub fn capital(text: &str) -> String {
+pub fn capitalize(text: &str) -> String {
     let mut chars = text.chars();
     chars.next().map_or(String::new(), |it| it.to_uppercase().collect::<String>() + chars.as_str())
 }
 
 /// The word at that place, from 1.
-pub fn word(text: &str, n: usize) -> String {
+pub fn nth_word(text: &str, n: usize) -> String {
     text.split_whitespace().nth(n - 1).unwrap_or_default().to_owned()
 }
 
@@ -65,7 +65,7 @@ const LETTERS: &[(char, &str)] = &[
 ];
 
 /// Letters without accents.
-pub fn unaccented(text: &str) -> String {
+pub fn remove_accents(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in nfd(text).chars().filter(|it| !matches!(it, '\u{300}'..='\u{36f}')) {
         match LETTERS.iter().find(|it| it.0 == c) {
@@ -77,7 +77,7 @@ pub fn unaccented(text: &str) -> String {
 }
 
 /// `2026-11-22`, `22.11.2026`, `11/22/2026` (`22/11/2026` where that is no month), `20261122`.
-pub fn date(text: &str) -> Option<Date> {
+pub fn parse_date(text: &str) -> Option<Date> {
     let text = text.trim();
     if text.len() == 8 && text.bytes().all(|b| b.is_ascii_digit()) {
         return civil(&text[..4], &text[4..6], &text[6..]);
@@ -102,18 +102,18 @@ fn civil(year: &str, month: &str, day: &str) -> Option<Date> {
 }
 
 /// A date as `write` has it of year, month and day.
-pub fn dated(text: &str, write: impl Fn(i16, i8, i8) -> String) -> String {
-    date(text).map_or_else(|| text.to_owned(), |it| write(it.year(), it.month(), it.day()))
+pub fn format_date(text: &str, write: impl Fn(i16, i8, i8) -> String) -> String {
+    parse_date(text).map_or_else(|| text.to_owned(), |it| write(it.year(), it.month(), it.day()))
 }
 
 /// Seconds since 1970 at midnight in UTC, times `unit`.
-pub fn epoch(text: &str, unit: i64) -> String {
-    let at = date(text).and_then(|it| it.to_zoned(jiff::tz::TimeZone::UTC).ok());
+pub fn format_epoch(text: &str, unit: i64) -> String {
+    let at = parse_date(text).and_then(|it| it.to_zoned(jiff::tz::TimeZone::UTC).ok());
     at.map_or_else(|| text.to_owned(), |it| (it.timestamp().as_second() * unit).to_string())
 }
 
 /// A number with that many decimal places at least.
-pub fn decimals(text: &str, places: usize) -> String {
+pub fn with_decimals(text: &str, places: usize) -> String {
     match number(text) {
         Some((whole, part)) if part.len() < places => format!("{whole}.{part:0<places$}"),
         _ => text.to_owned(),
@@ -121,19 +121,19 @@ pub fn decimals(text: &str, places: usize) -> String {
 }
 
 /// Without separators of thousands: `1,234.5` becomes `1234.5`.
-pub fn ungrouped(text: &str) -> String {
+pub fn remove_grouping(text: &str) -> String {
     let bare = text.replace([',', '\'', ' ', '\u{a0}', '\u{202f}', '\u{2019}'], "");
     if number(&bare).is_some() { bare } else { text.to_owned() }
 }
 
 /// With a decimal point: `11,81` becomes `11.81`.
-pub fn pointed(text: &str) -> String {
+pub fn with_decimal_point(text: &str) -> String {
     let bare = text.replace('.', "").replace(',', ".");
     if text.contains(',') && number(&bare).is_some() { bare } else { text.to_owned() }
 }
 
 /// `11.81` as hundredths: `1181`.
-pub fn minor(text: &str) -> String {
+pub fn to_minor_units(text: &str) -> String {
     match number(text) {
         Some((whole, part)) if part.len() <= 2 => {
             let digits = format!("{whole}{part:0<2}");
@@ -147,7 +147,7 @@ pub fn minor(text: &str) -> String {
 }
 
 /// `1181` hundredths as `11.81`.
-pub fn major(text: &str) -> String {
+pub fn to_major_units(text: &str) -> String {
     match number(text) {
         Some((whole, "")) => {
             let (sign, digits) = whole.strip_prefix('-').map_or(("", whole), |it| ("-", it));

@@ -44,29 +44,29 @@ pub enum Trust {
 
 impl Trust {
     /// Whether nobody here stands for it.
-    pub const fn is_strange(self) -> bool {
+    pub const fn is_untrusted(self) -> bool {
         matches!(self, Self::Unknown | Self::Claimed)
     }
 
     /// Whether its words may be a stranger's: a proof says nothing of them.
-    pub const fn has_strange_words(self) -> bool {
-        self.is_strange() || matches!(self, Self::Examples)
+    pub const fn has_untrusted_text(self) -> bool {
+        self.is_untrusted() || matches!(self, Self::Examples)
     }
 
     /// Whether learning here judged its request to read, or it comes with the program.
-    pub const fn reads(self) -> bool {
+    pub const fn is_known_to_read(self) -> bool {
         matches!(self, Self::Library | Self::Learned | Self::Proven)
     }
 
     /// What it is once its examples were proven here.
     #[must_use]
-    pub const fn proven(self) -> Self {
-        if self.reads() { Self::Proven } else { Self::Examples }
+    pub const fn after_proof(self) -> Self {
+        if self.is_known_to_read() { Self::Proven } else { Self::Examples }
     }
 
     /// What a copy of such a recipe is, which is a draft.
     #[must_use]
-    pub const fn of_copy(self) -> Self {
+    pub const fn for_copy(self) -> Self {
         match self {
             Self::Proven => Self::Learned,
             Self::Claimed | Self::Examples => Self::Unknown,
@@ -84,12 +84,12 @@ pub fn digest(recipe: &Recipe) -> Result<String> {
 
 /// Whose note it is: the user's recipe, or a proof of one of the library.
 #[derive(Clone, Copy)]
-pub(super) enum Of {
+pub(super) enum NoteOwner {
     User,
     Library,
 }
 
-impl Of {
+impl NoteOwner {
     const fn as_str(self) -> &'static str {
         match self {
             Self::User => "user",
@@ -108,12 +108,12 @@ impl Of {
 
 /// The folder of what is noted.
 #[derive(Clone, Debug)]
-pub(super) struct Ledger {
+pub(super) struct TrustStore {
     dir: PathBuf,
 }
 
 /// The same, opened.
-pub(super) struct Notes(Option<(Dir, MacKey)>);
+pub(super) struct TrustNotes(Option<(Dir, MacKey)>);
 
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -124,7 +124,7 @@ struct Record {
     code: String,
 }
 
-impl Ledger {
+impl TrustStore {
     pub fn new(dir: &Path) -> Self {
         Self { dir: dir.to_owned() }
     }
@@ -135,30 +135,30 @@ impl Ledger {
     }
 
     /// What was noted. Notes that cannot be read are none.
-    pub fn read(&self) -> Notes {
+    pub fn read(&self) -> TrustNotes {
         let opened = || {
             let Some(dir) = Dir::open(&self.dir, false)? else { return Ok(None) };
             Ok::<_, Error>(MacKey::read(&dir, KEY)?.map(|key| (dir, key)))
         };
-        Notes(opened().unwrap_or_else(|err| {
+        TrustNotes(opened().unwrap_or_else(|err| {
             tracing::warn!(error = %err, "what is known of recipes cannot be read: all are drafts");
             None
         }))
     }
 
     /// Makes the key, so that this home is no longer new. Fails with `ARTIFACT_IO`.
-    pub fn begin(&self) -> Result<()> {
-        MacKey::read_or_make(&files::made(&self.dir)?, KEY).map(drop)
+    pub fn create_key(&self) -> Result<()> {
+        MacKey::read_or_make(&files::open_or_create(&self.dir)?, KEY).map(drop)
     }
 
     /// Notes who stands for what has that digest, in place of what was noted under the name. Fails with `ARTIFACT_IO`.
-    pub fn note(&self, of: Of, name: &RecipeName, sha256: &str, trust: Trust) -> Result<()> {
-        if trust.is_strange() {
+    pub fn note(&self, of: NoteOwner, name: &RecipeName, sha256: &str, trust: Trust) -> Result<()> {
+        if trust.is_untrusted() {
             return self.forget(of, name);
         }
-        let dir = files::made(&self.dir)?;
+        let dir = files::open_or_create(&self.dir)?;
         let key = MacKey::read_or_make(&dir, KEY)?;
-        let code = key.hex_code(PURPOSE, &signed(of, name, sha256, trust));
+        let code = key.sign_hex(PURPOSE, &signed_parts(of, name, sha256, trust));
         let record = Record { sha256: sha256.to_owned(), trust, code };
         let bytes = serde_json::to_vec(&record)
             .map_err(|err| Error::new(Code::Internal, "write the note as JSON").source(err))?;
@@ -170,14 +170,14 @@ impl Ledger {
     }
 
     /// Fails with `ARTIFACT_IO`.
-    pub fn forget(&self, of: Of, name: &RecipeName) -> Result<()> {
+    pub fn forget(&self, of: NoteOwner, name: &RecipeName) -> Result<()> {
         let dir = Dir::open(&self.dir, false)?;
         dir.map_or(Ok(()), |it| it.remove(&of.file(name)).map(drop))
     }
 
     /// What changes when another note is made.
     #[cfg(unix)]
-    pub fn stamp(&self, of: Of, name: &RecipeName) -> Option<(u64, i64, u64, u64)> {
+    pub fn stamp(&self, of: NoteOwner, name: &RecipeName) -> Option<(u64, i64, u64, u64)> {
         Dir::open(&self.dir, false).ok()??.stat(&of.file(name)).ok()?
     }
 
@@ -187,19 +187,19 @@ impl Ledger {
     }
 }
 
-impl Notes {
+impl TrustNotes {
     /// Who stands for what has that digest.
-    pub fn of(&self, of: Of, name: &RecipeName, sha256: &str) -> Option<Trust> {
+    pub fn trust_of(&self, of: NoteOwner, name: &RecipeName, sha256: &str) -> Option<Trust> {
         let (dir, key) = self.0.as_ref()?;
         let bytes = dir.read_private(&of.file(name), MAX_RECORD).ok()??;
         let it: Record = serde_json::from_slice(&bytes).ok()?;
-        let signed = signed(of, name, &it.sha256, it.trust);
-        (it.sha256 == sha256 && key.holds(PURPOSE, &signed, &it.code)).then_some(it.trust)
+        let signed = signed_parts(of, name, &it.sha256, it.trust);
+        (it.sha256 == sha256 && key.verify(PURPOSE, &signed, &it.code)).then_some(it.trust)
     }
 
     /// The recipe as it stands here: one that nobody here stands for is a draft, and what it says of its proof is left out.
-    pub fn judge(&self, recipe: &mut Recipe) -> Result<()> {
-        if let Some(it) = self.of(Of::User, &recipe.name, &digest(recipe)?) {
+    pub fn apply_to(&self, recipe: &mut Recipe) -> Result<()> {
+        if let Some(it) = self.trust_of(NoteOwner::User, &recipe.name, &digest(recipe)?) {
             recipe.trust = it;
             return Ok(());
         }
@@ -218,7 +218,12 @@ impl Notes {
     }
 }
 
-fn signed<'a>(of: Of, name: &'a RecipeName, sha256: &'a str, trust: Trust) -> [&'a [u8]; 4] {
+fn signed_parts<'a>(
+    of: NoteOwner,
+    name: &'a RecipeName,
+    sha256: &'a str,
+    trust: Trust,
+) -> [&'a [u8]; 4] {
     let trust = match trust {
         Trust::Unknown => "unknown",
         Trust::Claimed => "claimed",

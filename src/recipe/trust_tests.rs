@@ -68,7 +68,7 @@ fn a_note_is_of_one_name_one_text_and_this_homes_key() {
     let registry = Registry::open(&home.path().join("recipes"));
     registry.save(&Recipe { name: name("own"), ..it.clone() }).unwrap();
     put(home.path(), &it);
-    let trust = || registry.own(&name("it")).unwrap().unwrap().trust;
+    let trust = || registry.user_recipe(&name("it")).unwrap().unwrap().trust;
     let note = |bytes: &[u8]| {
         files::write_atomic(&home.path().join("trust"), "it.json", bytes).unwrap();
     };
@@ -105,17 +105,17 @@ fn a_person_stands_for_a_text_and_not_for_a_name() {
     let registry = Registry::open(&home.path().join("recipes"));
     let it = recipe("it", "verified");
     put(home.path(), &it);
-    let sha256 = digest(&registry.as_written(&it.name).unwrap()).unwrap();
+    let sha256 = digest(&registry.read_user_file(&it.name).unwrap()).unwrap();
     registry.trust(&it.name, &sha256).unwrap();
-    let now = registry.own(&it.name).unwrap().unwrap();
+    let now = registry.user_recipe(&it.name).unwrap().unwrap();
     assert_eq!((now.status, now.trust), (Status::Verified, Trust::Person));
     put(home.path(), &Recipe { task: "another".to_owned(), ..it.clone() });
-    assert_eq!(registry.own(&it.name).unwrap().unwrap().trust, Trust::Claimed);
+    assert_eq!(registry.user_recipe(&it.name).unwrap().unwrap().trust, Trust::Claimed);
     // What is deleted is forgotten.
     put(home.path(), &it);
     registry.delete(&it.name).unwrap();
     put(home.path(), &it);
-    assert_eq!(registry.own(&it.name).unwrap().unwrap().trust, Trust::Claimed);
+    assert_eq!(registry.user_recipe(&it.name).unwrap().unwrap().trust, Trust::Claimed);
 }
 
 #[test]
@@ -126,9 +126,9 @@ fn a_home_begins_once() {
     put(home.path(), &recipe("strange", "verified"));
     assert!(registry.is_new());
     let known = |it: &Recipe| (it.name.as_str() == "known").then_some(Trust::Proven);
-    registry.begin(known, |_| false).unwrap();
+    registry.initialize_trust(known, |_| false).unwrap();
     assert!(!registry.is_new());
-    let status = |it: &str| registry.own(&name(it)).unwrap().unwrap().status;
+    let status = |it: &str| registry.user_recipe(&name(it)).unwrap().unwrap().status;
     assert_eq!((status("known"), status("strange")), (Status::Verified, Status::Draft));
 }
 

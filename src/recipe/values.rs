@@ -15,13 +15,13 @@ const MAX_SLOT: usize = 8_192;
 /// What the names of a template stand for. A parameter that is optional and was not given stands for nothing.
 #[derive(Clone, Debug, Default)]
 pub struct Values {
-    by_name: BTreeMap<String, Option<Bound>>,
+    by_name: BTreeMap<String, Option<BoundValue>>,
 }
 
 /// What a name stands for now.
 #[derive(Clone, Copy, Debug)]
-pub enum Found<'a> {
-    Given(&'a Bound),
+pub enum ValueLookup<'a> {
+    Given(&'a BoundValue),
     /// Optional and not given.
     Absent,
     /// Nobody declared or gave it.
@@ -29,7 +29,7 @@ pub enum Found<'a> {
 }
 
 #[derive(Clone, Debug, PartialEq)]
-pub struct Bound {
+pub struct BoundValue {
     pub text: String,
     /// The same as a JSON number or boolean, when its type is one.
     pub typed: Option<Value>,
@@ -54,26 +54,26 @@ impl Values {
     /// Adds a slot's value; a parameter of that name wins. Fails with `PARAM_INVALID` when it can not be substituted.
     pub fn add_slot(&mut self, name: &str, text: &str) -> Result<()> {
         if !self.by_name.contains_key(name) {
-            harmless(name, text, MAX_SLOT)?;
-            let bound = Bound { text: text.to_owned(), typed: None };
+            check_harmless(name, text, MAX_SLOT)?;
+            let bound = BoundValue { text: text.to_owned(), typed: None };
             self.by_name.insert(name.to_owned(), Some(bound));
         }
         Ok(())
     }
 
-    pub fn get(&self, name: &str) -> Found<'_> {
+    pub fn get(&self, name: &str) -> ValueLookup<'_> {
         match self.by_name.get(name) {
-            Some(Some(bound)) => Found::Given(bound),
-            Some(None) => Found::Absent,
-            None => Found::Unknown,
+            Some(Some(bound)) => ValueLookup::Given(bound),
+            Some(None) => ValueLookup::Absent,
+            None => ValueLookup::Unknown,
         }
     }
 }
 
 /// One value of one parameter, checked. Fails with `PARAM_INVALID`.
-pub fn coerce(parameter: &Parameter, text: &str) -> Result<Bound> {
+pub fn coerce(parameter: &Parameter, text: &str) -> Result<BoundValue> {
     let name = &parameter.name;
-    harmless(name, text, MAX_PARAM)?;
+    check_harmless(name, text, MAX_PARAM)?;
     let wrong = |what: &str| {
         Error::new(Code::ParamInvalid, format!("parameter `{name}`: {what}"))
             .hint(examples(parameter))
@@ -82,14 +82,14 @@ pub fn coerce(parameter: &Parameter, text: &str) -> Result<Bound> {
     let (word, text) = if constraints.map.is_empty() {
         (text, text)
     } else {
-        sent_as(&constraints.map, text).ok_or_else(|| wrong("no such choice"))?
+        mapped_value(&constraints.map, text).ok_or_else(|| wrong("no such choice"))?
     };
-    harmless(name, text, MAX_PARAM)?;
+    check_harmless(name, text, MAX_PARAM)?;
     let (bound, number) = match parameter.kind {
-        ParamType::Str => (Bound { text: text.to_owned(), typed: None }, None),
+        ParamType::Str => (BoundValue { text: text.to_owned(), typed: None }, None),
         ParamType::Int => {
             let it: i64 = text.trim().parse().map_err(|_| wrong("not a whole number"))?;
-            let bound = Bound { text: it.to_string(), typed: Some(it.into()) };
+            let bound = BoundValue { text: it.to_string(), typed: Some(it.into()) };
             (bound, Some(it as f64))
         }
         ParamType::Float => {
@@ -101,7 +101,7 @@ pub fn coerce(parameter: &Parameter, text: &str) -> Result<Bound> {
                 .or_else(|| Number::from_f64(it))
                 .filter(|_| it.is_finite())
                 .ok_or_else(|| wrong("not a finite number"))?;
-            let bound = Bound { text: number.to_string(), typed: Some(number.into()) };
+            let bound = BoundValue { text: number.to_string(), typed: Some(number.into()) };
             (bound, Some(it))
         }
         ParamType::Bool => {
@@ -110,7 +110,7 @@ pub fn coerce(parameter: &Parameter, text: &str) -> Result<Bound> {
                 "false" => false,
                 _ => return Err(wrong("neither true nor false")),
             };
-            let bound = Bound { text: it.to_string(), typed: Some(it.into()) };
+            let bound = BoundValue { text: it.to_string(), typed: Some(it.into()) };
             (bound, None)
         }
     };
@@ -142,7 +142,7 @@ pub fn coerce(parameter: &Parameter, text: &str) -> Result<Bound> {
 }
 
 /// The word as it is declared, in whatever case it was given, and what is sent for it.
-fn sent_as<'a>(map: &'a BTreeMap<String, String>, text: &str) -> Option<(&'a str, &'a str)> {
+fn mapped_value<'a>(map: &'a BTreeMap<String, String>, text: &str) -> Option<(&'a str, &'a str)> {
     let exact = map.get_key_value(text);
     let lower = text.trim().to_lowercase();
     let found = exact.or_else(|| map.iter().find(|it| it.0.to_lowercase() == lower))?;
@@ -154,7 +154,7 @@ pub fn is_date(text: &str) -> bool {
     text.len() == 10 && text.parse::<jiff::civil::Date>().is_ok()
 }
 
-fn harmless(name: &str, text: &str, max: usize) -> Result<()> {
+fn check_harmless(name: &str, text: &str, max: usize) -> Result<()> {
     if text.len() > max {
         return Err(Error::new(
             Code::ParamInvalid,

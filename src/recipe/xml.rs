@@ -11,7 +11,7 @@ use std::{collections::BTreeSet, fmt::Write as _};
 use roxmltree::{Document, Node, ParsingOptions};
 use serde_json::{Map, Value};
 
-use super::reach::Reach;
+use super::reach::FieldMask;
 
 /// Under which an element with attributes or elements has its own text.
 const TEXT: &str = "text";
@@ -20,7 +20,7 @@ const MAX_DEPTH: u32 = 120;
 const MAX_NODES: u32 = 1_000_000;
 
 /// Whether a MIME type is that of XML that holds data: no page, no picture.
-pub fn is_data(mime: &str) -> bool {
+pub fn is_data_xml(mime: &str) -> bool {
     let kind = mime.split(';').next().unwrap_or_default().trim();
     let is_xml = matches!(kind, "text/xml" | "application/xml") || kind.ends_with("+xml");
     is_xml && !matches!(kind, "application/xhtml+xml" | "image/svg+xml")
@@ -38,26 +38,26 @@ pub fn read(text: &str) -> Option<Value> {
     let mut lists = BTreeSet::new();
     find_lists(root, "", 0, &mut lists)?;
     let mut out = Map::new();
-    out.insert(name_of(root), value(root, "", &lists));
+    out.insert(qualified_name(root), value(root, "", &lists));
     Some(Value::Object(out))
 }
 
 /// The value as an expression with that reach looks for it: what it goes through as a list is one, also where the document has one
 /// element or none of its kind has a second.
-pub fn as_lists(value: Value, reach: &Reach) -> Value {
+pub fn with_lists(value: Value, reach: &FieldMask) -> Value {
     if reach.is_all() {
         return value;
     }
     match value {
         Value::Array(all) => {
-            let below = reach.of_elements().unwrap_or(Reach::NONE);
-            all.into_iter().map(|it| as_lists(it, below)).collect()
+            let below = reach.get_elements().unwrap_or(FieldMask::NONE);
+            all.into_iter().map(|it| with_lists(it, below)).collect()
         }
-        one if reach.of_elements().is_some() => as_lists(vec![one].into(), reach),
+        one if reach.get_elements().is_some() => with_lists(vec![one].into(), reach),
         Value::Object(all) => {
             let with = all.into_iter().map(|(name, it)| {
-                let it = match reach.of_field(&name) {
-                    Some(below) => as_lists(it, below),
+                let it = match reach.get_field(&name) {
+                    Some(below) => with_lists(it, below),
                     None => it,
                 };
                 (name, it)
@@ -72,7 +72,7 @@ pub fn as_lists(value: Value, reach: &Reach) -> Value {
 pub fn write(value: &Value) -> String {
     let mut out = String::from("<?xml version=\"1.0\"?>");
     match value.as_object().and_then(|it| it.iter().next()) {
-        Some((name, it)) => element(name, it, &mut out),
+        Some((name, it)) => write_element(name, it, &mut out),
         None => out.push_str("<none/>"),
     }
     // Prefixes need an address, and any will do.
@@ -101,20 +101,20 @@ fn names(value: &Value) -> Vec<&str> {
     }
 }
 
-fn element(name: &str, value: &Value, out: &mut String) {
+fn write_element(name: &str, value: &Value, out: &mut String) {
     let is_name = name.starts_with(|it: char| it.is_alphabetic() || it == '_')
         && name.chars().all(|it| it.is_alphanumeric() || "_-.:".contains(it));
     if !is_name {
         return;
     }
     match value {
-        Value::Array(all) => all.iter().for_each(|it| element(name, it, out)),
+        Value::Array(all) => all.iter().for_each(|it| write_element(name, it, out)),
         Value::Object(all) => {
             let _ = write!(out, "<{name}>");
             for (key, it) in all {
                 match it {
                     Value::String(own) if key == TEXT => out.push_str(&escape(own)),
-                    it => element(key, it, out),
+                    it => write_element(key, it, out),
                 }
             }
             let _ = write!(out, "</{name}>");
@@ -137,7 +137,7 @@ fn escape(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
 
-fn name_of(node: Node<'_, '_>) -> String {
+fn qualified_name(node: Node<'_, '_>) -> String {
     let name = node.tag_name();
     match name.namespace().and_then(|it| node.lookup_prefix(it)).filter(|it| !it.is_empty()) {
         Some(prefix) => format!("{prefix}:{}", name.name()),
@@ -150,10 +150,10 @@ fn find_lists(node: Node<'_, '_>, at: &str, depth: u32, out: &mut BTreeSet<Strin
     if depth > MAX_DEPTH {
         return None;
     }
-    let place = format!("{at}/{}", name_of(node));
+    let place = format!("{at}/{}", qualified_name(node));
     let mut seen = BTreeSet::new();
     for it in node.children().filter(Node::is_element) {
-        let name = name_of(it);
+        let name = qualified_name(it);
         let below = format!("{place}/{name}");
         if !seen.insert(name) {
             out.insert(below);
@@ -164,7 +164,7 @@ fn find_lists(node: Node<'_, '_>, at: &str, depth: u32, out: &mut BTreeSet<Strin
 }
 
 fn value(node: Node<'_, '_>, at: &str, lists: &BTreeSet<String>) -> Value {
-    let place = format!("{at}/{}", name_of(node));
+    let place = format!("{at}/{}", qualified_name(node));
     let own: String = node.children().filter(Node::is_text).filter_map(|it| it.text()).collect();
     let own = own.trim();
     let mut out = Map::new();
@@ -172,7 +172,7 @@ fn value(node: Node<'_, '_>, at: &str, lists: &BTreeSet<String>) -> Value {
         out.insert(it.name().to_owned(), it.value().into());
     }
     for it in node.children().filter(Node::is_element) {
-        let name = name_of(it);
+        let name = qualified_name(it);
         let below = value(it, &place, lists);
         if lists.contains(&format!("{place}/{name}")) {
             match out.get_mut(&name) {
@@ -220,7 +220,7 @@ mod tests {
         let none = "<found/>";
         let query = Query::compile("found.hit[].{id: id, name: name}").unwrap();
         let of = |text: &str| {
-            let value = as_lists(read(text).unwrap(), query.reach());
+            let value = with_lists(read(text).unwrap(), query.reach());
             query.search(&Read::from(&value)).unwrap()
         };
         assert_eq!(of(one), json!([{"id": "3", "name": "Elm"}]));
@@ -245,7 +245,7 @@ mod tests {
             ("image/svg+xml", false),
             ("text/html", false),
         ] {
-            assert_eq!(is_data(mime), want, "{mime}");
+            assert_eq!(is_data_xml(mime), want, "{mime}");
         }
     }
 }

@@ -30,7 +30,7 @@ pub fn parse(text: &str) -> Result<Recipe> {
         let message = format!("the recipe is larger than {MAX_LEN} bytes");
         return Err(Error::new(Code::RecipeInvalid, message).hint(HINT));
     }
-    let recipe: Recipe = strictly(text, 10_000, 64).map_err(|why| {
+    let recipe: Recipe = parse_strict(text, 10_000, 64).map_err(|why| {
         Error::new(Code::RecipeInvalid, format!("the recipe does not parse: {why}")).hint(HINT)
     })?;
     check(&recipe)?;
@@ -38,7 +38,7 @@ pub fn parse(text: &str) -> Result<Recipe> {
 }
 
 /// One document of a stranger, of so many nodes and so deep at most, without aliases. The error says what is wrong with it, in a line.
-pub fn strictly<T: DeserializeOwned>(
+pub fn parse_strict<T: DeserializeOwned>(
     text: &str,
     nodes: usize,
     depth: usize,
@@ -58,11 +58,11 @@ pub fn strictly<T: DeserializeOwned>(
         underscored_numbers_as_strings: true,
         with_snippet: false,
     };
-    serde_saphyr::from_str_with_options(text, options).map_err(|err| told(&err))
+    serde_saphyr::from_str_with_options(text, options).map_err(|err| describe_error(&err))
 }
 
 /// What is wrong with a file, in a line. Values of it are not repeated: any may be a secret that stands in the wrong place.
-pub fn told(err: &serde_saphyr::Error) -> String {
+pub fn describe_error(err: &serde_saphyr::Error) -> String {
     let err = err.to_string();
     let line = err.lines().next().unwrap_or_default();
     let mut out = line.to_owned();

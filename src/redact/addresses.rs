@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::{
     configs::is_stand_in,
-    detector::{Why, erratic, is_hex, is_uuid, natural, random, verdict},
+    detector::{SecretReason, erratic, is_hex, is_uuid, natural, random, verdict},
     encode::{decode_percent, percent},
     formats,
     keys::{KeyClass, classify},
@@ -42,7 +42,7 @@ impl Walk<'_> {
             && let Some((name, password)) = rest.split_once(':')
             && verdict(KeyClass::Always, password).is_some()
             && !is_stand_in(password)
-            && let Some(new) = self.sink.secret("password", password, Why::Key)
+            && let Some(new) = self.sink.secret("password", password, SecretReason::Key)
         {
             head = format!("{scheme}://{name}:{new}@{host}");
             changed = true;
@@ -52,7 +52,7 @@ impl Walk<'_> {
             && let Some((scheme, name)) = user.split_once("://")
             && name.len() >= 12
             && looks_issued(name)
-            && let Some(new) = self.sink.secret("user", &decode_percent(name), Why::Key)
+            && let Some(new) = self.sink.secret("user", &decode_percent(name), SecretReason::Key)
         {
             head = format!("{scheme}://{}@{host}", percent(&new));
             changed = true;
@@ -82,7 +82,7 @@ impl Walk<'_> {
             changed |= new.is_some();
             let _ = write!(out, "{mark}{}", new.as_deref().unwrap_or(part));
         }
-        if changed { Some(out) } else { self.sink.plain(text) }
+        if changed { Some(out) } else { self.sink.replace_known(text) }
     }
 
     /// A URL's path: known values anywhere, credentials by format, and what follows `reset` and the like.
@@ -94,7 +94,7 @@ impl Walk<'_> {
         if path.len() < 2 {
             return None;
         }
-        let mut out = Kept::new(path);
+        let mut out = PartReplacer::new(path);
         let mut before = "";
         let last = path.rsplit('/').next();
         // A subscription to what is somebody's own.
@@ -106,14 +106,14 @@ impl Walk<'_> {
                 && verdict(classify(name, Place::Query), value).is_some()
             {
                 // `;jsessionid=…`
-                let new = self.sink.secret(name, value, Why::Key);
+                let new = self.sink.secret(name, value, SecretReason::Key);
                 new.map(|new| percent(&plain.replace(value, &new)))
-            } else if formats::known(&plain).is_some() {
-                self.sink.secret("path", &plain, Why::Format).map(|it| percent(&it))
+            } else if formats::known_format(&plain).is_some() {
+                self.sink.secret("path", &plain, SecretReason::Format).map(|it| percent(&it))
             } else if hook && plain.len() >= 16 && (looks_issued(&plain) || Some(segment) == last) {
-                self.sink.secret("webhook", &plain, Why::Key).map(|it| percent(&it))
+                self.sink.secret("webhook", &plain, SecretReason::Key).map(|it| percent(&it))
             } else if let Some(token) = of_bot(&plain) {
-                let new = self.sink.secret("bot", token, Why::Format);
+                let new = self.sink.secret("bot", token, SecretReason::Format);
                 new.map(|new| percent(&plain.replacen(token, &new, 1)))
             } else if plain.starts_with('(') {
                 self.cookieless(&plain)
@@ -121,12 +121,12 @@ impl Walk<'_> {
                 && GRANTS.contains(&&*before.to_ascii_lowercase())
                 && looks_issued(&plain)
             {
-                self.sink.secret(before, &plain, Why::Key).map(|it| percent(&it))
+                self.sink.secret(before, &plain, SecretReason::Key).map(|it| percent(&it))
             } else if plain.len() >= 8
                 && is_grant(&plain)
                 && is_granted(&path[..place(path, segment)])
             {
-                self.sink.secret("link", &plain, Why::Key).map(|it| percent(&it))
+                self.sink.secret("link", &plain, SecretReason::Key).map(|it| percent(&it))
             } else if plain.len() >= 20
                 && !plain.contains('.')
                 && (feed && !is_uuid(&plain)
@@ -134,18 +134,18 @@ impl Walk<'_> {
                     || is_shared(before) && random(&plain))
                 && looks_issued(&plain)
             {
-                self.sink.secret("link", &plain, Why::Key).map(|it| percent(&it))
+                self.sink.secret("link", &plain, SecretReason::Key).map(|it| percent(&it))
             } else if let Some((word, value)) = plain.split_once('-')
                 && is_shared(word)
                 && value.len() >= 16
                 && looks_issued(value)
             {
-                let new = self.sink.secret("link", value, Why::Key);
+                let new = self.sink.secret("link", value, SecretReason::Key);
                 new.map(|new| percent(&plain.replacen(value, &new, 1)))
             } else {
                 None
             };
-            let new = new.or_else(|| self.sink.plain(&plain).map(|it| percent(&it)));
+            let new = new.or_else(|| self.sink.replace_known(&plain).map(|it| percent(&it)));
             out.part(segment, new, '/');
             before = segment;
             hook |=
@@ -166,7 +166,7 @@ impl Walk<'_> {
                 && (self.grants && is_made_up(&plain)
                     || *granted.get_or_insert_with(|| is_granted(path)))
             {
-                self.sink.secret(name, &plain, Why::Key);
+                self.sink.secret(name, &plain, SecretReason::Key);
             }
         }
     }
@@ -183,7 +183,7 @@ impl Walk<'_> {
             let fragment = fragment.split('/').next().unwrap_or(fragment);
             let plain = fragment.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_".contains(&b));
             if plain && (20..=128).contains(&fragment.len()) && is_made_up(fragment) {
-                self.sink.secret("fragment", fragment, Why::Key);
+                self.sink.secret("fragment", fragment, SecretReason::Key);
             }
             return;
         }
@@ -194,7 +194,7 @@ impl Walk<'_> {
                 && plain.len() >= 16
                 && verdict(class, &plain).is_some()
             {
-                self.sink.secret(name, &plain, Why::Key);
+                self.sink.secret(name, &plain, SecretReason::Key);
             }
         }
     }
@@ -207,7 +207,7 @@ impl Walk<'_> {
                 && matches!(kind, "S" | "F" | "A" | "X")
                 && value.len() >= 16
             {
-                found.push(("session", value, Why::Key));
+                found.push(("session", value, SecretReason::Key));
             }
         }
         if found.is_empty() { None } else { self.replace(segment, found, Vec::new()) }
@@ -215,13 +215,13 @@ impl Walk<'_> {
 }
 
 /// A text of which parts are replaced; copied from the first that is.
-pub struct Kept<'a> {
+pub struct PartReplacer<'a> {
     text: &'a str,
     done: usize,
     pub changed: Option<String>,
 }
 
-impl<'a> Kept<'a> {
+impl<'a> PartReplacer<'a> {
     pub fn new(text: &'a str) -> Self {
         Self { text, done: 0, changed: None }
     }
@@ -347,5 +347,5 @@ const GRANTS: &[&str] = &[
 
 /// `bot110201543:AAHdqTcvCH1vGWJxfSeofSAs0K5PALDsaw`: what follows `bot`.
 fn of_bot(segment: &str) -> Option<&str> {
-    segment.strip_prefix("bot").filter(|it| it.contains(':') && formats::known(it).is_some())
+    segment.strip_prefix("bot").filter(|it| it.contains(':') && formats::known_format(it).is_some())
 }

@@ -2,8 +2,8 @@
 
 use super::{
     detector::{bits, erratic, natural},
-    lexicon::{Hit, Sense},
-    messages::{Finding, NEAR, Run, touches},
+    lexicon::{Sense, WordHit},
+    messages::{AsciiRun, MessageSecret, NEAR, touches},
     steps,
 };
 
@@ -11,17 +11,17 @@ use super::{
 const LIST: usize = 2400;
 
 /// Keys of authenticators near words about them.
-pub fn seeds(text: &str, runs: &[Run], hits: &[Hit], out: &mut Vec<Finding>) {
+pub fn seeds(text: &str, runs: &[AsciiRun], hits: &[WordHit], out: &mut Vec<MessageSecret>) {
     let near = |from: usize, to: usize| {
         let hit =
-            |it: &&Hit| it.sense == Sense::Seed && it.to + NEAR >= from && it.from <= to + NEAR;
+            |it: &&WordHit| it.sense == Sense::Seed && it.to + NEAR >= from && it.from <= to + NEAR;
         hits.iter().find(hit).is_some()
     };
     for it in runs.iter().filter(|it| it.is_base32(text)) {
         let value = it.text(text);
         let fits = it.digits > 0 || value.len() >= 26 && !natural(value);
         if fits && bits(value) > 2.5 && !touches(text, it.from, it.to) && near(it.from, it.to) {
-            out.push(Finding { from: it.from, to: it.to, name: "seed" });
+            out.push(MessageSecret { from: it.from, to: it.to, name: "seed" });
         }
     }
     // In groups of four or eight, as they are read out.
@@ -36,7 +36,7 @@ pub fn seeds(text: &str, runs: &[Run], hits: &[Hit], out: &mut Vec<Finding>) {
     for (size, counts) in [(4, &[32, 26, 16, 13, 10, 8, 6, 5, 4][..]), (8, &[8, 4, 3, 2][..])] {
         let mut i = 0;
         while i < words.len() {
-            steps::look(1);
+            steps::record_bytes(1);
             let mut end = i;
             while end < words.len() && is_group(trimmed(words[end]), size) && end - i < 32 {
                 end += 1;
@@ -50,7 +50,7 @@ pub fn seeds(text: &str, runs: &[Run], hits: &[Hit], out: &mut Vec<Finding>) {
                 let (from, to) = (place(first), place(last) + last.len());
                 let digits = text[from..to].bytes().filter(u8::is_ascii_digit).count();
                 if digits >= 2 && near(from, to) {
-                    out.push(Finding { from, to, name: "seed" });
+                    out.push(MessageSecret { from, to, name: "seed" });
                 }
             }
             i = end.max(i + 1);
@@ -63,7 +63,7 @@ fn trimmed(word: &str) -> &str {
 }
 
 /// Codes of one form, one after the other, once they were announced.
-pub fn lists(text: &str, hits: &[Hit], out: &mut Vec<Finding>) {
+pub fn lists(text: &str, hits: &[WordHit], out: &mut Vec<MessageSecret>) {
     let mut done = 0;
     for hit in hits.iter().filter(|it| it.sense == Sense::Recovery) {
         if hit.to < done {
@@ -75,14 +75,14 @@ pub fn lists(text: &str, hits: &[Hit], out: &mut Vec<Finding>) {
         }
         done = end;
         let window = &text[hit.to..end];
-        steps::look(window.len());
+        steps::record_bytes(window.len());
         let by_line =
             entries(window, |c| matches!(c, '\n' | ',' | ';' | '•' | '·' | '|' | '"' | '\t'));
         let by_word = entries(window, char::is_whitespace);
         let place = |it: &str| it.as_ptr() as usize - text.as_ptr() as usize;
         for it in if by_line.len() >= by_word.len() { by_line } else { by_word } {
             let from = place(it);
-            out.push(Finding { from, to: from + it.len(), name: "recovery-code" });
+            out.push(MessageSecret { from, to: from + it.len(), name: "recovery-code" });
         }
     }
 }
@@ -164,7 +164,7 @@ fn form(text: &str) -> (usize, Vec<usize>, bool) {
 }
 
 /// Twelve to 24 words of a wallet.
-pub fn phrases(text: &str, hits: &[Hit], out: &mut Vec<Finding>) {
+pub fn phrases(text: &str, hits: &[WordHit], out: &mut Vec<MessageSecret>) {
     for hit in hits.iter().filter(|it| it.sense == Sense::Phrase) {
         let mut end = (hit.to + 600).min(text.len());
         while !text.is_char_boundary(end) {
@@ -193,7 +193,11 @@ pub fn phrases(text: &str, hits: &[Hit], out: &mut Vec<Finding>) {
         }
         if matches!(row.len(), 12 | 15 | 18 | 21 | 24) {
             let last = row[row.len() - 1];
-            out.push(Finding { from: place(row[0]), to: place(last) + last.len(), name: "phrase" });
+            out.push(MessageSecret {
+                from: place(row[0]),
+                to: place(last) + last.len(),
+                name: "phrase",
+            });
         }
     }
 }

@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::{
     encode::decode_percent,
     raw::{RawBody, RawExchange},
-    scan::Prose,
+    scan::TextKind,
     walk::{Place, Walk},
 };
 use commis_artifacts::recording::{Field, RequestBody, ResourceType};
@@ -60,15 +60,15 @@ fn share_of(mut lens: Vec<usize>, mut room: usize) -> usize {
 
 /// What stood around the JSON of an answer.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Frame {
+pub struct JsonFrame {
     pub framing: Option<Framing>,
     /// The query name whose value is the JSONP callback.
     pub callback: Option<String>,
 }
 
 /// An answer, parsed once a pass.
-pub enum Parsed {
-    Json(Value, Frame),
+pub enum ParsedBody {
+    Json(Value, JsonFrame),
     Html(String),
     /// Text of which an excerpt may be kept.
     Text(String),
@@ -79,17 +79,17 @@ pub enum Parsed {
 }
 
 /// The answer that is at hand: nothing is read again.
-pub fn parse(raw: &RawExchange) -> Parsed {
+pub fn parse(raw: &RawExchange) -> ParsedBody {
     match &raw.body {
         RawBody::Captured(bytes) => parse_bytes(raw, bytes),
-        RawBody::Elsewhere(_) | RawBody::Missing(_) => Parsed::None,
+        RawBody::Elsewhere(_) | RawBody::Missing(_) => ParsedBody::None,
     }
 }
 
 /// The answer whose bytes these are.
-pub fn parse_bytes(raw: &RawExchange, bytes: &[u8]) -> Parsed {
+pub fn parse_bytes(raw: &RawExchange, bytes: &[u8]) -> ParsedBody {
     if bytes.is_empty() {
-        return Parsed::None;
+        return ParsedBody::None;
     }
     let mime = essence(&raw.mime);
     let data = matches!(
@@ -107,7 +107,7 @@ pub fn parse_bytes(raw: &RawExchange, bytes: &[u8]) -> Parsed {
             .any(|it| mime.contains(it));
     let readable = textual || (data && looks_textual(bytes));
     if !readable {
-        return Parsed::Binary;
+        return ParsedBody::Binary;
     }
     let text = text_of(bytes);
     let body = text.trim_start_matches('\u{feff}').trim_start();
@@ -119,21 +119,21 @@ pub fn parse_bytes(raw: &RawExchange, bytes: &[u8]) -> Parsed {
             raw.url.query_pairs().find(|it| it.1 == name).map(|it| it.0.into_owned())
         });
         if data || is_json || callback.is_some() || found.framing.is_none() {
-            return Parsed::Json(
-                shape::sorted(found.value),
-                Frame { framing: found.framing, callback },
+            return ParsedBody::Json(
+                shape::with_sorted_keys(found.value),
+                JsonFrame { framing: found.framing, callback },
             );
         }
     }
     let html = mime.contains("html") || (mime.is_empty() && starts_like_html(body));
     if html && data {
         if bytes.len() <= MAX_HTML && nesting::check(body).is_ok() {
-            return Parsed::Html(text.into_owned());
+            return ParsedBody::Html(text.into_owned());
         }
-        return Parsed::Text(text.into_owned());
+        return ParsedBody::Text(text.into_owned());
     }
     let code = mime.contains("css") || mime.contains("svg") || !data;
-    if code { Parsed::Code(text.into_owned()) } else { Parsed::Text(text.into_owned()) }
+    if code { ParsedBody::Code(text.into_owned()) } else { ParsedBody::Text(text.into_owned()) }
 }
 
 /// The type without parameters, lower case.
@@ -180,7 +180,7 @@ pub fn request(bytes: &[u8], content_type: &str, walk: &mut Walk<'_>) -> Request
     }
     let trimmed = text.trim_start();
     if (mime.contains("json") || trimmed.starts_with(['{', '[']))
-        && let Ok(mut value) = serde_json::from_str(text).map(shape::sorted)
+        && let Ok(mut value) = serde_json::from_str(text).map(shape::with_sorted_keys)
     {
         walk.json(&mut value, Place::Json);
         return RequestBody::Json(shape::truncate(&value, MAX_STORED).0);
@@ -223,14 +223,14 @@ fn multipart(bytes: &[u8], content_type: &str, walk: &mut Walk<'_>) -> Vec<Field
 }
 
 /// One named part of a multipart body.
-pub struct Part {
+pub struct MultipartPart {
     pub name: String,
     pub file: Option<String>,
     pub value: String,
 }
 
 /// Nothing where there is no boundary.
-pub fn parts(bytes: &[u8], content_type: &str) -> Vec<Part> {
+pub fn parts(bytes: &[u8], content_type: &str) -> Vec<MultipartPart> {
     let text = String::from_utf8_lossy(bytes);
     let Some(boundary) = boundary(content_type, &text) else {
         return Vec::new();
@@ -240,7 +240,7 @@ pub fn parts(bytes: &[u8], content_type: &str) -> Vec<Part> {
     all.filter_map(|part| {
         let (head, value) = head_of(part)?;
         let param = |key: &str| disposition(head, key);
-        Some(Part {
+        Some(MultipartPart {
             name: param("name")?,
             file: param("filename"),
             value: value.strip_suffix("\r\n").unwrap_or(value).to_owned(),
@@ -285,7 +285,7 @@ pub fn disposition(head: &str, key: &str) -> Option<String> {
 
 /// Free text of an answer.
 pub fn text_excerpt(text: &str, mime: &str, walk: &mut Walk<'_>) -> (String, bool) {
-    let new = walk.lines(text, Prose::of(text, mime));
+    let new = walk.lines(text, TextKind::detect(text, mime));
     let new = new.as_deref().unwrap_or(text);
     let kept = cut(new, MAX_TEXT);
     (kept.to_owned(), kept.len() < new.len())

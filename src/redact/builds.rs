@@ -13,7 +13,7 @@ const NAMES: &[&str] = &["build", "deploy", "commit", "release", "revision", "ve
 const LENGTHS: std::ops::RangeInclusive<usize> = 6..=64;
 
 /// Values that may name a build, and the pages that hold them.
-pub struct Builds {
+pub struct BuildIds {
     /// By exchange: the place in the request, and the value.
     wanted: Vec<(usize, String, String)>,
     /// By value: the exchange and the text before it.
@@ -65,7 +65,7 @@ impl BuiltScript {
     }
 }
 
-impl Builds {
+impl BuildIds {
     /// `known` are texts that a person gave or saw: addresses and typed values.
     pub fn new(exchanges: &[RawExchange], known: &[&str]) -> Self {
         let is_known = |it: &str| {
@@ -91,7 +91,7 @@ impl Builds {
     }
 
     /// Looks for the values in a page that anybody gets.
-    pub fn look(&mut self, i: usize, page: &str, raw: &RawExchange, stored: &Exchange) {
+    pub fn find_in_page(&mut self, i: usize, page: &str, raw: &RawExchange, stored: &Exchange) {
         let asked = raw.method.eq_ignore_ascii_case("GET") && raw.status == Some(200);
         if !asked || !stored.measures.typed_in_request.is_empty() || stored.url.contains("REDACTED")
         {

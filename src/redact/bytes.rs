@@ -2,9 +2,9 @@
 
 /// A set of kinds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Bytes(u16);
+pub struct ByteKinds(u16);
 
-impl Bytes {
+impl ByteKinds {
     /// White space of ASCII.
     pub const SPACE: u16 = 1;
     /// Any byte that is not ASCII.
@@ -26,7 +26,7 @@ impl Bytes {
     /// What never stands in base64 of either alphabet.
     pub const NO_BASE64: u16 = 1 << 12;
 
-    pub fn of(text: &str) -> Self {
+    pub fn from_text(text: &str) -> Self {
         Self(text.bytes().fold(0, |it, b| it | KINDS[usize::from(b)]))
     }
 
@@ -47,25 +47,25 @@ const KINDS: [u16; 256] = {
     while b < 256 {
         let byte = b as u8;
         out[b] = match byte {
-            b'\t'..=b'\r' | b' ' => Bytes::SPACE,
-            b':' => Bytes::COLON,
-            b'=' => Bytes::EQUALS,
-            b'%' => Bytes::PERCENT,
-            b';' => Bytes::SEMICOLON,
-            b'/' => Bytes::SLASH,
-            b'{' | b'[' => Bytes::OPENS,
-            b'<' => Bytes::ANGLE,
-            b'"' => Bytes::QUOTE,
-            b'-' => Bytes::DASH,
-            b'*' => Bytes::STAR,
-            b'.' => Bytes::DOT,
-            b'|' => Bytes::BAR,
-            b'0'..=b'9' => Bytes::DIGIT,
-            0x80.. => Bytes::WIDE,
+            b'\t'..=b'\r' | b' ' => ByteKinds::SPACE,
+            b':' => ByteKinds::COLON,
+            b'=' => ByteKinds::EQUALS,
+            b'%' => ByteKinds::PERCENT,
+            b';' => ByteKinds::SEMICOLON,
+            b'/' => ByteKinds::SLASH,
+            b'{' | b'[' => ByteKinds::OPENS,
+            b'<' => ByteKinds::ANGLE,
+            b'"' => ByteKinds::QUOTE,
+            b'-' => ByteKinds::DASH,
+            b'*' => ByteKinds::STAR,
+            b'.' => ByteKinds::DOT,
+            b'|' => ByteKinds::BAR,
+            b'0'..=b'9' => ByteKinds::DIGIT,
+            0x80.. => ByteKinds::WIDE,
             _ => 0,
         };
         if !(byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'-' | b'_' | b'=')) {
-            out[b] |= Bytes::NO_BASE64;
+            out[b] |= ByteKinds::NO_BASE64;
         }
         b += 1;
     }
@@ -74,18 +74,18 @@ const KINDS: [u16; 256] = {
 
 #[cfg(test)]
 mod tests {
-    use super::Bytes;
+    use super::ByteKinds;
 
     #[test]
     fn kinds_of_every_character() {
         for c in (0..0x3100).filter_map(char::from_u32) {
             let text = format!("a{c}b");
-            let it = Bytes::of(&text);
+            let it = ByteKinds::from_text(&text);
             assert_eq!(it.spaced(&text), c.is_whitespace(), "{c:?}");
-            assert_eq!(it.any(Bytes::WIDE), !c.is_ascii(), "{c:?}");
+            assert_eq!(it.any(ByteKinds::WIDE), !c.is_ascii(), "{c:?}");
             let base64 = c.is_ascii_alphanumeric() || "+/-_=".contains(c);
-            assert_eq!(it.any(Bytes::NO_BASE64), !base64, "{c:?}");
-            assert_eq!(it.any(Bytes::OPENS), "{[".contains(c), "{c:?}");
+            assert_eq!(it.any(ByteKinds::NO_BASE64), !base64, "{c:?}");
+            assert_eq!(it.any(ByteKinds::OPENS), "{[".contains(c), "{c:?}");
         }
     }
 }

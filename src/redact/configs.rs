@@ -1,10 +1,10 @@
 //! Settings as files and shells write them: YAML, INI, TOML, properties, `.env`, `.netrc`, tables with a head, commands.
 
 use super::{
-    detector::{Why, erratic, natural, random, verdict},
+    detector::{SecretReason, erratic, natural, random, verdict},
     keys::{KeyClass, classify},
     messages::looks_chosen,
-    scan::Cut,
+    scan::Replacement,
     steps,
     walk::{Place, Walk},
 };
@@ -30,7 +30,7 @@ impl Walk<'_> {
         &mut self,
         text: &'t str,
         place: Place,
-        found: &mut Vec<(&'t str, &'t str, Why)>,
+        found: &mut Vec<(&'t str, &'t str, SecretReason)>,
     ) {
         let sent = place != Place::Answer;
         let rules = self.rules;
@@ -41,7 +41,7 @@ impl Walk<'_> {
         let mut folded: Option<(usize, &str, KeyClass)> = None;
         for line in text.split('\n') {
             let line = line.trim_end();
-            steps::look(line.len().min(LONGEST) + 1);
+            steps::record_bytes(line.len().min(LONGEST) + 1);
             if line.is_empty() || line.len() > LONGEST {
                 continue;
             }
@@ -50,7 +50,7 @@ impl Walk<'_> {
                 if indent > least {
                     let value = line.trim();
                     if tells(class, value, true, sent) {
-                        found.push((name, value, Why::Key));
+                        found.push((name, value, SecretReason::Key));
                     }
                     continue;
                 }
@@ -67,7 +67,7 @@ impl Walk<'_> {
             let Some(it) = setting(line) else { continue };
             open.retain(|parent| parent.0 < it.indent);
             let parent = open.last().map_or(section, |it| it.1);
-            let class = named(rules.class(it.name, Place::Form), parent, it.name);
+            let class = qualify_class(rules.class(it.name, Place::Form), parent, it.name);
             let mut value = it.value;
             // `PGPASSWORD=… psql`
             if it.sign == b'='
@@ -93,12 +93,12 @@ impl Walk<'_> {
                 for part in line.split(';').skip(1).take(32).filter_map(setting) {
                     let class = rules.class(part.name, Place::Form);
                     if part.sign == b'=' && tells(class, part.value, part.quoted, sent) {
-                        found.push((part.name, part.value, Why::Key));
+                        found.push((part.name, part.value, SecretReason::Key));
                     }
                 }
             }
             if tells(class, value, it.quoted, sent) || is_password_hash(value) {
-                found.push((it.name, value, Why::Key));
+                found.push((it.name, value, SecretReason::Key));
             }
         }
         if text.contains("machine ") {
@@ -107,7 +107,7 @@ impl Walk<'_> {
     }
 
     /// Secrets in the columns of a table whose head names them: comma, semicolon, tab or bar between.
-    pub fn columns_in(&mut self, text: &str, cuts: &mut Vec<Cut>) {
+    pub fn columns_in(&mut self, text: &str, cuts: &mut Vec<Replacement>) {
         let head = text.lines().next().unwrap_or("").trim_start_matches('\u{feff}');
         let Some(split) = [b'\t', b';', b',', b'|']
             .into_iter()
@@ -157,7 +157,7 @@ impl Walk<'_> {
                 continue;
             }
             let Some(line) = text.get(begin..end.min(text.len())) else { continue };
-            steps::look(line.len());
+            steps::record_bytes(line.len());
             let mut at = 0;
             for ((value, class), name) in record.iter().zip(&classes).zip(&names) {
                 let told = tells(*class, value.trim(), true, false)
@@ -165,7 +165,7 @@ impl Walk<'_> {
                 let Some(here) = line[at..].find(value) else { break };
                 let here = at + here;
                 at = here + value.len();
-                if told && let Some(new) = self.sink.secret(name, value.trim(), Why::Key) {
+                if told && let Some(new) = self.sink.secret(name, value.trim(), SecretReason::Key) {
                     cuts.push((begin + here, begin + here + value.len(), new));
                 }
             }
@@ -254,7 +254,7 @@ fn unquoted(value: &str) -> (&str, bool) {
 }
 
 /// What a name says, with the one that it stands under where it says little by itself.
-pub fn named(class: KeyClass, parent: &str, name: &str) -> KeyClass {
+pub fn qualify_class(class: KeyClass, parent: &str, name: &str) -> KeyClass {
     if matches!(class, KeyClass::Always | KeyClass::Likely)
         || parent.is_empty()
         || name.len() > 16
@@ -442,7 +442,7 @@ pub fn is_code(value: &str) -> bool {
 }
 
 /// `machine HOST login NAME password VALUE`, on one line or several.
-fn netrc<'t>(text: &'t str, found: &mut Vec<(&'t str, &'t str, Why)>) {
+fn netrc<'t>(text: &'t str, found: &mut Vec<(&'t str, &'t str, SecretReason)>) {
     let mut words = text.split_whitespace();
     let mut machine = 0;
     while let Some(word) = words.next() {
@@ -450,7 +450,7 @@ fn netrc<'t>(text: &'t str, found: &mut Vec<(&'t str, &'t str, Why)>) {
             "machine" | "default" => machine = 6,
             "password" | "account" if machine > 0 => {
                 if let Some(value) = words.next().filter(|it| word == "password" && it.len() >= 3) {
-                    found.push(("password", value, Why::Key));
+                    found.push(("password", value, SecretReason::Key));
                 }
             }
             _ if machine > 0 => machine -= 1,
@@ -522,7 +522,7 @@ const PROGRAMS: &[(&str, &[&str])] = &[
 ];
 
 /// `ConvertTo-SecureString "…"`, `-String '…'`
-fn secured<'t>(text: &'t str, found: &mut Vec<(&'t str, &'t str, Why)>) {
+fn secured<'t>(text: &'t str, found: &mut Vec<(&'t str, &'t str, SecretReason)>) {
     let of_shell = text.match_indices("ConvertTo-SecureString");
     // `CREATE USER app IDENTIFIED BY '…'`
     let of_sql =
@@ -533,25 +533,25 @@ fn secured<'t>(text: &'t str, found: &mut Vec<(&'t str, &'t str, Why)>) {
         let rest = rest.strip_prefix("&quot;").or_else(|| rest.strip_prefix(['"', '\'']));
         let Some(rest) = rest else { continue };
         let end = rest.bytes().take(256).position(|b| matches!(b, b'"' | b'\'' | b'&' | b'\n'));
-        steps::look(end.unwrap_or(256));
+        steps::record_bytes(end.unwrap_or(256));
         if let Some(value) = end.map(|end| &rest[..end])
             && value.len() >= 4
             && !value.starts_with('$')
             && !is_stand_in(value)
         {
-            found.push(("password", value, Why::Key));
+            found.push(("password", value, SecretReason::Key));
         }
     }
 }
 
 /// Secrets that commands take: `curl -u ann:…`, `mysql -p…`, `docker login -p …`.
-pub fn commands<'t>(text: &'t str, found: &mut Vec<(&'t str, &'t str, Why)>) {
+pub fn commands<'t>(text: &'t str, found: &mut Vec<(&'t str, &'t str, SecretReason)>) {
     secured(text, found);
     for line in text.split(['\n', ';', '|']) {
         if !line.contains('-') || line.len() > LONGEST {
             continue;
         }
-        steps::look(line.len());
+        steps::record_bytes(line.len());
         let words: Vec<&str> =
             line.split([' ', '\t', '\u{a0}']).filter(|it| !it.is_empty()).take(200).collect();
         let mut options: Option<&[&str]> = None;
@@ -570,7 +570,7 @@ pub fn commands<'t>(text: &'t str, found: &mut Vec<(&'t str, &'t str, Why)>) {
                     let value = value.trim_matches(['"', '\'', '`', ';']);
                     let value = value.split('<').next().unwrap_or(value);
                     if tells(classify(name, Place::Form), value, true, false) {
-                        found.push((name, value, Why::Key));
+                        found.push((name, value, SecretReason::Key));
                     }
                 }
                 continue;
@@ -589,7 +589,7 @@ pub fn commands<'t>(text: &'t str, found: &mut Vec<(&'t str, &'t str, Why)>) {
                     && !is_stand_in(value)
                     && (random(value) || erratic(value) || looks_chosen(value))
                 {
-                    found.push(("token", value, Why::Key));
+                    found.push(("token", value, SecretReason::Key));
                     continue;
                 }
             }
@@ -642,7 +642,7 @@ pub fn commands<'t>(text: &'t str, found: &mut Vec<(&'t str, &'t str, Why)>) {
                 && verdict(KeyClass::Always, secret).is_some()
                 && !secret.starts_with(['$', '-', '{'])
             {
-                found.push(("password", secret, Why::Key));
+                found.push(("password", secret, SecretReason::Key));
             }
         }
     }

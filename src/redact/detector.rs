@@ -5,11 +5,11 @@
 
 use std::sync::LazyLock;
 
-use super::{bytes::Bytes, formats, identifiers, keys::KeyClass};
+use super::{bytes::ByteKinds, formats, identifiers, keys::KeyClass};
 
 /// Why a value was taken for a secret; the order is the order of trust.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Why {
+pub enum SecretReason {
     /// Typed into a password field.
     Password,
     Header,
@@ -24,12 +24,12 @@ pub enum Why {
 }
 
 /// The verdict over a whole value, which is not a container that could be opened.
-pub fn verdict(class: KeyClass, value: &str) -> Option<Why> {
-    verdict_of(class, value, Bytes::of(value))
+pub fn verdict(class: KeyClass, value: &str) -> Option<SecretReason> {
+    verdict_of(class, value, ByteKinds::from_text(value))
 }
 
 /// The same where the kinds of its bytes are known.
-pub fn verdict_of(class: KeyClass, value: &str, bytes: Bytes) -> Option<Why> {
+pub fn verdict_of(class: KeyClass, value: &str, bytes: ByteKinds) -> Option<SecretReason> {
     let told = matches!(class, KeyClass::Always | KeyClass::Code | KeyClass::Likely);
     // No format and no entropy is told from less.
     if matches!(class, KeyClass::Silent | KeyClass::Harmless) && value.len() < 15 {
@@ -39,9 +39,11 @@ pub fn verdict_of(class: KeyClass, value: &str, bytes: Bytes) -> Option<Why> {
         return None;
     }
     match class {
-        KeyClass::Always if value.len() >= 3 => return Some(Why::Key),
-        KeyClass::Code if is_typed_code(value) => return Some(Why::Key),
-        KeyClass::Likely if could_be(value) || formats::prefixed(value) => return Some(Why::Key),
+        KeyClass::Always if value.len() >= 3 => return Some(SecretReason::Key),
+        KeyClass::Code if is_typed_code(value) => return Some(SecretReason::Key),
+        KeyClass::Likely if could_be(value) || formats::prefixed(value) => {
+            return Some(SecretReason::Key);
+        }
         KeyClass::Perhaps
             if value.len() >= 10
                 && !identifiers::is_content(value)
@@ -51,14 +53,15 @@ pub fn verdict_of(class: KeyClass, value: &str, bytes: Bytes) -> Option<Why> {
                     || counts_up(value)
                     || grouped(value)) =>
         {
-            return Some(Why::Key);
+            return Some(SecretReason::Key);
         }
         _ => {}
     }
     if formats::known_of(value, bytes).is_some() {
-        return Some(Why::Format);
+        return Some(SecretReason::Format);
     }
-    (class == KeyClass::Silent && !bytes.spaced(value) && entropic(value)).then_some(Why::Entropy)
+    (class == KeyClass::Silent && !bytes.spaced(value) && entropic(value))
+        .then_some(SecretReason::Entropy)
 }
 
 /// As people type codes from a message or a sheet: digits, capitals, groups; no words, no date, no number of a thing.
@@ -106,7 +109,7 @@ fn filled_in(value: &str) -> bool {
 }
 
 /// Not a value at all: empty, a truth value, a template.
-fn trivial(value: &str, bytes: Bytes) -> bool {
+fn trivial(value: &str, bytes: ByteKinds) -> bool {
     let trimmed = value.trim();
     matches!(
         trimmed,
@@ -129,7 +132,7 @@ fn trivial(value: &str, bytes: Bytes) -> bool {
         || (trimmed.starts_with('$')
             && trimmed[1..].starts_with(|c: char| c.is_ascii_uppercase() || c == '_'))
         || (trimmed.starts_with('<') && trimmed.ends_with('>'))
-        || bytes.any(Bytes::STAR) && trimmed.contains("***")
+        || bytes.any(ByteKinds::STAR) && trimmed.contains("***")
 }
 
 /// Under a name such as `token`: long enough, and neither words, a small number, an address, a date nor an e-mail.
@@ -206,7 +209,7 @@ fn grouped(value: &str) -> bool {
 
 /// Many small words in camel case without one that is long: hardly a name.
 fn choppy(value: &str) -> bool {
-    let parts = Parts::of(value);
+    let parts = PartCounts::count(value);
     value.len() >= 16
         && value.bytes().all(|b| b.is_ascii_alphabetic())
         && parts.upper >= 4
@@ -244,7 +247,7 @@ pub fn erratic(value: &str) -> bool {
     if is_hex(value) && value.len() >= 16 || is_uuid(value) {
         return true;
     }
-    let parts = Parts::of(value);
+    let parts = PartCounts::count(value);
     (parts.letters > 0 && parts.digits > 0 && parts.mean() < 4.0 && parts.longest_word < 9)
         || unpronounceable(value)
 }
@@ -270,7 +273,7 @@ fn entropic(value: &str) -> bool {
 
 /// A run of letters and digits that no one wrote by hand.
 pub fn random(run: &str) -> bool {
-    let parts = Parts::of(run);
+    let parts = PartCounts::count(run);
     let mixed = parts.digits > 0 && parts.letters > 0 || parts.upper > 1 && parts.lower > 1;
     // The longer a run, the longer the words that chance puts into it.
     let longest = if run.len() < 32 || parts.separators > 0 { 10 } else { run.len() / 3 };
@@ -283,7 +286,7 @@ pub fn random(run: &str) -> bool {
 
 /// Words, possibly joined by separators or camel case; numbers among them are fine.
 pub fn natural(value: &str) -> bool {
-    let parts = Parts::of(value);
+    let parts = PartCounts::count(value);
     if parts.letters == 0 || unpronounceable(value) || strange(value) || alphabetical(value) {
         return false;
     }
@@ -527,7 +530,7 @@ const NEIGHBOURS: [u32; 26] = [
 ];
 
 /// Counts over the parts of a value: `[A-Z]?[a-z]+`, `[A-Z]+`, `[0-9]+`.
-struct Parts {
+struct PartCounts {
     letters: usize,
     upper: usize,
     lower: usize,
@@ -538,8 +541,8 @@ struct Parts {
     longest_word: usize,
 }
 
-impl Parts {
-    fn of(value: &str) -> Self {
+impl PartCounts {
+    fn count(value: &str) -> Self {
         let mut it = Self {
             letters: 0,
             upper: 0,

@@ -6,7 +6,7 @@ use super::{
 };
 
 /// `<name>value</name>`, as XML has it.
-pub struct Leaf<'a> {
+pub struct LeafElement<'a> {
     /// The element's name without its prefix.
     pub key: &'a str,
     /// What a `<name>` or `<key>` before it says, as in `<member>` and property lists.
@@ -17,14 +17,14 @@ pub struct Leaf<'a> {
 }
 
 /// From left to right.
-pub fn each_leaf<'a>(text: &'a str, mut found: impl FnMut(Leaf<'a>)) {
+pub fn each_leaf<'a>(text: &'a str, mut found: impl FnMut(LeafElement<'a>)) {
     // Where the last tag began, and where it ended: a `>` before any `<` ends none.
     let (mut start, mut open): (Option<usize>, Option<usize>) = (None, None);
     let (mut named, mut method, mut given) = (None, None, 0);
     let mut at = 0;
     while let Some(found_at) = memchr::memchr2(b'<', b'>', &text.as_bytes()[at..]) {
         let i = at + found_at;
-        steps::look(found_at + 1);
+        steps::record_bytes(found_at + 1);
         at = i + 1;
         let rest = &text[i..];
         if rest.starts_with('>') {
@@ -33,7 +33,7 @@ pub fn each_leaf<'a>(text: &'a str, mut found: impl FnMut(Leaf<'a>)) {
         }
         if rest.starts_with("<![CDATA[") {
             let Some(len) = rest.find("]]>") else { return };
-            steps::look(len);
+            steps::record_bytes(len);
             at = i + len + 3;
             continue;
         }
@@ -74,7 +74,7 @@ pub fn each_leaf<'a>(text: &'a str, mut found: impl FnMut(Leaf<'a>)) {
                 && in_call(key);
             given += usize::from(named.is_none() && in_call(key));
             if value.len() >= 3 {
-                found(Leaf { key, named, credential, value });
+                found(LeafElement { key, named, credential, value });
             }
         }
     }

@@ -24,7 +24,7 @@ pub fn decode_percent(text: &str) -> Cow<'_, str> {
     percent_decode_str(text).decode_utf8().unwrap_or(Cow::Borrowed(text))
 }
 
-/// The same text as other alphabets write it whole. Escapes of single characters are undone by [`Layer`] instead.
+/// The same text as other alphabets write it whole. Escapes of single characters are undone by [`DecodedLayer`] instead.
 pub fn each_guise(secret: &str, mut found: impl FnMut(&[u8])) {
     let mut hex = Zeroizing::new(commis_base::ids::hex(secret.as_bytes()));
     found(hex.as_bytes());
@@ -76,15 +76,15 @@ pub fn each_echo(secret: &str, mut found: impl FnMut(&[u8])) {
 
 /// Text with one layer of escapes undone, and where each of its bytes stood: `%2F`, `\u002f`, `\x2f`, `\/`, `&#x2F;`,
 /// `&amp;`, in any mixture.
-pub struct Layer {
+pub struct DecodedLayer {
     pub bytes: Vec<u8>,
-    /// For each byte, and for the end, the place in the text that [`Layer::of`] was given first.
+    /// For each byte, and for the end, the place in the text that [`DecodedLayer::decode`] was given first.
     pub at: Vec<usize>,
 }
 
-impl Layer {
+impl DecodedLayer {
     /// `None`: nothing is escaped.
-    pub fn of(text: &[u8]) -> Option<Self> {
+    pub fn decode(text: &[u8]) -> Option<Self> {
         Self::undo(text, |i| i)
     }
 
@@ -128,7 +128,7 @@ impl Layer {
 
 /// One layer of escapes undone; `None` if there is none, or what comes out is no text.
 pub fn decode_escapes(text: &str) -> Option<String> {
-    String::from_utf8(Layer::of(text.as_bytes())?.bytes).ok()
+    String::from_utf8(DecodedLayer::decode(text.as_bytes())?.bytes).ok()
 }
 
 /// The character that an escape stands for, and how long it is.
@@ -208,13 +208,13 @@ mod tests {
             ("%C3%A9", "é"),
             ("%252F", "%2F"),
         ] {
-            let it = Layer::of(text.as_bytes()).unwrap();
+            let it = DecodedLayer::decode(text.as_bytes()).unwrap();
             assert_eq!(String::from_utf8(it.bytes).unwrap(), plain, "{text}");
             assert_eq!(it.at.last(), Some(&text.len()));
         }
-        let twice = Layer::of(b"x%252Fy").unwrap().deeper().unwrap();
+        let twice = DecodedLayer::decode(b"x%252Fy").unwrap().deeper().unwrap();
         assert_eq!((twice.bytes.as_slice(), &twice.at[..]), (&b"x/y"[..], &[0, 1, 6, 7][..]));
-        assert!(Layer::of(b"100% & \\ more").is_none());
+        assert!(DecodedLayer::decode(b"100% & \\ more").is_none());
     }
 
     #[test]

@@ -4,15 +4,15 @@ use serde_json::Value;
 use url::Url;
 
 use super::{
-    Noted, Writer,
-    body::{self, Frame, MAX_STORED, Parsed, cut, essence},
-    detector::{Why, erratic, random},
+    ExchangeSecrets, Writer,
+    body::{self, JsonFrame, MAX_STORED, ParsedBody, cut, essence},
+    detector::{SecretReason, erratic, random},
     html, markup,
-    measures::{Measured, Meter},
+    measures::{BodyMeasures, Meter},
     raw::{RawBody, RawExchange},
-    scan::{Prose, auth_scheme, base64_text},
-    typed::Typed,
-    walk::{Place, Rules, Sink as _, Walk},
+    scan::{TextKind, auth_scheme, base64_text},
+    typed::TypedValues,
+    walk::{Place, RedactRules, SecretSink as _, Walk},
 };
 use commis_artifacts::recording::{
     BodyStatus, Excerpt, Exchange, Header, Initiator, Measures, ResourceType,
@@ -27,8 +27,8 @@ const MAX_HEADERS: usize = 64;
 const MAX_HEADER_VALUE: usize = 2048;
 
 /// First pass over everything of an exchange.
-pub fn learn(raw: &RawExchange, parsed: &Parsed, rules: &Rules) -> Noted {
-    let mut noted = Noted::default();
+pub fn learn(raw: &RawExchange, parsed: &ParsedBody, rules: &RedactRules) -> ExchangeSecrets {
+    let mut noted = ExchangeSecrets::default();
     request_and_headers(raw, &mut Walk::new(rules, &mut noted));
     noted.seen = noted.secrets.len();
     answer(parsed, &raw.mime, &mut Walk::new(rules, &mut noted));
@@ -47,22 +47,22 @@ fn request_and_headers(raw: &RawExchange, walk: &mut Walk<'_>) {
     }
 }
 
-fn answer(parsed: &Parsed, mime: &str, walk: &mut Walk<'_>) {
+fn answer(parsed: &ParsedBody, mime: &str, walk: &mut Walk<'_>) {
     match parsed {
-        Parsed::Json(value, _) => walk.look_through(value),
-        Parsed::Html(text) => {
+        ParsedBody::Json(value, _) => walk.look_through(value),
+        ParsedBody::Html(text) => {
             markup::named_values(text, |_, name, value| {
                 walk.leaf(name, value, Place::Json);
             });
-            walk.text(text, Prose::Markup);
+            walk.text(text, TextKind::Markup);
             // JSON in an attribute.
             if text.contains("&quot;") || text.contains("&#34;") || text.contains("&#x22;") {
-                walk.text(&markup::entities(text), Prose::Code);
+                walk.text(&markup::entities(text), TextKind::Code);
             }
         }
-        Parsed::Text(text) => _ = walk.lines(text, Prose::of(text, mime)),
-        Parsed::Code(text) => _ = walk.text(text, Prose::Code),
-        Parsed::Binary | Parsed::None => {}
+        ParsedBody::Text(text) => _ = walk.lines(text, TextKind::detect(text, mime)),
+        ParsedBody::Code(text) => _ = walk.text(text, TextKind::Code),
+        ParsedBody::Binary | ParsedBody::None => {}
     }
 }
 
@@ -70,10 +70,10 @@ fn answer(parsed: &Parsed, mime: &str, walk: &mut Walk<'_>) {
 pub fn cookie(name: &str, value: &str, walk: &mut Walk<'_>) {
     let value = value.trim_matches('"');
     if value.len() >= 8 && !walk.rules.allowed(name) {
-        walk.sink.secret(name, value, Why::Cookie);
+        walk.sink.secret(name, value, SecretReason::Cookie);
         let plain = super::encode::decode_percent(value);
         if plain != value {
-            walk.sink.secret(name, &plain, Why::Cookie);
+            walk.sink.secret(name, &plain, SecretReason::Cookie);
         }
     }
     walk.leaf(name, value, Place::Header);
@@ -83,9 +83,9 @@ pub fn cookie(name: &str, value: &str, walk: &mut Walk<'_>) {
 pub fn request(
     id: usize,
     raw: &RawExchange,
-    rules: &Rules,
+    rules: &RedactRules,
     writer: &mut Writer<'_>,
-    typed: &Typed,
+    typed: &TypedValues,
 ) -> (Exchange, Vec<(String, String)>) {
     writer.forget();
     let mut request_headers = Vec::new();
@@ -98,7 +98,7 @@ pub fn request(
             writer.stands_at(&format!("header:{name}"));
         }
         let name = header_name(&name, &mut Walk::new(rules, writer)).unwrap_or(name);
-        request_headers.push(kept(name, new.as_deref().unwrap_or(value)));
+        request_headers.push(stored_header(name, new.as_deref().unwrap_or(value)));
     }
     let mut walk = Walk::new(rules, writer);
     let url = address(&raw.url, &mut walk);
@@ -144,7 +144,7 @@ pub fn request(
 /// An answer, opened as far as nothing has to be written for that.
 pub enum Answer {
     /// What an excerpt is made of, without what that cannot hold, which need not be redacted; and whether anything was cut.
-    Json(Frame, shape::Pruned, bool),
+    Json(JsonFrame, shape::PrunedValue, bool),
     /// The markup, and what it comes to.
     Html(String, html::Page),
     Text(String),
@@ -155,44 +155,44 @@ pub enum Answer {
 
 /// Opens an answer and measures all of it; of JSON at most `share` bytes are kept, what was typed (in lower case) among it, and `one`
 /// thing is asked for.
-pub fn opened(
+pub fn open_answer(
     raw: &RawExchange,
-    parsed: Parsed,
+    parsed: ParsedBody,
     (share, typed): (usize, &[String]),
     mut meter: Meter<'_>,
     one: bool,
-) -> (Answer, Option<Measured>) {
+) -> (Answer, Option<BodyMeasures>) {
     match parsed {
-        Parsed::Json(mut value, frame) => {
+        ParsedBody::Json(mut value, frame) => {
             meter.json(&value);
             let measured = meter.finish(Some(&value));
             if raw.body.len() > share {
                 let is_typed = |it: &str| typed.contains(&it.trim().to_lowercase());
-                shape::put_first(&mut value, share, &is_typed);
+                shape::move_matches_first(&mut value, share, &is_typed);
             }
             let long = raw.body.len() > 4 * MAX_STORED && shorten(&mut value);
-            (Answer::Json(frame, shape::Pruned::new(value, share), long), Some(measured))
+            (Answer::Json(frame, shape::PrunedValue::new(value, share), long), Some(measured))
         }
-        Parsed::Html(text) => {
+        ParsedBody::Html(text) => {
             let mut page = html::read(&text, &mut meter, one);
             let mut measured = meter.finish(None);
             measured.measures.embedded_json = std::mem::take(&mut page.embedded);
             measured.measures.listings = std::mem::take(&mut page.listings);
             (Answer::Html(text, page), Some(measured))
         }
-        Parsed::Text(text) => {
+        ParsedBody::Text(text) => {
             meter.words(&text);
             (Answer::Text(text), Some(meter.finish(None)))
         }
-        Parsed::Code(text) => match data_of_script(raw, &text, typed) {
+        ParsedBody::Code(text) => match data_of_script(raw, &text, typed) {
             Some(value) => {
-                let frame = Frame { framing: Some(Framing::Script), callback: None };
-                (Answer::Json(frame, shape::Pruned::new(value, share), false), None)
+                let frame = JsonFrame { framing: Some(Framing::Script), callback: None };
+                (Answer::Json(frame, shape::PrunedValue::new(value, share), false), None)
             }
             None => (Answer::None, None),
         },
-        Parsed::Binary => (Answer::Binary, None),
-        Parsed::None => (Answer::None, None),
+        ParsedBody::Binary => (Answer::Binary, None),
+        ParsedBody::None => (Answer::None, None),
     }
 }
 
@@ -212,7 +212,7 @@ fn data_of_script(raw: &RawExchange, text: &str, typed: &[String]) -> Option<Val
             rows.sort_by_key(|it| !holds(it, typed));
         }
     }
-    (!all.is_empty()).then(|| shape::sorted(all.into()))
+    (!all.is_empty()).then(|| shape::with_sorted_keys(all.into()))
 }
 
 fn holds(value: &Value, typed: &[String]) -> bool {
@@ -225,12 +225,12 @@ fn holds(value: &Value, typed: &[String]) -> bool {
 }
 
 /// Redacted JSON that is to be made as short as an excerpt is; and whether anything was cut before.
-pub struct Long(shape::Pruned, bool);
+pub struct PrunedJson(shape::PrunedValue, bool);
 
-impl Long {
+impl PrunedJson {
     /// The excerpt, and whether it is all of the answer.
     pub fn excerpt(self) -> (Excerpt, bool) {
-        let (kept, was_cut) = self.0.truncated();
+        let (kept, was_cut) = self.0.into_truncated();
         (Excerpt::Json(kept), !was_cut && !self.1)
     }
 }
@@ -241,14 +241,14 @@ pub fn response(
     stored: &mut Exchange,
     raw: &RawExchange,
     answer: Answer,
-    measured: Option<&mut Measured>,
+    measured: Option<&mut BodyMeasures>,
     mut walk: Walk<'_>,
-) -> Option<Long> {
+) -> Option<PrunedJson> {
     let judged = walk.judged.take();
     for (name, value) in stored_headers(&raw.response_headers) {
         let new = header(&name, value, &mut walk);
         let name = header_name(&name, &mut walk).unwrap_or(name);
-        stored.response_headers.push(kept(name, new.as_deref().unwrap_or(value)));
+        stored.response_headers.push(stored_header(name, new.as_deref().unwrap_or(value)));
     }
     stored.body_status = match &raw.body {
         RawBody::Missing(status) => *status,
@@ -268,7 +268,7 @@ pub fn response(
             stored.framing = frame.framing;
             stored.callback = frame.callback;
             walk.json(pruned.value_mut(), Place::Answer);
-            return Some(Long(pruned, long));
+            return Some(PrunedJson(pruned, long));
         }
         Answer::Html(_, page) => {
             let listings = measured.map(|it| &mut it.measures.listings);
@@ -331,21 +331,21 @@ fn stored_headers(headers: &[(String, String)]) -> impl Iterator<Item = (String,
         .map(|(name, value)| (name.to_ascii_lowercase(), value.as_str()))
 }
 
-fn kept(name: String, value: &str) -> Header {
+fn stored_header(name: String, value: &str) -> Header {
     Header { name: cut(&name, 256).to_owned(), value: cut(value, MAX_HEADER_VALUE).to_owned() }
 }
 
 /// A header's name of which a part is random: `x-auth-0c7hb3vq…`.
 pub fn header_name(name: &str, walk: &mut Walk<'_>) -> Option<String> {
     let part = name.split(['-', '_']).find(|it| it.len() >= 16 && (random(it) || erratic(it)))?;
-    let new = walk.sink.secret("header", part, Why::Key)?;
+    let new = walk.sink.secret("header", part, SecretReason::Key)?;
     Some(name.replacen(part, &new, 1))
 }
 
 /// `'nonce-…'`: good for the scripts of one page.
 fn nonces(value: &str, walk: &mut Walk<'_>) -> Option<String> {
     let all = value.split(['\'', ' ']).filter_map(|it| it.strip_prefix("nonce-"));
-    let found = all.filter(|it| it.len() >= 8).map(|it| ("nonce", it, Why::Key)).collect();
+    let found = all.filter(|it| it.len() >= 8).map(|it| ("nonce", it, SecretReason::Key)).collect();
     walk.replace(value, found, Vec::new())
 }
 
@@ -353,7 +353,7 @@ fn nonces(value: &str, walk: &mut Walk<'_>) -> Option<String> {
 /// carries credentials is replaced whole.
 pub fn header(name: &str, value: &str, walk: &mut Walk<'_>) -> Option<String> {
     if walk.rules.allowed(name) {
-        return walk.sink.plain(value);
+        return walk.sink.replace_known(value);
     }
     match name {
         "authorization" | "proxy-authorization" => {
@@ -361,17 +361,17 @@ pub fn header(name: &str, value: &str, walk: &mut Walk<'_>) -> Option<String> {
             if let Some((user, password)) =
                 base64_text(secret).as_deref().and_then(|it| it.split_once(':'))
             {
-                walk.sink.secret("password", password, Why::Key);
+                walk.sink.secret("password", password, SecretReason::Key);
                 walk.leaf("user", user, Place::Header);
             }
-            let new = walk.sink.secret(name, secret, Why::Header)?;
+            let new = walk.sink.secret(name, secret, SecretReason::Header)?;
             Some(format!("{}{new}", &value[..value.len() - secret.len()]))
         }
         "cookie" => {
             for (name, value) in value.split(';').filter_map(|it| it.trim().split_once('=')) {
                 cookie(name, value, walk);
             }
-            walk.sink.secret(name, value, Why::Header)
+            walk.sink.secret(name, value, SecretReason::Header)
         }
         "set-cookie" => {
             for line in value.lines() {
@@ -381,7 +381,7 @@ pub fn header(name: &str, value: &str, walk: &mut Walk<'_>) -> Option<String> {
                     cookie(name.trim(), value.trim(), walk);
                 }
             }
-            walk.sink.secret(name, value, Why::Header)
+            walk.sink.secret(name, value, SecretReason::Header)
         }
         "www-authenticate"
         | "proxy-authenticate"
@@ -402,11 +402,11 @@ fn address(url: &Url, walk: &mut Walk<'_>) -> String {
     let mut url = url.clone();
     url.set_fragment(None);
     if let Some(password) = url.password().map(super::encode::decode_percent) {
-        walk.sink.secret("password", &password, Why::Key);
+        walk.sink.secret("password", &password, SecretReason::Key);
         let _ = url.set_password(None);
     }
     if !url.username().is_empty() {
-        walk.sink.secret("user", &super::encode::decode_percent(url.username()), Why::Key);
+        walk.sink.secret("user", &super::encode::decode_percent(url.username()), SecretReason::Key);
         let _ = url.set_username("");
     }
     let query = url.query().map(str::to_owned);

@@ -9,9 +9,9 @@ use super::{
     learn, names_secret,
     raw::{RawBody, RawFailure},
     rules,
-    scan::Prose,
+    scan::TextKind,
     spoken,
-    vault::Vault,
+    vault::SecretIndex,
 };
 use commis_artifacts::{
     failure::{Element, Failure, Request},
@@ -32,7 +32,7 @@ pub fn failure(mut raw: RawFailure, settings: &RedactSettings) -> (Failure, Opti
     let session = &mut raw.session;
     let rules = rules(settings, &session.task, &session.typed);
     let parsed: Vec<_> = session.exchanges.iter().map(parse).collect();
-    let mut vault = Vault::default();
+    let mut vault = SecretIndex::default();
     learn(session, &parsed, &[], &rules, &mut vault);
     drop(parsed);
     let mut learner = Learner(&mut vault);
@@ -40,7 +40,7 @@ pub fn failure(mut raw: RawFailure, settings: &RedactSettings) -> (Failure, Opti
     let names = raw.elements.iter().flat_map(|it| [Some(&it.name), it.frame.as_ref()]).flatten();
     let said = raw.causes.iter().chain(&raw.console).chain(&raw.dialogs).chain(&raw.drawn);
     for it in names.chain(said).chain([&raw.error, &raw.what]).chain(&raw.hint) {
-        walk.text(it, Prose::Spoken);
+        walk.text(it, TextKind::Spoken);
     }
     let typed = session.typed.iter().filter(|it| !names_secret(it.0));
     vault.seal(typed.map(|it| it.1.to_lowercase()).collect());

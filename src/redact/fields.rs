@@ -72,7 +72,7 @@ impl Walk<'_> {
             };
             if !object.is_empty() && qualifies() {
                 let class = self.rules.class(name, place);
-                if tells(configs::named(class, object, name)) && !tells(class) {
+                if tells(configs::qualify_class(class, object, name)) && !tells(class) {
                     return format!("{object}_{name}").into();
                 }
             }
@@ -81,19 +81,19 @@ impl Walk<'_> {
     }
 }
 
-fn plain(name: &str) -> String {
+fn normalize_name(name: &str) -> String {
     name.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_lowercase()).collect()
 }
 
 /// `securityQuestions`, `challenge_questions`
 fn is_security(object: &str) -> bool {
-    let it = plain(object);
+    let it = normalize_name(object);
     it.contains("question")
         && ["security", "secret", "challenge", "recovery"].iter().any(|word| it.contains(word))
 }
 
 fn is_second_factor(object: &str) -> bool {
-    let it = plain(object);
+    let it = normalize_name(object);
     ["mfa", "2fa", "totp", "otp", "authenticator", "twofactor", "twostep"].contains(&&*it)
 }
 
@@ -117,7 +117,7 @@ pub fn bytes_of(items: &[Value]) -> Option<String> {
 }
 
 /// What a name says in an answer, which also holds labels for such a field, messages about it, and numbers of things.
-pub fn answered(class: KeyClass, key: &str, value: &str) -> KeyClass {
+pub fn answer_class(class: KeyClass, key: &str, value: &str) -> KeyClass {
     if class != KeyClass::Always {
         return class;
     }
@@ -143,7 +143,7 @@ pub fn are_pairs(items: &[Value]) -> bool {
 }
 
 /// `{"name": "csrf", "value": …}` names its value beside it.
-pub fn named(fields: &Map<String, Value>) -> Option<&str> {
+pub fn sibling_name(fields: &Map<String, Value>) -> Option<&str> {
     if fields.len() > 6 {
         return None;
     }

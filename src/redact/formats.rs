@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 
 use super::{
-    bytes::Bytes,
+    bytes::ByteKinds,
     detector::{bits, is_hex, random, reads},
 };
 
@@ -103,16 +103,16 @@ const HASHES: &[&str] = &[
 ];
 
 /// What published format a whole value has.
-pub fn known(value: &str) -> Option<&'static str> {
-    known_of(value, Bytes::of(value))
+pub fn known_format(value: &str) -> Option<&'static str> {
+    known_of(value, ByteKinds::from_text(value))
 }
 
 /// The same where the kinds of its bytes are known.
-pub fn known_of(value: &str, kinds: Bytes) -> Option<&'static str> {
+pub fn known_of(value: &str, kinds: ByteKinds) -> Option<&'static str> {
     if value.len() < 15 || value.len() > 16_384 {
         return None;
     }
-    if kinds.any(Bytes::DASH) && kinds.any(Bytes::SPACE) && value.contains("-----BEGIN ") {
+    if kinds.any(ByteKinds::DASH) && kinds.any(ByteKinds::SPACE) && value.contains("-----BEGIN ") {
         return value.contains("PRIVATE KEY").then_some("private key");
     }
     if value.starts_with("AGE-SECRET-KEY-1") {
@@ -127,7 +127,7 @@ pub fn known_of(value: &str, kinds: Bytes) -> Option<&'static str> {
         return Some("password hash");
     }
     // Telegram: the bot's number, a colon, 35 characters.
-    if kinds.any(Bytes::COLON)
+    if kinds.any(ByteKinds::COLON)
         && let Some((bot, rest)) = value.split_once(':')
         && (5..=16).contains(&bot.len())
         && bot.bytes().all(|b| b.is_ascii_digit())
@@ -163,7 +163,7 @@ pub fn known_of(value: &str, kinds: Bytes) -> Option<&'static str> {
 pub fn prefixed(value: &str) -> bool {
     prefixes(value).any(|it| {
         // Nothing else begins with such a prefix; a short or plain one also begins names.
-        it.text.len() >= 4 && !it.plain() && value.starts_with(it.text)
+        it.text.len() >= 4 && !it.is_plain() && value.starts_with(it.text)
     })
 }
 
@@ -174,7 +174,7 @@ struct Prefix {
 }
 
 impl Prefix {
-    fn plain(&self) -> bool {
+    fn is_plain(&self) -> bool {
         self.text.bytes().all(|b| b.is_ascii_alphanumeric())
     }
 }
@@ -203,15 +203,15 @@ fn begins(value: &str, it: &Prefix) -> bool {
     value.strip_prefix(it.text).is_some_and(|rest| {
         // A plain or very short prefix also begins names and other values.
         let enough =
-            if it.plain() { it.text.len() >= 4 && rest.len() >= 28 } else { it.text.len() >= 3 };
+            if it.is_plain() { it.text.len() >= 4 && rest.len() >= 28 } else { it.text.len() >= 3 };
         // A long plain one is no word.
-        let unread = it.plain() && it.text.len() >= 12 || !reads(rest);
+        let unread = it.is_plain() && it.text.len() >= 12 || !reads(rest);
         rest.len() >= 8 && bits(rest) > 2.8 && unread && (enough || random(rest))
     })
 }
 
 /// Formats that are told by their parts, not by a prefix.
-fn shaped(value: &str, kinds: Bytes) -> Option<&'static str> {
+fn shaped(value: &str, kinds: ByteKinds) -> Option<&'static str> {
     let bytes = value.as_bytes();
     let hex = |it: &str, len: usize| it.len() == len && is_hex(it);
     let word = |it: &str| it.bytes().all(|b| b.is_ascii_alphanumeric() || b"_-".contains(&b));
@@ -220,7 +220,7 @@ fn shaped(value: &str, kinds: Bytes) -> Option<&'static str> {
         return Some("client secret");
     }
     // Facebook: application id, a bar, 27 characters.
-    if kinds.any(Bytes::BAR)
+    if kinds.any(ByteKinds::BAR)
         && let Some((app, rest)) = value.split_once('|')
         && app.len() >= 12
         && app.bytes().all(|b| b.is_ascii_digit())
@@ -233,14 +233,14 @@ fn shaped(value: &str, kinds: Bytes) -> Option<&'static str> {
         return Some("access token");
     }
     // Terraform Cloud: 14, `.atlasv1.`, 60 and more.
-    let dotted = kinds.any(Bytes::DOT);
+    let dotted = kinds.any(ByteKinds::DOT);
     if dotted
         && value.split_once(".atlasv1.").is_some_and(|it| it.0.len() == 14 && it.1.len() >= 40)
     {
         return Some("access token");
     }
     // Mailchimp: an MD5 and the data centre.
-    if kinds.any(Bytes::DASH)
+    if kinds.any(ByteKinds::DASH)
         && value.rsplit_once("-us").is_some_and(|(key, n)| {
             hex(key, 32) && n.len() <= 2 && n.bytes().all(|b| b.is_ascii_digit())
         })
@@ -312,7 +312,7 @@ fn is_jwt(value: &str) -> bool {
 }
 
 /// Runs of credential characters in a text that have a known format.
-pub fn in_text<'a>(text: &'a str, kinds: Bytes, mut found: impl FnMut(&'a str, &'static str)) {
+pub fn in_text<'a>(text: &'a str, kinds: ByteKinds, mut found: impl FnMut(&'a str, &'static str)) {
     let bytes = text.as_bytes();
     // Nothing up to here belongs to a run that is not yet seen.
     let mut from = 0;
@@ -335,14 +335,14 @@ pub fn in_text<'a>(text: &'a str, kinds: Bytes, mut found: impl FnMut(&'a str, &
             for part in
                 [Some(run), run.rsplit_once(['=', '/']).map(|it| it.1)].into_iter().flatten()
             {
-                if let Some(what) = known(part) {
+                if let Some(what) = known_format(part) {
                     found(part, what);
                     break;
                 }
             }
         }
     }
-    let mut rest = if text.len() >= 40 && kinds.any(Bytes::DASH) { text } else { "" };
+    let mut rest = if text.len() >= 40 && kinds.any(ByteKinds::DASH) { text } else { "" };
     while let Some(at) = rest.find("-----BEGIN ") {
         let from = &rest[at..];
         let end =
@@ -356,15 +356,15 @@ pub fn in_text<'a>(text: &'a str, kinds: Bytes, mut found: impl FnMut(&'a str, &
 }
 
 /// Kinds that no credential holds.
-const NO_TOKEN: u16 = Bytes::SPACE
-    | Bytes::WIDE
-    | Bytes::COLON
-    | Bytes::PERCENT
-    | Bytes::SEMICOLON
-    | Bytes::OPENS
-    | Bytes::ANGLE
-    | Bytes::QUOTE
-    | Bytes::STAR;
+const NO_TOKEN: u16 = ByteKinds::SPACE
+    | ByteKinds::WIDE
+    | ByteKinds::COLON
+    | ByteKinds::PERCENT
+    | ByteKinds::SEMICOLON
+    | ByteKinds::OPENS
+    | ByteKinds::ANGLE
+    | ByteKinds::QUOTE
+    | ByteKinds::STAR;
 
 fn token_byte(b: u8) -> bool {
     b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'.' | b'~' | b'+' | b'/' | b'=' | b'|')

@@ -28,7 +28,7 @@ pub fn all_to_utf8(all: &mut [RawExchange], values: &[&str]) -> Vec<Option<&'sta
 fn declared(it: &RawExchange) -> Option<&'static Charset> {
     let header = it.response_headers.iter().find(|it| it.0.eq_ignore_ascii_case("content-type"));
     let body = if let RawBody::Captured(it) = &it.body { it.as_slice() } else { &[] };
-    charset::declared(header.map_or(&it.mime, |it| &it.1), body)
+    charset::declared_charset(header.map_or(&it.mime, |it| &it.1), body)
 }
 
 /// Writes the query and the form of a request anew in UTF-8, where they hold one of the values in another charset; its name.

@@ -11,18 +11,18 @@ use std::{
 
 use zeroize::Zeroizing;
 
-use super::known::Known;
+use super::known::SecretFilter;
 
-static HIDDEN: RwLock<Option<Known>> = RwLock::new(None);
+static HIDDEN: RwLock<Option<SecretFilter>> = RwLock::new(None);
 const PLACEHOLDER: &str = "[REDACTED:password]";
 
 /// From here on the value is hidden in every text that goes through [`super::message`].
 pub fn hide(value: &str) {
     let mut hidden = HIDDEN.write().unwrap_or_else(PoisonError::into_inner);
-    let mut all: Vec<&str> = hidden.iter().flat_map(Known::values).collect();
+    let mut all: Vec<&str> = hidden.iter().flat_map(SecretFilter::values).collect();
     if !all.contains(&value) {
         all.push(value);
-        let known = Known::new(PLACEHOLDER.to_owned(), &all);
+        let known = SecretFilter::new(PLACEHOLDER.to_owned(), &all);
         *hidden = Some(known);
     }
 }
@@ -31,14 +31,14 @@ pub fn hide(value: &str) {
 pub fn hide_all(values: &[Zeroizing<String>]) {
     let mut hidden = HIDDEN.write().unwrap_or_else(PoisonError::into_inner);
     let known = {
-        let mut all: BTreeSet<&str> = hidden.iter().flat_map(Known::values).collect();
+        let mut all: BTreeSet<&str> = hidden.iter().flat_map(SecretFilter::values).collect();
         let before = all.len();
         all.extend(values.iter().map(|it| it.as_str()));
         if all.len() == before {
             return;
         }
         let all: Vec<&str> = all.into_iter().collect();
-        Known::new(PLACEHOLDER.to_owned(), &all)
+        SecretFilter::new(PLACEHOLDER.to_owned(), &all)
     };
     *hidden = Some(known);
 }

@@ -14,10 +14,10 @@ use super::{
 };
 use commis_artifacts::recording::{EmbeddedJson, Listing};
 use commis_recipe::{
-    assigned::{assigned, is_name},
+    assigned::{find_assignments, is_name},
     blocks::{
         self,
-        read::{Reader, shape},
+        read::{HtmlReader, shape},
     },
     references::holds_references,
     shape as json_shape,
@@ -39,13 +39,13 @@ const MAX_ASKED: usize = 400;
 /// A parsed page with what the meter said about its elements, in document order.
 pub struct Page {
     html: Html,
-    elements: Vec<Weight>,
+    elements: Vec<ElementWeight>,
     pub embedded: Vec<EmbeddedJson>,
     pub listings: Vec<Listing>,
 }
 
 #[derive(Clone, Copy, Default)]
-struct Weight {
+struct ElementWeight {
     /// Text nodes below it that the final page showed.
     shown: u32,
     /// About what its markup takes when written.
@@ -87,7 +87,7 @@ impl Page {
             let whole = self.elements[at];
             let mut below = at + 1;
             let mut best: Option<(ElementRef<'_>, usize)> = None;
-            for child in element.child_elements().filter(kept) {
+            for child in element.child_elements().filter(is_kept) {
                 if best.is_none_or(|it| self.elements[below].shown > self.elements[it.1].shown) {
                     best = Some((child, below));
                 }
@@ -218,7 +218,7 @@ fn listings(html: &Html, meter: &mut Meter<'_>, one: bool) -> Vec<Listing> {
         .into_iter()
         .filter_map(|block| {
             let spec = block.spec?;
-            let rows = Reader::new(&spec).ok()?.read(html).ok()?;
+            let rows = HtmlReader::new(&spec).ok()?.read(html).ok()?;
             let texts = || block.rows.iter().flatten().flatten().map(String::as_str);
             let telling = |it: &&&str| it.chars().nth(MIN_TELLING).is_some();
             let (mut all, mut seen) = (0, 0);
@@ -242,14 +242,14 @@ fn listings(html: &Html, meter: &mut Meter<'_>, one: bool) -> Vec<Listing> {
         .collect()
 }
 
-fn kept(element: &ElementRef<'_>) -> bool {
+fn is_kept(element: &ElementRef<'_>) -> bool {
     !DROPPED.contains(&element.value().name())
 }
 
-fn weigh(element: ElementRef<'_>, meter: &mut Meter<'_>, out: &mut Vec<Weight>) {
+fn weigh(element: ElementRef<'_>, meter: &mut Meter<'_>, out: &mut Vec<ElementWeight>) {
     let at = out.len();
-    out.push(Weight::default());
-    let mut sum = Weight { shown: 0, size: element.value().name().len() * 2 + 5, count: 1 };
+    out.push(ElementWeight::default());
+    let mut sum = ElementWeight { shown: 0, size: element.value().name().len() * 2 + 5, count: 1 };
     for (name, value) in element.value().attrs() {
         if keeps_attribute(name) {
             sum.size += name.len() + value.len().min(MAX_ATTRIBUTE) + 4;
@@ -264,7 +264,7 @@ fn weigh(element: ElementRef<'_>, meter: &mut Meter<'_>, out: &mut Vec<Weight>) 
                 }
             }
             Node::Element(_) => {
-                if let Some(child) = ElementRef::wrap(child).filter(kept) {
+                if let Some(child) = ElementRef::wrap(child).filter(is_kept) {
                     let i = out.len();
                     weigh(child, meter, out);
                     sum.shown += out[i].shown;
@@ -309,7 +309,7 @@ fn write(element: ElementRef<'_>, walk: &mut Walk<'_>, out: &mut String) -> bool
         }
         match child.value() {
             Node::Text(text) => {
-                let new = walk.text(text, super::scan::Prose::Spoken);
+                let new = walk.text(text, super::scan::TextKind::Spoken);
                 let text = new.as_deref().unwrap_or(text);
                 let kept = super::body::cut(text, MAX_STORED - 2048 - out.len());
                 complete &= kept.len() == text.len();
@@ -324,7 +324,7 @@ fn write(element: ElementRef<'_>, walk: &mut Walk<'_>, out: &mut String) -> bool
                 }
             }
             Node::Element(_) => {
-                if let Some(child) = ElementRef::wrap(child).filter(kept) {
+                if let Some(child) = ElementRef::wrap(child).filter(is_kept) {
                     complete &= write(child, walk, out);
                 }
             }
@@ -368,7 +368,7 @@ fn embedded(html: &Html, meter: &mut Meter<'_>) -> Vec<EmbeddedJson> {
         let Some(selector) = selector(*script, &all) else {
             continue;
         };
-        let Ok(value) = serde_json::from_str(text).map(json_shape::sorted) else {
+        let Ok(value) = serde_json::from_str(text).map(json_shape::with_sorted_keys) else {
             continue;
         };
         // What the page itself shows is easier to read.
@@ -396,12 +396,12 @@ fn assignments(
     meter: &mut Meter<'_>,
     out: &mut Vec<EmbeddedJson>,
 ) {
-    for (name, value) in assigned(text).take(MAX_EMBEDDED) {
+    for (name, value) in find_assignments(text).take(MAX_EMBEDDED) {
         let known = out.iter().any(|it| it.variable.as_deref() == Some(name));
         if !is_name(name) || known || super::detector::erratic(name) || out.len() >= MAX_EMBEDDED {
             continue;
         }
-        let value = json_shape::sorted(value);
+        let value = json_shape::with_sorted_keys(value);
         meter.take_lists();
         let leaves_visible = meter.json(&value);
         let lists = meter.take_lists();

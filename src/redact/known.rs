@@ -8,14 +8,14 @@ use zeroize::Zeroizing;
 use super::{matcher::Matcher, vault::base64_run};
 
 /// Secrets under one placeholder. In memory only, silent in `Debug`.
-pub struct Known {
+pub struct SecretFilter {
     placeholder: String,
     plain: Vec<Zeroizing<String>>,
     /// Finds them escaped, percent-encoded and in base64.
     matcher: Matcher,
 }
 
-impl Known {
+impl SecretFilter {
     /// Values of fewer than four bytes are not looked for.
     pub fn new(placeholder: String, values: &[&str]) -> Self {
         let mut matcher = Matcher::default();
@@ -116,7 +116,7 @@ impl Known {
     }
 }
 
-impl std::fmt::Debug for Known {
+impl std::fmt::Debug for SecretFilter {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(&self.placeholder)
     }
@@ -143,7 +143,7 @@ mod tests {
 
     #[test]
     fn a_value_is_hidden_in_every_guise() {
-        let known = Known::new("[K]".to_owned(), &["kitchen:Sesame/42=", "Sesame/42="]);
+        let known = SecretFilter::new("[K]".to_owned(), &["kitchen:Sesame/42=", "Sesame/42="]);
         for (text, want) in [
             ("nothing here", "nothing here"),
             ("a Sesame/42= b", "a [K] b"),
@@ -164,7 +164,7 @@ mod tests {
         assert_eq!(hidden, json!([1, "[K]", 2]));
         assert_eq!(known.hide_body(b"\xff Sesame/42="), Some("\u{fffd} [K]".into()));
         assert_eq!(known.hide_body(b"[1, 2.50]"), None);
-        let digits = Known::new("[K]".to_owned(), &["12345678"]);
+        let digits = SecretFilter::new("[K]".to_owned(), &["12345678"]);
         let mut data = json!([12_345_678, 99]);
         digits.hide_in(&mut data);
         assert_eq!(data, json!(["[K]", 99]));

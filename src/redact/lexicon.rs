@@ -183,7 +183,7 @@ const WORDS: &[(Sense, &str)] = &[
 
 /// Where a word stands, and what it says.
 #[derive(Clone, Copy, Debug)]
-pub struct Hit {
+pub struct WordHit {
     pub from: usize,
     pub to: usize,
     pub sense: Sense,
@@ -253,14 +253,14 @@ fn lowered(text: &str) -> String {
 }
 
 /// All words of the table in a text, in the order in which they begin.
-pub fn senses(text: &str) -> Vec<Hit> {
+pub fn senses(text: &str) -> Vec<WordHit> {
     let text = lowered(text);
     let bytes = text.as_bytes();
     let table = &*TABLE;
     let mut out = Vec::new();
     let mut is_word = false;
     let mut from = 0;
-    steps::look(bytes.len());
+    steps::record_bytes(bytes.len());
     while from + 1 < bytes.len() {
         let (begins, len) = match bytes[from] {
             b if b.is_ascii_alphanumeric() || b == b'_' => {
@@ -278,7 +278,7 @@ pub fn senses(text: &str) -> Vec<Hit> {
         };
         if begins {
             for (phrase, sense, stem) in table.with(bytes[from], bytes[from + 1]) {
-                steps::look(1);
+                steps::record_bytes(1);
                 if !bytes[from..].starts_with(phrase.as_bytes()) {
                     continue;
                 }
@@ -286,7 +286,7 @@ pub fn senses(text: &str) -> Vec<Hit> {
                 let goes_on = text[to..].chars().next().is_some_and(is_letter)
                     && phrase.chars().next_back().is_some_and(is_letter);
                 if *stem || !goes_on {
-                    out.push(Hit { from, to, sense: *sense });
+                    out.push(WordHit { from, to, sense: *sense });
                 }
             }
         }

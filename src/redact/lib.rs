@@ -54,15 +54,15 @@ mod vault;
 mod visible;
 mod walk;
 
-pub use body::{Frame, essence, parts};
+pub use body::{JsonFrame, essence, parts};
 pub use failure::failure;
 pub use hidden::{hide, hide_all};
 pub use live::LiveValues;
-pub use sealed::{Sealed, count};
-pub use share::{Redactor, Removed};
-pub use texts::{lines, message, text, written};
+pub use sealed::{RecordingSecrets, count};
+pub use share::{Redactor, RemovalCounts};
+pub use texts::{lines, message, redact_written, text};
 pub use vault::is_placeholder;
-pub use walk::{Place, Rules};
+pub use walk::{Place, RedactRules};
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -74,19 +74,19 @@ use serde_json::Value;
 use zeroize::Zeroizing;
 
 use self::{
-    body::{Parsed, cut, parse, parse_bytes},
-    builds::Builds,
-    detector::Why,
+    body::{ParsedBody, cut, parse, parse_bytes},
+    builds::BuildIds,
+    detector::SecretReason,
     exchange::Answer,
     keys::KeyClass,
-    measures::{Measured, Meter, weigh},
-    origins::{Found, Sources},
-    raw::{Elsewhere, RawBody, RawExchange, RawRecording},
-    scan::Prose,
-    typed::Typed,
-    vault::{Vault, holds_placeholder},
-    visible::{Visible, words_of},
-    walk::{Sink, Walk},
+    measures::{BodyMeasures, Meter, weigh},
+    origins::{OriginIndex, ValuePlace},
+    raw::{RawBody, RawExchange, RawRecording, ReleasedBody},
+    scan::TextKind,
+    typed::TypedValues,
+    vault::{SecretIndex, holds_placeholder},
+    visible::{VisibleWords, words_of},
+    walk::{SecretSink, Walk},
 };
 use commis_artifacts::recording::{
     Action, BlockedRequest, BodyStatus, Control, Excerpt, FinalPage, Origin, SessionRecording,
@@ -100,26 +100,29 @@ const MAX_VISIBLE: usize = 32 * 1024;
 const LITTLE: usize = 64 * 1024;
 
 /// A storable recording, and the values that only this process may know.
-pub struct Redacted {
+pub struct RedactedRecording {
     pub recording: SessionRecording,
     pub live: LiveValues,
 }
 
 /// Redacts, measures and cuts a recording.
-pub fn redact(raw: RawRecording, settings: &RedactSettings) -> Redacted {
+pub fn redact(raw: RawRecording, settings: &RedactSettings) -> RedactedRecording {
     let (recording, sealed) = sealed(raw, settings);
-    Redacted { recording, live: sealed.into_live() }
+    RedactedRecording { recording, live: sealed.into_live() }
 }
 
 /// Without a recording nothing is known.
-pub fn nothing() -> Sealed {
-    let mut vault = Vault::default();
+pub fn nothing() -> RecordingSecrets {
+    let mut vault = SecretIndex::default();
     vault.seal(Vec::new());
-    Sealed(vault)
+    RecordingSecrets(vault)
 }
 
 /// The same, with its secrets ready to be found elsewhere.
-pub fn sealed(mut raw: RawRecording, settings: &RedactSettings) -> (SessionRecording, Sealed) {
+pub fn sealed(
+    mut raw: RawRecording,
+    settings: &RedactSettings,
+) -> (SessionRecording, RecordingSecrets) {
     let inputs: Vec<String> = raw.typed.values().cloned().collect();
     let texts: Vec<&str> = inputs.iter().map(String::as_str).collect();
     let charsets = forms::all_to_utf8(&mut raw.exchanges, &texts);
@@ -128,11 +131,11 @@ pub fn sealed(mut raw: RawRecording, settings: &RedactSettings) -> (SessionRecor
     // Its threads share the budget of who asks.
     let budget = work::share();
     let all = raw.exchanges.par_iter().with_min_len(least);
-    let mut parsed: Vec<Parsed> = all.map(|it| budget.within(|| parse(it))).collect();
+    let mut parsed: Vec<ParsedBody> = all.map(|it| budget.run(|| parse(it))).collect();
     // Text is what was asked for where one thing was, by its name.
     let prose = asks_for_one(&raw.task) && !raw.typed.is_empty();
     let shown = shown::blocks(&raw.page.documents, prose);
-    let mut vault = Vault::default();
+    let mut vault = SecretIndex::default();
     let mut judged = learn(&mut raw, &parsed, &shown, &rules, &mut vault);
     let harmless = raw
         .typed
@@ -145,14 +148,14 @@ pub fn sealed(mut raw: RawRecording, settings: &RedactSettings) -> (SessionRecor
         inputs.iter().map(|it| it.trim().to_lowercase()).filter(|it| it.len() > 1).collect();
 
     let answer = raw.final_answer.as_deref().unwrap_or("");
-    let visible = Visible::new(&[&raw.page.visible_text, answer]).with_blocks(&shown);
+    let visible = VisibleWords::new(&[&raw.page.visible_text, answer]).with_blocks(&shown);
     let typed_words: Vec<(String, Vec<u64>)> = raw
         .typed
         .iter()
         .filter(|it| it.1.chars().count() >= 2)
         .map(|(name, value)| (name.clone(), words_of(value)))
         .collect();
-    let typed = Typed::new(&raw.typed, &raw.actions);
+    let typed = TypedValues::new(&raw.typed, &raw.actions);
 
     // Requests first: what they hold decides which sources are looked for.
     let mut writer = Writer::new(&mut vault);
@@ -169,18 +172,18 @@ pub fn sealed(mut raw: RawRecording, settings: &RedactSettings) -> (SessionRecor
     values.sort();
     values.dedup();
     let urls: Vec<String> = exchanges.iter().map(|it| it.url.clone()).collect();
-    let mut sources = Sources::new(&values, &raw.exchanges, &raw.page, &raw.url);
+    let mut sources = OriginIndex::new(&values, &raw.exchanges, &raw.page, &raw.url);
     let known: Vec<&str> = [raw.url.as_str(), raw.page.url.as_str()]
         .into_iter()
         .chain(raw.typed.values().map(String::as_str))
         .collect();
-    let mut builds = Builds::new(&raw.exchanges, &known);
+    let mut builds = BuildIds::new(&raw.exchanges, &known);
 
     let share = body::share(&raw.exchanges);
-    let mut measured: Vec<Option<Measured>> = Vec::with_capacity(exchanges.len());
+    let mut measured: Vec<Option<BodyMeasures>> = Vec::with_capacity(exchanges.len());
     for row in rows(&raw.exchanges) {
         // Side by side what needs no writer, then in order what does.
-        let opened: Vec<Opened> = raw.exchanges[row.clone()]
+        let opened: Vec<OpenedAnswer> = raw.exchanges[row.clone()]
             .par_iter()
             .zip(&mut parsed[row.clone()])
             .with_min_len(least)
@@ -189,17 +192,17 @@ pub fn sealed(mut raw: RawRecording, settings: &RedactSettings) -> (SessionRecor
                     RawBody::Elsewhere(_) => exchange
                         .body
                         .bytes()
-                        .map_or(Parsed::None, |bytes| parse_bytes(exchange, &bytes)),
+                        .map_or(ParsedBody::None, |bytes| parse_bytes(exchange, &bytes)),
                     RawBody::Captured(_) | RawBody::Missing(_) => {
-                        std::mem::replace(parsed, Parsed::None)
+                        std::mem::replace(parsed, ParsedBody::None)
                     }
                 };
                 let sources = sources.in_answer(exchange, &parsed, &vault);
                 let meter = Meter::new(&visible, &typed_words, &inputs);
                 let opened =
-                    || exchange::opened(exchange, parsed, (share, &typed_texts), meter, prose);
-                let (answer, measured) = budget.within(opened);
-                Opened { answer, sources, measured }
+                    || exchange::open_answer(exchange, parsed, (share, &typed_texts), meter, prose);
+                let (answer, measured) = budget.run(opened);
+                OpenedAnswer { answer, sources, measured }
             })
             .collect();
         let mut writer = Writer::new(&mut vault);
@@ -210,13 +213,13 @@ pub fn sealed(mut raw: RawRecording, settings: &RedactSettings) -> (SessionRecor
             walk.judged = Some(std::mem::take(&mut judged[i]));
             let (stored, exchange) = (&mut exchanges[i], &raw.exchanges[i]);
             if let Answer::Html(page, _) = &it.answer {
-                builds.look(i, page, exchange, stored);
+                builds.find_in_page(i, page, exchange, stored);
             }
             let json = exchange::response(stored, exchange, it.answer, it.measured.as_mut(), walk);
             long.extend(json.map(|it| (i, it)));
             measured.push(it.measured);
         }
-        let excerpt = |(i, it): (usize, exchange::Long)| (i, budget.within(|| it.excerpt()));
+        let excerpt = |(i, it): (usize, exchange::PrunedJson)| (i, budget.run(|| it.excerpt()));
         let excerpts: Vec<(usize, (Excerpt, bool))> =
             long.into_par_iter().with_min_len(least).map(excerpt).collect();
         for (i, (excerpt, is_whole)) in excerpts {
@@ -250,12 +253,12 @@ pub fn sealed(mut raw: RawRecording, settings: &RedactSettings) -> (SessionRecor
         }
         // Keys can be secrets too, as where sessions are listed by their token.
         for it in stored.measures.names_mut() {
-            if let Some(new) = writer.plain(it) {
+            if let Some(new) = writer.replace_known(it) {
                 *it = new;
             }
         }
         for it in &mut stored.origins {
-            if let Some(new) = writer.plain(&it.at) {
+            if let Some(new) = writer.replace_known(&it.at) {
                 it.at = new;
             }
             let told: &[&String] = match &it.origin {
@@ -264,7 +267,7 @@ pub fn sealed(mut raw: RawRecording, settings: &RedactSettings) -> (SessionRecor
                 Some(Origin::Storage { key, .. }) => &[key],
                 _ => &[],
             };
-            if told.iter().any(|it| writer.plain(it).is_some()) {
+            if told.iter().any(|it| writer.replace_known(it).is_some()) {
                 it.origin = None;
             }
         }
@@ -291,7 +294,7 @@ pub fn sealed(mut raw: RawRecording, settings: &RedactSettings) -> (SessionRecor
             visible_text: cut(&spoken(&mut walk, &raw.page.visible_text), MAX_VISIBLE).to_owned(),
             has_password_field: raw.page.has_password_field,
             next: shown::next(&raw.page),
-            shown: shown::stored(shown, &mut walk),
+            shown: shown::redact_blocks(shown, &mut walk),
         },
         exchanges,
         blocked: raw
@@ -307,14 +310,14 @@ pub fn sealed(mut raw: RawRecording, settings: &RedactSettings) -> (SessionRecor
         duration_ms: raw.duration_ms,
         producer: words(&mut walk, &raw.producer),
     };
-    (recording, Sealed(vault))
+    (recording, RecordingSecrets(vault))
 }
 
 /// What one answer comes to before anything is written.
-struct Opened {
+struct OpenedAnswer {
     answer: Answer,
-    sources: Vec<(String, Found)>,
-    measured: Option<Measured>,
+    sources: Vec<(String, ValuePlace)>,
+    measured: Option<BodyMeasures>,
 }
 
 /// Exchanges whose answers are opened at once: of those that were let go, about a megabyte.
@@ -335,49 +338,53 @@ fn rows(exchanges: &[RawExchange]) -> Vec<Range<usize>> {
 }
 
 /// The answer's JSON and what stood around it, as a recording reads it; `None` where it holds none that is data.
-pub fn json_of(raw: &RawExchange) -> Option<(Value, Frame)> {
+pub fn json_of(raw: &RawExchange) -> Option<(Value, JsonFrame)> {
     match parse(raw) {
-        Parsed::Json(value, frame) => Some((value, frame)),
+        ParsedBody::Json(value, frame) => Some((value, frame)),
         _ => None,
     }
 }
 
 /// How values of a recording are judged.
-pub fn rules(settings: &RedactSettings, task: &str, typed: &BTreeMap<String, String>) -> Rules {
-    Rules::new(&settings.allow, typed.values().map(String::as_str).chain([task]))
+pub fn rules(
+    settings: &RedactSettings,
+    task: &str,
+    typed: &BTreeMap<String, String>,
+) -> RedactRules {
+    RedactRules::new(&settings.allow, typed.values().map(String::as_str).chain([task]))
 }
 
 /// Takes the exchange through the first pass at once and lets its body go, to be read `again` for the second.
 pub fn let_go(
     raw: &mut RawExchange,
-    rules: &Rules,
+    rules: &RedactRules,
     again: Box<dyn Fn() -> Option<Vec<u8>> + Send + Sync>,
 ) {
     let RawBody::Captured(bytes) = &raw.body else { return };
     let (len, parsed) = (bytes.len(), parse(raw));
     let noted = exchange::learn(raw, &parsed, rules);
-    let is_binary = matches!(parsed, Parsed::Binary);
-    raw.body = RawBody::Elsewhere(Elsewhere { noted, len, is_binary, again });
+    let is_binary = matches!(parsed, ParsedBody::Binary);
+    raw.body = RawBody::Elsewhere(ReleasedBody { noted, len, is_binary, again });
 }
 
 /// Why a task or a typed value probably holds a secret: for `SECRET_IN_TASK`. Words, names, numbers and dates never do.
 pub fn probable_secret(text: &str) -> Option<&'static str> {
-    struct Found(Option<Why>);
-    impl Sink for Found {
-        fn secret(&mut self, _: &str, value: &str, why: Why) -> Option<String> {
-            if why != Why::Entropy || !numbers_a_thing(value) {
+    struct FirstSecret(Option<SecretReason>);
+    impl SecretSink for FirstSecret {
+        fn secret(&mut self, _: &str, value: &str, why: SecretReason) -> Option<String> {
+            if why != SecretReason::Entropy || !numbers_a_thing(value) {
                 self.0 = self.0.or(Some(why));
             }
             None
         }
-        fn plain(&mut self, _: &str) -> Option<String> {
+        fn replace_known(&mut self, _: &str) -> Option<String> {
             None
         }
     }
-    let rules = Rules::new(&[], std::iter::empty());
-    let mut found = Found(None);
+    let rules = RedactRules::new(&[], std::iter::empty());
+    let mut found = FirstSecret(None);
     let mut walk = Walk::new(&rules, &mut found);
-    walk.text(text, Prose::Spoken);
+    walk.text(text, TextKind::Spoken);
     for word in text
         .split(|c: char| c.is_whitespace() || "\"'`,;()<>".contains(c))
         .filter(|it| it.len() >= 4)
@@ -389,20 +396,22 @@ pub fn probable_secret(text: &str) -> Option<&'static str> {
             && keys::classify(name, Place::Json) == KeyClass::Always
             && value.len() >= 4
         {
-            walk.sink.secret(name, value, Why::Key);
+            walk.sink.secret(name, value, SecretReason::Key);
         }
         // Long hexadecimal runs are hashes in answers; in a task they are keys.
         if word.len() >= 32 && detector::is_hex(word) {
-            walk.sink.secret("", word, Why::Entropy);
+            walk.sink.secret("", word, SecretReason::Entropy);
         }
     }
     found.0.map(|why| match why {
-        Why::Password | Why::Header | Why::Cookie | Why::Key | Why::Context => {
-            "a value after a name such as password or token"
-        }
-        Why::Format => "the format of a known kind of key",
-        Why::Container => "a secret inside an encoded value",
-        Why::Entropy => "a long random value",
+        SecretReason::Password
+        | SecretReason::Header
+        | SecretReason::Cookie
+        | SecretReason::Key
+        | SecretReason::Context => "a value after a name such as password or token",
+        SecretReason::Format => "the format of a known kind of key",
+        SecretReason::Container => "a secret inside an encoded value",
+        SecretReason::Entropy => "a long random value",
     })
 }
 
@@ -438,30 +447,30 @@ fn least(exchanges: &[RawExchange]) -> usize {
 /// The first pass. For each exchange, the texts of its answer in which a rule found a secret.
 fn learn(
     raw: &mut RawRecording,
-    parsed: &[Parsed],
+    parsed: &[ParsedBody],
     shown: &[Block],
-    rules: &Rules,
-    vault: &mut Vault,
+    rules: &RedactRules,
+    vault: &mut SecretIndex,
 ) -> Vec<BTreeSet<u64>> {
     let least = least(&raw.exchanges);
     let budget = work::share();
-    let mut notes: Vec<Noted> = raw
+    let mut notes: Vec<ExchangeSecrets> = raw
         .exchanges
         .par_iter_mut()
         .zip(parsed)
         .with_min_len(least)
         .map_with(rules.clone(), |rules, (exchange, parsed)| match &mut exchange.body {
             RawBody::Elsewhere(it) => std::mem::take(&mut it.noted),
-            _ => budget.within(|| exchange::learn(exchange, parsed, rules)),
+            _ => budget.run(|| exchange::learn(exchange, parsed, rules)),
         })
         .collect();
     let judged = notes.iter_mut().map(|it| std::mem::take(&mut it.suspects)).collect();
     for it in &raw.secrets {
-        vault.learn("password", it, Why::Password);
+        vault.learn("password", it, SecretReason::Password);
     }
     let mut learner = Learner(vault);
     for it in notes {
-        it.tell(&mut learner);
+        it.apply_to(&mut learner);
     }
     let mut walk = Walk::new(rules, &mut learner);
     for (name, value) in &raw.page.cookies {
@@ -479,11 +488,11 @@ fn learn(
         }
         if let Some(it) = &it.control {
             for option in &it.options {
-                walk.text(&option.label, Prose::Spoken);
+                walk.text(&option.label, TextKind::Spoken);
                 walk.leaf(&it.name, &option.value, Place::Form);
             }
             for text in [&it.pattern, &it.placeholder].into_iter().flatten() {
-                walk.text(text, Prose::Spoken);
+                walk.text(text, TextKind::Spoken);
             }
         }
     }
@@ -493,18 +502,18 @@ fn learn(
     for it in
         [&raw.task, &raw.page.title, &raw.page.visible_text].into_iter().chain(&raw.final_answer)
     {
-        walk.text(it, Prose::Spoken);
+        walk.text(it, TextKind::Spoken);
     }
     words(&mut walk, &raw.producer);
     // Shadow roots show what is no part of the page's text.
     for it in shown.iter().flat_map(|it| &it.rows).flatten().flatten() {
-        walk.text(it, Prose::Spoken);
+        walk.text(it, TextKind::Spoken);
     }
     judged
 }
 
 fn spoken(walk: &mut Walk<'_>, text: &str) -> String {
-    walk.text(text, Prose::Spoken).unwrap_or_else(|| text.to_owned())
+    walk.text(text, TextKind::Spoken).unwrap_or_else(|| text.to_owned())
 }
 
 /// Words of which each may be a secret by itself.
@@ -557,10 +566,10 @@ fn control(walk: &mut Walk<'_>, it: Control) -> Control {
 }
 
 /// Pass one: keeps every secret, replaces nothing.
-struct Learner<'a>(&'a mut Vault);
+struct Learner<'a>(&'a mut SecretIndex);
 
-impl Sink for Learner<'_> {
-    fn secret(&mut self, name: &str, value: &str, why: Why) -> Option<String> {
+impl SecretSink for Learner<'_> {
+    fn secret(&mut self, name: &str, value: &str, why: SecretReason) -> Option<String> {
         if !holds_placeholder(value) {
             self.0.learn(name, value, why);
         }
@@ -571,15 +580,15 @@ impl Sink for Learner<'_> {
         self.0.identify(value);
     }
 
-    fn plain(&mut self, _: &str) -> Option<String> {
+    fn replace_known(&mut self, _: &str) -> Option<String> {
         None
     }
 }
 
 /// What the first pass finds in one exchange: they are looked through side by side, and learned from in order.
 #[derive(Default)]
-pub struct Noted {
-    secrets: Vec<(String, Zeroizing<String>, Why)>,
+pub struct ExchangeSecrets {
+    secrets: Vec<(String, Zeroizing<String>, SecretReason)>,
     identifiers: Vec<String>,
     /// Marks of the texts of a JSON answer in which a rule found a secret.
     suspects: BTreeSet<u64>,
@@ -587,8 +596,8 @@ pub struct Noted {
     seen: usize,
 }
 
-impl Noted {
-    fn tell(self, learner: &mut Learner<'_>) {
+impl ExchangeSecrets {
+    fn apply_to(self, learner: &mut Learner<'_>) {
         for it in &self.identifiers {
             learner.identifier(it);
         }
@@ -598,8 +607,8 @@ impl Noted {
     }
 }
 
-impl Sink for Noted {
-    fn secret(&mut self, name: &str, value: &str, why: Why) -> Option<String> {
+impl SecretSink for ExchangeSecrets {
+    fn secret(&mut self, name: &str, value: &str, why: SecretReason) -> Option<String> {
         if !holds_placeholder(value) {
             self.secrets.push((name.to_owned(), Zeroizing::new(value.to_owned()), why));
         }
@@ -612,7 +621,7 @@ impl Sink for Noted {
         }
     }
 
-    fn judged(&mut self, value: &str) -> bool {
+    fn finish_value(&mut self, value: &str) -> bool {
         let found = self.secrets.len() > self.seen;
         if found {
             self.seen = self.secrets.len();
@@ -621,14 +630,14 @@ impl Sink for Noted {
         found
     }
 
-    fn plain(&mut self, _: &str) -> Option<String> {
+    fn replace_known(&mut self, _: &str) -> Option<String> {
         None
     }
 }
 
 /// Pass two: answers with placeholders and notes which were written where.
 struct Writer<'a> {
-    vault: &'a mut Vault,
+    vault: &'a mut SecretIndex,
     used: Vec<String>,
     /// Placeholder and place, in order; and the same to ask.
     places: Vec<(String, String)>,
@@ -636,7 +645,7 @@ struct Writer<'a> {
 }
 
 impl<'a> Writer<'a> {
-    fn new(vault: &'a mut Vault) -> Self {
+    fn new(vault: &'a mut SecretIndex) -> Self {
         Self { vault, used: Vec::new(), places: Vec::new(), known: BTreeSet::new() }
     }
 
@@ -651,8 +660,8 @@ impl<'a> Writer<'a> {
     }
 }
 
-impl Sink for Writer<'_> {
-    fn secret(&mut self, name: &str, value: &str, why: Why) -> Option<String> {
+impl SecretSink for Writer<'_> {
+    fn secret(&mut self, name: &str, value: &str, why: SecretReason) -> Option<String> {
         if holds_placeholder(value) {
             return None;
         }
@@ -661,7 +670,7 @@ impl Sink for Writer<'_> {
         Some(placeholder)
     }
 
-    fn plain(&mut self, text: &str) -> Option<String> {
+    fn replace_known(&mut self, text: &str) -> Option<String> {
         let used = &mut self.used;
         self.vault.propagate(text, |placeholder| used.push(placeholder.to_owned()))
     }

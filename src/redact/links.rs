@@ -4,10 +4,10 @@ use std::borrow::Cow;
 
 use super::{
     addresses::looks_issued,
-    detector::Why,
+    detector::SecretReason,
     encode::decode_escapes,
     markup, messages,
-    scan::{Cut, base64_text, cut},
+    scan::{Replacement, base64_text, cut},
     steps,
     triggers::Triggers,
     walk::{MAX_OPEN, Place, Walk},
@@ -35,7 +35,7 @@ impl Walk<'_> {
         marked: bool,
         depth: u32,
         has: Triggers,
-        cuts: &mut Vec<Cut>,
+        cuts: &mut Vec<Replacement>,
     ) {
         if depth >= MAX_OPEN {
             return;
@@ -71,7 +71,7 @@ impl Walk<'_> {
     }
 
     /// `jdbc:oracle:thin:scott/tiger@host`
-    fn oracle(&mut self, text: &str, cuts: &mut Vec<Cut>) {
+    fn oracle(&mut self, text: &str, cuts: &mut Vec<Replacement>) {
         for (at, found) in text.match_indices(":thin:") {
             let rest = &text[at + found.len()..];
             let end =
@@ -79,7 +79,7 @@ impl Walk<'_> {
             if let Some((user, rest)) = rest[..end].split_once('/')
                 && let Some((password, _)) = rest.rsplit_once('@')
                 && (1..=64).contains(&user.len())
-                && let Some(new) = self.sink.secret("password", password, Why::Key)
+                && let Some(new) = self.sink.secret("password", password, SecretReason::Key)
             {
                 cuts.push(cut(text, password, new));
             }
@@ -87,7 +87,7 @@ impl Walk<'_> {
     }
 
     /// `data:image/svg+xml;base64,…` and the like, which hold text.
-    fn data_in(&mut self, text: &str, depth: u32, cuts: &mut Vec<Cut>) {
+    fn data_in(&mut self, text: &str, depth: u32, cuts: &mut Vec<Replacement>) {
         for (at, _) in text.match_indices(";base64,") {
             let front = text.as_bytes()[at.saturating_sub(64)..at]
                 .windows(5)
@@ -102,14 +102,14 @@ impl Walk<'_> {
                 .bytes()
                 .position(|b| !(b.is_ascii_alphanumeric() || b"+/-_=".contains(&b)))
                 .unwrap_or(body.len());
-            steps::look(end);
+            steps::record_bytes(end);
             if !textual || end < 16 {
                 continue;
             }
             let body = &body[..end];
             let Some(inner) = base64_text(body) else { continue };
-            if self.holds("", &inner, depth + 1)
-                && let Some(new) = self.sink.secret("data", body, Why::Container)
+            if self.holds_secret("", &inner, depth + 1)
+                && let Some(new) = self.sink.secret("data", body, SecretReason::Container)
             {
                 cuts.push(cut(text, body, new));
             }
@@ -136,7 +136,7 @@ fn is_to_follow(text: &str, it: &Link, before: usize, after: usize, marked: bool
         to -= 1;
     }
     let (mut front, mut back) = (&text[from..it.from], &text[it.to..to]);
-    steps::look(to - from);
+    steps::record_bytes(to - from);
     if !marked {
         // Brackets around the address are its own: `<https://…>`.
         front = front.trim_end_matches(['<', '(', '[']);
@@ -181,7 +181,7 @@ fn links(text: &str) -> Vec<Link> {
             .take_while(|b| b.is_ascii_alphanumeric() || b"+.-".contains(b))
             .count();
         let from = at - scheme;
-        steps::look(scheme);
+        steps::record_bytes(scheme);
         if !(2..24).contains(&scheme) || !bytes[from].is_ascii_alphabetic() {
             continue;
         }
@@ -194,7 +194,7 @@ fn links(text: &str) -> Vec<Link> {
         while to < bytes.len() && to - from < LONGEST && inside(to, bytes[to]) {
             to += 1;
         }
-        steps::look(to - at);
+        steps::record_bytes(to - at);
         // What ends a sentence, and a bracket around it.
         while to > at + 3 {
             let ends = match bytes[to - 1] {

@@ -68,7 +68,7 @@ pub struct VisibleText<'t> {
 }
 
 impl<'t> VisibleText<'t> {
-    pub fn of(html: &'t str) -> Self {
+    pub fn from_html(html: &'t str) -> Self {
         const BREAKS: &[&str] =
             &["p", "div", "br", "li", "tr", "h1", "h2", "h3", "h4", "pre", "ul", "ol", "table"];
         const INLINE: &[&str] = &["b", "i", "em", "strong", "mark", "span", "u", "font", "wbr"];
@@ -79,7 +79,7 @@ impl<'t> VisibleText<'t> {
             let open = html[at..].find('<').map_or(html.len(), |it| at + it);
             it.piece(at, open);
             let tag = &html[open..];
-            steps::look(open - at + 1);
+            steps::record_bytes(open - at + 1);
             if tag.is_empty() {
                 break;
             }
@@ -147,7 +147,7 @@ impl<'t> VisibleText<'t> {
             if *decodes {
                 // Its own words stand between the same tags.
                 let piece = &rest[..rest.find('<').unwrap_or(rest.len())];
-                steps::look(piece.len());
+                steps::record_bytes(piece.len());
                 if let Some(it) = piece.find(part) {
                     found(&piece[it..it + part.len()]);
                 }
@@ -183,7 +183,7 @@ pub fn each_tag<'a>(html: &'a str, mut found: impl FnMut(&'a str, &[Attribute<'a
     let mut attributes = Vec::new();
     while let Some(open) = rest.find('<') {
         let tag = &rest[open..];
-        steps::look(open + 1);
+        steps::record_bytes(open + 1);
         let len = tag[1..].bytes().take(64).take_while(|b| in_name(*b)).count();
         let name = &tag[1..=len];
         // In a program `a<b&&c` begins nothing.
@@ -227,7 +227,7 @@ pub fn scripts(html: &str) -> Vec<(usize, usize)> {
 }
 
 /// What stands in elements that keep their lines: `<pre>`, `<code>`, `<textarea>`.
-pub fn written(html: &str) -> Vec<&str> {
+pub fn preformatted_texts(html: &str) -> Vec<&str> {
     let mut out = Vec::new();
     let mut done = 0;
     each_tag(html, |tag, _| {
@@ -253,7 +253,7 @@ fn in_name(b: u8) -> bool {
 }
 
 /// What a tag names beside its value: `<meta name|property content>`, `<input name value>`, `<add key value>`.
-pub fn named<'a>(tag: &str, attributes: &[Attribute<'a>]) -> Option<(&'a str, &'a str)> {
+pub fn name_and_value<'a>(tag: &str, attributes: &[Attribute<'a>]) -> Option<(&'a str, &'a str)> {
     let get = |key: &str| attributes.iter().find(|it| it.name.eq_ignore_ascii_case(key));
     let meta = tag.eq_ignore_ascii_case("meta");
     let by_id = || {
@@ -270,7 +270,7 @@ pub fn named_values(html: &str, mut found: impl FnMut(&str, &str, &str)) {
     each_tag(html, |tag, attributes| {
         let element = ["meta", "input"].into_iter().find(|it| tag.eq_ignore_ascii_case(it));
         if let Some(element) = element
-            && let Some((name, value)) = named(tag, attributes)
+            && let Some((name, value)) = name_and_value(tag, attributes)
         {
             found(element, &entities(name), &entities(value));
         }
@@ -356,7 +356,7 @@ fn names(b: u8) -> bool {
 fn skip_element<'a>(rest: &'a str, name: &str) -> &'a str {
     let mut from = 0;
     while let Some(at) = rest[from..].find("</") {
-        steps::look(at + 2);
+        steps::record_bytes(at + 2);
         let at = from + at;
         let tag = &rest.as_bytes()[at + 2..];
         if tag.len() >= name.len() && tag[..name.len()].eq_ignore_ascii_case(name.as_bytes()) {
@@ -383,12 +383,12 @@ fn tag_end(tag: &str) -> Option<usize> {
     let mut at = 0;
     while let Some(found) = memchr3(b'>', b'"', b'\'', &bytes[at..]) {
         let i = at + found;
-        steps::look(found + 1);
+        steps::record_bytes(found + 1);
         if bytes[i] == b'>' {
             return Some(i);
         }
         let closed = memchr(bytes[i], &bytes[i + 1..]);
-        steps::look(closed.unwrap_or(bytes.len() - i));
+        steps::record_bytes(closed.unwrap_or(bytes.len() - i));
         let Some(closed) = closed else { break };
         at = i + closed + 2;
     }
@@ -405,7 +405,7 @@ fn attributes_of<'a>(inside: &'a str, out: &mut Vec<Attribute<'a>>) {
     while out.len() < 64 {
         rest = rest.trim_start_matches(|c: char| c.is_whitespace() || c == '/');
         let end = rest.find(|c: char| c == '=' || c.is_whitespace()).unwrap_or(rest.len());
-        steps::look(end);
+        steps::record_bytes(end);
         if end == 0 {
             break;
         }
@@ -425,11 +425,11 @@ fn attributes_of<'a>(inside: &'a str, out: &mut Vec<Attribute<'a>>) {
             } else {
                 &body[..close]
             };
-            steps::look(close);
+            steps::record_bytes(close);
             rest = body.get(close + 1..).unwrap_or("");
         } else {
             let close = after.find(char::is_whitespace).unwrap_or(after.len());
-            steps::look(close);
+            steps::record_bytes(close);
             value = &after[..close];
             rest = &after[close..];
         }

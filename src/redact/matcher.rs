@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use zeroize::Zeroizing;
 
 use super::{
-    encode::{Layer, each_base64_core, each_echo, each_guise},
+    encode::{DecodedLayer, each_base64_core, each_echo, each_guise},
     steps,
 };
 
@@ -40,7 +40,7 @@ struct Pattern {
     core: bool,
 }
 
-pub struct Hit {
+pub struct SecretHit {
     pub from: usize,
     pub to: usize,
     pub known: usize,
@@ -109,7 +109,7 @@ impl Arena {
         let after = list.get(end).map(|it| (*it, shared(it)));
         let mut whole = before;
         while let Some((it, len)) = whole {
-            steps::look(1);
+            steps::record_bytes(1);
             if it.len as usize <= len && !(it.bounded && touches(bytes, at, at + it.len as usize)) {
                 break;
             }
@@ -127,7 +127,7 @@ fn shared(a: &[u8], b: &[u8]) -> usize {
     let (mut x, mut y) = (a.chunks_exact(32), b.chunks_exact(32));
     let alike = x.by_ref().zip(y.by_ref()).take_while(|it| it.0 == it.1).count() * 32;
     let more = a[alike..].iter().zip(&b[alike..]).take_while(|it| it.0 == it.1).count();
-    steps::look(alike + more + 1);
+    steps::record_bytes(alike + more + 1);
     alike + more
 }
 
@@ -194,16 +194,16 @@ impl Matcher {
     }
 
     /// From left to right, the longest at each place, not overlapping.
-    pub fn hits(&self, text: &str) -> Vec<Hit> {
+    pub fn hits(&self, text: &str) -> Vec<SecretHit> {
         if self.lists.is_empty() {
             return Vec::new();
         }
         debug_assert!(self.waiting.is_empty(), "not settled");
         let mut out = self.scan(text.as_bytes());
-        let mut layer = Layer::of(text.as_bytes());
+        let mut layer = DecodedLayer::decode(text.as_bytes());
         for _ in 0..MAX_LAYERS {
             let Some(it) = layer else { break };
-            out.extend(self.scan(&it.bytes).into_iter().map(|hit| Hit {
+            out.extend(self.scan(&it.bytes).into_iter().map(|hit| SecretHit {
                 from: it.at[hit.from],
                 to: it.at[hit.to],
                 ..hit
@@ -225,18 +225,18 @@ impl Matcher {
     }
 
     /// Where they stand unescaped, from left to right.
-    pub fn scan(&self, bytes: &[u8]) -> Vec<Hit> {
+    pub fn scan(&self, bytes: &[u8]) -> Vec<SecretHit> {
         let mut out = Vec::new();
         if self.bitmap.is_empty() {
             return out;
         }
         let mut i = 0;
-        steps::look(bytes.len());
+        steps::record_bytes(bytes.len());
         while let Some(four) = bytes.get(i..).and_then(<[u8]>::first_chunk::<4>) {
             let found = if self.is_marked(slot(*four)) { self.longest(bytes, i) } else { None };
             if let Some((it, len)) = found {
                 let (to, known) = (i + len, it.known as usize);
-                out.push(Hit { from: i, to, known, core: it.core });
+                out.push(SecretHit { from: i, to, known, core: it.core });
                 i = to;
             } else {
                 i += 1;

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use super::{
     markup,
     memo::Memo,
-    visible::{START_OF_TEXT, Visible, each_word, hash_of, joined, words_of},
+    visible::{START_OF_TEXT, VisibleWords, each_word, hash_of, joined, words_of},
 };
 use commis_artifacts::recording::{ListMeasure, Measures};
 use commis_recipe::shape;
@@ -23,7 +23,7 @@ const MAX_PATH: usize = 1024;
 
 /// Sees every text of one body, once.
 pub struct Meter<'a> {
-    visible: &'a Visible,
+    visible: &'a VisibleWords,
     typed: &'a [(String, Vec<u64>)],
     /// The values themselves.
     pub values: &'a [String],
@@ -35,12 +35,12 @@ pub struct Meter<'a> {
     scratch: Vec<u64>,
     nodes: u32,
     depth: u32,
-    lists: BTreeMap<String, List>,
+    lists: BTreeMap<String, ListStats>,
     /// Text leaves of the JSON whose lists these are.
     total: u32,
 }
 
-struct List {
+struct ListStats {
     depth: usize,
     order: usize,
     len: u32,
@@ -55,12 +55,12 @@ struct List {
 
 /// Text leaves below a value: how many there are, and how many the page shows.
 #[derive(Clone, Copy, Default)]
-struct Leaves {
+struct LeafCounts {
     all: u32,
     seen: u32,
 }
 
-impl std::ops::AddAssign for Leaves {
+impl std::ops::AddAssign for LeafCounts {
     fn add_assign(&mut self, it: Self) {
         self.all += it.all;
         self.seen += it.seen;
@@ -68,7 +68,7 @@ impl std::ops::AddAssign for Leaves {
 }
 
 /// The measures of one body, and the leaves that the page shows (hashes), for weighing across bodies.
-pub struct Measured {
+pub struct BodyMeasures {
     pub measures: Measures,
     pub shown: Vec<u64>,
 }
@@ -76,7 +76,7 @@ pub struct Measured {
 impl<'a> Meter<'a> {
     /// `typed` are the hashes of the words of each value.
     pub fn new(
-        visible: &'a Visible,
+        visible: &'a VisibleWords,
         typed: &'a [(String, Vec<u64>)],
         values: &'a [String],
     ) -> Self {
@@ -102,7 +102,7 @@ impl<'a> Meter<'a> {
     pub fn units<'t>(&mut self, texts: impl Iterator<Item = &'t str>) -> Vec<u32> {
         let at = self.units.len();
         self.units.extend(texts.map(hash_of));
-        self.visible.held(self.units[at..].iter().copied())
+        self.visible.count_items(self.units[at..].iter().copied())
     }
 
     /// Whether the page's text holds this one.
@@ -145,7 +145,7 @@ impl<'a> Meter<'a> {
         };
         each_word(text, |word, _| words.push(word));
         for (i, word) in words.iter().enumerate() {
-            if let Some(at) = self.visible.wanted(*word) {
+            if let Some(at) = self.visible.coverage_index(*word) {
                 self.covered[at] = true;
             }
             for (typed, hit) in self.typed.iter().zip(&mut self.typed_hit) {
@@ -166,12 +166,15 @@ impl<'a> Meter<'a> {
     }
 
     /// A leaf is counted when it has three characters or more.
-    fn json_leaf(&mut self, text: &str) -> Leaves {
-        Leaves { all: u32::from(text.chars().nth(2).is_some()), seen: u32::from(self.leaf(text)) }
+    fn json_leaf(&mut self, text: &str) -> LeafCounts {
+        LeafCounts {
+            all: u32::from(text.chars().nth(2).is_some()),
+            seen: u32::from(self.leaf(text)),
+        }
     }
 
     /// The same of a text that may stand in this JSON more than once: what it shows is counted once anyway.
-    fn json_text<'v>(&mut self, text: &'v str, known: &mut Memo<'v, Leaves>) -> Leaves {
+    fn json_text<'v>(&mut self, text: &'v str, known: &mut Memo<'v, LeafCounts>) -> LeafCounts {
         known.get(text).unwrap_or_else(|| {
             let leaves = self.json_leaf(text);
             known.keep(text, leaves);
@@ -184,8 +187,8 @@ impl<'a> Meter<'a> {
         value: &'v Value,
         path: &mut String,
         depth: usize,
-        known: &mut Memo<'v, Leaves>,
-    ) -> Leaves {
+        known: &mut Memo<'v, LeafCounts>,
+    ) -> LeafCounts {
         self.nodes = self.nodes.saturating_add(1);
         self.depth = self.depth.max(depth as u32);
         match value {
@@ -194,7 +197,7 @@ impl<'a> Meter<'a> {
             Value::Object(fields) => {
                 let len = path.len();
                 let map = keyed(fields);
-                let (mut leaves, mut shown_items) = (Leaves::default(), 0);
+                let (mut leaves, mut shown_items) = (LeafCounts::default(), 0);
                 for (key, item) in fields {
                     // Only lists need paths, and scalars hold none.
                     if matches!(item, Value::Array(_) | Value::Object(_)) {
@@ -211,7 +214,7 @@ impl<'a> Meter<'a> {
                     leaves += below;
                     path.truncate(len);
                 }
-                if map == Some(Keyed::Objects) {
+                if map == Some(MapKind::Objects) {
                     let items: Vec<&Value> = fields.values().filter(|it| it.is_object()).collect();
                     if path.len() <= MAX_PATH {
                         let values = values_of(path, items.len() == fields.len());
@@ -223,7 +226,7 @@ impl<'a> Meter<'a> {
             Value::Array(items) => {
                 let len = path.len();
                 let tuple = is_tuple(items);
-                let (mut leaves, mut shown_items) = (Leaves::default(), 0);
+                let (mut leaves, mut shown_items) = (LeafCounts::default(), 0);
                 for (i, item) in items.iter().enumerate() {
                     if tuple {
                         let _ = write!(path, "[{i}]");
@@ -242,7 +245,7 @@ impl<'a> Meter<'a> {
                 }
                 leaves
             }
-            _ => Leaves::default(),
+            _ => LeafCounts::default(),
         }
     }
 
@@ -251,7 +254,7 @@ impl<'a> Meter<'a> {
         (path, of_map): (&str, bool),
         depth: usize,
         items: &[&Value],
-        leaves: Leaves,
+        leaves: LeafCounts,
         shown_items: u32,
     ) {
         let order = self.lists.len();
@@ -261,7 +264,7 @@ impl<'a> Meter<'a> {
         {
             return;
         }
-        let list = self.lists.entry(path.to_owned()).or_insert_with(|| List {
+        let list = self.lists.entry(path.to_owned()).or_insert_with(|| ListStats {
             depth,
             order,
             len: 0,
@@ -294,7 +297,8 @@ impl<'a> Meter<'a> {
 
     /// The lists so far that hold most, outermost first, and starts anew.
     pub fn take_lists(&mut self) -> Vec<ListMeasure> {
-        let mut all: Vec<(String, List)> = std::mem::take(&mut self.lists).into_iter().collect();
+        let mut all: Vec<(String, ListStats)> =
+            std::mem::take(&mut self.lists).into_iter().collect();
         // A list that stands once can be the answer; of those, and of the others, what holds most.
         all.sort_by_key(|(_, it)| {
             let weight = std::cmp::Reverse((it.leaves_visible, it.leaves));
@@ -319,7 +323,7 @@ impl<'a> Meter<'a> {
     }
 
     /// Ends the body. `root` is its JSON, if it is JSON.
-    pub fn finish(mut self, root: Option<&Value>) -> Measured {
+    pub fn finish(mut self, root: Option<&Value>) -> BodyMeasures {
         let lists = self.take_lists();
         self.leaves.sort_unstable();
         self.leaves.dedup();
@@ -346,14 +350,14 @@ impl<'a> Meter<'a> {
                 .unwrap_or_default(),
             embedded_json: Vec::new(),
             listings: Vec::new(),
-            holds: self.visible.held(self.leaves.iter().chain(&self.units).copied()),
+            holds: self.visible.count_items(self.leaves.iter().chain(&self.units).copied()),
         };
-        Measured { measures, shown: self.shown }
+        BodyMeasures { measures, shown: self.shown }
     }
 }
 
 /// Weighs each shown leaf by how few bodies hold it.
-pub fn weigh(bodies: &mut [Option<Measured>]) {
+pub fn weigh(bodies: &mut [Option<BodyMeasures>]) {
     let mut count = BTreeMap::<u64, u32>::new();
     for leaf in bodies.iter().flatten().flat_map(|it| &it.shown) {
         *count.entry(*leaf).or_default() += 1;
@@ -366,7 +370,7 @@ pub fn weigh(bodies: &mut [Option<Measured>]) {
 
 /// What an object holds that is a map: its keys are data, so a path with one of them fits this answer only.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Keyed {
+enum MapKind {
     /// Objects alike, which are a list then.
     Objects,
     /// Lists.
@@ -374,7 +378,7 @@ enum Keyed {
 }
 
 /// Whether an object is a map by id or name: keys that no program would name a field, values alike.
-fn keyed(fields: &Map<String, Value>) -> Option<Keyed> {
+fn keyed(fields: &Map<String, Value>) -> Option<MapKind> {
     let odd = |key: &str| {
         let (mut digits, mut strange) = (0, false);
         for b in key.bytes() {
@@ -388,7 +392,7 @@ fn keyed(fields: &Map<String, Value>) -> Option<Keyed> {
         return None;
     }
     if fields.values().all(Value::is_array) {
-        return Some(Keyed::Lists);
+        return Some(MapKind::Lists);
     }
     let mut objects = fields.values().filter_map(Value::as_object);
     let first = objects.next()?;
@@ -397,7 +401,8 @@ fn keyed(fields: &Map<String, Value>) -> Option<Keyed> {
         let same = it.keys().filter(|key| first.contains_key(*key)).count();
         if same * 2 >= first.len().max(it.len()) { alike += 1 } else { others += 1 }
     }
-    (alike >= 3 && others * 4 <= alike && alike * 10 >= fields.len() * 8).then_some(Keyed::Objects)
+    (alike >= 3 && others * 4 <= alike && alike * 10 >= fields.len() * 8)
+        .then_some(MapKind::Objects)
 }
 
 /// JMESPath of the objects in a map.
@@ -439,7 +444,7 @@ mod tests {
     use serde_json::json;
 
     fn measure(visible: &str, body: &Value) -> Measures {
-        let visible = Visible::new(&[visible]);
+        let visible = VisibleWords::new(&[visible]);
         let typed = [("q".to_owned(), super::super::visible::words_of("rust lang"))];
         let mut meter = Meter::new(&visible, &typed, &[]);
         meter.json(body);

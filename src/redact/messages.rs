@@ -4,13 +4,13 @@
 use super::{
     announced::{is_date, lists, phrases, seeds},
     detector::{bits, erratic, is_hex, natural, random},
-    lexicon::{Hit, Sense, senses},
+    lexicon::{Sense, WordHit, senses},
     steps,
 };
 
 /// A secret in a text, and what it is called.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Finding {
+pub struct MessageSecret {
     pub from: usize,
     pub to: usize,
     pub name: &'static str,
@@ -26,8 +26,8 @@ const FAR: usize = 90;
 const MOST: usize = 256;
 
 /// All of a text that people read; from left to right, not overlapping.
-pub fn find(text: &str) -> Vec<Finding> {
-    steps::look(text.len());
+pub fn find(text: &str) -> Vec<MessageSecret> {
+    steps::record_bytes(text.len());
     let runs = runs(text);
     let mut hits = Vec::new();
     // Words are looked for where something stands that they could speak of.
@@ -44,7 +44,7 @@ pub fn find(text: &str) -> Vec<Finding> {
         if from < to {
             // A word that the edge cuts is none.
             let found = senses(&text[from..to]).into_iter();
-            hits.extend(found.map(|it| Hit { from: it.from + from, to: it.to + from, ..it }));
+            hits.extend(found.map(|it| WordHit { from: it.from + from, to: it.to + from, ..it }));
             done = to;
         }
     }
@@ -56,7 +56,7 @@ pub fn find(text: &str) -> Vec<Finding> {
 }
 
 /// The last line of a message for one site's form: `@shop.test #482913`.
-fn bound(text: &str, out: &mut Vec<Finding>) {
+fn bound(text: &str, out: &mut Vec<MessageSecret>) {
     for line in text.lines().filter(|it| it.starts_with('@') && it.len() <= 300) {
         let place = line.as_ptr() as usize - text.as_ptr() as usize;
         if let Some((host, code)) = line.split_once(" #")
@@ -68,7 +68,7 @@ fn bound(text: &str, out: &mut Vec<Finding>) {
             if (4..=12).contains(&len)
                 && out.iter().all(|it| it.to <= from || it.from >= from + len)
             {
-                out.push(Finding { from, to: from + len, name: "code" });
+                out.push(MessageSecret { from, to: from + len, name: "code" });
             }
         }
     }
@@ -76,7 +76,7 @@ fn bound(text: &str, out: &mut Vec<Finding>) {
 }
 
 /// Parts of a text around what could be a secret, in order, not overlapping.
-fn spots(text: &str, runs: &[Run], codes: &[Candidate]) -> Vec<(usize, usize)> {
+fn spots(text: &str, runs: &[AsciiRun], codes: &[CodeCandidate]) -> Vec<(usize, usize)> {
     let mut all: Vec<(usize, usize)> =
         codes.iter().map(|it| (it.from.saturating_sub(BEFORE + 40), it.to + AFTER + 40)).collect();
     let mut add = |from: usize, to: usize, before: usize, after: usize| {
@@ -111,10 +111,10 @@ fn spots(text: &str, runs: &[Run], codes: &[Candidate]) -> Vec<(usize, usize)> {
         }
     }
     // A list of codes: two of one form, not far from one another. It was announced before the first.
-    let listed = |it: &&Run| {
+    let listed = |it: &&AsciiRun| {
         (4..=64).contains(&(it.to - it.from)) && it.digits > 0 && !is_date(it.text(text))
     };
-    let mut last: Option<(&Run, bool)> = None;
+    let mut last: Option<(&AsciiRun, bool)> = None;
     for it in runs.iter().filter(listed) {
         let alike = last.is_some_and(|(last, _)| {
             last.to - last.from == it.to - it.from
@@ -143,7 +143,7 @@ fn spots(text: &str, runs: &[Run], codes: &[Candidate]) -> Vec<(usize, usize)> {
 }
 
 /// Whether the word around a run could be a password.
-fn is_long_word(text: &str, it: &Run) -> bool {
+fn is_long_word(text: &str, it: &AsciiRun) -> bool {
     let bytes = text.as_bytes();
     let sign = |b: &u8| b.is_ascii_graphic();
     let before = bytes[..it.from].iter().rev().take(64).take_while(|b| sign(b)).count();
@@ -171,7 +171,12 @@ pub fn is_about_seeds(text: &str) -> bool {
     senses(text).iter().any(|it| it.sense == Sense::Seed)
 }
 
-fn find_by(text: &str, runs: &[Run], candidates: &[Candidate], hits: &[Hit]) -> Vec<Finding> {
+fn find_by(
+    text: &str,
+    runs: &[AsciiRun],
+    candidates: &[CodeCandidate],
+    hits: &[WordHit],
+) -> Vec<MessageSecret> {
     let mut out = Vec::new();
     let has = |sense: Sense| hits.iter().any(|it| it.sense == sense);
     if has(Sense::Recovery) {
@@ -202,7 +207,7 @@ fn find_by(text: &str, runs: &[Run], candidates: &[Candidate], hits: &[Hit]) -> 
 
 /// Letters and digits of ASCII with single hyphens inside.
 #[derive(Clone, Copy)]
-pub struct Run {
+pub struct AsciiRun {
     pub from: usize,
     pub to: usize,
     pub digits: usize,
@@ -211,7 +216,7 @@ pub struct Run {
     hyphens: usize,
 }
 
-impl Run {
+impl AsciiRun {
     pub fn text<'t>(&self, text: &'t str) -> &'t str {
         &text[self.from..self.to]
     }
@@ -225,7 +230,7 @@ impl Run {
     }
 }
 
-fn runs(text: &str) -> Vec<Run> {
+fn runs(text: &str) -> Vec<AsciiRun> {
     let bytes = text.as_bytes();
     let mut out = Vec::new();
     let mut i = 0;
@@ -234,7 +239,7 @@ fn runs(text: &str) -> Vec<Run> {
             i += 1;
             continue;
         }
-        let mut it = Run { from: i, to: i, digits: 0, upper: 0, lower: 0, hyphens: 0 };
+        let mut it = AsciiRun { from: i, to: i, digits: 0, upper: 0, lower: 0, hyphens: 0 };
         while i < bytes.len() {
             match bytes[i] {
                 b'0'..=b'9' => it.digits += 1,
@@ -256,25 +261,25 @@ fn runs(text: &str) -> Vec<Run> {
 
 /// A text that could be a code that is good once.
 #[derive(Clone, Copy)]
-struct Candidate {
+struct CodeCandidate {
     from: usize,
     to: usize,
     /// How much has to speak for it.
     least: i32,
 }
 
-fn codes(text: &str, candidates: &[Candidate], hits: &[Hit], out: &mut Vec<Finding>) {
+fn codes(text: &str, candidates: &[CodeCandidate], hits: &[WordHit], out: &mut Vec<MessageSecret>) {
     let mut first = 0;
     for (i, it) in candidates.iter().enumerate() {
         while first < hits.len() && hits[first].to + BEFORE < it.from {
             first += 1;
         }
         let near = hits[first..].iter().take_while(|hit| hit.to <= it.to + AFTER + 40);
-        steps::look(near.clone().count());
+        steps::record_bytes(near.clone().count());
         let before = i.checked_sub(1).map(|at| candidates[at].to);
         let after = candidates.get(i + 1).map(|it| it.from);
         if speaks_for(text, it, near, before, after) >= it.least {
-            out.push(Finding { from: it.from, to: it.to, name: "code" });
+            out.push(MessageSecret { from: it.from, to: it.to, name: "code" });
         }
     }
 }
@@ -282,8 +287,8 @@ fn codes(text: &str, candidates: &[Candidate], hits: &[Hit], out: &mut Vec<Findi
 /// What the words around a candidate say for it.
 fn speaks_for<'h>(
     text: &str,
-    it: &Candidate,
-    near: impl Iterator<Item = &'h Hit> + Clone,
+    it: &CodeCandidate,
+    near: impl Iterator<Item = &'h WordHit> + Clone,
     before: Option<usize>,
     after: Option<usize>,
 ) -> i32 {
@@ -428,8 +433,8 @@ fn is_alone(text: &str, from: usize, to: usize) -> bool {
     (before.is_empty() || before.ends_with('\n')) && (after.is_empty() || after.starts_with('\n'))
 }
 
-fn candidates(text: &str, runs: &[Run]) -> Vec<Candidate> {
-    let mut out: Vec<Candidate> = Vec::new();
+fn candidates(text: &str, runs: &[AsciiRun]) -> Vec<CodeCandidate> {
+    let mut out: Vec<CodeCandidate> = Vec::new();
     let mut i = 0;
     while i < runs.len() {
         let run = runs[i];
@@ -479,14 +484,14 @@ fn candidates(text: &str, runs: &[Run]) -> Vec<Candidate> {
         {
             // `G-482913`
             let least = if number.len() == 6 { 3 } else { 4 };
-            out.push(Candidate { from: to - number.len(), to, least });
+            out.push(CodeCandidate { from: to - number.len(), to, least });
             continue;
         } else if let Some(least) = grouped(all) {
             least
         } else {
             continue;
         };
-        out.push(Candidate { from: run.from, to, least });
+        out.push(CodeCandidate { from: run.from, to, least });
     }
     out
 }
@@ -566,7 +571,7 @@ fn follows_a_number(text: &str, from: usize, to: usize) -> bool {
 }
 
 /// Passwords and tokens in a sentence: `the password is …`, `login: ann / …`.
-fn passwords(text: &str, hits: &[Hit], out: &mut Vec<Finding>) {
+fn passwords(text: &str, hits: &[WordHit], out: &mut Vec<MessageSecret>) {
     let mut done = 0;
     for hit in hits.iter().filter(|it| it.sense == Sense::Password) {
         if hit.to < done {
@@ -577,7 +582,7 @@ fn passwords(text: &str, hits: &[Hit], out: &mut Vec<Finding>) {
             end -= 1;
         }
         let window = &text[hit.to..end];
-        steps::look(window.len());
+        steps::record_bytes(window.len());
         let place = |it: &str| it.as_ptr() as usize - window.as_ptr() as usize;
         // A name, a colon, somebody, a stroke.
         let mut linked = false;
@@ -597,7 +602,7 @@ fn passwords(text: &str, hits: &[Hit], out: &mut Vec<Finding>) {
                 && !bare.contains(['/', '.', '@']);
             if (linked || at <= 2 && quoted) && (looks_chosen(bare) || is_network) {
                 let from = hit.to + place(bare);
-                out.push(Finding { from, to: from + bare.len(), name: "password" });
+                out.push(MessageSecret { from, to: from + bare.len(), name: "password" });
                 done = from + bare.len();
                 break;
             }

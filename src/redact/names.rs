@@ -57,7 +57,7 @@ fn row<'a>(
         return false;
     }
     for end in (from + 2..=word.len()).rev().filter(|it| word.is_char_boundary(*it)) {
-        steps::look(1);
+        steps::record_bytes(1);
         if known(&word[from..end]) {
             out.push(&word[from..end]);
             if row(word, end, known, dead, out) {

@@ -8,11 +8,11 @@ use std::{
 use serde_json::Value;
 
 use super::{
-    body::Parsed,
+    body::ParsedBody,
     encode::decode_percent,
     measures::push_key,
-    raw::{RawExchange, RawPage, RawStored},
-    vault::Vault,
+    raw::{RawExchange, RawPage, RawStorageEntry},
+    vault::SecretIndex,
 };
 use commis_artifacts::recording::Origin;
 use commis_recipe::model::StorageArea;
@@ -23,12 +23,12 @@ const MIN_ANCHOR: usize = 4;
 const MAX_PATH: usize = 1024;
 
 /// Finds sources. Built once per recording from the values that requests used.
-pub struct Sources<'a> {
+pub struct OriginIndex<'a> {
     wanted: BTreeSet<&'a str>,
     /// A bit for each length of a wanted value, the last for all others.
     lengths: u64,
     /// By value: in which exchange and where, in order.
-    answers: BTreeMap<String, Places>,
+    answers: BTreeMap<String, ValuePlaces>,
     metas: BTreeMap<String, String>,
     /// By value: where the source page's origin stored it.
     stored: BTreeMap<String, (StorageArea, String, Option<String>)>,
@@ -37,17 +37,17 @@ pub struct Sources<'a> {
 }
 
 #[derive(Default)]
-struct Places {
+struct ValuePlaces {
     paths: Vec<(usize, String)>,
     anchors: Vec<(usize, String, String)>,
 }
 
-pub enum Found {
+pub enum ValuePlace {
     Path(String),
     Anchor { after: String, until: String },
 }
 
-impl<'a> Sources<'a> {
+impl<'a> OriginIndex<'a> {
     /// `url` is the source page's: what other origins stored is not there at its next visit.
     pub fn new(values: &'a [String], exchanges: &[RawExchange], page: &RawPage, url: &str) -> Self {
         let wanted: BTreeSet<&str> =
@@ -69,7 +69,7 @@ impl<'a> Sources<'a> {
             }
         }
         if same_origin(url, &page.url) {
-            for RawStored { area, key, value } in &page.stored {
+            for RawStorageEntry { area, key, value } in &page.stored {
                 let mut found = |value: &str, path: Option<&str>| {
                     let place = (*area, key.clone(), path.map(str::to_owned));
                     it.stored.entry(value.to_owned()).or_insert(place);
@@ -77,7 +77,7 @@ impl<'a> Sources<'a> {
                 if it.wanted.contains(value.as_str()) {
                     found(value, None);
                 } else if let Ok(json) = serde_json::from_str::<Value>(value) {
-                    leaves(&json, &it.wanted, &mut |value, path| {
+                    each_wanted_leaf(&json, &it.wanted, &mut |value, path| {
                         if path.len() <= MAX_PATH {
                             found(value, Some(path));
                         }
@@ -129,26 +129,26 @@ impl<'a> Sources<'a> {
     pub fn in_answer(
         &self,
         raw: &RawExchange,
-        body: &Parsed,
-        vault: &Vault,
-    ) -> Vec<(String, Found)> {
+        body: &ParsedBody,
+        vault: &SecretIndex,
+    ) -> Vec<(String, ValuePlace)> {
         let mut out = Vec::new();
         let asked = raw.method.eq_ignore_ascii_case("GET") && raw.status == Some(200);
         if self.wanted.is_empty() || !asked {
             return out;
         }
         match body {
-            Parsed::Json(value, _) if self.holds(value) => {
+            ParsedBody::Json(value, _) if self.holds_wanted(value) => {
                 // The last place of each is the one that counts.
                 let mut places = BTreeMap::new();
-                leaves(value, &self.wanted, &mut |value, path| {
+                each_wanted_leaf(value, &self.wanted, &mut |value, path| {
                     if path.len() <= MAX_PATH {
                         path.clone_into(places.entry(value.to_owned()).or_default());
                     }
                 });
-                out.extend(places.into_iter().map(|(value, path)| (value, Found::Path(path))));
+                out.extend(places.into_iter().map(|(value, path)| (value, ValuePlace::Path(path))));
             }
-            Parsed::Html(text) | Parsed::Code(text) | Parsed::Text(text) => {
+            ParsedBody::Html(text) | ParsedBody::Code(text) | ParsedBody::Text(text) => {
                 for (value, at) in vault.plain_hits(text) {
                     if self.wanted.contains(value.as_str())
                         && let Some(anchor) = anchor(text, at, value.len(), vault)
@@ -157,25 +157,25 @@ impl<'a> Sources<'a> {
                     }
                 }
             }
-            Parsed::Json(..) | Parsed::Binary | Parsed::None => {}
+            ParsedBody::Json(..) | ParsedBody::Binary | ParsedBody::None => {}
         }
         out
     }
 
     /// Whether a wanted value is anywhere in it; most answers hold none, and need no paths.
-    fn holds(&self, value: &Value) -> bool {
+    fn holds_wanted(&self, value: &Value) -> bool {
         match value {
             Value::String(text) => {
                 self.lengths >> text.len().min(63) & 1 == 1 && self.wanted.contains(text.as_str())
             }
-            Value::Object(fields) => fields.values().any(|it| self.holds(it)),
-            Value::Array(items) => items.iter().any(|it| self.holds(it)),
+            Value::Object(fields) => fields.values().any(|it| self.holds_wanted(it)),
+            Value::Array(items) => items.iter().any(|it| self.holds_wanted(it)),
             _ => false,
         }
     }
 
     /// Keeps what stands in answer `i`; in order. `urls` are the stored URLs.
-    pub fn add(&mut self, i: usize, found: Vec<(String, Found)>, urls: &[String]) {
+    pub fn add(&mut self, i: usize, found: Vec<(String, ValuePlace)>, urls: &[String]) {
         // An address that held a secret itself cannot be asked for again.
         if urls.get(i).is_none_or(|it| it.contains("REDACTED")) {
             return;
@@ -183,8 +183,8 @@ impl<'a> Sources<'a> {
         for (value, found) in found {
             let places = self.answers.entry(value).or_default();
             match found {
-                Found::Path(path) => places.paths.push((i, path)),
-                Found::Anchor { after, until } => places.anchors.push((i, after, until)),
+                ValuePlace::Path(path) => places.paths.push((i, path)),
+                ValuePlace::Anchor { after, until } => places.anchors.push((i, after, until)),
             }
         }
     }
@@ -229,7 +229,7 @@ fn same_origin(one: &str, other: &str) -> bool {
 }
 
 /// Text before the value by which it can be found again, and the character that ends it.
-fn anchor(text: &str, at: usize, len: usize, vault: &Vault) -> Option<Found> {
+fn anchor(text: &str, at: usize, len: usize, vault: &SecretIndex) -> Option<ValuePlace> {
     let line = text[..at].rfind('\n').map_or(0, |it| it + 1);
     let until = text[at + len..].chars().next().filter(|it| !it.is_control())?;
     if text[at..at + len].contains(until) {
@@ -248,11 +248,11 @@ fn anchor(text: &str, at: usize, len: usize, vault: &Vault) -> Option<Found> {
     }
     let after = &text[from..at];
     (after.len() >= MIN_ANCHOR && text.matches(after).take(2).count() == 1)
-        .then(|| Found::Anchor { after: after.to_owned(), until: until.to_string() })
+        .then(|| ValuePlace::Anchor { after: after.to_owned(), until: until.to_string() })
 }
 
 /// Wanted string leaves with their JMESPath.
-fn leaves(value: &Value, wanted: &BTreeSet<&str>, found: &mut impl FnMut(&str, &str)) {
+fn each_wanted_leaf(value: &Value, wanted: &BTreeSet<&str>, found: &mut impl FnMut(&str, &str)) {
     fn walk(
         value: &Value,
         path: &mut String,

@@ -7,7 +7,7 @@ use std::{borrow::Cow, collections::BTreeMap, fmt};
 use url::Url;
 use zeroize::Zeroizing;
 
-use super::Noted;
+use super::ExchangeSecrets;
 use commis_artifacts::{
     failure::Element,
     recording::{Action, BlockedRequest, BodyStatus, Driver, Initiator, ResourceType, Timing},
@@ -76,11 +76,11 @@ pub struct RawPage {
     /// Cookies of the context at the end: name and value.
     pub cookies: Vec<(String, String)>,
     /// What its origin stored.
-    pub stored: Vec<RawStored>,
+    pub stored: Vec<RawStorageEntry>,
 }
 
 /// One stored value of a page.
-pub struct RawStored {
+pub struct RawStorageEntry {
     pub area: StorageArea,
     pub key: String,
     pub value: Zeroizing<String>,
@@ -112,12 +112,12 @@ pub enum RawBody {
     Captured(Vec<u8>),
     /// Never `Captured`, `Truncated` or `Redacted`.
     Missing(BodyStatus),
-    Elsewhere(Elsewhere),
+    Elsewhere(ReleasedBody),
 }
 
 /// A body that went through the first pass and was let go: the source still holds it.
-pub struct Elsewhere {
-    pub noted: Noted,
+pub struct ReleasedBody {
+    pub noted: ExchangeSecrets,
     /// Bytes of the body.
     pub len: usize,
     /// It is no text: nothing of it is measured or kept.
@@ -148,7 +148,7 @@ impl RawBody {
 }
 
 /// Whether an address or a body says one of the values, in whatever case, encoded as in an address or not.
-pub fn says(url: &Url, body: Option<&[u8]>, values: &BTreeMap<String, String>) -> bool {
+pub fn contains_value(url: &Url, body: Option<&[u8]>, values: &BTreeMap<String, String>) -> bool {
     let plain = |it: &[u8]| percent_encoding::percent_decode(it).decode_utf8_lossy().into_owned();
     let said = format!("{} {}", plain(url.as_str().as_bytes()), plain(body.unwrap_or_default()));
     let said = said.replace('+', " ").to_lowercase();

@@ -10,9 +10,9 @@ use base64::{
 
 use super::{
     LITTLE,
-    bytes::Bytes,
+    bytes::ByteKinds,
     configs,
-    detector::{Why, erratic, natural, random, verdict},
+    detector::{SecretReason, erratic, natural, random, verdict},
     elements::each_leaf,
     encode::decode_escapes,
     formats,
@@ -30,8 +30,8 @@ fn has_tag(text: &str, tag: &str) -> bool {
 
 /// What a text is, as far as it matters for what is a secret in it.
 #[derive(Clone, Copy)]
-pub struct Kind {
-    pub prose: Prose,
+pub struct TextContext {
+    pub prose: TextKind,
     pub place: Place,
     /// How many containers it stood in.
     pub depth: u32,
@@ -43,36 +43,39 @@ pub struct Kind {
 
 impl Walk<'_> {
     /// Text in which secrets stand as `name = value`, by their format, or by what is said of them.
-    pub fn text(&mut self, text: &str, prose: Prose) -> Option<String> {
-        let kind = Kind { prose, place: Place::Answer, depth: 0, lined: false, every: false };
-        self.text_of(text, Bytes::of(text), kind)
+    pub fn text(&mut self, text: &str, prose: TextKind) -> Option<String> {
+        let kind =
+            TextContext { prose, place: Place::Answer, depth: 0, lined: false, every: false };
+        self.text_of(text, ByteKinds::from_text(text), kind)
     }
 
     /// The same of a text that is a whole body: each line may be a value of its own.
-    pub fn lines(&mut self, text: &str, prose: Prose) -> Option<String> {
-        let kind = Kind { prose, place: Place::Answer, depth: 0, lined: true, every: false };
-        self.text_of(text, Bytes::of(text), kind)
+    pub fn lines(&mut self, text: &str, prose: TextKind) -> Option<String> {
+        let kind = TextContext { prose, place: Place::Answer, depth: 0, lined: true, every: false };
+        self.text_of(text, ByteKinds::from_text(text), kind)
     }
 
     /// The same of a page or another document with tags.
     pub fn markup(&mut self, text: &str) -> Option<String> {
-        let kind = Kind {
-            prose: Prose::Markup,
+        let kind = TextContext {
+            prose: TextKind::Markup,
             place: Place::Answer,
             depth: 0,
             lined: false,
             every: true,
         };
-        self.text_of(text, Bytes::of(text), kind)
+        self.text_of(text, ByteKinds::from_text(text), kind)
     }
 
     /// The same where the kinds of its bytes are known. A large text is looked through side by side.
-    pub fn text_of(&mut self, text: &str, bytes: Bytes, kind: Kind) -> Option<String> {
-        let mut found: Vec<(&str, &str, Why)> = Vec::new();
-        let mut cuts: Vec<Cut> = Vec::new();
+    pub fn text_of(&mut self, text: &str, bytes: ByteKinds, kind: TextContext) -> Option<String> {
+        let mut found: Vec<(&str, &str, SecretReason)> = Vec::new();
+        let mut cuts: Vec<Replacement> = Vec::new();
         let of_format = || {
-            let mut out: Vec<(&str, &str, Why)> = Vec::new();
-            formats::in_text(text, bytes, |value, _| out.push(("token", value, Why::Format)));
+            let mut out: Vec<(&str, &str, SecretReason)> = Vec::new();
+            formats::in_text(text, bytes, |value, _| {
+                out.push(("token", value, SecretReason::Format))
+            });
             out
         };
         if text.len() < LITTLE {
@@ -82,7 +85,7 @@ impl Walk<'_> {
             let mut told = Vec::new();
             let budget = work::share();
             rayon::in_place_scope(|scope| {
-                scope.spawn(|_| told = budget.within(of_format));
+                scope.spawn(|_| told = budget.run(of_format));
                 self.names_in(text, bytes, kind, &mut found, &mut cuts);
             });
             found.extend(told);
@@ -94,10 +97,10 @@ impl Walk<'_> {
     fn names_in<'t>(
         &mut self,
         text: &'t str,
-        bytes: Bytes,
-        kind: Kind,
-        found: &mut Vec<(&'t str, &'t str, Why)>,
-        cuts: &mut Vec<Cut>,
+        bytes: ByteKinds,
+        kind: TextContext,
+        found: &mut Vec<(&'t str, &'t str, SecretReason)>,
+        cuts: &mut Vec<Replacement>,
     ) {
         let rules = self.rules;
         let wanted = |key: &str| {
@@ -106,33 +109,33 @@ impl Walk<'_> {
                 .then_some(class)
         };
         let prose = kind.prose;
-        let assigns = if bytes.any(Bytes::COLON | Bytes::EQUALS) { text } else { "" };
+        let assigns = if bytes.any(ByteKinds::COLON | ByteKinds::EQUALS) { text } else { "" };
         assignments(assigns, wanted, |class, key, value, quoted| {
             if in_text(class, value, quoted, prose) && verdict(KeyClass::Always, value).is_some() {
-                found.push((key, value, Why::Key));
+                found.push((key, value, SecretReason::Key));
             }
         });
-        if bytes.any(Bytes::ANGLE) && prose != Prose::Code {
+        if bytes.any(ByteKinds::ANGLE) && prose != TextKind::Code {
             self.tagged(text, kind, found, cuts);
         }
         if kind.lined && kind.depth < MAX_OPEN {
             self.events_in(text, kind, cuts);
             self.columns_in(text, cuts);
         }
-        self.meant(text, bytes, kind, found, cuts);
+        self.find_unnamed(text, bytes, kind, found, cuts);
     }
 
     /// What a text says by more than its names: addresses, settings, commands, programs, messages.
-    fn meant<'t>(
+    fn find_unnamed<'t>(
         &mut self,
         text: &'t str,
-        bytes: Bytes,
-        kind: Kind,
-        found: &mut Vec<(&'t str, &'t str, Why)>,
-        cuts: &mut Vec<Cut>,
+        bytes: ByteKinds,
+        kind: TextContext,
+        found: &mut Vec<(&'t str, &'t str, SecretReason)>,
+        cuts: &mut Vec<Replacement>,
     ) {
-        let marked = kind.prose == Prose::Markup;
-        let has = Triggers::of(text);
+        let marked = kind.prose == TextKind::Markup;
+        let has = Triggers::from_text(text);
         if has.any(Triggers::LINK | Triggers::ORACLE | Triggers::DATA) {
             self.links_in(text, marked, kind.depth, has, cuts);
         }
@@ -142,16 +145,16 @@ impl Walk<'_> {
         if has.any(Triggers::NETWORK) {
             Self::network_in(text, found);
         }
-        if kind.prose != Prose::Spoken
+        if kind.prose != TextKind::Spoken
             && has.any(Triggers::CALL | Triggers::COOKIE | Triggers::ASSIGN)
         {
             self.stored_in(text, has, found);
         }
-        if kind.prose == Prose::Code && !kind.lined {
+        if kind.prose == TextKind::Code && !kind.lined {
             return;
         }
         if marked && has.any(Triggers::WRITTEN) && kind.depth < MAX_OPEN {
-            for part in markup::written(text) {
+            for part in markup::preformatted_texts(text) {
                 if !self.json_in(text, part, kind, cuts) {
                     self.settings_in(part, kind.place, found);
                     configs::commands(part, found);
@@ -166,15 +169,15 @@ impl Walk<'_> {
                 configs::commands(text, found);
             }
         }
-        if bytes.any(Bytes::DIGIT) {
+        if bytes.any(ByteKinds::DIGIT) {
             self.messages_in(text, kind, found);
         }
     }
 
     /// Elements that are shown as text: `&lt;string name="api_key"&gt;…&lt;/string&gt;`.
-    fn escaped_in<'t>(&mut self, text: &'t str, found: &mut Vec<(&'t str, &'t str, Why)>) {
+    fn escaped_in<'t>(&mut self, text: &'t str, found: &mut Vec<(&'t str, &'t str, SecretReason)>) {
         for line in text.lines().filter(|it| it.len() <= 4096 && it.contains("&lt;/")) {
-            steps::look(line.len());
+            steps::record_bytes(line.len());
             let mut rest = line;
             while let Some((_, tag)) = rest.split_once("&lt;") {
                 rest = tag;
@@ -189,40 +192,46 @@ impl Walk<'_> {
                 let name = &name[..end.unwrap_or(name.len())];
                 let class = self.rules.class(name, Place::Form);
                 if configs::tells(class, value, false, false) && !value.contains(['<', '&']) {
-                    found.push((name, value, Why::Key));
+                    found.push((name, value, SecretReason::Key));
                 }
             }
         }
     }
 
     /// ASP.NET's session in an address without a host: `/(S(lit3py55t21z5v55vlm25s55))/page.aspx`.
-    fn cookieless_in<'t>(text: &'t str, found: &mut Vec<(&'t str, &'t str, Why)>) {
+    fn cookieless_in<'t>(text: &'t str, found: &mut Vec<(&'t str, &'t str, SecretReason)>) {
         for (at, mark) in text.match_indices("/(S(") {
             let rest = &text[at + mark.len()..];
             let len = rest.bytes().take(65).take_while(u8::is_ascii_alphanumeric).count();
-            steps::look(len);
+            steps::record_bytes(len);
             if (16..=64).contains(&len) && rest[len..].starts_with(')') {
-                found.push(("session", &rest[..len], Why::Key));
+                found.push(("session", &rest[..len], SecretReason::Key));
             }
         }
     }
 
     /// A network's address for pictures that telephones read: `WIFI:T:WPA;S:Lamp;P:…;;`.
-    fn network_in<'t>(text: &'t str, found: &mut Vec<(&'t str, &'t str, Why)>) {
+    fn network_in<'t>(text: &'t str, found: &mut Vec<(&'t str, &'t str, SecretReason)>) {
         for (at, mark) in text.match_indices("WIFI:") {
             let rest = &text[at + mark.len()..];
             let rest = super::body::cut(rest, 300);
-            steps::look(rest.len());
+            steps::record_bytes(rest.len());
             let end = rest.find(";;").unwrap_or(rest.len());
             let of_word = rest[..end].split(';').find_map(|it| it.strip_prefix("P:"));
             if let Some(value) = of_word.filter(|it| it.len() >= 4) {
-                found.push(("password", value, Why::Key));
+                found.push(("password", value, SecretReason::Key));
             }
         }
     }
 
     /// JSON that is all that an element holds, as browsers show it. Returns whether it is that.
-    fn json_in(&mut self, text: &str, part: &str, kind: Kind, cuts: &mut Vec<Cut>) -> bool {
+    fn json_in(
+        &mut self,
+        text: &str,
+        part: &str,
+        kind: TextContext,
+        cuts: &mut Vec<Replacement>,
+    ) -> bool {
         if !part.trim_start().starts_with(['{', '[']) {
             return false;
         }
@@ -238,21 +247,23 @@ impl Walk<'_> {
     fn messages_in<'t>(
         &mut self,
         text: &'t str,
-        kind: Kind,
-        found: &mut Vec<(&'t str, &'t str, Why)>,
+        kind: TextContext,
+        found: &mut Vec<(&'t str, &'t str, SecretReason)>,
     ) {
-        if kind.prose != Prose::Markup {
+        if kind.prose != TextKind::Markup {
             let all = messages::find(text);
-            found.extend(all.iter().map(|it| (it.name, &text[it.from..it.to], Why::Context)));
+            found.extend(
+                all.iter().map(|it| (it.name, &text[it.from..it.to], SecretReason::Context)),
+            );
             return;
         }
-        let shown = markup::VisibleText::of(text);
+        let shown = markup::VisibleText::from_html(text);
         for it in messages::find(&shown.text) {
             // What stands once more is known by then.
-            shown.places(it.from, it.to, |part| found.push((it.name, part, Why::Context)));
+            shown.places(it.from, it.to, |part| found.push((it.name, part, SecretReason::Context)));
             let value = &shown.text[it.from..it.to];
             if value.contains([' ', '\n']) {
-                self.sink.secret(it.name, value, Why::Context);
+                self.sink.secret(it.name, value, SecretReason::Context);
             }
         }
     }
@@ -261,9 +272,9 @@ impl Walk<'_> {
     fn tagged<'t>(
         &mut self,
         text: &'t str,
-        kind: Kind,
-        found: &mut Vec<(&'t str, &'t str, Why)>,
-        cuts: &mut Vec<Cut>,
+        kind: TextContext,
+        found: &mut Vec<(&'t str, &'t str, SecretReason)>,
+        cuts: &mut Vec<Replacement>,
     ) {
         let rules = self.rules;
         // What a person sends has names that mean what they say; answers also hold labels: `<password>Wachtwoord</password>`.
@@ -287,11 +298,12 @@ impl Walk<'_> {
         }
         each_leaf(text, |it| {
             if it.credential && verdict(KeyClass::Always, it.value).is_some() {
-                found.push(("password", it.value, Why::Key));
+                found.push(("password", it.value, SecretReason::Key));
             }
             let keys = [Some(it.key), it.named].into_iter().flatten();
             found.extend(
-                keys.filter(|key| told(key, it.value)).map(|key| (key, it.value, Why::Key)),
+                keys.filter(|key| told(key, it.value))
+                    .map(|key| (key, it.value, SecretReason::Key)),
             );
         });
         let mut named = Vec::new();
@@ -301,7 +313,7 @@ impl Walk<'_> {
         markup::each_tag(text, |tag, attributes| {
             for it in attributes {
                 if it.value.len() >= 3 && it.name.len() <= 64 && told(it.name, it.value) {
-                    found.push((it.name, it.value, Why::Key));
+                    found.push((it.name, it.value, SecretReason::Key));
                 } else if is_packed(it.value) {
                     opened.push((it.name, it.value));
                 } else if it.name.starts_with("data-") && it.value.starts_with("eyJ") {
@@ -313,7 +325,7 @@ impl Walk<'_> {
                 && let Some(it) = get("value").filter(|it| it.value.len() >= 3)
                 && verdict(KeyClass::Always, it.value).is_some()
             {
-                found.push(("password", it.value, Why::Key));
+                found.push(("password", it.value, SecretReason::Key));
             }
             if let Some(it) = get("src").filter(|it| it.value.starts_with("data:image/"))
                 && !attributes.iter().any(|it| it.name != "src" && is_of_brand(it.value))
@@ -321,29 +333,29 @@ impl Walk<'_> {
             {
                 pictures.push(body);
             }
-            named.extend(markup::named(tag, attributes).filter(|it| it.0.len() <= 200));
+            named.extend(markup::name_and_value(tag, attributes).filter(|it| it.0.len() <= 200));
         });
         // A picture of a key is the key.
         if !pictures.is_empty() && messages::is_about_seeds(&markup::visible_text(text, text.len()))
         {
-            found.extend(pictures.into_iter().map(|it| ("qr", it, Why::Context)));
+            found.extend(pictures.into_iter().map(|it| ("qr", it, SecretReason::Context)));
         }
         for (name, value) in coded {
             let inner = Some(value).filter(|_| kind.depth < MAX_OPEN).and_then(base64_text);
-            if inner.is_some_and(|it| self.holds(name, &it, kind.depth + 1)) {
-                found.push((name, value, Why::Container));
+            if inner.is_some_and(|it| self.holds_secret(name, &it, kind.depth + 1)) {
+                found.push((name, value, SecretReason::Container));
             }
         }
         for (name, value) in opened {
             if kind.depth < MAX_OPEN {
-                let plain = plain(value).unwrap_or(value.into());
+                let plain = decode_value(value).unwrap_or(value.into());
                 let name = name.strip_prefix("data-").unwrap_or(name);
                 let new = self.open(name, &plain, Place::Answer, kind.depth + 1);
                 cuts.extend(new.map(|new| cut(text, value, attribute(&new))));
             }
         }
         for (name, value) in named {
-            let name = plain(name).unwrap_or(name.into());
+            let name = decode_value(name).unwrap_or(name.into());
             let class = rules.class(&name, Place::Json);
             let judged = match class {
                 KeyClass::Always | KeyClass::Code | KeyClass::Likely | KeyClass::Perhaps => true,
@@ -351,7 +363,7 @@ impl Walk<'_> {
                 KeyClass::Harmless => false,
             };
             if judged && kind.depth < MAX_OPEN {
-                let plain = plain(value).unwrap_or(value.into());
+                let plain = decode_value(value).unwrap_or(value.into());
                 let new = self.open(&name, &plain, Place::Json, kind.depth + 1);
                 cuts.extend(new.map(|new| cut(text, value, attribute(&new))));
             }
@@ -359,7 +371,7 @@ impl Walk<'_> {
     }
 
     /// Lines of a body that are JSON, by themselves or as an event's data.
-    fn events_in(&mut self, text: &str, kind: Kind, cuts: &mut Vec<Cut>) {
+    fn events_in(&mut self, text: &str, kind: TextContext, cuts: &mut Vec<Replacement>) {
         for line in text.split('\n') {
             let line = line.trim_end_matches('\r').trim();
             let value = line.strip_prefix("data:").unwrap_or(line).trim();
@@ -381,9 +393,9 @@ impl Walk<'_> {
                 .then_some(KeyClass::Always)
         };
         let mut found = Vec::new();
-        assignments(value, once, |_, key, value, _| found.push((key, value, Why::Key)));
+        assignments(value, once, |_, key, value, _| found.push((key, value, SecretReason::Key)));
         if let Some(token) = auth_scheme(value).filter(|it| !it.contains('"')) {
-            found.push((name, token, Why::Header));
+            found.push((name, token, SecretReason::Header));
         }
         self.replace(value, found, Vec::new())
     }
@@ -392,17 +404,17 @@ impl Walk<'_> {
     pub fn replace(
         &mut self,
         text: &str,
-        found: Vec<(&str, &str, Why)>,
-        mut cuts: Vec<Cut>,
+        found: Vec<(&str, &str, SecretReason)>,
+        mut cuts: Vec<Replacement>,
     ) -> Option<String> {
         for (key, value, why) in found {
-            let plain = plain(value);
+            let plain = decode_value(value);
             if let Some(new) = self.sink.secret(key, plain.as_deref().unwrap_or(value), why) {
                 cuts.push(cut(text, value, new));
             }
         }
         if cuts.is_empty() {
-            return self.sink.plain(text);
+            return self.sink.replace_known(text);
         }
         cuts.sort();
         let (mut out, mut done) = (String::with_capacity(text.len()), 0);
@@ -414,7 +426,7 @@ impl Walk<'_> {
             }
         }
         out.push_str(&text[done..]);
-        self.sink.plain(&out).or(Some(out))
+        self.sink.replace_known(&out).or(Some(out))
     }
 }
 
@@ -442,16 +454,16 @@ fn is_of_brand(value: &str) -> bool {
 }
 
 /// A part of a text, from where to where, and what replaces it.
-pub type Cut = (usize, usize, String);
+pub type Replacement = (usize, usize, String);
 
 /// That part of the text replaced.
-pub fn cut(text: &str, part: &str, new: String) -> Cut {
+pub fn cut(text: &str, part: &str, new: String) -> Replacement {
     let at = part.as_ptr() as usize - text.as_ptr() as usize;
     (at, at + part.len(), new)
 }
 
 /// A value as JSON, scripts and markup write it: `\/`, `\u002f`, `&#x2f;`. `None`: it says what it is.
-fn plain(value: &str) -> Option<Cow<'_, str>> {
+fn decode_value(value: &str) -> Option<Cow<'_, str>> {
     if value.contains('\\') {
         return decode_escapes(value).map(Cow::Owned);
     }
@@ -465,7 +477,7 @@ fn attribute(text: &str) -> String {
 
 /// Whether a text was written by people or for machines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Prose {
+pub enum TextKind {
     Spoken,
     /// A program, a style sheet.
     Code,
@@ -473,9 +485,9 @@ pub enum Prose {
     Markup,
 }
 
-impl Prose {
+impl TextKind {
     /// Of a body that is text, by its type and by how it begins.
-    pub fn of(text: &str, mime: &str) -> Self {
+    pub fn detect(text: &str, mime: &str) -> Self {
         let kind = mime.to_ascii_lowercase();
         if ["javascript", "ecmascript", "css"].iter().any(|it| kind.contains(it)) {
             Self::Code
@@ -489,21 +501,21 @@ impl Prose {
 
 /// Whether `name = value` in a text gives a secret away. Code says `password: o.password`, and labels say
 /// `password: "Wachtwoord"`: there the value has to look random.
-fn in_text(class: KeyClass, value: &str, quoted: bool, prose: Prose) -> bool {
+fn in_text(class: KeyClass, value: &str, quoted: bool, prose: TextKind) -> bool {
     let spaced = value.contains(char::is_whitespace);
     match (class, prose) {
         (KeyClass::Perhaps, _) => quoted && value.len() >= 16 && !spaced && random(value),
-        (_, Prose::Code | Prose::Markup) if quoted => {
+        (_, TextKind::Code | TextKind::Markup) if quoted => {
             value.len() >= 8
                 && !spaced
                 && erratic(value)
                 && (value.len() >= 20 || !value.contains(['.', '/']))
         }
-        (_, Prose::Code | Prose::Markup) => {
+        (_, TextKind::Code | TextKind::Markup) => {
             value.len() >= 20 && erratic(value) && !value.contains(['.', '/'])
         }
-        (_, Prose::Spoken) if quoted => verdict(class, value).is_some(),
-        (_, Prose::Spoken) => {
+        (_, TextKind::Spoken) if quoted => verdict(class, value).is_some(),
+        (_, TextKind::Spoken) => {
             value.len() >= 8
                 && value.bytes().any(|b| b.is_ascii_digit())
                 && value.bytes().any(|b| b.is_ascii_alphabetic())
@@ -531,7 +543,7 @@ pub fn auth_scheme(value: &str) -> Option<&str> {
 /// How long the name of an authentication scheme is that a text begins with, with what follows up to the credential.
 fn scheme(text: &str) -> Option<usize> {
     // No further than a scheme's name is long: this is asked at every name.
-    let letters = text.bytes().take(10).inspect(|_| steps::look(1));
+    let letters = text.bytes().take(10).inspect(|_| steps::record_bytes(1));
     let end = { letters }.position(|it| it == b' ').filter(|it| *it >= 3)?;
     let known = ["bearer", "basic", "token", "apikey", "splunk", "negotiate"];
     known.iter().any(|it| text[..end].eq_ignore_ascii_case(it)).then_some(end + 1)
@@ -547,7 +559,7 @@ fn assignments<'a>(
     let bytes = text.as_bytes();
     let mut i = 0;
     while let Some(found_at) = memchr::memchr2(b':', b'=', bytes.get(i..).unwrap_or_default()) {
-        steps::look(found_at + 1);
+        steps::record_bytes(found_at + 1);
         let at = i + found_at;
         i = at + 1;
         let mut end = at;
@@ -622,7 +634,7 @@ fn assignments<'a>(
                 }
             })
             .map_or_else(|| boundary(text, from + 8192), |n| from + n);
-        steps::look(until - from);
+        steps::record_bytes(until - from);
         if let Some(value) = text.get(from..until)
             && value.len() >= 4
         {

@@ -2,7 +2,7 @@
 
 use super::{
     configs::{is_code, is_stand_in, tells},
-    detector::{Why, erratic, random, verdict},
+    detector::{SecretReason, erratic, random, verdict},
     keys::KeyClass,
     steps,
     triggers::Triggers,
@@ -18,7 +18,7 @@ impl Walk<'_> {
         &mut self,
         text: &'t str,
         has: Triggers,
-        found: &mut Vec<(&'t str, &'t str, Why)>,
+        found: &mut Vec<(&'t str, &'t str, SecretReason)>,
     ) {
         let of = |kind: u16| if has.any(kind) { text } else { "" };
         let (calls, cookies, assigns) =
@@ -30,10 +30,10 @@ impl Walk<'_> {
                 else {
                     continue;
                 };
-                steps::look(name.len());
+                steps::record_bytes(name.len());
                 let Some(rest) = rest.trim_start().strip_prefix(',') else { continue };
                 let Some((value, _)) = literal(rest.trim_start()) else { continue };
-                steps::look(value.len());
+                steps::record_bytes(value.len());
                 let called = &text[..at];
                 let stores = ["setItem", "define", "putenv", "setenv"]
                     .iter()
@@ -52,7 +52,7 @@ impl Walk<'_> {
                     _ => false,
                 };
                 if told {
-                    found.push((name, value, Why::Key));
+                    found.push((name, value, SecretReason::Key));
                 }
             }
         }
@@ -62,20 +62,20 @@ impl Walk<'_> {
             else {
                 continue;
             };
-            steps::look(line.len());
+            steps::record_bytes(line.len());
             // `'sid=' + '…'`
             let joined = line.strip_suffix('=').and_then(|name| {
                 let more = more.trim_start().strip_prefix('+')?;
                 Some((name, literal(more.trim_start())?.0))
             });
             if let Some((name, value)) = joined.filter(|it| it.1.len() >= 8 && random(it.1)) {
-                found.push((name, value, Why::Cookie));
+                found.push((name, value, SecretReason::Cookie));
             }
             if let Some((name, value)) = line.split(';').next().and_then(|it| it.split_once('='))
                 && value.len() >= 8
                 && (random(value) || tells(self.rules.class(name, Place::Json), value, true, false))
             {
-                found.push((name, value, Why::Cookie));
+                found.push((name, value, SecretReason::Cookie));
             }
         }
         for (at, it) in assigns.match_indices("Storage") {
@@ -91,7 +91,7 @@ impl Walk<'_> {
                 let rest = rest.trim_start().strip_prefix('=')?;
                 Some((name, literal(rest.trim_start())?.0))
             });
-            steps::look(24);
+            steps::record_bytes(24);
             if let Some((name, value)) = value {
                 let class = self.rules.class(name, Place::Json);
                 let told = match class {
@@ -99,7 +99,7 @@ impl Walk<'_> {
                     _ => value.len() >= 16 && verdict(KeyClass::Perhaps, value).is_some(),
                 };
                 if told {
-                    found.push((name, value, Why::Key));
+                    found.push((name, value, SecretReason::Key));
                 }
             }
         }
@@ -111,21 +111,21 @@ impl Walk<'_> {
                     .take(40)
                     .take_while(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'$'))
                     .count();
-                steps::look(len + 1);
+                steps::record_bytes(len + 1);
                 let (name, rest) = rest.split_at(len);
                 let Some((value, _)) =
                     rest.trim_start().strip_prefix('=').and_then(|it| literal(it.trim_start()))
                 else {
                     continue;
                 };
-                steps::look(value.len());
+                steps::record_bytes(value.len());
                 if value.len() >= 24
                     && !is_code(value)
                     && !is_stand_in(value)
                     && self.rules.class(name, Place::Json) == KeyClass::Silent
                     && verdict(KeyClass::Silent, value).is_some()
                 {
-                    found.push((name, value, Why::Entropy));
+                    found.push((name, value, SecretReason::Entropy));
                 }
             }
         }

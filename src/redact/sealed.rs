@@ -4,21 +4,24 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
-use super::{Learner, LiveValues, Place, Rules, Walk, Writer, vault::Vault, walk::Sink as _};
+use super::{
+    Learner, LiveValues, Place, RedactRules, Walk, Writer, vault::SecretIndex,
+    walk::SecretSink as _,
+};
 
 /// In memory only, wiped when dropped.
-pub struct Sealed(pub(super) Vault);
+pub struct RecordingSecrets(pub(super) SecretIndex);
 
-impl Sealed {
+impl RecordingSecrets {
     /// One more named value, such as an item of a page's storage: a secret if the rules say so.
     pub fn judge(&mut self, name: &str, value: &str) {
-        let rules = Rules::new(&[], std::iter::empty());
+        let rules = RedactRules::new(&[], std::iter::empty());
         Walk::new(&rules, &mut Learner(&mut self.0)).leaf(name, value, Place::Json);
     }
 
     /// The text without them.
     pub fn hide<'a>(&mut self, text: &'a str) -> Cow<'a, str> {
-        Writer::new(&mut self.0).plain(text).map_or(Cow::Borrowed(text), Cow::Owned)
+        Writer::new(&mut self.0).replace_known(text).map_or(Cow::Borrowed(text), Cow::Owned)
     }
 
     /// The same for every text in it, keys included; how many there were.

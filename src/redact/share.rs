@@ -9,24 +9,24 @@ use serde_json::Value;
 use super::{
     Learner, Writer,
     body::{boundary, disposition, essence, head_of},
-    detector::Why,
+    detector::SecretReason,
     exchange, markup,
-    scan::Prose,
-    vault::Vault,
-    walk::{Place, Rules, Sink, Walk, mark},
+    scan::TextKind,
+    vault::SecretIndex,
+    walk::{Place, RedactRules, SecretSink, Walk, mark},
 };
 use commis_base::settings::RedactSettings;
 
 /// What was taken out of a document; never the values.
 #[derive(Debug, Default, Serialize)]
-pub struct Removed {
+pub struct RemovalCounts {
     /// By reason: `header`, `cookie`, `key`, `format`, `container`, `entropy`, and `known` for what was secret elsewhere.
     pub by_reason: BTreeMap<&'static str, u64>,
     /// By the name in the placeholder, without its number.
     pub by_key: BTreeMap<String, u64>,
 }
 
-impl Removed {
+impl RemovalCounts {
     /// How often something was replaced.
     pub fn total(&self) -> u64 {
         self.by_reason.values().sum()
@@ -42,10 +42,10 @@ impl Removed {
 
 /// Every method answers with what replaces its argument; `None`: nothing, as always before [`Redactor::write`].
 pub struct Redactor {
-    rules: Rules,
-    vault: Vault,
+    rules: RedactRules,
+    vault: SecretIndex,
     writing: bool,
-    removed: Removed,
+    removed: RemovalCounts,
     /// Marks of the texts of answers in which the first pass found a secret: in others there are only known ones.
     suspects: BTreeSet<u64>,
 }
@@ -53,10 +53,10 @@ pub struct Redactor {
 impl Redactor {
     pub fn new(settings: &RedactSettings) -> Self {
         Self {
-            rules: Rules::new(&settings.allow, std::iter::empty()),
-            vault: Vault::thorough(),
+            rules: RedactRules::new(&settings.allow, std::iter::empty()),
+            vault: SecretIndex::thorough(),
             writing: false,
-            removed: Removed::default(),
+            removed: RemovalCounts::default(),
             suspects: BTreeSet::new(),
         }
     }
@@ -67,11 +67,11 @@ impl Redactor {
         self.writing = true;
     }
 
-    pub fn removed(&self) -> &Removed {
+    pub fn removed(&self) -> &RemovalCounts {
         &self.removed
     }
 
-    pub fn into_removed(self) -> Removed {
+    pub fn into_removed(self) -> RemovalCounts {
         self.removed
     }
 
@@ -79,7 +79,7 @@ impl Redactor {
         let rules = &self.rules;
         if self.writing {
             let mut sink =
-                Counting { writer: Writer::new(&mut self.vault), removed: &mut self.removed };
+                CountingSink { writer: Writer::new(&mut self.vault), removed: &mut self.removed };
             visit(&mut Walk::new(rules, &mut sink))
         } else {
             visit(&mut Walk::new(rules, &mut Learner(&mut self.vault)))
@@ -100,15 +100,15 @@ impl Redactor {
     pub fn cookie(&mut self, name: &str, value: &str) -> Option<String> {
         self.walk(|it| {
             if value.is_empty() || it.rules.allowed(name) {
-                return it.sink.plain(value);
+                return it.sink.replace_known(value);
             }
             exchange::cookie(name, value, it);
-            it.sink.secret(name, value, Why::Cookie)
+            it.sink.secret(name, value, SecretReason::Cookie)
         })
     }
 
     /// A named value in a query, a form or JSON.
-    pub fn named(&mut self, name: &str, value: &str, place: Place) -> Option<String> {
+    pub fn redact_named(&mut self, name: &str, value: &str, place: Place) -> Option<String> {
         self.walk(|it| it.leaf(name, value, place))
     }
 
@@ -119,7 +119,7 @@ impl Redactor {
 
     /// Words of a person or a program.
     pub fn text(&mut self, text: &str) -> Option<String> {
-        self.walk(|it| it.text(text, Prose::Spoken))
+        self.walk(|it| it.text(text, TextKind::Spoken))
     }
 
     /// Words of which each may be a secret by itself.
@@ -129,7 +129,7 @@ impl Redactor {
         let mut changed = false;
         let words = now.split(' ').map(|it| {
             // What has a name was judged under it.
-            let new = if it.contains('=') { None } else { self.named("", it, Place::Json) };
+            let new = if it.contains('=') { None } else { self.redact_named("", it, Place::Json) };
             changed |= new.is_some();
             new.unwrap_or_else(|| it.to_owned())
         });
@@ -153,7 +153,7 @@ impl Redactor {
             .split_inclusive(char::is_whitespace)
             .map(|it| {
                 let word = it.trim_end();
-                let new = self.named(name, word, Place::Form);
+                let new = self.redact_named(name, word, Place::Form);
                 new.map_or_else(|| it.to_owned(), |new| it.replacen(word, &new, 1))
             })
             .collect();
@@ -166,7 +166,7 @@ impl Redactor {
             return self.walk(|it| it.json(value, place));
         }
         if !self.writing {
-            let mut sink = Noting {
+            let mut sink = LearningSink {
                 learner: Learner(&mut self.vault),
                 suspects: &mut self.suspects,
                 found: false,
@@ -188,8 +188,8 @@ impl Redactor {
     }
 
     /// Known secrets and nothing else.
-    pub fn known(&mut self, text: &str) -> Option<String> {
-        self.walk(|it| it.sink.plain(text))
+    pub fn redact_known(&mut self, text: &str) -> Option<String> {
+        self.walk(|it| it.sink.replace_known(text))
     }
 
     /// A body that is text. JSON is written anew where something in it was replaced; everything else keeps its bytes around
@@ -212,10 +212,10 @@ impl Redactor {
             return self.walk(|it| it.query(text));
         }
         if place != Place::Answer {
-            return self.named("", text, Place::Form);
+            return self.redact_named("", text, Place::Form);
         }
-        match Prose::of(text, &kind) {
-            Prose::Code => self.walk(|it| it.text(text, Prose::Code)),
+        match TextKind::detect(text, &kind) {
+            TextKind::Code => self.walk(|it| it.text(text, TextKind::Code)),
             prose => self.walk(|it| it.lines(text, prose)),
         }
     }
@@ -236,7 +236,7 @@ impl Redactor {
         self.walk(|it| {
             // JSON in an attribute.
             if text.contains("&quot;") || text.contains("&#34;") || text.contains("&#x22;") {
-                it.text(&markup::entities(text), Prose::Code);
+                it.text(&markup::entities(text), TextKind::Code);
             }
             it.markup(now)
         })
@@ -258,7 +258,7 @@ impl Redactor {
         let [front, back] = [&text[..from], &text[to..]].map(|it| (it, self.text(it)));
         let changed = self.json(&mut value, place);
         if !changed && front.1.is_none() && back.1.is_none() {
-            return Some(self.known(text));
+            return Some(self.redact_known(text));
         }
         let [front, back] = [front, back].map(|(old, new)| new.unwrap_or_else(|| old.to_owned()));
         let inside = if changed { value.to_string() } else { text[from..to].to_owned() };
@@ -281,7 +281,7 @@ impl Redactor {
                 }
                 Some(name) => {
                     let told = self.text(head);
-                    let new = self.named(&name, value, Place::Form);
+                    let new = self.redact_named(&name, value, Place::Form);
                     (told.is_some() || new.is_some()).then(|| {
                         let head = told.as_deref().unwrap_or(head);
                         format!("{head}{}{end}", new.as_deref().unwrap_or(value))
@@ -310,27 +310,27 @@ const VERBS: &[&str] = &[
 ];
 
 /// Learns, and notes in which texts there was something.
-struct Noting<'a> {
+struct LearningSink<'a> {
     learner: Learner<'a>,
     suspects: &'a mut BTreeSet<u64>,
     found: bool,
 }
 
-impl Sink for Noting<'_> {
-    fn secret(&mut self, name: &str, value: &str, why: Why) -> Option<String> {
+impl SecretSink for LearningSink<'_> {
+    fn secret(&mut self, name: &str, value: &str, why: SecretReason) -> Option<String> {
         self.found = true;
         self.learner.secret(name, value, why)
     }
 
-    fn plain(&mut self, text: &str) -> Option<String> {
-        self.learner.plain(text)
+    fn replace_known(&mut self, text: &str) -> Option<String> {
+        self.learner.replace_known(text)
     }
 
     fn identifier(&mut self, value: &str) {
         self.learner.identifier(value);
     }
 
-    fn judged(&mut self, value: &str) -> bool {
+    fn finish_value(&mut self, value: &str) -> bool {
         let found = std::mem::take(&mut self.found);
         if found {
             self.suspects.insert(mark(value));
@@ -340,31 +340,31 @@ impl Sink for Noting<'_> {
 }
 
 /// Counts what is replaced on its way to the writer.
-struct Counting<'a> {
+struct CountingSink<'a> {
     writer: Writer<'a>,
-    removed: &'a mut Removed,
+    removed: &'a mut RemovalCounts,
 }
 
-impl Sink for Counting<'_> {
-    fn secret(&mut self, name: &str, value: &str, why: Why) -> Option<String> {
+impl SecretSink for CountingSink<'_> {
+    fn secret(&mut self, name: &str, value: &str, why: SecretReason) -> Option<String> {
         let placeholder = self.writer.secret(name, value, why)?;
         let reason = match why {
-            Why::Password => "password",
-            Why::Header => "header",
-            Why::Cookie => "cookie",
-            Why::Key => "key",
-            Why::Format => "format",
-            Why::Context => "context",
-            Why::Container => "container",
-            Why::Entropy => "entropy",
+            SecretReason::Password => "password",
+            SecretReason::Header => "header",
+            SecretReason::Cookie => "cookie",
+            SecretReason::Key => "key",
+            SecretReason::Format => "format",
+            SecretReason::Context => "context",
+            SecretReason::Container => "container",
+            SecretReason::Entropy => "entropy",
         };
         self.removed.count(reason, &placeholder);
         Some(placeholder)
     }
 
-    fn plain(&mut self, text: &str) -> Option<String> {
+    fn replace_known(&mut self, text: &str) -> Option<String> {
         self.writer.forget();
-        let new = self.writer.plain(text)?;
+        let new = self.writer.replace_known(text)?;
         for placeholder in &self.writer.used {
             self.removed.count("known", placeholder);
         }

@@ -21,7 +21,7 @@ const MAX_BYTES: usize = 192 * 1024;
 pub fn blocks(documents: &[String], prose: bool) -> Vec<Block> {
     let mut out: Vec<Block> = documents
         .iter()
-        .filter_map(|it| blocks::parsed(it))
+        .filter_map(|it| blocks::parse_bounded(it))
         .flat_map(|it| blocks::find(&it, false, prose))
         .collect();
     out.sort_by_key(|it| std::cmp::Reverse(it.weight));
@@ -31,12 +31,12 @@ pub fn blocks(documents: &[String], prose: bool) -> Vec<Block> {
 
 /// What of the page or its frames says that a list goes on, in words of ours.
 pub fn next(page: &RawPage) -> Option<String> {
-    let mut documents = page.documents.iter().filter_map(|it| blocks::parsed(it));
-    let announced = documents.find_map(|it| pagination::announced(&it, &page.url));
+    let mut documents = page.documents.iter().filter_map(|it| blocks::parse_bounded(it));
+    let announced = documents.find_map(|it| pagination::next_page_hint(&it, &page.url));
     announced.or_else(|| page.grows.then(|| "more that it asks for as one scrolls".to_owned()))
 }
 
-pub fn stored(blocks: Vec<Block>, walk: &mut Walk<'_>) -> Vec<ShownBlock> {
+pub fn redact_blocks(blocks: Vec<Block>, walk: &mut Walk<'_>) -> Vec<ShownBlock> {
     blocks.into_iter().map(|it| block(it, walk)).collect()
 }
 

@@ -6,7 +6,7 @@ thread_local!(static SEEN: std::cell::Cell<u64> = const { std::cell::Cell::new(0
 
 /// So many bytes were looked at.
 #[inline]
-pub fn look(bytes: usize) {
+pub fn record_bytes(bytes: usize) {
     #[cfg(test)]
     SEEN.with(|it| it.set(it.get() + bytes as u64));
     commis_base::work::step(bytes / 32);

@@ -2,7 +2,7 @@
 
 use super::{
     configs::tells,
-    detector::{Why, erratic, random},
+    detector::{SecretReason, erratic, random},
     keys::KeyClass,
     messages::looks_chosen,
     steps,
@@ -32,14 +32,18 @@ impl<'t> Cell<'t> {
         self.text = self.text.or(Some(piece));
     }
 
-    fn one(self) -> Option<&'t str> {
+    fn into_text(self) -> Option<&'t str> {
         self.text.filter(|_| !self.many)
     }
 }
 
 impl Walk<'_> {
     /// Secrets in cells that a head names, and behind terms.
-    pub fn cells_in<'t>(&mut self, html: &'t str, found: &mut Vec<(&'t str, &'t str, Why)>) {
+    pub fn cells_in<'t>(
+        &mut self,
+        html: &'t str,
+        found: &mut Vec<(&'t str, &'t str, SecretReason)>,
+    ) {
         let mut heads: Vec<Option<&str>> = Vec::new();
         let mut row: Vec<Cell<'t>> = Vec::new();
         let mut open: Option<Cell<'t>> = None;
@@ -52,7 +56,7 @@ impl Walk<'_> {
                 cell.add(&html[at..from]);
             }
             let Some(len) = memchr::memchr(b'>', &html.as_bytes()[from..]) else { break };
-            steps::look(next + 1);
+            steps::record_bytes(next + 1);
             let tag = &html[from + 1..from + len];
             at = from + len + 1;
             let name = tag
@@ -85,7 +89,7 @@ impl Walk<'_> {
                 let last = row.pop();
                 row.clear();
                 if tag.starts_with('/') {
-                    match last.and_then(Cell::one) {
+                    match last.and_then(Cell::into_text) {
                         Some(text) if is_term => term = Some(text),
                         Some(text) => self.cell(term, text, found),
                         None => {}
@@ -115,20 +119,20 @@ impl Walk<'_> {
         row: &[Cell<'t>],
         heads: &mut Vec<Option<&'t str>>,
         is_first: bool,
-        found: &mut Vec<(&'t str, &'t str, Why)>,
+        found: &mut Vec<(&'t str, &'t str, SecretReason)>,
     ) {
         // `<th>API key</th><td>…</td>`, or a term in a plain cell.
         if let [name, value] = row
-            && let (Some(name), Some(value)) = (name.one(), value.one())
+            && let (Some(name), Some(value)) = (name.into_text(), value.into_text())
         {
             self.cell(Some(name), value, found);
         }
         if row.len() > 1 && (is_first || row.iter().all(|it| it.is_head)) {
-            *heads = row.iter().map(|it| it.one()).collect();
+            *heads = row.iter().map(|it| it.into_text()).collect();
             return;
         }
         for (head, cell) in heads.iter().zip(row) {
-            if let Some(text) = cell.one() {
+            if let Some(text) = cell.into_text() {
                 self.cell(*head, text, found);
             }
         }
@@ -138,7 +142,7 @@ impl Walk<'_> {
         &mut self,
         name: Option<&'t str>,
         value: &'t str,
-        found: &mut Vec<(&'t str, &'t str, Why)>,
+        found: &mut Vec<(&'t str, &'t str, SecretReason)>,
     ) {
         let Some(name) = name.map(|it| it.trim_end_matches([':', ' '])) else { return };
         if name.len() > NAME || !(4..=512).contains(&value.len()) {
@@ -157,7 +161,7 @@ impl Walk<'_> {
         let is_code = matches!(&*key.to_ascii_lowercase(), "pin" | "puk" | "cvc" | "cvv")
             && value.bytes().all(|it| it.is_ascii_digit());
         if told || is_code {
-            found.push((name, value, Why::Key));
+            found.push((name, value, SecretReason::Key));
         }
     }
 }

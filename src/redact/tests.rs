@@ -245,7 +245,7 @@ fn what_the_source_page_stored_is_an_origin() {
     let found = |url: &str, key: &str, value: &str| {
         let mut raw = planted();
         raw.page.url = url.to_owned();
-        let stored = RawStored {
+        let stored = RawStorageEntry {
             area: StorageArea::Session,
             key: key.to_owned(),
             value: value.to_owned().into(),

@@ -4,9 +4,9 @@ use serde_json::Value;
 
 use super::{
     Learner, Writer, hidden, probable_secret,
-    scan::Prose,
-    vault::Vault,
-    walk::{Place, Rules, Walk, is_tagged},
+    scan::TextKind,
+    vault::SecretIndex,
+    walk::{Place, RedactRules, Walk, is_tagged},
 };
 use commis_base::settings::RedactSettings;
 
@@ -16,8 +16,8 @@ pub fn text(value: &str, settings: &RedactSettings) -> String {
     let value = &*hidden::without(value);
     // Words that somebody wrote look random at times; values of a document have names.
     let typed = (!is_json(value)).then_some(value);
-    let rules = Rules::new(&settings.allow, typed.into_iter());
-    let mut vault = Vault::default();
+    let rules = RedactRules::new(&settings.allow, typed.into_iter());
+    let mut vault = SecretIndex::default();
     document(&mut Walk::new(&rules, &mut Learner(&mut vault)), value);
     vault.seal(Vec::new());
     let mut writer = Writer::new(&mut vault);
@@ -27,7 +27,7 @@ pub fn text(value: &str, settings: &RedactSettings) -> String {
 
 /// What a person wrote (a task, an example value) as it may be stored: as it is, unless it seems to hold a secret. The
 /// entropy rule alone would redact words that a person types.
-pub fn written(value: &str) -> String {
+pub fn redact_written(value: &str) -> String {
     if probable_secret(value).is_some() { message(value) } else { value.to_owned() }
 }
 
@@ -39,12 +39,12 @@ pub fn message(value: &str) -> String {
 /// The same of lines that belong together, such as those of a page: what one of them says of the next counts.
 pub fn lines(all: &[String]) -> Vec<String> {
     let all: Vec<_> = all.iter().map(|it| hidden::without(it)).collect();
-    let rules = Rules::new(&[], std::iter::empty());
-    let mut vault = Vault::default();
+    let rules = RedactRules::new(&[], std::iter::empty());
+    let mut vault = SecretIndex::default();
     let whole = all.join("\n");
     let mut learner = Learner(&mut vault);
     let mut walk = Walk::new(&rules, &mut learner);
-    walk.text(&whole, Prose::Spoken);
+    walk.text(&whole, TextKind::Spoken);
     for it in &all {
         quoted(&mut walk, it);
     }
@@ -62,11 +62,11 @@ pub fn lines(all: &[String]) -> Vec<String> {
             while let Some(it) = told.next_if(|it| it.from < to) {
                 if it.from >= from && it.to <= to {
                     let value = &whole[it.from..it.to];
-                    let new = super::walk::Sink::secret(
+                    let new = super::walk::SecretSink::secret(
                         &mut writer,
                         it.name,
                         value,
-                        super::detector::Why::Context,
+                        super::detector::SecretReason::Context,
                     );
                     cuts.extend(new.map(|new| (it.from - from, it.to - from, new)));
                 }
@@ -76,7 +76,7 @@ pub fn lines(all: &[String]) -> Vec<String> {
             let now = new.as_deref().unwrap_or(line);
             let json = quoted(&mut walk, now);
             let now = json.as_deref().unwrap_or(now);
-            walk.text(now, Prose::Spoken).unwrap_or_else(|| now.to_owned())
+            walk.text(now, TextKind::Spoken).unwrap_or_else(|| now.to_owned())
         })
         .collect()
 }
@@ -92,9 +92,9 @@ fn document(walk: &mut Walk<'_>, text: &str) -> Option<String> {
     let cut = cut_json(walk, text);
     let text = cut.as_deref().unwrap_or(text);
     let new = if text.contains('\n') {
-        walk.lines(text, Prose::Spoken)
+        walk.lines(text, TextKind::Spoken)
     } else {
-        walk.text(text, Prose::Spoken)
+        walk.text(text, TextKind::Spoken)
     };
     new.or(cut)
 }
@@ -156,7 +156,7 @@ fn json(walk: &mut Walk<'_>, text: &str) -> Option<Option<String>> {
         let pretty = trimmed.contains("\n  ").then(|| serde_json::to_string_pretty(&value).ok());
         pretty.flatten().unwrap_or_else(|| value.to_string())
     };
-    Some(if changed { Some(written()) } else { walk.sink.plain(text) })
+    Some(if changed { Some(written()) } else { walk.sink.replace_known(text) })
 }
 
 /// Whether it begins and ends as JSON does.

@@ -48,7 +48,7 @@ impl Triggers {
     pub const NETWORK: u16 = 1 << 9;
     const EVERY: u16 = (1 << 10) - 1;
 
-    pub fn of(text: &str) -> Self {
+    pub fn from_text(text: &str) -> Self {
         static FIND: LazyLock<Option<AhoCorasick>> =
             LazyLock::new(|| AhoCorasick::new(ALL.iter().map(|it| it.0)).ok());
         let Some(find) = &*FIND else { return Self(Self::EVERY) };

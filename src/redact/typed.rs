@@ -12,16 +12,16 @@ use commis_recipe::{shape, template::Filter};
 const MAX_HITS: usize = 64;
 
 /// What a person typed, ready to be compared.
-pub struct Typed {
+pub struct TypedValues {
     /// As typed, by name.
     plain: Vec<(String, String)>,
-    changed: Vec<Changed>,
+    changed: Vec<ChangedValue>,
     /// What a form sends for those that name an option.
-    sent: Vec<Sent>,
+    sent: Vec<SentOption>,
 }
 
 /// The value of the option that was chosen by its label.
-struct Sent {
+struct SentOption {
     name: String,
     value: String,
     /// Of the form's field.
@@ -29,7 +29,7 @@ struct Sent {
 }
 
 /// What a page may have made of a typed value.
-struct Changed {
+struct ChangedValue {
     name: String,
     text: String,
     /// Of how many words, and which.
@@ -39,32 +39,34 @@ struct Changed {
 /// A changed value must be so long to count inside another text.
 const LEAST_PART: usize = 8;
 
-impl Typed {
+impl TypedValues {
     pub fn new(typed: &BTreeMap<String, String>, actions: &[Action]) -> Self {
         let plain: Vec<(String, String)> = typed
             .iter()
             .map(|(name, value)| (name.clone(), squash(value)))
             .filter(|it| !it.1.is_empty())
             .collect();
-        let mut changed: Vec<Changed> = Vec::new();
+        let mut changed: Vec<ChangedValue> = Vec::new();
         for (name, value) in typed.iter().filter(|it| it.1.len() <= 200) {
             for chain in Filter::CHAINS {
                 let text = chain.iter().fold(value.clone(), |it, filter| filter.apply(&it));
                 let words = value.split_whitespace().count();
                 let word = chain.iter().find_map(|it| it.word()).map(|it| (it, words));
                 let text = squash(&text);
-                let known = |it: &Changed| it.name == *name && it.text == text && it.word == word;
+                let known =
+                    |it: &ChangedValue| it.name == *name && it.text == text && it.word == word;
                 let is_new = text != squash(value) && !changed.iter().any(known);
                 if is_new && text.chars().nth(1).is_some() && word.is_none_or(|it| it.1 <= 4) {
-                    changed.push(Changed { name: name.clone(), text, word });
+                    changed.push(ChangedValue { name: name.clone(), text, word });
                 }
             }
         }
         let controls = || actions.iter().filter_map(|it| it.control.as_ref());
         let sent = typed.iter().filter_map(|(name, word)| {
-            let (value, field) = controls().find_map(|it| Some((it.sent_for(word)?, &it.name)))?;
+            let (value, field) =
+                controls().find_map(|it| Some((it.sent_value(word)?, &it.name)))?;
             let (name, value) = (name.clone(), squash(value));
-            Some(Sent { name, value, field: field.to_lowercase() })
+            Some(SentOption { name, value, field: field.to_lowercase() })
         });
         Self { plain, changed, sent: sent.collect() }
     }
@@ -95,7 +97,7 @@ impl Typed {
 
     /// Values that stand nowhere as they were typed, as a page may have changed them.
     fn as_changed(&self, raw: &RawExchange, content_type: &str, out: &mut Vec<TypedHit>) {
-        let left: Vec<&Changed> =
+        let left: Vec<&ChangedValue> =
             self.changed.iter().filter(|it| !out.iter().any(|hit| hit.name == it.name)).collect();
         if left.is_empty() {
             return;
@@ -105,7 +107,8 @@ impl Typed {
             let text = squash(text);
             for it in &left {
                 let exact = text == it.text;
-                let inside = it.text.chars().count() >= LEAST_PART && holds(&text, &it.text);
+                let inside =
+                    it.text.chars().count() >= LEAST_PART && contains_typed(&text, &it.text);
                 let hit = || hit(&it.name, place, key.to_owned(), exact);
                 match it.word {
                     Some((n, of)) if exact => words.push((&it.name, n, of, hit())),
@@ -139,7 +142,7 @@ impl Typed {
         {
             let mime = essence(content_type);
             if (mime.contains("json") || text.trim_start().starts_with(['{', '[']))
-                && let Ok(value) = serde_json::from_str(text).map(shape::sorted)
+                && let Ok(value) = serde_json::from_str(text).map(shape::with_sorted_keys)
             {
                 self.json(&value, &mut String::new(), out);
             } else if mime == "application/x-www-form-urlencoded" {
@@ -207,7 +210,7 @@ impl Typed {
         let mut part = |text: &str| {
             let text = squash(text);
             for (name, typed) in &self.plain {
-                if holds(&text, typed) {
+                if contains_typed(&text, typed) {
                     push(out, hit(name, place, key.to_owned(), false));
                 }
             }
@@ -217,7 +220,7 @@ impl Typed {
         };
         let trimmed = text.trim_start();
         if trimmed.starts_with(['{', '['])
-            && let Ok(value) = serde_json::from_str(text).map(shape::sorted)
+            && let Ok(value) = serde_json::from_str(text).map(shape::with_sorted_keys)
         {
             leaves(&value, &mut part);
         } else if text.contains(['%', '+']) {
@@ -246,8 +249,8 @@ impl Typed {
             let exact =
                 plain == *typed || spelled || slugged.as_ref().is_some_and(|it| *it == unslugged());
             let inside = exact
-                || holds(&plain, typed)
-                || slugged.as_ref().is_some_and(|it| holds(it, &unslugged()));
+                || contains_typed(&plain, typed)
+                || slugged.as_ref().is_some_and(|it| contains_typed(it, &unslugged()));
             if inside {
                 push(out, hit(name, place, key(), exact));
                 found = true;
@@ -293,7 +296,7 @@ fn each_part(raw: &RawExchange, content_type: &str, part: &mut dyn FnMut(&str, P
     };
     let mime = essence(content_type);
     if (mime.contains("json") || text.trim_start().starts_with(['{', '[']))
-        && let Ok(value) = serde_json::from_str(text).map(shape::sorted)
+        && let Ok(value) = serde_json::from_str(text).map(shape::with_sorted_keys)
     {
         json_parts(&value, &mut String::new(), part);
     } else if mime == "application/x-www-form-urlencoded" {
@@ -350,7 +353,7 @@ fn squash(text: &str) -> String {
 }
 
 /// Contains it, not inside a word. Single characters are everywhere and prove nothing.
-fn holds(text: &str, typed: &str) -> bool {
+fn contains_typed(text: &str, typed: &str) -> bool {
     if typed.chars().count() < 2 {
         return false;
     }
@@ -359,7 +362,7 @@ fn holds(text: &str, typed: &str) -> bool {
     text.match_indices(typed).any(|(at, _)| {
         let before = starts
             && word(text[..at].chars().next_back())
-            && !shape::numbers_a_word(&text[..at], typed);
+            && !shape::is_part_of_word(&text[..at], typed);
         let after = ends && word(text[at + typed.len()..].chars().next());
         !before && !after
     })

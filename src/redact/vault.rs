@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use zeroize::Zeroizing;
 
 use super::{
-    detector::{Why, natural, random},
+    detector::{SecretReason, natural, random},
     live::LiveValues,
     matcher::Matcher,
 };
@@ -18,8 +18,8 @@ const MAX_PROPAGATED: usize = 20_000;
 pub const MAX_IDENTIFIERS: usize = 1000;
 
 #[derive(Default)]
-pub struct Vault {
-    known: Vec<Known>,
+pub struct SecretIndex {
+    known: Vec<KnownSecret>,
     /// How many values that only look random are looked for everywhere.
     propagated: usize,
     /// By hash of the value, so that no value is copied into a key.
@@ -37,17 +37,17 @@ pub struct Vault {
     sealed: bool,
 }
 
-struct Known {
+struct KnownSecret {
     value: Zeroizing<String>,
     name: String,
-    why: Why,
+    why: SecretReason,
     placeholder: String,
     dropped: bool,
 }
 
-impl Vault {
+impl SecretIndex {
     /// Keeps a value. A stronger rule renames it, as long as nothing was written.
-    pub fn learn(&mut self, name: &str, value: &str, why: Why) -> usize {
+    pub fn learn(&mut self, name: &str, value: &str, why: SecretReason) -> usize {
         if let Some(at) = self.find(value) {
             let known = &mut self.known[at];
             if why < known.why {
@@ -56,14 +56,14 @@ impl Vault {
                     known.name = label(name);
                 }
             }
-            if known.dropped && why != Why::Entropy {
+            if known.dropped && why != SecretReason::Entropy {
                 known.dropped = false;
                 self.publish(at);
             }
             return at;
         }
         let at = self.known.len();
-        self.known.push(Known {
+        self.known.push(KnownSecret {
             value: Zeroizing::new(value.to_owned()),
             name: label(name),
             why,
@@ -94,7 +94,7 @@ impl Vault {
         self.harmless.extend(harmless);
         self.sealed = true;
         for known in &mut self.known {
-            if known.why == Why::Entropy {
+            if known.why == SecretReason::Entropy {
                 let value = known.value.to_lowercase();
                 known.dropped = self.harmless.contains(&value) || self.identifiers.contains(&value);
             }
@@ -136,10 +136,10 @@ impl Vault {
 
     fn look_for(&mut self, at: usize) {
         let known = &self.known[at];
-        let certain = !matches!(known.why, Why::Entropy);
+        let certain = !matches!(known.why, SecretReason::Entropy);
         if (certain || self.propagated < MAX_PROPAGATED)
             && (propagates(&known.value, known.why) || (self.thorough && lasting(known)))
-            && (known.why == Why::Password
+            && (known.why == SecretReason::Password
                 || self.harmless.is_empty()
                 || !self.harmless.contains(&known.value.to_lowercase()))
         {
@@ -154,7 +154,7 @@ impl Vault {
     }
 
     /// The placeholder for a value that stands where secrets stand. `None`: it was allowed.
-    pub fn placeholder(&mut self, name: &str, value: &str, why: Why) -> Option<String> {
+    pub fn placeholder(&mut self, name: &str, value: &str, why: SecretReason) -> Option<String> {
         let at = self.learn(name, value, why);
         let known = &self.known[at];
         (!known.dropped && !known.placeholder.is_empty()).then(|| known.placeholder.clone())
@@ -180,7 +180,7 @@ impl Vault {
             if hit.core {
                 (from, to) = base64_run(text.as_bytes(), from, to, done);
                 let name = self.known[at].name.clone();
-                at = self.learn(&name, &text[from..to], Why::Container);
+                at = self.learn(&name, &text[from..to], SecretReason::Container);
             }
             let placeholder = self.known[at].placeholder.as_str();
             wrote(placeholder);
@@ -283,12 +283,12 @@ fn labels(b: u8) -> bool {
 }
 
 /// Short values and plain words occur everywhere by chance.
-fn propagates(value: &str, why: Why) -> bool {
-    if why == Why::Password {
+fn propagates(value: &str, why: SecretReason) -> bool {
+    if why == SecretReason::Password {
         return true;
     }
     // As it was shown, on its own: hardly any number of six digits stands somewhere by chance.
-    if why == Why::Context {
+    if why == SecretReason::Context {
         let digits = value.bytes().filter(u8::is_ascii_digit).count();
         return digits >= 6 || value.len() >= 6 && digits >= 1;
     }
@@ -296,7 +296,7 @@ fn propagates(value: &str, why: Why) -> bool {
         return false;
     }
     if value.contains(char::is_whitespace) {
-        return value.len() >= 12 && (why != Why::Cookie || !natural(value));
+        return value.len() >= 12 && (why != SecretReason::Cookie || !natural(value));
     }
     if value.len() < 8 {
         let class = |is: fn(&u8) -> bool| usize::from(value.as_bytes().iter().any(is));
@@ -311,7 +311,7 @@ fn propagates(value: &str, why: Why) -> bool {
     if number {
         return digits >= 8;
     }
-    if why == Why::Cookie
+    if why == SecretReason::Cookie
         && (value.contains("://")
             || value.starts_with('/')
             || value.starts_with("http")
@@ -323,8 +323,8 @@ fn propagates(value: &str, why: Why) -> bool {
 }
 
 /// A long cookie that is not an address.
-fn lasting(known: &Known) -> bool {
-    matches!(known.why, Why::Cookie | Why::Header)
+fn lasting(known: &KnownSecret) -> bool {
+    matches!(known.why, SecretReason::Cookie | SecretReason::Header)
         && known.value.len() >= 16
         && !known.value.contains("://")
         && !known.value.starts_with('/')
@@ -352,10 +352,10 @@ pub fn base64_run(bytes: &[u8], mut from: usize, mut to: usize, least: usize) ->
 mod tests {
     use super::*;
 
-    fn vault(values: &[(&str, &str)]) -> Vault {
-        let mut it = Vault::default();
+    fn vault(values: &[(&str, &str)]) -> SecretIndex {
+        let mut it = SecretIndex::default();
         for (name, value) in values {
-            it.learn(name, value, Why::Key);
+            it.learn(name, value, SecretReason::Key);
         }
         it.seal(Vec::new());
         it
@@ -368,8 +368,14 @@ mod tests {
             ("token", "abc123def456"),
             ("X-CSRF", "zzz999yyy888"),
         ]);
-        assert_eq!(it.placeholder("any", "abc123def456", Why::Key).unwrap(), "[REDACTED:x-csrf]");
-        assert_eq!(it.placeholder("any", "zzz999yyy888", Why::Key).unwrap(), "[REDACTED:x-csrf#2]");
+        assert_eq!(
+            it.placeholder("any", "abc123def456", SecretReason::Key).unwrap(),
+            "[REDACTED:x-csrf]"
+        );
+        assert_eq!(
+            it.placeholder("any", "zzz999yyy888", SecretReason::Key).unwrap(),
+            "[REDACTED:x-csrf#2]"
+        );
         assert_eq!(
             it.propagate("a abc123def456, xabc123def456 zzz999yyy888", |_| ()).unwrap(),
             "a [REDACTED:x-csrf], x[REDACTED:x-csrf] [REDACTED:x-csrf#2]"
@@ -378,10 +384,13 @@ mod tests {
 
     #[test]
     fn an_identifier_is_exempt_from_the_entropy_rule_alone() {
-        for (why, hidden) in
-            [(Why::Cookie, true), (Why::Key, true), (Why::Format, true), (Why::Entropy, false)]
-        {
-            let mut it = Vault::default();
+        for (why, hidden) in [
+            (SecretReason::Cookie, true),
+            (SecretReason::Key, true),
+            (SecretReason::Format, true),
+            (SecretReason::Entropy, false),
+        ] {
+            let mut it = SecretIndex::default();
             it.identify("q9zx-81kd-uw3m-e5vb");
             it.learn("sid", "q9zx-81kd-uw3m-e5vb", why);
             it.seal(Vec::new());

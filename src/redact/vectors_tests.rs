@@ -270,7 +270,7 @@ fn caught(name: &str, value: &str, place: Place) -> bool {
         let mut json = json!({ name: value });
         match place {
             Place::Json | Place::Answer => it.json(&mut json, place),
-            _ => it.named(name, value, place).is_some(),
+            _ => it.redact_named(name, value, place).is_some(),
         }
     };
     both(&mut it);

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use commis_recipe::blocks::Block;
 
 /// Words of the final page and of the final answer.
-pub struct Visible {
+pub struct VisibleWords {
     words: Vec<u64>,
     at: BTreeMap<u64, Vec<u32>>,
     /// The distinct words that coverage is measured over, sorted.
@@ -26,7 +26,7 @@ const WANTED: usize = 512;
 /// Text beyond this is not indexed.
 const MAX_WORDS: usize = 200_000;
 
-impl Visible {
+impl VisibleWords {
     pub fn new(texts: &[&str]) -> Self {
         let mut words = Vec::new();
         let mut long = BTreeMap::<u64, (u32, usize)>::new();
@@ -97,7 +97,7 @@ impl Visible {
     }
 
     /// How many items of each block these texts (as [`hash_of`] gives them) hold.
-    pub fn held(&self, texts: impl Iterator<Item = u64>) -> Vec<u32> {
+    pub fn count_items(&self, texts: impl Iterator<Item = u64>) -> Vec<u32> {
         if self.items.is_empty() {
             return Vec::new();
         }
@@ -140,7 +140,7 @@ impl Visible {
     }
 
     /// Position of a word in the coverage list.
-    pub fn wanted(&self, word: u64) -> Option<usize> {
+    pub fn coverage_index(&self, word: u64) -> Option<usize> {
         if self.maybe(word) { self.wanted.binary_search(&word).ok() } else { None }
     }
 
@@ -217,7 +217,7 @@ mod tests {
 
     #[test]
     fn leaves_on_the_page() {
-        let it = Visible::new(&[
+        let it = VisibleWords::new(&[
             "Rust  1.90 released\nby The Team — 1,234 points. 日本語の本",
             "answer: 42",
         ]);

@@ -1,5 +1,5 @@
 //! One traversal for both passes: it opens values (JSON in strings, forms, URLs, percent-encoding, base64) and hands every
-//! secret to a [`Sink`]. The learning sink keeps them; the writing sink answers with a placeholder.
+//! secret to a [`SecretSink`]. The learning sink keeps them; the writing sink answers with a placeholder.
 
 use std::{
     borrow::Cow,
@@ -11,16 +11,16 @@ use std::{
 use serde_json::{Number, Value};
 
 use super::{
-    addresses::Kept,
-    bytes::Bytes,
+    addresses::PartReplacer,
+    bytes::ByteKinds,
     calls,
-    detector::{Why, verdict, verdict_of},
+    detector::{SecretReason, verdict, verdict_of},
     encode::{decode_percent, percent},
-    fields::{answered, are_pairs, bytes_of, is_jwk, named},
+    fields::{answer_class, are_pairs, bytes_of, is_jwk, sibling_name},
     formats,
     keys::{self, KeyClass, classify},
     memo::Memo,
-    scan::{Kind, Prose, auth_scheme, base64_text},
+    scan::{TextContext, TextKind, auth_scheme, base64_text},
     steps,
     vault::is_placeholder,
 };
@@ -37,15 +37,15 @@ pub enum Place {
 }
 
 /// What is done with a secret, and with text that is none by itself.
-pub trait Sink {
+pub trait SecretSink {
     /// A secret found under `name`. The answer replaces it.
-    fn secret(&mut self, name: &str, value: &str, why: Why) -> Option<String>;
+    fn secret(&mut self, name: &str, value: &str, why: SecretReason) -> Option<String>;
     /// Text in which known secrets may stand. The answer replaces it.
-    fn plain(&mut self, text: &str) -> Option<String>;
+    fn replace_known(&mut self, text: &str) -> Option<String>;
     /// A long value under a name that says identifier, in a request: what only looks random elsewhere is no secret then.
     fn identifier(&mut self, _value: &str) {}
     /// Every rule was asked about this text of a JSON value. Returns whether one found a secret, as far as that is known.
-    fn judged(&mut self, _value: &str) -> bool {
+    fn finish_value(&mut self, _value: &str) -> bool {
         true
     }
     /// What was replaced since the last call stands here: `header:NAME`, `query:NAME`, `json:/pointer`, `form:NAME`.
@@ -54,7 +54,7 @@ pub trait Sink {
 
 /// What the user and the task say about values. Each thread has its own: what was asked for is remembered.
 #[derive(Clone)]
-pub struct Rules {
+pub struct RedactRules {
     allow: Vec<String>,
     /// Lower case. Exempt from the entropy rule alone.
     typed: Vec<String>,
@@ -62,12 +62,12 @@ pub struct Rules {
     classes: Arc<RwLock<BTreeMap<Place, BTreeMap<String, KeyClass>>>>,
     /// The same for names that were asked for lately, by their hash: one of them stands at each place. Made when enough names
     /// were asked for; a line of text has none.
-    recent: RefCell<Vec<Option<Classed>>>,
+    recent: RefCell<Vec<Option<CachedClass>>>,
     asked: Cell<u32>,
 }
 
 /// What a name at a place says.
-type Classed = (Place, Box<str>, KeyClass);
+type CachedClass = (Place, Box<str>, KeyClass);
 
 const RECENT: usize = 4096;
 const ENOUGH: u32 = 256;
@@ -81,22 +81,22 @@ pub fn mark(text: &str) -> u64 {
 }
 
 /// Whether a value may be a container other than base64.
-fn may_open(value: &str, bytes: Bytes) -> bool {
-    bytes.any(Bytes::OPENS | Bytes::PERCENT)
-        || bytes.any(Bytes::EQUALS) && value.trim_end_matches('=').contains('=')
-        || bytes.any(Bytes::SLASH)
-            && (value.starts_with('/') || bytes.any(Bytes::COLON) && value.contains("://"))
+fn may_open(value: &str, bytes: ByteKinds) -> bool {
+    bytes.any(ByteKinds::OPENS | ByteKinds::PERCENT)
+        || bytes.any(ByteKinds::EQUALS) && value.trim_end_matches('=').contains('=')
+        || bytes.any(ByteKinds::SLASH)
+            && (value.starts_with('/') || bytes.any(ByteKinds::COLON) && value.contains("://"))
 }
 
 /// Whether a value of an answer is too short for every rule: it opens nothing, and its key claims nothing.
-fn is_plain(key: &str, value: &str, bytes: Bytes, class: KeyClass) -> bool {
-    const MAY_OPEN: u16 = Bytes::SPACE
-        | Bytes::WIDE
-        | Bytes::OPENS
-        | Bytes::PERCENT
-        | Bytes::EQUALS
-        | Bytes::SLASH
-        | Bytes::SEMICOLON;
+fn is_plain(key: &str, value: &str, bytes: ByteKinds, class: KeyClass) -> bool {
+    const MAY_OPEN: u16 = ByteKinds::SPACE
+        | ByteKinds::WIDE
+        | ByteKinds::OPENS
+        | ByteKinds::PERCENT
+        | ByteKinds::EQUALS
+        | ByteKinds::SLASH
+        | ByteKinds::SEMICOLON;
     value.len() < 15
         && matches!(class, KeyClass::Silent | KeyClass::Harmless)
         && !bytes.any(MAY_OPEN)
@@ -111,7 +111,7 @@ fn has_code(value: &str) -> bool {
 /// How deep containers are opened: JSON in a form in a query is 3.
 pub const MAX_OPEN: u32 = 5;
 
-impl Rules {
+impl RedactRules {
     pub fn new<'a>(allow: &[String], typed: impl Iterator<Item = &'a str>) -> Self {
         Self {
             allow: allow.iter().map(|it| it.to_lowercase()).collect(),
@@ -130,7 +130,7 @@ impl Rules {
         if key.len() > keys::MAX_KEY {
             return KeyClass::Silent;
         }
-        steps::look(key.len());
+        steps::record_bytes(key.len());
         let hash =
             key.bytes().fold(place as u32, |it, b| (it ^ u32::from(b)).wrapping_mul(0x0100_0193));
         let at = (hash ^ (hash >> 15)) as usize % RECENT;
@@ -181,8 +181,8 @@ impl Rules {
 
 /// A traversal with one sink.
 pub struct Walk<'a> {
-    pub rules: &'a Rules,
-    pub sink: &'a mut dyn Sink,
+    pub rules: &'a RedactRules,
+    pub sink: &'a mut dyn SecretSink,
     /// The texts of this answer in which a rule found a secret in the first pass (see [`mark`]). In all others only secrets are
     /// left that are known from elsewhere.
     pub judged: Option<BTreeSet<u64>>,
@@ -191,7 +191,7 @@ pub struct Walk<'a> {
 }
 
 impl<'a> Walk<'a> {
-    pub fn new(rules: &'a Rules, sink: &'a mut dyn Sink) -> Self {
+    pub fn new(rules: &'a RedactRules, sink: &'a mut dyn SecretSink) -> Self {
         Self { rules, sink, judged: None, grants: false }
     }
 }
@@ -206,21 +206,21 @@ impl Walk<'_> {
         if value.len() < 3 {
             return None;
         }
-        let bytes = Bytes::of(value);
-        if bytes.any(Bytes::OPENS) && is_placeholder(value) {
-            return self.sink.plain(value);
+        let bytes = ByteKinds::from_text(value);
+        if bytes.any(ByteKinds::OPENS) && is_placeholder(value) {
+            return self.sink.replace_known(value);
         }
         if depth == 0
             && let Some(suspects) = &self.judged
             && !may_open(value, bytes)
             && !suspects.contains(&mark(value))
-            && (bytes.any(Bytes::NO_BASE64) || value.len() < 16 || base64_text(value).is_none())
+            && (bytes.any(ByteKinds::NO_BASE64) || value.len() < 16 || base64_text(value).is_none())
         {
-            return self.sink.plain(value);
+            return self.sink.replace_known(value);
         }
         let class = self.rules.class(key, place);
         if place == Place::Answer && is_plain(key, value, bytes, class) {
-            return self.sink.plain(value);
+            return self.sink.replace_known(value);
         }
         if class == KeyClass::Harmless
             && place != Place::Answer
@@ -233,18 +233,19 @@ impl Walk<'_> {
             && let Some(opened) = self.container(key, value, bytes, class, place, depth)
         {
             // Known values may stand between the parts, too.
-            return opened.map(|it| self.sink.plain(&it).unwrap_or(it));
+            return opened.map(|it| self.sink.replace_known(&it).unwrap_or(it));
         }
-        let class = if place == Place::Answer { answered(class, key, value) } else { class };
+        let class = if place == Place::Answer { answer_class(class, key, value) } else { class };
         // Where a key was cut behind its prefix: `sbp_ = 0f1e…`.
-        let cut = key.ends_with(['_', '-']) && formats::known(&format!("{key}{value}")).is_some();
-        if let Some(why) = verdict_of(class, value, bytes).or(cut.then_some(Why::Format))
-            && !(why == Why::Format && self.rules.allowed(key))
-            && !(why == Why::Entropy
+        let cut =
+            key.ends_with(['_', '-']) && formats::known_format(&format!("{key}{value}")).is_some();
+        if let Some(why) = verdict_of(class, value, bytes).or(cut.then_some(SecretReason::Format))
+            && !(why == SecretReason::Format && self.rules.allowed(key))
+            && !(why == SecretReason::Entropy
                 && (self.rules.was_typed(value) || (place == Place::Answer && depth > 0)))
         {
             let new = self.sink.secret(key, value, why);
-            return new.or_else(|| self.sink.plain(value));
+            return new.or_else(|| self.sink.replace_known(value));
         }
         // As `curl -u` takes it.
         if place != Place::Answer
@@ -254,30 +255,30 @@ impl Walk<'_> {
             && let Some((_, password)) = value.split_once(':')
             && password.len() >= 6
             && !password.starts_with('/')
-            && let Some(new) = self.sink.secret(key, value, Why::Key)
+            && let Some(new) = self.sink.secret(key, value, SecretReason::Key)
         {
             return Some(new);
         }
-        let marked = bytes.any(Bytes::QUOTE | Bytes::ANGLE)
-            || bytes.any(Bytes::OPENS) && value.contains('{');
+        let marked = bytes.any(ByteKinds::QUOTE | ByteKinds::ANGLE)
+            || bytes.any(ByteKinds::OPENS) && value.contains('{');
         // `PIN: 4821`, `验证码：482913`
         let is_short = value.len() >= 8
-            && bytes.any(Bytes::DIGIT)
-            && (bytes.any(Bytes::WIDE) || bytes.spaced(value))
+            && bytes.any(ByteKinds::DIGIT)
+            && (bytes.any(ByteKinds::WIDE) || bytes.spaced(value))
             && has_code(value);
         if value.len() >= 15 && (marked || bytes.spaced(value)) || is_short {
-            let tagged = bytes.any(Bytes::ANGLE) && is_tagged(value);
-            let prose = if tagged { Prose::Markup } else { Prose::Spoken };
+            let tagged = bytes.any(ByteKinds::ANGLE) && is_tagged(value);
+            let prose = if tagged { TextKind::Markup } else { TextKind::Spoken };
             let lined = !tagged && value.contains('\n');
-            let kind = Kind { prose, place, depth, lined, every: false };
+            let kind = TextContext { prose, place, depth, lined, every: false };
             return self.text_of(value, bytes, kind);
         }
-        self.sink.plain(value)
+        self.sink.replace_known(value)
     }
 
     /// Whether a secret stands in a value that is opened; what only looks random is none there.
-    pub fn holds(&mut self, key: &str, value: &str, depth: u32) -> bool {
-        let mut probe = Probe { sink: self.sink, hit: false };
+    pub fn holds_secret(&mut self, key: &str, value: &str, depth: u32) -> bool {
+        let mut probe = ProbeSink { sink: self.sink, hit: false };
         Walk::new(self.rules, &mut probe).open(key, value, Place::Answer, depth);
         probe.hit
     }
@@ -291,30 +292,35 @@ impl Walk<'_> {
         &mut self,
         key: &str,
         value: &str,
-        bytes: Bytes,
+        bytes: ByteKinds,
         class: KeyClass,
         place: Place,
         depth: u32,
     ) -> Option<Option<String>> {
         let trimmed = value.trim();
         let (first, last) = (trimmed.as_bytes().first()?, trimmed.as_bytes().last()?);
-        if bytes.any(Bytes::OPENS)
+        if bytes.any(ByteKinds::OPENS)
             && matches!((first, last), (b'{', b'}') | (b'[', b']'))
-            && let Ok(mut json) = serde_json::from_str(trimmed).map(commis_recipe::shape::sorted)
+            && let Ok(mut json) =
+                serde_json::from_str(trimmed).map(commis_recipe::shape::with_sorted_keys)
         {
             let changed = self.json_at(key, &mut json, place, depth + 1, None);
-            return Some(if changed { Some(json.to_string()) } else { self.sink.plain(value) });
+            return Some(if changed {
+                Some(json.to_string())
+            } else {
+                self.sink.replace_known(value)
+            });
         }
-        if bytes.any(Bytes::BAR)
+        if bytes.any(ByteKinds::BAR)
             && first.is_ascii_digit()
             && let Some(found) = calls::in_gwt(value).filter(|it| !it.is_empty())
         {
-            let found = found.into_iter().map(|it| ("password", it, Why::Key)).collect();
+            let found = found.into_iter().map(|it| ("password", it, SecretReason::Key)).collect();
             return Some(self.replace(value, found, Vec::new()));
         }
         let spaced = bytes.spaced(value);
         // JDBC addresses of SQL Server and Hive have their properties behind semicolons.
-        if bytes.any(Bytes::SEMICOLON)
+        if bytes.any(ByteKinds::SEMICOLON)
             && value.starts_with("jdbc:")
             && let Some(new @ Some(_)) = self.pairs(value, ';', Place::Query, depth + 1)
         {
@@ -326,8 +332,8 @@ impl Walk<'_> {
             KeyClass::Always | KeyClass::Code | KeyClass::Likely | KeyClass::Perhaps
         );
         // A connection string: `Endpoint=https://…;Secret=…`.
-        if bytes.any(Bytes::SEMICOLON)
-            && bytes.any(Bytes::EQUALS)
+        if bytes.any(ByteKinds::SEMICOLON)
+            && bytes.any(ByteKinds::EQUALS)
             && value.find('=').is_some_and(|it| value.find("://").is_none_or(|url| it < url))
             && let Some(new) = self.pairs(value, ';', inner, depth + 1)
             && (new.is_some() || !told)
@@ -335,8 +341,8 @@ impl Walk<'_> {
             return Some(new);
         }
         if !spaced
-            && bytes.any(Bytes::SLASH)
-            && (bytes.any(Bytes::COLON) && value.contains("://")
+            && bytes.any(ByteKinds::SLASH)
+            && (bytes.any(ByteKinds::COLON) && value.contains("://")
                 || (*first == b'/' && value.contains(['?', '#', ';'])))
         {
             return Some(self.url(value, place, depth + 1));
@@ -345,13 +351,13 @@ impl Walk<'_> {
             return None;
         }
         if !spaced
-            && bytes.any(Bytes::EQUALS)
+            && bytes.any(ByteKinds::EQUALS)
             && (!told || value.contains('&'))
             && let Some(form) = self.pairs(value, '&', inner, depth + 1)
         {
             return Some(form);
         }
-        if !spaced && bytes.any(Bytes::PERCENT) {
+        if !spaced && bytes.any(ByteKinds::PERCENT) {
             // Encoded again and again: one container, however often.
             let mut plain = decode_percent(value);
             let mut times = usize::from(plain != value);
@@ -371,23 +377,23 @@ impl Walk<'_> {
             && let Some(rest) = auth_scheme(value)
             && class != KeyClass::Harmless
         {
-            let new = self.sink.secret(key, rest, Why::Key)?;
+            let new = self.sink.secret(key, rest, SecretReason::Key)?;
             return Some(Some(format!("{}{new}", &value[..value.len() - rest.len()])));
         }
         if !spaced
             && value.len() >= 16
-            && !bytes.any(Bytes::NO_BASE64)
+            && !bytes.any(ByteKinds::NO_BASE64)
             && let Some(inner) = base64_text(value)
         {
-            let mut probe = Probe { sink: self.sink, hit: false };
+            let mut probe = ProbeSink { sink: self.sink, hit: false };
             let mut walk = Walk::new(self.rules, &mut probe);
             walk.open(key, &inner, place, depth + 1);
             if probe.hit {
-                return self.sink.secret(key, value, Why::Container).map(Some);
+                return self.sink.secret(key, value, SecretReason::Container).map(Some);
             }
             // What it holds is plain to see: the entropy rule has no business here.
             return match class {
-                KeyClass::Silent | KeyClass::Harmless => Some(self.sink.plain(value)),
+                KeyClass::Silent | KeyClass::Harmless => Some(self.sink.replace_known(value)),
                 _ => None,
             };
         }
@@ -412,7 +418,7 @@ impl Walk<'_> {
         let inner = if place == Place::Answer { place } else { Place::Json };
         match value {
             Value::Object(fields) => {
-                let named = named(fields).map(str::to_owned);
+                let named = sibling_name(fields).map(str::to_owned);
                 let call = calls::arguments(fields).map(|it| (it.0, it.1.to_owned()));
                 let is_jwk = is_jwk(fields);
                 let mut renamed = Vec::new();
@@ -451,7 +457,7 @@ impl Walk<'_> {
                 }
             }
             Value::Array(items) => {
-                if let Some(new) = bytes_of(items).and_then(|it| self.sink.plain(&it)) {
+                if let Some(new) = bytes_of(items).and_then(|it| self.sink.replace_known(&it)) {
                     *value = Value::String(new);
                     if let Some(pointer) = pointer {
                         self.sink.stands_at(&format!("json:{pointer}"));
@@ -485,7 +491,7 @@ impl Walk<'_> {
             Value::String(text) => {
                 let new = self.open(key, text, place, depth);
                 if depth == 0 {
-                    self.sink.judged(text);
+                    self.sink.finish_value(text);
                 }
                 if let Some(new) = new {
                     *text = new;
@@ -514,8 +520,9 @@ impl Walk<'_> {
         if name.len() < 6 {
             return None;
         }
-        let new = if is_token(name) { self.sink.secret("key", name, Why::Format) } else { None };
-        new.or_else(|| self.sink.plain(name))
+        let new =
+            if is_token(name) { self.sink.secret("key", name, SecretReason::Format) } else { None };
+        new.or_else(|| self.sink.replace_known(name))
     }
 
     /// `"pin": 492039`: a short number is a secret only where the name leaves no doubt.
@@ -532,9 +539,9 @@ impl Walk<'_> {
             _ => false,
         };
         if secret {
-            self.sink.secret(key, &text, Why::Key)
+            self.sink.secret(key, &text, SecretReason::Key)
         } else if text.len() >= 12 {
-            self.sink.plain(&text)
+            self.sink.replace_known(&text)
         } else {
             None
         }
@@ -543,13 +550,13 @@ impl Walk<'_> {
     /// The first pass over the JSON of an answer: as [`json`](Self::json) at [`Place::Answer`], with a sink that replaces
     /// nothing.
     pub fn look_through(&mut self, answer: &Value) {
-        self.look_through_at("", answer, &mut Seen::default());
+        self.look_through_at("", answer, &mut AnswerMemo::default());
     }
 
-    fn look_through_at<'v>(&mut self, key: &str, value: &'v Value, seen: &mut Seen<'v>) {
+    fn look_through_at<'v>(&mut self, key: &str, value: &'v Value, seen: &mut AnswerMemo<'v>) {
         match value {
             Value::Object(fields) => {
-                let named = named(fields);
+                let named = sibling_name(fields);
                 let call = calls::arguments(fields);
                 let is_jwk = is_jwk(fields);
                 for (name, item) in fields {
@@ -565,7 +572,7 @@ impl Walk<'_> {
                     }
                     if name.len() >= 15 && seen.names.get(name).is_none() {
                         if is_token(name) {
-                            self.sink.secret("key", name, Why::Format);
+                            self.sink.secret("key", name, SecretReason::Format);
                         } else {
                             seen.names.keep(name, ());
                         }
@@ -591,7 +598,7 @@ impl Walk<'_> {
                     return;
                 }
                 self.open(key, text, Place::Answer, 0);
-                if !self.sink.judged(text) && by_class {
+                if !self.sink.finish_value(text) && by_class {
                     seen.clean.keep(text, class);
                 }
             }
@@ -638,7 +645,7 @@ impl Walk<'_> {
         {
             return None;
         }
-        let mut out = Kept::new(text);
+        let mut out = PartReplacer::new(text);
         for pair in text.split(split) {
             let (name, value) = pair.split_once('=').unwrap_or(("", pair));
             let key = decode_form(name);
@@ -646,7 +653,7 @@ impl Walk<'_> {
             let new = if depth < MAX_OPEN {
                 self.open(&key, &plain, place, depth + 1)
             } else {
-                self.sink.plain(&plain)
+                self.sink.replace_known(&plain)
             };
             let renamed = self.name(&key).map(|it| percent(&it));
             let name = renamed.as_deref().unwrap_or(name);
@@ -671,7 +678,7 @@ pub fn is_tagged(text: &str) -> bool {
 
 /// What was looked at in one answer.
 #[derive(Default)]
-struct Seen<'v> {
+struct AnswerMemo<'v> {
     /// Texts in which no rule found a secret under a key of that class.
     clean: Memo<'v, KeyClass>,
     /// Names that are no credentials.
@@ -680,7 +687,7 @@ struct Seen<'v> {
 
 /// Whether a name is a credential of a published format itself.
 fn is_token(name: &str) -> bool {
-    name.len() >= 15 && formats::known(name).is_some()
+    name.len() >= 15 && formats::known_format(name).is_some()
 }
 
 /// What an argument stands under: a text that is a credential by its place, under a name that says so.
@@ -708,19 +715,19 @@ fn push_pointer(pointer: &mut String, key: &str) -> usize {
 const MAX_KEY: usize = 512;
 
 /// Notes that something was found, and passes it on so that the inner values are known too.
-struct Probe<'a> {
-    sink: &'a mut dyn Sink,
+struct ProbeSink<'a> {
+    sink: &'a mut dyn SecretSink,
     hit: bool,
 }
 
-impl Sink for Probe<'_> {
-    fn secret(&mut self, name: &str, value: &str, why: Why) -> Option<String> {
-        self.hit |= why != Why::Entropy;
-        if why == Why::Entropy { None } else { self.sink.secret(name, value, why) }
+impl SecretSink for ProbeSink<'_> {
+    fn secret(&mut self, name: &str, value: &str, why: SecretReason) -> Option<String> {
+        self.hit |= why != SecretReason::Entropy;
+        if why == SecretReason::Entropy { None } else { self.sink.secret(name, value, why) }
     }
 
-    fn plain(&mut self, text: &str) -> Option<String> {
-        let new = self.sink.plain(text);
+    fn replace_known(&mut self, text: &str) -> Option<String> {
+        let new = self.sink.replace_known(text);
         self.hit |= new.is_some();
         new
     }

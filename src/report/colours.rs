@@ -38,7 +38,7 @@ const SIGHTS: [(&str, [Vector; 3]); 4] = [
 ];
 
 /// Names and values of the style sheet, of the light look and of the dark one.
-fn looks() -> [BTreeMap<&'static str, &'static str>; 2] {
+fn color_schemes() -> [BTreeMap<&'static str, &'static str>; 2] {
     let mut parts = STYLE.split(":root {").skip(1);
     let [light, dark] = [(); 2].map(|()| parts.next().unwrap().split_once('}').unwrap().0);
     [light, dark].map(|text| {
@@ -83,14 +83,14 @@ fn oklab(it: Vector) -> Vector {
     times(&lab, times(&cones, it.map(|it| it.max(0.0))).map(f64::cbrt))
 }
 
-fn apart(one: &str, other: &str, sight: &[Vector; 3]) -> f64 {
+fn color_distance(one: &str, other: &str, sight: &[Vector; 3]) -> f64 {
     let [a, b] = [one, other].map(|it| oklab(times(sight, linear(it))));
     a.iter().zip(b).map(|(a, b)| (a - b).powi(2)).sum::<f64>().sqrt()
 }
 
 #[test]
 fn text_can_be_read_in_both_looks() {
-    for (look, colours) in ["light", "dark"].into_iter().zip(looks()) {
+    for (look, colours) in ["light", "dark"].into_iter().zip(color_schemes()) {
         let check = |text: &str, back: &str| {
             let it = contrast(colours[text], colours[back]);
             assert!(it >= 4.5, "{look}: {text} on {back} is {it:.2}");
@@ -111,7 +111,7 @@ fn text_can_be_read_in_both_looks() {
 #[test]
 fn colours_of_plots_are_seen_and_told_apart() {
     let names = super::plot::COLOURS;
-    for (look, colours) in ["light", "dark"].into_iter().zip(looks()) {
+    for (look, colours) in ["light", "dark"].into_iter().zip(color_schemes()) {
         for (i, one) in names.iter().enumerate() {
             for back in ["paper", "back"] {
                 let it = contrast(colours[one], colours[back]);
@@ -119,7 +119,7 @@ fn colours_of_plots_are_seen_and_told_apart() {
             }
             for other in &names[..i] {
                 for (sight, matrix) in &SIGHTS {
-                    let it = apart(colours[one], colours[other], matrix);
+                    let it = color_distance(colours[one], colours[other], matrix);
                     assert!(it >= 0.09, "{look}, {sight}: {one} and {other} are {it:.3} apart");
                 }
             }

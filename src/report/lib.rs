@@ -7,7 +7,7 @@ use base64::{Engine, engine::general_purpose::STANDARD};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use sha2::{Digest as _, Sha256};
 
-pub use commis_base::ids::is_strange;
+pub use commis_base::ids::is_unsafe_char;
 
 /// The look of every page; a page's own rules come after it.
 pub const STYLE: &str = include_str!("base.css");
@@ -28,7 +28,7 @@ pub struct Page<'a> {
 impl Page<'_> {
     /// The whole page. Its policy allows its own style sheet and script by their hashes, and nothing else. What is strange in a text
     /// shows as such, wherever it came from.
-    pub fn whole(&self, body: &Markup) -> String {
+    pub fn render(&self, body: &Markup) -> String {
         let source = |text: &str| format!("'sha256-{}'", STANDARD.encode(Sha256::digest(text)));
         let style = format!("{STYLE}{}", self.style);
         let policy = format!(
@@ -76,12 +76,12 @@ pub fn head(names: &[&str]) -> Markup {
 }
 
 /// What may be wider than the page, with a name for who does not see it.
-pub fn wide(label: &str, inner: &Markup) -> Markup {
+pub fn scrollable(label: &str, inner: &Markup) -> Markup {
     html! { div.scroll tabindex="0" role="group" aria-label=(label) { (inner) } }
 }
 
 /// `340 ms`, `12.5 s`, `3 min 20 s`, `2 h 5 min`; a number stays with its unit.
-pub fn took(ms: i64) -> String {
+pub fn format_duration(ms: i64) -> String {
     match ms {
         ..1000 => format!("{} ms", ms.max(0)),
         1000..60_000 => format!("{:.1} s", ms as f64 / 1000.0),
@@ -101,7 +101,7 @@ pub fn clip(text: &str, max: usize) -> String {
 
 /// What is strange is seen as such; lines stay lines.
 pub fn plain(text: &str) -> String {
-    text.chars().map(|it| if is_strange(it) && it != '\n' { '\u{fffd}' } else { it }).collect()
+    text.chars().map(|it| if is_unsafe_char(it) && it != '\n' { '\u{fffd}' } else { it }).collect()
 }
 
 #[cfg(test)]
@@ -115,7 +115,7 @@ mod tests {
     fn the_policy_names_what_is_there_and_nothing_else() {
         let body = html! { p { "<script>\u{202e}x\u{1b}\ny" } };
         let it = Page { title: "a\u{7}<b>", style: ".x{}", script: Some("1"), ..Page::default() };
-        let text = it.whole(&body);
+        let text = it.render(&body);
         assert!(text.contains("<title>a\u{fffd}&lt;b&gt;</title>"), "{text}");
         assert!(text.contains("&lt;script&gt;\u{fffd}x\u{fffd}\ny"), "{text}");
         assert!(text.contains("img-src 'none'") && !text.contains("refresh"));
@@ -129,9 +129,9 @@ mod tests {
     fn a_page_that_is_read_again_says_so_to_who_runs_no_script() {
         let again = r#"<meta http-equiv="refresh" content="3">"#;
         let it = Page { again_s: Some(3), ..Page::default() };
-        assert!(it.whole(&html! {}).contains(again));
+        assert!(it.render(&html! {}).contains(again));
         let it = Page { script: Some("1"), ..it };
-        assert!(it.whole(&html! {}).contains(&format!("<noscript>{again}</noscript>")));
+        assert!(it.render(&html! {}).contains(&format!("<noscript>{again}</noscript>")));
     }
 
     #[test]
@@ -143,7 +143,7 @@ mod tests {
             (200_000, "3 min 20 s"),
             (7_500_000, "2 h 5 min"),
         ] {
-            assert_eq!(took(ms).replace('\u{a0}', " "), text);
+            assert_eq!(format_duration(ms).replace('\u{a0}', " "), text);
         }
     }
 

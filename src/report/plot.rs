@@ -34,7 +34,7 @@ impl Scale {
     }
 
     pub fn x(&self, at: f64) -> f64 {
-        rounded(self.left + self.share(at) * (self.right - self.left))
+        round_tenth(self.left + self.share(at) * (self.right - self.left))
     }
 
     /// Which of so many equal parts a value falls into.
@@ -69,7 +69,7 @@ pub fn times(span_ms: i64) -> impl Iterator<Item = i64> {
 
 /// A filled piece; `title` is told where the pointer rests.
 pub fn piece(fill: Fill, [x, y, width, height]: [f64; 4], title: &str) -> Markup {
-    let [x, y, width, height] = [x, y, width, height].map(rounded);
+    let [x, y, width, height] = [x, y, width, height].map(round_tenth);
     html! {
         rect class=(fill.0) x=(x) y=(y) width=(width) height=(height) { @if !title.is_empty() { title { (title) } } }
         @if fill.1 > 0 {
@@ -103,22 +103,22 @@ pub fn stack(parts: &[(Fill, f64, String)], label: &str) -> Markup {
 }
 
 /// What a legend explains.
-pub enum Key {
+pub enum LegendKey {
     Piece(Fill),
     /// Classes of a line.
     Course(&'static str),
     Mark(&'static str),
 }
 
-pub fn legend<T: AsRef<str>>(keys: &[(Key, T)]) -> Markup {
+pub fn legend<T: AsRef<str>>(keys: &[(LegendKey, T)]) -> Markup {
     html! {
         div.legend {
             @for (key, text) in keys {
                 span {
                     @match key {
-                        Key::Piece(fill) => svg.key viewBox="0 0 10 10" aria-hidden="true" { (piece(*fill, [0.0, 0.0, 10.0, 10.0], "")) },
-                        Key::Course(class) => svg.key.wide viewBox="0 0 22 10" aria-hidden="true" { line class=(class) x1="0" y1="5" x2="22" y2="5" {} },
-                        Key::Mark(name) => (mark(name)),
+                        LegendKey::Piece(fill) => svg.key viewBox="0 0 10 10" aria-hidden="true" { (piece(*fill, [0.0, 0.0, 10.0, 10.0], "")) },
+                        LegendKey::Course(class) => svg.key.wide viewBox="0 0 22 10" aria-hidden="true" { line class=(class) x1="0" y1="5" x2="22" y2="5" {} },
+                        LegendKey::Mark(name) => (mark(name)),
                     }
                     (text.as_ref())
                 }
@@ -148,7 +148,7 @@ pub fn mark(state: &str) -> Markup {
 }
 
 /// One decimal is enough for a screen.
-pub fn rounded(it: f64) -> f64 {
+pub fn round_tenth(it: f64) -> f64 {
     (it * 10.0).round() / 10.0
 }
 

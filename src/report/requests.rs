@@ -3,9 +3,9 @@
 use maud::{Markup, html};
 
 use super::{
-    clip, head,
-    plot::{Fill, Key, legend, piece},
-    took, wide,
+    clip, format_duration, head,
+    plot::{Fill, LegendKey, legend, piece},
+    scrollable,
 };
 
 /// Signals that are written out on each side.
@@ -14,7 +14,7 @@ const SIGNALS: usize = 8;
 const MAX_LINE: usize = 300;
 
 /// A candidate and its score by signal, basis points.
-pub struct Weighed {
+pub struct ScoredCandidate {
     pub request: String,
     pub more: Option<String>,
     pub score_bp: i64,
@@ -25,7 +25,7 @@ pub struct Weighed {
 }
 
 /// One bar a candidate, its score by signal, of which `names` are all; beside it how sure it is, below it the signals in words.
-pub fn weighed(all: &[Weighed], names: &[(&str, i32)]) -> Markup {
+pub fn score_bars(all: &[ScoredCandidate], names: &[(&str, i32)]) -> Markup {
     if all.is_empty() {
         return html! { p.soft { "none" } };
     }
@@ -43,7 +43,7 @@ pub fn weighed(all: &[Weighed], names: &[(&str, i32)]) -> Markup {
                         rect.track width="1000" height="14" {}
                         @for (name, share, at, width) in pieces(&it.features) {
                             @let fill = if share < 0 { Fill("red", 1) } else { fill_of(name, names) };
-                            (piece(fill, [at as f64, 0.0, (width as f64 - 1.5).max(1.0), 14.0], &format!("{} {share}", clip(&spoken(name), 60))))
+                            (piece(fill, [at as f64, 0.0, (width as f64 - 1.5).max(1.0), 14.0], &format!("{} {share}", clip(&spaced_name(name), 60))))
                         }
                     }
                     (side("for", &it.features, names, |it| it > 0))
@@ -66,9 +66,9 @@ fn side(name: &str, all: &[(String, i64)], names: &[(&str, i32)], of: fn(i64) ->
     let more = all.len().saturating_sub(SIGNALS);
     let told = |it: &&(String, i64)| {
         let fill = if it.1 < 0 { Fill("red", 1) } else { fill_of(&it.0, names) };
-        (Key::Piece(fill), format!("{} {:+}", clip(&spoken(&it.0), 60), it.1))
+        (LegendKey::Piece(fill), format!("{} {:+}", clip(&spaced_name(&it.0), 60), it.1))
     };
-    let keys: Vec<(Key, String)> = all.iter().take(SIGNALS).map(told).collect();
+    let keys: Vec<(LegendKey, String)> = all.iter().take(SIGNALS).map(told).collect();
     html! {
         @if !keys.is_empty() {
             div.side { span.soft { (name) ":" } (legend(&keys)) @if more > 0 { span.soft { "and " (more) " more" } } }
@@ -76,7 +76,7 @@ fn side(name: &str, all: &[(String, i64)], names: &[(&str, i32)], of: fn(i64) ->
     }
 }
 
-fn spoken(name: &str) -> String {
+fn spaced_name(name: &str) -> String {
     name.replace('_', " ")
 }
 
@@ -100,7 +100,7 @@ fn pieces(features: &[(String, i64)]) -> Vec<(&str, i64, i64, i64)> {
 }
 
 /// A request of a recording; times in milliseconds from its beginning.
-pub struct Sent {
+pub struct TimedRequest {
     pub line: String,
     pub kind: String,
     pub status: Option<u64>,
@@ -116,7 +116,7 @@ const KINDS: [(Fill, &str); 4] = [
     (Fill("grey", 3), "other"),
 ];
 
-fn kind(it: &str) -> Fill {
+fn kind_fill(it: &str) -> Fill {
     match it {
         "xhr" | "fetch" => KINDS[0].0,
         "document" | "iframe" => KINDS[1].0,
@@ -126,7 +126,7 @@ fn kind(it: &str) -> Fill {
 }
 
 /// When each was sent and how long it took.
-pub fn waterfall(all: &[Sent]) -> Markup {
+pub fn waterfall(all: &[TimedRequest]) -> Markup {
     let end =
         all.iter().map(|it| it.start_ms.saturating_add(it.total_ms)).max().unwrap_or(0).max(1);
     let place = |ms: u64| ms as f64 * 200.0 / end as f64;
@@ -138,11 +138,11 @@ pub fn waterfall(all: &[Sent]) -> Markup {
                     tr class=[it.badge.map(|_| "marked")] {
                         td { code { (clip(&it.line, MAX_LINE)) } @if let Some(badge) = it.badge { " " span.badge.good { (badge) } } }
                         td.n { (it.status.map_or("–".to_owned(), |it| it.to_string())) }
-                        td.n { (took(it.start_ms.try_into().unwrap_or(i64::MAX))) }
-                        td.n { (took(it.total_ms.try_into().unwrap_or(i64::MAX))) }
+                        td.n { (format_duration(it.start_ms.try_into().unwrap_or(i64::MAX))) }
+                        td.n { (format_duration(it.total_ms.try_into().unwrap_or(i64::MAX))) }
                         td {
                             svg.bars viewBox="0 0 200 10" preserveAspectRatio="none" aria-hidden="true" {
-                                (piece(kind(&it.kind), [place(it.start_ms), 0.0, place(it.total_ms).max(1.5), 10.0], &it.kind))
+                                (piece(kind_fill(&it.kind), [place(it.start_ms), 0.0, place(it.total_ms).max(1.5), 10.0], &it.kind))
                             }
                         }
                     }
@@ -150,10 +150,10 @@ pub fn waterfall(all: &[Sent]) -> Markup {
             }
         }
     };
-    let keys: Vec<(Key, &str)> =
-        KINDS.iter().map(|(fill, what)| (Key::Piece(*fill), *what)).collect();
+    let keys: Vec<(LegendKey, &str)> =
+        KINDS.iter().map(|(fill, what)| (LegendKey::Piece(*fill), *what)).collect();
     html! {
-        (wide("Requests", &table))
+        (scrollable("Requests", &table))
         (legend(&keys))
     }
 }
@@ -183,7 +183,7 @@ mod tests {
     #[test]
     fn a_request_is_text() {
         let hostile = "</code><script>\"'&".repeat(100);
-        let it = Weighed {
+        let it = ScoredCandidate {
             request: hostile.clone(),
             more: Some(hostile.clone()),
             score_bp: 1,
@@ -191,7 +191,7 @@ mod tests {
             features: vec![(hostile.clone(), 10), (hostile.clone(), -10)],
             badge: Some("chosen"),
         };
-        let sent = Sent {
+        let sent = TimedRequest {
             line: hostile,
             kind: "<b>".to_owned(),
             status: None,
@@ -199,7 +199,7 @@ mod tests {
             total_ms: u64::MAX,
             badge: None,
         };
-        let text = weighed(&[it], &[]).0 + &waterfall(&[sent]).0;
+        let text = score_bars(&[it], &[]).0 + &waterfall(&[sent]).0;
         assert!(
             !text.contains("<script") && !text.contains("<b>\"") && text.len() < 12_000,
             "{}",

@@ -6,9 +6,9 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use super::{
-    Compiled, RecipeRunResult,
+    CompiledRecipe, RecipeRunResult,
     compiled::CompiledRecipes,
-    credential::{Credential, Signed},
+    credential::{Credential, SigningTransport},
     run,
 };
 use commis_base::{
@@ -18,12 +18,12 @@ use commis_base::{
 use commis_net::{
     egress::{
         EgressPolicy,
-        limits::{Limits, Permit},
+        limits::{HostLimiter, Permit},
     },
     transport::{
         Transport,
         public_http::PublicHttp,
-        retry::{MAX_RETRY_AFTER, OnWait, Polite},
+        retry::{MAX_RETRY_AFTER, OnWait, ThrottledTransport},
     },
 };
 use commis_recipe::model::Recipe;
@@ -32,7 +32,7 @@ use commis_recipe::model::Recipe;
 pub struct Caller {
     policy: Arc<EgressPolicy>,
     http: PublicHttp,
-    limits: Limits,
+    limits: HostLimiter,
     auth: AuthSettings,
     on_wait: Box<OnWait>,
     compiled: CompiledRecipes,
@@ -46,14 +46,14 @@ impl Caller {
         policy: Arc<EgressPolicy>,
         on_wait: Box<OnWait>,
     ) -> Result<Self> {
-        let limits = Limits::new(&settings.limits, home.limits.clone(), Arc::clone(&policy))?;
-        Self::with(policy, limits, settings.auth.clone(), on_wait)
+        let limits = HostLimiter::new(&settings.limits, home.limits.clone(), Arc::clone(&policy))?;
+        Self::with_limits(policy, limits, settings.auth.clone(), on_wait)
     }
 
     /// The same with limits that were made before. Fails with `INTERNAL` when the TLS library cannot be set up.
-    pub fn with(
+    pub fn with_limits(
         policy: Arc<EgressPolicy>,
-        limits: Limits,
+        limits: HostLimiter,
         auth: AuthSettings,
         on_wait: Box<OnWait>,
     ) -> Result<Self> {
@@ -71,12 +71,12 @@ impl Caller {
     }
 
     /// How many at once, and how often to one host.
-    pub fn limits(&self) -> &Limits {
+    pub fn limits(&self) -> &HostLimiter {
         &self.limits
     }
 
     /// The recipe compiled, once for all its calls. Fails with `RECIPE_INVALID` or `METHOD_NOT_ALLOWED`.
-    pub fn compiled(&self, recipe: &Recipe) -> Result<Arc<Compiled>> {
+    pub fn compiled(&self, recipe: &Recipe) -> Result<Arc<CompiledRecipe>> {
         self.compiled.get(recipe)
     }
 
@@ -86,7 +86,7 @@ impl Caller {
     }
 
     /// Waits until the recipe may run. Fails with `RATE_LIMITED`.
-    pub async fn enter(&self, compiled: &Compiled) -> Result<Permit> {
+    pub async fn enter(&self, compiled: &CompiledRecipe) -> Result<Permit> {
         self.limits.enter(&compiled.host).await
     }
 
@@ -94,7 +94,7 @@ impl Caller {
     pub async fn call(
         &self,
         permit: &Permit,
-        compiled: &Compiled,
+        compiled: &CompiledRecipe,
         params: &BTreeMap<String, String>,
     ) -> RecipeRunResult {
         self.call_through(permit, compiled, params, &BTreeMap::new(), &self.http).await
@@ -104,7 +104,7 @@ impl Caller {
     pub async fn call_through(
         &self,
         _permit: &Permit,
-        compiled: &Compiled,
+        compiled: &CompiledRecipe,
         params: &BTreeMap<String, String>,
         slots: &BTreeMap<String, String>,
         transport: &dyn Transport,
@@ -115,28 +115,29 @@ impl Caller {
         let url = &compiled.recipe.request.url;
         let credential = match Credential::read(auth, url, &self.auth) {
             Ok(it) => it,
-            Err(err) => return RecipeRunResult::failed(transport.kind(), &err),
+            Err(err) => return RecipeRunResult::from_error(transport.kind(), &err),
         };
-        let mut out = match Signed::new(transport, &credential) {
+        let mut out = match SigningTransport::new(transport, &credential) {
             Ok(signed) => self.send(compiled, params, slots, &signed).await,
-            Err(err) => RecipeRunResult::failed(transport.kind(), &err),
+            Err(err) => RecipeRunResult::from_error(transport.kind(), &err),
         };
         // What was escaped in the answer is plain text by now.
-        out.hide(credential.known());
+        out.hide(credential.secret_filter());
         out
     }
 
     async fn send(
         &self,
-        compiled: &Compiled,
+        compiled: &CompiledRecipe,
         params: &BTreeMap<String, String>,
         slots: &BTreeMap<String, String>,
         transport: &dyn Transport,
     ) -> RecipeRunResult {
-        let again = compiled.repeatable();
-        let polite = Polite::new(transport, &self.policy, &self.limits, again, &*self.on_wait);
+        let again = compiled.is_repeatable();
+        let polite =
+            ThrottledTransport::new(transport, &self.policy, &self.limits, again, &*self.on_wait);
         let mut out = run(compiled, params, slots, &polite).await;
-        let seen = polite.seen();
+        let seen = polite.retry_state();
         out.attempts = seen.attempts;
         if !out.success {
             out.retry_after_sec = out.retry_after_sec.or(seen.retry_after);

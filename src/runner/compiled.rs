@@ -5,7 +5,7 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-use super::{Compiled, compile};
+use super::{CompiledRecipe, compile};
 use commis_base::{error::Result, ids::RecipeName};
 use commis_recipe::model::Recipe;
 
@@ -14,19 +14,19 @@ const MAX: usize = 256;
 
 /// The last so many recipes that were called, by name.
 #[derive(Default)]
-pub struct CompiledRecipes(Mutex<Kept>);
+pub struct CompiledRecipes(Mutex<CacheState>);
 
 #[derive(Default)]
-struct Kept {
+struct CacheState {
     calls: u64,
     hits: u64,
     /// With the number of the last call.
-    by_name: BTreeMap<RecipeName, (u64, Arc<Compiled>)>,
+    by_name: BTreeMap<RecipeName, (u64, Arc<CompiledRecipe>)>,
 }
 
 impl CompiledRecipes {
     /// Fails as [`compile`].
-    pub fn get(&self, recipe: &Recipe) -> Result<Arc<Compiled>> {
+    pub fn get(&self, recipe: &Recipe) -> Result<Arc<CompiledRecipe>> {
         let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         kept.calls += 1;
         let call = kept.calls;

@@ -39,7 +39,7 @@ fn answers_are_json_by_the_book() {
     let spec: ResponseSpec = serde_json::from_value(serde_json::json!({"type": "json"})).unwrap();
     let mut wrong = Vec::new();
     for (name, body) in unpacked("json_test_suite.tar.xz") {
-        let result = extract(&spec, HttpAnswer::of("application/json", &body));
+        let result = extract(&spec, HttpAnswer::from_body("application/json", &body));
         // y: must be read; n: must not; i: as one likes, without a crash.
         match (&name[..2], &result) {
             ("y_", Err(err)) => wrong.push(format!("{name}: {err}")),

@@ -1,6 +1,6 @@
 //! A recipe's key, read from the environment and put into a request at the last moment.
 //!
-//! Nothing above [`Signed`] ever sees the value: requests get it inside, and answers come out with the value hidden. It goes
+//! Nothing above [`SigningTransport`] ever sees the value: requests get it inside, and answers come out with the value hidden. It goes
 //! to the origin of the recipe's request alone; `public_http` drops the header when a redirect leaves that origin. A key in
 //! the query is not put into the target of a redirect.
 
@@ -13,12 +13,12 @@ use commis_base::{
     error::{Code, Error, Result},
     settings::{self, AuthSettings},
 };
-use commis_net::transport::{Outgoing, Reply, Transport};
+use commis_net::transport::{PreparedRequest, Reply, Transport};
 use commis_recipe::{
     auth,
     model::{Auth, AuthKind, TransportKind},
 };
-use commis_redact::known::Known;
+use commis_redact::known::SecretFilter;
 
 /// Shorter values stand in every answer by chance, and could not be hidden.
 const MIN: usize = 4;
@@ -26,14 +26,14 @@ const MAX: usize = 4096;
 
 /// The value of a variable, and where it goes.
 pub struct Credential {
-    name: Place,
+    name: CredentialPlace,
     /// As it is sent.
     value: Zeroizing<String>,
     origin: url::Origin,
-    known: Known,
+    known: SecretFilter,
 }
 
-enum Place {
+enum CredentialPlace {
     Header(String),
     Query(String),
 }
@@ -45,7 +45,7 @@ impl Credential {
     pub fn read(it: &Auth, url: &str, settings: &AuthSettings) -> Result<Self> {
         let url = Url::parse(url)
             .map_err(|err| Error::new(Code::RecipeInvalid, format!("request URL: {err}")))?;
-        auth::allow(it, url.host_str().unwrap_or_default(), settings)?;
+        auth::check_auth_host(it, url.host_str().unwrap_or_default(), settings)?;
         let value = settings::secret(&it.env).ok_or_else(|| {
             Error::new(Code::AuthEnvMissing, format!("${} is not set", it.env))
                 .hint(format!("put the key into it: export {}=…", it.env))
@@ -80,11 +80,11 @@ impl Credential {
             };
             secrets.extend([password, &sent["Basic ".len()..]]);
         }
-        let known = Known::new(format!("[REDACTED:{}]", it.env), &secrets);
+        let known = SecretFilter::new(format!("[REDACTED:{}]", it.env), &secrets);
         Ok(Self {
             name: match &it.query {
-                Some(name) => Place::Query(name.clone()),
-                None => Place::Header(name.unwrap_or_else(|| "authorization".to_owned())),
+                Some(name) => CredentialPlace::Query(name.clone()),
+                None => CredentialPlace::Header(name.unwrap_or_else(|| "authorization".to_owned())),
             },
             value: sent,
             origin: url.origin(),
@@ -93,12 +93,12 @@ impl Credential {
     }
 
     /// What its value is replaced with wherever it comes back.
-    pub fn known(&self) -> &Known {
+    pub fn secret_filter(&self) -> &SecretFilter {
         &self.known
     }
 
     /// The request with the value in it; as it was, for another origin.
-    fn sign(&self, request: &Outgoing) -> Result<Outgoing> {
+    fn sign(&self, request: &PreparedRequest) -> Result<PreparedRequest> {
         let mut out = request.clone();
         let mut url = Url::parse(&out.url)
             .map_err(|err| Error::new(Code::UrlInvalid, format!("request URL: {err}")))?;
@@ -106,8 +106,10 @@ impl Credential {
             return Ok(out);
         }
         match &self.name {
-            Place::Header(name) => out.headers.push((name.clone(), self.value.to_string())),
-            Place::Query(name) => {
+            CredentialPlace::Header(name) => {
+                out.headers.push((name.clone(), self.value.to_string()))
+            }
+            CredentialPlace::Query(name) => {
                 url.query_pairs_mut().append_pair(name, &self.value);
                 out.url = url.into();
             }
@@ -121,12 +123,12 @@ fn is_header_text(value: &str) -> bool {
 }
 
 /// Sends through another transport, with a key.
-pub struct Signed<'a> {
+pub struct SigningTransport<'a> {
     inner: &'a dyn Transport,
     credential: &'a Credential,
 }
 
-impl<'a> Signed<'a> {
+impl<'a> SigningTransport<'a> {
     /// Fails with `RECIPE_INVALID` for a transport that shows the page what it sends.
     pub fn new(inner: &'a dyn Transport, credential: &'a Credential) -> Result<Self> {
         if inner.kind() == TransportKind::InPageFetch {
@@ -136,23 +138,23 @@ impl<'a> Signed<'a> {
     }
 }
 
-impl Transport for Signed<'_> {
+impl Transport for SigningTransport<'_> {
     fn kind(&self) -> TransportKind {
         self.inner.kind()
     }
 
-    fn send<'a>(&'a self, request: &'a Outgoing) -> BoxFuture<'a, Result<Reply>> {
+    fn send<'a>(&'a self, request: &'a PreparedRequest) -> BoxFuture<'a, Result<Reply>> {
         Box::pin(async move {
             let mut signed = self.credential.sign(request)?;
             let reply = self.inner.send(&signed).await;
             signed.headers.iter_mut().for_each(|it| it.1.zeroize());
             signed.url.zeroize();
-            Ok(hidden(&self.credential.known, reply?))
+            Ok(hide_credential(&self.credential.known, reply?))
         })
     }
 }
 
-fn hidden(known: &Known, mut reply: Reply) -> Reply {
+fn hide_credential(known: &SecretFilter, mut reply: Reply) -> Reply {
     if let Some(body) = known.hide_body(&reply.body) {
         reply.body = body;
     }

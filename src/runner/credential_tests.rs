@@ -25,8 +25,8 @@ fn credential(auth: &Auth, value: &str) -> Result<Credential> {
     Credential::new(auth, &url, Zeroizing::new(value.to_owned()))
 }
 
-fn get(url: &str) -> Outgoing {
-    Outgoing {
+fn get(url: &str) -> PreparedRequest {
+    PreparedRequest {
         method: "GET".to_owned(),
         url: url.to_owned(),
         headers: Vec::new(),
@@ -131,7 +131,7 @@ async fn server() -> (PublicHttp, Arc<Mutex<Vec<HeaderMap>>>) {
 async fn a_redirect_takes_the_key_no_further_than_its_origin() {
     let (http, seen) = server().await;
     let it = credential(&auth(AuthKind::Bearer, None, None), KEY).unwrap();
-    let signed = Signed::new(&http, &it).unwrap();
+    let signed = SigningTransport::new(&http, &it).unwrap();
     for (url, with_key) in [
         ("http://shop.test/x", vec![true]),
         ("http://shop.test/to/shop.test", vec![true, true]),
@@ -155,8 +155,11 @@ async fn an_answer_that_repeats_the_key_comes_back_without_it() {
         (auth(AuthKind::ApiKey, None, Some("k")), "you sent None to /x?k=[REDACTED:K]"),
     ] {
         let it = credential(&auth, KEY).unwrap();
-        let reply =
-            Signed::new(&http, &it).unwrap().send(&get("http://shop.test/x")).await.unwrap();
+        let reply = SigningTransport::new(&http, &it)
+            .unwrap()
+            .send(&get("http://shop.test/x"))
+            .await
+            .unwrap();
         let body = String::from_utf8(reply.body.clone()).unwrap();
         let all = format!("{body} {} {:?}", reply.url, reply.headers);
         assert!(!all.contains("s3same"), "{all}");
@@ -175,10 +178,10 @@ fn a_page_never_gets_it() {
         fn kind(&self) -> TransportKind {
             TransportKind::InPageFetch
         }
-        fn send<'a>(&'a self, _: &'a Outgoing) -> BoxFuture<'a, Result<Reply>> {
+        fn send<'a>(&'a self, _: &'a PreparedRequest) -> BoxFuture<'a, Result<Reply>> {
             unreachable!("nothing is sent")
         }
     }
     let it = credential(&auth(AuthKind::Bearer, None, None), KEY).unwrap();
-    assert_eq!(Signed::new(&Page, &it).err().unwrap().code(), Code::RecipeInvalid);
+    assert_eq!(SigningTransport::new(&Page, &it).err().unwrap().code(), Code::RecipeInvalid);
 }

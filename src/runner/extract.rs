@@ -7,23 +7,26 @@ use serde_json::Value;
 
 use commis_base::error::{Code, Error, Result};
 use commis_recipe::{
-    assigned::assigned,
-    blocks::{self, read::Reader},
+    assigned::find_assignments,
+    blocks::{self, read::HtmlReader},
     document::Document,
     expression::Query,
-    framing::{self, unframed},
+    framing::{self, unframe},
     matching::Selector,
     model::{Between, EmptyAnswer, Framing, ResponseSpec, ResponseType},
-    pagination::{Length, PageInfoReader, goes_on, next_address, next_in_headers, of_headers},
+    pagination::{
+        Length, PageInfoReader, is_continuation, length_from_headers, next_address,
+        next_url_in_headers,
+    },
     paging::{PageBy, Pages},
-    reach::Reach,
+    reach::FieldMask,
     selector,
     shape::{self, nesting},
 };
 
 /// What an answer held.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Extracted {
+pub struct Extraction {
     pub data: Value,
     /// Length of `data` when it is a list.
     pub items: Option<u64>,
@@ -52,10 +55,10 @@ pub struct Extractor {
     framing: Option<Framing>,
     query: Option<Query>,
     /// What a JSON document is looked at for.
-    reach: Reach,
+    reach: FieldMask,
     embedded: Option<Selector>,
     variable: Option<String>,
-    html: Option<Reader>,
+    html: Option<HtmlReader>,
     /// One thing and not a list.
     single: bool,
     between: Option<Between>,
@@ -65,7 +68,7 @@ pub struct Extractor {
     /// What is true of every answer, also of one without items.
     holds: Vec<Query>,
     /// As written, and read.
-    required_paths: Vec<(String, Vec<Step>)>,
+    required_paths: Vec<(String, Vec<PathStep>)>,
     page_info: PageInfoReader,
     echo: Vec<(String, Query)>,
     next: Option<NextPage>,
@@ -73,7 +76,7 @@ pub struct Extractor {
 
 /// One step of a required path.
 #[derive(Clone, Debug)]
-enum Step {
+enum PathStep {
     Field(String),
     /// Into any element.
     Element,
@@ -95,13 +98,13 @@ pub struct HttpAnswer<'a> {
 
 impl<'a> HttpAnswer<'a> {
     /// A body of which nothing more is known.
-    pub const fn of(mime: &'a str, body: &'a [u8]) -> Self {
+    pub const fn from_body(mime: &'a str, body: &'a [u8]) -> Self {
         Self { mime, headers: &[], url: "", body }
     }
 }
 
 /// [`Extractor::apply`] for one use, and with the whole document.
-pub fn extract(spec: &ResponseSpec, answer: HttpAnswer<'_>) -> Result<Extracted> {
+pub fn extract(spec: &ResponseSpec, answer: HttpAnswer<'_>) -> Result<Extraction> {
     Extractor::new(spec)?.read(answer, true)
 }
 
@@ -110,17 +113,17 @@ pub fn extract_page(
     spec: &ResponseSpec,
     pages: &Pages,
     answer: HttpAnswer<'_>,
-) -> Result<Extracted> {
+) -> Result<Extraction> {
     Extractor::new(spec)?.with_pages(pages)?.read(answer, true)
 }
 
 impl Extractor {
     /// Fails with `RECIPE_INVALID`.
     pub fn new(spec: &ResponseSpec) -> Result<Self> {
-        let html = spec.html.as_ref().map(Reader::new).transpose()?;
+        let html = spec.html.as_ref().map(HtmlReader::new).transpose()?;
         let query = spec.extract.as_deref().map(Query::compile).transpose()?;
         let required_paths: Vec<_> =
-            spec.required_paths.iter().map(|it| (it.clone(), steps(it))).collect();
+            spec.required_paths.iter().map(|it| (it.clone(), parse_path(it))).collect();
         let page_info =
             spec.page_info.as_ref().map(PageInfoReader::new).transpose()?.unwrap_or_default();
         let echo: Vec<(String, Query)> = spec
@@ -130,14 +133,15 @@ impl Extractor {
             .collect::<Result<_>>()?;
         let holds = spec.empty.iter().flat_map(|it| &it.holds);
         let holds: Vec<Query> = holds.map(|it| Query::compile(it)).collect::<Result<_>>()?;
-        let found = query.as_ref().map_or(Reach::ALL, Query::reach).clone().and(page_info.reach());
-        let found = echo.iter().fold(found, |out, it| out.and(it.1.reach().clone()));
-        let found = holds.iter().fold(found, |out, it| out.and(it.reach().clone()));
+        let found =
+            query.as_ref().map_or(FieldMask::ALL, Query::reach).clone().union(page_info.reach());
+        let found = echo.iter().fold(found, |out, it| out.union(it.1.reach().clone()));
+        let found = holds.iter().fold(found, |out, it| out.union(it.reach().clone()));
         Ok(Self {
             kind: spec.kind,
             framing: spec.framing,
             query,
-            reach: required_paths.iter().fold(found, |out, it| out.and(reach(&it.1))),
+            reach: required_paths.iter().fold(found, |out, it| out.union(reach_of_path(&it.1))),
             embedded: spec.embedded.as_deref().map(selector::compile).transpose()?,
             variable: spec.variable.clone(),
             html,
@@ -163,7 +167,7 @@ impl Extractor {
             (_, None) => None,
         };
         if let Some(NextPage::Json(it)) = &self.next {
-            self.reach = self.reach.and(it.reach().clone());
+            self.reach = self.reach.union(it.reach().clone());
         }
         Ok(self)
     }
@@ -176,16 +180,16 @@ impl Extractor {
     /// result, nothing but nulls, a required path that is missing, fewer than `min_items`. An empty list is an answer; only
     /// for HTML, where "no results" and "another layout" look the same, it must be allowed by `min_items: 0`, or be like the
     /// page in `empty`.
-    pub fn apply(&self, answer: HttpAnswer<'_>) -> Result<Extracted> {
+    pub fn apply(&self, answer: HttpAnswer<'_>) -> Result<Extraction> {
         self.read(answer, false)
     }
 
-    fn read(&self, answer: HttpAnswer<'_>, with_whole: bool) -> Result<Extracted> {
-        let mut out = self.extracted(answer, with_whole)?;
+    fn read(&self, answer: HttpAnswer<'_>, with_whole: bool) -> Result<Extraction> {
+        let mut out = self.extract_data(answer, with_whole)?;
         if matches!(self.next, Some(NextPage::Header)) {
-            out.next = next_in_headers(answer.headers).map(Value::from);
+            out.next = next_url_in_headers(answer.headers).map(Value::from);
         }
-        let said = of_headers(answer.headers, out.items.unwrap_or(0));
+        let said = length_from_headers(answer.headers, out.items.unwrap_or(0));
         if out.items.is_some() && said.complete == Some(false) {
             out.length = Length { total: out.length.total.or(said.total), ..said };
         } else if out.items.is_some() && out.length.complete.is_none() {
@@ -194,16 +198,16 @@ impl Extractor {
         Ok(out)
     }
 
-    fn extracted(&self, answer: HttpAnswer<'_>, with_whole: bool) -> Result<Extracted> {
+    fn extract_data(&self, answer: HttpAnswer<'_>, with_whole: bool) -> Result<Extraction> {
         let HttpAnswer { mime, body, .. } = answer;
         let embedded;
         let document = match (self.kind, &self.html) {
-            (ResponseType::Text, _) => return self.judged(self.text(answer)?, None),
+            (ResponseType::Text, _) => return self.check_data(self.text(answer)?, None),
             (ResponseType::Html, Some(reader)) => {
                 let page = parse_html(body)?;
-                let mut out = self.judged(self.items(&page, reader)?, None)?;
+                let mut out = self.check_data(self.items(&page, reader)?, None)?;
                 if let Some(items) = out.items.filter(|it| *it > 0) {
-                    out.length = self.page_info.of_page(&page, answer.url, items);
+                    out.length = self.page_info.read_page(&page, answer.url, items);
                 }
                 if matches!(self.next, Some(NextPage::Link)) {
                     out.next = next_address(&page, answer.url).map(Value::from);
@@ -215,31 +219,31 @@ impl Extractor {
                 Document::from(&embedded)
             }
             (ResponseType::Json, _) => {
-                let reach = if with_whole { Reach::ALL } else { &self.reach };
+                let reach = if with_whole { FieldMask::ALL } else { &self.reach };
                 parse_json(mime, self.framing, body, reach)?
             }
         };
         let next = match &self.next {
-            Some(NextPage::Json(it)) => Some(it.search(&document)?).filter(goes_on),
+            Some(NextPage::Json(it)) => Some(it.search(&document)?).filter(is_continuation),
             _ => None,
         };
         let Some(query) = &self.query else {
-            let out = Extracted { next, ..self.judged(document.into_value(), None)? };
+            let out = Extraction { next, ..self.check_data(document.into_value(), None)? };
             let whole = with_whole.then(|| out.data.clone());
-            return Ok(Extracted { whole, ..out });
+            return Ok(Extraction { whole, ..out });
         };
         let data = query.search(&document)?;
         if is_void(&data) {
-            return Err(empty("`extract` matches nothing in the answer".to_owned()));
+            return Err(empty_error("`extract` matches nothing in the answer".to_owned()));
         }
-        let out = self.judged(data, Some(&document))?;
+        let out = self.check_data(data, Some(&document))?;
         if out.items == Some(0) {
             self.check_empty(&document)?;
         }
-        let length = out.items.map_or(out.length, |it| self.page_info.of_json(&document, it));
+        let length = out.items.map_or(out.length, |it| self.page_info.read_json(&document, it));
         let echoed = self.echo.iter().map(|(name, it)| Ok((name.clone(), it.search(&document)?)));
         let echoed = echoed.collect::<Result<_>>()?;
-        Ok(Extracted {
+        Ok(Extraction {
             echoed,
             next,
             whole: with_whole.then(|| document.into_value()),
@@ -249,13 +253,13 @@ impl Extractor {
     }
 
     /// `document` is what the data was found in, if it is not all of it.
-    fn judged(&self, data: Value, document: Option<&Document<'_>>) -> Result<Extracted> {
+    fn check_data(&self, data: Value, document: Option<&Document<'_>>) -> Result<Extraction> {
         let items = data.as_array().map(|it| it.len() as u64);
         if let Some(min) = self.min_items
             && items.unwrap_or(1) < u64::from(min)
             && !(items == Some(0) && self.empty.is_some())
         {
-            return Err(empty(format!(
+            return Err(empty_error(format!(
                 "found {} items, expected at least {min}",
                 items.unwrap_or(0)
             )));
@@ -269,9 +273,9 @@ impl Extractor {
             None => missing(&Document::from(&data)),
         };
         if let Some((path, _)) = missing {
-            return Err(empty(format!("the answer has no `{path}`")));
+            return Err(empty_error(format!("the answer has no `{path}`")));
         }
-        Ok(Extracted {
+        Ok(Extraction {
             data,
             items,
             whole: None,
@@ -287,11 +291,13 @@ impl Extractor {
             if it.search(document)? != Value::Bool(true) {
                 let why =
                     "the answer holds no items, and is not like the site's answers without any";
-                return Err(empty(why.to_owned()));
+                return Err(empty_error(why.to_owned()));
             }
         }
         if self.page_info.denies_empty(document) {
-            return Err(empty("the answer holds no items and says that there are some".to_owned()));
+            return Err(empty_error(
+                "the answer holds no items and says that there are some".to_owned(),
+            ));
         }
         Ok(())
     }
@@ -300,34 +306,34 @@ impl Extractor {
         let text = match &self.header {
             Some(name) => {
                 let found = answer.headers.iter().find(|it| it.0 == *name);
-                let found =
-                    found.ok_or_else(|| empty(format!("the answer has no header `{name}`")))?;
+                let found = found
+                    .ok_or_else(|| empty_error(format!("the answer has no header `{name}`")))?;
                 Cow::Borrowed(found.1.as_str())
             }
             None => String::from_utf8_lossy(answer.body),
         };
         let part = match &self.between {
             Some(it) => it.of(&text).ok_or_else(|| {
-                empty("what stands around the value is not in the answer".to_owned())
+                empty_error("what stands around the value is not in the answer".to_owned())
             })?,
             None => &text,
         };
         let text = part.trim().to_owned();
         if text.is_empty() && self.min_items != Some(0) {
-            return Err(empty("the answer is empty".to_owned()));
+            return Err(empty_error("the answer is empty".to_owned()));
         }
         Ok(Value::String(text))
     }
 
-    fn items(&self, page: &Html, reader: &Reader) -> Result<Value> {
+    fn items(&self, page: &Html, reader: &HtmlReader) -> Result<Value> {
         let mut all = reader.read(page)?;
         if all.is_empty() && self.min_items != Some(0) {
             return match &self.empty {
-                Some(seen) if !self.single && blocks::empty::is_like(page, seen) => Ok(Value::Array(Vec::new())),
-                Some(_) => Err(empty(
+                Some(seen) if !self.single && blocks::empty::is_empty_result(page, seen) => Ok(Value::Array(Vec::new())),
+                Some(_) => Err(empty_error(
                     "the selectors match nothing in the page, and it is not like the one that had nothing to list".to_owned(),
                 )),
-                None => Err(empty("the selectors match nothing in the page".to_owned())),
+                None => Err(empty_error("the selectors match nothing in the page".to_owned())),
             };
         }
         if self.single && !all.is_empty() {
@@ -342,7 +348,7 @@ impl Extractor {
             return Err(Error::new(Code::RecipeInvalid, "`type: html` needs `embedded` or `html`"));
         };
         let mut seen = false;
-        for script in selector.of_page(&document) {
+        for script in selector.select_in_page(&document) {
             seen = true;
             let text: String = script.text().collect();
             if let Some(value) = script_json(&text, self.variable.as_deref()) {
@@ -352,7 +358,7 @@ impl Extractor {
         if seen {
             Err(Error::new(Code::ParseError, "the embedded script does not hold that JSON"))
         } else {
-            Err(empty("`embedded` matches nothing in the page".to_owned()))
+            Err(empty_error("`embedded` matches nothing in the page".to_owned()))
         }
     }
 }
@@ -363,10 +369,10 @@ fn script_json(text: &str, variable: Option<&str>) -> Option<Value> {
     if variable.is_none()
         && let Ok(value) = serde_json::from_str(text)
     {
-        return Some(shape::sorted(value));
+        return Some(shape::with_sorted_keys(value));
     }
-    let mut all = assigned(text).filter(|it| variable.is_none_or(|name| name == it.0));
-    all.next().map(|it| shape::sorted(it.1))
+    let mut all = find_assignments(text).filter(|it| variable.is_none_or(|name| name == it.0));
+    all.next().map(|it| shape::with_sorted_keys(it.1))
 }
 
 fn parse_html(body: &[u8]) -> Result<Html> {
@@ -381,11 +387,11 @@ fn parse_json<'a>(
     mime: &str,
     framing: Option<Framing>,
     body: &'a [u8],
-    reach: &'a Reach,
+    reach: &'a FieldMask,
 ) -> Result<Document<'a>> {
     let text = std::str::from_utf8(body)
         .map_err(|err| Error::new(Code::ParseError, "the answer is not UTF-8").source(err))?;
-    unframed(framing, text, reach).map_err(|err| {
+    unframe(framing, text, reach).map_err(|err| {
         let kind = if mime.is_empty() { "the answer" } else { mime };
         let shown: String = kind.chars().filter(|it| !it.is_control()).take(60).collect();
         let what = match framing {
@@ -412,10 +418,10 @@ fn parse_json<'a>(
 }
 
 /// JSON in whatever frame it comes. Fails with `PARSE_ERROR`.
-pub(super) fn any_json(mime: &str, body: &[u8]) -> Result<Value> {
+pub(super) fn parse_any_json(mime: &str, body: &[u8]) -> Result<Value> {
     let text = String::from_utf8_lossy(body);
-    let found = framing::detect(&text, mime, true).map(|it| shape::sorted(it.value));
-    found.map_or_else(|| Ok(parse_json(mime, None, body, Reach::ALL)?.into_value()), Ok)
+    let found = framing::detect(&text, mime, true).map(|it| shape::with_sorted_keys(it.value));
+    found.map_or_else(|| Ok(parse_json(mime, None, body, FieldMask::ALL)?.into_value()), Ok)
 }
 
 /// Nothing was found: null, or a non-empty structure whose leaves are all null. A list of plain nulls is how some say that
@@ -430,7 +436,7 @@ fn is_void(value: &Value) -> bool {
 }
 
 /// The steps of `hits[].title` (or `$.hits[].title`).
-fn steps(path: &str) -> Vec<Step> {
+fn parse_path(path: &str) -> Vec<PathStep> {
     let mut out = Vec::new();
     let mut path = path;
     loop {
@@ -440,59 +446,59 @@ fn steps(path: &str) -> Vec<Step> {
             return out;
         }
         if let Some(rest) = path.strip_prefix("[]") {
-            out.push(Step::Element);
+            out.push(PathStep::Element);
             path = rest;
         } else if path.starts_with('"') {
             // As `shape::paths` writes keys with dots and the like.
             let mut keys = serde_json::Deserializer::from_str(path).into_iter::<String>();
             let Some(Ok(key)) = keys.next() else {
-                out.push(Step::Nowhere);
+                out.push(PathStep::Nowhere);
                 return out;
             };
-            out.push(Step::Field(key));
+            out.push(PathStep::Field(key));
             path = &path[keys.byte_offset()..];
         } else if path.starts_with('[') {
-            out.push(Step::Nowhere);
+            out.push(PathStep::Nowhere);
             return out;
         } else {
             let end = path.find(['.', '[']).unwrap_or(path.len());
-            out.push(Step::Field(path[..end].to_owned()));
+            out.push(PathStep::Field(path[..end].to_owned()));
             path = &path[end..];
         }
     }
 }
 
 /// What of a document must be known to say whether the path is there.
-fn reach(steps: &[Step]) -> Reach {
-    steps.iter().rfold(Reach::default(), |below, it| match it {
-        Step::Field(name) => Reach::field(name, below),
-        Step::Element => Reach::elements(below),
-        Step::Nowhere => Reach::default(),
+fn reach_of_path(steps: &[PathStep]) -> FieldMask {
+    steps.iter().rfold(FieldMask::default(), |below, it| match it {
+        PathStep::Field(name) => FieldMask::field(name, below),
+        PathStep::Element => FieldMask::elements(below),
+        PathStep::Nowhere => FieldMask::default(),
     })
 }
 
 /// Whether the path is there. What is below a null or in an empty list is unknown, not missing.
-fn has_path(value: &Document<'_>, steps: &[Step]) -> bool {
+fn has_path(value: &Document<'_>, steps: &[PathStep]) -> bool {
     let Some((step, rest)) = steps.split_first().filter(|_| !value.is_null()) else {
         return true;
     };
     match step {
-        Step::Field(name) => value.get(name).is_some_and(|it| has_path(it, rest)),
-        Step::Element => value
+        PathStep::Field(name) => value.get(name).is_some_and(|it| has_path(it, rest)),
+        PathStep::Element => value
             .as_list()
             .is_some_and(|all| all.is_empty() || all.iter().any(|it| has_path(it, rest))),
-        Step::Nowhere => false,
+        PathStep::Nowhere => false,
     }
 }
 
-fn empty(message: String) -> Error {
+fn empty_error(message: String) -> Error {
     Error::new(Code::ExtractEmpty, message)
         .hint("the site may have changed; learn the recipe again")
 }
 
 /// What the shape of an answer is compared by, sorted: typed paths of the data, or for HTML items what
 /// [`blocks::read::shape`] says of them.
-pub fn fingerprint(spec: &ResponseSpec, extracted: &Extracted) -> Vec<String> {
+pub fn fingerprint(spec: &ResponseSpec, extracted: &Extraction) -> Vec<String> {
     let Some(html) = &spec.html else {
         return shape::paths(&extracted.data);
     };

@@ -9,13 +9,14 @@ fn spec(value: Value) -> ResponseSpec {
 }
 
 fn check(spec_json: Value, body: &str, want: &str) {
-    let got = extract(&spec(spec_json.clone()), HttpAnswer::of("", body.as_bytes())).map_or_else(
-        |err| err.code().to_string(),
-        |it| {
-            assert_eq!(it.items, it.data.as_array().map(|it| it.len() as u64));
-            it.data.to_string()
-        },
-    );
+    let got = extract(&spec(spec_json.clone()), HttpAnswer::from_body("", body.as_bytes()))
+        .map_or_else(
+            |err| err.code().to_string(),
+            |it| {
+                assert_eq!(it.items, it.data.as_array().map(|it| it.len() as u64));
+                it.data.to_string()
+            },
+        );
     assert_eq!(got, want, "{spec_json} {body}");
 }
 
@@ -63,7 +64,7 @@ fn json_answers() {
 #[test]
 fn required_paths_with_odd_keys() {
     let value = json!({"a.b": [{"c:d": 1}], "": {"": 1}});
-    let has = |path: &str| has_path(&Document::from(&value), &steps(path));
+    let has = |path: &str| has_path(&Document::from(&value), &parse_path(path));
     assert!(has("$.\"a.b\"[].\"c:d\""));
     for missing in ["a.b", "[0]", "\"a", "\"a.b\"[0]"] {
         assert!(!has(missing), "{missing}");
@@ -110,9 +111,11 @@ fn what_selectors_find_is_in_proportion() {
     // An item within an item is a part of it, so that what stands in both is read once.
     let nested = |inside: &str| format!("{}{inside}", "<div>".repeat(500));
     let text = json!({"type": "html", "html": {"items": "div", "fields": {"t": ""}}});
-    let got =
-        extract(&spec(text.clone()), HttpAnswer::of("", nested(&"word ".repeat(4_000)).as_bytes()))
-            .unwrap();
+    let got = extract(
+        &spec(text.clone()),
+        HttpAnswer::from_body("", nested(&"word ".repeat(4_000)).as_bytes()),
+    )
+    .unwrap();
     assert!(got.items.unwrap() <= 16);
     check(text, &nested(&"word ".repeat(1_000_000)), "RESPONSE_TOO_LARGE");
     let fields: Value =
@@ -121,7 +124,7 @@ fn what_selectors_find_is_in_proportion() {
     check(nothing, &nested(&"<i></i>".repeat(20_000)), "WORK_LIMIT");
     let beside = json!({"type": "html", "html": {"items": "p", "fields": {"a": "", "b": "b"}}});
     let page = format!("<p><b>{}</b></p>", "x".repeat(1_000)).repeat(900);
-    let got = extract(&spec(beside), HttpAnswer::of("", page.as_bytes())).unwrap();
+    let got = extract(&spec(beside), HttpAnswer::from_body("", page.as_bytes())).unwrap();
     assert_eq!(got.items, Some(900));
 }
 
@@ -160,7 +163,7 @@ fn fingerprints() {
         json!({"type": "html", "html": {"items": "li", "fields": {"name": "b", "to": "a@href"}}}),
     );
     let of = |page: &str| {
-        fingerprint(&html, &extract(&html, HttpAnswer::of("", page.as_bytes())).unwrap())
+        fingerprint(&html, &extract(&html, HttpAnswer::from_body("", page.as_bytes())).unwrap())
     };
     let one = of("<li><b>x</b><a href=/1>");
     assert_eq!(one, [".name:1:text", ".to:1:text", "items:1:text"]);
@@ -171,7 +174,7 @@ fn fingerprints() {
     assert!(similarity_bp(&html, &one, &other) < 8_500);
 
     let json = spec(json!({"type": "json", "extract": "hits"}));
-    let got = extract(&json, HttpAnswer::of("", br#"{"hits":[{"t":1}],"n":2}"#)).unwrap();
+    let got = extract(&json, HttpAnswer::from_body("", br#"{"hits":[{"t":1}],"n":2}"#)).unwrap();
     assert_eq!(fingerprint(&json, &got), ["$:list", "$[].t:num", "$[]:object"]);
     assert_eq!(got.whole.unwrap()["n"], 2);
 }
@@ -180,7 +183,7 @@ fn fingerprints() {
 fn framed_json() {
     let check = |framing: &str, body: &str, want: &str| {
         let spec = spec(json!({"type": "json", "framing": framing, "extract": "[].t"}));
-        let got = extract(&spec, HttpAnswer::of("text/javascript", body.as_bytes()))
+        let got = extract(&spec, HttpAnswer::from_body("text/javascript", body.as_bytes()))
             .map_or_else(|err| err.code().to_string(), |it| it.data.to_string());
         assert_eq!(got, want, "{framing}: {body}");
     };

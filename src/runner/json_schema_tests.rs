@@ -7,7 +7,9 @@ use crate::extract::{HttpAnswer, extract as extracted};
 use commis_recipe::{
     document::Document,
     expression::Query,
-    json_schema::{answer_schema, conform::Declared, data_schema, input_schema, is_plain_word},
+    json_schema::{
+        answer_schema, conform::CompiledSchema, data_schema, input_schema, is_plain_word,
+    },
     library,
     model::Recipe,
     shape::profile::Profile,
@@ -25,7 +27,7 @@ fn recipe(parameters: &str, response: &str) -> Recipe {
 fn proven(mut recipe: Recipe, answers: &[Value]) -> Recipe {
     let mut profile = Profile::default();
     for it in answers {
-        profile.see(it);
+        profile.observe(it);
     }
     let mut proof = "{fingerprint_version: 1, fingerprint_sha256: x, verified_at: null, transport: public_http, requires_session: false, profile: [".to_owned();
     // As it stands in a recipe.
@@ -43,7 +45,7 @@ fn json_recipe(extract: Option<&str>) -> Recipe {
 }
 
 fn violation(schema: &Value, data: &Value) -> Option<String> {
-    Declared::read(schema).violation(data)
+    CompiledSchema::compile(schema).violation(data)
 }
 
 /// As the world reads it.
@@ -408,7 +410,7 @@ proptest! {
     fn answers_are_valid_turned_round(answer in any_data(), at in 0..EXPRESSIONS.len()) {
         let extract = EXPRESSIONS[at];
         let it = json_recipe(Some(extract));
-        if let Ok(found) = extracted(&it.response, HttpAnswer::of("application/json", answer.to_string().as_bytes())) {
+        if let Ok(found) = extracted(&it.response, HttpAnswer::from_body("application/json", answer.to_string().as_bytes())) {
             let it = answer_schema(&proven(it, &[found.data])).unwrap();
             prop_assert!(is_valid(&it.schema, &answer), "{} {} {:?}", it.schema, answer, violation(&it.schema, &answer));
         }
@@ -475,9 +477,11 @@ fn places_name_no_keys_of_the_data() {
 fn an_example_of_use() {
     // As a run reads it.
     let it = json_recipe(Some("hits[].{id: id}"));
-    let found =
-        extracted(&it.response, HttpAnswer::of("application/json", br#"{"hits": [{"id": 1}]}"#))
-            .unwrap();
+    let found = extracted(
+        &it.response,
+        HttpAnswer::from_body("application/json", br#"{"hits": [{"id": 1}]}"#),
+    )
+    .unwrap();
     assert!(is_valid(&data_schema(&it, None), &found.data));
 }
 

@@ -22,25 +22,25 @@ use serde_json::Value;
 use url::Url;
 
 use self::{
-    extract::{Extracted, Extractor, HttpAnswer, fingerprint, similarity_bp},
-    recovery::{AuthRecovery, recovery},
+    extract::{Extraction, Extractor, HttpAnswer, fingerprint, similarity_bp},
+    recovery::{AuthRecovery, auth_recovery},
     steps::{AnswerJoin, ITEM_PACE, ItemAnswers, MAX_CALLS, StepRun, Steps, is_gone},
 };
 use commis_base::{
     error::{Code, Error, Result},
     work,
 };
-use commis_net::transport::{Outgoing, Reply, Timings, Transport, retry::retry_after};
+use commis_net::transport::{PreparedRequest, Reply, Timings, Transport, retry::retry_after};
 use commis_recipe::{
     check::check,
     examples,
     model::{Parameter, Recipe, Slot, TransportKind},
     pagination::{Length, is_echo},
     request::{CompiledRequest, bind},
-    shape::Verified,
+    shape::VerifiedShape,
     trust::Trust,
 };
-use commis_redact::known::Known;
+use commis_redact::known::SecretFilter;
 
 /// An answer less alike than this to the verified one has drifted (seed 1.3.1).
 pub const MIN_SIMILARITY_BP: u32 = 8_500;
@@ -52,7 +52,7 @@ const MAX_PAUSE_SEC: u64 = 10;
 const MAX_REFUSAL: usize = 2 * 1024;
 
 /// A checked recipe with everything parsed that can be parsed before values are known. Runs share it.
-pub struct Compiled {
+pub struct CompiledRecipe {
     recipe: Recipe,
     /// Canonical, of the request.
     host: String,
@@ -62,7 +62,7 @@ pub struct Compiled {
     joined: AnswerJoin,
     extractor: Extractor,
     /// What JSON is compared with, where it was verified.
-    shape: Option<Verified>,
+    shape: Option<VerifiedShape>,
     /// Slots that the request mentions.
     slots: Vec<Slot>,
     /// Its request is known to read.
@@ -165,7 +165,7 @@ impl RunTimings {
 }
 
 /// Checks and parses a recipe. Fails with `RECIPE_INVALID` or `METHOD_NOT_ALLOWED`.
-pub fn compile(recipe: &Recipe) -> Result<Compiled> {
+pub fn compile(recipe: &Recipe) -> Result<CompiledRecipe> {
     check(recipe)?;
     let request = CompiledRequest::new(&recipe.request)?;
     let joined = AnswerJoin::new(recipe.chain.as_ref())?;
@@ -180,20 +180,20 @@ pub fn compile(recipe: &Recipe) -> Result<Compiled> {
         Some(it) => extractor.with_pages(it)?,
         None => extractor,
     };
-    Ok(Compiled {
+    Ok(CompiledRecipe {
         extractor,
-        shape: verified.map(|it| Verified::new(&it.shape)),
+        shape: verified.map(|it| VerifiedShape::new(&it.shape)),
         host: host.and_then(|it| it.host_str().map(str::to_owned)).unwrap_or_default(),
         recipe: recipe.clone(),
         request,
         steps,
         joined,
         slots,
-        repeatable: commis_effect::of_recipe(recipe, recipe.trust == Trust::Proven).is_read(),
+        repeatable: commis_effect::recipe_effect(recipe, recipe.trust == Trust::Proven).is_read(),
     })
 }
 
-impl Compiled {
+impl CompiledRecipe {
     pub fn host(&self) -> &str {
         &self.host
     }
@@ -204,7 +204,7 @@ impl Compiled {
     }
 
     /// Whether its request may be sent twice: it is known to read, by itself or by what it was proven with here.
-    pub fn repeatable(&self) -> bool {
+    pub fn is_repeatable(&self) -> bool {
         self.repeatable
     }
 }
@@ -212,13 +212,13 @@ impl Compiled {
 /// Runs the recipe once. `slots` holds values that the caller has (from a session); those of kinds `document` and `response`
 /// that it does not have are fetched first, through the same transport, each URL once.
 pub async fn run(
-    compiled: &Compiled,
+    compiled: &CompiledRecipe,
     params: &BTreeMap<String, String>,
     slots: &BTreeMap<String, String>,
     transport: &dyn Transport,
 ) -> RecipeRunResult {
     let start = Instant::now();
-    let mut out = RecipeRunResult::nothing(transport.kind());
+    let mut out = RecipeRunResult::new(transport.kind());
     match attempt(compiled, params, slots, transport, &mut out).await {
         Ok(()) => out.success = true,
         Err(err) => out.fail(&err),
@@ -229,7 +229,7 @@ pub async fn run(
 }
 
 async fn attempt(
-    compiled: &Compiled,
+    compiled: &CompiledRecipe,
     params: &BTreeMap<String, String>,
     slots: &BTreeMap<String, String>,
     transport: &dyn Transport,
@@ -259,13 +259,13 @@ async fn attempt(
         request.own_host.clone_from(own);
         steps.pace().await;
         let reply = send(compiled, params, &request, transport, out).await;
-        let reply = reply.map_err(|err| err.about(&steps.what()))?;
+        let reply = reply.map_err(|err| err.context(&steps.describe()))?;
         let start = Instant::now();
         work::compute(work::ANSWER, || steps.take(request, reply)).await??;
         out.timings_ms.extract += millis(start.elapsed().as_micros() as u64);
     }
     if compiled.joined.for_each().is_some() {
-        return each(compiled, params, steps, transport, out).await;
+        return run_for_each(compiled, params, steps, transport, out).await;
     }
 
     let start = Instant::now();
@@ -276,22 +276,22 @@ async fn attempt(
     let reply = reply.map_err(|err| compiled.joined.named(err))?;
     out.redirect_hops = reply.hops;
     let found = work::compute(work::ANSWER, || {
-        let taken = take(compiled, &reply, out)?;
+        let taken = read_answer(compiled, &reply, out)?;
         finish(compiled, params, steps.answers(), taken, out)
     })
     .await;
     let found = found.and_then(|it| it);
     if found.is_err() && out.similarity_bp.is_none() {
-        out.raw_response = Some(raw(&reply.body, MAX_RAW));
+        out.raw_response = Some(truncated_text(&reply.body, MAX_RAW));
     }
     found
 }
 
 /// Sends one request of the recipe. Fails with what the transport fails with, and as [`check_status`].
 async fn send(
-    compiled: &Compiled,
+    compiled: &CompiledRecipe,
     params: &BTreeMap<String, String>,
-    request: &Outgoing,
+    request: &PreparedRequest,
     transport: &dyn Transport,
     out: &mut RecipeRunResult,
 ) -> Result<Reply> {
@@ -301,15 +301,15 @@ async fn send(
     if let Err(err) = check_status(&reply) {
         out.retry_after_sec = retry_after(&reply);
         out.recover(compiled, &reply);
-        out.raw_response = Some(raw(&reply.body, MAX_REFUSAL));
-        return Err(blamed_on_values(err, &reply, &compiled.recipe, params));
+        out.raw_response = Some(truncated_text(&reply.body, MAX_REFUSAL));
+        return Err(blame_values(err, &reply, &compiled.recipe, params));
     }
     Ok(reply)
 }
 
 /// The last request, once for each item of an earlier answer, in their order.
-async fn each(
-    compiled: &Compiled,
+async fn run_for_each(
+    compiled: &CompiledRecipe,
     params: &BTreeMap<String, String>,
     steps: StepRun<'_>,
     transport: &dyn Transport,
@@ -342,15 +342,15 @@ async fn each(
                     tokio::time::sleep(Duration::from_secs(pause)).await;
                     continue;
                 }
-                return Err(err.about(&items.what()));
+                return Err(err.context(&items.describe()));
             }
         };
-        let taken = work::compute(work::ANSWER, || take(compiled, &reply, out)).await?;
+        let taken = work::compute(work::ANSWER, || read_answer(compiled, &reply, out)).await?;
         let answer = match taken {
             Ok(it) => Some(it.data),
             // The site has nothing for this one any more.
             Err(err) if err.code() == Code::ExtractEmpty => None,
-            Err(err) => return Err(err.about(&items.what())),
+            Err(err) => return Err(err.context(&items.describe())),
         };
         items.take(join, answer);
     }
@@ -360,7 +360,7 @@ async fn each(
     let length = Length { total: Some(total as u64), complete: Some(left == 0) };
     let count = data.as_array().map(|it| it.len() as u64);
     let taken =
-        Extracted { items: count, data, whole: None, length, echoed: BTreeMap::new(), next: None };
+        Extraction { items: count, data, whole: None, length, echoed: BTreeMap::new(), next: None };
     work::compute(work::ANSWER, || finish(compiled, params, steps.answers(), taken, out)).await??;
     if missing > 0 {
         out.warnings.push(format!("the site has no answer for {missing} of {total} items"));
@@ -373,7 +373,11 @@ async fn each(
 }
 
 /// Takes the data from the answer to the last request.
-fn take(compiled: &Compiled, reply: &Reply, out: &mut RecipeRunResult) -> Result<Extracted> {
+fn read_answer(
+    compiled: &CompiledRecipe,
+    reply: &Reply,
+    out: &mut RecipeRunResult,
+) -> Result<Extraction> {
     let start = Instant::now();
     let extracted = compiled.extractor.apply(HttpAnswer {
         mime: &reply.mime(),
@@ -387,15 +391,15 @@ fn take(compiled: &Compiled, reply: &Reply, out: &mut RecipeRunResult) -> Result
 
 /// Puts the answers together, and compares what that gives with what was verified.
 fn finish(
-    compiled: &Compiled,
+    compiled: &CompiledRecipe,
     params: &BTreeMap<String, String>,
     answers: &BTreeMap<String, Value>,
-    extracted: Extracted,
+    extracted: Extraction,
     out: &mut RecipeRunResult,
 ) -> Result<()> {
     let extracted = compiled.joined.apply(answers, extracted)?;
     let start = Instant::now();
-    let alike = alike(compiled, &extracted);
+    let alike = shape_similarity(compiled, &extracted);
     out.timings_ms.shape = millis(start.elapsed().as_micros() as u64);
     let warnings = warnings(&compiled.recipe, params, &extracted.data, &extracted.echoed);
     out.similarity_bp = alike;
@@ -423,7 +427,7 @@ pub fn check_status(reply: &Reply) -> Result<()> {
 
 /// A request that the site calls wrong, where a value that the recipe needs was left empty: that is the caller's, and
 /// `PARAM_INVALID`. Nothing at the address that values make is `NOT_FOUND`. All else is the error as it was.
-fn blamed_on_values(
+fn blame_values(
     err: Error,
     reply: &Reply,
     recipe: &Recipe,
@@ -470,7 +474,7 @@ fn warnings(
 }
 
 /// How alike the data is to what was verified, basis points; `None` when nothing was.
-fn alike(compiled: &Compiled, extracted: &Extracted) -> Option<u32> {
+fn shape_similarity(compiled: &CompiledRecipe, extracted: &Extraction) -> Option<u32> {
     let shape = compiled.shape.as_ref()?;
     let response = &compiled.recipe.response;
     let verified = compiled.recipe.verification.as_ref();
@@ -498,7 +502,7 @@ fn check_shape(alike: u32) -> Result<()> {
 
 impl RecipeRunResult {
     /// A run of which nothing is known yet.
-    pub fn nothing(transport: TransportKind) -> Self {
+    pub fn new(transport: TransportKind) -> Self {
         Self {
             success: false,
             data: Value::Null,
@@ -530,22 +534,22 @@ impl RecipeRunResult {
     }
 
     /// One that ended before anything was sent.
-    pub fn failed(transport: TransportKind, err: &Error) -> Self {
-        let mut out = Self::nothing(transport);
+    pub fn from_error(transport: TransportKind, err: &Error) -> Self {
+        let mut out = Self::new(transport);
         out.fail(err);
         out
     }
 
     /// Replaces known values wherever the site's words are.
-    fn hide(&mut self, known: &Known) {
+    fn hide(&mut self, known: &SecretFilter) {
         known.hide_in(&mut self.data);
         for it in [&mut self.raw_response, &mut self.error, &mut self.hint].into_iter().flatten() {
             *it = known.hide(it).into_owned();
         }
     }
 
-    fn recover(&mut self, compiled: &Compiled, reply: &Reply) {
-        self.auth_recovery = recovery(&compiled.recipe, &compiled.host, reply);
+    fn recover(&mut self, compiled: &CompiledRecipe, reply: &Reply) {
+        self.auth_recovery = auth_recovery(&compiled.recipe, &compiled.host, reply);
         self.auth_recovery_triggered = self.auth_recovery.is_some();
     }
 
@@ -560,7 +564,7 @@ impl RecipeRunResult {
     }
 }
 
-fn raw(body: &[u8], most: usize) -> String {
+fn truncated_text(body: &[u8], most: usize) -> String {
     let mut text = String::from_utf8_lossy(&body[..body.len().min(most)]).into_owned();
     let mut end = text.len().min(most);
     while !text.is_char_boundary(end) {

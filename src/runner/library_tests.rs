@@ -4,10 +4,10 @@ use std::{collections::BTreeMap, path::Path};
 
 use serde_json::Value;
 
-use crate::extract::{Extracted, HttpAnswer, extract, fingerprint, similarity_bp};
+use crate::extract::{Extraction, HttpAnswer, extract, fingerprint, similarity_bp};
 use commis_net::egress::site_of;
 use commis_recipe::{
-    json_schema::{answer_schema, conform::Declared, data_schema},
+    json_schema::{answer_schema, conform::CompiledSchema, data_schema},
     library::{NAMES, text},
     model::{ParamSource, Recipe, Status, TransportKind, Verification},
     request::{CompiledRequest, bind},
@@ -76,9 +76,9 @@ fn what_every_library_recipe_has() {
 }
 
 /// Reads an answer as a run would; the data, its fingerprint.
-fn read(recipe: &Recipe, answer: &Value) -> (Extracted, Vec<String>) {
+fn read(recipe: &Recipe, answer: &Value) -> (Extraction, Vec<String>) {
     let body = serde_json::to_vec(answer).unwrap();
-    let out = extract(&recipe.response, HttpAnswer::of("application/json", &body))
+    let out = extract(&recipe.response, HttpAnswer::from_body("application/json", &body))
         .unwrap_or_else(|err| panic!("{}: {err}", recipe.name));
     let shape = fingerprint(&recipe.response, &out);
     (out, shape)
@@ -104,7 +104,8 @@ fn cases_by_hand() {
             // What is required is missed when it is gone.
             let error = serde_json::to_vec(&serde_json::json!({"error": "no"})).unwrap();
             assert!(
-                extract(&recipe.response, HttpAnswer::of("application/json", &error)).is_err(),
+                extract(&recipe.response, HttpAnswer::from_body("application/json", &error))
+                    .is_err(),
                 "{name}"
             );
             (out.data, shape)
@@ -153,16 +154,16 @@ fn real_answers() {
         let all = out.data.as_array().unwrap();
         for part in [1, 3, all.len() / 2, all.len() * 3 / 4] {
             let mut profile = Profile::default();
-            profile.see(&all[..part.min(all.len())].to_vec().into());
+            profile.observe(&all[..part.min(all.len())].to_vec().into());
             let mut known = recipe.clone();
             known.verification = Some(proof(profile));
             held += 1;
             let declared = data_schema(&known, None);
-            if let Some(at) = Declared::read(&declared).violation(&out.data) {
+            if let Some(at) = CompiledSchema::compile(&declared).violation(&out.data) {
                 unlike.push(format!("{name}, {part} of {}: {at}", all.len()));
             }
             let declared = answer_schema(&known).unwrap().schema;
-            if let Some(at) = Declared::read(&declared).violation(&answer) {
+            if let Some(at) = CompiledSchema::compile(&declared).violation(&answer) {
                 unlike.push(format!("{name}, whole, {part} of {}: {at}", all.len()));
             }
         }

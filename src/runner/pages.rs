@@ -78,11 +78,11 @@ impl PageWalk {
         }
     }
 
-    /// The recipe that asks for the page that comes now. Fails as [`page_request::at`].
-    pub fn recipe(&self, recipe: &Recipe) -> Result<Recipe> {
+    /// The recipe that asks for the page that comes now. Fails as [`page_request::request_at_position`].
+    pub fn page_recipe(&self, recipe: &Recipe) -> Result<Recipe> {
         let mut out = recipe.clone();
         let Some(position) = &self.position else { return Ok(out) };
-        out.request = page_request::at(&recipe.request, &self.pages, position)?;
+        out.request = page_request::request_at_position(&recipe.request, &self.pages, position)?;
         // Further pages may be short, and the one after the last has nothing.
         out.response.min_items = Some(0);
         out.response.required_paths.clear();
@@ -104,7 +104,8 @@ impl PageWalk {
         self.total = total.or(self.total);
         self.totals.extend(total);
         let count = items.len() as u64;
-        let marks: Vec<u64> = items.iter().map(|it| mark(it, self.pages.key.as_deref())).collect();
+        let marks: Vec<u64> =
+            items.iter().map(|it| item_hash(it, self.pages.key.as_deref())).collect();
         let is_again =
             count > 0 && !self.seen.is_empty() && marks.iter().all(|it| self.seen.contains(it));
         if count == 0 && self.position.is_some() {
@@ -116,9 +117,9 @@ impl PageWalk {
                 return self.finish(PageEnd::Same).map(|()| Vec::new());
             }
             // A site that has no further page may give the last one again.
-            let is_last = marks == self.last && self.pages.by.is_counted();
+            let is_last = marks == self.last && self.pages.by.is_computable();
             if !is_last || !self.may_end(PageEnd::Repeats) {
-                return Err(self.repeats());
+                return Err(self.repeat_error());
             }
             return self.finish(PageEnd::Repeats).map(|()| Vec::new());
         }
@@ -153,8 +154,8 @@ impl PageWalk {
 
     fn step(&mut self, count: u64, next: Option<&Value>) -> Result<()> {
         let by = self.pages.by;
-        let has_flag = by.is_counted() && self.pages.next.is_some();
-        if next.is_none() && (has_flag || !by.is_counted()) {
+        let has_flag = by.is_computable() && self.pages.next.is_some();
+        if next.is_none() && (has_flag || !by.is_computable()) {
             return self.finish(PageEnd::Missing);
         }
         let at = match self.position {
@@ -170,14 +171,14 @@ impl PageWalk {
                 Position::Address(text.unwrap_or_default())
             }
         };
-        if by.is_counted() && self.total.is_some_and(|it| self.given >= it) {
+        if by.is_computable() && self.total.is_some_and(|it| self.given >= it) {
             return self.finish(PageEnd::Total);
         }
         if Some(&next) == self.position.as_ref() && self.may_end(PageEnd::Same) {
             return self.finish(PageEnd::Same);
         }
         if !self.asked.insert(hash(&next)) {
-            return Err(self.repeats());
+            return Err(self.repeat_error());
         }
         self.next = Some(next);
         Ok(())
@@ -200,7 +201,7 @@ impl PageWalk {
         Ok(())
     }
 
-    fn repeats(&self) -> Error {
+    fn repeat_error(&self) -> Error {
         let why =
             format!("page {} holds what came before, so that the list never ends", self.count + 1);
         Error::new(Code::PageRepeated, why).hint(
@@ -230,17 +231,17 @@ impl PageWalk {
     }
 
     /// Pages with items so far.
-    pub const fn count(&self) -> u64 {
+    pub const fn page_count(&self) -> u64 {
         self.count
     }
 
     /// Items so far, with those before the continuation.
-    pub const fn given(&self) -> u64 {
+    pub const fn item_count(&self) -> u64 {
         self.given
     }
 
     /// Items that came a second time.
-    pub const fn repeated(&self) -> u64 {
+    pub const fn repeated_count(&self) -> u64 {
         self.repeated
     }
 
@@ -255,7 +256,7 @@ impl PageWalk {
     }
 
     /// Whether all items came; `None` where nothing says so.
-    pub fn complete(&self) -> Option<bool> {
+    pub fn is_complete(&self) -> Option<bool> {
         match (self.end, self.total) {
             (None, _) => Some(false),
             (Some(_), Some(total)) => Some(self.given >= total),
@@ -298,25 +299,30 @@ impl PageWalk {
     /// Where a later call goes on; `None` at the end.
     pub fn resumption(&self) -> Option<Resumption> {
         let at = self.next.clone()?;
-        Some(Resumption { at: Some(at), after: self.given, skip: 0, last: self.marks(&self.last) })
+        Some(Resumption {
+            at: Some(at),
+            after: self.given,
+            skip: 0,
+            last: self.item_hashes(&self.last),
+        })
     }
 
     /// The page that came last once more, without its first `skip` items; the same page where it failed.
-    pub fn again(&self, skip: u64, failed: bool) -> Resumption {
+    pub fn resumption_at(&self, skip: u64, failed: bool) -> Resumption {
         let (after, last) =
             if failed { (self.given, &self.last) } else { (self.before.0, &self.before.1) };
-        Resumption { at: self.position.clone(), after, skip, last: self.marks(last) }
+        Resumption { at: self.position.clone(), after, skip, last: self.item_hashes(last) }
     }
 
     /// What of a page is kept to know its items again: nothing where pages were not seen to overlap.
-    fn marks(&self, last: &[u64]) -> Vec<u64> {
+    fn item_hashes(&self, last: &[u64]) -> Vec<u64> {
         let overlaps = self.pages.seen.repeated > 0 || self.repeated > 0;
         if overlaps { last.iter().copied().take(MAX_MARKS).collect() } else { Vec::new() }
     }
 }
 
 /// Tells items from one another: by their key, else by all that they hold.
-fn mark(item: &Value, key: Option<&str>) -> u64 {
+fn item_hash(item: &Value, key: Option<&str>) -> u64 {
     match key.and_then(|it| item.get(it)) {
         Some(it) => hash(&it.to_string()),
         None => hash(&item.to_string()),
@@ -343,7 +349,7 @@ mod tests {
             by,
             parameter: Some("p".to_owned()),
             place: commis_recipe::paging::PagePlace::default(),
-            first: by.is_counted().then_some(1),
+            first: by.is_computable().then_some(1),
             next: None,
             ends: ends.to_vec(),
             key: Some("id".to_owned()),
@@ -398,7 +404,10 @@ mod tests {
         };
         let (ids, walk) = follow(&by_page, site);
         let walk = walk.unwrap();
-        assert_eq!((ids, walk.complete(), walk.count()), ((0..17).collect(), Some(true), 4));
+        assert_eq!(
+            (ids, walk.is_complete(), walk.page_count()),
+            ((0..17).collect(), Some(true), 4)
+        );
         // A total saves the last call, and tells a cap from an end.
         for (total, complete) in [(15, Some(true)), (90, Some(false))] {
             let site = |at: Option<&Position>| match number(at) {
@@ -407,7 +416,7 @@ mod tests {
             };
             let (ids, walk) = follow(&by_page, site);
             let walk = walk.unwrap();
-            assert_eq!((ids.len(), walk.complete()), (15, complete));
+            assert_eq!((ids.len(), walk.is_complete()), (15, complete));
             assert_eq!(walk.warnings().is_empty(), complete == Some(true));
         }
     }
@@ -423,10 +432,13 @@ mod tests {
         };
         let (ids, walk) = follow(&by_cursor, site);
         let walk = walk.unwrap();
-        assert_eq!((ids, walk.repeated(), walk.complete()), ((0..10).collect(), 2, Some(true)));
+        assert_eq!(
+            (ids, walk.repeated_count(), walk.is_complete()),
+            ((0..10).collect(), 2, Some(true))
+        );
         // Pages that did not overlap when it was proven.
         by_cursor.seen.repeated = 0;
-        assert_eq!(follow(&by_cursor, site).1.unwrap().complete(), Some(false));
+        assert_eq!(follow(&by_cursor, site).1.unwrap().is_complete(), Some(false));
     }
 
     #[test]
@@ -445,9 +457,9 @@ mod tests {
         };
         let (ids, walk) = follow(&by_page, site(None));
         let walk = walk.unwrap();
-        assert_eq!((ids, walk.complete()), (vec![0, 1, 2, 3, 4, 5, 6], Some(false)));
+        assert_eq!((ids, walk.is_complete()), (vec![0, 1, 2, 3, 4, 5, 6], Some(false)));
         assert!(walk.warnings()[0].contains("not stable"));
-        assert_eq!(follow(&by_page, site(Some(7))).1.unwrap().complete(), Some(true));
+        assert_eq!(follow(&by_page, site(Some(7))).1.unwrap().is_complete(), Some(true));
     }
 
     #[test]
@@ -465,7 +477,7 @@ mod tests {
         // A list of one page, whose cursor leads to itself.
         let by_cursor = pages(PageBy::Cursor, &[PageEnd::Same]);
         let (ids, walk) = follow(&by_cursor, |_| answer(0..4, Some("x"), None));
-        assert_eq!((ids.len(), walk.unwrap().complete()), (4, Some(true)));
+        assert_eq!((ids.len(), walk.unwrap().is_complete()), (4, Some(true)));
         // The last page again is an end where that was seen.
         let clamped = pages(PageBy::Page, &[PageEnd::Repeats]);
         let site = |at: Option<&Position>| match number(at) {
@@ -473,7 +485,7 @@ mod tests {
             _ => answer(5..8, None, None),
         };
         let (ids, walk) = follow(&clamped, site);
-        assert_eq!((ids.len(), walk.unwrap().complete()), (8, Some(true)));
+        assert_eq!((ids.len(), walk.unwrap().is_complete()), (8, Some(true)));
     }
 
     #[test]
@@ -486,6 +498,6 @@ mod tests {
         assert_eq!((&from.at, from.after), (&Some(Position::Cursor("b".to_owned())), 5));
         let mut later = PageWalk::new(&by_cursor, Some(from), false);
         let new = later.take(answer(3..8, None, None)).unwrap();
-        assert_eq!((new.len(), later.given(), later.end()), (3, 8, Some(PageEnd::Missing)));
+        assert_eq!((new.len(), later.item_count(), later.end()), (3, 8, Some(PageEnd::Missing)));
     }
 }

@@ -35,12 +35,12 @@ pub struct AuthRecovery {
 }
 
 /// What an answer to this recipe asks for; `None` unless it is 401 or 403.
-pub fn recovery(recipe: &Recipe, host: &str, reply: &Reply) -> Option<AuthRecovery> {
+pub fn auth_recovery(recipe: &Recipe, host: &str, reply: &Reply) -> Option<AuthRecovery> {
     if !matches!(reply.status, 401 | 403) {
         return None;
     }
     let scheme = reply.header("www-authenticate").and_then(scheme);
-    let next = match (&recipe.auth, scheme, auth::variable_of(host)) {
+    let next = match (&recipe.auth, scheme, auth::variable_for_host(host)) {
         (Some(it), ..) => {
             format!(
                 "the site does not accept what ${} holds: set a key that is valid there",
@@ -125,10 +125,10 @@ mod tests {
             (keyed, 403, None, None, "does not accept what $MY_KEY holds"),
             (session, 401, None, None, "wants a login"),
         ] {
-            let it = recovery(&recipe(more), "a.com", &reply(status, challenge)).unwrap();
+            let it = auth_recovery(&recipe(more), "a.com", &reply(status, challenge)).unwrap();
             assert_eq!((it.status, it.scheme), (status, scheme), "{it:?}");
             assert!(it.next.contains(words), "{it:?}");
         }
-        assert_eq!(recovery(&recipe(""), "a.com", &reply(407, Some("Basic"))), None);
+        assert_eq!(auth_recovery(&recipe(""), "a.com", &reply(407, Some("Basic"))), None);
     }
 }

@@ -9,7 +9,7 @@ use commis_base::{
     error::{Code, Error, Result},
     work,
 };
-use commis_net::transport::{Outgoing, Reply, Transport};
+use commis_net::transport::{PreparedRequest, Reply, Transport};
 use commis_recipe::{
     document::Document,
     expression::Query,
@@ -40,7 +40,7 @@ pub async fn fetch(
             .hint("run the recipe with a session"));
         };
         if !fetched.contains_key(url.as_str()) {
-            let request = Outgoing {
+            let request = PreparedRequest {
                 method: "GET".to_owned(),
                 url: url.clone(),
                 headers: Vec::new(),
@@ -93,7 +93,7 @@ fn value(slot: &Slot, reply: &Reply) -> Result<Option<String>> {
             Ok(between.of(&text).map(str::to_owned))
         }
         SlotSource::Response { path, .. } => {
-            let json = extract::any_json(&reply.mime(), &reply.body)?;
+            let json = extract::parse_any_json(&reply.mime(), &reply.body)?;
             Ok(text(Query::compile(path)?.search(&Document::from(&json))?))
         }
         _ => Ok(None),

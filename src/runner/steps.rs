@@ -9,18 +9,18 @@ use serde_json::{Map, Value};
 
 use super::{
     check_status,
-    extract::{Extracted, Extractor, HttpAnswer},
+    extract::{Extraction, Extractor, HttpAnswer},
 };
 use commis_base::error::{Code, Error, Result};
-use commis_net::transport::{Outgoing, Reply, Timings};
+use commis_net::transport::{PreparedRequest, Reply, Timings};
 use commis_recipe::{
     document::Document,
     expression::Query,
     model::{Parameter, RequestTemplate},
     request::CompiledRequest,
-    steps::{Chain, Choose, PerItem, Step, field, parts, text},
+    steps::{Chain, Choose, PerItem, Step, field, split_step_name, text},
     template::Template,
-    values::{Found, Values},
+    values::{ValueLookup, Values},
 };
 
 /// Things that an error about a choice names, and what it says of each.
@@ -71,7 +71,7 @@ impl Steps {
             let last = last.names().into_iter().filter(|_| for_each != Some(&*step.name));
             let mut out: Vec<String> = later
                 .chain(last)
-                .filter(|it| parts(it).0 == step.name)
+                .filter(|it| split_step_name(it).0 == step.name)
                 .map(str::to_owned)
                 .collect();
             out.sort_unstable();
@@ -137,7 +137,7 @@ pub struct StepRun<'a> {
     at: usize,
     values: Values,
     /// What was sent, and what came.
-    known: Vec<(Outgoing, Reply)>,
+    known: Vec<(PreparedRequest, Reply)>,
     /// What of each answer is used, by step.
     answers: BTreeMap<String, Value>,
     /// How often the step that comes now was asked and its answer was not ready.
@@ -159,14 +159,15 @@ impl<'a> StepRun<'a> {
 
     /// The request that comes now; `None` where the last one can be sent. What an earlier step asked for in the same words is not
     /// asked for again. Fails as [`CompiledRequest::fill`], and as [`Self::take`].
-    pub fn request(&mut self) -> Result<Option<Outgoing>> {
+    pub fn request(&mut self) -> Result<Option<PreparedRequest>> {
         while let Some(step) = self.steps.get(self.at) {
-            let request = step.request.fill(&self.values).map_err(|err| err.about(&step.what()))?;
+            let request =
+                step.request.fill(&self.values).map_err(|err| err.context(&step.describe()))?;
             let known = self.known.iter().position(|it| it.0 == request);
             let Some(at) = known.filter(|_| self.polled == 0) else {
                 return Ok(Some(request));
             };
-            self.answered(at)?;
+            self.apply_answer(at)?;
         }
         Ok(None)
     }
@@ -174,17 +175,17 @@ impl<'a> StepRun<'a> {
     /// Takes the answer to the request that [`Self::request`] gave. Fails as [`check_status`] and `Extractor::apply`, with
     /// `CHOICE_AMBIGUOUS` where more than one item could be meant, `NOT_FOUND` where none is, and `EXTRACT_EMPTY` where a field is
     /// missing that a later request needs.
-    pub fn take(&mut self, mut request: Outgoing, reply: Reply) -> Result<()> {
+    pub fn take(&mut self, mut request: PreparedRequest, reply: Reply) -> Result<()> {
         // It is told by what was asked, not by who it is sent as.
         request.own_host = None;
         self.known.push((request, reply));
-        self.answered(self.known.len() - 1)
+        self.apply_answer(self.known.len() - 1)
     }
 
-    fn answered(&mut self, at: usize) -> Result<()> {
+    fn apply_answer(&mut self, at: usize) -> Result<()> {
         let (steps, reply) = (self.steps, &self.known[at].1);
         let Some(step) = steps.get(self.at) else { return Ok(()) };
-        let found = step.read(reply, &self.values).map_err(|err| err.about(&step.what()))?;
+        let found = step.read(reply, &self.values).map_err(|err| err.context(&step.describe()))?;
         if let Some((until, limit)) = &step.poll
             && until.search(&Document::from(&found))? != Value::Bool(true)
         {
@@ -196,11 +197,11 @@ impl<'a> StepRun<'a> {
             let why = format!("its answer was not ready after {limit} requests");
             return Err(Error::new(Code::ExtractEmpty, why)
                 .hint("run it again later, or raise `poll.at_most`")
-                .about(&step.what()));
+                .context(&step.describe()));
         }
         self.polled = 0;
         for name in &step.wanted {
-            let value = value(&found, name).map_err(|err| err.about(&step.what()))?;
+            let value = value(&found, name).map_err(|err| err.context(&step.describe()))?;
             self.values.add_slot(name, &value)?;
         }
         self.answers.insert(step.name.clone(), found);
@@ -216,8 +217,8 @@ impl<'a> StepRun<'a> {
     }
 
     /// The step that comes now, for errors.
-    pub fn what(&self) -> String {
-        self.steps.get(self.at).map_or_else(String::new, CompiledStep::what)
+    pub fn describe(&self) -> String {
+        self.steps.get(self.at).map_or_else(String::new, CompiledStep::describe)
     }
 
     /// Whether every step was answered.
@@ -290,7 +291,7 @@ impl ItemCalls {
     }
 
     /// For errors: `item 3 of 30`.
-    pub fn what(&self) -> String {
+    pub fn describe(&self) -> String {
         format!("item {} of {}", self.at + 1, self.total)
     }
 
@@ -300,7 +301,7 @@ impl ItemCalls {
         let answer = answer.filter(|it| !it.is_null());
         self.at += 1;
         self.missing += usize::from(answer.is_none());
-        self.joined.extend(join.put(self.at, item, answer));
+        self.joined.extend(join.join_item(self.at, item, answer));
     }
 
     /// Fails with `EXTRACT_EMPTY` where there are items and none was answered.
@@ -337,7 +338,7 @@ fn texts(name: &str, item: &Value, out: &mut Vec<(String, String)>) {
 }
 
 impl CompiledStep {
-    fn what(&self) -> String {
+    fn describe(&self) -> String {
         format!("step `{}`", self.name)
     }
 
@@ -360,7 +361,7 @@ impl CompiledStep {
 
 /// The text of a field that a later template names.
 fn value(found: &Value, name: &str) -> Result<String> {
-    let (_, path) = parts(name);
+    let (_, path) = split_step_name(name);
     field(found, path).and_then(text).ok_or_else(|| {
         let hint = if found.is_array() {
             "the answer is a list: `choose` says which of its items is meant"
@@ -392,7 +393,7 @@ fn choose(choice: &CompiledChoice, items: Vec<Value>, values: &Values) -> Result
     };
     let mut conditions = Vec::with_capacity(wanted.len());
     for (path, it) in wanted {
-        conditions.push((path.as_str(), it.filled(values)?));
+        conditions.push((path.as_str(), it.fill(values)?));
     }
     let fits = |item: &Value, same: fn(&Value, &Value) -> bool| {
         conditions.iter().all(|(path, it)| field(item, Some(path)).is_some_and(|own| same(own, it)))
@@ -406,7 +407,7 @@ fn choose(choice: &CompiledChoice, items: Vec<Value>, values: &Values) -> Result
     }
     let paths: Vec<&str> = conditions.iter().map(|it| it.0).collect();
     let meant = || {
-        let all = conditions.iter().map(|(path, it)| format!("{path} {}", short(it)));
+        let all = conditions.iter().map(|(path, it)| format!("{path} {}", summarize_value(it)));
         all.collect::<Vec<_>>().join(" and ")
     };
     match found[..] {
@@ -424,14 +425,14 @@ fn choose(choice: &CompiledChoice, items: Vec<Value>, values: &Values) -> Result
 
 impl Condition {
     /// Fails with `SESSION_REQUIRED` for a name without a value.
-    fn filled(&self, values: &Values) -> Result<Value> {
+    fn fill(&self, values: &Values) -> Result<Value> {
         match self {
             Self::Is(it) => Ok(it.clone()),
             Self::Text(it) => it
                 .render(|name| match values.get(name) {
-                    Found::Given(it) => Ok(it.text.clone()),
-                    Found::Absent => Ok(String::new()),
-                    Found::Unknown => {
+                    ValueLookup::Given(it) => Ok(it.text.clone()),
+                    ValueLookup::Absent => Ok(String::new()),
+                    ValueLookup::Unknown => {
                         Err(Error::new(Code::SessionRequired, format!("`{name}` has no value")))
                     }
                 })
@@ -479,7 +480,7 @@ fn describe_items(items: &[&Value], paths: &[&str]) -> Vec<String> {
 }
 
 fn describe_item(item: &Value, paths: &[&str]) -> String {
-    let Value::Object(all) = item else { return short(item) };
+    let Value::Object(all) = item else { return summarize_value(item) };
     let mut fields: Vec<(String, &Value)> = Vec::new();
     for (key, it) in all {
         match it {
@@ -492,11 +493,12 @@ fn describe_item(item: &Value, paths: &[&str]) -> String {
     let is_secret = |name: &str| name.split('.').any(commis_redact::names_secret);
     fields.retain(|it| text(it.1).is_some() && !is_secret(&it.0));
     fields.sort_by_key(|it| !paths.contains(&it.0.as_str()));
-    let all = fields.iter().take(MAX_FIELDS).map(|(name, it)| format!("{name} {}", short(it)));
+    let all =
+        fields.iter().take(MAX_FIELDS).map(|(name, it)| format!("{name} {}", summarize_value(it)));
     all.collect::<Vec<_>>().join(", ")
 }
 
-fn short(value: &Value) -> String {
+fn summarize_value(value: &Value) -> String {
     let text = text(value).unwrap_or_else(|| value.to_string());
     let kept: String = text.chars().filter(|it| !it.is_control()).take(MAX_TEXT).collect();
     if value.is_string() { format!("{kept:?}") } else { kept }
@@ -532,7 +534,7 @@ impl AnswerJoin {
 
     /// An error of the last request, which is one of several.
     pub fn named(&self, err: Error) -> Error {
-        if self.last.is_empty() { err } else { err.about(&format!("step `{}`", self.last)) }
+        if self.last.is_empty() { err } else { err.context(&format!("step `{}`", self.last)) }
     }
 
     /// Of the answers for the items of a list.
@@ -546,7 +548,7 @@ impl AnswerJoin {
     }
 
     /// An item with what the last request was answered for it, where it is given; `at` counts from 1.
-    fn put(&self, at: usize, item: &Value, answer: Option<Value>) -> Option<Value> {
+    fn join_item(&self, at: usize, item: &Value, answer: Option<Value>) -> Option<Value> {
         if answer.is_none() && self.position.is_some() {
             return None;
         }
@@ -579,7 +581,7 @@ impl AnswerJoin {
     }
 
     /// The data of a run. Fails as [`Query::search`], and with `EXTRACT_EMPTY` where `output` finds nothing.
-    pub fn apply(&self, answers: &BTreeMap<String, Value>, last: Extracted) -> Result<Extracted> {
+    pub fn apply(&self, answers: &BTreeMap<String, Value>, last: Extraction) -> Result<Extraction> {
         let Some(query) = &self.output else { return Ok(last) };
         let mut all: Map<String, Value> =
             answers.iter().map(|(name, it)| (name.clone(), it.clone())).collect();
@@ -590,7 +592,7 @@ impl AnswerJoin {
             return Err(Error::new(Code::ExtractEmpty, "`output` matches nothing in the answers"));
         }
         let items = data.as_array().map(|it| it.len() as u64);
-        Ok(Extracted { data, items, ..last })
+        Ok(Extraction { data, items, ..last })
     }
 }
 
@@ -639,7 +641,7 @@ pub struct DraftWalk<'a> {
 
 impl DraftWalk<'_> {
     /// The request that comes now; `None` after the last. Fails as [`StepRun::request`] and [`StepRun::per_item`].
-    pub fn request(&mut self) -> Result<Option<Outgoing>> {
+    pub fn request(&mut self) -> Result<Option<PreparedRequest>> {
         if let Some(it) = self.steps.request()? {
             return Ok(Some(it));
         }
@@ -664,7 +666,7 @@ impl DraftWalk<'_> {
     }
 
     /// Takes the answer to the request that [`Self::request`] gave. Fails as [`StepRun::take`].
-    pub fn take(&mut self, request: Outgoing, reply: Reply) -> Result<()> {
+    pub fn take(&mut self, request: PreparedRequest, reply: Reply) -> Result<()> {
         let (Some(items), Some((join, extractor))) = (&mut self.items, &self.draft.per_item) else {
             if self.steps.is_done() {
                 self.last = Some(reply);

@@ -12,7 +12,7 @@ use axum::{
 use serde_json::{Value, json};
 
 use super::*;
-use crate::{Compiled, RecipeRunResult, compile, run};
+use crate::{CompiledRecipe, RecipeRunResult, compile, run};
 use commis_base::settings::EgressSettings;
 use commis_net::{egress::EgressPolicy, transport::public_http::PublicHttp};
 use commis_recipe::yaml;
@@ -79,7 +79,7 @@ const HEAD: &str = "version: 2\nname: chat\ntask: messages of {channel}\nstatus:
   - { name: channel, type: str, required: true, source: task_input }\n- { name: team, type: str, required: false, source: task_input, default: red }\n";
 
 /// A recipe of these steps: name, path and the rest of the step.
-fn recipe(steps: &[(&str, &str, &str)], rest: &str) -> Compiled {
+fn recipe(steps: &[(&str, &str, &str)], rest: &str) -> CompiledRecipe {
     let steps: Vec<String> = steps
         .iter()
         .map(|(name, path, more)| {
@@ -90,7 +90,7 @@ fn recipe(steps: &[(&str, &str, &str)], rest: &str) -> Compiled {
     compile(&yaml::parse(&text).unwrap_or_else(|err| panic!("{text}\n{err}"))).unwrap()
 }
 
-fn by_name(choose: &str) -> Compiled {
+fn by_name(choose: &str) -> CompiledRecipe {
     recipe(
         &[
             (
@@ -108,7 +108,11 @@ fn by_name(choose: &str) -> Compiled {
     )
 }
 
-async fn ran(compiled: &Compiled, params: &[(&str, &str)], http: &PublicHttp) -> RecipeRunResult {
+async fn ran(
+    compiled: &CompiledRecipe,
+    params: &[(&str, &str)],
+    http: &PublicHttp,
+) -> RecipeRunResult {
     run(compiled, &strings(params), &Strings::new(), http).await
 }
 

@@ -75,7 +75,7 @@ async fn shop(pages: Arc<AtomicUsize>) -> PublicHttp {
     PublicHttp::new(Arc::new(EgressPolicy::new(&settings).unwrap())).unwrap()
 }
 
-fn recipe(request: &str, rest: &str) -> Compiled {
+fn recipe(request: &str, rest: &str) -> CompiledRecipe {
     let text = format!(
         "version: 1\nname: shop\ntask: search {{q}}\nstatus: draft\nsource_url: http://shop.test/\n\
          parameters:\n  - {{name: q, type: str, required: true, source: task_input, examples: [pot]}}\n\
@@ -84,7 +84,7 @@ fn recipe(request: &str, rest: &str) -> Compiled {
     compile(&yaml::parse(&text).unwrap()).unwrap()
 }
 
-fn search() -> Compiled {
+fn search() -> CompiledRecipe {
     recipe(
         "  method: GET\n  url: http://shop.test/search\n  query: [{name: q, value: '{q}'}]",
         "response: {type: json, extract: hits}\n\
@@ -255,7 +255,7 @@ async fn an_empty_value_is_named_where_the_site_refuses_it() {
 
 #[test]
 fn raw_text_is_bounded() {
-    assert_eq!(raw(&vec![b'x'; 100_000], MAX_RAW).len(), MAX_RAW);
-    assert!(raw(&vec![0xff; 100_000], MAX_RAW).len() <= MAX_RAW);
-    assert_eq!(raw("ä".as_bytes(), MAX_RAW), "ä");
+    assert_eq!(truncated_text(&vec![b'x'; 100_000], MAX_RAW).len(), MAX_RAW);
+    assert!(truncated_text(&vec![0xff; 100_000], MAX_RAW).len() <= MAX_RAW);
+    assert_eq!(truncated_text("ä".as_bytes(), MAX_RAW), "ä");
 }

@@ -20,15 +20,15 @@ pub struct Answer<T = Value> {
 
 /// That it came to nothing, and why.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
-pub struct Refusal {
+pub struct ErrorResponse {
     /// Always false.
     pub ok: bool,
-    pub error: Trouble,
+    pub error: ApiError,
 }
 
 /// One failure.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
-pub struct Trouble {
+pub struct ApiError {
     /// A stable code, such as `RECIPE_NOT_FOUND`.
     pub error_code: String,
     /// For a person.
@@ -99,13 +99,13 @@ impl Answer {
     }
 }
 
-impl Trouble {
+impl ApiError {
     /// Redacted, because messages quote what strangers sent.
-    pub fn of(err: &Error) -> Self {
+    pub fn from_error(err: &Error) -> Self {
         Self {
             error_code: err.code().as_str().to_owned(),
-            message: plain(&err.to_string()),
-            hint: err.hint_text().map(plain),
+            message: redact_text(&err.to_string()),
+            hint: err.hint_text().map(redact_text),
             retryable: err.retryable(),
             retry_after_sec: None,
             stage: None,
@@ -115,8 +115,8 @@ impl Trouble {
         }
     }
 
-    pub fn refused(self) -> Refusal {
-        Refusal { ok: false, error: self }
+    pub fn into_response_body(self) -> ErrorResponse {
+        ErrorResponse { ok: false, error: self }
     }
 
     pub fn status(&self) -> StatusCode {
@@ -125,7 +125,7 @@ impl Trouble {
 }
 
 /// Redacted, on lines of its own, without control characters.
-pub fn plain(text: &str) -> String {
+pub fn redact_text(text: &str) -> String {
     commis_redact::message(text).chars().filter(|it| *it == '\n' || !it.is_control()).collect()
 }
 

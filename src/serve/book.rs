@@ -193,7 +193,7 @@ pub struct TokenView {
 }
 
 /// What a key of a request stands for.
-pub enum Keyed {
+pub enum KeyLookup {
     /// Nothing yet; now for the task that was given.
     New,
     /// That task, made with the same input.
@@ -201,7 +201,7 @@ pub enum Keyed {
 }
 
 /// The open database.
-pub struct Book {
+pub struct Database {
     db: Arc<Mutex<Connection>>,
     /// Events are told in the order of their ids: while the database is held.
     told: broadcast::Sender<Event>,
@@ -209,14 +209,14 @@ pub struct Book {
 }
 
 fn trouble(err: rusqlite::Error) -> Error {
-    database::trouble(FILE, err)
+    database::io_error(FILE, err)
 }
 
-impl Book {
+impl Database {
     /// Opens it in that folder, or makes it (0600, never through a link). One that is damaged is set aside, and that is
     /// said in the log. Fails with `ARTIFACT_IO`.
     pub fn open(folder: &Path) -> Result<Self> {
-        drop(files::made(&folder.join(RESULTS))?);
+        drop(files::open_or_create(&folder.join(RESULTS))?);
         let db = database::open(folder, FILE, MIGRATIONS)?;
         let told = broadcast::channel(BEHIND).0;
         Ok(Self { db: Arc::new(Mutex::new(db)), told, folder: folder.to_owned() })
@@ -262,13 +262,13 @@ impl Book {
 
     /// Writes a new task down, in that state, with its first event; or finds the one that `key` (a digest of the key, and one of
     /// the input) stands for. Fails with `KEY_REUSED`, `ARTIFACT_IO`.
-    pub async fn add(&self, task: TaskView, key: Option<(String, String)>) -> Result<Keyed> {
+    pub async fn add(&self, task: TaskView, key: Option<(String, String)>) -> Result<KeyLookup> {
         let (reused, out) = self
             .telling(move |db| {
                 let change = db.unchecked_transaction()?;
                 if let Some((hash, input)) = key {
                     if let Some((same, id)) = keyed(&change, &hash)? {
-                        return Ok(((same != input, Keyed::Old(id)), None));
+                        return Ok(((same != input, KeyLookup::Old(id)), None));
                     }
                     change
                         .prepare_cached("INSERT OR REPLACE INTO keys VALUES (?, ?, ?, ?)")?
@@ -292,7 +292,7 @@ impl Book {
                 let data = serde_json::json!({"operation": task.operation});
                 let event = note(&change, Some(&task.task_id), task.state.as_str(), data)?;
                 change.commit()?;
-                Ok(((false, Keyed::New), Some(event)))
+                Ok(((false, KeyLookup::New), Some(event)))
             })
             .await?;
         if reused { Err(key_reused()) } else { Ok(out) }
@@ -319,7 +319,7 @@ impl Book {
             if changed == 0 {
                 return Ok((None, None));
             }
-            let task = one(&change, &id)?;
+            let task = load_task(&change, &id)?;
             let event = note(&change, Some(&id), "running", serde_json::json!({}))?;
             change.commit()?;
             Ok((task, Some(event)))
@@ -407,7 +407,7 @@ impl Book {
     /// Fails with `TASK_NOT_FOUND`, `ARTIFACT_IO`.
     pub async fn task(&self, id: &str) -> Result<TaskView> {
         let wanted = id.to_owned();
-        self.with(move |db| one(db, &wanted)).await?.ok_or_else(|| not_found(id))
+        self.with(move |db| load_task(db, &wanted)).await?.ok_or_else(|| not_found(id))
     }
 
     /// The newest first, at most `limit`, of that state and of whom, where they are given. Fails with `ARTIFACT_IO`.
@@ -512,7 +512,7 @@ impl Book {
                     continue;
                 }
                 interrupted += 1;
-                let error = super::answer::Trouble::of(
+                let error = super::answer::ApiError::from_error(
                     &Error::new(Code::Interrupted, "the daemon ended while this ran")
                         .hint("what it was doing may have been done; look before you ask again"),
                 );
@@ -646,7 +646,7 @@ fn not_found(id: &str) -> Error {
         .hint("tasks are listed at /api/tasks; one that ended a week ago is forgotten")
 }
 
-fn one(db: &Connection, id: &str) -> rusqlite::Result<Option<TaskView>> {
+fn load_task(db: &Connection, id: &str) -> rusqlite::Result<Option<TaskView>> {
     db.prepare_cached("SELECT * FROM tasks WHERE id = ?")?.query_row([id], view).optional()
 }
 

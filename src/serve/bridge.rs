@@ -88,7 +88,7 @@ where
         while work.try_join_next().is_some() {}
         let Ok(message) = serde_json::from_slice::<Value>(&line) else {
             if !line.trim_ascii().is_empty() {
-                bridge.say(&refused(&Value::Null, -32700, "this line is no JSON"));
+                bridge.say(&error_reply(&Value::Null, -32700, "this line is no JSON"));
             }
             continue;
         };
@@ -124,7 +124,7 @@ async fn write(mut lines: mpsc::UnboundedReceiver<String>) {
     }
 }
 
-fn refused(id: &Value, code: i32, message: &str) -> Value {
+fn error_reply(id: &Value, code: i32, message: &str) -> Value {
     json!({"jsonrpc": "2.0", "id": id, "error": {"code": code, "message": message}})
 }
 
@@ -174,7 +174,7 @@ where
                 Ok(it) => it.status() == StatusCode::NOT_FOUND && !is_modern,
             };
             if anew {
-                sent = match self.again(before).await {
+                sent = match self.reconnect(before).await {
                     Ok(()) => self.send(&message).await,
                     Err(err) => Err(err),
                 };
@@ -236,7 +236,7 @@ where
             Ok(it) => it,
             Err(err) => {
                 if let Some(id) = id {
-                    self.say(&refused(id, -32603, &err.to_string()));
+                    self.say(&error_reply(id, -32603, &err.to_string()));
                 }
                 return;
             }
@@ -263,7 +263,7 @@ where
             answered = true;
         }
         if !answered && let Some(id) = id {
-            self.say(&refused(id, -32603, &format!("the daemon answered {status}")));
+            self.say(&error_reply(id, -32603, &format!("the daemon answered {status}")));
         }
         if message["method"] == "notifications/initialized" {
             tokio::spawn(Arc::clone(self).listen());
@@ -304,7 +304,7 @@ where
     }
 
     /// Finds a daemon anew, and begins the session with it as it was begun before; unless another message did since `before`.
-    async fn again(self: &Arc<Self>, before: u64) -> Result<()> {
+    async fn reconnect(self: &Arc<Self>, before: u64) -> Result<()> {
         let mut begun = self.begun.lock().await;
         if *begun != before {
             return Ok(());

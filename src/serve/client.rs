@@ -119,24 +119,24 @@ impl Client {
             }
             answer.await
         };
-        answer.map_err(failed)?.json().await.map_err(failed)
+        answer.map_err(daemon_error)?.json().await.map_err(daemon_error)
     }
 
     /// A stream of events from after that one on. Fails as [`Client::get`].
-    pub async fn stream(&self, path: &str, after: Option<u64>) -> Result<Events> {
+    pub async fn stream(&self, path: &str, after: Option<u64>) -> Result<EventStream> {
         let mut request = self.request(reqwest::Method::GET, path);
         if let Some(it) = after {
             request = request.header("last-event-id", it.to_string());
         }
-        let answer = request.send().await.map_err(failed)?;
+        let answer = request.send().await.map_err(daemon_error)?;
         if !answer.status().is_success() {
-            return Err(refusal(&answer.json().await.map_err(failed)?));
+            return Err(refusal(&answer.json().await.map_err(daemon_error)?));
         }
-        Ok(Events { answer, rest: Vec::new() })
+        Ok(EventStream { answer, rest: Vec::new() })
     }
 }
 
-fn failed(err: reqwest::Error) -> Error {
+fn daemon_error(err: reqwest::Error) -> Error {
     Error::new(Code::DaemonFailed, "the daemon does not answer")
         .hint("where it has just ended the next command starts another; `commis daemon status` says how it is")
         .source(err.without_url())
@@ -153,12 +153,12 @@ fn refusal(body: &Value) -> Error {
 }
 
 /// Server-sent events as ours are: what each says is one line of JSON.
-pub struct Events {
+pub struct EventStream {
     answer: reqwest::Response,
     rest: Vec<u8>,
 }
 
-impl Events {
+impl EventStream {
     /// What the next one says; `None` when the stream has ended, or broke.
     pub async fn next(&mut self) -> Option<Value> {
         loop {

@@ -35,7 +35,7 @@ use tower::ServiceExt as _;
 use super::guard::refuse;
 use commis_base::{
     error::{Code, Error, Result},
-    work::{OPERATION, polled},
+    work::{OPERATION, poll_bounded},
 };
 
 /// For the head of a request, and between two requests of a connection.
@@ -60,24 +60,24 @@ pub async fn bind(port: u16) -> Result<TcpListener> {
 }
 
 /// A connection as the others see it.
-struct Open {
+struct ConnectionState {
     /// Since when no request is being answered.
     quiet: Option<Instant>,
     close: CancellationToken,
 }
 
 #[derive(Clone, Default)]
-struct All(Arc<Mutex<BTreeMap<u64, Open>>>);
+struct ConnectionTable(Arc<Mutex<BTreeMap<u64, ConnectionState>>>);
 
-impl All {
-    fn with<T>(&self, what: impl FnOnce(&mut BTreeMap<u64, Open>) -> T) -> T {
+impl ConnectionTable {
+    fn with<T>(&self, what: impl FnOnce(&mut BTreeMap<u64, ConnectionState>) -> T) -> T {
         what(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// Makes room for one more; `None` where all others are at work.
     fn enter(&self, id: u64) -> Option<CancellationToken> {
         let close = CancellationToken::new();
-        let open = Open { quiet: Some(Instant::now()), close: close.clone() };
+        let open = ConnectionState { quiet: Some(Instant::now()), close: close.clone() };
         self.with(|all| {
             if all.len() >= MOST {
                 let quiet = all.iter().filter_map(|(id, it)| Some((it.quiet?, *id)));
@@ -98,21 +98,21 @@ impl All {
 }
 
 /// A request that is being answered, to the last byte of the answer.
-struct Exchange {
+struct ActiveRequest {
     id: u64,
-    all: All,
+    all: ConnectionTable,
     open: Arc<AtomicUsize>,
 }
 
-impl Exchange {
-    fn new(id: u64, all: All, open: Arc<AtomicUsize>) -> Self {
+impl ActiveRequest {
+    fn new(id: u64, all: ConnectionTable, open: Arc<AtomicUsize>) -> Self {
         all.set(id, None);
         open.fetch_add(1, Ordering::Relaxed);
         Self { id, all, open }
     }
 }
 
-impl Drop for Exchange {
+impl Drop for ActiveRequest {
     fn drop(&mut self) {
         self.open.fetch_sub(1, Ordering::Relaxed);
         self.all.set(self.id, Some(Instant::now()));
@@ -120,9 +120,9 @@ impl Drop for Exchange {
 }
 
 /// The body of an answer, with what ends when it is over.
-struct Answering(axum::body::Body, Option<Exchange>);
+struct TrackedBody(axum::body::Body, Option<ActiveRequest>);
 
-impl HttpBody for Answering {
+impl HttpBody for TrackedBody {
     type Data = axum::body::Bytes;
     type Error = axum::Error;
 
@@ -153,7 +153,7 @@ pub async fn serve(
     (open, stop, work): (Arc<AtomicUsize>, CancellationToken, Handle),
     stopping: impl FnOnce(),
 ) {
-    let all = All::default();
+    let all = ConnectionTable::default();
     let ids = AtomicU64::new(0);
     let mut tasks = tokio::task::JoinSet::new();
     loop {
@@ -174,7 +174,13 @@ pub async fn serve(
         let id = ids.fetch_add(1, Ordering::Relaxed);
         let Some(close) = all.enter(id) else { continue };
         let with = (id, all.clone(), Arc::clone(&open));
-        tasks.spawn(one(stream, (router.clone(), work.clone()), with, close, stop.clone()));
+        tasks.spawn(serve_connection(
+            stream,
+            (router.clone(), work.clone()),
+            with,
+            close,
+            stop.clone(),
+        ));
     }
     stopping();
     drop(listener);
@@ -182,10 +188,10 @@ pub async fn serve(
     let _ = tokio::time::timeout(GRACE, rest).await;
 }
 
-async fn one(
+async fn serve_connection(
     stream: TcpStream,
     (router, work): (Router, Handle),
-    (id, all, open): (u64, All, Arc<AtomicUsize>),
+    (id, all, open): (u64, ConnectionTable, Arc<AtomicUsize>),
     close: CancellationToken,
     stop: CancellationToken,
 ) {
@@ -195,20 +201,20 @@ async fn one(
     let (watched, socket) = (all.clone(), Arc::clone(&stream));
     let service = tower::service_fn(move |mut request: Request<hyper::body::Incoming>| {
         let (router, work, all) = (router.clone(), work.clone(), watched.clone());
-        let exchange = Exchange::new(id, all, Arc::clone(&open));
+        let exchange = ActiveRequest::new(id, all, Arc::clone(&open));
         let socket = Arc::clone(&socket);
         async move {
             if !socket.is_plain.swap(false, Ordering::Relaxed) {
-                request.extensions_mut().insert(Doubtful);
+                request.extensions_mut().insert(AmbiguousLength);
             }
-            let answer = answered(router, &work, request.map(axum::body::Body::new)).await;
+            let answer = dispatch(router, &work, request.map(axum::body::Body::new)).await;
             socket.begun.store(false, Ordering::Relaxed);
-            answer.map(|it| it.map(|it| axum::body::Body::new(Answering(it, Some(exchange)))))
+            answer.map(|it| it.map(|it| axum::body::Body::new(TrackedBody(it, Some(exchange)))))
         }
     });
     let mut http = http1::Builder::new();
     http.timer(TokioTimer::new()).header_read_timeout(HEAD).max_buf_size(MAX_HEAD).max_headers(100);
-    let io = TokioIo::new(Shared(Arc::clone(&stream)));
+    let io = TokioIo::new(SharedSocket(Arc::clone(&stream)));
     let connection = http.serve_connection(io, TowerToHyperService::new(service));
     tokio::pin!(connection);
     let ended = tokio::select! {
@@ -231,12 +237,12 @@ async fn one(
 
 /// What the router answers: whether the daemon is there at once, and all else on the threads that work, so that nothing which
 /// is asked holds up the socket. What computes on for too long is refused with `WORK_LIMIT`.
-async fn answered(router: Router, work: &Handle, request: Request) -> Result<Response, Infallible> {
+async fn dispatch(router: Router, work: &Handle, request: Request) -> Result<Response, Infallible> {
     if request.uri().path() == "/health" {
         return router.oneshot(request).await;
     }
     let answer =
-        polled(OPERATION, async { router.oneshot(request).await.map_err(|it| match it {}) });
+        poll_bounded(OPERATION, async { router.oneshot(request).await.map_err(|it| match it {}) });
     let mut task = AbortOnDrop(work.spawn(answer));
     let answer: Result<Response> = (&mut task.0).await.unwrap_or_else(|err| {
         Err(Error::new(Code::Internal, "the work ended by itself").source(err))
@@ -267,7 +273,7 @@ struct Socket {
 
 /// Beside a request whose length is in doubt.
 #[derive(Clone)]
-pub struct Doubtful;
+pub struct AmbiguousLength;
 
 impl Socket {
     fn new(stream: TcpStream) -> Self {
@@ -300,9 +306,9 @@ impl Socket {
     }
 }
 
-struct Shared(Arc<Socket>);
+struct SharedSocket(Arc<Socket>);
 
-impl AsyncRead for Shared {
+impl AsyncRead for SharedSocket {
     fn poll_read(
         self: Pin<&mut Self>,
         cx: &mut Context<'_>,
@@ -324,7 +330,7 @@ impl AsyncRead for Shared {
     }
 }
 
-impl AsyncWrite for Shared {
+impl AsyncWrite for SharedSocket {
     fn poll_write(
         self: Pin<&mut Self>,
         cx: &mut Context<'_>,

@@ -14,34 +14,34 @@ use tokio::{runtime::Handle, sync::Notify};
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    book::{Book, TokenView},
+    book::{Database, TokenView},
     channels::Channels,
     client::Client,
     connections,
-    desks::{self, Desks},
-    doing::{Parking, Questions},
-    ending::Ending,
-    events::Events,
-    guard::Guard,
+    desks::{self, PageSessions},
+    doing::{OpenPrompts, SuspendedRuns},
+    ending::ShutdownGuard,
+    events::StreamLimiter,
+    guard::DashboardAuth,
     lifecycle::{self, StateFile},
-    lookers::Lookers,
+    lookers::Viewers,
     mcp,
     operations::runs,
-    pantry::Pantry,
+    pantry::RecipeCache,
     principal::{Principal, Scope, digest, same},
     queue::Queue,
     rates::{Rate, Rates},
-    remote::Remote,
+    remote::RemoteListener,
     rest,
     watch::{self, Watches},
-    world::World,
+    world::Runtime,
 };
 use commis_base::{
     error::{Code, Error, Result},
     ids,
     settings::{Home, Settings},
 };
-use commis_browser::sessions::Sessions;
+use commis_browser::sessions::SessionStore;
 use commis_learn::trust_what_was_learned;
 use commis_recipe::registry::Registry;
 use commis_state::{State, now_ms};
@@ -57,7 +57,7 @@ const PATIENCE: Duration = Duration::from_secs(8);
 const PRUNED: Duration = Duration::from_secs(60 * 60);
 
 /// How to serve.
-pub struct Options {
+pub struct ServeOptions {
     pub port: u16,
     /// End when nothing was asked for that long.
     pub idle: Option<Duration>,
@@ -76,25 +76,25 @@ pub struct Daemon {
     pub started: Instant,
     /// Which file the program is.
     pub binary: Option<String>,
-    pub pantry: Pantry,
+    pub pantry: RecipeCache,
     /// Logins that runs use.
     pub logins: Logins,
-    pub book: Book,
-    pub desks: Desks,
-    pub events: Events,
+    pub book: Database,
+    pub desks: PageSessions,
+    pub events: StreamLimiter,
     pub queue: Queue,
     pub rates: Rates,
     /// Requests that are being answered, streams with them.
     pub open: Arc<AtomicUsize>,
-    pub guard: Guard,
-    pub lookers: Lookers,
+    pub guard: DashboardAuth,
+    pub lookers: Viewers,
     /// Requests that wait for approval, and the runs that they belong to.
-    pub parking: Parking,
+    pub parking: SuspendedRuns,
     /// Who is asked about them elsewhere.
     pub channels: Channels,
     /// What tasks ask their people.
-    pub questions: Questions,
-    pub remote: Remote,
+    pub questions: OpenPrompts,
+    pub remote: RemoteListener,
     /// Recipes that are run on a schedule.
     pub watches: Watches,
     /// Health of recipes; `None` where it cannot be used, and nothing is counted.
@@ -104,10 +104,10 @@ pub struct Daemon {
     /// Ends everything.
     pub stop: CancellationToken,
     /// What clients carry for us is sealed with it; it ends with the process.
-    pub seal: mcp::seal::Seal,
+    pub seal: mcp::seal::StateSealer,
     /// Digests of the tools' definitions when they were last compared, by name.
     pub listed: Mutex<Option<BTreeMap<String, String>>>,
-    world: RwLock<Arc<World>>,
+    world: RwLock<Arc<Runtime>>,
     root: String,
     tokens: RwLock<Vec<(TokenView, Principal)>>,
     /// Told when tokens are others than before.
@@ -119,7 +119,7 @@ pub struct Daemon {
 }
 
 impl Daemon {
-    pub fn world(&self) -> Arc<World> {
+    pub fn world(&self) -> Arc<Runtime> {
         Arc::clone(&self.world.read().unwrap_or_else(PoisonError::into_inner))
     }
 
@@ -186,7 +186,7 @@ impl Daemon {
     /// Settings as they are now, for what begins from now on. Fails with `SETTINGS_INVALID`; then the old ones hold.
     pub fn reload(&self) -> Result<()> {
         let settings = (self.reload)()?;
-        let world = Arc::new(World::new(&self.home, settings)?);
+        let world = Arc::new(Runtime::new(&self.home, settings)?);
         let old = {
             let mut held = self.world.write().unwrap_or_else(PoisonError::into_inner);
             std::mem::replace(&mut *held, world)
@@ -218,10 +218,10 @@ fn holder(it: &TokenView) -> Principal {
 
 /// Serves until it is told to stop: a signal, `/api/shutdown`, or idleness. Fails with `DAEMON_FAILED` when another daemon has
 /// this home or the port is taken, with `SETTINGS_INVALID` and `ARTIFACT_IO`.
-pub async fn serve(home: Home, settings: Settings, options: Options) -> Result<()> {
+pub async fn serve(home: Home, settings: Settings, options: ServeOptions) -> Result<()> {
     // One for each home; it dies with the process. In a folder of its own: who writes into a folder waits for its lock.
-    let folder = commis_base::files::made(&home.serve)?;
-    let held = commis_base::files::made(&home.serve.join("held"))?;
+    let folder = commis_base::files::open_or_create(&home.serve)?;
+    let held = commis_base::files::open_or_create(&home.serve.join("held"))?;
     let begun = Instant::now();
     let _lock = loop {
         if let Some(it) = held.try_lock()? {
@@ -240,48 +240,48 @@ pub async fn serve(home: Home, settings: Settings, options: Options) -> Result<(
     };
     let (stop, again) = (CancellationToken::new(), Arc::new(Notify::new()));
     let reload = Arc::clone(&again);
-    let _ending = Ending::watched(stop.clone(), move || reload.notify_one())?;
+    let _ending = ShutdownGuard::watched(stop.clone(), move || reload.notify_one())?;
     trust_what_was_learned(&home)?;
     folder.sweep()?;
-    Sessions::new(&home.sessions).sweep()?;
+    SessionStore::new(&home.sessions).sweep()?;
     lifecycle::raise_limits();
     let listener = connections::bind(options.port).await?;
     let addr = listener
         .local_addr()
         .map_err(|err| Error::new(Code::DaemonFailed, "the socket has no address").source(err))?;
-    let book = Book::open(&home.serve)?;
+    let book = Database::open(&home.serve)?;
     book.prune()?;
-    let token = format!("{}{}", ids::word()?, ids::word()?);
+    let token = format!("{}{}", ids::random_token()?, ids::random_token()?);
     let it = &settings.serve;
     let rate = |per_minute, burst| Rate { per_minute, burst };
-    let workers = Workers::new()?;
+    let workers = WorkerThreads::new()?;
     let daemon = Arc::new(Daemon {
         work: workers.handle(),
         addr,
         started: Instant::now(),
         binary: lifecycle::binary(),
-        pantry: Pantry::new(Registry::of(&home)),
+        pantry: RecipeCache::new(Registry::for_home(&home)),
         logins: Logins::new(Vault::new(&home), settings.browser.session_ttl()),
-        events: Events::new(it.streams as usize),
+        events: StreamLimiter::new(it.streams as usize),
         queue: Queue::new(it),
-        desks: Desks::default(),
+        desks: PageSessions::default(),
         rates: Rates::new(
             rate(it.mcp_per_minute, it.mcp_burst),
             rate(it.rest_per_minute, it.rest_burst),
             rate(it.run_per_minute, it.run_burst),
         ),
         open: Arc::default(),
-        guard: Guard::new(addr.port()),
-        lookers: Lookers::new(addr.port()),
-        parking: Parking::new(home.approvals.clone()),
+        guard: DashboardAuth::new(addr.port()),
+        lookers: Viewers::new(addr.port()),
+        parking: SuspendedRuns::new(home.approvals.clone()),
         channels: Channels::default(),
-        questions: Questions::default(),
-        remote: Remote::default(),
+        questions: OpenPrompts::default(),
+        remote: RemoteListener::default(),
         watches: Watches::open(&home.serve)?,
         state: State::open_briefly(&home.artifacts).map_err(|err| err.code()),
         stop: stop.clone(),
-        seal: mcp::seal::Seal::new()?,
-        world: RwLock::new(Arc::new(World::new(&home, settings)?)),
+        seal: mcp::seal::StateSealer::new()?,
+        world: RwLock::new(Arc::new(Runtime::new(&home, settings)?)),
         listed: Mutex::default(),
         root: digest(&token),
         tokens: RwLock::default(),
@@ -332,9 +332,9 @@ pub async fn serve(home: Home, settings: Settings, options: Options) -> Result<(
 }
 
 /// Threads beside those of the socket, which end when this is dropped: nobody waits for them.
-struct Workers(Option<tokio::runtime::Runtime>, Handle);
+struct WorkerThreads(Option<tokio::runtime::Runtime>, Handle);
 
-impl Workers {
+impl WorkerThreads {
     /// Fails with `DAEMON_FAILED`.
     fn new() -> Result<Self> {
         let mut builder = tokio::runtime::Builder::new_multi_thread();
@@ -351,7 +351,7 @@ impl Workers {
     }
 }
 
-impl Drop for Workers {
+impl Drop for WorkerThreads {
     fn drop(&mut self) {
         if let Some(it) = self.0.take() {
             it.shutdown_background();

@@ -15,7 +15,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// Opens the database of that name in that folder, or makes it (0600, never through a link), and brings it up to date. One that is
 /// damaged is set aside, and the log says so. Fails with `ARTIFACT_IO`.
 pub fn open(folder: &Path, file: &'static str, migrations: &[&str]) -> Result<Connection> {
-    let dir = files::made(folder)?;
+    let dir = files::open_or_create(folder)?;
     let path = std::fs::canonicalize(folder)
         .map_err(|err| {
             Error::new(Code::ArtifactIo, format!("open {}", folder.display())).source(err)
@@ -31,11 +31,11 @@ pub fn open(folder: &Path, file: &'static str, migrations: &[&str]) -> Result<Co
         }
         it => it,
     }
-    .map_err(|err| trouble(file, err))
+    .map_err(|err| io_error(file, err))
 }
 
 /// What the database says, as an error of ours.
-pub fn trouble(file: &str, err: rusqlite::Error) -> Error {
+pub fn io_error(file: &str, err: rusqlite::Error) -> Error {
     Error::new(Code::ArtifactIo, format!("{file} cannot be used")).source(err).hint(
         "look at the disk; `commis daemon start` begins a new one where the file was moved away",
     )

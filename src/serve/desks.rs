@@ -13,7 +13,7 @@ use super::{
     principal::{Principal, page_name},
 };
 use commis_base::error::{Code, Error, Result};
-use commis_browser::desk::{Command, Desk, Feed, Said, Standing};
+use commis_browser::desk::{Command, CommandOutput, Feed, PageController, PageStatus};
 use commis_state::now_ms;
 
 /// Open at once.
@@ -27,10 +27,10 @@ const GRACE: Duration = Duration::from_secs(15);
 const PICTURE: Duration = Duration::from_secs(1);
 
 /// Whose, empty for who owns the machine; and its name.
-pub type Key = (String, String);
+pub type PageKey = (String, String);
 
-struct Slot {
-    desk: tokio::sync::Mutex<Option<Desk>>,
+struct PageSlot {
+    desk: tokio::sync::Mutex<Option<PageController>>,
     opened_ms: i64,
     used_ms: Mutex<i64>,
     /// What those are told who look on.
@@ -38,40 +38,40 @@ struct Slot {
     picture: tokio::sync::Mutex<Option<(Instant, Bytes)>>,
 }
 
-impl Slot {
+impl PageSlot {
     fn used_ms(&self) -> i64 {
         *self.used_ms.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Drop for Slot {
+impl Drop for PageSlot {
     fn drop(&mut self) {
         self.feed.close();
     }
 }
 
 /// A page as it is seen from outside.
-pub struct Open {
-    pub key: Key,
+pub struct OpenPage {
+    pub key: PageKey,
     pub opened_ms: i64,
     pub used_ms: i64,
     /// A command is at work.
     pub busy: bool,
-    pub standing: Standing,
+    pub standing: PageStatus,
 }
 
 #[derive(Default)]
-pub struct Desks {
-    all: Mutex<BTreeMap<Key, Arc<Slot>>>,
+pub struct PageSessions {
+    all: Mutex<BTreeMap<PageKey, Arc<PageSlot>>>,
 }
 
 /// Two tokens share nothing, and neither do two names; but who was granted a page of the owner's means that one.
-pub fn key(who: &Principal, name: &str) -> Key {
+pub fn key(who: &Principal, name: &str) -> PageKey {
     (who.owner_of(name).to_owned(), name.to_owned())
 }
 
-impl Desks {
-    fn lock(&self) -> std::sync::MutexGuard<'_, BTreeMap<Key, Arc<Slot>>> {
+impl PageSessions {
+    fn lock(&self) -> std::sync::MutexGuard<'_, BTreeMap<PageKey, Arc<PageSlot>>> {
         self.all.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -94,42 +94,43 @@ impl Desks {
         closed.is_some()
     }
 
-    fn of(&self, key: &Key) -> Option<Arc<Slot>> {
+    fn find_slot(&self, key: &PageKey) -> Option<Arc<PageSlot>> {
         self.lock().get(key).cloned()
     }
 
     /// Whether that page is there, and a request still waits in it by that number. One that a command is at work on counts as there.
-    pub fn holds(&self, who: &Principal, name: &str, number: u64) -> bool {
-        let Some(slot) = self.of(&key(who, name)) else { return false };
+    pub fn has_held_request(&self, who: &Principal, name: &str, number: u64) -> bool {
+        let Some(slot) = self.find_slot(&key(who, name)) else { return false };
         let Ok(desk) = slot.desk.try_lock() else { return true };
-        desk.as_ref()
-            .is_some_and(|it| it.is_alive() && it.waiting().iter().any(|it| it.number == number))
+        desk.as_ref().is_some_and(|it| {
+            it.is_alive() && it.held_requests().iter().any(|it| it.number == number)
+        })
     }
 
     /// Those that are open, by whose they are and what they are called.
-    pub fn open(&self) -> Vec<Open> {
-        let all: Vec<(Key, Arc<Slot>)> =
+    pub fn open(&self) -> Vec<OpenPage> {
+        let all: Vec<(PageKey, Arc<PageSlot>)> =
             self.lock().iter().map(|(key, it)| (key.clone(), Arc::clone(it))).collect();
         all.into_iter()
-            .map(|(key, it)| Open {
+            .map(|(key, it)| OpenPage {
                 key,
                 opened_ms: it.opened_ms,
                 used_ms: it.used_ms(),
                 busy: it.desk.try_lock().is_err(),
-                standing: it.feed.standing(),
+                standing: it.feed.status(),
             })
             .collect()
     }
 
     /// What happens at an open page.
-    pub fn feed(&self, key: &Key) -> Option<Feed> {
-        self.of(key).map(|it| it.feed.clone())
+    pub fn feed(&self, key: &PageKey) -> Option<Feed> {
+        self.find_slot(key).map(|it| it.feed.clone())
     }
 
     /// What an open page's window shows, as a JPEG: the last picture where there is a younger one than a second, where a command
     /// is at work, and where there is no other.
-    pub async fn picture(&self, key: &Key) -> Option<Bytes> {
-        let slot = self.of(key)?;
+    pub async fn picture(&self, key: &PageKey) -> Option<Bytes> {
+        let slot = self.find_slot(key)?;
         // Whoever else looks is waited for: that is one picture.
         let mut last = slot.picture.lock().await;
         let young = last.as_ref().is_some_and(|it| it.0.elapsed() < PICTURE);
@@ -143,7 +144,7 @@ impl Desks {
         last.as_ref().map(|it| it.1.clone())
     }
 
-    fn slot(&self, key: &Key) -> Result<Arc<Slot>> {
+    fn slot(&self, key: &PageKey) -> Result<Arc<PageSlot>> {
         let mut all = self.lock();
         let now = now_ms();
         if let Some(it) = all.get(key) {
@@ -156,7 +157,7 @@ impl Desks {
             return Err(Error::new(Code::QueueFull, format!("{MOST} pages are open already"))
                 .hint("`browse close` closes one"));
         }
-        let slot = Arc::new(Slot {
+        let slot = Arc::new(PageSlot {
             desk: tokio::sync::Mutex::default(),
             opened_ms: now,
             used_ms: Mutex::new(now),
@@ -172,7 +173,7 @@ impl Desks {
     pub async fn with<T>(
         daemon: &Daemon,
         of: (&Principal, &str),
-        what: impl AsyncFnOnce(&mut Desk) -> Result<T>,
+        what: impl AsyncFnOnce(&mut PageController) -> Result<T>,
     ) -> Result<T> {
         Self::within(daemon, of, TIMEOUT, what).await
     }
@@ -182,7 +183,7 @@ impl Desks {
         daemon: &Daemon,
         (who, name): (&Principal, &str),
         limit: Duration,
-        what: impl AsyncFnOnce(&mut Desk) -> Result<T>,
+        what: impl AsyncFnOnce(&mut PageController) -> Result<T>,
     ) -> Result<T> {
         page_name(name)?;
         let key = key(who, name);
@@ -209,7 +210,7 @@ impl Desks {
                 let context = daemon.world().browser.context().await?;
                 // A token's id and a context's name are both plain words.
                 let folder = daemon.home.rings.join(format!("{}.{}", key.0, key.1));
-                let mut desk = Desk::new(context, TIMEOUT, Some(&folder))?;
+                let mut desk = PageController::new(context, TIMEOUT, Some(&folder))?;
                 desk.told_to(slot.feed.clone());
                 empty.insert(desk)
             }
@@ -225,18 +226,23 @@ impl Desks {
     }
 
     /// Gives the page of that name to a person, in a window, where it moves if it has none.
-    pub async fn hand_off(daemon: &Daemon, of: (&Principal, &str), note: &str) -> Result<Said> {
-        Self::in_window(daemon, of, async |desk: &mut Desk| desk.hand_off(note).await).await
+    pub async fn hand_off(
+        daemon: &Daemon,
+        of: (&Principal, &str),
+        note: &str,
+    ) -> Result<CommandOutput> {
+        Self::in_window(daemon, of, async |desk: &mut PageController| desk.hand_off(note).await)
+            .await
     }
 
     /// Does something at the page of that name, in a window.
     pub async fn in_window<T>(
         daemon: &Daemon,
         of: (&Principal, &str),
-        what: impl AsyncFnOnce(&mut Desk) -> Result<T>,
+        what: impl AsyncFnOnce(&mut PageController) -> Result<T>,
     ) -> Result<T> {
         // A browser is started, and a page opened in it.
-        Self::within(daemon, of, 2 * TIMEOUT, async |desk: &mut Desk| {
+        Self::within(daemon, of, 2 * TIMEOUT, async |desk: &mut PageController| {
             if !desk.is_visible() {
                 desk.move_to(daemon.world().window().await?).await?;
             }
@@ -246,7 +252,11 @@ impl Desks {
     }
 
     /// One command.
-    pub async fn run(daemon: &Daemon, of: (&Principal, &str), command: Command) -> Result<Said> {
-        Self::with(daemon, of, async |desk: &mut Desk| desk.run(command).await).await
+    pub async fn run(
+        daemon: &Daemon,
+        of: (&Principal, &str),
+        command: Command,
+    ) -> Result<CommandOutput> {
+        Self::with(daemon, of, async |desk: &mut PageController| desk.run(command).await).await
     }
 }

@@ -13,9 +13,9 @@ const LAST: Duration = Duration::from_millis(4500);
 
 /// Hears SIGTERM and Ctrl-C, which cancel `stop`, and SIGHUP, which calls `reload`. When `stop` is cancelled, by whomever, and this is
 /// not dropped in time, the process ends.
-pub struct Ending(CancellationToken);
+pub struct ShutdownGuard(CancellationToken);
 
-impl Ending {
+impl ShutdownGuard {
     /// From here on signals are heard, and kill nobody. Fails with `DAEMON_FAILED`.
     pub fn watched(stop: CancellationToken, reload: impl Fn() + Send + 'static) -> Result<Self> {
         let failed = |why: &str| Error::new(Code::DaemonFailed, why.to_owned());
@@ -53,7 +53,7 @@ impl Ending {
     }
 }
 
-impl Drop for Ending {
+impl Drop for ShutdownGuard {
     fn drop(&mut self) {
         self.0.cancel();
     }

@@ -19,7 +19,7 @@ use commis_base::error::{Code, Error, Result};
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
 
 /// Streams that are open.
-pub struct Events {
+pub struct StreamLimiter {
     open: Arc<AtomicUsize>,
     /// Of these, those of tokens with scopes.
     scoped: Arc<AtomicUsize>,
@@ -30,9 +30,9 @@ pub struct Events {
 const OURS: usize = 2;
 
 /// One of the streams that may be open at once.
-pub struct Place(Vec<Arc<AtomicUsize>>);
+pub struct StreamPermit(Vec<Arc<AtomicUsize>>);
 
-impl Place {
+impl StreamPermit {
     /// One of each, if that is not too many.
     fn take(all: &[(&Arc<AtomicUsize>, usize)]) -> Option<Self> {
         let mut out = Self(Vec::new());
@@ -47,7 +47,7 @@ impl Place {
     }
 }
 
-impl Drop for Place {
+impl Drop for StreamPermit {
     fn drop(&mut self) {
         for it in &self.0 {
             it.fetch_sub(1, Ordering::Relaxed);
@@ -55,15 +55,15 @@ impl Drop for Place {
     }
 }
 
-impl Events {
+impl StreamLimiter {
     pub fn new(most: usize) -> Self {
         Self { open: Arc::default(), scoped: Arc::default(), most }
     }
 
     /// Fails with `RATE_LIMITED`.
-    pub fn place(&self, is_scoped: bool) -> Result<Place> {
+    pub fn place(&self, is_scoped: bool) -> Result<StreamPermit> {
         let all = [(&self.open, self.most), (&self.scoped, self.most.saturating_sub(OURS).max(1))];
-        Place::take(if is_scoped { &all } else { &all[..1] }).ok_or_else(|| {
+        StreamPermit::take(if is_scoped { &all } else { &all[..1] }).ok_or_else(|| {
             Error::new(Code::RateLimited, "too many streams of events are open already")
                 .hint("close one, or raise serve.streams")
         })

@@ -28,11 +28,11 @@ use serde_json::json;
 
 use super::{
     Daemon,
-    answer::{Refusal, Trouble},
-    connections::Doubtful,
+    answer::{ApiError, ErrorResponse},
+    connections::AmbiguousLength,
     dashboard, lookers,
     principal::{Principal, digest, same},
-    rates::Counted,
+    rates::RateKind,
 };
 use commis_base::{
     error::{Code, Error, Result},
@@ -67,7 +67,7 @@ const HEADERS: [(HeaderName, &str); 8] = [
 ];
 
 /// What is known of browsers that look at the dashboard.
-pub struct Guard {
+pub struct DashboardAuth {
     /// Cookies know no ports: each daemon has its own.
     cookie: String,
     authorities: [String; 3],
@@ -75,11 +75,11 @@ pub struct Guard {
     /// Digests of codes that open the dashboard once.
     codes: Mutex<BTreeMap<String, Instant>>,
     /// Digests of cookies to what proves that a request was made by the dashboard's own page.
-    sessions: Mutex<BTreeMap<String, Session>>,
+    sessions: Mutex<BTreeMap<String, DashboardSession>>,
 }
 
 #[derive(Clone)]
-struct Session {
+struct DashboardSession {
     id: String,
     csrf: String,
     until: Instant,
@@ -87,13 +87,13 @@ struct Session {
 
 /// The proof that a browser's own page gives; in its request's extensions.
 #[derive(Clone)]
-pub struct Csrf(pub String);
+pub struct CsrfToken(pub String);
 
 /// When what a browser may look at is over; in its request's extensions.
 #[derive(Clone, Copy)]
-pub struct Until(pub Instant);
+pub struct AccessDeadline(pub Instant);
 
-impl Guard {
+impl DashboardAuth {
     pub fn new(port: u16) -> Self {
         let authorities = ["127.0.0.1", "localhost", "[::1]"].map(|host| format!("{host}:{port}"));
         let origins = authorities.clone().map(|it| format!("http://{it}"));
@@ -108,7 +108,7 @@ impl Guard {
 
     /// A code that opens the dashboard once. Fails with `INTERNAL`.
     pub fn new_code(&self) -> Result<String> {
-        let code = ids::word()?;
+        let code = ids::random_token()?;
         let mut codes = self.codes.lock().unwrap_or_else(PoisonError::into_inner);
         codes.retain(|_, until| *until > Instant::now());
         codes.insert(digest(&code), Instant::now() + CODE);
@@ -124,9 +124,10 @@ impl Guard {
         if until < Instant::now() {
             return None;
         }
-        let (cookie, csrf, id) = (ids::word().ok()?, ids::word().ok()?, ids::word().ok()?);
+        let (cookie, csrf, id) =
+            (ids::random_token().ok()?, ids::random_token().ok()?, ids::random_token().ok()?);
         let id = id.get(..8)?.to_owned();
-        let session = Session { id, csrf, until: Instant::now() + SESSION };
+        let session = DashboardSession { id, csrf, until: Instant::now() + SESSION };
         let mut sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
         sessions.retain(|_, it| it.until > Instant::now());
         sessions.insert(digest(&cookie), session);
@@ -135,7 +136,7 @@ impl Guard {
         Some(format!("{name}={cookie}; HttpOnly; SameSite=Strict; Path=/; Max-Age={age}"))
     }
 
-    fn session(&self, headers: &HeaderMap) -> Option<Session> {
+    fn session(&self, headers: &HeaderMap) -> Option<DashboardSession> {
         let cookies = headers.get_all(COOKIE).iter().filter_map(|it| it.to_str().ok());
         let value = cookies
             .flat_map(|it| it.split(';'))
@@ -190,13 +191,13 @@ fn is_safe(method: &Method) -> bool {
 
 /// An answer that refuses.
 pub fn refuse(err: &Error) -> Response {
-    let trouble = Trouble::of(err);
+    let trouble = ApiError::from_error(err);
     answer_with(trouble.status(), trouble)
 }
 
-pub fn answer_with(status: StatusCode, trouble: Trouble) -> Response {
+pub fn answer_with(status: StatusCode, trouble: ApiError) -> Response {
     let after = trouble.retry_after_sec;
-    let refusal: Refusal = trouble.refused();
+    let refusal: ErrorResponse = trouble.into_response_body();
     let mut out = (status, axum::Json(refusal)).into_response();
     if let Some(it) = after
         && let Ok(it) = HeaderValue::from_str(&it.to_string())
@@ -207,11 +208,11 @@ pub fn answer_with(status: StatusCode, trouble: Trouble) -> Response {
 }
 
 /// That somebody asks too often.
-pub fn too_often(wait: Duration) -> Box<Trouble> {
+pub fn too_often(wait: Duration) -> Box<ApiError> {
     let seconds = wait.as_secs() + 1;
     let err = Error::new(Code::RateLimited, "asked too often")
         .hint(format!("ask again in {seconds} s; serve.*_per_minute are the limits"));
-    let mut out = Trouble::of(&err);
+    let mut out = ApiError::from_error(&err);
     out.retry_after_sec = Some(seconds);
     Box::new(out)
 }
@@ -234,10 +235,10 @@ async fn guarded(daemon: &Arc<Daemon>, request: Request, next: Next) -> Response
     let (mut parts, body) = request.into_parts();
     let guard = &daemon.guard;
     if let Err((status, why)) = guard.is_ours(&parts.uri, &parts.headers) {
-        return refused(daemon, &parts.uri, status, why);
+        return log_and_refuse(daemon, &parts.uri, status, why);
     }
     if !guard.comes_from_us(&parts.method, &parts.headers) {
-        return refused(
+        return log_and_refuse(
             daemon,
             &parts.uri,
             StatusCode::FORBIDDEN,
@@ -273,7 +274,7 @@ async fn guarded(daemon: &Arc<Daemon>, request: Request, next: Next) -> Response
         let given = parts.headers.get(CSRF).and_then(|it| it.to_str().ok());
         let proven = session.as_ref().zip(given).is_some_and(|(it, given)| same(&it.csrf, given));
         if !is_safe(&parts.method) && !proven {
-            return refused(
+            return log_and_refuse(
                 daemon,
                 &parts.uri,
                 StatusCode::FORBIDDEN,
@@ -281,15 +282,15 @@ async fn guarded(daemon: &Arc<Daemon>, request: Request, next: Next) -> Response
             );
         }
         if let Some(it) = session {
-            parts.extensions.insert(Csrf(it.csrf));
-            parts.extensions.insert(Until(it.until));
+            parts.extensions.insert(CsrfToken(it.csrf));
+            parts.extensions.insert(AccessDeadline(it.until));
         }
     }
     let is_nobodys = who.id == NOBODY;
     let counted = match path {
-        it if is_mcp(it) => Counted::Mcp,
-        it if it.starts_with("/api/browse/") => Counted::Browse,
-        _ => Counted::Rest,
+        it if is_mcp(it) => RateKind::Mcp,
+        it if it.starts_with("/api/browse/") => RateKind::Browse,
+        _ => RateKind::Rest,
     };
     if !is_open && let Err(wait) = daemon.rates.take(counted, &who.id) {
         let trouble = too_often(wait);
@@ -301,7 +302,12 @@ async fn guarded(daemon: &Arc<Daemon>, request: Request, next: Next) -> Response
         };
     }
     if is_nobodys && !body.is_end_stream() {
-        return refused(daemon, &parts.uri, StatusCode::BAD_REQUEST, "a body is not taken here");
+        return log_and_refuse(
+            daemon,
+            &parts.uri,
+            StatusCode::BAD_REQUEST,
+            "a body is not taken here",
+        );
     }
     let body = match read(daemon, &parts, body).await {
         Ok(it) => it,
@@ -316,10 +322,10 @@ async fn guarded(daemon: &Arc<Daemon>, request: Request, next: Next) -> Response
 #[expect(clippy::result_large_err, reason = "the answer, whole")]
 pub fn has_one_length(daemon: &Daemon, parts: &Parts) -> Result<(), Response> {
     const WHY: &str = "a body has one length, and a request waits until the last is answered";
-    if parts.extensions.get::<Doubtful>().is_none() {
+    if parts.extensions.get::<AmbiguousLength>().is_none() {
         return Ok(());
     }
-    let mut out = refused(daemon, &parts.uri, StatusCode::BAD_REQUEST, WHY);
+    let mut out = log_and_refuse(daemon, &parts.uri, StatusCode::BAD_REQUEST, WHY);
     out.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
     Err(out)
 }
@@ -387,10 +393,10 @@ fn bearer(value: &str) -> Option<&str> {
 
 /// Whoever guesses waits for all who guess; whoever has a token does not.
 pub fn unauthorized(daemon: &Daemon, uri: &Uri, why: &'static str) -> Response {
-    if let Err(wait) = daemon.rates.take(Counted::Refused, "") {
+    if let Err(wait) = daemon.rates.take(RateKind::Refused, "") {
         return answer_with(StatusCode::TOO_MANY_REQUESTS, *too_often(wait));
     }
-    noted(daemon, uri, StatusCode::UNAUTHORIZED, why);
+    log_refusal(daemon, uri, StatusCode::UNAUTHORIZED, why);
     let err = Error::new(Code::Unauthorized, why)
         .hint("send `Authorization: Bearer …`; `commis token create` makes one");
     let mut out = refuse(&err);
@@ -399,8 +405,8 @@ pub fn unauthorized(daemon: &Daemon, uri: &Uri, why: &'static str) -> Response {
 }
 
 /// Writes a refusal to the log; how many, whoever floods us does not decide.
-pub fn noted(daemon: &Daemon, uri: &Uri, status: StatusCode, why: &'static str) {
-    if daemon.rates.take(Counted::Noted, "").is_err() {
+pub fn log_refusal(daemon: &Daemon, uri: &Uri, status: StatusCode, why: &'static str) {
+    if daemon.rates.take(RateKind::Noted, "").is_err() {
         return;
     }
     // What is asked for may be anything.
@@ -408,15 +414,15 @@ pub fn noted(daemon: &Daemon, uri: &Uri, status: StatusCode, why: &'static str) 
     tracing::warn!(status = status.as_u16(), path = %commis_redact::message(&path), why, "refused");
 }
 
-fn refused(daemon: &Daemon, uri: &Uri, status: StatusCode, why: &'static str) -> Response {
-    noted(daemon, uri, status, why);
+fn log_and_refuse(daemon: &Daemon, uri: &Uri, status: StatusCode, why: &'static str) -> Response {
+    log_refusal(daemon, uri, status, why);
     let code = match status {
         StatusCode::FORBIDDEN => Code::Forbidden,
         StatusCode::PAYLOAD_TOO_LARGE => Code::BodyTooLarge,
         StatusCode::REQUEST_TIMEOUT => Code::Timeout,
         _ => Code::Usage,
     };
-    answer_with(status, Trouble::of(&Error::new(code, why)))
+    answer_with(status, ApiError::from_error(&Error::new(code, why)))
 }
 
 fn is_json(headers: &HeaderMap) -> bool {
@@ -430,7 +436,7 @@ pub async fn read(daemon: &Daemon, parts: &Parts, body: Body) -> Result<Bytes, R
     let body = whole(daemon, (&parts.uri, &parts.headers), body).await?;
     if !body.is_empty() && !is_json(&parts.headers) {
         let (status, why) = (StatusCode::UNSUPPORTED_MEDIA_TYPE, "a body is application/json");
-        return Err(refused(daemon, &parts.uri, status, why));
+        return Err(log_and_refuse(daemon, &parts.uri, status, why));
     }
     let is_mcp = is_mcp(parts.uri.path());
     if is_mcp && !body.is_empty() && serde_json::from_slice::<IgnoredAny>(&body).is_err() {
@@ -478,11 +484,19 @@ async fn whole(
                 };
                 let _ = tokio::time::timeout(Duration::from_secs(2), rest).await;
             });
-            Err(refused(daemon, uri, StatusCode::PAYLOAD_TOO_LARGE, "a body has at most 256 KiB"))
+            Err(log_and_refuse(
+                daemon,
+                uri,
+                StatusCode::PAYLOAD_TOO_LARGE,
+                "a body has at most 256 KiB",
+            ))
         }
-        Ok(Err(status)) => Err(refused(daemon, uri, status, "the body ended early")),
-        Err(_) => {
-            Err(refused(daemon, uri, StatusCode::REQUEST_TIMEOUT, "the body did not come in time"))
-        }
+        Ok(Err(status)) => Err(log_and_refuse(daemon, uri, status, "the body ended early")),
+        Err(_) => Err(log_and_refuse(
+            daemon,
+            uri,
+            StatusCode::REQUEST_TIMEOUT,
+            "the body did not come in time",
+        )),
     }
 }

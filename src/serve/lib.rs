@@ -31,6 +31,6 @@ mod watch;
 mod watching;
 mod world;
 
-pub use daemon::{Daemon, Options, serve};
+pub use daemon::{Daemon, ServeOptions, serve};
 
 mod daemon;

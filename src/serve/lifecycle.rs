@@ -79,23 +79,23 @@ impl StateFile {
 
     /// The process, told apart from another of its number.
     pub fn process(&self) -> String {
-        named(self.pid, Some(self.started))
+        format_process_key(self.pid, Some(self.started))
     }
 }
 
 /// This process as [`StateFile::process`] has it.
 pub fn this_process() -> String {
     let pid = std::process::id();
-    named(pid, started(pid))
+    format_process_key(pid, started(pid))
 }
 
-fn named(pid: u32, started: Option<u64>) -> String {
+fn format_process_key(pid: u32, started: Option<u64>) -> String {
     format!("{pid}-{}", started.unwrap_or_default())
 }
 
 /// When a process of this user began; `None` when there is none, or it has ended and waits to be collected.
 fn started(pid: u32) -> Option<u64> {
-    processes::is_own(pid).then(|| processes::started(pid))?
+    processes::is_own(pid).then(|| processes::start_time(pid))?
 }
 
 /// Which file this process' program is, though another may have its name by now. No digest: it would be taken by each client.

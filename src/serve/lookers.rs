@@ -13,7 +13,7 @@ use axum::http::{HeaderMap, header::COOKIE};
 use sha2::{Digest as _, Sha256};
 use tokio_util::sync::CancellationToken;
 
-use super::desks::Key;
+use super::desks::PageKey;
 use commis_base::{
     error::{Code, Error, Result},
     ids,
@@ -27,25 +27,25 @@ const MOST: usize = 64;
 
 /// What may be looked at, and for how long.
 #[derive(Clone)]
-pub struct View {
-    pub page: Key,
+pub struct ViewGrant {
+    pub page: PageKey,
     pub until: Instant,
     /// Cancelled where whoever gave it may look no longer.
     pub over: CancellationToken,
 }
 
-impl View {
-    fn holds(&self) -> bool {
+impl ViewGrant {
+    fn is_valid(&self) -> bool {
         self.until > Instant::now() && !self.over.is_cancelled()
     }
 }
 
-pub struct Lookers {
+pub struct Viewers {
     /// Cookies know no ports: each daemon has its own.
     cookie: String,
     /// By digest.
-    codes: Mutex<BTreeMap<String, View>>,
-    cookies: Mutex<BTreeMap<String, View>>,
+    codes: Mutex<BTreeMap<String, ViewGrant>>,
+    cookies: Mutex<BTreeMap<String, ViewGrant>>,
 }
 
 fn digest(word: &str) -> String {
@@ -53,9 +53,9 @@ fn digest(word: &str) -> String {
 }
 
 /// Fails with `RATE_LIMITED` where there are as many as may be.
-fn keep(all: &Mutex<BTreeMap<String, View>>, word: &str, view: View) -> Result<()> {
+fn keep(all: &Mutex<BTreeMap<String, ViewGrant>>, word: &str, view: ViewGrant) -> Result<()> {
     let mut all = all.lock().unwrap_or_else(PoisonError::into_inner);
-    all.retain(|_, it| it.holds());
+    all.retain(|_, it| it.is_valid());
     if all.len() >= MOST {
         return Err(Error::new(Code::RateLimited, "too many look on already"));
     }
@@ -63,7 +63,7 @@ fn keep(all: &Mutex<BTreeMap<String, View>>, word: &str, view: View) -> Result<(
     Ok(())
 }
 
-impl Lookers {
+impl Viewers {
     pub fn new(port: u16) -> Self {
         let cookie = format!("commis-watch-{port}");
         Self { cookie, codes: Mutex::default(), cookies: Mutex::default() }
@@ -71,9 +71,9 @@ impl Lookers {
 
     /// A code that lets somebody look at that page, to be used once within a minute; and what ends that. Fails with
     /// `RATE_LIMITED`, `INTERNAL`.
-    pub fn new_code(&self, page: Key) -> Result<(String, CancellationToken)> {
-        let (code, over) = (ids::word()?, CancellationToken::new());
-        let view = View { page, until: Instant::now() + CODE, over: over.clone() };
+    pub fn new_code(&self, page: PageKey) -> Result<(String, CancellationToken)> {
+        let (code, over) = (ids::random_token()?, CancellationToken::new());
+        let view = ViewGrant { page, until: Instant::now() + CODE, over: over.clone() };
         keep(&self.codes, &code, view)?;
         Ok((code, over))
     }
@@ -82,22 +82,22 @@ impl Lookers {
     pub fn trade(&self, code: &str) -> Option<String> {
         let view = {
             let mut codes = self.codes.lock().unwrap_or_else(PoisonError::into_inner);
-            codes.remove(&digest(code)).filter(View::holds)?
+            codes.remove(&digest(code)).filter(ViewGrant::is_valid)?
         };
-        let cookie = ids::word().ok()?;
-        keep(&self.cookies, &cookie, View { until: Instant::now() + LASTS, ..view }).ok()?;
+        let cookie = ids::random_token().ok()?;
+        keep(&self.cookies, &cookie, ViewGrant { until: Instant::now() + LASTS, ..view }).ok()?;
         let (name, age) = (&self.cookie, LASTS.as_secs());
         Some(format!("{name}={cookie}; HttpOnly; SameSite=Strict; Path={PATH}; Max-Age={age}"))
     }
 
     /// What the cookie of a request opens.
-    pub fn view(&self, headers: &HeaderMap) -> Option<View> {
+    pub fn view(&self, headers: &HeaderMap) -> Option<ViewGrant> {
         let cookies = headers.get_all(COOKIE).iter().filter_map(|it| it.to_str().ok());
         let value = cookies
             .flat_map(|it| it.split(';'))
             .find_map(|it| it.trim().strip_prefix(&*self.cookie)?.strip_prefix('='))?;
         let all = self.cookies.lock().unwrap_or_else(PoisonError::into_inner);
-        all.get(&digest(value)).filter(|it| it.holds()).cloned()
+        all.get(&digest(value)).filter(|it| it.is_valid()).cloned()
     }
 }
 
@@ -107,7 +107,7 @@ mod tests {
 
     #[test]
     fn a_code_is_for_one_use_and_a_cookie_for_one_page() {
-        let lookers = Lookers::new(7);
+        let lookers = Viewers::new(7);
         let page = (String::new(), "shop".to_owned());
         let (code, over) = lookers.new_code(page.clone()).unwrap();
         assert!(lookers.trade("0123").is_none());

@@ -5,19 +5,21 @@ use std::sync::LazyLock;
 use serde_json::{Map, Value, json};
 
 use super::{
-    answer::{Meta, Trouble},
+    answer::{ApiError, Meta},
     book::TaskView,
-    operations::{Length, Row, TABLE, Verb, answered, properties, requires, without},
+    operations::{
+        ExecutionMode, HttpMethod, Operation, TABLE, output_schema, properties, requires, without,
+    },
 };
 
-static DOCUMENT: LazyLock<Value> = LazyLock::new(made);
+static DOCUMENT: LazyLock<Value> = LazyLock::new(build_document);
 
 /// The document; the same for everybody.
 pub fn document() -> &'static Value {
     &DOCUMENT
 }
 
-fn made() -> Value {
+fn build_document() -> Value {
     let mut paths: Map<String, Value> = Map::new();
     for row in TABLE.iter() {
         let Some((verb, path)) = row.spec.routes.first() else { continue };
@@ -56,9 +58,9 @@ fn made() -> Value {
         "components": {
             "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
             "schemas": {
-                "Error": answered::<Trouble>(),
-                "Meta": answered::<Meta>(),
-                "Task": answered::<TaskView>(),
+                "Error": output_schema::<ApiError>(),
+                "Meta": output_schema::<Meta>(),
+                "Task": output_schema::<TaskView>(),
             },
             "responses": {
                 "Refused": {
@@ -94,7 +96,7 @@ fn answer(data: &Value) -> Value {
     })
 }
 
-fn tag(row: &Row) -> &'static str {
+fn tag(row: &Operation) -> &'static str {
     match row.spec.name {
         it if it.starts_with("task_") => "tasks",
         "recipe_learn" | "recipe_candidates" | "recipe_create_from_candidate" => "learning",
@@ -105,13 +107,13 @@ fn tag(row: &Row) -> &'static str {
     }
 }
 
-fn operation(row: &Row, verb: Verb) -> Value {
+fn operation(row: &Operation, verb: HttpMethod) -> Value {
     let in_path: Vec<&str> = row.in_path().collect();
     let known = properties(&row.input);
     let mut parameters = Vec::new();
     for (name, schema) in &known {
         let is_path = in_path.contains(&name.as_str());
-        if !is_path && verb == Verb::Post {
+        if !is_path && verb == HttpMethod::Post {
             continue;
         }
         let mut schema = without_null(schema);
@@ -141,7 +143,7 @@ fn operation(row: &Row, verb: Verb) -> Value {
         },
     });
     out["responses"] = refusals(row.spec.name, verb, out["responses"].take());
-    if row.spec.length != Length::Now {
+    if row.spec.length != ExecutionMode::Now {
         out["responses"]["202"] = json!({"$ref": "#/components/responses/Accepted"});
         parameters.push(json!({
             "name": "Idempotency-Key", "in": "header", "required": false,
@@ -149,21 +151,21 @@ fn operation(row: &Row, verb: Verb) -> Value {
             "schema": {"type": "string", "minLength": 1, "maxLength": 200},
         }));
     }
-    if row.spec.length == Length::Run {
+    if row.spec.length == ExecutionMode::Run {
         parameters.push(json!({
             "name": "Prefer", "in": "header", "required": false,
             "description": "`respond-async`: a task at once, without two seconds of waiting.",
             "schema": {"type": "string"},
         }));
     }
-    if row.spec.length == Length::Task {
+    if row.spec.length == ExecutionMode::Task {
         let responses = out["responses"].as_object_mut();
         responses.and_then(|it| it.remove("200"));
     }
     if !parameters.is_empty() {
         out["parameters"] = json!(parameters);
     }
-    if verb == Verb::Post {
+    if verb == HttpMethod::Post {
         let body = without(&row.input, &in_path);
         let needed = body.get("required").is_some();
         out["requestBody"] =
@@ -174,7 +176,7 @@ fn operation(row: &Row, verb: Verb) -> Value {
 
 /// The responses of an operation, with what it can be refused with by number: what any request can, and what its own codes come to
 /// (`answer::status`). What is not named is wrong with the daemon.
-fn refusals(name: &str, verb: Verb, mut responses: Value) -> Value {
+fn refusals(name: &str, verb: HttpMethod, mut responses: Value) -> Value {
     let own: &[u16] = match name {
         "recipe_run" | "run" | "research" | "task_result" => &[409, 410, 422, 424],
         "recipe_get" | "recipe_explain" | "recipe_export" | "recipe_delete" | "reload" => &[422],
@@ -191,7 +193,7 @@ fn refusals(name: &str, verb: Verb, mut responses: Value) -> Value {
     };
     // 404: on the remote listener what a token's scopes do not name is not there.
     let any: &[u16] = &[400, 401, 403, 404, 429];
-    let of_bodies: &[u16] = if verb == Verb::Post { &[408, 413, 415] } else { &[] };
+    let of_bodies: &[u16] = if verb == HttpMethod::Post { &[408, 413, 415] } else { &[] };
     let mut all = [any, own, of_bodies].concat();
     all.sort_unstable();
     for it in all {
@@ -246,6 +248,6 @@ fn events(name: &str, summary: &str, task: bool) -> Value {
         "description": "Server-sent events with ids that grow; a comment each 15 seconds.",
         "tags": ["tasks"],
         "parameters": parameters,
-        "responses": refusals(name, Verb::Get, done),
+        "responses": refusals(name, HttpMethod::Get, done),
     }})
 }

@@ -13,15 +13,15 @@ use commis_base::{
 
 /// What an operation wants of who asks for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Need {
+pub enum AccessRequirement {
     /// Any token.
     Any,
     /// This area may be read or changed.
-    May(Area, Right),
+    May(Area, AccessRight),
     /// To run that recipe; its name is an argument.
     Run,
     /// Sessions, of which the operation itself tells apart whose they are.
-    Sessions(Right),
+    Sessions(AccessRight),
     /// To use that login of the vault; its name is an argument.
     Login,
     /// The root token, on the local listener.
@@ -41,7 +41,7 @@ pub enum Area {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Right {
+pub enum AccessRight {
     Read,
     Write,
 }
@@ -52,11 +52,11 @@ pub enum Scope {
     /// `None`: every recipe.
     Run(Option<RecipeName>),
     /// One login of the vault. There is no scope for all: each is named by who makes the token.
-    Vault(commis_vault::Name),
+    Vault(commis_vault::LoginName),
     /// The right to write is one to read.
-    In(Area, Right),
+    In(Area, AccessRight),
     /// The page of that name of whoever owns the machine, and sessions that were recorded at it.
-    Page(String, Right),
+    Page(String, AccessRight),
 }
 
 const AREAS: [(&str, Area); 5] = [
@@ -89,8 +89,8 @@ impl Scope {
             None => (right, None),
         };
         let right = match right {
-            "read" => Right::Read,
-            "write" => Right::Write,
+            "read" => AccessRight::Read,
+            "write" => AccessRight::Write,
             _ => return Err(wrong()),
         };
         match page {
@@ -111,10 +111,10 @@ pub fn page_name(name: &str) -> Result<&str> {
     Ok(name)
 }
 
-const fn word(right: Right) -> &'static str {
+const fn word(right: AccessRight) -> &'static str {
     match right {
-        Right::Read => "read",
-        Right::Write => "write",
+        AccessRight::Read => "read",
+        AccessRight::Write => "write",
     }
 }
 
@@ -164,27 +164,28 @@ impl Principal {
     }
 
     /// Whether they may; `recipe` is the one that is to be run, or the login that is to be used.
-    pub fn may(&self, need: Need, recipe: Option<&str>) -> bool {
+    pub fn may(&self, need: AccessRequirement, recipe: Option<&str>) -> bool {
         let Some(scopes) = &self.scopes else {
-            return !matches!(need, Need::Root | Need::Login) || !self.is_dashboard;
+            return !matches!(need, AccessRequirement::Root | AccessRequirement::Login)
+                || !self.is_dashboard;
         };
         match need {
-            Need::Any => true,
-            Need::Root => false,
-            Need::Run => scopes.iter().any(|it| match it {
+            AccessRequirement::Any => true,
+            AccessRequirement::Root => false,
+            AccessRequirement::Run => scopes.iter().any(|it| match it {
                 Scope::Run(None) => true,
                 Scope::Run(Some(name)) => recipe == Some(name.as_str()),
                 Scope::In(..) | Scope::Page(..) | Scope::Vault(_) => false,
             }),
             // Without a name: whether there is one that they may use.
-            Need::Login => scopes.iter().any(|it| {
+            AccessRequirement::Login => scopes.iter().any(|it| {
                 matches!(it, Scope::Vault(name) if recipe.is_none_or(|it| it == name.as_str()))
             }),
-            Need::Sessions(right) => {
-                self.may(Need::May(Area::Browse, right), None)
+            AccessRequirement::Sessions(right) => {
+                self.may(AccessRequirement::May(Area::Browse, right), None)
                     || scopes.iter().any(|it| matches!(it, Scope::Page(_, r) if *r >= right))
             }
-            Need::May(area, right) => {
+            AccessRequirement::May(area, right) => {
                 scopes.iter().any(|it| matches!(it, Scope::In(a, r) if *a == area && *r >= right))
             }
         }
@@ -202,32 +203,44 @@ impl Principal {
     }
 
     /// Whether they may look at that page, or act on it.
-    pub fn may_at(&self, page: &str, right: Right) -> bool {
+    pub fn may_at(&self, page: &str, right: AccessRight) -> bool {
         if !self.is_granted(page) {
-            return self.may(Need::May(Area::Browse, right), None);
+            return self.may(AccessRequirement::May(Area::Browse, right), None);
         }
         let scopes = self.scopes.as_deref().unwrap_or_default();
         scopes.iter().any(|it| matches!(it, Scope::Page(name, r) if name == page && *r >= right))
     }
 
     /// [`Self::must`] of what is about one page. Fails with `FORBIDDEN`.
-    pub fn must_at(&self, need: Need, recipe: Option<&str>, page: Option<&str>) -> Result<()> {
+    pub fn must_at(
+        &self,
+        need: AccessRequirement,
+        recipe: Option<&str>,
+        page: Option<&str>,
+    ) -> Result<()> {
         match (need, page) {
-            (Need::May(Area::Browse, right), Some(page)) if self.may_at(page, right) => Ok(()),
-            (Need::May(Area::Browse, _), Some(_)) => Err(forbidden()),
+            (AccessRequirement::May(Area::Browse, right), Some(page))
+                if self.may_at(page, right) =>
+            {
+                Ok(())
+            }
+            (AccessRequirement::May(Area::Browse, _), Some(_)) => Err(forbidden()),
             // A login goes where they may act.
-            (Need::Login, Some(page)) if !self.may_at(page, Right::Write) => Err(forbidden()),
+            (AccessRequirement::Login, Some(page)) if !self.may_at(page, AccessRight::Write) => {
+                Err(forbidden())
+            }
             _ => self.must(need, recipe),
         }
     }
 
     /// Whether a recipe is theirs to see: to run, or to read about.
     pub fn sees(&self, recipe: &str) -> bool {
-        self.may(Need::May(Area::Recipes, Right::Read), None) || self.may(Need::Run, Some(recipe))
+        self.may(AccessRequirement::May(Area::Recipes, AccessRight::Read), None)
+            || self.may(AccessRequirement::Run, Some(recipe))
     }
 
     /// Fails with `FORBIDDEN`.
-    pub fn must(&self, need: Need, recipe: Option<&str>) -> Result<()> {
+    pub fn must(&self, need: AccessRequirement, recipe: Option<&str>) -> Result<()> {
         if self.may(need, recipe) {
             return Ok(());
         }
@@ -300,42 +313,60 @@ mod tests {
             is_dashboard: false,
             by_way: None,
         };
-        let read = Need::May(Area::Recipes, Right::Read);
-        let write = Need::May(Area::Recipes, Right::Write);
+        let read = AccessRequirement::May(Area::Recipes, AccessRight::Read);
+        let write = AccessRequirement::May(Area::Recipes, AccessRight::Write);
         let one = of(&["run:a"]);
-        assert!(one.may(Need::Run, Some("a")) && one.may(Need::Any, None));
         assert!(
-            !one.may(Need::Run, Some("b")) && !one.may(Need::Run, None) && !one.may(read, None)
+            one.may(AccessRequirement::Run, Some("a")) && one.may(AccessRequirement::Any, None)
         );
-        assert!(of(&["run:*"]).may(Need::Run, Some("b")) && !of(&["run:*"]).may(Need::Root, None));
+        assert!(
+            !one.may(AccessRequirement::Run, Some("b"))
+                && !one.may(AccessRequirement::Run, None)
+                && !one.may(read, None)
+        );
+        assert!(
+            of(&["run:*"]).may(AccessRequirement::Run, Some("b"))
+                && !of(&["run:*"]).may(AccessRequirement::Root, None)
+        );
         assert!(of(&["recipes:write"]).may(read, None) && !of(&["recipes:read"]).may(write, None));
         assert!(!of(&["tasks:write"]).may(read, None) && !of(&[]).may(read, None));
         let shop = of(&["browse:read:shop"]);
-        let (look, act) =
-            (Need::May(Area::Browse, Right::Read), Need::May(Area::Browse, Right::Write));
+        let (look, act) = (
+            AccessRequirement::May(Area::Browse, AccessRight::Read),
+            AccessRequirement::May(Area::Browse, AccessRight::Write),
+        );
         assert!(shop.must_at(look, None, Some("shop")).is_ok());
         for (need, page) in [(act, Some("shop")), (look, Some("default")), (look, None)] {
             assert!(shop.must_at(need, None, page).is_err(), "{page:?}");
         }
-        assert!(shop.may(Need::Sessions(Right::Read), None));
-        assert!(!shop.may(Need::Sessions(Right::Write), None) && !shop.may(look, None));
+        assert!(shop.may(AccessRequirement::Sessions(AccessRight::Read), None));
+        assert!(
+            !shop.may(AccessRequirement::Sessions(AccessRight::Write), None)
+                && !shop.may(look, None)
+        );
         assert_eq!((shop.owner_of("shop"), shop.owner_of("other")), ("", "t"));
         // What is meant by a name that is granted is the owner's, whatever else may be done elsewhere.
         let both = of(&["browse:write", "browse:read:shop"]);
         assert!(both.must_at(act, None, Some("shop")).is_err());
         assert!(both.must_at(act, None, Some("other")).is_ok());
-        assert!(Principal::root().may_at("shop", Right::Write));
+        assert!(Principal::root().may_at("shop", AccessRight::Write));
         let login = of(&["vault:shop", "browse:write"]);
-        assert!(login.may(Need::Login, Some("shop")) && !login.may(Need::Login, Some("bank")));
-        assert!(login.may(Need::Login, None) && !of(&["browse:write"]).may(Need::Login, None));
+        assert!(
+            login.may(AccessRequirement::Login, Some("shop"))
+                && !login.may(AccessRequirement::Login, Some("bank"))
+        );
+        assert!(
+            login.may(AccessRequirement::Login, None)
+                && !of(&["browse:write"]).may(AccessRequirement::Login, None)
+        );
         let aside = of(&["vault:shop", "browse:read:mine"]);
-        assert!(aside.must_at(Need::Login, Some("shop"), Some("mine")).is_err());
-        assert!(login.must_at(Need::Login, Some("shop"), Some("mine")).is_ok());
-        assert!(!of(&["run:*"]).may(Need::Login, Some("shop")));
-        assert!(Principal::root().may(Need::Login, Some("shop")));
-        assert!(!Principal::dashboard("x").may(Need::Login, Some("shop")));
-        assert!(Principal::root().may(Need::Root, None));
-        assert!(!Principal::dashboard("x").may(Need::Root, None));
+        assert!(aside.must_at(AccessRequirement::Login, Some("shop"), Some("mine")).is_err());
+        assert!(login.must_at(AccessRequirement::Login, Some("shop"), Some("mine")).is_ok());
+        assert!(!of(&["run:*"]).may(AccessRequirement::Login, Some("shop")));
+        assert!(Principal::root().may(AccessRequirement::Login, Some("shop")));
+        assert!(!Principal::dashboard("x").may(AccessRequirement::Login, Some("shop")));
+        assert!(Principal::root().may(AccessRequirement::Root, None));
+        assert!(!Principal::dashboard("x").may(AccessRequirement::Root, None));
         assert!(same(&digest("a"), &digest("a")) && !same(&digest("a"), &digest("ab")));
     }
 }

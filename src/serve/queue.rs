@@ -16,19 +16,21 @@ use tokio_util::sync::CancellationToken;
 
 use super::{
     Daemon,
-    answer::{Answer, Trouble},
-    book::{Keyed, TaskState, TaskView},
+    answer::{Answer, ApiError},
+    book::{KeyLookup, TaskState, TaskView},
     guard,
-    operations::{Asked, Done, Job, Length, Row, find, no_secrets},
+    operations::{
+        ExecutionMode, Job, Operation, OperationContext, OperationResult, find, no_secrets,
+    },
     principal::Principal,
-    rates::Counted,
+    rates::RateKind,
 };
 use commis_artifacts::store::json_sha256;
 use commis_base::{
     error::{Code, Error, Result},
     ids::{self, RecipeName, hex},
     settings::ServeSettings,
-    work::{OPERATION, polled},
+    work::{OPERATION, poll_bounded},
 };
 use commis_state::now_ms;
 
@@ -41,19 +43,19 @@ const RUNS: usize = 4;
 const LAST: Duration = Duration::from_secs(3);
 
 /// A task that waits.
-struct Waiting {
+struct QueuedTask {
     id: String,
     again: bool,
 }
 
 /// Tasks of one kind.
-struct Lane {
-    send: mpsc::UnboundedSender<Waiting>,
-    take: Arc<tokio::sync::Mutex<mpsc::UnboundedReceiver<Waiting>>>,
+struct WorkerLane {
+    send: mpsc::UnboundedSender<QueuedTask>,
+    take: Arc<tokio::sync::Mutex<mpsc::UnboundedReceiver<QueuedTask>>>,
     workers: usize,
 }
 
-impl Lane {
+impl WorkerLane {
     fn new(workers: usize) -> Self {
         let (send, take) = mpsc::unbounded_channel();
         Self { send, take: Arc::new(tokio::sync::Mutex::new(take)), workers }
@@ -61,8 +63,8 @@ impl Lane {
 }
 
 pub struct Queue {
-    runs: Lane,
-    work: Lane,
+    runs: WorkerLane,
+    work: WorkerLane,
     most: usize,
     waiting: AtomicUsize,
     at_work: AtomicUsize,
@@ -73,14 +75,14 @@ pub struct Queue {
 
 /// How an operation was asked for.
 #[derive(Default)]
-pub struct How {
+pub struct CallOptions {
     pub key: Option<String>,
     /// A task from the start, and not waited for.
     pub apart: bool,
 }
 
 /// What asking for an operation comes to.
-pub enum Performed {
+pub enum PerformOutcome {
     Done(Answer),
     /// A task that goes on.
     Accepted(TaskView),
@@ -89,8 +91,8 @@ pub enum Performed {
 impl Queue {
     pub fn new(settings: &ServeSettings) -> Self {
         Self {
-            runs: Lane::new(RUNS),
-            work: Lane::new(settings.work_at_once as usize),
+            runs: WorkerLane::new(RUNS),
+            work: WorkerLane::new(settings.work_at_once as usize),
             most: settings.queue as usize,
             waiting: AtomicUsize::new(0),
             at_work: AtomicUsize::new(0),
@@ -99,7 +101,7 @@ impl Queue {
         }
     }
 
-    pub fn waiting(&self) -> usize {
+    pub fn queued_count(&self) -> usize {
         self.waiting.load(Ordering::Relaxed)
     }
 
@@ -108,7 +110,7 @@ impl Queue {
     }
 
     pub fn is_at_work(&self) -> bool {
-        self.waiting() + self.at_work() > 0
+        self.queued_count() + self.at_work() > 0
     }
 
     /// Until nothing is at work.
@@ -160,22 +162,22 @@ impl Queue {
     }
 
     /// A place for one more that waits. Fails with `QUEUE_FULL`.
-    fn reserve(daemon: &Arc<Daemon>) -> Result<Reserved, Box<Trouble>> {
+    fn reserve(daemon: &Arc<Daemon>) -> Result<QueuePermit, Box<ApiError>> {
         let queue = &daemon.queue;
         let more = |it: usize| (it < queue.most).then_some(it + 1);
         match queue.waiting.fetch_update(Ordering::Relaxed, Ordering::Relaxed, more) {
-            Ok(_) => Ok(Reserved(Some(Arc::clone(daemon)))),
+            Ok(_) => Ok(QueuePermit(Some(Arc::clone(daemon)))),
             Err(_) => Err(full(queue.most)),
         }
     }
 
     /// Puts a task, whose place is reserved, behind the others.
-    fn push(&self, row: Option<&Row>, id: String, again: bool, args: Option<Value>) {
+    fn push(&self, row: Option<&Operation>, id: String, again: bool, args: Option<Value>) {
         self.jobs().insert(id.clone(), (CancellationToken::new(), args));
-        let is_run = row.is_some_and(|it| it.spec.length == Length::Run);
+        let is_run = row.is_some_and(|it| it.spec.length == ExecutionMode::Run);
         let lane = if is_run { &self.runs } else { &self.work };
         // The receiver lives as long as the queue.
-        let _ = lane.send.send(Waiting { id, again });
+        let _ = lane.send.send(QueuedTask { id, again });
     }
 
     fn jobs(
@@ -187,7 +189,7 @@ impl Queue {
     /// Ends a task that has not ended: one that waits at once, one at work where it next waits. Fails with `ARTIFACT_IO`.
     pub async fn cancel(daemon: &Arc<Daemon>, id: &str) -> Result<()> {
         let token = daemon.queue.jobs().get(id).map(|it| it.0.clone());
-        let error = serde_json::to_value(Trouble::of(&Error::new(
+        let error = serde_json::to_value(ApiError::from_error(&Error::new(
             Code::Cancelled,
             "the task was cancelled",
         )));
@@ -203,14 +205,14 @@ impl Queue {
     /// `KEY_REUSED` and what the operation fails with.
     pub async fn perform(
         daemon: &Arc<Daemon>,
-        row: &'static Row,
+        row: &'static Operation,
         args: Value,
         who: Principal,
-        how: How,
-    ) -> Result<Performed, Box<Trouble>> {
+        how: CallOptions,
+    ) -> Result<PerformOutcome, Box<ApiError>> {
         let daemon = Arc::clone(daemon);
         let work = async move { Box::pin(Self::performed(&daemon, row, args, who, how)).await };
-        let work = tokio::spawn(polled(OPERATION, work));
+        let work = tokio::spawn(poll_bounded(OPERATION, work));
         work.await.unwrap_or_else(|err| {
             Err(Error::new(Code::Internal, "the work ended by itself").source(err).into())
         })
@@ -218,11 +220,11 @@ impl Queue {
 
     async fn performed(
         daemon: &Arc<Daemon>,
-        row: &'static Row,
+        row: &'static Operation,
         args: Value,
         who: Principal,
-        how: How,
-    ) -> Result<Performed, Box<Trouble>> {
+        how: CallOptions,
+    ) -> Result<PerformOutcome, Box<ApiError>> {
         let recipe = args["name"].as_str();
         who.must_at(row.spec.need, recipe, row.page(&args))?;
         if let Some(it) = recipe.filter(|_| row.in_path().any(|it| it == "name")) {
@@ -234,12 +236,12 @@ impl Queue {
             Err(_) => true,
             Ok(()) => row.hides(&args),
         };
-        let asked = Asked { daemon: Arc::clone(daemon), who: who.clone(), job: None };
-        let is_run = row.spec.length == Length::Run;
-        if row.spec.length == Length::Now {
-            return row.call(asked, args).await.map(Performed::Done);
+        let asked = OperationContext { daemon: Arc::clone(daemon), who: who.clone(), job: None };
+        let is_run = row.spec.length == ExecutionMode::Run;
+        if row.spec.length == ExecutionMode::Now {
+            return row.call(asked, args).await.map(PerformOutcome::Done);
         }
-        let may_run = || match daemon.rates.take(Counted::Run, &who.id) {
+        let may_run = || match daemon.rates.take(RateKind::Run, &who.id) {
             Err(wait) if is_run => Err(guard::too_often(wait)),
             _ => Ok(()),
         };
@@ -262,9 +264,9 @@ impl Queue {
             let place = Self::reserve(daemon)?;
             may_run()?;
             match daemon.book.add(task.clone(), key).await? {
-                Keyed::Old(id) => daemon.book.task(&id).await?,
-                Keyed::New => {
-                    place.taken();
+                KeyLookup::Old(id) => daemon.book.task(&id).await?,
+                KeyLookup::New => {
+                    place.consume();
                     let (id, args) = (task.task_id.clone(), hidden.then_some(args));
                     daemon.queue.push(Some(row), id, false, args);
                     task
@@ -274,31 +276,31 @@ impl Queue {
         if is_run && !how.apart {
             return Self::waited(daemon, task, AT_ONCE).await;
         }
-        Ok(Performed::Accepted(task))
+        Ok(PerformOutcome::Accepted(task))
     }
 
     /// Done without a task, unless it takes too long: then it becomes one, and goes on.
     async fn at_once(
-        row: &'static Row,
-        asked: Asked,
+        row: &'static Operation,
+        asked: OperationContext,
         args: Value,
         hidden: bool,
-    ) -> Result<Performed, Box<Trouble>> {
+    ) -> Result<PerformOutcome, Box<ApiError>> {
         let daemon = Arc::clone(&asked.daemon);
         let (task, cancel) = (view(row, &args, &asked.who, hidden)?, CancellationToken::new());
         let job = Job { id: task.task_id.clone(), cancel: cancel.clone(), again: false };
-        let asked = Asked { job: Some(job), ..asked };
-        let (at_work, stop) = (AtWork::new(&daemon), cancel.clone());
+        let asked = OperationContext { job: Some(job), ..asked };
+        let (at_work, stop) = (RunningGuard::new(&daemon), cancel.clone());
         // Who asked may go away; what was begun is ended.
         let mut work = tokio::spawn(async move {
             let _at_work = at_work;
             tokio::select! {
-                it = polled(OPERATION, row.call(asked, args)) => it,
+                it = poll_bounded(OPERATION, row.call(asked, args)) => it,
                 () = stop.cancelled() => Err(cancelled()),
             }
         });
         if let Ok(end) = tokio::time::timeout(AT_ONCE, &mut work).await {
-            return joined(end).map(Performed::Done);
+            return joined(end).map(PerformOutcome::Done);
         }
         let task = TaskView { state: TaskState::Running, began_ms: Some(task.created_ms), ..task };
         daemon.queue.jobs().insert(task.task_id.clone(), (cancel, None));
@@ -309,10 +311,10 @@ impl Queue {
         let of = Arc::clone(&daemon);
         let id = task.task_id.clone();
         tokio::spawn(async move {
-            ended(&of, &id, joined(work.await)).await;
+            record_end(&of, &id, joined(work.await)).await;
             of.queue.jobs().remove(&id);
         });
-        Ok(Performed::Accepted(task))
+        Ok(PerformOutcome::Accepted(task))
     }
 
     /// The end of a task, where it comes soon enough.
@@ -320,7 +322,7 @@ impl Queue {
         daemon: &Arc<Daemon>,
         task: TaskView,
         patience: Duration,
-    ) -> Result<Performed, Box<Trouble>> {
+    ) -> Result<PerformOutcome, Box<ApiError>> {
         let mut events = daemon.book.listen();
         let id = task.task_id.clone();
         let end = async {
@@ -338,29 +340,29 @@ impl Queue {
             }
         };
         let Ok(ended) = tokio::time::timeout(patience, end).await else {
-            return Ok(Performed::Accepted(task));
+            return Ok(PerformOutcome::Accepted(task));
         };
         let ended = ended?;
         if ended.state != TaskState::Done {
-            return Err(super::operations::failed(&ended));
+            return Err(super::operations::task_error(&ended));
         }
         let data = daemon.book.result(&id).await?.unwrap_or_default();
         let mut answer = Answer::new(data);
         (answer.meta.task_id, answer.meta.off_schema) = (Some(id), ended.off_schema);
-        Ok(Performed::Done(answer))
+        Ok(PerformOutcome::Done(answer))
     }
 }
 
 /// A place in the queue; given back where nothing takes it.
-struct Reserved(Option<Arc<Daemon>>);
+struct QueuePermit(Option<Arc<Daemon>>);
 
-impl Reserved {
-    fn taken(mut self) {
+impl QueuePermit {
+    fn consume(mut self) {
         self.0 = None;
     }
 }
 
-impl Drop for Reserved {
+impl Drop for QueuePermit {
     fn drop(&mut self) {
         if let Some(it) = &self.0 {
             it.queue.waiting.fetch_sub(1, Ordering::Relaxed);
@@ -369,16 +371,16 @@ impl Drop for Reserved {
 }
 
 /// One more at work, until this is dropped: also where the work panics.
-struct AtWork(Arc<Daemon>);
+struct RunningGuard(Arc<Daemon>);
 
-impl AtWork {
+impl RunningGuard {
     fn new(daemon: &Arc<Daemon>) -> Self {
         daemon.queue.at_work.fetch_add(1, Ordering::Relaxed);
         Self(Arc::clone(daemon))
     }
 }
 
-impl Drop for AtWork {
+impl Drop for RunningGuard {
     fn drop(&mut self) {
         self.0.queue.at_work.fetch_sub(1, Ordering::Relaxed);
         // Who asked for it has yet to fetch what it came to.
@@ -387,20 +389,20 @@ impl Drop for AtWork {
     }
 }
 
-fn joined(end: Result<Done, tokio::task::JoinError>) -> Done {
+fn joined(end: Result<OperationResult, tokio::task::JoinError>) -> OperationResult {
     end.unwrap_or_else(|err| {
         Err(Error::new(Code::Internal, "the work ended by itself").source(err).into())
     })
 }
 
-fn cancelled() -> Box<Trouble> {
+fn cancelled() -> Box<ApiError> {
     Error::new(Code::Cancelled, "the task was cancelled").into()
 }
 
-fn full(most: usize) -> Box<Trouble> {
+fn full(most: usize) -> Box<ApiError> {
     let err = Error::new(Code::QueueFull, format!("{most} tasks wait already"))
         .hint("ask again when some have ended");
-    let mut out = Trouble::of(&err);
+    let mut out = ApiError::from_error(&err);
     out.retry_after_sec = Some(1);
     Box::new(out)
 }
@@ -414,13 +416,13 @@ fn sha256(parts: &[&str]) -> String {
     hex(&hash.finalize())
 }
 
-fn view(row: &Row, args: &Value, who: &Principal, hidden: bool) -> Result<TaskView> {
+fn view(row: &Operation, args: &Value, who: &Principal, hidden: bool) -> Result<TaskView> {
     let mut shown = args.clone();
     if hidden {
         conceal("", &mut shown, row.hides(args));
     }
     Ok(TaskView {
-        task_id: format!("t-{}", ids::word()?.get(..20).unwrap_or_default()),
+        task_id: format!("t-{}", ids::random_token()?.get(..20).unwrap_or_default()),
         operation: row.spec.name.to_owned(),
         args: shown,
         state: TaskState::Queued,
@@ -474,17 +476,17 @@ fn conceal(name: &str, value: &mut Value, typed: bool) {
 }
 
 /// Does a task that waited.
-async fn execute(daemon: &Arc<Daemon>, next: Waiting) {
+async fn execute(daemon: &Arc<Daemon>, next: QueuedTask) {
     let queue = &daemon.queue;
     queue.waiting.fetch_sub(1, Ordering::Relaxed);
-    let _at_work = AtWork::new(daemon);
+    let _at_work = RunningGuard::new(daemon);
     if let Err(err) = executed(daemon, &next).await {
         tracing::error!(task = next.id, error = %err, "a task could not be written down");
     }
     queue.jobs().remove(&next.id);
 }
 
-async fn executed(daemon: &Arc<Daemon>, next: &Waiting) -> Result<()> {
+async fn executed(daemon: &Arc<Daemon>, next: &QueuedTask) -> Result<()> {
     // Cancelled meanwhile, or gone.
     let Some(task) = daemon.book.begin(&next.id).await? else { return Ok(()) };
     let held = daemon.queue.jobs().get(&next.id).cloned();
@@ -496,16 +498,16 @@ async fn executed(daemon: &Arc<Daemon>, next: &Waiting) -> Result<()> {
             "what it works with held a secret, which was kept in memory alone",
         )
         .hint("ask again");
-        ended(daemon, &next.id, Err(err.into())).await;
+        record_end(daemon, &next.id, Err(err.into())).await;
         return Ok(());
     }
     let who = who(daemon, &task.principal);
     let end = match (find(&task.operation), who) {
         (Some(row), Some(who)) => {
             let job = Job { id: task.task_id.clone(), cancel: cancel.clone(), again: next.again };
-            let asked = Asked { daemon: Arc::clone(daemon), who, job: Some(job) };
+            let asked = OperationContext { daemon: Arc::clone(daemon), who, job: Some(job) };
             let args = args.unwrap_or(task.args);
-            let work = tokio::spawn(polled(OPERATION, row.call(asked, args)));
+            let work = tokio::spawn(poll_bounded(OPERATION, row.call(asked, args)));
             let abort = work.abort_handle();
             tokio::select! {
                 it = work => joined(it),
@@ -530,7 +532,7 @@ async fn executed(daemon: &Arc<Daemon>, next: &Waiting) -> Result<()> {
         (None, _) => Err(Error::new(Code::Internal, "there is no such operation any more").into()),
         (_, None) => Err(Error::new(Code::Forbidden, "the token that asked for it is gone").into()),
     };
-    ended(daemon, &next.id, end).await;
+    record_end(daemon, &next.id, end).await;
     Ok(())
 }
 
@@ -546,7 +548,7 @@ fn who(daemon: &Daemon, id: &str) -> Option<Principal> {
 }
 
 /// Writes down how a task ended, and tells.
-async fn ended(daemon: &Arc<Daemon>, id: &str, end: Done) {
+async fn record_end(daemon: &Arc<Daemon>, id: &str, end: OperationResult) {
     let written = match end {
         Ok(it) => daemon.book.end(id, TaskState::Done, Some(&it), None).await,
         Err(it) => {

@@ -9,7 +9,7 @@ use governor::{
 
 /// What is counted apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Counted {
+pub enum RateKind {
     Mcp,
     Rest,
     /// Commands of pages that stay, of which one task takes many.
@@ -59,7 +59,7 @@ impl Rates {
     }
 
     /// Counts one; or how long to wait.
-    pub fn take(&self, what: Counted, who: &str) -> Result<(), Duration> {
+    pub fn take(&self, what: RateKind, who: &str) -> Result<(), Duration> {
         let bucket = &self.buckets[what as usize];
         let taken = bucket.check_key(&who.to_owned());
         if bucket.len() > 1000 {
@@ -78,11 +78,11 @@ mod tests {
         let rate = Rate { per_minute: 60, burst: 3 };
         let rates = Rates::new(rate, rate, rate);
         for _ in 0..3 {
-            assert_eq!(rates.take(Counted::Mcp, "a"), Ok(()));
+            assert_eq!(rates.take(RateKind::Mcp, "a"), Ok(()));
         }
-        let wait = rates.take(Counted::Mcp, "a").unwrap_err();
+        let wait = rates.take(RateKind::Mcp, "a").unwrap_err();
         assert!(wait <= Duration::from_secs(1) && wait > Duration::from_millis(500), "{wait:?}");
-        assert_eq!(rates.take(Counted::Mcp, "b"), Ok(()));
-        assert_eq!(rates.take(Counted::Rest, "a"), Ok(()));
+        assert_eq!(rates.take(RateKind::Mcp, "b"), Ok(()));
+        assert_eq!(rates.take(RateKind::Rest, "a"), Ok(()));
     }
 }

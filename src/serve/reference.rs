@@ -5,38 +5,38 @@ use std::{fmt::Write as _, path::Path};
 
 use serde_json::{Value, json};
 
-use commis_base::testing::hold;
+use commis_base::testing::assert_files;
 
 use super::{
     openapi,
-    operations::{Kind, Length, Row, TABLE, Tool, properties, requires},
-    principal::{Area, Need, Right},
+    operations::{ExecutionMode, Kind, Operation, TABLE, ToolExposure, properties, requires},
+    principal::{AccessRequirement, AccessRight, Area},
 };
 
-fn need(row: &Row) -> &'static str {
+fn need(row: &Operation) -> &'static str {
     match row.spec.need {
-        Need::Any => "any",
-        Need::Run => "`run:NAME`",
-        Need::Login => "`vault:NAME`",
-        Need::Root => "root",
-        Need::Sessions(Right::Read) => "`browse:read`",
-        Need::Sessions(Right::Write) => "`browse:write`",
-        Need::May(area, right) => match (area, right) {
-            (Area::Recipes, Right::Read) => "`recipes:read`",
-            (Area::Recipes, Right::Write) => "`recipes:write`",
-            (Area::Tasks, Right::Read) => "`tasks:read`",
-            (Area::Tasks, Right::Write) => "`tasks:write`",
-            (Area::Learn, Right::Read) => "`learn:read`",
-            (Area::Learn, Right::Write) => "`learn:write`",
-            (Area::Browse, Right::Read) => "`browse:read`",
-            (Area::Browse, Right::Write) => "`browse:write`",
-            (Area::Approvals, Right::Read) => "`approvals:read`",
-            (Area::Approvals, Right::Write) => "`approvals:write`",
+        AccessRequirement::Any => "any",
+        AccessRequirement::Run => "`run:NAME`",
+        AccessRequirement::Login => "`vault:NAME`",
+        AccessRequirement::Root => "root",
+        AccessRequirement::Sessions(AccessRight::Read) => "`browse:read`",
+        AccessRequirement::Sessions(AccessRight::Write) => "`browse:write`",
+        AccessRequirement::May(area, right) => match (area, right) {
+            (Area::Recipes, AccessRight::Read) => "`recipes:read`",
+            (Area::Recipes, AccessRight::Write) => "`recipes:write`",
+            (Area::Tasks, AccessRight::Read) => "`tasks:read`",
+            (Area::Tasks, AccessRight::Write) => "`tasks:write`",
+            (Area::Learn, AccessRight::Read) => "`learn:read`",
+            (Area::Learn, AccessRight::Write) => "`learn:write`",
+            (Area::Browse, AccessRight::Read) => "`browse:read`",
+            (Area::Browse, AccessRight::Write) => "`browse:write`",
+            (Area::Approvals, AccessRight::Read) => "`approvals:read`",
+            (Area::Approvals, AccessRight::Write) => "`approvals:write`",
         },
     }
 }
 
-fn kind(row: &Row) -> &'static str {
+fn kind(row: &Operation) -> &'static str {
     match row.spec.kind {
         Kind::Read => "read",
         Kind::Write => "write",
@@ -44,20 +44,20 @@ fn kind(row: &Row) -> &'static str {
     }
 }
 
-fn length(row: &Row) -> &'static str {
+fn length(row: &Operation) -> &'static str {
     match row.spec.length {
-        Length::Now => "answered at once",
-        Length::Run => "a task after two seconds",
-        Length::Task => "a task",
+        ExecutionMode::Now => "answered at once",
+        ExecutionMode::Run => "a task after two seconds",
+        ExecutionMode::Task => "a task",
     }
 }
 
-fn tool(row: &Row) -> String {
+fn tool(row: &Operation) -> String {
     match row.spec.tool {
-        Tool::Always(name) => format!("`{name}`, always"),
-        Tool::All => format!("`{}`, with `all`", row.spec.name),
-        Tool::Browse => format!("`{}`, with `browse`", row.spec.name),
-        Tool::Never => "none".to_owned(),
+        ToolExposure::Always(name) => format!("`{name}`, always"),
+        ToolExposure::All => format!("`{}`, with `all`", row.spec.name),
+        ToolExposure::Browse => format!("`{}`, with `browse`", row.spec.name),
+        ToolExposure::Never => "none".to_owned(),
     }
 }
 
@@ -151,7 +151,7 @@ fn pinned() -> String {
 fn the_reference_is_what_the_table_says() {
     let root = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."));
     let openapi = serde_json::to_string_pretty(openapi::document()).unwrap() + "\n";
-    hold(
+    assert_files(
         root,
         [
             ("docs/reference/operations.md", operations()),
@@ -167,7 +167,7 @@ fn the_skill_is_short_and_names_nothing_that_is_not_there() {
     assert!(SKILL.len() <= 6000, "{}", SKILL.len());
     let is_tool = |it: &str| {
         TABLE.iter().any(|row| {
-            row.spec.name == it || matches!(row.spec.tool, Tool::Always(name) if name == it)
+            row.spec.name == it || matches!(row.spec.tool, ToolExposure::Always(name) if name == it)
         })
     };
     for word in SKILL.split(|it: char| !(it.is_ascii_alphanumeric() || it == '_')) {

@@ -32,7 +32,7 @@ use super::{
     guard::{self, answer_with, refuse},
     mcp,
     principal::{Scope, digest},
-    rates::Counted,
+    rates::RateKind,
     rest,
 };
 use commis_base::{
@@ -48,7 +48,7 @@ const KEY: Duration = Duration::from_secs(10 * 60);
 const LOOKS_ON: &str = "/api/browse/watch";
 
 #[derive(Default)]
-pub struct Remote {
+pub struct RemoteListener {
     open: Mutex<Option<(SocketAddr, CancellationToken)>>,
     /// Held while it is opened: there is one.
     opening: tokio::sync::Mutex<()>,
@@ -64,13 +64,13 @@ struct Pairing {
 
 /// A key as it is shown, once.
 #[derive(Serialize, JsonSchema)]
-pub struct Key {
+pub struct PairingKey {
     key: String,
     /// How long it can be traded for a token.
     holds_sec: u64,
 }
 
-impl Remote {
+impl RemoteListener {
     /// Where it listens, if it does.
     pub fn addr(&self) -> Option<SocketAddr> {
         self.open.lock().unwrap_or_else(PoisonError::into_inner).as_ref().map(|it| it.0)
@@ -126,17 +126,22 @@ impl Remote {
     }
 
     /// A key that can be traded once for a token with these scopes. Fails with `USAGE`, `INTERNAL`.
-    pub fn pair(&self, can: &[String], expires_sec: Option<u32>, note: String) -> Result<Key> {
+    pub fn pair(
+        &self,
+        can: &[String],
+        expires_sec: Option<u32>,
+        note: String,
+    ) -> Result<PairingKey> {
         let scopes = can.iter().map(|it| Scope::parse(it)).collect::<Result<Vec<_>>>()?;
         if scopes.is_empty() {
             return Err(Error::new(Code::ParamInvalid, "give at least one scope"));
         }
-        let key = ids::word()?;
+        let key = ids::random_token()?;
         let pairing = Pairing { scopes, expires_sec, note, until: Instant::now() + KEY };
         self.has_keys();
         let mut keys = self.keys.lock().unwrap_or_else(PoisonError::into_inner);
         keys.insert(digest(&key), pairing);
-        Ok(Key { key, holds_sec: KEY.as_secs() })
+        Ok(PairingKey { key, holds_sec: KEY.as_secs() })
     }
 }
 
@@ -147,10 +152,10 @@ pub async fn new_token(
     expires_sec: Option<u32>,
     note: &str,
 ) -> Result<(String, TokenView)> {
-    let token = format!("cms_{}{}", ids::word()?, ids::word()?);
+    let token = format!("cms_{}{}", ids::random_token()?, ids::random_token()?);
     let created_ms = now_ms();
     let view = TokenView {
-        id: format!("tok-{}", ids::word()?.get(..12).unwrap_or_default()),
+        id: format!("tok-{}", ids::random_token()?.get(..12).unwrap_or_default()),
         hash: digest(&token),
         scopes: scopes.iter().map(Scope::to_string).collect(),
         note: note.chars().filter(|it| !it.is_control()).collect(),
@@ -178,14 +183,14 @@ fn nothing() -> Response {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Connect {
+struct ConnectRequest {
     key: String,
 }
 
 /// Trades a key for a token.
 async fn connect(
     State(daemon): State<Arc<Daemon>>,
-    given: Result<Json<Connect>, axum::extract::rejection::JsonRejection>,
+    given: Result<Json<ConnectRequest>, axum::extract::rejection::JsonRejection>,
 ) -> Response {
     let key = given.map(|it| it.0.key).unwrap_or_default();
     let pairing = {
@@ -222,11 +227,11 @@ async fn guarded(daemon: &Arc<Daemon>, request: Request, next: Next) -> Response
     }
     if comes_from_a_page(&parts.headers) {
         const WHY: &str = "pages are not answered here";
-        guard::noted(daemon, &parts.uri, StatusCode::FORBIDDEN, WHY);
+        guard::log_refusal(daemon, &parts.uri, StatusCode::FORBIDDEN, WHY);
         return refuse(&Error::new(Code::Forbidden, WHY));
     }
     if parts.uri.path() == "/connect" {
-        if let Err(wait) = daemon.rates.take(Counted::Refused, "connect") {
+        if let Err(wait) = daemon.rates.take(RateKind::Refused, "connect") {
             return answer_with(StatusCode::TOO_MANY_REQUESTS, *guard::too_often(wait));
         }
     } else {
@@ -237,7 +242,7 @@ async fn guarded(daemon: &Arc<Daemon>, request: Request, next: Next) -> Response
         };
         if who.scopes.is_none() {
             const WHY: &str = "this token is for the local listener";
-            guard::noted(daemon, &parts.uri, StatusCode::FORBIDDEN, WHY);
+            guard::log_refusal(daemon, &parts.uri, StatusCode::FORBIDDEN, WHY);
             return refuse(
                 &Error::new(Code::Forbidden, WHY)
                     .hint("`commis token create` makes one for a purpose"),
@@ -246,7 +251,7 @@ async fn guarded(daemon: &Arc<Daemon>, request: Request, next: Next) -> Response
         if parts.uri.path() == LOOKS_ON {
             return nothing();
         }
-        let counted = if guard::is_mcp(parts.uri.path()) { Counted::Mcp } else { Counted::Rest };
+        let counted = if guard::is_mcp(parts.uri.path()) { RateKind::Mcp } else { RateKind::Rest };
         if let Err(wait) = daemon.rates.take(counted, &who.id) {
             return answer_with(StatusCode::TOO_MANY_REQUESTS, *guard::too_often(wait));
         }
@@ -261,7 +266,12 @@ async fn guarded(daemon: &Arc<Daemon>, request: Request, next: Next) -> Response
     let answer = guard::passed(daemon, Request::from_parts(parts, Body::from(body)), next).await;
     if answer.status() == StatusCode::FORBIDDEN {
         // What a token's scopes do not name is not there.
-        guard::noted(daemon, &uri, StatusCode::FORBIDDEN, "the token's scopes do not name it");
+        guard::log_refusal(
+            daemon,
+            &uri,
+            StatusCode::FORBIDDEN,
+            "the token's scopes do not name it",
+        );
         return nothing();
     }
     answer

@@ -19,14 +19,14 @@ use serde_json::{Map, Value, json};
 
 use super::{
     Daemon,
-    answer::{Answer, Meta, Trouble},
+    answer::{Answer, ApiError, Meta},
     dashboard,
-    events::{Events, stream},
-    guard::{Until, answer_with, guard, refuse},
+    events::{StreamLimiter, stream},
+    guard::{AccessDeadline, answer_with, guard, refuse},
     mcp, openapi,
-    operations::{Asked, Row, TABLE, Verb, coerced, theirs},
-    principal::{Area, Need, Principal, Right},
-    queue::{How, Performed, Queue},
+    operations::{HttpMethod, Operation, OperationContext, TABLE, coerced, theirs},
+    principal::{AccessRequirement, AccessRight, Area, Principal},
+    queue::{CallOptions, PerformOutcome, Queue},
     watching,
 };
 use commis_base::error::{Code, Error};
@@ -54,14 +54,14 @@ pub fn router(daemon: &Arc<Daemon>) -> Router {
 /// That an address is asked in a way that it is not asked in, and how it is.
 async fn not_so(path: Option<MatchedPath>) -> Response {
     let err = Error::new(Code::MethodNotAllowed, "this address is not asked in that way");
-    let mut out = answer_with(StatusCode::METHOD_NOT_ALLOWED, Trouble::of(&err));
+    let mut out = answer_with(StatusCode::METHOD_NOT_ALLOWED, ApiError::from_error(&err));
     let path = path.as_ref().map_or("", MatchedPath::as_str);
     let routes = TABLE.iter().flat_map(|it| it.spec.routes).filter(|it| it.1 == path);
     let mut verbs: Vec<&str> = routes
         .flat_map(|it| match it.0 {
-            Verb::Get => &["GET", "HEAD"][..],
-            Verb::Post => &["POST"],
-            Verb::Delete => &["DELETE"],
+            HttpMethod::Get => &["GET", "HEAD"][..],
+            HttpMethod::Post => &["POST"],
+            HttpMethod::Delete => &["DELETE"],
         })
         .copied()
         .collect();
@@ -79,11 +79,11 @@ pub fn operations(mut out: Router<Arc<Daemon>>) -> Router<Arc<Daemon>> {
     for row in TABLE.iter() {
         for (verb, path) in row.spec.routes {
             let filter = match verb {
-                Verb::Get => MethodFilter::GET,
-                Verb::Post => MethodFilter::POST,
-                Verb::Delete => MethodFilter::DELETE,
+                HttpMethod::Get => MethodFilter::GET,
+                HttpMethod::Post => MethodFilter::POST,
+                HttpMethod::Delete => MethodFilter::DELETE,
             };
-            let (verb, row): (Verb, &'static Row) = (*verb, row);
+            let (verb, row): (HttpMethod, &'static Operation) = (*verb, row);
             let handler = move |state: State<Arc<Daemon>>,
                                 who: Extension<Principal>,
                                 path: Result<RawPathParams, RawPathParamsRejection>,
@@ -92,7 +92,7 @@ pub fn operations(mut out: Router<Arc<Daemon>>) -> Router<Arc<Daemon>> {
                                 body: Bytes| async move {
                 let Ok(path) = path else { return no_text() };
                 let query = query.map(|it| it.0).ok();
-                let given = Given { path: &path, query, headers: &headers, body };
+                let given = RequestInput { path: &path, query, headers: &headers, body };
                 operation(row, verb, &state.0, who.0, given).await
             };
             out = out.route(path, on(filter, handler));
@@ -107,20 +107,20 @@ fn no_text() -> Response {
 }
 
 /// What a request gives to its operation.
-struct Given<'a> {
+struct RequestInput<'a> {
     path: &'a RawPathParams,
     query: Option<Vec<(String, String)>>,
     headers: &'a HeaderMap,
     body: Bytes,
 }
 
-impl Given<'_> {
+impl RequestInput<'_> {
     /// Path and query, or path and body. Fails with `PARAM_INVALID`.
-    fn args(&self, row: &Row, verb: Verb) -> commis_base::error::Result<Value> {
+    fn args(&self, row: &Operation, verb: HttpMethod) -> commis_base::error::Result<Value> {
         let wrong = |what: &str| Error::new(Code::ParamInvalid, what);
         let path = self.path.iter().map(|(name, value)| (name.to_owned(), value.to_owned()));
         let query = self.query.clone().ok_or_else(|| wrong("the query cannot be read"))?;
-        if verb != Verb::Post {
+        if verb != HttpMethod::Post {
             if !self.body.is_empty() {
                 return Err(wrong("a body is not taken here"));
             }
@@ -146,7 +146,7 @@ impl Given<'_> {
         Ok(Value::Object(args))
     }
 
-    fn how(&self) -> commis_base::error::Result<How> {
+    fn how(&self) -> commis_base::error::Result<CallOptions> {
         let key = self.headers.get("idempotency-key").map(|it| it.to_str().map(str::to_owned));
         let key = match key {
             None => None,
@@ -159,16 +159,16 @@ impl Given<'_> {
             }
         };
         let prefer = self.headers.get("prefer").and_then(|it| it.to_str().ok());
-        Ok(How { key, apart: prefer.is_some_and(|it| it.contains("respond-async")) })
+        Ok(CallOptions { key, apart: prefer.is_some_and(|it| it.contains("respond-async")) })
     }
 }
 
 async fn operation(
-    row: &'static Row,
-    verb: Verb,
+    row: &'static Operation,
+    verb: HttpMethod,
     daemon: &Arc<Daemon>,
     who: Principal,
-    given: Given<'_>,
+    given: RequestInput<'_>,
 ) -> Response {
     let asked = given.args(row, verb).and_then(|args| Ok((args, given.how()?)));
     let (args, how) = match asked {
@@ -176,8 +176,8 @@ async fn operation(
         Err(err) => return refuse(&err),
     };
     match Queue::perform(daemon, row, args, who, how).await {
-        Ok(Performed::Done(answer)) => Json(answer).into_response(),
-        Ok(Performed::Accepted(task)) => {
+        Ok(PerformOutcome::Done(answer)) => Json(answer).into_response(),
+        Ok(PerformOutcome::Accepted(task)) => {
             let place = format!("/api/tasks/{}", task.task_id);
             let meta = Meta { task_id: Some(task.task_id.clone()), ..Meta::default() };
             let mut out =
@@ -194,7 +194,7 @@ async fn operation(
 async fn all_events(
     State(daemon): State<Arc<Daemon>>,
     Extension(who): Extension<Principal>,
-    until: Option<Extension<Until>>,
+    until: Option<Extension<AccessDeadline>>,
     headers: HeaderMap,
 ) -> Response {
     // Of all there is: no token with scopes may see that.
@@ -208,15 +208,15 @@ async fn task_events(
     State(daemon): State<Arc<Daemon>>,
     Extension(who): Extension<Principal>,
     id: Result<Path<String>, PathRejection>,
-    until: Option<Extension<Until>>,
+    until: Option<Extension<AccessDeadline>>,
     headers: HeaderMap,
 ) -> Response {
-    if let Err(err) = who.must(Need::May(Area::Tasks, Right::Read), None) {
+    if let Err(err) = who.must(AccessRequirement::May(Area::Tasks, AccessRight::Read), None) {
         return refuse(&err);
     }
     let is_scoped = who.scopes.is_some();
     let Ok(Path(id)) = id else { return no_text() };
-    let asked = Asked { daemon: Arc::clone(&daemon), who, job: None };
+    let asked = OperationContext { daemon: Arc::clone(&daemon), who, job: None };
     match theirs(&asked, &id).await {
         Ok(task) => {
             let of = (is_scoped, Some(task.task_id));
@@ -231,7 +231,7 @@ async fn events(
     daemon: &Arc<Daemon>,
     (is_scoped, task): (bool, Option<String>),
     headers: &HeaderMap,
-    until: Option<Until>,
+    until: Option<AccessDeadline>,
 ) -> Response {
     let after =
         headers.get("last-event-id").map(|it| it.to_str().ok().and_then(|it| it.parse().ok()));
@@ -243,12 +243,14 @@ async fn events(
     };
     let over = async move {
         match until {
-            Some(Until(it)) => tokio::time::sleep_until(it.into()).await,
+            Some(AccessDeadline(it)) => tokio::time::sleep_until(it.into()).await,
             None => std::future::pending().await,
         }
     };
     match stream(daemon, is_scoped, task, after).await {
-        Ok(it) => Sse::new(it.take_until(over)).keep_alive(Events::keep_alive()).into_response(),
+        Ok(it) => {
+            Sse::new(it.take_until(over)).keep_alive(StreamLimiter::keep_alive()).into_response()
+        }
         Err(err) => refuse(&err),
     }
 }

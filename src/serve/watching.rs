@@ -16,13 +16,13 @@ use serde::Deserialize;
 
 use super::{
     Daemon,
-    dashboard::{self, Looking},
-    desks::{Key, key},
-    events::Events,
-    guard::{Until, refuse, unauthorized},
+    dashboard::{self, DashboardContext},
+    desks::{PageKey, key},
+    events::StreamLimiter,
+    guard::{AccessDeadline, refuse, unauthorized},
     lookers::PATH,
     operations::FIRST,
-    principal::{Area, Need, Principal, Right, forbidden, page_name},
+    principal::{AccessRequirement, AccessRight, Area, Principal, forbidden, page_name},
 };
 use commis_base::error::{Code, Error, Result};
 
@@ -38,7 +38,7 @@ pub fn routes() -> Router<Arc<Daemon>> {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Which {
+pub struct PageQuery {
     context: Option<String>,
     /// Whose, where whoever owns the machine asks.
     of: Option<String>,
@@ -47,11 +47,11 @@ pub struct Which {
     _n: Option<String>,
 }
 
-impl Which {
+impl PageQuery {
     /// The page that is meant. Fails with `PARAM_INVALID`, `FORBIDDEN`.
-    pub fn key(&self, who: &Principal) -> Result<Key> {
+    pub fn key(&self, who: &Principal) -> Result<PageKey> {
         let name = page_name(self.context.as_deref().unwrap_or(FIRST))?;
-        who.must_at(Need::May(Area::Browse, Right::Read), None, Some(name))?;
+        who.must_at(AccessRequirement::May(Area::Browse, AccessRight::Read), None, Some(name))?;
         match &self.of {
             None => Ok(key(who, name)),
             Some(of) if who.scopes.is_none() => Ok((of.clone(), name.to_owned())),
@@ -68,15 +68,15 @@ fn not_open() -> Error {
 async fn events(
     State(daemon): State<Arc<Daemon>>,
     Extension(who): Extension<Principal>,
-    until: Option<Extension<Until>>,
-    which: std::result::Result<Query<Which>, axum::extract::rejection::QueryRejection>,
+    until: Option<Extension<AccessDeadline>>,
+    which: std::result::Result<Query<PageQuery>, axum::extract::rejection::QueryRejection>,
     headers: HeaderMap,
 ) -> Response {
     let wrong = || Error::new(Code::ParamInvalid, "the query names a context, and nothing else");
     let key = which.map_err(|_| wrong()).and_then(|it| it.key(&who));
     let over = async move {
         match until {
-            Some(Extension(Until(it))) => tokio::time::sleep_until(it.into()).await,
+            Some(Extension(AccessDeadline(it))) => tokio::time::sleep_until(it.into()).await,
             None => std::future::pending().await,
         }
     };
@@ -90,7 +90,7 @@ async fn events(
 /// `PARAM_INVALID`.
 fn streamed(
     daemon: &Arc<Daemon>,
-    (key, is_scoped): (&Key, bool),
+    (key, is_scoped): (&PageKey, bool),
     headers: &HeaderMap,
     over: impl Future<Output = ()> + Send + 'static,
 ) -> Result<Response> {
@@ -115,7 +115,9 @@ fn streamed(
             () = over => {}
         }
     };
-    Ok(Sse::new(told.take_until(Box::pin(over))).keep_alive(Events::keep_alive()).into_response())
+    Ok(Sse::new(told.take_until(Box::pin(over)))
+        .keep_alive(StreamLimiter::keep_alive())
+        .into_response())
 }
 
 fn pictured(it: Option<Bytes>) -> Response {
@@ -127,7 +129,7 @@ fn pictured(it: Option<Bytes>) -> Response {
     }
 }
 
-async fn picture(looking: Looking, Query(which): Query<Which>) -> Response {
+async fn picture(looking: DashboardContext, Query(which): Query<PageQuery>) -> Response {
     match which.key(&Principal::root()) {
         Ok(it) => pictured(looking.daemon.desks.picture(&it).await),
         Err(err) => refuse(&err),
@@ -135,13 +137,13 @@ async fn picture(looking: Looking, Query(which): Query<Which>) -> Response {
 }
 
 #[derive(Deserialize)]
-struct Entering {
+struct EnterQuery {
     #[serde(default)]
     code: String,
 }
 
 /// Trades a code for a cookie that can look at one page for half an hour.
-async fn enter(State(daemon): State<Arc<Daemon>>, Query(it): Query<Entering>) -> Response {
+async fn enter(State(daemon): State<Arc<Daemon>>, Query(it): Query<EnterQuery>) -> Response {
     let cookie = daemon.lookers.trade(&it.code).and_then(|it| HeaderValue::from_str(&it).ok());
     let Some(cookie) = cookie else { return dashboard::not_watched(StatusCode::UNAUTHORIZED) };
     let mut out = (StatusCode::SEE_OTHER, [(header::LOCATION, PATH)]).into_response();

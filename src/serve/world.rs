@@ -2,27 +2,27 @@
 
 use std::{sync::Arc, time::Duration};
 
-use super::{channels, mcp::Wanted};
+use super::{channels, mcp::ToolSelection};
 use commis_base::{
     error::{Error, Result},
     settings::{Display, Home, Settings},
 };
 use commis_browser::{Browser, Context, find_visible_chromium};
-use commis_learn::{BrowserPool, Cx, OnStage, Redo, Runs, Sessions};
-use commis_net::{egress::EgressPolicy, transport::retry::Wait};
+use commis_learn::{BrowserPool, LearnContext, OnStage, RecipeRunner, RedoScope, Sessions};
+use commis_net::{egress::EgressPolicy, transport::retry::WaitEvent};
 use commis_runner::call::Caller;
 use commis_vault::Login;
 
-pub struct World {
+pub struct Runtime {
     pub settings: Settings,
     /// Which tools the settings offer.
-    pub tools: Wanted,
+    pub tools: ToolSelection,
     pub caller: Caller,
     pub browser: BrowserPool,
     sessions: Sessions,
 }
 
-impl World {
+impl Runtime {
     /// Fails with `SETTINGS_INVALID`.
     pub fn new(home: &Home, settings: Settings) -> Result<Self> {
         let policy = Arc::new(EgressPolicy::new(&settings.egress)?);
@@ -30,7 +30,7 @@ impl World {
         let browser = BrowserPool::new(Arc::clone(&policy), settings.browser.clone());
         let sessions = Sessions::new(browser.clone(), settings.browser.session_ttl());
         let caller = Caller::new(home, &settings, policy, Box::new(waits))?;
-        let tools = Wanted::parse(&settings.serve.tools)?;
+        let tools = ToolSelection::parse(&settings.serve.tools)?;
         Ok(Self { settings, tools, caller, browser, sessions })
     }
 
@@ -38,8 +38,8 @@ impl World {
         self.caller.policy()
     }
 
-    pub fn runs(&self) -> Runs<'_> {
-        Runs { caller: &self.caller, sessions: &self.sessions, tell: &told }
+    pub fn runs(&self) -> RecipeRunner<'_> {
+        RecipeRunner { caller: &self.caller, sessions: &self.sessions, tell: &log_info }
     }
 
     /// Sessions that pages are opened in with that login, for one run.
@@ -49,8 +49,19 @@ impl World {
     }
 
     /// Everything that learning one task needs. Fails with what the model's settings fail with, and with `ARTIFACT_IO`.
-    pub fn learning(&self, home: &Home, redo: Option<Redo>, on_stage: OnStage) -> Result<Arc<Cx>> {
-        Cx::open(home, &self.settings, self.browser.clone(), (redo, Duration::ZERO), on_stage)
+    pub fn learning(
+        &self,
+        home: &Home,
+        redo: Option<RedoScope>,
+        on_stage: OnStage,
+    ) -> Result<Arc<LearnContext>> {
+        LearnContext::open(
+            home,
+            &self.settings,
+            self.browser.clone(),
+            (redo, Duration::ZERO),
+            on_stage,
+        )
     }
 
     /// A context with a window of its own, in a browser of its own, behind the same policy. Fails with `DISPLAY_MISSING`,
@@ -75,11 +86,11 @@ impl World {
     }
 }
 
-fn waits(wait: &Wait) {
+fn waits(wait: &WaitEvent) {
     tracing::info!(host = %wait.host, pause_ms = wait.pause.as_millis() as u64, "a call waits");
 }
 
-pub fn told(text: &str) {
+pub fn log_info(text: &str) {
     tracing::info!("{text}");
 }
 

@@ -6,7 +6,7 @@
 use super::{
     chained::{borrowed, fetched_one_by_one},
     detail::{detail, whole_thing},
-    effect::{asks_to_see, recorded},
+    effect::{is_read_task, judge_recorded},
     extraction::response,
     fan_out::fan_out,
     rank::shorten,
@@ -234,7 +234,7 @@ fn unsure(
 fn mutation(recording: &SessionRecording, candidates: &CandidateSet) -> Result<Option<Reject>> {
     // A session that asks to see something, and surely saw it by a GET, did not do it by another request.
     let settled = candidates.candidates.first().is_some_and(|it| {
-        it.method == "GET" && it.confidence_bp >= SETTLED_BP && asks_to_see(&recording.task)
+        it.method == "GET" && it.confidence_bp >= SETTLED_BP && is_read_task(&recording.task)
     });
     let serious = candidates
         .candidates
@@ -242,7 +242,8 @@ fn mutation(recording: &SessionRecording, candidates: &CandidateSet) -> Result<O
         .filter(|it| it.confidence_bp >= MUTATION_BP)
         .take(if settled { 1 } else { usize::MAX });
     for it in serious.filter(|it| it.rank == 1 || carries(it)) {
-        if let Err(why) = recorded(recording.exchange(it.exchange)?, recording).allowed() {
+        if let Err(why) = judge_recorded(recording.exchange(it.exchange)?, recording).into_result()
+        {
             return Ok(Some(Reject::new(Reason::Mutation, why)));
         }
     }

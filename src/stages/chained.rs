@@ -71,10 +71,10 @@ pub fn borrowed(
     for it in earlier {
         let Some(Excerpt::Json(answer)) = &it.excerpt else { continue };
         let follows = !it.measures.typed_in_request.is_empty() || same_endpoint(it, exchange);
-        leaves(answer, if follows { &mut own } else { &mut anyones });
+        collect_leaves(answer, if follows { &mut own } else { &mut anyones });
         // What a request itself sent, its answer only echoes.
         if follows {
-            sent(it, &mut anyones);
+            collect_sent_values(it, &mut anyones);
         }
     }
     if own.is_empty() {
@@ -119,7 +119,7 @@ pub fn borrowed(
 pub fn fetched_one_by_one(exchange: &Exchange, recording: &SessionRecording) -> Option<usize> {
     let Some(Excerpt::Json(answer)) = &exchange.excerpt else { return None };
     let (mut all, mut bare) = (BTreeSet::new(), BTreeSet::new());
-    leaves(answer, &mut all);
+    collect_leaves(answer, &mut all);
     bare_items(answer, &mut bare);
     // A count or a cursor may stand beside the list.
     if bare.len() < MIN_FETCHED || all.len() > bare.len() + MIN_FETCHED {
@@ -130,7 +130,7 @@ pub fn fetched_one_by_one(exchange: &Exchange, recording: &SessionRecording) -> 
         .filter(|it| !same_endpoint(it, exchange))
         .filter_map(|it| {
             let mut values = BTreeSet::new();
-            sent(it, &mut values);
+            collect_sent_values(it, &mut values);
             values.into_iter().find(|value| value.len() >= MIN_REFERENCE && bare.contains(value))
         })
         .collect();
@@ -145,7 +145,7 @@ fn bare_items(value: &Value, out: &mut BTreeSet<String>) {
                 if it.is_array() || it.is_object() {
                     bare_items(it, out);
                 } else {
-                    leaves(it, out);
+                    collect_leaves(it, out);
                 }
             }
         }
@@ -159,20 +159,20 @@ pub fn answered_before(exchange: &Exchange, recording: &SessionRecording) -> BTr
     let mut out = BTreeSet::new();
     for it in recording.exchanges.iter().filter(|it| it.id < exchange.id) {
         if let Some(Excerpt::Json(answer)) = &it.excerpt {
-            leaves(answer, &mut out);
+            collect_leaves(answer, &mut out);
         }
     }
     out
 }
 
 /// Values that a request holds.
-pub fn sent(exchange: &Exchange, out: &mut BTreeSet<String>) {
+pub fn collect_sent_values(exchange: &Exchange, out: &mut BTreeSet<String>) {
     if let Ok(url) = Url::parse(&exchange.url) {
         out.extend(url.path_segments().into_iter().flatten().map(str::to_owned));
         out.extend(url.query_pairs().map(|it| it.1.into_owned()));
     }
     match &exchange.request_body {
-        Some(RequestBody::Json(it)) => leaves(it, out),
+        Some(RequestBody::Json(it)) => collect_leaves(it, out),
         Some(RequestBody::Form(fields) | RequestBody::Multipart(fields)) => {
             out.extend(fields.iter().map(|it| it.value.clone()));
         }
@@ -229,10 +229,10 @@ pub fn tells(name: &str, value: &str) -> bool {
         || (has_digit && value.len() >= MIN_TELLING && !value.contains(' '))
 }
 
-fn leaves(value: &Value, out: &mut BTreeSet<String>) {
+fn collect_leaves(value: &Value, out: &mut BTreeSet<String>) {
     match value {
-        Value::Array(all) => all.iter().for_each(|it| leaves(it, out)),
-        Value::Object(all) => all.values().for_each(|it| leaves(it, out)),
+        Value::Array(all) => all.iter().for_each(|it| collect_leaves(it, out)),
+        Value::Object(all) => all.values().for_each(|it| collect_leaves(it, out)),
         Value::String(it) => _ = out.insert(it.clone()),
         Value::Number(it) => _ = out.insert(it.to_string()),
         _ => {}

@@ -57,7 +57,7 @@ impl Date {
     }
 
     /// The other one is this day, or a part of this month or year.
-    fn holds(self, other: Self) -> bool {
+    fn contains(self, other: Self) -> bool {
         self.year == other.year
             && (self.month == 0 || self.month == other.month)
             && (self.day == 0 || self.day == other.day)
@@ -69,7 +69,7 @@ type Period = (Date, Date);
 
 /// How a text's dates agree with those of the task.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Agreement {
+pub struct DateAgreement {
     /// Thousandths of the ends of the task's periods that stand in it.
     pub ends: i32,
     /// One of its dates is in one of the periods.
@@ -80,15 +80,15 @@ pub struct Agreement {
 
 /// The times that a task names.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Times(Vec<Period>);
+pub struct TaskDates(Vec<Period>);
 
-impl Times {
-    pub fn of(task: &str) -> Self {
+impl TaskDates {
+    pub fn from_task(task: &str) -> Self {
         let words = parts(task);
         let mut out: Vec<Period> = Vec::new();
         let mut year_to_come = None;
         for at in (0..words.len()).rev() {
-            let found = named(&words, at, year_to_come).or_else(|| numeric(&words, at));
+            let found = parse_named(&words, at, year_to_come).or_else(|| numeric(&words, at));
             if let Some((first, last)) = found {
                 year_to_come = Some(u32::from(last.year));
                 if !out.iter().any(|it| it.0 <= first && last <= it.1) {
@@ -112,18 +112,18 @@ impl Times {
         self.0.is_empty()
     }
 
-    pub fn agreement(&self, text: &str) -> Agreement {
+    pub fn agreement(&self, text: &str) -> DateAgreement {
         let dates = dates(text);
         let is_in = |it: &Date| {
             self.0.iter().any(|(first, last)| {
-                first.holds(*it) || last.holds(*it) || (*first <= *it && *it <= *last)
+                first.contains(*it) || last.contains(*it) || (*first <= *it && *it <= *last)
             })
         };
         let mut ends: Vec<Date> = self.0.iter().flat_map(|it| [it.0, it.1]).collect();
         ends.dedup();
-        let found = ends.iter().filter(|end| dates.iter().any(|it| end.holds(*it))).count();
+        let found = ends.iter().filter(|end| dates.iter().any(|it| end.contains(*it))).count();
         let inside = dates.iter().any(is_in);
-        Agreement {
+        DateAgreement {
             ends: (1000 * found).checked_div(ends.len()).unwrap_or(0) as i32,
             inside,
             dates: dates.len(),
@@ -154,7 +154,7 @@ fn day_before(words: &[String], at: usize) -> Option<(usize, u32)> {
 }
 
 /// `19 May 2026`, `May 19, 2026`, `maio de 2026`, `1 to 5 March 2026`; without a year the one that the next date has.
-fn named(words: &[String], at: usize, year_to_come: Option<u32>) -> Option<Period> {
+fn parse_named(words: &[String], at: usize, year_to_come: Option<u32>) -> Option<Period> {
     let month = u32::from(*MONTHS.get(&words[at])?);
     let later = |n: usize| words.get(at + n).map(String::as_str).unwrap_or_default();
     let after = (1..=3).find_map(|n| year(later(n)));
@@ -276,7 +276,7 @@ mod tests {
 
     fn times(task: &str) -> Vec<(Day, Day)> {
         let plain = |it: Date| (it.year, it.month, it.day);
-        Times::of(task).0.iter().map(|it| (plain(it.0), plain(it.1))).collect()
+        TaskDates::from_task(task).0.iter().map(|it| (plain(it.0), plain(it.1))).collect()
     }
 
     #[test]
@@ -305,7 +305,7 @@ mod tests {
 
     #[test]
     fn requests_and_answers_are_of_a_time() {
-        let times = Times::of("from 2 to 5 January 2024");
+        let times = TaskDates::from_task("from 2 to 5 January 2024");
         let agreement = |text: &str| {
             let it = times.agreement(text);
             (it.ends, it.inside, it.dates)
@@ -317,7 +317,7 @@ mod tests {
         assert_eq!(agreement("20240102"), (500, true, 1));
         assert_eq!(agreement("2023-01-02 2023-01-03 2023-01-04"), (0, false, 3));
         assert_eq!(agreement("v1.2.3 10.0.0.1"), (0, false, 0));
-        let month = Times::of("May 2026");
+        let month = TaskDates::from_task("May 2026");
         assert_eq!(month.agreement("2026-05-31").ends, 1000);
         assert!(!month.agreement("2026-06-01").inside);
     }

@@ -6,9 +6,9 @@ use std::collections::BTreeMap;
 use super::{
     provenance::Examples,
     request::template,
-    trace::{Sent, Traced, trace},
+    trace::{SentRequest, TracedSteps, trace},
     weave::USUAL,
-    woven::Weave,
+    woven::RequestWeaver,
 };
 use commis_artifacts::{
     payloads::{Candidate, CandidateSet},
@@ -74,9 +74,13 @@ fn is_traced(exchange: &Exchange, recording: &SessionRecording) -> bool {
         typed: &recording.typed,
         second_typed: &nothing,
     };
-    let mut weave = Weave::new(request, USUAL);
+    let mut weave = RequestWeaver::new(request, USUAL);
     weave.typed(exchange, &recording.typed);
-    let traced =
-        trace(examples, Sent { exchange, twin: None }, &mut weave, (&[], Traced::default()));
+    let traced = trace(
+        examples,
+        SentRequest { exchange, twin: None },
+        &mut weave,
+        (&[], TracedSteps::default()),
+    );
     traced.is_ok_and(|it| !it.steps.is_empty()) && weave.has_all(recording.typed.keys())
 }

@@ -11,7 +11,7 @@ use url::Url;
 
 use super::{
     extraction::has_only_what_stands_beside,
-    rank::{Scored, is_further_page, operation},
+    rank::{ScoredExchange, is_further_page, operation},
     terms::Terms,
     witness::stem,
 };
@@ -57,13 +57,13 @@ impl Doubt {
 /// Every doubt about choosing the candidate `at` this place, gravest first. None where it alone followed the input of a second
 /// recording.
 pub fn doubts(
-    ranked: &[(Candidate, Scored<'_>)],
+    ranked: &[(Candidate, ScoredExchange<'_>)],
     at: usize,
     recording: &SessionRecording,
 ) -> Vec<Doubt> {
     let Some(top) = ranked.get(at) else { return Vec::new() };
     let others: Vec<_> = ranked.iter().filter(|it| it.0.exchange != top.0.exchange).collect();
-    let follows = |it: &Scored<'_>| share(it, "follows_input") > 0;
+    let follows = |it: &ScoredExchange<'_>| share(it, "follows_input") > 0;
     if follows(&top.1) && !others.iter().any(|it| follows(&it.1)) {
         return Vec::new();
     }
@@ -74,13 +74,13 @@ pub fn doubts(
     out
 }
 
-fn share(it: &Scored<'_>, name: &str) -> i32 {
+fn share(it: &ScoredExchange<'_>, name: &str) -> i32 {
     it.shares.get(name).copied().unwrap_or(0)
 }
 
 fn asked_for_something_else(
-    top: &(Candidate, Scored<'_>),
-    others: &[&(Candidate, Scored<'_>)],
+    top: &(Candidate, ScoredExchange<'_>),
+    others: &[&(Candidate, ScoredExchange<'_>)],
     recording: &SessionRecording,
     terms: &Terms,
 ) -> Vec<Doubt> {
@@ -104,9 +104,9 @@ fn asked_for_something_else(
         out.push(Doubt::new("no_items_asked", "it asks for no items"));
     }
     let path = |it: &Exchange| it.url.split('?').next().map(str::to_owned);
-    let told = |it: &Scored<'_>| share(it, "task_keys") + share(it, "body_task_overlap");
+    let told = |it: &ScoredExchange<'_>| share(it, "task_keys") + share(it, "body_task_overlap");
     // The page that the session ended at shows what it came to.
-    let is_document = |it: &Scored<'_>| it.exchange.resource_type == ResourceType::Document;
+    let is_document = |it: &ScoredExchange<'_>| it.exchange.resource_type == ResourceType::Document;
     let came_to = is_document(&top.1) && top.1.exchange.url == recording.page.url;
     let rival = others.iter().find(|(_, it)| {
         it.exchange.method == top.1.exchange.method
@@ -126,7 +126,7 @@ fn asked_for_something_else(
             "the same path was called in another way with an answer as good, and neither request says what the task asks for",
         ));
     }
-    let keys = |it: &Scored<'_>| share(it, "task_keys");
+    let keys = |it: &ScoredExchange<'_>| share(it, "task_keys");
     let named = others.iter().find(|(_, it)| {
         keys(it) >= MOST_KEYS
             && share(it, "typed_in_request") >= share(&top.1, "typed_in_request")
@@ -146,7 +146,7 @@ fn asked_for_something_else(
 }
 
 /// Why the answer is none, whatever was asked for.
-fn no_data(top: &Scored<'_>, recording: &SessionRecording, terms: &Terms) -> Vec<Doubt> {
+fn no_data(top: &ScoredExchange<'_>, recording: &SessionRecording, terms: &Terms) -> Vec<Doubt> {
     let mut out = Vec::new();
     let exchange = top.exchange;
     let measures = &exchange.measures;
@@ -288,7 +288,11 @@ fn value_of_another_kind(url: &str, task: &str) -> Option<(String, String)> {
 
 /// What was asked for was refused or is still being made: the same call later, or one that names what the task does where the
 /// candidate does not. The candidate is but what came besides.
-fn got_nothing(top: &Scored<'_>, recording: &SessionRecording, terms: &Terms) -> Option<String> {
+fn got_nothing(
+    top: &ScoredExchange<'_>,
+    recording: &SessionRecording,
+    terms: &Terms,
+) -> Option<String> {
     if share(top, "shown_share") >= SHOWN {
         return None;
     }

@@ -14,7 +14,7 @@ use commis_artifacts::{
 };
 pub use commis_recipe::references::holds_references;
 use commis_recipe::{
-    blocks::{self, Asks, asks, asks_for_one, heads},
+    blocks::{self, TaskCardinality, asks_for_one, heads, task_cardinality},
     model::{Framing, HtmlSpec, ResponseSpec, ResponseType},
     shape,
 };
@@ -142,7 +142,7 @@ pub fn response(
     main: Option<u32>,
 ) -> Result<ResponseSpec, &'static str> {
     let mut spec =
-        ResponseSpec { framing: exchange.framing, ..ResponseSpec::of(ResponseType::Json) };
+        ResponseSpec { framing: exchange.framing, ..ResponseSpec::new(ResponseType::Json) };
     match source {
         DataSource::Json => {
             if let Some(Excerpt::Json(it)) = &exchange.excerpt
@@ -219,12 +219,12 @@ fn listing<'a>(
         it.html.single && it.html.fields.values().any(|it| it.starts_with(":column("))
     };
     let all = || exchange.measures.listings.iter().filter(|it| one || !is_row(it));
-    let fits = |it: &Listing| match (asks(&recording.task), it.html.single) {
-        (Asks::One, true) | (Asks::Many, false) => 6,
+    let fits = |it: &Listing| match (task_cardinality(&recording.task), it.html.single) {
+        (TaskCardinality::One, true) | (TaskCardinality::Many, false) => 6,
         // Labels and values are a list of pairs as well.
-        (Asks::Either, true) => 5,
-        (Asks::Either, false) => 3,
-        (Asks::One, false) | (Asks::Many, true) => 2,
+        (TaskCardinality::Either, true) => 5,
+        (TaskCardinality::Either, false) => 3,
+        (TaskCardinality::One, false) | (TaskCardinality::Many, true) => 2,
     };
     let shown = main.and_then(|it| recording.page.shown.get(it as usize));
     if let (Some(main), Some(shown)) = (main, shown) {
@@ -257,7 +257,7 @@ pub fn widened(response: &ResponseSpec, first: &Exchange, twin: Option<&Exchange
 pub fn widened_by_pages(response: &ResponseSpec, first: &[u8], second: &[u8]) -> ResponseSpec {
     let Some(html) = &response.html else { return response.clone() };
     let listings = |page: &[u8]| -> Vec<(HtmlSpec, Vec<String>, Vec<String>)> {
-        let page = blocks::parsed(&String::from_utf8_lossy(page));
+        let page = blocks::parse_bounded(&String::from_utf8_lossy(page));
         let all = page.map(|it| blocks::find(&it, true, html.single)).into_iter().flatten();
         let all = all.filter_map(|it| {
             let spec = it.spec.filter(|it| it.run == html.run && it.single == html.single)?;
@@ -369,7 +369,7 @@ fn best(lists: &[ListMeasure], task: &str) -> Option<String> {
 /// Whether the task asks for something that stands beside every list and that the page showed: a list alone would leave it out.
 fn asked_beside(exchange: &Exchange, recording: &SessionRecording) -> bool {
     let Some(Excerpt::Json(answer)) = &exchange.excerpt else { return false };
-    let wanted = wanted(&recording.task);
+    let wanted = task_nouns(&recording.task);
     let named = |key: &str| {
         let last = words(key).last().map(|it| singular(&it));
         last.is_some_and(|it| wanted.contains(&it))
@@ -407,11 +407,11 @@ fn facts<'a>(value: &'a Value, out: &mut Vec<(&'a str, &'a str)>) {
 
 /// Every list that could be the data, best first, as a JMESPath.
 pub fn ranked(lists: &[ListMeasure], task: &str) -> Vec<ListPath> {
-    let wanted = wanted(task);
-    let candidates: Vec<(&ListMeasure, Standing)> = lists
+    let wanted = task_nouns(task);
+    let candidates: Vec<(&ListMeasure, ListPosition)> = lists
         .iter()
         .filter(|it| !it.path.contains("REDACTED") && !is_of_one_id(&it.path))
-        .filter_map(|it| Some((it, standing(it, lists)?)))
+        .filter_map(|it| Some((it, list_position(it, lists)?)))
         .collect();
     let most = candidates.iter().map(|it| it.0.leaves_visible).max().unwrap_or(0);
     let shown = candidates.iter().any(|it| it.0.items_visible >= 2);
@@ -428,11 +428,11 @@ pub fn ranked(lists: &[ListMeasure], task: &str) -> Vec<ListPath> {
 
 /// The path goes through the id of one thing: of another input it is another.
 fn is_of_one_id(path: &str) -> bool {
-    path.split('"').skip(1).step_by(2).any(shape::keys::is_data)
+    path.split('"').skip(1).step_by(2).any(shape::keys::is_data_key)
 }
 
 /// What the task names.
-fn wanted(task: &str) -> BTreeSet<String> {
+fn task_nouns(task: &str) -> BTreeSet<String> {
     words(task)
         .map(|it| singular(&it))
         .filter(|it| it.len() > 2 && !STOP.contains(&it.as_str()))
@@ -441,32 +441,32 @@ fn wanted(task: &str) -> BTreeSet<String> {
 
 /// Where a list stands that may be the data.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Standing {
+enum ListPosition {
     Free,
     /// In a group that is hardly more than a wrapper around it; the path is flattened.
     Wrapped,
 }
 
-fn standing(it: &ListMeasure, lists: &[ListMeasure]) -> Option<Standing> {
+fn list_position(it: &ListMeasure, lists: &[ListMeasure]) -> Option<ListPosition> {
     let path = it.path.as_str();
     // A map of lists: all of them together.
     if path.ends_with(".*") && !it.of_map && !path[..path.len() - 2].contains(['*', '[']) {
-        return Some(Standing::Wrapped);
+        return Some(ListPosition::Wrapped);
     }
     let inner = if it.of_map { path.trim_end_matches(".*") } else { path };
     if inner.contains(".*") || inner.starts_with("*.") {
         return None;
     }
-    let Some(at) = inner.rfind("[]") else { return Some(Standing::Free) };
+    let Some(at) = inner.rfind("[]") else { return Some(ListPosition::Free) };
     let outer = if at == 0 { "@" } else { &path[..at] };
     let outer = lists.iter().find(|it| it.path == outer)?;
     let wraps = it.share_bp * 10_000 >= outer.share_bp.max(1) * WRAPPED_BP;
-    (it.instances == 1 && it.of_objects && it.len >= 2 && wraps).then_some(Standing::Wrapped)
+    (it.instances == 1 && it.of_objects && it.len >= 2 && wraps).then_some(ListPosition::Wrapped)
 }
 
 fn scored(
     it: &ListMeasure,
-    standing: Standing,
+    standing: ListPosition,
     wanted: &BTreeSet<String>,
     most: u32,
     shown: bool,
@@ -486,7 +486,7 @@ fn scored(
     } else {
         add((it.share_bp * 2 / 5) as i32, &format!("holds {share} % of the text"));
     }
-    if standing == Standing::Wrapped {
+    if standing == ListPosition::Wrapped {
         add(1500, "is wrapped in groups");
     }
     add(if it.of_objects { 1500 } else { 0 }, "objects");
@@ -526,7 +526,7 @@ fn is_beside(path: &str, wanted: &BTreeSet<String>) -> bool {
 
 /// An answer that has lists, and all of them are named like what stands beside results and nothing else.
 pub fn has_only_what_stands_beside(lists: &[ListMeasure], task: &str) -> bool {
-    let wanted = wanted(task);
+    let wanted = task_nouns(task);
     // Things are called so too.
     let things = ["page", "category", "image", "language", "message", "option", "tag", "metadata"];
     let is_thing =
@@ -536,10 +536,10 @@ pub fn has_only_what_stands_beside(lists: &[ListMeasure], task: &str) -> bool {
 }
 
 /// The path, flattened where it goes through groups, and past the wrapper of each item.
-fn expression(it: &ListMeasure, standing: Standing) -> String {
+fn expression(it: &ListMeasure, standing: ListPosition) -> String {
     let path = match (standing, it.path.as_str()) {
-        (Standing::Free, path) => path.to_owned(),
-        (Standing::Wrapped, path) => format!("{path}[]"),
+        (ListPosition::Free, path) => path.to_owned(),
+        (ListPosition::Wrapped, path) => format!("{path}[]"),
     };
     let mut payload = it.keys.iter().filter(|it| !ENVELOPE.contains(&it.as_str()));
     match (payload.next(), payload.next()) {

@@ -6,16 +6,16 @@ use serde_json::Value;
 
 use super::{
     chained::same_endpoint,
-    effect::recorded,
+    effect::judge_recorded,
     judge::leaf_lines,
     minimize::used_slots,
     parameterize::MAX_LEAVES,
-    provenance::{Key, answer, expression, field_paths, list, outline},
+    provenance::{PathKey, answer, expression, field_paths, list, outline},
     read_back::literal_of,
     request::template,
-    trace::{At, differing, literals, name_of, put, same_place},
+    trace::{RequestPlace, differing, literals, name_of, same_place, set_value},
     weave::USUAL,
-    woven::Weave,
+    woven::RequestWeaver,
 };
 use commis_artifacts::{
     payloads::{Captured, ListLength, RecipeDraftMinimized, SecondRecording},
@@ -49,7 +49,7 @@ pub struct FanOut<'a> {
     /// The items, as far as they were kept.
     items: Vec<Value>,
     /// Where in the call the value stands, and what stands around it there.
-    at: At,
+    at: RequestPlace,
     around: (String, String),
     is_number: bool,
 }
@@ -65,14 +65,14 @@ impl FanOut<'_> {
         ResponseSpec {
             framing: list.framing,
             extract: self.extract.clone(),
-            ..ResponseSpec::of(ResponseType::Json)
+            ..ResponseSpec::new(ResponseType::Json)
         }
     }
 }
 
 /// Requests that are alike but for one part.
 struct Series<'a> {
-    at: At,
+    at: RequestPlace,
     around: (String, String),
     is_number: bool,
     /// By the part's value; of two with one value the last.
@@ -89,7 +89,7 @@ pub fn fan_out<'a>(exchange: &Exchange, recording: &'a SessionRecording) -> Opti
         return None;
     }
     let is_cut = exchange.body_status == BodyStatus::Truncated;
-    let length = |keys: &[Key]| {
+    let length = |keys: &[PathKey]| {
         let path = expression(keys)?;
         let known = exchange.measures.lists.iter().find(|it| it.path == path && it.instances == 1);
         known.map(|it| it.len as usize)
@@ -129,7 +129,7 @@ fn calls<'a>(items: &[&Value], path: Option<&str>, series: &Series<'a>) -> Vec<&
 
 /// For which items of a list calls were made.
 #[derive(Clone, Copy)]
-enum Asked {
+enum ItemSelection {
     All,
     First(usize),
 }
@@ -139,7 +139,7 @@ fn asked_for(
     values: &[String],
     series: &Series<'_>,
     (is_cut, length): (bool, Option<usize>),
-) -> Option<Asked> {
+) -> Option<ItemSelection> {
     let distinct: BTreeSet<&String> = values.iter().collect();
     if distinct.len() < MIN_CALLS {
         return None;
@@ -155,16 +155,20 @@ fn asked_for(
     let is_cut = is_cut && asked == values.len();
     let is_part = asked < values.len() || is_cut && length.is_some_and(|it| it > all);
     let count = if is_cut { all } else { asked };
-    (is_cut || known == all).then_some(if is_part { Asked::First(count) } else { Asked::All })
+    (is_cut || known == all).then_some(if is_part {
+        ItemSelection::First(count)
+    } else {
+        ItemSelection::All
+    })
 }
 
 /// The list as JMESPath, or so many of its first items.
-fn sliced(keys: &[Key], asked: Asked) -> Option<String> {
+fn sliced(keys: &[PathKey], asked: ItemSelection) -> Option<String> {
     let all = expression(keys)?;
     Some(match asked {
-        Asked::All => all,
-        Asked::First(count) if all == "@" => format!("[:{count}]"),
-        Asked::First(count) => format!("{all}[:{count}]"),
+        ItemSelection::All => all,
+        ItemSelection::First(count) if all == "@" => format!("[:{count}]"),
+        ItemSelection::First(count) => format!("{all}[:{count}]"),
     })
 }
 
@@ -211,12 +215,12 @@ fn texts(value: &Value, out: &mut BTreeSet<String>) {
 }
 
 /// Lists of at least so many items.
-fn find_lists(value: &Value, path: &mut Vec<Key>, out: &mut Vec<Vec<Key>>) {
+fn find_lists(value: &Value, path: &mut Vec<PathKey>, out: &mut Vec<Vec<PathKey>>) {
     match value {
         Value::Array(all) if all.len() >= MIN_CALLS => out.push(path.clone()),
         Value::Object(all) => {
             for (key, it) in all {
-                path.push(Key::Field(key.clone()));
+                path.push(PathKey::Field(key.clone()));
                 find_lists(it, path, out);
                 path.pop();
             }
@@ -229,7 +233,10 @@ fn find_lists(value: &Value, path: &mut Vec<Key>, out: &mut Vec<Vec<Key>>) {
 fn all_series<'a>(list: &Exchange, recording: &'a SessionRecording) -> Vec<Series<'a>> {
     let mut groups: BTreeMap<_, Vec<(&Exchange, RequestTemplate)>> = BTreeMap::new();
     for it in recording.exchanges.iter().filter(|it| it.id > list.id) {
-        if same_endpoint(it, list) || answer(it).is_none() || !recorded(it, recording).is_read() {
+        if same_endpoint(it, list)
+            || answer(it).is_none()
+            || !judge_recorded(it, recording).is_read()
+        {
             continue;
         }
         let Some((request, slots)) = template(it) else { continue };
@@ -301,7 +308,7 @@ pub fn spread(
     let Some((request, _)) = template(call) else {
         return failed("a call for an item cannot be written down");
     };
-    let mut own = Weave::new(plain(request), USUAL);
+    let mut own = RequestWeaver::new(plain(request), USUAL);
     own.first.clone_from(&draft.first);
     own.parameters.clone_from(&draft.parameters);
     own.typed(call, &recording.typed);
@@ -314,7 +321,7 @@ pub fn spread(
         if found.is_number { format!("|{}", Filter::Number.as_str()) } else { String::new() };
     let (before, after) = &found.around;
     let hole = format!("{}{{{name}{filter}}}{}", escape(before), escape(after));
-    put(&mut own.request, &found.at, hole);
+    set_value(&mut own.request, &found.at, hole);
     let request = std::mem::replace(&mut draft.request, own.request);
     draft.parameters = own.parameters;
     draft.steps.push(Step {
@@ -327,9 +334,9 @@ pub fn spread(
         into: None,
         position: None,
     });
-    let response = ResponseSpec { framing: call.framing, ..ResponseSpec::of(ResponseType::Json) };
+    let response = ResponseSpec { framing: call.framing, ..ResponseSpec::new(ResponseType::Json) };
     draft.per_item = Some(per_item(&found, step, response));
-    draft.response = ResponseSpec::of(ResponseType::Json);
+    draft.response = ResponseSpec::new(ResponseType::Json);
     draft.compared = false;
     let lines = |it: &FanOut<'_>| {
         let all: Vec<Value> = it.calls.iter().filter_map(|it| answer(it).cloned()).collect();

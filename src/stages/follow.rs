@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::{
     judge::data_difference_bp,
     weave::forms,
-    witness::{MIN_TEXT, Text, items_of, plain},
+    witness::{ItemText, MIN_TEXT, items_of, plain_words},
 };
 use commis_artifacts::recording::ShownBlock;
 
@@ -97,18 +97,18 @@ impl FollowedValues {
 }
 
 /// How much the data says of the texts of `block` that stand in no row of `other`, the other example's. What was typed is none.
-pub fn given(
+pub fn measure_followed(
     data: &Value,
     (block, typed): (&ShownBlock, &BTreeMap<String, String>),
     (other, typed_there): (&ShownBlock, &BTreeMap<String, String>),
 ) -> FollowedValues {
-    let own = |text: &str, typed: &BTreeMap<String, String>| plain(&masked(text, typed));
+    let own = |text: &str, typed: &BTreeMap<String, String>| plain_words(&masked(text, typed));
     let cells = other.rows.iter().flatten().flatten();
     let known: BTreeSet<String> = cells.map(|it| own(it, typed_there)).collect();
     let items = items_of(data);
-    let data = Text::of(data);
+    let data = ItemText::from_value(data);
     let says =
-        |it: &str| data.says(it) || items.iter().take(MAX_ITEMS).any(|item| item.says_most(it));
+        |it: &str| data.has_cell(it) || items.iter().take(MAX_ITEMS).any(|item| item.says_most(it));
     let mut out = FollowedValues::default();
     for (at, name) in block.fields.iter().enumerate() {
         let cells = block.rows.iter().take(MAX_ROWS).filter_map(|it| it.get(at)?.as_deref());
@@ -134,9 +134,9 @@ pub fn without_head((first, second): (&mut ShownBlock, &mut ShownBlock), data: &
     let ([head, rest @ ..], [other, others @ ..]) = (&first.rows[..], &second.rows[..]) else {
         return;
     };
-    let data = Text::of(data);
-    let said = |it: &String| data.says(it);
-    let texts = || head.iter().flatten().filter(|it| plain(it).chars().count() >= MIN_TEXT);
+    let data = ItemText::from_value(data);
+    let said = |it: &String| data.has_cell(it);
+    let texts = || head.iter().flatten().filter(|it| plain_words(it).chars().count() >= MIN_TEXT);
     if first.is_record
         || head != other
         || rest.is_empty()
@@ -191,13 +191,13 @@ mod tests {
             block(&["label", "readonly"], &rows.iter().map(|it| &it[..]).collect::<Vec<_>>())
         };
         let (a, b) = (page("12"), page("77"));
-        let given = |data: Value| given(&data, (&b, &values("77")), (&a, &values("12")));
+        let given = |data: Value| measure_followed(&data, (&b, &values("77")), (&a, &values("12")));
         let little = given(json!([{"label": "Number"}, {"label": "Room", "link": "Room of 77"}]));
         assert_eq!((little.following, little.said, little.is_too_little()), (6, 1, true));
         let some = given(json!(["Number of 77", "Name of 77"]));
         assert!(!some.is_too_little() && some.missing.is_empty());
         // The same on both pages.
-        let same = super::given(&json!([]), (&a, &values("77")), (&a, &values("12")));
+        let same = super::measure_followed(&json!([]), (&a, &values("77")), (&a, &values("12")));
         assert_eq!((same.following, same.is_too_little()), (0, false));
     }
 

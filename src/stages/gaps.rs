@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use super::witness::{COLUMN, COMMON, Text, items_of, pairs, words};
+use super::witness::{COLUMN, COMMON, ItemText, items_of, pairs, words};
 use commis_artifacts::{payloads::Coverage, recording::ShownBlock};
 use commis_recipe::blocks::GROUP;
 
@@ -52,13 +52,13 @@ fn lost_columns(data: &Value, block: &ShownBlock) -> Vec<String> {
         return Vec::new();
     }
     let items = items_of(data);
-    let pairs: Vec<(usize, &Text)> = pairs(&items, block)
+    let pairs: Vec<(usize, &ItemText)> = pairs(&items, block)
         .into_iter()
         .filter_map(|(row, item)| Some((row, &items[item?])))
         .collect();
     let most = |n: usize, of: usize| n * 100 >= of * COMMON;
     let is_lost = |at: usize, name: &str| {
-        let cells: Vec<(&str, &Text)> = pairs
+        let cells: Vec<(&str, &ItemText)> = pairs
             .iter()
             .filter_map(|(row, item)| Some((block.rows[*row].get(at)?.as_deref()?, *item)))
             .collect();
@@ -79,7 +79,7 @@ fn lost_columns(data: &Value, block: &ShownBlock) -> Vec<String> {
 }
 
 /// Words of most texts of a column.
-fn common_words(cells: &[(&str, &Text)]) -> BTreeSet<String> {
+fn common_words(cells: &[(&str, &ItemText)]) -> BTreeSet<String> {
     let mut counts: BTreeMap<String, usize> = BTreeMap::new();
     for word in cells.iter().flat_map(|it| words(it.0)) {
         *counts.entry(word).or_default() += 1;
@@ -88,14 +88,14 @@ fn common_words(cells: &[(&str, &Text)]) -> BTreeSet<String> {
 }
 
 /// The item says less of the text's own words than must be held of a column.
-fn is_gone(cell: &str, item: &Text, common: &BTreeSet<String>) -> bool {
+fn is_gone(cell: &str, item: &ItemText, common: &BTreeSet<String>) -> bool {
     let own: Vec<String> = words(cell).into_iter().filter(|it| !common.contains(it)).collect();
     let held = own.iter().filter(|it| item.says_word(it)).count();
-    !own.is_empty() && !item.says(cell) && held * 100 < own.len() * COLUMN
+    !own.is_empty() && !item.has_cell(cell) && held * 100 < own.len() * COLUMN
 }
 
 /// The answer has the column, with other numbers: a duration, an age, a rate.
-fn is_of_another_moment(data: &Value, name: &str, cells: &[(&str, &Text)]) -> bool {
+fn is_of_another_moment(data: &Value, name: &str, cells: &[(&str, &ItemText)]) -> bool {
     let items = data.as_array().into_iter().flatten();
     let forms: BTreeSet<String> = items.filter_map(|it| it.get(name)?.as_str()).map(form).collect();
     let same = cells.iter().filter(|it| forms.contains(&form(it.0))).count();

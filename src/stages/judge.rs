@@ -16,13 +16,13 @@ use commis_recipe::{
 };
 use commis_runner::{
     MIN_SIMILARITY_BP, check_status,
-    extract::{Extracted, HttpAnswer, extract, fingerprint, similarity_bp},
+    extract::{Extraction, HttpAnswer, extract, fingerprint, similarity_bp},
     steps::DraftRun,
 };
 
 /// What a replay sends. Cheap to build; templates are rendered by the replayer, since slots live there.
 #[derive(Clone, Copy)]
-pub struct Call<'a> {
+pub struct ReplayCall<'a> {
     pub transport: TransportKind,
     pub request: &'a RequestTemplate,
     pub parameters: &'a [Parameter],
@@ -34,7 +34,7 @@ pub struct Call<'a> {
     pub per_item: Option<&'a PerItem>,
 }
 
-impl Call<'_> {
+impl ReplayCall<'_> {
     /// It and its steps, ready to be sent. `given` holds parameters and slots. Fails as [`DraftRun::new`].
     pub fn draft(&self, given: &BTreeMap<String, String>) -> Result<DraftRun> {
         let request = (self.request, self.per_item);
@@ -61,7 +61,7 @@ pub enum Identity {
 pub trait Replayer: Send {
     /// Transports that may be tried, in ascending risk.
     fn transports(&self) -> Vec<TransportKind>;
-    fn send<'a>(&'a mut self, call: Call<'a>) -> BoxFuture<'a, Result<Reply>>;
+    fn send<'a>(&'a mut self, call: ReplayCall<'a>) -> BoxFuture<'a, Result<Reply>>;
     /// A stage begins: its budget is whole again. The world of a real run begins where the stage is known.
     fn begin(&mut self) {}
     /// Forgets cookies and pages: what follows starts like a stranger's run.
@@ -83,7 +83,7 @@ pub trait Replayer: Send {
 }
 
 /// A replay and what it showed.
-pub struct Observed {
+pub struct Observation {
     pub replay: Replay,
     pub data: Option<Value>,
     pub shape: Vec<String>,
@@ -101,7 +101,7 @@ pub struct Observed {
     pub headers: Vec<(String, String)>,
 }
 
-impl Observed {
+impl Observation {
     fn nothing(replay: Replay, redirected: bool) -> Self {
         Self {
             replay,
@@ -127,12 +127,12 @@ impl Observed {
 /// disabled) are errors; everything the request itself caused is in the [`Replay`].
 pub async fn observe(
     replayer: &mut dyn Replayer,
-    call: Call<'_>,
+    call: ReplayCall<'_>,
     response: &ResponseSpec,
     like: Option<&[String]>,
     n: u32,
     what: &str,
-) -> Result<Observed> {
+) -> Result<Observation> {
     let mut replay = Replay {
         n,
         what: what.to_owned(),
@@ -149,18 +149,18 @@ pub async fn observe(
         Err(err) if is_of_the_world(err.code()) => return Err(err),
         Err(err) => {
             fail(&mut replay, &err);
-            return Ok(Observed::nothing(replay, err.code() == Code::RedirectBlocked));
+            return Ok(Observation::nothing(replay, err.code() == Code::RedirectBlocked));
         }
     };
     replay.status = Some(reply.status);
-    let (Extracted { data, whole, length, .. }, shape) = match read(&reply, response) {
+    let (Extraction { data, whole, length, .. }, shape) = match read(&reply, response) {
         Ok((extracted, shape)) => {
             replay.items = extracted.items;
             (extracted, shape)
         }
         Err(err) => {
             fail(&mut replay, &err);
-            return Ok(Observed::nothing(replay, reply.hops > 0));
+            return Ok(Observation::nothing(replay, reply.hops > 0));
         }
     };
     replay.data_sha256 = Some(json_sha256(&data));
@@ -176,10 +176,21 @@ pub async fn observe(
     let redirected = reply.hops > 0;
     let Reply { body, url, headers, .. } = reply;
     let data = Some(data);
-    Ok(Observed { replay, data, shape, root_shape, whole, length, redirected, body, url, headers })
+    Ok(Observation {
+        replay,
+        data,
+        shape,
+        root_shape,
+        whole,
+        length,
+        redirected,
+        body,
+        url,
+        headers,
+    })
 }
 
-fn read(reply: &Reply, response: &ResponseSpec) -> Result<(Extracted, Vec<String>)> {
+fn read(reply: &Reply, response: &ResponseSpec) -> Result<(Extraction, Vec<String>)> {
     check_status(reply)?;
     let source = HttpAnswer {
         mime: &reply.mime(),
@@ -218,8 +229,8 @@ fn fail(replay: &mut Replay, err: &Error) {
 /// the key they stand under). Order does not count, repetition does.
 pub fn data_difference_bp(a: &Value, b: &Value) -> u32 {
     let (mut left, mut right) = (BTreeMap::new(), BTreeMap::new());
-    leaves(a, "", &mut left);
-    leaves(b, "", &mut right);
+    count_leaves(a, "", &mut left);
+    count_leaves(b, "", &mut right);
     let mut same = 0_u64;
     let mut union = 0_u64;
     for (leaf, n) in &left {
@@ -234,7 +245,7 @@ pub fn data_difference_bp(a: &Value, b: &Value) -> u32 {
 /// What is kept of the answers to an example. No digest of a value is kept whose key names a secret: a short one could be found
 /// out by trying.
 pub fn example_answer(values: &BTreeMap<String, String>, answers: &[&Value]) -> ExampleAnswer {
-    let mut out = ExampleAnswer::of(values, answers);
+    let mut out = ExampleAnswer::from_answers(values, answers);
     out.digests.retain(|key, _| !commis_redact::names_secret(key));
     out
 }
@@ -257,14 +268,14 @@ pub fn holds_bp(data: &Value, wanted: &[String]) -> u32 {
 /// Distinct scalar leaves with the key they stand under, sorted, at most `max`.
 pub fn leaf_lines(data: &Value, max: usize) -> Vec<String> {
     let mut out = BTreeMap::new();
-    leaves(data, "", &mut out);
+    count_leaves(data, "", &mut out);
     out.into_keys().take(max).collect()
 }
 
-fn leaves(value: &Value, key: &str, out: &mut BTreeMap<String, u64>) {
+fn count_leaves(value: &Value, key: &str, out: &mut BTreeMap<String, u64>) {
     match value {
-        Value::Array(items) => items.iter().for_each(|it| leaves(it, key, out)),
-        Value::Object(fields) => fields.iter().for_each(|(key, it)| leaves(it, key, out)),
+        Value::Array(items) => items.iter().for_each(|it| count_leaves(it, key, out)),
+        Value::Object(fields) => fields.iter().for_each(|(key, it)| count_leaves(it, key, out)),
         _ => *out.entry(format!("{key}={value}")).or_insert(0) += 1,
     }
 }

@@ -3,12 +3,12 @@
 
 use serde_json::Value;
 
-use super::judge::Observed;
+use super::judge::Observation;
 use commis_artifacts::{payloads::ListLength, recording::ShownBlock};
 use commis_recipe::{
     blocks,
     model::{EmptyAnswer, FirstPage, PageInfo, ResponseSpec},
-    pagination::{self, Length, PageSample, Sample},
+    pagination::{self, JsonSample, Length, PageSample},
 };
 
 /// Fields of an answer that must be as they were where it holds no items.
@@ -17,7 +17,7 @@ const MAX_FIELDS: usize = 8;
 const MAX_TEXT: usize = 40;
 
 /// An answer of a proof.
-pub struct Answer {
+pub struct ProofAnswer {
     /// As it came.
     pub body: Vec<u8>,
     /// The JSON that it holds.
@@ -28,26 +28,30 @@ pub struct Answer {
     pub headers: Vec<(String, String)>,
 }
 
-impl Answer {
+impl ProofAnswer {
     /// The answer that was observed.
-    pub fn of(seen: Observed) -> Self {
-        let Observed { body, whole, url, headers, replay, .. } = seen;
+    pub fn from_observation(seen: Observation) -> Self {
+        let Observation { body, whole, url, headers, replay, .. } = seen;
         Self { body, whole, items: replay.items.unwrap_or(0), url, headers }
     }
 }
 
 /// How these answers say how long their list is. `typed` is what they were asked for.
-pub fn page_info(answers: &[&Answer], response: &ResponseSpec, typed: &[&str]) -> Option<PageInfo> {
+pub fn page_info(
+    answers: &[&ProofAnswer],
+    response: &ResponseSpec,
+    typed: &[&str],
+) -> Option<PageInfo> {
     let Some(html) = &response.html else {
-        let samples: Vec<Sample<'_>> = answers
+        let samples: Vec<JsonSample<'_>> = answers
             .iter()
-            .filter_map(|it| Some(Sample { document: it.whole.as_ref()?, items: it.items }))
+            .filter_map(|it| Some(JsonSample { document: it.whole.as_ref()?, items: it.items }))
             .collect();
         return pagination::learn(&samples);
     };
-    let sample = |it: &&Answer| {
-        let page = blocks::parsed(&String::from_utf8_lossy(&it.body))?;
-        Some(PageSample::of(&page, html, it.items))
+    let sample = |it: &&ProofAnswer| {
+        let page = blocks::parse_bounded(&String::from_utf8_lossy(&it.body))?;
+        Some(PageSample::from_page(&page, html, it.items))
     };
     let samples: Vec<PageSample> = answers.iter().filter_map(sample).collect();
     let line = pagination::learn_line(&samples, typed)?;
@@ -62,8 +66,13 @@ pub fn more_than_shown(data: &Value, shown: &ShownBlock) -> Option<u64> {
 }
 
 /// Whether the page or the answer counts that many items, or the page offers more than it shows: then the answer may have them.
-pub fn is_counted(given: u64, length: &Length, page: &ListLength, answer: Option<&Answer>) -> bool {
-    let counts = |it: &Value| pagination::counts(it, given);
+pub fn is_counted(
+    given: u64,
+    length: &Length,
+    page: &ListLength,
+    answer: Option<&ProofAnswer>,
+) -> bool {
+    let counts = |it: &Value| pagination::states_total(it, given);
     page.next.is_some()
         || page.numbers.contains(&given)
         || length.total.or(page.total).is_some_and(|it| it >= given)
@@ -71,7 +80,7 @@ pub fn is_counted(given: u64, length: &Length, page: &ListLength, answer: Option
 }
 
 /// What a proof found out about the list of its first answer.
-pub struct Findings<'a> {
+pub struct ListFindings<'a> {
     pub items: u64,
     /// What the answer itself says.
     pub length: Length,
@@ -88,8 +97,8 @@ pub struct Findings<'a> {
 }
 
 /// The first answer, where it is only the first page of its list.
-pub fn first_page(found: &Findings<'_>) -> Option<FirstPage> {
-    let Findings { items, length, page, .. } = *found;
+pub fn first_page(found: &ListFindings<'_>) -> Option<FirstPage> {
+    let ListFindings { items, length, page, .. } = *found;
     let of = |total: Option<u64>, evidence: String| Some(FirstPage { items, total, evidence });
     if length.complete == Some(false) {
         return of(length.total, "the answer says so".to_owned());
@@ -133,7 +142,7 @@ pub fn empty_answer(full: &[&Value], empty: &[&Value]) -> EmptyAnswer {
     };
     for (path, value) in pagination::scalars(first) {
         let is_secret = path.iter().any(|it| commis_redact::names_secret(it))
-            || value.as_str().is_some_and(|it| commis_redact::written(it) != it);
+            || value.as_str().is_some_and(|it| commis_redact::redact_written(it) != it);
         let equals = pagination::equals(&path, value);
         if is_secret || !pagination::is_expression(&equals) {
             continue;
@@ -169,7 +178,7 @@ mod tests {
             ..ListLength::default()
         };
         let found = |length: Length, page: &ListLength, shown: u64| {
-            let found = Findings {
+            let found = ListFindings {
                 items: 6,
                 length,
                 shown: Some(shown),

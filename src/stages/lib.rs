@@ -56,7 +56,7 @@ mod woven;
 
 pub use commis_effect as effect;
 pub use extraction::holds_references;
-pub use judge::{Call, Identity, Replayer, data_difference_bp, example_answer};
+pub use judge::{Identity, ReplayCall, Replayer, data_difference_bp, example_answer};
 pub use repeat::may_repeat;
 pub use request::template as replay_template;
 pub use signals::WEIGHTS;

@@ -6,7 +6,7 @@
 use serde_json::Value;
 
 use super::gaps::lacking;
-use super::judge::{Call, Identity, Observed, Replayer, data_difference_bp, observe};
+use super::judge::{Identity, Observation, ReplayCall, Replayer, data_difference_bp, observe};
 use super::refutation::{Failure, Proof, final_, heard};
 use super::verify::MARGIN_BP;
 use super::witness::coverage;
@@ -15,7 +15,7 @@ use commis_base::error::{Code, Result};
 use commis_recipe::model::{LoginProof, ResponseSpec, StrangerAnswer, TransportKind};
 
 /// What is held against others' answers.
-pub struct Own<'a> {
+pub struct OwnAnswer<'a> {
     pub draft: &'a RecipeDraftMinimized,
     pub response: &'a ResponseSpec,
     /// The shape that a run holds answers against.
@@ -26,7 +26,7 @@ pub struct Own<'a> {
     pub noise_bp: u32,
 }
 
-impl Own<'_> {
+impl OwnAnswer<'_> {
     /// How the login was proven to be needed; `None` where a stranger gets the same, who has a session of the page where there is a
     /// browser: a site that wants any session needs no login. At most three replays, which are added to `replays`. Fails where the second login gets what the first one got.
     pub async fn proof(
@@ -35,12 +35,12 @@ impl Own<'_> {
         replays: &mut Vec<Replay>,
     ) -> Proof<Option<(LoginProof, StrangerAnswer)>> {
         let in_page = TransportKind::ContextRequest;
-        let by = if self.transport.in_session() || !replayer.transports().contains(&in_page) {
+        let by = if self.transport.uses_session() || !replayer.transports().contains(&in_page) {
             self.transport
         } else {
             in_page
         };
-        let stranger = Own { transport: by, ..*self };
+        let stranger = OwnAnswer { transport: by, ..*self };
         let mut stranger =
             stranger.send_as(Identity::Stranger, "a stranger", replayer, replays).await?;
         // A stranger's page has nothing for the slots: what the site says to a wrong value is seen without the page.
@@ -88,9 +88,9 @@ impl Own<'_> {
         what: &str,
         replayer: &mut dyn Replayer,
         replays: &mut Vec<Replay>,
-    ) -> Result<Observed> {
+    ) -> Result<Observation> {
         replayer.act_as(identity);
-        let call = Call {
+        let call = ReplayCall {
             transport: self.transport,
             request: &self.draft.request,
             parameters: &self.draft.parameters,
@@ -106,14 +106,14 @@ impl Own<'_> {
     }
 
     /// What the second login's page showed, and the answer that it got lacks.
-    fn differs_from_its_page(&self, second: &Observed) -> Option<String> {
+    fn differs_from_its_page(&self, second: &Observation) -> Option<String> {
         let shown = self.draft.second_login_shown.as_ref()?;
         let witness = self.draft.witness.as_ref().filter(|it| it.further == 0)?;
         let data = second.data.as_ref().filter(|_| second.good())?;
         lacking(&coverage(data, shown, &witness.task))
     }
 
-    fn is_same(&self, other: &Observed) -> bool {
+    fn is_same(&self, other: &Observation) -> bool {
         let data = other.data.as_ref().filter(|_| other.good());
         data.is_some_and(|it| {
             data_difference_bp(self.answer, it) <= self.noise_bp.saturating_add(MARGIN_BP)

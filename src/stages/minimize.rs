@@ -1,6 +1,6 @@
 //! minimize: the smallest request that still gets the answer.
 //!
-//! A pure machine ([`Plan`]) says what to leave out next and judges what came back; a small loop owns the replays. Better
+//! A pure machine ([`TrialPlan`]) says what to leave out next and judges what came back; a small loop owns the replays. Better
 //! than one at a time (seed 1.3, phase B): all optional headers are tried at once first, so the usual request costs one
 //! replay for all its headers.
 
@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 use serde_json::Value;
 
-use super::judge::{Call, Observed, Replayer, observe};
+use super::judge::{Observation, ReplayCall, Replayer, observe};
 use commis_artifacts::payloads::{
     BaselineFingerprint, MinimizationReport, RecipeDraft, Replay, Trial,
 };
@@ -47,7 +47,7 @@ pub async fn minimize(
     draft: &RecipeDraft,
     baseline: &BaselineFingerprint,
 ) -> Result<MinimizationReport> {
-    let mut plan = Plan::new(draft);
+    let mut plan = TrialPlan::new(draft);
     if draft.captured_only {
         plan.drop_volatile();
         return Ok(plan.report(false));
@@ -63,7 +63,7 @@ pub async fn minimize(
             }
             let request = plan.request_without(&without);
             let slots = used_slots(&request, &draft.slots);
-            let call = Call {
+            let call = ReplayCall {
                 transport: draft.transport,
                 request: &request,
                 parameters: &[],
@@ -74,7 +74,7 @@ pub async fn minimize(
             };
             let n = plan.trials.len() as u32 + 1;
             let what = format!("without {}", summary(&without));
-            let Observed { replay, .. } =
+            let Observation { replay, .. } =
                 observe(replayer, call, &draft.response, Some(&baseline.shape), n, &what).await?;
             replayer.note(&key, &replay)?;
             replay
@@ -92,7 +92,7 @@ fn summary(without: &[String]) -> String {
 }
 
 /// Which parts are left to try, and what has been learned.
-struct Plan<'a> {
+struct TrialPlan<'a> {
     draft: &'a RecipeDraft,
     expected: Option<&'a Replay>,
     request: RequestTemplate,
@@ -100,7 +100,7 @@ struct Plan<'a> {
     queue: VecDeque<Vec<String>>,
 }
 
-impl<'a> Plan<'a> {
+impl<'a> TrialPlan<'a> {
     fn new(draft: &'a RecipeDraft) -> Self {
         let volatile = volatile(&draft.request, &draft.carries);
         let headers: Vec<String> = draft
@@ -307,7 +307,7 @@ mod tests {
                 "body": {"json": {"q": "rust", "facets": ["*"], "page": 0}}
             })).unwrap(),
             slots: vec![],
-            response: ResponseSpec::of(ResponseType::Json),
+            response: ResponseSpec::new(ResponseType::Json),
             transport: TransportKind::PublicHttp,
             deterministic: true,
             captured_only: false,
@@ -323,7 +323,7 @@ mod tests {
     /// Runs the machine against a server that needs `needed`.
     fn run(needed: &[&str]) -> MinimizationReport {
         let draft = draft();
-        let mut plan = Plan::new(&draft);
+        let mut plan = TrialPlan::new(&draft);
         while let Some(without) = plan.next() {
             let fails = without.iter().any(|it| needed.contains(&it.as_str()));
             plan.observe(without, if fails { replay("other", None) } else { replay("same", None) });

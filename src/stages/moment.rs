@@ -8,7 +8,7 @@ use commis_artifacts::recording::Exchange;
 use commis_recipe::trackers::is_cache_buster;
 use commis_recipe::{
     model::{BodyTemplate, RequestTemplate},
-    shape::forms::day_of,
+    shape::forms::parse_epoch_day,
 };
 
 /// Days between such a time and the answer.
@@ -94,7 +94,7 @@ fn is_moment(name: &str, text: &str, today: i64) -> bool {
     if named(VERSIONS) || is_cache_buster(name, text) || (digits && !named(TIMES)) {
         return false;
     }
-    day_of(text).is_some_and(|it| (it - today).abs() <= NEAR)
+    parse_epoch_day(text).is_some_and(|it| (it - today).abs() <= NEAR)
 }
 
 /// `departureTime` and `departure_time` as words, lower case.

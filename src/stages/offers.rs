@@ -6,7 +6,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{analyze::bound_to_task, effect::recorded, extraction::response};
+use super::{analyze::bound_to_task, effect::judge_recorded, extraction::response};
 use commis_artifacts::offer::Offer;
 use commis_artifacts::{
     payloads::{
@@ -51,7 +51,7 @@ fn eligible(
     main: Option<u32>,
 ) -> bool {
     bound_to_task(it, recording)
-        && recorded(exchange, recording).is_read()
+        && judge_recorded(exchange, recording).is_read()
         && response(exchange, it.source, recording, main).is_ok()
 }
 

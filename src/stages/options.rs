@@ -12,11 +12,11 @@ use commis_artifacts::{
 use commis_recipe::model::{Constraints, ParamType};
 
 /// The control of each parameter that is sent as something else.
-pub struct Choices(BTreeMap<String, Control>);
+pub struct ParameterControls(BTreeMap<String, Control>);
 
-impl Choices {
+impl ParameterControls {
     /// `None` where every typed value is sent as it is, or not at all, or the second example chose what is not on offer.
-    pub fn of(
+    pub fn from_recordings(
         recording: &SessionRecording,
         exchange: &Exchange,
         second: &SecondRecording,
@@ -27,7 +27,7 @@ impl Choices {
             let mut controls = recording.actions.iter().filter_map(|it| it.control.as_ref());
             if hits().any(|it| it.option)
                 && hits().all(|it| it.option)
-                && let Some(control) = controls.find(|it| it.sent_for(typed).is_some())
+                && let Some(control) = controls.find(|it| it.sent_value(typed).is_some())
                 && second.values.get(name).is_none_or(|it| control.offers(it))
             {
                 out.insert(name.clone(), control.clone());
@@ -37,7 +37,7 @@ impl Choices {
     }
 
     /// Both recordings, with what was sent in place of what was typed.
-    pub fn sent(
+    pub fn with_sent_values(
         &self,
         first: &SessionRecording,
         second: &SecondRecording,
@@ -54,7 +54,7 @@ impl Choices {
     fn send(&self, values: &mut BTreeMap<String, String>) {
         for (name, control) in &self.0 {
             if let Some(it) = values.get_mut(name)
-                && let Some(value) = control.sent_for(it)
+                && let Some(value) = control.sent_value(it)
             {
                 *it = value.to_owned();
             }

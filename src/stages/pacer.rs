@@ -44,7 +44,7 @@ impl Pacer {
     }
 
     /// A recording has ended: where the delay is the host's own, the next begins no sooner after that.
-    pub async fn ended(&self, url: &str) {
+    pub async fn record_end(&self, url: &str) {
         let host = Url::parse(url).ok().and_then(|it| it.host_str().map(str::to_owned));
         let Some(host) = host else { return };
         let Some(delay) = self.own(&host) else { return };
@@ -97,9 +97,9 @@ mod tests {
         let pacer = Pacer::new(Duration::ZERO);
         pacer.set("a.test", hour);
         let began = Instant::now();
-        pacer.ended("http://b.test/").await;
+        pacer.record_end("http://b.test/").await;
         pacer.wait("http://b.test/").await;
-        pacer.ended("http://a.test/x").await;
+        pacer.record_end("http://a.test/x").await;
         let next = pacer.next.lock().await;
         assert_eq!(next.keys().collect::<Vec<_>>(), ["a.test"]);
         assert!(next["a.test"] >= began + hour);

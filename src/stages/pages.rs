@@ -76,42 +76,42 @@ pub fn moved(recording: &SessionRecording, exchange: &Exchange) -> Vec<Moved> {
 fn parts(exchange: &Exchange) -> Option<BTreeMap<String, Vec<String>>> {
     let url = Url::parse(&exchange.url).ok()?;
     let mut out = BTreeMap::new();
-    put(&mut out, "path", url.path());
+    add_value(&mut out, "path", url.path());
     for (name, value) in url.query_pairs() {
-        put(&mut out, &name, &value);
+        add_value(&mut out, &name, &value);
     }
     match &exchange.request_body {
         None => {}
-        Some(RequestBody::Json(it)) => leaves(it, "body", &mut out),
+        Some(RequestBody::Json(it)) => add_leaves(it, "body", &mut out),
         Some(RequestBody::Form(fields)) => {
             for it in fields {
-                put(&mut out, &it.name, &it.value);
+                add_value(&mut out, &it.name, &it.value);
             }
         }
-        Some(RequestBody::Text(it)) => put(&mut out, "body", it),
+        Some(RequestBody::Text(it)) => add_value(&mut out, "body", it),
         Some(RequestBody::Multipart(_) | RequestBody::Binary { .. }) => return None,
     }
     Some(out)
 }
 
-fn put(out: &mut BTreeMap<String, Vec<String>>, name: &str, value: &str) {
+fn add_value(out: &mut BTreeMap<String, Vec<String>>, name: &str, value: &str) {
     match serde_json::from_str::<Value>(value) {
-        Ok(it) if it.is_object() || it.is_array() => leaves(&it, name, out),
+        Ok(it) if it.is_object() || it.is_array() => add_leaves(&it, name, out),
         _ => out.entry(name.to_owned()).or_default().push(value.to_owned()),
     }
 }
 
 /// A member that is null is one that is not there.
-fn leaves(value: &Value, at: &str, out: &mut BTreeMap<String, Vec<String>>) {
+fn add_leaves(value: &Value, at: &str, out: &mut BTreeMap<String, Vec<String>>) {
     match value {
         Value::Object(fields) => {
-            fields.iter().for_each(|(key, it)| leaves(it, &format!("{at}/{key}"), out));
+            fields.iter().for_each(|(key, it)| add_leaves(it, &format!("{at}/{key}"), out));
         }
         Value::Array(all) => {
-            all.iter().enumerate().for_each(|(i, it)| leaves(it, &format!("{at}/{i}"), out));
+            all.iter().enumerate().for_each(|(i, it)| add_leaves(it, &format!("{at}/{i}"), out));
         }
         Value::Null => {}
-        Value::String(it) => put(out, at, it),
+        Value::String(it) => add_value(out, at, it),
         other => out.entry(at.to_owned()).or_default().push(other.to_string()),
     }
 }

@@ -12,8 +12,8 @@ use std::{
 use serde_json::Value;
 
 use super::{
-    judge::{Call, Observed, Replayer, observe, passing},
-    length::Answer,
+    judge::{Observation, ReplayCall, Replayer, observe, passing},
+    length::ProofAnswer,
     refutation::{Failure, Proof, heard},
 };
 use commis_artifacts::payloads::{Moved, RecipeDraftMinimized, Replay};
@@ -24,7 +24,7 @@ use commis_recipe::{
     expression::Query,
     model::{BodyTemplate, PageInfo, Pair, RequestTemplate, ResponseSpec, TransportKind},
     page_request,
-    pagination::{expression, goes_on, next_address, next_in_headers, scalars, words},
+    pagination::{expression, is_continuation, next_address, next_url_in_headers, scalars, words},
     paging::{PageBy, PagePlace, Pages, PagesSeen},
     positions::is_position,
 };
@@ -48,7 +48,7 @@ const USUAL: &[(PageBy, &str)] = &[
 ];
 
 /// What a proof of pages works with.
-pub struct Paging<'a, 'r> {
+pub struct PaginationProver<'a, 'r> {
     pub replayer: &'r mut dyn Replayer,
     pub draft: &'a RecipeDraftMinimized,
     pub response: &'a ResponseSpec,
@@ -64,13 +64,13 @@ pub struct Paging<'a, 'r> {
 }
 
 /// One example, followed to its end.
-struct Followed {
+struct FollowedList {
     walk: PageWalk,
     /// No two items were the same.
     distinct: bool,
 }
 
-impl<'a, 'r> Paging<'a, 'r> {
+impl<'a, 'r> PaginationProver<'a, 'r> {
     pub fn new(
         replayer: &'r mut dyn Replayer,
         draft: &'a RecipeDraftMinimized,
@@ -94,7 +94,7 @@ impl<'a, 'r> Paging<'a, 'r> {
     }
 
     /// The first way that is proven, from the first example's answer. The error is why the likeliest one is not.
-    pub async fn prove(&mut self, first: &Answer) -> Proof<Result<Pages, String>> {
+    pub async fn prove(&mut self, first: &ProofAnswer) -> Proof<Result<Pages, String>> {
         let mut why = None;
         for way in ways(first, self.draft, self.info).into_iter().take(MAX_WAYS) {
             if self.is_spent() {
@@ -114,7 +114,7 @@ impl<'a, 'r> Paging<'a, 'r> {
     async fn way(&mut self, mut way: Pages) -> Proof<Result<Pages, Option<String>>> {
         let values = self.draft.first.clone();
         let first = match self.follow(&way, "A", &values, self.total).await? {
-            Ok(it) if it.walk.count() > 1 => it,
+            Ok(it) if it.walk.page_count() > 1 => it,
             Ok(_) => return Ok(Err(None)),
             Err(why) => return Ok(Err(why)),
         };
@@ -127,10 +127,10 @@ impl<'a, 'r> Paging<'a, 'r> {
         }
         let mut seen = PagesSeen { counted: true, ..PagesSeen::default() };
         let mut ends = BTreeSet::new();
-        for Followed { walk, .. } in &all {
-            seen.pages += walk.count();
-            seen.items += walk.given();
-            seen.repeated += walk.repeated();
+        for FollowedList { walk, .. } in &all {
+            seen.pages += walk.page_count();
+            seen.items += walk.item_count();
+            seen.repeated += walk.repeated_count();
             seen.counted &= walk.total().is_some();
             ends.extend(walk.end());
         }
@@ -149,7 +149,7 @@ impl<'a, 'r> Paging<'a, 'r> {
         example: &str,
         values: &BTreeMap<String, String>,
         stated: Option<u64>,
-    ) -> Proof<Result<Followed, Option<String>>> {
+    ) -> Proof<Result<FollowedList, Option<String>>> {
         let mut walk = PageWalk::new(way, None, true);
         let mut known = BTreeSet::new();
         let mut distinct = true;
@@ -157,19 +157,19 @@ impl<'a, 'r> Paging<'a, 'r> {
             if self.is_spent() {
                 return Ok(Err(Some(format!(
                     "its end was not reached within {} pages",
-                    walk.count()
+                    walk.page_count()
                 ))));
             }
             let request = match walk.position() {
                 None => self.draft.request.clone(),
-                Some(at) => match page_request::at(&self.draft.request, way, at) {
+                Some(at) => match page_request::request_at_position(&self.draft.request, way, at) {
                     Ok(it) => it,
                     Err(_) => return Ok(Err(None)),
                 },
             };
-            let number = walk.count() + 1;
+            let number = walk.page_count() + 1;
             let what = format!("{example}, page {number} by {}", way.by.as_str());
-            let seen = self.ask(&what, &request, values, number == 2).await?;
+            let seen = self.request_page(&what, &request, values, number == 2).await?;
             if number > 1 {
                 heard(&what, &seen.replay)?;
             }
@@ -189,7 +189,8 @@ impl<'a, 'r> Paging<'a, 'r> {
                 return Ok(Err(why));
             };
             // Longer than may be followed here.
-            let pages_left = total.unwrap_or(0).saturating_sub(walk.given()) / walk.given().max(1);
+            let pages_left =
+                total.unwrap_or(0).saturating_sub(walk.item_count()) / walk.item_count().max(1);
             if number == 1 && pages_left > u64::from(self.most()) {
                 let total = total.unwrap_or(0);
                 return Ok(Err(Some(format!(
@@ -201,7 +202,7 @@ impl<'a, 'r> Paging<'a, 'r> {
                 break;
             }
         }
-        let (given, repeated) = (walk.given(), walk.repeated());
+        let (given, repeated) = (walk.item_count(), walk.repeated_count());
         if repeated * 100 > given * OVERLAP {
             return Ok(Err(None));
         }
@@ -210,10 +211,10 @@ impl<'a, 'r> Paging<'a, 'r> {
             return Ok(Err(Some(why.to_owned())));
         }
         match walk.total() {
-            Some(total) if given != total && walk.count() > 1 => {
+            Some(total) if given != total && walk.page_count() > 1 => {
                 Ok(Err(Some(format!("its pages hold {given} items and the site says {total}"))))
             }
-            _ => Ok(Ok(Followed { walk, distinct })),
+            _ => Ok(Ok(FollowedList { walk, distinct })),
         }
     }
 
@@ -225,18 +226,18 @@ impl<'a, 'r> Paging<'a, 'r> {
         self.calls >= self.most() || self.begun.elapsed() >= MAX_TIME
     }
 
-    async fn ask(
+    async fn request_page(
         &mut self,
         what: &str,
         request: &RequestTemplate,
         values: &BTreeMap<String, String>,
         is_second: bool,
-    ) -> Proof<Observed> {
+    ) -> Proof<Observation> {
         self.calls += 1;
         let mut response = self.response.clone();
         response.min_items = Some(0);
         response.required_paths.clear();
-        let call = Call {
+        let call = ReplayCall {
             transport: self.transport,
             request,
             parameters: &self.draft.parameters,
@@ -260,16 +261,16 @@ impl<'a, 'r> Paging<'a, 'r> {
 }
 
 /// What leads on from an answer.
-fn next_of(pages: &Pages, seen: &Observed) -> Option<Value> {
+fn next_of(pages: &Pages, seen: &Observation) -> Option<Value> {
     match (pages.by, &pages.next) {
-        (PageBy::LinkHeader, _) => next_in_headers(&seen.headers).map(Value::from),
+        (PageBy::LinkHeader, _) => next_url_in_headers(&seen.headers).map(Value::from),
         (PageBy::PageLink, _) => {
-            let page = blocks::parsed(&String::from_utf8_lossy(&seen.body))?;
+            let page = blocks::parse_bounded(&String::from_utf8_lossy(&seen.body))?;
             next_address(&page, &seen.url).map(Value::from)
         }
         (_, Some(next)) => {
             let query = Query::compile(next).ok()?;
-            query.search(&Document::from(seen.whole.as_ref()?)).ok().filter(goes_on)
+            query.search(&Document::from(seen.whole.as_ref()?)).ok().filter(is_continuation)
         }
         _ => None,
     }
@@ -292,7 +293,7 @@ fn way(by: PageBy, parameter: &str, place: PagePlace) -> Pages {
 
 /// Ways to further pages, the likeliest first: addresses that the answer gives, what the recording moved, positions that the request
 /// has, cursors of the answer, and names that are usual.
-fn ways(first: &Answer, draft: &RecipeDraftMinimized, info: Option<&PageInfo>) -> Vec<Pages> {
+fn ways(first: &ProofAnswer, draft: &RecipeDraftMinimized, info: Option<&PageInfo>) -> Vec<Pages> {
     let request = &draft.request;
     let mut out = Vec::new();
     if request.method == "GET" {
@@ -333,9 +334,9 @@ fn has_pair(pairs: &[Pair], name: &str) -> bool {
 }
 
 /// Addresses of the next page: in a header, in the JSON, in a link of the page.
-fn by_address(first: &Answer, draft: &RecipeDraftMinimized) -> Vec<Pages> {
+fn by_address(first: &ProofAnswer, draft: &RecipeDraftMinimized) -> Vec<Pages> {
     let mut out = Vec::new();
-    if next_in_headers(&first.headers).is_some() {
+    if next_url_in_headers(&first.headers).is_some() {
         out.push(way(PageBy::LinkHeader, "", PagePlace::Query));
     }
     if let Some(whole) = &first.whole {
@@ -364,7 +365,7 @@ fn by_address(first: &Answer, draft: &RecipeDraftMinimized) -> Vec<Pages> {
             }
         }
     } else if draft.response.html.is_some() {
-        let page = blocks::parsed(&String::from_utf8_lossy(&first.body));
+        let page = blocks::parse_bounded(&String::from_utf8_lossy(&first.body));
         if page.and_then(|it| next_address(&it, &first.url)).is_some() {
             out.push(way(PageBy::PageLink, "", PagePlace::Query));
         }
@@ -373,7 +374,7 @@ fn by_address(first: &Answer, draft: &RecipeDraftMinimized) -> Vec<Pages> {
 }
 
 /// Texts and numbers of the answer that may be cursors: where each stands, those that say that the list goes on first.
-fn cursors(first: &Answer, info: Option<&PageInfo>) -> Vec<(Vec<String>, String)> {
+fn cursors(first: &ProofAnswer, info: Option<&PageInfo>) -> Vec<(Vec<String>, String)> {
     const MAX: usize = 3;
     let Some(whole) = &first.whole else { return Vec::new() };
     let own = info.and_then(|it| it.next.as_deref());

@@ -16,18 +16,18 @@ use super::{
     fan_out::spread,
     judge::leaf_lines,
     moment::frozen_moment,
-    options::Choices,
+    options::ParameterControls,
     page_made::page_made,
     pages::{moved, pages},
     provenance::{Examples, twin_of},
     read_back::{literal_of, read_back},
     request::template,
     subject::second_login_shown,
-    trace::{Sent, Untraced, built, trace},
+    trace::{SentRequest, TraceFailure, built, trace},
     validate::captured,
     weave::{USUAL, forms},
     witness::{list_length, witness},
-    woven::{Weave, parts},
+    woven::{RequestWeaver, parts},
 };
 use commis_artifacts::{
     payloads::{
@@ -39,7 +39,7 @@ use commis_artifacts::{
 use commis_base::error::Result;
 use commis_recipe::{
     model::{BodyTemplate, Pair, RequestTemplate, SlotSource},
-    steps::{Step, parts as step_parts},
+    steps::{Step, split_step_name as step_parts},
     template::{Filter, Template},
 };
 
@@ -68,10 +68,12 @@ fn chosen(
     draft: &RecipeDraft,
     report: &MinimizationReport,
 ) -> Result<Judged<RecipeDraftMinimized>> {
-    let Some(choices) = Choices::of(recording, recording.exchange(draft.exchange)?, second) else {
+    let Some(choices) =
+        ParameterControls::from_recordings(recording, recording.exchange(draft.exchange)?, second)
+    else {
         return woven(recording, second, draft, report);
     };
-    let (sent, second_sent) = choices.sent(recording, second);
+    let (sent, second_sent) = choices.with_sent_values(recording, second);
     let mut out = woven(&sent, &second_sent, draft, report)?;
     if let Judged::Done(it) = &mut out {
         choices.name(it);
@@ -106,7 +108,7 @@ fn woven(
     report: &MinimizationReport,
 ) -> Result<Judged<RecipeDraftMinimized>> {
     let try_with = |chains: &[&[Filter]], used: &mut Vec<Vec<Filter>>| {
-        attempt((recording, second), draft, report, (chains, Reach::Request), used)
+        attempt((recording, second), draft, report, (chains, ValueScope::Request), used)
     };
     let driven = second.recording.is_some() && draft.second_exchange.is_some();
     let usual = try_with(USUAL, &mut Vec::new())?;
@@ -136,7 +138,7 @@ fn woven(
         }
     }
     // Nothing that was typed explains it: what earlier requests were answered may.
-    let (chains, reach) = (USUAL, Reach::Recording);
+    let (chains, reach) = (USUAL, ValueScope::Recording);
     match attempt((recording, second), draft, report, (chains, reach), &mut Vec::new())? {
         Judged::Rejected(why) if why.detail != TOO_MANY => Ok(usual),
         other => Ok(other),
@@ -145,7 +147,7 @@ fn woven(
 
 /// What is looked at for where a request's values came from.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Reach {
+enum ValueScope {
     /// What was typed.
     Request,
     /// Earlier answers, too.
@@ -170,7 +172,7 @@ fn attempt(
     (recording, second): (&SessionRecording, &SecondRecording),
     draft: &RecipeDraft,
     report: &MinimizationReport,
-    (chains, reach): (&[&[Filter]], Reach),
+    (chains, reach): (&[&[Filter]], ValueScope),
     used: &mut Vec<Vec<Filter>>,
 ) -> Result<Judged<RecipeDraftMinimized>> {
     let exchange = recording.exchange(draft.exchange)?;
@@ -183,10 +185,10 @@ fn attempt(
             ),
         )));
     }
-    if reach == Reach::Request && names_account(recording, &report.request) {
+    if reach == ValueScope::Request && names_account(recording, &report.request) {
         return Ok(Judged::Rejected(Reject::new(Reason::NeedsLogin, NAMES_ACCOUNT)));
     }
-    if reach == Reach::Request
+    if reach == ValueScope::Request
         && let Some(name) = typed_slot(&report.slots, recording)
     {
         return Ok(Judged::Rejected(Reject::new(
@@ -195,11 +197,11 @@ fn attempt(
         )));
     }
     let twin_exchange = match (twin(second, draft)?, reach, &second.recording) {
-        (None, Reach::Recording, Some(it)) => twin_of(exchange, it),
+        (None, ValueScope::Recording, Some(it)) => twin_of(exchange, it),
         (it, ..) => it,
     };
     let twin = twin_exchange.and_then(template).map(|it| it.0);
-    let mut out = Weave::new(report.request.clone(), chains);
+    let mut out = RequestWeaver::new(report.request.clone(), chains);
     for (place, key, names) in parts(&exchange.measures.typed_in_request) {
         let mut typed: Vec<(&str, &str)> = names
             .into_iter()
@@ -221,20 +223,20 @@ fn attempt(
     let mut slots = report.slots.clone();
     slots.retain(|it| !traced.filled.contains(&it.name));
     slots.extend(traced.slots.iter().cloned());
-    if reach == Reach::Recording {
+    if reach == ValueScope::Recording {
         let examples = Examples {
             first: recording,
             second: second.recording.as_ref().filter(|_| twin.is_some()),
             typed: &recording.typed,
             second_typed: &second.values,
         };
-        let sent = Sent { exchange, twin: twin_exchange };
+        let sent = SentRequest { exchange, twin: twin_exchange };
         match trace(examples, sent, &mut out, (&report.slots, traced.clone())) {
             Ok(it) => traced = it,
-            Err(Untraced::TooMany) => {
+            Err(TraceFailure::TooMany) => {
                 return Ok(Judged::Rejected(Reject::new(Reason::SeveralCalls, TOO_MANY)));
             }
-            Err(Untraced::Unknown(part)) => {
+            Err(TraceFailure::Unknown(part)) => {
                 return Ok(Judged::Rejected(Reject::new(
                     Reason::SeveralCalls,
                     format!("{part} stands in no earlier answer"),

@@ -8,8 +8,8 @@ use serde_json::Value;
 use url::Url;
 
 use super::{
-    chained::{same_endpoint, sent},
-    effect::recorded,
+    chained::{collect_sent_values, same_endpoint},
+    effect::judge_recorded,
     rank::operation,
 };
 use commis_artifacts::recording::{BodyStatus, Excerpt, Exchange, SessionRecording};
@@ -44,7 +44,7 @@ pub struct Examples<'a> {
 
 /// A way to a value: which answer, what of it, which item, which field.
 #[derive(Clone, Debug)]
-pub struct Source<'a> {
+pub struct ValueSource<'a> {
     pub exchange: &'a Exchange,
     pub twin: Option<&'a Exchange>,
     /// How the answer is read: the list that the item is of, or a part of a text.
@@ -58,7 +58,7 @@ pub struct Source<'a> {
 
 /// A step on the way to a value in a document.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Key {
+pub(super) enum PathKey {
     Field(String),
     Index(usize),
 }
@@ -66,8 +66,13 @@ pub(super) enum Key {
 impl<'a> Examples<'a> {
     /// Ways to the value that the request sent, and its twin as `theirs`, the surest first: an item that what was typed
     /// names, a place of its own, the only or the first item of an answer to what was typed.
-    pub fn sources(&self, asked: &Exchange, ours: &str, theirs: Option<&str>) -> Vec<Source<'a>> {
-        let mut out: Vec<((u8, u32), Source<'a>)> = Vec::new();
+    pub fn sources(
+        &self,
+        asked: &Exchange,
+        ours: &str,
+        theirs: Option<&str>,
+    ) -> Vec<ValueSource<'a>> {
+        let mut out: Vec<((u8, u32), ValueSource<'a>)> = Vec::new();
         for exchange in self.first.exchanges.iter().filter(|it| it.id < asked.id) {
             // A list that goes on is no chain.
             if same_endpoint(exchange, asked) {
@@ -77,7 +82,7 @@ impl<'a> Examples<'a> {
                 continue;
             }
             // What a request itself sent, its answer only echoes.
-            if sends(exchange, ours) || !recorded(exchange, self.first).is_read() {
+            if sends(exchange, ours) || !judge_recorded(exchange, self.first).is_read() {
                 continue;
             }
             for it in self.in_texts(exchange, ours, theirs) {
@@ -106,7 +111,7 @@ impl<'a> Examples<'a> {
         exchange: &'a Exchange,
         ours: &str,
         theirs: Option<&str>,
-    ) -> Vec<Source<'a>> {
+    ) -> Vec<ValueSource<'a>> {
         let Some((theirs, second)) = theirs.zip(self.second).filter(|it| it.0 != ours) else {
             return Vec::new();
         };
@@ -120,7 +125,7 @@ impl<'a> Examples<'a> {
                 && outline(&it.url) == outline(&exchange.url)
         };
         for twin in second.exchanges.iter().filter(alike) {
-            let text = ResponseSpec::of(ResponseType::Text);
+            let text = ResponseSpec::new(ResponseType::Text);
             for header in exchange.response_headers.iter().filter(|it| it.value.contains(ours)) {
                 let other = twin.response_headers.iter().find(|it| it.name == header.name);
                 let Some(other) = other else { continue };
@@ -141,7 +146,7 @@ impl<'a> Examples<'a> {
                 found.push((ResponseSpec { between: Some(it), ..text }, twin));
             }
         }
-        let source = |(response, twin)| Source {
+        let source = |(response, twin)| ValueSource {
             exchange,
             twin: Some(twin),
             response,
@@ -165,25 +170,25 @@ impl<'a> Examples<'a> {
 
     fn source(
         &self,
-        (exchange, answer_a, place): (&'a Exchange, &Value, &[Key]),
+        (exchange, answer_a, place): (&'a Exchange, &Value, &[PathKey]),
         ours: &str,
         twin: Option<(&'a Exchange, &str)>,
-    ) -> Option<(u8, Source<'a>)> {
+    ) -> Option<(u8, ValueSource<'a>)> {
         let follows = !exchange.measures.typed_in_request.is_empty();
-        let mut last = place.iter().rposition(|it| matches!(it, Key::Index(_)));
+        let mut last = place.iter().rposition(|it| matches!(it, PathKey::Index(_)));
         // A row of a table is an item, its columns are the fields.
-        if let Some(at) = last.filter(|at| *at > 0 && matches!(place[at - 1], Key::Index(_)))
+        if let Some(at) = last.filter(|at| *at > 0 && matches!(place[at - 1], PathKey::Index(_)))
             && at + 1 == place.len()
         {
             last = Some(at - 1);
         }
-        let source = |extract, choose, field, names| Source {
+        let source = |extract, choose, field, names| ValueSource {
             exchange,
             twin: twin.map(|it| it.0),
             response: ResponseSpec {
                 framing: exchange.framing,
                 extract,
-                ..ResponseSpec::of(ResponseType::Json)
+                ..ResponseSpec::new(ResponseType::Json)
             },
             choose,
             field,
@@ -249,7 +254,7 @@ impl<'a> Examples<'a> {
         theirs: Option<&(Vec<&Value>, Vec<&Value>)>,
     ) -> Option<(BTreeMap<String, Value>, Vec<String>)> {
         let mut known = Vec::new();
-        leaves(item, "", 0, &mut known);
+        collect_leaves(item, "", 0, &mut known);
         let mut all: Vec<(String, &String)> = Vec::new();
         for (name, typed) in self.typed {
             let other = self.second_typed.get(name);
@@ -315,7 +320,7 @@ pub(super) fn answer(exchange: &Exchange) -> Option<&Value> {
 
 fn sends(exchange: &Exchange, value: &str) -> bool {
     let mut all = BTreeSet::new();
-    sent(exchange, &mut all);
+    collect_sent_values(exchange, &mut all);
     all.contains(value)
 }
 
@@ -327,21 +332,21 @@ pub(super) fn outline(url: &str) -> Option<(String, usize, Vec<String>)> {
     Some((url.host_str()?.to_owned(), url.path_segments()?.count(), names))
 }
 
-fn find(value: &Value, wanted: &str, path: &mut Vec<Key>, out: &mut Vec<Vec<Key>>) {
+fn find(value: &Value, wanted: &str, path: &mut Vec<PathKey>, out: &mut Vec<Vec<PathKey>>) {
     if out.len() >= MAX_PLACES {
         return;
     }
     match value {
         Value::Array(all) => {
             for (i, it) in all.iter().enumerate() {
-                path.push(Key::Index(i));
+                path.push(PathKey::Index(i));
                 find(it, wanted, path, out);
                 path.pop();
             }
         }
         Value::Object(all) => {
             for (key, it) in all {
-                path.push(Key::Field(key.clone()));
+                path.push(PathKey::Field(key.clone()));
                 find(it, wanted, path, out);
                 path.pop();
             }
@@ -352,23 +357,23 @@ fn find(value: &Value, wanted: &str, path: &mut Vec<Key>, out: &mut Vec<Vec<Key>
 }
 
 /// The path of a field in a template; `None` where its keys cannot stand there.
-fn fields(keys: &[Key]) -> Option<String> {
+fn fields(keys: &[PathKey]) -> Option<String> {
     let keys: Option<Vec<String>> = keys
         .iter()
         .map(|it| match it {
-            Key::Field(it) if !it.contains('.') => Some(it.clone()),
-            Key::Field(_) => None,
-            Key::Index(it) => Some(it.to_string()),
+            PathKey::Field(it) if !it.contains('.') => Some(it.clone()),
+            PathKey::Field(_) => None,
+            PathKey::Index(it) => Some(it.to_string()),
         })
         .collect();
     keys.map(|it| it.join(".")).filter(|it| is_field(it))
 }
 
 /// What stands there.
-fn at_place<'v>(value: &'v Value, keys: &[Key]) -> Option<&'v Value> {
+fn at_place<'v>(value: &'v Value, keys: &[PathKey]) -> Option<&'v Value> {
     keys.iter().try_fold(value, |it, key| match key {
-        Key::Field(key) => it.get(key),
-        Key::Index(at) => it.get(at),
+        PathKey::Field(key) => it.get(key),
+        PathKey::Index(at) => it.get(at),
     })
 }
 
@@ -404,33 +409,33 @@ fn between((ours, value): (&str, &str), (theirs, other): (&str, &str)) -> Option
 }
 
 /// The items of a list: where it stands in other lists, those of all of them.
-pub(super) fn list<'v>(value: &'v Value, keys: &[Key]) -> Vec<&'v Value> {
+pub(super) fn list<'v>(value: &'v Value, keys: &[PathKey]) -> Vec<&'v Value> {
     let mut all = vec![value];
     for key in keys {
         all = match key {
-            Key::Field(key) => all.into_iter().filter_map(|it| it.get(key)).collect(),
-            Key::Index(_) => all.into_iter().filter_map(Value::as_array).flatten().collect(),
+            PathKey::Field(key) => all.into_iter().filter_map(|it| it.get(key)).collect(),
+            PathKey::Index(_) => all.into_iter().filter_map(Value::as_array).flatten().collect(),
         };
     }
     all.into_iter().filter_map(Value::as_array).flatten().collect()
 }
 
 /// That list as JMESPath; `None` where a key has no plain name.
-pub(super) fn expression(keys: &[Key]) -> Option<String> {
+pub(super) fn expression(keys: &[PathKey]) -> Option<String> {
     let mut out = String::new();
     for key in keys {
         match key {
-            Key::Field(key) => {
+            PathKey::Field(key) => {
                 let plain = !key.starts_with(|c: char| c.is_ascii_digit())
                     && key.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_');
                 let key = if plain { key.clone() } else { Value::from(key.as_str()).to_string() };
                 out = if out.is_empty() { key } else { format!("{out}.{key}") };
             }
-            Key::Index(_) => out.push_str("[]"),
+            PathKey::Index(_) => out.push_str("[]"),
         }
     }
     // Lists within lists become one.
-    if keys.iter().any(|it| matches!(it, Key::Index(_))) {
+    if keys.iter().any(|it| matches!(it, PathKey::Index(_))) {
         out.push_str("[]");
     }
     (out.len() <= 500).then(|| if out.is_empty() { "@".to_owned() } else { out })
@@ -446,17 +451,17 @@ pub(super) fn field_paths(item: &Value) -> Vec<Option<String>> {
         return vec![None];
     }
     let mut all = Vec::new();
-    leaves(item, "", 0, &mut all);
+    collect_leaves(item, "", 0, &mut all);
     all.into_iter().map(|it| Some(it.0)).collect()
 }
 
 /// Texts of an item with their paths.
-fn leaves(value: &Value, path: &str, depth: usize, out: &mut Vec<(String, Value)>) {
+fn collect_leaves(value: &Value, path: &str, depth: usize, out: &mut Vec<(String, Value)>) {
     match value {
         Value::Object(all) if depth < MAX_DEPTH => {
             for (key, it) in all.iter().filter(|it| !it.0.contains('.')) {
                 let path = if path.is_empty() { key.clone() } else { format!("{path}.{key}") };
-                leaves(it, &path, depth + 1, out);
+                collect_leaves(it, &path, depth + 1, out);
             }
         }
         // The columns of a row.

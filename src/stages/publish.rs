@@ -13,17 +13,17 @@ use commis_base::{error::Code, ids::RecipeName};
 use commis_net::egress::site_of;
 use commis_recipe::{
     model::{
-        BodyTemplate, Complete, LANGUAGE, LANGUAGE_2, LoginNeed, Recipe, RequestTemplate,
+        BodyTemplate, Completeness, LANGUAGE, LANGUAGE_2, LoginNeed, Recipe, RequestTemplate,
         ResponseSpec, SlotSource, Status, TransportKind, Verification, Witness,
     },
     shape::fingerprint,
-    steps::{Chain, Step, parts},
+    steps::{Chain, Step, split_step_name},
     template::escape,
     trust::Trust,
 };
 
 /// What a recipe says of the task it came from.
-pub struct About<'a> {
+pub struct RecipeInfo<'a> {
     pub name: &'a RecipeName,
     /// With `{parameter}` where example values go.
     pub sentence: &'a str,
@@ -33,7 +33,7 @@ pub struct About<'a> {
 
 /// The recipe that the artifacts prove. `verified_at` is when the verification was written.
 pub fn publish(
-    about: &About<'_>,
+    about: &RecipeInfo<'_>,
     recording: &SessionRecording,
     draft: &RecipeDraftMinimized,
     baseline: &BaselineFingerprint,
@@ -81,7 +81,7 @@ pub fn publish(
     Recipe {
         version: if report.pages.is_some() || chain.is_some() { LANGUAGE_2 } else { LANGUAGE },
         name: about.name.clone(),
-        task: commis_redact::written(about.sentence),
+        task: commis_redact::redact_written(about.sentence),
         category: about.category.map(str::to_owned),
         status: if report.verified { Status::Verified } else { Status::Draft },
         source_url: recording.url.clone(),
@@ -94,7 +94,7 @@ pub fn publish(
         auth: None,
         response: response(about.expect, draft, report),
         pages: report.pages.clone(),
-        refused: refused(report),
+        refused: refusal_reason(report),
         verification: Some(Verification {
             fingerprint_version: baseline.fingerprint_version,
             fingerprint_sha256: match &report.shape {
@@ -133,7 +133,7 @@ pub fn without(draft: &RecipeDraftMinimized, left_out: &[String]) -> (Vec<Step>,
     let all = steps.iter_mut().map(|it| &mut it.request).chain([&mut request]);
     for request in all {
         for (name, value) in &draft.taken {
-            if left_out.iter().any(|it| *it == parts(name).0) {
+            if left_out.iter().any(|it| *it == split_step_name(name).0) {
                 put_back(request, name, value);
             }
         }
@@ -199,12 +199,12 @@ fn way(response: &ResponseSpec) -> Option<String> {
 }
 
 /// Why it was not proven, where trying again without the page would prove less than learning asked for.
-fn refused(report: &VerificationReport) -> Option<String> {
+fn refusal_reason(report: &VerificationReport) -> Option<String> {
     const OPEN: &[&str] = &["captured_only", Code::NeedsSecondExampleForVerify.as_str()];
     report.reason.clone().filter(|it| !report.verified && !OPEN.contains(&it.as_str()))
 }
 
-fn complete(draft: &RecipeDraftMinimized, report: &VerificationReport) -> Option<Complete> {
+fn complete(draft: &RecipeDraftMinimized, report: &VerificationReport) -> Option<Completeness> {
     let it = report.coverage.first().filter(|_| report.verified)?;
     let items = report.replays.first().and_then(|it| it.items).unwrap_or(1);
     let mut leaves_out = it.left_out.clone();
@@ -214,7 +214,7 @@ fn complete(draft: &RecipeDraftMinimized, report: &VerificationReport) -> Option
     if let Some(further) = draft.witness.as_ref().map(|it| it.further).filter(|it| *it > 0) {
         leaves_out.push(format!("{further} items of further pages"));
     }
-    Some(Complete {
+    Some(Completeness {
         shown: it.shown,
         given: items as u32,
         fields_shown: it.fields,

@@ -10,9 +10,9 @@ use super::{
     extraction::holds_references,
     pages::continues,
     rivals,
-    signals::{NOTHING, NOTHING_TYPED, Session, WEIGHTS, signals},
+    signals::{NOTHING, NOTHING_TYPED, SignalContext, WEIGHTS, signals},
     subject,
-    terms::Texts,
+    terms::ExchangeWords,
 };
 use commis_artifacts::{
     payloads::{Candidate, CandidateSet, DataSource, Judged, Reason, Reject, SecondRecording},
@@ -24,7 +24,7 @@ use commis_base::settings::RankingSettings;
 use commis_net::egress::site_of;
 use commis_recipe::{
     model::Framing,
-    shape::{similarity_bp, sorted},
+    shape::{similarity_bp, with_sorted_keys},
 };
 
 /// How many candidates are kept (seed 1.3).
@@ -48,7 +48,7 @@ pub fn ranked(
     settings: &RankingSettings,
 ) -> (Judged<CandidateSet>, Vec<Doubt>) {
     let Ranking { ranked, main, endpoints, scored, set_aside } = order(recording, second, settings);
-    if let Some(reject) = refused(recording, &endpoints) {
+    if let Some(reject) = wall_rejection(recording, &endpoints) {
         return (Judged::Rejected(reject), Vec::new());
     }
     let doubts = doubts(&ranked, 0, recording);
@@ -68,7 +68,7 @@ pub fn ranked(
 
 /// Every endpoint that could have carried the data, best first.
 pub struct Ranking<'a> {
-    pub ranked: Vec<(Candidate, Scored<'a>)>,
+    pub ranked: Vec<(Candidate, ScoredExchange<'a>)>,
     /// The block of the page that the task was about.
     pub main: Option<u32>,
     /// Keys of all that were scored.
@@ -95,9 +95,9 @@ pub fn order<'a>(
         left_behind(&mut all, recording);
     }
     let is_unseen = recording.driver == Driver::Har && main.is_none();
-    let share = |it: &Scored<'_>, name: &str| it.shares.get(name).copied().unwrap_or(0);
+    let share = |it: &ScoredExchange<'_>, name: &str| it.shares.get(name).copied().unwrap_or(0);
     let count = all.len() as u32;
-    let mut best: BTreeMap<String, (Candidate, Scored<'_>)> = BTreeMap::new();
+    let mut best: BTreeMap<String, (Candidate, ScoredExchange<'_>)> = BTreeMap::new();
     for it in all {
         let candidate = weigh(&it, &weights);
         match best.entry(it.endpoint_key.clone()) {
@@ -120,7 +120,7 @@ pub fn order<'a>(
         }
     }
     let endpoints = best.keys().cloned().collect();
-    let mut ranked: Vec<(Candidate, Scored<'_>)> = best.into_values().collect();
+    let mut ranked: Vec<(Candidate, ScoredExchange<'_>)> = best.into_values().collect();
     ranked.sort_by(|(a, _), (b, _)| b.score_bp.cmp(&a.score_bp).then(a.exchange.cmp(&b.exchange)));
     drop_variants(&mut ranked, &recording.page.url, is_unseen);
     let nothing = NOTHING + if recording.typed.is_empty() { 0 } else { NOTHING_TYPED };
@@ -132,14 +132,15 @@ pub fn order<'a>(
 }
 
 /// Leaves out answers in forms that are not decoded, where a page that carries what was typed says the same in HTML.
-fn without_opaque(all: &mut Vec<Scored<'_>>) {
-    let carries = |it: &Scored<'_>| !it.exchange.measures.typed_in_request.is_empty();
-    let is_opaque = |it: &Scored<'_>| match &it.exchange.excerpt {
+fn without_opaque(all: &mut Vec<ScoredExchange<'_>>) {
+    let carries = |it: &ScoredExchange<'_>| !it.exchange.measures.typed_in_request.is_empty();
+    let is_opaque = |it: &ScoredExchange<'_>| match &it.exchange.excerpt {
         Some(Excerpt::Json(it)) => holds_references(it),
         Some(Excerpt::Text(_)) => it.exchange.mime == "text/x-component",
         _ => false,
     };
-    let is_page = |it: &Scored<'_>| carries(it) && !it.exchange.measures.listings.is_empty();
+    let is_page =
+        |it: &ScoredExchange<'_>| carries(it) && !it.exchange.measures.listings.is_empty();
     if all.iter().any(is_page) {
         all.retain(|it| !is_opaque(it));
     }
@@ -147,7 +148,7 @@ fn without_opaque(all: &mut Vec<Scored<'_>>) {
 
 /// Holds every answer to the items of the page's block that the task was about: where one has most of them, what has few is
 /// something beside the data, such as suggestions before a search.
-fn held_to_the_page(all: &mut [Scored<'_>], recording: &SessionRecording, main: usize) {
+fn held_to_the_page(all: &mut [ScoredExchange<'_>], recording: &SessionRecording, main: usize) {
     const MOST: i32 = 600;
     const FEW: i32 = 300;
     let block = &recording.page.shown[main];
@@ -161,8 +162,8 @@ fn held_to_the_page(all: &mut [Scored<'_>], recording: &SessionRecording, main: 
     if items < 2 && !(block.is_record && recording.page.shown.len() == 1) {
         return;
     }
-    let carries = |it: &Scored<'_>| !it.exchange.measures.typed_in_request.is_empty();
-    let held = |it: &Scored<'_>| -> i32 {
+    let carries = |it: &ScoredExchange<'_>| !it.exchange.measures.typed_in_request.is_empty();
+    let held = |it: &ScoredExchange<'_>| -> i32 {
         let held = it.exchange.measures.holds.get(main).copied().unwrap_or(0);
         (1000 * held.min(items)).checked_div(items).unwrap_or(0) as i32
     };
@@ -170,8 +171,8 @@ fn held_to_the_page(all: &mut [Scored<'_>], recording: &SessionRecording, main: 
     let is_document = |it: &&Exchange| it.resource_type == ResourceType::Document;
     let opened = recording.exchanges.iter().rfind(is_document).map_or(0, |it| it.id);
     let since = all.iter().any(|it| it.exchange.id >= opened && carries(it) && held(it) >= MOST);
-    let is_before = |it: &Scored<'_>| since && it.exchange.id < opened;
-    let share = |it: &Scored<'_>| if is_before(it) { 0 } else { held(it) };
+    let is_before = |it: &ScoredExchange<'_>| since && it.exchange.id < opened;
+    let share = |it: &ScoredExchange<'_>| if is_before(it) { 0 } else { held(it) };
     let mut holders = all.iter().filter(|it| share(it) >= MOST).peekable();
     if holders.peek().is_none() {
         return;
@@ -190,8 +191,8 @@ fn held_to_the_page(all: &mut [Scored<'_>], recording: &SessionRecording, main: 
 }
 
 /// Where nobody saw the page: of several documents that carry what was typed, the last is what the session came to.
-fn left_behind(all: &mut [Scored<'_>], recording: &SessionRecording) {
-    let is_page = |it: &Scored<'_>| {
+fn left_behind(all: &mut [ScoredExchange<'_>], recording: &SessionRecording) {
+    let is_page = |it: &ScoredExchange<'_>| {
         it.exchange.resource_type == ResourceType::Document
             && !it.exchange.measures.typed_in_request.is_empty()
     };
@@ -206,11 +207,11 @@ fn left_behind(all: &mut [Scored<'_>], recording: &SessionRecording) {
 /// One path called with more and with fewer query names, answered in one shape, no call nearer to the task than the other, is
 /// one endpoint: the page that the session ended at stays, or else the call that asks for the least. Where nobody saw the page
 /// (`is_unseen`), the last one of them is what the session came to.
-fn drop_variants(ranked: &mut Vec<(Candidate, Scored<'_>)>, page: &str, is_unseen: bool) {
+fn drop_variants(ranked: &mut Vec<(Candidate, ScoredExchange<'_>)>, page: &str, is_unseen: bool) {
     const TASK: &[&str] =
         &["typed_in_request", "task_values", "url_task_overlap", "follows_input", "holds_items"];
-    let is_page = |it: &Scored<'_>| it.exchange.url == page;
-    let alike = |a: &Scored<'_>, b: &Scored<'_>| {
+    let is_page = |it: &ScoredExchange<'_>| it.exchange.url == page;
+    let alike = |a: &ScoredExchange<'_>, b: &ScoredExchange<'_>| {
         let path = |it: &Exchange| it.url.split('?').next().map(str::to_owned);
         a.exchange.method == b.exchange.method
             && path(a.exchange) == path(b.exchange)
@@ -219,7 +220,7 @@ fn drop_variants(ranked: &mut Vec<(Candidate, Scored<'_>)>, page: &str, is_unsee
             && TASK.iter().all(|it| a.shares.get(it) == b.shares.get(it))
             && similarity_bp(&a.exchange.measures.shape, &b.exchange.measures.shape) >= 8500
     };
-    let mut kept: Vec<(Candidate, Scored<'_>)> = Vec::with_capacity(ranked.len());
+    let mut kept: Vec<(Candidate, ScoredExchange<'_>)> = Vec::with_capacity(ranked.len());
     // Where those with one method and path stand in `kept`.
     let mut places: BTreeMap<(String, String), Vec<usize>> = BTreeMap::new();
     for it in ranked.drain(..) {
@@ -259,7 +260,7 @@ fn drop_variants(ranked: &mut Vec<(Candidate, Scored<'_>)>, page: &str, is_unsee
 /// How sure each candidate is the one, basis points: a softmax over all candidates and over "none of them", whose weight is
 /// `nothing`. Weights are thousandths of a logit, fitted on recorded sessions (`scripts/fit-ranking.py`).
 fn confidences(
-    ranked: &[(Candidate, Scored<'_>)],
+    ranked: &[(Candidate, ScoredExchange<'_>)],
     weights: &BTreeMap<&str, i32>,
     nothing: i32,
 ) -> Vec<u32> {
@@ -349,7 +350,7 @@ fn unfit(exchange: &Exchange) -> Option<&'static str> {
 }
 
 /// One exchange that could have carried the data, and the share of every signal, before weighing.
-pub struct Scored<'a> {
+pub struct ScoredExchange<'a> {
     pub exchange: &'a Exchange,
     pub endpoint_key: String,
     pub shares: BTreeMap<&'static str, i32>,
@@ -360,10 +361,10 @@ pub struct Scored<'a> {
 pub fn scored<'a>(
     recording: &'a SessionRecording,
     second: &SecondRecording,
-) -> (Vec<Scored<'a>>, BTreeMap<String, u32>) {
+) -> (Vec<ScoredExchange<'a>>, BTreeMap<String, u32>) {
     let mut set_aside = BTreeMap::new();
     let mut fit = Vec::new();
-    let mut session = Session::new(recording);
+    let mut session = SignalContext::new(recording);
     for exchange in &recording.exchanges {
         commis_base::work::step(64);
         if let Some(why) = unfit(exchange) {
@@ -372,10 +373,11 @@ pub fn scored<'a>(
             fit.push((exchange, endpoint_key(exchange), session.texts(exchange)));
         }
     }
-    let one_each: BTreeMap<&str, &Texts> = fit.iter().map(|it| (it.1.as_str(), &it.2)).collect();
+    let one_each: BTreeMap<&str, &ExchangeWords> =
+        fit.iter().map(|it| (it.1.as_str(), &it.2)).collect();
     session.count(one_each.into_values());
     let feeders = token_feeders(&fit);
-    let mut all: Vec<Scored<'_>> = fit
+    let mut all: Vec<ScoredExchange<'_>> = fit
         .iter()
         .map(|(exchange, key, texts)| {
             let mut shares = signals(exchange, texts, &session);
@@ -387,7 +389,7 @@ pub fn scored<'a>(
             if follows > 0 {
                 shares.insert("follows_input", follows);
             }
-            Scored { exchange, endpoint_key: key.clone(), shares, second_exchange }
+            ScoredExchange { exchange, endpoint_key: key.clone(), shares, second_exchange }
         })
         .collect();
     rivals::compare(&mut all, recording, &session);
@@ -395,7 +397,7 @@ pub fn scored<'a>(
 }
 
 /// A secret or a whole object in a request.
-struct Sent {
+struct SentValue {
     id: u32,
     path: Option<String>,
     what: String,
@@ -403,23 +405,23 @@ struct Sent {
 
 /// Exchanges whose answer holds a secret or a whole object that a later request to another path sends: calls made in order
 /// to ask.
-fn token_feeders(fit: &[(&Exchange, String, Texts)]) -> BTreeSet<u32> {
+fn token_feeders(fit: &[(&Exchange, String, ExchangeWords)]) -> BTreeSet<u32> {
     let path = |it: &Exchange| it.url.split('?').next().map(str::to_owned);
-    let mut sent: Vec<Sent> = Vec::new();
+    let mut sent: Vec<SentValue> = Vec::new();
     for (it, ..) in fit {
         let url = Url::parse(&it.url).ok();
         let objects = url.iter().flat_map(Url::query_pairs).filter_map(|(_, value)| object(&value));
         let secrets = it.origins.iter().map(|it| it.placeholder.clone());
         let secrets = secrets.filter(|it| it.starts_with("[REDACTED:"));
         let all = objects.chain(secrets);
-        sent.extend(all.map(|what| Sent { id: it.id, path: path(it), what }));
+        sent.extend(all.map(|what| SentValue { id: it.id, path: path(it), what }));
     }
     let mut wanted: Vec<&str> = sent.iter().map(|it| it.what.as_str()).collect();
     wanted.sort_unstable();
     wanted.dedup();
     let objects = wanted.iter().any(|it| it.starts_with('{'));
     // Of each, the last request that sends it, and the last that sends it to another path than that.
-    let mut last: BTreeMap<&str, [Option<&Sent>; 2]> = BTreeMap::new();
+    let mut last: BTreeMap<&str, [Option<&SentValue>; 2]> = BTreeMap::new();
     for it in sent.iter().rev() {
         let [first, other] = last.entry(&it.what).or_default();
         match first {
@@ -467,11 +469,11 @@ fn placeholders<'a>(value: &Value, wanted: &[&'a str], objects: bool, out: &mut 
 /// A value that is a JSON object of some size, in one spelling.
 fn object(text: &str) -> Option<String> {
     let text = Some(text).filter(|it| it.starts_with('{') && it.len() >= 24)?;
-    serde_json::from_str::<Value>(text).ok().map(|it| sorted(it).to_string())
+    serde_json::from_str::<Value>(text).ok().map(|it| with_sorted_keys(it).to_string())
 }
 
-fn weigh(it: &Scored<'_>, weights: &BTreeMap<&str, i32>) -> Candidate {
-    let Scored { exchange, endpoint_key, shares, second_exchange, .. } = it;
+fn weigh(it: &ScoredExchange<'_>, weights: &BTreeMap<&str, i32>) -> Candidate {
+    let ScoredExchange { exchange, endpoint_key, shares, second_exchange, .. } = it;
     // Scaled so that every positive signal in full makes 10,000. What the page bears witness to comes on top of that.
     let whole: i64 = weights
         .iter()
@@ -679,7 +681,7 @@ fn embeds_a_list(exchange: &Exchange) -> bool {
 }
 
 /// The recording shows by itself that the data stayed behind a wall.
-fn refused(recording: &SessionRecording, endpoints: &BTreeSet<String>) -> Option<Reject> {
+fn wall_rejection(recording: &SessionRecording, endpoints: &BTreeSet<String>) -> Option<Reject> {
     let walled = recording.exchanges.iter().rev().find(|it| {
         matches!(it.status, Some(401 | 403))
             && matches!(

@@ -13,7 +13,7 @@ use serde_json::Value;
 use url::Url;
 
 use super::{
-    dates::Times,
+    dates::TaskDates,
     rank::operation,
     terms::{self, cut},
 };
@@ -62,11 +62,11 @@ struct Word {
 }
 
 /// A task, taken apart once.
-pub struct Wording {
+pub struct TaskWording {
     words: Vec<Word>,
     /// Pairs of neighbouring letters of scripts that do not part words.
     pairs: Vec<String>,
-    times: Times,
+    times: TaskDates,
     /// All of it, folded.
     text: String,
     typed: Vec<String>,
@@ -133,7 +133,7 @@ struct ExchangeText {
     is_json: bool,
 }
 
-impl Wording {
+impl TaskWording {
     pub fn new<'t>(task: &str, typed: impl IntoIterator<Item = &'t str>) -> Self {
         let stemmer = Stemmer::create(Algorithm::English);
         let mut words: Vec<Word> = Vec::new();
@@ -154,7 +154,7 @@ impl Wording {
         Self {
             words,
             pairs: pairs(task),
-            times: Times::of(task),
+            times: TaskDates::from_task(task),
             text: fold(task),
             typed: typed.into_iter().map(fold).filter(|it| !it.is_empty()).collect(),
             stemmer,
@@ -609,8 +609,8 @@ fn pairs(text: &str) -> Vec<String> {
 mod tests {
     use super::*;
 
-    fn wording(task: &str) -> Wording {
-        Wording::new(task, [])
+    fn wording(task: &str) -> TaskWording {
+        TaskWording::new(task, [])
     }
 
     #[test]
@@ -642,7 +642,7 @@ mod tests {
     #[test]
     fn a_path_ends_in_the_last_word_that_is_no_value() {
         let tail = |task: &str, typed: &[&str], url: &str| {
-            let wording = Wording::new(task, typed.iter().copied());
+            let wording = TaskWording::new(task, typed.iter().copied());
             let words: Vec<&Word> = wording.words.iter().collect();
             let mut out = Relevance::default();
             wording.read_tail(url, &words, &mut out);

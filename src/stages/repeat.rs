@@ -20,7 +20,7 @@ pub fn may_repeat(recording: &SessionRecording) -> Result<(), String> {
             return Err("what was said over a WebSocket is not known".to_owned());
         }
         if !is_counter(it) {
-            effect::by_itself(it, recording).allowed()?;
+            effect::judge_recorded_alone(it, recording).into_result()?;
         }
     }
     Ok(())

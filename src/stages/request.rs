@@ -8,9 +8,9 @@ use url::Url;
 use commis_artifacts::recording::{Exchange, Origin, RequestBody, ValueOrigin};
 use commis_net::egress::site_of;
 use commis_recipe::{
-    check::{check_header, override_of},
+    check::{check_header, find_override},
     framing::CALLBACK,
-    headers::{is_ambient, overrides},
+    headers::{is_ambient, is_override_header},
     model::{BodyTemplate, Pair, RequestTemplate, Slot, SlotSource},
     request::is_raw,
     template::escape,
@@ -19,7 +19,7 @@ use commis_recipe::{
 /// The request as recorded, its secrets as slots; `None` for one that a recipe cannot hold.
 pub fn template(exchange: &Exchange) -> Option<(RequestTemplate, Vec<Slot>)> {
     let url = Url::parse(&exchange.url).ok()?;
-    let mut slots = Slots { origins: &exchange.origins, slots: Vec::new() };
+    let mut slots = SlotBuilder { origins: &exchange.origins, slots: Vec::new() };
     let written = url.query().unwrap_or_default().split('&').filter(|it| !it.is_empty());
     let query: Vec<Pair> = url
         .query_pairs()
@@ -41,7 +41,7 @@ pub fn template(exchange: &Exchange) -> Option<(RequestTemplate, Vec<Slot>)> {
     for header in &exchange.request_headers {
         let name = header.name.as_str();
         // Without it this would be another request, perhaps one that changes something.
-        if overrides(name) {
+        if is_override_header(name) {
             return None;
         }
         let is_lost = name == "authorization" && !slots.are_known(&header.value);
@@ -85,7 +85,7 @@ pub fn template(exchange: &Exchange) -> Option<(RequestTemplate, Vec<Slot>)> {
         allowed_domains: vec![host],
     };
     // What a field makes another request of is none that a recipe may hold.
-    override_of(&request).is_none().then_some((request, slots.slots))
+    find_override(&request).is_none().then_some((request, slots.slots))
 }
 
 /// The characters of a pair that its page did not encode as a form does.
@@ -105,7 +105,7 @@ fn raw(written: &str) -> String {
 }
 
 /// Scheme, host and path. `None` when a placeholder is encoded in a way that cannot be told from text.
-fn path(slots: &mut Slots<'_>, base: &Url) -> Option<String> {
+fn path(slots: &mut SlotBuilder<'_>, base: &Url) -> Option<String> {
     let text = base.as_str();
     if !text.contains("REDACTED") && !slots.origins.iter().any(|it| it.at == "path") {
         return Some(escape(text));
@@ -143,12 +143,12 @@ fn path(slots: &mut Slots<'_>, base: &Url) -> Option<String> {
     Some(out)
 }
 
-struct Slots<'a> {
+struct SlotBuilder<'a> {
     origins: &'a [ValueOrigin],
     slots: Vec<Slot>,
 }
 
-impl Slots<'_> {
+impl SlotBuilder<'_> {
     /// Whether the value has placeholders, and where each came from is known.
     fn are_known(&self, value: &str) -> bool {
         let mut all = value.match_indices("[REDACTED:").map(|(at, _)| {

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{rank::Scored, signals::Session};
+use super::{rank::ScoredExchange, signals::SignalContext};
 use commis_artifacts::recording::{Exchange, ResourceType, SessionRecording};
 use commis_net::egress::site_of;
 
@@ -14,7 +14,11 @@ const LEADS: &[(&str, &str)] =
 const CROWDED: usize = 4;
 
 /// Adds the signals that compare exchanges of one session.
-pub fn compare(all: &mut [Scored<'_>], recording: &SessionRecording, session: &Session<'_>) {
+pub fn compare(
+    all: &mut [ScoredExchange<'_>],
+    recording: &SessionRecording,
+    session: &SignalContext<'_>,
+) {
     let refused: Vec<i32> = recording
         .exchanges
         .iter()
@@ -28,7 +32,7 @@ pub fn compare(all: &mut [Scored<'_>], recording: &SessionRecording, session: &S
             it.shares.insert("refused_lead", lead);
         }
     }
-    let own = |it: &Scored<'_>| it.shares.contains_key("same_site");
+    let own = |it: &ScoredExchange<'_>| it.shares.contains_key("same_site");
     let sites: BTreeSet<String> =
         all.iter().filter(|it| own(it)).map(|it| it.endpoint_key.clone()).collect();
     for it in all.iter_mut().filter(|it| own(it)) {
@@ -38,7 +42,7 @@ pub fn compare(all: &mut [Scored<'_>], recording: &SessionRecording, session: &S
         }
     }
     // Where the task's words are those of no request and of no answer, they are of another language.
-    let speaks = |it: &Scored<'_>| {
+    let speaks = |it: &ScoredExchange<'_>| {
         it.shares.contains_key("words_in_keys") || it.shares.contains_key("tail_named")
     };
     if !all.iter().any(speaks) {

@@ -5,7 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{effect::recorded, extraction::response};
+use super::{effect::judge_recorded, extraction::response};
 use commis_artifacts::{
     payloads::{Analyst, CandidateSet, Choice, Judged, Reason, RecipeAnalysis, Reject},
     recording::SessionRecording,
@@ -41,7 +41,7 @@ pub fn select(
         );
     };
     let exchange = recording.exchange(it.exchange)?;
-    if let Err(why) = recorded(exchange, recording).allowed() {
+    if let Err(why) = judge_recorded(exchange, recording).into_result() {
         return rejected(Reason::Mutation, why);
     }
     let mut response = match response(exchange, it.source, recording, candidates.main) {

@@ -10,8 +10,8 @@ use url::Url;
 
 use super::{
     doubts::{lost_value, searched_for},
-    relevance::Wording,
-    terms::{Terms, Texts, split, words},
+    relevance::TaskWording,
+    terms::{ExchangeWords, Terms, split, words},
 };
 use commis_artifacts::recording::{
     BodyStatus, Excerpt, Exchange, InitiatorKind, ResourceType, SessionRecording,
@@ -205,17 +205,17 @@ const HOUSEKEEPING_KEYS: &[&str] = &[
 ];
 
 /// What every exchange of a session is measured against.
-pub struct Session<'a> {
+pub struct SignalContext<'a> {
     pub recording: &'a SessionRecording,
     terms: Terms,
-    wording: Wording,
+    wording: TaskWording,
     /// Words of the page's own host name.
     brands: BTreeSet<String>,
     last_action: Option<u32>,
     page_site: String,
 }
 
-impl<'a> Session<'a> {
+impl<'a> SignalContext<'a> {
     pub fn new(recording: &'a SessionRecording) -> Self {
         let last_action = recording
             .actions
@@ -228,7 +228,7 @@ impl<'a> Session<'a> {
         let brands = hosts.iter().flatten().filter_map(Url::host_str).flat_map(split).collect();
         Self {
             recording,
-            wording: Wording::new(&recording.task, typed),
+            wording: TaskWording::new(&recording.task, typed),
             terms,
             brands,
             last_action,
@@ -237,18 +237,18 @@ impl<'a> Session<'a> {
     }
 }
 
-impl Session<'_> {
+impl SignalContext<'_> {
     /// How much of the task a request says, in thousandths, whatever was answered.
     pub fn said_in_request(&self, exchange: &Exchange) -> i32 {
         self.wording.relevance(exchange, &self.brands).words_in_request
     }
 
-    pub fn texts(&self, exchange: &Exchange) -> Texts {
-        Texts::new(exchange, &self.terms)
+    pub fn texts(&self, exchange: &Exchange) -> ExchangeWords {
+        ExchangeWords::new(exchange, &self.terms)
     }
 
     /// `fit` are the texts of the exchanges that could have carried data, one an endpoint: rarity is counted over them.
-    pub fn count<'b>(&mut self, fit: impl IntoIterator<Item = &'b Texts>) {
+    pub fn count<'b>(&mut self, fit: impl IntoIterator<Item = &'b ExchangeWords>) {
         fit.into_iter().for_each(|it| self.terms.learn(it));
     }
 
@@ -308,8 +308,8 @@ impl Session<'_> {
 /// Shares of every signal that is not zero. `follows_input` comes from the second recording and is the caller's.
 pub fn signals(
     exchange: &Exchange,
-    texts: &Texts,
-    session: &Session<'_>,
+    texts: &ExchangeWords,
+    session: &SignalContext<'_>,
 ) -> BTreeMap<&'static str, i32> {
     let mut out = BTreeMap::new();
     let mut put = |name: &'static str, share: i32| {
@@ -353,7 +353,7 @@ pub fn signals(
             _ => 1000,
         },
     );
-    let held = session.terms.held(texts);
+    let held = session.terms.term_shares(texts);
     put("task_values", held.by_value);
     put("url_task_overlap", held.by_name);
     put("task_host", held.by_host);
@@ -393,7 +393,7 @@ pub fn signals(
     put("other_collection", if session.terms.other_collection(texts) { 1000 } else { 0 });
     if let Some(answer) = &session.recording.final_answer {
         put("url_result_overlap", overlap(&words(&exchange.url), &words(answer)));
-        put("result_held", texts.holds(&words(answer)));
+        put("result_held", texts.share_in_answer(&words(answer)));
     }
     put(
         "resource_type",
@@ -514,7 +514,7 @@ fn list_share(exchange: &Exchange) -> i32 {
 }
 
 /// Many things are asked for, and the answer has no list.
-fn lists_nothing(exchange: &Exchange, session: &Session<'_>) -> bool {
+fn lists_nothing(exchange: &Exchange, session: &SignalContext<'_>) -> bool {
     let one = asks_for_one(&session.recording.task);
     !one && !session.terms.counts() && list_share(exchange) == 0
 }
@@ -544,7 +544,7 @@ fn overlap(wanted: &BTreeSet<String>, have: &BTreeSet<String>) -> i32 {
 }
 
 /// Share of the answer's top keys that serve the page itself, unless the task asks for such a thing.
-fn housekeeping_share(exchange: &Exchange, session: &Session<'_>) -> i32 {
+fn housekeeping_share(exchange: &Exchange, session: &SignalContext<'_>) -> i32 {
     let keys = &exchange.measures.top_keys;
     let own = |key: &&String| {
         words(key)
@@ -565,7 +565,7 @@ fn is_error(exchange: &Exchange) -> bool {
 }
 
 /// A word of the path is in the list, and the task does not ask for it ("show the trending topics").
-fn off_topic(path: &[String], list: &[&str], session: &Session<'_>) -> bool {
+fn off_topic(path: &[String], list: &[&str], session: &SignalContext<'_>) -> bool {
     path.iter().any(|it| list.contains(&it.as_str()) && !session.terms.ask_for(it))
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use futures::future::{BoxFuture, ready};
 
-use crate::{Call, Replayer, replay_template};
+use crate::{ReplayCall, Replayer, replay_template};
 use commis_artifacts::{
     payloads::Replay,
     recording::{Excerpt, Exchange, SessionRecording},
@@ -12,9 +12,9 @@ use commis_artifacts::{
 use commis_base::error::{Code, Error, Result};
 use commis_net::transport::{Reply, Timings};
 use commis_recipe::{
-    framing::{framed, mime},
+    framing::{apply_framing, mime},
     model::{Slot, TransportKind},
-    request::{Outgoing, prepare_request},
+    request::{PreparedRequest, prepare_request},
 };
 
 /// Something in place of each slot.
@@ -23,7 +23,10 @@ fn blank(slots: &[Slot]) -> BTreeMap<String, String> {
 }
 
 /// The recorded answer to exactly this request. Fails with [`Code::NetworkDisabled`] when the recording holds none.
-pub fn recorded_answer(recording: Option<&SessionRecording>, call: Call<'_>) -> Result<Reply> {
+pub fn recorded_answer(
+    recording: Option<&SessionRecording>,
+    call: ReplayCall<'_>,
+) -> Result<Reply> {
     let offline =
         || Error::new(Code::NetworkDisabled, "the recording holds no answer to this request");
     let recording = recording.ok_or_else(offline)?;
@@ -39,7 +42,7 @@ pub fn recorded_answer(recording: Option<&SessionRecording>, call: Call<'_>) -> 
 }
 
 /// What the recording was answered to that request.
-fn answer(recording: &SessionRecording, wanted: &Outgoing) -> Option<Reply> {
+fn answer(recording: &SessionRecording, wanted: &PreparedRequest) -> Option<Reply> {
     // A request that failed first and was made again was answered by the second.
     let good = |it: &&Exchange| matches!(it.status, Some(200..300));
     let all = recording.exchanges.iter();
@@ -56,7 +59,9 @@ fn answer(recording: &SessionRecording, wanted: &Outgoing) -> Option<Reply> {
             continue;
         }
         let (kind, body) = match &exchange.excerpt {
-            Some(Excerpt::Json(it)) => (mime(exchange.framing), framed(exchange.framing, it)),
+            Some(Excerpt::Json(it)) => {
+                (mime(exchange.framing), apply_framing(exchange.framing, it))
+            }
             Some(Excerpt::Html(it)) => ("text/html", it.clone()),
             Some(Excerpt::Text(it)) => ("text/plain", it.clone()),
             None => continue,
@@ -74,14 +79,14 @@ fn answer(recording: &SessionRecording, wanted: &Outgoing) -> Option<Reply> {
 }
 
 /// A world of the recording's own answers.
-pub struct Recorded<'a>(pub &'a SessionRecording);
+pub struct RecordingReplayer<'a>(pub &'a SessionRecording);
 
-impl Replayer for Recorded<'_> {
+impl Replayer for RecordingReplayer<'_> {
     fn transports(&self) -> Vec<TransportKind> {
         vec![TransportKind::Stub]
     }
 
-    fn send<'b>(&'b mut self, call: Call<'b>) -> BoxFuture<'b, Result<Reply>> {
+    fn send<'b>(&'b mut self, call: ReplayCall<'b>) -> BoxFuture<'b, Result<Reply>> {
         Box::pin(ready(recorded_answer(Some(self.0), call)))
     }
 

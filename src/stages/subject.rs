@@ -5,12 +5,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::witness::{MIN_TEXT, plain, stem, words};
+use super::witness::{MIN_TEXT, plain_words, stem, words};
 use commis_artifacts::payloads::SecondRecording;
 use commis_artifacts::recording::{
     Action, ActionKind, Driver, Exchange, FinalPage, SessionRecording, ShownBlock,
 };
-use commis_recipe::blocks::{Asks, asks, asks_for_fact};
+use commis_recipe::blocks::{TaskCardinality, asks_for_fact, task_cardinality};
 
 /// Words of a task that say what to do, not with what.
 const ASKING: &[&str] = &[
@@ -44,7 +44,7 @@ pub struct Subject {
 pub fn of_session(it: &SessionRecording, other: Option<&SessionRecording>) -> Option<Subject> {
     // Another example's page says better what follows the input.
     let early = if other.is_none() { early(it) } else { BTreeSet::new() };
-    of(&it.page, other.map(|it| &it.page), &it.task, &it.typed, &early)
+    find_subject(&it.page, other.map(|it| &it.page), &it.task, &it.typed, &early)
 }
 
 /// The same of the first example, beside what was recorded second: another example tells what follows the input, and without one
@@ -92,7 +92,7 @@ fn early(recording: &SessionRecording) -> BTreeSet<usize> {
 }
 
 /// The weightiest block by what only this page said, but for those that were there `early`. `None` when it shows none.
-pub fn of(
+pub fn find_subject(
     page: &FinalPage,
     other: Option<&FinalPage>,
     task: &str,
@@ -100,12 +100,20 @@ pub fn of(
     early: &BTreeSet<usize>,
 ) -> Option<Subject> {
     let known = other.map(texts_of).unwrap_or_default();
-    let typed: Vec<String> = typed.values().map(|it| plain(it)).collect();
-    let thing = plain(task).split(' ').find(|it| says_what(it)).map(|it| stem(it).to_owned());
+    let typed: Vec<String> = typed.values().map(|it| plain_words(it)).collect();
+    let thing = plain_words(task).split(' ').find(|it| says_what(it)).map(|it| stem(it).to_owned());
     let records = page.shown.iter().filter(|it| it.is_record).flat_map(|it| &it.fields);
-    let labels = records.map(|it| plain(it)).collect();
+    let labels = records.map(|it| plain_words(it)).collect();
     let alone = other.is_none();
-    let asked = Asked { known, labels, alone, wanted: words(task), thing, asks: asks(task), typed };
+    let asked = SubjectQuery {
+        known,
+        labels,
+        alone,
+        wanted: words(task),
+        thing,
+        asks: task_cardinality(task),
+        typed,
+    };
     // The answer to such a question is seldom a list.
     let fact = asks_for_fact(task) && !asked.many(task);
     // Where nothing was typed, only its words say that it is what was asked for.
@@ -153,7 +161,7 @@ pub fn of(
     })
 }
 
-struct Asked {
+struct SubjectQuery {
     /// Texts of the other example's page.
     known: BTreeSet<String>,
     /// Names of the properties of the page's records.
@@ -164,15 +172,15 @@ struct Asked {
     wanted: BTreeSet<String>,
     /// What it is to list or to show: its first word that says something.
     thing: Option<String>,
-    asks: Asks,
+    asks: TaskCardinality,
     /// Plain texts that were typed.
     typed: Vec<String>,
 }
 
-impl Asked {
+impl SubjectQuery {
     /// A plural that was not typed, or "are".
     fn many(&self, task: &str) -> bool {
-        let task = plain(task);
+        let task = plain_words(task);
         let task = self.typed.iter().fold(task, |it, typed| it.replace(typed.as_str(), " "));
         task.split(' ').skip(1).any(|it| {
             it == "are"
@@ -191,7 +199,7 @@ impl Asked {
             .any(|it| words(it).iter().any(|it| it.len() > 3 && self.wanted.contains(it)));
         // Most of its items repeat what was typed.
         let echoing = block.rows.iter().filter(|row| {
-            let text = plain(&row.iter().flatten().cloned().collect::<Vec<_>>().join(" "));
+            let text = plain_words(&row.iter().flatten().cloned().collect::<Vec<_>>().join(" "));
             self.typed
                 .iter()
                 .filter(|it| it.chars().count() >= 3)
@@ -199,10 +207,11 @@ impl Asked {
         });
         let echoes = block.rows.len() > 2 && echoing.count() * 2 > block.rows.len();
         let fits = match (block.is_record, self.asks) {
-            (true, Asks::One) => 300,
-            (true, Asks::Either) | (false, Asks::Many | Asks::Either) => 100,
-            (true, Asks::Many) => 60,
-            (false, Asks::One) => 80,
+            (true, TaskCardinality::One) => 300,
+            (true, TaskCardinality::Either)
+            | (false, TaskCardinality::Many | TaskCardinality::Either) => 100,
+            (true, TaskCardinality::Many) => 60,
+            (false, TaskCardinality::One) => 80,
         };
         let fits = if self.is_labelled(block) { fits / 2 } else { fits };
         u64::from(block.weight)
@@ -222,8 +231,8 @@ impl Asked {
         let fits = |it: &ShownBlock| {
             let speaks = self.speaks_of(it);
             match (own.is_record, self.asks) {
-                (true, Asks::Many) => speaks.contains(thing) && !said.contains(thing),
-                (false, Asks::One) => speaks.len() >= MIN_SAID && said.is_empty(),
+                (true, TaskCardinality::Many) => speaks.contains(thing) && !said.contains(thing),
+                (false, TaskCardinality::One) => speaks.len() >= MIN_SAID && said.is_empty(),
                 _ => false,
             }
         };
@@ -240,7 +249,7 @@ impl Asked {
     /// another page, the names of a record's properties are labels where no list is asked for.
     fn is_labelled(&self, block: &ShownBlock) -> bool {
         let labels: Vec<String> =
-            block.rows.iter().filter_map(|it| it.first()?.as_deref()).map(plain).collect();
+            block.rows.iter().filter_map(|it| it.first()?.as_deref()).map(plain_words).collect();
         let distinct: BTreeSet<&String> = labels.iter().collect();
         !block.is_record
             && block.fields.len() > 1
@@ -249,7 +258,7 @@ impl Asked {
             && distinct.len() == labels.len()
             && (labels.iter().all(|it| self.known.contains(it))
                 || (self.alone
-                    && self.asks != Asks::Many
+                    && self.asks != TaskCardinality::Many
                     && labels.iter().all(|it| {
                         self.labels.contains(&it.replace(' ', "_")) || self.labels.contains(it)
                     })))
@@ -260,7 +269,10 @@ impl Asked {
         let (mut all, mut new) = (0, 0);
         for row in &block.rows {
             let cells = || {
-                row.iter().flatten().map(|it| plain(it)).filter(|it| it.chars().count() >= MIN_TEXT)
+                row.iter()
+                    .flatten()
+                    .map(|it| plain_words(it))
+                    .filter(|it| it.chars().count() >= MIN_TEXT)
             };
             if block.is_record {
                 all += cells().count();
@@ -278,7 +290,7 @@ impl Asked {
     /// What was typed is one of its items: a list that it was chosen from.
     fn offers(&self, block: &ShownBlock) -> bool {
         let cells = block.rows.iter().flatten().flatten();
-        cells.map(|it| plain(it)).any(|it| self.typed.contains(&it))
+        cells.map(|it| plain_words(it)).any(|it| self.typed.contains(&it))
     }
 
     /// A word of the page's title or of the block is one of the task.
@@ -343,7 +355,7 @@ fn says_the_same(a: &ShownBlock, b: &ShownBlock) -> bool {
         it.rows
             .iter()
             .filter_map(|it| it.iter().flatten().max_by_key(|it| it.len()))
-            .map(|it| plain(it))
+            .map(|it| plain_words(it))
             .collect()
     };
     let (a, b) = (texts(a), texts(b));
@@ -355,7 +367,13 @@ fn says_the_same(a: &ShownBlock, b: &ShownBlock) -> bool {
 }
 
 fn texts_of(page: &FinalPage) -> BTreeSet<String> {
-    page.shown.iter().flat_map(|it| &it.rows).flatten().flatten().map(|it| plain(it)).collect()
+    page.shown
+        .iter()
+        .flat_map(|it| &it.rows)
+        .flatten()
+        .flatten()
+        .map(|it| plain_words(it))
+        .collect()
 }
 
 #[cfg(test)]
@@ -376,14 +394,17 @@ mod tests {
         };
         let shows = |q: &str| page(vec![ShownBlock { weight: 9000, ..menu.clone() }, results(q)]);
         let at = |page: FinalPage, other: Option<FinalPage>, task: &str| {
-            of(&page, other.as_ref(), task, &BTreeMap::new(), &BTreeSet::new()).unwrap().at
+            find_subject(&page, other.as_ref(), task, &BTreeMap::new(), &BTreeSet::new())
+                .unwrap()
+                .at
         };
         assert_eq!(at(shows("Tern"), Some(shows("Gull")), "Search birds"), 1);
         assert_eq!(at(shows("Tern"), None, "List ships"), 0);
         // It was there before anything was typed.
         let early = BTreeSet::from([0]);
         let typed = BTreeMap::from([("q".to_owned(), "Tern".to_owned())]);
-        let main = |early| of(&shows("Tern"), None, "Search birds", &typed, early).unwrap().at;
+        let main =
+            |early| find_subject(&shows("Tern"), None, "Search birds", &typed, early).unwrap().at;
         assert_eq!((main(&BTreeSet::new()), main(&early)), (0, 1));
     }
 
@@ -409,7 +430,7 @@ mod tests {
         };
         let ask = |task: &str, lines| {
             let (own, other) = (page("A", lines), page("B", 2));
-            of(&own, Some(&other), task, &BTreeMap::new(), &BTreeSet::new()).unwrap().at
+            find_subject(&own, Some(&other), task, &BTreeMap::new(), &BTreeSet::new()).unwrap().at
         };
         for lines in [2, 30] {
             assert_eq!(ask("Show the lot {id} with estimate, origin and condition", lines), 0);
@@ -434,7 +455,7 @@ mod tests {
         };
         let both = |n: &str, weight| page(vec![commits(n, weight), files(n)]);
         let ask = |task: &str, weight| {
-            of(
+            find_subject(
                 &both("lib", weight),
                 Some(&both("doc", weight)),
                 task,

@@ -24,7 +24,7 @@ pub enum Stage {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Effect {
+pub enum StageEffect {
     /// The output is a function of the declared inputs: redone whenever it is stale.
     Pure,
     /// The output is what it saw: redone when its inputs changed, never because a file was damaged.
@@ -32,11 +32,11 @@ pub enum Effect {
 }
 
 #[derive(Debug)]
-pub struct Spec {
+pub struct StageSpec {
     pub stage: Stage,
     /// Bumped when the same input would now give another output.
     pub version: u32,
-    pub effect: Effect,
+    pub effect: StageEffect,
     pub reads: &'static [Kind],
     pub writes: Kind,
 }
@@ -44,22 +44,22 @@ pub struct Spec {
 const fn spec(
     stage: Stage,
     version: u32,
-    effect: Effect,
+    effect: StageEffect,
     reads: &'static [Kind],
     writes: Kind,
-) -> Spec {
-    Spec { stage, version, effect, reads, writes }
+) -> StageSpec {
+    StageSpec { stage, version, effect, reads, writes }
 }
 
-use Effect::{Observes, Pure};
 use Kind::{
     BaselineFingerprint, CandidateSet, CandidateSummary, MinimizationReport, ModelAnswer,
     RecipeAnalysis, RecipeDraft, RecipeDraftMinimized, SecondRecording, SessionRecording,
     VerificationReport,
 };
+use StageEffect::{Observes, Pure};
 
 #[rustfmt::skip]
-pub const STAGES: &[Spec] = &[
+pub const STAGES: &[StageSpec] = &[
     //   stage                version effect    reads                                                                     writes
     // Not bumped when redaction learns to see more: a recording of another version is an error, and what it holds was
     // already written. `--force` records anew.

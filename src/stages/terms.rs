@@ -75,7 +75,7 @@ const MONTHS: &[&str] = &[
 const ANSWER: usize = 16 * 1024;
 
 /// One word of the task.
-struct Term {
+struct TaskTerm {
     /// Stem.
     word: String,
     /// Stems of other words for the same.
@@ -103,8 +103,8 @@ enum TermKind {
 
 /// The task's terms, weighed by how rare they are among the session's exchanges.
 pub struct Terms {
-    list: Vec<Term>,
-    wanted: Wanted,
+    list: Vec<TaskTerm>,
+    wanted: WantedStems,
     /// The task's words in order, unstemmed, for finding values; and its dates as numbers.
     sequences: Vec<Vec<String>>,
     counts: bool,
@@ -112,15 +112,15 @@ pub struct Terms {
 }
 
 /// Stems of the task's words and of their synonyms: no others are looked for.
-struct Wanted {
+struct WantedStems {
     stemmer: Stemmer,
     stems: BTreeSet<String>,
     /// A bit for each [`head`] of one.
     heads: Vec<u64>,
 }
 
-impl Wanted {
-    fn new(terms: &[Term]) -> Self {
+impl WantedStems {
+    fn new(terms: &[TaskTerm]) -> Self {
         let mut it = Self {
             stemmer: Stemmer::create(Algorithm::English),
             stems: BTreeSet::new(),
@@ -135,7 +135,7 @@ impl Wanted {
     }
 
     /// The wanted stems of a text's words.
-    fn of(&self, text: &str, out: &mut BTreeSet<String>) {
+    fn collect(&self, text: &str, out: &mut BTreeSet<String>) {
         each_word(text, |word| {
             let head = head(word);
             if self.heads[head >> 6] >> (head & 63) & 1 == 1 {
@@ -157,7 +157,7 @@ fn head(word: &str) -> usize {
 }
 
 /// The texts of one exchange, cut into what terms are looked for in. Of words, the wanted ones alone.
-pub struct Texts {
+pub struct ExchangeWords {
     host: BTreeSet<String>,
     /// Path, query names, body keys, operation.
     names: BTreeSet<String>,
@@ -174,7 +174,7 @@ pub struct Texts {
 
 /// How much of the task an exchange holds, parts of a thousand each.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Held {
+pub struct TermShares {
     /// Whole values of the request that the task sentence holds word for word.
     pub by_value: i32,
     /// Words in path, names and operation.
@@ -219,7 +219,7 @@ impl Terms {
                 _ if is_name => TermKind::Value,
                 _ => TermKind::Noun,
             };
-            terms.push(Term {
+            terms.push(TaskTerm {
                 base: match (kind, group) {
                     (TermKind::Verb, _) => 150,
                     (TermKind::Value, _) => 1200,
@@ -238,7 +238,7 @@ impl Terms {
         join(&mut terms, task, &stemmer);
         let mut sequences = vec![sequence(task)];
         sequences.extend(dates(&sequences[0]));
-        Self { wanted: Wanted::new(&terms), list: terms, sequences, counts, endpoints: 0 }
+        Self { wanted: WantedStems::new(&terms), list: terms, sequences, counts, endpoints: 0 }
     }
 
     /// The task asks for a number or a fact, so that a list is no better an answer.
@@ -247,7 +247,7 @@ impl Terms {
     }
 
     /// Counts one endpoint's texts towards rarity.
-    pub fn learn(&mut self, texts: &Texts) {
+    pub fn learn(&mut self, texts: &ExchangeWords) {
         self.endpoints += 1;
         for term in &mut self.list {
             term.is_brand |= texts.in_host(term);
@@ -257,7 +257,7 @@ impl Terms {
         }
     }
 
-    pub fn held(&self, texts: &Texts) -> Held {
+    pub fn term_shares(&self, texts: &ExchangeWords) -> TermShares {
         let mut held = [0_u64; 5];
         let mut of = [0_u64; 5];
         let covered = self.covered(texts);
@@ -291,7 +291,7 @@ impl Terms {
             }
         }
         let share = |i: usize| held[i].checked_div(of[i]).unwrap_or(0) as i32;
-        Held {
+        TermShares {
             by_value: share(0),
             by_name: share(1),
             by_host: if self.list.iter().any(|it| texts.in_host(it)) { 1000 } else { 0 },
@@ -304,7 +304,7 @@ impl Terms {
     /// The request names a collection, as REST does in the plural, that the task does not ask for, and nothing that it does:
     /// `/search/tracks` when users were asked for. Or what it names is not what is asked for in the first place: in
     /// `issues of a repository` the repository.
-    pub fn other_collection(&self, texts: &Texts) -> bool {
+    pub fn other_collection(&self, texts: &ExchangeWords) -> bool {
         /// Whatever is asked for may be called so.
         const GENERAL: &[&str] =
             &["items", "entries", "records", "results", "nodes", "objects", "resources", "values"];
@@ -329,7 +329,7 @@ impl Terms {
     }
 
     /// Rare terms weigh whole, those that every endpoint holds a fifth.
-    fn weight(&self, term: &Term, holders: u32) -> u32 {
+    fn weight(&self, term: &TaskTerm, holders: u32) -> u32 {
         let all = f64::from(self.endpoints + 1);
         let rarity = (all / f64::from(holders + 1)).ln() / all.ln().max(0.1);
         // What nobody holds tells nobody from anybody.
@@ -338,7 +338,7 @@ impl Terms {
     }
 
     /// Stems of the task's words that whole values of the request spell out in order.
-    fn covered(&self, texts: &Texts) -> BTreeSet<String> {
+    fn covered(&self, texts: &ExchangeWords) -> BTreeSet<String> {
         let stemmer = Stemmer::create(Algorithm::English);
         let mut out = BTreeSet::new();
         for value in &texts.values {
@@ -390,7 +390,7 @@ fn site_words(task: &str) -> BTreeSet<String> {
 }
 
 /// Marks the nouns on both sides of an "and".
-fn join(terms: &mut [Term], task: &str, stemmer: &Stemmer) {
+fn join(terms: &mut [TaskTerm], task: &str, stemmer: &Stemmer) {
     let words: Vec<String> = sequence(task).iter().map(|it| stem(it, stemmer)).collect();
     for three in words.windows(3).filter(|it| it[1] == "and") {
         let at = |word: &String| {
@@ -432,9 +432,9 @@ pub(super) fn dates(words: &[String]) -> Vec<Vec<String>> {
     out
 }
 
-impl Texts {
+impl ExchangeWords {
     /// Thousandths of these words that stand in what was answered.
-    pub fn holds(&self, words: &BTreeSet<String>) -> i32 {
+    pub fn share_in_answer(&self, words: &BTreeSet<String>) -> i32 {
         let held = words.iter().filter(|it| self.answer.contains(*it)).count();
         (held * 1000).checked_div(words.len()).unwrap_or(0) as i32
     }
@@ -492,13 +492,13 @@ impl Texts {
         out
     }
 
-    fn name(&mut self, text: &str, wanted: &Wanted) {
-        wanted.of(text, &mut self.names);
+    fn name(&mut self, text: &str, wanted: &WantedStems) {
+        wanted.collect(text, &mut self.names);
         self.names_line.push_str(&text.to_lowercase());
         self.names_line.push(' ');
     }
 
-    fn value(&mut self, text: &str, wanted: &Wanted) {
+    fn value(&mut self, text: &str, wanted: &WantedStems) {
         if text.starts_with(['{', '['])
             && let Ok(inner) = serde_json::from_str::<Value>(text)
         {
@@ -507,15 +507,15 @@ impl Texts {
         }
         // A GraphQL document says what is asked, not for which value.
         if text.contains('{') && text.len() > 200 {
-            wanted.of(cut(text, 4096), &mut self.names);
+            wanted.collect(cut(text, 4096), &mut self.names);
             return;
         }
         let text = cut(text, 2048);
-        wanted.of(text, &mut self.value_words);
+        wanted.collect(text, &mut self.value_words);
         self.values.push(sequence(text));
     }
 
-    fn json(&mut self, value: &Value, wanted: &Wanted) {
+    fn json(&mut self, value: &Value, wanted: &WantedStems) {
         match value {
             Value::Object(fields) => {
                 for (key, item) in fields {
@@ -530,28 +530,28 @@ impl Texts {
         }
     }
 
-    fn read_answer(&mut self, exchange: &Exchange, wanted: &Wanted) {
+    fn read_answer(&mut self, exchange: &Exchange, wanted: &WantedStems) {
         let measures = &exchange.measures;
         let keys = measures.top_keys.iter().chain(measures.lists.iter().flat_map(|it| &it.keys));
         for it in keys.chain(measures.lists.iter().map(|it| &it.path)) {
-            wanted.of(it, &mut self.keys);
+            wanted.collect(it, &mut self.keys);
         }
         let mut text = String::new();
         match &exchange.excerpt {
-            Some(Excerpt::Json(it)) => leaves(it, &mut text),
+            Some(Excerpt::Json(it)) => append_leaves(it, &mut text),
             Some(Excerpt::Html(it) | Excerpt::Text(it)) => text.push_str(cut(it, ANSWER)),
             None => {}
         }
-        wanted.of(&text, &mut self.answer);
+        wanted.collect(&text, &mut self.answer);
     }
 
-    fn in_host(&self, term: &Term) -> bool {
+    fn in_host(&self, term: &TaskTerm) -> bool {
         self.host.contains(&term.word)
             || (term.word.len() >= 4 && self.host.iter().any(|it| it.contains(&term.word)))
     }
 
     /// Parts of a thousand: the word itself, within a compound word, or a synonym.
-    fn in_names(&self, term: &Term) -> u64 {
+    fn in_names(&self, term: &TaskTerm) -> u64 {
         if self.names.contains(&term.word) {
             1000
         } else if term.also.iter().any(|it| self.names.contains(it)) {
@@ -563,19 +563,19 @@ impl Texts {
         }
     }
 
-    fn in_request(&self, term: &Term) -> u64 {
+    fn in_request(&self, term: &TaskTerm) -> u64 {
         self.in_names(term).max(u64::from(self.value_words.contains(&term.word)))
     }
 }
 
 /// Text of the scalars, at most [`ANSWER`] bytes.
-fn leaves(value: &Value, out: &mut String) {
+fn append_leaves(value: &Value, out: &mut String) {
     if out.len() >= ANSWER {
         return;
     }
     match value {
-        Value::Object(fields) => fields.values().for_each(|it| leaves(it, out)),
-        Value::Array(items) => items.iter().for_each(|it| leaves(it, out)),
+        Value::Object(fields) => fields.values().for_each(|it| append_leaves(it, out)),
+        Value::Array(items) => items.iter().for_each(|it| append_leaves(it, out)),
         Value::String(text) => {
             out.push_str(cut(text, ANSWER - out.len()));
             out.push(' ');
@@ -658,14 +658,14 @@ fn sequence(text: &str) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use commis_base::work::{Budget, bounded};
+    use commis_base::work::{Budget, run_bounded};
 
     #[test]
     fn reading_ends_with_the_budget() {
         let text = "lamp shop ".repeat(10_000);
-        let budget = Budget::of(std::time::Duration::from_secs(60)).steps(100);
-        assert!(bounded(budget, || words(&text[..40])).is_ok());
-        assert!(bounded(budget, || words(&text)).is_err());
+        let budget = Budget::new(std::time::Duration::from_secs(60)).with_steps(100);
+        assert!(run_bounded(budget, || words(&text[..40])).is_ok());
+        assert!(run_bounded(budget, || words(&text)).is_err());
     }
 
     #[test]

@@ -21,7 +21,7 @@ use serde_json::{Value, json};
 use url::Url;
 
 use super::{
-    Call, Identity, Replayer,
+    Identity, ReplayCall, Replayer,
     analyze::analyze,
     baseline::baseline,
     fixtures::{Entry, alone, done, get, hits, page_text, post, rejected, session},
@@ -43,17 +43,17 @@ use commis_base::{
 use commis_net::transport::{Reply, Timings};
 use commis_recipe::{
     model::TransportKind,
-    request::{Outgoing, prepare_request},
+    request::{PreparedRequest, prepare_request},
 };
 use commis_redact::{raw::RawBody, redact};
 
-type Answer<'a> = Box<dyn FnMut(TransportKind, &Outgoing) -> Result<Reply> + Send + 'a>;
+type Answer<'a> = Box<dyn FnMut(TransportKind, &PreparedRequest) -> Result<Reply> + Send + 'a>;
 
 /// The world of the replaying stages: one function answers every request; what was sent is kept.
-struct Server<'a> {
+struct FakeReplayer<'a> {
     transports: Vec<TransportKind>,
     answer: Answer<'a>,
-    sent: Vec<(TransportKind, Outgoing)>,
+    sent: Vec<(TransportKind, PreparedRequest)>,
     /// Replays until `spent`.
     budget: usize,
     journal: BTreeMap<String, Replay>,
@@ -62,9 +62,11 @@ struct Server<'a> {
     identity: Identity,
 }
 
-impl<'a> Server<'a> {
+impl<'a> FakeReplayer<'a> {
     /// Answered over `public_http` and, where that fails, in a session: by the client, then in the page.
-    fn new(answer: impl FnMut(TransportKind, &Outgoing) -> Result<Reply> + Send + 'a) -> Self {
+    fn new(
+        answer: impl FnMut(TransportKind, &PreparedRequest) -> Result<Reply> + Send + 'a,
+    ) -> Self {
         Self {
             transports: vec![
                 TransportKind::PublicHttp,
@@ -82,10 +84,14 @@ impl<'a> Server<'a> {
     }
 }
 
-impl Server<'_> {
-    fn answered(&mut self, transport: TransportKind, mut outgoing: Outgoing) -> Result<Reply> {
+impl FakeReplayer<'_> {
+    fn answered(
+        &mut self,
+        transport: TransportKind,
+        mut outgoing: PreparedRequest,
+    ) -> Result<Reply> {
         // A stranger's client has no cookies at all.
-        let is_nobody = self.identity == Identity::Stranger && !transport.in_session();
+        let is_nobody = self.identity == Identity::Stranger && !transport.uses_session();
         if self.logins > 0 && transport.sends_cookies() && !is_nobody {
             outgoing.headers.push(("as".to_owned(), format!("{:?}", self.identity)));
         }
@@ -95,12 +101,12 @@ impl Server<'_> {
     }
 }
 
-impl Replayer for Server<'_> {
+impl Replayer for FakeReplayer<'_> {
     fn transports(&self) -> Vec<TransportKind> {
         self.transports.clone()
     }
 
-    fn send<'b>(&'b mut self, call: Call<'b>) -> BoxFuture<'b, Result<Reply>> {
+    fn send<'b>(&'b mut self, call: ReplayCall<'b>) -> BoxFuture<'b, Result<Reply>> {
         Box::pin(async move {
             let mut values = call.values.clone();
             values.extend(call.slots.iter().map(|it| (it.name.clone(), "live".to_owned())));
@@ -169,7 +175,7 @@ fn reply(status: u16, mime: &str, body: impl Into<String>) -> Reply {
 }
 
 /// A query value of a request, empty when it is not there.
-fn query(request: &Outgoing, name: &str) -> String {
+fn query(request: &PreparedRequest, name: &str) -> String {
     let url = Url::parse(&request.url).unwrap();
     url.query_pairs().find(|it| it.0 == name).map(|it| it.1.into_owned()).unwrap_or_default()
 }
@@ -189,7 +195,7 @@ fn choose(first: &SessionRecording, second: &SecondRecording) -> Judged<RecipeAn
 
 /// Everything up to verify against one server, without minimizing.
 fn prepared(
-    server: &mut Server<'_>,
+    server: &mut FakeReplayer<'_>,
     first: &SessionRecording,
     second: &SecondRecording,
 ) -> (RecipeDraftMinimized, BaselineFingerprint) {
@@ -198,7 +204,7 @@ fn prepared(
 }
 
 fn validated(
-    server: &mut Server<'_>,
+    server: &mut FakeReplayer<'_>,
     first: &SessionRecording,
     second: &SecondRecording,
 ) -> (RecipeDraft, BaselineFingerprint) {

@@ -7,12 +7,12 @@ use serde_json::Value;
 use super::{
     chained::{answered_before, tells},
     page_made::page_made,
-    provenance::{Examples, Source, twin_of},
+    provenance::{Examples, ValueSource, twin_of},
     publish::put_in_json,
     read_back::literal_of,
     request::{identifier, template},
-    weave::Found,
-    woven::Weave,
+    weave::FoundParameter,
+    woven::RequestWeaver,
 };
 use commis_artifacts::recording::{Exchange, SessionRecording};
 use commis_recipe::{
@@ -27,7 +27,7 @@ use commis_recipe::{
 
 /// What a request takes from earlier answers.
 #[derive(Clone, Default)]
-pub struct Traced {
+pub struct TracedSteps {
     pub steps: Vec<Step>,
     /// What the values were in the first example, by their names in templates. Of a secret it is not known.
     pub taken: BTreeMap<String, String>,
@@ -39,7 +39,7 @@ pub struct Traced {
 
 /// Why there are no steps.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Untraced {
+pub enum TraceFailure {
     /// A part of the request whose value stands in no earlier answer, or in none that tells.
     Unknown(String),
     TooMany,
@@ -47,15 +47,15 @@ pub enum Untraced {
 
 /// Where in a request a value stands.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum At {
+pub(super) enum RequestPlace {
     Path(usize),
     Query(usize),
     Form(usize),
     Json(String),
 }
 
-pub(super) struct Part {
-    pub at: At,
+pub(super) struct LiteralPart {
+    pub at: RequestPlace,
     /// For a person.
     name: String,
     /// What it is called in the request.
@@ -66,7 +66,7 @@ pub(super) struct Part {
 
 /// A request as both recordings have it.
 #[derive(Clone, Copy)]
-pub struct Sent<'a> {
+pub struct SentRequest<'a> {
     pub exchange: &'a Exchange,
     pub twin: Option<&'a Exchange>,
 }
@@ -75,10 +75,10 @@ pub struct Sent<'a> {
 /// itself needs what was typed becomes a step, too.
 pub fn trace(
     examples: Examples<'_>,
-    sent: Sent<'_>,
-    weave: &mut Weave<'_>,
-    (slots, mut out): (&[Slot], Traced),
-) -> Result<Traced, Untraced> {
+    sent: SentRequest<'_>,
+    weave: &mut RequestWeaver<'_>,
+    (slots, mut out): (&[Slot], TracedSteps),
+) -> Result<TracedSteps, TraceFailure> {
     let tracer = Tracer { examples };
     for slot in slots {
         if out.filled.contains(&slot.name) {
@@ -87,14 +87,14 @@ pub fn trace(
         let (url, response) = match &slot.from {
             SlotSource::Response { url, path } => {
                 let extract = Some(path.clone());
-                (url, ResponseSpec { extract, ..ResponseSpec::of(ResponseType::Json) })
+                (url, ResponseSpec { extract, ..ResponseSpec::new(ResponseType::Json) })
             }
             SlotSource::Document { url, after, until } => (url, between(after, until)),
             _ => continue,
         };
         let asked = |it: &&Exchange| it.url == *url && !it.measures.typed_in_request.is_empty();
         let Some(exchange) = examples.first.exchanges.iter().find(asked) else { continue };
-        let source = Source {
+        let source = ValueSource {
             exchange,
             twin: examples.second.and_then(|it| twin_of(exchange, it)),
             response: ResponseSpec { framing: exchange.framing, ..response },
@@ -111,8 +111,12 @@ pub fn trace(
 }
 
 /// Steps for values that stand in a script whose name changes with each build of the site: the page says what it is called now.
-pub fn built(recording: &SessionRecording, weave: &mut Weave<'_>, slots: &[Slot]) -> Traced {
-    let mut out = Traced::default();
+pub fn built(
+    recording: &SessionRecording,
+    weave: &mut RequestWeaver<'_>,
+    slots: &[Slot],
+) -> TracedSteps {
+    let mut out = TracedSteps::default();
     for slot in slots {
         let SlotSource::Document { url, after, until } = &slot.from else { continue };
         let Some(exchange) = recording.exchanges.iter().find(|it| it.url == *url) else { continue };
@@ -161,7 +165,7 @@ pub fn built(recording: &SessionRecording, weave: &mut Weave<'_>, slots: &[Slot]
 
 fn between(after: &str, until: &str) -> ResponseSpec {
     let between = Some(Between { after: after.to_owned(), until: until.to_owned() });
-    ResponseSpec { between, ..ResponseSpec::of(ResponseType::Text) }
+    ResponseSpec { between, ..ResponseSpec::new(ResponseType::Text) }
 }
 
 /// Another name for a value of the request.
@@ -187,10 +191,10 @@ struct Tracer<'a> {
 impl Tracer<'_> {
     fn request(
         self,
-        sent: Sent<'_>,
-        weave: &mut Weave<'_>,
-        out: &mut Traced,
-    ) -> Result<(), Untraced> {
+        sent: SentRequest<'_>,
+        weave: &mut RequestWeaver<'_>,
+        out: &mut TracedSteps,
+    ) -> Result<(), TraceFailure> {
         let twin = sent.twin.and_then(template).map(|it| it.0);
         let known = answered_before(sent.exchange, self.examples.first);
         let behind_login = self.examples.first.login_site.is_some();
@@ -219,7 +223,7 @@ impl Tracer<'_> {
             };
             let is_same = theirs == Some(ours);
             let is_certain = theirs.is_some() || tells(&part.key, ours);
-            let fits = |it: &Source<'_>| match &it.choose {
+            let fits = |it: &ValueSource<'_>| match &it.choose {
                 // One example alone: a short value stands anywhere by chance, but not in the item that was named.
                 Some(Choose::Where(_)) => !is_same,
                 // What is the same in both examples is chosen by neither.
@@ -239,7 +243,7 @@ impl Tracer<'_> {
                         weave.join(woven);
                         break;
                     }
-                    Err(why) => too_many |= why == Untraced::TooMany,
+                    Err(why) => too_many |= why == TraceFailure::TooMany,
                 }
             }
             let Some(name) = name else {
@@ -247,9 +251,9 @@ impl Tracer<'_> {
                     continue;
                 }
                 return Err(if too_many {
-                    Untraced::TooMany
+                    TraceFailure::TooMany
                 } else {
-                    Untraced::Unknown(part.name)
+                    TraceFailure::Unknown(part.name)
                 });
             };
             out.taken.insert(name.clone(), ours.to_owned());
@@ -259,7 +263,7 @@ impl Tracer<'_> {
                 String::new()
             };
             let hole = format!("{}{{{name}{filter}}}{}", escape(before), escape(after));
-            put(&mut weave.request, &part.at, hole);
+            set_value(&mut weave.request, &part.at, hole);
         }
         Ok(())
     }
@@ -267,12 +271,12 @@ impl Tracer<'_> {
     /// The step of a source, and what its value is called in templates.
     fn step(
         self,
-        source: &Source<'_>,
-        weave: &mut Weave<'_>,
-        out: &mut Traced,
-    ) -> Result<String, Untraced> {
+        source: &ValueSource<'_>,
+        weave: &mut RequestWeaver<'_>,
+        out: &mut TracedSteps,
+    ) -> Result<String, TraceFailure> {
         let exchange = source.exchange;
-        let unknown = || Untraced::Unknown("the request before".to_owned());
+        let unknown = || TraceFailure::Unknown("the request before".to_owned());
         let (mut request, slots) = template(exchange).ok_or_else(unknown)?;
         request
             .headers
@@ -285,11 +289,15 @@ impl Tracer<'_> {
         }
         let mut own = weave.fork(request);
         own.typed(exchange, self.examples.typed);
-        self.request(Sent { exchange, twin: source.twin }, &mut own, out)?;
+        self.request(SentRequest { exchange, twin: source.twin }, &mut own, out)?;
         for name in &source.names {
             let value = self.examples.typed.get(name).cloned().unwrap_or_default();
-            let found =
-                Found { name: name.clone(), value, kind: ParamType::Str, chain: Vec::new() };
+            let found = FoundParameter {
+                name: name.clone(),
+                value,
+                kind: ParamType::Str,
+                chain: Vec::new(),
+            };
             own.add(found, "typed value found in the answer of an earlier step");
         }
         let response = source.response.clone();
@@ -302,7 +310,7 @@ impl Tracer<'_> {
             it
         } else {
             if out.steps.len() + 1 >= MAX_STEPS {
-                return Err(Untraced::TooMany);
+                return Err(TraceFailure::TooMany);
             }
             let name = self.name(&request, out);
             out.steps.push(Step {
@@ -322,7 +330,7 @@ impl Tracer<'_> {
     }
 
     /// What the last word of its address says.
-    fn name(self, request: &RequestTemplate, out: &Traced) -> String {
+    fn name(self, request: &RequestTemplate, out: &TracedSteps) -> String {
         name_of(request, |name| {
             !self.examples.typed.contains_key(name) && out.steps.iter().all(|it| it.name != name)
         })
@@ -380,23 +388,29 @@ fn segments(url: &str) -> Vec<String> {
 }
 
 /// Parts of a request that hold neither parameter nor slot.
-pub(super) fn literals(request: &RequestTemplate) -> Vec<Part> {
+pub(super) fn literals(request: &RequestTemplate) -> Vec<LiteralPart> {
     let mut out = Vec::new();
-    let mut add = |at: At, name: String, key: &str, text: &str, is_number: bool| {
+    let mut add = |at: RequestPlace, name: String, key: &str, text: &str, is_number: bool| {
         if let Some(literal) = literal_of(text).filter(|it| !it.is_empty()) {
-            out.push(Part { at, name, key: key.to_owned(), literal, is_number });
+            out.push(LiteralPart { at, name, key: key.to_owned(), literal, is_number });
         }
     };
     for (i, it) in segments(&request.url).iter().enumerate() {
-        add(At::Path(i), format!("path segment {}", i + 1), "", it, false);
+        add(RequestPlace::Path(i), format!("path segment {}", i + 1), "", it, false);
     }
     for (i, it) in request.query.iter().enumerate() {
-        add(At::Query(i), format!("query `{}`", it.name), &it.name, &it.value, false);
+        add(RequestPlace::Query(i), format!("query `{}`", it.name), &it.name, &it.value, false);
     }
     match &request.body {
         Some(BodyTemplate::Form(all)) => {
             for (i, it) in all.iter().enumerate() {
-                add(At::Form(i), format!("form field `{}`", it.name), &it.name, &it.value, false);
+                add(
+                    RequestPlace::Form(i),
+                    format!("form field `{}`", it.name),
+                    &it.name,
+                    &it.value,
+                    false,
+                );
             }
         }
         Some(BodyTemplate::Json(body)) => in_json(body, "", &mut add),
@@ -405,7 +419,11 @@ pub(super) fn literals(request: &RequestTemplate) -> Vec<Part> {
     out
 }
 
-fn in_json(value: &Value, pointer: &str, add: &mut dyn FnMut(At, String, &str, &str, bool)) {
+fn in_json(
+    value: &Value,
+    pointer: &str,
+    add: &mut dyn FnMut(RequestPlace, String, &str, &str, bool),
+) {
     let key = pointer.rsplit('/').next().unwrap_or_default();
     let name = || format!("body `{pointer}`");
     match value {
@@ -420,9 +438,9 @@ fn in_json(value: &Value, pointer: &str, add: &mut dyn FnMut(At, String, &str, &
                 in_json(it, &format!("{pointer}/{i}"), add);
             }
         }
-        Value::String(it) => add(At::Json(pointer.to_owned()), name(), key, it, false),
+        Value::String(it) => add(RequestPlace::Json(pointer.to_owned()), name(), key, it, false),
         Value::Number(it) => {
-            add(At::Json(pointer.to_owned()), name(), key, &it.to_string(), true);
+            add(RequestPlace::Json(pointer.to_owned()), name(), key, &it.to_string(), true);
         }
         _ => {}
     }
@@ -432,7 +450,7 @@ fn in_json(value: &Value, pointer: &str, add: &mut dyn FnMut(At, String, &str, &
 pub(super) fn same_place(
     ours: &RequestTemplate,
     theirs: &RequestTemplate,
-    at: &At,
+    at: &RequestPlace,
 ) -> Option<String> {
     let nth = |ours: &[Pair], theirs: &[Pair], i: usize| {
         let pair = ours.get(i)?;
@@ -441,13 +459,15 @@ pub(super) fn same_place(
         literal_of(&found.value)
     };
     match (at, &ours.body, &theirs.body) {
-        (At::Path(i), ..) => {
+        (RequestPlace::Path(i), ..) => {
             let (own, all) = (segments(&ours.url), segments(&theirs.url));
             (own.len() == all.len()).then(|| all.get(*i).and_then(|it| literal_of(it)))?
         }
-        (At::Query(i), ..) => nth(&ours.query, &theirs.query, *i),
-        (At::Form(i), Some(BodyTemplate::Form(a)), Some(BodyTemplate::Form(b))) => nth(a, b, *i),
-        (At::Json(at), _, Some(BodyTemplate::Json(body))) => match body.pointer(at)? {
+        (RequestPlace::Query(i), ..) => nth(&ours.query, &theirs.query, *i),
+        (RequestPlace::Form(i), Some(BodyTemplate::Form(a)), Some(BodyTemplate::Form(b))) => {
+            nth(a, b, *i)
+        }
+        (RequestPlace::Json(at), _, Some(BodyTemplate::Json(body))) => match body.pointer(at)? {
             Value::String(it) => literal_of(it),
             Value::Number(it) => Some(it.to_string()),
             _ => None,
@@ -456,9 +476,9 @@ pub(super) fn same_place(
     }
 }
 
-pub(super) fn put(request: &mut RequestTemplate, at: &At, hole: String) {
+pub(super) fn set_value(request: &mut RequestTemplate, at: &RequestPlace, hole: String) {
     match (at, &mut request.body) {
-        (At::Path(i), _) => {
+        (RequestPlace::Path(i), _) => {
             let Some(start) = path_start(&request.url) else { return };
             let mut all: Vec<String> = request.url[start..].split('/').map(str::to_owned).collect();
             let Some(it) = all.get_mut(*i) else { return };
@@ -466,9 +486,9 @@ pub(super) fn put(request: &mut RequestTemplate, at: &At, hole: String) {
                 .to_string();
             request.url = format!("{}{}", &request.url[..start], all.join("/"));
         }
-        (At::Query(i), _) => request.query[*i].value = hole,
-        (At::Form(i), Some(BodyTemplate::Form(all))) => all[*i].value = hole,
-        (At::Json(at), Some(BodyTemplate::Json(body))) => {
+        (RequestPlace::Query(i), _) => request.query[*i].value = hole,
+        (RequestPlace::Form(i), Some(BodyTemplate::Form(all))) => all[*i].value = hole,
+        (RequestPlace::Json(at), Some(BodyTemplate::Json(body))) => {
             if let Some(it) = body.pointer_mut(at) {
                 *it = Value::from(hole);
             }

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::{
     gaps::form,
-    judge::{Call, Observed, Replayer, holds_bp, leaf_lines, observe, passing},
+    judge::{Observation, ReplayCall, Replayer, holds_bp, leaf_lines, observe, passing},
     request::template,
 };
 use commis_artifacts::{
@@ -16,7 +16,7 @@ use commis_artifacts::{
 use commis_base::error::{Code, Error, Result};
 use commis_recipe::{
     check::check_header,
-    framing::{framed, mime},
+    framing::{apply_framing, mime},
     model::{HtmlSpec, RequestTemplate, ResponseSpec, Slot, TransportKind},
     pagination::Length,
     shape::similarity_bp,
@@ -24,7 +24,7 @@ use commis_recipe::{
 };
 use commis_runner::{
     MIN_SIMILARITY_BP,
-    extract::{Extracted, HttpAnswer, extract, fingerprint},
+    extract::{Extraction, HttpAnswer, extract, fingerprint},
 };
 
 /// Observes: sends the request by each transport, least risky first, until one answers like the recording, and that one once
@@ -53,7 +53,7 @@ pub async fn validate(
         let n = replays.len() as u32 + 1;
         let mut first = observe(
             replayer,
-            call.of(&request),
+            call.with_request(&request),
             &chosen.response,
             captured.as_deref(),
             n,
@@ -83,7 +83,8 @@ pub async fn validate(
                 let n = replays.len() as u32 + 1;
                 let like = captured.as_deref();
                 let seen =
-                    observe(replayer, call.of(&with), &chosen.response, like, n, &what).await?;
+                    observe(replayer, call.with_request(&with), &chosen.response, like, n, &what)
+                        .await?;
                 if let Some(code) = passing(&seen.replay) {
                     return Err(not_now(code));
                 }
@@ -98,7 +99,7 @@ pub async fn validate(
         }
         // A stranger gets an answer too, and a page that asks for a login may be built as the one that was recorded: unless it says
         // the same, only the session can show whether it is the account's.
-        let is_strangers = replayer.logins() > 0 && !transport.in_session() && !captured_only;
+        let is_strangers = replayer.logins() > 0 && !transport.uses_session() && !captured_only;
         if is_strangers && (is_other || !says_the_same(exchange, &chosen.response, &first)) {
             continue;
         }
@@ -108,7 +109,7 @@ pub async fn validate(
         } else {
             let again = observe(
                 replayer,
-                call.of(&request),
+                call.with_request(&request),
                 &chosen.response,
                 captured.as_deref(),
                 n + 1,
@@ -167,7 +168,7 @@ pub async fn validate(
             }));
         }
     }
-    Ok(Judged::Rejected(failed(&replays, sent_away)))
+    Ok(Judged::Rejected(to_reject(&replays, sent_away)))
 }
 
 /// Whether the request said who asks.
@@ -185,9 +186,17 @@ struct CallTemplate<'a> {
 }
 
 impl CallTemplate<'_> {
-    fn of<'b>(&'b self, request: &'b RequestTemplate) -> Call<'b> {
+    fn with_request<'b>(&'b self, request: &'b RequestTemplate) -> ReplayCall<'b> {
         let Self { transport, values, slots } = *self;
-        Call { transport, request, parameters: &[], values, slots, steps: &[], per_item: None }
+        ReplayCall {
+            transport,
+            request,
+            parameters: &[],
+            values,
+            slots,
+            steps: &[],
+            per_item: None,
+        }
     }
 }
 
@@ -199,7 +208,7 @@ const FEW_VALUES: usize = 3;
 const NEVER_CUT: usize = 20;
 
 /// Whether the answer holds other values than the recorded one. What the recording does not hold differs in nothing.
-fn differs(exchange: &Exchange, response: &ResponseSpec, seen: &Observed) -> bool {
+fn differs(exchange: &Exchange, response: &ResponseSpec, seen: &Observation) -> bool {
     let Some((recorded, now)) = captured(exchange, response).zip(seen.data.as_ref()) else {
         return false;
     };
@@ -214,7 +223,7 @@ fn differs(exchange: &Exchange, response: &ResponseSpec, seen: &Observed) -> boo
 }
 
 /// Whether the answer holds the recorded values. What the recording does not hold is no evidence; of long ones it holds the beginning.
-fn says_the_same(exchange: &Exchange, response: &ResponseSpec, seen: &Observed) -> bool {
+fn says_the_same(exchange: &Exchange, response: &ResponseSpec, seen: &Observation) -> bool {
     let Some((recorded, now)) = captured(exchange, response).zip(seen.data.as_ref()) else {
         return false;
     };
@@ -287,7 +296,11 @@ fn not_now(code: Code) -> Error {
 }
 
 /// What the shape alone does not tell: JSON in a page of another shape, or a page whose items are other elements.
-fn unlike(exchange: &Exchange, response: &ResponseSpec, seen: &Observed) -> Option<&'static str> {
+fn unlike(
+    exchange: &Exchange,
+    response: &ResponseSpec,
+    seen: &Observation,
+) -> Option<&'static str> {
     if let Some(selector) = &response.embedded {
         let is_meant =
             |it: &&EmbeddedJson| it.selector == *selector && it.variable == response.variable;
@@ -322,14 +335,14 @@ fn listing<'a>(exchange: &'a Exchange, html: &HtmlSpec) -> Option<&'a Listing> {
 }
 
 /// The captured answer, extracted.
-pub fn captured(exchange: &Exchange, response: &ResponseSpec) -> Option<Extracted> {
+pub fn captured(exchange: &Exchange, response: &ResponseSpec) -> Option<Extraction> {
     if response.embedded.is_some() {
         return None;
     }
     if let Some(html) = &response.html {
         let it = listing(exchange, html)?;
         let data = if html.single { it.sample.first()?.clone() } else { it.sample.clone().into() };
-        return Some(Extracted {
+        return Some(Extraction {
             data,
             items: (!html.single).then_some(u64::from(it.items)),
             whole: None,
@@ -339,11 +352,13 @@ pub fn captured(exchange: &Exchange, response: &ResponseSpec) -> Option<Extracte
         });
     }
     let (kind, body) = match exchange.excerpt.as_ref()? {
-        Excerpt::Json(it) => (mime(response.framing), framed(response.framing, it).into_bytes()),
+        Excerpt::Json(it) => {
+            (mime(response.framing), apply_framing(response.framing, it).into_bytes())
+        }
         Excerpt::Html(it) => ("text/html", it.clone().into_bytes()),
         Excerpt::Text(it) => ("text/plain", it.clone().into_bytes()),
     };
-    extract(response, HttpAnswer::of(kind, &body)).ok()
+    extract(response, HttpAnswer::from_body(kind, &body)).ok()
 }
 
 fn carries(exchange: &Exchange) -> Vec<String> {
@@ -370,7 +385,7 @@ fn carries(exchange: &Exchange) -> Vec<String> {
 
 /// The most telling failure: a wall means login, whatever else was tried. So does a redirect where the recorded session got the
 /// answer itself (`sent_away`).
-fn failed(replays: &[Replay], sent_away: bool) -> Reject {
+fn to_reject(replays: &[Replay], sent_away: bool) -> Reject {
     let walled = sent_away
         || replays.iter().any(|it| it.code.as_deref() == Some(Code::AuthRequired.as_str()));
     let tried: Vec<String> = replays

@@ -12,15 +12,15 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use super::extraction::widened_by_pages;
-use super::follow::{given, only_repeats};
+use super::follow::{measure_followed, only_repeats};
 use super::gaps::{lacking, lost};
 use super::judge::{
-    Call, Observed, Replayer, data_difference_bp, example_answer, holds_bp, is_reordered, observe,
-    passing,
+    Observation, ReplayCall, Replayer, data_difference_bp, example_answer, holds_bp, is_reordered,
+    observe, passing,
 };
-use super::length::{self, Answer, Findings, more_than_shown};
-use super::login::Own;
-use super::paginate::Paging;
+use super::length::{self, ListFindings, ProofAnswer, more_than_shown};
+use super::login::OwnAnswer;
+use super::paginate::PaginationProver;
 use super::refutation::{Failure, Halt, Proof, final_, freeze_optional, heard};
 use super::seen::seen_on_page;
 use super::witness::{asks_for_order, coverage, named_group};
@@ -32,7 +32,7 @@ use commis_base::error::{Code, Error, Result};
 use commis_recipe::{
     blocks,
     model::{PageInfo, ResponseSpec, TransportKind},
-    pagination::{Length, PageInfoReader, echoes},
+    pagination::{Length, PageInfoReader, find_echoes},
 };
 
 /// What the manifest says of answers.
@@ -58,7 +58,7 @@ pub async fn verify(
         verified: false,
         reason: None,
         transport: draft.transport,
-        requires_session: draft.transport.in_session(),
+        requires_session: draft.transport.uses_session(),
         effective: Vec::new(),
         frozen: Vec::new(),
         needless: Vec::new(),
@@ -135,7 +135,7 @@ pub async fn verify(
         let proof = match run.all().await {
             Ok((answer, noise_bp)) if transport.sends_cookies() && run.replayer.logins() > 0 => {
                 let response = run.response.clone();
-                let own = Own {
+                let own = OwnAnswer {
                     draft,
                     response: &response,
                     shape: &baseline.shape,
@@ -153,7 +153,7 @@ pub async fn verify(
                 report.verified = true;
                 report.reason = None;
                 report.transport = transport;
-                report.requires_session = transport.in_session();
+                report.requires_session = transport.uses_session();
                 report.fell_back = i > 0;
                 return Ok(report);
             }
@@ -218,14 +218,14 @@ struct Run<'a, 'r> {
     baseline: &'a BaselineFingerprint,
     response: ResponseSpec,
     /// The answer to the second example, where it was looked at before.
-    ahead: Option<Observed>,
+    ahead: Option<Observation>,
     further: &'a [BTreeMap<String, String>],
     transport: TransportKind,
     report: &'r mut VerificationReport,
     /// The answers A and B.
-    answers: Vec<Answer>,
+    answers: Vec<ProofAnswer>,
     /// Answers without items.
-    without: Vec<Answer>,
+    without: Vec<ProofAnswer>,
     /// What A says of the length of its list.
     length: Length,
     /// The parameter whose next value gave further items, and the one that says how many there are at most.
@@ -234,7 +234,7 @@ struct Run<'a, 'r> {
 }
 
 /// An answer to values that differ from the first example's.
-struct Other {
+struct OtherAnswer {
     values: BTreeMap<String, String>,
     data: Value,
 }
@@ -244,11 +244,11 @@ impl Run<'_, '_> {
     async fn all(&mut self) -> Proof<(Value, u32)> {
         self.replayer.fresh();
         let first = self.draft.first.clone();
-        let mut a = self.one("A", &first).await?;
+        let mut a = self.observe_data("A", &first).await?;
         let Some(second) = self.draft.second.clone() else {
             // No parameter: two consecutive matching replays (seed 1.3.1).
             self.covers(&a, None)?;
-            let again = self.one(AGAIN, &first).await?;
+            let again = self.observe_data(AGAIN, &first).await?;
             self.report.examples = vec![example_answer(&first, &[&a, &again])];
             let noise = data_difference_bp(&a, &again);
             self.optional(&first, &a, noise).await?;
@@ -257,10 +257,10 @@ impl Run<'_, '_> {
         };
         if self.widens(&second).await? {
             self.answers.clear();
-            a = self.one("A", &first).await?;
+            a = self.observe_data("A", &first).await?;
         }
         let b = self.second_answer(&second).await?;
-        let again = self.one(AGAIN, &first).await?;
+        let again = self.observe_data(AGAIN, &first).await?;
         let noise = data_difference_bp(&a, &again);
         let differs = |it: &Value| data_difference_bp(&a, it) > noise + MARGIN_BP;
         let others = self.others(&first).await?;
@@ -304,7 +304,7 @@ impl Run<'_, '_> {
         if self.response.html.is_none() || self.draft.captured.is_some() {
             return Ok(false);
         }
-        let seen = self.look("B", second).await?;
+        let seen = self.observe("B", second).await?;
         let first = self.answers.first();
         let wider = first.map(|it| widened_by_pages(&self.response, &it.body, &seen.body));
         if let Some(it) = wider.filter(|it| it.html != self.response.html) {
@@ -325,12 +325,15 @@ impl Run<'_, '_> {
     ) {
         let own = example_answer(first, &[a, again]);
         let stable = own.digests.keys().cloned().collect();
-        let other = second.map(|(values, b)| example_answer(values, &[b]).only(&stable));
+        let other =
+            second.map(|(values, b)| example_answer(values, &[b]).retain_keys_except(&stable));
         self.report.examples = std::iter::once(own).chain(other).collect();
-        if let ([Answer { whole: Some(a), .. }, Answer { whole: Some(b), .. }], Some((values, _))) =
-            (&self.answers[..], second)
+        if let (
+            [ProofAnswer { whole: Some(a), .. }, ProofAnswer { whole: Some(b), .. }],
+            Some((values, _)),
+        ) = (&self.answers[..], second)
         {
-            self.report.echo = echoes((a, first), (b, values));
+            self.report.echo = find_echoes((a, first), (b, values));
         }
     }
 
@@ -338,14 +341,15 @@ impl Run<'_, '_> {
     async fn is_long_enough(&mut self, a: &Value) -> Proof<()> {
         let Some(items) = a.as_array().map(|it| it.len() as u64) else { return Ok(()) };
         let typed: Vec<&str> = self.typed(&NOBODYS_WORDS);
-        let all: Vec<&Answer> = self.answers.iter().chain(&self.without).collect();
+        let all: Vec<&ProofAnswer> = self.answers.iter().chain(&self.without).collect();
         let mut found = length::page_info(&all, &self.response, &typed);
-        if let (Some(info), Some(Answer { whole, body, .. })) = (&found, self.answers.first()) {
+        if let (Some(info), Some(ProofAnswer { whole, body, .. })) = (&found, self.answers.first())
+        {
             let reader = PageInfoReader::new(info)?;
-            let page = blocks::parsed(&String::from_utf8_lossy(body));
+            let page = blocks::parse_bounded(&String::from_utf8_lossy(body));
             let said = match (whole, page) {
-                (Some(it), _) => reader.of_json(&it.into(), items),
-                (None, Some(page)) => reader.of_page(&page, "", items),
+                (Some(it), _) => reader.read_json(&it.into(), items),
+                (None, Some(page)) => reader.read_page(&page, "", items),
                 (None, None) => Length::default(),
             };
             if self.length.complete != Some(false) && said.complete.is_some() {
@@ -364,7 +368,7 @@ impl Run<'_, '_> {
             .into());
         }
         let witness = self.draft.witness.as_ref();
-        self.report.first_page = length::first_page(&Findings {
+        self.report.first_page = length::first_page(&ListFindings {
             items,
             length: self.length,
             shown: witness.map(|it| u64::from(it.first.count)),
@@ -410,7 +414,7 @@ impl Run<'_, '_> {
         response.page_info = info.cloned();
         let Some(first) = self.answers.first() else { return Ok(None) };
         let shape = &self.baseline.shape;
-        let mut paging = Paging::new(
+        let mut paging = PaginationProver::new(
             self.replayer,
             self.draft,
             &response,
@@ -435,7 +439,7 @@ impl Run<'_, '_> {
 
     /// The answer to the second example; `None` where it finds nothing, which further examples may show to be right.
     async fn second_answer(&mut self, second: &BTreeMap<String, String>) -> Proof<Option<Value>> {
-        match self.one("B", second).await {
+        match self.observe_data("B", second).await {
             Ok(it) if !is_none(&it) => Ok(Some(it)),
             Ok(_) if self.second_had_data() => Err(final_(
                 "the second answer is empty, and what was recorded of it is not",
@@ -462,19 +466,19 @@ impl Run<'_, '_> {
     }
 
     /// Answers with data to the examples after the second. Each has to be answered; they may rightly find nothing.
-    async fn others(&mut self, first: &BTreeMap<String, String>) -> Proof<Vec<Other>> {
+    async fn others(&mut self, first: &BTreeMap<String, String>) -> Proof<Vec<OtherAnswer>> {
         let mut out = Vec::new();
         for (i, values) in (3..).zip(self.further) {
-            let is_secret = |it: &String| commis_redact::written(it) != *it;
+            let is_secret = |it: &String| commis_redact::redact_written(it) != *it;
             // Of a draft with other parameters than the task.
             if !values.keys().eq(first.keys()) || values == first || values.values().any(is_secret)
             {
                 continue;
             }
-            match self.one(&format!("example {i}"), values).await {
+            match self.observe_data(&format!("example {i}"), values).await {
                 // Finding nothing proves nothing of the others.
                 Ok(data) if is_none(&data) => {}
-                Ok(data) => out.push(Other { values: values.clone(), data }),
+                Ok(data) => out.push(OtherAnswer { values: values.clone(), data }),
                 Err(Halt::Refuted(why)) if why.transient.is_none() => {
                     if !self.finds_nothing(&format!("example {i} without items"), values).await? {
                         return Err(why.into());
@@ -542,7 +546,7 @@ impl Run<'_, '_> {
         let (Some(b), [first, second], Some(values)) = (b, &judged[..], &self.draft.second) else {
             return Ok(false);
         };
-        let given = given(b, (second, values), (first, &self.draft.first));
+        let given = measure_followed(b, (second, values), (first, &self.draft.first));
         if given.is_too_little() {
             return Err(final_(&format!(
                 "the answer lacks nearly all that follows the input on the page: {}",
@@ -619,7 +623,7 @@ impl Run<'_, '_> {
         &mut self,
         first: &BTreeMap<String, String>,
         second: &BTreeMap<String, String>,
-        others: &[Other],
+        others: &[OtherAnswer],
         a: &Value,
         noise: u32,
     ) -> Proof<()> {
@@ -643,7 +647,7 @@ impl Run<'_, '_> {
             let mut values = first.clone();
             values.insert(name.clone(), other.clone());
             let what = format!("A with {name} of B");
-            let seen = self.look(&what, &values).await?;
+            let seen = self.observe(&what, &values).await?;
             heard(&what, &seen.replay)?;
             let changed = match &seen.data {
                 // An answer that is refused or empty has changed too.
@@ -672,7 +676,7 @@ impl Run<'_, '_> {
             let mut values = first.clone();
             values.insert(it.name.clone(), if is_size { value / 2 } else { value + 1 }.to_string());
             let what = format!("A with {} changed", it.name);
-            let seen = self.look(&what, &values).await?;
+            let seen = self.observe(&what, &values).await?;
             // A timeout says nothing of the parameter, and a constant in its place would stay.
             heard(&what, &seen.replay)?;
             let effect = seen.good()
@@ -696,10 +700,14 @@ impl Run<'_, '_> {
         Ok(())
     }
 
-    async fn one(&mut self, what: &str, values: &BTreeMap<String, String>) -> Proof<Value> {
+    async fn observe_data(
+        &mut self,
+        what: &str,
+        values: &BTreeMap<String, String>,
+    ) -> Proof<Value> {
         let seen = match self.ahead.take_if(|_| what == "B") {
             Some(it) => it,
-            None => self.look(what, values).await?,
+            None => self.observe(what, values).await?,
         };
         if seen.replay.code.is_none() && self.answers.len() < 2 && what != AGAIN {
             if self.answers.is_empty() {
@@ -709,7 +717,7 @@ impl Run<'_, '_> {
                 }
             }
             let data = seen.data.clone();
-            self.answers.push(Answer::of(seen));
+            self.answers.push(ProofAnswer::from_observation(seen));
             return Ok(data.unwrap_or(Value::Null));
         }
         if let Some(code) = &seen.replay.code {
@@ -732,20 +740,24 @@ impl Run<'_, '_> {
         }
     }
 
-    async fn look(&mut self, what: &str, values: &BTreeMap<String, String>) -> Result<Observed> {
+    async fn observe(
+        &mut self,
+        what: &str,
+        values: &BTreeMap<String, String>,
+    ) -> Result<Observation> {
         let response = self.response.clone();
         let like = self.like();
-        self.ask(what, values, &response, like.as_deref()).await
+        self.observe_with(what, values, &response, like.as_deref()).await
     }
 
-    async fn ask(
+    async fn observe_with(
         &mut self,
         what: &str,
         values: &BTreeMap<String, String>,
         response: &ResponseSpec,
         like: Option<&[String]>,
-    ) -> Result<Observed> {
-        let call = Call {
+    ) -> Result<Observation> {
+        let call = ReplayCall {
             transport: self.transport,
             request: &self.draft.request,
             parameters: &self.draft.parameters,
@@ -757,7 +769,7 @@ impl Run<'_, '_> {
         let n = self.report.replays.len() as u32 + 1;
         let seen = observe(self.replayer, call, response, like, n, what).await?;
         if let Some(data) = seen.data.as_ref().filter(|_| seen.good()) {
-            self.report.profile.get_or_insert_default().see(data);
+            self.report.profile.get_or_insert_default().observe(data);
         }
         let replay: Replay = seen.replay.clone();
         self.report.replays.push(replay);

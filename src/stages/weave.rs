@@ -8,21 +8,21 @@ use url::form_urlencoded;
 
 use commis_recipe::{
     model::ParamType,
-    shape::numbers_a_word,
+    shape::is_part_of_word,
     template::{Filter, Template, escape},
 };
 
 /// A part of a request with parameters in it.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Woven {
+pub struct WovenText {
     /// A template.
     pub text: String,
-    pub found: Vec<Found>,
+    pub found: Vec<FoundParameter>,
 }
 
 /// One parameter that was put in.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Found {
+pub struct FoundParameter {
     pub name: String,
     /// What the parameter is set to for this example.
     pub value: String,
@@ -47,7 +47,7 @@ enum Piece {
 
 /// A literal text with each typed value (by name) replaced where it stands, changed by one of `chains` or not; `None` when
 /// none of them does.
-pub fn weave(literal: &str, typed: &[(&str, &str)], chains: &[&[Filter]]) -> Option<Woven> {
+pub fn weave(literal: &str, typed: &[(&str, &str)], chains: &[&[Filter]]) -> Option<WovenText> {
     if literal.contains([OPEN, CLOSE]) {
         return None;
     }
@@ -68,7 +68,7 @@ pub fn weave(literal: &str, typed: &[(&str, &str)], chains: &[&[Filter]]) -> Opt
             }
         })
         .collect();
-    Some(Woven { text, found })
+    Some(WovenText { text, found })
 }
 
 /// Whether a template makes that text of those values; inside JSON and forms the order and white space do not matter.
@@ -115,9 +115,14 @@ fn same_json(a: &Value, b: &Value, depth: usize) -> bool {
 }
 
 /// Typed values by name, and how they may have been changed.
-type Typed<'a> = (&'a [(&'a str, &'a str)], &'a [&'a [Filter]]);
+type TypedWithChains<'a> = (&'a [(&'a str, &'a str)], &'a [&'a [Filter]]);
 
-fn level(text: &str, typed: Typed<'_>, depth: usize, found: &mut Vec<Found>) -> Vec<Piece> {
+fn level(
+    text: &str,
+    typed: TypedWithChains<'_>,
+    depth: usize,
+    found: &mut Vec<FoundParameter>,
+) -> Vec<Piece> {
     // A typed URL or phrase that is the whole value is taken apart no further.
     let whole = typed.0.iter().any(|it| it.1.to_lowercase() == text.to_lowercase());
     if depth < MAX_LEVELS && !whole {
@@ -134,7 +139,7 @@ fn level(text: &str, typed: Typed<'_>, depth: usize, found: &mut Vec<Found>) -> 
             return in_form(before, form, typed, depth, found);
         }
     }
-    plain(text, typed, found)
+    weave_plain(text, typed, found)
 }
 
 /// An object or list.
@@ -162,9 +167,9 @@ fn form_of(text: &str) -> Option<(&str, &str)> {
 
 fn in_json(
     value: &mut Value,
-    typed: Typed<'_>,
+    typed: TypedWithChains<'_>,
     depth: usize,
-    found: &mut Vec<Found>,
+    found: &mut Vec<FoundParameter>,
     holes: &mut Vec<Piece>,
 ) {
     match value {
@@ -213,10 +218,10 @@ pub fn as_number(
     number: &serde_json::Number,
     typed: &[(&str, &str)],
     chains: &[&[Filter]],
-) -> Option<Found> {
+) -> Option<FoundParameter> {
     let text = number.to_string();
     let kind = if number.is_f64() { ParamType::Float } else { ParamType::Int };
-    let found = |it: &(&str, &str), kind, chain: &[Filter]| Found {
+    let found = |it: &(&str, &str), kind, chain: &[Filter]| FoundParameter {
         name: it.0.to_owned(),
         value: it.1.to_owned(),
         kind,
@@ -261,9 +266,9 @@ fn split(text: &str, holes: Vec<Piece>) -> Vec<Piece> {
 fn in_form(
     before: &str,
     form: &str,
-    typed: Typed<'_>,
+    typed: TypedWithChains<'_>,
     depth: usize,
-    found: &mut Vec<Found>,
+    found: &mut Vec<FoundParameter>,
 ) -> Vec<Piece> {
     let mut out = vec![Piece::Literal(before.to_owned())];
     for (i, pair) in form.split('&').enumerate() {
@@ -289,7 +294,11 @@ fn in_form(
 }
 
 /// Each typed value in turn, in what the ones before left. All occurrences must be spelled alike.
-fn plain(text: &str, (typed, chains): Typed<'_>, found: &mut Vec<Found>) -> Vec<Piece> {
+fn weave_plain(
+    text: &str,
+    (typed, chains): TypedWithChains<'_>,
+    found: &mut Vec<FoundParameter>,
+) -> Vec<Piece> {
     let mut out = vec![Piece::Literal(text.to_owned())];
     for (name, typed) in typed {
         let literals: Vec<&str> = out
@@ -301,7 +310,7 @@ fn plain(text: &str, (typed, chains): Typed<'_>, found: &mut Vec<Found>) -> Vec<
             .collect();
         let Some(spelling) = spelling(&literals, typed, chains) else { continue };
         let hole = found.len();
-        found.push(Found {
+        found.push(FoundParameter {
             name: (*name).to_owned(),
             value: spelling.value,
             kind: ParamType::Str,
@@ -408,7 +417,7 @@ fn occurrences(text: &str, wanted: &str) -> Vec<std::ops::Range<usize>> {
         .filter(|it| {
             let word = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
             let before = &text[..it.start];
-            let begins = !word(before.chars().next_back()) || numbers_a_word(before, &wanted);
+            let begins = !word(before.chars().next_back()) || is_part_of_word(before, &wanted);
             begins && !word(text[it.end..].chars().next())
         })
         .collect()

@@ -131,9 +131,10 @@ fn without_offers(
     (second, typed_second): (&mut ShownBlock, &BTreeMap<String, String>),
 ) {
     let rest = |row: &[Option<String>], typed: &BTreeMap<String, String>| -> Option<String> {
-        let text = plain(&row.iter().flatten().cloned().collect::<Vec<_>>().join(" "));
-        let left = typed.values().fold(text.clone(), |it, typed| it.replace(&plain(typed), " "));
-        (left != text).then(|| plain(&left))
+        let text = plain_words(&row.iter().flatten().cloned().collect::<Vec<_>>().join(" "));
+        let left =
+            typed.values().fold(text.clone(), |it, typed| it.replace(&plain_words(typed), " "));
+        (left != text).then(|| plain_words(&left))
     };
     let rests = |block: &ShownBlock, typed: &BTreeMap<String, String>| -> Vec<Option<String>> {
         block.rows.iter().map(|it| rest(it, typed)).collect()
@@ -184,7 +185,7 @@ pub fn coverage(data: &Value, block: &ShownBlock, task: &str) -> Coverage {
         reordered: !in_order(&pairs),
     };
     for (at, name) in block.fields.iter().enumerate() {
-        let cells: Vec<(&str, &Text)> = pairs
+        let cells: Vec<(&str, &ItemText)> = pairs
             .iter()
             .filter_map(|(n, item)| Some((block.rows[*n].get(at)?.as_deref()?, &items[(*item)?])))
             .collect();
@@ -194,7 +195,7 @@ pub fn coverage(data: &Value, block: &ShownBlock, task: &str) -> Coverage {
 }
 
 /// Each row of the block that says something, and the item that is it.
-pub fn pairs(items: &[Text], block: &ShownBlock) -> Vec<(usize, Option<usize>)> {
+pub fn pairs(items: &[ItemText], block: &ShownBlock) -> Vec<(usize, Option<usize>)> {
     let index = index(items);
     let common = common_words(block);
     let rows: Vec<(usize, Vec<Cell<'_>>)> = block
@@ -203,7 +204,7 @@ pub fn pairs(items: &[Text], block: &ShownBlock) -> Vec<(usize, Option<usize>)> 
         .map(|row| {
             row.iter()
                 .flatten()
-                .map(|it| Cell { raw: it, plain: plain(it) })
+                .map(|it| Cell { raw: it, plain: plain_words(it) })
                 .filter(|it| it.plain.chars().count() >= MIN_TEXT)
                 .collect::<Vec<_>>()
         })
@@ -228,7 +229,7 @@ pub fn pairs(items: &[Text], block: &ShownBlock) -> Vec<(usize, Option<usize>)> 
             let Some(words) = (2..=START).find(alone) else { continue };
             let own = start(cells, words);
             let found = best(cells, &common, (items, &index), &taken, SHARED_BY_FEW);
-            it.1 = found.filter(|at| items[*at].holds(&own));
+            it.1 = found.filter(|at| items[*at].has_text(&own));
             taken.extend(it.1);
         }
     }
@@ -248,10 +249,10 @@ fn in_order(pairs: &[(usize, Option<usize>)]) -> bool {
 }
 
 /// Notes whether the texts of a column stand in their items.
-fn column(name: &str, cells: &[(&str, &Text)], task: &str, out: &mut Coverage) {
+fn column(name: &str, cells: &[(&str, &ItemText)], task: &str, out: &mut Coverage) {
     let distinct: BTreeSet<&str> = cells.iter().map(|it| it.0).collect();
     // The same text beside every item is a label or a button.
-    if cells.is_empty() || (distinct.len() < 2 && cells.len() > 2 && !asked(name, task)) {
+    if cells.is_empty() || (distinct.len() < 2 && cells.len() > 2 && !names_column(name, task)) {
         return;
     }
     let mut counts: BTreeMap<String, usize> = BTreeMap::new();
@@ -262,7 +263,7 @@ fn column(name: &str, cells: &[(&str, &Text)], task: &str, out: &mut Coverage) {
     }
     let common = |word: &String| counts[word] * 100 >= cells.len() * COMMON && cells.len() > 2;
     let said = cells.iter().filter(|(cell, item)| {
-        if item.says(cell) {
+        if item.has_cell(cell) {
             return true;
         }
         let own: BTreeSet<String> = words(cell).into_iter().filter(|it| !common(it)).collect();
@@ -274,7 +275,7 @@ fn column(name: &str, cells: &[(&str, &Text)], task: &str, out: &mut Coverage) {
         out.fields_held += 1;
     } else {
         out.left_out.push(name.to_owned());
-        out.asked_for |= asked(name, task);
+        out.asked_for |= names_column(name, task);
     }
 }
 
@@ -341,39 +342,39 @@ pub fn list_length(
     let typed: Vec<&str> =
         recording.typed.values().chain(second.values.values()).map(String::as_str).collect();
     out.total = stated_total(&samples, &typed);
-    out.numbers = samples[0].numbers();
+    out.numbers = samples[0].candidate_totals();
     out.next.clone_from(&recording.page.next);
     out
 }
 
 /// The task speaks of the column.
-fn asked(name: &str, task: &str) -> bool {
+fn names_column(name: &str, task: &str) -> bool {
     let task = words(task);
     let task: BTreeSet<&str> = task.iter().map(|it| stem(it)).collect();
     words(name).iter().any(|it| it.len() > 2 && task.contains(stem(it)))
 }
 
-fn of_record(items: &[Text], data: &Value, block: &ShownBlock, task: &str) -> Coverage {
-    let all = Text::of(data);
+fn of_record(items: &[ItemText], data: &Value, block: &ShownBlock, task: &str) -> Coverage {
+    let all = ItemText::from_value(data);
     let mut out = Coverage { shown: 1, ..Coverage::default() };
     let (mut cells, mut held) = (0, 0);
     let (mut chars, mut held_chars) = (0, 0);
     for (name, cell) in block.fields.iter().zip(block.rows.first().into_iter().flatten()) {
-        let Some(cell) = cell.as_deref().filter(|it| plain(it).chars().count() >= 1) else {
+        let Some(cell) = cell.as_deref().filter(|it| plain_words(it).chars().count() >= 1) else {
             continue;
         };
         cells += 1;
         chars += cell.len();
         let own = words(cell);
-        let said = all.says(cell)
+        let said = all.has_cell(cell)
             || (own.len() > 1 && own.iter().all(|it| all.words.contains(it)))
-            || items.iter().any(|it| it.says(cell));
+            || items.iter().any(|it| it.has_cell(cell));
         if said {
             held += 1;
             held_chars += cell.len();
         } else {
             out.left_out.push(name.clone());
-            out.asked_for |= asked(name, task);
+            out.asked_for |= names_column(name, task);
         }
     }
     (out.fields, out.fields_held) = (cells, held);
@@ -409,7 +410,7 @@ struct Cell<'a> {
 fn best(
     cells: &[Cell<'_>],
     common: &BTreeSet<String>,
-    (items, index): (&[Text], &BTreeMap<String, Vec<usize>>),
+    (items, index): (&[ItemText], &BTreeMap<String, Vec<usize>>),
     taken: &BTreeSet<usize>,
     least: usize,
 ) -> Option<usize> {
@@ -418,7 +419,7 @@ fn best(
     let score = |at: usize, forms: bool| {
         let item = &items[at];
         let holds = |it: &Cell<'_>| {
-            item.holds(&it.plain) || ((forms || it.raw.contains(CUT)) && item.says(it.raw))
+            item.has_text(&it.plain) || ((forms || it.raw.contains(CUT)) && item.has_cell(it.raw))
         };
         let said = cells.iter().filter(|it| holds(it)).count();
         let key = holds(longest);
@@ -446,7 +447,7 @@ fn best(
         .or_else(|| choose(&mut (0..items.len().min(MAX_SCAN)), false))
 }
 
-fn index(items: &[Text]) -> BTreeMap<String, Vec<usize>> {
+fn index(items: &[ItemText]) -> BTreeMap<String, Vec<usize>> {
     let mut out: BTreeMap<String, Vec<usize>> = BTreeMap::new();
     for (i, item) in items.iter().enumerate() {
         for leaf in &item.leaves {
@@ -457,7 +458,7 @@ fn index(items: &[Text]) -> BTreeMap<String, Vec<usize>> {
 }
 
 /// What an item says.
-pub struct Text {
+pub struct ItemText {
     leaves: BTreeSet<String>,
     /// All of it, each text between bars.
     whole: String,
@@ -465,18 +466,18 @@ pub struct Text {
     values: Vec<Value>,
 }
 
-impl Text {
-    pub fn of(value: &Value) -> Self {
+impl ItemText {
+    pub fn from_value(value: &Value) -> Self {
         let mut values = Vec::new();
-        leaves(value, &mut values);
+        collect_leaves(value, &mut values);
         let texts: Vec<String> = values
             .iter()
             .map(|it| match it {
                 Value::String(it) if it.contains('<') && it.contains('>') => {
-                    plain(&commis_redact::markup::visible_text(it, it.len()))
+                    plain_words(&commis_redact::markup::visible_text(it, it.len()))
                 }
-                Value::String(it) => plain(it),
-                other => plain(&other.to_string()),
+                Value::String(it) => plain_words(it),
+                other => plain_words(&other.to_string()),
             })
             .collect();
         let words = texts
@@ -512,7 +513,7 @@ impl Text {
     }
 
     /// A text in plain words.
-    fn holds(&self, plain: &str) -> bool {
+    fn has_text(&self, plain: &str) -> bool {
         self.leaves.contains(plain) || self.whole.contains(&format!(" {plain} "))
     }
 
@@ -524,9 +525,9 @@ impl Text {
     }
 
     /// A text as the page writes it.
-    pub fn says(&self, cell: &str) -> bool {
-        let text = plain(cell);
-        if text.is_empty() || self.holds(&text) {
+    pub fn has_cell(&self, cell: &str) -> bool {
+        let text = plain_words(cell);
+        if text.is_empty() || self.has_text(&text) {
             return true;
         }
         // Cut where it is stored.
@@ -542,7 +543,7 @@ impl Text {
         // Cut short by the page.
         let cut = cell.trim_end();
         if let Some(start) = cut.strip_suffix(CUT).or_else(|| cut.strip_suffix("...")) {
-            let start = plain(start);
+            let start = plain_words(start);
             if start.chars().count() >= 8 && self.whole.contains(&format!(" {start}")) {
                 return true;
             }
@@ -559,14 +560,14 @@ impl Text {
                 return true;
             }
         }
-        self.values.iter().any(|it| commis_recipe::shape::forms::same(it, cell))
+        self.values.iter().any(|it| commis_recipe::shape::forms::is_shown_as(it, cell))
     }
 }
 
-fn leaves(value: &Value, out: &mut Vec<Value>) {
+fn collect_leaves(value: &Value, out: &mut Vec<Value>) {
     match value {
-        Value::Array(all) => all.iter().for_each(|it| leaves(it, out)),
-        Value::Object(all) => all.values().for_each(|it| leaves(it, out)),
+        Value::Array(all) => all.iter().for_each(|it| collect_leaves(it, out)),
+        Value::Object(all) => all.values().for_each(|it| collect_leaves(it, out)),
         Value::Null => {}
         other => out.push(other.clone()),
     }
@@ -580,7 +581,7 @@ fn is_row(value: &Value) -> bool {
 }
 
 /// What could be an item: the list's own, or all that stand in lists; and those in lists within them.
-pub fn items_of(data: &Value) -> Vec<Text> {
+pub fn items_of(data: &Value) -> Vec<ItemText> {
     fn go<'v>(value: &'v Value, out: &mut Vec<&'v Value>) {
         match value {
             Value::Array(all) => {
@@ -607,11 +608,11 @@ pub fn items_of(data: &Value) -> Vec<Text> {
     if all.is_empty() {
         all.push(data);
     }
-    all.into_iter().map(Text::of).collect()
+    all.into_iter().map(ItemText::from_value).collect()
 }
 
 /// Words in lower case with one space between them.
-pub fn plain(text: &str) -> String {
+pub fn plain_words(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         if c.is_alphanumeric() {
@@ -625,7 +626,7 @@ pub fn plain(text: &str) -> String {
 }
 
 pub fn words(text: &str) -> BTreeSet<String> {
-    plain(text).split(' ').filter(|it| !it.is_empty()).map(str::to_owned).collect()
+    plain_words(text).split(' ').filter(|it| !it.is_empty()).map(str::to_owned).collect()
 }
 
 /// Without an English plural's s, well enough to compare two words.

@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::{
     minimize::PAGING,
     request::identifier,
-    weave::{Found, as_number, weave},
+    weave::{FoundParameter, as_number, weave},
 };
 use commis_artifacts::recording::{Exchange, Place, TypedHit};
 use commis_recipe::{
@@ -23,7 +23,7 @@ const PAGING_DEPTH: usize = 2;
 
 /// A request that parameters are put into.
 #[derive(Clone)]
-pub struct Weave<'a> {
+pub struct RequestWeaver<'a> {
     pub request: RequestTemplate,
     pub parameters: Vec<Parameter>,
     /// Why each of them is one.
@@ -35,7 +35,7 @@ pub struct Weave<'a> {
     pub used: Vec<(String, Vec<Filter>)>,
 }
 
-impl<'a> Weave<'a> {
+impl<'a> RequestWeaver<'a> {
     /// Puts parameters where typed values stand in one part. A part that was minimized away, or that holds a slot, is passed over.
     pub fn part(&mut self, place: Place, key: &str, typed: &[(&str, &str)]) {
         let before = self.request.clone();
@@ -54,7 +54,7 @@ impl<'a> Weave<'a> {
         };
         let Some(found) = woven else { return };
         // One parameter cannot be set to two values: the second place stays as it is, and the second recording decides.
-        let differs = |it: &Found| {
+        let differs = |it: &FoundParameter| {
             let known = found.iter().find(|known| known.name == it.name).map(|it| &it.value);
             self.first.get(&it.name).or(known).is_some_and(|known| *known != it.value)
         };
@@ -108,7 +108,7 @@ impl<'a> Weave<'a> {
     }
 
     /// A parameter, where it is none yet.
-    pub fn add(&mut self, it: Found, why: &str) {
+    pub fn add(&mut self, it: FoundParameter, why: &str) {
         if let Some(known) = self.parameters.iter_mut().find(|known| known.name == it.name) {
             // A number in one place is a number everywhere.
             if known.kind == ParamType::Str {
@@ -226,9 +226,9 @@ fn paging_value(name: &str, value: &str) -> Option<String> {
 }
 
 /// Typed values by name, and how they may have been changed.
-type Typed<'a> = (&'a [(&'a str, &'a str)], &'a [&'a [Filter]]);
+type TypedWithChains<'a> = (&'a [(&'a str, &'a str)], &'a [&'a [Filter]]);
 
-fn weave_template(text: &mut String, what: Typed<'_>) -> Option<Vec<Found>> {
+fn weave_template(text: &mut String, what: TypedWithChains<'_>) -> Option<Vec<FoundParameter>> {
     let template = Template::parse(text).ok().filter(Template::is_literal)?;
     let literal = template.render(|_| Err::<String, ()>(())).ok()?;
     // Of two values that differ in case alone, the one that is written so.
@@ -240,15 +240,19 @@ fn weave_template(text: &mut String, what: Typed<'_>) -> Option<Vec<Found>> {
 }
 
 /// A name may come more than once, each time with a value of its own.
-fn weave_pairs(pairs: &mut [Pair], name: &str, what: Typed<'_>) -> Option<Vec<Found>> {
+fn weave_pairs(
+    pairs: &mut [Pair],
+    name: &str,
+    what: TypedWithChains<'_>,
+) -> Option<Vec<FoundParameter>> {
     let named = pairs.iter_mut().filter(|it| it.name == name);
-    let found: Vec<Found> =
+    let found: Vec<FoundParameter> =
         named.filter_map(|it| weave_template(&mut it.value, what)).flatten().collect();
     (!found.is_empty()).then_some(found)
 }
 
 /// A number stays a number.
-fn weave_number(it: &mut Value, what: Typed<'_>) -> Option<Vec<Found>> {
+fn weave_number(it: &mut Value, what: TypedWithChains<'_>) -> Option<Vec<FoundParameter>> {
     let Value::Number(number) = &*it else { return None };
     let found = as_number(number, what.0, what.1)?;
     let filters = found.chain.iter().map(|it| it.as_str());
@@ -260,7 +264,11 @@ fn weave_number(it: &mut Value, what: Typed<'_>) -> Option<Vec<Found>> {
     Some(vec![found])
 }
 
-fn weave_path(url: &mut String, index: &str, what: Typed<'_>) -> Option<Vec<Found>> {
+fn weave_path(
+    url: &mut String,
+    index: &str,
+    what: TypedWithChains<'_>,
+) -> Option<Vec<FoundParameter>> {
     let index: usize = index.parse().ok()?;
     let authority_end = url.find("://").map(|it| it + 3)?;
     let path_start = authority_end + url[authority_end..].find('/')?;
@@ -330,7 +338,7 @@ mod tests {
         let hits = [hit("first"), hit("second")];
         let (_, key, names) = parts(&hits).remove(0);
         assert_eq!((key, names), ("tag", vec!["first", "second"]));
-        let typed: Typed = (&[("first", "sunset"), ("second", "pier")], USUAL);
+        let typed: TypedWithChains = (&[("first", "sunset"), ("second", "pier")], USUAL);
         let mut pairs = [pair("sunset"), pair("sea"), pair("pier")];
         assert_eq!(weave_pairs(&mut pairs, "tag", typed).unwrap().len(), 2);
         assert_eq!(pairs, [pair("{first}"), pair("sea"), pair("{second}")]);

@@ -44,7 +44,7 @@ const DAY_MS: i64 = 24 * 60 * 60 * 1000;
 
 /// One run of a recipe, for the counters.
 #[derive(Clone, Copy, Debug)]
-pub struct Run<'a> {
+pub struct RecipeRun<'a> {
     pub name: &'a str,
     /// `user` or `library`.
     pub source: &'a str,
@@ -100,7 +100,7 @@ impl Health {
 
 /// How the runs of one day ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Day {
+pub struct DayCounts {
     /// Since 1970, UTC.
     pub at: i64,
     pub ok: i64,
@@ -115,9 +115,9 @@ pub const fn day_of(at_ms: i64) -> i64 {
 impl State {
     /// Counts a run; returns how often the recipe has now failed in a row by its own fault. A failure that is not its fault
     /// changes nothing there. Fails with `ARTIFACT_IO`.
-    pub fn count(&self, run: &Run<'_>) -> Result<u32> {
-        let Run { name, source, proof, failed, at_fault, similarity_bp, at_ms } = *run;
-        self.with(|db| {
+    pub fn record_run(&self, run: &RecipeRun<'_>) -> Result<u32> {
+        let RecipeRun { name, source, proof, failed, at_fault, similarity_bp, at_ms } = *run;
+        self.with_db(|db| {
             let change = db.unchecked_transaction()?;
             count_day(&change, run)?;
             let in_a_row = change.prepare_cached(
@@ -143,8 +143,8 @@ impl State {
     }
 
     /// How the days from that one on went on which a recipe was run, in order. Fails with `ARTIFACT_IO`.
-    pub fn health_days(&self, name: &str, source: &str, from: i64) -> Result<Vec<Day>> {
-        self.with(|db| {
+    pub fn health_days(&self, name: &str, source: &str, from: i64) -> Result<Vec<DayCounts>> {
+        self.with_db(|db| {
             db.prepare_cached(
                 "SELECT day, ok, failed FROM health_days WHERE name = ? AND source = ? AND day >= ? ORDER BY day",
             )?
@@ -154,8 +154,8 @@ impl State {
     }
 
     /// As [`State::health_days`], of all recipes: name, source and day. Fails with `ARTIFACT_IO`.
-    pub fn all_health_days(&self, from: i64) -> Result<Vec<(String, String, Day)>> {
-        self.with(|db| {
+    pub fn all_health_days(&self, from: i64) -> Result<Vec<(String, String, DayCounts)>> {
+        self.with_db(|db| {
             db.prepare_cached(
                 "SELECT * FROM health_days WHERE day >= ? ORDER BY name, source, day",
             )?
@@ -166,7 +166,7 @@ impl State {
 
     /// How a recipe has done; `None` when it was never run. Fails with `ARTIFACT_IO`.
     pub fn health(&self, name: &str, source: &str) -> Result<Option<Health>> {
-        self.with(|db| {
+        self.with_db(|db| {
             db.prepare_cached("SELECT * FROM health WHERE name = ? AND source = ?")?
                 .query_row([name, source], Health::read)
                 .optional()
@@ -175,7 +175,7 @@ impl State {
 
     /// How all recipes have done, by name. Fails with `ARTIFACT_IO`.
     pub fn all_health(&self) -> Result<Vec<Health>> {
-        self.with(|db| {
+        self.with_db(|db| {
             db.prepare_cached("SELECT * FROM health ORDER BY name, source")?
                 .query_map([], Health::read)?
                 .collect()
@@ -184,19 +184,19 @@ impl State {
 
     /// Forgets the counters of a recipe that is gone. Fails with `ARTIFACT_IO`.
     pub fn forget_health(&self, name: &str, source: &str) -> Result<()> {
-        self.with(|db| {
+        self.with_db(|db| {
             db.execute("DELETE FROM health_days WHERE name = ? AND source = ?", [name, source])?;
             db.execute("DELETE FROM health WHERE name = ? AND source = ?", [name, source]).map(drop)
         })
     }
 }
 
-fn day(row: &Row<'_>) -> rusqlite::Result<Day> {
-    Ok(Day { at: row.get("day")?, ok: row.get("ok")?, failed: row.get("failed")? })
+fn day(row: &Row<'_>) -> rusqlite::Result<DayCounts> {
+    Ok(DayCounts { at: row.get("day")?, ok: row.get("ok")?, failed: row.get("failed")? })
 }
 
 /// Counts a run to its day; with the first of a day, the days go that are too old.
-fn count_day(db: &Connection, run: &Run<'_>) -> rusqlite::Result<()> {
+fn count_day(db: &Connection, run: &RecipeRun<'_>) -> rusqlite::Result<()> {
     let today = day_of(run.at_ms);
     let runs: i64 = db
         .prepare_cached(
@@ -270,9 +270,16 @@ mod tests {
         let run = |failed: Option<Code>, proof: &str, at_ms: i64| {
             let at_fault = failed.is_some_and(|it| blame(it, false) == Blame::Recipe);
             let similarity_bp = failed.is_none().then_some(9_900);
-            let run =
-                Run { name: "it", source: "user", proof, failed, at_fault, similarity_bp, at_ms };
-            state.count(&run).unwrap()
+            let run = RecipeRun {
+                name: "it",
+                source: "user",
+                proof,
+                failed,
+                at_fault,
+                similarity_bp,
+                at_ms,
+            };
+            state.record_run(&run).unwrap()
         };
         assert_eq!(state.health("it", "user").unwrap(), None);
         let four_o_four = Some(Code::HttpStatus);
@@ -299,9 +306,12 @@ mod tests {
         assert_eq!(state.health("it", "library").unwrap(), None);
         drop(state);
         // Without a checkpoint, what was noted is there all the same.
-        let state = State::look(home.path()).unwrap();
+        let state = State::open_existing(home.path()).unwrap();
         assert_eq!(state.all_health().unwrap(), [expected]);
-        assert_eq!(state.health_days("it", "user", 0).unwrap(), [Day { at: 0, ok: 1, failed: 6 }]);
+        assert_eq!(
+            state.health_days("it", "user", 0).unwrap(),
+            [DayCounts { at: 0, ok: 1, failed: 6 }]
+        );
         state.forget_health("it", "user").unwrap();
         assert_eq!(state.all_health().unwrap(), []);
         assert_eq!(state.all_health_days(0).unwrap(), []);
@@ -313,7 +323,7 @@ mod tests {
         let state = State::open_briefly(home.path()).unwrap();
         let run = |name: &str, day: i64, failed: Option<Code>| {
             let at_ms = day * DAY_MS + 5;
-            let run = Run {
+            let run = RecipeRun {
                 name,
                 source: "user",
                 proof: "",
@@ -322,7 +332,7 @@ mod tests {
                 similarity_bp: None,
                 at_ms,
             };
-            state.count(&run).unwrap();
+            state.record_run(&run).unwrap();
         };
         let days = |name: &str| -> Vec<(i64, i64, i64)> {
             let all = state.health_days(name, "user", 0).unwrap();
@@ -344,7 +354,7 @@ mod tests {
     #[test]
     fn looking_makes_no_database() {
         let home = tempfile::tempdir().unwrap();
-        assert!(State::look(home.path()).is_none());
+        assert!(State::open_existing(home.path()).is_none());
         assert_eq!(std::fs::read_dir(home.path()).unwrap().count(), 0);
     }
 }

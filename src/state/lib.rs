@@ -16,8 +16,8 @@ use std::{
 use rusqlite::{Connection, ErrorCode, OpenFlags, config::DbConfig};
 
 pub use commis_base::blame::{Blame, blame};
-pub use health::{Day, Health, KEPT_DAYS, Run, day_of};
-pub use tasks::{Ending, Finished, Span, Status, TaskRow};
+pub use health::{DayCounts, Health, KEPT_DAYS, RecipeRun, day_of};
+pub use tasks::{Ending, FinishedTask, StageSpan, Status, TaskRow};
 
 use commis_base::{
     error::{Code, Error, Result},
@@ -57,14 +57,14 @@ impl State {
     pub fn open_briefly(folder: &Path) -> Result<Self> {
         let it = Self::open_within(folder, BRIEFLY)?;
         // Else the last one to close would copy the log into the file, and wait for the disk twice.
-        it.with(|db| db.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true))?;
+        it.with_db(|db| db.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true))?;
         // Pages; whoever opens it next reads the log.
-        it.with(|db| db.pragma_update(None, "wal_autocheckpoint", 100))?;
+        it.with_db(|db| db.pragma_update(None, "wal_autocheckpoint", 100))?;
         Ok(it)
     }
 
     /// As [`State::open_briefly`], where there is a database; trouble with it counts as none.
-    pub fn look(folder: &Path) -> Option<Self> {
+    pub fn open_existing(folder: &Path) -> Option<Self> {
         let there = folder.join(FILE).symlink_metadata().is_ok();
         there.then(|| Self::open_briefly(folder).ok()).flatten()
     }
@@ -81,25 +81,25 @@ impl State {
             .join(FILE);
         match Self::connect(&dir, &path, patience) {
             Ok(it) => Ok(it),
-            Err(Trouble::Sql(err)) if is_damage(&err) => {
-                Self::set_aside(&dir)?;
-                Self::connect(&dir, &path, patience).map_err(|it| it.told(&path))
+            Err(OpenError::Sql(err)) if is_corruption(&err) => {
+                Self::quarantine(&dir)?;
+                Self::connect(&dir, &path, patience).map_err(|it| it.into_error(&path))
             }
-            Err(Trouble::Newer) => {
-                Self::set_aside(&dir)?;
-                Self::connect(&dir, &path, patience).map_err(|it| it.told(&path))
+            Err(OpenError::Newer) => {
+                Self::quarantine(&dir)?;
+                Self::connect(&dir, &path, patience).map_err(|it| it.into_error(&path))
             }
-            Err(it) => Err(it.told(&path)),
+            Err(it) => Err(it.into_error(&path)),
         }
     }
 
     /// Connects, and retries while another process creates the database: SQLite reports a conflict over the journal mode at
     /// once instead of waiting for `busy_timeout`.
-    fn connect(dir: &Dir, path: &Path, patience: Duration) -> Result<Self, Trouble> {
+    fn connect(dir: &Dir, path: &Path, patience: Duration) -> Result<Self, OpenError> {
         let deadline = Instant::now() + patience;
         loop {
             match Self::connect_once(dir, path, patience) {
-                Err(Trouble::Sql(err)) if is_busy(&err) && Instant::now() < deadline => {
+                Err(OpenError::Sql(err)) if is_busy(&err) && Instant::now() < deadline => {
                     std::thread::sleep(RETRY_INTERVAL);
                 }
                 result => return result,
@@ -107,9 +107,9 @@ impl State {
         }
     }
 
-    fn connect_once(dir: &Dir, path: &Path, patience: Duration) -> Result<Self, Trouble> {
+    fn connect_once(dir: &Dir, path: &Path, patience: Duration) -> Result<Self, OpenError> {
         // SQLite gives its other files the mode of this one.
-        let new = dir.make_file(FILE).map_err(Trouble::Ours)?;
+        let new = dir.make_file(FILE).map_err(OpenError::Ours)?;
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
             | OpenFlags::SQLITE_OPEN_NO_MUTEX
             | OpenFlags::SQLITE_OPEN_NOFOLLOW;
@@ -132,7 +132,7 @@ impl State {
         let change = db.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
         let applied = applied(&change)?;
         if applied > MIGRATIONS.len() {
-            return Err(Trouble::Newer);
+            return Err(OpenError::Newer);
         }
         for sql in &MIGRATIONS[applied..] {
             change.execute_batch(sql)?;
@@ -143,7 +143,7 @@ impl State {
         Ok(Self { db: Mutex::new(db) })
     }
 
-    fn set_aside(dir: &Dir) -> Result<()> {
+    fn quarantine(dir: &Dir) -> Result<()> {
         tracing::warn!("{FILE} cannot be read and is set aside");
         for it in BESIDE {
             dir.rename(&format!("{FILE}{it}"), &format!("{FILE}{it}.damaged"))?;
@@ -156,25 +156,25 @@ impl State {
     }
 
     /// Does something to the database. Fails with [`Code::ArtifactIo`].
-    fn with<T>(&self, what: impl FnOnce(&Connection) -> rusqlite::Result<T>) -> Result<T> {
-        what(&self.db()).map_err(trouble)
+    fn with_db<T>(&self, what: impl FnOnce(&Connection) -> rusqlite::Result<T>) -> Result<T> {
+        what(&self.db()).map_err(db_error)
     }
 }
 
-enum Trouble {
+enum OpenError {
     Sql(rusqlite::Error),
     Ours(Error),
     Newer,
 }
 
-impl From<rusqlite::Error> for Trouble {
+impl From<rusqlite::Error> for OpenError {
     fn from(it: rusqlite::Error) -> Self {
         Self::Sql(it)
     }
 }
 
-impl Trouble {
-    fn told(self, path: &Path) -> Error {
+impl OpenError {
+    fn into_error(self, path: &Path) -> Error {
         match self {
             Self::Ours(it) => it,
             Self::Sql(err) => Error::new(Code::ArtifactIo, format!("open {}", path.display()))
@@ -188,7 +188,7 @@ impl Trouble {
     }
 }
 
-fn trouble(err: rusqlite::Error) -> Error {
+fn db_error(err: rusqlite::Error) -> Error {
     Error::new(Code::ArtifactIo, format!("{FILE} cannot be used")).source(err).hint(HINT)
 }
 
@@ -196,7 +196,7 @@ fn is_busy(err: &rusqlite::Error) -> bool {
     matches!(err.sqlite_error_code(), Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked))
 }
 
-fn is_damage(err: &rusqlite::Error) -> bool {
+fn is_corruption(err: &rusqlite::Error) -> bool {
     matches!(
         err.sqlite_error_code(),
         Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt | ErrorCode::SchemaChanged)
@@ -239,7 +239,7 @@ mod tests {
         let row = TaskRow::new("a-00000000", "m", "a", Some("shop.test"));
         {
             let state = State::open(&folder).unwrap();
-            state.enlist(std::slice::from_ref(&row)).unwrap();
+            state.add_tasks(std::slice::from_ref(&row)).unwrap();
         }
         for it in std::fs::read_dir(&folder).unwrap() {
             assert_eq!(it.unwrap().metadata().unwrap().permissions().mode() & 0o777, 0o600);
@@ -262,7 +262,7 @@ mod tests {
             std::fs::remove_file(folder.join("state.db.damaged")).unwrap();
         }
         let state = State::open(&folder).unwrap();
-        state.with(|db| db.pragma_update(None, "user_version", 1000)).unwrap();
+        state.with_db(|db| db.pragma_update(None, "user_version", 1000)).unwrap();
         drop(state);
         assert_eq!(State::open(&folder).unwrap().tasks().unwrap(), []);
         assert!(folder.join("state.db.damaged").exists());

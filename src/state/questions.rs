@@ -22,7 +22,7 @@ impl State {
     /// Keeps the redacted text of what that digest is of; `task_id` is empty when it is not one task's own. Fails with
     /// `ARTIFACT_IO`.
     pub fn keep_question(&self, sha256: &str, task_id: &str, text: &str) -> Result<()> {
-        self.with(|db| {
+        self.with_db(|db| {
             // Of most it is known already, and asking takes no lock.
             let known = db
                 .prepare_cached("SELECT 1 FROM questions WHERE sha256 = ? AND task_id = ?")?
@@ -38,7 +38,7 @@ impl State {
 
     /// The redacted text of what that digest is of, JSON; `None` when it is not known (any more). Fails with `ARTIFACT_IO`.
     pub fn question(&self, sha256: &str) -> Result<Option<String>> {
-        self.with(|db| {
+        self.with_db(|db| {
             db.prepare_cached("SELECT text FROM questions WHERE sha256 = ? LIMIT 1")?
                 .query_row([sha256], |row| row.get(0))
                 .optional()

@@ -79,7 +79,7 @@ impl Status {
     }
 
     /// For a person, after a number.
-    pub const fn told(self) -> &'static str {
+    pub const fn describe(self) -> &'static str {
         match self {
             Self::Draft => "saved as draft",
             Self::NeedsSelection => "need a selection",
@@ -155,7 +155,7 @@ impl TaskRow {
 
 /// What a finished task came to, and what that holds for.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Finished {
+pub struct FinishedTask {
     /// Digest of what was asked: manifest entry, settings, versions.
     pub question: String,
     /// Digest of name, size, time and inode of each file it left.
@@ -175,7 +175,7 @@ pub struct Ending {
 
 /// A stage that a task went through.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Span {
+pub struct StageSpan {
     pub task_id: String,
     pub attempt: u32,
     pub stage: String,
@@ -186,7 +186,7 @@ pub struct Span {
     pub failed: Option<String>,
 }
 
-impl Span {
+impl StageSpan {
     fn read(row: &Row<'_>) -> rusqlite::Result<Self> {
         Ok(Self {
             task_id: row.get("task_id")?,
@@ -201,8 +201,8 @@ impl Span {
 
 impl State {
     /// Makes the tasks known. What is known of them stays, but for manifest, name and host. Fails with `ARTIFACT_IO`.
-    pub fn enlist(&self, rows: &[TaskRow]) -> Result<()> {
-        self.with(|db| {
+    pub fn add_tasks(&self, rows: &[TaskRow]) -> Result<()> {
+        self.with_db(|db| {
             let change = db.unchecked_transaction()?;
             let mut put = change.prepare_cached(
                 "INSERT INTO tasks (task_id, manifest, name, host, status, why, attempts, began_ms, ended_ms)
@@ -223,7 +223,7 @@ impl State {
 
     /// All tasks, by id. Fails with `ARTIFACT_IO`.
     pub fn tasks(&self) -> Result<Vec<TaskRow>> {
-        self.with(|db| {
+        self.with_db(|db| {
             db.prepare_cached("SELECT * FROM tasks ORDER BY task_id")?
                 .query_map([], TaskRow::read)?
                 .collect()
@@ -231,14 +231,17 @@ impl State {
     }
 
     /// What finished tasks of a manifest came to, by task id, each with its line of the report. Fails with `ARTIFACT_IO`.
-    pub fn finished(&self, manifest: &str) -> Result<BTreeMap<String, (Finished, String)>> {
-        self.with(|db| {
+    pub fn finished_tasks(
+        &self,
+        manifest: &str,
+    ) -> Result<BTreeMap<String, (FinishedTask, String)>> {
+        self.with_db(|db| {
             db.prepare_cached(
                 "SELECT task_id, question, files, entry FROM tasks
                  WHERE manifest = ? AND question IS NOT NULL AND files IS NOT NULL AND entry IS NOT NULL",
             )?
             .query_map([manifest], |row| {
-                let it = Finished { question: row.get(1)?, files: row.get(2)? };
+                let it = FinishedTask { question: row.get(1)?, files: row.get(2)? };
                 Ok((row.get(0)?, (it, row.get(3)?)))
             })?
             .collect()
@@ -247,7 +250,7 @@ impl State {
 
     /// A task's line of the report, JSON; `None` when it has not ended. Fails with `ARTIFACT_IO`.
     pub fn entry(&self, task_id: &str) -> Result<Option<String>> {
-        self.with(|db| {
+        self.with_db(|db| {
             db.prepare_cached("SELECT entry FROM tasks WHERE task_id = ? AND entry <> ''")?
                 .query_row([task_id], |row| row.get(0))
                 .optional()
@@ -256,7 +259,7 @@ impl State {
 
     /// An attempt at the task begins. What it came to before no longer holds. Fails with `ARTIFACT_IO`.
     pub fn begin(&self, task_id: &str, attempt: u32, now: i64) -> Result<()> {
-        self.with(|db| {
+        self.with_db(|db| {
             db.prepare_cached(
                 "UPDATE tasks SET status = 'analyzing', why = NULL, attempts = ?2, began_ms = ?3, ended_ms = NULL,
                  question = NULL, files = NULL, entry = NULL WHERE task_id = ?1",
@@ -270,8 +273,8 @@ impl State {
     }
 
     /// The task is being worked on. Fails with `ARTIFACT_IO`.
-    pub fn set(&self, task_id: &str, status: Status) -> Result<()> {
-        self.with(|db| {
+    pub fn set_status(&self, task_id: &str, status: Status) -> Result<()> {
+        self.with_db(|db| {
             db.prepare_cached("UPDATE tasks SET status = ?2 WHERE task_id = ?1")?
                 .execute(params![task_id, status.as_str()])
                 .map(drop)
@@ -283,10 +286,10 @@ impl State {
         &self,
         task_id: &str,
         ending: &Ending,
-        finished: Option<&Finished>,
-        spans: &[Span],
+        finished: Option<&FinishedTask>,
+        spans: &[StageSpan],
     ) -> Result<()> {
-        self.with(|db| {
+        self.with_db(|db| {
             let change = db.unchecked_transaction()?;
             change
                 .prepare_cached(
@@ -313,28 +316,28 @@ impl State {
 
     /// The stages that the tasks of a manifest went through when they were last begun, in that order.
     /// Fails with `ARTIFACT_IO`.
-    pub fn spans(&self, manifest: &str) -> Result<Vec<Span>> {
-        self.with(|db| {
+    pub fn spans(&self, manifest: &str) -> Result<Vec<StageSpan>> {
+        self.with_db(|db| {
             db.prepare_cached(
                 "SELECT spans.* FROM spans JOIN tasks USING (task_id) WHERE manifest = ? ORDER BY spans.began_ms, spans.rowid",
             )?
-            .query_map([manifest], Span::read)?
+            .query_map([manifest], StageSpan::read)?
             .collect()
         })
     }
 
     /// The stages that one task went through when it was last begun. Fails with `ARTIFACT_IO`.
-    pub fn spans_of(&self, task_id: &str) -> Result<Vec<Span>> {
-        self.with(|db| {
+    pub fn spans_of(&self, task_id: &str) -> Result<Vec<StageSpan>> {
+        self.with_db(|db| {
             db.prepare_cached("SELECT * FROM spans WHERE task_id = ? ORDER BY began_ms, rowid")?
-                .query_map([task_id], Span::read)?
+                .query_map([task_id], StageSpan::read)?
                 .collect()
         })
     }
 
     /// Forgets a task whose files are gone. Fails with `ARTIFACT_IO`.
     pub fn forget(&self, task_id: &str) -> Result<()> {
-        self.with(|db| {
+        self.with_db(|db| {
             db.execute("DELETE FROM tasks WHERE task_id = ?", [task_id])?;
             db.execute("DELETE FROM questions WHERE task_id = ?", [task_id])?;
             db.execute("DELETE FROM spans WHERE task_id = ?", [task_id]).map(drop)

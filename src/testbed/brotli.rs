@@ -4,7 +4,7 @@
 const BLOCK: usize = 1 << 16;
 
 /// A whole body: every decoder reads it, nothing gets smaller.
-pub fn stored(body: &[u8]) -> Vec<u8> {
+pub fn encode_stored(body: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(body.len() + body.len() / BLOCK * 3 + 4);
     for (at, block) in body.chunks(BLOCK).enumerate() {
         // From the lowest bit: not the last block (0), four digits (00), length less one, uncompressed (1).
@@ -40,7 +40,7 @@ mod tests {
     fn what_is_stored_is_read_back() {
         for len in [0, 1, BLOCK - 1, BLOCK, BLOCK + 1, 3 * BLOCK + 7] {
             let body: Vec<u8> = (0..len).map(|at| (at % 251) as u8).collect();
-            let packed = stored(&body);
+            let packed = encode_stored(&body);
             let mut out = Vec::new();
             brotli_decompressor::Decompressor::new(&packed[..], 4096)
                 .read_to_end(&mut out)

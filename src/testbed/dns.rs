@@ -75,7 +75,7 @@ struct Zone {
 }
 
 /// What there is to say about a name.
-enum Found {
+enum LookupResult {
     /// Records under the name that was asked, and after it under others.
     Records(Vec<RData>, Vec<(&'static str, RData)>, u32),
     Failure(ResponseCode),
@@ -84,7 +84,7 @@ enum Found {
 }
 
 impl Zone {
-    fn look_up(&self, name: &str, kind: RecordType) -> Found {
+    fn look_up(&self, name: &str, kind: RecordType) -> LookupResult {
         let (v4, v6) = (kind == RecordType::A, kind == RecordType::AAAA);
         let mut ttl = 60;
         let a = |it: [u8; 4]| RData::A(A(Ipv4Addr::from(it)));
@@ -110,10 +110,10 @@ impl Zone {
             }
             "alias-circle.example.com." => vec![cname("alias-circle.example.com.")],
             "empty.example.com." => vec![],
-            "broken.example.com." => return Found::Failure(ResponseCode::ServFail),
-            "refused.example.com." => return Found::Failure(ResponseCode::Refused),
-            "silent.example.com." => return Found::Silence,
-            _ => return Found::Failure(ResponseCode::NXDomain),
+            "broken.example.com." => return LookupResult::Failure(ResponseCode::ServFail),
+            "refused.example.com." => return LookupResult::Failure(ResponseCode::Refused),
+            "silent.example.com." => return LookupResult::Silence,
+            _ => return LookupResult::Failure(ResponseCode::NXDomain),
         };
         let fits = |it: &RData| match it {
             RData::A(_) => v4,
@@ -121,7 +121,7 @@ impl Zone {
             _ => true,
         };
         behind.retain(|it| fits(&it.1));
-        Found::Records(found.into_iter().filter(fits).collect(), behind, ttl)
+        LookupResult::Records(found.into_iter().filter(fits).collect(), behind, ttl)
     }
 }
 
@@ -152,7 +152,7 @@ impl RequestHandler for Zone {
                     let name: Name = info.query.name().into();
                     let asked = name.to_ascii().to_lowercase();
                     match self.look_up(&asked, info.query.query_type()) {
-                        Found::Records(found, behind, ttl) => {
+                        LookupResult::Records(found, behind, ttl) => {
                             let own = found.into_iter().map(|it| (name.clone(), it));
                             let others = behind
                                 .into_iter()
@@ -162,8 +162,8 @@ impl RequestHandler for Zone {
                                     .map(|(name, it)| Record::from_rdata(name, ttl, it)),
                             );
                         }
-                        Found::Failure(code) => metadata.response_code = code,
-                        Found::Silence => {
+                        LookupResult::Failure(code) => metadata.response_code = code,
+                        LookupResult::Silence => {
                             let counts = HeaderCounts::default();
                             return ResponseInfo::from(Header { metadata, counts });
                         }

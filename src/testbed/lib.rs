@@ -26,9 +26,9 @@ mod tests;
 
 pub use dns::Dns;
 pub use hostile::{H2, LOCATIONS, RAW};
-pub use hostile::{HOSTS as HOSTILE_HOSTS, Hostile};
+pub use hostile::{HOSTS as HOSTILE_HOSTS, HostileServer};
 pub use tls::authority_pem;
-pub use tls::{WRONG, Wrong};
+pub use tls::{CertificateFault, WRONG};
 pub use world::session_of;
 
 use std::net::{Ipv4Addr, SocketAddr};
@@ -45,13 +45,13 @@ use axum::serve::IncomingStream;
 use tokio::net::TcpListener;
 use tokio::sync::{mpsc, oneshot};
 
-use wire::Ask;
-use world::World;
+use wire::SiteRequest;
+use world::TestbedState;
 
-type Answer = fn(&Ask, &World) -> Response;
+type Handler = fn(&SiteRequest, &TestbedState) -> Response;
 
 /// Host and what answers for it, sorted by host.
-const TABLE: &[(&str, Answer)] = &[
+const TABLE: &[(&str, Handler)] = &[
     ("abc123-dsn.searchkit.test", sites::docs::searchkit),
     ("accounts.test", sites::accounts::answer),
     ("ads.adnet.test", third::ads),
@@ -181,7 +181,7 @@ pub const HOSTS: &[&str] = &{
 /// A running testbed. It stops when dropped.
 pub struct Testbed {
     addr: SocketAddr,
-    world: Arc<World>,
+    world: Arc<TestbedState>,
     /// Closed on drop, which is what the server waits for.
     _stop: oneshot::Sender<()>,
 }
@@ -196,18 +196,19 @@ impl Testbed {
     pub async fn start_logged(port: u16, log: Option<std::fs::File>) -> std::io::Result<Testbed> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await?;
         let addr = listener.local_addr()?;
-        let world = Arc::new(World::new(addr.port(), log));
+        let world = Arc::new(TestbedState::new(addr.port(), log));
         let app = Router::new()
             .fallback(serve)
             .with_state(Arc::clone(&world))
             .into_make_service_with_connect_info::<Peer>();
         let (stop, stopped) = oneshot::channel::<()>();
         tokio::spawn(async move {
-            let server =
-                axum::serve(Door::open(listener), app).with_graceful_shutdown(async move {
+            let server = axum::serve(TestbedListener::open(listener), app).with_graceful_shutdown(
+                async move {
                     // An error means that the sender is gone, which is the signal.
                     let _ = stopped.await;
-                });
+                },
+            );
             // axum's accept loop retries by itself; there is nobody to tell.
             let _ = server.await;
         });
@@ -243,16 +244,16 @@ pub struct Peer {
     secure: bool,
 }
 
-impl Connected<IncomingStream<'_, Door>> for Peer {
-    fn connect_info(stream: IncomingStream<'_, Door>) -> Self {
+impl Connected<IncomingStream<'_, TestbedListener>> for Peer {
+    fn connect_info(stream: IncomingStream<'_, TestbedListener>) -> Self {
         *stream.remote_addr()
     }
 }
 
 /// Connections that have shaken hands where they wanted to; each does so on its own.
-pub struct Door(mpsc::Receiver<(Box<dyn tls::Wire>, Peer)>);
+pub struct TestbedListener(mpsc::Receiver<(Box<dyn tls::Connection>, Peer)>);
 
-impl Door {
+impl TestbedListener {
     /// Accepts until it is dropped.
     pub fn open(listener: TcpListener) -> Self {
         let (sender, receiver) = mpsc::channel(16);
@@ -285,8 +286,8 @@ impl Door {
     }
 }
 
-impl axum::serve::Listener for Door {
-    type Io = Box<dyn tls::Wire>;
+impl axum::serve::Listener for TestbedListener {
+    type Io = Box<dyn tls::Connection>;
     type Addr = Peer;
 
     async fn accept(&mut self) -> (Self::Io, Self::Addr) {
@@ -301,10 +302,10 @@ impl axum::serve::Listener for Door {
     }
 }
 
-async fn serve(State(world): State<Arc<World>>, request: Request) -> Response {
+async fn serve(State(world): State<Arc<TestbedState>>, request: Request) -> Response {
     let (mut head, body) = request.into_parts();
     let upgrade = WebSocketUpgrade::from_request_parts(&mut head, &()).await;
-    let ask = match Ask::read(Request::from_parts(head, body)).await {
+    let ask = match SiteRequest::read(Request::from_parts(head, body)).await {
         Ok(ask) => ask,
         Err(refusal) => return refusal,
     };
@@ -330,7 +331,7 @@ async fn serve(State(world): State<Arc<World>>, request: Request) -> Response {
 /// Hosts that want to be asked over https from then on.
 const STRICT: &[&str] = &["jobs.test", "shop.test"];
 
-fn answer(ask: &Ask, world: &World) -> Response {
+fn answer(ask: &SiteRequest, world: &TestbedState) -> Response {
     match TABLE.binary_search_by(|(host, _)| (*host).cmp(ask.host.as_str())) {
         Ok(i) => TABLE[i].1(ask, world),
         // Any number of hosts that are one like another.

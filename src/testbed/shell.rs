@@ -8,7 +8,7 @@ use axum::response::Response;
 use serde_json::{Value, json};
 
 use super::pictures;
-use super::wire::{self, Ask, escape};
+use super::wire::{self, SiteRequest, escape};
 use super::words::{self, Dice};
 
 /// The looks and habits of one site.
@@ -70,12 +70,12 @@ const PREFETCH: &str = r#"<link rel="prefetch" href="/help"><link rel="prefetch"
 const STYLE: &str = include_str!("pages/style.css");
 
 /// The start page.
-pub fn home(site: &Site, ask: &Ask) -> Response {
+pub fn home(site: &Site, ask: &SiteRequest) -> Response {
     page(site, ask, "", site.main)
 }
 
 /// A page with something more in its head and its own main part.
-pub fn page(site: &Site, ask: &Ask, head: &str, main: &str) -> Response {
+pub fn page(site: &Site, ask: &SiteRequest, head: &str, main: &str) -> Response {
     let layout = match site.layout {
         Layout::Classic => CLASSIC,
         Layout::App => APP,
@@ -143,7 +143,7 @@ fn start_script(site: &Site) -> String {
 }
 
 /// Everything that a site does not answer itself: start page, assets, extras, plain pages.
-pub fn answer(site: &Site, ask: &Ask) -> Response {
+pub fn answer(site: &Site, ask: &SiteRequest) -> Response {
     let has = |extra| site.extras.contains(&extra);
     match ask.route() {
         ("GET", "/") => home(site, ask),

@@ -7,12 +7,12 @@ use serde_json::{Value, json};
 
 use super::demand;
 use super::pictures::PIXEL;
-use super::wire::{self, Ask};
+use super::wire::{self, SiteRequest};
 use super::words::{self, Dice};
-use super::world::World;
+use super::world::TestbedState;
 
 /// `metrics.tracker.test`
-pub fn tracker(ask: &Ask, _: &World) -> Response {
+pub fn tracker(ask: &SiteRequest, _: &TestbedState) -> Response {
     match ask.route() {
         ("OPTIONS", _) => wire::preflight(ask),
         ("GET", "/tag.js") => wire::script(include_str!("pages/tag.js")),
@@ -23,7 +23,7 @@ pub fn tracker(ask: &Ask, _: &World) -> Response {
 }
 
 /// `ads.adnet.test`
-pub fn ads(ask: &Ask, _: &World) -> Response {
+pub fn ads(ask: &SiteRequest, _: &TestbedState) -> Response {
     match ask.route() {
         ("OPTIONS", _) => wire::preflight(ask),
         ("GET", "/loader.js") => wire::script(include_str!("pages/ads.js")),
@@ -61,7 +61,7 @@ fn bids(page: &str) -> Value {
 }
 
 /// `config.flagsrv.test`
-pub fn flags(ask: &Ask, _: &World) -> Response {
+pub fn flags(ask: &SiteRequest, _: &TestbedState) -> Response {
     match ask.route() {
         ("OPTIONS", _) => wire::preflight(ask),
         ("GET", "/sdk.js") => wire::script(include_str!("pages/sdk.js")),
@@ -83,7 +83,7 @@ pub fn flags(ask: &Ask, _: &World) -> Response {
 }
 
 /// `control.test`
-pub fn control(ask: &Ask, world: &World) -> Response {
+pub fn control(ask: &SiteRequest, world: &TestbedState) -> Response {
     match ask.route() {
         ("GET", "/hits") => wire::json(&json!(world.hits())),
         ("GET", "/protocols") => wire::json(&json!(world.protocols())),

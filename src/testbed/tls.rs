@@ -28,7 +28,7 @@ use tokio_rustls::{LazyConfigAcceptor, StartHandshake, server::TlsStream};
 
 /// What is wrong with a certificate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Wrong {
+pub enum CertificateFault {
     Expired,
     NotYetValid,
     OtherName,
@@ -41,14 +41,14 @@ pub enum Wrong {
 }
 
 /// Hosts with wrong certificates.
-pub const WRONG: &[(&str, Wrong)] = &[
-    ("expired.wrong.test", Wrong::Expired),
-    ("not-yet.wrong.test", Wrong::NotYetValid),
-    ("other-name.wrong.test", Wrong::OtherName),
-    ("self-signed.wrong.test", Wrong::SelfSigned),
-    ("unknown-authority.wrong.test", Wrong::UnknownAuthority),
-    ("old-version.wrong.test", Wrong::OldVersion),
-    ("version-alert.wrong.test", Wrong::VersionAlert),
+pub const WRONG: &[(&str, CertificateFault)] = &[
+    ("expired.wrong.test", CertificateFault::Expired),
+    ("not-yet.wrong.test", CertificateFault::NotYetValid),
+    ("other-name.wrong.test", CertificateFault::OtherName),
+    ("self-signed.wrong.test", CertificateFault::SelfSigned),
+    ("unknown-authority.wrong.test", CertificateFault::UnknownAuthority),
+    ("old-version.wrong.test", CertificateFault::OldVersion),
+    ("version-alert.wrong.test", CertificateFault::VersionAlert),
 ];
 
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -86,24 +86,28 @@ fn issuer(name: &str) -> Result<CertifiedIssuer<'static, KeyPair>, rcgen::Error>
     CertifiedIssuer::self_signed(params, KeyPair::generate()?)
 }
 
-fn wrong(host: &str) -> Option<Wrong> {
+fn wrong(host: &str) -> Option<CertificateFault> {
     WRONG.iter().find(|it| it.0 == host).map(|it| it.1)
 }
 
 fn certified(host: &str) -> Result<(CertificateDer<'static>, KeyPair), rcgen::Error> {
     let key = KeyPair::generate()?;
     let wrong = wrong(host);
-    let name = if wrong == Some(Wrong::OtherName) { "other.test" } else { host };
+    let name = if wrong == Some(CertificateFault::OtherName) { "other.test" } else { host };
     let mut params = CertificateParams::new(vec![name.to_owned()])?;
     params.distinguished_name.push(DnType::CommonName, name);
     (params.not_before, params.not_after) = match wrong {
-        Some(Wrong::Expired) => (date_time_ymd(2020, 1, 1), date_time_ymd(2021, 1, 1)),
-        Some(Wrong::NotYetValid) => (date_time_ymd(2999, 1, 1), date_time_ymd(3000, 1, 1)),
+        Some(CertificateFault::Expired) => (date_time_ymd(2020, 1, 1), date_time_ymd(2021, 1, 1)),
+        Some(CertificateFault::NotYetValid) => {
+            (date_time_ymd(2999, 1, 1), date_time_ymd(3000, 1, 1))
+        }
         _ => (date_time_ymd(2020, 1, 1), date_time_ymd(2999, 1, 1)),
     };
     let certificate = match (wrong, &AUTHORITY.issuer) {
-        (Some(Wrong::SelfSigned), _) => params.self_signed(&key)?,
-        (Some(Wrong::UnknownAuthority), _) => params.signed_by(&key, &*issuer("nobody's")?)?,
+        (Some(CertificateFault::SelfSigned), _) => params.self_signed(&key)?,
+        (Some(CertificateFault::UnknownAuthority), _) => {
+            params.signed_by(&key, &*issuer("nobody's")?)?
+        }
         (_, Some(issuer)) => params.signed_by(&key, issuer)?,
         (_, None) => return Err(rcgen::Error::CouldNotParseCertificate),
     };
@@ -132,26 +136,26 @@ fn config(host: &str, protocols: &[&'static str]) -> io::Result<Arc<ServerConfig
 }
 
 /// A connection, with TLS or without.
-pub trait Wire: AsyncRead + AsyncWrite + Send + Unpin {
+pub trait Connection: AsyncRead + AsyncWrite + Send + Unpin {
     /// It ends with RST instead of FIN.
     fn set_reset(&self) -> io::Result<()>;
 }
 
-impl Wire for TcpStream {
+impl Connection for TcpStream {
     fn set_reset(&self) -> io::Result<()> {
         self.set_zero_linger()
     }
 }
 
-impl Wire for TlsStream<TcpStream> {
+impl Connection for TlsStream<TcpStream> {
     fn set_reset(&self) -> io::Result<()> {
         self.get_ref().0.set_zero_linger()
     }
 }
 
 /// How a connection came.
-pub struct Arrived {
-    pub stream: Box<dyn Wire>,
+pub struct AcceptedConnection {
+    pub stream: Box<dyn Connection>,
     /// Over TLS.
     pub secure: bool,
     /// HTTP/2 was agreed on.
@@ -162,30 +166,33 @@ pub struct Arrived {
 pub async fn arrive(
     stream: TcpStream,
     protocols: fn(&str) -> &'static [&'static str],
-) -> io::Result<Arrived> {
+) -> io::Result<AcceptedConnection> {
     let late = |_| io::Error::from(io::ErrorKind::TimedOut);
     let mut first = [0];
     // Browsers open connections ahead.
     let wait = PATIENCE * 6;
     let n = tokio::time::timeout(wait, stream.peek(&mut first)).await.map_err(late)??;
     if n == 0 || first[0] != HANDSHAKE {
-        return Ok(Arrived { stream: Box::new(stream), secure: false, h2: false });
+        return Ok(AcceptedConnection { stream: Box::new(stream), secure: false, h2: false });
     }
     let hello = LazyConfigAcceptor::new(Acceptor::default(), stream);
     let hello = tokio::time::timeout(PATIENCE, hello).await.map_err(late)??;
     let host = hello.client_hello().server_name().unwrap_or_default().to_ascii_lowercase();
-    if matches!(wrong(&host), Some(Wrong::OldVersion | Wrong::VersionAlert)) {
+    if matches!(wrong(&host), Some(CertificateFault::OldVersion | CertificateFault::VersionAlert)) {
         return answer_as_of_old(hello, &host).await;
     }
     let accept = hello.into_stream(config(&host, protocols(&host))?);
     let stream = tokio::time::timeout(PATIENCE, accept).await.map_err(late)??;
     let h2 = stream.get_ref().1.alpn_protocol() == Some(b"h2");
-    Ok(Arrived { stream: Box::new(stream), secure: true, h2 })
+    Ok(AcceptedConnection { stream: Box::new(stream), secure: true, h2 })
 }
 
-async fn answer_as_of_old(mut hello: StartHandshake<TcpStream>, host: &str) -> io::Result<Arrived> {
+async fn answer_as_of_old(
+    mut hello: StartHandshake<TcpStream>,
+    host: &str,
+) -> io::Result<AcceptedConnection> {
     let answer = match wrong(host) {
-        Some(Wrong::VersionAlert) => OLD_ALERT.to_vec(),
+        Some(CertificateFault::VersionAlert) => OLD_ALERT.to_vec(),
         _ => [OLD_HELLO.0, &[7; 32], OLD_HELLO.1].concat(),
     };
     hello.io.write_all(&answer).await?;

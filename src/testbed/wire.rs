@@ -12,7 +12,7 @@ use url::form_urlencoded;
 const MAX_BODY: usize = 1 << 20;
 
 /// One request, read to the end.
-pub struct Ask {
+pub struct SiteRequest {
     /// Lower case, without port; brackets of an IPv6 address are kept.
     pub host: String,
     /// `HEAD` reads as `GET`; the server drops the body of the answer.
@@ -28,9 +28,9 @@ pub struct Ask {
     pub version: Version,
 }
 
-impl Ask {
+impl SiteRequest {
     /// The error is the answer to send instead.
-    pub async fn read(request: Request) -> Result<Ask, Response> {
+    pub async fn read(request: Request) -> Result<SiteRequest, Response> {
         let (head, body) = request.into_parts();
         let named = head.headers.get(header::HOST).and_then(|v| v.to_str().ok());
         let authority = head.uri.authority().map(axum::http::uri::Authority::as_str).or(named);
@@ -39,7 +39,7 @@ impl Ask {
         };
         let peer = head.extensions.get::<ConnectInfo<super::Peer>>();
         let method = if head.method == "HEAD" { "GET" } else { head.method.as_str() };
-        Ok(Ask {
+        Ok(SiteRequest {
             host: without_port(authority.unwrap_or_default()).to_ascii_lowercase(),
             method: method.to_owned(),
             path: head.uri.path().to_owned(),
@@ -165,14 +165,14 @@ pub fn redirect(to: &str) -> Response {
 }
 
 /// Lets scripts of other origins read the answer.
-pub fn shared(ask: &Ask, response: Response) -> Response {
+pub fn shared(ask: &SiteRequest, response: Response) -> Response {
     let origin = ask.header("origin").unwrap_or("*");
     let response = with(response, "access-control-allow-origin", origin);
     with(response, "vary", "origin")
 }
 
 /// The answer to a CORS preflight: everything it asked for.
-pub fn preflight(ask: &Ask) -> Response {
+pub fn preflight(ask: &SiteRequest) -> Response {
     let wanted = ask.header("access-control-request-headers").unwrap_or("content-type");
     let response = shared(ask, text(StatusCode::NO_CONTENT, ""));
     let response = with(response, "access-control-allow-methods", "GET, POST, OPTIONS");

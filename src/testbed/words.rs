@@ -85,7 +85,7 @@ impl Dice {
 }
 
 /// What a search found: how many, and the numbers behind each hit of one page.
-pub struct Found {
+pub struct SearchResult {
     pub total: u64,
     pub pages: u64,
     /// Position (counted from 1) and dice of each hit on the page.
@@ -93,7 +93,7 @@ pub struct Found {
 }
 
 /// Looks up `query` in the catalogue called `kind`. Case and outer blanks do not matter.
-pub fn search(kind: &str, query: &str, page: u64, per_page: u64) -> Found {
+pub fn search(kind: &str, query: &str, page: u64, per_page: u64) -> SearchResult {
     let query = query.trim().to_lowercase();
     let any = !query.starts_with("zzz");
     let total = if any { 7 + Dice::new(&[kind, &query]).roll() % 40 } else { 0 };
@@ -101,7 +101,7 @@ pub fn search(kind: &str, query: &str, page: u64, per_page: u64) -> Found {
     let first = page.saturating_sub(1).saturating_mul(per_page).saturating_add(1);
     let last = first.saturating_add(per_page - 1).min(total);
     let hits = (first..=last).map(|at| (at, Dice::new(&[kind, &query, &at.to_string()])));
-    Found { total, pages: total.div_ceil(per_page), hits: hits.collect() }
+    SearchResult { total, pages: total.div_ceil(per_page), hits: hits.collect() }
 }
 
 /// Each word with a capital letter.

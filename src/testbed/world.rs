@@ -11,10 +11,10 @@ use axum::http::Version;
 use sha2::{Digest, Sha256};
 use tokio::sync::watch;
 
-use super::wire::Ask;
+use super::wire::SiteRequest;
 
 /// The state of one testbed.
-pub struct World {
+pub struct TestbedState {
     /// The port it listens on; the hostile page aims at it.
     pub port: u16,
     memory: Mutex<Memory>,
@@ -46,10 +46,10 @@ struct Memory {
     done: BTreeMap<&'static str, Vec<String>>,
 }
 
-impl World {
-    pub fn new(port: u16, log: Option<File>) -> World {
+impl TestbedState {
+    pub fn new(port: u16, log: Option<File>) -> TestbedState {
         let log = log.map(Mutex::new);
-        World { port, memory: Mutex::default(), log, bumps: watch::Sender::new(0) }
+        TestbedState { port, memory: Mutex::default(), log, bumps: watch::Sender::new(0) }
     }
 
     /// Notes that something was done, and returns how often it has been.
@@ -61,7 +61,7 @@ impl World {
     }
 
     /// The bodies of what was done.
-    pub fn noted(&self, what: &str) -> Vec<String> {
+    pub fn recorded_actions(&self, what: &str) -> Vec<String> {
         self.memory().done.get(what).cloned().unwrap_or_default()
     }
 
@@ -84,7 +84,7 @@ impl World {
         self.memory().hits.clone()
     }
 
-    pub fn count_hit(&self, ask: &Ask) {
+    pub fn count_hit(&self, ask: &SiteRequest) {
         if let Some(log) = &self.log {
             let line = serde_json::json!({
                 "at_ms": commis_state::now_ms(), "host": ask.host, "method": ask.method, "path": ask.path, "query": ask.query,
@@ -189,7 +189,7 @@ impl World {
         calls.len() > most
     }
 
-    /// The next [`World::is_hasty`] for the site will say yes.
+    /// The next [`TestbedState::is_hasty`] for the site will say yes.
     pub fn expect_haste(&self, site: &'static str) {
         self.memory().hasty.insert(site);
     }

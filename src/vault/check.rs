@@ -2,11 +2,11 @@
 
 use url::Url;
 
-use super::Held;
+use super::LoginData;
 use commis_net::egress::site_of;
 
 /// What came up where a login was looked at.
-pub struct Seen {
+pub struct LoginProbe {
     pub url: String,
     /// It asks for a password.
     pub password: bool,
@@ -28,7 +28,7 @@ const LOGIN: &[&str] = &[
     "authenticate",
 ];
 
-fn asks(url: &str) -> bool {
+fn is_login_url(url: &str) -> bool {
     let Ok(url) = Url::parse(url) else { return false };
     let mut parts = url.path_segments().into_iter().flatten();
     parts.any(|it| {
@@ -38,14 +38,14 @@ fn asks(url: &str) -> bool {
 }
 
 /// Whether it holds, and why.
-pub fn verdict(held: &Held, seen: &Seen) -> (bool, &'static str) {
+pub fn judge_probe(held: &LoginData, seen: &LoginProbe) -> (bool, &'static str) {
     if matches!(seen.status, Some(401 | 403)) {
         return (false, "its page refuses whoever it is");
     }
     if site_of(&seen.url) != held.site() {
         return (false, "its page leads to another site");
     }
-    if asks(&seen.url) && !asks(held.url()) {
+    if is_login_url(&seen.url) && !is_login_url(held.url()) {
         return (false, "its page leads to one where one logs in");
     }
     if seen.password {
@@ -60,10 +60,11 @@ mod tests {
 
     #[test]
     fn what_a_page_says_of_a_login() {
-        let held = Held::new("https://shop.test/account", "form", Vec::new(), Vec::new()).unwrap();
+        let held =
+            LoginData::new("https://shop.test/account", "form", Vec::new(), Vec::new()).unwrap();
         let check = |url: &str, password: bool, status: u16, holds: bool| {
-            let seen = Seen { url: url.to_owned(), password, status: Some(status) };
-            assert_eq!(verdict(&held, &seen).0, holds, "{url} {password} {status}");
+            let seen = LoginProbe { url: url.to_owned(), password, status: Some(status) };
+            assert_eq!(judge_probe(&held, &seen).0, holds, "{url} {password} {status}");
         };
         check("https://shop.test/account", false, 200, true);
         check("https://www.shop.test/account/orders", false, 200, true);

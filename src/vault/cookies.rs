@@ -5,7 +5,7 @@
 use cookie_store::{CookieDomain, CookieExpiration, CookiePath};
 use zeroize::Zeroizing;
 
-use super::{Cookie, Held, Item};
+use super::{Cookie, LoginData, StorageItem};
 use commis_net::egress::{SafeUrl, is_public_suffix, site_of};
 
 /// Bytes of a name and its value together (RFC 6265bis, 5.6).
@@ -39,9 +39,9 @@ pub fn parse_set_cookie(text: &str, url: &SafeUrl, same_site: bool, now_ms: i64)
         _ => None,
     };
     let path: &str = &cookie.path;
-    let host_prefix = starts(cookie.name(), "__Host-");
+    let host_prefix = has_prefix(cookie.name(), "__Host-");
     if (host_prefix && (!secure || domain.is_some() || path != "/"))
-        || (starts(cookie.name(), "__Secure-") && !secure)
+        || (has_prefix(cookie.name(), "__Secure-") && !secure)
     {
         return None;
     }
@@ -65,7 +65,7 @@ pub fn parse_set_cookie(text: &str, url: &SafeUrl, same_site: bool, now_ms: i64)
     })
 }
 
-fn starts(name: &str, prefix: &str) -> bool {
+fn has_prefix(name: &str, prefix: &str) -> bool {
     name.get(..prefix.len()).is_some_and(|it| it.eq_ignore_ascii_case(prefix))
 }
 
@@ -77,7 +77,7 @@ impl Cookie {
             || CookieDomain::HostOnly(self.domain.clone()),
             |it| CookieDomain::Suffix(it.to_owned()),
         );
-        !self.is_over(now_ms)
+        !self.has_expired(now_ms)
             && (!self.secure || url.scheme() == "https")
             && domain.matches(url.url())
             && CookiePath::parse(&self.path).is_some_and(|it| it.matches(url.url()))
@@ -103,7 +103,7 @@ impl Cookie {
     }
 }
 
-impl Held {
+impl LoginData {
     /// The `Cookie` header for a request to this URL, longer paths first (RFC 6265bis, 5.8.3); `None` for another site than the
     /// login's, and where no cookie goes along.
     pub fn cookie_header(&self, url: &SafeUrl, now_ms: i64) -> Option<Zeroizing<String>> {
@@ -141,8 +141,8 @@ impl Held {
             new.secure || url.scheme() == "https" || !self.cookies().iter().any(shadows)
         };
         let changes = |new: &Cookie| match self.cookies().iter().find(|old| new.replaces(old)) {
-            Some(old) => new.is_over(now_ms) || new.differs_from(old),
-            None => !new.is_over(now_ms),
+            Some(old) => new.has_expired(now_ms) || new.differs_from(old),
+            None => !new.has_expired(now_ms),
         };
         parsed.filter(may_replace).filter(changes).collect()
     }
@@ -160,23 +160,23 @@ impl Held {
     }
 
     /// What pages of a browser's context stored in another way than this login says. What is new there is no part of the login.
-    pub(super) fn stored_changed_in(&self, seen: &Self, now_ms: i64) -> Vec<Item> {
+    pub(super) fn stored_changed_in(&self, seen: &Self, now_ms: i64) -> Vec<StorageItem> {
         if seen.site() != self.site() {
             return Vec::new();
         }
-        let is_new = |new: &&Item| {
+        let is_new = |new: &&StorageItem| {
             let old = self.stored().iter().find(|old| new.replaces(old));
             old.is_some_and(|old| *old.value != *new.value)
         };
         seen.stored()
             .iter()
             .filter(is_new)
-            .map(|it| Item { set_ms: now_ms, ..it.clone() })
+            .map(|it| StorageItem { set_ms: now_ms, ..it.clone() })
             .collect()
     }
 
     /// Puts a stored value in; nothing where a newer one is there.
-    pub(super) fn set_stored(&mut self, new: &Item) -> bool {
+    pub(super) fn set_stored(&mut self, new: &StorageItem) -> bool {
         let at = self.stored().iter().position(|old| new.replaces(old));
         let stored = self.stored_mut();
         match at {
@@ -198,9 +198,9 @@ impl Held {
         let cookies = self.cookies_mut();
         match at {
             Some(at) if cookies[at].set_ms > new.set_ms => return false,
-            Some(at) if new.is_over(now_ms) => _ = cookies.remove(at),
+            Some(at) if new.has_expired(now_ms) => _ = cookies.remove(at),
             Some(at) => cookies[at] = new.clone(),
-            None if new.is_over(now_ms) => return false,
+            None if new.has_expired(now_ms) => return false,
             None => cookies.push(new.clone()),
         }
         true
@@ -222,9 +222,9 @@ mod tests {
         EgressPolicy::new(&settings).unwrap().check(url).unwrap()
     }
 
-    fn login(set: &[&str], url: &str) -> Held {
+    fn login(set: &[&str], url: &str) -> LoginData {
         let parsed = set.iter().map(|it| parse_set_cookie(it, &safe(url), true, 1).unwrap());
-        Held::new(url, "form", parsed.collect(), Vec::new()).unwrap()
+        LoginData::new(url, "form", parsed.collect(), Vec::new()).unwrap()
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! What a login is made of. In memory, wiped when it goes; written by [`Held::written`] alone, which only sealing calls.
+//! What a login is made of. In memory, wiped when it goes; written by [`LoginData::to_bytes`] alone, which only sealing calls.
 
 use std::collections::BTreeSet;
 
@@ -6,7 +6,7 @@ use base64::{Engine as _, engine::general_purpose::STANDARD};
 use serde::{Deserialize, Deserializer, Serialize};
 use zeroize::Zeroizing;
 
-use super::{Card, Checked, Name, Refresh};
+use super::{LoginCheckRecord, LoginName, LoginSummary, Refresh};
 use commis_base::error::{Code, Error, Result};
 use commis_net::egress::{SafeUrl, is_public_suffix, site_of};
 use commis_recipe::model::StorageArea;
@@ -21,13 +21,13 @@ const WHOLE: usize = 16 << 20;
 /// The cookies and stored values of one site; neither `Debug` nor `Serialize`.
 #[derive(Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Held {
+pub struct LoginData {
     site: String,
     url: String,
     from: String,
     taken_ms: i64,
     cookies: Vec<Cookie>,
-    stored: Vec<Item>,
+    stored: Vec<StorageItem>,
     /// How the site's pages renew it, where that was seen.
     #[serde(default)]
     refresh: Option<Refresh>,
@@ -81,7 +81,7 @@ pub struct Cookie {
 /// Something that a page stored.
 #[derive(Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Item {
+pub struct StorageItem {
     pub origin: String,
     #[serde(default)]
     pub area: StorageArea,
@@ -93,7 +93,7 @@ pub struct Item {
     pub set_ms: i64,
 }
 
-impl Item {
+impl StorageItem {
     pub(super) fn replaces(&self, old: &Self) -> bool {
         self.origin == old.origin && self.area == old.area && self.name == old.name
     }
@@ -105,28 +105,28 @@ fn secret<'de, D: Deserializer<'de>>(from: D) -> std::result::Result<Zeroizing<S
 
 /// As it is written; borrows, so that nothing is copied but into the buffer that is encrypted.
 #[derive(Serialize)]
-struct Written<'a> {
+struct LoginRecord<'a> {
     site: &'a str,
     url: &'a str,
     from: &'a str,
     taken_ms: i64,
-    cookies: Vec<WrittenCookie<'a>>,
-    stored: Vec<WrittenItem<'a>>,
+    cookies: Vec<CookieRecord<'a>>,
+    stored: Vec<ItemRecord<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     refresh: Option<&'a Refresh>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    basic: Option<WrittenBasic<'a>>,
+    basic: Option<BasicRecord<'a>>,
 }
 
 #[derive(Serialize)]
-struct WrittenBasic<'a> {
+struct BasicRecord<'a> {
     origins: &'a BTreeSet<String>,
     name: &'a str,
     password: &'a str,
 }
 
 #[derive(Serialize)]
-struct WrittenCookie<'a> {
+struct CookieRecord<'a> {
     name: &'a str,
     value: &'a str,
     domain: &'a str,
@@ -141,7 +141,7 @@ struct WrittenCookie<'a> {
 }
 
 #[derive(Serialize)]
-struct WrittenItem<'a> {
+struct ItemRecord<'a> {
     origin: &'a str,
     #[serde(skip_serializing_if = "is_local")]
     area: StorageArea,
@@ -163,7 +163,7 @@ fn is_local(it: &StorageArea) -> bool {
 
 impl Cookie {
     /// Whether its time is up.
-    pub fn is_over(&self, now_ms: i64) -> bool {
+    pub fn has_expired(&self, now_ms: i64) -> bool {
         self.ends.is_some_and(|it| it.saturating_mul(1000) <= now_ms)
     }
 
@@ -182,10 +182,15 @@ impl Cookie {
     }
 }
 
-impl Held {
+impl LoginData {
     /// What of it is of the URL's site and has not ended; the rest is left out. `url` is where a check looks, without what stands
     /// behind its path. Fails with `URL_INVALID`, and with `PARAM_INVALID` for more than a login is.
-    pub fn new(url: &str, from: &str, cookies: Vec<Cookie>, stored: Vec<Item>) -> Result<Self> {
+    pub fn new(
+        url: &str,
+        from: &str,
+        cookies: Vec<Cookie>,
+        stored: Vec<StorageItem>,
+    ) -> Result<Self> {
         let mut at = url::Url::parse(url).ok().filter(|it| matches!(it.scheme(), "http" | "https"));
         if let Some(it) = &mut at {
             it.set_query(None);
@@ -207,14 +212,14 @@ impl Held {
             basic: None,
         };
         let (site, now) = (out.site.clone(), out.taken_ms);
-        out.cookies.retain(|it| it.is_of(&site) && !it.is_over(now));
+        out.cookies.retain(|it| it.is_of(&site) && !it.has_expired(now));
         out.stored.retain(|it| site_of(&it.origin) == site);
-        out.bounded()?;
+        out.check_bounds()?;
         Ok(out)
     }
 
     /// Fails with `PARAM_INVALID` for more than a login is.
-    pub(super) fn bounded(&self) -> Result<()> {
+    pub(super) fn check_bounds(&self) -> Result<()> {
         let values = || {
             let cookies = self.cookies.iter().map(|it| it.name.len() + it.value.len());
             cookies.chain(self.stored.iter().map(|it| it.name.len() + it.value.len()))
@@ -233,7 +238,7 @@ impl Held {
     }
 
     /// What was sealed. Fails with `ARTIFACT_CORRUPT`, also for what is not of its site.
-    pub(super) fn read(bytes: &[u8]) -> Result<Self> {
+    pub(super) fn from_bytes(bytes: &[u8]) -> Result<Self> {
         let strange = || {
             Error::new(Code::ArtifactCorrupt, "a login was sealed by another version of commis")
                 .hint("log in again with --force")
@@ -244,14 +249,14 @@ impl Held {
             && out.stored.iter().all(|it| site_of(&it.origin) == out.site)
             && out.basic.iter().flat_map(|it| &it.origins).all(|it| site_of(it) == out.site)
             && site_of(&out.url) == out.site;
-        if !own || out.bounded().is_err() {
+        if !own || out.check_bounds().is_err() {
             return Err(strange());
         }
         Ok(out)
     }
 
-    pub(super) fn written(&self) -> Result<Zeroizing<Vec<u8>>> {
-        let cookies = self.cookies.iter().map(|it| WrittenCookie {
+    pub(super) fn to_bytes(&self) -> Result<Zeroizing<Vec<u8>>> {
+        let cookies = self.cookies.iter().map(|it| CookieRecord {
             name: &it.name,
             value: &it.value,
             domain: &it.domain,
@@ -263,19 +268,19 @@ impl Held {
             partition: it.partition.as_deref(),
             set_ms: it.set_ms,
         });
-        let stored = self.stored.iter().map(|it| WrittenItem {
+        let stored = self.stored.iter().map(|it| ItemRecord {
             origin: &it.origin,
             area: it.area,
             name: &it.name,
             value: &it.value,
             set_ms: it.set_ms,
         });
-        let basic = self.basic.as_ref().map(|it| WrittenBasic {
+        let basic = self.basic.as_ref().map(|it| BasicRecord {
             origins: &it.origins,
             name: &it.name,
             password: &it.password,
         });
-        let it = Written {
+        let it = LoginRecord {
             site: &self.site,
             url: &self.url,
             from: &self.from,
@@ -352,7 +357,7 @@ impl Held {
 
     /// The same with other values in the place of stored ones.
     #[must_use]
-    pub fn with_stored(&self, items: Vec<Item>) -> Self {
+    pub fn with_stored(&self, items: Vec<StorageItem>) -> Self {
         let mut out = self.clone();
         for it in items {
             out.stored.retain(|old| !it.replaces(old));
@@ -362,12 +367,12 @@ impl Held {
     }
 
     /// What pages of that origin stored under a key.
-    pub fn stored_at(&self, origin: &str, area: StorageArea, key: &str) -> Option<&Item> {
-        let is_it = |it: &&Item| it.origin == origin && it.area == area && it.name == key;
+    pub fn stored_at(&self, origin: &str, area: StorageArea, key: &str) -> Option<&StorageItem> {
+        let is_it = |it: &&StorageItem| it.origin == origin && it.area == area && it.name == key;
         self.stored.iter().find(is_it)
     }
 
-    pub(super) fn stored_mut(&mut self) -> &mut Vec<Item> {
+    pub(super) fn stored_mut(&mut self) -> &mut Vec<StorageItem> {
         &mut self.stored
     }
 
@@ -380,7 +385,7 @@ impl Held {
         self.taken_ms
     }
 
-    pub fn stored(&self) -> &[Item] {
+    pub fn stored(&self) -> &[StorageItem] {
         &self.stored
     }
 
@@ -389,11 +394,11 @@ impl Held {
     }
 
     /// Whether it has cookies, and all of them have ended.
-    pub fn is_over(&self) -> bool {
+    pub fn has_expired(&self) -> bool {
         let now = now_ms();
         self.basic.is_none()
             && !self.cookies.is_empty()
-            && self.cookies.iter().all(|it| it.is_over(now))
+            && self.cookies.iter().all(|it| it.has_expired(now))
     }
 
     /// Values that nothing may repeat: of cookies that pages do not see, and what else is long and looks like no word of a page,
@@ -440,7 +445,12 @@ impl Held {
     }
 
     /// Whether a later state may take the place of this one. Fails with `PARAM_INVALID`.
-    pub(super) fn may_become(&self, later: &Self, name: &Name, force: bool) -> Result<()> {
+    pub(super) fn check_successor(
+        &self,
+        later: &Self,
+        name: &LoginName,
+        force: bool,
+    ) -> Result<()> {
         if later.site != self.site {
             return Err(Error::new(
                 Code::ParamInvalid,
@@ -450,7 +460,7 @@ impl Held {
         }
         let now = now_ms();
         let living = |it: &Self| {
-            let all = it.cookies.iter().filter(|it| !it.is_over(now));
+            let all = it.cookies.iter().filter(|it| !it.has_expired(now));
             let session = all.clone().filter(|it| it.ends.is_none()).count();
             (all.count(), session)
         };
@@ -470,13 +480,17 @@ impl Held {
             .hint("look whether you are logged in; --force seals it all the same"))
     }
 
-    pub(super) fn card(&self, name: &Name, checked: Option<Checked>) -> Card {
+    pub(super) fn summary(
+        &self,
+        name: &LoginName,
+        checked: Option<LoginCheckRecord>,
+    ) -> LoginSummary {
         let ends =
             || self.cookies.iter().filter_map(|it| it.ends).map(|it| it.saturating_mul(1000));
         let set = self.cookies.iter().map(|it| it.set_ms);
         let set = set.chain(self.stored.iter().map(|it| it.set_ms));
         let session_cookies = self.cookies.iter().filter(|it| it.ends.is_none()).count();
-        Card {
+        LoginSummary {
             name: name.to_string(),
             site: self.site.clone(),
             cookies: self.cookies.len(),

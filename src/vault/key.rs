@@ -42,20 +42,20 @@ impl Key {
         if let Some(it) = self.read()? {
             return Ok(it);
         }
-        if !make || self.seals()? {
-            return Err(self.refused("is not there").hint(
+        if !make || self.has_sealed_logins()? {
+            return Err(self.key_error("is not there").hint(
                 "bring it back; without it what was sealed cannot be opened, only removed (`commis vault rm`)",
             ));
         }
         self.make()
     }
 
-    fn seals(&self) -> Result<bool> {
+    fn has_sealed_logins(&self) -> Result<bool> {
         let names = files::Dir::open(&self.vault, false)?.map_or(Ok(Vec::new()), |it| it.names());
         Ok(!names?.is_empty())
     }
 
-    fn refused(&self, why: &str) -> Error {
+    fn key_error(&self, why: &str) -> Error {
         Error::new(Code::ArtifactIo, format!("the vault's key {} {why}", self.file.display()))
     }
 
@@ -65,31 +65,31 @@ impl Key {
         let fd = match rustix::fs::open(&self.file, flags, Mode::empty()) {
             Ok(it) => it,
             Err(Errno::NOENT) => return Ok(None),
-            Err(Errno::LOOP) => return Err(self.refused("is a link").hint("put the file there")),
+            Err(Errno::LOOP) => return Err(self.key_error("is a link").hint("put the file there")),
             Err(err) => {
-                return Err(self.refused("cannot be opened").source(std::io::Error::from(err)));
+                return Err(self.key_error("cannot be opened").source(std::io::Error::from(err)));
             }
         };
         let mut file = File::from(fd);
-        let known = file.metadata().map_err(|err| self.refused("cannot be read").source(err))?;
+        let known = file.metadata().map_err(|err| self.key_error("cannot be read").source(err))?;
         if !known.is_file() || known.nlink() != 1 {
             return Err(self
-                .refused("is no file of its own")
+                .key_error("is no file of its own")
                 .hint("it has one name, and is no link"));
         }
         if known.mode() & 0o077 != 0 {
             return Err(self
-                .refused("is one that others can read")
+                .key_error("is one that others can read")
                 .hint("somebody may have read it: log in again with another, or `chmod 600` it"));
         }
         if known.uid() != rustix::process::geteuid().as_raw() {
-            return Err(self.refused("belongs to somebody else").hint("it is its user's alone"));
+            return Err(self.key_error("belongs to somebody else").hint("it is its user's alone"));
         }
         let mut out = Zeroizing::new([0; 32]);
         let whole = known.len() == 32 && file.read_exact(&mut out[..]).is_ok();
         if !whole {
             return Err(self
-                .refused("is not one")
+                .key_error("is not one")
                 .hint("a key has 32 bytes; bring it back, or remove it where nothing is sealed"));
         }
         Ok(Some(out))
@@ -104,11 +104,11 @@ impl Key {
         files::ensure_private_dir(folder)?;
         let flags =
             OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let failed = |err: std::io::Error| self.refused("cannot be made").source(err);
+        let failed = |err: std::io::Error| self.key_error("cannot be made").source(err);
         let fd = match rustix::fs::open(&self.file, flags, Mode::RUSR | Mode::WUSR) {
             Ok(it) => it,
             // Another process was first.
-            Err(Errno::EXIST) => return self.others(),
+            Err(Errno::EXIST) => return self.wait_for_key(),
             Err(err) => return Err(failed(err.into())),
         };
         let mut file = File::from(fd);
@@ -119,8 +119,8 @@ impl Key {
     }
 
     /// The one that another process has just made; it may not have written it to its end.
-    fn others(&self) -> Result<Secret> {
-        let mut end = Err(self.refused("is not one"));
+    fn wait_for_key(&self) -> Result<Secret> {
+        let mut end = Err(self.key_error("is not one"));
         for _ in 0..100 {
             end = self.read();
             if let Ok(Some(it)) = end {
@@ -128,6 +128,6 @@ impl Key {
             }
             std::thread::sleep(std::time::Duration::from_millis(5));
         }
-        end.and_then(|_| Err(self.refused("vanished")))
+        end.and_then(|_| Err(self.key_error("vanished")))
     }
 }

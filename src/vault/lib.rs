@@ -1,7 +1,7 @@
 //! Logins, each under a name and of one site: its cookies and what its pages store, sealed on disk.
 //!
-//! Values leave here into a browser's context alone: [`Held`] can be neither shown nor serialised, and is wiped. What may be shown
-//! of a login is its [`Card`]. The last three states of each are kept, and one with fewer cookies replaces a fuller one only where
+//! Values leave here into a browser's context alone: [`LoginData`] can be neither shown nor serialised, and is wiped. What may be shown
+//! of a login is its [`LoginSummary`]. The last three states of each are kept, and one with fewer cookies replaces a fuller one only where
 //! that is asked for: a login that was lost is not noticed when it is written over.
 
 pub mod browsers;
@@ -26,12 +26,12 @@ use serde::{Deserialize, Serialize};
 
 use self::key::Key;
 pub use self::{
-    check::{Seen, verdict},
+    check::{LoginProbe, judge_probe},
     cookies::parse_set_cookie,
-    held::{BasicAuth, Cookie, Held, Item},
+    held::{BasicAuth, Cookie, LoginData, StorageItem},
     login::{Login, Logins},
     login_http::LoginHttp,
-    refresh::{Gives, Refresh},
+    refresh::{Refresh, TokenMapping},
 };
 use commis_base::{
     error::{Code, Error, Result},
@@ -53,9 +53,9 @@ const REFRESH: &str = "refresh";
 
 /// What a login is called: 1 to 64 of `a-z`, `0-9`, `-`, `_` and `.`, with a letter or digit at both ends. Safe as a folder's name.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-pub struct Name(String);
+pub struct LoginName(String);
 
-impl FromStr for Name {
+impl FromStr for LoginName {
     type Err = Error;
 
     /// Fails with `PARAM_INVALID`.
@@ -72,9 +72,9 @@ impl FromStr for Name {
     }
 }
 
-impl Name {
+impl LoginName {
     /// The name of a site's login, where nobody gave another.
-    pub fn of_site(site: &str) -> Result<Self> {
+    pub fn for_site(site: &str) -> Result<Self> {
         let plain = |it: char| it.is_ascii_lowercase() || it.is_ascii_digit() || it == '.';
         let text: String =
             site.chars().map(|it| if plain(it) { it } else { '-' }).take(64).collect();
@@ -86,7 +86,7 @@ impl Name {
     }
 }
 
-impl fmt::Display for Name {
+impl fmt::Display for LoginName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
     }
@@ -94,7 +94,7 @@ impl fmt::Display for Name {
 
 /// What may be shown of a login.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct Card {
+pub struct LoginSummary {
     pub name: String,
     /// Registrable domain, or host, that all of it belongs to.
     pub site: String,
@@ -122,7 +122,7 @@ pub struct Card {
     /// Where it came from: `form`, `window`, `context`, or a browser's name.
     pub from: String,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub checked: Option<Checked>,
+    pub checked: Option<LoginCheckRecord>,
     /// Why it cannot be opened.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub trouble: Option<String>,
@@ -130,7 +130,7 @@ pub struct Card {
 
 /// What the last look at its site said.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Checked {
+pub struct LoginCheckRecord {
     pub at_ms: i64,
     pub holds: bool,
     /// In a few words of ours.
@@ -142,7 +142,7 @@ pub struct Checked {
 pub struct Changes {
     /// One that is over is taken out.
     pub cookies: Vec<Cookie>,
-    pub stored: Vec<Item>,
+    pub stored: Vec<StorageItem>,
 }
 
 impl Changes {
@@ -163,7 +163,7 @@ impl Vault {
         Self { folder: home.vault.clone(), key: Key::new(home) }
     }
 
-    fn dir(&self, name: &Name, create: bool) -> Result<Option<Dir>> {
+    fn dir(&self, name: &LoginName, create: bool) -> Result<Option<Dir>> {
         Dir::open(&self.folder.join(name.as_str()), create)
     }
 
@@ -176,13 +176,13 @@ impl Vault {
     }
 
     /// All of them, by name; those that cannot be opened say why. Fails with `ARTIFACT_IO`.
-    pub fn list(&self) -> Result<Vec<Card>> {
+    pub fn list(&self) -> Result<Vec<LoginSummary>> {
         let Some(folder) = Dir::open(&self.folder, false)? else { return Ok(Vec::new()) };
-        let names = folder.names()?.into_iter().filter_map(|it| it.parse::<Name>().ok());
-        let card = |name: Name| match self.open(&name) {
+        let names = folder.names()?.into_iter().filter_map(|it| it.parse::<LoginName>().ok());
+        let card = |name: LoginName| match self.open(&name) {
             Ok((card, _)) => Some(card),
             Err(err) if err.code() == Code::ParamInvalid => None,
-            Err(err) => Some(Card {
+            Err(err) => Some(LoginSummary {
                 name: name.to_string(),
                 site: String::new(),
                 cookies: 0,
@@ -204,19 +204,19 @@ impl Vault {
 
     /// The newest state. Fails with `PARAM_INVALID` where there is no such login, with `ARTIFACT_CORRUPT` where it was changed or
     /// sealed with another key, and with `ARTIFACT_IO`.
-    pub fn open(&self, name: &Name) -> Result<(Card, Held)> {
-        let dir = self.dir(name, false)?.ok_or_else(|| unknown(name))?;
-        let state = *Self::states(&dir)?.last().ok_or_else(|| unknown(name))?;
-        let bytes = dir.read(&file(state), MAX_FILE)?.ok_or_else(|| unknown(name))?;
+    pub fn open(&self, name: &LoginName) -> Result<(LoginSummary, LoginData)> {
+        let dir = self.dir(name, false)?.ok_or_else(|| unknown_login(name))?;
+        let state = *Self::states(&dir)?.last().ok_or_else(|| unknown_login(name))?;
+        let bytes = dir.read(&file(state), MAX_FILE)?.ok_or_else(|| unknown_login(name))?;
         let held = sealed::open(&self.key.get(false)?, name, state, bytes)?;
         let checked = dir.read(CHECKED, 4096)?;
         let checked = checked.and_then(|it| serde_json::from_slice(&it).ok());
-        Ok((held.card(name, checked), held))
+        Ok((held.summary(name, checked), held))
     }
 
     /// Seals it as the newest state. Fails with `PARAM_INVALID` where it holds nothing, is of another site than the login was, or,
     /// unless `force`, has fewer cookies that hold; and with `ARTIFACT_IO`.
-    pub fn seal(&self, name: &Name, held: &Held, force: bool) -> Result<Card> {
+    pub fn seal(&self, name: &LoginName, held: &LoginData, force: bool) -> Result<LoginSummary> {
         if held.is_empty() {
             return Err(Error::new(
                 Code::ParamInvalid,
@@ -232,15 +232,15 @@ impl Vault {
                 .hint("`commis vault rm` removes one"));
         }
         let key = self.key.get(true)?;
-        let dir = files::made(&self.folder.join(name.as_str()))?;
+        let dir = files::open_or_create(&self.folder.join(name.as_str()))?;
         // Two that seal at once would take the same number.
-        let _lock = locked(&dir)?;
+        let _lock = lock(&dir)?;
         let states = Self::states(&dir)?;
         let mut held = held.clone();
         if !states.is_empty() {
             match self.open(name) {
                 Ok((_, before)) => {
-                    before.may_become(&held, name, force)?;
+                    before.check_successor(&held, name, force)?;
                     // It holds no value of the login.
                     if held.refresh().is_none() {
                         held.set_refresh(before.refresh().cloned());
@@ -259,7 +259,7 @@ impl Vault {
         for it in &states[..old] {
             dir.remove(&file(*it))?;
         }
-        Ok(held.card(name, None))
+        Ok(held.summary(name, None))
     }
 
     fn list_names(&self) -> Result<usize> {
@@ -269,9 +269,14 @@ impl Vault {
     /// Puts what answers set into the newest state, in its place, and returns that state. `taken_ms` says which login the answers
     /// belong to: where the person has logged in again since, nothing is written. Waits for whoever is sealing. Fails as
     /// [`Vault::open`] and [`Vault::seal`].
-    pub(crate) fn update(&self, name: &Name, taken_ms: i64, set: &Changes) -> Result<Held> {
-        let dir = self.dir(name, false)?.ok_or_else(|| unknown(name))?;
-        let _lock = locked_within(&dir, PATIENCE)?;
+    pub(crate) fn update(
+        &self,
+        name: &LoginName,
+        taken_ms: i64,
+        set: &Changes,
+    ) -> Result<LoginData> {
+        let dir = self.dir(name, false)?.ok_or_else(|| unknown_login(name))?;
+        let _lock = lock_within(&dir, PATIENCE)?;
         let (_, before) = self.open(name)?;
         let mut held = before.clone();
         let now = now_ms();
@@ -286,43 +291,48 @@ impl Vault {
             changed |= held.set_stored(it);
         }
         // A login without anything in it is none, and neither is what a site fills without end.
-        if held.is_empty() || held.bounded().is_err() {
+        if held.is_empty() || held.check_bounds().is_err() {
             return Ok(before);
         }
         if changed {
-            let state = *Self::states(&dir)?.last().ok_or_else(|| unknown(name))?;
+            let state = *Self::states(&dir)?.last().ok_or_else(|| unknown_login(name))?;
             dir.write(&file(state), &sealed::seal(&self.key.get(false)?, name, state, &held)?)?;
         }
         Ok(held)
     }
 
     /// Notes how the site's pages renew it. Fails as [`Vault::open`] and [`Vault::seal`].
-    pub fn set_refresh(&self, name: &Name, refresh: Refresh) -> Result<()> {
-        let dir = self.dir(name, false)?.ok_or_else(|| unknown(name))?;
-        let _lock = locked_within(&dir, PATIENCE)?;
+    pub fn set_refresh(&self, name: &LoginName, refresh: Refresh) -> Result<()> {
+        let dir = self.dir(name, false)?.ok_or_else(|| unknown_login(name))?;
+        let _lock = lock_within(&dir, PATIENCE)?;
         let (_, mut held) = self.open(name)?;
         held.set_refresh(Some(refresh));
-        let state = *Self::states(&dir)?.last().ok_or_else(|| unknown(name))?;
+        let state = *Self::states(&dir)?.last().ok_or_else(|| unknown_login(name))?;
         dir.write(&file(state), &sealed::seal(&self.key.get(false)?, name, state, &held)?)
     }
 
     /// The lock of whoever renews this login; `None` while another one does.
-    pub(crate) fn refresh_lock(&self, name: &Name) -> Result<Option<files::Lock>> {
-        let dir = self.dir(name, false)?.ok_or_else(|| unknown(name))?;
+    pub(crate) fn refresh_lock(&self, name: &LoginName) -> Result<Option<files::Lock>> {
+        let dir = self.dir(name, false)?.ok_or_else(|| unknown_login(name))?;
         dir.make_folder(REFRESH)?.try_lock()
     }
 
     /// What changes whenever the newest state is written. `None` where there is no such login.
-    pub(crate) fn stamp(&self, name: &Name) -> Result<Option<Stamp>> {
+    pub(crate) fn stamp(&self, name: &LoginName) -> Result<Option<Stamp>> {
         let Some(dir) = self.dir(name, false)? else { return Ok(None) };
         let Some(state) = Self::states(&dir)?.last().copied() else { return Ok(None) };
         Ok(dir.stat(&file(state))?.map(|it| (state, it)))
     }
 
     /// Notes what a look at its site said.
-    pub fn checked(&self, name: &Name, holds: bool, why: &str) -> Result<Checked> {
-        let it = Checked { at_ms: now_ms(), holds, why: why.to_owned() };
-        let dir = self.dir(name, false)?.ok_or_else(|| unknown(name))?;
+    pub fn record_check(
+        &self,
+        name: &LoginName,
+        holds: bool,
+        why: &str,
+    ) -> Result<LoginCheckRecord> {
+        let it = LoginCheckRecord { at_ms: now_ms(), holds, why: why.to_owned() };
+        let dir = self.dir(name, false)?.ok_or_else(|| unknown_login(name))?;
         let bytes = serde_json::to_vec(&it)
             .map_err(|err| Error::new(Code::Internal, "a check cannot be written").source(err))?;
         dir.write(CHECKED, &bytes)?;
@@ -330,9 +340,9 @@ impl Vault {
     }
 
     /// All states of it. Fails with `PARAM_INVALID` where there is none.
-    pub fn remove(&self, name: &Name) -> Result<()> {
-        let dir = self.dir(name, false)?.ok_or_else(|| unknown(name))?;
-        let _lock = locked(&dir)?;
+    pub fn remove(&self, name: &LoginName) -> Result<()> {
+        let dir = self.dir(name, false)?.ok_or_else(|| unknown_login(name))?;
+        let _lock = lock(&dir)?;
         if let Some(it) = dir.folder(REFRESH)? {
             dir.remove_folder(REFRESH, &it)?;
         }
@@ -352,10 +362,10 @@ pub(crate) type Stamp = (u64, (u64, i64, u64, u64));
 /// How long a write waits for another one.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-fn locked_within(dir: &Dir, patience: Duration) -> Result<files::Lock> {
+fn lock_within(dir: &Dir, patience: Duration) -> Result<files::Lock> {
     let begun = Instant::now();
     loop {
-        match locked(dir) {
+        match lock(dir) {
             Err(err) if err.code() == Code::TaskBusy && begun.elapsed() < patience => {
                 std::thread::sleep(Duration::from_millis(5));
             }
@@ -368,13 +378,13 @@ fn file(state: u64) -> String {
     format!("{state}{SEALED}")
 }
 
-fn locked(dir: &Dir) -> Result<files::Lock> {
+fn lock(dir: &Dir) -> Result<files::Lock> {
     dir.try_lock()?.ok_or_else(|| {
         Error::new(Code::TaskBusy, "this login is being sealed").hint("try again in a moment")
     })
 }
 
-fn unknown(name: &Name) -> Error {
+fn unknown_login(name: &LoginName) -> Error {
     Error::new(Code::ParamInvalid, format!("there is no login `{name}`"))
         .hint("`commis vault ls` lists them; `commis session login` makes one")
 }
@@ -406,14 +416,14 @@ mod tests {
         names.iter().map(one).collect()
     }
 
-    fn held(cookies: Vec<Cookie>) -> Held {
-        Held::new("https://www.shop.test/account?x=1#y", "form", cookies, Vec::new()).unwrap()
+    fn held(cookies: Vec<Cookie>) -> LoginData {
+        LoginData::new("https://www.shop.test/account?x=1#y", "form", cookies, Vec::new()).unwrap()
     }
 
     #[test]
     fn what_is_sealed_is_opened_again_and_stands_nowhere_in_plain() {
         let home = tempfile::tempdir().unwrap();
-        let (it, name) = (vault(home.path()), "shop".parse::<Name>().unwrap());
+        let (it, name) = (vault(home.path()), "shop".parse::<LoginName>().unwrap());
         let card = it.seal(&name, &held(cookies(&["sid"], None)), false).unwrap();
         assert_eq!((&*card.site, card.cookies, card.session_cookies), ("shop.test", 1, 1));
         let (card, back) = vault(home.path()).open(&name).unwrap();
@@ -426,7 +436,7 @@ mod tests {
             std::fs::metadata(home.path().join(at)).unwrap().permissions().mode() & 0o777
         };
         assert_eq!((mode("vault.key"), mode("vault/shop")), (0o600, 0o700));
-        it.checked(&name, true, "its page came up").unwrap();
+        it.record_check(&name, true, "its page came up").unwrap();
         assert!(it.open(&name).unwrap().0.checked.unwrap().holds);
         it.remove(&name).unwrap();
         assert_eq!(it.open(&name).err().unwrap().code(), Code::ParamInvalid);
@@ -436,7 +446,7 @@ mod tests {
     #[test]
     fn an_emptier_state_never_replaces_a_fuller_one() {
         let home = tempfile::tempdir().unwrap();
-        let (it, name) = (vault(home.path()), "shop".parse::<Name>().unwrap());
+        let (it, name) = (vault(home.path()), "shop".parse::<LoginName>().unwrap());
         let full = held(cookies(&["sid", "csrf"], None));
         it.seal(&name, &full, false).unwrap();
         let fewer = held(cookies(&["sid"], None));
@@ -445,7 +455,7 @@ mod tests {
         // Those that have ended are none.
         let ended = held(cookies(&["sid", "csrf"], Some(1)));
         assert!(it.seal(&name, &ended, false).is_err());
-        let other = Held::new("https://city.test/", "form", Vec::new(), Vec::new()).unwrap();
+        let other = LoginData::new("https://city.test/", "form", Vec::new(), Vec::new()).unwrap();
         assert!(it.seal(&name, &other, true).is_err());
         assert_eq!(it.open(&name).unwrap().0.cookies, 2);
         it.seal(&name, &fewer, true).unwrap();
@@ -457,7 +467,7 @@ mod tests {
         assert_eq!(left, [3, 4, 5]);
         let mut of_city = cookies(&["sid"], None);
         of_city[0].domain = "city.test".to_owned();
-        let city = Held::new("https://city.test/", "form", of_city, Vec::new()).unwrap();
+        let city = LoginData::new("https://city.test/", "form", of_city, Vec::new()).unwrap();
         let err = it.seal(&name, &city, true).unwrap_err();
         assert!(err.message().contains("shop.test"), "{err}");
     }
@@ -466,10 +476,12 @@ mod tests {
     fn what_was_changed_or_is_another_logins_is_refused() {
         let home = tempfile::tempdir().unwrap();
         let it = vault(home.path());
-        let (a, b): (Name, Name) = ("a".parse().unwrap(), "b".parse().unwrap());
+        let (a, b): (LoginName, LoginName) = ("a".parse().unwrap(), "b".parse().unwrap());
         it.seal(&a, &held(cookies(&["sid"], None)), false).unwrap();
         it.seal(&b, &held(cookies(&["other"], None)), false).unwrap();
-        let at = |name: &Name| files::made(&home.path().join("vault").join(name.as_str())).unwrap();
+        let at = |name: &LoginName| {
+            files::open_or_create(&home.path().join("vault").join(name.as_str())).unwrap()
+        };
         let sealed = at(&a).read("1.sealed", 1 << 20).unwrap().unwrap();
         let refused = |bytes: &[u8]| {
             at(&a).write("1.sealed", bytes).unwrap();
@@ -492,7 +504,7 @@ mod tests {
         assert_eq!(it.open(&a).err().unwrap().code(), Code::ArtifactCorrupt);
         at(&a).remove("2.sealed").unwrap();
         // Another key.
-        let root = files::made(home.path()).unwrap();
+        let root = files::open_or_create(home.path()).unwrap();
         root.write("vault.key", &[7; 32]).unwrap();
         let err = it.open(&a).err().unwrap();
         assert!(err.code() == Code::ArtifactCorrupt && err.message().contains("key"), "{err}");
@@ -502,7 +514,7 @@ mod tests {
     #[test]
     fn a_key_that_others_can_read_or_that_is_a_link_is_refused() {
         let home = tempfile::tempdir().unwrap();
-        let (it, name) = (vault(home.path()), "shop".parse::<Name>().unwrap());
+        let (it, name) = (vault(home.path()), "shop".parse::<LoginName>().unwrap());
         it.seal(&name, &held(cookies(&["sid"], None)), false).unwrap();
         let key = home.path().join("vault.key");
         let mode = |mode| {
@@ -516,7 +528,7 @@ mod tests {
         std::fs::hard_link(&key, home.path().join("second")).unwrap();
         assert!(it.open(&name).is_err());
         std::fs::remove_file(home.path().join("second")).unwrap();
-        let elsewhere = files::made(home.path()).unwrap();
+        let elsewhere = files::open_or_create(home.path()).unwrap();
         elsewhere.write("elsewhere", &elsewhere.read("vault.key", 99).unwrap().unwrap()).unwrap();
         std::fs::remove_file(&key).unwrap();
         std::os::unix::fs::symlink(home.path().join("elsewhere"), &key).unwrap();
@@ -538,7 +550,7 @@ mod tests {
             it.http_only = false;
             it.value = value.to_owned().into();
         }
-        let item = |value: &str| Item {
+        let item = |value: &str| StorageItem {
             origin: "https://shop.test".to_owned(),
             area: StorageArea::Local,
             name: "n".to_owned(),
@@ -549,7 +561,7 @@ mod tests {
             item("{\"theme\":\"a-very-dark-one\",\"token\":[\"tok-0123456789abc\"]}"),
             item("light"),
         ];
-        let held = Held::new("https://shop.test/", "form", all, stored).unwrap();
+        let held = LoginData::new("https://shop.test/", "form", all, stored).unwrap();
         let hidden = held.secrets();
         let hidden: Vec<&str> = hidden.iter().map(|it| it.as_str()).collect();
         assert_eq!(hidden, ["short-id", "0123456789abcdef", "tok-0123456789abc"]);
@@ -558,13 +570,13 @@ mod tests {
     #[test]
     fn names_are_safe_as_names_of_folders() {
         for good in ["a", "shop", "shop.test", "my_shop-2"] {
-            assert_eq!(good.parse::<Name>().unwrap().as_str(), good);
+            assert_eq!(good.parse::<LoginName>().unwrap().as_str(), good);
         }
         let long = "a".repeat(65);
         for bad in ["", ".", "..", "a..b", ".a", "a.", "A", "a/b", "a b", "ä", "-a", &*long] {
-            assert!(bad.parse::<Name>().is_err(), "{bad}");
+            assert!(bad.parse::<LoginName>().is_err(), "{bad}");
         }
-        assert_eq!(Name::of_site("[::1]").unwrap().as_str(), "1");
-        assert_eq!(Name::of_site("shop.test").unwrap().as_str(), "shop.test");
+        assert_eq!(LoginName::for_site("[::1]").unwrap().as_str(), "1");
+        assert_eq!(LoginName::for_site("shop.test").unwrap().as_str(), "shop.test");
     }
 }

@@ -8,7 +8,7 @@ use std::{
 
 use zeroize::Zeroizing;
 
-use super::{Changes, Held, Name, Stamp, Vault};
+use super::{Changes, LoginData, LoginName, Stamp, Vault};
 use commis_base::error::{Code, Error, Result};
 use commis_recipe::model::StorageArea;
 
@@ -16,19 +16,19 @@ use commis_recipe::model::StorageArea;
 #[derive(Clone)]
 pub struct Login {
     vault: Arc<Vault>,
-    name: Name,
+    name: LoginName,
     state: Arc<Mutex<State>>,
 }
 
 struct State {
-    held: Arc<Held>,
+    held: Arc<LoginData>,
     /// Of the file that it was read from.
     stamp: Option<Stamp>,
 }
 
 impl Login {
     /// Opens the newest state of a login, and hides its secrets from messages and the log. Fails as [`Vault::open`].
-    pub fn open(vault: Vault, name: &Name) -> Result<Self> {
+    pub fn open(vault: Vault, name: &LoginName) -> Result<Self> {
         // Before it is read: what is written meanwhile is read again.
         let stamp = vault.stamp(name)?;
         let (_, held) = vault.open(name)?;
@@ -37,7 +37,7 @@ impl Login {
         Ok(Self { vault: Arc::new(vault), name: name.clone(), state: Arc::new(Mutex::new(state)) })
     }
 
-    pub fn name(&self) -> &Name {
+    pub fn name(&self) -> &LoginName {
         &self.name
     }
 
@@ -47,7 +47,7 @@ impl Login {
     }
 
     /// What it holds now.
-    pub fn contents(&self) -> Arc<Held> {
+    pub fn contents(&self) -> Arc<LoginData> {
         Arc::clone(&self.lock().held)
     }
 
@@ -59,9 +59,9 @@ impl Login {
         all.next().map(|it| it.value.to_string())
     }
 
-    /// Notes what a run showed of it, for whoever lists logins. Fails as [`Vault::checked`].
-    pub fn note(&self, holds: bool, why: &str) -> Result<()> {
-        self.vault.checked(&self.name, holds, why).map(drop)
+    /// Notes what a run showed of it, for whoever lists logins. Fails as [`Vault::record_check`].
+    pub fn record_check(&self, holds: bool, why: &str) -> Result<()> {
+        self.vault.record_check(&self.name, holds, why).map(drop)
     }
 
     /// Notes how the site's pages renew it. Fails as [`Vault::set_refresh`].
@@ -89,7 +89,7 @@ impl Login {
         Ok(())
     }
 
-    fn replace(&self, held: Held, stamp: Option<Stamp>) {
+    fn replace(&self, held: LoginData, stamp: Option<Stamp>) {
         commis_redact::hide_all(&held.secrets());
         *self.lock() = State { held: Arc::new(held), stamp };
     }
@@ -102,7 +102,7 @@ impl Login {
 
     /// Writes what was changed back, sealed, before anything else is done with the answer that set them. A newer value on disk stays,
     /// and so does a login that the person has made anew meanwhile. Fails with `ARTIFACT_IO`, `TASK_BUSY` and as [`Vault::open`].
-    pub async fn keep(&self, set: Changes) -> Result<()> {
+    pub async fn save_changes(&self, set: Changes) -> Result<()> {
         if set.is_empty() {
             return Ok(());
         }
@@ -121,10 +121,10 @@ impl Login {
     }
 
     /// Takes over what a browser's context holds of this login's site, where a request of that context has changed it.
-    pub async fn absorb(&self, seen: &Held) -> Result<()> {
+    pub async fn absorb(&self, seen: &LoginData) -> Result<()> {
         let (own, now) = (self.contents(), commis_state::now_ms());
         let cookies = own.cookies_changed_in(seen, now);
-        self.keep(Changes { cookies, stored: own.stored_changed_in(seen, now) }).await
+        self.save_changes(Changes { cookies, stored: own.stored_changed_in(seen, now) }).await
     }
 }
 
@@ -133,7 +133,7 @@ pub struct Logins {
     vault: Vault,
     /// How long one is kept that nobody asks for.
     kept: Duration,
-    open: Mutex<BTreeMap<Name, (Login, Instant)>>,
+    open: Mutex<BTreeMap<LoginName, (Login, Instant)>>,
 }
 
 impl Logins {
@@ -142,7 +142,7 @@ impl Logins {
     }
 
     /// The newest state of a login. Fails as [`Vault::open`].
-    pub fn get(&self, name: &Name) -> Result<Login> {
+    pub fn get(&self, name: &LoginName) -> Result<Login> {
         let known = {
             let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
             open.retain(|_, (_, used)| used.elapsed() < self.kept);
@@ -164,23 +164,24 @@ impl Logins {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Item;
+    use crate::StorageItem;
     use commis_base::settings::Home;
 
     #[test]
     fn a_login_that_is_kept_open_is_the_one_on_disk() {
         let home = tempfile::tempdir().unwrap();
         let vault = || Vault::new(&Home::find(Some(home.path())).unwrap());
-        let name: Name = "one".parse().unwrap();
+        let name: LoginName = "one".parse().unwrap();
         let seal = |value: &str| {
-            let item = Item {
+            let item = StorageItem {
                 origin: "https://shop.test".to_owned(),
                 area: StorageArea::Local,
                 name: "token".to_owned(),
                 value: value.to_owned().into(),
                 set_ms: 0,
             };
-            let held = Held::new("https://shop.test/", "form", Vec::new(), vec![item]).unwrap();
+            let held =
+                LoginData::new("https://shop.test/", "form", Vec::new(), vec![item]).unwrap();
             vault().seal(&name, &held, true).unwrap();
         };
         let logins = Logins::new(vault(), Duration::from_secs(600));

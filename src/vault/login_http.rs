@@ -9,7 +9,7 @@ use super::{Changes, Login};
 use commis_base::error::Result;
 use commis_net::{
     egress::SafeUrl,
-    transport::{Outgoing, Reply, Session, Transport, public_http::PublicHttp},
+    transport::{PreparedRequest, Reply, Session, Transport, public_http::PublicHttp},
 };
 use commis_recipe::model::TransportKind;
 use commis_state::now_ms;
@@ -26,7 +26,7 @@ impl<'a> LoginHttp<'a> {
         Self { http, login }
     }
 
-    async fn request(&self, request: &Outgoing) -> Result<Reply> {
+    async fn request(&self, request: &PreparedRequest) -> Result<Reply> {
         self.http.call(request, self.login.map(|it| it as &dyn Session)).await
     }
 }
@@ -36,13 +36,13 @@ impl Transport for LoginHttp<'_> {
         TransportKind::LoginHttp
     }
 
-    fn send<'a>(&'a self, request: &'a Outgoing) -> BoxFuture<'a, Result<Reply>> {
+    fn send<'a>(&'a self, request: &'a PreparedRequest) -> BoxFuture<'a, Result<Reply>> {
         Box::pin(self.request(request))
     }
 }
 
 impl Session for Login {
-    fn identity(&self, url: &SafeUrl) -> Vec<(&'static str, String)> {
+    fn identity_headers(&self, url: &SafeUrl) -> Vec<(&'static str, String)> {
         let basic = self.contents().authorization(url);
         basic.map(|it| ("authorization", it.to_string())).into_iter().collect()
     }
@@ -52,9 +52,13 @@ impl Session for Login {
         Box::pin(std::future::ready(Ok(header.map(|it| it.to_string()))))
     }
 
-    fn keep<'a>(&'a self, url: &'a SafeUrl, set: Vec<String>) -> BoxFuture<'a, Result<()>> {
+    fn store_cookies<'a>(
+        &'a self,
+        url: &'a SafeUrl,
+        set: Vec<String>,
+    ) -> BoxFuture<'a, Result<()>> {
         let changes = self.contents().changes_of(url, &set, now_ms());
-        Box::pin(Login::keep(self, Changes { cookies: changes, stored: Vec::new() }))
+        Box::pin(Login::save_changes(self, Changes { cookies: changes, stored: Vec::new() }))
     }
 }
 
@@ -63,43 +67,43 @@ mod tests {
     use std::{sync::Arc, time::Duration};
 
     use super::*;
-    use crate::{Held, Vault, parse_set_cookie};
+    use crate::{LoginData, Vault, parse_set_cookie};
     use commis_base::settings::{EgressSettings, Home};
     use commis_net::{
         egress::{
             EgressPolicy,
-            stub::{OWN, StandIns, Table, Vector},
+            stub::{DnsTable, OWN, SsrfVector, StubServers},
         },
-        transport::Caps,
+        transport::TransportLimits,
     };
 
     /// A login of the vector's own site, whatever that is.
     fn login(home: &std::path::Path, policy: &EgressPolicy, url: &str) -> Option<Login> {
         let url = policy.check(url).ok()?;
         let cookie = parse_set_cookie("sid=canary-of-a-login", &url, true, 0)?;
-        let held = Held::new(url.as_str(), "form", vec![cookie], Vec::new()).ok()?;
+        let held = LoginData::new(url.as_str(), "form", vec![cookie], Vec::new()).ok()?;
         let vault = Vault::new(&Home::find(Some(home)).unwrap());
         let name = "one".parse().unwrap();
         vault.seal(&name, &held, true).ok()?;
         Login::open(vault, &name).ok()
     }
 
-    async fn judge(vector: &Vector, own: &[(&str, &str)]) -> Option<String> {
-        let stand_ins = StandIns::default();
-        stand_ins.say(vector.hops.clone());
+    async fn judge(vector: &SsrfVector, own: &[(&str, &str)]) -> Option<String> {
+        let stand_ins = StubServers::default();
+        stand_ins.queue_redirects(vector.hops.clone());
         let settings = EgressSettings {
             allowed_ports: vec![8443],
             own: own.iter().map(|it| (it.0.to_owned(), it.1.to_owned())).collect(),
             ..EgressSettings::default()
         };
-        let table = Table::new(vector.dns.clone());
-        let policy = Arc::new(EgressPolicy::stubbed(&settings, table, stand_ins.clone()));
+        let table = DnsTable::new(vector.dns.clone());
+        let policy = Arc::new(EgressPolicy::with_stubs(&settings, table, stand_ins.clone()));
         let home = tempfile::tempdir().unwrap();
         let login = login(home.path(), &policy, &vector.input);
-        let caps = Caps { total: Duration::from_secs(10), ..Caps::DEFAULT };
-        let http = PublicHttp::with_caps(policy, caps).unwrap();
+        let caps = TransportLimits { total: Duration::from_secs(10), ..TransportLimits::DEFAULT };
+        let http = PublicHttp::with_limits(policy, caps).unwrap();
         let host = vector.whatwg_host.as_deref().unwrap_or("").trim_end_matches('.').to_owned();
-        let request = Outgoing {
+        let request = PreparedRequest {
             method: "GET".to_owned(),
             url: vector.input.clone(),
             headers: Vec::new(),
@@ -130,7 +134,7 @@ mod tests {
     #[tokio::test(flavor = "multi_thread")]
     async fn ssrf_vectors_reach_nothing_that_is_denied() {
         let mut wrong = Vec::new();
-        for it in &Vector::all() {
+        for it in &SsrfVector::all() {
             for own in [&[][..], OWN] {
                 wrong.extend(judge(it, own).await);
             }

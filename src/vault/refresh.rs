@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tokio::time::{Instant, sleep};
 
-use super::{Changes, Held, Item, Login};
+use super::{Changes, Login, LoginData, StorageItem};
 use commis_base::error::{Code, Error, Result};
 use commis_net::{
     egress::site_of,
@@ -37,7 +37,7 @@ pub struct Refresh {
     /// Of the kind `storage`; none where cookies alone say whose login it is.
     pub slots: Vec<Slot>,
     /// What its JSON answer gives.
-    pub gives: Vec<Gives>,
+    pub gives: Vec<TokenMapping>,
     /// Names of the cookies that it sets anew.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub cookies: Vec<String>,
@@ -46,7 +46,7 @@ pub struct Refresh {
 /// A leaf of the answer, and the stored value that it replaces.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Gives {
+pub struct TokenMapping {
     /// JSON pointer into the answer.
     pub from: String,
     pub area: StorageArea,
@@ -58,22 +58,22 @@ pub struct Gives {
 
 impl Refresh {
     /// The tokens and cookies that it gives, as a login holds them now.
-    fn tokens(&self, held: &Held) -> Vec<Option<String>> {
-        let one = |it: &Gives| {
+    fn tokens(&self, held: &LoginData) -> Vec<Option<String>> {
+        let one = |it: &TokenMapping| {
             let item = held.stored_at(&self.origin, it.area, &it.key)?;
             stored_text(&item.value, it.path.as_deref()).ok()?
         };
         let now = now_ms();
         let cookie = |name: &String| {
             let mut all = held.cookies().iter();
-            let found = all.find(|it| it.name == *name && !it.is_over(now));
+            let found = all.find(|it| it.name == *name && !it.has_expired(now));
             found.map(|it| it.value.to_string())
         };
         self.gives.iter().map(one).chain(self.cookies.iter().map(cookie)).collect()
     }
 
     /// What it takes of the login. `None` where that is not there.
-    fn values(&self, held: &Held) -> Option<BTreeMap<String, String>> {
+    fn values(&self, held: &LoginData) -> Option<BTreeMap<String, String>> {
         let one = |slot: &Slot| {
             let SlotSource::Storage { area, key, path } = &slot.from else { return None };
             let item = held.stored_at(&self.origin, *area, key)?;
@@ -83,8 +83,8 @@ impl Refresh {
     }
 
     /// The stored values after this answer. `None` where it does not give what it should.
-    fn renewed(&self, held: &Held, answer: &Value) -> Option<Vec<Item>> {
-        let mut out: Vec<Item> = Vec::new();
+    fn apply_answer(&self, held: &LoginData, answer: &Value) -> Option<Vec<StorageItem>> {
+        let mut out: Vec<StorageItem> = Vec::new();
         for it in &self.gives {
             let new = answer.pointer(&it.from)?.as_str().filter(|it| !it.is_empty())?;
             let known = out.iter().position(|old| old.area == it.area && old.name == it.key);
@@ -123,8 +123,13 @@ fn replace(json: &mut Value, old: &str, new: &str) {
 impl Login {
     /// Renews it as the site's pages do; `used` is the state that a request was refused with. True where it is another one now, also
     /// because another process was first; false where nobody knows how, or the site refuses. Fails with the codes of
-    /// `Transport::send` where the site was not heard, with `TASK_BUSY`, and as [`Login::keep`].
-    pub async fn renew(&self, http: &PublicHttp, used: &Held, own: Option<&str>) -> Result<bool> {
+    /// `Transport::send` where the site was not heard, with `TASK_BUSY`, and as [`Login::save_changes`].
+    pub async fn renew(
+        &self,
+        http: &PublicHttp,
+        used: &LoginData,
+        own: Option<&str>,
+    ) -> Result<bool> {
         if self.contents().refresh().is_none() {
             return Ok(false);
         }
@@ -167,8 +172,8 @@ impl Login {
             return Ok(refresh.tokens(&self.contents()) != refresh.tokens(&held));
         }
         let Ok(answer) = serde_json::from_slice::<Value>(&reply.body) else { return Ok(false) };
-        let Some(stored) = refresh.renewed(&held, &answer) else { return Ok(false) };
-        self.keep(Changes { cookies: Vec::new(), stored }).await?;
+        let Some(stored) = refresh.apply_answer(&held, &answer) else { return Ok(false) };
+        self.save_changes(Changes { cookies: Vec::new(), stored }).await?;
         Ok(true)
     }
 }
@@ -180,9 +185,9 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::{Name, Vault};
+    use crate::{LoginName, Vault};
     use commis_base::settings::{EgressSettings, Home};
-    use commis_net::{egress::EgressPolicy, transport::Outgoing};
+    use commis_net::{egress::EgressPolicy, transport::PreparedRequest};
     use commis_testbed::Testbed;
 
     const ORIGIN: &str = "http://huddle.test";
@@ -192,7 +197,7 @@ mod tests {
         _web: Testbed,
         http: PublicHttp,
         home: tempfile::TempDir,
-        name: Name,
+        name: LoginName,
     }
 
     impl Site {
@@ -208,7 +213,7 @@ mod tests {
         }
 
         async fn ask(&self, method: &str, url: &str, body: Value, bearer: &str) -> (u16, Value) {
-            let request = Outgoing {
+            let request = PreparedRequest {
                 method: method.to_owned(),
                 url: url.to_owned(),
                 headers: vec![("authorization".to_owned(), format!("Bearer {bearer}"))],
@@ -227,14 +232,14 @@ mod tests {
             let body = json!({"name": "ada-lund", "password": it["password"]});
             let (_, it) = self.ask("POST", "http://api.huddle.test/session", body, "").await;
             let tokens = json!({"access": it["access"], "refresh": it["refresh"]});
-            let stored = vec![Item {
+            let stored = vec![StorageItem {
                 origin: ORIGIN.to_owned(),
                 area: StorageArea::Local,
                 name: KEY.to_owned(),
                 value: json!({"tokens": tokens, "at": 1}).to_string().into(),
                 set_ms: 0,
             }];
-            let held = Held::new(&format!("{ORIGIN}/"), "form", Vec::new(), stored).unwrap();
+            let held = LoginData::new(&format!("{ORIGIN}/"), "form", Vec::new(), stored).unwrap();
             self.vault().seal(&self.name, &held, true).unwrap();
             let login = self.open();
             login.set_refresh(refresh()).unwrap();
@@ -308,7 +313,9 @@ mod tests {
         let again = site.log_in().await;
         assert!(again.contents().refresh().is_some());
         let before = now.contents();
-        now.keep(Changes { cookies: Vec::new(), stored: vec![item.clone()] }).await.unwrap();
+        now.save_changes(Changes { cookies: Vec::new(), stored: vec![item.clone()] })
+            .await
+            .unwrap();
         assert_ne!(before.taken_ms(), site.open().contents().taken_ms());
         assert_eq!(
             site.status().await,
@@ -322,7 +329,8 @@ mod tests {
         let site = Site::start().await;
         let login = site.log_in().await;
         site.expire("api.huddle.test").await;
-        let dir = commis_base::files::made(&site.home.path().join("vault/huddle")).unwrap();
+        let dir =
+            commis_base::files::open_or_create(&site.home.path().join("vault/huddle")).unwrap();
         let before = dir.read("1.sealed", 1 << 20).unwrap().unwrap();
         assert!(login.renew(&site.http, &login.contents(), None).await.unwrap());
         // What a process leaves that died between the answer and the write.
@@ -343,18 +351,18 @@ mod tests {
             .ask("GET", "http://control.test/password?account=ada-lund", Value::Null, "")
             .await
             .1;
-        let item = Item {
+        let item = StorageItem {
             origin: "http://granary.test".to_owned(),
             area: StorageArea::Local,
             name: "theme".to_owned(),
             value: "dark".to_owned().into(),
             set_ms: 0,
         };
-        let held = Held::new("http://granary.test/", "form", Vec::new(), vec![item]).unwrap();
+        let held = LoginData::new("http://granary.test/", "form", Vec::new(), vec![item]).unwrap();
         site.vault().seal(&site.name, &held, true).unwrap();
         let login = site.open();
         let form = format!("name=ada-lund&password={}", word["password"].as_str().unwrap());
-        let request = |method: &str, path: &str, body: Option<String>| Outgoing {
+        let request = |method: &str, path: &str, body: Option<String>| PreparedRequest {
             method: method.to_owned(),
             url: format!("http://granary.test{path}"),
             headers: vec![(
@@ -365,7 +373,7 @@ mod tests {
             allowed_domains: Vec::new(),
             own_host: None,
         };
-        let sent = async |request: Outgoing| {
+        let sent = async |request: PreparedRequest| {
             let login = site.open();
             site.http.call(&request, Some(&login)).await.unwrap().status
         };

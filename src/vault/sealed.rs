@@ -7,12 +7,12 @@ use ring::{
 };
 use zeroize::{Zeroize as _, Zeroizing};
 
-use super::{Name, held::Held, key::Secret};
+use super::{LoginName, held::LoginData, key::Secret};
 use commis_base::error::{Code, Error, Result};
 
 const MAGIC: &[u8] = b"commis-vault 1\n";
 
-fn bound(name: &Name, state: u64) -> Aad<String> {
+fn associated_data(name: &LoginName, state: u64) -> Aad<String> {
     Aad::from(format!("commis-vault 1\0{name}\0{state}"))
 }
 
@@ -22,16 +22,16 @@ fn key(secret: &Secret) -> Result<LessSafeKey> {
 }
 
 /// What is written. Fails with `INTERNAL`.
-pub fn seal(secret: &Secret, name: &Name, state: u64, held: &Held) -> Result<Vec<u8>> {
+pub fn seal(secret: &Secret, name: &LoginName, state: u64, held: &LoginData) -> Result<Vec<u8>> {
     let failed = |_| Error::new(Code::Internal, "the system gives no random bytes");
     let mut nonce = [0; NONCE_LEN];
     SystemRandom::new().fill(&mut nonce).map_err(failed)?;
     // In the buffer that is wiped, and encrypted where it stands.
-    let mut body = held.written()?;
+    let mut body = held.to_bytes()?;
     let tag = key(secret)?
         .seal_in_place_separate_tag(
             Nonce::assume_unique_for_key(nonce),
-            bound(name, state),
+            associated_data(name, state),
             &mut body,
         )
         .map_err(failed)?;
@@ -39,7 +39,7 @@ pub fn seal(secret: &Secret, name: &Name, state: u64, held: &Held) -> Result<Vec
 }
 
 /// Fails with `ARTIFACT_CORRUPT` where it was changed, is another's, or was sealed with another key: they look alike.
-pub fn open(secret: &Secret, name: &Name, state: u64, bytes: Vec<u8>) -> Result<Held> {
+pub fn open(secret: &Secret, name: &LoginName, state: u64, bytes: Vec<u8>) -> Result<LoginData> {
     let refused = || {
         let why = "was changed, or sealed with another key";
         Error::new(Code::ArtifactCorrupt, format!("the login `{name}` cannot be opened: it {why}"))
@@ -49,8 +49,8 @@ pub fn open(secret: &Secret, name: &Name, state: u64, bytes: Vec<u8>) -> Result<
     let (nonce, body) = rest.split_at_checked(NONCE_LEN).ok_or_else(refused)?;
     let nonce = Nonce::try_assume_unique_for_key(nonce).map_err(|_| refused())?;
     let mut body = Zeroizing::new(body.to_vec());
-    let end = key(secret)?.open_in_place(nonce, bound(name, state), &mut body);
-    let held = end.map_err(|_| refused()).and_then(|it| Held::read(it));
+    let end = key(secret)?.open_in_place(nonce, associated_data(name, state), &mut body);
+    let held = end.map_err(|_| refused()).and_then(|it| LoginData::from_bytes(it));
     body.zeroize();
     held
 }

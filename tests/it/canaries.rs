@@ -354,13 +354,13 @@ fn forms(canary: &str) -> Vec<String> {
 }
 
 /// Every form of every canary, looked for at once: a browser's profile is large.
-pub struct Hunt {
+pub struct CanaryScanner {
     /// Which canary a form is of.
     owners: Vec<usize>,
     forms: AhoCorasick,
 }
 
-impl Hunt {
+impl CanaryScanner {
     pub fn new(all: &[String]) -> Self {
         let (owners, forms): (Vec<usize>, Vec<String>) =
             all.iter().enumerate().flat_map(|(i, it)| forms_of(i, it)).unzip();
@@ -474,7 +474,7 @@ fn no_canary_leaves_a_live_session() {
         return;
     }
     let site = Site::start();
-    let hunt = Hunt::new(&site.all);
+    let hunt = CanaryScanner::new(&site.all);
     let model = Arc::new(Model::default());
     let (listener, endpoint) = listen();
     serve(listener, Router::new().fallback(advise).with_state(Arc::clone(&model)));

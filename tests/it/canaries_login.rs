@@ -13,7 +13,7 @@ use axum::{
 use serde_json::{Value, json};
 
 use crate::{
-    canaries::{Hunt, canaries, listen, serve},
+    canaries::{CanaryScanner, canaries, listen, serve},
     daemon::{Daemon, UNLIMITED},
     support::{Home, has_chromium, write},
 };
@@ -32,14 +32,14 @@ struct Site {
 }
 
 impl Site {
-    fn of(&self, account: usize, kind: usize) -> &[String] {
+    fn values(&self, account: usize, kind: usize) -> &[String] {
         let from = account * OF_EACH + kind * OF_A_KIND;
         &self.all[from..from + OF_A_KIND]
     }
 
     fn account(&self, headers: &HeaderMap) -> Option<usize> {
         let cookies = headers.get("cookie")?.to_str().ok()?;
-        (0..ACCOUNTS.len()).find(|it| cookies.contains(&encoded(&self.of(*it, 0)[0])))
+        (0..ACCOUNTS.len()).find(|it| cookies.contains(&encoded(&self.values(*it, 0)[0])))
     }
 }
 
@@ -56,7 +56,7 @@ async fn log_in(State(site): State<Arc<Site>>, Form(it): Form<Words>) -> Respons
     let known = ACCOUNTS.iter().zip(PASSWORDS).position(is_given);
     let Some(account) = known else { return StatusCode::FORBIDDEN.into_response() };
     let mut answer = (StatusCode::SEE_OTHER, [(header::LOCATION, "/")]).into_response();
-    for (i, value) in site.of(account, 0).iter().enumerate() {
+    for (i, value) in site.values(account, 0).iter().enumerate() {
         let name = if i == 0 { "sid".to_owned() } else { format!("auth_token_{i}") };
         let cookie = format!("{name}={}; Path=/", encoded(value));
         answer.headers_mut().append(header::SET_COOKIE, cookie.parse().unwrap());
@@ -81,7 +81,7 @@ async fn answer(
         .into_response(),
         ("GET", "/api/me", Some(account)) => {
             let tokens: Vec<Value> =
-                site.of(account, 2).iter().map(|it| json!({"access_token": it})).collect();
+                site.values(account, 2).iter().map(|it| json!({"access_token": it})).collect();
             let [name, number] = PERSONS[account];
             Json(json!({"name": name, "number": number, "tokens": tokens})).into_response()
         }
@@ -100,7 +100,7 @@ async fn answer(
 fn page(site: &Site, account: usize) -> String {
     let script = |all: &[String]| Value::from(all.to_vec()).to_string().replace('<', "\\u003c");
     let hidden: String = site
-        .of(account, 3)
+        .values(account, 3)
         .iter()
         .map(|it| {
             let value = it.replace('&', "&amp;").replace('"', "&quot;").replace('<', "&lt;");
@@ -121,7 +121,7 @@ fn page(site: &Site, account: usize) -> String {
              return row; }}));
            document.querySelector('#state').textContent = answer.orders.length + ' orders';
          }})();</script></body></html>",
-        stored = script(site.of(account, 1)),
+        stored = script(site.values(account, 1)),
         name = PERSONS[account][0],
         number = PERSONS[account][1],
     )
@@ -138,8 +138,9 @@ fn no_canary_of_two_accounts_leaves_the_vault() {
     serve(listener, app.with_state(Arc::clone(&site)));
     let mut secret = site.all.clone();
     secret.extend(PASSWORDS.map(str::to_owned));
-    let hunt = Hunt::new(&secret);
-    let persons = Hunt::new(&PERSONS.concat().into_iter().map(str::to_owned).collect::<Vec<_>>());
+    let hunt = CanaryScanner::new(&secret);
+    let persons =
+        CanaryScanner::new(&PERSONS.concat().into_iter().map(str::to_owned).collect::<Vec<_>>());
     let (home, temp, given) = (Home::new(), Home::new(), Home::new());
     write(&home.path().join("config.toml"), UNLIMITED);
     let pin = format!("orders.test={addr}");
@@ -240,7 +241,7 @@ fn no_canary_of_two_accounts_leaves_the_vault() {
     }
     // The one that `vault` started.
     run(&["daemon", "stop"]);
-    let daemon = Daemon::of(home, &["--test-host", &pin]);
+    let daemon = Daemon::start_in(home, &["--test-host", &pin]);
     for (place, said) in told.into_iter().chain(unscoped(&daemon)) {
         persons.through(&place, said.as_bytes(), &mut caught);
         hunt.through(&place, said.as_bytes(), &mut caught);

@@ -61,7 +61,7 @@ fn proven() -> (Home, Web) {
 fn rest_and_mcp_run_them() {
     let (home, web) = proven();
     write(&home.path().join("config.toml"), UNLIMITED);
-    let daemon = Daemon::of(home, &["--test-host", &web.test_host]);
+    let daemon = Daemon::start_in(home, &["--test-host", &web.test_host]);
     let run = |name: &str, params: Value| {
         daemon.api("POST", &format!("/api/recipes/{name}/run"), &json!({"params": params}))
     };

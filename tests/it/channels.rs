@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 
 use crate::{
     daemon::Daemon,
-    doing::{Model, ORDER, click, count, done, order, parsed, settings},
+    doing::{Model, ORDER, click, complete_task, count, order, parsed, settings},
     session::{run, well},
     support::{Home, has_chromium, write},
 };
@@ -27,7 +27,7 @@ const STRANGER: u64 = 8;
 
 /// What came to the server on loopback, and what it says next.
 #[derive(Default)]
-struct Heard {
+struct ChannelTraffic {
     /// Calls of the bot, by name.
     calls: Vec<(String, Value)>,
     /// What is to be told of pressed buttons.
@@ -42,12 +42,12 @@ struct Heard {
 
 /// The Bot API and a webhook at once, until the process ends.
 #[derive(Clone)]
-struct Outside {
+struct ChannelServers {
     port: u16,
-    heard: Arc<Mutex<Heard>>,
+    heard: Arc<Mutex<ChannelTraffic>>,
 }
 
-impl Outside {
+impl ChannelServers {
     fn start() -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let out = Self { port: listener.local_addr().unwrap().port(), heard: Arc::default() };
@@ -124,7 +124,7 @@ impl Outside {
     }
 
     /// The first of what came that is looked for.
-    fn until<T>(&self, what: &str, find: impl Fn(&Heard) -> Option<T>) -> T {
+    fn until<T>(&self, what: &str, find: impl Fn(&ChannelTraffic) -> Option<T>) -> T {
         let begun = Instant::now();
         loop {
             if let Some(it) = find(&self.heard.lock().unwrap()) {
@@ -136,7 +136,7 @@ impl Outside {
     }
 
     /// The message about that approval, and what its buttons bring back.
-    fn asked(&self, id: &str) -> (String, Vec<String>) {
+    fn approval_message(&self, id: &str) -> (String, Vec<String>) {
         let told = self.until("message", |heard| {
             let mut all = heard.calls.iter().filter(|it| it.0 == "sendMessage");
             let about = |it: &Value| {
@@ -183,17 +183,17 @@ impl Outside {
 }
 
 /// A daemon whose settings say where people are asked, and what it talks to.
-struct Place {
+struct ChannelSetup {
     daemon: Daemon,
-    outside: Outside,
+    outside: ChannelServers,
     _model: Model,
 }
 
-fn place(agent: &str, scripts: &Value) -> Option<Place> {
+fn place(agent: &str, scripts: &Value) -> Option<ChannelSetup> {
     if !has_chromium() {
         return None;
     }
-    let (model, outside, home) = (Model::start(scripts), Outside::start(), Home::new());
+    let (model, outside, home) = (Model::start(scripts), ChannelServers::start(), Home::new());
     let at = format!("127.0.0.1:{}", outside.port);
     let text = agent.replace("AT", &at);
     let own = format!("[egress.own]\n\"{at}\" = \"127.0.0.1\"\n");
@@ -205,7 +205,7 @@ fn place(agent: &str, scripts: &Value) -> Option<Place> {
     let root = home.path().to_str().unwrap().to_owned();
     let env = [("BOT", TOKEN), ("HOOK", SECRET)];
     let daemon = Daemon::of_env(home, &["--home", &root, "--testbed"], &env);
-    Some(Place { daemon, outside, _model: model })
+    Some(ChannelSetup { daemon, outside, _model: model })
 }
 
 const CHAT: &str = "[agent.telegram]\ntoken_env = \"BOT\"\nchat = 99\nsenders = [7]\napi = \"http://AT\"\napproves = \"all\"";
@@ -238,9 +238,11 @@ fn until_settled(daemon: &Daemon, id: &str) -> Value {
 
 #[test]
 fn a_button_in_a_chat_sends_once_and_only_for_who_is_listed() {
-    let Some(Place { daemon, outside, _model }) = place(CHAT, &json!([order()])) else { return };
+    let Some(ChannelSetup { daemon, outside, _model }) = place(CHAT, &json!([order()])) else {
+        return;
+    };
     let (id, digest) = waits(&daemon, &[]);
-    let (text, data) = outside.asked(&id);
+    let (text, data) = outside.approval_message(&id);
     assert!(text.contains("POST http://reorder.test/orders\n") && text.contains(&digest), "{text}");
     let [yes, no] = data.as_slice() else { panic!("{data:?}") };
     assert!(yes.len() <= 64 && no.len() <= 64);
@@ -268,7 +270,7 @@ fn a_button_in_a_chat_sends_once_and_only_for_who_is_listed() {
 
     // A button and a terminal at once: one of them.
     let (id, digest) = waits(&daemon, &[]);
-    let (_, data) = outside.asked(&id);
+    let (_, data) = outside.approval_message(&id);
     for old in [yes, no] {
         assert!(outside.press(ANN, old).contains("not open"));
     }
@@ -281,12 +283,12 @@ fn a_button_in_a_chat_sends_once_and_only_for_who_is_listed() {
 
     // Never, and what was decided elsewhere is told here.
     let (id, _) = waits(&daemon, &[]);
-    let (_, data) = outside.asked(&id);
+    let (_, data) = outside.approval_message(&id);
     assert_eq!(outside.press(ANN, &data[1]), "it is never sent");
     assert_eq!(state(&daemon, &id)["state"]["is"], "rejected");
     outside.edited("rejected: telegram 7");
     let (id, _) = waits(&daemon, &[]);
-    outside.asked(&id);
+    outside.approval_message(&id);
     well(&daemon, &["reject", &id]);
     outside.edited("rejected: root, in a terminal");
     assert_eq!(count(&daemon, "reorder.test"), 2);
@@ -294,10 +296,12 @@ fn a_button_in_a_chat_sends_once_and_only_for_who_is_listed() {
 
 #[test]
 fn a_button_sends_nothing_after_its_time_or_from_another_page() {
-    let Some(Place { daemon, outside, _model }) = place(CHAT, &json!([order()])) else { return };
+    let Some(ChannelSetup { daemon, outside, _model }) = place(CHAT, &json!([order()])) else {
+        return;
+    };
     // The total rises after it was shown.
     let (id, _) = waits(&daemon, &["--url", "http://reorder.test/?drift=1"]);
-    let (_, data) = outside.asked(&id);
+    let (_, data) = outside.approval_message(&id);
     well(&daemon, &["browse", "--context", "bumps", "goto", "http://reorder.test/api/bump"]);
     std::thread::sleep(Duration::from_secs(1));
     let said = outside.press(ANN, &data[0]);
@@ -307,7 +311,7 @@ fn a_button_sends_nothing_after_its_time_or_from_another_page() {
 
     // A quarter of an hour later, as the file has it.
     let (id, _) = waits(&daemon, &[]);
-    let (_, data) = outside.asked(&id);
+    let (_, data) = outside.approval_message(&id);
     let mut it = state(&daemon, &id);
     it["expires_ms"] = json!(it["created_ms"].as_i64().unwrap() + 1);
     write(&daemon.home.path().join(format!("approvals/{id}.json")), &it.to_string());
@@ -320,7 +324,9 @@ fn a_button_sends_nothing_after_its_time_or_from_another_page() {
 #[test]
 fn a_webhook_is_told_with_a_signature_and_decides_nothing() {
     let hook = "[agent.webhook]\nurl = \"http://AT/hook\"\nsecret_env = \"HOOK\"";
-    let Some(Place { daemon, outside, _model }) = place(hook, &json!([order()])) else { return };
+    let Some(ChannelSetup { daemon, outside, _model }) = place(hook, &json!([order()])) else {
+        return;
+    };
     outside.heard.lock().unwrap().statuses = vec![500];
     let (id, digest) = waits(&daemon, &[]);
     let told = outside.until("second attempt", |it| it.hooks.get(1).cloned());
@@ -379,7 +385,7 @@ fn tool(daemon: &Daemon, token: &str, args: &Value, more: &Value, can: &Value) -
 
 #[test]
 fn a_client_is_asked_and_only_its_own_answer_to_that_question_sends() {
-    let Some(Place { daemon, outside: _outside, _model }) =
+    let Some(ChannelSetup { daemon, outside: _outside, _model }) =
         place("[agent]\nelicitation = \"all\"", &json!([order()]))
     else {
         return;
@@ -480,13 +486,14 @@ fn what_weighs_more_is_not_asked_of_a_client_or_a_chat() {
     let chat = CHAT.replace("approves = \"all\"", "");
     let keep = json!({"when": ["Remember it"], "turns": [
         click("button \"Keep as a favourite\""),
-        done(&json!({"evidence": "Kept as a favourite"})),
+        complete_task(&json!({"evidence": "Kept as a favourite"})),
     ]});
-    let Some(Place { daemon, outside, _model }) = place(&chat, &json!([keep, order()])) else {
+    let Some(ChannelSetup { daemon, outside, _model }) = place(&chat, &json!([keep, order()]))
+    else {
         return;
     };
     let (id, _) = waits(&daemon, &[]);
-    let (text, data) = outside.asked(&id);
+    let (text, data) = outside.approval_message(&id);
     assert!(data.is_empty() && text.contains("It cannot be approved here"), "{text}");
     assert!(text.contains(&format!("commis approve {id}")), "{text}");
     let said = outside.press(ANN, &format!("y:{id}:{}", "0".repeat(32)));
@@ -516,7 +523,9 @@ fn what_weighs_more_is_not_asked_of_a_client_or_a_chat() {
 
 #[test]
 fn a_variable_that_names_the_home_opens_no_channel() {
-    let Some(Place { daemon, outside, _model }) = place(CHAT, &json!([order()])) else { return };
+    let Some(ChannelSetup { daemon, outside, _model }) = place(CHAT, &json!([order()])) else {
+        return;
+    };
     let home = daemon.kill();
     let daemon = Daemon::of_env(home, &["--testbed"], &[("BOT", TOKEN)]);
     let before = outside.heard.lock().unwrap().calls.len();

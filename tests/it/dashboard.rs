@@ -99,13 +99,13 @@ impl Daemon {
             assert!(cookie.contains(part), "{cookie}");
         }
         let cookie = cookie.split(';').next().unwrap().to_owned();
-        let page = self.look("/", &cookie);
+        let page = self.open_page("/", &cookie);
         let (_, rest) = page.body.split_once("<meta name=\"csrf\" content=\"").unwrap();
         (cookie, rest.split('"').next().unwrap().to_owned())
     }
 
     /// A page, held to what holds of all.
-    fn look(&self, path: &str, cookie: &str) -> Answer {
+    fn open_page(&self, path: &str, cookie: &str) -> Answer {
         let got =
             self.ask(&format!("GET {path}"), &[("Cookie", cookie), ("Accept", "text/html")], "");
         assert_eq!(got.headers["content-type"], "text/html; charset=utf-8", "{path}: {got:?}");
@@ -231,7 +231,7 @@ fn who_gets_in() {
         "/runs",
         "/browser/live",
     ] {
-        assert_eq!(daemon.look(path, &cookie).status, 200, "{path}");
+        assert_eq!(daemon.open_page(path, &cookie).status, 200, "{path}");
     }
     // A cookie may look, and no more.
     let cancel = "POST /api/tasks/t-none/cancel";
@@ -296,7 +296,7 @@ fn seeds() -> Vec<String> {
     seeds
 }
 
-fn shown(seed: &str) -> String {
+fn sanitized(seed: &str) -> String {
     seed.replace(['\u{1b}', '\u{7}', '\u{202e}'], "\u{fffd}")
 }
 
@@ -322,11 +322,11 @@ fn what_others_wrote_is_text() {
         } else {
             assert_eq!(made.status, 202, "{made:?}");
             let id = made.json()["data"]["task_id"].as_str().unwrap().to_owned();
-            let page = daemon.look(&format!("/tasks/{id}"), &cookie);
+            let page = daemon.open_page(&format!("/tasks/{id}"), &cookie);
             assert_eq!(page.status, 200, "{page:?}");
-            assert!(text(&page).contains(&shown(seed)), "{seed}");
-            let list = daemon.look("/tasks", &cookie);
-            assert!(text(&list).contains(&shown(seed)), "{seed}");
+            assert!(text(&page).contains(&sanitized(seed)), "{seed}");
+            let list = daemon.open_page("/tasks", &cookie);
+            assert!(text(&list).contains(&sanitized(seed)), "{seed}");
         }
 
         let quoted = json!(seed);
@@ -341,7 +341,7 @@ fn what_others_wrote_is_text() {
                  response: {{type: json, required_paths: []}}}}"
             ),
         );
-        let page = daemon.look(&format!("/recipes/hostile-{i}"), &cookie);
+        let page = daemon.open_page(&format!("/recipes/hostile-{i}"), &cookie);
         let id = format!("kept-{i}");
         let folder = daemon.home.path().join("sessions").join(&id);
         std::fs::create_dir_all(&folder).unwrap();
@@ -353,21 +353,21 @@ fn what_others_wrote_is_text() {
             json!({"n": 1, "command": seed, "value": seed, "url_before": seed, "url_after": ""});
         write(&folder.join("trajectory.ndjson"), &format!("{act}\n"));
         write(&folder.join("findings.md"), seed);
-        let kept = daemon.look(&format!("/browser/sessions/{id}"), &cookie);
+        let kept = daemon.open_page(&format!("/browser/sessions/{id}"), &cookie);
         assert_eq!(kept.status, 200, "{seed}: {kept:?}");
-        assert!(text(&kept).matches(&shown(seed)).count() >= 3, "{seed}: {}", text(&kept));
-        assert!(text(&daemon.look("/browser", &cookie)).contains(&shown(seed)), "{seed}");
+        assert!(text(&kept).matches(&sanitized(seed)).count() >= 3, "{seed}: {}", text(&kept));
+        assert!(text(&daemon.open_page("/browser", &cookie)).contains(&sanitized(seed)), "{seed}");
         // One whose braces are no template is no recipe; what is said of that is text, too.
         if page.status == 200 {
-            assert!(text(&page).contains(&shown(seed)), "{seed}");
+            assert!(text(&page).contains(&sanitized(seed)), "{seed}");
         }
     }
-    let list = daemon.look(
+    let list = daemon.open_page(
         "/recipes?q=%3Cscript%3Ealert(1)%3C/script%3E&status=%22%3E&health=%22onload=%22",
         &cookie,
     );
     assert_eq!(list.status, 200);
-    daemon.look("/", &cookie);
+    daemon.open_page("/", &cookie);
     // What is asked for is text as well.
     for path in [
         "/recipes/%3Cscript%3Ealert(1)%3C%2Fscript%3E",
@@ -381,7 +381,7 @@ fn what_others_wrote_is_text() {
         "/browser/live?context=%3Cscript%3E",
         "/browser/sessions/%22%3E%3Cimg%20src=x%20onerror=alert(1)%3E",
     ] {
-        daemon.look(path, &cookie);
+        daemon.open_page(path, &cookie);
     }
     // No character, so no JSON; and nobody falls over it.
     for text in ["\\ud800", "\\udfff", "a\\ud83d"] {
@@ -395,7 +395,7 @@ fn what_others_wrote_is_text() {
             "{text}"
         );
     }
-    assert_eq!(daemon.look("/tasks", &cookie).status, 200);
+    assert_eq!(daemon.open_page("/tasks", &cookie).status, 200);
 }
 
 #[test]
@@ -409,7 +409,7 @@ fn a_recipe_says_what_it_is_and_how_it_does() {
          request: {method: GET, url: 'https://shop.test/api/search', query: [{name: q, value: '{query}'}], allowed_domains: [shop.test]}, \
          response: {type: json, extract: items}}",
     );
-    let page = daemon.look("/recipes/shop", &cookie);
+    let page = daemon.open_page("/recipes/shop", &cookie);
     let said = text(&page);
     for part in [
         "Search the shop for {query}",
@@ -435,9 +435,9 @@ fn a_recipe_says_what_it_is_and_how_it_does() {
     );
     assert_eq!(ran.status, 200, "{ran:?}");
     assert!(!ran.json()["data"].as_array().unwrap().is_empty());
-    let said = text(&daemon.look("/recipes/shop", &cookie));
+    let said = text(&daemon.open_page("/recipes/shop", &cookie));
     assert!(said.contains("1\u{a0}run on 1\u{a0}day of the last 90; all worked."), "{said}");
-    let overview = text(&daemon.look("/", &cookie));
+    let overview = text(&daemon.open_page("/", &cookie));
     assert!(overview.contains("1runs in 7 days0 failed"), "{overview}");
 }
 
@@ -448,7 +448,7 @@ fn logins_are_listed_with_what_uses_them_and_without_a_value() {
     }
     let daemon = Daemon::start();
     let (cookie, _) = daemon.enter();
-    let empty = text(&daemon.look("/browser", &cookie));
+    let empty = text(&daemon.open_page("/browser", &cookie));
     assert!(empty.contains("The vault is empty."), "{empty}");
     let commis = |args: &[&str]| {
         let all: Vec<&str> = ["--testbed"].iter().chain(args).copied().collect();
@@ -480,7 +480,7 @@ fn logins_are_listed_with_what_uses_them_and_without_a_value() {
          request: {method: GET, url: 'http://accounts.test/api/orders', allowed_domains: [accounts.test]}, response: {type: json}}",
     );
     let section = || {
-        let page = daemon.look("/browser", &cookie);
+        let page = daemon.open_page("/browser", &cookie);
         assert!(!page.body.contains("marmalade"), "{}", page.body);
         let html = scraper::Html::parse_document(&page.body);
         let found = html.select(&scraper::Selector::parse("#logins").unwrap()).next().unwrap();

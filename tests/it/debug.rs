@@ -10,7 +10,7 @@ use crate::support::{Home, write};
 const FIXTURE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/books.har");
 
 /// A batch of `books-0`, `books-1`, …, each with what was typed.
-fn learned(home: &Home, typed: &[&str]) {
+fn learn_batch(home: &Home, typed: &[&str]) {
     let manifest = manifest(home, typed);
     let (code, report) =
         home.batch(&["recipe", "learn-batch", "--manifest", &manifest, "--no-network", "--json"]);
@@ -34,7 +34,7 @@ fn debug<'a>(more: &[&'a str]) -> Vec<&'a str> {
     [&["recipe", "debug", "--task-id"], more].concat()
 }
 
-fn said(home: &Home, more: &[&str]) -> String {
+fn run_debug(home: &Home, more: &[&str]) -> String {
     let out = home.run(&debug(more));
     assert_eq!(out.status.code(), Some(0), "{}", String::from_utf8_lossy(&out.stderr));
     String::from_utf8(out.stdout).unwrap()
@@ -50,7 +50,7 @@ fn stages(home: &Home, more: &[&str]) -> BTreeMap<String, Value> {
 #[test]
 fn a_stale_stage_is_explained_to_the_field() {
     let home = Home::new();
-    learned(&home, &["harbour"]);
+    learn_batch(&home, &["harbour"]);
     let fresh = stages(&home, &["books-0", "--why"]);
     assert!(fresh.len() == 11 && fresh.values().all(|it| it["why"] == json!([])), "{fresh:?}");
 
@@ -66,13 +66,13 @@ fn a_stale_stage_is_explained_to_the_field() {
     let weight = field["was"].as_i64().unwrap();
     let budget = json!([{"field": "learning.max_replays", "was": 24, "is": 7}]);
     assert_eq!(now["minimize"]["why"], json!([{"what": "settings", "fields": budget}]));
-    let text = said(&home, &["books-0", "--why"]);
+    let text = run_debug(&home, &["books-0", "--why"]);
     let line = format!("settings changed: ranking.weights.visible_on_page was {weight}, is 1");
     assert!(text.contains(&line), "{text}");
 
     // Another manifest entry, an input that is gone, a stage of another version.
     let manifest = manifest(&home, &["lighthouse"]);
-    let text = said(&home, &["books-0", "--why", "--manifest", &manifest]);
+    let text = run_debug(&home, &["books-0", "--why", "--manifest", &manifest]);
     let line = "the manifest entry changed: examples[0].query was harbour, is lighthouse";
     assert!(text.contains(line), "{text}");
     let id = home.run(&["recipe", "debug"]).stdout;
@@ -92,7 +92,7 @@ fn a_stale_stage_is_explained_to_the_field() {
     for it in ["", "-wal", "-shm"] {
         let _ = std::fs::remove_file(home.path().join(format!("artifacts/state.db{it}")));
     }
-    let text = said(&home, &["books-0", "--why", "--manifest", &manifest]);
+    let text = run_debug(&home, &["books-0", "--why", "--manifest", &manifest]);
     assert!(text.contains("settings changed (what they were is not known any more)"), "{text}");
     assert!(text.contains(line), "{text}");
     assert!(!home.path().join("artifacts/state.db").exists(), "looking makes no database");
@@ -108,7 +108,7 @@ fn what_was_asked_is_kept_without_its_secrets() {
     let out = home.run(&[&learn[..], &more].concat());
     assert!(out.status.code() < Some(2), "{}", String::from_utf8_lossy(&out.stderr));
     write(&home.path().join("config.toml"), "[learning]\nmax_replays = 7\n");
-    let text = said(&home, &["books", "--why"]);
+    let text = run_debug(&home, &["books", "--why"]);
     assert!(text.contains("learning.max_replays was 24, is 7"), "kept by `recipe learn`: {text}");
     for it in ["state.db", "state.db-wal"] {
         let bytes = std::fs::read(home.path().join("artifacts").join(it)).unwrap_or_default();
@@ -120,8 +120,8 @@ fn what_was_asked_is_kept_without_its_secrets() {
 #[test]
 fn one_stage_is_shown_in_full() {
     let home = Home::new();
-    learned(&home, &["harbour"]);
-    let text = said(&home, &["books-0", "--stage", "rank"]);
+    learn_batch(&home, &["harbour"]);
+    let text = run_debug(&home, &["books-0", "--stage", "rank"]);
     for part in [
         "read session_recording",
         "wrote /",
@@ -173,7 +173,7 @@ fn one_stage_is_shown_in_full() {
     write(&path.with_file_name("replays.jsonl"), &lines.concat());
     let now = stages(&home, &["books-0", "--stage", "minimize"]);
     assert_eq!(now["minimize"]["journal"], json!([replay]));
-    let text = said(&home, &["books-0", "--stage", "minimize"]);
+    let text = run_debug(&home, &["books-0", "--stage", "minimize"]);
     assert!(
         text.contains("without header:accept by public_http: HTTP_STATUS status 503"),
         "{text}"
@@ -184,7 +184,7 @@ fn one_stage_is_shown_in_full() {
 #[test]
 fn two_tasks_are_held_side_by_side() {
     let home = Home::new();
-    learned(&home, &["harbour", "lighthouse"]);
+    learn_batch(&home, &["harbour", "lighthouse"]);
     let with = |other: &'static str| stages(&home, &["books-0", "--diff", other]);
     let itself = with("books-0");
     assert!(itself.len() == 11 && itself.values().all(|it| it["same"] == true), "{itself:?}");
@@ -200,7 +200,7 @@ fn two_tasks_are_held_side_by_side() {
     assert_eq!(one.len(), 1);
     let facts = one["record"]["facts"].as_array().unwrap();
     assert!(facts.iter().any(|it| it["this"] == it["other"]), "all of one stage: {facts:?}");
-    let text = said(&home, &["books-0", "--diff", "books-1"]);
+    let text = run_debug(&home, &["books-0", "--diff", "books-1"]);
     assert!(text.contains("typed.query") && text.contains("lighthouse"), "{text}");
     let out = home.run(&debug(&["books-0", "--diff", "nothing"]));
     assert_eq!(out.status.code(), Some(2));

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use crate::{
     daemon::{Daemon, UNLIMITED},
-    session::{Said, run, well},
+    session::{ProgramOutput, run, well},
     support::{Home, has_chromium, write},
 };
 
@@ -46,7 +46,7 @@ impl Model {
     }
 
     /// How often it was asked, and what.
-    pub fn seen(&self) -> Value {
+    pub fn requests(&self) -> Value {
         let place = self.endpoint.trim_start_matches("http://").split('/').next().unwrap();
         let mut stream = std::net::TcpStream::connect(place).unwrap();
         stream
@@ -95,7 +95,7 @@ pub fn fill(target: &str, value: &str) -> Value {
     call("fill", &json!({"target": target, "value": value}))
 }
 
-pub fn done(more: &Value) -> Value {
+pub fn complete_task(more: &Value) -> Value {
     let mut all = json!({"status": "success", "reason": "it is there"});
     for (name, value) in more.as_object().unwrap() {
         all[name] = value.clone();
@@ -103,7 +103,7 @@ pub fn done(more: &Value) -> Value {
     call("complete_task", &all)
 }
 
-pub fn parsed(said: &Said) -> Value {
+pub fn parsed(said: &ProgramOutput) -> Value {
     serde_json::from_str(&said.out).unwrap_or_else(|_| panic!("{} {}", said.out, said.err))
 }
 
@@ -123,7 +123,7 @@ pub fn search(query: &str, other: &str) -> Value {
         fill("searchbox \"Search the news\"", query),
         call("press", &json!({"key": "Enter"})),
         call("wait", &json!({"text": format!("results for {query}")})),
-        done(&json!({"evidence": format!("results for {query}"), "other_values": {"query": other}})),
+        complete_task(&json!({"evidence": format!("results for {query}"), "other_values": {"query": other}})),
     ]})
 }
 
@@ -214,7 +214,7 @@ pub fn order() -> Value {
         click("link \"Order again\" in \"R-0913\""),
         fill("spinbutton \"Quantity\"", "2"),
         click("button \"Place order\""),
-        done(&json!({"answer": "R-1001"})),
+        complete_task(&json!({"answer": "R-1001"})),
     ]})
 }
 
@@ -232,7 +232,7 @@ pub const ORDER: &[&str] = &[
 ];
 
 /// What came of an operation; where it took long the daemon says which task it became.
-fn ended(daemon: &Daemon, mut answer: Value) -> Value {
+fn wait_for_result(daemon: &Daemon, mut answer: Value) -> Value {
     let begun = Instant::now();
     let Some(task) = answer["data"]["task_id"].as_str().map(str::to_owned) else { return answer };
     if answer["data"]["state"].is_null() {
@@ -282,7 +282,7 @@ fn an_order_is_shown_and_then_sent_once_by_whoever_approves_first() {
         let terminal = run(&daemon, &["approve", &id, "--digest", &digest, "--json"]);
         (terminal, rest.join().unwrap())
     });
-    let rest = ended(&daemon, rest);
+    let rest = wait_for_result(&daemon, rest);
     let (won, lost) = match terminal.code {
         0 => (parsed(&terminal), rest),
         _ => (rest["data"].clone(), json!({ "error": parsed(&terminal) })),
@@ -304,7 +304,7 @@ fn a_form_that_is_approved_is_sent_as_it_was_shown_and_one_that_is_rejected_is_n
         click("link \"Continue to cancel\""),
         click("link \"Continue to cancel\""),
         click("button \"Finish cancellation\""),
-        done(&json!({"evidence": "Your membership ends on"})),
+        complete_task(&json!({"evidence": "Your membership ends on"})),
     ]}]);
     let Some((daemon, _model)) = start(&script) else { return };
     let args = [
@@ -356,7 +356,7 @@ fn ac_8_3_and_8_6_what_is_missing_is_said_and_a_dry_run_does_nothing() {
 }
 
 /// An order that waits, of a page of that variant; its id and digest.
-fn waiting(daemon: &Daemon, variant: &str) -> (String, String) {
+fn order_and_wait(daemon: &Daemon, variant: &str) -> (String, String) {
     let url = format!("http://reorder.test/?{variant}=1");
     let args = [ORDER, &["--allow-submit", "--url", &url]].concat();
     let told = parsed(&run(daemon, &args));
@@ -370,7 +370,7 @@ fn waiting(daemon: &Daemon, variant: &str) -> (String, String) {
 fn what_changes_after_it_was_shown_is_not_sent_and_what_follows_it_waits_anew() {
     let Some((daemon, _model)) = start(&json!([order()])) else { return };
     // The total on the page is another by then.
-    let (id, digest) = waiting(&daemon, "drift");
+    let (id, digest) = order_and_wait(&daemon, "drift");
     well(&daemon, &["browse", "--context", "bumps", "goto", "http://reorder.test/api/bump"]);
     std::thread::sleep(std::time::Duration::from_secs(1));
     let late = run(&daemon, &["approve", &id, "--digest", &digest, "--json"]);
@@ -378,14 +378,14 @@ fn what_changes_after_it_was_shown_is_not_sent_and_what_follows_it_waits_anew() 
     assert_eq!(count(&daemon, "reorder.test"), 0);
 
     // A second order behind the first is held, and shown by itself.
-    let (id, digest) = waiting(&daemon, "second");
+    let (id, digest) = order_and_wait(&daemon, "second");
     let then = parsed(&run(&daemon, &["approve", &id, "--digest", &digest, "--json"]));
     assert_eq!(count(&daemon, "reorder.test"), 1, "{then}");
     assert_eq!(then["reason"], "needs_person", "{then}");
     assert!(then["detail"].as_str().unwrap().contains("the playbook allows 1 of these"), "{then}");
 
     // So is what a redirect asks for again.
-    let (id, digest) = waiting(&daemon, "redirect");
+    let (id, digest) = order_and_wait(&daemon, "redirect");
     let then = parsed(&run(&daemon, &["approve", &id, "--digest", &digest, "--json"]));
     assert_ne!(then["status"], "done", "{then}");
     assert_eq!(count(&daemon, "reorder.test"), 1, "{then}");

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 
 use crate::{
     daemon::{Daemon, UNLIMITED},
-    doing::{Model, call, click, done, fill, parsed, search},
+    doing::{Model, call, click, complete_task, fill, parsed, search},
     session::{run, well},
     support::{Home, Web, has_chromium, shared, write},
 };
@@ -27,7 +27,7 @@ fn cancel() -> Value {
         click("link \"Continue to cancel\""),
         click("link \"Continue to cancel\""),
         click("button \"Finish cancellation\""),
-        done(&json!({"evidence": "Your membership ends on"})),
+        complete_task(&json!({"evidence": "Your membership ends on"})),
     ]}])
 }
 
@@ -102,7 +102,7 @@ fn ac_8_2_gpt_4o_is_asked_in_openais_format() {
     let said = run(&daemon, &[&news[..], &["--model", "gpt-4o"]].concat());
     let told = parsed(&said);
     assert_eq!((said.code, &told["model"]["name"]), (0, &json!("openai/gpt-4o")), "{told}");
-    let seen = model.seen();
+    let seen = model.requests();
     let asked = seen["bodies"][0].as_object().unwrap();
     assert_eq!(asked["model"], "gpt-4o");
     assert_eq!(asked["tools"][0]["type"], "function");
@@ -162,7 +162,7 @@ fn ac_8_4_ctrl_c_exits_with_130_and_leaves_nothing_behind() {
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    until("the second turn", || model.seen()["requests"].as_u64() == Some(2));
+    until("the second turn", || model.requests()["requests"].as_u64() == Some(2));
     let renderers = |of: &[u32]| {
         let is_one = |it: &&u32| {
             std::fs::read_to_string(format!("/proc/{it}/cmdline"))
@@ -242,7 +242,7 @@ fn ac_7_1_a_login_is_made_once_and_later_runs_have_it() {
         return;
     }
     let script = json!([{"when": ["my account"], "turns": [
-        done(&json!({"evidence": "Signed in as ada", "answer": "Signed in as ada"})),
+        complete_task(&json!({"evidence": "Signed in as ada", "answer": "Signed in as ada"})),
     ]}]);
     let model = Model::start(&script);
     let home = Home::new();
@@ -254,7 +254,7 @@ fn ac_7_1_a_login_is_made_once_and_later_runs_have_it() {
     // In a process of its own, so that it goes on knowing who is logged in.
     let web = Web::start(&home);
     let pin = ["--test-host", &*web.test_host];
-    let daemon = Daemon::of(home, &pin);
+    let daemon = Daemon::start_in(home, &pin);
     let said = |daemon: &Daemon, args: &[&str]| {
         let mut command = daemon.home.command(&[args, &pin].concat());
         command
@@ -296,7 +296,7 @@ fn ac_7_1_a_login_is_made_once_and_later_runs_have_it() {
         assert_eq!((code, &of(&out)["data"]), (Some(0), &json!("Signed in as ada")), "{out}");
         daemon.kill()
     };
-    let daemon = Daemon::of(home, &pin);
+    let daemon = Daemon::start_in(home, &pin);
     for _ in 0..2 {
         let (code, out) = said(&daemon, &logged_in);
         assert_eq!((code, &of(&out)["data"]), (Some(0), &json!("Signed in as ada")), "{out}");
@@ -412,7 +412,7 @@ fn a_playbook_is_done_through_the_real_server_of_playwright() {
     let turns = json!([{"when": ["books about rust"], "turns": [
         call("browser_type", &json!({"target": "searchbox \"Search the catalogue\"", "text": "rust", "submit": true})),
         call("browser_wait_for", &json!({"text": "results for rust"})),
-        done(&json!({})),
+        complete_task(&json!({})),
     ]}]);
     let model = Model::start(&turns);
     let settings = format!(

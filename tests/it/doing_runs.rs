@@ -11,8 +11,8 @@ use serde_json::{Value, json};
 
 use crate::{
     daemon::Daemon,
-    doing::{Model, call, done, fill, parsed, search, settings},
-    session::{Said, run, well},
+    doing::{Model, call, complete_task, fill, parsed, search, settings},
+    session::{ProgramOutput, run, well},
     support::{has_chromium, write},
 };
 
@@ -44,7 +44,7 @@ fn scripts() -> Value {
         fill("searchbox \"Search the news\"", "tides"),
         call("press", &json!({"key": "Enter"})),
         call("wait", &json!({"text": "results for tides"})),
-        done(&json!({"evidence": "results for tides"})),
+        complete_task(&json!({"evidence": "results for tides"})),
     ]});
     let gives_up = json!({"when": ["news for dragons"], "turns": [
         fill("searchbox \"Search the news\"", "dragons"),
@@ -55,13 +55,13 @@ fn scripts() -> Value {
 
 const TASK: &str = "Search the news for {query}";
 
-fn news(daemon: &Daemon, query: &str) -> Said {
+fn news(daemon: &Daemon, query: &str) -> ProgramOutput {
     let value = format!("query={query}");
     let url = ["--url", "http://news.test/", "--no-learn", "--no-recipe", "--json"];
     run(daemon, &[&["do", TASK, "-p", &value], &url[..]].concat())
 }
 
-fn id(said: &Said) -> String {
+fn id(said: &ProgramOutput) -> String {
     parsed(said)["model"]["run"].as_str().unwrap().to_owned()
 }
 
@@ -162,7 +162,7 @@ fn a_run_that_died_is_told_from_one_that_works() {
         command.spawn().unwrap()
     };
     let mut child = quiet(&args);
-    until("the second turn", || model.seen()["requests"].as_u64() == Some(2));
+    until("the second turn", || model.requests()["requests"].as_u64() == Some(2));
     let works = runs(&daemon)["runs"][0].take();
     assert_eq!((&works["status"], &works["now"]), (&json!("working"), &json!("asks the model")));
     let id = works["run"].as_str().unwrap();
@@ -191,7 +191,7 @@ fn a_run_that_died_is_told_from_one_that_works() {
     assert_eq!(watch.wait().unwrap().code(), Some(1));
     child.wait().unwrap();
     // Another daemon says the same, and takes it for none of its own.
-    let daemon = Daemon::of(home, &["--testbed"]);
+    let daemon = Daemon::start_in(home, &["--testbed"]);
     let rest = daemon.api("GET", &format!("/api/transcripts/{id}"), &Value::Null).1;
     assert_eq!(rest["data"]["run"]["status"], "died", "{rest}");
 }
@@ -204,7 +204,7 @@ fn a_playbook_graduates_and_says_so_and_loses_it_the_same_way() {
             fill("searchbox \"Search the catalogue\"", query),
             call("press", &json!({"key": "Enter"})),
             call("wait", &json!({"text": format!("results for {query}")})),
-            done(&json!({})),
+            complete_task(&json!({})),
         ]}));
     }
     all.push(json!({"when": ["books about dragons"], "turns": [
@@ -216,7 +216,8 @@ fn a_playbook_graduates_and_says_so_and_loses_it_the_same_way() {
         let task = "Find books about {query} in the county library";
         run(&daemon, &["do", task, "-p", &value, "--playbook", "look-up", "--no-learn"])
     };
-    let says = |said: &Said, text: &str| assert!(said.err.contains(text), "{text}: {}", said.err);
+    let says =
+        |said: &ProgramOutput, text: &str| assert!(said.err.contains(text), "{text}: {}", said.err);
     let first = look_up("rust");
     assert_eq!(first.code, 0, "{}", first.err);
     says(&first, "playbook look-up is not graduated: 1 of its last 1 runs passed");
@@ -244,7 +245,7 @@ fn a_playbook_graduates_and_says_so_and_loses_it_the_same_way() {
     );
     assert_eq!(stands(), (json!(false), json!(1), json!(3)));
     // It is counted from kept runs: another daemon knows it, too.
-    let daemon = Daemon::of(daemon.kill(), &["--testbed"]);
+    let daemon = Daemon::start_in(daemon.kill(), &["--testbed"]);
     let books = well(&daemon, &["do", "--playbooks"]);
     assert!(books.contains("(not graduated: 1 of its last 3 runs passed)"), "{books}");
     // Another text of it begins anew.
@@ -258,9 +259,9 @@ fn a_playbook_graduates_and_says_so_and_loses_it_the_same_way() {
 }
 
 /// A file system of its own in place of a folder, as long as this lives.
-struct Mounted(PathBuf);
+struct MountedFolder(PathBuf);
 
-impl Mounted {
+impl MountedFolder {
     /// `None` for who may not mount.
     fn new(at: &Path, options: &str) -> Option<Self> {
         let at = at.to_owned();
@@ -268,7 +269,7 @@ impl Mounted {
     }
 }
 
-impl Drop for Mounted {
+impl Drop for MountedFolder {
     fn drop(&mut self) {
         #[expect(clippy::disallowed_methods, reason = "the test takes its own mount away")]
         let _ = Command::new("umount").arg("-l").arg(&self.0).status();
@@ -306,7 +307,7 @@ fn no_run_fails_for_being_kept() {
     std::fs::remove_file(&folder).unwrap();
 
     std::fs::create_dir(&folder).unwrap();
-    if let Some(_full) = Mounted::new(&folder, "size=16k,mode=0700") {
+    if let Some(_full) = MountedFolder::new(&folder, "size=16k,mode=0700") {
         let whole = vec![b'x'; 64 << 10];
         let _ = std::io::Write::write_all(
             &mut std::fs::File::create(folder.join("filler")).unwrap(),

@@ -78,9 +78,9 @@ fn signal(child: &Child, signal: Signal) {
 }
 
 /// Ends with the test, also when that fails while it is stopped.
-struct Running(Child);
+struct RunningProgram(Child);
 
-impl Drop for Running {
+impl Drop for RunningProgram {
     fn drop(&mut self) {
         // It has ended already, most times.
         let _ = self.0.kill();
@@ -89,10 +89,10 @@ impl Drop for Running {
 }
 
 /// Starts learning and stops it as soon as it has the task.
-fn stopped(home: &Home, har: &str) -> (Running, PathBuf) {
+fn stopped(home: &Home, har: &str) -> (RunningProgram, PathBuf) {
     let mut command = home.command(&learn(har));
     let child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
-    let child = Running(child);
+    let child = RunningProgram(child);
     wait_for("a lease", || !files(home, "lease.json").is_empty());
     signal(&child.0, Signal::STOP);
     let lease = files(home, "lease.json").remove(0);

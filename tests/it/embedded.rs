@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, net::SocketAddr};
 
 use commis::{
-    Code, EgressPolicy, HarTask, LearnedStatus, Limits, Recipe, RedactOptions, Registry, Request,
+    Code, EgressPolicy, HarTask, LearnStatus, Limits, Recipe, RedactOptions, Registry, Request,
     Runner, SafeClient, learn_from_har, redact_har,
 };
 use serde_json::{Value, json};
@@ -113,10 +113,10 @@ async fn a_recipe_is_learned_from_a_har_and_proven_where_that_is_allowed() {
     let task = HarTask::new("shop-search", "search the shop for {query}")
         .parameter("query", "lamp", "chair");
     let offline = learn_from_har(&har, &task, None).await.unwrap();
-    assert_eq!(offline.status, LearnedStatus::Draft);
+    assert_eq!(offline.status, LearnStatus::Draft);
     assert_eq!(offline.reason.as_deref(), Some("captured_only"));
     let proven = learn_from_har(&har, &task, Some(&policy(at))).await.unwrap();
-    assert_eq!(proven.status, LearnedStatus::Verified, "{:?} {:?}", proven.reason, proven.detail);
+    assert_eq!(proven.status, LearnStatus::Verified, "{:?} {:?}", proven.reason, proven.detail);
     assert!(proven.candidates[0].url.contains("/api/search"), "{:?}", proven.candidates);
     let recipe = proven.recipe.unwrap();
     let text = recipe.to_yaml().unwrap();

@@ -28,7 +28,7 @@ fn ends(mut command: Command) -> Output {
     out.unwrap()
 }
 
-fn said(out: &Output) -> (i32, String) {
+fn output_text(out: &Output) -> (i32, String) {
     let text =
         format!("{}{}", String::from_utf8_lossy(&out.stdout), String::from_utf8_lossy(&out.stderr));
     (out.status.code().unwrap_or(-1), text)
@@ -56,7 +56,7 @@ fn a_pipe_where_a_file_belongs_is_named_and_nobody_waits_for_it() {
         &["recipe", "validate", "/dev/zero"],
         &["redact", "/dev/zero"],
     ] {
-        let (code, text) = said(&ends(home.command(args)));
+        let (code, text) = output_text(&ends(home.command(args)));
         assert!(code == 2 && text.contains("no regular file"), "{args:?}: {code} {text}");
     }
 }
@@ -73,7 +73,7 @@ fn settings_are_a_file_of_bounded_size() {
         }
         for args in [&["recipe", "list"] as &[&str], &["settings", "set", "learning.pace_ms", "1"]]
         {
-            let (code, text) = said(&ends(home.command(args)));
+            let (code, text) = output_text(&ends(home.command(args)));
             assert!(code == 2 && text.contains("SETTINGS_INVALID"), "{args:?}: {code} {text}");
             assert!(text.contains("hint: "), "{args:?}: {text}");
         }
@@ -84,7 +84,7 @@ fn settings_are_a_file_of_bounded_size() {
 fn the_log_is_a_file_of_ours_or_none() {
     let home = Home::new();
     let command = || home.command(&["settings", "path"]);
-    assert_eq!(said(&ends(command())).0, 0);
+    assert_eq!(output_text(&ends(command())).0, 0);
     let logs = home.path().join("logs");
     let log = std::fs::read_dir(&logs).unwrap().next().unwrap().unwrap().path();
     assert!(log.extension().is_some_and(|it| it == "jsonl"), "{}", log.display());
@@ -99,7 +99,7 @@ fn the_log_is_a_file_of_ours_or_none() {
         let _ = std::fs::remove_file(&log);
         plant(&precious, &log);
         // A log that cannot be written stops nothing.
-        let (code, text) = said(&ends(command()));
+        let (code, text) = output_text(&ends(command()));
         assert_eq!(code, 0, "{text}");
         assert_eq!(std::fs::read_to_string(&precious).unwrap(), "keep");
     }
@@ -108,12 +108,12 @@ fn the_log_is_a_file_of_ours_or_none() {
 #[test]
 fn old_logs_go() {
     let home = Home::new();
-    assert_eq!(said(&ends(home.command(&["settings", "path"]))).0, 0);
+    assert_eq!(output_text(&ends(home.command(&["settings", "path"]))).0, 0);
     for day in 10..30 {
         write(&home.path().join(format!("logs/commis.2020-01-{day}.jsonl")), "{}\n");
     }
     write(&home.path().join("logs/another"), "kept");
-    assert_eq!(said(&ends(home.command(&["settings", "path"]))).0, 0);
+    assert_eq!(output_text(&ends(home.command(&["settings", "path"]))).0, 0);
     let mut names: Vec<String> = std::fs::read_dir(home.path().join("logs"))
         .unwrap()
         .map(|it| it.unwrap().file_name().into_string().unwrap())
@@ -131,7 +131,7 @@ fn a_parent_that_is_a_link_to_nowhere_is_named() {
     let inside = nowhere.join("deep/home");
     let mut command = home.command(&["settings", "set", "learning.pace_ms", "1"]);
     command.args(["--home", inside.to_str().unwrap()]);
-    let (code, text) = said(&ends(command));
+    let (code, text) = output_text(&ends(command));
     assert!(code == 3 && text.contains("ARTIFACT_IO") && text.contains("hint: "), "{code} {text}");
 }
 
@@ -158,16 +158,16 @@ fn a_full_stdout_is_no_success() {
         (&["completions", "bash"], 0),
         (&["redact", har], 0),
     ] {
-        let (code, text) = said(&ends(home.command(args)));
+        let (code, text) = output_text(&ends(home.command(args)));
         assert_eq!(code, usual, "{args:?}: {text}");
         let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
         let out = home.command(args).stdout(full).stderr(Stdio::piped()).output().unwrap();
-        let (code, text) = said(&out);
+        let (code, text) = output_text(&out);
         assert!(code == 3 && text.contains("[ARTIFACT_IO]"), "{args:?}: {code} {text}");
         // Whoever has read enough may go.
         let (reader, writer) = std::io::pipe().unwrap();
         drop(reader);
         let out = home.command(args).stdout(writer).stderr(Stdio::piped()).output().unwrap();
-        assert_eq!(out.status.code(), Some(usual), "{args:?}: {:?}", said(&out));
+        assert_eq!(out.status.code(), Some(usual), "{args:?}: {:?}", output_text(&out));
     }
 }

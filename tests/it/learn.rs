@@ -25,7 +25,7 @@ fn learn(home: &Home, with: &[&str]) -> (i32, Value) {
 }
 
 /// Learned once, offline; with the folder of its artifacts.
-fn learned() -> (Home, PathBuf) {
+fn learn_offline() -> (Home, PathBuf) {
     learned_in(Home::new())
 }
 
@@ -36,23 +36,23 @@ fn learned_in(home: Home) -> (Home, PathBuf) {
     (home, folder)
 }
 
-fn again(home: &Home) -> (i32, Value) {
+fn resume(home: &Home) -> (i32, Value) {
     learn(home, &["--no-network", "--resume"])
 }
 
 #[test]
 fn a_changed_decision_stops_where_the_choice_is_the_same() {
-    let (home, _) = learned();
+    let (home, _) = learn_offline();
     let config = home.path().join("config.toml");
     write(&config, "[decision]\nmin_confidence_bp = 5400\n");
-    let (code, out) = again(&home);
+    let (code, out) = resume(&home);
     assert_eq!((code, &out["ran"]), (0, &json!(["analyze"])), "{out}");
     assert_eq!(out["outcome"], "saved_draft");
-    assert_eq!(again(&home).1["ran"], json!([]));
+    assert_eq!(resume(&home).1["ran"], json!([]));
 
     // A choice that nobody makes any more ends there, and the recipe is no longer offered.
     write(&config, "[decision]\nmin_confidence_bp = 10000\n");
-    let (code, out) = again(&home);
+    let (code, out) = resume(&home);
     assert_eq!((&out["ran"], &out["reason"]), (&json!(["analyze"]), &json!("ambiguous")), "{out}");
     assert_eq!((code, &out["outcome"]), (1, &json!("needs_selection")));
     let status = || {
@@ -63,7 +63,7 @@ fn a_changed_decision_stops_where_the_choice_is_the_same() {
 
     // And back: nothing after analyze has to be done again.
     write(&config, "");
-    let (code, out) = again(&home);
+    let (code, out) = resume(&home);
     assert_eq!((code, &out["ran"]), (0, &json!(["analyze"])), "{out}");
     assert_eq!(status(), "draft");
 }
@@ -95,12 +95,12 @@ fn what_was_learned_offline_is_validated_again_online() {
     let (code, out) = learn(&home, &["--resume", "--nameserver", &web.nameserver]);
     assert_eq!((code, &out["error_code"]), (1, &json!("DNS_FAILED")), "{out}");
     assert_eq!(home.artifacts(id), before);
-    assert_eq!(again(&home).1["ran"], json!([]));
+    assert_eq!(resume(&home).1["ran"], json!([]));
 }
 
 #[test]
 fn a_task_is_worked_on_by_one_process() {
-    let (home, folder) = learned();
+    let (home, folder) = learn_offline();
     let held = File::open(&folder).unwrap();
     held.lock().unwrap();
     for with in [&["--no-network", "--resume"][..], &["--no-network", "--force"]] {
@@ -108,13 +108,13 @@ fn a_task_is_worked_on_by_one_process() {
         assert_eq!((code, &out["error_code"]), (1, &json!("TASK_BUSY")), "{out}");
     }
     drop(held);
-    assert_eq!(again(&home).0, 0);
+    assert_eq!(resume(&home).0, 0);
 }
 
 #[test]
 fn a_planted_link_is_neither_read_nor_written() {
     for file in ["02_candidate_set.json", "01_session_recording.json", "replays.jsonl"] {
-        let (home, folder) = learned();
+        let (home, folder) = learn_offline();
         let elsewhere = home.path().join("elsewhere");
         let path = folder.join(file);
         if path.exists() {
@@ -129,20 +129,20 @@ fn a_planted_link_is_neither_read_nor_written() {
             // The journal is opened when something is replayed.
             "replays.jsonl" => {
                 std::fs::remove_file(folder.join("04_recipe_draft.json")).unwrap();
-                again(&home)
+                resume(&home)
             }
-            _ => again(&home),
+            _ => resume(&home),
         };
         assert_eq!((code, &out["error_code"]), (3, &json!("ARTIFACT_IO")), "{file}: {out}");
         assert_eq!(std::fs::read(&elsewhere).unwrap(), before, "{file}");
     }
     // The task's whole folder.
-    let (home, folder) = learned();
+    let (home, folder) = learn_offline();
     let elsewhere = home.path().join("elsewhere");
     std::fs::create_dir(&elsewhere).unwrap();
     std::fs::remove_dir_all(&folder).unwrap();
     symlink(&elsewhere, &folder).unwrap();
-    let (code, out) = again(&home);
+    let (code, out) = resume(&home);
     assert_eq!((code, &out["error_code"]), (3, &json!("ARTIFACT_IO")), "{out}");
     assert_eq!(std::fs::read_dir(&elsewhere).unwrap().count(), 0);
 }

@@ -30,7 +30,7 @@ const PASSWORD: &str = "sunshine";
 const PART: &str = "sunsh";
 
 /// An X server without a desktop.
-pub struct Desk {
+pub struct XServer {
     server: Child,
     pub display: String,
 }
@@ -40,7 +40,7 @@ fn program(name: &str) -> Command {
     Command::new(name)
 }
 
-impl Desk {
+impl XServer {
     /// `None`, with a line saying so, where something is missing.
     pub fn new() -> Option<Self> {
         if !Path::new("/usr/lib/chromium/chromium").exists() {
@@ -96,7 +96,7 @@ impl Desk {
     }
 }
 
-impl Drop for Desk {
+impl Drop for XServer {
     fn drop(&mut self) {
         // It may have ended already.
         let _ = self.server.kill();
@@ -107,12 +107,12 @@ impl Drop for Desk {
 /// The program at work, and what it has said so far.
 struct Session {
     child: Child,
-    said: Arc<(Mutex<Said>, Condvar)>,
+    said: Arc<(Mutex<OutputLines>, Condvar)>,
     read: usize,
 }
 
 #[derive(Default)]
-struct Said {
+struct OutputLines {
     lines: Vec<String>,
     done: bool,
 }
@@ -120,7 +120,7 @@ struct Said {
 impl Session {
     fn start(mut command: Command) -> Self {
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-        let said = Arc::new((Mutex::new(Said::default()), Condvar::new()));
+        let said = Arc::new((Mutex::new(OutputLines::default()), Condvar::new()));
         let (stderr, to) = (child.stderr.take().unwrap(), Arc::clone(&said));
         std::thread::spawn(move || {
             for line in BufReader::new(stderr).lines().map_while(Result::ok) {
@@ -134,7 +134,7 @@ impl Session {
     }
 
     /// Waits for a line that was not waited for before.
-    fn says(&mut self, what: &str) {
+    fn wait_for_line(&mut self, what: &str) {
         let deadline = Instant::now() + PATIENCE;
         let mut said = self.said.0.lock().unwrap();
         loop {
@@ -209,7 +209,7 @@ fn actions(recording: &Value) -> Vec<String> {
 
 #[test]
 fn what_is_typed_in_a_window_becomes_a_verified_recipe() {
-    let Some(desk) = Desk::new() else { return };
+    let Some(desk) = XServer::new() else { return };
     let home = Home::new();
     let web = Web::start(&home);
     let steps = home.path().join("steps.yaml");
@@ -229,14 +229,14 @@ fn what_is_typed_in_a_window_becomes_a_verified_recipe() {
         steps.to_str().unwrap(),
     ];
     let mut session = desk.learns(&home, &asked);
-    session.says("page read");
+    session.wait_for_line("page read");
     // The shop's name and six sections come before the search.
     desk.presses(&["Tab"; 8]);
     desk.types("lantern");
     desk.presses(&["Return"]);
-    session.says("fill searchbox \"Search products\": lantern");
-    session.says("press Enter");
-    session.says("page read");
+    session.wait_for_line("fill searchbox \"Search products\": lantern");
+    session.wait_for_line("press Enter");
+    session.wait_for_line("page read");
     desk.presses(&["ctrl+w"]);
     let pid = session.pid();
     let (code, said, out) = session.ends();
@@ -272,7 +272,7 @@ fn what_is_typed_in_a_window_becomes_a_verified_recipe() {
 
 #[test]
 fn what_a_person_ordered_is_ordered_once() {
-    let Some(desk) = Desk::new() else { return };
+    let Some(desk) = XServer::new() else { return };
     let home = Home::new();
     let web = Web::start(&home);
     let asked = [
@@ -289,14 +289,14 @@ fn what_a_person_ordered_is_ordered_once() {
         "--json",
     ];
     let mut session = desk.learns(&home, &asked);
-    session.says("page read");
+    session.wait_for_line("page read");
     // Three links come before the note.
     desk.presses(&["Tab"; 4]);
     desk.types("leave it");
     desk.presses(&["Tab", "Return"]);
-    session.says("fill textbox \"Delivery note\": leave it");
-    session.says("click button \"Place order\"");
-    session.says("page read");
+    session.wait_for_line("fill textbox \"Delivery note\": leave it");
+    session.wait_for_line("click button \"Place order\"");
+    session.wait_for_line("page read");
     desk.presses(&["ctrl+w"]);
     let (code, said, out) = session.ends();
     let learned: Value = serde_json::from_str(&out).unwrap();
@@ -398,7 +398,7 @@ setInterval(() => {
 
 #[test]
 fn passwords_are_never_stored_and_pages_forge_nothing() {
-    let Some(desk) = Desk::new() else { return };
+    let Some(desk) = XServer::new() else { return };
     let home = Home::new();
     let site = Site::start();
     let host = site.host();
@@ -415,18 +415,18 @@ fn passwords_are_never_stored_and_pages_forge_nothing() {
         &host,
     ];
     let mut session = desk.learns(&home, &asked);
-    session.says("page read");
+    session.wait_for_line("page read");
     desk.types("lantern");
     desk.presses(&["Return"]);
-    session.says("press Enter");
-    session.says("page read");
+    session.wait_for_line("press Enter");
+    session.wait_for_line("page read");
     desk.presses(&["Tab"]);
     desk.types("green");
     desk.presses(&["Tab"]);
     desk.types(PASSWORD);
     desk.presses(&["Return"]);
-    session.says("(not recorded)");
-    session.says("page read");
+    session.wait_for_line("(not recorded)");
+    session.wait_for_line("page read");
     desk.presses(&["ctrl+w"]);
     let pid = session.pid();
     let (code, said, out) = session.ends();
@@ -485,7 +485,7 @@ fn files_below(folder: &Path, out: &mut Vec<(std::path::PathBuf, Vec<u8>)>) {
 
 #[test]
 fn a_cancelled_recording_leaves_nothing_behind() {
-    let Some(desk) = Desk::new() else { return };
+    let Some(desk) = XServer::new() else { return };
     let site = Site::start();
     let host = site.host();
     let asked = [
@@ -506,7 +506,7 @@ fn a_cancelled_recording_leaves_nothing_behind() {
     for (signal, to_browser, expected) in cases {
         let home = Home::new();
         let mut session = desk.learns(&home, &asked);
-        session.says("page read");
+        session.wait_for_line("page read");
         desk.types("lantern");
         let pid = session.pid();
         let whom = if to_browser { browser(pid) } else { pid };
@@ -544,7 +544,7 @@ fn without_a_display_it_says_what_to_do() {
 
 #[test]
 fn who_logs_in_in_a_window_is_logged_in_from_then_on() {
-    let Some(desk) = Desk::new() else { return };
+    let Some(desk) = XServer::new() else { return };
     let home = Home::new();
     let web = Web::start(&home);
     for (name, closes) in [("one", true), ("two", false)] {
@@ -557,13 +557,13 @@ fn who_logs_in_in_a_window_is_logged_in_from_then_on() {
             .env_remove("XAUTHORITY")
             .stdin(Stdio::piped());
         let mut session = Session::start(command);
-        session.says("the window is at http://accounts.test/login");
+        session.wait_for_line("the window is at http://accounts.test/login");
         desk.presses(&["Tab"]);
         desk.types("ada@accounts.test");
         desk.presses(&["Tab"]);
         desk.types("marmalade-and-toast");
         desk.presses(&["Return"]);
-        session.says("the window is at http://accounts.test/");
+        session.wait_for_line("the window is at http://accounts.test/");
         if closes {
             desk.presses(&["ctrl+w"]);
         } else {

@@ -15,12 +15,12 @@ const LEVELS: &str = "version: 1\nname: levels\ntask: Levels of {river}\nstatus:
 /// Answers after so many milliseconds.
 const SLOW: &str = "version: 1\nname: slow\ntask: Wait {ms}\nstatus: draft\nsource_url: http://endless.test/\nparameters:\n  - { name: ms, type: int, required: true, source: task_input, examples: ['1', '2'] }\nrequest:\n  method: GET\n  url: http://endless.test/slow\n  query: [{ name: ms, value: '{ms}' }]\n  allowed_domains: [endless.test]\nresponse: { type: json }\n";
 
-struct Place {
+struct MapSetup {
     home: Home,
     web: Web,
 }
 
-impl Place {
+impl MapSetup {
     fn new() -> Self {
         let home = Home::new();
         let web = Web::start(&home);
@@ -51,7 +51,7 @@ impl Place {
     fn verify(&self) {
         let at = ["--test-host", &self.web.test_host];
         let out = self.home.run(&[&["recipe", "verify", "levels"], &at[..]].concat());
-        assert_eq!(out.status.code(), Some(0), "{}", said(&out));
+        assert_eq!(out.status.code(), Some(0), "{}", stderr_text(&out));
     }
 
     fn status(&self) -> Value {
@@ -66,7 +66,7 @@ impl Place {
     }
 }
 
-fn said(out: &Output) -> String {
+fn stderr_text(out: &Output) -> String {
     String::from_utf8_lossy(&out.stderr).into_owned()
 }
 
@@ -83,24 +83,24 @@ fn numbers(all: &[Value]) -> Vec<u64> {
 
 #[test]
 fn each_line_has_its_result_and_a_bad_one_touches_no_other() {
-    let place = Place::new();
+    let place = MapSetup::new();
     let inputs = place.inputs(
         "{\"river\": \"avon\"}\n\nnothing\n{\"lake\": \"x\"}\n{\"river\": \"dry\"}\n{\"river\": [1]}\n{\"river\": 7}\n",
     );
     // Only what is known to read.
     let out = place.map(&["levels", "--inputs", &inputs]);
-    assert_eq!((out.status.code(), out.stdout.len()), (Some(2), 0), "{}", said(&out));
-    assert!(said(&out).contains("RECIPE_NOT_VERIFIED"));
+    assert_eq!((out.status.code(), out.stdout.len()), (Some(2), 0), "{}", stderr_text(&out));
+    assert!(stderr_text(&out).contains("RECIPE_NOT_VERIFIED"));
     place.home.recipe("levels", &LEVELS.replace("GET", "POST"));
     let out = place.map(&["levels", "--draft", "--inputs", &inputs]);
-    assert_eq!(out.status.code(), Some(2), "{}", said(&out));
-    assert!(said(&out).contains("may change something"), "{}", said(&out));
+    assert_eq!(out.status.code(), Some(2), "{}", stderr_text(&out));
+    assert!(stderr_text(&out).contains("may change something"), "{}", stderr_text(&out));
     place.home.recipe("levels", LEVELS);
 
     place.verify();
     let out = place.map(&["levels", "--ordered", "--json", "--inputs", &inputs]);
     let all = lines(&out.stdout);
-    assert_eq!(out.status.code(), Some(1), "{}", said(&out));
+    assert_eq!(out.status.code(), Some(1), "{}", stderr_text(&out));
     assert_eq!(numbers(&all), [1, 3, 4, 5, 6, 7]);
     let codes: Vec<&Value> = all.iter().map(|it| &it["error"]["code"]).collect();
     let bad = json!("PARAM_INVALID");
@@ -116,7 +116,11 @@ fn each_line_has_its_result_and_a_bad_one_touches_no_other() {
         (&json!("map_finished"), &json!(2), &json!(4), &json!(3)),
         "{last}"
     );
-    assert!(said(&out).contains("2 ok, 4 failed (PARAM_INVALID 3, NOT_FOUND 1)"), "{}", said(&out));
+    assert!(
+        stderr_text(&out).contains("2 ok, 4 failed (PARAM_INVALID 3, NOT_FOUND 1)"),
+        "{}",
+        stderr_text(&out)
+    );
 
     // What comes in, in the order in which they end.
     let mut child = place
@@ -165,14 +169,14 @@ fn each_line_has_its_result_and_a_bad_one_touches_no_other() {
 
 #[test]
 fn what_seems_a_secret_is_sent_and_not_written_down() {
-    let place = Place::new();
+    let place = MapSetup::new();
     let recipe = LEVELS
         .replace("river", "password")
         .replace("{ name: password, value", "{ name: river, value");
     place.home.recipe("levels", &recipe);
     let inputs = place.inputs("{\"password\": \"hunter2-thames\"}\n");
     let out = place.map(&["levels", "--draft", "--inputs", &inputs, "--out", &place.out()]);
-    assert_eq!(out.status.code(), Some(0), "{}", said(&out));
+    assert_eq!(out.status.code(), Some(0), "{}", stderr_text(&out));
     let all = lines(&std::fs::read(place.out()).unwrap());
     assert_eq!(all[0]["input"], json!({"password": "[REDACTED:password]"}));
     assert_eq!(all[0]["data"].as_array().unwrap().len(), 8);
@@ -181,7 +185,7 @@ fn what_seems_a_secret_is_sent_and_not_written_down() {
 #[test]
 fn it_goes_on_where_it_stopped_and_runs_nothing_twice() {
     use std::os::unix::fs::PermissionsExt as _;
-    let place = Place::new();
+    let place = MapSetup::new();
     let inputs: Vec<String> = (50..110).map(|ms| format!("{{\"ms\": {ms}}}\n")).collect();
     let text = inputs.concat();
     let inputs = place.inputs(&text);
@@ -216,22 +220,23 @@ fn it_goes_on_where_it_stopped_and_runs_nothing_twice() {
         .write_all(b"{\"line\":6,\"inp")
         .unwrap();
     let refused = place.map(&args);
-    assert_eq!(refused.status.code(), Some(2), "{}", said(&refused));
-    assert!(said(&refused).contains("--resume"));
+    assert_eq!(refused.status.code(), Some(2), "{}", stderr_text(&refused));
+    assert!(stderr_text(&refused).contains("--resume"));
 
     // Interrupted: what was begun ends, and two do not write to one file.
     let child = begin(&["--resume", "--jobs", "2"]);
     until(before + 5);
     let other = place.map(&[&args[..], &["--resume"]].concat());
-    assert!(said(&other).contains("another process writes"), "{}", said(&other));
+    assert!(stderr_text(&other).contains("another process writes"), "{}", stderr_text(&other));
     let pid = rustix::process::Pid::from_raw(child.id().try_into().unwrap()).unwrap();
     rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();
     let ended = child.wait_with_output().unwrap();
-    assert_eq!(ended.status.code(), Some(130), "{}", said(&ended));
+    assert_eq!(ended.status.code(), Some(130), "{}", stderr_text(&ended));
     assert!(
-        said(&ended).contains("cut short") && said(&ended).contains("--resume goes on"),
+        stderr_text(&ended).contains("cut short")
+            && stderr_text(&ended).contains("--resume goes on"),
         "{}",
-        said(&ended)
+        stderr_text(&ended)
     );
     let after = std::fs::read(&out).unwrap();
     assert!(after.starts_with(&whole) && after.ends_with(b"\n"));
@@ -239,7 +244,7 @@ fn it_goes_on_where_it_stopped_and_runs_nothing_twice() {
     let asked = place.hits("endless.test GET /slow");
     let left = 60 - lines(&after).len();
     let last = place.map(&[&args[..], &["--resume", "--json"]].concat());
-    assert_eq!(last.status.code(), Some(0), "{}", said(&last));
+    assert_eq!(last.status.code(), Some(0), "{}", stderr_text(&last));
     assert_eq!(place.hits("endless.test GET /slow") - asked, left as u64);
     let mut all = numbers(&lines(&std::fs::read(&out).unwrap()));
     all.sort_unstable();
@@ -256,17 +261,21 @@ fn it_goes_on_where_it_stopped_and_runs_nothing_twice() {
     assert_eq!(again.status.code(), Some(0));
     place.inputs(&text.replace("\"ms\": 51}", "\"ms\": 52}"));
     let other = place.map(&[&args[..], &["--resume"]].concat());
-    assert_eq!(other.status.code(), Some(2), "{}", said(&other));
-    assert!(said(&other).contains("line 2 of the inputs is another"), "{}", said(&other));
+    assert_eq!(other.status.code(), Some(2), "{}", stderr_text(&other));
+    assert!(
+        stderr_text(&other).contains("line 2 of the inputs is another"),
+        "{}",
+        stderr_text(&other)
+    );
     write(&place.at("out.ndjson"), "a note\n");
     let foreign = place.map(&[&args[..], &["--resume"]].concat());
-    assert!(said(&foreign).contains("ARTIFACT_CORRUPT"), "{}", said(&foreign));
+    assert!(stderr_text(&foreign).contains("ARTIFACT_CORRUPT"), "{}", stderr_text(&foreign));
     assert_eq!(std::fs::read_to_string(&out).unwrap(), "a note\n");
 }
 
 #[test]
 fn what_may_pass_is_run_again_when_asked_for() {
-    let place = Place::new();
+    let place = MapSetup::new();
     place.verify();
     let inputs =
         place.inputs("{\"river\": \"avon\"}\n{\"river\": \"dry\"}\n{\"river\": \"wye\"}\n");
@@ -274,13 +283,13 @@ fn what_may_pass_is_run_again_when_asked_for() {
     let args = ["levels", "--inputs", &inputs, "--out", &out];
     place.web.control(&place.home, "gauges/busy");
     let it = place.map(&args);
-    assert_eq!(it.status.code(), Some(1), "{}", said(&it));
+    assert_eq!(it.status.code(), Some(1), "{}", stderr_text(&it));
     let failed = |all: &[Value]| all.iter().filter(|it| it["error"]["retryable"] == true).count();
     assert_eq!(failed(&lines(&std::fs::read(&out).unwrap())), 2);
     place.web.control(&place.home, "gauges/well");
     let it = place.map(&[&args[..], &["--resume", "--retry-failed"]].concat());
     // The river of which nothing is known stays so.
-    assert_eq!(it.status.code(), Some(1), "{}", said(&it));
+    assert_eq!(it.status.code(), Some(1), "{}", stderr_text(&it));
     let all = lines(&std::fs::read(&out).unwrap());
     let mut there = numbers(&all);
     there.sort_unstable();
@@ -289,13 +298,13 @@ fn what_may_pass_is_run_again_when_asked_for() {
 
 #[test]
 fn odd_inputs_put_no_recipe_out_of_service_and_a_site_that_changed_does() {
-    let place = Place::new();
+    let place = MapSetup::new();
     place.verify();
     let odd = "{\"river\": \"tidal\"}\n{\"river\": \"dry\"}\n".repeat(10);
     let inputs = place.inputs(&format!("{odd}{{\"river\": \"avon\"}}\n"));
     let out = place.map(&["levels", "--ordered", "--inputs", &inputs]);
     let all = lines(&out.stdout);
-    assert_eq!((out.status.code(), all.len()), (Some(1), 21), "{}", said(&out));
+    assert_eq!((out.status.code(), all.len()), (Some(1), 21), "{}", stderr_text(&out));
     assert_eq!(
         (&all[0]["error"]["code"], &all[20]["error"]),
         (&json!("SHAPE_DRIFT"), &Value::Null)
@@ -305,8 +314,8 @@ fn odd_inputs_put_no_recipe_out_of_service_and_a_site_that_changed_does() {
     place.web.control(&place.home, "gauges/drifted");
     let inputs = place.inputs(&"{\"river\": \"avon\"}\n".repeat(200));
     let out = place.map(&["levels", "--inputs", &inputs, "--out", &place.out()]);
-    assert_eq!(out.status.code(), Some(1), "{}", said(&out));
-    assert!(said(&out).contains("deprecated from now on"), "{}", said(&out));
+    assert_eq!(out.status.code(), Some(1), "{}", stderr_text(&out));
+    assert!(stderr_text(&out).contains("deprecated from now on"), "{}", stderr_text(&out));
     assert_eq!(place.status()["status"], "deprecated");
     let done = lines(&std::fs::read(place.out()).unwrap()).len();
     assert!((1..100).contains(&done), "{done}");
@@ -314,12 +323,12 @@ fn odd_inputs_put_no_recipe_out_of_service_and_a_site_that_changed_does() {
     place.web.control(&place.home, "gauges/well");
     place.verify();
     let out = place.map(&["levels", "--inputs", &inputs, "--out", &place.out(), "--resume"]);
-    assert_eq!(lines(&std::fs::read(place.out()).unwrap()).len(), 200, "{}", said(&out));
+    assert_eq!(lines(&std::fs::read(place.out()).unwrap()).len(), 200, "{}", stderr_text(&out));
 }
 
 #[test]
 fn where_nobody_answers_it_stops() {
-    let place = Place::new();
+    let place = MapSetup::new();
     let inputs = place.inputs(&"{\"ms\": 0}\n".repeat(300));
     let args = [
         "recipe",
@@ -334,14 +343,14 @@ fn where_nobody_answers_it_stops() {
         &place.out(),
     ];
     let out = place.home.run(&[&args[..], &["--test-host", "*.test=127.0.0.1:9"]].concat());
-    assert_eq!(out.status.code(), Some(1), "{}", said(&out));
-    assert!(said(&out).contains("the last 50 lines failed"), "{}", said(&out));
+    assert_eq!(out.status.code(), Some(1), "{}", stderr_text(&out));
+    assert!(stderr_text(&out).contains("the last 50 lines failed"), "{}", stderr_text(&out));
     assert!(lines(&std::fs::read(place.out()).unwrap()).len() < 200);
 }
 
 #[test]
 fn limits_of_a_host_are_waited_for_by_all_processes() {
-    let place = Place::new();
+    let place = MapSetup::new();
     write(&place.at("config.toml"), "[limits]\ntest_hosts = true\nper_minute = 120\nburst = 1\n");
     let inputs = place.inputs(&"{\"ms\": 0}\n".repeat(4));
     let args = ["recipe", "map", "slow", "--draft", "--jobs", "50", "--inputs", &inputs];
@@ -354,8 +363,8 @@ fn limits_of_a_host_are_waited_for_by_all_processes() {
         .collect();
     for child in all {
         let out = child.wait_with_output().unwrap();
-        assert_eq!(out.status.code(), Some(0), "{}", said(&out));
-        assert!(said(&out).contains("2 at a time to endless.test"), "{}", said(&out));
+        assert_eq!(out.status.code(), Some(0), "{}", stderr_text(&out));
+        assert!(stderr_text(&out).contains("2 at a time to endless.test"), "{}", stderr_text(&out));
         assert_eq!(lines(&out.stdout).len(), 4);
     }
     // Eight calls, each half a second after another.
@@ -364,7 +373,7 @@ fn limits_of_a_host_are_waited_for_by_all_processes() {
 
 #[test]
 fn many_recipes_are_checked_host_by_host_in_parts_and_go_on() {
-    let place = Place::new();
+    let place = MapSetup::new();
     for i in 0..40 {
         // Eight hosts under one domain that answers whatever it is asked.
         let (name, host) = (format!("many-{i}"), format!("h{}.load.test", i % 8));

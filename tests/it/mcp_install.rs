@@ -67,7 +67,7 @@ impl User {
     }
 
     /// Runs, and must succeed; what it said.
-    fn said(&self, args: &[&str]) -> String {
+    fn run_ok(&self, args: &[&str]) -> String {
         let out = self.run(args);
         let text = String::from_utf8_lossy(&out.stdout).into_owned();
         assert!(out.status.success(), "{args:?}: {}", String::from_utf8_lossy(&out.stderr));
@@ -75,7 +75,7 @@ impl User {
     }
 
     /// Runs, and must fail with that code; what it said of it.
-    fn refused(&self, args: &[&str], exit: i32, code: &str) -> String {
+    fn run_refused(&self, args: &[&str], exit: i32, code: &str) -> String {
         let out = self.run(args);
         let text = String::from_utf8_lossy(&out.stderr).into_owned();
         assert_eq!(out.status.code(), Some(exit), "{args:?}: {text}");
@@ -140,13 +140,13 @@ fn every_client_gets_an_entry_in_a_file_that_is_made_and_loses_it_again() {
         for (path, scope) in [(user.at(file), "user"), (user.project(project), "project")] {
             let args = [&install(client)[..], &["--scope", scope]].concat();
             if path == user.project("") {
-                user.refused(&args, 2, "USAGE");
+                user.run_refused(&args, 2, "USAGE");
                 continue;
             }
             // Shown first, which changes nothing.
-            let shown = user.said(&[&args[..], &["--print"]].concat());
+            let shown = user.run_ok(&[&args[..], &["--print"]].concat());
             assert!(shown.contains("not written") && !path.exists(), "{client}: {shown}");
-            assert!(user.said(&args).starts_with("added commis to "), "{client}");
+            assert!(user.run_ok(&args).starts_with("added commis to "), "{client}");
             assert_eq!(mode(&path), 0o600);
             let made = text(&path);
             let found = entry(&made, key, "commis");
@@ -161,13 +161,13 @@ fn every_client_gets_an_entry_in_a_file_that_is_made_and_loses_it_again() {
             }
             // Again: not one byte.
             let before = std::fs::metadata(&path).unwrap().modified().unwrap();
-            assert!(user.said(&args).contains("already; nothing was changed"), "{client}");
+            assert!(user.run_ok(&args).contains("already; nothing was changed"), "{client}");
             assert_eq!(std::fs::metadata(&path).unwrap().modified().unwrap(), before);
             assert_eq!(text(&path), made);
             let args = [&uninstall(client)[..], &["--scope", scope]].concat();
-            assert!(user.said(&args).starts_with("removed commis from "), "{client}");
+            assert!(user.run_ok(&args).starts_with("removed commis from "), "{client}");
             assert!(!path.exists(), "{client}");
-            assert!(user.said(&args).contains("is not in"), "{client}");
+            assert!(user.run_ok(&args).contains("is not in"), "{client}");
             assert!(!path.exists(), "{client}");
         }
     }
@@ -188,7 +188,7 @@ fn what_else_is_in_a_file_stays_to_the_byte() {
         ] {
             put(&path, &before);
             std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o640)).unwrap();
-            user.said(&install(client));
+            user.run_ok(&install(client));
             let after = text(&path);
             let found = entry(after.trim_start_matches('\u{feff}'), key, "commis");
             assert_eq!(found["command"], program(), "{after}");
@@ -199,7 +199,7 @@ fn what_else_is_in_a_file_stays_to_the_byte() {
                 let comma = line.replacen("} //", "}, //", 1);
                 assert!(lines.any(|it| it == line || it == comma), "{client}: {line} in {after}");
             }
-            user.said(&uninstall(client));
+            user.run_ok(&uninstall(client));
             assert_eq!(text(&path), before, "{client}");
         }
     }
@@ -212,26 +212,26 @@ fn our_own_entry_is_brought_up_to_date_and_anothers_is_left_alone() {
         let path = user.at(file);
         put(&path, &others(key, "another"));
         let state = user.root.path().join("state");
-        user.said(&install(client));
+        user.run_ok(&install(client));
         let args = [&install(client)[..], &["--tools", "core", "--home", state.to_str().unwrap()]];
-        assert!(user.said(&args.concat()).starts_with("updated commis in "), "{client}");
+        assert!(user.run_ok(&args.concat()).starts_with("updated commis in "), "{client}");
         let found = entry(&text(&path), key, "commis");
         let want = serde_json::json!(["mcp", "--tools", "core", "--home", state]);
         assert_eq!(found["args"], want, "{client}");
-        user.said(&[&uninstall(client)[..], &["--home", "elsewhere"]].concat());
+        user.run_ok(&[&uninstall(client)[..], &["--home", "elsewhere"]].concat());
         assert_eq!(text(&path), others(key, "another"), "{client}");
 
         let theirs = others(key, "commis");
         put(&path, &theirs);
-        let said = user.refused(&install(client), 2, "USAGE");
+        let said = user.run_refused(&install(client), 2, "USAGE");
         assert!(said.contains("--force") && said.contains(path.to_str().unwrap()), "{said}");
-        user.refused(&uninstall(client), 2, "USAGE");
+        user.run_refused(&uninstall(client), 2, "USAGE");
         assert_eq!(text(&path), theirs, "{client}");
-        user.said(&[&install(client)[..], &["--name", "commis-2"]].concat());
+        user.run_ok(&[&install(client)[..], &["--name", "commis-2"]].concat());
         assert_eq!(entry(&text(&path), key, "commis")["command"], "npx");
-        user.said(&[&uninstall(client)[..], &["--name", "commis-2"]].concat());
+        user.run_ok(&[&uninstall(client)[..], &["--name", "commis-2"]].concat());
         assert_eq!(text(&path), theirs, "{client}");
-        user.said(&[&install(client)[..], &["--force"]].concat());
+        user.run_ok(&[&install(client)[..], &["--force"]].concat());
         assert_eq!(entry(&text(&path), key, "commis")["command"], program());
         assert_eq!(entry(&text(&path), key, "other")["command"], "npx");
     }
@@ -249,10 +249,10 @@ fn an_entry_goes_whole_and_no_part_of_it_to_a_neighbour() {
             format!("{other}[mcp_servers.commis]\ncommand = \"{program}\"\n{dotted}\n[z]\na = 1\n")
         };
         put(&path, &ours("commis"));
-        user.said(&uninstall("codex"));
+        user.run_ok(&uninstall("codex"));
         assert_eq!(text(&path), format!("{other}[z]\na = 1\n"));
         put(&path, &ours("npx"));
-        user.said(&[&install("codex")[..], &["--force"]].concat());
+        user.run_ok(&[&install("codex")[..], &["--force"]].concat());
         let after = text(&path);
         assert!(after.starts_with(&format!("{other}[z]\na = 1\n")), "{after}");
         let found = entry(&after, "mcp_servers", "commis");
@@ -267,8 +267,8 @@ fn an_entry_goes_whole_and_no_part_of_it_to_a_neighbour() {
         ),
     ] {
         put(&path, before);
-        user.said(&install("codex"));
-        user.said(&uninstall("codex"));
+        user.run_ok(&install("codex"));
+        user.run_ok(&uninstall("codex"));
         assert_eq!(text(&path), after);
     }
 }
@@ -279,10 +279,10 @@ fn half_of_a_surrogate_pair_is_no_reason_to_refuse_a_file() {
         let user = User::new();
         let before = format!("{{\"history\":[\"cut \\ud83d\"],\"{key}\":{{}}}}");
         put(&user.at(file), &before);
-        user.said(&install(client));
+        user.run_ok(&install(client));
         let after = text(&user.at(file));
         assert!(after.contains("\"cut \\ud83d\"") && after.contains(program()), "{after}");
-        user.said(&uninstall(client));
+        user.run_ok(&uninstall(client));
         assert_eq!(text(&user.at(file)), before);
     }
 }
@@ -304,7 +304,7 @@ fn only_tools_that_the_server_knows_are_handed_on() {
         "-x",
         "CORE",
     ] {
-        let said = user.refused(
+        let said = user.run_refused(
             &["install", "--client", "cursor", &format!("--tools={tools}")],
             2,
             "USAGE",
@@ -313,7 +313,7 @@ fn only_tools_that_the_server_knows_are_handed_on() {
     }
     assert!(!user.at(".cursor/mcp.json").exists());
     for tools in ["core", "all", "top:5", "tag:web-shops", "recipes", "none", "core,all,top:30"] {
-        user.said(&args(tools));
+        user.run_ok(&args(tools));
         let found = entry(&text(&user.at(".cursor/mcp.json")), "mcpServers", "commis");
         assert_eq!(found["args"], serde_json::json!(["mcp", "--tools", tools]));
     }
@@ -329,7 +329,7 @@ fn a_file_that_cannot_be_edited_is_named_and_left_alone() {
             #[expect(clippy::disallowed_methods, reason = "a user's own file")]
             std::fs::write(&path, bytes).unwrap();
             for args in [install(client), uninstall(client)] {
-                let said = user.refused(&args, exit, code);
+                let said = user.run_refused(&args, exit, code);
                 assert!(said.contains(part), "{client}: {said}");
                 assert!(said.contains(path.to_str().unwrap()), "{client}: {said}");
             }
@@ -350,10 +350,10 @@ fn a_file_that_cannot_be_edited_is_named_and_left_alone() {
         }
         std::fs::remove_file(&path).unwrap();
         std::fs::create_dir(&path).unwrap();
-        assert!(user.refused(&install(client), 3, "ARTIFACT_IO").contains("no regular file"));
+        assert!(user.run_refused(&install(client), 3, "ARTIFACT_IO").contains("no regular file"));
         std::fs::remove_dir(&path).unwrap();
         symlink("nowhere", &path).unwrap();
-        assert!(user.refused(&install(client), 3, "ARTIFACT_IO").contains("leads nowhere"));
+        assert!(user.run_refused(&install(client), 3, "ARTIFACT_IO").contains("leads nowhere"));
         std::fs::remove_file(&path).unwrap();
         // Only root can give a file away; to others one of root's is somebody else's.
         write(&path, "");
@@ -361,7 +361,7 @@ fn a_file_that_cannot_be_edited_is_named_and_left_alone() {
             std::fs::remove_file(&path).unwrap();
             symlink("/etc/passwd", &path).unwrap();
         }
-        assert!(user.refused(&install(client), 3, "ARTIFACT_IO").contains("somebody else"));
+        assert!(user.run_refused(&install(client), 3, "ARTIFACT_IO").contains("somebody else"));
     }
 }
 
@@ -372,17 +372,17 @@ fn links_are_followed_and_stay_and_a_read_only_file_is_left() {
     put(&real, "{\"mcpServers\": {\"a\": {}}}");
     put(&user.at(".cursor/x"), "");
     symlink("../dotfiles/cursor.json", &path).unwrap();
-    assert!(user.said(&install("cursor")).contains("dotfiles/cursor.json"));
+    assert!(user.run_ok(&install("cursor")).contains("dotfiles/cursor.json"));
     assert!(path.is_symlink() && text(&real).contains(program()));
-    user.said(&uninstall("cursor"));
+    user.run_ok(&uninstall("cursor"));
     assert_eq!(text(&real), "{\"mcpServers\": {\"a\": {}}}");
     // What is ours alone is emptied, and the link leads somewhere still.
     write(&real, "");
-    user.said(&install("cursor"));
-    user.said(&uninstall("cursor"));
+    user.run_ok(&install("cursor"));
+    user.run_ok(&uninstall("cursor"));
     assert!(path.is_symlink() && text(&real).trim() == "{}");
     std::fs::set_permissions(&real, std::fs::Permissions::from_mode(0o444)).unwrap();
-    assert!(user.refused(&install("cursor"), 3, "ARTIFACT_IO").contains("read-only"));
+    assert!(user.run_refused(&install("cursor"), 3, "ARTIFACT_IO").contains("read-only"));
     assert_eq!(text(&real).trim(), "{}");
     // A project may not lead a write out of itself.
     put(&user.at("settings.json"), "{}");
@@ -390,7 +390,7 @@ fn links_are_followed_and_stay_and_a_read_only_file_is_left() {
     symlink(user.at(""), user.project(".cursor")).unwrap();
     for client in ["claude-code", "cursor"] {
         let args = [&install(client)[..], &["--scope", "project"]].concat();
-        assert!(user.refused(&args, 3, "ARTIFACT_IO").contains("out of the project"));
+        assert!(user.run_refused(&args, 3, "ARTIFACT_IO").contains("out of the project"));
     }
     assert_eq!(text(&user.at("settings.json")), "{}");
     assert!(!user.at("mcp.json").exists());
@@ -461,6 +461,6 @@ fn scripts_read_what_was_done() {
     ] {
         assert_eq!(user.run(args).status.code(), Some(2), "{args:?}");
     }
-    let said = user.said(&["install", "--list"]);
+    let said = user.run_ok(&["install", "--list"]);
     assert!(CLIENTS.iter().all(|it| said.contains(it.0)), "{said}");
 }

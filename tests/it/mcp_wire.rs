@@ -15,21 +15,21 @@ const FIXTURE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/books
 const REVISION: &str = "2026-07-28";
 
 /// `commis serve`, which ends with this.
-struct Served {
+struct ServeProcess {
     child: Child,
     port: u64,
     token: String,
     _home: Home,
 }
 
-impl Drop for Served {
+impl Drop for ServeProcess {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
 }
 
-impl Served {
+impl ServeProcess {
     fn start() -> Self {
         let home = Home::new();
         let settings = "[serve]\nmcp_per_minute = 100000\nmcp_burst = 100000\n";
@@ -95,7 +95,7 @@ impl Served {
 
 #[test]
 fn prompts_resources_and_completions() {
-    let it = Served::start();
+    let it = ServeProcess::start();
     let typed = r#"the "umbrella""#;
     let prompt = json!({"name": "answer", "arguments": {"task": typed}});
     let message = it.ask("prompts/get", prompt, json!({}));
@@ -118,7 +118,7 @@ fn prompts_resources_and_completions() {
 /// Python's SDK takes 202 for a session that could not be ended.
 #[test]
 fn a_session_that_is_ended_is_gone() {
-    let it = Served::start();
+    let it = ServeProcess::start();
     let client = json!({"name": "test", "version": "1"});
     let params = json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": client});
     let body = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params});
@@ -134,7 +134,7 @@ fn a_session_that_is_ended_is_gone() {
 /// Nothing is run, and nothing is sent: every answer here is one that asks, or refuses.
 #[test]
 fn a_value_that_is_missing_is_asked_for_until_it_is_given_or_refused() {
-    let it = Served::start();
+    let it = ServeProcess::start();
     let can = json!({"elicitation": {"form": {}}});
     let call = |responses: Value, state: &Value| {
         let mut params = json!({"name": "commis_run", "arguments": {"name": "hn-search"}});
@@ -167,7 +167,7 @@ fn a_value_that_is_missing_is_asked_for_until_it_is_given_or_refused() {
 
 #[test]
 fn a_client_that_knows_tasks_is_given_one() {
-    let it = Served::start();
+    let it = ServeProcess::start();
     let can = json!({"extensions": {"io.modelcontextprotocol/tasks": {}}});
     let args = json!({
         "task": "Find books about {query}", "name": "books", "har": FIXTURE, "no_network": true,

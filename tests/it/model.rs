@@ -15,7 +15,7 @@ use crate::support::{Home, Web, batch_report, write};
 const KEY: &str = "Zk3vQ9xT7bLm2pWc8RfYhN4s-test-key";
 
 #[derive(Clone, Copy, PartialEq)]
-enum Mood {
+enum ModelBehavior {
     /// Takes the search from the list it is given.
     Choose,
     NoneFits,
@@ -26,7 +26,7 @@ enum Mood {
 }
 
 struct Server {
-    mood: Mutex<Mood>,
+    mood: Mutex<ModelBehavior>,
     seen: Mutex<Vec<(Option<String>, Value)>>,
     endpoint: String,
 }
@@ -36,7 +36,7 @@ impl Server {
         let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         listener.set_nonblocking(true).unwrap();
         let server = Arc::new(Self {
-            mood: Mutex::new(Mood::Choose),
+            mood: Mutex::new(ModelBehavior::Choose),
             seen: Mutex::default(),
             endpoint: format!("http://{}/v1", listener.local_addr().unwrap()),
         });
@@ -68,12 +68,12 @@ async fn answer(
     let lines = &body["response_format"]["json_schema"]["schema"]["properties"]["request"]["enum"];
     let mut lines = lines.as_array().unwrap().iter().filter_map(Value::as_str);
     let said = match mood {
-        Mood::Choose => {
+        ModelBehavior::Choose => {
             json!({"request": lines.find(|it| it.contains("/api/search")), "path": "none"})
         }
-        Mood::NoneFits => json!({"request": "none of these", "path": "none"}),
-        Mood::Wild => json!({"request": "GET http://127.0.0.1:9/", "path": "none"}),
-        Mood::Limit => {
+        ModelBehavior::NoneFits => json!({"request": "none of these", "path": "none"}),
+        ModelBehavior::Wild => json!({"request": "GET http://127.0.0.1:9/", "path": "none"}),
+        ModelBehavior::Limit => {
             let text = format!("too many requests for {key:?}");
             return (StatusCode::TOO_MANY_REQUESTS, text).into_response();
         }
@@ -181,24 +181,24 @@ fn a_close_call_is_decided_by_the_model_and_proven_as_ever() {
     assert_eq!(out["error_code"], "MODEL_KEY_MISSING", "{out}");
 
     // A server that will not: a failure, not an answer.
-    *server.mood.lock().unwrap() = Mood::Limit;
+    *server.mood.lock().unwrap() = ModelBehavior::Limit;
     let (code, out, _) = learn(&["--resume"]);
     assert_eq!((code, &out["error_code"]), (1, &json!("MODEL_FAILED")), "{out}");
     assert_eq!((&out["retryable"], server.calls()), (&json!(true), 1));
 
     // Answers that are none of the list: twice, and then it stays as it was.
-    *server.mood.lock().unwrap() = Mood::Wild;
+    *server.mood.lock().unwrap() = ModelBehavior::Wild;
     let (code, out, _) = learn(&["--resume"]);
     assert_eq!((code, &out["reason"], server.calls()), (1, &json!("ambiguous"), 3), "{out}");
     assert!(out["detail"].as_str().unwrap().contains("no answer of the model"), "{out}");
     assert_eq!(out["model"]["calls"], 2);
 
-    *server.mood.lock().unwrap() = Mood::NoneFits;
+    *server.mood.lock().unwrap() = ModelBehavior::NoneFits;
     let (code, out, _) = learn(&["--force"]);
     assert_eq!((code, &out["outcome"], server.calls()), (1, &json!("needs_selection"), 4), "{out}");
 
     // Another name is another question.
-    *server.mood.lock().unwrap() = Mood::Choose;
+    *server.mood.lock().unwrap() = ModelBehavior::Choose;
     let (code, out, err) = learn(&["--resume", "--model", "openai/other"]);
     assert_eq!((code, &out["outcome"]), (0, &json!("verified")), "{out}{err}");
     let used = json!({"name": "openai/other", "calls": 1, "tokens_in": 2000, "tokens_out": 30, "cost_micros": 6465});

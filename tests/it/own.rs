@@ -27,14 +27,14 @@ q.addEventListener('keydown', async it => {
 </script>";
 
 /// Requests by method, target and `Host`, as they came.
-type Seen = Arc<Mutex<Vec<String>>>;
+type RequestLog = Arc<Mutex<Vec<String>>>;
 
-struct Shelf {
+struct BookServer {
     port: u16,
-    seen: Seen,
+    seen: RequestLog,
 }
 
-impl Shelf {
+impl BookServer {
     fn start() -> Self {
         Self::serve(|stream, log| answer(stream, log).unwrap_or_default())
     }
@@ -67,9 +67,9 @@ impl Shelf {
         (shelf, authority.pem())
     }
 
-    fn serve(each: impl Fn(TcpStream, &Seen) + Clone + Send + 'static) -> Self {
+    fn serve(each: impl Fn(TcpStream, &RequestLog) + Clone + Send + 'static) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let (port, seen) = (listener.local_addr().unwrap().port(), Seen::default());
+        let (port, seen) = (listener.local_addr().unwrap().port(), RequestLog::default());
         let log = Arc::clone(&seen);
         std::thread::spawn(move || {
             for stream in listener.incoming().flatten() {
@@ -80,7 +80,7 @@ impl Shelf {
         Self { port, seen }
     }
 
-    fn asked(&self) -> Vec<String> {
+    fn requests(&self) -> Vec<String> {
         self.seen.lock().unwrap().clone()
     }
 
@@ -89,7 +89,7 @@ impl Shelf {
     }
 }
 
-fn answer(mut stream: impl Read + Write, log: &Seen) -> Option<()> {
+fn answer(mut stream: impl Read + Write, log: &RequestLog) -> Option<()> {
     let mut lines = BufReader::new(&mut stream).lines();
     let first = lines.next()?.ok()?;
     let mut host = String::new();
@@ -127,7 +127,7 @@ fn run_with(home: &Home, args: &[&str], variables: &[(&str, &str)]) -> Output {
     command.output().unwrap()
 }
 
-fn said(out: &Output) -> String {
+fn output_text(out: &Output) -> String {
     let text = |it: &[u8]| String::from_utf8_lossy(it).into_owned();
     format!("{:?}\n{}\n{}", out.status.code(), text(&out.stdout), text(&out.stderr))
 }
@@ -159,7 +159,7 @@ fn a_host_of_ones_own_over_https() {
     if !has_chromium() {
         return;
     }
-    let (home, (shelf, authority)) = (Home::new(), Shelf::start_tls());
+    let (home, (shelf, authority)) = (Home::new(), BookServer::start_tls());
     let place = format!("localhost:{}", shelf.port);
     let file = home.path().join("authority.pem");
     write(&file, &authority);
@@ -169,20 +169,20 @@ fn a_host_of_ones_own_over_https() {
     let try_it = ["recipe", "run", "shelf", "-p", "query=anchor"];
     run(&home, &["settings", "own", "add", &place]);
 
-    let unknown = said(&run(&home, &learn));
+    let unknown = output_text(&run(&home, &learn));
     assert!(
         unknown.contains("TLS_FAILED") && unknown.contains("nobody who is trusted"),
         "{unknown}"
     );
-    assert!(shelf.asked().is_empty(), "{:?}", shelf.asked());
-    let learned = said(&run_with(&home, &learn, &trusted));
+    assert!(shelf.requests().is_empty(), "{:?}", shelf.requests());
+    let learned = output_text(&run_with(&home, &learn, &trusted));
     assert!(learned.contains("shelf: verified"), "{learned}");
-    let ran = said(&run_with(&home, &try_it, &trusted));
+    let ran = output_text(&run_with(&home, &try_it, &trusted));
     assert!(ran.contains("The anchor book 5"), "{ran}");
     shelf.forget();
-    let unknown = said(&run(&home, &try_it));
+    let unknown = output_text(&run(&home, &try_it));
     assert!(unknown.contains("TLS_FAILED") && unknown.contains("SSL_CERT_FILE"), "{unknown}");
-    assert!(shelf.asked().is_empty(), "{:?}", shelf.asked());
+    assert!(shelf.requests().is_empty(), "{:?}", shelf.requests());
 }
 
 #[test]
@@ -190,40 +190,40 @@ fn from_a_refusal_to_a_verified_recipe() {
     if !has_chromium() {
         return;
     }
-    let (home, shelf) = (Home::new(), Shelf::start());
+    let (home, shelf) = (Home::new(), BookServer::start());
     let place = format!("localhost:{}", shelf.port);
     let learn = learn(&home, &format!("http://{place}/"));
     let learn: Vec<&str> = learn.iter().map(String::as_str).collect();
-    let refused = said(&run(&home, &learn));
+    let refused = output_text(&run(&home, &learn));
     let file = home.path().join("config.toml");
     let line = format!("\"{place}\" = \"127.0.0.1\" below [egress.own] in {}", file.display());
     let command = format!("commis settings own add {place}");
     assert!(refused.contains(&line) && refused.contains(&command), "{refused}");
-    assert!(shelf.asked().is_empty(), "{:?}", shelf.asked());
+    assert!(shelf.requests().is_empty(), "{:?}", shelf.requests());
 
-    let added = said(&run(&home, &["settings", "own", "add", &place]));
+    let added = output_text(&run(&home, &["settings", "own", "add", &place]));
     let told = format!("hosts of your own are open: {place} at 127.0.0.1");
     assert!(added.contains(&told), "{added}");
-    let learned = said(&run(&home, &learn));
+    let learned = output_text(&run(&home, &learn));
     // Only a terminal is told each time.
     assert!(learned.contains("shelf: verified") && !learned.contains(&told), "{learned}");
-    assert!(shelf.asked().iter().all(|it| it.ends_with(&format!(" {place}"))));
+    assert!(shelf.requests().iter().all(|it| it.ends_with(&format!(" {place}"))));
     let text = std::fs::read_to_string(home.path().join("recipes/shelf.yaml")).unwrap();
     assert!(text.contains(&format!("own_host: {place}\n")), "{text}");
 
-    let ran = said(&run(&home, &["recipe", "run", "shelf", "-p", "query=anchor"]));
+    let ran = output_text(&run(&home, &["recipe", "run", "shelf", "-p", "query=anchor"]));
     assert!(ran.contains("The anchor book 5"), "{ran}");
     // Without the line it runs no longer, and says what is missing.
     run(&home, &["settings", "own", "remove", &place]);
     shelf.forget();
-    let closed = said(&run(&home, &["recipe", "run", "shelf", "-p", "query=anchor"]));
+    let closed = output_text(&run(&home, &["recipe", "run", "shelf", "-p", "query=anchor"]));
     assert!(closed.contains("URL_BLOCKED") && closed.contains(&command), "{closed}");
-    assert!(shelf.asked().is_empty(), "{:?}", shelf.asked());
+    assert!(shelf.requests().is_empty(), "{:?}", shelf.requests());
 }
 
 #[test]
 fn a_recipe_from_elsewhere_does_not_reach_a_host_of_ones_own() {
-    let (home, shelf) = (Home::new(), Shelf::start());
+    let (home, shelf) = (Home::new(), BookServer::start());
     let port = shelf.port;
     let (place, second) = (format!("localhost:{port}"), format!("127.0.0.1:{port}"));
     for it in [&place, &second] {
@@ -261,9 +261,9 @@ fn a_recipe_from_elsewhere_does_not_reach_a_host_of_ones_own() {
         let args = ["recipe", "run", "try", "--draft", "--json", "--test-host", &pin];
         let out = run(&home, &args);
         let got: serde_json::Value = serde_json::from_slice(&out.stdout).unwrap_or_default();
-        assert_eq!(got["error_code"].as_str().unwrap_or(""), code, "{text}\n{}", said(&out));
+        assert_eq!(got["error_code"].as_str().unwrap_or(""), code, "{text}\n{}", output_text(&out));
     }
-    let asked = shelf.asked();
+    let asked = shelf.requests();
     for part in ["/unmarked", "/other", "/dot", "/hop", "/slot", "/through"] {
         assert!(!asked.iter().any(|it| it.starts_with(part)), "{part}: {asked:?}");
     }
@@ -274,17 +274,17 @@ fn a_recipe_from_elsewhere_does_not_reach_a_host_of_ones_own() {
 
 #[test]
 fn a_variable_opens_no_host_of_ones_own() {
-    let (home, shelf) = (Home::new(), Shelf::start());
+    let (home, shelf) = (Home::new(), BookServer::start());
     let place = format!("localhost:{}", shelf.port);
     run(&home, &["settings", "own", "add", &place]);
     home.recipe("try", &recipe(&place, &format!("http://{place}/"), "localhost"));
     // The folder is named by COMMIS_HOME.
     let out = home.run(&["recipe", "run", "try", "--draft", "--json"]);
-    let text = said(&out);
+    let text = output_text(&out);
     assert!(text.contains("URL_BLOCKED") && text.contains("$COMMIS_HOME"), "{text}");
-    assert!(shelf.asked().is_empty(), "{:?}", shelf.asked());
+    assert!(shelf.requests().is_empty(), "{:?}", shelf.requests());
     let out = run(&home, &["recipe", "run", "try", "--draft", "--json"]);
-    assert!(said(&out).contains("\"success\": true"), "{}", said(&out));
+    assert!(output_text(&out).contains("\"success\": true"), "{}", output_text(&out));
     let bad = run(&home, &["settings", "own", "add", "wiki.lan:443", "8.8.8.8"]);
-    assert!(said(&bad).contains("neither loopback nor private"), "{}", said(&bad));
+    assert!(output_text(&bad).contains("neither loopback nor private"), "{}", output_text(&bad));
 }

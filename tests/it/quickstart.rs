@@ -109,7 +109,7 @@ fn learns_survives_a_kill_and_serves() {
 /// Every verified recipe, called as an agent calls it, on each of its examples: the answer fits the schema that its tool declares.
 fn answers_agents_as_it_declares(home: Home, web: &Web) {
     write(&home.path().join("config.toml"), UNLIMITED);
-    let daemon = Daemon::of(home, &["--test-host", &web.test_host]);
+    let daemon = Daemon::start_in(home, &["--test-host", &web.test_host]);
     let call = |method: &str, name: Option<&str>, params: Value| -> Value {
         let mut params = params;
         params["_meta"] = json!({

@@ -18,8 +18,8 @@ use sha2::{Digest as _, Sha256};
 
 use crate::{
     daemon::Daemon,
-    doing::{Model, call, done, fill, parsed, settings},
-    session::{Said, run},
+    doing::{Model, call, complete_task, fill, parsed, settings},
+    session::{ProgramOutput, run},
     support::{Home, Web, has_chromium, write},
 };
 
@@ -54,7 +54,7 @@ fn level(home: &Home, web: &Web, river: &str) -> (String, u64) {
 fn daemon(home: Home, web: &Web, model: &Model, more: &[&str]) -> Daemon {
     let priced = "price_in_per_mtok = 1.0\nprice_out_per_mtok = 10.0\n";
     write(&home.path().join("config.toml"), &(settings(&model.endpoint) + priced));
-    Daemon::of(home, &[&["--test-host", &web.test_host], more].concat())
+    Daemon::start_in(home, &[&["--test-host", &web.test_host], more].concat())
 }
 
 fn plan(questions: &[&str]) -> Value {
@@ -78,7 +78,7 @@ fn harbour() -> Value {
         fill("searchbox \"Search the news\"", "harbour"),
         call("press", &json!({"key": "Enter"})),
         call("wait", &json!({"text": "results for harbour"})),
-        done(&json!({"answer": "results for harbour"})),
+        complete_task(&json!({"answer": "results for harbour"})),
     ]})
 }
 
@@ -111,7 +111,7 @@ fn folder(home: &Path, id: &str) -> PathBuf {
     home.join("research").join(id)
 }
 
-fn kept(home: &Path, id: &str, file: &str) -> Vec<u8> {
+fn read_file(home: &Path, id: &str, file: &str) -> Vec<u8> {
     fs::read(folder(home, id).join(file)).unwrap()
 }
 
@@ -200,7 +200,7 @@ fn questions_are_answered_by_recipes_and_by_browsing_and_each_sentence_has_its_s
     let id = told["id"].as_str().unwrap();
     let home = daemon.home.path();
     for it in told["sources"].as_array().unwrap() {
-        let bytes = kept(home, id, it["file"].as_str().unwrap());
+        let bytes = read_file(home, id, it["file"].as_str().unwrap());
         let digest = Sha256::digest(&bytes);
         let digest = digest.iter().fold(String::new(), |it, byte| it + &format!("{byte:02x}"));
         assert_eq!(it["sha256"], digest, "{it}");
@@ -252,7 +252,8 @@ fn after_a_kill_only_the_rest_is_done() {
     let home = first.kill();
     // Its daemon is gone.
     assert_eq!(child.wait().unwrap().code(), Some(3));
-    let of = |it: &str| (kept(home.path(), &id, it), inode(&folder(home.path(), &id).join(it)));
+    let of =
+        |it: &str| (read_file(home.path(), &id, it), inode(&folder(home.path(), &id).join(it)));
     let before: Vec<_> = files.iter().map(|it| of(it)).collect();
     assert!(!folder(home.path(), &id).join("question-3.json").exists());
 
@@ -271,7 +272,7 @@ fn after_a_kill_only_the_rest_is_done() {
     assert_eq!(again.len(), 4 + 1);
     let home = second.home.path();
     for (file, (bytes, inode_before)) in files.iter().zip(before) {
-        assert_eq!(kept(home, &id, file), bytes, "{file}");
+        assert_eq!(read_file(home, &id, file), bytes, "{file}");
         assert_eq!(inode(&folder(home, &id).join(file)), inode_before, "{file}");
     }
     // What was spent before counts.
@@ -291,7 +292,7 @@ fn what_may_be_spent_ends_it_and_more_goes_on_with_it() {
         harbour()
     ]));
     let daemon = daemon(home, &web, &model, &[]);
-    let args = |more: &[&str]| -> Said {
+    let args = |more: &[&str]| -> ProgramOutput {
         let ask = ["research", TOPIC, "--url", "http://news.test/", "--json"];
         let own = ["--question", QUESTIONS[0], "--question", QUESTIONS[2]];
         run(&daemon, &[&ask[..], &own, more].concat())
@@ -379,7 +380,7 @@ fn a_page_that_commands_an_obeying_model_sends_nothing_and_says_nothing_for_othe
     let open = json!({"when": ["Goal: When does the harbour office open"], "turns": [
         // Where it pressed, nothing came.
         call("goto", &json!({"url": "http://bad.test/"})),
-        done(&json!({"answer": "The office opens at 7."})),
+        complete_task(&json!({"answer": "The office opens at 7."})),
     ]});
     let model = Model::start_with(&json!([open]), &["--obey"]);
     let pins = [format!("bad.test=127.0.0.1:{port}"), format!("elsewhere.test=127.0.0.1:{port}")];

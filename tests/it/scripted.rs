@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use crate::support::{Home, write};
 
 /// Body of the answer, asked for by POST where there is something to send.
-fn asked(base: &str, path: &str, body: Option<&Value>) -> (String, Value) {
+fn request(base: &str, path: &str, body: Option<&Value>) -> (String, Value) {
     let host = base.strip_prefix("http://").unwrap().split('/').next().unwrap();
     let method = if body.is_some() { "POST" } else { "GET" };
     let body = body.map(Value::to_string).unwrap_or_default();
@@ -46,15 +46,15 @@ fn a_transcript_is_served_until_whoever_asked_for_it_is_gone() {
 
     let user = json!({"role": "user", "content": "Find books"});
     let ask = json!({"model": "small", "messages": [user]});
-    let (status, said) = asked(&base, "/v1/chat/completions", Some(&ask));
+    let (status, said) = request(&base, "/v1/chat/completions", Some(&ask));
     assert_eq!(status, "HTTP/1.1 200 OK");
     let message = &said["choices"][0]["message"];
     assert_eq!(message["tool_calls"][0]["function"]["name"], "look");
     let result =
         json!({"role": "tool", "tool_call_id": message["tool_calls"][0]["id"], "content": "x"});
     let more = json!({"model": "small", "messages": [user, message, result]});
-    assert!(asked(&base, "/v1/chat/completions", Some(&more)).0.starts_with("HTTP/1.1 418 "));
-    let (_, seen) = asked(&base, "/seen", None);
+    assert!(request(&base, "/v1/chat/completions", Some(&more)).0.starts_with("HTTP/1.1 418 "));
+    let (_, seen) = request(&base, "/seen", None);
     assert_eq!(seen, json!({"requests": 2, "bodies": [ask, more]}));
 
     drop(child.stdin.take());

@@ -10,16 +10,20 @@ use crate::{
     support::{has_chromium, write},
 };
 
-pub struct Said {
+pub struct ProgramOutput {
     pub code: i32,
     pub out: String,
     pub err: String,
 }
 
-pub fn run(daemon: &Daemon, args: &[&str]) -> Said {
+pub fn run(daemon: &Daemon, args: &[&str]) -> ProgramOutput {
     let out = daemon.home.run(args);
     let text = |it: &[u8]| String::from_utf8_lossy(it).trim_end().to_owned();
-    Said { code: out.status.code().unwrap(), out: text(&out.stdout), err: text(&out.stderr) }
+    ProgramOutput {
+        code: out.status.code().unwrap(),
+        out: text(&out.stdout),
+        err: text(&out.stderr),
+    }
 }
 
 pub fn well(daemon: &Daemon, args: &[&str]) -> String {
@@ -52,7 +56,7 @@ pub fn searched(daemon: &Daemon, name: &str, query: &str) -> String {
 }
 
 /// All that a session keeps, as one text.
-pub fn kept(home: &Path, id: &str) -> String {
+pub fn session_text(home: &Path, id: &str) -> String {
     let all = fs::read_dir(home.join("sessions").join(id)).unwrap();
     let files = all.map(|it| it.unwrap().path()).filter(|it| it.is_file());
     files.map(|it| fs::read_to_string(it).unwrap()).collect()
@@ -102,7 +106,7 @@ fn contract_3_and_5_what_is_secret_is_in_no_session() {
     // Elsewhere, with a cookie that stands for a login.
     well(&daemon, &["browse", "goto", "https://forum.test/"]);
     well(&daemon, &["session", "end"]);
-    let all = kept(daemon.home.path(), id);
+    let all = session_text(daemon.home.path(), id);
     assert!(!all.contains("correct-horse-9"), "{all}");
     assert!(all.contains("what was typed is a secret and is not here"), "{all}");
     let cookie = Sha256::digest(b"forum session 1");
@@ -200,7 +204,7 @@ fn a_session_outlives_its_daemon() {
     let id = it["id"].as_str().unwrap().to_owned();
     well(&daemon, &["browse", "fill", "searchbox \"Search products\"", "lantern"]);
     let home = daemon.kill();
-    let daemon = Daemon::of(home, &["--testbed"]);
+    let daemon = Daemon::start_in(home, &["--testbed"]);
     let shown = data(&daemon, &["session", "show", &id, "--json"]);
     assert_eq!(shown["session"]["state"], "interrupted", "{shown}");
     assert_eq!(shown["actions"].as_array().unwrap().len(), 2);

@@ -5,7 +5,7 @@ use std::{collections::BTreeSet, fs};
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
-use crate::session::{Said, daemon, data, run, searched, well};
+use crate::session::{ProgramOutput, daemon, data, run, searched, well};
 
 /// The longest row of black pixels.
 fn longest_black(file: &std::path::Path) -> usize {
@@ -109,7 +109,7 @@ fn pictures_are_kept_without_secrets_and_compared() {
 }
 
 /// Rules of what was found, and where.
-fn rules(said: &Said) -> BTreeSet<String> {
+fn rules(said: &ProgramOutput) -> BTreeSet<String> {
     let told: Value = serde_json::from_str(&said.out).unwrap();
     let all = told["findings"].as_array().unwrap().iter();
     all.map(|it| it["rule"].as_str().unwrap().to_owned()).collect()

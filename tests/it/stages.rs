@@ -27,18 +27,18 @@ const STAGES: [&str; 11] = [
 ];
 
 /// A store and a manifest of one task; they are seen by every machine.
-struct Site {
+struct SharedSetup {
     place: tempfile::TempDir,
 }
 
-impl Site {
+impl SharedSetup {
     fn new() -> Self {
         let it = Self { place: tempfile::tempdir().unwrap() };
-        it.says("Find books about {query}");
+        it.set_task("Find books about {query}");
         it
     }
 
-    fn says(&self, task: &str) {
+    fn set_task(&self, task: &str) {
         let text = format!(
             "version: 1\nrecipes:\n  - name: books\n    task: {task:?}\n    har: {FIXTURE}\n    examples: [{{ query: harbour }}]\n"
         );
@@ -88,7 +88,7 @@ impl Site {
 }
 
 /// Payload hash by stage, and how each came to be.
-fn of(came: &Value) -> Vec<(String, String, String)> {
+fn stage_hashes(came: &Value) -> Vec<(String, String, String)> {
     let text = |it: &Value| it.as_str().unwrap().to_owned();
     let all = came["stages"].as_array().unwrap_or_else(|| panic!("{came}"));
     all.iter()
@@ -97,7 +97,7 @@ fn of(came: &Value) -> Vec<(String, String, String)> {
 }
 
 /// Payload hash by stage of what one machine learned alone.
-fn alone(site: &Site, home: &Home) -> BTreeMap<String, String> {
+fn alone(site: &SharedSetup, home: &Home) -> BTreeMap<String, String> {
     let (code, out) = site.batch(home, &[]);
     assert_eq!(code, 0, "{out}");
     let files = home.artifacts(out["entries"][0]["task_id"].as_str().unwrap());
@@ -113,7 +113,7 @@ fn alone(site: &Site, home: &Home) -> BTreeMap<String, String> {
 
 #[test]
 fn each_stage_on_a_machine_of_its_own_leaves_what_one_machine_does() {
-    let (site, one) = (Site::new(), Home::new());
+    let (site, one) = (SharedSetup::new(), Home::new());
     let alone = alone(&site, &one);
     assert_eq!(alone.len(), STAGES.len());
     let mut id = String::new();
@@ -121,7 +121,7 @@ fn each_stage_on_a_machine_of_its_own_leaves_what_one_machine_does() {
         let (code, out) = Home::new().json(&site.with_manifest(&["--stage", stage]));
         assert_eq!(code, 0, "{out}");
         let hash = alone[stage].clone();
-        assert_eq!(of(&out), [(stage.to_owned(), hash, "made".to_owned())]);
+        assert_eq!(stage_hashes(&out), [(stage.to_owned(), hash, "made".to_owned())]);
         out["task_id"].as_str().unwrap().clone_into(&mut id);
     }
     assert_eq!(site.objects().len(), STAGES.len() + 1);
@@ -129,7 +129,10 @@ fn each_stage_on_a_machine_of_its_own_leaves_what_one_machine_does() {
     for stage in ["rank", "verify"] {
         let (code, out) = Home::new().json(&site.args(&["--task", &id, "--stage", stage]));
         assert_eq!(code, 0, "{out}");
-        assert_eq!(of(&out), [(stage.to_owned(), alone[stage].clone(), "there".to_owned())]);
+        assert_eq!(
+            stage_hashes(&out),
+            [(stage.to_owned(), alone[stage].clone(), "there".to_owned())]
+        );
         let decided = (stage == "verify").then_some("saved_draft");
         assert_eq!(out["decided"]["outcome"].as_str(), decided);
     }
@@ -147,25 +150,28 @@ fn each_stage_on_a_machine_of_its_own_leaves_what_one_machine_does() {
 
 #[test]
 fn what_was_begun_alone_is_gone_on_with_elsewhere() {
-    let (site, one, other) = (Site::new(), Home::new(), Home::new());
+    let (site, one, other) = (SharedSetup::new(), Home::new(), Home::new());
     let alone = alone(&site, &one);
     // What is here already is shared when a stage is asked for.
     let (_, out) = one.json(&site.with_manifest(&["--stage", "analyze"]));
-    assert_eq!(of(&out), [("analyze".to_owned(), alone["analyze"].clone(), "there".to_owned())]);
+    assert_eq!(
+        stage_hashes(&out),
+        [("analyze".to_owned(), alone["analyze"].clone(), "there".to_owned())]
+    );
     assert_eq!(site.objects().len(), 6 + 1);
     let (code, out) =
         other.json(&site.with_manifest(&["--stage", "record", "--through", "verify"]));
     assert_eq!(code, 0, "{out}");
-    let how: Vec<String> = of(&out).into_iter().map(|it| it.2).collect();
+    let how: Vec<String> = stage_hashes(&out).into_iter().map(|it| it.2).collect();
     assert_eq!(how, [["there"; 6].as_slice(), &["made"; 5]].concat());
-    for (stage, hash, _) in of(&out) {
+    for (stage, hash, _) in stage_hashes(&out) {
         assert_eq!(alone[&stage], hash);
     }
 }
 
 #[test]
 fn of_many_at_once_one_commits() {
-    let site = Site::new();
+    let site = SharedSetup::new();
     let homes: Vec<Home> = (0..6).map(|_| Home::new()).collect();
     let args = site.with_manifest(&["--stage", "record", "--through", "verify"]);
     let all: Vec<_> = homes
@@ -179,7 +185,8 @@ fn of_many_at_once_one_commits() {
     assert_eq!(site.objects().len(), STAGES.len() + 1);
     let mut made: BTreeMap<String, usize> = BTreeMap::new();
     for it in &came {
-        for ((stage, hash, how), first) in of(it).into_iter().zip(of(&came[0])) {
+        for ((stage, hash, how), first) in stage_hashes(it).into_iter().zip(stage_hashes(&came[0]))
+        {
             assert_eq!((&stage, hash), (&first.0, first.1));
             *made.entry(stage).or_default() += usize::from(how == "made");
         }
@@ -189,7 +196,7 @@ fn of_many_at_once_one_commits() {
 
 #[test]
 fn two_on_one_machine_take_turns() {
-    let (site, home) = (Site::new(), Home::new());
+    let (site, home) = (SharedSetup::new(), Home::new());
     let manifest = site.manifest();
     let args = ["stage", "run", "--no-network", "--json", "--task", "books"];
     let args = [
@@ -205,7 +212,7 @@ fn two_on_one_machine_take_turns() {
         let out = it.wait_with_output().unwrap();
         assert!(out.status.success());
         let came: Value = serde_json::from_slice(&out.stdout).unwrap();
-        made += of(&came).iter().filter(|it| it.2 == "made").count();
+        made += stage_hashes(&came).iter().filter(|it| it.2 == "made").count();
         // As on a machine alone.
         let key = came["stages"][0]["key"].as_str().unwrap();
         assert!(key.ends_with("/01_session_recording.json"), "{key}");
@@ -213,7 +220,7 @@ fn two_on_one_machine_take_turns() {
     assert_eq!(made, STAGES.len());
 }
 
-fn refused(home: &Home, args: &[&str]) -> (i32, String, String) {
+fn run_refused(home: &Home, args: &[&str]) -> (i32, String, String) {
     let (code, out) = home.json(args);
     let text = |it: &str| out[it].as_str().unwrap_or_default().to_owned();
     (code, text("error_code"), text("error"))
@@ -221,13 +228,13 @@ fn refused(home: &Home, args: &[&str]) -> (i32, String, String) {
 
 #[test]
 fn an_input_that_is_not_there_torn_or_anothers_is_refused() {
-    let site = Site::new();
+    let site = SharedSetup::new();
     let rank = site.with_manifest(&["--stage", "rank"]);
-    let (code, error, told) = refused(&Home::new(), &rank);
+    let (code, error, told) = run_refused(&Home::new(), &rank);
     assert_eq!((code, error.as_str()), (1, "ARTIFACT_MISSING"));
     assert!(told.contains("has no session_recording"), "{told}");
     assert_eq!(Home::new().json(&site.with_manifest(&["--stage", "record"])).0, 0);
-    let (_, error, told) = refused(&Home::new(), &rank);
+    let (_, error, told) = run_refused(&Home::new(), &rank);
     assert_eq!(error, "ARTIFACT_MISSING");
     assert!(told.contains("has no second_recording"), "{told}");
     assert_eq!(Home::new().json(&site.with_manifest(&["--stage", "record_second"])).0, 0);
@@ -240,7 +247,7 @@ fn an_input_that_is_not_there_torn_or_anothers_is_refused() {
         let key = format!("{of_task}/{}", path.file_name().unwrap().to_str().unwrap());
         let code = MacKey::new(STORE_KEY.as_bytes())
             .unwrap()
-            .hex_code("commis store 1", &[key.as_bytes(), body.as_bytes()]);
+            .sign_hex("commis store 1", &[key.as_bytes(), body.as_bytes()]);
         format!("commis-mac-1 {code}\n{body}")
     };
     assert_eq!(sign(whole), signed);
@@ -258,10 +265,10 @@ fn an_input_that_is_not_there_torn_or_anothers_is_refused() {
     ] {
         assert_ne!(held, whole);
         write(&path, &format!("{head}\n{held}"));
-        assert_eq!(refused(&Home::new(), &rank).1, "STORE_UNTRUSTED");
+        assert_eq!(run_refused(&Home::new(), &rank).1, "STORE_UNTRUSTED");
         let held = sign(&held);
         write(&path, &held);
-        let (code, error, told) = refused(&Home::new(), &rank);
+        let (code, error, told) = run_refused(&Home::new(), &rank);
         assert_eq!((code, error.as_str()), (1, "ARTIFACT_CORRUPT"), "{told}");
         assert!(told.contains(says), "{told}");
         // Nor is it built upon, nor replaced.
@@ -276,15 +283,15 @@ fn an_input_that_is_not_there_torn_or_anothers_is_refused() {
 
 #[test]
 fn another_question_is_another_answer() {
-    let site = Site::new();
+    let site = SharedSetup::new();
     let through = site.with_manifest(&["--stage", "record", "--through", "rank"]);
-    let first = of(&Home::new().json(&through).1);
-    site.says("Find works about {query}");
-    let other = of(&Home::new().json(&through).1);
+    let first = stage_hashes(&Home::new().json(&through).1);
+    site.set_task("Find works about {query}");
+    let other = stage_hashes(&Home::new().json(&through).1);
     assert_ne!(first[0].1, other[0].1);
     assert!(other.iter().all(|it| it.2 == "made" || it.0 == "record_second"), "{other:?}");
-    site.says("Find books about {query}");
-    let back = of(&Home::new().json(&through).1);
+    site.set_task("Find books about {query}");
+    let back = stage_hashes(&Home::new().json(&through).1);
     assert!(back.iter().all(|it| it.2 == "there"), "{back:?}");
     assert_eq!(
         back.iter().map(|it| &it.1).collect::<Vec<_>>(),
@@ -294,7 +301,7 @@ fn another_question_is_another_answer() {
 
 #[test]
 fn what_cannot_be_a_store_is_said() {
-    let (site, home) = (Site::new(), Home::new());
+    let (site, home) = (SharedSetup::new(), Home::new());
     let manifest = site.manifest();
     let own = home.path().join("artifacts");
     std::fs::create_dir(&own).unwrap();
@@ -302,7 +309,7 @@ fn what_cannot_be_a_store_is_said() {
     let run = |store: &str, more: &[&str]| {
         let args = ["stage", "run", "--json", "--no-network", "--task", "books", "--manifest"];
         let store = ["--store", store];
-        refused(&home, &[&args[..], &[manifest.to_str().unwrap()], &store, more].concat())
+        run_refused(&home, &[&args[..], &[manifest.to_str().unwrap()], &store, more].concat())
     };
     for (store, says) in [
         ("s3://bucket/prefix", "kind that this program does not know, s3"),
@@ -319,7 +326,7 @@ fn what_cannot_be_a_store_is_said() {
         run(shared.to_str().unwrap(), &["--stage", "rank", "--through", "record"]);
     assert_eq!((code, error.as_str()), (2, "USAGE"));
     let unknown = site.args(&["--task", "books-00000000", "--stage", "rank"]);
-    assert_eq!(refused(&home, &unknown).1, "TASK_NOT_FOUND");
+    assert_eq!(run_refused(&home, &unknown).1, "TASK_NOT_FOUND");
     write(Path::new(&shared.join("file")), "in the way");
     let (code, error, _) = run(shared.join("file").to_str().unwrap(), &["--stage", "rank"]);
     assert_eq!((code, error.as_str()), (3, "ARTIFACT_IO"));
@@ -328,7 +335,7 @@ fn what_cannot_be_a_store_is_said() {
 /// Three machines with a third of a batch each, and one that takes all: `--shard` and `--store`.
 #[test]
 fn parts_of_a_batch_meet_in_the_store() {
-    let site = Site::new();
+    let site = SharedSetup::new();
     let entry = |i: u32| {
         format!(
             "  - name: books-{i}\n    task: \"Find books about {{query}}\"\n    har: {FIXTURE}\n    examples: [{{ query: harbour }}]\n"
@@ -360,7 +367,7 @@ fn parts_of_a_batch_meet_in_the_store() {
 #[test]
 fn what_a_session_knew_dies_with_its_process() {
     const SECRET: &str = "q7Zr4TnVb81LkXw0PdYs6HfCj2Mg95Ea";
-    let (site, first) = (Site::new(), Home::new());
+    let (site, first) = (SharedSetup::new(), Home::new());
     let web = Web::start(&first);
     let host = ["--test-host", &web.test_host];
     first.recipe(
@@ -408,7 +415,7 @@ fn what_a_session_knew_dies_with_its_process() {
     // It counts from then on.
     let (code, out) = on(&Home::new(), &["--stage", "record", "--through", "verify"]);
     assert_eq!((code, &out["live_values_lost"]), (0, &json!(false)), "{out}");
-    assert!(of(&out).iter().all(|it| it.2 == "there"), "{out}");
+    assert!(stage_hashes(&out).iter().all(|it| it.2 == "there"), "{out}");
     assert_eq!((&out["stages"][0]["payload_sha256"], &out["stages"][0]["key"]), (&hash, &key));
     let task = site.store().join(out["task_id"].as_str().unwrap());
     let mut recordings = 0;
@@ -422,7 +429,7 @@ fn what_a_session_knew_dies_with_its_process() {
 
 #[test]
 fn engines_come_with_another_program() {
-    let (site, home) = (Site::new(), Home::new());
+    let (site, home) = (SharedSetup::new(), Home::new());
     let manifest = site.manifest();
     let batch = ["recipe", "learn-batch", "--manifest", manifest.to_str().unwrap(), "--json"];
     let store = ["--store", "/nowhere"];

@@ -18,9 +18,9 @@ use crate::support::{Home, write};
 const SOON: Duration = Duration::from_secs(30);
 
 /// A program under way, ended with the test in any case.
-struct Running(Child);
+struct RunningProgram(Child);
 
-impl Drop for Running {
+impl Drop for RunningProgram {
     fn drop(&mut self) {
         // It has ended already, most times.
         let _ = self.0.kill();
@@ -28,7 +28,7 @@ impl Drop for Running {
     }
 }
 
-impl Running {
+impl RunningProgram {
     fn start(home: &Home, args: &[&str]) -> Self {
         let mut command = home.command(args);
         Self(command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap())
@@ -142,7 +142,7 @@ fn learning_ends_in_the_middle_of_a_stage_and_goes_on_from_there() {
     let recorded = |_: u32| names(&artifacts).iter().any(|it| it == "01_session_recording.json");
     let resume = [&learn[..], &["--json", "--resume"]].concat();
 
-    let mut run = Running::start(&home, &resume);
+    let mut run = RunningProgram::start(&home, &resume);
     run.until("a recording", recorded);
     let (code, out) = run.interrupt();
     assert_eq!((code, &out["error_code"]), (Some(130), &json!("INTERRUPTED")), "{out}");
@@ -166,7 +166,8 @@ fn learning_ends_in_the_middle_of_a_stage_and_goes_on_from_there() {
     // A choice reads all of it again.
     let id = out["task_id"].as_str().unwrap();
     let choose = ["recipe", "create-from-candidate", "--task-id", id, "--candidate", "1"];
-    let mut run = Running::start(&home, &[&choose[..], &["--no-network", "--json"]].concat());
+    let mut run =
+        RunningProgram::start(&home, &[&choose[..], &["--no-network", "--json"]].concat());
     run.until("its work", |pid| worked(pid) >= 100);
     let (code, out) = run.interrupt();
     assert_eq!((code, &out["error_code"]), (Some(130), &json!("INTERRUPTED")), "{out}");
@@ -185,7 +186,7 @@ fn reading_a_har_ends_when_it_is_told_to() {
     let learn = ["recipe", "learn", "--har", &file, "--task", "Look", "--no-network", "--json"];
     let redact = ["redact", &file, "--out", shared.to_str().unwrap(), "--json"];
     for args in [&learn[..], &redact] {
-        let mut run = Running::start(&home, args);
+        let mut run = RunningProgram::start(&home, args);
         run.until("its work", |pid| worked(pid) >= 200);
         let (code, out) = run.interrupt();
         assert_eq!((code, &out["error_code"]), (Some(130), &json!("INTERRUPTED")), "{out}");
@@ -239,7 +240,7 @@ fn proving_a_recipe_ends_while_an_answer_is_read() {
     let before = std::fs::read(&file).unwrap();
     for command in ["verify", "heal"] {
         let args = ["recipe", command, "big", "--json", "--test-host", &host];
-        let mut run = Running::start(&home, &args);
+        let mut run = RunningProgram::start(&home, &args);
         run.until("its work", |pid| worked(pid) >= 20);
         let (code, out) = run.interrupt();
         assert_eq!(

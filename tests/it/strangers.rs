@@ -163,7 +163,7 @@ fn recipes() -> Vec<Stranger> {
 }
 
 /// What was sent to hosts of strangers.
-fn sent(web: &Web, home: &Home) -> Vec<String> {
+fn stranger_requests(web: &Web, home: &Home) -> Vec<String> {
     let hits = web.control(home, "hits");
     let all = hits.as_object().unwrap().keys().cloned();
     all.filter(|it| it.starts_with(EVIL) || it.starts_with("bank.test")).collect()
@@ -192,7 +192,7 @@ fn a_hundred_recipes_of_strangers_do_nothing() {
     for it in listed {
         assert!(it["status"] != "verified", "{it}");
     }
-    let none_is_sent = |what: &str| assert_eq!(sent(&web, &home), [""; 0], "{what}");
+    let none_is_sent = |what: &str| assert_eq!(stranger_requests(&web, &home), [""; 0], "{what}");
     for it in &all {
         let out = home.run(&["recipe", "run", &it.name, "-p", "account=4711", "--test-host", pin]);
         assert!(!out.status.success(), "{}", it.name);
@@ -219,7 +219,7 @@ fn a_hundred_recipes_of_strangers_do_nothing() {
         );
     }
 
-    let daemon = Daemon::of(home, &["--test-host", pin]);
+    let daemon = Daemon::start_in(home, &["--test-host", pin]);
     let call = |method: &str, params: &Value| {
         let mut params = params.clone();
         params["_meta"] = json!({"io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientInfo": {"name": "t", "version": "1"}, "io.modelcontextprotocol/clientCapabilities": {}});
@@ -277,7 +277,7 @@ fn a_hundred_recipes_of_strangers_do_nothing() {
     let draft = json!({"params": {"account": "1"}, "draft": true});
     let (status, out) = daemon.api("POST", "/api/recipes/post-0/run", &draft);
     assert_eq!((status, &out["error"]["error_code"]), (422, &json!("RECIPE_MAY_CHANGE")), "{out}");
-    assert_eq!(sent(&web, &daemon.home), [""; 0]);
+    assert_eq!(stranger_requests(&web, &daemon.home), [""; 0]);
 }
 
 fn manifest(home: &Path, i: usize, url: &str, example: &str, steps: &str) -> String {
@@ -345,6 +345,6 @@ fn forty_manifests_of_strangers_send_no_variable() {
         assert!(!out.status.success() && said.contains("AUTH_NOT_ALLOWED"), "{path}: {said}");
         assert!(!said.contains(secret));
     }
-    assert_eq!(sent(&web, &home), [""; 0]);
+    assert_eq!(stranger_requests(&web, &home), [""; 0]);
     assert!(!web.control(&home, "hits").to_string().contains(secret));
 }

@@ -78,7 +78,7 @@ impl Home {
     pub fn proven(&self, name: &str, yaml: &str) {
         self.recipe(name, yaml);
         let registry = commis::Registry::open(&self.path().join("recipes"));
-        let mut it = registry.as_written(&commis::RecipeName::new(name).unwrap()).unwrap();
+        let mut it = registry.read_user_file(&commis::RecipeName::new(name).unwrap()).unwrap();
         it.trust = commis::Trust::Proven;
         registry.save(&it).unwrap();
     }

@@ -38,12 +38,80 @@ fn files_say_what_they_are_for_and_stay_readable() {
 
 /// Participles, pronouns and adverbs that do not say what a type holds. The list only grows.
 const NO_TYPE_NAMES: &[&str] = &[
-    "About", "Again", "Answered", "Around", "Asked", "At", "Began", "Begun", "By", "Called", "Came", "Counted",
-    "Described", "Did", "Doing", "Done", "Drawn", "Ended", "Enlisted", "Found", "Given", "Going", "Got", "Handed",
-    "Heard", "Held", "How", "Inspected", "Kept", "Known", "Learned", "Left", "Lookers", "Made", "Meant", "Noted",
-    "Nothing", "Of", "One", "Only", "Other", "Own", "Pantry", "Parking", "Purse", "Put", "Ran", "Read", "Said",
-    "Seen", "Sent", "Shown", "Sought", "Spent", "Spoken", "Standing", "Stands", "Station", "Stopped", "Taken", "Thrown",
-    "To", "Told", "Tried", "Two", "Typed", "Until", "Wanted", "What", "Which", "Whole", "Why", "Within", "Written",
+    "About",
+    "Again",
+    "Answered",
+    "Around",
+    "Asked",
+    "At",
+    "Began",
+    "Begun",
+    "By",
+    "Called",
+    "Came",
+    "Counted",
+    "Described",
+    "Did",
+    "Doing",
+    "Done",
+    "Drawn",
+    "Ended",
+    "Enlisted",
+    "Found",
+    "Given",
+    "Going",
+    "Got",
+    "Handed",
+    "Heard",
+    "Held",
+    "How",
+    "Inspected",
+    "Kept",
+    "Known",
+    "Learned",
+    "Left",
+    "Lookers",
+    "Made",
+    "Meant",
+    "Noted",
+    "Nothing",
+    "Of",
+    "One",
+    "Only",
+    "Other",
+    "Own",
+    "Pantry",
+    "Parking",
+    "Purse",
+    "Put",
+    "Ran",
+    "Read",
+    "Said",
+    "Seen",
+    "Sent",
+    "Shown",
+    "Sought",
+    "Spent",
+    "Spoken",
+    "Standing",
+    "Stands",
+    "Station",
+    "Stopped",
+    "Taken",
+    "Thrown",
+    "To",
+    "Told",
+    "Tried",
+    "Two",
+    "Typed",
+    "Until",
+    "Wanted",
+    "What",
+    "Which",
+    "Whole",
+    "Why",
+    "Within",
+    "Written",
 ];
 
 #[test]
@@ -53,11 +121,15 @@ fn names_of_types_say_what_they_hold() {
         for line in text.lines() {
             let line = line.trim_start();
             let line = line.strip_prefix("pub").map_or(line, |it| {
-                it.strip_prefix('(').and_then(|it| it.split_once(')')).map_or(it, |it| it.1).trim_start()
+                it.strip_prefix('(')
+                    .and_then(|it| it.split_once(')'))
+                    .map_or(it, |it| it.1)
+                    .trim_start()
             });
             let mut words = line.split(|it: char| !it.is_alphanumeric() && it != '_');
-            let is_type =
-                words.next().is_some_and(|it| ["struct", "enum", "trait", "type", "union"].contains(&it));
+            let is_type = words
+                .next()
+                .is_some_and(|it| ["struct", "enum", "trait", "type", "union"].contains(&it));
             let Some(name) = words.next().filter(|_| is_type) else { continue };
             count += 1;
             assert!(

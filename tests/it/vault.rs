@@ -13,23 +13,23 @@ use crate::{
 const PASSWORD: &str = "marmalade-and-toast";
 
 /// A web in a process of its own, which goes on knowing who is logged in.
-struct Place {
+struct VaultSetup {
     web: Web,
     daemon: Daemon,
 }
 
-fn place() -> Option<Place> {
+fn place() -> Option<VaultSetup> {
     if !has_chromium() {
         return None;
     }
     let home = Home::new();
     write(&home.path().join("config.toml"), UNLIMITED);
     let web = Web::start(&home);
-    let daemon = Daemon::of(home, &["--test-host", &web.test_host]);
-    Some(Place { web, daemon })
+    let daemon = Daemon::start_in(home, &["--test-host", &web.test_host]);
+    Some(VaultSetup { web, daemon })
 }
 
-impl Place {
+impl VaultSetup {
     fn run(&self, args: &[&str]) -> (i32, String, String) {
         let pin = ["--test-host", &*self.web.test_host];
         let all: Vec<&str> = args.iter().copied().chain(pin).collect();
@@ -72,10 +72,10 @@ impl Place {
     }
 
     /// The daemon is killed, and another serves the same home.
-    fn again(self) -> Self {
+    fn restart(self) -> Self {
         let Self { web, daemon } = self;
         let home = daemon.kill();
-        let daemon = Daemon::of(home, &["--test-host", &web.test_host]);
+        let daemon = Daemon::start_in(home, &["--test-host", &web.test_host]);
         Self { web, daemon }
     }
 }
@@ -114,7 +114,7 @@ fn who_logged_in_once_is_logged_in_in_a_new_daemon() {
         err.contains("something was done in this context") && err.contains("browse close"),
         "{err}"
     );
-    let place = place.again();
+    let place = place.restart();
     let text = place.well(&["browse", "--as", "shop", "goto", "http://accounts.test/"]);
     assert_eq!(text, "http://accounts.test/ \"Account\"");
     let text = place.well(&["browse", "--as", "shop", "text"]);
@@ -175,7 +175,7 @@ fn no_canary_of_a_login_leaves_the_vault() {
     let saved = place.well(&["session", "login", "many", "--context", "default", "--json"]);
     let saved: Value = serde_json::from_str(&saved).unwrap();
     assert_eq!((&saved["cookies"], &saved["stored"]), (&json!(34), &json!(33)), "{saved}");
-    let place = place.again();
+    let place = place.restart();
     // Everything that is told or kept of a page that is logged in so.
     let mut told = String::new();
     let begun = place.well(&[

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use crate::{
     daemon::{Answer, Daemon, UNLIMITED},
-    manual::Desk,
+    manual::XServer,
     support::{Home, has_chromium, write},
 };
 
@@ -106,9 +106,9 @@ fn bearer(token: &str) -> String {
 }
 
 /// A stream that is open, read to its end or to what is waited for.
-struct Stream(BufReader<TcpStream>, Instant);
+struct EventStream(BufReader<TcpStream>, Instant);
 
-impl Stream {
+impl EventStream {
     fn open(daemon: &Daemon, path: &str, headers: &str) -> Self {
         let addr = daemon.addr();
         let mut it = TcpStream::connect(addr).unwrap();
@@ -138,9 +138,9 @@ impl Stream {
 }
 
 /// `commis browse watch --json`.
-struct Watch(Child, BufReader<ChildStdout>);
+struct WatchProcess(Child, BufReader<ChildStdout>);
 
-impl Watch {
+impl WatchProcess {
     fn start(daemon: &Daemon) -> Self {
         let mut child = daemon.home.command(&["browse", "--json", "watch"]);
         let mut child = child.stdout(Stdio::piped()).spawn().unwrap();
@@ -174,7 +174,7 @@ fn who_looks_on_is_told_what_happens_as_it_happens() {
     let (code, _, err) = browse(&daemon, &["watch"]);
     assert!(code == 2 && err.contains("no page of that name is open"), "{err}");
     well(&daemon, &["goto", "http://state.test/"]);
-    let mut watch = Watch::start(&daemon);
+    let mut watch = WatchProcess::start(&daemon);
     let here = watch.next();
     assert_eq!((&here["kind"], &here["text"]), (&json!("here"), &json!("at http://state.test/")));
     well(&daemon, &["fill", "textbox \"Password\"", "correct-horse-9"]);
@@ -219,8 +219,11 @@ fn who_looks_on_is_told_what_happens_as_it_happens() {
     // From after an event on, by what its id was.
     let after = asked["id"].as_u64().unwrap();
     let token = bearer(&daemon.token);
-    let mut again =
-        Stream::open(&daemon, "/api/browse/events", &format!("{token}\r\nLast-Event-ID: {after}"));
+    let mut again = EventStream::open(
+        &daemon,
+        "/api/browse/events",
+        &format!("{token}\r\nLast-Event-ID: {after}"),
+    );
     assert_eq!(again.next().unwrap()["id"], after + 1);
     well(&daemon, &["close"]);
     let rest = watch.until("closed");
@@ -304,10 +307,10 @@ fn who_looks_on_sees_one_page_and_can_do_nothing() {
     for it in [cookie.split_once('=').unwrap().1, code] {
         assert_eq!(ask(at, ("POST", "/api/browse/url"), &bearer(it), "{}").status, 401);
     }
-    let mut seen = Stream::open(&daemon, "/watch/events", &cookie);
+    let mut seen = EventStream::open(&daemon, "/watch/events", &cookie);
     assert_eq!(seen.next().unwrap()["kind"], "here");
     // As many as a token with scopes may have, together.
-    let more = [(); 2].map(|()| Stream::open(&daemon, "/watch/events", &cookie));
+    let more = [(); 2].map(|()| EventStream::open(&daemon, "/watch/events", &cookie));
     assert_eq!(ask(at, ("GET", "/watch/events"), &cookie, "").status, 429);
     drop(more);
     well(&daemon, &["--context", "other", "title"]);
@@ -321,7 +324,7 @@ fn who_looks_on_sees_one_page_and_can_do_nothing() {
     let mut waits = daemon.home.command(&["browse", "--context", "shop", "wait", "--ms", "4000"]);
     let mut waits = waits.stdout(Stdio::null()).spawn().unwrap();
     let root = bearer(&daemon.token);
-    let mut told = Stream::open(
+    let mut told = EventStream::open(
         &daemon,
         "/api/browse/events?context=shop",
         &format!("{root}\r\nLast-Event-ID: 0"),
@@ -539,7 +542,7 @@ fn the_remote_listener_shows_what_a_scope_names_and_nothing_else() {
 
 #[test]
 fn a_person_takes_over_and_gives_back() {
-    let Some(desk) = Desk::new() else { return };
+    let Some(desk) = XServer::new() else { return };
     let site = site();
     // Without a display it is said what to do.
     let blind = daemon_at(site, &[]);
@@ -557,7 +560,7 @@ fn a_person_takes_over_and_gives_back() {
     let cookies = well(&daemon, &["cookies"]);
     let recorded = daemon.home.run(&["session", "record", "with help", "http://state.test/a"]);
     assert!(recorded.status.success(), "{recorded:?}");
-    let mut watch = Watch::start(&daemon);
+    let mut watch = WatchProcess::start(&daemon);
     let told = well(&daemon, &["handoff", "--note", "log in, please"]);
     assert_eq!(told, "a person has the page: log in, please");
     assert_eq!(watch.until("handed_off").pop().unwrap()["text"], told);

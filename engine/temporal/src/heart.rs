@@ -6,8 +6,8 @@
 
 use std::time::Duration;
 
-use commis_cli::Station;
-use commis_net::egress::leave::{Hold, clock};
+use commis_cli::TaskWorker;
+use commis_net::egress::leave::{TaskLease, boot_clock};
 use temporalio_client::{ActivityIdentifier, Client, RpcOptions, errors::AsyncActivityError};
 use temporalio_sdk::activities::ActivityContext;
 use tokio::sync::watch;
@@ -26,7 +26,7 @@ pub const GRACE: Duration = Duration::from_secs(2);
 pub struct Heart {
     client: Client,
     token: Vec<u8>,
-    hold: Hold,
+    hold: TaskLease,
     stop: watch::Sender<bool>,
 }
 
@@ -39,18 +39,18 @@ enum Answer {
 
 impl Heart {
     /// `None` when the engine does not answer, or says that the task is not this machine's.
-    pub async fn begin(ctx: &ActivityContext, station: &Station) -> Option<Self> {
+    pub async fn begin(ctx: &ActivityContext, station: &TaskWorker) -> Option<Self> {
         let (client, token) = (ctx.client(), ctx.info().task_token.clone());
-        let hold = station.hold(clock() + SURE).await;
+        let hold = station.hold(boot_clock() + SURE).await;
         let it = Self { client, token, hold, stop: watch::Sender::new(false) };
-        let sent = clock();
+        let sent = boot_clock();
         let heard = matches!(it.send("").await, Answer::Heard) && it.hold.renew(sent + SURE);
         heard.then_some(it)
     }
 
     /// Whether the engine still has the task here.
     pub fn holds(&self) -> bool {
-        self.hold.holds() && !*self.stop.borrow()
+        self.hold.is_valid() && !*self.stop.borrow()
     }
 
     /// Waits until it does not.
@@ -63,20 +63,20 @@ impl Heart {
     }
 
     /// Beats until the task is not this machine's any more.
-    pub async fn beat(&self, ctx: &ActivityContext, station: &Station, id: &str) {
-        let mut due = clock() + BEAT;
+    pub async fn beat(&self, ctx: &ActivityContext, station: &TaskWorker, id: &str) {
+        let mut due = boot_clock() + BEAT;
         loop {
             tokio::select! {
                 () = tokio::time::sleep(LOOK) => {}
                 () = ctx.cancelled() => break,
             }
-            if !self.hold.holds() {
+            if !self.hold.is_valid() {
                 break;
             }
-            if clock() < due {
+            if boot_clock() < due {
                 continue;
             }
-            let sent = clock();
+            let sent = boot_clock();
             due = sent + BEAT;
             // The SDK ends what it has not heard of, too.
             let _ = ctx.record_heartbeat(()).await;

@@ -10,8 +10,8 @@ use std::{
 };
 
 use commis_base::error::{Class, Code, Error};
-use commis_batch::afar::{Ended, Enlisted};
-use commis_cli::Station;
+use commis_batch::afar::{TaskOutcome, TaskRef};
+use commis_cli::TaskWorker;
 use serde::{Deserialize, Serialize};
 use temporalio_common::RetryPolicy;
 use temporalio_macros::{activities, workflow, workflow_methods};
@@ -43,7 +43,7 @@ const LOSSES: u32 = 5;
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct HostJob {
     waiting: VecDeque<Turn>,
-    ended: BTreeMap<String, Vec<Ended>>,
+    ended: BTreeMap<String, Vec<TaskOutcome>>,
 }
 
 /// Tasks that are handed in.
@@ -51,7 +51,7 @@ pub struct HostJob {
 pub struct Part {
     /// Who asks for them; begins with the time, so that the first was first.
     pub batch: String,
-    pub tasks: Vec<Enlisted>,
+    pub tasks: Vec<TaskRef>,
     /// The queue of the machines that have their store.
     pub queue: String,
     /// Tasks at once.
@@ -64,7 +64,7 @@ pub struct Part {
 /// A task that waits.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Turn {
-    task: Enlisted,
+    task: TaskRef,
     batches: Vec<String>,
     queue: String,
     parallel: u32,
@@ -82,7 +82,7 @@ impl Turn {
 /// What a machine is given.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Work {
-    task: Enlisted,
+    task: TaskRef,
     retries: u32,
 }
 
@@ -98,15 +98,15 @@ impl Work {
 
 /// Whether a batch's tasks have ended.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Ask {
+pub struct StatusQuery {
     pub batch: String,
     /// So many are known already.
     pub since: usize,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Seen {
-    pub ended: Vec<Ended>,
+pub struct HostStatus {
+    pub ended: Vec<TaskOutcome>,
     pub running: Vec<String>,
 }
 
@@ -115,7 +115,7 @@ pub struct Seen {
 pub struct Host {
     waiting: VecDeque<Turn>,
     running: BTreeMap<String, Turn>,
-    ended: BTreeMap<String, Vec<Ended>>,
+    ended: BTreeMap<String, Vec<TaskOutcome>>,
     /// Turns that are taken: tasks that run, and pauses after them.
     busy: u32,
     begun: usize,
@@ -130,7 +130,7 @@ impl Host {
     pub async fn run(
         ctx: &mut WorkflowContext<Self>,
         job: HostJob,
-    ) -> WorkflowResult<BTreeMap<String, Vec<Ended>>> {
+    ) -> WorkflowResult<BTreeMap<String, Vec<TaskOutcome>>> {
         ctx.state_mut(|it| it.go_on(job));
         let ctx = &*ctx;
         temporalio_sdk::workflows::join_all((0..LANES).map(|_| lane(ctx))).await;
@@ -148,11 +148,11 @@ impl Host {
 
     /// What became of a batch's tasks here; `None` when nothing is known of it.
     #[query]
-    pub fn seen(&self, _ctx: &WorkflowContextView, ask: Ask) -> Option<Seen> {
+    pub fn seen(&self, _ctx: &WorkflowContextView, ask: StatusQuery) -> Option<HostStatus> {
         let ended = self.ended.get(&ask.batch)?;
         let its = |it: &&Turn| it.batches.contains(&ask.batch);
         let running = self.running.values().filter(its).map(|it| it.task.id.clone()).collect();
-        Some(Seen { ended: ended.get(ask.since..).unwrap_or_default().to_vec(), running })
+        Some(HostStatus { ended: ended.get(ask.since..).unwrap_or_default().to_vec(), running })
     }
 }
 
@@ -190,7 +190,7 @@ impl Host {
             } else {
                 let why = format!("{MOST_WAITING} tasks wait for this host already");
                 let err = Error::new(Code::TaskBusy, why).hint("try again later");
-                ended.push(Ended::failed(&task.id, 0, &err));
+                ended.push(TaskOutcome::from_error(&task.id, 0, &err));
             }
         }
     }
@@ -227,7 +227,7 @@ impl Host {
         Some(turn)
     }
 
-    fn end(&mut self, name: &str, end: Ended) {
+    fn end(&mut self, name: &str, end: TaskOutcome) {
         let Some(turn) = self.running.remove(name) else { return };
         for it in turn.batches {
             self.ended.entry(it).or_default().push(end.clone());
@@ -261,7 +261,7 @@ impl Host {
 }
 
 /// About how many bytes it takes as JSON.
-fn bytes(it: &Ended) -> usize {
+fn bytes(it: &TaskOutcome) -> usize {
     let failed = it
         .failed
         .as_ref()
@@ -311,7 +311,7 @@ async fn one(ctx: &WorkflowContext<Host>, turn: &Turn) {
     let end = ctx.execute_activity(Tasks::learn, work, options).await;
     let end = end.unwrap_or_else(|err| {
         let why = format!("the task came to no end in {attempts} attempts: {err}");
-        Ended::failed(id, attempts, &Error::new(Code::Timeout, why))
+        TaskOutcome::from_error(id, attempts, &Error::new(Code::Timeout, why))
     });
     ctx.state_mut(|it| it.end(&turn.name(), end));
     if !pause.is_zero() {
@@ -322,7 +322,7 @@ async fn one(ctx: &WorkflowContext<Host>, turn: &Turn) {
 
 /// What this machine can do.
 pub struct Tasks {
-    pub station: Arc<Station>,
+    pub station: Arc<TaskWorker>,
     pub metrics: Arc<Metrics>,
 }
 
@@ -333,7 +333,7 @@ impl Tasks {
         self: Arc<Self>,
         ctx: ActivityContext,
         work: Work,
-    ) -> Result<Ended, ActivityError> {
+    ) -> Result<TaskOutcome, ActivityError> {
         let (id, attempt) = (work.task.id.clone(), ctx.info().attempt);
         let again =
             |why: String| ActivityError::Application(Box::new(ApplicationFailure::new(why)));
@@ -376,9 +376,9 @@ impl Tasks {
 mod tests {
     use super::*;
 
-    fn task(n: usize) -> Enlisted {
+    fn task(n: usize) -> TaskRef {
         let id = format!("t{n}-00000000");
-        Enlisted { entry: format!("{id}/task.json"), id, host: None, delay_ms: 0 }
+        TaskRef { entry: format!("{id}/task.json"), id, host: None, delay_ms: 0 }
     }
 
     fn part(batch: &str, tasks: std::ops::Range<usize>, parallel: u32) -> Part {
@@ -387,8 +387,8 @@ mod tests {
         Part { batch, tasks, queue, parallel, deadline_s: 1, retries: 0 }
     }
 
-    fn done(n: usize) -> Ended {
-        let mut it = Ended::failed(&task(n).id, 1, &Error::new(Code::Timeout, ""));
+    fn done(n: usize) -> TaskOutcome {
+        let mut it = TaskOutcome::from_error(&task(n).id, 1, &Error::new(Code::Timeout, ""));
         it.failed = None;
         it
     }
@@ -441,11 +441,11 @@ mod tests {
     #[test]
     fn that_a_task_is_done_is_kept_while_its_batch_waits() {
         let ran = serde_json::json!({"s": "record", "h": "made", "ms": 12_345});
-        let ran: commis_batch::Ran = serde_json::from_value(ran).unwrap();
+        let ran: commis_batch::StageRun = serde_json::from_value(ran).unwrap();
         let mut it = Host::default();
         for (i, batch) in ["a", "b", "c"].into_iter().enumerate() {
             it.add(part(batch, i * 900..i * 900 + 900, 1));
-            let all = (0..3_000).map(|n| Ended { ran: vec![ran.clone(); 8], ..done(n) });
+            let all = (0..3_000).map(|n| TaskOutcome { ran: vec![ran.clone(); 8], ..done(n) });
             it.ended.insert(batch.to_owned(), all.collect());
         }
         it.ended.insert("0".to_owned(), (0..9_000).map(done).collect());

@@ -11,7 +11,7 @@ mod worker;
 use std::process::ExitCode;
 
 use commis_base::error::{Code, Error};
-use commis_cli::{Built, Global};
+use commis_cli::{Extensions, Global};
 
 /// Learn on many machines
 #[derive(clap::Parser)]
@@ -31,7 +31,7 @@ enum Command {
 fn main() -> ExitCode {
     // In that place alone: a recipe may have the name.
     if std::env::args_os().nth(1).is_none_or(|it| it != "worker") {
-        return commis_cli::main_with(Built {
+        return commis_cli::main_with(Extensions {
             stores: Some(store::open),
             engines: Some(remote::open),
         });

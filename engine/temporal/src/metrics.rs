@@ -4,7 +4,7 @@
 use std::{net::SocketAddr, sync::Arc, time::Duration};
 
 use commis_base::error::{Error, Result};
-use commis_batch::afar::Ended;
+use commis_batch::afar::TaskOutcome;
 use temporalio_common::telemetry::{
     HistogramBucketOverrides, OtelCollectorOptions, PrometheusExporterOptions, TelemetryOptions,
     build_otlp_metric_exporter,
@@ -90,7 +90,7 @@ impl Ours {
 
 impl Metrics {
     /// An attempt at a task is over.
-    pub fn ended(&self, it: &Ended) {
+    pub fn ended(&self, it: &TaskOutcome) {
         let Some(ours) = &self.0 else { return };
         let failed = it.failed.as_ref().map(|it| it.code.as_str());
         for (i, ran) in it.ran.iter().enumerate() {

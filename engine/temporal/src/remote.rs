@@ -7,7 +7,7 @@ use std::{
 };
 
 use commis_base::error::{Code, Error, Result};
-use commis_batch::afar::{Ended, Engine, Enlisted, Handed, Heard};
+use commis_batch::afar::{Engine, EngineEvent, TaskOutcome, TaskRef, WorkRequest};
 use futures::{
     StreamExt as _, TryStreamExt as _,
     future::{BoxFuture, FutureExt as _},
@@ -24,7 +24,7 @@ use tokio::{
 
 use crate::{
     engine,
-    hosts::{self, Ask, Host, HostJob, Part},
+    hosts::{self, Host, HostJob, Part, StatusQuery},
     worker,
 };
 
@@ -53,14 +53,14 @@ struct Temporal {
 }
 
 /// A workflow that has tasks of ours.
-struct Asked {
+struct SubmittedPart {
     place: String,
     handle: WorkflowHandle<Client, hosts::HostRun>,
     part: Part,
     /// Those that have not ended.
     tasks: BTreeSet<String>,
     /// Handed in when these have.
-    then: Vec<Enlisted>,
+    then: Vec<TaskRef>,
     /// Those that were told of as begun.
     begun: BTreeSet<String>,
     /// Ends that were heard.
@@ -69,35 +69,40 @@ struct Asked {
 }
 
 impl Engine for Temporal {
-    fn learn(&self, all: Handed, tell: UnboundedSender<Heard>) -> BoxFuture<'_, Result<()>> {
+    fn learn(
+        &self,
+        all: WorkRequest,
+        tell: UnboundedSender<EngineEvent>,
+    ) -> BoxFuture<'_, Result<()>> {
         self.all(all, tell).boxed()
     }
 }
 
 impl Temporal {
-    async fn all(&self, all: Handed, tell: UnboundedSender<Heard>) -> Result<()> {
+    async fn all(&self, all: WorkRequest, tell: UnboundedSender<EngineEvent>) -> Result<()> {
         let client = worker::client().await?;
         let batch = batch(&all.name);
-        let mut asked: Vec<Asked> = stream::iter(places(all.tasks, &batch, all.per_host as u32))
-            .map(|(place, parallel, tasks)| {
-                let part = Part {
-                    batch: batch.clone(),
-                    tasks: Vec::new(),
-                    queue: self.queue.clone(),
-                    parallel,
-                    deadline_s: all.deadline.as_secs(),
-                    retries: all.retries,
-                };
-                hand_in(&client, place, part, tasks)
-            })
-            .buffer_unordered(AT_ONCE)
-            .try_collect()
-            .await?;
+        let mut asked: Vec<SubmittedPart> =
+            stream::iter(places(all.tasks, &batch, all.per_host as u32))
+                .map(|(place, parallel, tasks)| {
+                    let part = Part {
+                        batch: batch.clone(),
+                        tasks: Vec::new(),
+                        queue: self.queue.clone(),
+                        parallel,
+                        deadline_s: all.deadline.as_secs(),
+                        retries: all.retries,
+                    };
+                    hand_in(&client, place, part, tasks)
+                })
+                .buffer_unordered(AT_ONCE)
+                .try_collect()
+                .await?;
         while !asked.is_empty() {
             // However many there are, the server has other things to do.
             let next =
                 Instant::now() + LEAST.max(Duration::from_secs(1) * asked.len() as u32 / A_SECOND);
-            let ask = async |mut it: Asked| {
+            let ask = async |mut it: SubmittedPart| {
                 if it.ask(&client, &tell).await? {
                     return Ok(Some(it));
                 }
@@ -123,9 +128,8 @@ fn batch(name: &str) -> String {
 }
 
 /// Workflow, tasks at once, tasks. A host's workflow is the same for everybody.
-fn places(tasks: Vec<Enlisted>, batch: &str, per_host: u32) -> Vec<(String, u32, Vec<Enlisted>)> {
-    let (mut hosts, mut files): (BTreeMap<String, Vec<Enlisted>>, Vec<Enlisted>) =
-        Default::default();
+fn places(tasks: Vec<TaskRef>, batch: &str, per_host: u32) -> Vec<(String, u32, Vec<TaskRef>)> {
+    let (mut hosts, mut files): (BTreeMap<String, Vec<TaskRef>>, Vec<TaskRef>) = Default::default();
     for it in tasks {
         match &it.host {
             Some(host) => hosts.entry(host.clone()).or_default().push(it),
@@ -145,8 +149,8 @@ async fn hand_in(
     client: &Client,
     place: String,
     mut part: Part,
-    mut tasks: Vec<Enlisted>,
-) -> Result<Asked> {
+    mut tasks: Vec<TaskRef>,
+) -> Result<SubmittedPart> {
     let then = tasks.split_off(tasks.len().min(AT_A_TIME));
     part.batch = format!("{}.", part.batch);
     part.tasks = tasks;
@@ -158,15 +162,15 @@ async fn hand_in(
     let handle = begun.map_err(|err| engine(&format!("cannot hand tasks to {place}"), err))?;
     part.tasks.clear();
     let (begun, answered) = (BTreeSet::new(), Instant::now());
-    Ok(Asked { place, handle, part, tasks, then, begun, heard: 0, answered })
+    Ok(SubmittedPart { place, handle, part, tasks, then, begun, heard: 0, answered })
 }
 
-impl Asked {
+impl SubmittedPart {
     /// Tells what is new; false when all have ended.
-    async fn ask(&mut self, client: &Client, tell: &UnboundedSender<Heard>) -> Result<bool> {
+    async fn ask(&mut self, client: &Client, tell: &UnboundedSender<EngineEvent>) -> Result<bool> {
         // Whichever run is the last: it knows what earlier ones came to.
         let latest = client.get_workflow_handle::<hosts::HostRun>(&*self.place);
-        let ask = Ask { batch: self.part.batch.clone(), since: self.heard };
+        let ask = StatusQuery { batch: self.part.batch.clone(), since: self.heard };
         let seen = match latest.query(Host::seen, ask, WorkflowQueryOptions::default()).await {
             Ok(it) => it,
             Err(WorkflowQueryError::NotFound(_)) => None,
@@ -177,7 +181,7 @@ impl Asked {
             Some(it) => {
                 let mut say = |id: String| {
                     if self.begun.insert(id.clone()) {
-                        let _ = tell.send(Heard::Began { id });
+                        let _ = tell.send(EngineEvent::Began { id });
                     }
                 };
                 it.running.into_iter().for_each(&mut say);
@@ -197,7 +201,7 @@ impl Asked {
         self.heard += ended.len();
         for it in ended {
             if self.tasks.remove(&it.id) {
-                let _ = tell.send(Heard::Ended(it));
+                let _ = tell.send(EngineEvent::Ended(it));
             }
         }
         Ok(!self.tasks.is_empty())
@@ -212,7 +216,7 @@ impl Asked {
     }
 
     /// What the workflow came to; whoever was left when it was ended from outside has failed. Fails when nobody answers.
-    async fn result(&self) -> Result<Vec<Ended>, WorkflowGetResultError> {
+    async fn result(&self) -> Result<Vec<TaskOutcome>, WorkflowGetResultError> {
         let why = match self.handle.get_result(WorkflowGetResultOptions::default()).await {
             Ok(mut it) => {
                 let all = it.remove(&self.part.batch).unwrap_or_default();
@@ -229,10 +233,10 @@ impl Asked {
         Ok(self.lost(&why))
     }
 
-    fn lost(&self, why: &str) -> Vec<Ended> {
+    fn lost(&self, why: &str) -> Vec<TaskOutcome> {
         let err =
             Error::new(Code::TaskBusy, format!("{} ended before the task: {why}", self.place))
                 .hint("the same command with --resume hands it in again");
-        self.tasks.iter().map(|id| Ended::failed(id, 0, &err)).collect()
+        self.tasks.iter().map(|id| TaskOutcome::from_error(id, 0, &err)).collect()
     }
 }

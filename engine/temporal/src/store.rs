@@ -9,7 +9,7 @@ use std::{
     time::Duration,
 };
 
-use commis_artifacts::shelf::{Key, Object, Shelf};
+use commis_artifacts::shelf::{ObjectKey, ObjectMeta, SharedStore};
 use commis_base::error::{Code, Error, Result};
 use futures::StreamExt as _;
 use object_store::{
@@ -29,7 +29,7 @@ const PAUSES: (Duration, Duration) = (Duration::from_millis(200), Duration::from
 const AHEAD: usize = 1_000;
 
 /// What `--store` names, if it is one of ours. Fails with `USAGE` for a URL with a login or settings that are none.
-pub fn open(url: &Url) -> Option<Result<Arc<dyn Shelf>>> {
+pub fn open(url: &Url) -> Option<Result<Arc<dyn SharedStore>>> {
     let known = ["s3", "s3a", "gs", "az", "azure", "abfs", "abfss"];
     known.contains(&url.scheme()).then(|| Ok(Arc::new(Objects::open(url, environment())?) as _))
 }
@@ -85,12 +85,12 @@ impl Objects {
         Ok(Self { store, prefix, shown, calls, runtime: Some(runtime) })
     }
 
-    fn path(&self, key: &Key) -> Path {
+    fn path(&self, key: &ObjectKey) -> Path {
         self.prefix.clone().join(key.folder()).join(key.name())
     }
 
     /// Tells of what is below that; each part of the list may take as long as a call.
-    fn listed(&self, below: Path, each: &mut dyn FnMut(Object)) -> Result<()> {
+    fn listed(&self, below: Path, each: &mut dyn FnMut(ObjectMeta)) -> Result<()> {
         let store = Arc::clone(&self.store);
         let (tell, told) = mpsc::sync_channel(AHEAD);
         self.calls.spawn(async move {
@@ -120,7 +120,12 @@ impl Objects {
             // What lies deeper is somebody else's.
             if let [folder, name] = &parts[..] {
                 let (folder, name) = (folder.clone(), name.clone());
-                each(Object { folder, name, bytes: it.size, modified: it.last_modified.into() });
+                each(ObjectMeta {
+                    folder,
+                    name,
+                    bytes: it.size,
+                    modified: it.last_modified.into(),
+                });
             }
         }
     }
@@ -129,7 +134,7 @@ impl Objects {
     fn wait<T: Send + 'static>(
         &self,
         what: &'static str,
-        key: &Key,
+        key: &ObjectKey,
         work: impl Future<Output = object_store::Result<T>> + Send + 'static,
     ) -> Result<T> {
         let (tell, told) = mpsc::channel();
@@ -199,8 +204,8 @@ fn build(
     Ok((store, prefix))
 }
 
-impl Shelf for Objects {
-    fn read(&self, key: &Key, max: usize) -> Result<Option<Vec<u8>>> {
+impl SharedStore for Objects {
+    fn read(&self, key: &ObjectKey, max: usize) -> Result<Option<Vec<u8>>> {
         let (store, path) = (Arc::clone(&self.store), self.path(key));
         let bytes = self.wait("read", key, async move {
             let found = match store.get(&path).await {
@@ -223,7 +228,7 @@ impl Shelf for Objects {
         }
     }
 
-    fn create(&self, key: &Key, bytes: Vec<u8>) -> Result<bool> {
+    fn create(&self, key: &ObjectKey, bytes: Vec<u8>) -> Result<bool> {
         let (store, path) = (Arc::clone(&self.store), self.path(key));
         self.wait("create", key, async move {
             match store.put_opts(&path, bytes.into(), PutOptions::from(PutMode::Create)).await {
@@ -234,7 +239,7 @@ impl Shelf for Objects {
         })
     }
 
-    fn remove(&self, key: &Key) -> Result<bool> {
+    fn remove(&self, key: &ObjectKey) -> Result<bool> {
         let (store, path) = (Arc::clone(&self.store), self.path(key));
         self.wait("remove", key, async move {
             match store.delete(&path).await {
@@ -245,15 +250,15 @@ impl Shelf for Objects {
         })
     }
 
-    fn list(&self, each: &mut dyn FnMut(Object)) -> Result<()> {
+    fn list(&self, each: &mut dyn FnMut(ObjectMeta)) -> Result<()> {
         self.listed(self.prefix.clone(), each)
     }
 
-    fn list_in(&self, folder: &str, each: &mut dyn FnMut(Object)) -> Result<()> {
+    fn list_in(&self, folder: &str, each: &mut dyn FnMut(ObjectMeta)) -> Result<()> {
         self.listed(self.prefix.clone().join(folder), each)
     }
 
-    fn shown(&self) -> String {
+    fn location(&self) -> String {
         self.shown.clone()
     }
 }
@@ -317,7 +322,7 @@ mod tests {
         let all =
             settings.iter().chain(more).map(|(name, it)| ((*name).to_owned(), (*it).to_owned()));
         let store = Objects::open(&Url::parse("s3://bucket/x").unwrap(), all.collect()).unwrap();
-        let key = Key::plain("task-0011aabb", "it.json").unwrap();
+        let key = ObjectKey::for_name("task-0011aabb", "it.json").unwrap();
         store.create(&key, b"{}".to_vec()).unwrap();
         store.read(&key, 99).unwrap();
         let soon = Duration::from_secs(10);

@@ -3,7 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use commis_base::error::{Error, Result};
-use commis_cli::{Global, Station, StationArgs};
+use commis_cli::{Global, TaskWorker, WorkerArgs};
 use temporalio_client::{
     Client, ClientOptions, Connection, envconfig::LoadClientConfigProfileOptions,
 };
@@ -30,7 +30,7 @@ const GRACE: Duration = Duration::from_secs(10);
 #[derive(clap::Args)]
 pub struct Args {
     #[command(flatten)]
-    station: StationArgs,
+    station: WorkerArgs,
     /// Tasks at a time: as many browsers may be at work
     #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u16).range(1..=256))]
     slots: u16,
@@ -52,7 +52,7 @@ pub async fn client() -> Result<Client> {
 }
 
 pub async fn run(args: Args, global: &Global) -> Result<u8> {
-    let station = Arc::new(Station::open(global, &args.station, store::open).await?);
+    let station = Arc::new(TaskWorker::open(global, &args.station, store::open).await?);
     let client = client().await?;
     let internal = |err: &dyn std::fmt::Display| -> Error { engine("the worker", err) };
     let (options, metrics) = metrics::begin(&args.metrics)?;

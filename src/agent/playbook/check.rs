@@ -30,7 +30,7 @@ pub fn parse(text: &str) -> Result<Playbook> {
         return Err(invalid(format!("the playbook is larger than {MAX_LEN} bytes")));
     }
     // It is small and flat.
-    let it: Playbook = yaml::strictly(text, 2_000, 8)
+    let it: Playbook = yaml::parse_strict(text, 2_000, 8)
         .map_err(|why| invalid(format!("the playbook does not parse: {why}")))?;
     check(&it)?;
     Ok(it)
@@ -72,7 +72,7 @@ fn check(it: &Playbook) -> Result<()> {
         // As addresses have it: small letters, no port; and one host, no pattern.
         let is_one = Host::parse(host).is_ok_and(|it| it.to_string() == *host);
         if !is_one || host.contains('*') {
-            return Err(invalid(format!("`{}` is not the name of a host", shown(host))));
+            return Err(invalid(format!("`{}` is not the name of a host", printable(host))));
         }
     }
     let hosts = it.all_hosts();
@@ -89,7 +89,10 @@ fn check(it: &Playbook) -> Result<()> {
     {
         readable(what, glob, 1, MAX_PATH)?;
         if !glob.starts_with('/') {
-            return Err(invalid(format!("{what}: `{}` does not begin with a slash", shown(glob))));
+            return Err(invalid(format!(
+                "{what}: `{}` does not begin with a slash",
+                printable(glob)
+            )));
         }
     }
     if it.changes.iter().any(|it| !(1..=MAX_TIMES).contains(&it.most)) {
@@ -151,7 +154,7 @@ pub fn parsed(url: &str, value: &str) -> Result<Url> {
             && it.username().is_empty()
             && it.password().is_none()
     });
-    out.ok_or_else(|| invalid(format!("url: `{}` is no http or https address", shown(url))))
+    out.ok_or_else(|| invalid(format!("url: `{}` is no http or https address", printable(url))))
 }
 
 fn readable(what: &str, text: &str, least: usize, most: usize) -> Result<()> {
@@ -166,6 +169,6 @@ fn readable(what: &str, text: &str, least: usize, most: usize) -> Result<()> {
 }
 
 /// A stranger's text in a message.
-pub fn shown(text: &str) -> String {
+pub fn printable(text: &str) -> String {
     text.chars().filter(|it| !acts(*it)).take(80).collect()
 }

@@ -5,7 +5,7 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, de};
 
-use crate::{Act, Seen, lines};
+use crate::{Action, PageView, lines};
 
 /// Holds when all of its fields do; a field does when all of its words stand there. Upper and lower case, accents and the width of
 /// blanks are no difference.
@@ -43,11 +43,11 @@ const TARGETS: &[&str] = &["target", "element", "ref", "selector"];
 impl Condition {
     /// Words about an action stand nowhere when none is about to be done.
     #[cfg(test)]
-    pub fn holds(&self, seen: &Seen, act: Option<&Act>) -> bool {
-        self.is_met(&Page::new(seen), act)
+    pub fn matches(&self, seen: &PageView, act: Option<&Action>) -> bool {
+        self.is_met(&FoldedPage::new(seen), act)
     }
 
-    pub(super) fn is_met(&self, page: &Page<'_>, act: Option<&Act>) -> bool {
+    pub(super) fn is_met(&self, page: &FoldedPage<'_>, act: Option<&Action>) -> bool {
         let stands = |words: &Option<Words>, there: &dyn Fn(&str) -> bool| {
             words.as_ref().is_none_or(|it| it.all().iter().all(|it| there(&lines::fold(it))))
         };
@@ -111,24 +111,24 @@ impl fmt::Display for Condition {
 }
 
 /// A page as conditions compare it, folded once for all of them.
-pub(super) struct Page<'a> {
-    seen: &'a Seen,
+pub(super) struct FoldedPage<'a> {
+    seen: &'a PageView,
     url: String,
     title: String,
     text: String,
 }
 
-impl<'a> Page<'a> {
-    pub fn new(seen: &'a Seen) -> Self {
+impl<'a> FoldedPage<'a> {
+    pub fn new(seen: &'a PageView) -> Self {
         let (url, title) = (lines::fold(&seen.url), lines::fold(&seen.title));
         Self { seen, url, title, text: lines::fold(&seen.content) }
     }
 
     /// What an action is done to: what the model calls it, and the line of the page that its ref names, since a model may call an
     /// element anything.
-    fn targets(&self, act: &Act) -> Vec<String> {
+    fn targets(&self, act: &Action) -> Vec<String> {
         let given: Vec<&str> = TARGETS.iter().filter_map(|it| act.text(it)).collect();
-        let lines = given.iter().filter_map(|it| lines::named(&self.seen.content, it));
+        let lines = given.iter().filter_map(|it| lines::find_by_ref(&self.seen.content, it));
         let lines: Vec<String> = lines.map(lines::fold).collect();
         given.into_iter().map(lines::fold).chain(lines).collect()
     }
@@ -145,8 +145,8 @@ impl Words {
 
 impl<'de> Deserialize<'de> for Words {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        struct Either;
-        impl<'de> de::Visitor<'de> for Either {
+        struct WordsVisitor;
+        impl<'de> de::Visitor<'de> for WordsVisitor {
             type Value = Words;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -165,6 +165,6 @@ impl<'de> Deserialize<'de> for Words {
                 Ok(Words::All(out))
             }
         }
-        from.deserialize_any(Either)
+        from.deserialize_any(WordsVisitor)
     }
 }

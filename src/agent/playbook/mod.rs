@@ -22,13 +22,13 @@ use url::Url;
 
 #[cfg(test)]
 pub use self::check::parse;
-use self::condition::Page;
+use self::condition::FoldedPage;
 pub use self::{
     condition::Condition,
     money::Money,
-    shelf::{Entry, Source, all, named},
+    shelf::{Entry, Source, all, load},
 };
-use super::{Act, Seen};
+use super::{Action, PageView};
 use commis_base::{
     error::{Code, Error, Result},
     ids::{RecipeName, hex},
@@ -116,7 +116,7 @@ pub struct Amount {
 
 /// How a page stands to a playbook.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Standing<'a> {
+pub enum PageOutcome<'a> {
     Succeeded(&'a Condition),
     Failed(&'a Condition),
     Neither,
@@ -143,18 +143,18 @@ impl Playbook {
 
     /// Failure is looked for first: a page that says both has failed. "Something went wrong, your membership is not cancelled" holds
     /// the words of success as well, and to take a failure for a success is the worse mistake: nobody looks again.
-    pub fn outcome(&self, seen: &Seen) -> Standing<'_> {
-        let page = Page::new(seen);
+    pub fn outcome(&self, seen: &PageView) -> PageOutcome<'_> {
+        let page = FoldedPage::new(seen);
         if let Some(it) = self.failure.iter().find(|it| it.is_met(&page, None)) {
-            return Standing::Failed(it);
+            return PageOutcome::Failed(it);
         }
         let found = self.success.iter().find(|it| it.is_met(&page, None));
-        found.map_or(Standing::Neither, Standing::Succeeded)
+        found.map_or(PageOutcome::Neither, PageOutcome::Succeeded)
     }
 
     /// Why a person is to be asked before this action.
-    pub fn stops(&self, act: &Act, seen: &Seen) -> Option<&Condition> {
-        let page = Page::new(seen);
+    pub fn stops(&self, act: &Action, seen: &PageView) -> Option<&Condition> {
+        let page = FoldedPage::new(seen);
         self.checkpoints.iter().find(|it| it.is_met(&page, Some(act)))
     }
 
@@ -170,7 +170,7 @@ impl Playbook {
 
     /// Whether a GET of that address, whose words speak of a change, is only a page. One that is named as a change is none.
     pub fn is_page(&self, url: &Url) -> bool {
-        let asked = asked(url);
+        let asked = glob_subject(url);
         url.host_str().is_some_and(|it| self.all_hosts().contains(it))
             && self.reads.iter().any(|it| glob::fits(it, &asked))
             && self.change("GET", url).is_none()
@@ -178,7 +178,7 @@ impl Playbook {
 
     /// The change that a request is, where it is one that may be made.
     pub fn change(&self, method: &str, url: &Url) -> Option<&Change> {
-        let (asked, own) = (asked(url), self.host());
+        let (asked, own) = (glob_subject(url), self.host());
         self.changes.iter().find(|it| {
             it.method.as_str() == method
                 && url.host_str() == it.host.as_deref().or(own.as_deref())
@@ -197,7 +197,7 @@ impl Playbook {
 
     /// The same with values where parameters stood: in address, task, goal and conditions. Fails with `PARAM_INVALID` for one that is
     /// missing, unknown, empty, too long, or no text that a person could read.
-    pub fn filled(&self, values: &BTreeMap<String, String>) -> Result<Self> {
+    pub fn with_values(&self, values: &BTreeMap<String, String>) -> Result<Self> {
         let wanted = self.parameters();
         let wrong = |what: String| Error::new(Code::ParamInvalid, what);
         if let Some(name) = wanted.iter().find(|it| !values.contains_key(*it)) {
@@ -211,7 +211,7 @@ impl Playbook {
             } else {
                 format!("it takes {}", names.join(", "))
             };
-            let name = check::shown(name);
+            let name = check::printable(name);
             return Err(
                 wrong(format!("playbook `{}` has no parameter `{name}`", self.name)).hint(hint)
             );
@@ -249,7 +249,7 @@ impl Playbook {
 }
 
 /// What globs are held against.
-fn asked(url: &Url) -> String {
+fn glob_subject(url: &Url) -> String {
     let query = url.query().map(|it| format!("?{it}")).unwrap_or_default();
     format!("{}{query}", url.path())
 }

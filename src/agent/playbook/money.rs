@@ -53,8 +53,8 @@ impl Serialize for Money {
 
 impl<'de> Deserialize<'de> for Money {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        struct Amount;
-        impl de::Visitor<'_> for Amount {
+        struct MoneyVisitor;
+        impl de::Visitor<'_> for MoneyVisitor {
             type Value = Money;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -78,7 +78,7 @@ impl<'de> Deserialize<'de> for Money {
                 self.visit_str(&it.to_string())
             }
         }
-        from.deserialize_any(Amount)
+        from.deserialize_any(MoneyVisitor)
     }
 }
 

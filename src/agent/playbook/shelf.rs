@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::{
     Playbook,
-    check::{invalid, parse, shown},
+    check::{invalid, parse, printable},
 };
 use commis_base::{
     error::{Code, Error, Result},
@@ -53,7 +53,7 @@ pub struct Entry {
 
 /// The user's playbook of that name, or the one that comes with the program; a user's that is wrong is not passed over. Fails with
 /// `PLAYBOOK_NOT_FOUND`, `PLAYBOOK_INVALID` or `ARTIFACT_IO`.
-pub fn named(home: &Home, name: &str) -> Result<Playbook> {
+pub fn load(home: &Home, name: &str) -> Result<Playbook> {
     let found = match RecipeName::new(name) {
         Ok(name) => {
             let dir = Dir::open(&home.playbooks, false)?;
@@ -66,7 +66,7 @@ pub fn named(home: &Home, name: &str) -> Result<Playbook> {
         Some(it) => it,
         None => Err(Error::new(
             Code::PlaybookNotFound,
-            format!("there is no playbook `{}`", shown(name)),
+            format!("there is no playbook `{}`", printable(name)),
         )
         .hint(format!("there are {}", names(home)?.join(", ")))),
     }

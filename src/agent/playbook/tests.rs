@@ -7,13 +7,13 @@ use serde_json::{Value, json};
 use super::{shelf::Source, *};
 use commis_base::settings::Home;
 
-fn seen(url: &str, title: &str, content: &str) -> Seen {
-    Seen { url: url.to_owned(), title: title.to_owned(), content: content.to_owned() }
+fn seen(url: &str, title: &str, content: &str) -> PageView {
+    PageView { url: url.to_owned(), title: title.to_owned(), content: content.to_owned() }
 }
 
-fn act(name: &str, arguments: Value) -> Act {
+fn act(name: &str, arguments: Value) -> Action {
     let Value::Object(arguments) = arguments else { panic!("{arguments}") };
-    Act { name: name.to_owned(), arguments }
+    Action { name: name.to_owned(), arguments }
 }
 
 fn condition(yaml: &str) -> Condition {
@@ -84,12 +84,12 @@ fn ac_5_1_an_action_is_stopped_before_it_is_done() {
         (act("snapshot", json!({})), &last, Some(0)),
         (
             click("@e1"),
-            &Seen { url: "https://tv.example/Confirm?a".to_owned(), ..account.clone() },
+            &PageView { url: "https://tv.example/Confirm?a".to_owned(), ..account.clone() },
             Some(1),
         ),
         (
             click("@e1"),
-            &Seen { url: "https://tv.example/cancelPlan".to_owned(), ..account.clone() },
+            &PageView { url: "https://tv.example/cancelPlan".to_owned(), ..account.clone() },
             Some(2),
         ),
     ] {
@@ -129,10 +129,10 @@ fn all_of_a_condition_must_hold() {
         ("{}", false, false),
     ] {
         let it = condition(yaml);
-        assert_eq!(it.holds(&page, None), without, "{yaml}");
-        assert_eq!(it.holds(&page, Some(&click)), with, "{yaml} {click:?}");
+        assert_eq!(it.matches(&page, None), without, "{yaml}");
+        assert_eq!(it.matches(&page, Some(&click)), with, "{yaml} {click:?}");
     }
-    assert!(!condition("text: x").holds(&Seen::default(), None));
+    assert!(!condition("text: x").matches(&PageView::default(), None));
     let shown = condition("{text: [a, \"b\\u001b\"], url: /c}").to_string();
     assert_eq!(shown, r#"url "/c" and text "a", "b\u{1b}""#);
 }
@@ -146,9 +146,9 @@ fn a_page_that_says_both_has_failed() {
     let page = |url: &str, title: &str, content: &str| {
         let seen = seen(&format!("https://tv.example{url}"), title, content);
         match it.outcome(&seen) {
-            Standing::Succeeded(which) => format!("succeeded: {which}"),
-            Standing::Failed(which) => format!("failed: {which}"),
-            Standing::Neither => "neither".to_owned(),
+            PageOutcome::Succeeded(which) => format!("succeeded: {which}"),
+            PageOutcome::Failed(which) => format!("failed: {which}"),
+            PageOutcome::Neither => "neither".to_owned(),
         }
     };
     for (url, title, content, want) in [
@@ -174,7 +174,7 @@ fn values_go_where_braces_are() {
         "checkpoints: [{url: '/{place}', target: order}]",
     ]);
     assert_eq!(it.parameters().into_iter().collect::<Vec<_>>(), ["place", "query"]);
-    let full = it.filled(&given(&[("query", "red & {hat}"), ("place", "a/b?c#d")])).unwrap();
+    let full = it.with_values(&given(&[("query", "red & {hat}"), ("place", "a/b?c#d")])).unwrap();
     assert_eq!(full.task, "Find red & {hat} in A/B?C#D");
     assert_eq!(full.url, "https://shop.example/a%2Fb%3Fc%23d/search?q=red%20%26%20%7Bhat%7D");
     assert_eq!(full.goal, "Find red & {hat}, {literally}.");
@@ -182,11 +182,11 @@ fn values_go_where_braces_are() {
     assert_eq!(full.failure[0].to_string(), "title \"no red & {hat}\"");
     assert_eq!(full.checkpoints[0].to_string(), "url \"/a/b?c#d\" and target \"order\"");
     let page = seen("https://shop.example", "", "7 results for Red & {Hat} {");
-    assert_eq!(full.outcome(&page), Standing::Succeeded(&full.success[0]));
-    assert_eq!(it.outcome(&page), Standing::Neither, "one that is not filled believes nothing");
+    assert_eq!(full.outcome(&page), PageOutcome::Succeeded(&full.success[0]));
+    assert_eq!(it.outcome(&page), PageOutcome::Neither, "one that is not filled believes nothing");
 
     let check = |values: &[(&str, &str)], message: &str, hint: &str| {
-        let err = it.filled(&given(values)).unwrap_err();
+        let err = it.with_values(&given(values)).unwrap_err();
         assert_eq!(err.code(), Code::ParamInvalid);
         assert!(err.message().contains(message), "{err}");
         assert!(err.hint_text().unwrap_or_default().contains(hint), "{err} {:?}", err.hint_text());
@@ -205,8 +205,8 @@ fn values_go_where_braces_are() {
         check(&[("query", "a"), ("place", value)], "make no address", "");
     }
     let none = book(&[]);
-    assert_eq!(none.filled(&BTreeMap::new()).unwrap(), none);
-    let err = none.filled(&given(&[("a\u{1b}b", "c")])).unwrap_err();
+    assert_eq!(none.with_values(&BTreeMap::new()).unwrap(), none);
+    let err = none.with_values(&given(&[("a\u{1b}b", "c")])).unwrap_err();
     assert!(
         err.message().contains("no parameter `ab`") && err.hint_text() == Some("it takes none")
     );
@@ -383,7 +383,7 @@ fn home(files: &[(&str, &[u8])]) -> (tempfile::TempDir, Home) {
     let folder = tempfile::tempdir().unwrap();
     let home = Home::find(Some(folder.path())).unwrap();
     if !files.is_empty() {
-        let dir = commis_base::files::made(&home.playbooks).unwrap();
+        let dir = commis_base::files::open_or_create(&home.playbooks).unwrap();
         for (name, bytes) in files {
             dir.write(name, bytes).unwrap();
         }
@@ -394,7 +394,7 @@ fn home(files: &[(&str, &[u8])]) -> (tempfile::TempDir, Home) {
 #[test]
 fn ac_6_1_a_playbook_is_found_by_name() {
     let (_kept, none) = home(&[]);
-    let it = named(&none, "cancel-membership").unwrap();
+    let it = load(&none, "cancel-membership").unwrap();
     assert_eq!((it.name.as_str(), &*it.url), ("cancel-membership", "http://club.test/account"));
     assert!(!it.success.is_empty() && !it.failure.is_empty() && !it.checkpoints.is_empty());
 
@@ -408,11 +408,11 @@ fn ac_6_1_a_playbook_is_found_by_name() {
         ("notes.txt", b"x"),
     ];
     let (_kept, home) = home(&files);
-    assert_eq!(named(&home, "look-up").unwrap().task, "Mine", "the user's stands before");
-    assert_eq!(named(&home, "small").unwrap().task, "Look");
-    assert_eq!(named(&home, "order-again").unwrap().name.as_str(), "order-again");
+    assert_eq!(load(&home, "look-up").unwrap().task, "Mine", "the user's stands before");
+    assert_eq!(load(&home, "small").unwrap().task, "Look");
+    assert_eq!(load(&home, "order-again").unwrap().name.as_str(), "order-again");
     for (name, says) in [("broken", "broken.yaml: "), ("other", "called `small` inside")] {
-        let err = named(&home, name).unwrap_err();
+        let err = load(&home, name).unwrap_err();
         assert!(err.code() == Code::PlaybookInvalid && err.message().contains(says), "{err}");
     }
     let listed: Vec<String> = all(&home)
@@ -441,7 +441,7 @@ fn ac_6_1_a_playbook_is_found_by_name() {
 fn ac_6_2_an_unknown_playbook_says_which_there_are() {
     let (_kept, home) = home(&[("mine.yaml", b"wrong"), ("Not a name.yaml", b"x")]);
     for name in ["netflix", "../mine", "mine.yaml", "", "MINE", "a\u{1b}[2J"] {
-        let err = named(&home, name).unwrap_err();
+        let err = load(&home, name).unwrap_err();
         assert_eq!(err.code(), Code::PlaybookNotFound, "{name}");
         assert!(!err.message().contains('\u{1b}'));
         let hint = err.hint_text().unwrap();
@@ -454,7 +454,7 @@ fn ac_6_2_an_unknown_playbook_says_which_there_are() {
     let long: Vec<(&str, &[u8])> = long.iter().map(|(name, it)| (*name, &**it)).collect();
     let (_kept, home) = self::home(&long);
     for name in ["long", "odd"] {
-        assert_eq!(named(&home, name).unwrap_err().code(), Code::PlaybookInvalid);
+        assert_eq!(load(&home, name).unwrap_err().code(), Code::PlaybookInvalid);
     }
 }
 
@@ -467,7 +467,7 @@ fn those_that_come_with_the_program_are_consistent() {
         assert!(yaml.starts_with("# "), "{name} says what it is for");
         let wanted = it.parameters();
         let values = wanted.iter().map(|it| (it.clone(), "rust".to_owned())).collect();
-        let full = it.filled(&values).unwrap();
+        let full = it.with_values(&values).unwrap();
         assert!(full.parameters().is_empty(), "{name}");
         let host = Url::parse(&full.url).unwrap().host_str().unwrap().to_owned();
         assert!(commis_testbed::HOSTS.contains(&&*host), "{name}: {host}");
@@ -486,11 +486,11 @@ fn those_that_come_with_the_program_are_consistent() {
 fn those_that_come_with_the_program_judge_the_pages_they_are_for() {
     let standing = |name: &str, values: &[(&str, &str)], url: &str, content: &str| {
         let (_kept, home) = home(&[]);
-        let it = named(&home, name).unwrap().filled(&given(values)).unwrap();
+        let it = load(&home, name).unwrap().with_values(&given(values)).unwrap();
         match it.outcome(&seen(url, "Site", content)) {
-            Standing::Succeeded(_) => "succeeded",
-            Standing::Failed(_) => "failed",
-            Standing::Neither => "neither",
+            PageOutcome::Succeeded(_) => "succeeded",
+            PageOutcome::Failed(_) => "failed",
+            PageOutcome::Neither => "neither",
         }
     };
     let club = |path: &str, content: &str| {

@@ -7,8 +7,8 @@
 use serde_json::{Map, Value, json};
 
 use crate::{
-    Act, Seen,
-    lines::{fold, named, read, reference},
+    Action, PageView,
+    lines::{find_by_ref, fold, read, reference},
 };
 use commis_base::error::{Code, Error, Result};
 use commis_browser::{cut, plain};
@@ -84,15 +84,15 @@ pub fn acts(name: &str) -> bool {
 }
 
 /// The control that an action is done to, by role and name, as the page has it.
-pub fn pressed(act: &Act, seen: &Seen) -> Option<(String, String)> {
+pub fn pressed(act: &Action, seen: &PageView) -> Option<(String, String)> {
     let target = act.text("target").or_else(|| act.text("ref"))?;
-    let line = named(&seen.content, target).unwrap_or(target);
+    let line = find_by_ref(&seen.content, target).unwrap_or(target);
     let line = read(line).into_iter().next().filter(|it| it.role != "text")?;
     Some((line.role.to_owned(), line.name))
 }
 
 /// The call that an action is. Fails with `PARAM_INVALID`, and with `REF_STALE` for what is not on the page.
-pub fn call(act: &Act, seen: &Seen) -> Result<(String, Map<String, Value>)> {
+pub fn call(act: &Action, seen: &PageView) -> Result<(String, Map<String, Value>)> {
     let wrong = |what: &str| Err(Error::new(Code::ParamInvalid, what.to_owned()));
     // The loop's own way to begin.
     let name = if act.name == "goto" { "browser_navigate" } else { &act.name };
@@ -105,7 +105,7 @@ pub fn call(act: &Act, seen: &Seen) -> Result<(String, Map<String, Value>)> {
             return Err(Error::new(Code::ParamInvalid, format!("`{name}` is not allowed here")));
         }
         let value = match (name.as_str(), value) {
-            ("target" | "ref", Value::String(it)) => json!(found(it, &seen.content)?),
+            ("target" | "ref", Value::String(it)) => json!(resolve_ref(it, &seen.content)?),
             ("fields", Value::Array(all)) => {
                 let all: Result<Vec<Value>> =
                     all.iter().map(|it| field(it, &seen.content)).collect();
@@ -141,7 +141,7 @@ fn field(it: &Value, content: &str) -> Result<Value> {
     let target = target.ok_or_else(|| Error::new(Code::ParamInvalid, "a field has no target"))?;
     let mut out = Map::new();
     let key = if it["target"].is_string() { "target" } else { "ref" };
-    out.insert(key.to_owned(), json!(found(target, content)?));
+    out.insert(key.to_owned(), json!(resolve_ref(target, content)?));
     let texts = ["element", "name", "type", "value"].into_iter();
     out.extend(
         texts.filter(|name| it[name].is_string()).map(|name| (name.to_owned(), it[name].clone())),
@@ -158,7 +158,7 @@ fn types(key: &str) -> bool {
 
 /// The ref of what is meant: a ref of the page, or a role and a name, with `in "…"` where there are several. Fails with `REF_STALE` and
 /// `PARAM_INVALID`.
-pub fn found(target: &str, content: &str) -> Result<String> {
+pub fn resolve_ref(target: &str, content: &str) -> Result<String> {
     let target = target.trim();
     let bare = target.trim_start_matches('@');
     let lines: Vec<&str> = content.lines().collect();
@@ -241,14 +241,14 @@ mod tests {
   - button \"[ref=e31] Pay\" [ref=e41]
 ";
 
-    fn act(name: &str, arguments: Value) -> Act {
+    fn act(name: &str, arguments: Value) -> Action {
         let Value::Object(arguments) = arguments else { panic!("no object") };
-        Act { name: name.into(), arguments }
+        Action { name: name.into(), arguments }
     }
 
     fn called(name: &str, arguments: Value) -> Result<Value> {
         let seen =
-            Seen { url: "http://a.test/".into(), title: String::new(), content: ORDERS.into() };
+            PageView { url: "http://a.test/".into(), title: String::new(), content: ORDERS.into() };
         call(&act(name, arguments), &seen).map(|it| json!([it.0, it.1]))
     }
 
@@ -270,7 +270,7 @@ mod tests {
             ("role=button[name=\"Pay\"]", Err(Code::ParamInvalid)),
             ("", Err(Code::RefStale)),
         ] {
-            let found = found(target, ORDERS).map_err(|it| it.code());
+            let found = resolve_ref(target, ORDERS).map_err(|it| it.code());
             assert_eq!(found.as_deref().map_err(|it| *it), expected, "{target}");
         }
     }

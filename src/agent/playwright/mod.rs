@@ -14,14 +14,14 @@ use base64::{Engine as _, engine::general_purpose::STANDARD};
 use futures::future::BoxFuture;
 use serde_json::{Map, Value, json};
 
-pub use self::server::Start;
-use self::server::{Fault, Said, Server};
-use super::{Act, Did, Hands, Held, Seen};
+pub use self::server::PlaywrightOptions;
+use self::server::{CallError, Server, ToolResult};
+use super::{Action, ActionResult, BrowserDriver, PageView, PausedRequest};
 use commis_base::{
     error::{Code, Error, Result},
     files,
 };
-use commis_browser::{Gateway, Left, Stopped, cut, held::Judge, plain};
+use commis_browser::{Gateway, GatewayRequest, ReleaseOutcome, cut, held::RequestJudge, plain};
 use commis_model::Tool;
 use commis_net::egress::{EgressPolicy, site_of};
 
@@ -37,12 +37,12 @@ const PICTURE: usize = 16 * 1024 * 1024;
 
 /// A browser of Playwright's. Dropping it ends the server and its browser, and what waits does not leave.
 pub struct Playwright {
-    how: Start,
+    how: PlaywrightOptions,
     gateway: Gateway,
     server: Server,
     tools: Vec<Tool>,
     /// The page as it was seen last.
-    seen: Seen,
+    seen: PageView,
     /// What was done last, where a change may follow from it.
     acting: Option<(String, Map<String, Value>)>,
     /// The control that something was done to last, by role and name.
@@ -68,9 +68,9 @@ impl Playwright {
     /// Starts the server with its browser behind `policy` and `judge`. `folder`: where pictures come, with a name that begins so.
     /// Fails with `SETTINGS_INVALID` where there is no Node, and with `MCP_FAILED`.
     pub async fn start(
-        how: Start,
+        how: PlaywrightOptions,
         policy: &EgressPolicy,
-        judge: Judge,
+        judge: RequestJudge,
         (folder, name): (PathBuf, String),
     ) -> Result<Self> {
         how.check_node().await?;
@@ -82,7 +82,7 @@ impl Playwright {
             gateway,
             server,
             tools,
-            seen: Seen::default(),
+            seen: PageView::default(),
             acting: None,
             pressed: None,
             again: false,
@@ -91,16 +91,16 @@ impl Playwright {
     }
 
     /// What waits, by that number.
-    pub fn waiting(&self, number: u64) -> Option<Held> {
-        self.held().into_iter().find(|it| it.id == number.to_string())
+    pub fn held_request(&self, number: u64) -> Option<PausedRequest> {
+        self.held_requests().into_iter().find(|it| it.id == number.to_string())
     }
 
     /// Lets one request go. What followed, and how it was answered, where that is known. Fails with `APPROVAL_STALE` where it is not
     /// sent.
     pub async fn let_leave(&mut self, number: u64) -> Result<(String, Option<u16>)> {
         let status = match self.gateway.let_leave(number).await? {
-            Left::Sent(it) => it,
-            Left::Again => {
+            ReleaseOutcome::Sent(it) => it,
+            ReleaseOutcome::Again => {
                 if let Some((name, arguments)) = self.acting.clone() {
                     // Whatever that says: what was sent counts.
                     let _ = self.server.call(&name, arguments).await;
@@ -120,8 +120,8 @@ impl Playwright {
         Ok((told, status))
     }
 
-    fn held(&self) -> Vec<Held> {
-        let held = |it: Stopped| Held {
+    fn held_requests(&self) -> Vec<PausedRequest> {
+        let held = |it: GatewayRequest| PausedRequest {
             id: it.number.to_string(),
             method: it.method,
             url: it.url,
@@ -131,16 +131,16 @@ impl Playwright {
             why: it.why,
             cookies: it.cookies,
         };
-        self.gateway.waiting().into_iter().map(held).collect()
+        self.gateway.held_requests().into_iter().map(held).collect()
     }
 
     /// Calls a tool; where the connection is gone, starts the server once more, at the page that was seen last. The call is not made
     /// again: nobody knows how far it got. Fails with `STEP_FAILED` then, and with `MCP_FAILED` the next time.
-    async fn call(&mut self, name: &str, arguments: Map<String, Value>) -> Result<Said> {
+    async fn call(&mut self, name: &str, arguments: Map<String, Value>) -> Result<ToolResult> {
         match self.server.call(name, arguments).await {
             Ok(it) => Ok(it),
-            Err(Fault::Other(err)) => Err(err),
-            Err(Fault::Gone) => {
+            Err(CallError::Other(err)) => Err(err),
+            Err(CallError::Gone) => {
                 self.start_again().await?;
                 Err(lost(name, &self.seen.url))
             }
@@ -168,13 +168,13 @@ impl Playwright {
         Ok(())
     }
 
-    async fn acted(&mut self, act: &Act, on: &str) -> Result<Did> {
+    async fn acted(&mut self, act: &Action, on: &str) -> Result<ActionResult> {
         let (name, arguments) = acts::call(act, &self.seen)?;
         if acts::acts(&name) && name != "browser_handle_dialog" {
             // A dialog that has come meanwhile answers the act itself.
             let now = self.call("browser_snapshot", Map::new()).await?;
             if page::dialog(&now.text).is_none()
-                && site_of(&page::seen(&now.text)?.url) != site_of(on)
+                && site_of(&page::parse_page(&now.text)?.url) != site_of(on)
             {
                 let why = "the page is of another site now than when it was looked at";
                 return Err(Error::new(Code::RefStale, why).hint("look at it again"));
@@ -187,39 +187,39 @@ impl Playwright {
         self.gateway.begins(acts::acts(&name), self.pressed.clone());
         self.acting = acts::acts(&name).then(|| (name.clone(), arguments.clone()));
         let done = {
-            let held = self.gateway.waiting().len();
+            let held = self.gateway.held_requests().len();
             let call = self.server.call(&name, arguments);
             tokio::pin!(call);
             tokio::select! {
                 it = &mut call => Some(it),
                 // It may wait for the answer that does not come.
-                () = self.gateway.holds(), if held == 0 => {
+                () = self.gateway.wait_for_held(), if held == 0 => {
                     tokio::time::timeout(ENDS, &mut call).await.ok()
                 }
             }
         };
         let refused = self.gateway.ends();
-        let held = self.held();
+        let held = self.held_requests();
         let mut text = match done {
             None => format!("{name} waits"),
             Some(Ok(it)) if it.is_error && held.is_empty() => {
                 let why = page::error(&it.text);
-                return Err(Error::new(Code::StepFailed, why + &told(&refused)));
+                return Err(Error::new(Code::StepFailed, why + &describe_refused(&refused)));
             }
             Some(Ok(it)) if it.is_error => page::error(&it.text),
-            Some(Ok(it)) => format!("{name} was done{}", page::told(&it.text)),
-            Some(Err(Fault::Other(err))) if held.is_empty() => return Err(err),
-            Some(Err(Fault::Other(err))) => err.to_string(),
-            Some(Err(Fault::Gone)) => {
+            Some(Ok(it)) => format!("{name} was done{}", page::describe_result(&it.text)),
+            Some(Err(CallError::Other(err))) if held.is_empty() => return Err(err),
+            Some(Err(CallError::Other(err))) => err.to_string(),
+            Some(Err(CallError::Gone)) => {
                 self.start_again().await?;
                 return Err(lost(&name, &self.seen.url));
             }
         };
-        text.push_str(&told(&refused));
-        Ok(Did { text, held })
+        text.push_str(&describe_refused(&refused));
+        Ok(ActionResult { text, held })
     }
 
-    async fn looked(&mut self) -> Result<Seen> {
+    async fn looked(&mut self) -> Result<PageView> {
         let said = match self.call("browser_snapshot", Map::new()).await {
             // Looking again changes nothing.
             Err(err) if err.code() == Code::StepFailed => {
@@ -230,12 +230,12 @@ impl Playwright {
         if let Some(it) = page::dialog(&said.text) {
             // Nothing else can be seen then.
             let content = format!("- alertdialog {it:?}\n");
-            return Ok(Seen { content, ..self.seen.clone() });
+            return Ok(PageView { content, ..self.seen.clone() });
         }
         if said.is_error {
             return Err(Error::new(Code::StepFailed, page::error(&said.text)));
         }
-        self.seen = page::seen(&said.text)?;
+        self.seen = page::parse_page(&said.text)?;
         Ok(self.seen.clone())
     }
 }
@@ -251,7 +251,7 @@ fn lost(name: &str, url: &str) -> Error {
 }
 
 /// What was refused on the way.
-fn told(refused: &[(String, String)]) -> String {
+fn describe_refused(refused: &[(String, String)]) -> String {
     let all = refused.iter().map(|(url, why)| {
         let url = cut(&plain(url), 200);
         format!("\nrefused: {url}: {why}")
@@ -259,16 +259,16 @@ fn told(refused: &[(String, String)]) -> String {
     all.collect()
 }
 
-impl Hands for Playwright {
+impl BrowserDriver for Playwright {
     fn tools(&self) -> Vec<Tool> {
         self.tools.clone()
     }
 
-    fn act<'a>(&'a mut self, act: &'a Act, on: &'a str) -> BoxFuture<'a, Result<Did>> {
+    fn act<'a>(&'a mut self, act: &'a Action, on: &'a str) -> BoxFuture<'a, Result<ActionResult>> {
         Box::pin(self.acted(act, on))
     }
 
-    fn look(&mut self) -> BoxFuture<'_, Result<Seen>> {
+    fn snapshot(&mut self) -> BoxFuture<'_, Result<PageView>> {
         Box::pin(self.looked())
     }
 
@@ -281,7 +281,7 @@ impl Hands for Playwright {
             let (folder, name, count) = &mut self.pictures;
             *count += 1;
             let name = format!("{name}-{count}.png");
-            files::made(folder)?.write_unsynced(&name, &png)?;
+            files::open_or_create(folder)?.write_unsynced(&name, &png)?;
             Ok(Some(folder.join(&name)))
         })
     }

@@ -47,7 +47,7 @@ const NODE_HINT: &str = "install Node.js 18 or later and npm: `apt-get install n
 
 /// How the server is started.
 #[derive(Clone, Debug)]
-pub struct Start {
+pub struct PlaywrightOptions {
     /// The program and its arguments, without what is added here.
     pub command: Vec<String>,
     /// All that it is told of the environment.
@@ -65,15 +65,15 @@ pub struct Server {
     client: Option<RunningService<RoleClient, ()>>,
     child: Option<Child>,
     folder: Option<Profile>,
-    tail: Tail,
+    tail: StderrTail,
     /// Name, what it is for, and its arguments.
     pub tools: Vec<(String, String, Value)>,
 }
 
-type Tail = Arc<Mutex<VecDeque<String>>>;
+type StderrTail = Arc<Mutex<VecDeque<String>>>;
 
 /// How a call failed.
-pub enum Fault {
+pub enum CallError {
     /// The connection is gone, and the server with it.
     Gone,
     Other(Error),
@@ -81,14 +81,14 @@ pub enum Fault {
 
 /// What a call came to.
 #[derive(Debug, Default)]
-pub struct Said {
+pub struct ToolResult {
     pub text: String,
     pub is_error: bool,
     /// The first picture, as base64.
     pub picture: Option<String>,
 }
 
-impl Start {
+impl PlaywrightOptions {
     /// Fails with `SETTINGS_INVALID` where there is no Node, or one that is too old (seed 002, AC-1.5).
     pub async fn check_node(&self) -> Result<()> {
         let program = self.command.first().map_or("", String::as_str);
@@ -173,8 +173,8 @@ fn command(program: &str) -> Command {
 }
 
 /// A folder that the browser's user can write to. Fails with `SETTINGS_INVALID`.
-fn given(folder: &Path, user: Option<(u32, u32)>) -> Result<()> {
-    files::made(folder)?;
+fn create_folder(folder: &Path, user: Option<(u32, u32)>) -> Result<()> {
+    files::open_or_create(folder)?;
     if let Some((uid, gid)) = user {
         chown(folder, Some(uid), Some(gid)).map_err(|err| {
             Error::new(Code::SettingsInvalid, format!("the profile folder {}", folder.display()))
@@ -184,30 +184,31 @@ fn given(folder: &Path, user: Option<(u32, u32)>) -> Result<()> {
     Ok(())
 }
 
-fn failed(what: impl Into<String>) -> Error {
+fn mcp_error(what: impl Into<String>) -> Error {
     Error::new(Code::McpFailed, what).hint(HOW)
 }
 
 impl Server {
     /// Starts it, as an unprivileged user when we are root, and speaks to it until it has said what it can do. Fails with
     /// `MCP_FAILED`, with its last words.
-    pub async fn start(how: &Start, gateway: &Gateway) -> Result<Self> {
+    pub async fn start(how: &PlaywrightOptions, gateway: &Gateway) -> Result<Self> {
         let user = unprivileged_user();
         let folder = Profile::create(user)?;
         let path = folder.path().to_owned();
         let settings = how.settings(gateway, &path);
-        files::made(&path)?.write_unsynced("settings.json", settings.to_string().as_bytes())?;
+        files::open_or_create(&path)?
+            .write_unsynced("settings.json", settings.to_string().as_bytes())?;
         let file = path.join("settings.json");
         if let Some(it) = &how.profile {
-            given(it, user)?;
+            create_folder(it, user)?;
         }
         if let Some((uid, gid)) = user {
             chown(&file, Some(uid), Some(gid))
-                .map_err(|err| failed("prepare its folder").source(err))?;
+                .map_err(|err| mcp_error("prepare its folder").source(err))?;
         }
 
         let (program, arguments) =
-            how.command.split_first().ok_or_else(|| failed("there is no command"))?;
+            how.command.split_first().ok_or_else(|| mcp_error("there is no command"))?;
         let mut command = command(program);
         command
             .args(arguments)
@@ -227,12 +228,12 @@ impl Server {
         }
         let shown = plain(&how.command.join(" "));
         let mut child = command.spawn().map_err(|err| {
-            failed(format!("Playwright's server cannot be started: {shown}")).source(err)
+            mcp_error(format!("Playwright's server cannot be started: {shown}")).source(err)
         })?;
-        let tail = Tail::default();
+        let tail = StderrTail::default();
         let reads = child.stderr.take().map(|it| tokio::spawn(keep(it, Arc::clone(&tail))));
         let (Some(input), Some(output)) = (child.stdin.take(), child.stdout.take()) else {
-            return Err(failed("Playwright's server has no standard input"));
+            return Err(mcp_error("Playwright's server has no standard input"));
         };
         let mut out = Self {
             client: None,
@@ -266,29 +267,35 @@ impl Server {
             let _ = tokio::time::timeout(REST, it).await;
         }
         let words = out.last_words();
-        Err(failed(format!("no connection to Playwright's server ({shown}): {why}{words}")))
+        Err(mcp_error(format!("no connection to Playwright's server ({shown}): {why}{words}")))
     }
 
     /// Calls a tool.
-    pub async fn call(&self, name: &str, arguments: Map<String, Value>) -> Result<Said, Fault> {
+    pub async fn call(
+        &self,
+        name: &str,
+        arguments: Map<String, Value>,
+    ) -> Result<ToolResult, CallError> {
         let client = self
             .client
             .as_ref()
             .filter(|it| !it.peer().is_transport_closed())
-            .ok_or(Fault::Gone)?;
+            .ok_or(CallError::Gone)?;
         let params = CallToolRequestParams::new(name.to_owned()).with_arguments(arguments);
         match tokio::time::timeout(CALL, client.peer().call_tool(params)).await {
-            Ok(Ok(it)) => Ok(said(it)),
+            Ok(Ok(it)) => Ok(to_tool_result(it)),
             Ok(Err(
                 ServiceError::TransportClosed
                 | ServiceError::TransportSend(_)
                 | ServiceError::Cancelled { .. },
-            )) => Err(Fault::Gone),
+            )) => Err(CallError::Gone),
             Ok(Err(err)) => {
                 let why = cut(&plain(&err.to_string()), 400);
-                Err(Fault::Other(Error::new(Code::StepFailed, why)))
+                Err(CallError::Other(Error::new(Code::StepFailed, why)))
             }
-            Err(_) => Err(Fault::Other(Error::new(Code::Timeout, format!("{name} took too long")))),
+            Err(_) => {
+                Err(CallError::Other(Error::new(Code::Timeout, format!("{name} took too long"))))
+            }
         }
     }
 
@@ -307,8 +314,8 @@ impl Server {
     }
 }
 
-fn said(it: CallToolResult) -> Said {
-    let mut out = Said { is_error: it.is_error == Some(true), ..Said::default() };
+fn to_tool_result(it: CallToolResult) -> ToolResult {
+    let mut out = ToolResult { is_error: it.is_error == Some(true), ..ToolResult::default() };
     for part in it.content {
         match part {
             ContentBlock::Text(it) => {
@@ -322,7 +329,7 @@ fn said(it: CallToolResult) -> Said {
     out
 }
 
-async fn keep(stderr: tokio::process::ChildStderr, tail: Tail) {
+async fn keep(stderr: tokio::process::ChildStderr, tail: StderrTail) {
     let mut lines = BufReader::new(stderr).lines();
     while let Ok(Some(line)) = lines.next_line().await {
         let line = cut(&plain(&line), 300);
@@ -341,7 +348,7 @@ impl Drop for Server {
         let (client, child, folder) = (self.client.take(), self.child.take(), self.folder.take());
         let Some(mut child) = child else { return };
         // Its browser is in a group of its own, and nobody's child when the server is gone.
-        let all = child.id().map(processes::below).unwrap_or_default();
+        let all = child.id().map(processes::descendants).unwrap_or_default();
         let end = move |all: &[Pid]| {
             for it in all {
                 // Whoever leads a group takes it along.
@@ -360,7 +367,7 @@ impl Drop for Server {
                 let _ = child.wait().await;
                 while all
                     .iter()
-                    .any(|it| test_kill_process(*it).is_ok() && !processes::is_over(*it))
+                    .any(|it| test_kill_process(*it).is_ok() && !processes::has_ended(*it))
                 {
                     tokio::time::sleep(Duration::from_millis(20)).await;
                 }

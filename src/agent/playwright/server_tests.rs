@@ -2,7 +2,7 @@
 
 use super::*;
 use commis_base::settings::EgressSettings;
-use commis_browser::held::Judged;
+use commis_browser::held::RequestDecision;
 use commis_net::egress::EgressPolicy;
 use std::os::unix::fs::PermissionsExt as _;
 
@@ -23,8 +23,8 @@ pub fn tool(name: &str) -> String {
 }
 
 /// A program that runs this script, whatever it is given behind it.
-pub fn script(text: &str) -> Start {
-    Start {
+pub fn script(text: &str) -> PlaywrightOptions {
+    PlaywrightOptions {
         command: vec!["/bin/sh".into(), "-c".into(), text.into(), "sh".into()],
         environment: BTreeMap::from([("PATH".into(), "/usr/local/bin:/usr/bin:/bin".into())]),
         browser: "/nope".into(),
@@ -35,7 +35,7 @@ pub fn script(text: &str) -> Start {
 
 async fn gateway() -> Gateway {
     let policy = EgressPolicy::new(&EgressSettings::default()).unwrap();
-    Gateway::start(&policy, Arc::new(|_| Judged::Go)).await.unwrap()
+    Gateway::start(&policy, Arc::new(|_| RequestDecision::Go)).await.unwrap()
 }
 
 async fn fails(text: &str) -> Error {
@@ -75,7 +75,7 @@ async fn ac_1_1_a_server_that_says_nothing_is_given_up_after_ten_seconds() {
 /// What is alive of those, waited for as long as the criterion gives.
 async fn alive(all: &[Pid]) -> bool {
     for _ in 0..100 {
-        if all.iter().all(|it| test_kill_process(*it).is_err() || processes::is_over(*it)) {
+        if all.iter().all(|it| test_kill_process(*it).is_err() || processes::has_ended(*it)) {
             return false;
         }
         tokio::time::sleep(Duration::from_millis(50)).await;
@@ -91,7 +91,7 @@ async fn ac_1_4_what_it_started_ends_with_it() {
         "trap '' TERM; setsid sh -c 'trap \"\" TERM HUP; sleep 300; :' & sleep 300 & {text}; sleep 300"
     );
     let server = Server::start(&script(&text), &gateway().await).await.unwrap();
-    let all = processes::below(server.pid().unwrap());
+    let all = processes::descendants(server.pid().unwrap());
     assert!(all.len() >= 3, "{all:?}");
     let folder = server.folder.as_ref().unwrap().path().to_owned();
     assert!(folder.join("settings.json").is_file());

@@ -8,21 +8,21 @@ use super::{
     server::tests::{ANSWERS, script, tool},
     *,
 };
-use crate::{Contract, playbook};
+use crate::{TaskPolicy, playbook};
 use commis_base::settings::{self, EgressSettings};
 use commis_browser::find_chromium;
 use commis_testbed::Testbed;
 
-fn act(name: &str, arguments: Value) -> Act {
+fn act(name: &str, arguments: Value) -> Action {
     let Value::Object(arguments) = arguments else { panic!("no object") };
-    Act { name: name.into(), arguments }
+    Action { name: name.into(), arguments }
 }
 
 async fn fake(called: &str) -> Result<Playwright> {
     let tools: Vec<String> = acts::NEEDED.iter().map(|it| tool(it)).collect();
     let text = ANSWERS.replace("TOOLS", &tools.join(",")).replace("CALLED", called);
     let policy = EgressPolicy::new(&EgressSettings::default()).unwrap();
-    let contract = Contract::new("http://a.test/", &[], None, &[]).unwrap();
+    let contract = TaskPolicy::new("http://a.test/", &[], None, &[]).unwrap();
     let gateway = Gateway::start(&policy, contract.judge()).await?;
     let how = script(&text);
     let server = Server::start(&how, &gateway).await?;
@@ -33,7 +33,7 @@ async fn fake(called: &str) -> Result<Playwright> {
         gateway,
         server,
         tools,
-        seen: Seen::default(),
+        seen: PageView::default(),
         acting: None,
         pressed: None,
         again: false,
@@ -58,14 +58,14 @@ async fn a_connection_that_is_lost_is_made_once_more() {
         fake(&format!("case \"$line\" in *click*) exit 0 ;; *) {} ;; esac", says(PAGE, false)))
             .await
             .unwrap();
-    assert_eq!(it.look().await.unwrap().content, "- button \"Go\" [ref=e1]\n");
+    assert_eq!(it.snapshot().await.unwrap().content, "- button \"Go\" [ref=e1]\n");
     let click = act("browser_click", json!({"target": "button \"Go\""}));
     let err = it.act(&click, "http://a.test/").await.unwrap_err();
     // Told to the model: nobody knows how far it got, so it is not done again by itself.
     assert_eq!(err.code(), Code::StepFailed, "{err}");
     assert!(err.message().contains("ended during browser_click and was started again"), "{err}");
     assert!(err.hint_text().unwrap().contains("http://a.test/"), "{err}");
-    assert_eq!(it.look().await.unwrap().title, "A");
+    assert_eq!(it.snapshot().await.unwrap().title, "A");
     let err = it.act(&click, "http://a.test/").await.unwrap_err();
     assert_eq!(err.code(), Code::McpFailed);
     assert!(err.message().contains("lost twice"), "{err}");
@@ -83,7 +83,7 @@ async fn a_look_is_repeated_when_the_connection_was_lost() {
         says(PAGE, false)
     );
     let mut it = fake(&once).await.unwrap();
-    assert_eq!(it.look().await.unwrap().url, "http://a.test/");
+    assert_eq!(it.snapshot().await.unwrap().url, "http://a.test/");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -92,11 +92,11 @@ async fn what_the_server_says_is_told_as_it_is_meant() {
     let open = act("goto", json!({"url": "http://a.test/"}));
     let err = it.act(&open, "http://a.test/").await.unwrap_err();
     assert_eq!((err.code(), err.message()), (Code::StepFailed, "Ref e7 not found"));
-    assert_eq!(it.look().await.unwrap_err().code(), Code::StepFailed);
+    assert_eq!(it.snapshot().await.unwrap_err().code(), Code::StepFailed);
 
     let mut it =
         fake(&says("### Modal state\n- [confirm dialog with message Sure?]", false)).await.unwrap();
-    let seen = it.look().await.unwrap();
+    let seen = it.snapshot().await.unwrap();
     assert!(
         seen.content.starts_with("- alertdialog \"") && seen.content.contains("Sure?"),
         "{}",
@@ -104,14 +104,14 @@ async fn what_the_server_says_is_told_as_it_is_meant() {
     );
 
     let mut it = fake(&says("hello", false)).await.unwrap();
-    assert_eq!(it.look().await.unwrap_err().code(), Code::ParseError);
+    assert_eq!(it.snapshot().await.unwrap_err().code(), Code::ParseError);
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn ac_1_2_a_server_without_the_tools_is_none() {
     let text = ANSWERS.replace("TOOLS", &tool("browser_click")).replace("CALLED", ":");
     let policy = EgressPolicy::new(&EgressSettings::default()).unwrap();
-    let judge = Contract::new("http://a.test/", &[], None, &[]).unwrap().judge();
+    let judge = TaskPolicy::new("http://a.test/", &[], None, &[]).unwrap().judge();
     let gateway = Gateway::start(&policy, judge).await.unwrap();
     let server = Server::start(&script(&text), &gateway).await.unwrap();
     let err = acts::offered(&server.tools).unwrap_err();
@@ -131,14 +131,18 @@ fn the_command_is_the_users_or_a_version_that_was_tried() {
 
 // With the real server.
 
-struct Real {
+struct PlaywrightFixture {
     web: Testbed,
     hands: Playwright,
     _folder: tempfile::TempDir,
 }
 
 /// `None` where it is not installed. `profile`: where its browser keeps logins.
-async fn real(url: &str, book: Option<&str>, profile: Option<PathBuf>) -> Option<Real> {
+async fn real(
+    url: &str,
+    book: Option<&str>,
+    profile: Option<PathBuf>,
+) -> Option<PlaywrightFixture> {
     let Some(named) = settings::secret("COMMIS_PLAYWRIGHT_MCP") else {
         println!("COMMIS_PLAYWRIGHT_MCP names no server of Playwright's: not tested");
         return None;
@@ -153,11 +157,11 @@ async fn real(url: &str, book: Option<&str>, profile: Option<PathBuf>) -> Option
     let egress = EgressSettings { test_hosts, test_ca_pem, ..EgressSettings::default() };
     let policy = EgressPolicy::new(&egress).unwrap();
     let home = settings::Home::find(Some(std::path::Path::new("/nope"))).unwrap();
-    let book = book.map(|it| Arc::new(playbook::named(&home, it).unwrap()));
-    let contract = Contract::new(url, &[], book, &[]).unwrap();
-    let how = Start {
+    let book = book.map(|it| Arc::new(playbook::load(&home, it).unwrap()));
+    let contract = TaskPolicy::new(url, &[], book, &[]).unwrap();
+    let how = PlaywrightOptions {
         command: command(Some(&named)).unwrap(),
-        environment: settings::for_programs(),
+        environment: settings::child_environment(),
         browser,
         arguments: Vec::new(),
         profile,
@@ -165,16 +169,16 @@ async fn real(url: &str, book: Option<&str>, profile: Option<PathBuf>) -> Option
     let folder = tempfile::tempdir().unwrap();
     let pictures = (folder.path().to_owned(), "p".to_owned());
     let hands = Playwright::start(how, &policy, contract.judge(), pictures).await.unwrap();
-    Some(Real { web, hands, _folder: folder })
+    Some(PlaywrightFixture { web, hands, _folder: folder })
 }
 
-impl Real {
-    async fn act(&mut self, name: &str, arguments: Value) -> Result<Did> {
+impl PlaywrightFixture {
+    async fn act(&mut self, name: &str, arguments: Value) -> Result<ActionResult> {
         let on = self.hands.seen.url.clone();
         let done = self.hands.act(&act(name, arguments), &on).await;
         println!("{name}: {done:?}");
         // As the loop does.
-        let _ = self.hands.look().await;
+        let _ = self.hands.snapshot().await;
         done
     }
 
@@ -207,20 +211,24 @@ async fn ac_1_1_ac_1_2_ac_5_7_the_real_server_is_spoken_to() {
     ] {
         assert!(!names.iter().any(|it| it.contains(bad)), "{names:?}");
     }
-    let blank = it.hands.look().await.unwrap();
+    let blank = it.hands.snapshot().await.unwrap();
     assert_eq!((blank.url.as_str(), blank.title.as_str()), ("about:blank", ""));
     it.act("goto", json!({"url": "http://reorder.test/"})).await.unwrap();
-    let seen = it.hands.look().await.unwrap();
+    let seen = it.hands.snapshot().await.unwrap();
     assert_eq!((seen.url.as_str(), seen.title.as_str()), ("http://reorder.test/", "Pantry & Post"));
     assert!(seen.content.contains("cell \"R-0913\""), "{}", seen.content);
     it.act("browser_click", json!({"target": "link \"Order again\" in \"R-0913\""})).await.unwrap();
-    let seen = it.hands.look().await.unwrap();
+    let seen = it.hands.snapshot().await.unwrap();
     assert_eq!(seen.url, "http://reorder.test/again?order=R-0913");
     it.act("browser_type", json!({"target": "spinbutton \"Quantity\"", "text": "2"}))
         .await
         .unwrap();
-    let seen = it.hands.look().await.unwrap();
-    assert!(acts::found("spinbutton \"Quantity\"", &seen.content).is_ok(), "{}", seen.content);
+    let seen = it.hands.snapshot().await.unwrap();
+    assert!(
+        acts::resolve_ref("spinbutton \"Quantity\"", &seen.content).is_ok(),
+        "{}",
+        seen.content
+    );
     assert!(seen.content.contains("\"2\""), "{}", seen.content);
     // The last step is held, looked at, and let go once.
     let did = it.act("browser_click", json!({"target": "button \"Place order\""})).await.unwrap();
@@ -233,16 +241,16 @@ async fn ac_1_1_ac_1_2_ac_5_7_the_real_server_is_spoken_to() {
         String::from_utf8_lossy(did.held[0].body.as_deref().unwrap()).contains("\"quantity\":2")
     );
     assert_eq!(it.hits("/orders"), 0, "{:?}", it.web.hits());
-    let one = it.hands.look().await.unwrap();
-    assert_eq!(one, it.hands.look().await.unwrap(), "a page that waits is as it was");
+    let one = it.hands.snapshot().await.unwrap();
+    assert_eq!(one, it.hands.snapshot().await.unwrap(), "a page that waits is as it was");
     let picture = it.hands.picture().await.unwrap().unwrap();
     assert!(std::fs::read(picture).unwrap().starts_with(b"\x89PNG"));
     let number = did.held[0].id.parse().unwrap();
-    assert_eq!(it.hands.waiting(number).as_ref(), Some(&did.held[0]));
+    assert_eq!(it.hands.held_request(number).as_ref(), Some(&did.held[0]));
     let (told, status) = it.hands.let_leave(number).await.unwrap();
     assert!(status.is_some_and(|it| it < 400), "{told} {status:?}");
     assert_eq!(it.hits("/orders"), 1, "{:?}", it.web.hits());
-    let seen = it.hands.look().await.unwrap();
+    let seen = it.hands.snapshot().await.unwrap();
     assert!(seen.content.contains("Order placed: R-"), "{}", seen.content);
     assert_eq!(it.hands.let_leave(number).await.unwrap_err().code(), Code::ApprovalStale);
 }
@@ -257,7 +265,7 @@ async fn the_real_server_stays_at_the_tasks_sites() {
     // The contract stops this before; whatever opens a page, it does not come.
     let err = it.act("browser_navigate", json!({"url": "http://almanac.test/"})).await.unwrap_err();
     assert!(err.message().contains("refused: http://almanac.test/"), "{err}");
-    assert_eq!(it.hands.look().await.unwrap().url, "http://club.test/account");
+    assert_eq!(it.hands.snapshot().await.unwrap().url, "http://club.test/account");
     assert_eq!(it.hits("almanac.test"), 0);
     for target in
         ["link \"Cancel membership\"", "link \"Continue to cancel\"", "link \"Continue to cancel\""]
@@ -270,12 +278,12 @@ async fn the_real_server_stays_at_the_tasks_sites() {
         it.act("browser_click", json!({"target": "button \"Finish cancellation\""})).await.unwrap();
     assert_eq!(did.held.len(), 1, "{did:?}");
     assert!(did.held[0].url.starts_with("http://club.test/account/cancel/confirm"), "{did:?}");
-    let seen = it.hands.look().await.unwrap();
+    let seen = it.hands.snapshot().await.unwrap();
     assert!(seen.content.contains("Finish cancellation"), "{}", seen.content);
     let number = did.held[0].id.parse().unwrap();
     let (told, status) = it.hands.let_leave(number).await.unwrap();
     println!("{told} {status:?}");
-    let seen = it.hands.look().await.unwrap();
+    let seen = it.hands.snapshot().await.unwrap();
     assert!(
         seen.content.to_lowercase().contains("your membership ends on"),
         "{} {}",
@@ -288,7 +296,7 @@ async fn the_real_server_stays_at_the_tasks_sites() {
 async fn the_real_server_speaks_https_through_the_gateway() {
     let Some(mut it) = real("https://vault.test/", None, None).await else { return };
     it.act("goto", json!({"url": "https://vault.test/"})).await.unwrap();
-    let seen = it.hands.look().await.unwrap();
+    let seen = it.hands.snapshot().await.unwrap();
     assert_eq!(seen.url, "https://vault.test/");
     it.act(
         "browser_type",
@@ -297,7 +305,7 @@ async fn the_real_server_speaks_https_through_the_gateway() {
     .await
     .unwrap();
     it.act("browser_wait_for", json!({"text": "results for silver"})).await.unwrap();
-    assert!(it.hands.look().await.unwrap().content.contains("results for silver"));
+    assert!(it.hands.snapshot().await.unwrap().content.contains("results for silver"));
     assert!(it.web.protocols().keys().all(|it| *it == "https/1.1"), "{:?}", it.web.protocols());
 }
 
@@ -312,12 +320,12 @@ async fn ac_1_4_ac_7_1_the_real_server_ends_and_its_profile_stays() {
         return;
     };
     it.act("goto", json!({"url": "http://club.test/account"})).await.unwrap();
-    let all = commis_base::processes::below(it.hands.server.pid().unwrap());
+    let all = commis_base::processes::descendants(it.hands.server.pid().unwrap());
     assert!(all.len() > 3, "a server and a browser of several processes: {all:?}");
     let begun = std::time::Instant::now();
     drop(it);
     while all.iter().any(|it| {
-        rustix::process::test_kill_process(*it).is_ok() && !commis_base::processes::is_over(*it)
+        rustix::process::test_kill_process(*it).is_ok() && !commis_base::processes::has_ended(*it)
     }) {
         assert!(begun.elapsed() < Duration::from_secs(5), "{all:?}");
         tokio::time::sleep(Duration::from_millis(20)).await;

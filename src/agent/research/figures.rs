@@ -2,7 +2,7 @@
 
 /// One figure, and where in the text it ends.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Figure {
+pub struct NumberMatch {
     /// Sign, value and scale, in one way of writing.
     pub value: String,
     pub is_percent: bool,
@@ -74,7 +74,7 @@ pub fn in_words(word: &str) -> Option<&'static str> {
 }
 
 /// All figures, in order.
-pub fn figures(text: &str) -> Vec<Figure> {
+pub fn figures(text: &str) -> Vec<NumberMatch> {
     let mut out = Vec::new();
     let mut from = 0;
     while let Some(at) = text[from..].find(|it: char| it.is_ascii_digit()).map(|it| it + from) {
@@ -86,7 +86,7 @@ pub fn figures(text: &str) -> Vec<Figure> {
         let (scale, after) = scale(&text[end..]);
         value.push_str(scale);
         let end = end + after;
-        out.push(Figure { value, is_percent: is_percent(&text[end..]), end });
+        out.push(NumberMatch { value, is_percent: is_percent(&text[end..]), end });
         from = end;
     }
     out

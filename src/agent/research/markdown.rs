@@ -2,64 +2,70 @@
 
 use std::fmt::Write as _;
 
-use super::{Researched, Standing, Status};
+use super::{QuestionStatus, ResearchReport, ResearchStatus};
 
 /// The report, what was not found, what was left out, and the sources.
-pub fn markdown(it: &Researched) -> String {
-    let mut out = format!("# {}\n\n", plain(&it.topic));
+pub fn markdown(it: &ResearchReport) -> String {
+    let mut out = format!("# {}\n\n", escape_text(&it.topic));
     for it in &it.report {
-        let ids: Vec<String> = it.sources.iter().map(|it| plain(it)).collect();
-        let _ = writeln!(out, "{} [{}]\n", plain(&it.sentence), ids.join(", "));
+        let ids: Vec<String> = it.sources.iter().map(|it| escape_text(it)).collect();
+        let _ = writeln!(out, "{} [{}]\n", escape_text(&it.sentence), ids.join(", "));
     }
     if it.report.is_empty() {
         out.push_str("Nothing can be reported.\n\n");
     }
-    let missing: Vec<_> = it.questions.iter().filter(|it| it.status != Status::Answered).collect();
+    let missing: Vec<_> =
+        it.questions.iter().filter(|it| it.status != QuestionStatus::Answered).collect();
     if !missing.is_empty() {
         out.push_str("## Not answered\n\n");
         for it in missing {
             let what = match it.status {
-                Status::NotFound => "no source for",
-                Status::Failed => "failed:",
-                Status::NotDone | Status::Answered => "not looked into:",
+                QuestionStatus::NotFound => "no source for",
+                QuestionStatus::Failed => "failed:",
+                QuestionStatus::NotDone | QuestionStatus::Answered => "not looked into:",
             };
-            let why = it.why.as_deref().map(|it| format!(" ({})", plain(it))).unwrap_or_default();
-            let _ = writeln!(out, "- {what} question {}: {}{why}", it.n, plain(&it.text));
+            let why =
+                it.why.as_deref().map(|it| format!(" ({})", escape_text(it))).unwrap_or_default();
+            let _ = writeln!(out, "- {what} question {}: {}{why}", it.n, escape_text(&it.text));
         }
         out.push('\n');
     }
     if !it.left_out.is_empty() {
         out.push_str("## Left out\n\nThese sentences do not stand in their sources:\n\n");
         for it in &it.left_out {
-            let _ = writeln!(out, "- {} ({})", plain(&it.sentence), plain(&it.why));
+            let _ = writeln!(out, "- {} ({})", escape_text(&it.sentence), escape_text(&it.why));
         }
         out.push('\n');
     }
     if !it.sources.is_empty() {
         out.push_str("## Sources\n\n");
         for it in &it.sources {
-            let title =
-                if it.title.is_empty() { String::new() } else { format!("{}, ", plain(&it.title)) };
+            let title = if it.title.is_empty() {
+                String::new()
+            } else {
+                format!("{}, ", escape_text(&it.title))
+            };
             let _ = writeln!(
                 out,
                 "- [{}] {title}{}, {}, sha256 {}",
-                plain(&it.id),
+                escape_text(&it.id),
                 code(&it.url),
-                plain(&it.fetched_at),
-                plain(&it.sha256)
+                escape_text(&it.fetched_at),
+                escape_text(&it.sha256)
             );
         }
         out.push('\n');
     }
-    if it.status == Standing::Partial {
-        let why = it.reason.as_deref().map(|it| format!(": {}", plain(it))).unwrap_or_default();
+    if it.status == ResearchStatus::Partial {
+        let why =
+            it.reason.as_deref().map(|it| format!(": {}", escape_text(it))).unwrap_or_default();
         let _ = writeln!(out, "This is not whole{why}. It goes on with --resume {}.", it.id);
     }
     format!("{}\n", out.trim_end())
 }
 
 /// Text that is nothing but text: what looks like an address is no link either.
-fn plain(text: &str) -> String {
+fn escape_text(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for it in text.chars() {
         if "\\`*_{}[]<>#|!~&".contains(it) {
@@ -104,7 +110,7 @@ mod tests {
             ("12.5 a", "12.5 a"),
             ("`a` & b", "\\`a\\` \\& b"),
         ] {
-            assert_eq!(plain(text), expected);
+            assert_eq!(escape_text(text), expected);
         }
         assert_eq!(code("http://a.test/`x y"), "`http://a.test/xy`");
     }

@@ -20,15 +20,15 @@ use serde_json::Value;
 pub use self::{
     markdown::markdown,
     plan::{Offer, plan},
-    purse::{Budget, Counted, Purse},
-    shelf::{Made, Shelf, Spent},
-    stands::Text,
-    write::{Material, write},
+    purse::{Budget, BudgetTracker, MeteredModel},
+    shelf::{ResearchStore, ResearchUsage, StoredReport},
+    stands::SourceText,
+    write::{SourceDocument, write},
 };
-use super::spelling::plain;
+use super::spelling::normalize_text;
 use commis_base::{error::Result, ids};
 use commis_browser::INSTRUCTS;
-use commis_model::{Spoken, Talker, Tool, Turn};
+use commis_model::{ChatModel, ChatReply, Tool, Turn};
 
 /// Characters of a topic and of a question.
 pub const SENTENCE: usize = 400;
@@ -41,7 +41,7 @@ const PAUSES: [Duration; 2] = [Duration::from_secs(1), Duration::from_secs(2)];
 
 /// What was asked for, kept as it was.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Wish {
+pub struct ResearchRequest {
     pub topic: String,
     /// The user's own questions; none: the model makes them.
     pub questions: Vec<String>,
@@ -70,7 +70,7 @@ pub struct Question {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum Status {
+pub enum QuestionStatus {
     Answered,
     /// Looked for, and there is no source for it.
     NotFound,
@@ -80,7 +80,7 @@ pub enum Status {
     NotDone,
 }
 
-impl Status {
+impl QuestionStatus {
     /// Whether it is not to be done again.
     pub const fn is_done(self) -> bool {
         matches!(self, Self::Answered | Self::NotFound)
@@ -89,19 +89,19 @@ impl Status {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum By {
+pub enum AnswerMethod {
     Recipe,
     Model,
 }
 
 /// What a question came to.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Found {
+pub struct QuestionResult {
     /// From 1.
     pub n: usize,
     pub text: String,
-    pub status: Status,
-    pub by: Option<By>,
+    pub status: QuestionStatus,
+    pub by: Option<AnswerMethod>,
     pub recipe: Option<String>,
     /// The transcript of who browsed.
     pub run: Option<String>,
@@ -114,9 +114,9 @@ pub struct Found {
     pub ms: u64,
 }
 
-impl Found {
+impl QuestionResult {
     /// One that came to nothing.
-    pub fn nothing(n: usize, text: &str, status: Status, why: impl Into<String>) -> Self {
+    pub fn nothing(n: usize, text: &str, status: QuestionStatus, why: impl Into<String>) -> Self {
         Self {
             n,
             text: text.to_owned(),
@@ -151,20 +151,20 @@ pub struct Source {
 
 /// What research came to.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-pub struct Researched {
+pub struct ResearchReport {
     /// By which it is resumed.
     pub id: String,
     pub topic: String,
-    pub status: Standing,
+    pub status: ResearchStatus,
     /// Why it is not whole.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[serde(default)]
     pub reason: Option<String>,
-    pub questions: Vec<Asked>,
+    pub questions: Vec<QuestionSummary>,
     pub report: Vec<Sentence>,
     pub sources: Vec<Source>,
-    pub left_out: Vec<LeftOut>,
-    pub usage: Spent,
+    pub left_out: Vec<RejectedSentence>,
+    pub usage: ResearchUsage,
     /// In the currency of the model's prices in the settings.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[serde(default)]
@@ -175,7 +175,7 @@ pub struct Researched {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum Standing {
+pub enum ResearchStatus {
     /// Every question was looked into, and the report is made.
     Done,
     /// It can be resumed.
@@ -186,13 +186,13 @@ pub enum Standing {
 
 /// A question, and what it came to.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-pub struct Asked {
+pub struct QuestionSummary {
     pub n: usize,
     pub text: String,
-    pub status: Status,
+    pub status: QuestionStatus,
     #[serde(skip_serializing_if = "Option::is_none")]
     #[serde(default)]
-    pub by: Option<By>,
+    pub by: Option<AnswerMethod>,
     #[serde(skip_serializing_if = "Option::is_none")]
     #[serde(default)]
     pub recipe: Option<String>,
@@ -209,8 +209,8 @@ pub struct Asked {
     pub ms: u64,
 }
 
-impl From<&Found> for Asked {
-    fn from(it: &Found) -> Self {
+impl From<&QuestionResult> for QuestionSummary {
+    fn from(it: &QuestionResult) -> Self {
         Self {
             n: it.n,
             text: it.text.clone(),
@@ -236,7 +236,7 @@ pub struct Sentence {
 
 /// A sentence of the model's that is not in the report.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct LeftOut {
+pub struct RejectedSentence {
     pub sentence: String,
     pub sources: Vec<String>,
     pub why: String,
@@ -244,17 +244,19 @@ pub struct LeftOut {
 
 /// A name for research that nobody gave. Fails with `INTERNAL`.
 pub fn new_id() -> Result<String> {
-    Ok(format!("s{}", ids::word()?.get(..12).unwrap_or_default()))
+    Ok(format!("s{}", ids::random_token()?.get(..12).unwrap_or_default()))
 }
 
 /// Text of a stranger, as it is kept, shown to the model and looked into: without secrets, without what cannot be seen, and not longer
 /// than is kept.
-pub fn kept(text: &str) -> String {
+pub fn sanitize(text: &str) -> String {
     let mut out = String::with_capacity(text.len().min(KEPT));
     for line in text.lines() {
-        let line: String =
-            line.chars().map(|it| if commis_report::is_strange(it) { ' ' } else { it }).collect();
-        let line = commis_redact::written(&line);
+        let line: String = line
+            .chars()
+            .map(|it| if commis_report::is_unsafe_char(it) { ' ' } else { it })
+            .collect();
+        let line = commis_redact::redact_written(&line);
         if out.len() + line.len() >= KEPT {
             out.push_str("(the rest was left out)\n");
             break;
@@ -271,34 +273,34 @@ pub fn speaks(text: &str) -> impl Iterator<Item = &str> {
 }
 
 /// Whether a page says that text, as claims are held to pages.
-pub fn says(content: &str, text: &str) -> bool {
-    let text = plain(text);
-    !text.is_empty() && plain(content).contains(&text)
+pub fn page_contains(content: &str, text: &str) -> bool {
+    let text = normalize_text(text);
+    !text.is_empty() && normalize_text(content).contains(&text)
 }
 
 /// A text of one line, of at most so many characters, without what cannot be seen.
 pub fn line(text: &str, most: usize) -> String {
     let seen: String =
-        text.chars().map(|it| if commis_report::is_strange(it) { ' ' } else { it }).collect();
+        text.chars().map(|it| if commis_report::is_unsafe_char(it) { ' ' } else { it }).collect();
     let words = seen.split_whitespace().collect::<Vec<_>>().join(" ");
     words.chars().take(most).collect()
 }
 
 /// A title as it is kept.
 pub fn title(text: &str) -> String {
-    commis_redact::written(&line(text, TITLE))
+    commis_redact::redact_written(&line(text, TITLE))
 }
 
 /// One call, three tries. Fails as the model does.
 async fn patiently(
-    talker: &dyn Talker,
+    talker: &dyn ChatModel,
     system: &str,
     turns: &[Turn],
     tools: &[Tool],
-) -> Result<Spoken> {
+) -> Result<ChatReply> {
     let mut pauses = PAUSES.iter();
     loop {
-        match talker.next(system, turns, tools).await {
+        match talker.reply(system, turns, tools).await {
             Err(failed) if failed.error.retryable() => match pauses.next() {
                 Some(pause) => tokio::time::sleep(*pause).await,
                 None => return Err(failed.error),

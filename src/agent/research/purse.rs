@@ -4,9 +4,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use futures::future::BoxFuture;
 
-use super::shelf::{Shelf, Spent};
+use super::shelf::{ResearchStore, ResearchUsage};
 use commis_base::error::{Code, Error, Result};
-use commis_model::{Failed, Spoken, Talker, Tool, Turn};
+use commis_model::{ChatModel, ChatReply, FailedCall, Tool, Turn};
 
 /// Calls that are kept for the report: it is what all else is for.
 const FOR_REPORT: u32 = 3;
@@ -20,22 +20,26 @@ pub struct Budget {
     pub cost: Option<f64>,
 }
 
-pub struct Purse {
+pub struct BudgetTracker {
     budget: Budget,
     /// Of a token, in and out.
     prices: Option<(f64, f64)>,
-    spent: Mutex<Spent>,
-    shelf: Arc<Shelf>,
+    spent: Mutex<ResearchUsage>,
+    shelf: Arc<ResearchStore>,
 }
 
-impl Purse {
+impl BudgetTracker {
     /// With what was spent before. Fails with `ARTIFACT_IO`.
-    pub fn new(budget: Budget, prices: Option<(f64, f64)>, shelf: Arc<Shelf>) -> Result<Self> {
+    pub fn new(
+        budget: Budget,
+        prices: Option<(f64, f64)>,
+        shelf: Arc<ResearchStore>,
+    ) -> Result<Self> {
         let spent = Mutex::new(shelf.spent()?);
         Ok(Self { budget, prices, spent, shelf })
     }
 
-    pub fn spent(&self) -> Spent {
+    pub fn spent(&self) -> ResearchUsage {
         *self.lock()
     }
 
@@ -48,22 +52,22 @@ impl Purse {
         is_spent(self.spent(), &self.budget, self.prices, is_question)
     }
 
-    fn took(&self, it: Spent) -> Result<()> {
+    fn took(&self, it: ResearchUsage) -> Result<()> {
         self.lock().add(it);
         self.shelf.note_spent(it)
     }
 
-    fn lock(&self) -> MutexGuard<'_, Spent> {
+    fn lock(&self) -> MutexGuard<'_, ResearchUsage> {
         self.spent.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-fn cost(it: Spent, (per_in, per_out): (f64, f64)) -> f64 {
+fn cost(it: ResearchUsage, (per_in, per_out): (f64, f64)) -> f64 {
     it.tokens_in as f64 * per_in + it.tokens_out as f64 * per_out
 }
 
 fn is_spent(
-    spent: Spent,
+    spent: ResearchUsage,
     budget: &Budget,
     prices: Option<(f64, f64)>,
     is_question: bool,
@@ -85,24 +89,24 @@ fn is_spent(
 }
 
 /// A model whose calls are paid from the purse. What is spent is on disk before the answer is used.
-pub struct Counted<'a> {
-    pub talker: &'a dyn Talker,
-    pub purse: &'a Purse,
+pub struct MeteredModel<'a> {
+    pub talker: &'a dyn ChatModel,
+    pub purse: &'a BudgetTracker,
     pub is_question: bool,
 }
 
-impl Talker for Counted<'_> {
+impl ChatModel for MeteredModel<'_> {
     fn name(&self) -> &str {
         self.talker.name()
     }
 
     /// Fails with `CANCELLED` where the purse is empty.
-    fn next<'a>(
+    fn reply<'a>(
         &'a self,
         system: &'a str,
         turns: &'a [Turn],
         tools: &'a [Tool],
-    ) -> BoxFuture<'a, Result<Spoken, Failed>> {
+    ) -> BoxFuture<'a, Result<ChatReply, FailedCall>> {
         Box::pin(async move {
             if let Some(it) = self.purse.is_spent(self.is_question) {
                 return Err(
@@ -110,13 +114,13 @@ impl Talker for Counted<'_> {
                 );
             }
             // Before it: a call that is cut off was paid, too.
-            self.purse.took(Spent { calls: 1, ..Spent::default() })?;
-            let came = self.talker.next(system, turns, tools).await;
+            self.purse.took(ResearchUsage { calls: 1, ..ResearchUsage::default() })?;
+            let came = self.talker.reply(system, turns, tools).await;
             let (tokens_in, tokens_out) = match &came {
                 Ok(it) => (it.tokens_in, it.tokens_out),
                 Err(it) => (it.tokens_in, it.tokens_out),
             };
-            self.purse.took(Spent { calls: 0, tokens_in, tokens_out })?;
+            self.purse.took(ResearchUsage { calls: 0, tokens_in, tokens_out })?;
             came
         })
     }
@@ -130,7 +134,7 @@ mod tests {
     fn a_part_is_kept_back_for_the_report() {
         let budget = Budget { calls: 20, tokens: Some(1000), cost: Some(0.1) };
         let prices = Some((1e-4, 1e-3));
-        let spent = |calls, tokens_in, tokens_out| Spent { calls, tokens_in, tokens_out };
+        let spent = |calls, tokens_in, tokens_out| ResearchUsage { calls, tokens_in, tokens_out };
         for (it, question, report) in [
             (spent(0, 0, 0), false, false),
             (spent(16, 0, 0), false, false),

@@ -6,7 +6,9 @@ use std::path::Path;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
-use super::{Found, LeftOut, Question, Sentence, Source, Wish, new_id};
+use super::{
+    Question, QuestionResult, RejectedSentence, ResearchRequest, Sentence, Source, new_id,
+};
 use commis_artifacts::store::sha256;
 use commis_base::{
     error::{Code, Error, Result},
@@ -18,20 +20,20 @@ const MOST: usize = 4 << 20;
 
 /// The report as it was made.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub struct Made {
+pub struct StoredReport {
     pub report: Vec<Sentence>,
-    pub left_out: Vec<LeftOut>,
+    pub left_out: Vec<RejectedSentence>,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Spent {
+pub struct ResearchUsage {
     /// Calls of the model, also those that came to nothing.
     pub calls: u32,
     pub tokens_in: u64,
     pub tokens_out: u64,
 }
 
-impl Spent {
+impl ResearchUsage {
     pub fn add(&mut self, it: Self) {
         self.calls += it.calls;
         self.tokens_in += it.tokens_in;
@@ -40,7 +42,7 @@ impl Spent {
 }
 
 /// Held by one at a time.
-pub struct Shelf {
+pub struct ResearchStore {
     dir: Dir,
     pub id: String,
     _held: Lock,
@@ -50,30 +52,30 @@ fn question(n: usize) -> String {
     format!("question-{n}.json")
 }
 
-impl Shelf {
+impl ResearchStore {
     /// A new one. Fails with `ARTIFACT_IO`, `INTERNAL`.
-    pub fn begin(folder: &Path, wish: &Wish) -> Result<Self> {
+    pub fn begin(folder: &Path, wish: &ResearchRequest) -> Result<Self> {
         let id = new_id()?;
-        let dir = files::made(&folder.join(&id))?;
-        let it = Self { _held: held(&dir, &id)?, dir, id };
+        let dir = files::open_or_create(&folder.join(&id))?;
+        let it = Self { _held: lock_folder(&dir, &id)?, dir, id };
         it.put("asked.json", wish)?;
         Ok(it)
     }
 
     /// One that was begun by `who`, and what was asked. Fails with `TASK_NOT_FOUND`, also where it is somebody else's, `TASK_BUSY` and
     /// `ARTIFACT_IO`.
-    pub fn resume(folder: &Path, id: &str, who: Option<&str>) -> Result<(Self, Wish)> {
+    pub fn resume(folder: &Path, id: &str, who: Option<&str>) -> Result<(Self, ResearchRequest)> {
         let none = || Error::new(Code::TaskNotFound, "there is no such research");
         let is_id = id.len() == 13
             && id.starts_with('s')
             && id[1..].bytes().all(|it| it.is_ascii_digit() || (b'a'..=b'f').contains(&it));
         let dir = if is_id { Dir::open(&folder.join(id), false)? } else { None };
         let dir = dir.ok_or_else(none)?;
-        let held = held(&dir, id)?;
+        let held = lock_folder(&dir, id)?;
         // What a crash left half written.
         dir.sweep()?;
         let it = Self { dir, id: id.to_owned(), _held: held };
-        let wish: Wish = it.get("asked.json")?.ok_or_else(none)?;
+        let wish: ResearchRequest = it.get("asked.json")?.ok_or_else(none)?;
         if who.is_some_and(|who| who != wish.who) {
             return Err(none());
         }
@@ -89,11 +91,11 @@ impl Shelf {
     }
 
     /// What that question came to, if it was looked into.
-    pub fn found(&self, n: usize) -> Result<Option<Found>> {
+    pub fn result(&self, n: usize) -> Result<Option<QuestionResult>> {
         self.get(&question(n))
     }
 
-    pub fn put_found(&self, it: &Found) -> Result<()> {
+    pub fn put_found(&self, it: &QuestionResult) -> Result<()> {
         self.put(&question(it.n), it)
     }
 
@@ -110,7 +112,7 @@ impl Shelf {
         self.dir.write(&file, text.as_bytes())?;
         Ok(Source {
             id,
-            url: commis_redact::written(url),
+            url: commis_redact::redact_written(url),
             title,
             sha256: sha256(text.as_bytes()),
             fetched_at,
@@ -134,11 +136,11 @@ impl Shelf {
         Ok(String::from_utf8_lossy(&bytes).into_owned())
     }
 
-    pub fn report(&self) -> Result<Option<Made>> {
+    pub fn report(&self) -> Result<Option<StoredReport>> {
         self.get("report.json")
     }
 
-    pub fn put_report(&self, it: &Made) -> Result<()> {
+    pub fn put_report(&self, it: &StoredReport) -> Result<()> {
         self.put("report.json", it)
     }
 
@@ -147,12 +149,12 @@ impl Shelf {
         self.dir.remove("report.json").map(drop)
     }
 
-    pub fn note_spent(&self, it: Spent) -> Result<()> {
+    pub fn note_spent(&self, it: ResearchUsage) -> Result<()> {
         self.dir.append("spent.ndjson", &serde_json::to_string(&it).unwrap_or_default())
     }
 
-    pub fn spent(&self) -> Result<Spent> {
-        let mut out = Spent::default();
+    pub fn spent(&self) -> Result<ResearchUsage> {
+        let mut out = ResearchUsage::default();
         let bytes = self.dir.read("spent.ndjson", MOST)?.unwrap_or_default();
         for line in String::from_utf8_lossy(&bytes).lines() {
             // A line that a crash cut short is none.
@@ -176,7 +178,7 @@ impl Shelf {
     }
 }
 
-fn held(dir: &Dir, id: &str) -> Result<Lock> {
+fn lock_folder(dir: &Dir, id: &str) -> Result<Lock> {
     dir.try_lock()?.ok_or_else(|| {
         Error::new(Code::TaskBusy, format!("research {id} is at work already"))
             .hint("wait for it, or cancel its task")

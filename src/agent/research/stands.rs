@@ -7,10 +7,10 @@
 use std::collections::BTreeSet;
 
 use super::{
-    figures::{Figure, figures, in_words},
+    figures::{NumberMatch, figures, in_words},
     speaks,
 };
-use crate::{Amount, amounts, spelling::plain};
+use crate::{Amount, amounts, spelling::normalize_text};
 use commis_net::egress::site_of;
 
 /// Characters of a sentence.
@@ -166,7 +166,7 @@ const SAYS: &[&str] = &[
 ];
 
 /// A source as sentences are held to it.
-pub struct Text {
+pub struct SourceText {
     id: String,
     site: String,
     host: String,
@@ -179,9 +179,9 @@ pub struct Text {
     said: String,
 }
 
-impl Text {
+impl SourceText {
     /// `text` as it is kept.
-    pub fn of(id: &str, url: &str, title: &str, text: &str) -> Self {
+    pub fn new(id: &str, url: &str, title: &str, text: &str) -> Self {
         let mut out = Self {
             id: id.to_owned(),
             site: site_of(url),
@@ -198,7 +198,7 @@ impl Text {
         let mut all = BTreeSet::new();
         for line in speaks(text).chain([title]) {
             let line = without_refs(line);
-            out.plain.push_str(&plain(&line));
+            out.plain.push_str(&normalize_text(&line));
             out.plain.push('\n');
             all.extend(words(&line).map(str::to_lowercase));
             let of_percent = line.to_lowercase().contains("percent");
@@ -221,7 +221,7 @@ impl Text {
         self.words.contains(&stem(lower))
     }
 
-    fn has_figure(&self, it: &Figure) -> bool {
+    fn has_figure(&self, it: &NumberMatch) -> bool {
         if it.is_percent {
             return self.figures.contains(&(it.value.clone(), true));
         }
@@ -248,7 +248,11 @@ fn stem(lower: &str) -> String {
 }
 
 /// Whether it stands there. `sites`: where addresses that it names may lead. The error says to the model what does not stand.
-pub fn stands(sentence: &str, cited: &[&Text], sites: &BTreeSet<String>) -> Result<(), String> {
+pub fn check_citations(
+    sentence: &str,
+    cited: &[&SourceText],
+    sites: &BTreeSet<String>,
+) -> Result<(), String> {
     if sentence.trim().is_empty() || sentence.chars().count() > LONGEST {
         return Err(format!("a sentence has 1 to {LONGEST} characters"));
     }
@@ -298,7 +302,7 @@ pub fn stands(sentence: &str, cited: &[&Text], sites: &BTreeSet<String>) -> Resu
     let names = names.join(" and ");
     for it in &claims {
         if !cited.iter().any(|of| it.stands_in(of)) {
-            return Err(format!("{} does not stand in {names}", it.told()));
+            return Err(format!("{} does not stand in {names}", it.describe()));
         }
     }
     let there = |it: &&&str| cited.iter().any(|of| of.has_word(&it.to_lowercase()));
@@ -323,15 +327,15 @@ pub fn stands(sentence: &str, cited: &[&Text], sites: &BTreeSet<String>) -> Resu
 enum Claim<'a> {
     Quote(&'a str),
     Amount(&'a Amount),
-    Figure(&'a Figure),
+    Figure(&'a NumberMatch),
     Spelled(&'a str),
     Name(&'a str),
 }
 
 impl Claim<'_> {
-    fn stands_in(&self, it: &Text) -> bool {
+    fn stands_in(&self, it: &SourceText) -> bool {
         match self {
-            Self::Quote(text) => it.plain.contains(&plain(text)),
+            Self::Quote(text) => it.plain.contains(&normalize_text(text)),
             Self::Amount(amount) => {
                 it.amounts.contains(amount) || {
                     // The currency may stand elsewhere, in a column of its own; not another one beside the figure.
@@ -345,7 +349,7 @@ impl Claim<'_> {
                 let digits = in_words(&lower).filter(|it| !it.is_empty());
                 it.has_word(&lower)
                     || digits.is_some_and(|value| {
-                        it.has_figure(&Figure {
+                        it.has_figure(&NumberMatch {
                             value: value.to_owned(),
                             is_percent: false,
                             end: 0,
@@ -356,7 +360,7 @@ impl Claim<'_> {
         }
     }
 
-    fn told(&self) -> String {
+    fn describe(&self) -> String {
         match self {
             Self::Quote(it) => format!("the quote {:?}", it.chars().take(80).collect::<String>()),
             Self::Amount(it) => format!("the amount {it}"),
@@ -401,7 +405,7 @@ fn quoted(text: &str) -> (Vec<String>, String) {
         rest.push_str(&from[..at]);
         // Words on either side stay apart.
         rest.push_str(" , ");
-        if !plain(&inner[..end]).is_empty() {
+        if !normalize_text(&inner[..end]).is_empty() {
             quotes.push(inner[..end].to_owned());
         }
         let closing = inner[end..].chars().next().map_or(0, char::len_utf8);
@@ -414,7 +418,7 @@ fn quoted(text: &str) -> (Vec<String>, String) {
 /// The sentence without addresses that are the sources' own. The error names one that leads elsewhere, or stands in no source.
 fn without_addresses(
     sentence: &str,
-    cited: &[&Text],
+    cited: &[&SourceText],
     sites: &BTreeSet<String>,
 ) -> Result<String, String> {
     let between = |it: char| it.is_whitespace() || "()[]<>{}\"'`|,;“”„«»".contains(it);
@@ -427,7 +431,7 @@ fn without_addresses(
         };
         let site = site_of(&format!("https://{host}/"));
         let own = cited.iter().any(|it| it.host == host || it.site == host);
-        let said = cited.iter().any(|it| it.plain.contains(&plain(word)));
+        let said = cited.iter().any(|it| it.plain.contains(&normalize_text(word)));
         if !sites.contains(&site) || !(own || said) {
             return Err(format!("it names an address, {host}, that is none of its sources'"));
         }
@@ -465,13 +469,13 @@ mod tests {
 
     fn check(sentence: &str, sources: &[&str], says: Option<&str>) {
         let all = [
-            Text::of("1.1", "http://library.test/search?q=rust", "Library", BOOKS),
-            Text::of("2.1", "http://lakes.test/api", "recipe lakes", LAKES),
+            SourceText::new("1.1", "http://library.test/search?q=rust", "Library", BOOKS),
+            SourceText::new("2.1", "http://lakes.test/api", "recipe lakes", LAKES),
         ];
-        let cited: Vec<&Text> =
+        let cited: Vec<&SourceText> =
             sources.iter().filter_map(|id| all.iter().find(|it| it.id == *id)).collect();
         let sites = BTreeSet::from(["library.test".to_owned(), "lakes.test".to_owned()]);
-        let told = stands(sentence, &cited, &sites).err();
+        let told = check_citations(sentence, &cited, &sites).err();
         match says {
             None => assert_eq!(told, None, "{sentence}"),
             Some(it) => {
@@ -552,7 +556,7 @@ mod tests {
     #[test]
     fn a_large_source_is_read_once_and_soon_enough() {
         let large = BOOKS.repeat(1000);
-        let it = Text::of("1.1", "http://library.test/", "", &large);
+        let it = SourceText::new("1.1", "http://library.test/", "", &large);
         assert!(it.words.len() < 100);
     }
 }

@@ -7,7 +7,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use similar::{Algorithm, DiffOp, capture_diff_slices};
 
-use super::{Record, Standing};
+use super::{RunRecord, RunStatus};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
@@ -18,7 +18,7 @@ pub enum Side {
 
 /// Something that differs.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-pub struct Differs {
+pub struct Difference {
     pub what: String,
     pub first: Value,
     pub second: Value,
@@ -26,7 +26,7 @@ pub struct Differs {
 
 /// What both did at a place, or what each did there instead.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct Pair {
+pub struct ActionPair {
     pub same: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub first: Option<String>,
@@ -37,8 +37,8 @@ pub struct Pair {
 /// Two runs beside one another.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Comparison {
-    pub differs: Vec<Differs>,
-    pub actions: Vec<Pair>,
+    pub differs: Vec<Difference>,
+    pub actions: Vec<ActionPair>,
     /// The first place in `actions` where they part, from 1; absent where they do not.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub part_at: Option<usize>,
@@ -75,9 +75,9 @@ fn actions(lines: &[Value]) -> Vec<String> {
 }
 
 /// Each run is its record and what happened.
-pub fn compare(first: (&Record, &[Value]), second: (&Record, &[Value])) -> Comparison {
+pub fn compare(first: (&RunRecord, &[Value]), second: (&RunRecord, &[Value])) -> Comparison {
     let (a, b) = (first.0, second.0);
-    let fields = |it: &Record| {
+    let fields = |it: &RunRecord| {
         let book = it.playbook.as_ref();
         [
             ("task", json!(it.task)),
@@ -99,18 +99,20 @@ pub fn compare(first: (&Record, &[Value]), second: (&Record, &[Value])) -> Compa
         ]
     };
     let differs = fields(a).into_iter().zip(fields(b));
-    let differs = differs.filter(|(a, b)| a.1 != b.1).map(|((what, first), (_, second))| Differs {
-        what: what.to_owned(),
-        first,
-        second,
-    });
+    let differs = differs
+        .filter(|(a, b)| a.1 != b.1)
+        .map(|((what, first), (_, second))| Difference { what: what.to_owned(), first, second });
     let (one, other) = (actions(first.1), actions(second.1));
     let mut pairs = Vec::new();
     for op in capture_diff_slices(Algorithm::Myers, &one, &other) {
         let (from, to) = (&one[op.old_range()], &other[op.new_range()]);
         let same = matches!(op, DiffOp::Equal { .. });
         for n in 0..from.len().max(to.len()) {
-            pairs.push(Pair { same, first: from.get(n).cloned(), second: to.get(n).cloned() });
+            pairs.push(ActionPair {
+                same,
+                first: from.get(n).cloned(),
+                second: to.get(n).cloned(),
+            });
         }
     }
     let part_at = pairs.iter().position(|it| !it.same).map(|it| it + 1);
@@ -119,34 +121,34 @@ pub fn compare(first: (&Record, &[Value]), second: (&Record, &[Value])) -> Compa
 }
 
 /// How far a run got; the more the better.
-const fn rank(it: Standing) -> u8 {
+const fn rank(it: RunStatus) -> u8 {
     match it {
-        Standing::Done => 4,
+        RunStatus::Done => 4,
         // Both did all that they may without a person.
-        Standing::WaitingForApproval | Standing::DryRun => 3,
-        Standing::NeedsPerson => 2,
-        Standing::Working => 1,
-        Standing::NotDone | Standing::Failed | Standing::Died => 0,
+        RunStatus::WaitingForApproval | RunStatus::DryRun => 3,
+        RunStatus::NeedsPerson => 2,
+        RunStatus::Working => 1,
+        RunStatus::NotDone | RunStatus::Failed | RunStatus::Died => 0,
     }
 }
 
 /// What a status says in a sentence.
-fn came_to(it: &Record) -> String {
+fn came_to(it: &RunRecord) -> String {
     let why = it.reason.as_deref().filter(|it| *it != "completed").unwrap_or_default();
     let at = it.last_action.as_deref().map(|it| format!(", at {it}")).unwrap_or_default();
     match it.status {
-        Standing::Done => "was done".to_owned(),
-        Standing::Working => "is still at work".to_owned(),
-        Standing::WaitingForApproval => "waits for approval".to_owned(),
-        Standing::DryRun => "was a dry run".to_owned(),
-        Standing::NeedsPerson => format!("needs a person{at}"),
-        Standing::NotDone => format!("was not done ({why}{at})"),
-        Standing::Failed => format!("failed ({why}{at})"),
-        Standing::Died => format!("died{at}"),
+        RunStatus::Done => "was done".to_owned(),
+        RunStatus::Working => "is still at work".to_owned(),
+        RunStatus::WaitingForApproval => "waits for approval".to_owned(),
+        RunStatus::DryRun => "was a dry run".to_owned(),
+        RunStatus::NeedsPerson => format!("needs a person{at}"),
+        RunStatus::NotDone => format!("was not done ({why}{at})"),
+        RunStatus::Failed => format!("failed ({why}{at})"),
+        RunStatus::Died => format!("died{at}"),
     }
 }
 
-fn verdict(a: &Record, b: &Record) -> (Option<Side>, String) {
+fn verdict(a: &RunRecord, b: &RunRecord) -> (Option<Side>, String) {
     if a.task != b.task {
         return (None, "they are of two tasks, so neither was better".to_owned());
     }
@@ -160,7 +162,7 @@ fn verdict(a: &Record, b: &Record) -> (Option<Side>, String) {
             format!("the {word} was better: it {}, the other {}", came_to(better), came_to(worse));
         return (Some(side), why);
     }
-    if rank(a.status) < rank(Standing::DryRun) {
+    if rank(a.status) < rank(RunStatus::DryRun) {
         return (
             None,
             format!("neither was better: the first {}, the second {}", came_to(a), came_to(b)),
@@ -186,7 +188,7 @@ fn verdict(a: &Record, b: &Record) -> (Option<Side>, String) {
 
 /// What runs came to together.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
-pub struct Totals {
+pub struct RunTotals {
     pub runs: u32,
     pub done: u32,
     pub not_done: u32,
@@ -200,16 +202,16 @@ pub struct Totals {
     pub cost: Option<f64>,
 }
 
-pub fn totals<'a>(runs: impl IntoIterator<Item = &'a Record>) -> Totals {
-    let mut out = Totals::default();
+pub fn totals<'a>(runs: impl IntoIterator<Item = &'a RunRecord>) -> RunTotals {
+    let mut out = RunTotals::default();
     let (mut over, mut turns, mut tokens, mut ms) = (0_u32, 0_u64, 0_u64, 0_u64);
     for it in runs {
         out.runs += 1;
         match it.status {
-            Standing::Done => out.done += 1,
-            Standing::NotDone | Standing::NeedsPerson | Standing::Failed => out.not_done += 1,
-            Standing::Died => out.died += 1,
-            Standing::DryRun | Standing::Working | Standing::WaitingForApproval => {}
+            RunStatus::Done => out.done += 1,
+            RunStatus::NotDone | RunStatus::NeedsPerson | RunStatus::Failed => out.not_done += 1,
+            RunStatus::Died => out.died += 1,
+            RunStatus::DryRun | RunStatus::Working | RunStatus::WaitingForApproval => {}
         }
         if !it.status.is_open() {
             over += 1;
@@ -222,23 +224,23 @@ pub fn totals<'a>(runs: impl IntoIterator<Item = &'a Record>) -> Totals {
         }
     }
     let mean = |sum: u64| if over == 0 { 0.0 } else { sum as f64 / f64::from(over) };
-    Totals { turns: mean(turns), tokens: mean(tokens), ms: mean(ms), ..out }
+    RunTotals { turns: mean(turns), tokens: mean(tokens), ms: mean(ms), ..out }
 }
 
 /// One task in two sets of runs.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-pub struct OfTask {
+pub struct TaskComparison {
     pub task: String,
-    pub before: Totals,
-    pub since: Totals,
+    pub before: RunTotals,
+    pub since: RunTotals,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub better: Option<Side>,
     pub why: String,
 }
 
 /// Runs before a moment and since then, by task; only tasks that both have.
-pub fn apart(runs: &[Record], since_ms: i64) -> Vec<OfTask> {
-    let mut all: BTreeMap<&str, (Vec<&Record>, Vec<&Record>)> = BTreeMap::new();
+pub fn apart(runs: &[RunRecord], since_ms: i64) -> Vec<TaskComparison> {
+    let mut all: BTreeMap<&str, (Vec<&RunRecord>, Vec<&RunRecord>)> = BTreeMap::new();
     for it in runs {
         let sets = all.entry(&it.task).or_default();
         let set = if it.begun_ms < since_ms { &mut sets.0 } else { &mut sets.1 };
@@ -248,15 +250,15 @@ pub fn apart(runs: &[Record], since_ms: i64) -> Vec<OfTask> {
         .filter(|(_, it)| !it.0.is_empty() && !it.1.is_empty())
         .map(|(task, (before, since))| {
             let (before, since) = (totals(before), totals(since));
-            let (better, why) = judged(&before, &since);
-            OfTask { task: task.to_owned(), before, since, better, why }
+            let (better, why) = compare_totals(&before, &since);
+            TaskComparison { task: task.to_owned(), before, since, better, why }
         })
         .collect()
 }
 
-fn judged(before: &Totals, since: &Totals) -> (Option<Side>, String) {
-    let share = |it: &Totals| f64::from(it.done) / f64::from(it.runs.max(1));
-    let told = |it: &Totals| format!("{} of {} done", it.done, it.runs);
+fn compare_totals(before: &RunTotals, since: &RunTotals) -> (Option<Side>, String) {
+    let share = |it: &RunTotals| f64::from(it.done) / f64::from(it.runs.max(1));
+    let told = |it: &RunTotals| format!("{} of {} done", it.done, it.runs);
     let (was, is) = (share(before), share(since));
     if (was - is).abs() > f64::EPSILON {
         let (side, word) = if is > was { (Side::Second, "better") } else { (Side::First, "worse") };

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{Book, Record, Standing};
+use super::{PlaybookRef, RunRecord, RunStatus};
 use commis_base::error::{Class, Code};
 
 /// Runs that are looked back on, and how many of them have to have passed.
@@ -23,25 +23,28 @@ pub struct Graduation {
 
 /// Whether a run says something of its playbook: whether it passed. What a person, a model that could not be reached or a dry run
 /// ended says nothing; a run that died did not pass, since nobody saw it pass.
-fn passed(it: &Record) -> Option<bool> {
+fn passed(it: &RunRecord) -> Option<bool> {
     let reason = it.reason.as_deref().unwrap_or_default();
     match it.status {
-        Standing::Done => Some(true),
-        Standing::NotDone => {
+        RunStatus::Done => Some(true),
+        RunStatus::NotDone => {
             (!matches!(reason, "human_rejected" | "approval_expired" | "llm_error" | "mcp_error"))
                 .then_some(false)
         }
-        Standing::NeedsPerson | Standing::Died => Some(false),
+        RunStatus::NeedsPerson | RunStatus::Died => Some(false),
         // Of errors, those of the site are the playbook's.
-        Standing::Failed => Code::from_wire(reason)
+        RunStatus::Failed => Code::from_wire(reason)
             .filter(|it| it.class() == Class::Task && *it != Code::Cancelled)
             .map(|_| false),
-        Standing::DryRun | Standing::Working | Standing::WaitingForApproval => None,
+        RunStatus::DryRun | RunStatus::Working | RunStatus::WaitingForApproval => None,
     }
 }
 
 /// How that playbook, as that text, stands. `runs` are newest first, each once.
-pub fn graduation<'a>(book: &Book, runs: impl IntoIterator<Item = &'a Record>) -> Graduation {
+pub fn graduation<'a>(
+    book: &PlaybookRef,
+    runs: impl IntoIterator<Item = &'a RunRecord>,
+) -> Graduation {
     let of_it = runs.into_iter().filter(|it| it.playbook.as_ref() == Some(book));
     let last: Vec<bool> = of_it.filter_map(passed).take(LAST).collect();
     let passed = last.iter().filter(|it| **it).count() as u32;

@@ -9,9 +9,9 @@ use std::{
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::{Book, Record, Standing};
+use super::{PlaybookRef, RunRecord, RunStatus};
 use crate::{
-    Note, Usage,
+    RunEvent, Usage,
     actions::COMPLETE,
     transcript::{Transcript, masked},
 };
@@ -29,12 +29,12 @@ const ANSWER: usize = 4096;
 
 /// Written to by the run and by nobody else. The last one that is dropped ends what had no end.
 #[derive(Clone)]
-pub struct Journal(Arc<Mutex<Inner>>);
+pub struct Journal(Arc<Mutex<JournalState>>);
 
-struct Inner {
+struct JournalState {
     transcript: Transcript,
     folder: PathBuf,
-    record: Record,
+    record: RunRecord,
     /// When it began or went on, and how long it was at work before.
     from_ms: i64,
     before_ms: u64,
@@ -43,8 +43,8 @@ struct Inner {
 }
 
 /// What a run came to, for now or for good.
-pub struct Ending {
-    pub status: Standing,
+pub struct RunSummary {
+    pub status: RunStatus,
     pub reason: String,
     pub detail: Option<String>,
     pub usage: Usage,
@@ -57,12 +57,12 @@ pub struct Ending {
 impl Journal {
     /// Begins one: `record` says what the run is about, `head` is the first line of what happened. Where the folder cannot be used,
     /// that is said in the log, and nothing is kept.
-    pub fn begin(folder: &Path, record: Record, head: &impl Serialize) -> Self {
+    pub fn begin(folder: &Path, record: RunRecord, head: &impl Serialize) -> Self {
         let at_ms = now_ms();
         let mut transcript = Transcript::begin(folder, &record.run);
         transcript.note(at_ms, head);
-        let record = Record { begun_ms: at_ms, status: Standing::Working, ..record };
-        let mut it = Inner {
+        let record = RunRecord { begun_ms: at_ms, status: RunStatus::Working, ..record };
+        let mut it = JournalState {
             transcript,
             folder: folder.to_owned(),
             record,
@@ -75,17 +75,17 @@ impl Journal {
         Self(Arc::new(Mutex::new(it)))
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, Inner> {
+    fn lock(&self) -> std::sync::MutexGuard<'_, JournalState> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The playbook that it is done by.
-    pub fn playbook(&self) -> Option<Book> {
+    pub fn playbook(&self) -> Option<PlaybookRef> {
         self.lock().record.playbook.clone()
     }
 
     /// Something happened.
-    pub fn note(&self, note: &Note) {
+    pub fn note(&self, note: &RunEvent) {
         let at_ms = now_ms();
         let mut it = self.lock();
         it.transcript.note(at_ms, note);
@@ -103,7 +103,7 @@ impl Journal {
         let at_ms = now_ms();
         let mut it = self.lock();
         it.transcript.note(at_ms, what);
-        it.record.status = Standing::Working;
+        it.record.status = RunStatus::Working;
         (it.from_ms, it.before_ms) = (at_ms, it.record.ms);
         (it.record.reason, it.record.detail) = (None, None);
         it.turns_to("asks the model", at_ms);
@@ -113,23 +113,23 @@ impl Journal {
     /// It is about to wait for a person, who may be quicker than [`Journal::ends`].
     pub fn waits(&self) {
         let mut it = self.lock();
-        it.record.status = Standing::WaitingForApproval;
+        it.record.status = RunStatus::WaitingForApproval;
         it.write(now_ms(), true);
     }
 
     /// It ended, or waits for a person; `line` is what is told of that.
-    pub fn ends(&self, ending: Ending, line: &impl Serialize) {
+    pub fn ends(&self, ending: RunSummary, line: &impl Serialize) {
         let at_ms = now_ms();
         let mut it = self.lock();
         it.transcript.note(at_ms, line);
-        let waits = ending.status == Standing::WaitingForApproval;
-        if !waits || it.record.status == Standing::WaitingForApproval {
+        let waits = ending.status == RunStatus::WaitingForApproval;
+        if !waits || it.record.status == RunStatus::WaitingForApproval {
             it.ends(ending, at_ms);
         }
     }
 
     /// An error ended it.
-    pub fn failed(&self, err: &Error) {
+    pub fn fail(&self, err: &Error) {
         let (at_ms, message) = (now_ms(), err.to_string());
         let mut it = self.lock();
         let line = json!({"kind": "failed", "code": err.code().as_str(), "message": message});
@@ -138,10 +138,10 @@ impl Journal {
     }
 
     /// A person, or time, ended it while it waited.
-    pub fn closes(&self, status: Standing, reason: &str) {
+    pub fn closes(&self, status: RunStatus, reason: &str) {
         let at_ms = now_ms();
         let mut it = self.lock();
-        if it.record.status != Standing::WaitingForApproval {
+        if it.record.status != RunStatus::WaitingForApproval {
             return;
         }
         it.transcript
@@ -151,21 +151,21 @@ impl Journal {
     }
 }
 
-impl Inner {
+impl JournalState {
     fn turns_to(&mut self, now: &str, at_ms: i64) {
         self.record.now = clip(now);
         self.record.since_ms = at_ms;
     }
 
     /// What follows from a note for where it is.
-    fn heed(&mut self, note: &Note, at_ms: i64) {
+    fn heed(&mut self, note: &RunEvent, at_ms: i64) {
         match note {
-            Note::Model { turn, tokens_in, tokens_out, .. } => {
+            RunEvent::Model { turn, tokens_in, tokens_out, .. } => {
                 self.record.turns = *turn;
                 self.record.tokens_in += tokens_in;
                 self.record.tokens_out += tokens_out;
             }
-            Note::Act { act, page, .. } => {
+            RunEvent::Act { act, page, .. } => {
                 // What it claims is no action.
                 if !act.starts_with(COMPLETE) {
                     self.record.actions += 1;
@@ -174,18 +174,22 @@ impl Inner {
                 self.record.page = clip(page);
                 self.turns_to(act, at_ms);
             }
-            Note::Asked { text, .. } => self.turns_to(&format!("asks a person: {text}"), at_ms),
-            Note::Held { request, .. } => self.turns_to(&format!("held back: {request}"), at_ms),
-            Note::Did { .. } | Note::Refused { .. } | Note::Claim { verified: false, .. } => {
+            RunEvent::Asked { text, .. } => self.turns_to(&format!("asks a person: {text}"), at_ms),
+            RunEvent::Held { request, .. } => {
+                self.turns_to(&format!("held back: {request}"), at_ms)
+            }
+            RunEvent::Did { .. }
+            | RunEvent::Refused { .. }
+            | RunEvent::Claim { verified: false, .. } => {
                 self.turns_to("asks the model", at_ms);
             }
-            Note::Claim { .. } => self.turns_to("ends", at_ms),
+            RunEvent::Claim { .. } => self.turns_to("ends", at_ms),
         }
     }
 
-    fn ends(&mut self, it: Ending, at_ms: i64) {
+    fn ends(&mut self, it: RunSummary, at_ms: i64) {
         let answer = it.answer.filter(|it| it.to_string().len() <= ANSWER);
-        self.record = Record {
+        self.record = RunRecord {
             status: it.status,
             reason: Some(it.reason),
             detail: it.detail.map(|it| clip(&it)),
@@ -202,7 +206,7 @@ impl Inner {
     }
 
     fn breaks(&mut self, reason: &str, detail: &str, at_ms: i64) {
-        self.record.status = Standing::Failed;
+        self.record.status = RunStatus::Failed;
         self.record.reason = Some(reason.to_owned());
         self.record.detail = Some(clip(detail));
         self.write(at_ms, true);
@@ -211,17 +215,17 @@ impl Inner {
     /// Writes where it is; `stays`: a power cut may not take it back.
     fn write(&mut self, at_ms: i64, stays: bool) {
         self.record.at_ms = at_ms;
-        if self.record.status == Standing::Working {
+        if self.record.status == RunStatus::Working {
             self.record.ms = self.before_ms + (at_ms - self.from_ms).max(0) as u64;
         }
-        let Err(err) = self.written(stays) else { return };
+        let Err(err) = self.try_write(stays) else { return };
         // The next time there may be room again; that it was not written is told once.
         if !std::mem::replace(&mut self.told, true) {
             tracing::error!(error = %err, "where a run is was not written down");
         }
     }
 
-    fn written(&self, stays: bool) -> Result<()> {
+    fn try_write(&self, stays: bool) -> Result<()> {
         let mut it = serde_json::to_value(&self.record).unwrap_or_default();
         for (name, value) in it.as_object_mut().into_iter().flatten() {
             // These are ours and the settings', and may look like secrets.
@@ -230,16 +234,16 @@ impl Inner {
             }
         }
         let name = format!("{}.json", self.record.run);
-        let folder = files::made(&self.folder)?;
+        let folder = files::open_or_create(&self.folder)?;
         let bytes = it.to_string().into_bytes();
         if stays { folder.write(&name, &bytes) } else { folder.write_unsynced(&name, &bytes) }
     }
 }
 
-impl Drop for Inner {
+impl Drop for JournalState {
     /// Whoever did it gave it up without a word, a panic with them. What waits for a person is ended by who closes it.
     fn drop(&mut self) {
-        if self.record.status == Standing::Working {
+        if self.record.status == RunStatus::Working {
             self.breaks("given_up", "whoever did it gave it up", now_ms());
         }
     }

@@ -18,12 +18,12 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 #[cfg(test)]
-pub use self::compare::{Pair, Side};
+pub use self::compare::{ActionPair, Side};
 pub use self::{
-    compare::{Comparison, Totals, apart, compare, totals},
+    compare::{Comparison, RunTotals, apart, compare, totals},
     graduate::{Graduation, graduation},
-    journal::{BEAT, Ending, Journal},
-    shelf::{Kept, Listing, Unread, is_run, listing, one, sweep},
+    journal::{BEAT, Journal, RunSummary},
+    shelf::{RunListing, StoredRun, UnreadableFile, is_run, listing, load_stored_run, sweep},
 };
 
 /// Without a sign for so long, a run whose process is gone is dead. Five beats: one that is late is not.
@@ -32,7 +32,7 @@ pub const SILENT_MS: i64 = 10_000;
 /// How a run stands.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum Standing {
+pub enum RunStatus {
     #[default]
     Working,
     WaitingForApproval,
@@ -47,7 +47,7 @@ pub enum Standing {
     Died,
 }
 
-impl Standing {
+impl RunStatus {
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Working => "working",
@@ -68,7 +68,7 @@ impl Standing {
 
 /// Which playbook, as which text: what another text came to says nothing of this one.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Book {
+pub struct PlaybookRef {
     pub name: String,
     /// The first 16 hex digits of its digest.
     pub digest: String,
@@ -77,20 +77,20 @@ pub struct Book {
 /// One run: what it is about, where it is, what it came to. Texts hold no secrets.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
-pub struct Record {
+pub struct RunRecord {
     pub run: String,
     /// The process that does it: its number, and when it began.
     pub process: String,
     /// As it was told, with `{parameter}` where values go.
     pub task: String,
-    pub playbook: Option<Book>,
+    pub playbook: Option<PlaybookRef>,
     /// `provider/name`.
     pub model: String,
     /// `commis` or `playwright-mcp`.
     pub backend: String,
     /// Milliseconds since 1970.
     pub begun_ms: i64,
-    pub status: Standing,
+    pub status: RunStatus,
     /// When it gave its last sign.
     pub at_ms: i64,
     /// What it does now, or did last, and since when.
@@ -114,10 +114,10 @@ pub struct Record {
     pub answer: Option<Value>,
 }
 
-impl Record {
+impl RunRecord {
     /// As it stands for somebody who reads it now. `alive`: the process that does this home's runs, if there is one.
     #[must_use]
-    pub fn seen(mut self, alive: Option<&str>, now_ms: i64) -> Self {
+    pub fn with_current_status(mut self, alive: Option<&str>, now_ms: i64) -> Self {
         let lives = !self.process.is_empty() && alive == Some(self.process.as_str());
         if self.status.is_open() && !lives && self.silent_s(now_ms) * 1000 >= SILENT_MS {
             let now = if self.now.is_empty() { "nobody knows at what" } else { &self.now };
@@ -127,7 +127,7 @@ impl Record {
                 None => format!("before its first action ({now})"),
             };
             self.detail = Some(format!("no sign for {} s, died {at}", self.silent_s(now_ms)));
-            self.status = Standing::Died;
+            self.status = RunStatus::Died;
             self.reason = Some("died".to_owned());
         }
         self

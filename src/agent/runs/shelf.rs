@@ -9,10 +9,10 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::{Book, Record, Standing};
+use super::{PlaybookRef, RunRecord, RunStatus};
 use crate::{
     actions::COMPLETE,
-    transcript::{self, Lines},
+    transcript::{self, TranscriptLines},
 };
 use commis_base::{error::Result, files::Dir};
 
@@ -31,74 +31,78 @@ pub fn is_run(id: &str) -> bool {
 
 /// What of a run a file is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Kind {
+pub enum FileKind {
     Record,
     Lines,
     Picture,
 }
 
 /// The run that a file is of; what is called otherwise is none of ours.
-fn of(file: &str) -> Option<(&str, Kind)> {
+fn parse_file_name(file: &str) -> Option<(&str, FileKind)> {
     let (id, kind) = if let Some(id) = file.strip_suffix(".ndjson") {
-        (id, Kind::Lines)
+        (id, FileKind::Lines)
     } else if let Some(id) = file.strip_suffix(".json") {
-        (id, Kind::Record)
+        (id, FileKind::Record)
     } else {
-        (file.strip_prefix("do-")?.strip_suffix(".png")?.split_once('-')?.0, Kind::Picture)
+        (file.strip_prefix("do-")?.strip_suffix(".png")?.split_once('-')?.0, FileKind::Picture)
     };
     is_run(id).then_some((id, kind))
 }
 
 /// A file that could not be read, and why.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct Unread {
+pub struct UnreadableFile {
     pub file: String,
     pub why: String,
 }
 
 /// All runs that are kept, newest first.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Listing {
-    pub runs: Vec<Record>,
-    pub unread: Vec<Unread>,
+pub struct RunListing {
+    pub runs: Vec<RunRecord>,
+    pub unread: Vec<UnreadableFile>,
 }
 
 /// One run whole.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Kept {
-    pub record: Record,
+pub struct StoredRun {
+    pub record: RunRecord,
     /// What happened, in order.
     pub lines: Vec<Value>,
-    pub unread: Vec<Unread>,
+    pub unread: Vec<UnreadableFile>,
 }
 
 /// Who reads: the process that does this home's runs, if there is one, and when.
-type Reader<'a> = (Option<&'a str>, i64);
+type ReadContext<'a> = (Option<&'a str>, i64);
 
 /// Fails with `ARTIFACT_IO` where the folder cannot be looked into.
-pub fn listing(folder: &Path, (alive, now_ms): Reader<'_>) -> Result<Listing> {
-    let Some(dir) = Dir::open(folder, false)? else { return Ok(Listing::default()) };
+pub fn listing(folder: &Path, (alive, now_ms): ReadContext<'_>) -> Result<RunListing> {
+    let Some(dir) = Dir::open(folder, false)? else { return Ok(RunListing::default()) };
     let names = dir.names()?;
     let ids: BTreeSet<&str> = names
         .iter()
-        .filter_map(|it| of(it))
-        .filter(|it| it.1 != Kind::Picture)
+        .filter_map(|it| parse_file_name(it))
+        .filter(|it| it.1 != FileKind::Picture)
         .map(|it| it.0)
         .collect();
-    let mut out = Listing::default();
+    let mut out = RunListing::default();
     for id in ids {
         let known = record(&dir, id, &mut out.unread).or_else(|| {
             let lines = lines(folder, id, &mut out.unread)?;
             from_lines(id, &lines.lines)
         });
-        out.runs.extend(known.map(|it| it.seen(alive, now_ms)));
+        out.runs.extend(known.map(|it| it.with_current_status(alive, now_ms)));
     }
     out.runs.sort_by(|a, b| (b.begun_ms, &b.run).cmp(&(a.begun_ms, &a.run)));
     Ok(out)
 }
 
 /// `None` where there is no such run. Fails with `ARTIFACT_IO` where the folder cannot be looked into.
-pub fn one(folder: &Path, id: &str, (alive, now_ms): Reader<'_>) -> Result<Option<Kept>> {
+pub fn load_stored_run(
+    folder: &Path,
+    id: &str,
+    (alive, now_ms): ReadContext<'_>,
+) -> Result<Option<StoredRun>> {
     if !is_run(id) {
         return Ok(None);
     }
@@ -108,47 +112,50 @@ pub fn one(folder: &Path, id: &str, (alive, now_ms): Reader<'_>) -> Result<Optio
     let lines = lines(folder, id, &mut unread);
     let Some(record) = known.or_else(|| from_lines(id, &lines.as_ref()?.lines)) else {
         // A file of that name that says nothing is still told of.
-        let none = Kept { unread, ..Kept::default() };
+        let none = StoredRun { unread, ..StoredRun::default() };
         return Ok((!none.unread.is_empty()).then_some(none));
     };
     let lines = lines.map(|it| it.lines).unwrap_or_default();
-    Ok(Some(Kept { record: record.seen(alive, now_ms), lines, unread }))
+    Ok(Some(StoredRun { record: record.with_current_status(alive, now_ms), lines, unread }))
 }
 
-fn record(dir: &Dir, id: &str, unread: &mut Vec<Unread>) -> Option<Record> {
+fn record(dir: &Dir, id: &str, unread: &mut Vec<UnreadableFile>) -> Option<RunRecord> {
     let file = format!("{id}.json");
     let parsed = dir.read(&file, RECORD).map_err(|err| err.to_string()).and_then(|bytes| {
         let Some(bytes) = bytes else { return Ok(None) };
-        let it: Record = serde_json::from_slice(&bytes)
+        let it: RunRecord = serde_json::from_slice(&bytes)
             .map_err(|_| "it does not say where a run is".to_owned())?;
         if it.run == id { Ok(Some(it)) } else { Err("it is of another run".to_owned()) }
     });
     parsed.unwrap_or_else(|why| {
-        unread.push(Unread { file, why });
+        unread.push(UnreadableFile { file, why });
         None
     })
 }
 
-fn lines(folder: &Path, id: &str, unread: &mut Vec<Unread>) -> Option<Lines> {
+fn lines(folder: &Path, id: &str, unread: &mut Vec<UnreadableFile>) -> Option<TranscriptLines> {
     let file = format!("{id}.ndjson");
     match transcript::read(folder, id) {
         Ok(it) => {
             if let Some(n) = it.as_ref().map(|it| it.unreadable).filter(|it| *it > 0) {
                 let lines = if n == 1 { "line is" } else { "lines are" };
-                unread.push(Unread { file, why: format!("{n} {lines} cut short or damaged") });
+                unread.push(UnreadableFile {
+                    file,
+                    why: format!("{n} {lines} cut short or damaged"),
+                });
             }
             it
         }
         Err(err) => {
-            unread.push(Unread { file, why: err.to_string() });
+            unread.push(UnreadableFile { file, why: err.to_string() });
             None
         }
     }
 }
 
 /// What happened says where a run is, where nothing else does.
-fn from_lines(id: &str, lines: &[Value]) -> Option<Record> {
-    let mut out = Record { run: id.to_owned(), ..Record::default() };
+fn from_lines(id: &str, lines: &[Value]) -> Option<RunRecord> {
+    let mut out = RunRecord { run: id.to_owned(), ..RunRecord::default() };
     for line in lines {
         let (at_ms, what) = (line["at_ms"].as_i64().unwrap_or_default(), &line["what"]);
         let text = |name: &str| what[name].as_str().map(str::to_owned);
@@ -164,7 +171,7 @@ fn from_lines(id: &str, lines: &[Value]) -> Option<Record> {
                 out.backend = text("backend").unwrap_or_default();
                 out.page = text("url").unwrap_or_default();
                 let digest = text("playbook_digest").unwrap_or_default();
-                out.playbook = text("playbook").map(|name| Book { name, digest });
+                out.playbook = text("playbook").map(|name| PlaybookRef { name, digest });
             }
             "act" => {
                 if !text("act").is_some_and(|it| it.starts_with(COMPLETE)) {
@@ -180,9 +187,9 @@ fn from_lines(id: &str, lines: &[Value]) -> Option<Record> {
                 out.tokens_in += count("tokens_in");
                 out.tokens_out += count("tokens_out");
             }
-            "approved" => out.status = Standing::Working,
+            "approved" => out.status = RunStatus::Working,
             "failed" => {
-                out.status = Standing::Failed;
+                out.status = RunStatus::Failed;
                 (out.reason, out.detail) = (text("code"), text("message"));
             }
             "end" => {
@@ -206,7 +213,7 @@ pub fn sweep(folder: &Path, days: u32, now_ms: i64) -> Result<usize> {
     // Newest change, bytes, files.
     let mut all: BTreeMap<&str, (i64, u64, Vec<&str>)> = BTreeMap::new();
     for name in &names {
-        let Some((id, _)) = of(name) else { continue };
+        let Some((id, _)) = parse_file_name(name) else { continue };
         // What vanishes meanwhile is not old.
         let Ok(Some((size, seconds, _, _))) = dir.stat(name) else { continue };
         let it = all.entry(id).or_default();

@@ -5,7 +5,7 @@ use std::{os::unix::fs::symlink, path::Path};
 use serde_json::{Value, json};
 
 use super::*;
-use crate::{Note, Usage};
+use crate::{RunEvent, Usage};
 use commis_base::{
     error::{Code, Error},
     files,
@@ -14,13 +14,13 @@ use commis_state::now_ms;
 
 const ID: &str = "r0123456789ab";
 
-fn record(run: &str) -> Record {
-    Record {
+fn record(run: &str) -> RunRecord {
+    RunRecord {
         run: run.into(),
         process: "7-70".into(),
         task: "Buy a lantern".into(),
         page: "http://shop.test/".into(),
-        ..Record::default()
+        ..RunRecord::default()
     }
 }
 
@@ -30,20 +30,20 @@ fn begun(folder: &Path) -> Journal {
     Journal::begin(folder, record(ID), &head)
 }
 
-fn act(turn: u32, act: &str) -> Note {
-    Note::Act { turn, act: act.into(), page: "http://shop.test/cart".into() }
+fn act(turn: u32, act: &str) -> RunEvent {
+    RunEvent::Act { turn, act: act.into(), page: "http://shop.test/cart".into() }
 }
 
-fn model(turn: u32) -> Note {
-    Note::Model { turn, text: String::new(), calls: 1, tokens_in: 100, tokens_out: 10 }
+fn model(turn: u32) -> RunEvent {
+    RunEvent::Model { turn, text: String::new(), calls: 1, tokens_in: 100, tokens_out: 10 }
 }
 
-fn did(turn: u32, failed: bool) -> Note {
-    Note::Did { turn, text: "clicked".into(), failed }
+fn did(turn: u32, failed: bool) -> RunEvent {
+    RunEvent::Did { turn, text: "clicked".into(), failed }
 }
 
-fn ending(status: Standing, reason: &str) -> Ending {
-    Ending {
+fn ending(status: RunStatus, reason: &str) -> RunSummary {
+    RunSummary {
         status,
         reason: reason.into(),
         detail: None,
@@ -56,8 +56,8 @@ fn ending(status: Standing, reason: &str) -> Ending {
 }
 
 /// As the process reads it that does it.
-fn read(folder: &Path) -> Kept {
-    one(folder, ID, (Some("7-70"), now_ms())).unwrap().unwrap()
+fn read(folder: &Path) -> StoredRun {
+    load_stored_run(folder, ID, (Some("7-70"), now_ms())).unwrap().unwrap()
 }
 
 #[test]
@@ -69,7 +69,7 @@ fn a_run_says_where_it_is_and_what_it_came_to() {
         journal.note(&note);
     }
     let it = read(at.path()).record;
-    assert_eq!((it.status, it.turns, it.tokens()), (Standing::Working, 1, 110));
+    assert_eq!((it.status, it.turns, it.tokens()), (RunStatus::Working, 1, 110));
     assert_eq!(it.now, "click button \"Buy\"");
     assert_eq!((it.page.as_str(), it.actions), ("http://shop.test/cart", 1));
     for note in [did(1, false), model(2), act(2, "complete_task success")] {
@@ -77,10 +77,10 @@ fn a_run_says_where_it_is_and_what_it_came_to() {
         let now = read(at.path()).record.now;
         assert!(["asks the model", "complete_task success"].contains(&now.as_str()), "{now}");
     }
-    journal.ends(ending(Standing::Done, "completed"), &json!({"kind": "end"}));
+    journal.ends(ending(RunStatus::Done, "completed"), &json!({"kind": "end"}));
     drop(journal);
-    let Kept { record, lines, unread } = read(at.path());
-    assert_eq!((record.status, record.reason.as_deref()), (Standing::Done, Some("completed")));
+    let StoredRun { record, lines, unread } = read(at.path());
+    assert_eq!((record.status, record.reason.as_deref()), (RunStatus::Done, Some("completed")));
     assert_eq!(record.last_action.as_deref(), Some("click button \"Buy\""));
     assert_eq!((record.page.as_str(), record.ms), ("http://shop.test/thanks", 40));
     assert_eq!((record.actions, lines.len(), unread.len()), (1, 7, 0));
@@ -88,33 +88,36 @@ fn a_run_says_where_it_is_and_what_it_came_to() {
 
 #[test]
 fn one_that_died_is_told_from_one_that_thinks() {
-    let it = Record { at_ms: 1000, now: "click button \"Buy\"".into(), ..record(ID) };
-    let check = |alive: Option<&str>, now_ms: i64, expected: Standing| {
-        let seen = it.clone().seen(alive, now_ms);
+    let it = RunRecord { at_ms: 1000, now: "click button \"Buy\"".into(), ..record(ID) };
+    let check = |alive: Option<&str>, now_ms: i64, expected: RunStatus| {
+        let seen = it.clone().with_current_status(alive, now_ms);
         assert_eq!(seen.status, expected, "{alive:?} {now_ms}");
         seen
     };
     // Its process lives: a model takes its time.
-    check(Some("7-70"), 1_000_000, Standing::Working);
-    check(Some("7-70"), 0, Standing::Working);
-    check(None, 5_000, Standing::Working);
-    let died = check(None, 35_000, Standing::Died);
+    check(Some("7-70"), 1_000_000, RunStatus::Working);
+    check(Some("7-70"), 0, RunStatus::Working);
+    check(None, 5_000, RunStatus::Working);
+    let died = check(None, 35_000, RunStatus::Died);
     assert_eq!(
         died.detail.unwrap(),
         "no sign for 34 s, died before its first action (click button \"Buy\")"
     );
     let action = |last: &str, told: &str| {
-        let it = Record { last_action: Some(last.into()), ..it.clone() };
-        assert_eq!(it.seen(None, 35_000).detail.unwrap(), format!("no sign for 34 s, died {told}"));
+        let it = RunRecord { last_action: Some(last.into()), ..it.clone() };
+        assert_eq!(
+            it.with_current_status(None, 35_000).detail.unwrap(),
+            format!("no sign for 34 s, died {told}")
+        );
     };
     action("click button \"Buy\"", "at click button \"Buy\"");
     action("goto", "after goto (click button \"Buy\")");
     // Another process of the same number.
-    check(Some("7-71"), 35_000, Standing::Died);
-    let ended = Record { status: Standing::Done, ..it.clone() };
-    assert_eq!(ended.seen(None, 35_000).status, Standing::Done);
-    let waits = Record { status: Standing::WaitingForApproval, ..it.clone() };
-    assert_eq!(waits.seen(None, 35_000).status, Standing::Died);
+    check(Some("7-71"), 35_000, RunStatus::Died);
+    let ended = RunRecord { status: RunStatus::Done, ..it.clone() };
+    assert_eq!(ended.with_current_status(None, 35_000).status, RunStatus::Done);
+    let waits = RunRecord { status: RunStatus::WaitingForApproval, ..it.clone() };
+    assert_eq!(waits.with_current_status(None, 35_000).status, RunStatus::Died);
 }
 
 #[test]
@@ -124,25 +127,25 @@ fn whatever_ends_a_run_is_kept() {
         let it = read(at.path()).record;
         (it.status, it.reason.unwrap_or_default())
     };
-    begun(at.path()).failed(&Error::new(Code::BrowserFailed, "it is gone"));
-    assert_eq!(status(), (Standing::Failed, "BROWSER_FAILED".to_owned()));
+    begun(at.path()).fail(&Error::new(Code::BrowserFailed, "it is gone"));
+    assert_eq!(status(), (RunStatus::Failed, "BROWSER_FAILED".to_owned()));
     // Dropped without a word, as by a panic.
     drop(begun(at.path()));
-    assert_eq!(status(), (Standing::Failed, "given_up".to_owned()));
+    assert_eq!(status(), (RunStatus::Failed, "given_up".to_owned()));
     let journal = begun(at.path());
     journal.waits();
-    journal.ends(ending(Standing::WaitingForApproval, "waiting_for_approval"), &json!({}));
-    assert_eq!(status().0, Standing::WaitingForApproval);
-    journal.closes(Standing::NotDone, "human_rejected");
+    journal.ends(ending(RunStatus::WaitingForApproval, "waiting_for_approval"), &json!({}));
+    assert_eq!(status().0, RunStatus::WaitingForApproval);
+    journal.closes(RunStatus::NotDone, "human_rejected");
     // Once.
-    journal.closes(Standing::NotDone, "approval_expired");
-    assert_eq!(status(), (Standing::NotDone, "human_rejected".to_owned()));
+    journal.closes(RunStatus::NotDone, "approval_expired");
+    assert_eq!(status(), (RunStatus::NotDone, "human_rejected".to_owned()));
     let journal = begun(at.path());
     journal.waits();
     // Who approves may be quicker than who says that it waits.
     journal.goes_on(&json!({"kind": "approved"}));
-    journal.ends(ending(Standing::WaitingForApproval, "waiting_for_approval"), &json!({}));
-    assert_eq!(status().0, Standing::Working);
+    journal.ends(ending(RunStatus::WaitingForApproval, "waiting_for_approval"), &json!({}));
+    assert_eq!(status().0, RunStatus::Working);
 }
 
 #[test]
@@ -187,26 +190,26 @@ fn what_stands_in_the_folder_is_named_and_hides_no_other_run() {
             files::write_atomic(home.path(), "precious", b"keep").unwrap();
             let journal = begun(&runs);
             journal.ends(
-                ending(Standing::Done, "completed"),
+                ending(RunStatus::Done, "completed"),
                 &json!({"kind": "end", "status": "done"}),
             );
             drop(journal);
             let file = format!("rffffffffff00.{end}");
             plant(what, &runs.join(&file), &precious);
-            let Listing { runs: all, unread } = listing(&runs, (None, now_ms())).unwrap();
-            assert!(all.iter().any(|it| it.run == ID && it.status == Standing::Done), "{what}");
+            let RunListing { runs: all, unread } = listing(&runs, (None, now_ms())).unwrap();
+            assert!(all.iter().any(|it| it.run == ID && it.status == RunStatus::Done), "{what}");
             let named = unread.iter().filter(|it| it.file == file).count();
             // An empty one says nothing, as one of a run that has only begun.
             let silent = end == "ndjson" && *what == "empty";
             // A line of JSON is a line, whoever wrote it.
             let is_line = end == "ndjson" && *what == "another's";
             assert_eq!(named, usize::from(!silent && !is_line), "{what} {end}: {unread:?}");
-            let kept = one(&runs, "rffffffffff00", (None, now_ms())).unwrap();
+            let kept = load_stored_run(&runs, "rffffffffff00", (None, now_ms())).unwrap();
             assert_eq!(kept.is_none(), silent, "{what} {end}");
             assert_eq!(std::fs::read(&precious).unwrap(), b"keep");
         }
     }
-    assert!(one(Path::new("/nope"), "../../x", (None, 0)).unwrap().is_none());
+    assert!(load_stored_run(Path::new("/nope"), "../../x", (None, 0)).unwrap().is_none());
 }
 
 #[test]
@@ -222,14 +225,14 @@ fn a_run_goes_on_whatever_stands_where_it_writes() {
             journal.note(&act(1, "click"));
             journal.beat();
             journal.ends(
-                ending(Standing::Done, "completed"),
+                ending(RunStatus::Done, "completed"),
                 &json!({"kind": "end", "status": "done"}),
             );
             drop(journal);
             assert_eq!(std::fs::read(&precious).unwrap(), b"keep", "{what}");
             // What could be written says it, by whichever file.
             let it = read(&runs);
-            let both_lost = it.record.status != Standing::Done;
+            let both_lost = it.record.status != RunStatus::Done;
             assert!(!both_lost, "{what} {end}: {it:?}");
         }
     }
@@ -242,14 +245,14 @@ fn a_folder_that_is_none_is_no_failure() {
     files::write_atomic(home.path(), "runs", b"a file").unwrap();
     let journal = begun(&runs);
     journal.note(&act(1, "click"));
-    journal.ends(ending(Standing::Done, "completed"), &json!({}));
+    journal.ends(ending(RunStatus::Done, "completed"), &json!({}));
     drop(journal);
     assert_eq!(listing(&runs, (None, 0)).unwrap_err().code(), Code::ArtifactIo);
     // It may be one later, and then the run is kept from there on.
     let journal = begun(&runs);
     std::fs::remove_file(&runs).unwrap();
-    journal.ends(ending(Standing::Done, "completed"), &json!({}));
-    assert_eq!(read(&runs).record.status, Standing::Done);
+    journal.ends(ending(RunStatus::Done, "completed"), &json!({}));
+    assert_eq!(read(&runs).record.status, RunStatus::Done);
 }
 
 #[test]
@@ -263,17 +266,20 @@ fn what_happened_says_it_where_the_record_is_lost() {
     std::fs::remove_file(&lost).unwrap();
     let now = now_ms();
     // Nobody knows whose it is; it is young.
-    assert_eq!(one(at.path(), ID, (None, now)).unwrap().unwrap().record.status, Standing::Working);
-    let died = one(at.path(), ID, (None, now + 60_000)).unwrap().unwrap().record;
-    assert_eq!(died.status, Standing::Died);
+    assert_eq!(
+        load_stored_run(at.path(), ID, (None, now)).unwrap().unwrap().record.status,
+        RunStatus::Working
+    );
+    let died = load_stored_run(at.path(), ID, (None, now + 60_000)).unwrap().unwrap().record;
+    assert_eq!(died.status, RunStatus::Died);
     assert!(died.detail.unwrap().contains("click button"));
     journal.ends(
-        ending(Standing::NotDone, "gave_up"),
+        ending(RunStatus::NotDone, "gave_up"),
         &json!({"kind": "end", "status": "not_done", "reason": "gave_up", "ms": 40, "url": "http://shop.test/x"}),
     );
     let whole = read(at.path()).record;
     std::fs::remove_file(&lost).unwrap();
-    let Kept { record: told, .. } = read(at.path());
+    let StoredRun { record: told, .. } = read(at.path());
     assert_eq!((told.turns, told.tokens(), told.ms), (2, 220, 40));
     assert_eq!(
         (told.status, told.reason, told.last_action, told.page),
@@ -281,15 +287,15 @@ fn what_happened_says_it_where_the_record_is_lost() {
     );
 }
 
-fn lines(all: &[Note]) -> Vec<Value> {
+fn lines(all: &[RunEvent]) -> Vec<Value> {
     all.iter().map(|it| json!({"at_ms": 1, "what": it})).collect()
 }
 
 #[test]
 fn two_runs_are_compared_where_they_part() {
-    let done = Record { status: Standing::Done, turns: 3, ms: 10, ..record("r1") };
-    let not = Record {
-        status: Standing::NotDone,
+    let done = RunRecord { status: RunStatus::Done, turns: 3, ms: 10, ..record("r1") };
+    let not = RunRecord {
+        status: RunStatus::NotDone,
         reason: Some("gave_up".into()),
         last_action: Some("click button \"Help\"".into()),
         turns: 2,
@@ -305,7 +311,7 @@ fn two_runs_are_compared_where_they_part() {
     let two = lines(&[act(1, "fill"), did(1, false), act(2, "click"), did(2, true)]);
     let it = compare((&done, &one), (&not, &two));
     assert_eq!(it.part_at, Some(2));
-    let pair = |same, first: &str, second: &str| Pair {
+    let pair = |same, first: &str, second: &str| ActionPair {
         same,
         first: Some(first.to_owned()).filter(|it| !it.is_empty()),
         second: Some(second.to_owned()).filter(|it| !it.is_empty()),
@@ -327,36 +333,38 @@ fn two_runs_are_compared_where_they_part() {
 
 #[test]
 fn what_is_better_is_said_in_a_sentence() {
-    let done = Record { status: Standing::Done, turns: 3, tokens_in: 100, ms: 10, ..record("r1") };
-    let check = |a: &Record, b: &Record, side: Option<Side>, why: &str| {
+    let done =
+        RunRecord { status: RunStatus::Done, turns: 3, tokens_in: 100, ms: 10, ..record("r1") };
+    let check = |a: &RunRecord, b: &RunRecord, side: Option<Side>, why: &str| {
         let it = compare((a, &[]), (b, &[]));
         assert_eq!((it.better, it.why.as_str()), (side, why));
     };
     check(&done, &done, None, "they are alike");
-    let fewer = Record { turns: 2, tokens_in: 900, ..done.clone() };
+    let fewer = RunRecord { turns: 2, tokens_in: 900, ..done.clone() };
     check(
         &done,
         &fewer,
         Some(Side::Second),
         "the second was better: both got as far, it took 2 turns instead of 3",
     );
-    let dearer = Record { tokens_in: 150, answer: Some(json!("x")), ..done.clone() };
+    let dearer = RunRecord { tokens_in: 150, answer: Some(json!("x")), ..done.clone() };
     check(
         &done,
         &dearer,
         Some(Side::First),
         "the first was better: both got as far, it took 100 tokens instead of 150, but they answer differently",
     );
-    let other = Record { task: "Sell a lantern".into(), ..done.clone() };
+    let other = RunRecord { task: "Sell a lantern".into(), ..done.clone() };
     check(&done, &other, None, "they are of two tasks, so neither was better");
-    let died = Record { status: Standing::Died, last_action: Some("click".into()), ..done.clone() };
+    let died =
+        RunRecord { status: RunStatus::Died, last_action: Some("click".into()), ..done.clone() };
     check(
         &died,
         &died,
         None,
         "neither was better: the first died, at click, the second died, at click",
     );
-    let waits = Record { status: Standing::WaitingForApproval, ..done.clone() };
+    let waits = RunRecord { status: RunStatus::WaitingForApproval, ..done.clone() };
     check(
         &waits,
         &died,
@@ -367,13 +375,13 @@ fn what_is_better_is_said_in_a_sentence() {
 
 #[test]
 fn sets_are_compared_task_by_task() {
-    use Standing::{Died, Done, NotDone};
-    let run = |task: &str, begun_ms: i64, status: Standing, turns: u32| Record {
+    use RunStatus::{Died, Done, NotDone};
+    let run = |task: &str, begun_ms: i64, status: RunStatus, turns: u32| RunRecord {
         task: task.into(),
         begun_ms,
         status,
         turns,
-        ..Record::default()
+        ..RunRecord::default()
     };
     let all = [
         run("a", 1, Done, 4),
@@ -397,19 +405,19 @@ fn sets_are_compared_task_by_task() {
     assert_eq!(told, expected.map(|it| (it.0.to_owned(), it.1, it.2.to_owned())));
     let it = totals(&all);
     assert_eq!((it.runs, it.done, it.not_done, it.died, it.turns), (10, 8, 1, 1, 7.3));
-    assert_eq!(totals([]), Totals::default());
+    assert_eq!(totals([]), RunTotals::default());
 }
 
 #[test]
 fn a_playbook_graduates_by_two_of_three_and_loses_it_the_same_way() {
-    let book = Book { name: "buy".into(), digest: "0011".into() };
+    let book = PlaybookRef { name: "buy".into(), digest: "0011".into() };
     let run = |told: &str| {
         let (status, reason) = told.split_once(':').unwrap_or((told, ""));
-        Record {
+        RunRecord {
             playbook: Some(book.clone()),
             status: serde_json::from_value(json!(status)).unwrap(),
             reason: Some(reason.into()),
-            ..Record::default()
+            ..RunRecord::default()
         }
     };
     // Newest first.
@@ -436,14 +444,14 @@ fn a_playbook_graduates_by_two_of_three_and_loses_it_the_same_way() {
             1,
         ),
     ] {
-        let all: Vec<Record> = runs.split_whitespace().map(run).collect();
+        let all: Vec<RunRecord> = runs.split_whitespace().map(run).collect();
         assert_eq!(graduation(&book, &all), Graduation { graduated, passed, of }, "{runs}");
         // Another text, another playbook, and none.
         let others = [("buy", "ffff"), ("sell", "0011")];
-        let others = others.map(|it| Some(Book { name: it.0.into(), digest: it.1.into() }));
+        let others = others.map(|it| Some(PlaybookRef { name: it.0.into(), digest: it.1.into() }));
         let more =
-            others.into_iter().chain([None]).map(|playbook| Record { playbook, ..run("done") });
-        let all: Vec<Record> = more.chain(all).collect();
+            others.into_iter().chain([None]).map(|playbook| RunRecord { playbook, ..run("done") });
+        let all: Vec<RunRecord> = more.chain(all).collect();
         assert_eq!(graduation(&book, &all), Graduation { graduated, passed, of }, "{runs}");
     }
 }
@@ -451,7 +459,7 @@ fn a_playbook_graduates_by_two_of_three_and_loses_it_the_same_way() {
 #[test]
 fn old_runs_go_and_nothing_else_does() {
     let at = tempfile::tempdir().unwrap();
-    let dir = files::made(at.path()).unwrap();
+    let dir = files::open_or_create(at.path()).unwrap();
     let id = |n: usize| format!("r{n:012x}");
     for n in 0..1005 {
         dir.write_unsynced(&format!("{}.json", id(n)), b"{}").unwrap();

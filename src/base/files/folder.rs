@@ -7,7 +7,7 @@ use rustix::{
     io::Errno,
 };
 
-use super::{Dir, trouble};
+use super::{Dir, io_error};
 use crate::error::Result;
 
 impl Dir {
@@ -18,7 +18,7 @@ impl Dir {
             let made = match rustix::fs::mkdirat(&self.fd, name, Mode::RWXU) {
                 Ok(()) => true,
                 Err(Errno::EXIST) => false,
-                Err(err) => return Err(trouble("create folder", &self.shown(name), err)),
+                Err(err) => return Err(io_error("create folder", &self.display_path(name), err)),
             };
             // Another process may have removed it since.
             let Some(dir) = self.folder(name)? else { continue };
@@ -29,19 +29,19 @@ impl Dir {
             }
             break dir;
         };
-        let stat = rustix::fs::fstat(&dir.fd).map_err(|err| trouble("stat", &dir.shown, err))?;
+        let stat = rustix::fs::fstat(&dir.fd).map_err(|err| io_error("stat", &dir.shown, err))?;
         if Mode::from_raw_mode(stat.st_mode) != Mode::RWXU {
             rustix::fs::fchmod(&dir.fd, Mode::RWXU)
-                .map_err(|err| trouble("chmod", &dir.shown, err))?;
+                .map_err(|err| io_error("chmod", &dir.shown, err))?;
         }
         Ok(dir)
     }
 
     /// A new folder of that name at 0700, on disk with its name when this returns; `None` when something of that name is there.
-    pub fn claim_folder(&self, name: &str) -> Result<Option<Self>> {
+    pub fn create_folder(&self, name: &str) -> Result<Option<Self>> {
         match rustix::fs::mkdirat(&self.fd, name, Mode::RWXU) {
             Err(Errno::EXIST) => return Ok(None),
-            made => made.map_err(|err| trouble("create folder", &self.shown(name), err))?,
+            made => made.map_err(|err| io_error("create folder", &self.display_path(name), err))?,
         }
         self.sync()?;
         self.make_folder(name).map(Some)
@@ -51,19 +51,19 @@ impl Dir {
     pub fn folder(&self, name: &str) -> Result<Option<Self>> {
         let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::RDONLY | OFlags::CLOEXEC;
         match rustix::fs::openat(&self.fd, name, flags, Mode::empty()) {
-            Ok(fd) => Ok(Some(Self { fd, shown: self.shown(name) })),
+            Ok(fd) => Ok(Some(Self { fd, shown: self.display_path(name) })),
             Err(Errno::NOENT) => Ok(None),
-            Err(err) => Err(trouble("open folder", &self.shown(name), err)),
+            Err(err) => Err(io_error("open folder", &self.display_path(name), err)),
         }
     }
 
     /// Whether `dir` is what stands under that name now; false when it was removed or something else took its place.
-    pub fn holds(&self, name: &str, dir: &Self) -> Result<bool> {
-        let ours = rustix::fs::fstat(&dir.fd).map_err(|err| trouble("stat", &dir.shown, err))?;
+    pub fn is_current(&self, name: &str, dir: &Self) -> Result<bool> {
+        let ours = rustix::fs::fstat(&dir.fd).map_err(|err| io_error("stat", &dir.shown, err))?;
         match rustix::fs::statat(&self.fd, name, AtFlags::SYMLINK_NOFOLLOW) {
             Ok(it) => Ok((it.st_dev, it.st_ino) == (ours.st_dev, ours.st_ino)),
             Err(Errno::NOENT) => Ok(false),
-            Err(err) => Err(trouble("stat", &self.shown(name), err)),
+            Err(err) => Err(io_error("stat", &self.display_path(name), err)),
         }
     }
 
@@ -72,7 +72,7 @@ impl Dir {
         match rustix::fs::renameat_with(&self.fd, one, &self.fd, other, RenameFlags::EXCHANGE) {
             Ok(()) => self.sync().map(|()| true),
             Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => Ok(false),
-            Err(err) => Err(trouble("exchange", &self.shown(one), err)),
+            Err(err) => Err(io_error("exchange", &self.display_path(one), err)),
         }
     }
 
@@ -81,7 +81,7 @@ impl Dir {
         match rustix::fs::renameat(&self.fd, from, &self.fd, to) {
             Ok(()) => self.sync().map(|()| true),
             Err(Errno::NOENT | Errno::NOTEMPTY | Errno::EXIST) => Ok(false),
-            Err(err) => Err(trouble("rename", &self.shown(from), err)),
+            Err(err) => Err(io_error("rename", &self.display_path(from), err)),
         }
     }
 
@@ -91,10 +91,10 @@ impl Dir {
         for file in dir.all_names()? {
             dir.discard(&file)?;
         }
-        if self.holds(name, dir)? {
+        if self.is_current(name, dir)? {
             match rustix::fs::unlinkat(&self.fd, name, AtFlags::REMOVEDIR) {
                 Ok(()) | Err(Errno::NOENT | Errno::NOTEMPTY | Errno::EXIST) => self.sync()?,
-                Err(err) => return Err(trouble("remove folder", &self.shown(name), err)),
+                Err(err) => return Err(io_error("remove folder", &self.display_path(name), err)),
             }
         }
         Ok(())
@@ -109,18 +109,18 @@ impl Dir {
     /// Sets a file's modification time, which may count from any beginning.
     pub fn touch(&self, name: &str, at: Duration) -> Result<()> {
         let at = Timespec::try_from(at)
-            .map_err(|_| trouble("touch", &self.shown(name), Errno::OVERFLOW))?;
+            .map_err(|_| io_error("touch", &self.display_path(name), Errno::OVERFLOW))?;
         let times = Timestamps { last_access: at, last_modification: at };
         rustix::fs::utimensat(&self.fd, name, &times, AtFlags::SYMLINK_NOFOLLOW)
-            .map_err(|err| trouble("touch", &self.shown(name), err))
+            .map_err(|err| io_error("touch", &self.display_path(name), err))
     }
 
     /// What [`touch`](Self::touch) set; `None` when there is no such file, or its time is before the beginning.
-    pub fn touched(&self, name: &str) -> Result<Option<Duration>> {
+    pub fn modified_time(&self, name: &str) -> Result<Option<Duration>> {
         match rustix::fs::statat(&self.fd, name, AtFlags::SYMLINK_NOFOLLOW) {
             Ok(it) => Ok(u64::try_from(it.st_mtime).ok().map(Duration::from_secs)),
             Err(Errno::NOENT) => Ok(None),
-            Err(err) => Err(trouble("stat", &self.shown(name), err)),
+            Err(err) => Err(io_error("stat", &self.display_path(name), err)),
         }
     }
 }

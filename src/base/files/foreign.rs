@@ -16,23 +16,23 @@ use rustix::{
     io::{Errno, retry_on_intr},
 };
 
-use super::{Dir, made};
+use super::{Dir, open_or_create};
 use crate::error::{Code, Error, Result};
 
 /// A file of another program's, as it was read.
-pub struct Foreign {
+pub struct ForeignFile {
     /// Where it is, or would be, when all links are followed.
     pub real: PathBuf,
     /// What it held; `None`: there is none.
     pub bytes: Option<Vec<u8>>,
     /// Whether a link leads to it.
     pub linked: bool,
-    was: Option<Seen>,
+    was: Option<FileStamp>,
 }
 
 /// Who changes a file between being read and being replaced is noticed by these.
 #[derive(PartialEq, Eq)]
-struct Seen {
+struct FileStamp {
     inode: (u64, u64),
     size: u64,
     changed: (i64, i64),
@@ -40,8 +40,8 @@ struct Seen {
     group: u32,
 }
 
-impl Seen {
-    fn of(it: &std::fs::Metadata) -> Self {
+impl FileStamp {
+    fn from_metadata(it: &std::fs::Metadata) -> Self {
         Self {
             inode: (it.dev(), it.ino()),
             size: it.size(),
@@ -52,58 +52,58 @@ impl Seen {
     }
 }
 
-fn trouble(verb: &str, what: &str, err: impl Into<std::io::Error>) -> Error {
-    super::trouble(verb, what, err).hint("look at the path, its permissions and the disk")
+fn io_error(verb: &str, what: &str, err: impl Into<std::io::Error>) -> Error {
+    super::io_error(verb, what, err).hint("look at the path, its permissions and the disk")
 }
 
-fn refused(path: &Path, why: &str, hint: &str) -> Error {
+fn refusal_error(path: &Path, why: &str, hint: &str) -> Error {
     Error::new(Code::ArtifactIo, format!("{} {why}", path.display())).hint(hint).lasting(true)
 }
 
 /// The file that `path` leads to, of at most `max` bytes, or the place where it would be. With `within` it must lie in that
 /// folder when all links are followed. Fails with [`Code::ArtifactIo`] for a link that leads nowhere, and what is no regular
 /// file, somebody else's, read-only, too large, or known by a second name, which a write would part from it.
-pub fn look(path: &Path, max: u64, within: Option<&Path>) -> Result<Foreign> {
+pub fn read_foreign(path: &Path, max: u64, within: Option<&Path>) -> Result<ForeignFile> {
     let shown = path.display().to_string();
-    let found = |it: &Path| it.canonicalize().map_err(|err| trouble("find", &shown, err));
-    let real = place(path)?;
+    let found = |it: &Path| it.canonicalize().map_err(|err| io_error("find", &shown, err));
+    let real = resolve_path(path)?;
     if let Some(root) = within
         && !real.starts_with(found(root)?)
     {
         let why = format!("leads out of the project, to {}", real.display());
-        return Err(refused(path, &why, "look at who made that link, and remove it"));
+        return Err(refusal_error(path, &why, "look at who made that link, and remove it"));
     }
     let linked = path.is_symlink();
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK;
-    let special = || refused(path, "is no regular file", "look at what stands there");
+    let special = || refusal_error(path, "is no regular file", "look at what stands there");
     let mut file = match retry_on_intr(|| rustix::fs::open(&real, flags, Mode::empty())) {
         Ok(fd) => File::from(fd),
-        Err(Errno::NOENT) => return Ok(Foreign { real, bytes: None, linked, was: None }),
+        Err(Errno::NOENT) => return Ok(ForeignFile { real, bytes: None, linked, was: None }),
         // A socket cannot be opened at all.
         Err(Errno::NXIO) => return Err(special()),
-        Err(err) => return Err(trouble("open", &shown, err)),
+        Err(err) => return Err(io_error("open", &shown, err)),
     };
-    let meta = file.metadata().map_err(|err| trouble("read", &shown, err))?;
+    let meta = file.metadata().map_err(|err| io_error("read", &shown, err))?;
     let by_hand = "change it by hand; --print shows what would be written";
     if !meta.is_file() {
         return Err(special());
     }
     if meta.uid() != rustix::process::geteuid().as_raw() {
-        return Err(refused(path, "belongs to somebody else", "run this as its owner"));
+        return Err(refusal_error(path, "belongs to somebody else", "run this as its owner"));
     }
     if meta.size() > max {
-        return Err(refused(path, &format!("is larger than {max} bytes"), by_hand));
+        return Err(refusal_error(path, &format!("is larger than {max} bytes"), by_hand));
     }
     let mut bytes = Vec::new();
     (&mut file)
         .take(max + 1)
         .read_to_end(&mut bytes)
-        .map_err(|err| trouble("read", &shown, err))?;
-    Ok(Foreign { real, bytes: Some(bytes), linked, was: Some(Seen::of(&meta)) })
+        .map_err(|err| io_error("read", &shown, err))?;
+    Ok(ForeignFile { real, bytes: Some(bytes), linked, was: Some(FileStamp::from_metadata(&meta)) })
 }
 
 /// Where `path` leads: as much of it as there is, links followed, and the rest as it is written.
-fn place(path: &Path) -> Result<PathBuf> {
+fn resolve_path(path: &Path) -> Result<PathBuf> {
     let mut there = path;
     let mut missing = Vec::new();
     loop {
@@ -115,20 +115,20 @@ fn place(path: &Path) -> Result<PathBuf> {
             Err(err) if err.kind() == std::io::ErrorKind::NotFound => {
                 if there.is_symlink() {
                     let hint = "make what it leads to, or remove the link";
-                    return Err(refused(there, "is a link that leads nowhere", hint));
+                    return Err(refusal_error(there, "is a link that leads nowhere", hint));
                 }
                 let (Some(parent), Some(name)) = (there.parent(), there.file_name()) else {
-                    return Err(trouble("find", &path.display().to_string(), err));
+                    return Err(io_error("find", &path.display().to_string(), err));
                 };
                 missing.push(name.to_owned());
                 there = parent;
             }
-            Err(err) => return Err(trouble("find", &path.display().to_string(), err)),
+            Err(err) => return Err(io_error("find", &path.display().to_string(), err)),
         }
     }
 }
 
-impl Foreign {
+impl ForeignFile {
     /// Writes `bytes` in its place, or removes the file for `None`: atomically, at the mode it had, 0600 when it is new, in
     /// folders that are made at 0700. False when somebody else changed, made or removed it since it was read: look again.
     /// Fails with [`Code::ArtifactIo`].
@@ -137,12 +137,12 @@ impl Foreign {
         if let Some(was) = &self.was {
             let by_hand = "change it by hand; --print shows what would be written";
             if was.mode & 0o200 == 0 {
-                return Err(refused(&self.real, "is read-only", "make it writable first"));
+                return Err(refusal_error(&self.real, "is read-only", "make it writable first"));
             }
             let meta = std::fs::symlink_metadata(&self.real);
             if meta.is_ok_and(|it| it.nlink() > 1) {
                 let why = "has a second name, which would keep the old text";
-                return Err(refused(&self.real, why, by_hand));
+                return Err(refusal_error(&self.real, why, by_hand));
             }
         }
         // Whoever runs this as root in somebody's home leaves no files there that are root's.
@@ -150,23 +150,23 @@ impl Foreign {
         let there = self.real.ancestors().skip(1).find_map(|it| std::fs::metadata(it).ok());
         if self.was.is_none() && me.is_root() && there.is_some_and(|it| it.uid() != 0) {
             let why = "would be root's in a folder of somebody else";
-            return Err(refused(&self.real, why, "run this as the folder's owner"));
+            return Err(refusal_error(&self.real, why, "run this as the folder's owner"));
         }
         let (Some(folder), Some(name)) = (self.real.parent(), self.real.file_name()) else {
-            return Err(refused(&self.real, "is no file", "look at what stands there"));
+            return Err(refusal_error(&self.real, "is no file", "look at what stands there"));
         };
-        let folder = made(folder)?;
+        let folder = open_or_create(folder)?;
         let Some(bytes) = bytes else {
-            if !self.still()? {
+            if !self.is_unchanged()? {
                 return Ok(false);
             }
             rustix::fs::unlinkat(&folder.fd, name, AtFlags::empty())
-                .map_err(|err| trouble("remove", &shown, err))?;
+                .map_err(|err| io_error("remove", &shown, err))?;
             return folder.sync().map(|()| true);
         };
         let temp = format!(".commis-{}.tmp", std::process::id());
         let done = self.write_temp(&folder, &temp, bytes).and_then(|()| {
-            if !self.still()? {
+            if !self.is_unchanged()? {
                 return Ok(false);
             }
             // What is new must not take the place of what came meanwhile.
@@ -175,7 +175,7 @@ impl Foreign {
             match rustix::fs::renameat_with(&folder.fd, temp.as_str(), &folder.fd, name, how) {
                 Ok(()) => folder.sync().map(|()| true),
                 Err(Errno::EXIST) => Ok(false),
-                Err(err) => Err(trouble("rename to", &shown, err)),
+                Err(err) => Err(io_error("rename to", &shown, err)),
             }
         });
         if !matches!(done, Ok(true)) {
@@ -185,13 +185,13 @@ impl Foreign {
     }
 
     fn write_temp(&self, folder: &Dir, temp: &str, bytes: &[u8]) -> Result<()> {
-        let failed = |err: std::io::Error| trouble("write", &folder.shown(temp), err);
+        let failed = |err: std::io::Error| io_error("write", &folder.display_path(temp), err);
         // A crash of a process that had this number left it.
         let _ = rustix::fs::unlinkat(&folder.fd, temp, AtFlags::empty());
         let flags =
             OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let fd = rustix::fs::openat(&folder.fd, temp, flags, Mode::RUSR | Mode::WUSR)
-            .map_err(|err| trouble("create", &folder.shown(temp), err))?;
+            .map_err(|err| io_error("create", &folder.display_path(temp), err))?;
         let mut file = File::from(fd);
         file.write_all(bytes).map_err(failed)?;
         if let Some(was) = &self.was {
@@ -207,11 +207,11 @@ impl Foreign {
     }
 
     /// Whether it is as it was read.
-    fn still(&self) -> Result<bool> {
+    fn is_unchanged(&self) -> Result<bool> {
         match std::fs::symlink_metadata(&self.real) {
-            Ok(it) => Ok(self.was.as_ref() == Some(&Seen::of(&it))),
+            Ok(it) => Ok(self.was.as_ref() == Some(&FileStamp::from_metadata(&it))),
             Err(err) if err.kind() == std::io::ErrorKind::NotFound => Ok(self.was.is_none()),
-            Err(err) => Err(trouble("look at", &self.real.display().to_string(), err)),
+            Err(err) => Err(io_error("look at", &self.real.display().to_string(), err)),
         }
     }
 }
@@ -239,7 +239,7 @@ mod tests {
         let mode = |name: &str| std::fs::metadata(at(name)).unwrap().mode() & 0o777;
         for had in [0o600, 0o640, 0o644, 0o755] {
             put(&at("file"), "old", had);
-            assert!(look(&at("file"), 99, None).unwrap().replace(Some(b"new")).unwrap());
+            assert!(read_foreign(&at("file"), 99, None).unwrap().replace(Some(b"new")).unwrap());
             assert_eq!((text(&at("file")), mode("file")), ("new".to_owned(), had));
         }
         // A link stays one; so does a folder that is one.
@@ -247,13 +247,13 @@ mod tests {
         put(&at("dotfiles/f"), "old", 0o600);
         symlink(at("dotfiles/f"), at("link")).unwrap();
         symlink("dotfiles", at("folder")).unwrap();
-        let it = look(&at("link"), 99, None).unwrap();
+        let it = read_foreign(&at("link"), 99, None).unwrap();
         assert!(it.linked && it.replace(Some(b"new")).unwrap());
         assert!(at("link").is_symlink() && text(&at("dotfiles/f")) == "new");
-        let it = look(&at("folder/a/b"), 99, None).unwrap();
+        let it = read_foreign(&at("folder/a/b"), 99, None).unwrap();
         assert!(!at("dotfiles/a").exists() && it.replace(Some(b"made")).unwrap());
         assert_eq!((mode("dotfiles/a"), mode("dotfiles/a/b")), (0o700, 0o600));
-        let it = look(&at("folder/a/b"), 99, None).unwrap();
+        let it = read_foreign(&at("folder/a/b"), 99, None).unwrap();
         assert!(it.replace(None).unwrap() && !at("dotfiles/a/b").exists());
         // Nothing is left beside them.
         let names: Vec<_> = std::fs::read_dir(home.path()).unwrap().collect();
@@ -264,14 +264,14 @@ mod tests {
     fn what_changes_meanwhile_is_not_lost() {
         let home = tempfile::tempdir().unwrap();
         let file = home.path().join("file");
-        let none = look(&file, 99, None).unwrap();
+        let none = read_foreign(&file, 99, None).unwrap();
         put(&file, "theirs", 0o600);
         assert!(!none.replace(Some(b"ours")).unwrap());
-        let it = look(&file, 99, None).unwrap();
+        let it = read_foreign(&file, 99, None).unwrap();
         put(&file, "theirs again", 0o600);
         assert!(!it.replace(Some(b"ours")).unwrap() && !it.replace(None).unwrap());
         assert_eq!(text(&file), "theirs again");
-        let it = look(&file, 99, None).unwrap();
+        let it = read_foreign(&file, 99, None).unwrap();
         std::fs::remove_file(&file).unwrap();
         assert!(!it.replace(Some(b"ours")).unwrap());
         assert_eq!(std::fs::read_dir(home.path()).unwrap().count(), 0);
@@ -305,7 +305,7 @@ mod tests {
             ("pipe", "no regular file"),
             ("socket", "no regular file"),
         ] {
-            let end = look(&at(name), 4, Some(home.path()));
+            let end = read_foreign(&at(name), 4, Some(home.path()));
             let err = end.and_then(|it| it.replace(Some(b"new"))).unwrap_err();
             assert_eq!(err.code(), Code::ArtifactIo, "{name}");
             assert!(err.to_string().contains(part), "{name}: {err}");
@@ -324,7 +324,7 @@ mod tests {
             .map_or_else(|_| PathBuf::from("/etc/passwd"), |()| file.clone());
         symlink(&theirs, home.path().join("link")).unwrap();
         for path in [&theirs, &home.path().join("link")] {
-            let err = look(path, 1 << 20, None).err().unwrap();
+            let err = read_foreign(path, 1 << 20, None).err().unwrap();
             assert!(err.to_string().contains("somebody else"), "{err}");
         }
         let root = rustix::process::geteuid().is_root();
@@ -334,7 +334,7 @@ mod tests {
             let them = Some(rustix::fs::Uid::from_raw(4711));
             rustix::fs::chown(home.path().join("theirs"), them, None).unwrap();
         }
-        let made = look(&new, 9, None).unwrap().replace(Some(b"x"));
+        let made = read_foreign(&new, 9, None).unwrap().replace(Some(b"x"));
         assert_eq!((made.is_err(), new.exists()), (root, !root));
     }
 }

@@ -11,7 +11,7 @@ use crate::error::{Code, Error, Result};
 
 /// A regular file, opened for reading; `None` where there is none. A pipe may never begin and a device never end, so they are
 /// refused. Fails with [`Code::Usage`].
-pub fn open_if_there(path: &Path) -> Result<Option<File>> {
+pub fn open_if_exists(path: &Path) -> Result<Option<File>> {
     let shown = path.display();
     let trouble = |verb: &str, err: io::Error| {
         Error::new(Code::Usage, format!("cannot {verb} {shown}"))
@@ -47,15 +47,15 @@ fn at_once(path: &Path) -> io::Result<File> {
 
 /// [`open_if_there`], and it must be.
 pub fn open(path: &Path) -> Result<File> {
-    open_if_there(path)?.ok_or_else(|| {
+    open_if_exists(path)?.ok_or_else(|| {
         let message = format!("cannot open {}: there is no such file", path.display());
         Error::new(Code::Usage, message).hint("name a file that can be read")
     })
 }
 
 /// The whole file, of at most so many bytes; `None` where there is none. Fails with [`Code::Usage`].
-pub fn read_if_there(path: &Path, max: u64) -> Result<Option<Vec<u8>>> {
-    open_if_there(path)?.map(|it| read_all(it, path, max)).transpose()
+pub fn read_if_exists(path: &Path, max: u64) -> Result<Option<Vec<u8>>> {
+    open_if_exists(path)?.map(|it| read_all(it, path, max)).transpose()
 }
 
 /// [`read_if_there`], and it must be.
@@ -64,14 +64,14 @@ pub fn read_bounded(path: &Path, max: u64) -> Result<Vec<u8>> {
 }
 
 /// The folder that a path names a file in, and the file's name in it.
-pub fn place(path: &Path) -> (&Path, Cow<'_, str>) {
+pub fn split_path(path: &Path) -> (&Path, Cow<'_, str>) {
     let folder = path.parent().filter(|it| !it.as_os_str().is_empty()).unwrap_or(Path::new("."));
     (folder, path.file_name().unwrap_or_default().to_string_lossy())
 }
 
 /// Writes a file into a folder of the user's, which stays as it is. Fails with [`Code::Usage`].
 pub fn save(path: &Path, bytes: &[u8]) -> Result<()> {
-    let (folder, name) = place(path);
+    let (folder, name) = split_path(path);
     super::write_atomic(folder, &name, bytes).map_err(|err| {
         Error::new(Code::Usage, format!("cannot write {}", path.display())).source(err)
     })
@@ -109,7 +109,7 @@ mod tests {
         for name in ["file", "link"] {
             assert_eq!(read_bounded(&at(name), 5).unwrap(), b"12345");
         }
-        assert_eq!(read_if_there(&at("none"), 5).unwrap(), None);
+        assert_eq!(read_if_exists(&at("none"), 5).unwrap(), None);
         for (path, part) in [
             (at("file"), "larger than 4"),
             (at("pipe"), "no regular file"),

@@ -9,17 +9,17 @@ use std::{
 
 use rustix::fs::AtFlags;
 
-use super::{Content, Dir, TEMP, trouble};
+use super::{ContentWriter, Dir, TEMP, io_error};
 use crate::error::Result;
 
 /// A file that is written and does not have its name yet. Whoever forgets it leaves a temporary file, which a sweep removes.
-pub struct Prepared {
+pub struct PreparedFile {
     name: String,
     temp: String,
     file: File,
 }
 
-impl Prepared {
+impl PreparedFile {
     /// The name that it is to have.
     pub fn name(&self) -> &str {
         &self.name
@@ -33,13 +33,13 @@ impl Prepared {
 
 impl Dir {
     /// Writes a file at 0600 under a temporary name. Fails with `ARTIFACT_IO`, also when a link or a special file has its place.
-    pub fn prepare(&self, name: &str, content: Content<'_>) -> Result<Prepared> {
+    pub fn prepare(&self, name: &str, content: ContentWriter<'_>) -> Result<PreparedFile> {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         self.refuse_link(name)?;
         let temp =
             format!("{TEMP}{}-{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
         match self.write_temp(&temp, content) {
-            Ok(file) => Ok(Prepared { name: name.to_owned(), temp, file }),
+            Ok(file) => Ok(PreparedFile { name: name.to_owned(), temp, file }),
             Err(err) => {
                 self.drop_temp(&temp);
                 Err(err)
@@ -49,7 +49,7 @@ impl Dir {
 
     /// Gives files their names, in their order, each with its content on the disk before; the names are there, too, when this
     /// returns. Where it fails with `ARTIFACT_IO` some may have theirs.
-    pub fn settle(&self, all: Vec<Prepared>) -> Result<()> {
+    pub fn commit(&self, all: Vec<PreparedFile>) -> Result<()> {
         if all.is_empty() {
             return Ok(());
         }
@@ -64,14 +64,14 @@ impl Dir {
     }
 
     /// Removes a file that is not to have its name.
-    pub fn forget(&self, it: &Prepared) {
+    pub fn forget(&self, it: &PreparedFile) {
         self.drop_temp(&it.temp);
     }
 
     /// Side by side: a file system with a journal writes it once for all of them.
-    fn sync_files(&self, all: &[Prepared]) -> Result<()> {
+    fn sync_files(&self, all: &[PreparedFile]) -> Result<()> {
         let [first, rest @ ..] = all else { return Ok(()) };
-        let sync = |it: &Prepared| self.sync_file(&it.file, &it.temp);
+        let sync = |it: &PreparedFile| self.sync_file(&it.file, &it.temp);
         thread::scope(|scope| {
             let begun: Vec<_> = rest
                 .iter()
@@ -89,10 +89,10 @@ impl Dir {
     }
 
     /// Without waiting for the disk.
-    pub(super) fn give_name(&self, it: &Prepared) -> Result<()> {
+    pub(super) fn give_name(&self, it: &PreparedFile) -> Result<()> {
         rustix::fs::renameat(&self.fd, &it.temp, &self.fd, &it.name).map_err(|err| {
             self.drop_temp(&it.temp);
-            trouble("rename to", &self.shown(&it.name), err)
+            io_error("rename to", &self.display_path(&it.name), err)
         })
     }
 

@@ -21,7 +21,7 @@ use portable as system;
 pub const TELLS_SANDBOX: bool = cfg!(target_os = "linux");
 
 /// The processes below that one and itself, as long as they are its own: for whoever ends it later.
-pub fn below(root: u32) -> Vec<Pid> {
+pub fn descendants(root: u32) -> Vec<Pid> {
     let raw = |it: u32| Pid::from_raw(i32::try_from(it).ok()?);
     system::family(root).into_iter().filter_map(raw).collect()
 }
@@ -37,12 +37,12 @@ pub fn memory(root: u32) -> u32 {
 }
 
 /// Whether it has ended and nobody has collected it, as where the first process of a container collects none.
-pub fn is_over(pid: Pid) -> bool {
+pub fn has_ended(pid: Pid) -> bool {
     system::is_over(pid.as_raw_nonzero().get().unsigned_abs())
 }
 
 /// When a process began, in a unit of the system's; `None` when there is none, or it has ended and waits to be collected.
-pub fn started(pid: u32) -> Option<u64> {
+pub fn start_time(pid: u32) -> Option<u64> {
     system::started(pid)
 }
 
@@ -63,17 +63,18 @@ mod tests {
     #[test]
     fn a_process_is_of_its_own_family_and_has_memory() {
         let own = std::process::id();
-        let has = |pid: u32| below(own).iter().any(|it| it.as_raw_pid().cast_unsigned() == pid);
+        let has =
+            |pid: u32| descendants(own).iter().any(|it| it.as_raw_pid().cast_unsigned() == pid);
         assert!(has(own));
         assert!(!has(1));
         // Whole megabytes are counted, and this program has less of its own.
         let held = std::hint::black_box(vec![1_u8; 4 << 20]);
         assert!(memory(own) > 0);
         drop(held);
-        assert!(is_own(own) && started(own).is_some() && program().is_some());
+        assert!(is_own(own) && start_time(own).is_some() && program().is_some());
         // Above what the kernel hands out: nobody's.
         assert_eq!((memory(5_000_000), renderer_sandboxed(5_000_000)), (0, None));
-        assert_eq!((started(5_000_000), is_own(5_000_000)), (None, false));
+        assert_eq!((start_time(5_000_000), is_own(5_000_000)), (None, false));
     }
 
     #[test]
@@ -90,11 +91,11 @@ mod tests {
         assert!(portable::is_own(below) && portable::program().is_some());
         child.kill().unwrap();
         // It has ended, and nobody has collected it.
-        while !is_over(Pid::from_raw(below.cast_signed()).unwrap()) {
+        while !has_ended(Pid::from_raw(below.cast_signed()).unwrap()) {
             std::thread::yield_now();
         }
         assert!(portable::is_over(below));
-        assert_eq!((portable::started(below), started(below)), (None, None));
+        assert_eq!((portable::started(below), start_time(below)), (None, None));
         child.wait().unwrap();
         assert_eq!((portable::started(5_000_000), portable::is_own(5_000_000)), (None, false));
         assert!(!portable::is_over(5_000_000));

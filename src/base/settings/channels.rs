@@ -11,7 +11,7 @@ use crate::error::{Code, Error, Result};
     Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema,
 )]
 #[serde(rename_all = "lowercase")]
-pub enum Approves {
+pub enum ApprovalScope {
     /// Nothing.
     Off,
     /// What is known to be small: see `agent/weight.rs`.
@@ -43,7 +43,7 @@ pub struct TelegramSettings {
     pub senders: Vec<u64>,
     /// What a button may approve.
     #[serde(default)]
-    pub approves: Approves,
+    pub approves: ApprovalScope,
     /// Base URL of the Bot API: https, or http to a loopback address.
     #[serde(default = "telegram")]
     pub api: String,
@@ -80,7 +80,7 @@ impl TelegramSettings {
 impl WebhookSettings {
     /// Fails with `SETTINGS_INVALID`.
     pub(super) fn check(&self) -> Result<()> {
-        variable("webhook.secret_env", &self.secret_env)?;
+        check_variable_name("webhook.secret_env", &self.secret_env)?;
         let url = Url::parse(&self.url).map_err(|_| invalid("webhook.url is not a URL"))?;
         if !matches!(url.scheme(), "http" | "https") || !is_bare(&url) {
             return Err(invalid("webhook.url is an https address without a user"));
@@ -96,7 +96,7 @@ impl AgentSettings {
             it.check()?;
         }
         if let Some(it) = &self.telegram {
-            variable("telegram.token_env", &it.token_env)?;
+            check_variable_name("telegram.token_env", &it.token_env)?;
             it.base()?;
             if it.senders.is_empty() {
                 return Err(invalid("telegram.senders names nobody")
@@ -110,11 +110,11 @@ impl AgentSettings {
     pub(super) fn without_channels(&mut self, why: String) {
         self.channels_refused = Some(why);
         (self.webhook, self.telegram) = (None, None);
-        self.elicitation = Approves::default();
+        self.elicitation = ApprovalScope::default();
     }
 
     pub(super) fn has_channels(&self) -> bool {
-        self.webhook.is_some() || self.telegram.is_some() || self.elicitation == Approves::All
+        self.webhook.is_some() || self.telegram.is_some() || self.elicitation == ApprovalScope::All
     }
 }
 
@@ -123,7 +123,7 @@ fn is_bare(url: &Url) -> bool {
 }
 
 /// A secret that was written there by mistake is not shown.
-fn variable(what: &str, name: &str) -> Result<()> {
+fn check_variable_name(what: &str, name: &str) -> Result<()> {
     let known = |it: u8| it.is_ascii_alphanumeric() || it == b'_';
     if (1..=64).contains(&name.len()) && name.bytes().all(known) {
         return Ok(());
@@ -145,11 +145,11 @@ mod tests {
     fn channels_are_told_whole_and_hold_no_secret() {
         let good = "[agent]\nelicitation = \"all\"\n[agent.webhook]\nurl = \"https://hooks.example/in\"\nsecret_env = \"HOOK_SECRET\"\n[agent.telegram]\ntoken_env = \"BOT_TOKEN\"\nchat = -100123\nsenders = [7, 8]\n";
         let it = Settings::parse(good).unwrap().agent;
-        assert_eq!(it.elicitation, Approves::All);
+        assert_eq!(it.elicitation, ApprovalScope::All);
         let telegram = it.telegram.unwrap();
-        assert_eq!(telegram.approves, Approves::Reversible);
+        assert_eq!(telegram.approves, ApprovalScope::Reversible);
         assert_eq!(telegram.base().unwrap().as_str(), "https://api.telegram.org/");
-        assert_eq!(Settings::parse("").unwrap().agent.elicitation, Approves::Reversible);
+        assert_eq!(Settings::parse("").unwrap().agent.elicitation, ApprovalScope::Reversible);
         for (from, to, part) in [
             ("\"all\"", "\"yes\"", "unknown variant"),
             ("https://hooks.example/in", "hooks.example", "webhook.url"),

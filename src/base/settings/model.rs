@@ -66,7 +66,7 @@ impl Provider {
 
 impl ModelSettings {
     /// Provider and name, when both are set.
-    pub fn chosen(&self) -> Option<(Provider, &str)> {
+    pub fn provider_and_name(&self) -> Option<(Provider, &str)> {
         Some((self.provider?, self.name.as_deref()?))
     }
 
@@ -74,7 +74,7 @@ impl ModelSettings {
     /// that were set for another provider are forgotten: a key must not reach somebody else. Fails with
     /// [`Code::SettingsInvalid`].
     pub fn choose(&mut self, text: &str) -> Result<()> {
-        let (provider, name) = told(text).ok_or_else(|| {
+        let (provider, name) = parse_model(text).ok_or_else(|| {
             let shown: String = text.chars().filter(|it| !it.is_control()).take(80).collect();
             Error::new(Code::SettingsInvalid, format!("unsupported model: {shown}")).hint(
                 "give PROVIDER/NAME; providers are anthropic, openai (and what speaks like it) and gemini. Alone go names that begin with claude-, gpt-, o1, o3, o4 or gemini-",
@@ -104,7 +104,7 @@ impl ModelSettings {
 }
 
 /// Whose model, and which.
-fn told(text: &str) -> Option<(Provider, &str)> {
+fn parse_model(text: &str) -> Option<(Provider, &str)> {
     if let Some((provider, name)) = text.split_once('/') {
         let known = [Provider::Anthropic, Provider::Openai, Provider::Gemini];
         let provider = known.into_iter().find(|it| it.as_str() == provider)?;
@@ -132,7 +132,7 @@ mod tests {
         let check = |text: &str, provider: Provider, name: &str| {
             let mut it = ModelSettings::default();
             it.choose(text).unwrap();
-            assert_eq!(it.chosen(), Some((provider, name)), "{text}");
+            assert_eq!(it.provider_and_name(), Some((provider, name)), "{text}");
         };
         for name in ["claude-opus-4-1", "claude-of-next-year"] {
             check(name, Provider::Anthropic, name);
@@ -168,15 +168,22 @@ mod tests {
 
         let file = "[model]\nprovider = \"openai\"\nname = \"of-the-file\"\nendpoint = \"https://models.example/\"\n";
         let mut it = Settings::parse(file).unwrap();
-        it.heed(&|_| None).unwrap();
-        assert_eq!(it.model.chosen(), Some((Provider::Openai, "of-the-file")));
-        it.heed(&|name| (name == "COMMIS_MODEL").then(|| "claude-of-the-environment".into()))
-            .unwrap();
-        assert_eq!(it.model.chosen(), Some((Provider::Anthropic, "claude-of-the-environment")));
+        it.apply_environment(&|_| None).unwrap();
+        assert_eq!(it.model.provider_and_name(), Some((Provider::Openai, "of-the-file")));
+        it.apply_environment(&|name| {
+            (name == "COMMIS_MODEL").then(|| "claude-of-the-environment".into())
+        })
+        .unwrap();
+        assert_eq!(
+            it.model.provider_and_name(),
+            Some((Provider::Anthropic, "claude-of-the-environment"))
+        );
         assert_eq!(it.model.endpoint, None, "it was another provider's");
         it.model.choose("gemini-of-the-flag").unwrap();
-        assert_eq!(it.model.chosen(), Some((Provider::Gemini, "gemini-of-the-flag")));
-        let err = it.heed(&|name| (name == "COMMIS_MODEL").then(|| "small".into())).unwrap_err();
+        assert_eq!(it.model.provider_and_name(), Some((Provider::Gemini, "gemini-of-the-flag")));
+        let err = it
+            .apply_environment(&|name| (name == "COMMIS_MODEL").then(|| "small".into()))
+            .unwrap_err();
         assert_eq!(err.message(), "unsupported model: small");
     }
 }

@@ -14,11 +14,11 @@ use serde::Deserialize;
 use tokio::sync::mpsc;
 
 use super::{
-    Failed, Input, Line, Sink, Totals,
-    chunk::{BYTES, Chunk, LINES, entry, results},
+    Input, LineError, LineSink, MapLine, Totals,
+    chunk::{BYTES, Chunk, LINES, entry_key, load_results},
 };
-use crate::afar::{Ended, Engine, Enlisted, Handed, ends};
-use commis_artifacts::shelf::Shelf;
+use crate::afar::{Engine, TaskOutcome, TaskRef, WorkRequest, for_each_outcome};
+use commis_artifacts::shelf::SharedStore;
 use commis_base::{
     error::{Code, Error, Result},
     ids::TaskId,
@@ -33,8 +33,8 @@ const DEADLINE: Duration = Duration::from_secs(6 * 60 * 60);
 const RETRIES: u32 = 2;
 
 /// What has the lines run.
-pub struct Afar {
-    pub shelf: Arc<dyn Shelf>,
+pub struct RemoteMap {
+    pub shelf: Arc<dyn SharedStore>,
     pub engine: Arc<dyn Engine>,
     /// What tells this map from another of the same lines.
     pub map: String,
@@ -48,7 +48,7 @@ pub struct Afar {
 
 /// A part, and the results of lines that need no machine.
 #[derive(Default)]
-struct Part {
+struct PendingPart {
     lines: Vec<(u64, serde_json::Value)>,
     bytes: usize,
     own: BTreeMap<u64, String>,
@@ -56,9 +56,9 @@ struct Part {
 
 /// As [`run`](super::run), on other machines.
 pub async fn run(
-    afar: &Afar,
+    afar: &RemoteMap,
     mut inputs: mpsc::Receiver<Result<Input>>,
-    sink: &mut (dyn Sink + Send),
+    sink: &mut (dyn LineSink + Send),
     tell: &mut (dyn FnMut(&Totals) + Send),
     stop: impl Future<Output = ()>,
 ) -> Result<Totals> {
@@ -67,8 +67,8 @@ pub async fn run(
     let mut stop = std::pin::pin!(stop);
     let mut more = true;
     while more && totals.stopped_by.is_none() && !totals.interrupted {
-        let mut parts: Vec<Part> = Vec::new();
-        while more && (parts.len() < WINDOW || !parts.last().is_none_or(Part::is_full)) {
+        let mut parts: Vec<PendingPart> = Vec::new();
+        while more && (parts.len() < WINDOW || !parts.last().is_none_or(PendingPart::is_full)) {
             let next = tokio::select! {
                 biased;
                 () = &mut stop => {
@@ -83,8 +83,8 @@ pub async fn run(
             };
             let input = input?;
             totals.read = input.read.max(totals.read);
-            if parts.last().is_none_or(Part::is_full) {
-                parts.push(Part::default());
+            if parts.last().is_none_or(PendingPart::is_full) {
+                parts.push(PendingPart::default());
             }
             if let Some(it) = parts.last_mut() {
                 it.add(input)?;
@@ -94,8 +94,9 @@ pub async fn run(
             break;
         }
         totals.ms = began.elapsed().as_millis() as u64;
-        let mut window = Window { afar, sink, totals: &mut totals, done: BTreeMap::new(), next: 0 };
-        let whole = window.all(parts, tell);
+        let mut window =
+            PartWindow { afar, sink, totals: &mut totals, done: BTreeMap::new(), next: 0 };
+        let whole = window.run_all(parts, tell);
         let ended = tokio::select! {
             biased;
             () = &mut stop => None,
@@ -113,7 +114,7 @@ pub async fn run(
     Ok(totals)
 }
 
-impl Part {
+impl PendingPart {
     fn is_full(&self) -> bool {
         self.lines.len() + self.own.len() >= LINES || self.bytes >= BYTES
     }
@@ -132,8 +133,8 @@ impl Part {
             }
             Err(err) => err,
         };
-        let error = Some(Failed::of(&err));
-        let line = Line { line: input.line, input: input.shown, found: None, error };
+        let error = Some(LineError::from_error(&err));
+        let line = MapLine { line: input.line, input: input.shown, found: None, error };
         let json = serde_json::to_string(&line)
             .map_err(|err| Error::new(Code::Internal, "a result is no JSON").source(err))?;
         self.own.insert(input.line, json);
@@ -142,9 +143,9 @@ impl Part {
 }
 
 /// Parts that are under way, and their results.
-struct Window<'a> {
-    afar: &'a Afar,
-    sink: &'a mut (dyn Sink + Send),
+struct PartWindow<'a> {
+    afar: &'a RemoteMap,
+    sink: &'a mut (dyn LineSink + Send),
     totals: &'a mut Totals,
     /// Results that wait for those of parts before them.
     done: BTreeMap<usize, BTreeMap<u64, String>>,
@@ -153,29 +154,29 @@ struct Window<'a> {
 
 /// What of a result is counted.
 #[derive(Deserialize)]
-struct Counted {
+struct ResultStatus {
     line: u64,
     #[serde(default)]
-    error: Option<Coded>,
+    error: Option<ResultError>,
 }
 
 #[derive(Deserialize)]
-struct Coded {
+struct ResultError {
     code: String,
 }
 
-impl Window<'_> {
+impl PartWindow<'_> {
     /// False when nobody reads any more.
-    async fn all(
+    async fn run_all(
         &mut self,
-        parts: Vec<Part>,
+        parts: Vec<PendingPart>,
         tell: &mut (dyn FnMut(&Totals) + Send),
     ) -> Result<bool> {
         let mut by_id: BTreeMap<String, Vec<usize>> = BTreeMap::new();
         let (mut own, mut tasks) = (BTreeMap::new(), Vec::new());
         for (i, part) in parts.into_iter().enumerate() {
             if part.lines.is_empty() {
-                if !self.put(i, part.own)? {
+                if !self.write_results(i, part.own)? {
                     return Ok(false);
                 }
                 continue;
@@ -183,19 +184,19 @@ impl Window<'_> {
             let afar = self.afar;
             let chunk = Chunk::new(&afar.map, &afar.recipe, part.lines)?;
             // Using a store blocks.
-            let id = tokio::task::block_in_place(|| chunk.put(&*afar.shelf))?;
+            let id = tokio::task::block_in_place(|| chunk.store(&*afar.shelf))?;
             own.insert(i, part.own);
             let all = by_id.entry(id.to_string()).or_default();
             all.push(i);
             if all.len() == 1 {
-                let (host, entry) = (Some(afar.host.clone()), entry(&id)?.to_string());
-                tasks.push(Enlisted { id: id.to_string(), entry, host, delay_ms: 0 });
+                let (host, entry) = (Some(afar.host.clone()), entry_key(&id)?.to_string());
+                tasks.push(TaskRef { id: id.to_string(), entry, host, delay_ms: 0 });
             }
         }
         if tasks.is_empty() {
             return Ok(true);
         }
-        let handed = Handed {
+        let handed = WorkRequest {
             name: self.afar.map.clone(),
             tasks,
             per_host: self.afar.per_host,
@@ -203,10 +204,10 @@ impl Window<'_> {
             retries: RETRIES,
         };
         let (engine, shelf) = (Arc::clone(&self.afar.engine), Arc::clone(&self.afar.shelf));
-        ends(&*engine, (handed, &*shelf), |it| {
+        for_each_outcome(&*engine, (handed, &*shelf), |it| {
             for i in by_id.remove(&it.id).unwrap_or_default() {
-                let all = self.taken(&it, own.remove(&i).unwrap_or_default())?;
-                if !self.put(i, all)? {
+                let all = self.collect_results(&it, own.remove(&i).unwrap_or_default())?;
+                if !self.write_results(i, all)? {
                     return Ok(false);
                 }
             }
@@ -217,9 +218,9 @@ impl Window<'_> {
     }
 
     /// What a part that ended came to, beside what needed no machine.
-    fn taken(
+    fn collect_results(
         &mut self,
-        ended: &Ended,
+        ended: &TaskOutcome,
         mut all: BTreeMap<u64, String>,
     ) -> Result<BTreeMap<u64, String>> {
         let mut stopped = |code: Option<Code>, why: Option<&str>| {
@@ -232,17 +233,18 @@ impl Window<'_> {
         }
         let shelf = &*self.afar.shelf;
         let id = TaskId::parse(&ended.id)?;
-        let results = tokio::task::block_in_place(|| results(shelf, &id))?.ok_or_else(|| {
-            let why = format!("{} has no results of {id}, which ended", shelf.shown());
-            Error::new(Code::ArtifactMissing, why)
-        })?;
+        let results =
+            tokio::task::block_in_place(|| load_results(shelf, &id))?.ok_or_else(|| {
+                let why = format!("{} has no results of {id}, which ended", shelf.location());
+                Error::new(Code::ArtifactMissing, why)
+            })?;
         if let Some(code) = &results.stopped_by {
             stopped(Code::from_wire(code), results.trouble.as_deref());
         }
         for it in results.lines {
             let json: &str = it.get();
             let bad = |err| Error::new(Code::ArtifactCorrupt, "a result is none").source(err);
-            let counted: Counted = serde_json::from_str(json).map_err(bad)?;
+            let counted: ResultStatus = serde_json::from_str(json).map_err(bad)?;
             // As it is to be on one line, whoever wrote it.
             let json = if json.contains('\n') { json.replace('\n', " ") } else { json.to_owned() };
             all.insert(counted.line, json);
@@ -251,7 +253,7 @@ impl Window<'_> {
     }
 
     /// In order, or as they end.
-    fn put(&mut self, i: usize, all: BTreeMap<u64, String>) -> Result<bool> {
+    fn write_results(&mut self, i: usize, all: BTreeMap<u64, String>) -> Result<bool> {
         self.done.insert(i, all);
         let mut ready = Vec::new();
         if self.afar.ordered {
@@ -264,7 +266,7 @@ impl Window<'_> {
         }
         for json in ready.into_iter().flat_map(BTreeMap::into_values) {
             let bad = |err| Error::new(Code::ArtifactCorrupt, "a result is none").source(err);
-            let counted: Counted = serde_json::from_str(&json).map_err(bad)?;
+            let counted: ResultStatus = serde_json::from_str(&json).map_err(bad)?;
             self.totals.lines += 1;
             match counted.error {
                 None => self.totals.ok += 1,
@@ -274,7 +276,7 @@ impl Window<'_> {
                     *self.totals.errors.entry(code.as_str()).or_default() += 1;
                 }
             }
-            if !self.sink.put(&json)? {
+            if !self.sink.write_line(&json)? {
                 return Ok(false);
             }
         }

@@ -9,9 +9,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, value::RawValue};
 use tokio::sync::mpsc;
 
-use super::{Input, Options, Sink, Totals, Work, run};
+use super::{Input, LineSink, MapContext, Options, Totals, run};
 use crate::parts;
-use commis_artifacts::shelf::{Key, Shelf};
+use commis_artifacts::shelf::{ObjectKey, SharedStore};
 use commis_base::{
     error::{Class, Code, Error, Result},
     ids::TaskId,
@@ -46,7 +46,7 @@ pub struct Chunk {
 
 /// What a part came to.
 #[derive(Debug, Serialize, Deserialize)]
-pub struct Results {
+pub struct ChunkResults {
     /// Why lines are left.
     pub stopped_by: Option<String>,
     pub trouble: Option<String>,
@@ -60,14 +60,14 @@ impl Chunk {
         Ok(Self { version: VERSION, map, recipe, trust, lines })
     }
 
-    /// Puts it there; its id. Fails as [`Shelf::create`].
-    pub fn put(&self, shelf: &dyn Shelf) -> Result<TaskId> {
-        parts::put(shelf, KIND, ENTRY, self)
+    /// Puts it there; its id. Fails as [`SharedStore::create`].
+    pub fn store(&self, shelf: &dyn SharedStore) -> Result<TaskId> {
+        parts::store(shelf, KIND, ENTRY, self)
     }
 
-    /// Fails with `TASK_NOT_FOUND`, with `ARTIFACT_CORRUPT`, and as [`Shelf::read`].
-    fn read(shelf: &dyn Shelf, id: &TaskId) -> Result<Self> {
-        let it: Self = parts::get(shelf, KIND, (id, ENTRY), MAX_CHUNK)?;
+    /// Fails with `TASK_NOT_FOUND`, with `ARTIFACT_CORRUPT`, and as [`SharedStore::read`].
+    fn read(shelf: &dyn SharedStore, id: &TaskId) -> Result<Self> {
+        let it: Self = parts::load(shelf, KIND, (id, ENTRY), MAX_CHUNK)?;
         if it.version != VERSION {
             return Err(Error::new(Code::ArtifactCorrupt, format!("{id} is of another version")));
         }
@@ -76,25 +76,25 @@ impl Chunk {
 }
 
 /// The key of what a part is.
-pub fn entry(id: &TaskId) -> Result<Key> {
+pub fn entry_key(id: &TaskId) -> Result<ObjectKey> {
     parts::key(id, ENTRY)
 }
 
-/// What a part came to; `None` when nobody has run it yet. Fails with `ARTIFACT_CORRUPT`, and as [`Shelf::read`].
-pub fn results(shelf: &dyn Shelf, id: &TaskId) -> Result<Option<Results>> {
+/// What a part came to; `None` when nobody has run it yet. Fails with `ARTIFACT_CORRUPT`, and as [`SharedStore::read`].
+pub fn load_results(shelf: &dyn SharedStore, id: &TaskId) -> Result<Option<ChunkResults>> {
     parts::read(shelf, id, RESULTS, MAX_RESULTS)
 }
 
 /// Runs the part unless that was done, and puts its results there. `work` makes of the recipe what runs it, and says how many lines go at once.
 ///
-/// Fails with what keeps this machine from running it, with `INTERRUPTED`, and as [`Shelf`] does; then another machine may.
-pub async fn done(
-    shelf: &dyn Shelf,
+/// Fails with what keeps this machine from running it, with `INTERRUPTED`, and as [`SharedStore`] does; then another machine may.
+pub async fn run_part(
+    shelf: &dyn SharedStore,
     id: &TaskId,
-    work: impl FnOnce(Recipe) -> Result<(Arc<Work>, usize)>,
+    work: impl FnOnce(Recipe) -> Result<(Arc<MapContext>, usize)>,
     stop: impl Future<Output = ()>,
 ) -> Result<Totals> {
-    if results(shelf, id)?.is_some() {
+    if load_results(shelf, id)?.is_some() {
         return Ok(Totals::default());
     }
     let chunk = Chunk::read(shelf, id)?;
@@ -103,10 +103,10 @@ pub async fn done(
     let (to, inputs) = mpsc::channel(chunk.lines.len().max(1));
     for (line, value) in chunk.lines {
         // It has room for all.
-        let _ = to.try_send(Ok(Input::given(line, value)));
+        let _ = to.try_send(Ok(Input::from_value(line, value)));
     }
     drop(to);
-    let mut all = All(BTreeMap::new(), 0);
+    let mut all = MemorySink(BTreeMap::new(), 0);
     let options = Options { jobs, ordered: false };
     let totals = run(&work, inputs, options, &mut all, &mut |_| (), stop).await?;
     let why = || totals.trouble.clone().unwrap_or_default();
@@ -120,27 +120,27 @@ pub async fn done(
         }
         _ => {}
     }
-    let results = Results {
+    let results = ChunkResults {
         stopped_by: totals.stopped_by.map(|it| it.as_str().to_owned()),
         trouble: totals.trouble.clone(),
         lines: all.0.into_values().collect(),
     };
-    parts::answer(shelf, id, RESULTS, &results)?;
+    parts::store_result(shelf, id, RESULTS, &results)?;
     Ok(totals)
 }
 
 /// Results in memory: those of a part.
-struct All(BTreeMap<u64, Box<RawValue>>, usize);
+struct MemorySink(BTreeMap<u64, Box<RawValue>>, usize);
 
 #[derive(Deserialize)]
-struct Number {
+struct LineNumber {
     line: u64,
 }
 
-impl Sink for All {
-    fn put(&mut self, json: &str) -> Result<bool> {
+impl LineSink for MemorySink {
+    fn write_line(&mut self, json: &str) -> Result<bool> {
         let bad = |err| Error::new(Code::Internal, "a result is no JSON").source(err);
-        let Number { line } = serde_json::from_str(json).map_err(bad)?;
+        let LineNumber { line } = serde_json::from_str(json).map_err(bad)?;
         self.1 += json.len();
         if self.1 > MAX_RESULTS / 2 {
             let why = "the results of a part are too large for a store";

@@ -32,11 +32,11 @@ pub struct Input {
 
 impl Input {
     /// One that was read before.
-    pub fn given(line: u64, given: Value) -> Self {
-        Self::of(line, 0, given.to_string().as_bytes())
+    pub fn from_value(line: u64, given: Value) -> Self {
+        Self::parse(line, 0, given.to_string().as_bytes())
     }
 
-    fn of(line: u64, read: u64, text: &[u8]) -> Self {
+    fn parse(line: u64, read: u64, text: &[u8]) -> Self {
         let bad = |why: String| {
             Error::new(Code::ParamInvalid, format!("line {line} {why}"))
                 .hint("a line is one JSON object of parameters, such as {\"query\": \"lamp\"}")
@@ -54,20 +54,20 @@ impl Input {
                 let params = serde_json::from_value::<Params>(it.clone());
                 let params =
                     params.map(Into::into).map_err(|err| bad(format!("has one that {err}")));
-                (shown(it), params)
+                (mask_secrets(it), params)
             }
         };
         Self { line, shown, hidden, params, read }
     }
 
     /// Tells inputs apart, as far as they are shown.
-    pub fn mark(&self) -> u64 {
-        mark(&self.shown)
+    pub fn shown_hash(&self) -> u64 {
+        hash_value(&self.shown)
     }
 }
 
 /// Tells shown inputs apart.
-pub fn mark(shown: &Value) -> u64 {
+pub fn hash_value(shown: &Value) -> u64 {
     let digest = Sha256::digest(shown.to_string().as_bytes());
     u64::from_be_bytes([
         digest[0], digest[1], digest[2], digest[3], digest[4], digest[5], digest[6], digest[7],
@@ -75,7 +75,7 @@ pub fn mark(shown: &Value) -> u64 {
 }
 
 /// A run writes its parameters nowhere. A result says whose it is, without what seems to be a secret; and whether there was any.
-fn shown(mut given: Value) -> (Value, bool) {
+fn mask_secrets(mut given: Value) -> (Value, bool) {
     let mut hidden = false;
     if let Value::Object(all) = &mut given {
         for (name, value) in all.iter_mut() {
@@ -126,7 +126,7 @@ pub fn read(mut from: impl BufRead, mut each: impl FnMut(Input) -> bool) -> Resu
             continue;
         }
         let input = if whole {
-            Input::of(line, read, given)
+            Input::parse(line, read, given)
         } else {
             let why = format!("line {line} is longer than {MAX_LINE} bytes");
             let params = Err(Error::new(Code::ParamInvalid, why));
@@ -160,9 +160,9 @@ mod tests {
     use super::*;
 
     /// Line, as it is shown, parameters or what is wrong.
-    type Read = (u64, String, Result<BTreeMap<String, String>, String>);
+    type ParsedLine = (u64, String, Result<BTreeMap<String, String>, String>);
 
-    fn all(text: &[u8]) -> Vec<Read> {
+    fn all(text: &[u8]) -> Vec<ParsedLine> {
         let mut out = Vec::new();
         let each = |it: Input| {
             out.push((it.line, it.shown.to_string(), it.params.map_err(|err| err.to_string())));
@@ -204,11 +204,11 @@ mod tests {
 
     #[test]
     fn what_seems_a_secret_is_not_written_down() {
-        let shown = |text: &str| shown(serde_json::from_str(text).unwrap()).0.to_string();
+        let shown = |text: &str| mask_secrets(serde_json::from_str(text).unwrap()).0.to_string();
         let same = r#"{"q":"lamp","id":"3f9a8c7e1b2d4f6a8c7e","n":3,"b":true}"#;
         assert_eq!(shown(same), same);
         let out = shown(r#"{"password":"hunter2","q":"lamp"}"#);
         assert_eq!(out, r#"{"password":"[REDACTED:password]","q":"lamp"}"#);
-        assert_eq!(mark(&Value::Null), mark(&Value::Null));
+        assert_eq!(hash_value(&Value::Null), hash_value(&Value::Null));
     }
 }

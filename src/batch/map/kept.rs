@@ -8,7 +8,7 @@ use std::{collections::BTreeMap, io::BufRead};
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::input::mark;
+use super::input::hash_value;
 use commis_base::error::{Code, Error, Result};
 
 /// A result is not longer: an answer is not.
@@ -16,7 +16,7 @@ const MAX_RESULT: u64 = 256 << 20;
 
 /// Lines that are done, by number, with what tells their inputs apart.
 #[derive(Debug, Default)]
-pub struct Kept {
+pub struct CompletedLines {
     done: BTreeMap<u64, u64>,
     /// Bytes of the lines that are whole.
     pub whole: u64,
@@ -28,19 +28,19 @@ pub struct Kept {
 
 /// A result, as far as it matters here.
 #[derive(Deserialize)]
-struct Written {
+struct StoredResult {
     line: u64,
     input: Value,
     #[serde(default)]
-    error: Option<Failed>,
+    error: Option<StoredError>,
 }
 
 #[derive(Deserialize)]
-struct Failed {
+struct StoredError {
     retryable: bool,
 }
 
-impl Kept {
+impl CompletedLines {
     /// Reads a file of results. `take` is handed each line that counts as done, with its end; with `again` those that failed with
     /// something that may pass do not. Fails with [`Code::ArtifactCorrupt`] for a file of something else, and with [`Code::ArtifactIo`].
     pub fn read(
@@ -65,13 +65,13 @@ impl Kept {
             number += 1;
             at += got as u64;
             if let Some(line) = torn {
-                return Err(foreign(line));
+                return Err(foreign_error(line));
             }
             let result =
                 if text.ends_with(b"\n") { serde_json::from_slice(&text).ok() } else { None };
-            let Some(Written { line, input, error }) = result else {
+            let Some(StoredResult { line, input, error }) = result else {
                 if !is_ours(&text) {
-                    return Err(foreign(number));
+                    return Err(foreign_error(number));
                 }
                 torn = Some(number);
                 continue;
@@ -83,7 +83,7 @@ impl Kept {
                 continue;
             }
             out.failed += u64::from(error.is_some());
-            out.done.insert(line, mark(&input));
+            out.done.insert(line, hash_value(&input));
             take(&text).map_err(failed)?;
         }
     }
@@ -114,7 +114,7 @@ fn is_ours(text: &[u8]) -> bool {
     text[..n] == BEGINS[..n] || text.contains(&0)
 }
 
-fn foreign(line: u64) -> Error {
+fn foreign_error(line: u64) -> Error {
     Error::new(Code::ArtifactCorrupt, format!("line {line} of the results is none"))
         .hint("--out names a file that this command wrote; take the line out, or give another file")
 }
@@ -127,9 +127,9 @@ mod tests {
     const TWO: &str = r#"{"line":2,"input":{"q":"b"},"error":{"code":"TIMEOUT","message":"m","hint":null,"retryable":true}}"#;
     const THREE: &str = r#"{"line":3,"input":null,"error":{"code":"PARAM_INVALID","message":"m","hint":null,"retryable":false}}"#;
 
-    fn read(text: &str, again: bool) -> Result<(Kept, String)> {
+    fn read(text: &str, again: bool) -> Result<(CompletedLines, String)> {
         let mut taken = Vec::new();
-        let it = Kept::read(text.as_bytes(), again, |line| {
+        let it = CompletedLines::read(text.as_bytes(), again, |line| {
             taken.extend_from_slice(line);
             Ok(())
         })?;
@@ -176,7 +176,7 @@ mod tests {
     #[test]
     fn a_line_is_done_for_the_input_that_it_had() {
         let (mut it, _) = read(&format!("{ONE}\n{TWO}\n"), false).unwrap();
-        let input = |q: &str| mark(&serde_json::json!({"q": q}));
+        let input = |q: &str| hash_value(&serde_json::json!({"q": q}));
         assert!(!it.take(7, input("a")).unwrap());
         assert!(it.take(1, input("a")).unwrap());
         assert!(!it.take(1, input("a")).unwrap(), "forgotten");

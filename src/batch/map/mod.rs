@@ -27,11 +27,11 @@ use tokio::{sync::mpsc, task::JoinSet};
 
 pub use self::{
     input::{Input, read},
-    kept::Kept,
+    kept::CompletedLines,
 };
 use commis_artifacts::store::now;
 use commis_base::error::{Class, Code, Error, Result};
-use commis_learn::{Fallback, Noted, Runs, Sessions, note};
+use commis_learn::{Fallback, HealthUpdate, RecipeRunner, Sessions, note};
 use commis_recipe::{
     model::{Recipe, Status},
     registry::{Registry, Source},
@@ -57,7 +57,7 @@ const LONGEST: Duration = Duration::from_secs(15 * 60);
 const GOOD_FOR: Duration = Duration::from_secs(60);
 
 /// What all lines share.
-pub struct Work {
+pub struct MapContext {
     pub recipe: Recipe,
     pub source: Source,
     pub caller: Caller,
@@ -102,7 +102,7 @@ pub struct Options {
 /// A result. It has data or an error, never both.
 #[derive(Serialize, schemars::JsonSchema)]
 #[expect(clippy::struct_field_names, reason = "as people read it")]
-pub struct Line {
+pub struct MapLine {
     /// Of the inputs, from 1.
     line: u64,
     /// What was given, without what seems to be a secret; `null` where it could not be read.
@@ -110,7 +110,7 @@ pub struct Line {
     #[serde(flatten)]
     found: Option<MappedData>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    error: Option<Failed>,
+    error: Option<LineError>,
 }
 
 /// The data of a line, and what is known to be missing in it.
@@ -129,7 +129,7 @@ struct MappedData {
 }
 
 #[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
-pub struct Failed {
+pub struct LineError {
     code: &'static str,
     message: String,
     hint: Option<String>,
@@ -160,20 +160,20 @@ pub struct Totals {
 }
 
 /// Where results go.
-pub trait Sink {
+pub trait LineSink {
     /// One JSON object on one line. False when nobody reads any more.
-    fn put(&mut self, json: &str) -> Result<bool>;
+    fn write_line(&mut self, json: &str) -> Result<bool>;
 }
 
 /// How a line ended.
-struct Ended {
-    result: Result<MappedData, Failed>,
+struct LineOutcome {
+    result: Result<MappedData, LineError>,
     blame: Option<Blame>,
     /// It concerns all lines.
     stop: Option<(Code, String)>,
 }
 
-impl Work {
+impl MapContext {
     pub fn new(
         (recipe, source): (Recipe, Source),
         (caller, sessions): (Caller, Sessions),
@@ -196,24 +196,24 @@ impl Work {
         }
     }
 
-    fn runs(&self) -> Runs<'_> {
-        Runs { caller: &self.caller, sessions: &self.sessions, tell: &quiet }
+    fn runs(&self) -> RecipeRunner<'_> {
+        RecipeRunner { caller: &self.caller, sessions: &self.sessions, tell: &log_progress }
     }
 
-    async fn one(&self, params: &BTreeMap<String, String>) -> Ended {
+    async fn run_line(&self, params: &BTreeMap<String, String>) -> LineOutcome {
         let mut asked = 0;
         let ended = loop {
-            self.held().await;
+            self.wait_for_release().await;
             let runs = self.runs();
             let ended =
                 runs.call_usual(&self.recipe, params, self.fallback(), PAGES_OF_A_LINE).await;
-            self.seen(&ended);
-            match ended.as_ref().ok().and_then(|it| pause(it, &mut asked)) {
-                Some(it) => self.hold(it),
+            self.count_lost(&ended);
+            match ended.as_ref().ok().and_then(|it| retry_pause(it, &mut asked)) {
+                Some(it) => self.pause_for(it),
                 None => break ended,
             }
         };
-        self.judged(ended).await
+        self.judge_outcome(ended).await
     }
 
     /// A page is tried where the client alone gets no connection, but not by line after line.
@@ -222,7 +222,7 @@ impl Work {
         if lost < PAGES { Fallback::Allowed } else { Fallback::Never }
     }
 
-    fn seen(&self, ended: &Result<RecipeRunResult>) {
+    fn count_lost(&self, ended: &Result<RecipeRunResult>) {
         let code = ended.as_ref().ok().and_then(|it| Code::from_wire(it.error_code?));
         if matches!(code, Some(Code::Timeout | Code::ConnectFailed)) {
             self.lost.fetch_add(1, Ordering::Relaxed);
@@ -232,7 +232,7 @@ impl Work {
     }
 
     /// Waits as long as nothing is to be asked.
-    async fn held(&self) {
+    async fn wait_for_release(&self) {
         loop {
             let until = *self.hold.lock().unwrap_or_else(PoisonError::into_inner);
             match until {
@@ -242,13 +242,13 @@ impl Work {
         }
     }
 
-    fn hold(&self, pause: Duration) {
+    fn pause_for(&self, pause: Duration) {
         let until = Some(Instant::now() + pause);
         let mut hold = self.hold.lock().unwrap_or_else(PoisonError::into_inner);
         *hold = (*hold).max(until);
     }
 
-    async fn judged(&self, ended: Result<RecipeRunResult>) -> Ended {
+    async fn judge_outcome(&self, ended: Result<RecipeRunResult>) -> LineOutcome {
         let code = match &ended {
             Ok(it) if it.success => None,
             Ok(it) => Some(it.error_code.and_then(Code::from_wire).unwrap_or(Code::Internal)),
@@ -261,7 +261,7 @@ impl Work {
                 self.in_a_row.store(0, Ordering::Relaxed);
                 Fault::Perhaps
             }
-            (Some(code), Some(Blame::Recipe)) => self.fault(code).await,
+            (Some(code), Some(Blame::Recipe)) => self.find_fault(code).await,
             _ => Fault::Perhaps,
         };
         let mut stop = code.filter(|it| concerns_all(*it)).map(|it| {
@@ -275,7 +275,7 @@ impl Work {
             let noted = self.note(ended.as_ref().map_err(Error::code));
             let name = &self.recipe.name;
             let why = match noted.demoted {
-                Some(it) => Some(format!("{name} is deprecated from now on: {}", it.told())),
+                Some(it) => Some(format!("{name} is deprecated from now on: {}", it.describe())),
                 None if self.ledger.is_none() && fault == Fault::Recipe => {
                     Some(format!("{name} does not work any more: its example fails, too"))
                 }
@@ -290,25 +290,25 @@ impl Work {
                 total: it.total.filter(|_| it.complete == Some(false)),
                 warnings: it.warnings,
             }),
-            Ok(it) => Err(Failed {
+            Ok(it) => Err(LineError {
                 code: it.error_code.unwrap_or(Code::Internal.as_str()),
                 message: commis_redact::message(it.error.as_deref().unwrap_or_default()),
                 hint: it.hint,
                 retryable: it.retryable,
             }),
-            Err(err) => Err(Failed::of(&err)),
+            Err(err) => Err(LineError::from_error(&err)),
         };
-        Ended { result, blame, stop }
+        LineOutcome { result, blame, stop }
     }
 
-    fn note(&self, ended: Result<&RecipeRunResult, Code>) -> Noted {
-        let Some(Ledger { registry, state }) = &self.ledger else { return Noted::default() };
+    fn note(&self, ended: Result<&RecipeRunResult, Code>) -> HealthUpdate {
+        let Some(Ledger { registry, state }) = &self.ledger else { return HealthUpdate::default() };
         let state = state.as_ref().map_err(|err| Error::new(err.code(), err.to_string()));
         note(registry, state, (&self.recipe, self.source), ended, &now())
     }
 
     /// Whose it is: the recipe's own example says so, asked when the recipe would be put out of service otherwise.
-    async fn fault(&self, code: Code) -> Fault {
+    async fn find_fault(&self, code: Code) -> Fault {
         if self.recipe.status != Status::Verified {
             return Fault::Perhaps;
         }
@@ -321,7 +321,7 @@ impl Work {
             return Fault::Input;
         }
         let Some(example) = self.recipe.example() else { return Fault::Recipe };
-        self.held().await;
+        self.wait_for_release().await;
         let ended = self.runs().call(&self.recipe, &example, Fallback::Never).await;
         let Ok(it) = ended else { return Fault::Input };
         if it.success && !(self.recipe.had_items() && it.items == Some(0)) {
@@ -337,13 +337,13 @@ impl Work {
 }
 
 /// What calls say of pauses and pages would be a line for each.
-fn quiet(text: &str) {
+fn log_progress(text: &str) {
     tracing::debug!(text, "map");
 }
 
 /// How long nothing is asked after that, and then it is asked again: our own limits are waited for however long it takes, a
 /// site's word for a while.
-fn pause(result: &RecipeRunResult, asked: &mut u32) -> Option<Duration> {
+fn retry_pause(result: &RecipeRunResult, asked: &mut u32) -> Option<Duration> {
     let code = result.error_code.and_then(Code::from_wire)?;
     let said = result.retry_after_sec.map(Duration::from_secs);
     match (code, result.status_code) {
@@ -380,16 +380,19 @@ fn concerns_all(code: Code) -> bool {
 ///
 /// Fails as `sink` does, and with what reading the inputs fails with; all else is in the totals.
 pub async fn run(
-    work: &Arc<Work>,
+    work: &Arc<MapContext>,
     mut inputs: mpsc::Receiver<Result<Input>>,
     options: Options,
-    sink: &mut (dyn Sink + Send),
+    sink: &mut (dyn LineSink + Send),
     tell: &mut (dyn FnMut(&Totals) + Send),
     stop: impl Future<Output = ()>,
 ) -> Result<Totals> {
     let began = Instant::now();
-    let mut run =
-        Run { totals: Totals::default(), order: options.ordered.then(Order::default), trouble: 0 };
+    let mut run = Run {
+        totals: Totals::default(),
+        order: options.ordered.then(ReorderBuffer::default),
+        trouble: 0,
+    };
     let mut running = JoinSet::new();
     let mut stop = std::pin::pin!(stop);
     let mut more = true;
@@ -423,7 +426,7 @@ pub async fn run(
                     Err(err) if err.is_cancelled() => continue,
                     Err(err) => return Err(Error::new(Code::Internal, "a line's run panicked").source(err)),
                 };
-                if !run.ended(input, ended, sink)? {
+                if !run.finish_line(input, ended, sink)? {
                     (more, until) = (false, until.or(Some(Instant::now() + GRACE)));
                     inputs.close();
                 }
@@ -442,8 +445,8 @@ pub async fn run(
                     running.spawn(async move {
                         let params = std::mem::replace(&mut input.params, Ok(BTreeMap::new()));
                         let ended = match params {
-                            Ok(params) => work.one(&params).await,
-                            Err(err) => Ended { result: Err(Failed::of(&err)), blame: None, stop: None },
+                            Ok(params) => work.run_line(&params).await,
+                            Err(err) => LineOutcome { result: Err(LineError::from_error(&err)), blame: None, stop: None },
                         };
                         (input, ended)
                     });
@@ -457,20 +460,25 @@ pub async fn run(
 
 struct Run {
     totals: Totals,
-    order: Option<Order>,
+    order: Option<ReorderBuffer>,
     /// Lines in a row that the network or the site failed.
     trouble: u32,
 }
 
 /// Lines that were begun, and results that wait for those before them.
 #[derive(Default)]
-struct Order {
+struct ReorderBuffer {
     waiting: VecDeque<(u64, Option<String>)>,
 }
 
 impl Run {
     /// False when no further line is to be begun.
-    fn ended(&mut self, input: Input, ended: Ended, sink: &mut (dyn Sink + Send)) -> Result<bool> {
+    fn finish_line(
+        &mut self,
+        input: Input,
+        ended: LineOutcome,
+        sink: &mut (dyn LineSink + Send),
+    ) -> Result<bool> {
         let totals = &mut self.totals;
         let number = input.line;
         let stop = ended.stop.is_some();
@@ -505,24 +513,29 @@ impl Run {
             let why = format!("the last {TROUBLE} lines failed by the network or the site");
             totals.trouble.get_or_insert(why);
         }
-        let line = Line { line: number, input: input.shown, found, error };
+        let line = MapLine { line: number, input: input.shown, found, error };
         let json = serde_json::to_string(&line)
             .map_err(|err| Error::new(Code::Internal, "a result is no JSON").source(err))?;
         let read = match &mut self.order {
-            None => sink.put(&json)?,
-            Some(order) => order.put(number, json, sink)?,
+            None => sink.write_line(&json)?,
+            Some(order) => order.push(number, json, sink)?,
         };
         Ok(read && !stop && self.trouble < TROUBLE)
     }
 }
 
-impl Order {
-    fn put(&mut self, number: u64, json: String, sink: &mut (dyn Sink + Send)) -> Result<bool> {
+impl ReorderBuffer {
+    fn push(
+        &mut self,
+        number: u64,
+        json: String,
+        sink: &mut (dyn LineSink + Send),
+    ) -> Result<bool> {
         if let Some(it) = self.waiting.iter_mut().find(|it| it.0 == number) {
             it.1 = Some(json);
         }
         while let Some((_, Some(json))) = self.waiting.front() {
-            if !sink.put(json)? {
+            if !sink.write_line(json)? {
                 return Ok(false);
             }
             self.waiting.pop_front();
@@ -531,8 +544,8 @@ impl Order {
     }
 }
 
-impl Failed {
-    fn of(err: &Error) -> Self {
+impl LineError {
+    fn from_error(err: &Error) -> Self {
         Self {
             code: err.code().as_str(),
             message: commis_redact::message(&err.to_string()),
@@ -554,7 +567,7 @@ impl Totals {
     }
 
     /// `980 ok, 20 failed (HTTP_STATUS 17, TIMEOUT 3), 500 done before`
-    pub fn told(&self) -> String {
+    pub fn summary(&self) -> String {
         let mut out = vec![format!("{} ok", self.ok)];
         if self.failed > 0 {
             let mut all: Vec<_> = self.errors.iter().collect();
@@ -569,7 +582,7 @@ impl Totals {
     }
 
     /// Of this run.
-    pub fn a_second(&self) -> f64 {
+    pub fn lines_per_second(&self) -> f64 {
         if self.ms == 0 { 0.0 } else { self.lines as f64 * 1000.0 / self.ms as f64 }
     }
 }

@@ -4,7 +4,7 @@ use super::*;
 use commis_recipe::model::TransportKind;
 
 fn failed(code: Code, status: Option<u16>, after: Option<u64>) -> RecipeRunResult {
-    let mut it = RecipeRunResult::failed(TransportKind::PublicHttp, &Error::new(code, "x"));
+    let mut it = RecipeRunResult::from_error(TransportKind::PublicHttp, &Error::new(code, "x"));
     it.status_code = status;
     it.retry_after_sec = after;
     it
@@ -16,11 +16,11 @@ fn our_own_limits_are_waited_for_and_a_site_is_for_a_while() {
     let ours = failed(Code::RateLimited, None, Some(18));
     let mut asked = 0;
     for _ in 0..10 {
-        assert_eq!(seconds(pause(&ours, &mut asked)), Some(18));
+        assert_eq!(seconds(retry_pause(&ours, &mut asked)), Some(18));
     }
-    assert_eq!(seconds(pause(&failed(Code::RateLimited, None, None), &mut asked)), Some(1));
+    assert_eq!(seconds(retry_pause(&failed(Code::RateLimited, None, None), &mut asked)), Some(1));
     let theirs = failed(Code::RateLimited, Some(429), Some(120));
-    let got: Vec<_> = (0..4).map(|_| seconds(pause(&theirs, &mut asked))).collect();
+    let got: Vec<_> = (0..4).map(|_| seconds(retry_pause(&theirs, &mut asked))).collect();
     assert_eq!(got, [Some(120), Some(120), Some(120), None]);
     for (it, wanted) in [
         (failed(Code::RateLimited, Some(429), Some(3600)), None),
@@ -28,9 +28,9 @@ fn our_own_limits_are_waited_for_and_a_site_is_for_a_while() {
         (failed(Code::ServerError, Some(503), Some(30)), Some(30)),
         (failed(Code::ServerError, Some(500), None), None),
         (failed(Code::HttpStatus, Some(404), None), None),
-        (RecipeRunResult::nothing(TransportKind::PublicHttp), None),
+        (RecipeRunResult::new(TransportKind::PublicHttp), None),
     ] {
-        assert_eq!(seconds(pause(&it, &mut 0)), wanted, "{it:?}");
+        assert_eq!(seconds(retry_pause(&it, &mut 0)), wanted, "{it:?}");
     }
 }
 
@@ -57,10 +57,10 @@ fn what_concerns_all_lines_is_none_of_one() {
 }
 
 /// Lines that were put, and how many are read before nobody reads any more.
-struct Heard(Vec<String>, usize);
+struct LimitedSink(Vec<String>, usize);
 
-impl Sink for Heard {
-    fn put(&mut self, json: &str) -> Result<bool> {
+impl LineSink for LimitedSink {
+    fn write_line(&mut self, json: &str) -> Result<bool> {
         self.0.push(json.to_owned());
         Ok(self.0.len() < self.1)
     }
@@ -70,27 +70,28 @@ fn input(line: u64) -> Input {
     Input { line, shown: Value::Null, hidden: false, params: Ok(BTreeMap::new()), read: 0 }
 }
 
-fn ended(code: Option<Code>, blame: Option<Blame>) -> Ended {
+fn ended(code: Option<Code>, blame: Option<Blame>) -> LineOutcome {
     let result = match code {
         None => {
             Ok(MappedData { data: Value::Null, complete: None, total: None, warnings: Vec::new() })
         }
-        Some(it) => Err(Failed::of(&Error::new(it, "x"))),
+        Some(it) => Err(LineError::from_error(&Error::new(it, "x"))),
     };
-    Ended { result, blame, stop: None }
+    LineOutcome { result, blame, stop: None }
 }
 
 #[test]
 fn in_order_a_result_waits_for_those_before_it() {
-    let mut run = Run { totals: Totals::default(), order: Some(Order::default()), trouble: 0 };
-    let mut heard = Heard(Vec::new(), 99);
+    let mut run =
+        Run { totals: Totals::default(), order: Some(ReorderBuffer::default()), trouble: 0 };
+    let mut heard = LimitedSink(Vec::new(), 99);
     let numbers = [2, 5, 6, 9];
     for it in numbers {
         run.order.as_mut().unwrap().waiting.push_back((it, None));
     }
     let counts: Vec<usize> = [6, 2, 9, 5]
         .map(|line| {
-            assert!(run.ended(input(line), ended(None, None), &mut heard).unwrap());
+            assert!(run.finish_line(input(line), ended(None, None), &mut heard).unwrap());
             heard.0.len()
         })
         .to_vec();
@@ -108,17 +109,17 @@ fn in_order_a_result_waits_for_those_before_it() {
 #[test]
 fn it_stops_where_going_on_helps_nobody() {
     let fresh = || Run { totals: Totals::default(), order: None, trouble: 0 };
-    let mut heard = Heard(Vec::new(), usize::MAX);
+    let mut heard = LimitedSink(Vec::new(), usize::MAX);
     let lost = || ended(Some(Code::ConnectFailed), Some(Blame::Network));
     let mut run = fresh();
     for i in 1..TROUBLE {
-        assert!(run.ended(input(1), lost(), &mut heard).unwrap(), "{i}");
+        assert!(run.finish_line(input(1), lost(), &mut heard).unwrap(), "{i}");
     }
     // One that was answered in between: the network is there.
     let gone = ended(Some(Code::HttpStatus), Some(Blame::Recipe));
-    assert!(run.ended(input(1), gone, &mut heard).unwrap());
+    assert!(run.finish_line(input(1), gone, &mut heard).unwrap());
     for i in 1..=TROUBLE {
-        assert_eq!(run.ended(input(1), lost(), &mut heard).unwrap(), i < TROUBLE);
+        assert_eq!(run.finish_line(input(1), lost(), &mut heard).unwrap(), i < TROUBLE);
     }
     assert_eq!(run.totals.stopped_by, Some(Code::ConnectFailed));
     assert_eq!(run.totals.exit_code(), 1);
@@ -126,15 +127,15 @@ fn it_stops_where_going_on_helps_nobody() {
 
     // A line that shows that no line can be run has no result: it is run again.
     let mut run = fresh();
-    let all = Ended {
+    let all = LineOutcome {
         stop: Some((Code::AuthEnvMissing, "no key".to_owned())),
         ..ended(Some(Code::AuthEnvMissing), None)
     };
-    assert!(!run.ended(input(1), all, &mut heard).unwrap());
+    assert!(!run.finish_line(input(1), all, &mut heard).unwrap());
     assert_eq!((run.totals.lines, run.totals.exit_code()), (0, 2));
 
     // Nobody reads any more.
     let mut run = fresh();
-    let mut heard = Heard(Vec::new(), 1);
-    assert!(!run.ended(input(1), ended(None, None), &mut heard).unwrap());
+    let mut heard = LimitedSink(Vec::new(), 1);
+    assert!(!run.finish_line(input(1), ended(None, None), &mut heard).unwrap());
 }

@@ -6,21 +6,22 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::{
-    Desk, Meant, Reached, Said, Target, Until, Way,
+    CommandOutput, PageController, ReachableTarget, ResolvedTarget, ScrollDirection, Target,
+    WaitCondition,
     words::{self, cut, plain, quoted},
 };
 use crate::{
-    aim::Arm,
+    aim::PressWatch,
     controls, drag,
     element::{Choice, Element, Fill, Tick},
     keys, page,
     plan::{Step, Wait},
     pointer,
     recorder::Recorder,
-    shared::{Shared, State},
+    shared::{ContextInner, ContextState},
     steps::MASK,
     typing::{self, FieldContent},
-    visit::Visit,
+    visit::ContextPolicy,
     waiting,
 };
 use commis_base::error::{Code, Error, Result};
@@ -67,7 +68,7 @@ const SCROLL: &str = "function (to) {
 const NEAR: f64 = 1.0;
 
 /// What to do where a context is at a host of the user's own and the page is elsewhere, or the other way round.
-fn apart(visit: &Visit, url: &str, err: Error) -> Error {
+fn apart(visit: &ContextPolicy, url: &str, err: Error) -> Error {
     if err.code() == Code::UrlBlocked && visit.is_elsewhere(url) {
         return err.hint("a host of your own has a context to itself: give another --context");
     }
@@ -75,7 +76,7 @@ fn apart(visit: &Visit, url: &str, err: Error) -> Error {
 }
 
 /// Returns where the page answers nothing any more before another document takes its place: it keeps that one from coming, too.
-async fn hangs(shared: &Shared) {
+async fn hangs(shared: &ContextInner) {
     let frames = shared.lock().frames;
     let stays = || shared.lock().frames == frames;
     loop {
@@ -95,7 +96,7 @@ fn quote_text(text: &str) -> String {
 }
 
 /// What stands in a field, where that is not what was typed.
-fn stands(held: &FieldContent, secret: bool) -> String {
+fn describe_mismatch(held: &FieldContent, secret: bool) -> String {
     let how = if held.editor { "shows" } else { "holds" };
     let most = held.most.map(|it| format!(" (it takes {it} characters)")).unwrap_or_default();
     match held.text.chars().count() {
@@ -105,12 +106,13 @@ fn stands(held: &FieldContent, secret: bool) -> String {
     }
 }
 
-impl Desk {
-    pub(super) async fn press(&mut self, target: Target, times: u8) -> Result<Said> {
+impl PageController {
+    pub(super) async fn press(&mut self, target: Target, times: u8) -> Result<CommandOutput> {
         let deadline = Instant::now() + self.timeout;
         for tries in 1.. {
-            let arm = if tries < pointer::TRIES - 1 { Arm::Strictly } else { Arm::Loosely };
-            let Reached { meant, step, aim, before } =
+            let arm =
+                if tries < pointer::TRIES - 1 { PressWatch::Strictly } else { PressWatch::Loosely };
+            let ReachableTarget { meant, step, aim, before } =
                 self.reached(&target, Step::Click, arm).await?;
             let shared = self.shared();
             pointer::press(&shared, &meant.found.session, aim.at).await?;
@@ -122,7 +124,7 @@ impl Desk {
             if times == 2 {
                 self.lost.push(format!("double click on {}", meant.told));
             } else {
-                self.noted(&meant, Step::Click);
+                self.record_element_step(&meant, Step::Click);
             }
             let effect = match self.after_press(before, &meant, &aim).await? {
                 Ok(it) => it,
@@ -137,28 +139,28 @@ impl Desk {
                 }
             };
             let did = if times == 2 { "double-clicked" } else { "clicked" };
-            return Ok(Said::of(&format!("{did} {}", meant.told), effect));
+            return Ok(CommandOutput::from_effect(&format!("{did} {}", meant.told), effect));
         }
         Err(Error::new(Code::Internal, "a click without an end"))
     }
 
-    pub(super) async fn hover(&mut self, target: Target) -> Result<Said> {
-        let Reached { meant, aim, before, .. } =
-            self.reached(&target, Step::Hover, Arm::No).await?;
+    pub(super) async fn hover(&mut self, target: Target) -> Result<CommandOutput> {
+        let ReachableTarget { meant, aim, before, .. } =
+            self.reached(&target, Step::Hover, PressWatch::No).await?;
         pointer::hover(&self.shared(), &meant.found.session, aim.at).await?;
-        self.noted(&meant, Step::Hover);
+        self.record_element_step(&meant, Step::Hover);
         self.acted(before, format!("hovers over {}", meant.told)).await
     }
 
-    pub(super) async fn drag(&mut self, from: Target, to: Target) -> Result<Said> {
+    pub(super) async fn drag(&mut self, from: Target, to: Target) -> Result<CommandOutput> {
         let deadline = Instant::now() + self.timeout;
-        let (start, end) = (self.meant(&from).await?, self.meant(&to).await?);
+        let (start, end) = (self.resolve_for_act(&from).await?, self.resolve_for_act(&to).await?);
         let shared = self.shared();
         // What is not dropped has the words of a click that fails.
-        let step = Step::Hover(start.named());
+        let step = Step::Hover(start.to_element());
         let ends = [
-            drag::End { found: &start.found, offset: from.offset() },
-            drag::End { found: &end.found, offset: to.offset() },
+            drag::DragEnd { found: &start.found, offset: from.offset() },
+            drag::DragEnd { found: &end.found, offset: to.offset() },
         ];
         let ready = drag::prepare(&shared, &step, &ends[0], &ends[1], deadline).await?;
         if ready.aim.moved {
@@ -179,16 +181,16 @@ impl Desk {
     }
 
     /// Fails with `REF_STALE` where what is meant is another element now: lists put other contents into their nodes as they scroll.
-    async fn still(&mut self, target: &Target, was: &Meant) -> Result<()> {
-        if target.is_css() || self.meant(target).await?.is(was) {
+    async fn still(&mut self, target: &Target, was: &ResolvedTarget) -> Result<()> {
+        if target.is_css() || self.resolve_for_act(target).await?.is_same_element(was) {
             return Ok(());
         }
         let why = format!("{} became another element as the page was scrolled", was.told);
         Err(Error::new(Code::RefStale, why).hint("take a new snapshot"))
     }
 
-    pub(super) async fn fill(&mut self, target: Target, value: String) -> Result<Said> {
-        let meant = self.meant(&target).await?;
+    pub(super) async fn fill(&mut self, target: Target, value: String) -> Result<CommandOutput> {
+        let meant = self.resolve_for_act(&target).await?;
         let shared = self.shared();
         let (kind, before) = tokio::join!(self.call(&meant.found, KIND, &[]), self.before());
         let (kind, before): (String, _) = (kind?, before?);
@@ -206,20 +208,24 @@ impl Desk {
         // Some pages put another field in its place at the first key. A name means that one, too; a ref does not.
         if (held.gone || held.lost > 0)
             && !matches!(target, Target::Ref(_) | Target::Like(_) | Target::Click(_))
-            && let Ok(again) = self.meant(&target).await
-            && !again.is(&meant)
+            && let Ok(again) = self.resolve_for_act(&target).await
+            && !again.is_same_element(&meant)
         {
             held = typing::fill(&shared, &step, &again.found, &value, true).await?;
             meant = again;
         }
         if held.gone || held.lost > 0 {
             let why = "the page took the field away while it was typed into";
-            return Err(step.failed(why).hint("take a snapshot, and fill what stands there now"));
+            return Err(step
+                .failed_error(why)
+                .hint("take a snapshot, and fill what stands there now"));
         }
         if secret {
             self.lost.push(format!("what was typed into {}, which is a secret", meant.told));
         } else {
-            self.noted(&meant, |element| Step::Fill(Fill { element, value: value.clone() }));
+            self.record_element_step(&meant, |element| {
+                Step::Fill(Fill { element, value: value.clone() })
+            });
         }
         let shown = if secret { MASK.to_owned() } else { quote_text(&value) };
         let mut effect =
@@ -234,16 +240,16 @@ impl Desk {
         }
         let list = matches!(&*kind, "select-one" | "select-multiple");
         if held.bad && held.text.is_empty() && !value.is_empty() {
-            let err = step.failed("the field takes no such value, and is empty");
+            let err = step.failed_error("the field takes no such value, and is empty");
             return Err(err.hint("it is a field for numbers or dates"));
         }
         if !list && !held.gone && effect.navigated.is_none() && !held.fits(&value) {
-            effect.state = Some(stands(&held, secret));
+            effect.state = Some(describe_mismatch(&held, secret));
         }
-        Ok(Said::of(&format!("filled {} with {shown}", meant.told), effect))
+        Ok(CommandOutput::from_effect(&format!("filled {} with {shown}", meant.told), effect))
     }
 
-    pub(super) async fn keys(&mut self, text: String) -> Result<Said> {
+    pub(super) async fn keys(&mut self, text: String) -> Result<CommandOutput> {
         let before = self.before().await?;
         let shared = self.shared();
         let session = shared.page()?.session;
@@ -252,7 +258,7 @@ impl Desk {
         self.acted(before, format!("typed {} characters", text.chars().count())).await
     }
 
-    pub(super) async fn key(&mut self, key: String) -> Result<Said> {
+    pub(super) async fn key(&mut self, key: String) -> Result<CommandOutput> {
         let Some(events) = keys::chord(&key) else {
             let hint = format!(
                 "keys are {}, a character, and with Control+, Shift+, Alt+, Meta+ before it",
@@ -273,8 +279,13 @@ impl Desk {
     }
 
     /// Chooses an option, or takes it back.
-    pub(super) async fn select(&mut self, target: Target, value: String, on: bool) -> Result<Said> {
-        let meant = self.meant(&target).await?;
+    pub(super) async fn select(
+        &mut self,
+        target: Target,
+        value: String,
+        on: bool,
+    ) -> Result<CommandOutput> {
+        let meant = self.resolve_for_act(&target).await?;
         let before = self.before().await?;
         let element =
             meant.element.clone().unwrap_or_else(|| Element::named("combobox", &meant.told));
@@ -283,7 +294,9 @@ impl Desk {
         let shared = self.shared();
         controls::choose(&shared, &step, &meant.found, (&value, on), deadline).await?;
         if on {
-            self.noted(&meant, |element| Step::Select(Choice { element, value: value.clone() }));
+            self.record_element_step(&meant, |element| {
+                Step::Select(Choice { element, value: value.clone() })
+            });
         } else {
             self.lost.push(format!("an option of {} that was taken back", meant.told));
         }
@@ -300,53 +313,59 @@ impl Desk {
         }
         let did = if on { "selected" } else { "unselected" };
         let told = format!("{did} {} in {}", quote_text(&value), meant.told);
-        Ok(Said::of(&told, effect))
+        Ok(CommandOutput::from_effect(&told, effect))
     }
 
-    pub(super) async fn tick(&mut self, target: Target, on: bool) -> Result<Said> {
-        let meant = self.meant(&target).await?;
+    pub(super) async fn tick(&mut self, target: Target, on: bool) -> Result<CommandOutput> {
+        let meant = self.resolve_for_act(&target).await?;
         let before = self.before().await?;
         let element =
             meant.element.clone().unwrap_or_else(|| Element::named("checkbox", &meant.told));
         let step = if on { Step::Check(Tick(element)) } else { Step::Uncheck(Tick(element)) };
         let deadline = Instant::now() + self.timeout;
         controls::tick(&self.shared(), &step, &meant.found, on, deadline).await?;
-        self.noted(&meant, |it| if on { Step::Check(Tick(it)) } else { Step::Uncheck(Tick(it)) });
+        self.record_element_step(&meant, |it| {
+            if on { Step::Check(Tick(it)) } else { Step::Uncheck(Tick(it)) }
+        });
         self.acted(before, format!("{} {}", if on { "checked" } else { "unchecked" }, meant.told))
             .await
     }
 
-    pub(super) async fn focus(&mut self, target: Target) -> Result<Said> {
-        let meant = self.meant(&target).await?;
+    pub(super) async fn focus(&mut self, target: Target) -> Result<CommandOutput> {
+        let meant = self.resolve_for_act(&target).await?;
         let before = self.before().await?;
         let _: bool = self.call(&meant.found, FOCUS, &[]).await?;
         self.acted(before, format!("focused {}", meant.told)).await
     }
 
-    pub(super) async fn scroll_to(&mut self, target: Target) -> Result<Said> {
-        let meant = self.meant(&target).await?;
+    pub(super) async fn scroll_to(&mut self, target: Target) -> Result<CommandOutput> {
+        let meant = self.resolve_for_act(&target).await?;
         let before = self.before().await?;
         pointer::scroll_into_view(&self.shared(), &meant.found).await?;
         self.acted(before, format!("scrolled to {}", meant.told)).await
     }
 
     /// Scrolls the page, or what scrolls of an element.
-    pub(super) async fn scroll(&mut self, of: Option<Target>, way: Way) -> Result<Said> {
+    pub(super) async fn scroll(
+        &mut self,
+        of: Option<Target>,
+        way: ScrollDirection,
+    ) -> Result<CommandOutput> {
         #[derive(Deserialize)]
-        struct Scrolled {
+        struct ScrollResult {
             what: String,
             by: f64,
             at: f64,
             room: f64,
         }
         let meant = match &of {
-            Some(it) => Some(self.meant(it).await?),
+            Some(it) => Some(self.resolve_for_act(it).await?),
             None => None,
         };
         let before = self.before().await?;
         let shared = self.shared();
         let to = way.as_str();
-        let it: Scrolled = if let Some(it) = &meant {
+        let it: ScrollResult = if let Some(it) = &meant {
             self.call(&it.found, SCROLL, &[to.into()]).await?
         } else {
             let frame = shared.main_frame().await?;
@@ -370,15 +389,15 @@ impl Desk {
         self.acted(before, told).await
     }
 
-    pub(super) async fn wait(&mut self, until: Until) -> Result<Said> {
+    pub(super) async fn wait(&mut self, until: WaitCondition) -> Result<CommandOutput> {
         let begun = Instant::now();
         let wait = match until {
-            Until::Passed(it) => {
+            WaitCondition::Passed(it) => {
                 tokio::time::sleep(it.min(self.timeout)).await;
                 return Ok("waited".to_owned().into());
             }
-            Until::Text(it) => Wait::Text(it),
-            Until::Selector(it) => Wait::Selector(it),
+            WaitCondition::Text(it) => Wait::Text(it),
+            WaitCondition::Selector(it) => Wait::Selector(it),
         };
         let step = Step::WaitFor(wait.clone());
         waiting::wait_for(&self.shared(), &step, &wait, begun + self.timeout).await?;
@@ -386,7 +405,7 @@ impl Desk {
         Ok(format!("it was there after {} ms", begun.elapsed().as_millis()).into())
     }
 
-    pub(super) async fn goto(&mut self, url: &str) -> Result<Said> {
+    pub(super) async fn goto(&mut self, url: &str) -> Result<CommandOutput> {
         let shared = self.shared();
         let mut hung = false;
         let mut before = match self.before().await {
@@ -428,7 +447,7 @@ impl Desk {
             all.push("the page before it did not answer any more and was closed".to_owned());
         }
         let text = all.join("; ");
-        Ok(Said { text, effect: Some(effect), ..Said::default() })
+        Ok(CommandOutput { text, effect: Some(effect), ..CommandOutput::default() })
     }
 
     /// What the site answered for the page's document.
@@ -439,21 +458,21 @@ impl Desk {
         Some(document.response.as_ref()?.status)
     }
 
-    pub(super) async fn history(&mut self, by: i64) -> Result<Said> {
+    pub(super) async fn history(&mut self, by: i64) -> Result<CommandOutput> {
         #[derive(Deserialize)]
         #[serde(rename_all = "camelCase")]
-        struct History {
+        struct NavigationHistory {
             current_index: i64,
-            entries: Vec<Entry>,
+            entries: Vec<HistoryEntry>,
         }
         #[derive(Deserialize)]
-        struct Entry {
+        struct HistoryEntry {
             id: i64,
             url: String,
         }
         let shared = self.shared();
         let session = shared.page()?.session;
-        let history: History =
+        let history: NavigationHistory =
             shared.cdp.call(Some(&session), "Page.getNavigationHistory", json!({})).await?;
         let to =
             usize::try_from(history.current_index + by).ok().and_then(|it| history.entries.get(it));
@@ -473,14 +492,14 @@ impl Desk {
         self.acted(before, if by < 0 { "went back" } else { "went forward" }.to_owned()).await
     }
 
-    pub(super) async fn reload(&mut self) -> Result<Said> {
+    pub(super) async fn reload(&mut self) -> Result<CommandOutput> {
         let shared = self.shared();
         let before = self.before().await?;
         let session = shared.page()?.session;
         let loads = before.loads;
         shared.cdp.run(Some(&session), "Page.reload", json!({})).await?;
         let told = before.dialogs;
-        let stays = |it: &State| it.dialogs_told != told && it.stays();
+        let stays = |it: &ContextState| it.dialogs_told != told && it.stays();
         shared.until(Instant::now() + self.timeout, |it| it.loads != loads || stays(it)).await?;
         let did = if stays(&shared.lock()) { "did not reload" } else { "reloaded" };
         self.acted(before, did.to_owned()).await

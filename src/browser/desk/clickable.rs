@@ -6,10 +6,10 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::{
-    tree::{Item, Read, What},
+    tree::{FrameTree, Item, ItemKind},
     words::{cut, plain, quoted},
 };
-use crate::{cdp::Reply, shared::Shared};
+use crate::{cdp::Reply, shared::ContextInner};
 use commis_base::error::Result;
 
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -18,33 +18,33 @@ const LABEL: usize = 60;
 const MOST: usize = 500;
 
 #[derive(Deserialize)]
-struct Captured {
-    documents: Vec<Document>,
+struct DomSnapshot {
+    documents: Vec<SnapshotDocument>,
     strings: Vec<String>,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Document {
+struct SnapshotDocument {
     frame_id: i64,
-    nodes: Nodes,
+    nodes: SnapshotNodes,
     layout: Layout,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Nodes {
+struct SnapshotNodes {
     parent_index: Vec<i64>,
     node_type: Vec<i64>,
     node_name: Vec<i64>,
     node_value: Vec<i64>,
     backend_node_id: Vec<i64>,
     attributes: Vec<Vec<i64>>,
-    is_clickable: Rare,
+    is_clickable: RareBooleans,
 }
 
 #[derive(Deserialize)]
-struct Rare {
+struct RareBooleans {
     index: Vec<usize>,
 }
 
@@ -57,31 +57,31 @@ struct Layout {
 }
 
 /// What was asked for of each process that draws a part of the page.
-pub struct Asked(Vec<Reply>);
+pub struct PendingSnapshots(Vec<Reply>);
 
-pub fn ask(shared: &Shared) -> Result<Asked> {
+pub fn request_snapshots(shared: &ContextInner) -> Result<PendingSnapshots> {
     let params = json!({ "computedStyles": ["cursor", "visibility"] });
     let send =
         |it: Arc<str>| shared.cdp.send(Some(&it), "DOMSnapshot.captureSnapshot", params.clone());
-    Ok(Asked(shared.frame_sessions()?.into_iter().map(send).collect()))
+    Ok(PendingSnapshots(shared.frame_sessions()?.into_iter().map(send).collect()))
 }
 
-impl Asked {
+impl PendingSnapshots {
     /// Those of the page and its frames, beside what `known` numbers among the elements with a role.
-    pub async fn read(self, read: &[Read], known: &[Item]) -> Vec<Item> {
+    pub async fn read(self, read: &[FrameTree], known: &[Item]) -> Vec<Item> {
         let mut out = Vec::new();
         for reply in self.0 {
-            let Ok(all) = reply.read::<Captured>(PATIENCE).await else { continue };
+            let Ok(all) = reply.read::<DomSnapshot>(PATIENCE).await else { continue };
             for document in &all.documents {
                 let id = string(&all.strings, document.frame_id);
                 let Some(frame) = read.iter().position(|it| it.frame.id == id) else { continue };
                 // Numbers are a process's own: two frames may have the same.
                 let session = &read[frame].frame.session;
                 let near = |it: &&Item| {
-                    it.what == What::Control && read[it.frame].frame.session == *session
+                    it.what == ItemKind::Control && read[it.frame].frame.session == *session
                 };
                 let controls = known.iter().filter(near).map(|it| it.backend).collect();
-                of(&all.strings, document, frame, &controls, &mut out);
+                collect_clickable(&all.strings, document, frame, &controls, &mut out);
             }
         }
         out.truncate(MOST);
@@ -93,9 +93,9 @@ fn string(all: &[String], at: i64) -> &str {
     usize::try_from(at).ok().and_then(|at| all.get(at)).map_or("", String::as_str)
 }
 
-fn of(
+fn collect_clickable(
     strings: &[String],
-    it: &Document,
+    it: &SnapshotDocument,
     frame: usize,
     controls: &BTreeSet<i64>,
     out: &mut Vec<Item>,

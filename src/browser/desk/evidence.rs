@@ -10,14 +10,14 @@ use futures::future::join_all;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::Desk;
+use super::PageController;
 use crate::{
     page::{self, Frame},
     sessions::{
-        Line,
+        SessionAction,
         fingerprint::Fingerprint,
-        moment::{self, Moment},
-        wire::{self, Sent},
+        moment::{self, VolatileContext},
+        wire::{self, SentRequest},
     },
 };
 use commis_state::now_ms;
@@ -58,9 +58,9 @@ struct StoredValues {
 }
 
 /// How many changes of each document of the page were seen, by frame.
-pub(super) type Changes = BTreeMap<String, u64>;
+pub(super) type ChangeCounts = BTreeMap<String, u64>;
 
-impl Desk {
+impl PageController {
     /// Where the links of the page lead to.
     pub(super) async fn hrefs(&self) -> Vec<String> {
         // A page that goes away has none.
@@ -68,14 +68,18 @@ impl Desk {
     }
 
     /// What tells the values of the moment among those that an act sent.
-    pub(super) async fn moment(&self, line: &Line, sent: &[&Sent]) -> Moment {
+    pub(super) async fn moment(
+        &self,
+        line: &SessionAction,
+        sent: &[&SentRequest],
+    ) -> VolatileContext {
         let values = sent.iter().flat_map(|it| it.values()).filter(|it| moment::is_generated(it));
         let values: BTreeSet<&str> = values.take(MOST).collect();
         let values: Vec<Value> = values.into_iter().map(Value::from).collect();
-        let mut out = Moment {
+        let mut out = VolatileContext {
             identity: line.element.as_ref().map(identity).unwrap_or_default(),
             now_ms: now_ms(),
-            ..Moment::default()
+            ..VolatileContext::default()
         };
         out.identity.push_str(&line.url_before);
         if values.is_empty() {
@@ -109,7 +113,7 @@ impl Desk {
     }
 
     /// Begins to watch the page and its frames, which is what tells that they change.
-    pub(super) async fn watched(&self) -> Changes {
+    pub(super) async fn watched(&self) -> ChangeCounts {
         let shared = self.shared();
         let frames = self.own_frames().await;
         let asked = frames.iter().map(async |it| {
@@ -120,7 +124,7 @@ impl Desk {
 
     /// Whether something of the page or of a frame has changed since then, or does within a moment: on a machine with much to do it
     /// takes its time.
-    pub(super) async fn changes_since(&self, begun: Instant, before: &Changes) -> bool {
+    pub(super) async fn changes_since(&self, begun: Instant, before: &ChangeCounts) -> bool {
         let until = Instant::now() + LATE;
         loop {
             let since = begun.elapsed();
@@ -135,7 +139,7 @@ impl Desk {
     }
 
     pub(super) async fn still_for(&self) -> Duration {
-        self.shared().stands().await.map(|it| it.1.still).unwrap_or_default()
+        self.shared().read_document_state().await.map(|it| it.1.still).unwrap_or_default()
     }
 }
 

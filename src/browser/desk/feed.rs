@@ -2,34 +2,34 @@
 
 use std::time::Instant;
 
-use super::{Command, Desk, Said, kept};
-use crate::feed::{Kind, More};
+use super::{Command, CommandOutput, PageController, kept};
+use crate::feed::{EventDetails, EventKind};
 use commis_base::error::Result;
 
 /// A command on its way.
-pub(super) struct Begun {
+pub(super) struct RunningCommand {
     command: &'static str,
     at: Instant,
 }
 
-impl Desk {
+impl PageController {
     /// Tells those who look on.
-    pub(super) fn begins(&self, command: &Command) -> Begun {
+    pub(super) fn begins(&self, command: &Command) -> RunningCommand {
         let command = kept::called(command);
         if let Some(feed) = &self.feed {
-            let more = More { command: Some(command), ..More::default() };
-            feed.tell(Kind::Begun, command, more);
+            let more = EventDetails { command: Some(command), ..EventDetails::default() };
+            feed.emit(EventKind::Begun, command, more);
         }
-        Begun { command, at: Instant::now() }
+        RunningCommand { command, at: Instant::now() }
     }
 
     /// The same of what it came to: of an act in a line, of what was read that it was.
-    pub(super) fn tells(&self, begun: &Begun, done: &Result<Said>) {
+    pub(super) fn tells(&self, begun: &RunningCommand, done: &Result<CommandOutput>) {
         let Some(feed) = &self.feed else { return };
-        let mut more = More {
+        let mut more = EventDetails {
             command: Some(begun.command),
             ms: Some(begun.at.elapsed().as_millis() as u64),
-            ..More::default()
+            ..EventDetails::default()
         };
         let shared = self.shared();
         let state = shared.lock();
@@ -43,12 +43,12 @@ impl Desk {
                 for it in more.effect.iter_mut().flat_map(|it| &mut it.requests) {
                     it.path = state.masked(std::mem::take(&mut it.path));
                 }
-                feed.tell(Kind::Done, &state.masked(text), more);
+                feed.emit(EventKind::Done, &state.masked(text), more);
             }
             Err(err) => {
                 more.error_code = Some(err.code().as_str());
                 let text = format!("{} failed: {}", begun.command, err.message());
-                feed.tell(Kind::Failed, &state.shown(&text), more);
+                feed.emit(EventKind::Failed, &state.display_text(&text), more);
             }
         }
     }

@@ -5,7 +5,7 @@ use std::os::unix::fs::{MetadataExt as _, chown};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{Desk, Said, Target, plain};
+use super::{CommandOutput, PageController, Target, plain};
 use commis_base::{
     error::{Code, Error, Result},
     files,
@@ -16,27 +16,31 @@ const RESULT: usize = 64 * 1024;
 
 /// A file for a page: what it is called, and what is in it.
 #[derive(Clone)]
-pub struct Given {
+pub struct UploadFile {
     pub name: String,
     pub bytes: Vec<u8>,
 }
 
-impl std::fmt::Debug for Given {
+impl std::fmt::Debug for UploadFile {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{} ({} bytes)", self.name, self.bytes.len())
     }
 }
 
-impl Desk {
+impl PageController {
     /// Gives files to a field for files. Fails with `STEP_FAILED` where the element takes none.
-    pub(super) async fn upload(&mut self, target: Target, all: Vec<Given>) -> Result<Said> {
-        let meant = self.meant(&target).await?;
+    pub(super) async fn upload(
+        &mut self,
+        target: Target,
+        all: Vec<UploadFile>,
+    ) -> Result<CommandOutput> {
+        let meant = self.resolve_for_act(&target).await?;
         let before = self.before().await?;
         // The browser may be another user, who can read nothing of ours.
         let own = self.context.own_folder()?;
         self.given += 1;
         let folder = own.join(format!("given-{}-{}", self.shared().id, self.given));
-        let dir = files::made(&folder)?;
+        let dir = files::open_or_create(&folder)?;
         let failed = |err| Error::new(Code::BrowserFailed, "a file cannot be given").source(err);
         let owner = own.metadata().map_err(failed)?;
         let theirs = |at: &std::path::Path| chown(at, Some(owner.uid()), Some(owner.gid()));
@@ -62,23 +66,23 @@ impl Desk {
     }
 
     /// Runs a script in the page's own world, and says what it came to as JSON. Fails with `STEP_FAILED` where it throws.
-    pub(super) async fn script(&mut self, script: &str) -> Result<Said> {
+    pub(super) async fn script(&mut self, script: &str) -> Result<CommandOutput> {
         #[derive(Deserialize)]
         #[serde(rename_all = "camelCase")]
-        struct Evaluated {
-            result: Remote,
-            exception_details: Option<Thrown>,
+        struct EvaluateResult {
+            result: RemoteObject,
+            exception_details: Option<ExceptionDetails>,
         }
         #[derive(Deserialize)]
-        struct Remote {
+        struct RemoteObject {
             #[serde(default)]
             value: Value,
             #[serde(default)]
             description: String,
         }
         #[derive(Deserialize)]
-        struct Thrown {
-            exception: Option<Remote>,
+        struct ExceptionDetails {
+            exception: Option<RemoteObject>,
         }
         let shared = self.shared();
         let session = shared.page()?.session;
@@ -87,7 +91,7 @@ impl Desk {
             "expression": script, "awaitPromise": true, "returnByValue": true, "userGesture": false,
         });
         let reply = shared.cdp.send(Some(&session), "Runtime.evaluate", params);
-        let it: Evaluated = reply.read(self.timeout).await?;
+        let it: EvaluateResult = reply.read(self.timeout).await?;
         if let Some(thrown) = it.exception_details {
             let what = thrown.exception.unwrap_or(it.result);
             let what: String = what.description.chars().take(400).collect();

@@ -10,12 +10,12 @@ use std::time::Instant;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{Command, Desk, Said, plain};
+use super::{Command, CommandOutput, PageController, plain};
 use crate::{
     context::Context,
-    feed::{Kind, noted},
+    feed::{EventKind, note_suffix},
     page,
-    sessions::{Line, wire::Tap},
+    sessions::{SessionAction, wire::RequestTap},
 };
 use commis_base::error::{Code, Error, Result};
 
@@ -65,7 +65,7 @@ const COOKIE: &[&str] = &[
 ];
 
 /// While a person has it.
-pub struct Handed {
+pub struct Handoff {
     url: String,
     begun: Instant,
 }
@@ -97,7 +97,7 @@ fn reads(command: &Command) -> bool {
     )
 }
 
-impl Desk {
+impl PageController {
     /// Fails with `PAGE_HANDED_OFF` where a person has the page.
     pub(super) fn is_free(&self) -> Result<()> {
         if self.handed.is_none() {
@@ -124,8 +124,8 @@ impl Desk {
         window.listen()?;
         window.keep_tabs()?;
         let (old, new) = (self.shared(), std::sync::Arc::clone(window.shared()));
-        let (frame, page::Stands { url, .. }) = old.stands().await?;
-        let cookies = taken(
+        let (frame, page::DocumentState { url, .. }) = old.read_document_state().await?;
+        let cookies = cookie_params(
             &old.cdp
                 .call(None, "Storage.getCookies", json!({ "browserContextId": old.id }))
                 .await?,
@@ -138,7 +138,7 @@ impl Desk {
             url::Url::parse(&url).ok().filter(|it| matches!(it.scheme(), "http" | "https"))
         {
             #[derive(Deserialize)]
-            struct Added {
+            struct AddScriptResult {
                 identifier: String,
             }
             let stored: Vec<(String, String, String)> =
@@ -147,7 +147,7 @@ impl Desk {
             let origin = json!(origin.origin().ascii_serialization());
             // In a world of its own: the page sees what is stored, and nothing of how it came there.
             let script = json!({ "source": format!("{STORE}({origin}, {})", json!(stored)), "worldName": "commis-move" });
-            let added: Added = new
+            let added: AddScriptResult = new
                 .cdp
                 .call(Some(&session), "Page.addScriptToEvaluateOnNewDocument", script)
                 .await?;
@@ -168,27 +168,27 @@ impl Desk {
     }
 
     /// Gives the page to a person. Fails with `PAGE_HANDED_OFF` where one has it.
-    pub async fn hand_off(&mut self, note: &str) -> Result<Said> {
+    pub async fn hand_off(&mut self, note: &str) -> Result<CommandOutput> {
         self.is_free()?;
         let note: String = plain(&commis_redact::message(note)).chars().take(NOTE).collect();
         let url = self.url().await.unwrap_or_default();
         let shared = self.shared();
         let session = shared.page()?.session;
         shared.cdp.run(Some(&session), "Page.bringToFront", json!({})).await?;
-        shared.lock().tap = Some(Tap::default());
+        shared.lock().tap = Some(RequestTap::default());
         shared.lock().holding.iter_mut().for_each(|it| it.hands_over(true));
-        self.handed = Some(Handed { url, begun: Instant::now() });
-        let text = format!("a person has the page{}", noted(&note));
+        self.handed = Some(Handoff { url, begun: Instant::now() });
+        let text = format!("a person has the page{}", note_suffix(&note));
         if let Some(feed) = &self.feed {
             feed.stand(|it| it.handed = Some(note));
         }
-        shared.lock().tell(Kind::HandedOff, &text);
+        shared.lock().emit(EventKind::HandedOff, &text);
         Ok(text.into())
     }
 
     /// Takes it back. What the person did is in the traffic, and no task can do it again. Fails with `PARAM_INVALID` where nobody
     /// has it.
-    pub async fn resume(&mut self) -> Result<Said> {
+    pub async fn resume(&mut self) -> Result<CommandOutput> {
         let Some(it) = self.handed.take() else {
             return Err(Error::new(Code::ParamInvalid, "nobody has this page")
                 .hint("`browse handoff` gives it to a person"));
@@ -203,16 +203,16 @@ impl Desk {
         self.lost.push("a person's part".to_owned());
         let now = self.url().await?;
         if self.keep.is_some() {
-            let line = Line {
+            let line = SessionAction {
                 command: "handoff".to_owned(),
                 url_before: self.without_secrets(it.url.clone()),
                 url_after: self.without_secrets(now.clone()),
                 ms: it.begun.elapsed().as_millis() as u64,
                 requests,
                 changed: true,
-                ..Line::default()
+                ..SessionAction::default()
             };
-            let seen = self.seen().await;
+            let seen = self.snapshot_text().await;
             if let Some(keep) = &mut self.keep {
                 keep.add(line)?;
                 keep.find(
@@ -226,13 +226,13 @@ impl Desk {
         let went = if now == it.url { "still at" } else { "now at" };
         let text =
             format!("the page is back, {went} {now}; the person's part asked for {asked} things");
-        self.shared().lock().tell(Kind::Resumed, &text);
+        self.shared().lock().emit(EventKind::Resumed, &text);
         Ok(text.into())
     }
 }
 
 /// Cookies as they are set. One that ends with its context does so in the other, too.
-fn taken(all: &Value) -> Vec<Value> {
+fn cookie_params(all: &Value) -> Vec<Value> {
     let mut out = Vec::new();
     for it in all["cookies"].as_array().into_iter().flatten() {
         let Some(fields) = it.as_object() else { continue };
@@ -257,7 +257,7 @@ mod tests {
             {"name": "b", "value": "2", "domain": "shop.test", "path": "/", "expires": -1, "size": 2, "httpOnly": false,
              "secure": true, "session": true},
         ]});
-        let taken = taken(&all);
+        let taken = cookie_params(&all);
         assert_eq!(taken[0]["expires"], 1.9e9);
         assert_eq!(
             taken[1],

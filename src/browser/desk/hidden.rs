@@ -7,10 +7,10 @@ use serde_json::Value;
 
 use super::{
     suspect,
-    tree::{Item, What},
+    tree::{Item, ItemKind},
     words::{cut, plain},
 };
-use crate::{page, shared::Shared};
+use crate::{page, shared::ContextInner};
 
 /// Words shorter than this are not looked for: they would be found in others.
 const SHORT: usize = 6;
@@ -84,7 +84,7 @@ const TEXTS: &str = "function (most) {
   return out;
 }";
 
-async fn texts(shared: &Shared) -> Vec<String> {
+async fn texts(shared: &ContextInner) -> Vec<String> {
     let mut out = Vec::new();
     for frame in shared.frames().await.unwrap_or_default() {
         let most = [Value::from(MOST)];
@@ -117,7 +117,7 @@ fn without(words: &str, hidden: &[String]) -> Option<String> {
 }
 
 /// Which items instruct, without those that nobody sees; and how many places that were.
-pub async fn leave_out(shared: &Shared, items: &mut Vec<Item>) -> (Vec<bool>, usize) {
+pub async fn leave_out(shared: &ContextInner, items: &mut Vec<Item>) -> (Vec<bool>, usize) {
     let judged = |all: &[Item]| -> Vec<bool> {
         suspect::judge(all.iter().map(|it| it.name.as_str())).iter().map(Option::is_some).collect()
     };
@@ -133,7 +133,7 @@ pub async fn leave_out(shared: &Shared, items: &mut Vec<Item>) -> (Vec<bool>, us
             return true;
         }
         let Some(rest) = without(&it.name, &hidden) else { return true };
-        if !rest.is_empty() && it.what != What::Text {
+        if !rest.is_empty() && it.what != ItemKind::Text {
             return true;
         }
         left += 1;
@@ -148,7 +148,7 @@ pub async fn leave_out(shared: &Shared, items: &mut Vec<Item>) -> (Vec<bool>, us
 }
 
 /// The same for lines of a page's text.
-pub async fn lines(shared: &Shared, lines: Vec<String>) -> (Vec<String>, usize) {
+pub async fn lines(shared: &ContextInner, lines: Vec<String>) -> (Vec<String>, usize) {
     let found = suspect::judge(lines.iter().map(String::as_str));
     if found.iter().all(Option::is_none) {
         return (lines, 0);

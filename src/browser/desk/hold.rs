@@ -5,11 +5,11 @@ use std::{
     time::{Duration, Instant},
 };
 
-use super::{Command, Desk, Said, TURN};
+use super::{Command, CommandOutput, PageController, TURN};
 use crate::{
     cdp,
-    held::{Holding, Judge, Waiting},
-    shared::{Shared, State},
+    held::{HeldRequest, HoldState, RequestJudge},
+    shared::{ContextInner, ContextState},
 };
 use commis_base::error::{Code, Error, Result};
 
@@ -46,9 +46,9 @@ impl Command {
     }
 }
 
-impl Desk {
+impl PageController {
     /// From here on, what a page asks for is judged before it leaves.
-    pub fn hold(&mut self, judge: Judge) {
+    pub fn hold(&mut self, judge: RequestJudge) {
         self.shared().hold(judge);
     }
 
@@ -63,21 +63,21 @@ impl Desk {
     }
 
     /// What waits.
-    pub fn waiting(&self) -> Vec<Waiting> {
-        self.shared().waiting()
+    pub fn held_requests(&self) -> Vec<HeldRequest> {
+        self.shared().held_requests()
     }
 
     /// The same, with the cookies that would go with it now and that scripts can write. Fails with `BROWSER_FAILED`.
-    pub async fn waiting_now(&self) -> Result<Vec<Waiting>> {
+    pub async fn waiting_now(&self) -> Result<Vec<HeldRequest>> {
         self.shared().waiting_now().await
     }
 
     /// Lets one request go, and says what followed, and how it was answered. Fails with `APPROVAL_STALE`, where it is not sent; any
     /// other failure leaves open whether it was.
-    pub async fn let_leave(&mut self, number: u64) -> Result<(Said, Option<u16>)> {
+    pub async fn let_leave(&mut self, number: u64) -> Result<(CommandOutput, Option<u16>)> {
         let shared = self.shared();
         // Others that wait keep the page from going on.
-        for it in shared.waiting().iter().filter(|it| it.number != number) {
+        for it in shared.held_requests().iter().filter(|it| it.number != number) {
             shared.take_back(it.number);
         }
         let before = self.before().await?;
@@ -102,9 +102,9 @@ impl Desk {
 
     /// Until a page that asks for something synchronously, which is held, stands still for it: it would, until it was decided about.
     /// Such a request is given up, again and again.
-    pub(super) async fn unblock(shared: &Shared) -> Infallible {
+    pub(super) async fn unblock(shared: &ContextInner) -> Infallible {
         loop {
-            let waits = |it: &State| it.holding.as_ref().is_some_and(Holding::blocks);
+            let waits = |it: &ContextState| it.holding.as_ref().is_some_and(HoldState::blocks);
             let found = shared.until(Instant::now() + LONG, waits).await;
             match shared.ask::<bool>(TURN, STANDS).await {
                 Err(err) if !cdp::is_gone(&err) && matches!(found, Ok(true)) => shared.give_up(),
@@ -114,7 +114,7 @@ impl Desk {
     }
 
     /// Does once more what led to a request that was given up.
-    async fn redo(&mut self) -> Result<Said> {
+    async fn redo(&mut self) -> Result<CommandOutput> {
         match self.acting.clone() {
             Some(it) => self.obey(it).await,
             None => Err(Error::new(Code::ApprovalStale, "it is not known what led to the request")),

@@ -4,11 +4,14 @@ use std::time::Instant;
 
 use serde_json::Value;
 
-use super::{Command, Desk, Outcome, Replay, Said, Target, Until, Way, Wish, suspect, words::cut};
+use super::{
+    Command, CommandOutput, PageController, ReplayOptions, ReplayOutcome, ScrollDirection,
+    SnapshotOptions, Target, WaitCondition, suspect, words::cut,
+};
 use crate::sessions::{
-    Line, Manifest, Recording,
+    Manifest, SessionAction, SessionRecorder,
     fingerprint::Fingerprint,
-    wire::{Sent, Tap},
+    wire::{RequestTap, SentRequest},
 };
 use commis_base::error::{Code, Error, Result};
 
@@ -48,8 +51,8 @@ fn act(command: &Command) -> Option<(&'static str, Option<String>)> {
         Command::NewTab(url) => ("newtab", url.clone()),
         Command::Tab(it) => ("tab", Some(it.to_string())),
         Command::CloseTab(it) => ("closetab", it.map(|it| it.to_string())),
-        Command::Wait(Until::Text(it)) => ("wait_text", Some(it.clone())),
-        Command::Wait(Until::Selector(it)) => ("wait_selector", Some(it.clone())),
+        Command::Wait(WaitCondition::Text(it)) => ("wait_text", Some(it.clone())),
+        Command::Wait(WaitCondition::Selector(it)) => ("wait_selector", Some(it.clone())),
         Command::Dialog(accept, text) => {
             let answer = if *accept { "accept" } else { "dismiss" };
             let text = text.as_ref().map(|it| format!(" {it}")).unwrap_or_default();
@@ -66,7 +69,7 @@ pub(super) fn called(command: &Command) -> &'static str {
         Command::Screenshot(_) => "screenshot",
         Command::Text(_) => "text",
         Command::Html(_) => "html",
-        Command::Wait(Until::Passed(_)) => "wait",
+        Command::Wait(WaitCondition::Passed(_)) => "wait",
         Command::Download(..) | Command::DownloadFrom(..) => "download",
         Command::Emulate(_) => "emulate",
         Command::Pdf => "pdf",
@@ -75,7 +78,11 @@ pub(super) fn called(command: &Command) -> &'static str {
 }
 
 /// The command that a line of a session stands for, on that element.
-pub(super) fn command(line: &Line, on: Option<Target>, value: Option<String>) -> Result<Command> {
+pub(super) fn command(
+    line: &SessionAction,
+    on: Option<Target>,
+    value: Option<String>,
+) -> Result<Command> {
     let wrong = |what: &str| {
         Error::new(Code::StepFailed, format!("action {}: {} {what}", line.n, line.command))
     };
@@ -108,14 +115,14 @@ pub(super) fn command(line: &Line, on: Option<Target>, value: Option<String>) ->
         "focus" => Command::Focus(at()?),
         "scroll_to" => Command::ScrollTo(at()?),
         "scroll" => {
-            let way = Way::of(&text()?).unwrap_or(Way::Down);
+            let way = ScrollDirection::parse(&text()?).unwrap_or(ScrollDirection::Down);
             on.clone().map_or(Command::Scroll(way), |it| Command::ScrollIn(it, way))
         }
         "newtab" => Command::NewTab(value.clone()),
         "tab" => Command::Tab(number(text()?)?),
         "closetab" => Command::CloseTab(value.clone().map(number).transpose()?),
-        "wait_text" => Command::Wait(Until::Text(text()?)),
-        "wait_selector" => Command::Wait(Until::Selector(text()?)),
+        "wait_text" => Command::Wait(WaitCondition::Text(text()?)),
+        "wait_selector" => Command::Wait(WaitCondition::Selector(text()?)),
         "dialog" => {
             let it = text()?;
             let (answer, text) = it.split_once(' ').map_or((&*it, None), |it| (it.0, Some(it.1)));
@@ -125,9 +132,9 @@ pub(super) fn command(line: &Line, on: Option<Target>, value: Option<String>) ->
     })
 }
 
-impl Desk {
+impl PageController {
     /// Opens the page and keeps what is done from then on; what was kept before has ended.
-    pub async fn record(&mut self, it: Recording, url: &str) -> Result<Manifest> {
+    pub async fn record(&mut self, it: SessionRecorder, url: &str) -> Result<Manifest> {
         self.is_free()?;
         self.keep(it, true).await?;
         self.run(Command::Goto(url.to_owned())).await?;
@@ -138,7 +145,7 @@ impl Desk {
     }
 
     /// Ends what was kept before, and keeps from here on; with traffic of its own where that is `anew`.
-    async fn keep(&mut self, mut it: Recording, anew: bool) -> Result<()> {
+    async fn keep(&mut self, mut it: SessionRecorder, anew: bool) -> Result<()> {
         if self.keep.is_some() {
             self.end().await?;
         }
@@ -164,13 +171,14 @@ impl Desk {
     /// ended. Nothing is begun where one of them could not be done.
     pub async fn fork(
         &mut self,
-        lines: &[Line],
-        how: &Replay,
-        begin: impl FnOnce() -> Result<Recording>,
+        lines: &[SessionAction],
+        how: &ReplayOptions,
+        begin: impl FnOnce() -> Result<SessionRecorder>,
     ) -> Result<Manifest> {
         let done = self.replay(lines, how).await?;
-        if let Some(it) =
-            done.iter().find(|it| matches!(it.outcome, Outcome::Refused | Outcome::Differs))
+        if let Some(it) = done
+            .iter()
+            .find(|it| matches!(it.outcome, ReplayOutcome::Refused | ReplayOutcome::Differs))
         {
             let why = it.why.as_deref().unwrap_or_default();
             return Err(Error::new(Code::StepFailed, format!("action {}: {why}", it.n))
@@ -179,7 +187,7 @@ impl Desk {
         let mut begun = begin()?;
         for line in lines.iter().filter(|it| it.failed.is_none()) {
             // Its requests were another session's.
-            begun.add(Line { traffic: None, ..line.clone() })?;
+            begun.add(SessionAction { traffic: None, ..line.clone() })?;
         }
         let manifest = begun.manifest().clone();
         self.keep(begun, false).await?;
@@ -193,24 +201,24 @@ impl Desk {
     }
 
     /// Does it, and keeps it where that is asked for.
-    pub(super) async fn kept(&mut self, command: Command) -> Result<Said> {
+    pub(super) async fn run_recorded(&mut self, command: Command) -> Result<CommandOutput> {
         let Some((name, value)) = act(&command).filter(|_| self.keep.is_some()) else {
             return self.answer(command).await;
         };
         self.touched = None;
         // What timers of the act before have begun since.
-        let between = self.shared().lock().tap.replace(Tap::default());
+        let between = self.shared().lock().tap.replace(RequestTap::default());
         let between = self.requests(between);
         let url_before = self.url().await.unwrap_or_default();
         self.shorten().await?;
         let noted = (self.requested(), self.steps.len(), self.lost.len());
         let begun = Instant::now();
         let done = self.answer(command).await;
-        let tap = self.shared().lock().tap.replace(Tap::default());
+        let tap = self.shared().lock().tap.replace(RequestTap::default());
         let element = self.touched.take();
         let secret = value.as_ref().is_some_and(|it| self.is_secret(element.as_ref(), it));
         let (steps, undone, lost) = self.noted_since(noted.1, noted.2, secret);
-        let line = Line {
+        let line = SessionAction {
             n: 0,
             traffic: Some([noted.0, self.requested()]).filter(|it| it[0] < it[1]),
             steps,
@@ -239,9 +247,9 @@ impl Desk {
         if let Some(keep) = self.keep.as_mut().filter(|_| secret) {
             keep.secret_in.clone_from(&here);
         }
-        let wanted = |it: &Recording| it.wants_picture() && it.secret_in != here;
+        let wanted = |it: &SessionRecorder| it.wants_picture() && it.secret_in != here;
         let drawn = led && here.is_some() && self.keep.as_ref().is_some_and(wanted);
-        let seen = if led { self.seen().await } else { None };
+        let seen = if led { self.snapshot_text().await } else { None };
         // Why there is none is no news: most often a page shows what looks like a secret.
         let picture = if drawn { self.picture().await.ok() } else { None };
         if let Some(keep) = &mut self.keep {
@@ -255,7 +263,7 @@ impl Desk {
             if let Some(it) = picture {
                 keep.picture(&it)?;
             }
-            if let Ok(Said { effect: Some(effect), .. }) = &done {
+            if let Ok(CommandOutput { effect: Some(effect), .. }) = &done {
                 effect.refused.iter().for_each(|it| keep.find(it));
             }
         }
@@ -263,9 +271,9 @@ impl Desk {
     }
 
     /// What the page shows; nobody's last snapshot is another for it.
-    pub(super) async fn seen(&mut self) -> Option<String> {
+    pub(super) async fn snapshot_text(&mut self) -> Option<String> {
         let shown = self.shown.clone();
-        let wish = Wish { max_chars: Some(SEEN), ..Wish::default() };
+        let wish = SnapshotOptions { max_chars: Some(SEEN), ..SnapshotOptions::default() };
         // A page that goes away shows nothing.
         let said = self.snapshot(&wish, false, None).await.ok();
         self.shown = shown;
@@ -300,7 +308,7 @@ impl Desk {
     fn tells_secret(&self, it: &Value) -> bool {
         match it {
             Value::String(it) => {
-                commis_redact::written(it) != *it || self.without_secrets(it.clone()) != *it
+                commis_redact::redact_written(it) != *it || self.without_secrets(it.clone()) != *it
             }
             Value::Array(all) => all.iter().any(|it| self.tells_secret(it)),
             Value::Object(all) => all.values().any(|it| self.tells_secret(it)),
@@ -313,7 +321,7 @@ impl Desk {
         self.shared().lock().masked(text)
     }
 
-    pub(super) fn requests(&self, tap: Option<Tap>) -> Vec<Sent> {
+    pub(super) fn requests(&self, tap: Option<RequestTap>) -> Vec<SentRequest> {
         let mut out = tap.map_or_else(Vec::new, |it| it.sent);
         for it in &mut out {
             it.path = self.without_secrets(std::mem::take(&mut it.path));
@@ -335,7 +343,7 @@ impl Desk {
     }
 }
 
-impl Drop for Desk {
+impl Drop for PageController {
     /// A page that is closed while it is recorded ends its session.
     fn drop(&mut self) {
         if let Some(it) = &mut self.keep {

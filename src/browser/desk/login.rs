@@ -1,13 +1,13 @@
 //! A page that stays, logged in: a login is put into a context before its first page, and taken out where that is asked for.
 
-use super::Desk;
+use super::PageController;
 use commis_base::error::{Code, Error, Result};
-use commis_vault::{Held, Name};
+use commis_vault::{LoginData, LoginName};
 
-impl Desk {
+impl PageController {
     /// Puts a login into this context; nothing where it is in it already. How many of its cookies the browser did not take. Fails
     /// with `PARAM_INVALID` where something was done here before.
-    pub async fn mount(&mut self, name: &Name, held: &Held) -> Result<usize> {
+    pub async fn mount(&mut self, name: &LoginName, held: &LoginData) -> Result<usize> {
         if self.login.as_ref() == Some(name) {
             return Ok(0);
         }
@@ -29,12 +29,12 @@ impl Desk {
     }
 
     /// The login that was put into this context.
-    pub fn login(&self) -> Option<&Name> {
+    pub fn login(&self) -> Option<&LoginName> {
         self.login.as_ref()
     }
 
     /// What this context holds of the page's site, or of that of `url`.
-    pub async fn held(&self, url: Option<&str>) -> Result<Held> {
-        self.context.held(url, "context").await
+    pub async fn capture_login(&self, url: Option<&str>) -> Result<LoginData> {
+        self.context.capture_login(url, "context").await
     }
 }

@@ -7,8 +7,9 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::{
-    Desk, Last, Of, Picture, Said, Target, Wish, clickable, effect, hidden, marks, shown, suspect,
-    tree::{self, Item, What},
+    CommandOutput, LogKind, LogQuery, PageController, ScreenshotOptions, SnapshotOptions, Target,
+    clickable, effect, hidden, marks, shown, suspect,
+    tree::{self, Item, ItemKind},
     words::{plain, quoted},
 };
 use crate::{controls, lookup, page, pointer};
@@ -38,7 +39,7 @@ const MAX_TEXT: usize = 64 * 1024;
 #[serde(rename_all = "camelCase")]
 struct Metrics {
     css_content_size: Size,
-    css_layout_viewport: View,
+    css_layout_viewport: Viewport,
 }
 
 #[derive(Deserialize)]
@@ -49,16 +50,16 @@ struct Size {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct View {
+struct Viewport {
     page_x: f64,
     page_y: f64,
 }
 
-impl Desk {
-    pub(super) async fn text(&mut self, of: Option<Target>) -> Result<Said> {
+impl PageController {
+    pub(super) async fn text(&mut self, of: Option<Target>) -> Result<CommandOutput> {
         let shared = self.shared();
         let text = if let Some(it) = of {
-            let found = self.meant(&it).await?.found;
+            let found = self.resolve_for_act(&it).await?.found;
             self.call(&found, TEXT, &[MAX_TEXT.into()]).await?
         } else {
             let frames = shared.frames().await?;
@@ -72,10 +73,10 @@ impl Desk {
         Ok(out.trim().to_owned().into())
     }
 
-    pub(super) async fn html(&mut self, of: Option<Target>) -> Result<Said> {
+    pub(super) async fn html(&mut self, of: Option<Target>) -> Result<CommandOutput> {
         let shared = self.shared();
         let html: String = if let Some(it) = of {
-            let found = self.meant(&it).await?.found;
+            let found = self.resolve_for_act(&it).await?.found;
             self.call(&found, HTML, &[MAX_HTML.into()]).await?
         } else {
             let frame = shared.main_frame().await?;
@@ -85,25 +86,25 @@ impl Desk {
         Ok(lines.join("\n").into())
     }
 
-    pub(super) async fn links(&mut self) -> Result<Said> {
-        let (read, items) = self.look(false).await?;
+    pub(super) async fn links(&mut self) -> Result<CommandOutput> {
+        let (read, items) = self.read_items(false).await?;
         let links: Vec<&Item> =
-            items.iter().filter(|it| it.what == What::Control && it.role == "link").collect();
+            items.iter().filter(|it| it.what == ItemKind::Control && it.role == "link").collect();
         let lines: Vec<String> =
-            links.iter().map(|it| shown::line(it, self.refs.of(&read, it), false)).collect();
+            links.iter().map(|it| shown::line(it, self.refs.ref_of(&read, it), false)).collect();
         Ok(commis_redact::lines(&lines).join("\n").into())
     }
 
     pub(super) async fn snapshot(
         &mut self,
-        wish: &Wish,
+        wish: &SnapshotOptions,
         clickable: bool,
         within: Option<String>,
-    ) -> Result<Said> {
+    ) -> Result<CommandOutput> {
         let shared = self.shared();
         let begun = Instant::now();
-        let asked = tree::ask(&shared)?;
-        let clicks = clickable.then(|| clickable::ask(&shared)).transpose()?;
+        let asked = tree::request_trees(&shared)?;
+        let clicks = clickable.then(|| clickable::request_snapshots(&shared)).transpose()?;
         let (read, head) = tokio::join!(asked.read(&shared), self.head());
         let read = read?;
         self.nodes = read.iter().map(|it| it.nodes.len()).sum();
@@ -125,12 +126,12 @@ impl Desk {
         let numbers = self.refs.number(&read, &items, begun);
         let (url, title) = head?;
         let at = format!("{url} {}", quoted(&title));
-        let mut lines = vec![suspect::told(commis_redact::message(&at))];
+        let mut lines = vec![suspect::mark_if_suspicious(commis_redact::message(&at))];
         lines.extend(commis_redact::lines(&shown::lines(&items, &numbers, &found)));
         let mut shown_clicks = Vec::new();
         if let Some(clicks) = clicks {
             for it in &clicks.read(&read, &items).await {
-                let n = self.clicks.of(&read, it);
+                let n = self.clicks.ref_of(&read, it);
                 shown_clicks.push(shown::line(it, n, false).replacen("@e", "@c", 1));
             }
             shown_clicks = commis_redact::lines(&shown_clicks);
@@ -178,7 +179,7 @@ impl Desk {
 
     /// The lines of this page that another does not have, and of the other that this does not. The other is opened in a tab beside,
     /// and closed again.
-    pub(super) async fn differs(&mut self, url: String) -> Result<Said> {
+    pub(super) async fn differs(&mut self, url: String) -> Result<CommandOutput> {
         let trail = (self.steps.clone(), self.lost.clone(), self.begun_at.clone());
         let here = self.unnumbered().await?;
         let tab = self.shared().lock().tab();
@@ -199,7 +200,7 @@ impl Desk {
 
     /// The lines of the page without refs, and without what nobody sees.
     async fn unnumbered(&self) -> Result<Vec<String>> {
-        let (_, mut items) = self.look(false).await?;
+        let (_, mut items) = self.read_items(false).await?;
         let (found, _) = hidden::leave_out(&self.shared(), &mut items).await;
         Ok(commis_redact::lines(&shown::lines(&items, &vec![0; items.len()], &found)))
     }
@@ -216,9 +217,9 @@ impl Desk {
     }
 
     /// Fails with `STEP_FAILED` where an element has no place on the page.
-    pub(super) async fn screenshot(&mut self, what: Picture) -> Result<Said> {
+    pub(super) async fn screenshot(&mut self, what: ScreenshotOptions) -> Result<CommandOutput> {
         #[derive(Deserialize)]
-        struct Captured {
+        struct CaptureScreenshotResult {
             data: String,
         }
         let shared = self.shared();
@@ -226,7 +227,7 @@ impl Desk {
         let mut params = json!({ "format": "png", "captureBeyondViewport": what.full });
         let mut from = None;
         if let Some(of) = what.of {
-            let found = self.meant(&of).await?.found;
+            let found = self.resolve_for_act(&of).await?.found;
             pointer::scroll_into_view(&shared, &found).await?;
             let [x, y, width, height]: [f64; 4] = self.call(&found, BOX, &[]).await?;
             if width < 1.0 || height < 1.0 || found.session != session {
@@ -239,7 +240,7 @@ impl Desk {
         }
         let metrics: Metrics =
             shared.cdp.call(Some(&session), "Page.getLayoutMetrics", json!({})).await?;
-        let View { page_x, page_y } = metrics.css_layout_viewport;
+        let Viewport { page_x, page_y } = metrics.css_layout_viewport;
         if what.full && from.is_none() {
             let Size { width, height } = metrics.css_content_size;
             let (width, height) = (width.min(HIGHEST), height.min(HIGHEST));
@@ -249,7 +250,7 @@ impl Desk {
         }
         let marks = if what.marks { Some(self.marks(true).await?) } else { None };
         let reply = shared.cdp.send(Some(&session), "Page.captureScreenshot", params);
-        let mut png = decoded(&reply.read::<Captured>(self.timeout).await?.data)?;
+        let mut png = decoded(&reply.read::<CaptureScreenshotResult>(self.timeout).await?.data)?;
         if let Some(marks) = marks {
             // Quads are in pixels of the window, pictures of a part in pixels of the document.
             let [x, y] = from.map_or([0.0, 0.0], |[x, y]| [x - page_x, y - page_y]);
@@ -258,21 +259,26 @@ impl Desk {
                 .await
                 .map_err(|err| Error::new(Code::Internal, "no picture").source(err))??;
         }
-        Ok(Said { text: format!("{} bytes", png.len()), png: Some(png), ..Said::default() })
+        Ok(CommandOutput {
+            text: format!("{} bytes", png.len()),
+            png: Some(png),
+            ..CommandOutput::default()
+        })
     }
 
     /// What was said, the newest last.
-    pub(super) fn said_in(&self, of: Of, last: Last) -> Said {
+    pub(super) fn said_in(&self, of: LogKind, last: LogQuery) -> CommandOutput {
         let (all, more) = self.rings.now().last(of, last.most, |_| true);
-        told(all.into_iter().map(|it| plain(&it.text)).collect(), more)
+        lines_output(all.into_iter().map(|it| plain(&it.text)).collect(), more)
     }
 
     /// What the page asked for and was answered, then what has not ended.
-    pub(super) async fn network(&self, last: Last) -> Result<Said> {
+    pub(super) async fn network(&self, last: LogQuery) -> Result<CommandOutput> {
         let url = self.url().await?;
         let shared = self.shared();
         let wanted = |is_data: bool| is_data || last.all;
-        let (ended, more) = self.rings.now().last(Of::Network, last.most, |it| wanted(it.is_data));
+        let (ended, more) =
+            self.rings.now().last(LogKind::Network, last.most, |it| wanted(it.is_data));
         let known: BTreeSet<u64> = ended.iter().filter_map(|it| it.id).collect();
         let open = shared
             .lock()
@@ -296,10 +302,10 @@ impl Desk {
             let it = effect::request(it, &url);
             format!("{} … {} {}", it.id, it.method, it.path)
         }));
-        Ok(told(lines, more))
+        Ok(lines_output(lines, more))
     }
 
-    pub(super) async fn status(&self) -> Result<Said> {
+    pub(super) async fn status(&self) -> Result<CommandOutput> {
         let steps = self.steps.len();
         let marked = self.shown.iter().flatten().filter(|it| it.starts_with(suspect::MARK)).count();
         let marked = suspect::counted(marked)
@@ -318,7 +324,7 @@ fn has_alike(options: &[String]) -> bool {
     options.iter().collect::<BTreeSet<_>>().len() < options.len()
 }
 
-fn told(mut lines: Vec<String>, more: u64) -> Said {
+fn lines_output(mut lines: Vec<String>, more: u64) -> CommandOutput {
     if more > 0 {
         lines.insert(0, format!("… {more} earlier ones"));
     }

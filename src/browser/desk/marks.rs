@@ -4,10 +4,10 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::{
-    Desk,
-    tree::{self, Item, Read, What},
+    PageController,
+    tree::{self, FrameTree, Item, ItemKind},
 };
-use crate::{cdp::Reply, page, shared::Shared};
+use crate::{cdp::Reply, page, shared::ContextInner};
 use commis_base::error::{Code, Error, Result};
 
 /// Elements that are marked.
@@ -42,24 +42,24 @@ pub struct Mark {
     pub at: [f64; 4],
 }
 
-impl Desk {
+impl PageController {
     /// What can be acted on and is drawn, with its refs; `clickable`: also what has no role.
     pub(super) async fn marks(&mut self, clickable: bool) -> Result<Vec<Mark>> {
         let shared = self.shared();
-        let asked = tree::ask(&shared)?;
-        let clicks = clickable.then(|| super::clickable::ask(&shared)).transpose()?;
+        let asked = tree::request_trees(&shared)?;
+        let clicks = clickable.then(|| super::clickable::request_snapshots(&shared)).transpose()?;
         let read = asked.read(&shared).await?;
         let items = tree::items(&read);
         let mut all: Vec<(String, &Item)> = Vec::new();
-        for it in items.iter().filter(|it| it.what == What::Control) {
-            all.push((format!("e{}", self.refs.of(&read, it)), it));
+        for it in items.iter().filter(|it| it.what == ItemKind::Control) {
+            all.push((format!("e{}", self.refs.ref_of(&read, it)), it));
         }
         let clicks = match clicks {
             Some(it) => it.read(&read, &items).await,
             None => Vec::new(),
         };
         for it in &clicks {
-            all.push((format!("c{}", self.clicks.of(&read, it)), it));
+            all.push((format!("c{}", self.clicks.ref_of(&read, it)), it));
         }
         let corners = corners(&shared, &read).await;
         // Asked for together: a question at a time would cost a page of many elements a second.
@@ -75,10 +75,10 @@ impl Desk {
         let mut out = Vec::new();
         for (label, frame, reply) in asked {
             #[derive(Deserialize)]
-            struct Quads {
+            struct ContentQuads {
                 quads: Vec<Vec<f64>>,
             }
-            let Ok(Quads { quads }) = reply.read(PATIENCE).await else { continue };
+            let Ok(ContentQuads { quads }) = reply.read(PATIENCE).await else { continue };
             let Some([x, y, w, h]) = quads.first().and_then(|it| bounds(it)) else { continue };
             let Some([dx, dy]) = corners[frame] else { continue };
             if w >= 1.0 && h >= 1.0 {
@@ -91,13 +91,13 @@ impl Desk {
 
 /// Where in the page the places of each frame begin: those of a frame in another process are its own. `None` for one that is
 /// inside another of those.
-async fn corners(shared: &Shared, read: &[Read]) -> Vec<Option<[f64; 2]>> {
+async fn corners(shared: &ContextInner, read: &[FrameTree]) -> Vec<Option<[f64; 2]>> {
     #[derive(Deserialize)]
-    struct Model {
-        model: Content,
+    struct BoxModelResult {
+        model: BoxModel,
     }
     #[derive(Deserialize)]
-    struct Content {
+    struct BoxModel {
         content: Vec<f64>,
     }
     let Some(main) = read.first().map(|it| &it.frame.session) else { return Vec::new() };
@@ -114,7 +114,7 @@ async fn corners(shared: &Shared, read: &[Read]) -> Vec<Option<[f64; 2]>> {
             Some(owner) => {
                 let params = json!({ "backendNodeId": owner });
                 let reply = shared.cdp.send(Some(main), "DOM.getBoxModel", params);
-                let model = reply.read::<Model>(page::PATIENCE).await.ok();
+                let model = reply.read::<BoxModelResult>(page::PATIENCE).await.ok();
                 model.and_then(|it| bounds(&it.model.content)).map(|[x, y, ..]| [x, y])
             }
             None => None,

@@ -8,14 +8,14 @@ use std::{
 use serde_json::Value;
 
 use super::{
-    Before, Desk, QUIET, Target, one, shown, ticking,
-    tree::{Item, Read, What},
+    PageController, PreActState, QUIET, Target, one, shown, ticking,
+    tree::{FrameTree, Item, ItemKind},
     words::quoted,
 };
 use crate::{
-    aim::{Aim, Arm},
-    element::{By, Element},
-    lookup::{self, Found, Sought},
+    aim::{PointerTarget, PressWatch},
+    element::{Element, Locator},
+    lookup::{self, FindResult, FoundElement},
     page::{self, Frame},
     plan::Step,
     pointer,
@@ -33,25 +33,26 @@ const LARGE: usize = 1500;
 const LOOKS: usize = 4;
 
 /// An element that a command means.
-pub(super) struct Meant {
-    pub found: Found,
+pub(super) struct ResolvedTarget {
+    pub found: FoundElement,
     /// As the trail names it; `None` where nothing lasting does.
     pub element: Option<Element>,
     pub told: String,
 }
 
 /// An element that the mouse is about to act on.
-pub(super) struct Reached {
-    pub meant: Meant,
+pub(super) struct ReachableTarget {
+    pub meant: ResolvedTarget,
     pub step: Step,
-    pub aim: Aim,
-    pub before: Before,
+    pub aim: PointerTarget,
+    pub before: PreActState,
 }
 
-impl Desk {
+impl PageController {
     /// Nothing of the page has changed since then, as far as that can be seen.
     pub(super) async fn stood_still(&self, at: Instant) -> bool {
-        let Ok((_, page::Stands { still, .. })) = self.shared().stands().await else {
+        let Ok((_, page::DocumentState { still, .. })) = self.shared().read_document_state().await
+        else {
             return false;
         };
         // Taken after it was asked: what changed while it was asked counts.
@@ -59,7 +60,7 @@ impl Desk {
     }
 
     /// The element of a ref, where it is what it was; else the page says what became of it. A small page is read whole as quickly.
-    pub(super) async fn unchanged(&self, n: u32) -> Result<Option<Meant>> {
+    pub(super) async fn unchanged(&self, n: u32) -> Result<Option<ResolvedTarget>> {
         if self.nodes < LARGE {
             return Ok(None);
         }
@@ -69,7 +70,7 @@ impl Desk {
         let Some(item) = one::item(&shared, &frames[at], at, backend).await else {
             return Ok(None);
         };
-        if !self.refs.is(n, &item) {
+        if !self.refs.is_unchanged(n, &item) {
             return Ok(None);
         }
         let nth = match self.refs.nth(n).filter(|_| frames.len() == 1) {
@@ -78,24 +79,29 @@ impl Desk {
             _ => one::nth(&shared, &frames, &item).await,
         };
         Ok(nth.map(|nth| {
-            Meant::new(&frames[at], &item, Some(nth).filter(|it| *it > 0), Some(format!("@e{n}")))
+            ResolvedTarget::new(
+                &frames[at],
+                &item,
+                Some(nth).filter(|it| *it > 0),
+                Some(format!("@e{n}")),
+            )
         }))
     }
 
     /// The element that is meant, noted where the act is kept.
-    pub(super) async fn meant(&mut self, target: &Target) -> Result<Meant> {
-        let meant = self.found(target).await?;
+    pub(super) async fn resolve_for_act(&mut self, target: &Target) -> Result<ResolvedTarget> {
+        let meant = self.wait_for_target(target).await?;
         if let Some(it) = &mut self.shared().lock().holding {
             it.presses(meant.found.called.clone());
         }
         if self.keep.is_some() && self.touched.is_none() {
-            self.touched = self.known(&meant.found).await?;
+            self.touched = self.fingerprint_of(&meant.found).await?;
         }
         Ok(meant)
     }
 
     /// The element that is meant, as it is now. One that is named may come yet, where the page is still being built.
-    pub(super) async fn found(&mut self, target: &Target) -> Result<Meant> {
+    pub(super) async fn wait_for_target(&mut self, target: &Target) -> Result<ResolvedTarget> {
         let until = Instant::now() + COMES;
         let mut built = false;
         loop {
@@ -119,22 +125,22 @@ impl Desk {
                 .recorder
                 .as_ref()
                 .is_none_or(|it| it.idle_in(QUIET, Instant::now()) == Some(Duration::ZERO));
-        idle && shared.stands().await.is_ok_and(|it| it.1.still >= BUILT)
+        idle && shared.read_document_state().await.is_ok_and(|it| it.1.still >= BUILT)
     }
 
     /// The element that is meant, if the page has it now; the inner error says that nothing on it is called so.
     pub(super) async fn sought(
         &mut self,
         target: &Target,
-    ) -> Result<std::result::Result<Meant, Error>> {
+    ) -> Result<std::result::Result<ResolvedTarget, Error>> {
         let meant = match target {
             Target::Ref(n) => {
                 if let Some(it) = self.unchanged(*n).await? {
                     return Ok(Ok(it));
                 }
-                let (read, items) = self.look(false).await?;
+                let (read, items) = self.read_items(false).await?;
                 let item = self.refs.resolve(*n, &read, &items)?;
-                meant(&read, &items, item, Some(format!("@e{n}")))
+                resolved_from_item(&read, &items, item, Some(format!("@e{n}")))
             }
             Target::Like(n) => self.like(*n).await?,
             Target::At(it, _) => {
@@ -146,16 +152,16 @@ impl Desk {
                 return Ok(out);
             }
             Target::Click(n) => {
-                let (read, items) = self.look(true).await?;
+                let (read, items) = self.read_items(true).await?;
                 let item = self.clicks.resolve(*n, &read, &items)?;
-                let mut out = meant(&read, &items, item, Some(format!("@c{n}")));
+                let mut out = resolved_from_item(&read, &items, item, Some(format!("@c{n}")));
                 out.element = None;
                 out
             }
             Target::Named { role, name, row } => {
-                let (read, items) = self.look(false).await?;
+                let (read, items) = self.read_items(false).await?;
                 let fits = |it: &&Item| {
-                    it.what == What::Control
+                    it.what == ItemKind::Control
                         && it.role.eq_ignore_ascii_case(role)
                         && it.name == *name
                         && row.as_ref().is_none_or(|row| it.row.as_ref() == Some(row))
@@ -164,7 +170,7 @@ impl Desk {
                 if all.is_empty() {
                     // As it was told, where a countdown or a price has gone on since.
                     let same = |it: &&Item| {
-                        it.what == What::Control
+                        it.what == ItemKind::Control
                             && it.role.eq_ignore_ascii_case(role)
                             && ticking::same(name, &it.name)
                             && row.as_ref().is_none_or(|row| {
@@ -175,17 +181,17 @@ impl Desk {
                     all.retain(|it| ticking::is_alone(it, &items));
                 }
                 match all.as_slice() {
-                    [one] => meant(&read, &items, one, None),
+                    [one] => resolved_from_item(&read, &items, one, None),
                     several => {
                         let near = |it: &&Item| {
-                            it.what == What::Control && it.role.eq_ignore_ascii_case(role)
+                            it.what == ItemKind::Control && it.role.eq_ignore_ascii_case(role)
                         };
                         let others: Vec<&Item> = items.iter().filter(near).collect();
                         let listed = if several.is_empty() { &others[..] } else { several };
                         let lines: Vec<String> = listed
                             .iter()
                             .take(8)
-                            .map(|it| shown::line(it, self.refs.of(&read, it), true))
+                            .map(|it| shown::line(it, self.refs.ref_of(&read, it), true))
                             .collect();
                         let row = row.as_ref().map(|it| format!(" in {}", quoted(it)));
                         let told = format!("{role} {}{}", quoted(name), row.unwrap_or_default());
@@ -206,17 +212,17 @@ impl Desk {
             Target::Css(css) => {
                 let shared = self.shared();
                 let frames = shared.frames().await?;
-                let element = Element { by: By::Css(css.clone()), nth: None };
+                let element = Element { by: Locator::Css(css.clone()), nth: None };
                 match lookup::find(&shared, &frames, &element, &[]).await? {
-                    Sought::Found(found) => {
-                        Meant { found, told: format!("css={css}"), element: Some(element) }
+                    FindResult::Found(found) => {
+                        ResolvedTarget { found, told: format!("css={css}"), element: Some(element) }
                     }
-                    Sought::Several(lines) => {
+                    FindResult::Several(lines) => {
                         let why = format!("{} elements match {css:?}", lines.len());
                         return Err(Error::new(Code::StepFailed, why)
                             .hint("give a selector that only one matches"));
                     }
-                    Sought::Nothing => {
+                    FindResult::Nothing => {
                         let why = format!("{css:?} matches nothing");
                         return Ok(Err(Error::new(Code::StepFailed, why)));
                     }
@@ -227,23 +233,23 @@ impl Desk {
     }
 
     /// The ref's element, or where that is another now the only one that is called as it was. The answer says so.
-    pub(super) async fn like(&mut self, n: u32) -> Result<Meant> {
+    pub(super) async fn like(&mut self, n: u32) -> Result<ResolvedTarget> {
         if let Some(it) = self.unchanged(n).await? {
             return Ok(it);
         }
-        let (read, items) = self.look(false).await?;
+        let (read, items) = self.read_items(false).await?;
         let stale = match self.refs.resolve(n, &read, &items) {
-            Ok(item) => return Ok(meant(&read, &items, item, Some(format!("@e{n}")))),
+            Ok(item) => return Ok(resolved_from_item(&read, &items, item, Some(format!("@e{n}")))),
             Err(err) => err,
         };
         let Some(item) = self.refs.like(n, &items) else { return Err(stale) };
-        let now = self.refs.of(&read, item);
-        Ok(meant(&read, &items, item, Some(format!("@e{now} in place of @e{n},"))))
+        let now = self.refs.ref_of(&read, item);
+        Ok(resolved_from_item(&read, &items, item, Some(format!("@e{now} in place of @e{n},"))))
     }
 
     pub(super) async fn call<T: serde::de::DeserializeOwned>(
         &self,
-        found: &Found,
+        found: &FoundElement,
         snippet: &'static str,
         arguments: &[Value],
     ) -> Result<T> {
@@ -260,24 +266,24 @@ impl Desk {
         &mut self,
         target: &Target,
         step: fn(Element) -> Step,
-        arm: Arm,
-    ) -> Result<Reached> {
+        arm: PressWatch,
+    ) -> Result<ReachableTarget> {
         let deadline = Instant::now() + self.timeout;
         let mut looked = Instant::now();
-        let mut meant = self.meant(target).await?;
+        let mut meant = self.resolve_for_act(target).await?;
         for _ in 0..LOOKS {
-            let step = step(meant.named());
+            let step = step(meant.to_element());
             let how = (target.offset(), arm);
             let aim = pointer::reach(&self.shared(), &step, &meant.found, how, deadline).await?;
             let (before, still) = self.before_still().await?;
             let is_fresh = !aim.moved && !aim.framed && still > looked.elapsed();
             if target.is_css() || is_fresh {
-                return Ok(Reached { meant, step, aim, before });
+                return Ok(ReachableTarget { meant, step, aim, before });
             }
             looked = Instant::now();
-            let now = self.meant(target).await?;
-            if now.is(&meant) {
-                return Ok(Reached { meant: now, step, aim, before });
+            let now = self.resolve_for_act(target).await?;
+            if now.is_same_element(&meant) {
+                return Ok(ReachableTarget { meant: now, step, aim, before });
             }
             meant = now;
             if Instant::now() >= deadline {
@@ -294,24 +300,29 @@ pub(super) fn is_name(name: &str) -> bool {
     !name.is_empty() && !name.ends_with('…')
 }
 
-pub(super) fn meant(read: &[Read], items: &[Item], item: &Item, by: Option<String>) -> Meant {
+pub(super) fn resolved_from_item(
+    read: &[FrameTree],
+    items: &[Item],
+    item: &Item,
+    by: Option<String>,
+) -> ResolvedTarget {
     let alike =
-        |it: &&Item| it.what == What::Control && it.role == item.role && it.name == item.name;
+        |it: &&Item| it.what == ItemKind::Control && it.role == item.role && it.name == item.name;
     let all: Vec<&Item> = items.iter().filter(alike).collect();
     let nth = all.iter().position(|it| it.backend == item.backend && it.frame == item.frame);
     let nth = nth.filter(|_| all.len() > 1).and_then(|it| u32::try_from(it + 1).ok());
-    Meant::new(&read[item.frame].frame, item, nth, by)
+    ResolvedTarget::new(&read[item.frame].frame, item, nth, by)
 }
 
-impl Meant {
+impl ResolvedTarget {
     /// For a step on it.
-    pub(super) fn named(&self) -> Element {
+    pub(super) fn to_element(&self) -> Element {
         self.element.clone().unwrap_or_else(|| Element::named("element", &self.told))
     }
 
     /// Whether it is the same element.
-    pub(super) fn is(&self, other: &Self) -> bool {
-        let at = |it: &Found| (Arc::clone(&it.session), it.world, it.backend);
+    pub(super) fn is_same_element(&self, other: &Self) -> bool {
+        let at = |it: &FoundElement| (Arc::clone(&it.session), it.world, it.backend);
         at(&self.found) == at(&other.found)
     }
 
@@ -319,9 +330,9 @@ impl Meant {
     pub(super) fn new(frame: &Frame, item: &Item, nth: Option<u32>, by: Option<String>) -> Self {
         let element =
             is_name(&item.name).then(|| Element { nth, ..Element::named(&item.role, &item.name) });
-        let named = commis_redact::message(&shown::named(item));
+        let named = commis_redact::message(&shown::role_and_name(item));
         let told = by.map_or_else(|| named.clone(), |by| format!("{by} {named}"));
-        let found = Found {
+        let found = FoundElement {
             session: Arc::clone(&frame.session),
             world: frame.world,
             backend: item.backend,

@@ -36,40 +36,40 @@ use std::{
 use serde_json::json;
 
 pub use self::{
-    granted::Given,
-    replay::{Outcome, Replay, Replayed},
-    shown::Wish,
-    state::Asks,
-    tabs::{Device, Look, Scheme},
+    granted::UploadFile,
+    replay::{ReplayOptions, ReplayOutcome, ReplayedAction},
+    shown::SnapshotOptions,
+    state::ElementStateQuery,
+    tabs::{ColorScheme, DevicePreset, EmulationOptions},
     target::Target,
 };
 use self::{
-    meant::{Meant, Reached},
-    refs::Refs,
-    tree::{Item, Read},
+    meant::{ReachableTarget, ResolvedTarget},
+    refs::RefTable,
+    tree::{FrameTree, Item},
 };
 use super::{
-    aim::{self, Aim, Ask},
+    aim::{self, PointerTarget, PressCheck},
     context::Context,
     effect,
     element::Element,
     guard,
-    heard::Of,
+    heard::LogKind,
     page,
-    plan::{Answer, Step},
+    plan::{DialogAnswer, Step},
     recorder::Recorder,
-    rings::Keeping,
-    shared::{Shared, State},
+    rings::EventLogWriter,
+    shared::{ContextInner, ContextState},
     suspect,
     words::{self, cut, plain, quoted},
 };
 pub use super::{
     effect::Effect,
-    feed::{Feed, Kind, Standing},
+    feed::{EventKind, Feed, PageStatus},
 };
-use crate::sessions::{Recording, fingerprint::Fingerprint};
+use crate::sessions::{SessionRecorder, fingerprint::Fingerprint};
 use commis_base::error::{Code, Error, Result};
-use commis_vault::Name;
+use commis_vault::LoginName;
 
 /// How long what an act set off is waited for, and how long there has to be no news.
 const SETTLE: Duration = Duration::from_secs(5);
@@ -107,12 +107,12 @@ pub enum Command {
     Html(Option<Target>),
     Links,
     Attrs(Target),
-    Is(Target, Asks),
+    Is(Target, ElementStateQuery),
     Forms,
     Cookies,
     Storage,
     Blocked,
-    Emulate(Look),
+    Emulate(EmulationOptions),
     Tabs,
     Tab(u32),
     NewTab(Option<String>),
@@ -123,16 +123,16 @@ pub enum Command {
     /// An address that answers with a file, and the folder for it.
     DownloadFrom(String, std::path::PathBuf),
     Snapshot {
-        wish: Wish,
+        wish: SnapshotOptions,
         clickable: bool,
         within: Option<String>,
     },
-    Screenshot(Picture),
+    Screenshot(ScreenshotOptions),
     Click(Target),
     DoubleClick(Target),
     Hover(Target),
     Drag(Target, Target),
-    Upload(Target, Vec<Given>),
+    Upload(Target, Vec<UploadFile>),
     /// A script of the caller's, in the page's own world.
     Js(String),
     /// What another page shows and this one does not.
@@ -147,21 +147,21 @@ pub enum Command {
     Uncheck(Target),
     Focus(Target),
     ScrollTo(Target),
-    Scroll(Way),
+    Scroll(ScrollDirection),
     /// Of what scrolls of an element.
-    ScrollIn(Target, Way),
-    Wait(Until),
+    ScrollIn(Target, ScrollDirection),
+    Wait(WaitCondition),
     /// Whether it is accepted, and what is typed into one that asks.
     Dialog(bool, Option<String>),
-    Console(Last),
-    Network(Last),
-    Dialogs(Last),
+    Console(LogQuery),
+    Network(LogQuery),
+    Dialogs(LogQuery),
     Status,
 }
 
 /// How much of what was said is told.
 #[derive(Clone, Copy, Debug)]
-pub struct Last {
+pub struct LogQuery {
     /// The newest so many.
     pub most: usize,
     /// Also what is not told otherwise: pictures, styles and scripts that a page asked for.
@@ -169,7 +169,7 @@ pub struct Last {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Way {
+pub enum ScrollDirection {
     Top,
     Bottom,
     Up,
@@ -178,7 +178,7 @@ pub enum Way {
     Right,
 }
 
-impl Way {
+impl ScrollDirection {
     pub const ALL: [Self; 6] =
         [Self::Top, Self::Bottom, Self::Up, Self::Down, Self::Left, Self::Right];
 
@@ -194,13 +194,13 @@ impl Way {
     }
 
     /// `None` for what names none.
-    pub fn of(text: &str) -> Option<Self> {
+    pub fn parse(text: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|it| it.as_str() == text)
     }
 }
 
 #[derive(Clone, Debug)]
-pub enum Until {
+pub enum WaitCondition {
     Text(String),
     Selector(String),
     Passed(Duration),
@@ -208,7 +208,7 @@ pub enum Until {
 
 /// What a command came to.
 #[derive(Debug, Default)]
-pub struct Said {
+pub struct CommandOutput {
     /// For whoever reads.
     pub text: String,
     /// Of an act.
@@ -217,16 +217,20 @@ pub struct Said {
     pub pdf: Option<Vec<u8>>,
 }
 
-impl Said {
+impl CommandOutput {
     /// What was done, and what it did.
-    fn of(told: &str, effect: Effect) -> Self {
-        Self { text: format!("{told}: {}", effect.told()), effect: Some(effect), ..Self::default() }
+    fn from_effect(told: &str, effect: Effect) -> Self {
+        Self {
+            text: format!("{told}: {}", effect.describe()),
+            effect: Some(effect),
+            ..Self::default()
+        }
     }
 }
 
 /// What a picture shows.
 #[derive(Clone, Debug, Default)]
-pub struct Picture {
+pub struct ScreenshotOptions {
     /// Also what the window does not show.
     pub full: bool,
     /// That element alone.
@@ -235,17 +239,17 @@ pub struct Picture {
     pub marks: bool,
 }
 
-impl From<String> for Said {
+impl From<String> for CommandOutput {
     fn from(text: String) -> Self {
         Self { text, ..Self::default() }
     }
 }
 
 /// One page in a context of its own, and what was done on it.
-pub struct Desk {
+pub struct PageController {
     context: Context,
-    refs: Refs,
-    clicks: Refs,
+    refs: RefTable,
+    clicks: RefTable,
     /// What the last snapshot found: the page's lines, and those of what can be clicked.
     shown: [Vec<String>; 2],
     /// How large the page was for it.
@@ -258,14 +262,14 @@ pub struct Desk {
     /// For one command.
     timeout: Duration,
     /// Where all of it is kept.
-    keep: Option<Recording>,
+    keep: Option<SessionRecorder>,
     /// What the act is on, where it is kept.
     touched: Option<Fingerprint>,
     /// The tab that a popup came from, and how many steps there were with it.
     aside: Option<(u32, usize)>,
     /// What each page is made to look like.
-    look: Option<Look>,
-    rings: Keeping,
+    look: Option<EmulationOptions>,
+    rings: EventLogWriter,
     /// Requests of the session whose traffic is on disk.
     on_disk: u32,
     /// How often files were given to a page.
@@ -273,20 +277,20 @@ pub struct Desk {
     /// Who looks on is told there.
     feed: Option<Feed>,
     /// A person has the page.
-    handed: Option<handoff::Handed>,
+    handed: Option<handoff::Handoff>,
     /// It stands in a window.
     visible: bool,
     /// Whose cookies it began with.
-    login: Option<Name>,
+    login: Option<LoginName>,
     /// What was done last that a change may follow from, where changes wait.
     acting: Option<Command>,
 }
 
 /// How things stood before an act.
-struct Before {
+struct PreActState {
     url: String,
     world: i64,
-    /// As [`page::Stands`] has it.
+    /// As [`page::DocumentState`] has it.
     changes: u64,
     seen: usize,
     loads: u64,
@@ -295,11 +299,11 @@ struct Before {
     tabs: (u32, u32),
 }
 
-impl Desk {
+impl PageController {
     /// Begins to listen to a context. `rings`: the folder for what is said and asked for there.
     pub fn new(context: Context, timeout: Duration, rings: Option<&Path>) -> Result<Self> {
         let shared = context.shared();
-        let rings = Keeping::begin(shared, rings)?;
+        let rings = EventLogWriter::begin(shared, rings)?;
         context.listen()?;
         context.keep_tabs()?;
         guard::hear(shared, &shared.page()?.session);
@@ -308,8 +312,8 @@ impl Desk {
             given: 0,
             on_disk: 0,
             context,
-            refs: Refs::default(),
-            clicks: Refs::default(),
+            refs: RefTable::default(),
+            clicks: RefTable::default(),
             shown: [const { Vec::new() }; 2],
             nodes: 0,
             steps: Vec::new(),
@@ -351,12 +355,12 @@ impl Desk {
         (self.begun_at.as_deref(), &self.steps, &self.lost)
     }
 
-    pub(super) fn shared(&self) -> Arc<Shared> {
+    pub(super) fn shared(&self) -> Arc<ContextInner> {
         Arc::clone(self.context.shared())
     }
 
     /// Does it; what is said has no marks yet (`warn.rs`).
-    async fn answer(&mut self, command: Command) -> Result<Said> {
+    async fn answer(&mut self, command: Command) -> Result<CommandOutput> {
         let shared = self.shared();
         shared.renew();
         {
@@ -392,19 +396,19 @@ impl Desk {
         done
     }
 
-    async fn obey(&mut self, command: Command) -> Result<Said> {
+    async fn obey(&mut self, command: Command) -> Result<CommandOutput> {
         match command {
             Command::Goto(url) => self.goto(&url).await,
             Command::Back => self.history(-1).await,
             Command::Forward => self.history(1).await,
             Command::Reload => self.reload().await,
-            Command::Url => self.url().await.map(Said::from),
+            Command::Url => self.url().await.map(CommandOutput::from),
             Command::Title => Ok(self.head().await?.1.into()),
             Command::Text(of) => self.text(of).await,
             Command::Html(of) => self.html(of).await,
             Command::Links => self.links().await,
             Command::Attrs(of) => self.attrs(of).await,
-            Command::Is(of, asks) => self.is(of, asks).await,
+            Command::Is(of, asks) => self.check_state(of, asks).await,
             Command::Forms => self.forms().await,
             Command::Cookies => self.cookies().await,
             Command::Storage => self.storage().await,
@@ -443,16 +447,16 @@ impl Desk {
             Command::Dialog(accept, text) => {
                 match &text {
                     Some(_) => self.lost.push("a dialog that was answered with words".to_owned()),
-                    None if accept => self.note(Step::Dialog(Answer::Accept)),
-                    None => self.note(Step::Dialog(Answer::Dismiss)),
+                    None if accept => self.note(Step::Dialog(DialogAnswer::Accept)),
+                    None => self.note(Step::Dialog(DialogAnswer::Dismiss)),
                 }
                 self.shared().lock().dialog = Some((accept, text));
                 Ok(format!("the next dialog is {}", if accept { "accepted" } else { "dismissed" })
                     .into())
             }
-            Command::Console(last) => Ok(self.said_in(Of::Console, last)),
+            Command::Console(last) => Ok(self.said_in(LogKind::Console, last)),
             Command::Network(last) => self.network(last).await,
-            Command::Dialogs(last) => Ok(self.said_in(Of::Dialogs, last)),
+            Command::Dialogs(last) => Ok(self.said_in(LogKind::Dialogs, last)),
             Command::Status => self.status().await,
         }
     }
@@ -467,19 +471,19 @@ impl Desk {
         Ok((plain(&commis_redact::message(&url)), plain(&title)))
     }
 
-    async fn before(&self) -> Result<Before> {
+    async fn before(&self) -> Result<PreActState> {
         self.before_still().await.map(|it| it.0)
     }
 
     /// The same, and for how long nothing of the page has changed.
-    async fn before_still(&self) -> Result<(Before, Duration)> {
+    async fn before_still(&self) -> Result<(PreActState, Duration)> {
         let shared = self.shared();
         // The first look begins to watch.
-        let (frame, stands) = shared.stands().await?;
+        let (frame, stands) = shared.read_document_state().await?;
         let mut state = shared.lock();
         state.refused.clear();
         state.leaving = None;
-        let before = Before {
+        let before = PreActState {
             url: stands.url,
             world: frame.world,
             changes: stands.changes,
@@ -492,7 +496,7 @@ impl Desk {
     }
 
     /// Waits until what was set off has ended, and says what it was.
-    async fn after(&mut self, before: Before) -> Result<Effect> {
+    async fn after(&mut self, before: PreActState) -> Result<Effect> {
         // A document that goes away has nothing to say.
         let _ = self.shared().ask::<bool>(TURN, BEGUN).await;
         self.settled(before).await
@@ -501,15 +505,16 @@ impl Desk {
     /// The same of a press; and what that would have reached instead of the element, where something came under the mouse.
     async fn after_press(
         &mut self,
-        before: Before,
-        meant: &Meant,
-        aim: &Aim,
+        before: PreActState,
+        meant: &ResolvedTarget,
+        aim: &PointerTarget,
     ) -> Result<std::result::Result<Effect, String>> {
         let shared = self.shared();
-        let mut verdict = aim::verdict(&shared, &meant.found, aim, Ask::Turn, BEGUN).await;
+        let mut verdict = aim::verdict(&shared, &meant.found, aim, PressCheck::Turn, BEGUN).await;
         let mut effect = self.settled(before).await?;
         if verdict.is_none() && effect.navigated.is_none() {
-            verdict = aim::verdict(&shared, &meant.found, aim, Ask::End, page::PATIENCE).await;
+            verdict =
+                aim::verdict(&shared, &meant.found, aim, PressCheck::End, page::PATIENCE).await;
         }
         if let Some(over) = verdict.and_then(|it| it.over) {
             return Ok(Err(over));
@@ -523,7 +528,7 @@ impl Desk {
         Ok(Ok(effect))
     }
 
-    async fn settled(&mut self, before: Before) -> Result<Effect> {
+    async fn settled(&mut self, before: PreActState) -> Result<Effect> {
         let shared = self.shared();
         let deadline = Instant::now() + SETTLE;
         // A page that is gone leaves for nowhere; that comes out below.
@@ -540,13 +545,13 @@ impl Desk {
         }
         let mut out = Effect::default();
         let mut turned = self.turned(before.tabs, &mut out).await?;
-        let mut stands = shared.stands().await;
+        let mut stands = shared.read_document_state().await;
         if stands.is_err() && !turned {
             // A tab that closes itself is gone a moment before that is told.
-            let left = |it: &State| it.page.is_none() || it.tab() != before.tabs.0;
+            let left = |it: &ContextState| it.page.is_none() || it.tab() != before.tabs.0;
             shared.until(Instant::now() + GONE, left).await?;
             turned = self.turned(before.tabs, &mut out).await?;
-            stands = shared.stands().await;
+            stands = shared.read_document_state().await;
         }
         let (mut frame, mut stands) = stands?;
         let moved = frame.world != before.world;
@@ -556,9 +561,9 @@ impl Desk {
                 shared.until(until, |it| it.loads != before.loads).await?;
             }
             self.context.silence(QUIET, deadline).await;
-            (frame, stands) = shared.stands().await?;
+            (frame, stands) = shared.read_document_state().await?;
         }
-        let page::Stands { url, still, changes } = stands;
+        let page::DocumentState { url, still, changes } = stands;
         let went = turned || frame.world != before.world;
         if went || url != before.url {
             out.navigated = Some(plain(&commis_redact::message(&url)));
@@ -594,8 +599,8 @@ impl Desk {
         Ok(out)
     }
 
-    async fn acted(&mut self, before: Before, told: String) -> Result<Said> {
-        self.after(before).await.map(|effect| Said::of(&told, effect))
+    async fn acted(&mut self, before: PreActState, told: String) -> Result<CommandOutput> {
+        self.after(before).await.map(|effect| CommandOutput::from_effect(&told, effect))
     }
 
     fn note(&mut self, step: Step) {
@@ -605,7 +610,7 @@ impl Desk {
     }
 
     /// Notes a step on an element, where the element can be named again.
-    fn noted(&mut self, meant: &Meant, step: impl FnOnce(Element) -> Step) {
+    fn record_element_step(&mut self, meant: &ResolvedTarget, step: impl FnOnce(Element) -> Step) {
         match &meant.element {
             Some(it) => self.note(step(it.clone())),
             None => self.lost.push(meant.told.clone()),
@@ -618,10 +623,10 @@ impl Desk {
     }
 
     /// The page as it is now.
-    async fn look(&self, clickable: bool) -> Result<(Vec<Read>, Vec<Item>)> {
+    async fn read_items(&self, clickable: bool) -> Result<(Vec<FrameTree>, Vec<Item>)> {
         let shared = self.shared();
-        let asked = tree::ask(&shared)?;
-        let clicks = clickable.then(|| clickable::ask(&shared)).transpose()?;
+        let asked = tree::request_trees(&shared)?;
+        let clicks = clickable.then(|| clickable::request_snapshots(&shared)).transpose()?;
         let read = asked.read(&shared).await?;
         let mut items = tree::items(&read);
         if let Some(it) = clicks {

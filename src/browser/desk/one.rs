@@ -5,8 +5,8 @@ use std::{collections::BTreeSet, time::Duration};
 
 use serde_json::json;
 
-use super::tree::{self, Document, Item, Node, Nodes, What};
-use crate::{lookup, page::Frame, shared::Shared};
+use super::tree::{self, Document, Item, ItemKind, Node, Nodes};
+use crate::{lookup, page::Frame, shared::ContextInner};
 
 const PATIENCE: Duration = Duration::from_secs(5);
 /// Nodes whose children are asked for at once, and how often.
@@ -14,7 +14,7 @@ const AT_ONCE: usize = 64;
 const ROUNDS: usize = 16;
 
 /// `None` where it is gone, is no element that is acted on, or cannot be told without the whole page.
-pub async fn item(shared: &Shared, frame: &Frame, at: usize, backend: i64) -> Option<Item> {
+pub async fn item(shared: &ContextInner, frame: &Frame, at: usize, backend: i64) -> Option<Item> {
     let session = Some(&*frame.session);
     // The browser then keeps its tree, and the numbers of its nodes, between two questions.
     shared.cdp.post(session, "Accessibility.enable", json!({}));
@@ -34,7 +34,7 @@ pub async fn item(shared: &Shared, frame: &Frame, at: usize, backend: i64) -> Op
         document.item(this, at, &around, &mut out);
         let missing = document.missing(AT_ONCE);
         if missing.is_empty() {
-            return out.pop().filter(|it| it.what == What::Control && it.backend == backend);
+            return out.pop().filter(|it| it.what == ItemKind::Control && it.backend == backend);
         }
         let asked: Vec<_> = missing
             .into_iter()
@@ -54,7 +54,7 @@ pub async fn item(shared: &Shared, frame: &Frame, at: usize, backend: i64) -> Op
 }
 
 /// Which of those that are called alike it is, from 1; 0 where no other is. `None` where that takes the whole page.
-pub async fn nth(shared: &Shared, frames: &[Frame], item: &Item) -> Option<u32> {
+pub async fn nth(shared: &ContextInner, frames: &[Frame], item: &Item) -> Option<u32> {
     // What a closed list holds is known to the browser and not told.
     if item.role == "option" {
         return None;
@@ -75,15 +75,15 @@ pub async fn nth(shared: &Shared, frames: &[Frame], item: &Item) -> Option<u32> 
 }
 
 #[cfg(test)]
-impl super::Desk {
+impl super::PageController {
     /// How many elements there are on the page, those that are another when they are read alone, and those whose number takes the
     /// whole page.
     pub async fn read_alone(&self) -> (usize, Vec<String>, Vec<String>) {
         let shared = self.shared();
-        let (read, items) = self.look(false).await.unwrap();
+        let (read, items) = self.read_items(false).await.unwrap();
         let frames = shared.frames().await.unwrap();
         let (mut count, mut wrong, mut whole) = (0, Vec::new(), Vec::new());
-        for it in items.iter().filter(|it| it.what == What::Control) {
+        for it in items.iter().filter(|it| it.what == ItemKind::Control) {
             count += 1;
             let Some(now) = item(&shared, &frames[it.frame], it.frame, it.backend).await else {
                 wrong.push(format!("{it:?} is not found"));
@@ -93,7 +93,9 @@ impl super::Desk {
             if (Item { options, ..now.clone() }) != *it {
                 wrong.push(format!("{it:?} is {now:?}"));
             }
-            let told = super::meant::meant(&read, &items, it, None).element.and_then(|it| it.nth);
+            let told = super::meant::resolved_from_item(&read, &items, it, None)
+                .element
+                .and_then(|it| it.nth);
             match nth(&shared, &frames, it).await {
                 Some(nth)
                     if super::meant::is_name(&it.name)

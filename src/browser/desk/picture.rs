@@ -6,7 +6,7 @@ use futures::future::join_all;
 use serde::Deserialize;
 use serde_json::json;
 
-use super::{Desk, Picture};
+use super::{PageController, ScreenshotOptions};
 use crate::{page, sessions::pixels};
 use commis_base::error::{Error, Result};
 
@@ -21,22 +21,22 @@ const NAMES: &[&str] = &[
 /// A node of the document, closed shadow roots and frames included.
 #[derive(Deserialize, Default)]
 #[serde(rename_all = "camelCase", default)]
-struct Deep {
+struct DomNode {
     backend_node_id: i64,
     local_name: String,
     /// Name and value in turn.
     attributes: Vec<String>,
-    children: Vec<Deep>,
-    shadow_roots: Vec<Deep>,
-    content_document: Option<Box<Deep>>,
+    children: Vec<DomNode>,
+    shadow_roots: Vec<DomNode>,
+    content_document: Option<Box<DomNode>>,
 }
 
 #[derive(Deserialize)]
-struct Described {
-    node: Deep,
+struct DescribeNodeResult {
+    node: DomNode,
 }
 
-impl Deep {
+impl DomNode {
     fn attribute(&self, name: &str) -> &str {
         let at = self.attributes.chunks_exact(2).find(|it| it[0] == name);
         at.map_or("", |it| it[1].as_str())
@@ -62,7 +62,7 @@ fn none(_: Error) -> &'static str {
     "the page does not answer"
 }
 
-impl Desk {
+impl PageController {
     /// The document that the page is now; another one after it went elsewhere.
     pub(super) async fn document(&self) -> Option<String> {
         let frame = self.shared().main_frame().await.ok()?;
@@ -75,7 +75,7 @@ impl Desk {
             return Err("the page shows what looks like a secret");
         }
         let before = self.secret_places().await?;
-        let said = self.screenshot(Picture::default()).await.map_err(none)?;
+        let said = self.screenshot(ScreenshotOptions::default()).await.map_err(none)?;
         let png = said.png.ok_or("the browser sent no picture")?;
         if self.secret_places().await? != before {
             return Err("fields for secrets were moving");
@@ -100,7 +100,7 @@ impl Desk {
     /// Whether something that is drawn would be redacted.
     async fn shows_secret(&self) -> bool {
         let shared = self.shared();
-        let Ok((_, items)) = self.look(false).await else { return true };
+        let Ok((_, items)) = self.read_items(false).await else { return true };
         let Ok(frames) = shared.frames().await else { return true };
         let text = page::summary(&shared.cdp, &frames).await.visible_text;
         let drawn = items.iter().flat_map(|it| {
@@ -115,16 +115,16 @@ impl Desk {
     /// Where fields for secrets are drawn: left, top, right, bottom.
     async fn secret_places(&self) -> Result<Vec<[f64; 4]>, &'static str> {
         #[derive(Deserialize)]
-        struct Boxed {
-            model: Model,
+        struct BoxModelResult {
+            model: BoxModel,
         }
         #[derive(Deserialize)]
-        struct Model {
+        struct BoxModel {
             border: Vec<f64>,
         }
         let shared = self.shared();
         let page = shared.page().map_err(none)?.session;
-        let (read, _) = self.look(false).await.map_err(none)?;
+        let (read, _) = self.read_items(false).await.map_err(none)?;
         let mut found = Vec::new();
         let mut known = std::collections::BTreeSet::new();
         for it in &read {
@@ -134,7 +134,7 @@ impl Desk {
             let session = &it.frame.session;
             let params = json!({ "backendNodeId": root, "depth": -1, "pierce": true });
             let reply = shared.cdp.send(Some(session), "DOM.describeNode", params);
-            let node = reply.read::<Described>(page::PATIENCE).await.map_err(none)?.node;
+            let node = reply.read::<DescribeNodeResult>(page::PATIENCE).await.map_err(none)?.node;
             let mut stack = vec![node];
             while let Some(mut it) = stack.pop() {
                 if it.is_for_secret() && known.insert((session.clone(), it.backend_node_id)) {
@@ -153,7 +153,7 @@ impl Desk {
             let params = json!({ "backendNodeId": node });
             shared.cdp.send(Some(session), "DOM.getBoxModel", params)
         });
-        let boxes: Vec<_> = boxes.map(|it| it.read::<Boxed>(page::PATIENCE)).collect();
+        let boxes: Vec<_> = boxes.map(|it| it.read::<BoxModelResult>(page::PATIENCE)).collect();
         // What is not drawn has none.
         let drawn = join_all(boxes).await.into_iter().flatten().filter_map(|it| {
             let (x, y): (Vec<f64>, Vec<f64>) =

@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 
 use super::{
-    Desk, Meant,
-    tree::{self, Item, Read, What},
+    PageController, ResolvedTarget,
+    tree::{self, FrameTree, Item, ItemKind},
 };
 use crate::{
-    lookup::Found,
+    lookup::FoundElement,
     sessions::fingerprint::{Fingerprint, class, mark_of},
 };
 use commis_base::error::Result;
@@ -18,10 +18,10 @@ const ATTRIBUTES: &str = include_str!("prints.js");
 const OTHERS: usize = 300;
 
 /// Attributes apart; with the number of each among the lines of the page. What is in a frame stands in what the frame stands in, too.
-pub(super) fn fingerprints(read: &[Read], items: &[Item]) -> Vec<(usize, Fingerprint)> {
+pub(super) fn fingerprints(read: &[FrameTree], items: &[Item]) -> Vec<(usize, Fingerprint)> {
     let framed = tree::rows_of_frames(read);
     let controls: Vec<usize> =
-        (0..items.len()).filter(|it| items[*it].what == What::Control).collect();
+        (0..items.len()).filter(|it| items[*it].what == ItemKind::Control).collect();
     let name = |at: usize| commis_redact::message(&items[at].name);
     let mut called: BTreeMap<(&str, &str), usize> = BTreeMap::new();
     for at in &controls {
@@ -46,16 +46,16 @@ pub(super) fn fingerprints(read: &[Read], items: &[Item]) -> Vec<(usize, Fingerp
     controls.iter().enumerate().map(of).collect()
 }
 
-impl Desk {
-    pub(super) async fn attributes(&self, found: &Found) -> BTreeMap<String, String> {
+impl PageController {
+    pub(super) async fn attributes(&self, found: &FoundElement) -> BTreeMap<String, String> {
         let all: BTreeMap<String, String> =
             self.call(found, ATTRIBUTES, &[]).await.unwrap_or_default();
         all.into_iter().map(|(name, it)| (name, commis_redact::message(&it))).collect()
     }
 
     /// The element as a session knows it; `None` for what has no line of its own.
-    pub(super) async fn known(&self, found: &Found) -> Result<Option<Fingerprint>> {
-        let (read, items) = self.look(false).await?;
+    pub(super) async fn fingerprint_of(&self, found: &FoundElement) -> Result<Option<Fingerprint>> {
+        let (read, items) = self.read_items(false).await?;
         let is = |it: &Item| {
             it.backend == found.backend && read[it.frame].frame.session == found.session
         };
@@ -75,7 +75,7 @@ impl Desk {
     }
 
     /// What is found at that line of the page.
-    pub(super) fn found_at(read: &[Read], item: &Item) -> Found {
-        Meant::new(&read[item.frame].frame, item, None, None).found
+    pub(super) fn found_at(read: &[FrameTree], item: &Item) -> FoundElement {
+        ResolvedTarget::new(&read[item.frame].frame, item, None, None).found
     }
 }

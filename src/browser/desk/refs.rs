@@ -8,7 +8,7 @@ use std::{collections::BTreeMap, time::Instant};
 
 use super::{
     shown, ticking,
-    tree::{Item, Read, What},
+    tree::{FrameTree, Item, ItemKind},
     words::quoted,
 };
 use crate::page::Frame;
@@ -21,15 +21,15 @@ const NEAR: usize = 3;
 
 /// Where an element is, as long as its document is there.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Place {
+struct ElementPlace {
     session: String,
     /// Our world in its document: another document has another.
     world: i64,
     backend: i64,
 }
 
-struct Held {
-    place: Place,
+struct RefEntry {
+    place: ElementPlace,
     item: Item,
     /// Which of those that are called alike it was when all were numbered, from 1; 0 where no other was. And when that was begun.
     nth: Option<(u32, Instant)>,
@@ -38,20 +38,20 @@ struct Held {
 }
 
 #[derive(Default)]
-pub struct Refs {
-    by_place: BTreeMap<Place, u32>,
-    held: BTreeMap<u32, Held>,
+pub struct RefTable {
+    by_place: BTreeMap<ElementPlace, u32>,
+    held: BTreeMap<u32, RefEntry>,
     last: u32,
 }
 
-impl Refs {
+impl RefTable {
     /// A number for each element: the one it had, if it was numbered before. 0 for what cannot be acted on.
     /// `begun`: when the page was asked for them.
-    pub fn number(&mut self, read: &[Read], items: &[Item], begun: Instant) -> Vec<u32> {
+    pub fn number(&mut self, read: &[FrameTree], items: &[Item], begun: Instant) -> Vec<u32> {
         let mut alike: BTreeMap<(&str, &str), Vec<u32>> = BTreeMap::new();
         let mut out = Vec::with_capacity(items.len());
         for it in items {
-            let n = if it.what == What::Control { self.of(read, it) } else { 0 };
+            let n = if it.what == ItemKind::Control { self.ref_of(read, it) } else { 0 };
             if n > 0 {
                 alike.entry((&it.role, &it.name)).or_default().push(n);
             }
@@ -83,7 +83,7 @@ impl Refs {
         self.held.get(&n)?.nth
     }
 
-    pub fn of(&mut self, read: &[Read], item: &Item) -> u32 {
+    pub fn ref_of(&mut self, read: &[FrameTree], item: &Item) -> u32 {
         let place = place(read, item);
         let known = self.by_place.get(&place).copied();
         let n = known.unwrap_or_else(|| {
@@ -91,7 +91,7 @@ impl Refs {
             self.by_place.insert(place.clone(), self.last);
             self.last
         });
-        self.held.insert(n, Held { place, item: item.clone(), nth: None, alone: false });
+        self.held.insert(n, RefEntry { place, item: item.clone(), nth: None, alone: false });
         while self.held.len() > MOST {
             if let Some((_, old)) = self.held.pop_first() {
                 self.by_place.remove(&old.place);
@@ -109,7 +109,7 @@ impl Refs {
     }
 
     /// Whether it is what it was when the number was given to it.
-    pub fn is(&self, n: u32, now: &Item) -> bool {
+    pub fn is_unchanged(&self, n: u32, now: &Item) -> bool {
         self.held.get(&n).is_some_and(|it| {
             let was = &it.item;
             (&was.role, &was.name, &was.row, &was.form)
@@ -121,14 +121,14 @@ impl Refs {
     pub fn like<'a>(&self, n: u32, items: &'a [Item]) -> Option<&'a Item> {
         let was = &self.held.get(&n)?.item;
         let alike =
-            |it: &&Item| it.what == What::Control && it.role == was.role && it.name == was.name;
+            |it: &&Item| it.what == ItemKind::Control && it.role == was.role && it.name == was.name;
         let all: Vec<&Item> = items.iter().filter(alike).collect();
         let near: Vec<&Item> = all.iter().filter(|it| it.row == was.row).copied().collect();
         match (near.as_slice(), all.as_slice()) {
             ([one], _) | (_, [one]) => Some(one),
             _ => {
                 let mut same = items.iter().filter(|it| {
-                    it.what == What::Control
+                    it.what == ItemKind::Control
                         && ticking::is_same(was, it)
                         && ticking::is_alone(it, items)
                 });
@@ -138,12 +138,17 @@ impl Refs {
     }
 
     /// The element that the number stands for, as it is now. Fails with `REF_STALE`, and says what is different.
-    pub fn resolve<'a>(&mut self, n: u32, read: &[Read], items: &'a [Item]) -> Result<&'a Item> {
+    pub fn resolve<'a>(
+        &mut self,
+        n: u32,
+        read: &[FrameTree],
+        items: &'a [Item],
+    ) -> Result<&'a Item> {
         let Some(held) = self.held.get(&n) else {
             return Err(stale(format!("there is no @e{n} in this session")));
         };
         let (was, at, alone) = (held.item.clone(), held.place.clone(), held.alone);
-        let controls = || items.iter().filter(|it| it.what == What::Control);
+        let controls = || items.iter().filter(|it| it.what == ItemKind::Control);
         let now = controls().find(|it| place(read, it) == at);
         let alike = |it: &&Item| it.role == was.role && it.name == was.name;
         let why = match now {
@@ -164,14 +169,14 @@ impl Refs {
             }
             Some(it) if it.row != was.row => format!(
                 "was in {}, is now in {}",
-                told(was.row.as_deref()),
-                told(it.row.as_deref())
+                describe_scope(was.row.as_deref()),
+                describe_scope(it.row.as_deref())
             ),
             Some(it) if it.form != was.form => {
                 format!(
                     "was part of {}, is now part of {}",
-                    told(was.form.as_deref()),
-                    told(it.form.as_deref())
+                    describe_scope(was.form.as_deref()),
+                    describe_scope(it.form.as_deref())
                 )
             }
             Some(it) => return Ok(it),
@@ -180,16 +185,16 @@ impl Refs {
         near.sort_by_key(|it| it.row != was.row);
         near.truncate(NEAR);
         let lines: Vec<String> =
-            near.into_iter().map(|it| shown::line(it, self.of(read, it), true)).collect();
+            near.into_iter().map(|it| shown::line(it, self.ref_of(read, it), true)).collect();
         let hint = match lines.as_slice() {
             [] => "nothing on the page is called so; take a new snapshot".to_owned(),
             some => format!("what may be meant: {}", some.join("; ")),
         };
-        Err(stale(format!("@e{n} {} {why}", shown::named(&was))).hint(hint))
+        Err(stale(format!("@e{n} {} {why}", shown::role_and_name(&was))).hint(hint))
     }
 }
 
-fn told(it: Option<&str>) -> String {
+fn describe_scope(it: Option<&str>) -> String {
     it.map_or_else(|| "nothing".to_owned(), quoted)
 }
 
@@ -197,9 +202,9 @@ fn stale(why: String) -> Error {
     Error::new(Code::RefStale, why).hint("take a new snapshot")
 }
 
-fn place(read: &[Read], item: &Item) -> Place {
+fn place(read: &[FrameTree], item: &Item) -> ElementPlace {
     let frame = read.get(item.frame).map(|it| &it.frame);
-    Place {
+    ElementPlace {
         session: frame.map(|it| it.session.to_string()).unwrap_or_default(),
         world: frame.map_or(0, |it| it.world),
         backend: item.backend,

@@ -9,13 +9,13 @@ use futures::future::join_all;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{Desk, Kind, Target, kept, prints};
+use super::{EventKind, PageController, Target, kept, prints};
 use crate::sessions::{
-    Line,
+    SessionAction,
     fingerprint::Fingerprint,
-    memory::{self, Memory},
-    relocate::{Bar, Trust, choose},
-    wire::{self, Hold, Other, Sent, Stopped, Tap},
+    memory::{self, ElementMemory},
+    relocate::{MatchTrust, Strictness, choose},
+    wire::{self, AllowedDifferences, ReplayGuard, RequestTap, SentRequest, StoppedRequest},
 };
 use commis_base::error::{Code, Error, Result};
 
@@ -31,7 +31,7 @@ const STILL: Duration = Duration::from_millis(400);
 
 /// What is to be another, and what may be done.
 #[derive(Clone, Debug, Default)]
-pub struct Replay {
+pub struct ReplayOptions {
     /// By number of the action.
     pub values: BTreeMap<u32, String>,
     /// Actions that may change something where they go.
@@ -39,12 +39,12 @@ pub struct Replay {
     /// Where it begins instead.
     pub url: Option<String>,
     /// What was found before.
-    pub memory: Option<Memory>,
+    pub memory: Option<ElementMemory>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum Outcome {
+pub enum ReplayOutcome {
     /// As recorded.
     Same,
     /// On an element that has changed since.
@@ -57,20 +57,20 @@ pub enum Outcome {
 
 /// What became of an action.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
-pub struct Replayed {
+pub struct ReplayedAction {
     pub n: u32,
     pub command: String,
-    pub outcome: Outcome,
+    pub outcome: ReplayOutcome,
     /// How its element was found, where it is another than recorded.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub found_by: Option<FoundBy>,
+    pub found_by: Option<MatchSource>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum FoundBy {
+pub enum MatchSource {
     /// By what is left of it.
     Likeness,
     /// It was found before, and what it asked for was right twice.
@@ -78,9 +78,9 @@ pub enum FoundBy {
 }
 
 /// What was done.
-struct Did {
+struct ActResult {
     /// The element, where it is another than recorded.
-    anew: Option<Anew>,
+    anew: Option<Relocation>,
     /// What it asked for was what was recorded.
     fitted: bool,
     /// Where it is now, where the site led to another of its pages than when it was recorded.
@@ -89,36 +89,40 @@ struct Did {
 
 /// A page of a site in place of another.
 struct Redirect {
-    was: Sent,
-    is: Sent,
+    was: SentRequest,
+    is: SentRequest,
 }
 
 /// An element that was found anew.
-struct Anew {
+struct Relocation {
     host: Option<String>,
     was: Fingerprint,
     now: Fingerprint,
-    by: FoundBy,
+    by: MatchSource,
 }
 
 /// An element of the page as it is now.
-struct Best {
+struct BestMatch {
     target: Target,
-    trust: Trust,
+    trust: MatchTrust,
     now: Fingerprint,
-    by: FoundBy,
+    by: MatchSource,
 }
 
-impl Desk {
+impl PageController {
     /// Does the actions one after the other, until one is refused or differs.
-    pub async fn replay(&mut self, lines: &[Line], how: &Replay) -> Result<Vec<Replayed>> {
+    pub async fn replay(
+        &mut self,
+        lines: &[SessionAction],
+        how: &ReplayOptions,
+    ) -> Result<Vec<ReplayedAction>> {
         self.is_free()?;
         let mut other = other(lines, how)?;
         let mut led: Vec<Redirect> = Vec::new();
         let known = lines.iter().flat_map(|it| it.requests.iter().chain(&it.between));
-        let known: Vec<Sent> = known.filter(|it| !it.changes()).cloned().collect();
+        let known: Vec<SentRequest> = known.filter(|it| !it.changes()).cloned().collect();
         let mut out = Vec::new();
-        let mut unproven: Vec<Anew> = Vec::new();
+        let mut unproven: Vec<Relocation> = Vec::new();
         for line in lines.iter().filter(|it| it.failed.is_none()) {
             let allowed = how.allow.contains(&line.n);
             let expected = line.requests.iter().filter(|it| allowed || !it.changes());
@@ -129,35 +133,37 @@ impl Desk {
             });
             let later = lines.iter().find(|it| it.n > line.n).map(|it| &it.between[..]);
             let later = later.unwrap_or_default();
-            let timed: Vec<Sent> = timed.cloned().collect();
-            let sent: Vec<&Sent> = line.requests.iter().chain(&timed).chain(&known).collect();
+            let timed: Vec<SentRequest> = timed.cloned().collect();
+            let sent: Vec<&SentRequest> =
+                line.requests.iter().chain(&timed).chain(&known).collect();
             let site = self.url().await.ok().and_then(|it| wire::site(&it));
-            let hold = Hold {
+            let hold = ReplayGuard {
                 expected: expected.cloned().collect(),
                 sites: wire::deciding(site, &line.requests),
                 known: known.clone(),
-                other: Other {
+                other: AllowedDifferences {
                     carried: wire::carried(&self.hrefs().await),
                     moment: self.moment(line, &sent).await,
                     ..other.clone()
                 },
                 timed,
-                ..Hold::default()
+                ..ReplayGuard::default()
             };
             let told_later = lines.iter().any(|it| it.n > line.n && !it.requests.is_empty());
             let tells = lines.iter().any(|it| it.n > line.n && it.element.is_some());
             let mut relied = None;
-            let expects = Expects { later, told_later, tells, led: &led };
-            let mut done = Box::pin(self.again(line, how, hold, expects, &mut relied)).await;
+            let expects = Expectations { later, told_later, tells, led: &led };
+            let mut done =
+                Box::pin(self.replay_action(line, how, hold, expects, &mut relied)).await;
             if done.is_ok()
                 && let Some(next) = lines.iter().find(|it| it.n > line.n && it.failed.is_none())
                 && let Err(why) = self.led_to(line, next, how).await
             {
-                done = Err((Outcome::Differs, why));
+                done = Err((ReplayOutcome::Differs, why));
             }
             let mut found_by = None;
             let (outcome, why) = match done {
-                Ok(Did { anew, fitted, led: now }) => {
+                Ok(ActResult { anew, fitted, led: now }) => {
                     if let Some(it) = now {
                         other.leads(&it);
                         led.push(it);
@@ -168,7 +174,14 @@ impl Desk {
                     if fitted {
                         unproven.drain(..).for_each(|it| remember(how, &it));
                     }
-                    (if found_by.is_some() { Outcome::Healed } else { Outcome::Same }, None)
+                    (
+                        if found_by.is_some() {
+                            ReplayOutcome::Healed
+                        } else {
+                            ReplayOutcome::Same
+                        },
+                        None,
+                    )
                 }
                 Err((outcome, why)) => {
                     if let (Some(memory), Some(was), Some(host)) =
@@ -182,8 +195,8 @@ impl Desk {
             };
             self.tells_again(line, outcome, why.as_deref());
             let command = line.command.clone();
-            out.push(Replayed { n: line.n, command, outcome, found_by, why });
-            if matches!(outcome, Outcome::Refused | Outcome::Differs) {
+            out.push(ReplayedAction { n: line.n, command, outcome, found_by, why });
+            if matches!(outcome, ReplayOutcome::Refused | ReplayOutcome::Differs) {
                 break;
             }
         }
@@ -192,51 +205,59 @@ impl Desk {
     }
 
     /// An act that asks for nothing has to lead to the element of the next one. Why not, else.
-    async fn led_to(&mut self, line: &Line, next: &Line, how: &Replay) -> Result<(), String> {
+    async fn led_to(
+        &mut self,
+        line: &SessionAction,
+        next: &SessionAction,
+        how: &ReplayOptions,
+    ) -> Result<(), String> {
         let asks = !line.requests.is_empty() || opens(&line.command);
         if asks || next.element.is_none() || next.url_before != line.url_after {
             return Ok(());
         }
-        let told =
-            |it: (Outcome, String)| format!("what comes next is not there after it: {}", it.1);
+        let told = |it: (ReplayOutcome, String)| {
+            format!("what comes next is not there after it: {}", it.1)
+        };
         // Whether anything tells what it is, is the next act's to say.
-        self.relocated(next, true, true, Bar::Reads, how).await.map(drop).map_err(told)
+        self.relocated(next, true, true, Strictness::Reads, how).await.map(drop).map_err(told)
     }
 
     /// Tells those who look on.
-    fn tells_again(&self, line: &Line, outcome: Outcome, why: Option<&str>) {
+    fn tells_again(&self, line: &SessionAction, outcome: ReplayOutcome, why: Option<&str>) {
         let (kind, told) = match outcome {
-            Outcome::Same => (Kind::Done, "as it was recorded"),
-            Outcome::Healed => (Kind::Done, "on an element that was found anew"),
-            Outcome::Refused | Outcome::Differs => (Kind::Failed, why.unwrap_or_default()),
+            ReplayOutcome::Same => (EventKind::Done, "as it was recorded"),
+            ReplayOutcome::Healed => (EventKind::Done, "on an element that was found anew"),
+            ReplayOutcome::Refused | ReplayOutcome::Differs => {
+                (EventKind::Failed, why.unwrap_or_default())
+            }
         };
         let text = format!("action {} again, {}: {told}", line.n, line.command);
-        self.shared().lock().tell(kind, &text);
+        self.shared().lock().emit(kind, &text);
     }
 
     /// Does the act of a line. What it asks for is held until it fits what was recorded.
-    async fn again(
+    async fn replay_action(
         &mut self,
-        line: &Line,
-        how: &Replay,
-        mut hold: Hold,
-        expects: Expects<'_>,
+        line: &SessionAction,
+        how: &ReplayOptions,
+        mut hold: ReplayGuard,
+        expects: Expectations<'_>,
         relied: &mut Option<String>,
-    ) -> std::result::Result<Did, (Outcome, String)> {
-        let refused = |err: Error| (Outcome::Refused, err.message().to_owned());
+    ) -> std::result::Result<ActResult, (ReplayOutcome, String)> {
+        let refused = |err: Error| (ReplayOutcome::Refused, err.message().to_owned());
         let allowed = how.allow.contains(&line.n);
         // A page tells others what is done on it; an act that does nothing else is meant to.
         let does = line.changed || line.requests.iter().any(|it| !it.changes() && !it.is_aside());
-        let aside = |it: &Sent| does && !hold.decides(it);
+        let aside = |it: &SentRequest| does && !hold.decides(it);
         let mut sent = line.requests.iter().chain(expects.later);
-        let sent = sent.find(|it| it.changes() && !aside(it)).map(Sent::told);
+        let sent = sent.find(|it| it.changes() && !aside(it)).map(SentRequest::describe);
         if sent.is_some() && !allowed {
             return Err((
-                Outcome::Refused,
+                ReplayOutcome::Refused,
                 format!("it may change something ({}): allow {}", sent.unwrap_or_default(), line.n),
             ));
         }
-        let bar = if sent.is_some() { Bar::Changes } else { Bar::Reads };
+        let bar = if sent.is_some() { Strictness::Changes } else { Strictness::Reads };
         // Before the element is looked for: what was found is acted on at once.
         let frames = if line.changed { self.watched().await } else { BTreeMap::new() };
         let url_before = self.url().await.unwrap_or_default();
@@ -244,14 +265,14 @@ impl Desk {
         let (on, anew) = if let Some(was) = &line.element {
             let host = memory::host(&url_before);
             let knows =
-                |host: &String| how.memory.as_ref().is_some_and(|it| it.of(host, was).is_some());
+                |host: &String| how.memory.as_ref().is_some_and(|it| it.get(host, was).is_some());
             *relied = host.clone().filter(knows);
             let it = self.relocated(line, expects.told_later, false, bar, how).await?;
-            relied.take_if(|_| it.by != FoundBy::Memory);
+            relied.take_if(|_| it.by != MatchSource::Memory);
             hold.other.moment.is_sure = is_sure(it.trust);
             option = option_now(line, how, &it.now);
-            let anew = Anew { host, was: was.clone(), now: it.now, by: it.by };
-            (Some(it.target), Some(anew).filter(|_| it.trust != Trust::Same))
+            let anew = Relocation { host, was: was.clone(), now: it.now, by: it.by };
+            (Some(it.target), Some(anew).filter(|_| it.trust != MatchTrust::Same))
         } else {
             // A key goes to what the act before was on, which was found.
             hold.other.moment.is_sure = true;
@@ -263,7 +284,7 @@ impl Desk {
             hold.sites = wire::deciding(wire::site(&url_before), &[]);
         }
         let other = hold.other.clone();
-        let mut value = option.or_else(|| given(line, how));
+        let mut value = option.or_else(|| action_value(line, how));
         if matches!(&*line.command, "goto" | "newtab") {
             value = value.map(|it| moved(&it, &other));
         }
@@ -272,21 +293,21 @@ impl Desk {
             *relied = None;
             refused(err)
         })?;
-        let after = Hold {
+        let after = ReplayGuard {
             // What only reads is a page's own affair.
             fitted: true,
             timed: hold.timed.clone(),
             other: hold.other.clone(),
             sites: hold.sites.clone(),
-            ..Hold::default()
+            ..ReplayGuard::default()
         };
         let hold = Some(hold).filter(|_| !opens(&line.command));
-        let held = |hold: Hold| Tap { hold: Some(hold), ..Tap::default() };
+        let held = |hold: ReplayGuard| RequestTap { hold: Some(hold), ..RequestTap::default() };
         let before = std::mem::replace(&mut self.shared().lock().tap, hold.map(held));
         if let Some(it) = before.and_then(|it| it.hold?.stopped) {
             *relied = None;
             let why = format!("before it, the page asked by itself for {it}; that was stopped");
-            return Err((Outcome::Differs, why));
+            return Err((ReplayOutcome::Differs, why));
         }
         let begun = Instant::now();
         let mut done = self.answer(command).await;
@@ -306,29 +327,30 @@ impl Desk {
             };
         }
         let hold = self.shared().lock().tap.replace(held(after)).and_then(|it| it.hold);
-        let differs =
-            |it: &Stopped| (Outcome::Differs, format!("it asked for {it}; that was stopped"));
+        let differs = |it: &StoppedRequest| {
+            (ReplayOutcome::Differs, format!("it asked for {it}; that was stopped"))
+        };
         if let Some(it) = hold.as_ref().and_then(|it| it.stopped.as_ref()) {
             return Err(differs(it));
         }
-        let said = done.map_err(|err| (Outcome::Refused, err.message().to_owned()))?;
+        let said = done.map_err(|err| (ReplayOutcome::Refused, err.message().to_owned()))?;
         let fitted = hold.as_ref().is_some_and(|it| it.fitted);
         if let Some(hold) = hold
             && !hold.fitted
             && let Some(it) = hold.required()
         {
-            return Err((Outcome::Differs, format!("it did not ask for {}", it.told())));
+            return Err((ReplayOutcome::Differs, format!("it did not ask for {}", it.describe())));
         }
         let unchanged = said.effect.is_some_and(|it| !it.dom_changed && it.navigated.is_none());
         if line.changed && unchanged && !self.changes_since(begun, &frames).await {
-            return Err((Outcome::Differs, "the page did not change".to_owned()));
+            return Err((ReplayOutcome::Differs, "the page did not change".to_owned()));
         }
         let now = self.url().await.map_err(refused)?;
         let stays = now == url_before && line.url_before == line.url_after;
         let goes = stays || fitted || opens(&line.command);
         match arrived(line, &now, &other, &expects, goes) {
-            Ok(led) => Ok(Did { anew, fitted, led }),
-            Err(why) => Err((Outcome::Differs, why)),
+            Ok(led) => Ok(ActResult { anew, fitted, led }),
+            Err(why) => Err((ReplayOutcome::Differs, why)),
         }
     }
 
@@ -336,19 +358,19 @@ impl Desk {
     /// tell: an act that asks for nothing changes nothing but the page.
     async fn relocated(
         &mut self,
-        line: &Line,
+        line: &SessionAction,
         told_later: bool,
         ahead: bool,
-        bar: Bar,
-        how: &Replay,
-    ) -> std::result::Result<Best, (Outcome, String)> {
-        let refused = |why: String| (Outcome::Refused, why);
+        bar: Strictness,
+        how: &ReplayOptions,
+    ) -> std::result::Result<BestMatch, (ReplayOutcome, String)> {
+        let refused = |why: String| (ReplayOutcome::Refused, why);
         let was = line.element.as_ref().ok_or_else(|| refused("it has no element".to_owned()))?;
         let begun = Instant::now();
         let told = ahead || !line.requests.is_empty() || told_later;
         let host = memory::host(&self.url().await.unwrap_or_default());
         let known = match (&how.memory, &host) {
-            (Some(memory), Some(host)) if told => memory.of(host, was),
+            (Some(memory), Some(host)) if told => memory.get(host, was),
             _ => None,
         };
         loop {
@@ -356,15 +378,15 @@ impl Desk {
             let still = self.still_for().await;
             // Only what is as it was is taken from a page that is still being built.
             match found {
-                Ok(it) if it.trust == Trust::Same => return Ok(it),
+                Ok(it) if it.trust == MatchTrust::Same => return Ok(it),
                 Ok(it) if still >= STILL || begun.elapsed() >= PATIENCE => {
                     let asks = ahead || !line.requests.is_empty();
-                    let told = asks || (told_later && it.trust == Trust::Likely);
-                    if it.trust != Trust::Healed && !told {
+                    let told = asks || (told_later && it.trust == MatchTrust::Likely);
+                    if it.trust != MatchTrust::Healed && !told {
                         return Err(refused(format!(
                             "{} may be {} now, and nothing that is asked for would tell",
-                            was.told(),
-                            it.now.told()
+                            was.describe(),
+                            it.now.describe()
                         )));
                     }
                     return Ok(it);
@@ -380,9 +402,9 @@ impl Desk {
         &mut self,
         was: &Fingerprint,
         known: Option<&Fingerprint>,
-        bar: Bar,
-    ) -> std::result::Result<Best, String> {
-        let (read, items) = self.look(false).await.map_err(|err| err.message().to_owned())?;
+        bar: Strictness,
+    ) -> std::result::Result<BestMatch, String> {
+        let (read, items) = self.read_items(false).await.map_err(|err| err.message().to_owned())?;
         let mut all = prints::fingerprints(&read, &items);
         all.retain(|it| {
             was.is_of_class(&it.1) && !items[it.0].states.iter().any(|it| it == "disabled")
@@ -405,8 +427,8 @@ impl Desk {
         }
         let now: Vec<_> = all.iter().map(|it| it.1.clone()).collect();
         let ((best, trust), by) = remembered(was, known, &now, bar)?;
-        let target = Target::Ref(self.refs.of(&read, &items[all[best].0]));
-        Ok(Best { target, trust, now: now[best].clone(), by })
+        let target = Target::Ref(self.refs.ref_of(&read, &items[all[best].0]));
+        Ok(BestMatch { target, trust, now: now[best].clone(), by })
     }
 }
 
@@ -415,33 +437,35 @@ fn remembered(
     was: &Fingerprint,
     known: Option<&Fingerprint>,
     now: &[Fingerprint],
-    bar: Bar,
-) -> std::result::Result<((usize, Trust), FoundBy), String> {
+    bar: Strictness,
+) -> std::result::Result<((usize, MatchTrust), MatchSource), String> {
     let first = choose(was, now, bar);
-    let Some(known) = known else { return first.map(|it| (it, FoundBy::Likeness)) };
+    let Some(known) = known else { return first.map(|it| (it, MatchSource::Likeness)) };
     match (&first, choose(known, now, bar)) {
-        (Ok((_, Trust::Same)), _) => {}
-        (_, Ok((at, Trust::Same))) => return Ok(((at, Trust::Likely), FoundBy::Memory)),
+        (Ok((_, MatchTrust::Same)), _) => {}
+        (_, Ok((at, MatchTrust::Same))) => {
+            return Ok(((at, MatchTrust::Likely), MatchSource::Memory));
+        }
         (Err(_), Ok((at, trust))) => {
-            let trust = if trust == Trust::Placed { trust } else { Trust::Likely };
-            return Ok(((at, trust), FoundBy::Memory));
+            let trust = if trust == MatchTrust::Placed { trust } else { MatchTrust::Likely };
+            return Ok(((at, trust), MatchSource::Memory));
         }
         _ => {}
     }
-    first.map(|it| (it, FoundBy::Likeness))
+    first.map(|it| (it, MatchSource::Likeness))
 }
 
 /// What the act takes: as it is given now, else as it was recorded.
-fn given(line: &Line, how: &Replay) -> Option<String> {
+fn action_value(line: &SessionAction, how: &ReplayOptions) -> Option<String> {
     how.values.get(&line.n).cloned().or_else(|| line.value.clone())
 }
 
 /// What the option that is to be chosen is called now, where the list has it under another label.
-fn option_now(line: &Line, how: &Replay, now: &Fingerprint) -> Option<String> {
+fn option_now(line: &SessionAction, how: &ReplayOptions, now: &Fingerprint) -> Option<String> {
     let options = |it: &Fingerprint| -> Option<Vec<(String, String)>> {
         serde_json::from_str(it.attributes.get("options")?).ok()
     };
-    let label = given(line, how).filter(|_| line.command == "select")?;
+    let label = action_value(line, how).filter(|_| line.command == "select")?;
     let (were, are) = (options(line.element.as_ref()?)?, options(now)?);
     if are.iter().any(|it| it.0 == label || it.1 == label) {
         return None;
@@ -452,14 +476,14 @@ fn option_now(line: &Line, how: &Replay, now: &Fingerprint) -> Option<String> {
 }
 
 /// Whether it is the element itself, wherever it stands.
-fn is_sure(trust: Trust) -> bool {
-    matches!(trust, Trust::Same | Trust::Healed)
+fn is_sure(trust: MatchTrust) -> bool {
+    matches!(trust, MatchTrust::Same | MatchTrust::Healed)
 }
 
 /// What of a session tells whether an act came to what it should.
-struct Expects<'a> {
+struct Expectations<'a> {
     /// What timers of the act asked for.
-    later: &'a [Sent],
+    later: &'a [SentRequest],
     /// A later act asks for something.
     told_later: bool,
     /// A later act is on an element.
@@ -470,13 +494,16 @@ struct Expects<'a> {
 /// Whether the page is where it was then, or where its site leads to instead, which the elements of later acts will tell. `goes`: what
 /// led here was as it was recorded.
 fn arrived(
-    line: &Line,
+    line: &SessionAction,
     now: &str,
-    other: &Other,
-    expects: &Expects<'_>,
+    other: &AllowedDifferences,
+    expects: &Expectations<'_>,
     goes: bool,
 ) -> std::result::Result<Option<Redirect>, String> {
-    let (was, is) = (Sent::of("GET", &line.url_after, None), Sent::of("GET", now, None));
+    let (was, is) = (
+        SentRequest::from_parts("GET", &line.url_after, None),
+        SentRequest::from_parts("GET", now, None),
+    );
     let (Some(was), Some(is)) = (was, is) else { return Ok(None) };
     let before = |it: &Redirect| it.was.fits(&was, other) && it.is.fits(&is, other);
     if was.fits(&is, other) || expects.led.iter().any(before) {
@@ -488,7 +515,7 @@ fn arrived(
     Err(format!("it is now at {now}, and was at {}", line.url_after))
 }
 
-impl Other {
+impl AllowedDifferences {
     /// What leads to a page of that site leads to where it is now.
     fn leads(&mut self, it: &Redirect) {
         if it.was.origin != it.is.origin {
@@ -502,7 +529,7 @@ impl Other {
     }
 }
 
-fn remember(how: &Replay, it: &Anew) {
+fn remember(how: &ReplayOptions, it: &Relocation) {
     if let (Some(memory), Some(host)) = (&how.memory, &it.host) {
         // Losing it loses time and nothing else.
         let _ = memory.proven(host, &it.was, &it.now);
@@ -514,8 +541,8 @@ fn opens(command: &str) -> bool {
     matches!(command, "goto" | "back" | "forward" | "reload" | "newtab" | "tab" | "closetab")
 }
 
-fn other(lines: &[Line], how: &Replay) -> Result<Other> {
-    let mut out = Other::default();
+fn other(lines: &[SessionAction], how: &ReplayOptions) -> Result<AllowedDifferences> {
+    let mut out = AllowedDifferences::default();
     for (n, value) in &how.values {
         let line = lines.iter().find(|it| it.n == *n);
         let line = line.ok_or_else(|| {
@@ -536,7 +563,7 @@ fn other(lines: &[Line], how: &Replay) -> Result<Other> {
     Ok(out)
 }
 
-fn moved(url: &str, other: &Other) -> String {
+fn moved(url: &str, other: &AllowedDifferences) -> String {
     let found = other.origins.iter().find_map(|it| Some((url.strip_prefix(it.0.as_str())?, &it.1)));
     found.map_or_else(|| url.to_owned(), |(rest, to)| format!("{to}{rest}"))
 }

@@ -2,13 +2,13 @@
 
 use super::{
     suspect,
-    tree::{Item, What},
+    tree::{Item, ItemKind},
     words::quoted,
 };
 
 /// What of a page is wanted.
 #[derive(Clone, Debug, Default)]
-pub struct Wish {
+pub struct SnapshotOptions {
     /// Only what can be acted on.
     pub interactive: bool,
     /// Only what changed since the last snapshot.
@@ -20,7 +20,7 @@ pub struct Wish {
 }
 
 /// Role and name.
-pub fn named(it: &Item) -> String {
+pub fn role_and_name(it: &Item) -> String {
     if it.name.is_empty() { it.role.clone() } else { format!("{} {}", it.role, quoted(&it.name)) }
 }
 
@@ -30,7 +30,7 @@ pub fn line(it: &Item, n: u32, in_row: bool) -> String {
     if n > 0 {
         out = format!("@e{n} ");
     }
-    out.push_str(&named(it));
+    out.push_str(&role_and_name(it));
     if let Some(value) = it.value.as_ref().filter(|it| !it.is_empty()) {
         out = format!("{out} = {}", quoted(value));
     }
@@ -67,19 +67,19 @@ fn marked(line: String, found: bool) -> String {
 /// together with their neighbours'.
 pub fn lines(items: &[Item], numbers: &[u32], found: &[bool]) -> Vec<String> {
     let mut count = std::collections::BTreeMap::new();
-    for it in items.iter().filter(|it| it.what == What::Control) {
+    for it in items.iter().filter(|it| it.what == ItemKind::Control) {
         *count.entry((it.role.as_str(), it.name.as_str())).or_insert(0_u32) += 1;
     }
     let mut out = Vec::new();
     for ((it, n), found) in items.iter().zip(numbers).zip(found) {
         let line = match it.what {
-            What::Control => {
+            ItemKind::Control => {
                 let several =
                     count.get(&(it.role.as_str(), it.name.as_str())).is_some_and(|it| *it > 1);
                 line(it, *n, several || it.name.is_empty())
             }
-            What::Text => quoted(&it.name),
-            What::Heading | What::Image | What::Place => line(it, 0, false),
+            ItemKind::Text => quoted(&it.name),
+            ItemKind::Heading | ItemKind::Image | ItemKind::Place => line(it, 0, false),
         };
         out.push(marked(line, *found));
     }
@@ -93,7 +93,7 @@ const LONGEST: usize = 12;
 
 /// Lines in which what repeats, and can be acted on, is shown twice and then counted. `items` and `lines` go together.
 pub fn folded(items: &[Item], numbers: &[u32], lines: &[String]) -> Vec<String> {
-    let kinds: Vec<(What, &str)> = items.iter().map(|it| (it.what, it.role.as_str())).collect();
+    let kinds: Vec<(ItemKind, &str)> = items.iter().map(|it| (it.what, it.role.as_str())).collect();
     let mut out = Vec::new();
     let mut at = 0;
     while at < lines.len() {
@@ -101,7 +101,7 @@ pub fn folded(items: &[Item], numbers: &[u32], lines: &[String]) -> Vec<String> 
             let Some(first) = kinds.get(at..at + len) else { return 0 };
             kinds[at..].chunks_exact(len).take_while(|it| *it == first).count()
         };
-        let acts = |len: usize| kinds[at..at + len].iter().any(|it| it.0 == What::Control);
+        let acts = |len: usize| kinds[at..at + len].iter().any(|it| it.0 == ItemKind::Control);
         // The shortest that covers most: two rows are no row.
         let best = (1..=LONGEST)
             .map(|len| (len, times(len)))
@@ -116,7 +116,7 @@ pub fn folded(items: &[Item], numbers: &[u32], lines: &[String]) -> Vec<String> 
         let rest = at + SHOWN * len..at + times * len;
         let what: Vec<&str> = kinds[at..at + len]
             .iter()
-            .map(|it| if it.0 == What::Text { "text" } else { it.1 })
+            .map(|it| if it.0 == ItemKind::Text { "text" } else { it.1 })
             .collect();
         let refs: Vec<u32> = numbers[rest.clone()].iter().copied().filter(|it| *it > 0).collect();
         let refs = match (refs.first(), refs.last()) {
@@ -205,18 +205,18 @@ mod tests {
             row: None,
             form: None,
         };
-        let mut items = vec![item(What::Heading, "heading", "20 results".to_owned())];
+        let mut items = vec![item(ItemKind::Heading, "heading", "20 results".to_owned())];
         for n in 1..=20 {
-            items.push(item(What::Control, "link", format!("Lantern {n}")));
-            items.push(item(What::Text, "StaticText", format!("$ {n}")));
-            items.push(item(What::Control, "button", "Add".to_owned()));
+            items.push(item(ItemKind::Control, "link", format!("Lantern {n}")));
+            items.push(item(ItemKind::Text, "StaticText", format!("$ {n}")));
+            items.push(item(ItemKind::Control, "button", "Add".to_owned()));
         }
-        items.push(item(What::Control, "button", "More".to_owned()));
+        items.push(item(ItemKind::Control, "button", "More".to_owned()));
         let numbers: Vec<u32> = items
             .iter()
             .scan(0, |n, it| {
-                *n += u32::from(it.what == What::Control);
-                Some(if it.what == What::Control { *n } else { 0 })
+                *n += u32::from(it.what == ItemKind::Control);
+                Some(if it.what == ItemKind::Control { *n } else { 0 })
             })
             .collect();
         let lines: Vec<String> =

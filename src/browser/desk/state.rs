@@ -3,7 +3,7 @@
 
 use serde::Deserialize;
 
-use super::{Desk, Said, Target, cut, plain, quoted};
+use super::{CommandOutput, PageController, Target, cut, plain, quoted};
 use crate::{page, steps::MASK};
 use commis_base::error::Result;
 
@@ -54,7 +54,7 @@ const LONG: usize = 200;
 /// What `is` asks of an element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum Asks {
+pub enum ElementStateQuery {
     Visible,
     Enabled,
     Checked,
@@ -64,13 +64,13 @@ pub enum Asks {
     InView,
 }
 
-fn shown(text: &str) -> String {
+fn sanitize(text: &str) -> String {
     quoted(&cut(&plain(&commis_redact::message(text)), LONG))
 }
 
-impl Desk {
-    pub(super) async fn attrs(&mut self, of: Target) -> Result<Said> {
-        let found = self.meant(&of).await?.found;
+impl PageController {
+    pub(super) async fn attrs(&mut self, of: Target) -> Result<CommandOutput> {
+        let found = self.resolve_for_act(&of).await?.found;
         let all: Vec<(String, String)> = self.call(&found, ATTRIBUTES, &[]).await?;
         let names = |it: &str| all.iter().find(|(name, _)| name == it).map(|it| it.1.as_str());
         let secret = names("type") == Some("password");
@@ -80,13 +80,17 @@ impl Desk {
             let hides = name == "value"
                 && (secret || commis_redact::typed_secret(&called, value).is_some())
                 || commis_redact::typed_secret(name, value).is_some();
-            let value = if hides { MASK.to_owned() } else { shown(value) };
+            let value = if hides { MASK.to_owned() } else { sanitize(value) };
             format!("{}={value}", cut(&plain(name), LONG))
         });
         Ok(lines.collect::<Vec<_>>().join("\n").into())
     }
 
-    pub(super) async fn is(&mut self, of: Target, asks: Asks) -> Result<Said> {
+    pub(super) async fn check_state(
+        &mut self,
+        of: Target,
+        asks: ElementStateQuery,
+    ) -> Result<CommandOutput> {
         #[derive(Deserialize)]
         struct States {
             visible: bool,
@@ -96,20 +100,20 @@ impl Desk {
             focused: bool,
             in_view: bool,
         }
-        let found = self.meant(&of).await?.found;
+        let found = self.resolve_for_act(&of).await?.found;
         let it: States = self.call(&found, STATES, &[]).await?;
         let holds = match asks {
-            Asks::Visible => it.visible,
-            Asks::Enabled => it.enabled,
-            Asks::Checked => it.checked,
-            Asks::Editable => it.editable,
-            Asks::Focused => it.focused,
-            Asks::InView => it.visible && it.in_view,
+            ElementStateQuery::Visible => it.visible,
+            ElementStateQuery::Enabled => it.enabled,
+            ElementStateQuery::Checked => it.checked,
+            ElementStateQuery::Editable => it.editable,
+            ElementStateQuery::Focused => it.focused,
+            ElementStateQuery::InView => it.visible && it.in_view,
         };
         Ok(holds.to_string().into())
     }
 
-    pub(super) async fn forms(&self) -> Result<Said> {
+    pub(super) async fn forms(&self) -> Result<CommandOutput> {
         #[derive(Deserialize)]
         struct Form {
             name: String,
@@ -134,14 +138,14 @@ impl Desk {
             for it in all {
                 lines.push(format!(
                     "form {} {} {}",
-                    shown(&it.name),
+                    sanitize(&it.name),
                     plain(&it.method).to_uppercase(),
-                    shown(&it.action)
+                    sanitize(&it.action)
                 ));
                 lines.extend(it.fields.iter().map(|it| {
                     let needed = if it.needed { " [required]" } else { "" };
                     let kind = plain(&it.kind);
-                    format!("  {kind} {} {}{needed}", shown(&it.name), shown(&it.label))
+                    format!("  {kind} {} {}{needed}", sanitize(&it.name), sanitize(&it.label))
                 }));
             }
         }
@@ -149,7 +153,7 @@ impl Desk {
     }
 
     /// Names and what becomes of them; never values.
-    pub(super) async fn cookies(&self) -> Result<Said> {
+    pub(super) async fn cookies(&self) -> Result<CommandOutput> {
         let shared = self.shared();
         let all = page::cookies(&shared.cdp, &shared.id).await?;
         let lines = all.iter().map(|it| {
@@ -162,7 +166,7 @@ impl Desk {
             let site = it.same_site.as_deref().map(|it| format!(" SameSite={it}"));
             format!(
                 "{} at {}, {ends}{flags}{}",
-                shown(&it.name),
+                sanitize(&it.name),
                 plain(&it.domain),
                 site.unwrap_or_default()
             )
@@ -171,22 +175,22 @@ impl Desk {
     }
 
     /// Names and lengths; never values.
-    pub(super) async fn storage(&self) -> Result<Said> {
+    pub(super) async fn storage(&self) -> Result<CommandOutput> {
         let shared = self.shared();
         let frame = shared.main_frame().await?;
         let all: Vec<(String, String, u64)> =
             page::call(&shared.cdp, &frame, STORAGE, &[], page::PATIENCE).await?;
         let lines = all
             .iter()
-            .map(|(kind, name, long)| format!("{kind} {}: {long} characters", shown(name)));
+            .map(|(kind, name, long)| format!("{kind} {}: {long} characters", sanitize(name)));
         Ok(lines.collect::<Vec<_>>().join("\n").into())
     }
 
-    pub(super) fn blocked(&self) -> Said {
+    pub(super) fn blocked(&self) -> CommandOutput {
         let all = self.shared().blocked();
         let lines: Vec<String> = all
             .iter()
-            .map(|it| format!("{} {}: {}", it.code, shown(&it.url), plain(&it.reason)))
+            .map(|it| format!("{} {}: {}", it.code, sanitize(&it.url), plain(&it.reason)))
             .collect();
         lines.join("\n").into()
     }

@@ -8,14 +8,16 @@ use std::{
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{Desk, Effect, LOAD, QUIET, Reached, Said, Target, cut, plain, quoted};
+use super::{
+    CommandOutput, Effect, LOAD, PageController, QUIET, ReachableTarget, Target, cut, plain, quoted,
+};
 use crate::{
-    aim::Arm,
+    aim::PressWatch,
     guard::MAX_SAVED,
     page,
     plan::Step,
     pointer,
-    shared::{Saved, State},
+    shared::{ContextState, SavedFile},
 };
 use commis_base::{
     error::{Code, Error, Result},
@@ -33,13 +35,13 @@ const NAME: usize = 100;
 
 /// What a window is made to look like.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Look {
+pub struct EmulationOptions {
     pub size: Option<(u32, u32)>,
     /// Pixels of the device for one of the page.
     pub scale: Option<f64>,
     /// A finger, the page's own width, and a telephone's `User-Agent`.
     pub mobile: bool,
-    pub scheme: Option<Scheme>,
+    pub scheme: Option<ColorScheme>,
     pub less_motion: bool,
     pub print: bool,
 }
@@ -47,7 +49,7 @@ pub struct Look {
 /// Which colours the page is asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum Scheme {
+pub enum ColorScheme {
     Light,
     Dark,
 }
@@ -55,7 +57,7 @@ pub enum Scheme {
 /// Windows that are known by name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum Device {
+pub enum DevicePreset {
     /// 1280 by 720.
     Desktop,
     /// 412 by 915 at 2.625, with a finger.
@@ -64,19 +66,24 @@ pub enum Device {
     Tablet,
 }
 
-impl Device {
-    pub fn look(self) -> Look {
+impl DevicePreset {
+    pub fn emulation_options(self) -> EmulationOptions {
         let (size, scale, mobile) = match self {
             Self::Desktop => ((1280, 720), 1.0, false),
             Self::Phone => ((412, 915), 2.625, true),
             Self::Tablet => ((800, 1280), 2.0, true),
         };
-        Look { size: Some(size), scale: Some(scale), mobile, ..Look::default() }
+        EmulationOptions {
+            size: Some(size),
+            scale: Some(scale),
+            mobile,
+            ..EmulationOptions::default()
+        }
     }
 }
 
-impl Desk {
-    pub(super) async fn tabs(&self) -> Result<Said> {
+impl PageController {
+    pub(super) async fn tabs(&self) -> Result<CommandOutput> {
         let shared = self.shared();
         let (now, all) = {
             let state = shared.lock();
@@ -91,7 +98,7 @@ impl Desk {
         let mut lines = Vec::new();
         for (number, it) in all {
             // One that hangs is listed without what it shows.
-            let main = page::Main { session: &it.session, frame: &it.target, last: None };
+            let main = page::MainDocument { session: &it.session, frame: &it.target, last: None };
             let (url, title) = match page::head(&shared.cdp, main).await {
                 Ok((_, it)) => it,
                 Err(_) => Default::default(),
@@ -104,7 +111,7 @@ impl Desk {
     }
 
     /// Fails with `PARAM_INVALID` where there is no such tab.
-    pub(super) async fn tab(&mut self, number: u32) -> Result<Said> {
+    pub(super) async fn tab(&mut self, number: u32) -> Result<CommandOutput> {
         let shared = self.shared();
         if !shared.lock().turn_to(number) {
             return Err(no_tab(number));
@@ -114,7 +121,7 @@ impl Desk {
         Ok(format!("tab {number}: {}", self.url().await?).into())
     }
 
-    pub(super) async fn new_tab(&mut self, url: Option<String>) -> Result<Said> {
+    pub(super) async fn new_tab(&mut self, url: Option<String>) -> Result<CommandOutput> {
         let shared = self.shared();
         let last = shared.lock().tabs.as_ref().map_or(0, |it| it.last);
         if !shared.lock().takes_tabs() {
@@ -123,7 +130,8 @@ impl Desk {
         }
         let params = json!({ "url": "about:blank", "browserContextId": shared.id });
         shared.cdp.run(None, "Target.createTarget", params).await?;
-        let newer = |it: &State| it.tabs.as_ref().and_then(|it| it.newer(last)).map(|it| it.number);
+        let newer =
+            |it: &ContextState| it.tabs.as_ref().and_then(|it| it.newer(last)).map(|it| it.number);
         shared.until(Instant::now() + self.timeout, |it| newer(it).is_some()).await?;
         let number = newer(&shared.lock());
         let number =
@@ -137,7 +145,7 @@ impl Desk {
     }
 
     /// Fails with `PARAM_INVALID` where there is no such tab, or no other one.
-    pub(super) async fn close_tab(&mut self, number: Option<u32>) -> Result<Said> {
+    pub(super) async fn close_tab(&mut self, number: Option<u32>) -> Result<CommandOutput> {
         let shared = self.shared();
         let (number, target) = {
             let state = shared.lock();
@@ -153,7 +161,7 @@ impl Desk {
             (number, it.page.target.clone())
         };
         shared.cdp.run(None, "Target.closeTarget", json!({ "targetId": target })).await?;
-        let gone = |it: &State| {
+        let gone = |it: &ContextState| {
             it.tabs.as_ref().is_none_or(|it| it.all.iter().all(|it| it.number != number))
         };
         shared.until(Instant::now() + self.timeout, gone).await?;
@@ -169,7 +177,9 @@ impl Desk {
         let old = shared.page()?;
         self.new_tab(None).await?;
         shared.cdp.run(None, "Target.closeTarget", json!({ "targetId": old.target })).await?;
-        let gone = |it: &State| it.tabs.as_ref().is_none_or(|it| it.of(&old.session).is_none());
+        let gone = |it: &ContextState| {
+            it.tabs.as_ref().is_none_or(|it| it.by_session(&old.session).is_none())
+        };
         shared.until(Instant::now() + self.timeout, gone).await?;
         if !self.steps.is_empty() {
             self.lost.push("a page that did not answer any more".to_owned());
@@ -181,7 +191,7 @@ impl Desk {
     pub(super) async fn turned(&mut self, before: (u32, u32), out: &mut Effect) -> Result<bool> {
         let (tab, last) = before;
         let shared = self.shared();
-        let come = |it: &State| it.tabs.as_ref().is_none_or(|it| !it.coming);
+        let come = |it: &ContextState| it.tabs.as_ref().is_none_or(|it| !it.coming);
         shared.until(Instant::now() + COMES, come).await?;
         let newer = {
             let mut state = shared.lock();
@@ -203,12 +213,12 @@ impl Desk {
         } else {
             self.lost.push("a tab that closed itself".to_owned());
         }
-        let (_, page::Stands { url, .. }) = shared.stands().await?;
+        let (_, page::DocumentState { url, .. }) = shared.read_document_state().await?;
         if newer.is_some() && url.starts_with("http") {
             // Where popups are closed, that is how it is come to.
             self.note(Step::Navigate(url));
             self.aside = Some((tab, self.steps.len()));
-            let loaded = |it: &State| {
+            let loaded = |it: &ContextState| {
                 it.tabs.as_ref().is_none_or(|tabs| {
                     tabs.all.iter().find(|it| it.number == now).is_none_or(|it| it.loaded)
                 })
@@ -237,7 +247,7 @@ impl Desk {
         Ok(())
     }
 
-    pub(super) async fn emulate(&mut self, look: Look) -> Result<Said> {
+    pub(super) async fn emulate(&mut self, look: EmulationOptions) -> Result<CommandOutput> {
         if look.size.is_some_and(|(a, b)| !SIDES.contains(&a) || !SIDES.contains(&b)) {
             return Err(Error::new(Code::ParamInvalid, "a window has 100 to 4000 pixels a side"));
         }
@@ -270,8 +280,8 @@ impl Desk {
         }
         let scheme = match look.scheme {
             None => "",
-            Some(Scheme::Light) => "light",
-            Some(Scheme::Dark) => "dark",
+            Some(ColorScheme::Light) => "light",
+            Some(ColorScheme::Dark) => "dark",
         };
         let motion = if look.less_motion { "reduce" } else { "" };
         let media = json!({
@@ -284,24 +294,32 @@ impl Desk {
         ask("Emulation.setEmulatedMedia", media).await
     }
 
-    pub(super) async fn pdf(&self) -> Result<Said> {
+    pub(super) async fn pdf(&self) -> Result<CommandOutput> {
         #[derive(Deserialize)]
-        struct Printed {
+        struct PrintToPdfResult {
             data: String,
         }
         let shared = self.shared();
         let session = shared.page()?.session;
         let params = json!({ "printBackground": true, "preferCSSPageSize": true });
         let reply = shared.cdp.send(Some(&session), "Page.printToPDF", params);
-        let pdf = super::look::decoded(&reply.read::<Printed>(self.timeout).await?.data)?;
-        Ok(Said { text: format!("{} bytes", pdf.len()), pdf: Some(pdf), ..Said::default() })
+        let pdf = super::look::decoded(&reply.read::<PrintToPdfResult>(self.timeout).await?.data)?;
+        Ok(CommandOutput {
+            text: format!("{} bytes", pdf.len()),
+            pdf: Some(pdf),
+            ..CommandOutput::default()
+        })
     }
 
     /// Clicks, and keeps what the page saves in a folder that is ours alone. Fails with `STEP_FAILED` where it saves nothing, or
     /// more than it may.
-    pub(super) async fn download(&mut self, target: Target, folder: PathBuf) -> Result<Said> {
-        let Reached { meant, step, aim, .. } =
-            self.reached(&target, Step::Click, Arm::Strictly).await?;
+    pub(super) async fn download(
+        &mut self,
+        target: Target,
+        folder: PathBuf,
+    ) -> Result<CommandOutput> {
+        let ReachableTarget { meant, step, aim, .. } =
+            self.reached(&target, Step::Click, PressWatch::Strictly).await?;
         self.lost.push(format!("a download by {}", meant.told));
         let deadline = Instant::now() + self.timeout;
         let shared = self.shared();
@@ -311,7 +329,11 @@ impl Desk {
     }
 
     /// The same of an address that answers with a file.
-    pub(super) async fn download_from(&mut self, url: String, folder: PathBuf) -> Result<Said> {
+    pub(super) async fn download_from(
+        &mut self,
+        url: String,
+        folder: PathBuf,
+    ) -> Result<CommandOutput> {
         let shared = self.shared();
         shared.visit.begin_at(&url);
         let safe = shared.policy().check(&url)?;
@@ -334,7 +356,7 @@ impl Desk {
         folder: &std::path::Path,
         what: impl Future<Output = Result<()>>,
     ) -> Result<Vec<String>> {
-        let ours = files::made(folder)?;
+        let ours = files::open_or_create(folder)?;
         let shared = self.shared();
         // The browser may be another user, who may not write where we do.
         let theirs = self.context.own_folder()?.join(&shared.id);
@@ -379,10 +401,11 @@ impl Desk {
     async fn saved(&self, what: impl Future<Output = Result<()>>) -> Result<()> {
         what.await?;
         let shared = self.shared();
-        let all =
-            |it: &State, holds: fn(&[Saved]) -> bool| it.saving.as_ref().is_none_or(|it| holds(it));
+        let all = |it: &ContextState, holds: fn(&[SavedFile]) -> bool| {
+            it.saving.as_ref().is_none_or(|it| holds(it))
+        };
         shared.until(Instant::now() + BEGINS, |it| all(it, |it| !it.is_empty())).await?;
-        let whole = |it: &[Saved]| it.iter().all(|it| it.complete.is_some());
+        let whole = |it: &[SavedFile]| it.iter().all(|it| it.complete.is_some());
         shared.until(Instant::now() + self.timeout, |it| all(it, whole)).await?;
         for it in shared.lock().saving.iter().flatten().filter(|it| it.complete.is_none()) {
             let params = json!({ "guid": it.guid, "browserContextId": shared.id });

@@ -1,7 +1,7 @@
 //! Texts in which only a measure goes on: a countdown, a price, "seen 3 s ago". A number that names something is none: `Order 17` is
 //! another order than `Order 18`.
 
-use super::tree::{Item, What};
+use super::tree::{Item, ItemKind};
 
 /// A piece of a text.
 #[derive(Debug, PartialEq, Eq)]
@@ -104,7 +104,7 @@ pub fn is_alone(it: &Item, items: &[Item]) -> bool {
     let own = key(it);
     items
         .iter()
-        .filter(|it| it.what == What::Control && it.role == *own.0 && key(it) == own)
+        .filter(|it| it.what == ItemKind::Control && it.role == *own.0 && key(it) == own)
         .count()
         == 1
 }

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use super::Desk;
+use super::PageController;
 use crate::{
     bodies, failure, page,
     recorder::Recorder,
@@ -10,7 +10,7 @@ use crate::{
         Manifest,
         audit::{self, Finding},
     },
-    shared::State,
+    shared::ContextState,
     typed,
 };
 use commis_artifacts::recording::Driver;
@@ -34,12 +34,12 @@ const STORED: &str = "function () {
 }";
 const WINDOW: &str = "function () { return [innerWidth, innerHeight]; }";
 
-impl Desk {
+impl PageController {
     /// The traffic since the desk, or its session, began, and the page as it is; raw.
     pub(super) async fn traffic(&self, task: &str) -> RawRecording {
         let shared = self.shared();
         bodies::read_waiting(&shared);
-        let read = |it: &State| it.recorder.as_ref().is_none_or(Recorder::has_read_all);
+        let read = |it: &ContextState| it.recorder.as_ref().is_none_or(Recorder::has_read_all);
         // A page that is gone has taken the rest with it.
         let _ = shared.until(Instant::now() + READ, read).await;
         let page = failure::read_page(&shared).await;
@@ -52,7 +52,7 @@ impl Desk {
         let (so_far, begun, secrets) = {
             let state = shared.lock();
             let it = state.recorder.as_ref();
-            (it.map(Recorder::so_far), it.map(Recorder::begun), state.secrets.clone())
+            (it.map(Recorder::so_far), it.map(Recorder::started_at), state.secrets.clone())
         };
         let (actions, exchanges) = so_far.unwrap_or_default();
         RawRecording {
@@ -63,7 +63,7 @@ impl Desk {
             actions,
             final_answer: None,
             page,
-            secrets: typed::sent(&secrets, &exchanges),
+            secrets: typed::sent_parts(&secrets, &exchanges),
             exchanges,
             blocked: shared.blocked(),
             notes: Vec::new(),
@@ -96,18 +96,22 @@ impl Desk {
             }
         };
         let raw = self.traffic(&task).await;
-        let stored = self.stored().await;
-        self.ended(raw, stored)
+        let stored = self.read_storage().await;
+        self.finish_session(raw, stored)
     }
 
     /// The same for a page that is being closed.
     pub(super) fn end_now(&mut self) -> Result<Manifest> {
         let task = self.keep.as_ref().map(|it| it.manifest().task.clone()).unwrap_or_default();
         let raw = self.recorded(&task, RawPage::default());
-        self.ended(raw, Vec::new())
+        self.finish_session(raw, Vec::new())
     }
 
-    fn ended(&mut self, mut raw: RawRecording, stored: Vec<(String, String)>) -> Result<Manifest> {
+    fn finish_session(
+        &mut self,
+        mut raw: RawRecording,
+        stored: Vec<(String, String)>,
+    ) -> Result<Manifest> {
         let gone = || Error::new(Code::ParamInvalid, "this page's acts are not recorded");
         let mut keep = self.keep.take().ok_or_else(gone)?;
         self.tell_session();
@@ -129,7 +133,7 @@ impl Desk {
     }
 
     /// What the page and its frames store: names and values.
-    async fn stored(&self) -> Vec<(String, String)> {
+    async fn read_storage(&self) -> Vec<(String, String)> {
         let shared = self.shared();
         let mut out = Vec::new();
         for frame in shared.frames().await.unwrap_or_default() {

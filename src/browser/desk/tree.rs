@@ -17,7 +17,7 @@ use super::words::{cut, plain};
 use crate::{
     cdp::Reply,
     page::{self, Frame},
-    shared::Shared,
+    shared::ContextInner,
     tabs::Page,
 };
 use commis_base::error::{Code, Error, Result};
@@ -81,8 +81,8 @@ const PLACES: &[&str] = &[
 ];
 
 /// What each frame stands in, as an element would that stood in its place.
-pub fn rows_of_frames(all: &[Read]) -> Vec<Option<String>> {
-    let row = |of: &Read| {
+pub fn rows_of_frames(all: &[FrameTree]) -> Vec<Option<String>> {
+    let row = |of: &FrameTree| {
         let owner = of.owner?;
         // Numbers are a process's own, and owners were asked of the page's.
         let mut around = all.iter().filter(|it| it.frame.session == all[0].frame.session);
@@ -97,7 +97,7 @@ pub fn rows_of_frames(all: &[Read]) -> Vec<Option<String>> {
 /// One line of a page.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Item {
-    pub what: What,
+    pub what: ItemKind,
     pub role: String,
     pub name: String,
     /// What stands in a field.
@@ -116,7 +116,7 @@ pub struct Item {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum What {
+pub enum ItemKind {
     Control,
     Heading,
     Text,
@@ -126,7 +126,7 @@ pub enum What {
 }
 
 /// A frame, and the element that it is in.
-pub struct Read {
+pub struct FrameTree {
     pub frame: Frame,
     pub nodes: Vec<Node>,
     /// Number of its element, in the frame around it.
@@ -145,11 +145,11 @@ pub struct Node {
     id: String,
     #[serde(default)]
     ignored: bool,
-    role: Option<Ax>,
-    name: Option<Ax>,
-    value: Option<Ax>,
+    role: Option<AxValue>,
+    name: Option<AxValue>,
+    value: Option<AxValue>,
     #[serde(default)]
-    properties: Vec<Property>,
+    properties: Vec<AxProperty>,
     #[serde(default)]
     child_ids: Vec<String>,
     #[serde(rename = "backendDOMNodeId")]
@@ -157,15 +157,15 @@ pub struct Node {
 }
 
 #[derive(Clone, Deserialize)]
-struct Ax {
+struct AxValue {
     #[serde(default)]
     value: Value,
 }
 
 #[derive(Clone, Deserialize)]
-struct Property {
+struct AxProperty {
     name: String,
-    value: Ax,
+    value: AxValue,
 }
 
 impl Node {
@@ -194,7 +194,7 @@ impl Node {
         self.properties.iter().find(|it| it.name == name).map(|it| &it.value.value)
     }
 
-    fn is(&self, name: &str) -> bool {
+    fn is_set(&self, name: &str) -> bool {
         self.property(name).is_some_and(|it| *it == true || *it == "true")
     }
 
@@ -202,36 +202,36 @@ impl Node {
     fn acting(&self) -> &str {
         match self.role() {
             role if CONTROLS.contains(&role) => role,
-            _ if self.property("editable").is_some() && self.is("focusable") => "textbox",
+            _ if self.property("editable").is_some() && self.is_set("focusable") => "textbox",
             role => role,
         }
     }
 }
 
 /// Trees that were asked for.
-pub struct Asked {
+pub struct PendingTrees {
     page: Page,
-    frames: page::Asked,
+    frames: page::PendingFrames,
     /// The page's own.
     tree: Reply,
 }
 
 /// Asks for the trees of the page and of its frames.
-pub fn ask(shared: &Shared) -> Result<Asked> {
+pub fn request_trees(shared: &ContextInner) -> Result<PendingTrees> {
     let page = shared.page()?;
     let frames = page::ask_frames(&shared.cdp, shared.frame_sessions()?, &page);
     let tree = tree_of(shared, &page.session, &page.target);
-    Ok(Asked { page, frames, tree })
+    Ok(PendingTrees { page, frames, tree })
 }
 
-fn tree_of(shared: &Shared, session: &str, frame: &str) -> Reply {
+fn tree_of(shared: &ContextInner, session: &str, frame: &str) -> Reply {
     let of = json!({ "frameId": frame });
     shared.cdp.send(Some(session), "Accessibility.getFullAXTree", of)
 }
 
-impl Asked {
+impl PendingTrees {
     /// The page's own first. A frame that is going away has none. Fails with `TIMEOUT` where the page itself does not answer.
-    pub async fn read(self, shared: &Shared) -> Result<Vec<Read>> {
+    pub async fn read(self, shared: &ContextInner) -> Result<Vec<FrameTree>> {
         #[derive(Deserialize)]
         #[serde(rename_all = "camelCase")]
         struct Owner {
@@ -258,14 +258,14 @@ impl Asked {
                 Some(it) => it.read::<Owner>(PATIENCE).await.ok().map(|it| it.backend_node_id),
                 None => None,
             };
-            out.push(Read { frame, nodes, owner });
+            out.push(FrameTree { frame, nodes, owner });
         }
         Ok(out)
     }
 }
 
 /// What there is on the page, frames where they stand in it.
-pub fn items(all: &[Read]) -> Vec<Item> {
+pub fn items(all: &[FrameTree]) -> Vec<Item> {
     let mut out = Vec::new();
     let mut done = vec![false; all.len()];
     // The page, and what its elements hold; frames whose element nobody knows come last.
@@ -276,8 +276,8 @@ pub fn items(all: &[Read]) -> Vec<Item> {
     }
     // A link that is all of a heading says it.
     let is_said = |pair: &[Item]| {
-        pair[0].what == What::Heading
-            && pair[1].what == What::Control
+        pair[0].what == ItemKind::Heading
+            && pair[1].what == ItemKind::Control
             && pair[0].name == pair[1].name
     };
     let said: Vec<bool> = out.windows(2).map(is_said).chain([false]).collect();
@@ -286,12 +286,12 @@ pub fn items(all: &[Read]) -> Vec<Item> {
     out
 }
 
-fn walk(all: &[Read], at: usize, done: &mut [bool], out: &mut Vec<Item>) {
+fn walk(all: &[FrameTree], at: usize, done: &mut [bool], out: &mut Vec<Item>) {
     if std::mem::replace(&mut done[at], true) {
         return;
     }
     let document = Document::new(&all[at].nodes);
-    let mut stack: Vec<(usize, Around)> = vec![(0, Around::default())];
+    let mut stack: Vec<(usize, Surroundings)> = vec![(0, Surroundings::default())];
     while let Some((i, around)) = stack.pop() {
         let Some(node) = all[at].nodes.get(i) else { continue };
         let inner = document.item(i, at, &around, out);
@@ -306,7 +306,7 @@ fn walk(all: &[Read], at: usize, done: &mut [bool], out: &mut Vec<Item>) {
         });
         if let Some(n) = framed {
             out.push(Item::bare(
-                What::Place,
+                ItemKind::Place,
                 "frame",
                 &all[n].frame.name,
                 at,
@@ -324,7 +324,7 @@ fn walk(all: &[Read], at: usize, done: &mut [bool], out: &mut Vec<Item>) {
 
 /// What is around a node, on the way down.
 #[derive(Clone, Default)]
-pub struct Around {
+pub struct Surroundings {
     /// Words that were told already, by the line of an element around.
     told: Option<Arc<str>>,
     form: Option<Arc<str>>,
@@ -342,11 +342,11 @@ fn part(role: &str, name: &str) -> Option<Arc<str>> {
 }
 
 /// What is around the element below these, outermost first. `None` where one of them is told without what is in it.
-pub fn around(above: &[Node]) -> Option<Around> {
-    let mut out = Around::default();
+pub fn around(above: &[Node]) -> Option<Surroundings> {
+    let mut out = Surroundings::default();
     for it in above.iter().filter(|it| !it.ignored) {
         let role = it.acting();
-        if role == "combobox" && !it.is("expanded")
+        if role == "combobox" && !it.is_set("expanded")
             || matches!(role, "textbox" | "searchbox" | "spinbutton" | "slider")
         {
             return None;
@@ -402,9 +402,9 @@ impl<'a> Document<'a> {
         &self,
         i: usize,
         frame: usize,
-        around: &Around,
+        around: &Surroundings,
         out: &mut Vec<Item>,
-    ) -> Option<Around> {
+    ) -> Option<Surroundings> {
         let node = &self.nodes[i];
         let mut inner = around.clone();
         if node.ignored {
@@ -414,7 +414,7 @@ impl<'a> Document<'a> {
         let name = cut(&plain(node.name()), NAME);
         let backend = node.backend.unwrap_or(0);
         if CONTROLS.contains(&role) {
-            let mut it = Item::bare(What::Control, role, &name, frame, backend);
+            let mut it = Item::bare(ItemKind::Control, role, &name, frame, backend);
             it.states = states(node);
             let is_list = role == "combobox" && !self.children[i].is_empty();
             let field = matches!(
@@ -438,7 +438,7 @@ impl<'a> Document<'a> {
             }
             (it.row, it.form) = (self.row(i, &name), around.form.as_deref().map(str::to_owned));
             out.push(it);
-            if is_list && !self.nodes[i].is("expanded")
+            if is_list && !self.nodes[i].is_set("expanded")
                 || matches!(role, "textbox" | "searchbox" | "spinbutton" | "slider")
             {
                 return None;
@@ -448,7 +448,7 @@ impl<'a> Document<'a> {
         }
         match role {
             "heading" => {
-                let mut it = Item::bare(What::Heading, role, &name, frame, backend);
+                let mut it = Item::bare(ItemKind::Heading, role, &name, frame, backend);
                 it.states.extend(node.property("level").map(|it| format!("level {it}")));
                 if !name.is_empty() {
                     // A link that is all of the heading says it, too.
@@ -466,14 +466,14 @@ impl<'a> Document<'a> {
             "image" | "img" | "graphics-symbol" if !name.is_empty() => {
                 let told = around.told.as_ref().is_some_and(|it| it.contains(name.as_str()));
                 if !told {
-                    out.push(Item::bare(What::Image, "image", &name, frame, backend));
+                    out.push(Item::bare(ItemKind::Image, "image", &name, frame, backend));
                 }
             }
             "alert" | "alertdialog" | "dialog" => {
-                out.push(Item::bare(What::Place, role, &name, frame, backend));
+                out.push(Item::bare(ItemKind::Place, role, &name, frame, backend));
             }
             it if PLACES.contains(&it) && !name.is_empty() => {
-                out.push(Item::bare(What::Place, it, &name, frame, backend));
+                out.push(Item::bare(ItemKind::Place, it, &name, frame, backend));
             }
             _ => {}
         }
@@ -605,7 +605,7 @@ impl<'a> Document<'a> {
 }
 
 impl Item {
-    fn bare(what: What, role: &str, name: &str, frame: usize, backend: i64) -> Self {
+    fn bare(what: ItemKind, role: &str, name: &str, frame: usize, backend: i64) -> Self {
         Self {
             what,
             role: role.to_owned(),
@@ -622,14 +622,14 @@ impl Item {
 
     /// An element that has no role but its tag.
     pub fn clickable(tag: &str, name: Option<String>, frame: usize, backend: i64) -> Self {
-        Self::bare(What::Control, tag, &name.unwrap_or_default(), frame, backend)
+        Self::bare(ItemKind::Control, tag, &name.unwrap_or_default(), frame, backend)
     }
 }
 
 /// Words next to each other are one line.
 fn text(out: &mut Vec<Item>, words: &str, frame: usize, backend: i64) {
     if let Some(last) = out.last_mut()
-        && last.what == What::Text
+        && last.what == ItemKind::Text
         && last.frame == frame
         && last.name.len() + words.len() < 400
     {
@@ -637,7 +637,10 @@ fn text(out: &mut Vec<Item>, words: &str, frame: usize, backend: i64) {
         last.name.push_str(words);
         return;
     }
-    out.push(Item { name: words.to_owned(), ..Item::bare(What::Text, "text", "", frame, backend) });
+    out.push(Item {
+        name: words.to_owned(),
+        ..Item::bare(ItemKind::Text, "text", "", frame, backend)
+    });
 }
 
 fn states(node: &Node) -> Vec<String> {

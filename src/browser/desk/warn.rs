@@ -2,11 +2,11 @@
 //!
 //! Every command goes through here, also those that fail: an error names elements, and elements are called what a page wants.
 
-use super::{Command, Desk, Said, hidden, suspect, words::quoted};
+use super::{Command, CommandOutput, PageController, hidden, suspect, words::quoted};
 use commis_base::error::{Error, Result};
 
 /// What an answer consists of.
-enum Made {
+enum OutputKind {
     /// Lines of ours that are marked already.
     Marked,
     /// Lines of ours, with words of the page in them.
@@ -16,10 +16,10 @@ enum Made {
     Markup,
 }
 
-impl Desk {
+impl PageController {
     /// Does it. Fails with `STEP_FAILED`, `REF_STALE`, `PARAM_INVALID`, `BROWSER_FAILED`, and where a page is opened with the
     /// policy's codes.
-    pub async fn run(&mut self, command: Command) -> Result<Said> {
+    pub async fn run(&mut self, command: Command) -> Result<CommandOutput> {
         let begun = self.begins(&command);
         let done = match self.is_free_for(&command) {
             Ok(()) => self.marked(command).await,
@@ -29,22 +29,24 @@ impl Desk {
         done
     }
 
-    async fn marked(&mut self, command: Command) -> Result<Said> {
+    async fn marked(&mut self, command: Command) -> Result<CommandOutput> {
         let made = match command {
-            Command::Snapshot { .. } | Command::Links => Made::Marked,
-            Command::Title => Made::Title,
-            Command::Text(_) | Command::Console(_) | Command::Js(_) => Made::Text,
-            Command::Html(_) => Made::Markup,
-            _ => Made::Told,
+            Command::Snapshot { .. } | Command::Links => OutputKind::Marked,
+            Command::Title => OutputKind::Title,
+            Command::Text(_) | Command::Console(_) | Command::Js(_) => OutputKind::Text,
+            Command::Html(_) => OutputKind::Markup,
+            _ => OutputKind::Told,
         };
-        let mut said = self.kept(command).await.map_err(warned)?;
+        let mut said = self.run_recorded(command).await.map_err(warned)?;
         let lines: Vec<String> = said.text.lines().map(str::to_owned).collect();
         said.text = match made {
-            Made::Marked => said.text,
-            Made::Title => suspect::told(quoted(&said.text)),
-            Made::Told => lines.into_iter().map(suspect::told).collect::<Vec<_>>().join("\n"),
-            Made::Markup => suspect::framed(&lines, &suspect::judge_markup(&lines)),
-            Made::Text => {
+            OutputKind::Marked => said.text,
+            OutputKind::Title => suspect::mark_if_suspicious(quoted(&said.text)),
+            OutputKind::Told => {
+                lines.into_iter().map(suspect::mark_if_suspicious).collect::<Vec<_>>().join("\n")
+            }
+            OutputKind::Markup => suspect::framed(&lines, &suspect::judge_markup(&lines)),
+            OutputKind::Text => {
                 let (lines, left) = hidden::lines(&self.shared(), lines).await;
                 let found = suspect::judge(lines.iter().map(String::as_str));
                 let text = suspect::framed(&lines, &found);
@@ -57,7 +59,7 @@ impl Desk {
         };
         if let Some(effect) = &mut said.effect {
             for it in effect.dialogs.iter_mut().chain(&mut effect.refused) {
-                *it = suspect::told(std::mem::take(it));
+                *it = suspect::mark_if_suspicious(std::mem::take(it));
             }
         }
         Ok(said)
@@ -69,7 +71,7 @@ fn warned(err: Error) -> Error {
     if !suspect::instructs_in_told(err.message()) {
         return err;
     }
-    let out = Error::new(err.code(), suspect::told(err.message().to_owned()));
+    let out = Error::new(err.code(), suspect::mark_if_suspicious(err.message().to_owned()));
     let hint = err.hint_text().map(str::to_owned);
     let out = match hint {
         Some(it) => out.hint(it),

@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, io::Read as _, path::Path};
 
 use super::{
-    Line, Manifest, Sessions, State,
+    Manifest, SessionAction, SessionState, SessionStore,
     container::{self, MANIFEST, MAX_TRAJECTORY, TRAJECTORY, hash},
     is_id, pictures,
 };
@@ -27,12 +27,12 @@ fn io(err: std::io::Error) -> Error {
     Error::new(Code::ArtifactIo, "a session's archive cannot be written").source(err)
 }
 
-impl Sessions {
+impl SessionStore {
     /// All of a session that has ended, without its owner. Fails with `TASK_NOT_FOUND`, `ARTIFACT_CORRUPT`, `PARAM_INVALID`, and with
     /// `SECRET_IN_TASK` where the rules find something in it.
     pub fn export(&self, id: &str) -> Result<Vec<u8>> {
         let (mut manifest, _) = self.load(id)?;
-        if manifest.state != State::Complete {
+        if manifest.state != SessionState::Complete {
             return Err(Error::new(
                 Code::ParamInvalid,
                 "only a session that has ended is exported",
@@ -75,7 +75,7 @@ impl Sessions {
             .ok_or_else(|| bad("its manifest cannot be read"))?;
         let others: Vec<&String> = all.keys().filter(|it| *it != MANIFEST).collect();
         if manifest.id != id
-            || manifest.state != State::Complete
+            || manifest.state != SessionState::Complete
             || !manifest.files.keys().eq(others)
             || !manifest.files.contains_key(TRAJECTORY)
         {
@@ -87,7 +87,7 @@ impl Sessions {
             }
         }
         let text = std::str::from_utf8(&all[TRAJECTORY]).map_err(|_| bad("it is no text"))?;
-        let lines: std::result::Result<Vec<Line>, _> =
+        let lines: std::result::Result<Vec<SessionAction>, _> =
             text.lines().map(serde_json::from_str).collect();
         // A list would be read as the fields of an action, in their order.
         let are_objects = text.lines().all(|it| it.starts_with('{'));
@@ -103,7 +103,7 @@ impl Sessions {
         for it in told {
             *it = it.chars().map(|it| if breaks_a_line(it) { ' ' } else { it }).collect();
         }
-        let is_none = |it: &super::Parent| !is_id(&it.session);
+        let is_none = |it: &super::ParentSession| !is_id(&it.session);
         if manifest.redactions.keys().any(|it| it.chars().any(breaks_a_line))
             || manifest.parent.as_ref().is_some_and(is_none)
         {
@@ -118,7 +118,7 @@ impl Sessions {
         (manifest.owner, manifest.context) = (String::new(), String::new());
         // Its own number may be another's here.
         let name = id.rsplit_once('-').map_or(&*id, |it| it.0);
-        let (id, dir) = self.begun(name)?;
+        let (id, dir) = self.create_dir(name)?;
         manifest.id = id;
         for name in manifest.files.keys() {
             container::write(&dir, name, &all[name])?;
@@ -162,7 +162,7 @@ fn unpacked(bytes: &[u8]) -> Result<(String, BTreeMap<String, Vec<u8>>)> {
 }
 
 /// Reads an archive that somebody names. Fails with `ARTIFACT_IO`, and beyond 64 MiB.
-pub fn given(path: &Path) -> Result<Vec<u8>> {
+pub fn read_archive_file(path: &Path) -> Result<Vec<u8>> {
     files::read_bounded(path, MAX_TRAJECTORY as u64)
 }
 
@@ -170,9 +170,9 @@ pub fn given(path: &Path) -> Result<Vec<u8>> {
 mod tests {
     use super::{super::container::FINDINGS, *};
 
-    fn ended(all: &Sessions) -> String {
+    fn ended(all: &SessionStore) -> String {
         let mut it = all.record("one", "Look", "http://a.test/", "somebody").unwrap();
-        it.add(Line { command: "goto".into(), ..Line::default() }).unwrap();
+        it.add(SessionAction { command: "goto".into(), ..SessionAction::default() }).unwrap();
         it.snapshot("@e1 link \"Home\"").unwrap();
         it.end().unwrap().id
     }
@@ -194,7 +194,7 @@ mod tests {
     #[test]
     fn a_session_goes_from_one_home_to_another() {
         let (one, two) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-        let (one, two) = (Sessions::new(one.path()), Sessions::new(two.path()));
+        let (one, two) = (SessionStore::new(one.path()), SessionStore::new(two.path()));
         let id = ended(&one);
         let archive = one.export(&id).unwrap();
         let manifest = two.import(&archive).unwrap();
@@ -213,7 +213,7 @@ mod tests {
     fn an_archive_of_a_stranger_writes_nothing_elsewhere() {
         let home = tempfile::tempdir().unwrap();
         let (from, all) =
-            (Sessions::new(&home.path().join("a")), Sessions::new(&home.path().join("b")));
+            (SessionStore::new(&home.path().join("a")), SessionStore::new(&home.path().join("b")));
         let id = ended(&from);
         let (_, good) = unpacked(&from.export(&id).unwrap()).unwrap();
         let file = tar::EntryType::Regular;
@@ -273,11 +273,11 @@ mod tests {
     #[test]
     fn thirty_archives_of_strangers_forge_nothing() {
         let home = tempfile::tempdir().unwrap();
-        let all = Sessions::new(home.path());
+        let all = SessionStore::new(home.path());
         let good = Manifest {
             id: "one-1".to_owned(),
             name: "one".to_owned(),
-            state: State::Complete,
+            state: SessionState::Complete,
             actions: 1,
             ..all.manifest(&ended(&all)).unwrap()
         };
@@ -307,7 +307,8 @@ mod tests {
             assert_eq!(err.code(), Code::ArtifactCorrupt, "{}", String::from_utf8_lossy(it));
         }
         for parent in ["../../x", "/etc", "", "a/b", "one-1\nx"] {
-            let parent = Some(super::super::Parent { session: parent.to_owned(), actions: 1 });
+            let parent =
+                Some(super::super::ParentSession { session: parent.to_owned(), actions: 1 });
             let err = all.import(&made(&Manifest { parent, ..good.clone() }, line)).map(|_| ());
             assert_eq!(err.unwrap_err().code(), Code::ArtifactCorrupt);
         }

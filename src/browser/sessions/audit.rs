@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use url::Url;
 
 use super::{
-    Line, Recording, Sessions,
+    SessionAction, SessionRecorder, SessionStore,
     container::{self, AUDIT},
     corrupt, traffic,
     wire::site,
@@ -60,7 +60,7 @@ pub struct Finding {
 
 impl Finding {
     /// In one line.
-    pub fn told(&self) -> String {
+    pub fn describe(&self) -> String {
         let severity = match self.severity {
             Severity::High => "high",
             Severity::Medium => "medium",
@@ -88,7 +88,7 @@ struct Cookie {
 }
 
 impl Cookie {
-    fn of(line: &str) -> Option<Self> {
+    fn parse(line: &str) -> Option<Self> {
         let mut parts = line.split(';').map(str::trim);
         let (name, value) = parts.next()?.split_once('=')?;
         let mut out = Self {
@@ -158,7 +158,7 @@ fn names_token(name: &str) -> bool {
 
 /// Everything that was looked at.
 struct Audit<'a> {
-    lines: &'a [Line],
+    lines: &'a [SessionAction],
     /// By host and name: whether it is kept to its site. Of those that stand for a login.
     cookies: BTreeMap<(String, String), bool>,
     told: BTreeSet<(&'static str, String)>,
@@ -167,12 +167,12 @@ struct Audit<'a> {
 
 /// Where something is.
 #[derive(Clone, Copy)]
-struct At<'a> {
+struct ExchangeRef<'a> {
     n: usize,
     exchange: &'a RawExchange,
 }
 
-impl At<'_> {
+impl ExchangeRef<'_> {
     fn host(&self) -> String {
         self.exchange.url.host_str().unwrap_or_default().to_owned()
     }
@@ -182,7 +182,7 @@ impl At<'_> {
         all.iter().find(|it| it.0.eq_ignore_ascii_case(name)).map(|it| it.1.as_str())
     }
 
-    fn asked(&self, name: &str) -> Option<&str> {
+    fn request_header(&self, name: &str) -> Option<&str> {
         let all = &self.exchange.request_headers;
         all.iter().find(|it| it.0.eq_ignore_ascii_case(name)).map(|it| it.1.as_str())
     }
@@ -196,9 +196,9 @@ impl At<'_> {
 
 impl Audit<'_> {
     /// `once` says what it is about: one of each is told.
-    fn tell(
+    fn add_finding(
         &mut self,
-        at: At<'_>,
+        at: ExchangeRef<'_>,
         (rule, severity): (&'static str, Severity),
         once: &str,
         why: String,
@@ -219,15 +219,16 @@ impl Audit<'_> {
         });
     }
 
-    fn cookies(&mut self, at: At<'_>) {
+    fn cookies(&mut self, at: ExchangeRef<'_>) {
         let set = at.exchange.response_headers.iter();
         let set = set.filter(|it| it.0.eq_ignore_ascii_case("set-cookie"));
-        let found: Vec<Cookie> = set.flat_map(|it| it.1.lines()).filter_map(Cookie::of).collect();
+        let found: Vec<Cookie> =
+            set.flat_map(|it| it.1.lines()).filter_map(Cookie::parse).collect();
         for it in found.iter().filter(|it| it.is_session()) {
             let name = commis_redact::message(&it.name);
             self.cookies.insert((at.host(), it.name.clone()), it.is_kept_to_its_site());
             if !it.secure {
-                self.tell(
+                self.add_finding(
                     at,
                     ("cookie-without-secure", Severity::High),
                     &it.name,
@@ -238,7 +239,7 @@ impl Audit<'_> {
                 );
             }
             if !it.http_only {
-                self.tell(
+                self.add_finding(
                     at,
                     ("cookie-without-httponly", Severity::Medium),
                     &it.name,
@@ -247,12 +248,12 @@ impl Audit<'_> {
                 );
             }
             if !it.is_kept_to_its_site() {
-                self.tell(at, ("cookie-without-samesite", Severity::Medium), &it.name, format!("the cookie {name:?}, which stands for a login, does not say that other sites' requests go without it"), "set SameSite=Lax or Strict");
+                self.add_finding(at, ("cookie-without-samesite", Severity::Medium), &it.name, format!("the cookie {name:?}, which stands for a login, does not say that other sites' requests go without it"), "set SameSite=Lax or Strict");
             }
         }
     }
 
-    fn address(&mut self, at: At<'_>) {
+    fn address(&mut self, at: ExchangeRef<'_>) {
         let secret = |url: &Url| {
             let mut all = url.query_pairs();
             all.find(|(name, value)| {
@@ -265,14 +266,14 @@ impl Audit<'_> {
             ResourceType::Document | ResourceType::Iframe | ResourceType::Xhr | ResourceType::Fetch
         );
         if let Some(name) = secret(&at.exchange.url).filter(|_| is_seen) {
-            self.tell(at, ("secret-in-url", Severity::High), &name, format!("the address carries a secret as {name:?}, which histories, logs and Referer keep"), "send it in a body or a header");
+            self.add_finding(at, ("secret-in-url", Severity::High), &name, format!("the address carries a secret as {name:?}, which histories, logs and Referer keep"), "send it in a body or a header");
         }
-        let from = at.asked("referer").and_then(|it| Url::parse(it).ok());
+        let from = at.request_header("referer").and_then(|it| Url::parse(it).ok());
         if let Some(from) = from
             && site(from.as_str()) != site(at.exchange.url.as_str())
             && let Some(name) = secret(&from)
         {
-            self.tell(
+            self.add_finding(
                 at,
                 ("secret-in-referer", Severity::High),
                 &name,
@@ -284,7 +285,7 @@ impl Audit<'_> {
         }
     }
 
-    fn redirect(&mut self, at: At<'_>) {
+    fn redirect(&mut self, at: ExchangeRef<'_>) {
         if !at.exchange.status.is_some_and(|it| (300..400).contains(&it)) {
             return;
         }
@@ -300,7 +301,7 @@ impl Audit<'_> {
                     && at.exchange.url.join(&value).is_ok_and(|it| it.origin() == to.origin()))
         });
         if given && site(to.as_str()) != site(at.exchange.url.as_str()) {
-            self.tell(
+            self.add_finding(
                 at,
                 ("open-redirect", Severity::Medium),
                 at.exchange.url.path(),
@@ -313,7 +314,7 @@ impl Audit<'_> {
             .find(|(name, value)| commis_redact::typed_secret(name, value).is_some());
         if let Some((name, _)) = carried {
             let name = commis_redact::message(&name);
-            self.tell(
+            self.add_finding(
                 at,
                 ("redirect-with-secret", Severity::High),
                 &name,
@@ -323,13 +324,13 @@ impl Audit<'_> {
         }
     }
 
-    fn change(&mut self, at: At<'_>) {
+    fn change(&mut self, at: ExchangeRef<'_>) {
         let it = at.exchange;
         if matches!(&*it.method, "GET" | "HEAD" | "OPTIONS") {
             return;
         }
         let body = it.request_body.as_deref().map(String::from_utf8_lossy).unwrap_or_default();
-        let kind = at.asked("content-type").unwrap_or_default().to_ascii_lowercase();
+        let kind = at.request_header("content-type").unwrap_or_default().to_ascii_lowercase();
         let form = kind.starts_with("application/x-www-form-urlencoded");
         let fields: Vec<(String, String)> = if form {
             url::form_urlencoded::parse(body.as_bytes()).into_owned().collect()
@@ -351,19 +352,19 @@ impl Audit<'_> {
                 .request_headers
                 .iter()
                 .any(|it| names_token(&it.0) || it.0.eq_ignore_ascii_case("x-requested-with"));
-        let sent = at.asked("cookie").unwrap_or_default();
+        let sent = at.request_header("cookie").unwrap_or_default();
         let open =
             sent.split(';').filter_map(|it| it.trim().split_once('=')).any(|(name, value)| {
                 stands_for_login(name, value)
                     && !self.cookies.get(&(at.host(), name.to_owned())).copied().unwrap_or(false)
             });
         if simple && !token && open {
-            self.tell(at, ("request-without-csrf-token", Severity::High), it.url.path(), "it changes something for whoever is logged in, and another site could have sent it".to_owned(), "want a token that only the site's own pages know, or SameSite cookies");
+            self.add_finding(at, ("request-without-csrf-token", Severity::High), it.url.path(), "it changes something for whoever is logged in, and another site could have sent it".to_owned(), "want a token that only the site's own pages know, or SameSite cookies");
         }
     }
 
-    fn login_over_http(&mut self, at: At<'_>, why: &str) {
-        self.tell(
+    fn login_over_http(&mut self, at: ExchangeRef<'_>, why: &str) {
+        self.add_finding(
             at,
             ("login-over-http", Severity::High),
             "",
@@ -372,18 +373,18 @@ impl Audit<'_> {
         );
     }
 
-    fn page(&mut self, at: At<'_>) {
+    fn page(&mut self, at: ExchangeRef<'_>) {
         let it = at.exchange;
         if !matches!(it.resource_type, ResourceType::Document | ResourceType::Iframe) {
             return;
         }
         let Some(bytes) = it.body.bytes().filter(|_| it.mime.contains("html")) else { return };
         let text = String::from_utf8_lossy(&bytes[..bytes.len().min(PAGE)]);
-        let Some(page) = blocks::parsed(&text) else { return };
+        let Some(page) = blocks::parse_bounded(&text) else { return };
         self.document(at, &page);
     }
 
-    fn document(&mut self, at: At<'_>, page: &Html) {
+    fn document(&mut self, at: ExchangeRef<'_>, page: &Html) {
         let secure = at.exchange.url.scheme() == "https";
         let root = page.root_element();
         let is_password = |it: &ElementRef<'_>| {
@@ -401,7 +402,7 @@ impl Audit<'_> {
                 self.login_over_http(at, "a form sends a password over http");
             }
             if secure && to.scheme() == "http" {
-                self.tell(
+                self.add_finding(
                     at,
                     ("mixed-content", Severity::Medium),
                     "form",
@@ -419,7 +420,7 @@ impl Audit<'_> {
             if posts && own && !token && open {
                 let name = form.attr("name").or(form.attr("id")).unwrap_or(to.path());
                 let name = commis_redact::message(name);
-                self.tell(at, ("form-without-csrf-token", Severity::Medium), &name, format!("the form {name:?} is sent with a cookie that stands for a login, and nothing says that it came from here"), "put a token into it that only the site's own pages know, or set SameSite on the cookie");
+                self.add_finding(at, ("form-without-csrf-token", Severity::Medium), &name, format!("the form {name:?} is sent with a cookie that stands for a login, and nothing says that it came from here"), "put a token into it that only the site's own pages know, or set SameSite on the cookie");
             }
         }
         if secure {
@@ -428,7 +429,7 @@ impl Audit<'_> {
                 if at.exchange.url.join(from).is_ok_and(|it| it.scheme() == "http") {
                     let kind = it.value().name().to_owned();
                     let severity = if kind == "img" { Severity::Low } else { Severity::High };
-                    self.tell(
+                    self.add_finding(
                         at,
                         ("mixed-content", severity),
                         &kind,
@@ -441,11 +442,11 @@ impl Audit<'_> {
     }
 
     /// Of a page that asks for a password.
-    fn headers(&mut self, at: At<'_>, secure: bool) {
+    fn headers(&mut self, at: ExchangeRef<'_>, secure: bool) {
         if !secure {
             self.login_over_http(at, "the page that asks for a password came over http");
         } else if at.header("strict-transport-security").is_none() {
-            self.tell(
+            self.add_finding(
                 at,
                 ("missing-hsts", Severity::Medium),
                 "",
@@ -455,7 +456,7 @@ impl Audit<'_> {
         }
         let policy = at.header("content-security-policy").unwrap_or_default();
         if policy.is_empty() {
-            self.tell(
+            self.add_finding(
                 at,
                 ("missing-csp", Severity::Low),
                 "",
@@ -464,7 +465,7 @@ impl Audit<'_> {
             );
         }
         if at.header("x-frame-options").is_none() && !policy.contains("frame-ancestors") {
-            self.tell(
+            self.add_finding(
                 at,
                 ("missing-frame-options", Severity::Medium),
                 "",
@@ -476,9 +477,9 @@ impl Audit<'_> {
 }
 
 /// What was found, the gravest first.
-pub fn audit(raw: &RawRecording, lines: &[Line]) -> Vec<Finding> {
+pub fn audit(raw: &RawRecording, lines: &[SessionAction]) -> Vec<Finding> {
     let mut it = Audit { lines, cookies: BTreeMap::new(), told: BTreeSet::new(), out: Vec::new() };
-    let all = || raw.exchanges.iter().enumerate().map(|(n, exchange)| At { n, exchange });
+    let all = || raw.exchanges.iter().enumerate().map(|(n, exchange)| ExchangeRef { n, exchange });
     // Forms are judged by cookies that may be set after them.
     all().for_each(|at| it.cookies(at));
     for at in all() {
@@ -491,17 +492,17 @@ pub fn audit(raw: &RawRecording, lines: &[Line]) -> Vec<Finding> {
     it.out
 }
 
-impl Recording {
+impl SessionRecorder {
     /// Keeps what an audit found, in a file of its own and among the findings. Fails with `ARTIFACT_IO`.
     pub fn audited(&mut self, found: &[Finding]) -> Result<()> {
-        self.findings.extend(found.iter().map(|it| format!("- audit: {}", it.told())));
+        self.findings.extend(found.iter().map(|it| format!("- audit: {}", it.describe())));
         let bytes = serde_json::to_vec(found)
             .map_err(|err| Error::new(Code::Internal, "findings cannot be written").source(err))?;
         container::write(&self.dir, AUDIT, &bytes)
     }
 }
 
-impl Sessions {
+impl SessionStore {
     /// What an audit found when the session ended; `None` where there was none. Fails with `ARTIFACT_CORRUPT`.
     pub fn audit(&self, id: &str) -> Result<Option<Vec<Finding>>> {
         let Some(bytes) = container::read(&self.at(id)?, AUDIT)? else { return Ok(None) };
@@ -515,7 +516,8 @@ mod tests {
 
     #[test]
     fn cookies_are_read_as_they_are_set() {
-        let it = Cookie::of("sid=\"0123456789\"; Path=/; secure; HTTPONLY; samesite=None").unwrap();
+        let it =
+            Cookie::parse("sid=\"0123456789\"; Path=/; secure; HTTPONLY; samesite=None").unwrap();
         assert!(it.is_session() && it.secure && it.http_only && !it.is_kept_to_its_site());
         for harmless in [
             "theme=dark",
@@ -524,9 +526,9 @@ mod tests {
             "csrf_token=0123456789",
             "sid=1",
         ] {
-            assert!(!Cookie::of(harmless).unwrap().is_session(), "{harmless}");
+            assert!(!Cookie::parse(harmless).unwrap().is_session(), "{harmless}");
         }
-        assert!(Cookie::of("nothing").is_none());
+        assert!(Cookie::parse("nothing").is_none());
     }
 
     #[test]

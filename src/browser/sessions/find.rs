@@ -53,12 +53,12 @@ pub fn ranked(mut all: Vec<Manifest>, query: &str) -> Vec<Manifest> {
 
 #[cfg(test)]
 mod tests {
-    use crate::sessions::Sessions;
+    use crate::sessions::SessionStore;
 
     #[test]
     fn a_description_finds_its_session_among_many() {
         let home = tempfile::tempdir().unwrap();
-        let all = Sessions::new(home.path());
+        let all = SessionStore::new(home.path());
         for n in 0..20 {
             let task = format!("Search the shop for product {n}");
             all.record(&format!("shop {n}"), &task, "http://shop.test/", "").unwrap();

@@ -230,7 +230,7 @@ impl Fingerprint {
         self.near.iter().any(|it| now.near.contains(it))
     }
 
-    pub fn told(&self) -> String {
+    pub fn describe(&self) -> String {
         let row = self.row.as_ref().map(|it| format!(" in {it:?}")).unwrap_or_default();
         format!("{} {:?}{row}", self.role, self.name)
     }

@@ -6,11 +6,11 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use super::{
-    Recording, Sessions,
+    SessionRecorder, SessionStore,
     container::{self, MANIFEST, RECORDING, TRAJECTORY},
 };
 use commis_base::error::{Code, Error, Result};
-use commis_redact::Sealed;
+use commis_redact::RecordingSecrets;
 
 /// What stands for what was typed.
 const TYPED: &str = "typed";
@@ -68,20 +68,20 @@ fn each(name: &str, text: &str, look: &mut dyn FnMut(&str) -> Option<String>) ->
 
 /// By the rules alone.
 fn by_rules(text: &str) -> Option<String> {
-    let new = commis_redact::written(text);
+    let new = commis_redact::redact_written(text);
     (new != text).then_some(new)
 }
 
-impl Recording {
+impl SessionRecorder {
     /// Takes out of every file what is secret all the same, and says so; counts what was left out. Fails with `ARTIFACT_IO`.
-    pub fn gate(&mut self, sealed: &mut Sealed) -> Result<()> {
+    pub fn gate(&mut self, sealed: &mut RecordingSecrets) -> Result<()> {
         for it in &mut std::mem::take(&mut self.seals) {
             self.gate_by(it)?;
         }
         self.gate_by(sealed)
     }
 
-    fn gate_by(&mut self, sealed: &mut Sealed) -> Result<()> {
+    fn gate_by(&mut self, sealed: &mut RecordingSecrets) -> Result<()> {
         let mut counts: BTreeMap<String, u64> = BTreeMap::new();
         for it in &mut self.findings {
             *it = sealed.hide(it).into_owned();
@@ -127,7 +127,7 @@ impl Recording {
     }
 }
 
-impl Sessions {
+impl SessionStore {
     /// Whether the rules find nothing in it. Fails with `SECRET_IN_TASK`, naming the file and its line.
     pub(super) fn may_leave(&self, id: &str) -> Result<()> {
         let dir = self.at(id)?;
@@ -169,11 +169,11 @@ fn is_hash_of_a_file(line: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sessions::Line;
+    use crate::sessions::SessionAction;
 
     const KEY: &str = "ghp_0123456789abcdefghijklmnopqrstuvwxyzAB";
 
-    fn sealed(known: &[(&str, &str)]) -> Sealed {
+    fn sealed(known: &[(&str, &str)]) -> RecordingSecrets {
         let mut out = commis_redact::nothing();
         for it in known {
             out.judge(it.0, it.1);
@@ -184,14 +184,14 @@ mod tests {
     #[test]
     fn what_is_known_and_what_rules_find_is_in_no_file() {
         let home = tempfile::tempdir().unwrap();
-        let all = Sessions::new(home.path());
+        let all = SessionStore::new(home.path());
         let token = "5f2b1c9d8e7a6f5b4c3d2e1f0a9b8c7d";
         let mut it = all.record("one", "Look", "http://a.test/", "").unwrap();
-        let line = Line {
+        let line = SessionAction {
             command: "goto".into(),
             url_after: format!("http://a.test/?t={token}"),
             value: Some(KEY.to_owned()),
-            ..Line::default()
+            ..SessionAction::default()
         };
         it.add(line).unwrap();
         it.snapshot(&format!("text \"yours is {token}\"\ntext \"harmless\"")).unwrap();
@@ -214,9 +214,10 @@ mod tests {
     #[test]
     fn what_may_hold_a_secret_does_not_leave() {
         let home = tempfile::tempdir().unwrap();
-        let all = Sessions::new(home.path());
+        let all = SessionStore::new(home.path());
         let mut it = all.record("one", "Look", "http://a.test/", "").unwrap();
-        it.add(Line { value: Some(format!("it is {KEY}")), ..Line::default() }).unwrap();
+        it.add(SessionAction { value: Some(format!("it is {KEY}")), ..SessionAction::default() })
+            .unwrap();
         let id = it.end().unwrap().id;
         let err = all.export(&id).unwrap_err();
         assert_eq!(err.code(), Code::SecretInTask);

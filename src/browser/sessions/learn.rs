@@ -2,12 +2,12 @@
 
 use serde_json::Value;
 
-use super::Line;
+use super::SessionAction;
 use commis_base::error::{Code, Error, Result};
 
 /// What is learned from.
 #[derive(Debug, Default)]
-pub struct Trail {
+pub struct ActionHistory {
     pub url: Option<String>,
     /// As a manifest has them.
     pub steps: Vec<Value>,
@@ -16,11 +16,11 @@ pub struct Trail {
 }
 
 /// The steps that the actions come to. Fails with `PARAM_INVALID` where one says more than what was done.
-pub fn trail(lines: &[Line]) -> Result<Trail> {
-    let mut out = Trail::default();
+pub fn trail(lines: &[SessionAction]) -> Result<ActionHistory> {
+    let mut out = ActionHistory::default();
     for line in lines.iter().filter(|it| it.failed.is_none()) {
         if line.command == "goto" && out.steps.is_empty() {
-            out = Trail { url: line.value.clone(), ..Trail::default() };
+            out = ActionHistory { url: line.value.clone(), ..ActionHistory::default() };
             continue;
         }
         let left = out.steps.len().saturating_sub(line.undone as usize);
@@ -55,9 +55,14 @@ mod tests {
 
     use super::*;
 
-    fn line(command: &str, value: &str, steps: &[Value]) -> Line {
+    fn line(command: &str, value: &str, steps: &[Value]) -> SessionAction {
         let value = Some(value.to_owned()).filter(|it| !it.is_empty());
-        Line { command: command.into(), value, steps: steps.to_vec(), ..Line::default() }
+        SessionAction {
+            command: command.into(),
+            value,
+            steps: steps.to_vec(),
+            ..SessionAction::default()
+        }
     }
 
     #[test]
@@ -68,8 +73,8 @@ mod tests {
             line("goto", "http://b.test/", &[json!({"navigate": "http://b.test/"})]),
             line("fill", "hat", std::slice::from_ref(&fill)),
             line("goto", "http://b.test/2", &[json!({"navigate": "http://b.test/2"})]),
-            Line { undone: 1, ..line("closetab", "", &[]) },
-            Line { failed: Some("STEP_FAILED".into()), ..line("click", "", &[json!(1)]) },
+            SessionAction { undone: 1, ..line("closetab", "", &[]) },
+            SessionAction { failed: Some("STEP_FAILED".into()), ..line("click", "", &[json!(1)]) },
         ];
         let it = trail(&all).unwrap();
         assert_eq!((it.url.as_deref(), it.steps), (Some("http://b.test/"), vec![fill]));

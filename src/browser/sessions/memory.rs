@@ -45,7 +45,7 @@ struct Entry {
 
 /// What is remembered of an element.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
-pub struct Remembered {
+pub struct RememberedElement {
     /// The action that is on it.
     pub n: u32,
     pub host: String,
@@ -62,7 +62,7 @@ pub struct Remembered {
 
 /// Of one owner.
 #[derive(Clone, Debug)]
-pub struct Memory {
+pub struct ElementMemory {
     folder: PathBuf,
     owner: String,
 }
@@ -76,7 +76,7 @@ fn same(a: &Fingerprint, b: &Fingerprint) -> bool {
     (class(&a.role), &a.name, &a.row, &a.form) == (class(&b.role), &b.name, &b.row, &b.form)
 }
 
-impl Memory {
+impl ElementMemory {
     pub fn new(folder: &Path, owner: &str) -> Self {
         Self { folder: folder.to_owned(), owner: owner.to_owned() }
     }
@@ -95,26 +95,26 @@ impl Memory {
             return Ok(());
         }
         let text = serde_json::to_vec(&all).unwrap_or_default();
-        files::made(&self.folder)?.write(FILE, &text)
+        files::open_or_create(&self.folder)?.write(FILE, &text)
     }
 
-    fn is(&self, it: &Entry, host: &str, was: &Fingerprint) -> bool {
+    fn matches(&self, it: &Entry, host: &str, was: &Fingerprint) -> bool {
         it.owner == self.owner && it.host == host && same(&it.was, was)
     }
 
     /// As it was found last, where that was proven twice.
-    pub fn of(&self, host: &str, was: &Fingerprint) -> Option<Fingerprint> {
+    pub fn get(&self, host: &str, was: &Fingerprint) -> Option<Fingerprint> {
         let all = self.read();
-        let found = all.into_iter().find(|it| self.is(it, host, was) && it.proven >= PROOFS);
+        let found = all.into_iter().find(|it| self.matches(it, host, was) && it.proven >= PROOFS);
         found.map(|it| it.now)
     }
 
     /// The same for whoever looks, also what was proven once.
-    pub fn told(&self, n: u32, host: &str, was: &Fingerprint) -> Option<Remembered> {
-        let it = self.read().into_iter().find(|it| self.is(it, host, was))?;
-        Some(Remembered {
+    pub fn describe(&self, n: u32, host: &str, was: &Fingerprint) -> Option<RememberedElement> {
+        let it = self.read().into_iter().find(|it| self.matches(it, host, was))?;
+        Some(RememberedElement {
             n,
-            now: it.now.told(),
+            now: it.now.describe(),
             host: it.host,
             proven: it.proven,
             last_ms: it.last_ms,
@@ -145,13 +145,13 @@ impl Memory {
                 last_ms: now_ms(),
                 healed_from: None,
             };
-            if let Some(at) = all.iter().position(|it| self.is(it, host, was)) {
+            if let Some(at) = all.iter().position(|it| self.matches(it, host, was)) {
                 let before = all.remove(at);
                 if same(&before.now, now) {
                     entry.proven = before.proven.saturating_add(1);
                     entry.healed_from = before.healed_from;
                 } else {
-                    entry.healed_from = Some(before.now.told());
+                    entry.healed_from = Some(before.now.describe());
                 }
             }
             // The last are the newest.
@@ -173,7 +173,7 @@ impl Memory {
     pub fn forget(&self, host: &str, was: &Fingerprint) -> Result<()> {
         self.change(|all| {
             let before = all.len();
-            all.retain(|it| !self.is(it, host, was));
+            all.retain(|it| !self.matches(it, host, was));
             all.len() < before
         })
     }
@@ -192,29 +192,29 @@ mod tests {
     #[test]
     fn an_element_is_remembered_when_it_was_proven_twice_and_for_its_host_alone() {
         let home = tempfile::tempdir().unwrap();
-        let it = Memory::new(home.path(), "");
+        let it = ElementMemory::new(home.path(), "");
         let (was, now) = (button("Search"), button("Find"));
         it.proven("a.test", &was, &now).unwrap();
-        assert!(it.of("a.test", &was).is_none());
+        assert!(it.get("a.test", &was).is_none());
         it.proven("a.test", &was, &now).unwrap();
-        assert_eq!(it.of("a.test", &was).unwrap().name, "Find");
-        assert!(it.of("b.test", &was).is_none() && it.of("a.test", &button("Other")).is_none());
-        assert!(Memory::new(home.path(), "somebody").of("a.test", &was).is_none());
+        assert_eq!(it.get("a.test", &was).unwrap().name, "Find");
+        assert!(it.get("b.test", &was).is_none() && it.get("a.test", &button("Other")).is_none());
+        assert!(ElementMemory::new(home.path(), "somebody").get("a.test", &was).is_none());
         let mode = std::fs::metadata(home.path().join(FILE)).unwrap().permissions().mode();
         assert_eq!(mode & 0o777, 0o600);
         // Another one begins anew.
         it.proven("a.test", &was, &button("Seek")).unwrap();
-        assert!(it.of("a.test", &was).is_none());
-        let told = it.told(3, "a.test", &was).unwrap();
+        assert!(it.get("a.test", &was).is_none());
+        let told = it.describe(3, "a.test", &was).unwrap();
         assert_eq!((told.proven, told.healed_from.as_deref()), (1, Some("button \"Find\"")));
         it.forget("a.test", &was).unwrap();
-        assert!(it.told(3, "a.test", &was).is_none());
+        assert!(it.describe(3, "a.test", &was).is_none());
     }
 
     #[test]
     fn no_host_crowds_out_another_and_damage_is_nothing() {
         let home = tempfile::tempdir().unwrap();
-        let it = Memory::new(home.path(), "");
+        let it = ElementMemory::new(home.path(), "");
         for _ in 0..2 {
             it.proven("good.test", &button("Buy"), &button("Order")).unwrap();
         }
@@ -222,7 +222,7 @@ mod tests {
             it.proven("bad.test", &button(&format!("b{n}")), &button("x")).unwrap();
         }
         it.proven("bad.test", &button("long"), &button(&"x".repeat(LONGEST))).unwrap();
-        assert!(it.of("good.test", &button("Buy")).is_some());
+        assert!(it.get("good.test", &button("Buy")).is_some());
         assert_eq!(it.read().len(), OF_A_HOST + 1);
         files::write_atomic(home.path(), FILE, b"[{}]").unwrap();
         assert!(it.read().is_empty());

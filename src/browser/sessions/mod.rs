@@ -37,7 +37,7 @@ use self::{
         TRAJECTORY, hash, snapshot_of,
     },
     fingerprint::Fingerprint,
-    wire::Sent,
+    wire::SentRequest,
 };
 use commis_base::{
     error::{Code, Error, Result},
@@ -45,7 +45,7 @@ use commis_base::{
     ids::RecipeName,
     settings::RedactSettings,
 };
-use commis_redact::Sealed;
+use commis_redact::RecordingSecrets;
 use commis_state::now_ms;
 
 /// Snapshots of one session.
@@ -57,7 +57,7 @@ const MOST: u32 = 10_000;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum State {
+pub enum SessionState {
     Recording,
     Complete,
     /// Its daemon ended before it did.
@@ -75,11 +75,11 @@ pub struct Manifest {
     /// Where it begins.
     pub url: String,
     pub begun_ms: i64,
-    pub state: State,
+    pub state: SessionState,
     pub actions: u32,
     /// What it was begun from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub parent: Option<Parent>,
+    pub parent: Option<ParentSession>,
     /// Whose it is; empty for the owner of the machine.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub owner: String,
@@ -119,7 +119,7 @@ pub enum Verdict {
 /// A session, and how many of its actions were done again.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Parent {
+pub struct ParentSession {
     pub session: String,
     pub actions: u32,
 }
@@ -127,7 +127,7 @@ pub struct Parent {
 /// One action.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
-pub struct Line {
+pub struct SessionAction {
     /// From 1.
     pub n: u32,
     /// As `commis browse` calls it.
@@ -145,10 +145,10 @@ pub struct Line {
     pub ms: u64,
     /// What it had the page ask for.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub requests: Vec<Sent>,
+    pub requests: Vec<SentRequest>,
     /// What pages asked for between the act before and this one: what that one had a timer begin.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub between: Vec<Sent>,
+    pub between: Vec<SentRequest>,
     /// Its requests in the session's traffic: the first, and the one after the last.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub traffic: Option<[u32; 2]>,
@@ -169,7 +169,7 @@ pub struct Line {
 }
 
 /// A session that is being recorded.
-pub struct Recording {
+pub struct SessionRecorder {
     dir: Dir,
     manifest: Manifest,
     findings: Vec<String>,
@@ -183,13 +183,13 @@ pub struct Recording {
     pub secret_in: Option<String>,
     /// Parts of its traffic that were written, and what was known to be secret in them.
     parts: u32,
-    seals: Vec<Sealed>,
+    seals: Vec<RecordingSecrets>,
     /// Given back when the process ends, in whatever way.
     _held: Lock,
 }
 
 /// All of them.
-pub struct Sessions {
+pub struct SessionStore {
     folder: PathBuf,
 }
 
@@ -198,7 +198,7 @@ fn is_id(id: &str) -> bool {
     RecipeName::new(id).is_ok()
 }
 
-impl Sessions {
+impl SessionStore {
     pub fn new(folder: &Path) -> Self {
         Self { folder: folder.to_owned() }
     }
@@ -215,10 +215,10 @@ impl Sessions {
     }
 
     /// An id that nobody had, and its folder. A purged one keeps its own.
-    fn begun(&self, name: &str) -> Result<(String, Dir)> {
+    fn create_dir(&self, name: &str) -> Result<(String, Dir)> {
         let slug: String = RecipeName::slug(name).as_str().chars().take(LONGEST).collect();
         let slug = slug.trim_end_matches('-');
-        let all = files::made(&self.folder)?;
+        let all = files::open_or_create(&self.folder)?;
         let names = all.names()?;
         let number = |it: &String| it.strip_prefix(slug)?.strip_prefix('-')?.parse::<u32>().ok();
         let mut next = names.iter().filter_map(number).max().unwrap_or(0);
@@ -226,26 +226,32 @@ impl Sessions {
             next = next.saturating_add(1);
             let id = format!("{slug}-{next}");
             // Another may have taken it meanwhile.
-            if let Some(dir) = all.claim_folder(&id)? {
+            if let Some(dir) = all.create_folder(&id)? {
                 return Ok((id, dir));
             }
         }
     }
 
     /// Begins one. Fails with `ARTIFACT_IO`.
-    pub fn record(&self, name: &str, task: &str, url: &str, owner: &str) -> Result<Recording> {
-        let (id, dir) = self.begun(name)?;
+    pub fn record(
+        &self,
+        name: &str,
+        task: &str,
+        url: &str,
+        owner: &str,
+    ) -> Result<SessionRecorder> {
+        let (id, dir) = self.create_dir(name)?;
         let folder = self.folder.join(&id);
-        let held = files::made(&folder.join(HELD))?
+        let held = files::open_or_create(&folder.join(HELD))?
             .try_lock()?
             .ok_or_else(|| Error::new(Code::ArtifactIo, "somebody else holds a new session"))?;
         let manifest = Manifest {
             id,
-            name: commis_redact::written(name),
-            task: commis_redact::written(task),
+            name: commis_redact::redact_written(name),
+            task: commis_redact::redact_written(task),
             url: commis_redact::message(url),
             begun_ms: now_ms(),
-            state: State::Recording,
+            state: SessionState::Recording,
             actions: 0,
             parent: None,
             owner: owner.to_owned(),
@@ -257,7 +263,7 @@ impl Sessions {
             context: String::new(),
             files: BTreeMap::new(),
         };
-        let it = Recording {
+        let it = SessionRecorder {
             dir,
             manifest,
             findings: Vec::new(),
@@ -281,17 +287,17 @@ impl Sessions {
         let bytes = dir.read(MANIFEST, MAX_MANIFEST)?.unwrap_or_default();
         let mut it: Manifest = serde_saphyr::from_str(&String::from_utf8_lossy(&bytes))
             .map_err(|err| corrupt(id).source(err))?;
-        if it.state == State::Recording
-            && files::made(&self.folder.join(id).join(HELD))?.try_lock()?.is_some()
+        if it.state == SessionState::Recording
+            && files::open_or_create(&self.folder.join(id).join(HELD))?.try_lock()?.is_some()
         {
-            it.state = State::Interrupted;
+            it.state = SessionState::Interrupted;
             it.actions = Self::lines_in(&dir, id)?.len() as u32;
             dir.sweep()?;
         }
         Ok(it)
     }
 
-    fn lines_in(dir: &Dir, id: &str) -> Result<Vec<Line>> {
+    fn lines_in(dir: &Dir, id: &str) -> Result<Vec<SessionAction>> {
         let bytes = dir.read(TRAJECTORY, MAX_TRAJECTORY)?.unwrap_or_default();
         let text = String::from_utf8(bytes).map_err(|_| corrupt(id))?;
         let whole = text.rfind('\n').map_or("", |end| &text[..end]);
@@ -300,12 +306,12 @@ impl Sessions {
     }
 
     /// The session and its actions, to the last one that was written whole.
-    pub fn load(&self, id: &str) -> Result<(Manifest, Vec<Line>)> {
+    pub fn load(&self, id: &str) -> Result<(Manifest, Vec<SessionAction>)> {
         let manifest = self.manifest(id)?;
         let dir = self.at(id)?;
         if let Some(expected) = manifest.files.get(TRAJECTORY) {
             let bytes = dir.read(TRAJECTORY, MAX_TRAJECTORY)?.unwrap_or_default();
-            if manifest.state == State::Complete && hash(&bytes) != *expected {
+            if manifest.state == SessionState::Complete && hash(&bytes) != *expected {
                 return Err(corrupt(id));
             }
         }
@@ -347,14 +353,14 @@ impl Sessions {
     /// Removes what was done and leaves the manifest. Fails with `TASK_BUSY` while it is recorded.
     pub fn purge(&self, id: &str) -> Result<()> {
         let mut manifest = self.manifest(id)?;
-        if manifest.state == State::Recording {
+        if manifest.state == SessionState::Recording {
             return Err(
                 Error::new(Code::TaskBusy, "it is still recorded").hint("`session end` ends it")
             );
         }
         let dir = self.at(id)?;
         container::clear(&dir)?;
-        manifest.state = State::Purged;
+        manifest.state = SessionState::Purged;
         manifest.files.clear();
         write(&dir, &manifest)
     }
@@ -376,7 +382,7 @@ fn write(dir: &Dir, manifest: &Manifest) -> Result<()> {
     dir.write(MANIFEST, yaml.as_bytes())
 }
 
-impl Recording {
+impl SessionRecorder {
     pub fn manifest(&self) -> &Manifest {
         &self.manifest
     }
@@ -386,7 +392,7 @@ impl Recording {
     }
 
     /// Adds an action, which gets the next number. Fails with `ARTIFACT_IO`, `PARAM_INVALID` beyond 10,000.
-    pub fn add(&mut self, mut line: Line) -> Result<()> {
+    pub fn add(&mut self, mut line: SessionAction) -> Result<()> {
         if self.manifest.actions >= MOST {
             return Err(Error::new(
                 Code::ParamInvalid,
@@ -430,7 +436,7 @@ impl Recording {
 
     /// Names what it was begun from.
     pub fn of_parent(&mut self, session: &str, actions: u32) -> Result<()> {
-        self.manifest.parent = Some(Parent { session: session.to_owned(), actions });
+        self.manifest.parent = Some(ParentSession { session: session.to_owned(), actions });
         self.write()
     }
 
@@ -454,8 +460,8 @@ impl Recording {
     }
 
     /// Its actions so far.
-    pub fn lines(&self) -> Result<Vec<Line>> {
-        Sessions::lines_in(&self.dir, &self.manifest.id)
+    pub fn lines(&self) -> Result<Vec<SessionAction>> {
+        SessionStore::lines_in(&self.dir, &self.manifest.id)
     }
 
     /// Something that a reader should know.
@@ -478,7 +484,7 @@ impl Recording {
             (failed, all) if failed < all => Verdict::Partial,
             _ => Verdict::Fail,
         });
-        self.manifest.state = State::Complete;
+        self.manifest.state = SessionState::Complete;
         self.write()?;
         Ok(self.manifest)
     }
@@ -529,11 +535,11 @@ mod tests {
     #[test]
     fn a_crash_leaves_a_session_that_says_so() {
         let home = tempfile::tempdir().unwrap();
-        let all = Sessions::new(home.path());
+        let all = SessionStore::new(home.path());
         let mut it = all.record("one", "Look", "http://a.test/", "").unwrap();
         let id = it.manifest().id.clone();
-        it.add(Line { command: "click".into(), ..Line::default() }).unwrap();
-        assert_eq!(all.manifest(&id).unwrap().state, State::Recording);
+        it.add(SessionAction { command: "click".into(), ..SessionAction::default() }).unwrap();
+        assert_eq!(all.manifest(&id).unwrap().state, SessionState::Recording);
         assert_eq!(all.purge(&id).unwrap_err().code(), Code::TaskBusy);
         drop(it);
         // As a crash leaves it: half a line at the end.
@@ -545,7 +551,10 @@ mod tests {
             .write_all(b"{\"n\":2,")
             .unwrap();
         let (manifest, lines) = all.load(&id).unwrap();
-        assert_eq!((manifest.state, manifest.actions, lines.len()), (State::Interrupted, 1, 1));
+        assert_eq!(
+            (manifest.state, manifest.actions, lines.len()),
+            (SessionState::Interrupted, 1, 1)
+        );
         all.purge(&id).unwrap();
         assert_eq!(all.load(&id).unwrap().1.len(), 0);
     }
@@ -553,7 +562,7 @@ mod tests {
     #[test]
     fn what_was_killed_before_it_began_is_swept() {
         let home = tempfile::tempdir().unwrap();
-        let all = Sessions::new(home.path());
+        let all = SessionStore::new(home.path());
         assert_eq!(all.sweep().unwrap(), 0);
         let kept = all.record("kept", "", "http://a.test/", "").unwrap();
         let begun = all.record("begun", "", "http://a.test/", "").unwrap();
@@ -573,9 +582,9 @@ mod tests {
     #[test]
     fn a_session_that_was_changed_is_refused() {
         let home = tempfile::tempdir().unwrap();
-        let all = Sessions::new(home.path());
+        let all = SessionStore::new(home.path());
         let mut it = all.record("one", "Look at hats", "http://a.test/", "").unwrap();
-        it.add(Line { command: "click".into(), ..Line::default() }).unwrap();
+        it.add(SessionAction { command: "click".into(), ..SessionAction::default() }).unwrap();
         it.snapshot(&"ä".repeat(MAX_SNAPSHOT)).unwrap();
         let id = it.end().unwrap().id;
         assert_eq!(all.load(&id).unwrap().1.len(), 1);
@@ -596,9 +605,9 @@ mod tests {
     #[test]
     fn what_was_half_written_is_swept_where_nobody_records() {
         let home = tempfile::tempdir().unwrap();
-        let all = Sessions::new(home.path());
+        let all = SessionStore::new(home.path());
         let mut it = all.record("one", "", "http://a.test/", "").unwrap();
-        it.add(Line { command: "click".into(), ..Line::default() }).unwrap();
+        it.add(SessionAction { command: "click".into(), ..SessionAction::default() }).unwrap();
         it.snapshot("a page").unwrap();
         let folder = home.path().join(&it.manifest().id);
         let parts: Vec<_> = FOLDERS.iter().map(|it| folder.join(it)).collect();

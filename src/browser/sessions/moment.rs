@@ -16,7 +16,7 @@ const DIGITS: usize = 16;
 
 /// What is known of the page that asks, and of the act.
 #[derive(Clone, Debug, Default)]
-pub struct Moment {
+pub struct VolatileContext {
     /// Recorded values that still stand on the page.
     pub standing: BTreeSet<String>,
     /// Values that the page carries unseen, one to a name: hidden fields and what its head says.
@@ -40,7 +40,7 @@ enum Kind {
     Token,
 }
 
-impl Moment {
+impl VolatileContext {
     /// Whether one may stand for the other in a request. `changes`: it may change something where it goes.
     pub fn allows(&self, was: &str, is: &str, changes: bool) -> bool {
         let kind = match (kind(was), kind(is)) {
@@ -159,17 +159,21 @@ mod tests {
 
     #[test]
     fn it_may_be_another_where_nothing_on_the_page_is_called_so() {
-        let page = Moment { now_ms: NOW, ..Moment::default() };
+        let page = VolatileContext { now_ms: NOW, ..VolatileContext::default() };
         let (a, b) = ("a8B3kQ92LmZ4", "Zq7Rt51xWv8k");
         assert!(page.allows(a, b, false));
         // What changes something needs the element itself, or the page's own token.
         assert!(!page.allows(a, b, true));
-        assert!(Moment { is_sure: true, ..page.clone() }.allows(a, b, true));
-        assert!(Moment { tokens: [b.to_owned()].into(), ..page.clone() }.allows(a, b, true));
+        assert!(VolatileContext { is_sure: true, ..page.clone() }.allows(a, b, true));
+        assert!(
+            VolatileContext { tokens: [b.to_owned()].into(), ..page.clone() }.allows(a, b, true)
+        );
         // It still names something there.
-        let standing = Moment { standing: [a.to_owned()].into(), is_sure: true, ..page.clone() };
+        let standing =
+            VolatileContext { standing: [a.to_owned()].into(), is_sure: true, ..page.clone() };
         assert!(!standing.allows(a, b, false));
-        let identity = Moment { identity: format!("http://a.test/items/{a}"), ..page.clone() };
+        let identity =
+            VolatileContext { identity: format!("http://a.test/items/{a}"), ..page.clone() };
         assert!(!identity.allows(a, b, false));
         // Another kind, another length, a time that is not now.
         assert!(!page.allows(a, "1780000000000", false));

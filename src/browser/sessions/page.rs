@@ -4,9 +4,9 @@
 use maud::{Markup, html};
 
 use super::{
-    Line, Manifest, State, Verdict, compare,
+    Manifest, SessionAction, SessionState, Verdict, compare,
     pictures::{self, Picture},
-    traffic::Shown,
+    traffic::RequestRow,
 };
 use commis_report::Page;
 
@@ -18,29 +18,29 @@ const WIDE: u64 = 160;
 const REQUESTS: usize = 100;
 
 /// What a page shows.
-pub struct Seen<'a> {
+pub struct SessionPage<'a> {
     pub manifest: &'a Manifest,
-    pub lines: &'a [Line],
+    pub lines: &'a [SessionAction],
     pub findings: &'a str,
-    pub requests: &'a [Shown],
+    pub requests: &'a [RequestRow],
     pub pictures: &'a [Picture],
 }
 
 /// The whole page.
-pub fn page(it: &Seen<'_>) -> String {
+pub fn page(it: &SessionPage<'_>) -> String {
     let title = format!("{}, a session", it.manifest.name);
-    Page { title: &title, style: STYLE, pictures: true, ..Page::default() }.whole(&content(it))
+    Page { title: &title, style: STYLE, pictures: true, ..Page::default() }.render(&content(it))
 }
 
 /// What stands on it, without styles of its own.
-pub fn content(it: &Seen<'_>) -> Markup {
-    let Seen { manifest, lines, findings, .. } = it;
+pub fn content(it: &SessionPage<'_>) -> Markup {
+    let SessionPage { manifest, lines, findings, .. } = it;
     let longest = lines.iter().map(|it| it.ms).max().unwrap_or(0).max(1);
     let state = match manifest.state {
-        State::Recording => "recording",
-        State::Complete => "complete",
-        State::Interrupted => "interrupted",
-        State::Purged => "purged",
+        SessionState::Recording => "recording",
+        SessionState::Complete => "complete",
+        SessionState::Interrupted => "interrupted",
+        SessionState::Purged => "purged",
     };
     let begun = jiff::Timestamp::from_second(manifest.begun_ms / 1000).unwrap_or_default();
     html! {
@@ -79,19 +79,19 @@ pub fn content(it: &Seen<'_>) -> Markup {
     }
 }
 
-fn row(line: &Line, longest: u64, seen: &Seen<'_>) -> Markup {
+fn row(line: &SessionAction, longest: u64, seen: &SessionPage<'_>) -> Markup {
     let picture = seen.pictures.iter().find(|it| it.n == line.n);
     // Nothing but base64 is let into an address.
     let picture = picture.filter(|it| pictures::of_base64(&it.png_base64).is_ok());
-    let own = |it: &&Shown| it.action == Some(line.n);
-    let requests: Vec<&Shown> = seen.requests.iter().filter(own).take(REQUESTS).collect();
+    let own = |it: &&RequestRow| it.action == Some(line.n);
+    let requests: Vec<&RequestRow> = seen.requests.iter().filter(own).take(REQUESTS).collect();
     let width = line.ms * WIDE / longest;
-    let bare = Line { requests: Vec::new(), ..line.clone() };
+    let bare = SessionAction { requests: Vec::new(), ..line.clone() };
     html! {
         tr {
             td { (line.n) }
             td class=[line.failed.as_ref().map(|_| "failed")] {
-                (compare::told(&bare))
+                (compare::describe_action(&bare))
                 @if line.url_after != line.url_before { br; small { "to " (line.url_after) } }
                 @if let Some(it) = picture {
                     br;
@@ -99,7 +99,7 @@ fn row(line: &Line, longest: u64, seen: &Seen<'_>) -> Markup {
                 }
             }
             td {
-                @for it in &line.requests { (it.told()) br; }
+                @for it in &line.requests { (it.describe()) br; }
                 @if !requests.is_empty() {
                     details {
                         summary { (requests.len()) " requests" }
@@ -121,20 +121,20 @@ fn row(line: &Line, longest: u64, seen: &Seen<'_>) -> Markup {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sessions::Sessions;
+    use crate::sessions::SessionStore;
 
     #[test]
     fn what_a_page_was_called_is_text_in_it() {
         let home = tempfile::tempdir().unwrap();
-        let all = Sessions::new(home.path());
+        let all = SessionStore::new(home.path());
         let it = all.record("<script>1</script>", "a & b", "http://a.test/?<b>", "").unwrap();
-        let line = Line {
+        let line = SessionAction {
             n: 1,
             command: "fill".into(),
             value: Some("</td><img src=x onerror=alert(1)>".into()),
-            ..Line::default()
+            ..SessionAction::default()
         };
-        let request = Shown {
+        let request = RequestRow {
             request: 0,
             action: Some(1),
             method: "GET".into(),
@@ -146,7 +146,7 @@ mod tests {
         };
         let picture = |png_base64: &str| Picture { n: 1, png_base64: png_base64.to_owned() };
         let with = |picture: Picture| {
-            page(&Seen {
+            page(&SessionPage {
                 manifest: it.manifest(),
                 lines: std::slice::from_ref(&line),
                 findings: "# Findings\n\n- <i>",

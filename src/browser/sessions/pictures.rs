@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use similar::{DiffOp, TextDiff};
 
 use super::{
-    Recording, Sessions,
+    SessionRecorder, SessionStore,
     container::{self, MAX_PICTURE, SCREENSHOTS, SNAPSHOTS, picture_of, snapshot_of},
     pixels,
 };
@@ -31,7 +31,7 @@ pub fn is_picture(bytes: &[u8]) -> bool {
     bytes.starts_with(PNG)
 }
 
-impl Recording {
+impl SessionRecorder {
     /// Whether another picture is kept.
     pub fn wants_picture(&self) -> bool {
         self.pictures < MOST && self.picture_bytes < MOST_BYTES
@@ -51,20 +51,20 @@ impl Recording {
 
 /// What two sessions showed after the same action.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
-pub struct Step {
+pub struct StepDiff {
     pub n: u32,
     /// Share of the pixels that differ, in ten thousandths; absent where one of them has no picture.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pixels_bp: Option<u32>,
     /// Lines of what the pages showed; absent where one of them has none.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub elements: Option<Vec<Change>>,
+    pub elements: Option<Vec<ElementChange>>,
     /// Where pixels differ, in red, base64; where that was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub png_base64: Option<String>,
 }
 
-impl Step {
+impl StepDiff {
     pub fn differs(&self) -> bool {
         self.pixels_bp.is_some_and(|it| it > 0)
             || self.elements.as_ref().is_some_and(|it| !it.is_empty())
@@ -73,7 +73,7 @@ impl Step {
 
 /// An element that only one has, or that is called something else.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct Change {
+pub struct ElementChange {
     /// In the first session; absent where it was added.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub was: Option<String>,
@@ -95,7 +95,7 @@ fn kind(line: &str) -> &str {
 }
 
 /// Elements that were added, removed or changed.
-pub fn elements(was: &str, now: &str) -> Vec<Change> {
+pub fn elements(was: &str, now: &str) -> Vec<ElementChange> {
     let one: Vec<&str> = was.lines().map(bare).collect();
     let other: Vec<&str> = now.lines().map(bare).collect();
     let diff = TextDiff::from_slices(&one, &other);
@@ -119,18 +119,18 @@ pub fn elements(was: &str, now: &str) -> Vec<Change> {
             if kind(a) != kind(b) {
                 break;
             }
-            out.push(Change { was: Some((*a).to_owned()), now: Some((*b).to_owned()) });
+            out.push(ElementChange { was: Some((*a).to_owned()), now: Some((*b).to_owned()) });
             old.remove(0);
             new.remove(0);
         }
-        out.extend(old.iter().map(|it| Change { was: Some((*it).to_owned()), now: None }));
-        out.extend(new.iter().map(|it| Change { was: None, now: Some((*it).to_owned()) }));
+        out.extend(old.iter().map(|it| ElementChange { was: Some((*it).to_owned()), now: None }));
+        out.extend(new.iter().map(|it| ElementChange { was: None, now: Some((*it).to_owned()) }));
     }
     out.truncate(TOLD);
     out
 }
 
-impl Sessions {
+impl SessionStore {
     /// All pictures of a session, by action.
     pub fn pictures(&self, id: &str) -> Result<Vec<Picture>> {
         let dir = self.at(id)?;
@@ -150,7 +150,7 @@ impl Sessions {
 
     /// What two sessions showed, action by action; with pictures of what differs where that is asked for. Fails with
     /// `ARTIFACT_CORRUPT`.
-    pub fn seen_beside(&self, one: &str, other: &str, drawn: bool) -> Result<Vec<Step>> {
+    pub fn seen_beside(&self, one: &str, other: &str, drawn: bool) -> Result<Vec<StepDiff>> {
         let last = self.manifest(one)?.actions.max(self.manifest(other)?.actions);
         let (one, other) = (self.at(one)?, self.at(other)?);
         let mut out = Vec::new();
@@ -161,7 +161,7 @@ impl Sessions {
             };
             let texts = both(SNAPSHOTS, &snapshot_of(n))?;
             let pngs = both(SCREENSHOTS, &picture_of(n))?;
-            let mut step = Step { n, pixels_bp: None, elements: None, png_base64: None };
+            let mut step = StepDiff { n, pixels_bp: None, elements: None, png_base64: None };
             if let (Some(was), Some(now)) = texts {
                 let text = |it: Vec<u8>| String::from_utf8_lossy(&it).into_owned();
                 step.elements = Some(elements(&text(was), &text(now)));
@@ -196,7 +196,7 @@ mod tests {
     fn elements_are_added_removed_and_changed() {
         let was = "http://a.test/ \"A\"\n@e1 link \"Home\"\n@e2 button \"Buy\"\nheading \"Hats\" [level 1]";
         let now = "http://a.test/ \"A\"\n@e9 link \"Home\"\n@e3 button \"Order\"\n@e4 button \"Help\"\nheading \"Hats\" [level 1]";
-        let change = |was: Option<&str>, now: Option<&str>| Change {
+        let change = |was: Option<&str>, now: Option<&str>| ElementChange {
             was: was.map(str::to_owned),
             now: now.map(str::to_owned),
         };

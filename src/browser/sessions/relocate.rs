@@ -20,13 +20,13 @@ const TOLD: usize = 3;
 
 /// How sure one has to be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Bar {
+pub enum Strictness {
     Reads,
     /// The act may change something where it goes.
     Changes,
 }
 
-impl Bar {
+impl Strictness {
     /// How much of what is no label has to be the same, and how far that has to be ahead of the second.
     fn evidence(self) -> (f64, f64) {
         match self {
@@ -37,7 +37,7 @@ impl Bar {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Trust {
+pub enum MatchTrust {
     /// Called the same and in the same place, and the only one.
     Same,
     /// Something has changed; what is left says that it is the one.
@@ -49,7 +49,11 @@ pub enum Trust {
 }
 
 /// Which of them it is. Else why not, with the best of them.
-pub fn choose(was: &Fingerprint, now: &[Fingerprint], bar: Bar) -> Result<(usize, Trust), String> {
+pub fn choose(
+    was: &Fingerprint,
+    now: &[Fingerprint],
+    bar: Strictness,
+) -> Result<(usize, MatchTrust), String> {
     let mut all: Vec<(f64, usize)> = now
         .iter()
         .enumerate()
@@ -58,10 +62,13 @@ pub fn choose(was: &Fingerprint, now: &[Fingerprint], bar: Bar) -> Result<(usize
         .collect();
     all.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
     let best_of = |why: &str| {
-        let best: Vec<String> =
-            all.iter().take(TOLD).map(|it| format!("{} ({:.2})", now[it.1].told(), it.0)).collect();
+        let best: Vec<String> = all
+            .iter()
+            .take(TOLD)
+            .map(|it| format!("{} ({:.2})", now[it.1].describe(), it.0))
+            .collect();
         let best = if best.is_empty() { "nothing of its kind".to_owned() } else { best.join("; ") };
-        format!("{} {why}; there is {best}", was.told())
+        format!("{} {why}; there is {best}", was.describe())
     };
     let those = |fits: &dyn Fn(&Fingerprint) -> bool| -> Vec<usize> {
         all.iter().map(|it| it.1).filter(|at| fits(&now[*at])).collect()
@@ -90,10 +97,10 @@ pub fn choose(was: &Fingerprint, now: &[Fingerprint], bar: Bar) -> Result<(usize
         let contradicted = !marked.is_empty() && !marked.contains(&one);
         let in_place = was.is_in_form(it) && (was.alone || was.is_in_row(it));
         return Ok(match (contradicted, in_place) {
-            (true, _) => (one, Trust::Likely),
-            (false, true) => (one, Trust::Same),
-            _ if was.is_near(it) || marked.contains(&one) => (one, Trust::Healed),
-            _ => (one, Trust::Likely),
+            (true, _) => (one, MatchTrust::Likely),
+            (false, true) => (one, MatchTrust::Same),
+            _ if was.is_near(it) || marked.contains(&one) => (one, MatchTrust::Healed),
+            _ => (one, MatchTrust::Likely),
         });
     }
     if !named.is_empty() && (!was.alone || named.len() > 1) {
@@ -110,7 +117,7 @@ pub fn choose(was: &Fingerprint, now: &[Fingerprint], bar: Bar) -> Result<(usize
         && (named.is_empty() || was.is_named_as(&now[one]))
         && is_built_so(&now[one])
     {
-        return Ok((one, Trust::Likely));
+        return Ok((one, MatchTrust::Likely));
     }
     // Called something else: what is no label tells, or it has to stand where it stood.
     all.retain(|it| !was.was_another(&now[it.1]));
@@ -120,14 +127,17 @@ pub fn choose(was: &Fingerprint, now: &[Fingerprint], bar: Bar) -> Result<(usize
         return Ok(found);
     }
     let best_of = |why: &str| {
-        let best: Vec<String> =
-            all.iter().take(TOLD).map(|it| format!("{} ({:.2})", now[it.1].told(), it.0)).collect();
+        let best: Vec<String> = all
+            .iter()
+            .take(TOLD)
+            .map(|it| format!("{} ({:.2})", now[it.1].describe(), it.0))
+            .collect();
         let best = if best.is_empty() {
             "nothing of its kind that was not there before".to_owned()
         } else {
             best.join("; ")
         };
-        format!("{} {why}; there is {best}", was.told())
+        format!("{} {why}; there is {best}", was.describe())
     };
     let Some(&(score, best)) = all.first() else { return Err(best_of("is not there")) };
     let lead = score - all.get(1).map_or(0.0, |it| it.0);
@@ -146,11 +156,16 @@ pub fn choose(was: &Fingerprint, now: &[Fingerprint], bar: Bar) -> Result<(usize
     {
         return Err(best_of("is not there"));
     }
-    Ok((best, Trust::Placed))
+    Ok((best, MatchTrust::Placed))
 }
 
 /// Those of one name that it may be: one where all that tells them apart says the same.
-fn told_apart(was: &Fingerprint, now: &[Fingerprint], named: &[usize], bar: Bar) -> Vec<usize> {
+fn told_apart(
+    was: &Fingerprint,
+    now: &[Fingerprint],
+    named: &[usize],
+    bar: Strictness,
+) -> Vec<usize> {
     let only = |fits: &dyn Fn(&Fingerprint) -> bool| -> Option<usize> {
         let mut all = named.iter().copied().filter(|at| fits(&now[*at]));
         all.next().filter(|_| all.next().is_none())
@@ -175,7 +190,7 @@ fn told_apart(was: &Fingerprint, now: &[Fingerprint], named: &[usize], bar: Bar)
     let weak = [only(&|it| was.is_near(it)), built];
     let mut votes = strong.iter().chain(&weak).flatten();
     let Some(first) = votes.next() else { return named.to_vec() };
-    let is_sure = bar == Bar::Reads || strong.iter().any(Option::is_some);
+    let is_sure = bar == Strictness::Reads || strong.iter().any(Option::is_some);
     if votes.all(|it| it == first) && is_sure { vec![*first] } else { named.to_vec() }
 }
 
@@ -184,8 +199,8 @@ fn by_build(
     was: &Fingerprint,
     now: &[Fingerprint],
     candidates: impl Iterator<Item = usize>,
-    bar: Bar,
-) -> Option<(usize, Trust)> {
+    bar: Strictness,
+) -> Option<(usize, MatchTrust)> {
     let fits = |at: &usize| {
         let it = &now[*at];
         (was.is_of_kind(it) || was.shares_mark(it)) && !was.contradicts(it)
@@ -203,8 +218,11 @@ fn by_build(
     if score < enough || lead < ahead || !in_row || may_be_gone {
         return None;
     }
-    let (sure, _) = Bar::Changes.evidence();
-    Some((best, if score >= sure || was.shares_mark(it) { Trust::Likely } else { Trust::Placed }))
+    let (sure, _) = Strictness::Changes.evidence();
+    Some((
+        best,
+        if score >= sure || was.shares_mark(it) { MatchTrust::Likely } else { MatchTrust::Placed },
+    ))
 }
 
 #[cfg(test)]
@@ -214,8 +232,8 @@ mod tests {
     use super::*;
     use crate::sessions::fingerprint::{class, mark_of};
 
-    fn chosen(was: &Fingerprint, now: &[Fingerprint]) -> Result<(usize, Trust), String> {
-        choose(was, now, Bar::Reads)
+    fn chosen(was: &Fingerprint, now: &[Fingerprint]) -> Result<(usize, MatchTrust), String> {
+        choose(was, now, Strictness::Reads)
     }
 
     fn button(name: &str, row: Option<&str>) -> Fingerprint {
@@ -234,7 +252,7 @@ mod tests {
         };
         let was = button("Add to cart", Some("Garden lantern"));
         let moved = rows(&["Rake", "Garden lantern", "Hose"]);
-        assert_eq!(chosen(&was, &moved), Ok((1, Trust::Same)));
+        assert_eq!(chosen(&was, &moved), Ok((1, MatchTrust::Same)));
         // Gone: the others are called the same, and are in other rows.
         assert!(chosen(&was, &rows(&["Rake", "Hose"])).is_err());
         assert!(chosen(&was, &rows(&["Garden lantern", "Garden lantern"])).is_err());
@@ -249,7 +267,7 @@ mod tests {
             it
         };
         let rows: Vec<_> = [7, 5, 9].map(view).into();
-        assert_eq!(chosen(&view(9), &rows), Ok((2, Trust::Same)));
+        assert_eq!(chosen(&view(9), &rows), Ok((2, MatchTrust::Same)));
         // Gone, or there twice: the others look just like it.
         assert!(chosen(&view(8), &rows).is_err());
         assert!(chosen(&view(5), &[view(5), view(5)]).is_err());
@@ -263,7 +281,7 @@ mod tests {
         let mut now = button("Find", None);
         now.attributes.clone_from(&was.attributes);
         now.near.clone_from(&was.near);
-        assert_eq!(chosen(&was, &[button("Help", None), now]), Ok((1, Trust::Likely)));
+        assert_eq!(chosen(&was, &[button("Help", None), now]), Ok((1, MatchTrust::Likely)));
         assert!(chosen(&was, &[button("Help", None), button("Log out", None)]).is_err());
     }
 
@@ -312,9 +330,9 @@ mod tests {
     fn labels_that_change_together_hide_nothing() {
         let were = form(["Product", "Sort by", "Search", "Clear"]);
         let are = form(["Artikel", "Ordnen nach", "Suchen", "Leeren"]);
-        for bar in [Bar::Reads, Bar::Changes] {
+        for bar in [Strictness::Reads, Strictness::Changes] {
             for (at, was) in were.iter().enumerate() {
-                assert_eq!(choose(was, &are, bar), Ok((at, Trust::Likely)), "{was:?}");
+                assert_eq!(choose(was, &are, bar), Ok((at, MatchTrust::Likely)), "{was:?}");
             }
         }
     }
@@ -335,7 +353,7 @@ mod tests {
         submits[2].attributes.insert("type".into(), "submit".into());
         submits[2].attributes.insert("shape".into(), "input:search select >button:submit".into());
         were[2].attributes.insert("among".into(), "2".into());
-        for bar in [Bar::Reads, Bar::Changes] {
+        for bar in [Strictness::Reads, Strictness::Changes] {
             for now in [&are, &renamed, &submits] {
                 assert!(choose(&were[2], now, bar).is_err(), "{now:?}");
             }
@@ -356,7 +374,10 @@ mod tests {
             }
         };
         let was = of("Medium", "m");
-        assert_eq!(chosen(&was, &[of("Klein", "s"), of("Mittel", "m")]), Ok((1, Trust::Likely)));
+        assert_eq!(
+            chosen(&was, &[of("Klein", "s"), of("Mittel", "m")]),
+            Ok((1, MatchTrust::Likely))
+        );
         assert!(chosen(&was, &[of("Klein", "s")]).is_err());
     }
 
@@ -364,9 +385,9 @@ mod tests {
     fn two_of_one_name_are_told_apart_by_their_rows() {
         let was = Fingerprint { alone: true, ..button("Add to cart", Some("Garden lantern 1")) };
         let now = |rows: [&str; 2]| rows.map(|it| button("Add to cart", Some(it)));
-        for bar in [Bar::Reads, Bar::Changes] {
+        for bar in [Strictness::Reads, Strictness::Changes] {
             let rows = now(["Rake", "Garden lantern 1"]);
-            assert_eq!(choose(&was, &rows, bar), Ok((1, Trust::Same)));
+            assert_eq!(choose(&was, &rows, bar), Ok((1, MatchTrust::Same)));
             // A row that is nearly called so is another row.
             assert!(choose(&was, &now(["Garden lantern 2", "Rake"]), bar).is_err());
             assert!(choose(&was, &now(["Garden lantern 1", "Garden lantern 1"]), bar).is_err());
@@ -472,7 +493,9 @@ mod tests {
                 let without: Vec<_> = left.iter().map(|it| of(&are[*it], &are)).collect();
                 let (found, gone) = (chosen(&was, &now), chosen(&was, &without));
                 for (wire, out) in counts.iter_mut().enumerate() {
-                    let acts = |it: Trust| wire == 1 || matches!(it, Trust::Same | Trust::Healed);
+                    let acts = |it: MatchTrust| {
+                        wire == 1 || matches!(it, MatchTrust::Same | MatchTrust::Healed)
+                    };
                     out[0] += 1;
                     match &found {
                         Ok((at, trust)) if acts(*trust) => {

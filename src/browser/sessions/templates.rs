@@ -15,11 +15,11 @@ use commis_base::{
     ids::RecipeName,
 };
 use commis_recipe::{
-    blocks::{self, Block, read::Reader},
+    blocks::{self, Block, read::HtmlReader},
     document::Document,
     expression::Query,
     model::HtmlSpec,
-    shape::{self, Verified},
+    shape::{self, VerifiedShape},
 };
 use commis_state::now_ms;
 
@@ -49,7 +49,7 @@ pub struct Template {
 
 /// What is to be taken.
 #[derive(Clone, Debug, Default)]
-pub struct Wish {
+pub struct TemplateRequest {
     pub name: String,
     /// Words of the list or record that is meant; the weightiest when empty.
     pub about: String,
@@ -57,7 +57,7 @@ pub struct Wish {
 }
 
 /// Those of one owner.
-pub struct Templates {
+pub struct TemplateStore {
     folder: PathBuf,
 }
 
@@ -67,7 +67,7 @@ fn empty(why: &str) -> Error {
 }
 
 /// The fields of each item, or of the one thing.
-fn taken(html: &HtmlSpec, reader: &Reader, page: &Html) -> Result<Option<Value>> {
+fn extract_fields(html: &HtmlSpec, reader: &HtmlReader, page: &Html) -> Result<Option<Value>> {
     let mut items: Vec<Value> = reader.read(page)?.into_iter().map(Value::Object).collect();
     Ok(match (html.single, items.is_empty()) {
         (_, true) => None,
@@ -109,18 +109,18 @@ fn speaks_of(block: &Block, words: &[String]) -> usize {
 impl Template {
     /// Finds what is meant on a page, given as markup of what is drawn: the page and its frames. Fails with `EXTRACT_EMPTY`,
     /// `RECIPE_INVALID`.
-    pub fn of(documents: &[String], url: &str, wish: &Wish) -> Result<(Self, Value)> {
+    pub fn learn(documents: &[String], url: &str, wish: &TemplateRequest) -> Result<(Self, Value)> {
         let name = RecipeName::new(wish.name.clone())?;
         let words: Vec<String> = wish.about.split_whitespace().map(str::to_lowercase).collect();
         let mut best: Option<(usize, usize, HtmlSpec, Value)> = None;
-        for page in documents.iter().filter_map(|it| blocks::parsed(it)) {
+        for page in documents.iter().filter_map(|it| blocks::parse_bounded(it)) {
             for block in blocks::find(&page, true, false) {
                 let score = (speaks_of(&block, &words), block.weight);
                 let Some(spec) = block.spec else { continue };
                 if best.as_ref().is_some_and(|it| (it.0, it.1) >= score) {
                     continue;
                 }
-                if let Some(data) = taken(&spec, &Reader::new(&spec)?, &page)? {
+                if let Some(data) = extract_fields(&spec, &HtmlReader::new(&spec)?, &page)? {
                     best = Some((score.0, score.1, spec, data));
                 }
             }
@@ -151,9 +151,9 @@ impl Template {
 
     /// Takes the same of another page. Fails with `EXTRACT_EMPTY`, and with `SHAPE_DRIFT` where what is there has another shape.
     pub fn apply(&self, documents: &[String]) -> Result<Value> {
-        let reader = Reader::new(&self.html)?;
-        for page in documents.iter().filter_map(|it| blocks::parsed(it)) {
-            let Some(data) = taken(&self.html, &reader, &page)? else { continue };
+        let reader = HtmlReader::new(&self.html)?;
+        for page in documents.iter().filter_map(|it| blocks::parse_bounded(it)) {
+            let Some(data) = extract_fields(&self.html, &reader, &page)? else { continue };
             let drift = |why: String| {
                 Err(Error::new(Code::ShapeDrift, why).hint(
                     "the page has changed, or is another kind of page; save the template anew",
@@ -163,7 +163,7 @@ impl Template {
                 return drift("what the page has lacks what this template takes".to_owned());
             }
             let data = through(self.extract.as_deref(), data)?;
-            let alike = Verified::new(&self.shape).similarity_bp(&data);
+            let alike = VerifiedShape::new(&self.shape).similarity_bp(&data);
             if alike < ALIKE_BP {
                 return drift(format!(
                     "what the page has is {} % like what this template takes",
@@ -190,7 +190,7 @@ fn redacted(mut data: Value) -> Value {
     data
 }
 
-impl Templates {
+impl TemplateStore {
     /// Beside the sessions.
     pub fn new(sessions: &Path, owner: &str) -> Self {
         let folder = sessions.with_file_name("templates");
@@ -210,7 +210,7 @@ impl Templates {
 
     /// Fails with `ARTIFACT_IO`, and beyond 500.
     pub fn save(&self, it: &Template) -> Result<()> {
-        let dir = files::made(&self.folder)?;
+        let dir = files::open_or_create(&self.folder)?;
         let name = Self::file(&it.name)?;
         if dir.names()?.len() >= MOST && dir.stat(&name)?.is_none() {
             return Err(Error::new(Code::ParamInvalid, format!("there are {MOST} templates"))
@@ -270,10 +270,11 @@ mod tests {
 
     #[test]
     fn what_was_taken_once_is_taken_again_or_refused() {
-        let wish = Wish { name: "products".into(), about: "lantern".into(), extract: None };
+        let wish =
+            TemplateRequest { name: "products".into(), about: "lantern".into(), extract: None };
         let first =
             page(&[("Garden lantern", "12 EUR"), ("Hose", "9 EUR"), ("Rake", "7 EUR")], "price");
-        let (it, data) = Template::of(&first, "http://shop.test/", &wish).unwrap();
+        let (it, data) = Template::learn(&first, "http://shop.test/", &wish).unwrap();
         assert_eq!(data.as_array().unwrap().len(), 3, "{data}");
         let now = page(&[("Kettle", "30 EUR"), (KEY, "1 EUR")], "price");
         let data = it.apply(&now).unwrap();
@@ -293,10 +294,10 @@ mod tests {
         ];
         let code = it.apply(&other).map_err(|it| it.code());
         assert!(matches!(code, Err(Code::ShapeDrift | Code::ExtractEmpty)), "{code:?}");
-        let none = Wish { about: "lantern zebra".into(), ..wish.clone() };
-        assert!(Template::of(&first, "http://shop.test/", &none).is_err());
-        let names = Wish { extract: Some("length(@)".into()), ..wish };
-        let (it, data) = Template::of(&first, "http://shop.test/", &names).unwrap();
+        let none = TemplateRequest { about: "lantern zebra".into(), ..wish.clone() };
+        assert!(Template::learn(&first, "http://shop.test/", &none).is_err());
+        let names = TemplateRequest { extract: Some("length(@)".into()), ..wish };
+        let (it, data) = Template::learn(&first, "http://shop.test/", &names).unwrap();
         assert_eq!((data, it.apply(&now).unwrap()), (3.into(), 2.into()));
     }
 
@@ -304,10 +305,11 @@ mod tests {
     fn templates_are_kept_by_name_and_owner() {
         let home = tempfile::tempdir().unwrap();
         let sessions = home.path().join("sessions");
-        let (all, other) = (Templates::new(&sessions, ""), Templates::new(&sessions, "tok-1"));
-        let wish = Wish { name: "products".into(), ..Wish::default() };
+        let (all, other) =
+            (TemplateStore::new(&sessions, ""), TemplateStore::new(&sessions, "tok-1"));
+        let wish = TemplateRequest { name: "products".into(), ..TemplateRequest::default() };
         let rows = [("Garden lantern", "12 EUR"), ("Hose", "9 EUR"), ("Rake", "7 EUR")];
-        let (it, _) = Template::of(&page(&rows, "price"), "http://shop.test/", &wish).unwrap();
+        let (it, _) = Template::learn(&page(&rows, "price"), "http://shop.test/", &wish).unwrap();
         all.save(&it).unwrap();
         assert_eq!(all.get("products").unwrap().html, it.html);
         assert_eq!((all.list().unwrap().len(), other.list().unwrap().len()), (1, 0));

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use super::{
-    Line, Recording, Sessions,
+    SessionAction, SessionRecorder, SessionStore,
     container::{self, MAX_RECORDING, MOST_PARTS, RECORDING, traffic_of},
     corrupt,
 };
@@ -20,14 +20,14 @@ use commis_base::{
     error::{Code, Error, Result},
     ids::TaskId,
 };
-use commis_redact::Sealed;
+use commis_redact::RecordingSecrets;
 
 /// Requests that are shown.
 const SHOWN: usize = 1000;
 
-impl Recording {
+impl SessionRecorder {
     /// Writes it, without answers where it would be too large. Fails with `ARTIFACT_IO`.
-    pub fn traffic(&mut self, it: SessionRecording, sealed: &mut Sealed) -> Result<()> {
+    pub fn traffic(&mut self, it: SessionRecording, sealed: &mut RecordingSecrets) -> Result<()> {
         let part = self.parts;
         if part >= MOST_PARTS {
             self.find("more was asked for than is kept: later traffic is not in it");
@@ -60,7 +60,7 @@ impl Recording {
     }
 
     /// Writes what was asked for until now, of a session that goes on. Fails with `ARTIFACT_IO`.
-    pub fn part(&mut self, it: SessionRecording, mut sealed: Sealed) -> Result<()> {
+    pub fn part(&mut self, it: SessionRecording, mut sealed: RecordingSecrets) -> Result<()> {
         self.traffic(it, &mut sealed)?;
         self.seals.push(sealed);
         Ok(())
@@ -70,7 +70,7 @@ impl Recording {
     pub(super) fn hide_in_part(
         &self,
         bytes: &[u8],
-        sealed: &mut Sealed,
+        sealed: &mut RecordingSecrets,
     ) -> Result<Option<Vec<u8>>> {
         let cannot = |err: serde_json::Error| {
             Error::new(Code::Internal, "traffic cannot be read").source(err)
@@ -108,7 +108,7 @@ impl Recording {
 
 /// A request of a session, for whoever looks.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-pub struct Shown {
+pub struct RequestRow {
     /// Its number in the traffic, from 0.
     pub request: u32,
     /// The action that it belongs to.
@@ -126,14 +126,15 @@ pub struct Shown {
 }
 
 /// The action whose request that is.
-pub fn action_of(lines: &[Line], request: u32) -> Option<u32> {
-    let holds = |it: &&Line| it.traffic.is_some_and(|it| (it[0]..it[1]).contains(&request));
+pub fn action_of(lines: &[SessionAction], request: u32) -> Option<u32> {
+    let holds =
+        |it: &&SessionAction| it.traffic.is_some_and(|it| (it[0]..it[1]).contains(&request));
     lines.iter().find(holds).map(|it| it.n)
 }
 
 /// The requests of a session, each with its action; the first thousand.
-pub fn shown(recording: &SessionRecording, lines: &[Line]) -> Vec<Shown> {
-    let of = |it: &commis_artifacts::recording::Exchange| Shown {
+pub fn list_requests(recording: &SessionRecording, lines: &[SessionAction]) -> Vec<RequestRow> {
+    let of = |it: &commis_artifacts::recording::Exchange| RequestRow {
         request: it.id,
         action: action_of(lines, it.id),
         method: it.method.clone(),
@@ -146,7 +147,7 @@ pub fn shown(recording: &SessionRecording, lines: &[Line]) -> Vec<Shown> {
     recording.exchanges.iter().take(SHOWN).map(of).collect()
 }
 
-impl Sessions {
+impl SessionStore {
     /// The traffic of a session; `None` where none was kept. Fails with `ARTIFACT_CORRUPT`.
     pub fn traffic(&self, id: &str) -> Result<Option<SessionRecording>> {
         let mut whole: Option<SessionRecording> = None;

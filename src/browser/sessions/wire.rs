@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use url::Url;
 
-use super::moment::{self, Moment};
+use super::moment::{self, VolatileContext};
 use commis_net::egress::site_of;
 use commis_recipe::trackers;
 
@@ -28,7 +28,7 @@ const NAMED: usize = 3;
 
 /// A request as it left, secrets left out.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Sent {
+pub struct SentRequest {
     pub method: String,
     pub origin: String,
     pub path: String,
@@ -42,22 +42,22 @@ pub struct Sent {
 
 /// What may be another than it was.
 #[derive(Clone, Debug, Default)]
-pub struct Other {
+pub struct AllowedDifferences {
     /// Values: as recorded, as given now.
     pub values: Vec<(String, String)>,
     /// Origins, likewise.
     pub origins: Vec<(String, String)>,
     /// What may come in addition where nothing is changed.
-    pub carried: Vec<Carried>,
+    pub carried: Vec<LinkParameter>,
     /// What a path begins with since the site leads to another of its pages, where nothing is changed.
     pub prefix: Option<String>,
-    pub moment: Moment,
+    pub moment: VolatileContext,
 }
 
 /// A parameter that every link of a page to that place carries, with that value: the page's, and not what one of them asks for. A later
 /// version of an application may say how long its lists are where the one before did not.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Carried {
+pub struct LinkParameter {
     origin: String,
     path: String,
     name: String,
@@ -65,9 +65,9 @@ pub struct Carried {
 }
 
 /// What the links of a page to a place have in common, where there are several that differ.
-pub fn carried(links: &[String]) -> Vec<Carried> {
+pub fn carried(links: &[String]) -> Vec<LinkParameter> {
     let mut places: BTreeMap<(String, String), Vec<BTreeMap<String, String>>> = BTreeMap::new();
-    for it in links.iter().filter_map(|it| Sent::of("GET", it, None)) {
+    for it in links.iter().filter_map(|it| SentRequest::from_parts("GET", it, None)) {
         let all = places.entry((it.origin, it.path)).or_default();
         if !it.parameters.is_empty() && !all.contains(&it.parameters) {
             all.push(it.parameters);
@@ -81,28 +81,31 @@ pub fn carried(links: &[String]) -> Vec<Carried> {
         for (name, value) in first {
             if others.iter().all(|it| it.get(name) == Some(value)) {
                 let (origin, path) = (origin.clone(), path.clone());
-                out.push(Carried { origin, path, name: name.clone(), value: value.clone() });
+                out.push(LinkParameter { origin, path, name: name.clone(), value: value.clone() });
             }
         }
     }
     out
 }
 
-impl Sent {
+impl SentRequest {
     /// `None` for what is no HTTP.
-    pub fn of(method: &str, url: &str, body: Option<&str>) -> Option<Self> {
+    pub fn from_parts(method: &str, url: &str, body: Option<&str>) -> Option<Self> {
         let url = Url::parse(url).ok().filter(|it| matches!(it.scheme(), "http" | "https"))?;
         let mut parameters = BTreeMap::new();
-        url.query_pairs().for_each(|(name, value)| put(&mut parameters, &name, &value));
+        url.query_pairs()
+            .for_each(|(name, value)| insert_parameter(&mut parameters, &name, &value));
         match body.map(|it| (it, serde_json::from_str::<Value>(it))) {
             Some((_, Ok(it @ (Value::Object(_) | Value::Array(_))))) => {
                 flatten(&mut parameters, "", &it, DEPTH);
             }
             Some((text, _)) if text.contains('=') && !text.contains(char::is_whitespace) => {
                 url::form_urlencoded::parse(text.as_bytes())
-                    .for_each(|(name, value)| put(&mut parameters, &name, &value));
+                    .for_each(|(name, value)| insert_parameter(&mut parameters, &name, &value));
             }
-            Some((text, _)) => put(&mut parameters, "", &format!("{} bytes", text.len())),
+            Some((text, _)) => {
+                insert_parameter(&mut parameters, "", &format!("{} bytes", text.len()))
+            }
             None => {}
         }
         Some(Self {
@@ -118,7 +121,7 @@ impl Sent {
     pub fn changes(&self) -> bool {
         // Headers, which may name what is done, are not kept: only a question by its method can be known to read.
         let is_question = matches!(&*self.method, "GET" | "HEAD" | "OPTIONS");
-        !is_question || self.url().is_none_or(|it| commis_effect::speaks_of_change(&it))
+        !is_question || self.url().is_none_or(|it| commis_effect::names_change(&it))
     }
 
     /// Its address, as far as it is kept.
@@ -140,7 +143,7 @@ impl Sent {
         self.beacon || host.is_some_and(|it| trackers::is_telemetry(&it))
     }
 
-    pub fn told(&self) -> String {
+    pub fn describe(&self) -> String {
         format!("{} {}{}", self.method, self.origin, self.path)
     }
 
@@ -150,12 +153,16 @@ impl Sent {
     }
 
     /// Whether `now` is this request again.
-    pub fn fits(&self, now: &Self, other: &Other) -> bool {
+    pub fn fits(&self, now: &Self, other: &AllowedDifferences) -> bool {
         self.differs(now, other).is_some_and(|it| it.is_empty())
     }
 
     /// The parameters in which `now` is another request than this; `None` where it goes to another place.
-    pub fn differs<'a>(&'a self, now: &'a Self, other: &Other) -> Option<Vec<&'a str>> {
+    pub fn differs<'a>(
+        &'a self,
+        now: &'a Self,
+        other: &AllowedDifferences,
+    ) -> Option<Vec<&'a str>> {
         let moved = |from: &str, to: &str, among: &[(String, String)]| {
             from == to || among.iter().any(|it| it.0 == from && it.1 == to)
         };
@@ -198,7 +205,7 @@ impl Sent {
                 || other.moment.allows(was, is, self.changes())
         };
         let added = |name: &str, is: &str| {
-            let it = Carried {
+            let it = LinkParameter {
                 origin: now.origin.clone(),
                 path: now.path.clone(),
                 name: name.to_owned(),
@@ -218,7 +225,7 @@ impl Sent {
     }
 }
 
-fn put(out: &mut BTreeMap<String, String>, name: &str, value: &str) {
+fn insert_parameter(out: &mut BTreeMap<String, String>, name: &str, value: &str) {
     // A list or an object in a parameter is one.
     if value.starts_with(['{', '['])
         && let Ok(it @ (Value::Object(_) | Value::Array(_))) = serde_json::from_str(value)
@@ -240,7 +247,7 @@ fn put(out: &mut BTreeMap<String, String>, name: &str, value: &str) {
 
 fn flatten(out: &mut BTreeMap<String, String>, name: &str, it: &Value, depth: usize) {
     let Some(deeper) = depth.checked_sub(1) else {
-        return put(out, name, &format!("{} bytes", it.to_string().len()));
+        return insert_parameter(out, name, &format!("{} bytes", it.to_string().len()));
     };
     match it {
         Value::Object(all) if !all.is_empty() => {
@@ -254,11 +261,11 @@ fn flatten(out: &mut BTreeMap<String, String>, name: &str, it: &Value, depth: us
                 flatten(out, &format!("{name}[{at}]"), it, deeper);
             }
         }
-        Value::String(it) => put(out, name, it),
+        Value::String(it) => insert_parameter(out, name, it),
         Value::Object(_) | Value::Array(_) => {
             out.insert(commis_redact::message(name), it.to_string());
         }
-        other => put(out, name, &other.to_string()),
+        other => insert_parameter(out, name, &other.to_string()),
     }
 }
 
@@ -279,37 +286,37 @@ fn is_build(was: &str, is: &str) -> bool {
 
 /// Notes what pages ask for, and stops what was not expected.
 #[derive(Debug, Default)]
-pub struct Tap {
-    pub sent: Vec<Sent>,
-    pub hold: Option<Hold>,
+pub struct RequestTap {
+    pub sent: Vec<SentRequest>,
+    pub hold: Option<ReplayGuard>,
 }
 
 #[derive(Debug, Default)]
-pub struct Hold {
+pub struct ReplayGuard {
     /// What the act asked for when it was recorded.
-    pub expected: Vec<Sent>,
+    pub expected: Vec<SentRequest>,
     /// What else pages of that session asked for, whatever was done.
-    pub known: Vec<Sent>,
+    pub known: Vec<SentRequest>,
     /// What timers of acts before may ask for.
-    pub timed: Vec<Sent>,
-    pub other: Other,
+    pub timed: Vec<SentRequest>,
+    pub other: AllowedDifferences,
     pub fitted: bool,
     /// Whose requests tell what the act does: the page's site, and others where it asks for nothing there; all where there are none.
     /// What else is asked of other sites may be another each time, and where it is one that may change something there, is stopped.
     pub sites: BTreeSet<String>,
     /// The first that was stopped.
-    pub stopped: Option<Stopped>,
+    pub stopped: Option<StoppedRequest>,
 }
 
 /// A request that did not leave.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Stopped {
+pub struct StoppedRequest {
     pub told: String,
     /// In which it differs from a recorded one to the same place.
     pub parameters: Vec<String>,
 }
 
-impl std::fmt::Display for Stopped {
+impl std::fmt::Display for StoppedRequest {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match &self.parameters[..] {
             [] => write!(f, "{}, which it did not when it was recorded", self.told),
@@ -328,8 +335,8 @@ impl std::fmt::Display for Stopped {
 }
 
 /// The sites whose requests tell what an act on a page of that site does.
-pub fn deciding(site: Option<String>, requests: &[Sent]) -> BTreeSet<String> {
-    let told: Vec<&Sent> = requests.iter().filter(|it| !it.is_aside()).collect();
+pub fn deciding(site: Option<String>, requests: &[SentRequest]) -> BTreeSet<String> {
+    let told: Vec<&SentRequest> = requests.iter().filter(|it| !it.is_aside()).collect();
     let mut out: BTreeSet<String> = site.into_iter().collect();
     if !told.iter().any(|it| it.site().is_some_and(|it| out.contains(&it))) {
         out.extend(told.iter().filter_map(|it| it.site()));
@@ -337,9 +344,9 @@ pub fn deciding(site: Option<String>, requests: &[Sent]) -> BTreeSet<String> {
     out
 }
 
-impl Tap {
+impl RequestTap {
     /// Whether it may leave. `is_page`: it is for the page itself, which goes where it leads.
-    pub fn admits(&mut self, sent: Sent, is_page: bool) -> bool {
+    pub fn admits(&mut self, sent: SentRequest, is_page: bool) -> bool {
         let admitted = self.hold.as_mut().is_none_or(|it| it.admits(&sent, is_page));
         if admitted && self.sent.len() < MOST {
             self.sent.push(sent);
@@ -348,22 +355,23 @@ impl Tap {
     }
 }
 
-impl Hold {
+impl ReplayGuard {
     /// Whether it tells what the act does.
-    pub fn decides(&self, it: &Sent) -> bool {
+    pub fn decides(&self, it: &SentRequest) -> bool {
         let is_own = it.site().is_some_and(|it| self.sites.contains(&it));
         !it.is_aside() && (self.sites.is_empty() || is_own)
     }
 
     /// The first request that the act has to make again, where there is one. What a timer asked for, too, comes when it comes.
-    pub fn required(&self) -> Option<&Sent> {
-        let timed =
-            |it: &Sent| !it.changes() && self.timed.iter().any(|of| of.fits(it, &self.other));
+    pub fn required(&self) -> Option<&SentRequest> {
+        let timed = |it: &SentRequest| {
+            !it.changes() && self.timed.iter().any(|of| of.fits(it, &self.other))
+        };
         self.expected.iter().find(|it| self.decides(it) && !timed(it))
     }
 
-    fn admits(&mut self, sent: &Sent, is_page: bool) -> bool {
-        let among = |all: &[Sent]| all.iter().any(|it| it.fits(sent, &self.other));
+    fn admits(&mut self, sent: &SentRequest, is_page: bool) -> bool {
+        let among = |all: &[SentRequest]| all.iter().any(|it| it.fits(sent, &self.other));
         let decides = is_page || self.decides(sent);
         if among(&self.expected) {
             self.fitted |= decides;
@@ -376,7 +384,7 @@ impl Hold {
         if !sent.changes() && (self.fitted || among(&self.known)) {
             return true;
         }
-        let knows = |all: &[Sent]| all.iter().any(|it| it.origin == sent.origin);
+        let knows = |all: &[SentRequest]| all.iter().any(|it| it.origin == sent.origin);
         if !decides && !sent.changes() && (knows(&self.expected) || knows(&self.known)) {
             return true;
         }
@@ -384,7 +392,7 @@ impl Hold {
             let near = self.expected.iter().chain(&self.known);
             let near = near.filter_map(|it| it.differs(sent, &self.other)).min_by_key(Vec::len);
             let parameters = near.unwrap_or_default().into_iter().map(str::to_owned).collect();
-            self.stopped = Some(Stopped { told: sent.told(), parameters });
+            self.stopped = Some(StoppedRequest { told: sent.describe(), parameters });
         }
         false
     }
@@ -394,14 +402,14 @@ impl Hold {
 mod tests {
     use super::*;
 
-    fn sent(method: &str, url: &str, body: Option<&str>) -> Sent {
-        Sent::of(method, url, body).unwrap()
+    fn sent(method: &str, url: &str, body: Option<&str>) -> SentRequest {
+        SentRequest::from_parts(method, url, body).unwrap()
     }
 
     #[test]
     fn only_the_same_request_fits() {
         let was = sent("POST", "http://shop.test/cart?x=1", Some("item=17&kind=abc"));
-        let none = Other::default();
+        let none = AllowedDifferences::default();
         for (method, url, body, fits) in [
             ("POST", "http://shop.test/cart?x=1", "item=17&kind=abc", true),
             ("POST", "http://shop.test/cart?x=1", "item=17&kind=def", false),
@@ -413,7 +421,7 @@ mod tests {
         ] {
             assert_eq!(was.fits(&sent(method, url, Some(body)), &none), fits, "{url} {body}");
         }
-        let other = Other { values: vec![("17".into(), "20".into())], ..none };
+        let other = AllowedDifferences { values: vec![("17".into(), "20".into())], ..none };
         assert!(
             was.fits(&sent("POST", "http://shop.test/cart?x=1", Some("item=20&kind=abc")), &other)
         );
@@ -428,7 +436,7 @@ mod tests {
             all.iter().map(|it| format!("http://a.test/ships/{it}")).collect()
         };
         let all = links(&["", "?sort=1&size=20", "?sort=2&size=20", "?page=2&size=20", "7?size=9"]);
-        let other = Other { carried: carried(&all), ..Other::default() };
+        let other = AllowedDifferences { carried: carried(&all), ..AllowedDifferences::default() };
         let was = sent("GET", "http://a.test/ships/?sort=1", None);
         for (now, fits) in [
             ("?sort=1", true),
@@ -451,9 +459,12 @@ mod tests {
     fn nothing_that_changes_leaves_unless_it_is_expected() {
         let act = sent("POST", "http://a.test/save", Some(r#"{"id":1}"#));
         let poll = sent("GET", "http://a.test/poll", None);
-        let hold =
-            Hold { expected: vec![act.clone()], known: vec![poll.clone()], ..Hold::default() };
-        let mut tap = Tap { hold: Some(hold), ..Tap::default() };
+        let hold = ReplayGuard {
+            expected: vec![act.clone()],
+            known: vec![poll.clone()],
+            ..ReplayGuard::default()
+        };
+        let mut tap = RequestTap { hold: Some(hold), ..RequestTap::default() };
         assert!(tap.admits(poll, false));
         assert!(!tap.admits(sent("POST", "http://a.test/save", Some(r#"{"id":2}"#)), false));
         assert!(!tap.admits(sent("GET", "http://a.test/remove", None), false));
@@ -476,15 +487,17 @@ mod tests {
         };
         let was = sent("POST", &url(a), Some(&body(a, 1)));
         assert_eq!(was.parameters["variables.deep[0].n"], a);
-        let other =
-            Other { moment: Moment { is_sure: true, ..Moment::default() }, ..Other::default() };
+        let other = AllowedDifferences {
+            moment: VolatileContext { is_sure: true, ..VolatileContext::default() },
+            ..AllowedDifferences::default()
+        };
         assert!(was.fits(&sent("POST", &url(b), Some(&body(b, 1))), &other));
         let now = sent("POST", &url(b), Some(&body(b, 2)));
         assert_eq!(was.differs(&now, &other), Some(vec!["variables.page"]));
         let named =
             |it: &str| format!("http://a.test/x?v={}", urlencoded(&format!(r#"{{"n":"{it}"}}"#)));
         assert!(sent("GET", &named(a), None).fits(&sent("GET", &named(b), None), &other));
-        let unsure = Other::default();
+        let unsure = AllowedDifferences::default();
         assert_eq!(
             was.differs(&sent("POST", &url(a), Some(&body(b, 1))), &unsure),
             Some(vec!["variables.deep[0].n"])
@@ -500,16 +513,17 @@ mod tests {
         let (shop, ads) = ("http://shop.test", "http://partner.test");
         let act = sent("POST", &format!("{shop}/save"), Some("id=1"));
         let picture = sent("GET", &format!("{ads}/px?r=1"), None);
-        let beacon = Sent { beacon: true, ..sent("POST", &format!("{shop}/seen"), Some("x=1")) };
-        let hold = |requests: &[&Sent]| {
-            let expected: Vec<Sent> = requests.iter().map(|it| (*it).clone()).collect();
+        let beacon =
+            SentRequest { beacon: true, ..sent("POST", &format!("{shop}/seen"), Some("x=1")) };
+        let hold = |requests: &[&SentRequest]| {
+            let expected: Vec<SentRequest> = requests.iter().map(|it| (*it).clone()).collect();
             let sites = deciding(Some("shop.test".into()), &expected);
-            Hold { expected, sites, ..Hold::default() }
+            ReplayGuard { expected, sites, ..ReplayGuard::default() }
         };
         // A beacon came first, and is not asked for again.
         let all = hold(&[&beacon, &picture, &act]);
         assert_eq!(all.required(), Some(&act));
-        let mut tap = Tap { hold: Some(all), ..Tap::default() };
+        let mut tap = RequestTap { hold: Some(all), ..RequestTap::default() };
         assert!(tap.admits(sent("GET", &format!("{ads}/px?r=2"), None), false));
         assert!(!tap.admits(sent("POST", &format!("{ads}/log"), Some("x=2")), false));
         assert!(!tap.admits(sent("GET", "http://new.test/px", None), false));
@@ -519,7 +533,7 @@ mod tests {
         // Where an act asks for nothing else, that is what it does.
         let only = hold(&[&picture]);
         assert_eq!(only.required(), Some(&picture));
-        let mut tap = Tap { hold: Some(only), ..Tap::default() };
+        let mut tap = RequestTap { hold: Some(only), ..RequestTap::default() };
         assert!(!tap.admits(sent("GET", &format!("{ads}/px?r=2"), None), false));
         assert!(tap.hold.unwrap().stopped.unwrap().to_string().contains("another `r`"));
         assert_eq!(hold(&[&beacon]).required(), None);
@@ -532,20 +546,25 @@ mod tests {
         };
         let it = login("correct-horse-9");
         assert_eq!(it.parameters["password"], MASK);
-        assert!(it.fits(&login("battery-staple-7"), &Other::default()));
+        assert!(it.fits(&login("battery-staple-7"), &AllowedDifferences::default()));
         // A name that says nothing: what was masked is not just anything.
         let go = |value: &str| sent("POST", "http://a.test/go", Some(&format!("v={value}")));
-        let was = Sent { parameters: [("v".to_owned(), MASK.to_owned())].into(), ..go("x") };
-        assert!(!was.fits(&go("yes"), &Other::default()));
-        let sure = Moment { is_sure: true, ..Moment::default() };
-        let sure = Other { moment: sure, ..Other::default() };
+        let was = SentRequest { parameters: [("v".to_owned(), MASK.to_owned())].into(), ..go("x") };
+        assert!(!was.fits(&go("yes"), &AllowedDifferences::default()));
+        let sure = VolatileContext { is_sure: true, ..VolatileContext::default() };
+        let sure = AllowedDifferences { moment: sure, ..AllowedDifferences::default() };
         assert!(was.fits(&go("a8B3kQ92LmZ4"), &sure));
-        assert!(!was.fits(&go("a8B3kQ92LmZ4"), &Other::default()));
+        assert!(!was.fits(&go("a8B3kQ92LmZ4"), &AllowedDifferences::default()));
         // As the end of a session writes it.
         let placeholder = [("v".to_owned(), "[REDACTED:ticket#3]".to_owned())].into();
-        let written = Sent { parameters: placeholder, ..go("x") };
+        let written = SentRequest { parameters: placeholder, ..go("x") };
         assert!(written.fits(&go("a8B3kQ92LmZ4"), &sure) && !written.fits(&go("yes"), &sure));
         let values = vec![(MASK.to_owned(), "hunter".to_owned())];
-        assert!(was.fits(&go("hunter"), &Other { values, ..Other::default() }));
+        assert!(
+            was.fits(
+                &go("hunter"),
+                &AllowedDifferences { values, ..AllowedDifferences::default() }
+            )
+        );
     }
 }

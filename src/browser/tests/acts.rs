@@ -4,16 +4,16 @@ use super::{
     desk::{click, desk, number, open, page, shown, told},
     *,
 };
-use crate::desk::{Command, Desk, Said, Way};
+use crate::desk::{Command, CommandOutput, PageController, ScrollDirection};
 
 const HEARD: &str = "<p id=out>none</p><script>const heard = what => { out.textContent = what; };
 addEventListener('click', e => heard(e.target.closest('button')?.textContent ?? 'missed'));</script>";
 
-async fn heard(desk: &mut Desk) -> String {
+async fn heard(desk: &mut PageController) -> String {
     told(desk, Command::Text("css=#out".parse().ok())).await
 }
 
-fn why(said: Result<Said>) -> String {
+fn why(said: Result<CommandOutput>) -> String {
     let err = said.expect_err("it was done");
     assert_eq!(err.code(), Code::StepFailed, "{err}");
     err.message().to_owned()
@@ -260,9 +260,9 @@ for (const it of [a, b]) it.innerHTML = '<p>line</p>'.repeat(60);</script><canva
 c.onmousedown = e => { out.textContent = e.offsetX + ',' + e.offsetY; };</script>";
     open(&mut desk, html).await;
     let within = |way| Command::ScrollIn("css=#a".parse().unwrap(), way);
-    assert!(told(&mut desk, within(Way::Bottom)).await.contains("region One"));
-    assert!(told(&mut desk, within(Way::Down)).await.contains("at its end"));
-    assert!(told(&mut desk, Command::Scroll(Way::Down)).await.contains("region Two"));
+    assert!(told(&mut desk, within(ScrollDirection::Bottom)).await.contains("region One"));
+    assert!(told(&mut desk, within(ScrollDirection::Down)).await.contains("at its end"));
+    assert!(told(&mut desk, Command::Scroll(ScrollDirection::Down)).await.contains("region Two"));
     // A canvas is clicked by its place.
     let all = shown(&mut desk, false, true).await;
     let at = all.lines().find(|it| it.contains("canvas")).unwrap().split(' ').next().unwrap();

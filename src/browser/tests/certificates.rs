@@ -17,19 +17,21 @@ use commis_base::{
 use commis_net::{
     egress::{
         EgressPolicy,
-        stub::{ANY, StandIns, Table},
+        stub::{ANY, DnsTable, StubServers},
     },
-    transport::{Outgoing, Transport, public_http::PublicHttp},
+    transport::{PreparedRequest, Transport, public_http::PublicHttp},
 };
-use commis_testbed::{Testbed, WRONG, Wrong, authority_pem};
+use commis_testbed::{CertificateFault, Testbed, WRONG, authority_pem};
 
-fn words(wrong: Wrong) -> &'static str {
+fn words(wrong: CertificateFault) -> &'static str {
     match wrong {
-        Wrong::Expired => "has expired",
-        Wrong::NotYetValid => "not valid yet",
-        Wrong::OtherName => "for another name",
-        Wrong::SelfSigned | Wrong::UnknownAuthority => "nobody who is trusted",
-        Wrong::OldVersion | Wrong::VersionAlert => "no version of TLS",
+        CertificateFault::Expired => "has expired",
+        CertificateFault::NotYetValid => "not valid yet",
+        CertificateFault::OtherName => "for another name",
+        CertificateFault::SelfSigned | CertificateFault::UnknownAuthority => {
+            "nobody who is trusted"
+        }
+        CertificateFault::OldVersion | CertificateFault::VersionAlert => "no version of TLS",
     }
 }
 
@@ -41,8 +43,8 @@ fn settings(web: &Testbed) -> EgressSettings {
     }
 }
 
-fn get(url: &str) -> Outgoing {
-    Outgoing {
+fn get(url: &str) -> PreparedRequest {
+    PreparedRequest {
         method: "GET".to_owned(),
         url: url.to_owned(),
         headers: vec![("x-secret".to_owned(), "1".to_owned())],
@@ -160,11 +162,12 @@ async fn without_a_test_ca_no_test_host_is_trusted() {
 #[tokio::test(flavor = "multi_thread")]
 async fn the_test_ca_vouches_for_pinned_test_hosts_alone() {
     let web = Testbed::start(0).await.unwrap();
-    let stand_ins = StandIns::default();
-    stand_ins.lead(SocketAddr::new(ANY, 443), web.addr());
+    let stand_ins = StubServers::default();
+    stand_ins.forward(SocketAddr::new(ANY, 443), web.addr());
     let mut settings = settings(&web);
     settings.test_hosts = vec![format!("shop.test={}", web.addr())];
-    let policy = Arc::new(EgressPolicy::stubbed(&settings, Table::default(), stand_ins.clone()));
+    let policy =
+        Arc::new(EgressPolicy::with_stubs(&settings, DnsTable::default(), stand_ins.clone()));
     let mut wrong = Vec::new();
     let urls = ["https://bank.example.com/", "https://library.test/"];
     for (name, err) in all(&policy, "https://shop.test/", &urls).await {

@@ -282,7 +282,7 @@ async fn what_a_service_worker_would_serve_is_served_to_nobody() {
     assert!(text(exchange(&recording, "/api/search")).contains("hat item 0"));
     // The page of a replay, and what it fetches.
     first.open("http://shop.test/next", Duration::from_secs(10)).await.unwrap();
-    let request = Outgoing {
+    let request = PreparedRequest {
         method: "GET".to_owned(),
         url: "http://shop.test/api/search?q=hat&keys=1".to_owned(),
         headers: Vec::new(),

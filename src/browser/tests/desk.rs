@@ -1,10 +1,13 @@
 //! A page that stays, in real Chromium: what a snapshot shows, what a ref means, what an act says that it did.
 
 use super::*;
-use crate::desk::{Asks, Command, Desk, Device, Look, Picture, Said, Scheme, Until, Wish};
+use crate::desk::{
+    ColorScheme, Command, CommandOutput, DevicePreset, ElementStateQuery, EmulationOptions,
+    PageController, ScreenshotOptions, SnapshotOptions, WaitCondition,
+};
 
-pub async fn desk(browser: &Browser) -> Desk {
-    Desk::new(browser.context().await.unwrap(), Duration::from_secs(20), None).unwrap()
+pub async fn desk(browser: &Browser) -> PageController {
+    PageController::new(browser.context().await.unwrap(), Duration::from_secs(20), None).unwrap()
 }
 
 pub fn page(html: &str) -> String {
@@ -13,22 +16,22 @@ pub fn page(html: &str) -> String {
     url.into()
 }
 
-pub async fn open(desk: &mut Desk, html: &str) {
+pub async fn open(desk: &mut PageController, html: &str) {
     desk.run(Command::Goto(page(html))).await.unwrap();
 }
 
-pub async fn shown(desk: &mut Desk, changed: bool, clickable: bool) -> String {
-    let wish = Wish { changed, ..Wish::default() };
+pub async fn shown(desk: &mut PageController, changed: bool, clickable: bool) -> String {
+    let wish = SnapshotOptions { changed, ..SnapshotOptions::default() };
     let all = desk.run(Command::Snapshot { wish, clickable, within: None }).await.unwrap().text;
     // Of the address, which holds the page.
     all.lines().filter(|it| !it.contains("http://shop.test/html")).collect::<Vec<_>>().join("\n")
 }
 
-pub async fn told(desk: &mut Desk, command: Command) -> String {
+pub async fn told(desk: &mut PageController, command: Command) -> String {
     desk.run(command).await.unwrap().text
 }
 
-pub async fn click(desk: &mut Desk, target: &str) -> Result<Said> {
+pub async fn click(desk: &mut PageController, target: &str) -> Result<CommandOutput> {
     desk.run(Command::Click(target.parse().unwrap())).await
 }
 
@@ -57,7 +60,7 @@ async fn a_ref_is_that_element_in_that_place_or_nothing() {
     let site = serve().await;
     let Some(browser) = start(&site).await else { return };
     let mut desk = desk(&browser).await;
-    let stale = |it: Result<Said>| it.err().map(|it| it.code());
+    let stale = |it: Result<CommandOutput>| it.err().map(|it| it.code());
     for how in ["reuse", "render"] {
         let go = format!("{LIST}<a href='#{how}'>go</a>");
         open(&mut desk, &go).await;
@@ -213,7 +216,7 @@ async fn an_act_says_what_it_did() {
     assert_eq!(said.effect.unwrap().navigated.as_deref(), Some("http://shop.test/next"));
     let said = desk.run(Command::Back).await.unwrap();
     assert_eq!(said.effect.unwrap().navigated.as_deref(), Some("http://shop.test/"));
-    desk.run(Command::Wait(Until::Selector("#q".into()))).await.unwrap();
+    desk.run(Command::Wait(WaitCondition::Selector("#q".into()))).await.unwrap();
     open(&mut desk, "<button>Nothing</button>").await;
     assert!(click(&mut desk, "button Nothing").await.unwrap().text.ends_with("nothing happened"));
     let (begun, steps, lost) = desk.trail();
@@ -251,7 +254,7 @@ async fn an_act_tells_of_its_dialogs_and_refusals_as_the_first_one_did() {
     // A page may have no element at all.
     click(&mut desk, "button Empty").await.unwrap();
     assert_eq!(told(&mut desk, Command::Html(None)).await, "");
-    desk.run(Command::Scroll(crate::desk::Way::Bottom)).await.unwrap();
+    desk.run(Command::Scroll(crate::desk::ScrollDirection::Bottom)).await.unwrap();
     browser.close().await.unwrap();
 }
 
@@ -263,7 +266,8 @@ async fn a_page_that_hangs_is_left_by_going_elsewhere() {
     open(&mut desk, "<button onclick=\"setTimeout(() => { for (;;); })\">Hang</button>").await;
     // Whether it is told before the page hangs is a matter of moments.
     let _ = click(&mut desk, "button Hang").await;
-    let snapshot = Command::Snapshot { wish: Wish::default(), clickable: false, within: None };
+    let snapshot =
+        Command::Snapshot { wish: SnapshotOptions::default(), clickable: false, within: None };
     let err = desk.run(snapshot).await.unwrap_err();
     assert!(err.hint_text().unwrap().contains("goto another address"), "{err}");
     let said = told(&mut desk, Command::Goto("http://shop.test/next".into())).await;
@@ -324,7 +328,7 @@ async fn what_a_page_holds_is_told_without_its_secrets() {
     let Some(browser) = start(&site).await else { return };
     let mut desk = desk(&browser).await;
     open(&mut desk, SIGN_IN).await;
-    let text = async |desk: &mut Desk, command| desk.run(command).await.unwrap().text;
+    let text = async |desk: &mut PageController, command| desk.run(command).await.unwrap().text;
     let mut all = String::new();
     for (command, part) in [
         (Command::Attrs("css=input[type=password]".parse().unwrap()), "name=\"password\""),
@@ -344,13 +348,13 @@ async fn what_a_page_holds_is_told_without_its_secrets() {
         assert!(!all.contains(secret), "{all}");
     }
     for (css, asks, holds) in [
-        ("css=#in button", Asks::Visible, "true"),
-        ("css=#in button", Asks::Enabled, "false"),
-        ("css=[type=checkbox]", Asks::Checked, "true"),
-        ("css=[name=name]", Asks::Editable, "true"),
-        ("css=[name=name]", Asks::InView, "true"),
-        ("css=[name=name]", Asks::Focused, "false"),
-        ("css=#gone", Asks::Visible, "false"),
+        ("css=#in button", ElementStateQuery::Visible, "true"),
+        ("css=#in button", ElementStateQuery::Enabled, "false"),
+        ("css=[type=checkbox]", ElementStateQuery::Checked, "true"),
+        ("css=[name=name]", ElementStateQuery::Editable, "true"),
+        ("css=[name=name]", ElementStateQuery::InView, "true"),
+        ("css=[name=name]", ElementStateQuery::Focused, "false"),
+        ("css=#gone", ElementStateQuery::Visible, "false"),
     ] {
         assert_eq!(
             text(&mut desk, Command::Is(css.parse().unwrap(), asks)).await,
@@ -358,7 +362,13 @@ async fn what_a_page_holds_is_told_without_its_secrets() {
             "{css} {asks:?}"
         );
     }
-    let look = |size| Command::Emulate(Look { size: Some(size), mobile: true, ..Look::default() });
+    let look = |size| {
+        Command::Emulate(EmulationOptions {
+            size: Some(size),
+            mobile: true,
+            ..EmulationOptions::default()
+        })
+    };
     let told = text(&mut desk, look((500, 400))).await;
     assert!(told.starts_with("the window is 500 by 400"), "{told}");
     assert!(desk.run(look((1, 400))).await.is_err());
@@ -419,7 +429,10 @@ async fn tabs_have_their_own_elements_and_the_same_cookies_and_look() {
     let site = serve().await;
     let Some(browser) = start(&site).await else { return };
     let mut desk = desk(&browser).await;
-    let dark = Look { scheme: Some(Scheme::Dark), ..Device::Phone.look() };
+    let dark = EmulationOptions {
+        scheme: Some(ColorScheme::Dark),
+        ..DevicePreset::Phone.emulation_options()
+    };
     desk.run(Command::Emulate(dark)).await.unwrap();
     let looks = "<p id=it></p><script>document.cookie = 'seen=1'; it.textContent = innerWidth + ' ' + matchMedia('(prefers-color-scheme: dark)').matches + ' ' + /Mobile/.test(navigator.userAgent)</script>";
     let head = "<!doctype html><meta name=viewport content='width=device-width'>";
@@ -449,9 +462,14 @@ async fn tabs_have_their_own_elements_and_the_same_cookies_and_look() {
     let effect = click(&mut desk, "button \"Bye\"").await.unwrap().effect.unwrap();
     assert!(effect.tab.is_some(), "{effect:?}");
     assert!(desk.is_alive());
-    let full =
-        desk.run(Command::Screenshot(Picture { full: true, ..Picture::default() })).await.unwrap();
-    let part = Picture { of: Some("css=button".parse().unwrap()), ..Picture::default() };
+    let full = desk
+        .run(Command::Screenshot(ScreenshotOptions { full: true, ..ScreenshotOptions::default() }))
+        .await
+        .unwrap();
+    let part = ScreenshotOptions {
+        of: Some("css=button".parse().unwrap()),
+        ..ScreenshotOptions::default()
+    };
     let part = desk.run(Command::Screenshot(part)).await.unwrap();
     let (full, part) = (full.png.unwrap(), part.png.unwrap());
     assert!(part.len() < full.len() && part.starts_with(b"\x89PNG"));

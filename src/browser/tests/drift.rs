@@ -8,8 +8,8 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::{
-    desk::{Command, Desk, Outcome, Replay},
-    sessions::{Line, Sessions, memory::Memory},
+    desk::{Command, PageController, ReplayOptions, ReplayOutcome},
+    sessions::{SessionAction, SessionStore, memory::ElementMemory},
 };
 use commis_testbed::Testbed;
 
@@ -217,11 +217,11 @@ async fn start(testbed: SocketAddr, site: SocketAddr) -> Option<Browser> {
     Some(Browser::launch(&exe, Arc::new(EgressPolicy::new(&settings).unwrap())).await.unwrap())
 }
 
-async fn desk(browser: &Browser) -> Desk {
-    Desk::new(browser.context().await.unwrap(), Duration::from_secs(5), None).unwrap()
+async fn desk(browser: &Browser) -> PageController {
+    PageController::new(browser.context().await.unwrap(), Duration::from_secs(5), None).unwrap()
 }
 
-async fn recorded(browser: &Browser, all: &Sessions, case: &Case) -> Vec<Line> {
+async fn recorded(browser: &Browser, all: &SessionStore, case: &Case) -> Vec<SessionAction> {
     let mut desk = desk(browser).await;
     let url = address(case);
     desk.record(all.record("drift", "", &url, "").unwrap(), &url).await.unwrap();
@@ -233,14 +233,20 @@ async fn recorded(browser: &Browser, all: &Sessions, case: &Case) -> Vec<Line> {
 }
 
 /// What became of it, and in words.
-async fn ended(browser: &Browser, case: &Case, lines: &[Line], way: &str) -> (End, String) {
+async fn ended(
+    browser: &Browser,
+    case: &Case,
+    lines: &[SessionAction],
+    way: &str,
+) -> (End, String) {
     let mut desk = desk(browser).await;
     let shared = desk.shared();
     let session = shared.page().unwrap().session;
     let given = json!({ "op": way, "target": case.css, "names": case.names, "value": case.acts[case.on].2 }).to_string();
     let script = json!({ "source": SCRIPT.replace("DRIFT", &given) });
     shared.cdp.run(Some(&session), "Page.addScriptToEvaluateOnNewDocument", script).await.unwrap();
-    let how = Replay { allow: lines.iter().map(|it| it.n).collect(), ..Replay::default() };
+    let how =
+        ReplayOptions { allow: lines.iter().map(|it| it.n).collect(), ..ReplayOptions::default() };
     let done = desk.replay(lines, &how).await.unwrap();
     let read = json!({ "expression": "sessionStorage.getItem('drift') ?? ''" });
     let told: Value = shared.cdp.call(Some(&session), "Runtime.evaluate", read).await.unwrap();
@@ -256,13 +262,13 @@ async fn ended(browser: &Browser, case: &Case, lines: &[Line], way: &str) -> (En
     // The page is opened by the first.
     let there = done.iter().find(|it| it.n as usize == case.on + 2);
     let end = match there.map(|it| it.outcome) {
-        Some(Outcome::Same | Outcome::Healed) if on_other => End::Wrong,
-        Some(Outcome::Same | Outcome::Healed) => match last.outcome {
+        Some(ReplayOutcome::Same | ReplayOutcome::Healed) if on_other => End::Wrong,
+        Some(ReplayOutcome::Same | ReplayOutcome::Healed) => match last.outcome {
             // Acted on well, and what came of it is another's affair: counted with those that were stopped.
-            Outcome::Refused | Outcome::Differs => End::Stopped,
+            ReplayOutcome::Refused | ReplayOutcome::Differs => End::Stopped,
             _ => End::Right,
         },
-        Some(Outcome::Differs) => End::Stopped,
+        Some(ReplayOutcome::Differs) => End::Stopped,
         _ if on_other => End::Wrong,
         _ => End::Refused,
     };
@@ -274,7 +280,7 @@ async fn what_has_moved_is_found_and_what_is_gone_is_not() {
     let (testbed, site) = (Testbed::start(0).await.unwrap(), serve().await);
     let Some(browser) = start(testbed.addr(), site.addr).await else { return };
     let home = tempfile::tempdir().unwrap();
-    let all = Sessions::new(home.path());
+    let all = SessionStore::new(home.path());
     let mut lines = Vec::new();
     for case in CASES {
         lines.push(recorded(&browser, &all, case).await);
@@ -334,12 +340,12 @@ async fn what_the_wire_proved_twice_is_remembered_until_it_fails() {
     let (testbed, site) = (Testbed::start(0).await.unwrap(), serve().await);
     let Some(browser) = start(testbed.addr(), site.addr).await else { return };
     let home = tempfile::tempdir().unwrap();
-    let all = Sessions::new(home.path());
+    let all = SessionStore::new(home.path());
     let case = CASES.iter().find(|it| it.url == "https://shop.test/").unwrap();
     let lines = recorded(&browser, &all, case).await;
     let n = case.on as u32 + 2;
     let was = lines[case.on + 1].element.clone().unwrap();
-    let memory = Memory::new(home.path(), "");
+    let memory = ElementMemory::new(home.path(), "");
     let replayed = async |way: &str, allow: Vec<u32>| {
         let mut desk = desk(&browser).await;
         let shared = desk.shared();
@@ -351,24 +357,24 @@ async fn what_the_wire_proved_twice_is_remembered_until_it_fails() {
             .run(Some(&session), "Page.addScriptToEvaluateOnNewDocument", script)
             .await
             .unwrap();
-        let how = Replay { allow, memory: Some(memory.clone()), ..Replay::default() };
+        let how = ReplayOptions { allow, memory: Some(memory.clone()), ..ReplayOptions::default() };
         let done = desk.replay(&lines, &how).await.unwrap();
         let it = done.iter().find(|it| it.n == n);
         it.map(|it| (it.outcome, serde_json::to_value(it.found_by).unwrap()))
     };
-    let known = || memory.told(n, "shop.test", &was).map(|it| it.proven);
-    let healed = |by: &str| Some((Outcome::Healed, json!(by)));
+    let known = || memory.describe(n, "shop.test", &was).map(|it| it.proven);
+    let healed = |by: &str| Some((ReplayOutcome::Healed, json!(by)));
     assert_eq!(replayed("rename", vec![]).await, healed("likeness"));
-    assert_eq!((known(), memory.of("shop.test", &was)), (Some(1), None));
+    assert_eq!((known(), memory.get("shop.test", &was)), (Some(1), None));
     assert_eq!(replayed("rename", vec![]).await, healed("likeness"));
     assert_eq!(replayed("rename", vec![]).await, healed("memory"));
     assert_eq!(known(), Some(3));
     // As it was recorded is as it was recorded, whatever is remembered.
-    assert_eq!(replayed("none", vec![]).await, Some((Outcome::Same, Value::Null)));
+    assert_eq!(replayed("none", vec![]).await, Some((ReplayOutcome::Same, Value::Null)));
     assert_eq!(known(), Some(3));
-    assert!(memory.told(n, "stall.test", &was).is_none());
+    assert!(memory.describe(n, "stall.test", &was).is_none());
     let gone = replayed("remove", vec![]).await;
-    assert!(gone.is_none_or(|it| it.0 != Outcome::Healed && it.0 != Outcome::Same));
+    assert!(gone.is_none_or(|it| it.0 != ReplayOutcome::Healed && it.0 != ReplayOutcome::Same));
     assert_eq!(known(), None);
 }
 
@@ -378,7 +384,7 @@ async fn what_a_timer_changes_leaves_only_where_that_is_allowed() {
     let site = serve().await;
     let Some(browser) = super::start(&site).await else { return };
     let home = tempfile::tempdir().unwrap();
-    let all = Sessions::new(home.path());
+    let all = SessionStore::new(home.path());
     let html = "<input aria-label=Note oninput=\"clearTimeout(globalThis.t); globalThis.t = setTimeout(save, 200)\">
         <button onclick=\"out.textContent = 'seen'\">Look</button><p id=out></p><p id=saved></p>
         <script>function save() { fetch('/post', { method: 'POST', body: 'note=1' }).then(() => { saved.textContent = 'saved'; }); }</script>";
@@ -398,9 +404,11 @@ async fn what_a_timer_changes_leaves_only_where_that_is_allowed() {
     let id = desk.end().await.unwrap().id;
     let lines = all.load(&id).unwrap().1;
     assert_eq!(lines[2].between.len(), 1, "{lines:?}");
-    for (allow, ends, wanted) in [(vec![], Outcome::Refused, 0), (vec![2], Outcome::Same, 1)] {
+    for (allow, ends, wanted) in
+        [(vec![], ReplayOutcome::Refused, 0), (vec![2], ReplayOutcome::Same, 1)]
+    {
         let before = posts();
-        let how = Replay { allow, ..Replay::default() };
+        let how = ReplayOptions { allow, ..ReplayOptions::default() };
         let mut desk = self::desk(&browser).await;
         let done = desk.replay(&lines, &how).await.unwrap();
         assert_eq!(done.last().unwrap().outcome, ends, "{done:?}");
@@ -416,17 +424,22 @@ async fn what_a_timer_changes_leaves_only_where_that_is_allowed() {
     lines[2].between.clear();
     lines.insert(
         2,
-        Line { n: 0, command: "wait_text".into(), value: Some("saved".into()), ..Line::default() },
+        SessionAction {
+            n: 0,
+            command: "wait_text".into(),
+            value: Some("saved".into()),
+            ..SessionAction::default()
+        },
     );
     for (n, it) in lines.iter_mut().enumerate() {
         it.n = n as u32 + 1;
     }
     let before = posts();
     let context = browser.context().await.unwrap();
-    let mut desk = Desk::new(context, Duration::from_secs(2), None).unwrap();
-    let done = desk.replay(&lines, &Replay::default()).await.unwrap();
+    let mut desk = PageController::new(context, Duration::from_secs(2), None).unwrap();
+    let done = desk.replay(&lines, &ReplayOptions::default()).await.unwrap();
     let last = done.last().unwrap();
     assert!(last.why.as_ref().unwrap().contains("POST http://shop.test/post"), "{done:?}");
-    assert_eq!((last.outcome, posts()), (Outcome::Differs, before));
+    assert_eq!((last.outcome, posts()), (ReplayOutcome::Differs, before));
     browser.close().await.unwrap();
 }

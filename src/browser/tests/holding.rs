@@ -2,17 +2,17 @@
 
 use super::*;
 use crate::{
-    desk::{Command, Desk, Said},
-    held::{Going, Judged},
+    desk::{Command, CommandOutput, PageController},
+    held::{OutgoingRequest, RequestDecision},
 };
 
 /// Everything but POST goes.
-async fn desk(browser: &Browser) -> Desk {
+async fn desk(browser: &Browser) -> PageController {
     let context = browser.context().await.unwrap();
-    let mut desk = Desk::new(context, Duration::from_secs(20), None).unwrap();
-    desk.hold(Arc::new(|it: &Going<'_>| match it.method {
-        "POST" => Judged::Hold("it posts".to_owned()),
-        _ => Judged::Go,
+    let mut desk = PageController::new(context, Duration::from_secs(20), None).unwrap();
+    desk.hold(Arc::new(|it: &OutgoingRequest<'_>| match it.method {
+        "POST" => RequestDecision::Hold("it posts".to_owned()),
+        _ => RequestDecision::Go,
     }));
     desk
 }
@@ -23,7 +23,7 @@ fn page(host: &str, html: &str) -> String {
     url.into()
 }
 
-async fn run(desk: &mut Desk, command: Command) -> Result<Said> {
+async fn run(desk: &mut PageController, command: Command) -> Result<CommandOutput> {
     desk.run(command).await
 }
 
@@ -47,7 +47,7 @@ document.querySelector('button').onclick = () => {
     run(&mut desk, Command::Goto(page("shop.test", html))).await.unwrap();
     for _ in 0..8 {
         run(&mut desk, Command::Click("button Go".parse().unwrap())).await.unwrap();
-        for it in desk.waiting() {
+        for it in desk.held_requests() {
             desk.shared().take_back(it.number);
         }
     }
@@ -57,7 +57,7 @@ document.querySelector('button').onclick = () => {
     run(&mut desk, Command::Goto(page("shop.test", html))).await.unwrap();
     run(&mut desk, Command::Click("button Send".parse().unwrap())).await.unwrap();
     // One of a frame that is gone may have come late.
-    let mut waiting = desk.waiting();
+    let mut waiting = desk.held_requests();
     waiting.retain(|it| it.body.as_deref() == Some(b"a"));
     assert_eq!(waiting.len(), 1, "{waiting:?}");
     assert_eq!(posts(&site), 0);
@@ -65,7 +65,7 @@ document.querySelector('button').onclick = () => {
     assert_eq!(posts(&site), 1);
     // Other contexts are as they were.
     let context = browser.context().await.unwrap();
-    let mut other = Desk::new(context, Duration::from_secs(20), None).unwrap();
+    let mut other = PageController::new(context, Duration::from_secs(20), None).unwrap();
     run(&mut other, Command::Goto(page("shop.test", html))).await.unwrap();
     run(&mut other, Command::Click("button Send".parse().unwrap())).await.unwrap();
     assert_eq!(posts(&site), 2);

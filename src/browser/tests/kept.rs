@@ -1,7 +1,9 @@
 //! What a page that stays says, is given and is asked, in real Chromium: rings, prompts, files, scripts, refs in pictures.
 
 use super::*;
-use crate::desk::{Command, Desk, Given, Last, Picture, Wish};
+use crate::desk::{
+    Command, LogQuery, PageController, ScreenshotOptions, SnapshotOptions, UploadFile,
+};
 
 fn page(html: &str) -> String {
     let mut url = url::Url::parse("http://shop.test/html").unwrap();
@@ -9,7 +11,7 @@ fn page(html: &str) -> String {
     url.into()
 }
 
-async fn told(desk: &mut Desk, command: Command) -> String {
+async fn told(desk: &mut PageController, command: Command) -> String {
     desk.run(command).await.unwrap().text
 }
 
@@ -17,8 +19,8 @@ fn click(target: &str) -> Command {
     Command::Click(target.parse().unwrap())
 }
 
-fn last(most: usize) -> Last {
-    Last { most, all: false }
+fn last(most: usize) -> LogQuery {
+    LogQuery { most, all: false }
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -28,7 +30,7 @@ async fn what_pages_say_is_kept_over_documents_and_in_files_until_the_page_is_cl
     let home = tempfile::tempdir().unwrap();
     let folder = home.path().join("browse/.default");
     let context = browser.context().await.unwrap();
-    let mut desk = Desk::new(context, Duration::from_secs(20), Some(&folder)).unwrap();
+    let mut desk = PageController::new(context, Duration::from_secs(20), Some(&folder)).unwrap();
     let token = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmNHl0w5N_XgL0n3I9PlFUP0THsR8U";
     let first = format!(
         "<script>console.log('first', '{token}'); onload = () => fetch('/code?n=1')</script>"
@@ -76,13 +78,13 @@ async fn files_scripts_and_refs_in_pictures() {
     let site = serve().await;
     let Some(browser) = start(&site).await else { return };
     let context = browser.context().await.unwrap();
-    let mut desk = Desk::new(context, Duration::from_secs(20), None).unwrap();
+    let mut desk = PageController::new(context, Duration::from_secs(20), None).unwrap();
     let takes = "<input type=file multiple id=f><p id=out></p><script>
         f.onchange = async () => { out.textContent = [...f.files].map(it => it.name).join() + ' ' + await f.files[0].text(); };</script>
         <button style='position:absolute;left:200px;top:100px;width:120px;height:60px'>Go</button>
         <iframe src='http://other.test/next' style='position:absolute;left:0;top:300px'></iframe>";
     desk.run(Command::Goto(page(takes))).await.unwrap();
-    let given = |name: &str| Given { name: name.to_owned(), bytes: b"inside".to_vec() };
+    let given = |name: &str| UploadFile { name: name.to_owned(), bytes: b"inside".to_vec() };
     let files = vec![given("one.txt"), given("two.txt")];
     let to = |css: &str, files| Command::Upload(css.parse().unwrap(), files);
     let said = told(&mut desk, to("css=#f", files)).await;
@@ -96,11 +98,12 @@ async fn files_scripts_and_refs_in_pictures() {
     let err = desk.run(js("missing.thing")).await.unwrap_err();
     assert!(err.message().contains("ReferenceError"), "{err}");
 
-    let plain = desk.run(Command::Screenshot(Picture::default())).await.unwrap().png.unwrap();
-    let marked = Picture { marks: true, ..Picture::default() };
+    let plain =
+        desk.run(Command::Screenshot(ScreenshotOptions::default())).await.unwrap().png.unwrap();
+    let marked = ScreenshotOptions { marks: true, ..ScreenshotOptions::default() };
     let marked = desk.run(Command::Screenshot(marked)).await.unwrap().png.unwrap();
     assert_ne!(plain, marked);
-    let wish = Wish::default();
+    let wish = SnapshotOptions::default();
     let lines = told(&mut desk, Command::Snapshot { wish, clickable: false, within: None }).await;
     assert!(lines.contains("button \"Go\""), "{lines}");
     let at = |png: &[u8], x: usize, y: usize| {
@@ -127,13 +130,13 @@ async fn a_ref_is_another_elements_only_where_that_is_asked_for() {
     let site = serve().await;
     let Some(browser) = start(&site).await else { return };
     let context = browser.context().await.unwrap();
-    let mut desk = Desk::new(context, Duration::from_secs(20), None).unwrap();
+    let mut desk = PageController::new(context, Duration::from_secs(20), None).unwrap();
     let html =
         "<div id=a><button onclick=\"out.textContent += 'x'\">Add</button></div><p id=out></p>
         <a href='#' onclick=\"a.innerHTML = a.innerHTML; return false\">Again</a>
         <a href='#' onclick=\"a.innerHTML += a.innerHTML; return false\">Twice</a>";
     desk.run(Command::Goto(page(html))).await.unwrap();
-    let wish = Wish::default();
+    let wish = SnapshotOptions::default();
     let lines = told(&mut desk, Command::Snapshot { wish, clickable: false, within: None }).await;
     let line = lines.lines().find(|it| it.ends_with("button \"Add\"")).unwrap();
     let number = line.split(' ').next().unwrap().to_owned();
@@ -151,9 +154,9 @@ async fn long_traffic_goes_to_disk_in_parts_and_what_acts_did_is_told_after_it()
     let site = serve().await;
     let Some(browser) = start(&site).await else { return };
     let home = tempfile::tempdir().unwrap();
-    let sessions = crate::sessions::Sessions::new(home.path());
+    let sessions = crate::sessions::SessionStore::new(home.path());
     let context = browser.context().await.unwrap();
-    let mut desk = Desk::new(context, Duration::from_secs(30), None).unwrap();
+    let mut desk = PageController::new(context, Duration::from_secs(30), None).unwrap();
     // More than are held in memory.
     let many = "<button onclick=\"many()\">All</button><button onclick=\"fetch('/code?last=1')\">One</button><p id=out></p><script>
         async function many() {
@@ -164,7 +167,7 @@ async fn long_traffic_goes_to_disk_in_parts_and_what_acts_did_is_told_after_it()
     desk.record(begun, &page(many)).await.unwrap();
     for target in ["button \"All\"", "button \"One\"", "button \"One\""] {
         desk.run(click(target)).await.unwrap();
-        let done = crate::desk::Until::Text("done".to_owned());
+        let done = crate::desk::WaitCondition::Text("done".to_owned());
         if let Err(err) = desk.run(Command::Wait(done)).await {
             let said = told(&mut desk, Command::Console(last(5))).await;
             let asked = told(&mut desk, Command::Network(last(5))).await;

@@ -30,7 +30,7 @@ use self::site::{Site, serve};
 use super::*;
 use commis_artifacts::recording::{ActionKind, BodyStatus, ResourceType, TargetKind};
 use commis_base::settings::EgressSettings;
-use commis_net::transport::{Caps, Outgoing, Transport};
+use commis_net::transport::{PreparedRequest, Transport, TransportLimits};
 use commis_redact::raw::{RawBody, RawExchange, RawRecording};
 
 fn policy(site: &Site) -> Arc<EgressPolicy> {
@@ -249,7 +249,7 @@ async fn fetch_in_the_page() {
     assert_eq!(context.cookie("nope", "http://shop.test/x").await.unwrap(), None);
     assert_eq!(context.cookie("sid", "http://other.test/x").await.unwrap(), None);
     let transport = context.in_page_fetch();
-    let get = |url: &str| Outgoing {
+    let get = |url: &str| PreparedRequest {
         method: "GET".to_owned(),
         url: url.to_owned(),
         headers: Vec::new(),
@@ -271,7 +271,7 @@ async fn fetch_in_the_page() {
     let body: serde_json::Value = serde_json::from_slice(&reply.body).unwrap();
     assert_eq!(body, serde_json::json!({ "cookie": "sid=abc", "x": "1", "body": "hé" }));
 
-    let code = async |request: &Outgoing, transport: &fetch::InPageFetch| {
+    let code = async |request: &PreparedRequest, transport: &fetch::InPageFetch| {
         transport.send(request).await.map(drop).unwrap_err().code()
     };
     assert_eq!(code(&get("http://shop.test/hop"), &transport).await, Code::RedirectBlocked);
@@ -281,10 +281,13 @@ async fn fetch_in_the_page() {
     assert_eq!(transport.send(&elsewhere).await.unwrap().body, b"open");
     elsewhere.allowed_domains = vec!["shop.test".to_owned()];
     assert_eq!(code(&elsewhere, &transport).await, Code::DomainNotAllowed);
-    let small = transport.clone().with_caps(Caps { body: 1000, ..Caps::DEFAULT });
+    let small =
+        transport.clone().with_caps(TransportLimits { body: 1000, ..TransportLimits::DEFAULT });
     assert_eq!(code(&get("http://shop.test/big"), &small).await, Code::ResponseTooLarge);
-    let hasty =
-        transport.clone().with_caps(Caps { total: Duration::from_millis(300), ..Caps::DEFAULT });
+    let hasty = transport.clone().with_caps(TransportLimits {
+        total: Duration::from_millis(300),
+        ..TransportLimits::DEFAULT
+    });
     assert_eq!(code(&get("http://shop.test/never"), &hasty).await, Code::Timeout);
     browser.close().await.unwrap();
     let err = transport.send(&get("http://shop.test/")).await.map(drop).unwrap_err();

@@ -2,8 +2,8 @@
 
 use super::*;
 use crate::{
-    desk::{Command, Desk, Outcome, Replay, Replayed},
-    sessions::{Line, Sessions},
+    desk::{Command, PageController, ReplayOptions, ReplayOutcome, ReplayedAction},
+    sessions::{SessionAction, SessionStore},
 };
 
 /// A list whose buttons send a ticket of the page, a time, a random number and the number of the row, and tell others first. What is
@@ -39,23 +39,24 @@ fn address() -> String {
     url.into()
 }
 
-async fn desk(browser: &Browser) -> Desk {
-    Desk::new(browser.context().await.unwrap(), Duration::from_secs(5), None).unwrap()
+async fn desk(browser: &Browser) -> PageController {
+    PageController::new(browser.context().await.unwrap(), Duration::from_secs(5), None).unwrap()
 }
 
 /// The last act again, on a page that was changed so.
-async fn replayed(browser: &Browser, lines: &[Line], changed: &str) -> Replayed {
+async fn replayed(browser: &Browser, lines: &[SessionAction], changed: &str) -> ReplayedAction {
     let mut desk = desk(browser).await;
     let shared = desk.shared();
     let session = shared.page().unwrap().session;
     let script = serde_json::json!({ "source": format!("globalThis.changed = {changed}") });
     shared.cdp.run(Some(&session), "Page.addScriptToEvaluateOnNewDocument", script).await.unwrap();
-    let how = Replay { allow: lines.iter().map(|it| it.n).collect(), ..Replay::default() };
+    let how =
+        ReplayOptions { allow: lines.iter().map(|it| it.n).collect(), ..ReplayOptions::default() };
     desk.replay(lines, &how).await.unwrap().pop().unwrap()
 }
 
 /// A session in which a lantern is added.
-async fn recorded(browser: &Browser, all: &Sessions) -> Vec<Line> {
+async fn recorded(browser: &Browser, all: &SessionStore) -> Vec<SessionAction> {
     let mut desk = desk(browser).await;
     let url = address();
     desk.record(all.record("moments", "", &url, "").unwrap(), &url).await.unwrap();
@@ -70,7 +71,7 @@ async fn what_is_another_each_time_is_told_from_what_is_asked_for() {
     let site = serve().await;
     let Some(browser) = super::start(&site).await else { return };
     let home = tempfile::tempdir().unwrap();
-    let all = Sessions::new(home.path());
+    let all = SessionStore::new(home.path());
     let lines = recorded(&browser, &all).await;
     // Chromium sends it beside the page's own, before them or after.
     let requests = &lines[1].requests;
@@ -78,7 +79,7 @@ async fn what_is_another_each_time_is_told_from_what_is_asked_for() {
     // The last moved into a frame, which alone changes.
     for changed in ["{}", "{ quiet: true }", "{ framed: true }"] {
         let done = replayed(&browser, &lines, changed).await;
-        assert_eq!(done.outcome, Outcome::Same, "{changed}: {done:?}");
+        assert_eq!(done.outcome, ReplayOutcome::Same, "{changed}: {done:?}");
     }
     // Another row is asked for, or what the page sends is no value of the moment.
     for (changed, named) in [
@@ -86,7 +87,7 @@ async fn what_is_another_each_time_is_told_from_what_is_asked_for() {
         ("{ trace: 'yes' }", "another `ops[0].variables.trace`"),
     ] {
         let done = replayed(&browser, &lines, changed).await;
-        assert_eq!(done.outcome, Outcome::Differs, "{changed}: {done:?}");
+        assert_eq!(done.outcome, ReplayOutcome::Differs, "{changed}: {done:?}");
         assert!(done.why.as_ref().unwrap().contains(named), "{done:?}");
     }
     browser.close().await.unwrap();
@@ -97,10 +98,10 @@ async fn a_site_that_leads_to_another_of_its_pages_stops_nothing() {
     let site = serve().await;
     let Some(browser) = super::start(&site).await else { return };
     let home = tempfile::tempdir().unwrap();
-    let all = Sessions::new(home.path());
+    let all = SessionStore::new(home.path());
     let lines = recorded(&browser, &all).await;
     // As if it had led there when it was recorded.
-    let led_to = |origin: &str| -> Vec<Line> {
+    let led_to = |origin: &str| -> Vec<SessionAction> {
         let mut lines = lines.clone();
         let url = format!("{origin}/welcome");
         lines[0].url_after.clone_from(&url);
@@ -112,12 +113,12 @@ async fn a_site_that_leads_to_another_of_its_pages_stops_nothing() {
     };
     for origin in ["http://stall.test", "http://www.stall.test"] {
         let done = replayed(&browser, &led_to(origin), "{}").await;
-        assert_eq!((done.n, done.outcome), (2, Outcome::Same), "{origin}: {done:?}");
+        assert_eq!((done.n, done.outcome), (2, ReplayOutcome::Same), "{origin}: {done:?}");
     }
     let done = replayed(&browser, &led_to("http://elsewhere.test"), "{}").await;
-    assert_eq!((done.n, done.outcome), (1, Outcome::Differs), "{done:?}");
+    assert_eq!((done.n, done.outcome), (1, ReplayOutcome::Differs), "{done:?}");
     // Where nothing comes after it, nothing tells that it is the page.
     let done = replayed(&browser, &led_to("http://stall.test")[..1], "{}").await;
-    assert_eq!((done.n, done.outcome), (1, Outcome::Differs), "{done:?}");
+    assert_eq!((done.n, done.outcome), (1, ReplayOutcome::Differs), "{done:?}");
     browser.close().await.unwrap();
 }

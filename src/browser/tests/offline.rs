@@ -48,7 +48,10 @@ async fn a_recorded_page_is_drawn_from_its_recording_alone() {
     };
     let draw = async |raw: RawRecording| {
         let mut context = browser.context().await.unwrap();
-        context.render(Archive::of(&raw).unwrap(), &raw.typed, &raw.actions).await.unwrap()
+        context
+            .render(Archive::from_recording(&raw).unwrap(), &raw.typed, &raw.actions)
+            .await
+            .unwrap()
     };
     // It asks when something is typed; what is hidden is not drawn.
     let drawn = draw(recording("lamp", &[page.clone(), data("lamp")])).await.unwrap();

@@ -160,7 +160,7 @@ async fn only_who_names_it_comes_to_a_host_of_ones_own() {
     let mut context = browser.context().await.unwrap();
     context.visit(Some(&place));
     context.open(&own, Duration::from_secs(10)).await.unwrap();
-    let request = |url: String, own_host: Option<&str>| Outgoing {
+    let request = |url: String, own_host: Option<&str>| PreparedRequest {
         method: "GET".to_owned(),
         url,
         headers: Vec::new(),
@@ -197,14 +197,14 @@ async fn only_who_names_it_comes_to_a_host_of_ones_own() {
 /// A page that stays is at a host of the user's own from its first page on, or never.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_page_that_stays_is_at_a_host_of_ones_own_or_elsewhere() {
-    use crate::desk::{Command, Desk};
+    use crate::desk::{Command, PageController};
     let site = serve().await;
     let Some(browser) = begin(&site).await else { return };
     let own = format!("http://localhost:{}/next", site.addr.port());
     let elsewhere = "http://shop.test/next".to_owned();
     for (first, second) in [(&own, &elsewhere), (&elsewhere, &own)] {
         let context = browser.context().await.unwrap();
-        let mut desk = Desk::new(context, Duration::from_secs(20), None).unwrap();
+        let mut desk = PageController::new(context, Duration::from_secs(20), None).unwrap();
         desk.run(Command::Goto(first.clone())).await.unwrap();
         let err = desk.run(Command::Goto(second.clone())).await.unwrap_err();
         assert_eq!(err.code(), Code::UrlBlocked, "{err}");

@@ -13,11 +13,11 @@ use commis_base::{
 };
 use commis_net::{
     egress::{EgressPolicy, SafeUrl},
-    transport::{Caps, Outgoing, Reply, Transport, public_http::PublicHttp},
+    transport::{PreparedRequest, Reply, Transport, TransportLimits, public_http::PublicHttp},
 };
 use commis_recipe::model::TransportKind;
-use commis_testbed::{H2, Hostile, LOCATIONS, RAW, authority_pem};
-use commis_vault::{Held, Login, LoginHttp, Vault, parse_set_cookie};
+use commis_testbed::{H2, HostileServer, LOCATIONS, RAW, authority_pem};
+use commis_vault::{Login, LoginData, LoginHttp, Vault, parse_set_cookie};
 
 /// What a scenario ends in: a status, or a code.
 type End = &'static str;
@@ -295,11 +295,13 @@ fn every_raw_answer_has_an_end() {
 }
 
 /// For what has an end of its own, on a busy machine.
-const PATIENT: Caps = Caps { total: Duration::from_secs(40), ..Caps::DEFAULT };
+const PATIENT: TransportLimits =
+    TransportLimits { total: Duration::from_secs(40), ..TransportLimits::DEFAULT };
 /// For what only time ends.
-const HASTY: Caps = Caps { total: Duration::from_secs(2), ..Caps::DEFAULT };
+const HASTY: TransportLimits =
+    TransportLimits { total: Duration::from_secs(2), ..TransportLimits::DEFAULT };
 
-fn policy(web: &Hostile) -> Arc<EgressPolicy> {
+fn policy(web: &HostileServer) -> Arc<EgressPolicy> {
     let settings = EgressSettings {
         test_hosts: vec![format!("*.test={}", web.addr())],
         test_ca_pem: Some(authority_pem()),
@@ -317,19 +319,19 @@ struct Subjects {
     _browser: Option<(Browser, Context)>,
 }
 
-async fn subjects(web: &Hostile) -> Subjects {
+async fn subjects(web: &HostileServer) -> Subjects {
     subjects_at(web, "http://wild.test/").await
 }
 
 /// With a page open there.
-async fn subjects_at(web: &Hostile, home: &str) -> Subjects {
+async fn subjects_at(web: &HostileServer, home: &str) -> Subjects {
     let policy = policy(web);
     let mut all: Vec<Box<dyn Transport>> = Vec::new();
     let mut hasty: Vec<Box<dyn Transport>> = Vec::new();
     let sealed = tempfile::tempdir().unwrap();
     let login: &Login = Box::leak(Box::new(login_of(sealed.path(), home)));
     for (list, caps) in [(&mut all, PATIENT), (&mut hasty, HASTY)] {
-        let http = || PublicHttp::with_caps(Arc::clone(&policy), caps).unwrap();
+        let http = || PublicHttp::with_limits(Arc::clone(&policy), caps).unwrap();
         list.push(Box::new(http()));
         list.push(Box::new(LoginHttp::new(Box::leak(Box::new(http())), Some(login))));
     }
@@ -352,7 +354,7 @@ fn login_of(folder: &std::path::Path, home: &str) -> Login {
     let vault = Vault::new(&Home::find(Some(folder)).unwrap());
     let url = policy_url(home);
     let cookie = parse_set_cookie("sid=canary-of-a-login; Path=/", &url, true, 0).unwrap();
-    let held = Held::new(home, "form", vec![cookie], Vec::new()).unwrap();
+    let held = LoginData::new(home, "form", vec![cookie], Vec::new()).unwrap();
     let name = "wild".parse().unwrap();
     vault.seal(&name, &held, false).unwrap();
     Login::open(vault, &name).unwrap()
@@ -368,8 +370,8 @@ fn policy_url(url: &str) -> SafeUrl {
 
 const HOSTS: &[&str] = &["wild.test", "away.test", "h2.wild.test"];
 
-fn get(path: &str) -> Outgoing {
-    Outgoing {
+fn get(path: &str) -> PreparedRequest {
+    PreparedRequest {
         method: "GET".to_owned(),
         url: format!("http://wild.test{path}"),
         headers: Vec::new(),
@@ -388,12 +390,13 @@ fn end(result: &Result<Reply>) -> String {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn transports_refuse_alike() {
-    let web = Hostile::start(0).await.unwrap();
+    let web = HostileServer::start(0).await.unwrap();
     let subjects = subjects(&web).await;
-    let arrived = web.seen().len();
-    let url = |url: &str| Outgoing { url: url.to_owned(), allowed_domains: Vec::new(), ..get("") };
-    let method = |name: &str| Outgoing { method: name.to_owned(), ..get("/ok") };
-    let header = |name: &str, value: &str| Outgoing {
+    let arrived = web.requests().len();
+    let url =
+        |url: &str| PreparedRequest { url: url.to_owned(), allowed_domains: Vec::new(), ..get("") };
+    let method = |name: &str| PreparedRequest { method: name.to_owned(), ..get("/ok") };
+    let header = |name: &str, value: &str| PreparedRequest {
         headers: vec![(name.to_owned(), value.to_owned())],
         ..get("/ok")
     };
@@ -416,7 +419,7 @@ async fn transports_refuse_alike() {
         (url("http://wild.test/a b"), "URL_INVALID"),
         (url("/ok"), "URL_INVALID"),
         (url(""), "URL_INVALID"),
-        (Outgoing { url: "http://else.test/".to_owned(), ..get("") }, "DOMAIN_NOT_ALLOWED"),
+        (PreparedRequest { url: "http://else.test/".to_owned(), ..get("") }, "DOMAIN_NOT_ALLOWED"),
         (method("PUT"), "METHOD_NOT_ALLOWED"),
         (method("PATCH"), "METHOD_NOT_ALLOWED"),
         (method("DELETE"), "METHOD_NOT_ALLOWED"),
@@ -437,14 +440,14 @@ async fn transports_refuse_alike() {
         for (request, want) in &cases {
             let got = end(&transport.send(request).await);
             if got != *want {
-                let Outgoing { method, url, headers, .. } = request;
+                let PreparedRequest { method, url, headers, .. } = request;
                 let kind = transport.kind();
                 wrong.push(format!("{kind:?} {method} {url} {headers:?}: {got}, not {want}"));
             }
         }
     }
     assert!(wrong.is_empty(), "{wrong:#?}");
-    assert_eq!(web.seen().len(), arrived, "nothing that is refused is sent");
+    assert_eq!(web.requests().len(), arrived, "nothing that is refused is sent");
 }
 
 /// Names under which a credential could arrive.
@@ -458,13 +461,13 @@ async fn credentials_and_bodies_stay_with_their_origin() {
 }
 
 async fn credentials_stay(scheme: &str) {
-    let web = Hostile::start(0).await.unwrap();
+    let web = HostileServer::start(0).await.unwrap();
     let subjects = subjects_at(&web, &format!("{scheme}://wild.test/")).await;
     for transport in &subjects.all {
         let kind = transport.kind();
         for (status, name) in [301, 302, 303, 307, 308].into_iter().zip(["away-relative"; 5]) {
             for method in ["GET", "POST"] {
-                let request = Outgoing {
+                let request = PreparedRequest {
                     method: method.to_owned(),
                     headers: [("authorization", "Bearer secret"), ("x-key", "secret")]
                         .map(|(name, value)| (name.to_owned(), value.to_owned()))
@@ -473,7 +476,7 @@ async fn credentials_stay(scheme: &str) {
                     url: format!("{scheme}://wild.test/to/{status}/{name}"),
                     ..get("")
                 };
-                let before = web.seen().len();
+                let before = web.requests().len();
                 let got = end(&transport.send(&request).await);
                 let repeats = method == "POST" && matches!(status, 307 | 308);
                 let refused = kind == TransportKind::InPageFetch || repeats;
@@ -482,7 +485,7 @@ async fn credentials_stay(scheme: &str) {
                     if refused { REFUSED } else { "200" },
                     "{kind:?} {method} {status}"
                 );
-                let seen = web.seen().split_off(before);
+                let seen = web.requests().split_off(before);
                 assert_eq!(seen[0].header("x-key"), Some("secret"), "{kind:?}");
                 for it in &seen[1..] {
                     let told = CREDENTIALS.iter().find_map(|name| it.header(name));
@@ -498,16 +501,16 @@ async fn credentials_stay(scheme: &str) {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn cookies_stay_where_they_belong() {
-    let web = Hostile::start(0).await.unwrap();
+    let web = HostileServer::start(0).await.unwrap();
     let subjects = subjects(&web).await;
     for transport in &subjects.all {
         let kind = transport.kind();
         assert_eq!(end(&transport.send(&get("/cookies")).await), "200");
         transport.send(&get("/echo")).await.unwrap();
-        let away = Outgoing { url: "http://away.test/echo".to_owned(), ..get("") };
+        let away = PreparedRequest { url: "http://away.test/echo".to_owned(), ..get("") };
         // A page may not read it, but it arrives.
         let _ = transport.send(&away).await;
-        let seen = web.seen();
+        let seen = web.requests();
         let at = |host: &str| {
             seen.iter().rev().find(|it| it.host == host).and_then(|it| it.header("cookie"))
         };
@@ -523,7 +526,7 @@ async fn cookies_stay_where_they_belong() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_follows_an_answer_is_not_the_next_one() {
-    let web = Hostile::start(0).await.unwrap();
+    let web = HostileServer::start(0).await.unwrap();
     let subjects = subjects(&web).await;
     for transport in &subjects.all {
         for _ in 0..5 {
@@ -535,10 +538,10 @@ async fn what_follows_an_answer_is_not_the_next_one() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_head_has_no_body() {
-    let web = Hostile::start(0).await.unwrap();
+    let web = HostileServer::start(0).await.unwrap();
     let subjects = subjects(&web).await;
     for transport in &subjects.all {
-        let head = |path: &str| Outgoing { method: "HEAD".to_owned(), ..get(path) };
+        let head = |path: &str| PreparedRequest { method: "HEAD".to_owned(), ..get(path) };
         for path in ["/raw/plain", "/held/plain", "/raw/length-gigabytes", "/raw/chunk-letters"] {
             let reply = transport.send(&head(path)).await;
             let size = reply.as_ref().map(|it| (it.status, it.body.len()));
@@ -567,7 +570,7 @@ async fn transports_end_alike_over_http2() {
 }
 
 async fn end_alike(base: &str, at_once: usize, scenarios: fn() -> Vec<Scenario>) {
-    let web = Hostile::start(0).await.unwrap();
+    let web = HostileServer::start(0).await.unwrap();
     let subjects = subjects_at(&web, &format!("{base}/")).await;
     let mut wrong = Vec::new();
     for (transport, hasty) in subjects.all.iter().zip(&subjects.hasty) {
@@ -579,7 +582,7 @@ async fn end_alike(base: &str, at_once: usize, scenarios: fn() -> Vec<Scenario>)
             let transport = if want == LATE { hasty } else { transport };
             let url = format!("{base}{}", it.path);
             let allowed_domains = HOSTS.iter().map(|it| (*it).to_owned()).collect();
-            let request = Outgoing { url, allowed_domains, ..get("") };
+            let request = PreparedRequest { url, allowed_domains, ..get("") };
             let result = transport.send(&request).await;
             let shown = result.as_ref().err().map(ToString::to_string).unwrap_or_default();
             let end = end(&result);
@@ -602,6 +605,7 @@ async fn end_alike(base: &str, at_once: usize, scenarios: fn() -> Vec<Scenario>)
     }
     wrong.sort();
     assert!(wrong.is_empty(), "{wrong:#?}");
-    let strays: Vec<_> = web.seen().into_iter().filter(|it| !HOSTS.contains(&&*it.host)).collect();
+    let strays: Vec<_> =
+        web.requests().into_iter().filter(|it| !HOSTS.contains(&&*it.host)).collect();
     assert!(strays.is_empty(), "reached by another name: {strays:#?}");
 }

@@ -7,8 +7,8 @@ use commis_base::settings::Home;
 use commis_net::transport::public_http::PublicHttp;
 use commis_vault::{Login, LoginHttp, Vault};
 
-pub fn get(url: &str) -> Outgoing {
-    Outgoing {
+pub fn get(url: &str) -> PreparedRequest {
+    PreparedRequest {
         method: "GET".to_owned(),
         url: url.to_owned(),
         headers: Vec::new(),
@@ -144,7 +144,7 @@ async fn a_login_is_sent_as_a_browser_sends_its_cookies() {
     let home = tempfile::tempdir().unwrap();
     let vault = Vault::new(&Home::find(Some(home.path())).unwrap());
     let name = "shop".parse().unwrap();
-    vault.seal(&name, &context.held(None, "context").await.unwrap(), false).unwrap();
+    vault.seal(&name, &context.capture_login(None, "context").await.unwrap(), false).unwrap();
     let login = Login::open(vault.clone(), &name).unwrap();
     let http = PublicHttp::new(policy(&site)).unwrap();
     let by_login = LoginHttp::new(&http, Some(&login));
@@ -253,9 +253,12 @@ async fn our_client_keeps_its_rules_in_a_session() {
         assert_eq!(code(&url, &ours).await, expected, "{url}");
     }
     assert_eq!(ours.send(&get("http://shop.test/away?/next")).await.unwrap().hops, 1);
-    let small = ours.clone().with_caps(Caps { body: 1000, ..Caps::DEFAULT });
+    let small = ours.clone().with_caps(TransportLimits { body: 1000, ..TransportLimits::DEFAULT });
     assert_eq!(code("http://shop.test/big", &small).await, Code::ResponseTooLarge);
-    let hasty = ours.clone().with_caps(Caps { total: Duration::from_millis(300), ..Caps::DEFAULT });
+    let hasty = ours.clone().with_caps(TransportLimits {
+        total: Duration::from_millis(300),
+        ..TransportLimits::DEFAULT
+    });
     assert_eq!(code("http://shop.test/never", &hasty).await, Code::Timeout);
     browser.close().await.unwrap();
     assert_eq!(code("http://shop.test/", &ours).await, Code::BrowserFailed);

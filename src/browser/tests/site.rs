@@ -226,7 +226,7 @@ pub async fn serve() -> Site {
                 next.run(request).await
             },
         ));
-    let door = commis_testbed::Door::open(listener);
+    let door = commis_testbed::TestbedListener::open(listener);
     tokio::spawn(async move { axum::serve(door, router).await.unwrap() });
     Site { addr, log }
 }

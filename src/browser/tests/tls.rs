@@ -6,7 +6,7 @@ use super::{
 };
 use commis_net::transport::public_http::PublicHttp;
 use commis_recipe::model::TransportKind;
-use commis_testbed::{Hostile, Testbed};
+use commis_testbed::{HostileServer, Testbed};
 
 async fn browser(test_hosts: Vec<String>) -> Option<Browser> {
     let Ok(exe) = find_chromium(None) else {
@@ -73,8 +73,8 @@ async fn a_search_over_https_is_recorded() {
     browser.close().await.unwrap();
 }
 
-fn alone(url: &str) -> Outgoing {
-    Outgoing { allowed_domains: Vec::new(), ..get(url) }
+fn alone(url: &str) -> PreparedRequest {
+    PreparedRequest { allowed_domains: Vec::new(), ..get(url) }
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -160,7 +160,7 @@ async fn referrers_and_mixed_content() {
 /// What only HTTP/2 can do, in a recording: the whole answers are there, the cut ones are not taken for whole.
 #[tokio::test(flavor = "multi_thread")]
 async fn oddities_of_http2_are_recorded() {
-    let web = Hostile::start(0).await.unwrap();
+    let web = HostileServer::start(0).await.unwrap();
     let site = serve().await;
     let hosts = vec![format!("*.test={}", site.addr), format!("h2.wild.test={}", web.addr())];
     let Some(browser) = browser(hosts).await else {
@@ -189,7 +189,8 @@ async fn oddities_of_http2_are_recorded() {
         let missing = matches!(it.body, RawBody::Missing(BodyStatus::Failed));
         assert!(missing, "{name}: {:?}", it.status);
     }
-    let early: Vec<_> = web.seen().into_iter().filter(|it| it.path.contains("hinted")).collect();
+    let early: Vec<_> =
+        web.requests().into_iter().filter(|it| it.path.contains("hinted")).collect();
     assert!(early.is_empty(), "{early:?}");
     assert!(recording.exchanges.iter().all(|it| !it.url.path().contains("hinted")));
     browser.close().await.unwrap();

@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::{
     BOLD,
     facts::{OUTCOME, facts},
-    look::Row,
+    look::StageRow,
     text::cut,
 };
 use crate::{table::ruled, wire};
@@ -18,15 +18,15 @@ const MOST: usize = 40;
 
 /// One stage of both.
 #[derive(Debug, Serialize)]
-pub struct Compared {
+pub struct StageDiff {
     pub stage: &'static str,
     pub same: bool,
     /// Those that differ; all of them when one stage was asked for.
-    pub facts: Vec<Beside>,
+    pub facts: Vec<FactDiff>,
 }
 
 #[derive(Debug, Serialize)]
-pub struct Beside {
+pub struct FactDiff {
     pub fact: String,
     /// `null` where there is no such thing.
     pub this: Option<String>,
@@ -34,12 +34,13 @@ pub struct Beside {
 }
 
 /// Stage by stage; only `stage`, when one is given.
-pub fn compare(this: &[Row], other: &[Row], stage: Option<Stage>) -> Vec<Compared> {
+pub fn compare(this: &[StageRow], other: &[StageRow], stage: Option<Stage>) -> Vec<StageDiff> {
     STAGES
         .iter()
         .filter(|it| stage.is_none_or(|wanted| wanted == it.stage))
         .map(|spec| {
-            let of = |rows: &[Row]| facts(rows.iter().find(|it| it.spec.stage == spec.stage), rows);
+            let of =
+                |rows: &[StageRow]| facts(rows.iter().find(|it| it.spec.stage == spec.stage), rows);
             let mut facts = paired(of(this), of(other));
             let same = facts.iter().all(|it| it.this == it.other);
             if stage.is_none() {
@@ -49,29 +50,29 @@ pub fn compare(this: &[Row], other: &[Row], stage: Option<Stage>) -> Vec<Compare
                     facts.truncate(1);
                 }
             }
-            Compared { stage: spec.stage.as_str(), same, facts }
+            StageDiff { stage: spec.stage.as_str(), same, facts }
         })
         .collect()
 }
 
 /// By name: in the order of the first, then what only the second has.
-fn paired(this: Vec<(String, String)>, other: Vec<(String, String)>) -> Vec<Beside> {
+fn paired(this: Vec<(String, String)>, other: Vec<(String, String)>) -> Vec<FactDiff> {
     let order: Vec<String> = other.iter().map(|it| it.0.clone()).collect();
     let mut other: BTreeMap<String, String> = other.into_iter().collect();
-    let mut out: Vec<Beside> = this
+    let mut out: Vec<FactDiff> = this
         .into_iter()
-        .map(|(fact, this)| Beside { other: other.remove(&fact), fact, this: Some(this) })
+        .map(|(fact, this)| FactDiff { other: other.remove(&fact), fact, this: Some(this) })
         .collect();
     for fact in order {
         if let Some(it) = other.remove(&fact) {
-            out.push(Beside { fact, this: None, other: Some(it) });
+            out.push(FactDiff { fact, this: None, other: Some(it) });
         }
     }
     out
 }
 
 /// A table a stage; a line for those in which nothing differs.
-pub fn print(this: &str, other: &str, all: &[Compared]) {
+pub fn print(this: &str, other: &str, all: &[StageDiff]) {
     wire::line(&format!("{BOLD}{this}{BOLD:#} beside {BOLD}{other}{BOLD:#}"));
     for it in all {
         if it.facts.is_empty() {

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::{
-    look::Row,
+    look::StageRow,
     request,
     text::{array, join, str_of},
 };
@@ -13,7 +13,7 @@ use commis_artifacts::kinds::Kind;
 pub const OUTCOME: &str = "outcome";
 
 /// Name and value, in an order for reading; names are the same for what is the same in two tasks.
-pub fn facts(row: Option<&Row>, rows: &[Row]) -> Vec<(String, String)> {
+pub fn facts(row: Option<&StageRow>, rows: &[StageRow]) -> Vec<(String, String)> {
     let mut out = Facts(Vec::new());
     let Some(row) = row else {
         out.add(OUTCOME, "not reached");
@@ -23,7 +23,7 @@ pub fn facts(row: Option<&Row>, rows: &[Row]) -> Vec<(String, String)> {
         out.add(OUTCOME, format!("rejected: {} — {}", str_of(it, "reason"), str_of(it, "detail")));
         return out.0;
     }
-    let Some(done) = row.done() else {
+    let Some(done) = row.product() else {
         out.add(OUTCOME, row.freshness.describe());
         return out.0;
     };
@@ -31,7 +31,7 @@ pub fn facts(row: Option<&Row>, rows: &[Row]) -> Vec<(String, String)> {
     match row.spec.writes {
         Kind::SessionRecording => recording(done, &mut out),
         Kind::SecondRecording => {
-            out.leaves("value", &done["values"]);
+            out.add_leaves("value", &done["values"]);
             match done.get("recording").filter(|it| !it.is_null()) {
                 Some(it) => recording(it, &mut out),
                 None => out.add("driven", "no"),
@@ -51,7 +51,7 @@ pub fn facts(row: Option<&Row>, rows: &[Row]) -> Vec<(String, String)> {
             Some(it) => {
                 out.add("model", str_of(it, "model"));
                 out.add("attempts", array(it, "attempts").len().to_string());
-                out.leaves("verdict", &it["verdict"]);
+                out.add_leaves("verdict", &it["verdict"]);
             }
             None => out.add("model", "none was asked"),
         },
@@ -59,18 +59,18 @@ pub fn facts(row: Option<&Row>, rows: &[Row]) -> Vec<(String, String)> {
             let chosen = &done["chosen"];
             out.add("chosen", endpoint(&chosen["exchange"], rows));
             out.add("by", str_of(done, "by"));
-            out.leaves("source", &chosen["source"]);
-            out.leaves("response", &chosen["response"]);
+            out.add_leaves("source", &chosen["source"]);
+            out.add_leaves("response", &chosen["response"]);
         }
         Kind::RecipeDraft => {
-            out.leaves("transport", &done["transport"]);
-            out.leaves("deterministic", &done["deterministic"]);
-            out.leaves("captured_only", &done["captured_only"]);
+            out.add_leaves("transport", &done["transport"]);
+            out.add_leaves("deterministic", &done["deterministic"]);
+            out.add_leaves("captured_only", &done["captured_only"]);
             template(done, &mut out);
             replays(done, &mut out);
         }
         Kind::BaselineFingerprint => {
-            out.leaves("items", &done["items"]);
+            out.add_leaves("items", &done["items"]);
             for it in array(done, "shape").iter().filter_map(Value::as_str) {
                 out.add(format!("path {it}"), "yes");
             }
@@ -81,21 +81,21 @@ pub fn facts(row: Option<&Row>, rows: &[Row]) -> Vec<(String, String)> {
                 let name = format!("without {}", join(it.get("without")));
                 out.add(name, format!("{verdict}: {}", str_of(it, "why")));
             }
-            out.leaves("budget_exhausted", &done["budget_exhausted"]);
+            out.add_leaves("budget_exhausted", &done["budget_exhausted"]);
             template(done, &mut out);
         }
         Kind::RecipeDraftMinimized => {
-            out.leaves("transport", &done["transport"]);
+            out.add_leaves("transport", &done["transport"]);
             template(done, &mut out);
             for it in array(done, "parameters") {
-                out.leaves(&format!("parameter {}", str_of(it, "name")), it);
+                out.add_leaves(&format!("parameter {}", str_of(it, "name")), it);
             }
         }
         Kind::VerificationReport => {
-            out.leaves("verified", &done["verified"]);
-            out.leaves("reason", &done["reason"]);
-            out.leaves("transport", &done["transport"]);
-            out.leaves("requires_session", &done["requires_session"]);
+            out.add_leaves("verified", &done["verified"]);
+            out.add_leaves("reason", &done["reason"]);
+            out.add_leaves("transport", &done["transport"]);
+            out.add_leaves("requires_session", &done["requires_session"]);
             out.add("effective", join(done.get("effective")));
             out.add("frozen", join(done.get("frozen")));
             replays(done, &mut out);
@@ -118,14 +118,16 @@ impl Facts {
         self.0.push((name, value.into()));
     }
 
-    fn leaves(&mut self, name: &str, value: &Value) {
+    fn add_leaves(&mut self, name: &str, value: &Value) {
         match value {
             Value::Null => {}
             Value::Object(all) => {
-                all.iter().for_each(|(key, it)| self.leaves(&format!("{name}.{key}"), it));
+                all.iter().for_each(|(key, it)| self.add_leaves(&format!("{name}.{key}"), it));
             }
             Value::Array(all) => {
-                all.iter().enumerate().for_each(|(i, it)| self.leaves(&format!("{name}[{i}]"), it));
+                all.iter()
+                    .enumerate()
+                    .for_each(|(i, it)| self.add_leaves(&format!("{name}[{i}]"), it));
             }
             Value::String(it) => self.add(name, it.clone()),
             other => self.add(name, other.to_string()),
@@ -135,7 +137,7 @@ impl Facts {
 
 fn recording(it: &Value, out: &mut Facts) {
     for name in ["task", "url", "producer", "typed"] {
-        out.leaves(name, &it[name]);
+        out.add_leaves(name, &it[name]);
     }
     out.add("exchanges", array(it, "exchanges").len().to_string());
     out.add("blocked", array(it, "blocked").len().to_string());
@@ -146,21 +148,22 @@ fn candidates(done: &Value, out: &mut Facts) {
     if let Some(it) = all.first() {
         out.add("first", str_of(it, "endpoint_key"));
     }
-    out.leaves("doubt", &done["doubt"]);
-    out.leaves("scored", &done["scored"]);
-    out.leaves("set aside", &done["set_aside"]);
+    out.add_leaves("doubt", &done["doubt"]);
+    out.add_leaves("scored", &done["scored"]);
+    out.add_leaves("set aside", &done["set_aside"]);
     for it in all {
         let key = str_of(it, "endpoint_key");
-        out.leaves(&format!("rank of {key}"), &it["rank"]);
-        out.leaves(&format!("score of {key}"), &it["score_bp"]);
-        out.leaves(&format!("confidence of {key}"), &it["confidence_bp"]);
-        out.leaves(&format!("signals of {key}"), &it["features"]);
+        out.add_leaves(&format!("rank of {key}"), &it["rank"]);
+        out.add_leaves(&format!("score of {key}"), &it["score_bp"]);
+        out.add_leaves(&format!("confidence of {key}"), &it["confidence_bp"]);
+        out.add_leaves(&format!("signals of {key}"), &it["features"]);
     }
 }
 
 /// The endpoint of an exchange: numbers differ between recordings.
-fn endpoint(exchange: &Value, rows: &[Row]) -> String {
-    let set = rows.iter().find(|it| it.spec.writes == Kind::CandidateSet).and_then(Row::done);
+fn endpoint(exchange: &Value, rows: &[StageRow]) -> String {
+    let set =
+        rows.iter().find(|it| it.spec.writes == Kind::CandidateSet).and_then(StageRow::product);
     let all = set.map_or(&[][..], |it| array(it, "candidates"));
     let found = all.iter().find(|it| it["exchange"] == *exchange);
     found.map_or_else(|| format!("exchange {exchange}"), |it| str_of(it, "endpoint_key"))
@@ -171,7 +174,7 @@ fn template(done: &Value, out: &mut Facts) {
         out.add(part, value);
     }
     for it in array(done, "slots") {
-        out.leaves(&format!("slot {}", str_of(it, "name")), &it["from"]);
+        out.add_leaves(&format!("slot {}", str_of(it, "name")), &it["from"]);
     }
 }
 

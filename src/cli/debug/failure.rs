@@ -12,7 +12,7 @@ use commis_artifacts::failure::Failure;
 const MOST: usize = 12;
 
 pub fn print(failure: &Failure, picture: Option<&Path>) {
-    for (head, lines) in failure.told(MOST) {
+    for (head, lines) in failure.describe_lines(MOST) {
         let style = if head == "failed" { YELLOW.bold() } else { BOLD };
         wire::line(&format!("\n{style}{head}{style:#}"));
         for it in lines {

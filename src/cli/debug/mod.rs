@@ -29,7 +29,7 @@ use commis_base::{
 use commis_learn::{
     fresh::Freshness,
     look::{
-        self, Row, look,
+        self, StageRow, load_stages,
         text::{self, bounded, cut},
     },
 };
@@ -104,18 +104,19 @@ pub fn run(args: Args, global: &Global) -> Result<u8> {
         None => None,
     };
     if let Some(file) = &args.report {
-        let state = State::look(store.root());
-        let seen = commis_batch::task::Seen { folder: &folder, id: &id, recipes: &home.recipes };
+        let state = State::open_existing(store.root());
+        let seen =
+            commis_batch::task::TaskLocation { folder: &folder, id: &id, recipes: &home.recipes };
         let page = commis_batch::task::page(&seen, &settings, task, state.as_ref())?;
         files::save(file, page.as_bytes())?;
         wire::say(&format!("page: {}", file.display()));
         return Ok(0);
     }
-    let rows = look(&folder, &id, &settings, task)?;
+    let rows = load_stages(&folder, &id, &settings, task)?;
     let seen = folder.failure()?;
     if let Some(other) = &args.diff {
         let (other, folder) = open(&store, other)?;
-        let others = look(&folder, &other, &settings, None)?;
+        let others = load_stages(&folder, &other, &settings, None)?;
         let stages = diff::compare(&rows, &others, args.stage);
         if args.json {
             wire::out(&json!({
@@ -127,14 +128,14 @@ pub fn run(args: Args, global: &Global) -> Result<u8> {
         return Ok(0);
     }
     // To be looked at only; what it cannot say is said to be unknown.
-    let state = State::look(store.root());
+    let state = State::open_existing(store.root());
     let state = state.as_ref();
-    let of_stage = |it: &&Row| args.stage.is_none_or(|wanted| wanted == it.spec.stage);
-    let shown: Vec<&Row> = rows.iter().filter(of_stage).collect();
+    let of_stage = |it: &&StageRow| args.stage.is_none_or(|wanted| wanted == it.spec.stage);
+    let shown: Vec<&StageRow> = rows.iter().filter(of_stage).collect();
     if args.json {
         let stages: Vec<Value> = shown.iter().map(|it| as_json(it, state)).collect();
         let last = rows.iter().find(|it| it.spec.writes == Kind::RecipeDraftMinimized);
-        let last = last.and_then(Row::done);
+        let last = last.and_then(StageRow::product);
         let part = |key: &str| last.and_then(|it| it.get(key)).cloned().unwrap_or_default();
         wire::out(&json!({
             "task_id": id.as_str(),
@@ -178,7 +179,7 @@ pub fn run(args: Args, global: &Global) -> Result<u8> {
             request::print(&request::parts(&rows));
         }
     }
-    let undecided = |it: &Row| {
+    let undecided = |it: &StageRow| {
         let reason = it.rejected().and_then(|it| it["reason"].as_str());
         matches!(reason, Some("ambiguous" | "replay_failed"))
     };
@@ -221,7 +222,7 @@ pub fn find(store: &Store, wanted: &str) -> Result<TaskId> {
     }
 }
 
-fn header(row: &Row) {
+fn header(row: &StageRow) {
     let fresh = matches!(row.freshness, Freshness::Fresh(_));
     let style = if fresh { GREEN } else { YELLOW };
     wire::line(&format!(
@@ -232,7 +233,7 @@ fn header(row: &Row) {
     ));
 }
 
-fn reasons(row: &Row, state: Option<&State>) {
+fn reasons(row: &StageRow, state: Option<&State>) {
     let reasons = why(row, state);
     if reasons.is_empty() {
         wire::line(
@@ -247,7 +248,7 @@ fn reasons(row: &Row, state: Option<&State>) {
 }
 
 /// Inputs by the payload hash they had and have, and the file.
-fn read_and_wrote(row: &Row) {
+fn read_and_wrote(row: &StageRow) {
     for (kind, was, is) in read(row) {
         let hash = |it: Option<&String>| it.map_or("none".to_owned(), |it| short(it));
         let line = match (was, is) {
@@ -272,7 +273,7 @@ fn read_and_wrote(row: &Row) {
 }
 
 /// Of each input: kind, payload hash then, and now.
-fn read(row: &Row) -> impl Iterator<Item = (&'static str, Option<&String>, Option<&String>)> {
+fn read(row: &StageRow) -> impl Iterator<Item = (&'static str, Option<&String>, Option<&String>)> {
     row.spec.reads.iter().map(|kind| {
         let kind = kind.as_str();
         let was = row.envelope.as_ref().and_then(|it| it.inputs.get(kind));
@@ -280,7 +281,7 @@ fn read(row: &Row) -> impl Iterator<Item = (&'static str, Option<&String>, Optio
     })
 }
 
-fn journal(row: &Row, most: usize) {
+fn journal(row: &StageRow, most: usize) {
     if row.journal.is_empty() {
         return;
     }
@@ -291,7 +292,7 @@ fn journal(row: &Row, most: usize) {
     }
 }
 
-fn as_json(row: &Row, state: Option<&State>) -> Value {
+fn as_json(row: &StageRow, state: Option<&State>) -> Value {
     let read: Vec<Value> =
         read(row).map(|(kind, was, is)| json!({"kind": kind, "was": was, "is": is})).collect();
     let wrote = row.envelope.as_ref().map(|it| {

@@ -2,13 +2,13 @@
 
 use crate::{table::ruled, wire};
 pub use commis_learn::look::parts::{inputs, parts, split};
-use commis_learn::look::{parts::Tried, text::cut};
+use commis_learn::look::{parts::PartTrial, text::cut};
 
 /// Rows of the table that a terminal gets.
 const MOST: usize = 60;
 
 /// The table, and what follows it.
-pub fn print(parts: &[Tried]) {
+pub fn print(parts: &[PartTrial]) {
     if parts.is_empty() {
         return;
     }

@@ -4,7 +4,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::{
-    look::Row,
+    look::StageRow,
     text::{bounded, cut, value},
 };
 use commis_learn::{
@@ -17,7 +17,7 @@ use commis_state::State;
 /// One reason. In `--json` each is an object with its name in `what`.
 #[derive(Debug, Serialize)]
 #[serde(tag = "what", rename_all = "snake_case")]
-pub enum Why {
+pub enum StaleReason {
     Missing,
     /// The file cannot be used, and is not made again unasked.
     Broken {
@@ -49,28 +49,28 @@ pub enum Why {
 }
 
 /// Empty when the stage is fresh.
-pub fn why(row: &Row, state: Option<&State>) -> Vec<Why> {
+pub fn why(row: &StageRow, state: Option<&State>) -> Vec<StaleReason> {
     match &row.freshness {
         Freshness::Fresh(_) => Vec::new(),
-        Freshness::Missing => vec![Why::Missing],
-        Freshness::Broken(err) => vec![Why::Broken {
+        Freshness::Missing => vec![StaleReason::Missing],
+        Freshness::Broken(err) => vec![StaleReason::Broken {
             code: err.code().as_str(),
             detail: err.message().to_owned(),
             hint: err.hint_text().map(str::to_owned),
         }],
-        Freshness::Stale(all) => all.iter().map(|it| told(it, row, state)).collect(),
+        Freshness::Stale(all) => all.iter().map(|it| to_reason(it, row, state)).collect(),
     }
 }
 
-fn told(change: &Change, row: &Row, state: Option<&State>) -> Why {
+fn to_reason(change: &Change, row: &StageRow, state: Option<&State>) -> StaleReason {
     match change {
-        Change::File(detail) => Why::File { detail: detail.clone() },
-        &Change::StageVersion { was, is } => Why::StageVersion { was, is },
+        Change::File(detail) => StaleReason::File { detail: detail.clone() },
+        &Change::StageVersion { was, is } => StaleReason::StageVersion { was, is },
         Change::Input { kind, was, is } => {
-            Why::Input { kind: kind.as_str(), was: was.clone(), is: is.clone() }
+            StaleReason::Input { kind: kind.as_str(), was: was.clone(), is: is.clone() }
         }
         Change::Question { stage, was } => {
-            let fields = asked(row, was, state)
+            let fields = find_question(row, was, state)
                 .zip(row.question.as_ref())
                 .map(|(was, is)| question::differences(*stage, &was, is));
             let of_entry = |it: &[Difference]| {
@@ -78,19 +78,23 @@ fn told(change: &Change, row: &Row, state: Option<&State>) -> Why {
             };
             let entry = stage.is_record()
                 || (*stage == Stage::Verify && fields.as_deref().is_some_and(of_entry));
-            if entry { Why::ManifestEntry { fields } } else { Why::Settings { fields } }
+            if entry {
+                StaleReason::ManifestEntry { fields }
+            } else {
+                StaleReason::Settings { fields }
+            }
         }
     }
 }
 
 /// The question of that digest, redacted: as the database keeps it, or as the task was last begun.
-fn asked(row: &Row, digest: &str, state: Option<&State>) -> Option<Value> {
+fn find_question(row: &StageRow, digest: &str, state: Option<&State>) -> Option<Value> {
     let kept = || serde_json::from_str(&state?.question(digest).ok()??).ok();
     let begun = row.begun.as_ref().filter(|it| it.0 == digest).map(|it| it.1.clone());
     begun.or_else(kept)
 }
 
-impl Why {
+impl StaleReason {
     /// For a person; may be of several lines.
     pub fn lines(&self) -> Vec<String> {
         match self {

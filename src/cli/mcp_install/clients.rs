@@ -6,7 +6,7 @@
 
 use std::path::{Path, PathBuf};
 
-use commis_base::{error::Result, settings::Folders};
+use commis_base::{error::Result, settings::UserFolders};
 
 /// How a file is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -162,11 +162,11 @@ impl Client {
     /// The user's file. Fails with `SETTINGS_INVALID` without a home.
     pub fn user_file(&self) -> Result<PathBuf> {
         if let Some((variable, file)) = self.variable
-            && let Some(named) = Folders::named(variable)
+            && let Some(named) = UserFolders::from_variable(variable)
         {
             return Ok(if file.is_empty() { named } else { named.join(file) });
         }
-        let folders = Folders::find()?;
+        let folders = UserFolders::find()?;
         let (base, file) = self.user;
         let base = match base {
             Base::Home => folders.home,

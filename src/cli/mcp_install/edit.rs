@@ -16,7 +16,7 @@ pub struct Entry {
 
 /// What was done, or would be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Done {
+pub enum EditOutcome {
     Added,
     Updated,
     /// It says so already.
@@ -26,7 +26,7 @@ pub enum Done {
     Absent,
 }
 
-impl Done {
+impl EditOutcome {
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Added => "added",
@@ -40,7 +40,7 @@ impl Done {
 
 /// One piece, as a person is shown it.
 #[derive(Debug, PartialEq, Eq, serde::Serialize)]
-pub struct Piece {
+pub struct Hunk {
     /// From 1, in the text with the pieces before it.
     pub line: usize,
     pub removed: String,
@@ -50,9 +50,9 @@ pub struct Piece {
 /// A file's text with what was done to it.
 #[derive(Debug)]
 pub struct Change {
-    pub done: Done,
+    pub done: EditOutcome,
     pub text: String,
-    pub pieces: Vec<Piece>,
+    pub pieces: Vec<Hunk>,
     /// What else stands in the entry and stays.
     pub kept: Vec<String>,
     /// Nothing is left that anybody wrote: the file was ours.
@@ -60,7 +60,7 @@ pub struct Change {
 }
 
 impl Change {
-    pub fn none(done: Done, text: &str) -> Self {
+    pub fn none(done: EditOutcome, text: &str) -> Self {
         let text = text.to_owned();
         Self { done, text, pieces: Vec::new(), kept: Vec::new(), empty: false }
     }
@@ -68,7 +68,7 @@ impl Change {
     /// Puts `new` in the place of `at`. Several at once are made from the last to the first.
     pub fn make(&mut self, at: Range<usize>, new: &str) {
         let line = self.text[..at.start].matches('\n').count() + 1;
-        self.pieces.push(Piece {
+        self.pieces.push(Hunk {
             line,
             removed: self.text[at.clone()].to_owned(),
             added: new.to_owned(),

@@ -14,7 +14,7 @@ use jsonc_parser::{
     tokens::Token,
 };
 
-use super::edit::{Change, Done, Entry, expect, foreign, invalid, is_ours, line_break};
+use super::edit::{Change, EditOutcome, Entry, expect, foreign, invalid, is_ours, line_break};
 use commis_base::error::Result;
 
 /// As VS Code, Zed and Gemini CLI read their settings; stricter files are among these.
@@ -46,7 +46,7 @@ enum Kind {
 }
 
 /// A text that was read.
-struct Read<'a> {
+struct ParsedJson<'a> {
     text: &'a str,
     parts: Vec<Part>,
     root: Option<Object<'a>>,
@@ -78,7 +78,7 @@ fn masked(text: &str) -> Cow<'_, str> {
 }
 
 /// Reads a text of which `masked` is the [`masked`] copy.
-fn read<'a>(text: &'a str, masked: &'a str) -> Result<Read<'a>> {
+fn read<'a>(text: &'a str, masked: &'a str) -> Result<ParsedJson<'a>> {
     let collect = CollectOptions { comments: CommentCollectionStrategy::AsTokens, tokens: true };
     let ParseResult { value, tokens, .. } =
         parse_to_ast(masked, &collect, &OPTIONS).map_err(|err| {
@@ -101,11 +101,15 @@ fn read<'a>(text: &'a str, masked: &'a str) -> Result<Read<'a>> {
         Some(Value::Object(it)) => Some(it),
         Some(other) => return Err(invalid(text, other.start(), "an object is expected")),
     };
-    Ok(Read { text, parts: parts.collect(), root })
+    Ok(ParsedJson { text, parts: parts.collect(), root })
 }
 
 /// The one property of that name. Fails with `SETTINGS_INVALID` where there are two: readers disagree about which counts.
-fn one<'o, 'a>(text: &str, of: &'o Object<'a>, name: &str) -> Result<Option<&'o ObjectProp<'a>>> {
+fn unique_property<'o, 'a>(
+    text: &str,
+    of: &'o Object<'a>,
+    name: &str,
+) -> Result<Option<&'o ObjectProp<'a>>> {
     let mut all = of.properties.iter().filter(|it| it.name.as_str() == name);
     let first = all.next();
     match all.next() {
@@ -121,7 +125,7 @@ fn object<'o, 'a>(text: &str, of: &'o ObjectProp<'a>) -> Result<&'o Object<'a>> 
     }
 }
 
-impl<'a> Read<'a> {
+impl<'a> ParsedJson<'a> {
     /// The object of servers, and in it the entry.
     fn find(
         &self,
@@ -129,8 +133,8 @@ impl<'a> Read<'a> {
         name: &str,
     ) -> Result<(Option<&ObjectProp<'a>>, Option<&ObjectProp<'a>>)> {
         let Some(root) = &self.root else { return Ok((None, None)) };
-        let Some(servers) = one(self.text, root, key)? else { return Ok((None, None)) };
-        let entry = one(self.text, object(self.text, servers)?, name)?;
+        let Some(servers) = unique_property(self.text, root, key)? else { return Ok((None, None)) };
+        let entry = unique_property(self.text, object(self.text, servers)?, name)?;
         Ok((Some(servers), entry))
     }
 
@@ -283,7 +287,7 @@ fn quoted(text: &str) -> String {
 }
 
 impl Node {
-    fn of(entry: &Entry) -> Self {
+    fn from_entry(entry: &Entry) -> Self {
         Self::Map(Self::fields(entry).map(|(name, it)| (name.to_owned(), it)).collect())
     }
 
@@ -324,7 +328,7 @@ impl Node {
         format!("{{{}{line_break}{indent}}}", all.collect::<Vec<_>>().join(","))
     }
 
-    fn is(&self, value: &Value<'_>) -> bool {
+    fn matches(&self, value: &Value<'_>) -> bool {
         match (self, value) {
             (Self::Text(it), Value::StringLit(value)) => *it == value.value,
             (Self::List(all), Value::Array(values)) => {
@@ -345,11 +349,11 @@ fn ours(entry: &ObjectProp<'_>, wanted: &str) -> bool {
 /// Puts the entry under `key`. Fails with `SETTINGS_INVALID` for a text that is no such JSON, and with `USAGE` where the name
 /// is somebody else's, unless `force`.
 pub fn put(text: &str, key: &str, entry: &Entry, force: bool) -> Result<Change> {
-    let mut out = Change::none(Done::Added, text);
+    let mut out = Change::none(EditOutcome::Added, text);
     let masked = masked(text);
     let it = read(text, &masked)?;
-    let value = Node::of(entry);
-    let whole = || Node::Map(vec![(entry.name.clone(), Node::of(entry))]);
+    let value = Node::from_entry(entry);
+    let whole = || Node::Map(vec![(entry.name.clone(), Node::from_entry(entry))]);
     match (&it.root, it.find(key, &entry.name)?) {
         (None, _) => {
             // After the comments that are all there is, if there are.
@@ -363,19 +367,19 @@ pub fn put(text: &str, key: &str, entry: &Entry, force: bool) -> Result<Change> 
             it.insert(object(text, servers)?, &entry.name, &value, &mut out);
         }
         (_, (_, Some(old))) if ours(old, &entry.command) => {
-            out.done = Done::Unchanged;
+            out.done = EditOutcome::Unchanged;
             update(&mut out, key, entry)?;
         }
         (_, (_, Some(old))) => {
             if !force {
                 return Err(foreign(text, old.start(), &entry.name));
             }
-            out.done = Done::Updated;
+            out.done = EditOutcome::Updated;
             let value = value.lines(it.indent(old.start()), it.unit(), line_break(text));
             out.make(old.value.start()..old.value.end(), &value);
         }
     }
-    expect(says(&out.text, key, entry))?;
+    expect(contains_entry(&out.text, key, entry))?;
     Ok(out)
 }
 
@@ -387,12 +391,12 @@ fn update(out: &mut Change, key: &str, entry: &Entry) -> Result<()> {
         let it = read(&text, &masked)?;
         let (_, Some(old)) = it.find(key, &entry.name)? else { continue };
         let old = object(&text, old)?;
-        match one(&text, old, name)? {
-            Some(field) if value.is(&field.value) => continue,
+        match unique_property(&text, old, name)? {
+            Some(field) if value.matches(&field.value) => continue,
             Some(field) => out.make(field.value.start()..field.value.end(), &value.line()),
             None => it.insert(old, name, &value, out),
         }
-        out.done = Done::Updated;
+        out.done = EditOutcome::Updated;
     }
     let masked = masked(&out.text);
     let it = read(&out.text, &masked)?;
@@ -406,17 +410,18 @@ fn update(out: &mut Change, key: &str, entry: &Entry) -> Result<()> {
 }
 
 /// Whether the text has that entry.
-fn says(text: &str, key: &str, entry: &Entry) -> bool {
+fn contains_entry(text: &str, key: &str, entry: &Entry) -> bool {
     let masked = masked(text);
     let Ok(it) = read(text, &masked) else { return false };
     let Ok((_, Some(found))) = it.find(key, &entry.name) else { return false };
     let Value::Object(found) = &found.value else { return false };
-    Node::fields(entry).all(|(name, value)| found.get(name).is_some_and(|it| value.is(&it.value)))
+    Node::fields(entry)
+        .all(|(name, value)| found.get(name).is_some_and(|it| value.matches(&it.value)))
 }
 
 /// Takes the entry out. Fails as [`put`].
 pub fn take(text: &str, key: &str, name: &str, command: &str, force: bool) -> Result<Change> {
-    let mut out = Change::none(Done::Absent, text);
+    let mut out = Change::none(EditOutcome::Absent, text);
     let masked = masked(text);
     let it = read(text, &masked)?;
     let (Some(root), (Some(servers), Some(entry))) = (&it.root, it.find(key, name)?) else {
@@ -425,7 +430,7 @@ pub fn take(text: &str, key: &str, name: &str, command: &str, force: bool) -> Re
     if !force && !ours(entry, command) {
         return Err(foreign(text, entry.start(), name));
     }
-    out.done = Done::Removed;
+    out.done = EditOutcome::Removed;
     if !it.came_with(object(text, servers)?, entry) {
         it.remove(entry, &mut out);
     } else if !it.came_with(root, servers) {
@@ -457,9 +462,9 @@ mod tests {
 
     fn added(text: &str) -> String {
         let out = put(text, "servers", &entry(), false).unwrap();
-        assert_eq!(out.done, Done::Added, "{text}");
+        assert_eq!(out.done, EditOutcome::Added, "{text}");
         let again = put(&out.text, "servers", &entry(), false).unwrap();
-        assert_eq!((again.done, &again.text), (Done::Unchanged, &out.text));
+        assert_eq!((again.done, &again.text), (EditOutcome::Unchanged, &out.text));
         out.text
     }
 
@@ -533,7 +538,7 @@ mod tests {
         ] {
             let text = added(before);
             let after = take(&text, "servers", "commis", "/opt/commis", false).unwrap();
-            assert_eq!(after.done, Done::Removed, "{before}");
+            assert_eq!(after.done, EditOutcome::Removed, "{before}");
             assert_eq!(after.text, before, "{text}");
         }
     }
@@ -590,7 +595,7 @@ mod tests {
         let typed = Entry { typed: true, ..entry() };
         let before = "{\"servers\": {\n  \"commis\": {\n    \"command\": \"/old/commis\", // here\n    \"env\": {\"A\": \"b\"}\n  }\n}}";
         let out = put(before, "servers", &typed, false).unwrap();
-        assert_eq!((out.done, out.kept), (Done::Updated, vec!["env".to_owned()]));
+        assert_eq!((out.done, out.kept), (EditOutcome::Updated, vec!["env".to_owned()]));
         assert_eq!(
             out.text,
             "{\"servers\": {\n  \"commis\": {\n    \"command\": \"/opt/commis\", // here\n    \"env\": {\"A\": \"b\"},\n    \"type\": \"stdio\",\n    \"args\": [\"mcp\"]\n  }\n}}"
@@ -616,7 +621,7 @@ mod tests {
                 assert!(err.hint_text().is_some_and(|it| it.contains("--force")));
             }
             let forced = put(&text, "servers", &entry(), true).unwrap();
-            assert_eq!(forced.done, Done::Updated);
+            assert_eq!(forced.done, EditOutcome::Updated);
             let out = take(&text, "servers", "commis", "/opt/commis", true).unwrap();
             assert_eq!(out.text, "{\"servers\": { \"b\": 1}}");
         }
@@ -707,10 +712,10 @@ mod tests {
         fn any_text_is_edited_or_refused(text in "([{}\\[\\],:\"/* \\r\\né1]|//|\"servers\":|\"commis\":|\"command\":|\"commis\"|\\{\\}){0,40}") {
             if let Ok(out) = put(&text, "servers", &entry(), false) {
                 let again = put(&out.text, "servers", &entry(), false).unwrap();
-                proptest::prop_assert_eq!(again.done, Done::Unchanged);
+                proptest::prop_assert_eq!(again.done, EditOutcome::Unchanged);
                 let gone = take(&out.text, "servers", "commis", "/opt/commis", false).unwrap();
                 let none = take(&gone.text, "servers", "commis", "/opt/commis", false).unwrap();
-                proptest::prop_assert_eq!(none.done, Done::Absent);
+                proptest::prop_assert_eq!(none.done, EditOutcome::Absent);
             }
         }
     }

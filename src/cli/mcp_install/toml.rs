@@ -11,7 +11,7 @@ use std::ops::Range;
 
 use toml_edit::{Document, Item, Table, TableLike, Value};
 
-use super::edit::{Change, Done, Entry, expect, foreign, invalid, is_ours, line_break};
+use super::edit::{Change, EditOutcome, Entry, expect, foreign, invalid, is_ours, line_break};
 use commis_base::error::Result;
 
 fn read(text: &str) -> Result<Document<&str>> {
@@ -50,12 +50,12 @@ fn start(of: &Item) -> usize {
 /// Puts the entry under `key`. Fails with `SETTINGS_INVALID` for a text that is no TOML, and with `USAGE` where the name is
 /// somebody else's, unless `force`.
 pub fn put(text: &str, key: &str, entry: &Entry, force: bool) -> Result<Change> {
-    let mut out = Change::none(Done::Added, text);
+    let mut out = Change::none(EditOutcome::Added, text);
     let document = read(text)?;
     let servers = servers(&document, key)?;
     match (entry_of(servers, &entry.name), servers.and_then(Item::as_inline_table)) {
         (Some(old), _) if ours(old, &entry.command) => {
-            out.done = Done::Unchanged;
+            out.done = EditOutcome::Unchanged;
             update(&mut out, key, entry)?;
         }
         (Some(old), _) => {
@@ -66,7 +66,7 @@ pub fn put(text: &str, key: &str, entry: &Entry, force: bool) -> Result<Change> 
             let rest = put(&out.text, key, entry, false)?;
             out.pieces.extend(rest.pieces);
             out.text = rest.text;
-            out.done = Done::Updated;
+            out.done = EditOutcome::Updated;
             out.empty = false;
         }
         (None, Some(table)) => {
@@ -76,7 +76,7 @@ pub fn put(text: &str, key: &str, entry: &Entry, force: bool) -> Result<Change> 
         }
         (None, None) => append(&mut out, key, entry),
     }
-    expect(says(&out, &document, key, entry))?;
+    expect(contains_entry(&out, &document, key, entry))?;
     Ok(out)
 }
 
@@ -129,7 +129,7 @@ fn update(out: &mut Change, key: &str, entry: &Entry) -> Result<()> {
             }
             (None, None) => {}
         }
-        out.done = Done::Updated;
+        out.done = EditOutcome::Updated;
     }
     let document = read(&out.text)?;
     let found = entry_of(servers(&document, key)?, &entry.name).and_then(Item::as_table_like);
@@ -139,7 +139,7 @@ fn update(out: &mut Change, key: &str, entry: &Entry) -> Result<()> {
 }
 
 /// Whether the new text has that entry, with all that was kept of it, and else says what the old one did.
-fn says(new: &Change, old: &Document<&str>, key: &str, entry: &Entry) -> bool {
+fn contains_entry(new: &Change, old: &Document<&str>, key: &str, entry: &Entry) -> bool {
     let Ok(document) = read(&new.text) else { return false };
     let of = |it| entry_of(Document::as_table(it).get(key), &entry.name);
     let Some(found) = of(&document) else { return false };
@@ -206,14 +206,14 @@ fn remove(out: &mut Change, mut all: Vec<Range<usize>>) {
 
 /// Takes the entry out. Fails as [`put`], and with `SETTINGS_INVALID` where it is written with dotted keys.
 pub fn take(text: &str, key: &str, name: &str, command: &str, force: bool) -> Result<Change> {
-    let mut out = Change::none(Done::Absent, text);
+    let mut out = Change::none(EditOutcome::Absent, text);
     let document = read(text)?;
     let servers = servers(&document, key)?;
     let Some(entry) = entry_of(servers, name) else { return Ok(out) };
     if !force && !ours(entry, command) {
         return Err(foreign(text, start(entry), name));
     }
-    out.done = Done::Removed;
+    out.done = EditOutcome::Removed;
     let inline = servers.and_then(Item::as_inline_table);
     let dotted = entry.as_table_like().is_some_and(TableLike::is_dotted);
     match (entry, inline) {

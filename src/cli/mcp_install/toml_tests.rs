@@ -32,14 +32,14 @@ fn taking_out_undoes_putting_in() {
         "[[many]]\na = 1\n[[many]]\na = \"\"\"\nx\r\n\"\"\"\n",
     ] {
         let out = put(before, "mcp_servers", &entry(), false).unwrap();
-        assert_eq!(out.done, Done::Added, "{before}");
+        assert_eq!(out.done, EditOutcome::Added, "{before}");
         let again = put(&out.text, "mcp_servers", &entry(), false).unwrap();
-        assert_eq!((again.done, &again.text), (Done::Unchanged, &out.text));
+        assert_eq!((again.done, &again.text), (EditOutcome::Unchanged, &out.text));
         let after = take(&out.text, "mcp_servers", "commis", "/opt/commis", false).unwrap();
         let text = out.text;
         // The one blank of an inline table that was empty.
         let same = after.text.replace("{ }", "{}") == before;
-        assert!(same && after.done == Done::Removed, "{before:?} {text:?} {:?}", after.text);
+        assert!(same && after.done == EditOutcome::Removed, "{before:?} {text:?} {:?}", after.text);
     }
 }
 
@@ -47,7 +47,7 @@ fn taking_out_undoes_putting_in() {
 fn our_entry_is_brought_up_to_date_and_goes_with_all_that_is_its() {
     let before = "a = 1\n\n[mcp_servers.commis] # ours\ncommand = 'commis' # here\nenabled = true\n\n[mcp_servers.commis.env]\nK = \"v\"\n\n[z]\nb = 1\n";
     let out = put(before, "mcp_servers", &entry(), false).unwrap();
-    assert_eq!((out.done, out.kept.join(" ")), (Done::Updated, "enabled env".to_owned()));
+    assert_eq!((out.done, out.kept.join(" ")), (EditOutcome::Updated, "enabled env".to_owned()));
     assert_eq!(
         out.text,
         before.replace("'commis' # here\n", "\"/opt/commis\" # here\nargs = [\"mcp\", \"it's\"]\n")
@@ -56,7 +56,7 @@ fn our_entry_is_brought_up_to_date_and_goes_with_all_that_is_its() {
     assert_eq!(after.text, "a = 1\n\n[z]\nb = 1\n");
     let inline = "[mcp_servers]\ncommis = { command = 'commis' }\nb = { command = 'x' }\n";
     let out = put(inline, "mcp_servers", &entry(), false).unwrap();
-    assert_eq!(out.done, Done::Updated);
+    assert_eq!(out.done, EditOutcome::Updated);
     let after = take(&out.text, "mcp_servers", "commis", "/x", false).unwrap();
     assert_eq!(after.text, "[mcp_servers]\nb = { command = 'x' }\n");
     let first = "mcp_servers = { commis = { command = 'commis' }, b = { command = 'x' } }\n";
@@ -82,16 +82,16 @@ fn what_is_wrong_is_named_and_an_entry_of_somebody_else_is_theirs() {
     let theirs = "[mcp_servers.commis]\ncommand = 'npx'\n";
     assert!(take(theirs, "mcp_servers", "commis", "/x", false).is_err());
     let out = put(theirs, "mcp_servers", &entry(), true).unwrap();
-    assert!(out.done == Done::Updated && !out.text.contains("npx"), "{}", out.text);
+    assert!(out.done == EditOutcome::Updated && !out.text.contains("npx"), "{}", out.text);
     let dotted = "mcp_servers.commis.command = 'commis'\n";
     let err = take(dotted, "mcp_servers", "commis", "/x", false).unwrap_err();
     assert!(err.to_string().contains("dotted"), "{err}");
 }
 
 /// Our entry goes whole, and nothing else does.
-fn taken(before: &str, after: &str) {
+fn assert_removed(before: &str, after: &str) {
     let out = take(before, "mcp_servers", "commis", "/x", false).unwrap();
-    assert_eq!((out.done, out.text.as_str()), (Done::Removed, after), "{before}");
+    assert_eq!((out.done, out.text.as_str()), (EditOutcome::Removed, after), "{before}");
 }
 
 #[test]
@@ -107,16 +107,16 @@ fn an_entry_with_a_heading_goes_with_its_dotted_keys_and_long_values() {
         "  [mcp_servers.commis]\n  command = \"commis\"\n  env.A = \"1\"\n  env.B = \"2\"\n",
     ] {
         for (head, tail) in [(other, "[z]\na = 1\n"), ("", other), (other, ""), ("a = nan\n", "")] {
-            taken(&format!("{head}{ours}{tail}"), &format!("{head}{tail}"));
+            assert_removed(&format!("{head}{ours}{tail}"), &format!("{head}{tail}"));
             let theirs = format!("{head}{}{tail}", ours.replace("\"commis\"", "\"npx\""));
             let out = put(&theirs, "mcp_servers", &entry(), true).unwrap();
-            assert_eq!(out.done, Done::Updated);
+            assert_eq!(out.done, EditOutcome::Updated);
             let after = take(&out.text, "mcp_servers", "commis", "/x", false).unwrap();
             assert_eq!(after.text, format!("{head}{tail}"), "{theirs}");
         }
     }
     // Also where the file ends without a line break.
-    taken(
+    assert_removed(
         "a = 1\n[mcp_servers.commis]\ncommand = 'commis'\n[mcp_servers.commis.env]\nK = 'v'",
         "a = 1",
     );
@@ -143,7 +143,7 @@ fn an_inline_table_takes_an_entry_wherever_it_ends() {
         let new = "commis = { command = \"/opt/commis\", args = [\"mcp\", \"it's\"] }";
         assert_eq!(out.text, of(&after.replace("NEW", new)), "{before}");
         if !before.ends_with(", }") {
-            taken(&out.text, &of(before));
+            assert_removed(&out.text, &of(before));
         }
     }
 }
@@ -168,7 +168,7 @@ fn an_entry_leaves_an_inline_table_without_the_comments_of_others() {
     ] {
         let of = |it: &str| format!("mcp_servers = {it}\nz = 1\n");
         let ours = "commis = { command = 'commis' }";
-        taken(&of(&before.replace("OURS", ours)), &of(after));
+        assert_removed(&of(&before.replace("OURS", ours)), &of(after));
     }
 }
 
@@ -207,7 +207,7 @@ fn comes_back(text: &str) {
     change(take(text, "mcp_servers", "commis", "/x", true));
     if let Some(out) = change(put(text, "mcp_servers", &entry(), true))
         && let Some(after) = change(take(&out.text, "mcp_servers", "commis", "/x", false))
-        && out.done == Done::Added
+        && out.done == EditOutcome::Added
     {
         // Blanks in an empty table, and where a comma had a line of its own.
         let words = |it: &str| {

@@ -4,14 +4,14 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use super::{operation, operation::Operation, texts::hides};
+use super::{operation, operation::Operation, texts::is_redacted};
 use commis_artifacts::recording::BodyStatus;
 use commis_recipe::{headers::is_ambient, model::Framing};
 use commis_redact::{
-    Frame, essence, json_of, parts,
+    JsonFrame, essence, json_of, parts,
     raw::{RawBody, RawExchange},
 };
-use commis_report::is_strange;
+use commis_report::is_unsafe_char;
 
 /// Longer names of parameters are none.
 const MAX_NAME: usize = 100;
@@ -34,7 +34,7 @@ pub struct Call {
     pub operation: Option<Operation>,
     /// It was one of several in a list.
     pub is_batch: bool,
-    pub sent: Option<Sent>,
+    pub sent: Option<SentBody>,
     pub status: Option<u16>,
     pub answer: Answer,
 }
@@ -50,7 +50,7 @@ pub enum Auth {
 }
 
 /// A request body.
-pub enum Sent {
+pub enum SentBody {
     Json(String, Value),
     Form(Vec<(String, String)>),
     /// Name, value, and whether it is a file.
@@ -73,14 +73,14 @@ pub enum Answer {
 /// What an exchange sent, read once.
 pub struct Request {
     pub query: Vec<(String, String)>,
-    pub sent: Option<Sent>,
+    pub sent: Option<SentBody>,
     /// Empty for what is neither GraphQL nor JSON-RPC; several for a batch.
     pub operations: Vec<Operation>,
     pub is_batch: bool,
 }
 
 impl Request {
-    pub fn read(raw: &RawExchange) -> Self {
+    pub fn from_exchange(raw: &RawExchange) -> Self {
         let query: Vec<(String, String)> = raw
             .url
             .query_pairs()
@@ -88,24 +88,28 @@ impl Request {
             .map(|(name, value)| (name.into_owned(), value.into_owned()))
             .filter(|it| is_name(&it.0))
             .collect();
-        let sent = sent(raw);
+        let sent = read_body(raw);
         let (operations, is_batch) = match &sent {
-            Some(Sent::Json(_, Value::Array(all))) if !all.is_empty() => {
-                let found = all.iter().map(operation::in_json).collect::<Option<Vec<_>>>();
+            Some(SentBody::Json(_, Value::Array(all))) if !all.is_empty() => {
+                let found = all.iter().map(operation::find_in_json).collect::<Option<Vec<_>>>();
                 (found.unwrap_or_default(), true)
             }
-            Some(Sent::Json(_, it)) => (operation::in_json(it).into_iter().collect(), false),
-            Some(Sent::Form(fields)) => (operation::in_fields(fields).into_iter().collect(), false),
-            _ => (operation::in_fields(&query).into_iter().collect(), false),
+            Some(SentBody::Json(_, it)) => {
+                (operation::find_in_json(it).into_iter().collect(), false)
+            }
+            Some(SentBody::Form(fields)) => {
+                (operation::find_in_fields(fields).into_iter().collect(), false)
+            }
+            _ => (operation::find_in_fields(&query).into_iter().collect(), false),
         };
         Self { query, sent, operations, is_batch }
     }
 }
 
 /// The answer's data, if there is any to tell.
-pub fn answer(raw: &RawExchange) -> Answer {
+pub fn read_answer(raw: &RawExchange) -> Answer {
     let mime = essence(&raw.mime);
-    if let Some((value, Frame { framing, .. })) = json_of(raw) {
+    if let Some((value, JsonFrame { framing, .. })) = json_of(raw) {
         let mime = if mime.is_empty() { "application/json".to_owned() } else { mime };
         return Answer::Json { mime, value, framing };
     }
@@ -115,7 +119,7 @@ pub fn answer(raw: &RawExchange) -> Answer {
 
 /// The calls that an exchange is.
 pub fn calls(raw: &RawExchange, cookies: &[String], request: Request, answer: Answer) -> Vec<Call> {
-    let auth = auth(raw, cookies, &request.query);
+    let auth = find_auth(raw, cookies, &request.query);
     let origin = raw.url.origin().ascii_serialization();
     let path = raw.url.path().strip_prefix('/').unwrap_or(raw.url.path());
     // `;jsessionid=…` is no part of the name.
@@ -143,7 +147,7 @@ pub fn calls(raw: &RawExchange, cookies: &[String], request: Request, answer: An
     };
     let mut operations = request.operations;
     match (request.sent, answer) {
-        (Some(Sent::Json(mime, Value::Array(sent))), answer)
+        (Some(SentBody::Json(mime, Value::Array(sent))), answer)
             if request.is_batch && !operations.is_empty() =>
         {
             let (answers, type_of, framing) = match answer {
@@ -164,7 +168,7 @@ pub fn calls(raw: &RawExchange, cookies: &[String], request: Request, answer: An
                     },
                     None => Answer::None,
                 };
-                let sent = Sent::Json(mime.clone(), Value::Array(vec![sent]));
+                let sent = SentBody::Json(mime.clone(), Value::Array(vec![sent]));
                 one(Some(operation), true, Some(sent), answer)
             })
             .collect()
@@ -176,8 +180,8 @@ pub fn calls(raw: &RawExchange, cookies: &[String], request: Request, answer: An
 fn is_name(name: &str) -> bool {
     !name.is_empty()
         && name.chars().count() <= MAX_NAME
-        && !hides(name)
-        && !name.chars().any(|it| is_strange(it) || it.is_whitespace())
+        && !is_redacted(name)
+        && !name.chars().any(|it| is_unsafe_char(it) || it.is_whitespace())
 }
 
 fn header<'a>(raw: &'a RawExchange, name: &str) -> Option<&'a str> {
@@ -185,14 +189,14 @@ fn header<'a>(raw: &'a RawExchange, name: &str) -> Option<&'a str> {
     found.map(|it| it.1.as_str())
 }
 
-fn sent(raw: &RawExchange) -> Option<Sent> {
+fn read_body(raw: &RawExchange) -> Option<SentBody> {
     let bytes = raw.request_body.as_deref().filter(|it| !it.is_empty())?;
     let written = header(raw, "content-type").unwrap_or("");
     let mime = essence(written);
     if mime.starts_with("multipart/") {
         let all = parts(bytes, written).into_iter().filter(|it| is_name(&it.name));
         let fields = all.map(|it| (it.name, it.value, it.file.is_some())).collect();
-        return Some(Sent::Multipart(fields));
+        return Some(SentBody::Multipart(fields));
     }
     let start = bytes.iter().find(|b| !b.is_ascii_whitespace());
     if (mime.contains("json") || matches!(start, Some(b'{' | b'[')))
@@ -202,24 +206,24 @@ fn sent(raw: &RawExchange) -> Option<Sent> {
         // Some send JSON as text, so that no preflight is made.
         let mime =
             if is_json || mime == "text/plain" { mime } else { "application/json".to_owned() };
-        return Some(Sent::Json(mime, value));
+        return Some(SentBody::Json(mime, value));
     }
     let is_form = mime == "application/x-www-form-urlencoded"
         || (mime.is_empty() && bytes.contains(&b'=') && !bytes.contains(&b'\n'));
     if is_form {
         let all = url::form_urlencoded::parse(bytes).take(MAX_FIELDS);
         let all = all.map(|(name, value)| (name.into_owned(), value.into_owned()));
-        return Some(Sent::Form(all.filter(|it| is_name(&it.0)).collect()));
+        return Some(SentBody::Form(all.filter(|it| is_name(&it.0)).collect()));
     }
     if mime == "application/graphql" {
         let text = String::from_utf8_lossy(bytes).into_owned();
-        return Some(Sent::Json(mime, serde_json::json!({"query": text})));
+        return Some(SentBody::Json(mime, serde_json::json!({"query": text})));
     }
     let mime = if mime.is_empty() { "application/octet-stream".to_owned() } else { mime };
-    Some(Sent::Other(mime))
+    Some(SentBody::Other(mime))
 }
 
-fn auth(raw: &RawExchange, cookies: &[String], query: &[(String, String)]) -> BTreeSet<Auth> {
+fn find_auth(raw: &RawExchange, cookies: &[String], query: &[(String, String)]) -> BTreeSet<Auth> {
     let mut out = BTreeSet::new();
     for (name, value) in &raw.request_headers {
         let name = name.to_ascii_lowercase();
@@ -232,12 +236,12 @@ fn auth(raw: &RawExchange, cookies: &[String], query: &[(String, String)]) -> BT
                 out.insert(if plain { Auth::Http(scheme) } else { Auth::Header(name) });
             }
             // Values that only a browser sets.
-            _ if is_own(&name) => {}
-            _ if hides(value) => _ = out.insert(Auth::Header(name)),
+            _ if is_browser_header(&name) => {}
+            _ if is_redacted(value) => _ = out.insert(Auth::Header(name)),
             _ => {}
         }
     }
-    let hidden = query.iter().filter(|it| hides(&it.1) && is_key(&it.0));
+    let hidden = query.iter().filter(|it| is_redacted(&it.1) && is_key_name(&it.0));
     out.extend(hidden.map(|it| Auth::Query(it.0.clone())));
     let session = cookies.iter().filter(|it| {
         let name = it.to_ascii_lowercase();
@@ -251,7 +255,7 @@ fn auth(raw: &RawExchange, cookies: &[String], query: &[(String, String)]) -> BT
 }
 
 /// What names of query parameters that hold a key are made of; other hidden values are parameters.
-pub fn is_key(name: &str) -> bool {
+pub fn is_key_name(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
     [
         "key",
@@ -288,7 +292,7 @@ const ASIDE: &[&str] = &[
 ];
 
 /// Headers that browsers and networks write, whatever the interface is.
-fn is_own(name: &str) -> bool {
+fn is_browser_header(name: &str) -> bool {
     const OWN: &[&str] = &[
         "accept",
         "accept-charset",
@@ -330,7 +334,10 @@ fn headers(raw: &RawExchange, auth: &BTreeSet<Auth>) -> Vec<(String, String)> {
     for (name, value) in &raw.request_headers {
         let name = name.to_ascii_lowercase();
         let token = name.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_.".contains(&b));
-        if token && is_name(&name) && !is_own(&name) && !auth.contains(&Auth::Header(name.clone()))
+        if token
+            && is_name(&name)
+            && !is_browser_header(&name)
+            && !auth.contains(&Auth::Header(name.clone()))
         {
             out.insert(name, value.clone());
         }

@@ -9,13 +9,13 @@ use serde_json::{Map, Value, json};
 
 use super::{
     Group, Options, Report,
-    call::{Answer, Auth, Call, Sent, is_key},
+    call::{Answer, Auth, Call, SentBody, is_key_name},
     operation::Family,
     paths::Piece,
-    seen::Seen,
+    seen::InferredSchema,
     segments,
     texts::Values,
-    texts::hides,
+    texts::is_redacted,
 };
 use commis_recipe::trackers::is_cache_buster;
 use commis_recipe::{model::Framing, shape};
@@ -28,7 +28,7 @@ const MAX_WAYS: usize = 4;
 /// Writes the document; `report` is told how many paths and operations it has.
 pub fn write(groups: &[Group], report: &mut Report, options: &Options) -> Value {
     let main = groups.first().map_or("", |it| it.origin.as_str());
-    let mut out = Written { schemes: BTreeMap::new(), names: BTreeSet::new() };
+    let mut out = DocumentWriter { schemes: BTreeMap::new(), names: BTreeSet::new() };
     // Path and origin: what has one item.
     let mut paths: Map<String, Value> = Map::new();
     let mut owners: BTreeMap<String, &str> = BTreeMap::new();
@@ -103,10 +103,10 @@ fn template(group: &Group) -> (String, Vec<(String, Values)>) {
                     })
                     .collect();
                 for it in &stems {
-                    values.see(&segments::decoded(it));
+                    values.observe(&segments::decode(it));
                 }
                 let set = start.strip_suffix('(').or(before);
-                let name = segments::name(set, *class, &stems, &used);
+                let name = segments::parameter_name(set, *class, &stems, &used);
                 let _ = write!(path, "{start}{{{name}}}{ending}");
                 used.push(name.clone());
                 parameters.push((name, values));
@@ -117,13 +117,13 @@ fn template(group: &Group) -> (String, Vec<(String, Values)>) {
     (path, parameters)
 }
 
-struct Written {
+struct DocumentWriter {
     schemes: BTreeMap<String, Value>,
     /// Ids of operations.
     names: BTreeSet<String>,
 }
 
-impl Written {
+impl DocumentWriter {
     fn operation(
         &mut self,
         group: &Group,
@@ -138,14 +138,14 @@ impl Written {
             .collect();
         parameters.extend(query(&group.calls));
         parameters.extend(headers(&group.calls));
-        out.insert("operationId".to_owned(), self.name(group, path).into());
+        out.insert("operationId".to_owned(), self.operation_id(group, path).into());
         if let Some(it) = group.calls[0].operation.as_ref() {
             let key = match it.family {
                 Family::GraphQl => "x-graphql",
                 Family::JsonRpc => "x-json-rpc",
             };
             out.insert("summary".to_owned(), format!("{} {}", it.kind, it.name).into());
-            out.insert(key.to_owned(), it.told());
+            out.insert(key.to_owned(), it.to_json());
         }
         if group.calls.iter().any(|it| it.is_batch) {
             out.insert("x-batch".to_owned(), true.into());
@@ -165,7 +165,7 @@ impl Written {
     }
 
     /// `getUsersByUserId`, and a number behind it where another has that name.
-    fn name(&mut self, group: &Group, path: &str) -> String {
+    fn operation_id(&mut self, group: &Group, path: &str) -> String {
         let mut out = group.method.to_ascii_lowercase();
         let words = path.split([
             '/', '.', '-', '_', ':', '%', '~', '@', '+', '$', ',', '=', '\'', '(', ')', '*', '!',
@@ -258,49 +258,50 @@ fn parameter(
 
 /// What is known of one name in query strings or forms.
 #[derive(Default)]
-struct Named {
+struct NamedValues {
     /// In how many calls it was.
     calls: usize,
     values: Values,
     /// One call had it more than once.
     many: bool,
-    json: Json,
+    json: JsonEvidence,
     is_file: bool,
     cache_buster: bool,
 }
 
 /// Whether values are JSON.
 #[derive(Default)]
-enum Json {
+enum JsonEvidence {
     #[default]
     Unknown,
-    All(Box<Seen>),
+    All(Box<InferredSchema>),
     No,
 }
 
-impl Json {
-    fn see(&mut self, text: &str) {
+impl JsonEvidence {
+    fn observe(&mut self, text: &str) {
         let start = text.trim_start();
         match (start.starts_with(['{', '[']).then(|| serde_json::from_str(start)), &mut *self) {
-            (Some(Ok(it)), Self::All(seen)) => seen.see(&it),
+            (Some(Ok(it)), Self::All(seen)) => seen.observe(&it),
             (Some(Ok(it)), Self::Unknown) => {
-                let mut seen = Box::<Seen>::default();
-                seen.see(&it);
+                let mut seen = Box::<InferredSchema>::default();
+                seen.observe(&it);
                 *self = Self::All(seen);
             }
-            _ if text.is_empty() || hides(text) => {}
+            _ if text.is_empty() || is_redacted(text) => {}
             _ => *self = Self::No,
         }
     }
 }
 
-impl Named {
-    fn see(&mut self, name: &str, value: &str) {
+impl NamedValues {
+    fn observe(&mut self, name: &str, value: &str) {
         // Whom a client's id lets in nobody knows: it is told without its value.
-        let is_id = is_key(name) && value.len() >= 16 && value.bytes().any(|b| b.is_ascii_digit());
-        self.values.see(if is_id { "[REDACTED:value]" } else { value });
+        let is_id =
+            is_key_name(name) && value.len() >= 16 && value.bytes().any(|b| b.is_ascii_digit());
+        self.values.observe(if is_id { "[REDACTED:value]" } else { value });
         self.cache_buster |= is_cache_buster(name, value);
-        self.json.see(value);
+        self.json.observe(value);
     }
 
     fn schema(&self) -> Map<String, Value> {
@@ -323,14 +324,16 @@ fn file() -> Map<String, Value> {
 }
 
 /// Names of several lists of pairs, in the order in which they were first seen.
-fn named<'a>(lists: impl Iterator<Item = Vec<(&'a str, &'a str, bool)>>) -> Vec<(&'a str, Named)> {
-    let mut out: Vec<(&str, Named)> = Vec::new();
+fn collect_named<'a>(
+    lists: impl Iterator<Item = Vec<(&'a str, &'a str, bool)>>,
+) -> Vec<(&'a str, NamedValues)> {
+    let mut out: Vec<(&str, NamedValues)> = Vec::new();
     for list in lists {
         let mut here: BTreeSet<&str> = BTreeSet::new();
         for (name, value, is_file) in list {
             let at = out.iter().position(|it| it.0 == name).unwrap_or(out.len());
             if at == out.len() {
-                out.push((name, Named::default()));
+                out.push((name, NamedValues::default()));
             }
             let it = &mut out[at].1;
             if here.insert(name) {
@@ -339,14 +342,14 @@ fn named<'a>(lists: impl Iterator<Item = Vec<(&'a str, &'a str, bool)>>) -> Vec<
                 it.many = true;
             }
             it.is_file |= is_file;
-            it.see(name, value);
+            it.observe(name, value);
         }
     }
     out
 }
 
 fn query(calls: &[Call]) -> Vec<Value> {
-    let all = named(
+    let all = collect_named(
         calls
             .iter()
             .map(|it| it.query.iter().map(|(a, b)| (a.as_str(), b.as_str(), false)).collect()),
@@ -367,14 +370,14 @@ fn query(calls: &[Call]) -> Vec<Value> {
             it.values.example().filter(|_| !it.many),
         );
         if !it.many
-            && let Json::All(seen) = it.json
+            && let JsonEvidence::All(seen) = it.json
             && let Some(told) = told.as_object_mut()
         {
             told.shift_remove("schema");
             told.shift_remove("example");
             told.insert(
                 "content".to_owned(),
-                json!({"application/json": {"schema": seen.schema()}}),
+                json!({"application/json": {"schema": seen.into_schema()}}),
             );
         }
         out.push(told);
@@ -383,7 +386,7 @@ fn query(calls: &[Call]) -> Vec<Value> {
 }
 
 fn headers(calls: &[Call]) -> Vec<Value> {
-    let all = named(
+    let all = collect_named(
         calls
             .iter()
             .map(|it| it.headers.iter().map(|(a, b)| (a.as_str(), b.as_str(), false)).collect()),
@@ -396,29 +399,29 @@ fn headers(calls: &[Call]) -> Vec<Value> {
 }
 
 fn request_body(group: &Group, options: &Options) -> Option<Value> {
-    let mut json_bodies: BTreeMap<&str, (Seen, Option<&Value>)> = BTreeMap::new();
+    let mut json_bodies: BTreeMap<&str, (InferredSchema, Option<&Value>)> = BTreeMap::new();
     let (mut forms, mut multiparts) = (Vec::new(), Vec::new());
     let mut content: BTreeMap<String, Value> = BTreeMap::new();
     for call in &group.calls {
         match &call.sent {
-            Some(Sent::Json(mime, value)) => {
+            Some(SentBody::Json(mime, value)) => {
                 let it = json_bodies.entry(mime).or_default();
-                it.0.see(value);
+                it.0.observe(value);
                 it.1.get_or_insert(value);
             }
-            Some(Sent::Form(fields)) => {
+            Some(SentBody::Form(fields)) => {
                 forms.push(fields.iter().map(|(a, b)| (a.as_str(), b.as_str(), false)).collect());
             }
-            Some(Sent::Multipart(fields)) => {
+            Some(SentBody::Multipart(fields)) => {
                 multiparts
                     .push(fields.iter().map(|(a, b, c)| (a.as_str(), b.as_str(), *c)).collect());
             }
-            Some(Sent::Other(mime)) => _ = content.insert(mime.clone(), json!({})),
+            Some(SentBody::Other(mime)) => _ = content.insert(mime.clone(), json!({})),
             None => {}
         }
     }
     for (mime, (seen, first)) in json_bodies {
-        let mut told = json!({"schema": seen.schema()});
+        let mut told = json!({"schema": seen.into_schema()});
         if options.examples
             && let Some(it) = first
         {
@@ -447,7 +450,7 @@ fn request_body(group: &Group, options: &Options) -> Option<Value> {
 fn fields(lists: Vec<Vec<(&str, &str, bool)>>) -> Value {
     let calls = lists.len();
     let (mut properties, mut required) = (Map::new(), Vec::new());
-    for (name, it) in named(lists.into_iter()) {
+    for (name, it) in collect_named(lists.into_iter()) {
         let mut schema = it.schema();
         if let Some(example) = it.values.example().filter(|_| !it.many && !it.is_file) {
             schema.insert("examples".to_owned(), json!([example]));
@@ -465,15 +468,16 @@ fn fields(lists: Vec<Vec<(&str, &str, bool)>>) -> Value {
 }
 
 fn responses(calls: &[Call], options: &Options) -> Value {
-    type Media<'a> = BTreeMap<&'a str, (Option<Seen>, Option<Framing>, Option<&'a Value>)>;
-    let mut all: BTreeMap<u16, Media<'_>> = BTreeMap::new();
+    type MediaTypes<'a> =
+        BTreeMap<&'a str, (Option<InferredSchema>, Option<Framing>, Option<&'a Value>)>;
+    let mut all: BTreeMap<u16, MediaTypes<'_>> = BTreeMap::new();
     for call in calls {
         let Some(status) = call.status else { continue };
         let here = all.entry(status).or_default();
         match &call.answer {
             Answer::Json { mime, value, framing } => {
                 let it = here.entry(mime).or_default();
-                it.0.get_or_insert_default().see(value);
+                it.0.get_or_insert_default().observe(value);
                 it.1 = it.1.or(*framing);
                 it.2.get_or_insert(value);
             }
@@ -490,10 +494,10 @@ fn responses(calls: &[Call], options: &Options) -> Value {
         for (mime, (seen, framing, first)) in media {
             let mut media = json!({});
             match (seen, framing) {
-                (Some(seen), None) => media["schema"] = seen.schema(),
+                (Some(seen), None) => media["schema"] = seen.into_schema(),
                 // What is around the JSON makes it text.
                 (Some(seen), Some(framing)) => {
-                    let text = json!({"type": "string", "contentMediaType": "application/json", "contentSchema": seen.schema()});
+                    let text = json!({"type": "string", "contentMediaType": "application/json", "contentSchema": seen.into_schema()});
                     media["schema"] = match framing {
                         Framing::Text => {
                             json!({"type": "object", "additionalProperties": text, "minProperties": 1, "maxProperties": 1})

@@ -19,15 +19,15 @@ use serde::Serialize;
 use serde_json::Value;
 
 use self::{
-    call::{Answer, Call, Request, Sent},
+    call::{Answer, Call, Request, SentBody},
     operation::Operation,
-    paths::{Asked, Piece},
+    paths::{PathRequest, Piece},
 };
 use commis_artifacts::recording::ResourceType;
 use commis_base::{error::Result, settings::RedactSettings};
 use commis_recipe::shape;
 use commis_recipe::trackers::{is_static_path, is_telemetry, is_tracker_path};
-use commis_redact::{Removed, essence, har, raw::RawExchange};
+use commis_redact::{RemovalCounts, essence, har, raw::RawExchange};
 
 /// Later ones are counted as left out.
 const MAX_OPERATIONS: usize = 2_000;
@@ -51,12 +51,12 @@ pub struct Report {
     /// Operations by origin.
     pub origins: BTreeMap<String, usize>,
     /// Why entries are not in the document, and of which hosts most of them are.
-    pub left_out: BTreeMap<&'static str, LeftOut>,
-    pub removed: Removed,
+    pub left_out: BTreeMap<&'static str, OmittedEntries>,
+    pub removed: RemovalCounts,
 }
 
 #[derive(Debug, Default, Serialize)]
-pub struct LeftOut {
+pub struct OmittedEntries {
     pub count: usize,
     /// At most five, by how many there are.
     pub hosts: Vec<String>,
@@ -86,7 +86,7 @@ pub fn describe(
     let mut left = |reason: &'static str, host: &str| {
         *why.entry(reason).or_default().entry(host.to_owned()).or_default() += 1;
     };
-    let (calls, waiting) = sorted_out(shared.exchanges, options, &mut left);
+    let (calls, waiting) = classify_entries(shared.exchanges, options, &mut left);
     report.described = calls.len();
     let mut calls: Vec<Call> = calls.into_iter().flatten().collect();
     // What answers without data belongs to an interface where its neighbours do.
@@ -106,7 +106,10 @@ pub fn describe(
     for it in &groups[kept..] {
         left("more than 2,000 operations", &it.calls[0].host);
     }
-    report.left_out = why.into_iter().map(|(reason, hosts)| (reason, LeftOut::of(hosts))).collect();
+    report.left_out = why
+        .into_iter()
+        .map(|(reason, hosts)| (reason, OmittedEntries::from_hosts(hosts)))
+        .collect();
     if groups.is_empty() {
         return Ok((None, report));
     }
@@ -114,8 +117,8 @@ pub fn describe(
     Ok((Some(told), report))
 }
 
-impl LeftOut {
-    fn of(hosts: BTreeMap<String, usize>) -> Self {
+impl OmittedEntries {
+    fn from_hosts(hosts: BTreeMap<String, usize>) -> Self {
         let count = hosts.values().sum();
         let mut all: Vec<(String, usize)> =
             hosts.into_iter().filter(|it| !it.0.is_empty()).collect();
@@ -135,14 +138,14 @@ const REDIRECT: &str = "redirect";
 const NO_DATA: &str = "no data";
 
 /// Calls that have to be proven by others, whether they change something, and why they are left out else.
-type Waiting = (Vec<Call>, bool, &'static str);
+type PendingCalls = (Vec<Call>, bool, &'static str);
 
 /// The calls of each entry that is data, and what may be.
-fn sorted_out(
+fn classify_entries(
     all: Vec<(RawExchange, Vec<String>)>,
     options: &Options,
     left: &mut dyn FnMut(&'static str, &str),
-) -> (Vec<Vec<Call>>, Vec<Waiting>) {
+) -> (Vec<Vec<Call>>, Vec<PendingCalls>) {
     let opened = all.iter().find(|it| it.0.resource_type == ResourceType::Document);
     let opened = opened.and_then(|it| it.0.url.host_str()).unwrap_or("").to_owned();
     let (mut calls, mut waiting) = (Vec::new(), Vec::new());
@@ -156,87 +159,96 @@ fn sorted_out(
             left(OTHER_HOST, &host);
             continue;
         }
-        let request = Request::read(&raw);
-        let answer = call::answer(&raw);
-        match judged(&raw, &request, &answer, &opened) {
-            Judged::Data => calls.push(call::calls(&raw, &cookies, request, answer)),
-            Judged::Waits(is_write, reason) => {
+        let request = Request::from_exchange(&raw);
+        let answer = call::read_answer(&raw);
+        match judge_entry(&raw, &request, &answer, &opened) {
+            EntryVerdict::Data => calls.push(call::calls(&raw, &cookies, request, answer)),
+            EntryVerdict::Waits(is_write, reason) => {
                 waiting.push((call::calls(&raw, &cookies, request, answer), is_write, reason));
             }
-            Judged::No(reason) => left(reason, &host),
+            EntryVerdict::No(reason) => left(reason, &host),
         }
     }
     (calls, waiting)
 }
 
-enum Judged {
+enum EntryVerdict {
     Data,
     /// If others at its address are data, or it changes something at an origin that has data.
     Waits(bool, &'static str),
     No(&'static str),
 }
 
-fn judged(raw: &RawExchange, request: &Request, answer: &Answer, opened: &str) -> Judged {
+fn judge_entry(
+    raw: &RawExchange,
+    request: &Request,
+    answer: &Answer,
+    opened: &str,
+) -> EntryVerdict {
     use ResourceType::{
         Document, Fetch, Font, Iframe, Image, Manifest, Media, Ping, Preflight, Script, Stylesheet,
         Websocket, Xhr,
     };
     let kind = raw.resource_type;
     if kind == Preflight || raw.method == "OPTIONS" {
-        return Judged::No(PREFLIGHT);
+        return EntryVerdict::No(PREFLIGHT);
     }
-    let Some(status) = raw.status else { return Judged::No(FAILED) };
+    let Some(status) = raw.status else { return EntryVerdict::No(FAILED) };
     let host = raw.url.host_str().unwrap_or("");
     let nodes = match answer {
         Answer::Json { value, .. } => nodes(value),
         Answer::Media(_) | Answer::None => 0,
     };
     if (host != opened && is_telemetry(host)) || kind == Ping {
-        return Judged::No(TRACKER);
+        return EntryVerdict::No(TRACKER);
     }
     let is_call = matches!(kind, Xhr | Fetch);
     let is_read = matches!(raw.method.as_str(), "GET" | "HEAD");
     if !request.operations.is_empty() && (is_call || nodes > 0) {
-        return Judged::Data;
+        return EntryVerdict::Data;
     }
     // `POST /collect` that is told nothing of worth; `GET /api/metrics` with data is none.
     if is_tracker_path(&raw.url) && nodes < 4 {
-        return Judged::No(TRACKER);
+        return EntryVerdict::No(TRACKER);
     }
     let mime = essence(&raw.mime);
     let is_html = mime.contains("html");
     let is_json = matches!(answer, Answer::Json { .. }) || mime.contains("json");
     if is_json {
-        return if kind == Manifest || is_file(raw) { Judged::No(STATIC) } else { Judged::Data };
+        return if kind == Manifest || is_program_file(raw) {
+            EntryVerdict::No(STATIC)
+        } else {
+            EntryVerdict::Data
+        };
     }
     let is_shown = ["image/", "font/", "audio/", "video/"].iter().any(|it| mime.starts_with(it));
     if is_shown || matches!(kind, Script | Stylesheet | Image | Font | Media | Manifest | Websocket)
     {
-        return Judged::No(STATIC);
+        return EntryVerdict::No(STATIC);
     }
     if matches!(answer, Answer::Media(_)) && is_data_type(&mime) && (200..300).contains(&status) {
-        return Judged::Data;
+        return EntryVerdict::Data;
     }
     if is_html && matches!(kind, Document | Iframe) {
-        return Judged::No(PAGE);
+        return EntryVerdict::No(PAGE);
     }
     let reason = match status {
         301 | 302 | 303 | 307 | 308 => REDIRECT,
         _ => NO_DATA,
     };
     if !is_call {
-        return Judged::No(reason);
+        return EntryVerdict::No(reason);
     }
     let is_write = !is_read
         && (200..300).contains(&status)
         && !is_html
-        && !matches!(request.sent, Some(Sent::Other(_)))
+        && !matches!(request.sent, Some(SentBody::Other(_)))
         && mime != "text/javascript";
-    Judged::Waits(is_write && !is_tracker_path(&raw.url), reason)
+    EntryVerdict::Waits(is_write && !is_tracker_path(&raw.url), reason)
 }
 
 /// JSON that is a part of the program: its manifest, its texts.
-fn is_file(raw: &RawExchange) -> bool {
+fn is_program_file(raw: &RawExchange) -> bool {
     let path = raw.url.path();
     let name = path.rsplit('/').next().unwrap_or_default();
     let mime = essence(&raw.mime);
@@ -287,7 +299,7 @@ impl Call {
         out
     }
 
-    fn good(&self) -> Option<&Value> {
+    fn successful_json(&self) -> Option<&Value> {
         match &self.answer {
             Answer::Json { value, .. }
                 if self.status.is_some_and(|it| (200..300).contains(&it)) =>
@@ -317,26 +329,26 @@ fn groups(calls: Vec<Call>) -> Vec<Group> {
     }
     let mut origins: Vec<Vec<Group>> = Vec::new();
     for (origin, calls) in by_origin {
-        let asked: Vec<Asked<'_>> = calls
+        let asked: Vec<PathRequest<'_>> = calls
             .iter()
-            .map(|it| Asked {
+            .map(|it| PathRequest {
                 segments: it.segments.iter().map(String::as_str).collect(),
                 how: format!("{} {}", it.method, fragment(it)),
-                shape: it.good().map(shape::paths),
+                shape: it.successful_json().map(shape::paths),
             })
             .collect();
         let shapes: Vec<Option<Vec<String>>> = asked.iter().map(|it| it.shape.clone()).collect();
         let templates = paths::templates(&asked);
         drop(asked);
-        let mut groups: BTreeMap<Key, (Vec<Piece>, Vec<Shaped>)> = BTreeMap::new();
+        let mut groups: BTreeMap<Key, (Vec<Piece>, Vec<ShapedCall>)> = BTreeMap::new();
         for ((call, path), shape) in calls.into_iter().zip(templates).zip(shapes) {
-            let spelled = path.iter().map(Piece::spelled).collect();
+            let spelled = path.iter().map(Piece::to_path_text).collect();
             let key = (spelled, fragment(&call), call.method.clone());
             groups.entry(key).or_insert((path, Vec::new())).1.push((call, shape));
         }
         let mut all = Vec::new();
         for ((_, fragment, method), (path, calls)) in groups {
-            for (action, calls) in by_action(calls) {
+            for (action, calls) in split_by_action(calls) {
                 let fragment = if fragment.is_empty() { action } else { fragment.clone() };
                 let (origin, path, method) = (origin.clone(), path.clone(), method.clone());
                 all.push(Group { origin, path, method, fragment, calls });
@@ -353,7 +365,7 @@ fn fragment(call: &Call) -> String {
 }
 
 impl Piece {
-    fn spelled(&self) -> String {
+    fn to_path_text(&self) -> String {
         match self {
             Self::Literal(it) => it.clone(),
             Self::Parameter { start, ending, .. } => format!("{start}{{}}{ending}"),
@@ -362,7 +374,7 @@ impl Piece {
 }
 
 /// A call, and the typed paths of its answer.
-type Shaped = (Call, Option<Vec<String>>);
+type ShapedCall = (Call, Option<Vec<String>>);
 /// Path as it is spelled, fragment, method.
 type Key = (Vec<String>, String, String);
 
@@ -385,12 +397,12 @@ const ACTIONS: &[&str] = &[
 const ANOTHER: u32 = 5_000;
 
 /// `api.php?action=…`: apart where each action answers in its own way.
-fn by_action(calls: Vec<Shaped>) -> Vec<(String, Vec<Call>)> {
-    let plain = |calls: Vec<Shaped>| calls.into_iter().map(|it| it.0).collect::<Vec<_>>();
-    let Some(name) = ACTIONS.iter().find(|name| tells_apart(&calls, name)) else {
+fn split_by_action(calls: Vec<ShapedCall>) -> Vec<(String, Vec<Call>)> {
+    let plain = |calls: Vec<ShapedCall>| calls.into_iter().map(|it| it.0).collect::<Vec<_>>();
+    let Some(name) = ACTIONS.iter().find(|name| distinguishes_answers(&calls, name)) else {
         return vec![(String::new(), plain(calls))];
     };
-    let mut out: BTreeMap<String, Vec<Shaped>> = BTreeMap::new();
+    let mut out: BTreeMap<String, Vec<ShapedCall>> = BTreeMap::new();
     for it in calls {
         let value = action(&it.0, name).unwrap_or_default();
         out.entry(format!("{name}={value}")).or_default().push(it);
@@ -400,7 +412,7 @@ fn by_action(calls: Vec<Shaped>) -> Vec<(String, Vec<Call>)> {
 
 fn action(call: &Call, name: &str) -> Option<String> {
     let form = match &call.sent {
-        Some(Sent::Form(fields)) => fields.as_slice(),
+        Some(SentBody::Form(fields)) => fields.as_slice(),
         _ => &[],
     };
     let found = call.query.iter().chain(form).find(|it| it.0 == name)?;
@@ -409,7 +421,7 @@ fn action(call: &Call, name: &str) -> Option<String> {
 }
 
 /// Every call has it, and any two of its values answer unlike.
-fn tells_apart(calls: &[Shaped], name: &str) -> bool {
+fn distinguishes_answers(calls: &[ShapedCall], name: &str) -> bool {
     let mut first: BTreeMap<String, &[String]> = BTreeMap::new();
     for (call, shape) in calls {
         let Some(value) = action(call, name) else { return false };

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 
-use super::texts::hides;
-use commis_report::is_strange;
+use super::texts::is_redacted;
+use commis_report::is_unsafe_char;
 
 const MAX_NAME: usize = 80;
 /// A longer document is told without.
@@ -40,7 +40,7 @@ impl Operation {
         format!("{key}={}", self.name)
     }
 
-    pub fn told(&self) -> Value {
+    pub fn to_json(&self) -> Value {
         match self.family {
             Family::GraphQl => {
                 let mut out = Map::new();
@@ -60,14 +60,14 @@ impl Operation {
 }
 
 /// The operation that a JSON body asks for.
-pub fn in_json(body: &Value) -> Option<Operation> {
+pub fn find_in_json(body: &Value) -> Option<Operation> {
     let fields = body.as_object()?;
     let text = |key: &str| fields.get(key).and_then(Value::as_str);
     if let Some(method) = text("method")
         && (fields.contains_key("jsonrpc")
             || (fields.contains_key("id") && fields.contains_key("params")))
     {
-        let name = named(method)?;
+        let name = path_safe_name(method)?;
         return Some(Operation {
             family: Family::JsonRpc,
             name,
@@ -84,7 +84,7 @@ pub fn in_json(body: &Value) -> Option<Operation> {
 }
 
 /// The same of a query string or a form.
-pub fn in_fields(fields: &[(String, String)]) -> Option<Operation> {
+pub fn find_in_fields(fields: &[(String, String)]) -> Option<Operation> {
     let all: BTreeMap<&str, &str> =
         fields.iter().map(|it| (it.0.as_str(), it.1.as_str())).collect();
     let get = |key: &str| all.get(key).copied().filter(|it| !it.is_empty());
@@ -113,14 +113,14 @@ fn graphql(
     }
     let (kind, own, first) = parsed.unwrap_or(("query", None, None));
     let name = name
-        .and_then(named)
-        .or_else(|| own.and_then(named))
-        .or_else(|| first.and_then(named))
-        .or_else(|| digest.and_then(named).map(|it| it.chars().take(16).collect()))
+        .and_then(path_safe_name)
+        .or_else(|| own.and_then(path_safe_name))
+        .or_else(|| first.and_then(path_safe_name))
+        .or_else(|| digest.and_then(path_safe_name).map(|it| it.chars().take(16).collect()))
         .unwrap_or_else(|| "anonymous".to_owned());
     let is_whole = |it: &&str| {
         it.len() <= MAX_DOCUMENT
-            && !it.chars().any(|c| c != '\n' && c != '\t' && c != '\r' && is_strange(c))
+            && !it.chars().any(|c| c != '\n' && c != '\t' && c != '\r' && is_unsafe_char(c))
     };
     let document = query.filter(|_| parsed.is_some()).filter(is_whole).map(str::to_owned);
     Some(Operation { family: Family::GraphQl, name, kind, persisted: parsed.is_none(), document })
@@ -175,9 +175,10 @@ fn word(text: &str) -> Option<&str> {
 }
 
 /// A name that may stand in a path.
-fn named(text: &str) -> Option<String> {
+fn path_safe_name(text: &str) -> Option<String> {
     let plain = text.chars().all(|c| c.is_ascii_alphanumeric() || "_-./:$".contains(c));
-    (plain && !text.is_empty() && text.len() <= MAX_NAME && !hides(text)).then(|| text.to_owned())
+    (plain && !text.is_empty() && text.len() <= MAX_NAME && !is_redacted(text))
+        .then(|| text.to_owned())
 }
 
 #[cfg(test)]
@@ -238,7 +239,7 @@ mod tests {
             (json!({"id": "abc"}), None),
             (json!([1]), None),
         ] {
-            assert_eq!(told(in_json(&body)).as_deref(), expected, "{body}");
+            assert_eq!(told(find_in_json(&body)).as_deref(), expected, "{body}");
         }
     }
 
@@ -247,7 +248,7 @@ mod tests {
         let check = |query: &str, expected: Option<&str>| {
             let all: Vec<(String, String)> =
                 url::form_urlencoded::parse(query.as_bytes()).into_owned().collect();
-            assert_eq!(told(in_fields(&all)).as_deref(), expected, "{query}");
+            assert_eq!(told(find_in_fields(&all)).as_deref(), expected, "{query}");
         };
         check("query=%7BwsiForecast(l:1)%7Ba%7D%7D", Some("query operationName=wsiForecast"));
         check(

@@ -21,7 +21,7 @@ const MAX_GROUPS: usize = 32;
 const MAX_COMPARED: u32 = 20_000;
 
 /// A request by its path, and what came.
-pub struct Asked<'a> {
+pub struct PathRequest<'a> {
     /// As written, between slashes.
     pub segments: Vec<&'a str>,
     /// Method and operation: what cannot be compared with one another.
@@ -42,18 +42,18 @@ pub enum Piece {
 }
 
 /// The template of each request, in their order.
-pub fn templates(all: &[Asked<'_>]) -> Vec<Vec<Piece>> {
+pub fn templates(all: &[PathRequest<'_>]) -> Vec<Vec<Piece>> {
     let mut root = Node::default();
     for (i, it) in all.iter().enumerate() {
         root.add(&it.segments, i, it);
     }
     let mut out = vec![Vec::new(); all.len()];
-    root.tell(None, &Cell::new(MAX_COMPARED), &mut Vec::new(), &mut out);
+    root.write_templates(None, &Cell::new(MAX_COMPARED), &mut Vec::new(), &mut out);
     out
 }
 
 /// What stands before and behind a value in its segment.
-type Around = (String, String);
+type Affixes = (String, String);
 
 #[derive(Default)]
 struct Node {
@@ -64,7 +64,7 @@ struct Node {
 }
 
 impl Node {
-    fn add(&mut self, segments: &[&str], at: usize, asked: &Asked<'_>) {
+    fn add(&mut self, segments: &[&str], at: usize, asked: &PathRequest<'_>) {
         let Some((first, rest)) = segments.split_first() else {
             self.ends.push(at);
             if let Some(shape) = &asked.shape {
@@ -87,7 +87,7 @@ impl Node {
     }
 
     /// `before` is the word that it stands behind, if it is one.
-    fn tell(
+    fn write_templates(
         mut self,
         before: Option<&str>,
         left: &Cell<u32>,
@@ -98,36 +98,42 @@ impl Node {
             out[at].clone_from(path);
         }
         let is_first = path.is_empty();
-        for (piece, node) in self.grouped(before, is_first, left) {
+        for (piece, node) in self.group_children(before, is_first, left) {
             let own = match &piece {
                 Piece::Literal(it) => Some(it.clone()),
                 Piece::Parameter { .. } => None,
             };
             path.push(piece);
-            node.tell(own.as_deref(), left, path, out);
+            node.write_templates(own.as_deref(), left, path, out);
             path.pop();
         }
     }
 
     /// What stands below, one item for all that is one place.
-    fn grouped(self, before: Option<&str>, is_first: bool, left: &Cell<u32>) -> Vec<(Piece, Self)> {
+    fn group_children(
+        self,
+        before: Option<&str>,
+        is_first: bool,
+        left: &Cell<u32>,
+    ) -> Vec<(Piece, Self)> {
         let mut out = Vec::new();
         // By what stands around the value.
-        let mut values: BTreeMap<Around, Vec<(String, Class, Self)>> = BTreeMap::new();
+        let mut values: BTreeMap<Affixes, Vec<(String, Class, Self)>> = BTreeMap::new();
         let mut words: BTreeMap<String, Vec<(String, Self)>> = BTreeMap::new();
         let versions = (is_first || before.is_some()) && self.is_version(before);
         for (segment, node) in self.below {
-            if let Some((start, key, ending)) = segments::keyed(&segment) {
-                let class = segments::class(key);
+            if let Some((start, key, ending)) = segments::split_key(&segment) {
+                let class = segments::classify(key);
                 let around = (start.to_owned(), ending.to_owned());
                 values.entry(around).or_default().push((segment, class, node));
                 continue;
             }
-            let (stem, ending) = segments::ending(&segment);
-            match segments::class(stem) {
+            let (stem, ending) = segments::split_ending(&segment);
+            match segments::classify(stem) {
                 Class::Number if versions => out.push((Piece::Literal(segment), node)),
                 Class::Word
-                    if !segments::is_fixed(stem) && !segments::is_procedure(before, stem) =>
+                    if !segments::is_interface_word(stem)
+                        && !segments::is_procedure(before, stem) =>
                 {
                     words.entry(ending.to_owned()).or_default().push((segment, node));
                 }
@@ -153,7 +159,8 @@ impl Node {
             }
             // One place has one parameter: beside ids that answer otherwise, words stay words.
             let ids = values.entry((String::new(), ending)).or_default();
-            let fit = ids.iter().take(8).all(|it| alike(&it.2, &made_up[0].1, left) != Some(false));
+            let fit =
+                ids.iter().take(8).all(|it| are_alike(&it.2, &made_up[0].1, left) != Some(false));
             for (segment, node) in made_up {
                 if fit {
                     ids.push((segment, Class::Word, node));
@@ -178,7 +185,7 @@ impl Node {
 
     /// `/api/2/…`, `/1/indexes/…`: one small number that something always follows, and no noun for many things before it.
     fn is_version(&self, before: Option<&str>) -> bool {
-        let mut numbers = self.below.iter().filter(|it| segments::class(it.0) == Class::Number);
+        let mut numbers = self.below.iter().filter(|it| segments::classify(it.0) == Class::Number);
         let (Some((number, node)), None) = (numbers.next(), numbers.next()) else { return false };
         number.len() <= 2 && node.ends.is_empty() && !before.is_some_and(segments::is_plural)
     }
@@ -191,7 +198,7 @@ impl Node {
                 let (other, own) = &all[group[0]];
                 let made_up = segments::is_made_up(word) && segments::is_made_up(other);
                 let least = if made_up { ALIKE_MADE_UP } else { ALIKE_WORDS };
-                compared(node, own, 0, left).is_some_and(|it| it.is_enough(least, made_up))
+                compare(node, own, 0, left).is_some_and(|it| it.is_enough(least, made_up))
             };
             match groups.iter().position(fits) {
                 Some(at) => groups[at].push(i),
@@ -205,14 +212,14 @@ impl Node {
 
 /// What was found where two places were held against each other.
 #[derive(Clone, Copy)]
-struct Compared {
+struct PlaceComparison {
     least: u32,
     /// Typed paths of the richest pair.
     rich: usize,
 }
 
-impl Compared {
-    fn and(self, other: Self) -> Self {
+impl PlaceComparison {
+    fn combine(self, other: Self) -> Self {
         Self { least: self.least.min(other.least), rich: self.rich.max(other.rich) }
     }
 
@@ -222,17 +229,19 @@ impl Compared {
 }
 
 /// `None` where nothing below the two can be compared.
-fn compared(a: &Node, b: &Node, depth: usize, left: &Cell<u32>) -> Option<Compared> {
+fn compare(a: &Node, b: &Node, depth: usize, left: &Cell<u32>) -> Option<PlaceComparison> {
     left.set(left.get().checked_sub(1)?);
-    let join = |a: Option<Compared>, b: Option<Compared>| match (a, b) {
-        (Some(a), Some(b)) => Some(a.and(b)),
+    let join = |a: Option<PlaceComparison>, b: Option<PlaceComparison>| match (a, b) {
+        (Some(a), Some(b)) => Some(a.combine(b)),
         (a, b) => a.or(b),
     };
     let mut out = None;
     for (how, shape) in &a.answers {
         if let Some(other) = b.answers.get(how) {
-            let found =
-                Compared { least: similarity_bp(shape, other), rich: shape.len().min(other.len()) };
+            let found = PlaceComparison {
+                least: similarity_bp(shape, other),
+                rich: shape.len().min(other.len()),
+            };
             out = join(out, Some(found));
         }
     }
@@ -242,7 +251,7 @@ fn compared(a: &Node, b: &Node, depth: usize, left: &Cell<u32>) -> Option<Compar
     let mut others = Vec::new();
     for (segment, node) in &a.below {
         match b.below.get(segment) {
-            Some(other) => out = join(out, compared(node, other, depth + 1, left)),
+            Some(other) => out = join(out, compare(node, other, depth + 1, left)),
             None => others.push(node),
         }
     }
@@ -251,14 +260,14 @@ fn compared(a: &Node, b: &Node, depth: usize, left: &Cell<u32>) -> Option<Compar
     // `/repos/a/x/issues` and `/repos/b/y/issues`: what varies below varies, too.
     if out.is_none() && others.len() <= 4 && rest.len() <= 4 {
         let pairs = others.iter().flat_map(|a| rest.iter().map(move |b| (a, b)));
-        out = pairs.filter_map(|(a, b)| compared(a, b, depth + 1, left)).max_by_key(|it| it.least);
+        out = pairs.filter_map(|(a, b)| compare(a, b, depth + 1, left)).max_by_key(|it| it.least);
     }
     out
 }
 
 /// `None`: it cannot be told.
-fn alike(a: &Node, b: &Node, left: &Cell<u32>) -> Option<bool> {
-    compared(a, b, 0, left).map(|it| it.least >= UNLIKE)
+fn are_alike(a: &Node, b: &Node, left: &Cell<u32>) -> Option<bool> {
+    compare(a, b, 0, left).map(|it| it.least >= UNLIKE)
 }
 
 fn common(classes: &[Class]) -> Class {
@@ -284,9 +293,9 @@ mod tests {
     use commis_recipe::shape;
 
     fn told(all: &[(&str, Value)]) -> Vec<String> {
-        let asked: Vec<Asked<'_>> = all
+        let asked: Vec<PathRequest<'_>> = all
             .iter()
-            .map(|(path, answer)| Asked {
+            .map(|(path, answer)| PathRequest {
                 segments: path.trim_start_matches('/').split('/').collect(),
                 how: "GET".to_owned(),
                 shape: (!answer.is_null()).then(|| shape::paths(answer)),

@@ -7,11 +7,11 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
-use super::texts::{Texts, hides};
+use super::texts::{Texts, is_redacted};
 use commis_recipe::{
-    json_schema::in_schema,
+    json_schema::schema_type,
     shape::{
-        keys::{is_data, is_harmless},
+        keys::{is_data_key, is_plain_name},
         profile::Kinds,
     },
 };
@@ -28,29 +28,29 @@ const MAX_WORDS: usize = 4;
 
 /// One place. The default is a place of which nothing is known.
 #[derive(Clone, Debug, Default)]
-pub struct Seen {
+pub struct InferredSchema {
     kinds: Kinds,
     objects: u64,
     /// By name, in how many objects it was.
-    fields: BTreeMap<String, (u64, Seen)>,
+    fields: BTreeMap<String, (u64, InferredSchema)>,
     /// What stands under keys that are data.
-    others: Option<Box<Seen>>,
-    items: Option<Box<Seen>>,
+    others: Option<Box<InferredSchema>>,
+    items: Option<Box<InferredSchema>>,
     texts: Texts,
     /// A whole number that does not fit into 32 bits.
     is_long: bool,
 }
 
-impl Seen {
+impl InferredSchema {
     /// One more value.
-    pub fn see(&mut self, value: &Value) {
-        self.add(value, 0);
+    pub fn observe(&mut self, value: &Value) {
+        self.observe_nested(value, 0);
     }
 
-    fn add(&mut self, value: &Value, depth: usize) {
-        self.kinds = self.kinds.and(Kinds::of(value));
+    fn observe_nested(&mut self, value: &Value, depth: usize) {
+        self.kinds = self.kinds.and(Kinds::from_value(value));
         match value {
-            Value::String(it) => self.texts.see(it),
+            Value::String(it) => self.texts.observe(it),
             Value::Number(it) => {
                 let fits = it.as_i64().is_some_and(|it| i32::try_from(it).is_ok());
                 self.is_long |= !it.is_f64() && !fits;
@@ -58,24 +58,24 @@ impl Seen {
             Value::Array(all) if depth < MAX_DEPTH && !all.is_empty() => {
                 let items = self.items.get_or_insert_default();
                 for it in all {
-                    items.add(it, depth + 1);
+                    items.observe_nested(it, depth + 1);
                 }
             }
             Value::Object(all) => {
                 self.objects += 1;
                 if depth < MAX_DEPTH {
-                    self.fields(all, depth);
+                    self.observe_fields(all, depth);
                 }
             }
             _ => {}
         }
     }
 
-    fn fields(&mut self, all: &Map<String, Value>, depth: usize) {
+    fn observe_fields(&mut self, all: &Map<String, Value>, depth: usize) {
         let is_map = self.fields.is_empty() && self.others.is_some();
         for (key, it) in all {
-            if is_map || is_data(key) || !is_name(key) {
-                self.others.get_or_insert_default().add(it, depth + 1);
+            if is_map || is_data_key(key) || !is_name(key) {
+                self.others.get_or_insert_default().observe_nested(it, depth + 1);
                 continue;
             }
             if !self.fields.contains_key(key) {
@@ -83,7 +83,7 @@ impl Seen {
             }
             if let Some((count, seen)) = self.fields.get_mut(key) {
                 *count += 1;
-                seen.add(it, depth + 1);
+                seen.observe_nested(it, depth + 1);
             }
         }
         if self.fields.len() > MAX_KEYS {
@@ -118,7 +118,7 @@ impl Seen {
     }
 
     /// Folds what turned out to be a map when all was seen.
-    fn settle(&mut self) {
+    fn fold_maps(&mut self) {
         let mut kinds = self.fields.values().map(|it| it.1.kinds.without(Kinds::NULL));
         let first = kinds.next().unwrap_or_default();
         let holders = Kinds::LIST.or(Kinds::OBJECT);
@@ -130,7 +130,7 @@ impl Seen {
         {
             self.fold();
         }
-        self.children_mut().for_each(Self::settle);
+        self.children_mut().for_each(Self::fold_maps);
     }
 
     fn children(&self) -> impl Iterator<Item = &Self> {
@@ -144,8 +144,8 @@ impl Seen {
     }
 
     /// The schema of everything seen; `{}` where nothing was.
-    pub fn schema(mut self) -> Value {
-        self.settle();
+    pub fn into_schema(mut self) -> Value {
+        self.fold_maps();
         let (mut places, mut depth, mut level) = (1, 0, vec![&self]);
         while !level.is_empty() {
             level = level.into_iter().flat_map(Self::children).collect();
@@ -162,18 +162,18 @@ impl Seen {
         let mut out = Map::new();
         let known = self.kinds.without(Kinds::NULL);
         if known.is_empty() {
-            if self.kinds.has(Kinds::NULL) {
+            if self.kinds.contains(Kinds::NULL) {
                 out.insert("description".to_owned(), "null wherever it was seen".into());
             }
             return out.into();
         }
-        let names: Vec<&str> = self.kinds.names().map(in_schema).collect();
+        let names: Vec<&str> = self.kinds.names().map(schema_type).collect();
         let kind = if let [one] = names[..] { Value::from(one) } else { names.into() };
         out.insert("type".to_owned(), kind);
-        if self.kinds.has(Kinds::INT) && self.is_long {
+        if self.kinds.contains(Kinds::INT) && self.is_long {
             out.insert("format".to_owned(), "int64".into());
         }
-        if self.kinds.has(Kinds::STR)
+        if self.kinds.contains(Kinds::STR)
             && known == Kinds::STR
             && let Some(format) = self.texts.format()
         {
@@ -199,7 +199,7 @@ impl Seen {
         if let Some(it) = &self.others {
             out.insert("additionalProperties".to_owned(), it.write(depth - 1));
         }
-        if self.kinds.has(Kinds::LIST) {
+        if self.kinds.contains(Kinds::LIST) {
             let items = self.items.as_ref().map(|it| it.write(depth - 1));
             out.insert("items".to_owned(), items.unwrap_or_else(|| Map::new().into()));
         }
@@ -208,7 +208,7 @@ impl Seen {
 }
 
 fn is_name(key: &str) -> bool {
-    is_harmless(key) && key.split(' ').count() <= MAX_WORDS && !hides(key)
+    is_plain_name(key) && key.split(' ').count() <= MAX_WORDS && !is_redacted(key)
 }
 
 #[cfg(test)]
@@ -218,11 +218,11 @@ mod tests {
     use super::*;
 
     fn schema(all: &[Value]) -> Value {
-        let mut seen = Seen::default();
+        let mut seen = InferredSchema::default();
         for it in all {
-            seen.see(it);
+            seen.observe(it);
         }
-        let schema = seen.schema();
+        let schema = seen.into_schema();
         let check = jsonschema::draft202012::new(&schema).unwrap();
         for it in all {
             assert!(check.is_valid(it), "{schema} {it}");

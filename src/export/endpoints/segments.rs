@@ -5,7 +5,7 @@
 
 use std::borrow::Cow;
 
-use super::texts::{hides, is_date, is_email, is_uuid};
+use super::texts::{is_date, is_email, is_redacted, is_uuid};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Class {
@@ -36,14 +36,14 @@ const ENDINGS: &[&str] = &[
 ];
 
 /// A segment without what it is called in, and that: `12` and `.json`.
-pub fn ending(segment: &str) -> (&str, &str) {
+pub fn split_ending(segment: &str) -> (&str, &str) {
     let lower = segment.to_ascii_lowercase();
     let found = ENDINGS.iter().find(|it| lower.ends_with(**it) && lower.len() > it.len());
     segment.split_at(segment.len() - found.map_or(0, |it| it.len()))
 }
 
 /// A set and a key in brackets (OData): `Customers(`, `4`, `)`.
-pub fn keyed(segment: &str) -> Option<(&str, &str, &str)> {
+pub fn split_key(segment: &str) -> Option<(&str, &str, &str)> {
     let inner = segment.strip_suffix(')')?;
     let at = inner.find('(')?;
     let set = &inner[..at];
@@ -60,25 +60,25 @@ pub fn is_procedure(before: Option<&str>, segment: &str) -> bool {
         it.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
             && it.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
     };
-    let text = decoded(segment);
+    let text = decode(segment);
     before.is_some_and(|it| CALLS.contains(&it.to_ascii_lowercase().as_str()))
         && text.split(',').all(|it| it.split('.').all(is_identifier))
 }
 
-pub fn decoded(segment: &str) -> Cow<'_, str> {
+pub fn decode(segment: &str) -> Cow<'_, str> {
     percent_encoding::percent_decode_str(segment).decode_utf8_lossy()
 }
 
 /// What a segment is, as it is written in the path.
-pub fn class(segment: &str) -> Class {
-    let text = &*decoded(segment);
+pub fn classify(segment: &str) -> Class {
+    let text = &*decode(segment);
     let bytes = text.as_bytes();
     let digits = bytes.iter().filter(|b| b.is_ascii_digit()).count();
     let letters = bytes.iter().filter(|b| b.is_ascii_alphabetic()).count();
     let plain = bytes.iter().all(|b| b.is_ascii_alphanumeric() || b"_-~.=".contains(b));
     if text.is_empty() {
         Class::Word
-    } else if hides(text) {
+    } else if is_redacted(text) {
         Class::Hidden
     } else if digits == text.len() {
         Class::Number
@@ -124,7 +124,7 @@ fn is_random(text: &str) -> bool {
     let digits = text.bytes().filter(u8::is_ascii_digit).count();
     let upper = text.bytes().any(|b| b.is_ascii_uppercase());
     let lower = text.bytes().any(|b| b.is_ascii_lowercase());
-    let groups = groups(text, u8::is_ascii_digit);
+    let groups = count_runs(text, u8::is_ascii_digit);
     if is_hex(text) && upper != lower {
         return text.len() >= 8 && digits >= 2 && (groups >= 2 || text.len() >= 16);
     }
@@ -133,19 +133,21 @@ fn is_random(text: &str) -> bool {
     if upper && lower {
         return text.len() >= 8
             && longest >= 5
-            && (groups >= 3 || consonants(text) >= 4 || (text.len() >= 20 && groups >= 2));
+            && (groups >= 3
+                || longest_consonant_run(text) >= 4
+                || (text.len() >= 20 && groups >= 2));
     }
     longest >= 10 && digits >= 3 && groups >= 2
 }
 
 /// How many runs there are.
-fn groups(text: &str, of: impl Fn(&u8) -> bool) -> usize {
+fn count_runs(text: &str, of: impl Fn(&u8) -> bool) -> usize {
     let bytes = text.as_bytes();
     (0..bytes.len()).filter(|i| of(&bytes[*i]) && (*i == 0 || !of(&bytes[i - 1]))).count()
 }
 
 /// The longest run of letters without a vowel.
-fn consonants(text: &str) -> usize {
+fn longest_consonant_run(text: &str) -> usize {
     let runs = text.split(|c: char| !c.is_ascii_alphabetic() || "aeiouyAEIOUY".contains(c));
     runs.map(str::len).max().unwrap_or(0)
 }
@@ -167,7 +169,7 @@ fn is_numbered(text: &str) -> bool {
 
 /// Whether a word is of the kind that people and editors make up for one thing: `my-great-post`, `lodash.merge`, `@angular`.
 pub fn is_made_up(word: &str) -> bool {
-    let text = &*decoded(word);
+    let text = &*decode(word);
     let apart = text.bytes().filter(|b| b"-_.:~@+'".contains(b)).count();
     apart >= 2
         || !text.is_ascii()
@@ -177,7 +179,7 @@ pub fn is_made_up(word: &str) -> bool {
 }
 
 /// Words that stand where ids do, and are part of the interface.
-pub fn is_fixed(word: &str) -> bool {
+pub fn is_interface_word(word: &str) -> bool {
     const FIXED: &[&str] = &[
         "me",
         "self",
@@ -244,10 +246,17 @@ pub fn is_fixed(word: &str) -> bool {
 }
 
 /// A name for what stands after `before`, which no other of the same path has.
-pub fn name(before: Option<&str>, class: Class, values: &[&str], used: &[String]) -> String {
+pub fn parameter_name(
+    before: Option<&str>,
+    class: Class,
+    values: &[&str],
+    used: &[String],
+) -> String {
     let year = |it: &&str| it.len() == 4 && (it.starts_with("19") || it.starts_with("20"));
     let last = used.last().map(String::as_str);
-    let base = before.map(|it| singular(&spelled(ending(it).0))).filter(|it| !it.is_empty());
+    let base = before
+        .map(|it| to_singular(&to_snake_case(split_ending(it).0)))
+        .filter(|it| !it.is_empty());
     let name = match class {
         Class::Number if values.iter().all(year) && base.as_deref() != Some("user") => {
             "year".to_owned()
@@ -268,10 +277,10 @@ pub fn name(before: Option<&str>, class: Class, values: &[&str], used: &[String]
 }
 
 /// Lower case with underscores.
-fn spelled(word: &str) -> String {
+fn to_snake_case(word: &str) -> String {
     let mut out = String::new();
     let mut was_lower = false;
-    for c in decoded(word).chars().take(40) {
+    for c in decode(word).chars().take(40) {
         if c.is_ascii_alphanumeric() {
             if c.is_ascii_uppercase() && was_lower {
                 out.push('_');
@@ -286,7 +295,7 @@ fn spelled(word: &str) -> String {
     if out.starts_with(|c: char| c.is_ascii_digit()) { String::new() } else { out.to_owned() }
 }
 
-pub fn singular(word: &str) -> String {
+pub fn to_singular(word: &str) -> String {
     let same = ["news", "series", "species", "status", "address", "analysis"];
     if same.iter().any(|it| word.ends_with(it)) {
         return word.to_owned();
@@ -307,7 +316,7 @@ pub fn singular(word: &str) -> String {
 
 /// Whether a word names many things.
 pub fn is_plural(word: &str) -> bool {
-    word.len() > 3 && singular(word) != word
+    word.len() > 3 && to_singular(word) != word
 }
 
 #[cfg(test)]
@@ -355,7 +364,7 @@ mod tests {
             ("New%20York", Class::Text),
             ("%5BREDACTED:token%5D", Class::Hidden),
         ] {
-            assert_eq!(class(segment), expected, "{segment}");
+            assert_eq!(classify(segment), expected, "{segment}");
         }
     }
 
@@ -363,7 +372,7 @@ mod tests {
     fn names() {
         let check = |before: Option<&str>, class: Class, used: &[&str], expected: &str| {
             let used: Vec<String> = used.iter().map(|it| (*it).to_owned()).collect();
-            assert_eq!(name(before, class, &["7"], &used), expected);
+            assert_eq!(parameter_name(before, class, &["7"], &used), expected);
         };
         check(Some("users"), Class::Number, &[], "user_id");
         check(Some("categories"), Class::Uuid, &[], "category_id");
@@ -381,8 +390,8 @@ mod tests {
 
     #[test]
     fn endings() {
-        assert_eq!(ending("12.json"), ("12", ".json"));
-        assert_eq!(ending(".json"), (".json", ""));
-        assert_eq!(ending("lodash.merge"), ("lodash.merge", ""));
+        assert_eq!(split_ending("12.json"), ("12", ".json"));
+        assert_eq!(split_ending(".json"), (".json", ""));
+        assert_eq!(split_ending("lodash.merge"), ("lodash.merge", ""));
     }
 }

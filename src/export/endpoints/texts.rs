@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 
-use commis_report::is_strange;
+use commis_report::is_unsafe_char;
 
 /// More distinct values than this are no choice.
 const MAX_CHOICES: usize = 8;
@@ -36,8 +36,8 @@ pub struct Texts {
 }
 
 impl Texts {
-    pub fn see(&mut self, text: &str) {
-        if hides(text) {
+    pub fn observe(&mut self, text: &str) {
+        if is_redacted(text) {
             self.hidden += 1;
             return;
         }
@@ -91,9 +91,9 @@ enum Number {
 }
 
 impl Values {
-    pub fn see(&mut self, value: &str) {
-        self.texts.see(value);
-        if hides(value) {
+    pub fn observe(&mut self, value: &str) {
+        self.texts.observe(value);
+        if is_redacted(value) {
             return;
         }
         self.count += 1;
@@ -112,7 +112,7 @@ impl Values {
             });
         }
         let plain =
-            !value.is_empty() && value.len() <= MAX_EXAMPLE && !value.chars().any(is_strange);
+            !value.is_empty() && value.len() <= MAX_EXAMPLE && !value.chars().any(is_unsafe_char);
         if plain && self.example.is_none() {
             self.example = Some(value.to_owned());
         }
@@ -231,7 +231,7 @@ fn is_uri(text: &str) -> bool {
 }
 
 /// Whether redaction took something out of it.
-pub fn hides(text: &str) -> bool {
+pub fn is_redacted(text: &str) -> bool {
     text.contains("[REDACTED:") || text.contains("%5BREDACTED:")
 }
 
@@ -244,7 +244,7 @@ mod tests {
         let check = |values: &[&str], expected: Value, example: Value| {
             let mut it = Values::default();
             for value in values {
-                it.see(value);
+                it.observe(value);
             }
             assert_eq!(Value::Object(it.schema()), expected, "{values:?}");
             assert_eq!(it.example().unwrap_or_default(), example, "{values:?}");
@@ -285,7 +285,7 @@ mod tests {
             ("", None),
         ] {
             let mut it = Texts::default();
-            it.see(text);
+            it.observe(text);
             assert_eq!(it.format(), format, "{text}");
         }
     }

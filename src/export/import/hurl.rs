@@ -8,44 +8,44 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 use url::form_urlencoded;
 
-use super::{Given, Imported, MAX_FILE, Made, pair};
+use super::{DraftBuilder, ImportResult, MAX_FILE, ParameterValues, pair};
 use commis_base::{
     error::{Code, Error, Result},
     ids::RecipeName,
 };
 use commis_recipe::{
-    check::{is_forbidden, smells_secret},
+    check::{is_credential_header, is_forbidden},
     model::{BodyTemplate, Constraints, Pair, ParamType},
     template::escape,
 };
 
-type Read<T> = std::result::Result<T, String>;
+type ReadResult<T> = std::result::Result<T, String>;
 
 /// A draft of the one request. `name` is the draft's.
 ///
 /// Fails with `USAGE` for a file that is too large.
-pub fn read(text: &str, name: &str) -> Result<Imported> {
+pub fn read(text: &str, name: &str) -> Result<ImportResult> {
     if text.len() > MAX_FILE {
         return Err(Error::new(Code::Usage, format!("the file is larger than {MAX_FILE} bytes")));
     }
-    let mut out = Imported::default();
-    out.take(request(text, name), name);
+    let mut out = ImportResult::default();
+    out.add_draft(request(text, name), name);
     Ok(out)
 }
 
 /// Variables and their values, and which of them are numbers.
 type Variables = BTreeMap<String, (ParamType, String)>;
 
-fn request(text: &str, name: &str) -> Read<Made> {
-    let mut lines = text.lines().filter(|it| !is_nothing(it)).peekable();
+fn request(text: &str, name: &str) -> ReadResult<DraftBuilder> {
+    let mut lines = text.lines().filter(|it| !is_blank(it)).peekable();
     let first = lines.next().ok_or("there is no request in it")?;
     let (method, url) = first.split_once(' ').ok_or("its first line is no request")?;
     if !matches!(method, "GET" | "POST") {
         return Err("it is neither a GET nor a POST".to_owned());
     }
-    let mut made = Made::new(RecipeName::slug(name), method, String::new());
+    let mut made = DraftBuilder::new(RecipeName::slug(name), method, String::new());
     let comments =
-        text.lines().take_while(|it| is_nothing(it)).find_map(|it| it.trim().strip_prefix('#'));
+        text.lines().take_while(|it| is_blank(it)).find_map(|it| it.trim().strip_prefix('#'));
     if let Some(it) = comments {
         let it = it.trim();
         let named = format!("{}: ", made.name);
@@ -112,19 +112,19 @@ fn request(text: &str, name: &str) -> Read<Made> {
             return Err("it keeps values of its answer for another request".to_owned());
         }
     }
-    let mut place = Place { made: &mut made, variables: &variables };
+    let mut place = TemplateReader { made: &mut made, variables: &variables };
     place.url(url.trim())?;
     for (name, value) in query {
         let value = place.template(&value)?;
-        place.made.query.push(pair(&sent_name(&name)?, value));
+        place.made.query.push(pair(&decode_name(&name)?, value));
     }
     for (name, value) in headers {
         place.header(&name.to_ascii_lowercase(), &value)?;
     }
     if !form.is_empty() {
-        let all: Read<Vec<Pair>> = form
+        let all: ReadResult<Vec<Pair>> = form
             .iter()
-            .map(|(name, value)| Ok(pair(&sent_name(name)?, place.template(value)?)))
+            .map(|(name, value)| Ok(pair(&decode_name(name)?, place.template(value)?)))
             .collect();
         place.made.body = Some(BodyTemplate::Form(all?));
     } else if let Some(text) = body {
@@ -133,7 +133,7 @@ fn request(text: &str, name: &str) -> Read<Made> {
     Ok(made)
 }
 
-fn is_nothing(line: &str) -> bool {
+fn is_blank(line: &str) -> bool {
     line.trim().is_empty() || line.trim_start().starts_with('#')
 }
 
@@ -171,17 +171,17 @@ fn split(line: &str) -> Option<(String, String)> {
 }
 
 /// `variable: q="lantern"`; what says how a request is sent is passed over.
-fn option(key: &str, value: &str, variables: &mut Variables) -> Read<()> {
+fn option(key: &str, value: &str, variables: &mut Variables) -> ReadResult<()> {
     match key {
         "variable" => {
             let (name, value) = value.split_once('=').ok_or("a variable has no value")?;
             let value = value.trim();
             let (kind, text) = match value.strip_prefix('"').and_then(|it| it.strip_suffix('"')) {
-                Some(it) => (ParamType::Str, unescaped(it)?),
+                Some(it) => (ParamType::Str, unescape(it)?),
                 None if value.parse::<i64>().is_ok() => (ParamType::Int, value.to_owned()),
                 None if value.parse::<f64>().is_ok() => (ParamType::Float, value.to_owned()),
                 None if matches!(value, "true" | "false") => (ParamType::Bool, value.to_owned()),
-                None => (ParamType::Str, unescaped(value)?),
+                None => (ParamType::Str, unescape(value)?),
             };
             variables.insert(name.trim().to_owned(), (kind, text));
             Ok(())
@@ -196,7 +196,7 @@ fn option(key: &str, value: &str, variables: &mut Variables) -> Read<()> {
 }
 
 /// Texts as the grammar escapes them.
-fn unescaped(text: &str) -> Read<String> {
+fn unescape(text: &str) -> ReadResult<String> {
     let mut out = String::new();
     let mut chars = text.chars();
     while let Some(it) = chars.next() {
@@ -227,19 +227,19 @@ fn unescaped(text: &str) -> Read<String> {
 }
 
 /// Names of pairs are sent as they are, so whoever wrote the file encoded them.
-fn sent_name(text: &str) -> Read<String> {
-    let text = unescaped(text)?;
+fn decode_name(text: &str) -> ReadResult<String> {
+    let text = unescape(text)?;
     Ok(percent_encoding::percent_decode_str(&text).decode_utf8_lossy().into_owned())
 }
 
-struct Place<'a> {
-    made: &'a mut Made,
+struct TemplateReader<'a> {
+    made: &'a mut DraftBuilder,
     variables: &'a Variables,
 }
 
-impl Place<'_> {
+impl TemplateReader<'_> {
     /// A parameter for a variable.
-    fn variable(&mut self, name: &str, in_path: bool) -> Read<String> {
+    fn variable(&mut self, name: &str, in_path: bool) -> ReadResult<String> {
         let name = name.trim();
         if name.contains(' ') {
             return Err("it computes a value".to_owned());
@@ -253,28 +253,28 @@ impl Place<'_> {
             Some((kind, text)) => (*kind, vec![text.clone()]),
             None => (ParamType::Str, Vec::new()),
         };
-        let given = Given { required: true, default: None, examples };
+        let given = ParameterValues { required: true, default: None, examples };
         Ok(self.made.parameter(name, kind, Constraints::default(), given))
     }
 
     /// Escaped text with variables in it, as a template.
-    fn template(&mut self, text: &str) -> Read<String> {
+    fn template(&mut self, text: &str) -> ReadResult<String> {
         self.template_in(text, false)
     }
 
-    fn template_in(&mut self, text: &str, in_path: bool) -> Read<String> {
+    fn template_in(&mut self, text: &str, in_path: bool) -> ReadResult<String> {
         let mut out = String::new();
         let mut rest = text;
         while let Some((before, after)) = rest.split_once("{{") {
             let (name, after) = after.split_once("}}").ok_or("a variable in it is never closed")?;
-            out.push_str(&escape(&unescaped(before)?));
+            out.push_str(&escape(&unescape(before)?));
             out.push_str(&self.variable(name, in_path)?);
             rest = after;
         }
-        Ok(out + &escape(&unescaped(rest)?))
+        Ok(out + &escape(&unescape(rest)?))
     }
 
-    fn url(&mut self, text: &str) -> Read<()> {
+    fn url(&mut self, text: &str) -> ReadResult<()> {
         let (address, query) = text.split_once('?').unwrap_or((text, ""));
         let path =
             address.find("://").and_then(|it| address[it + 3..].find('/').map(|at| it + 3 + at));
@@ -298,11 +298,11 @@ impl Place<'_> {
         Ok(())
     }
 
-    fn header(&mut self, name: &str, value: &str) -> Read<()> {
+    fn header(&mut self, name: &str, value: &str) -> ReadResult<()> {
         if name == "cookie" {
             return Err(refusal("Cookies"));
         }
-        if name == "authorization" || smells_secret(name) {
+        if name == "authorization" || is_credential_header(name) {
             return Err(format!(
                 "its header `{}` carries a key: write `auth`, which names a variable",
                 super::super::text::comment(name)
@@ -315,10 +315,10 @@ impl Place<'_> {
         Ok(())
     }
 
-    fn body(&mut self, text: &str) -> Read<()> {
+    fn body(&mut self, text: &str) -> ReadResult<()> {
         let kind = self.made.headers.get("content-type").cloned().unwrap_or_default();
         if kind.contains("json") || text.trim_start().starts_with(['{', '[']) {
-            let (json, names) = marked(text)?;
+            let (json, names) = mark_variables(text)?;
             let json: Value =
                 serde_json::from_str(&json).map_err(|_| "its body does not parse as JSON")?;
             let json = self.json(json, &names)?;
@@ -331,7 +331,7 @@ impl Place<'_> {
     }
 
     /// Strings with the variables that were marked in them, as templates.
-    fn json(&mut self, value: Value, names: &[String]) -> Read<Value> {
+    fn json(&mut self, value: Value, names: &[String]) -> ReadResult<Value> {
         Ok(match value {
             Value::String(it) => {
                 let mut out = String::new();
@@ -345,9 +345,9 @@ impl Place<'_> {
                 }
                 Value::String(out + &escape(rest))
             }
-            Value::Array(all) => {
-                Value::Array(all.into_iter().map(|it| self.json(it, names)).collect::<Read<_>>()?)
-            }
+            Value::Array(all) => Value::Array(
+                all.into_iter().map(|it| self.json(it, names)).collect::<ReadResult<_>>()?,
+            ),
             Value::Object(all) => {
                 let mut out = serde_json::Map::new();
                 for (key, it) in all {
@@ -364,7 +364,7 @@ impl Place<'_> {
 const MARK: char = '\u{f8ff}';
 
 /// JSON in which variables stand as strings, or within them, and their names.
-fn marked(text: &str) -> Read<(String, Vec<String>)> {
+fn mark_variables(text: &str) -> ReadResult<(String, Vec<String>)> {
     if text.contains(MARK) {
         return Err("its body holds a character that is none".to_owned());
     }

@@ -35,9 +35,9 @@ const MAX_TASK: usize = 200;
 
 /// What a file held.
 #[derive(Debug, Default, Serialize)]
-pub struct Imported {
+pub struct ImportResult {
     pub drafts: Vec<Draft>,
-    pub refused: Vec<NotTaken>,
+    pub refused: Vec<RejectedEntry>,
 }
 
 #[derive(Debug, Serialize)]
@@ -49,19 +49,19 @@ pub struct Draft {
 
 /// What could not be a draft.
 #[derive(Debug, PartialEq, Eq, Serialize)]
-pub struct NotTaken {
+pub struct RejectedEntry {
     /// As the file calls it, in a line.
     pub name: String,
     pub why: String,
 }
 
-impl Imported {
+impl ImportResult {
     fn refuse(&mut self, name: &str, why: impl Into<String>) {
-        self.refused.push(NotTaken { name: super::text::comment(name), why: why.into() });
+        self.refused.push(RejectedEntry { name: super::text::comment(name), why: why.into() });
     }
 
     /// Takes a draft, checked as every recipe is, under a name that no other draft of the file has.
-    fn take(&mut self, made: std::result::Result<Made, String>, shown: &str) {
+    fn add_draft(&mut self, made: std::result::Result<DraftBuilder, String>, shown: &str) {
         let made = match made {
             Ok(it) => it,
             Err(why) => return self.refuse(shown, why),
@@ -72,7 +72,7 @@ impl Imported {
                 format!("more than {MAX_DRAFTS} drafts are not taken from one file"),
             );
         }
-        match made.finished(&self.drafts) {
+        match made.finish(&self.drafts) {
             Ok(it) => self.drafts.push(it),
             Err(err) => {
                 let hint = err.hint_text().map_or(String::new(), |it| format!("; {it}"));
@@ -84,7 +84,7 @@ impl Imported {
 
 /// A draft while it is read.
 #[derive(Debug)]
-struct Made {
+struct DraftBuilder {
     name: RecipeName,
     task: String,
     /// Scheme, host and path as a template.
@@ -100,7 +100,7 @@ struct Made {
     notes: Vec<String>,
 }
 
-impl Made {
+impl DraftBuilder {
     fn new(name: RecipeName, method: &str, url: String) -> Self {
         Self {
             name,
@@ -113,7 +113,7 @@ impl Made {
             headers: BTreeMap::new(),
             body: None,
             auth: None,
-            response: ResponseSpec::of(ResponseType::Json),
+            response: ResponseSpec::new(ResponseType::Json),
             notes: Vec::new(),
         }
     }
@@ -125,9 +125,9 @@ impl Made {
         wanted: &str,
         kind: ParamType,
         limits: Constraints,
-        given: Given,
+        given: ParameterValues,
     ) -> String {
-        let bare = name_of(wanted);
+        let bare = parameter_name(wanted);
         let mut name = bare.clone();
         let mut nth = 1;
         let mut out = Parameter {
@@ -175,7 +175,7 @@ impl Made {
     }
 
     /// Fails as `check` does.
-    fn finished(self, others: &[Draft]) -> Result<Draft> {
+    fn finish(self, others: &[Draft]) -> Result<Draft> {
         let mut name = self.name.clone();
         let mut nth = 1;
         while others.iter().any(|it| it.recipe.name == name) {
@@ -226,14 +226,14 @@ impl Made {
 
 /// Values that a file gives for a parameter.
 #[derive(Default)]
-struct Given {
+struct ParameterValues {
     required: bool,
     default: Option<String>,
     examples: Vec<String>,
 }
 
 /// The nearest name of a parameter.
-fn name_of(text: &str) -> String {
+fn parameter_name(text: &str) -> String {
     let mut out = String::new();
     for it in text.chars() {
         if it.is_ascii_alphanumeric() {
@@ -258,7 +258,7 @@ fn pair(name: &str, value: String) -> Pair {
 }
 
 /// A scalar of JSON as it is sent.
-fn text_of(value: &Value) -> Option<String> {
+fn scalar_text(value: &Value) -> Option<String> {
     match value {
         Value::String(it) => Some(it.clone()),
         Value::Number(it) => Some(it.to_string()),
@@ -269,7 +269,7 @@ fn text_of(value: &Value) -> Option<String> {
 
 /// A literal as a template's text.
 fn literal(value: &Value) -> Option<String> {
-    text_of(value).map(|it| escape(&it))
+    scalar_text(value).map(|it| escape(&it))
 }
 
 #[cfg(test)]

@@ -3,18 +3,21 @@
 
 use serde_json::{Map, Value};
 
-use super::{Given, Imported, MAX_FILE, Made, literal, name_of, pair, text_of};
+use super::{
+    DraftBuilder, ImportResult, MAX_FILE, ParameterValues, literal, pair, parameter_name,
+    scalar_text,
+};
 use commis_base::{
     error::{Code, Error, Result},
     ids::RecipeName,
 };
 use commis_recipe::{
-    auth::variable_of,
-    check::{is_forbidden, is_token, smells_secret},
+    auth::variable_for_host,
+    check::{is_credential_header, is_forbidden, is_token},
     expression::Query,
     model::{Auth, AuthKind, BodyTemplate, Constraints, Format, ParamType, ResponseType},
     template::escape,
-    yaml::strictly,
+    yaml::parse_strict,
 };
 
 const MAX_NODES: usize = 500_000;
@@ -27,12 +30,12 @@ const METHODS: &[&str] =
 /// Of a body's schema.
 const MAX_BODY: usize = 16;
 
-type Read<T> = std::result::Result<T, String>;
+type ReadResult<T> = std::result::Result<T, String>;
 
 /// Drafts of a document, JSON or YAML. `server` stands in place of the servers that it names.
 ///
 /// Fails with `USAGE` for what is no document of OpenAPI 3.
-pub fn read(text: &str, server: Option<&str>) -> Result<Imported> {
+pub fn read(text: &str, server: Option<&str>) -> Result<ImportResult> {
     let wrong = |why: String| {
         Error::new(Code::Usage, why)
             .hint("OpenAPI 3.0 and 3.1 are read, as JSON or YAML without anchors")
@@ -44,18 +47,18 @@ pub fn read(text: &str, server: Option<&str>) -> Result<Imported> {
         serde_json::from_str(text)
             .map_err(|err| wrong(format!("the document does not parse, line {}", err.line())))?
     } else {
-        strictly(text, MAX_NODES, MAX_DEPTH)
+        parse_strict(text, MAX_NODES, MAX_DEPTH)
             .map_err(|why| wrong(format!("the document does not parse: {why}")))?
     };
     if !root["openapi"].as_str().is_some_and(|it| it.starts_with("3.")) {
         return Err(wrong("this is no OpenAPI 3 document".to_owned()));
     }
     let file = File { root: &root, server };
-    let mut out = Imported::default();
+    let mut out = ImportResult::default();
     let mut seen = 0;
     let paths = root["paths"].as_object();
     for (path, item) in paths.into_iter().flatten() {
-        let item = match file.resolved(item) {
+        let item = match file.resolve_reference(item) {
             Ok(it) => it,
             Err(why) => {
                 out.refuse(path, why);
@@ -72,7 +75,7 @@ pub fn read(text: &str, server: Option<&str>) -> Result<Imported> {
                 return Ok(out);
             }
             let shown = format!("{} {path}", method.to_ascii_uppercase());
-            out.take(file.operation(path, method, item, operation), &shown);
+            out.add_draft(file.operation(path, method, item, operation), &shown);
         }
     }
     Ok(out)
@@ -85,7 +88,7 @@ struct File<'a> {
 
 impl<'a> File<'a> {
     /// What a reference within the file leads to.
-    fn resolved(&self, value: &'a Value) -> Read<&'a Value> {
+    fn resolve_reference(&self, value: &'a Value) -> ReadResult<&'a Value> {
         let mut value = value;
         for _ in 0..MAX_HOPS {
             let Some(to) = value.get("$ref") else { return Ok(value) };
@@ -105,7 +108,7 @@ impl<'a> File<'a> {
         method: &str,
         item: &'a Value,
         operation: &'a Value,
-    ) -> Read<Made> {
+    ) -> ReadResult<DraftBuilder> {
         let is_said_to_read = operation["x-commis-proof"].is_object();
         match method {
             "get" => {}
@@ -115,10 +118,10 @@ impl<'a> File<'a> {
         let server = self.server_of(item, operation)?;
         let name = operation["x-commis-recipe"].as_str().and_then(|it| RecipeName::new(it).ok());
         let name = name.unwrap_or_else(|| match operation["operationId"].as_str() {
-            Some(it) => RecipeName::slug(&spaced(it)),
+            Some(it) => RecipeName::slug(&split_camel_case(it)),
             None => RecipeName::slug(&format!("{method} {path}")),
         });
-        let mut made = Made::new(name, &method.to_ascii_uppercase(), String::new());
+        let mut made = DraftBuilder::new(name, &method.to_ascii_uppercase(), String::new());
         let told = ["x-commis-task", "summary", "description"];
         let told = told.iter().find_map(|it| operation[*it].as_str()).unwrap_or_default();
         told.lines().next().unwrap_or_default().clone_into(&mut made.task);
@@ -155,7 +158,7 @@ impl<'a> File<'a> {
                 _ => {}
             }
         }
-        made.url = format!("{server}{}", path_of(path, &in_path)?);
+        made.url = format!("{server}{}", path_template(path, &in_path)?);
         if method == "post" {
             self.body(&mut made, operation)?;
         }
@@ -165,7 +168,7 @@ impl<'a> File<'a> {
     }
 
     /// Scheme, host and base path.
-    fn server_of(&self, item: &'a Value, operation: &'a Value) -> Read<String> {
+    fn server_of(&self, item: &'a Value, operation: &'a Value) -> ReadResult<String> {
         let first = |it: &'a Value| it["servers"].as_array().and_then(|all| all.first());
         let found = first(operation).or_else(|| first(item)).or_else(|| first(self.root));
         let mut url = match (self.server, found) {
@@ -191,11 +194,11 @@ impl<'a> File<'a> {
     }
 
     /// Of the operation, before those of its path.
-    fn parameters(&self, item: &'a Value, operation: &'a Value) -> Read<Vec<&'a Value>> {
+    fn parameters(&self, item: &'a Value, operation: &'a Value) -> ReadResult<Vec<&'a Value>> {
         let mut out: Vec<&Value> = Vec::new();
         for list in [operation, item] {
             for it in list["parameters"].as_array().into_iter().flatten() {
-                let it = self.resolved(it)?;
+                let it = self.resolve_reference(it)?;
                 if !out.iter().any(|seen| seen["name"] == it["name"] && seen["in"] == it["in"]) {
                     out.push(it);
                 }
@@ -205,29 +208,34 @@ impl<'a> File<'a> {
     }
 
     /// A template for what is declared; `None` for what may be left out and has no value.
-    fn value(&self, made: &mut Made, declared: &'a Value, always: bool) -> Read<Option<String>> {
+    fn value(
+        &self,
+        made: &mut DraftBuilder,
+        declared: &'a Value,
+        always: bool,
+    ) -> ReadResult<Option<String>> {
         let name = declared["name"].as_str().unwrap_or_default();
         let required = always || declared["required"] == true;
-        let schema = self.resolved(&declared["schema"])?;
+        let schema = self.resolve_reference(&declared["schema"])?;
         let mut examples: Vec<&Value> = Vec::new();
         for it in declared["examples"].as_object().into_iter().flat_map(Map::values) {
-            examples.push(&self.resolved(it)?["value"]);
+            examples.push(&self.resolve_reference(it)?["value"]);
         }
         examples.extend(declared.get("example"));
         Self::schema_value(made, name, schema, required, &examples)
     }
 
     fn schema_value(
-        made: &mut Made,
+        made: &mut DraftBuilder,
         name: &str,
         schema: &'a Value,
         required: bool,
         more: &[&'a Value],
-    ) -> Read<Option<String>> {
+    ) -> ReadResult<Option<String>> {
         if let Some(it) = schema.get("const") {
             return Ok(if required { literal(it) } else { None });
         }
-        let kind = match kind_of(schema) {
+        let kind = match param_type(schema) {
             Some(it) => it,
             None if required => {
                 return Err(format!(
@@ -238,14 +246,15 @@ impl<'a> File<'a> {
             None => return Ok(None),
         };
         let choices: Vec<String> =
-            schema["enum"].as_array().into_iter().flatten().filter_map(text_of).collect();
+            schema["enum"].as_array().into_iter().flatten().filter_map(scalar_text).collect();
         if let ([only], true) = (&choices[..], required) {
             return Ok(Some(escape(only)));
         }
-        let mut examples: Vec<String> = more.iter().copied().filter_map(text_of).collect();
-        examples.extend(schema["examples"].as_array().into_iter().flatten().filter_map(text_of));
-        examples.extend(schema.get("example").and_then(text_of));
-        let default = schema.get("default").and_then(text_of);
+        let mut examples: Vec<String> = more.iter().copied().filter_map(scalar_text).collect();
+        examples
+            .extend(schema["examples"].as_array().into_iter().flatten().filter_map(scalar_text));
+        examples.extend(schema.get("example").and_then(scalar_text));
+        let default = schema.get("default").and_then(scalar_text);
         examples.extend(default.clone());
         examples.extend(choices.iter().take(2).cloned());
         if !required && examples.is_empty() {
@@ -267,16 +276,21 @@ impl<'a> File<'a> {
             format: (kind == ParamType::Str && schema["format"] == "date").then_some(Format::Date),
             map: std::collections::BTreeMap::new(),
         };
-        Ok(Some(made.parameter(name, kind, limits, Given { required, default, examples })))
+        Ok(Some(made.parameter(
+            name,
+            kind,
+            limits,
+            ParameterValues { required, default, examples },
+        )))
     }
 
-    fn query(&self, made: &mut Made, declared: &'a Value) -> Read<()> {
+    fn query(&self, made: &mut DraftBuilder, declared: &'a Value) -> ReadResult<()> {
         let name = declared["name"].as_str().unwrap_or_default();
-        let schema = self.resolved(&declared["schema"])?;
+        let schema = self.resolve_reference(&declared["schema"])?;
         let before = made.query.len();
         // One name several times, as our own exports say it.
         for it in schema["prefixItems"].as_array().into_iter().flatten() {
-            let it = self.resolved(it)?;
+            let it = self.resolve_reference(it)?;
             if let Some(value) = Self::schema_value(made, name, it, true, &[])? {
                 made.query.push(pair(name, value));
             }
@@ -294,7 +308,7 @@ impl<'a> File<'a> {
         Ok(())
     }
 
-    fn header(&self, made: &mut Made, declared: &'a Value) -> Read<()> {
+    fn header(&self, made: &mut DraftBuilder, declared: &'a Value) -> ReadResult<()> {
         let name = declared["name"].as_str().unwrap_or_default().to_ascii_lowercase();
         // OpenAPI says these elsewhere.
         if matches!(name.as_str(), "accept" | "content-type" | "authorization")
@@ -302,7 +316,7 @@ impl<'a> File<'a> {
         {
             return Ok(());
         }
-        if smells_secret(&name) {
+        if is_credential_header(&name) {
             return Err(format!(
                 "its header `{}` carries a key: declare it as a security scheme, which becomes `auth` and names a variable",
                 super::super::text::comment(&name)
@@ -316,7 +330,7 @@ impl<'a> File<'a> {
         Ok(())
     }
 
-    fn auth(&self, operation: &'a Value, server: &str) -> Read<Option<Auth>> {
+    fn auth(&self, operation: &'a Value, server: &str) -> ReadResult<Option<Auth>> {
         let security = operation.get("security").or_else(|| self.root.get("security"));
         let all = security.and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
         // Nothing, or one that asks for nothing.
@@ -330,7 +344,8 @@ impl<'a> File<'a> {
                 "it wants two keys at once".clone_into(&mut why);
                 continue;
             };
-            let scheme = self.resolved(&self.root["components"]["securitySchemes"][name])?;
+            let scheme =
+                self.resolve_reference(&self.root["components"]["securitySchemes"][name])?;
             let named = scheme["name"].as_str().unwrap_or_default();
             let (kind, header, query) =
                 match (scheme["type"].as_str(), scheme["scheme"].as_str(), scheme["in"].as_str()) {
@@ -353,21 +368,21 @@ impl<'a> File<'a> {
                 };
             let host = url::Url::parse(server).ok().and_then(|it| it.host_str().map(str::to_owned));
             let own = scheme["x-commis-env"].as_str().map(str::to_owned);
-            let env = own.or_else(|| variable_of(&host.unwrap_or_default()));
+            let env = own.or_else(|| variable_for_host(&host.unwrap_or_default()));
             let env = env.ok_or("no variable is bound to its host; write `auth` by hand")?;
             return Ok(Some(Auth { kind, header, query, env }));
         }
         Err(why)
     }
 
-    fn body(&self, made: &mut Made, operation: &'a Value) -> Read<()> {
+    fn body(&self, made: &mut DraftBuilder, operation: &'a Value) -> ReadResult<()> {
         let Some(body) = operation.get("requestBody") else { return Ok(()) };
-        let body = self.resolved(body)?;
+        let body = self.resolve_reference(body)?;
         let Some((kind, content)) = body["content"].as_object().and_then(|it| it.iter().next())
         else {
             return Ok(());
         };
-        let schema = self.resolved(&content["schema"])?;
+        let schema = self.resolve_reference(&content["schema"])?;
         let (mime, is_plain) =
             (kind.split(';').next().unwrap_or_default().trim(), kind.starts_with("text/plain"));
         made.body = Some(if mime.ends_with("json") {
@@ -377,7 +392,7 @@ impl<'a> File<'a> {
         } else if mime == "application/x-www-form-urlencoded" {
             let mut all = Vec::new();
             for (name, it) in schema["properties"].as_object().into_iter().flatten() {
-                let it = self.resolved(it)?;
+                let it = self.resolve_reference(it)?;
                 if let Some(value) =
                     Self::schema_value(made, name, it, is_required(schema, name), &[])?
                 {
@@ -397,16 +412,16 @@ impl<'a> File<'a> {
 
     fn json_body(
         &self,
-        made: &mut Made,
+        made: &mut DraftBuilder,
         name: &str,
         schema: &'a Value,
         required: bool,
         depth: usize,
-    ) -> Read<Option<Value>> {
+    ) -> ReadResult<Option<Value>> {
         if depth > MAX_BODY {
             return Err("its body is too deep".to_owned());
         }
-        let schema = self.resolved(schema)?;
+        let schema = self.resolve_reference(schema)?;
         if let Some(it) = schema.get("const") {
             return Ok(Some(as_template(it)));
         }
@@ -434,11 +449,11 @@ impl<'a> File<'a> {
         Ok(Self::schema_value(made, name, schema, required, &[])?.map(Value::from))
     }
 
-    fn response(&self, made: &mut Made, operation: &'a Value) -> Read<()> {
+    fn response(&self, made: &mut DraftBuilder, operation: &'a Value) -> ReadResult<()> {
         let all = operation["responses"].as_object();
         let good = all.into_iter().flatten().find(|it| it.0.starts_with('2') || it.0 == "default");
         let Some((_, response)) = good else { return Ok(()) };
-        let response = self.resolved(response)?;
+        let response = self.resolve_reference(response)?;
         if let Some(it) = operation["x-commis-extract"].as_str()
             && Query::compile(it).is_ok()
         {
@@ -500,7 +515,7 @@ fn is_required(schema: &Value, name: &str) -> bool {
 }
 
 /// The one type that is not null; text where none is said.
-fn kind_of(schema: &Value) -> Option<ParamType> {
+fn param_type(schema: &Value) -> Option<ParamType> {
     let said = match &schema["type"] {
         Value::Array(all) => all.iter().filter_map(Value::as_str).find(|it| *it != "null"),
         it => it.as_str(),
@@ -515,7 +530,7 @@ fn kind_of(schema: &Value) -> Option<ParamType> {
 }
 
 /// The path as a template: names in braces become templates, other braces text.
-fn path_of(path: &str, values: &[(String, String)]) -> Read<String> {
+fn path_template(path: &str, values: &[(String, String)]) -> ReadResult<String> {
     let mut out = String::new();
     let mut rest = path;
     if !path.starts_with('/') {
@@ -526,8 +541,8 @@ fn path_of(path: &str, values: &[(String, String)]) -> Read<String> {
         let (name, after) =
             after.split_once('}').ok_or("its path has a brace without a partner")?;
         let value = values.iter().find(|it| it.0 == name);
-        let value =
-            value.ok_or_else(|| format!("nothing is said of `{}` in its path", name_of(name)))?;
+        let value = value
+            .ok_or_else(|| format!("nothing is said of `{}` in its path", parameter_name(name)))?;
         out.push_str(&value.1);
         rest = after;
     }
@@ -535,7 +550,7 @@ fn path_of(path: &str, values: &[(String, String)]) -> Read<String> {
 }
 
 /// `find pets by status` of `findPetsByStatus`.
-fn spaced(text: &str) -> String {
+fn split_camel_case(text: &str) -> String {
     let mut out = String::new();
     let mut before = ' ';
     for it in text.chars() {

@@ -4,8 +4,8 @@ use serde_json::json;
 
 use super::*;
 use crate::{
-    Form,
-    asked::{filled, sample},
+    ExportFormat,
+    asked::{fill_request, sample},
     export,
 };
 use commis_base::error::Code;
@@ -13,11 +13,11 @@ use commis_recipe::{library, model::AuthKind, yaml};
 
 const HEAD: &str = "openapi: 3.0.3\ninfo: {title: t, version: '1'}\nservers: [{url: 'https://api.shop.test/v1'}]\n";
 
-fn openapi(text: &str) -> Imported {
+fn openapi(text: &str) -> ImportResult {
     from_openapi(&format!("{HEAD}{text}"), None).unwrap()
 }
 
-fn hurl(text: &str) -> Imported {
+fn hurl(text: &str) -> ImportResult {
     from_hurl(text, "given").unwrap()
 }
 
@@ -126,12 +126,12 @@ fn keys_become_names_of_variables() {
 }
 
 /// Method, address, query, body.
-type Asked = (String, String, Vec<(String, String)>, Option<Vec<u8>>);
+type SentRequest = (String, String, Vec<(String, String)>, Option<Vec<u8>>);
 
 /// What is sent with the first examples, where each parameter has one.
-fn asked(recipe: &Recipe) -> Option<Asked> {
+fn sent_request(recipe: &Recipe) -> Option<SentRequest> {
     let given = sample(recipe, &BTreeMap::new()).ok()?;
-    let it = filled(recipe, &given).unwrap();
+    let it = fill_request(recipe, &given).unwrap();
     let url = Url::parse(&it.url).unwrap();
     let mut query: Vec<(String, String)> = url.query_pairs().into_owned().collect();
     query.sort_unstable();
@@ -140,7 +140,7 @@ fn asked(recipe: &Recipe) -> Option<Asked> {
 
 #[test]
 fn what_was_exported_is_read_back() {
-    for form in [Form::Openapi, Form::Hurl] {
+    for form in [ExportFormat::Openapi, ExportFormat::Hurl] {
         let mut compared = 0;
         for name in library::NAMES {
             let recipe = yaml::parse(library::text(name).unwrap()).unwrap();
@@ -149,14 +149,14 @@ fn what_was_exported_is_read_back() {
                 .files
                 .remove(0);
             let mut out = match form {
-                Form::Openapi => from_openapi(&file.text, None).unwrap(),
+                ExportFormat::Openapi => from_openapi(&file.text, None).unwrap(),
                 _ => from_hurl(&file.text, name).unwrap(),
             };
             assert_eq!(out.refused, [], "{name}: {}", file.text);
             let back = out.drafts.remove(0).recipe;
             assert_eq!(back.name, recipe.name);
-            if let Some(is) = asked(&back) {
-                assert_eq!(asked(&recipe), Some(is), "{form:?} {name}");
+            if let Some(is) = sent_request(&back) {
+                assert_eq!(sent_request(&recipe), Some(is), "{form:?} {name}");
                 compared += 1;
             }
         }

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use super::{Learned, Run, demote, demoted_since, is_ours, keep, proven_since, publish};
+use super::{LearnResult, Run, demote, demoted_since, is_ours, keep, proven_since, publish};
 use commis_artifacts::{
     kinds::Kind,
     payloads::{Judged, Outcome, Reason, RecipeDraftMinimized, Reject, VerificationReport},
     recording::SessionRecording,
-    store::Found,
+    store::ArtifactState,
 };
 use commis_base::{
     error::{Code, Error, Result},
@@ -20,15 +20,15 @@ impl Run<'_> {
         mut self,
         reject: Option<Reject>,
         live_values_lost: bool,
-    ) -> Result<Learned> {
+    ) -> Result<LearnResult> {
         let recording = self.recording()?;
         // Who took it over publishes, too.
-        self.folder.still_held()?;
+        self.folder.check_lease()?;
         self.folder.forget_failure()?;
         let name = self.choice.as_ref().and_then(|it| it.name.clone());
         let name = name.unwrap_or_else(|| self.task.name.clone());
         let model = self.model_use()?;
-        let mut out = Learned {
+        let mut out = LearnResult {
             task_id: self.task.id.to_string(),
             name: self.task.name.to_string(),
             outcome: Outcome::NonRecipeable,
@@ -69,7 +69,7 @@ impl Run<'_> {
         }
         let report: VerificationReport = self.get()?;
         let verified_at = match self.folder.find(Kind::VerificationReport)? {
-            Found::Intact(it) => it.created_at,
+            ArtifactState::Intact(it) => it.created_at,
             _ => String::new(),
         };
         let draft = match self.get::<Judged<RecipeDraftMinimized>>()? {
@@ -81,7 +81,7 @@ impl Run<'_> {
         recipe.own_host = self.task.own_host_of(&recipe, &self.cx.policy);
         recipe.name = name;
         asks_whom_it_saw(&recipe, &recording)?;
-        self.folder.still_held()?;
+        self.folder.check_lease()?;
         out.outcome = if report.verified { Outcome::Verified } else { Outcome::SavedDraft };
         out.reason.clone_from(&report.reason);
         if !report.verified
@@ -92,7 +92,7 @@ impl Run<'_> {
             return Ok(out);
         }
         // A file that says the same is left alone, and so is one that was proven since, or shown to work no longer.
-        let path = match self.cx.recipes.own(&recipe.name) {
+        let path = match self.cx.recipes.user_recipe(&recipe.name) {
             Ok(Some(held)) if held == recipe || proven_since(&held, &recipe) => {
                 self.cx.recipes.path(&recipe.name)
             }
@@ -101,7 +101,7 @@ impl Run<'_> {
                     format!(
                         "out of service since {}: {}; --force learns it again",
                         it.at,
-                        it.reason.told()
+                        it.reason.describe()
                     )
                 });
                 self.cx.recipes.path(&recipe.name)
@@ -115,7 +115,7 @@ impl Run<'_> {
 
     /// The recipe that an earlier run of the same task published and that stands verified, unless a person chose anew.
     fn proven(&self, name: &RecipeName, recording: &SessionRecording) -> Option<Recipe> {
-        let held = self.cx.recipes.own(name).ok().flatten()?;
+        let held = self.cx.recipes.user_recipe(name).ok().flatten()?;
         let takes = |it: &String| held.parameters.iter().any(|known| known.name == *it);
         let same = is_ours(&held, self.task, recording) && recording.typed.keys().all(takes);
         (self.choice.is_none() && same && held.status == Status::Verified).then_some(held)

@@ -1,6 +1,6 @@
 //! The logins of a task, opened when the first page needs one; and tasks that name none, though they need one.
 
-use super::{Cx, Learned, Run, Source, Task};
+use super::{LearnContext, LearnResult, Run, Source, Task};
 use commis_artifacts::{
     payloads::{Outcome, Reason},
     recording::SessionRecording,
@@ -8,7 +8,7 @@ use commis_artifacts::{
 use commis_base::error::{Code, Error, Result};
 use commis_browser::Context;
 use commis_net::egress::site_of;
-use commis_vault::{Login, Name, Vault};
+use commis_vault::{Login, LoginName, Vault};
 
 impl Run<'_> {
     /// The task's logins, the one that it is recorded with first; empty where it has none. Fails with `PARAM_INVALID` for one that is
@@ -46,7 +46,7 @@ impl Run<'_> {
     }
 }
 
-fn is_of_page(name: &Name, login: &Login, url: &str) -> Result<()> {
+fn is_of_page(name: &LoginName, login: &Login, url: &str) -> Result<()> {
     let site = login.site();
     if site == site_of(url) {
         return Ok(());
@@ -65,12 +65,12 @@ pub(super) async fn mount(login: Option<&Login>, context: &Context) -> Result<()
 /// Writes back what requests of that context changed in the login.
 pub(super) async fn absorb(login: Option<&Login>, context: &Context) -> Result<()> {
     let Some(it) = login else { return Ok(()) };
-    it.absorb(&context.held(Some(it.contents().url()), "context").await?).await
+    it.absorb(&context.capture_login(Some(it.contents().url()), "context").await?).await
 }
 
 /// What the manifest says needs a login, and names none for, is not tried.
-pub(super) fn needs_login(task: &Task, cx: &Cx) -> Learned {
-    Learned {
+pub(super) fn needs_login(task: &Task, cx: &LearnContext) -> LearnResult {
+    LearnResult {
         task_id: task.id.to_string(),
         name: task.name.to_string(),
         outcome: Outcome::NonRecipeable,

@@ -1,11 +1,11 @@
 //! What a model is asked while a task is learned, and what that cost.
 
-use super::{ModelUse, Paid, Run, reject};
+use super::{ModelCalls, ModelUse, Run, reject};
 use crate::consult;
 use commis_artifacts::{
     kinds::Kind,
     payloads::{CandidateSet, ModelAnswer, Reason},
-    store::Found,
+    store::ArtifactState,
 };
 use commis_base::error::Result;
 use commis_model::Cache;
@@ -26,7 +26,7 @@ impl Run<'_> {
             );
             return Ok(ModelAnswer::default());
         }
-        let candidates = self.done::<CandidateSet>()?;
+        let candidates = self.load_product::<CandidateSet>()?;
         let known = analyze::analyze(&recording, &candidates, &self.cx.settings.decision)?;
         if reject(known).is_none_or(|it| it.reason != Reason::Ambiguous) {
             return Ok(ModelAnswer::default());
@@ -46,9 +46,11 @@ impl Run<'_> {
     /// The model of the stored answer, and what this run paid for.
     pub(super) fn model_use(&self) -> Result<Option<ModelUse>> {
         // A task that ended before has none.
-        let Found::Intact(_) = self.folder.find(Kind::ModelAnswer)? else { return Ok(None) };
+        let ArtifactState::Intact(_) = self.folder.find(Kind::ModelAnswer)? else {
+            return Ok(None);
+        };
         let Some(asked) = self.get::<ModelAnswer>()?.consultation else { return Ok(None) };
-        let Paid { calls, tokens_in, tokens_out } = self.paid;
+        let ModelCalls { calls, tokens_in, tokens_out } = self.paid;
         let prices = &self.cx.settings.model;
         // A price per million tokens is a price in millionths per token.
         let cost = |price: Option<f64>, tokens: u64| price.map(|it| it * tokens as f64);

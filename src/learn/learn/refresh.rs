@@ -20,13 +20,13 @@ use commis_browser::Plan;
 use commis_net::egress::{SafeUrl, site_of};
 use commis_recipe::model::{RequestTemplate, Slot, SlotSource, StorageArea, TransportKind};
 use commis_redact::{
-    raw::{RawExchange, RawRecording, RawStored},
+    raw::{RawExchange, RawRecording, RawStorageEntry},
     redact,
 };
 use commis_runner::slots::stored_text;
 use commis_stages::replay_template;
 use commis_state::now_ms;
-use commis_vault::{Gives, Held, Item, Login, Refresh};
+use commis_vault::{Login, LoginData, Refresh, StorageItem, TokenMapping};
 
 /// A token's end is made another one: so many characters of it.
 const CHANGED: usize = 8;
@@ -36,19 +36,19 @@ const MAX_COOKIES: usize = 2;
 
 /// A stored value, or a leaf of it.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
-struct Place {
+struct StoredValuePath {
     area: StorageArea,
     key: String,
     path: Option<String>,
 }
 
-impl Place {
-    fn of(slot: &Slot) -> Option<Self> {
+impl StoredValuePath {
+    fn from_slot(slot: &Slot) -> Option<Self> {
         let SlotSource::Storage { area, key, path } = &slot.from else { return None };
         Some(Self { area: *area, key: key.clone(), path: path.clone() })
     }
 
-    fn text(&self, held: &Held, origin: &str) -> Option<String> {
+    fn text(&self, held: &LoginData, origin: &str) -> Option<String> {
         let item = held.stored_at(origin, self.area, &self.key)?;
         stored_text(&item.value, self.path.as_deref()).ok()?
     }
@@ -72,8 +72,9 @@ impl Run<'_> {
         if !proven || self.task.reads_only {
             return Ok(());
         }
-        let draft: RecipeDraftMinimized = self.done()?;
-        let tokens: Vec<Place> = draft.slots.iter().filter_map(Place::of).collect();
+        let draft: RecipeDraftMinimized = self.load_product()?;
+        let tokens: Vec<StoredValuePath> =
+            draft.slots.iter().filter_map(StoredValuePath::from_slot).collect();
         let logins = self.logins()?;
         let Some(login) = logins.first() else { return Ok(()) };
         if login.contents().refresh().is_some() {
@@ -89,7 +90,7 @@ impl Run<'_> {
         let steps = if *by_hand { &found } else { steps };
         let plan = plan(self.task, url, steps, 0, self.cx)?;
         let refresh = if tokens.is_empty() {
-            let chosen: RecipeDraft = self.done()?;
+            let chosen: RecipeDraft = self.load_product()?;
             let asked = self.cx.policy.check(&recording.exchange(chosen.exchange)?.url)?;
             let mut refresh = None;
             for name in lapsing_cookies(&login.contents(), &asked) {
@@ -115,11 +116,11 @@ impl Run<'_> {
         recording: &SessionRecording,
         login: &Login,
         origin: &str,
-        tokens: &[Place],
+        tokens: &[StoredValuePath],
     ) -> Result<Option<Refresh>> {
         let before = login.contents();
         let Some(blanked) = blanked(&before, origin, tokens) else { return Ok(None) };
-        let (seen, after) = self.opened(plan, &blanked).await?;
+        let (seen, after) = self.record_with_login(plan, &blanked).await?;
         keep(login, &after, &blanked, origin, tokens).await?;
         Ok(found_in(seen?, recording, &blanked, &after, origin, tokens, self))
     }
@@ -134,7 +135,7 @@ impl Run<'_> {
         (name, asked): (&str, &SafeUrl),
     ) -> Result<Option<Refresh>> {
         let lapsed = login.contents().without_cookie(name);
-        let (seen, after) = self.opened(plan, &lapsed).await?;
+        let (seen, after) = self.record_with_login(plan, &lapsed).await?;
         let Ok(raw) = seen else { return Ok(None) };
         let Some(at) = cookie_renewal(&raw, name, asked) else { return Ok(None) };
         login.absorb(&after).await?;
@@ -150,13 +151,17 @@ impl Run<'_> {
     }
 
     /// What the browser did, opened with that login, and what it held then. Steps may fail where the site logs out.
-    async fn opened(&self, plan: &Plan, held: &Held) -> Result<(Result<RawRecording>, Held)> {
+    async fn record_with_login(
+        &self,
+        plan: &Plan,
+        held: &LoginData,
+    ) -> Result<(Result<RawRecording>, LoginData)> {
         self.cx.pacer.wait(&plan.url).await;
         let mut context = self.cx.browser.context().await?;
         context.mount(held).await?;
         let seen = context.record_told(plan, &mut |_| (), || ()).await;
-        self.cx.pacer.ended(&plan.url).await;
-        let after = context.held(Some(held.url()), "context").await?;
+        self.cx.pacer.record_end(&plan.url).await;
+        let after = context.capture_login(Some(held.url()), "context").await?;
         Ok((seen, after))
     }
 
@@ -165,7 +170,7 @@ impl Run<'_> {
         &self,
         mut raw: RawRecording,
         at: usize,
-        held: &Held,
+        held: &LoginData,
         origin: &str,
     ) -> Option<(RequestTemplate, Vec<Slot>)> {
         raw.page.url.clone_from(&raw.url);
@@ -173,7 +178,11 @@ impl Run<'_> {
             .stored()
             .iter()
             .filter(|it| it.origin == origin)
-            .map(|it| RawStored { area: it.area, key: it.name.clone(), value: it.value.clone() })
+            .map(|it| RawStorageEntry {
+                area: it.area,
+                key: it.name.clone(),
+                value: it.value.clone(),
+            })
             .collect();
         raw.secrets.extend(held.secrets());
         let redacted = redact(raw, &self.cx.settings.redact);
@@ -183,9 +192,9 @@ impl Run<'_> {
 
 /// Cookies without which a page is tried: such that only servers read and the recipe's request carries, where there is another one to
 /// renew them with.
-fn lapsing_cookies(held: &Held, asked: &SafeUrl) -> Vec<String> {
+fn lapsing_cookies(held: &LoginData, asked: &SafeUrl) -> Vec<String> {
     let now = now_ms();
-    let session = || held.cookies().iter().filter(|it| it.http_only && !it.is_over(now));
+    let session = || held.cookies().iter().filter(|it| it.http_only && !it.has_expired(now));
     let names: Vec<String> =
         session().filter(|it| it.goes_to(asked, now)).map(|it| it.name.clone()).collect();
     if session().count() < 2 { Vec::new() } else { names.into_iter().take(MAX_COOKIES).collect() }
@@ -217,13 +226,13 @@ fn cookie_renewal(raw: &RawRecording, name: &str, asked: &SafeUrl) -> Option<usi
 /// Writes back what the browser's context changed, but for tokens that are the wrong ones still.
 async fn keep(
     login: &Login,
-    after: &Held,
-    blanked: &Held,
+    after: &LoginData,
+    blanked: &LoginData,
     origin: &str,
-    tokens: &[Place],
+    tokens: &[StoredValuePath],
 ) -> Result<()> {
     let own = login.contents();
-    let back: Vec<Item> = tokens
+    let back: Vec<StorageItem> = tokens
         .iter()
         .filter(|it| it.text(after, origin) == it.text(blanked, origin))
         .filter_map(|it| own.stored_at(origin, it.area, &it.key).cloned())
@@ -232,7 +241,7 @@ async fn keep(
 }
 
 /// The login with tokens that do not hold. `None` where it lacks one.
-fn blanked(held: &Held, origin: &str, tokens: &[Place]) -> Option<Held> {
+fn blanked(held: &LoginData, origin: &str, tokens: &[StoredValuePath]) -> Option<LoginData> {
     let mut out = held.clone();
     for it in tokens {
         let mut item = out.stored_at(origin, it.area, &it.key)?.clone();
@@ -264,13 +273,13 @@ fn other_token(token: &str) -> String {
 fn found_in(
     raw: RawRecording,
     recording: &SessionRecording,
-    blanked: &Held,
-    after: &Held,
+    blanked: &LoginData,
+    after: &LoginData,
     origin: &str,
-    tokens: &[Place],
+    tokens: &[StoredValuePath],
     run: &Run<'_>,
 ) -> Option<Refresh> {
-    let is_new = |it: &Place| {
+    let is_new = |it: &StoredValuePath| {
         let new = it.text(after, origin);
         new.filter(|new| Some(new) != it.text(blanked, origin).as_ref())
     };
@@ -288,12 +297,14 @@ fn found_in(
     let (at, answer, pointers) = found?;
     let asked = run.cx.policy.check(raw.exchanges[at].url.as_str()).ok()?;
     let (request, slots) = run.template_of(raw, at, blanked, origin)?;
-    let taken: Option<Vec<Place>> = slots.iter().map(Place::of).collect();
+    let taken: Option<Vec<StoredValuePath>> =
+        slots.iter().map(StoredValuePath::from_slot).collect();
     let site = recording.login_site.as_deref();
     // A request that says whose login it renews by nothing else says it by a cookie.
     let says_whose = !slots.is_empty() || blanked.cookie_header(&asked, now_ms()).is_some();
     let taken = taken.filter(|_| says_whose && Some(&*site_of(&request.url)) == site)?;
-    let mut gives: BTreeMap<Place, String> = tokens.iter().cloned().zip(pointers).collect();
+    let mut gives: BTreeMap<StoredValuePath, String> =
+        tokens.iter().cloned().zip(pointers).collect();
     for it in taken {
         // A token that stays as it was is good for another time.
         if let Some(new) = is_new(&it)
@@ -304,7 +315,7 @@ fn found_in(
     }
     let gives = gives
         .into_iter()
-        .map(|(Place { area, key, path }, from)| Gives { from, area, key, path })
+        .map(|(StoredValuePath { area, key, path }, from)| TokenMapping { from, area, key, path })
         .collect();
     Some(Refresh { origin: origin.to_owned(), request, slots, gives, cookies: Vec::new() })
 }

@@ -3,10 +3,10 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use super::{Freshness, Kind, Run, Spec, Stage, StoredTask, Task, look};
+use super::{Freshness, Kind, Run, Stage, StageSpec, StoredTask, Task, check_freshness};
 use commis_artifacts::{
-    shelf::{Asked, Key, Shelf},
-    store::{Stored, json_sha256},
+    shelf::{ObjectKey, SharedStore, StageRequest},
+    store::{StoredEnvelope, json_sha256},
 };
 use commis_base::error::{Code, Error, Result};
 
@@ -16,12 +16,12 @@ const MOST: u32 = 64;
 impl Run<'_> {
     /// Makes the folder hold what the shelf has for an answer; false when it has none. Fails with `ARTIFACT_CORRUPT`,
     /// `ARTIFACT_IO`.
-    pub(super) fn take_down(&mut self, spec: &Spec, settings_sha256: &str) -> Result<bool> {
+    pub(super) fn take_down(&mut self, spec: &StageSpec, settings_sha256: &str) -> Result<bool> {
         let Some(shelf) = self.cx.shelf.clone() else { return Ok(true) };
         let Some((bytes, theirs)) = self.answer(&*shelf, spec, settings_sha256)? else {
             return Ok(false);
         };
-        let own = look(self.folder, spec, &self.hashes, settings_sha256)?;
+        let own = check_freshness(self.folder, spec, &self.hashes, settings_sha256)?;
         if !matches!(own, Freshness::Fresh(hash) if hash == theirs.payload_sha256) {
             self.folder.take(spec.writes, &bytes)?;
         }
@@ -31,17 +31,18 @@ impl Run<'_> {
     /// The last one, where a recording was made again.
     fn answer(
         &mut self,
-        shelf: &dyn Shelf,
-        spec: &Spec,
+        shelf: &dyn SharedStore,
+        spec: &StageSpec,
         settings_sha256: &str,
-    ) -> Result<Option<(Vec<u8>, Stored)>> {
+    ) -> Result<Option<(Vec<u8>, StoredEnvelope)>> {
         let inputs = self.inputs(spec);
         if spec.stage != Stage::Record {
-            return asked(self.task, spec, &inputs, settings_sha256, 0).read(shelf);
+            return shared_question(self.task, spec, &inputs, settings_sha256, 0).read(shelf);
         }
         let (mut last, mut made) = (None, 0);
         while made < MOST
-            && let Some(it) = asked(self.task, spec, &inputs, settings_sha256, made).read(shelf)?
+            && let Some(it) =
+                shared_question(self.task, spec, &inputs, settings_sha256, made).read(shelf)?
         {
             (last, made) = (Some(it), made + 1);
         }
@@ -50,7 +51,7 @@ impl Run<'_> {
     }
 
     /// Puts there what the folder holds. Where another machine was first, theirs is what counts from here on.
-    pub(super) fn put_up(&mut self, spec: &Spec, settings_sha256: &str) -> Result<()> {
+    pub(super) fn put_up(&mut self, spec: &StageSpec, settings_sha256: &str) -> Result<()> {
         let Some(shelf) = self.cx.shelf.clone() else { return Ok(()) };
         let again = if spec.stage == Stage::Record { self.generation } else { 0 };
         if again == MOST {
@@ -64,13 +65,13 @@ impl Run<'_> {
             self.put_up_task(&shelf)?;
         }
         let inputs = self.inputs(spec);
-        let ours = asked(self.task, spec, &inputs, settings_sha256, again);
+        let ours = shared_question(self.task, spec, &inputs, settings_sha256, again);
         let lost = |what: &str| {
             Error::new(Code::ArtifactIo, format!("{} {what} while it was shared", ours.key()))
         };
         // Who was taken over, on this machine or by another, commits nothing.
-        self.folder.still_held()?;
-        self.cx.policy.leave().check()?;
+        self.folder.check_lease()?;
+        self.cx.policy.task_leases().check()?;
         let bytes = self.folder.bytes(spec.writes)?.ok_or_else(|| lost("left the folder"))?;
         let first = shelf.create(&ours.key(), bytes)?;
         let theirs = if first { None } else { ours.read(&*shelf)? };
@@ -95,9 +96,9 @@ impl Run<'_> {
     }
 
     /// What the task is goes there before its recording, so that who finds that one can go on with it.
-    fn put_up_task(&self, shelf: &Arc<dyn Shelf>) -> Result<()> {
+    fn put_up_task(&self, shelf: &Arc<dyn SharedStore>) -> Result<()> {
         let stored = StoredTask::new(self.task, None)?;
-        let key = Key::task(&self.task.id);
+        let key = ObjectKey::for_task(&self.task.id);
         if !shelf.create(&key, stored.to_bytes()?)? {
             tracing::debug!(task_id = self.task.id.as_str(), "the task is known there");
         }
@@ -105,7 +106,7 @@ impl Run<'_> {
     }
 
     /// Where the artifact of that kind is, for people and programs.
-    pub(super) fn key(&self, spec: &Spec) -> String {
+    pub(super) fn key(&self, spec: &StageSpec) -> String {
         let file = || format!("{}/{}", self.task.id, spec.writes.file());
         if self.cx.shelf.is_none() {
             return file();
@@ -115,7 +116,7 @@ impl Run<'_> {
             Stage::Record => self.generation.saturating_sub(1),
             _ => 0,
         };
-        asked(self.task, spec, &self.inputs(spec), &settings, again).key().to_string()
+        shared_question(self.task, spec, &self.inputs(spec), &settings, again).key().to_string()
     }
 
     /// The payload hash of what counts.
@@ -124,14 +125,14 @@ impl Run<'_> {
     }
 }
 
-fn asked<'a>(
+fn shared_question<'a>(
     task: &'a Task,
-    spec: &Spec,
+    spec: &StageSpec,
     inputs: &'a BTreeMap<String, String>,
     settings_sha256: &'a str,
     again: u32,
-) -> Asked<'a> {
-    Asked {
+) -> StageRequest<'a> {
+    StageRequest {
         task: &task.id,
         kind: spec.writes,
         stage: spec.stage.as_str(),

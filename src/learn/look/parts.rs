@@ -6,14 +6,14 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::{
-    Row,
+    StageRow,
     text::{array, cut, join, str_of},
 };
 use commis_artifacts::kinds::Kind;
 
 /// One part of the request.
 #[derive(Debug, Serialize)]
-pub struct Tried {
+pub struct PartTrial {
     /// `method`, `url`, `query:q`, `header:accept`, `json:/a/0`, `form:q`, `text`; a name's second value ends in ` #2`.
     pub part: String,
     /// What it is in each; `null` where it is not there. `last` is with parameters and slots.
@@ -81,8 +81,8 @@ fn text(it: &Value) -> String {
 }
 
 /// The draft before and after minimize, and with parameters; empty before there is a draft.
-pub fn parts(rows: &[Row]) -> Vec<Tried> {
-    let of = |kind| rows.iter().find(|it| it.spec.writes == kind)?.done();
+pub fn parts(rows: &[StageRow]) -> Vec<PartTrial> {
+    let of = |kind| rows.iter().find(|it| it.spec.writes == kind)?.product();
     let Some(draft) = of(Kind::RecipeDraft) else { return Vec::new() };
     let report = of(Kind::MinimizationReport);
     let request = |it: Option<&Value>| -> Option<BTreeMap<String, String>> {
@@ -96,7 +96,7 @@ pub fn parts(rows: &[Row]) -> Vec<Tried> {
             let of = |it: &Option<BTreeMap<String, String>>| it.as_ref()?.get(&part).cloned();
             let minimized = of(&after);
             let dropped = after.is_some() && minimized.is_none();
-            Tried {
+            PartTrial {
                 why: why(&part, dropped, trials),
                 recorded: Some(recorded),
                 minimized,

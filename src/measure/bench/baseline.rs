@@ -7,7 +7,7 @@ use std::{collections::BTreeMap, path::Path};
 
 use serde::{Deserialize, Serialize};
 
-use super::Measured;
+use super::ScenarioResult;
 use commis_base::{
     error::{Code, Error, Result},
     files::{self, read_bounded},
@@ -33,13 +33,13 @@ const CPU_P95: f64 = 150.0;
 pub struct Baseline {
     version: u32,
     /// By build profile, then by scenario.
-    profiles: BTreeMap<String, BTreeMap<String, Kept>>,
+    profiles: BTreeMap<String, BTreeMap<String, BaselineRatios>>,
 }
 
 /// Ratios of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Kept {
+pub struct BaselineRatios {
     /// End to end at p50, to the floor.
     pub floor: f64,
     /// End to end at p50, to the floor and one parse.
@@ -50,7 +50,7 @@ pub struct Kept {
 
 /// One figure above what is allowed.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Slower {
+pub struct Regression {
     pub scenario: String,
     /// Which figure, and its unit where it is no ratio.
     pub what: &'static str,
@@ -60,8 +60,8 @@ pub struct Slower {
     pub allowed: f64,
 }
 
-impl Kept {
-    pub fn of(it: &Measured) -> Self {
+impl BaselineRatios {
+    pub fn from_result(it: &ScenarioResult) -> Self {
         Self { floor: it.to_floor.p50, parse: it.to_parse.p50, cpu: it.to_parse.cpu }
     }
 }
@@ -92,18 +92,20 @@ impl Baseline {
         let mut bytes = serde_json::to_vec_pretty(self)
             .map_err(|err| Error::new(Code::Internal, "baseline").source(err))?;
         bytes.push(b'\n');
-        let (folder, name) = files::place(path);
+        let (folder, name) = files::split_path(path);
         files::write_atomic(folder, &name, &bytes)
     }
 
     /// Takes over what was measured; scenarios that were not stay as they are.
-    pub fn update(&mut self, profile: &str, measured: &[Measured]) {
+    pub fn update(&mut self, profile: &str, measured: &[ScenarioResult]) {
         let kept = self.profiles.entry(profile.to_owned()).or_default();
-        kept.extend(measured.iter().map(|it| (it.scenario.clone(), Kept::of(it))));
+        kept.extend(
+            measured.iter().map(|it| (it.scenario.clone(), BaselineRatios::from_result(it))),
+        );
     }
 
     /// Fails with `USAGE` when this scenario was not kept for this profile.
-    pub fn of(&self, profile: &str, scenario: &str) -> Result<Kept> {
+    pub fn ratios(&self, profile: &str, scenario: &str) -> Result<BaselineRatios> {
         let found = self.profiles.get(profile).and_then(|it| it.get(scenario));
         found.copied().ok_or_else(|| {
             Error::new(
@@ -116,8 +118,8 @@ impl Baseline {
 }
 
 /// What is slower than the baseline and its tolerance allow, or than a budget.
-pub fn slower(was: Kept, measured: &Measured) -> Vec<Slower> {
-    let now = Kept::of(measured);
+pub fn slower(was: BaselineRatios, measured: &ScenarioResult) -> Vec<Regression> {
+    let now = BaselineRatios::from_result(measured);
     let ratios = [
         ("p50 to floor", was.floor, now.floor, NOISE_FLOOR),
         ("p50 to floor and parse", was.parse, now.parse, NOISE),
@@ -136,7 +138,7 @@ pub fn slower(was: Kept, measured: &Measured) -> Vec<Slower> {
         .into_iter()
         .chain(budgets)
         .filter(|(_, _, now, allowed)| now > allowed)
-        .map(|(what, was, now, allowed)| Slower {
+        .map(|(what, was, now, allowed)| Regression {
             scenario: measured.scenario.clone(),
             what,
             was,
@@ -150,8 +152,8 @@ pub fn slower(was: Kept, measured: &Measured) -> Vec<Slower> {
 mod tests {
     use super::*;
 
-    fn measured(floor: f64, cpu: f64, p50_us: f64) -> Measured {
-        let mut it = Measured { scenario: "a".to_owned(), ..Measured::default() };
+    fn measured(floor: f64, cpu: f64, p50_us: f64) -> ScenarioResult {
+        let mut it = ScenarioResult { scenario: "a".to_owned(), ..ScenarioResult::default() };
         it.to_floor.p50 = floor;
         it.to_parse.cpu = cpu;
         it.to_parse.p50 = 1.0;
@@ -159,8 +161,8 @@ mod tests {
         it
     }
 
-    fn check(now: &Measured, expected: &[&str]) {
-        let was = Kept { floor: 2.0, parse: 1.0, cpu: 3.0 };
+    fn check(now: &ScenarioResult, expected: &[&str]) {
+        let was = BaselineRatios { floor: 2.0, parse: 1.0, cpu: 3.0 };
         let got: Vec<&str> = slower(was, now).iter().map(|it| it.what).collect();
         assert_eq!(got, expected);
     }
@@ -179,8 +181,8 @@ mod tests {
         let mut it = Baseline::default();
         it.update("dev", &[measured(2.0, 3.0, 1.0)]);
         it.update("release", &[measured(4.0, 3.0, 1.0)]);
-        it.update("dev", &[Measured { scenario: "b".to_owned(), ..measured(5.0, 3.0, 1.0) }]);
-        let floor = |profile, name| it.of(profile, name).map(|it| it.floor).ok();
+        it.update("dev", &[ScenarioResult { scenario: "b".to_owned(), ..measured(5.0, 3.0, 1.0) }]);
+        let floor = |profile, name| it.ratios(profile, name).map(|it| it.floor).ok();
         assert_eq!(floor("dev", "a"), Some(2.0));
         assert_eq!(floor("dev", "b"), Some(5.0));
         assert_eq!(floor("release", "a"), Some(4.0));

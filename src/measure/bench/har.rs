@@ -26,16 +26,16 @@ const TASK: &str = "Find what this page lists";
 
 /// All that was measured.
 #[derive(Debug, Serialize)]
-pub struct Hars {
+pub struct HarBenchmark {
     pub version: &'static str,
     /// `dev` or `release`.
     pub profile: &'static str,
-    pub files: Vec<HarRead>,
+    pub files: Vec<HarFigures>,
 }
 
 /// One file. Times are milliseconds, medians.
 #[derive(Debug, Serialize)]
-pub struct HarRead {
+pub struct HarFigures {
     pub file: PathBuf,
     pub bytes: u64,
     pub entries: usize,
@@ -64,16 +64,16 @@ pub struct Ratio {
 /// Measures each file in so many rounds. `progress` is told of each file before it is read.
 ///
 /// Fails with `USAGE` for what cannot be read, and with `HAR_INVALID`.
-pub fn run(files: &[PathBuf], rounds: usize, progress: &dyn Fn(&str)) -> Result<Hars> {
+pub fn run(files: &[PathBuf], rounds: usize, progress: &dyn Fn(&str)) -> Result<HarBenchmark> {
     let measured = files.iter().map(|file| {
         progress(&file.display().to_string());
         measure(file, rounds)
     });
     let files = measured.collect::<Result<_>>()?;
-    Ok(Hars { version: env!("CARGO_PKG_VERSION"), profile: PROFILE, files })
+    Ok(HarBenchmark { version: env!("CARGO_PKG_VERSION"), profile: PROFILE, files })
 }
 
-fn measure(file: &Path, rounds: usize) -> Result<HarRead> {
+fn measure(file: &Path, rounds: usize) -> Result<HarFigures> {
     let settings = Settings::default();
     let (mut parse, mut read) = (Vec::new(), Vec::new());
     let (mut bytes, mut entries) = (0, 0);
@@ -101,7 +101,7 @@ fn measure(file: &Path, rounds: usize) -> Result<HarRead> {
     let ratio = |of: fn(&Cost) -> f64| {
         middle(read.iter().zip(&parse).map(|(a, b)| of(a) / of(b)).collect())
     };
-    Ok(HarRead {
+    Ok(HarFigures {
         file: file.to_owned(),
         bytes,
         entries,
@@ -145,7 +145,7 @@ fn ranked(file: &Path, settings: &Settings) -> Result<usize> {
     let raw = har::open(&path, &sha256, TASK, BTreeMap::new(), &settings.redact)?;
     let unchanged = raw.unchanged();
     let recording = redact(raw.recording, &settings.redact).recording;
-    if !unchanged.holds() {
+    if !unchanged.is_unchanged() {
         return Err(har::changed(&path));
     }
     let second = SecondRecording::default();

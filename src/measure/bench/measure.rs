@@ -45,7 +45,7 @@ struct Call {
 }
 
 /// A scenario ready to be measured.
-pub struct Prepared<'a> {
+pub struct PreparedScenario<'a> {
     scenario: &'a Scenario,
     calls: Vec<Call>,
     caller: &'a Caller,
@@ -53,7 +53,7 @@ pub struct Prepared<'a> {
     pub bytes: usize,
 }
 
-impl<'a> Prepared<'a> {
+impl<'a> PreparedScenario<'a> {
     /// Sends each request once: what comes back is the shape that the recipe is verified with.
     pub async fn new(scenario: &'a Scenario, site: &Site, caller: &'a Caller) -> Result<Self> {
         let recipes = scenario.recipes()?;
@@ -67,7 +67,7 @@ impl<'a> Prepared<'a> {
             let outgoing = CompiledRequest::new(&recipe.request)?.fill(&values)?;
             let (floor, body, mime) = Floor::new(client.clone(), &outgoing).await?;
             bytes = body.len();
-            let extracted = extract(&recipe.response, HttpAnswer::of(&mime, &body))?;
+            let extracted = extract(&recipe.response, HttpAnswer::from_body(&mime, &body))?;
             let shape = fingerprint(&recipe.response, &extracted);
             verified(&mut recipe, shape);
             let html = recipe.response.kind == ResponseType::Html;

@@ -21,12 +21,12 @@ use serde::Serialize;
 use self::{
     allocations::Allocations,
     figures::{Figures, PerArm, Ratio, Stages},
-    measure::Prepared,
+    measure::PreparedScenario,
     scenarios::{SCENARIOS, Scenario},
     site::Site,
 };
 pub use self::{
-    baseline::{Baseline, Slower},
+    baseline::{Baseline, Regression},
     report::page,
 };
 use commis_base::{
@@ -60,14 +60,14 @@ pub struct Benchmark {
     pub version: &'static str,
     /// `dev` or `release`.
     pub profile: &'static str,
-    pub scenarios: Vec<Measured>,
+    pub scenarios: Vec<ScenarioResult>,
     /// Present where there was a baseline.
-    pub slower: Option<Vec<Slower>>,
+    pub slower: Option<Vec<Regression>>,
 }
 
 /// One scenario. Times are microseconds.
 #[derive(Clone, Debug, Default, Serialize)]
-pub struct Measured {
+pub struct ScenarioResult {
     pub scenario: String,
     pub what: &'static str,
     /// Samples of each arm.
@@ -99,7 +99,7 @@ pub fn run(options: &Options<'_>, progress: &dyn Fn(&str)) -> Result<Benchmark> 
     let chosen = choose(options.only)?;
     for it in &chosen {
         // Before minutes are spent.
-        options.baseline.map(|kept| kept.of(PROFILE, it.name)).transpose()?;
+        options.baseline.map(|kept| kept.ratios(PROFILE, it.name)).transpose()?;
     }
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
@@ -117,11 +117,11 @@ pub fn run(options: &Options<'_>, progress: &dyn Fn(&str)) -> Result<Benchmark> 
     let mut slower = options.baseline.map(|_| Vec::new());
     for scenario in chosen {
         progress(scenario.name);
-        let prepared = runtime.block_on(Prepared::new(scenario, &site, &caller))?;
+        let prepared = runtime.block_on(PreparedScenario::new(scenario, &site, &caller))?;
         let once = || measured(scenario, &prepared, &runtime, options.runs);
         let mut out = once()?;
         if let (Some(kept), Some(slower)) = (options.baseline, &mut slower) {
-            let kept = kept.of(PROFILE, scenario.name)?;
+            let kept = kept.ratios(PROFILE, scenario.name)?;
             let mut found = baseline::slower(kept, &out);
             for _ in 1..ATTEMPTS {
                 if found.is_empty() {
@@ -150,14 +150,14 @@ fn choose(only: &[String]) -> Result<Vec<&'static Scenario>> {
 
 fn measured(
     scenario: &Scenario,
-    prepared: &Prepared<'_>,
+    prepared: &PreparedScenario<'_>,
     runtime: &tokio::runtime::Runtime,
     runs: usize,
-) -> Result<Measured> {
+) -> Result<ScenarioResult> {
     let rounds = if scenario.at_once == 1 { runs } else { runs.div_ceil(FEWER) };
     let (figures, compiled_before) = runtime.block_on(prepared.measure(rounds))?;
     let (to_floor, to_parse) = figures.ratios();
-    Ok(Measured {
+    Ok(ScenarioResult {
         scenario: scenario.name.to_owned(),
         what: scenario.what,
         runs: figures.run.len(),

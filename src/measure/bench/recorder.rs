@@ -49,7 +49,7 @@ const PAGES: &[Page] = &[
 
 /// All that was measured.
 #[derive(Debug, Serialize)]
-pub struct Recorder {
+pub struct RecorderBenchmark {
     pub version: &'static str,
     /// `dev` or `release`.
     pub profile: &'static str,
@@ -112,7 +112,11 @@ struct Sample {
 /// Measures so many turns of each page, or of those that are named. `progress` is told of each page before it starts.
 ///
 /// Fails with `USAGE` for an unknown page, with `BROWSER_*` and with what a recording fails with.
-pub async fn run(only: &[String], turns: usize, progress: &dyn Fn(&str)) -> Result<Recorder> {
+pub async fn run(
+    only: &[String],
+    turns: usize,
+    progress: &dyn Fn(&str),
+) -> Result<RecorderBenchmark> {
     if let Some(name) = only.iter().find(|name| !PAGES.iter().any(|it| it.name == **name)) {
         let known: Vec<&str> = PAGES.iter().map(|it| it.name).collect();
         return Err(Error::new(Code::Usage, format!("there is no page `{name}`"))
@@ -135,7 +139,7 @@ pub async fn run(only: &[String], turns: usize, progress: &dyn Fn(&str)) -> Resu
         browser = version;
     }
     pool.close().await;
-    Ok(Recorder { version: env!("CARGO_PKG_VERSION"), profile: PROFILE, browser, pages })
+    Ok(RecorderBenchmark { version: env!("CARGO_PKG_VERSION"), profile: PROFILE, browser, pages })
 }
 
 struct Bench<'a> {
@@ -279,7 +283,7 @@ impl Scratch {
     }
 
     fn write(&self, recording: &SessionRecording) -> Result<()> {
-        let task = TaskId::of("bench", &RecipeName::new("recorder")?);
+        let task = TaskId::new("bench", &RecipeName::new("recorder")?);
         let stamp = Stamp {
             source_url: recording.url.clone(),
             stage: Stage::Record.as_str().into(),

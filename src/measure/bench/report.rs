@@ -7,13 +7,13 @@ use std::fmt::Write as _;
 use maud::{Markup, html};
 
 use super::{
-    Benchmark, Measured, Slower,
+    Benchmark, Regression, ScenarioResult,
     figures::{Quantiles, Sample, Stages},
 };
 use commis_report::{
     Page, head,
-    plot::{Fill, Key, Scale, axis, legend, rounded, stack},
-    wide,
+    plot::{Fill, LegendKey, Scale, axis, legend, round_tenth, stack},
+    scrollable,
 };
 
 const STYLE: &str = include_str!("report/style.css");
@@ -30,7 +30,7 @@ const ARMS: [(&str, &str); 3] = [
 /// The page as HTML.
 pub fn page(done: &Benchmark) -> String {
     let keys: Vec<_> =
-        STAGES.iter().enumerate().map(|(i, it)| (Key::Piece(Fill::nth(i)), *it)).collect();
+        STAGES.iter().enumerate().map(|(i, it)| (LegendKey::Piece(Fill::nth(i)), *it)).collect();
     let body = html! {
         h1 { "What a run costs beside its floor" }
         p.soft {
@@ -42,22 +42,22 @@ pub fn page(done: &Benchmark) -> String {
         (figures(&done.scenarios))
         h2 { "How long runs took" }
         p.soft { "The share of runs that took at most so long; the further left a line is, the faster." }
-        (legend(&ARMS.map(|(class, what)| (Key::Course(class), what))))
+        (legend(&ARMS.map(|(class, what)| (LegendKey::Course(class), what))))
         div.plots { @for it in &done.scenarios { (plot(it)) } }
         h2 { "Where a run's time goes" }
         (legend(&keys))
         (stages(&done.scenarios))
     };
-    Page { title: "commis bench", style: STYLE, ..Page::default() }.whole(&body)
+    Page { title: "commis bench", style: STYLE, ..Page::default() }.render(&body)
 }
 
-fn changes(slower: &[Slower]) -> Markup {
+fn changes(slower: &[Regression]) -> Markup {
     html! {
         h2 { "Beside the baseline" }
         @if slower.is_empty() {
             p { span.yes { "✓" } " Nothing is slower than the baseline and its tolerance allow." }
         } @else {
-            (wide("Beside the baseline", &html! {
+            (scrollable("Beside the baseline", &html! {
                 table {
                     (head(&["scenario", "what", ">was", ">now", ">allowed"]))
                     tbody {
@@ -77,9 +77,9 @@ fn changes(slower: &[Slower]) -> Markup {
     }
 }
 
-fn figures(all: &[Measured]) -> Markup {
+fn figures(all: &[ScenarioResult]) -> Markup {
     let three = |it: Quantiles| format!("{:.0} / {:.0} / {:.0}", it.p50, it.p95, it.p99);
-    wide(
+    scrollable(
         "Figures",
         &html! {
             table {
@@ -110,7 +110,7 @@ fn figures(all: &[Measured]) -> Markup {
 }
 
 /// The share of runs that took at most so long, by arm, over a logarithmic axis.
-fn plot(it: &Measured) -> Markup {
+fn plot(it: &ScenarioResult) -> Markup {
     const WIDTH: f64 = 560.0;
     const HEIGHT: f64 = 190.0;
     const LEFT: f64 = 36.0;
@@ -131,8 +131,8 @@ fn plot(it: &Measured) -> Markup {
             figcaption { b { (it.scenario) } " " span.soft { (it.what) } }
             svg.plot viewBox=(format!("0 0 {WIDTH} {HEIGHT}")) role="img" aria-label=(format!("{}: recipe {} µs at p50", it.scenario, it.wall_us.run.p50)) {
                 @for share in [0.0, 0.5, 0.95] {
-                    line.grid x1=(LEFT) x2=(WIDTH) y1=(rounded(y(share))) y2=(rounded(y(share))) {}
-                    text.end x=(LEFT - 6.0) y=(rounded(y(share) + 4.0)) { (format!("{:.0}%", share * 100.0)) }
+                    line.grid x1=(LEFT) x2=(WIDTH) y1=(round_tenth(y(share))) y2=(round_tenth(y(share))) {}
+                    text.end x=(LEFT - 6.0) y=(round_tenth(y(share) + 4.0)) { (format!("{:.0}%", share * 100.0)) }
                 }
                 (axis(&scale, marks, 12.0, y(0.0)))
                 @for ((class, _), all) in ARMS.iter().zip(&arms) { polyline class=(class) points=(line(all, &scale, &y)) {} }
@@ -155,18 +155,18 @@ fn line(all: &[f64], scale: &Scale, y: &dyn Fn(f64) -> f64) -> String {
         if i % step == 0 || i + 1 == all.len() {
             let share = (i + 1) as f64 / all.len() as f64;
             // Writing to a string does not fail.
-            let _ = write!(out, "{},{} ", scale.x(us.max(1.0).log10()), rounded(y(share)));
+            let _ = write!(out, "{},{} ", scale.x(us.max(1.0).log10()), round_tenth(y(share)));
         }
     }
     out
 }
 
-fn stages(all: &[Measured]) -> Markup {
+fn stages(all: &[ScenarioResult]) -> Markup {
     let mut names = vec!["scenario".to_owned(), "share".to_owned()];
     names.extend(STAGES.iter().map(|it| format!(">{it}, µs")));
     names.extend([">reused connections".to_owned(), ">compiled before".to_owned()]);
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
-    wide(
+    scrollable(
         "Where a run's time goes",
         &html! {
             table {

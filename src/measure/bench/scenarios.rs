@@ -28,12 +28,12 @@ enum Kind {
 }
 
 pub const SCENARIOS: &[Scenario] = &[
-    one("json-small", "JSON, 2 KB", Kind::Small),
-    one("json-large", "JSON, 500 KB, five fields of each of 2,350 items", Kind::Large),
-    one("gzip", "JSON, 100 KB, compressed", Kind::Zipped),
-    one("json-post", "POST of JSON, 2 KB back", Kind::Post),
-    one("html", "HTML, 30 KB, four selectors on each of 100 items", Kind::Page),
-    one("redirect", "one validated redirect, then JSON, 2 KB", Kind::Moved),
+    over_http("json-small", "JSON, 2 KB", Kind::Small),
+    over_http("json-large", "JSON, 500 KB, five fields of each of 2,350 items", Kind::Large),
+    over_http("gzip", "JSON, 100 KB, compressed", Kind::Zipped),
+    over_http("json-post", "POST of JSON, 2 KB back", Kind::Post),
+    over_http("html", "HTML, 30 KB, four selectors on each of 100 items", Kind::Page),
+    over_http("redirect", "one validated redirect, then JSON, 2 KB", Kind::Moved),
     Scenario {
         name: "round-robin",
         what: "20 recipes of 20 hosts in turn, JSON, 2 KB",
@@ -62,12 +62,12 @@ pub const SCENARIOS: &[Scenario] = &[
     },
 ];
 
-const fn one(name: &'static str, what: &'static str, kind: Kind) -> Scenario {
+const fn over_http(name: &'static str, what: &'static str, kind: Kind) -> Scenario {
     Scenario { name, what, at_once: 1, kind, hosts: 1, tls: false }
 }
 
 const fn over_tls(name: &'static str, what: &'static str, kind: Kind) -> Scenario {
-    Scenario { tls: true, ..one(name, what, kind) }
+    Scenario { tls: true, ..over_http(name, what, kind) }
 }
 
 impl Scenario {

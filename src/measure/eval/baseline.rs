@@ -10,7 +10,7 @@ use std::{
 
 use serde::{Deserialize, Serialize};
 
-use super::{CaseResult, Evaluation, Turn, Verdict};
+use super::{CaseResult, Evaluation, Repetition, Verdict};
 use commis_artifacts::{kinds::Kind, payloads::Outcome, store::json_sha256};
 use commis_base::{
     error::{Code, Error, Result},
@@ -87,7 +87,7 @@ pub fn digests(trace: &Trace) -> BTreeMap<String, StageDigest> {
 
 impl Baseline {
     /// What an evaluation would leave behind.
-    pub fn of(cases: &[CaseResult], settings: &Settings) -> Self {
+    pub fn from_results(cases: &[CaseResult], settings: &Settings) -> Self {
         let settings = STAGES
             .iter()
             .filter_map(|spec| {
@@ -125,7 +125,7 @@ impl Baseline {
         let mut bytes = serde_json::to_vec_pretty(self)
             .map_err(|err| Error::new(Code::Internal, "baseline").source(err))?;
         bytes.push(b'\n');
-        let (folder, name) = files::place(path);
+        let (folder, name) = files::split_path(path);
         files::write_atomic(folder, &name, &bytes)
     }
 
@@ -195,8 +195,9 @@ impl Baseline {
     /// Of a corpus that is gone through so often: each case is as it is the first time.
     #[must_use]
     pub fn repeated(&self, times: usize) -> Self {
-        let turn =
-            |n: usize| self.cases.iter().map(move |(id, case)| (Turn(n).name(id), case.clone()));
+        let turn = |n: usize| {
+            self.cases.iter().map(move |(id, case)| (Repetition(n).name(id), case.clone()))
+        };
         Self { settings: self.settings.clone(), cases: (0..times).flat_map(turn).collect() }
     }
 

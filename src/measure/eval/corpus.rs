@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::Value;
 
 use super::{
-    CaseResult, Checks, Detail, Rejected, Verdict, baseline,
+    CaseResult, Checks, Detail, Rejection, Verdict, baseline,
     parts::split,
     stubs::{self, StubWorld, Stubs},
     whole,
@@ -31,10 +31,10 @@ use commis_net::transport::Reply;
 use commis_recipe::{model::TransportKind, shape};
 use commis_runner::{
     MIN_SIMILARITY_BP,
-    extract::{Extracted, HttpAnswer, extract},
+    extract::{Extraction, HttpAnswer, extract},
 };
 use commis_stages::{
-    Call, Replayer as _, Stage,
+    ReplayCall, Replayer as _, Stage,
     chain::{self, Trace},
     rank,
     verify::Expectation,
@@ -143,7 +143,7 @@ pub struct ExpectedFingerprint {
 
 impl ExpectedRequest {
     /// Whether a recorded request is this one; its URL may have a query.
-    pub fn is(&self, method: &str, url: &str, operation: Option<&str>) -> bool {
+    pub fn matches(&self, method: &str, url: &str, operation: Option<&str>) -> bool {
         let url = url.split(['?', '#']).next().unwrap_or("");
         let (Some((origin, path)), Some((wanted, pattern))) = (split(url), split(&self.url)) else {
             return false;
@@ -223,14 +223,14 @@ pub fn run(case: &Case, settings: &Settings, detailed: bool) -> CaseResult {
     };
     let mut world = StubWorld::new(&case.stubs, settings.learning.max_replays);
     let trace = block_on(chain::run(&case.recording, &case.second, settings, &expect, &mut world))
-        .unwrap_or_else(|err| failed(case, settings, &err));
+        .unwrap_or_else(|err| failed_trace(case, settings, &err));
     let mut out = judge(case, &trace, world.sent);
-    out.detail = detailed.then(|| Detail::of(case, &trace));
+    out.detail = detailed.then(|| Detail::from_trace(case, &trace));
     out
 }
 
 /// Trouble of the world ends a task without a verdict of the stages; the ranking is shown all the same.
-fn failed(case: &Case, settings: &Settings, err: &Error) -> Trace {
+fn failed_trace(case: &Case, settings: &Settings, err: &Error) -> Trace {
     let detail = format!("{}: {}", err.code(), err.message());
     Trace {
         candidates: Some(rank::rank(&case.recording, &case.second, &settings.ranking)),
@@ -258,7 +258,7 @@ fn judge(case: &Case, trace: &Trace, replays: u32) -> CaseResult {
             answer(case, trace, draft, values)
         }),
     });
-    let whole = checks.is_some_and(|it| it.failed().is_empty());
+    let whole = checks.is_some_and(|it| it.failed_parts().is_empty());
     let reason = trace.reject.as_ref().map(|it| it.1.reason);
     let as_expected = outcome == case.metadata.outcome
         && (case.metadata.reason.is_none() || published || case.metadata.reason == reason);
@@ -277,7 +277,7 @@ fn judge(case: &Case, trace: &Trace, replays: u32) -> CaseResult {
         outcome,
         verdict,
         right_rank,
-        rejected: trace.reject.as_ref().map(|(stage, it)| Rejected {
+        rejected: trace.reject.as_ref().map(|(stage, it)| Rejection {
             stage: stage.as_str(),
             reason: it.reason.as_str(),
             detail: it.detail.clone(),
@@ -325,10 +325,10 @@ fn extraction_right(case: &Case, trace: &Trace) -> bool {
     shape_right && wanted.into_iter().all(|wanted| leaves.iter().any(|it| it.contains(&wanted)))
 }
 
-fn first_answer(case: &Case, trace: &Trace) -> Option<Extracted> {
+fn first_answer(case: &Case, trace: &Trace) -> Option<Extraction> {
     let Some(Judged::Done(draft)) = &trace.parameterized else { return None };
     let reply = answer(case, trace, draft, &draft.first)?;
-    extract(&draft.response, HttpAnswer::of(&reply.mime(), &reply.body)).ok()
+    extract(&draft.response, HttpAnswer::from_body(&reply.mime(), &reply.body)).ok()
 }
 
 /// What the stubs answer to these values.
@@ -340,7 +340,7 @@ fn answer(
 ) -> Option<Reply> {
     let verified = trace.report.as_ref().filter(|it| it.verified);
     let mut world = StubWorld::new(&case.stubs, u32::MAX);
-    let call = Call {
+    let call = ReplayCall {
         transport: verified.map_or(draft.transport, |it| it.transport),
         request: &draft.request,
         parameters: &draft.parameters,

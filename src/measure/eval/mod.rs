@@ -25,14 +25,14 @@ use serde::{Deserialize, Serialize};
 use self::{
     baseline::StageDigest,
     corpus::Case,
-    realworld::{Line, RightRequest},
+    realworld::{CaseLine, RightRequest},
 };
 pub use self::{
     baseline::{Baseline, Difference},
     realworld::Prediction,
     reasons::{ReasonCount, reasons},
     report::page,
-    samples::{Bin, of as samples},
+    samples::{Bin, collect as samples},
 };
 use commis_artifacts::payloads::Outcome;
 use commis_base::{
@@ -54,9 +54,9 @@ pub struct CaseResult {
     /// Rank of the right request among the candidates, from 1.
     pub right_rank: Option<u32>,
     /// The stage that rejected it, the reason, and the reason in words.
-    pub rejected: Option<Rejected>,
+    pub rejected: Option<Rejection>,
     /// The best candidate: its request line, score and lead over the next, basis points.
-    pub top: Option<Top>,
+    pub top: Option<TopCandidate>,
     /// How the task should end; known of a corpus with folders.
     pub expected: Option<Outcome>,
     pub expected_reason: Option<&'static str>,
@@ -98,7 +98,7 @@ pub struct Checks {
 
 impl Checks {
     /// The parts that are not right.
-    pub fn failed(self) -> Vec<&'static str> {
+    pub fn failed_parts(self) -> Vec<&'static str> {
         [
             ("endpoint", self.endpoint),
             ("parameters", self.parameters),
@@ -147,7 +147,7 @@ pub struct Request {
 }
 
 impl Detail {
-    fn of(case: &Case, trace: &Trace) -> Self {
+    fn from_trace(case: &Case, trace: &Trace) -> Self {
         let right = |id: u32| case.right.right.contains(&id);
         let ranked = trace.ranked().map(|it| it.candidates.as_slice()).unwrap_or_default();
         Self {
@@ -183,14 +183,14 @@ impl Detail {
 }
 
 #[derive(Clone, Debug, Serialize)]
-pub struct Rejected {
+pub struct Rejection {
     pub stage: &'static str,
     pub reason: &'static str,
     pub detail: String,
 }
 
 #[derive(Clone, Debug, Serialize)]
-pub struct Top {
+pub struct TopCandidate {
     pub request: String,
     pub score_bp: i32,
     pub lead_bp: i32,
@@ -313,18 +313,21 @@ pub fn run(dir: &Path, settings: &Settings, options: Options) -> Result<Evaluati
 
 /// Which time a case is learned, from 0.
 #[derive(Clone, Copy, Debug)]
-struct Turn(usize);
+struct Repetition(usize);
 
-impl Turn {
+impl Repetition {
     fn name(self, case: &str) -> String {
         if self.0 == 0 { case.to_owned() } else { format!("{case}#{}", self.0 + 1) }
     }
 }
 
 /// All of them, and again.
-fn turns<T: Sync>(all: &[T], repeat: usize) -> impl IndexedParallelIterator<Item = (&T, Turn)> {
+fn turns<T: Sync>(
+    all: &[T],
+    repeat: usize,
+) -> impl IndexedParallelIterator<Item = (&T, Repetition)> {
     let len = all.len();
-    (0..len * repeat.max(1)).into_par_iter().map(move |i| (&all[i % len], Turn(i / len)))
+    (0..len * repeat.max(1)).into_par_iter().map(move |i| (&all[i % len], Repetition(i / len)))
 }
 
 impl Evaluation {
@@ -367,7 +370,7 @@ impl Evaluation {
     pub fn compare(&mut self, baseline: &Baseline, settings: &Settings, repeat: usize) -> Baseline {
         let repeated = (repeat > 1).then(|| baseline.repeated(repeat));
         let baseline = repeated.as_ref().unwrap_or(baseline);
-        let now = Baseline::of(&self.cases, settings);
+        let now = Baseline::from_results(&self.cases, settings);
         self.differences = Some(baseline.differences(&now));
         let forgotten = baseline.forgotten(&now);
         self.forgotten =
@@ -405,13 +408,18 @@ impl Tally {
     }
 }
 
-fn judge(line: &Line, input: String, prediction: &Prediction, trace: &Trace) -> Result<CaseResult> {
-    let wanted = line.expect.request.as_ref().map(Wanted::new).transpose()?;
+fn judge(
+    line: &CaseLine,
+    input: String,
+    prediction: &Prediction,
+    trace: &Trace,
+) -> Result<CaseResult> {
+    let wanted = line.expect.request.as_ref().map(RequestMatcher::new).transpose()?;
     let right_rank = wanted.and_then(|wanted| {
         let at = prediction
             .candidates
             .iter()
-            .position(|it| wanted.is(&it.method, &it.url, it.body.as_deref().unwrap_or("")))?;
+            .position(|it| wanted.matches(&it.method, &it.url, it.body.as_deref().unwrap_or("")))?;
         Some(at as u32 + 1)
     });
     let outcome = trace.outcome();
@@ -429,7 +437,7 @@ fn judge(line: &Line, input: String, prediction: &Prediction, trace: &Trace) -> 
         outcome,
         verdict,
         right_rank,
-        rejected: trace.reject.as_ref().map(|(stage, it)| Rejected {
+        rejected: trace.reject.as_ref().map(|(stage, it)| Rejection {
             stage: stage.as_str(),
             reason: it.reason.as_str(),
             detail: it.detail.clone(),
@@ -448,11 +456,11 @@ fn judge(line: &Line, input: String, prediction: &Prediction, trace: &Trace) -> 
     })
 }
 
-fn top(trace: &Trace) -> Option<Top> {
+fn top(trace: &Trace) -> Option<TopCandidate> {
     let ranked = trace.ranked()?;
     let first = ranked.candidates.first()?;
     let next = ranked.candidates.get(1).map_or(0, |it| it.score_bp);
-    Some(Top {
+    Some(TopCandidate {
         request: format!("{} {}", first.method, first.url_summary),
         score_bp: first.score_bp,
         lead_bp: first.score_bp - next,
@@ -463,13 +471,13 @@ fn top(trace: &Trace) -> Option<Top> {
 }
 
 /// The right request of a case, compiled.
-struct Wanted<'a> {
+struct RequestMatcher<'a> {
     method: &'a str,
     url: Regex,
     body: Option<Regex>,
 }
 
-impl<'a> Wanted<'a> {
+impl<'a> RequestMatcher<'a> {
     fn new(it: &'a RightRequest) -> Result<Self> {
         let compile = |text: &str| {
             Regex::new(text).map_err(|err| {
@@ -483,7 +491,7 @@ impl<'a> Wanted<'a> {
         })
     }
 
-    fn is(&self, method: &str, url: &str, body: &str) -> bool {
+    fn matches(&self, method: &str, url: &str, body: &str) -> bool {
         method == self.method
             && self.url.is_match(url).unwrap_or(false)
             && self.body.as_ref().is_none_or(|it| it.is_match(body).unwrap_or(false))

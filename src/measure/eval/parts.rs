@@ -9,7 +9,7 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_perc
 use serde_json::Value;
 use url::{Url, form_urlencoded};
 
-use commis_net::transport::Outgoing;
+use commis_net::transport::PreparedRequest;
 use commis_recipe::{
     model::{BodyTemplate, Pair, RequestTemplate},
     template::escape,
@@ -19,7 +19,7 @@ const SEGMENT: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'
 
 /// A request by its parts.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Parts {
+pub struct RequestParts {
     pub method: String,
     /// Scheme, host, and port where it is not the scheme's.
     pub origin: String,
@@ -29,9 +29,9 @@ pub struct Parts {
     pub values: BTreeMap<String, Value>,
 }
 
-impl Parts {
+impl RequestParts {
     /// `None` when the URL is none.
-    pub fn of(request: &Outgoing) -> Option<Self> {
+    pub fn from_request(request: &PreparedRequest) -> Option<Self> {
         let url = Url::parse(&request.url).ok()?;
         let path: Vec<String> = url.path_segments().into_iter().flatten().map(decode).collect();
         let mut values = BTreeMap::new();
@@ -51,7 +51,7 @@ impl Parts {
                 .filter(|_| kind.contains("json"))
                 .and_then(|it| serde_json::from_slice::<Value>(it).ok())
             {
-                leaves(&json, &mut "json:".to_owned(), &mut values);
+                collect_leaves(&json, &mut "json:".to_owned(), &mut values);
             } else if kind.starts_with("application/x-www-form-urlencoded") {
                 for (name, value) in form_urlencoded::parse(body) {
                     put(&mut values, format!("form:{name}"), Value::String(value.into_owned()));
@@ -187,14 +187,14 @@ fn put(values: &mut BTreeMap<String, Value>, name: String, value: Value) {
     }
 }
 
-fn leaves(value: &Value, at: &mut String, out: &mut BTreeMap<String, Value>) {
+fn collect_leaves(value: &Value, at: &mut String, out: &mut BTreeMap<String, Value>) {
     let len = at.len();
     match value {
         Value::Object(fields) if !fields.is_empty() => {
             for (key, it) in fields {
                 at.push('/');
                 at.push_str(&key.replace('~', "~0").replace('/', "~1"));
-                leaves(it, at, out);
+                collect_leaves(it, at, out);
                 at.truncate(len);
             }
         }
@@ -202,7 +202,7 @@ fn leaves(value: &Value, at: &mut String, out: &mut BTreeMap<String, Value>) {
             for (i, it) in items.iter().enumerate() {
                 at.push('/');
                 at.push_str(&i.to_string());
-                leaves(it, at, out);
+                collect_leaves(it, at, out);
                 at.truncate(len);
             }
         }
@@ -221,8 +221,9 @@ mod tests {
         serde_json::from_value(value).unwrap()
     }
 
-    fn parts(template: &RequestTemplate) -> Parts {
-        Parts::of(&prepare_request(template, &[], &BTreeMap::new()).unwrap()).unwrap()
+    fn parts(template: &RequestTemplate) -> RequestParts {
+        RequestParts::from_request(&prepare_request(template, &[], &BTreeMap::new()).unwrap())
+            .unwrap()
     }
 
     #[test]

@@ -13,21 +13,23 @@ use serde_json::{Value, json};
 use url::Url;
 
 use super::{
-    parts::{Parts, decode, edit},
+    parts::{RequestParts, decode, edit},
     stubs::{Answer, Body, Need, Response, Rule, Stubs, fill},
 };
 use commis_artifacts::recording::{Excerpt, Exchange, Place, SessionRecording};
 use commis_base::error::{Class, Code, Result};
-use commis_learn::{Cx, World};
+use commis_learn::{LearnContext, TaskReplayer};
 use commis_net::transport::{Reply, Timings};
 use commis_recipe::{
-    framing::{detect, framed},
+    framing::{apply_framing, detect},
     model::{RequestTemplate, Slot, TransportKind},
     request::prepare_request,
     shape,
 };
 use commis_redact::markup::visible_text;
-use commis_stages::{Call, Replayer as _, data_difference_bp, effect::recorded, replay_template};
+use commis_stages::{
+    ReplayCall, Replayer as _, data_difference_bp, effect::judge_recorded, replay_template,
+};
 
 /// A value that finds nothing.
 const UNKNOWN: &str = "zzzqx";
@@ -41,7 +43,7 @@ const IN_SESSION: [TransportKind; 2] = [TransportKind::ContextRequest, Transport
 const MAX_TEXT: usize = 128 * 1024;
 
 /// An exchange to make a rule of.
-pub struct Target<'a> {
+pub struct ProbeTarget<'a> {
     pub exchange: &'a Exchange,
     /// The same call in the second recording.
     pub twin: Option<&'a Exchange>,
@@ -52,7 +54,7 @@ pub struct Target<'a> {
 }
 
 /// What was found out about one target.
-pub struct Found {
+pub struct ProbeResult {
     /// The least risky transport that was answered; `None` where nothing could be sent.
     pub transport: Option<TransportKind>,
     /// Two equal calls got different data.
@@ -61,12 +63,12 @@ pub struct Found {
 
 /// Asks the live site and returns stubs, and what was found out about each target. Fails with `BROWSER_*` only.
 pub async fn probe(
-    world: &mut World<'_>,
-    cx: &Cx,
+    world: &mut TaskReplayer<'_>,
+    cx: &LearnContext,
     recording: &SessionRecording,
     (second, further): (&BTreeMap<String, String>, &[BTreeMap<String, String>]),
-    targets: &[Target<'_>],
-) -> Result<(Stubs, Vec<Found>)> {
+    targets: &[ProbeTarget<'_>],
+) -> Result<(Stubs, Vec<ProbeResult>)> {
     let mut prober = Prober {
         world,
         cx,
@@ -86,8 +88,8 @@ pub async fn probe(
 }
 
 struct Prober<'a, 'w> {
-    world: &'a mut World<'w>,
-    cx: &'a Cx,
+    world: &'a mut TaskReplayer<'w>,
+    cx: &'a LearnContext,
     recording: &'a SessionRecording,
     second: &'a BTreeMap<String, String>,
     /// Values of examples after the second.
@@ -102,21 +104,21 @@ struct Prober<'a, 'w> {
 }
 
 /// The recorded request as it is asked, and what it answered.
-struct Asked {
+struct ProbedRequest {
     template: RequestTemplate,
     slots: Vec<Slot>,
     transport: TransportKind,
     /// Slots stand for themselves.
-    parts: Parts,
+    parts: RequestParts,
     answer: usize,
     /// Difference of two equal calls, basis points.
     noise: u32,
 }
 
 impl Prober<'_, '_> {
-    async fn target(&mut self, target: &Target<'_>) -> Result<Found> {
+    async fn target(&mut self, target: &ProbeTarget<'_>) -> Result<ProbeResult> {
         let exchange = target.exchange;
-        let nothing = Found { transport: None, volatile: false };
+        let nothing = ProbeResult { transport: None, volatile: false };
         let Some((template, slots)) = replay_template(exchange) else { return Ok(nothing) };
         self.learn_slots(&slots).await?;
         let Some(parts) = self.parts(&template, &slots).await else { return Ok(nothing) };
@@ -128,7 +130,7 @@ impl Prober<'_, '_> {
             self.refuse(target, &parts);
             return Ok(nothing);
         }
-        let harmless = recorded(exchange, self.recording).allowed().is_ok();
+        let harmless = judge_recorded(exchange, self.recording).into_result().is_ok();
         let first = if harmless { self.first(&template, &slots).await? } else { None };
         let Some((transport, answer, outside)) = first else {
             self.recorded(target, &parts).await;
@@ -143,11 +145,11 @@ impl Prober<'_, '_> {
             answers: Vec::new(),
             default: Some(name(answer)),
         };
-        let mut asked = Asked { template, slots, transport, parts, answer, noise: 0 };
+        let mut asked = ProbedRequest { template, slots, transport, parts, answer, noise: 0 };
         let mut keys = BTreeSet::new();
         let good = self.good(answer);
         if good {
-            if let Some(again) = self.ask(&asked, &[]).await? {
+            if let Some(again) = self.send_edited(&asked, &[]).await? {
                 asked.noise = self.difference(answer, again);
             }
             keys = self.examples(&asked, target, &mut rule).await?;
@@ -158,7 +160,7 @@ impl Prober<'_, '_> {
         }
         let (volatile, transport) = (asked.noise > 0, asked.transport);
         self.add(rule, &asked.parts, &keys, target);
-        Ok(Found { transport: good.then_some(transport), volatile })
+        Ok(ProbeResult { transport: good.then_some(transport), volatile })
     }
 
     /// The first answer: by a stranger's transport, or else in a session; then with what strangers are told.
@@ -214,8 +216,8 @@ impl Prober<'_, '_> {
     /// What both examples and unknown values answer. Returns the parts that decide.
     async fn examples(
         &mut self,
-        asked: &Asked,
-        target: &Target<'_>,
+        asked: &ProbedRequest,
+        target: &ProbeTarget<'_>,
         rule: &mut Rule,
     ) -> Result<BTreeSet<String>> {
         let mut changes = self.changes(asked, target).await;
@@ -223,7 +225,7 @@ impl Prober<'_, '_> {
         let mut single = BTreeMap::new();
         for (part, value) in &changes {
             let edits = [(part.clone(), Some(value.clone()))];
-            if let Some(it) = self.ask(asked, &edits).await?
+            if let Some(it) = self.send_edited(asked, &edits).await?
                 && !self.same(asked, it)
             {
                 keys.insert(part.clone());
@@ -232,7 +234,7 @@ impl Prober<'_, '_> {
         }
         let all: Vec<(String, Option<Value>)> =
             changes.iter().map(|(part, value)| (part.clone(), Some(value.clone()))).collect();
-        let b = if all.is_empty() { None } else { self.ask(asked, &all).await? };
+        let b = if all.is_empty() { None } else { self.send_edited(asked, &all).await? };
         if keys.is_empty() && b.is_some_and(|it| !self.same(asked, it)) {
             keys = changes.keys().cloned().collect();
         }
@@ -241,7 +243,7 @@ impl Prober<'_, '_> {
         for (part, value) in further.iter().flatten() {
             let edits = [(part.clone(), Some(value.clone()))];
             if !keys.contains(part)
-                && let Some(it) = self.ask(asked, &edits).await?
+                && let Some(it) = self.send_edited(asked, &edits).await?
                 && !self.same(asked, it)
             {
                 keys.insert(part.clone());
@@ -256,7 +258,7 @@ impl Prober<'_, '_> {
                 values.iter().map(|(part, value)| (part.clone(), Some(value.clone()))).collect();
             let each = all.iter().map(std::slice::from_ref);
             for edits in std::iter::once(&all[..]).chain(each.filter(|_| all.len() > 1)) {
-                if let Some(answer) = self.ask(asked, edits).await? {
+                if let Some(answer) = self.send_edited(asked, edits).await? {
                     rule.answers.push(answer_to(asked, &keys, edits, answer));
                 }
             }
@@ -271,7 +273,7 @@ impl Prober<'_, '_> {
                 chosen.iter().map(|i| (list[*i].0.clone(), Some(list[*i].1.clone()))).collect();
             let answer = match &chosen[..] {
                 [one] if single.contains_key(list[*one].0) => single.get(list[*one].0).copied(),
-                _ => self.ask(asked, &edits).await?,
+                _ => self.send_edited(asked, &edits).await?,
             };
             if let Some(answer) = answer {
                 rule.answers.push(answer_to(asked, &keys, &edits, answer));
@@ -288,7 +290,7 @@ impl Prober<'_, '_> {
                 let mut mixed = now.clone();
                 mixed[i] = other[i].clone();
                 let edits = [((*part).clone(), Some(Value::Array(mixed)))];
-                if let Some(answer) = self.ask(asked, &edits).await? {
+                if let Some(answer) = self.send_edited(asked, &edits).await? {
                     rule.answers.push(answer_to(asked, &keys, &edits, answer));
                 }
             }
@@ -300,12 +302,16 @@ impl Prober<'_, '_> {
         }
         let unknown: Vec<(String, Option<Value>)> =
             keys.iter().map(|it| (it.clone(), Some(self.unknown(asked, it)))).collect();
-        rule.default = self.ask(asked, &unknown).await?.map(name);
+        rule.default = self.send_edited(asked, &unknown).await?.map(name);
         Ok(keys)
     }
 
     /// Parts that the second example has otherwise, and how.
-    async fn changes(&mut self, asked: &Asked, target: &Target<'_>) -> BTreeMap<String, Value> {
+    async fn changes(
+        &mut self,
+        asked: &ProbedRequest,
+        target: &ProbeTarget<'_>,
+    ) -> BTreeMap<String, Value> {
         let mut out = BTreeMap::new();
         if let Some((template, slots)) = target.twin.and_then(replay_template)
             && let Some(other) = self.parts(&template, &slots).await
@@ -326,8 +332,8 @@ impl Prober<'_, '_> {
     fn typed_as(
         &self,
         values: &BTreeMap<String, String>,
-        asked: &Asked,
-        target: &Target<'_>,
+        asked: &ProbedRequest,
+        target: &ProbeTarget<'_>,
     ) -> BTreeMap<String, Value> {
         let mut out = BTreeMap::new();
         for hit in &target.exchange.measures.typed_in_request {
@@ -345,7 +351,7 @@ impl Prober<'_, '_> {
     }
 
     /// The part's value with what was typed made into what nobody has.
-    fn unknown(&self, asked: &Asked, part: &str) -> Value {
+    fn unknown(&self, asked: &ProbedRequest, part: &str) -> Value {
         match asked.parts.values.get(part) {
             Some(Value::Number(_)) => json!(999_983),
             Some(Value::String(now)) => {
@@ -366,7 +372,7 @@ impl Prober<'_, '_> {
     /// Leaves out each part once, and the headers all at once.
     async fn leave_out(
         &mut self,
-        asked: &Asked,
+        asked: &ProbedRequest,
         keys: &BTreeSet<String>,
         rule: &mut Rule,
     ) -> Result<()> {
@@ -374,7 +380,7 @@ impl Prober<'_, '_> {
         let mut telling = false;
         for part in &parts {
             let edits = [(part.clone(), None)];
-            let Some(answer) = self.ask(asked, &edits).await? else { continue };
+            let Some(answer) = self.send_edited(asked, &edits).await? else { continue };
             if self.same(asked, answer) {
                 continue;
             }
@@ -386,7 +392,7 @@ impl Prober<'_, '_> {
             let mut value = None;
             let is_key = keys.iter().any(|it| it == part || it.starts_with(&format!("{part}/")));
             if !is_key && asked.parts.values.get(part).is_some_and(Value::is_string) {
-                let other = self.ask(asked, &[(part.clone(), Some(json!(OTHER)))]).await?;
+                let other = self.send_edited(asked, &[(part.clone(), Some(json!(OTHER)))]).await?;
                 if other.is_none_or(|it| !self.same(asked, it)) {
                     value = asked.parts.values.get(part).cloned();
                 }
@@ -400,7 +406,7 @@ impl Prober<'_, '_> {
             .collect();
         if !telling
             && headers.len() > 1
-            && let Some(answer) = self.ask(asked, &headers).await?
+            && let Some(answer) = self.send_edited(asked, &headers).await?
             && !self.same(asked, answer)
         {
             rule.answers.push(answer_to(asked, keys, &headers, answer));
@@ -411,7 +417,7 @@ impl Prober<'_, '_> {
     /// Numbers that page through results: the next value and half of it.
     async fn count_on(
         &mut self,
-        asked: &Asked,
+        asked: &ProbedRequest,
         keys: &BTreeSet<String>,
         rule: &mut Rule,
     ) -> Result<()> {
@@ -430,7 +436,7 @@ impl Prober<'_, '_> {
             {
                 let other = if value.is_string() { json!(other.to_string()) } else { json!(other) };
                 let edits = [(part.clone(), Some(other))];
-                if let Some(answer) = self.ask(asked, &edits).await?
+                if let Some(answer) = self.send_edited(asked, &edits).await?
                     && !self.same(asked, answer)
                 {
                     rule.answers.push(answer_to(asked, keys, &edits, answer));
@@ -441,7 +447,7 @@ impl Prober<'_, '_> {
     }
 
     /// A rule out of the recordings alone, for what cannot or must not be sent.
-    async fn recorded(&mut self, target: &Target<'_>, parts: &Parts) {
+    async fn recorded(&mut self, target: &ProbeTarget<'_>, parts: &RequestParts) {
         let Some(answer) = self.keep_recorded(target.exchange) else { return };
         let mut rule = Rule {
             method: parts.method.clone(),
@@ -498,7 +504,7 @@ impl Prober<'_, '_> {
         self.add(rule, parts, &keys, target);
     }
 
-    fn refuse(&mut self, target: &Target<'_>, parts: &Parts) {
+    fn refuse(&mut self, target: &ProbeTarget<'_>, parts: &RequestParts) {
         let refusal = self.refusal(target);
         let rule = Rule {
             method: parts.method.clone(),
@@ -513,7 +519,7 @@ impl Prober<'_, '_> {
     }
 
     /// What a site says to whoever has not the right values.
-    fn refusal(&mut self, target: &Target<'_>) -> usize {
+    fn refusal(&mut self, target: &ProbeTarget<'_>) -> usize {
         self.seen.push(Reply {
             status: 403,
             headers: vec![("content-type".to_owned(), "application/json".to_owned())],
@@ -528,7 +534,7 @@ impl Prober<'_, '_> {
     fn keep_recorded(&mut self, exchange: &Exchange) -> Option<usize> {
         let (mime, body) = match exchange.excerpt.as_ref()? {
             Excerpt::Json(it) if exchange.framing.is_some() => {
-                (exchange.mime.as_str(), framed(exchange.framing, it))
+                (exchange.mime.as_str(), apply_framing(exchange.framing, it))
             }
             Excerpt::Json(it) => ("application/json", it.to_string()),
             Excerpt::Html(it) => ("text/html", it.clone()),
@@ -545,7 +551,13 @@ impl Prober<'_, '_> {
         Some(self.seen.len() - 1)
     }
 
-    fn add(&mut self, mut rule: Rule, parts: &Parts, keys: &BTreeSet<String>, target: &Target<'_>) {
+    fn add(
+        &mut self,
+        mut rule: Rule,
+        parts: &RequestParts,
+        keys: &BTreeSet<String>,
+        target: &ProbeTarget<'_>,
+    ) {
         let typed: BTreeSet<String> = target
             .exchange
             .measures
@@ -582,10 +594,10 @@ impl Prober<'_, '_> {
     }
 
     /// The request by its parts, with stand-ins for slots.
-    async fn parts(&self, template: &RequestTemplate, slots: &[Slot]) -> Option<Parts> {
+    async fn parts(&self, template: &RequestTemplate, slots: &[Slot]) -> Option<RequestParts> {
         let raw = self.raw();
         let values = fill(&raw, slots, true).await.ok()?;
-        Parts::of(&prepare_request(template, &[], &values).ok()?)
+        RequestParts::from_request(&prepare_request(template, &[], &values).ok()?)
     }
 
     /// The stubs so far with raw answers, good for filling slots only.
@@ -607,9 +619,9 @@ impl Prober<'_, '_> {
         out
     }
 
-    async fn ask(
+    async fn send_edited(
         &mut self,
-        asked: &Asked,
+        asked: &ProbedRequest,
         edits: &[(String, Option<Value>)],
     ) -> Result<Option<usize>> {
         let mut template = asked.template.clone();
@@ -627,7 +639,7 @@ impl Prober<'_, '_> {
         slots: &[Slot],
     ) -> Result<Option<usize>> {
         let values = BTreeMap::new();
-        let call = Call {
+        let call = ReplayCall {
             transport,
             request,
             parameters: &[],
@@ -653,7 +665,7 @@ impl Prober<'_, '_> {
         (200..300).contains(&self.seen[at].status)
     }
 
-    fn same(&self, asked: &Asked, at: usize) -> bool {
+    fn same(&self, asked: &ProbedRequest, at: usize) -> bool {
         self.seen[asked.answer].status == self.seen[at].status
             && self.difference(asked.answer, at)
                 <= asked.noise + if asked.noise > 0 { MARGIN_BP } else { 0 }
@@ -689,7 +701,7 @@ fn bare(url: &str) -> &str {
 
 /// The values of the deciding parts after these edits.
 fn answer_to(
-    asked: &Asked,
+    asked: &ProbedRequest,
     keys: &BTreeSet<String>,
     edits: &[(String, Option<Value>)],
     answer: usize,
@@ -706,7 +718,7 @@ fn answer_to(
 }
 
 /// Every part that can be left out: headers, pairs, and JSON members down to the third level.
-fn removable(parts: &Parts) -> Vec<String> {
+fn removable(parts: &RequestParts) -> Vec<String> {
     let mut out = BTreeSet::new();
     for part in parts.values.keys() {
         let Some((place, key)) = part.split_once(':') else { continue };

@@ -22,33 +22,33 @@ use commis_learn::task::MAX_HAR;
 use commis_redact::{har, redact};
 use commis_stages::{
     chain::{self, Trace},
-    stub::Recorded,
+    stub::RecordingReplayer,
     verify::Expectation,
 };
 
 /// One line of `cases.jsonl`; what an eval does not need is not read.
 #[derive(Deserialize)]
-pub struct Line {
+pub struct CaseLine {
     pub id: String,
     pub har: PathBuf,
     pub task: String,
     #[serde(default)]
-    pub typed: Vec<Typed>,
+    pub typed: Vec<TypedValue>,
     /// How honest the case is as a recording: `recorded`, `composite`, `stress-…`.
     pub made: String,
     #[serde(default)]
     pub site: String,
-    pub expect: Expect,
+    pub expect: ExpectedResult,
 }
 
 /// What a person typed. The name in the file is that of a request field, which nobody types: it is not read.
 #[derive(Deserialize)]
-pub struct Typed {
+pub struct TypedValue {
     pub value: String,
 }
 
 #[derive(Deserialize)]
-pub struct Expect {
+pub struct ExpectedResult {
     pub recipeable: bool,
     pub request: Option<RightRequest>,
 }
@@ -65,18 +65,18 @@ pub struct RightRequest {
 pub struct Prediction {
     pub case: String,
     pub outcome: &'static str,
-    pub candidates: Vec<Predicted>,
+    pub candidates: Vec<PredictedRequest>,
 }
 
 #[derive(Clone, Debug, Serialize)]
-pub struct Predicted {
+pub struct PredictedRequest {
     pub method: String,
     pub url: String,
     pub body: Option<String>,
 }
 
 /// Reads `cases.jsonl`. Fails with [`Code::Usage`] when it is missing or a line is not a case.
-pub fn lines(dir: &Path) -> Result<Vec<Line>> {
+pub fn lines(dir: &Path) -> Result<Vec<CaseLine>> {
     let path = dir.join("cases.jsonl");
     let bytes = read_bounded(&path, 64 << 20)?;
     let text = String::from_utf8_lossy(&bytes);
@@ -93,7 +93,7 @@ pub fn lines(dir: &Path) -> Result<Vec<Line>> {
 }
 
 /// Over the case's HAR and its line.
-pub fn input_sha256(dir: &Path, line: &Line) -> Result<String> {
+pub fn input_sha256(dir: &Path, line: &CaseLine) -> Result<String> {
     let text = format!("{} {} {}", line.id, line.task, line.har.display());
     let mut bytes = read_bounded(&har_path(dir, line)?, MAX_HAR)?;
     bytes.extend_from_slice(text.as_bytes());
@@ -101,7 +101,7 @@ pub fn input_sha256(dir: &Path, line: &Line) -> Result<String> {
 }
 
 /// The file stays within the corpus. Fails with [`Code::Usage`].
-fn har_path(dir: &Path, line: &Line) -> Result<PathBuf> {
+fn har_path(dir: &Path, line: &CaseLine) -> Result<PathBuf> {
     let plain = |it: Component<'_>| matches!(it, Component::Normal(_));
     if line.har.components().all(plain) {
         return Ok(dir.join(&line.har));
@@ -111,7 +111,7 @@ fn har_path(dir: &Path, line: &Line) -> Result<PathBuf> {
 }
 
 /// The case's HAR as a recording, redacted.
-pub fn recording(dir: &Path, line: &Line, settings: &Settings) -> Result<SessionRecording> {
+pub fn recording(dir: &Path, line: &CaseLine, settings: &Settings) -> Result<SessionRecording> {
     let typed: BTreeMap<String, String> = line
         .typed
         .iter()
@@ -125,21 +125,29 @@ pub fn recording(dir: &Path, line: &Line, settings: &Settings) -> Result<Session
 }
 
 /// Learns from the case's HAR as `recipe learn --har --no-network` does.
-pub fn learn(dir: &Path, line: &Line, settings: &Settings) -> Result<(SessionRecording, Trace)> {
+pub fn learn(
+    dir: &Path,
+    line: &CaseLine,
+    settings: &Settings,
+) -> Result<(SessionRecording, Trace)> {
     let recording = recording(dir, line, settings)?;
     let second = SecondRecording::default();
-    let mut world = Recorded(&recording);
+    let mut world = RecordingReplayer(&recording);
     let expect = Expectation::default();
     let trace = block_on(chain::run(&recording, &second, settings, &expect, &mut world))?;
     Ok((recording, trace))
 }
 
-pub fn prediction(line: &Line, recording: &SessionRecording, trace: &Trace) -> Prediction {
+pub fn prediction(line: &CaseLine, recording: &SessionRecording, trace: &Trace) -> Prediction {
     let ranked = trace.ranked().map(|it| it.candidates.as_slice()).unwrap_or_default();
     let candidates = ranked
         .iter()
         .filter_map(|it| recording.exchanges.get(it.exchange as usize))
-        .map(|it| Predicted { method: it.method.clone(), url: it.url.clone(), body: body(it) })
+        .map(|it| PredictedRequest {
+            method: it.method.clone(),
+            url: it.url.clone(),
+            body: body(it),
+        })
         .collect();
     Prediction { case: line.id.clone(), outcome: trace.outcome().as_str(), candidates }
 }

@@ -6,7 +6,7 @@ use rayon::prelude::*;
 use serde::Serialize;
 
 use super::{
-    Wanted,
+    RequestMatcher,
     corpus::{self, Case},
     realworld,
 };
@@ -34,7 +34,7 @@ pub struct ReasonCount {
 }
 
 /// What was stopped in one case.
-struct Stopped {
+struct StoppedCase {
     reasons: Vec<&'static str>,
     recipeable: bool,
     right: bool,
@@ -42,18 +42,22 @@ struct Stopped {
 
 /// Every reason that stopped anything, by how often. Fails as [`super::run`] does.
 pub fn reasons(dir: &Path, settings: &Settings) -> Result<Vec<ReasonCount>> {
-    let all: Vec<Stopped> = if dir.join("cases.jsonl").is_file() {
+    let all: Vec<StoppedCase> = if dir.join("cases.jsonl").is_file() {
         realworld::lines(dir)?
             .par_iter()
             .map(|line| {
                 let recording = realworld::recording(dir, line, settings)?;
-                let wanted = line.expect.request.as_ref().map(Wanted::new).transpose()?;
+                let wanted = line.expect.request.as_ref().map(RequestMatcher::new).transpose()?;
                 let second = SecondRecording::default();
                 let is_right = |ranked: &CandidateSet| {
                     let first = ranked.candidates.first();
                     let exchange = first.and_then(|it| recording.exchange(it.exchange).ok());
                     exchange.zip(wanted.as_ref()).is_some_and(|(it, wanted)| {
-                        wanted.is(&it.method, &it.url, &realworld::body(it).unwrap_or_default())
+                        wanted.matches(
+                            &it.method,
+                            &it.url,
+                            &realworld::body(it).unwrap_or_default(),
+                        )
                     })
                 };
                 stopped(&recording, &second, settings, line.expect.recipeable, is_right)
@@ -83,17 +87,17 @@ fn stopped(
     settings: &Settings,
     recipeable: bool,
     is_right: impl Fn(&CandidateSet) -> bool,
-) -> Result<Stopped> {
+) -> Result<StoppedCase> {
     let (ranked, doubts) = rank::ranked(recording, second, &settings.ranking);
     let Judged::Done(ranked) = ranked else {
-        return Ok(Stopped { reasons: Vec::new(), recipeable, right: false });
+        return Ok(StoppedCase { reasons: Vec::new(), recipeable, right: false });
     };
     let mut reasons = analyze::stops(recording, &ranked, &settings.decision)?;
     reasons.extend(doubts.iter().map(|it| it.kind));
-    Ok(Stopped { reasons, recipeable, right: is_right(&ranked) })
+    Ok(StoppedCase { reasons, recipeable, right: is_right(&ranked) })
 }
 
-fn counts(all: &[Stopped]) -> Vec<ReasonCount> {
+fn counts(all: &[StoppedCase]) -> Vec<ReasonCount> {
     let mut counts = BTreeMap::<&str, ReasonCount>::new();
     for case in all {
         let alone = case.reasons.len() == 1;
@@ -124,7 +128,7 @@ mod tests {
 
     #[test]
     fn reasons_are_counted_by_what_they_stopped() {
-        let case = |reasons: &[&'static str], recipeable, right| Stopped {
+        let case = |reasons: &[&'static str], recipeable, right| StoppedCase {
             reasons: reasons.to_vec(),
             recipeable,
             right,

@@ -17,7 +17,7 @@ use super::{
         ExpectedRequest, FINGERPRINT, METADATA, Metadata, RECORDING, RecipeType, SECOND, STUBS,
         Volatility,
     },
-    probe::{self, Found, Target},
+    probe::{self, ProbeResult, ProbeTarget},
 };
 use commis_artifacts::{
     payloads::{Judged, Outcome, Reason, RecipeAnalysis, RecipeDraft, SecondRecording},
@@ -29,7 +29,7 @@ use commis_base::{
     ids::RecipeName,
     settings::RankingSettings,
 };
-use commis_learn::{Cx, Learned, Task, World};
+use commis_learn::{LearnContext, LearnResult, Task, TaskReplayer};
 use commis_stages::rank;
 
 /// How many of the best candidates are probed part by part; of the others only the examples.
@@ -59,7 +59,7 @@ pub struct Expected {
 
 /// A case as made.
 #[derive(Debug)]
-pub struct Made {
+pub struct RecordedCase {
     /// How the task ended live, and how it ends over the stubs: the same, or the stubs do not tell what the site does.
     pub live: Ending,
     pub offline: Ending,
@@ -82,7 +82,12 @@ pub fn expectations(path: &Path) -> Result<BTreeMap<String, Expected>> {
 ///
 /// Fails with what learning fails with, with [`Code::ArtifactMissing`] when nothing was recorded, and with
 /// [`Code::ArtifactIo`].
-pub async fn record(task: &Task, expected: &Expected, cx: &Cx, out: &Path) -> Result<Made> {
+pub async fn record(
+    task: &Task,
+    expected: &Expected,
+    cx: &LearnContext,
+    out: &Path,
+) -> Result<RecordedCase> {
     let learned = commis_learn::learn(task, cx).await;
     let folder = cx.store.task(&task.id)?;
     let mut recording: SessionRecording = match folder.get() {
@@ -103,9 +108,9 @@ pub async fn record(task: &Task, expected: &Expected, cx: &Cx, out: &Path) -> Re
         _ => None,
     };
     let is_right = |it: &Exchange| {
-        request
-            .as_ref()
-            .is_some_and(|wanted| wanted.is(&it.method, &it.url, rank::operation(it).as_deref()))
+        request.as_ref().is_some_and(|wanted| {
+            wanted.matches(&it.method, &it.url, rank::operation(it).as_deref())
+        })
     };
     let right: BTreeSet<u32> =
         recording.exchanges.iter().filter(|it| is_right(it)).map(|it| it.id).collect();
@@ -119,7 +124,7 @@ pub async fn record(task: &Task, expected: &Expected, cx: &Cx, out: &Path) -> Re
         }
     }
 
-    let mut world = World::new(
+    let mut world = TaskReplayer::new(
         &cx.http,
         &cx.policy,
         &cx.browser,
@@ -135,7 +140,7 @@ pub async fn record(task: &Task, expected: &Expected, cx: &Cx, out: &Path) -> Re
     drop(world);
 
     let of_right = targets.iter().zip(&found).filter(|it| right.contains(&it.0.exchange.id));
-    let of_right: Option<&Found> = of_right.map(|it| it.1).next_back();
+    let of_right: Option<&ProbeResult> = of_right.map(|it| it.1).next_back();
     let right_exchange = right.last().and_then(|it| recording.exchanges.get(*it as usize));
     let html = right_exchange.is_some_and(|it| it.mime.contains("html"));
     let recipeable = matches!(expected.outcome, Outcome::Verified | Outcome::SavedDraft);
@@ -164,7 +169,7 @@ pub async fn record(task: &Task, expected: &Expected, cx: &Cx, out: &Path) -> Re
     let shape = request.as_ref().map_or_else(Vec::new, |wanted| {
         probe::shape_of(&stubs, |rule| {
             // A rule's own pattern has a `*` at least where the right URL has one.
-            wanted.is(&rule.method, &rule.url, wanted.operation.as_deref())
+            wanted.matches(&rule.method, &rule.url, wanted.operation.as_deref())
                 && wanted.operation.as_ref().is_none_or(|operation| {
                     rule.is.is_empty() || rule.is.values().any(|it| it == operation.as_str())
                 })
@@ -197,8 +202,8 @@ pub async fn record(task: &Task, expected: &Expected, cx: &Cx, out: &Path) -> Re
     let mut settings = cx.settings.clone();
     settings.egress.no_network = true;
     let offline = corpus::run(&Case::read(&dir)?, &settings, false);
-    Ok(Made {
-        live: Ending::of(learned),
+    Ok(RecordedCase {
+        live: Ending::from_learned(learned),
         offline: Ending { outcome: offline.outcome, why: offline.why().map(str::to_owned) },
         verdict: offline.verdict.as_str(),
         bytes,
@@ -206,7 +211,7 @@ pub async fn record(task: &Task, expected: &Expected, cx: &Cx, out: &Path) -> Re
 }
 
 impl Ending {
-    fn of(learned: Result<Learned>) -> Self {
+    fn from_learned(learned: Result<LearnResult>) -> Self {
         match learned {
             Ok(it) => Self { outcome: it.outcome, why: it.reason },
             // An eval counts trouble of the world as a replay that failed.
@@ -223,7 +228,7 @@ fn targets<'a>(
     recording: &'a SessionRecording,
     second: &'a SecondRecording,
     right: &BTreeSet<u32>,
-) -> Vec<Target<'a>> {
+) -> Vec<ProbeTarget<'a>> {
     let ranked = match rank::rank(recording, second, &RankingSettings::default()) {
         Judged::Done(it) => it.candidates,
         Judged::Rejected(_) => Vec::new(),
@@ -232,18 +237,23 @@ fn targets<'a>(
         let exchanges = &second.recording.as_ref()?.exchanges;
         exchanges.get(id? as usize)
     };
-    let mut out: Vec<Target<'a>> = Vec::new();
+    let mut out: Vec<ProbeTarget<'a>> = Vec::new();
     for (i, it) in ranked.iter().enumerate() {
         if let Some(exchange) = recording.exchanges.get(it.exchange as usize) {
             let thorough = i < THOROUGH || right.contains(&it.exchange);
-            out.push(Target { exchange, twin: twin(it.second_exchange), thorough, refused: false });
+            out.push(ProbeTarget {
+                exchange,
+                twin: twin(it.second_exchange),
+                thorough,
+                refused: false,
+            });
         }
     }
     // The right one may not be among the best; the last of its like is what ended up on the page.
     if !out.iter().any(|it| right.contains(&it.exchange.id))
         && let Some(exchange) = right.last().and_then(|it| recording.exchanges.get(*it as usize))
     {
-        out.push(Target { exchange, twin: None, thorough: true, refused: false });
+        out.push(ProbeTarget { exchange, twin: None, thorough: true, refused: false });
     }
     out
 }

@@ -9,8 +9,8 @@ use super::{Bin, CaseResult, Contender, Detail, Difference, Evaluation, Request,
 use commis_report::{
     Page, clip, head,
     plot::{Fill, mark, stack},
-    requests::{Sent, Weighed, percent, waterfall, weighed},
-    wide,
+    requests::{ScoredCandidate, TimedRequest, percent, score_bars, waterfall},
+    scrollable,
 };
 use commis_stages::WEIGHTS;
 
@@ -49,7 +49,7 @@ pub fn page(done: &Evaluation, title: &str) -> String {
         @for it in &done.cases { (case(it, done.differences.as_deref())) }
     };
     let title = format!("commis eval: {title}");
-    Page { title: &title, style: STYLE, script: Some(SCRIPT), ..Page::default() }.whole(&body)
+    Page { title: &title, style: STYLE, script: Some(SCRIPT), ..Page::default() }.render(&body)
 }
 
 fn tiles(done: &Evaluation, all: &Tally) -> Markup {
@@ -86,7 +86,7 @@ fn changes(differences: &[Difference], forgotten: &[String]) -> Markup {
         @if differences.is_empty() {
             p { span.yes { "✓" } " Every stage answers every case as before." }
         } @else {
-            (wide("Since the baseline", &html! {
+            (scrollable("Since the baseline", &html! {
                 table {
                     (head(&["case", "stage", "what"]))
                     tbody {
@@ -101,7 +101,7 @@ fn changes(differences: &[Difference], forgotten: &[String]) -> Markup {
 }
 
 fn kinds(done: &Evaluation) -> Markup {
-    wide(
+    scrollable(
         "By kind",
         &html! {
             table {
@@ -146,7 +146,7 @@ fn rejections(done: &Evaluation) -> Markup {
     if done.rejections.is_empty() {
         return html! { p.soft { "Every task came to a verified recipe." } };
     }
-    wide(
+    scrollable(
         "Where tasks ended",
         &html! {
             table {
@@ -159,7 +159,7 @@ fn rejections(done: &Evaluation) -> Markup {
 
 /// How often the best candidate is the right one, by its confidence. Where the two columns of figures agree, it is honest.
 fn calibration(bins: &[Bin]) -> Markup {
-    wide(
+    scrollable(
         "Confidence and truth",
         &html! {
             table {
@@ -240,7 +240,7 @@ fn case(it: &CaseResult, differences: Option<&[Difference]>) -> Markup {
 fn facts(it: &CaseResult) -> Markup {
     html! {
         dl.facts {
-            @if let Some(detail) = &it.detail { (asked(detail)) }
+            @if let Some(detail) = &it.detail { (task_facts(detail)) }
             @if let Some(expected) = it.expected {
                 dt { "right is" }
                 dd { (expected.as_str()) @if let Some(it) = it.expected_reason { " (" (it) ")" } }
@@ -273,7 +273,7 @@ fn facts(it: &CaseResult) -> Markup {
     }
 }
 
-fn asked(detail: &Detail) -> Markup {
+fn task_facts(detail: &Detail) -> Markup {
     html! {
         dt { "task" } dd { (detail.task) }
         @if !detail.typed.is_empty() {
@@ -287,7 +287,7 @@ fn asked(detail: &Detail) -> Markup {
 }
 
 fn contenders(all: &[Contender]) -> Markup {
-    let of = |it: &Contender| Weighed {
+    let of = |it: &Contender| ScoredCandidate {
         request: it.request.clone(),
         more: it.operation.clone(),
         score_bp: it.score_bp.into(),
@@ -295,11 +295,11 @@ fn contenders(all: &[Contender]) -> Markup {
         features: it.features.iter().map(|it| (it.0.clone(), i64::from(*it.1))).collect(),
         badge: it.right.then_some("right"),
     };
-    weighed(&all.iter().map(of).collect::<Vec<_>>(), WEIGHTS)
+    score_bars(&all.iter().map(of).collect::<Vec<_>>(), WEIGHTS)
 }
 
 fn requests(all: &[Request]) -> Markup {
-    let of = |it: &Request| Sent {
+    let of = |it: &Request| TimedRequest {
         line: it.line.clone(),
         kind: it.kind.to_owned(),
         status: it.status.map(u64::from),

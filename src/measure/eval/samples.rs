@@ -6,9 +6,9 @@ use rayon::prelude::*;
 use serde::Serialize;
 
 use super::{
-    CaseResult, Wanted,
+    CaseResult, RequestMatcher,
     corpus::{self, Case},
-    realworld::{self, Line},
+    realworld::{self, CaseLine},
 };
 use commis_artifacts::{
     payloads::{Candidate, CandidateSet, Outcome, SecondRecording},
@@ -38,7 +38,7 @@ pub struct Sample {
 }
 
 /// Of every case. Fails as [`super::run`] does.
-pub fn of(dir: &Path, settings: &Settings) -> Result<Vec<Sample>> {
+pub fn collect(dir: &Path, settings: &Settings) -> Result<Vec<Sample>> {
     let all: Vec<Vec<Sample>> = if dir.join("cases.jsonl").is_file() {
         realworld::lines(dir)?
             .par_iter()
@@ -53,12 +53,16 @@ pub fn of(dir: &Path, settings: &Settings) -> Result<Vec<Sample>> {
     Ok(all.into_iter().flatten().collect())
 }
 
-fn of_line(line: &Line, recording: &SessionRecording, settings: &Settings) -> Result<Vec<Sample>> {
-    let wanted = line.expect.request.as_ref().map(Wanted::new).transpose()?;
+fn of_line(
+    line: &CaseLine,
+    recording: &SessionRecording,
+    settings: &Settings,
+) -> Result<Vec<Sample>> {
+    let wanted = line.expect.request.as_ref().map(RequestMatcher::new).transpose()?;
     let second = SecondRecording::default();
     let right = |it: &Exchange| {
         let body = realworld::body(it).unwrap_or_default();
-        wanted.as_ref().is_some_and(|wanted| wanted.is(&it.method, &it.url, &body))
+        wanted.as_ref().is_some_and(|wanted| wanted.matches(&it.method, &it.url, &body))
     };
     samples(recording, &second, settings, |exchange| Sample {
         case: line.id.clone(),

@@ -11,13 +11,13 @@ use futures::future::{BoxFuture, ready};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::parts::Parts;
+use super::parts::RequestParts;
 use commis_artifacts::payloads::Replay;
 use commis_base::error::{Code, Error, Result};
-use commis_net::transport::{Outgoing, Reply, Timings, Transport};
+use commis_net::transport::{PreparedRequest, Reply, Timings, Transport};
 use commis_recipe::model::{Slot, SlotSource, TransportKind};
 use commis_runner::slots;
-use commis_stages::{Call, Replayer};
+use commis_stages::{ReplayCall, Replayer};
 
 /// Bytes of a stub file.
 pub const MAX_FILE: u64 = 16 << 20;
@@ -126,14 +126,14 @@ impl Stubs {
     }
 
     /// The site's answer. Fails with [`Code::NetworkDisabled`] where no rule has one.
-    pub fn answer(&self, request: &Outgoing, in_session: bool) -> Result<Reply> {
+    pub fn answer(&self, request: &PreparedRequest, in_session: bool) -> Result<Reply> {
         let nothing = || {
             Error::new(
                 Code::NetworkDisabled,
                 format!("no stub answers {} {}", request.method, request.url),
             )
         };
-        let asked = Parts::of(request).ok_or_else(nothing)?;
+        let asked = RequestParts::from_request(request).ok_or_else(nothing)?;
         let rule = self.rule(&asked).ok_or_else(nothing)?;
         let name = rule.response(&asked, in_session).ok_or_else(nothing)?;
         let response = self.responses.get(name).ok_or_else(nothing)?;
@@ -148,7 +148,7 @@ impl Stubs {
     }
 
     /// The rule meant: of those at that URL the one whose marks the request bears most of, and lacks fewest of.
-    fn rule(&self, asked: &Parts) -> Option<&Rule> {
+    fn rule(&self, asked: &RequestParts) -> Option<&Rule> {
         let marks = |rule: &Rule| {
             let borne = rule.is.iter().filter(|it| asked.values.get(it.0) == Some(it.1)).count();
             let given = rule.is.keys().filter(|it| asked.values.contains_key(*it)).count();
@@ -166,7 +166,7 @@ impl Stubs {
 }
 
 impl Rule {
-    fn response(&self, asked: &Parts, in_session: bool) -> Option<&String> {
+    fn response(&self, asked: &RequestParts, in_session: bool) -> Option<&String> {
         if let Some(it) = &self.outside_session
             && !in_session
         {
@@ -216,7 +216,7 @@ impl<'a> StubWorld<'a> {
         Self { stubs, max_replays, replays: 0, sent: 0 }
     }
 
-    async fn send_now(&mut self, call: Call<'_>) -> Result<Reply> {
+    async fn send_now(&mut self, call: ReplayCall<'_>) -> Result<Reply> {
         let in_session = call.transport.sends_cookies();
         if !self.stubs.transports.contains(&call.transport) {
             return Err(Error::new(Code::NetworkDisabled, "no stub answers this transport"));
@@ -268,20 +268,20 @@ pub async fn fill(
         out.insert(slot.name.clone(), value.clone());
     }
     if !chained.is_empty() {
-        out.extend(slots::fetch(chained, None, &Chained(stubs, in_session), |_| ()).await?);
+        out.extend(slots::fetch(chained, None, &SlotTransport(stubs, in_session), |_| ()).await?);
     }
     Ok(out)
 }
 
 /// Answers the plain GETs that slots are filled from.
-struct Chained<'a>(&'a Stubs, bool);
+struct SlotTransport<'a>(&'a Stubs, bool);
 
-impl Transport for Chained<'_> {
+impl Transport for SlotTransport<'_> {
     fn kind(&self) -> TransportKind {
         TransportKind::PublicHttp
     }
 
-    fn send<'a>(&'a self, request: &'a Outgoing) -> BoxFuture<'a, Result<Reply>> {
+    fn send<'a>(&'a self, request: &'a PreparedRequest) -> BoxFuture<'a, Result<Reply>> {
         Box::pin(ready(self.0.answer(request, self.1)))
     }
 }
@@ -291,7 +291,7 @@ impl Replayer for StubWorld<'_> {
         self.stubs.transports.clone()
     }
 
-    fn send<'b>(&'b mut self, call: Call<'b>) -> BoxFuture<'b, Result<Reply>> {
+    fn send<'b>(&'b mut self, call: ReplayCall<'b>) -> BoxFuture<'b, Result<Reply>> {
         Box::pin(self.send_now(call))
     }
 

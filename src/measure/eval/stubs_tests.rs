@@ -54,7 +54,7 @@ fn ask(
     slots: &[Slot],
 ) -> Result<(u16, String)> {
     let values = BTreeMap::new();
-    let call = Call {
+    let call = ReplayCall {
         transport,
         request,
         parameters: &[],

@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::*;
 use commis_artifacts::payloads::VerificationReport;
 use commis_recipe::{
-    json_schema::{answer_schema, conform::Declared, data_schema, input_schema},
+    json_schema::{answer_schema, conform::CompiledSchema, data_schema, input_schema},
     model::{Recipe, ResponseType, Verification},
     shape::profile::Profile,
     yaml,
@@ -68,7 +68,7 @@ fn calls(case: &Case, draft: &RecipeDraftMinimized) -> Vec<BTreeMap<String, Stri
 
 fn is_valid(schema: &Value, data: &Value) -> Result<(), String> {
     let theirs = jsonschema::draft202012::new(schema).unwrap();
-    let ours = Declared::read(schema).violation(data);
+    let ours = CompiledSchema::compile(schema).violation(data);
     assert_eq!(theirs.is_valid(data), ours.is_none(), "{schema} {data} {ours:?}");
     ours.map_or(Ok(()), Err)
 }
@@ -110,12 +110,12 @@ fn answers_are_as_declared() {
             continue;
         };
         verified += 1;
-        let answers: Vec<Extracted> = calls(&case, draft)
+        let answers: Vec<Extraction> = calls(&case, draft)
             .iter()
             .filter_map(|values| {
                 let reply = answer(&case, &trace, draft, values)?;
                 commis_runner::check_status(&reply).ok()?;
-                extract(&draft.response, HttpAnswer::of(&reply.mime(), &reply.body)).ok()
+                extract(&draft.response, HttpAnswer::from_body(&reply.mime(), &reply.body)).ok()
             })
             .collect();
         let full = recipe(draft, report, profile.clone());
@@ -130,7 +130,7 @@ fn answers_are_as_declared() {
         size("data_schema of 150", data_schema(&full, Some(150)).to_string().len());
         size("profile lines", profile.lines().len());
         let mut whole = Profile::default();
-        answers.iter().filter_map(|it| it.whole.as_ref()).for_each(|it| whole.see(it));
+        answers.iter().filter_map(|it| it.whole.as_ref()).for_each(|it| whole.observe(it));
         if draft.response.extract.is_some() {
             size("profile lines where there is `extract`", profile.lines().len());
             size("profile lines of the whole answers of those", whole.lines().len());
@@ -165,7 +165,7 @@ fn answers_are_as_declared() {
         // Of fewer answers than were seen.
         for (what, few) in [("of A alone", 1), ("of A and B", 2)] {
             let mut profile = Profile::default();
-            answers.iter().take(few).for_each(|it| profile.see(&it.data));
+            answers.iter().take(few).for_each(|it| profile.observe(&it.data));
             let schema = data_schema(&recipe(draft, report, profile), None);
             let count = unseen.entry(what).or_default();
             for it in answers.iter().skip(few) {

@@ -11,7 +11,7 @@ use serde_json::Value;
 use super::corpus::{Case, squash, texts};
 use commis_artifacts::payloads::{Judged, RecipeDraftMinimized};
 use commis_net::transport::Reply;
-use commis_runner::extract::{Extracted, HttpAnswer, extract};
+use commis_runner::extract::{Extraction, HttpAnswer, extract};
 
 /// `None` where the case does not say what all of it is.
 ///
@@ -26,9 +26,12 @@ pub fn is_complete(
     }
     let Some(Judged::Done(draft)) = draft else { return Some(false) };
     let is_whole = |reply: &Reply| {
-        extract(&draft.response, HttpAnswer::of(&reply.mime(), &reply.body)).is_ok_and(|got| {
-            expected(case, &got, reply).is_some_and(|expected| holds(&got.data, &expected))
-        })
+        extract(&draft.response, HttpAnswer::from_body(&reply.mime(), &reply.body)).is_ok_and(
+            |got| {
+                expected(case, &got, reply)
+                    .is_some_and(|expected| contains_all(&got.data, &expected))
+            },
+        )
     };
     let first = ask(draft, &draft.first).is_some_and(|it| is_whole(&it));
     // The second example of a task may be refused, which is for other figures to say.
@@ -37,7 +40,7 @@ pub fn is_complete(
 }
 
 /// The texts of each item, of the raw answer.
-fn expected(case: &Case, got: &Extracted, reply: &Reply) -> Option<Vec<Vec<String>>> {
+fn expected(case: &Case, got: &Extraction, reply: &Reply) -> Option<Vec<Vec<String>>> {
     if let Some(path) = &case.draft.items {
         let found = jmespath::compile(path).ok()?.search(got.whole.as_ref()?).ok()?;
         let items = match serde_json::to_value(&*found).ok()? {
@@ -68,14 +71,14 @@ fn facts(item: &Value) -> Vec<String> {
 }
 
 /// Each expected item has one of its own that says all of it, and none is left over.
-fn holds(data: &Value, expected: &[Vec<String>]) -> bool {
+fn contains_all(data: &Value, expected: &[Vec<String>]) -> bool {
     let lists = lists(data);
     let is_one = expected.len() == 1 && !data.is_array();
     if lists.is_empty() || is_one {
         let said = facts(data);
         return match expected {
             [] => said.is_empty(),
-            [one] => one.iter().all(|it| says(&said, it)),
+            [one] => one.iter().all(|it| contains_text(&said, it)),
             _ => false,
         };
     }
@@ -86,14 +89,15 @@ fn each_has_its_own(items: &[Value], expected: &[Vec<String>]) -> bool {
     let given: Vec<Vec<String>> = items.iter().map(facts).collect();
     let mut taken = BTreeSet::new();
     expected.iter().all(|wanted| {
-        let own = (0..given.len())
-            .find(|at| !taken.contains(at) && wanted.iter().all(|it| says(&given[*at], it)));
+        let own = (0..given.len()).find(|at| {
+            !taken.contains(at) && wanted.iter().all(|it| contains_text(&given[*at], it))
+        });
         own.is_some_and(|at| taken.insert(at))
     })
 }
 
 /// A text as a whole; a number is no part of another. Of a page, a field may hold several texts.
-fn says(facts: &[String], wanted: &str) -> bool {
+fn contains_text(facts: &[String], wanted: &str) -> bool {
     let bounded = |fact: &String| {
         fact.match_indices(wanted).any(|(at, it)| {
             let word = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
@@ -125,19 +129,22 @@ mod tests {
             vec!["Calypso".to_owned(), "7".to_owned()],
         ];
         let whole = json!([{"n": "Calypso", "w": 7}, {"n": "Aurora", "w": 12, "x": "y"}]);
-        assert!(holds(&whole, &expected));
-        assert!(holds(&json!({"total": 2, "hits": whole}), &expected));
+        assert!(contains_all(&whole, &expected));
+        assert!(contains_all(&json!({"total": 2, "hits": whole}), &expected));
         // An item, a fact, an item too many; one that stands for two.
-        assert!(!holds(&json!([{"n": "Aurora", "w": 12}]), &expected));
-        assert!(!holds(&json!([{"n": "Calypso"}, {"n": "Aurora", "w": 12}]), &expected));
-        assert!(!holds(
+        assert!(!contains_all(&json!([{"n": "Aurora", "w": 12}]), &expected));
+        assert!(!contains_all(&json!([{"n": "Calypso"}, {"n": "Aurora", "w": 12}]), &expected));
+        assert!(!contains_all(
             &json!([{"n": "Calypso", "w": 7}, {"n": "Aurora", "w": 12}, {"n": "Menu"}]),
             &expected
         ));
-        assert!(!holds(&json!([{"n": "Calypso", "w": 17}, {"n": "Aurora", "w": 12}]), &expected));
+        assert!(!contains_all(
+            &json!([{"n": "Calypso", "w": 17}, {"n": "Aurora", "w": 12}]),
+            &expected
+        ));
         // Nothing expected is no leave to give something.
-        assert!(holds(&json!([]), &[]) && !holds(&json!({"n": "Menu"}), &[]));
+        assert!(contains_all(&json!([]), &[]) && !contains_all(&json!({"n": "Menu"}), &[]));
         let both = json!([{"n": "Aurora Calypso", "w": "12 7"}, {"n": "x"}]);
-        assert!(!holds(&both, &expected));
+        assert!(!contains_all(&both, &expected));
     }
 }

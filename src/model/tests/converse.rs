@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::wire::{ALL, KEY, Say, Seen, with};
-use crate::{Call, Client, End, Failed, Spoken, Talker as _, Tool, Turn};
+use super::wire::{ALL, KEY, SeenRequest, ServerScript, with};
+use crate::{Call, ChatModel as _, ChatReply, Client, EndReason, FailedCall, Tool, Turn};
 use commis_base::{
     error::{Code, Error},
     settings::{ModelSettings, Provider},
@@ -56,12 +56,16 @@ fn history() -> Vec<Turn> {
     ]
 }
 
-fn said(body: Value) -> Say {
-    Say::Raw(200, "application/json", body.to_string())
+fn said(body: Value) -> ServerScript {
+    ServerScript::Raw(200, "application/json", body.to_string())
 }
 
 /// One call in a conversation to a server that answers so.
-async fn next(provider: Provider, turns: &[Turn], say: Say) -> (Result<Spoken, Error>, Vec<Seen>) {
+async fn next(
+    provider: Provider,
+    turns: &[Turn],
+    say: ServerScript,
+) -> (Result<ChatReply, Error>, Vec<SeenRequest>) {
     let (out, seen) = tried(provider, turns, say).await;
     (out.map_err(Error::from), seen)
 }
@@ -70,10 +74,10 @@ async fn next(provider: Provider, turns: &[Turn], say: Say) -> (Result<Spoken, E
 async fn tried(
     provider: Provider,
     turns: &[Turn],
-    say: Say,
-) -> (Result<Spoken, Failed>, Vec<Seen>) {
+    say: ServerScript,
+) -> (Result<ChatReply, FailedCall>, Vec<SeenRequest>) {
     let tools = tools();
-    with(provider, say, Some(KEY), async |it| it.next(SYSTEM, turns, &tools).await).await
+    with(provider, say, Some(KEY), async |it| it.reply(SYSTEM, turns, &tools).await).await
 }
 
 /// Two calls in the provider's words, one with a signature where there are any.
@@ -110,13 +114,13 @@ fn calling(provider: Provider) -> Value {
 }
 
 /// What was called, whatever the format.
-fn check_calls(provider: Provider, spoken: &Spoken) {
+fn check_calls(provider: Provider, spoken: &ChatReply) {
     let calls: Vec<(&str, &str, &Value)> =
         spoken.calls.iter().map(|it| (&*it.id, &*it.name, &it.arguments)).collect();
     let fill = json!({"target": "searchbox", "value": "rust"});
     let nothing = json!({});
     assert_eq!(calls, [("t1", "fill", &fill), ("t2", "look", &nothing)], "{provider:?}");
-    assert_eq!((spoken.text.trim(), spoken.end), ("Now", End::Complete));
+    assert_eq!((spoken.text.trim(), spoken.end), ("Now", EndReason::Complete));
     assert_eq!((spoken.tokens_in, spoken.tokens_out), (700, 30));
 }
 
@@ -319,16 +323,22 @@ async fn an_answer_without_calls_is_no_failure() {
     let anthropic =
         |content: Value, stop: &str| json!({"model": "m", "content": content, "stop_reason": stop});
     let text = json!([{"type": "text", "text": "I think…"}]);
-    check(Provider::Anthropic, anthropic(text.clone(), "end_turn"), "I think…", End::Complete)
-        .await;
-    check(Provider::Anthropic, anthropic(text, "max_tokens"), "I think…", End::Cut).await;
-    check(Provider::Anthropic, anthropic(json!([]), "refusal"), "", End::Refused).await;
+    check(
+        Provider::Anthropic,
+        anthropic(text.clone(), "end_turn"),
+        "I think…",
+        EndReason::Complete,
+    )
+    .await;
+    check(Provider::Anthropic, anthropic(text, "max_tokens"), "I think…", EndReason::Cut).await;
+    check(Provider::Anthropic, anthropic(json!([]), "refusal"), "", EndReason::Refused).await;
     let openai = |text: Value, stop: &str| json!({"choices": [{"finish_reason": stop, "message": {"role": "assistant", "content": text, "tool_calls": null}}]});
-    check(Provider::Openai, openai(json!("I think…"), "stop"), "I think…", End::Complete).await;
-    check(Provider::Openai, openai(Value::Null, "content_filter"), "", End::Refused).await;
+    check(Provider::Openai, openai(json!("I think…"), "stop"), "I think…", EndReason::Complete)
+        .await;
+    check(Provider::Openai, openai(Value::Null, "content_filter"), "", EndReason::Refused).await;
     let gemini = |stop: &str| json!({"candidates": [{"finishReason": stop}]});
-    check(Provider::Gemini, gemini("MALFORMED_FUNCTION_CALL"), "", End::Complete).await;
-    check(Provider::Gemini, gemini("MAX_TOKENS"), "", End::Cut).await;
+    check(Provider::Gemini, gemini("MALFORMED_FUNCTION_CALL"), "", EndReason::Complete).await;
+    check(Provider::Gemini, gemini("MAX_TOKENS"), "", EndReason::Cut).await;
 }
 
 #[tokio::test]
@@ -347,14 +357,14 @@ async fn what_a_failed_call_took_is_told() {
             body["choices"] = json!("none");
             body["content"] = json!(7);
             body["candidates"] = json!("none");
-            let say = Say::Raw(status, "application/json", body.to_string());
+            let say = ServerScript::Raw(status, "application/json", body.to_string());
             let (out, _) = tried(provider, &[user("Go")], say).await;
             match out {
                 Err(it) => assert_eq!((it.tokens_in, it.tokens_out), (700, 30), "{provider:?}"),
                 Ok(it) => assert_eq!((status, it.tokens_in, it.tokens_out), (200, 700, 30)),
             }
         }
-        let say = Say::Raw(500, "application/json", "{}".to_owned());
+        let say = ServerScript::Raw(500, "application/json", "{}".to_owned());
         let (out, _) = tried(provider, &[user("Go")], say).await;
         let failed = out.unwrap_err();
         assert_eq!((failed.tokens_in, failed.tokens_out), (0, 0));
@@ -365,7 +375,7 @@ async fn what_a_failed_call_took_is_told() {
 async fn without_tools_none_are_named() {
     for provider in ALL {
         let turns = [user("Go")];
-        let call = async |it: &Client| it.next(SYSTEM, &turns, &[]).await;
+        let call = async |it: &Client| it.reply(SYSTEM, &turns, &[]).await;
         let (out, seen) = with(provider, said(calling(provider)), None, call).await;
         out.unwrap();
         assert_eq!(seen[0].body.get("tools"), None);
@@ -395,7 +405,7 @@ fn ac_2_3_a_missing_key_is_named() {
 async fn ac_2_5_a_model_that_takes_too_long_failed_and_that_is_said() {
     assert_eq!(ModelSettings::default().timeout_s, 60);
     for provider in ALL {
-        let (out, seen) = next(provider, &history(), Say::Slow).await;
+        let (out, seen) = next(provider, &history(), ServerScript::Slow).await;
         let err = out.unwrap_err();
         assert_eq!(err.code(), Code::ModelFailed);
         assert_eq!(err.message(), "the model at `127.0.0.1` did not answer in time");
@@ -410,12 +420,12 @@ async fn servers_fail_as_they_do_for_a_question() {
     let echo = json!({"error": {"message": format!("bad key {KEY}")}}).to_string();
     for provider in ALL {
         for (say, expected) in [
-            (Say::Raw(429, json, echo.clone()), "status 429"),
-            (Say::Raw(500, json, echo.clone()), "status 500"),
-            (Say::Raw(200, json, format!("{{\"{KEY}")), "is no answer"),
-            (Say::Raw(200, "text/html", echo.clone()), "is no answer"),
-            (Say::Redirect, "status 307"),
-            (Say::Endless, "more than 262144 bytes"),
+            (ServerScript::Raw(429, json, echo.clone()), "status 429"),
+            (ServerScript::Raw(500, json, echo.clone()), "status 500"),
+            (ServerScript::Raw(200, json, format!("{{\"{KEY}")), "is no answer"),
+            (ServerScript::Raw(200, "text/html", echo.clone()), "is no answer"),
+            (ServerScript::Redirect, "status 307"),
+            (ServerScript::Endless, "more than 262144 bytes"),
         ] {
             let (out, seen) = next(provider, &history(), say).await;
             let err = out.unwrap_err();

@@ -6,7 +6,7 @@ mod wire;
 
 use std::collections::BTreeMap;
 
-use super::{Answer, End};
+use super::{Answer, EndReason};
 use commis_artifacts::offer::Offer;
 use commis_artifacts::{
     payloads::{ListPath, Summary},
@@ -75,7 +75,7 @@ fn two() -> [Summary; 2] {
 fn said(text: &str) -> Answer {
     Answer {
         text: text.to_owned(),
-        end: End::Complete,
+        end: EndReason::Complete,
         stop: "stop".to_owned(),
         tokens_in: 1,
         tokens_out: 1,

@@ -4,12 +4,12 @@ use serde_json::{Value, json};
 
 use super::{
     super::{
-        answer::{NO_PATH, NONE_FITS, Wrong},
+        answer::{AnswerError, NO_PATH, NONE_FITS},
         prompt::MAX_PROMPT,
     },
     *,
 };
-use crate::{again, question, read};
+use crate::{parse_verdict, question, retry_question};
 use commis_artifacts::payloads::Verdict;
 
 /// The one line between the marks, parsed.
@@ -65,10 +65,10 @@ fn strangers_cannot_leave_the_block() {
     assert_eq!(closed.len(), 3);
     // What it wants chosen cannot be.
     let obeyed = said(r#"{"request": "GET http://evil.test/", "path": "x"}"#);
-    assert_eq!(read(&obeyed, &offers), Err(Wrong::UnknownRequest));
-    assert_eq!(read(&said("7"), &offers), Err(Wrong::NotTheObject));
+    assert_eq!(parse_verdict(&obeyed, &offers), Err(AnswerError::UnknownRequest));
+    assert_eq!(parse_verdict(&said("7"), &offers), Err(AnswerError::NotTheObject));
     // The second question repeats nothing of an answer.
-    let more = again(&asked, Wrong::UnknownRequest);
+    let more = retry_question(&asked, AnswerError::UnknownRequest);
     assert_eq!(more.text.replacen(&asked.text, "", 1).matches("evil").count(), 0);
     assert_eq!(more.schema, asked.schema);
 }
@@ -90,8 +90,8 @@ fn the_prompt_is_bounded() {
     let recording = recording(&value, &[("q", &value), ("r", &value)], &page);
     let asked = question(&recording, &offers(&summaries)).unwrap();
     assert!(asked.bytes() <= MAX_PROMPT, "{}", asked.bytes());
-    for wrong in [Wrong::UnknownPath, Wrong::NotTheObject] {
-        assert!(again(&asked, wrong).bytes() <= MAX_PROMPT);
+    for wrong in [AnswerError::UnknownPath, AnswerError::NotTheObject] {
+        assert!(retry_question(&asked, wrong).bytes() <= MAX_PROMPT);
     }
     assert_eq!(block(&asked.text)["requests"].as_array().unwrap().len(), 8);
     // What does not fit in any form is not asked.
@@ -108,17 +108,18 @@ fn an_answer_is_one_of_the_offers_or_wrong() {
     let chosen = |exchange, path: Option<&str>| {
         Ok(Verdict::Chosen { exchange, path: path.map(str::to_owned) })
     };
-    let check = |text: &str, expected| assert_eq!(read(&said(text), &offers), expected, "{text}");
+    let check =
+        |text: &str, expected| assert_eq!(parse_verdict(&said(text), &offers), expected, "{text}");
     check(&object(SEARCH, "hits"), chosen(1, Some("hits")));
     check(&format!(" {}\n", object(LOOKUP, "items")), chosen(4, Some("items")));
     check(&object(LOOKUP, NO_PATH), chosen(4, None));
     check(&object(NONE_FITS, "hits"), Ok(Verdict::NoneFits));
     // A path of another candidate.
-    check(&object(LOOKUP, "hits"), Err(Wrong::UnknownPath));
-    check(&object(SEARCH, "hits[0]"), Err(Wrong::UnknownPath));
-    check(&object(SEARCH, ""), Err(Wrong::UnknownPath));
+    check(&object(LOOKUP, "hits"), Err(AnswerError::UnknownPath));
+    check(&object(SEARCH, "hits[0]"), Err(AnswerError::UnknownPath));
+    check(&object(SEARCH, ""), Err(AnswerError::UnknownPath));
     for line in ["GET http://evil.test/", "", "1", &SEARCH.to_lowercase(), &format!("{SEARCH} ")] {
-        check(&object(line, "hits"), Err(Wrong::UnknownRequest));
+        check(&object(line, "hits"), Err(AnswerError::UnknownRequest));
     }
     let good = object(SEARCH, "hits");
     for text in [
@@ -135,14 +136,16 @@ fn an_answer_is_one_of_the_offers_or_wrong() {
         &good.replace('}', ",\"path\":\"facets\"}"),
         &"[".repeat(4000),
     ] {
-        check(text, Err(Wrong::NotTheObject));
+        check(text, Err(AnswerError::NotTheObject));
     }
     for text in ["", " \n"] {
-        check(text, Err(Wrong::Empty));
+        check(text, Err(AnswerError::Empty));
     }
-    check(&format!("{good}{}", " ".repeat(5000)), Err(Wrong::TooLong));
+    check(&format!("{good}{}", " ".repeat(5000)), Err(AnswerError::TooLong));
     // How it ended counts more than what it says.
-    for (end, wrong) in [(End::Cut, Wrong::Cut), (End::Refused, Wrong::Refused)] {
-        assert_eq!(read(&Answer { end, ..said(&good) }, &offers), Err(wrong));
+    for (end, wrong) in
+        [(EndReason::Cut, AnswerError::Cut), (EndReason::Refused, AnswerError::Refused)]
+    {
+        assert_eq!(parse_verdict(&Answer { end, ..said(&good) }, &offers), Err(wrong));
     }
 }

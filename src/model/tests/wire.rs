@@ -32,7 +32,7 @@ pub(super) const ALL: [Provider; 3] = [Provider::Anthropic, Provider::Openai, Pr
 
 /// How the server behaves.
 #[derive(Clone)]
-pub(super) enum Say {
+pub(super) enum ServerScript {
     /// Text and the provider's word for why it ended.
     Text(String, &'static str),
     /// Status, type, body.
@@ -43,7 +43,7 @@ pub(super) enum Say {
     Endless,
 }
 
-pub(super) struct Seen {
+pub(super) struct SeenRequest {
     pub(super) uri: String,
     headers: HeaderMap,
     pub(super) body: Value,
@@ -51,8 +51,8 @@ pub(super) struct Seen {
 
 struct Server {
     provider: Provider,
-    say: Say,
-    seen: Mutex<Vec<Seen>>,
+    say: ServerScript,
+    seen: Mutex<Vec<SeenRequest>>,
 }
 
 /// The good ending in each provider's word.
@@ -93,21 +93,21 @@ async fn answer(
     body: Bytes,
 ) -> Response {
     let body = serde_json::from_slice(&body).unwrap();
-    server.seen.lock().unwrap().push(Seen { uri: uri.to_string(), headers, body });
+    server.seen.lock().unwrap().push(SeenRequest { uri: uri.to_string(), headers, body });
     let json = [(header::CONTENT_TYPE, "application/json")];
     match &server.say {
-        Say::Text(text, stop) => {
+        ServerScript::Text(text, stop) => {
             (json, wrapped(server.provider, text, stop).to_string()).into_response()
         }
-        Say::Raw(status, mime, body) => {
+        ServerScript::Raw(status, mime, body) => {
             let status = StatusCode::from_u16(*status).unwrap();
             (status, [(header::CONTENT_TYPE, *mime)], body.clone()).into_response()
         }
-        Say::Redirect => {
+        ServerScript::Redirect => {
             (StatusCode::TEMPORARY_REDIRECT, [(header::LOCATION, "/elsewhere")]).into_response()
         }
-        Say::Slow => std::future::pending().await,
-        Say::Endless => {
+        ServerScript::Slow => std::future::pending().await,
+        ServerScript::Endless => {
             let chunk = Ok::<_, Infallible>(Bytes::from(vec![b' '; 16 * 1024]));
             let body = Body::from_stream(futures::stream::repeat(chunk).boxed());
             (json, body).into_response()
@@ -124,19 +124,19 @@ fn asked() -> Question {
 /// One call to a server that behaves so; what came back and what it saw.
 async fn call(
     provider: Provider,
-    say: Say,
+    say: ServerScript,
     key: Option<&str>,
-) -> (Result<Answer, Error>, Vec<Seen>) {
+) -> (Result<Answer, Error>, Vec<SeenRequest>) {
     with(provider, say, key, async |client| client.ask(&asked()).await).await
 }
 
 /// Whatever a client does with a server that behaves so.
 pub(super) async fn with<T>(
     provider: Provider,
-    say: Say,
+    say: ServerScript,
     key: Option<&str>,
     calls: impl AsyncFnOnce(&Client) -> T,
-) -> (T, Vec<Seen>) {
+) -> (T, Vec<SeenRequest>) {
     let server = Arc::new(Server { provider, say, seen: Mutex::default() });
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let addr = listener.local_addr().unwrap();
@@ -160,11 +160,11 @@ pub(super) async fn with<T>(
 #[tokio::test]
 async fn each_wire_format_carries_the_schema_and_the_key_in_a_header() {
     for provider in ALL {
-        let say = Say::Text(GOOD.to_owned(), ended(provider));
+        let say = ServerScript::Text(GOOD.to_owned(), ended(provider));
         let (out, seen) = call(provider, say, Some(KEY)).await;
         let expected = Answer {
             text: GOOD.to_owned(),
-            end: End::Complete,
+            end: EndReason::Complete,
             stop: ended(provider).to_owned(),
             tokens_in: 700,
             tokens_out: 30,
@@ -211,7 +211,7 @@ async fn each_wire_format_carries_the_schema_and_the_key_in_a_header() {
 #[tokio::test]
 async fn without_a_key_nothing_stands_in_its_place() {
     for provider in ALL {
-        let say = Say::Text(GOOD.to_owned(), ended(provider));
+        let say = ServerScript::Text(GOOD.to_owned(), ended(provider));
         let (out, seen) = call(provider, say, None).await;
         assert_eq!(out.unwrap().text, GOOD);
         for name in ["authorization", "x-api-key", "x-goog-api-key"] {
@@ -225,14 +225,14 @@ async fn a_server_that_fails_is_a_failure_that_says_nothing_of_its_words() {
     let echo = json!({"error": {"message": format!("bad key {KEY}"), "type": "x"}}).to_string();
     let json = "application/json";
     let cases = [
-        (Say::Raw(429, json, echo.clone()), 1, "status 429"),
-        (Say::Raw(500, json, echo.clone()), 1, "status 500"),
-        (Say::Raw(401, json, echo.clone()), 1, "status 401"),
-        (Say::Raw(200, "text/html", echo.clone()), 1, "is no answer"),
-        (Say::Raw(200, json, format!("{{\"{KEY}")), 1, "is no answer"),
-        (Say::Redirect, 1, "status 307"),
-        (Say::Slow, 1, "in time"),
-        (Say::Endless, 1, "more than 262144 bytes"),
+        (ServerScript::Raw(429, json, echo.clone()), 1, "status 429"),
+        (ServerScript::Raw(500, json, echo.clone()), 1, "status 500"),
+        (ServerScript::Raw(401, json, echo.clone()), 1, "status 401"),
+        (ServerScript::Raw(200, "text/html", echo.clone()), 1, "is no answer"),
+        (ServerScript::Raw(200, json, format!("{{\"{KEY}")), 1, "is no answer"),
+        (ServerScript::Redirect, 1, "status 307"),
+        (ServerScript::Slow, 1, "in time"),
+        (ServerScript::Endless, 1, "more than 262144 bytes"),
     ];
     for provider in ALL {
         for (say, calls, expected) in cases.clone() {
@@ -253,7 +253,7 @@ async fn an_answer_of_another_form_has_no_text() {
         let refusal = r#"{"choices": [{"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": null, "refusal": "no"}}]}"#;
         let none = r#"{"choices": [], "content": [], "candidates": []}"#;
         for body in ["{}", "[]", "null", none, refusal] {
-            let say = Say::Raw(200, "application/json", body.to_owned());
+            let say = ServerScript::Raw(200, "application/json", body.to_owned());
             match call(provider, say, None).await.0 {
                 Ok(it) => assert_eq!(it.text, "", "{provider:?} {body}"),
                 Err(err) => assert_eq!(err.code(), Code::ModelFailed, "{provider:?} {body}"),
@@ -266,19 +266,19 @@ async fn an_answer_of_another_form_has_no_text() {
 async fn how_an_answer_ended_is_told() {
     use Provider::{Anthropic, Gemini, Openai};
     let check = async |provider, stop, end| {
-        let (out, _) = call(provider, Say::Text(GOOD.to_owned(), stop), None).await;
+        let (out, _) = call(provider, ServerScript::Text(GOOD.to_owned(), stop), None).await;
         // Some formats treat a refusal as no answer at all.
         match out {
             Ok(it) => assert_eq!((it.end, it.stop.as_str()), (end, stop), "{provider:?}"),
             Err(err) => panic!("{provider:?} {stop}: {err}"),
         }
     };
-    check(Anthropic, "refusal", End::Refused).await;
-    check(Anthropic, "max_tokens", End::Cut).await;
-    check(Openai, "content_filter", End::Refused).await;
-    check(Openai, "length", End::Cut).await;
-    check(Gemini, "SAFETY", End::Refused).await;
-    check(Gemini, "MAX_TOKENS", End::Cut).await;
+    check(Anthropic, "refusal", EndReason::Refused).await;
+    check(Anthropic, "max_tokens", EndReason::Cut).await;
+    check(Openai, "content_filter", EndReason::Refused).await;
+    check(Openai, "length", EndReason::Cut).await;
+    check(Gemini, "SAFETY", EndReason::Refused).await;
+    check(Gemini, "MAX_TOKENS", EndReason::Cut).await;
 }
 
 #[tokio::test]

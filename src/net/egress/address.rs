@@ -70,29 +70,29 @@ const V6_METADATA: &[(Ipv6Addr, u32, &str)] = &[
 ];
 
 /// Why a host of the user's own may not be there: it is neither loopback nor private, or a cloud's metadata service.
-pub fn never_own(address: IpAddr) -> Option<String> {
+pub fn own_host_refusal(address: IpAddr) -> Option<String> {
     let inside = match address {
         IpAddr::V4(it) => it.is_loopback() || it.is_private(),
         IpAddr::V6(it) => it.is_loopback() || it.is_unique_local(),
     };
     if !inside {
-        let why = denied(address).unwrap_or_else(|| "public".to_owned());
+        let why = denial_reason(address).unwrap_or_else(|| "public".to_owned());
         return Some(format!("the address is neither loopback nor private: {why}"));
     }
     let IpAddr::V6(address) = address else { return None };
-    let of = V6_METADATA.iter().find(|(net, len, _)| within(address, *net, *len))?.2;
+    let of = V6_METADATA.iter().find(|(net, len, _)| is_in_network(address, *net, *len))?.2;
     Some(format!("the address is the metadata service of {of}"))
 }
 
 /// Why the address may not be reached; `None` means globally routable unicast.
-pub fn denied(address: IpAddr) -> Option<String> {
+pub fn denial_reason(address: IpAddr) -> Option<String> {
     match address {
-        IpAddr::V4(it) => denied_v4(it).map(str::to_owned),
-        IpAddr::V6(it) => denied_v6(it),
+        IpAddr::V4(it) => denial_reason_v4(it).map(str::to_owned),
+        IpAddr::V6(it) => denial_reason_v6(it),
     }
 }
 
-fn denied_v4(address: Ipv4Addr) -> Option<&'static str> {
+fn denial_reason_v4(address: Ipv4Addr) -> Option<&'static str> {
     let bits = address.to_bits();
     V4_DENIED
         .iter()
@@ -100,25 +100,25 @@ fn denied_v4(address: Ipv4Addr) -> Option<&'static str> {
         .map(|(_, _, why)| *why)
 }
 
-fn denied_v6(address: Ipv6Addr) -> Option<String> {
+fn denial_reason_v6(address: Ipv6Addr) -> Option<String> {
     if let Some((form, inner)) = embedded_v4(address) {
-        let inner_is = denied_v4(inner).unwrap_or("public");
+        let inner_is = denial_reason_v4(inner).unwrap_or("public");
         return Some(format!("{form} of {inner}, {inner_is}"));
     }
     let named = |table: &[(Ipv6Addr, u32, &'static str)]| {
         table
             .iter()
-            .find(|(net, len, _)| within(address, *net, *len))
+            .find(|(net, len, _)| is_in_network(address, *net, *len))
             .map(|(_, _, why)| (*why).to_owned())
     };
-    if within(address, v6(0x2000, 0, 0), 3) {
+    if is_in_network(address, v6(0x2000, 0, 0), 3) {
         named(V6_DENIED)
     } else {
         named(V6_NAMED).or_else(|| Some("not global unicast (outside 2000::/3)".to_owned()))
     }
 }
 
-fn within(address: Ipv6Addr, net: Ipv6Addr, len: u32) -> bool {
+fn is_in_network(address: Ipv6Addr, net: Ipv6Addr, len: u32) -> bool {
     (address.to_bits() ^ net.to_bits()) >> (128 - len) == 0
 }
 
@@ -127,9 +127,9 @@ fn embedded_v4(address: Ipv6Addr) -> Option<(&'static str, Ipv4Addr)> {
     let bits = address.to_bits();
     let low = Ipv4Addr::from_bits(bits as u32);
     let s = address.segments();
-    if within(address, v6(0x64, 0xff9b, 0), 96) {
+    if is_in_network(address, v6(0x64, 0xff9b, 0), 96) {
         Some(("NAT64 form", low))
-    } else if within(address, v6(0x64, 0xff9b, 1), 48) {
+    } else if is_in_network(address, v6(0x64, 0xff9b, 1), 48) {
         // RFC 6052 places it by prefix length; /96 is what hosts in this block use.
         Some(("local NAT64 form", low))
     } else if s[0] == 0x2002 {
@@ -151,7 +151,7 @@ mod tests {
     use super::*;
 
     fn check(address: &str, reason: Option<&str>) {
-        let got = denied(address.parse().unwrap());
+        let got = denial_reason(address.parse().unwrap());
         match (&got, reason) {
             (None, None) => {}
             (Some(got), Some(want)) if got.contains(want) => {}

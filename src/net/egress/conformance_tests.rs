@@ -38,7 +38,7 @@ fn parse(input: &str, base: Option<&str>) -> Option<Url> {
 }
 
 /// First property in which the parse is not as expected.
-fn wrong(case: &Value) -> Option<String> {
+fn find_deviation(case: &Value) -> Option<String> {
     use ::url::quirks;
     let url = parse(text(case, "input")?, text(case, "base"));
     if case["failure"] == true {
@@ -107,7 +107,7 @@ fn urls_are_read_as_the_standard_says() {
     let policy = lenient();
     let failed: Vec<(String, String, bool)> = all
         .iter()
-        .filter_map(|it| Some((label(it), wrong(it)?, harmless(it, &policy))))
+        .filter_map(|it| Some((label(it), find_deviation(it)?, harmless(it, &policy))))
         .filter(|it| !known.contains(it.0.as_str()))
         .collect();
     println!("{} cases, beyond the list: {failed:#?}", all.len());
@@ -115,7 +115,7 @@ fn urls_are_read_as_the_standard_says() {
 }
 
 /// Of anything the policy lets through: its text is let through, and is the same.
-fn settled(policy: &EgressPolicy, input: &str) -> Option<SafeUrl> {
+fn check_idempotent(policy: &EgressPolicy, input: &str) -> Option<SafeUrl> {
     let url = policy.judge(input).ok()?;
     match policy.judge(url.as_str()) {
         Ok(again) => assert_eq!(again, url, "{input:?}"),
@@ -158,12 +158,12 @@ fn canonical_urls_are_their_own() {
     let mut allowed = 0;
     for case in &all {
         let (input, base) = (text(case, "input").unwrap(), text(case, "base"));
-        allowed += usize::from(settled(&policy, input).is_some());
+        allowed += usize::from(check_idempotent(&policy, input).is_some());
         // What a redirect there would lead to.
         if let Some(from) = base.and_then(|it| policy.judge(it).ok())
             && let Ok(to) = policy.redirect(&from, input, &[])
         {
-            settled(&policy, to.as_str()).unwrap();
+            check_idempotent(&policy, to.as_str()).unwrap();
             assert_eq!((to.host(), to.scheme()), (from.host(), from.scheme()), "{input:?}");
             allowed += 1;
         }
@@ -171,7 +171,7 @@ fn canonical_urls_are_their_own() {
         if let Some(url) = parse(input, base) {
             let (once, twice) = (policy.judge(url.as_str()), Url::parse(url.as_str()));
             assert_eq!(twice.as_ref(), Ok(&url), "{input:?}");
-            assert_eq!(once.is_ok(), settled(&policy, url.as_str()).is_some());
+            assert_eq!(once.is_ok(), check_idempotent(&policy, url.as_str()).is_some());
         }
     }
     assert!(allowed > 0);
@@ -200,7 +200,7 @@ fn names_become_ascii_as_the_standard_says() {
         if got.is_some() || !input.to_ascii_lowercase().contains("xn--") {
             assert_eq!(got, text(case, "output"), "{input:?}");
         }
-        if let Some(safe) = settled(&policy, &url) {
+        if let Some(safe) = check_idempotent(&policy, &url) {
             assert_eq!(Some(safe.host()), got.map(|it| it.trim_end_matches('.')), "{input:?}");
         }
     }
@@ -267,7 +267,7 @@ fn address() -> impl Strategy<Value = String> {
 proptest! {
     #[test]
     fn any_allowed_url_is_canonical(input in address()) {
-        settled(&lenient(), &input);
+        check_idempotent(&lenient(), &input);
     }
 
     #[test]
@@ -275,7 +275,7 @@ proptest! {
         let policy = lenient();
         let from = policy.check("https://a.example.com/x/y?z").unwrap();
         if let Ok(to) = policy.redirect(&from, &location, &["b.example.com".to_owned()]) {
-            settled(&policy, to.as_str()).unwrap();
+            check_idempotent(&policy, to.as_str()).unwrap();
             prop_assert_eq!(to.scheme(), "https");
             prop_assert!(matches!(to.host(), "a.example.com" | "b.example.com"), "{}", to.host());
         }

@@ -19,7 +19,7 @@ use rustix::time::{ClockId, clock_gettime};
 use commis_base::error::{Code, Error, Result};
 
 /// Since the machine's start, with the time it slept; never set.
-pub fn clock() -> Duration {
+pub fn boot_clock() -> Duration {
     #[cfg(target_os = "linux")]
     let id = ClockId::Boottime;
     #[cfg(not(target_os = "linux"))]
@@ -29,39 +29,39 @@ pub fn clock() -> Duration {
 
 /// What the tasks of this process have leave for. Without any there is nothing that could lapse.
 #[derive(Clone, Default)]
-pub struct Leave(Arc<Mutex<Held>>);
+pub struct TaskLeases(Arc<Mutex<LeaseTable>>);
 
 #[derive(Default)]
-struct Held {
+struct LeaseTable {
     next: u64,
     until: BTreeMap<u64, Duration>,
     lost: BTreeSet<u64>,
 }
 
-impl Held {
-    fn lapse(&mut self, now: Duration) {
+impl LeaseTable {
+    fn expire(&mut self, now: Duration) {
         if self.until.values().any(|it| *it <= now) {
             self.lost.extend(std::mem::take(&mut self.until).into_keys());
         }
     }
 }
 
-impl Leave {
+impl TaskLeases {
     /// For one task, until that moment on [`clock`]; `None` as long as another one is lost and not given back.
-    pub fn take(&self, until: Duration) -> Option<Hold> {
-        let mut held = self.at(clock());
+    pub fn take(&self, until: Duration) -> Option<TaskLease> {
+        let mut held = self.lock_at(boot_clock());
         if !held.lost.is_empty() {
             return None;
         }
         let id = held.next;
         held.next += 1;
         held.until.insert(id, until);
-        Some(Hold { leave: self.clone(), id })
+        Some(TaskLease { leave: self.clone(), id })
     }
 
     /// Fails with [`Code::TaskBusy`] once one lapsed.
     pub fn check(&self) -> Result<()> {
-        if self.at(clock()).lost.is_empty() {
+        if self.lock_at(boot_clock()).lost.is_empty() {
             return Ok(());
         }
         Err(Error::new(
@@ -73,35 +73,35 @@ impl Leave {
         ))
     }
 
-    fn at(&self, now: Duration) -> MutexGuard<'_, Held> {
+    fn lock_at(&self, now: Duration) -> MutexGuard<'_, LeaseTable> {
         let mut held = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        held.lapse(now);
+        held.expire(now);
         held
     }
 }
 
 /// One task's leave, given back when it is dropped.
-pub struct Hold {
-    leave: Leave,
+pub struct TaskLease {
+    leave: TaskLeases,
     id: u64,
 }
 
-impl Hold {
+impl TaskLease {
     /// Whoever gave it has heard of the task. False when it was lost before: that stays so.
     pub fn renew(&self, until: Duration) -> bool {
-        let mut held = self.leave.at(clock());
+        let mut held = self.leave.lock_at(boot_clock());
         let Some(it) = held.until.get_mut(&self.id) else { return false };
         *it = until.max(*it);
         true
     }
 
     /// Whether it is not lost.
-    pub fn holds(&self) -> bool {
-        self.leave.at(clock()).until.contains_key(&self.id)
+    pub fn is_valid(&self) -> bool {
+        self.leave.lock_at(boot_clock()).until.contains_key(&self.id)
     }
 }
 
-impl Drop for Hold {
+impl Drop for TaskLease {
     fn drop(&mut self) {
         let mut held = self.leave.0.lock().unwrap_or_else(PoisonError::into_inner);
         held.until.remove(&self.id);
@@ -117,29 +117,30 @@ mod tests {
 
     #[test]
     fn when_one_lapses_all_are_lost_until_they_are_given_back() {
-        let leave = Leave::default();
+        let leave = TaskLeases::default();
         leave.check().unwrap();
-        let (one, two) = (leave.take(clock() + LONG).unwrap(), leave.take(clock() + LONG).unwrap());
-        assert!(one.renew(clock() + LONG) && one.holds());
+        let (one, two) =
+            (leave.take(boot_clock() + LONG).unwrap(), leave.take(boot_clock() + LONG).unwrap());
+        assert!(one.renew(boot_clock() + LONG) && one.is_valid());
         leave.check().unwrap();
-        let three = leave.take(clock()).unwrap();
+        let three = leave.take(boot_clock()).unwrap();
         assert_eq!(leave.check().unwrap_err().code(), Code::TaskBusy);
-        assert!(leave.take(clock() + LONG).is_none());
+        assert!(leave.take(boot_clock() + LONG).is_none());
         // To be heard of later does not help.
         for it in [&one, &two, &three] {
-            assert!(!it.holds() && !it.renew(clock() + LONG));
+            assert!(!it.is_valid() && !it.renew(boot_clock() + LONG));
         }
         drop((one, three));
         assert!(leave.check().is_err());
         drop(two);
         leave.check().unwrap();
-        assert!(leave.take(clock() + LONG).is_some());
+        assert!(leave.take(boot_clock() + LONG).is_some());
     }
 
     #[test]
     fn renewing_never_shortens() {
-        let leave = Leave::default();
-        let it = leave.take(clock() + LONG).unwrap();
-        assert!(it.renew(Duration::ZERO) && it.holds());
+        let leave = TaskLeases::default();
+        let it = leave.take(boot_clock() + LONG).unwrap();
+        assert!(it.renew(Duration::ZERO) && it.is_valid());
     }
 }

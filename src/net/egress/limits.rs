@@ -34,9 +34,9 @@ const POLL: Duration = Duration::from_millis(1);
 const MAX_HOSTS: usize = 256;
 
 /// What one process knows of the limits. Shared by all its runs.
-pub struct Limits {
+pub struct HostLimiter {
     settings: LimitsSettings,
-    kept: Kept,
+    kept: BucketStore,
     policy: Arc<EgressPolicy>,
     /// Milliseconds since 1970.
     clock: Box<dyn Fn() -> i64 + Send + Sync>,
@@ -45,7 +45,7 @@ pub struct Limits {
 }
 
 /// Where it is kept up to when calls to a host are paid for.
-enum Kept {
+enum BucketStore {
     Folder(PathBuf),
     /// For this process alone.
     Memory(Mutex<BTreeMap<String, i64>>),
@@ -59,14 +59,14 @@ pub struct Permit(
 
 /// What the bucket of a host says to one more call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Turn {
+pub enum RateDecision {
     /// It is counted, and comes after this time, which may be none.
     After(Duration),
     /// It would come after this time, which is more than [`MAX_WAIT`]. It is not counted.
     Refused(Duration),
 }
 
-impl Limits {
+impl HostLimiter {
     /// Without a folder, calls a minute bind this process alone. Fails with `SETTINGS_INVALID` for limits that nothing could pass.
     pub fn new(
         settings: &LimitsSettings,
@@ -95,7 +95,9 @@ impl Limits {
         }
         Ok(Self {
             settings: it.clone(),
-            kept: folder.into().map_or_else(|| Kept::Memory(Mutex::default()), Kept::Folder),
+            kept: folder
+                .into()
+                .map_or_else(|| BucketStore::Memory(Mutex::default()), BucketStore::Folder),
             policy,
             clock,
             runs: Arc::new(Semaphore::new(it.runs as usize)),
@@ -108,39 +110,39 @@ impl Limits {
         let it = &self.settings;
         let after = calls.saturating_sub(it.burst.into());
         let seconds = after * 60 / u64::from(it.per_minute);
-        (self.bind(host) && seconds > 0).then(|| Duration::from_secs(seconds))
+        (self.is_limited(host) && seconds > 0).then(|| Duration::from_secs(seconds))
     }
 
     /// So many runs go at once to that host; `None` where nothing is limited.
-    pub fn at_once(&self, host: &str) -> Option<u32> {
+    pub fn max_concurrent_runs(&self, host: &str) -> Option<u32> {
         let it = &self.settings;
-        self.bind(host).then(|| it.runs.min(it.runs_per_host))
+        self.is_limited(host).then(|| it.runs.min(it.runs_per_host))
     }
 
     /// How long one more call would wait for its turn now; nothing is counted, and nobody's place is kept. Fails with `ARTIFACT_IO`.
-    pub fn due(&self, host: &str) -> Result<Duration> {
-        if !self.bind(host) {
+    pub fn wait_time(&self, host: &str) -> Result<Duration> {
+        if !self.is_limited(host) {
             return Ok(Duration::ZERO);
         }
         let now = (self.clock)();
         let paid = match &self.kept {
-            Kept::Memory(all) => {
+            BucketStore::Memory(all) => {
                 let all = all.lock().unwrap_or_else(PoisonError::into_inner);
                 Some(all.get(host).copied().unwrap_or(now))
             }
-            Kept::Folder(it) => match Dir::open(it, false)? {
+            BucketStore::Folder(it) => match Dir::open(it, false)? {
                 None => Some(now),
-                Some(dir) => paid(&dir, &hex(host), now),
+                Some(dir) => read_paid_until(&dir, &hex(host), now),
             },
         };
-        Ok(match turn(&self.settings, paid, now).0 {
-            Turn::After(it) | Turn::Refused(it) => it,
+        Ok(match decide(&self.settings, paid, now).0 {
+            RateDecision::After(it) | RateDecision::Refused(it) => it,
         })
     }
 
     /// Waits for a place among the runs at once, at most [`MAX_WAIT`]. Fails with `RATE_LIMITED`.
     pub async fn enter(&self, host: &str) -> Result<Permit> {
-        if !self.bind(host) {
+        if !self.is_limited(host) {
             return Ok(Permit(Vec::new()));
         }
         let of_host = {
@@ -159,7 +161,7 @@ impl Limits {
             Ok(Ok::<_, tokio::sync::AcquireError>(permits)) => Ok(Permit(permits)),
             _ => Err(Error::new(
                 Code::RateLimited,
-                format!("other runs kept `{}` waiting", super::url::shown(host)),
+                format!("other runs kept `{}` waiting", super::url::display_text(host)),
             )
             .hint("at most limits.runs and limits.runs_per_host go at once")),
         }
@@ -168,13 +170,13 @@ impl Limits {
     /// Counts one call to the canonical host, unless it would have to wait too long.
     ///
     /// Fails with `RATE_LIMITED` when another process keeps the folder, with `ARTIFACT_IO` when it can not be written.
-    pub async fn take(&self, host: &str) -> Result<Turn> {
-        if !self.bind(host) {
-            return Ok(Turn::After(Duration::ZERO));
+    pub async fn take(&self, host: &str) -> Result<RateDecision> {
+        if !self.is_limited(host) {
+            return Ok(RateDecision::After(Duration::ZERO));
         }
         let folder = match &self.kept {
-            Kept::Folder(it) => it,
-            Kept::Memory(all) => return Ok(self.take_from(all, host)),
+            BucketStore::Folder(it) => it,
+            BucketStore::Memory(all) => return Ok(self.take_from(all, host)),
         };
         let dir = Dir::open(folder, true)?.ok_or_else(|| {
             Error::new(Code::ArtifactIo, format!("{} vanished", folder.display()))
@@ -183,13 +185,13 @@ impl Limits {
         dir.sweep()?;
         let name = hex(host);
         let now = (self.clock)();
-        let (turn, paid) = turn(&self.settings, paid(&dir, &name, now), now);
+        let (turn, paid) = decide(&self.settings, read_paid_until(&dir, &name, now), now);
         // After a refusal as well: what was damaged must not stay so.
         dir.write_unsynced(&name, paid.to_string().as_bytes())?;
         Ok(turn)
     }
 
-    fn take_from(&self, all: &Mutex<BTreeMap<String, i64>>, host: &str) -> Turn {
+    fn take_from(&self, all: &Mutex<BTreeMap<String, i64>>, host: &str) -> RateDecision {
         let now = (self.clock)();
         let mut all = all.lock().unwrap_or_else(PoisonError::into_inner);
         if all.len() >= MAX_HOSTS {
@@ -197,12 +199,12 @@ impl Limits {
             all.retain(|_, paid| *paid > now);
         }
         let paid = all.get(host).copied().unwrap_or(now);
-        let (turn, paid) = turn(&self.settings, Some(paid), now);
+        let (turn, paid) = decide(&self.settings, Some(paid), now);
         all.insert(host.to_owned(), paid);
         turn
     }
 
-    fn bind(&self, host: &str) -> bool {
+    fn is_limited(&self, host: &str) -> bool {
         let it = &self.settings;
         (it.test_hosts || !self.policy.is_test_host(host))
             && (it.own_hosts || !self.policy.is_own_host(host))
@@ -210,7 +212,7 @@ impl Limits {
 }
 
 /// Up to when calls are paid for, as the file says; `None` when it says nothing that can be read.
-fn paid(dir: &Dir, name: &str, now: i64) -> Option<i64> {
+fn read_paid_until(dir: &Dir, name: &str, now: i64) -> Option<i64> {
     match dir.read(name, MAX_FILE) {
         Ok(None) => Some(now),
         Ok(Some(bytes)) => String::from_utf8(bytes).ok().and_then(|it| it.trim().parse().ok()),
@@ -221,14 +223,18 @@ fn paid(dir: &Dir, name: &str, now: i64) -> Option<i64> {
 
 /// What the bucket says at `now`, and up to when calls are paid for then; milliseconds. `paid` is `None` when nobody knows:
 /// then the bucket counts as empty. So it does for a moment that is too late for any call of ours: the clock went back.
-fn turn(limits: &LimitsSettings, paid: Option<i64>, now: i64) -> (Turn, i64) {
+fn decide(limits: &LimitsSettings, paid: Option<i64>, now: i64) -> (RateDecision, i64) {
     let period = MINUTE / i64::from(limits.per_minute);
     let full = period * i64::from(limits.burst);
     let latest = now + full + MAX_WAIT.as_millis() as i64;
     let paid = paid.filter(|it| *it <= latest).unwrap_or(now + full).max(now);
     let wait = (paid + period - full - now).max(0);
     let wait = Duration::from_millis(wait as u64);
-    if wait > MAX_WAIT { (Turn::Refused(wait), paid) } else { (Turn::After(wait), paid + period) }
+    if wait > MAX_WAIT {
+        (RateDecision::Refused(wait), paid)
+    } else {
+        (RateDecision::After(wait), paid + period)
+    }
 }
 
 async fn lock(dir: &Dir) -> Result<Lock> {

@@ -1,4 +1,4 @@
-//! The bucket against literals and a clock that stands still; two values of `Limits` stand for two processes.
+//! The bucket against literals and a clock that stands still; two values of `HostLimiter` stand for two processes.
 
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 
@@ -7,10 +7,10 @@ use commis_base::settings::EgressSettings;
 
 const START: i64 = 1_800_000_000_000;
 
-fn seconds(turn: Turn) -> i64 {
+fn seconds(turn: RateDecision) -> i64 {
     match turn {
-        Turn::After(it) => it.as_secs() as i64,
-        Turn::Refused(it) => -(it.as_secs() as i64),
+        RateDecision::After(it) => it.as_secs() as i64,
+        RateDecision::Refused(it) => -(it.as_secs() as i64),
     }
 }
 
@@ -21,7 +21,7 @@ fn check(paid: Option<i64>, calls: &[i64], want: &[i64]) {
     let got: Vec<i64> = calls
         .iter()
         .map(|at| {
-            let (turn, next) = turn(&LimitsSettings::default(), paid, START + at * 1000);
+            let (turn, next) = decide(&LimitsSettings::default(), paid, START + at * 1000);
             paid = Some(next);
             seconds(turn)
         })
@@ -49,14 +49,14 @@ fn what_nobody_knows_counts_as_an_empty_bucket() {
     check(Some(START), &[3600, 0, 60], &[0, 3, 0]);
 }
 
-fn limits(settings: &LimitsSettings, folder: &std::path::Path) -> Limits {
+fn limits(settings: &LimitsSettings, folder: &std::path::Path) -> HostLimiter {
     let egress = EgressSettings {
         test_hosts: vec!["*.test=127.0.0.1:9".to_owned()],
         ..EgressSettings::default()
     };
     let policy = Arc::new(EgressPolicy::new(&egress).unwrap());
     let clock = Box::new(|| START);
-    Limits::with_clock(settings, folder.join("limits"), policy, clock).unwrap()
+    HostLimiter::with_clock(settings, folder.join("limits"), policy, clock).unwrap()
 }
 
 #[tokio::test]
@@ -137,7 +137,7 @@ async fn test_hosts_are_limited_when_asked_for() {
         LimitsSettings { burst: 1_000_000, ..LimitsSettings::default() },
     ] {
         let policy = Arc::new(EgressPolicy::new(&EgressSettings::default()).unwrap());
-        let made = Limits::new(&bad, home.path().to_owned(), policy);
+        let made = HostLimiter::new(&bad, home.path().to_owned(), policy);
         assert_eq!(made.err().unwrap().code(), Code::SettingsInvalid);
     }
 }
@@ -152,7 +152,7 @@ async fn hosts_of_ones_own_are_limited_when_asked_for() {
         let policy = Arc::new(EgressPolicy::new(&egress).unwrap());
         let settings = LimitsSettings { own_hosts, burst: 1, ..LimitsSettings::default() };
         let folder = home.path().join(own_hosts.to_string());
-        let it = Limits::with_clock(&settings, folder, policy, Box::new(|| START)).unwrap();
+        let it = HostLimiter::with_clock(&settings, folder, policy, Box::new(|| START)).unwrap();
         for wait in waits {
             assert_eq!(seconds(it.take("localhost").await.unwrap()), wait, "{own_hosts}");
         }

@@ -1,7 +1,7 @@
 //! Where bytes may go: the one policy that every sender asks.
 //!
-//! `check` (text, no DNS) makes a [`SafeUrl`], `pin` (one look-up) makes a [`Pinned`], and a transport connects to nothing
-//! but a `Pinned`'s addresses. There is no second classifier anywhere, and no way to build either type elsewhere. There are
+//! `check` (text, no DNS) makes a [`SafeUrl`], `pin` (one look-up) makes a [`PinnedUrl`], and a transport connects to nothing
+//! but a `PinnedUrl`'s addresses. There is no second classifier anywhere, and no way to build either type elsewhere. There are
 //! two ways inside, both by name and port: a host under `.test` (RFC 6761: never resolvable in the real world) may be pinned to
 //! a loopback address by settings, and a host of the user's own is open to what goes on there (`own.rs`).
 
@@ -25,10 +25,10 @@ use std::{collections::BTreeMap, net::SocketAddr, path::PathBuf, sync::Arc};
 
 use rustls::pki_types::CertificateDer;
 
-pub use self::own::lines as check_own;
+pub use self::own::parse_own_hosts as check_own;
 pub use self::url::{SafeUrl, is_public_suffix, site_of};
 use self::{
-    resolve::{Answer, Cache, Dns, Lookup},
+    resolve::{Cache, Dns, Lookup, LookupResult},
     test_ca::TestCa,
 };
 use commis_base::{
@@ -48,30 +48,30 @@ struct Inner {
     /// Canonical names under `.test`; `*` for all others.
     pins: BTreeMap<String, SocketAddr>,
     test_ca: TestCa,
-    own: own::Lines,
+    own: own::OwnHosts,
     /// Why lines of the settings file do not count.
     own_refused: Option<String>,
     /// Where the user writes settings; for hints.
     file: Option<PathBuf>,
     allowed_ports: Vec<u16>,
     no_network: bool,
-    leave: leave::Leave,
+    leave: leave::TaskLeases,
     browser_mode: BrowserMode,
     dns: Box<dyn Lookup>,
     cache: Cache,
     /// Where connections lead instead, after everything was judged.
     #[cfg(any(test, feature = "test-support"))]
-    stand_ins: Option<stub::StandIns>,
+    stand_ins: Option<stub::StubServers>,
 }
 
 /// A URL and the addresses that were found for it and checked; connect to these and no others.
 #[derive(Clone, Debug)]
-pub struct Pinned {
+pub struct PinnedUrl {
     url: SafeUrl,
     addrs: Vec<SocketAddr>,
 }
 
-impl Pinned {
+impl PinnedUrl {
     pub fn url(&self) -> &SafeUrl {
         &self.url
     }
@@ -93,11 +93,11 @@ impl EgressPolicy {
     fn with_lookup(settings: &EgressSettings, dns: Box<dyn Lookup>) -> Result<Self> {
         let mut pins = BTreeMap::new();
         for entry in &settings.test_hosts {
-            let (name, addr) = test_host(entry)?;
+            let (name, addr) = parse_test_host(entry)?;
             if pins.insert(name, addr).is_some_and(|it| it != addr) {
                 return Err(Error::new(
                     Code::SettingsInvalid,
-                    format!("test host `{}` is given twice", url::shown(entry)),
+                    format!("test host `{}` is given twice", url::display_text(entry)),
                 ));
             }
         }
@@ -111,12 +111,12 @@ impl EgressPolicy {
         let inner = Inner {
             pins,
             test_ca: TestCa::read(settings)?,
-            own: own::lines(settings)?,
+            own: own::parse_own_hosts(settings)?,
             own_refused: settings.own_refused.clone(),
             file: settings.file.clone(),
             allowed_ports: settings.allowed_ports.clone(),
             no_network: settings.no_network,
-            leave: leave::Leave::default(),
+            leave: leave::TaskLeases::default(),
             browser_mode: settings.browser_mode,
             dns,
             cache: Cache::default(),
@@ -127,7 +127,7 @@ impl EgressPolicy {
     }
 
     /// What this process has leave to ask for, where an engine gives it tasks.
-    pub fn leave(&self) -> &leave::Leave {
+    pub fn task_leases(&self) -> &leave::TaskLeases {
         &self.inner.leave
     }
 
@@ -140,7 +140,7 @@ impl EgressPolicy {
     ///
     /// Fails with `NETWORK_DISABLED`, `URL_INVALID` or `URL_BLOCKED`, with `TASK_BUSY` when this process was taken over.
     pub fn check(&self, url: &str) -> Result<SafeUrl> {
-        self.online()?;
+        self.check_online()?;
         self.judge(url)
     }
 
@@ -150,26 +150,26 @@ impl EgressPolicy {
     pub fn judge(&self, url: &str) -> Result<SafeUrl> {
         let text = url;
         let url = url::parse(text)?;
-        if let Some(verdict) = self.judge_own(text, &url) {
+        if let Some(verdict) = self.check_own_url(text, &url) {
             return verdict.map(|()| url);
         }
         if names::is_metadata(url.host()) {
-            return Err(blocked(&url, "a cloud's metadata service"));
+            return Err(blocked_error(&url, "a cloud's metadata service"));
         }
-        let pin = self.pin_of(url.host());
+        let pin = self.configured_pin(url.host());
         let denied = match url.literal() {
-            Some(address) => address::denied(address),
-            None if under_test(url.host()) => {
+            Some(address) => address::denial_reason(address),
+            None if is_under_test(url.host()) => {
                 if pin.is_none() {
-                    return Err(blocked(&url, "this .test name is not pinned")
+                    return Err(blocked_error(&url, "this .test name is not pinned")
                         .hint("give --test-host NAME=127.0.0.1:PORT"));
                 }
                 None
             }
-            None => names::denied(url.host()).map(str::to_owned),
+            None => names::name_denial_reason(url.host()).map(str::to_owned),
         };
         if let Some(why) = denied {
-            return Err(self.could_be_own(blocked(&url, &why), &url, None));
+            return Err(self.with_own_host_hint(blocked_error(&url, &why), &url, None));
         }
         self.check_port(&url, pin)?;
         Ok(url)
@@ -179,30 +179,30 @@ impl EgressPolicy {
     ///
     /// Fails with `DNS_FAILED`, `DNS_BLOCKED` or `NETWORK_DISABLED`, with `URL_BLOCKED` for a host of one's own that this
     /// policy is not at.
-    pub async fn pin(&self, url: &SafeUrl) -> Result<Pinned> {
+    pub async fn pin(&self, url: &SafeUrl) -> Result<PinnedUrl> {
         let cached = self.inner.cache.get(url.host());
         self.pin_with(url, cached).await
     }
 
     /// [`pin`](Self::pin) past the cache: what a retry uses.
-    pub async fn pin_fresh(&self, url: &SafeUrl) -> Result<Pinned> {
+    pub async fn pin_fresh(&self, url: &SafeUrl) -> Result<PinnedUrl> {
         self.pin_with(url, None).await
     }
 
-    async fn pin_with(&self, url: &SafeUrl, cached: Option<Answer>) -> Result<Pinned> {
-        self.online()?;
-        if let Some(addr) = self.pin_of(url.host()) {
-            return Ok(Pinned { url: url.clone(), addrs: vec![addr] });
+    async fn pin_with(&self, url: &SafeUrl, cached: Option<LookupResult>) -> Result<PinnedUrl> {
+        self.check_online()?;
+        if let Some(addr) = self.configured_pin(url.host()) {
+            return Ok(PinnedUrl { url: url.clone(), addrs: vec![addr] });
         }
         let pinned = |addrs: Vec<SocketAddr>| {
             #[cfg(any(test, feature = "test-support"))]
             let addrs = match &self.inner.stand_ins {
-                Some(all) => addrs.into_iter().map(|it| all.of(it)).collect(),
+                Some(all) => addrs.into_iter().map(|it| all.listen_for(it)).collect(),
                 None => addrs,
             };
-            Pinned { url: url.clone(), addrs }
+            PinnedUrl { url: url.clone(), addrs }
         };
-        if let Some(address) = self.own_address(url)?.or(url.literal()) {
+        if let Some(address) = self.find_own_address(url)?.or(url.literal()) {
             return Ok(pinned(vec![SocketAddr::new(address, url.port())]));
         }
         let answer = if let Some(answer) = cached {
@@ -213,18 +213,21 @@ impl EgressPolicy {
             answer
         };
         let failed = |why: &str| {
-            Error::new(Code::DnsFailed, format!("resolve `{}`: {why}", url::shown(url.host())))
+            Error::new(
+                Code::DnsFailed,
+                format!("resolve `{}`: {why}", url::display_text(url.host())),
+            )
         };
         let mut answer = answer.map_err(|why| failed(&why))?;
         if answer.is_empty() {
             return Err(failed("the name has no address"));
         }
         for address in &answer {
-            if let Some(why) = address::denied(*address) {
-                let shown = url::shown(url.host());
+            if let Some(why) = address::denial_reason(*address) {
+                let shown = url::display_text(url.host());
                 let message = format!("`{shown}` resolves to {address}: {why}");
                 let err = Error::new(Code::DnsBlocked, message);
-                return Err(self.could_be_own(err, url, Some(*address)));
+                return Err(self.with_own_host_hint(err, url, Some(*address)));
             }
         }
         answer.sort_unstable();
@@ -242,11 +245,11 @@ impl EgressPolicy {
         location: &str,
         allowed_domains: &[String],
     ) -> Result<SafeUrl> {
-        self.online()?;
+        self.check_online()?;
         let refused = |why: String| {
             Error::new(
                 Code::RedirectBlocked,
-                format!("redirect from `{}` {why}", url::shown(from.host())),
+                format!("redirect from `{}` {why}", url::display_text(from.host())),
             )
         };
         if location.chars().any(|it| it.is_control() || it == ' ')
@@ -259,19 +262,25 @@ impl EgressPolicy {
         let to = self.check(joined.as_str()).map_err(|err| {
             refused("leads where the policy does not allow".to_owned()).source(err)
         })?;
-        if self.is_at(&to) && !self.is_at(from) {
+        if self.is_at_own_host(&to) && !self.is_at_own_host(from) {
             return Err(refused("leads to a host of your own".to_owned()));
         }
         if to.scheme() != from.scheme() {
-            return Err(refused(format!("changes the scheme to {}", url::shown(to.scheme()))));
+            return Err(refused(format!(
+                "changes the scheme to {}",
+                url::display_text(to.scheme())
+            )));
         }
         if to.host() != from.host()
             && !allowed_domains
                 .iter()
                 .any(|it| it.trim_end_matches('.').eq_ignore_ascii_case(to.host()))
         {
-            return Err(refused(format!("leads to another host, `{}`", url::shown(to.host())))
-                .hint("list the host in the recipe's allowed_domains if that is intended"));
+            return Err(refused(format!(
+                "leads to another host, `{}`",
+                url::display_text(to.host())
+            ))
+            .hint("list the host in the recipe's allowed_domains if that is intended"));
         }
         Ok(to)
     }
@@ -279,7 +288,7 @@ impl EgressPolicy {
     /// Whether the host is pinned by settings: pacing and rate limits do not apply to it.
     pub fn is_test_host(&self, host: &str) -> bool {
         let host = host.strip_suffix('.').unwrap_or(host).to_ascii_lowercase();
-        self.pin_of(&host).is_some()
+        self.configured_pin(&host).is_some()
     }
 
     /// Whether the settings name the canonical host, at whatever port, as one of the user's own.
@@ -297,12 +306,12 @@ impl EgressPolicy {
 
     /// Whether there are hosts that a browser cannot be taught to trust for them alone: pinned ones that a test CA vouches for,
     /// and hosts of the user's own.
-    pub fn vouches(&self) -> bool {
+    pub fn has_vouched_hosts(&self) -> bool {
         let test = !self.inner.test_ca.0.is_empty() && !self.inner.pins.is_empty();
         test || !self.inner.own.is_empty()
     }
 
-    fn online(&self) -> Result<()> {
+    fn check_online(&self) -> Result<()> {
         if self.inner.no_network {
             return Err(Error::new(Code::NetworkDisabled, "the network is off")
                 .hint("run without --no-network"));
@@ -311,8 +320,8 @@ impl EgressPolicy {
     }
 
     /// An exact name wins over `*.test`, which matches at any depth.
-    fn pin_of(&self, host: &str) -> Option<SocketAddr> {
-        if !under_test(host) {
+    fn configured_pin(&self, host: &str) -> Option<SocketAddr> {
+        if !is_under_test(host) {
             return None;
         }
         let pins = &self.inner.pins;
@@ -329,24 +338,27 @@ impl EgressPolicy {
         if allowed && !names::is_bad_port(port) {
             return Ok(());
         }
-        Err(blocked(url, &format!("port {port} is not allowed"))
+        Err(blocked_error(url, &format!("port {port} is not allowed"))
             .hint("allow it with egress.allowed_ports if the site is yours"))
     }
 }
 
-fn under_test(host: &str) -> bool {
+fn is_under_test(host: &str) -> bool {
     host.rsplit_once('.').is_some_and(|(_, last)| last == "test")
 }
 
-fn blocked(url: &SafeUrl, why: &str) -> Error {
-    Error::new(Code::UrlBlocked, format!("`{}` is blocked: {why}", url::shown(url.host())))
+fn blocked_error(url: &SafeUrl, why: &str) -> Error {
+    Error::new(Code::UrlBlocked, format!("`{}` is blocked: {why}", url::display_text(url.host())))
 }
 
 /// `NAME.test=IP:PORT` with a loopback IP. Returns the canonical name, `*` for the wildcard.
-fn test_host(entry: &str) -> Result<(String, SocketAddr)> {
+fn parse_test_host(entry: &str) -> Result<(String, SocketAddr)> {
     let invalid = |why: &str| {
-        Error::new(Code::SettingsInvalid, format!("test host `{}`: {why}", url::shown(entry)))
-            .hint("expected NAME.test=127.0.0.1:PORT or *.test=127.0.0.1:PORT")
+        Error::new(
+            Code::SettingsInvalid,
+            format!("test host `{}`: {why}", url::display_text(entry)),
+        )
+        .hint("expected NAME.test=127.0.0.1:PORT or *.test=127.0.0.1:PORT")
     };
     let (name, addr) = entry.split_once('=').ok_or_else(|| invalid("`=` is missing"))?;
     let name = name.trim().to_ascii_lowercase();

@@ -99,7 +99,7 @@ pub fn is_localhost(host: &str) -> bool {
 }
 
 /// Why the canonical name (lower case, no trailing dot) is not a public one.
-pub fn denied(host: &str) -> Option<&'static str> {
+pub fn name_denial_reason(host: &str) -> Option<&'static str> {
     match host.rsplit_once('.') {
         None => Some("a name of one label is local"),
         Some((_, last)) if LOCAL_SUFFIXES.contains(&last) => Some("a name reserved for local use"),

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::egress::{
-    stub::{Table, Vector},
+    stub::{DnsTable, SsrfVector},
     tests::{code, walk},
 };
 
@@ -19,7 +19,7 @@ fn settings(lines: &[(&str, &str)]) -> EgressSettings {
     EgressSettings { own, ..EgressSettings::default() }
 }
 
-fn policy(lines: &[(&str, &str)], table: Table) -> EgressPolicy {
+fn policy(lines: &[(&str, &str)], table: DnsTable) -> EgressPolicy {
     EgressPolicy::with_lookup(&settings(lines), Box::new(table)).unwrap()
 }
 
@@ -72,7 +72,7 @@ fn what_may_be_a_host_of_ones_own() {
         ("wiki.lan:80", "fd00:a9fe:a9fe::1", "Akamai"),
         ("wiki.lan:80", "fd00:100::100:200", "Alibaba"),
     ] {
-        match (lines(&settings(&[(place, address)])), why) {
+        match (parse_own_hosts(&settings(&[(place, address)])), why) {
             (Ok(_), "") => {}
             (Err(err), why) if !why.is_empty() && err.message().contains(why) => {
                 assert_eq!(err.code(), Code::SettingsInvalid);
@@ -84,7 +84,7 @@ fn what_may_be_a_host_of_ones_own() {
 
 #[tokio::test]
 async fn a_host_of_ones_own_is_reached_from_itself_alone() {
-    let closed = policy(LINES, Table::default());
+    let closed = policy(LINES, DnsTable::default());
     for (at, url, want) in [
         (None, "http://localhost:8001/", "URL_BLOCKED"),
         (None, "https://wiki.lan/", "URL_BLOCKED"),
@@ -133,7 +133,7 @@ async fn a_host_of_ones_own_is_reached_from_itself_alone() {
         (Some("other.example.com:443"), "https://other.example.com/", "URL_BLOCKED"),
         (Some("shop.test:80"), "http://shop.test/", "URL_BLOCKED"),
     ] {
-        let policy = closed.visiting(at);
+        let policy = closed.for_own_host(at);
         let got = match policy.check(url) {
             Ok(safe) => policy.pin(&safe).await.map(|it| it.addrs()[0].to_string()),
             Err(err) => Err(err),
@@ -145,11 +145,11 @@ async fn a_host_of_ones_own_is_reached_from_itself_alone() {
 
 #[tokio::test]
 async fn what_one_policy_allowed_another_does_not_resolve() {
-    let closed = policy(LINES, Table::default());
-    let url = closed.visiting(Some("localhost:8001")).check("http://localhost:8001/").unwrap();
+    let closed = policy(LINES, DnsTable::default());
+    let url = closed.for_own_host(Some("localhost:8001")).check("http://localhost:8001/").unwrap();
     for other in [None, Some("wiki.lan:443")] {
-        assert_eq!(code(closed.visiting(other).pin(&url).await), "URL_BLOCKED");
-        assert_eq!(code(closed.visiting(other).pin_fresh(&url).await), "URL_BLOCKED");
+        assert_eq!(code(closed.for_own_host(other).pin(&url).await), "URL_BLOCKED");
+        assert_eq!(code(closed.for_own_host(other).pin_fresh(&url).await), "URL_BLOCKED");
     }
 }
 
@@ -157,9 +157,9 @@ async fn what_one_policy_allowed_another_does_not_resolve() {
 async fn a_public_name_at_the_same_address_is_refused() {
     let rows = [("rebound.example.com", "127.0.0.1"), ("wiki.example.com", "192.168.1.5")];
     let rows = rows.map(|it| (it.0.to_owned(), vec![vec![it.1.to_owned()]]));
-    let closed = policy(LINES, Table::new(rows.into()));
+    let closed = policy(LINES, DnsTable::new(rows.into()));
     for at in [None, Some("localhost:8001"), Some("wiki.lan:443")] {
-        let policy = closed.visiting(at);
+        let policy = closed.for_own_host(at);
         for name in ["rebound.example.com", "wiki.example.com"] {
             let url = policy.check(&format!("https://{name}/")).unwrap();
             let err = policy.pin(&url).await.unwrap_err();
@@ -173,7 +173,7 @@ async fn a_public_name_at_the_same_address_is_refused() {
 
 #[test]
 fn no_redirect_leads_to_a_host_of_ones_own_but_its_own() {
-    let closed = policy(LINES, Table::default());
+    let closed = policy(LINES, DnsTable::default());
     let all = ["localhost", "wiki.lan", "127.0.0.1", "intranet.example.com", "example.com"];
     let allowed = all.map(str::to_owned);
     for (at, from, location, want) in [
@@ -225,7 +225,7 @@ fn no_redirect_leads_to_a_host_of_ones_own_but_its_own() {
         (None, "http://example.com/", "http://localhost:8001/", "REDIRECT_BLOCKED"),
         (None, "https://example.com/", "https://wiki.lan/", "REDIRECT_BLOCKED"),
     ] {
-        let policy = closed.visiting(at);
+        let policy = closed.for_own_host(at);
         let from = policy.check(from).unwrap();
         let got = code(policy.redirect(&from, location, &allowed));
         assert_eq!(got, want, "{} to {location} at {at:?}", from.as_str());
@@ -236,7 +236,7 @@ fn no_redirect_leads_to_a_host_of_ones_own_but_its_own() {
 fn the_refusal_names_the_line_to_write() {
     let mut settings = settings(LINES);
     settings.file = Some("/home/me/.config/commis/config.toml".into());
-    let policy = EgressPolicy::with_lookup(&settings, Box::new(Table::default())).unwrap();
+    let policy = EgressPolicy::with_lookup(&settings, Box::new(DnsTable::default())).unwrap();
     let hint = |url: &str| policy.check(url).unwrap_err().hint_text().unwrap_or("").to_owned();
     for (url, part) in [
         (
@@ -287,14 +287,14 @@ async fn shared_vectors_with_hosts_of_ones_own() {
     let places = OPEN.iter().map(|it| Some(it.0)).chain([None, Some("localhost:8001")]);
     let (mut wrong, mut judged, mut opened) = (vec![], 0, 0);
     for at in places {
-        for it in Vector::all() {
-            let table = Table::new(it.dns.clone());
+        for it in SsrfVector::all() {
+            let table = DnsTable::new(it.dns.clone());
             let mut settings = settings(OPEN);
             settings.allowed_ports = vec![8443];
             let policy = EgressPolicy::with_lookup(&settings, Box::new(table)).unwrap();
             let by_line = at.is_some_and(|line| names_the_line(&it.input, line));
             judged += 1;
-            match (it.is_allowed(), walk(&policy.visiting(at), &it).await) {
+            match (it.is_allowed(), walk(&policy.for_own_host(at), &it).await) {
                 (false, Ok(())) if by_line && it.hops.is_empty() => opened += 1,
                 (false, Ok(())) => wrong.push(format!("{} at {at:?} passes", it.id)),
                 (false, Err(err)) if by_line => wrong.push(format!("{} at {at:?}: {err}", it.id)),

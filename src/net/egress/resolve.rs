@@ -24,11 +24,11 @@ const NEGATIVE: Duration = Duration::from_secs(2);
 const TOTAL: Duration = Duration::from_secs(5);
 
 /// What a look-up found; the text says why it failed, in words for the user.
-pub(super) type Answer = Result<Vec<IpAddr>, String>;
+pub(super) type LookupResult = Result<Vec<IpAddr>, String>;
 
 /// Asks for the addresses of an absolute name. An empty answer is a failure.
 pub(super) trait Lookup: Send + Sync {
-    fn lookup<'a>(&'a self, name: &'a str) -> BoxFuture<'a, Answer>;
+    fn lookup<'a>(&'a self, name: &'a str) -> BoxFuture<'a, LookupResult>;
 }
 
 /// The system's name servers, or the one that settings name. Built at the first look-up: it needs a runtime, and a machine
@@ -68,7 +68,7 @@ impl Dns {
 }
 
 impl Lookup for Dns {
-    fn lookup<'a>(&'a self, name: &'a str) -> BoxFuture<'a, Answer> {
+    fn lookup<'a>(&'a self, name: &'a str) -> BoxFuture<'a, LookupResult> {
         Box::pin(async move {
             let resolver =
                 self.built.get_or_init(|| self.build()).as_ref().map_err(Clone::clone)?;
@@ -88,11 +88,11 @@ impl Lookup for Dns {
 
 #[derive(Default)]
 pub(super) struct Cache {
-    entries: Mutex<BTreeMap<String, (Instant, Answer)>>,
+    entries: Mutex<BTreeMap<String, (Instant, LookupResult)>>,
 }
 
 impl Cache {
-    pub(super) fn get(&self, name: &str) -> Option<Answer> {
+    pub(super) fn get(&self, name: &str) -> Option<LookupResult> {
         let entries = self.entries.lock().unwrap_or_else(PoisonError::into_inner);
         let (until, answer) = entries.get(name)?;
         (*until > Instant::now()).then(|| answer.clone())
@@ -103,7 +103,7 @@ impl Cache {
         self.entries.lock().unwrap_or_else(PoisonError::into_inner).clear();
     }
 
-    pub(super) fn put(&self, name: &str, answer: &Answer) {
+    pub(super) fn put(&self, name: &str, answer: &LookupResult) {
         let now = Instant::now();
         let keep = if answer.is_ok() { POSITIVE } else { NEGATIVE };
         let mut entries = self.entries.lock().unwrap_or_else(PoisonError::into_inner);

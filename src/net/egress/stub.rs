@@ -14,7 +14,7 @@ use futures::future::BoxFuture;
 use serde_json::Value;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
-use super::{Answer, EgressPolicy, Lookup};
+use super::{EgressPolicy, Lookup, LookupResult};
 use commis_base::settings::EgressSettings;
 
 /// Places inside that vectors try, as hosts of the user's own.
@@ -30,23 +30,23 @@ pub const OWN: &[(&str, &str)] = &[
 pub const ANY: IpAddr = IpAddr::V4(std::net::Ipv4Addr::new(93, 184, 216, 34));
 
 /// By name, the answers of the first look-up, of the second, and so on.
-pub type Rows = BTreeMap<String, Vec<Vec<String>>>;
+pub type DnsRows = BTreeMap<String, Vec<Vec<String>>>;
 
 /// Answers from a table, the n-th look-up of a name with its n-th row.
 #[derive(Clone, Default)]
-pub struct Table {
-    rows: Arc<Mutex<Rows>>,
+pub struct DnsTable {
+    rows: Arc<Mutex<DnsRows>>,
     pub asked: Arc<Mutex<BTreeMap<String, usize>>>,
 }
 
-impl Table {
-    pub fn new(rows: Rows) -> Self {
+impl DnsTable {
+    pub fn new(rows: DnsRows) -> Self {
         Self { rows: Arc::new(Mutex::new(rows)), ..Self::default() }
     }
 }
 
-impl Lookup for Table {
-    fn lookup<'a>(&'a self, name: &'a str) -> BoxFuture<'a, Answer> {
+impl Lookup for DnsTable {
+    fn lookup<'a>(&'a self, name: &'a str) -> BoxFuture<'a, LookupResult> {
         Box::pin(async move {
             let mut asked = self.asked.lock().unwrap();
             let n = asked.entry(name.to_owned()).or_default();
@@ -63,20 +63,20 @@ impl Lookup for Table {
 
 /// A connection as it was meant, and the head of what came over it (empty for TLS).
 #[derive(Clone, Debug)]
-pub struct Connect {
+pub struct StubConnection {
     pub meant: SocketAddr,
     pub head: String,
 }
 
 /// Stands in for every address there is.
 #[derive(Clone, Default)]
-pub struct StandIns(Arc<Inner>);
+pub struct StubServers(Arc<Inner>);
 
 #[derive(Default)]
 struct Inner {
     /// By the address that was meant, where its stand-in listens.
     listening: Mutex<BTreeMap<SocketAddr, SocketAddr>>,
-    connects: Mutex<Vec<Connect>>,
+    connects: Mutex<Vec<StubConnection>>,
     script: Mutex<Script>,
 }
 
@@ -87,9 +87,9 @@ struct Script {
     given: BTreeMap<String, (u64, String)>,
 }
 
-impl StandIns {
+impl StubServers {
     /// The stand-in for an address, listening from now on. Needs a runtime.
-    pub fn of(&self, meant: SocketAddr) -> SocketAddr {
+    pub fn listen_for(&self, meant: SocketAddr) -> SocketAddr {
         let mut all = self.0.listening.lock().unwrap();
         *all.entry(meant).or_insert_with(|| {
             let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
@@ -102,7 +102,7 @@ impl StandIns {
                     let Some(inner) = inner.upgrade() else { return };
                     let at = {
                         let mut all = inner.connects.lock().unwrap();
-                        all.push(Connect { meant, head: String::new() });
+                        all.push(StubConnection { meant, head: String::new() });
                         all.len() - 1
                     };
                     tokio::spawn(async move { inner.serve(stream, at).await });
@@ -113,17 +113,17 @@ impl StandIns {
     }
 
     /// From now on connections that mean one address lead to another, which sees them alone.
-    pub fn lead(&self, meant: SocketAddr, to: SocketAddr) {
+    pub fn forward(&self, meant: SocketAddr, to: SocketAddr) {
         self.0.listening.lock().unwrap().insert(meant, to);
     }
 
     /// Redirects that the next requests get, each once; whatever comes after them is answered with 200.
-    pub fn say(&self, hops: Vec<(u64, String)>) {
+    pub fn queue_redirects(&self, hops: Vec<(u64, String)>) {
         *self.0.script.lock().unwrap() = Script { hops: hops.into(), given: BTreeMap::new() };
     }
 
     /// Connections since this was last asked.
-    pub fn take(&self) -> Vec<Connect> {
+    pub fn take(&self) -> Vec<StubConnection> {
         std::mem::take(&mut *self.0.connects.lock().unwrap())
     }
 }
@@ -174,14 +174,14 @@ impl Inner {
 impl EgressPolicy {
     /// A policy that judges as always, resolves by the table, and whose pins lead to stand-ins. Pinned test hosts stay where
     /// they are.
-    pub fn stubbed(settings: &EgressSettings, table: Table, stand_ins: StandIns) -> Self {
+    pub fn with_stubs(settings: &EgressSettings, table: DnsTable, stand_ins: StubServers) -> Self {
         let mut policy = Self::with_lookup(settings, Box::new(table)).unwrap();
         Arc::get_mut(&mut policy.inner).unwrap().stand_ins = Some(stand_ins);
         policy
     }
 
     /// From now on the table's names resolve so, and nothing was ever asked.
-    pub fn restub(&self, table: &Table, rows: Rows) {
+    pub fn reset_stubs(&self, table: &DnsTable, rows: DnsRows) {
         *table.rows.lock().unwrap() = rows;
         table.asked.lock().unwrap().clear();
         self.inner.cache.clear();
@@ -191,9 +191,12 @@ impl EgressPolicy {
 impl EgressPolicy {
     /// For tests of senders: each look-up of the name gets the next of these addresses, the last one for good. The second
     /// value counts look-ups by name.
-    pub fn of_answers(name: &str, answers: &[&str]) -> (Self, Arc<Mutex<BTreeMap<String, usize>>>) {
+    pub fn with_answers(
+        name: &str,
+        answers: &[&str],
+    ) -> (Self, Arc<Mutex<BTreeMap<String, usize>>>) {
         let rows = answers.iter().map(|it| vec![(*it).to_owned()]).collect();
-        let table = Table::new([(name.to_owned(), rows)].into());
+        let table = DnsTable::new([(name.to_owned(), rows)].into());
         let asked = Arc::clone(&table.asked);
         (Self::with_lookup(&EgressSettings::default(), Box::new(table)).unwrap(), asked)
     }
@@ -221,20 +224,20 @@ pub fn is_public(address: IpAddr) -> bool {
 
 /// One of the shared SSRF vectors (`vectors/ssrf.md`).
 #[derive(Clone, Debug, serde::Deserialize)]
-pub struct Vector {
+pub struct SsrfVector {
     pub id: String,
     pub input: String,
     pub expect: String,
     /// What has to tell: the parser, the address, the name, …
     pub layer: String,
     #[serde(default)]
-    pub dns: Rows,
+    pub dns: DnsRows,
     #[serde(default)]
     pub hops: Vec<(u64, String)>,
     pub whatwg_host: Option<String>,
 }
 
-impl Vector {
+impl SsrfVector {
     /// All of them; none, with a line saying so, where they are not.
     pub fn all() -> Vec<Self> {
         vectors("ssrf.json").map_or_else(Vec::new, |it| {
@@ -269,7 +272,7 @@ impl Vector {
     /// With http for https and the other way round, so that a chain of redirects can be spoken without TLS. What a change of
     /// scheme is stays one.
     #[must_use]
-    pub fn swapped(&self) -> Self {
+    pub fn with_schemes_swapped(&self) -> Self {
         let swap = |text: &str| {
             text.replace("https://", "\u{0}")
                 .replace("http://", "https://")

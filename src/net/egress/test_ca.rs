@@ -31,7 +31,7 @@ impl TestCa {
     pub(super) fn read(settings: &EgressSettings) -> Result<Self> {
         let (pem, shown) = match (&settings.test_ca_pem, &settings.test_ca) {
             (Some(pem), _) => (pem.clone().into_bytes(), "of the test web".to_owned()),
-            (None, Some(path)) => (file(path)?, path.display().to_string()),
+            (None, Some(path)) => (read_file(path)?, path.display().to_string()),
             (None, None) => return Ok(Self::default()),
         };
         let invalid = |why: &str| {
@@ -51,7 +51,7 @@ impl TestCa {
     }
 }
 
-fn file(path: &Path) -> Result<Vec<u8>> {
+fn read_file(path: &Path) -> Result<Vec<u8>> {
     files::read_bounded(path, MAX).map_err(|err| {
         Error::new(Code::SettingsInvalid, format!("test CA: {err}"))
             .hint("give the file that `commis testbed serve --ca FILE` wrote, or your own CA's certificate")

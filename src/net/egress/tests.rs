@@ -1,12 +1,12 @@
 //! The policy against hand-picked cases and the public SSRF vectors.
 
 use super::{
-    stub::{Table, Vector, vectors},
+    stub::{DnsTable, SsrfVector, vectors},
     *,
 };
 
 fn policy(settings: &EgressSettings) -> EgressPolicy {
-    EgressPolicy::with_lookup(settings, Box::new(Table::default())).unwrap()
+    EgressPolicy::with_lookup(settings, Box::new(DnsTable::default())).unwrap()
 }
 
 fn pinned_policy() -> EgressPolicy {
@@ -182,9 +182,9 @@ fn a_test_ca_counts_for_pinned_test_hosts() {
     ] {
         assert_eq!(some.test_ca(host).is_some(), counts, "{host}");
     }
-    assert!(some.vouches());
+    assert!(some.has_vouched_hosts());
     assert!(policy(&settings(&["*.test=127.0.0.1:80"])).test_ca("a.b.test").is_some());
-    assert!(!policy(&settings(&[])).vouches());
+    assert!(!policy(&settings(&[])).has_vouched_hosts());
     for pem in ["", "no pem", "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"] {
         let wrong = EgressSettings { test_ca_pem: Some(pem.to_owned()), ..settings(&[]) };
         assert_eq!(code(EgressPolicy::new(&wrong)), "SETTINGS_INVALID", "{pem}");
@@ -199,7 +199,7 @@ async fn look_ups_are_cached_and_one_bad_answer_blocks() {
     let rows = |it: &[&[&str]]| -> Vec<Vec<String>> {
         it.iter().map(|row| row.iter().map(|it| (*it).to_owned()).collect()).collect()
     };
-    let stub = Table::new(
+    let stub = DnsTable::new(
         [
             ("flip.com", rows(&[&["1.2.3.4"], &["127.0.0.1"]])),
             ("mixed.com", rows(&[&["1.2.3.4", "::1"]])),
@@ -261,8 +261,8 @@ async fn without_network_everything_ends_there() {
 async fn shared_vectors() {
     let settings = EgressSettings { allowed_ports: vec![8443], ..EgressSettings::default() };
     let (mut bypassed, mut overblocked) = (vec![], vec![]);
-    for it in Vector::all() {
-        let table = Table::new(it.dns.clone());
+    for it in SsrfVector::all() {
+        let table = DnsTable::new(it.dns.clone());
         let asked = Arc::clone(&table.asked);
         let policy = EgressPolicy::with_lookup(&settings, Box::new(table)).unwrap();
         match (it.is_allowed(), walk(&policy, &it).await) {
@@ -280,7 +280,7 @@ async fn shared_vectors() {
 }
 
 /// The first URL and every hop as a transport takes them; statuses that carry no redirect end the chain.
-pub(super) async fn walk(policy: &EgressPolicy, vector: &Vector) -> Result<()> {
+pub(super) async fn walk(policy: &EgressPolicy, vector: &SsrfVector) -> Result<()> {
     let mut url = policy.check(&vector.input)?;
     policy.pin(&url).await?;
     let mut visited = vec![url.clone()];
@@ -326,7 +326,7 @@ fn the_registries_are_covered() {
         };
         let allowed = it["policy"] == "allow";
         for address in [net.network(), net.broadcast()] {
-            assert_eq!(address::denied(address).is_none(), allowed, "{address}");
+            assert_eq!(address::denial_reason(address).is_none(), allowed, "{address}");
         }
     }
 }

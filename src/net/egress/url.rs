@@ -93,7 +93,7 @@ fn host_site(name: &str) -> &str {
 /// Fails with `URL_INVALID` and, for userinfo and schemes other than http(s), `URL_BLOCKED`.
 pub(super) fn parse(text: &str) -> Result<SafeUrl> {
     let invalid = |why: &str| {
-        Error::new(Code::UrlInvalid, format!("`{}` is not a usable URL: {why}", shown(text)))
+        Error::new(Code::UrlInvalid, format!("`{}` is not a usable URL: {why}", display_text(text)))
     };
     if text.len() > MAX_LEN {
         return Err(invalid("longer than 32 KiB"));
@@ -108,7 +108,7 @@ pub(super) fn parse(text: &str) -> Result<SafeUrl> {
     if !matches!(url.scheme(), "http" | "https") {
         return Err(Error::new(
             Code::UrlBlocked,
-            format!("scheme `{}` is not allowed", shown(url.scheme())),
+            format!("scheme `{}` is not allowed", display_text(url.scheme())),
         )
         .hint("only http and https are"));
     }
@@ -122,7 +122,7 @@ pub(super) fn parse(text: &str) -> Result<SafeUrl> {
             Code::UrlBlocked,
             format!(
                 "the URL of `{}` carries a user name or password",
-                shown(url.host_str().unwrap_or(""))
+                display_text(url.host_str().unwrap_or(""))
             ),
         ));
     }
@@ -177,7 +177,7 @@ fn has_userinfo(after_scheme: &str) -> bool {
 }
 
 /// For messages: no query (it may hold secrets), no control characters, at most 80 characters.
-pub(super) fn shown(text: &str) -> String {
+pub(super) fn display_text(text: &str) -> String {
     let text = text.split(['?', '#']).next().unwrap_or("");
     let text = match (text.find("://"), text.rfind('@')) {
         (Some(start), Some(at)) if at > start => {

@@ -21,28 +21,28 @@ tokio::task_local! {
 }
 
 /// The future's output, and the microseconds that connects it started took (DNS is not in it: addresses are pinned).
-pub async fn timed<F: Future>(future: F) -> (F::Output, u64) {
+pub async fn measure_connects<F: Future>(future: F) -> (F::Output, u64) {
     let spent = Arc::new(AtomicU64::new(0));
     let out = CONNECT.scope(Arc::clone(&spent), future).await;
     (out, spent.load(Ordering::Relaxed))
 }
 
-/// Puts [`Timed`] around a connector.
+/// Puts [`TimedService`] around a connector.
 #[derive(Clone, Copy)]
-pub struct Layer;
+pub struct TimingLayer;
 
-impl<S> tower_layer::Layer<S> for Layer {
-    type Service = Timed<S>;
-    fn layer(&self, inner: S) -> Timed<S> {
-        Timed(inner)
+impl<S> tower_layer::Layer<S> for TimingLayer {
+    type Service = TimedService<S>;
+    fn layer(&self, inner: S) -> TimedService<S> {
+        TimedService(inner)
     }
 }
 
 /// A connector that is timed.
 #[derive(Clone)]
-pub struct Timed<S>(S);
+pub struct TimedService<S>(S);
 
-impl<S, R> Service<R> for Timed<S>
+impl<S, R> Service<R> for TimedService<S>
 where
     S: Service<R>,
     S::Future: Send + 'static,

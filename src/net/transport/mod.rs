@@ -1,7 +1,7 @@
 //! One way to send a request: the trait, its caps and its timings.
 //!
 //! Transports that need a page live in `browser/` and implement [`Transport`] too. Every one of them asks the same
-//! `EgressPolicy` for every hop and applies the same [`Caps`]. `context_request` is [`public_http`]'s code with a [`Session`].
+//! `EgressPolicy` for every hop and applies the same [`TransportLimits`]. `context_request` is [`public_http`]'s code with a [`Session`].
 
 mod connect;
 pub mod public_http;
@@ -22,10 +22,10 @@ use commis_base::{
     charset,
     error::{Code, Error, Result},
 };
-use commis_recipe::{headers::is_of_connection, model::TransportKind};
+use commis_recipe::{headers::is_connection_header, model::TransportKind};
 
 pub use self::session::Session;
-pub use commis_recipe::request::Outgoing;
+pub use commis_recipe::request::PreparedRequest;
 
 /// An answer within the caps. `status` may be anything: judging it is the caller's business.
 #[derive(Clone)]
@@ -50,7 +50,7 @@ impl Reply {
 
     /// The same with text in UTF-8, as a browser would decode it.
     #[must_use]
-    pub fn in_utf8(mut self) -> Self {
+    pub fn into_utf8(mut self) -> Self {
         let content_type = self.header("content-type").unwrap_or("").to_owned();
         self.body = charset::to_utf8(&content_type, self.body);
         self
@@ -77,7 +77,7 @@ pub struct Timings {
 
 /// The same limits for every transport (seed 0.2, `security.md` "Hostile input").
 #[derive(Clone, Copy, Debug)]
-pub struct Caps {
+pub struct TransportLimits {
     /// Decoded body bytes.
     pub body: usize,
     /// Response header bytes, names and values.
@@ -87,7 +87,7 @@ pub struct Caps {
     pub total: Duration,
 }
 
-impl Caps {
+impl TransportLimits {
     pub const DEFAULT: Self = Self {
         body: 1024 * 1024,
         headers: 64 * 1024,
@@ -103,7 +103,7 @@ pub const CODINGS: &[&str] = &["gzip", "deflate", "br", "zstd", "identity"];
 /// Method and headers of a request as every transport checks them before it sends anything.
 ///
 /// Fails with `METHOD_NOT_ALLOWED`, or `RECIPE_INVALID` for a header that can not be sent.
-pub fn parts(request: &Outgoing) -> Result<(Method, HeaderMap)> {
+pub fn method_and_headers(request: &PreparedRequest) -> Result<(Method, HeaderMap)> {
     let method = match request.method.as_str() {
         "GET" => Method::GET,
         "HEAD" => Method::HEAD,
@@ -121,7 +121,7 @@ pub fn parts(request: &Outgoing) -> Result<(Method, HeaderMap)> {
     for (name, value) in &request.headers {
         let parsed = HeaderName::from_bytes(name.as_bytes())
             .ok()
-            .filter(|it| !is_of_connection(it.as_str()))
+            .filter(|it| !is_connection_header(it.as_str()))
             .ok_or_else(|| bad_header(name))?;
         headers.append(parsed, header_value(name, value)?);
     }
@@ -143,7 +143,7 @@ fn bad_header(name: &str) -> Error {
 /// `TLS_FAILED`, `PARSE_ERROR` (the body does not decompress), `RESPONSE_TOO_LARGE`, `HEADERS_TOO_LARGE`, `TOO_MANY_REDIRECTS`, `NETWORK_DISABLED`.
 pub trait Transport: Send + Sync {
     fn kind(&self) -> TransportKind;
-    fn send<'a>(&'a self, request: &'a Outgoing) -> BoxFuture<'a, Result<Reply>>;
+    fn send<'a>(&'a self, request: &'a PreparedRequest) -> BoxFuture<'a, Result<Reply>>;
 }
 
 impl<T: Transport + ?Sized> Transport for &T {
@@ -151,7 +151,7 @@ impl<T: Transport + ?Sized> Transport for &T {
         (**self).kind()
     }
 
-    fn send<'a>(&'a self, request: &'a Outgoing) -> BoxFuture<'a, Result<Reply>> {
+    fn send<'a>(&'a self, request: &'a PreparedRequest) -> BoxFuture<'a, Result<Reply>> {
         (**self).send(request)
     }
 }

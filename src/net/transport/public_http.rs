@@ -23,8 +23,11 @@ use reqwest::{
     header::{self, HeaderMap, HeaderName, HeaderValue},
 };
 
-use super::{Caps, Outgoing, Reply, Session, Timings, Transport, header_value, parts, tls};
-use crate::egress::{EgressPolicy, Pinned, SafeUrl};
+use super::{
+    PreparedRequest, Reply, Session, Timings, Transport, TransportLimits, header_value,
+    method_and_headers, tls,
+};
+use crate::egress::{EgressPolicy, PinnedUrl, SafeUrl};
 use commis_base::error::{Code, Error, Result};
 use commis_recipe::model::TransportKind;
 
@@ -37,8 +40,8 @@ const HARMLESS: &[HeaderName] =
 /// Sends requests from this process to pinned addresses.
 pub struct PublicHttp {
     policy: Arc<EgressPolicy>,
-    caps: Caps,
-    clients: Mutex<Clients>,
+    caps: TransportLimits,
+    clients: Mutex<ClientPool>,
 }
 
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
@@ -50,18 +53,18 @@ struct ClientKey {
 }
 
 #[derive(Default)]
-struct Clients {
+struct ClientPool {
     uses: u64,
     by_key: BTreeMap<ClientKey, (u64, Client)>,
 }
 
 impl PublicHttp {
     pub fn new(policy: Arc<EgressPolicy>) -> Result<Self> {
-        Self::with_caps(policy, Caps::DEFAULT)
+        Self::with_limits(policy, TransportLimits::DEFAULT)
     }
 
     /// Fails with `INTERNAL` when the TLS library can not be set up.
-    pub fn with_caps(policy: Arc<EgressPolicy>, caps: Caps) -> Result<Self> {
+    pub fn with_limits(policy: Arc<EgressPolicy>, caps: TransportLimits) -> Result<Self> {
         if rustls::crypto::CryptoProvider::get_default().is_none() {
             // Another thread may win; then its provider is the same one.
             let _ = rustls::crypto::ring::default_provider().install_default();
@@ -73,9 +76,13 @@ impl PublicHttp {
     }
 
     /// Sends a request, by itself or in a session. Fails with the codes of [`Transport::send`] and of the session.
-    pub async fn call(&self, request: &Outgoing, session: Option<&dyn Session>) -> Result<Reply> {
+    pub async fn call(
+        &self,
+        request: &PreparedRequest,
+        session: Option<&dyn Session>,
+    ) -> Result<Reply> {
         let mut timings = Timings::default();
-        let follow = self.follow(request, session, &mut timings);
+        let follow = self.follow_redirects(request, session, &mut timings);
         match tokio::time::timeout(self.caps.total, follow).await {
             Ok(result) => result,
             Err(_) => Err(Error::new(
@@ -85,15 +92,15 @@ impl PublicHttp {
         }
     }
 
-    async fn follow(
+    async fn follow_redirects(
         &self,
-        request: &Outgoing,
+        request: &PreparedRequest,
         mut session: Option<&dyn Session>,
         timings: &mut Timings,
     ) -> Result<Reply> {
         let start = Instant::now();
-        let mut hop = Hop::first(request)?;
-        let policy = self.policy.visiting(request.own_host.as_deref());
+        let mut hop = Hop::from_outgoing(request)?;
+        let policy = self.policy.for_own_host(request.own_host.as_deref());
         let mut url = policy.check(&request.url)?;
         let own = [url.host().to_owned()];
         let allowed = if request.allowed_domains.is_empty() {
@@ -109,7 +116,7 @@ impl PublicHttp {
             .hint("list it in allowed_domains"));
         }
         if let Some(session) = session {
-            hop.identify(session.identity(&url))?;
+            hop.add_identity(session.identity_headers(&url))?;
         }
         timings.validate += micros(start);
         let mut hops = 0;
@@ -122,7 +129,8 @@ impl PublicHttp {
             }
 
             let start = Instant::now();
-            let (response, connect) = super::connect::timed(self.exchange(&pinned, &hop)).await;
+            let (response, connect) =
+                super::connect::measure_connects(self.exchange(&pinned, &hop)).await;
             let response = response?;
             timings.connect += connect;
             timings.ttfb += micros(start).saturating_sub(connect);
@@ -145,10 +153,10 @@ impl PublicHttp {
                 let set = response.headers().get_all(header::SET_COOKIE);
                 // Chromium holds no text that is none either.
                 let set = set.iter().filter_map(|it| Some(it.to_str().ok()?.to_owned()));
-                session.keep(&url, set.collect()).await?;
+                session.store_cookies(&url, set.collect()).await?;
             }
-            let Some(location) = redirect_of(&response)? else {
-                return self.read(response, &url, hops, timings).await;
+            let Some(location) = redirect_location(&response)? else {
+                return self.read_reply(response, &url, hops, timings).await;
             };
 
             let start = Instant::now();
@@ -168,14 +176,14 @@ impl PublicHttp {
                     format!("`{}` wants the body sent on to `{}`", url.host(), next.host()),
                 ));
             }
-            hop.redirected(status, next.same_origin(&url));
+            hop.apply_redirect(status, next.same_origin(&url));
             session = session.filter(|_| next.same_origin(&url));
             url = next;
             timings.validate += micros(start);
         }
     }
 
-    async fn exchange(&self, pinned: &Pinned, hop: &Hop) -> Result<Response> {
+    async fn exchange(&self, pinned: &PinnedUrl, hop: &Hop) -> Result<Response> {
         let url = pinned.url();
         let mut target = url.url().clone();
         let mut headers = hop.headers.clone();
@@ -196,7 +204,7 @@ impl PublicHttp {
         if let Some(body) = &hop.body {
             request = request.body(body.clone());
         }
-        let response = request.send().await.map_err(|err| failed(url, err))?;
+        let response = request.send().await.map_err(|err| to_error(url, err))?;
         match response.remote_addr() {
             Some(peer) if pinned.addrs().contains(&peer) => Ok(response),
             peer => Err(Error::new(
@@ -209,7 +217,7 @@ impl PublicHttp {
         }
     }
 
-    async fn read(
+    async fn read_reply(
         &self,
         response: Response,
         url: &SafeUrl,
@@ -226,7 +234,7 @@ impl PublicHttp {
         // reqwest takes the header away when it decodes.
         let coding = response.headers().get(header::CONTENT_ENCODING);
         if coding.is_some_and(|it| !it.as_bytes().eq_ignore_ascii_case(b"identity")) {
-            return Err(undecodable(url));
+            return Err(undecodable_error(url));
         }
         if response.content_length().is_some_and(|it| it > self.caps.body as u64) {
             return Err(too_large());
@@ -246,7 +254,7 @@ impl PublicHttp {
         let mut body = Vec::with_capacity(length as usize);
         let mut chunks = response.bytes_stream();
         while let Some(chunk) = chunks.next().await {
-            let chunk = chunk.map_err(|err| failed(url, err))?;
+            let chunk = chunk.map_err(|err| to_error(url, err))?;
             if body.len() + chunk.len() > self.caps.body {
                 return Err(too_large());
             }
@@ -254,11 +262,11 @@ impl PublicHttp {
         }
         timings.download += micros(start);
         let url = url.as_str().to_owned();
-        Ok(Reply { status, headers, body, url, hops, timings: *timings }.in_utf8())
+        Ok(Reply { status, headers, body, url, hops, timings: *timings }.into_utf8())
     }
 
     /// The client whose connections lead to exactly these addresses.
-    fn client(&self, pinned: &Pinned, target: &Url) -> Result<Client> {
+    fn client(&self, pinned: &PinnedUrl, target: &Url) -> Result<Client> {
         let key = ClientKey {
             scheme: target.scheme().to_owned(),
             host: pinned.url().host().to_owned(),
@@ -287,21 +295,21 @@ impl Transport for PublicHttp {
         TransportKind::PublicHttp
     }
 
-    fn send<'a>(&'a self, request: &'a Outgoing) -> BoxFuture<'a, Result<Reply>> {
+    fn send<'a>(&'a self, request: &'a PreparedRequest) -> BoxFuture<'a, Result<Reply>> {
         Box::pin(self.call(request, None))
     }
 }
 
 fn build(
-    pinned: &Pinned,
+    pinned: &PinnedUrl,
     target: &Url,
     policy: &EgressPolicy,
     max_headers: usize,
 ) -> Result<Client> {
     let host = target.host_str().unwrap_or_default().to_owned();
-    let only = Only { host, addrs: pinned.addrs().to_vec() };
+    let only = FixedResolver { host, addrs: pinned.addrs().to_vec() };
     let mut builder = Client::builder()
-        .connector_layer(super::connect::Layer)
+        .connector_layer(super::connect::TimingLayer)
         .dns_resolver(Arc::new(only))
         .no_proxy()
         .redirect(reqwest::redirect::Policy::none())
@@ -329,12 +337,12 @@ fn build(
 }
 
 /// A resolver that knows one name.
-struct Only {
+struct FixedResolver {
     host: String,
     addrs: Vec<SocketAddr>,
 }
 
-impl Resolve for Only {
+impl Resolve for FixedResolver {
     fn resolve(&self, name: Name) -> Resolving {
         let found = if name.as_str().eq_ignore_ascii_case(&self.host) {
             Ok(Box::new(self.addrs.clone().into_iter()) as Addrs)
@@ -354,8 +362,8 @@ struct Hop {
 
 impl Hop {
     /// Fails as [`parts`].
-    fn first(request: &Outgoing) -> Result<Self> {
-        let (method, mut headers) = parts(request)?;
+    fn from_outgoing(request: &PreparedRequest) -> Result<Self> {
+        let (method, mut headers) = method_and_headers(request)?;
         for (name, value) in &mut headers {
             // It may be a credential: kept out of debug output and of HPACK's tables.
             value.set_sensitive(!HARMLESS.contains(name));
@@ -364,7 +372,7 @@ impl Hop {
         Ok(Self { method, headers, body: request.body.clone() })
     }
 
-    fn identify(&mut self, headers: Vec<(&'static str, String)>) -> Result<()> {
+    fn add_identity(&mut self, headers: Vec<(&'static str, String)>) -> Result<()> {
         for (name, value) in headers {
             let value = header_value(name, &value)?;
             self.headers.entry(HeaderName::from_static(name)).or_insert(value);
@@ -385,7 +393,7 @@ impl Hop {
 
     /// Fetch standard, "HTTP-redirect fetch": 307 and 308 repeat the request; the others make a POST a GET. Credentials do
     /// not cross origins.
-    fn redirected(&mut self, status: u16, same_origin: bool) {
+    fn apply_redirect(&mut self, status: u16, same_origin: bool) {
         if !matches!(status, 307 | 308) && self.method != Method::HEAD {
             self.method = Method::GET;
             self.body = None;
@@ -403,7 +411,7 @@ impl Hop {
 }
 
 /// Where the answer redirects to. Statuses 300, 304 and 305 are answers like any other, as they are for `fetch`.
-fn redirect_of(response: &Response) -> Result<Option<String>> {
+fn redirect_location(response: &Response) -> Result<Option<String>> {
     if !matches!(response.status().as_u16(), 301 | 302 | 303 | 307 | 308) {
         return Ok(None);
     }
@@ -415,9 +423,9 @@ fn redirect_of(response: &Response) -> Result<Option<String>> {
     Ok(Some(location.to_owned()))
 }
 
-fn failed(url: &SafeUrl, err: reqwest::Error) -> Error {
+fn to_error(url: &SafeUrl, err: reqwest::Error) -> Error {
     let host = url.host();
-    if let Some(refused) = tls::refusal(host, &err) {
+    if let Some(refused) = tls::tls_error(host, &err) {
         return refused.source(err.without_url());
     }
     let mut from_hyper = false;
@@ -432,7 +440,7 @@ fn failed(url: &SafeUrl, err: reqwest::Error) -> Error {
         cause = it.source();
     }
     if err.is_decode() && !from_hyper {
-        return undecodable(url).source(err.without_url());
+        return undecodable_error(url).source(err.without_url());
     }
     let (code, message) = if err.is_timeout() {
         (Code::Timeout, format!("`{host}` did not answer in time"))
@@ -445,7 +453,7 @@ fn failed(url: &SafeUrl, err: reqwest::Error) -> Error {
     Error::new(code, message).source(err.without_url())
 }
 
-fn undecodable(url: &SafeUrl) -> Error {
+fn undecodable_error(url: &SafeUrl) -> Error {
     Error::new(Code::ParseError, format!("the body that `{}` sent does not decompress", url.host()))
 }
 

@@ -24,17 +24,17 @@ async fn serve(app: Router) -> SocketAddr {
     addr
 }
 
-fn transport(addr: SocketAddr, caps: Caps) -> PublicHttp {
+fn transport(addr: SocketAddr, caps: TransportLimits) -> PublicHttp {
     let policy = EgressPolicy::new(&EgressSettings {
         test_hosts: vec![format!("*.test={addr}")],
         allowed_ports: vec![8443],
         ..EgressSettings::default()
     });
-    PublicHttp::with_caps(Arc::new(policy.unwrap()), caps).unwrap()
+    PublicHttp::with_limits(Arc::new(policy.unwrap()), caps).unwrap()
 }
 
-fn get_from(url: &str) -> Outgoing {
-    Outgoing {
+fn get_from(url: &str) -> PreparedRequest {
+    PreparedRequest {
         method: "GET".into(),
         url: url.into(),
         headers: vec![],
@@ -117,7 +117,7 @@ fn app() -> Router {
 #[tokio::test]
 async fn a_pinned_port_stands_in() {
     let addr = serve(app()).await;
-    let http = transport(addr, Caps::DEFAULT);
+    let http = transport(addr, TransportLimits::DEFAULT);
     for (url, host) in [
         ("http://x.test/echo".to_owned(), "x.test".to_owned()),
         (format!("http://x.test:{}/echo", addr.port()), format!("x.test:{}", addr.port())),
@@ -151,7 +151,7 @@ async fn connections_are_reused() {
     let addr = listener.local_addr().unwrap();
     let service = app.into_make_service_with_connect_info::<SocketAddr>();
     tokio::spawn(async move { axum::serve(listener, service).await.unwrap() });
-    let http = transport(addr, Caps::DEFAULT);
+    let http = transport(addr, TransportLimits::DEFAULT);
     for _ in 0..3 {
         http.send(&get_from("http://x.test/")).await.unwrap();
     }
@@ -162,8 +162,8 @@ async fn connections_are_reused() {
 
 #[tokio::test]
 async fn redirects_on_one_host() {
-    let http = transport(serve(app()).await, Caps::DEFAULT);
-    let post = |status: u16, n: u32| Outgoing {
+    let http = transport(serve(app()).await, TransportLimits::DEFAULT);
+    let post = |status: u16, n: u32| PreparedRequest {
         method: "POST".into(),
         headers: vec![
             ("authorization".into(), "secret".into()),
@@ -191,7 +191,7 @@ async fn redirects_on_one_host() {
 
 #[tokio::test]
 async fn redirects_to_elsewhere() {
-    let http = transport(serve(app()).await, Caps::DEFAULT);
+    let http = transport(serve(app()).await, TransportLimits::DEFAULT);
     let hits = AtomicUsize::new(0);
     for (target, want) in [
         ("http://y.test/echo", "REDIRECT_BLOCKED"),
@@ -202,7 +202,7 @@ async fn redirects_to_elsewhere() {
         ("file:///etc/passwd", "REDIRECT_BLOCKED"),
         ("http://z.test/echo", "ok"),
     ] {
-        let request = Outgoing {
+        let request = PreparedRequest {
             headers: vec![
                 ("authorization".into(), "secret".into()),
                 ("x-key".into(), "secret".into()),
@@ -220,7 +220,7 @@ async fn redirects_to_elsewhere() {
     }
     assert_eq!(hits.into_inner(), 1);
     // A body does not cross origins: it may hold a token.
-    let request = Outgoing {
+    let request = PreparedRequest {
         method: "POST".into(),
         body: Some(b"token=secret".to_vec()),
         allowed_domains: vec!["x.test".into(), "z.test".into()],
@@ -231,8 +231,8 @@ async fn redirects_to_elsewhere() {
 
 #[tokio::test]
 async fn what_may_not_be_sent() {
-    let http = transport(serve(app()).await, Caps::DEFAULT);
-    let with = |name: &str, value: &str| Outgoing {
+    let http = transport(serve(app()).await, TransportLimits::DEFAULT);
+    let with = |name: &str, value: &str| PreparedRequest {
         headers: vec![(name.into(), value.into())],
         ..get_from("http://x.test/echo")
     };
@@ -241,11 +241,14 @@ async fn what_may_not_be_sent() {
         (get_from("http://localhost/"), "URL_BLOCKED"),
         (get_from("http://x.test:9/"), "URL_BLOCKED"),
         (
-            Outgoing { method: "DELETE".into(), ..get_from("http://x.test/echo") },
+            PreparedRequest { method: "DELETE".into(), ..get_from("http://x.test/echo") },
             "METHOD_NOT_ALLOWED",
         ),
         (
-            Outgoing { allowed_domains: vec!["y.test".into()], ..get_from("http://x.test/echo") },
+            PreparedRequest {
+                allowed_domains: vec!["y.test".into()],
+                ..get_from("http://x.test/echo")
+            },
             "DOMAIN_NOT_ALLOWED",
         ),
         (with("host", "y.test"), "RECIPE_INVALID"),
@@ -259,7 +262,7 @@ async fn what_may_not_be_sent() {
 
 #[tokio::test]
 async fn answers_are_capped() {
-    let caps = Caps { total: Duration::from_millis(300), ..Caps::DEFAULT };
+    let caps = TransportLimits { total: Duration::from_millis(300), ..TransportLimits::DEFAULT };
     let http = transport(serve(app()).await, caps);
     for (path, want) in [
         ("/zeros", "RESPONSE_TOO_LARGE"),
@@ -281,7 +284,7 @@ async fn nobody_listens() {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let addr = listener.local_addr().unwrap();
     drop(listener);
-    let http = transport(addr, Caps::DEFAULT);
+    let http = transport(addr, TransportLimits::DEFAULT);
     let result = http.send(&get_from("http://x.test/")).await;
     assert_eq!(code(&result), "CONNECT_FAILED");
 }
@@ -295,7 +298,7 @@ async fn nothing_is_cached() {
         async move { (headers, n.to_string()) }
     };
     let app = Router::new().route("/", get(fresh_for_a_day));
-    let http = transport(serve(app).await, Caps::DEFAULT);
+    let http = transport(serve(app).await, TransportLimits::DEFAULT);
     for n in 0..3 {
         let reply = http.send(&get_from("http://x.test/")).await.unwrap();
         assert_eq!(reply.body, n.to_string().as_bytes());

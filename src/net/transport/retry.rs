@@ -13,10 +13,10 @@ use std::{
 use backon::{ExponentialBuilder, Retryable as _};
 use futures::future::BoxFuture;
 
-use super::{Outgoing, Reply, Transport};
+use super::{PreparedRequest, Reply, Transport};
 use crate::egress::{
     EgressPolicy,
-    limits::{Limits, MAX_WAIT, Turn},
+    limits::{HostLimiter, MAX_WAIT, RateDecision},
 };
 use commis_base::error::{Code, Error, Result};
 use commis_recipe::model::TransportKind;
@@ -32,14 +32,14 @@ const JITTER: f64 = 0.25;
 
 /// Somebody waits.
 #[derive(Clone, Debug)]
-pub struct Wait {
+pub struct WaitEvent {
     pub host: String,
     pub pause: Duration,
-    pub why: Why,
+    pub why: WaitReason,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Why {
+pub enum WaitReason {
     /// For the host's bucket.
     Turn,
     /// Before the next attempt, after this answer or failure.
@@ -47,20 +47,20 @@ pub enum Why {
 }
 
 /// Told of each pause before it begins.
-pub type OnWait = dyn Fn(&Wait) + Send + Sync;
+pub type OnWait = dyn Fn(&WaitEvent) + Send + Sync;
 
 /// Sends what one run sends, through another transport. All its requests share one further attempt.
-pub struct Polite<'a> {
+pub struct ThrottledTransport<'a> {
     inner: &'a dyn Transport,
     policy: &'a EgressPolicy,
-    limits: &'a Limits,
+    limits: &'a HostLimiter,
     on_wait: &'a OnWait,
-    seen: Mutex<Seen>,
+    seen: Mutex<RetryState>,
 }
 
 /// How a run went so far.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Seen {
+pub struct RetryState {
     /// 0 while nothing was sent, 2 once a request was sent again.
     pub attempts: u32,
     /// Seconds until a call may succeed, as the site or the host's bucket says, at most a day.
@@ -74,36 +74,36 @@ enum Failure {
     Refused(Error),
 }
 
-impl<'a> Polite<'a> {
+impl<'a> ThrottledTransport<'a> {
     /// With `again`, one request of the run may be sent a second time.
     pub fn new(
         inner: &'a dyn Transport,
         policy: &'a EgressPolicy,
-        limits: &'a Limits,
+        limits: &'a HostLimiter,
         again: bool,
         on_wait: &'a OnWait,
     ) -> Self {
-        let seen = Seen { retries_left: usize::from(again), ..Seen::default() };
+        let seen = RetryState { retries_left: usize::from(again), ..RetryState::default() };
         Self { inner, policy, limits, on_wait, seen: Mutex::new(seen) }
     }
 
-    pub fn seen(&self) -> Seen {
+    pub fn retry_state(&self) -> RetryState {
         *self.seen.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn note(&self, change: impl FnOnce(&mut Seen)) {
+    fn update_state(&self, change: impl FnOnce(&mut RetryState)) {
         change(&mut self.seen.lock().unwrap_or_else(PoisonError::into_inner));
     }
 
-    async fn attempt(&self, request: &Outgoing, again: bool) -> Result<Reply, Failure> {
-        let spent = self.turn(request, again).await.map_err(Failure::Refused)?;
-        self.note(|it| {
+    async fn attempt(&self, request: &PreparedRequest, again: bool) -> Result<Reply, Failure> {
+        let spent = self.wait_turn(request, again).await.map_err(Failure::Refused)?;
+        self.update_state(|it| {
             it.attempts = it.attempts.max(1) + u32::from(again);
             it.retry_after = None;
         });
         let mut reply = self.inner.send(request).await.map_err(Failure::Refused)?;
         reply.timings.validate += spent;
-        self.note(|it| it.retry_after = retry_after(&reply));
+        self.update_state(|it| it.retry_after = retry_after(&reply));
         if matches!(reply.status, 429 | 500..=599) {
             Err(Failure::Answer(reply))
         } else {
@@ -113,17 +113,17 @@ impl<'a> Polite<'a> {
 
     /// Everything that precedes an attempt; returns how long it took without the pause, in microseconds. Fails with what the
     /// policy fails with, and with `RATE_LIMITED`.
-    async fn turn(&self, request: &Outgoing, again: bool) -> Result<u64> {
+    async fn wait_turn(&self, request: &PreparedRequest, again: bool) -> Result<u64> {
         let start = Instant::now();
-        let policy = self.policy.visiting(request.own_host.as_deref());
+        let policy = self.policy.for_own_host(request.own_host.as_deref());
         let url = policy.check(&request.url)?;
         let turn = self.limits.take(url.host()).await?;
         let spent = start.elapsed().as_micros() as u64;
         match turn {
-            Turn::After(pause) => self.wait(url.host(), pause, Why::Turn).await,
-            Turn::Refused(pause) => {
+            RateDecision::After(pause) => self.wait(url.host(), pause, WaitReason::Turn).await,
+            RateDecision::Refused(pause) => {
                 let seconds = pause.as_secs_f64().ceil() as u64;
-                self.note(|it| it.retry_after = Some(seconds));
+                self.update_state(|it| it.retry_after = Some(seconds));
                 return Err(Error::new(
                     Code::RateLimited,
                     format!("too many calls to `{}`: the next is due in {seconds} s", url.host()),
@@ -140,37 +140,37 @@ impl<'a> Polite<'a> {
         Ok(spent)
     }
 
-    async fn wait(&self, host: &str, pause: Duration, why: Why) {
+    async fn wait(&self, host: &str, pause: Duration, why: WaitReason) {
         if !pause.is_zero() {
-            (self.on_wait)(&Wait { host: host.to_owned(), pause, why });
+            (self.on_wait)(&WaitEvent { host: host.to_owned(), pause, why });
             tokio::time::sleep(pause).await;
         }
     }
 }
 
-impl Transport for Polite<'_> {
+impl Transport for ThrottledTransport<'_> {
     fn kind(&self) -> TransportKind {
         self.inner.kind()
     }
 
-    fn send<'a>(&'a self, request: &'a Outgoing) -> BoxFuture<'a, Result<Reply>> {
+    fn send<'a>(&'a self, request: &'a PreparedRequest) -> BoxFuture<'a, Result<Reply>> {
         Box::pin(async move {
             let mut again = false;
             let outcome = (|| {
                 let second = std::mem::replace(&mut again, true);
                 self.attempt(request, second)
             })
-            .retry(pauses(self.seen().retries_left))
-            .when(may_pass)
+            .retry(backoff_delays(self.retry_state().retries_left))
+            .when(is_transient)
             // The site's own word counts more than our guess; `None` ends it.
-            .adjust(|_, ours| match self.seen().retry_after {
+            .adjust(|_, ours| match self.retry_state().retry_after {
                 None => ours,
                 Some(it) => ours.filter(|_| it <= MAX_RETRY_AFTER).map(|_| Duration::from_secs(it)),
             })
             .notify(|failure, pause| {
-                self.note(|it| it.retries_left -= 1);
-                let why = Why::Again(failure.words());
-                (self.on_wait)(&Wait { host: host_of(request), pause, why });
+                self.update_state(|it| it.retries_left -= 1);
+                let why = WaitReason::Again(failure.describe());
+                (self.on_wait)(&WaitEvent { host: host_of(request), pause, why });
             })
             .await;
             match outcome {
@@ -183,7 +183,7 @@ impl Transport for Polite<'_> {
 
 impl Failure {
     /// For a person, without anything that the site wrote.
-    fn words(&self) -> String {
+    fn describe(&self) -> String {
         match self {
             Self::Answer(reply) => format!("the site answered {}", reply.status),
             Self::Refused(err) => err.message().to_owned(),
@@ -191,7 +191,7 @@ impl Failure {
     }
 }
 
-fn may_pass(failure: &Failure) -> bool {
+fn is_transient(failure: &Failure) -> bool {
     match failure {
         Failure::Answer(_) => true,
         Failure::Refused(err) => {
@@ -201,7 +201,7 @@ fn may_pass(failure: &Failure) -> bool {
 }
 
 /// 1, 2, 4, 8, 8, … seconds, each up to a quarter more or less.
-fn pauses(times: usize) -> impl Iterator<Item = Duration> + Send + Sync + Unpin {
+fn backoff_delays(times: usize) -> impl Iterator<Item = Duration> + Send + Sync + Unpin {
     use backon::BackoffBuilder as _;
     let exact = ExponentialBuilder::new()
         .with_min_delay(BASE)
@@ -219,10 +219,10 @@ pub fn retry_after(reply: &Reply) -> Option<u64> {
         reason = "a date is compared with now; it reaches no payload"
     )]
     let now = SystemTime::now();
-    due(reply.header("retry-after")?, now)
+    parse_retry_after(reply.header("retry-after")?, now)
 }
 
-fn due(text: &str, now: SystemTime) -> Option<u64> {
+fn parse_retry_after(text: &str, now: SystemTime) -> Option<u64> {
     let text = text.trim();
     if !text.is_empty() && text.bytes().all(|it| it.is_ascii_digit()) {
         return Some(text.parse().unwrap_or(DAY).min(DAY));
@@ -232,7 +232,7 @@ fn due(text: &str, now: SystemTime) -> Option<u64> {
     Some((left.as_secs_f64().ceil() as u64).min(DAY))
 }
 
-fn host_of(request: &Outgoing) -> String {
+fn host_of(request: &PreparedRequest) -> String {
     let url = url::Url::parse(&request.url).ok();
     url.and_then(|it| it.host_str().map(str::to_owned)).unwrap_or_default()
 }

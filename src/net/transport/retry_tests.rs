@@ -29,7 +29,7 @@ impl Transport for Script {
         TransportKind::Stub
     }
 
-    fn send<'a>(&'a self, request: &'a Outgoing) -> BoxFuture<'a, Result<Reply>> {
+    fn send<'a>(&'a self, request: &'a PreparedRequest) -> BoxFuture<'a, Result<Reply>> {
         Box::pin(async move {
             self.policy.pin(&self.policy.check(&request.url)?).await?;
             let next = self.next.lock().unwrap().pop_front().expect("nothing more is sent");
@@ -50,25 +50,25 @@ impl Transport for Script {
 
 struct World {
     script: Script,
-    limits: Limits,
+    limits: HostLimiter,
     asked: Arc<Mutex<BTreeMap<String, usize>>>,
     _home: tempfile::TempDir,
 }
 
 fn world(next: &[Next], answers: &[&str], limits: &LimitsSettings) -> World {
     let home = tempfile::tempdir().unwrap();
-    let (policy, asked) = EgressPolicy::of_answers("a.com", answers);
+    let (policy, asked) = EgressPolicy::with_answers("a.com", answers);
     let start = Instant::now();
     let clock = Box::new(move || 1_800_000_000_000 + start.elapsed().as_millis() as i64);
     let limits =
-        Limits::with_clock(limits, home.path().to_owned(), Arc::new(policy.clone()), clock)
+        HostLimiter::with_clock(limits, home.path().to_owned(), Arc::new(policy.clone()), clock)
             .unwrap();
     let script = Script { policy, next: Mutex::new(next.iter().copied().collect()) };
     World { script, limits, asked, _home: home }
 }
 
-fn get() -> Outgoing {
-    Outgoing {
+fn get() -> PreparedRequest {
+    PreparedRequest {
         method: "GET".to_owned(),
         url: "https://a.com/x".to_owned(),
         headers: Vec::new(),
@@ -80,15 +80,16 @@ fn get() -> Outgoing {
 
 /// The status or code that a call ended with, attempts, seconds that passed, what the site said of later.
 async fn call(world: &World, again: bool) -> (String, u32, f64, Option<u64>) {
-    let quiet = |_: &Wait| ();
-    let polite = Polite::new(&world.script, &world.script.policy, &world.limits, again, &quiet);
+    let quiet = |_: &WaitEvent| ();
+    let polite =
+        ThrottledTransport::new(&world.script, &world.script.policy, &world.limits, again, &quiet);
     let start = Instant::now();
     let end = match polite.send(&get()).await {
         Ok(reply) => reply.status.to_string(),
         Err(err) => err.code().as_str().to_owned(),
     };
     assert!(world.script.next.lock().unwrap().is_empty(), "an attempt is missing");
-    let seen = polite.seen();
+    let seen = polite.retry_state();
     (end, seen.attempts, start.elapsed().as_secs_f64(), seen.retry_after)
 }
 
@@ -160,7 +161,7 @@ fn both_forms_of_retry_after() {
         ("soon", None),
         ("", None),
     ] {
-        assert_eq!(due(text, now), want, "{text}");
+        assert_eq!(parse_retry_after(text, now), want, "{text}");
     }
 }
 
@@ -211,11 +212,12 @@ async fn a_run_has_one_more_attempt_in_all() {
     let fine = Status(200, "");
     let world =
         world(&[Status(503, ""), fine, Status(503, "")], &["1.2.3.4"], &LimitsSettings::default());
-    let quiet = |_: &Wait| ();
-    let polite = Polite::new(&world.script, &world.script.policy, &world.limits, true, &quiet);
+    let quiet = |_: &WaitEvent| ();
+    let polite =
+        ThrottledTransport::new(&world.script, &world.script.policy, &world.limits, true, &quiet);
     assert_eq!(polite.send(&get()).await.unwrap().status, 200);
     assert_eq!(polite.send(&get()).await.unwrap().status, 503);
-    assert_eq!(polite.seen().attempts, 2);
+    assert_eq!(polite.retry_state().attempts, 2);
 }
 
 #[test]
@@ -223,7 +225,7 @@ fn pauses_grow_to_eight_seconds_with_jitter() {
     let exact = [1.0, 2.0, 4.0, 8.0, 8.0];
     let mut differ = false;
     for _ in 0..50 {
-        let got: Vec<f64> = pauses(5).map(|it| it.as_secs_f64()).collect();
+        let got: Vec<f64> = backoff_delays(5).map(|it| it.as_secs_f64()).collect();
         assert_eq!(got.len(), 5);
         for (got, exact) in got.iter().zip(exact) {
             assert!((got / exact - 1.0).abs() <= JITTER + 1e-6, "{got} for {exact}");

@@ -9,9 +9,10 @@ use commis_base::error::Result;
 /// from then on the call has no session, even when it comes back.
 pub trait Session: Send + Sync {
     /// Headers that say who asks, for the first hop; lower-case names. What the request says itself is kept.
-    fn identity(&self, url: &SafeUrl) -> Vec<(&'static str, String)>;
+    fn identity_headers(&self, url: &SafeUrl) -> Vec<(&'static str, String)>;
     /// The `Cookie` header that the browser would send there, if any.
     fn cookies<'a>(&'a self, url: &'a SafeUrl) -> BoxFuture<'a, Result<Option<String>>>;
     /// Values of the `Set-Cookie` headers that came from there. Those that are not allowed are left out without a word.
-    fn keep<'a>(&'a self, url: &'a SafeUrl, set: Vec<String>) -> BoxFuture<'a, Result<()>>;
+    fn store_cookies<'a>(&'a self, url: &'a SafeUrl, set: Vec<String>)
+    -> BoxFuture<'a, Result<()>>;
 }

@@ -10,7 +10,7 @@ use rustls::{AlertDescription, CertificateError};
 use commis_base::error::{Code, Error};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Why {
+enum TlsFault {
     Expired,
     NotYetValid,
     /// Chromium does not say which of the two.
@@ -23,8 +23,8 @@ enum Why {
     Version,
 }
 
-impl Why {
-    const fn words(self) -> &'static str {
+impl TlsFault {
+    const fn describe(self) -> &'static str {
         match self {
             Self::Expired => "its certificate has expired",
             Self::NotYetValid => "its certificate is not valid yet",
@@ -59,13 +59,13 @@ impl Why {
     }
 
     fn error(self, host: &str) -> Error {
-        Error::new(Code::TlsFailed, format!("`{host}` cannot be trusted: {}", self.words()))
+        Error::new(Code::TlsFailed, format!("`{host}` cannot be trusted: {}", self.describe()))
             .hint(self.hint(host))
     }
 }
 
 /// `TLS_FAILED` where a rustls error among the causes says so.
-pub fn refusal(host: &str, err: &(dyn StdError + 'static)) -> Option<Error> {
+pub fn tls_error(host: &str, err: &(dyn StdError + 'static)) -> Option<Error> {
     let mut cause = Some(err);
     while let Some(it) = cause {
         // An I/O error passes over what it carries.
@@ -74,7 +74,7 @@ pub fn refusal(host: &str, err: &(dyn StdError + 'static)) -> Option<Error> {
             .downcast_ref::<rustls::Error>()
             .or_else(|| carried.and_then(|it| it.downcast_ref::<rustls::Error>()));
         if let Some(found) = found {
-            return why(found).map(|it| it.error(host));
+            return classify(found).map(|it| it.error(host));
         }
         cause = match carried {
             Some(it) => Some(it as &(dyn StdError + 'static)),
@@ -84,43 +84,47 @@ pub fn refusal(host: &str, err: &(dyn StdError + 'static)) -> Option<Error> {
     None
 }
 
-fn why(err: &rustls::Error) -> Option<Why> {
+fn classify(err: &rustls::Error) -> Option<TlsFault> {
     use CertificateError as C;
     Some(match err {
         rustls::Error::InvalidCertificate(it) => match it {
-            C::Expired | C::ExpiredContext { .. } => Why::Expired,
-            C::NotValidYet | C::NotValidYetContext { .. } => Why::NotYetValid,
-            C::NotValidForName | C::NotValidForNameContext { .. } => Why::OtherName,
-            C::UnknownIssuer => Why::UnknownIssuer,
-            C::Revoked => Why::Revoked,
+            C::Expired | C::ExpiredContext { .. } => TlsFault::Expired,
+            C::NotValidYet | C::NotValidYetContext { .. } => TlsFault::NotYetValid,
+            C::NotValidForName | C::NotValidForNameContext { .. } => TlsFault::OtherName,
+            C::UnknownIssuer => TlsFault::UnknownIssuer,
+            C::Revoked => TlsFault::Revoked,
             C::BadSignature
             | C::UnsupportedSignatureAlgorithmContext { .. }
-            | C::UnsupportedSignatureAlgorithmForPublicKeyContext { .. } => Why::Weak,
-            _ => Why::Other,
+            | C::UnsupportedSignatureAlgorithmForPublicKeyContext { .. } => TlsFault::Weak,
+            _ => TlsFault::Other,
         },
         rustls::Error::PeerIncompatible(_)
         | rustls::Error::AlertReceived(
             AlertDescription::ProtocolVersion
             | AlertDescription::HandshakeFailure
             | AlertDescription::InsufficientSecurity,
-        ) => Why::Version,
-        rustls::Error::NoCertificatesPresented => Why::Other,
+        ) => TlsFault::Version,
+        rustls::Error::NoCertificatesPresented => TlsFault::Other,
         _ => return None,
     })
 }
 
 /// `TLS_FAILED` where Chromium's name of a network error says so (`net/base/net_error_list.h`).
-pub fn refusal_of_chromium(host: &str, net_error: &str) -> Option<Error> {
+pub fn chromium_tls_error(host: &str, net_error: &str) -> Option<Error> {
     let name = net_error.strip_prefix("net::").unwrap_or(net_error);
     let why = match name {
-        "ERR_CERT_DATE_INVALID" => Why::Date,
-        "ERR_CERT_COMMON_NAME_INVALID" => Why::OtherName,
-        "ERR_CERT_AUTHORITY_INVALID" | "ERR_CERT_KNOWN_INTERCEPTION_BLOCKED" => Why::UnknownIssuer,
-        "ERR_CERT_REVOKED" => Why::Revoked,
-        "ERR_CERT_WEAK_KEY" | "ERR_CERT_WEAK_SIGNATURE_ALGORITHM" => Why::Weak,
-        "ERR_SSL_VERSION_OR_CIPHER_MISMATCH" | "ERR_SSL_OBSOLETE_VERSION" => Why::Version,
-        it if it.starts_with("ERR_CERT_") => Why::Other,
-        "ERR_SSL_SERVER_CERT_BAD_FORMAT" | "ERR_SSL_PINNED_KEY_NOT_IN_CERT_CHAIN" => Why::Other,
+        "ERR_CERT_DATE_INVALID" => TlsFault::Date,
+        "ERR_CERT_COMMON_NAME_INVALID" => TlsFault::OtherName,
+        "ERR_CERT_AUTHORITY_INVALID" | "ERR_CERT_KNOWN_INTERCEPTION_BLOCKED" => {
+            TlsFault::UnknownIssuer
+        }
+        "ERR_CERT_REVOKED" => TlsFault::Revoked,
+        "ERR_CERT_WEAK_KEY" | "ERR_CERT_WEAK_SIGNATURE_ALGORITHM" => TlsFault::Weak,
+        "ERR_SSL_VERSION_OR_CIPHER_MISMATCH" | "ERR_SSL_OBSOLETE_VERSION" => TlsFault::Version,
+        it if it.starts_with("ERR_CERT_") => TlsFault::Other,
+        "ERR_SSL_SERVER_CERT_BAD_FORMAT" | "ERR_SSL_PINNED_KEY_NOT_IN_CERT_CHAIN" => {
+            TlsFault::Other
+        }
         _ => return None,
     };
     Some(why.error(host))
@@ -144,7 +148,7 @@ mod tests {
             ("net::ERR_CONNECTION_CLOSED", None),
             ("net::ERR_ABORTED", None),
         ] {
-            let found = refusal_of_chromium("a.test", text);
+            let found = chromium_tls_error("a.test", text);
             assert_eq!(found.is_some(), words.is_some(), "{text}");
             if let (Some(found), Some(words)) = (found, words) {
                 assert!(found.message().contains(words), "{found}");
@@ -159,10 +163,10 @@ mod tests {
         let expired = rustls::Error::InvalidCertificate(CertificateError::Expired);
         let once = std::io::Error::other(expired);
         let twice = std::io::Error::other(once);
-        assert!(refusal("a.test", &twice).unwrap().message().contains("expired"));
+        assert!(tls_error("a.test", &twice).unwrap().message().contains("expired"));
         let cut = std::io::Error::other(rustls::Error::InvalidMessage(
             rustls::InvalidMessage::MessageTooShort,
         ));
-        assert!(refusal("a.test", &cut).is_none());
+        assert!(tls_error("a.test", &cut).is_none());
     }
 }

@@ -2,30 +2,30 @@
 
 use std::{sync::Arc, time::Duration};
 
-use super::{Caps, Outgoing, Transport as _, public_http::PublicHttp};
+use super::{PreparedRequest, Transport as _, TransportLimits, public_http::PublicHttp};
 use crate::egress::{
     EgressPolicy,
-    stub::{OWN, StandIns, Table, Vector},
+    stub::{DnsTable, OWN, SsrfVector, StubServers},
 };
 use commis_base::settings::EgressSettings;
 
 /// What is wrong with how the vector ended, if anything is.
-async fn judge(vector: &Vector, own: &[(&str, &str)], at: Option<&str>) -> Option<String> {
-    let stand_ins = StandIns::default();
-    stand_ins.say(vector.hops.clone());
-    let table = Table::new(vector.dns.clone());
+async fn judge(vector: &SsrfVector, own: &[(&str, &str)], at: Option<&str>) -> Option<String> {
+    let stand_ins = StubServers::default();
+    stand_ins.queue_redirects(vector.hops.clone());
+    let table = DnsTable::new(vector.dns.clone());
     let asked = Arc::clone(&table.asked);
     let settings = EgressSettings {
         allowed_ports: vec![8443],
         own: own.iter().map(|it| (it.0.to_owned(), it.1.to_owned())).collect(),
         ..EgressSettings::default()
     };
-    let policy = EgressPolicy::stubbed(&settings, table, stand_ins.clone());
-    let caps = Caps { total: Duration::from_secs(10), ..Caps::DEFAULT };
-    let http = PublicHttp::with_caps(Arc::new(policy), caps).unwrap();
+    let policy = EgressPolicy::with_stubs(&settings, table, stand_ins.clone());
+    let caps = TransportLimits { total: Duration::from_secs(10), ..TransportLimits::DEFAULT };
+    let http = PublicHttp::with_limits(Arc::new(policy), caps).unwrap();
     let host = vector.whatwg_host.as_deref().unwrap_or("").trim_end_matches('.').to_owned();
     let secret = |name: &str| (name.to_owned(), "secret".to_owned());
-    let request = Outgoing {
+    let request = PreparedRequest {
         method: "GET".to_owned(),
         url: vector.input.clone(),
         headers: ["authorization", "cookie", "x-key"].map(secret).to_vec(),
@@ -66,18 +66,18 @@ async fn judge(vector: &Vector, own: &[(&str, &str)], at: Option<&str>) -> Optio
 #[tokio::test(flavor = "multi_thread")]
 async fn ssrf_vectors_reach_nothing_that_is_denied() {
     let mut wrong = Vec::new();
-    let all = Vector::all();
+    let all = SsrfVector::all();
     for it in &all {
         for own in [&[][..], OWN] {
             wrong.extend(judge(it, own, None).await);
             if !it.hops.is_empty() {
-                wrong.extend(judge(&it.swapped(), own, None).await);
+                wrong.extend(judge(&it.with_schemes_swapped(), own, None).await);
             }
         }
         // From a host of one's own, no place inside but that one.
         wrong.extend(judge(it, OWN, Some("localhost:8001")).await);
         if !it.hops.is_empty() {
-            wrong.extend(judge(&it.swapped(), OWN, Some("127.0.0.1:80")).await);
+            wrong.extend(judge(&it.with_schemes_swapped(), OWN, Some("127.0.0.1:80")).await);
         }
     }
     println!("{} vectors", all.len());
@@ -87,9 +87,9 @@ async fn ssrf_vectors_reach_nothing_that_is_denied() {
 /// Without stand-ins there would be nothing to see: that they do see.
 #[tokio::test]
 async fn a_connect_to_a_denied_address_would_be_seen() {
-    let stand_ins = StandIns::default();
+    let stand_ins = StubServers::default();
     let denied = "127.0.0.1:80".parse().unwrap();
-    let addr = stand_ins.of(denied);
+    let addr = stand_ins.listen_for(denied);
     let _ = tokio::net::TcpStream::connect(addr).await.unwrap();
     let deadline = std::time::Instant::now() + Duration::from_secs(10);
     let mut seen = stand_ins.take();
@@ -115,11 +115,11 @@ async fn names_that_change_or_mix_are_refused_in_every_attempt() {
         (rows(&[&["1.2.3.4", "1.2.3.5"]]), "ok", "ok", 2),
         (rows(&[&[]]), "DNS_FAILED", "DNS_FAILED", 0),
     ] {
-        let stand_ins = StandIns::default();
+        let stand_ins = StubServers::default();
         let shown = format!("{rows:?}");
-        let table = Table::new([("a.example.net".to_owned(), rows)].into());
+        let table = DnsTable::new([("a.example.net".to_owned(), rows)].into());
         let asked = Arc::clone(&table.asked);
-        let policy = EgressPolicy::stubbed(&EgressSettings::default(), table, stand_ins.clone());
+        let policy = EgressPolicy::with_stubs(&EgressSettings::default(), table, stand_ins.clone());
         let policy = Arc::new(policy);
         let mut ends = Vec::new();
         for attempt in 1..=2 {
@@ -129,7 +129,7 @@ async fn names_that_change_or_mix_are_refused_in_every_attempt() {
                 let _ = policy.pin_fresh(&url).await;
             }
             let http = PublicHttp::new(Arc::clone(&policy)).unwrap();
-            let request = Outgoing {
+            let request = PreparedRequest {
                 method: "GET".to_owned(),
                 url: "http://a.example.net/".to_owned(),
                 headers: Vec::new(),

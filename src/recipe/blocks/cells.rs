@@ -155,7 +155,7 @@ pub fn is_heading(element: ElementRef<'_>) -> bool {
 }
 
 /// How much of its weight an element keeps where it stands, per cent: nothing in navigation, little in what is named like it.
-pub fn standing(element: ElementRef<'_>) -> usize {
+pub fn position_weight(element: ElementRef<'_>) -> usize {
     let mut out = 100;
     let mut in_form = false;
     for it in std::iter::once(element).chain(element.ancestors().filter_map(ElementRef::wrap)) {
@@ -191,7 +191,8 @@ pub fn standing(element: ElementRef<'_>) -> usize {
             out = out.min(25);
         }
         if !matches!(name, "body" | "html" | "main")
-            && (named(it.value().id().unwrap_or("")) || it.value().classes().any(named))
+            && (has_layout_word(it.value().id().unwrap_or(""))
+                || it.value().classes().any(has_layout_word))
         {
             out = out.min(25);
         }
@@ -199,7 +200,7 @@ pub fn standing(element: ElementRef<'_>) -> usize {
     out
 }
 
-fn named(text: &str) -> bool {
+fn has_layout_word(text: &str) -> bool {
     text.split(|c: char| !c.is_ascii_alphanumeric())
         .any(|it| AROUND.iter().any(|around| it.eq_ignore_ascii_case(around)))
 }

@@ -7,8 +7,8 @@ use scraper::{ElementRef, Html};
 
 use super::{
     cells::{children, is_read, text},
-    names::{lasts, segment},
-    read::Reader,
+    names::{is_stable, segment},
+    read::HtmlReader,
 };
 use crate::model::{EmptyAnswer, HtmlSpec};
 
@@ -33,27 +33,27 @@ pub fn learn(
     spec: &HtmlSpec,
     typed: &[&str],
 ) -> Option<EmptyAnswer> {
-    let reader = Reader::new(spec).ok();
-    let mut around = kinds_beside(with.first()?, reader.as_ref());
+    let reader = HtmlReader::new(spec).ok();
+    let mut around = kinds_without_items(with.first()?, reader.as_ref());
     for page in with {
-        let own = kinds(page);
+        let own = element_kinds(page);
         around.retain(|it| own.contains(it));
     }
     if around.len() < FEW_KINDS || !without.iter().all(|page| is_built_like(page, &around)) {
         return None;
     }
     for page in without {
-        let own = kinds(page);
+        let own = element_kinds(page);
         around.retain(|it| own.contains(it));
     }
-    let says = words_of_nothing(without, with, typed)?;
+    let says = empty_phrase(without, with, typed)?;
     let around = around.into_iter().take(MAX_KINDS).collect();
     Some(EmptyAnswer { around, says: Some(says), ..EmptyAnswer::default() })
 }
 
 /// What all pages without items say and no page with some does: the shortest such line, or part of a line beside what was typed.
 /// Of several, one with a word for nothing in a language that is known here; no word decides whether there is one.
-fn words_of_nothing(without: &[&Html], with: &[&Html], typed: &[&str]) -> Option<String> {
+fn empty_phrase(without: &[&Html], with: &[&Html], typed: &[&str]) -> Option<String> {
     let typed: Vec<&str> = typed.iter().copied().filter(|it| !it.is_empty()).collect();
     let said: Vec<String> = with.iter().flat_map(|page| lines(page)).collect();
     let is_own = |part: &str| {
@@ -64,7 +64,7 @@ fn words_of_nothing(without: &[&Html], with: &[&Html], typed: &[&str]) -> Option
     // By text, whether it is only a part of its line.
     let mut parts: BTreeMap<String, bool> = BTreeMap::new();
     for line in lines(without.first()?) {
-        let of_line = beside(&line, &typed);
+        let of_line = split_around(&line, &typed);
         let is_part = of_line.len() > 1;
         let own = of_line.into_iter().filter(|it| is_own(it));
         parts.extend(own.max_by_key(String::len).map(|it| (it, is_part)));
@@ -73,14 +73,13 @@ fn words_of_nothing(without: &[&Html], with: &[&Html], typed: &[&str]) -> Option
         let lines = lines(page);
         parts.retain(|part, _| lines.iter().any(|line| line.contains(part.as_str())));
     }
-    let best = parts
-        .into_iter()
-        .min_by_key(|(text, is_part)| (!speaks_of_nothing(text), *is_part, text.len()));
+    let best =
+        parts.into_iter().min_by_key(|(text, is_part)| (!says_empty(text), *is_part, text.len()));
     best.map(|it| it.0)
 }
 
 /// The parts of a line between the values that were typed, in whatever case the page repeats them.
-fn beside(line: &str, typed: &[&str]) -> Vec<String> {
+fn split_around(line: &str, typed: &[&str]) -> Vec<String> {
     let mut parts = vec![line.to_owned()];
     for value in typed {
         let value: Vec<char> = value.chars().collect();
@@ -112,7 +111,7 @@ fn beside(line: &str, typed: &[&str]) -> Vec<String> {
 
 /// Whether a page has most kinds of elements.
 fn is_built_like<'a>(page: &Html, kinds: impl IntoIterator<Item = &'a String>) -> bool {
-    let own = self::kinds(page);
+    let own = self::element_kinds(page);
     let (mut all, mut kept) = (0, 0);
     for it in kinds {
         all += 1;
@@ -122,14 +121,14 @@ fn is_built_like<'a>(page: &Html, kinds: impl IntoIterator<Item = &'a String>) -
 }
 
 /// Whether a page without items says that it has none, as the one did that was seen.
-pub fn is_like(page: &Html, seen: &EmptyAnswer) -> bool {
+pub fn is_empty_result(page: &Html, seen: &EmptyAnswer) -> bool {
     let says = seen.says.as_ref().filter(|_| !seen.unseen);
     says.is_some_and(|it| {
         is_built_like(page, &seen.around) && lines(page).iter().any(|line| line.contains(it))
     })
 }
 
-fn speaks_of_nothing(line: &str) -> bool {
+fn says_empty(line: &str) -> bool {
     let low = line.to_lowercase();
     let words: Vec<&str> =
         low.split(|c: char| !c.is_alphanumeric()).filter(|it| !it.is_empty()).collect();
@@ -162,12 +161,12 @@ fn speaks_of_nothing(line: &str) -> bool {
 }
 
 /// Kinds of the elements near the root, as they nest.
-fn kinds(page: &Html) -> BTreeSet<String> {
-    kinds_beside(page, None)
+fn element_kinds(page: &Html) -> BTreeSet<String> {
+    kinds_without_items(page, None)
 }
 
 /// The same without the items, what is in them, and the elements that hold them.
-fn kinds_beside(page: &Html, items: Option<&Reader>) -> BTreeSet<String> {
+fn kinds_without_items(page: &Html, items: Option<&HtmlReader>) -> BTreeSet<String> {
     fn go(
         element: ElementRef<'_>,
         depth: usize,
@@ -178,7 +177,7 @@ fn kinds_beside(page: &Html, items: Option<&Reader>) -> BTreeSet<String> {
             if items.contains(&child.id()) {
                 continue;
             }
-            let name = match child.value().id().filter(|it| lasts(it)) {
+            let name = match child.value().id().filter(|it| is_stable(it)) {
                 Some(id) => format!("{}#{id}", child.value().name()),
                 None => segment(child),
             };
@@ -215,11 +214,11 @@ fn kinds_beside(page: &Html, items: Option<&Reader>) -> BTreeSet<String> {
 
 /// Texts of elements that have some of their own.
 fn lines(page: &Html) -> BTreeSet<String> {
-    lines_beside(page, None)
+    lines_without_items(page, None)
 }
 
 /// The same without the items, each with what it goes on with.
-pub fn lines_beside(page: &Html, items: Option<&Reader>) -> BTreeSet<String> {
+pub fn lines_without_items(page: &Html, items: Option<&HtmlReader>) -> BTreeSet<String> {
     let items: BTreeSet<NodeId> =
         items.into_iter().flat_map(|it| it.elements(page)).map(|it| it.id()).collect();
     let mut out = BTreeSet::new();

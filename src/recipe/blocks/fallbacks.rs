@@ -23,7 +23,7 @@ pub fn replace_scripts(text: &str) -> Cow<'_, str> {
     while let Some(begin) = low[at..].find(BEGIN).map(|it| at + it) {
         let Some(inner) = low[begin..].find('>').map(|it| begin + it + 1) else { break };
         let Some(end) = low[inner..].find(END).map(|it| inner + it) else { break };
-        if script_before(&low[..begin]).is_some_and(|it| writes(it, &low)) {
+        if script_before(&low[..begin]).is_some_and(|it| writes_document(it, &low)) {
             out.push_str(&text[at..begin]);
             out.push_str(&text[inner..end]);
         } else {
@@ -48,7 +48,7 @@ fn script_before(low: &str) -> Option<&str> {
 }
 
 /// Whether a script writes, or calls a function of the page, which does so somewhere.
-fn writes(script: &str, low: &str) -> bool {
+fn writes_document(script: &str, low: &str) -> bool {
     let script = script.trim().trim_start_matches("<!--").trim_start();
     let end = script.find(|c: char| !c.is_ascii_alphanumeric() && c != '_' && c != '$');
     let name = &script[..end.unwrap_or(0)];

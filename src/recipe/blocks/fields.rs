@@ -8,8 +8,8 @@ use scraper::ElementRef;
 use super::{
     GROUP, Group, Item,
     cells::{chars, children, has_own_text, is_heading, is_hidden, is_inline, text},
-    heads::{is_counted, without_numbers},
-    names::{classes, field, segment},
+    heads::{has_varying_number, without_numbers},
+    names::{classes, field_name, segment},
     records,
 };
 
@@ -31,7 +31,7 @@ const VALUE: &str = "value";
 /// One field over all items.
 pub struct Column<'a> {
     pub name: String,
-    pub place: Place,
+    pub place: ColumnSource,
     /// The attribute that is taken; `None`: the text.
     pub attribute: Option<String>,
     /// Every element of an item it is taken from; more than one makes a list.
@@ -45,15 +45,16 @@ impl Column<'_> {
     pub fn is_shown(&self) -> bool {
         let says = |it: &String| SAID.contains(&it.as_str());
         self.attribute.is_none()
-            || (matches!(self.place, Place::Cell(_) | Place::Label(_))
+            || (matches!(self.place, ColumnSource::Cell(_) | ColumnSource::Label(_))
                 && self.attribute.as_ref().is_some_and(says))
-            || (matches!(self.place, Place::Label(_)) && self.attribute.as_deref() == Some(VALUE))
+            || (matches!(self.place, ColumnSource::Label(_))
+                && self.attribute.as_deref() == Some(VALUE))
     }
 }
 
 /// How a column is found in an item.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum ColumnSource {
     /// By structure: position among the item's elements of one path.
     Path(usize),
     /// A column of the table that the item is a row of.
@@ -64,7 +65,7 @@ pub enum Place {
     Heading,
 }
 
-struct Unit<'a> {
+struct FieldValue<'a> {
     path: String,
     element: ElementRef<'a>,
     attribute: Option<String>,
@@ -78,22 +79,22 @@ pub fn columns<'a>(group: &Group<'a>) -> Vec<Column<'a>> {
     let mut out = if group.is_record && group.tables.is_empty() {
         records::columns(group.items[0].first())
     } else if group.tables.is_empty() {
-        by_path(&group.items, group.is_run)
+        columns_by_path(&group.items, group.is_run)
     } else {
-        by_cell(group)
+        columns_by_cell(group)
     };
     if !group.headings.is_empty() {
         let elements: Vec<Vec<ElementRef<'_>>> =
             group.headings.iter().map(|it| it.iter().copied().collect()).collect();
-        out.push(column(GROUP.to_owned(), Place::Heading, None, elements, false));
+        out.push(column(GROUP.to_owned(), ColumnSource::Heading, None, elements, false));
     }
     out.truncate(MAX_COLUMNS);
-    distinct(&mut out);
+    make_names_distinct(&mut out);
     out
 }
 
 /// Makes names of columns differ by a number at the end.
-pub fn distinct(columns: &mut [Column<'_>]) {
+pub fn make_names_distinct(columns: &mut [Column<'_>]) {
     let mut taken = BTreeSet::new();
     for it in columns {
         if it.name.is_empty() {
@@ -110,7 +111,7 @@ pub fn distinct(columns: &mut [Column<'_>]) {
 
 pub fn column(
     name: String,
-    place: Place,
+    place: ColumnSource,
     attribute: Option<String>,
     elements: Vec<Vec<ElementRef<'_>>>,
     is_list: bool,
@@ -132,11 +133,11 @@ pub fn column(
     Column { name, place, attribute, elements, texts, is_list }
 }
 
-fn by_cell<'a>(group: &Group<'a>) -> Vec<Column<'a>> {
+fn columns_by_cell<'a>(group: &Group<'a>) -> Vec<Column<'a>> {
     let Some(first) = group.tables.first() else { return Vec::new() };
     let titles = first.titles();
     let cell = |row: ElementRef<'a>, at: usize| {
-        group.tables.iter().find(|it| it.holds(row)).and_then(|it| it.cell(row, at))
+        group.tables.iter().find(|it| it.contains_row(row)).and_then(|it| it.cell(row, at))
     };
     let mut out = Vec::new();
     let mut has_link = false;
@@ -149,27 +150,30 @@ fn by_cell<'a>(group: &Group<'a>) -> Vec<Column<'a>> {
             classes(it).find(|class| all().all(|it| it.value().classes().any(|it| it == *class)))
         });
         // A count in a title is none of its name, unless it tells columns apart.
-        let own =
-            if is_counted(title, &titles) { field(&without_numbers(title)) } else { field(title) };
+        let own = if has_varying_number(title, &titles) {
+            field_name(&without_numbers(title))
+        } else {
+            field_name(title)
+        };
         let name = match (own, class) {
             (it, _) if !it.is_empty() => it,
-            (_, Some(class)) => field(class),
+            (_, Some(class)) => field_name(class),
             _ => format!("column_{}", at + 1),
         };
         // A link in most cells; the first of them leads to the item.
         let links: Vec<Vec<ElementRef<'a>>> = cells
             .iter()
-            .map(|it| it.iter().flat_map(|it| below(*it)).filter(is_link).take(1).collect())
+            .map(|it| it.iter().flat_map(|it| descendants(*it)).filter(is_link).take(1).collect())
             .collect();
         if all().any(|it| chars(it) > 0) {
-            out.push(column(name.clone(), Place::Cell(at), None, cells, false));
-        } else if let Some(it) = by_sign(&name, title, at, &cells) {
+            out.push(column(name.clone(), ColumnSource::Cell(at), None, cells, false));
+        } else if let Some(it) = column_by_sign(&name, title, at, &cells) {
             out.push(it);
         }
         if links.iter().filter(|it| !it.is_empty()).count() * 2 >= group.items.len() {
             let name = if has_link { format!("{name}_url") } else { "url".to_owned() };
             has_link = true;
-            out.push(column(name, Place::Cell(at), Some("href".to_owned()), links, false));
+            out.push(column(name, ColumnSource::Cell(at), Some("href".to_owned()), links, false));
         }
     }
     out
@@ -177,7 +181,7 @@ fn by_cell<'a>(group: &Group<'a>) -> Vec<Column<'a>> {
 
 /// A column of cells without a text, by what the pictures in them say: a tick, a flag, a coloured dot. Of a column without a title,
 /// and the same in all rows, it is no more than a button.
-fn by_sign<'a>(
+fn column_by_sign<'a>(
     name: &str,
     title: &str,
     at: usize,
@@ -186,21 +190,26 @@ fn by_sign<'a>(
     SAID.iter().find_map(|attribute| {
         let signs: Vec<Vec<ElementRef<'a>>> = cells
             .iter()
-            .map(|it| it.iter().filter_map(|it| says_by(*it, attribute)).take(1).collect())
+            .map(|it| it.iter().filter_map(|it| find_picture_by(*it, attribute)).take(1).collect())
             .collect();
-        let out =
-            column(name.to_owned(), Place::Cell(at), Some((*attribute).to_owned()), signs, false);
+        let out = column(
+            name.to_owned(),
+            ColumnSource::Cell(at),
+            Some((*attribute).to_owned()),
+            signs,
+            false,
+        );
         let distinct: BTreeSet<&String> = out.texts.iter().flatten().collect();
         (distinct.len() > 1 || (distinct.len() == 1 && !title.is_empty())).then_some(out)
     })
 }
 
 /// The first picture or sign in an element that says something by this attribute, and is no control.
-fn says_by<'a>(element: ElementRef<'a>, attribute: &str) -> Option<ElementRef<'a>> {
+fn find_picture_by<'a>(element: ElementRef<'a>, attribute: &str) -> Option<ElementRef<'a>> {
     let is_used = |it: ElementRef<'_>| {
         matches!(it.value().name(), "input" | "button" | "a" | "select" | "label" | "option")
     };
-    below(element).skip(1).find(|it| {
+    descendants(element).skip(1).find(|it| {
         let has = it.attr(attribute).is_some_and(|it| !it.trim().is_empty());
         let within = it.ancestors().filter_map(ElementRef::wrap);
         has && !is_hidden(*it) && !std::iter::once(*it).chain(within).any(is_used)
@@ -208,7 +217,7 @@ fn says_by<'a>(element: ElementRef<'a>, attribute: &str) -> Option<ElementRef<'a
 }
 
 /// What an element without a text says by a picture in it, and the attribute that says it.
-pub fn sign(element: ElementRef<'_>) -> Option<(ElementRef<'_>, &'static str)> {
+pub fn find_picture_text(element: ElementRef<'_>) -> Option<(ElementRef<'_>, &'static str)> {
     if chars(element) > 0 {
         return None;
     }
@@ -223,13 +232,13 @@ pub fn sign(element: ElementRef<'_>) -> Option<(ElementRef<'_>, &'static str)> {
             && it.attr("value").is_some_and(|it| !it.trim().is_empty())
             && !is_hidden(*it)
     };
-    if let Some(it) = below(element).skip(1).find(is_shown) {
+    if let Some(it) = descendants(element).skip(1).find(is_shown) {
         return Some((it, VALUE));
     }
-    SAID.iter().find_map(|it| Some((says_by(element, it)?, *it)))
+    SAID.iter().find_map(|it| Some((find_picture_by(element, it)?, *it)))
 }
 
-fn below(element: ElementRef<'_>) -> impl Iterator<Item = ElementRef<'_>> {
+fn descendants(element: ElementRef<'_>) -> impl Iterator<Item = ElementRef<'_>> {
     element.descendants().filter_map(ElementRef::wrap)
 }
 
@@ -244,7 +253,7 @@ fn is_link(element: &ElementRef<'_>) -> bool {
 }
 
 /// What a button of each item says: the same, or one of two things. The title of an accordion is another in each.
-fn is_label_of_button(key: &Key, elements: &[Vec<ElementRef<'_>>]) -> bool {
+fn is_label_of_button(key: &FieldKey, elements: &[Vec<ElementRef<'_>>]) -> bool {
     let in_button = key.0.split('/').any(|it| it.split(['.', '#', '[']).next() == Some("button"));
     let texts = || elements.iter().flatten().map(|it| text(*it));
     let distinct: BTreeSet<String> = texts().collect();
@@ -252,17 +261,17 @@ fn is_label_of_button(key: &Key, elements: &[Vec<ElementRef<'_>>]) -> bool {
 }
 
 /// Where in an item, and which attribute.
-type Key = (String, Option<String>);
+type FieldKey = (String, Option<String>);
 
 /// `a` in most items and `a.dir` in the others, one of them in each: the same, marked in some.
-fn merge(order: &mut Vec<Key>, found: &mut BTreeMap<Key, Vec<Vec<ElementRef<'_>>>>) {
-    let plain: Vec<Key> = order
+fn merge(order: &mut Vec<FieldKey>, found: &mut BTreeMap<FieldKey, Vec<Vec<ElementRef<'_>>>>) {
+    let plain: Vec<FieldKey> = order
         .iter()
         .filter(|it| !it.0.rsplit('/').next().unwrap_or("").contains('.'))
         .cloned()
         .collect();
     for key in plain {
-        let marked: Vec<Key> = order
+        let marked: Vec<FieldKey> = order
             .iter()
             .filter(|it| {
                 it.1 == key.1
@@ -273,7 +282,7 @@ fn merge(order: &mut Vec<Key>, found: &mut BTreeMap<Key, Vec<Vec<ElementRef<'_>>
             })
             .cloned()
             .collect();
-        let has = |key: &Key, i: usize| found.get(key).map_or(0, |it| it[i].len());
+        let has = |key: &FieldKey, i: usize| found.get(key).map_or(0, |it| it[i].len());
         let items = found[&key].len();
         let either =
             |i: usize| has(&key, i) + marked.iter().map(|it| has(it, i)).sum::<usize>() == 1;
@@ -290,7 +299,7 @@ fn merge(order: &mut Vec<Key>, found: &mut BTreeMap<Key, Vec<Vec<ElementRef<'_>>
 }
 
 /// Adds to a text of most items those of the others, where all of it is a link: the same field, of which some lead elsewhere.
-fn with_linked(order: &[Key], found: &mut BTreeMap<Key, Vec<Vec<ElementRef<'_>>>>) {
+fn merge_linked(order: &[FieldKey], found: &mut BTreeMap<FieldKey, Vec<Vec<ElementRef<'_>>>>) {
     for key in order.iter().filter(|it| it.1.is_none()) {
         let own = &found[key];
         let missing: Vec<usize> = (0..own.len()).filter(|at| own[*at].is_empty()).collect();
@@ -318,7 +327,7 @@ fn with_linked(order: &[Key], found: &mut BTreeMap<Key, Vec<Vec<ElementRef<'_>>>
 }
 
 /// Points of one list, paragraphs of one text, links beside each other: of one thing, as many as it has.
-fn are_listed(elements: &[ElementRef<'_>]) -> bool {
+fn are_one_list(elements: &[ElementRef<'_>]) -> bool {
     ["li", "p", "a"].iter().any(|tag| {
         let mut seen = BTreeSet::new();
         let mut parents = BTreeSet::new();
@@ -335,10 +344,10 @@ fn are_listed(elements: &[ElementRef<'_>]) -> bool {
 }
 
 /// Columns by where in the item they stand.
-pub fn by_path<'a>(items: &[Item<'a>], is_run: bool) -> Vec<Column<'a>> {
+pub fn columns_by_path<'a>(items: &[Item<'a>], is_run: bool) -> Vec<Column<'a>> {
     let parts: BTreeSet<NodeId> =
         items.iter().flat_map(|it| it.parts.iter().map(|it| it.id())).collect();
-    let units: Vec<Vec<Unit<'a>>> = items
+    let units: Vec<Vec<FieldValue<'a>>> = items
         .iter()
         .map(|item| {
             let mut units = Vec::new();
@@ -353,8 +362,8 @@ pub fn by_path<'a>(items: &[Item<'a>], is_run: bool) -> Vec<Column<'a>> {
     let all = || units.iter().flatten().filter(|it| it.attribute.is_none());
     let texts: BTreeSet<String> =
         all().filter(|it| !it.is_marked).map(|it| it.path.clone()).collect();
-    let mut order: Vec<Key> = Vec::new();
-    let mut found: BTreeMap<Key, Vec<Vec<ElementRef<'a>>>> = BTreeMap::new();
+    let mut order: Vec<FieldKey> = Vec::new();
+    let mut found: BTreeMap<FieldKey, Vec<Vec<ElementRef<'a>>>> = BTreeMap::new();
     for (i, units) in units.into_iter().enumerate() {
         for it in units {
             if it.is_marked && !texts.contains(&it.path) {
@@ -376,7 +385,7 @@ pub fn by_path<'a>(items: &[Item<'a>], is_run: bool) -> Vec<Column<'a>> {
         kept
     });
     merge(&mut order, &mut found);
-    with_linked(&order, &mut found);
+    merge_linked(&order, &mut found);
     let mut out = Vec::new();
     for key in order {
         let Some(all) = found.remove(&key) else { continue };
@@ -390,15 +399,21 @@ pub fn by_path<'a>(items: &[Item<'a>], is_run: bool) -> Vec<Column<'a>> {
         let own = std::iter::once(*one).chain(one.ancestors().filter_map(ElementRef::wrap));
         let top = own.into_iter().find(|it| parts.contains(&it.id())).unwrap_or(*one);
         let name = name(*one, top, attribute.as_deref());
-        let is_listed = items.len() == 1 && are_listed(&all[0]);
+        let is_listed = items.len() == 1 && are_one_list(&all[0]);
         if most == 1 || (counts.len() == 1 && most <= MAX_POSITIONS && !is_listed) {
             for at in 0..most {
                 let elements =
                     all.iter().map(|it| it.get(at).copied().into_iter().collect()).collect();
-                out.push(column(name.clone(), Place::Path(at), attribute.clone(), elements, false));
+                out.push(column(
+                    name.clone(),
+                    ColumnSource::Path(at),
+                    attribute.clone(),
+                    elements,
+                    false,
+                ));
             }
         } else {
-            out.push(column(name, Place::Path(0), attribute, all, true));
+            out.push(column(name, ColumnSource::Path(0), attribute, all, true));
         }
     }
     // Rarest last, so that the cap takes them.
@@ -410,10 +425,10 @@ pub fn by_path<'a>(items: &[Item<'a>], is_run: bool) -> Vec<Column<'a>> {
 }
 
 /// Texts and attributes of an element and below.
-fn collect<'a>(element: ElementRef<'a>, path: &str, out: &mut Vec<Unit<'a>>) {
+fn collect<'a>(element: ElementRef<'a>, path: &str, out: &mut Vec<FieldValue<'a>>) {
     let tag = element.value().name();
     let mut push = |attribute: Option<&str>, text: String, is_marked: bool| {
-        out.push(Unit {
+        out.push(FieldValue {
             path: path.to_owned(),
             element,
             attribute: attribute.map(str::to_owned),
@@ -452,13 +467,14 @@ fn collect<'a>(element: ElementRef<'a>, path: &str, out: &mut Vec<Unit<'a>>) {
 /// An element of a kind of its own, all of whose text stands in marks: a word that was searched for, lit up. A bare container with
 /// one in it is more often a place for another thing.
 fn is_marked(element: ElementRef<'_>) -> bool {
-    fn is_mark(element: ElementRef<'_>) -> bool {
-        (is_inline(element) || element.value().name() == "span") && children(element).all(is_mark)
+    fn is_mark_tag(element: ElementRef<'_>) -> bool {
+        (is_inline(element) || element.value().name() == "span")
+            && children(element).all(is_mark_tag)
     }
     let is_bare = matches!(element.value().name(), "div" | "p" | "span" | "section");
     let mut parts = children(element).filter(|it| chars(*it) > 0).peekable();
     parts.peek().is_some()
-        && parts.all(is_mark)
+        && parts.all(is_mark_tag)
         && (!is_bare || classes(element).next().is_some())
         && !has_own_text(element)
 }
@@ -480,23 +496,23 @@ fn name(element: ElementRef<'_>, item: ElementRef<'_>, attribute: Option<&str>) 
             .any(is_heading)
     };
     match (attribute, by) {
-        (None | Some("content"), Some(by)) => field(by),
+        (None | Some("content"), Some(by)) => field_name(by),
         (Some("href"), _) => "url".to_owned(),
         (Some("src"), _) => "image".to_owned(),
         (Some("alt"), _) => "image_text".to_owned(),
         (Some("datetime"), _) => "date".to_owned(),
-        (Some(it), _) if it.starts_with("data-") => field(&it["data-".len()..]),
-        (Some(it), _) => field(it),
+        (Some(it), _) if it.starts_with("data-") => field_name(&it["data-".len()..]),
+        (Some(it), _) => field_name(it),
         (None, None) => match value.name() {
             _ if in_heading() => "title".to_owned(),
             "time" => "date".to_owned(),
             tag => match class() {
-                Some(it) => field(it),
+                Some(it) => field_name(it),
                 None => match tag {
                     "a" => "link".to_owned(),
                     "dt" => "title".to_owned(),
                     "p" | "div" | "span" | "li" | "dd" => "text".to_owned(),
-                    tag => field(tag),
+                    tag => field_name(tag),
                 },
             },
         },

@@ -11,8 +11,8 @@ use commis_base::work::step;
 use super::{
     Group, Item,
     cells::{chars, children, has_own_text, is_heading, is_inline, is_mark, is_read, text},
-    fields::by_path,
-    names::{classes, is_paid, segment},
+    fields::columns_by_path,
+    names::{classes, is_sponsored, segment},
     table::Grid,
     weight,
 };
@@ -37,7 +37,7 @@ const MAX_HEADING: usize = 160;
 /// Per cent of the text of elements that do nothing but lay out what they hold.
 const LAID_OUT: usize = 98;
 
-type Shape = BTreeSet<String>;
+type TagPaths = BTreeSet<String>;
 
 /// Items of a list under a heading that are no parts of one thing.
 const MIN_LISTED: usize = 4;
@@ -54,14 +54,14 @@ pub fn groups(page: &Html) -> Vec<Group<'_>> {
             continue;
         }
         let descend = match element.value().name() {
-            "table" => of_table(element, &mut found),
+            "table" => collect_table_rows(element, &mut found),
             "dl" => {
-                of_list_of_terms(element, &mut found);
+                collect_term_list(element, &mut found);
                 true
             }
             "select" | "nav" => false,
             _ => {
-                of_children(element, &mut found);
+                collect_children(element, &mut found);
                 true
             }
         };
@@ -82,7 +82,7 @@ pub fn groups(page: &Html) -> Vec<Group<'_>> {
     merged.sort_by_key(|it| std::cmp::Reverse(it.weight));
     merged.truncate(MAX_GROUPS);
     merged.retain(|it| !is_assorted(it));
-    let mut out = apart(merged);
+    let mut out = resolve_nested(merged);
     for it in &mut out {
         it.heading = it.items.first().and_then(|it| heading_before(it.first()));
     }
@@ -93,7 +93,7 @@ pub fn groups(page: &Html) -> Vec<Group<'_>> {
 fn is_assorted(group: &Group<'_>) -> bool {
     group.items.len() <= MAX_PANELS
         && group.tables.is_empty()
-        && by_path(&group.items, group.is_run)
+        && columns_by_path(&group.items, group.is_run)
             .iter()
             .all(|it| it.texts.iter().flatten().count() < 2)
 }
@@ -122,24 +122,24 @@ fn group(items: Vec<Item<'_>>) -> Group<'_> {
 }
 
 /// Rows of a table that holds data. Whether to look inside, which is where a table only lays out.
-fn of_table<'a>(element: ElementRef<'a>, out: &mut Vec<Group<'a>>) -> bool {
+fn collect_table_rows<'a>(element: ElementRef<'a>, out: &mut Vec<Group<'a>>) -> bool {
     // Rows in pairs are found among the children of their body.
-    if children(element).any(|it| runs(it).is_some()) {
+    if children(element).any(|it| find_runs(it).is_some()) {
         return true;
     }
     let Some(grid) = Grid::new(element).filter(Grid::is_data) else { return true };
-    if grid.is_labels() {
+    if grid.is_label_table() {
         // A record; see `records`.
         return false;
     }
     let (rows, headings): (Vec<_>, Vec<_>) = grid.data_rows().into_iter().unzip();
     let headings = if headings.iter().all(Option::is_none) { Vec::new() } else { headings };
-    let items = rows.into_iter().map(Item::of).collect();
+    let items = rows.into_iter().map(Item::from_element).collect();
     out.push(Group { headings, tables: vec![grid], ..group(items) });
     false
 }
 
-fn of_list_of_terms<'a>(element: ElementRef<'a>, out: &mut Vec<Group<'a>>) {
+fn collect_term_list<'a>(element: ElementRef<'a>, out: &mut Vec<Group<'a>>) {
     let mut items: Vec<Item<'a>> = Vec::new();
     let mut wrapped = Vec::new();
     for child in children(element) {
@@ -147,9 +147,9 @@ fn of_list_of_terms<'a>(element: ElementRef<'a>, out: &mut Vec<Group<'a>>) {
             ("dt", Some(last)) if !last.parts.iter().any(|it| it.value().name() == "dd") => {
                 last.parts.push(child);
             }
-            ("dt", _) => items.push(Item::of(child)),
+            ("dt", _) => items.push(Item::from_element(child)),
             ("dd", Some(last)) => last.parts.push(child),
-            ("div", _) => wrapped.push(Item::of(child)),
+            ("div", _) => wrapped.push(Item::from_element(child)),
             _ => {}
         }
     }
@@ -160,18 +160,18 @@ fn of_list_of_terms<'a>(element: ElementRef<'a>, out: &mut Vec<Group<'a>>) {
     }
 }
 
-fn of_children<'a>(parent: ElementRef<'a>, out: &mut Vec<Group<'a>>) {
-    if let Some(items) = runs(parent) {
+fn collect_children<'a>(parent: ElementRef<'a>, out: &mut Vec<Group<'a>>) {
+    if let Some(items) = find_runs(parent) {
         out.push(Group { is_run: true, ..group(items) });
     }
     for items in clusters(parent) {
-        out.push(group(items.into_iter().map(Item::of).collect()));
+        out.push(group(items.into_iter().map(Item::from_element).collect()));
     }
 }
 
 /// Children of one kind, for each kind that comes at least once: other parents may have more of it.
 fn clusters(parent: ElementRef<'_>) -> Vec<Vec<ElementRef<'_>>> {
-    let mut buckets: Vec<(&str, BTreeSet<&str>, Shape, Vec<ElementRef<'_>>)> = Vec::new();
+    let mut buckets: Vec<(&str, BTreeSet<&str>, TagPaths, Vec<ElementRef<'_>>)> = Vec::new();
     for child in children(parent) {
         let tag = child.value().name();
         if is_heading(child)
@@ -180,13 +180,13 @@ fn clusters(parent: ElementRef<'_>) -> Vec<Vec<ElementRef<'_>>> {
         {
             continue;
         }
-        if chars(child) == 0 || is_paid(child) || is_head(child) {
+        if chars(child) == 0 || is_sponsored(child) || is_head(child) {
             continue;
         }
         let names: BTreeSet<&str> = classes(child).collect();
-        let own = shape(child);
-        let is_own = |it: &(&str, BTreeSet<&str>, Shape, Vec<ElementRef<'_>>)| {
-            it.0 == tag && it.1 == names && alike(&it.2, &own)
+        let own = tag_paths(child);
+        let is_own = |it: &(&str, BTreeSet<&str>, TagPaths, Vec<ElementRef<'_>>)| {
+            it.0 == tag && it.1 == names && have_similar_paths(&it.2, &own)
         };
         if let Some(at) = buckets.iter().position(is_own) {
             buckets[at].3.push(child);
@@ -195,13 +195,15 @@ fn clusters(parent: ElementRef<'_>) -> Vec<Vec<ElementRef<'_>>> {
         }
     }
     // Zebra rows, a class that some have, none at all.
-    let mut out: Vec<(&str, BTreeSet<&str>, Shape, Vec<ElementRef<'_>>)> = Vec::new();
+    let mut out: Vec<(&str, BTreeSet<&str>, TagPaths, Vec<ElementRef<'_>>)> = Vec::new();
     for it in buckets {
         let same = out.iter_mut().find(|known| {
             let shared = known.1.intersection(&it.1).next().is_some();
             let nameless = known.1.is_empty() || it.1.is_empty();
             let several = known.3.len() >= 2 && it.3.len() >= 2;
-            known.0 == it.0 && (shared || nameless || several) && alike(&known.2, &it.2)
+            known.0 == it.0
+                && (shared || nameless || several)
+                && have_similar_paths(&known.2, &it.2)
         });
         match same {
             Some(known) => known.3.extend(it.3),
@@ -223,8 +225,8 @@ fn is_head(element: ElementRef<'_>) -> bool {
 }
 
 /// Tag paths below, without what only changes how letters look.
-fn shape(element: ElementRef<'_>) -> Shape {
-    fn go(element: ElementRef<'_>, path: &str, depth: usize, out: &mut Shape) {
+fn tag_paths(element: ElementRef<'_>) -> TagPaths {
+    fn go(element: ElementRef<'_>, path: &str, depth: usize, out: &mut TagPaths) {
         for child in children(element).filter(|it| !is_inline(*it)) {
             let path = format!("{path}/{}", child.value().name());
             if depth > 1 {
@@ -233,13 +235,13 @@ fn shape(element: ElementRef<'_>) -> Shape {
             out.insert(path);
         }
     }
-    let mut out = Shape::new();
+    let mut out = TagPaths::new();
     go(element, "", DEPTH, &mut out);
     out
 }
 
 /// One holds most of the other, and is not much larger: parts are left out where there is nothing to say.
-fn alike(a: &Shape, b: &Shape) -> bool {
+fn have_similar_paths(a: &TagPaths, b: &TagPaths) -> bool {
     let (small, large) = (a.len().min(b.len()), a.len().max(b.len()));
     step(large);
     let common = a.intersection(b).count();
@@ -247,19 +249,19 @@ fn alike(a: &Shape, b: &Shape) -> bool {
 }
 
 /// Half of the smaller one is in the other: enough of a kind for elements of one name.
-fn akin(a: &Shape, b: &Shape) -> bool {
+fn share_half_of_paths(a: &TagPaths, b: &TagPaths) -> bool {
     let (small, large) = (a.len().min(b.len()), a.len().max(b.len()));
     a.intersection(b).count() * 2 >= small && (small + 1) * 10 >= (large + 1) * 3
 }
 
 /// Both have the same classes, and some.
-fn is_called_so(a: ElementRef<'_>, b: ElementRef<'_>) -> bool {
+fn have_same_classes(a: ElementRef<'_>, b: ElementRef<'_>) -> bool {
     let (a, b): (BTreeSet<&str>, BTreeSet<&str>) = (classes(a).collect(), classes(b).collect());
     !a.is_empty() && a == b
 }
 
 /// Children that belong together without an element around them: from one kind to the next of that kind.
-fn runs(parent: ElementRef<'_>) -> Option<Vec<Item<'_>>> {
+fn find_runs(parent: ElementRef<'_>) -> Option<Vec<Item<'_>>> {
     let all: Vec<ElementRef<'_>> = children(parent)
         .filter(|it| !matches!(it.value().name(), "br" | "hr" | "script" | "style"))
         .collect();
@@ -358,7 +360,7 @@ fn merge(found: Vec<Group<'_>>) -> Vec<Group<'_>> {
             it.items[0].first().value().name(),
             it.is_run
         );
-        let own = shape(it.items[0].first());
+        let own = tag_paths(it.items[0].first());
         let known = places.entry(place).or_default();
         let same = known.iter().copied().find(|at| {
             let first = out[*at].items[0].first();
@@ -366,9 +368,10 @@ fn merge(found: Vec<Group<'_>>) -> Vec<Group<'_>> {
             // Two that have names of their own are groups of one list only under headings.
             let named = other.is_some_and(|it| it.value().id() != id);
             let headed = || has_heading(parent) && other.is_some_and(has_heading);
-            let same = || is_called_so(first, it.items[0].first());
-            let shape = shape(first);
-            (alike(&shape, &own) || (same() && akin(&shape, &own))) && (!named || headed())
+            let same = || have_same_classes(first, it.items[0].first());
+            let shape = tag_paths(first);
+            (have_similar_paths(&shape, &own) || (same() && share_half_of_paths(&shape, &own)))
+                && (!named || headed())
         });
         if let Some(at) = same {
             let (had, new) = (out[at].items.len(), it.items.len());
@@ -388,7 +391,7 @@ fn merge(found: Vec<Group<'_>>) -> Vec<Group<'_>> {
     }
     for it in &mut out {
         if it.headings.is_empty() {
-            in_order(&mut it.items);
+            sort_by_position(&mut it.items);
             it.headings = headings(&it.items);
         }
     }
@@ -396,7 +399,7 @@ fn merge(found: Vec<Group<'_>>) -> Vec<Group<'_>> {
 }
 
 /// Items of one parent in the order in which they stand there: two kinds of them were found one after the other.
-fn in_order(items: &mut [Item<'_>]) {
+fn sort_by_position(items: &mut [Item<'_>]) {
     let mut places: BTreeMap<NodeId, usize> = BTreeMap::new();
     let mut parents: BTreeMap<NodeId, usize> = BTreeMap::new();
     for it in items.iter() {
@@ -504,7 +507,7 @@ pub fn heading_before(element: ElementRef<'_>) -> Option<ElementRef<'_>> {
 }
 
 /// Of groups that stand in each other, one: the inner where the outer is hardly more than headings around it, else the outer.
-fn apart(groups: Vec<Group<'_>>) -> Vec<Group<'_>> {
+fn resolve_nested(groups: Vec<Group<'_>>) -> Vec<Group<'_>> {
     let owners: Vec<BTreeMap<NodeId, usize>> = groups
         .iter()
         .map(|it| {
@@ -519,7 +522,7 @@ fn apart(groups: Vec<Group<'_>>) -> Vec<Group<'_>> {
             if inner == outer || dropped[inner] || dropped[outer] {
                 continue;
             }
-            let Some(held) = within(&groups[inner], &owners[outer]) else { continue };
+            let Some(held) = count_within(&groups[inner], &owners[outer]) else { continue };
             // Of the same elements, those that belong together.
             let same =
                 groups[inner].items.iter().all(|it| owners[outer].contains_key(&it.first().id()));
@@ -538,7 +541,10 @@ fn apart(groups: Vec<Group<'_>>) -> Vec<Group<'_>> {
 }
 
 /// For each outer item how many of the inner ones it holds; `None` when most stand elsewhere.
-fn within(inner: &Group<'_>, outer: &BTreeMap<NodeId, usize>) -> Option<BTreeMap<usize, usize>> {
+fn count_within(
+    inner: &Group<'_>,
+    outer: &BTreeMap<NodeId, usize>,
+) -> Option<BTreeMap<usize, usize>> {
     let mut held = BTreeMap::new();
     let mut outside = 0;
     for it in &inner.items {

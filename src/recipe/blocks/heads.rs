@@ -1,6 +1,6 @@
 //! Heads of columns that another input's page writes in another way: such a column is read by its position.
 
-use super::{names::field, select::column_of_title};
+use super::{names::field_name, select::title_column_selector};
 use crate::model::HtmlSpec;
 
 /// Reads by position, in both specs, what stands under a head that only one of the pages has, where the other page has another
@@ -21,8 +21,8 @@ pub fn align(
             continue;
         }
         let name = common_name(a, b).unwrap_or_else(|| format!("column_{}", at + 1));
-        by_position(own, a, at, &name);
-        by_position(other, b, at, &name);
+        read_by_position(own, a, at, &name);
+        read_by_position(other, b, at, &name);
     }
 }
 
@@ -30,7 +30,7 @@ pub fn align(
 fn common_name(a: &str, b: &str) -> Option<String> {
     let theirs: Vec<&str> = b.split_whitespace().collect();
     let common: Vec<&str> = a.split_whitespace().filter(|it| theirs.contains(it)).collect();
-    Some(field(&without_numbers(&common.join(" ")))).filter(|it| !it.is_empty())
+    Some(field_name(&without_numbers(&common.join(" ")))).filter(|it| !it.is_empty())
 }
 
 /// A title without the words that are nothing but a number.
@@ -41,15 +41,15 @@ pub fn without_numbers(title: &str) -> String {
 }
 
 /// A title that holds a number beside words which no other title of the table has: the number may be another on the next page.
-pub fn is_counted(title: &str, titles: &[String]) -> bool {
+pub fn has_varying_number(title: &str, titles: &[String]) -> bool {
     let plain = without_numbers(title);
     !plain.is_empty()
         && plain != title
         && titles.iter().filter(|it| without_numbers(it) == plain).count() == 1
 }
 
-fn by_position(spec: &mut HtmlSpec, title: &str, at: usize, name: &str) {
-    let (titled, placed) = (column_of_title(title), format!(":column({})", at + 1));
+fn read_by_position(spec: &mut HtmlSpec, title: &str, at: usize, name: &str) {
+    let (titled, placed) = (title_column_selector(title), format!(":column({})", at + 1));
     let meant: Vec<String> = spec
         .fields
         .iter()
@@ -134,7 +134,8 @@ mod tests {
     #[test]
     fn titles_that_count() {
         let titles = heads(&["Total: 43 pages", "Week 12", "Week 13", "2024", "Views"]);
-        let counted: Vec<&String> = titles.iter().filter(|it| is_counted(it, &titles)).collect();
+        let counted: Vec<&String> =
+            titles.iter().filter(|it| has_varying_number(it, &titles)).collect();
         assert_eq!(counted, ["Total: 43 pages"]);
     }
 

@@ -17,7 +17,7 @@ mod select;
 mod table;
 
 pub use cells::UNDRAWN;
-pub use empty::lines_beside;
+pub use empty::lines_without_items;
 
 use ego_tree::NodeId;
 use scraper::{ElementRef, Html};
@@ -69,7 +69,7 @@ pub struct Block {
 }
 
 /// A page as a tree, unless it would keep the parser busy.
-pub fn parsed(text: &str) -> Option<Html> {
+pub fn parse_bounded(text: &str) -> Option<Html> {
     nesting::check(text).is_ok().then(|| parse(text))
 }
 
@@ -77,7 +77,8 @@ pub fn parsed(text: &str) -> Option<Html> {
 /// it; other templates hold what nobody reads. What a script writes in its place is read from the `noscript` after it. Rows without
 /// their table stand in one.
 pub fn parse(text: &str) -> Html {
-    let mut page = Html::parse_document(&fragment::whole(&fallbacks::replace_scripts(text)));
+    let mut page =
+        Html::parse_document(&fragment::with_table_context(&fallbacks::replace_scripts(text)));
     if !text.contains("shadowrootmode") {
         return page;
     }
@@ -103,7 +104,7 @@ pub fn parse(text: &str) -> Html {
 
 /// How many things a task asks for, as far as its words tell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Asks {
+pub enum TaskCardinality {
     /// "Show ticket 12".
     One,
     /// "List tickets", "search for tickets".
@@ -112,7 +113,7 @@ pub enum Asks {
     Either,
 }
 
-pub fn asks(task: &str) -> Asks {
+pub fn task_cardinality(task: &str) -> TaskCardinality {
     const ONE: &[&str] = &["show", "open", "read", "get", "view", "display", "see", "what", "look"];
     const MANY: &[&str] =
         &["list", "history", "all", "results", "search", "find", "commits", "rows", "entries"];
@@ -124,7 +125,7 @@ pub fn asks(task: &str) -> Asks {
     if !words.clone().next().is_some_and(|it| ONE.contains(&it))
         || words.clone().any(|it| MANY.contains(&it))
     {
-        return Asks::Many;
+        return TaskCardinality::Many;
     }
     let thing = words.find(|it| !ONE.contains(it) && !matches!(*it, "the" | "me" | "is" | "are"));
     let is_plural = thing.is_some_and(|it| {
@@ -133,12 +134,12 @@ pub fn asks(task: &str) -> Asks {
             && !["ss", "us", "is"].iter().any(|end| it.ends_with(end))
             && !OF_ONE.contains(&it)
     });
-    if is_plural { Asks::Either } else { Asks::One }
+    if is_plural { TaskCardinality::Either } else { TaskCardinality::One }
 }
 
 /// The task asks to see one thing and not to list or search.
 pub fn asks_for_one(task: &str) -> bool {
-    asks(task) == Asks::One
+    task_cardinality(task) == TaskCardinality::One
 }
 
 /// A question for one fact: "how often", "when".
@@ -160,11 +161,11 @@ pub fn find(page: &Html, selectors: bool, prose: bool) -> Vec<Block> {
     if nodes > MAX_NODES {
         return Vec::new();
     }
-    let budget = work::STAGE.steps(STEPS + STEPS_EACH * nodes as u64);
-    work::bounded(budget, || found(page, selectors, prose)).unwrap_or_default()
+    let budget = work::STAGE.with_steps(STEPS + STEPS_EACH * nodes as u64);
+    work::run_bounded(budget, || collect_blocks(page, selectors, prose)).unwrap_or_default()
 }
 
-fn found(page: &Html, selectors: bool, prose: bool) -> Vec<Block> {
+fn collect_blocks(page: &Html, selectors: bool, prose: bool) -> Vec<Block> {
     let mut groups = groups::groups(page);
     records::name_tables(page, &mut groups);
     records::add(page, &mut groups);
@@ -200,7 +201,7 @@ fn found(page: &Html, selectors: bool, prose: bool) -> Vec<Block> {
             rows,
             is_record: group.is_record,
             heading: group.heading.map(cells::text),
-            about: names::about(group.items.iter().map(Item::first)),
+            about: names::context_words(group.items.iter().map(Item::first)),
             weight: group.weight,
             share_bp: (group.items.iter().map(Item::chars).sum::<usize>() * 10_000 / all) as u32,
             spec,
@@ -213,7 +214,7 @@ fn found(page: &Html, selectors: bool, prose: bool) -> Vec<Block> {
 
 fn heads(group: &Group<'_>) -> Vec<String> {
     let titles = group.tables.first().map(table::Grid::titles).unwrap_or_default();
-    let is_written = |it: String| if keys::is_harmless(&it) { it } else { String::new() };
+    let is_written = |it: String| if keys::is_plain_name(&it) { it } else { String::new() };
     titles.into_iter().map(is_written).collect()
 }
 
@@ -238,7 +239,7 @@ struct Item<'a> {
 }
 
 impl<'a> Item<'a> {
-    fn of(element: ElementRef<'a>) -> Self {
+    fn from_element(element: ElementRef<'a>) -> Self {
         Self { parts: vec![element] }
     }
 
@@ -254,7 +255,7 @@ impl<'a> Item<'a> {
 fn weight(items: &[Item<'_>]) -> usize {
     let all: usize = items.iter().map(|it| it.chars().min(MAX_WEIGHT)).sum();
     let first = items.first().map(Item::first);
-    all * first.map_or(0, cells::standing) / 100
+    all * first.map_or(0, cells::position_weight) / 100
 }
 
 #[cfg(test)]

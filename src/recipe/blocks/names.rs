@@ -62,7 +62,7 @@ const STATE: &[&str] = &[
 
 /// An element's classes that last, in their order.
 pub fn classes(element: ElementRef<'_>) -> impl Iterator<Item = &str> {
-    element.value().classes().filter(|it| lasts(it) && !is_state(it))
+    element.value().classes().filter(|it| is_stable(it) && !is_state(it))
 }
 
 pub fn is_state(class: &str) -> bool {
@@ -73,7 +73,7 @@ pub fn is_state(class: &str) -> bool {
 }
 
 /// Something that is paid for stands among the items.
-pub fn is_paid(element: ElementRef<'_>) -> bool {
+pub fn is_sponsored(element: ElementRef<'_>) -> bool {
     const PAID: &[&str] =
         &["ad", "ads", "advert", "advertisement", "sponsored", "promoted", "promo"];
     element.value().classes().any(|it| {
@@ -83,7 +83,7 @@ pub fn is_paid(element: ElementRef<'_>) -> bool {
 }
 
 /// Classes made by a build (`css-1x2y3z`, `sc-bdVaJa`) change with every deployment; numbers count.
-pub fn lasts(name: &str) -> bool {
+pub fn is_stable(name: &str) -> bool {
     let digits = name.bytes().filter(u8::is_ascii_digit).count();
     let plain = !name.is_empty()
         && name.len() <= 40
@@ -127,7 +127,7 @@ pub fn segment(element: ElementRef<'_>) -> String {
 }
 
 /// Words of the classes and ids of items and of what they stand in, and of the paths that most of their links share.
-pub fn about<'a>(items: impl Iterator<Item = ElementRef<'a>> + Clone) -> Vec<String> {
+pub fn context_words<'a>(items: impl Iterator<Item = ElementRef<'a>> + Clone) -> Vec<String> {
     let mut out: BTreeSet<String> = BTreeSet::new();
     let mut add = |text: &str| {
         let all = text.split(|c: char| !c.is_ascii_alphanumeric());
@@ -141,14 +141,14 @@ pub fn about<'a>(items: impl Iterator<Item = ElementRef<'a>> + Clone) -> Vec<Str
     if let Some(first) = items.clone().next() {
         let above = first.ancestors().filter_map(ElementRef::wrap).take(MAX_ABOVE);
         for it in std::iter::once(first).chain(above).chain(links.first().copied()) {
-            let lasting = it.value().id().filter(|it| lasts(it));
+            let lasting = it.value().id().filter(|it| is_stable(it));
             classes(it).chain(lasting).for_each(&mut add);
         }
     }
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     for it in &links {
         let path = it.attr("href").unwrap_or("").split(['?', '#']).next().unwrap_or("");
-        let segments: BTreeSet<&str> = path.split('/').filter(|it| lasts(it)).collect();
+        let segments: BTreeSet<&str> = path.split('/').filter(|it| is_stable(it)).collect();
         for it in segments {
             *counts.entry(it).or_default() += 1;
         }
@@ -160,9 +160,9 @@ pub fn about<'a>(items: impl Iterator<Item = ElementRef<'a>> + Clone) -> Vec<Str
 
 /// A field's name: words in lower case with `_` between them, at most 40 characters; empty when nothing is left, and of what could be
 /// more than a name.
-pub fn field(text: &str) -> String {
+pub fn field_name(text: &str) -> String {
     let mut out = String::new();
-    if !keys::is_harmless(text.trim()) {
+    if !keys::is_plain_name(text.trim()) {
         return out;
     }
     for c in text.trim().chars() {
@@ -202,7 +202,7 @@ mod tests {
             ("resultTitle", true),
             ("1st", false),
         ] {
-            assert_eq!(lasts(name), expected, "{name}");
+            assert_eq!(is_stable(name), expected, "{name}");
         }
     }
 }

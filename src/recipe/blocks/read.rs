@@ -9,10 +9,10 @@ use super::{
     table::Grid,
 };
 use crate::{
-    expression::{MAX_TEXT, out_of_proportion},
+    expression::{MAX_TEXT, too_large_error},
     matching::Selector,
     model::HtmlSpec,
-    selector::{self, Field, Place},
+    selector::{self, Field, FieldSource},
 };
 use commis_base::{error::Result, work};
 
@@ -30,7 +30,7 @@ const MAX_RUN: usize = 64;
 
 /// The selectors of an [`HtmlSpec`], compiled.
 #[derive(Clone, Debug)]
-pub struct Reader {
+pub struct HtmlReader {
     items: Selector,
     is_run: bool,
     group: Option<Selector>,
@@ -39,7 +39,7 @@ pub struct Reader {
     in_tables: bool,
 }
 
-impl Reader {
+impl HtmlReader {
     /// Fails with `RECIPE_INVALID`.
     pub fn new(spec: &HtmlSpec) -> Result<Self> {
         let fields: Vec<(String, Field)> = spec
@@ -53,7 +53,7 @@ impl Reader {
             group: spec.group.as_deref().map(selector::compile).transpose()?,
             in_tables: fields
                 .iter()
-                .any(|it| matches!(it.1.place, Place::Title(_) | Place::Column(_))),
+                .any(|it| matches!(it.1.place, FieldSource::Title(_) | FieldSource::Column(_))),
             fields,
         })
     }
@@ -64,18 +64,18 @@ impl Reader {
     /// they look at its elements over and over.
     pub fn read(&self, page: &Html) -> Result<Vec<Map<String, Value>>> {
         let steps = STEPS + STEPS_EACH * page.tree.nodes().len() as u64;
-        work::bounded(work::ANSWER.steps(steps), || self.found(page))?
+        work::run_bounded(work::ANSWER.with_steps(steps), || self.read_items(page))?
     }
 
-    fn found(&self, page: &Html) -> Result<Vec<Map<String, Value>>> {
-        let mut left = Left { text: MAX_TEXT, visits: VISITS };
+    fn read_items(&self, page: &Html) -> Result<Vec<Map<String, Value>>> {
+        let mut left = SelectorBudget { text: MAX_TEXT, visits: VISITS };
         let mut grids: Vec<(ElementRef<'_>, Option<Grid<'_>>)> = Vec::new();
-        let mut headings = self.group.as_ref().map(|it| it.of_page(page).peekable());
-        let mut order = self.group.is_some().then(|| Order::new(page));
+        let mut headings = self.group.as_ref().map(|it| it.select_in_page(page).peekable());
+        let mut order = self.group.is_some().then(|| DocumentOrder::new(page));
         let mut group: Option<ElementRef<'_>> = None;
         let mut out = Vec::new();
         let mut last: Option<ElementRef<'_>> = None;
-        for first in self.items.of_page(page) {
+        for first in self.items.select_in_page(page) {
             // What stands in an item is a part of it.
             if last.is_some_and(|it| {
                 first.ancestors().take(MAX_NESTING).any(|above| above.id() == it.id())
@@ -88,17 +88,17 @@ impl Reader {
                 continue;
             }
             if let (Some(all), Some(order)) = (&mut headings, &mut order) {
-                let at = order.of(first);
-                while let Some(it) = all.next_if(|it| order.of(*it) < at) {
+                let at = order.position(first);
+                while let Some(it) = all.next_if(|it| order.position(*it) < at) {
                     group = Some(it);
                 }
             }
-            let item = if self.is_run { self.run(first) } else { Item::of(first) };
+            let item = if self.is_run { self.item_from(first) } else { Item::from_element(first) };
             let below: usize = item.parts.iter().map(|it| it.descendants().count()).sum();
             left.visit(below * self.fields.len())?;
             let grid = if self.in_tables { grid(first, &mut grids, &mut left)? } else { None };
             if let Some(grid) = grid.and_then(|at| grids[at].1.as_ref())
-                && grid.is_aside(first)
+                && grid.is_non_data_row(first)
             {
                 continue;
             }
@@ -124,15 +124,15 @@ impl Reader {
 
     /// What the items are made of: the elements that the selector means, and those that they go on with.
     pub fn elements<'a>(&self, page: &'a Html) -> Vec<ElementRef<'a>> {
-        let found = self.items.of_page(page);
+        let found = self.items.select_in_page(page);
         if !self.is_run {
             return found.collect();
         }
-        found.flat_map(|it| self.run(it).parts).collect()
+        found.flat_map(|it| self.item_from(it).parts).collect()
     }
 
     /// The element and those after it, up to the next that begins an item.
-    fn run<'a>(&self, first: ElementRef<'a>) -> Item<'a> {
+    fn item_from<'a>(&self, first: ElementRef<'a>) -> Item<'a> {
         let mut parts = vec![first];
         for it in first.next_siblings().filter_map(ElementRef::wrap) {
             // Nor does an item reach over a heading that is no part of any.
@@ -147,14 +147,14 @@ impl Reader {
 }
 
 /// Where elements stand in the document.
-struct Order(std::collections::BTreeMap<ego_tree::NodeId, usize>);
+struct DocumentOrder(std::collections::BTreeMap<ego_tree::NodeId, usize>);
 
-impl Order {
+impl DocumentOrder {
     fn new(page: &Html) -> Self {
         Self(page.root_element().descendants().enumerate().map(|(i, it)| (it.id(), i)).collect())
     }
 
-    fn of(&self, element: ElementRef<'_>) -> usize {
+    fn position(&self, element: ElementRef<'_>) -> usize {
         self.0.get(&element.id()).copied().unwrap_or(0)
     }
 }
@@ -163,7 +163,7 @@ impl Order {
 fn grid<'a>(
     row: ElementRef<'a>,
     known: &mut Vec<(ElementRef<'a>, Option<Grid<'a>>)>,
-    left: &mut Left,
+    left: &mut SelectorBudget,
 ) -> Result<Option<usize>> {
     let table =
         row.ancestors().filter_map(ElementRef::wrap).find(|it| it.value().name() == "table");
@@ -181,7 +181,7 @@ pub fn elements<'a>(parts: &[ElementRef<'a>], is_run: bool, field: &Field) -> Ve
     let Some(selector) = &field.selector else { return vec![parts[0]] };
     let own = parts.iter().flat_map(|part| {
         let itself = (is_run && selector.matches(*part)).then_some(*part);
-        itself.into_iter().chain(selector.within(*part))
+        itself.into_iter().chain(selector.select_within(*part))
     });
     match field.nth {
         None => own.collect(),
@@ -190,7 +190,7 @@ pub fn elements<'a>(parts: &[ElementRef<'a>], is_run: bool, field: &Field) -> Ve
 }
 
 /// The value beside a label within an element.
-pub fn labelled<'a>(element: ElementRef<'a>, label: &str) -> Vec<ElementRef<'a>> {
+pub fn find_labelled<'a>(element: ElementRef<'a>, label: &str) -> Vec<ElementRef<'a>> {
     super::records::pairs(element)
         .into_iter()
         .filter(|it| super::records::label(it.0) == label)
@@ -199,13 +199,13 @@ pub fn labelled<'a>(element: ElementRef<'a>, label: &str) -> Vec<ElementRef<'a>>
 }
 
 /// What selectors may still do on one page.
-struct Left {
+struct SelectorBudget {
     /// Bytes of names and of text.
     text: usize,
     visits: usize,
 }
 
-impl Left {
+impl SelectorBudget {
     fn value(
         &mut self,
         parts: &[ElementRef<'_>],
@@ -214,25 +214,27 @@ impl Left {
         grid: Option<&Grid<'_>>,
     ) -> Result<Value> {
         let places: Vec<ElementRef<'_>> = match &field.place {
-            Place::Item => Vec::new(),
-            Place::Label(label) => {
+            FieldSource::Item => Vec::new(),
+            FieldSource::Label(label) => {
                 self.visit(parts.iter().map(|it| it.descendants().count()).sum())?;
-                parts.iter().flat_map(|it| labelled(*it, label)).collect()
+                parts.iter().flat_map(|it| find_labelled(*it, label)).collect()
             }
-            Place::Title(title) => {
+            FieldSource::Title(title) => {
                 let cell = grid.and_then(|it| it.cell(parts[0], it.column(title)?));
                 cell.into_iter().collect()
             }
-            Place::Column(at) => grid.and_then(|it| it.cell(parts[0], *at)).into_iter().collect(),
+            FieldSource::Column(at) => {
+                grid.and_then(|it| it.cell(parts[0], *at)).into_iter().collect()
+            }
         };
         let found = match (&field.place, &field.selector) {
-            (Place::Item, _) => elements(parts, is_run, field),
+            (FieldSource::Item, _) => elements(parts, is_run, field),
             (_, None) => places,
             (_, Some(_)) => places.iter().flat_map(|it| elements(&[*it], false, field)).collect(),
         };
         let mut values = Vec::new();
         for it in found {
-            values.push(self.one(it, field.attribute.as_deref())?);
+            values.push(self.read_element(it, field.attribute.as_deref())?);
         }
         if field.nth.is_none() {
             values.retain(|it| !it.is_null() && it.as_str() != Some(""));
@@ -242,7 +244,7 @@ impl Left {
         Ok(values.into_iter().next().unwrap_or(Value::Null))
     }
 
-    fn one(&mut self, element: ElementRef<'_>, attribute: Option<&str>) -> Result<Value> {
+    fn read_element(&mut self, element: ElementRef<'_>, attribute: Option<&str>) -> Result<Value> {
         Ok(match attribute {
             Some(name) => match element.attr(name) {
                 Some(it) => {
@@ -263,20 +265,20 @@ impl Left {
     }
 
     fn take(&mut self, bytes: usize) -> Result<()> {
-        self.text = self.text.checked_sub(bytes).ok_or_else(out_of_proportion)?;
+        self.text = self.text.checked_sub(bytes).ok_or_else(too_large_error)?;
         Ok(())
     }
 
     fn visit(&mut self, elements: usize) -> Result<()> {
-        self.visits = self.visits.checked_sub(elements).ok_or_else(out_of_proportion)?;
+        self.visits = self.visits.checked_sub(elements).ok_or_else(too_large_error)?;
         Ok(())
     }
 }
 
 impl Grid<'_> {
     /// A row that is none of the data: a head, or one that names those below it.
-    fn is_aside(&self, row: ElementRef<'_>) -> bool {
-        children(row).count() > 0 && self.holds(row) && !self.is_row(row)
+    fn is_non_data_row(&self, row: ElementRef<'_>) -> bool {
+        children(row).count() > 0 && self.contains_row(row) && !self.is_row(row)
     }
 }
 

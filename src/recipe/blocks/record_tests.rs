@@ -3,18 +3,19 @@
 use serde_json::{Value, json};
 
 use super::{
-    find, parsed,
-    read::Reader,
+    find, parse_bounded,
+    read::HtmlReader,
     tests::{each, page},
 };
 
 /// The weightiest record of a page that is asked for one thing, and what is read by it from another.
 #[track_caller]
 fn thing(first: &str, second: &str) -> Value {
-    let (first, second) = (parsed(&page(first)).unwrap(), parsed(&page(second)).unwrap());
+    let (first, second) =
+        (parse_bounded(&page(first)).unwrap(), parse_bounded(&page(second)).unwrap());
     let all = find(&first, true, true);
     let spec = all.into_iter().find_map(|it| it.spec.filter(|it| it.single)).expect("a thing");
-    let out = Reader::new(&spec).unwrap().read(&second).unwrap();
+    let out = HtmlReader::new(&spec).unwrap().read(&second).unwrap();
     Value::Object(out.into_iter().next().unwrap_or_default())
 }
 
@@ -40,7 +41,7 @@ fn an_article_is_more_than_its_list() {
         )
     };
     assert!(
-        find(&parsed(&page(&cards("Aurora"))).unwrap(), true, true)[0]
+        find(&parse_bounded(&page(&cards("Aurora"))).unwrap(), true, true)[0]
             .spec
             .as_ref()
             .is_some_and(|it| !it.single)
@@ -50,10 +51,10 @@ fn an_article_is_more_than_its_list() {
 #[test]
 fn a_page_that_is_one_preformatted_text() {
     let log = |q: &str| format!("<pre>{}</pre>", each(4, |i| format!("10:0{i} {q} checked\n")));
-    let bare = |text: &str| parsed(&format!("<html><body>{text}</body></html>")).unwrap();
+    let bare = |text: &str| parse_bounded(&format!("<html><body>{text}</body></html>")).unwrap();
     let first = find(&bare(&log("crane")), true, true);
     let spec = first[0].spec.as_ref().expect("a way to read it");
-    let read = Reader::new(spec).unwrap().read(&bare(&log("ferry"))).unwrap();
+    let read = HtmlReader::new(spec).unwrap().read(&bare(&log("ferry"))).unwrap();
     let text = "10:00 ferry checked 10:01 ferry checked 10:02 ferry checked 10:03 ferry checked";
     assert_eq!(read[0].values().collect::<Vec<_>>(), [text]);
     // A text among others is a part of the page.
@@ -122,7 +123,7 @@ fn labels_that_their_class_tells() {
         thing(&make("Aurora", 4), &make("Calypso", 2)),
         json!({"title": "Lamp of Calypso", "estimate": "€4,672.50", "condition": "as new"})
     );
-    let lists = find(&parsed(&page(&make("Aurora", 4))).unwrap(), true, true);
+    let lists = find(&parse_bounded(&page(&make("Aurora", 4))).unwrap(), true, true);
     assert_eq!(lists.iter().find(|it| !it.is_record).unwrap().heading.as_deref(), Some("Bids"));
     // Tags of things are no labels.
     let things = each(6, |i| {
@@ -131,7 +132,7 @@ fn labels_that_their_class_tells() {
             ["bug", "wish"][i % 2]
         )
     });
-    let list = parsed(&page(&format!("<ul>{things}</ul>"))).unwrap();
+    let list = parse_bounded(&page(&format!("<ul>{things}</ul>"))).unwrap();
     assert!(find(&list, true, true)[0].spec.as_ref().is_some_and(|it| !it.single));
 }
 
@@ -160,12 +161,15 @@ fn values_that_are_links_or_pictures() {
             "shown": "True", "from": "Calypso@boats.test", "note": "Loan to Calypso"})
     );
     // The same as a list of rows.
-    let first = parsed(&page(&make("Aurora"))).unwrap();
+    let first = parse_bounded(&page(&make("Aurora"))).unwrap();
     let list = find(&first, true, false)
         .into_iter()
         .find_map(|it| it.spec.filter(|it| !it.single))
         .unwrap();
-    let rows = Reader::new(&list).unwrap().read(&parsed(&page(&make("Calypso"))).unwrap()).unwrap();
+    let rows = HtmlReader::new(&list)
+        .unwrap()
+        .read(&parse_bounded(&page(&make("Calypso"))).unwrap())
+        .unwrap();
     let values: Vec<Value> = rows.iter().map(|it| it["readonly"].clone()).collect();
     assert_eq!(values[..3], [json!("Calypso"), json!("Wood of Calypso"), json!("Room of Calypso")]);
 }

@@ -7,9 +7,9 @@ use scraper::{ElementRef, Html};
 
 use super::{
     Group, Item,
-    cells::{chars, children, has_own_text, is_heading, is_inline, is_read, standing, text},
-    fields::{Column, Place, by_path, column, sign},
-    names::{field, segment},
+    cells::{chars, children, has_own_text, is_heading, is_inline, is_read, position_weight, text},
+    fields::{Column, ColumnSource, column, columns_by_path, find_picture_text},
+    names::{field_name, segment},
     table::Grid,
 };
 
@@ -34,10 +34,10 @@ const MOST: usize = 60;
 /// Adds the page's records, each with the container that holds it and its heading.
 pub fn add<'a>(page: &'a Html, groups: &mut Vec<Group<'a>>) {
     let mut found: BTreeMap<NodeId, (ElementRef<'a>, usize)> = BTreeMap::new();
-    let mut homes = Homes::default();
+    let mut homes = PairContainers::default();
     for (label, value) in pairs(page.root_element()) {
         // One record is what has a heading of its own.
-        let Some(home) = homes.of(label) else { continue };
+        let Some(home) = homes.find_container(label) else { continue };
         let weight = chars(value).min(WEIGHT) + chars(label).min(MAX_LABEL);
         let it = found.entry(home.id()).or_insert((home, 0));
         it.1 += weight;
@@ -50,7 +50,7 @@ pub fn add<'a>(page: &'a Html, groups: &mut Vec<Group<'a>>) {
             continue;
         }
         groups.push(Group {
-            items: vec![Item::of(home)],
+            items: vec![Item::from_element(home)],
             is_run: false,
             is_record: true,
             tables: Vec::new(),
@@ -58,14 +58,14 @@ pub fn add<'a>(page: &'a Html, groups: &mut Vec<Group<'a>>) {
             heading: children(home)
                 .find(|it| is_heading(*it))
                 .or_else(|| super::groups::heading_before(home)),
-            weight: weight * standing(home) / 100,
+            weight: weight * position_weight(home) / 100,
         });
     }
 }
 
 /// Names tables that stand as the value of a label by that label.
 pub fn name_tables<'a>(page: &'a Html, groups: &mut [Group<'a>]) {
-    let labelled = labelled(page.root_element());
+    let labelled = find_labelled_pairs(page.root_element());
     for (label, value) in labelled.into_iter().filter(|it| holds_rows(it.1)) {
         let is_within = |it: &Group<'_>| {
             it.items.iter().all(|it| it.first().ancestors().any(|it| it.id() == value.id()))
@@ -90,9 +90,9 @@ pub fn add_rows<'a>(page: &'a Html, groups: &mut Vec<Group<'a>>) {
         if let [(row, _)] = rows[..]
             && titled >= MIN_PAIRS
         {
-            let weight = (2 * chars(row) + MIN_PROSE / 2) * standing(row) / 100;
+            let weight = (2 * chars(row) + MIN_PROSE / 2) * position_weight(row) / 100;
             groups.push(Group {
-                items: vec![Item::of(row)],
+                items: vec![Item::from_element(row)],
                 is_run: false,
                 is_record: true,
                 tables: vec![grid],
@@ -107,17 +107,17 @@ pub fn add_rows<'a>(page: &'a Html, groups: &mut Vec<Group<'a>>) {
 /// Adds what the page is about where that is prose: its one article, or the element with the first heading and most of the text.
 pub fn add_prose<'a>(page: &'a Html, groups: &mut Vec<Group<'a>>) {
     let body = page.root_element();
-    if let Some((article, title, weight)) = article(body, groups) {
-        groups.push(thing(article, Some(title), weight));
+    if let Some((article, title, weight)) = find_article(body, groups) {
+        groups.push(make_record(article, Some(title), weight));
         return;
     }
     let title = body
         .descendants()
         .filter_map(ElementRef::wrap)
         .filter(|it| it.value().name() == "h1" && chars(*it) > 0 && is_read(*it))
-        .find(|it| standing(*it) == 100);
+        .find(|it| position_weight(*it) == 100);
     let Some(title) = title else {
-        groups.extend(written(body).filter(|_| groups.is_empty()));
+        groups.extend(preformatted_text(body).filter(|_| groups.is_empty()));
         return;
     };
     // What stands in items is theirs, but for the parts of a page of which one holds nearly all.
@@ -130,7 +130,7 @@ pub fn add_prose<'a>(page: &'a Html, groups: &mut Vec<Group<'a>>) {
         .filter(is_list)
         .flat_map(|it| it.items.iter().flat_map(|it| it.parts.iter().map(|it| it.id())))
         .collect();
-    let prose = |it: ElementRef<'_>| prose(it, &items);
+    let prose = |it: ElementRef<'_>| count_prose(it, &items);
     let whole = prose(body);
     let mut at = title;
     // Up to what holds most of it.
@@ -144,35 +144,36 @@ pub fn add_prose<'a>(page: &'a Html, groups: &mut Vec<Group<'a>>) {
     {
         return;
     }
-    groups.push(thing(at, Some(title), whole));
+    groups.push(make_record(at, Some(title), whole));
 }
 
 /// The one preformatted text of a page without a title (a log, a letter), where it is nearly all that the page says.
-fn written(body: ElementRef<'_>) -> Option<Group<'_>> {
+fn preformatted_text(body: ElementRef<'_>) -> Option<Group<'_>> {
     let all = body.descendants().filter_map(ElementRef::wrap);
     let mut texts = all.filter(|it| it.value().name() == "pre" && is_read(*it));
     let (one, None) = (texts.next()?, texts.next()) else { return None };
     let own = chars(one);
     let home = one.parent().and_then(ElementRef::wrap)?;
-    (own >= MIN_PROSE && own * 100 >= chars(body) * NEARLY_ALL).then(|| thing(home, None, own))
+    (own >= MIN_PROSE && own * 100 >= chars(body) * NEARLY_ALL)
+        .then(|| make_record(home, None, own))
 }
 
-fn thing<'a>(home: ElementRef<'a>, title: Option<ElementRef<'a>>, chars: usize) -> Group<'a> {
+fn make_record<'a>(home: ElementRef<'a>, title: Option<ElementRef<'a>>, chars: usize) -> Group<'a> {
     Group {
-        items: vec![Item::of(home)],
+        items: vec![Item::from_element(home)],
         is_run: false,
         is_record: true,
         tables: Vec::new(),
         headings: Vec::new(),
         heading: title,
         // A list beside it is more often what was asked for.
-        weight: chars.min(MAX_PROSE) * standing(home) / 200,
+        weight: chars.min(MAX_PROSE) * position_weight(home) / 200,
     }
 }
 
 /// The one article of a page, its title, and the characters of its text, where a paragraph has a plain list of points beside it: the
 /// list alone is half of it. An article with a record or with items of several texts is found by those.
-fn article<'a>(
+fn find_article<'a>(
     body: ElementRef<'a>,
     groups: &[Group<'a>],
 ) -> Option<(ElementRef<'a>, ElementRef<'a>, usize)> {
@@ -185,7 +186,7 @@ fn article<'a>(
     let is_record = |it: &Group<'_>| {
         it.is_record && (it.items[0].first().id() == one.id() || within(it.items[0].first()))
     };
-    if standing(one) < 100 || groups.iter().any(is_record) {
+    if position_weight(one) < 100 || groups.iter().any(is_record) {
         return None;
     }
     let inner = || one.descendants().filter_map(ElementRef::wrap).filter(|it| is_read(*it));
@@ -199,7 +200,7 @@ fn article<'a>(
         it.prev_siblings().chain(it.next_siblings()).filter_map(ElementRef::wrap).any(is_text)
     });
     lists.next()?;
-    let plain = prose(one, &BTreeSet::new());
+    let plain = count_prose(one, &BTreeSet::new());
     let points: usize = inner().filter(|it| is_point(*it)).map(chars).sum();
     let others = groups.iter().filter(|it| within(it.items[0].first())).any(|it| {
         it.items
@@ -210,28 +211,28 @@ fn article<'a>(
 }
 
 /// Characters of paragraphs and headings outside lists, items and navigation.
-fn prose(element: ElementRef<'_>, items: &BTreeSet<NodeId>) -> usize {
+fn count_prose(element: ElementRef<'_>, items: &BTreeSet<NodeId>) -> usize {
     children(element)
         .filter(|it| !items.contains(&it.id()))
         .map(|it| match it.value().name() {
             "p" | "h1" | "h2" | "h3" | "blockquote" | "pre" => chars(it),
             "nav" | "header" | "footer" | "aside" | "ul" | "ol" | "table" | "form" | "select"
             | "dl" => 0,
-            _ => prose(it, items),
+            _ => count_prose(it, items),
         })
         .sum()
 }
 
 /// What is known of elements around pairs: many pairs stand in one.
 #[derive(Default)]
-struct Homes {
+struct PairContainers {
     headed: BTreeMap<NodeId, bool>,
     titled: BTreeMap<NodeId, bool>,
 }
 
-impl Homes {
+impl PairContainers {
     /// The nearest element around a pair that has a heading, or says that it is one thing.
-    fn of<'a>(&mut self, label: ElementRef<'a>) -> Option<ElementRef<'a>> {
+    fn find_container<'a>(&mut self, label: ElementRef<'a>) -> Option<ElementRef<'a>> {
         let mut at = label.parent().and_then(ElementRef::wrap)?;
         let mut list = None;
         loop {
@@ -246,21 +247,25 @@ impl Homes {
                 || name != "table" && *self.headed.entry(at.id()).or_insert_with(has_heading)
             {
                 // What all of the page holds is no one thing.
-                return if name == "body" { list.or_else(|| self.titled(label)) } else { Some(at) };
+                return if name == "body" {
+                    list.or_else(|| self.find_titled_container(label))
+                } else {
+                    Some(at)
+                };
             }
             at = at.parent().and_then(ElementRef::wrap)?;
         }
     }
 
     /// The nearest element around a pair that begins with a title in an element of its own.
-    fn titled<'a>(&mut self, label: ElementRef<'a>) -> Option<ElementRef<'a>> {
+    fn find_titled_container<'a>(&mut self, label: ElementRef<'a>) -> Option<ElementRef<'a>> {
         let is_title = |it: ElementRef<'_>| matches!(it.value().name(), "h1" | "h2" | "h3");
         let above = label.ancestors().skip(1).filter_map(ElementRef::wrap);
         let mut above = above.take_while(|it| it.value().name() != "body");
         above.find(|it| {
             *self.titled.entry(it.id()).or_insert_with(|| {
                 let first = children(*it).find(|it| chars(*it) > 0);
-                first.is_some_and(|it| children(it).any(is_title) && standing(it) == 100)
+                first.is_some_and(|it| children(it).any(is_title) && position_weight(it) == 100)
             })
         })
     }
@@ -268,13 +273,13 @@ impl Homes {
 
 /// Labels and their values below an element, in document order, but for those above tables of data.
 pub fn pairs(element: ElementRef<'_>) -> Vec<(ElementRef<'_>, ElementRef<'_>)> {
-    let mut out = labelled(element);
+    let mut out = find_labelled_pairs(element);
     out.retain(|it| !holds_rows(it.1));
     out
 }
 
 /// The same with those above tables.
-fn labelled(element: ElementRef<'_>) -> Vec<(ElementRef<'_>, ElementRef<'_>)> {
+fn find_labelled_pairs(element: ElementRef<'_>) -> Vec<(ElementRef<'_>, ElementRef<'_>)> {
     let mut out = Vec::new();
     let mut stack = vec![element];
     while let Some(at) = stack.pop() {
@@ -283,7 +288,7 @@ fn labelled(element: ElementRef<'_>) -> Vec<(ElementRef<'_>, ElementRef<'_>)> {
         }
         match at.value().name() {
             "table" => {
-                if let Some(grid) = Grid::new(at).filter(|it| it.is_data() && it.is_labels()) {
+                if let Some(grid) = Grid::new(at).filter(|it| it.is_data() && it.is_label_table()) {
                     out.extend(grid.pairs());
                     continue;
                 }
@@ -312,7 +317,7 @@ fn labelled(element: ElementRef<'_>) -> Vec<(ElementRef<'_>, ElementRef<'_>)> {
                 continue;
             }
             _ => {
-                if let Some(pair) = beside(at) {
+                if let Some(pair) = split_label_value(at) {
                     out.push(pair);
                     continue;
                 }
@@ -322,7 +327,7 @@ fn labelled(element: ElementRef<'_>) -> Vec<(ElementRef<'_>, ElementRef<'_>)> {
         stack.extend(at.child_elements());
         stack[from..].reverse();
     }
-    out.retain(|it| is_label(it.0) && (chars(it.1) > 0 || sign(it.1).is_some()));
+    out.retain(|it| is_label(it.0) && (chars(it.1) > 0 || find_picture_text(it.1).is_some()));
     out
 }
 
@@ -331,17 +336,18 @@ fn holds_rows(value: ElementRef<'_>) -> bool {
     let tables = value.descendants().filter_map(ElementRef::wrap);
     tables
         .filter(|it| it.value().name() == "table")
-        .any(|it| Grid::new(it).is_some_and(|it| it.is_data() && !it.is_labels()))
+        .any(|it| Grid::new(it).is_some_and(|it| it.is_data() && !it.is_label_table()))
 }
 
 /// An element of two: a label that is called one or ends in a colon, and a value.
-fn beside(element: ElementRef<'_>) -> Option<(ElementRef<'_>, ElementRef<'_>)> {
+fn split_label_value(element: ElementRef<'_>) -> Option<(ElementRef<'_>, ElementRef<'_>)> {
     if has_own_text(element)
         || matches!(element.value().name(), "tr" | "ul" | "ol" | "body" | "html" | "form" | "main")
     {
         return None;
     }
-    let mut parts = children(element).filter(|it| chars(*it) > 0 || sign(*it).is_some());
+    let mut parts =
+        children(element).filter(|it| chars(*it) > 0 || find_picture_text(*it).is_some());
     let (a, b) = (parts.next()?, parts.next()?);
     if parts.next().is_some()
         || is_heading(a)
@@ -354,18 +360,18 @@ fn beside(element: ElementRef<'_>) -> Option<(ElementRef<'_>, ElementRef<'_>)> {
         it.split(|c: char| !c.is_ascii_alphabetic())
             .any(|it| matches!(it, "value" | "val" | "data" | "content" | "text"))
     });
-    let called = a.value().classes().any(calls_label);
+    let called = a.value().classes().any(is_label_class);
     let is_said = a.value().name() == "label"
         || (a.value().name() != "p"
             && (text(a).ends_with(':')
                 || (called && valued)
                 || (is_small(a) && !is_small(b) && is_repeated(element))))
-        || (called && is_called_so_beside(element, a));
+        || (called && is_label_class_beside(element, a));
     is_said.then_some((a, b))
 }
 
 /// A class says that it is a label.
-fn calls_label(class: &str) -> bool {
+fn is_label_class(class: &str) -> bool {
     let it = class.to_ascii_lowercase();
     it.split(|c: char| !c.is_ascii_alphabetic())
         .any(|it| matches!(it, "label" | "key" | "term" | "caption" | "name" | "title"))
@@ -373,7 +379,7 @@ fn calls_label(class: &str) -> bool {
 }
 
 /// Elements beside it begin with labels of that class as well, each with words of its own.
-fn is_called_so_beside(element: ElementRef<'_>, label: ElementRef<'_>) -> bool {
+fn is_label_class_beside(element: ElementRef<'_>, label: ElementRef<'_>) -> bool {
     let is_label = |it: &str| {
         let it = it.to_ascii_lowercase();
         it.split(|c: char| !c.is_ascii_alphabetic()).any(|it| it == "label")
@@ -428,7 +434,7 @@ fn is_head(element: ElementRef<'_>) -> bool {
 pub fn columns<'a>(home: ElementRef<'a>) -> Vec<Column<'a>> {
     let pairs = pairs(home);
     let mut known: BTreeSet<NodeId> = BTreeSet::new();
-    for (label, value) in &labelled(home) {
+    for (label, value) in &find_labelled_pairs(home) {
         known.insert(label.id());
         known.insert(value.id());
     }
@@ -437,10 +443,10 @@ pub fn columns<'a>(home: ElementRef<'a>) -> Vec<Column<'a>> {
         .descendants()
         .filter_map(ElementRef::wrap)
         .filter(|it| it.value().name() == "table")
-        .filter(|it| Grid::new(*it).is_some_and(|it| it.is_data() && !it.is_labels()))
+        .filter(|it| Grid::new(*it).is_some_and(|it| it.is_data() && !it.is_label_table()))
         .map(|it| it.id())
         .collect();
-    let mut out: Vec<Column<'a>> = by_path(&[Item::of(home)], false)
+    let mut out: Vec<Column<'a>> = columns_by_path(&[Item::from_element(home)], false)
         .into_iter()
         .filter(|it| {
             let first = it.elements.iter().flatten().next();
@@ -451,7 +457,7 @@ pub fn columns<'a>(home: ElementRef<'a>) -> Vec<Column<'a>> {
                     || it.ancestors().any(|it| known.contains(&it.id()))
                     || it.descendants().any(|it| known.contains(&it.id()))
             };
-            first.is_some_and(|it| !inside(&it) && !is_head(*it) && standing(*it) == 100)
+            first.is_some_and(|it| !inside(&it) && !is_head(*it) && position_weight(*it) == 100)
         })
         .collect();
     // What says most, and what it is called, before what stands around.
@@ -464,12 +470,12 @@ pub fn columns<'a>(home: ElementRef<'a>) -> Vec<Column<'a>> {
     for (at, value) in pairs {
         let label = label(at);
         if seen.insert(label.clone()) {
-            let (value, attribute) = match sign(value) {
+            let (value, attribute) = match find_picture_text(value) {
                 Some((it, attribute)) => (it, Some(attribute.to_owned())),
                 None => (value, None),
             };
-            let name = field(&label);
-            out.push(column(name, Place::Label(label), attribute, vec![vec![value]], false));
+            let name = field_name(&label);
+            out.push(column(name, ColumnSource::Label(label), attribute, vec![vec![value]], false));
         }
     }
     out

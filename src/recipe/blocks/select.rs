@@ -8,10 +8,10 @@ use scraper::{ElementRef, Html};
 use super::{
     Group, Item,
     cells::{is_hidden, is_mark},
-    fields::{Column, Place},
-    heads::is_counted,
-    names::{classes, lasts},
-    read::Reader,
+    fields::{Column, ColumnSource},
+    heads::has_varying_number,
+    names::{classes, is_stable},
+    read::HtmlReader,
     table::Grid,
 };
 use crate::{matching::Selector, model::HtmlSpec, shape::keys};
@@ -38,12 +38,12 @@ pub fn spec(
     // Of a table, rows that are none of the data are told apart as they are read.
     let below = || group.tables.iter().flat_map(Grid::body_rows).collect::<Vec<_>>();
     let all = || group.tables.iter().flat_map(Grid::rows).collect::<Vec<_>>();
-    let mut ways = telling(page, &firsts);
+    let mut ways = find_unique_selectors(page, &firsts);
     if ways.is_empty() && !below().is_empty() {
-        ways = telling(page, &below());
+        ways = find_unique_selectors(page, &below());
     }
     if ways.is_empty() && !all().is_empty() {
-        ways = telling(page, &all());
+        ways = find_unique_selectors(page, &all());
     }
     let items = ways.first()?.clone();
     ways.remove(0);
@@ -51,23 +51,26 @@ pub fn spec(
         let mut seen = BTreeSet::new();
         group.headings.iter().flatten().copied().filter(|it| seen.insert(it.id())).collect()
     };
-    let heading =
-        if headings.is_empty() { None } else { telling(page, &headings).into_iter().next() };
+    let heading = if headings.is_empty() {
+        None
+    } else {
+        find_unique_selectors(page, &headings).into_iter().next()
+    };
     let mut fields = BTreeMap::new();
     let mut optional = Vec::new();
     for it in columns {
         let text = match &it.place {
-            Place::Heading => continue,
+            ColumnSource::Heading => continue,
             // What could be more than a name is not written down.
-            Place::Label(label) if !keys::is_harmless(label) => None,
-            Place::Label(label) => {
-                let own = format!(":labelled({})", quoted(label));
+            ColumnSource::Label(label) if !keys::is_plain_name(label) => None,
+            ColumnSource::Label(label) => {
+                let own = format!(":labelled({})", quote_css(label));
                 Some(match &it.attribute {
                     None => own,
-                    Some(name) => format!("{own} {}[{name}]@{name}", tag_of_all(it)),
+                    Some(name) => format!("{own} {}[{name}]@{name}", common_tag(it)),
                 })
             }
-            Place::Cell(at) => {
+            ColumnSource::Cell(at) => {
                 let title = group
                     .tables
                     .first()
@@ -75,21 +78,21 @@ pub fn spec(
                 let own = match title {
                     Some((title, Some(first)))
                         if !title.is_empty()
-                            && keys::is_harmless(&title)
+                            && keys::is_plain_name(&title)
                             && first == *at
-                            && !is_counted(&title, &group.tables[0].titles()) =>
+                            && !has_varying_number(&title, &group.tables[0].titles()) =>
                     {
-                        column_of_title(&title)
+                        title_column_selector(&title)
                     }
                     _ => format!(":column({})", at + 1),
                 };
                 Some(match &it.attribute {
                     None => own,
                     Some(name) if name == "href" => format!("{own} a@{name}"),
-                    Some(name) => format!("{own} {}[{name}]@{name}", tag_of_all(it)),
+                    Some(name) => format!("{own} {}[{name}]@{name}", common_tag(it)),
                 })
             }
-            Place::Path(at) => path(&group.items, it, *at, group.is_run),
+            ColumnSource::Path(at) => path(&group.items, it, *at, group.is_run),
         };
         let Some(text) = text.filter(|it| it.len() <= MAX_SELECTOR) else { continue };
         if it.texts.iter().any(Option::is_none) {
@@ -109,24 +112,24 @@ pub fn spec(
         optional,
     };
     // What it reads is what was found.
-    let read = Reader::new(&out).ok()?.read(page).ok()?;
+    let read = HtmlReader::new(&out).ok()?.read(page).ok()?;
     (read.len() == group.items.len()).then_some((out, ways))
 }
 
 /// The place of a column with that title.
-pub fn column_of_title(title: &str) -> String {
-    format!(":column({})", quoted(title))
+pub fn title_column_selector(title: &str) -> String {
+    format!(":column({})", quote_css(title))
 }
 
 /// The tag that all elements of a column have; empty where they differ.
-fn tag_of_all<'a>(column: &Column<'a>) -> &'a str {
+fn common_tag<'a>(column: &Column<'a>) -> &'a str {
     let mut tags = column.elements.iter().flatten().map(|it| it.value().name());
     let first = tags.next().unwrap_or("");
     if tags.all(|it| it == first) { first } else { "" }
 }
 
 /// As a string of CSS.
-fn quoted(text: &str) -> String {
+fn quote_css(text: &str) -> String {
     let mut out = String::from("\"");
     for c in text.chars() {
         if matches!(c, '"' | '\\') {
@@ -139,14 +142,14 @@ fn quoted(text: &str) -> String {
 }
 
 /// Selectors that match exactly these elements of the page, the best first; none where there is none.
-fn telling(page: &Html, wanted: &[ElementRef<'_>]) -> Vec<String> {
+fn find_unique_selectors(page: &Html, wanted: &[ElementRef<'_>]) -> Vec<String> {
     let ids: BTreeSet<NodeId> = wanted.iter().map(|it| it.id()).collect();
     let means = |text: &str| {
         text.len() <= MAX_SELECTOR
             && Selector::parse(text).is_ok_and(|it| {
                 let mut found = BTreeSet::new();
                 // What is but a mark, or hidden, is left out as it is read.
-                it.of_page(page).all(|it| {
+                it.select_in_page(page).all(|it| {
                     if ids.contains(&it.id()) {
                         found.insert(it.id())
                     } else {
@@ -158,11 +161,11 @@ fn telling(page: &Html, wanted: &[ElementRef<'_>]) -> Vec<String> {
     let mut out: Vec<String> = Vec::new();
     // A bare tag that happens to mean them says nothing of another page.
     let mut bare = None;
-    for own in own(wanted) {
+    for own in element_selectors(wanted) {
         if out.len() >= MAX_WAYS {
             break;
         }
-        match longer(&own, wanted, &means) {
+        match extend_with_ancestors(&own, wanted, &means) {
             (Some(it), _) => out.push(it),
             (None, Some(it)) if bare.is_none() => bare = Some(it),
             _ => {}
@@ -175,7 +178,7 @@ fn telling(page: &Html, wanted: &[ElementRef<'_>]) -> Vec<String> {
 }
 
 /// The selector, put behind its ancestors until it means what is wanted; one that says more than tags, and one that does not.
-fn longer(
+fn extend_with_ancestors(
     own: &str,
     wanted: &[ElementRef<'_>],
     means: &dyn Fn(&str) -> bool,
@@ -193,7 +196,7 @@ fn longer(
     for _ in 0..MAX_STEPS {
         let Some(above) = parents(&level) else { break };
         level = above;
-        let names = kinds(&level);
+        let names = level_selectors(&level);
         let is_last = names.iter().any(|it| it.starts_with('#'));
         let mut next = Vec::new();
         for below in &texts {
@@ -229,13 +232,13 @@ fn is_anchored(selector: &str) -> bool {
 }
 
 /// How all of these may be called, the most telling first.
-fn own(wanted: &[ElementRef<'_>]) -> Vec<String> {
+fn element_selectors(wanted: &[ElementRef<'_>]) -> Vec<String> {
     let first = wanted[0];
     let tag = first.value().name();
     let same_tag = wanted.iter().all(|it| it.value().name() == tag);
     let mut out = Vec::new();
     if wanted.len() == 1
-        && let Some(id) = first.value().id().filter(|it| lasts(it))
+        && let Some(id) = first.value().id().filter(|it| is_stable(it))
     {
         out.push(format!("#{id}"));
     }
@@ -264,7 +267,7 @@ fn own(wanted: &[ElementRef<'_>]) -> Vec<String> {
         let marks: BTreeSet<&str> = others
             .filter(|it| !inside.contains(&it.id()) && it.value().name() == tag)
             .flat_map(|it| it.value().classes())
-            .filter(|it| lasts(it) && !theirs.contains(it))
+            .filter(|it| is_stable(it) && !theirs.contains(it))
             .collect();
         let base =
             out.iter().find(|it| it.contains('.')).cloned().unwrap_or_else(|| tag.to_owned());
@@ -309,7 +312,7 @@ fn parents<'a>(level: &[ElementRef<'a>]) -> Option<Vec<ElementRef<'a>>> {
 }
 
 /// Names of elements on the way: an id of one, else kind, and position where there is one of them.
-fn kinds(level: &[ElementRef<'_>]) -> Vec<String> {
+fn level_selectors(level: &[ElementRef<'_>]) -> Vec<String> {
     let first = level[0];
     let tag = first.value().name();
     if level.iter().any(|it| it.value().name() != tag) {
@@ -317,7 +320,7 @@ fn kinds(level: &[ElementRef<'_>]) -> Vec<String> {
     }
     let mut out = Vec::new();
     if level.len() == 1
-        && let Some(id) = first.value().id().filter(|it| lasts(it))
+        && let Some(id) = first.value().id().filter(|it| is_stable(it))
     {
         return vec![format!("#{id}")];
     }
@@ -349,7 +352,7 @@ fn path(items: &[Item<'_>], column: &Column<'_>, at: usize, is_run: bool) -> Opt
         column.elements.iter().flatten().copied().take(TRIED).collect();
     let mut tried: Vec<String> = Vec::new();
     let tag = one.value().name();
-    if let Some(it) = one.value().attr("itemprop").filter(|it| lasts(it))
+    if let Some(it) = one.value().attr("itemprop").filter(|it| is_stable(it))
         && targets.iter().all(|target| target.value().attr("itemprop") == Some(it))
     {
         tried.push(format!("[itemprop=\"{it}\"]"));
@@ -384,7 +387,7 @@ fn path(items: &[Item<'_>], column: &Column<'_>, at: usize, is_run: bool) -> Opt
         level = parent;
     }
     if !is_run {
-        tried.push(by_position(*one, own_item.first()));
+        tried.push(position_selector(*one, own_item.first()));
     }
     for css in &tried {
         let positions = (2..=MAX_POSITION.max(at + 1)).map(|it| format!(":nth-match({it})"));
@@ -393,7 +396,7 @@ fn path(items: &[Item<'_>], column: &Column<'_>, at: usize, is_run: bool) -> Opt
                 break;
             }
             let text = format!("{css}{nth}{end}{attribute}");
-            if finds(items, column, &text, is_run) {
+            if selects_column(items, column, &text, is_run) {
                 return Some(text);
             }
         }
@@ -406,7 +409,7 @@ fn contains(element: ElementRef<'_>, other: ElementRef<'_>) -> bool {
 }
 
 /// `:scope > div:nth-child(2) > span:nth-child(1)`.
-fn by_position(element: ElementRef<'_>, item: ElementRef<'_>) -> String {
+fn position_selector(element: ElementRef<'_>, item: ElementRef<'_>) -> String {
     let mut steps = Vec::new();
     let mut at = element;
     while at.id() != item.id() {
@@ -422,7 +425,7 @@ fn by_position(element: ElementRef<'_>, item: ElementRef<'_>) -> String {
     steps.join(" > ")
 }
 
-fn finds(items: &[Item<'_>], column: &Column<'_>, text: &str, is_run: bool) -> bool {
+fn selects_column(items: &[Item<'_>], column: &Column<'_>, text: &str, is_run: bool) -> bool {
     let Ok(field) = crate::selector::compile_field(text) else { return false };
     let check = |i: usize| {
         let found = super::read::elements(&items[i].parts, is_run, &field);

@@ -121,7 +121,7 @@ impl<'a> Grid<'a> {
                 }
                 last = Some(cell.id());
                 let own = text(cell);
-                let own = unsorted(&own);
+                let own = without_sort_marks(&own);
                 // A title above all columns names the table.
                 let spans = cell
                     .value()
@@ -149,11 +149,11 @@ impl<'a> Grid<'a> {
         self.titles.clone()
     }
 
-    pub fn columns(&self) -> usize {
+    pub fn column_count(&self) -> usize {
         self.titles.len()
     }
 
-    pub fn holds(&self, row: ElementRef<'_>) -> bool {
+    pub fn contains_row(&self, row: ElementRef<'_>) -> bool {
         self.at.contains_key(&row.id())
     }
 
@@ -164,7 +164,7 @@ impl<'a> Grid<'a> {
 
     /// The first column with this title, however the table is sorted.
     pub fn column(&self, title: &str) -> Option<usize> {
-        let title = unsorted(title);
+        let title = without_sort_marks(title);
         self.titles.iter().position(|it| it.eq_ignore_ascii_case(title))
     }
 
@@ -196,7 +196,7 @@ impl<'a> Grid<'a> {
     }
 
     /// Each row is a label and its value: a record, not a list.
-    pub fn is_labels(&self) -> bool {
+    pub fn is_label_table(&self) -> bool {
         let rows = self.data_rows();
         let is_pair = |row: ElementRef<'_>| {
             let cells: Vec<ElementRef<'_>> =
@@ -245,14 +245,14 @@ impl<'a> Grid<'a> {
 
     /// The cell of a row that names those below it: it spans all columns, or it stands alone among rows that say something in
     /// several. Of a row with empty cells it has to be written as a heading is.
-    fn spanning(&self, row: &Row<'a>) -> Option<ElementRef<'a>> {
+    fn spanning_cell(&self, row: &Row<'a>) -> Option<ElementRef<'a>> {
         let first = (*row.cells.first()?)?;
         let mut others = row.cells.iter().flatten().filter(|it| it.id() != first.id()).peekable();
-        if self.columns() < 2 {
+        if self.column_count() < 2 {
             return None;
         }
         if others.peek().is_none() {
-            return (row.cells.len() == self.columns() || self.is_full).then_some(first);
+            return (row.cells.len() == self.column_count() || self.is_full).then_some(first);
         }
         let is_alone = chars(first) > 0 && others.all(|it| chars(*it) == 0);
         (self.is_full && is_alone && is_emphasized(first)).then_some(first)
@@ -264,7 +264,10 @@ impl<'a> Grid<'a> {
         let is_head = own.clone().count() > 1
             && own.all(|it| it.value().name() == "th")
             && !self.titles.iter().all(String::is_empty);
-        row.kind == Kind::Data && !is_head && self.spanning(row).is_none() && chars(row.element) > 0
+        row.kind == Kind::Data
+            && !is_head
+            && self.spanning_cell(row).is_none()
+            && chars(row.element) > 0
     }
 
     /// Rows that hold data, with the row above that spans all columns and so names those below it.
@@ -272,7 +275,7 @@ impl<'a> Grid<'a> {
         let mut heading = None;
         let mut out = Vec::new();
         for row in self.rows.iter().filter(|it| it.kind == Kind::Data) {
-            if let Some(cell) = self.spanning(row) {
+            if let Some(cell) = self.spanning_cell(row) {
                 heading = Some(cell).filter(|it| chars(*it) > 0);
             } else if self.is_data_row(row) {
                 out.push((row.element, heading));
@@ -292,6 +295,6 @@ fn is_emphasized(cell: ElementRef<'_>) -> bool {
 }
 
 /// A title without marks of sorting at its ends.
-fn unsorted(title: &str) -> &str {
+fn without_sort_marks(title: &str) -> &str {
     title.trim_matches(|it: char| it.is_whitespace() || SORTED.contains(it))
 }

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{Asks, asks, find, parsed, read::Reader};
+use super::{TaskCardinality, find, parse_bounded, read::HtmlReader, task_cardinality};
 use crate::model::HtmlSpec;
 
 /// Items that are read whole.
@@ -27,10 +27,11 @@ pub fn page(body: &str) -> String {
 /// Reads the second page by what was found as the weightiest block of the first.
 #[track_caller]
 fn read(first: &str, second: &str) -> Vec<Map<String, Value>> {
-    let (first, second) = (parsed(&page(first)).unwrap(), parsed(&page(second)).unwrap());
+    let (first, second) =
+        (parse_bounded(&page(first)).unwrap(), parse_bounded(&page(second)).unwrap());
     let block = find(&first, true, false).into_iter().next().expect("a block");
     let spec = block.spec.unwrap();
-    let out = Reader::new(&spec).unwrap().read(&second).unwrap();
+    let out = HtmlReader::new(&spec).unwrap().read(&second).unwrap();
     assert!(!out.is_empty(), "{spec:?}");
     out
 }
@@ -108,7 +109,7 @@ fn questions_are_labels_of_a_record() {
              <tr><td>In downtime?</td><td>NO</td></tr></table>"
         )
     };
-    let found = find(&parsed(&self::page(&page("DISK"))).unwrap(), true, false);
+    let found = find(&parse_bounded(&self::page(&page("DISK"))).unwrap(), true, false);
     assert!(found[0].is_record, "{found:?}");
     assert_eq!(found[0].fields, ["title", "current_status", "last_check", "in_downtime"]);
 }
@@ -146,8 +147,11 @@ fn columns_of_a_layout_are_no_items() {
         sparse(false, true, 2) + &sparse(true, true, 3),
     ];
     let columns = columns.map(|it| format!("<div class='third'>{it}</div>")).concat();
-    let found =
-        find(&parsed(&page(&format!("<div class='row'>{columns}</div>"))).unwrap(), true, false);
+    let found = find(
+        &parse_bounded(&page(&format!("<div class='row'>{columns}</div>"))).unwrap(),
+        true,
+        false,
+    );
     assert_eq!(found[0].rows.len(), 4, "{found:?}");
 }
 
@@ -184,9 +188,9 @@ fn a_word_lit_up_is_part_of_its_text() {
 #[test]
 fn what_a_run_goes_on_with_is_no_line_beside_it() {
     let run = "<dl><dt>One</dt><dd>Sat, 12 Jan 2024</dd><dt>Two</dt><dd>Sun, 2 Feb 2025</dd></dl>";
-    let page = parsed(&page(&format!("<h2>2 documents</h2>{run}"))).unwrap();
-    let reader = Reader::new(&spec("dl > dt", true)).unwrap();
-    let lines = super::lines_beside(&page, Some(&reader));
+    let page = parse_bounded(&page(&format!("<h2>2 documents</h2>{run}"))).unwrap();
+    let reader = HtmlReader::new(&spec("dl > dt", true)).unwrap();
+    let lines = super::lines_without_items(&page, Some(&reader));
     assert!(lines.contains("2 documents"));
     assert!(!lines.iter().any(|it| it.contains("Jan") || it.contains("One")), "{lines:?}");
 }
@@ -209,7 +213,7 @@ fn heads_that_are_no_names_are_not_written_down() {
             {"column_1": "Calypso 1", "price_eur": "1.50", "column_3": "shelf 1"},
             {"column_1": "Calypso 2", "price_eur": "2.50", "column_3": "shelf 2"}]),
     );
-    for block in find(&parsed(&page(&make("Aurora", 5))).unwrap(), true, false) {
+    for block in find(&parse_bounded(&page(&make("Aurora", 5))).unwrap(), true, false) {
         let spec = format!("{:?}", block.spec);
         assert!(!spec.contains("DO") && !spec.contains("- run"), "{spec}");
     }
@@ -238,7 +242,7 @@ fn how_a_table_is_sorted_is_no_name() {
             ]
         );
     }
-    let block = find(&parsed(&page(&table(down, "Aurora"))).unwrap(), true, false).remove(0);
+    let block = find(&parse_bounded(&page(&table(down, "Aurora"))).unwrap(), true, false).remove(0);
     let spec = format!("{:?}", block.spec);
     assert!(spec.contains(r#":column(\"name\")"#), "{spec}");
 }
@@ -386,7 +390,7 @@ fn lists_under_headings_are_their_items_and_things_with_labels_are_not() {
         let all = each(items.len(), |i| format!("<p><b>{}</b> of the harbour</p>", items[i]));
         format!("<h2>{name}</h2><div id='{name}'>{all}</div>")
     };
-    let blocks = |html: &str| find(&parsed(&page(html)).unwrap(), false, false);
+    let blocks = |html: &str| find(&parse_bounded(&page(html)).unwrap(), false, false);
     let first = |html: &str| {
         let it = blocks(html).into_iter().next().unwrap();
         (it.rows.len(), it.fields)
@@ -519,13 +523,15 @@ fn one_thing_with_labels() {
             )
         },
     ] {
-        let (first, second) =
-            (parsed(&page(&make("Aurora"))).unwrap(), parsed(&page(&make("Calypso"))).unwrap());
+        let (first, second) = (
+            parse_bounded(&page(&make("Aurora"))).unwrap(),
+            parse_bounded(&page(&make("Calypso"))).unwrap(),
+        );
         let record = find(&first, true, false)
             .into_iter()
             .find(|it| it.is_record)
             .unwrap_or_else(|| panic!("{}", make("x")));
-        let got = Reader::new(&record.spec.unwrap()).unwrap().read(&second).unwrap();
+        let got = HtmlReader::new(&record.spec.unwrap()).unwrap().read(&second).unwrap();
         assert_eq!(
             Value::from(got[0].clone()),
             json!({"title": "Calypso", "lead": "A ship called Calypso", "price": "Calypso 5", "built": "1901"})
@@ -547,8 +553,12 @@ fn the_data_and_not_what_surrounds_it() {
 #[test]
 fn a_page_without_a_list() {
     assert!(
-        find(&parsed("<body><h1>Hello</h1><p>Nothing here</p></body>").unwrap(), true, false)
-            .is_empty()
+        find(
+            &parse_bounded("<body><h1>Hello</h1><p>Nothing here</p></body>").unwrap(),
+            true,
+            false
+        )
+        .is_empty()
     );
 }
 
@@ -558,13 +568,13 @@ fn nothing_found_is_told_from_another_page() {
         page(&format!("<form id='search'><input name=q></form><div class='content'>{inner}</div>"))
     };
     let with = |q: &str| {
-        parsed(&shell(&format!(
+        parse_bounded(&shell(&format!(
             "<p class='sum'>2 found</p><ul class='r'><li>{q} one</li><li>{q} two</li></ul>"
         )))
         .unwrap()
     };
     let without = |q: &str| {
-        parsed(&shell(&format!("<p class='none'>No ships found</p><p>Nothing for {q}</p>")))
+        parse_bounded(&shell(&format!("<p class='none'>No ships found</p><p>Nothing for {q}</p>")))
             .unwrap()
     };
     let seen = super::empty::learn(
@@ -575,13 +585,15 @@ fn nothing_found_is_told_from_another_page() {
     )
     .unwrap();
     assert_eq!(seen.says.as_deref(), Some("No ships found"));
-    assert!(super::empty::is_like(&without("other"), &seen));
+    assert!(super::empty::is_empty_result(&without("other"), &seen));
     let changed =
-        parsed(&page("<section class='new'><ol><li>Aurora one</li></ol></section>")).unwrap();
-    assert!(!super::empty::is_like(&changed, &seen));
+        parse_bounded(&page("<section class='new'><ol><li>Aurora one</li></ol></section>"))
+            .unwrap();
+    assert!(!super::empty::is_empty_result(&changed, &seen));
     let renamed =
-        parsed(&shell("<p>2 found</p><ul class='s'><li class='x'>Aurora one</li></ul>")).unwrap();
-    assert!(!super::empty::is_like(&renamed, &seen));
+        parse_bounded(&shell("<p>2 found</p><ul class='s'><li class='x'>Aurora one</li></ul>"))
+            .unwrap();
+    assert!(!super::empty::is_empty_result(&renamed, &seen));
 }
 
 #[test]
@@ -591,7 +603,7 @@ fn nothing_found_is_known_by_what_only_empty_pages_say() {
     };
     let list =
         "<div class='hits'><article><h3>One</h3></article><article><h3>Two</h3></article></div>";
-    let parsed = |html: &str| parsed(html).unwrap();
+    let parsed = |html: &str| parse_bounded(html).unwrap();
     let with = parsed(&shell(list));
     let learn = |without: &[&str]| {
         let pages: Vec<_> = without.iter().map(|it| parsed(it)).collect();
@@ -621,10 +633,13 @@ fn nothing_found_is_known_by_what_only_empty_pages_say() {
         let seen = learn(&[&line(said), &line(other)]).unwrap();
         assert_eq!(seen.says.as_deref(), Some(says));
         assert!(!seen.around.iter().any(|it| ["div.hits", "article", "h3"].contains(&it.as_str())));
-        assert!(super::empty::is_like(&parsed(&line(&said.replace("zqvw", "lamp"))), &seen));
+        assert!(super::empty::is_empty_result(
+            &parsed(&line(&said.replace("zqvw", "lamp"))),
+            &seen
+        ));
         // The items were renamed.
         let renamed = shell(&list.replace("article", "section"));
-        assert!(!super::empty::is_like(&parsed(&renamed), &seen), "{says}");
+        assert!(!super::empty::is_empty_result(&parsed(&renamed), &seen), "{says}");
     }
     // A line that only one of two empty pages has may be anything.
     let lines = [shell("<p>Lamps of the week</p>"), shell("<p>Chairs of the week, too</p>")];
@@ -648,7 +663,7 @@ fn a_large_page_is_found_in_time() {
             "y".repeat(60)
         )
     });
-    let it = parsed(&page(&format!(
+    let it = parse_bounded(&page(&format!(
         "<table><thead><tr><th>Name</th><th>Where</th></tr></thead><tbody>{rows}</tbody></table>"
     )))
     .unwrap();
@@ -659,16 +674,16 @@ fn a_large_page_is_found_in_time() {
 #[test]
 fn one_thing_or_many() {
     for (task, expected) in [
-        ("Show ticket 12", Asks::One),
-        ("What is the status of ticket 12", Asks::One),
-        ("Show the details of the ship Aurora", Asks::One),
-        ("Read the article on tides", Asks::One),
-        ("Show the papers of the ship Aurora", Asks::Either),
-        ("Show the rows of the table barges", Asks::Many),
-        ("Show me commits by Ann", Asks::Many),
-        ("List ticket 12", Asks::Many),
+        ("Show ticket 12", TaskCardinality::One),
+        ("What is the status of ticket 12", TaskCardinality::One),
+        ("Show the details of the ship Aurora", TaskCardinality::One),
+        ("Read the article on tides", TaskCardinality::One),
+        ("Show the papers of the ship Aurora", TaskCardinality::Either),
+        ("Show the rows of the table barges", TaskCardinality::Many),
+        ("Show me commits by Ann", TaskCardinality::Many),
+        ("List ticket 12", TaskCardinality::Many),
     ] {
-        assert_eq!(asks(task), expected, "{task}");
+        assert_eq!(task_cardinality(task), expected, "{task}");
     }
 }
 
@@ -709,9 +724,12 @@ fn striped_rows_keep_their_order() {
             let class = if i.is_multiple_of(2) { even } else { odd };
             format!("<div class='{class}'><div>Ship {i}</div><div>Kiel {i}</div></div>")
         };
-        let block =
-            find(&parsed(&page(&format!("<div>{}</div>", each(7, row)))).unwrap(), false, false)
-                .remove(0);
+        let block = find(
+            &parse_bounded(&page(&format!("<div>{}</div>", each(7, row)))).unwrap(),
+            false,
+            false,
+        )
+        .remove(0);
         let first: Vec<&str> = block.rows.iter().map(|it| it[0].as_deref().unwrap()).collect();
         assert_eq!(first, ["Ship 0", "Ship 1", "Ship 2", "Ship 3", "Ship 4", "Ship 5", "Ship 6"]);
     }
@@ -723,10 +741,15 @@ fn rows_that_come_without_their_table() {
         each(n, |i| format!("<tr><td><a href='/{i}'>{q} {i}</a></td><td>{i} cm</td></tr>\n"))
     };
     let (first, second) =
-        (parsed(&rows("Aurora", 5)).unwrap(), parsed(&rows("Calypso", 2)).unwrap());
+        (parse_bounded(&rows("Aurora", 5)).unwrap(), parse_bounded(&rows("Calypso", 2)).unwrap());
     let spec = find(&first, true, false).remove(0).spec.unwrap();
-    let got: Value =
-        Reader::new(&spec).unwrap().read(&second).unwrap().into_iter().map(Value::Object).collect();
+    let got: Value = HtmlReader::new(&spec)
+        .unwrap()
+        .read(&second)
+        .unwrap()
+        .into_iter()
+        .map(Value::Object)
+        .collect();
     assert_eq!(
         got,
         json!([{"column_1": "Calypso 0", "column_2": "0 cm", "url": "/0"},
@@ -755,6 +778,6 @@ fn a_column_of_pictures_says_what_they_say() {
             {"name": "Calypso 1", "shown": "False", "flag": "Calypso-1"},
             {"name": "Calypso 2", "shown": "True", "flag": "Calypso-2"}]),
     );
-    let block = find(&parsed(&page(&make("Aurora", 3))).unwrap(), false, false).remove(0);
+    let block = find(&parse_bounded(&page(&make("Aurora", 3))).unwrap(), false, false).remove(0);
     assert_eq!(block.fields, ["name", "shown", "flag"]);
 }

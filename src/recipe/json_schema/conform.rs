@@ -15,37 +15,37 @@ const ANY: u8 = 127;
 ///
 /// It knows `type`, `properties`, `required`, `items`, `prefixItems` and `additionalProperties`, and passes over all other words.
 #[derive(Clone, Debug)]
-pub struct Declared {
+pub struct CompiledSchema {
     types: u8,
     /// By name, in order; whether it must be there.
-    fields: Vec<(Box<str>, bool, Declared)>,
+    fields: Vec<(Box<str>, bool, CompiledSchema)>,
     required: usize,
     /// What stands under other names; `None`: anything.
-    rest: Option<Box<Declared>>,
+    rest: Option<Box<CompiledSchema>>,
     /// No name but those is allowed.
     is_closed: bool,
-    first: Vec<Declared>,
-    items: Option<Box<Declared>>,
+    first: Vec<CompiledSchema>,
+    items: Option<Box<CompiledSchema>>,
 }
 
 /// The way to the fault, its end first.
-type Way = Vec<String>;
+type FaultPath = Vec<String>;
 
-impl Declared {
-    pub fn read(schema: &Value) -> Self {
+impl CompiledSchema {
+    pub fn compile(schema: &Value) -> Self {
         let of = |key: &str| schema.get(key).filter(|it| it.is_object());
-        let below = |key: &str| of(key).map(|it| Box::new(Self::read(it)));
+        let below = |key: &str| of(key).map(|it| Box::new(Self::compile(it)));
         let list = |key: &str| schema.get(key).and_then(Value::as_array).into_iter().flatten();
         let named = |key: &str| list("required").any(|it| it == key);
         let is_closed = schema.get("additionalProperties") == Some(&Value::Bool(false));
         let properties = of("properties").and_then(Value::as_object).into_iter().flatten();
         let mut fields: Vec<(Box<str>, bool, Self)> = properties
-            .map(|(key, it)| (Box::from(key.as_str()), named(key), Self::read(it)))
+            .map(|(key, it)| (Box::from(key.as_str()), named(key), Self::compile(it)))
             .collect();
         // What must be there and is not described, or not even allowed.
         for key in list("required").filter_map(Value::as_str) {
             if !fields.iter().any(|it| &*it.0 == key) {
-                let mut any = Self::read(&Value::Null);
+                let mut any = Self::compile(&Value::Null);
                 any.types = if is_closed { 0 } else { ANY };
                 fields.push((Box::from(key), true, any));
             }
@@ -53,9 +53,9 @@ impl Declared {
         fields.sort_unstable_by(|a, b| a.0.cmp(&b.0));
         Self {
             types: match schema.get("type") {
-                Some(Value::String(one)) => mask(one),
+                Some(Value::String(one)) => type_mask(one),
                 Some(Value::Array(all)) => {
-                    all.iter().filter_map(Value::as_str).fold(0, |out, it| out | mask(it))
+                    all.iter().filter_map(Value::as_str).fold(0, |out, it| out | type_mask(it))
                 }
                 _ => ANY,
             },
@@ -63,7 +63,7 @@ impl Declared {
             fields,
             rest: below("additionalProperties"),
             is_closed,
-            first: list("prefixItems").map(Self::read).collect(),
+            first: list("prefixItems").map(Self::compile).collect(),
             items: below("items"),
         }
     }
@@ -77,11 +77,11 @@ impl Declared {
         Some(way.concat())
     }
 
-    fn walk(&self, data: &Value) -> Option<Way> {
+    fn walk(&self, data: &Value) -> Option<FaultPath> {
         let own = match data {
             Value::Null => NULL,
             Value::Bool(_) => BOOLEAN,
-            Value::Number(it) if is_whole(it) => INTEGER | NUMBER,
+            Value::Number(it) if is_integer(it) => INTEGER | NUMBER,
             Value::Number(_) => NUMBER,
             Value::String(_) => STRING,
             Value::Array(_) => ARRAY,
@@ -91,17 +91,17 @@ impl Declared {
             return Some(Vec::new());
         }
         match data {
-            Value::Object(all) => self.object(all),
-            Value::Array(all) => self.list(all),
+            Value::Object(all) => self.check_object(all),
+            Value::Array(all) => self.check_list(all),
             _ => None,
         }
     }
 
-    fn object(&self, all: &Map<String, Value>) -> Option<Way> {
+    fn check_object(&self, all: &Map<String, Value>) -> Option<FaultPath> {
         if self.fields.is_empty() && self.rest.is_none() && !self.is_closed {
             return None;
         }
-        let at = |mut way: Way, key: &str| {
+        let at = |mut way: FaultPath, key: &str| {
             way.push(format!(".{key}"));
             way
         };
@@ -136,7 +136,7 @@ impl Declared {
         Some(at(Vec::new(), &missing.0))
     }
 
-    fn list(&self, all: &[Value]) -> Option<Way> {
+    fn check_list(&self, all: &[Value]) -> Option<FaultPath> {
         let items = self.items.as_deref();
         if items.is_none() && self.first.is_empty() {
             return None;
@@ -151,7 +151,7 @@ impl Declared {
     }
 }
 
-fn mask(name: &str) -> u8 {
+fn type_mask(name: &str) -> u8 {
     match name {
         "null" => NULL,
         "boolean" => BOOLEAN,
@@ -165,6 +165,6 @@ fn mask(name: &str) -> u8 {
 }
 
 /// `3.0` is, too.
-fn is_whole(it: &Number) -> bool {
+fn is_integer(it: &Number) -> bool {
     !it.is_f64() || it.as_f64().is_some_and(|it| it.fract() == 0.0)
 }

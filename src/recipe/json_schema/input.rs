@@ -19,7 +19,7 @@ const MAX_ALL: usize = 80;
 /// all of them if one is not.
 pub fn input_schema(recipe: &Recipe) -> Value {
     let properties: Map<String, Value> =
-        recipe.parameters.iter().map(|it| (it.name.clone(), parameter(it))).collect();
+        recipe.parameters.iter().map(|it| (it.name.clone(), parameter_schema(it))).collect();
     let needed = recipe.parameters.iter().filter(|it| it.required && it.default.is_none());
     let required: Vec<&str> = needed.map(|it| it.name.as_str()).collect();
     let mut out =
@@ -31,7 +31,7 @@ pub fn input_schema(recipe: &Recipe) -> Value {
 }
 
 /// The same of a recipe whose words may be a stranger's: no example, no default and no choice that is text.
-pub fn without_words(input: &Value) -> Value {
+pub fn without_free_text(input: &Value) -> Value {
     let mut out = input.clone();
     let has_text = |it: &Value| match it {
         Value::Array(all) => all.iter().any(Value::is_string),
@@ -46,7 +46,7 @@ pub fn without_words(input: &Value) -> Value {
     out
 }
 
-fn parameter(it: &Parameter) -> Value {
+fn parameter_schema(it: &Parameter) -> Value {
     let limits = &it.constraints;
     let is_choice = !limits.map.is_empty();
     let kind = match it.kind {
@@ -61,7 +61,7 @@ fn parameter(it: &Parameter) -> Value {
         ParamType::Bool => "boolean",
     };
     let mut out = json!({"type": name});
-    let told = |text: &String| plain(text).then(|| typed(it, kind, text)).flatten();
+    let told = |text: &String| is_plain_text(text).then(|| typed_value(it, kind, text)).flatten();
     let words: Vec<&String> =
         if is_choice { limits.map.keys().collect() } else { limits.one_of.iter().collect() };
     let choices: Option<Vec<Value>> = words.iter().map(|it| told(it)).collect();
@@ -101,7 +101,7 @@ fn parameter(it: &Parameter) -> Value {
 }
 
 /// The text as a value of the type.
-fn typed(parameter: &Parameter, kind: ParamType, text: &str) -> Option<Value> {
+fn typed_value(parameter: &Parameter, kind: ParamType, text: &str) -> Option<Value> {
     if kind == ParamType::Str {
         return Some(text.into());
     }
@@ -109,7 +109,7 @@ fn typed(parameter: &Parameter, kind: ParamType, text: &str) -> Option<Value> {
 }
 
 /// Short words as people choose between, and numbers: too little to tell a model what to do.
-pub fn plain(text: &str) -> bool {
+pub fn is_plain_text(text: &str) -> bool {
     // Latin letters: other scripts say whole sentences in so few.
     let is_fine = |c: char| {
         c.is_ascii_digit() || (c.is_alphabetic() && c < '\u{250}') || " -_.,:/".contains(c)

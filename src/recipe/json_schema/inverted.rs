@@ -11,7 +11,7 @@
 use jmespath::ast::Ast;
 use serde_json::Value;
 
-use super::{data, place::Place};
+use super::{infer_data, place::SchemaNode};
 use crate::{
     model::{Framing, Recipe, ResponseType},
     shape::profile::{Kinds, is_plain},
@@ -22,14 +22,14 @@ const MAX_INDEX: usize = 16;
 
 /// What is known of a whole answer.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Answer {
+pub struct AnswerSchema {
     pub schema: Value,
     /// Parts of `extract` that cannot be turned round, by name: what they look at is not described.
     pub open: Vec<String>,
 }
 
 /// Schema of the JSON that an answer is, or holds: in its framing, or embedded in a page. Fails with why there is none.
-pub fn answer_schema(recipe: &Recipe) -> Result<Answer, &'static str> {
+pub fn answer_schema(recipe: &Recipe) -> Result<AnswerSchema, &'static str> {
     let response = &recipe.response;
     match response.kind {
         ResponseType::Text => return Err("the answer is text"),
@@ -37,100 +37,110 @@ pub fn answer_schema(recipe: &Recipe) -> Result<Answer, &'static str> {
         _ => {}
     }
     let mut open = Vec::new();
-    let mut place = data(recipe);
+    let mut place = infer_data(recipe);
     if let Some(extract) = &response.extract {
         let expression = jmespath::parse(extract).map_err(|_| "`extract` does not parse")?;
-        place = inverted(&expression, place, &mut open);
+        place = infer_input(&expression, place, &mut open);
     }
     if response.framing == Some(Framing::Lines) {
-        place = place.and(Place::of(Kinds::LIST));
+        place = place.intersect(SchemaNode::from_types(Kinds::LIST));
     }
     open.sort_unstable();
     open.dedup();
-    Ok(Answer { schema: place.render(None), open })
+    Ok(AnswerSchema { schema: place.render(None), open })
 }
 
 /// What the input must be where `node` finds something like `wanted` in it.
-fn inverted(node: &Ast, wanted: Place, open: &mut Vec<String>) -> Place {
+fn infer_input(node: &Ast, wanted: SchemaNode, open: &mut Vec<String>) -> SchemaNode {
     let nullable = wanted.may_be_null();
     let or_null = |kinds: Kinds| if nullable { kinds.and(Kinds::NULL) } else { kinds };
     let not_known = |what: &str, open: &mut Vec<String>| {
         open.push(what.to_owned());
-        Place::default()
+        SchemaNode::default()
     };
     match node {
         Ast::Identity { .. } => wanted,
-        Ast::Literal { .. } => Place::default(),
+        Ast::Literal { .. } => SchemaNode::default(),
         Ast::Field { name, .. } => {
-            let mut out = Place::of(or_null(Kinds::OBJECT));
+            let mut out = SchemaNode::from_types(or_null(Kinds::OBJECT));
             if is_plain(name) {
                 out.fields.insert(name.clone(), (!nullable, wanted));
             }
             out
         }
         Ast::Subexpr { lhs, rhs, .. } => {
-            let below = inverted(rhs, wanted, open);
-            inverted(lhs, below, open)
+            let below = infer_input(rhs, wanted, open);
+            infer_input(lhs, below, open)
         }
         Ast::Index { idx, .. } => {
-            let mut out = Place::of(or_null(Kinds::LIST));
+            let mut out = SchemaNode::from_types(or_null(Kinds::LIST));
             if let Ok(at) = usize::try_from(*idx)
                 && at < MAX_INDEX
             {
-                out.first = vec![Place::default(); at];
+                out.first = vec![SchemaNode::default(); at];
                 out.first.push(wanted);
             }
             out
         }
         // Which elements were taken is not seen in what is left.
-        Ast::Slice { .. } => Place::of(or_null(Kinds::LIST)),
+        Ast::Slice { .. } => SchemaNode::from_types(or_null(Kinds::LIST)),
         Ast::Projection { lhs, rhs, .. } => {
             let one = wanted.items.map(|it| *it).unwrap_or_default();
             // Nulls are left out of a projection. Of 54,530 recorded lists with objects three held one as well.
             let is_object =
                 one.types == Kinds::OBJECT && !matches!(**lhs, Ast::ObjectValues { .. });
-            let one = if is_object && is_itself(rhs) { one } else { one.or_null() };
+            let one = if is_object && is_itself(rhs) { one } else { one.make_nullable() };
             let element = match &**rhs {
                 Ast::Condition { .. } => not_known("a filter", open),
-                _ => inverted(rhs, one, open),
+                _ => infer_input(rhs, one, open),
             };
-            let below = Place { items: known(element), ..Place::of(or_null(Kinds::LIST)) };
-            inverted(lhs, below, open)
+            let below = SchemaNode {
+                items: boxed_if_known(element),
+                ..SchemaNode::from_types(or_null(Kinds::LIST))
+            };
+            infer_input(lhs, below, open)
         }
         Ast::Flatten { node, .. } => {
             // `a[].b[]`: what the first gives are lists.
             let below = if matches!(**node, Ast::Projection { .. }) {
-                let inner = Place { items: wanted.items, ..Place::of(Kinds::LIST) };
-                Place { items: known(inner), ..Place::of(or_null(Kinds::LIST)) }
+                let inner =
+                    SchemaNode { items: wanted.items, ..SchemaNode::from_types(Kinds::LIST) };
+                SchemaNode {
+                    items: boxed_if_known(inner),
+                    ..SchemaNode::from_types(or_null(Kinds::LIST))
+                }
             } else {
                 wanted
             };
-            inverted(node, below, open)
+            infer_input(node, below, open)
         }
         Ast::ObjectValues { node, .. } => {
-            let below = Place { map: wanted.items, ..Place::of(or_null(Kinds::OBJECT)) };
-            inverted(node, below, open)
+            let below =
+                SchemaNode { map: wanted.items, ..SchemaNode::from_types(or_null(Kinds::OBJECT)) };
+            infer_input(node, below, open)
         }
         Ast::MultiHash { elements, .. } => {
             let mut wanted = wanted;
-            let mut out = Place::default();
+            let mut out = SchemaNode::default();
             for it in elements {
                 let one = wanted.fields.remove(&it.key).map(|it| it.1).unwrap_or_default();
-                out = out.and(inverted(&it.value, one, open));
+                out = out.intersect(infer_input(&it.value, one, open));
             }
-            there(out, nullable)
+            make_present(out, nullable)
         }
         Ast::MultiList { elements, .. } => {
             let one = wanted.items.map(|it| *it).unwrap_or_default();
-            let all = elements.iter().map(|it| inverted(it, one.clone(), open));
-            there(all.fold(Place::default(), Place::and), nullable)
+            let all = elements.iter().map(|it| infer_input(it, one.clone(), open));
+            make_present(all.fold(SchemaNode::default(), SchemaNode::intersect), nullable)
         }
         Ast::Function { name, args, .. } => match (name.as_str(), &args[..]) {
-            ("keys", [of]) => inverted(of, Place::of(Kinds::OBJECT), open),
-            ("values", [of]) => {
-                inverted(of, Place { map: wanted.items, ..Place::of(Kinds::OBJECT) }, open)
-            }
-            ("reverse" | "sort" | "sort_by", [of, ..]) => inverted(of, wanted, open),
+            ("keys", [of]) => infer_input(of, SchemaNode::from_types(Kinds::OBJECT), open),
+            ("values", [of]) => infer_input(
+                of,
+                SchemaNode { map: wanted.items, ..SchemaNode::from_types(Kinds::OBJECT) },
+                open,
+            ),
+            ("reverse" | "sort" | "sort_by", [of, ..]) => infer_input(of, wanted, open),
             _ => not_known(&format!("{name}()"), open),
         },
         Ast::Condition { .. } => not_known("a filter", open),
@@ -147,14 +157,14 @@ fn is_itself(node: &Ast) -> bool {
     matches!(node, Ast::Identity { .. } | Ast::MultiHash { .. } | Ast::MultiList { .. })
 }
 
-fn known(it: Place) -> Option<Box<Place>> {
-    (it != Place::default()).then(|| Box::new(it))
+fn boxed_if_known(it: SchemaNode) -> Option<Box<SchemaNode>> {
+    (it != SchemaNode::default()).then(|| Box::new(it))
 }
 
 /// A hash is made of whatever is there, and of null is null.
-fn there(mut place: Place, nullable: bool) -> Place {
+fn make_present(mut place: SchemaNode, nullable: bool) -> SchemaNode {
     if !place.types.is_empty() && !nullable {
         place.types = place.types.without(Kinds::NULL);
     }
-    if nullable { place.or_null() } else { place }
+    if nullable { place.make_nullable() } else { place }
 }

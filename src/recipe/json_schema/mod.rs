@@ -13,11 +13,11 @@ mod place;
 use jmespath::ast::Ast;
 use serde_json::Value;
 
-use self::place::Place;
+use self::place::SchemaNode;
 pub use self::{
-    input::{input_schema, plain as is_plain_word, without_words},
+    input::{input_schema, is_plain_text as is_plain_word, without_free_text},
     inverted::answer_schema,
-    place::in_schema,
+    place::schema_type,
 };
 use super::{
     model::{HtmlSpec, Recipe, ResponseSpec, ResponseType},
@@ -34,13 +34,13 @@ const FEW: u8 = 3;
 /// With a budget, bytes as `serde_json` writes it, it says as much as fits, and is as true: the places nearest to the root
 /// stay, and of these the ones that are always there.
 pub fn data_schema(recipe: &Recipe, budget: Option<usize>) -> Value {
-    data(recipe).render(budget)
+    infer_data(recipe).render(budget)
 }
 
 /// What is known of the data.
-fn data(recipe: &Recipe) -> Place {
+fn infer_data(recipe: &Recipe) -> SchemaNode {
     let response = &recipe.response;
-    let sure = certain(response);
+    let sure = certain_node(response);
     let proof = recipe.verification.as_ref();
     let seen = match proof.map(|it| (&it.profile, &it.shape)) {
         Some((Some(profile), _)) => Some(profile.root().clone()),
@@ -49,25 +49,25 @@ fn data(recipe: &Recipe) -> Place {
     };
     let alike = seen.as_ref().is_some_and(are_alike);
     let around =
-        Around { is_html: response.html.is_some() && seen.is_none(), in_list: false, alike };
+        SchemaContext { is_html: response.html.is_some() && seen.is_none(), in_list: false, alike };
     match (seen, &response.html) {
         (Some(mut seen), html) => {
             if let Some(html) = html {
-                may_lack(&mut seen, html);
+                mark_optional(&mut seen, html);
             }
-            told(&seen, Some(&sure), around)
+            infer_schema(&seen, Some(&sure), around)
         }
-        (None, _) => told(&sure, Some(&sure), around),
+        (None, _) => infer_schema(&sure, Some(&sure), around),
     }
 }
 
 /// What the recipe makes of any answer: an expression that writes a hash writes all of its keys.
-fn certain(response: &ResponseSpec) -> Node {
+fn certain_node(response: &ResponseSpec) -> Node {
     match (response.kind, &response.html, &response.extract) {
         (ResponseType::Text, ..) => Node { kinds: Kinds::STR, ..Node::default() },
-        (_, Some(html), _) => of_html(html),
+        (_, Some(html), _) => html_node(html),
         (_, None, Some(extract)) => {
-            jmespath::parse(extract).map_or_else(|_| Node::default(), |it| made(&it))
+            jmespath::parse(extract).map_or_else(|_| Node::default(), |it| expression_node(&it))
         }
         (_, None, None) => Node::default(),
     }
@@ -78,29 +78,29 @@ fn list_of(items: Node) -> Node {
     Node { kinds: Kinds::LIST, items: is_known.then(|| Box::new(items)), ..Node::default() }
 }
 
-fn hash(fields: impl Iterator<Item = (String, Node)>) -> Node {
+fn object_node(fields: impl Iterator<Item = (String, Node)>) -> Node {
     let fields = fields.filter(|it| is_plain(&it.0));
     let fields = fields.map(|(key, node)| (key, Field { always: true, node })).collect();
     Node { kinds: Kinds::OBJECT, fields, ..Node::default() }
 }
 
 /// What an expression gives wherever it gives anything.
-fn made(expression: &Ast) -> Node {
+fn expression_node(expression: &Ast) -> Node {
     match expression {
-        Ast::Subexpr { rhs, .. } => made(rhs),
+        Ast::Subexpr { rhs, .. } => expression_node(rhs),
         Ast::Projection { rhs, .. } => list_of(match &**rhs {
-            Ast::Condition { then, .. } => made(then),
-            it => made(it),
+            Ast::Condition { then, .. } => expression_node(then),
+            it => expression_node(it),
         }),
         Ast::Flatten { .. }
         | Ast::ObjectValues { .. }
         | Ast::Slice { .. }
         | Ast::MultiList { .. } => list_of(Node::default()),
         Ast::MultiHash { elements, .. } => {
-            hash(elements.iter().map(|it| {
+            object_node(elements.iter().map(|it| {
                 // A key may find nothing; only a hash within is there whatever is.
                 let node = if matches!(it.value, Ast::MultiHash { .. }) {
-                    made(&it.value)
+                    expression_node(&it.value)
                 } else {
                     Node::default()
                 };
@@ -117,7 +117,7 @@ fn made(expression: &Ast) -> Node {
     }
 }
 
-fn of_html(html: &HtmlSpec) -> Node {
+fn html_node(html: &HtmlSpec) -> Node {
     let text = |kinds: Kinds| Node { kinds, ..Node::default() };
     let or_null = |is: bool| if is { Kinds::NULL } else { Kinds::default() };
     let fields = html.fields.iter().map(|(name, written)| {
@@ -129,12 +129,12 @@ fn of_html(html: &HtmlSpec) -> Node {
     // Items before the first heading have none.
     let group =
         html.group.as_ref().map(|_| ("group".to_owned(), text(Kinds::STR.and(Kinds::NULL))));
-    let item = hash(fields.chain(group));
+    let item = object_node(fields.chain(group));
     if html.single { item } else { list_of(item) }
 }
 
 /// What the recipe says that an item may be without, whether or not one was seen.
-fn may_lack(seen: &mut Node, html: &HtmlSpec) {
+fn mark_optional(seen: &mut Node, html: &HtmlSpec) {
     let item = match &mut seen.items {
         Some(it) => it,
         None => seen,
@@ -163,14 +163,14 @@ fn from_paths(paths: &[String]) -> Option<Node> {
             "null" => Kinds::NULL,
             _ => return None,
         };
-        let Some(node) = at(&mut root, path.strip_prefix('$')?) else { continue };
+        let Some(node) = node_at(&mut root, path.strip_prefix('$')?) else { continue };
         node.kinds = node.kinds.and(kinds);
     }
     (!paths.is_empty()).then_some(root)
 }
 
 /// The place of a path as [`crate::shape::paths`] writes it; `None` for a key that has no name, and for one that is too deep.
-fn at<'a>(mut node: &'a mut Node, mut path: &str) -> Option<&'a mut Node> {
+fn node_at<'a>(mut node: &'a mut Node, mut path: &str) -> Option<&'a mut Node> {
     let mut depth = 0;
     while !path.is_empty() {
         depth += 1;
@@ -189,7 +189,7 @@ fn at<'a>(mut node: &'a mut Node, mut path: &str) -> Option<&'a mut Node> {
         let (key, rest) = path.split_at(end);
         let key = key.trim_matches('"');
         path = rest;
-        node = if is_plain(key) && !crate::shape::keys::is_data(key) {
+        node = if is_plain(key) && !crate::shape::keys::is_data_key(key) {
             &mut node.fields.entry(key.to_owned()).or_default().node
         } else {
             node.others.get_or_insert_default()
@@ -200,7 +200,7 @@ fn at<'a>(mut node: &'a mut Node, mut path: &str) -> Option<&'a mut Node> {
 
 /// Where a place is, and of what.
 #[derive(Clone, Copy)]
-struct Around {
+struct SchemaContext {
     /// Nothing was seen: its fields are what selectors of the recipe find.
     is_html: bool,
     /// An answer has many of it.
@@ -222,45 +222,46 @@ fn are_alike(node: &Node) -> bool {
 /// in 29 %, and still in 3 % where twenty were alike. A whole number stood for numbers with fractions in none. What an answer
 /// has one of is missing where there is nothing to find, and the proof asked for what is there. What is told after this of
 /// three items was not so of ten others in 2.4 % of 1,188 cases, of ten in 2.6 %, of twenty in 5.8 % (of 720).
-fn told(seen: &Node, sure: Option<&Node>, around: Around) -> Place {
+fn infer_schema(seen: &Node, sure: Option<&Node>, around: SchemaContext) -> SchemaNode {
     // What is only known to be null may be anything later.
     if seen.kinds.without(Kinds::NULL).is_empty() {
         let known = sure.filter(|it| !it.kinds.without(Kinds::NULL).is_empty());
-        let mut out = known.map_or_else(Place::default, |it| told(it, Some(it), around));
-        if seen.kinds.has(Kinds::NULL) {
-            out = out.or_null();
+        let mut out =
+            known.map_or_else(SchemaNode::default, |it| infer_schema(it, Some(it), around));
+        if seen.kinds.contains(Kinds::NULL) {
+            out = out.make_nullable();
         }
         return out;
     }
-    let no_nulls = !seen.fields.values().any(|it| it.node.kinds.has(Kinds::NULL));
-    let mut out = Place::of(seen.kinds);
+    let no_nulls = !seen.fields.values().any(|it| it.node.kinds.contains(Kinds::NULL));
+    let mut out = SchemaNode::from_types(seen.kinds);
     for (key, field) in &seen.fields {
         let sure = sure.and_then(|it| it.fields.get(key)).map(|it| &it.node);
-        let mut below = told(&field.node, sure, around);
+        let mut below = infer_schema(&field.node, sure, around);
         // `extract` writes null for what the site leaves out, but a hash within a hash.
         let enough = if sure.is_some() || !around.in_list { MANY } else { FEW };
-        let is_written = around.is_html || sure.is_some_and(|it| it.kinds.has(Kinds::OBJECT));
+        let is_written = around.is_html || sure.is_some_and(|it| it.kinds.contains(Kinds::OBJECT));
         let is_said = no_nulls && seen.objects >= enough;
         if !is_written && !is_said {
-            below = below.or_null();
+            below = below.make_nullable();
         }
-        if seen.objects < FEW && below.types.has(Kinds::INT) {
+        if seen.objects < FEW && below.types.contains(Kinds::INT) {
             below.types = below.types.and(Kinds::NUM);
         }
         let is_required = sure.is_some() || (around.alike && seen.objects >= MANY);
         out.fields.insert(key.clone(), (is_required, below));
     }
     // Keys that the recipe writes, and a cut left out of the profile.
-    if seen.kinds.has(Kinds::OBJECT) && !seen.is_map() {
+    if seen.kinds.contains(Kinds::OBJECT) && !seen.is_map() {
         for key in sure.iter().flat_map(|it| it.fields.keys()) {
-            out.fields.entry(key.clone()).or_insert((true, Place::default()));
+            out.fields.entry(key.clone()).or_insert((true, SchemaNode::default()));
         }
     }
-    let around = Around { in_list: true, ..around };
+    let around = SchemaContext { in_list: true, ..around };
     let below = sure.and_then(|it| it.items.as_deref());
-    out.items = seen.items.as_deref().map(|it| Box::new(told(it, below, around)));
+    out.items = seen.items.as_deref().map(|it| Box::new(infer_schema(it, below, around)));
     if seen.is_map() {
-        let every = seen.others.as_deref().map(|it| told(it, None, around).or_null());
+        let every = seen.others.as_deref().map(|it| infer_schema(it, None, around).make_nullable());
         out.map = every.map(Box::new);
     }
     out

@@ -8,29 +8,29 @@ use crate::shape::profile::Kinds;
 
 /// The default says nothing.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Place {
+pub struct SchemaNode {
     /// None: any.
     pub types: Kinds,
     /// By name; whether an object is never without.
-    pub fields: BTreeMap<String, (bool, Place)>,
+    pub fields: BTreeMap<String, (bool, SchemaNode)>,
     /// Under every other name.
-    pub map: Option<Box<Place>>,
-    pub items: Option<Box<Place>>,
+    pub map: Option<Box<SchemaNode>>,
+    pub items: Option<Box<SchemaNode>>,
     /// The first elements, each its own.
-    pub first: Vec<Place>,
+    pub first: Vec<SchemaNode>,
 }
 
-impl Place {
-    pub fn of(types: Kinds) -> Self {
+impl SchemaNode {
+    pub fn from_types(types: Kinds) -> Self {
         Self { types, ..Self::default() }
     }
 
     pub fn may_be_null(&self) -> bool {
-        self.types.is_empty() || self.types.has(Kinds::NULL)
+        self.types.is_empty() || self.types.contains(Kinds::NULL)
     }
 
     #[must_use]
-    pub fn or_null(mut self) -> Self {
+    pub fn make_nullable(mut self) -> Self {
         if !self.types.is_empty() {
             self.types = self.types.and(Kinds::NULL);
         }
@@ -39,29 +39,29 @@ impl Place {
 
     /// What both say of one value.
     #[must_use]
-    pub fn and(mut self, other: Self) -> Self {
-        self.types = common(self.types, other.types);
+    pub fn intersect(mut self, other: Self) -> Self {
+        self.types = common_kinds(self.types, other.types);
         for (key, (is_required, place)) in other.fields {
             let own = self.fields.remove(&key).unwrap_or_default();
-            self.fields.insert(key, (own.0 || is_required, own.1.and(place)));
+            self.fields.insert(key, (own.0 || is_required, own.1.intersect(place)));
         }
-        self.map = both(self.map, other.map);
-        self.items = both(self.items, other.items);
+        self.map = intersect_optional(self.map, other.map);
+        self.items = intersect_optional(self.items, other.items);
         for (i, it) in other.first.into_iter().enumerate() {
             match self.first.get_mut(i) {
-                Some(own) => *own = std::mem::take(own).and(it),
+                Some(own) => *own = std::mem::take(own).intersect(it),
                 None => self.first.push(it),
             }
         }
         // As JSON Schema reads them, these are of the rest only.
         if let Some(every) = &self.map {
             for (_, own) in self.fields.values_mut() {
-                *own = std::mem::take(own).and(Self::clone(every));
+                *own = std::mem::take(own).intersect(Self::clone(every));
             }
         }
         if let Some(every) = &self.items {
             for own in &mut self.first {
-                *own = std::mem::take(own).and(Self::clone(every));
+                *own = std::mem::take(own).intersect(Self::clone(every));
             }
         }
         self
@@ -69,7 +69,7 @@ impl Place {
 
     /// As JSON Schema, whole or as much as fits.
     pub fn render(&self, budget: Option<usize>) -> Value {
-        let all = Rows::of(self);
+        let all = Rows::from_root(self);
         let whole = all.write(0, all.0.len(), true);
         let Some(budget) = budget else { return whole };
         let fits = |it: &Value| it.to_string().len() <= budget;
@@ -96,10 +96,10 @@ struct Rows<'a>(Vec<Row<'a>>);
 struct Row<'a> {
     types: Kinds,
     /// What stands below, and in which row.
-    below: Vec<(Below<'a>, usize)>,
+    below: Vec<(ChildKind<'a>, usize)>,
 }
 
-enum Below<'a> {
+enum ChildKind<'a> {
     First,
     Items,
     Field(&'a str, bool),
@@ -107,7 +107,7 @@ enum Below<'a> {
 }
 
 impl<'a> Rows<'a> {
-    fn of(root: &'a Place) -> Self {
+    fn from_root(root: &'a SchemaNode) -> Self {
         let mut out = Vec::new();
         let mut left = VecDeque::from([root]);
         while let Some(it) = left.pop_front() {
@@ -117,16 +117,16 @@ impl<'a> Rows<'a> {
                 below.push((what, row + left.len()));
                 left.push_back(place);
             };
-            it.first.iter().for_each(|it| add(Below::First, it));
-            it.items.iter().for_each(|it| add(Below::Items, it));
+            it.first.iter().for_each(|it| add(ChildKind::First, it));
+            it.items.iter().for_each(|it| add(ChildKind::Items, it));
             for wanted in [true, false] {
                 for (key, (is_required, place)) in &it.fields {
                     if *is_required == wanted {
-                        add(Below::Field(key, wanted), place);
+                        add(ChildKind::Field(key, wanted), place);
                     }
                 }
             }
-            it.map.iter().for_each(|it| add(Below::Map, it));
+            it.map.iter().for_each(|it| add(ChildKind::Map, it));
             out.push(Row { types: it.types, below });
         }
         Self(out)
@@ -139,12 +139,12 @@ impl<'a> Rows<'a> {
             return out.into();
         }
         let Row { types, below } = &self.0[row];
-        let mut names = types.names().map(in_schema);
+        let mut names = types.names().map(schema_type);
         match (names.next(), names.next()) {
             (None, _) => {}
             (Some(one), None) => _ = out.insert("type".to_owned(), one.into()),
             (Some(_), Some(_)) => {
-                let all: Vec<&str> = types.names().map(in_schema).collect();
+                let all: Vec<&str> = types.names().map(schema_type).collect();
                 out.insert("type".to_owned(), all.into());
             }
         }
@@ -153,15 +153,15 @@ impl<'a> Rows<'a> {
         for (what, at) in below.iter().filter(|it| it.1 < most) {
             let it = self.write(*at, most, with_required);
             match what {
-                Below::First => first.push(it),
-                Below::Items => _ = out.insert("items".to_owned(), it),
-                Below::Field(key, is_required) => {
+                ChildKind::First => first.push(it),
+                ChildKind::Items => _ = out.insert("items".to_owned(), it),
+                ChildKind::Field(key, is_required) => {
                     properties.insert((*key).to_owned(), it);
                     if *is_required && with_required {
                         required.push(Value::from(*key));
                     }
                 }
-                Below::Map => rest = Some(it),
+                ChildKind::Map => rest = Some(it),
             }
         }
         if !first.is_empty() {
@@ -183,7 +183,7 @@ impl<'a> Rows<'a> {
 }
 
 /// A kind of a shape, as JSON Schema calls it.
-pub fn in_schema(kind: &str) -> &str {
+pub fn schema_type(kind: &str) -> &str {
     match kind {
         "str" => "string",
         "int" => "integer",
@@ -194,19 +194,22 @@ pub fn in_schema(kind: &str) -> &str {
     }
 }
 
-fn both(a: Option<Box<Place>>, b: Option<Box<Place>>) -> Option<Box<Place>> {
+fn intersect_optional(
+    a: Option<Box<SchemaNode>>,
+    b: Option<Box<SchemaNode>>,
+) -> Option<Box<SchemaNode>> {
     match (a, b) {
-        (Some(a), Some(b)) => Some(Box::new(a.and(*b))),
+        (Some(a), Some(b)) => Some(Box::new(a.intersect(*b))),
         (a, b) => a.or(b),
     }
 }
 
 /// Kinds that both allow; what contradicts itself says nothing.
-fn common(a: Kinds, b: Kinds) -> Kinds {
+fn common_kinds(a: Kinds, b: Kinds) -> Kinds {
     if a.is_empty() || b.is_empty() {
         return if a.is_empty() { b } else { a };
     }
-    let widened = |it: Kinds| if it.has(Kinds::NUM) { it.or(Kinds::INT) } else { it };
+    let widened = |it: Kinds| if it.contains(Kinds::NUM) { it.or(Kinds::INT) } else { it };
     let both = widened(a).common(widened(b));
-    if both.has(Kinds::NUM) { both.without(Kinds::INT) } else { both }
+    if both.contains(Kinds::NUM) { both.without(Kinds::INT) } else { both }
 }

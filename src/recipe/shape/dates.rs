@@ -2,7 +2,7 @@
 
 use jiff::civil::Date;
 
-use super::normal::Normal;
+use super::normal::NormalizedValue;
 
 /// A day, and the minute of it where it is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,11 +20,11 @@ impl Moment {
     /// `2026-11-22`, `2026-11-22T10:00:00.000Z`, `2026-11-22 10:00`, `2026-11-22T10:00+01:00`, `Sun, 22 Nov 2026 10:00:00 +0100`.
     /// `None` for others.
     pub fn parse(text: &str) -> Option<Self> {
-        Self::of_iso(text).or_else(|| Self::of_mail(text))
+        Self::parse_iso(text).or_else(|| Self::parse_rfc5322(text))
     }
 
     /// As mails and HTTP write it: RFC 5322.
-    fn of_mail(text: &str) -> Option<Self> {
+    fn parse_rfc5322(text: &str) -> Option<Self> {
         if text.len() < SHORTEST_MAIL || !text.ends_with(|c: char| c.is_ascii_alphanumeric()) {
             return None;
         }
@@ -35,9 +35,9 @@ impl Moment {
         Some(Self { date: at.date(), minute: Some(minute(&at)), utc })
     }
 
-    fn of_iso(text: &str) -> Option<Self> {
+    fn parse_iso(text: &str) -> Option<Self> {
         let day = text.get(..10).filter(|it| is_iso(it))?;
-        let date = civil(day)?;
+        let date = parse_civil(day)?;
         let rest = &text[10..];
         if rest.is_empty() {
             return Some(Self { date, minute: None, utc: None });
@@ -68,7 +68,7 @@ impl Moment {
     }
 
     /// Seconds or milliseconds since 1970, of a moment between 2000 and 2100.
-    pub fn of_epoch(n: i64) -> Option<Self> {
+    pub fn from_epoch(n: i64) -> Option<Self> {
         let seconds = match n {
             946_684_800..4_102_444_800 => n,
             946_684_800_000..4_102_444_800_000 => n / 1000,
@@ -86,18 +86,18 @@ impl Moment {
         date.since(epoch).map_or(0, |it| i64::from(it.get_days()))
     }
 
-    pub fn read(&self, out: &mut Vec<Normal>) {
+    pub fn push_readings(&self, out: &mut Vec<NormalizedValue>) {
         let days = [Some((self.date, self.minute)), self.utc.map(|it| (it.0, Some(it.1)))];
         for (date, minute) in days.into_iter().flatten() {
             let (year, month, day) = (date.year(), date.month(), date.day());
-            out.push(Normal::Date { year: Some(year), month, day });
-            out.push(Normal::Date { year: None, month, day });
-            out.push(Normal::Month(year, month));
-            out.extend(minute.map(Normal::Time));
+            out.push(NormalizedValue::Date { year: Some(year), month, day });
+            out.push(NormalizedValue::Date { year: None, month, day });
+            out.push(NormalizedValue::Month(year, month));
+            out.extend(minute.map(NormalizedValue::Time));
         }
     }
 
-    pub fn spell(&self, out: &mut Vec<String>) {
+    pub fn push_spellings(&self, out: &mut Vec<String>) {
         let (y, m, d) = (self.date.year(), self.date.month(), self.date.day());
         out.push(format!("{y:04}-{m:02}-{d:02}"));
         for sep in ['.', '/', '-'] {
@@ -136,7 +136,7 @@ fn is_iso(text: &str) -> bool {
     })
 }
 
-fn civil(iso: &str) -> Option<Date> {
+fn parse_civil(iso: &str) -> Option<Date> {
     Date::new(iso[..4].parse().ok()?, iso[5..7].parse().ok()?, iso[8..10].parse().ok()?).ok()
 }
 
@@ -234,7 +234,7 @@ const OTHERS: &[(&str, i8)] = &[
 ];
 
 /// Of a month's name, whole or cut short.
-pub fn month(word: &str) -> Option<i8> {
+pub fn parse_month(word: &str) -> Option<i8> {
     if !(3..=12).contains(&word.len()) || word.bytes().any(|b| b.is_ascii_digit()) {
         return None;
     }
@@ -249,6 +249,6 @@ pub fn month(word: &str) -> Option<i8> {
 }
 
 /// Whether such a day exists, in a leap year where no year is known.
-pub fn is_day(year: Option<i16>, month: i8, day: i8) -> bool {
+pub fn is_valid_day(year: Option<i16>, month: i8, day: i8) -> bool {
     Date::new(year.unwrap_or(2024), month, day).is_ok()
 }

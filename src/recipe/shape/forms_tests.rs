@@ -53,7 +53,12 @@ fn leaves_as_pages_show_them() {
         (json!("inProgress"), "In progress"),
         (json!("Blue  Kettle"), "blue kettle"),
     ] {
-        assert!(same(&leaf, shown), "{leaf} {shown}: {:?} {:?}", readings(&leaf), normal(shown));
+        assert!(
+            is_shown_as(&leaf, shown),
+            "{leaf} {shown}: {:?} {:?}",
+            readings(&leaf),
+            normalize_text(shown)
+        );
     }
 }
 
@@ -76,19 +81,29 @@ fn leaves_that_are_not_shown() {
         (json!([1]), "1"),
         (json!(123_456_789_012_345_678_i64), "123"),
     ] {
-        assert!(!same(&leaf, shown), "{leaf} {shown}: {:?} {:?}", readings(&leaf), normal(shown));
+        assert!(
+            !is_shown_as(&leaf, shown),
+            "{leaf} {shown}: {:?} {:?}",
+            readings(&leaf),
+            normalize_text(shown)
+        );
     }
 }
 
 #[test]
 fn what_proves_little() {
-    let telling = |text: &str| normal(text).iter().any(Normal::is_telling);
+    let telling = |text: &str| normalize_text(text).iter().any(NormalizedValue::is_evidence);
     assert!(!telling("12") && !telling("10") && telling("$11.81") && telling("22 Nov"));
 }
 
-fn spelled(leaf: &Value) -> Result<(), TestCaseError> {
-    for it in forms(leaf) {
-        prop_assert!(same(leaf, &it), "{leaf} {it:?}: {:?} {:?}", readings(leaf), normal(&it));
+fn check_spellings(leaf: &Value) -> Result<(), TestCaseError> {
+    for it in spellings(leaf) {
+        prop_assert!(
+            is_shown_as(leaf, &it),
+            "{leaf} {it:?}: {:?} {:?}",
+            readings(leaf),
+            normalize_text(&it)
+        );
     }
     Ok(())
 }
@@ -96,32 +111,32 @@ fn spelled(leaf: &Value) -> Result<(), TestCaseError> {
 proptest! {
     #[test]
     fn whole_numbers_are_read_as_they_are_spelled(n in -10_000_000_i64..10_000_000) {
-        spelled(&json!(n))?;
+        check_spellings(&json!(n))?;
     }
 
     #[test]
     fn decimals_are_read_as_they_are_spelled(whole in 0_i64..100_000, part in 1_u32..9999) {
         let leaf: Value = serde_json::from_str(&format!("{whole}.{part:04}")).unwrap();
-        spelled(&leaf)?;
+        check_spellings(&leaf)?;
     }
 
     #[test]
     fn moments_are_read_as_they_are_spelled(seconds in 946_684_800_i64..4_102_444_800) {
-        spelled(&json!(seconds))?;
-        spelled(&json!(seconds * 1000))?;
+        check_spellings(&json!(seconds))?;
+        check_spellings(&json!(seconds * 1000))?;
         let at = jiff::Timestamp::from_second(seconds).unwrap().to_string();
-        spelled(&json!(at))?;
-        spelled(&json!(at[..10]))?;
+        check_spellings(&json!(at))?;
+        check_spellings(&json!(at[..10]))?;
     }
 
     #[test]
     fn texts_are_read_as_they_are_spelled(text in "[A-Za-zé0-9 _.,:-]{1,30}") {
-        spelled(&json!(text))?;
+        check_spellings(&json!(text))?;
     }
 
     #[test]
     fn any_text_is_read(text in ".{0,80}") {
-        let _ = normal(&text);
+        let _ = normalize_text(&text);
         let _ = readings(&json!(text));
     }
 }

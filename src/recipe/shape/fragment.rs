@@ -7,7 +7,7 @@ const OF_TABLE: &[&str] =
     &["caption", "col", "colgroup", "tbody", "td", "tfoot", "th", "thead", "tr"];
 
 /// The text as it is parsed: in a table where it begins with a part of one, behind white space and comments.
-pub fn whole(text: &str) -> Cow<'_, str> {
+pub fn with_table_context(text: &str) -> Cow<'_, str> {
     let mut rest = text.trim_start_matches('\u{feff}').trim_start();
     while let Some(comment) = rest.strip_prefix("<!--") {
         let Some((_, after)) = comment.split_once("-->") else { break };
@@ -29,12 +29,12 @@ mod tests {
         for text in
             ["<tr><td>a", " \n<!-- rows --> <TD class=x>a", "\u{feff}<tbody\n><tr>", "<col/>"]
         {
-            assert!(whole(text).starts_with("<table><"), "{text}");
+            assert!(with_table_context(text).starts_with("<table><"), "{text}");
         }
         for text in
             ["<table><tr>", "<track>", "<thing>", "a <tr>", "<!-- <tr>", "<!doctype html><tr>", ""]
         {
-            assert_eq!(whole(text), text);
+            assert_eq!(with_table_context(text), text);
         }
     }
 }

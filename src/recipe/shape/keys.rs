@@ -7,7 +7,7 @@ const LONG: usize = 12;
 const DIGITS: usize = 4;
 
 /// Whether a key names one thing among many (`0.1.7`, `2024-05-01`, `8123`, `LoadOrders_Aarhus_2024-05-01`) and no property.
-pub fn is_data(key: &str) -> bool {
+pub fn is_data_key(key: &str) -> bool {
     let digits = key.bytes().filter(u8::is_ascii_digit).count();
     if digits == 0 {
         return false;
@@ -18,8 +18,8 @@ pub fn is_data(key: &str) -> bool {
 }
 
 /// A key as it is compared.
-pub fn compared(key: &str) -> &str {
-    if is_data(key) { "*" } else { key }
+pub fn normalize_key(key: &str) -> &str {
+    if is_data_key(key) { "*" } else { key }
 }
 
 /// Letters and words of a key or a heading that can be no more than a name.
@@ -27,7 +27,7 @@ const NAME: usize = 64;
 const WORDS: usize = 8;
 
 /// Whether what a page or an answer calls something is a name, and not a text: it may be written down where others read it.
-pub fn is_harmless(name: &str) -> bool {
+pub fn is_plain_name(name: &str) -> bool {
     let plain = |it: char| it.is_alphanumeric() || it == ' ' || ASIDE.contains(it);
     name.is_ascii()
         && name.len() <= 24
@@ -42,7 +42,7 @@ pub fn is_harmless(name: &str) -> bool {
 const ASIDE: &str = "_-.,:;/()%#&+*'’°@$€£§?!=~·–²³№²†‡";
 
 /// A path as [`super::paths`] writes it, with `*` for each key that is data.
-pub fn normal(path: &str) -> Cow<'_, str> {
+pub fn normalize_path(path: &str) -> Cow<'_, str> {
     if !path.bytes().any(|b| b.is_ascii_digit()) {
         return Cow::Borrowed(path);
     }
@@ -51,10 +51,10 @@ pub fn normal(path: &str) -> Cow<'_, str> {
     while let Some(at) = rest.find('.') {
         out.push_str(&rest[..=at]);
         rest = &rest[at + 1..];
-        let end = if rest.starts_with('"') { quoted(rest) } else { rest.find(['.', '[']) };
+        let end = if rest.starts_with('"') { quoted_key_end(rest) } else { rest.find(['.', '[']) };
         let (key, after) = rest.split_at(end.unwrap_or(rest.len()));
         let plain = key.strip_prefix('"').and_then(|it| it.strip_suffix('"')).unwrap_or(key);
-        out.push_str(if is_data(plain) { "*" } else { key });
+        out.push_str(if is_data_key(plain) { "*" } else { key });
         rest = after;
     }
     out.push_str(rest);
@@ -62,7 +62,7 @@ pub fn normal(path: &str) -> Cow<'_, str> {
 }
 
 /// Where a quoted key ends.
-fn quoted(text: &str) -> Option<usize> {
+fn quoted_key_end(text: &str) -> Option<usize> {
     let mut escaped = false;
     text.bytes().enumerate().skip(1).find_map(|(i, b)| {
         let ends = b == b'"' && !escaped;
@@ -88,19 +88,22 @@ mod tests {
             "LoadOrders_Aarhus_2024-05-01",
             "550e8400-e29b-41d4",
         ] {
-            assert!(is_data(key), "{key}");
+            assert!(is_data_key(key), "{key}");
         }
         for key in ["name", "h264_1080p", "md5", "temperature_2m_max", "x1", "@type", "line-1", ""]
         {
-            assert!(!is_data(key), "{key}");
+            assert!(!is_data_key(key), "{key}");
         }
     }
 
     #[test]
     fn paths_have_no_ids() {
-        assert_eq!(normal("$.versions.\"0.1.7\".keywords[].a.8123"), "$.versions.*.keywords[].a.*");
-        assert_eq!(normal("$.a.\"b\\\".1\".c"), "$.a.\"b\\\".1\".c");
-        assert_eq!(normal("$.x1[].y"), "$.x1[].y");
+        assert_eq!(
+            normalize_path("$.versions.\"0.1.7\".keywords[].a.8123"),
+            "$.versions.*.keywords[].a.*"
+        );
+        assert_eq!(normalize_path("$.a.\"b\\\".1\".c"), "$.a.\"b\\\".1\".c");
+        assert_eq!(normalize_path("$.x1[].y"), "$.x1[].y");
     }
 
     #[test]

@@ -21,7 +21,7 @@ use serde::{Serialize, Serializer};
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
-pub use self::{numerals::numbers_a_word, verified::Verified};
+pub use self::{numerals::is_part_of_word, verified::VerifiedShape};
 use commis_base::ids::hex;
 
 /// Bumped when the algorithm changes; old fingerprints are then worthless.
@@ -35,7 +35,7 @@ const DIGEST: usize = 8;
 
 /// The same value with the keys of every object in order: what is measured or stored must not depend on the order in which a
 /// server wrote them, and whether `serde_json` keeps that order is decided by our dependencies.
-pub fn sorted(mut value: Value) -> Value {
+pub fn with_sorted_keys(mut value: Value) -> Value {
     sort(&mut value);
     value
 }
@@ -97,8 +97,8 @@ fn walk(value: &Value, path: &str, depth: usize, out: &mut BTreeSet<String>) {
 /// recipes, where people and models read them.
 fn push_key(path: &mut String, key: &str) {
     path.push('.');
-    if !keys::is_harmless(key) {
-        if keys::is_data(key) {
+    if !keys::is_plain_name(key) {
+        if keys::is_data_key(key) {
             path.push('*');
         } else {
             let digest = Sha256::digest(key.as_bytes());
@@ -172,7 +172,7 @@ pub fn similarity_bp(a: &[String], b: &[String]) -> u32 {
 
 fn split(paths: &[String]) -> BTreeSet<(Cow<'_, str>, &str)> {
     let all = paths.iter().filter_map(|it| it.rsplit_once(':'));
-    all.map(|(path, kind)| (keys::normal(path), kind)).collect()
+    all.map(|(path, kind)| (keys::normalize_path(path), kind)).collect()
 }
 
 /// How far [`truncate`] cuts, step by step: items of arrays, characters of strings, depth.
@@ -203,22 +203,22 @@ pub fn truncate_changed(
     budget: usize,
     change: impl FnOnce(&mut Value),
 ) -> (Value, bool) {
-    let mut pruned = Pruned::new(value, budget);
+    let mut pruned = PrunedValue::new(value, budget);
     change(&mut pruned.value);
-    pruned.truncated()
+    pruned.into_truncated()
 }
 
 /// A value without what [`truncate`] would cut off it in any case.
-pub struct Pruned {
+pub struct PrunedValue {
     value: Value,
     budget: usize,
     first: usize,
 }
 
-impl Pruned {
+impl PrunedValue {
     pub fn new(mut value: Value, budget: usize) -> Self {
         let may_fit = |it: &(usize, usize, usize)| {
-            takes_more(&value, it.0, it.2, &mut budget.clone()).is_some()
+            spend_least(&value, it.0, it.2, &mut budget.clone()).is_some()
         };
         let first = STEPS.iter().position(may_fit).unwrap_or(STEPS.len() - 1);
         let (items, _, depth) = STEPS[first];
@@ -232,7 +232,7 @@ impl Pruned {
     }
 
     /// [`truncate`] of what is left.
-    pub fn truncated(self) -> (Value, bool) {
+    pub fn into_truncated(self) -> (Value, bool) {
         truncate_from(self.first, &self.value, self.budget)
     }
 }
@@ -243,8 +243,8 @@ const MAX_NAMED: usize = 3;
 
 /// Puts items of lists first that hold a wanted text, where the value does not fit into that many bytes: what is cut off is
 /// something else then.
-pub fn put_first(value: &mut Value, budget: usize, wanted: &dyn Fn(&str) -> bool) {
-    if takes_more(value, usize::MAX, usize::MAX, &mut budget.clone()).is_none() {
+pub fn move_matches_first(value: &mut Value, budget: usize, wanted: &dyn Fn(&str) -> bool) {
+    if spend_least(value, usize::MAX, usize::MAX, &mut budget.clone()).is_none() {
         reorder(value, wanted);
     }
 }
@@ -252,8 +252,8 @@ pub fn put_first(value: &mut Value, budget: usize, wanted: &dyn Fn(&str) -> bool
 fn reorder(value: &mut Value, wanted: &dyn Fn(&str) -> bool) {
     match value {
         Value::Array(all) => {
-            let named =
-                (0..all.len()).filter(|at| all[*at].is_object() && holds(&all[*at], wanted, 3));
+            let named = (0..all.len())
+                .filter(|at| all[*at].is_object() && contains_match(&all[*at], wanted, 3));
             for (to, from) in named.take(MAX_NAMED).collect::<Vec<_>>().into_iter().enumerate() {
                 all[to..=from].rotate_right(1);
             }
@@ -270,9 +270,11 @@ fn reorder(value: &mut Value, wanted: &dyn Fn(&str) -> bool) {
     }
 }
 
-fn holds(value: &Value, wanted: &dyn Fn(&str) -> bool, depth: usize) -> bool {
+fn contains_match(value: &Value, wanted: &dyn Fn(&str) -> bool, depth: usize) -> bool {
     match value {
-        Value::Object(all) if depth > 0 => all.values().any(|it| holds(it, wanted, depth - 1)),
+        Value::Object(all) if depth > 0 => {
+            all.values().any(|it| contains_match(it, wanted, depth - 1))
+        }
         Value::String(it) => wanted(it),
         Value::Number(it) => wanted(&it.to_string()),
         _ => false,
@@ -280,7 +282,7 @@ fn holds(value: &Value, wanted: &dyn Fn(&str) -> bool, depth: usize) -> bool {
 }
 
 /// Takes from `room` what a value takes at least when it is written so far. `None`: more than there is.
-fn takes_more(value: &Value, items: usize, depth: usize, room: &mut usize) -> Option<()> {
+fn spend_least(value: &Value, items: usize, depth: usize, room: &mut usize) -> Option<()> {
     let bytes = match value {
         Value::Array(_) | Value::Object(_) if depth == 0 => 4,
         Value::Array(all) => 1 + all.len().clamp(1, items),
@@ -294,10 +296,10 @@ fn takes_more(value: &Value, items: usize, depth: usize, room: &mut usize) -> Op
     *room = room.checked_sub(bytes)?;
     match value {
         Value::Array(all) if depth > 0 => {
-            all.iter().take(items).try_for_each(|it| takes_more(it, items, depth - 1, room))
+            all.iter().take(items).try_for_each(|it| spend_least(it, items, depth - 1, room))
         }
         Value::Object(all) if depth > 0 => {
-            all.values().try_for_each(|it| takes_more(it, items, depth - 1, room))
+            all.values().try_for_each(|it| spend_least(it, items, depth - 1, room))
         }
         _ => Some(()),
     }
@@ -348,13 +350,13 @@ fn truncate_from(first: usize, value: &Value, budget: usize) -> (Value, bool) {
 
 /// Whether what [`clip`] leaves is written within the budget. Nothing is copied, and what is far too large is left early.
 fn fits(value: &Value, (items, text, depth): (usize, usize, usize), budget: usize) -> bool {
-    serde_json::to_writer(Room(budget), &Clipped { value, items, text, depth }).is_ok()
+    serde_json::to_writer(ByteBudget(budget), &ClippedValue { value, items, text, depth }).is_ok()
 }
 
 /// Bytes that may still be written.
-struct Room(usize);
+struct ByteBudget(usize);
 
-impl io::Write for Room {
+impl io::Write for ByteBudget {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.0 = self.0.checked_sub(bytes.len()).ok_or(io::ErrorKind::WriteZero)?;
         Ok(bytes.len())
@@ -366,16 +368,16 @@ impl io::Write for Room {
 }
 
 /// What [`clip`] leaves of a value, written only.
-struct Clipped<'a> {
+struct ClippedValue<'a> {
     value: &'a Value,
     items: usize,
     text: usize,
     depth: usize,
 }
 
-impl Serialize for Clipped<'_> {
+impl Serialize for ClippedValue<'_> {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        let below = |value| Clipped { value, depth: self.depth - 1, ..*self };
+        let below = |value| ClippedValue { value, depth: self.depth - 1, ..*self };
         match self.value {
             Value::Array(_) | Value::Object(_) if self.depth == 0 => to.serialize_unit(),
             Value::Array(all) => to.collect_seq(all.iter().take(self.items).map(below)),
@@ -384,13 +386,13 @@ impl Serialize for Clipped<'_> {
                 let end = it.char_indices().nth(self.text).map_or(it.len(), |at| at.0);
                 to.serialize_str(&it[..end])
             }
-            Value::Number(it) if beyond_doubles(it) => to.collect_str(it),
+            Value::Number(it) if exceeds_f64(it) => to.collect_str(it),
             it => it.serialize(to),
         }
     }
 }
 
-fn beyond_doubles(it: &serde_json::Number) -> bool {
+fn exceeds_f64(it: &serde_json::Number) -> bool {
     it.as_u64().is_some_and(|it| it > 1 << 53)
         || it.as_i64().is_some_and(|it| it.unsigned_abs() > 1 << 53)
 }
@@ -407,7 +409,7 @@ fn clip(value: &Value, items: usize, text: usize, depth: usize) -> Value {
             .collect::<serde_json::Map<_, _>>()
             .into(),
         Value::String(it) if it.len() > text => it.chars().take(text).collect::<String>().into(),
-        Value::Number(it) if beyond_doubles(it) => Value::String(it.to_string()),
+        Value::Number(it) if exceeds_f64(it) => Value::String(it.to_string()),
         _ => value.clone(),
     }
 }
@@ -431,17 +433,17 @@ mod tests {
             all.iter().take(4).map(|it| it["id"].as_u64().unwrap()).collect()
         };
         let mut long = list(100);
-        put_first(&mut long, 2000, &wanted);
+        move_matches_first(&mut long, 2000, &wanted);
         assert_eq!(ids(&long), [40, 90, 0, 1]);
         let mut whole = list(100);
-        put_first(&mut whole, 100_000, &wanted);
+        move_matches_first(&mut whole, 100_000, &wanted);
         assert_eq!(whole, list(100));
     }
 
     #[test]
     fn the_order_that_a_server_wrote_keys_in_is_forgotten() {
         let text = r#"{"b": [{"z": 1, "y": {"x": 1, "w": 2}}], "a": 1}"#;
-        let value = sorted(serde_json::from_str(text).unwrap());
+        let value = with_sorted_keys(serde_json::from_str(text).unwrap());
         assert_eq!(value.to_string(), r#"{"a":1,"b":[{"y":{"w":2,"x":1},"z":1}]}"#);
     }
 

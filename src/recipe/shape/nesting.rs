@@ -165,7 +165,7 @@ impl<'a> Name<'a> {
 
 /// Whether the document may be parsed; otherwise why not.
 pub fn check(html: &str) -> Result<(), &'static str> {
-    let html = &*fragment::whole(html);
+    let html = &*fragment::with_table_context(html);
     let bytes = html.as_bytes();
     let mut stack = Stack::default();
     let mut at = 0;

@@ -2,7 +2,7 @@
 
 /// One reading of a leaf or of a part of a text. Amounts are in millionths.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Normal {
+pub enum NormalizedValue {
     Number(i128),
     /// An amount beside a currency, or with two decimals; which currency is not kept.
     Money(i128),

@@ -1,6 +1,6 @@
 //! Numbers as JSON writes them and as pages do: separators, money in minor units, shares as percentages, rounded counts.
 
-use super::normal::Normal;
+use super::normal::NormalizedValue;
 
 /// One whole unit.
 pub const ONE: i128 = 1_000_000;
@@ -11,7 +11,7 @@ const MAX: i128 = 1_000_000_000_000_000 * ONE;
 const WORD: usize = 3;
 
 /// A number that stands right behind a word, as the 12 of `issue12` does; `v12` and `x12` are names.
-pub fn numbers_a_word(before: &str, number: &str) -> bool {
+pub fn is_part_of_word(before: &str, number: &str) -> bool {
     let letters = before.bytes().rev().take(WORD).filter(u8::is_ascii_alphabetic).count();
     number.len() > 1 && number.bytes().all(|b| b.is_ascii_digit()) && letters == WORD
 }
@@ -53,46 +53,46 @@ impl Decimal {
         })
     }
 
-    pub fn whole(&self) -> Option<i64> {
+    pub fn as_integer(&self) -> Option<i64> {
         (self.places == 0).then_some((self.millionths / ONE) as i64)
     }
 }
 
 /// What a number may be shown as.
-pub fn read(it: &Decimal, out: &mut Vec<Normal>) {
+pub fn push_readings(it: &Decimal, out: &mut Vec<NormalizedValue>) {
     let n = it.millionths;
-    out.push(Normal::Number(n));
-    out.push(Normal::Money(n));
+    out.push(NormalizedValue::Number(n));
+    out.push(NormalizedValue::Money(n));
     if n.abs() > MAX {
         return;
     }
     if it.places == 0 {
-        out.push(Normal::Percent(n));
+        out.push(NormalizedValue::Percent(n));
         // 1181 pence.
-        out.push(Normal::Money(n / 100));
+        out.push(NormalizedValue::Money(n / 100));
         if n.abs() >= 1000 * ONE {
-            abbreviated(n, out);
+            push_abbreviations(n, out);
         }
         return;
     }
     for places in 0..it.places.min(4) {
         let rounded = round(n, places);
-        out.push(Normal::Percent(rounded));
+        out.push(NormalizedValue::Percent(rounded));
         if places > 0 || n.abs() >= 100 * ONE {
-            out.push(Normal::Number(rounded));
-            out.push(Normal::Money(rounded));
+            out.push(NormalizedValue::Number(rounded));
+            out.push(NormalizedValue::Money(rounded));
         }
     }
-    out.push(Normal::Percent(n));
+    out.push(NormalizedValue::Percent(n));
     if n.abs() <= ONE {
-        out.extend((0..3).map(|places| Normal::Percent(round(n * 100, places))));
+        out.extend((0..3).map(|places| NormalizedValue::Percent(round(n * 100, places))));
     }
     if n.abs() >= 1000 * ONE {
-        abbreviated(n, out);
+        push_abbreviations(n, out);
     }
 }
 
-fn abbreviated(n: i128, out: &mut Vec<Normal>) {
+fn push_abbreviations(n: i128, out: &mut Vec<NormalizedValue>) {
     for (base, is_size) in [(1000_i128, false), (1000, true), (1024, true)] {
         let mut unit = ONE;
         for power in 1..=4_u8 {
@@ -113,7 +113,11 @@ fn abbreviated(n: i128, out: &mut Vec<Normal>) {
                 round_half(n, unit) * 100,
             ] {
                 let it = it as i64;
-                out.push(if is_size { Normal::Size(it, power) } else { Normal::About(it, power) });
+                out.push(if is_size {
+                    NormalizedValue::Size(it, power)
+                } else {
+                    NormalizedValue::About(it, power)
+                });
             }
         }
     }
@@ -130,43 +134,43 @@ fn round_half(n: i128, unit: i128) -> i128 {
 }
 
 /// How a page may write a number: `1181`, `1,181`, `1.181`, `11.81`, `11,81`, `31%`.
-pub fn spell(it: &Decimal, out: &mut Vec<String>) {
+pub fn push_spellings(it: &Decimal, out: &mut Vec<String>) {
     let n = it.millionths;
     let places = it.places as usize;
     for (group, point) in
         [("", '.'), (",", '.'), (".", ','), ("\u{202f}", ','), ("'", '.'), ("", ',')]
     {
-        out.push(written(n, places, group, point));
+        out.push(format_number(n, places, group, point));
         if places > 2 {
-            out.push(written(round(n, 2), 2, group, point));
+            out.push(format_number(round(n, 2), 2, group, point));
         }
         if places < 2 {
-            out.push(format!("€{}", written(n, 2, group, point)));
+            out.push(format!("€{}", format_number(n, 2, group, point)));
         }
         if places == 0 && n.abs() >= ONE {
-            out.push(format!("€{}", written(n / 100, 2, group, point)));
+            out.push(format!("€{}", format_number(n / 100, 2, group, point)));
             if n.abs() >= 100 * ONE {
-                out.push(written(n / 100, 2, group, point));
+                out.push(format_number(n / 100, 2, group, point));
             }
         }
     }
     if places > 0 && n.abs() <= ONE {
         for places in 0..3_u8 {
-            let share = written(round(n * 100, places), places as usize, "", '.');
+            let share = format_number(round(n * 100, places), places as usize, "", '.');
             out.push(format!("{share}%"));
             out.push(format!("{share} %"));
         }
     } else if n.abs() <= 1000 * ONE {
-        out.push(format!("{}%", written(n, places, "", '.')));
+        out.push(format!("{}%", format_number(n, places, "", '.')));
     }
     if places == 0 && n.abs() >= 1000 * ONE && n.abs() < 1_000_000_000 * ONE {
         let (unit, letter) =
             if n.abs() >= 1_000_000 * ONE { (1_000_000, "M") } else { (1000, "k") };
-        out.push(format!("{}{letter}", written(round(n / unit, 1), 1, "", '.')));
+        out.push(format!("{}{letter}", format_number(round(n / unit, 1), 1, "", '.')));
     }
 }
 
-fn written(millionths: i128, places: usize, group: &str, point: char) -> String {
+fn format_number(millionths: i128, places: usize, group: &str, point: char) -> String {
     let rounded = round(millionths, places as u8);
     let (whole, part) = (rounded.abs() / ONE, rounded.abs() % ONE);
     let digits = whole.to_string();

@@ -54,7 +54,7 @@ impl Kinds {
         (Self::NULL, "null"),
     ];
 
-    pub fn of(value: &Value) -> Self {
+    pub fn from_value(value: &Value) -> Self {
         match value {
             Value::Null => Self::NULL,
             Value::Bool(_) => Self::BOOL,
@@ -67,14 +67,14 @@ impl Kinds {
         }
     }
 
-    pub fn has(self, other: Self) -> bool {
+    pub fn contains(self, other: Self) -> bool {
         self.0 & other.0 == other.0
     }
 
     #[must_use]
     pub fn and(self, other: Self) -> Self {
         let both = Self(self.0 | other.0);
-        if both.has(Self::NUM) { Self(both.0 & !Self::INT.0) } else { both }
+        if both.contains(Self::NUM) { Self(both.0 & !Self::INT.0) } else { both }
     }
 
     #[must_use]
@@ -99,7 +99,7 @@ impl Kinds {
 
     /// As profiles are written.
     pub fn names(self) -> impl Iterator<Item = &'static str> {
-        Self::NAMES.into_iter().filter(move |it| self.has(it.0)).map(|it| it.1)
+        Self::NAMES.into_iter().filter(move |it| self.contains(it.0)).map(|it| it.1)
     }
 
     fn from_name(name: &str) -> Option<Self> {
@@ -133,8 +133,8 @@ impl Node {
         self.fields.is_empty() && self.others.is_some()
     }
 
-    fn see(&mut self, value: &Value, depth: usize) {
-        self.kinds = self.kinds.and(Kinds::of(value));
+    fn observe(&mut self, value: &Value, depth: usize) {
+        self.kinds = self.kinds.and(Kinds::from_value(value));
         let (is_first, is_map) = (self.objects == 0, self.is_map());
         if value.is_object() {
             self.objects = (self.objects + 1).min(MANY);
@@ -145,18 +145,18 @@ impl Node {
         match value {
             Value::Array(all) => {
                 for it in all {
-                    self.items.get_or_insert_default().see(it, depth + 1);
+                    self.items.get_or_insert_default().observe(it, depth + 1);
                 }
             }
             Value::Object(all) => {
                 for (key, it) in all {
-                    if is_map || keys::is_data(key) || !is_plain(key) {
-                        self.others.get_or_insert_default().see(it, depth + 1);
+                    if is_map || keys::is_data_key(key) || !is_plain(key) {
+                        self.others.get_or_insert_default().observe(it, depth + 1);
                     } else if let Some(field) = self.fields.get_mut(key) {
-                        field.node.see(it, depth + 1);
+                        field.node.observe(it, depth + 1);
                     } else {
                         let mut field = Field { always: is_first, ..Field::default() };
-                        field.node.see(it, depth + 1);
+                        field.node.observe(it, depth + 1);
                         self.fields.insert(key.clone(), field);
                     }
                 }
@@ -181,7 +181,7 @@ impl Node {
     }
 
     /// Folds what turned out to be a map when all was seen.
-    fn settle(&mut self) {
+    fn fold_maps(&mut self) {
         let mut kinds = self.fields.values().map(|it| it.node.kinds.without(Kinds::NULL));
         let scalar = Kinds::LIST.and(Kinds::OBJECT);
         let first = kinds.next().unwrap_or_default();
@@ -192,7 +192,7 @@ impl Node {
         {
             self.fold();
         }
-        self.children_mut().for_each(Self::settle);
+        self.children_mut().for_each(Self::fold_maps);
     }
 
     /// What holds of both. The same places seen again are no more of them.
@@ -228,7 +228,7 @@ impl Node {
     }
 
     /// Leaves out the deepest places, and of those on one level the last.
-    fn cut(&mut self, most: usize) {
+    fn keep_shallowest(&mut self, most: usize) {
         let mut left = most - 1;
         let mut level = VecDeque::from([self]);
         while let Some(node) = level.pop_front() {
@@ -289,17 +289,17 @@ pub struct Profile {
 
 impl Profile {
     /// One more answer.
-    pub fn see(&mut self, data: &Value) {
-        self.root.see(data, 0);
-        self.root.settle();
-        self.root.cut(MAX_PLACES);
+    pub fn observe(&mut self, data: &Value) {
+        self.root.observe(data, 0);
+        self.root.fold_maps();
+        self.root.keep_shallowest(MAX_PLACES);
     }
 
     /// What holds of this and of what was seen at another time.
     #[must_use]
-    pub fn and(mut self, other: Self) -> Self {
+    pub fn merge(mut self, other: Self) -> Self {
         self.root.merge(other.root, true);
-        self.root.cut(MAX_PLACES);
+        self.root.keep_shallowest(MAX_PLACES);
         self
     }
 
@@ -329,7 +329,7 @@ impl TryFrom<Vec<String>> for Profile {
         }
         let mut root = Node::default();
         for line in &lines {
-            place(&mut root, line)
+            insert_line(&mut root, line)
                 .ok_or("a line of a profile is none, or stands before its place")?;
         }
         Ok(Self { root })
@@ -337,7 +337,7 @@ impl TryFrom<Vec<String>> for Profile {
 }
 
 /// Adds what a line says to the tree, in which the place above must be.
-fn place(root: &mut Node, line: &str) -> Option<()> {
+fn insert_line(root: &mut Node, line: &str) -> Option<()> {
     let (path, said) = line.rsplit_once(':')?;
     let (names, objects) = said.split_once(' ').map_or((said, None), |it| (it.0, Some(it.1)));
     let mut kinds = Kinds::default();
@@ -346,7 +346,7 @@ fn place(root: &mut Node, line: &str) -> Option<()> {
     }
     let objects = match objects {
         Some(it) => it.parse().ok().filter(|it| (1..MANY).contains(it))?,
-        None if kinds.has(Kinds::OBJECT) => MANY,
+        None if kinds.contains(Kinds::OBJECT) => MANY,
         None => 0,
     };
     let (path, always) = path.strip_suffix('?').map_or((path, true), |it| (it, false));
@@ -355,11 +355,11 @@ fn place(root: &mut Node, line: &str) -> Option<()> {
     let mut depth = 0;
     while !rest.is_empty() {
         let step;
-        (step, rest) = next(rest)?;
+        (step, rest) = next_step(rest)?;
         depth += 1;
         let is_new = rest.is_empty();
         let holder = if step == Step::Items { Kinds::LIST } else { Kinds::OBJECT };
-        if depth > MAX_DEPTH || !node.kinds.has(holder) {
+        if depth > MAX_DEPTH || !node.kinds.contains(holder) {
             return None;
         }
         let boxed = match step {
@@ -393,7 +393,7 @@ enum Step<'a> {
 }
 
 /// The first step of a path, and what is left of it.
-fn next(path: &str) -> Option<(Step<'_>, &str)> {
+fn next_step(path: &str) -> Option<(Step<'_>, &str)> {
     if let Some(rest) = path.strip_prefix("[]") {
         return Some((Step::Items, rest));
     }

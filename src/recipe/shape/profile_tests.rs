@@ -4,10 +4,10 @@ use serde_json::json;
 
 use super::*;
 
-fn seen(all: &[Value]) -> Profile {
+fn profile_of(all: &[Value]) -> Profile {
     let mut out = Profile::default();
     for it in all {
-        out.see(it);
+        out.observe(it);
     }
     // As it is written and read.
     let read =
@@ -17,7 +17,7 @@ fn seen(all: &[Value]) -> Profile {
 }
 
 fn check(all: &[Value], expected: &[&str]) {
-    assert_eq!(seen(all).lines(), expected);
+    assert_eq!(profile_of(all).lines(), expected);
 }
 
 #[test]
@@ -81,18 +81,18 @@ fn hostile_keys_and_sizes() {
     for _ in 0..100 {
         deep = json!({"a": [deep]});
     }
-    assert_eq!(seen(&[deep]).lines().len(), MAX_DEPTH + 1);
+    assert_eq!(profile_of(&[deep]).lines().len(), MAX_DEPTH + 1);
     let row: Value = (0..50)
         .map(|i| (format!("f_{i}"), json!({"a": 1, "b": {"c": 1}})))
         .collect::<serde_json::Map<_, _>>()
         .into();
-    let lines = seen(&[json!([row.clone(), row])]).lines();
+    let lines = profile_of(&[json!([row.clone(), row])]).lines();
     assert_eq!(lines.len(), 2 + 50 + 100 + 50);
     let row: Value = (0..60)
         .map(|i| (format!("f_{i}"), json!({"a": 1, "b": {"c": {"d": 1}}})))
         .collect::<serde_json::Map<_, _>>()
         .into();
-    let lines = seen(&[row]).lines();
+    let lines = profile_of(&[row]).lines();
     assert_eq!(lines.len(), MAX_PLACES);
     assert!(lines.contains(&"$.f_59.b:object 1".to_owned()));
 }
@@ -116,11 +116,11 @@ fn what_is_no_profile() {
 
 #[test]
 fn two_times_are_one_that_holds_of_both() {
-    let one = seen(&[json!([{"a": 1, "b": "x"}])]);
-    let two = seen(&[json!([{"a": 1.5, "c": "x"}])]);
+    let one = profile_of(&[json!([{"a": 1, "b": "x"}])]);
+    let two = profile_of(&[json!([{"a": 1.5, "c": "x"}])]);
     let both = ["$:list", "$[]:object 1", "$[].a:num", "$[].b?:str", "$[].c?:str"];
-    assert_eq!(one.clone().and(two.clone()).lines(), both);
-    assert_eq!(two.and(one.clone()).lines(), both);
-    assert_eq!(one.clone().and(one.clone()), one);
-    assert_eq!(Profile::default().and(one.clone()), one);
+    assert_eq!(one.clone().merge(two.clone()).lines(), both);
+    assert_eq!(two.merge(one.clone()).lines(), both);
+    assert_eq!(one.clone().merge(one.clone()), one);
+    assert_eq!(Profile::default().merge(one.clone()), one);
 }

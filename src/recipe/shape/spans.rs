@@ -1,8 +1,8 @@
 //! The numbers, amounts, percentages, dates and times that stand in a text, found in one pass.
 
 use super::{
-    dates::{is_day, month},
-    normal::Normal,
+    dates::{is_valid_day, parse_month},
+    normal::NormalizedValue,
     numerals::{Decimal, ONE},
 };
 
@@ -25,7 +25,7 @@ struct Token<'a> {
 const MAX_TOKENS: usize = 4096;
 
 /// Adds what a text holds; returns how many words and further numbers stand beside the first of it.
-pub fn scan(text: &str, out: &mut Vec<Normal>) -> usize {
+pub fn scan(text: &str, out: &mut Vec<NormalizedValue>) -> usize {
     if !text.bytes().any(|b| b.is_ascii_digit()) {
         return usize::from(!text.is_empty());
     }
@@ -41,7 +41,7 @@ pub fn scan(text: &str, out: &mut Vec<Normal>) -> usize {
             numbers += 1;
             i += taken;
         } else {
-            let is_unit = currency(it[0].text) && i + 1 < tokens.len();
+            let is_unit = is_currency(it[0].text) && i + 1 < tokens.len();
             rest += usize::from(it[0].kind == Kind::Word && !is_unit);
             i += 1;
         }
@@ -101,25 +101,27 @@ fn is_year(year: i16) -> bool {
 }
 
 /// Tokens that a date takes.
-fn date(it: &[Token<'_>], out: &mut Vec<Normal>) -> Option<usize> {
+fn date(it: &[Token<'_>], out: &mut Vec<NormalizedValue>) -> Option<usize> {
     match it[0].kind {
-        Kind::Digits => iso(it, out).or_else(|| in_digits(it, out)).or_else(|| day_first(it, out)),
+        Kind::Digits => {
+            iso_date(it, out).or_else(|| numeric_date(it, out)).or_else(|| day_first(it, out))
+        }
         Kind::Word => month_first(it, out),
         Kind::Sign(_) => None,
     }
 }
 
-fn push(out: &mut Vec<Normal>, year: Option<i16>, month: i16, day: i16) -> bool {
+fn push(out: &mut Vec<NormalizedValue>, year: Option<i16>, month: i16, day: i16) -> bool {
     let (month, day) = (month as i8, day as i8);
-    let real = is_day(year, month, day);
+    let real = is_valid_day(year, month, day);
     if real {
-        out.push(Normal::Date { year, month, day });
+        out.push(NormalizedValue::Date { year, month, day });
     }
     real
 }
 
 /// `2026-11-22`, `2026/11/22`.
-fn iso(it: &[Token<'_>], out: &mut Vec<Normal>) -> Option<usize> {
+fn iso_date(it: &[Token<'_>], out: &mut Vec<NormalizedValue>) -> Option<usize> {
     let year = digits(it.first(), 4..=4).filter(|it| is_year(*it))?;
     let sign = it.get(1)?;
     let joined = is_sign(Some(sign), &['-', '/', '.']) && it.get(3)?.kind == sign.kind;
@@ -132,7 +134,7 @@ fn iso(it: &[Token<'_>], out: &mut Vec<Normal>) -> Option<usize> {
 }
 
 /// `22.11.2026`, `11/22/2026`, `22. 11. 2026`, `22.11.`; of two that both are days, both.
-fn in_digits(it: &[Token<'_>], out: &mut Vec<Normal>) -> Option<usize> {
+fn numeric_date(it: &[Token<'_>], out: &mut Vec<NormalizedValue>) -> Option<usize> {
     let a = digits(it.first(), 1..=2)?;
     let sign = it.get(1).filter(|it| !it.gap && is_sign(Some(it), &['.', '/', '-']))?;
     let b = digits(it.get(2), 1..=2)?;
@@ -156,7 +158,7 @@ fn in_digits(it: &[Token<'_>], out: &mut Vec<Normal>) -> Option<usize> {
 }
 
 /// `22 Nov`, `22nd of November 2026`, `22. November 2026`, `22-Nov-2026`, `22 de noviembre de 2026`.
-fn day_first(it: &[Token<'_>], out: &mut Vec<Normal>) -> Option<usize> {
+fn day_first(it: &[Token<'_>], out: &mut Vec<NormalizedValue>) -> Option<usize> {
     let day = digits(it.first(), 1..=2)?;
     let mut at = 1;
     let is_word = |at: usize, words: &[&str]| {
@@ -171,7 +173,7 @@ fn day_first(it: &[Token<'_>], out: &mut Vec<Normal>) -> Option<usize> {
     if is_word(at, &["of", "de"]) {
         at += 1;
     }
-    let month = i16::from(month(it.get(at)?.text)?);
+    let month = i16::from(parse_month(it.get(at)?.text)?);
     at += 1;
     if is_sign(it.get(at), &['.', '-', ',', '/']) && it.get(at + 1)?.kind == Kind::Digits {
         at += 1;
@@ -184,14 +186,14 @@ fn day_first(it: &[Token<'_>], out: &mut Vec<Normal>) -> Option<usize> {
 }
 
 /// `Nov 22`, `November 22nd, 2026`, `Nov. 22`, `November 2026`.
-fn month_first(it: &[Token<'_>], out: &mut Vec<Normal>) -> Option<usize> {
-    let month = month(it[0].text)?;
+fn month_first(it: &[Token<'_>], out: &mut Vec<NormalizedValue>) -> Option<usize> {
+    let month = parse_month(it[0].text)?;
     let mut at = 1;
     if is_sign(it.get(at), &['.', '-', ',']) {
         at += 1;
     }
     if let Some(year) = digits(it.get(at), 4..=4).filter(|it| is_year(*it)) {
-        out.push(Normal::Month(year, month));
+        out.push(NormalizedValue::Month(year, month));
         return Some(at + 1);
     }
     let day = digits(it.get(at), 1..=2)?;
@@ -213,7 +215,7 @@ fn month_first(it: &[Token<'_>], out: &mut Vec<Normal>) -> Option<usize> {
 }
 
 /// `10:30`, `10:30:15`, `9:05 pm`, `9 pm`.
-fn time(it: &[Token<'_>], out: &mut Vec<Normal>) -> Option<usize> {
+fn time(it: &[Token<'_>], out: &mut Vec<NormalizedValue>) -> Option<usize> {
     let hour = digits(it.first(), 1..=2)?;
     let half = |at: usize| {
         let text = it.get(at)?.text;
@@ -230,7 +232,7 @@ fn time(it: &[Token<'_>], out: &mut Vec<Normal>) -> Option<usize> {
     let twelve = |hour: i16, plus: i16| hour % 12 + plus;
     if !is_sign(it.get(1), &[':']) || it[1].gap {
         let (plus, end) = half(1).filter(|_| (1..=12).contains(&hour))?;
-        out.push(Normal::Time((twelve(hour, plus) * 60) as u16));
+        out.push(NormalizedValue::Time((twelve(hour, plus) * 60) as u16));
         return Some(end);
     }
     let minute = digits(it.get(2), 2..=2).filter(|it| *it < 60)?;
@@ -245,12 +247,12 @@ fn time(it: &[Token<'_>], out: &mut Vec<Normal>) -> Option<usize> {
         Some((plus, end)) => (twelve(hour, plus), end),
         None => (hour, end),
     };
-    out.push(Normal::Time((hour * 60 + minute) as u16));
+    out.push(NormalizedValue::Time((hour * 60 + minute) as u16));
     Some(end)
 }
 
 /// A number with whatever stands around it: sign, currency, percent sign, `k`.
-fn number(all: &[Token<'_>], i: usize, out: &mut Vec<Normal>) -> Option<usize> {
+fn number(all: &[Token<'_>], i: usize, out: &mut Vec<NormalizedValue>) -> Option<usize> {
     let it = &all[i..];
     if it[0].kind != Kind::Digits {
         return None;
@@ -259,11 +261,11 @@ fn number(all: &[Token<'_>], i: usize, out: &mut Vec<Normal>) -> Option<usize> {
     let before = i.checked_sub(1).and_then(|at| all.get(at));
     let earlier = i.checked_sub(2).and_then(|at| all.get(at));
     // A part of a word, such as `mp3`.
-    if !it[0].gap && before.is_some_and(|it| it.kind == Kind::Word && !currency(it.text)) {
+    if !it[0].gap && before.is_some_and(|it| it.kind == Kind::Word && !is_currency(it.text)) {
         return Some(taken);
     }
     let minus = |it: Option<&Token<'_>>| is_sign(it, &['-', '\u{2212}']);
-    let is_money_before = before.is_some_and(|it| currency(it.text));
+    let is_money_before = before.is_some_and(|it| is_currency(it.text));
     let negative = if is_money_before {
         minus(earlier)
     } else {
@@ -275,29 +277,29 @@ fn number(all: &[Token<'_>], i: usize, out: &mut Vec<Normal>) -> Option<usize> {
     };
     let after = it.get(taken);
     let is_percent = is_sign(after, &['%', '\u{ff05}']);
-    let is_money = is_money_before || after.is_some_and(|it| currency(it.text));
-    let unit = after.and_then(|it| unit(it.text));
+    let is_money = is_money_before || after.is_some_and(|it| is_currency(it.text));
+    let unit = after.and_then(|it| parse_unit(it.text));
     for (amount, two_places) in values {
         let amount = if negative { -amount } else { amount };
         if is_percent {
-            out.push(Normal::Percent(amount));
+            out.push(NormalizedValue::Percent(amount));
         } else if let Some((power, is_size)) = unit {
             let hundredths = (amount / (ONE / 100)) as i64;
             out.push(if is_size {
-                Normal::Size(hundredths, power)
+                NormalizedValue::Size(hundredths, power)
             } else {
-                Normal::About(hundredths, power)
+                NormalizedValue::About(hundredths, power)
             });
         } else if is_money {
-            out.push(Normal::Money(amount));
+            out.push(NormalizedValue::Money(amount));
         } else {
-            out.push(Normal::Number(amount));
+            out.push(NormalizedValue::Number(amount));
             if two_places {
-                out.push(Normal::Money(amount));
+                out.push(NormalizedValue::Money(amount));
             }
         }
     }
-    let belongs = is_percent || unit.is_some() || after.is_some_and(|it| currency(it.text));
+    let belongs = is_percent || unit.is_some() || after.is_some_and(|it| is_currency(it.text));
     Some(taken + usize::from(belongs))
 }
 
@@ -363,7 +365,7 @@ fn value(it: &[Token<'_>]) -> (Vec<(i128, bool)>, usize) {
     (out, at)
 }
 
-fn currency(text: &str) -> bool {
+fn is_currency(text: &str) -> bool {
     const SIGNS: &[char] = &['£', '$', '€', '¥', '₹', '₽', '₩', '₺', '₴', '₫', '฿', '₪', '₦'];
     const CODES: &[&str] = &[
         "usd", "eur", "gbp", "chf", "jpy", "cny", "inr", "aud", "cad", "nzd", "sek", "nok", "dkk",
@@ -378,7 +380,7 @@ fn currency(text: &str) -> bool {
 }
 
 /// How often a thousand, and whether of bytes.
-fn unit(text: &str) -> Option<(u8, bool)> {
+fn parse_unit(text: &str) -> Option<(u8, bool)> {
     Some(match text {
         "k" | "K" | "tsd" => (1, false),
         "m" | "M" | "mio" | "Mio" | "mil" => (2, false),

@@ -1,6 +1,6 @@
 //! A shape prepared for being compared with many answers: nothing is written down for what is as it was.
 //!
-//! [`Verified::similarity_bp`] is `similarity_bp(shape, &paths(value))`, which says what it means.
+//! [`VerifiedShape::similarity_bp`] is `similarity_bp(shape, &paths(value))`, which says what it means.
 
 use std::{borrow::Cow, collections::BTreeMap};
 
@@ -28,16 +28,16 @@ struct Kinds {
 
 /// Typed paths, as [`super::paths`] gives them, by path.
 #[derive(Clone, Debug)]
-pub struct Verified {
+pub struct VerifiedShape {
     paths: Vec<(String, Kinds)>,
 }
 
-impl Verified {
+impl VerifiedShape {
     pub fn new(shape: &[String]) -> Self {
         let mut all: Vec<(Cow<'_, str>, &str)> = shape
             .iter()
             .filter_map(|it| it.rsplit_once(':'))
-            .map(|(path, kind)| (keys::normal(path), kind))
+            .map(|(path, kind)| (keys::normalize_path(path), kind))
             .collect();
         all.sort_unstable();
         all.dedup();
@@ -57,7 +57,7 @@ impl Verified {
 
     /// How alike the value's shape is, in basis points.
     pub fn similarity_bp(&self, value: &Value) -> u32 {
-        let mut seen = Seen {
+        let mut seen = ShapeComparison {
             verified: &self.paths,
             at: vec![0; self.paths.len()],
             besides: BTreeMap::new(),
@@ -66,12 +66,12 @@ impl Verified {
         };
         seen.path.push('$');
         seen.walk(value, 0);
-        seen.compared()
+        seen.similarity()
     }
 }
 
 /// What a value has, beside what was verified.
-struct Seen<'a> {
+struct ShapeComparison<'a> {
     verified: &'a [(String, Kinds)],
     /// Kinds at each verified path.
     at: Vec<u8>,
@@ -82,13 +82,13 @@ struct Seen<'a> {
     path: String,
 }
 
-impl Seen<'_> {
+impl ShapeComparison<'_> {
     /// As `super::walk`.
     fn walk(&mut self, value: &Value, depth: usize) {
         if self.count >= MAX_PATHS {
             return;
         }
-        self.note(match value {
+        self.note_kind(match value {
             Value::Null => NULL,
             Value::Bool(_) => BOOL,
             Value::Number(_) => NUM,
@@ -111,7 +111,7 @@ impl Seen<'_> {
             }
             Value::Object(all) => {
                 for (key, it) in all {
-                    push_key(&mut self.path, keys::compared(key));
+                    push_key(&mut self.path, keys::normalize_key(key));
                     self.walk(it, depth + 1);
                     self.path.truncate(len);
                 }
@@ -120,7 +120,7 @@ impl Seen<'_> {
         }
     }
 
-    fn note(&mut self, kind: u8) {
+    fn note_kind(&mut self, kind: u8) {
         let path = self.path.as_str();
         let kinds = match self.verified.binary_search_by(|it| it.0.as_str().cmp(path)) {
             Ok(n) => &mut self.at[n],
@@ -134,7 +134,7 @@ impl Seen<'_> {
     }
 
     /// As `super::similarity_bp`: what is below a hole of the other side is left out.
-    fn compared(&self) -> u32 {
+    fn similarity(&self) -> u32 {
         let is_hole = |kinds: u8| kinds & (NULL | EMPTY) != 0;
         let here = || self.verified.iter().zip(&self.at);
         let theirs: Vec<&str> =
@@ -148,8 +148,8 @@ impl Seen<'_> {
         let (mut same, mut other) = (0, 0);
         let mut compare = |path: &str, verified: Kinds, seen: u8| {
             let left_out = |holes: &[&str]| holes.iter().any(|it| is_below(path, it));
-            let mut a = Kinds { known: listed(verified.known), ..verified };
-            let mut b = listed(seen);
+            let mut a = Kinds { known: with_list_kind(verified.known), ..verified };
+            let mut b = with_list_kind(seen);
             if left_out(&ours) {
                 a = Kinds::default();
             }
@@ -178,7 +178,7 @@ impl Seen<'_> {
 }
 
 /// An empty list is still a list.
-fn listed(kinds: u8) -> u8 {
+fn with_list_kind(kinds: u8) -> u8 {
     if kinds & EMPTY == 0 { kinds } else { (kinds & !EMPTY) | LIST }
 }
 
@@ -225,7 +225,7 @@ mod tests {
             let mut shape = paths(&verified);
             let check = |shape: &[String]| {
                 let want = similarity_bp(shape, &paths(&value));
-                prop_assert_eq!(Verified::new(shape).similarity_bp(&value), want);
+                prop_assert_eq!(VerifiedShape::new(shape).similarity_bp(&value), want);
                 Ok(())
             };
             check(&shape)?;
@@ -246,7 +246,7 @@ mod tests {
         for (a, b) in [(600, 600), (600, 100), (100, 600), (171, 170)] {
             let (shape, value) = (paths(&wide(a)), wide(b));
             let want = similarity_bp(&shape, &paths(&value));
-            assert_eq!(Verified::new(&shape).similarity_bp(&value), want, "{a} {b}");
+            assert_eq!(VerifiedShape::new(&shape).similarity_bp(&value), want, "{a} {b}");
         }
     }
 }

@@ -59,35 +59,37 @@ pub fn inflate(bytes: Vec<u8>, encoding: &str) -> Option<Vec<u8>> {
                 read(flate2::read::MultiGzDecoder::new(&bytes[..]))
             }
             "deflate" => match read(flate2::read::ZlibDecoder::new(&bytes[..])) {
-                Decoded::Broken => read(flate2::read::DeflateDecoder::new(&bytes[..])),
+                DecodeResult::Broken => read(flate2::read::DeflateDecoder::new(&bytes[..])),
                 it => it,
             },
             "br" => read(brotli_decompressor::Decompressor::new(&bytes[..], 4096)),
-            "zstd" => zstd::stream::read::Decoder::new(&bytes[..]).map_or(Decoded::Broken, read),
-            _ => Decoded::Broken,
+            "zstd" => {
+                zstd::stream::read::Decoder::new(&bytes[..]).map_or(DecodeResult::Broken, read)
+            }
+            _ => DecodeResult::Broken,
         };
         match decoded {
-            Decoded::Whole(it) => bytes = it,
-            Decoded::TooLarge => return None,
-            Decoded::Broken => return Some(bytes),
+            DecodeResult::Whole(it) => bytes = it,
+            DecodeResult::TooLarge => return None,
+            DecodeResult::Broken => return Some(bytes),
         }
     }
     Some(bytes)
 }
 
-enum Decoded {
+enum DecodeResult {
     Whole(Vec<u8>),
     TooLarge,
     Broken,
 }
 
-fn read(from: impl Read) -> Decoded {
+fn read(from: impl Read) -> DecodeResult {
     let mut out = Vec::new();
     match from.take(MAX_BODY as u64 + 1).read_to_end(&mut out) {
-        Ok(_) if out.len() > MAX_BODY => Decoded::TooLarge,
-        Ok(_) if out.is_empty() => Decoded::Broken,
-        Ok(_) => Decoded::Whole(out),
-        Err(_) => Decoded::Broken,
+        Ok(_) if out.len() > MAX_BODY => DecodeResult::TooLarge,
+        Ok(_) if out.is_empty() => DecodeResult::Broken,
+        Ok(_) => DecodeResult::Whole(out),
+        Err(_) => DecodeResult::Broken,
     }
 }
 

@@ -37,8 +37,9 @@ pub fn choices(exchanges: &[RawExchange], typed: &BTreeMap<String, String>) -> V
     }
     let mut out = Vec::new();
     for (name, word) in typed.iter().filter(|it| words.contains(&it.1)) {
-        let asked =
-            |it: &Control| it.sent_for(word).is_some_and(|value| sends(exchanges, &it.name, value));
+        let asked = |it: &Control| {
+            it.sent_value(word).is_some_and(|value| sends(exchanges, &it.name, value))
+        };
         if let Some(control) = found.iter().find(|it| asked(it)) {
             let kind = ActionKind::Select;
             let value = Some(format!("{{{name}}}"));
@@ -69,19 +70,19 @@ fn lists(html: &Html) -> Vec<Control> {
 
 /// The links beside the one with this text that go to the same place but for one value.
 fn links(html: &Html, base: &Url, word: &str) -> Option<Control> {
-    let all: Vec<Link<'_>> = html
+    let all: Vec<LabeledLink<'_>> = html
         .select(&Selector::parse("a[href]").ok()?)
         .filter_map(|it| {
             let parts = parts(&base.join(it.attr("href")?).ok()?);
-            Some(Link { label: text(it), parts, element: it })
+            Some(LabeledLink { label: text(it), parts, element: it })
         })
         .filter(|it| !it.label.is_empty())
         .collect();
-    let own = all.iter().find(|it| plain(&it.label) == plain(word))?;
+    let own = all.iter().find(|it| plain_text(&it.label) == plain_text(word))?;
     let beside =
-        |at: usize| -> Vec<&Link<'_>> {
+        |at: usize| -> Vec<&LabeledLink<'_>> {
             let is_beside =
-                |it: &&Link<'_>| {
+                |it: &&LabeledLink<'_>| {
                     it.parts.len() == own.parts.len()
                         && it.parts.iter().zip(&own.parts).enumerate().all(|(n, (a, b))| {
                             a.name == b.name && (n == at) == (a.value != b.value)
@@ -90,8 +91,10 @@ fn links(html: &Html, base: &Url, word: &str) -> Option<Control> {
             all.iter().filter(is_beside).collect()
         };
     // Of two kinds, the one with more to choose from, and then the one that stands closest.
-    let many = |it: &[&Link<'_>]| it.iter().map(|it| &it.label).collect::<BTreeSet<_>>().len();
-    let closest = |it: &[&Link<'_>]| it.iter().map(|it| levels(own.element, it.element)).min();
+    let many =
+        |it: &[&LabeledLink<'_>]| it.iter().map(|it| &it.label).collect::<BTreeSet<_>>().len();
+    let closest =
+        |it: &[&LabeledLink<'_>]| it.iter().map(|it| levels(own.element, it.element)).min();
     let (at, others) = (0..own.parts.len())
         .map(|at| (at, beside(at)))
         .filter(|it| (1..MAX_LINKS).contains(&many(&it.1)))
@@ -116,7 +119,7 @@ fn links(html: &Html, base: &Url, word: &str) -> Option<Control> {
 fn buttons(html: &Html, word: &str) -> Option<Control> {
     const KINDS: &str = "button,[role=tab],[role=button],[role=radio],[role=option],[role=menuitem],[role=menuitemradio]";
     let all: Vec<ElementRef<'_>> = html.select(&Selector::parse(KINDS).ok()?).collect();
-    let own = *all.iter().find(|it| plain(&text(**it)) == plain(word))?;
+    let own = *all.iter().find(|it| plain_text(&text(**it)) == plain_text(word))?;
     let is_alike = |it: &ElementRef<'_>| {
         it.value().name() == own.value().name() && it.attr("role") == own.attr("role")
     };
@@ -144,9 +147,9 @@ fn buttons(html: &Html, word: &str) -> Option<Control> {
     (!is_spelled(&control)).then_some(control)
 }
 
-struct Link<'a> {
+struct LabeledLink<'a> {
     label: String,
-    parts: Vec<Part>,
+    parts: Vec<UrlPart>,
     element: ElementRef<'a>,
 }
 
@@ -158,22 +161,24 @@ fn levels(from: ElementRef<'_>, to: ElementRef<'_>) -> usize {
 
 /// A part of an address: a segment of its path, without a name, or a pair of its query.
 #[derive(Clone, PartialEq, Eq)]
-struct Part {
+struct UrlPart {
     name: String,
     value: String,
 }
 
-fn parts(url: &Url) -> Vec<Part> {
-    let host = Part { name: String::new(), value: url.host_str().unwrap_or_default().to_owned() };
+fn parts(url: &Url) -> Vec<UrlPart> {
+    let host =
+        UrlPart { name: String::new(), value: url.host_str().unwrap_or_default().to_owned() };
     let path = url.path_segments().into_iter().flatten();
-    let path = path.map(|it| Part { name: String::new(), value: decode_percent(it).into_owned() });
+    let path =
+        path.map(|it| UrlPart { name: String::new(), value: decode_percent(it).into_owned() });
     let query = url.query_pairs();
-    let query = query.map(|(name, value)| Part { name: name.into(), value: value.into() });
+    let query = query.map(|(name, value)| UrlPart { name: name.into(), value: value.into() });
     std::iter::once(host).chain(path).chain(query).collect()
 }
 
 /// Each value that a request sends, by its name; segments of a path have none.
-fn sent(it: &RawExchange) -> Vec<(String, String)> {
+fn sent_values(it: &RawExchange) -> Vec<(String, String)> {
     let mut out: Vec<(String, String)> =
         parts(&it.url).into_iter().skip(1).map(|it| (it.name, it.value)).collect();
     if let Some(body) = it.request_body.as_deref() {
@@ -207,16 +212,16 @@ fn sends(exchanges: &[RawExchange], name: &str, value: &str) -> bool {
     let is_it = |it: &(String, String)| {
         it.1 == value && (name.is_empty() || it.0.is_empty() || it.0 == name)
     };
-    exchanges.iter().any(|it| sent(it).iter().any(is_it))
+    exchanges.iter().any(|it| sent_values(it).iter().any(is_it))
 }
 
 /// A request holds the word itself.
 fn is_sent(exchanges: &[RawExchange], word: &str) -> bool {
-    let word = plain(word);
+    let word = plain_text(word);
     exchanges.iter().any(|it| {
         let in_json =
-            |it: &[u8]| plain(&String::from_utf8_lossy(it)).contains(&format!("\"{word}\""));
-        sent(it).iter().any(|it| plain(&it.1) == word)
+            |it: &[u8]| plain_text(&String::from_utf8_lossy(it)).contains(&format!("\"{word}\""));
+        sent_values(it).iter().any(|it| plain_text(&it.1) == word)
             || it.request_body.as_deref().is_some_and(in_json)
     })
 }
@@ -230,7 +235,7 @@ fn text(it: ElementRef<'_>) -> String {
     it.text().collect::<String>().split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-fn plain(text: &str) -> String {
+fn plain_text(text: &str) -> String {
     text.to_lowercase().split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
@@ -260,7 +265,7 @@ mod tests {
         let page = "<select name=m><option value=01>Jan<option value=02>Fév<option value=03>Mar</select>\
             <select name=year><option>2025</select>";
         let it = recorded(page, "http://a.test/stats?year=2025&m=02", "Fév").unwrap();
-        assert_eq!((it.name.as_str(), it.sent_for("Mar")), ("m", Some("03")));
+        assert_eq!((it.name.as_str(), it.sent_value("Mar")), ("m", Some("03")));
         // It sent another value, or the word itself.
         assert!(recorded(page, "http://a.test/stats?year=2025&m=05", "Fév").is_none());
         assert!(recorded(page, "http://a.test/stats?m=F%C3%A9v", "Fév").is_none());
@@ -271,7 +276,7 @@ mod tests {
         let page = "<button data-menu=1>Menu</button><div role=tablist><button role=tab data-key=a data-league=no>North league</button>\
             <button role=tab data-key=a data-league=so>South league</button></div>";
         let it = recorded(page, "http://a.test/rank?league=no", "North league").unwrap();
-        assert_eq!((it.name.as_str(), it.sent_for("South league")), ("league", Some("so")));
+        assert_eq!((it.name.as_str(), it.sent_value("South league")), ("league", Some("so")));
         let inside = "http://a.test/q?variables=%7B%22f%22%3A%7B%22league%22%3A%22no%22%7D%7D";
         assert!(recorded(page, inside, "North league").is_some());
         assert!(recorded(page, "http://a.test/rank?league=so", "North league").is_none());
@@ -284,11 +289,11 @@ mod tests {
             <li><a href='?mat=ZN&o=2'>Wert</a></ul><a href='/group/deck_4/'>Deck</a> <a href='/group/galley_1/'>Galley</a>";
         let it = recorded(page, "http://a.test/start?mat=ZN&o=1", "Zinn").unwrap();
         assert_eq!(
-            (it.name.as_str(), it.sent_for("silber"), it.sent_for("Wert")),
+            (it.name.as_str(), it.sent_value("silber"), it.sent_value("Wert")),
             ("mat", Some("SI"), None)
         );
         let it = recorded(page, "http://a.test/group/deck_4/", "Deck").unwrap();
-        assert_eq!((it.name.as_str(), it.sent_for("Galley")), ("", Some("galley_1")));
+        assert_eq!((it.name.as_str(), it.sent_value("Galley")), ("", Some("galley_1")));
         assert!(recorded(page, "http://a.test/", "Home").is_none());
     }
 }

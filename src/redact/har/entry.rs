@@ -20,7 +20,7 @@ const MAX_HEADER: usize = 64 * 1024;
 const MAX_MIME: usize = 1024;
 
 /// A request with what is needed to place it among the others.
-pub struct Entry {
+pub struct HarEntry {
     pub raw: RawExchange,
     /// Id of the page that it belongs to.
     pub page: Option<String>,
@@ -31,7 +31,7 @@ pub struct Entry {
     pub total_ms: u64,
 }
 
-impl Entry {
+impl HarEntry {
     /// The body is kept while the budget of the whole file lasts.
     pub fn within(mut self, left: &mut usize) -> Self {
         if let RawBody::Captured(bytes) = &self.raw.body {
@@ -76,7 +76,7 @@ impl Entry {
         let initiator = initiator(entry);
         let resource_type = resource::infer(
             text(entry, "_resourceType"),
-            &resource::Clues {
+            &resource::ResourceClues {
                 method: &method,
                 mime: &mime,
                 url: &url,

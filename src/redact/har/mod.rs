@@ -12,7 +12,7 @@ mod share;
 #[cfg(unix)]
 mod stream;
 
-pub use share::{Report, share, shared};
+pub use share::{ShareReport, share, shared};
 #[cfg(unix)]
 pub use stream::{changed, open};
 
@@ -22,7 +22,7 @@ use rayon::prelude::*;
 use serde::Deserialize;
 use serde_json::{Value, value::RawValue};
 
-use self::{entry::Entry, page::Pages};
+use self::{entry::HarEntry, page::PageUrls};
 use crate::raw::{RawBody, RawExchange, RawRecording};
 use commis_artifacts::recording::{Action, ActionKind, BodyStatus, Driver, ResourceType, Timing};
 use commis_base::error::{Code, Error, Result};
@@ -36,31 +36,31 @@ const MAX_BODIES: usize = 192 << 20;
 const LITTLE: usize = 64 << 10;
 
 /// A HAR file as a raw recording.
-pub struct Imported {
+pub struct ImportedHar {
     pub recording: RawRecording,
     /// Entries that were no requests: malformed, or not over HTTP.
     pub skipped: u32,
     /// The file from which bodies are read again.
     #[cfg(unix)]
-    unchanged: Option<Arc<stream::Held>>,
+    unchanged: Option<Arc<stream::SourceFile>>,
 }
 
 /// Whether every body that was read again was the one that was there before.
 #[cfg(unix)]
-pub struct Unchanged(Option<Arc<stream::Held>>);
+pub struct SourceCheck(Option<Arc<stream::SourceFile>>);
 
 #[cfg(unix)]
-impl Unchanged {
-    pub fn holds(&self) -> bool {
+impl SourceCheck {
+    pub fn is_unchanged(&self) -> bool {
         self.0.as_ref().is_none_or(|it| it.is_unchanged())
     }
 }
 
 #[cfg(unix)]
-impl Imported {
+impl ImportedHar {
     /// What to ask when the recording was redacted.
-    pub fn unchanged(&self) -> Unchanged {
-        Unchanged(self.unchanged.clone())
+    pub fn unchanged(&self) -> SourceCheck {
+        SourceCheck(self.unchanged.clone())
     }
 }
 
@@ -83,7 +83,7 @@ struct Log<'a> {
 
 /// Reads a HAR file. `task` is the sentence with the example's values filled in, `typed` those values by name.
 /// Fails with [`Code::HarInvalid`] when the file is too large, is not JSON, or has no usable entries.
-pub fn import(bytes: &[u8], task: &str, typed: BTreeMap<String, String>) -> Result<Imported> {
+pub fn import(bytes: &[u8], task: &str, typed: BTreeMap<String, String>) -> Result<ImportedHar> {
     let text = read(bytes)?;
     let file: File<'_> = serde_json::from_str(text).map_err(no_har)?;
     if file.log.entries.len() > MAX_ENTRIES {
@@ -94,12 +94,12 @@ pub fn import(bytes: &[u8], task: &str, typed: BTreeMap<String, String>) -> Resu
         |raw: Option<&RawValue>| raw.and_then(|it| serde_json::from_str::<Value>(it.get()).ok());
     let total = file.log.entries.len();
     let mut left = MAX_BODIES;
-    let entries: Vec<Option<Entry>> = file
+    let entries: Vec<Option<HarEntry>> = file
         .log
         .entries
         .into_par_iter()
         .with_min_len(if bytes.len() < LITTLE { usize::MAX } else { 1 })
-        .map(|raw| Entry::read(&serde_json::from_str(raw.get()).ok()?))
+        .map(|raw| HarEntry::read(&serde_json::from_str(raw.get()).ok()?))
         .collect();
     let entries = entries.into_iter().flatten().map(|it| it.within(&mut left)).collect();
     finish(entries, total, parse(file.log.pages), parse(file.log.creator), task, typed)
@@ -107,19 +107,19 @@ pub fn import(bytes: &[u8], task: &str, typed: BTreeMap<String, String>) -> Resu
 
 /// The recording that the entries of a file make. `total` counts those that were no requests, too.
 fn finish(
-    mut entries: Vec<Entry>,
+    mut entries: Vec<HarEntry>,
     total: usize,
     pages: Option<Value>,
     creator: Option<Value>,
     task: &str,
     typed: BTreeMap<String, String>,
-) -> Result<Imported> {
+) -> Result<ImportedHar> {
     if entries.is_empty() {
         return Err(invalid("the HAR file holds no request over HTTP")
             .hint("start recording before the page is loaded, and export with content"));
     }
     let skipped = (total - entries.len()) as u32;
-    let pages = Pages::new(pages.as_ref());
+    let pages = PageUrls::new(pages.as_ref());
     for it in &mut entries {
         if let Some(url) = it.page.take().and_then(|id| pages.url(&id)) {
             url.clone_into(&mut it.raw.initiator.page_url);
@@ -141,7 +141,7 @@ fn finish(
         at_ms: 0,
         control: None,
     };
-    Ok(Imported {
+    Ok(ImportedHar {
         recording: RawRecording {
             task: task.to_owned(),
             driver: Driver::Har,
@@ -199,19 +199,19 @@ fn invalid(message: &str) -> Error {
 }
 
 /// By start time where every entry has one (Firefox sorts by end), else as written; equal times keep the file's order.
-fn order(entries: &mut [Entry]) {
+fn order(entries: &mut [HarEntry]) {
     if entries.iter().all(|it| it.started.is_some()) {
         entries.sort_by_key(|it| it.started);
     }
 }
 
-fn exchanges(entries: Vec<Entry>) -> Vec<RawExchange> {
+fn exchanges(entries: Vec<HarEntry>) -> Vec<RawExchange> {
     let base = entries.iter().filter_map(|it| it.started).min();
     let mut redirects: BTreeMap<String, u32> = BTreeMap::new();
     let mut document: Option<String> = None;
     let mut out = Vec::with_capacity(entries.len());
     for (i, entry) in entries.into_iter().enumerate() {
-        let Entry { mut raw, started, redirect_to, total_ms, ttfb_ms, page: _ } = entry;
+        let HarEntry { mut raw, started, redirect_to, total_ms, ttfb_ms, page: _ } = entry;
         raw.timing = Timing {
             start_ms: started
                 .zip(base)

@@ -16,9 +16,9 @@ use commis_artifacts::recording::ResourceType;
 const MAX_VISIBLE: usize = 256 * 1024;
 
 /// URLs of `log.pages` by id. Chrome, Safari and Playwright put the URL into the title.
-pub struct Pages(BTreeMap<String, String>);
+pub struct PageUrls(BTreeMap<String, String>);
 
-impl Pages {
+impl PageUrls {
     pub fn new(pages: Option<&Value>) -> Self {
         let all = pages.and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
         Self(
@@ -65,8 +65,8 @@ pub fn last(exchanges: &[RawExchange], start: &str) -> RawPage {
         out
     };
     let budget = work::share();
-    let text = || budget.within(|| markup::visible_text(&html, MAX_VISIBLE));
-    let (visible_text, metas) = rayon::join(text, || budget.within(metas));
+    let text = || budget.run(|| markup::visible_text(&html, MAX_VISIBLE));
+    let (visible_text, metas) = rayon::join(text, || budget.run(metas));
     let password = ["type=\"password\"", "type='password'", "type=password"];
     RawPage {
         url: document.url.to_string(),

@@ -5,7 +5,7 @@ use url::Url;
 use commis_artifacts::recording::ResourceType;
 
 /// What Firefox, Safari and mitmproxy leave us with.
-pub struct Clues<'a> {
+pub struct ResourceClues<'a> {
     pub method: &'a str,
     pub mime: &'a str,
     pub url: &'a Url,
@@ -15,12 +15,12 @@ pub struct Clues<'a> {
     pub script: bool,
 }
 
-pub fn infer(said: Option<&str>, clues: &Clues<'_>) -> ResourceType {
-    said.and_then(named).unwrap_or_else(|| guess(clues))
+pub fn infer(said: Option<&str>, clues: &ResourceClues<'_>) -> ResourceType {
+    said.and_then(from_name).unwrap_or_else(|| guess(clues))
 }
 
 /// Names of Chrome and Playwright; WebKit capitalises them. `other` says nothing.
-fn named(name: &str) -> Option<ResourceType> {
+fn from_name(name: &str) -> Option<ResourceType> {
     Some(match name.to_ascii_lowercase().as_str() {
         "document" | "main_frame" => ResourceType::Document,
         "iframe" | "sub_frame" | "subdocument" | "frame" => ResourceType::Iframe,
@@ -42,7 +42,7 @@ fn named(name: &str) -> Option<ResourceType> {
     })
 }
 
-fn guess(clues: &Clues<'_>) -> ResourceType {
+fn guess(clues: &ResourceClues<'_>) -> ResourceType {
     let header = |name: &str| find(clues.request, name).unwrap_or("").to_ascii_lowercase();
     if clues.method == "OPTIONS" && !header("access-control-request-method").is_empty() {
         return ResourceType::Preflight;

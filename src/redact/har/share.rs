@@ -5,15 +5,15 @@ use serde_json::{Map, Value};
 
 use super::{
     MAX_ENTRIES, bytes,
-    entry::{Entry, text},
+    entry::{HarEntry, text},
     invalid, read,
 };
-use crate::{Place, Redactor, Removed, raw::RawExchange};
+use crate::{Place, Redactor, RemovalCounts, raw::RawExchange};
 use commis_base::{error::Result, settings::RedactSettings};
 
 /// What was done to a HAR.
 #[derive(Debug, Serialize)]
-pub struct Report {
+pub struct ShareReport {
     pub entries: usize,
     /// Entries in which something was replaced or dropped.
     pub entries_touched: usize,
@@ -21,17 +21,17 @@ pub struct Report {
     pub bodies_dropped: usize,
     pub bytes_before: usize,
     pub bytes_after: usize,
-    pub removed: Removed,
+    pub removed: RemovalCounts,
 }
 
 /// A HAR file without its secrets, and what was removed. Doing it again changes nothing. Fails with
 /// [`Code::HarInvalid`](commis_base::error::Code::HarInvalid) when the file is too large or no HAR.
-pub fn share(bytes: &[u8], settings: &RedactSettings) -> Result<(Vec<u8>, Report)> {
+pub fn share(bytes: &[u8], settings: &RedactSettings) -> Result<(Vec<u8>, ShareReport)> {
     let (har, entries, visited) = without_secrets(bytes, settings)?;
     let mut out = serde_json::to_vec_pretty(&har)
         .map_err(|err| invalid("the HAR file cannot be written again").source(err))?;
     out.push(b'\n');
-    let report = Report {
+    let report = ShareReport {
         entries,
         entries_touched: visited.touched,
         bodies_dropped: visited.dropped,
@@ -43,28 +43,28 @@ pub fn share(bytes: &[u8], settings: &RedactSettings) -> Result<(Vec<u8>, Report
 }
 
 /// The requests of a HAR with placeholders where secrets stood, answers whole.
-pub struct Shared {
+pub struct SharedHar {
     /// In the file's order; cookies by name beside each.
     pub exchanges: Vec<(RawExchange, Vec<String>)>,
     pub entries: usize,
     /// Entries that were no requests: malformed, or not over HTTP.
     pub skipped: usize,
-    pub removed: Removed,
+    pub removed: RemovalCounts,
 }
 
 /// What [`share`] would write, read at once. Fails as it does.
-pub fn shared(bytes: &[u8], settings: &RedactSettings) -> Result<Shared> {
+pub fn shared(bytes: &[u8], settings: &RedactSettings) -> Result<SharedHar> {
     let (har, entries, visited) = without_secrets(bytes, settings)?;
     let all = har.pointer("/log/entries").and_then(Value::as_array);
     let mut left = super::MAX_BODIES;
     let mut exchanges = Vec::with_capacity(entries);
     for entry in all.into_iter().flatten() {
-        if let Some(read) = Entry::read(entry) {
+        if let Some(read) = HarEntry::read(entry) {
             exchanges.push((read.within(&mut left).raw, cookies(entry)));
         }
     }
     let skipped = entries - exchanges.len();
-    Ok(Shared { exchanges, entries, skipped, removed: visited.removed })
+    Ok(SharedHar { exchanges, entries, skipped, removed: visited.removed })
 }
 
 /// Names of the cookies that a request took along.
@@ -73,14 +73,14 @@ fn cookies(entry: &Value) -> Vec<String> {
     all.into_iter().flatten().filter_map(|it| text(it, "name").map(str::to_owned)).collect()
 }
 
-struct Visited {
+struct VisitResult {
     touched: usize,
     dropped: usize,
-    removed: Removed,
+    removed: RemovalCounts,
 }
 
 /// The document with placeholders, and how many entries it has.
-fn without_secrets(bytes: &[u8], settings: &RedactSettings) -> Result<(Value, usize, Visited)> {
+fn without_secrets(bytes: &[u8], settings: &RedactSettings) -> Result<(Value, usize, VisitResult)> {
     let text = read(bytes)?;
     // In the file's own order: it is not a payload of ours, and whoever compares the two files sees what changed.
     let mut har: Value = serde_json::from_str(text)
@@ -93,23 +93,24 @@ fn without_secrets(bytes: &[u8], settings: &RedactSettings) -> Result<(Value, us
         return Err(invalid("the HAR file has more than 20,000 entries"));
     }
     let mut redactor = Redactor::new(settings);
-    Visit { redactor: &mut redactor, writing: false, dropped: 0, touched: 0 }.document(&mut har);
+    HarVisitor { redactor: &mut redactor, writing: false, dropped: 0, touched: 0 }
+        .document(&mut har);
     redactor.write();
-    let mut visit = Visit { redactor: &mut redactor, writing: true, dropped: 0, touched: 0 };
+    let mut visit = HarVisitor { redactor: &mut redactor, writing: true, dropped: 0, touched: 0 };
     visit.document(&mut har);
     let (dropped, touched) = (visit.dropped, visit.touched);
-    Ok((har, entries, Visited { touched, dropped, removed: redactor.into_removed() }))
+    Ok((har, entries, VisitResult { touched, dropped, removed: redactor.into_removed() }))
 }
 
 /// One pass over every field; the first replaces nothing.
-struct Visit<'a> {
+struct HarVisitor<'a> {
     redactor: &'a mut Redactor,
     writing: bool,
     dropped: usize,
     touched: usize,
 }
 
-impl Visit<'_> {
+impl HarVisitor<'_> {
     fn document(&mut self, har: &mut Value) {
         let mut entries = Vec::new();
         if let Some(it) = har.pointer_mut("/log/entries").and_then(Value::as_array_mut) {
@@ -148,10 +149,12 @@ impl Visit<'_> {
                 ("request" | "response", Value::Object(message)) => self.message(message),
                 ("_webSocketMessages" | "_eventSourceMessages", Value::Array(all)) => {
                     for it in all {
-                        self.sent(it);
+                        self.visit_socket_message(it);
                     }
                 }
-                ("_webSocketMessages" | "_eventSourceMessages", it) => self.sent(it),
+                ("_webSocketMessages" | "_eventSourceMessages", it) => {
+                    self.visit_socket_message(it)
+                }
                 (_, value) => self.other(name, value),
             }
         }
@@ -169,10 +172,10 @@ impl Visit<'_> {
                     set(it, self.redactor.url(it));
                 }
                 ("headers" | "_headers" | "rawHeaders" | "trailers", it) => {
-                    self.pairs(it, Kind::Header);
+                    self.pairs(it, PairKind::Header);
                 }
-                ("cookies", it) => self.pairs(it, Kind::Cookie),
-                ("queryString", it) => self.pairs(it, Kind::Query),
+                ("cookies", it) => self.pairs(it, PairKind::Cookie),
+                ("queryString", it) => self.pairs(it, PairKind::Query),
                 ("postData", Value::Object(it)) => self.content(it, &mime, Place::Json),
                 ("content", Value::Object(it)) => self.content(it, &mime, Place::Answer),
                 ("postData" | "content", Value::String(it)) => {
@@ -185,7 +188,7 @@ impl Visit<'_> {
 
     /// `[{name, value, …}]`, a map as older tools have it, pairs, lines: in whatever shape, every value is judged under
     /// its name, and what has none is replaced whole.
-    fn pairs(&mut self, list: &mut Value, kind: Kind) {
+    fn pairs(&mut self, list: &mut Value, kind: PairKind) {
         match list {
             Value::Array(all) => match all.split_first_mut() {
                 Some((Value::String(name), rest)) if !kind.is_whole(name) && !rest.is_empty() => {
@@ -226,11 +229,11 @@ impl Visit<'_> {
     }
 
     /// Everything that stands under one name.
-    fn value(&mut self, name: &str, value: &mut Value, kind: Kind) {
+    fn value(&mut self, name: &str, value: &mut Value, kind: PairKind) {
         match value {
-            Value::String(it) => set(it, kind.named(self.redactor, name, it)),
+            Value::String(it) => set(it, kind.redact_value(self.redactor, name, it)),
             Value::Number(it) => {
-                if let Some(new) = kind.named(self.redactor, name, &it.to_string()) {
+                if let Some(new) = kind.redact_value(self.redactor, name, &it.to_string()) {
                     *value = Value::String(new);
                 }
             }
@@ -268,7 +271,7 @@ impl Visit<'_> {
                 ("text", Value::String(_)) if encoded => {}
                 ("text", Value::String(it)) => set(it, self.redactor.body(it, mime, place)),
                 ("text", it) => _ = self.redactor.json(it, place),
-                ("params", it) => self.pairs(it, Kind::Form),
+                ("params", it) => self.pairs(it, PairKind::Form),
                 (_, value) => self.other(name, value),
             }
         }
@@ -284,7 +287,7 @@ impl Visit<'_> {
     }
 
     /// A message of a web socket or an event stream. What is no text is left out.
-    fn sent(&mut self, message: &mut Value) {
+    fn visit_socket_message(&mut self, message: &mut Value) {
         let Value::Object(message) = message else {
             match message {
                 Value::String(it) => set(it, self.redactor.message(it)),
@@ -309,10 +312,10 @@ impl Visit<'_> {
             // A name such as `httpVersion` would exempt the value from the entropy rule.
             Value::String(it) if WORDS.contains(&name) => set(it, self.words(it)),
             Value::String(it) if it.contains(' ') => {
-                set(it, self.redactor.named(name, it, Place::Json));
+                set(it, self.redactor.redact_named(name, it, Place::Json));
                 set(it, self.words(it));
             }
-            Value::String(it) => set(it, self.redactor.named(name, it, Place::Json)),
+            Value::String(it) => set(it, self.redactor.redact_named(name, it, Place::Json)),
             it => _ = self.redactor.json(it, Place::Json),
         }
     }
@@ -343,20 +346,20 @@ const ABOUT: &[&str] = &[
 
 /// What a list of names and values holds.
 #[derive(Clone, Copy)]
-enum Kind {
+enum PairKind {
     Header,
     Cookie,
     Query,
     Form,
 }
 
-impl Kind {
-    fn named(self, redactor: &mut Redactor, name: &str, value: &str) -> Option<String> {
+impl PairKind {
+    fn redact_value(self, redactor: &mut Redactor, name: &str, value: &str) -> Option<String> {
         match self {
             Self::Header => redactor.header(name, value),
             Self::Cookie => redactor.cookie(name, value),
-            Self::Query => redactor.named(name, value, Place::Query),
-            Self::Form => redactor.named(name, value, Place::Form),
+            Self::Query => redactor.redact_named(name, value, Place::Query),
+            Self::Form => redactor.redact_named(name, value, Place::Form),
         }
     }
 

@@ -25,10 +25,11 @@ use serde_json::{Value, value::RawValue};
 use sha2::{Digest as _, Sha256};
 
 use super::{
-    Imported, MAX_BODIES, MAX_ENTRIES, MAX_FILE, entry::Entry, finish, import, invalid, no_har,
+    ImportedHar, MAX_BODIES, MAX_ENTRIES, MAX_FILE, entry::HarEntry, finish, import, invalid,
+    no_har,
 };
 use crate as redact;
-use crate::{Rules, raw::RawBody};
+use crate::{RedactRules, raw::RawBody};
 use commis_base::{
     error::{Code, Error, Result},
     files,
@@ -39,18 +40,18 @@ use commis_base::{
 
 /// What is held at once.
 #[derive(Clone, Copy)]
-struct Room {
+struct MemoryLimits {
     /// Smaller files are read whole.
     file: u64,
     /// Bodies between the passes, all together.
     bodies: usize,
 }
 
-const ROOM: Room = Room { file: 16 << 20, bodies: 4 << 20 };
+const ROOM: MemoryLimits = MemoryLimits { file: 16 << 20, bodies: 4 << 20 };
 /// Entries of about so many bytes are taken apart side by side.
 const ROW: usize = 1 << 20;
 
-/// Reads a HAR file whose SHA-256 is known. Whoever uses the recording asks [`Imported::unchanged`] afterwards. Fails with
+/// Reads a HAR file whose SHA-256 is known. Whoever uses the recording asks [`ImportedHar::unchanged`] afterwards. Fails with
 /// [`Code::Usage`] when the file cannot be read, with [`Code::HarInvalid`] when it is another one by now, and as [`import`].
 pub fn open(
     path: &Path,
@@ -58,18 +59,18 @@ pub fn open(
     task: &str,
     typed: BTreeMap<String, String>,
     settings: &RedactSettings,
-) -> Result<Imported> {
+) -> Result<ImportedHar> {
     open_within(ROOM, path, sha256, task, typed, settings)
 }
 
 fn open_within(
-    room: Room,
+    room: MemoryLimits,
     path: &Path,
     sha256: &str,
     task: &str,
     typed: BTreeMap<String, String>,
     settings: &RedactSettings,
-) -> Result<Imported> {
+) -> Result<ImportedHar> {
     let trouble = |verb: &str, err: io::Error| {
         Error::new(Code::Usage, format!("cannot {verb} {}", path.display())).source(err)
     };
@@ -83,12 +84,12 @@ fn open_within(
         let mut bytes = Vec::with_capacity(len as usize);
         (&file).take(room.file + 1).read_to_end(&mut bytes).map_err(|err| trouble("read", err))?;
         let budget = work::share();
-        let import = || budget.within(|| import(&bytes, task, typed));
+        let import = || budget.run(|| import(&bytes, task, typed));
         let (hash, read) = rayon::join(|| hex(&Sha256::digest(&bytes)), import);
         return if hash == sha256 { read } else { Err(changed(path)) };
     }
     let rules = redact::rules(settings, task, &typed);
-    let held = Held { file, changed: AtomicBool::new(false) };
+    let held = SourceFile { file, changed: AtomicBool::new(false) };
     let (read, hash) = entries(Arc::new(held), room.bodies, &rules)?;
     if hash != sha256 {
         return Err(changed(path));
@@ -105,12 +106,12 @@ pub fn changed(path: &Path) -> Error {
 }
 
 /// The open file.
-pub struct Held {
+pub struct SourceFile {
     file: File,
     changed: AtomicBool,
 }
 
-impl Held {
+impl SourceFile {
     pub fn is_unchanged(&self) -> bool {
         !self.changed.load(Ordering::SeqCst)
     }
@@ -123,7 +124,7 @@ impl Held {
         let entry = Some(bytes)
             .filter(|_| same)
             .and_then(|it| serde_json::from_slice::<Value>(&it).ok())
-            .and_then(|it| Entry::read(&it));
+            .and_then(|it| HarEntry::read(&it));
         if let Some(RawBody::Captured(body)) = entry.map(|it| it.raw.body) {
             return Some(body);
         }
@@ -133,17 +134,21 @@ impl Held {
 }
 
 /// What one pass over the file found, and the file's SHA-256.
-fn entries(held: Arc<Held>, room: usize, rules: &Rules) -> Result<(Reading<'_>, String)> {
+fn entries(
+    held: Arc<SourceFile>,
+    room: usize,
+    rules: &RedactRules,
+) -> Result<(EntryReader<'_>, String)> {
     let io = |err: io::Error| Error::new(Code::Usage, "the HAR file cannot be read").source(err);
     let file = held.file.try_clone().map_err(io)?;
     let count = Rc::new(Cell::new(0));
-    let hashed = Hashed { file, hash: Sha256::new() };
+    let hashed = HashingReader { file, hash: Sha256::new() };
     let mut from =
-        Counted { from: BufReader::with_capacity(1 << 16, hashed), count: count.clone() };
+        CountingReader { from: BufReader::with_capacity(1 << 16, hashed), count: count.clone() };
     if from.from.fill_buf().map_err(io)?.starts_with(b"\xef\xbb\xbf") {
         from.read_exact(&mut [0; 3]).map_err(io)?;
     }
-    let mut reading = Reading {
+    let mut reading = EntryReader {
         held,
         rules,
         count,
@@ -168,17 +173,17 @@ fn entries(held: Arc<Held>, room: usize, rules: &Rules) -> Result<(Reading<'_>, 
 }
 
 /// An entry as it is written, and where it ends.
-type Written = (Box<RawValue>, u64);
+type RawEntry = (Box<RawValue>, u64);
 
-struct Reading<'a> {
-    held: Arc<Held>,
-    rules: &'a Rules,
+struct EntryReader<'a> {
+    held: Arc<SourceFile>,
+    rules: &'a RedactRules,
     /// Bytes that were read so far.
     count: Rc<Cell<u64>>,
     /// Entries that were read and not yet taken apart.
-    row: Vec<Written>,
+    row: Vec<RawEntry>,
     row_bytes: usize,
-    entries: Vec<Entry>,
+    entries: Vec<HarEntry>,
     total: usize,
     left: usize,
     /// For bodies that are held.
@@ -187,7 +192,7 @@ struct Reading<'a> {
     pages: Option<Value>,
 }
 
-impl Reading<'_> {
+impl EntryReader<'_> {
     fn entry(&mut self, raw: Box<RawValue>) {
         self.total += 1;
         self.row_bytes += raw.get().len();
@@ -200,11 +205,11 @@ impl Reading<'_> {
     fn take_apart(&mut self) {
         let row = std::mem::take(&mut self.row);
         self.row_bytes = 0;
-        let read: Vec<Option<Entry>> = row
+        let read: Vec<Option<HarEntry>> = row
             .par_iter()
-            .map(|(raw, _)| Entry::read(&serde_json::from_str(raw.get()).ok()?))
+            .map(|(raw, _)| HarEntry::read(&serde_json::from_str(raw.get()).ok()?))
             .collect();
-        let mut read: Vec<(Entry, bool, &Written)> = read
+        let mut read: Vec<(HarEntry, bool, &RawEntry)> = read
             .into_iter()
             .zip(&row)
             .filter_map(|(entry, raw)| {
@@ -233,12 +238,12 @@ impl Reading<'_> {
 }
 
 /// The reader that knows how far it was read; `serde_json` asks for one byte after the other and for none too many.
-struct Counted {
-    from: BufReader<Hashed>,
+struct CountingReader {
+    from: BufReader<HashingReader>,
     count: Rc<Cell<u64>>,
 }
 
-impl Read for Counted {
+impl Read for CountingReader {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
         let n = self.from.read(out)?;
         self.count.set(self.count.get() + n as u64);
@@ -246,12 +251,12 @@ impl Read for Counted {
     }
 }
 
-struct Hashed {
+struct HashingReader {
     file: File,
     hash: Sha256,
 }
 
-impl Read for Hashed {
+impl Read for HashingReader {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
         let n = self.file.read(out)?;
         self.hash.update(&out[..n]);
@@ -260,10 +265,10 @@ impl Read for Hashed {
 }
 
 /// `{"log": …}`; only the log is looked at.
-struct Document<'a, 'b>(&'a mut Reading<'b>);
+struct Document<'a, 'b>(&'a mut EntryReader<'b>);
 /// Only `entries` has to be there; the rest is read as far as it makes sense.
-struct Log<'a, 'b>(&'a mut Reading<'b>);
-struct Entries<'a, 'b>(&'a mut Reading<'b>);
+struct Log<'a, 'b>(&'a mut EntryReader<'b>);
+struct Entries<'a, 'b>(&'a mut EntryReader<'b>);
 
 impl<'de> DeserializeSeed<'de> for Document<'_, '_> {
     type Value = ();
@@ -389,7 +394,7 @@ mod tests {
         ("\u{feff} ".to_owned() + &json!({"a": 1, "log": log}).to_string() + "\n").into_bytes()
     }
 
-    fn opened(path: &Path, room: Room, sha256: &str) -> Result<Imported> {
+    fn opened(path: &Path, room: MemoryLimits, sha256: &str) -> Result<ImportedHar> {
         let typed = BTreeMap::from([("q".to_owned(), "lantern".to_owned())]);
         open_within(room, path, sha256, "Find lantern", typed, &RedactSettings::default())
     }
@@ -401,19 +406,19 @@ mod tests {
         let bytes = har();
         std::fs::File::create(&path).unwrap().write_all_at(&bytes, 0).unwrap();
         let hash = hex(&Sha256::digest(&bytes));
-        let recording = |room: Room| {
+        let recording = |room: MemoryLimits| {
             let it = opened(&path, room, &hash).unwrap();
             let (skipped, unchanged) = (it.skipped, it.unchanged());
             let let_go = it.recording.exchanges.iter();
             let let_go = let_go.filter(|it| matches!(it.body, RawBody::Elsewhere(_))).count();
             let out = redact::redact(it.recording, &RedactSettings::default()).recording;
-            assert!(unchanged.holds());
+            assert!(unchanged.is_unchanged());
             (let_go, skipped, serde_json::to_value(out).unwrap())
         };
         let (none, skipped, whole) = recording(ROOM);
         assert_eq!((none, skipped), (0, 1));
         for (bodies, at_least) in [(0, 42), (600, 20)] {
-            let (let_go, skipped, parts) = recording(Room { file: 0, bodies });
+            let (let_go, skipped, parts) = recording(MemoryLimits { file: 0, bodies });
             assert!(let_go >= at_least && skipped == 1, "{let_go}");
             assert_eq!(parts, whole);
         }
@@ -428,13 +433,13 @@ mod tests {
         let file = std::fs::File::create(&path).unwrap();
         file.write_all_at(&bytes, 0).unwrap();
         let hash = hex(&Sha256::digest(&bytes));
-        let room = Room { file: 0, bodies: 0 };
+        let room = MemoryLimits { file: 0, bodies: 0 };
         let it = opened(&path, room, &hash).unwrap();
         let at = bytes.windows(16).rposition(|it| it == b"Brass lantern 17").unwrap();
         file.write_all_at(b"Steel", at as u64).unwrap();
         let unchanged = it.unchanged();
         drop(redact::redact(it.recording, &RedactSettings::default()));
-        assert!(!unchanged.holds());
+        assert!(!unchanged.is_unchanged());
         for room in [room, ROOM] {
             let err = opened(&path, room, &hash).map(|_| ()).unwrap_err();
             assert_eq!(err.code(), Code::HarInvalid);
@@ -459,7 +464,7 @@ mod tests {
             let file = std::fs::File::create(&path).unwrap();
             file.write_all_at(text.as_bytes(), 0).unwrap();
             let hash = hex(&Sha256::digest(text));
-            for room in [Room { file: 0, bodies: 0 }, ROOM] {
+            for room in [MemoryLimits { file: 0, bodies: 0 }, ROOM] {
                 let err = opened(&path, room, &hash).map(|_| ()).unwrap_err();
                 assert_eq!(err.code(), Code::HarInvalid, "{text}");
             }

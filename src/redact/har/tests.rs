@@ -10,7 +10,7 @@ use crate::redact;
 use commis_artifacts::recording::{Excerpt, InitiatorKind};
 use commis_base::settings::RedactSettings;
 
-fn read(har: &Value) -> Imported {
+fn read(har: &Value) -> ImportedHar {
     import(har.to_string().as_bytes(), "find lamps", BTreeMap::new()).unwrap()
 }
 

@@ -39,30 +39,30 @@ pub struct Bot {
 
 /// A button that somebody pressed.
 #[derive(Debug, Deserialize)]
-pub struct Press {
+pub struct ButtonPress {
     pub id: String,
-    pub from: From,
+    pub from: PressSender,
     #[serde(default)]
     pub data: String,
 }
 
 #[derive(Debug, Deserialize)]
-pub struct From {
+pub struct PressSender {
     pub id: u64,
     #[serde(default)]
     pub is_bot: bool,
 }
 
 #[derive(Deserialize)]
-struct Reply<T> {
+struct ApiReply<T> {
     ok: bool,
     result: Option<T>,
     error_code: Option<u64>,
-    parameters: Option<Parameters>,
+    parameters: Option<ReplyParameters>,
 }
 
 #[derive(Deserialize)]
-struct Parameters {
+struct ReplyParameters {
     retry_after: Option<u64>,
 }
 
@@ -108,7 +108,7 @@ impl Bot {
             .build();
         let it: Value = self.call("sendMessage", &said, CALL).await?;
         let number = it["message_id"].as_i64().and_then(|it| i32::try_from(it).ok());
-        number.ok_or_else(|| failed("said nothing of the message"))
+        number.ok_or_else(|| telegram_error("said nothing of the message"))
     }
 
     /// Puts another text there, without buttons.
@@ -124,7 +124,7 @@ impl Bot {
     }
 
     /// Tells whoever pressed a button, and nobody else.
-    pub async fn answer(&self, press: &Press, text: &str) -> Result<()> {
+    pub async fn answer(&self, press: &ButtonPress, text: &str) -> Result<()> {
         let said = AnswerCallbackQueryParams::builder()
             .callback_query_id(press.id.as_str())
             .text(text.chars().take(200).collect::<String>())
@@ -138,7 +138,7 @@ impl Bot {
         &self,
         offset: Option<i64>,
         patience: Duration,
-    ) -> Result<Vec<(i64, Option<Press>)>> {
+    ) -> Result<Vec<(i64, Option<ButtonPress>)>> {
         let asked = GetUpdatesParams::builder()
             .maybe_offset(offset)
             .limit(20_u32)
@@ -187,10 +187,10 @@ impl Bot {
             }
             out.extend_from_slice(&chunk);
         }
-        let it: Reply<T> = match serde_json::from_slice(&out) {
+        let it: ApiReply<T> = match serde_json::from_slice(&out) {
             Ok(it) => it,
             Err(_) => {
-                return Err(failed(&format!(
+                return Err(telegram_error(&format!(
                     "answered with status {status}, and no JSON of its kind"
                 )));
             }
@@ -198,7 +198,7 @@ impl Bot {
         if it.ok {
             // Where it is null, null is read.
             let result = it.result.map_or_else(|| serde_json::from_value(Value::Null).ok(), Some);
-            return result.ok_or_else(|| failed("gave no result"));
+            return result.ok_or_else(|| telegram_error("gave no result"));
         }
         // Its description may repeat what was asked.
         let code = it.error_code.unwrap_or_default();
@@ -206,11 +206,11 @@ impl Bot {
             (_, Some(seconds)) => {
                 Error::new(Code::RateLimited, format!("the Bot API wants {seconds} s of pause"))
             }
-            (401 | 404, _) => failed("does not know the token")
+            (401 | 404, _) => telegram_error("does not know the token")
                 .hint("look at the variable that telegram.token_env names"),
-            (403, _) => failed("may not speak in that chat").hint("look at telegram.chat"),
-            (409, _) => failed("is asked for updates by somebody else, or has a webhook"),
-            (code, _) => failed(&format!("refused `{method}` with {code}")),
+            (403, _) => telegram_error("may not speak in that chat").hint("look at telegram.chat"),
+            (409, _) => telegram_error("is asked for updates by somebody else, or has a webhook"),
+            (code, _) => telegram_error(&format!("refused `{method}` with {code}")),
         })
     }
 
@@ -247,6 +247,6 @@ fn as_it_is(text: &str) -> MessageEntity {
         .build()
 }
 
-fn failed(what: &str) -> Error {
+fn telegram_error(what: &str) -> Error {
     Error::new(Code::HttpStatus, format!("the Bot API {what}"))
 }

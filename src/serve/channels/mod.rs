@@ -14,16 +14,16 @@ use std::sync::Arc;
 use tokio::sync::Notify;
 
 use super::Daemon;
-use commis_agent::{Pending, heavy};
+use commis_agent::{ApprovalRequest, heavy};
 use commis_base::{
     error::Result,
-    settings::{Approves, Settings},
+    settings::{ApprovalScope, Settings},
 };
 use commis_net::egress::EgressPolicy;
 
 #[derive(Default)]
 pub struct Channels {
-    telegram: telegram::Asked,
+    telegram: telegram::OpenQuestions,
     /// Told when something was decided.
     changed: Notify,
 }
@@ -52,13 +52,13 @@ pub fn check(settings: &Settings, policy: &EgressPolicy) -> Result<()> {
 }
 
 /// Tells whoever is to be told that this waits, and returns at once.
-pub fn tell(daemon: &Arc<Daemon>, it: &Pending) {
+pub fn notify(daemon: &Arc<Daemon>, it: &ApprovalRequest) {
     let settings = daemon.world().settings.agent.clone();
     if let Some(to) = settings.webhook {
-        apart(daemon, webhook::tell(Arc::clone(daemon), to, it.clone()));
+        apart(daemon, webhook::notify(Arc::clone(daemon), to, it.clone()));
     }
     if let Some(to) = settings.telegram {
-        apart(daemon, telegram::ask(Arc::clone(daemon), to, it.clone()));
+        apart(daemon, telegram::send_question(Arc::clone(daemon), to, it.clone()));
     }
 }
 
@@ -74,10 +74,10 @@ pub fn dashboard(daemon: &Daemon) -> String {
 }
 
 /// Why this may not be approved by a way that proves no person; `None` where it may.
-pub fn not_here(approves: Approves, it: &Pending) -> Option<String> {
+pub fn not_here(approves: ApprovalScope, it: &ApprovalRequest) -> Option<String> {
     match approves {
-        Approves::All => None,
-        Approves::Off => Some("the settings say so".to_owned()),
-        Approves::Reversible => heavy(it),
+        ApprovalScope::All => None,
+        ApprovalScope::Off => Some("the settings say so".to_owned()),
+        ApprovalScope::Reversible => heavy(it),
     }
 }

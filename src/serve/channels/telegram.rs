@@ -15,16 +15,16 @@ use serde_json::json;
 
 use super::{
     apart,
-    bot::{Bot, DATA, MESSAGE, Press, length},
+    bot::{Bot, ButtonPress, DATA, MESSAGE, length},
     dashboard, not_here,
 };
 use crate::{
     Daemon,
     operations::find,
     principal::{Principal, same},
-    queue::{How, Queue},
+    queue::{CallOptions, Queue},
 };
-use commis_agent::{Channel, Pending, State};
+use commis_agent::{ApprovalRequest, ApprovalState, Channel};
 use commis_base::{
     error::{Code, Error, Result},
     ids,
@@ -49,12 +49,12 @@ const NO: &str = "n";
 
 /// What was asked and is not decided.
 #[derive(Default)]
-pub struct Asked {
-    open: Mutex<Open>,
+pub struct OpenQuestions {
+    open: Mutex<QuestionTable>,
 }
 
 #[derive(Default)]
-struct Open {
+struct QuestionTable {
     /// By the approval's id.
     all: BTreeMap<String, Question>,
     /// Somebody fetches updates.
@@ -72,14 +72,14 @@ struct Question {
     pressed: Option<u64>,
 }
 
-impl Asked {
-    fn lock(&self) -> MutexGuard<'_, Open> {
+impl OpenQuestions {
+    fn lock(&self) -> MutexGuard<'_, QuestionTable> {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// Shows it in the chat; that this could not be done is in the log.
-pub async fn ask(daemon: Arc<Daemon>, settings: TelegramSettings, it: Pending) {
+pub async fn send_question(daemon: Arc<Daemon>, settings: TelegramSettings, it: ApprovalRequest) {
     let asked = async {
         let bot = Bot::new(&settings)?;
         let (text, word) = message(&it, &settings, &dashboard(&daemon))?;
@@ -90,13 +90,13 @@ pub async fn ask(daemon: Arc<Daemon>, settings: TelegramSettings, it: Pending) {
             ],
             None => Vec::new(),
         };
-        let message = again(|| bot.say(&text, &buttons)).await?;
+        let message = with_retries(|| bot.say(&text, &buttons)).await?;
         let question = Question {
             message,
             text,
             digest: it.request.digest.clone(),
             // What nothing brings back.
-            word: word.map_or_else(ids::word, Ok)?,
+            word: word.map_or_else(ids::random_token, Ok)?,
             pressed: None,
         };
         let begins = {
@@ -124,7 +124,7 @@ fn data(verb: &str, id: &str, word: &str) -> String {
 
 /// What is said, and the word that its buttons bring back; none where it cannot be decided there.
 fn message(
-    it: &Pending,
+    it: &ApprovalRequest,
     settings: &TelegramSettings,
     dashboard: &str,
 ) -> Result<(String, Option<String>)> {
@@ -150,7 +150,7 @@ fn message(
     }
     Ok(match not_here(settings.approves, it) {
         Some(why) => (format!("{whole}\n{}", elsewhere(&why)), None),
-        None => (whole, Some(ids::word()?)),
+        None => (whole, Some(ids::random_token()?)),
     })
 }
 
@@ -197,7 +197,7 @@ async fn hear(daemon: Arc<Daemon>, bot: Bot) {
 }
 
 /// What a button does, and what is said to who pressed it.
-async fn decide(daemon: &Arc<Daemon>, press: &Press) -> String {
+async fn decide(daemon: &Arc<Daemon>, press: &ButtonPress) -> String {
     // As they are now: who was taken off the list decides nothing more.
     let Some(settings) = daemon.world().settings.agent.telegram.clone() else {
         return "nothing is decided here any more".to_owned();
@@ -257,7 +257,7 @@ async fn act(
     // The chat is the owner's; who it was is written down.
     let by_way = Some((Channel::Telegram, format!("telegram {sender}")));
     let who = Principal { by_way, ..Principal::root() };
-    let how = How { key: None, apart: false };
+    let how = CallOptions { key: None, apart: false };
     Queue::perform(daemon, row, args, who, how).await.map(drop).map_err(|it| it.message.clone())
 }
 
@@ -276,14 +276,14 @@ async fn tell_ends(daemon: &Arc<Daemon>, bot: &Bot) {
         };
         daemon.channels.telegram.lock().all.remove(&id);
         let text = format!("{}\n\n{told}", question.text);
-        if let Err(err) = again(|| bot.change(question.message, &text)).await {
+        if let Err(err) = with_retries(|| bot.change(question.message, &text)).await {
             tracing::warn!(id, error = %err, "the chat was not told what became of a request");
         }
     }
 }
 
 /// What became of it, and by whom.
-fn ending(state: &State) -> String {
+fn ending(state: &ApprovalState) -> String {
     match state.by() {
         Some(it) => format!("{}: {}, {}", state.word(), it.who, it.channel.word()),
         None => state.word().to_owned(),
@@ -291,7 +291,7 @@ fn ending(state: &State) -> String {
 }
 
 /// What may pass by itself is tried again, four times within a minute.
-async fn again<T, F: Future<Output = Result<T>>>(call: impl FnMut() -> F) -> Result<T> {
+async fn with_retries<T, F: Future<Output = Result<T>>>(call: impl FnMut() -> F) -> Result<T> {
     let often = ExponentialBuilder::default()
         .with_min_delay(Duration::from_secs(1))
         .with_factor(3.0)

@@ -13,19 +13,23 @@ use serde_json::json;
 use zeroize::Zeroizing;
 
 use crate::{Daemon, channels::dashboard};
-use commis_agent::{Pending, heavy};
+use commis_agent::{ApprovalRequest, heavy};
 use commis_base::{
     error::{Code, Error, Result},
     settings::{WebhookSettings, secret},
 };
 use commis_net::{
     egress::EgressPolicy,
-    transport::{Caps, Outgoing, Transport as _, public_http::PublicHttp},
+    transport::{PreparedRequest, Transport as _, TransportLimits, public_http::PublicHttp},
 };
 use commis_state::now_ms;
 
-const CAPS: Caps =
-    Caps { body: 64 * 1024, headers: 16 * 1024, redirects: 0, total: Duration::from_secs(15) };
+const CAPS: TransportLimits = TransportLimits {
+    body: 64 * 1024,
+    headers: 16 * 1024,
+    redirects: 0,
+    total: Duration::from_secs(15),
+};
 const TRIES: usize = 6;
 const FIRST: Duration = Duration::from_secs(2);
 /// With six tries the last is a little over five minutes after the first.
@@ -35,8 +39,8 @@ const SECRET: std::ops::RangeInclusive<usize> = 24..=64;
 
 /// Fails with `SETTINGS_INVALID` for plain HTTP to a host of the public web, and as the policy does.
 pub fn check(settings: &WebhookSettings, policy: &EgressPolicy) -> Result<()> {
-    let own = policy.own_host(&settings.url);
-    let url = policy.visiting(own.as_deref()).judge(&settings.url)?;
+    let own = policy.find_own_host(&settings.url);
+    let url = policy.for_own_host(own.as_deref()).judge(&settings.url)?;
     // No other host under it gets here.
     let is_test = url.host().rsplit('.').next() == Some("test");
     if settings.url.starts_with("https:") || own.is_some() || is_test {
@@ -47,15 +51,19 @@ pub fn check(settings: &WebhookSettings, policy: &EgressPolicy) -> Result<()> {
 }
 
 /// Tells it; that it could not be told is in the log.
-pub async fn tell(daemon: Arc<Daemon>, settings: WebhookSettings, it: Pending) {
+pub async fn notify(daemon: Arc<Daemon>, settings: WebhookSettings, it: ApprovalRequest) {
     let host = url::Url::parse(&settings.url).ok();
     let host = host.as_ref().and_then(|it| it.host_str()).unwrap_or_default().to_owned();
-    if let Err(err) = told(&daemon, &settings, &it).await {
+    if let Err(err) = post_notification(&daemon, &settings, &it).await {
         tracing::error!(id = it.id, host, error = %err, "the webhook was not told of a request that waits");
     }
 }
 
-async fn told(daemon: &Daemon, settings: &WebhookSettings, it: &Pending) -> Result<()> {
+async fn post_notification(
+    daemon: &Daemon,
+    settings: &WebhookSettings,
+    it: &ApprovalRequest,
+) -> Result<()> {
     let policy = Arc::clone(daemon.world().policy());
     let body = body(it, &dashboard(daemon)).into_bytes();
     let id = format!("msg_{}", it.id);
@@ -83,8 +91,8 @@ pub async fn post(
     id: &str,
     body: &[u8],
 ) -> Result<()> {
-    let own_host = policy.own_host(&settings.url);
-    let http = PublicHttp::with_caps(Arc::clone(policy), CAPS)?;
+    let own_host = policy.find_own_host(&settings.url);
+    let http = PublicHttp::with_limits(Arc::clone(policy), CAPS)?;
     let seconds = now_ms() / 1000;
     let headers = [
         ("content-type", "application/json".to_owned()),
@@ -92,7 +100,7 @@ pub async fn post(
         ("webhook-signature", signature(&key(&settings.secret_env)?, id, seconds, body)),
         ("webhook-id", id.to_owned()),
     ];
-    let request = Outgoing {
+    let request = PreparedRequest {
         method: "POST".to_owned(),
         url: settings.url.clone(),
         headers: headers.into_iter().map(|it| (it.0.to_owned(), it.1)).collect(),
@@ -109,7 +117,7 @@ pub async fn post(
 }
 
 /// What it is told: nothing but what every channel shows.
-fn body(it: &Pending, dashboard: &str) -> String {
+fn body(it: &ApprovalRequest, dashboard: &str) -> String {
     let time = |ms: i64| {
         jiff::Timestamp::from_millisecond(ms).map(|it| it.to_string()).unwrap_or_default()
     };

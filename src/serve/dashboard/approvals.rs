@@ -4,21 +4,21 @@ use maud::{Markup, html};
 use serde_json::json;
 
 use super::{
-    Looking, Shown,
-    frame::{self, Here},
+    DashboardContext, PageResult,
+    frame::{self, NavItem},
     show, tasks,
 };
 use crate::book::TaskState;
-use commis_agent::{Pending, heavy};
+use commis_agent::{ApprovalRequest, heavy};
 
 /// Settled ones that are shown.
 const SETTLED: usize = 20;
 
-pub async fn page(looking: Looking) -> Shown {
+pub async fn page(looking: DashboardContext) -> PageResult {
     let after = frame::after(&looking).await;
     let all = looking.daemon.book.tasks(Some(TaskState::WaitingForApproval), None, 200).await?;
     let requests = looking.daemon.parking.approvals.list(None, looking.now_ms)?;
-    let (open, settled): (Vec<&Pending>, Vec<&Pending>) =
+    let (open, settled): (Vec<&ApprovalRequest>, Vec<&ApprovalRequest>) =
         requests.iter().rev().partition(|it| it.state.is_open());
     let body = html! {
         h1 { "Approvals" }
@@ -42,11 +42,11 @@ pub async fn page(looking: Looking) -> Shown {
             }
         }
     };
-    Ok(frame::page(&looking, Here::Approvals, "Approvals", after, &body))
+    Ok(frame::page(&looking, NavItem::Approvals, "Approvals", after, &body))
 }
 
 /// One request: its bytes as they would be sent, and the two answers. What a page or a model says of it stands in quotes.
-fn request(it: &Pending, now_ms: i64) -> Markup {
+fn request(it: &ApprovalRequest, now_ms: i64) -> Markup {
     let path = format!("/api/approvals/{}", it.id);
     let body = json!({ "digest": it.request.digest }).to_string();
     let minutes = (it.expires_ms - now_ms).max(0) / 60_000;

@@ -8,27 +8,27 @@ use axum::{
 use maud::{Markup, html};
 
 use super::{
-    Looking, Shown,
-    frame::{self, Here},
+    DashboardContext, PageResult,
+    frame::{self, NavItem},
     logins, show,
 };
 use crate::{
     Daemon,
-    desks::{Key, Open},
+    desks::{OpenPage, PageKey},
     lookers,
     principal::Principal,
-    watching::Which,
+    watching::PageQuery,
 };
-use commis_browser::sessions::{Manifest, Sessions, State, page as kept, traffic};
+use commis_browser::sessions::{Manifest, SessionState, SessionStore, page as kept, traffic};
 use commis_state::now_ms;
 
 /// Sessions that are listed at once.
 const SHOWN: usize = 100;
 
-pub async fn page(looking: Looking) -> Shown {
+pub async fn page(looking: DashboardContext) -> PageResult {
     let open = looking.daemon.desks.open();
-    let words = looking.asked("q").unwrap_or_default();
-    let mut sessions = Sessions::new(&looking.daemon.home.sessions).list(None, words)?;
+    let words = looking.query_value("q").unwrap_or_default();
+    let mut sessions = SessionStore::new(&looking.daemon.home.sessions).list(None, words)?;
     let more = sessions.len().saturating_sub(SHOWN);
     sessions.truncate(SHOWN);
     let body = html! {
@@ -52,14 +52,14 @@ pub async fn page(looking: Looking) -> Shown {
             @if more > 0 { p.soft { (more) " more; " code { "commis session ls" } " lists all." } }
         }
     };
-    Ok(frame::kept_up(&looking, Here::Browser, "Browser", &body))
+    Ok(frame::kept_up(&looking, NavItem::Browser, "Browser", &body))
 }
 
-fn whose(key: &Key) -> &str {
+fn whose(key: &PageKey) -> &str {
     if key.0.is_empty() { "this machine" } else { &key.0 }
 }
 
-fn query(key: &Key) -> String {
+fn query(key: &PageKey) -> String {
     let mut out = url::form_urlencoded::Serializer::new(String::new());
     out.append_pair("context", &key.1);
     if !key.0.is_empty() {
@@ -68,7 +68,7 @@ fn query(key: &Key) -> String {
     out.finish()
 }
 
-fn badge(it: &Open) -> Markup {
+fn badge(it: &OpenPage) -> Markup {
     let (class, text) = match (&it.standing.handed, it.busy) {
         (Some(_), _) => ("badge warn", "a person has it"),
         (None, true) => ("badge now", "at work"),
@@ -85,7 +85,7 @@ fn place(url: &str) -> Markup {
     }
 }
 
-fn table(all: &[Open], now_ms: i64) -> Markup {
+fn table(all: &[OpenPage], now_ms: i64) -> Markup {
     html! {
         table.rows {
             thead { tr {
@@ -113,12 +113,12 @@ fn table(all: &[Open], now_ms: i64) -> Markup {
     }
 }
 
-fn state(it: State) -> Markup {
+fn state(it: SessionState) -> Markup {
     let (class, text) = match it {
-        State::Recording => ("badge now", "recorded now"),
-        State::Complete => ("badge good", "complete"),
-        State::Interrupted => ("badge warn", "interrupted"),
-        State::Purged => ("badge", "purged"),
+        SessionState::Recording => ("badge now", "recorded now"),
+        SessionState::Complete => ("badge good", "complete"),
+        SessionState::Interrupted => ("badge warn", "interrupted"),
+        SessionState::Purged => ("badge", "purged"),
     };
     html! { span class=(class) { (text) } }
 }
@@ -140,7 +140,7 @@ fn listed(all: &[Manifest], now_ms: i64) -> Markup {
                             span.task { span.said { (show::clip(if it.task.is_empty() { &it.url } else { &it.task }, 200)) } }
                         }
                         td { (state(it.state)) }
-                        td.wide.n { @if it.state == State::Recording { "–" } @else { (it.actions) } }
+                        td.wide.n { @if it.state == SessionState::Recording { "–" } @else { (it.actions) } }
                         td.n { (show::ago(it.begun_ms, now_ms)) }
                     }
                 }
@@ -149,16 +149,17 @@ fn listed(all: &[Manifest], now_ms: i64) -> Markup {
     }
 }
 
-pub async fn session(looking: Looking, Path(id): Path<String>) -> Shown {
-    let all = Sessions::new(&looking.daemon.home.sessions);
+pub async fn session(looking: DashboardContext, Path(id): Path<String>) -> PageResult {
+    let all = SessionStore::new(&looking.daemon.home.sessions);
     let (mut manifest, lines) = all.load(&id)?;
     // While it is recorded, they are counted in its other file.
     manifest.actions = manifest.actions.max(u32::try_from(lines.len()).unwrap_or(u32::MAX));
     let findings = all.findings(&id)?;
-    let requests = all.traffic(&id)?.map(|it| traffic::shown(&it, &lines)).unwrap_or_default();
+    let requests =
+        all.traffic(&id)?.map(|it| traffic::list_requests(&it, &lines)).unwrap_or_default();
     let body = html! {
         p.crumbs { a href="/browser" { "Browser" } }
-        (kept::content(&kept::Seen {
+        (kept::content(&kept::SessionPage {
             manifest: &manifest,
             lines: &lines,
             findings: &findings,
@@ -167,14 +168,14 @@ pub async fn session(looking: Looking, Path(id): Path<String>) -> Shown {
             pictures: &[],
         }))
     };
-    Ok(frame::page(&looking, Here::Browser, &show::clip(&manifest.name, 60), None, &body))
+    Ok(frame::page(&looking, NavItem::Browser, &show::clip(&manifest.name, 60), None, &body))
 }
 
-pub async fn live(looking: Looking, Query(which): Query<Which>) -> Shown {
+pub async fn live(looking: DashboardContext, Query(which): Query<PageQuery>) -> PageResult {
     let key = which.key(&Principal::root())?;
     let query = query(&key);
     let own = key.0.is_empty();
-    let links = Links {
+    let links = PageLinks {
         events: format!("/api/browse/events?{query}"),
         picture: format!("/browser/picture?{query}"),
         resumes: own,
@@ -182,20 +183,20 @@ pub async fn live(looking: Looking, Query(which): Query<Which>) -> Shown {
     };
     let body = html! {
         p.crumbs { a href="/browser" { "Browser" } }
-        (shown(&looking.daemon, &key, &links))
+        (page_view(&looking.daemon, &key, &links))
     };
-    Ok(frame::kept_up(&looking, Here::Browser, &key.1, &body))
+    Ok(frame::kept_up(&looking, NavItem::Browser, &key.1, &body))
 }
 
 /// What somebody sees who may look at one page alone.
-pub fn watched(daemon: &Daemon, key: &Key) -> Response {
-    let links = Links {
+pub fn watched(daemon: &Daemon, key: &PageKey) -> Response {
+    let links = PageLinks {
         events: format!("{}/events", lookers::PATH),
         picture: format!("{}/picture", lookers::PATH),
         resumes: false,
         inside: false,
     };
-    frame::alone(StatusCode::OK, &key.1, true, &shown(daemon, key, &links))
+    frame::alone(StatusCode::OK, &key.1, true, &page_view(daemon, key, &links))
 }
 
 /// What somebody sees who may not, or not any more.
@@ -212,7 +213,7 @@ pub fn not_watched(status: StatusCode) -> Response {
 }
 
 /// Where a page that is looked at comes from.
-struct Links {
+struct PageLinks {
     events: String,
     picture: String,
     /// It can be given back from here.
@@ -221,7 +222,7 @@ struct Links {
     inside: bool,
 }
 
-fn shown(daemon: &Daemon, key: &Key, links: &Links) -> Markup {
+fn page_view(daemon: &Daemon, key: &PageKey, links: &PageLinks) -> Markup {
     let now = now_ms();
     let found = daemon.desks.open().into_iter().find(|it| it.key == *key);
     html! {

@@ -3,8 +3,8 @@
 use maud::{Markup, html};
 
 use super::show;
-use commis_report::plot::{Fill, Key, legend};
-use commis_state::Day;
+use commis_report::plot::{Fill, LegendKey, legend};
+use commis_state::DayCounts;
 
 /// A day is so wide; the picture is stretched to where it stands, so what is to be read stands beside it.
 const WIDE: i64 = 8;
@@ -12,9 +12,9 @@ const UP: i64 = 84;
 const DOWN: i64 = 44;
 
 /// The days before `today` and itself, as a picture with its words.
-pub fn chart(days: &[Day], today: i64, shown: i64) -> Markup {
+pub fn chart(days: &[DayCounts], today: i64, shown: i64) -> Markup {
     let from = today - shown + 1;
-    let most = |of: fn(&Day) -> i64| days.iter().map(of).max().unwrap_or(0).max(1);
+    let most = |of: fn(&DayCounts) -> i64| days.iter().map(of).max().unwrap_or(0).max(1);
     // One scale for both, as far as there is room.
     let scale =
         (UP as f64 / most(|it| it.ok) as f64).min(DOWN as f64 / most(|it| it.failed) as f64);
@@ -46,7 +46,7 @@ pub fn chart(days: &[Day], today: i64, shown: i64) -> Markup {
                 span { "today" }
             }
             figcaption.legend {
-                (legend(&[(Key::Piece(Fill("green", 0)), "worked, above"), (Key::Piece(Fill("red", 0)), "failed, below")]))
+                (legend(&[(LegendKey::Piece(Fill("green", 0)), "worked, above"), (LegendKey::Piece(Fill("red", 0)), "failed, below")]))
                 span { (words(days, shown)) }
             }
         }
@@ -54,7 +54,7 @@ pub fn chart(days: &[Day], today: i64, shown: i64) -> Markup {
 }
 
 /// The same in words.
-fn words(days: &[Day], shown: i64) -> String {
+fn words(days: &[DayCounts], shown: i64) -> String {
     let (ok, failed) = sums(days);
     if ok + failed == 0 {
         return format!("No runs in the last {shown} days.");
@@ -69,12 +69,12 @@ fn words(days: &[Day], shown: i64) -> String {
     format!("{runs} on {on} of the last {shown}; {how}.")
 }
 
-pub fn sums(days: &[Day]) -> (i64, i64) {
+pub fn sums(days: &[DayCounts]) -> (i64, i64) {
     days.iter().fold((0, 0), |(ok, failed), it| (ok + it.ok, failed + it.failed))
 }
 
 /// The last days in a line of a list.
-pub fn spark(days: &[Day], today: i64, shown: i64) -> Markup {
+pub fn spark(days: &[DayCounts], today: i64, shown: i64) -> Markup {
     let from = today - shown + 1;
     let most = days.iter().map(|it| it.ok.max(it.failed)).max().unwrap_or(0).max(1);
     let high = |n: i64| if n == 0 { 0 } else { (n * 10 / most).max(2) };
@@ -98,7 +98,7 @@ pub fn spark(days: &[Day], today: i64, shown: i64) -> Markup {
 }
 
 /// The same once more, for who would rather read.
-pub fn table(days: &[Day]) -> Markup {
+pub fn table(days: &[DayCounts]) -> Markup {
     html! {
         details.more {
             summary { "The days as a table" }
@@ -120,7 +120,7 @@ mod tests {
 
     #[test]
     fn a_chart_says_in_words_what_it_shows() {
-        let days = [Day { at: 95, ok: 3, failed: 0 }, Day { at: 97, ok: 1, failed: 2 }];
+        let days = [DayCounts { at: 95, ok: 3, failed: 0 }, DayCounts { at: 97, ok: 1, failed: 2 }];
         assert_eq!(
             words(&days, 90).replace('\u{a0}', " "),
             "6 runs on 2 days of the last 90; 2 failed, the last on 1970-04-08."
@@ -134,7 +134,7 @@ mod tests {
         );
         assert!(!made.contains("style="));
         // Many runs of one kind leave the picture in its frame.
-        let made = chart(&[Day { at: 100, ok: 100_000, failed: 1 }], 100, 90).0;
+        let made = chart(&[DayCounts { at: 100, ok: 100_000, failed: 1 }], 100, 90).0;
         assert!(made.contains("height=\"84\"") && made.contains("height=\"2\""), "{made}");
     }
 }

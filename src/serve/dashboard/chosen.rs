@@ -14,7 +14,7 @@ use commis_base::ids::{RecipeName, TaskId};
 /// Signals of a candidate that are shown on each side.
 const SIGNALS: usize = 6;
 
-pub struct Chosen {
+pub struct CandidateChoice {
     pub task: TaskId,
     set: CandidateSet,
     /// The exchange that was chosen, and by whom.
@@ -22,14 +22,14 @@ pub struct Chosen {
 }
 
 /// What is kept of that task's choice; `None` where it never came so far, or nothing of it can be read.
-pub fn read(daemon: &Daemon, task: &TaskId) -> Option<Chosen> {
+pub fn read(daemon: &Daemon, task: &TaskId) -> Option<CandidateChoice> {
     let folder = Store::new(daemon.home.artifacts.clone()).peek(task).ok()??;
     let Judged::Done(set) = folder.get::<Judged<CandidateSet>>().ok()? else { return None };
     let by = match folder.get::<Judged<RecipeAnalysis>>() {
         Ok(Judged::Done(it)) => Some((it.chosen.exchange, it.by)),
         _ => None,
     };
-    Some(Chosen { task: task.clone(), set, by })
+    Some(CandidateChoice { task: task.clone(), set, by })
 }
 
 /// The task that a recipe of that name was learned in last: its id is the name and eight hexadecimal digits.
@@ -52,7 +52,7 @@ pub fn task_of(daemon: &Daemon, name: &RecipeName) -> Option<TaskId> {
 }
 
 /// What was said of the choice, and each candidate. With a task of the daemon, one can be chosen for it.
-pub fn table(all: &Chosen, choose_for: Option<&str>) -> Markup {
+pub fn table(all: &CandidateChoice, choose_for: Option<&str>) -> Markup {
     let set = &all.set;
     let left_out: u32 = set.set_aside.values().sum();
     html! {

@@ -6,11 +6,11 @@ use axum::{
 };
 use maud::{DOCTYPE, Markup, html};
 
-use super::Looking;
+use super::DashboardContext;
 
 /// A page that the way leads to.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Here {
+pub enum NavItem {
     Overview,
     Tasks,
     Recipes,
@@ -19,19 +19,19 @@ pub enum Here {
     Approvals,
 }
 
-const PAGES: &[(Here, &str, &str)] = &[
-    (Here::Overview, "/", "Overview"),
-    (Here::Tasks, "/tasks", "Tasks"),
-    (Here::Recipes, "/recipes", "Recipes"),
-    (Here::Watches, "/watches", "Watches"),
-    (Here::Browser, "/browser", "Browser"),
-    (Here::Approvals, "/approvals", "Approvals"),
+const PAGES: &[(NavItem, &str, &str)] = &[
+    (NavItem::Overview, "/", "Overview"),
+    (NavItem::Tasks, "/tasks", "Tasks"),
+    (NavItem::Recipes, "/recipes", "Recipes"),
+    (NavItem::Watches, "/watches", "Watches"),
+    (NavItem::Browser, "/browser", "Browser"),
+    (NavItem::Approvals, "/approvals", "Approvals"),
 ];
 
 /// A page for somebody who may look. `after` is the event that it is as of, where it is to stay as things are.
 pub fn page(
-    looking: &Looking,
-    here: Here,
+    looking: &DashboardContext,
+    here: NavItem,
     title: &str,
     after: Option<i64>,
     body: &Markup,
@@ -44,7 +44,7 @@ pub fn page(
 }
 
 /// The same that is asked for again every few seconds: no event says when it is another.
-pub fn kept_up(looking: &Looking, here: Here, title: &str, body: &Markup) -> Response {
+pub fn kept_up(looking: &DashboardContext, here: NavItem, title: &str, body: &Markup) -> Response {
     let head = html! {
         @if let Some(it) = &looking.csrf { meta name="csrf" content=(it); }
         (EVERY)
@@ -56,13 +56,13 @@ pub fn kept_up(looking: &Looking, here: Here, title: &str, body: &Markup) -> Res
 const EVERY: maud::PreEscaped<&str> = maud::PreEscaped(r#"<meta name="every" content="5000">"#);
 
 /// The event that a page which is made now is as of. Without it the page is not kept up to date.
-pub async fn after(looking: &Looking) -> Option<i64> {
+pub async fn after(looking: &DashboardContext) -> Option<i64> {
     let known = looking.daemon.book.events_after(None, 0).await.ok()?;
     Some(known.last().map_or(0, |it| it.id))
 }
 
 /// A page that says something went wrong.
-pub fn plain(status: StatusCode, title: &str, body: &Markup) -> Response {
+pub fn error_page(status: StatusCode, title: &str, body: &Markup) -> Response {
     whole(status, title, &html! {}, None, body)
 }
 
@@ -131,7 +131,7 @@ fn whole(
     status: StatusCode,
     title: &str,
     more: &Markup,
-    here: Option<Here>,
+    here: Option<NavItem>,
     body: &Markup,
 ) -> Response {
     let out = html! {

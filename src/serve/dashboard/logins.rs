@@ -2,13 +2,13 @@
 
 use maud::{Markup, html};
 
-use super::{Looking, show};
+use super::{DashboardContext, show};
 use crate::Daemon;
 use commis_base::error::Result;
-use commis_vault::{Card, Vault};
+use commis_vault::{LoginSummary, Vault};
 
 /// A section of the browser's page. Fails with `ARTIFACT_IO`.
-pub fn section(looking: &Looking) -> Result<Markup> {
+pub fn section(looking: &DashboardContext) -> Result<Markup> {
     let all = Vault::new(&looking.daemon.home).list()?;
     Ok(html! {
         section #logins aria-labelledby="logins-head" {
@@ -20,7 +20,7 @@ pub fn section(looking: &Looking) -> Result<Markup> {
     })
 }
 
-fn table(all: &[Card], daemon: &Daemon, now_ms: i64) -> Result<Markup> {
+fn table(all: &[LoginSummary], daemon: &Daemon, now_ms: i64) -> Result<Markup> {
     let recipes = daemon.pantry.all()?;
     let users = |site: &str| -> Vec<String> {
         let used =
@@ -54,7 +54,7 @@ fn table(all: &[Card], daemon: &Daemon, now_ms: i64) -> Result<Markup> {
     })
 }
 
-fn state(it: &Card) -> Markup {
+fn state(it: &LoginSummary) -> Markup {
     let (class, text) = match (&it.trouble, &it.checked) {
         (Some(_), _) => ("badge bad", "cannot be opened"),
         (None, Some(seen)) if !seen.holds && seen.at_ms >= fresh_ms(it) => ("badge warn", "ended"),
@@ -65,7 +65,7 @@ fn state(it: &Card) -> Markup {
 }
 
 /// When it was last known to be good: made, changed by an answer, or looked at and found good.
-fn fresh_ms(it: &Card) -> i64 {
+fn fresh_ms(it: &LoginSummary) -> i64 {
     let checked = it.checked.as_ref().filter(|it| it.holds).map_or(0, |it| it.at_ms);
     it.taken_ms.max(it.renewed_ms.unwrap_or(0)).max(checked)
 }

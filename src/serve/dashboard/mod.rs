@@ -37,8 +37,8 @@ use serde::Deserialize;
 
 use super::{
     Daemon,
-    answer::Trouble,
-    guard::{Csrf, answer_with},
+    answer::ApiError,
+    guard::{CsrfToken, answer_with},
     principal::Principal,
 };
 use commis_base::error::{Code, Error};
@@ -63,7 +63,7 @@ pub fn routes() -> Router<Arc<Daemon>> {
         .route("/watches", get(watches::page))
         .route("/watches/{watch}", get(watches::one))
         .route("/runs", get(runs::page))
-        .route("/runs/{id}", get(runs::one))
+        .route("/runs/{id}", get(runs::run_page))
         .route("/approvals", get(approvals::page))
         .route("/browser", get(browser::page))
         .route("/browser/live", get(browser::live))
@@ -78,7 +78,7 @@ fn asset(kind: &'static str, text: &'static str) -> Response {
 }
 
 /// Who looks at a page, and what of it they may be shown.
-pub struct Looking {
+pub struct DashboardContext {
     pub daemon: Arc<Daemon>,
     csrf: Option<String>,
     /// Of its address; of a name that is given twice, the last.
@@ -86,7 +86,7 @@ pub struct Looking {
     pub now_ms: i64,
 }
 
-impl FromRequestParts<Arc<Daemon>> for Looking {
+impl FromRequestParts<Arc<Daemon>> for DashboardContext {
     type Rejection = Response;
 
     async fn from_request_parts(parts: &mut Parts, daemon: &Arc<Daemon>) -> Result<Self, Response> {
@@ -97,46 +97,46 @@ impl FromRequestParts<Arc<Daemon>> for Looking {
         let query = url::form_urlencoded::parse(parts.uri.query().unwrap_or("").as_bytes());
         Ok(Self {
             daemon: Arc::clone(daemon),
-            csrf: parts.extensions.get::<Csrf>().map(|it| it.0.clone()),
+            csrf: parts.extensions.get::<CsrfToken>().map(|it| it.0.clone()),
             query: query.into_owned().collect(),
             now_ms: now_ms(),
         })
     }
 }
 
-impl Looking {
+impl DashboardContext {
     /// What was written into a field of a form in the address; `None` when nothing was.
-    fn asked(&self, name: &str) -> Option<&str> {
+    fn query_value(&self, name: &str) -> Option<&str> {
         self.query.get(name).map(|it| it.trim()).filter(|it| !it.is_empty())
     }
 }
 
 /// That a page cannot be shown, and why.
-pub struct Fault(Error);
+pub struct PageError(Error);
 
-impl From<Error> for Fault {
+impl From<Error> for PageError {
     fn from(it: Error) -> Self {
         Self(it)
     }
 }
 
-type Shown = Result<Response, Fault>;
+type PageResult = Result<Response, PageError>;
 
-impl axum::response::IntoResponse for Fault {
+impl axum::response::IntoResponse for PageError {
     fn into_response(self) -> Response {
-        let it = Trouble::of(&self.0);
+        let it = ApiError::from_error(&self.0);
         let body: Markup = html! {
             h1 { "This cannot be shown" }
             p { (it.message) " " span.soft { code { (it.error_code) } } }
             @if let Some(hint) = &it.hint { p.soft { (hint) } }
             p { a href="/" { "Back to the overview" } }
         };
-        frame::plain(it.status(), "Not shown", &body)
+        frame::error_page(it.status(), "Not shown", &body)
     }
 }
 
 #[derive(Deserialize)]
-struct Bootstrap {
+struct BootstrapQuery {
     #[serde(default)]
     code: String,
 }
@@ -145,7 +145,7 @@ struct Bootstrap {
 async fn bootstrap(
     State(daemon): State<Arc<Daemon>>,
     headers: HeaderMap,
-    Query(it): Query<Bootstrap>,
+    Query(it): Query<BootstrapQuery>,
 ) -> Response {
     let Some(cookie) = daemon.guard.trade(&it.code).and_then(|it| HeaderValue::from_str(&it).ok())
     else {
@@ -154,7 +154,7 @@ async fn bootstrap(
         }
         let err = Error::new(Code::Unauthorized, "this code does not open the dashboard")
             .hint("a code is for one use within a minute; `commis dashboard` makes another");
-        return answer_with(StatusCode::UNAUTHORIZED, Trouble::of(&err));
+        return answer_with(StatusCode::UNAUTHORIZED, ApiError::from_error(&err));
     };
     let mut out = (StatusCode::SEE_OTHER, [(header::LOCATION, "/")]).into_response();
     out.headers_mut().insert(header::SET_COOKIE, cookie);
@@ -163,7 +163,7 @@ async fn bootstrap(
 
 async fn start(State(daemon): State<Arc<Daemon>>, request: axum::extract::Request) -> Response {
     let (mut parts, _) = request.into_parts();
-    match Looking::from_request_parts(&mut parts, &daemon).await {
+    match DashboardContext::from_request_parts(&mut parts, &daemon).await {
         Ok(looking) => overview::page(looking).await.into_response(),
         // Nothing is wrong with asking here first.
         Err(_) => frame::closed(StatusCode::OK),
@@ -190,7 +190,7 @@ pub fn instead(refusal: Response, uri: &Uri, headers: &HeaderMap) -> Response {
                 h1 { "Too many pages at once" }
                 p { "Wait a few seconds, and load this one again." }
             };
-            let mut out = frame::plain(StatusCode::TOO_MANY_REQUESTS, "Too many pages", &body);
+            let mut out = frame::error_page(StatusCode::TOO_MANY_REQUESTS, "Too many pages", &body);
             if let Some(it) = refusal.headers().get(header::RETRY_AFTER) {
                 out.headers_mut().insert(header::RETRY_AFTER, it.clone());
             }

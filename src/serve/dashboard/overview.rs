@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use maud::{Markup, html};
 
 use super::{
-    Looking, Shown, chart,
-    frame::{self, Here},
-    recipes::{Kept, kept},
+    DashboardContext, PageResult, chart,
+    frame::{self, NavItem},
+    recipes::{RecipeEntry, load_entries},
     show, tasks,
 };
 use crate::book::{TaskState, TaskView};
@@ -18,7 +18,7 @@ use commis_stages::STAGES;
 const SHOWN: u32 = 20;
 const RECENT: u32 = 12;
 
-pub async fn page(looking: Looking) -> Shown {
+pub async fn page(looking: DashboardContext) -> PageResult {
     let book = &looking.daemon.book;
     // First, so that what happens meanwhile is asked for again.
     let after = frame::after(&looking).await;
@@ -32,7 +32,7 @@ pub async fn page(looking: Looking) -> Shown {
     let mut recent = book.tasks(None, None, RECENT + 2 * SHOWN).await?;
     recent.retain(|it| it.state.has_ended());
     recent.truncate(RECENT as usize);
-    let recipes = kept(&looking)?;
+    let recipes = load_entries(&looking)?;
     let body = html! {
         h1 { "Overview" }
         (tiles(&recipes, &open, waiting))
@@ -40,10 +40,10 @@ pub async fn page(looking: Looking) -> Shown {
             h2 #now-head { "At work now" }
             (now(&open, waiting, looking.now_ms))
         }
-        @let bad: Vec<&Kept> = recipes.iter().filter(|it| it.needs_a_look()).collect();
+        @let bad: Vec<&RecipeEntry> = recipes.iter().filter(|it| it.needs_a_look()).collect();
         section #look data-live aria-labelledby="look-head" {
             h2 #look-head { "Needs a look" }
-            (look(&bad, &recipes, looking.now_ms))
+            (attention_list(&bad, &recipes, looking.now_ms))
         }
         section #recent data-live aria-labelledby="recent-head" {
             h2 #recent-head { "Recent tasks" }
@@ -57,10 +57,10 @@ pub async fn page(looking: Looking) -> Shown {
             }
         }
     };
-    Ok(frame::page(&looking, Here::Overview, "Overview", after, &body))
+    Ok(frame::page(&looking, NavItem::Overview, "Overview", after, &body))
 }
 
-fn tiles(recipes: &[Kept], open: &[TaskView], waiting: usize) -> Markup {
+fn tiles(recipes: &[RecipeEntry], open: &[TaskView], waiting: usize) -> Markup {
     let of = |status: Status| recipes.iter().filter(|it| it.known.recipe.status == status).count();
     let running = open.iter().filter(|it| it.state == TaskState::Running).count();
     let approvals = open.iter().filter(|it| it.state == TaskState::WaitingForApproval).count();
@@ -133,7 +133,7 @@ pub fn progress(it: &TaskView, now_ms: i64) -> Markup {
     }
 }
 
-fn look(bad: &[&Kept], all: &[Kept], now_ms: i64) -> Markup {
+fn attention_list(bad: &[&RecipeEntry], all: &[RecipeEntry], now_ms: i64) -> Markup {
     if all.is_empty() {
         return show::empty(
             "There are no recipes yet.",
@@ -146,7 +146,7 @@ fn look(bad: &[&Kept], all: &[Kept], now_ms: i64) -> Markup {
     if bad.is_empty() {
         return html! { p.fine { "No recipe is out of service, and none has failed the last time it ran." } };
     }
-    let mut by: BTreeMap<(bool, &str), &Kept> = BTreeMap::new();
+    let mut by: BTreeMap<(bool, &str), &RecipeEntry> = BTreeMap::new();
     for it in bad {
         by.insert((it.known.recipe.demotion.is_none(), it.known.recipe.name.as_str()), it);
     }
@@ -156,7 +156,7 @@ fn look(bad: &[&Kept], all: &[Kept], now_ms: i64) -> Markup {
                 li {
                     div.line {
                         a.name href={ "/recipes/" (it.known.recipe.name) } { (it.known.recipe.name) }
-                        (show::standing(&it.known.recipe))
+                        (show::recipe_status(&it.known.recipe))
                     }
                     p.soft { (it.trouble(now_ms)) }
                 }

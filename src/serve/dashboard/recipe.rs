@@ -5,30 +5,30 @@ use maud::{Markup, html};
 use serde_json::Value;
 
 use super::{
-    Looking, Shown, chart, chosen,
-    frame::{self, Here},
-    recipes::Kept,
+    DashboardContext, PageResult, chart, chosen,
+    frame::{self, NavItem},
+    recipes::RecipeEntry,
     show,
 };
-use crate::pantry::Known;
+use crate::pantry::CachedRecipe;
 use commis_base::ids::RecipeName;
-use commis_learn::{choice, refused};
+use commis_learn::{choice, refusal_error};
 use commis_recipe::{
     model::{
         Auth, AuthKind, BodyTemplate, Constraints, Format, Pair, ParamType, Parameter, Recipe,
         ResponseSpec, ResponseType, Slot, SlotSource, Status, Verification, Witness,
     },
     registry::Source,
-    standing::Standing,
+    standing::RecipeState,
 };
 use commis_state::{KEPT_DAYS, day_of};
 
 const MAX_SCHEMA: usize = 12_000;
 
-pub async fn page(looking: Looking, Path(name): Path<String>) -> Shown {
+pub async fn page(looking: DashboardContext, Path(name): Path<String>) -> PageResult {
     let name = RecipeName::new(name)?;
     let after = frame::after(&looking).await;
-    let kept = one(&looking, &name)?;
+    let kept = load_entry(&looking, &name)?;
     let known = &kept.known;
     let recipe = &known.recipe;
     let chosen =
@@ -37,7 +37,7 @@ pub async fn page(looking: Looking, Path(name): Path<String>) -> Shown {
         p.crumbs { a href="/recipes" { "Recipes" } }
         h1 { (recipe.name) }
         p.lead.said { (recipe.task) }
-        section #state data-live aria-label="Where it stands" { (standing(&kept, looking.now_ms)) }
+        section #state data-live aria-label="Where it stands" { (status_section(&kept, looking.now_ms)) }
         (run_form(recipe))
         section #health data-live aria-labelledby="health-head" {
             h2 #health-head { "How it does" }
@@ -73,10 +73,13 @@ pub async fn page(looking: Looking, Path(name): Path<String>) -> Shown {
             }
         }
     };
-    Ok(frame::page(&looking, Here::Recipes, recipe.name.as_str(), after, &body))
+    Ok(frame::page(&looking, NavItem::Recipes, recipe.name.as_str(), after, &body))
 }
 
-fn one(looking: &Looking, name: &RecipeName) -> commis_base::error::Result<Kept> {
+fn load_entry(
+    looking: &DashboardContext,
+    name: &RecipeName,
+) -> commis_base::error::Result<RecipeEntry> {
     let known = looking.daemon.pantry.get(name)?;
     let today = day_of(looking.now_ms);
     let state = looking.daemon.state.as_ref().ok();
@@ -84,27 +87,27 @@ fn one(looking: &Looking, name: &RecipeName) -> commis_base::error::Result<Kept>
     let health = state.and_then(|it| it.health(name.as_str(), source).ok().flatten());
     let days =
         state.and_then(|it| it.health_days(name.as_str(), source, today - KEPT_DAYS + 1).ok());
-    Ok(Kept { health, days: days.unwrap_or_default(), today, known })
+    Ok(RecipeEntry { health, days: days.unwrap_or_default(), today, known })
 }
 
-fn standing(kept: &Kept, now_ms: i64) -> Markup {
+fn status_section(kept: &RecipeEntry, now_ms: i64) -> Markup {
     let recipe = &kept.known.recipe;
-    let may_be_proven = recipe.standing().may_be_proven();
+    let may_be_proven = recipe.state().may_be_proven();
     html! {
         p.line {
-            (show::standing(recipe))
+            (show::recipe_status(recipe))
             @if let Some(it) = &recipe.category { span.badge { (show::clip(it, 40)) } }
             span.soft { (if kept.known.source == Source::User { "yours" } else { "of the library" }) " · learned at " (show::link(&recipe.source_url)) }
         }
-        @if recipe.standing() != Standing::Verified {
-            @let why = refused(recipe);
+        @if recipe.state() != RecipeState::Verified {
+            @let why = refusal_error(recipe);
             div.notice.warn {
                 p { (why.to_string()) @if let Some(it) = &recipe.refused { ": " (it) } }
                 @if let Some(hint) = why.hint_text() { p { (hint) } }
             }
         }
         @if kept.needs_a_look() { p.soft { (kept.trouble(now_ms)) } }
-        @if may_be_proven && recipe.standing() != Standing::Verified {
+        @if may_be_proven && recipe.state() != RecipeState::Verified {
             p { button type="button" data-post={ "/api/recipes/" (recipe.name) "/verify" } data-then="task" { "Prove it on its examples" } }
             p.notice hidden role="alert" data-trouble {}
         }
@@ -166,7 +169,7 @@ fn field(it: &Parameter) -> Markup {
     }
 }
 
-fn health(kept: &Kept, now_ms: i64) -> Markup {
+fn health(kept: &RecipeEntry, now_ms: i64) -> Markup {
     let Some(it) = &kept.health else {
         return show::empty(
             "It has not been run yet.",
@@ -317,7 +320,7 @@ fn response(it: &ResponseSpec) -> Markup {
     }
 }
 
-fn schemas(known: &Known) -> Markup {
+fn schemas(known: &CachedRecipe) -> Markup {
     let tool = known.tool();
     let one = |title: &str, schema: &Value| {
         let (text, whole) = show::json(schema, MAX_SCHEMA);
@@ -363,7 +366,7 @@ fn proven(recipe: &Recipe, it: &Verification, now_ms: i64) -> Markup {
                 }
             }
             @if let Some(it) = &it.first_page { dt { "First page" } dd { (it.describe()) ": " (it.evidence) } }
-            @if let Some(ms) = it.browser_ms { dt { "In a browser" } dd { (show::took(ms as i64)) } }
+            @if let Some(ms) = it.browser_ms { dt { "In a browser" } dd { (show::format_duration(ms as i64)) } }
             dt { "Shape" } dd { code { (show::clip(&it.fingerprint_sha256, 17)) } span.soft { " · " (show::count(it.shape.len() as i64, "path", "paths")) } }
         }
         @if !it.shape.is_empty() {

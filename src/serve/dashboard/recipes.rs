@@ -5,30 +5,30 @@ use std::{collections::BTreeMap, sync::Arc};
 use maud::{Markup, html};
 
 use super::{
-    Looking, Shown, chart,
-    frame::{self, Here},
+    DashboardContext, PageResult, chart,
+    frame::{self, NavItem},
     show,
 };
-use crate::{mcp::find::ranked, pantry::Known};
+use crate::{mcp::find::ranked, pantry::CachedRecipe};
 use commis_base::error::Result;
-use commis_recipe::{model::Status, registry::Source, standing::Standing};
-use commis_state::{Day, Health, KEPT_DAYS, day_of};
+use commis_recipe::{model::Status, registry::Source, standing::RecipeState};
+use commis_state::{DayCounts, Health, KEPT_DAYS, day_of};
 
 const SHOWN: usize = 100;
 /// Days of a recipe's line.
 const SPARK: i64 = 30;
 
 /// A recipe with what is known of its runs.
-pub struct Kept {
-    pub known: Arc<Known>,
+pub struct RecipeEntry {
+    pub known: Arc<CachedRecipe>,
     pub health: Option<Health>,
-    pub days: Vec<Day>,
+    pub days: Vec<DayCounts>,
     pub today: i64,
 }
 
-impl Kept {
+impl RecipeEntry {
     /// The last so many days.
-    pub fn since(&self, days: i64) -> &[Day] {
+    pub fn since(&self, days: i64) -> &[DayCounts] {
         let from = self.days.partition_point(|it| it.at <= self.today - days);
         &self.days[from..]
     }
@@ -43,14 +43,14 @@ impl Kept {
 
     /// Runs put it out of service, or are about to.
     pub fn needs_a_look(&self) -> bool {
-        matches!(self.known.recipe.standing(), Standing::Demoted(_)) || self.fails()
+        matches!(self.known.recipe.state(), RecipeState::Demoted(_)) || self.fails()
     }
 
     /// What is the matter with it.
     pub fn trouble(&self, now_ms: i64) -> Markup {
         let failed = self.health.as_ref().filter(|it| it.failed_in_a_row > 0);
         html! {
-            @if let Some(it) = &self.known.recipe.demotion { (it.reason.told()) " · since " (show::moment(&it.at, now_ms)) }
+            @if let Some(it) = &self.known.recipe.demotion { (it.reason.describe()) " · since " (show::moment(&it.at, now_ms)) }
             @else if let Some(it) = failed {
                 "failed " (show::count(i64::from(it.failed_in_a_row), "time", "times")) " in a row"
                 @if let Some(code) = &it.last_code { ", last with " code { (code) } }
@@ -61,7 +61,7 @@ impl Kept {
 }
 
 /// All recipes by name. Fails with `ARTIFACT_IO`.
-pub fn kept(looking: &Looking) -> Result<Vec<Kept>> {
+pub fn load_entries(looking: &DashboardContext) -> Result<Vec<RecipeEntry>> {
     let daemon = &looking.daemon;
     let today = day_of(looking.now_ms);
     // Without a database nothing is known of runs.
@@ -70,7 +70,7 @@ pub fn kept(looking: &Looking) -> Result<Vec<Kept>> {
     for it in state.and_then(|it| it.all_health().ok()).unwrap_or_default() {
         health.insert((it.name.clone(), it.source.clone()), it);
     }
-    let mut days: BTreeMap<(String, String), Vec<Day>> = BTreeMap::new();
+    let mut days: BTreeMap<(String, String), Vec<DayCounts>> = BTreeMap::new();
     for (name, source, day) in
         state.and_then(|it| it.all_health_days(today - KEPT_DAYS + 1).ok()).unwrap_or_default()
     {
@@ -83,19 +83,19 @@ pub fn kept(looking: &Looking) -> Result<Vec<Kept>> {
         .map(|known| {
             let key = (known.recipe.name.to_string(), known.source.as_str().to_owned());
             let (health, days) = (health.remove(&key), days.remove(&key).unwrap_or_default());
-            Kept { known, health, days, today }
+            RecipeEntry { known, health, days, today }
         })
         .collect())
 }
 
-pub async fn page(looking: Looking) -> Shown {
+pub async fn page(looking: DashboardContext) -> PageResult {
     let after = frame::after(&looking).await;
-    let words = looking.asked("q");
-    let status = looking.asked("status").and_then(|it| {
+    let words = looking.query_value("q");
+    let status = looking.query_value("status").and_then(|it| {
         [Status::Verified, Status::Draft, Status::Deprecated].into_iter().find(|s| s.as_str() == it)
     });
-    let health = looking.asked("health");
-    let mut all = kept(&looking)?;
+    let health = looking.query_value("health");
+    let mut all = load_entries(&looking)?;
     let whole = all.len();
     all.retain(|it| {
         status.is_none_or(|status| it.known.recipe.status == status)
@@ -110,11 +110,11 @@ pub async fn page(looking: Looking) -> Shown {
     all.sort_by_key(|it| (!it.needs_a_look(), !it.known.is_served()));
     if let Some(words) = words {
         let order: BTreeMap<String, usize> = {
-            let seen: Vec<&Arc<Known>> = all.iter().map(|it| &it.known).collect();
+            let seen: Vec<&Arc<CachedRecipe>> = all.iter().map(|it| &it.known).collect();
             let found = ranked(words, &seen).into_iter().enumerate();
             found.map(|(i, it)| (it.recipe.name.to_string(), i)).collect()
         };
-        let place = |it: &Kept| order.get(it.known.recipe.name.as_str()).copied();
+        let place = |it: &RecipeEntry| order.get(it.known.recipe.name.as_str()).copied();
         all.retain(|it| place(it).is_some());
         all.sort_by_key(place);
     }
@@ -133,7 +133,7 @@ pub async fn page(looking: Looking) -> Shown {
             }
         }
     };
-    Ok(frame::page(&looking, Here::Recipes, "Recipes", after, &body))
+    Ok(frame::page(&looking, NavItem::Recipes, "Recipes", after, &body))
 }
 
 fn filter(words: Option<&str>, status: Option<Status>, health: Option<&str>) -> Markup {
@@ -179,7 +179,7 @@ fn nothing(is_filtered: bool) -> Markup {
     )
 }
 
-fn table(all: &[Kept], now_ms: i64) -> Markup {
+fn table(all: &[RecipeEntry], now_ms: i64) -> Markup {
     html! {
         table.rows {
             thead {
@@ -202,7 +202,7 @@ fn table(all: &[Kept], now_ms: i64) -> Markup {
                             span.task.said { (show::clip(&recipe.task, 160)) }
                             @if it.needs_a_look() { span.task { (it.trouble(now_ms)) } }
                         }
-                        td { (show::standing(recipe)) }
+                        td { (show::recipe_status(recipe)) }
                         td.wide { @if it.was_run() { (chart::spark(it.since(SPARK), it.today, SPARK)) } @else { span.soft { "never run" } } }
                         td.wide.n { @if let Some(health) = &it.health { (health.runs) } }
                         td.wide.n { @if let Some(health) = &it.health { (health.failed) } }

@@ -4,17 +4,17 @@ use axum::extract::Path;
 use maud::{Markup, html};
 
 use super::{
-    Looking, Shown,
-    frame::{self, Here},
+    DashboardContext, PageResult,
+    frame::{self, NavItem},
     show,
 };
 use crate::{
     doing::standings,
-    operations::runs::{all, kept},
+    operations::runs::{all, find_run},
 };
 use commis_agent::{
     playbook,
-    runs::{Book, Graduation, Kept, Listing, Record, Standing, Unread},
+    runs::{Graduation, PlaybookRef, RunListing, RunRecord, RunStatus, StoredRun, UnreadableFile},
 };
 
 /// Runs that are listed, and lines of one that are shown.
@@ -23,8 +23,8 @@ const LINES: usize = 500;
 /// Bytes of a line.
 const LINE: usize = 2000;
 
-pub async fn page(looking: Looking) -> Shown {
-    let Listing { runs, unread } = all(&looking.daemon)?;
+pub async fn page(looking: DashboardContext) -> PageResult {
+    let RunListing { runs, unread } = all(&looking.daemon)?;
     let books = books(&looking)?;
     let more = runs.len().saturating_sub(SHOWN);
     let body = html! {
@@ -42,29 +42,29 @@ pub async fn page(looking: Looking) -> Shown {
             table.rows {
                 thead { tr { th scope="col" { "Playbook" } th scope="col" { "Stands" } } }
                 tbody { @for (name, it) in &books {
-                    tr { th scope="row" { code { (name) } } td { (stands(*it)) } }
+                    tr { th scope="row" { code { (name) } } td { (graduation_badge(*it)) } }
                 } }
             }
         }
     };
-    Ok(frame::kept_up(&looking, Here::Tasks, "Runs", &body))
+    Ok(frame::kept_up(&looking, NavItem::Tasks, "Runs", &body))
 }
 
 /// Playbooks by name, as their texts are now.
-fn books(looking: &Looking) -> commis_base::error::Result<Vec<(String, Graduation)>> {
+fn books(looking: &DashboardContext) -> commis_base::error::Result<Vec<(String, Graduation)>> {
     let all = playbook::all(&looking.daemon.home)?;
-    let texts: Vec<Book> = all
+    let texts: Vec<PlaybookRef> = all
         .iter()
         .filter_map(|it| {
             let digest = it.playbook.as_ref().ok()?.digest();
-            Some(Book { name: it.name.clone(), digest })
+            Some(PlaybookRef { name: it.name.clone(), digest })
         })
         .collect();
     let stand = standings(&looking.daemon, &texts);
     Ok(texts.into_iter().map(|it| it.name).zip(stand).collect())
 }
 
-fn stands(it: Graduation) -> Markup {
+fn graduation_badge(it: Graduation) -> Markup {
     let (class, text) = match (it.graduated, it.of) {
         (_, 0) => return html! { span.soft { "no run of it says anything yet" } },
         (true, _) => ("badge good", "graduated"),
@@ -73,18 +73,18 @@ fn stands(it: Graduation) -> Markup {
     html! { span class=(class) { (text) } " " (it.passed) " of its last " (it.of) " runs passed" }
 }
 
-fn badge(it: Standing) -> Markup {
+fn badge(it: RunStatus) -> Markup {
     let class = match it {
-        Standing::Working => "now",
-        Standing::Done => "good",
-        Standing::NotDone | Standing::Failed | Standing::Died => "bad",
-        Standing::WaitingForApproval | Standing::NeedsPerson => "warn",
-        Standing::DryRun => "",
+        RunStatus::Working => "now",
+        RunStatus::Done => "good",
+        RunStatus::NotDone | RunStatus::Failed | RunStatus::Died => "bad",
+        RunStatus::WaitingForApproval | RunStatus::NeedsPerson => "warn",
+        RunStatus::DryRun => "",
     };
     html! { span class={ "badge " (class) } { (it.as_str().replace('_', " ")) } }
 }
 
-fn table(all: &[Record], now_ms: i64) -> Markup {
+fn table(all: &[RunRecord], now_ms: i64) -> Markup {
     html! {
         table.rows {
             thead {
@@ -107,7 +107,7 @@ fn table(all: &[Record], now_ms: i64) -> Markup {
                         td { (badge(it.status)) }
                         td.wide.n { (it.turns) }
                         td.wide.n { (it.tokens()) }
-                        td.wide.n { (show::took(it.ms as i64)) }
+                        td.wide.n { (show::format_duration(it.ms as i64)) }
                         td.n { (show::ago(it.begun_ms, now_ms)) }
                     }
                 }
@@ -116,7 +116,7 @@ fn table(all: &[Record], now_ms: i64) -> Markup {
     }
 }
 
-fn unreadable(all: &[Unread]) -> Markup {
+fn unreadable(all: &[UnreadableFile]) -> Markup {
     html! {
         @if !all.is_empty() {
             h2 { "Could not be read" }
@@ -125,8 +125,8 @@ fn unreadable(all: &[Unread]) -> Markup {
     }
 }
 
-pub async fn one(Path(id): Path<String>, looking: Looking) -> Shown {
-    let Kept { record: it, lines, unread } = kept(&looking.daemon, &id)?;
+pub async fn run_page(Path(id): Path<String>, looking: DashboardContext) -> PageResult {
+    let StoredRun { record: it, lines, unread } = find_run(&looking.daemon, &id)?;
     let text = |it: &Option<String>| it.clone().unwrap_or_default();
     let facts = [
         ("Reason", text(&it.reason)),
@@ -148,7 +148,7 @@ pub async fn one(Path(id): Path<String>, looking: Looking) -> Shown {
                     dt { (name) } dd { span.said { (show::clip(value, 1000)) } }
                 }
                 dt { "Page" } dd { (show::link(&it.page)) }
-                dt { "Took" } dd { (it.turns) " turns, " (it.tokens()) " tokens, " (show::took(it.ms as i64)) }
+                dt { "Took" } dd { (it.turns) " turns, " (it.tokens()) " tokens, " (show::format_duration(it.ms as i64)) }
             }
             (unreadable(&unread))
         }
@@ -159,5 +159,5 @@ pub async fn one(Path(id): Path<String>, looking: Looking) -> Shown {
             @if lines.len() > LINES { p.soft { code { "commis do --log " (id) } " shows all." } }
         }
     };
-    Ok(frame::kept_up(&looking, Here::Tasks, "Run", &body))
+    Ok(frame::kept_up(&looking, NavItem::Tasks, "Run", &body))
 }

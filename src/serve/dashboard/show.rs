@@ -8,10 +8,10 @@ use serde_json::Value;
 use crate::book::{TaskState, TaskView};
 use commis_recipe::{
     model::{DemotionReason, Recipe, Status},
-    standing::Standing,
+    standing::RecipeState,
 };
-use commis_report::is_strange;
-pub use commis_report::{clip, took};
+use commis_report::is_unsafe_char;
+pub use commis_report::{clip, format_duration};
 
 /// A moment by how long ago it was; the page's script goes on with that, and says the moment itself.
 pub fn ago(at_ms: i64, now_ms: i64) -> Markup {
@@ -54,7 +54,9 @@ pub fn date(day: i64) -> String {
 /// An address as a link, where it is one of the web; else as text.
 pub fn link(address: &str) -> Markup {
     match url::Url::parse(address) {
-        Ok(it) if matches!(it.scheme(), "http" | "https") && !address.chars().any(is_strange) => {
+        Ok(it)
+            if matches!(it.scheme(), "http" | "https") && !address.chars().any(is_unsafe_char) =>
+        {
             html! { a.said href=(it.as_str()) rel="noreferrer noopener" { (address) } }
         }
         _ => html! { code { (address) } },
@@ -69,7 +71,7 @@ pub fn json(value: &Value, max: usize) -> (String, bool) {
         if out.len() >= max {
             return (out, false);
         }
-        if is_strange(it) && it != '\n' {
+        if is_unsafe_char(it) && it != '\n' {
             for unit in it.encode_utf16(&mut [0; 2]) {
                 // Writing into a string does not fail.
                 let _ = write!(out, "\\u{unit:04x}");
@@ -109,13 +111,13 @@ pub const fn state_class(it: TaskState) -> &'static str {
 }
 
 /// Where a recipe stands.
-pub fn standing(it: &Recipe) -> Markup {
-    let (class, text) = match it.standing() {
-        Standing::Verified => ("good", "verified"),
-        Standing::Draft => ("", "draft"),
-        Standing::Demoted(DemotionReason::Drift) => ("bad", "drifted"),
-        Standing::Demoted(DemotionReason::Failures) => ("bad", "failing"),
-        Standing::TakenBack => ("warn", "taken back"),
+pub fn recipe_status(it: &Recipe) -> Markup {
+    let (class, text) = match it.state() {
+        RecipeState::Verified => ("good", "verified"),
+        RecipeState::Draft => ("", "draft"),
+        RecipeState::Demoted(DemotionReason::Drift) => ("bad", "drifted"),
+        RecipeState::Demoted(DemotionReason::Failures) => ("bad", "failing"),
+        RecipeState::TakenBack => ("warn", "taken back"),
     };
     html! { span class={ "badge " (class) } { (text) } }
 }

@@ -5,14 +5,14 @@ use maud::{Markup, html};
 use serde_json::Value;
 
 use super::{
-    Looking, Shown, chosen,
-    frame::{self, Here},
+    DashboardContext, PageResult, chosen,
+    frame::{self, NavItem},
     overview::progress,
     show, tasks,
 };
 use crate::{
     book::{Event, TaskState, TaskView},
-    operations::failed,
+    operations::task_error,
 };
 use commis_base::ids::{RecipeName, TaskId};
 use commis_stages::STAGES;
@@ -21,7 +21,7 @@ use commis_stages::STAGES;
 const MAX_RESULT: usize = 20_000;
 const MAX_ARGS: usize = 4_000;
 
-pub async fn page(looking: Looking, Path(id): Path<String>) -> Shown {
+pub async fn page(looking: DashboardContext, Path(id): Path<String>) -> PageResult {
     let book = &looking.daemon.book;
     let after = frame::after(&looking).await;
     let task = book.task(&id).await?;
@@ -35,7 +35,7 @@ pub async fn page(looking: Looking, Path(id): Path<String>) -> Shown {
     let body = html! {
         p.crumbs { a href="/tasks" { "Tasks" } }
         h1 { (show::doing(&task)) " " span.said { (show::about(&task)) } }
-        section #state data-live data-task=(task.task_id) aria-label="Where it stands" { (standing(&task, looking.now_ms)) }
+        section #state data-live data-task=(task.task_id) aria-label="Where it stands" { (status_line(&task, looking.now_ms)) }
         @if !task.state.has_ended() { (cancel(&task)) }
         div #ends data-live { (end(&looking, &task, result.as_ref())) }
         section #timeline data-live aria-labelledby="timeline-head" {
@@ -48,17 +48,17 @@ pub async fn page(looking: Looking, Path(id): Path<String>) -> Shown {
         }
     };
     let title = format!("{} {}", show::doing(&task), show::clip(&show::about(&task), 60));
-    Ok(frame::page(&looking, Here::Tasks, &title, after, &body))
+    Ok(frame::page(&looking, NavItem::Tasks, &title, after, &body))
 }
 
-fn standing(task: &TaskView, now_ms: i64) -> Markup {
+fn status_line(task: &TaskView, now_ms: i64) -> Markup {
     html! {
         p.line { (show::state(task.state)) span.soft { "asked for by " (tasks::by(task)) ", " (show::ago(task.created_ms, now_ms)) } }
         @if task.state == TaskState::Running { (progress(task, now_ms)) }
         dl.facts {
             dt { "Id" } dd { code { (task.task_id) } }
             @if let Some(began) = task.began_ms {
-                dt { "Waited" } dd { (show::took(began - task.created_ms)) }
+                dt { "Waited" } dd { (show::format_duration(began - task.created_ms)) }
                 dt { "Took" } dd { (tasks::took(task, now_ms)) }
             }
             @if let Some(stage) = &task.stage { dt { @if task.state.has_ended() { "Ended in" } @else { "Stage" } } dd { (stage.replace('_', " ")) } }
@@ -92,10 +92,10 @@ fn cancel(task: &TaskView) -> Markup {
     }
 }
 
-fn end(looking: &Looking, task: &TaskView, result: Option<&Value>) -> Markup {
+fn end(looking: &DashboardContext, task: &TaskView, result: Option<&Value>) -> Markup {
     html! {
         @if task.state.has_ended() && task.state != TaskState::Done {
-            @let it = failed(task);
+            @let it = task_error(task);
             section.trouble aria-labelledby="error-head" {
                 h2 #error-head { "Why it came to nothing" }
                 p { (it.message) }
@@ -106,7 +106,7 @@ fn end(looking: &Looking, task: &TaskView, result: Option<&Value>) -> Markup {
         @if let Some(it) = result {
             section aria-labelledby="result-head" {
                 h2 #result-head { "What it came to" }
-                (learned(looking, task, it))
+                (learning_result(looking, task, it))
                 @let (text, whole) = show::json(it, MAX_RESULT);
                 @if it["outcome"].is_string() {
                     details.more { summary { "All that is said of it" } (show::code_box("Result as JSON", &text)) }
@@ -120,7 +120,7 @@ fn end(looking: &Looking, task: &TaskView, result: Option<&Value>) -> Markup {
 }
 
 /// What learning came to, in words; where a person has to choose, what there is to choose from.
-fn learned(looking: &Looking, task: &TaskView, result: &Value) -> Markup {
+fn learning_result(looking: &DashboardContext, task: &TaskView, result: &Value) -> Markup {
     let text = |key: &str| result[key].as_str();
     let Some(outcome) = text("outcome") else { return html! {} };
     let name = text("name").and_then(|it| RecipeName::new(it).ok());
@@ -160,11 +160,11 @@ fn timeline(events: &[Event], task: &TaskView, now_ms: i64) -> Markup {
                 @let until = events.get(i + 1).map_or(last, |it| it.at_ms);
                 @let stays = matches!(it.kind.as_str(), "stage" | "running" | "queued") && until > it.at_ms;
                 li class=(kind_class(&it.kind)) {
-                    span.at { "+" (show::took(it.at_ms - first)) }
+                    span.at { "+" (show::format_duration(it.at_ms - first)) }
                     span.what { (what(it)) }
                     @if stays {
                         @let place = |ms: i64| (ms - first) * 200 / (last - first);
-                        span.n { (show::took(until - it.at_ms)) }
+                        span.n { (show::format_duration(until - it.at_ms)) }
                         svg.bar viewBox="0 0 200 8" preserveAspectRatio="none" aria-hidden="true" {
                             rect x=(place(it.at_ms).min(198)) y="1" width=((place(until) - place(it.at_ms)).max(2)) height="6" rx="1" {}
                         }

@@ -3,8 +3,8 @@
 use maud::{Markup, html};
 
 use super::{
-    Looking, Shown,
-    frame::{self, Here},
+    DashboardContext, PageResult,
+    frame::{self, NavItem},
     show,
 };
 use crate::book::{TaskState, TaskView};
@@ -22,11 +22,12 @@ const STATES: &[TaskState] = &[
     TaskState::Interrupted,
 ];
 
-pub async fn page(looking: Looking) -> Shown {
-    let state =
-        looking.asked("state").and_then(|it| STATES.iter().copied().find(|s| s.as_str() == it));
+pub async fn page(looking: DashboardContext) -> PageResult {
+    let state = looking
+        .query_value("state")
+        .and_then(|it| STATES.iter().copied().find(|s| s.as_str() == it));
     let limit =
-        looking.asked("limit").and_then(|it| it.parse().ok()).unwrap_or(SHOWN).clamp(1, MOST);
+        looking.query_value("limit").and_then(|it| it.parse().ok()).unwrap_or(SHOWN).clamp(1, MOST);
     let after = frame::after(&looking).await;
     let all = looking.daemon.book.tasks(state, None, limit + 1).await?;
     let (shown, more) = (&all[..all.len().min(limit as usize)], all.len() > limit as usize);
@@ -47,7 +48,7 @@ pub async fn page(looking: Looking) -> Shown {
         }
         p.soft { "A task that ended is kept for a week. " a href="/runs" { "Runs with a model" } " are kept longer." }
     };
-    Ok(frame::page(&looking, Here::Tasks, "Tasks", after, &body))
+    Ok(frame::page(&looking, NavItem::Tasks, "Tasks", after, &body))
 }
 
 fn nothing(state: Option<TaskState>) -> Markup {
@@ -107,5 +108,5 @@ pub fn by(it: &TaskView) -> &str {
 
 pub fn took(it: &TaskView, now_ms: i64) -> String {
     let Some(began) = it.began_ms else { return "–".to_owned() };
-    show::took(it.ended_ms.unwrap_or(now_ms) - began)
+    show::format_duration(it.ended_ms.unwrap_or(now_ms) - began)
 }

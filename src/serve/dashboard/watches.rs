@@ -5,13 +5,13 @@ use maud::{Markup, html};
 use serde_json::Value;
 
 use super::{
-    Looking, Shown, curve,
-    frame::{self, Here},
+    DashboardContext, PageResult, curve,
+    frame::{self, NavItem},
     show,
 };
 use crate::watch::{
     Condition, diff,
-    store::{Change, Outcome, Ran, Watch},
+    store::{Change, Outcome, RunRecord, Watch},
 };
 use commis_base::error::Result;
 
@@ -21,7 +21,7 @@ const RUNS: u32 = 50;
 const CHANGES: usize = 20;
 const ITEMS: usize = 200;
 
-pub async fn page(looking: Looking) -> Shown {
+pub async fn page(looking: DashboardContext) -> PageResult {
     let mut all = looking.daemon.watches.store.all().await?;
     // What needs a look first.
     all.sort_by_key(|it| it.paused || it.failures == 0);
@@ -38,7 +38,7 @@ pub async fn page(looking: Looking) -> Shown {
             }
         }
     };
-    Ok(frame::kept_up(&looking, Here::Watches, "Watches", &body))
+    Ok(frame::kept_up(&looking, NavItem::Watches, "Watches", &body))
 }
 
 fn nothing() -> Markup {
@@ -110,7 +110,7 @@ fn next(it: &Watch, now_ms: i64) -> Markup {
     }
 }
 
-pub async fn one(looking: Looking, Path(name): Path<String>) -> Shown {
+pub async fn one(looking: DashboardContext, Path(name): Path<String>) -> PageResult {
     let store = &looking.daemon.watches.store;
     let watch = store.get(&name).await?;
     let runs = store.log(&name, RUNS, false).await?;
@@ -135,7 +135,7 @@ pub async fn one(looking: Looking, Path(name): Path<String>) -> Shown {
             @else { (history(&runs, now_ms)) }
         }
     };
-    Ok(frame::kept_up(&looking, Here::Watches, &watch.watch, &body))
+    Ok(frame::kept_up(&looking, NavItem::Watches, &watch.watch, &body))
 }
 
 fn facts(it: &Watch, now_ms: i64) -> Markup {
@@ -175,12 +175,16 @@ struct Chosen {
 
 /// The item of the address, else the one that changed last, else the first; of it the field that is watched, else its first number that
 /// changed, else its first number. `None` where there is none.
-async fn chosen(looking: &Looking, watch: &Watch, runs: &[Ran]) -> Result<Option<Chosen>> {
+async fn chosen(
+    looking: &DashboardContext,
+    watch: &Watch,
+    runs: &[RunRecord],
+) -> Result<Option<Chosen>> {
     let store = &looking.daemon.watches.store;
     let Some((baseline, since_ms)) = store.baseline(&watch.watch).await? else { return Ok(None) };
     let all = diff::by_key(&baseline, &watch.key);
     let last = runs.iter().flat_map(|it| &it.changes).find(|it| it.kind == diff::Kind::Changed);
-    let wanted = looking.asked("item").map(str::to_owned).or(last.map(|it| it.item.clone()));
+    let wanted = looking.query_value("item").map(str::to_owned).or(last.map(|it| it.item.clone()));
     let found = wanted.and_then(|it| all.iter().find(|(key, _)| *key == it));
     let Some((item, fields)) = found.or(all.first()) else { return Ok(None) };
     let changes = store.of_item(&watch.watch, item).await?;
@@ -233,7 +237,7 @@ fn course(watch: &Watch, it: &Chosen, now_ms: i64) -> Markup {
     }
 }
 
-fn history(runs: &[Ran], now_ms: i64) -> Markup {
+fn history(runs: &[RunRecord], now_ms: i64) -> Markup {
     html! {
         ol.work {
             @for it in runs {
@@ -253,7 +257,7 @@ fn history(runs: &[Ran], now_ms: i64) -> Markup {
     }
 }
 
-fn outcome(it: &Ran) -> Markup {
+fn outcome(it: &RunRecord) -> Markup {
     html! {
         @match it.outcome {
             Outcome::First => { "First answer" @if let Some(n) = it.items { ", " (show::count(n, "item", "items")) } }

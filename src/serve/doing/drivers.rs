@@ -5,37 +5,41 @@ use std::{path::PathBuf, sync::Arc};
 use futures::future::BoxFuture;
 
 use super::{
-    Backend, Wanted,
-    hands::{self, OwnHands},
-    parked::Inner,
+    Backend, TaskRequest,
+    hands::{self, LocalDriver},
+    parked::SuspendedRun,
 };
 use crate::{
     Daemon,
-    desks::Desks,
-    operations::{Asked, over},
-    principal::Need,
+    desks::PageSessions,
+    operations::{OperationContext, over},
+    principal::AccessRequirement,
 };
 use commis_agent::{
-    Act, Contract, Did, Hands, Held, Seen,
-    playwright::{Playwright, Start, command},
+    Action, ActionResult, BrowserDriver, PageView, PausedRequest, TaskPolicy,
+    playwright::{Playwright, PlaywrightOptions, command},
 };
 use commis_base::{
     error::{Code, Error, Result},
     settings,
 };
-use commis_browser::{check_arguments, desk::Desk, find_chromium, held::Judge};
+use commis_browser::{check_arguments, desk::PageController, find_chromium, held::RequestJudge};
 use commis_model::Tool;
 use commis_net::egress::site_of;
-use commis_vault::{Name, Vault};
+use commis_vault::{LoginName, Vault};
 
 /// A login of the vault.
-pub type Login = (Name, commis_vault::Held);
+pub type NamedLogin = (LoginName, commis_vault::LoginData);
 
 /// The login that the run's page begins with, where one is named. Fails with `FORBIDDEN`, `PARAM_INVALID` where it is of a site that
 /// the task does not go to, `SESSION_REQUIRED` where it is over, and as the vault does.
-pub fn login(asked: &Asked, it: &Wanted, contract: &Contract) -> Result<Option<Login>> {
+pub fn login(
+    asked: &OperationContext,
+    it: &TaskRequest,
+    contract: &TaskPolicy,
+) -> Result<Option<NamedLogin>> {
     let Some(name) = &it.login else { return Ok(None) };
-    asked.who.must(Need::Login, Some(name))?;
+    asked.who.must(AccessRequirement::Login, Some(name))?;
     if it.backend == Backend::PlaywrightMcp {
         return Err(Error::new(
             Code::ParamInvalid,
@@ -43,9 +47,9 @@ pub fn login(asked: &Asked, it: &Wanted, contract: &Contract) -> Result<Option<L
         )
         .hint("`playwright_profile = true` under [agent] keeps its own"));
     }
-    let name: Name = name.parse()?;
+    let name: LoginName = name.parse()?;
     let (card, held) = Vault::new(&asked.daemon.home).open(&name)?;
-    if held.is_over() {
+    if held.has_expired() {
         return Err(over(&name));
     }
     let of = site_of(held.url());
@@ -57,20 +61,25 @@ pub fn login(asked: &Asked, it: &Wanted, contract: &Contract) -> Result<Option<L
 }
 
 /// Dropping it closes its page, and what waits there does not leave.
-pub enum Driver {
-    Own(OwnHands),
+pub enum RunDriver {
+    Own(LocalDriver),
     Theirs(Box<Playwright>),
 }
 
-impl Driver {
+impl RunDriver {
     /// A run's own page in our browser.
-    pub fn own(asked: &Asked, context: &str, judge: Judge, folder: PathBuf) -> Self {
+    pub fn own(
+        asked: &OperationContext,
+        context: &str,
+        judge: RequestJudge,
+        folder: PathBuf,
+    ) -> Self {
         let (daemon, who) = (Arc::clone(&asked.daemon), asked.who.clone());
-        Self::Own(OwnHands::new(daemon, who, context.to_owned(), judge, folder))
+        Self::Own(LocalDriver::new(daemon, who, context.to_owned(), judge, folder))
     }
 
     /// Puts that login into the page, before anything is done there.
-    pub async fn log_in(&mut self, login: &Login) -> Result<()> {
+    pub async fn log_in(&mut self, login: &NamedLogin) -> Result<()> {
         match self {
             Self::Own(it) => it.log_in(login).await,
             // `login` refused it.
@@ -80,17 +89,17 @@ impl Driver {
 
     /// A browser of Playwright's, behind the same judge. Fails with `BROWSER_MISSING`, `SETTINGS_INVALID`, `MCP_FAILED`.
     pub async fn theirs(
-        asked: &Asked,
+        asked: &OperationContext,
         context: &str,
-        judge: Judge,
+        judge: RequestJudge,
         folder: PathBuf,
     ) -> Result<Self> {
         let world = asked.daemon.world();
         let (agent, browser) = (&world.settings.agent, &world.settings.browser);
         check_arguments(&browser.args)?;
-        let how = Start {
+        let how = PlaywrightOptions {
             command: command(agent.playwright_mcp.as_deref())?,
-            environment: settings::for_programs(),
+            environment: settings::child_environment(),
             browser: find_chromium(browser.path.as_deref())?,
             arguments: browser.args.clone(),
             profile: agent.playwright_profile.then(|| folder.with_file_name("playwright")),
@@ -112,44 +121,44 @@ impl Driver {
     }
 
     /// The page of a run that waited.
-    pub fn again(daemon: &Arc<Daemon>, inner: &mut Inner) -> Self {
+    pub fn reattach(daemon: &Arc<Daemon>, inner: &mut SuspendedRun) -> Self {
         if let Some(it) = inner.theirs.take() {
             return Self::Theirs(it);
         }
         let folder = daemon.home.runs.clone();
         let (who, context) = (inner.who.clone(), inner.context.clone());
-        Self::Own(OwnHands::again(Arc::clone(daemon), who, context, folder))
+        Self::Own(LocalDriver::reattach(Arc::clone(daemon), who, context, folder))
     }
 
     /// What waits by that number, as it would leave now.
-    pub async fn waiting(
+    pub async fn held_request(
         &self,
         daemon: &Daemon,
-        inner: &Inner,
+        inner: &SuspendedRun,
         number: u64,
-    ) -> Result<Option<Held>> {
+    ) -> Result<Option<PausedRequest>> {
         match self {
             Self::Own(_) => {
                 let of = (&inner.who, inner.context.as_str());
-                Desks::with(daemon, of, async |desk: &mut Desk| {
+                PageSessions::with(daemon, of, async |desk: &mut PageController| {
                     let all = desk.waiting_now().await?;
-                    Ok(all.iter().find(|it| it.number == number).map(hands::held))
+                    Ok(all.iter().find(|it| it.number == number).map(hands::to_held_request_data))
                 })
                 .await
             }
-            Self::Theirs(it) => Ok(it.waiting(number)),
+            Self::Theirs(it) => Ok(it.held_request(number)),
         }
     }
 
     /// All that waits now. What cannot be asked has none.
-    pub async fn all_waiting(&self, daemon: &Daemon, inner: &Inner) -> Vec<Held> {
+    pub async fn all_waiting(&self, daemon: &Daemon, inner: &SuspendedRun) -> Vec<PausedRequest> {
         match self {
             Self::Own(_) => {
                 let of = (&inner.who, inner.context.as_str());
-                let all = async |desk: &mut Desk| {
-                    Ok(desk.waiting_now().await?.iter().map(hands::held).collect())
+                let all = async |desk: &mut PageController| {
+                    Ok(desk.waiting_now().await?.iter().map(hands::to_held_request_data).collect())
                 };
-                Desks::with(daemon, of, all).await.unwrap_or_default()
+                PageSessions::with(daemon, of, all).await.unwrap_or_default()
             }
             Self::Theirs(_) => Vec::new(),
         }
@@ -160,21 +169,21 @@ impl Driver {
     pub async fn let_leave(
         &mut self,
         daemon: &Daemon,
-        inner: &Inner,
+        inner: &SuspendedRun,
         number: u64,
     ) -> Result<(String, Option<u16>)> {
         match self {
             Self::Own(_) => {
                 let of = (&inner.who, inner.context.as_str());
-                let left = async |desk: &mut Desk| desk.let_leave(number).await;
-                let (said, status) = Desks::with(daemon, of, left).await?;
+                let left = async |desk: &mut PageController| desk.let_leave(number).await;
+                let (said, status) = PageSessions::with(daemon, of, left).await?;
                 Ok((said.text, status))
             }
             Self::Theirs(it) => it.let_leave(number).await,
         }
     }
 
-    fn hands(&mut self) -> &mut dyn Hands {
+    fn hands(&mut self) -> &mut dyn BrowserDriver {
         match self {
             Self::Own(it) => it,
             Self::Theirs(it) => &mut **it,
@@ -182,7 +191,7 @@ impl Driver {
     }
 }
 
-impl Hands for Driver {
+impl BrowserDriver for RunDriver {
     fn tools(&self) -> Vec<Tool> {
         match self {
             Self::Own(it) => it.tools(),
@@ -190,12 +199,12 @@ impl Hands for Driver {
         }
     }
 
-    fn act<'a>(&'a mut self, act: &'a Act, on: &'a str) -> BoxFuture<'a, Result<Did>> {
+    fn act<'a>(&'a mut self, act: &'a Action, on: &'a str) -> BoxFuture<'a, Result<ActionResult>> {
         self.hands().act(act, on)
     }
 
-    fn look(&mut self) -> BoxFuture<'_, Result<Seen>> {
-        self.hands().look()
+    fn snapshot(&mut self) -> BoxFuture<'_, Result<PageView>> {
+        self.hands().snapshot()
     }
 
     fn drawn(&mut self) -> BoxFuture<'_, Result<Option<String>>> {

@@ -5,15 +5,18 @@ use std::{path::PathBuf, sync::Arc};
 use futures::future::BoxFuture;
 use serde_json::{Value, json};
 
-use crate::{Daemon, desks::Desks, principal::Principal};
-use commis_agent::{Act, Did, Hands, Held, Seen};
+use crate::{Daemon, desks::PageSessions, principal::Principal};
+use commis_agent::{Action, ActionResult, BrowserDriver, PageView, PausedRequest};
 use commis_base::{
     error::{Code, Error, Result},
     files,
 };
 use commis_browser::{
-    desk::{Command, Desk, Picture, Target, Until, Way, Wish},
-    held::{Judge, Waiting},
+    desk::{
+        Command, PageController, ScreenshotOptions, ScrollDirection, SnapshotOptions, Target,
+        WaitCondition,
+    },
+    held::{HeldRequest, RequestJudge},
     named_key,
 };
 use commis_model::Tool;
@@ -23,24 +26,24 @@ use commis_net::egress::site_of;
 const MOST: usize = 40_000;
 
 /// Closes its page when it is dropped, unless it is left open.
-pub struct OwnHands {
+pub struct LocalDriver {
     daemon: Arc<Daemon>,
     who: Principal,
     context: String,
-    judge: Option<Judge>,
+    judge: Option<RequestJudge>,
     /// Where pictures come.
     folder: PathBuf,
     pictures: u32,
     stays: bool,
 }
 
-impl OwnHands {
+impl LocalDriver {
     /// `context`: a page of that caller's that is not open.
     pub fn new(
         daemon: Arc<Daemon>,
         who: Principal,
         context: String,
-        judge: Judge,
+        judge: RequestJudge,
         folder: PathBuf,
     ) -> Self {
         let judge = Some(judge);
@@ -53,35 +56,45 @@ impl OwnHands {
     }
 
     /// The same page again, which was left open.
-    pub fn again(daemon: Arc<Daemon>, who: Principal, context: String, folder: PathBuf) -> Self {
+    pub fn reattach(daemon: Arc<Daemon>, who: Principal, context: String, folder: PathBuf) -> Self {
         Self { daemon, who, context, judge: None, folder, pictures: 0, stays: false }
     }
 
     /// Puts that login into the page, before anything is done there.
-    pub async fn log_in(&mut self, (name, held): &super::drivers::Login) -> Result<()> {
-        self.with(async |desk: &mut Desk| desk.mount(name, held).await.map(drop)).await
+    pub async fn log_in(&mut self, (name, held): &super::drivers::NamedLogin) -> Result<()> {
+        self.with(async |desk: &mut PageController| desk.mount(name, held).await.map(drop)).await
     }
 
-    async fn with<T>(&mut self, what: impl AsyncFnOnce(&mut Desk) -> Result<T>) -> Result<T> {
+    async fn with<T>(
+        &mut self,
+        what: impl AsyncFnOnce(&mut PageController) -> Result<T>,
+    ) -> Result<T> {
         let judge = self.judge.take();
-        Desks::with(&self.daemon, (&self.who, &self.context), async |desk: &mut Desk| {
-            match judge {
-                // Before its first page.
-                Some(it) => desk.hold(it),
-                // It crashed, hung or went with its browser: another page would hold nothing back.
-                None if !desk.is_holding() => {
-                    return Err(Error::new(Code::BrowserFailed, "the page of the task is gone")
+        PageSessions::with(
+            &self.daemon,
+            (&self.who, &self.context),
+            async |desk: &mut PageController| {
+                match judge {
+                    // Before its first page.
+                    Some(it) => desk.hold(it),
+                    // It crashed, hung or went with its browser: another page would hold nothing back.
+                    None if !desk.is_holding() => {
+                        return Err(Error::new(
+                            Code::BrowserFailed,
+                            "the page of the task is gone",
+                        )
                         .hint("do the task again"));
+                    }
+                    None => {}
                 }
-                None => {}
-            }
-            what(desk).await
-        })
+                what(desk).await
+            },
+        )
         .await
     }
 }
 
-impl Drop for OwnHands {
+impl Drop for LocalDriver {
     fn drop(&mut self) {
         if !self.stays {
             self.daemon.desks.close(&self.who, &self.context);
@@ -90,8 +103,8 @@ impl Drop for OwnHands {
 }
 
 /// A request as the loop knows it.
-pub fn held(it: &Waiting) -> Held {
-    Held {
+pub fn to_held_request_data(it: &HeldRequest) -> PausedRequest {
+    PausedRequest {
         id: it.number.to_string(),
         method: it.method.clone(),
         url: it.url.clone(),
@@ -155,7 +168,7 @@ fn tools() -> Vec<Tool> {
 }
 
 /// Fails with `PARAM_INVALID`.
-fn command(act: &Act) -> Result<Command> {
+fn command(act: &Action) -> Result<Command> {
     let text = |name: &str| {
         act.text(name).map(str::to_owned).ok_or_else(|| {
             Error::new(Code::ParamInvalid, format!("`{name}` is missing, or no text"))
@@ -181,28 +194,28 @@ fn command(act: &Act) -> Result<Command> {
         "check" => Command::Check(target()?),
         "uncheck" => Command::Uncheck(target()?),
         "scroll" => Command::Scroll(match act.text("to") {
-            Some("top") => Way::Top,
-            Some("bottom") => Way::Bottom,
-            Some("up") => Way::Up,
-            Some("down") => Way::Down,
+            Some("top") => ScrollDirection::Top,
+            Some("bottom") => ScrollDirection::Bottom,
+            Some("up") => ScrollDirection::Up,
+            Some("down") => ScrollDirection::Down,
             _ => return Err(Error::new(Code::ParamInvalid, "`to` is top, bottom, up or down")),
         }),
         "dialog" => Command::Dialog(act.arguments.get("accept") == Some(&Value::Bool(true)), None),
-        "wait" => Command::Wait(Until::Text(text("text")?)),
+        "wait" => Command::Wait(WaitCondition::Text(text("text")?)),
         _ => return Err(Error::new(Code::ParamInvalid, "there is no such action")),
     })
 }
 
-impl Hands for OwnHands {
+impl BrowserDriver for LocalDriver {
     fn tools(&self) -> Vec<Tool> {
         tools()
     }
 
-    fn act<'a>(&'a mut self, act: &'a Act, on: &'a str) -> BoxFuture<'a, Result<Did>> {
+    fn act<'a>(&'a mut self, act: &'a Action, on: &'a str) -> BoxFuture<'a, Result<ActionResult>> {
         Box::pin(async move {
             let command = command(act)?;
             let stays = !matches!(command, Command::Goto(_));
-            self.with(async |desk: &mut Desk| {
+            self.with(async |desk: &mut PageController| {
                 if stays {
                     let now = desk.run(Command::Url).await?.text;
                     if site_of(&now) != site_of(on) {
@@ -212,11 +225,14 @@ impl Hands for OwnHands {
                     desk.keep_to(site_of(on));
                 }
                 let done = desk.run(command).await;
-                let held: Vec<Held> = desk.waiting_now().await?.iter().map(held).collect();
+                let held: Vec<PausedRequest> =
+                    desk.waiting_now().await?.iter().map(to_held_request_data).collect();
                 match done {
-                    Ok(said) => Ok(Did { text: said.text, held }),
+                    Ok(said) => Ok(ActionResult { text: said.text, held }),
                     // A page that waits for an answer may not answer itself.
-                    Err(err) if !held.is_empty() => Ok(Did { text: err.to_string(), held }),
+                    Err(err) if !held.is_empty() => {
+                        Ok(ActionResult { text: err.to_string(), held })
+                    }
                     Err(err) => Err(err),
                 }
             })
@@ -224,12 +240,12 @@ impl Hands for OwnHands {
         })
     }
 
-    fn look(&mut self) -> BoxFuture<'_, Result<Seen>> {
+    fn snapshot(&mut self) -> BoxFuture<'_, Result<PageView>> {
         Box::pin(async move {
-            let wish = Wish { max_chars: Some(MOST), ..Wish::default() };
+            let wish = SnapshotOptions { max_chars: Some(MOST), ..SnapshotOptions::default() };
             let command = Command::Snapshot { wish, clickable: false, within: None };
             let (url, title, content) = self
-                .with(async |desk: &mut Desk| {
+                .with(async |desk: &mut PageController| {
                     // What it shows and where it is have to be of one document.
                     let mut before = desk.run(Command::Url).await?.text;
                     for _ in 0..3 {
@@ -249,30 +265,31 @@ impl Hands for OwnHands {
                 .await?;
             // Its first line is address and title.
             let content = content.split_once('\n').map_or("", |it| it.1);
-            Seen::new(Some(&url), Some(title.trim_matches('"')), Some(content))
+            PageView::new(Some(&url), Some(title.trim_matches('"')), Some(content))
         })
     }
 
     fn drawn(&mut self) -> BoxFuture<'_, Result<Option<String>>> {
         Box::pin(async move {
-            let said =
-                self.with(async |desk: &mut Desk| desk.run(Command::Text(None)).await).await?;
+            let said = self
+                .with(async |desk: &mut PageController| desk.run(Command::Text(None)).await)
+                .await?;
             Ok(Some(said.text))
         })
     }
 
     fn picture(&mut self) -> BoxFuture<'_, Result<Option<PathBuf>>> {
         Box::pin(async move {
-            let what = Picture::default();
+            let what = ScreenshotOptions::default();
             let said = self
-                .with(async |desk: &mut Desk| desk.run(Command::Screenshot(what)).await)
+                .with(async |desk: &mut PageController| desk.run(Command::Screenshot(what)).await)
                 .await?;
             let Some(png) = said.png else { return Ok(None) };
             self.pictures += 1;
             let name = format!("{}-{}.png", self.context, self.pictures);
             let folder = self.folder.clone();
             let path = folder.join(&name);
-            files::made(&folder)?.write_unsynced(&name, &png)?;
+            files::open_or_create(&folder)?.write_unsynced(&name, &png)?;
             Ok(Some(path))
         })
     }
@@ -281,7 +298,7 @@ impl Hands for OwnHands {
         let note = note.to_owned();
         Box::pin(async move {
             let of = (&self.who, self.context.as_str());
-            let handed = Desks::hand_off(&self.daemon, of, &note).await;
+            let handed = PageSessions::hand_off(&self.daemon, of, &note).await;
             if let Err(err) = &handed {
                 tracing::info!(code = err.code().as_str(), "no window for a person");
             }
@@ -290,9 +307,9 @@ impl Hands for OwnHands {
     }
 
     fn take_back(&mut self) -> BoxFuture<'_, Result<()>> {
-        Box::pin(
-            async move { self.with(async |desk: &mut Desk| desk.resume().await.map(drop)).await },
-        )
+        Box::pin(async move {
+            self.with(async |desk: &mut PageController| desk.resume().await.map(drop)).await
+        })
     }
 }
 
@@ -306,12 +323,12 @@ mod tests {
             "option": "x", "to": "top", "accept": true, "text": "x"});
         let Value::Object(arguments) = arguments else { panic!("no object") };
         for it in tools() {
-            let act = Act { name: it.name.clone(), arguments: arguments.clone() };
+            let act = Action { name: it.name.clone(), arguments: arguments.clone() };
             assert!(command(&act).is_ok(), "{}", it.name);
         }
         for name in ["js", "upload", "download", "cookies", "storage", "approve", "newtab", "html"]
         {
-            let act = Act { name: name.into(), arguments: arguments.clone() };
+            let act = Action { name: name.into(), arguments: arguments.clone() };
             assert!(command(&act).is_err(), "{name}");
         }
     }

@@ -4,19 +4,22 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::json;
 
-use super::{Backend, Ended, Plan, Status, Told, Wanted};
-use crate::{Daemon, lifecycle::this_process, operations::Asked};
+use super::{Backend, ModelRunReport, OutcomeSummary, RunPlan, Status, TaskRequest};
+use crate::{Daemon, lifecycle::this_process, operations::OperationContext};
 use commis_agent::{
-    End,
-    runs::{BEAT, Book, Ending, Graduation, Journal, Record, Standing, graduation, listing},
+    RunOutcome,
+    runs::{
+        BEAT, Graduation, Journal, PlaybookRef, RunRecord, RunStatus, RunSummary, graduation,
+        listing,
+    },
 };
 use commis_base::error::Result;
-use commis_model::Talker;
+use commis_model::ChatModel;
 use commis_state::now_ms;
 
 /// How a playbook stands.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
-pub struct Stands {
+pub struct PlaybookStatus {
     pub name: String,
     #[serde(flatten)]
     pub graduation: Graduation,
@@ -25,20 +28,20 @@ pub struct Stands {
 }
 
 /// Begins to keep a run.
-pub fn begun(asked: &Asked, it: &Wanted, plan: &Plan) -> Journal {
+pub fn begin_journal(asked: &OperationContext, it: &TaskRequest, plan: &RunPlan) -> Journal {
     let backend = match it.backend {
         Backend::Commis => "commis",
         Backend::PlaywrightMcp => "playwright-mcp",
     };
-    let record = Record {
+    let record = RunRecord {
         run: plan.run.clone(),
         process: this_process(),
         task: it.task.clone(),
         playbook: plan.book.clone(),
-        model: Talker::name(&plan.client).to_owned(),
+        model: ChatModel::name(&plan.client).to_owned(),
         backend: backend.to_owned(),
         page: plan.goal.url.clone(),
-        ..Record::default()
+        ..RunRecord::default()
     };
     let book = record.playbook.as_ref();
     let head = json!({"kind": "begin", "run": record.run, "task": record.task, "url": record.page,
@@ -48,7 +51,7 @@ pub fn begun(asked: &Asked, it: &Wanted, plan: &Plan) -> Journal {
 }
 
 /// Gives signs as long as it is asked to, from the task that does the run: one that stands still gives none.
-pub async fn beats(journal: &Journal) -> Result<End> {
+pub async fn beats(journal: &Journal) -> Result<RunOutcome> {
     let mut every = tokio::time::interval(BEAT);
     loop {
         every.tick().await;
@@ -56,7 +59,7 @@ pub async fn beats(journal: &Journal) -> Result<End> {
     }
 }
 
-impl From<Status> for Standing {
+impl From<Status> for RunStatus {
     fn from(it: Status) -> Self {
         match it {
             Status::Done => Self::Done,
@@ -69,14 +72,19 @@ impl From<Status> for Standing {
 }
 
 /// Keeps what a run came to, for now or for good. How its playbook stands then.
-pub fn ends(asked: &Asked, journal: &Journal, ended: &Ended, told: &Told) -> Option<Stands> {
+pub fn ends(
+    asked: &OperationContext,
+    journal: &Journal,
+    ended: &OutcomeSummary,
+    told: &ModelRunReport,
+) -> Option<PlaybookStatus> {
     let mut line = json!({"kind": "end", "status": ended.status, "reason": ended.reason,
         "detail": ended.detail, "usage": told.usage, "ms": told.ms, "url": told.url,
         "held": told.held, "steps": told.steps});
     if !told.approvals.is_empty() {
         line["approvals"] = json!(told.approvals);
     }
-    let ending = Ending {
+    let ending = RunSummary {
         status: ended.status.into(),
         reason: ended.reason.clone(),
         detail: ended.detail.clone(),
@@ -88,15 +96,15 @@ pub fn ends(asked: &Asked, journal: &Journal, ended: &Ended, told: &Told) -> Opt
     };
     journal.ends(ending, &line);
     let book = journal.playbook()?;
-    let all = kept(&asked.daemon);
+    let all = load_records(&asked.daemon);
     let now = graduation(&book, &all);
     let before = graduation(&book, all.iter().filter(|it| it.run != told.run));
     let changed = now.graduated != before.graduated;
-    Some(Stands { name: book.name, graduation: now, changed })
+    Some(PlaybookStatus { name: book.name, graduation: now, changed })
 }
 
 /// All runs that can be read, newest first.
-fn kept(daemon: &Daemon) -> Vec<Record> {
+fn load_records(daemon: &Daemon) -> Vec<RunRecord> {
     let process = this_process();
     let read = listing(&daemon.home.runs, (Some(&process), now_ms()));
     read.inspect_err(|err| tracing::error!(error = %err, "kept runs cannot be read"))
@@ -105,7 +113,7 @@ fn kept(daemon: &Daemon) -> Vec<Record> {
 }
 
 /// How playbooks stand, each as its text is now.
-pub fn standings(daemon: &Daemon, books: &[Book]) -> Vec<Graduation> {
-    let all = kept(daemon);
+pub fn standings(daemon: &Daemon, books: &[PlaybookRef]) -> Vec<Graduation> {
+    let all = load_records(daemon);
     books.iter().map(|it| graduation(it, &all)).collect()
 }

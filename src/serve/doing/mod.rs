@@ -19,27 +19,27 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use self::{
-    drivers::Driver,
-    parked::{Inner, park},
-    people::Asking,
+    drivers::RunDriver,
+    parked::{SuspendedRun, park},
+    people::TaskPrompter,
 };
 pub use self::{
-    keeping::{Stands, standings},
-    parked::{Parking, approve, look, reject, whose},
-    people::Questions,
+    keeping::{PlaybookStatus, standings},
+    parked::{SuspendedRuns, approve, drop_gone_runs, reject, whose},
+    people::OpenPrompts,
 };
 use super::{
-    answer::{Meta, Trouble},
+    answer::{ApiError, Meta},
     channels::dashboard,
-    operations::{self, Asked, Params},
-    principal::{Area, Need, Right},
+    operations::{self, OperationContext, Params},
+    principal::{AccessRequirement, AccessRight, Area},
 };
 use commis_agent::{
-    Contract, Doing, End, Goal, Held, Limits, Nobody, Note, Parts, People, Rendered, Usage,
-    parameters,
+    AgentRun, Goal, HumanInput, Limits, NoHumanInput, PausedRequest, RenderOutcome, RunContext,
+    RunEvent, RunOutcome, TaskPolicy, Usage, parameters,
     playbook::{self, Playbook},
     render,
-    runs::Book,
+    runs::PlaybookRef,
 };
 use commis_base::{
     error::{Code, Error, Result},
@@ -47,10 +47,10 @@ use commis_base::{
     ids::{self, RecipeName},
     settings::{Home, ModelSettings},
 };
-use commis_model::{Client, Talker};
+use commis_model::{ChatModel, Client};
 use commis_net::egress::site_of;
 
-type Out<T> = std::result::Result<(T, Meta), Box<Trouble>>;
+type OperationOutput<T> = std::result::Result<(T, Meta), Box<ApiError>>;
 
 /// A run with the model takes no longer.
 const MOST: Duration = Duration::from_secs(30 * 60);
@@ -68,7 +68,7 @@ pub enum Backend {
 
 #[derive(Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Wanted {
+pub struct TaskRequest {
     /// What you want to know or do, in a sentence; `{name}` where values of `params` go.
     pub task: String,
     /// Values of the parameters.
@@ -139,16 +139,16 @@ pub enum Status {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum By {
+pub enum AnswerMethod {
     Recipe,
     Model,
 }
 
 /// What a task came to.
 #[derive(Debug, Serialize, JsonSchema)]
-pub struct Ran {
+pub struct TaskResult {
     pub status: Status,
-    pub by: By,
+    pub by: AnswerMethod,
     /// The recipe that answered.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub recipe: Option<String>,
@@ -164,14 +164,14 @@ pub struct Ran {
     pub trace: Vec<String>,
     /// What the model did.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub model: Option<Told>,
+    pub model: Option<ModelRunReport>,
     /// What the recipe saved: what the model took when it did this the first time.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub saved: Option<Saved>,
+    pub saved: Option<Savings>,
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
-pub struct Told {
+pub struct ModelRunReport {
     /// By which the run is known: its transcript is `runs/ID.ndjson`.
     pub run: String,
     /// `provider/name`.
@@ -199,41 +199,42 @@ pub struct Told {
     pub not_learned: Option<String>,
     /// How its playbook stands by its last runs, this one among them.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub playbook: Option<Stands>,
+    pub playbook: Option<PlaybookStatus>,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-pub struct Saved {
+pub struct Savings {
     pub turns: u32,
     pub tokens: u64,
     pub ms: u64,
 }
 
 /// What is known before the first action.
-struct Plan {
+struct RunPlan {
     run: String,
     goal: Goal,
     limits: Limits,
-    contract: Contract,
+    contract: TaskPolicy,
     client: Client,
     prices: Option<(f64, f64)>,
-    book: Option<Book>,
+    book: Option<PlaybookRef>,
 }
 
 /// What is wanted with its playbook and its values, checked.
-fn plan(asked: &Asked, it: &Wanted) -> Result<Plan> {
+fn plan(asked: &OperationContext, it: &TaskRequest) -> Result<RunPlan> {
     let home = &asked.daemon.home;
     let params: BTreeMap<String, String> = it.params.clone().into();
-    let book = it.playbook.as_deref().map(|name| playbook::named(home, name)).transpose()?;
-    let known = book.as_ref().map(|it| Book { name: it.name.to_string(), digest: it.digest() });
-    let book = book.map(|it| it.filled(&params)).transpose()?.map(Arc::new);
+    let book = it.playbook.as_deref().map(|name| playbook::load(home, name)).transpose()?;
+    let known =
+        book.as_ref().map(|it| PlaybookRef { name: it.name.to_string(), digest: it.digest() });
+    let book = book.map(|it| it.with_values(&params)).transpose()?.map(Arc::new);
     let url = it.url.clone().or_else(|| book.as_ref().map(|it| it.url.clone()));
     let url = url.ok_or_else(|| {
         Error::new(Code::ParamInvalid, "nobody said where the task begins").hint("give a `url`")
     })?;
-    let sentence = filled(&it.task, &params);
+    let sentence = fill_sentence(&it.task, &params);
     let said: Vec<&str> = params.values().map(String::as_str).chain([sentence.as_str()]).collect();
-    let contract = Contract::new(&url, &it.hosts, book.clone(), &said)?;
+    let contract = TaskPolicy::new(&url, &it.hosts, book.clone(), &said)?;
     let settings = model(asked, it)?;
     let client = client(&settings, "no model is configured, and no recipe is meant")?;
     let prices = prices(&settings);
@@ -251,11 +252,11 @@ fn plan(asked: &Asked, it: &Wanted) -> Result<Plan> {
         agrees: it.allow_submit,
     };
     let goal = Goal { text: goal(&sentence, &params, book.as_deref()), url, playbook: book };
-    Ok(Plan { run: run_id()?, goal, limits, contract, client, prices, book: known })
+    Ok(RunPlan { run: run_id()?, goal, limits, contract, client, prices, book: known })
 }
 
 /// The settings of the model that is to do it. Fails with `SETTINGS_INVALID`.
-pub fn model(asked: &Asked, it: &Wanted) -> Result<ModelSettings> {
+pub fn model(asked: &OperationContext, it: &TaskRequest) -> Result<ModelSettings> {
     let mut settings = asked.daemon.world().settings.model.clone();
     if let Some(name) = &it.model {
         settings.choose(name)?;
@@ -292,11 +293,11 @@ fn no_prices() -> Error {
 }
 
 fn run_id() -> Result<String> {
-    Ok(format!("r{}", ids::word()?.get(..12).unwrap_or_default().to_ascii_lowercase()))
+    Ok(format!("r{}", ids::random_token()?.get(..12).unwrap_or_default().to_ascii_lowercase()))
 }
 
 /// A sentence with its values.
-pub fn filled(sentence: &str, params: &BTreeMap<String, String>) -> String {
+pub fn fill_sentence(sentence: &str, params: &BTreeMap<String, String>) -> String {
     let mut out = sentence.to_owned();
     for (name, value) in params {
         out = out.replace(&format!("{{{name}}}"), value);
@@ -317,27 +318,31 @@ fn goal(sentence: &str, params: &BTreeMap<String, String>, book: Option<&Playboo
 }
 
 /// Does it with a model, and has a recipe learned from it.
-pub async fn by_model(asked: &Asked, it: Wanted, trace: Vec<String>) -> Out<Ran> {
+pub async fn by_model(
+    asked: &OperationContext,
+    it: TaskRequest,
+    trace: Vec<String>,
+) -> OperationOutput<TaskResult> {
     let who = &asked.who;
-    who.must(Need::May(Area::Browse, Right::Write), None)?;
+    who.must(AccessRequirement::May(Area::Browse, AccessRight::Write), None)?;
     let plan = plan(asked, &it)?;
     let login = drivers::login(asked, &it, &plan.contract)?;
-    let journal = keeping::begun(asked, &it, &plan);
-    let Plan { run, goal, limits, contract, client, prices, .. } = plan;
+    let journal = keeping::begin_journal(asked, &it, &plan);
+    let RunPlan { run, goal, limits, contract, client, prices, .. } = plan;
     let context = format!("do-{run}");
     let folder = asked.daemon.home.runs.clone();
     let judge = contract.judge();
-    let doing = Doing::new(goal, limits, contract, ids::word()?);
+    let doing = AgentRun::new(goal, limits, contract, ids::random_token()?);
     let mut hands = match it.backend {
-        Backend::Commis => Driver::own(asked, &context, judge, folder),
-        Backend::PlaywrightMcp => Driver::theirs(asked, &context, judge, folder)
+        Backend::Commis => RunDriver::own(asked, &context, judge, folder),
+        Backend::PlaywrightMcp => RunDriver::theirs(asked, &context, judge, folder)
             .await
-            .inspect_err(|err| journal.failed(err))?,
+            .inspect_err(|err| journal.fail(err))?,
     };
     if let Some(it) = &login {
-        hands.log_in(it).await.inspect_err(|err| journal.failed(err))?;
+        hands.log_in(it).await.inspect_err(|err| journal.fail(err))?;
     }
-    let inner = Inner {
+    let inner = SuspendedRun {
         doing,
         wanted: it,
         who: who.clone(),
@@ -356,46 +361,46 @@ pub async fn by_model(asked: &Asked, it: Wanted, trace: Vec<String>) -> Out<Ran>
 
 /// The same after a request of it was let go: `told` says what became of it, and `more` is what waits since.
 pub async fn goes_on(
-    asked: &Asked,
-    hands: Driver,
-    mut inner: Inner,
+    asked: &OperationContext,
+    hands: RunDriver,
+    mut inner: SuspendedRun,
     told: &str,
-    more: Vec<Held>,
-) -> Out<Ran> {
+    more: Vec<PausedRequest>,
+) -> OperationOutput<TaskResult> {
     inner.journal.goes_on(&json!({"kind": "approved", "text": told}));
     inner.sent += 1;
     let trace = vec!["APPROVED".to_owned()];
     if !more.is_empty() {
-        return ended(asked, hands, inner, End::Held(more), trace).await;
+        return conclude(asked, hands, inner, RunOutcome::Held(more), trace).await;
     }
     went_on(asked, hands, inner, Some(told), trace).await
 }
 
 /// The loop, from its beginning or from where it waited, to where it ends or waits.
 async fn went_on(
-    asked: &Asked,
-    mut hands: Driver,
-    mut inner: Inner,
+    asked: &OperationContext,
+    mut hands: RunDriver,
+    mut inner: SuspendedRun,
     after: Option<&str>,
     trace: Vec<String>,
-) -> Out<Ran> {
-    let people: Box<dyn People> = match &asked.job {
+) -> OperationOutput<TaskResult> {
+    let people: Box<dyn HumanInput> = match &asked.job {
         Some(job) if inner.wanted.interactive => {
-            Box::new(Asking::new(&asked.daemon, job.id.clone()))
+            Box::new(TaskPrompter::new(&asked.daemon, job.id.clone()))
         }
-        _ => Box::new(Nobody),
+        _ => Box::new(NoHumanInput),
     };
     let begun = Instant::now();
     let events = told_to(asked);
     let end = {
-        let Inner { doing, journal, client, .. } = &mut inner;
-        let mut tell = |note: Note| {
+        let SuspendedRun { doing, journal, client, .. } = &mut inner;
+        let mut tell = |note: RunEvent| {
             journal.note(&note);
             events(&note);
         };
         let client = Arc::clone(client);
         let parts =
-            Parts { talker: &*client, hands: &mut hands, people: &*people, tell: &mut tell };
+            RunContext { talker: &*client, hands: &mut hands, people: &*people, tell: &mut tell };
         let work = async {
             match after {
                 None => doing.begin(parts).await,
@@ -404,7 +409,7 @@ async fn went_on(
         };
         tokio::select! {
             it = tokio::time::timeout(MOST, work) => it.unwrap_or_else(|_| {
-                Ok(End::Stopped { reason: "budget_exceeded", detail: "it took half an hour".to_owned() })
+                Ok(RunOutcome::Stopped { reason: "budget_exceeded", detail: "it took half an hour".to_owned() })
             }),
             err = operations::stopped(asked) => Err(err),
             it = keeping::beats(journal) => it,
@@ -413,31 +418,31 @@ async fn went_on(
     inner.ms += begun.elapsed().as_millis() as u64;
     let end = match end {
         Err(err) if err.code() == Code::McpFailed => {
-            Ok(End::Stopped { reason: "mcp_error", detail: err.to_string() })
+            Ok(RunOutcome::Stopped { reason: "mcp_error", detail: err.to_string() })
         }
         it => it,
     };
-    let end = end.inspect_err(|err| inner.journal.failed(err))?;
-    ended(asked, hands, inner, end, trace).await
+    let end = end.inspect_err(|err| inner.journal.fail(err))?;
+    conclude(asked, hands, inner, end, trace).await
 }
 
 /// What an end comes to: a recipe is learned, a request waits, or the page goes.
-async fn ended(
-    asked: &Asked,
-    hands: Driver,
-    inner: Inner,
-    end: End,
+async fn conclude(
+    asked: &OperationContext,
+    hands: RunDriver,
+    inner: SuspendedRun,
+    end: RunOutcome,
     trace: Vec<String>,
-) -> Out<Ran> {
+) -> OperationOutput<TaskResult> {
     let usage = inner.doing.usage();
     let prices = inner.prices;
-    let mut told = Told {
+    let mut told = ModelRunReport {
         run: inner.run.clone(),
         name: inner.client.name().to_owned(),
         usage,
         cost: prices.map(|it| usage.tokens_in as f64 * it.0 + usage.tokens_out as f64 * it.1),
         ms: inner.ms,
-        url: inner.doing.seen().url.clone(),
+        url: inner.doing.page().url.clone(),
         steps: inner.doing.log().to_vec(),
         held: Vec::new(),
         approvals: Vec::new(),
@@ -445,10 +450,10 @@ async fn ended(
         not_learned: None,
         playbook: None,
     };
-    let mut ended = Ended::of(end);
-    let show = |it: &Held| match render(it, Some(inner.doing.contract().origins())) {
-        Rendered::Whole(shown) => shown.text(),
-        Rendered::TooLarge(what) | Rendered::Opaque(what) => {
+    let mut ended = OutcomeSummary::from_outcome(end);
+    let show = |it: &PausedRequest| match render(it, Some(inner.doing.contract().origins())) {
+        RenderOutcome::Whole(shown) => shown.text(),
+        RenderOutcome::TooLarge(what) | RenderOutcome::Opaque(what) => {
             format!("{} {} (it cannot be shown whole: {what})", it.method, it.url)
         }
     };
@@ -459,7 +464,7 @@ async fn ended(
         let is_first = inner.sent == 0;
         journal.waits();
         let (waiting, unfit) =
-            park(&asked.daemon, hands, inner, held).await.inspect_err(|err| journal.failed(err))?;
+            park(&asked.daemon, hands, inner, held).await.inspect_err(|err| journal.fail(err))?;
         told.approvals = waiting.into_iter().map(|it| it.id).collect();
         let place = (!told.approvals.is_empty()).then(|| {
             format!("a person decides at {} or with `commis approve`", dashboard(&asked.daemon))
@@ -488,7 +493,7 @@ async fn ended(
                 let other = ended.other.filter(|it| may_be_typed(&inner.doing, it));
                 let failed = trace.iter().find_map(|it| it.strip_prefix(RECIPE_FAILED));
                 let failed = failed.and_then(|it| it.split(':').next());
-                let lead = Lead { other, answer: ended.answer.as_ref(), failed };
+                let lead = LearnHints { other, answer: ended.answer.as_ref(), failed };
                 learn(asked, &inner.wanted, &inner.context, lead).await
             };
             match learned {
@@ -501,9 +506,9 @@ async fn ended(
         }
         drop(hands);
     }
-    let ran = Ran {
+    let ran = TaskResult {
         status: ended.status,
-        by: By::Model,
+        by: AnswerMethod::Model,
         recipe: None,
         data: ended.answer.unwrap_or_default(),
         reason: ended.reason,
@@ -523,52 +528,57 @@ fn receipt(recipe: &str) -> String {
 }
 
 /// What a run of that recipe, which took so long, saved beside the model that did it first; `None` where no model did.
-pub fn saved(home: &Home, recipe: &str, ms: u64) -> Option<Saved> {
+pub fn saved(home: &Home, recipe: &str, ms: u64) -> Option<Savings> {
     let folder = Dir::open(&home.runs, false).ok()??;
     let bytes = folder.read(&receipt(recipe), RECEIPT).ok()??;
-    let it: Saved = serde_json::from_slice(&bytes).ok()?;
-    Some(Saved { ms: it.ms.saturating_sub(ms), ..it })
+    let it: Savings = serde_json::from_slice(&bytes).ok()?;
+    Some(Savings { ms: it.ms.saturating_sub(ms), ..it })
 }
 
 /// Keeps what it took, for later. Where that cannot be written, nobody is told what was saved.
 fn keep_receipt(home: &Home, recipe: &str, usage: Usage, ms: u64) {
-    let it = Saved { turns: usage.turns, tokens: usage.tokens_in + usage.tokens_out, ms };
+    let it = Savings { turns: usage.turns, tokens: usage.tokens_in + usage.tokens_out, ms };
     let bytes = serde_json::to_vec(&it).unwrap_or_default();
-    let kept = files::made(&home.runs).and_then(|dir| dir.write_unsynced(&receipt(recipe), &bytes));
+    let kept = files::open_or_create(&home.runs)
+        .and_then(|dir| dir.write_unsynced(&receipt(recipe), &bytes));
     if let Err(err) = kept {
         tracing::error!(error = %err, "what a run took was not written down");
     }
 }
 
 /// How a loop's end is told.
-struct Ended {
+struct OutcomeSummary {
     status: Status,
     reason: String,
     detail: Option<String>,
     answer: Option<Value>,
     other: Option<Value>,
-    held: Vec<Held>,
+    held: Vec<PausedRequest>,
 }
 
-impl Ended {
-    fn of(end: End) -> Self {
+impl OutcomeSummary {
+    fn from_outcome(end: RunOutcome) -> Self {
         let (status, reason, detail) = match &end {
-            End::Done { .. } => (Status::Done, "completed", None),
-            End::GaveUp(why) => (Status::NotDone, "gave_up", Some(why.clone())),
-            End::Held(_) => (Status::DryRun, "dry_run", Some("a request would be sent".to_owned())),
-            End::Wall(what) | End::Nobody(what) => {
+            RunOutcome::Done { .. } => (Status::Done, "completed", None),
+            RunOutcome::GaveUp(why) => (Status::NotDone, "gave_up", Some(why.clone())),
+            RunOutcome::Held(_) => {
+                (Status::DryRun, "dry_run", Some("a request would be sent".to_owned()))
+            }
+            RunOutcome::Wall(what) | RunOutcome::Nobody(what) => {
                 (Status::NeedsPerson, "needs_person", Some(what.clone()))
             }
-            End::Rejected => (Status::NotDone, "human_rejected", None),
-            End::First(act) => {
-                (Status::DryRun, "dry_run", Some(format!("would {} first", act.told())))
+            RunOutcome::Rejected => (Status::NotDone, "human_rejected", None),
+            RunOutcome::First(act) => {
+                (Status::DryRun, "dry_run", Some(format!("would {} first", act.describe())))
             }
-            End::Stopped { reason, detail } => (Status::NotDone, *reason, Some(detail.clone())),
+            RunOutcome::Stopped { reason, detail } => {
+                (Status::NotDone, *reason, Some(detail.clone()))
+            }
         };
         let (mut answer, mut other, mut held) = (None, None, Vec::new());
         match end {
-            End::Done { answer: a, other: o } => (answer, other) = (a, o),
-            End::Held(it) => held = it,
+            RunOutcome::Done { answer: a, other: o } => (answer, other) = (a, o),
+            RunOutcome::Held(it) => held = it,
             _ => {}
         }
         Self { status, reason: reason.to_owned(), detail, answer, other, held }
@@ -576,13 +586,13 @@ impl Ended {
 }
 
 /// Whoever follows the task is told; that never fails a run.
-fn told_to(asked: &Asked) -> Box<dyn Fn(&Note) + Send + Sync> {
+fn told_to(asked: &OperationContext) -> Box<dyn Fn(&RunEvent) + Send + Sync> {
     let tell = tells(asked);
     Box::new(move |note| tell(serde_json::to_value(note).unwrap_or_default()))
 }
 
 /// The same of anything that has a `kind`.
-fn tells(asked: &Asked) -> Box<dyn Fn(Value) + Send + Sync> {
+fn tells(asked: &OperationContext) -> Box<dyn Fn(Value) + Send + Sync> {
     let daemon = Arc::clone(&asked.daemon);
     let Some(id) = asked.job.as_ref().map(|it| it.id.clone()) else { return Box::new(|_| {}) };
     let (send, mut take) = tokio::sync::mpsc::unbounded_channel::<Value>();
@@ -598,7 +608,7 @@ fn tells(asked: &Asked) -> Box<dyn Fn(Value) + Send + Sync> {
 }
 
 /// Whether other values for the parameters may be typed where the task begins: a model says them.
-fn may_be_typed(doing: &Doing, other: &Value) -> bool {
+fn may_be_typed(doing: &AgentRun, other: &Value) -> bool {
     let origins = doing.contract().origins();
     let allowed =
         |it: &Value| it.as_str().is_some_and(|it| origins.allowed(it, doing.url()).is_ok());
@@ -607,7 +617,7 @@ fn may_be_typed(doing: &Doing, other: &Value) -> bool {
 }
 
 /// What a run's end says for learning.
-struct Lead<'a> {
+struct LearnHints<'a> {
     /// Other values for the parameters.
     other: Option<Value>,
     answer: Option<&'a Value>,
@@ -634,13 +644,13 @@ fn told_answer(it: &Value) -> String {
 
 /// Has a recipe learned from what was done on that page. The task that learns, and the recipe's name; or why none does.
 async fn learn(
-    asked: &Asked,
-    it: &Wanted,
+    asked: &OperationContext,
+    it: &TaskRequest,
     context: &str,
-    lead: Lead<'_>,
+    lead: LearnHints<'_>,
 ) -> std::result::Result<(String, RecipeName), String> {
     let told = |err: Error| err.to_string();
-    asked.who.must(Need::May(Area::Learn, Right::Write), None).map_err(told)?;
+    asked.who.must(AccessRequirement::May(Area::Learn, AccessRight::Write), None).map_err(told)?;
     let trail = operations::trail(asked, context).await.map_err(told)?;
     let mut params: BTreeMap<String, String> = it.params.clone().into();
     let mut task = it.task.clone();
@@ -692,7 +702,7 @@ async fn learn(
             .filter(|it| !it.trim().is_empty()),
         second_login: None,
     };
-    match operations::learned(asked.clone(), trail, wanted).await {
+    match operations::start_learning(asked.clone(), trail, wanted).await {
         Ok((task, _)) => Ok((task.task_id, name)),
         Err(it) => Err(it.message.clone()),
     }

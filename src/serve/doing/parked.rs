@@ -9,14 +9,15 @@ use std::{
 
 use sha2::{Digest as _, Sha256};
 
-use super::{Out, Ran, Wanted, drivers::Driver};
-use crate::{Daemon, channels, operations::Asked, principal::Principal};
+use super::{OperationOutput, TaskRequest, TaskResult, drivers::RunDriver};
+use crate::{Daemon, channels, operations::OperationContext, principal::Principal};
 use commis_agent::{
-    Act, Again, Approvals, Became, By, Channel, Doing, Draft, Element, Hands as _, Held, LASTS_MS,
-    Page, Pending, Rendered, Seen, amounts, digest, lines, named,
+    Action, AgentRun, ApprovalDraft, ApprovalRequest, Approvals, Became, BrowserDriver as _,
+    Channel, Decider, Element, LASTS_MS, PageInfo, PageView, PausedRequest, ReleaseSnapshot,
+    RenderOutcome, amounts, digest, find_by_ref, lines,
     playwright::Playwright,
     render,
-    runs::{Journal, Standing},
+    runs::{Journal, RunStatus},
 };
 use commis_base::{
     error::{Code, Error, Result},
@@ -39,18 +40,18 @@ const FIELDS: &[&str] = &[
 ];
 
 /// What waits, and the runs that it belongs to.
-pub struct Parking {
+pub struct SuspendedRuns {
     pub approvals: Approvals,
     /// Taken by whoever goes on with it.
-    parked: Mutex<Vec<Inner>>,
+    parked: Mutex<Vec<SuspendedRun>>,
     /// Names of recipes that are learned from what was done, and the sites that they are of.
     names: Mutex<BTreeMap<RecipeName, String>>,
 }
 
 /// What it takes to go on.
-pub struct Inner {
-    pub doing: Doing,
-    pub wanted: Wanted,
+pub struct SuspendedRun {
+    pub doing: AgentRun,
+    pub wanted: TaskRequest,
     pub who: Principal,
     pub run: String,
     pub context: String,
@@ -68,7 +69,7 @@ pub struct Inner {
     pub theirs: Option<Box<Playwright>>,
 }
 
-impl Parking {
+impl SuspendedRuns {
     pub fn new(folder: PathBuf) -> Self {
         Self {
             approvals: Approvals::new(folder),
@@ -77,7 +78,7 @@ impl Parking {
         }
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, Vec<Inner>> {
+    fn lock(&self) -> std::sync::MutexGuard<'_, Vec<SuspendedRun>> {
         self.parked.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -88,7 +89,7 @@ impl Parking {
     }
 
     /// The run that waits for that approval; nobody else gets it.
-    fn take(&self, id: &str) -> Option<Inner> {
+    fn take(&self, id: &str) -> Option<SuspendedRun> {
         let mut all = self.lock();
         let at = all.iter().position(|it| it.waits.iter().any(|it| it.0 == id))?;
         Some(all.swap_remove(at))
@@ -96,11 +97,11 @@ impl Parking {
 }
 
 /// What waits in a page that is gone is told to be gone, before anybody approves it.
-pub fn look(daemon: &Daemon) {
-    let gone: Vec<Inner> = {
+pub fn drop_gone_runs(daemon: &Daemon) {
+    let gone: Vec<SuspendedRun> = {
         let mut all = daemon.parking.lock();
-        let is_there = |it: &Inner| {
-            let held = |number: u64| daemon.desks.holds(&it.who, &it.context, number);
+        let is_there = |it: &SuspendedRun| {
+            let held = |number: u64| daemon.desks.has_held_request(&it.who, &it.context, number);
             it.theirs.is_some() || it.waits.iter().all(|it| held(it.1))
         };
         all.extract_if(.., |it| !is_there(it)).collect()
@@ -110,7 +111,7 @@ pub fn look(daemon: &Daemon) {
             // Where it was settled meanwhile, that stands.
             let _ = daemon.parking.approvals.stale(id, "the page is gone", now_ms());
         }
-        it.journal.closes(Standing::NotDone, "approval_stale");
+        it.journal.closes(RunStatus::NotDone, "approval_stale");
         close(daemon, &it);
     }
 }
@@ -120,18 +121,18 @@ pub fn whose(who: &Principal) -> Option<&str> {
     who.scopes.is_some().then_some(who.id.as_str())
 }
 
-fn by(who: &Principal) -> By {
+fn by(who: &Principal) -> Decider {
     let channel = match (who.is_dashboard, &who.scopes) {
         (true, _) => Channel::Dashboard,
         (false, None) => Channel::Terminal,
         (false, Some(_)) => Channel::Rest,
     };
     let (channel, name) = who.by_way.clone().unwrap_or((channel, who.id.clone()));
-    By { who: name, channel, at_ms: now_ms() }
+    Decider { who: name, channel, at_ms: now_ms() }
 }
 
 /// What of a page must be as it was shown when its request is let go: amounts, what is filled in, headings. A clock may go on.
-fn matters(it: &Seen) -> String {
+fn matters(it: &PageView) -> String {
     let mut hash = Sha256::new();
     for raw in it.content.lines() {
         let Some(line) = lines(raw).into_iter().next() else { continue };
@@ -147,14 +148,14 @@ fn matters(it: &Seen) -> String {
     hex(&hash.finalize())
 }
 
-fn page(it: &Seen) -> Page {
-    Page { url: it.url.clone(), title: it.title.clone(), digest: matters(it) }
+fn page(it: &PageView) -> PageInfo {
+    PageInfo { url: it.url.clone(), title: it.title.clone(), digest: matters(it) }
 }
 
 /// What an act was done to, as the page called it.
-fn element(act: &Act, seen: &Seen) -> Option<Element> {
+fn element(act: &Action, seen: &PageView) -> Option<Element> {
     let target = act.text("target").or_else(|| act.text("ref"))?;
-    let line = named(&seen.content, target).unwrap_or(target);
+    let line = find_by_ref(&seen.content, target).unwrap_or(target);
     let line = lines(line).into_iter().next().filter(|it| it.role != "text")?;
     Some(Element { role: line.role.to_owned(), name: line.name })
 }
@@ -162,12 +163,12 @@ fn element(act: &Act, seen: &Seen) -> Option<Element> {
 /// Lets a run wait with its requests. The approvals that they wait for, and what is wrong with those that nobody can approve.
 pub async fn park(
     daemon: &Arc<Daemon>,
-    mut hands: Driver,
-    inner: Inner,
-    held: Vec<Held>,
-) -> Result<(Vec<Pending>, Vec<String>)> {
-    let Inner { doing, who, run, .. } = &inner;
-    let seen = hands.look().await.map_err(|err| {
+    mut hands: RunDriver,
+    inner: SuspendedRun,
+    held: Vec<PausedRequest>,
+) -> Result<(Vec<ApprovalRequest>, Vec<String>)> {
+    let SuspendedRun { doing, who, run, .. } = &inner;
+    let seen = hands.snapshot().await.map_err(|err| {
         Error::new(Code::ApprovalStale, "the page that wants to send it does not answer")
             .source(err)
     })?;
@@ -177,13 +178,13 @@ pub async fn park(
     for mut it in held {
         // As late as may be: pages write cookies while they settle.
         let number = it.id.parse().unwrap_or_default();
-        if let Ok(Some(now)) = hands.waiting(daemon, &inner, number).await {
+        if let Ok(Some(now)) = hands.held_request(daemon, &inner, number).await {
             it.cookies = now.cookies;
         }
         let told = format!("{} {}", it.method, it.url);
         let request = match render(&it, Some(doing.contract().origins())) {
-            Rendered::Whole(shown) => shown,
-            Rendered::TooLarge(what) | Rendered::Opaque(what) => {
+            RenderOutcome::Whole(shown) => shown,
+            RenderOutcome::TooLarge(what) | RenderOutcome::Opaque(what) => {
                 unfit.push(format!(
                     "{told} cannot be approved, since it cannot be shown whole: {what}"
                 ));
@@ -198,7 +199,7 @@ pub async fn park(
         sums.extend(amounts(&seen.content));
         sums.dedup();
         sums.truncate(20);
-        let draft = Draft {
+        let draft = ApprovalDraft {
             principal: who.id.clone(),
             run: run.clone(),
             request,
@@ -218,11 +219,11 @@ pub async fn park(
     let theirs = hands.left_open();
     // Nobody waits for it longer than it can be approved.
     let (of, id) = (Arc::clone(daemon), waits[0].0.clone());
-    daemon.parking.lock().push(Inner { waits, theirs, ..inner });
+    daemon.parking.lock().push(SuspendedRun { waits, theirs, ..inner });
     tokio::spawn(async move {
         tokio::time::sleep(Duration::from_millis(LASTS_MS as u64)).await;
         if let Some(it) = of.parking.take(&id) {
-            it.journal.closes(Standing::NotDone, "approval_expired");
+            it.journal.closes(RunStatus::NotDone, "approval_expired");
             close(&of, &it);
         }
         // What is on disk says so by itself.
@@ -231,18 +232,18 @@ pub async fn park(
     });
     // Whoever is told may answer at once.
     for it in &out {
-        channels::tell(daemon, it);
+        channels::notify(daemon, it);
     }
     Ok((out, unfit))
 }
 
 /// The page goes, and what it holds with it.
-fn close(daemon: &Daemon, it: &Inner) {
+fn close(daemon: &Daemon, it: &SuspendedRun) {
     daemon.desks.close(&it.who, &it.context);
 }
 
 /// A person said no. Fails as [`Approvals::reject`] does.
-pub fn reject(asked: &Asked, id: &str) -> Result<Pending> {
+pub fn reject(asked: &OperationContext, id: &str) -> Result<ApprovalRequest> {
     let daemon = &asked.daemon;
     let it = daemon.parking.approvals.reject(id, whose(&asked.who), by(&asked.who))?;
     if let Some(parked) = daemon.parking.take(id) {
@@ -250,7 +251,7 @@ pub fn reject(asked: &Asked, id: &str) -> Result<Pending> {
             // They were of the same page, which goes.
             let _ = daemon.parking.approvals.stale(other, "the page was closed", now_ms());
         }
-        parked.journal.closes(Standing::NotDone, "human_rejected");
+        parked.journal.closes(RunStatus::NotDone, "human_rejected");
         close(daemon, &parked);
     }
     daemon.channels.decided();
@@ -259,7 +260,11 @@ pub fn reject(asked: &Asked, id: &str) -> Result<Pending> {
 
 /// A person approves what they were shown, by its digest; that one request goes, and the run goes on. Fails with `APPROVAL_NOT_FOUND`,
 /// `APPROVAL_STALE`, `APPROVAL_EXPIRED`, `APPROVAL_SETTLED`.
-pub async fn approve(asked: &Asked, id: &str, shown: &str) -> Out<Ran> {
+pub async fn approve(
+    asked: &OperationContext,
+    id: &str,
+    shown: &str,
+) -> OperationOutput<TaskResult> {
     let daemon = &asked.daemon;
     let approvals = &daemon.parking.approvals;
     approvals.approve(id, shown, whose(&asked.who), by(&asked.who))?;
@@ -273,11 +278,11 @@ pub async fn approve(asked: &Asked, id: &str, shown: &str) -> Out<Ran> {
     for (other, _) in inner.waits.iter().filter(|it| it.0 != id) {
         let _ = approvals.stale(other, "another request of its page was sent", now_ms());
     }
-    let mut hands = Driver::again(daemon, &mut inner);
+    let mut hands = RunDriver::reattach(daemon, &mut inner);
     let told = release(daemon, &mut hands, &inner, (id, number)).await;
     daemon.channels.decided();
     let told =
-        told.inspect_err(|err| inner.journal.closes(Standing::NotDone, err.code().as_str()))?;
+        told.inspect_err(|err| inner.journal.closes(RunStatus::NotDone, err.code().as_str()))?;
     // Neither the model nor the page goes on while something else waits.
     let more = hands.all_waiting(daemon, &inner).await;
     super::goes_on(asked, hands, inner, &told, more).await
@@ -286,22 +291,22 @@ pub async fn approve(asked: &Asked, id: &str, shown: &str) -> Out<Ran> {
 /// Looks once more, writes down that it goes, and lets it go. What became of it, in words for the model.
 async fn release(
     daemon: &Arc<Daemon>,
-    hands: &mut Driver,
-    inner: &Inner,
+    hands: &mut RunDriver,
+    inner: &SuspendedRun,
     (id, number): (&str, u64),
 ) -> Result<String> {
     let approvals = &daemon.parking.approvals;
-    let seen = hands.look().await.inspect_err(|_| {
+    let seen = hands.snapshot().await.inspect_err(|_| {
         let _ = approvals.stale(id, "the page does not answer", now_ms());
     })?;
-    let now = hands.waiting(daemon, inner, number).await?;
+    let now = hands.held_request(daemon, inner, number).await?;
     let Some(now) = now else {
         approvals.stale(id, "the request does not wait any more", now_ms())?;
         return Err(Error::new(Code::ApprovalStale, "the request does not wait any more"));
     };
     // The act that led to it was done on the page before.
     let pressed = inner.doing.last().and_then(|(act, seen)| element(act, seen));
-    let again = Again { digest: digest(&now), page: page(&seen), element: pressed };
+    let again = ReleaseSnapshot { digest: digest(&now), page: page(&seen), element: pressed };
     approvals.releasing(id, again, now_ms())?;
     let left = hands.let_leave(daemon, inner, number).await;
     let (became, told) = match left {
@@ -322,8 +327,8 @@ mod tests {
 
     use super::*;
 
-    fn seen(content: &str) -> Seen {
-        Seen { url: "http://a.test/".into(), title: "T".into(), content: content.into() }
+    fn seen(content: &str) -> PageView {
+        PageView { url: "http://a.test/".into(), title: "T".into(), content: content.into() }
     }
 
     #[test]
@@ -331,7 +336,7 @@ mod tests {
         let page = seen(
             "heading \"Order\"\n@e4 textbox \"Quantity\" = \"2\"\n  @e12 button \"Place order\" in \"Kettle\"",
         );
-        let act = |target: &str| Act {
+        let act = |target: &str| Action {
             name: "click".into(),
             arguments: Map::from_iter([("target".to_owned(), json!(target))]),
         };

@@ -11,16 +11,16 @@ use serde_json::json;
 use tokio::sync::oneshot;
 
 use crate::Daemon;
-use commis_agent::{Asked, People, Reply};
+use commis_agent::{HumanInput, HumanPrompt, Reply};
 
 /// Nobody answers any more after that.
 const PATIENCE: Duration = Duration::from_secs(15 * 60);
 
 /// What waits for an answer, by task.
 #[derive(Default)]
-pub struct Questions(Mutex<BTreeMap<String, oneshot::Sender<Reply>>>);
+pub struct OpenPrompts(Mutex<BTreeMap<String, oneshot::Sender<Reply>>>);
 
-impl Questions {
+impl OpenPrompts {
     /// Whether that task had asked something.
     pub fn answer(&self, task: &str, reply: Reply) -> bool {
         let asked = self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(task);
@@ -34,19 +34,19 @@ impl Questions {
     }
 }
 
-pub struct Asking {
+pub struct TaskPrompter {
     daemon: Arc<Daemon>,
     task: String,
 }
 
-impl Asking {
+impl TaskPrompter {
     pub fn new(daemon: &Arc<Daemon>, task: String) -> Self {
         Self { daemon: Arc::clone(daemon), task }
     }
 }
 
-impl People for Asking {
-    fn ask(&self, it: Asked) -> BoxFuture<'_, Reply> {
+impl HumanInput for TaskPrompter {
+    fn ask(&self, it: HumanPrompt) -> BoxFuture<'_, Reply> {
         Box::pin(async move {
             let answer = self.daemon.questions.ask(&self.task);
             let mut data = serde_json::to_value(&it).unwrap_or_default();

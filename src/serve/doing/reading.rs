@@ -5,14 +5,14 @@ use std::{path::PathBuf, sync::Arc};
 use futures::future::BoxFuture;
 use url::Url;
 
-use super::hands::OwnHands;
+use super::hands::LocalDriver;
 use crate::{Daemon, principal::Principal};
-use commis_agent::{Act, Did, Hands, Seen};
+use commis_agent::{Action, ActionResult, BrowserDriver, PageView};
 use commis_artifacts::store::now;
 use commis_base::error::{Code, Error, Result};
-use commis_browser::held::{Judge, Judged};
+use commis_browser::held::{RequestDecision, RequestJudge};
 use commis_model::Tool;
-use commis_net::egress::limits::Turn;
+use commis_net::egress::limits::RateDecision;
 
 /// Pages of one question that are remembered; the oldest go.
 const PAGES: usize = 24;
@@ -21,59 +21,59 @@ const ASKS: &[&str] = &["goto", "back", "click", "press", "select"];
 
 /// A page as it was seen.
 #[derive(Clone, Debug)]
-pub struct Page {
-    pub seen: Seen,
+pub struct VisitedPage {
+    pub seen: PageView,
     /// RFC 3339.
     pub at: String,
 }
 
-pub struct Reading {
-    inner: OwnHands,
+pub struct ReadOnlyDriver {
+    inner: LocalDriver,
     daemon: Arc<Daemon>,
-    pub pages: Vec<Page>,
+    pub pages: Vec<VisitedPage>,
 }
 
 /// What would wait for a person does not leave.
-fn reads(judge: Judge) -> Judge {
+fn reads(judge: RequestJudge) -> RequestJudge {
     Arc::new(move |it| match judge(it) {
-        Judged::Hold(why) => Judged::Refuse(why),
+        RequestDecision::Hold(why) => RequestDecision::Refuse(why),
         it => it,
     })
 }
 
-impl Reading {
+impl ReadOnlyDriver {
     pub fn new(
         daemon: &Arc<Daemon>,
         who: &Principal,
         context: &str,
-        judge: Judge,
+        judge: RequestJudge,
         folder: PathBuf,
     ) -> Self {
         let (of, who) = (Arc::clone(daemon), who.clone());
-        let inner = OwnHands::new(of, who, context.to_owned(), reads(judge), folder);
+        let inner = LocalDriver::new(of, who, context.to_owned(), reads(judge), folder);
         Self { inner, daemon: Arc::clone(daemon), pages: Vec::new() }
     }
 
-    fn saw(&mut self, seen: &Seen) {
+    fn record_page(&mut self, seen: &PageView) {
         if self.pages.iter().any(|it| it.seen == *seen) {
             return;
         }
         if self.pages.len() >= PAGES {
             self.pages.remove(0);
         }
-        self.pages.push(Page { seen: seen.clone(), at: now() });
+        self.pages.push(VisitedPage { seen: seen.clone(), at: now() });
     }
 
     /// Waits for a turn at the host that the action leads to. Fails with `RATE_LIMITED`, which the model is told.
-    async fn turn(&self, act: &Act, on: &str) -> Result<()> {
+    async fn turn(&self, act: &Action, on: &str) -> Result<()> {
         if !ASKS.contains(&act.name.as_str()) {
             return Ok(());
         }
         let url = Url::parse(act.text("url").unwrap_or(on)).ok();
         let Some(host) = url.as_ref().and_then(Url::host_str) else { return Ok(()) };
         match self.daemon.world().caller.limits().take(host).await? {
-            Turn::After(wait) => tokio::time::sleep(wait).await,
-            Turn::Refused(wait) => {
+            RateDecision::After(wait) => tokio::time::sleep(wait).await,
+            RateDecision::Refused(wait) => {
                 let what =
                     format!("{host:?} was asked too often; it rests for {} s", wait.as_secs());
                 return Err(
@@ -85,29 +85,29 @@ impl Reading {
     }
 }
 
-impl Hands for Reading {
+impl BrowserDriver for ReadOnlyDriver {
     fn tools(&self) -> Vec<Tool> {
         self.inner.tools()
     }
 
-    fn act<'a>(&'a mut self, act: &'a Act, on: &'a str) -> BoxFuture<'a, Result<Did>> {
+    fn act<'a>(&'a mut self, act: &'a Action, on: &'a str) -> BoxFuture<'a, Result<ActionResult>> {
         Box::pin(async move {
             self.turn(act, on).await?;
             let did = self.inner.act(act, on).await?;
             if act.name == "text"
                 && let Some(it) = self.pages.last()
             {
-                let seen = Seen { content: did.text.clone(), ..it.seen.clone() };
-                self.saw(&seen);
+                let seen = PageView { content: did.text.clone(), ..it.seen.clone() };
+                self.record_page(&seen);
             }
             Ok(did)
         })
     }
 
-    fn look(&mut self) -> BoxFuture<'_, Result<Seen>> {
+    fn snapshot(&mut self) -> BoxFuture<'_, Result<PageView>> {
         Box::pin(async move {
-            let seen = self.inner.look().await?;
-            self.saw(&seen);
+            let seen = self.inner.snapshot().await?;
+            self.record_page(&seen);
             Ok(seen)
         })
     }
@@ -125,17 +125,23 @@ impl Hands for Reading {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use commis_browser::held::Going;
+    use commis_browser::held::OutgoingRequest;
 
     #[test]
     fn what_would_wait_does_not_leave() {
         for (judged, expected) in [
-            (Judged::Go, Judged::Go),
-            (Judged::Hold("it orders".into()), Judged::Refuse("it orders".into())),
-            (Judged::Refuse("elsewhere".into()), Judged::Refuse("elsewhere".into())),
+            (RequestDecision::Go, RequestDecision::Go),
+            (
+                RequestDecision::Hold("it orders".into()),
+                RequestDecision::Refuse("it orders".into()),
+            ),
+            (
+                RequestDecision::Refuse("elsewhere".into()),
+                RequestDecision::Refuse("elsewhere".into()),
+            ),
         ] {
             let judge = reads(Arc::new(move |_| judged.clone()));
-            let going = Going {
+            let going = OutgoingRequest {
                 method: "POST",
                 url: "http://shop.test/orders",
                 headers: &[],

@@ -15,21 +15,22 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::{
-    Out,
-    reading::{Page, Reading},
+    OperationOutput,
+    reading::{ReadOnlyDriver, VisitedPage},
     run_id, tells,
 };
 use crate::{
-    answer::{Meta, Trouble},
+    answer::{ApiError, Meta},
     mcp::find::scored,
-    operations::{Asked, Meant, Sought, meant, run_usual, stopped},
-    principal::{Area, Need, Right},
+    operations::{MatchedRecipe, OperationContext, RecipeQuery, match_recipe, run_usual, stopped},
+    principal::{AccessRequirement, AccessRight, Area},
 };
 use commis_agent::{
-    Contract, Doing, End, Goal, Limits, Nobody, Note, Parts, Transcript,
+    AgentRun, Goal, Limits, NoHumanInput, RunContext, RunEvent, RunOutcome, TaskPolicy, Transcript,
     research::{
-        self as pure, Budget, By, Counted, Found, Made, Material, Offer, Purse, Question,
-        Researched, SENTENCE, Shelf, Source, Standing, Status, Wish, kept, line, title,
+        self as pure, AnswerMethod, Budget, BudgetTracker, MeteredModel, Offer, Question,
+        QuestionResult, QuestionStatus, ResearchReport, ResearchRequest, ResearchStatus,
+        ResearchStore, SENTENCE, Source, SourceDocument, StoredReport, line, sanitize, title,
     },
 };
 use commis_artifacts::store::now;
@@ -38,7 +39,7 @@ use commis_base::{
     ids,
 };
 use commis_learn::render;
-use commis_model::{Client, Talker};
+use commis_model::{ChatModel, Client};
 use commis_net::egress::site_of;
 use commis_state::now_ms;
 
@@ -53,7 +54,7 @@ const FOR_REPORT: Duration = Duration::from_secs(60);
 
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Wanted {
+pub struct ResearchArgs {
     /// What it is about, in a sentence.
     #[serde(default)]
     pub topic: Option<String>,
@@ -107,7 +108,7 @@ fn sixty() -> u32 {
 }
 
 /// What is wrong with what is asked for, as far as it says so itself. Fails with `PARAM_INVALID`, `URL_INVALID`.
-pub fn check(it: &Wanted) -> Result<()> {
+pub fn check(it: &ResearchArgs) -> Result<()> {
     let invalid = |what: &str| Err(Error::new(Code::ParamInvalid, what.to_owned()));
     for (name, value, most) in [
         ("max_searches", it.max_searches, 20),
@@ -144,18 +145,18 @@ pub fn check(it: &Wanted) -> Result<()> {
 }
 
 /// What one question may do at most.
-fn contract(url: &str, first: &str, hosts: &[String], said: &[&str]) -> Result<Contract> {
+fn contract(url: &str, first: &str, hosts: &[String], said: &[&str]) -> Result<TaskPolicy> {
     let all: Vec<&str> = said.iter().copied().chain([first]).collect();
-    Contract::new(url, hosts, None, &all)
+    TaskPolicy::new(url, hosts, None, &all)
 }
 
 /// What all questions share.
-struct At<'a> {
-    asked: &'a Asked,
-    shelf: Arc<Shelf>,
-    wish: Wish,
+struct ResearchRun<'a> {
+    asked: &'a OperationContext,
+    shelf: Arc<ResearchStore>,
+    wish: ResearchRequest,
     client: Client,
-    purse: Purse,
+    purse: BudgetTracker,
     tell: Box<dyn Fn(Value) + Send + Sync>,
     /// When what is asked must have an answer.
     until: Instant,
@@ -163,13 +164,16 @@ struct At<'a> {
 
 /// Begins it, or goes on with it, to its end. Fails with `FORBIDDEN`, `PARAM_INVALID`, `URL_INVALID`, `SETTINGS_INVALID`,
 /// `MODEL_KEY_MISSING`, `TASK_NOT_FOUND`, `TASK_BUSY`, `ARTIFACT_IO`, `CANCELLED`; with `MODEL_FAILED` where there is no plan.
-pub async fn research(asked: &Asked, it: Wanted) -> Out<Researched> {
-    asked.who.must(Need::May(Area::Browse, Right::Write), None)?;
+pub async fn research(
+    asked: &OperationContext,
+    it: ResearchArgs,
+) -> OperationOutput<ResearchReport> {
+    asked.who.must(AccessRequirement::May(Area::Browse, AccessRight::Write), None)?;
     check(&it)?;
     let begun = Instant::now();
     let folder = asked.daemon.home.research.clone();
     let resumed = match &it.resume {
-        Some(id) => Some(Shelf::resume(&folder, id, super::whose(&asked.who))?),
+        Some(id) => Some(ResearchStore::resume(&folder, id, super::whose(&asked.who))?),
         None => None,
     };
     let wish = match &resumed {
@@ -188,15 +192,15 @@ pub async fn research(asked: &Asked, it: Wanted) -> Out<Researched> {
     // Nothing is on disk for what cannot begin.
     let shelf = Arc::new(match resumed {
         Some((shelf, _)) => shelf,
-        None => Shelf::begin(&folder, &wish)?,
+        None => ResearchStore::begin(&folder, &wish)?,
     });
     let budget = Budget { calls: it.max_calls, tokens: it.max_tokens, cost: it.max_cost };
-    let purse = Purse::new(budget, prices, Arc::clone(&shelf))?;
+    let purse = BudgetTracker::new(budget, prices, Arc::clone(&shelf))?;
     let tell = tells(asked);
     tell(json!({"kind": "begin", "research": shelf.id, "topic": wish.topic}));
     let whole = Duration::from_secs(u64::from(it.max_minutes) * 60);
     let until = begun + whole.saturating_sub(FOR_REPORT.min(whole / 4));
-    let at = At { asked, shelf, wish, client, purse, tell, until };
+    let at = ResearchRun { asked, shelf, wish, client, purse, tell, until };
     let work = async {
         let (found, reason) = at.questions().await?;
         at.report(found, reason, begun, begun + whole).await
@@ -208,8 +212,8 @@ pub async fn research(asked: &Asked, it: Wanted) -> Out<Researched> {
     Ok((done, Meta::default()))
 }
 
-fn wished(who: &str, it: &Wanted) -> Wish {
-    Wish {
+fn wished(who: &str, it: &ResearchArgs) -> ResearchRequest {
+    ResearchRequest {
         topic: line(it.topic.as_deref().unwrap_or_default(), SENTENCE),
         questions: it.questions.iter().map(|it| line(it, SENTENCE)).collect(),
         most: it.max_searches,
@@ -221,9 +225,9 @@ fn wished(who: &str, it: &Wanted) -> Wish {
     }
 }
 
-impl At<'_> {
-    fn counted(&self, is_question: bool) -> Counted<'_> {
-        Counted { talker: &self.client, purse: &self.purse, is_question }
+impl ResearchRun<'_> {
+    fn counted(&self, is_question: bool) -> MeteredModel<'_> {
+        MeteredModel { talker: &self.client, purse: &self.purse, is_question }
     }
 
     /// The plan, made once.
@@ -244,13 +248,13 @@ impl At<'_> {
     /// Recipes that come near the topic.
     fn offers(&self) -> Result<Vec<Offer>> {
         let all = self.asked.daemon.pantry.all()?;
-        let may = |name: &str| self.asked.who.may(Need::Run, Some(name));
+        let may = |name: &str| self.asked.who.may(AccessRequirement::Run, Some(name));
         let mine: Vec<_> = all
             .iter()
             .filter(|it| it.is_served() && it.tool().reads_only && may(it.recipe.name.as_str()))
             .collect();
         let near = scored(&self.wish.topic, &mine);
-        let of = |it: &(u32, &Arc<crate::pantry::Known>)| Offer {
+        let of = |it: &(u32, &Arc<crate::pantry::CachedRecipe>)| Offer {
             task: it.1.recipe.task.clone(),
             parameters: it.1.recipe.parameters.iter().map(|it| it.name.clone()).collect(),
         };
@@ -258,7 +262,7 @@ impl At<'_> {
     }
 
     /// What every question came to, and why not all of them were looked into.
-    async fn questions(&self) -> Result<(Vec<Found>, Option<String>)> {
+    async fn questions(&self) -> Result<(Vec<QuestionResult>, Option<String>)> {
         let plan = match tokio::time::timeout_at(self.until.into(), self.plan()).await {
             Ok(Ok(it)) => it,
             Ok(Err(err)) if err.code() == Code::Cancelled => {
@@ -272,7 +276,7 @@ impl At<'_> {
         let mut out = Vec::new();
         let mut rest = Vec::new();
         for (at, it) in plan.iter().enumerate() {
-            match self.shelf.found(at + 1)?.filter(|it| it.status.is_done()) {
+            match self.shelf.result(at + 1)?.filter(|it| it.status.is_done()) {
                 Some(it) => out.push(it),
                 None => rest.push((at + 1, it)),
             }
@@ -281,7 +285,7 @@ impl At<'_> {
             self.shelf.forget_report()?;
         }
         // Boxed: the compiler cannot tell that a stream of what a closure makes may be sent.
-        let all: Vec<BoxFuture<'_, Result<Found>>> =
+        let all: Vec<BoxFuture<'_, Result<QuestionResult>>> =
             rest.into_iter().map(|(n, it)| self.question(n, it).boxed()).collect();
         let mut work = stream::iter(all).buffer_unordered(AT_ONCE);
         while let Some(it) = work.next().await {
@@ -304,46 +308,51 @@ impl At<'_> {
     }
 
     /// One question, kept when it was looked into.
-    async fn question(&self, n: usize, it: &Question) -> Result<Found> {
+    async fn question(&self, n: usize, it: &Question) -> Result<QuestionResult> {
         let begun = Instant::now();
         let out_of = || {
             let late = Instant::now() >= self.until;
             if late { Some("the time is up".to_owned()) } else { self.purse.is_spent(true) }
         };
         if let Some(why) = out_of() {
-            return Ok(Found::nothing(n, &it.text, Status::NotDone, why));
+            return Ok(QuestionResult::nothing(n, &it.text, QuestionStatus::NotDone, why));
         }
         (self.tell)(json!({"kind": "question", "question": n, "text": it.text}));
         let found = match tokio::time::timeout_at(self.until.into(), self.answer(n, it)).await {
             Ok(Ok(it)) => it,
             Ok(Err(err)) if err.code() == Code::Cancelled => {
-                Found::nothing(n, &it.text, Status::NotDone, err.to_string())
+                QuestionResult::nothing(n, &it.text, QuestionStatus::NotDone, err.to_string())
             }
             // What is wrong with this machine is wrong for the others, too, but what they found is theirs.
             Ok(Err(err)) if err.code() == Code::ArtifactIo || err.code().class() == Class::Bug => {
                 return Err(err);
             }
-            Ok(Err(err)) => Found::nothing(n, &it.text, Status::Failed, err.to_string()),
-            Err(_) => Found::nothing(n, &it.text, Status::NotDone, "the time is up"),
+            Ok(Err(err)) => {
+                QuestionResult::nothing(n, &it.text, QuestionStatus::Failed, err.to_string())
+            }
+            Err(_) => {
+                QuestionResult::nothing(n, &it.text, QuestionStatus::NotDone, "the time is up")
+            }
         };
         let ms = begun.elapsed().as_millis() as u64;
         let why = found.why.map(|it| line(&commis_redact::message(&it), 600));
-        let found = Found { why, ms, ..found };
-        if found.status != Status::NotDone {
+        let found = QuestionResult { why, ms, ..found };
+        if found.status != QuestionStatus::NotDone {
             self.shelf.put_found(&found)?;
         }
         Ok(found)
     }
 
     /// By a recipe where one is clearly meant, else by browsing.
-    async fn answer(&self, n: usize, it: &Question) -> Result<Found> {
+    async fn answer(&self, n: usize, it: &Question) -> Result<QuestionResult> {
         let can_look = !self.wish.urls.is_empty();
         let (text, params) = (it.text.as_str(), &it.params);
-        let sought = Sought { task: text, params, url: None, can_look: true, reads_only: true };
-        let (best, mut trace, _) = meant(self.asked, &sought)?;
+        let sought =
+            RecipeQuery { task: text, params, url: None, can_look: true, reads_only: true };
+        let (best, mut trace, _) = match_recipe(self.asked, &sought)?;
         if let Some(it) = best {
             match self.by_recipe(n, text, &it).await? {
-                Ok(found) => return Ok(Found { trace, ..found }),
+                Ok(found) => return Ok(QuestionResult { trace, ..found }),
                 // The site is another than it was: a model can still look.
                 Err(err) if can_look && !err.retryable => {
                     trace
@@ -351,16 +360,25 @@ impl At<'_> {
                 }
                 Err(err) => {
                     let recipe = Some(it.known.recipe.name.to_string());
-                    let found = Found::nothing(n, text, Status::Failed, err.message);
-                    return Ok(Found { by: Some(By::Recipe), recipe, trace, ..found });
+                    let found =
+                        QuestionResult::nothing(n, text, QuestionStatus::Failed, err.message);
+                    return Ok(QuestionResult {
+                        by: Some(AnswerMethod::Recipe),
+                        recipe,
+                        trace,
+                        ..found
+                    });
                 }
             }
         }
         if !can_look {
             let why = "no recipe is clearly meant, and no site to browse was named";
-            return Ok(Found { trace, ..Found::nothing(n, text, Status::NotFound, why) });
+            return Ok(QuestionResult {
+                trace,
+                ..QuestionResult::nothing(n, text, QuestionStatus::NotFound, why)
+            });
         }
-        Ok(Found { trace, ..self.by_browsing(n, it).await? })
+        Ok(QuestionResult { trace, ..self.by_browsing(n, it).await? })
     }
 
     /// The inner error is the recipe's.
@@ -368,8 +386,8 @@ impl At<'_> {
         &self,
         n: usize,
         text: &str,
-        it: &Meant,
-    ) -> Result<std::result::Result<Found, Box<Trouble>>> {
+        it: &MatchedRecipe,
+    ) -> Result<std::result::Result<QuestionResult, Box<ApiError>>> {
         let recipe = &it.known.recipe;
         let world = self.asked.daemon.world();
         let shown = match render(recipe, &it.params, world.policy(), &world.settings) {
@@ -380,19 +398,24 @@ impl At<'_> {
             Ok(it) => it,
             Err(err) => return Ok(Err(err)),
         };
-        let (by, name) = (Some(By::Recipe), Some(recipe.name.to_string()));
+        let (by, name) = (Some(AnswerMethod::Recipe), Some(recipe.name.to_string()));
         if is_nothing(&data) {
-            let found = Found::nothing(n, text, Status::NotFound, "the recipe found nothing");
-            return Ok(Ok(Found { by, recipe: name, ..found }));
+            let found = QuestionResult::nothing(
+                n,
+                text,
+                QuestionStatus::NotFound,
+                "the recipe found nothing",
+            );
+            return Ok(Ok(QuestionResult { by, recipe: name, ..found }));
         }
-        let fetched = kept(&serde_json::to_string_pretty(&data).unwrap_or_default());
+        let fetched = sanitize(&serde_json::to_string_pretty(&data).unwrap_or_default());
         let title = title(&format!("recipe {}", recipe.name));
         let source = self.shelf.put_source(format!("{n}.1"), &shown.url, title, &fetched, now())?;
-        let found = Found::nothing(n, text, Status::Answered, "");
-        Ok(Ok(Found { by, recipe: name, why: None, sources: vec![source], ..found }))
+        let found = QuestionResult::nothing(n, text, QuestionStatus::Answered, "");
+        Ok(Ok(QuestionResult { by, recipe: name, why: None, sources: vec![source], ..found }))
     }
 
-    async fn by_browsing(&self, n: usize, it: &Question) -> Result<Found> {
+    async fn by_browsing(&self, n: usize, it: &Question) -> Result<QuestionResult> {
         let urls = &self.wish.urls;
         let url = it.url.as_ref().or(urls.first()).cloned().unwrap_or_default();
         let host =
@@ -437,28 +460,32 @@ impl At<'_> {
         let folder = self.asked.daemon.home.runs.clone();
         let mut transcript = Transcript::begin(&folder, &run);
         let head = json!({"kind": "begin", "run": run, "research": self.shelf.id, "question": n,
-            "task": it.text, "url": url, "model": Talker::name(&self.client),
+            "task": it.text, "url": url, "model": ChatModel::name(&self.client),
             "sites": contract.sites().collect::<Vec<_>>()});
         transcript.note(now_ms(), &head);
         let judge = contract.judge();
         let daemon = &self.asked.daemon;
         let context = format!("research-{run}");
-        let mut hands = Reading::new(daemon, &self.asked.who, &context, judge, folder);
-        let mut doing = Doing::new(goal, limits, contract, ids::word()?);
+        let mut hands = ReadOnlyDriver::new(daemon, &self.asked.who, &context, judge, folder);
+        let mut doing = AgentRun::new(goal, limits, contract, ids::random_token()?);
         let counted = self.counted(true);
         let end = {
-            let mut tell = |note: Note| {
+            let mut tell = |note: RunEvent| {
                 transcript.note(now_ms(), &note);
-                if let Note::Act { turn, act, .. } = &note {
+                if let RunEvent::Act { turn, act, .. } = &note {
                     (self.tell)(json!({"kind": "act", "question": n, "turn": turn, "act": act}));
                 }
             };
-            let parts =
-                Parts { talker: &counted, hands: &mut hands, people: &Nobody, tell: &mut tell };
+            let parts = RunContext {
+                talker: &counted,
+                hands: &mut hands,
+                people: &NoHumanInput,
+                tell: &mut tell,
+            };
             doing.begin(parts).await
         };
         let (status, why, answer) = match end {
-            Ok(End::Done { answer, .. }) => (Status::Answered, None, answer),
+            Ok(RunOutcome::Done { answer, .. }) => (QuestionStatus::Answered, None, answer),
             Ok(end) => {
                 let (status, why) = not_done(end);
                 (status, Some(why), None)
@@ -469,7 +496,7 @@ impl At<'_> {
             }
         };
         let mut sources = Vec::new();
-        if status == Status::Answered {
+        if status == QuestionStatus::Answered {
             for (at, it) in witnesses(&hands.pages, answer.as_ref()).into_iter().enumerate() {
                 sources.push(self.keep(format!("{n}.{}", at + 1), it)?);
             }
@@ -480,61 +507,76 @@ impl At<'_> {
             "steps": doing.log(), "sources": sources}),
         );
         let answer = answer.map(|it| masked(&it));
-        let found = Found::nothing(n, &it.text, status, "");
-        Ok(Found { by: Some(By::Model), run: Some(run), why, answer, sources, ..found })
+        let found = QuestionResult::nothing(n, &it.text, status, "");
+        Ok(QuestionResult {
+            by: Some(AnswerMethod::Model),
+            run: Some(run),
+            why,
+            answer,
+            sources,
+            ..found
+        })
     }
 
-    fn keep(&self, id: String, it: &Page) -> Result<Source> {
-        let Page { seen, at } = it;
-        self.shelf.put_source(id, &seen.url, title(&seen.title), &kept(&seen.content), at.clone())
+    fn keep(&self, id: String, it: &VisitedPage) -> Result<Source> {
+        let VisitedPage { seen, at } = it;
+        self.shelf.put_source(
+            id,
+            &seen.url,
+            title(&seen.title),
+            &sanitize(&seen.content),
+            at.clone(),
+        )
     }
 
     /// The report of what was found, made once, and all of it together.
     async fn report(
         &self,
-        found: Vec<Found>,
+        found: Vec<QuestionResult>,
         mut reason: Option<String>,
         begun: Instant,
         until: Instant,
-    ) -> Result<Researched> {
-        let answered: Vec<Found> =
-            found.iter().filter(|it| it.status == Status::Answered).cloned().collect();
+    ) -> Result<ResearchReport> {
+        let answered: Vec<QuestionResult> =
+            found.iter().filter(|it| it.status == QuestionStatus::Answered).cloned().collect();
         let sources: Vec<Source> = answered.iter().flat_map(|it| it.sources.clone()).collect();
         let made = match self.shelf.report()? {
             Some(it) => it,
-            None if answered.is_empty() => Made::default(),
+            None if answered.is_empty() => StoredReport::default(),
             None => {
-                match tokio::time::timeout_at(until.into(), self.written(&found, &sources)).await {
+                match tokio::time::timeout_at(until.into(), self.write_report(&found, &sources))
+                    .await
+                {
                     Ok(Ok(it)) => {
                         self.shelf.put_report(&it)?;
                         it
                     }
                     Ok(Err(err)) if matches!(err.code(), Code::Cancelled | Code::ModelFailed) => {
                         reason = Some(format!("there is no report: {err}"));
-                        Made::default()
+                        StoredReport::default()
                     }
                     Ok(Err(err)) => return Err(err),
                     Err(_) => {
                         reason = Some("there is no report: the time is up".to_owned());
-                        Made::default()
+                        StoredReport::default()
                     }
                 }
             }
         };
         let status = match &reason {
-            Some(_) => Standing::Partial,
-            None if answered.is_empty() => Standing::Nothing,
-            None => Standing::Done,
+            Some(_) => ResearchStatus::Partial,
+            None if answered.is_empty() => ResearchStatus::Nothing,
+            None => ResearchStatus::Done,
         };
         (self.tell)(
             json!({"kind": "report", "sentences": made.report.len(), "left_out": made.left_out.len()}),
         );
-        Ok(Researched {
+        Ok(ResearchReport {
             id: self.shelf.id.clone(),
             topic: self.wish.topic.clone(),
             status,
             reason,
-            questions: found.iter().map(pure::Asked::from).collect(),
+            questions: found.iter().map(pure::QuestionSummary::from).collect(),
             report: made.report,
             sources,
             left_out: made.left_out,
@@ -544,31 +586,37 @@ impl At<'_> {
         })
     }
 
-    async fn written(&self, found: &[Found], sources: &[Source]) -> Result<Made> {
+    async fn write_report(
+        &self,
+        found: &[QuestionResult],
+        sources: &[Source],
+    ) -> Result<StoredReport> {
         let material =
-            |it: &Source| Ok(Material { text: self.shelf.text(it)?, source: it.clone() });
-        let all: Vec<Material> = sources.iter().map(material).collect::<Result<_>>()?;
+            |it: &Source| Ok(SourceDocument { text: self.shelf.text(it)?, source: it.clone() });
+        let all: Vec<SourceDocument> = sources.iter().map(material).collect::<Result<_>>()?;
         // Where what was fetched is, and where the user sent us.
         let mut sites: BTreeSet<String> = sources.iter().map(|it| site_of(&it.url)).collect();
         sites.extend(self.wish.urls.iter().map(|it| site_of(it)));
         let topic = &self.wish.topic;
         let it = pure::write(&self.counted(false), topic, found, &all, &sites).await?;
-        Ok(Made { report: it.report, left_out: it.left_out })
+        Ok(StoredReport { report: it.report, left_out: it.left_out })
     }
 }
 
 /// How a loop that did not find it is told.
-fn not_done(end: End) -> (Status, String) {
+fn not_done(end: RunOutcome) -> (QuestionStatus, String) {
     match end {
-        End::Stopped { reason: "llm_error", detail } => (Status::Failed, detail),
-        End::Stopped { reason, detail } => (Status::NotFound, format!("{reason}: {detail}")),
-        End::GaveUp(why) => (Status::NotFound, why),
-        End::Wall(why) | End::Nobody(why) => {
-            (Status::NotFound, format!("a person is needed: {why}"))
+        RunOutcome::Stopped { reason: "llm_error", detail } => (QuestionStatus::Failed, detail),
+        RunOutcome::Stopped { reason, detail } => {
+            (QuestionStatus::NotFound, format!("{reason}: {detail}"))
         }
-        End::Held(_) => (Status::NotFound, "it would change something".to_owned()),
-        End::Rejected | End::First(_) | End::Done { .. } => {
-            (Status::NotFound, "it ended".to_owned())
+        RunOutcome::GaveUp(why) => (QuestionStatus::NotFound, why),
+        RunOutcome::Wall(why) | RunOutcome::Nobody(why) => {
+            (QuestionStatus::NotFound, format!("a person is needed: {why}"))
+        }
+        RunOutcome::Held(_) => (QuestionStatus::NotFound, "it would change something".to_owned()),
+        RunOutcome::Rejected | RunOutcome::First(_) | RunOutcome::Done { .. } => {
+            (QuestionStatus::NotFound, "it ended".to_owned())
         }
     }
 }
@@ -584,10 +632,10 @@ fn is_nothing(it: &Value) -> bool {
 }
 
 /// The pages that say what was answered, the newest that says it for each part; without one the last page.
-fn witnesses<'a>(pages: &'a [Page], answer: Option<&Value>) -> Vec<&'a Page> {
-    let mut out: Vec<&Page> = Vec::new();
+fn witnesses<'a>(pages: &'a [VisitedPage], answer: Option<&Value>) -> Vec<&'a VisitedPage> {
+    let mut out: Vec<&VisitedPage> = Vec::new();
     for text in texts(answer.unwrap_or(&Value::Null)) {
-        let says = |it: &&Page| pure::says(&it.seen.content, text);
+        let says = |it: &&VisitedPage| pure::page_contains(&it.seen.content, text);
         if out.iter().any(says) {
             continue;
         }
@@ -610,7 +658,7 @@ fn texts(it: &Value) -> Vec<&str> {
 
 fn masked(it: &Value) -> Value {
     match it {
-        Value::String(it) => Value::String(commis_redact::written(&line(it, 2000))),
+        Value::String(it) => Value::String(commis_redact::redact_written(&line(it, 2000))),
         Value::Array(all) => all.iter().take(100).map(masked).collect(),
         it => it.clone(),
     }
@@ -619,9 +667,9 @@ fn masked(it: &Value) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use commis_agent::Seen;
+    use commis_agent::PageView;
 
-    fn wanted(it: &Value) -> Wanted {
+    fn wanted(it: &Value) -> ResearchArgs {
         serde_json::from_value(it.clone()).unwrap()
     }
 
@@ -658,8 +706,8 @@ mod tests {
 
     #[test]
     fn the_pages_that_say_it_are_its_sources() {
-        let page = |url: &str, content: &str| Page {
-            seen: Seen { url: url.into(), title: String::new(), content: content.into() },
+        let page = |url: &str, content: &str| VisitedPage {
+            seen: PageView { url: url.into(), title: String::new(), content: content.into() },
             at: String::new(),
         };
         let pages = [

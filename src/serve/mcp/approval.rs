@@ -16,19 +16,19 @@ use rmcp::model::{
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::handler::{Answered, Context, Face};
+use super::handler::{McpContext, McpHandler, McpResult};
 use crate::{
-    answer::{Answer, Trouble},
+    answer::{Answer, ApiError},
     channels::{dashboard, not_here},
     doing::whose,
-    operations::{Row, find},
-    principal::{Area, Need, Principal, Right},
-    queue::{How, Performed, Queue},
+    operations::{Operation, find},
+    principal::{AccessRequirement, AccessRight, Area, Principal},
+    queue::{CallOptions, PerformOutcome, Queue},
 };
-use commis_agent::{Channel, Pending};
+use commis_agent::{ApprovalRequest, Channel};
 use commis_base::{
     error::{Code, Error},
-    settings::Approves,
+    settings::ApprovalScope,
 };
 use commis_state::now_ms;
 
@@ -41,24 +41,24 @@ const TOO_LATE_MS: i64 = 5_000;
 
 /// What a question was about, as the client carries it.
 #[derive(Serialize, Deserialize)]
-struct About {
+struct ApprovalReference {
     id: String,
     digest: String,
 }
 
 /// What a person answered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Said {
+enum Decision {
     SendOnce,
     No,
     /// Nothing that counts: it goes on waiting.
     Nothing,
 }
 
-type Came = Result<Performed, Box<Trouble>>;
+type PerformResult = Result<PerformOutcome, Box<ApiError>>;
 
 /// Whether the client can ask its user for something.
-pub(super) fn can_ask(context: &Context) -> bool {
+pub(super) fn can_ask(context: &McpContext) -> bool {
     context
         .client_capabilities()
         .and_then(|it: ClientCapabilities| it.elicitation)
@@ -66,27 +66,27 @@ pub(super) fn can_ask(context: &Context) -> bool {
 }
 
 /// Whether it speaks the revision without sessions.
-pub(super) fn is_modern(context: &Context) -> bool {
+pub(super) fn is_modern(context: &McpContext) -> bool {
     let version = context.protocol_version();
     version.is_some_and(|it| it.as_str() >= ProtocolVersion::V_2026_07_28.as_str())
 }
 
-impl Face {
+impl McpHandler {
     /// Does a task, or goes on with one that waits where the client brings an answer to what it was asked.
     pub(super) async fn run(
         &self,
         who: &Principal,
-        row: &'static Row,
-        (args, how): (JsonObject, How),
+        row: &'static Operation,
+        (args, how): (JsonObject, CallOptions),
         request: &CallToolRequestParams,
-        context: &Context,
-    ) -> Answered<CallToolResponse> {
+        context: &McpContext,
+    ) -> McpResult<CallToolResponse> {
         let given = request.arguments.clone().unwrap_or_default();
         let bound = format!("{}\0{}", request.name, Value::Object(given));
         // With a state nothing is begun, whatever the state is worth.
         let mut came = match request.request_state.as_deref().filter(|_| is_modern(context)) {
             Some(state) => {
-                let about = self.opened(who, &bound, state).await?;
+                let about = self.open_state(who, &bound, state).await?;
                 let about = serde_json::from_value(about)
                     .map_err(|err| rmcp::ErrorData::internal_error(err.to_string(), None))?;
                 let said = request.input_responses.as_ref().and_then(|it| it.get(NAME));
@@ -95,15 +95,18 @@ impl Face {
             None => Queue::perform(&self.daemon, row, Value::Object(args), who.clone(), how).await,
         };
         for _ in 0..QUESTIONS {
-            let answer = match self.ended(came, context).await {
+            let answer = match self.wait_for_answer(came, context).await {
                 Ok(it) => it,
                 Err(it) => return Ok(it),
             };
             let Some(pending) = self.question(who, &answer, context) else {
-                return Ok(Self::done(answer).into());
+                return Ok(Self::answer_result(answer).into());
             };
             let params = self.form(&pending, context)?;
-            let about = About { id: pending.id.clone(), digest: pending.request.digest.clone() };
+            let about = ApprovalReference {
+                id: pending.id.clone(),
+                digest: pending.request.digest.clone(),
+            };
             if is_modern(context) {
                 let all: InputRequests =
                     [(NAME.to_owned(), InputRequest::Elicitation(ElicitRequest::new(params)))]
@@ -116,40 +119,50 @@ impl Face {
             let said = tokio::select! {
                 it = context.peer.create_elicitation(params) => match it {
                     Ok(it) if it.action == ElicitationAction::Accept => chosen(it.content.as_ref()),
-                    Ok(it) if it.action == ElicitationAction::Decline => Said::No,
-                    _ => Said::Nothing,
+                    Ok(it) if it.action == ElicitationAction::Decline => Decision::No,
+                    _ => Decision::Nothing,
                 },
-                () = tokio::time::sleep(Duration::from_millis(left)) => Said::Nothing,
-                () = context.ct.cancelled() => Said::Nothing,
+                () = tokio::time::sleep(Duration::from_millis(left)) => Decision::Nothing,
+                () = context.ct.cancelled() => Decision::Nothing,
             };
-            if said == Said::Nothing {
-                return Ok(Self::done(self.still(who, answer)).into());
+            if said == Decision::Nothing {
+                return Ok(Self::answer_result(self.still(who, answer)).into());
             }
             came = self.decided(who, &about, said).await;
         }
-        Ok(match self.ended(came, context).await {
-            Ok(it) => Self::done(it).into(),
+        Ok(match self.wait_for_answer(came, context).await {
+            Ok(it) => Self::answer_result(it).into(),
             Err(it) => it,
         })
     }
 
     /// Whether this call is kept open though the client knows tasks: a question can only be put while it is.
-    pub(super) fn keeps_open(&self, row: &Row, args: &JsonObject, context: &Context) -> bool {
+    pub(super) fn keeps_open(
+        &self,
+        row: &Operation,
+        args: &JsonObject,
+        context: &McpContext,
+    ) -> bool {
         row.spec.name == "run"
             && args.get("allow_submit") == Some(&Value::Bool(true))
             && self.asks(context)
     }
 
-    fn asks(&self, context: &Context) -> bool {
+    fn asks(&self, context: &McpContext) -> bool {
         let settings = self.daemon.world();
-        settings.settings.agent.elicitation != Approves::Off && can_ask(context)
+        settings.settings.agent.elicitation != ApprovalScope::Off && can_ask(context)
     }
 
     /// What is to be asked after that answer: where one request waits, the client can ask and who calls may decide about it.
-    fn question(&self, who: &Principal, answer: &Answer, context: &Context) -> Option<Pending> {
-        let ids = waiting(&answer.data)?;
+    fn question(
+        &self,
+        who: &Principal,
+        answer: &Answer,
+        context: &McpContext,
+    ) -> Option<ApprovalRequest> {
+        let ids = waiting_approvals(&answer.data)?;
         let [id] = ids.as_slice() else { return None };
-        let may = who.may(Need::May(Area::Approvals, Right::Write), None);
+        let may = who.may(AccessRequirement::May(Area::Approvals, AccessRight::Write), None);
         if !may || !self.asks(context) {
             return None;
         }
@@ -162,7 +175,7 @@ impl Face {
     }
 
     /// The question as every client knows it: what would be sent, and two answers.
-    fn form(&self, it: &Pending, context: &Context) -> Answered<ElicitRequestParams> {
+    fn form(&self, it: &ApprovalRequest, context: &McpContext) -> McpResult<ElicitRequestParams> {
         let version = context.protocol_version();
         let titled =
             version.is_some_and(|it| it.as_str() >= ProtocolVersion::V_2025_11_25.as_str());
@@ -190,10 +203,15 @@ impl Face {
     }
 
     /// Approves or rejects, as who calls.
-    async fn decided(&self, who: &Principal, about: &About, said: Said) -> Came {
+    async fn decided(
+        &self,
+        who: &Principal,
+        about: &ApprovalReference,
+        said: Decision,
+    ) -> PerformResult {
         let approvals = &self.daemon.parking.approvals;
         let (name, args) = match said {
-            Said::SendOnce => {
+            Decision::SendOnce => {
                 // The settings may be others by now.
                 let pending = approvals.get(&about.id, whose(who), now_ms())?;
                 let approves = self.daemon.world().settings.agent.elicitation;
@@ -204,8 +222,8 @@ impl Face {
                 }
                 ("approval_approve", json!({"id": about.id, "digest": about.digest}))
             }
-            Said::No => ("approval_reject", json!({"id": about.id})),
-            Said::Nothing => {
+            Decision::No => ("approval_reject", json!({"id": about.id})),
+            Decision::Nothing => {
                 let err =
                     Error::new(Code::Forbidden, "nobody approved the request; it was not sent");
                 return Err(err.hint(place(&self.daemon, &about.id)).into());
@@ -215,8 +233,8 @@ impl Face {
             find(name).ok_or_else(|| Error::new(Code::Internal, "there is no such operation"))?;
         let by_way = Some((Channel::Mcp, who.id.clone()));
         let by = Principal { by_way, ..who.clone() };
-        let came = Queue::perform(&self.daemon, row, args, by, How::default()).await;
-        if said == Said::No {
+        let came = Queue::perform(&self.daemon, row, args, by, CallOptions::default()).await;
+        if said == Decision::No {
             came?;
             let err = Error::new(Code::Cancelled, "a person said no; the request is never sent");
             return Err(err.into());
@@ -226,7 +244,7 @@ impl Face {
 
     /// The same answer, saying what became of what waits and where it can be decided about.
     fn still(&self, who: &Principal, mut answer: Answer) -> Answer {
-        let Some(id) = waiting(&answer.data).and_then(|it| it.into_iter().next()) else {
+        let Some(id) = waiting_approvals(&answer.data).and_then(|it| it.into_iter().next()) else {
             return answer;
         };
         let now = self.daemon.parking.approvals.get(&id, whose(who), now_ms());
@@ -241,7 +259,7 @@ fn place(daemon: &crate::Daemon, id: &str) -> String {
 }
 
 /// Approvals that a task waits for.
-fn waiting(data: &Value) -> Option<Vec<String>> {
+fn waiting_approvals(data: &Value) -> Option<Vec<String>> {
     if data["status"] != "waiting_for_approval" {
         return None;
     }
@@ -250,21 +268,21 @@ fn waiting(data: &Value) -> Option<Vec<String>> {
 }
 
 /// What an answer that a client brought says.
-fn said_by(it: Option<&Value>) -> Said {
-    let Some(it) = it else { return Said::Nothing };
+fn said_by(it: Option<&Value>) -> Decision {
+    let Some(it) = it else { return Decision::Nothing };
     match it["action"].as_str() {
         Some("accept") => chosen(it.get("content")),
-        Some("decline") => Said::No,
-        _ => Said::Nothing,
+        Some("decline") => Decision::No,
+        _ => Decision::Nothing,
     }
 }
 
 /// Only the very word sends.
-fn chosen(content: Option<&Value>) -> Said {
+fn chosen(content: Option<&Value>) -> Decision {
     match content.and_then(|it| it["decision"].as_str()) {
-        Some("send_once") => Said::SendOnce,
-        Some("no") => Said::No,
-        _ => Said::Nothing,
+        Some("send_once") => Decision::SendOnce,
+        Some("no") => Decision::No,
+        _ => Decision::Nothing,
     }
 }
 
@@ -274,12 +292,12 @@ mod tests {
 
     #[test]
     fn only_the_very_word_sends() {
-        let check = |it: Value, said: Said| assert_eq!(said_by(Some(&it)), said, "{it}");
+        let check = |it: Value, said: Decision| assert_eq!(said_by(Some(&it)), said, "{it}");
         let of = |action: &str, content: Value| json!({"action": action, "content": content});
-        check(of("accept", json!({"decision": "send_once"})), Said::SendOnce);
-        check(of("accept", json!({"decision": "no"})), Said::No);
-        check(of("decline", json!({"decision": "send_once"})), Said::No);
-        check(of("decline", Value::Null), Said::No);
+        check(of("accept", json!({"decision": "send_once"})), Decision::SendOnce);
+        check(of("accept", json!({"decision": "no"})), Decision::No);
+        check(of("decline", json!({"decision": "send_once"})), Decision::No);
+        check(of("decline", Value::Null), Decision::No);
         for it in [
             of("cancel", json!({"decision": "send_once"})),
             of("ACCEPT", json!({"decision": "send_once"})),
@@ -293,16 +311,16 @@ mod tests {
             json!("accept"),
             Value::Null,
         ] {
-            check(it, Said::Nothing);
+            check(it, Decision::Nothing);
         }
-        assert_eq!(said_by(None), Said::Nothing);
+        assert_eq!(said_by(None), Decision::Nothing);
     }
 
     #[test]
     fn what_waits_is_read_off_the_status() {
         let of = |status: &str| json!({"status": status, "model": {"approvals": ["a", "b"]}});
-        assert_eq!(waiting(&of("waiting_for_approval")).unwrap(), ["a", "b"]);
-        assert_eq!(waiting(&of("done")), None);
-        assert_eq!(waiting(&json!({"status": "waiting_for_approval"})), None);
+        assert_eq!(waiting_approvals(&of("waiting_for_approval")).unwrap(), ["a", "b"]);
+        assert_eq!(waiting_approvals(&of("done")), None);
+        assert_eq!(waiting_approvals(&json!({"status": "waiting_for_approval"})), None);
     }
 }

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use super::find;
-use crate::pantry::Known;
+use crate::pantry::CachedRecipe;
 
 /// Names that begin so, then those that hold it.
-pub fn names(typed: &str, all: &[Arc<Known>]) -> Vec<String> {
+pub fn names(typed: &str, all: &[Arc<CachedRecipe>]) -> Vec<String> {
     let typed = typed.to_lowercase();
     let mut out: Vec<&str> =
         all.iter().map(|it| it.recipe.name.as_str()).filter(|it| it.contains(&typed)).collect();
@@ -15,7 +15,7 @@ pub fn names(typed: &str, all: &[Arc<Known>]) -> Vec<String> {
 }
 
 /// Tasks in the words of recipes that are meant by what was typed, with the values of an example: `shop search: query umbrella`.
-pub fn tasks(typed: &str, all: &[Arc<Known>]) -> Vec<String> {
+pub fn tasks(typed: &str, all: &[Arc<CachedRecipe>]) -> Vec<String> {
     let found = find::ranked(typed, &all.iter().collect::<Vec<_>>());
     let tasks = found.into_iter().map(|it| {
         let words = it.recipe.name.as_str().replace('-', " ");
@@ -31,13 +31,13 @@ pub fn tasks(typed: &str, all: &[Arc<Known>]) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::pantry::Pantry;
+    use crate::pantry::RecipeCache;
     use commis_recipe::registry::Registry;
 
     #[test]
     fn what_was_typed_leads_to_recipes() {
         let home = tempfile::tempdir().unwrap();
-        let all = Pantry::new(Registry::open(home.path())).all().unwrap();
+        let all = RecipeCache::new(Registry::open(home.path())).all().unwrap();
         assert_eq!(names("hn-", &all), ["hn-newest", "hn-search"]);
         assert_eq!(names("Earthquakes", &all), ["usgs-earthquakes"]);
         assert_eq!(names("", &all).len(), all.len());

@@ -4,19 +4,19 @@ use std::{collections::BTreeSet, sync::Arc};
 
 use serde_json::Value;
 
-use crate::pantry::Known;
+use crate::pantry::CachedRecipe;
 use commis_recipe::model::Recipe;
 
 /// Recipes that some of the words speak of, best first: words of the name count most, then those of the task and the site; what
 /// is in service stands before what is not.
-pub fn ranked<'a>(words: &str, all: &[&'a Arc<Known>]) -> Vec<&'a Arc<Known>> {
+pub fn ranked<'a>(words: &str, all: &[&'a Arc<CachedRecipe>]) -> Vec<&'a Arc<CachedRecipe>> {
     scored(words, all).into_iter().map(|it| it.1).collect()
 }
 
 /// The same with how much each of them fits; 0 and 1 are no more than that it is there.
-pub fn scored<'a>(words: &str, all: &[&'a Arc<Known>]) -> Vec<(u32, &'a Arc<Known>)> {
+pub fn scored<'a>(words: &str, all: &[&'a Arc<CachedRecipe>]) -> Vec<(u32, &'a Arc<CachedRecipe>)> {
     let wanted = stems(words);
-    let mut scored: Vec<(u32, &'a Arc<Known>)> = Vec::new();
+    let mut scored: Vec<(u32, &'a Arc<CachedRecipe>)> = Vec::new();
     for it in all {
         let recipe = &it.recipe;
         let score = |text: &str, weight: u32| -> u32 {
@@ -79,7 +79,7 @@ const NEAR: f64 = 0.45;
 impl Terms {
     /// Name, task, category and site are what it is about; address, parameters, their examples and the fields of its data come
     /// after. `data`: JSON Schema of what it gives.
-    pub fn of(recipe: &Recipe, data: &Value) -> Self {
+    pub fn from_recipe(recipe: &Recipe, data: &Value) -> Self {
         let host = url::Url::parse(&recipe.request.url).ok();
         let host = host.as_ref().and_then(|it| it.host_str()).unwrap_or_default();
         // What stands before the ending that sites share.
@@ -134,7 +134,7 @@ fn fields(schema: &Value, depth: usize, out: &mut String) {
 
 /// Recipes that answer what a sentence asks, best first; none where the sentence is about something else. Words that few recipes have
 /// say more than words that many have, and words that none has are values, or say that nothing fits.
-pub fn offered<'a>(sentence: &str, all: &[&'a Arc<Known>]) -> Vec<&'a Arc<Known>> {
+pub fn offered<'a>(sentence: &str, all: &[&'a Arc<CachedRecipe>]) -> Vec<&'a Arc<CachedRecipe>> {
     let plain = words(sentence);
     if plain.is_empty() {
         return ranked(sentence, all);
@@ -164,7 +164,7 @@ pub fn offered<'a>(sentence: &str, all: &[&'a Arc<Known>]) -> Vec<&'a Arc<Known>
     let is_foreign = asked.iter().any(|it| it.1 == 0 && !values.contains(&it.0));
     let common = (n / 5.0).max(1.0);
     let said = with_pairs(&plain);
-    let mut found: Vec<(f64, &'a Arc<Known>)> = Vec::new();
+    let mut found: Vec<(f64, &'a Arc<CachedRecipe>)> = Vec::new();
     for known in all {
         let terms = known.terms();
         let matched: Vec<(f64, usize, f64)> = asked
@@ -188,7 +188,7 @@ pub fn offered<'a>(sentence: &str, all: &[&'a Arc<Known>]) -> Vec<&'a Arc<Known>
         }
     }
     found.sort_by(|a, b| {
-        let served = |it: &Arc<Known>| !it.is_served();
+        let served = |it: &Arc<CachedRecipe>| !it.is_served();
         b.0.total_cmp(&a.0)
             .then_with(|| served(a.1).cmp(&served(b.1)))
             .then_with(|| a.1.recipe.name.cmp(&b.1.recipe.name))

@@ -3,7 +3,7 @@
 use commis_recipe::registry::Registry;
 
 use super::*;
-use crate::pantry::Pantry;
+use crate::pantry::RecipeCache;
 
 const SENTENCES: &str = include_str!("../../../tests/vectors/find/sentences.tsv");
 
@@ -11,9 +11,9 @@ const SENTENCES: &str = include_str!("../../../tests/vectors/find/sentences.tsv"
 #[test]
 fn sentences_find_the_recipe_that_answers_them_and_no_other() {
     let home = tempfile::tempdir().unwrap();
-    let pantry = Pantry::new(Registry::open(home.path()));
+    let pantry = RecipeCache::new(Registry::open(home.path()));
     let all = pantry.all().unwrap();
-    let all: Vec<&Arc<Known>> = all.iter().collect();
+    let all: Vec<&Arc<CachedRecipe>> = all.iter().collect();
     assert!(all.len() > 40);
     let (mut right, mut wrong, mut offered_none) = (0, Vec::new(), Vec::new());
     let mut none = 0;
@@ -46,9 +46,9 @@ fn sentences_find_the_recipe_that_answers_them_and_no_other() {
 #[test]
 fn inflections_and_compounds_are_one_word() {
     let home = tempfile::tempdir().unwrap();
-    let pantry = Pantry::new(Registry::open(home.path()));
+    let pantry = RecipeCache::new(Registry::open(home.path()));
     let all = pantry.all().unwrap();
-    let all: Vec<&Arc<Known>> = all.iter().collect();
+    let all: Vec<&Arc<CachedRecipe>> = all.iter().collect();
     let first = |it: &str| offered(it, &all).first().map(|it| it.recipe.name.to_string());
     assert_eq!(first("earthquake"), first("the earthquakes of 2023"));
     assert_eq!(first("books in the open library"), first("openlibrary book"));

@@ -23,17 +23,17 @@ use serde_json::{Value, json};
 use super::{
     approval::{can_ask, is_modern},
     complete,
-    listed::{self, Recipes, Wanted},
+    listed::{self, RecipeSelection, ToolSelection},
     strange,
     tool::own_arguments,
 };
 use crate::{
     Daemon,
-    answer::{Answer, Trouble},
+    answer::{Answer, ApiError},
     book::{TaskState, TaskView},
-    operations::{Asked, Row, TABLE, Tool, failed, theirs},
-    principal::{Need, Principal},
-    queue::{How, Performed, Queue},
+    operations::{Operation, OperationContext, TABLE, ToolExposure, task_error, theirs},
+    principal::{AccessRequirement, Principal},
+    queue::{CallOptions, PerformOutcome, Queue},
 };
 use commis_base::{
     error::{Code, Error},
@@ -57,28 +57,28 @@ const INSTRUCTIONS: &str = "Verified recipes answer web tasks in milliseconds. C
 
 /// A session, or a request without one.
 #[derive(Clone)]
-pub struct Face {
+pub struct McpHandler {
     pub daemon: Arc<Daemon>,
 }
 
-pub(super) type Context = RequestContext<RoleServer>;
-pub(super) type Answered<T> = Result<T, ErrorData>;
+pub(super) type McpContext = RequestContext<RoleServer>;
+pub(super) type McpResult<T> = Result<T, ErrorData>;
 
-impl Face {
+impl McpHandler {
     /// What `?tools=` of the address says that the client was given; without it, or where it cannot be read, the settings.
-    fn wanted(&self, context: &Context) -> Wanted {
+    fn tool_selection(&self, context: &McpContext) -> ToolSelection {
         let query = context.extensions.get::<http::request::Parts>().and_then(|it| it.uri.query());
         let asked = query.and_then(|it| {
             url::form_urlencoded::parse(it.as_bytes()).find(|it| it.0 == "tools").map(|it| it.1)
         });
         asked
-            .and_then(|it| Wanted::parse(&it).ok())
+            .and_then(|it| ToolSelection::parse(&it).ok())
             .unwrap_or_else(|| self.daemon.world().tools.clone())
     }
 }
 
 /// Who asks: the guard has put them beside the request.
-pub(super) fn who(context: &Context) -> Answered<Principal> {
+pub(super) fn who(context: &McpContext) -> McpResult<Principal> {
     context
         .extensions
         .get::<http::request::Parts>()
@@ -88,7 +88,7 @@ pub(super) fn who(context: &Context) -> Answered<Principal> {
 }
 
 fn internal(err: &Error) -> ErrorData {
-    ErrorData::internal_error(Trouble::of(err).message, None)
+    ErrorData::internal_error(ApiError::from_error(err).message, None)
 }
 
 pub(super) fn object(it: Value) -> JsonObject {
@@ -98,7 +98,7 @@ pub(super) fn object(it: Value) -> JsonObject {
     }
 }
 
-impl ServerHandler for Face {
+impl ServerHandler for McpHandler {
     fn get_info(&self) -> ServerConfig {
         let capabilities = ServerCapabilities::builder()
             .enable_tools()
@@ -117,9 +117,9 @@ impl ServerHandler for Face {
     async fn list_tools(
         &self,
         _: Option<PaginatedRequestParams>,
-        context: Context,
-    ) -> Answered<ListToolsResult> {
-        let tools = listed::tools(&self.daemon, &who(&context)?, &self.wanted(&context));
+        context: McpContext,
+    ) -> McpResult<ListToolsResult> {
+        let tools = listed::tools(&self.daemon, &who(&context)?, &self.tool_selection(&context));
         let mut out = ListToolsResult::with_all_items(tools.map_err(|err| internal(&err))?);
         (out.ttl_ms, out.cache_scope) = (Some(TTL_MS), Some(CacheScope::Private));
         Ok(out)
@@ -136,18 +136,18 @@ impl ServerHandler for Face {
     async fn call_tool(
         &self,
         request: CallToolRequestParams,
-        context: Context,
-    ) -> Answered<CallToolResponse> {
+        context: McpContext,
+    ) -> McpResult<CallToolResponse> {
         let who = who(&context)?;
         let mut args = request.arguments.clone().unwrap_or_default();
-        given(&mut args);
+        drop_nulls(&mut args);
         let is_given = args.contains_key("idempotency_key") && !self.has_own_key(&request.name);
         let given = if is_given { args.remove("idempotency_key") } else { None };
         let key = match given {
             Some(Value::String(it)) if (1..=200).contains(&it.len()) => Some(it),
             None => None,
             Some(_) => {
-                return Ok(refusal(&Trouble::of(&Error::new(
+                return Ok(refusal(&ApiError::from_error(&Error::new(
                     Code::ParamInvalid,
                     "idempotency_key has 1 to 200 characters",
                 )))
@@ -170,41 +170,41 @@ impl ServerHandler for Face {
         if listed::picks_a_login(row, &who) || listed::names_a_login(row, &args, &who) {
             let err = Error::new(Code::Forbidden, "a model uses a login where its token names it");
             let hint = "a person makes one: `commis token create --can vault:NAME,browse:write`, or `vault:NAME,run:RECIPE`";
-            return Ok(refusal(&Trouble::of(&err.hint(hint))).into());
+            return Ok(refusal(&ApiError::from_error(&err.hint(hint))).into());
         }
         if let Some(name) = listed::persons(&args) {
             let err = Error::new(Code::Forbidden, format!("`{name}` is for a person to say"));
             let hint = "a person runs it: `commis do` in a terminal, or the dashboard";
-            return Ok(refusal(&Trouble::of(&err.hint(hint))).into());
+            return Ok(refusal(&ApiError::from_error(&err.hint(hint))).into());
         }
-        if let Some(it) = strange::refused(&self.daemon.pantry, row, &args) {
+        if let Some(it) = strange::check_call(&self.daemon.pantry, row, &args) {
             return Ok(refusal(&it).into());
         }
         if self.is_an_accounts(row, &args, &who).await {
             let err = Error::new(Code::Forbidden, "what this watch saw is an account's");
             let hint = "a person looks at it: `commis watch log`; a token that names the login adds a watch of its own";
-            return Ok(refusal(&Trouble::of(&err.hint(hint))).into());
+            return Ok(refusal(&ApiError::from_error(&err.hint(hint))).into());
         }
         let args = if row.spec.name == "recipe_run" {
             match self.completed(&who, args, &request, &context).await? {
-                Completed::Yes(it) => it,
-                Completed::Not(it) => return Ok(it),
+                ArgumentsOutcome::Yes(it) => it,
+                ArgumentsOutcome::Not(it) => return Ok(it),
             }
         } else {
             args
         };
-        let how = How { key, apart: false };
+        let how = CallOptions { key, apart: false };
         if self.keeps_open(row, &args, &context)
             || request.request_state.is_some() && row.spec.name == "run"
         {
             return self.run(&who, row, (args, how), &request, &context).await;
         }
         match Queue::perform(&self.daemon, row, Value::Object(args), who, how).await {
-            Ok(Performed::Done(mut it)) => {
+            Ok(PerformOutcome::Done(mut it)) => {
                 strange::left_out(&self.daemon.pantry, row, &mut it.data);
-                Ok(Self::done(it).into())
+                Ok(Self::answer_result(it).into())
             }
-            Ok(Performed::Accepted(task)) => self.task(task, &context).await,
+            Ok(PerformOutcome::Accepted(task)) => self.task(task, &context).await,
             Err(it) => Ok(refusal(&it).into()),
         }
     }
@@ -216,7 +216,7 @@ impl ServerHandler for Face {
         Some(requested.clone())
     }
 
-    async fn listen(&self, context: SubscriptionContext) -> Answered<()> {
+    async fn listen(&self, context: SubscriptionContext) -> McpResult<()> {
         let who = who(context.request_context())?;
         let mut events = self.daemon.book.listen();
         loop {
@@ -270,9 +270,9 @@ impl ServerHandler for Face {
     async fn list_resources(
         &self,
         _: Option<PaginatedRequestParams>,
-        context: Context,
-    ) -> Answered<ListResourcesResult> {
-        let all = listed::recipes(&self.daemon, &who(&context)?, &Recipes::All);
+        context: McpContext,
+    ) -> McpResult<ListResourcesResult> {
+        let all = listed::recipes(&self.daemon, &who(&context)?, &RecipeSelection::All);
         let all = all.map_err(|err| internal(&err))?;
         let resources = all.iter().map(|it| {
             let name = it.recipe.name.as_str();
@@ -286,8 +286,8 @@ impl ServerHandler for Face {
     async fn list_resource_templates(
         &self,
         _: Option<PaginatedRequestParams>,
-        _: Context,
-    ) -> Answered<ListResourceTemplatesResult> {
+        _: McpContext,
+    ) -> McpResult<ListResourceTemplatesResult> {
         let template = ResourceTemplate::new(TEMPLATE, "recipe")
             .with_description("A recipe as YAML")
             .with_mime_type("application/yaml");
@@ -297,8 +297,8 @@ impl ServerHandler for Face {
     async fn read_resource(
         &self,
         request: ReadResourceRequestParams,
-        context: Context,
-    ) -> Answered<ReadResourceResponse> {
+        context: McpContext,
+    ) -> McpResult<ReadResourceResponse> {
         let who = who(&context)?;
         let uri = json!({"uri": request.uri});
         let missing =
@@ -315,8 +315,8 @@ impl ServerHandler for Face {
     async fn list_prompts(
         &self,
         _: Option<PaginatedRequestParams>,
-        _: Context,
-    ) -> Answered<ListPromptsResult> {
+        _: McpContext,
+    ) -> McpResult<ListPromptsResult> {
         let task = PromptArgument::new("task")
             .with_description("What you want to know or do, in a sentence")
             .with_required(true);
@@ -333,8 +333,8 @@ impl ServerHandler for Face {
     async fn get_prompt(
         &self,
         request: GetPromptRequestParams,
-        _: Context,
-    ) -> Answered<GetPromptResponse> {
+        _: McpContext,
+    ) -> McpResult<GetPromptResponse> {
         let task = request.arguments.as_ref().and_then(|it| it.get("task"));
         let task = task.and_then(Value::as_str).unwrap_or_default().trim();
         if task.is_empty() {
@@ -356,8 +356,8 @@ impl ServerHandler for Face {
     async fn complete(
         &self,
         request: CompleteRequestParams,
-        context: Context,
-    ) -> Answered<CompleteResult> {
+        context: McpContext,
+    ) -> McpResult<CompleteResult> {
         // Also those that are not in service: they can be read, and run by name.
         let (who, all) = (who(&context)?, self.daemon.pantry.all());
         let mut all = all.map_err(|err| internal(&err))?;
@@ -377,8 +377,12 @@ impl ServerHandler for Face {
         Ok(CompleteResult::new(info.map_err(|err| ErrorData::internal_error(err, None))?))
     }
 
-    async fn get_task(&self, request: GetTaskParams, context: Context) -> Answered<GetTaskResult> {
-        let asked = self.asked(&context)?;
+    async fn get_task(
+        &self,
+        request: GetTaskParams,
+        context: McpContext,
+    ) -> McpResult<GetTaskResult> {
+        let asked = self.operation_context(&context)?;
         let task = theirs(&asked, &request.task_id).await.map_err(|_| no_task())?;
         let payload = match task.state {
             TaskState::Done => {
@@ -386,52 +390,52 @@ impl ServerHandler for Face {
                 let data = data.map_err(|err| internal(&err))?.unwrap_or_default();
                 let mut answer = Answer::new(data);
                 answer.meta.off_schema = task.off_schema;
-                TaskPayload::Completed { result: result_object(Self::done(answer)) }
+                TaskPayload::Completed { result: result_object(Self::answer_result(answer)) }
             }
-            TaskState::Failed | TaskState::Interrupted => of_failure(&failed(&task)),
+            TaskState::Failed | TaskState::Interrupted => of_failure(&task_error(&task)),
             TaskState::Cancelled => TaskPayload::Cancelled,
             _ => TaskPayload::Working,
         };
         Ok(GetTaskResult::new(DetailedTask::new(of_task(&task), payload)))
     }
 
-    async fn update_task(&self, request: UpdateTaskParams, context: Context) -> Answered<()> {
-        let asked = self.asked(&context)?;
+    async fn update_task(&self, request: UpdateTaskParams, context: McpContext) -> McpResult<()> {
+        let asked = self.operation_context(&context)?;
         // Nothing that runs asks for anything yet.
         theirs(&asked, &request.task_id).await.map(drop).map_err(|_| no_task())
     }
 
-    async fn cancel_task(&self, request: CancelTaskParams, context: Context) -> Answered<()> {
-        let asked = self.asked(&context)?;
+    async fn cancel_task(&self, request: CancelTaskParams, context: McpContext) -> McpResult<()> {
+        let asked = self.operation_context(&context)?;
         let task = theirs(&asked, &request.task_id).await.map_err(|_| no_task())?;
         Queue::cancel(&self.daemon, &task.task_id).await.map_err(|err| internal(&err))
     }
 }
 
-enum Completed {
+enum ArgumentsOutcome {
     Yes(JsonObject),
     Not(CallToolResponse),
 }
 
-impl Face {
-    fn asked(&self, context: &Context) -> Answered<Asked> {
-        Ok(Asked { daemon: Arc::clone(&self.daemon), who: who(context)?, job: None })
+impl McpHandler {
+    fn operation_context(&self, context: &McpContext) -> McpResult<OperationContext> {
+        Ok(OperationContext { daemon: Arc::clone(&self.daemon), who: who(context)?, job: None })
     }
 
     /// What a client is to bring back with that request of theirs.
-    pub(super) fn sealed(&self, who: &Principal, request: &str, it: Value) -> Answered<String> {
+    pub(super) fn sealed(&self, who: &Principal, request: &str, it: Value) -> McpResult<String> {
         self.daemon.seal.close(&who.id, request, it).map_err(|err| internal(&err))
     }
 
     /// What it brought back; an error of the protocol where it is not what was given for that request, or was used.
-    pub(super) async fn opened(
+    pub(super) async fn open_state(
         &self,
         who: &Principal,
         request: &str,
         state: &str,
-    ) -> Answered<Value> {
+    ) -> McpResult<Value> {
         let opened = self.daemon.seal.open(&self.daemon.book, &who.id, request, state).await;
-        opened.map_err(|err| ErrorData::invalid_params(Trouble::of(&err).message, None))
+        opened.map_err(|err| ErrorData::invalid_params(ApiError::from_error(&err).message, None))
     }
 
     /// Whether a recipe's own tool has a parameter of that name.
@@ -447,7 +451,7 @@ impl Face {
         who: &Principal,
         tool: &str,
         mut args: JsonObject,
-    ) -> Option<(&'static Row, JsonObject)> {
+    ) -> Option<(&'static Operation, JsonObject)> {
         let name = RecipeName::new(tool.strip_prefix("recipe_")?).ok()?;
         let known = self.daemon.pantry.get(&name).ok()?;
         let is_one = who.sees(name.as_str()) && known.tool().name.as_deref() == Some(tool);
@@ -467,13 +471,14 @@ impl Face {
         who: &Principal,
         mut args: JsonObject,
         request: &CallToolRequestParams,
-        context: &Context,
-    ) -> Answered<Completed> {
+        context: &McpContext,
+    ) -> McpResult<ArgumentsOutcome> {
         // Who may not run it is not told what it needs.
         let name = args.get("name").and_then(Value::as_str);
-        let missing = if who.may(Need::Run, name) { self.missing(&args) } else { Vec::new() };
+        let missing =
+            if who.may(AccessRequirement::Run, name) { self.missing(&args) } else { Vec::new() };
         if missing.is_empty() || !can_ask(context) {
-            return Ok(Completed::Yes(args));
+            return Ok(ArgumentsOutcome::Yes(args));
         }
         let asked = format!("{}\0{}", request.name, Value::Object(args.clone()));
         let fields: JsonObject =
@@ -489,7 +494,7 @@ impl Face {
         };
         let content = if is_modern(context) {
             if let Some(state) = &request.request_state {
-                self.opened(who, &asked, state).await?;
+                self.open_state(who, &asked, state).await?;
             }
             let given = request.input_responses.as_ref().and_then(|it| it.get("values"));
             // Without a state it was never asked; without an answer, or with one that is none, it is asked again.
@@ -502,25 +507,25 @@ impl Face {
                         .collect();
                 let state = self.sealed(who, &asked, json!(missing))?;
                 let out = InputRequiredResult::new(Some(requests), Some(state));
-                return Ok(Completed::Not(out.into()));
+                return Ok(ArgumentsOutcome::Not(out.into()));
             };
             if given["action"] != "accept" {
-                return Ok(Completed::Not(declined().into()));
+                return Ok(ArgumentsOutcome::Not(declined().into()));
             }
             given["content"].clone()
         } else {
             let given = tokio::select! {
                 it = context.peer.create_elicitation(params) => it,
-                () = tokio::time::sleep(ASKED) => return Ok(Completed::Not(declined().into())),
-                () = context.ct.cancelled() => return Ok(Completed::Not(declined().into())),
+                () = tokio::time::sleep(ASKED) => return Ok(ArgumentsOutcome::Not(declined().into())),
+                () = context.ct.cancelled() => return Ok(ArgumentsOutcome::Not(declined().into())),
             };
             match given {
                 Ok(it) if it.action == rmcp::model::ElicitationAction::Accept => {
                     it.content.unwrap_or_default()
                 }
-                Ok(_) => return Ok(Completed::Not(declined().into())),
+                Ok(_) => return Ok(ArgumentsOutcome::Not(declined().into())),
                 // It cannot be asked after all.
-                Err(_) => return Ok(Completed::Yes(args)),
+                Err(_) => return Ok(ArgumentsOutcome::Yes(args)),
             }
         };
         let params = args.entry("params").or_insert_with(|| json!({}));
@@ -531,7 +536,7 @@ impl Face {
                 }
             }
         }
-        Ok(Completed::Yes(args))
+        Ok(ArgumentsOutcome::Yes(args))
     }
 
     /// Names of parameters that a run of that recipe needs and was not given.
@@ -552,7 +557,7 @@ impl Face {
 
     /// An answer for a client: structured, and as text for those that know no other.
     /// Whether a call shows what a login saw to a model that no login was named to.
-    async fn is_an_accounts(&self, row: &Row, args: &JsonObject, who: &Principal) -> bool {
+    async fn is_an_accounts(&self, row: &Operation, args: &JsonObject, who: &Principal) -> bool {
         if who.scopes.is_some() || !matches!(row.spec.name, "watch_log" | "watch_run") {
             return false;
         }
@@ -560,7 +565,7 @@ impl Face {
         self.daemon.watches.store.get(name).await.is_ok_and(|it| it.private)
     }
 
-    pub(super) fn done(answer: Answer) -> CallToolResult {
+    pub(super) fn answer_result(answer: Answer) -> CallToolResult {
         let (shown, cut) = shape::truncate(&answer.data, MAX_TEXT);
         let mut text = shown.to_string();
         if cut {
@@ -596,26 +601,26 @@ impl Face {
     pub(super) async fn task(
         &self,
         task: TaskView,
-        context: &Context,
-    ) -> Answered<CallToolResponse> {
+        context: &McpContext,
+    ) -> McpResult<CallToolResponse> {
         if context.client_capabilities().is_some_and(|it| it.supports_tasks()) {
             return Ok(CreateTaskResult::new(of_task(&task)).into());
         }
-        Ok(match self.ended(Ok(Performed::Accepted(task)), context).await {
-            Ok(it) => Self::done(it).into(),
+        Ok(match self.wait_for_answer(Ok(PerformOutcome::Accepted(task)), context).await {
+            Ok(it) => Self::answer_result(it).into(),
             Err(it) => it,
         })
     }
 
     /// The answer in the end, with progress until then; `Err` is what is said where there is none.
-    pub(super) async fn ended(
+    pub(super) async fn wait_for_answer(
         &self,
-        came: Result<Performed, Box<Trouble>>,
-        context: &Context,
+        came: Result<PerformOutcome, Box<ApiError>>,
+        context: &McpContext,
     ) -> Result<Answer, CallToolResponse> {
         let task = match came {
-            Ok(Performed::Done(it)) => return Ok(it),
-            Ok(Performed::Accepted(task)) => task,
+            Ok(PerformOutcome::Done(it)) => return Ok(it),
+            Ok(PerformOutcome::Accepted(task)) => task,
             Err(it) => return Err(refusal(&it).into()),
         };
         let id = task.task_id.clone();
@@ -654,12 +659,12 @@ impl Face {
                         }
                     });
                 }
-                return Err(refusal(&Trouble::of(&Error::new(Code::Cancelled, "the task was cancelled"))).into());
+                return Err(refusal(&ApiError::from_error(&Error::new(Code::Cancelled, "the task was cancelled"))).into());
             }
         };
         match ended {
-            Ok(Performed::Done(it)) => Ok(it),
-            Ok(Performed::Accepted(it)) => {
+            Ok(PerformOutcome::Done(it)) => Ok(it),
+            Ok(PerformOutcome::Accepted(it)) => {
                 Ok(Answer::new(serde_json::to_value(it).unwrap_or_default()))
             }
             Err(it) => Err(refusal(&it).into()),
@@ -668,7 +673,7 @@ impl Face {
 }
 
 /// Models write null for what they do not give.
-fn given(args: &mut JsonObject) {
+fn drop_nulls(args: &mut JsonObject) {
     args.retain(|_, it| !it.is_null());
     if let Some(Value::Object(params)) = args.get_mut("params") {
         params.retain(|_, it| !it.is_null());
@@ -676,10 +681,12 @@ fn given(args: &mut JsonObject) {
 }
 
 /// An operation by its tool's name. All of them can be called; which are listed is another matter.
-fn operation(name: &str) -> Option<(&'static str, &'static Row)> {
+fn operation(name: &str) -> Option<(&'static str, &'static Operation)> {
     TABLE.iter().find_map(|row| match row.spec.tool {
-        Tool::Always(it) if it == name => Some((it, row)),
-        Tool::Always(_) | Tool::All | Tool::Browse if row.spec.name == name => {
+        ToolExposure::Always(it) if it == name => Some((it, row)),
+        ToolExposure::Always(_) | ToolExposure::All | ToolExposure::Browse
+            if row.spec.name == name =>
+        {
             Some((row.spec.name, row))
         }
         _ => None,
@@ -691,7 +698,7 @@ fn uri(name: &str) -> String {
 }
 
 /// A failure that a model reads: it is the tool's, not the protocol's.
-pub(super) fn refusal(trouble: &Trouble) -> CallToolResult {
+pub(super) fn refusal(trouble: &ApiError) -> CallToolResult {
     let hint = trouble.hint.as_deref().map(|it| format!(" ({it})")).unwrap_or_default();
     let text = format!("{}: {}{hint}", trouble.error_code, trouble.message);
     let mut out = CallToolResult::error(vec![ContentBlock::text(text)]);
@@ -700,7 +707,10 @@ pub(super) fn refusal(trouble: &Trouble) -> CallToolResult {
 }
 
 fn declined() -> CallToolResult {
-    refusal(&Trouble::of(&Error::new(Code::ParamInvalid, "a value is missing, and was not given")))
+    refusal(&ApiError::from_error(&Error::new(
+        Code::ParamInvalid,
+        "a value is missing, and was not given",
+    )))
 }
 
 fn no_task() -> ErrorData {
@@ -712,7 +722,7 @@ fn result_object(it: CallToolResult) -> JsonObject {
 }
 
 /// A tool that fails has a result that says so; a task has none where the daemon failed it, or ended.
-fn of_failure(it: &Trouble) -> TaskPayload {
+fn of_failure(it: &ApiError) -> TaskPayload {
     let is_ours = [Code::Internal, Code::Interrupted].iter().any(|c| c.as_str() == it.error_code);
     if !is_ours {
         return TaskPayload::Completed { result: result_object(refusal(it)) };
@@ -746,7 +756,7 @@ mod tests {
 
     #[test]
     fn a_task_fails_by_the_tool_or_by_the_daemon() {
-        let of = |code| of_failure(&Trouble::of(&Error::new(code, "it did not work")));
+        let of = |code| of_failure(&ApiError::from_error(&Error::new(code, "it did not work")));
         let TaskPayload::Completed { result } = of(Code::ParamInvalid) else {
             panic!("a tool's failure is a result")
         };

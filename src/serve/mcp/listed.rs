@@ -12,24 +12,24 @@ use serde_json::{Value, json};
 use crate::{
     Daemon,
     book::Event,
-    operations::{Kind, Row, TABLE, Tool},
-    pantry::Known,
-    principal::{Need, Principal},
+    operations::{Kind, Operation, TABLE, ToolExposure},
+    pantry::CachedRecipe,
+    principal::{AccessRequirement, Principal},
 };
 use commis_base::error::{Code, Error, Result};
 
 /// What `serve.tools` asks for.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Wanted {
+pub struct ToolSelection {
     /// The seed's tools besides those that are always there.
     pub all: bool,
     /// Those for pages that stay.
     pub browse: bool,
-    pub recipes: Recipes,
+    pub recipes: RecipeSelection,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Recipes {
+pub enum RecipeSelection {
     /// The most used.
     Top(usize),
     /// Of that category.
@@ -38,23 +38,23 @@ pub enum Recipes {
     None,
 }
 
-impl Wanted {
+impl ToolSelection {
     /// Reads `core,top:30`. Fails with `SETTINGS_INVALID`.
     pub fn parse(text: &str) -> Result<Self> {
-        let mut out = Self { all: false, browse: false, recipes: Recipes::Top(30) };
+        let mut out = Self { all: false, browse: false, recipes: RecipeSelection::Top(30) };
         let known = |it: char| it.is_alphanumeric() || "_- .".contains(it);
         for it in text.split(',').map(str::trim) {
             match it.split_once(':') {
                 Some(("top", n)) if n.bytes().all(|it| it.is_ascii_digit()) => {
-                    out.recipes = Recipes::Top(n.parse().map_err(|_| unknown(it))?);
+                    out.recipes = RecipeSelection::Top(n.parse().map_err(|_| unknown(it))?);
                 }
                 Some(("tag", name)) if !name.is_empty() && name.chars().all(known) => {
-                    out.recipes = Recipes::Tag(name.to_owned());
+                    out.recipes = RecipeSelection::Tag(name.to_owned());
                 }
                 _ if it == "all" => out.all = true,
                 _ if it == "browse" => out.browse = true,
-                _ if it == "recipes" => out.recipes = Recipes::All,
-                _ if it == "none" => out.recipes = Recipes::None,
+                _ if it == "recipes" => out.recipes = RecipeSelection::All,
+                _ if it == "none" => out.recipes = RecipeSelection::None,
                 _ if it == "core" => {}
                 _ => return Err(unknown(it)),
             }
@@ -70,24 +70,28 @@ fn unknown(word: &str) -> Error {
 }
 
 /// Recipes that are tools for that caller, by name. Fails with `ARTIFACT_IO`.
-pub fn recipes(daemon: &Daemon, who: &Principal, wanted: &Recipes) -> Result<Vec<Arc<Known>>> {
+pub fn recipes(
+    daemon: &Daemon,
+    who: &Principal,
+    wanted: &RecipeSelection,
+) -> Result<Vec<Arc<CachedRecipe>>> {
     let mut all = daemon.pantry.all()?;
     all.retain(|it| {
         it.is_served() && who.sees(it.recipe.name.as_str()) && it.tool().name.is_some()
     });
     match wanted {
-        Recipes::All => {}
-        Recipes::None => all.clear(),
-        Recipes::Tag(tag) => all.retain(|it| it.recipe.category.as_ref() == Some(tag)),
-        Recipes::Top(n) if all.len() <= *n => {}
-        Recipes::Top(n) => {
+        RecipeSelection::All => {}
+        RecipeSelection::None => all.clear(),
+        RecipeSelection::Tag(tag) => all.retain(|it| it.recipe.category.as_ref() == Some(tag)),
+        RecipeSelection::Top(n) if all.len() <= *n => {}
+        RecipeSelection::Top(n) => {
             let health = daemon.state.as_ref().ok().and_then(|it| it.all_health().ok());
             let runs: BTreeMap<(String, String), i64> = health
                 .unwrap_or_default()
                 .into_iter()
                 .map(|it| ((it.name, it.source), it.ok))
                 .collect();
-            let used = |it: &Arc<Known>| {
+            let used = |it: &Arc<CachedRecipe>| {
                 let key = (it.recipe.name.to_string(), it.source.as_str().to_owned());
                 runs.get(&key).copied().unwrap_or(0)
             };
@@ -101,9 +105,9 @@ pub fn recipes(daemon: &Daemon, who: &Principal, wanted: &Recipes) -> Result<Vec
 }
 
 /// The tools of that caller, in the order of the table, then recipes by name. Fails with `ARTIFACT_IO`.
-pub fn tools(daemon: &Daemon, who: &Principal, wanted: &Wanted) -> Result<Vec<McpTool>> {
+pub fn tools(daemon: &Daemon, who: &Principal, wanted: &ToolSelection) -> Result<Vec<McpTool>> {
     let mut out: Vec<McpTool> = rows(wanted)
-        .filter(|(_, row)| row.is_for(who) || matches!(row.spec.tool, Tool::Always(_)))
+        .filter(|(_, row)| row.is_for(who) || matches!(row.spec.tool, ToolExposure::Always(_)))
         .filter(|(_, row)| !picks_a_login(row, who))
         .map(|(name, row)| of_row(name, row))
         .collect();
@@ -114,12 +118,12 @@ pub fn tools(daemon: &Daemon, who: &Principal, wanted: &Wanted) -> Result<Vec<Mc
 }
 
 /// Whether it uses a login that nobody named to whoever asks: a model with everybody's rights does not choose whose it is.
-pub fn picks_a_login(row: &Row, who: &Principal) -> bool {
-    row.spec.need == Need::Login && who.scopes.is_none()
+pub fn picks_a_login(row: &Operation, who: &Principal) -> bool {
+    row.spec.need == AccessRequirement::Login && who.scopes.is_none()
 }
 
 /// Whether the arguments name a login to learn or to run with, where nobody named one to whoever asks.
-pub fn names_a_login(row: &Row, args: &JsonObject, who: &Principal) -> bool {
+pub fn names_a_login(row: &Operation, args: &JsonObject, who: &Principal) -> bool {
     let named = |name: &str| args.get(name).is_some_and(|it| !it.is_null());
     let uses =
         matches!(row.spec.name, "recipe_run" | "watch_add") || row.spec.name.ends_with("_learn");
@@ -127,13 +131,15 @@ pub fn names_a_login(row: &Row, args: &JsonObject, who: &Principal) -> bool {
 }
 
 /// Operations that are tools, under their tools' names.
-pub fn rows(wanted: &Wanted) -> impl Iterator<Item = (&'static str, &'static Row)> + use<> {
+pub fn rows(
+    wanted: &ToolSelection,
+) -> impl Iterator<Item = (&'static str, &'static Operation)> + use<> {
     let (all, browse) = (wanted.all, wanted.browse);
     TABLE.iter().filter_map(move |row| match row.spec.tool {
-        Tool::Always(name) => Some((name, row)),
-        Tool::All if all => Some((row.spec.name, row)),
-        Tool::Browse if browse => Some((row.spec.name, row)),
-        Tool::All | Tool::Browse | Tool::Never => None,
+        ToolExposure::Always(name) => Some((name, row)),
+        ToolExposure::All if all => Some((row.spec.name, row)),
+        ToolExposure::Browse if browse => Some((row.spec.name, row)),
+        ToolExposure::All | ToolExposure::Browse | ToolExposure::Never => None,
     })
 }
 
@@ -151,21 +157,21 @@ pub fn persons(args: &JsonObject) -> Option<&'static str> {
     PERSONS.iter().find(is_given).copied()
 }
 
-pub fn of_row(name: &'static str, row: &'static Row) -> McpTool {
+pub fn of_row(name: &'static str, row: &'static Operation) -> McpTool {
     let reads = row.spec.kind == Kind::Read;
     let mut input = row.input.clone();
     if let Some(properties) = input.get_mut("properties").and_then(Value::as_object_mut) {
         properties.retain(|name, _| !PERSONS.contains(&name.as_str()));
     }
     if let Some(properties) = input.get_mut("properties").and_then(Value::as_object_mut)
-        && row.spec.length != crate::operations::Length::Now
+        && row.spec.length != crate::operations::ExecutionMode::Now
     {
         properties.insert(
             "idempotency_key".to_owned(),
             json!({"type": "string", "description": "The same key with the same input within a day is the same task.", "maxLength": 200}),
         );
     }
-    let always = matches!(row.spec.tool, Tool::Always(_));
+    let always = matches!(row.spec.tool, ToolExposure::Always(_));
     if always {
         brief(&mut input);
     } else {
@@ -330,7 +336,7 @@ fn portable(schema: &mut Value, is_input: bool) {
 }
 
 /// A recipe as it is listed.
-pub fn of_recipe(known: &Known) -> Option<McpTool> {
+pub fn of_recipe(known: &CachedRecipe) -> Option<McpTool> {
     let it = known.tool();
     let mut out = McpTool::new(it.name.clone()?, it.description.clone(), object(&it.brief));
     out.output_schema = Some(object(&it.output));
@@ -340,7 +346,7 @@ pub fn of_recipe(known: &Known) -> Option<McpTool> {
 
 /// What is another since it was last looked at.
 #[derive(Default, Serialize)]
-pub struct Changes {
+pub struct ToolChanges {
     added: Vec<String>,
     /// Name, digest before, digest now.
     changed: Vec<(String, String, String)>,
@@ -363,10 +369,10 @@ pub fn concerns(event: &Event, who: &Principal) -> bool {
 }
 
 /// Compares the definitions of all tools with those of the time before, and pins them; `None` when all are alike.
-pub async fn compare(daemon: &Arc<Daemon>) -> Option<Changes> {
+pub async fn compare(daemon: &Arc<Daemon>) -> Option<ToolChanges> {
     let daemon = Arc::clone(daemon);
     tokio::task::spawn_blocking(move || {
-        let all = recipes(&daemon, &Principal::root(), &Recipes::All).ok()?;
+        let all = recipes(&daemon, &Principal::root(), &RecipeSelection::All).ok()?;
         let now: BTreeMap<String, String> = all
             .iter()
             .filter_map(|it| Some((it.tool().name.clone()?, it.tool().digest.clone())))
@@ -375,7 +381,7 @@ pub async fn compare(daemon: &Arc<Daemon>) -> Option<Changes> {
             let mut listed = daemon.listed.lock().unwrap_or_else(PoisonError::into_inner);
             listed.replace(now.clone())
         };
-        let mut out = Changes::default();
+        let mut out = ToolChanges::default();
         for (name, digest) in &now {
             match daemon.book.pin(name, digest) {
                 Ok(Some(old)) if old != *digest => {
@@ -409,7 +415,8 @@ mod tests {
 
     #[test]
     fn what_only_a_person_says_is_no_argument_of_a_model() {
-        for row in rows(&Wanted { all: true, browse: true, recipes: Recipes::None }) {
+        for row in rows(&ToolSelection { all: true, browse: true, recipes: RecipeSelection::None })
+        {
             let tool = of_row(row.0, row.1);
             let text = json!(tool.input_schema).to_string();
             assert!(!PERSONS.iter().any(|it| text.contains(&format!("\"{it}\""))), "{text}");
@@ -439,7 +446,8 @@ mod tests {
         assert_eq!(all["c"]["items"], json!({}));
         let any = json!({"anyOf": [{"type": "string"}, {"type": "number"}]});
         assert_eq!(all["type"]["additionalProperties"], any);
-        for row in rows(&Wanted { all: true, browse: true, recipes: Recipes::None }) {
+        for row in rows(&ToolSelection { all: true, browse: true, recipes: RecipeSelection::None })
+        {
             let tool = of_row(row.0, row.1);
             let text = json!([tool.input_schema, tool.output_schema]).to_string();
             assert!(!text.contains(r#""type":["#) && !text.contains(r#""items":true"#), "{text}");
@@ -466,7 +474,7 @@ mod tests {
                 walk(inner, at);
             }
         }
-        let all = Wanted { all: true, browse: true, recipes: Recipes::None };
+        let all = ToolSelection { all: true, browse: true, recipes: RecipeSelection::None };
         let mut count = 0;
         for (name, row) in rows(&all) {
             let input = Value::Object((*of_row(name, row).input_schema).clone());
@@ -488,7 +496,8 @@ mod tests {
     /// They are read by a model in every conversation.
     #[test]
     fn the_tools_that_are_always_there_are_small() {
-        let all = rows(&Wanted { all: false, browse: false, recipes: Recipes::None });
+        let all =
+            rows(&ToolSelection { all: false, browse: false, recipes: RecipeSelection::None });
         let size: usize = all.map(|(name, row)| json!(of_row(name, row)).to_string().len()).sum();
         assert!(size <= 1536, "{size} bytes");
     }

@@ -31,8 +31,8 @@ use serde_json::json;
 use tokio::sync::mpsc;
 use tower::ServiceExt as _;
 
-use self::handler::Face;
-pub use self::listed::Wanted;
+use self::handler::McpHandler;
+pub use self::listed::ToolSelection;
 use super::{Daemon, principal::Principal};
 
 const SESSION: &str = "mcp-session-id";
@@ -45,12 +45,12 @@ const SESSIONS: usize = 100;
 
 /// Whose sessions there are. One that nobody is known to have is nobody's to use.
 #[derive(Default)]
-struct Owners {
+struct SessionOwners {
     all: BTreeMap<String, (String, u64)>,
     begun: u64,
 }
 
-impl Owners {
+impl SessionOwners {
     fn has(&self, id: &str, who: &str) -> bool {
         self.all.get(id).is_some_and(|it| it.0 == who)
     }
@@ -95,13 +95,13 @@ pub fn service(
         .with_cancellation_token(daemon.stop.child_token());
     let mut sessions = LocalSessionManager::default();
     sessions.session_config.keep_alive = Some(QUIET);
-    let face = Face { daemon: Arc::clone(daemon) };
+    let face = McpHandler { daemon: Arc::clone(daemon) };
     #[cfg(feature = "conformance")]
     let face = fixtures::Fixtures::before(face);
     let sessions = Arc::new(sessions);
     let held = Arc::clone(&sessions);
     let inner = StreamableHttpService::new(move || Ok(face.clone()), sessions, config);
-    let owners = Arc::new(std::sync::Mutex::new(Owners::default()));
+    let owners = Arc::new(std::sync::Mutex::new(SessionOwners::default()));
     tower::service_fn(move |request: Request| {
         let (inner, owners, held) = (inner.clone(), Arc::clone(&owners), Arc::clone(&held));
         async move {

@@ -9,7 +9,7 @@ use ring::{
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::book::Book;
+use crate::book::Database;
 use commis_base::{
     error::{Code, Error, Result},
     ids,
@@ -18,19 +18,19 @@ use commis_state::now_ms;
 
 const MINUTES: i64 = 10;
 
-pub struct Seal {
+pub struct StateSealer {
     key: LessSafeKey,
     random: SystemRandom,
 }
 
 #[derive(Serialize, Deserialize)]
-struct Sealed {
+struct SealedState {
     nonce: String,
     expires_ms: i64,
     value: Value,
 }
 
-impl Seal {
+impl StateSealer {
     /// With a key that ends with this process. Fails with `INTERNAL`.
     pub fn new() -> Result<Self> {
         let random = SystemRandom::new();
@@ -42,7 +42,11 @@ impl Seal {
 
     /// `value`, to be read again by that principal for that request alone. Fails with `INTERNAL`.
     pub fn close(&self, principal: &str, request: &str, value: Value) -> Result<String> {
-        let sealed = Sealed { nonce: ids::word()?, expires_ms: now_ms() + MINUTES * 60_000, value };
+        let sealed = SealedState {
+            nonce: ids::random_token()?,
+            expires_ms: now_ms() + MINUTES * 60_000,
+            value,
+        };
         let mut bytes = serde_json::to_vec(&sealed)
             .map_err(|err| Error::new(Code::Internal, "seal a state").source(err))?;
         let mut nonce = [0_u8; NONCE_LEN];
@@ -59,7 +63,7 @@ impl Seal {
     /// What was sealed, once. Fails with `FORBIDDEN` for what is not ours, another's, of another request, too old, or used.
     pub async fn open(
         &self,
-        book: &Book,
+        book: &Database,
         principal: &str,
         request: &str,
         text: &str,
@@ -76,7 +80,7 @@ impl Seal {
         let nonce = Nonce::try_assume_unique_for_key(&bytes).map_err(|_| refused())?;
         let aad = Aad::from(format!("{principal}\0{request}"));
         let open = self.key.open_in_place(nonce, aad, &mut rest).map_err(|_| refused())?;
-        let it: Sealed = serde_json::from_slice(open).map_err(|_| refused())?;
+        let it: SealedState = serde_json::from_slice(open).map_err(|_| refused())?;
         if it.expires_ms < now_ms() || !book.use_up(&it.nonce, it.expires_ms).await? {
             return Err(refused());
         }
@@ -95,8 +99,8 @@ mod tests {
     #[tokio::test]
     async fn a_state_is_for_one_caller_one_request_and_one_use() {
         let home = tempfile::tempdir().unwrap();
-        let book = Book::open(home.path()).unwrap();
-        let seal = Seal::new().unwrap();
+        let book = Database::open(home.path()).unwrap();
+        let seal = StateSealer::new().unwrap();
         let value = serde_json::json!({"a": 1});
         let text = seal.close("ann", "r1", value.clone()).unwrap();
         assert!(!text.contains("\"a\""));
@@ -115,6 +119,6 @@ mod tests {
         assert!(seal.open(&book, "ann", "r1", &text).await.is_err(), "used twice");
         // Another process has another key.
         let text = seal.close("ann", "r1", value).unwrap();
-        assert!(Seal::new().unwrap().open(&book, "ann", "r1", &text).await.is_err());
+        assert!(StateSealer::new().unwrap().open(&book, "ann", "r1", &text).await.is_err());
     }
 }

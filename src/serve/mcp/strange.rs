@@ -5,9 +5,9 @@
 use serde_json::{Map, Value};
 
 use crate::{
-    answer::Trouble,
-    operations::Row,
-    pantry::{Known, Pantry},
+    answer::ApiError,
+    operations::Operation,
+    pantry::{CachedRecipe, RecipeCache},
 };
 use commis_base::{
     error::{Code, Error},
@@ -21,7 +21,11 @@ const OF_ONE: &[&str] =
 const QUOTING: &[&str] = &["recipe_explain", "recipe_export"];
 
 /// Why a call of a model is refused, where it is.
-pub fn refused(pantry: &Pantry, row: &Row, args: &Map<String, Value>) -> Option<Trouble> {
+pub fn check_call(
+    pantry: &RecipeCache,
+    row: &Operation,
+    args: &Map<String, Value>,
+) -> Option<ApiError> {
     let quotes = QUOTING.contains(&row.spec.name);
     let argument = match row.spec.name {
         "watch_add" => "recipe",
@@ -36,18 +40,18 @@ pub fn refused(pantry: &Pantry, row: &Row, args: &Map<String, Value>) -> Option<
             Code::RecipeNotVerified,
             format!("`{name}` was not learned here: a stranger may have written it"),
         );
-        Trouble::of(&err.hint(format!(
+        ApiError::from_error(&err.hint(format!(
             "a person looks at it: `commis recipe explain {name}`, then `commis recipe verify {name}`"
         )))
     })
 }
 
 /// What was found, without them, and without the words of those whose examples alone were proven.
-pub fn left_out(pantry: &Pantry, row: &Row, data: &mut Value) {
+pub fn left_out(pantry: &RecipeCache, row: &Operation, data: &mut Value) {
     match row.spec.name {
         "recipe_find" | "recipe_list" => {
             let Some(all) = data.get_mut("recipes").and_then(Value::as_array_mut) else { return };
-            all.retain_mut(|it| match of(pantry, it) {
+            all.retain_mut(|it| match find_recipe(pantry, it) {
                 Some(known) if known.is_strange() => false,
                 Some(known) => {
                     wordless(&known, it);
@@ -57,7 +61,7 @@ pub fn left_out(pantry: &Pantry, row: &Row, data: &mut Value) {
             });
         }
         "recipe_get" => {
-            if let Some(known) = of(pantry, data) {
+            if let Some(known) = find_recipe(pantry, data) {
                 wordless(&known, data);
             }
         }
@@ -65,11 +69,11 @@ pub fn left_out(pantry: &Pantry, row: &Row, data: &mut Value) {
     }
 }
 
-fn of(pantry: &Pantry, line: &Value) -> Option<std::sync::Arc<Known>> {
+fn find_recipe(pantry: &RecipeCache, line: &Value) -> Option<std::sync::Arc<CachedRecipe>> {
     pantry.get(&RecipeName::new(line.get("name")?.as_str()?).ok()?).ok()
 }
 
-fn wordless(known: &Known, line: &mut Value) {
+fn wordless(known: &CachedRecipe, line: &mut Value) {
     if !known.has_strange_words() {
         return;
     }

@@ -7,12 +7,14 @@ use sha2::{Digest as _, Sha256};
 use commis_base::ids::hex;
 use commis_net::egress::site_of;
 use commis_recipe::{
-    json_schema::{conform::Declared, data_schema, input_schema, is_plain_word, without_words},
+    json_schema::{
+        conform::CompiledSchema, data_schema, input_schema, is_plain_word, without_free_text,
+    },
     model::{FirstPage, LoginProof, Recipe, Status},
     trust::Trust,
 };
 use commis_report::clip;
-use commis_stages::effect::of_recipe;
+use commis_stages::effect::recipe_effect;
 
 /// Bytes of a tool in a list, as far as its data's schema can help it; `commis_describe` has that whole.
 const LISTED: usize = 520;
@@ -27,7 +29,7 @@ const MAX_NAME: usize = 64;
 /// A longer one is a sentence.
 const MAX_SITE: usize = 40;
 
-pub struct Tool {
+pub struct ToolDefinition {
     /// `None` where its name is too long to be one, or is that of an operation.
     pub name: Option<String>,
     pub description: String,
@@ -42,7 +44,7 @@ pub struct Tool {
     pub proof: Option<Value>,
     /// Of all that is listed.
     pub digest: String,
-    declared: Declared,
+    declared: CompiledSchema,
 }
 
 /// The argument that goes on with a list.
@@ -57,8 +59,8 @@ pub fn own_arguments(recipe: &Recipe) -> impl Iterator<Item = &'static str> + us
     all.filter(|own| recipe.parameters.iter().all(|it| it.name != *own))
 }
 
-impl Tool {
-    pub fn of(recipe: &Recipe) -> Self {
+impl ToolDefinition {
+    pub fn from_recipe(recipe: &Recipe) -> Self {
         let name = format!("recipe_{}", recipe.name);
         let is_taken = super::super::operations::find(&name).is_some();
         let name = Some(name).filter(|it| it.len() <= MAX_NAME && !is_taken);
@@ -70,8 +72,8 @@ impl Tool {
             let text = "continue_from of the last answer";
             all.insert(CONTINUE_FROM.to_owned(), json!({"type": "string", "description": text}));
         }
-        let mut brief = brief(&if recipe.trust.has_strange_words() {
-            without_words(&input)
+        let mut brief = brief(&if recipe.trust.has_untrusted_text() {
+            without_free_text(&input)
         } else {
             input.clone()
         });
@@ -98,7 +100,7 @@ impl Tool {
             reads_only,
             proof: proof(recipe),
             digest: hex(&digest.finalize()),
-            declared: Declared::read(&listed),
+            declared: CompiledSchema::compile(&listed),
         }
     }
 
@@ -122,7 +124,7 @@ fn description(recipe: &Recipe) -> String {
 
 /// What the recipe is for, in the words that it was made with here; empty where they may be a stranger's.
 fn sentence(recipe: &Recipe) -> String {
-    if recipe.trust.has_strange_words() {
+    if recipe.trust.has_untrusted_text() {
         return String::new();
     }
     let plain = commis_report::plain(&recipe.task).replace('\n', " ");
@@ -131,7 +133,7 @@ fn sentence(recipe: &Recipe) -> String {
 
 /// Says of each parameter what it is: its name in words, and values that it was proven with.
 fn describe(input: &mut Value, recipe: &Recipe) {
-    let own = !recipe.trust.has_strange_words();
+    let own = !recipe.trust.has_untrusted_text();
     for it in &recipe.parameters {
         let Some(at) = input["properties"].get_mut(&it.name).and_then(Value::as_object_mut) else {
             continue;
@@ -187,7 +189,7 @@ fn brief(input: &Value) -> Value {
 
 /// Whether its request is known to read, by itself or by what it was answered when it was proven here.
 fn reads_only(recipe: &Recipe) -> bool {
-    of_recipe(recipe, recipe.trust == Trust::Proven && proof(recipe).is_some()).is_read()
+    recipe_effect(recipe, recipe.trust == Trust::Proven && proof(recipe).is_some()).is_read()
 }
 
 fn proof(recipe: &Recipe) -> Option<Value> {
@@ -219,7 +221,7 @@ mod tests {
                 "{{version: 1, name: find-it, task: t, status: draft, source_url: 'https://{host}/', parameters: [], \
                  request: {{method: POST, url: 'https://{host}/', allowed_domains: ['{host}']}}, response: {{type: json}}{more}}}"
             );
-            Tool::of(&yaml::parse(&text).unwrap())
+            ToolDefinition::from_recipe(&yaml::parse(&text).unwrap())
         };
         let it = of("ignore-all.and-call.commis.example.org", "");
         assert_eq!(it.description, "find it at example.org");

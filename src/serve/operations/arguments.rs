@@ -2,14 +2,14 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{Kind, Row, properties};
+use super::{Kind, Operation, properties};
 use commis_base::error::{Code, Error, Result};
 use commis_learn::variable;
-pub use commis_recipe::params::{Params, whole};
+pub use commis_recipe::params::{Params, as_whole_number};
 
 /// Arguments of a request without a body: from its path and its query, where all is text, as the operation's schema has them.
 /// Fails with `PARAM_INVALID` for a name that is given twice.
-pub fn coerced(row: &Row, given: impl Iterator<Item = (String, String)>) -> Result<Value> {
+pub fn coerced(row: &Operation, given: impl Iterator<Item = (String, String)>) -> Result<Value> {
     let known = properties(&row.input);
     let mut out = Map::new();
     for (name, text) in given {
@@ -41,7 +41,7 @@ fn is_digest(it: &Value) -> bool {
 
 /// Refuses arguments that seem to hold a secret: they are written down, and read by models. What names a variable (`env:NAME`)
 /// holds none, and neither do ids of our own. Fails with `SECRET_IN_TASK`.
-pub fn no_secrets(row: &Row, args: &Value) -> Result<()> {
+pub fn no_secrets(row: &Operation, args: &Value) -> Result<()> {
     fn walk(name: &str, value: &Value, of_params: bool) -> Option<&'static str> {
         match value {
             Value::String(it) if variable(it).is_some() => None,

@@ -7,35 +7,37 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Asked, Kind, Meta, Params, Row, Spec, Tool, Verb,
-    files::{self, Saved},
-    plain, row, spec,
-    trail::{self, LearnRequest, Trail},
+    HttpMethod, Kind, Meta, Operation, OperationContext, Params, Spec, ToolExposure,
+    files::{self, DownloadList},
+    row, spec,
+    trail::{self, ActionHistory, LearnRequest},
+    with_default_meta,
 };
 use crate::{
-    answer::Trouble,
+    answer::ApiError,
     book::TaskView,
-    desks::{Desks, key},
+    desks::{PageSessions, key},
     lookers,
-    principal::{Area, Need, Right, page_name},
+    principal::{AccessRequirement, AccessRight, Area, page_name},
 };
 use commis_base::error::{Code, Error, Result};
 use commis_browser::{
     desk::{
-        Asks, Command, Desk, Device, Effect, Last, Look, Picture, Said, Scheme, Target, Until, Way,
-        Wish,
+        ColorScheme, Command, CommandOutput, DevicePreset, Effect, ElementStateQuery,
+        EmulationOptions, LogQuery, PageController, ScreenshotOptions, ScrollDirection,
+        SnapshotOptions, Target, WaitCondition,
     },
     sessions::audit::Finding,
 };
 
-type Out<T> = std::result::Result<(T, Meta), Box<Trouble>>;
+type OperationOutput<T> = std::result::Result<(T, Meta), Box<ApiError>>;
 
-const READ: Need = Need::May(Area::Browse, Right::Read);
-const WRITE: Need = Need::May(Area::Browse, Right::Write);
+const READ: AccessRequirement = AccessRequirement::May(Area::Browse, AccessRight::Read);
+const WRITE: AccessRequirement = AccessRequirement::May(Area::Browse, AccessRight::Write);
 
 /// What a command answers.
 #[derive(Serialize, JsonSchema)]
-struct Shown {
+struct CommandResult {
     /// For whoever reads it. What a page says stands in quotes; it is a stranger's.
     text: String,
     /// What an act did.
@@ -67,8 +69,8 @@ fn hundred() -> u32 {
     100
 }
 
-fn newest(last: u32, all: bool) -> Last {
-    Last { most: last.clamp(1, 1000) as usize, all }
+fn newest(last: u32, all: bool) -> LogQuery {
+    LogQuery { most: last.clamp(1, 1000) as usize, all }
 }
 
 fn first() -> String {
@@ -107,7 +109,7 @@ arguments!(Is {
     /// As for `browse_click`.
     target: String,
     /// What is asked.
-    asks: Asks,
+    asks: ElementStateQuery,
 });
 arguments!(Viewport {
     /// Pixels, 100 to 4000.
@@ -120,9 +122,9 @@ arguments!(Viewport {
 });
 arguments!(Emulate {
     /// A window known by name.
-    device: Option<Device>,
+    device: Option<DevicePreset>,
     /// Which colours pages are asked for.
-    color_scheme: Option<Scheme>,
+    color_scheme: Option<ColorScheme>,
     /// Pages are asked not to move.
     #[serde(default)]
     reduced_motion: bool,
@@ -265,30 +267,30 @@ arguments!(Learn {
     second_login: Option<String>,
 });
 
-pub fn rows(out: &mut Vec<Row>) {
+pub fn rows(out: &mut Vec<Operation>) {
     let read = |name, path, help| spec(name, path, READ, Kind::Read, help);
     let act = |name, path, help| spec(name, path, WRITE, Kind::Write, help);
     out.extend([
         row(
-            act("browse_goto", &[(Verb::Post, "/api/browse/goto")], "Open a page.\nOn a page that stays: its context keeps cookies and history until it is closed, or unused for half an hour."),
+            act("browse_goto", &[(HttpMethod::Post, "/api/browse/goto")], "Open a page.\nOn a page that stays: its context keeps cookies and history until it is closed, or unused for half an hour."),
             goto,
         ),
         row(
-            act("browse_back", &[(Verb::Post, "/api/browse/back")], "Go back to the page before."),
+            act("browse_back", &[(HttpMethod::Post, "/api/browse/back")], "Go back to the page before."),
             |asked, it: Bare| run(asked, it.context, Ok(Command::Back)),
         ),
         row(
-            act("browse_forward", &[(Verb::Post, "/api/browse/forward")], "Go forward again."),
+            act("browse_forward", &[(HttpMethod::Post, "/api/browse/forward")], "Go forward again."),
             |asked, it: Bare| run(asked, it.context, Ok(Command::Forward)),
         ),
         row(
-            act("browse_reload", &[(Verb::Post, "/api/browse/reload")], "Load the page again."),
+            act("browse_reload", &[(HttpMethod::Post, "/api/browse/reload")], "Load the page again."),
             |asked, it: Bare| run(asked, it.context, Ok(Command::Reload)),
         ),
         row(
-            read("browse_snapshot", &[(Verb::Post, "/api/browse/snapshot")], "Show what is on the page, a line an element, with refs to act on.\nFrames and shadow roots are in it. A ref means that element in that place, or is refused."),
+            read("browse_snapshot", &[(HttpMethod::Post, "/api/browse/snapshot")], "Show what is on the page, a line an element, with refs to act on.\nFrames and shadow roots are in it. A ref means that element in that place, or is refused."),
             |asked, it: Snapshot| {
-                let wish = Wish {
+                let wish = SnapshotOptions {
                     interactive: it.interactive,
                     changed: it.changed,
                     compact: it.compact,
@@ -299,169 +301,169 @@ pub fn rows(out: &mut Vec<Row>) {
             },
         ),
         row(
-            read("browse_text", &[(Verb::Post, "/api/browse/text")], "Show the text of the page, or of an element."),
+            read("browse_text", &[(HttpMethod::Post, "/api/browse/text")], "Show the text of the page, or of an element."),
             |asked, it: Of| run(asked, it.context, it.target.map(|it| it.parse()).transpose().map(Command::Text)),
         ),
         row(
-            read("browse_html", &[(Verb::Post, "/api/browse/html")], "Show the markup of the page, or of an element."),
+            read("browse_html", &[(HttpMethod::Post, "/api/browse/html")], "Show the markup of the page, or of an element."),
             |asked, it: Of| run(asked, it.context, it.target.map(|it| it.parse()).transpose().map(Command::Html)),
         ),
         row(
-            read("browse_url", &[(Verb::Post, "/api/browse/url")], "Say the page's address."),
+            read("browse_url", &[(HttpMethod::Post, "/api/browse/url")], "Say the page's address."),
             |asked, it: Bare| run(asked, it.context, Ok(Command::Url)),
         ),
         row(
-            read("browse_title", &[(Verb::Post, "/api/browse/title")], "Say the page's title."),
+            read("browse_title", &[(HttpMethod::Post, "/api/browse/title")], "Say the page's title."),
             |asked, it: Bare| run(asked, it.context, Ok(Command::Title)),
         ),
         row(
-            read("browse_links", &[(Verb::Post, "/api/browse/links")], "List the page's links."),
+            read("browse_links", &[(HttpMethod::Post, "/api/browse/links")], "List the page's links."),
             |asked, it: Bare| run(asked, it.context, Ok(Command::Links)),
         ),
         row(
-            read("browse_attrs", &[(Verb::Post, "/api/browse/attrs")], "List an element's attributes."),
+            read("browse_attrs", &[(HttpMethod::Post, "/api/browse/attrs")], "List an element's attributes."),
             |asked, it: On| run(asked, it.context, it.target.parse().map(Command::Attrs)),
         ),
         row(
-            read("browse_is", &[(Verb::Post, "/api/browse/is")], "Say whether an element is visible, enabled, checked, editable, focused, in view."),
+            read("browse_is", &[(HttpMethod::Post, "/api/browse/is")], "Say whether an element is visible, enabled, checked, editable, focused, in view."),
             |asked, it: Is| run(asked, it.context, it.target.parse().map(|of| Command::Is(of, it.asks))),
         ),
         row(
-            read("browse_forms", &[(Verb::Post, "/api/browse/forms")], "List the page's forms and their fields, without what stands in them."),
+            read("browse_forms", &[(HttpMethod::Post, "/api/browse/forms")], "List the page's forms and their fields, without what stands in them."),
             |asked, it: Bare| run(asked, it.context, Ok(Command::Forms)),
         ),
         row(
-            read("browse_cookies", &[(Verb::Post, "/api/browse/cookies")], "List the context's cookies: names, hosts and when they end, never values."),
+            read("browse_cookies", &[(HttpMethod::Post, "/api/browse/cookies")], "List the context's cookies: names, hosts and when they end, never values."),
             |asked, it: Bare| run(asked, it.context, Ok(Command::Cookies)),
         ),
         row(
-            read("browse_storage", &[(Verb::Post, "/api/browse/storage")], "List what the page stores: names and lengths, never values."),
+            read("browse_storage", &[(HttpMethod::Post, "/api/browse/storage")], "List what the page stores: names and lengths, never values."),
             |asked, it: Bare| run(asked, it.context, Ok(Command::Storage)),
         ),
         row(
-            read("browse_blocked", &[(Verb::Post, "/api/browse/blocked")], "List what the egress policy refused to the page."),
+            read("browse_blocked", &[(HttpMethod::Post, "/api/browse/blocked")], "List what the egress policy refused to the page."),
             |asked, it: Bare| run(asked, it.context, Ok(Command::Blocked)),
         ),
         row(
-            act("browse_viewport", &[(Verb::Post, "/api/browse/viewport")], "Make the window another size."),
+            act("browse_viewport", &[(HttpMethod::Post, "/api/browse/viewport")], "Make the window another size."),
             |asked, it: Viewport| {
                 let size = Some((it.width, it.height));
-                let look = Look { size, mobile: it.mobile, ..Look::default() };
+                let look = EmulationOptions { size, mobile: it.mobile, ..EmulationOptions::default() };
                 run(asked, it.context, Ok(Command::Emulate(look)))
             },
         ),
         row(
-            act("browse_emulate", &[(Verb::Post, "/api/browse/emulate")], "Make the window that of a device, or ask pages for other colours, less motion, or what they print."),
+            act("browse_emulate", &[(HttpMethod::Post, "/api/browse/emulate")], "Make the window that of a device, or ask pages for other colours, less motion, or what they print."),
             |asked, it: Emulate| {
-                let look = it.device.map(Device::look).unwrap_or_default();
-                let look = Look { scheme: it.color_scheme, less_motion: it.reduced_motion, print: it.print, ..look };
+                let look = it.device.map(DevicePreset::emulation_options).unwrap_or_default();
+                let look = EmulationOptions { scheme: it.color_scheme, less_motion: it.reduced_motion, print: it.print, ..look };
                 run(asked, it.context, Ok(Command::Emulate(look)))
             },
         ),
         row(
-            read("browse_tabs", &[(Verb::Post, "/api/browse/tabs")], "List the context's tabs. `*` is the one that commands are about."),
+            read("browse_tabs", &[(HttpMethod::Post, "/api/browse/tabs")], "List the context's tabs. `*` is the one that commands are about."),
             |asked, it: Bare| run(asked, it.context, Ok(Command::Tabs)),
         ),
         row(
-            act("browse_tab", &[(Verb::Post, "/api/browse/tab")], "Turn to another tab."),
+            act("browse_tab", &[(HttpMethod::Post, "/api/browse/tab")], "Turn to another tab."),
             |asked, it: TabAt| run(asked, it.context, Ok(Command::Tab(it.tab))),
         ),
         row(
-            act("browse_newtab", &[(Verb::Post, "/api/browse/newtab")], "Open another tab, and a page in it.\nPopups are tabs, too; the act that opened one says so."),
+            act("browse_newtab", &[(HttpMethod::Post, "/api/browse/newtab")], "Open another tab, and a page in it.\nPopups are tabs, too; the act that opened one says so."),
             |asked, it: NewTab| run(asked, it.context, Ok(Command::NewTab(it.url))),
         ),
         row(
-            act("browse_closetab", &[(Verb::Post, "/api/browse/closetab")], "Close a tab."),
+            act("browse_closetab", &[(HttpMethod::Post, "/api/browse/closetab")], "Close a tab."),
             |asked, it: TabOf| run(asked, it.context, Ok(Command::CloseTab(it.tab))),
         ),
         row(
-            read("browse_pdf", &[(Verb::Post, "/api/browse/pdf")], "Print the page as PDF."),
+            read("browse_pdf", &[(HttpMethod::Post, "/api/browse/pdf")], "Print the page as PDF."),
             |asked, it: Bare| run(asked, it.context, Ok(Command::Pdf)),
         ),
         row(
-            act("browse_download", &[(Verb::Post, "/api/browse/download")], "Click an element, or open an address, and keep the file that is saved.\nIt comes into `downloads` of the home; everything else that pages want to save is refused."),
+            act("browse_download", &[(HttpMethod::Post, "/api/browse/download")], "Click an element, or open an address, and keep the file that is saved.\nIt comes into `downloads` of the home; everything else that pages want to save is refused."),
             |asked, it: Save| {
                 let folder = asked.daemon.home.downloads.clone();
                 run(asked, it.context, download(&it.target, it.retarget, folder))
             },
         ),
         row(
-            read("browse_screenshot", &[(Verb::Post, "/api/browse/screenshot")], "Take a picture of what the window shows."),
+            read("browse_screenshot", &[(HttpMethod::Post, "/api/browse/screenshot")], "Take a picture of what the window shows."),
             |asked, it: Shot| {
                 let of = it.target.map(|it| it.parse()).transpose();
-                run(asked, it.context, of.map(|of| Command::Screenshot(Picture { full: it.full, of, marks: it.annotate })))
+                run(asked, it.context, of.map(|of| Command::Screenshot(ScreenshotOptions { full: it.full, of, marks: it.annotate })))
             },
         ),
         row(
-            read("browse_console", &[(Verb::Post, "/api/browse/console")], "Show what the page wrote to its console."),
+            read("browse_console", &[(HttpMethod::Post, "/api/browse/console")], "Show what the page wrote to its console."),
             |asked, it: Newest| run(asked, it.context, Ok(Command::Console(newest(it.last, true)))),
         ),
         row(
-            read("browse_network", &[(Verb::Post, "/api/browse/network")], "List the documents and data that the page asked for."),
+            read("browse_network", &[(HttpMethod::Post, "/api/browse/network")], "List the documents and data that the page asked for."),
             |asked, it: Requests| run(asked, it.context, Ok(Command::Network(newest(it.last, it.all)))),
         ),
         row(
-            read("browse_dialogs", &[(Verb::Post, "/api/browse/dialogs")], "List the dialogs that the page opened, and how they were answered."),
+            read("browse_dialogs", &[(HttpMethod::Post, "/api/browse/dialogs")], "List the dialogs that the page opened, and how they were answered."),
             |asked, it: Newest| run(asked, it.context, Ok(Command::Dialogs(newest(it.last, true)))),
         ),
         row(
-            read("browse_status", &[(Verb::Post, "/api/browse/status")], "Say where the page is and how many steps were noted."),
+            read("browse_status", &[(HttpMethod::Post, "/api/browse/status")], "Say where the page is and how many steps were noted."),
             |asked, it: Bare| run(asked, it.context, Ok(Command::Status)),
         ),
         row(
-            act("browse_click", &[(Verb::Post, "/api/browse/click")], "Click an element.\nThe answer says what it did: where the page went, what it asked for, whether it changed."),
-            |asked, it: On| run(asked, it.context, meant(&it.target, it.retarget).map(Command::Click)),
+            act("browse_click", &[(HttpMethod::Post, "/api/browse/click")], "Click an element.\nThe answer says what it did: where the page went, what it asked for, whether it changed."),
+            |asked, it: On| run(asked, it.context, parse_target(&it.target, it.retarget).map(Command::Click)),
         ),
         row(
-            act("browse_dblclick", &[(Verb::Post, "/api/browse/dblclick")], "Click an element twice."),
-            |asked, it: On| run(asked, it.context, meant(&it.target, it.retarget).map(Command::DoubleClick)),
+            act("browse_dblclick", &[(HttpMethod::Post, "/api/browse/dblclick")], "Click an element twice."),
+            |asked, it: On| run(asked, it.context, parse_target(&it.target, it.retarget).map(Command::DoubleClick)),
         ),
         row(
-            act("browse_hover", &[(Verb::Post, "/api/browse/hover")], "Move the mouse over an element."),
-            |asked, it: On| run(asked, it.context, meant(&it.target, it.retarget).map(Command::Hover)),
+            act("browse_hover", &[(HttpMethod::Post, "/api/browse/hover")], "Move the mouse over an element."),
+            |asked, it: On| run(asked, it.context, parse_target(&it.target, it.retarget).map(Command::Hover)),
         ),
         row(
-            act("browse_focus", &[(Verb::Post, "/api/browse/focus")], "Put the focus on an element."),
-            |asked, it: On| run(asked, it.context, meant(&it.target, it.retarget).map(Command::Focus)),
+            act("browse_focus", &[(HttpMethod::Post, "/api/browse/focus")], "Put the focus on an element."),
+            |asked, it: On| run(asked, it.context, parse_target(&it.target, it.retarget).map(Command::Focus)),
         ),
         row(
-            act("browse_check", &[(Verb::Post, "/api/browse/check")], "Tick a box, or choose a radio button."),
-            |asked, it: On| run(asked, it.context, meant(&it.target, it.retarget).map(Command::Check)),
+            act("browse_check", &[(HttpMethod::Post, "/api/browse/check")], "Tick a box, or choose a radio button."),
+            |asked, it: On| run(asked, it.context, parse_target(&it.target, it.retarget).map(Command::Check)),
         ),
         row(
-            act("browse_uncheck", &[(Verb::Post, "/api/browse/uncheck")], "Take the tick out of a box."),
-            |asked, it: On| run(asked, it.context, meant(&it.target, it.retarget).map(Command::Uncheck)),
+            act("browse_uncheck", &[(HttpMethod::Post, "/api/browse/uncheck")], "Take the tick out of a box."),
+            |asked, it: On| run(asked, it.context, parse_target(&it.target, it.retarget).map(Command::Uncheck)),
         ),
         row(
-            act("browse_drag", &[(Verb::Post, "/api/browse/drag")], "Drag an element to another, also where the window never shows both."),
+            act("browse_drag", &[(HttpMethod::Post, "/api/browse/drag")], "Drag an element to another, also where the window never shows both."),
             |asked, it: Drag| {
                 let command = it.from.parse().and_then(|from| Ok(Command::Drag(from, it.to.parse()?)));
                 run(asked, it.context, command)
             },
         ),
         row(
-            act("browse_fill", &[(Verb::Post, "/api/browse/fill")], "Empty a field and type into it.\nWhere the field does not hold that afterwards, the answer says what it holds."),
-            |asked, it: Fill| run(asked, it.context, meant(&it.target, it.retarget).map(|at| Command::Fill(at, it.value))),
+            act("browse_fill", &[(HttpMethod::Post, "/api/browse/fill")], "Empty a field and type into it.\nWhere the field does not hold that afterwards, the answer says what it holds."),
+            |asked, it: Fill| run(asked, it.context, parse_target(&it.target, it.retarget).map(|at| Command::Fill(at, it.value))),
         ),
         row(
-            act("browse_select", &[(Verb::Post, "/api/browse/select")], "Choose an option of a list.\nWhere several are called so it is refused, and the answer says how to tell them apart."),
-            |asked, it: Choose| run(asked, it.context, meant(&it.target, it.retarget).map(|at| Command::Select(at, it.option))),
+            act("browse_select", &[(HttpMethod::Post, "/api/browse/select")], "Choose an option of a list.\nWhere several are called so it is refused, and the answer says how to tell them apart."),
+            |asked, it: Choose| run(asked, it.context, parse_target(&it.target, it.retarget).map(|at| Command::Select(at, it.option))),
         ),
         row(
-            act("browse_unselect", &[(Verb::Post, "/api/browse/unselect")], "Take an option of a list back that takes several."),
-            |asked, it: Choose| run(asked, it.context, meant(&it.target, it.retarget).map(|at| Command::Unselect(at, it.option))),
+            act("browse_unselect", &[(HttpMethod::Post, "/api/browse/unselect")], "Take an option of a list back that takes several."),
+            |asked, it: Choose| run(asked, it.context, parse_target(&it.target, it.retarget).map(|at| Command::Unselect(at, it.option))),
         ),
         row(
-            act("browse_upload", &[(Verb::Post, "/api/browse/upload")], "Give files to a field for files.\nOnly those in folders that the settings name (`browse.uploads`); none by default."),
+            act("browse_upload", &[(HttpMethod::Post, "/api/browse/upload")], "Give files to a field for files.\nOnly those in folders that the settings name (`browse.uploads`); none by default."),
             |asked, it: Upload| async move {
                 let world = asked.daemon.world();
-                let all = files::given(&world.settings.browse.uploads, &it.files)?;
+                let all = files::read_uploads(&world.settings.browse.uploads, &it.files)?;
                 let command = it.target.parse().map(|at| Command::Upload(at, all));
                 run(asked, it.context, command).await
             },
         ),
         row(
-            act("browse_js", &[(Verb::Post, "/api/browse/js")], "Run a script in the page, where the settings allow it (`browse.allow_js`)."),
+            act("browse_js", &[(HttpMethod::Post, "/api/browse/js")], "Run a script in the page, where the settings allow it (`browse.allow_js`)."),
             |asked, it: Script| async move {
                 if !asked.daemon.world().settings.browse.allow_js {
                     let err = Error::new(Code::Forbidden, "scripts of callers are not run in pages");
@@ -471,82 +473,88 @@ pub fn rows(out: &mut Vec<Row>) {
             },
         ),
         row(
-            act("browse_diff", &[(Verb::Post, "/api/browse/diff")], "Show what another page shows and this one does not, and the other way round.\nThe other is opened in a tab beside, and closed again."),
+            act("browse_diff", &[(HttpMethod::Post, "/api/browse/diff")], "Show what another page shows and this one does not, and the other way round.\nThe other is opened in a tab beside, and closed again."),
             |asked, it: At| run(asked, it.context, Ok(Command::Diff(it.url))),
         ),
         row(
-            read("browse_downloads", &[(Verb::Post, "/api/browse/downloads")], "List the files that pages saved where that was asked for."),
+            read("browse_downloads", &[(HttpMethod::Post, "/api/browse/downloads")], "List the files that pages saved where that was asked for."),
             downloads,
         ),
         row(
-            act("browse_type", &[(Verb::Post, "/api/browse/type")], "Type where the focus is, key by key."),
+            act("browse_type", &[(HttpMethod::Post, "/api/browse/type")], "Type where the focus is, key by key."),
             |asked, it: Type| run(asked, it.context, Ok(Command::Type(it.text))),
         ),
         row(
-            act("browse_press", &[(Verb::Post, "/api/browse/press")], "Press a key."),
+            act("browse_press", &[(HttpMethod::Post, "/api/browse/press")], "Press a key."),
             |asked, it: Press| run(asked, it.context, Ok(Command::Press(it.key))),
         ),
         row(
-            act("browse_scroll", &[(Verb::Post, "/api/browse/scroll")], "Scroll the page, a part of it, or to an element.\nThe answer says what scrolled, where it is now, and whether that is its end."),
+            act("browse_scroll", &[(HttpMethod::Post, "/api/browse/scroll")], "Scroll the page, a part of it, or to an element.\nThe answer says what scrolled, where it is now, and whether that is its end."),
             |asked, it: Scroll| run(asked, it.context, scroll(&it.to, it.within.as_deref())),
         ),
         row(
-            read("browse_wait", &[(Verb::Post, "/api/browse/wait")], "Wait until the page shows a text, until a selector matches, or for a time."),
+            read("browse_wait", &[(HttpMethod::Post, "/api/browse/wait")], "Wait until the page shows a text, until a selector matches, or for a time."),
             |asked, it: Wait| {
                 let until = match (it.text, it.selector, it.ms) {
-                    (Some(it), None, None) => Ok(Until::Text(it)),
-                    (None, Some(it), None) => Ok(Until::Selector(it)),
-                    (None, None, Some(ms)) => Ok(Until::Passed(std::time::Duration::from_millis(ms.into()))),
+                    (Some(it), None, None) => Ok(WaitCondition::Text(it)),
+                    (None, Some(it), None) => Ok(WaitCondition::Selector(it)),
+                    (None, None, Some(ms)) => Ok(WaitCondition::Passed(std::time::Duration::from_millis(ms.into()))),
                     _ => Err(Error::new(Code::ParamInvalid, "give one of `text`, `selector`, `ms`")),
                 };
                 run(asked, it.context, until.map(Command::Wait))
             },
         ),
         row(
-            act("browse_dialog", &[(Verb::Post, "/api/browse/dialog")], "Say how the page's next dialog is answered."),
+            act("browse_dialog", &[(HttpMethod::Post, "/api/browse/dialog")], "Say how the page's next dialog is answered."),
             |asked, it: Dialog| run(asked, it.context, Ok(Command::Dialog(it.accept, it.text))),
         ),
         row(
-            read("browse_steps", &[(Verb::Post, "/api/browse/steps")], "Show what was done since the task began, as steps of a manifest."),
+            read("browse_steps", &[(HttpMethod::Post, "/api/browse/steps")], "Show what was done since the task began, as steps of a manifest."),
             steps,
         ),
         row(
-            act("browse_clear", &[(Verb::Post, "/api/browse/clear")], "Forget the steps: the next page that is opened begins another task."),
+            act("browse_clear", &[(HttpMethod::Post, "/api/browse/clear")], "Forget the steps: the next page that is opened begins another task."),
             clear,
         ),
         row(
-            read("browse_audit", &[(Verb::Post, "/api/browse/audit")], "Say what the traffic of the context shows of how its sites keep logins: cookies, forms, addresses, redirects, headers.\nNo value is shown."),
+            read("browse_audit", &[(HttpMethod::Post, "/api/browse/audit")], "Say what the traffic of the context shows of how its sites keep logins: cookies, forms, addresses, redirects, headers.\nNo value is shown."),
             audit,
         ),
         row(
-            act("browse_learn", &[(Verb::Post, "/api/browse/learn")], "Learn what was done since the task began, as a recipe.\nValues that were typed or chosen become parameters where `params` says so; the steps are driven anew, with these values and with the second ones. Needs `learn:write`, too."),
+            act("browse_learn", &[(HttpMethod::Post, "/api/browse/learn")], "Learn what was done since the task began, as a recipe.\nValues that were typed or chosen become parameters where `params` says so; the steps are driven anew, with these values and with the second ones. Needs `learn:write`, too."),
             learn,
         ),
         row(
-            act("browse_handoff", &[(Verb::Post, "/api/browse/handoff")], "Give the page to a person, in a window.\nA page without a window moves into one: cookies and what it stores with it, not what its scripts hold in memory. What acts is refused from then on (`PAGE_HANDED_OFF`), what reads is answered."),
+            act("browse_handoff", &[(HttpMethod::Post, "/api/browse/handoff")], "Give the page to a person, in a window.\nA page without a window moves into one: cookies and what it stores with it, not what its scripts hold in memory. What acts is refused from then on (`PAGE_HANDED_OFF`), what reads is answered."),
             handoff,
         ),
         row(
-            act("browse_resume", &[(Verb::Post, "/api/browse/resume")], "Take the page back from a person.\nIt keeps its window. What the person did cannot be learned."),
+            act("browse_resume", &[(HttpMethod::Post, "/api/browse/resume")], "Take the page back from a person.\nIt keeps its window. What the person did cannot be learned."),
             resume,
         ),
         row(
-            Spec { tool: Tool::Never, ..read("browse_watch", &[(Verb::Post, "/api/browse/watch")], "Make an address at which a person looks on at a page, once, within a minute.\nWhat it opens lasts half an hour: what happens there, as it happens, and pictures. Nobody can act with it. `GET /api/browse/events?context=NAME` is the stream for programs.") },
+            Spec { tool: ToolExposure::Never, ..read("browse_watch", &[(HttpMethod::Post, "/api/browse/watch")], "Make an address at which a person looks on at a page, once, within a minute.\nWhat it opens lasts half an hour: what happens there, as it happens, and pictures. Nobody can act with it. `GET /api/browse/events?context=NAME` is the stream for programs.") },
             watch,
         ),
         row(
-            act("browse_close", &[(Verb::Post, "/api/browse/close")], "Close the page and forget its context."),
+            act("browse_close", &[(HttpMethod::Post, "/api/browse/close")], "Close the page and forget its context."),
             close,
         ),
     ]);
 }
 
-async fn run(asked: Asked, context: String, command: Result<Command>) -> Out<Shown> {
-    plain(Desks::run(&asked.daemon, (&asked.who, &context), command?).await?.into())
+async fn run(
+    asked: OperationContext,
+    context: String,
+    command: Result<Command>,
+) -> OperationOutput<CommandResult> {
+    with_default_meta(
+        PageSessions::run(&asked.daemon, (&asked.who, &context), command?).await?.into(),
+    )
 }
 
-impl From<Said> for Shown {
-    fn from(said: Said) -> Self {
+impl From<CommandOutput> for CommandResult {
+    fn from(said: CommandOutput) -> Self {
         Self {
             text: said.text,
             effect: said.effect,
@@ -556,29 +564,34 @@ impl From<Said> for Shown {
     }
 }
 
-async fn goto(asked: Asked, it: At) -> Out<Shown> {
+async fn goto(asked: OperationContext, it: At) -> OperationOutput<CommandResult> {
     let (of, command) = ((&asked.who, &*it.context), Command::Goto(it.url));
     let said = if it.visible {
-        Desks::in_window(&asked.daemon, of, async |desk: &mut Desk| desk.run(command).await).await
+        PageSessions::in_window(&asked.daemon, of, async |desk: &mut PageController| {
+            desk.run(command).await
+        })
+        .await
     } else {
-        Desks::run(&asked.daemon, of, command).await
+        PageSessions::run(&asked.daemon, of, command).await
     };
-    plain(said?.into())
+    with_default_meta(said?.into())
 }
 
-async fn handoff(asked: Asked, it: Handing) -> Out<Shown> {
+async fn handoff(asked: OperationContext, it: Handing) -> OperationOutput<CommandResult> {
     let of = (&asked.who, &*it.context);
-    plain(Desks::hand_off(&asked.daemon, of, &it.note).await?.into())
+    with_default_meta(PageSessions::hand_off(&asked.daemon, of, &it.note).await?.into())
 }
 
-async fn resume(asked: Asked, it: Bare) -> Out<Shown> {
+async fn resume(asked: OperationContext, it: Bare) -> OperationOutput<CommandResult> {
     let of = (&asked.who, &*it.context);
-    let said = Desks::with(&asked.daemon, of, async |desk: &mut Desk| desk.resume().await);
-    plain(said.await?.into())
+    let said = PageSessions::with(&asked.daemon, of, async |desk: &mut PageController| {
+        desk.resume().await
+    });
+    with_default_meta(said.await?.into())
 }
 
 /// The element that a target names. With `retarget` a ref may be another's.
-fn meant(target: &str, retarget: bool) -> Result<Target> {
+fn parse_target(target: &str, retarget: bool) -> Result<Target> {
     let it = target.parse()?;
     Ok(match it {
         Target::Ref(n) if retarget => Target::Like(n),
@@ -587,7 +600,7 @@ fn meant(target: &str, retarget: bool) -> Result<Target> {
 }
 
 fn scroll(to: &str, within: Option<&str>) -> Result<Command> {
-    Ok(match (Way::of(to), within) {
+    Ok(match (ScrollDirection::parse(to), within) {
         (Some(way), Some(it)) => Command::ScrollIn(it.parse()?, way),
         (Some(way), None) => Command::Scroll(way),
         (None, None) => Command::ScrollTo(to.parse::<Target>()?),
@@ -602,59 +615,59 @@ fn download(target: &str, retarget: bool, folder: PathBuf) -> Result<Command> {
     if target.starts_with("http://") || target.starts_with("https://") {
         return Ok(Command::DownloadFrom(target.to_owned(), folder));
     }
-    meant(target, retarget).map(|at| Command::Download(at, folder))
+    parse_target(target, retarget).map(|at| Command::Download(at, folder))
 }
 
 #[derive(Serialize, JsonSchema)]
-struct Audited {
+struct AuditResult {
     /// For whoever reads it.
     text: String,
     /// The gravest first.
     findings: Vec<Finding>,
 }
 
-async fn audit(asked: Asked, it: Bare) -> Out<Audited> {
+async fn audit(asked: OperationContext, it: Bare) -> OperationOutput<AuditResult> {
     let of = (&asked.who, &*it.context);
-    let look = async |desk: &mut Desk| Ok(desk.audit().await);
-    let findings = Desks::with(&asked.daemon, of, look).await?;
-    let text = findings.iter().map(Finding::told).collect::<Vec<_>>().join("\n");
-    plain(Audited { text, findings })
+    let look = async |desk: &mut PageController| Ok(desk.audit().await);
+    let findings = PageSessions::with(&asked.daemon, of, look).await?;
+    let text = findings.iter().map(Finding::describe).collect::<Vec<_>>().join("\n");
+    with_default_meta(AuditResult { text, findings })
 }
 
 #[derive(Serialize, JsonSchema)]
-struct Cleared {
+struct ClearResult {
     cleared: bool,
 }
 
-async fn clear(asked: Asked, it: Bare) -> Out<Cleared> {
+async fn clear(asked: OperationContext, it: Bare) -> OperationOutput<ClearResult> {
     let of = (&asked.who, &*it.context);
-    Desks::with(&asked.daemon, of, async |desk: &mut Desk| {
+    PageSessions::with(&asked.daemon, of, async |desk: &mut PageController| {
         desk.forget_steps();
         Ok(())
     })
     .await?;
-    plain(Cleared { cleared: true })
+    with_default_meta(ClearResult { cleared: true })
 }
 
 #[derive(Serialize, JsonSchema)]
-struct Closed {
+struct CloseResult {
     closed: bool,
 }
 
-async fn close(asked: Asked, it: Bare) -> Out<Closed> {
-    plain(Closed { closed: asked.daemon.desks.close(&asked.who, &it.context) })
+async fn close(asked: OperationContext, it: Bare) -> OperationOutput<CloseResult> {
+    with_default_meta(CloseResult { closed: asked.daemon.desks.close(&asked.who, &it.context) })
 }
 
 /// That a person may look on.
 #[derive(Serialize, JsonSchema)]
-struct Watched {
+struct WatchLink {
     /// For a browser; the code stands behind `#`.
     url: String,
     /// Seconds in which it has to be opened.
     holds_sec: u32,
 }
 
-async fn watch(asked: Asked, it: Bare) -> Out<Watched> {
+async fn watch(asked: OperationContext, it: Bare) -> OperationOutput<WatchLink> {
     let page = key(&asked.who, page_name(&it.context)?);
     if asked.daemon.desks.feed(&page).is_none() {
         return Err(Error::new(Code::TaskNotFound, "no page of that name is open")
@@ -673,14 +686,14 @@ async fn watch(asked: Asked, it: Bare) -> Out<Watched> {
         });
     }
     let url = format!("http://{}{}#{code}", asked.daemon.addr, lookers::PATH);
-    plain(Watched { url, holds_sec: lookers::CODE.as_secs() as u32 })
+    with_default_meta(WatchLink { url, holds_sec: lookers::CODE.as_secs() as u32 })
 }
 
-async fn steps(asked: Asked, it: Bare) -> Out<Trail> {
-    plain(trail::trail(&asked, &it.context).await?)
+async fn steps(asked: OperationContext, it: Bare) -> OperationOutput<ActionHistory> {
+    with_default_meta(trail::trail(&asked, &it.context).await?)
 }
 
-async fn learn(asked: Asked, it: Learn) -> Out<TaskView> {
+async fn learn(asked: OperationContext, it: Learn) -> OperationOutput<TaskView> {
     let trail = trail::trail(&asked, &it.context).await?;
     let wanted = LearnRequest {
         task: it.task,
@@ -692,9 +705,9 @@ async fn learn(asked: Asked, it: Learn) -> Out<TaskView> {
         answer: None,
         second_login: it.second_login,
     };
-    trail::learned(asked, trail, wanted).await
+    trail::start_learning(asked, trail, wanted).await
 }
 
-async fn downloads(asked: Asked, _: Bare) -> Out<Saved> {
-    plain(files::downloads(&asked)?)
+async fn downloads(asked: OperationContext, _: Bare) -> OperationOutput<DownloadList> {
+    with_default_meta(files::downloads(&asked)?)
 }

@@ -7,20 +7,21 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::{
-    Asked, Kind, Length, Meta, Row, Spec, Tool, Verb, plain, recipes::run_usual, row, tasks,
+    ExecutionMode, HttpMethod, Kind, Meta, Operation, OperationContext, Spec, ToolExposure,
+    recipes::run_usual, row, tasks, with_default_meta,
 };
 use crate::{
-    answer::Trouble,
+    answer::ApiError,
     doing::{
-        self, By, RECIPE_FAILED, Ran, Status, Wanted, by_model, configured, filled, model, saved,
-        standings, whose,
+        self, AnswerMethod, RECIPE_FAILED, Status, TaskRequest, TaskResult, by_model, configured,
+        fill_sentence, model, saved, standings, whose,
     },
     mcp::find::scored,
-    pantry::Known,
-    principal::{Area, Need, Right},
+    pantry::CachedRecipe,
+    principal::{AccessRequirement, AccessRight, Area},
 };
 use commis_agent::{
-    OFFERED, Offer, Pending, Reply, chosen, playbook,
+    ApprovalRequest, OFFERED, Offer, Reply, chosen, playbook,
     runs::{self, Graduation},
     values,
 };
@@ -29,20 +30,20 @@ use commis_net::egress::site_of;
 use commis_recipe::{model::Recipe, trust::Trust};
 use commis_state::now_ms;
 
-type Out<T> = Result<(T, Meta), Box<Trouble>>;
+type OperationOutput<T> = Result<(T, Meta), Box<ApiError>>;
 
-const READ: Need = Need::May(Area::Approvals, Right::Read);
-const WRITE: Need = Need::May(Area::Approvals, Right::Write);
+const READ: AccessRequirement = AccessRequirement::May(Area::Approvals, AccessRight::Read);
+const WRITE: AccessRequirement = AccessRequirement::May(Area::Approvals, AccessRight::Write);
 
-pub fn rows(out: &mut Vec<Row>) {
+pub fn rows(out: &mut Vec<Operation>) {
     out.push(row(
         Spec {
             name: "run",
             kind: Kind::Write,
-            need: Need::Any,
-            routes: &[(Verb::Post, "/api/runs")],
-            tool: Tool::All,
-            length: Length::Run,
+            need: AccessRequirement::Any,
+            routes: &[(HttpMethod::Post, "/api/runs")],
+            tool: ToolExposure::All,
+            length: ExecutionMode::Run,
             help: "Answer a task told in a sentence: from the recipe that it means, else with a model in a browser.\nThe words choose among recipes that take just the values that are given, or whose sentence this one is. Where none fits and `url` or `playbook` says where to begin, a model does it once, what may change something is held back, and a recipe is learned from what was done.",
         },
         run,
@@ -51,10 +52,10 @@ pub fn rows(out: &mut Vec<Row>) {
         Spec {
             name: "task_answer",
             kind: Kind::Write,
-            need: Need::May(Area::Tasks, Right::Write),
-            routes: &[(Verb::Post, "/api/tasks/{task_id}/answer")],
-            tool: Tool::Never,
-            length: Length::Now,
+            need: AccessRequirement::May(Area::Tasks, AccessRight::Write),
+            routes: &[(HttpMethod::Post, "/api/tasks/{task_id}/answer")],
+            tool: ToolExposure::Never,
+            length: ExecutionMode::Now,
             help: "Answer what a task asks its person.\nIt lets the task go on; it approves no request.",
         },
         answer,
@@ -63,10 +64,10 @@ pub fn rows(out: &mut Vec<Row>) {
         Spec {
             name: "playbook_list",
             kind: Kind::Read,
-            need: Need::May(Area::Browse, Right::Read),
-            routes: &[(Verb::Get, "/api/playbooks")],
-            tool: Tool::All,
-            length: Length::Now,
+            need: AccessRequirement::May(Area::Browse, AccessRight::Read),
+            routes: &[(HttpMethod::Get, "/api/playbooks")],
+            tool: ToolExposure::All,
+            length: ExecutionMode::Now,
             help: "List playbooks: what they do, what is wrong with them, and the schema of one.",
         },
         playbooks,
@@ -76,9 +77,9 @@ pub fn rows(out: &mut Vec<Row>) {
             name: "approval_list",
             kind: Kind::Read,
             need: READ,
-            routes: &[(Verb::Get, "/api/approvals")],
-            tool: Tool::All,
-            length: Length::Now,
+            routes: &[(HttpMethod::Get, "/api/approvals")],
+            tool: ToolExposure::All,
+            length: ExecutionMode::Now,
             help: "List requests that wait for a person, oldest first.",
         },
         list,
@@ -88,9 +89,9 @@ pub fn rows(out: &mut Vec<Row>) {
             name: "approval_get",
             kind: Kind::Read,
             need: READ,
-            routes: &[(Verb::Get, "/api/approvals/{id}")],
-            tool: Tool::All,
-            length: Length::Now,
+            routes: &[(HttpMethod::Get, "/api/approvals/{id}")],
+            tool: ToolExposure::All,
+            length: ExecutionMode::Now,
             help: "Show a request that waits, as it would be sent.",
         },
         get,
@@ -100,9 +101,9 @@ pub fn rows(out: &mut Vec<Row>) {
             name: "approval_approve",
             kind: Kind::Write,
             need: WRITE,
-            routes: &[(Verb::Post, "/api/approvals/{id}/approve")],
-            tool: Tool::Never,
-            length: Length::Run,
+            routes: &[(HttpMethod::Post, "/api/approvals/{id}/approve")],
+            tool: ToolExposure::Never,
+            length: ExecutionMode::Run,
             help: "Approve a request that waits: that one is sent, once, and its task goes on.\nThe digest says that what is approved is what was shown. Page, element and request are looked at again before. No model can do this.",
         },
         approve,
@@ -112,9 +113,9 @@ pub fn rows(out: &mut Vec<Row>) {
             name: "approval_reject",
             kind: Kind::Write,
             need: WRITE,
-            routes: &[(Verb::Post, "/api/approvals/{id}/reject")],
-            tool: Tool::Never,
-            length: Length::Now,
+            routes: &[(HttpMethod::Post, "/api/approvals/{id}/reject")],
+            tool: ToolExposure::Never,
+            length: ExecutionMode::Now,
             help: "Reject a request that waits: it is never sent, and its page is closed.",
         },
         reject,
@@ -123,7 +124,7 @@ pub fn rows(out: &mut Vec<Row>) {
 
 /// A playbook in the list.
 #[derive(Serialize, JsonSchema)]
-struct Book {
+struct PlaybookEntry {
     name: String,
     /// It came with the program; a file of yours of its name stands before it.
     built_in: bool,
@@ -139,17 +140,17 @@ struct Book {
 }
 
 #[derive(Serialize, JsonSchema)]
-struct Books {
-    playbooks: Vec<Book>,
+struct PlaybookList {
+    playbooks: Vec<PlaybookEntry>,
     /// JSON Schema of a playbook.
     schema: Value,
 }
 
-async fn playbooks(asked: Asked, _: Nothing) -> Out<Books> {
+async fn playbooks(asked: OperationContext, _: NoArgs) -> OperationOutput<PlaybookList> {
     let all = playbook::all(&asked.daemon.home)?;
-    let texts: Vec<runs::Book> = all
+    let texts: Vec<runs::PlaybookRef> = all
         .iter()
-        .map(|it| runs::Book {
+        .map(|it| runs::PlaybookRef {
             name: it.name.clone(),
             digest: it.playbook.as_ref().map(playbook::Playbook::digest).unwrap_or_default(),
         })
@@ -159,18 +160,18 @@ async fn playbooks(asked: Asked, _: Nothing) -> Out<Books> {
         let built_in = it.source == playbook::Source::BuiltIn;
         let (task, error) = match it.playbook {
             Ok(it) => (Some(it.task), None),
-            Err(err) => (None, Some(crate::answer::plain(&err.to_string()))),
+            Err(err) => (None, Some(crate::answer::redact_text(&err.to_string()))),
         };
         let path = it.path.map(|it| it.to_string_lossy().into_owned());
-        Book { name: it.name, built_in, path, task, error, graduation }
+        PlaybookEntry { name: it.name, built_in, path, task, error, graduation }
     };
     let playbooks = all.into_iter().zip(stand).map(told).collect();
-    plain(Books { playbooks, schema: playbook::schema() })
+    with_default_meta(PlaybookList { playbooks, schema: playbook::schema() })
 }
 
 /// A request that waits, or waited.
 #[derive(Serialize, JsonSchema)]
-struct Approval {
+struct ApprovalView {
     id: String,
     /// `waiting`, `approved`, `being sent`, `sent`, `not sent, it failed`, `perhaps sent`, `rejected`, `expired`, `out of date`, `lost`.
     state: String,
@@ -184,8 +185,8 @@ struct Approval {
     expires_ms: i64,
 }
 
-impl From<Pending> for Approval {
-    fn from(it: Pending) -> Self {
+impl From<ApprovalRequest> for ApprovalView {
+    fn from(it: ApprovalRequest) -> Self {
         Self {
             state: it.state.word().to_owned(),
             digest: it.request.digest.clone(),
@@ -199,50 +200,52 @@ impl From<Pending> for Approval {
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Nothing {}
+struct NoArgs {}
 
 #[derive(Serialize, JsonSchema)]
-struct Approvals {
-    approvals: Vec<Approval>,
+struct ApprovalList {
+    approvals: Vec<ApprovalView>,
 }
 
-async fn list(asked: Asked, _: Nothing) -> Out<Approvals> {
-    doing::look(&asked.daemon);
+async fn list(asked: OperationContext, _: NoArgs) -> OperationOutput<ApprovalList> {
+    doing::drop_gone_runs(&asked.daemon);
     let all = asked.daemon.parking.approvals.list(whose(&asked.who), now_ms())?;
-    plain(Approvals { approvals: all.into_iter().map(Approval::from).collect() })
+    with_default_meta(ApprovalList { approvals: all.into_iter().map(ApprovalView::from).collect() })
 }
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct One {
+struct ApprovalIdArgs {
     /// The approval's id.
     id: String,
 }
 
-async fn get(asked: Asked, it: One) -> Out<Approval> {
-    doing::look(&asked.daemon);
-    plain(asked.daemon.parking.approvals.get(&it.id, whose(&asked.who), now_ms())?.into())
+async fn get(asked: OperationContext, it: ApprovalIdArgs) -> OperationOutput<ApprovalView> {
+    doing::drop_gone_runs(&asked.daemon);
+    with_default_meta(
+        asked.daemon.parking.approvals.get(&it.id, whose(&asked.who), now_ms())?.into(),
+    )
 }
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Approve {
+struct ApproveArgs {
     /// The approval's id.
     id: String,
     /// As it was shown.
     digest: String,
 }
 
-async fn approve(asked: Asked, it: Approve) -> Out<Ran> {
+async fn approve(asked: OperationContext, it: ApproveArgs) -> OperationOutput<TaskResult> {
     doing::approve(&asked, &it.id, &it.digest).await
 }
 
-async fn reject(asked: Asked, it: One) -> Out<Approval> {
-    plain(doing::reject(&asked, &it.id)?.into())
+async fn reject(asked: OperationContext, it: ApprovalIdArgs) -> OperationOutput<ApprovalView> {
+    with_default_meta(doing::reject(&asked, &it.id)?.into())
 }
 
 /// A sentence that a recipe is looked for.
-pub(crate) struct Sought<'a> {
+pub(crate) struct RecipeQuery<'a> {
     pub(crate) task: &'a str,
     pub(crate) params: &'a BTreeMap<String, String>,
     /// Only recipes of this page's site.
@@ -254,33 +257,38 @@ pub(crate) struct Sought<'a> {
 }
 
 /// A recipe that is meant, and the values it is to be run with.
-pub(crate) struct Meant {
-    pub(crate) known: Arc<Known>,
+pub(crate) struct MatchedRecipe {
+    pub(crate) known: Arc<CachedRecipe>,
     pub(crate) params: BTreeMap<String, String>,
 }
 
 /// How a recipe was chosen: the one, codes that say how, and those that come near, the nearest first.
-pub(crate) type Choice = (Option<Meant>, Vec<String>, Vec<Arc<Known>>);
+pub(crate) type MatchResult = (Option<MatchedRecipe>, Vec<String>, Vec<Arc<CachedRecipe>>);
 
 /// Which recipe a task means, if one does clearly; and how that came out, in codes.
-pub(crate) fn meant(asked: &Asked, it: &Sought<'_>) -> commis_base::error::Result<Choice> {
+pub(crate) fn match_recipe(
+    asked: &OperationContext,
+    it: &RecipeQuery<'_>,
+) -> commis_base::error::Result<MatchResult> {
     let given = it.params;
     let all = asked.daemon.pantry.all()?;
-    let mine: Vec<&Arc<Known>> = all
+    let mine: Vec<&Arc<CachedRecipe>> = all
         .iter()
-        .filter(|it| it.is_served() && asked.who.may(Need::Run, Some(it.recipe.name.as_str())))
+        .filter(|it| {
+            it.is_served() && asked.who.may(AccessRequirement::Run, Some(it.recipe.name.as_str()))
+        })
         .filter(|known| !it.reads_only || known.tool().reads_only)
         .collect();
     // Where a page is named only recipes of its site are meant: a common sentence is of many sites.
     let of = it.url.map(site_of);
-    let at_site = |known: &&Arc<Known>| {
+    let at_site = |known: &&Arc<CachedRecipe>| {
         let recipe = &known.recipe;
         // That a page asks another site was seen when it was learned, or somebody stands for it.
         let asks_there =
             |of: &String| recipe.trust != Trust::Examples || site_of(&recipe.request.url) == *of;
         of.as_ref().is_none_or(|of| site_of(&recipe.source_url) == *of && asks_there(of))
     };
-    let mine: Vec<&Arc<Known>> = mine.into_iter().filter(at_site).collect();
+    let mine: Vec<&Arc<CachedRecipe>> = mine.into_iter().filter(at_site).collect();
     let near = scored(it.task, &mine);
     let fit: Vec<_> = near
         .iter()
@@ -324,18 +332,18 @@ pub(crate) fn meant(asked: &Asked, it: &Sought<'_>) -> commis_base::error::Resul
             None
         }
     };
-    let best = best.map(|it| Meant { known: Arc::clone(it.1), params: it.2.clone() });
+    let best = best.map(|it| MatchedRecipe { known: Arc::clone(it.1), params: it.2.clone() });
     let near = near.into_iter().map(|it| Arc::clone(it.1)).take(OFFERED).collect();
     Ok((best, trace, near))
 }
 
 /// The same by a model, where one is configured and words alone do not say it. One that fails chooses nothing.
 async fn meant_by_model(
-    asked: &Asked,
-    it: &Wanted,
-    near: &[Arc<Known>],
+    asked: &OperationContext,
+    it: &TaskRequest,
+    near: &[Arc<CachedRecipe>],
     trace: &mut Vec<String>,
-) -> Option<Meant> {
+) -> Option<MatchedRecipe> {
     if near.is_empty() {
         return None;
     }
@@ -351,7 +359,7 @@ async fn meant_by_model(
         })
         .collect();
     let given: BTreeMap<String, String> = it.params.clone().into();
-    let sentence = filled(&it.task, &given);
+    let sentence = fill_sentence(&it.task, &given);
     match chosen(&client, &sentence, &given, &offers).await {
         Ok((found, tokens)) => {
             let known = found.as_ref().and_then(|found| {
@@ -361,7 +369,9 @@ async fn meant_by_model(
             });
             let name = known.map_or("none", |it| it.recipe.name.as_str());
             trace.push(format!("MODEL_CHOSE:{name}:{tokens} tokens"));
-            known.zip(found).map(|it| Meant { known: Arc::clone(it.0), params: it.1.params })
+            known
+                .zip(found)
+                .map(|it| MatchedRecipe { known: Arc::clone(it.0), params: it.1.params })
         }
         Err(err) => {
             trace.push(format!("MODEL_FAILED:{}", err.code().as_str()));
@@ -379,26 +389,26 @@ fn takes(it: &Recipe, params: &BTreeMap<String, String>) -> bool {
             .all(|it| params.contains_key(&it.name) || !it.required || it.default.is_some())
 }
 
-async fn run(asked: Asked, it: Wanted) -> Out<Ran> {
+async fn run(asked: OperationContext, it: TaskRequest) -> OperationOutput<TaskResult> {
     let has_start = it.url.is_some() || it.playbook.is_some();
     let params = it.params.clone().into();
     let (task, url) = (it.task.as_str(), it.url.as_deref());
-    let sought = Sought { task, params: &params, url, can_look: has_start, reads_only: false };
-    let (mut best, mut trace, near) = meant(&asked, &sought)?;
+    let sought = RecipeQuery { task, params: &params, url, can_look: has_start, reads_only: false };
+    let (mut best, mut trace, near) = match_recipe(&asked, &sought)?;
     // A playbook is for what a recipe cannot do: it changes something, or has to be looked at.
     let wants_recipe = !it.no_recipe && !it.dry_run && it.playbook.is_none();
     if best.is_none() && wants_recipe {
         best = meant_by_model(&asked, &it, &near, &mut trace).await;
     }
-    if let Some(Meant { known, params }) = best.filter(|_| wants_recipe) {
+    if let Some(MatchedRecipe { known, params }) = best.filter(|_| wants_recipe) {
         let begun = Instant::now();
         let name = known.recipe.name.to_string();
         match run_usual(&asked, &known, params).await {
             Ok((data, meta)) => {
                 let ms = begun.elapsed().as_millis() as u64;
-                let ran = Ran {
+                let ran = TaskResult {
                     status: Status::Done,
-                    by: By::Recipe,
+                    by: AnswerMethod::Recipe,
                     saved: saved(&asked.daemon.home, &name, ms),
                     recipe: Some(name),
                     data,
@@ -440,7 +450,7 @@ async fn run(asked: Asked, it: Wanted) -> Out<Ran> {
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Answered {
+struct AnswerArgs {
     /// The task's id.
     task_id: String,
     /// Whether it may go on.
@@ -452,11 +462,11 @@ struct Answered {
 }
 
 #[derive(Serialize, JsonSchema)]
-struct Taken {
+struct AnswerReceipt {
     task_id: String,
 }
 
-async fn answer(asked: Asked, it: Answered) -> Out<Taken> {
+async fn answer(asked: OperationContext, it: AnswerArgs) -> OperationOutput<AnswerReceipt> {
     let task = tasks::theirs(&asked, &it.task_id).await?;
     let reply = match (it.yes, it.value) {
         (Some(true), None) => Reply::Yes,
@@ -467,5 +477,5 @@ async fn answer(asked: Asked, it: Answered) -> Out<Taken> {
     if !asked.daemon.questions.answer(&task.task_id, reply) {
         return Err(Error::new(Code::TaskNotFound, "this task asks nothing now").into());
     }
-    plain(Taken { task_id: task.task_id })
+    with_default_meta(AnswerReceipt { task_id: task.task_id })
 }

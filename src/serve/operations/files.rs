@@ -5,16 +5,16 @@ use std::path::PathBuf;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::Asked;
+use super::OperationContext;
 use commis_base::{
     error::{Code, Error, Result},
     files::Dir,
 };
-use commis_browser::desk::Given;
+use commis_browser::desk::UploadFile;
 
 /// Files of a page's, as they are on disk; nobody's secret is told by a name.
 #[derive(Serialize, JsonSchema)]
-pub(super) struct Saved {
+pub(super) struct DownloadList {
     /// Their folder, in the home.
     folder: String,
     files: Vec<SavedFile>,
@@ -29,7 +29,7 @@ struct SavedFile {
 }
 
 /// Files that pages saved. Fails with `ARTIFACT_IO`.
-pub(super) fn downloads(asked: &Asked) -> Result<Saved> {
+pub(super) fn downloads(asked: &OperationContext) -> Result<DownloadList> {
     let folder = &asked.daemon.home.downloads;
     let mut files = Vec::new();
     if let Some(dir) = Dir::open(folder, false)? {
@@ -40,11 +40,11 @@ pub(super) fn downloads(asked: &Asked) -> Result<Saved> {
         }
     }
     let lines: Vec<String> = files.iter().map(|it| format!("{} {}", it.bytes, it.name)).collect();
-    Ok(Saved { folder: folder.display().to_string(), files, text: lines.join("\n") })
+    Ok(DownloadList { folder: folder.display().to_string(), files, text: lines.join("\n") })
 }
 
 /// Reads files for a page. Fails with `FORBIDDEN` for one that the settings do not name, also by a link.
-pub(super) fn given(allowed: &[PathBuf], files: &[PathBuf]) -> Result<Vec<Given>> {
+pub(super) fn read_uploads(allowed: &[PathBuf], files: &[PathBuf]) -> Result<Vec<UploadFile>> {
     const MOST: usize = 100 << 20;
     let allowed: Vec<PathBuf> = allowed.iter().filter_map(|it| it.canonicalize().ok()).collect();
     let mut out = Vec::new();
@@ -66,7 +66,7 @@ pub(super) fn given(allowed: &[PathBuf], files: &[PathBuf]) -> Result<Vec<Given>
         let name = name.to_str().ok_or_else(missing)?.to_owned();
         let dir = Dir::open(folder, false)?.ok_or_else(missing)?;
         let bytes = dir.read(&name, MOST)?.ok_or_else(missing)?;
-        out.push(Given { name, bytes });
+        out.push(UploadFile { name, bytes });
     }
     if out.is_empty() || out.len() > 20 {
         return Err(Error::new(Code::ParamInvalid, "give 1 to 20 files"));
@@ -93,7 +93,7 @@ mod tests {
         std::os::unix::fs::symlink(at("closed/c.txt"), at("open/link.txt")).unwrap();
         std::os::unix::fs::symlink(at("closed"), at("open/folder")).unwrap();
         let allowed = [at("open"), at("nowhere")];
-        let given = |it: PathBuf| given(&allowed, &[it]).map(|it| it[0].bytes.clone());
+        let given = |it: PathBuf| read_uploads(&allowed, &[it]).map(|it| it[0].bytes.clone());
         assert_eq!(given(at("open/a.txt")).unwrap(), b"open/a.txt");
         assert_eq!(given(at("open/inner/../inner/b.txt")).unwrap(), b"open/inner/b.txt");
         for it in [
@@ -108,6 +108,6 @@ mod tests {
             let err = given(it.clone()).unwrap_err();
             assert_eq!(err.code(), Code::Forbidden, "{}", it.display());
         }
-        assert!(super::given(&[], &[at("open/a.txt")]).is_err());
+        assert!(super::read_uploads(&[], &[at("open/a.txt")]).is_err());
     }
 }

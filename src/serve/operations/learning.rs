@@ -11,11 +11,14 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::{Asked, Kind, Length, Meta, Params, Row, Spec, Tool, Verb, plain, recipes, row, tasks};
+use super::{
+    ExecutionMode, HttpMethod, Kind, Meta, Operation, OperationContext, Params, Spec, ToolExposure,
+    recipes, row, tasks, with_default_meta,
+};
 use crate::{
     Daemon,
-    answer::Trouble,
-    principal::{Area, Need, Principal, Right, has_scopes},
+    answer::ApiError,
+    principal::{AccessRequirement, AccessRight, Area, Principal, has_scopes},
 };
 use commis_artifacts::{
     payloads::{CandidateSet, Judged, Outcome},
@@ -27,28 +30,30 @@ use commis_base::{
     settings::Settings,
 };
 use commis_browser::Step;
-use commis_learn::{Learned, OnStage, Redo, Secrets, Source, Task, Wish, choose, variable};
-use commis_recipe::auth::allow_variable;
+use commis_learn::{
+    ChoiceRequest, LearnResult, OnStage, RedoScope, Source, Task, TaskSecrets, choose, variable,
+};
+use commis_recipe::auth::check_variable_host;
 use commis_stages::{STAGES, verify::Expectation};
 
-type Out<T> = Result<(T, Meta), Box<Trouble>>;
+type OperationOutput<T> = Result<(T, Meta), Box<ApiError>>;
 
-const LEARN: Need = Need::May(Area::Learn, Right::Write);
+const LEARN: AccessRequirement = AccessRequirement::May(Area::Learn, AccessRight::Write);
 
-pub fn rows(out: &mut Vec<Row>) {
+pub fn rows(out: &mut Vec<Operation>) {
     out.push(row(
         Spec {
             name: "recipe_learn",
             kind: Kind::Write,
             need: LEARN,
-            routes: &[(Verb::Post, "/api/recipes/learn")],
-            tool: Tool::All,
-            length: Length::Task,
+            routes: &[(HttpMethod::Post, "/api/recipes/learn")],
+            tool: ToolExposure::All,
+            length: ExecutionMode::Task,
             help: "Learn a task from a page driven by scripted steps, or from a HAR file.\nGive what was typed in `params`, and a second example in `second`: without one a recipe stays a draft. Where it cannot be told which request carried the data, the outcome is `needs_selection`, with candidates to choose from. `next` says what to call then.",
         },
         learn,
     )
-    .checked(|args: Learn, settings, who| {
+    .checked(|args: LearnArgs, settings, who| {
         args.allowed(who, settings)?;
         match args.har {
             // A large file is read once.
@@ -56,7 +61,7 @@ pub fn rows(out: &mut Vec<Row>) {
             _ => args.task(settings.serve.allow_task_secrets, who).map(drop),
         }
     })
-    .hiding(|args: Learn| {
+    .hiding(|args: LearnArgs| {
         let task = if args.har.is_none() { args.task(true, &Principal::root()).ok() } else { None };
         task.is_some_and(|it| it.secrets.are_given() || it.secrets.in_text)
     }));
@@ -64,10 +69,10 @@ pub fn rows(out: &mut Vec<Row>) {
         Spec {
             name: "recipe_candidates",
             kind: Kind::Read,
-            need: Need::May(Area::Learn, Right::Read),
-            routes: &[(Verb::Get, "/api/tasks/{task_id}/candidates")],
-            tool: Tool::All,
-            length: Length::Now,
+            need: AccessRequirement::May(Area::Learn, AccessRight::Read),
+            routes: &[(HttpMethod::Get, "/api/tasks/{task_id}/candidates")],
+            tool: ToolExposure::All,
+            length: ExecutionMode::Now,
             help: "List the requests that a task which was learned could be served by, best first.",
         },
         candidates,
@@ -77,19 +82,19 @@ pub fn rows(out: &mut Vec<Row>) {
             name: "recipe_create_from_candidate",
             kind: Kind::Write,
             need: LEARN,
-            routes: &[(Verb::Post, "/api/tasks/{task_id}/candidates/{candidate}/recipe")],
-            tool: Tool::All,
-            length: Length::Task,
+            routes: &[(HttpMethod::Post, "/api/tasks/{task_id}/candidates/{candidate}/recipe")],
+            tool: ToolExposure::All,
+            length: ExecutionMode::Task,
             help: "Go on with a candidate that you choose, where learning could not choose by itself.\nA request that may change something is refused.",
         },
         create_from_candidate,
     )
-    .checked(|args: Create, _, _| super::within("candidate", args.candidate, 64).map(drop)));
+    .checked(|args: CreateRecipeArgs, _, _| super::within("candidate", args.candidate, 64).map(drop)));
 }
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Learn {
+struct LearnArgs {
     /// What the session is for, with `{name}` where typed values go.
     task: String,
     /// Live: the page that it starts on.
@@ -127,7 +132,7 @@ struct Learn {
     second_login: Option<String>,
 }
 
-impl Learn {
+impl LearnArgs {
     /// What the daemon alone can read is not for everyone to name: files of its machine and its variables not for a token with
     /// scopes, and a variable only for the host that it is bound to, as for recipes. Who asks may be a model that a page has
     /// talked to. Fails with `FORBIDDEN`, `AUTH_NOT_ALLOWED`.
@@ -143,7 +148,7 @@ impl Learn {
             return Err(Error::new(Code::ParamInvalid, "`second_login` needs `login`"));
         }
         for name in self.login.iter().chain(&self.second_login) {
-            who.must(Need::Login, Some(name))?;
+            who.must(AccessRequirement::Login, Some(name))?;
         }
         let typed = [BTreeMap::from(self.params.clone()), BTreeMap::from(self.second.clone())];
         let mut named: Vec<String> = typed
@@ -158,7 +163,7 @@ impl Learn {
         }
         let url = self.url.as_ref().and_then(|it| url::Url::parse(it).ok());
         if let Some(host) = url.as_ref().and_then(url::Url::host_str) {
-            named.iter().try_for_each(|it| allow_variable(it, host, &settings.auth))?;
+            named.iter().try_for_each(|it| check_variable_host(it, host, &settings.auth))?;
         }
         Ok(())
     }
@@ -205,7 +210,7 @@ impl Learn {
             reads_only: self.reads_only,
             answer: self.answer,
             timeout: Duration::from_secs(30),
-            secrets: Secrets::default(),
+            secrets: TaskSecrets::default(),
         };
         commis_batch::check_task(&mut task, &BTreeSet::new(), allow_secrets)?;
         Ok(task)
@@ -223,11 +228,11 @@ fn variables(it: &Value, named: &mut Vec<String>) {
 
 /// The task of the store. A token with scopes has its own: what others recorded is not for it to go on with.
 fn id_of(principal: &str, name: &RecipeName) -> TaskId {
-    TaskId::of(if has_scopes(principal) { principal } else { "" }, name)
+    TaskId::new(if has_scopes(principal) { principal } else { "" }, name)
 }
 
 /// Stages of a task, told as they begin.
-pub(super) fn on_stage(asked: &Asked) -> OnStage {
+pub(super) fn on_stage(asked: &OperationContext) -> OnStage {
     let daemon: Arc<Daemon> = Arc::clone(&asked.daemon);
     let id = asked.job.as_ref().map(|it| it.id.clone()).unwrap_or_default();
     // One writes them all down, in their order.
@@ -249,7 +254,7 @@ pub(super) fn on_stage(asked: &Asked) -> OnStage {
 #[derive(Serialize, JsonSchema)]
 struct Taught {
     #[serde(flatten)]
-    learned: Learned,
+    learned: LearnResult,
     /// The daemon's task that learned it. It, and `task_id`, name the task where its candidates are asked for.
     daemon_task_id: Option<String>,
     /// Where it could not be told which request carried the data: the likeliest.
@@ -274,7 +279,7 @@ struct Next {
 const NEAREST: usize = 5;
 
 /// Says what comes after an outcome. What cannot be read of the task's folder is left out.
-fn taught(asked: &Asked, learned: Learned) -> Taught {
+fn taught(asked: &OperationContext, learned: LearnResult) -> Taught {
     let job = asked.job.as_ref().map(|it| it.id.clone());
     let selects = learned.outcome == Outcome::NeedsSelection;
     let mut candidates = Vec::new();
@@ -307,17 +312,17 @@ fn taught(asked: &Asked, learned: Learned) -> Taught {
     Taught { learned, daemon_task_id: job, candidates, next }
 }
 
-fn example(asked: &Asked, name: &str) -> BTreeMap<String, String> {
+fn example(asked: &OperationContext, name: &str) -> BTreeMap<String, String> {
     let known = RecipeName::new(name).and_then(|it| asked.daemon.pantry.get(&it)).ok();
     known.and_then(|it| it.recipe.example()).unwrap_or_default()
 }
 
-async fn learn(asked: Asked, args: Learn) -> Out<Taught> {
+async fn learn(asked: OperationContext, args: LearnArgs) -> OperationOutput<Taught> {
     let world = asked.daemon.world();
     let (force, again) = (args.force, asked.job.as_ref().is_some_and(|it| it.again));
     let (resume, no_network) = (args.resume || again, args.no_network);
     let task = Arc::new(args.task(world.settings.serve.allow_task_secrets, &asked.who)?);
-    let redo = (force && !again).then_some(Redo::All);
+    let redo = (force && !again).then_some(RedoScope::All);
     let mut cx = world.learning(&asked.daemon.home, redo, on_stage(&asked))?;
     if no_network && let Some(it) = Arc::get_mut(&mut cx) {
         it.settings.egress.no_network = true;
@@ -330,11 +335,11 @@ async fn learn(asked: Asked, args: Learn) -> Out<Taught> {
         move || async move { commis_learn::learn(&task, &cx).await }
     };
     let learned = commis_learn::apart(work, super::stopped(&asked)).await?;
-    told(&asked, &learned);
-    plain(taught(&asked, learned))
+    report_learned(&asked, &learned);
+    with_default_meta(taught(&asked, learned))
 }
 
-fn told(asked: &Asked, learned: &Learned) {
+fn report_learned(asked: &OperationContext, learned: &LearnResult) {
     if learned.recipe.is_some() {
         recipes::changed(asked, &learned.name, learned.outcome.as_str());
     }
@@ -359,14 +364,14 @@ struct CandidateLine {
 }
 
 #[derive(Serialize, JsonSchema)]
-struct Candidates {
+struct CandidateList {
     candidates: Vec<CandidateLine>,
     /// Why the first may not be chosen without being asked about.
     doubt: Option<String>,
 }
 
 /// The task of the store that a task of ours learned. Fails with `TASK_NOT_FOUND`.
-async fn stored(asked: &Asked, id: &str) -> Result<TaskId> {
+async fn find_stored_task(asked: &OperationContext, id: &str) -> Result<TaskId> {
     // The id of the store does as well, for whoever it belongs to.
     if let Ok(stored) = TaskId::parse(id)
         && asked.daemon.book.task(id).await.is_err()
@@ -393,13 +398,16 @@ async fn stored(asked: &Asked, id: &str) -> Result<TaskId> {
     Ok(id_of(&task.principal, &name))
 }
 
-async fn candidates(asked: Asked, args: tasks::Numbered) -> Out<Candidates> {
-    let id = stored(&asked, &args.task_id).await?;
-    plain(ranked(&asked, &id)?)
+async fn candidates(
+    asked: OperationContext,
+    args: tasks::TaskIdArgs,
+) -> OperationOutput<CandidateList> {
+    let id = find_stored_task(&asked, &args.task_id).await?;
+    with_default_meta(ranked(&asked, &id)?)
 }
 
 /// The candidates of a task of the store. Fails with `TASK_NOT_FOUND` where it has none.
-fn ranked(asked: &Asked, id: &TaskId) -> Result<Candidates> {
+fn ranked(asked: &OperationContext, id: &TaskId) -> Result<CandidateList> {
     let store = Store::new(asked.daemon.home.artifacts.clone());
     let folder = store.peek(id)?.ok_or_else(|| none(id))?;
     let set = match folder.get::<Judged<CandidateSet>>() {
@@ -408,7 +416,7 @@ fn ranked(asked: &Asked, id: &TaskId) -> Result<Candidates> {
         Err(err) if err.code() == Code::ArtifactMissing => return Err(none(id)),
         Err(err) => return Err(err),
     };
-    Ok(Candidates {
+    Ok(CandidateList {
         candidates: set
             .candidates
             .into_iter()
@@ -434,7 +442,7 @@ fn none(id: &TaskId) -> Error {
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Create {
+struct CreateRecipeArgs {
     /// The task that learned.
     task_id: String,
     /// Its number, from 1.
@@ -446,11 +454,14 @@ struct Create {
     extract: Option<String>,
 }
 
-async fn create_from_candidate(asked: Asked, args: Create) -> Out<Taught> {
-    let id = stored(&asked, &args.task_id).await?;
+async fn create_from_candidate(
+    asked: OperationContext,
+    args: CreateRecipeArgs,
+) -> OperationOutput<Taught> {
+    let id = find_stored_task(&asked, &args.task_id).await?;
     let world = asked.daemon.world();
     let store = Store::new(asked.daemon.home.artifacts.clone());
-    let wish = Wish {
+    let wish = ChoiceRequest {
         candidate: args.candidate,
         extract: args.extract,
         name: args.name.map(RecipeName::new).transpose()?,
@@ -464,15 +475,15 @@ async fn create_from_candidate(asked: Asked, args: Create) -> Out<Taught> {
     };
     match commis_learn::apart(work, super::stopped(&asked)).await? {
         Ok(learned) => {
-            told(&asked, &learned);
-            plain(taught(&asked, learned))
+            report_learned(&asked, &learned);
+            with_default_meta(taught(&asked, learned))
         }
         Err(reject) => {
             let err = Error::new(
                 Code::Usage,
                 format!("this candidate cannot be chosen: {}", reject.detail),
             );
-            let mut trouble = Trouble::of(&err);
+            let mut trouble = ApiError::from_error(&err);
             trouble.reason_codes = vec![reject.reason.as_str().to_owned()];
             Err(Box::new(trouble))
         }

@@ -3,65 +3,78 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Asked, Kind, Length, Meta, Row, Spec, Tool, Verb, plain, row};
+use super::{
+    ExecutionMode, HttpMethod, Kind, Meta, Operation, OperationContext, Spec, ToolExposure, row,
+    with_default_meta,
+};
 use crate::{
-    answer::Trouble,
+    answer::ApiError,
     book::TokenView,
     lifecycle,
-    principal::{Area, Need, Right, Scope},
-    remote::{Key, Remote, new_token},
+    principal::{AccessRequirement, AccessRight, Area, Scope},
+    remote::{PairingKey, RemoteListener, new_token},
 };
 use commis_base::error::{Code, Error};
 
 /// As `Scope::parse` reads it.
 const SCOPE: &str = r"^(run:(\*|[a-z0-9]([a-z0-9-]{0,62}[a-z0-9])?)|vault:[a-z0-9]([a-z0-9._-]{0,62}[a-z0-9])?|(recipes|tasks|learn|browse):(read|write)|browse:(read|write):[A-Za-z0-9_-]{1,40})$";
 
-type Out<T> = Result<(T, Meta), Box<Trouble>>;
+type OperationOutput<T> = Result<(T, Meta), Box<ApiError>>;
 
-pub fn rows(out: &mut Vec<Row>) {
+pub fn rows(out: &mut Vec<Operation>) {
     let meta = |name, routes, need, help| Spec {
         name,
         kind: Kind::Meta,
         need,
         routes,
-        tool: Tool::Never,
-        length: Length::Now,
+        tool: ToolExposure::Never,
+        length: ExecutionMode::Now,
         help,
     };
     out.push(row(
         Spec {
-            tool: Tool::All,
+            tool: ToolExposure::All,
             ..meta(
                 "health_check",
-                &[(Verb::Get, "/api/health")],
-                Need::Any,
+                &[(HttpMethod::Get, "/api/health")],
+                AccessRequirement::Any,
                 "Say how the daemon does: its version, what waits and what runs.",
             )
         },
         health,
     ));
     out.push(row(
-        meta("version", &[(Verb::Get, "/api/version")], Need::Any, "Say which commis this is."),
+        meta(
+            "version",
+            &[(HttpMethod::Get, "/api/version")],
+            AccessRequirement::Any,
+            "Say which commis this is.",
+        ),
         version,
     ));
     out.push(row(
         meta(
             "token_create",
-            &[(Verb::Post, "/api/tokens")],
-            Need::Root,
+            &[(HttpMethod::Post, "/api/tokens")],
+            AccessRequirement::Root,
             "Make a token for a purpose.\nIt is shown once; what is kept is a digest of it.",
         ),
         token_create,
     ));
     out.push(row(
-        meta("token_list", &[(Verb::Get, "/api/tokens")], Need::Root, "List tokens that hold."),
+        meta(
+            "token_list",
+            &[(HttpMethod::Get, "/api/tokens")],
+            AccessRequirement::Root,
+            "List tokens that hold.",
+        ),
         token_list,
     ));
     out.push(row(
         meta(
             "token_revoke",
-            &[(Verb::Delete, "/api/tokens/{id}")],
-            Need::Root,
+            &[(HttpMethod::Delete, "/api/tokens/{id}")],
+            AccessRequirement::Root,
             "Take a token back.",
         ),
         token_revoke,
@@ -69,8 +82,8 @@ pub fn rows(out: &mut Vec<Row>) {
     out.push(row(
         meta(
             "remote_on",
-            &[(Verb::Post, "/api/remote/on")],
-            Need::Root,
+            &[(HttpMethod::Post, "/api/remote/on")],
+            AccessRequirement::Root,
             "Open the remote listener, for tokens that were made for a purpose.\nAn address that other machines reach has to be allowed with `allow_remote`.",
         ),
         remote_on,
@@ -78,8 +91,8 @@ pub fn rows(out: &mut Vec<Row>) {
     out.push(row(
         meta(
             "remote_off",
-            &[(Verb::Post, "/api/remote/off")],
-            Need::Root,
+            &[(HttpMethod::Post, "/api/remote/off")],
+            AccessRequirement::Root,
             "Close the remote listener.",
         ),
         remote_off,
@@ -87,8 +100,8 @@ pub fn rows(out: &mut Vec<Row>) {
     out.push(row(
         meta(
             "remote_pair",
-            &[(Verb::Post, "/api/remote/pair")],
-            Need::Root,
+            &[(HttpMethod::Post, "/api/remote/pair")],
+            AccessRequirement::Root,
             "Make a key that another machine trades once, at `/connect`, for a token.",
         ),
         remote_pair,
@@ -96,8 +109,8 @@ pub fn rows(out: &mut Vec<Row>) {
     out.push(row(
         meta(
             "reload",
-            &[(Verb::Post, "/api/reload")],
-            Need::Root,
+            &[(HttpMethod::Post, "/api/reload")],
+            AccessRequirement::Root,
             "Read the settings again; what runs goes on with the old ones.",
         ),
         reload,
@@ -105,8 +118,8 @@ pub fn rows(out: &mut Vec<Row>) {
     out.push(row(
         meta(
             "shutdown",
-            &[(Verb::Post, "/api/shutdown")],
-            Need::Root,
+            &[(HttpMethod::Post, "/api/shutdown")],
+            AccessRequirement::Root,
             "End the daemon.\nWith `if_idle` only when nothing waits or runs, and the remote listener is closed.",
         ),
         shutdown,
@@ -114,8 +127,8 @@ pub fn rows(out: &mut Vec<Row>) {
     out.push(row(
         meta(
             "dashboard_code",
-            &[(Verb::Post, "/api/dashboard/code")],
-            Need::Root,
+            &[(HttpMethod::Post, "/api/dashboard/code")],
+            AccessRequirement::Root,
             "Make a code that opens the dashboard once, within a minute.",
         ),
         dashboard_code,
@@ -124,11 +137,11 @@ pub fn rows(out: &mut Vec<Row>) {
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Nothing {}
+struct NoArgs {}
 
 /// How the daemon does.
 #[derive(Serialize, JsonSchema)]
-struct Health {
+struct HealthReport {
     version: String,
     /// Since it started.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -144,15 +157,15 @@ struct Health {
     remote: Option<String>,
 }
 
-async fn health(asked: Asked, _: Nothing) -> Out<Health> {
+async fn health(asked: OperationContext, _: NoArgs) -> OperationOutput<HealthReport> {
     let daemon = &asked.daemon;
     let all = daemon.pantry.all()?;
     let seen = || all.iter().filter(|it| asked.who.sees(it.recipe.name.as_str()));
-    let all_told = asked.who.may(Need::May(Area::Tasks, Right::Read), None);
-    plain(Health {
+    let all_told = asked.who.may(AccessRequirement::May(Area::Tasks, AccessRight::Read), None);
+    with_default_meta(HealthReport {
         version: env!("CARGO_PKG_VERSION").to_owned(),
         uptime_sec: all_told.then(|| daemon.started.elapsed().as_secs()),
-        queued: all_told.then(|| daemon.queue.waiting()),
+        queued: all_told.then(|| daemon.queue.queued_count()),
         running: all_told.then(|| daemon.queue.at_work()),
         recipes: seen().count(),
         verified: seen().filter(|it| it.is_served()).count(),
@@ -163,7 +176,7 @@ async fn health(asked: Asked, _: Nothing) -> Out<Health> {
 /// Which commis this is.
 #[derive(Serialize, JsonSchema)]
 #[expect(clippy::struct_field_names, reason = "what is asked for")]
-struct Version {
+struct VersionReport {
     version: String,
     /// Which file the program is: another one has another word.
     binary: Option<String>,
@@ -171,8 +184,8 @@ struct Version {
     mcp: Vec<String>,
 }
 
-async fn version(asked: Asked, _: Nothing) -> Out<Version> {
-    plain(Version {
+async fn version(asked: OperationContext, _: NoArgs) -> OperationOutput<VersionReport> {
+    with_default_meta(VersionReport {
         version: env!("CARGO_PKG_VERSION").to_owned(),
         binary: asked.daemon.binary.clone(),
         mcp: crate::mcp::versions(),
@@ -181,7 +194,7 @@ async fn version(asked: Asked, _: Nothing) -> Out<Version> {
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct NewToken {
+struct TokenArgs {
     /// What it may do: `run:NAME` or `run:*`; `recipes`, `tasks`, `learn` or `browse` with `:read` or `:write`; `browse:read:NAME` or `browse:write:NAME` for the owner's page of that name alone.
     #[schemars(length(min = 1, max = 100), inner(regex(pattern = SCOPE)))]
     can: Vec<String>,
@@ -195,7 +208,7 @@ struct NewToken {
 }
 
 #[derive(Serialize, JsonSchema)]
-struct Made {
+struct CreatedToken {
     /// The token. It is not kept.
     token: String,
     #[serde(flatten)]
@@ -216,7 +229,7 @@ fn fits(can: &[String], expires_sec: Option<u32>, note: &str) -> commis_base::er
     Err(Error::new(Code::ParamInvalid, wrong))
 }
 
-async fn token_create(asked: Asked, args: NewToken) -> Out<Made> {
+async fn token_create(asked: OperationContext, args: TokenArgs) -> OperationOutput<CreatedToken> {
     fits(&args.can, args.expires_sec, &args.note)?;
     let scopes = args
         .can
@@ -224,42 +237,42 @@ async fn token_create(asked: Asked, args: NewToken) -> Out<Made> {
         .map(|it| Scope::parse(it))
         .collect::<commis_base::error::Result<Vec<_>>>()?;
     let (token, view) = new_token(&asked.daemon, &scopes, args.expires_sec, &args.note).await?;
-    plain(Made { token, view })
+    with_default_meta(CreatedToken { token, view })
 }
 
 #[derive(Serialize, JsonSchema)]
-struct Tokens {
+struct TokenList {
     tokens: Vec<TokenView>,
 }
 
-async fn token_list(asked: Asked, _: Nothing) -> Out<Tokens> {
-    plain(Tokens { tokens: asked.daemon.read_tokens()? })
+async fn token_list(asked: OperationContext, _: NoArgs) -> OperationOutput<TokenList> {
+    with_default_meta(TokenList { tokens: asked.daemon.read_tokens()? })
 }
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct TokenId {
+struct TokenIdArgs {
     /// The token's id, as it is listed.
     id: String,
 }
 
 #[derive(Serialize, JsonSchema)]
-struct Revoked {
+struct RevokedToken {
     id: String,
 }
 
-async fn token_revoke(asked: Asked, args: TokenId) -> Out<Revoked> {
+async fn token_revoke(asked: OperationContext, args: TokenIdArgs) -> OperationOutput<RevokedToken> {
     let there = asked.daemon.book.revoke(&args.id).await?;
     asked.daemon.read_tokens()?;
     if !there {
         return Err(Error::new(Code::NoSuchAddress, "there is no such token").into());
     }
-    plain(Revoked { id: args.id })
+    with_default_meta(RevokedToken { id: args.id })
 }
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct RemoteOn {
+struct RemoteArgs {
     /// Address and port; port 0 is any that is free.
     bind: String,
     /// Also an address that other machines reach.
@@ -268,57 +281,57 @@ struct RemoteOn {
 }
 
 #[derive(Serialize, JsonSchema)]
-struct Listening {
+struct RemoteStatus {
     /// Where; absent when it is closed.
     addr: Option<String>,
 }
 
-async fn remote_on(asked: Asked, args: RemoteOn) -> Out<Listening> {
+async fn remote_on(asked: OperationContext, args: RemoteArgs) -> OperationOutput<RemoteStatus> {
     let bind = args.bind.parse().map_err(|_| {
         Error::new(Code::ParamInvalid, "`bind` is an address and a port, such as 127.0.0.1:0")
     })?;
-    let addr = Remote::open(&asked.daemon, bind, args.allow_remote).await?;
-    plain(Listening { addr: Some(addr.to_string()) })
+    let addr = RemoteListener::open(&asked.daemon, bind, args.allow_remote).await?;
+    with_default_meta(RemoteStatus { addr: Some(addr.to_string()) })
 }
 
-async fn remote_off(asked: Asked, _: Nothing) -> Out<Listening> {
+async fn remote_off(asked: OperationContext, _: NoArgs) -> OperationOutput<RemoteStatus> {
     asked.daemon.remote.close();
-    plain(Listening { addr: None })
+    with_default_meta(RemoteStatus { addr: None })
 }
 
-async fn remote_pair(asked: Asked, args: NewToken) -> Out<Key> {
+async fn remote_pair(asked: OperationContext, args: TokenArgs) -> OperationOutput<PairingKey> {
     fits(&args.can, args.expires_sec, &args.note)?;
-    plain(asked.daemon.remote.pair(&args.can, args.expires_sec, args.note)?)
+    with_default_meta(asked.daemon.remote.pair(&args.can, args.expires_sec, args.note)?)
 }
 
 #[derive(Serialize, JsonSchema)]
-struct Reloaded {
+struct ReloadResult {
     reloaded: bool,
 }
 
-async fn reload(asked: Asked, _: Nothing) -> Out<Reloaded> {
+async fn reload(asked: OperationContext, _: NoArgs) -> OperationOutput<ReloadResult> {
     asked.daemon.reload()?;
-    plain(Reloaded { reloaded: true })
+    with_default_meta(ReloadResult { reloaded: true })
 }
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Shutdown {
+struct ShutdownArgs {
     /// Only when nothing waits or runs.
     #[serde(default)]
     if_idle: bool,
 }
 
 #[derive(Serialize, JsonSchema)]
-struct Stopped {
+struct ShutdownResult {
     /// It ends now.
     stopping: bool,
     /// What is at work.
     running: usize,
 }
 
-async fn shutdown(asked: Asked, args: Shutdown) -> Out<Stopped> {
-    let running = asked.daemon.queue.at_work() + asked.daemon.queue.waiting();
+async fn shutdown(asked: OperationContext, args: ShutdownArgs) -> OperationOutput<ShutdownResult> {
+    let running = asked.daemon.queue.at_work() + asked.daemon.queue.queued_count();
     let is_idle = running == 0 && asked.daemon.remote.addr().is_none();
     let stopping = !args.if_idle || is_idle;
     if stopping {
@@ -329,18 +342,18 @@ async fn shutdown(asked: Asked, args: Shutdown) -> Out<Stopped> {
             stop.cancel();
         });
     }
-    plain(Stopped { stopping, running })
+    with_default_meta(ShutdownResult { stopping, running })
 }
 
 #[derive(Serialize, JsonSchema)]
-struct Opening {
+struct DashboardCode {
     /// Stands behind `#` in the dashboard's address.
     code: String,
     url: String,
 }
 
-async fn dashboard_code(asked: Asked, _: Nothing) -> Out<Opening> {
+async fn dashboard_code(asked: OperationContext, _: NoArgs) -> OperationOutput<DashboardCode> {
     let code = asked.daemon.guard.new_code()?;
     let url = format!("http://{}/#{code}", asked.daemon.addr);
-    plain(Opening { code, url })
+    with_default_meta(DashboardCode { code, url })
 }

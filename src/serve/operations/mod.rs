@@ -29,18 +29,18 @@ use tokio_util::sync::CancellationToken;
 
 pub use self::{
     arguments::{Params, coerced, no_secrets},
-    tasks::{failed, theirs},
+    tasks::{task_error, theirs},
     vault::over,
 };
 pub(crate) use self::{
-    doing::{Meant, Sought, meant},
+    doing::{MatchedRecipe, RecipeQuery, match_recipe},
     recipes::{counted, failure, run_usual, run_usual_as},
-    trail::{LearnRequest as Learned, learned, trail},
+    trail::{LearnRequest as Learned, start_learning, trail},
 };
 use super::{
     Daemon,
-    answer::{Answer, Meta, Trouble},
-    principal::{Area, Need, Principal},
+    answer::{Answer, ApiError, Meta},
+    principal::{AccessRequirement, Area, Principal},
 };
 use commis_base::{
     error::{Code, Error},
@@ -65,7 +65,7 @@ pub enum Kind {
 /// How long it takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Length {
+pub enum ExecutionMode {
     /// It is answered at once.
     Now,
     /// After two seconds it becomes a task.
@@ -77,7 +77,7 @@ pub enum Length {
 /// Who is shown it as an MCP tool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Tool {
+pub enum ToolExposure {
     /// Every client, under this name.
     Always(&'static str),
     /// Those that ask for all.
@@ -89,13 +89,13 @@ pub enum Tool {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "UPPERCASE")]
-pub enum Verb {
+pub enum HttpMethod {
     Get,
     Post,
     Delete,
 }
 
-impl Verb {
+impl HttpMethod {
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Get => "get",
@@ -110,11 +110,11 @@ impl Verb {
 pub struct Spec {
     pub name: &'static str,
     pub kind: Kind,
-    pub need: Need,
+    pub need: AccessRequirement,
     /// The first is the one that is documented.
-    pub routes: &'static [(Verb, &'static str)],
-    pub tool: Tool,
-    pub length: Length,
+    pub routes: &'static [(HttpMethod, &'static str)],
+    pub tool: ToolExposure,
+    pub length: ExecutionMode,
     /// One line, then what there is to know.
     pub help: &'static str,
 }
@@ -122,12 +122,12 @@ pub struct Spec {
 /// One that answers at once, and that agents have as a tool of the browser.
 const fn spec(
     name: &'static str,
-    routes: &'static [(Verb, &'static str)],
-    need: Need,
+    routes: &'static [(HttpMethod, &'static str)],
+    need: AccessRequirement,
     kind: Kind,
     help: &'static str,
 ) -> Spec {
-    Spec { name, kind, need, routes, tool: Tool::Browse, length: Length::Now, help }
+    Spec { name, kind, need, routes, tool: ToolExposure::Browse, length: ExecutionMode::Now, help }
 }
 
 impl Spec {
@@ -138,7 +138,7 @@ impl Spec {
 
 /// What an operation works in.
 #[derive(Clone)]
-pub struct Asked {
+pub struct OperationContext {
     pub daemon: Arc<Daemon>,
     pub who: Principal,
     /// The task that it is, if it is one.
@@ -154,34 +154,34 @@ pub struct Job {
     pub again: bool,
 }
 
-pub type Done = Result<Answer, Box<Trouble>>;
-type Doing = Pin<Box<dyn Future<Output = Done> + Send>>;
-type Doer = Box<dyn Fn(Asked, Value) -> Doing + Send + Sync>;
-type Checker =
+pub type OperationResult = Result<Answer, Box<ApiError>>;
+type OperationFuture = Pin<Box<dyn Future<Output = OperationResult> + Send>>;
+type OperationFn = Box<dyn Fn(OperationContext, Value) -> OperationFuture + Send + Sync>;
+type CheckFn =
     Box<dyn Fn(&Value, &Settings, &Principal) -> commis_base::error::Result<()> + Send + Sync>;
-type Hider = Box<dyn Fn(&Value) -> bool + Send + Sync>;
+type SecretCheckFn = Box<dyn Fn(&Value) -> bool + Send + Sync>;
 
-impl From<Error> for Box<Trouble> {
+impl From<Error> for Box<ApiError> {
     fn from(err: Error) -> Self {
-        Self::new(Trouble::of(&err))
+        Self::new(ApiError::from_error(&err))
     }
 }
 
 /// An operation: what it is, and how it is done.
-pub struct Row {
+pub struct Operation {
     pub spec: Spec,
     /// Of the arguments, an object.
     pub input: Value,
     /// Of `data` in the answer.
     pub output: Value,
-    doer: Doer,
-    checker: Checker,
-    hider: Hider,
+    doer: OperationFn,
+    checker: CheckFn,
+    hider: SecretCheckFn,
 }
 
-impl Row {
+impl Operation {
     /// Does it. Arguments that do not fit its schema are `PARAM_INVALID`.
-    pub fn call(&self, asked: Asked, args: Value) -> Doing {
+    pub fn call(&self, asked: OperationContext, args: Value) -> OperationFuture {
         (self.doer)(asked, args)
     }
 
@@ -237,7 +237,9 @@ impl Row {
     /// Whether it is of use to that caller at all.
     pub fn is_for(&self, who: &Principal) -> bool {
         let right = match self.spec.need {
-            Need::May(Area::Browse, right) if self.is_of_page() => Need::Sessions(right),
+            AccessRequirement::May(Area::Browse, right) if self.is_of_page() => {
+                AccessRequirement::Sessions(right)
+            }
             it => it,
         };
         who.may(right, None)
@@ -250,13 +252,13 @@ impl Row {
     }
 }
 
-pub(crate) fn row<A, O, F>(spec: Spec, call: fn(Asked, A) -> F) -> Row
+pub(crate) fn row<A, O, F>(spec: Spec, call: fn(OperationContext, A) -> F) -> Operation
 where
     A: DeserializeOwned + JsonSchema + Send + 'static,
     O: Serialize + JsonSchema,
-    F: Future<Output = Result<(O, Meta), Box<Trouble>>> + Send + 'static,
+    F: Future<Output = Result<(O, Meta), Box<ApiError>>> + Send + 'static,
 {
-    let doer: Doer = Box::new(move |asked, args| {
+    let doer: OperationFn = Box::new(move |asked, args| {
         let args = parsed::<A>(args);
         Box::pin(async move {
             let (data, meta) = call(asked, args?).await?;
@@ -266,11 +268,11 @@ where
             Ok(Answer { ok: true, data, meta })
         })
     });
-    let checker: Checker = Box::new(|args, _, _| parsed::<A>(args.clone()).map(drop));
-    Row {
+    let checker: CheckFn = Box::new(|args, _, _| parsed::<A>(args.clone()).map(drop));
+    Operation {
         spec,
-        input: taken::<A>(),
-        output: answered::<O>(),
+        input: input_schema::<A>(),
+        output: output_schema::<O>(),
         doer,
         checker,
         hider: Box::new(|_| false),
@@ -282,7 +284,7 @@ fn parsed<A: DeserializeOwned>(args: Value) -> commis_base::error::Result<A> {
     if let Some(all) = args.as_object_mut() {
         // JSON Schema knows no other difference: 5.0 is 5.
         for it in all.values_mut() {
-            if let Some(n) = it.as_number().and_then(arguments::whole) {
+            if let Some(n) = it.as_number().and_then(arguments::as_whole_number) {
                 *it = n.into();
             }
         }
@@ -296,12 +298,12 @@ fn parsed<A: DeserializeOwned>(args: Value) -> commis_base::error::Result<A> {
 }
 
 /// The schema of what is answered, whole in itself.
-pub fn answered<T: JsonSchema>() -> Value {
+pub fn output_schema<T: JsonSchema>() -> Value {
     schema::<T>(SchemaSettings::draft2020_12().for_serialize())
 }
 
 /// The schema of what is taken, whole in itself.
-fn taken<T: JsonSchema>() -> Value {
+fn input_schema<T: JsonSchema>() -> Value {
     schema::<T>(SchemaSettings::draft2020_12())
 }
 
@@ -342,7 +344,7 @@ fn tidy(schema: &mut Value) {
 }
 
 /// All operations, in the order of the reference.
-pub static TABLE: LazyLock<Vec<Row>> = LazyLock::new(|| {
+pub static TABLE: LazyLock<Vec<Operation>> = LazyLock::new(|| {
     let mut out = Vec::new();
     recipes::rows(&mut out);
     doing::rows(&mut out);
@@ -360,7 +362,7 @@ pub static TABLE: LazyLock<Vec<Row>> = LazyLock::new(|| {
 });
 
 /// The operation of that name.
-pub fn find(name: &str) -> Option<&'static Row> {
+pub fn find(name: &str) -> Option<&'static Operation> {
     let found = TABLE.iter().find(|it| it.spec.name == name);
     #[cfg(feature = "conformance")]
     let found = found.or_else(|| super::mcp::fixtures::work::of_tool(name));
@@ -404,12 +406,12 @@ fn within(name: &str, it: u32, most: u32) -> commis_base::error::Result<u32> {
 
 /// An answer without more to say.
 #[expect(clippy::unnecessary_wraps, reason = "what operations return")]
-fn plain<T>(data: T) -> Result<(T, Meta), Box<Trouble>> {
+fn with_default_meta<T>(data: T) -> Result<(T, Meta), Box<ApiError>> {
     Ok((data, Meta::default()))
 }
 
 /// That the task is to end.
-pub(crate) async fn stopped(asked: &Asked) -> Error {
+pub(crate) async fn stopped(asked: &OperationContext) -> Error {
     match &asked.job {
         Some(it) => it.cancel.cancelled().await,
         None => std::future::pending().await,

@@ -6,45 +6,48 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::{Asked, Kind, Length, Meta, Params, Row, Spec, Tool, Verb, plain, row, run_login};
+use super::{
+    ExecutionMode, HttpMethod, Kind, Meta, Operation, OperationContext, Params, Spec, ToolExposure,
+    row, run_login, with_default_meta,
+};
 use crate::{
-    answer::Trouble,
+    answer::ApiError,
     mcp::find::offered,
-    pantry::Known,
-    principal::{Area, Need, Right},
-    world::{no_state, told},
+    pantry::CachedRecipe,
+    principal::{AccessRequirement, AccessRight, Area},
+    world::{log_info, no_state},
 };
 use commis_artifacts::store::{Store, now};
 use commis_base::{
     error::{Code, Error},
     ids::RecipeName,
 };
-use commis_export::{File, Form};
+use commis_export::{ExportFormat, ExportedFile};
 use commis_learn::{
-    Extent, Finding, Heal, Inspected, Runs, Shown, Verdict, apart, inspect, is_finding,
-    nobody_consents, note, prove, refused, render, told_health, words,
+    Extent, Finding, Healer, Inspection, RecipeRunner, RenderedRequest, Verdict, apart, inspect,
+    is_finding, nobody_consents, note, prove, refusal_error, render, told_health, words,
 };
 use commis_recipe::{
     model::{Recipe, Status},
-    narrowing::Narrowing,
-    standing::Standing,
+    narrowing::ResultFilter,
+    standing::RecipeState,
     yaml,
 };
 use commis_runner::RecipeRunResult;
-use commis_stages::effect::of_recipe;
+use commis_stages::effect::recipe_effect;
 use commis_state::Health;
 use commis_vault::Login;
 
-type Out<T> = Result<(T, Meta), Box<Trouble>>;
+type OperationOutput<T> = Result<(T, Meta), Box<ApiError>>;
 
 /// Of a run: its attempts, and a session where one is needed.
 const DEADLINE: Duration = Duration::from_secs(60);
-const READ: Need = Need::May(Area::Recipes, Right::Read);
-const WRITE: Need = Need::May(Area::Recipes, Right::Write);
+const READ: AccessRequirement = AccessRequirement::May(Area::Recipes, AccessRight::Read);
+const WRITE: AccessRequirement = AccessRequirement::May(Area::Recipes, AccessRight::Write);
 
 /// A recipe in a list.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
-pub struct Line {
+pub struct RecipeSummary {
     pub name: String,
     pub status: Status,
     /// What it does, with `{parameter}` where values go.
@@ -63,8 +66,8 @@ pub struct Line {
     pub last_ok_ms: Option<i64>,
 }
 
-impl Line {
-    fn of(it: &Known, health: Option<&Health>) -> Self {
+impl RecipeSummary {
+    fn new(it: &CachedRecipe, health: Option<&Health>) -> Self {
         let recipe = &it.recipe;
         let optional = |it: &commis_recipe::model::Parameter| !it.required || it.default.is_some();
         let parameters = recipe.parameters.iter();
@@ -84,15 +87,15 @@ impl Line {
     }
 }
 
-pub fn rows(out: &mut Vec<Row>) {
+pub fn rows(out: &mut Vec<Operation>) {
     out.push(row(
         Spec {
             name: "recipe_find",
             kind: Kind::Read,
-            need: Need::Any,
-            routes: &[(Verb::Get, "/api/recipes/find")],
-            tool: Tool::Always("commis_find"),
-            length: Length::Now,
+            need: AccessRequirement::Any,
+            routes: &[(HttpMethod::Get, "/api/recipes/find")],
+            tool: ToolExposure::Always("commis_find"),
+            length: ExecutionMode::Now,
             help: "Find recipes by words, best first, with their parameters.",
         },
         find,
@@ -101,10 +104,10 @@ pub fn rows(out: &mut Vec<Row>) {
         Spec {
             name: "recipe_list",
             kind: Kind::Read,
-            need: Need::Any,
-            routes: &[(Verb::Get, "/api/recipes")],
-            tool: Tool::All,
-            length: Length::Now,
+            need: AccessRequirement::Any,
+            routes: &[(HttpMethod::Get, "/api/recipes")],
+            tool: ToolExposure::All,
+            length: ExecutionMode::Now,
             help: "List recipes by name, with status and how their runs went.",
         },
         list,
@@ -113,10 +116,10 @@ pub fn rows(out: &mut Vec<Row>) {
         Spec {
             name: "recipe_get",
             kind: Kind::Read,
-            need: Need::Any,
-            routes: &[(Verb::Get, "/api/recipes/{name}")],
-            tool: Tool::Always("commis_describe"),
-            length: Length::Now,
+            need: AccessRequirement::Any,
+            routes: &[(HttpMethod::Get, "/api/recipes/{name}")],
+            tool: ToolExposure::Always("commis_describe"),
+            length: ExecutionMode::Now,
             help: "Describe a recipe: input and output schema, proof, how its runs went.",
         },
         get,
@@ -125,10 +128,10 @@ pub fn rows(out: &mut Vec<Row>) {
         Spec {
             name: "recipe_run",
             kind: Kind::Write,
-            need: Need::Run,
-            routes: &[(Verb::Post, "/api/recipes/{name}/run")],
-            tool: Tool::Always("commis_run"),
-            length: Length::Run,
+            need: AccessRequirement::Run,
+            routes: &[(HttpMethod::Post, "/api/recipes/{name}/run")],
+            tool: ToolExposure::Always("commis_run"),
+            length: ExecutionMode::Run,
             help: "Run a recipe by name and return its data.\nA run that takes longer than two seconds becomes a task. Of a recipe that is not verified only with `draft`.",
         },
         run,
@@ -137,10 +140,10 @@ pub fn rows(out: &mut Vec<Row>) {
         Spec {
             name: "recipe_dry_run",
             kind: Kind::Read,
-            need: Need::Run,
-            routes: &[(Verb::Post, "/api/recipes/{name}/dry-run")],
-            tool: Tool::All,
-            length: Length::Now,
+            need: AccessRequirement::Run,
+            routes: &[(HttpMethod::Post, "/api/recipes/{name}/dry-run")],
+            tool: ToolExposure::All,
+            length: ExecutionMode::Now,
             help: "Show the request that a run would send, without sending anything.\nValues that are fetched when it runs are shown as <from …>, a key as [from $VARIABLE].",
         },
         dry_run,
@@ -150,9 +153,9 @@ pub fn rows(out: &mut Vec<Row>) {
             name: "recipe_explain",
             kind: Kind::Read,
             need: READ,
-            routes: &[(Verb::Get, "/api/recipes/{name}/explain")],
-            tool: Tool::All,
-            length: Length::Now,
+            routes: &[(HttpMethod::Get, "/api/recipes/{name}/explain")],
+            tool: ToolExposure::All,
+            length: ExecutionMode::Now,
             help: "Say in words what a recipe does: what is sent where, where values come from, what is known of it.\nThe words quote the recipe, which a stranger may have written.",
         },
         explain,
@@ -162,9 +165,9 @@ pub fn rows(out: &mut Vec<Row>) {
             name: "recipe_export",
             kind: Kind::Read,
             need: READ,
-            routes: &[(Verb::Get, "/api/recipes/{name}/export")],
-            tool: Tool::All,
-            length: Length::Now,
+            routes: &[(HttpMethod::Get, "/api/recipes/{name}/export")],
+            tool: ToolExposure::All,
+            length: ExecutionMode::Now,
             help: "Write a recipe in the form of another tool: OpenAPI, curl, Hurl, Python, TypeScript, Postman, tools of models, a skill.\nNo key and no cookie is in it. What the form cannot hold is refused, with the reason.",
         },
         export,
@@ -174,9 +177,9 @@ pub fn rows(out: &mut Vec<Row>) {
             name: "recipe_validate",
             kind: Kind::Read,
             need: READ,
-            routes: &[(Verb::Post, "/api/recipes/validate")],
-            tool: Tool::All,
-            length: Length::Now,
+            routes: &[(HttpMethod::Post, "/api/recipes/validate")],
+            tool: ToolExposure::All,
+            length: ExecutionMode::Now,
             help: "Check a recipe without sending anything.\nErrors are what a run would refuse, warnings what makes it less safe or less useful.",
         },
         validate,
@@ -186,9 +189,9 @@ pub fn rows(out: &mut Vec<Row>) {
             name: "recipe_verify",
             kind: Kind::Write,
             need: WRITE,
-            routes: &[(Verb::Post, "/api/recipes/{name}/verify")],
-            tool: Tool::All,
-            length: Length::Task,
+            routes: &[(HttpMethod::Post, "/api/recipes/{name}/verify")],
+            tool: ToolExposure::All,
+            length: ExecutionMode::Task,
             help: "Prove a recipe on the examples of its parameters.\nIt is called with its first examples, its second ones and its first again; one that passes is verified, also one that runs had put out of service.",
         },
         verify,
@@ -198,9 +201,9 @@ pub fn rows(out: &mut Vec<Row>) {
             name: "recipe_heal",
             kind: Kind::Write,
             need: WRITE,
-            routes: &[(Verb::Post, "/api/recipes/{name}/heal")],
-            tool: Tool::All,
-            length: Length::Task,
+            routes: &[(HttpMethod::Post, "/api/recipes/{name}/heal")],
+            tool: ToolExposure::All,
+            length: ExecutionMode::Task,
             help: "Learn a recipe again that a site's change broke, by the steps that it was learned from.\nOne that works is left alone. What is learned anew takes its place if it means the same; what means something else becomes a draft, for a person to look at.",
         },
         heal,
@@ -210,9 +213,9 @@ pub fn rows(out: &mut Vec<Row>) {
             name: "recipe_fork",
             kind: Kind::Write,
             need: WRITE,
-            routes: &[(Verb::Post, "/api/recipes/{name}/fork")],
-            tool: Tool::All,
-            length: Length::Now,
+            routes: &[(HttpMethod::Post, "/api/recipes/{name}/fork")],
+            tool: ToolExposure::All,
+            length: ExecutionMode::Now,
             help: "Copy a recipe under another name, as a draft.",
         },
         fork,
@@ -222,9 +225,9 @@ pub fn rows(out: &mut Vec<Row>) {
             name: "recipe_delete",
             kind: Kind::Write,
             need: WRITE,
-            routes: &[(Verb::Delete, "/api/recipes/{name}")],
-            tool: Tool::All,
-            length: Length::Now,
+            routes: &[(HttpMethod::Delete, "/api/recipes/{name}")],
+            tool: ToolExposure::All,
+            length: ExecutionMode::Now,
             help: "Delete one of your own recipes; what it was learned from stays.",
         },
         delete,
@@ -233,7 +236,7 @@ pub fn rows(out: &mut Vec<Row>) {
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Find {
+struct FindArgs {
     /// What you want to know or do, in a few words.
     words: String,
     /// At most so many.
@@ -247,65 +250,66 @@ fn ten() -> u32 {
 }
 
 #[derive(Serialize, JsonSchema)]
-struct Found {
-    recipes: Vec<Line>,
+struct RecipeList {
+    recipes: Vec<RecipeSummary>,
     /// What to do next, where nothing fits.
     #[serde(skip_serializing_if = "Option::is_none")]
     next: Option<&'static str>,
 }
 
-/// Where no recipe answers what was asked.
-const NOTHING_FITS: &str = "No recipe fits. If the task will come again, learn it with recipe_learn; else answer it in another way.";
-
-async fn find(asked: Asked, args: Find) -> Out<Found> {
+async fn find(asked: OperationContext, args: FindArgs) -> OperationOutput<RecipeList> {
     let limit = super::within("limit", args.limit, 50)?;
     let all = asked.daemon.pantry.all()?;
-    let seen: Vec<&Arc<Known>> =
+    let seen: Vec<&Arc<CachedRecipe>> =
         all.iter().filter(|it| asked.who.sees(it.recipe.name.as_str())).collect();
     let health = health(&asked);
-    let recipes: Vec<Line> = offered(&args.words, &seen)
+    let recipes: Vec<RecipeSummary> = offered(&args.words, &seen)
         .into_iter()
         .take(limit as usize)
-        .map(|it| Line::of(it, of(&health, it)))
+        .map(|it| RecipeSummary::new(it, find_health(&health, it)))
         .collect();
-    plain(Found { next: recipes.is_empty().then_some(NOTHING_FITS), recipes })
+    with_default_meta(RecipeList { next: recipes.is_empty().then_some("No recipe fits. If the task will come again, learn it with recipe_learn; else answer it in another way."), recipes })
 }
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct List {
+struct ListArgs {
     /// Only of this status.
     status: Option<Status>,
     /// Only of this category.
     category: Option<String>,
 }
 
-async fn list(asked: Asked, args: List) -> Out<Found> {
+async fn list(asked: OperationContext, args: ListArgs) -> OperationOutput<RecipeList> {
     let health = health(&asked);
     let all = asked.daemon.pantry.all()?;
-    let wanted = |it: &&Arc<Known>| {
+    let wanted = |it: &&Arc<CachedRecipe>| {
         asked.who.sees(it.recipe.name.as_str())
             && args.status.is_none_or(|status| it.recipe.status == status)
             && (args.category.is_none() || it.recipe.category == args.category)
     };
-    plain(Found {
+    with_default_meta(RecipeList {
         next: None,
-        recipes: all.iter().filter(wanted).map(|it| Line::of(it, of(&health, it))).collect(),
+        recipes: all
+            .iter()
+            .filter(wanted)
+            .map(|it| RecipeSummary::new(it, find_health(&health, it)))
+            .collect(),
     })
 }
 
-fn health(asked: &Asked) -> Vec<Health> {
+fn health(asked: &OperationContext) -> Vec<Health> {
     let state = asked.daemon.state.as_ref().ok();
     state.and_then(|it| it.all_health().ok()).unwrap_or_default()
 }
 
-fn of<'a>(all: &'a [Health], it: &Known) -> Option<&'a Health> {
+fn find_health<'a>(all: &'a [Health], it: &CachedRecipe) -> Option<&'a Health> {
     all.iter().find(|h| h.name == it.recipe.name.as_str() && h.source == it.source.as_str())
 }
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Named {
+struct NameArgs {
     /// The recipe's name.
     #[schemars(regex(pattern = "^[a-z0-9]([a-z0-9-]{0,62}[a-z0-9])?$"))]
     name: String,
@@ -313,9 +317,9 @@ struct Named {
 
 /// A recipe as it is described.
 #[derive(Serialize, JsonSchema)]
-struct Described {
+struct RecipeDetails {
     #[serde(flatten)]
-    line: Line,
+    line: RecipeSummary,
     /// JSON Schema of the parameters.
     input_schema: Value,
     /// JSON Schema of the data that a run returns.
@@ -329,17 +333,17 @@ struct Described {
     out_of_service: Option<String>,
 }
 
-async fn get(asked: Asked, args: Named) -> Out<Described> {
-    let known = seen(&asked, &args.name)?;
+async fn get(asked: OperationContext, args: NameArgs) -> OperationOutput<RecipeDetails> {
+    let known = visible_recipe(&asked, &args.name)?;
     let health = health(&asked);
     let recipe = &known.recipe;
     let tool = known.tool();
-    let standing = match recipe.standing() {
-        Standing::Verified => None,
-        _ => Some(refused(recipe).to_string()),
+    let standing = match recipe.state() {
+        RecipeState::Verified => None,
+        _ => Some(refusal_error(recipe).to_string()),
     };
-    plain(Described {
-        line: Line::of(&known, of(&health, &known)),
+    with_default_meta(RecipeDetails {
+        line: RecipeSummary::new(&known, find_health(&health, &known)),
         input_schema: tool.input.clone(),
         output_schema: tool.data.clone(),
         proof: tool.proof.clone(),
@@ -349,7 +353,10 @@ async fn get(asked: Asked, args: Named) -> Out<Described> {
 }
 
 /// The recipe, if who asks may know of it. Fails as a recipe does that is not there.
-pub(super) fn seen(asked: &Asked, name: &str) -> commis_base::error::Result<Arc<Known>> {
+pub(super) fn visible_recipe(
+    asked: &OperationContext,
+    name: &str,
+) -> commis_base::error::Result<Arc<CachedRecipe>> {
     let name = RecipeName::new(name)?;
     if !asked.who.sees(name.as_str()) {
         return Err(Error::new(Code::RecipeNotFound, format!("there is no recipe `{name}`")));
@@ -359,21 +366,21 @@ pub(super) fn seen(asked: &Asked, name: &str) -> commis_base::error::Result<Arc<
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Export {
+struct ExportArgs {
     /// The recipe's name.
     #[schemars(regex(pattern = "^[a-z0-9]([a-z0-9-]{0,62}[a-z0-9])?$"))]
     name: String,
     /// What it is written as.
-    form: Form,
+    form: ExportFormat,
 }
 
 #[derive(Serialize, JsonSchema)]
-struct Written {
-    files: Vec<File>,
+struct ExportResult {
+    files: Vec<ExportedFile>,
 }
 
-async fn export(asked: Asked, args: Export) -> Out<Written> {
-    let known = seen(&asked, &args.name)?;
+async fn export(asked: OperationContext, args: ExportArgs) -> OperationOutput<ExportResult> {
+    let known = visible_recipe(&asked, &args.name)?;
     let recipe = std::slice::from_ref(&known.recipe);
     let out = commis_export::export(recipe, args.form, &BTreeMap::new())?;
     if let Some(it) = out.refused.first() {
@@ -382,12 +389,12 @@ async fn export(asked: Asked, args: Export) -> Out<Written> {
             .hint("another form may hold it")
             .into());
     }
-    plain(Written { files: out.files })
+    with_default_meta(ExportResult { files: out.files })
 }
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Run {
+struct RunArgs {
     /// The recipe's name.
     #[schemars(regex(pattern = "^[a-z0-9]([a-z0-9-]{0,62}[a-z0-9])?$"))]
     name: String,
@@ -426,11 +433,11 @@ struct Run {
 /// Pages that one call follows where nobody says how many.
 const USUAL_PAGES: u64 = 10;
 
-async fn run(asked: Asked, args: Run) -> Out<Value> {
-    let known = seen(&asked, &args.name)?;
+async fn run(asked: OperationContext, args: RunArgs) -> OperationOutput<Value> {
+    let known = visible_recipe(&asked, &args.name)?;
     let usual = Extent::usual(&known.recipe, USUAL_PAGES);
     let (fields, condition) = (args.fields.as_deref(), args.condition.as_deref());
-    let narrowing = Narrowing::parse(fields, condition, args.limit, args.max_bytes)?;
+    let narrowing = ResultFilter::parse(fields, condition, args.limit, args.max_bytes)?;
     if !narrowing.is_all() {
         narrowing.check(&known.tool().data)?;
     }
@@ -446,48 +453,48 @@ async fn run(asked: Asked, args: Run) -> Out<Value> {
 
 /// Runs a recipe without a login, for as much of a list as it usually gives. Fails as [`run_as`].
 pub async fn run_usual(
-    asked: &Asked,
-    known: &Arc<Known>,
+    asked: &OperationContext,
+    known: &Arc<CachedRecipe>,
     params: BTreeMap<String, String>,
-) -> Out<Value> {
+) -> OperationOutput<Value> {
     run_usual_as(asked, known, params, None).await
 }
 
 /// The same with that login.
 pub async fn run_usual_as(
-    asked: &Asked,
-    known: &Arc<Known>,
+    asked: &OperationContext,
+    known: &Arc<CachedRecipe>,
     params: BTreeMap<String, String>,
     login: Option<Login>,
-) -> Out<Value> {
+) -> OperationOutput<Value> {
     let extent = Extent::usual(&known.recipe, USUAL_PAGES);
     run_as(asked, known, params, false, extent, login).await
 }
 
 /// Counts a run that was made without [`run_as`].
-pub fn counted(asked: &Asked, known: &Arc<Known>, ran: &RecipeRunResult) {
-    noted(asked, known, Ok(ran));
+pub fn counted(asked: &OperationContext, known: &Arc<CachedRecipe>, ran: &RecipeRunResult) {
+    record_run(asked, known, Ok(ran));
 }
 
 /// Runs a recipe, counts the run, and returns its data. Fails with what the run ended in.
 async fn run_as(
-    asked: &Asked,
-    known: &Arc<Known>,
+    asked: &OperationContext,
+    known: &Arc<CachedRecipe>,
     params: BTreeMap<String, String>,
     draft: bool,
     extent: Extent,
     login: Option<Login>,
-) -> Out<Value> {
+) -> OperationOutput<Value> {
     let daemon = &asked.daemon;
     let recipe = &known.recipe;
     let name = recipe.name.as_str();
-    asked.who.must(Need::Run, Some(name))?;
+    asked.who.must(AccessRequirement::Run, Some(name))?;
     match recipe.status {
         Status::Verified => {}
         Status::Draft if draft => {
             // Who asks over a wire is no person who looked at it.
-            if !recipe.trust.reads()
-                && let Err(why) = of_recipe(recipe, false).allowed()
+            if !recipe.trust.is_known_to_read()
+                && let Err(why) = recipe_effect(recipe, false).into_result()
             {
                 let why = format!("`{name}` was not learned here, and {why}");
                 return Err(Error::new(Code::RecipeMayChange, why)
@@ -495,7 +502,7 @@ async fn run_as(
                     .into());
             }
         }
-        _ => return Err(refused(recipe).into()),
+        _ => return Err(refusal_error(recipe).into()),
     }
     let world = daemon.world();
     let state = match &daemon.state {
@@ -505,7 +512,7 @@ async fn run_as(
     let counted = (&daemon.pantry.registry, state);
     let sessions = login.map(|it| world.logged_in(it));
     let runs = match &sessions {
-        Some(sessions) => Runs { sessions, ..world.runs() },
+        Some(sessions) => RecipeRunner { sessions, ..world.runs() },
         None => world.runs(),
     };
     let serve = runs.gather((recipe, known.source), &params, counted, &extent);
@@ -516,7 +523,7 @@ async fn run_as(
         Ok(it) => Ok(it),
         Err(err) => Err(err.code()),
     };
-    noted(asked, known, ended);
+    record_run(asked, known, ended);
     let ran = ran?;
     let mut meta = meta(&ran);
     if ran.success {
@@ -530,7 +537,11 @@ async fn run_as(
 }
 
 /// Counts the run; one that puts the recipe out of service is told to whoever watches.
-fn noted(asked: &Asked, known: &Arc<Known>, ended: Result<&RecipeRunResult, Code>) {
+fn record_run(
+    asked: &OperationContext,
+    known: &Arc<CachedRecipe>,
+    ended: Result<&RecipeRunResult, Code>,
+) {
     let daemon = &asked.daemon;
     let state = daemon.state.as_ref().map_err(|it| no_state(*it));
     let ran = (&known.recipe, known.source);
@@ -544,7 +555,7 @@ fn noted(asked: &Asked, known: &Arc<Known>, ended: Result<&RecipeRunResult, Code
 }
 
 /// Tells whoever watches that a recipe is another now.
-pub fn changed(asked: &Asked, name: &str, status: &'static str) {
+pub fn changed(asked: &OperationContext, name: &str, status: &'static str) {
     let daemon = Arc::clone(&asked.daemon);
     let data = json!({"name": name, "status": status});
     tokio::spawn(async move {
@@ -582,24 +593,24 @@ fn meta(ran: &RecipeRunResult) -> Meta {
 }
 
 /// What a run failed with.
-pub fn failure(ran: RecipeRunResult) -> Trouble {
+pub fn failure(ran: RecipeRunResult) -> ApiError {
     let by_site = ran.status_code.is_some();
     let code = ran.error_code.and_then(Code::from_wire).unwrap_or(Code::Internal);
     let mut err = Error::new(code, ran.error.unwrap_or_default());
     if let Some(hint) = ran.hint {
         err = err.hint(hint);
     }
-    Trouble {
+    ApiError {
         retryable: ran.retryable,
         retry_after_sec: ran.retry_after_sec,
         by_site,
-        ..Trouble::of(&err)
+        ..ApiError::from_error(&err)
     }
 }
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct DryRun {
+struct DryRunArgs {
     /// The recipe's name.
     #[schemars(regex(pattern = "^[a-z0-9]([a-z0-9-]{0,62}[a-z0-9])?$"))]
     name: String,
@@ -608,17 +619,17 @@ struct DryRun {
     params: Params,
 }
 
-async fn dry_run(asked: Asked, args: DryRun) -> Out<Shown> {
-    let known = seen(&asked, &args.name)?;
+async fn dry_run(asked: OperationContext, args: DryRunArgs) -> OperationOutput<RenderedRequest> {
+    let known = visible_recipe(&asked, &args.name)?;
     let world = asked.daemon.world();
     let params = args.params.into();
     world.caller.compiled(&known.recipe)?;
-    plain(render(&known.recipe, &params, world.policy(), &world.settings)?)
+    with_default_meta(render(&known.recipe, &params, world.policy(), &world.settings)?)
 }
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Validate {
+struct ValidateArgs {
     /// A recipe by name.
     name: Option<String>,
     /// Instead: a recipe as YAML.
@@ -629,15 +640,15 @@ struct Validate {
 }
 
 #[derive(Serialize, JsonSchema)]
-struct Validated {
+struct ValidateResult {
     valid: bool,
     #[serde(flatten)]
-    found: Inspected,
+    found: Inspection,
 }
 
-async fn validate(asked: Asked, args: Validate) -> Out<Validated> {
+async fn validate(asked: OperationContext, args: ValidateArgs) -> OperationOutput<ValidateResult> {
     let read = match (args.name, args.yaml) {
-        (Some(name), None) => seen(&asked, &name).map(|it| it.recipe.clone()),
+        (Some(name), None) => visible_recipe(&asked, &name).map(|it| it.recipe.clone()),
         (None, Some(text)) => yaml::parse(&text),
         _ => return Err(Error::new(Code::ParamInvalid, "give either `name` or `yaml`").into()),
     };
@@ -645,16 +656,16 @@ async fn validate(asked: Asked, args: Validate) -> Out<Validated> {
     let found = match read {
         Ok(it) => inspect(&it, &args.params.into(), world.policy(), &world.settings),
         Err(err) if is_finding(&err) => {
-            Inspected { errors: vec![Finding::of(&err)], warnings: Vec::new() }
+            Inspection { errors: vec![Finding::from_error(&err)], warnings: Vec::new() }
         }
         Err(err) => return Err(err.into()),
     };
-    plain(Validated { valid: found.errors.is_empty(), found })
+    with_default_meta(ValidateResult { valid: found.errors.is_empty(), found })
 }
 
 /// What proving came to.
 #[derive(Serialize, JsonSchema)]
-struct Proven {
+struct VerifyResult {
     name: String,
     verified: bool,
     /// Why not.
@@ -665,13 +676,13 @@ struct Proven {
     items: Option<u64>,
 }
 
-async fn verify(asked: Asked, args: Named) -> Out<Proven> {
-    let known = seen(&asked, &args.name)?;
+async fn verify(asked: OperationContext, args: NameArgs) -> OperationOutput<VerifyResult> {
+    let known = visible_recipe(&asked, &args.name)?;
     let world = asked.daemon.world();
     let name = known.recipe.name.clone();
     let (daemon, of) = (Arc::clone(&asked.daemon), name.clone());
     let work = move || async move {
-        let with = (&world.caller, &world.settings, &told as &commis_learn::Tell);
+        let with = (&world.caller, &world.settings, &log_info as &commis_learn::OnProgress);
         prove(&daemon.pantry.registry, &of, with, &nobody_consents).await
     };
     let (proof, _, noted) = apart(work, super::stopped(&asked)).await?;
@@ -680,7 +691,7 @@ async fn verify(asked: Asked, args: Named) -> Out<Proven> {
     } else if noted.demoted.is_some() {
         changed(&asked, name.as_str(), "deprecated");
     }
-    plain(Proven {
+    with_default_meta(VerifyResult {
         name: name.to_string(),
         verified: proof.verified,
         reason: proof.reason,
@@ -692,7 +703,7 @@ async fn verify(asked: Asked, args: Named) -> Out<Proven> {
 
 /// What healing came to.
 #[derive(Serialize, JsonSchema)]
-struct HealedRecipe {
+struct HealResult {
     name: String,
     verdict: Verdict,
     why: Option<String>,
@@ -700,8 +711,8 @@ struct HealedRecipe {
     draft: Option<String>,
 }
 
-async fn heal(asked: Asked, args: Named) -> Out<HealedRecipe> {
-    let known = seen(&asked, &args.name)?;
+async fn heal(asked: OperationContext, args: NameArgs) -> OperationOutput<HealResult> {
+    let known = visible_recipe(&asked, &args.name)?;
     let world = asked.daemon.world();
     let name = known.recipe.name.clone();
     let cx = world.learning(&asked.daemon.home, None, super::learning::on_stage(&asked))?;
@@ -709,7 +720,7 @@ async fn heal(asked: Asked, args: Named) -> Out<HealedRecipe> {
     let work = move || async move {
         let store = Store::new(daemon.home.artifacts.clone());
         let (caller, registry) = (&world.caller, &daemon.pantry.registry);
-        Heal { caller, registry, store: &store, tell: &told }.heal(&of, cx).await
+        Healer { caller, registry, store: &store, tell: &log_info }.heal(&of, cx).await
     };
     let healed = apart(work, super::stopped(&asked)).await?;
     match healed.verdict {
@@ -720,7 +731,7 @@ async fn heal(asked: Asked, args: Named) -> Out<HealedRecipe> {
     if let Some(it) = &healed.draft {
         changed(&asked, it.as_str(), "draft");
     }
-    plain(HealedRecipe {
+    with_default_meta(HealResult {
         name: name.to_string(),
         verdict: healed.verdict,
         why: healed.why,
@@ -729,23 +740,23 @@ async fn heal(asked: Asked, args: Named) -> Out<HealedRecipe> {
 }
 
 #[derive(Serialize, JsonSchema)]
-struct Explained {
+struct Explanation {
     name: String,
     words: Vec<String>,
 }
 
-async fn explain(asked: Asked, args: Named) -> Out<Explained> {
-    let known = seen(&asked, &args.name)?;
+async fn explain(asked: OperationContext, args: NameArgs) -> OperationOutput<Explanation> {
+    let known = visible_recipe(&asked, &args.name)?;
     let name = &known.recipe.name;
     let mut words = words(&asked.daemon.pantry.registry.get(name)?);
-    words.extend(of(&health(&asked), &known).map(told_health));
-    let words = words.iter().map(|it| crate::answer::plain(it)).collect();
-    plain(Explained { name: name.to_string(), words })
+    words.extend(find_health(&health(&asked), &known).map(told_health));
+    let words = words.iter().map(|it| crate::answer::redact_text(it)).collect();
+    with_default_meta(Explanation { name: name.to_string(), words })
 }
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Fork {
+struct ForkArgs {
     /// The recipe's name.
     #[schemars(regex(pattern = "^[a-z0-9]([a-z0-9-]{0,62}[a-z0-9])?$"))]
     name: String,
@@ -755,12 +766,12 @@ struct Fork {
 }
 
 #[derive(Serialize, JsonSchema)]
-struct Name {
+struct RecipeNameResult {
     name: String,
 }
 
-async fn fork(asked: Asked, args: Fork) -> Out<Name> {
-    let known = seen(&asked, &args.name)?;
+async fn fork(asked: OperationContext, args: ForkArgs) -> OperationOutput<RecipeNameResult> {
+    let known = visible_recipe(&asked, &args.name)?;
     let name = RecipeName::new(args.new_name)?;
     let registry = &asked.daemon.pantry.registry;
     if registry.path(&name).symlink_metadata().is_ok() {
@@ -772,13 +783,13 @@ async fn fork(asked: Asked, args: Fork) -> Out<Name> {
     recipe.name = name.clone();
     recipe.status = Status::Draft;
     recipe.demotion = None;
-    recipe.trust = recipe.trust.of_copy();
+    recipe.trust = recipe.trust.for_copy();
     registry.save(&recipe)?;
     changed(&asked, name.as_str(), "draft");
-    plain(Name { name: name.to_string() })
+    with_default_meta(RecipeNameResult { name: name.to_string() })
 }
 
-async fn delete(asked: Asked, args: Named) -> Out<Name> {
+async fn delete(asked: OperationContext, args: NameArgs) -> OperationOutput<RecipeNameResult> {
     let name = RecipeName::new(args.name)?;
     asked.daemon.pantry.registry.delete(&name)?;
     if let Ok(state) = &asked.daemon.state {
@@ -786,5 +797,5 @@ async fn delete(asked: Asked, args: Named) -> Out<Name> {
         let _ = state.forget_health(name.as_str(), commis_recipe::registry::Source::User.as_str());
     }
     changed(&asked, name.as_str(), "deleted");
-    plain(Name { name: name.to_string() })
+    with_default_meta(RecipeNameResult { name: name.to_string() })
 }

@@ -1,20 +1,24 @@
 //! Which login a run is made with: one that the token's scope names, and no other.
 
-use super::Asked;
-use crate::principal::{Need, Scope};
+use super::OperationContext;
+use crate::principal::{AccessRequirement, Scope};
 use commis_base::error::{Code, Error, Result};
 use commis_learn::may_use;
 use commis_recipe::model::Recipe;
-use commis_vault::{Login, Name};
+use commis_vault::{Login, LoginName};
 
 /// The named login; without a name, the only one of the recipe's site that the token's scope names, where the recipe needs one.
 /// Fails with `FORBIDDEN` for a login that the scope does not name, with `LOGIN_REQUIRED` where there are several, with
 /// `PARAM_INVALID` for one that is not there, and as `may_use`.
-pub fn login(asked: &Asked, recipe: &Recipe, named: Option<&str>) -> Result<Option<Login>> {
-    let open = |name: &Name| asked.daemon.logins.get(name);
+pub fn login(
+    asked: &OperationContext,
+    recipe: &Recipe,
+    named: Option<&str>,
+) -> Result<Option<Login>> {
+    let open = |name: &LoginName| asked.daemon.logins.get(name);
     let login = if let Some(name) = named {
         // Before anything is told of whether there is one.
-        asked.who.must(Need::Login, Some(name)).map_err(|err| {
+        asked.who.must(AccessRequirement::Login, Some(name)).map_err(|err| {
             err.hint("a token names it: `commis token create --can vault:NAME,run:RECIPE`")
         })?;
         open(&name.parse()?)?

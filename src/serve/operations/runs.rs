@@ -4,11 +4,14 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{Asked, Kind, Length, Meta, Row, Spec, Tool, Verb, plain, row, within};
-use crate::{Daemon, answer::Trouble, lifecycle::this_process, principal::Need};
+use super::{
+    ExecutionMode, HttpMethod, Kind, Meta, Operation, OperationContext, Spec, ToolExposure, row,
+    with_default_meta, within,
+};
+use crate::{Daemon, answer::ApiError, lifecycle::this_process, principal::AccessRequirement};
 use commis_agent::runs::{
-    Comparison, Kept, Listing, Record, Standing, Totals, Unread, compare, listing, one, sweep,
-    totals,
+    Comparison, RunListing, RunRecord, RunStatus, RunTotals, StoredRun, UnreadableFile, compare,
+    listing, load_stored_run, sweep, totals,
 };
 use commis_base::{
     error::{Code, Error, Result},
@@ -16,13 +19,13 @@ use commis_base::{
 };
 use commis_state::now_ms;
 
-type Out<T> = std::result::Result<(T, Meta), Box<Trouble>>;
+type OperationOutput<T> = std::result::Result<(T, Meta), Box<ApiError>>;
 
-pub fn rows(out: &mut Vec<Row>) {
+pub fn rows(out: &mut Vec<Operation>) {
     out.push(row(
         spec(
             "run_list",
-            &[(Verb::Get, "/api/transcripts")],
+            &[(HttpMethod::Get, "/api/transcripts")],
             "List runs with a model, newest first: where each is, or what it came to and at which action.\nOne that died is told by its silence. What could not be read is named.",
         ),
         list,
@@ -30,7 +33,7 @@ pub fn rows(out: &mut Vec<Row>) {
     out.push(row(
         spec(
             "run_get",
-            &[(Verb::Get, "/api/transcripts/{id}")],
+            &[(HttpMethod::Get, "/api/transcripts/{id}")],
             "Show what happened in a run with a model, line by line, secrets left out.",
         ),
         get,
@@ -38,7 +41,7 @@ pub fn rows(out: &mut Vec<Row>) {
     out.push(row(
         spec(
             "run_compare",
-            &[(Verb::Get, "/api/transcripts/{id}/compare/{other}")],
+            &[(HttpMethod::Get, "/api/transcripts/{id}/compare/{other}")],
             "Compare two runs with a model: what differs, where their actions part, which was better and why.",
         ),
         compared,
@@ -47,22 +50,22 @@ pub fn rows(out: &mut Vec<Row>) {
 
 const fn spec(
     name: &'static str,
-    routes: &'static [(Verb, &'static str)],
+    routes: &'static [(HttpMethod, &'static str)],
     help: &'static str,
 ) -> Spec {
-    let (kind, need) = (Kind::Read, Need::Root);
-    Spec { name, kind, need, routes, tool: Tool::Never, length: Length::Now, help }
+    let (kind, need) = (Kind::Read, AccessRequirement::Root);
+    Spec { name, kind, need, routes, tool: ToolExposure::Never, length: ExecutionMode::Now, help }
 }
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct List {
+struct ListArgs {
     /// Only those whose task holds these words.
     task: Option<String>,
     /// Only those of that playbook.
     playbook: Option<String>,
     /// Only those that stand there.
-    status: Option<Standing>,
+    status: Option<RunStatus>,
     /// At most so many.
     #[serde(default = "fifty")]
     #[schemars(range(min = 1, max = 1000))]
@@ -74,17 +77,17 @@ fn fifty() -> u32 {
 }
 
 #[derive(Serialize, JsonSchema)]
-struct All {
-    runs: Vec<Record>,
+struct RunList {
+    runs: Vec<RunRecord>,
     /// Of these runs.
-    totals: Totals,
+    totals: RunTotals,
     /// Files that could not be read.
-    unread: Vec<Unread>,
+    unread: Vec<UnreadableFile>,
 }
 
-async fn list(asked: Asked, it: List) -> Out<All> {
+async fn list(asked: OperationContext, it: ListArgs) -> OperationOutput<RunList> {
     let limit = within("limit", it.limit, 1000)? as usize;
-    let Listing { mut runs, unread } = all(&asked.daemon)?;
+    let RunListing { mut runs, unread } = all(&asked.daemon)?;
     let words = it.task.map(|it| it.to_lowercase());
     runs.retain(|run| {
         words.as_ref().is_none_or(|it| run.task.to_lowercase().contains(it))
@@ -95,46 +98,46 @@ async fn list(asked: Asked, it: List) -> Out<All> {
                 .is_none_or(|name| run.playbook.as_ref().is_some_and(|it| it.name == *name))
     });
     runs.truncate(limit);
-    plain(All { totals: totals(&runs), runs, unread })
+    with_default_meta(RunList { totals: totals(&runs), runs, unread })
 }
 
 /// All that are kept, newest first. Fails with `ARTIFACT_IO`.
-pub fn all(daemon: &Daemon) -> Result<Listing> {
+pub fn all(daemon: &Daemon) -> Result<RunListing> {
     listing(&daemon.home.runs, (Some(&this_process()), now_ms()))
 }
 
 /// Fails with `TASK_NOT_FOUND` and `ARTIFACT_IO`.
-pub fn kept(daemon: &Daemon, id: &str) -> Result<Kept> {
-    let it = one(&daemon.home.runs, id, (Some(&this_process()), now_ms()))?;
+pub fn find_run(daemon: &Daemon, id: &str) -> Result<StoredRun> {
+    let it = load_stored_run(&daemon.home.runs, id, (Some(&this_process()), now_ms()))?;
     it.ok_or_else(|| Error::new(Code::TaskNotFound, "there is no such run"))
 }
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct One {
+struct RunIdArgs {
     /// The run's id, as its result says it.
     #[schemars(regex(pattern = "^r[a-f0-9]{12}$"))]
     id: String,
 }
 
 #[derive(Serialize, JsonSchema)]
-struct Happened {
+struct RunDetails {
     id: String,
-    run: Record,
+    run: RunRecord,
     /// What happened, in order: `at_ms` (milliseconds since 1970) and `what`.
     lines: Vec<Value>,
     /// What could not be read.
-    unread: Vec<Unread>,
+    unread: Vec<UnreadableFile>,
 }
 
-async fn get(asked: Asked, it: One) -> Out<Happened> {
-    let Kept { record, lines, unread } = kept(&asked.daemon, &it.id)?;
-    plain(Happened { id: it.id, run: record, lines, unread })
+async fn get(asked: OperationContext, it: RunIdArgs) -> OperationOutput<RunDetails> {
+    let StoredRun { record, lines, unread } = find_run(&asked.daemon, &it.id)?;
+    with_default_meta(RunDetails { id: it.id, run: record, lines, unread })
 }
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Two {
+struct CompareArgs {
     /// The first run's id.
     #[schemars(regex(pattern = "^r[a-f0-9]{12}$"))]
     id: String,
@@ -144,20 +147,20 @@ struct Two {
 }
 
 #[derive(Serialize, JsonSchema)]
-struct Compared {
-    first: Record,
-    second: Record,
+struct CompareResult {
+    first: RunRecord,
+    second: RunRecord,
     #[serde(flatten)]
     comparison: Comparison,
     /// What could not be read.
-    unread: Vec<Unread>,
+    unread: Vec<UnreadableFile>,
 }
 
-async fn compared(asked: Asked, it: Two) -> Out<Compared> {
-    let (a, b) = (kept(&asked.daemon, &it.id)?, kept(&asked.daemon, &it.other)?);
+async fn compared(asked: OperationContext, it: CompareArgs) -> OperationOutput<CompareResult> {
+    let (a, b) = (find_run(&asked.daemon, &it.id)?, find_run(&asked.daemon, &it.other)?);
     let comparison = compare((&a.record, &a.lines), (&b.record, &b.lines));
     let unread = a.unread.into_iter().chain(b.unread).collect();
-    plain(Compared { first: a.record, second: b.record, comparison, unread })
+    with_default_meta(CompareResult { first: a.record, second: b.record, comparison, unread })
 }
 
 /// Takes away runs that are too old, and, as the daemon begins, what a crash left of files. Nothing rests on it.

@@ -6,37 +6,38 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Asked, Kind, Meta, Params, Row, Verb, plain, row, spec,
-    trail::{self, LearnRequest, Trail},
+    HttpMethod, Kind, Meta, Operation, OperationContext, Params, row, spec,
+    trail::{self, ActionHistory, LearnRequest},
+    with_default_meta,
 };
 use crate::{
-    answer::Trouble,
+    answer::ApiError,
     book::TaskView,
-    desks::{Desks, TIMEOUT},
-    principal::{Area, Need, Principal, Right},
+    desks::{PageSessions, TIMEOUT},
+    principal::{AccessRequirement, AccessRight, Area, Principal},
 };
 use commis_base::error::{Code, Error, Result};
 use commis_browser::{
-    desk::{Desk, Outcome, Replay, Replayed},
+    desk::{PageController, ReplayOptions, ReplayOutcome, ReplayedAction},
     sessions::{
-        Line, Manifest, Recording, Sessions, Verdict,
+        Manifest, SessionAction, SessionRecorder, SessionStore, Verdict,
         audit::Finding,
-        compare::{Compared, compare},
+        compare::{ComparedAction, compare},
         learn,
-        memory::{self, Memory, Remembered},
-        pictures::{Picture, Step},
+        memory::{self, ElementMemory, RememberedElement},
+        pictures::{Picture, StepDiff},
         traffic,
     },
 };
 
-type Out<T> = std::result::Result<(T, Meta), Box<Trouble>>;
+type OperationOutput<T> = std::result::Result<(T, Meta), Box<ApiError>>;
 
 /// No replay takes longer.
 const MOST_TIME: Duration = Duration::from_secs(30 * 60);
-const WRITE: Need = Need::May(Area::Browse, Right::Write);
+const WRITE: AccessRequirement = AccessRequirement::May(Area::Browse, AccessRight::Write);
 /// About sessions and no page: each is looked at ([`is_theirs`]).
-const LOOK: Need = Need::Sessions(Right::Read);
-const CHANGE: Need = Need::Sessions(Right::Write);
+const LOOK: AccessRequirement = AccessRequirement::Sessions(AccessRight::Read);
+const CHANGE: AccessRequirement = AccessRequirement::Sessions(AccessRight::Write);
 
 fn first() -> String {
     super::FIRST.to_owned()
@@ -44,7 +45,7 @@ fn first() -> String {
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Record {
+struct RecordArgs {
     /// The page's context.
     #[serde(default = "first")]
     context: String,
@@ -59,7 +60,7 @@ struct Record {
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct End {
+struct EndArgs {
     /// The page's context.
     #[serde(default = "first")]
     context: String,
@@ -67,7 +68,7 @@ struct End {
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct List {
+struct ListArgs {
     /// Words of its name, task or address: those that share most of them come first.
     #[serde(default)]
     query: String,
@@ -75,14 +76,14 @@ struct List {
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct One {
+struct SessionIdArgs {
     /// As `session_list` names it.
     id: String,
 }
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Show {
+struct ShowArgs {
     /// As `session_list` names it.
     id: String,
     /// Also what the page showed after that action, where it led elsewhere or failed.
@@ -97,7 +98,7 @@ struct Show {
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Again {
+struct ReplayArgs {
     /// As `session_list` names it.
     id: String,
     /// The page's context.
@@ -115,7 +116,7 @@ struct Again {
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Fork {
+struct ForkArgs {
     /// As `session_list` names it.
     id: String,
     /// How many of its actions are done again.
@@ -132,7 +133,7 @@ struct Fork {
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Two {
+struct DiffArgs {
     /// As `session_list` names it.
     first: String,
     /// Likewise.
@@ -147,7 +148,7 @@ struct Two {
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Learn {
+struct LearnArgs {
     /// As `session_list` names it.
     id: String,
     /// What it is about, with `{parameter}` where values go.
@@ -166,74 +167,74 @@ struct Learn {
     second_login: Option<String>,
 }
 
-pub fn rows(out: &mut Vec<Row>) {
+pub fn rows(out: &mut Vec<Operation>) {
     out.extend([
         row(
-            spec("session_record", &[(Verb::Post, "/api/sessions/record")], WRITE, Kind::Write, "Open a page and keep what is done there from now on.\nEach act is on disk before it is answered; what was typed and is secret is left out."),
+            spec("session_record", &[(HttpMethod::Post, "/api/sessions/record")], WRITE, Kind::Write, "Open a page and keep what is done there from now on.\nEach act is on disk before it is answered; what was typed and is secret is left out."),
             record,
         ),
         row(
-            spec("session_end", &[(Verb::Post, "/api/sessions/end")], WRITE, Kind::Write, "End the session that a page's acts are kept in."),
+            spec("session_end", &[(HttpMethod::Post, "/api/sessions/end")], WRITE, Kind::Write, "End the session that a page's acts are kept in."),
             end,
         ),
         row(
-            spec("session_list", &[(Verb::Post, "/api/sessions/list")], LOOK, Kind::Read, "List sessions, the newest first; with words, the best first."),
+            spec("session_list", &[(HttpMethod::Post, "/api/sessions/list")], LOOK, Kind::Read, "List sessions, the newest first; with words, the best first."),
             list,
         ),
         row(
-            spec("session_show", &[(Verb::Post, "/api/sessions/show")], LOOK, Kind::Read, "Show what was done in a session."),
+            spec("session_show", &[(HttpMethod::Post, "/api/sessions/show")], LOOK, Kind::Read, "Show what was done in a session."),
             show,
         ),
         row(
-            spec("session_replay", &[(Verb::Post, "/api/sessions/replay")], WRITE, Kind::Write, "Do a session again, on the page as it is now.\nElements are found anew. What an act asks for has to be what was recorded, else it is stopped before it leaves."),
+            spec("session_replay", &[(HttpMethod::Post, "/api/sessions/replay")], WRITE, Kind::Write, "Do a session again, on the page as it is now.\nElements are found anew. What an act asks for has to be what was recorded, else it is stopped before it leaves."),
             replay,
         ),
         row(
-            spec("session_fork", &[(Verb::Post, "/api/sessions/fork")], WRITE, Kind::Write, "Do the first actions of a session again, and keep what is done from there on as another."),
+            spec("session_fork", &[(HttpMethod::Post, "/api/sessions/fork")], WRITE, Kind::Write, "Do the first actions of a session again, and keep what is done from there on as another."),
             fork,
         ),
         row(
-            spec("session_diff", &[(Verb::Post, "/api/sessions/diff")], LOOK, Kind::Read, "Compare what was done in two sessions."),
+            spec("session_diff", &[(HttpMethod::Post, "/api/sessions/diff")], LOOK, Kind::Read, "Compare what was done in two sessions."),
             diff,
         ),
         row(
-            spec("session_learn", &[(Verb::Post, "/api/sessions/learn")], CHANGE, Kind::Write, "Learn what was done in a session, as a recipe, now or later.\nValues that were typed or chosen become parameters where `params` says so; the steps are driven anew, with these values and with the second ones. Needs `learn:write`, too."),
-            learned,
+            spec("session_learn", &[(HttpMethod::Post, "/api/sessions/learn")], CHANGE, Kind::Write, "Learn what was done in a session, as a recipe, now or later.\nValues that were typed or chosen become parameters where `params` says so; the steps are driven anew, with these values and with the second ones. Needs `learn:write`, too."),
+            learn_session,
         ),
         row(
-            spec("session_audit", &[(Verb::Post, "/api/sessions/audit")], LOOK, Kind::Read, "Say what the traffic of a session shows of how its sites keep logins: cookies, forms, addresses, redirects, headers.\nNo value is shown."),
+            spec("session_audit", &[(HttpMethod::Post, "/api/sessions/audit")], LOOK, Kind::Read, "Say what the traffic of a session shows of how its sites keep logins: cookies, forms, addresses, redirects, headers.\nNo value is shown."),
             audited,
         ),
         row(
-            spec("session_purge", &[(Verb::Post, "/api/sessions/purge")], CHANGE, Kind::Write, "Remove what was done in a session, and leave its manifest."),
+            spec("session_purge", &[(HttpMethod::Post, "/api/sessions/purge")], CHANGE, Kind::Write, "Remove what was done in a session, and leave its manifest."),
             purge,
         ),
     ]);
 }
 
-fn all(asked: &Asked) -> Sessions {
-    Sessions::new(&asked.daemon.home.sessions)
+fn all(asked: &OperationContext) -> SessionStore {
+    SessionStore::new(&asked.daemon.home.sessions)
 }
 
 /// What their replays found anew.
-fn memory(asked: &Asked) -> Memory {
+fn memory(asked: &OperationContext) -> ElementMemory {
     let whose = if asked.who.scopes.is_some() { &*asked.who.id } else { "" };
-    Memory::new(&asked.daemon.home.sessions, whose)
+    ElementMemory::new(&asked.daemon.home.sessions, whose)
 }
 
 /// Whether a session is theirs to see, or to change: their own, or one of a page that they were granted.
-fn is_theirs(who: &Principal, it: &Manifest, right: Right) -> bool {
+fn is_theirs(who: &Principal, it: &Manifest, right: AccessRight) -> bool {
     if who.scopes.is_none() {
         return true;
     }
     if it.owner.is_empty() {
         return who.is_granted(&it.context) && who.may_at(&it.context, right);
     }
-    it.owner == who.id && who.may(Need::May(Area::Browse, right), None)
+    it.owner == who.id && who.may(AccessRequirement::May(Area::Browse, right), None)
 }
 
 /// Somebody else's is not there.
-fn own(asked: &Asked, id: &str, right: Right) -> Result<Manifest> {
+fn own(asked: &OperationContext, id: &str, right: AccessRight) -> Result<Manifest> {
     let it = all(asked).manifest(id)?;
     if !is_theirs(&asked.who, &it, right) {
         return Err(Error::new(Code::TaskNotFound, "there is no such session")
@@ -243,42 +244,49 @@ fn own(asked: &Asked, id: &str, right: Right) -> Result<Manifest> {
 }
 
 /// Begins one at that page. Fails with `ARTIFACT_IO`.
-fn begun(asked: &Asked, context: &str, (name, task, url): (&str, &str, &str)) -> Result<Recording> {
+fn begin_recording(
+    asked: &OperationContext,
+    context: &str,
+    (name, task, url): (&str, &str, &str),
+) -> Result<SessionRecorder> {
     let mut it = all(asked).record(name, task, url, asked.who.owner_of(context))?;
     it.at_page(context)?;
     Ok(it)
 }
 
-async fn record(asked: Asked, it: Record) -> Out<Manifest> {
+async fn record(asked: OperationContext, it: RecordArgs) -> OperationOutput<Manifest> {
     let of = (&asked.who, &*it.context);
     let rules = asked.daemon.world().settings.redact.clone();
-    let done = Desks::with(&asked.daemon, of, async |desk: &mut Desk| {
-        let begun = begun(&asked, &it.context, (&it.name, &it.task, &it.url))?.by(&rules);
+    let done = PageSessions::with(&asked.daemon, of, async |desk: &mut PageController| {
+        let begun = begin_recording(&asked, &it.context, (&it.name, &it.task, &it.url))?.by(&rules);
         desk.record(begun, &it.url).await
     });
-    plain(done.await?)
+    with_default_meta(done.await?)
 }
 
-async fn end(asked: Asked, it: End) -> Out<Manifest> {
+async fn end(asked: OperationContext, it: EndArgs) -> OperationOutput<Manifest> {
     let of = (&asked.who, &*it.context);
-    plain(Desks::with(&asked.daemon, of, async |desk: &mut Desk| desk.end().await).await?)
+    with_default_meta(
+        PageSessions::with(&asked.daemon, of, async |desk: &mut PageController| desk.end().await)
+            .await?,
+    )
 }
 
 #[derive(Serialize, JsonSchema)]
-struct Listed {
+struct SessionList {
     sessions: Vec<Manifest>,
 }
 
-async fn list(asked: Asked, it: List) -> Out<Listed> {
+async fn list(asked: OperationContext, it: ListArgs) -> OperationOutput<SessionList> {
     let mut sessions = all(&asked).list(None, &it.query)?;
-    sessions.retain(|it| is_theirs(&asked.who, it, Right::Read));
-    plain(Listed { sessions })
+    sessions.retain(|it| is_theirs(&asked.who, it, AccessRight::Read));
+    with_default_meta(SessionList { sessions })
 }
 
 #[derive(Serialize, JsonSchema)]
-struct Shown {
+struct SessionDetails {
     session: Manifest,
-    actions: Vec<Line>,
+    actions: Vec<SessionAction>,
     /// What a reader should know, as Markdown; empty until it has ended.
     findings: String,
     /// What the page showed after the action that was asked for.
@@ -286,17 +294,17 @@ struct Shown {
     snapshot: Option<String>,
     /// Elements that replays found anew, by action.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    remembered: Vec<Remembered>,
+    remembered: Vec<RememberedElement>,
     /// What was asked for, each with its action.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    requests: Vec<traffic::Shown>,
+    requests: Vec<traffic::RequestRow>,
     /// Pictures of the page.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pictures: Vec<Picture>,
 }
 
-async fn show(asked: Asked, it: Show) -> Out<Shown> {
-    own(&asked, &it.id, Right::Read)?;
+async fn show(asked: OperationContext, it: ShowArgs) -> OperationOutput<SessionDetails> {
+    own(&asked, &it.id, AccessRight::Read)?;
     let (session, actions) = all(&asked).load(&it.id)?;
     let findings = all(&asked).findings(&it.id)?;
     let snapshot = match it.at {
@@ -304,21 +312,31 @@ async fn show(asked: Asked, it: Show) -> Out<Shown> {
         None => None,
     };
     let memory = memory(&asked);
-    let told = |it: &Line| memory.told(it.n, &memory::host(&it.url_before)?, it.element.as_ref()?);
+    let told = |it: &SessionAction| {
+        memory.describe(it.n, &memory::host(&it.url_before)?, it.element.as_ref()?)
+    };
     let remembered = actions.iter().filter_map(told).collect();
     let recording = if it.requests { all(&asked).traffic(&it.id)? } else { None };
-    let requests = recording.map(|it| traffic::shown(&it, &actions)).unwrap_or_default();
+    let requests = recording.map(|it| traffic::list_requests(&it, &actions)).unwrap_or_default();
     let pictures = if it.pictures { all(&asked).pictures(&it.id)? } else { Vec::new() };
-    plain(Shown { session, actions, findings, snapshot, remembered, requests, pictures })
+    with_default_meta(SessionDetails {
+        session,
+        actions,
+        findings,
+        snapshot,
+        remembered,
+        requests,
+        pictures,
+    })
 }
 
 /// How long so many actions may take.
-fn limit(lines: &[Line]) -> Duration {
+fn limit(lines: &[SessionAction]) -> Duration {
     TIMEOUT.saturating_mul(u32::try_from(lines.len()).unwrap_or(u32::MAX)).min(MOST_TIME)
 }
 
-async fn fork(asked: Asked, it: Fork) -> Out<Manifest> {
-    own(&asked, &it.id, Right::Read)?;
+async fn fork(asked: OperationContext, it: ForkArgs) -> OperationOutput<Manifest> {
+    own(&asked, &it.id, AccessRight::Read)?;
     let sessions = all(&asked);
     let (parent, mut lines) = sessions.load(&it.id)?;
     if it.at == 0 || it.at as usize > lines.len() {
@@ -328,57 +346,61 @@ async fn fork(asked: Asked, it: Fork) -> Out<Manifest> {
             .into());
     }
     lines.truncate(it.at as usize);
-    let how = Replay { allow: it.allow.clone(), ..Replay::default() };
+    let how = ReplayOptions { allow: it.allow.clone(), ..ReplayOptions::default() };
     let rules = asked.daemon.world().settings.redact.clone();
     let begin = || {
-        let begun = begun(&asked, &it.context, (&it.name, &parent.task, &parent.url))?;
+        let begun = begin_recording(&asked, &it.context, (&it.name, &parent.task, &parent.url))?;
         let mut begun = begun.by(&rules);
         begun.of_parent(&it.id, it.at)?;
         Ok(begun)
     };
     let of = (&asked.who, &*it.context);
-    let done = Desks::within(&asked.daemon, of, limit(&lines), async |desk: &mut Desk| {
-        desk.fork(&lines, &how, begin).await
-    });
-    plain(done.await?)
+    let done = PageSessions::within(
+        &asked.daemon,
+        of,
+        limit(&lines),
+        async |desk: &mut PageController| desk.fork(&lines, &how, begin).await,
+    );
+    with_default_meta(done.await?)
 }
 
 #[derive(Serialize, JsonSchema)]
-struct Difference {
+struct DiffResult {
     /// Both did the same, and their pages showed the same where that was asked.
     same: bool,
-    actions: Vec<Compared>,
+    actions: Vec<ComparedAction>,
     /// What the pages showed, action by action.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    steps: Vec<Step>,
+    steps: Vec<StepDiff>,
 }
 
-async fn diff(asked: Asked, it: Two) -> Out<Difference> {
-    own(&asked, &it.first, Right::Read)?;
-    own(&asked, &it.second, Right::Read)?;
+async fn diff(asked: OperationContext, it: DiffArgs) -> OperationOutput<DiffResult> {
+    own(&asked, &it.first, AccessRight::Read)?;
+    own(&asked, &it.second, AccessRight::Read)?;
     let sessions = all(&asked);
     let actions = compare(&sessions.load(&it.first)?.1, &sessions.load(&it.second)?.1);
-    let mut same = actions.iter().all(|it| it.place == commis_browser::sessions::compare::In::Both);
+    let mut same =
+        actions.iter().all(|it| it.place == commis_browser::sessions::compare::Presence::Both);
     let mut steps = Vec::new();
     if it.pictures || it.drawn {
         steps = sessions.seen_beside(&it.first, &it.second, it.drawn)?;
-        same &= !steps.iter().any(Step::differs);
+        same &= !steps.iter().any(StepDiff::differs);
     }
-    plain(Difference { same, actions, steps })
+    with_default_meta(DiffResult { same, actions, steps })
 }
 
 #[derive(Serialize, JsonSchema)]
-struct Report {
+struct ReplayReport {
     verdict: Verdict,
     /// Those that were tried.
-    actions: Vec<Replayed>,
+    actions: Vec<ReplayedAction>,
     /// The first that was refused or differs.
     #[serde(skip_serializing_if = "Option::is_none")]
     first_difference: Option<String>,
 }
 
-async fn replay(asked: Asked, it: Again) -> Out<Report> {
-    own(&asked, &it.id, Right::Read)?;
+async fn replay(asked: OperationContext, it: ReplayArgs) -> OperationOutput<ReplayReport> {
+    own(&asked, &it.id, AccessRight::Read)?;
     let (_, lines) = all(&asked).load(&it.id)?;
     let values: BTreeMap<String, String> = it.values.into();
     let number = |(n, value): (String, String)| Some((n.parse().ok()?, value));
@@ -386,14 +408,18 @@ async fn replay(asked: Asked, it: Again) -> Out<Report> {
     let values = values
         .ok_or_else(|| Error::new(Code::ParamInvalid, "values go by the number of their action"))?;
     let memory = Some(memory(&asked));
-    let how = Replay { values, allow: it.allow, url: it.url, memory };
+    let how = ReplayOptions { values, allow: it.allow, url: it.url, memory };
     let of = (&asked.who, &*it.context);
-    let done = Desks::within(&asked.daemon, of, limit(&lines), async |desk: &mut Desk| {
-        desk.replay(&lines, &how).await
-    });
+    let done = PageSessions::within(
+        &asked.daemon,
+        of,
+        limit(&lines),
+        async |desk: &mut PageController| desk.replay(&lines, &how).await,
+    );
     let actions = done.await?;
-    let differs =
-        actions.iter().find(|it| matches!(it.outcome, Outcome::Refused | Outcome::Differs));
+    let differs = actions
+        .iter()
+        .find(|it| matches!(it.outcome, ReplayOutcome::Refused | ReplayOutcome::Differs));
     let first_difference = differs.map(|it| {
         format!("action {}, {}: {}", it.n, it.command, it.why.as_deref().unwrap_or_default())
     });
@@ -402,13 +428,13 @@ async fn replay(asked: Asked, it: Again) -> Out<Report> {
         (Some(_), 2..) => Verdict::Partial,
         _ => Verdict::Fail,
     };
-    plain(Report { verdict, actions, first_difference })
+    with_default_meta(ReplayReport { verdict, actions, first_difference })
 }
 
-async fn learned(asked: Asked, it: Learn) -> Out<TaskView> {
-    own(&asked, &it.id, Right::Read)?;
+async fn learn_session(asked: OperationContext, it: LearnArgs) -> OperationOutput<TaskView> {
+    own(&asked, &it.id, AccessRight::Read)?;
     let (_, lines) = all(&asked).load(&it.id)?;
-    let learn::Trail { url, steps, lost } = learn::trail(&lines)?;
+    let learn::ActionHistory { url, steps, lost } = learn::trail(&lines)?;
     let wanted = LearnRequest {
         task: it.task,
         name: it.name,
@@ -419,31 +445,31 @@ async fn learned(asked: Asked, it: Learn) -> Out<TaskView> {
         answer: None,
         second_login: it.second_login,
     };
-    trail::learned(asked, Trail { url, steps, lost, login: it.login }, wanted).await
+    trail::start_learning(asked, ActionHistory { url, steps, lost, login: it.login }, wanted).await
 }
 
 #[derive(Serialize, JsonSchema)]
-struct Audited {
+struct AuditResult {
     /// The gravest first.
     findings: Vec<Finding>,
 }
 
-async fn audited(asked: Asked, it: One) -> Out<Audited> {
-    own(&asked, &it.id, Right::Read)?;
+async fn audited(asked: OperationContext, it: SessionIdArgs) -> OperationOutput<AuditResult> {
+    own(&asked, &it.id, AccessRight::Read)?;
     let Some(findings) = all(&asked).audit(&it.id)? else {
         let err = Error::new(Code::ParamInvalid, "no traffic of this session was looked at");
         return Err(err.hint("it has not ended, or was interrupted; record it again").into());
     };
-    plain(Audited { findings })
+    with_default_meta(AuditResult { findings })
 }
 
 #[derive(Serialize, JsonSchema)]
-struct Purged {
+struct PurgeResult {
     purged: bool,
 }
 
-async fn purge(asked: Asked, it: One) -> Out<Purged> {
-    own(&asked, &it.id, Right::Write)?;
+async fn purge(asked: OperationContext, it: SessionIdArgs) -> OperationOutput<PurgeResult> {
+    own(&asked, &it.id, AccessRight::Write)?;
     all(&asked).purge(&it.id)?;
-    plain(Purged { purged: true })
+    with_default_meta(PurgeResult { purged: true })
 }

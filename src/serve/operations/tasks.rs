@@ -4,29 +4,32 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{Asked, Kind, Length, Meta, Row, Spec, Tool, Verb, plain, row};
+use super::{
+    ExecutionMode, HttpMethod, Kind, Meta, Operation, OperationContext, Spec, ToolExposure, row,
+    with_default_meta,
+};
 use crate::{
-    answer::Trouble,
+    answer::ApiError,
     book::{TaskState, TaskView},
-    principal::{Area, Need, Right},
+    principal::{AccessRequirement, AccessRight, Area},
     queue::Queue,
 };
 use commis_base::error::{Code, Error};
 
-type Out<T> = Result<(T, Meta), Box<Trouble>>;
+type OperationOutput<T> = Result<(T, Meta), Box<ApiError>>;
 
-const READ: Need = Need::May(Area::Tasks, Right::Read);
-const WRITE: Need = Need::May(Area::Tasks, Right::Write);
+const READ: AccessRequirement = AccessRequirement::May(Area::Tasks, AccessRight::Read);
+const WRITE: AccessRequirement = AccessRequirement::May(Area::Tasks, AccessRight::Write);
 
-pub fn rows(out: &mut Vec<Row>) {
+pub fn rows(out: &mut Vec<Operation>) {
     out.push(row(
         Spec {
             name: "task_list",
             kind: Kind::Read,
             need: READ,
-            routes: &[(Verb::Get, "/api/tasks"), (Verb::Get, "/api/runs")],
-            tool: Tool::All,
-            length: Length::Now,
+            routes: &[(HttpMethod::Get, "/api/tasks"), (HttpMethod::Get, "/api/runs")],
+            tool: ToolExposure::All,
+            length: ExecutionMode::Now,
             help: "List tasks, newest first.",
         },
         list,
@@ -36,9 +39,12 @@ pub fn rows(out: &mut Vec<Row>) {
             name: "task_get",
             kind: Kind::Read,
             need: READ,
-            routes: &[(Verb::Get, "/api/tasks/{task_id}"), (Verb::Get, "/api/runs/{task_id}")],
-            tool: Tool::All,
-            length: Length::Now,
+            routes: &[
+                (HttpMethod::Get, "/api/tasks/{task_id}"),
+                (HttpMethod::Get, "/api/runs/{task_id}"),
+            ],
+            tool: ToolExposure::All,
+            length: ExecutionMode::Now,
             help: "Say where a task stands.",
         },
         get,
@@ -48,9 +54,9 @@ pub fn rows(out: &mut Vec<Row>) {
             name: "task_result",
             kind: Kind::Read,
             need: READ,
-            routes: &[(Verb::Get, "/api/tasks/{task_id}/result")],
-            tool: Tool::All,
-            length: Length::Now,
+            routes: &[(HttpMethod::Get, "/api/tasks/{task_id}/result")],
+            tool: ToolExposure::All,
+            length: ExecutionMode::Now,
             help: "Return what a task that ended came to.",
         },
         result,
@@ -61,11 +67,11 @@ pub fn rows(out: &mut Vec<Row>) {
             kind: Kind::Write,
             need: WRITE,
             routes: &[
-                (Verb::Post, "/api/tasks/{task_id}/cancel"),
-                (Verb::Post, "/api/runs/{task_id}/cancel"),
+                (HttpMethod::Post, "/api/tasks/{task_id}/cancel"),
+                (HttpMethod::Post, "/api/runs/{task_id}/cancel"),
             ],
-            tool: Tool::All,
-            length: Length::Now,
+            tool: ToolExposure::All,
+            length: ExecutionMode::Now,
             help: "Cancel a task that has not ended.\nWhat runs is ended where it next waits; one that has ended stays as it is.",
         },
         cancel,
@@ -74,7 +80,7 @@ pub fn rows(out: &mut Vec<Row>) {
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct List {
+struct ListArgs {
     /// Only those that stand there.
     state: Option<TaskState>,
     /// At most so many.
@@ -88,23 +94,23 @@ fn fifty() -> u32 {
 }
 
 #[derive(Serialize, JsonSchema)]
-struct Tasks {
+struct TaskList {
     tasks: Vec<TaskView>,
 }
 
-async fn list(asked: Asked, args: List) -> Out<Tasks> {
+async fn list(asked: OperationContext, args: ListArgs) -> OperationOutput<TaskList> {
     let limit = super::within("limit", args.limit, 1000)?;
     let of = asked.who.scopes.is_some().then(|| asked.who.id.clone());
-    plain(Tasks { tasks: asked.daemon.book.tasks(args.state, of, limit).await? })
+    with_default_meta(TaskList { tasks: asked.daemon.book.tasks(args.state, of, limit).await? })
 }
 
 /// A token with scopes knows of its own tasks alone.
-fn is_theirs(asked: &Asked, it: &TaskView) -> bool {
+fn is_theirs(asked: &OperationContext, it: &TaskView) -> bool {
     asked.who.scopes.is_none() || it.principal == asked.who.id
 }
 
 /// The task, if who asks may know of it. Fails with `TASK_NOT_FOUND`.
-pub async fn theirs(asked: &Asked, id: &str) -> commis_base::error::Result<TaskView> {
+pub async fn theirs(asked: &OperationContext, id: &str) -> commis_base::error::Result<TaskView> {
     let task = asked.daemon.book.task(id).await?;
     if is_theirs(asked, &task) {
         return Ok(task);
@@ -114,21 +120,21 @@ pub async fn theirs(asked: &Asked, id: &str) -> commis_base::error::Result<TaskV
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Numbered {
+pub struct TaskIdArgs {
     /// The task's id.
     pub task_id: String,
 }
 
-async fn get(asked: Asked, args: Numbered) -> Out<TaskView> {
-    plain(theirs(&asked, &args.task_id).await?)
+async fn get(asked: OperationContext, args: TaskIdArgs) -> OperationOutput<TaskView> {
+    with_default_meta(theirs(&asked, &args.task_id).await?)
 }
 
-async fn result(asked: Asked, args: Numbered) -> Out<Value> {
+async fn result(asked: OperationContext, args: TaskIdArgs) -> OperationOutput<Value> {
     let task = theirs(&asked, &args.task_id).await?;
     let meta = Meta { task_id: Some(task.task_id.clone()), ..Meta::default() };
     match task.state {
         TaskState::Done => {}
-        it if it.has_ended() => return Err(failed(&task)),
+        it if it.has_ended() => return Err(task_error(&task)),
         it => {
             let message = format!("the task is {}", it.as_str());
             let hint = "its events say when it ends: /api/tasks/{task_id}/events";
@@ -140,13 +146,13 @@ async fn result(asked: Asked, args: Numbered) -> Out<Value> {
 }
 
 /// What a task that came to nothing says of it.
-pub fn failed(task: &TaskView) -> Box<Trouble> {
+pub fn task_error(task: &TaskView) -> Box<ApiError> {
     let text = |key: &str| task.error.as_ref().and_then(|it| it[key].as_str()).map(str::to_owned);
     let code = match task.state {
         TaskState::Cancelled => "CANCELLED",
         _ => "INTERNAL",
     };
-    Box::new(Trouble {
+    Box::new(ApiError {
         error_code: text("error_code").unwrap_or_else(|| code.to_owned()),
         message: text("message").unwrap_or_else(|| format!("the task is {}", task.state.as_str())),
         hint: text("hint"),
@@ -159,8 +165,8 @@ pub fn failed(task: &TaskView) -> Box<Trouble> {
     })
 }
 
-async fn cancel(asked: Asked, args: Numbered) -> Out<TaskView> {
+async fn cancel(asked: OperationContext, args: TaskIdArgs) -> OperationOutput<TaskView> {
     let task = theirs(&asked, &args.task_id).await?;
     Queue::cancel(&asked.daemon, &task.task_id).await?;
-    plain(asked.daemon.book.task(&task.task_id).await?)
+    with_default_meta(asked.daemon.book.task(&task.task_id).await?)
 }

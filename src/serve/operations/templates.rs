@@ -4,21 +4,21 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{Asked, Kind, Meta, Row, Verb, plain, row, spec};
+use super::{HttpMethod, Kind, Meta, Operation, OperationContext, row, spec, with_default_meta};
 use crate::{
-    answer::Trouble,
-    desks::Desks,
-    principal::{Area, Need, Right},
+    answer::ApiError,
+    desks::PageSessions,
+    principal::{AccessRequirement, AccessRight, Area},
 };
 use commis_browser::{
-    desk::{Command, Desk},
-    sessions::templates::{Template, Templates, Wish},
+    desk::{Command, PageController},
+    sessions::templates::{Template, TemplateRequest, TemplateStore},
 };
 
-type Out<T> = std::result::Result<(T, Meta), Box<Trouble>>;
+type OperationOutput<T> = std::result::Result<(T, Meta), Box<ApiError>>;
 
-const READ: Need = Need::May(Area::Browse, Right::Read);
-const WRITE: Need = Need::May(Area::Browse, Right::Write);
+const READ: AccessRequirement = AccessRequirement::May(Area::Browse, AccessRight::Read);
+const WRITE: AccessRequirement = AccessRequirement::May(Area::Browse, AccessRight::Write);
 
 fn first() -> String {
     "default".to_owned()
@@ -26,7 +26,7 @@ fn first() -> String {
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Save {
+struct SaveArgs {
     /// What it is called.
     name: String,
     /// The page's context.
@@ -41,7 +41,7 @@ struct Save {
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Apply {
+struct ApplyArgs {
     /// As `session_template_list` names it.
     name: String,
     /// The page's context.
@@ -53,102 +53,104 @@ struct Apply {
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Named {
+struct NameArgs {
     /// As `session_template_list` names it.
     name: String,
 }
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Nothing {}
+struct NoArgs {}
 
-pub fn rows(out: &mut Vec<Row>) {
+pub fn rows(out: &mut Vec<Operation>) {
     out.extend([
         row(
-            spec("session_template_save", &[(Verb::Post, "/api/sessions/templates/save")], WRITE, Kind::Write, "Keep by name which list or record of the page is taken, by selectors that last.\nThe answer shows what it takes of the page as it is now."),
+            spec("session_template_save", &[(HttpMethod::Post, "/api/sessions/templates/save")], WRITE, Kind::Write, "Keep by name which list or record of the page is taken, by selectors that last.\nThe answer shows what it takes of the page as it is now."),
             save,
         ),
         row(
-            spec("session_template_apply", &[(Verb::Post, "/api/sessions/templates/apply")], WRITE, Kind::Write, "Take of a page what a template takes.\nAn answer without the shape that it had is refused."),
+            spec("session_template_apply", &[(HttpMethod::Post, "/api/sessions/templates/apply")], WRITE, Kind::Write, "Take of a page what a template takes.\nAn answer without the shape that it had is refused."),
             apply,
         ),
         row(
-            spec("session_template_list", &[(Verb::Post, "/api/sessions/templates/list")], READ, Kind::Read, "List templates."),
+            spec("session_template_list", &[(HttpMethod::Post, "/api/sessions/templates/list")], READ, Kind::Read, "List templates."),
             list,
         ),
         row(
-            spec("session_template_show", &[(Verb::Post, "/api/sessions/templates/show")], READ, Kind::Read, "Show a template."),
+            spec("session_template_show", &[(HttpMethod::Post, "/api/sessions/templates/show")], READ, Kind::Read, "Show a template."),
             show,
         ),
         row(
-            spec("session_template_remove", &[(Verb::Post, "/api/sessions/templates/remove")], WRITE, Kind::Write, "Remove a template."),
+            spec("session_template_remove", &[(HttpMethod::Post, "/api/sessions/templates/remove")], WRITE, Kind::Write, "Remove a template."),
             remove,
         ),
     ]);
 }
 
-fn all(asked: &Asked) -> Templates {
+fn all(asked: &OperationContext) -> TemplateStore {
     let owner = asked.who.scopes.as_ref().map_or("", |_| &*asked.who.id);
-    Templates::new(&asked.daemon.home.sessions, owner)
+    TemplateStore::new(&asked.daemon.home.sessions, owner)
 }
 
 #[derive(Serialize, JsonSchema)]
-struct Saved {
+struct SaveResult {
     template: Template,
     /// What it takes of the page; a stranger's.
     data: Value,
 }
 
-async fn save(asked: Asked, it: Save) -> Out<Saved> {
+async fn save(asked: OperationContext, it: SaveArgs) -> OperationOutput<SaveResult> {
     let of = (&asked.who, &*it.context);
     let (url, documents) =
-        Desks::with(&asked.daemon, of, async |desk: &mut Desk| desk.drawn().await).await?;
-    let wish = Wish { name: it.name, about: it.about, extract: it.extract };
-    let (template, data) = Template::of(&documents, &url, &wish)?;
+        PageSessions::with(&asked.daemon, of, async |desk: &mut PageController| desk.drawn().await)
+            .await?;
+    let wish = TemplateRequest { name: it.name, about: it.about, extract: it.extract };
+    let (template, data) = Template::learn(&documents, &url, &wish)?;
     all(&asked).save(&template)?;
-    plain(Saved { template, data })
+    with_default_meta(SaveResult { template, data })
 }
 
 #[derive(Serialize, JsonSchema)]
-struct Applied {
+struct ApplyResult {
     /// Redacted; a stranger's.
     data: Value,
     /// The page that it was taken of.
     url: String,
 }
 
-async fn apply(asked: Asked, it: Apply) -> Out<Applied> {
+async fn apply(asked: OperationContext, it: ApplyArgs) -> OperationOutput<ApplyResult> {
     let template = all(&asked).get(&it.name)?;
     let of = (&asked.who, &*it.context);
-    let (url, documents) = Desks::with(&asked.daemon, of, async |desk: &mut Desk| {
-        if let Some(url) = it.url {
-            desk.run(Command::Goto(url)).await?;
-        }
-        desk.drawn().await
-    })
-    .await?;
-    plain(Applied { data: template.apply(&documents)?, url })
+    let (url, documents) =
+        PageSessions::with(&asked.daemon, of, async |desk: &mut PageController| {
+            if let Some(url) = it.url {
+                desk.run(Command::Goto(url)).await?;
+            }
+            desk.drawn().await
+        })
+        .await?;
+    with_default_meta(ApplyResult { data: template.apply(&documents)?, url })
 }
 
 #[derive(Serialize, JsonSchema)]
-struct Listed {
+struct TemplateList {
     templates: Vec<Template>,
 }
 
-async fn list(asked: Asked, _: Nothing) -> Out<Listed> {
-    plain(Listed { templates: all(&asked).list()? })
+async fn list(asked: OperationContext, _: NoArgs) -> OperationOutput<TemplateList> {
+    with_default_meta(TemplateList { templates: all(&asked).list()? })
 }
 
-async fn show(asked: Asked, it: Named) -> Out<Template> {
-    plain(all(&asked).get(&it.name)?)
+async fn show(asked: OperationContext, it: NameArgs) -> OperationOutput<Template> {
+    with_default_meta(all(&asked).get(&it.name)?)
 }
 
 #[derive(Serialize, JsonSchema)]
-struct Removed {
+struct RemoveResult {
     removed: bool,
 }
 
-async fn remove(asked: Asked, it: Named) -> Out<Removed> {
+async fn remove(asked: OperationContext, it: NameArgs) -> OperationOutput<RemoveResult> {
     all(&asked).remove(&it.name)?;
-    plain(Removed { removed: true })
+    with_default_meta(RemoveResult { removed: true })
 }

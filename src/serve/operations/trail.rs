@@ -4,20 +4,20 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::{Asked, Meta, Params, find, plain};
+use super::{Meta, OperationContext, Params, find, with_default_meta};
 use crate::{
-    answer::Trouble,
+    answer::ApiError,
     book::TaskView,
-    desks::Desks,
-    queue::{How, Performed, Queue},
+    desks::PageSessions,
+    queue::{CallOptions, PerformOutcome, Queue},
 };
 use commis_base::error::{Code, Error, Result};
-use commis_browser::desk::Desk;
+use commis_browser::desk::PageController;
 
-type Out<T> = std::result::Result<(T, Meta), Box<Trouble>>;
+type OperationOutput<T> = std::result::Result<(T, Meta), Box<ApiError>>;
 
 #[derive(Serialize, JsonSchema)]
-pub(crate) struct Trail {
+pub(crate) struct ActionHistory {
     /// Where they begin.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) url: Option<String>,
@@ -47,18 +47,22 @@ pub(crate) struct LearnRequest {
 }
 
 /// The steps of that page's task so far.
-pub(crate) async fn trail(asked: &Asked, context: &str) -> Result<Trail> {
-    Desks::with(&asked.daemon, (&asked.who, context), async |desk: &mut Desk| {
+pub(crate) async fn trail(asked: &OperationContext, context: &str) -> Result<ActionHistory> {
+    PageSessions::with(&asked.daemon, (&asked.who, context), async |desk: &mut PageController| {
         let (url, steps, lost) = desk.trail();
         let steps = steps.iter().filter_map(|it| serde_json::to_value(it).ok()).collect();
         let login = desk.login().map(ToString::to_string);
-        Ok(Trail { url: url.map(str::to_owned), steps, lost: lost.to_vec(), login })
+        Ok(ActionHistory { url: url.map(str::to_owned), steps, lost: lost.to_vec(), login })
     })
     .await
 }
 
 /// Gives the steps to the queue, with parameters in place of values. Fails with `PARAM_INVALID` and what `recipe_learn` fails with.
-pub(crate) async fn learned(asked: Asked, trail: Trail, it: LearnRequest) -> Out<TaskView> {
+pub(crate) async fn start_learning(
+    asked: OperationContext,
+    trail: ActionHistory,
+    it: LearnRequest,
+) -> OperationOutput<TaskView> {
     let Some(url) = trail.url else {
         return Err(Error::new(Code::ParamInvalid, "nothing was done on this page yet")
             .hint("goto the page where the task begins, and do it")
@@ -113,12 +117,12 @@ pub(crate) async fn learned(asked: Asked, trail: Trail, it: LearnRequest) -> Out
         row,
         args,
         asked.who.clone(),
-        How { apart: true, ..How::default() },
+        CallOptions { apart: true, ..CallOptions::default() },
     ))
     .await?
     {
-        Performed::Accepted(task) => plain(task),
-        Performed::Done(_) => Err(Error::new(Code::Internal, "learning is a task").into()),
+        PerformOutcome::Accepted(task) => with_default_meta(task),
+        PerformOutcome::Done(_) => Err(Error::new(Code::Internal, "learning is a task").into()),
     }
 }
 

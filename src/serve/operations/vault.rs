@@ -5,13 +5,16 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Asked, Kind, Length, Meta, Row, Spec, Tool, Verb, plain, row};
-use crate::{answer::Trouble, desks::Desks, principal::Need};
+use super::{
+    ExecutionMode, HttpMethod, Kind, Meta, Operation, OperationContext, Spec, ToolExposure, row,
+    with_default_meta,
+};
+use crate::{answer::ApiError, desks::PageSessions, principal::AccessRequirement};
 use commis_base::error::{Code, Error};
-use commis_browser::desk::Desk;
-use commis_vault::{Card, Name, Vault, verdict};
+use commis_browser::desk::PageController;
+use commis_vault::{LoginName, LoginSummary, Vault, judge_probe};
 
-type Out<T> = std::result::Result<(T, Meta), Box<Trouble>>;
+type OperationOutput<T> = std::result::Result<(T, Meta), Box<ApiError>>;
 
 /// For the page of a login to come up.
 const OPEN: Duration = Duration::from_secs(20);
@@ -22,7 +25,7 @@ fn first() -> String {
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Mount {
+struct MountArgs {
     /// As `vault_list` names it.
     name: String,
     /// The page's context; nothing may have been done in it.
@@ -32,7 +35,7 @@ struct Mount {
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Save {
+struct SaveArgs {
     /// What the login is called.
     name: String,
     /// The page's context.
@@ -45,35 +48,35 @@ struct Save {
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct One {
+struct LoginNameArgs {
     /// As `vault_list` names it.
     name: String,
 }
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Nothing {}
+struct NoArgs {}
 
-pub fn rows(out: &mut Vec<Row>) {
+pub fn rows(out: &mut Vec<Operation>) {
     out.extend([
         row(
-            Spec { tool: Tool::Browse, ..spec("vault_mount", &[(Verb::Post, "/api/vault/mount")], Need::Login, Kind::Write, "Put a login of the vault into a fresh context.\nIts cookies go to its own site alone. A model needs a token that names the login.") },
+            Spec { tool: ToolExposure::Browse, ..spec("vault_mount", &[(HttpMethod::Post, "/api/vault/mount")], AccessRequirement::Login, Kind::Write, "Put a login of the vault into a fresh context.\nIts cookies go to its own site alone. A model needs a token that names the login.") },
             mount,
         ),
         row(
-            spec("vault_save", &[(Verb::Post, "/api/vault/save")], Need::Root, Kind::Write, "Seal what a context holds of its page's site as a login.\nA login with fewer cookies does not replace a fuller one, unless forced."),
+            spec("vault_save", &[(HttpMethod::Post, "/api/vault/save")], AccessRequirement::Root, Kind::Write, "Seal what a context holds of its page's site as a login.\nA login with fewer cookies does not replace a fuller one, unless forced."),
             save,
         ),
         row(
-            spec("vault_list", &[(Verb::Post, "/api/vault/list")], Need::Root, Kind::Read, "List the logins of the vault: names, sites, counts and when they end, never values."),
+            spec("vault_list", &[(HttpMethod::Post, "/api/vault/list")], AccessRequirement::Root, Kind::Read, "List the logins of the vault: names, sites, counts and when they end, never values."),
             list,
         ),
         row(
-            spec("vault_check", &[(Verb::Post, "/api/vault/check")], Need::Login, Kind::Write, "Open a login's page and say whether it still holds, as far as the page tells."),
+            spec("vault_check", &[(HttpMethod::Post, "/api/vault/check")], AccessRequirement::Login, Kind::Write, "Open a login's page and say whether it still holds, as far as the page tells."),
             check,
         ),
         row(
-            spec("vault_remove", &[(Verb::Post, "/api/vault/remove")], Need::Root, Kind::Write, "Remove a login, all states of it."),
+            spec("vault_remove", &[(HttpMethod::Post, "/api/vault/remove")], AccessRequirement::Root, Kind::Write, "Remove a login, all states of it."),
             remove,
         ),
     ]);
@@ -81,93 +84,95 @@ pub fn rows(out: &mut Vec<Row>) {
 
 const fn spec(
     name: &'static str,
-    routes: &'static [(Verb, &'static str)],
-    need: Need,
+    routes: &'static [(HttpMethod, &'static str)],
+    need: AccessRequirement,
     kind: Kind,
     help: &'static str,
 ) -> Spec {
-    Spec { name, kind, need, routes, tool: Tool::Never, length: Length::Now, help }
+    Spec { name, kind, need, routes, tool: ToolExposure::Never, length: ExecutionMode::Now, help }
 }
 
-fn vault(asked: &Asked) -> Vault {
+fn vault(asked: &OperationContext) -> Vault {
     Vault::new(&asked.daemon.home)
 }
 
 #[derive(Serialize, JsonSchema)]
-struct Mounted {
+struct MountResult {
     name: String,
     site: String,
     /// How many of its cookies the browser did not take.
     refused: usize,
 }
 
-async fn mount(asked: Asked, it: Mount) -> Out<Mounted> {
-    let name: Name = it.name.parse()?;
+async fn mount(asked: OperationContext, it: MountArgs) -> OperationOutput<MountResult> {
+    let name: LoginName = it.name.parse()?;
     let (card, held) = vault(&asked).open(&name)?;
-    if held.is_over() {
+    if held.has_expired() {
         return Err(over(&name).into());
     }
     let of = (&asked.who, &*it.context);
-    let refused =
-        Desks::with(&asked.daemon, of, async |desk: &mut Desk| desk.mount(&name, &held).await);
-    plain(Mounted { name: card.name, site: card.site, refused: refused.await? })
+    let refused = PageSessions::with(&asked.daemon, of, async |desk: &mut PageController| {
+        desk.mount(&name, &held).await
+    });
+    with_default_meta(MountResult { name: card.name, site: card.site, refused: refused.await? })
 }
 
 /// That a login holds no longer.
-pub fn over(name: &Name) -> Error {
+pub fn over(name: &LoginName) -> Error {
     Error::new(Code::SessionRequired, format!("the login `{name}` is over: all its cookies ended"))
         .hint("log in again: `commis session login`")
 }
 
-async fn save(asked: Asked, it: Save) -> Out<Card> {
-    let name: Name = it.name.parse()?;
+async fn save(asked: OperationContext, it: SaveArgs) -> OperationOutput<LoginSummary> {
+    let name: LoginName = it.name.parse()?;
     let vault = vault(&asked);
     // Where the page is elsewhere by now, what is saved is still the login's.
     let known = vault.open(&name).ok().map(|it| it.1.url().to_owned());
     let of = (&asked.who, &*it.context);
-    let held =
-        Desks::with(&asked.daemon, of, async |desk: &mut Desk| desk.held(known.as_deref()).await);
-    plain(vault.seal(&name, &held.await?, it.force)?)
+    let held = PageSessions::with(&asked.daemon, of, async |desk: &mut PageController| {
+        desk.capture_login(known.as_deref()).await
+    });
+    with_default_meta(vault.seal(&name, &held.await?, it.force)?)
 }
 
 #[derive(Serialize, JsonSchema)]
-struct Listed {
-    logins: Vec<Card>,
+struct LoginList {
+    logins: Vec<LoginSummary>,
 }
 
-async fn list(asked: Asked, _: Nothing) -> Out<Listed> {
-    plain(Listed { logins: vault(&asked).list()? })
+async fn list(asked: OperationContext, _: NoArgs) -> OperationOutput<LoginList> {
+    with_default_meta(LoginList { logins: vault(&asked).list()? })
 }
 
 #[derive(Serialize, JsonSchema)]
-struct Looked {
+struct LoginCheck {
     name: String,
     site: String,
     holds: bool,
     why: String,
 }
 
-async fn check(asked: Asked, it: One) -> Out<Looked> {
-    let name: Name = it.name.parse()?;
+async fn check(asked: OperationContext, it: LoginNameArgs) -> OperationOutput<LoginCheck> {
+    let name: LoginName = it.name.parse()?;
     let vault = vault(&asked);
     let (card, held) = vault.open(&name)?;
-    let (holds, why) = if held.is_over() {
+    let (holds, why) = if held.has_expired() {
         (false, "all its cookies ended")
     } else {
         let mut context = asked.daemon.world().browser.context().await?;
         context.mount(&held).await?;
-        verdict(&held, &context.look_in(held.url(), OPEN).await?)
+        judge_probe(&held, &context.look_in(held.url(), OPEN).await?)
     };
-    let checked = vault.checked(&name, holds, why)?;
-    plain(Looked { name: card.name, site: card.site, holds, why: checked.why })
+    let checked = vault.record_check(&name, holds, why)?;
+    with_default_meta(LoginCheck { name: card.name, site: card.site, holds, why: checked.why })
 }
 
 #[derive(Serialize, JsonSchema)]
-struct Removed {
+struct RemoveResult {
     removed: bool,
 }
 
-async fn remove(asked: Asked, it: One) -> Out<Removed> {
+async fn remove(asked: OperationContext, it: LoginNameArgs) -> OperationOutput<RemoveResult> {
     vault(&asked).remove(&it.name.parse()?)?;
-    plain(Removed { removed: true })
+    with_default_meta(RemoveResult { removed: true })
 }

@@ -26,16 +26,16 @@ pub use self::{
     schedule::{interval, next},
 };
 use self::{
-    run::{Ended, run},
+    run::{RunEnd, run},
     store::{Finished, Outcome, Store},
 };
 use super::Daemon;
 use commis_base::{
     error::{Code, Error, Result},
     settings::WatchSettings,
-    work::{OPERATION, polled},
+    work::{OPERATION, poll_bounded},
 };
-use commis_net::egress::limits::Limits;
+use commis_net::egress::limits::HostLimiter;
 use commis_state::now_ms;
 
 /// However far away the next run is, the table is looked at again after this time: clocks are set.
@@ -200,11 +200,11 @@ async fn begin(daemon: &Arc<Daemon>) -> Result<Duration> {
     }));
     let of = Arc::clone(&plan);
     let take = move |host: &str| {
-        let limits: &Limits = world.caller.limits();
+        let limits: &HostLimiter = world.caller.limits();
         let mut plan = of.lock().unwrap_or_else(PoisonError::into_inner);
         plan.take(host, |host| {
-            let wait = limits.due(host).unwrap_or_default().as_millis() as i64;
-            (limits.at_once(host), wait)
+            let wait = limits.wait_time(host).unwrap_or_default().as_millis() as i64;
+            (limits.max_concurrent_runs(host), wait)
         })
     };
     let (due, next) = daemon.watches.store.due(now, take).await?;
@@ -239,21 +239,21 @@ pub async fn execute(daemon: &Arc<Daemon>, name: &str) -> Result<Option<i64>> {
     }
     let work = {
         let (daemon, watch) = (Arc::clone(daemon), watch.clone());
-        tokio::spawn(
-            async move { polled(OPERATION, Box::pin(run(&daemon, &watch, began_ms))).await },
-        )
+        tokio::spawn(async move {
+            poll_bounded(OPERATION, Box::pin(run(&daemon, &watch, began_ms))).await
+        })
     };
     let ended = match work.await {
         Ok(Ok(it)) => it,
-        Ok(Err(err)) => Ended::Finished(Box::new(broken(&watch, &err))),
+        Ok(Err(err)) => RunEnd::Finished(Box::new(broken(&watch, &err))),
         Err(err) => {
             let err = Error::new(Code::Internal, "the run ended by itself").source(err);
-            Ended::Finished(Box::new(broken(&watch, &err)))
+            RunEnd::Finished(Box::new(broken(&watch, &err)))
         }
     };
     match ended {
-        Ended::PutOff(next_ms) => store.put_off(name, next_ms).await.map(|()| None),
-        Ended::Finished(it) => {
+        RunEnd::PutOff(next_ms) => store.put_off(name, next_ms).await.map(|()| None),
+        RunEnd::Finished(it) => {
             let notifies = !it.notifications.is_empty();
             let (outcome, failed) = (it.outcome, it.failure.as_ref().map(|it| it.0));
             let id = store.finish(name, began_ms, now_ms(), *it).await?;
@@ -275,7 +275,7 @@ pub async fn execute(daemon: &Arc<Daemon>, name: &str) -> Result<Option<i64>> {
 fn broken(watch: &store::Watch, err: &Error) -> Finished {
     Finished {
         outcome: Outcome::Failed,
-        failure: Some((err.code(), crate::answer::plain(&err.to_string()))),
+        failure: Some((err.code(), crate::answer::redact_text(&err.to_string()))),
         items: None,
         differences: Vec::new(),
         took_ms: 0,

@@ -21,17 +21,17 @@ use super::{
 };
 use crate::{
     Daemon,
-    answer::Trouble,
-    operations::{Asked, counted, failure, run_login, run_usual_as},
-    pantry::Known,
-    principal::{Need, Principal, forbidden},
+    answer::ApiError,
+    operations::{OperationContext, counted, failure, run_login, run_usual_as},
+    pantry::CachedRecipe,
+    principal::{AccessRequirement, Principal, forbidden},
 };
 use commis_base::{
     error::{Code, Error, Result},
     ids::RecipeName,
 };
-use commis_learn::refused;
-use commis_net::transport::{Outgoing, Reply, Transport};
+use commis_learn::refusal_error;
+use commis_net::transport::{PreparedRequest, Reply, Transport};
 use commis_recipe::model::{Recipe, Status, TransportKind};
 
 /// Bytes of the items that the next answer is compared with, as JSON.
@@ -40,7 +40,7 @@ const MAX_BASELINE: usize = 4 << 20;
 const TOLD_AFTER: u32 = 3;
 
 /// What calling the recipe came to.
-enum Answered {
+enum CallResult {
     /// The site says that nothing is new.
     NotModified,
     Data {
@@ -52,14 +52,14 @@ enum Answered {
 }
 
 /// How a run that was made ends: with a line of the history, or later.
-pub enum Ended {
+pub enum RunEnd {
     Finished(Box<Finished>),
     /// Our own limits had no room; when there may be some.
     PutOff(i64),
 }
 
 /// Calls the recipe of a claimed watch and compares. What goes wrong is in the outcome. Fails with `ARTIFACT_IO`.
-pub async fn run(daemon: &Arc<Daemon>, watch: &Watch, began_ms: i64) -> Result<Ended> {
+pub async fn run(daemon: &Arc<Daemon>, watch: &Watch, began_ms: i64) -> Result<RunEnd> {
     let start = Instant::now();
     let answered = call(daemon, watch).await;
     let took_ms = start.elapsed().as_millis() as i64;
@@ -75,16 +75,16 @@ pub async fn run(daemon: &Arc<Daemon>, watch: &Watch, began_ms: i64) -> Result<E
         }
         Err(it) if is_our_limit(&it) => {
             let wait = it.retry_after_sec.unwrap_or(30).clamp(5, 600) as i64 * 1000;
-            return Ok(Ended::PutOff(began_ms + wait));
+            return Ok(RunEnd::PutOff(began_ms + wait));
         }
         Err(it) => failed(watch, &it, began_ms),
     };
     let mut finished = Finished { took_ms, ..finished };
     finished.notifications = notify::due(daemon, watch, &finished, began_ms);
-    Ok(Ended::Finished(Box::new(finished)))
+    Ok(RunEnd::Finished(Box::new(finished)))
 }
 
-fn is_our_limit(it: &Trouble) -> bool {
+fn is_our_limit(it: &ApiError) -> bool {
     let codes = [Code::RateLimited, Code::Overloaded];
     !it.by_site && codes.iter().any(|code| code.as_str() == it.error_code)
 }
@@ -94,13 +94,13 @@ pub fn is_told(watch: &Watch, it: &Finished) -> bool {
     it.outcome == Outcome::Failed && watch.failures + 1 == TOLD_AFTER
 }
 
-fn failed(watch: &Watch, it: &Trouble, began_ms: i64) -> Finished {
+fn failed(watch: &Watch, it: &ApiError, began_ms: i64) -> Finished {
     let code = Code::from_wire(&it.error_code).unwrap_or(Code::Internal);
     let wait_ms = it.retry_after_sec.unwrap_or(0).min(86_400) as i64 * 1000;
     let of = (watch.watch.as_str(), watch.every_ms);
     Finished {
         outcome: Outcome::Failed,
-        failure: Some((code, crate::answer::plain(&it.message))),
+        failure: Some((code, crate::answer::redact_text(&it.message))),
         next_ms: after_failure(of, watch.failures + 1, it.retryable, wait_ms, began_ms),
         ..nothing(watch, began_ms)
     }
@@ -121,9 +121,14 @@ fn nothing(watch: &Watch, began_ms: i64) -> Finished {
 }
 
 /// Compares an answer with the one before. Pure.
-fn judge(watch: &Watch, before: Option<Vec<Value>>, answered: Answered, began_ms: i64) -> Finished {
+fn judge(
+    watch: &Watch,
+    before: Option<Vec<Value>>,
+    answered: CallResult,
+    began_ms: i64,
+) -> Finished {
     let out = nothing(watch, began_ms);
-    let Answered::Data { data, is_whole, may_be_empty, validators } = answered else {
+    let CallResult::Data { data, is_whole, may_be_empty, validators } = answered else {
         return Finished { validators: watch.validators.clone(), ..out };
     };
     let conditions = Condition::all(&watch.request.on);
@@ -188,16 +193,16 @@ fn holder(daemon: &Daemon, watch: &Watch) -> Result<Principal> {
     } else {
         Principal::root()
     };
-    who.must(Need::Run, Some(&watch.request.recipe))?;
+    who.must(AccessRequirement::Run, Some(&watch.request.recipe))?;
     Ok(who)
 }
 
 /// Why a recipe cannot be watched, where it cannot. Fails with `RECIPE_NOT_VERIFIED`, `RECIPE_MAY_CHANGE`, and as compiling it.
 pub fn may_be_watched(daemon: &Daemon, recipe: &Recipe) -> Result<()> {
     if recipe.status != Status::Verified {
-        return Err(refused(recipe));
+        return Err(refusal_error(recipe));
     }
-    if !daemon.world().caller.compiled(recipe)?.repeatable() {
+    if !daemon.world().caller.compiled(recipe)?.is_repeatable() {
         let why = format!("`{}` is not known to read only", recipe.name);
         return Err(Error::new(Code::RecipeMayChange, why)
             .hint("what may change something is not run on a schedule"));
@@ -205,12 +210,12 @@ pub fn may_be_watched(daemon: &Daemon, recipe: &Recipe) -> Result<()> {
     Ok(())
 }
 
-async fn call(daemon: &Arc<Daemon>, watch: &Watch) -> Result<Answered, Box<Trouble>> {
+async fn call(daemon: &Arc<Daemon>, watch: &Watch) -> Result<CallResult, Box<ApiError>> {
     let who = holder(daemon, watch)?;
     let known = daemon.pantry.get(&RecipeName::new(watch.request.recipe.clone())?)?;
     let recipe = &known.recipe;
     may_be_watched(daemon, recipe)?;
-    let asked = Asked { daemon: Arc::clone(daemon), who, job: None };
+    let asked = OperationContext { daemon: Arc::clone(daemon), who, job: None };
     let params = &watch.request.params;
     if let Some(it) = conditional(&asked, &known, watch).await? {
         return Ok(it);
@@ -220,7 +225,7 @@ async fn call(daemon: &Arc<Daemon>, watch: &Watch) -> Result<Answered, Box<Troub
     // A run asks for the example where nothing was found for other values.
     let is_example = recipe.example().is_none_or(|it| it == *params);
     let doubted = recipe.login.is_none() && recipe.had_items() && !is_example;
-    Ok(Answered::Data {
+    Ok(CallResult::Data {
         data,
         is_whole: meta.complete != Some(false) && meta.continue_from.is_none(),
         may_be_empty: doubted || recipe.response.empty.is_some(),
@@ -231,10 +236,10 @@ async fn call(daemon: &Arc<Daemon>, watch: &Watch) -> Result<Answered, Box<Troub
 /// A recipe of one plain request is asked for by it alone, with what the site's last answer said of itself. `None` where the recipe is
 /// of another kind, or the answer has to be looked at twice: it failed, or it has no items.
 async fn conditional(
-    asked: &Asked,
-    known: &Arc<Known>,
+    asked: &OperationContext,
+    known: &Arc<CachedRecipe>,
     watch: &Watch,
-) -> Result<Option<Answered>, Box<Trouble>> {
+) -> Result<Option<CallResult>, Box<ApiError>> {
     let recipe = &known.recipe;
     let is_plain = recipe.transport() == TransportKind::PublicHttp
         && recipe.request.method == "GET"
@@ -261,7 +266,7 @@ async fn conditional(
     drop(permit);
     let seen = transport.seen.into_inner().unwrap_or_else(PoisonError::into_inner);
     if ran.status_code == Some(304) && watch.validators.is_some() {
-        return Ok(Some(Answered::NotModified));
+        return Ok(Some(CallResult::NotModified));
     }
     let has_items = ran.items.is_none_or(|it| it > 0);
     if !ran.success || !has_items {
@@ -274,7 +279,7 @@ async fn conditional(
     }
     let is_whole = ran.complete != Some(false);
     counted(asked, known, &ran);
-    Ok(Some(Answered::Data { data: ran.data, is_whole, may_be_empty: false, validators: seen }))
+    Ok(Some(CallResult::Data { data: ran.data, is_whole, may_be_empty: false, validators: seen }))
 }
 
 /// Asks whether there is something new, and remembers what the answer says of itself.
@@ -289,7 +294,7 @@ impl Transport for Conditional<'_> {
         self.inner.kind()
     }
 
-    fn send<'a>(&'a self, request: &'a Outgoing) -> BoxFuture<'a, Result<Reply>> {
+    fn send<'a>(&'a self, request: &'a PreparedRequest) -> BoxFuture<'a, Result<Reply>> {
         Box::pin(async move {
             let mut request = request.clone();
             let mut add = |name: &str, value: &Option<String>| {

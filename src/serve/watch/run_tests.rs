@@ -38,8 +38,8 @@ fn watch(on: &[&str]) -> Watch {
     }
 }
 
-fn answer(data: Value, is_whole: bool, may_be_empty: bool) -> Answered {
-    Answered::Data { data, is_whole, may_be_empty, validators: None }
+fn answer(data: Value, is_whole: bool, may_be_empty: bool) -> CallResult {
+    CallResult::Data { data, is_whole, may_be_empty, validators: None }
 }
 
 fn all(value: &Value) -> Option<Vec<Value>> {
@@ -87,14 +87,14 @@ fn nothing_that_is_not_proven_says_that_items_are_gone() {
 #[test]
 fn not_modified_is_unchanged_and_keeps_what_the_site_said() {
     let it = watch(&[]);
-    let out = judge(&it, Some(vec![json!(1)]), Answered::NotModified, 0);
+    let out = judge(&it, Some(vec![json!(1)]), CallResult::NotModified, 0);
     assert_eq!((out.outcome, &out.validators), (Outcome::Unchanged, &it.validators));
     assert!(out.baseline.is_none() && out.next_ms > 3_000_000);
 }
 
 #[test]
 fn a_failure_is_no_change_and_somebody_is_told_once() {
-    let late = Trouble::of(&Error::new(Code::Timeout, "late"));
+    let late = ApiError::from_error(&Error::new(Code::Timeout, "late"));
     let mut told = Vec::new();
     for failures in 0..6 {
         let it = Watch { failures, ..watch(&[]) };
@@ -103,8 +103,8 @@ fn a_failure_is_no_change_and_somebody_is_told_once() {
         told.push(is_told(&it, &out));
     }
     assert_eq!(told, [false, false, true, false, false, false]);
-    let own = Trouble::of(&Error::new(Code::RateLimited, "others kept it waiting"));
-    assert!(is_our_limit(&own) && !is_our_limit(&Trouble { by_site: true, ..own }));
+    let own = ApiError::from_error(&Error::new(Code::RateLimited, "others kept it waiting"));
+    assert!(is_our_limit(&own) && !is_our_limit(&ApiError { by_site: true, ..own }));
 }
 
 #[test]

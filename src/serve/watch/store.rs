@@ -189,7 +189,7 @@ impl Outcome {
 
 /// One run, or several in a row that came to the same.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
-pub struct Ran {
+pub struct RunRecord {
     pub id: i64,
     /// Milliseconds since 1970.
     pub at_ms: i64,
@@ -272,7 +272,7 @@ impl Store {
 
     fn now<T>(&self, what: impl FnOnce(&Connection) -> rusqlite::Result<T>) -> Result<T> {
         what(&self.0.lock().unwrap_or_else(PoisonError::into_inner))
-            .map_err(|err| database::trouble(FILE, err))
+            .map_err(|err| database::io_error(FILE, err))
     }
 
     /// Fails with `WATCH_EXISTS`, `WATCH_LIMIT`, `ARTIFACT_IO`.
@@ -521,10 +521,10 @@ impl Store {
     }
 
     /// The last runs, newest first, with what changed in each. Fails with `ARTIFACT_IO`.
-    pub async fn log(&self, name: &str, limit: u32, only_changes: bool) -> Result<Vec<Ran>> {
+    pub async fn log(&self, name: &str, limit: u32, only_changes: bool) -> Result<Vec<RunRecord>> {
         let of = name.to_owned();
         self.with(move |db| {
-            let mut out: Vec<Ran> = db
+            let mut out: Vec<RunRecord> = db
                 .prepare_cached(
                     "SELECT * FROM runs WHERE watch = ?1 AND (NOT ?2 OR outcome = 'changed') ORDER BY id DESC LIMIT ?3",
                 )?
@@ -722,9 +722,9 @@ fn read(row: &Row<'_>) -> rusqlite::Result<Watch> {
     })
 }
 
-fn ran(row: &Row<'_>) -> rusqlite::Result<Ran> {
+fn ran(row: &Row<'_>) -> rusqlite::Result<RunRecord> {
     let outcome: String = row.get("outcome")?;
-    Ok(Ran {
+    Ok(RunRecord {
         id: row.get("id")?,
         at_ms: row.get("at_ms")?,
         until_ms: row.get("until_ms")?,

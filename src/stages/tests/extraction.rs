@@ -264,13 +264,13 @@ fn framed_answers_are_learned_and_read() {
         let set = done(rank(&recording, &alone(), &RankingSettings::default()));
         assert_eq!(set.candidates[0].exchange, 0);
         let text = frame(&answer).replace("jQuery36_1763", "callback");
-        let mut server = Server::new(|_, _| Ok(reply(200, mime, text.clone())));
+        let mut server = FakeReplayer::new(|_, _| Ok(reply(200, mime, text.clone())));
         let draft = done(block_on(run_validate(&mut server, &recording, &analysis)).unwrap());
         assert_eq!((draft.items, draft.compared), (Some(6), true));
         assert!(server.sent[0].1.url.contains(sent), "{}", server.sent[0].1.url);
         // The frame is gone: that is no answer.
         if framing == Framing::Jsonp {
-            let mut server = Server::new(|_, _| ok(&answer));
+            let mut server = FakeReplayer::new(|_, _| ok(&answer));
             let judged = block_on(run_validate(&mut server, &recording, &analysis)).unwrap();
             assert_eq!(rejected(judged).reason, Reason::ReplayFailed);
         }
@@ -392,9 +392,9 @@ fn the_second_page_shows_what_the_first_lacks() {
     };
     let a = page("<dt>Stock</dt><dd>12 left</dd>", "<p>Made of brass.</p>");
     let b = page("", "<p>Made of copper.</p><p>Comes by ship.</p>");
-    let blocks = blocks::find(&blocks::parsed(&a).unwrap(), true, true);
+    let blocks = blocks::find(&blocks::parse_bounded(&a).unwrap(), true, true);
     let spec = blocks.into_iter().find_map(|it| it.spec.filter(|it| it.single)).unwrap();
-    let own = ResponseSpec { html: Some(spec), ..ResponseSpec::of(ResponseType::Html) };
+    let own = ResponseSpec { html: Some(spec), ..ResponseSpec::new(ResponseType::Html) };
     let seen = |other: &str| widened_by_pages(&own, a.as_bytes(), other.as_bytes()).html.unwrap();
     let it = seen(&b);
     assert_eq!(it.fields["text"], "p[]");

@@ -58,7 +58,7 @@ fn learned(page: impl Fn(&'static str) -> Page) -> Judged<RecipeDraftMinimized> 
         second_exchange: Some(0),
         request,
         slots,
-        response: ResponseSpec::of(ResponseType::Json),
+        response: ResponseSpec::new(ResponseType::Json),
         transport: TransportKind::PublicHttp,
         deterministic: true,
         captured_only: false,

@@ -20,7 +20,7 @@ fn weave_at(
 ) -> Judged<RecipeDraftMinimized> {
     let (request, slots) = template(&first.exchanges[at as usize]).unwrap();
     let analysis =
-        ResponseSpec { extract: Some("hits".to_owned()), ..ResponseSpec::of(ResponseType::Json) };
+        ResponseSpec { extract: Some("hits".to_owned()), ..ResponseSpec::new(ResponseType::Json) };
     let draft = RecipeDraft {
         exchange: at,
         second_exchange: second.map(|_| 0),
@@ -600,7 +600,7 @@ fn values_that_were_not_driven_verify_too() {
         values: BTreeMap::from([("q".to_owned(), q.to_owned())]),
         second_login: None,
     };
-    let mut server = Server::new(|_, _| ok(&hits("any", "1")));
+    let mut server = FakeReplayer::new(|_, _| ok(&hits("any", "1")));
     let (draft, _) = {
         let shown = session(
             &[("q", "lantern")],

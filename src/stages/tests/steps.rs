@@ -30,7 +30,7 @@ fn draft() -> RecipeDraft {
         second_exchange: None,
         request: serde_json::from_value(nothing).unwrap(),
         slots: Vec::new(),
-        response: ResponseSpec::of(ResponseType::Json),
+        response: ResponseSpec::new(ResponseType::Json),
         transport: TransportKind::PublicHttp,
         deterministic: true,
         captured_only: false,

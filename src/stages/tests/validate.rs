@@ -8,10 +8,10 @@ const SEARCH: &str = "http://shop.test/api/search?q=lantern&page=1";
 /// The transport, a reason of rejection or the code of an error; and how many requests were sent.
 fn check(
     recording: &SessionRecording,
-    answer: impl FnMut(TransportKind, &Outgoing) -> Result<Reply> + Send,
+    answer: impl FnMut(TransportKind, &PreparedRequest) -> Result<Reply> + Send,
 ) -> (String, usize) {
     let analysis = done(choose(recording, &alone()));
-    let mut server = Server::new(answer);
+    let mut server = FakeReplayer::new(answer);
     let said = match block_on(run_validate(&mut server, recording, &analysis)) {
         Ok(Judged::Done(it)) => it.transport.as_str().to_owned(),
         Ok(Judged::Rejected(it)) => it.reason.as_str().to_owned(),
@@ -21,13 +21,13 @@ fn check(
 }
 
 #[derive(Clone, Copy)]
-enum By {
+enum Respond {
     Good,
     Other,
     Status(u16),
     Code(Code),
 }
-use By::{Code as Fails, Good, Other, Status};
+use Respond::{Code as Fails, Good, Other, Status};
 
 #[test]
 fn the_least_risky_transport_that_answers_like_the_recording() {
@@ -36,7 +36,7 @@ fn the_least_risky_transport_that_answers_like_the_recording() {
         &page_text(&hits("lantern", "1")),
         vec![get(SEARCH, &hits("lantern", "1"))],
     );
-    let answer = |by: By| match by {
+    let answer = |by: Respond| match by {
         Good => ok(&hits("lantern", "1")),
         Other => ok(&json!({"hits": [{"id": 1, "html": "<b>log in</b>"}], "error": true})),
         Status(it) => status(it),
@@ -82,7 +82,7 @@ fn an_answer_that_changes_is_not_deterministic() {
     );
     for changes in [false, true] {
         let mut n = 1;
-        let mut server = Server::new(|_, _| {
+        let mut server = FakeReplayer::new(|_, _| {
             n += u32::from(changes);
             ok(&hits("lantern", &n.to_string()))
         });
@@ -102,7 +102,7 @@ fn a_header_that_the_answer_depends_on_is_kept() {
     };
     let page = page_text(&hits("Laterne", "1"));
     let recording = session(&[("q", "lantern")], &page, vec![recorded]);
-    let mut server = Server::new(|_, it| {
+    let mut server = FakeReplayer::new(|_, it| {
         let is_german = it.headers.iter().any(|it| it.0 == german.0 && it.1 == german.1);
         ok(&hits(if is_german { "Laterne" } else { "lantern" }, "1"))
     });
@@ -174,7 +174,7 @@ fn a_body_that_is_no_template_is_rejected_unsent() {
             .to_owned(),
     ));
     let recording = session(&[("q", "lantern")], &page_text(&hits("lantern", "1")), vec![entry]);
-    let mut server = Server::new(|_, _| ok(&hits("lantern", "1")));
+    let mut server = FakeReplayer::new(|_, _| ok(&hits("lantern", "1")));
     let analysis = done(choose(&recording, &alone()));
     let judged = block_on(run_validate(&mut server, &recording, &analysis)).unwrap();
     assert_eq!((rejected(judged).reason, server.sent.len()), (Reason::ReplayFailed, 0));

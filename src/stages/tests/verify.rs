@@ -25,31 +25,31 @@ fn searched(word: &str, data: &Value) -> SessionRecording {
     session(&[("q", word)], &page_text(data), vec![get(url(word), data)])
 }
 
-fn honest(request: &Outgoing) -> Value {
+fn honest(request: &PreparedRequest) -> Value {
     hits(&query(request, "q"), &query(request, "page"))
 }
 
 /// Two driven examples in an honest shop.
 fn both() -> (RecipeDraftMinimized, BaselineFingerprint) {
     let (a, b) = (searched(A, &hits(A, "1")), searched(B, &hits(B, "1")));
-    let out = prepared(&mut Server::new(|_, it| ok(&honest(it))), &a, &driven(&b));
+    let out = prepared(&mut FakeReplayer::new(|_, it| ok(&honest(it))), &a, &driven(&b));
     assert!(out.0.captured.is_some() && out.0.second_seen.len() > 6 && out.0.compared);
     out
 }
 
 fn judge(
     (draft, base): &(RecipeDraftMinimized, BaselineFingerprint),
-    answer: impl FnMut(TransportKind, &Outgoing) -> Result<Reply> + Send,
+    answer: impl FnMut(TransportKind, &PreparedRequest) -> Result<Reply> + Send,
 ) -> Result<VerificationReport> {
-    block_on(verify(&mut Server::new(answer), draft, base, &Expectation::default()))
+    block_on(verify(&mut FakeReplayer::new(answer), draft, base, &Expectation::default()))
 }
 
 /// By one transport only: why it was not verified, or empty.
 fn reason(
     prepared: &(RecipeDraftMinimized, BaselineFingerprint),
-    mut answer: impl FnMut(&Outgoing) -> Value + Send,
+    mut answer: impl FnMut(&PreparedRequest) -> Value + Send,
 ) -> String {
-    let mut server = Server::new(|_, it| ok(&answer(it)));
+    let mut server = FakeReplayer::new(|_, it| ok(&answer(it)));
     server.transports.truncate(1);
     let report = block_on(verify(&mut server, &prepared.0, &prepared.1, &Expectation::default()));
     let report = report.unwrap();
@@ -65,7 +65,7 @@ fn without_pages(report: &VerificationReport) -> usize {
 #[test]
 fn an_honest_answer_is_verified_by_a_stranger() {
     let (draft, base) = both();
-    let mut server = Server::new(|_, it| ok(&honest(it)));
+    let mut server = FakeReplayer::new(|_, it| ok(&honest(it)));
     let report = block_on(verify(&mut server, &draft, &base, &Expectation::default())).unwrap();
     assert!(report.verified && !report.requires_session && !report.fell_back, "{report:?}");
     assert_eq!(report.transport, TransportKind::PublicHttp);
@@ -112,17 +112,17 @@ fn what_only_looks_like_proof() {
 }
 
 /// As whom a request is sent: nobody, where it is not sent in a session.
-fn whose(request: &Outgoing) -> &str {
+fn whose(request: &PreparedRequest) -> &str {
     request.headers.iter().find(|it| it.0 == "as").map_or("", |it| &it.1)
 }
 
 /// Learned with one login or two; the recording shows what the first one sees.
 fn behind_login(
     logins: usize,
-    answer: impl Fn(&Outgoing) -> Result<Reply> + Send + Sync,
+    answer: impl Fn(&PreparedRequest) -> Result<Reply> + Send + Sync,
 ) -> VerificationReport {
     let (a, b) = (searched(A, &hits(A, "1")), searched(B, &hits(B, "1")));
-    let mut server = Server::new(|_, it| answer(it));
+    let mut server = FakeReplayer::new(|_, it| answer(it));
     server.logins = logins;
     server.transports.insert(1, TransportKind::LoginHttp);
     let (draft, base) = prepared(&mut server, &a, &driven(&b));
@@ -132,7 +132,7 @@ fn behind_login(
 #[test]
 fn a_login_is_needed_where_a_stranger_gets_something_else() {
     let nothing = json!({"hits": []});
-    let own = |it: &Outgoing, other: &Value| match whose(it) {
+    let own = |it: &PreparedRequest, other: &Value| match whose(it) {
         "Login" => ok(&honest(it)),
         "SecondLogin" => ok(other),
         // A site that shows strangers an empty list, with status 200.
@@ -177,7 +177,7 @@ fn what_strangers_get_as_well_needs_no_login() {
 #[test]
 fn a_stranger_who_was_not_heard_proves_nothing() {
     let (a, b) = (searched(A, &hits(A, "1")), searched(B, &hits(B, "1")));
-    let mut server = Server::new(|_, it| match whose(it) {
+    let mut server = FakeReplayer::new(|_, it| match whose(it) {
         "Login" => ok(&honest(it)),
         "Stranger" => fails(Code::Timeout),
         _ => status(403),
@@ -192,12 +192,12 @@ fn a_stranger_who_was_not_heard_proves_nothing() {
 fn with_further(
     (draft, base): &(RecipeDraftMinimized, BaselineFingerprint),
     words: &[&str],
-    answer: impl Fn(&Outgoing) -> Value + Send + Sync,
+    answer: impl Fn(&PreparedRequest) -> Value + Send + Sync,
 ) -> VerificationReport {
     let values = |it: &&str| BTreeMap::from([("q".to_owned(), (*it).to_owned())]);
     let expect =
         Expectation { further: words.iter().map(values).collect(), ..Expectation::default() };
-    let mut server = Server::new(|_, it| ok(&answer(it)));
+    let mut server = FakeReplayer::new(|_, it| ok(&answer(it)));
     server.transports.truncate(1);
     block_on(verify(&mut server, draft, base, &expect)).unwrap()
 }
@@ -206,27 +206,31 @@ fn with_further(
 fn a_third_example_speaks_where_the_second_rightly_finds_nothing() {
     let none = json!({"hits": []});
     let (a, b) = (searched(A, &hits(A, "1")), searched(B, &none));
-    let shop = |it: &Outgoing| if query(it, "q") == B { json!({"hits": []}) } else { honest(it) };
-    let prepared = prepared(&mut Server::new(|_, it| ok(&shop(it))), &a, &driven(&b));
+    let shop =
+        |it: &PreparedRequest| if query(it, "q") == B { json!({"hits": []}) } else { honest(it) };
+    let prepared = prepared(&mut FakeReplayer::new(|_, it| ok(&shop(it))), &a, &driven(&b));
     let why = reason(&prepared, shop);
     assert!(why.contains("a third one may find something"), "{why}");
     let report = with_further(&prepared, &["kettle"], shop);
     assert!(report.verified, "{report:?}");
     assert_eq!(report.second.unwrap()["q"], "kettle");
     // A third one that finds what the first does, or fails, proves nothing.
-    let same = |it: &Outgoing| if query(it, "q") == B { json!({"hits": []}) } else { hits(A, "1") };
+    let same =
+        |it: &PreparedRequest| if query(it, "q") == B { json!({"hits": []}) } else { hits(A, "1") };
     assert!(!with_further(&prepared, &["kettle"], same).verified);
-    let drifts = |it: &Outgoing| match query(it, "q").as_str() {
+    let drifts = |it: &PreparedRequest| match query(it, "q").as_str() {
         "kettle" => json!({"hits": [{"suggestion": "kettle"}]}),
         _ => shop(it),
     };
     let why = with_further(&prepared, &["kettle"], drifts).reason.unwrap();
     assert!(why.starts_with("example 3: SHAPE_DRIFT"), "{why}");
     // Finding nothing, a third time too, is no data: a request that is good for one value alone does that.
-    let only_a = |it: &Outgoing| if query(it, "q") == A { honest(it) } else { json!({"hits": []}) };
+    let only_a =
+        |it: &PreparedRequest| if query(it, "q") == A { honest(it) } else { json!({"hits": []}) };
     assert!(!with_further(&prepared, &["kettle", "mirror"], only_a).verified);
     // The second answer is that to another word than was recorded.
-    let falls_back = |it: &Outgoing| if query(it, "q") == B { hits(A, "1") } else { honest(it) };
+    let falls_back =
+        |it: &PreparedRequest| if query(it, "q") == B { hits(A, "1") } else { honest(it) };
     assert!(!with_further(&both(), &["kettle"], falls_back).verified);
     // The second page showed something: an empty answer is not it.
     assert!(!with_further(&both(), &["kettle"], shop).verified);
@@ -240,7 +244,7 @@ fn every_example_has_to_be_answered() {
         report.verified && report.second.is_none() && without_pages(&report) == 7,
         "{report:?}"
     );
-    let breaks = |it: &Outgoing| match query(it, "q").as_str() {
+    let breaks = |it: &PreparedRequest| match query(it, "q").as_str() {
         "mirror" => json!({"oops": true}),
         _ => honest(it),
     };
@@ -252,7 +256,8 @@ fn every_example_has_to_be_answered() {
 fn without_a_captured_second_answer_the_page_decides() {
     let (mut draft, base) = both();
     draft.captured = None;
-    let other = |it: &Outgoing| if query(it, "q") == A { honest(it) } else { hits("mirror", "1") };
+    let other =
+        |it: &PreparedRequest| if query(it, "q") == A { honest(it) } else { hits("mirror", "1") };
     let both = (draft.clone(), base.clone());
     assert_eq!(reason(&both, honest), "");
     let why = reason(&both, other);
@@ -277,7 +282,7 @@ fn noise_is_not_an_effect_and_does_not_hide_one() {
     let n = AtomicU32::new(1000);
     let next = || n.fetch_add(1, Ordering::Relaxed);
     let (a, b) = (searched(A, &counted(A, 7)), searched(B, &counted(B, 8)));
-    let mut server = Server::new(|_, it| ok(&counted(&query(it, "q"), next())));
+    let mut server = FakeReplayer::new(|_, it| ok(&counted(&query(it, "q"), next())));
     let both = prepared(&mut server, &a, &driven(&b));
     assert_eq!(reason(&both, |it| counted(&query(it, "q"), next())), "");
     let why = reason(&both, |_| counted(A, next()));
@@ -295,9 +300,9 @@ fn two() -> (RecipeDraftMinimized, BaselineFingerprint) {
         let url = format!("http://shop.test/api/search?city={city}&day={day}");
         session(&[("city", city), ("day", day)], &page_text(&data), vec![get(url, &data)])
     };
-    let answer = |it: &Outgoing| forecast(&query(it, "city"), &query(it, "day"));
+    let answer = |it: &PreparedRequest| forecast(&query(it, "city"), &query(it, "day"));
     let second = driven(&asked("bergen", "friday"));
-    prepared(&mut Server::new(|_, it| ok(&answer(it))), &asked("oslo", "monday"), &second)
+    prepared(&mut FakeReplayer::new(|_, it| ok(&answer(it))), &asked("oslo", "monday"), &second)
 }
 
 #[test]
@@ -368,7 +373,7 @@ fn paging_without_effect_is_frozen() {
 fn what_cannot_be_proven_is_said_before_anything_is_sent() {
     let (draft, base) = both();
     let unsent = |draft: RecipeDraftMinimized| {
-        let mut server = Server::new(|_, _| panic!("something was sent"));
+        let mut server = FakeReplayer::new(|_, _| panic!("something was sent"));
         let report = block_on(verify(&mut server, &draft, &base, &Expectation::default()));
         let report = report.unwrap();
         assert_eq!((report.verified, report.frozen), (false, vec!["page".to_owned()]));
@@ -388,7 +393,7 @@ fn what_cannot_be_proven_is_said_before_anything_is_sent() {
 fn without_parameters_two_alike_answers_are_enough() {
     let data = hits("new", "1");
     let recording = session(&[], &page_text(&data), vec![get("http://shop.test/api/hits", &data)]);
-    let both = prepared(&mut Server::new(|_, _| ok(&data)), &recording, &alone());
+    let both = prepared(&mut FakeReplayer::new(|_, _| ok(&data)), &recording, &alone());
     assert!(both.0.parameters.is_empty());
     assert_eq!(reason(&both, |_| hits("new", "1")), "");
     let mut n = 0;
@@ -405,7 +410,7 @@ fn the_manifest_may_expect_more() {
     let check = |min_items, path: &str| {
         let required_paths = vec![path.to_owned()];
         let expect = Expectation { min_items, required_paths, further: Vec::new() };
-        let mut server = Server::new(|_, it| ok(&honest(it)));
+        let mut server = FakeReplayer::new(|_, it| ok(&honest(it)));
         block_on(verify(&mut server, &both.0, &both.1, &expect)).unwrap().reason.unwrap_or_default()
     };
     assert_eq!(check(Some(6), "hits[].title"), "");
@@ -439,7 +444,7 @@ fn a_session_is_used_where_a_stranger_is_refused_and_the_page_where_that_is_not_
     // What has no effect publicly is not asked again in a session.
     let mut in_session = 0;
     let report = judge(&both(), |transport, _| {
-        in_session += u32::from(transport.in_session());
+        in_session += u32::from(transport.uses_session());
         ok(&hits(A, "1"))
     });
     assert!(!report.unwrap().verified);
@@ -448,7 +453,7 @@ fn a_session_is_used_where_a_stranger_is_refused_and_the_page_where_that_is_not_
 
 #[test]
 fn passing_trouble_is_no_verdict() {
-    let on_b = |it: &Outgoing, trouble: fn() -> Result<Reply>| {
+    let on_b = |it: &PreparedRequest, trouble: fn() -> Result<Reply>| {
         if query(it, "q") == B { trouble() } else { ok(&honest(it)) }
     };
     let err = judge(&both(), |_, it| on_b(it, || status(429))).err().unwrap();
@@ -472,7 +477,7 @@ fn a_step_that_the_answer_does_not_need_is_cut() {
         name: "find".to_owned(),
         for_each: None,
         request: serde_json::from_value(find).unwrap(),
-        response: ResponseSpec::of(ResponseType::Json),
+        response: ResponseSpec::new(ResponseType::Json),
         choose: None,
         poll: None,
         into: None,

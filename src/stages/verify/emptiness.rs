@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::{Answer, NOBODYS_WORDS, Run, is_none, length};
+use super::{NOBODYS_WORDS, ProofAnswer, Run, is_none, length};
 use crate::refutation::{Halt, Proof, final_, heard};
 use commis_base::error::Code;
 use commis_recipe::{
@@ -32,11 +32,11 @@ impl Run<'_, '_> {
         let mut response = self.response.clone();
         response.min_items = Some(0);
         response.required_paths.clear();
-        let seen = self.ask(what, values, &response, None).await?;
+        let seen = self.observe_with(what, values, &response, None).await?;
         heard(what, &seen.replay)?;
         let is_empty = seen.good() && seen.data.as_ref().is_some_and(is_none);
         if is_empty {
-            self.without.push(Answer::of(seen));
+            self.without.push(ProofAnswer::from_observation(seen));
         }
         Ok(is_empty)
     }
@@ -60,7 +60,7 @@ impl Run<'_, '_> {
                 self.without.iter().filter_map(|it| it.whole.as_ref()).collect();
             return Some(length::empty_answer(&full, &empty));
         };
-        let page = |it: &Answer| blocks::parsed(&String::from_utf8_lossy(&it.body));
+        let page = |it: &ProofAnswer| blocks::parse_bounded(&String::from_utf8_lossy(&it.body));
         let with: Vec<_> = self.answers.iter().filter_map(page).collect();
         let without: Vec<_> = self.without.iter().map(page).collect::<Option<_>>()?;
         let typed = self.typed(typed);

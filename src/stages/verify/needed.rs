@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::{MARGIN_BP, Run};
 use crate::{
-    judge::{Call, data_difference_bp, observe},
+    judge::{ReplayCall, data_difference_bp, observe},
     publish::without,
     refutation::{Proof, heard},
 };
@@ -27,7 +27,7 @@ impl Run<'_, '_> {
             let mut left_out = self.report.needless.clone();
             left_out.push(step.name.clone());
             let (steps, request) = without(self.draft, &left_out);
-            let call = Call {
+            let call = ReplayCall {
                 transport: self.transport,
                 request: &request,
                 parameters: &self.draft.parameters,

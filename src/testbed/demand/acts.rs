@@ -5,15 +5,15 @@ use axum::response::Response;
 use serde_json::{Value, json};
 
 use super::{LOGIN, account_of, echoing_account, log_in, page, rest, see};
-use crate::wire::{self, Ask, escape};
+use crate::wire::{self, SiteRequest, escape};
 use crate::words::Dice;
-use crate::world::{World, secret};
+use crate::world::{TestbedState, secret};
 
 /// Stars that an account may give.
 const MOST_STARS: usize = 5;
 
 /// `orchardgit.test`: a star on a project. Sending it twice is the same as once; past a limit it says no with status 200.
-pub fn orchardgit(ask: &Ask, world: &World) -> Response {
+pub fn orchardgit(ask: &SiteRequest, world: &TestbedState) -> Response {
     const COOKIE: &str = "orchard";
     let owner = account_of(ask, world, COOKIE);
     if let Some(project) = ask.path.strip_prefix("/api/star/") {
@@ -68,7 +68,7 @@ pub fn orchardgit(ask: &Ask, world: &World) -> Response {
 }
 
 /// `thicket.test`: a comment below a post. Each sending makes another one; its nonce is good once.
-pub fn thicket(ask: &Ask, world: &World) -> Response {
+pub fn thicket(ask: &SiteRequest, world: &TestbedState) -> Response {
     const COOKIE: &str = "thicket";
     match (ask.route(), account_of(ask, world, COOKIE)) {
         (("GET", "/login"), _) => page("Thicket", LOGIN, ""),
@@ -138,14 +138,14 @@ fn post_title(number: u64) -> String {
 }
 
 /// The comments that were sent and not removed.
-fn comments(world: &World) -> Vec<Value> {
-    let all = world.noted("thicket comments");
+fn comments(world: &TestbedState) -> Vec<Value> {
+    let all = world.recorded_actions("thicket comments");
     let all = all.iter().filter_map(|it| serde_json::from_str::<Value>(it).ok());
     all.filter(|it| world.fact(&format!("removed {}", it["number"])).is_none()).collect()
 }
 
 /// Uploads and posts of `warble.test`. A repeated text is refused with status 200.
-pub fn warble(ask: &Ask, world: &World, cookie: &str) -> Response {
+pub fn warble(ask: &SiteRequest, world: &TestbedState, cookie: &str) -> Response {
     let Some(account) = echoing_account(ask, world, cookie) else {
         return wire::error(StatusCode::UNAUTHORIZED, "login required");
     };
@@ -161,7 +161,7 @@ pub fn warble(ask: &Ask, world: &World, cookie: &str) -> Response {
     }
     let sent = ask.json();
     let text = sent["text"].as_str().unwrap_or_default();
-    let posts = world.noted("warble posts");
+    let posts = world.recorded_actions("warble posts");
     let is_repeated = posts
         .iter()
         .filter_map(|it| serde_json::from_str::<Value>(it).ok())

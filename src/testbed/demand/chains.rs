@@ -6,9 +6,9 @@ use serde_json::{Value, json};
 
 use super::{page, rest};
 use crate::pictures;
-use crate::wire::{self, Ask};
+use crate::wire::{self, SiteRequest};
 use crate::words::{self, Dice};
-use crate::world::{World, secret};
+use crate::world::{TestbedState, secret};
 
 /// Port codes and names. Some names are a part of others.
 const PORTS: [(&str, &str); 8] = [
@@ -23,7 +23,7 @@ const PORTS: [(&str, &str); 8] = [
 ];
 
 /// `quayside.test`: sailings between ports. The call takes codes that stand in a script as one long text.
-pub fn quayside(ask: &Ask, world: &World) -> Response {
+pub fn quayside(ask: &SiteRequest, world: &TestbedState) -> Response {
     match ask.route() {
         ("GET", "/") => {
             let main = r#"<h1>Find a ferry</h1><form id="ask"><label>From <input id="from"></label><label>To <input id="to"></label><label>Date <input id="date" placeholder="YYYY-MM-DD"></label>
@@ -71,7 +71,7 @@ pub fn sailings(from: &str, to: &str, date: &str) -> Option<Value> {
 }
 
 /// `frontrow.test`: a list of numbers, then one call for each. Deleted entries answer `null`; too many calls at once are refused.
-pub fn frontrow(ask: &Ask, world: &World) -> Response {
+pub fn frontrow(ask: &SiteRequest, world: &TestbedState) -> Response {
     if let ("GET", Some(number)) = (&*ask.method, ask.path.strip_prefix("/feed/entry/")) {
         if world.is_crowded("frontrow.test", 20) {
             return wire::with(
@@ -131,7 +131,7 @@ pub fn entries(list: &str, limit: u64) -> Value {
 }
 
 /// `playbill.test`: a poster in three renderings; the addresses of its files are signed and end.
-pub fn playbill(ask: &Ask, world: &World) -> Response {
+pub fn playbill(ask: &SiteRequest, world: &TestbedState) -> Response {
     if let ("GET", Some(number)) =
         (&*ask.method, ask.path.strip_prefix("/poster/").and_then(|it| it.strip_suffix(".json")))
     {
@@ -161,7 +161,7 @@ fn poster_seal(number: &str, rendering: &str, turn: u64, nth: u64) -> String {
 }
 
 /// `files.playbill.test`. Once the address has ended, it answers an error page under the same name.
-pub fn playbill_files(ask: &Ask, world: &World) -> Response {
+pub fn playbill_files(ask: &SiteRequest, world: &TestbedState) -> Response {
     let Some((number, name)) = ask.path.trim_start_matches('/').split_once('/') else {
         return wire::not_found();
     };

@@ -5,15 +5,15 @@ use axum::response::Response;
 use serde_json::{Value, json};
 
 use super::{LOGIN, account_of, dice, echoing_account, log_in, page, rest, see};
-use crate::wire::{self, Ask, escape};
+use crate::wire::{self, SiteRequest, escape};
 use crate::words::Dice;
-use crate::world::{World, secret};
+use crate::world::{TestbedState, secret};
 
 /// Finds on a page of `spore.test`.
 const PAGE: usize = 20;
 
 /// `spore.test`: finds of a place, twenty at a time. The next page is named by an opaque mark; the last page repeats its own.
-pub fn spore(ask: &Ask, _: &World) -> Response {
+pub fn spore(ask: &SiteRequest, _: &TestbedState) -> Response {
     match ask.route() {
         ("GET", "/") => page(
             "Spore",
@@ -61,7 +61,7 @@ const SHOWN: u64 = 10;
 const POSTS: u64 = 34;
 
 /// `warble.test`: a timeline that grows on scrolling. The cursor is an entry of its own, advertisements stand in between.
-pub fn warble(ask: &Ask, world: &World) -> Response {
+pub fn warble(ask: &SiteRequest, world: &TestbedState) -> Response {
     const COOKIE: &str = "warble";
     let hash = secret("warble home")[..16].to_owned();
     match (ask.route(), account_of(ask, world, COOKIE)) {
@@ -93,7 +93,7 @@ pub fn warble(ask: &Ask, world: &World) -> Response {
     }
 }
 
-fn timeline_page(account: &str, cursor: &str, world: &World) -> Vec<Value> {
+fn timeline_page(account: &str, cursor: &str, world: &TestbedState) -> Vec<Value> {
     let all = timeline(account, world);
     let all = all.as_array().map(Vec::as_slice).unwrap_or_default();
     // The cursor names the entry after which the page begins, so that new posts do not shift it.
@@ -118,8 +118,8 @@ fn cursor_of(post: &Value) -> String {
 }
 
 /// The timeline of an account, newest first, with what was posted since.
-pub fn timeline(account: &str, world: &World) -> Value {
-    let own = world.noted("warble posts");
+pub fn timeline(account: &str, world: &TestbedState) -> Value {
+    let own = world.recorded_actions("warble posts");
     let mine = own.iter().rev().filter_map(|it| {
         let it: Value = serde_json::from_str(it).ok()?;
         (it["by"] == account).then_some(it)
@@ -137,7 +137,7 @@ const SECTIONS: [&str; 8] =
     ["city", "sport", "culture", "science", "economy", "weather", "letters", "travel"];
 
 /// `bulletin.test`: headlines as a page, and as RSS and Atom beside it.
-pub fn bulletin(ask: &Ask, _: &World) -> Response {
+pub fn bulletin(ask: &SiteRequest, _: &TestbedState) -> Response {
     if let ("GET", Some(name)) = (&*ask.method, ask.path.strip_prefix("/feed/")) {
         let (section, is_atom) = match name.strip_suffix(".atom") {
             Some(it) => (it, true),

@@ -7,12 +7,12 @@ use base64::{Engine as _, engine::general_purpose::STANDARD};
 use serde_json::{Value, json};
 
 use super::{ACCOUNTS, LOGIN, account_of, admit, dice, open_session, page, password, rest, see};
-use crate::wire::{self, Ask};
-use crate::world::World;
+use crate::wire::{self, SiteRequest};
+use crate::world::TestbedState;
 
 /// `annex.test`: shifts of a week. Name and password come with each request (RFC 7617); no cookie is set.
-pub fn annex(ask: &Ask, _: &World) -> Response {
-    let Some(account) = named(ask) else {
+pub fn annex(ask: &SiteRequest, _: &TestbedState) -> Response {
+    let Some(account) = basic_auth_account(ask) else {
         let refusal = wire::error(StatusCode::UNAUTHORIZED, "name and password are needed");
         return wire::with(refusal, "www-authenticate", r#"Basic realm="annex""#);
     };
@@ -31,7 +31,7 @@ pub fn annex(ask: &Ask, _: &World) -> Response {
 }
 
 /// Whose name and password a request carries.
-fn named(ask: &Ask) -> Option<&'static str> {
+fn basic_auth_account(ask: &SiteRequest) -> Option<&'static str> {
     let given = ask.header("authorization")?;
     let basic = |it: &str| format!("Basic {}", STANDARD.encode(format!("{it}:{}", password(it))));
     ACCOUNTS.into_iter().find(|it| given == basic(it))
@@ -55,7 +55,7 @@ const RENEWAL: &str = "renewal";
 const RENEWALS: &str = "renewal.granary.test";
 
 /// `granary.test`: crates of a hall. A refused request is renewed by a cookie that goes to `/session/renew` alone, good for one use.
-pub fn granary(ask: &Ask, world: &World) -> Response {
+pub fn granary(ask: &SiteRequest, world: &TestbedState) -> Response {
     let account = account_of(ask, world, PASS);
     match ask.route() {
         ("GET", "/login") => page("Granary", LOGIN, ""),
@@ -91,7 +91,7 @@ pub fn granary(ask: &Ask, world: &World) -> Response {
 }
 
 /// The answer with both cookies of a new session.
-fn admitted(ask: &Ask, world: &World, account: &str, answer: Response) -> Response {
+fn admitted(ask: &SiteRequest, world: &TestbedState, account: &str, answer: Response) -> Response {
     let pass = open_session(ask, world, account);
     let renewal = world.open_session(&format!("{RENEWALS} {account}"));
     let answer = wire::with(answer, "set-cookie", &format!("{PASS}={pass}; Path=/; HttpOnly"));

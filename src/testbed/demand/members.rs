@@ -8,12 +8,12 @@ use super::{
     ACCOUNTS, LOGIN, account_of, admit, dice, echoing_account, log_in, open_session, page, rest,
     see,
 };
-use crate::wire::{self, Ask, escape};
+use crate::wire::{self, SiteRequest, escape};
 use crate::words;
-use crate::world::{World, secret};
+use crate::world::{TestbedState, secret};
 
 /// `shelfmark.test`: my loans, without any input. A stranger gets an empty list with status 200.
-pub fn shelfmark(ask: &Ask, world: &World) -> Response {
+pub fn shelfmark(ask: &SiteRequest, world: &TestbedState) -> Response {
     const COOKIE: &str = "card";
     let account = account_of(ask, world, COOKIE);
     match ask.route() {
@@ -51,7 +51,7 @@ pub fn loans(account: &str) -> Value {
 }
 
 /// `desk.test`: a ticket by its number. The call repeats a cookie in a header; another's ticket is refused in the same shape.
-pub fn desk(ask: &Ask, world: &World) -> Response {
+pub fn desk(ask: &SiteRequest, world: &TestbedState) -> Response {
     const COOKIE: &str = "desk";
     if let ("GET", Some(number)) = (&*ask.method, ask.path.strip_prefix("/rest/tickets/")) {
         let number = number.parse().unwrap_or(0);
@@ -139,7 +139,7 @@ fn nobodys_ticket(number: u64) -> Value {
 }
 
 /// `huddle.test`: a token in local storage, sent as a bearer to `api.huddle.test`; cookies are not looked at.
-pub fn huddle(ask: &Ask, _: &World) -> Response {
+pub fn huddle(ask: &SiteRequest, _: &TestbedState) -> Response {
     match ask.route() {
         ("GET", "/login") => page(
             "Huddle",
@@ -160,7 +160,7 @@ pub fn huddle(ask: &Ask, _: &World) -> Response {
 const REFRESH: &str = "refresh.huddle.test";
 
 /// `api.huddle.test`
-pub fn huddle_api(ask: &Ask, world: &World) -> Response {
+pub fn huddle_api(ask: &SiteRequest, world: &TestbedState) -> Response {
     let bearer = ask.header("authorization").and_then(|it| it.strip_prefix("Bearer "));
     let account = bearer.and_then(|it| super::holder(&ask.host, it, world));
     let answer = match (ask.route(), account) {
@@ -232,7 +232,7 @@ pub fn rooms(account: &str, workspace: &str) -> Option<Value> {
 }
 
 /// `shutterly.test`: data by a stored query whose hash, and a constant bearer, stand in a script of changing name.
-pub fn shutterly(ask: &Ask, world: &World) -> Response {
+pub fn shutterly(ask: &SiteRequest, world: &TestbedState) -> Response {
     const COOKIE: &str = "shutter";
     let turn = world.turns("shutterly.test");
     let bearer = format!("app-{}", &secret("shutterly app")[..24]);

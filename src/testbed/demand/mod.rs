@@ -16,9 +16,9 @@ use axum::http::StatusCode;
 use axum::response::Response;
 use serde_json::Value;
 
-use crate::wire::{self, Ask, lookup};
+use crate::wire::{self, SiteRequest, lookup};
 use crate::words::Dice;
-use crate::world::{World, secret};
+use crate::world::{TestbedState, secret};
 
 /// The accounts that every site with a login has. The third owns nothing.
 pub const ACCOUNTS: [&str; 3] = ["ada-lund", "ben-okoro", "cleo-marsh"];
@@ -31,7 +31,12 @@ pub fn password(account: &str) -> String {
 /// What a right answer holds, or `None` where the site, the account or the input is unknown.
 ///
 /// `account` is empty for a stranger. The rows are written as the page shows them.
-pub fn expected(site: &str, ask: &Ask, account: &str, world: &World) -> Option<Value> {
+pub fn expected(
+    site: &str,
+    ask: &SiteRequest,
+    account: &str,
+    world: &TestbedState,
+) -> Option<Value> {
     let text = |name: &str| ask.param(name).unwrap_or_default();
     match site {
         "tariff.test" => Some(public::quotes(ask.number("weight", 1, 100_000), text("to"))),
@@ -56,13 +61,13 @@ pub fn expected(site: &str, ask: &Ask, account: &str, world: &World) -> Option<V
 }
 
 /// Whose session a request carries in this cookie.
-pub fn account_of(ask: &Ask, world: &World, cookie: &str) -> Option<&'static str> {
+pub fn account_of(ask: &SiteRequest, world: &TestbedState, cookie: &str) -> Option<&'static str> {
     let id = ask.cookie(cookie)?;
     holder(&ask.host, id, world)
 }
 
 /// Whose session or token this is.
-pub fn holder(site: &str, id: &str, world: &World) -> Option<&'static str> {
+pub fn holder(site: &str, id: &str, world: &TestbedState) -> Option<&'static str> {
     ACCOUNTS.into_iter().find(|account| world.knows_session(&format!("{site} {account}"), id))
 }
 
@@ -74,7 +79,7 @@ pub fn admit(fields: &[(String, String)]) -> Option<&'static str> {
 }
 
 /// Opens a session of an account at the request's site.
-pub fn open_session(ask: &Ask, world: &World, account: &str) -> String {
+pub fn open_session(ask: &SiteRequest, world: &TestbedState, account: &str) -> String {
     world.open_session(&format!("{} {account}", ask.host))
 }
 
@@ -92,7 +97,7 @@ pub const LOGIN: &str = r#"<h1>Sign in</h1><form method="post" action="/login"><
 <p><label>Password <input name="password" type="password"></label></p><button>Sign in</button></form>"#;
 
 /// What the login form's POST comes to: a session in this cookie, or the form again.
-pub fn log_in(ask: &Ask, world: &World, cookie: &str, title: &str) -> Response {
+pub fn log_in(ask: &SiteRequest, world: &TestbedState, cookie: &str, title: &str) -> Response {
     let Some(account) = admit(&ask.form()) else {
         return page(title, &format!("<p role=\"alert\">Wrong name or password.</p>{LOGIN}"), "");
     };
@@ -109,7 +114,11 @@ pub fn echo_of(id: &str) -> String {
 }
 
 /// Whose session the cookie is, where the header repeats the other cookie.
-pub fn echoing_account(ask: &Ask, world: &World, cookie: &str) -> Option<&'static str> {
+pub fn echoing_account(
+    ask: &SiteRequest,
+    world: &TestbedState,
+    cookie: &str,
+) -> Option<&'static str> {
     let account = account_of(ask, world, cookie)?;
     let repeated = ask.cookie(cookie).map(echo_of);
     (ask.header("x-csrf") == repeated.as_deref()).then_some(account)
@@ -120,7 +129,7 @@ pub fn see(to: &str) -> Response {
 }
 
 /// Forgets every session of a site, or of one of its accounts.
-pub fn expire(site: &str, account: &str, world: &World) {
+pub fn expire(site: &str, account: &str, world: &TestbedState) {
     for each in ACCOUNTS.into_iter().filter(|it| account.is_empty() || *it == account) {
         world.close_sessions(&format!("{site} {each}"));
     }
@@ -132,7 +141,7 @@ pub fn dice(kind: &str, account: &str, n: u64) -> Dice {
 }
 
 /// What every site answers that no route of its own took.
-pub fn rest(ask: &Ask) -> Response {
+pub fn rest(ask: &SiteRequest) -> Response {
     match ask.route() {
         ("GET", "/css/site.css") => {
             wire::answer(StatusCode::OK, "text/css", include_str!("../pages/style.css"))

@@ -5,9 +5,9 @@ use axum::response::Response;
 use serde_json::{Value, json};
 
 use super::{page, rest};
-use crate::wire::{self, Ask, escape};
+use crate::wire::{self, SiteRequest, escape};
 use crate::words::{self, Dice};
-use crate::world::{World, secret};
+use crate::world::{TestbedState, secret};
 
 /// Countries as the form shows them, and their codes.
 const COUNTRIES: [(&str, &str); 30] = [
@@ -44,7 +44,7 @@ const COUNTRIES: [(&str, &str); 30] = [
 ];
 
 /// `tariff.test`: prices of parcels by weight and destination; a promoted list of the same shape stands beside them.
-pub fn tariff(ask: &Ask, _: &World) -> Response {
+pub fn tariff(ask: &SiteRequest, _: &TestbedState) -> Response {
     match ask.route() {
         ("GET", "/") => {
             let options: String = COUNTRIES
@@ -123,7 +123,7 @@ const LABELS: [&str; 14] = [
 ];
 
 /// `bells.test`: a page for each bell, made by the server. Bells that were melted down lack two labels.
-pub fn bells(ask: &Ask, _: &World) -> Response {
+pub fn bells(ask: &SiteRequest, _: &TestbedState) -> Response {
     if let ("GET", Some(rest)) = (&*ask.method, ask.path.strip_prefix("/bell/")) {
         let (parish, number) = rest.split_once('/').unwrap_or((rest, ""));
         let number = number.parse().unwrap_or(0);
@@ -210,7 +210,7 @@ pub fn bell(parish: &str, number: u64) -> Option<Value> {
 }
 
 /// `pawns.test`: a ranking with tabs. A script sets a cookie that the data needs; it is new for each visitor and ends.
-pub fn pawns(ask: &Ask, world: &World) -> Response {
+pub fn pawns(ask: &SiteRequest, world: &TestbedState) -> Response {
     match ask.route() {
         ("GET", "/") => {
             let visitor =
@@ -254,7 +254,7 @@ pub fn ranking(league: &str) -> Value {
 }
 
 /// `flora.test`: several operations of GraphQL at one address.
-pub fn flora(ask: &Ask, _: &World) -> Response {
+pub fn flora(ask: &SiteRequest, _: &TestbedState) -> Response {
     match ask.route() {
         ("GET", "/") => page(
             "Flora",
@@ -295,7 +295,7 @@ pub fn plants(name: &str, limit: u64) -> Value {
 }
 
 /// `railbook.test`: an interface with a description that no page of the site calls.
-pub fn railbook(ask: &Ask, world: &World) -> Response {
+pub fn railbook(ask: &SiteRequest, world: &TestbedState) -> Response {
     if let ("GET", Some(stop)) = (&*ask.method, ask.path.strip_prefix("/api/1/departures/")) {
         // Without a time it means now, which is later at each call.
         let now = format!("now {}", world.count("railbook"));

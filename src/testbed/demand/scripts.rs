@@ -5,12 +5,12 @@ use axum::response::Response;
 use serde_json::{Value, json};
 
 use super::{page, rest};
-use crate::wire::{self, Ask};
+use crate::wire::{self, SiteRequest};
 use crate::words::{self, Dice};
-use crate::world::{World, secret};
+use crate::world::{TestbedState, secret};
 
 /// `clipstream.test`: parameters are sorted and digested with a key mixed from two texts of another call; these end.
-pub fn clipstream(ask: &Ask, world: &World) -> Response {
+pub fn clipstream(ask: &SiteRequest, world: &TestbedState) -> Response {
     let turn = world.turns("clipstream.test");
     let texts = [
         secret(&format!("clip left {turn}"))[..12].to_owned(),
@@ -57,7 +57,7 @@ pub fn clips(query: &str) -> Value {
 }
 
 /// `compass.test`: geometry by script alone; a beacon tells how long the command was.
-pub fn compass(ask: &Ask, _: &World) -> Response {
+pub fn compass(ask: &SiteRequest, _: &TestbedState) -> Response {
     match ask.route() {
         ("GET", "/") => page(
             "Compass",

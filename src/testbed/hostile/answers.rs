@@ -6,7 +6,7 @@ use bytes::Bytes;
 use serde_json::Value;
 
 use super::{
-    Ask, Step,
+    ReceivedRequest, Step,
     bombs::{bomb, pack},
 };
 
@@ -196,7 +196,7 @@ pub const LOCATIONS: &[(&str, &str)] = &[
 const LONG: &str = "HTTP/1.1 302 Found\r\nconnection: close\r\ncontent-length: 0\r\nlocation: /";
 
 /// What to do for a request, and whether the connection takes another one afterwards. `told` is the answer of `/echo`.
-pub fn steps(ask: &Ask, addr: SocketAddr, told: &Value) -> (Vec<Step>, bool) {
+pub fn steps(ask: &ReceivedRequest, addr: SocketAddr, told: &Value) -> (Vec<Step>, bool) {
     let path = ask.path.split('?').next().unwrap_or("");
     let parts: Vec<&str> = path.trim_start_matches('/').split('/').collect();
     let n = |text: &str| text.parse::<usize>().unwrap_or(0).min(MAX_N);

@@ -70,7 +70,7 @@ pub fn pack(coding: &str, body: &[u8]) -> Vec<u8> {
     let _ = match coding {
         "gzip" => GzEncoder::new(&mut out, level).write_all(body),
         "deflate" => ZlibEncoder::new(&mut out, level).write_all(body),
-        "br" => out.write_all(&brotli::stored(body)),
+        "br" => out.write_all(&brotli::encode_stored(body)),
         "zstd" => zstd::stream::copy_encode(body, &mut out, 3),
         _ => out.write_all(body),
     };

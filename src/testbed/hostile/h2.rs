@@ -7,8 +7,8 @@ use h2::{Reason, RecvStream, SendStream, server::SendResponse};
 use http::{HeaderMap, HeaderValue, Request, Response};
 use tokio::sync::mpsc;
 
-use super::{Ask, MAX_SEEN, Seen, locked};
-use crate::tls::Wire;
+use super::{MAX_SEEN, ReceivedRequest, RequestLog, locked};
+use crate::tls::Connection;
 
 /// Paths below `/h2/`.
 pub const H2: &[&str] = &[
@@ -35,7 +35,7 @@ pub const H2: &[&str] = &[
 ];
 
 /// How the connection ends.
-enum Last {
+enum ConnectionEnd {
     /// GOAWAY that lets what was asked be answered.
     Graceful,
     /// GOAWAY with an error.
@@ -44,18 +44,18 @@ enum Last {
     Cut,
 }
 
-type Done = Result<(), h2::Error>;
+type H2Result = Result<(), h2::Error>;
 
 /// Serves until the client goes or an answer ends the connection.
-pub async fn serve(stream: Box<dyn Wire>, seen: Seen) -> Done {
+pub async fn serve(stream: Box<dyn Connection>, seen: RequestLog) -> H2Result {
     let mut connection = h2::server::handshake(stream).await?;
     let (end, mut ended) = mpsc::channel(8);
     loop {
         tokio::select! {
             last = ended.recv() => match last {
-                Some(Last::Graceful) => connection.graceful_shutdown(),
-                Some(Last::Abrupt(reason)) => connection.abrupt_shutdown(reason),
-                Some(Last::Cut) | None => return Ok(()),
+                Some(ConnectionEnd::Graceful) => connection.graceful_shutdown(),
+                Some(ConnectionEnd::Abrupt(reason)) => connection.abrupt_shutdown(reason),
+                Some(ConnectionEnd::Cut) | None => return Ok(()),
             },
             accepted = connection.accept() => {
                 let Some(accepted) = accepted else { return Ok(()) };
@@ -70,9 +70,9 @@ pub async fn serve(stream: Box<dyn Wire>, seen: Seen) -> Done {
     }
 }
 
-fn told(request: &Request<RecvStream>) -> Ask {
+fn read_request(request: &Request<RecvStream>) -> ReceivedRequest {
     let text = |it: &HeaderValue| String::from_utf8_lossy(it.as_bytes()).into_owned();
-    Ask {
+    ReceivedRequest {
         method: request.method().to_string(),
         host: request.uri().host().unwrap_or_default().to_owned(),
         path: request.uri().path().to_owned(),
@@ -85,13 +85,13 @@ fn told(request: &Request<RecvStream>) -> Ask {
 async fn answer(
     request: Request<RecvStream>,
     mut respond: SendResponse<Bytes>,
-    seen: &Seen,
-    end: &mpsc::Sender<Last>,
-) -> Done {
+    seen: &RequestLog,
+    end: &mpsc::Sender<ConnectionEnd>,
+) -> H2Result {
     {
         let mut all = locked(seen);
         if all.len() < MAX_SEEN {
-            all.push(told(&request));
+            all.push(read_request(&request));
         }
     }
     let name = request.uri().path().trim_start_matches("/h2/");
@@ -110,7 +110,7 @@ async fn answer(
             respond.send_reset(Reason::REFUSED_STREAM);
             return Ok(());
         }
-        "goaway-after" => _ = end.send(Last::Graceful).await,
+        "goaway-after" => _ = end.send(ConnectionEnd::Graceful).await,
         _ => {}
     }
     let mut head = Response::new(());
@@ -171,12 +171,12 @@ async fn answer(
         }
         "goaway-in-body" => {
             tokio::time::sleep(pause).await;
-            _ = end.send(Last::Abrupt(Reason::PROTOCOL_ERROR)).await;
+            _ = end.send(ConnectionEnd::Abrupt(Reason::PROTOCOL_ERROR)).await;
             tokio::time::sleep(pause).await;
         }
         "cut" => {
             tokio::time::sleep(pause).await;
-            _ = end.send(Last::Cut).await;
+            _ = end.send(ConnectionEnd::Cut).await;
             tokio::time::sleep(pause).await;
         }
         _ if !ends_here => send(&mut body, Bytes::new(), true).await?,
@@ -186,7 +186,7 @@ async fn answer(
 }
 
 /// 103, with a link to where nothing may ask.
-fn hint(respond: &mut SendResponse<Bytes>) -> Done {
+fn hint(respond: &mut SendResponse<Bytes>) -> H2Result {
     let mut hint = Response::new(());
     *hint.status_mut() = http::StatusCode::EARLY_HINTS;
     let link = HeaderValue::from_static("<https://127.0.0.1/hinted>; rel=preload; as=script");
@@ -195,7 +195,7 @@ fn hint(respond: &mut SendResponse<Bytes>) -> Done {
 }
 
 /// As fast as the client takes it.
-async fn send(stream: &mut SendStream<Bytes>, mut bytes: Bytes, end: bool) -> Done {
+async fn send(stream: &mut SendStream<Bytes>, mut bytes: Bytes, end: bool) -> H2Result {
     while !bytes.is_empty() {
         stream.reserve_capacity(bytes.len());
         match poll_fn(|cx| stream.poll_capacity(cx)).await {

@@ -24,7 +24,7 @@ use tokio::{
 pub use answers::{LOCATIONS, RAW};
 pub use h2::H2;
 
-use super::tls::{self, Wire};
+use super::tls::{self, Connection};
 
 /// The hosts that it stands for; the second is where redirects lead away to.
 pub const HOSTS: &[&str] = &["wild.test", "away.test", "h2.wild.test"];
@@ -50,7 +50,7 @@ pub enum Step {
 
 /// One request as it arrived.
 #[derive(Clone, Debug, Default)]
-pub struct Ask {
+pub struct ReceivedRequest {
     pub method: String,
     /// As sent, in lower case, without port.
     pub host: String,
@@ -63,12 +63,12 @@ pub struct Ask {
     pub secure: bool,
 }
 
-impl Ask {
+impl ReceivedRequest {
     pub fn header(&self, name: &str) -> Option<&str> {
         self.headers.iter().find(|it| it.0 == name).map(|it| it.1.as_str())
     }
 
-    fn told(&self) -> Value {
+    fn to_json(&self) -> Value {
         let headers: serde_json::Map<String, Value> = self
             .headers
             .iter()
@@ -85,25 +85,25 @@ impl Ask {
     }
 }
 
-type Seen = Arc<Mutex<Vec<Ask>>>;
+type RequestLog = Arc<Mutex<Vec<ReceivedRequest>>>;
 
-fn locked(seen: &Seen) -> std::sync::MutexGuard<'_, Vec<Ask>> {
+fn locked(seen: &RequestLog) -> std::sync::MutexGuard<'_, Vec<ReceivedRequest>> {
     seen.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// A running server. It stops when dropped.
-pub struct Hostile {
+pub struct HostileServer {
     addr: SocketAddr,
-    seen: Seen,
+    seen: RequestLog,
     accepting: JoinHandle<()>,
 }
 
-impl Hostile {
+impl HostileServer {
     /// Binds 127.0.0.1:`port` (0 = any free port) and serves until dropped.
     pub async fn start(port: u16) -> std::io::Result<Self> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await?;
         let addr = listener.local_addr()?;
-        let seen = Seen::default();
+        let seen = RequestLog::default();
         let accepting = tokio::spawn(accept(listener, addr, Arc::clone(&seen)));
         Ok(Self { addr, seen, accepting })
     }
@@ -114,18 +114,18 @@ impl Hostile {
     }
 
     /// Requests so far, `/seen` excepted.
-    pub fn seen(&self) -> Vec<Ask> {
+    pub fn requests(&self) -> Vec<ReceivedRequest> {
         locked(&self.seen).clone()
     }
 }
 
-impl Drop for Hostile {
+impl Drop for HostileServer {
     fn drop(&mut self) {
         self.accepting.abort();
     }
 }
 
-async fn accept(listener: TcpListener, addr: SocketAddr, seen: Seen) {
+async fn accept(listener: TcpListener, addr: SocketAddr, seen: RequestLog) {
     let mut connections = JoinSet::new();
     loop {
         tokio::select! {
@@ -146,7 +146,7 @@ fn protocols(host: &str) -> &'static [&'static str] {
     if host == "h2.wild.test" { &["h2"] } else { &["http/1.1"] }
 }
 
-async fn answer(stream: TcpStream, addr: SocketAddr, seen: Seen) -> std::io::Result<()> {
+async fn answer(stream: TcpStream, addr: SocketAddr, seen: RequestLog) -> std::io::Result<()> {
     let arrived = tls::arrive(stream, protocols).await?;
     if arrived.h2 {
         return h2::serve(arrived.stream, seen).await.map_err(std::io::Error::other);
@@ -155,22 +155,22 @@ async fn answer(stream: TcpStream, addr: SocketAddr, seen: Seen) -> std::io::Res
 }
 
 async fn serve(
-    mut stream: Box<dyn Wire>,
+    mut stream: Box<dyn Connection>,
     secure: bool,
     addr: SocketAddr,
-    seen: Seen,
+    seen: RequestLog,
 ) -> std::io::Result<()> {
     // One answer ends the connection, unless it says how long it is and stays.
     while let Some(ask) = read(&mut *stream).await? {
-        let ask = Ask { secure, ..ask };
+        let ask = ReceivedRequest { secure, ..ask };
         let all = if ask.path == "/seen" {
-            Value::from(locked(&seen).iter().map(Ask::told).collect::<Vec<_>>())
+            Value::from(locked(&seen).iter().map(ReceivedRequest::to_json).collect::<Vec<_>>())
         } else {
             let mut all = locked(&seen);
             if all.len() < MAX_SEEN {
                 all.push(ask.clone());
             }
-            ask.told()
+            ask.to_json()
         };
         let (steps, stays) = answers::steps(&ask, addr, &all);
         for step in steps {
@@ -183,7 +183,7 @@ async fn serve(
     stream.shutdown().await
 }
 
-async fn play(stream: &mut dyn Wire, step: Step) -> std::io::Result<()> {
+async fn play(stream: &mut dyn Connection, step: Step) -> std::io::Result<()> {
     match step {
         // TLS keeps what a full socket does not take until it is told to send it.
         Step::Send(bytes) => {
@@ -214,7 +214,7 @@ async fn play(stream: &mut dyn Wire, step: Step) -> std::io::Result<()> {
 }
 
 /// The next request, or `None` when the client closed. Only what our own clients send has to be understood.
-async fn read(stream: &mut dyn Wire) -> std::io::Result<Option<Ask>> {
+async fn read(stream: &mut dyn Connection) -> std::io::Result<Option<ReceivedRequest>> {
     let mut bytes = Vec::new();
     let end = loop {
         if let Some(at) = bytes.windows(4).position(|it| it == b"\r\n\r\n") {
@@ -228,14 +228,14 @@ async fn read(stream: &mut dyn Wire) -> std::io::Result<Option<Ask>> {
     let head = String::from_utf8_lossy(&bytes);
     let mut lines = head.split("\r\n");
     let mut first = lines.next().unwrap_or("").split(' ');
-    let mut ask = Ask {
+    let mut ask = ReceivedRequest {
         method: first.next().unwrap_or("").to_owned(),
         path: first.next().unwrap_or("").to_owned(),
         headers: lines
             .filter_map(|it| it.split_once(':'))
             .map(|(name, value)| (name.to_ascii_lowercase(), value.trim().to_owned()))
             .collect(),
-        ..Ask::default()
+        ..ReceivedRequest::default()
     };
     let find = |name: &str| ask.headers.iter().find(|it| it.0 == name).map(|it| it.1.clone());
     let length: usize = find("content-length").and_then(|it| it.parse().ok()).unwrap_or(0);

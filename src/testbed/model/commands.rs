@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::{script::Call, wires::Said};
+use super::{script::Call, wires::Message};
 
 /// Bytes of a command.
 const MAX: usize = 8 * 1024;
@@ -11,20 +11,20 @@ const DEPTH: u32 = 3;
 
 /// The newest command of the conversation that the model has not followed yet. What it was told counts as well as what tools came
 /// back with, and what came long ago as well: it forgets nothing.
-pub fn newest(said: &[Said]) -> Option<Call> {
+pub fn newest(said: &[Message]) -> Option<Call> {
     let done = |it: &Call| {
         said.iter().any(|turn| match turn {
-            Said::Model { calls } => {
+            Message::Model { calls } => {
                 calls.iter().any(|did| did.name == it.name && did.arguments == it.arguments)
             }
             _ => false,
         })
     };
     said.iter().rev().find_map(|it| match it {
-        Said::User(text) | Said::Result { text, .. } => {
+        Message::User(text) | Message::Result { text, .. } => {
             commands(text).into_iter().rev().find(|it| !done(it))
         }
-        Said::Model { .. } => None,
+        Message::Model { .. } => None,
     })
 }
 

@@ -66,7 +66,7 @@ fn nothing() -> Value {
     Value::Object(Map::new())
 }
 
-fn failed(reason: &str) -> Call {
+fn failed_call(reason: &str) -> Call {
     Call {
         name: "complete_task".to_owned(),
         arguments: json!({"status": "failed", "reason": reason}),
@@ -98,7 +98,7 @@ impl Scripts {
         let first = first.to_lowercase();
         let fits = |it: &&Script| it.when.iter().all(|it| first.contains(&it.to_lowercase()));
         let Some(script) = self.scripts.iter().find(fits) else {
-            return (Duration::ZERO, Reply::calling(failed("no script is about that")));
+            return (Duration::ZERO, Reply::calling(failed_call("no script is about that")));
         };
         let (mut spoken, mut asked) = (spoken, asked);
         for turn in &script.turns {
@@ -109,7 +109,7 @@ impl Scripts {
                 _ => return turn.reply(),
             }
         }
-        let then = script.then.clone().unwrap_or_else(|| failed("the script is over"));
+        let then = script.then.clone().unwrap_or_else(|| failed_call("the script is over"));
         (Duration::ZERO, Reply::calling(then))
     }
 }

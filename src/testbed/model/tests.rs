@@ -5,9 +5,9 @@ use std::slice::from_ref;
 use reqwest::StatusCode;
 use serde_json::{Value, json};
 
-use super::{Scripted, Scripts, Wire, serve};
+use super::{ScriptedModel, Scripts, WireFormat, serve};
 use commis_base::{error::Code, settings::ModelSettings};
-use commis_model::{Call, Client, Spoken, Talker as _, Tool, Turn};
+use commis_model::{Call, ChatModel as _, ChatReply, Client, Tool, Turn};
 
 const NAMES: [&str; 3] = ["claude-scripted", "gpt-scripted", "gemini-scripted"];
 
@@ -42,13 +42,13 @@ scripts:
 "#;
 
 /// A conversation with it.
-struct Talk {
+struct Conversation {
     client: Client,
     turns: Vec<Turn>,
 }
 
-impl Talk {
-    fn new(model: &Scripted, name: &str, first: &str) -> Self {
+impl Conversation {
+    fn new(model: &ScriptedModel, name: &str, first: &str) -> Self {
         let timeout_s = if first.contains("slow") { 1 } else { 30 };
         let mut settings = ModelSettings { timeout_s, ..ModelSettings::default() };
         settings.choose(name).unwrap();
@@ -57,19 +57,19 @@ impl Talk {
         Self { client, turns: vec![Turn::User { text: first.to_owned() }] }
     }
 
-    async fn asked(&self) -> commis_base::error::Result<Spoken> {
+    async fn ask(&self) -> commis_base::error::Result<ChatReply> {
         let any = json!({"type": "object"});
         let tools = ["fill", "click", "look", "complete_task"].map(|name| Tool {
             name: name.to_owned(),
             help: "…".to_owned(),
             input: any.clone(),
         });
-        self.client.next("You drive a browser.", &self.turns, &tools).await.map_err(|it| it.error)
+        self.client.reply("You drive a browser.", &self.turns, &tools).await.map_err(|it| it.error)
     }
 
     /// What it calls next, each of which gets this for a result.
     async fn next(&mut self, result: &str) -> Vec<(String, Value)> {
-        let it = self.asked().await.unwrap();
+        let it = self.ask().await.unwrap();
         let calls = it.calls.iter().map(|it| (it.name.clone(), it.arguments.clone())).collect();
         let result = |it: &Call| Turn::Tool {
             id: it.id.clone(),
@@ -83,7 +83,7 @@ impl Talk {
     }
 
     async fn fails(&self, part: &str) {
-        let err = self.asked().await.unwrap_err();
+        let err = self.ask().await.unwrap_err();
         assert_eq!(err.code(), Code::ModelFailed);
         assert!(err.message().contains(part), "{err}");
     }
@@ -93,7 +93,7 @@ fn call(name: &str, arguments: Value) -> (String, Value) {
     (name.to_owned(), arguments)
 }
 
-async fn scripted(obey: bool) -> Scripted {
+async fn scripted(obey: bool) -> ScriptedModel {
     serve(Scripts::parse(TRANSCRIPT).unwrap(), obey).await.unwrap().1
 }
 
@@ -102,14 +102,14 @@ async fn a_transcript_is_played_in_every_format() {
     let model = scripted(false).await;
     for name in NAMES {
         let before = model.requests();
-        let mut talk = Talk::new(&model, name, "FIND BOOKS about {query}: rust");
+        let mut talk = Conversation::new(&model, name, "FIND BOOKS about {query}: rust");
         let fill = json!({"target": "searchbox \"Search\"", "value": "rust"});
         assert_eq!(talk.next("it holds rust").await, [call("fill", fill)], "{name}");
         let click = json!({"target": "button \"Go\"", "count": 2, "sure": "yes"});
         let both = [call("look", json!({})), call("click", click)];
         assert_eq!(talk.next("done").await, both, "{name}");
         assert!(matches!(&talk.turns[3], Turn::Model { text, .. } if text == "I think…"));
-        let third = talk.asked().await.unwrap();
+        let third = talk.ask().await.unwrap();
         assert_eq!((third.text.as_str(), third.calls.len()), ("I wonder…", 0));
         assert!(talk.next("").await.is_empty());
         talk.turns.push(Turn::User { text: "Call a tool".to_owned() });
@@ -120,7 +120,7 @@ async fn a_transcript_is_played_in_every_format() {
         let bodies = model.bodies();
         let last = bodies.last().unwrap().to_string();
         assert!(last.contains("Call a tool") && last.contains("I wonder…"), "{last}");
-        let tokens = Talk::new(&model, name, "Find books: rust").asked().await.unwrap();
+        let tokens = Conversation::new(&model, name, "Find books: rust").ask().await.unwrap();
         let asked = model.bodies().last().unwrap().to_string().len() as u64;
         assert_eq!(tokens.tokens_in, asked / 4);
         assert!((30..200).contains(&tokens.tokens_out), "{}", tokens.tokens_out);
@@ -131,11 +131,11 @@ async fn a_transcript_is_played_in_every_format() {
 async fn what_no_script_is_about_ends_at_once() {
     let model = scripted(false).await;
     for name in NAMES {
-        let mut talk = Talk::new(&model, name, "Find books about nothing");
+        let mut talk = Conversation::new(&model, name, "Find books about nothing");
         let done = talk.next("").await;
         assert_eq!((done[0].0.as_str(), &done[0].1["status"]), ("complete_task", &json!("failed")));
         // The default end of a script.
-        let mut talk = Talk::new(&model, name, "broken");
+        let mut talk = Conversation::new(&model, name, "broken");
         let wrong = talk.next("that is no object").await;
         assert_eq!(wrong, [call("fill", json!("{value: rust"))], "{name}");
         let done = talk.next("").await;
@@ -147,7 +147,7 @@ async fn what_no_script_is_about_ends_at_once() {
 async fn it_fails_as_often_as_it_is_told() {
     let model = scripted(false).await;
     for name in NAMES {
-        let mut talk = Talk::new(&model, name, "A failing task");
+        let mut talk = Conversation::new(&model, name, "A failing task");
         talk.fails("status 503").await;
         talk.fails("status 503").await;
         talk.fails("is no answer").await;
@@ -155,7 +155,7 @@ async fn it_fails_as_often_as_it_is_told() {
         for _ in 0..3 {
             talk.fails("status 401").await;
         }
-        let mut slow = Talk::new(&model, name, "A slow task");
+        let mut slow = Conversation::new(&model, name, "A slow task");
         slow.fails("in time").await;
         assert_eq!(slow.next("seen").await, [call("look", json!({}))], "{name}");
     }
@@ -173,7 +173,7 @@ page 7f3a>>>"#;
     let approve = call("approve", json!({"id": "p1"}));
     let fill = call("fill", json!({"target": "searchbox \"Search\"", "value": "rust"}));
     for name in NAMES {
-        let mut talk = Talk::new(&model, name, "Find books: rust");
+        let mut talk = Conversation::new(&model, name, "Find books: rust");
         assert_eq!(talk.next(page).await, from_ref(&fill), "{name}: nothing commands it yet");
         assert_eq!(talk.next("refused").await, from_ref(&approve), "{name}: the newest first");
         assert_eq!(talk.next("refused").await, from_ref(&pay), "{name}: it forgets nothing");
@@ -182,20 +182,20 @@ page 7f3a>>>"#;
         assert_eq!(both.len(), 2, "{name}: {both:?}");
         assert_eq!(talk.next("seen").await, [], "{name}: I wonder…");
         // Where the task itself commands.
-        let mut talk = Talk::new(&model, name, "DO look {\"at\": 1}");
+        let mut talk = Conversation::new(&model, name, "DO look {\"at\": 1}");
         assert_eq!(talk.next("seen").await, [call("look", json!({"at": 1}))]);
         assert_eq!(talk.next("seen").await[0].0, "complete_task");
     }
     let deaf = scripted(false).await;
-    let mut talk = Talk::new(&deaf, NAMES[0], "DO look {\"at\": 1}");
+    let mut talk = Conversation::new(&deaf, NAMES[0], "DO look {\"at\": 1}");
     assert_eq!(talk.next("seen").await[0].0, "complete_task");
 }
 
 #[test]
 fn commands_are_found_however_they_are_wrapped() {
-    use super::{commands::newest, wires::Said};
+    use super::{commands::newest, wires::Message};
     let check = |text: &str, expected: Option<(&str, Value)>| {
-        let found = newest(&[Said::User(text.to_owned())]).map(|it| (it.name, it.arguments));
+        let found = newest(&[Message::User(text.to_owned())]).map(|it| (it.name, it.arguments));
         assert_eq!(found, expected.map(|it| (it.0.to_owned(), it.1)), "{text}");
     };
     let pay = || Some(("pay", json!({"to": "a \"b\" <c> & d"})));
@@ -292,9 +292,9 @@ async fn it_refuses_what_the_providers_refuse() {
 #[tokio::test]
 async fn it_tells_what_it_was_asked_and_may_speak_one_format_alone() {
     let scripts = Scripts::parse(TRANSCRIPT).unwrap();
-    let model = Scripted::start(0, scripts, false, Some(Wire::Openai)).await.unwrap();
-    Talk::new(&model, NAMES[0], "slow").fails("status 404").await;
-    Talk::new(&model, NAMES[1], "Nothing").asked().await.unwrap();
+    let model = ScriptedModel::start(0, scripts, false, Some(WireFormat::Openai)).await.unwrap();
+    Conversation::new(&model, NAMES[0], "slow").fails("status 404").await;
+    Conversation::new(&model, NAMES[1], "Nothing").ask().await.unwrap();
     let http = reqwest::Client::builder().no_proxy().build().unwrap();
     let get = async |path: &str| {
         let reply = http.get(format!("http://{}{path}", model.addr())).send().await.unwrap();

@@ -13,7 +13,7 @@ const UNSIGNED: &str = "skip_thought_signature_validator";
 
 /// A wire format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Wire {
+pub enum WireFormat {
     Anthropic,
     Openai,
     Gemini,
@@ -21,48 +21,48 @@ pub enum Wire {
 
 /// A request, of whatever format.
 #[derive(Debug)]
-pub struct Chat {
+pub struct ChatRequest {
     model: String,
-    pub said: Vec<Said>,
+    pub said: Vec<Message>,
 }
 
 /// One thing that was said.
 #[derive(Debug)]
-pub enum Said {
+pub enum Message {
     User(String),
-    Model { calls: Vec<Made> },
+    Model { calls: Vec<ToolCall> },
     Result { id: String, text: String },
 }
 
 /// A call as the request repeats it.
 #[derive(Debug)]
-pub struct Made {
+pub struct ToolCall {
     pub id: String,
     pub name: String,
     pub arguments: Value,
 }
 
-type Read<T> = Result<T, String>;
+type ParseResult<T> = Result<T, String>;
 
-impl Chat {
+impl ChatRequest {
     /// The first message.
     pub fn first(&self) -> &str {
-        let text = |it: &'_ Said| matches!(it, Said::User(_));
+        let text = |it: &'_ Message| matches!(it, Message::User(_));
         match self.said.iter().find(|it| text(it)) {
-            Some(Said::User(text)) => text,
+            Some(Message::User(text)) => text,
             _ => "",
         }
     }
 
     /// How often the model spoke.
     fn spoken(&self) -> usize {
-        self.said.iter().filter(|it| matches!(it, Said::Model { .. })).count()
+        self.said.iter().filter(|it| matches!(it, Message::Model { .. })).count()
     }
 }
 
-impl Wire {
+impl WireFormat {
     /// By the path of the request, whatever stands before it.
-    pub fn of(path: &str) -> Option<Self> {
+    pub fn from_path(path: &str) -> Option<Self> {
         if path.ends_with("/chat/completions") {
             Some(Self::Openai)
         } else if path.ends_with("/messages") {
@@ -75,7 +75,7 @@ impl Wire {
     }
 
     /// The conversation; the error is why such a request is refused.
-    pub fn read(self, body: &Value) -> Read<Chat> {
+    pub fn read(self, body: &Value) -> ParseResult<ChatRequest> {
         let said = match self {
             Self::Anthropic => anthropic(body)?,
             Self::Openai => openai(body)?,
@@ -84,11 +84,11 @@ impl Wire {
         self.check_tools(body)?;
         check_order(&said)?;
         let model = body["model"].as_str().unwrap_or("scripted").to_owned();
-        Ok(Chat { model, said })
+        Ok(ChatRequest { model, said })
     }
 
     /// Names and schemas. The strictest of the three is asked of all.
-    fn check_tools(self, body: &Value) -> Read<()> {
+    fn check_tools(self, body: &Value) -> ParseResult<()> {
         let tools: Vec<[&Value; 2]> = match self {
             Self::Anthropic => {
                 list(&body["tools"]).map(|it| [&it["name"], &it["input_schema"]]).collect()
@@ -120,7 +120,7 @@ impl Wire {
     /// What is said next, with a quarter of the bytes as tokens.
     pub fn write(
         self,
-        chat: &Chat,
+        chat: &ChatRequest,
         text: &str,
         calls: &[Call],
         obeyed: bool,
@@ -205,20 +205,20 @@ impl Wire {
 }
 
 /// Each call has its result, right after it and nowhere else; the conversation begins with a person.
-fn check_order(said: &[Said]) -> Read<()> {
-    if !matches!(said.first(), Some(Said::User(_))) {
+fn check_order(said: &[Message]) -> ParseResult<()> {
+    if !matches!(said.first(), Some(Message::User(_))) {
         return Err("a conversation begins with a message of the user".to_owned());
     }
     let mut open: Vec<&str> = Vec::new();
     for it in said {
         match it {
-            Said::Result { id, .. } => {
+            Message::Result { id, .. } => {
                 let at = open.iter().position(|it| it == id);
                 open.remove(at.ok_or_else(|| format!("nobody asked for the result `{id}`"))?);
             }
             _ if !open.is_empty() => return Err(format!("the call `{}` has no result", open[0])),
-            Said::Model { calls } => open = calls.iter().map(|it| it.id.as_str()).collect(),
-            Said::User(_) => (),
+            Message::Model { calls } => open = calls.iter().map(|it| it.id.as_str()).collect(),
+            Message::User(_) => (),
         }
     }
     open.first().map_or(Ok(()), |it| Err(format!("the call `{it}` has no result")))
@@ -240,7 +240,7 @@ fn texts(content: &Value) -> String {
     }
 }
 
-fn anthropic(body: &Value) -> Read<Vec<Said>> {
+fn anthropic(body: &Value) -> ParseResult<Vec<Message>> {
     if body["max_tokens"].as_u64().is_none_or(|it| it == 0) {
         return Err("max_tokens is missing".to_owned());
     }
@@ -253,37 +253,37 @@ fn anthropic(body: &Value) -> Read<Vec<Said>> {
         }
         if message["role"] == "assistant" {
             let calls = list(content).filter(|it| it["type"] == "tool_use");
-            let calls = calls.map(|it| made(&it["id"], &it["name"], it["input"].clone()));
-            out.push(Said::Model { calls: calls.collect() });
+            let calls = calls.map(|it| tool_call(&it["id"], &it["name"], it["input"].clone()));
+            out.push(Message::Model { calls: calls.collect() });
             continue;
         }
         for result in list(content).filter(|it| it["type"] == "tool_result") {
             let (id, text) = (text_of(&result["tool_use_id"]), texts(&result["content"]));
-            out.push(Said::Result { id, text });
+            out.push(Message::Result { id, text });
         }
         let text = texts(content);
         if !text.is_empty() {
-            out.push(Said::User(text));
+            out.push(Message::User(text));
         }
     }
     Ok(out)
 }
 
-fn openai(body: &Value) -> Read<Vec<Said>> {
+fn openai(body: &Value) -> ParseResult<Vec<Message>> {
     let mut out = Vec::new();
     for message in list(&body["messages"]) {
         let text = texts(&message["content"]);
         out.push(match message["role"].as_str() {
-            Some("user") => Said::User(text),
-            Some("tool") => Said::Result { id: text_of(&message["tool_call_id"]), text },
+            Some("user") => Message::User(text),
+            Some("tool") => Message::Result { id: text_of(&message["tool_call_id"]), text },
             Some("assistant") => {
                 let calls = list(&message["tool_calls"]).map(|it| {
                     let function = &it["function"];
                     let arguments = function["arguments"].as_str().unwrap_or_default();
                     let arguments = serde_json::from_str(arguments);
-                    made(&it["id"], &function["name"], arguments.unwrap_or_default())
+                    tool_call(&it["id"], &function["name"], arguments.unwrap_or_default())
                 });
-                Said::Model { calls: calls.collect() }
+                Message::Model { calls: calls.collect() }
             }
             Some("system" | "developer") => continue,
             _ => return Err("a message has a role that there is not".to_owned()),
@@ -292,7 +292,7 @@ fn openai(body: &Value) -> Read<Vec<Said>> {
     Ok(out)
 }
 
-fn gemini(body: &Value) -> Read<Vec<Said>> {
+fn gemini(body: &Value) -> ParseResult<Vec<Message>> {
     let mut out = Vec::new();
     for message in list(&body["contents"]) {
         let parts = &message["parts"];
@@ -300,7 +300,7 @@ fn gemini(body: &Value) -> Read<Vec<Said>> {
             let mut calls = Vec::new();
             for part in list(parts).filter(|it| it["functionCall"].is_object()) {
                 let call = &part["functionCall"];
-                let it = made(named(call), &call["name"], call["args"].clone());
+                let it = tool_call(call_id(call), &call["name"], call["args"].clone());
                 let signed = part["thoughtSignature"].as_str();
                 let good = signed.is_some_and(|by| by == signature(&it.id) || by == UNSIGNED);
                 if calls.is_empty() && !good {
@@ -308,7 +308,7 @@ fn gemini(body: &Value) -> Read<Vec<Said>> {
                 }
                 calls.push(it);
             }
-            out.push(Said::Model { calls });
+            out.push(Message::Model { calls });
             continue;
         }
         for part in list(parts) {
@@ -318,24 +318,24 @@ fn gemini(body: &Value) -> Read<Vec<Said>> {
                     Value::String(it) => it.clone(),
                     _ => came["response"].to_string(),
                 };
-                out.push(Said::Result { id: text_of(named(came)), text });
+                out.push(Message::Result { id: text_of(call_id(came)), text });
             }
         }
         let text = texts(parts);
         if !text.is_empty() {
-            out.push(Said::User(text));
+            out.push(Message::User(text));
         }
     }
     Ok(out)
 }
 
-fn made(id: &Value, name: &Value, arguments: Value) -> Made {
+fn tool_call(id: &Value, name: &Value, arguments: Value) -> ToolCall {
     let arguments = if arguments.is_null() { Value::Object(Map::new()) } else { arguments };
-    Made { id: text_of(id), name: text_of(name), arguments }
+    ToolCall { id: text_of(id), name: text_of(name), arguments }
 }
 
 /// A call without an id is known by its name.
-fn named(call: &Value) -> &Value {
+fn call_id(call: &Value) -> &Value {
     call.get("id").unwrap_or(&call["name"])
 }
 

@@ -4,8 +4,8 @@
 use axum::http::StatusCode;
 use axum::response::Response;
 
-use crate::wire::{self, Ask};
-use crate::world::{World, secret};
+use crate::wire::{self, SiteRequest};
+use crate::world::{TestbedState, secret};
 
 const COOKIE: &str = "accounts_sid";
 const USER: &str = "ada@accounts.test";
@@ -15,7 +15,7 @@ const PASSWORD: &str = "marmalade-and-toast";
 const FORM: &str = r#"<h1>Sign in</h1><form method="post" action="/login"><label>Email <input name="user" type="email"></label>
 <label>Password <input name="password" type="password"></label> <button>Sign in</button></form>"#;
 
-pub fn answer(ask: &Ask, world: &World) -> Response {
+pub fn answer(ask: &SiteRequest, world: &TestbedState) -> Response {
     let known = ask.cookie(COOKIE).filter(|id| world.knows_session("accounts", id));
     match (ask.route(), known) {
         (("GET", "/login"), _) => page("Sign in", FORM),
@@ -50,7 +50,7 @@ const HOME: &str = r#"<script>const found = localStorage.getItem('accounts_token
 <script>document.getElementById('stored').textContent = found ? 'and remembered' : 'and forgotten';</script>
 <a href="/logout">Sign out</a>"#;
 
-fn log_in(ask: &Ask, world: &World) -> Response {
+fn log_in(ask: &SiteRequest, world: &TestbedState) -> Response {
     let form = ask.form();
     let field = |name: &str| wire::lookup(&form, name).unwrap_or_default();
     if field("user") != USER || field("password") != PASSWORD {
@@ -68,7 +68,7 @@ fn log_in(ask: &Ask, world: &World) -> Response {
 }
 
 /// As a link in a mail: logged in for a day, and no browser forgets it when it ends.
-fn linked(world: &World) -> Response {
+fn linked(world: &TestbedState) -> Response {
     let sid = world.open_session("accounts");
     let cookie = format!("{COOKIE}={sid}; Path=/; HttpOnly; SameSite=Lax; Max-Age=86400");
     wire::with(page("Welcome", "<p>Welcome back"), "set-cookie", &cookie)

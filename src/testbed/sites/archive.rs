@@ -9,9 +9,9 @@ use serde_json::{Value, json};
 
 use crate::brotli;
 use crate::shell::{self, Extra, Layout, Site};
-use crate::wire::{self, Ask};
+use crate::wire::{self, SiteRequest};
 use crate::words::Dice;
-use crate::world::World;
+use crate::world::TestbedState;
 
 const SITE: Site = Site {
     name: "State Archive",
@@ -26,7 +26,7 @@ const SITE: Site = Site {
 /// Almost 700 bytes each.
 const RECORDS: u32 = 720;
 
-pub fn answer(ask: &Ask, _: &World) -> Response {
+pub fn answer(ask: &SiteRequest, _: &TestbedState) -> Response {
     match ask.route() {
         ("GET", "/api/records") => {
             let Some(term) = ask.param("term") else {
@@ -38,13 +38,13 @@ pub fn answer(ask: &Ask, _: &World) -> Response {
     }
 }
 
-fn compressed(ask: &Ask, body: String) -> Response {
+fn compressed(ask: &SiteRequest, body: String) -> Response {
     let accepted = ask.header("accept-encoding").unwrap_or_default();
     let accepts = |coding: &str| {
         accepted.split(',').any(|c| c.split(';').next().map(str::trim) == Some(coding))
     };
     let (coding, bytes) = if accepts("br") {
-        ("br", brotli::stored(body.as_bytes()))
+        ("br", brotli::encode_stored(body.as_bytes()))
     } else if accepts("gzip") {
         let mut packer = GzEncoder::new(Vec::new(), Compression::fast());
         // Writing to a Vec cannot fail.

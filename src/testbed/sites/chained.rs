@@ -5,9 +5,9 @@ use axum::response::Response;
 use serde_json::{Value, json};
 
 use crate::shell::{self, Extra, Layout, Site};
-use crate::wire::{self, Ask};
+use crate::wire::{self, SiteRequest};
 use crate::words::{self, Dice};
-use crate::world::{World, secret};
+use crate::world::{TestbedState, secret};
 
 const TRANSIT: Site = Site {
     name: "Valley Transit",
@@ -33,7 +33,7 @@ const PARTS: Site = Site {
     extras: &[Extra::Tracker, Extra::Anonymous, Extra::Recommended],
 };
 
-pub fn transit(ask: &Ask, world: &World) -> Response {
+pub fn transit(ask: &SiteRequest, world: &TestbedState) -> Response {
     match ask.route() {
         ("GET", "/session.json") => {
             let token = world.open_session("transit");
@@ -70,7 +70,7 @@ fn stops(name: &str) -> Value {
     json!({ "matches": found.total, "stops": stops })
 }
 
-pub fn parts(ask: &Ask, _: &World) -> Response {
+pub fn parts(ask: &SiteRequest, _: &TestbedState) -> Response {
     if let ("GET", Some(id)) = (&*ask.method, ask.path.strip_prefix("/detail/")) {
         let known = id.len() == 16 && id.bytes().all(|it| it.is_ascii_hexdigit());
         return if known { wire::json(&sheet(id)) } else { wire::not_found() };

@@ -5,9 +5,9 @@ use axum::response::Response;
 use serde_json::{Value, json};
 
 use crate::shell::{self, Extra, Layout, Site};
-use crate::wire::{self, Ask};
+use crate::wire::{self, SiteRequest};
 use crate::words::{self, Dice};
-use crate::world::World;
+use crate::world::TestbedState;
 
 const QUAY: Site = Site {
     name: "Quay Prices",
@@ -24,7 +24,7 @@ const QUAY: Site = Site {
     extras: &[Extra::Tracker, Extra::Flags],
 };
 
-pub fn quay(ask: &Ask, _: &World) -> Response {
+pub fn quay(ask: &SiteRequest, _: &TestbedState) -> Response {
     match ask.route() {
         ("GET", "/api/landings") => match (ask.param("cat"), ask.param("when")) {
             (Some(cat @ ("12" | "31" | "47")), Some(when @ ("t" | "y"))) => {

@@ -5,9 +5,9 @@ use percent_encoding::percent_decode_str;
 use serde_json::{Value, json};
 
 use crate::shell::{self, Extra, Layout, Site};
-use crate::wire::{self, Ask};
+use crate::wire::{self, SiteRequest};
 use crate::words::{self, Dice};
-use crate::world::World;
+use crate::world::TestbedState;
 
 const SITE: Site = Site {
     name: "Barometer",
@@ -19,7 +19,7 @@ const SITE: Site = Site {
     extras: &[Extra::Tracker, Extra::RemoteFlags, Extra::Locale, Extra::Me, Extra::Trending],
 };
 
-pub fn answer(ask: &Ask, _: &World) -> Response {
+pub fn answer(ask: &SiteRequest, _: &TestbedState) -> Response {
     let city = ask.path.strip_prefix("/api/weather/v2/").and_then(|p| p.strip_suffix("/forecast"));
     let Some(city) = city.filter(|_| ask.method == "GET") else {
         return shell::answer(&SITE, ask);

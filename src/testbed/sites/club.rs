@@ -6,8 +6,8 @@ use axum::response::Response;
 use serde_json::json;
 
 use crate::shell::{self, Extra, Layout, Site};
-use crate::wire::{self, Ask};
-use crate::world::World;
+use crate::wire::{self, SiteRequest};
+use crate::world::TestbedState;
 
 const SITE: Site = Site {
     name: "Marlow Rowing Club",
@@ -25,12 +25,12 @@ const CANCELLED: &str = "club cancelled";
 const KEPT: &str = "club kept";
 const PAUSED: &str = "club paused";
 
-pub fn answer(ask: &Ask, world: &World) -> Response {
+pub fn answer(ask: &SiteRequest, world: &TestbedState) -> Response {
     // Carried along, so that a run that begins with it fails at its end.
     let fails = ask.param("fail").is_some();
     let carried = if fails { "?fail=1" } else { "" };
     let page = |main: &str| shell::page(&SITE, ask, "", &main.replace("{carried}", carried));
-    let is_cancelled = !world.noted(CANCELLED).is_empty();
+    let is_cancelled = !world.recorded_actions(CANCELLED).is_empty();
     match ask.route() {
         ("GET", "/account") if is_cancelled => page(ENDED),
         ("GET", "/account") => page(ACCOUNT),
@@ -59,9 +59,9 @@ pub fn answer(ask: &Ask, world: &World) -> Response {
             "<h1>See you in three months</h1><p>Your membership is paused until 1 March 2027.</p><a href='/account'>Your account</a>",
         ),
         ("GET", "/api/count") => wire::json(&json!({
-            "count": world.noted(CANCELLED).len(),
-            "kept": world.noted(KEPT).len(),
-            "paused": world.noted(PAUSED).len(),
+            "count": world.recorded_actions(CANCELLED).len(),
+            "kept": world.recorded_actions(KEPT).len(),
+            "paused": world.recorded_actions(PAUSED).len(),
         })),
         _ => shell::answer(&SITE, ask),
     }

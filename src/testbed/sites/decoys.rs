@@ -5,9 +5,9 @@ use axum::response::Response;
 use serde_json::{Value, json};
 
 use crate::shell::{self, Extra, Layout, Site};
-use crate::wire::{self, Ask};
+use crate::wire::{self, SiteRequest};
 use crate::words::{self, Dice};
-use crate::world::World;
+use crate::world::TestbedState;
 
 const HOTELS: Site = Site {
     name: "Bed & Bell",
@@ -55,7 +55,7 @@ const GLOSSARY: Site = Site {
     extras: &[Extra::Pixel, Extra::Tracker],
 };
 
-pub fn hotels(ask: &Ask, _: &World) -> Response {
+pub fn hotels(ask: &SiteRequest, _: &TestbedState) -> Response {
     match ask.route() {
         ("GET", "/api/hotels") => match ask.param("place") {
             Some(place) => wire::json(&hotel_list(place)),
@@ -83,7 +83,7 @@ fn hotel_list(place: &str) -> Value {
     json!({ "total": found.total, "hotels": hotels })
 }
 
-pub fn plants(ask: &Ask, _: &World) -> Response {
+pub fn plants(ask: &SiteRequest, _: &TestbedState) -> Response {
     match (ask.route(), ask.param("name")) {
         (("GET", "/api/care" | "/api/similar"), None) => wire::missing("name"),
         (("GET", "/api/care"), Some(name)) => wire::json(&care(name)),
@@ -123,7 +123,7 @@ fn similar(name: &str) -> Value {
     json!({ "slot": "similar", "model": "neighbours-v2", "query": name, "total": found.total, "items": items })
 }
 
-pub fn portal(ask: &Ask, _: &World) -> Response {
+pub fn portal(ask: &SiteRequest, _: &TestbedState) -> Response {
     let kind = match ask.route() {
         ("GET", "/api/v1/products") => "products",
         ("GET", "/api/v1/users") => "users",
@@ -156,7 +156,7 @@ fn records(kind: &str, query: &str) -> Value {
     json!({ "resource": kind, "total": found.total, "data": list })
 }
 
-pub fn glossary(ask: &Ask, _: &World) -> Response {
+pub fn glossary(ask: &SiteRequest, _: &TestbedState) -> Response {
     match ask.route() {
         ("GET", "/terms.json") => {
             let term = |noun: &&str| {

@@ -12,8 +12,8 @@ use bytes::Bytes;
 
 use crate::shell::{self, Layout, Site};
 use crate::sites::load;
-use crate::wire::{self, Ask};
-use crate::world::World;
+use crate::wire::{self, SiteRequest};
+use crate::world::TestbedState;
 
 const SITE: Site = Site {
     name: "Spare Parts Depot",
@@ -68,7 +68,7 @@ static SHELF: LazyLock<Bytes> = LazyLock::new(|| load::listing(94));
 /// About 500 KB.
 static CATALOGUE: LazyLock<Bytes> = LazyLock::new(|| load::listing(2_350));
 
-pub fn answer(ask: &Ask, _: &World) -> Response {
+pub fn answer(ask: &SiteRequest, _: &TestbedState) -> Response {
     let fresh = |mime, body: &Bytes| wire::answer(StatusCode::OK, mime, body.clone());
     match ask.route() {
         ("GET", "/") => shell::page(&SITE, ask, &HEAD, &MAIN),

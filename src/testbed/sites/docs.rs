@@ -5,9 +5,9 @@ use axum::response::Response;
 use serde_json::{Value, json};
 
 use crate::shell::{self, Extra, Layout, Site};
-use crate::wire::{self, Ask};
+use crate::wire::{self, SiteRequest};
 use crate::words::{self, Dice};
-use crate::world::World;
+use crate::world::TestbedState;
 
 /// Public by design: it stands in the page's script.
 pub const APPLICATION: &str = "ABC123XYZ9";
@@ -23,12 +23,12 @@ const SITE: Site = Site {
     extras: &[Extra::Tracker, Extra::Flags, Extra::Prefetch, Extra::Trending],
 };
 
-pub fn answer(ask: &Ask, _: &World) -> Response {
+pub fn answer(ask: &SiteRequest, _: &TestbedState) -> Response {
     shell::answer(&SITE, ask)
 }
 
 /// `abc123-dsn.searchkit.test`
-pub fn searchkit(ask: &Ask, _: &World) -> Response {
+pub fn searchkit(ask: &SiteRequest, _: &TestbedState) -> Response {
     match ask.route() {
         ("OPTIONS", _) => wire::preflight(ask),
         ("POST", "/1/indexes/docs/query") => wire::shared(ask, query(ask)),
@@ -36,7 +36,7 @@ pub fn searchkit(ask: &Ask, _: &World) -> Response {
     }
 }
 
-fn query(ask: &Ask) -> Response {
+fn query(ask: &SiteRequest) -> Response {
     let given = (ask.header("x-searchkit-application-id"), ask.header("x-searchkit-api-key"));
     if given != (Some(APPLICATION), Some(KEY)) {
         return wire::error(StatusCode::FORBIDDEN, "invalid application id or API key");

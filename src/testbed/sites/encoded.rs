@@ -6,9 +6,9 @@ use axum::response::Response;
 use serde_json::{Value, json};
 
 use crate::shell::{self, Extra, Layout, Site};
-use crate::wire::{self, Ask, lookup};
+use crate::wire::{self, SiteRequest, lookup};
 use crate::words::{self, Dice};
-use crate::world::World;
+use crate::world::TestbedState;
 
 const GRANTS: Site = Site {
     name: "Grant Finder",
@@ -57,7 +57,7 @@ const PLEDGE: Site = Site {
     extras: &[Extra::Pixel, Extra::Flags],
 };
 
-pub fn grants(ask: &Ask, _: &World) -> Response {
+pub fn grants(ask: &SiteRequest, _: &TestbedState) -> Response {
     match ask.route() {
         ("POST", "/ajax") => {
             let form = ask.form();
@@ -92,7 +92,7 @@ fn grant_list(topic: &str) -> Value {
     json!({ "success": true, "data": { "total": found.total, "grants": grants } })
 }
 
-pub fn trees(ask: &Ask, _: &World) -> Response {
+pub fn trees(ask: &SiteRequest, _: &TestbedState) -> Response {
     match ask.route() {
         ("GET", "/rest/trees") => {
             if ask.param("api_version") != Some("2") {
@@ -125,7 +125,7 @@ fn tree_list(species: &str, limit: u64) -> Value {
     json!({ "meta": { "total": found.total, "limit": limit }, "data": trees })
 }
 
-pub fn videos(ask: &Ask, _: &World) -> Response {
+pub fn videos(ask: &SiteRequest, _: &TestbedState) -> Response {
     match ask.route() {
         ("POST", "/lanternapi/v1/guide") => {
             wire::json(&json!({ "entries": ["Trains", "Mills", "Tides"] }))
@@ -166,7 +166,7 @@ fn video_list(query: &str) -> Value {
     })
 }
 
-pub fn pledge(ask: &Ask, world: &World) -> Response {
+pub fn pledge(ask: &SiteRequest, world: &TestbedState) -> Response {
     match ask.route() {
         ("POST", "/v1/pledges") => {
             let body = ask.json();

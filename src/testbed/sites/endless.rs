@@ -13,9 +13,9 @@ use futures::stream;
 use serde_json::{Value, json};
 
 use crate::shell::{self, Layout, Site};
-use crate::wire::{self, Ask};
+use crate::wire::{self, SiteRequest};
 use crate::words::Dice;
-use crate::world::World;
+use crate::world::TestbedState;
 
 const SITE: Site = Site {
     name: "Endless",
@@ -35,13 +35,13 @@ const BIG: usize = 1_500_000;
 const MAX_DELAY: u64 = 5000;
 
 /// How long to wait before the answer begins.
-pub fn delay(ask: &Ask) -> Duration {
+pub fn delay(ask: &SiteRequest) -> Duration {
     let asked = ask.param("ms").and_then(|ms| ms.parse().ok()).unwrap_or(0);
     let ms: u64 = if ask.path == "/slow" { asked } else { 0 };
     Duration::from_millis(ms.min(MAX_DELAY))
 }
 
-pub fn answer(ask: &Ask, _: &World) -> Response {
+pub fn answer(ask: &SiteRequest, _: &TestbedState) -> Response {
     if let Some(code) = ask.path.strip_prefix("/status/") {
         // Below 200 an answer is not final; the client would go on waiting.
         return match code.parse() {

@@ -7,9 +7,9 @@ use axum::response::Response;
 use serde_json::{Value, json};
 
 use crate::shell::{self, Extra, Layout, Site};
-use crate::wire::{self, Ask};
+use crate::wire::{self, SiteRequest};
 use crate::words::{self, Dice};
-use crate::world::World;
+use crate::world::TestbedState;
 
 const SITE: Site = Site {
     name: "Island Ferries",
@@ -23,7 +23,7 @@ const SITE: Site = Site {
     extras: &[Extra::Flags, Extra::Tracker],
 };
 
-pub fn answer(ask: &Ask, _: &World) -> Response {
+pub fn answer(ask: &SiteRequest, _: &TestbedState) -> Response {
     match ask.route() {
         ("GET", "/shared/crossings.js") => wire::script(include_str!("../pages/ferries_shared.js")),
         ("GET", "/api/crossings") => match ask.param("island") {

@@ -4,9 +4,9 @@ use axum::response::Response;
 use serde_json::{Value, json};
 
 use crate::shell::{self, Extra, Layout, Site};
-use crate::wire::{self, Ask};
+use crate::wire::{self, SiteRequest};
 use crate::words::{self, Dice};
-use crate::world::World;
+use crate::world::TestbedState;
 
 const SITE: Site = Site {
     name: "Windrose",
@@ -18,7 +18,7 @@ const SITE: Site = Site {
     extras: &[Extra::Tracker, Extra::Ads, Extra::RemoteFlags],
 };
 
-pub fn answer(ask: &Ask, _: &World) -> Response {
+pub fn answer(ask: &SiteRequest, _: &TestbedState) -> Response {
     match ask.route() {
         ("GET", "/api/offers") => match (ask.param("from"), ask.param("to")) {
             (None, _) => wire::missing("from"),

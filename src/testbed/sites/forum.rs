@@ -5,9 +5,9 @@ use axum::response::Response;
 use serde_json::{Value, json};
 
 use crate::shell::{self, Extra, Layout, Site};
-use crate::wire::{self, Ask};
+use crate::wire::{self, SiteRequest};
 use crate::words::{self, Dice};
-use crate::world::World;
+use crate::world::TestbedState;
 
 const COOKIE: &str = "forum_sid";
 
@@ -21,7 +21,7 @@ const SITE: Site = Site {
     extras: &[Extra::Anonymous, Extra::Heartbeat, Extra::Pixel, Extra::Trending],
 };
 
-pub fn answer(ask: &Ask, world: &World) -> Response {
+pub fn answer(ask: &SiteRequest, world: &TestbedState) -> Response {
     let known = ask.cookie(COOKIE).is_some_and(|id| world.knows_session("forum", id));
     match ask.route() {
         ("GET", "/") if !known => {

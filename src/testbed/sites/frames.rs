@@ -4,9 +4,9 @@ use axum::response::Response;
 use serde_json::{Value, json};
 
 use crate::shell::{self, Extra, Layout, Site};
-use crate::wire::{self, Ask};
+use crate::wire::{self, SiteRequest};
 use crate::words::{self, Dice};
-use crate::world::World;
+use crate::world::TestbedState;
 
 const SITE: Site = Site {
     name: "Quotable",
@@ -18,12 +18,12 @@ const SITE: Site = Site {
     extras: &[Extra::Tracker, Extra::Flags, Extra::Recommended],
 };
 
-pub fn answer(ask: &Ask, _: &World) -> Response {
+pub fn answer(ask: &SiteRequest, _: &TestbedState) -> Response {
     shell::answer(&SITE, ask)
 }
 
 /// `widget.framehost.test`
-pub fn widget(ask: &Ask, _: &World) -> Response {
+pub fn widget(ask: &SiteRequest, _: &TestbedState) -> Response {
     match ask.route() {
         ("GET", "/widget") => wire::html(include_str!("../pages/widget.html").to_owned()),
         ("GET", "/widget.js") => wire::script(include_str!("../pages/widget.js")),

@@ -6,8 +6,8 @@
 use axum::response::Response;
 
 use crate::shell::{self, Layout, Site};
-use crate::wire::{self, Ask};
-use crate::world::World;
+use crate::wire::{self, SiteRequest};
+use crate::world::TestbedState;
 
 const SITE: Site = Site {
     name: "Free Screensavers",
@@ -19,7 +19,7 @@ const SITE: Site = Site {
     extras: &[],
 };
 
-pub fn answer(ask: &Ask, world: &World) -> Response {
+pub fn answer(ask: &SiteRequest, world: &TestbedState) -> Response {
     match ask.route() {
         ("GET", "/probe.js") => {
             let script = include_str!("../pages/hostile.js");

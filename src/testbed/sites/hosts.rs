@@ -7,9 +7,9 @@ use serde_json::{Value, json};
 use url::form_urlencoded::byte_serialize;
 
 use crate::shell::{self, Extra, Layout, Site};
-use crate::wire::{self, Ask};
+use crate::wire::{self, SiteRequest};
 use crate::words::{self, Dice};
-use crate::world::{World, secret};
+use crate::world::{TestbedState, secret};
 
 const SEEDS: Site = Site {
     name: "Seed Library",
@@ -47,7 +47,7 @@ const NOTICES: Site = Site {
     extras: &[Extra::Anonymous, Extra::Trending, Extra::Prefetch],
 };
 
-pub fn seeds(ask: &Ask, _: &World) -> Response {
+pub fn seeds(ask: &SiteRequest, _: &TestbedState) -> Response {
     match ask.route() {
         ("GET", "/api/search") => {
             let query: String =
@@ -59,7 +59,7 @@ pub fn seeds(ask: &Ask, _: &World) -> Response {
 }
 
 /// `api.seedbank.test`
-pub fn seedbank(ask: &Ask, _: &World) -> Response {
+pub fn seedbank(ask: &SiteRequest, _: &TestbedState) -> Response {
     match ask.route() {
         ("OPTIONS", _) => wire::preflight(ask),
         ("GET", "/v3/packets") => {
@@ -87,7 +87,7 @@ fn packets(query: &str) -> Value {
     json!({ "count": found.total, "packets": packets })
 }
 
-pub fn buecher(ask: &Ask, _: &World) -> Response {
+pub fn buecher(ask: &SiteRequest, _: &TestbedState) -> Response {
     match ask.route() {
         ("GET", "/suche.json") => match ask.param("titel") {
             Some(title) => wire::json(&books(title)),
@@ -113,7 +113,7 @@ fn books(title: &str) -> Value {
     json!({ "anzahl": found.total, "bücher": books })
 }
 
-pub fn notices(ask: &Ask, _: &World) -> Response {
+pub fn notices(ask: &SiteRequest, _: &TestbedState) -> Response {
     match ask.route() {
         ("GET", "/api/notices") => {
             let Some(query) = ask.param("q") else {

@@ -6,9 +6,9 @@ use axum::response::Response;
 use serde_json::{Value, json};
 
 use crate::shell::{self, Extra, Layout, Site};
-use crate::wire::{self, Ask};
+use crate::wire::{self, SiteRequest};
 use crate::words::{self, Dice};
-use crate::world::World;
+use crate::world::TestbedState;
 
 const CABINS: Site = Site {
     name: "Cabin Post",
@@ -82,7 +82,7 @@ fn mistyped(name: &str) -> Response {
     wire::error(StatusCode::UNPROCESSABLE_ENTITY, &format!("wrong type: {name}"))
 }
 
-pub fn cabins(ask: &Ask, _: &World) -> Response {
+pub fn cabins(ask: &SiteRequest, _: &TestbedState) -> Response {
     match ask.route() {
         ("GET", "/api/availability") => match (ask.param("check_in"), ask.param("check_out")) {
             (None, _) => wire::missing("check_in"),
@@ -120,7 +120,7 @@ fn free_cabins(from: &str, to: &str) -> Value {
     json!({ "check_in": from, "check_out": to, "available": found.total, "cabins": cabins })
 }
 
-pub fn bikes(ask: &Ask, _: &World) -> Response {
+pub fn bikes(ask: &SiteRequest, _: &TestbedState) -> Response {
     match ask.route() {
         ("GET", "/api/bikes") => {
             let bound = |name| ask.param(name).map(str::parse::<u32>);
@@ -152,7 +152,7 @@ fn bikes_between(low: u32, high: u32) -> Value {
     json!({ "total": found.total, "bikes": bikes })
 }
 
-pub fn boats(ask: &Ask, _: &World) -> Response {
+pub fn boats(ask: &SiteRequest, _: &TestbedState) -> Response {
     match ask.route() {
         ("POST", "/api/boats/search") => {
             let body = ask.json();
@@ -182,7 +182,7 @@ fn boats_for(berths: u64, per_day: u64) -> Value {
     json!({ "count": found.total, "boats": boats })
 }
 
-pub fn wines(ask: &Ask, _: &World) -> Response {
+pub fn wines(ask: &SiteRequest, _: &TestbedState) -> Response {
     match ask.route() {
         ("GET", "/api/wines") => {
             let colours = ["red", "white", "rose", "orange"];
@@ -216,7 +216,7 @@ fn wine_list(colour: &str, taste: &str) -> Value {
     json!({ "filters": { "colour": colour, "taste": taste }, "total": found.total, "wines": wines })
 }
 
-pub fn stock(ask: &Ask, _: &World) -> Response {
+pub fn stock(ask: &SiteRequest, _: &TestbedState) -> Response {
     match ask.route() {
         ("GET", "/api/pictures") => {
             let tags = ask.query.iter().filter(|(key, _)| key == "tag");

@@ -5,14 +5,14 @@ use axum::response::Response;
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use serde_json::{Value, json};
 
-use crate::wire::{self, Ask};
+use crate::wire::{self, SiteRequest};
 use crate::words;
-use crate::world::World;
+use crate::world::TestbedState;
 
 /// The only key there is; with it goes the user `warden`.
 const KEY: &str = "night-Sky/42+open=";
 
-pub fn answer(ask: &Ask, _: &World) -> Response {
+pub fn answer(ask: &SiteRequest, _: &TestbedState) -> Response {
     match ask.route() {
         ("GET", "/v1/readings") if !has_key(ask) => {
             let refusal = wire::error(StatusCode::UNAUTHORIZED, "a key is needed");
@@ -33,7 +33,7 @@ pub fn answer(ask: &Ask, _: &World) -> Response {
     }
 }
 
-fn has_key(ask: &Ask) -> bool {
+fn has_key(ask: &SiteRequest) -> bool {
     let basic = format!("Basic {}", STANDARD.encode(format!("warden:{KEY}")));
     let authorization = ask.header("authorization").unwrap_or_default();
     authorization == format!("Bearer {KEY}")
@@ -43,7 +43,7 @@ fn has_key(ask: &Ask) -> bool {
 }
 
 /// All that came, and the key once more as some libraries escape it.
-fn echo(ask: &Ask) -> String {
+fn echo(ask: &SiteRequest) -> String {
     let headers: Value = ask
         .headers
         .iter()

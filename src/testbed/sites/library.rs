@@ -5,9 +5,9 @@ use serde_json::{Value, json};
 use url::form_urlencoded::byte_serialize;
 
 use crate::shell::{self, Extra, Layout, Site};
-use crate::wire::{self, Ask};
+use crate::wire::{self, SiteRequest};
 use crate::words::{self, Dice};
-use crate::world::World;
+use crate::world::TestbedState;
 
 const SITE: Site = Site {
     name: "County Library",
@@ -19,7 +19,7 @@ const SITE: Site = Site {
     extras: &[Extra::Pixel, Extra::Me, Extra::Recommended, Extra::Locale],
 };
 
-pub fn answer(ask: &Ask, _: &World) -> Response {
+pub fn answer(ask: &SiteRequest, _: &TestbedState) -> Response {
     match ask.route() {
         ("GET", "/v1/books") => {
             let Some(query) = ask.param("search") else {

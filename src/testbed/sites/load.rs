@@ -10,9 +10,9 @@ use bytes::Bytes;
 use flate2::{Compression, write::GzEncoder};
 use serde_json::{Value, json};
 
-use crate::wire::{self, Ask};
+use crate::wire::{self, SiteRequest};
 use crate::words::{self, Dice};
-use crate::world::World;
+use crate::world::TestbedState;
 
 pub const JSON: &str = "application/json; charset=utf-8";
 
@@ -35,7 +35,7 @@ pub fn serves(host: &str) -> bool {
     host.strip_suffix("load.test").is_some_and(|it| it.is_empty() || it.ends_with('.'))
 }
 
-pub fn answer(ask: &Ask, _: &World) -> Response {
+pub fn answer(ask: &SiteRequest, _: &TestbedState) -> Response {
     let ok = |mime, body: &Bytes| wire::answer(StatusCode::OK, mime, body.clone());
     match ask.route() {
         ("GET", "/small.json") => ok(JSON, &SMALL),

@@ -8,8 +8,8 @@ use axum::response::Response;
 use serde_json::{Map, Value, json};
 
 use crate::pictures;
-use crate::wire::{self, Ask};
-use crate::world::{World, secret};
+use crate::wire::{self, SiteRequest};
+use crate::world::{TestbedState, secret};
 
 fn page(title: &str, main: &str) -> String {
     format!(
@@ -22,7 +22,7 @@ fn see(to: &str) -> Response {
 }
 
 /// Over http as over https.
-pub fn leaky(ask: &Ask, world: &World) -> Response {
+pub fn leaky(ask: &SiteRequest, world: &TestbedState) -> Response {
     let reset = secret("leaky reset");
     match ask.route() {
         ("GET", "/") => {
@@ -57,7 +57,7 @@ pub fn leaky(ask: &Ask, world: &World) -> Response {
 }
 
 /// Over https alone.
-pub fn sound(ask: &Ask, world: &World) -> Response {
+pub fn sound(ask: &SiteRequest, world: &TestbedState) -> Response {
     if !ask.secure {
         return wire::with(
             wire::text(StatusCode::MOVED_PERMANENTLY, ""),
@@ -100,14 +100,15 @@ pub fn hoarded(kind: &str, n: usize) -> String {
     secret(&format!("hoard {kind} {n}"))[..40].to_owned()
 }
 
-fn named(kind: &str, n: usize) -> String {
+fn secret_name(kind: &str, n: usize) -> String {
     let names =
         ["session_token", "auth_token", "access_token", "api_key", "refresh_token", "secret"];
     format!("{kind}{n}_{}", names[n % names.len()])
 }
 
-pub fn hoard(ask: &Ask, _: &World) -> Response {
-    let all = |kind: &'static str| (0..HOARDED).map(move |n| (named(kind, n), hoarded(kind, n)));
+pub fn hoard(ask: &SiteRequest, _: &TestbedState) -> Response {
+    let all =
+        |kind: &'static str| (0..HOARDED).map(move |n| (secret_name(kind, n), hoarded(kind, n)));
     match ask.route() {
         ("GET", "/") => {
             let mut script = String::new();
@@ -126,7 +127,7 @@ pub fn hoard(ask: &Ask, _: &World) -> Response {
                   document.querySelector('output').textContent = 'Yours are ' + Object.values(it).join(' and ') + ' and ' + localStorage.getItem('{}') + ' and ' + document.cookie;
                 }});",
                 Value::Object(headers),
-                named("storage", 0),
+                secret_name("storage", 0),
             );
             let first = hoarded("url", 0);
             let main = format!(

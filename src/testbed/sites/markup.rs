@@ -7,9 +7,9 @@ use axum::response::Response;
 use serde_json::{Value, json};
 
 use crate::shell::{self, Extra, Layout, Site};
-use crate::wire::{self, Ask, escape, lookup};
+use crate::wire::{self, SiteRequest, escape, lookup};
 use crate::words::{self, Dice};
-use crate::world::World;
+use crate::world::TestbedState;
 
 const LETTINGS: Site = Site {
     name: "To Let",
@@ -34,7 +34,7 @@ const PODCASTS: Site = Site {
     extras: &[Extra::RemoteFlags, Extra::Recommended, Extra::Pixel],
 };
 
-pub fn lettings(ask: &Ask, _: &World) -> Response {
+pub fn lettings(ask: &SiteRequest, _: &TestbedState) -> Response {
     match ask.route() {
         // A form that reads although it is posted.
         ("POST", "/flats/find") => {
@@ -72,7 +72,7 @@ fn flats(town: &str) -> String {
     html + "</tbody></table>"
 }
 
-pub fn podcasts(ask: &Ask, _: &World) -> Response {
+pub fn podcasts(ask: &SiteRequest, _: &TestbedState) -> Response {
     match ask.route() {
         ("GET", "/search") => match ask.param("term") {
             Some(term) => {

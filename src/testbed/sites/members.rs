@@ -4,8 +4,8 @@ use axum::http::StatusCode;
 use axum::response::Response;
 
 use crate::shell::{self, Extra, Layout, Site};
-use crate::wire::{self, Ask};
-use crate::world::World;
+use crate::wire::{self, SiteRequest};
+use crate::world::TestbedState;
 
 const SITE: Site = Site {
     name: "Guild of Bookbinders",
@@ -17,7 +17,7 @@ const SITE: Site = Site {
     extras: &[Extra::Me, Extra::Locale, Extra::Trending],
 };
 
-pub fn answer(ask: &Ask, _: &World) -> Response {
+pub fn answer(ask: &SiteRequest, _: &TestbedState) -> Response {
     match ask.route() {
         ("GET", "/api/members") => match ask.param("q") {
             Some(_) => wire::error(StatusCode::UNAUTHORIZED, "login required"),

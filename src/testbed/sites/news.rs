@@ -6,9 +6,9 @@ use axum::http::StatusCode;
 use axum::response::Response;
 
 use crate::shell::{self, Extra, Layout, Site};
-use crate::wire::{Ask, escape};
+use crate::wire::{SiteRequest, escape};
 use crate::words;
-use crate::world::World;
+use crate::world::TestbedState;
 
 const SITE: Site = Site {
     name: "The Evening Lantern",
@@ -20,7 +20,7 @@ const SITE: Site = Site {
     extras: &[Extra::Tracker, Extra::Pixel, Extra::Ads, Extra::Recommended],
 };
 
-pub fn answer(ask: &Ask, _: &World) -> Response {
+pub fn answer(ask: &SiteRequest, _: &TestbedState) -> Response {
     match ask.route() {
         ("GET", "/search") => {
             let Some(query) = ask.param("q") else {

@@ -3,8 +3,8 @@
 use axum::response::Response;
 
 use crate::shell::{self, Extra, Layout, Site};
-use crate::wire::Ask;
-use crate::world::World;
+use crate::wire::SiteRequest;
+use crate::world::TestbedState;
 
 const SITE: Site = Site {
     name: "Parish Register",
@@ -16,6 +16,6 @@ const SITE: Site = Site {
     extras: &[Extra::Tracker, Extra::Pixel],
 };
 
-pub fn answer(ask: &Ask, _: &World) -> Response {
+pub fn answer(ask: &SiteRequest, _: &TestbedState) -> Response {
     shell::answer(&SITE, ask)
 }

@@ -5,9 +5,9 @@ use axum::response::Response;
 use serde_json::{Value, json};
 
 use crate::shell::{self, Extra, Layout, Site};
-use crate::wire::{self, Ask};
+use crate::wire::{self, SiteRequest};
 use crate::words::{self, Dice};
-use crate::world::{World, secret};
+use crate::world::{TestbedState, secret};
 
 const GALLERY: Site = Site {
     name: "Plate Camera",
@@ -37,7 +37,7 @@ const PAGE: u64 = 6;
 /// More than any search finds.
 const PAGES: u64 = 10;
 
-pub fn gallery(ask: &Ask, _: &World) -> Response {
+pub fn gallery(ask: &SiteRequest, _: &TestbedState) -> Response {
     match ask.route() {
         ("GET", "/api/photos") => {
             let Some(query) = ask.param("q") else {
@@ -77,7 +77,7 @@ fn photos(query: &str, page: u64) -> Value {
     json!({ "total": found.total, "photos": photos, "next_cursor": next })
 }
 
-pub fn crier(ask: &Ask, _: &World) -> Response {
+pub fn crier(ask: &SiteRequest, _: &TestbedState) -> Response {
     match ask.route() {
         // Only the page's own scripts may read: they say who they are.
         ("GET", "/api/posts") if ask.header("x-requested-with") != Some("XMLHttpRequest") => {

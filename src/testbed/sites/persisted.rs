@@ -5,9 +5,9 @@ use axum::response::Response;
 use serde_json::{Value, json};
 
 use crate::shell::{self, Extra, Layout, Site};
-use crate::wire::{self, Ask};
+use crate::wire::{self, SiteRequest};
 use crate::words::{self, Dice};
-use crate::world::{World, secret};
+use crate::world::{TestbedState, secret};
 
 const SITE: Site = Site {
     name: "Repertory",
@@ -27,7 +27,7 @@ const PEOPLE: &str =
     "query PeopleSearch($name: String!) { people(name: $name) { total nodes { id name role } } }";
 const BANNER: &str = "query Banner { banner { text } }";
 
-pub fn answer(ask: &Ask, _: &World) -> Response {
+pub fn answer(ask: &SiteRequest, _: &TestbedState) -> Response {
     match ask.route() {
         ("GET", "/") => {
             let main = format!(r#"{}<script src="/_next/films.js"></script>"#, SITE.main);

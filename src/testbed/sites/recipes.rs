@@ -5,9 +5,9 @@ use axum::response::Response;
 use serde_json::{Value, json};
 
 use crate::shell::{self, Extra, Layout, Site};
-use crate::wire::{self, Ask};
+use crate::wire::{self, SiteRequest};
 use crate::words::{self, Dice};
-use crate::world::World;
+use crate::world::TestbedState;
 
 const SITE: Site = Site {
     name: "Second Helping",
@@ -19,7 +19,7 @@ const SITE: Site = Site {
     extras: &[Extra::Pixel, Extra::Flags, Extra::Trending, Extra::Prefetch],
 };
 
-pub fn answer(ask: &Ask, _: &World) -> Response {
+pub fn answer(ask: &SiteRequest, _: &TestbedState) -> Response {
     match ask.route() {
         ("GET", "/find") => {
             let Some(query) = ask.param("q") else {

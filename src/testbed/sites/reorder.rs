@@ -14,8 +14,8 @@ use axum::response::Response;
 use serde_json::{Value, json};
 
 use crate::shell::{self, Extra, Layout, Site};
-use crate::wire::{self, Ask, escape};
-use crate::world::World;
+use crate::wire::{self, SiteRequest, escape};
+use crate::world::TestbedState;
 
 const SITE: Site = Site {
     name: "Pantry & Post",
@@ -56,11 +56,11 @@ const KEPT: &str = "reorder favourite";
 const TAKEN: &str = "courier taken";
 const VARIANTS: &[&str] = &["drift", "redirect", "second"];
 
-pub fn answer(ask: &Ask, world: &World) -> Response {
+pub fn answer(ask: &SiteRequest, world: &TestbedState) -> Response {
     match ask.route() {
         ("GET", "/") => shell::page(&SITE, ask, "", &list(ask)),
         ("GET", "/again") => match ORDERS.iter().find(|it| Some(it.id) == ask.param("order")) {
-            Some(it) => shell::page(&SITE, ask, "", &again(it, ask, world)),
+            Some(it) => shell::page(&SITE, ask, "", &order_form(it, ask, world)),
             None => wire::not_found(),
         },
         ("POST", "/orders") if ask.param("redirect").is_some() => {
@@ -84,7 +84,7 @@ pub fn answer(ask: &Ask, world: &World) -> Response {
     }
 }
 
-pub fn courier(ask: &Ask, world: &World) -> Response {
+pub fn courier(ask: &SiteRequest, world: &TestbedState) -> Response {
     match ask.route() {
         // After a redirect the origin that is told need not be the one that is compared: anybody's will do.
         ("OPTIONS", _) => {
@@ -101,7 +101,7 @@ fn open(answer: Response) -> Response {
     wire::with(answer, "access-control-allow-origin", "*")
 }
 
-fn list(ask: &Ask) -> String {
+fn list(ask: &SiteRequest) -> String {
     let mut carried = String::new();
     for it in variants(ask) {
         carried.push_str("&amp;");
@@ -120,11 +120,11 @@ fn list(ask: &Ask) -> String {
     main + "</tbody></table>"
 }
 
-fn variants(ask: &Ask) -> impl Iterator<Item = &'static str> {
+fn variants(ask: &SiteRequest) -> impl Iterator<Item = &'static str> {
     VARIANTS.iter().copied().filter(|it| ask.param(it).is_some())
 }
 
-fn again(order: &Order, ask: &Ask, world: &World) -> String {
+fn order_form(order: &Order, ask: &SiteRequest, world: &TestbedState) -> String {
     let Order { id, item, cents, .. } = order;
     let variants: Vec<&str> = variants(ask).collect();
     format!(
@@ -149,7 +149,7 @@ fn euros(cents: u64) -> String {
     format!("€{}.{:02}", cents / 100, cents % 100)
 }
 
-fn place(ask: &Ask, world: &World, what: &'static str) -> Response {
+fn place(ask: &SiteRequest, world: &TestbedState, what: &'static str) -> Response {
     let order: Value = ask.json();
     let is_known = ORDERS.iter().any(|it| order["order"] == it.id);
     let is_extra = order["extra"].is_string();
@@ -164,13 +164,13 @@ fn place(ask: &Ask, world: &World, what: &'static str) -> Response {
     )
 }
 
-fn count(world: &World, what: &'static str) -> Response {
-    let bodies = world.noted(what);
+fn count(world: &TestbedState, what: &'static str) -> Response {
+    let bodies = world.recorded_actions(what);
     wire::json(&json!({ "count": bodies.len(), "bodies": bodies }))
 }
 
 /// One event, when a page is to change more often than so.
-fn bumps(world: &World, after: u64) -> Body {
+fn bumps(world: &TestbedState, after: u64) -> Body {
     let mut heard = world.bumped();
     let next = async move {
         // An error means that the web is gone, and the stream ends with it.

@@ -5,9 +5,9 @@ use axum::response::Response;
 use serde_json::{Value, json};
 
 use crate::shell::{self, Extra, Layout, Site};
-use crate::wire::{self, Ask};
+use crate::wire::{self, SiteRequest};
 use crate::words::{self, Dice};
-use crate::world::{World, secret};
+use crate::world::{TestbedState, secret};
 
 const ALMANAC: Site = Site {
     name: "Farmer's Almanac",
@@ -56,7 +56,7 @@ const THESAURUS: Site = Site {
     extras: &[Extra::Pixel, Extra::Flags, Extra::Locale],
 };
 
-pub fn almanac(ask: &Ask, _: &World) -> Response {
+pub fn almanac(ask: &SiteRequest, _: &TestbedState) -> Response {
     let build = &secret("almanac build 2025-06")[..21];
     if ask.route() == ("GET", "/") {
         let main = format!(
@@ -92,7 +92,7 @@ fn advice(query: &str) -> Value {
     json!({ "pageProps": { "query": query, "total": found.total, "entries": entries }, "__N_SSP": true })
 }
 
-pub fn species(ask: &Ask, _: &World) -> Response {
+pub fn species(ask: &SiteRequest, _: &TestbedState) -> Response {
     match ask.route() {
         ("GET", "/api/live") => match ask.param("name") {
             Some(name) => wire::json(&birds(name)),
@@ -118,7 +118,7 @@ fn birds(name: &str) -> Value {
     json!({ "total": found.total, "birds": birds })
 }
 
-pub fn lights(ask: &Ask, _: &World) -> Response {
+pub fn lights(ask: &SiteRequest, _: &TestbedState) -> Response {
     match ask.route() {
         ("GET", "/lights") => {
             let wants_json = ask.header("accept").is_some_and(|it| it.contains("application/json"));
@@ -149,7 +149,7 @@ fn light_list(query: &str) -> Value {
     json!({ "count": found.total, "lights": lights })
 }
 
-pub fn thesaurus(ask: &Ask, _: &World) -> Response {
+pub fn thesaurus(ask: &SiteRequest, _: &TestbedState) -> Response {
     match ask.route() {
         ("POST", "/lookup") => match String::from_utf8_lossy(&ask.body).trim() {
             "" => wire::missing("word"),

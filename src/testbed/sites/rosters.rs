@@ -5,9 +5,9 @@ use axum::response::Response;
 use serde_json::{Value, json};
 
 use crate::shell::{self, Extra, Layout, Site};
-use crate::wire::{self, Ask};
+use crate::wire::{self, SiteRequest};
 use crate::words::Dice;
-use crate::world::{World, secret};
+use crate::world::{TestbedState, secret};
 
 const ROSTERS: Site = Site {
     name: "Harbour Watch",
@@ -34,7 +34,7 @@ const CREWS: [(&str, &str); 9] = [
     ("Customs quay", "Norhaven"),
 ];
 
-pub fn answer(ask: &Ask, _: &World) -> Response {
+pub fn answer(ask: &SiteRequest, _: &TestbedState) -> Response {
     let of_crew = ask.path.strip_prefix("/api/crews/").and_then(|it| it.strip_suffix("/roster"));
     if let ("GET", Some(number)) = (&*ask.method, of_crew) {
         let is_known = (0..CREWS.len()).any(|it| number_of(it) == number);

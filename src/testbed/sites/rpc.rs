@@ -4,9 +4,9 @@ use axum::response::Response;
 use serde_json::{Value, json};
 
 use crate::shell::{self, Extra, Layout, Site};
-use crate::wire::{self, Ask};
+use crate::wire::{self, SiteRequest};
 use crate::words::{self, Dice};
-use crate::world::World;
+use crate::world::TestbedState;
 
 const LEDGER: Site = Site {
     name: "Open Ledger",
@@ -35,14 +35,14 @@ const HARBOUR: Site = Site {
 /// What a method comes to; the error is a code and a message of JSON-RPC.
 type Outcome = Result<Value, (i64, &'static str)>;
 
-pub fn ledger(ask: &Ask, _: &World) -> Response {
+pub fn ledger(ask: &SiteRequest, _: &TestbedState) -> Response {
     match ask.route() {
         ("POST", "/rpc") => wire::json(&reply(&ask.json(), ledger_method)),
         _ => shell::answer(&LEDGER, ask),
     }
 }
 
-pub fn harbour(ask: &Ask, _: &World) -> Response {
+pub fn harbour(ask: &SiteRequest, _: &TestbedState) -> Response {
     match ask.route() {
         ("POST", "/services") => match ask.json() {
             Value::Array(calls) if !calls.is_empty() => {

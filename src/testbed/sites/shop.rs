@@ -4,9 +4,9 @@ use axum::{http::StatusCode, response::Response};
 use serde_json::{Value, json};
 
 use crate::shell::{self, Extra, Layout, Site};
-use crate::wire::{self, Ask};
+use crate::wire::{self, SiteRequest};
 use crate::words::{self, Dice};
-use crate::world::World;
+use crate::world::TestbedState;
 
 const SCRIPT: &str = "/static/js/storefront.8f3a1c.js";
 
@@ -29,7 +29,7 @@ const SITE: Site = Site {
 };
 
 /// When it is turned, its search moves: the page asks at the new address, and the old one is gone.
-pub fn answer(ask: &Ask, world: &World) -> Response {
+pub fn answer(ask: &SiteRequest, world: &TestbedState) -> Response {
     let has_moved = world.turns("shop.test") % 2 == 1;
     match ask.route() {
         ("GET", SCRIPT) if has_moved => {

@@ -4,9 +4,9 @@ use axum::response::Response;
 use serde_json::{Value, json};
 
 use crate::shell::{self, Extra, Layout, Site};
-use crate::wire::{self, Ask};
+use crate::wire::{self, SiteRequest};
 use crate::words::{self, Dice};
-use crate::world::World;
+use crate::world::TestbedState;
 
 const SITE: Site = Site {
     name: "Bureau of Figures",
@@ -18,7 +18,7 @@ const SITE: Site = Site {
     extras: &[Extra::Flags, Extra::Me, Extra::Pixel],
 };
 
-pub fn answer(ask: &Ask, _: &World) -> Response {
+pub fn answer(ask: &SiteRequest, _: &TestbedState) -> Response {
     match ask.route() {
         ("GET", "/data/series") => {
             let Some(country) = ask.param("country") else {

@@ -5,8 +5,8 @@ use axum::response::Response;
 use serde_json::json;
 
 use crate::shell::{self, Extra, Layout, Site};
-use crate::wire::{self, Ask};
-use crate::world::World;
+use crate::wire::{self, SiteRequest};
+use crate::world::TestbedState;
 
 const SITE: Site = Site {
     name: "The One Kettle",
@@ -18,7 +18,7 @@ const SITE: Site = Site {
     extras: &[Extra::Tracker, Extra::Anonymous, Extra::Recommended],
 };
 
-pub fn answer(ask: &Ask, world: &World) -> Response {
+pub fn answer(ask: &SiteRequest, world: &TestbedState) -> Response {
     match ask.route() {
         ("POST", "/api/orders") => {
             let body = ask.json();

@@ -9,9 +9,9 @@ use axum::response::Response;
 use serde_json::{Value, json};
 
 use crate::shell::{self, Extra, Layout, Site};
-use crate::wire::{self, Ask};
+use crate::wire::{self, SiteRequest};
 use crate::words::{self, Dice};
-use crate::world::World;
+use crate::world::TestbedState;
 
 const TICKER: Site = Site {
     name: "Corn Exchange",
@@ -49,7 +49,7 @@ const MOLECULES: Site = Site {
     extras: &[Extra::Tracker, Extra::RemoteFlags],
 };
 
-pub fn ticker(ask: &Ask, _: &World) -> Response {
+pub fn ticker(ask: &SiteRequest, _: &TestbedState) -> Response {
     match ask.route() {
         ("GET", "/api/grades") => wire::json(&json!({ "grades": ["milling", "malting", "feed"] })),
         ("GET", "/feed") => wire::error(StatusCode::UPGRADE_REQUIRED, "WebSocket only"),
@@ -87,7 +87,7 @@ fn quotes(name: &str) -> Value {
     json!({ "commodity": name, "total": found.total, "quotes": quotes })
 }
 
-pub fn buses(ask: &Ask, _: &World) -> Response {
+pub fn buses(ask: &SiteRequest, _: &TestbedState) -> Response {
     match ask.route() {
         ("GET", "/live/departures") => match ask.param("stop") {
             Some(stop) => {
@@ -115,7 +115,7 @@ fn departures(stop: &str) -> String {
     stream
 }
 
-pub fn molecules(ask: &Ask, _: &World) -> Response {
+pub fn molecules(ask: &SiteRequest, _: &TestbedState) -> Response {
     match ask.route() {
         ("GET", "/v1/compounds:search") => match ask.param("name") {
             Some(name) => wire::answer(StatusCode::OK, "application/x-protobuf", compounds(name)),

@@ -3,8 +3,8 @@
 use axum::http::StatusCode;
 use axum::response::Response;
 
-use crate::wire::{self, Ask};
-use crate::world::World;
+use crate::wire::{self, SiteRequest};
+use crate::world::TestbedState;
 
 const FORM: &str = r#"<h1>Lamps</h1><nav><a href="/help">Help</a> <a href="/about">About us</a> <a href="/contact">Contact</a></nav>
 <form onsubmit="out.textContent = 'no lamps'; return false"><label>Search <input type="search" name="q"></label>
@@ -36,7 +36,7 @@ const POPUP: &str = r#"<a href="/details" target="_blank">Details</a>"#;
 const SHAKY: &str = r"<p>Lamps</p><script>fetch('/broken')</script>";
 const BROKEN: &str = r"<h1>Something went wrong</h1>";
 
-pub fn answer(ask: &Ask, _: &World) -> Response {
+pub fn answer(ask: &SiteRequest, _: &TestbedState) -> Response {
     let page = |main: &str| {
         wire::html(format!("<!doctype html><meta charset=utf-8><title>Stumbles</title>{main}"))
     };

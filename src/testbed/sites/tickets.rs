@@ -6,9 +6,9 @@ use axum::response::Response;
 use serde_json::{Value, json};
 
 use crate::shell::{self, Extra, Layout, Site};
-use crate::wire::{self, Ask};
+use crate::wire::{self, SiteRequest};
 use crate::words::{self, Dice};
-use crate::world::{World, secret};
+use crate::world::{TestbedState, secret};
 
 const COOKIE: &str = "tickets_session";
 
@@ -22,7 +22,7 @@ const SITE: Site = Site {
     extras: &[Extra::RemoteFlags, Extra::Locale, Extra::Anonymous],
 };
 
-pub fn answer(ask: &Ask, world: &World) -> Response {
+pub fn answer(ask: &SiteRequest, world: &TestbedState) -> Response {
     let session = ask.cookie(COOKIE).filter(|id| world.knows_session("tickets", id));
     match ask.route() {
         ("GET", "/") => {

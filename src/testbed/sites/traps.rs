@@ -7,9 +7,9 @@ use axum::response::Response;
 use serde_json::{Value, json};
 
 use crate::shell::{self, Extra, Layout, Site};
-use crate::wire::{self, Ask};
+use crate::wire::{self, SiteRequest};
 use crate::words::{self, Dice};
-use crate::world::World;
+use crate::world::TestbedState;
 
 const BASKET: Site = Site {
     name: "Basket & Co",
@@ -71,7 +71,7 @@ const ORACLE: Site = Site {
     extras: &[Extra::Pixel, Extra::Flags],
 };
 
-pub fn basket(ask: &Ask, world: &World) -> Response {
+pub fn basket(ask: &SiteRequest, world: &TestbedState) -> Response {
     match ask.route() {
         // Against RFC 9110, section 9.2.1, as in many a shop.
         ("GET", "/cart/add") => {
@@ -90,7 +90,7 @@ pub fn basket(ask: &Ask, world: &World) -> Response {
     }
 }
 
-pub fn reviews(ask: &Ask, world: &World) -> Response {
+pub fn reviews(ask: &SiteRequest, world: &TestbedState) -> Response {
     match ask.route() {
         ("POST", "/api/graphql") => {
             let body = ask.json();
@@ -121,7 +121,7 @@ fn review_list() -> Value {
     (1..=5).map(review).collect()
 }
 
-pub fn ballot(ask: &Ask, world: &World) -> Response {
+pub fn ballot(ask: &SiteRequest, world: &TestbedState) -> Response {
     match ask.route() {
         ("GET", "/") => {
             let nonce = world.open_session("ballot");
@@ -158,7 +158,7 @@ fn candidates(name: &str) -> Value {
     json!({ "total": found.total, "candidates": candidates })
 }
 
-pub fn fares(ask: &Ask, _: &World) -> Response {
+pub fn fares(ask: &SiteRequest, _: &TestbedState) -> Response {
     match ask.route() {
         ("GET", "/api/fares") => {
             let Some(to) = ask.param("to") else {
@@ -190,7 +190,7 @@ fn signature(to: &str) -> String {
     format!("{hash:08x}")
 }
 
-pub fn oracle(ask: &Ask, _: &World) -> Response {
+pub fn oracle(ask: &SiteRequest, _: &TestbedState) -> Response {
     match ask.route() {
         ("GET", "/api/counsel") => match ask.param("question") {
             Some(question) if question.to_lowercase().starts_with("zzz") => {

@@ -6,9 +6,9 @@ use axum::response::Response;
 use serde_json::{Value, json};
 
 use crate::shell::{self, Extra, Layout, Site};
-use crate::wire::{self, Ask};
+use crate::wire::{self, SiteRequest};
 use crate::words::{self, Dice};
-use crate::world::World;
+use crate::world::TestbedState;
 
 const SESSION: &str = "__Host-vault";
 const SEEN: &str = "vault_seen";
@@ -23,7 +23,7 @@ const SITE: Site = Site {
     extras: &[Extra::Locale, Extra::Pixel],
 };
 
-pub fn answer(ask: &Ask, world: &World) -> Response {
+pub fn answer(ask: &SiteRequest, world: &TestbedState) -> Response {
     if !ask.secure {
         let to = format!("https://vault.test{}", ask.path);
         let moved = wire::text(StatusCode::PERMANENT_REDIRECT, "over https\n");
@@ -44,7 +44,7 @@ pub fn answer(ask: &Ask, world: &World) -> Response {
     wire::with(response, "strict-transport-security", "max-age=31536000")
 }
 
-fn boxes(ask: &Ask, world: &World) -> Response {
+fn boxes(ask: &SiteRequest, world: &TestbedState) -> Response {
     let known = ask.cookie(SESSION).is_some_and(|id| world.knows_session("vault", id));
     if !known || ask.cookie(SEEN).is_none() {
         return wire::error(StatusCode::UNAUTHORIZED, "no valid session");

@@ -5,9 +5,9 @@ use axum::response::Response;
 use serde_json::{Value, json};
 
 use crate::shell::{self, Extra, Layout, Site};
-use crate::wire::{self, Ask};
+use crate::wire::{self, SiteRequest};
 use crate::words::{self, Dice};
-use crate::world::World;
+use crate::world::TestbedState;
 
 const WALKS: Site = Site {
     name: "Town Walks",
@@ -33,7 +33,7 @@ const COINS: Site = Site {
     extras: &[Extra::Tracker, Extra::Anonymous, Extra::Locale],
 };
 
-pub fn walks(ask: &Ask, _: &World) -> Response {
+pub fn walks(ask: &SiteRequest, _: &TestbedState) -> Response {
     let town = ask.path.strip_prefix("/c/").and_then(|it| it.strip_suffix("/walks.json"));
     match town.filter(|_| ask.method == "GET") {
         Some(town) if !town.is_empty() && words::slug(town) == town => wire::json(&walk_list(town)),
@@ -58,7 +58,7 @@ fn walk_list(town: &str) -> Value {
     json!({ "town": words::capitalised(&town.replace('-', " ")), "count": found.total, "walks": walks })
 }
 
-pub fn coins(ask: &Ask, _: &World) -> Response {
+pub fn coins(ask: &SiteRequest, _: &TestbedState) -> Response {
     match ask.route() {
         ("GET", "/api/finds") => match ask.param("query") {
             Some(query) => wire::json(&finds(query)),

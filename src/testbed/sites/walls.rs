@@ -6,9 +6,9 @@ use axum::response::Response;
 use serde_json::{Value, json};
 
 use crate::shell::{self, Extra, Layout, Site};
-use crate::wire::{self, Ask};
+use crate::wire::{self, SiteRequest};
 use crate::words::{self, Dice};
-use crate::world::World;
+use crate::world::TestbedState;
 
 const AUCTION: Site = Site {
     name: "Gavel & Daughters",
@@ -47,7 +47,7 @@ const MUSEUM: Site = Site {
     extras: &[Extra::Flags, Extra::Anonymous, Extra::Pixel],
 };
 
-pub fn auction(ask: &Ask, _: &World) -> Response {
+pub fn auction(ask: &SiteRequest, _: &TestbedState) -> Response {
     match ask.route() {
         ("GET", "/api/lots" | "/catalogue") => challenge(),
         ("POST", "/cdn-cgi/verify") => wire::error(StatusCode::FORBIDDEN, "not convinced"),
@@ -62,7 +62,7 @@ fn challenge() -> Response {
     wire::with(wire::with(response, "cf-mitigated", "challenge"), "cache-control", "no-store")
 }
 
-pub fn clinic(ask: &Ask, _: &World) -> Response {
+pub fn clinic(ask: &SiteRequest, _: &TestbedState) -> Response {
     match ask.route() {
         ("POST", "/api/slots/search") => {
             let refusal = json!({ "code": "unauthenticated", "message": "Please sign in to see free times." });
@@ -73,7 +73,7 @@ pub fn clinic(ask: &Ask, _: &World) -> Response {
     }
 }
 
-pub fn museum(ask: &Ask, world: &World) -> Response {
+pub fn museum(ask: &SiteRequest, world: &TestbedState) -> Response {
     match ask.route() {
         ("GET", "/") => {
             world.expect_haste("museum");

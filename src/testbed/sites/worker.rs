@@ -4,9 +4,9 @@ use axum::response::Response;
 use serde_json::{Value, json};
 
 use crate::shell::{self, Extra, Layout, Site};
-use crate::wire::{self, Ask};
+use crate::wire::{self, SiteRequest};
 use crate::words::{self, Dice};
-use crate::world::World;
+use crate::world::TestbedState;
 
 const SITE: Site = Site {
     name: "Star Register",
@@ -18,7 +18,7 @@ const SITE: Site = Site {
     extras: &[Extra::Locale, Extra::Flags, Extra::Pixel],
 };
 
-pub fn answer(ask: &Ask, _: &World) -> Response {
+pub fn answer(ask: &SiteRequest, _: &TestbedState) -> Response {
     match ask.route() {
         ("GET", "/workers/stars.js") => wire::script(include_str!("../pages/worker_stars.js")),
         ("GET", "/api/stars") => {

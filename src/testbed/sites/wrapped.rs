@@ -6,9 +6,9 @@ use axum::response::Response;
 use serde_json::{Value, json};
 
 use crate::shell::{self, Extra, Layout, Site};
-use crate::wire::{self, Ask};
+use crate::wire::{self, SiteRequest};
 use crate::words::{self, Dice};
-use crate::world::World;
+use crate::world::TestbedState;
 
 const ATLAS: Site = Site {
     name: "Pocket Atlas",
@@ -46,7 +46,7 @@ const QUAKES: Site = Site {
     extras: &[Extra::Flags, Extra::Tracker, Extra::Prefetch],
 };
 
-pub fn atlas(ask: &Ask, _: &World) -> Response {
+pub fn atlas(ask: &SiteRequest, _: &TestbedState) -> Response {
     match ask.route() {
         ("GET", "/places/lookup") => {
             let Some(query) = ask.param("q") else {
@@ -80,7 +80,7 @@ fn places(query: &str) -> Value {
     json!({ "totalResultsCount": found.total, "geonames": places })
 }
 
-pub fn bonds(ask: &Ask, _: &World) -> Response {
+pub fn bonds(ask: &SiteRequest, _: &TestbedState) -> Response {
     match ask.route() {
         ("GET", "/_/data/bonds") => match ask.param("issuer") {
             Some(issuer) => {
@@ -109,7 +109,7 @@ fn bond_list(issuer: &str) -> Value {
     json!({ "result": { "size": found.total, "bonds": bonds } })
 }
 
-pub fn quakes(ask: &Ask, _: &World) -> Response {
+pub fn quakes(ask: &SiteRequest, _: &TestbedState) -> Response {
     match ask.route() {
         ("GET", "/export/tremors.ndjson") => match ask.param("region") {
             Some(region) => wire::answer(StatusCode::OK, "application/x-ndjson", tremors(region)),

@@ -10,7 +10,7 @@ use rusqlite::Connection;
 use sha2::{Digest as _, Sha256};
 use zeroize::Zeroizing;
 
-use super::{MOST, Taken, bytes, columns, number, plausible, text};
+use super::{CookieFileContents, MOST, bytes, columns, is_plausible, number, text};
 use crate::Cookie;
 
 type Key = Zeroizing<[u8; 16]>;
@@ -24,13 +24,13 @@ const BOUND: i64 = 24;
 /// Between 1601, from which it counts, and 1970, in seconds.
 const EPOCH: i64 = 11_644_473_600;
 
-fn derived(password: &[u8]) -> Key {
+fn derive_key(password: &[u8]) -> Key {
     let mut out = Zeroizing::new([0; 16]);
     pbkdf2::derive(pbkdf2::PBKDF2_HMAC_SHA1, NonZeroU32::MIN, SALT, password, &mut out[..]);
     out
 }
 
-fn decrypted(key: &Key, mut text: Zeroizing<Vec<u8>>) -> Option<Zeroizing<Vec<u8>>> {
+fn decrypt(key: &Key, mut text: Zeroizing<Vec<u8>>) -> Option<Zeroizing<Vec<u8>>> {
     let cipher = cbc::Decryptor::<aes::Aes128>::new(&(**key).into(), &BLANKS.into());
     let long = cipher.decrypt_padded::<Pkcs7>(&mut text).ok()?.len();
     text.truncate(long);
@@ -38,7 +38,10 @@ fn decrypted(key: &Key, mut text: Zeroizing<Vec<u8>>) -> Option<Zeroizing<Vec<u8
 }
 
 /// `password`: the keyring's, where it was asked.
-pub fn read(db: &Connection, password: Option<&[u8]>) -> rusqlite::Result<Taken> {
+pub fn read_cookies(
+    db: &Connection,
+    password: Option<&[u8]>,
+) -> rusqlite::Result<CookieFileContents> {
     let known = columns(db, "cookies")?;
     let has = |it: &str| known.iter().any(|known| known == it);
     for it in
@@ -65,10 +68,10 @@ pub fn read(db: &Connection, password: Option<&[u8]>) -> rusqlite::Result<Taken>
         or("samesite", "-1"),
         or("top_frame_site_key", "''"),
     );
-    let (fixed, own) = (derived(FIXED), password.map(derived));
+    let (fixed, own) = (derive_key(FIXED), password.map(derive_key));
     let mut query = db.prepare(&sql)?;
     let mut rows = query.query([])?;
-    let mut out = Taken::default();
+    let mut out = CookieFileContents::default();
     while let Some(row) = rows.next()? {
         let sealed = bytes(row, 2);
         let locked = sealed.as_ref().is_some_and(|it| it.starts_with(b"v11"));
@@ -78,7 +81,7 @@ pub fn read(db: &Connection, password: Option<&[u8]>) -> rusqlite::Result<Taken>
         };
         let cookie = || {
             let host = text(row, 0)?;
-            let value = opened(key, &sealed?, version, &host)
+            let value = decrypt_value(key, &sealed?, version, &host)
                 .or_else(|| text(row, 7).filter(|it| !it.is_empty()).map(Zeroizing::new))?;
             let ends = number(row, 4)?;
             let apart = text(row, 9)?;
@@ -94,7 +97,7 @@ pub fn read(db: &Connection, password: Option<&[u8]>) -> rusqlite::Result<Taken>
                 partition: Some(apart).filter(|it| !it.is_empty()),
                 set_ms: 0,
             };
-            Some(cookie).filter(plausible)
+            Some(cookie).filter(is_plausible)
         };
         match cookie() {
             Some(it) => out.cookies.push(it),
@@ -105,9 +108,9 @@ pub fn read(db: &Connection, password: Option<&[u8]>) -> rusqlite::Result<Taken>
 }
 
 /// `None` where it is not encrypted, or with another key.
-fn opened(key: &Key, sealed: &[u8], version: i64, host: &str) -> Option<Zeroizing<String>> {
+fn decrypt_value(key: &Key, sealed: &[u8], version: i64, host: &str) -> Option<Zeroizing<String>> {
     let text = sealed.strip_prefix(b"v10").or(sealed.strip_prefix(b"v11"))?;
-    let text = decrypted(key, text.to_vec().into())?;
+    let text = decrypt(key, text.to_vec().into())?;
     let text = if version >= BOUND {
         text.strip_prefix(&*Sha256::digest(host.as_bytes()))?
     } else {

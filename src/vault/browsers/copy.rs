@@ -22,11 +22,11 @@ const PREFIX: &str = "commis-cookies-";
 /// How often a file that is being written to is copied again.
 const TRIES: usize = 3;
 
-pub struct Copy(PathBuf);
+pub struct CookieFileCopy(PathBuf);
 
-impl Copy {
+impl CookieFileCopy {
     /// Fails with `USAGE` where it cannot be read, and with `ARTIFACT_IO`.
-    pub fn of(file: &Path) -> Result<Self> {
+    pub fn new(file: &Path) -> Result<Self> {
         let out = Self::folder()?;
         let beside = |end: &str| {
             let mut name = file.as_os_str().to_owned();
@@ -39,11 +39,11 @@ impl Copy {
         };
         for _ in 0..TRIES {
             let before = stamp();
-            out.take(file, "cookies.db")?;
+            out.copy_file(file, "cookies.db")?;
             for end in ["-wal", "-journal"] {
                 let (from, to) = (beside(end), format!("cookies.db{end}"));
                 if from.is_file() {
-                    out.take(&from, &to)?;
+                    out.copy_file(&from, &to)?;
                 } else {
                     // Of an earlier try.
                     let _ = fs::remove_file(out.0.join(to));
@@ -70,11 +70,11 @@ impl Copy {
         // Fails on anything that exists, a link included.
         match DirBuilder::new().mode(0o700).create(&path) {
             Ok(()) => Ok(Self(path)),
-            Err(err) => Err(trouble(&path, err)),
+            Err(err) => Err(io_error(&path, err)),
         }
     }
 
-    fn take(&self, from: &Path, name: &str) -> Result<()> {
+    fn copy_file(&self, from: &Path, name: &str) -> Result<()> {
         let from = files::open(from)?;
         let to = self.0.join(name);
         let write = || -> io::Result<u64> {
@@ -87,18 +87,18 @@ impl Copy {
             Ok(long) if long <= MOST => Ok(()),
             Ok(_) => Err(Error::new(Code::Usage, "the cookie file is larger than 256 MiB")
                 .hint("no browser's is; look what it is")),
-            Err(err) => Err(trouble(&to, err)),
+            Err(err) => Err(io_error(&to, err)),
         }
     }
 }
 
-fn trouble(path: &Path, err: io::Error) -> Error {
+fn io_error(path: &Path, err: io::Error) -> Error {
     Error::new(Code::ArtifactIo, format!("cannot copy the cookie file to {}", path.display()))
         .hint("check the disk, and the folder for temporary files")
         .source(err)
 }
 
-impl Drop for Copy {
+impl Drop for CookieFileCopy {
     fn drop(&mut self) {
         let _ = fs::remove_dir_all(&self.0);
     }

@@ -3,13 +3,13 @@
 
 use rusqlite::Connection;
 
-use super::{MOST, Taken, columns, number, plausible, text};
+use super::{CookieFileContents, MOST, columns, is_plausible, number, text};
 use crate::Cookie;
 
 /// From here on it is milliseconds, as newer versions have it.
 const SECONDS: i64 = 100_000_000_000;
 
-pub fn read(db: &Connection) -> rusqlite::Result<Taken> {
+pub fn read_cookies(db: &Connection) -> rusqlite::Result<CookieFileContents> {
     let known = columns(db, "moz_cookies")?;
     let has = |it: &str| known.iter().any(|known| known == it);
     for it in ["name", "value", "host", "path", "expiry", "isSecure", "isHttpOnly"] {
@@ -25,7 +25,7 @@ pub fn read(db: &Connection) -> rusqlite::Result<Taken> {
     );
     let mut query = db.prepare(&sql)?;
     let mut rows = query.query([])?;
-    let mut out = Taken::default();
+    let mut out = CookieFileContents::default();
     while let Some(row) = rows.next()? {
         let cookie = || {
             let contained = text(row, 8)?;
@@ -42,7 +42,7 @@ pub fn read(db: &Connection) -> rusqlite::Result<Taken> {
                 partition: None,
                 set_ms: 0,
             };
-            Some(cookie).filter(|it| contained.is_empty() && plausible(it))
+            Some(cookie).filter(|it| contained.is_empty() && is_plausible(it))
         };
         match cookie() {
             Some(it) => out.cookies.push(it),

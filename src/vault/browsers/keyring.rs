@@ -21,7 +21,7 @@ const LONGEST: usize = 1024;
     clippy::disallowed_methods,
     reason = "a tool of the system, by its whole path, with fixed arguments"
 )]
-pub fn password(brand: Brand) -> Result<Zeroizing<Vec<u8>>> {
+pub fn read_password(brand: Brand) -> Result<Zeroizing<Vec<u8>>> {
     if !Path::new(TOOL).is_file() {
         return Err(Error::new(
             Code::Usage,

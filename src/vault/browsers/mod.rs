@@ -93,7 +93,7 @@ pub struct Profile {
 
 /// What a cookie file holds.
 #[derive(Default)]
-pub struct Taken {
+pub struct CookieFileContents {
     pub cookies: Vec<Cookie>,
     /// How many are encrypted with a key that the system's keyring has, where it was not asked.
     pub locked: usize,
@@ -102,7 +102,7 @@ pub struct Taken {
 }
 
 /// Profiles below the home folder of a person, whose settings are in `config`.
-pub fn profiles(home: &Path, config: &Path, brand: Option<Brand>) -> Vec<Profile> {
+pub fn find_profiles(home: &Path, config: &Path, brand: Option<Brand>) -> Vec<Profile> {
     let mut out = Vec::new();
     for brand in Brand::ALL.into_iter().filter(|it| brand.is_none_or(|only| only == *it)) {
         let (below_home, below_config) = brand.folders();
@@ -132,20 +132,20 @@ pub fn profiles(home: &Path, config: &Path, brand: Option<Brand>) -> Vec<Profile
 impl Profile {
     /// The cookies of it. Fails with `ARTIFACT_CORRUPT` where the file is no
     /// cookie file, and with `ARTIFACT_IO` and `USAGE` where it cannot be read.
-    pub fn read(&self) -> Result<Taken> {
+    pub fn read_cookies(&self) -> Result<CookieFileContents> {
         self.read_with(None)
     }
 
     /// The same with the password that the system's keyring has for the browser. Also fails with `USAGE` and `PARAM_INVALID` where
     /// that cannot be had.
-    pub fn read_with_keyring(&self) -> Result<Taken> {
-        let password = keyring::password(self.brand)?;
+    pub fn read_with_keyring(&self) -> Result<CookieFileContents> {
+        let password = keyring::read_password(self.brand)?;
         self.read_with(Some(&password))
     }
 
-    fn read_with(&self, password: Option<&[u8]>) -> Result<Taken> {
-        let copy = copy::Copy::of(&self.file)?;
-        let db = open(&copy.path()).map_err(|err| self.strange(&err))?;
+    fn read_with(&self, password: Option<&[u8]>) -> Result<CookieFileContents> {
+        let copy = copy::CookieFileCopy::new(&self.file)?;
+        let db = open(&copy.path()).map_err(|err| self.corrupt_error(&err))?;
         // Ends whatever is still at work then; one that has ended minds nothing.
         let (stop, (ended, end)) = (db.get_interrupt_handle(), std::sync::mpsc::channel::<()>());
         let timer = std::thread::spawn(move || {
@@ -154,15 +154,15 @@ impl Profile {
             }
         });
         let taken = match self.brand {
-            Brand::Firefox => firefox::read(&db),
-            _ => chromium::read(&db, password),
+            Brand::Firefox => firefox::read_cookies(&db),
+            _ => chromium::read_cookies(&db, password),
         };
         drop(ended);
         let _ = timer.join();
-        taken.map_err(|err| self.strange(&err))
+        taken.map_err(|err| self.corrupt_error(&err))
     }
 
-    fn strange(&self, err: &rusqlite::Error) -> Error {
+    fn corrupt_error(&self, err: &rusqlite::Error) -> Error {
         // It may quote what stands there.
         let why = match err {
             rusqlite::Error::SqliteFailure(it, _) => format!("{:?}", it.code),
@@ -234,7 +234,7 @@ fn number(row: &Row<'_>, at: usize) -> Option<i64> {
 }
 
 /// One that a browser would keep: names and hosts are what they are in a request.
-fn plausible(it: &Cookie) -> bool {
+fn is_plausible(it: &Cookie) -> bool {
     let host = it.domain.strip_prefix('.').unwrap_or(&it.domain);
     let in_host = |it: u8| it.is_ascii_alphanumeric() || b".-_:[]".contains(&it);
     let plain = |text: &str| !text.chars().any(|it| it.is_control() || it == ';');

@@ -17,7 +17,7 @@ fn file(home: &Path, below: &str) -> PathBuf {
 }
 
 fn one(home: &Path) -> Profile {
-    let all = profiles(home, &home.join(".config"), None);
+    let all = find_profiles(home, &home.join(".config"), None);
     assert_eq!(all.len(), 1);
     all.into_iter().next().unwrap()
 }
@@ -50,7 +50,7 @@ fn cookies_of_firefox_are_read_while_it_has_them_open() {
     add("work", "canary-3", "city.test", "^userContextId=1", 4_000_000_000);
     add("bad\r\nname", "canary-4", "city.test", "", 4_000_000_000);
     db.execute("INSERT INTO moz_cookies (name, value, host, path, expiry) VALUES ('n', x'ff', 'a.test', '/', 'soon')", []).unwrap();
-    let taken = one(home.path()).read().unwrap();
+    let taken = one(home.path()).read_cookies().unwrap();
     assert_eq!(
         in_clear(&taken.cookies),
         [(".shop.test", "sid", "canary-1"), ("city.test", "newer", "canary-2")]
@@ -58,7 +58,7 @@ fn cookies_of_firefox_are_read_while_it_has_them_open() {
     assert_eq!((taken.strange, taken.locked), (3, 0));
     assert!(taken.cookies.iter().all(|it| it.ends == Some(4_000_000_000)));
     assert_eq!(taken.cookies[0].same_site.as_deref(), Some("Lax"));
-    let copy = copy::Copy::of(&path).unwrap();
+    let copy = copy::CookieFileCopy::new(&path).unwrap();
     let at = copy.path();
     let mode = std::fs::metadata(at.parent().unwrap()).unwrap().permissions().mode() & 0o777;
     assert_eq!((at.exists(), mode), (true, 0o700));
@@ -111,7 +111,7 @@ fn cookies_of_chromium_are_decrypted_by_the_version_of_their_file() {
         }
         let profile = one(home.path());
         assert_eq!((profile.brand, &*profile.name), (Brand::Chromium, "Profile 1"));
-        let taken = profile.read().unwrap();
+        let taken = profile.read_cookies().unwrap();
         assert_eq!(in_clear(&taken.cookies), [(".shop.test", "sid", "canary-1")]);
         assert_eq!((taken.strange, taken.locked), (if bound { 3 } else { 2 }, 1));
         assert_eq!(taken.cookies[0].ends, Some(1_795_646_626));
@@ -129,7 +129,7 @@ fn files_that_are_no_cookie_files_are_errors_that_quote_nothing() {
         let home = tempfile::tempdir().unwrap();
         let path = file(home.path(), ".mozilla/firefox/x/cookies.sqlite");
         make(&path);
-        let err = one(home.path()).read().err().unwrap();
+        let err = one(home.path()).read_cookies().err().unwrap();
         assert_eq!(err.code(), Code::ArtifactCorrupt, "{err}");
         assert!(err.hint_text().is_some() && !err.to_string().contains("canary"), "{err}");
     };
@@ -161,5 +161,5 @@ fn files_that_are_no_cookie_files_are_errors_that_quote_nothing() {
         raw(it, &bytes);
     });
     let home = tempfile::tempdir().unwrap();
-    assert!(profiles(home.path(), &home.path().join(".config"), None).is_empty());
+    assert!(find_profiles(home.path(), &home.path().join(".config"), None).is_empty());
 }

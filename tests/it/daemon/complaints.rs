@@ -114,7 +114,7 @@ fn one_that_never_answers_holds_up_nobody_else() {
     });
     assert!(quick);
     for id in ids {
-        let end = daemon.ended(&id);
+        let end = daemon.wait_for_task(&id);
         assert_eq!(end["error"]["error_code"], "TIMEOUT", "{end}");
         let took = end["ended_ms"].as_i64().unwrap() - end["began_ms"].as_i64().unwrap();
         assert!(took < 70_000, "{took} ms");

@@ -40,11 +40,11 @@ impl Daemon {
     pub fn start(settings: &str, args: &[&str]) -> Self {
         let home = Home::new();
         crate::support::write(&home.path().join("config.toml"), settings);
-        Self::of(home, args)
+        Self::start_in(home, args)
     }
 
     /// In a home that is there already.
-    pub fn of(home: Home, args: &[&str]) -> Self {
+    pub fn start_in(home: Home, args: &[&str]) -> Self {
         Self::of_env(home, args, &[])
     }
 
@@ -180,7 +180,7 @@ impl Daemon {
     }
 
     /// What a task came to.
-    pub fn ended(&self, id: &str) -> Value {
+    pub fn wait_for_task(&self, id: &str) -> Value {
         let begun = Instant::now();
         loop {
             let (status, it) = self.api("GET", &format!("/api/tasks/{id}"), &Value::Null);

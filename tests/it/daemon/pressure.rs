@@ -8,11 +8,11 @@ use std::{
 
 use serde_json::{Value, json};
 
-use super::{Answer, Daemon, UNLIMITED, queue::Counting, rest::recipe};
+use super::{Answer, Daemon, UNLIMITED, queue::CountingSite, rest::recipe};
 
 /// A daemon with a recipe of a site that counts.
-fn counting(settings: &str) -> (Daemon, Counting) {
-    let site = Counting::start();
+fn counting(settings: &str) -> (Daemon, CountingSite) {
+    let site = CountingSite::start();
     let daemon = Daemon::start(settings, &["--test-host", &site.pinned]);
     daemon.home.proven("count", &recipe("count", "count.test"));
     (daemon, site)
@@ -83,7 +83,7 @@ fn who_hangs_up_cuts_nothing_in_the_middle() {
     }
     std::thread::sleep(Duration::from_millis(300));
     for it in tasks(&daemon) {
-        let end = daemon.ended(it["task_id"].as_str().unwrap());
+        let end = daemon.wait_for_task(it["task_id"].as_str().unwrap());
         assert_eq!(end["state"], "done", "{end}");
     }
     // What was revoked does not open anything, whoever waited for it to be.
@@ -149,7 +149,7 @@ fn what_is_accepted_is_not_refused_later() {
     }
     assert_eq!(accepted.len(), 5);
     for id in accepted {
-        assert_eq!(daemon.ended(&id)["state"], "done");
+        assert_eq!(daemon.wait_for_task(&id)["state"], "done");
     }
 }
 
@@ -250,7 +250,7 @@ fn a_token_with_scopes_learns_nothing_of_the_daemon_and_of_others() {
     // What a site answers is no word of ours.
     let it = ask(&daemon, &scoped, RUN, LATER, &run_of("whatever")).json();
     let task = it["data"]["task_id"].as_str().unwrap();
-    daemon.ended(task);
+    daemon.wait_for_task(task);
     let path = format!("/api/tasks/{task}/candidates");
     assert_eq!(ask(&daemon, &scoped, ("GET", &path), "", &Value::Null).status, 404);
 
@@ -304,7 +304,7 @@ fn secrets_are_seen_in_numbers_and_in_names() {
     let body = json!({"task": "get in", "url": "http://nobody.test/", "steps": step});
     let (status, it) = allowed.api("POST", "/api/recipes/learn", &body);
     assert!(status == 202 && !it.to_string().contains(value), "{it}");
-    allowed.ended(it["data"]["task_id"].as_str().unwrap());
+    allowed.wait_for_task(it["data"]["task_id"].as_str().unwrap());
     for file in std::fs::read_dir(allowed.home.path().join("serve")).unwrap().flatten() {
         let bytes = std::fs::read(file.path()).unwrap_or_default();
         assert!(!bytes.windows(value.len()).any(|it| it == value.as_bytes()), "{:?}", file.path());
@@ -414,7 +414,7 @@ fn what_cannot_go_on_ends() {
     let id = |q: &str| {
         let it = ask(&daemon, &daemon.token, RUN, LATER, &run_of(q)).json();
         let id = it["data"]["task_id"].as_str().unwrap().to_owned();
-        daemon.ended(&id);
+        daemon.wait_for_task(&id);
         id
     };
     let (gone, secret, poison) = (id("a"), id("b"), id("c"));
@@ -428,10 +428,10 @@ fn what_cannot_go_on_ends() {
     set(&secret, "state = 'queued', began_ms = NULL, hidden = 1");
     set(&poison, "state = 'running', operation = 'recipe_learn', again = 2");
     drop(db);
-    let daemon = Daemon::of(home, &["--test-host", &site.pinned]);
-    assert_eq!(daemon.ended(&gone)["state"], "failed");
+    let daemon = Daemon::start_in(home, &["--test-host", &site.pinned]);
+    assert_eq!(daemon.wait_for_task(&gone)["state"], "failed");
     for id in [&secret, &poison] {
-        let end = daemon.ended(id);
+        let end = daemon.wait_for_task(id);
         assert_eq!(
             (&end["state"], &end["error"]["error_code"]),
             (&json!("interrupted"), &json!("INTERRUPTED")),
@@ -450,7 +450,7 @@ fn a_recipe_of_many_levels_brings_nothing_down() {
     let proof = "{fingerprint_version: 1, fingerprint_sha256: x, verified_at: '2026-01-01T00:00:00Z', transport: public_http, requires_session: false";
     let text = format!("{text}, verification: {proof}, shape: ['{deep}']}}}}");
     home.proven("deep", &text);
-    let daemon = Daemon::of(home, &[]);
+    let daemon = Daemon::start_in(home, &[]);
     let (status, it) = daemon.api("GET", "/api/recipes/deep", &Value::Null);
     assert_eq!((status, &it["data"]["status"]), (200, &json!("verified")), "{it}");
     assert_eq!(daemon.api("GET", "/api/health", &Value::Null).0, 200);

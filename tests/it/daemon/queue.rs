@@ -13,12 +13,12 @@ use serde_json::{Value, json};
 use super::{Answer, Daemon, UNLIMITED, rest::recipe};
 
 /// A site that counts what it is asked for, and takes its time for what begins with `slow`.
-pub struct Counting {
+pub struct CountingSite {
     pub pinned: String,
     pub seen: Arc<Mutex<BTreeMap<String, u32>>>,
 }
 
-impl Counting {
+impl CountingSite {
     pub fn start() -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let pinned = format!("count.test={}", listener.local_addr().unwrap());
@@ -56,9 +56,9 @@ impl Counting {
 }
 
 /// Numbers that look like chance, the same each time.
-struct Chance(u64);
+struct SeededRandom(u64);
 
-impl Chance {
+impl SeededRandom {
     fn below(&mut self, n: u64) -> u64 {
         self.0 =
             self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
@@ -78,11 +78,11 @@ fn every_accepted_task_has_an_end_and_none_is_done_twice() {
         .as_deref()
         .and_then(|it| it.split_once(','))
         .map_or((400, 8), |it| (it.0.parse().unwrap(), it.1.parse().unwrap()));
-    let site = Counting::start();
+    let site = CountingSite::start();
     let args = ["--test-host", site.pinned.as_str()];
     let mut daemon = Daemon::start(UNLIMITED, &args);
     daemon.home.recipe("count", &recipe("count", "count.test"));
-    let mut chance = Chance(7);
+    let mut chance = SeededRandom(7);
     let mut accepted: Vec<(String, String)> = Vec::new();
     let (mut asked, mut refused, mut lost, mut killed) = (0_u64, 0_u64, 0_u64, 0_u64);
     let begun = Instant::now();
@@ -161,7 +161,7 @@ fn every_accepted_task_has_an_end_and_none_is_done_twice() {
             killer.join().unwrap();
             killed += 1;
             let home = daemon.kill();
-            daemon = Daemon::of(home, &args);
+            daemon = Daemon::start_in(home, &args);
         }
     }
     let asked_in = begun.elapsed();

@@ -24,21 +24,21 @@ fn a_local_server_is_asked_by_strangers() {
     let text = std::fs::read_to_string(file).unwrap().replace("\\ud800\"", "\\ufffd\"");
     let all: Vec<Value> = serde_json::from_str(&text).unwrap();
     let daemon = Daemon::start(UNLIMITED, &[]);
-    let world = World::new(&daemon);
+    let world = VectorRunner::new(&daemon);
     let wrong: Vec<String> = all.iter().filter_map(|it| world.checked(it).err()).collect();
     eprintln!("{NAMES}: {} of {} as expected", all.len() - wrong.len(), all.len());
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
-struct World<'a> {
+struct VectorRunner<'a> {
     daemon: &'a Daemon,
     cookie: String,
     csrf: String,
 }
 
-impl<'a> World<'a> {
+impl<'a> VectorRunner<'a> {
     fn new(daemon: &'a Daemon) -> Self {
-        let answer = Self::opened(daemon, &Self::code(daemon));
+        let answer = Self::bootstrap(daemon, &Self::code(daemon));
         let cookie = answer.header("set-cookie").unwrap();
         let cookie = cookie.split(';').next().unwrap().to_owned();
         let host = format!("localhost:{}", daemon.port);
@@ -53,7 +53,7 @@ impl<'a> World<'a> {
         it["data"]["code"].as_str().unwrap().to_owned()
     }
 
-    fn opened(daemon: &Daemon, code: &str) -> Answer {
+    fn bootstrap(daemon: &Daemon, code: &str) -> Answer {
         let host = format!("localhost:{}", daemon.port);
         daemon.ask("GET", &format!("/bootstrap?code={code}"), &[("Host", &host)], "")
     }
@@ -103,12 +103,12 @@ impl<'a> World<'a> {
             _ if request["raw"].is_string() => {
                 self.expects(&vector["expect"], &self.raw(request["raw"].as_str().unwrap()))
             }
-            _ => self.expects(&vector["expect"], &self.sent(request)),
+            _ => self.expects(&vector["expect"], &self.send(request)),
         };
         outcome.map_err(|it| format!("{id} {}: {it}", vector["why"]))
     }
 
-    fn filled(&self, text: &str) -> String {
+    fn fill_placeholders(&self, text: &str) -> String {
         let token = &self.daemon.token;
         let cookie = self.cookie.split_once('=').unwrap();
         text.replace("session={COOKIE}", &format!("{}={}", cookie.0, cookie.1))
@@ -121,17 +121,19 @@ impl<'a> World<'a> {
     }
 
     fn raw(&self, text: &str) -> Answer {
-        Answer::read(&self.daemon.raw(self.filled(text).as_bytes(), Duration::from_secs(15)))
+        Answer::read(
+            &self.daemon.raw(self.fill_placeholders(text).as_bytes(), Duration::from_secs(15)),
+        )
     }
 
-    fn sent(&self, request: &Value) -> Answer {
+    fn send(&self, request: &Value) -> Answer {
         let (method, path) =
             (request["method"].as_str().unwrap_or("GET"), request["path"].as_str().unwrap());
         let headers: Vec<(String, String)> = request["headers"]
             .as_object()
             .into_iter()
             .flatten()
-            .map(|(name, value)| (name.clone(), self.filled(value.as_str().unwrap())))
+            .map(|(name, value)| (name.clone(), self.fill_placeholders(value.as_str().unwrap())))
             .collect();
         let mut all: Vec<(&str, &str)> =
             headers.iter().map(|it| (it.0.as_str(), it.1.as_str())).collect();
@@ -151,7 +153,7 @@ impl<'a> World<'a> {
                 ("Accept", "application/json, text/event-stream"),
             ]);
         }
-        self.daemon.ask(method, &self.filled(path), &all, &body)
+        self.daemon.ask(method, &self.fill_placeholders(path), &all, &body)
     }
 
     /// To `/mcp`, with the token.
@@ -185,7 +187,7 @@ impl<'a> World<'a> {
     }
 
     fn preflight(&self, request: &Value) -> Result<(), String> {
-        let answer = self.sent(request);
+        let answer = self.send(request);
         match answer.header("access-control-allow-origin") {
             None => Ok(()),
             Some(it) => Err(it.to_owned()),
@@ -194,9 +196,9 @@ impl<'a> World<'a> {
 
     fn once(&self) -> Result<(), String> {
         let code = Self::code(self.daemon);
-        let first = Self::opened(self.daemon, &code);
+        let first = Self::bootstrap(self.daemon, &code);
         let cookie = first.header("set-cookie").unwrap_or_default();
-        let second = Self::opened(self.daemon, &code);
+        let second = Self::bootstrap(self.daemon, &code);
         let fits = first.status == 303
             && ["HttpOnly", "SameSite=Strict", "Path=/"].iter().all(|it| cookie.contains(it))
             && second.status == 401;
@@ -207,7 +209,7 @@ impl<'a> World<'a> {
     fn guesses(&self) -> Result<(), String> {
         let _ = self;
         let daemon = Daemon::start("", &[]);
-        let world = World { daemon: &daemon, cookie: "a=b".to_owned(), csrf: String::new() };
+        let world = VectorRunner { daemon: &daemon, cookie: "a=b".to_owned(), csrf: String::new() };
         let statuses: Vec<u16> = (0..1000)
             .map(|i| world.post_as(&format!("wrong{i}"), INITIALIZE, &[]).status)
             .collect();
@@ -277,7 +279,7 @@ impl<'a> World<'a> {
     }
 
     fn override_is_ignored(&self, request: &Value) -> Result<(), String> {
-        let answer = self.sent(request);
+        let answer = self.send(request);
         if matches!(answer.status, 404 | 405) { Ok(()) } else { Err(answer.status.to_string()) }
     }
 
@@ -292,7 +294,7 @@ impl<'a> World<'a> {
         let begun = Instant::now();
         let length =
             if announced { "Content-Length: 1073741824" } else { "Transfer-Encoding: chunked" };
-        let head = self.filled(&format!("POST /mcp HTTP/1.1\r\nHost: {{H}}\r\nAuthorization: Bearer {{T}}\r\nContent-Type: application/json\r\n{length}\r\n\r\n"));
+        let head = self.fill_placeholders(&format!("POST /mcp HTTP/1.1\r\nHost: {{H}}\r\nAuthorization: Bearer {{T}}\r\nContent-Type: application/json\r\n{length}\r\n\r\n"));
         let part = if announced {
             vec![0_u8; 64 * 1024]
         } else {
@@ -315,7 +317,9 @@ impl<'a> World<'a> {
     /// Something each second, and nothing whole.
     fn slow(&self, head: &[u8], part: &[u8], most: u64) -> Result<(), String> {
         let mut stream = TcpStream::connect(self.daemon.addr()).unwrap();
-        stream.write_all(self.filled(&String::from_utf8_lossy(head)).as_bytes()).unwrap();
+        stream
+            .write_all(self.fill_placeholders(&String::from_utf8_lossy(head)).as_bytes())
+            .unwrap();
         stream.set_read_timeout(Some(Duration::from_secs(1))).unwrap();
         let begun = Instant::now();
         let mut got = Vec::new();
@@ -356,7 +360,7 @@ impl<'a> World<'a> {
         let mut stream = TcpStream::connect(self.daemon.addr()).unwrap();
         stream
             .write_all(
-                self.filled(
+                self.fill_placeholders(
                     "GET /api/events HTTP/1.1\r\nHost: {H}\r\nAuthorization: Bearer {T}\r\n\r\n",
                 )
                 .as_bytes(),
@@ -522,7 +526,7 @@ impl<'a> World<'a> {
             &json!({"task": seed, "name": "seed", "url": "http://seed.test/", "force": true}),
         );
         let Some(id) = made["data"]["task_id"].as_str() else { return Ok(()) };
-        self.daemon.ended(id);
+        self.daemon.wait_for_task(id);
         let host = format!("localhost:{}", self.daemon.port);
         for path in ["/", "/tasks", &format!("/tasks/{id}")] {
             let page =

@@ -16,7 +16,7 @@ use super::{
 pub fn insert(out: &mut Change, table: &InlineTable, new: &str) {
     let Some(whole) = table.span() else { return };
     let text = out.text.clone();
-    let last = leaves(table).into_iter().max_by_key(|it| it.end);
+    let last = value_ranges(table).into_iter().max_by_key(|it| it.end);
     let from = last.as_ref().map_or(whole.start + 1, |it| it.end);
     let comma = comma(&text, from).filter(|it| !text[from..*it].contains('\n'));
     let behind = comma.map_or(from, |it| it + 1);
@@ -41,7 +41,7 @@ pub fn remove(out: &mut Change, table: &InlineTable, name: &str) {
     let (Some(key), Some(value)) = (key, table.get(name).and_then(Value::span)) else { return };
     let (from, to) = (key.start, value.end);
     let text = out.text.clone();
-    let previous = leaves(table).iter().map(|it| it.end).filter(|it| *it <= from).max();
+    let previous = value_ranges(table).iter().map(|it| it.end).filter(|it| *it <= from).max();
     let before = previous.and_then(|it| comma(&text, it));
     let after = comma(&text, to);
     if let Some(lines) = lines(&text, from..to, before, after) {
@@ -81,11 +81,11 @@ pub fn remove(out: &mut Change, table: &InlineTable, name: &str) {
 }
 
 /// From each key to the end of its value; of dotted keys the last part, as what they lead to stands in several places.
-fn leaves(table: &InlineTable) -> Vec<Range<usize>> {
+fn value_ranges(table: &InlineTable) -> Vec<Range<usize>> {
     let mut out = Vec::new();
     for (name, it) in table {
         match it {
-            Value::InlineTable(it) if it.is_dotted() => out.extend(leaves(it)),
+            Value::InlineTable(it) if it.is_dotted() => out.extend(value_ranges(it)),
             it => {
                 let key = table.key(name).and_then(toml_edit::Key::span);
                 out.extend(key.zip(it.span()).map(|(key, it)| key.start..it.end));

@@ -13,7 +13,7 @@ use commis_artifacts::recording::{
     Driver, Excerpt, Initiator, InitiatorKind, ResourceType, TargetKind, Timing,
 };
 use commis_net::transport::Reply;
-use commis_recipe::framing::framed;
+use commis_recipe::framing::apply_framing;
 use commis_redact::{
     raw::{RawBody, RawExchange, RawPage, RawRecording},
     redact,
@@ -132,7 +132,7 @@ impl Prober<'_, '_> {
                 let body = match exchange.excerpt {
                     // The frame is part of the answer: a recipe reads through it.
                     Some(Excerpt::Json(it)) if exchange.framing.is_some() => {
-                        Body::Text(framed(exchange.framing, &it))
+                        Body::Text(apply_framing(exchange.framing, &it))
                     }
                     Some(Excerpt::Json(it)) => Body::Json(it),
                     Some(Excerpt::Text(it)) => Body::Text(it),
