@@ -210,7 +210,7 @@ fn headline(tasks: &[TaskSummary], going: Option<&BatchSnapshot>) -> String {
             }
         }
         (Some((a, b)), None) => {
-            out = format!("{out}, {} from the first to the last", format_duration(b - a))
+            out = format!("{out}, {} from the first to the last", format_duration(b - a));
         }
         (None, None) => {}
     }

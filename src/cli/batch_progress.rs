@@ -109,7 +109,7 @@ impl BatchProgress {
                 }
             }
             Event::TaskFinished { ms, entry, .. } => {
-                self.finish_task(&mut now, ms.is_some(), entry)
+                self.finish_task(&mut now, ms.is_some(), entry);
             }
         }
     }

@@ -82,7 +82,7 @@ pub fn run(args: &Args, global: &Global) -> Result<u8> {
             now = Some(done.compare(&Baseline::read(file)?, &settings, repeat));
         }
         Some(_) if args.update_baseline => {
-            now = Some(Baseline::from_results(&done.cases, &settings))
+            now = Some(Baseline::from_results(&done.cases, &settings));
         }
         _ if args.ci || args.update_baseline => {
             return Err(Error::new(Code::Usage, "there is no baseline to compare with")

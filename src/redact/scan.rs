@@ -74,7 +74,7 @@ impl Walk<'_> {
         let of_format = || {
             let mut out: Vec<(&str, &str, SecretReason)> = Vec::new();
             formats::in_text(text, bytes, |value, _| {
-                out.push(("token", value, SecretReason::Format))
+                out.push(("token", value, SecretReason::Format));
             });
             out
         };

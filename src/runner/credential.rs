@@ -107,7 +107,7 @@ impl Credential {
         }
         match &self.name {
             CredentialPlace::Header(name) => {
-                out.headers.push((name.clone(), self.value.to_string()))
+                out.headers.push((name.clone(), self.value.to_string()));
             }
             CredentialPlace::Query(name) => {
                 url.query_pairs_mut().append_pair(name, &self.value);

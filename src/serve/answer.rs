@@ -8,6 +8,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use commis_base::error::{Class, Code, Error};
+use commis_runner::RecipeRunResult;
 
 /// What an operation came to.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
@@ -112,6 +113,22 @@ impl ApiError {
             reason_codes: Vec::new(),
             task_id: None,
             by_site: false,
+        }
+    }
+
+    /// The failure of a run; whether the site was asked decides its status.
+    pub fn from_run(ran: RecipeRunResult) -> Self {
+        let by_site = ran.status_code.is_some();
+        let code = ran.error_code.and_then(Code::from_wire).unwrap_or(Code::Internal);
+        let mut err = Error::new(code, ran.error.unwrap_or_default());
+        if let Some(hint) = ran.hint {
+            err = err.hint(hint);
+        }
+        Self {
+            retryable: ran.retryable,
+            retry_after_sec: ran.retry_after_sec,
+            by_site,
+            ..Self::from_error(&err)
         }
     }
 

@@ -176,7 +176,7 @@ impl JournalState {
             }
             RunEvent::Asked { text, .. } => self.turns_to(&format!("asks a person: {text}"), at_ms),
             RunEvent::Held { request, .. } => {
-                self.turns_to(&format!("held back: {request}"), at_ms)
+                self.turns_to(&format!("held back: {request}"), at_ms);
             }
             RunEvent::Did { .. }
             | RunEvent::Refused { .. }

@@ -101,7 +101,6 @@ pub struct Options {
 
 /// A result. It has data or an error, never both.
 #[derive(Serialize, schemars::JsonSchema)]
-#[expect(clippy::struct_field_names, reason = "as people read it")]
 pub struct MapLine {
     /// Of the inputs, from 1.
     line: u64,

@@ -104,7 +104,7 @@ impl SentRequest {
                     .for_each(|(name, value)| insert_parameter(&mut parameters, &name, &value));
             }
             Some((text, _)) => {
-                insert_parameter(&mut parameters, "", &format!("{} bytes", text.len()))
+                insert_parameter(&mut parameters, "", &format!("{} bytes", text.len()));
             }
             None => {}
         }

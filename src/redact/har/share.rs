@@ -153,7 +153,7 @@ impl HarVisitor<'_> {
                     }
                 }
                 ("_webSocketMessages" | "_eventSourceMessages", it) => {
-                    self.visit_socket_message(it)
+                    self.visit_socket_message(it);
                 }
                 (_, value) => self.other(name, value),
             }

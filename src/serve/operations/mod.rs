@@ -34,7 +34,7 @@ pub use self::{
 };
 pub(crate) use self::{
     doing::{MatchedRecipe, RecipeQuery, match_recipe},
-    recipes::{counted, failure, run_usual, run_usual_as},
+    recipes::{counted, run_usual, run_usual_as},
     trail::{LearnRequest as Learned, start_learning, trail},
 };
 use super::{

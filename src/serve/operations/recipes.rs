@@ -268,7 +268,10 @@ async fn find(asked: OperationContext, args: FindArgs) -> OperationOutput<Recipe
         .take(limit as usize)
         .map(|it| RecipeSummary::new(it, find_health(&health, it)))
         .collect();
-    with_default_meta(RecipeList { next: recipes.is_empty().then_some("No recipe fits. If the task will come again, learn it with recipe_learn; else answer it in another way."), recipes })
+    let next = recipes
+        .is_empty()
+        .then_some("No recipe fits: learn the task with recipe_learn if it will come again.");
+    with_default_meta(RecipeList { recipes, next })
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -533,7 +536,7 @@ async fn run_as(
         }
         return Ok((ran.data, meta));
     }
-    Err(Box::new(failure(ran)))
+    Err(Box::new(ApiError::from_run(ran)))
 }
 
 /// Counts the run; one that puts the recipe out of service is told to whoever watches.
@@ -589,22 +592,6 @@ fn meta(ran: &RecipeRunResult) -> Meta {
         warnings: ran.warnings.clone(),
         similarity_bp: ran.similarity_bp,
         ..Meta::default()
-    }
-}
-
-/// What a run failed with.
-pub fn failure(ran: RecipeRunResult) -> ApiError {
-    let by_site = ran.status_code.is_some();
-    let code = ran.error_code.and_then(Code::from_wire).unwrap_or(Code::Internal);
-    let mut err = Error::new(code, ran.error.unwrap_or_default());
-    if let Some(hint) = ran.hint {
-        err = err.hint(hint);
-    }
-    ApiError {
-        retryable: ran.retryable,
-        retry_after_sec: ran.retry_after_sec,
-        by_site,
-        ..ApiError::from_error(&err)
     }
 }
 

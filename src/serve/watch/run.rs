@@ -22,7 +22,7 @@ use super::{
 use crate::{
     Daemon,
     answer::ApiError,
-    operations::{OperationContext, counted, failure, run_login, run_usual_as},
+    operations::{OperationContext, counted, run_login, run_usual_as},
     pantry::CachedRecipe,
     principal::{AccessRequirement, Principal, forbidden},
 };
@@ -275,7 +275,7 @@ async fn conditional(
             return Ok(None);
         }
         counted(asked, known, &ran);
-        return Err(Box::new(failure(ran)));
+        return Err(Box::new(ApiError::from_run(ran)));
     }
     let is_whole = ran.complete != Some(false);
     counted(asked, known, &ran);
