@@ -33,6 +33,7 @@ const MAX_EXAMPLES: usize = 10;
 /// What to learn.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(rename = "Manifest")]
 struct File {
     /// Of the format: 1.
     version: u32,
@@ -93,6 +94,7 @@ struct Entry {
 /// What is to be known of a parameter besides its values.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(rename = "ManifestParameter")]
 struct Parameter {
     /// Its values stay in memory.
     #[serde(default)]
