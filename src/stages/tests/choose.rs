@@ -97,7 +97,7 @@ fn candidates_that_hold_the_page_alike_share_their_confidence() {
         get(SEARCH, &hits("lantern", "1")),
         get("http://shop.test/api/lookup?q=lantern", &hits("lantern", "1")),
     ]);
-    let check = |confidences: [u32; 2], held: [i32; 2], follows: i32, expected: bool| {
+    let check_at = |min_confidence_bp, confidences: [u32; 2], held: [i32; 2], follows, expected| {
         let mut set = ranked(&recording);
         set.doubt = None;
         for (i, it) in set.candidates.iter_mut().enumerate() {
@@ -107,10 +107,13 @@ fn candidates_that_hold_the_page_alike_share_their_confidence() {
             it.features.remove("visible_on_page");
         }
         let chosen = matches!(
-            analyze(&recording, &set, &DecisionSettings { min_confidence_bp: 6000 }).unwrap(),
+            analyze(&recording, &set, &DecisionSettings { min_confidence_bp }).unwrap(),
             Judged::Done(_)
         );
         assert_eq!(chosen, expected, "{confidences:?} {held:?} {follows}");
+    };
+    let check = |confidences, held, follows, expected| {
+        check_at(6000, confidences, held, follows, expected);
     };
     check([4000, 3900], [700, 700], 150, true);
     check([4000, 3900], [700, 600], 150, false);
@@ -118,6 +121,8 @@ fn candidates_that_hold_the_page_alike_share_their_confidence() {
     check([4200, 0], [700, 0], 150, true);
     check([4199, 0], [700, 0], 150, false);
     check([5999, 4000], [700, 700], 0, false);
+    // A setting above the usual one is a user's wish.
+    check_at(10_001, [10_000, 0], [700, 0], 150, false);
     // What the page does not show needs all of the threshold.
     check([5999, 4000], [0, 0], 150, false);
 }
