@@ -514,7 +514,7 @@ fn each(it: &clap::Command, with: &mut dyn FnMut(&str, &clap::Command)) {
     with(name, it);
     let is_root = name == "commis";
     let wanted =
-        |it: &&clap::Command| !it.is_hide_set() && !(is_root && SHORT.contains(&it.get_name()));
+        |it: &&clap::Command| !(it.is_hide_set() || is_root && SHORT.contains(&it.get_name()));
     for it in it.get_subcommands().filter(wanted) {
         each(it, with);
     }

@@ -175,7 +175,6 @@ async fn health(asked: OperationContext, _: NoArgs) -> OperationOutput<HealthRep
 
 /// Which commis this is.
 #[derive(Serialize, JsonSchema)]
-#[expect(clippy::struct_field_names, reason = "what is asked for")]
 struct VersionReport {
     version: String,
     /// Which file the program is: another one has another word.
