@@ -295,6 +295,8 @@ impl Context {
                 // What stands behind a path may be a secret of its own.
                 let shown = now.split(['?', '#']).next().unwrap_or_default();
                 if shown != seen {
+                    // The page before may have stored something and gone on; whoever reads this may close the window.
+                    read_stored(&shared, &mut stored).await;
                     told(&format!("the window is at {shown}"));
                     shown.clone_into(&mut seen);
                 }
