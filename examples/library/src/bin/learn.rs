@@ -55,5 +55,5 @@ async fn learn(har: &[u8], task: &HarTask, replay: Option<&str>) -> Result<bool,
     if let Some(it) = &out.recipe {
         print!("{}", it.to_yaml()?);
     }
-    Ok(out.status == commis::LearnedStatus::Verified)
+    Ok(out.status == commis::LearnStatus::Verified)
 }
