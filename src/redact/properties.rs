@@ -83,7 +83,7 @@ fn both_passes(value: &mut Value, place: Place) -> Redactor {
 #[test]
 fn what_stands_for_a_secret_names_no_other_value() {
     let label = "2024-03-01T12:34:56.789012Z [REDACTED:access_token] and more";
-    let redacted = json!([label, "e8e4df51-2054-49b0-ab1c-516ac95c691d"]);
+    let redacted = json!([[[label, "e8e4df51-2054-49b0-ab1c-516ac95c691d"]], {"access_token": "[REDACTED:access_token]"}]);
     let mut copy = redacted.clone();
     both_passes(&mut copy, Place::Json);
     assert_eq!(copy, redacted);
