@@ -70,7 +70,7 @@ fn killed() -> Error {
 
 const NOW: i64 = 1_000_000;
 
-fn shown(body: &str) -> RenderedRequest {
+fn render_body(body: &str) -> RenderedRequest {
     let held = PausedRequest {
         id: "1".to_owned(),
         method: "POST".to_owned(),
@@ -103,7 +103,7 @@ fn draft() -> ApprovalDraft {
     ApprovalDraft {
         principal: "ann".to_owned(),
         run: "run-1".to_owned(),
-        request: shown("item=17&qty=1"),
+        request: render_body("item=17&qty=1"),
         page: page(),
         element: Some(element()),
         amounts: super::super::amounts::amounts("Total ₹34,944"),
@@ -182,7 +182,7 @@ fn a_request_waits_is_approved_goes_and_is_settled() {
         assert_eq!(code(end), "APPROVAL_SETTLED");
     }
     // A secret that was sent is in no file.
-    let draft = ApprovalDraft { request: shown("password=correct-horse-9"), ..draft() };
+    let draft = ApprovalDraft { request: render_body("password=correct-horse-9"), ..draft() };
     let it = agent.add(draft, NOW).unwrap();
     let text = std::fs::read_to_string(folder.join(format!("{}.json", it.id))).unwrap();
     assert!(!text.contains("correct-horse") && text.contains("[REDACTED]"), "{text}");
@@ -214,7 +214,7 @@ fn only_what_was_shown_is_approved() {
     let (_home, folder) = folder();
     let all = Approvals::new(folder);
     let it = all.add(draft(), NOW).unwrap();
-    for digest in ["", "00", &it.request.digest[..40], &shown("item=17&qty=2").digest] {
+    for digest in ["", "00", &it.request.digest[..40], &render_body("item=17&qty=2").digest] {
         assert_eq!(code(all.approve(&it.id, digest, None, by(NOW))), "APPROVAL_STALE");
     }
     assert_eq!(all.get(&it.id, None, NOW).unwrap().state, ApprovalState::Waiting);
@@ -226,12 +226,12 @@ fn what_changed_since_is_not_sent() {
     let (_home, folder) = folder();
     let all = Approvals::new(folder);
     let base = || ReleaseSnapshot {
-        digest: shown("item=17&qty=1").digest,
+        digest: render_body("item=17&qty=1").digest,
         page: page(),
         element: Some(element()),
     };
     for (changed, why) in [
-        (ReleaseSnapshot { digest: shown("item=17&qty=9").digest, ..base() }, "request"),
+        (ReleaseSnapshot { digest: render_body("item=17&qty=9").digest, ..base() }, "request"),
         (
             ReleaseSnapshot { page: PageInfo { digest: "d2".to_owned(), ..page() }, ..base() },
             "page changed",

@@ -318,7 +318,7 @@ fn find(text: &[u8], what: &[u8]) -> Option<usize> {
 mod tests {
     use super::*;
 
-    fn told(content_type: &str, body: &str) -> Result<String, RenderError> {
+    fn describe_fields(content_type: &str, body: &str) -> Result<String, RenderError> {
         let all = fields(content_type, body.as_bytes())?;
         let line = |it: &Field| {
             let text = |it: &[u8]| String::from_utf8_lossy(it).into_owned();
@@ -357,7 +357,7 @@ mod tests {
             ("text/plain", "to=ann\r\nsum=5\r\n", "1=to=ann\r|2=sum=5\r|3="),
             ("application/xml", "<a>1</a>", "1=<a>1</a>"),
         ] {
-            assert_eq!(told(kind, body), Ok(expected.to_owned()), "{kind} {body}");
+            assert_eq!(describe_fields(kind, body), Ok(expected.to_owned()), "{kind} {body}");
         }
     }
 
@@ -375,15 +375,21 @@ mod tests {
             ("text/plain; charset=utf-16", "abc".to_owned()),
             ("application/x-www-form-urlencoded; charset=utf-7", "a=b".to_owned()),
         ] {
-            let end = told(kind, &body);
+            let end = describe_fields(kind, &body);
             assert!(matches!(end, Err(RenderError::Opaque(_))), "{kind} {body}: {end:?}");
         }
         assert!(matches!(fields("text/plain", b"a\xff"), Err(RenderError::Opaque(_))));
         let many = (0..300).map(|it| format!("a{it}=1&")).collect::<Vec<_>>().concat();
-        assert!(matches!(told(FORM, &many), Err(RenderError::TooLarge(_))));
-        assert!(matches!(told(FORM, &"a".repeat(BODY + 1)), Err(RenderError::TooLarge(_))));
+        assert!(matches!(describe_fields(FORM, &many), Err(RenderError::TooLarge(_))));
+        assert!(matches!(
+            describe_fields(FORM, &"a".repeat(BODY + 1)),
+            Err(RenderError::TooLarge(_))
+        ));
         let list = format!("[{}1]", "1,".repeat(300));
-        assert!(matches!(told("application/json", &list), Err(RenderError::TooLarge(_))));
+        assert!(matches!(
+            describe_fields("application/json", &list),
+            Err(RenderError::TooLarge(_))
+        ));
     }
 
     #[test]
@@ -394,8 +400,11 @@ mod tests {
         let file = "Content-Disposition: form-data; name=\"f\"; filename=\"a.txt\"\r\nContent-Type: text/plain";
         let end = "------x--\r\n";
         let good = format!("{}{}{end}", part(named, "ann\r\nbob"), part(file, "hello"));
-        assert_eq!(told(kind, &good).unwrap(), "to=ann\r\nbob|f=hello|f=a.txt|f=text/plain");
-        assert_eq!(told(kind, "------x--\r\n").unwrap(), "");
+        assert_eq!(
+            describe_fields(kind, &good).unwrap(),
+            "to=ann\r\nbob|f=hello|f=a.txt|f=text/plain"
+        );
+        assert_eq!(describe_fields(kind, "------x--\r\n").unwrap(), "");
         for bad in [
             format!("before\r\n{}{end}", part(named, "ann")),
             format!("{}{end}after", part(named, "ann")),
@@ -411,14 +420,14 @@ mod tests {
             format!("{}{end}", part(&format!("{named}\r\n{named}"), "ann")),
             good.replace("\r\n", "\n"),
         ] {
-            assert!(matches!(told(kind, &bad), Err(RenderError::Opaque(_))), "{bad}");
+            assert!(matches!(describe_fields(kind, &bad), Err(RenderError::Opaque(_))), "{bad}");
         }
         for kind in [
             "multipart/form-data",
             "multipart/form-data; boundary=",
             "multipart/form-data; boundary=a; boundary=b",
         ] {
-            assert!(matches!(told(kind, &good), Err(RenderError::Opaque(_))), "{kind}");
+            assert!(matches!(describe_fields(kind, &good), Err(RenderError::Opaque(_))), "{kind}");
         }
         let picture = [&b"------x\r\nContent-Disposition: form-data; name=\"f\"; filename=\"a.png\"\r\n\r\n\x89PNG\xff"[..], b"\r\n------x--"].concat();
         assert!(matches!(fields(kind, &picture), Err(RenderError::Opaque(_))));

@@ -292,7 +292,7 @@ fn line(it: &Field, url: &str, origins: Option<&Provenance>) -> Result<RenderedF
 mod tests {
     use super::*;
 
-    fn held(method: &str, url: &str, kind: &str, body: Option<&[u8]>) -> PausedRequest {
+    fn paused_request(method: &str, url: &str, kind: &str, body: Option<&[u8]>) -> PausedRequest {
         let mut headers = vec![
             ("User-Agent".to_owned(), "x".to_owned()),
             ("sec-fetch-mode".to_owned(), "cors".to_owned()),
@@ -325,7 +325,7 @@ mod tests {
 
     #[test]
     fn a_request_is_shown_from_its_bytes() {
-        let it = held(
+        let it = paused_request(
             "POST",
             "https://shop.test:8443/orders?ref=home&x",
             FORM,
@@ -335,11 +335,18 @@ mod tests {
             text(&it),
             "POST https://shop.test:8443/orders\n  query ref = \"home\"\n  query x = \"\"\n  form item = \"17\"\n  form note = \"call me\"\n  form password (a secret left out) = [REDACTED]"
         );
-        let it =
-            held("PUT", "https://a.test/x", "application/json", Some(br#"{"qty":2,"to":"b\nc"}"#));
+        let it = paused_request(
+            "PUT",
+            "https://a.test/x",
+            "application/json",
+            Some(br#"{"qty":2,"to":"b\nc"}"#),
+        );
         assert_eq!(text(&it), "PUT https://a.test/x\n  json /qty = 2\n  json /to = \"b\\nc\"");
-        assert_eq!(text(&held("DELETE", "https://a.test", "", None)), "DELETE https://a.test/");
-        let mut it = held("POST", "https://a.test/x", "", None);
+        assert_eq!(
+            text(&paused_request("DELETE", "https://a.test", "", None)),
+            "DELETE https://a.test/"
+        );
+        let mut it = paused_request("POST", "https://a.test/x", "", None);
         it.headers.push(("X-HTTP-Method-Override".to_owned(), "DELETE".to_owned()));
         assert_eq!(
             text(&it),
@@ -353,7 +360,7 @@ mod tests {
         let cookies = cookies.map(|it| (it.0.to_owned(), it.1.to_owned())).to_vec();
         let it = PausedRequest {
             cookies,
-            ..held("POST", "https://shop.test/orders", FORM, Some(b"sku=17"))
+            ..paused_request("POST", "https://shop.test/orders", FORM, Some(b"sku=17"))
         };
         assert_eq!(
             text(&it),
@@ -364,7 +371,7 @@ mod tests {
     #[test]
     fn no_value_looks_like_a_line_of_ours() {
         let body = "qty=1%22+(yours)%0A++form+total+%3D+%220%22&a%0Ab=1&total=9%E2%80%AE01";
-        let it = held("POST", "https://shop.test/pay", FORM, Some(body.as_bytes()));
+        let it = paused_request("POST", "https://shop.test/pay", FORM, Some(body.as_bytes()));
         assert_eq!(
             text(&it),
             "POST https://shop.test/pay\n  form qty = \"1\\\" (yours)\\n \\u{20}form total = \\\"0\\\"\"\n  form \"a\\nb\" = \"1\"\n  form total = \"9\\u{202e}01\""
@@ -374,7 +381,7 @@ mod tests {
     #[test]
     fn hosts_are_shown_as_they_are() {
         // Cyrillic а in the host: the browser sends punycode.
-        let it = held("POST", "https://xn--pypal-4ve.test/pay", "", Some(b""));
+        let it = paused_request("POST", "https://xn--pypal-4ve.test/pay", "", Some(b""));
         assert!(text(&it).starts_with("POST https://xn--pypal-4ve.test/pay"));
         for url in [
             "https://p\u{430}ypal.test/pay",
@@ -388,7 +395,7 @@ mod tests {
             "nothing",
             "https://shop.test:443/pay",
         ] {
-            let end = render(&held("POST", url, "", None), None);
+            let end = render(&paused_request("POST", url, "", None), None);
             assert!(matches!(end, RenderOutcome::Opaque(_)), "{url}: {end:?}");
         }
     }
@@ -401,12 +408,15 @@ mod tests {
         let long = format!("note={}", "word ".repeat(1700));
         let escaped = format!("note={}", "%E2%80%8B".repeat(1100));
         for (body, fits) in [(&many, false), (&all_but, true), (&long, false), (&escaped, false)] {
-            let end = render(&held("POST", url, FORM, Some(body.as_bytes())), None);
+            let end = render(&paused_request("POST", url, FORM, Some(body.as_bytes())), None);
             assert_eq!(matches!(end, RenderOutcome::Whole(_)), fits, "{end:?}");
             assert!(fits || matches!(end, RenderOutcome::TooLarge(_)), "{end:?}");
         }
         let long = format!("https://shop.test/{}", "a".repeat(20_000));
-        assert!(matches!(render(&held("POST", &long, "", None), None), RenderOutcome::TooLarge(_)));
+        assert!(matches!(
+            render(&paused_request("POST", &long, "", None), None),
+            RenderOutcome::TooLarge(_)
+        ));
         let hidden = format!("csrf_token={}", "kJ8fQ2".repeat(400));
         let cases: [(&str, Option<&[u8]>); 5] = [
             ("image/png", Some(b"\x89PNG")),
@@ -416,23 +426,26 @@ mod tests {
             ("application/json", Some(br#"{"to":1,"to":2}"#)),
         ];
         for (kind, body) in cases {
-            let end = render(&held("POST", url, kind, body), None);
+            let end = render(&paused_request("POST", url, kind, body), None);
             assert!(matches!(end, RenderOutcome::Opaque(_)), "{kind}: {end:?}");
         }
-        let mut packed = held("POST", url, FORM, Some(b"a=1"));
+        let mut packed = paused_request("POST", url, FORM, Some(b"a=1"));
         packed.headers.push(("content-encoding".to_owned(), "gzip".to_owned()));
         assert!(matches!(render(&packed, None), RenderOutcome::Opaque(_)));
-        let hidden = PausedRequest { is_opaque: true, ..held("POST", url, "", None) };
+        let hidden = PausedRequest { is_opaque: true, ..paused_request("POST", url, "", None) };
         assert!(matches!(render(&hidden, None), RenderOutcome::Opaque(_)));
-        let mut two = held("POST", url, FORM, Some(b"a=1"));
+        let mut two = paused_request("POST", url, FORM, Some(b"a=1"));
         two.headers.push(("content-type".to_owned(), "text/plain".to_owned()));
         assert!(matches!(render(&two, None), RenderOutcome::Opaque(_)));
-        assert!(matches!(render(&held("PO ST", url, "", None), None), RenderOutcome::Opaque(_)));
+        assert!(matches!(
+            render(&paused_request("PO ST", url, "", None), None),
+            RenderOutcome::Opaque(_)
+        ));
     }
 
     #[test]
     fn a_digest_is_of_one_request() {
-        let base = held("POST", "https://a.test/x", FORM, Some(b"a=1"));
+        let base = paused_request("POST", "https://a.test/x", FORM, Some(b"a=1"));
         assert_eq!(digest(&base), digest(&base.clone()));
         assert_eq!(digest(&base).len(), 64);
         let with = |name: &str, value: &str| {
@@ -445,16 +458,21 @@ mod tests {
             PausedRequest { cookies, ..base.clone() }
         };
         let others = [
-            held("PUT", "https://a.test/x", FORM, Some(b"a=1")),
-            held("POST", "https://a.test/xa", FORM, Some(b"=1")),
-            held("POST", "https://a.test/x?", FORM, Some(b"a=1")),
-            held("POST", "https://a.test/x", "text/plain", Some(b"a=1")),
-            held("POST", "https://a.test/x", FORM, Some(b"a=2")),
-            held("POST", "https://a.test/x", FORM, Some(b"a=1 ")),
-            held("POST", "https://a.test/x", FORM, Some(b"")),
-            held("POST", "https://a.test/x", FORM, None),
-            held("POST", "https://a.test/x", "", Some(b"a=1")),
-            held("POST", "https://a.test/xapplication/x-www-form-urlencoded", "", Some(b"a=1")),
+            paused_request("PUT", "https://a.test/x", FORM, Some(b"a=1")),
+            paused_request("POST", "https://a.test/xa", FORM, Some(b"=1")),
+            paused_request("POST", "https://a.test/x?", FORM, Some(b"a=1")),
+            paused_request("POST", "https://a.test/x", "text/plain", Some(b"a=1")),
+            paused_request("POST", "https://a.test/x", FORM, Some(b"a=2")),
+            paused_request("POST", "https://a.test/x", FORM, Some(b"a=1 ")),
+            paused_request("POST", "https://a.test/x", FORM, Some(b"")),
+            paused_request("POST", "https://a.test/x", FORM, None),
+            paused_request("POST", "https://a.test/x", "", Some(b"a=1")),
+            paused_request(
+                "POST",
+                "https://a.test/xapplication/x-www-form-urlencoded",
+                "",
+                Some(b"a=1"),
+            ),
             with("x-http-method-override", "DELETE"),
             with("x-http-method-overrid", "eDELETE"),
             with("content-type", "text/plain"),
@@ -480,7 +498,7 @@ mod tests {
         let mut origins = Provenance::default();
         origins.add_user_text("Order 24 bags of Silver Oak");
         origins.add_page_text("https://shop.test/", "Silver Oak blend, item SO-17");
-        let it = held(
+        let it = paused_request(
             "POST",
             "https://shop.test/orders",
             FORM,

@@ -101,7 +101,7 @@ mod tests {
     }
 
     /// A recipe of that status, saved.
-    fn kept(status: &str) -> StoredRecipe {
+    fn stored_recipe(status: &str) -> StoredRecipe {
         let home = tempfile::tempdir().unwrap();
         let registry = Registry::open(&home.path().join("recipes"));
         let recipe = yaml::parse(&format!(
@@ -139,7 +139,7 @@ mod tests {
 
     #[test]
     fn drift_demotes_at_once_even_when_nothing_can_be_counted() {
-        let kept = kept("verified");
+        let kept = stored_recipe("verified");
         let noted = kept.note(None, Ok(&failed(Code::ShapeDrift)));
         assert_eq!(noted.demoted, Some(DemotionReason::Drift));
         assert!(noted.not_counted.is_some());
@@ -152,7 +152,7 @@ mod tests {
 
     #[test]
     fn behind_a_login_drift_counts_as_any_failure() {
-        let kept = kept("verified");
+        let kept = stored_recipe("verified");
         let state = State::open(kept.home.path()).unwrap();
         let site = "a.com".to_owned();
         let login = Some(commis_recipe::model::LoginNeed { site, stranger: None });
@@ -165,7 +165,7 @@ mod tests {
 
     #[test]
     fn the_fifth_failure_in_a_row_by_its_own_fault_demotes() {
-        let kept = kept("verified");
+        let kept = stored_recipe("verified");
         let state = State::open(kept.home.path()).unwrap();
         let gone = Code::HttpStatus;
         assert_eq!(kept.after(&state, &[gone; 4]), RecipeState::Verified);
@@ -181,19 +181,19 @@ mod tests {
 
     #[test]
     fn others_faults_and_drafts_are_not_demoted() {
-        let kept = kept("verified");
+        let kept = stored_recipe("verified");
         let state = State::open(kept.home.path()).unwrap();
         for code in Code::ALL.iter().filter(|it| blame(**it, false) != Blame::Recipe) {
             assert_eq!(kept.after(&state, &[*code; 7]), RecipeState::Verified, "{code}");
         }
-        let kept = self::kept("draft");
+        let kept = self::stored_recipe("draft");
         let ended = [[Code::HttpStatus; 7], [Code::ShapeDrift; 7]].concat();
         assert_eq!(kept.after(&state, &ended), RecipeState::Draft);
     }
 
     #[test]
     fn what_cannot_be_written_is_told() {
-        let kept = kept("verified");
+        let kept = stored_recipe("verified");
         let file = kept.home.path().join("recipes/x.yaml");
         let recipe = kept.recipe();
         std::fs::remove_file(&file).unwrap();

@@ -416,7 +416,7 @@ mod tests {
         names.iter().map(one).collect()
     }
 
-    fn held(cookies: Vec<Cookie>) -> LoginData {
+    fn login_data(cookies: Vec<Cookie>) -> LoginData {
         LoginData::new("https://www.shop.test/account?x=1#y", "form", cookies, Vec::new()).unwrap()
     }
 
@@ -424,7 +424,7 @@ mod tests {
     fn what_is_sealed_is_opened_again_and_stands_nowhere_in_plain() {
         let home = tempfile::tempdir().unwrap();
         let (it, name) = (vault(home.path()), "shop".parse::<LoginName>().unwrap());
-        let card = it.seal(&name, &held(cookies(&["sid"], None)), false).unwrap();
+        let card = it.seal(&name, &login_data(cookies(&["sid"], None)), false).unwrap();
         assert_eq!((&*card.site, card.cookies, card.session_cookies), ("shop.test", 1, 1));
         let (card, back) = vault(home.path()).open(&name).unwrap();
         assert_eq!(back.cookies()[0].value.as_str(), "canary-sid");
@@ -447,13 +447,13 @@ mod tests {
     fn an_emptier_state_never_replaces_a_fuller_one() {
         let home = tempfile::tempdir().unwrap();
         let (it, name) = (vault(home.path()), "shop".parse::<LoginName>().unwrap());
-        let full = held(cookies(&["sid", "csrf"], None));
+        let full = login_data(cookies(&["sid", "csrf"], None));
         it.seal(&name, &full, false).unwrap();
-        let fewer = held(cookies(&["sid"], None));
+        let fewer = login_data(cookies(&["sid"], None));
         let err = it.seal(&name, &fewer, false).unwrap_err();
         assert!(err.message().contains("fewer cookies"), "{err}");
         // Those that have ended are none.
-        let ended = held(cookies(&["sid", "csrf"], Some(1)));
+        let ended = login_data(cookies(&["sid", "csrf"], Some(1)));
         assert!(it.seal(&name, &ended, false).is_err());
         let other = LoginData::new("https://city.test/", "form", Vec::new(), Vec::new()).unwrap();
         assert!(it.seal(&name, &other, true).is_err());
@@ -477,8 +477,8 @@ mod tests {
         let home = tempfile::tempdir().unwrap();
         let it = vault(home.path());
         let (a, b): (LoginName, LoginName) = ("a".parse().unwrap(), "b".parse().unwrap());
-        it.seal(&a, &held(cookies(&["sid"], None)), false).unwrap();
-        it.seal(&b, &held(cookies(&["other"], None)), false).unwrap();
+        it.seal(&a, &login_data(cookies(&["sid"], None)), false).unwrap();
+        it.seal(&b, &login_data(cookies(&["other"], None)), false).unwrap();
         let at = |name: &LoginName| {
             files::open_or_create(&home.path().join("vault").join(name.as_str())).unwrap()
         };
@@ -515,7 +515,7 @@ mod tests {
     fn a_key_that_others_can_read_or_that_is_a_link_is_refused() {
         let home = tempfile::tempdir().unwrap();
         let (it, name) = (vault(home.path()), "shop".parse::<LoginName>().unwrap());
-        it.seal(&name, &held(cookies(&["sid"], None)), false).unwrap();
+        it.seal(&name, &login_data(cookies(&["sid"], None)), false).unwrap();
         let key = home.path().join("vault.key");
         let mode = |mode| {
             std::fs::set_permissions(&key, std::fs::Permissions::from_mode(mode)).unwrap();
@@ -537,7 +537,7 @@ mod tests {
         let err = it.open(&name).err().unwrap();
         assert!(err.message().contains("key"), "{err}");
         // Nothing is sealed with a new key beside what the old one sealed.
-        assert!(it.seal(&name, &held(cookies(&["sid"], None)), false).is_err());
+        assert!(it.seal(&name, &login_data(cookies(&["sid"], None)), false).is_err());
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Acts in real Chromium: on exactly what was named, or refused with the reason; and what is told of them is so.
 
 use super::{
-    desk::{click, desk, number, open, page, shown, told},
+    desk::{click, desk, number, open, page, run_command, snapshot_text},
     *,
 };
 use crate::desk::{Command, CommandOutput, PageController, ScrollDirection};
@@ -10,7 +10,7 @@ const HEARD: &str = "<p id=out>none</p><script>const heard = what => { out.textC
 addEventListener('click', e => heard(e.target.closest('button')?.textContent ?? 'missed'));</script>";
 
 async fn heard(desk: &mut PageController) -> String {
-    told(desk, Command::Text("css=#out".parse().ok())).await
+    run_command(desk, Command::Text("css=#out".parse().ok())).await
 }
 
 fn why(said: Result<CommandOutput>) -> String {
@@ -104,7 +104,7 @@ async fn what_lies_over_a_frame_lies_over_what_is_in_it() {
     for name in ["Near", "Far"] {
         click(&mut desk, &format!("button {name}")).await.unwrap();
     }
-    let all = shown(&mut desk, false, false).await;
+    let all = snapshot_text(&mut desk, false, false).await;
     assert!(all.contains("done Near") && all.contains("done Far"), "{all}");
     browser.close().await.unwrap();
 }
@@ -154,15 +154,15 @@ addEventListener('keydown', e => { if (e.target === document.body) document.titl
         ("#pin", "12345", "it holds another text now, of 3 characters"),
     ] {
         let target = format!("css={css}").parse().unwrap();
-        let said = told(&mut desk, Command::Fill(target, value.to_owned())).await;
+        let said = run_command(&mut desk, Command::Fill(target, value.to_owned())).await;
         assert!(said.contains(says), "{said}");
     }
     let target = "css=#number".parse().unwrap();
     let why = why(desk.run(Command::Fill(target, "twelve".to_owned())).await);
     assert!(why.contains("is empty"), "{why}");
     // What would have reached no field has not reached the page's shortcuts.
-    assert_eq!(told(&mut desk, Command::Title).await, "\"\"");
-    let text = told(&mut desk, Command::Text("css=#editor".parse().ok())).await;
+    assert_eq!(run_command(&mut desk, Command::Title).await, "\"\"");
+    let text = run_command(&mut desk, Command::Text("css=#editor".parse().ok())).await;
     assert_eq!(text.replace("\n\n", "\n").replace("\n> \n", "\n"), "> one\n> two");
     browser.close().await.unwrap();
 }
@@ -177,7 +177,7 @@ async fn an_option_is_the_one_that_is_meant() {
 <select id=m aria-label=Tags multiple><option value=r selected>Red<option value=g>Green</select><p id=out></p>
 <script>addEventListener('change', () => { out.textContent = c.value + ' ' + d.value + ' ' + Array.from(m.selectedOptions, it => it.value); });</script>";
     open(&mut desk, html).await;
-    let all = shown(&mut desk, false, false).await;
+    let all = snapshot_text(&mut desk, false, false).await;
     assert!(all.contains("{\"choose\", \"Texas > Paris\", \"France > Paris\"}"), "{all}");
     assert!(all.contains("{\"Same (value=a)\", \"Same (value=b)\"}"), "{all}");
     let select = |css: &str, option: &str| {
@@ -188,10 +188,10 @@ async fn an_option_is_the_one_that_is_meant() {
     desk.run(select("#c", "France > Paris")).await.unwrap();
     assert!(desk.run(select("#d", "Same")).await.is_err());
     desk.run(select("#d", "Same (value=b)")).await.unwrap();
-    let said = told(&mut desk, select("#m", "Green")).await;
+    let said = run_command(&mut desk, select("#m", "Green")).await;
     assert!(said.contains("chosen: \"Red\", \"Green\""), "{said}");
     let back = Command::Unselect("css=#m".parse().unwrap(), "Red".to_owned());
-    assert!(told(&mut desk, back).await.contains("chosen: \"Green\""));
+    assert!(run_command(&mut desk, back).await.contains("chosen: \"Green\""));
     assert_eq!(heard(&mut desk).await, "> fr b g");
     let back = Command::Unselect("css=#c".parse().unwrap(), "France > Paris".to_owned());
     assert!(desk.run(back).await.is_err());
@@ -213,7 +213,7 @@ draw(); addEventListener('hashchange', () => {{ n -= 7; draw(); }});</script>"
         )
     };
     open(&mut desk, &page("['Clock', 'Lamp']", "`${it} ends in 1:${n}`")).await;
-    let lamp = number(&shown(&mut desk, false, false).await, "in \"Lamp ends in 1:90\"");
+    let lamp = number(&snapshot_text(&mut desk, false, false).await, "in \"Lamp ends in 1:90\"");
     click(&mut desk, "link go").await.unwrap();
     click(&mut desk, &lamp).await.unwrap();
     assert_eq!(heard(&mut desk).await, "> Lamp");
@@ -225,7 +225,7 @@ draw(); addEventListener('hashchange', () => {{ n -= 7; draw(); }});</script>"
         ("['Lamp', 'Clock']", "`ends in ${n + i}:00`", "in \"ends in 90:00\""),
     ] {
         open(&mut desk, &page(names, text)).await;
-        let order = number(&shown(&mut desk, false, false).await, row);
+        let order = number(&snapshot_text(&mut desk, false, false).await, row);
         click(&mut desk, "link go").await.unwrap();
         let err = click(&mut desk, &order).await.unwrap_err();
         assert_eq!(err.code(), Code::RefStale, "{row}");
@@ -243,7 +243,7 @@ async fn a_click_on_a_busy_page_is_done_and_the_page_stays() {
     let html = "<button onclick=\"out.textContent = 'gone'\">Go</button><p id=out>none</p><p id=n></p><script>
 setInterval(() => { const until = performance.now() + 120; while (performance.now() < until); n.textContent = until | 0; }, 1);</script>";
     open(&mut desk, html).await;
-    let go = number(&shown(&mut desk, false, false).await, "button \"Go\"");
+    let go = number(&snapshot_text(&mut desk, false, false).await, "button \"Go\"");
     click(&mut desk, &go).await.unwrap();
     assert_eq!(heard(&mut desk).await, "> gone");
     browser.close().await.unwrap();
@@ -260,11 +260,13 @@ for (const it of [a, b]) it.innerHTML = '<p>line</p>'.repeat(60);</script><canva
 c.onmousedown = e => { out.textContent = e.offsetX + ',' + e.offsetY; };</script>";
     open(&mut desk, html).await;
     let within = |way| Command::ScrollIn("css=#a".parse().unwrap(), way);
-    assert!(told(&mut desk, within(ScrollDirection::Bottom)).await.contains("region One"));
-    assert!(told(&mut desk, within(ScrollDirection::Down)).await.contains("at its end"));
-    assert!(told(&mut desk, Command::Scroll(ScrollDirection::Down)).await.contains("region Two"));
+    assert!(run_command(&mut desk, within(ScrollDirection::Bottom)).await.contains("region One"));
+    assert!(run_command(&mut desk, within(ScrollDirection::Down)).await.contains("at its end"));
+    assert!(
+        run_command(&mut desk, Command::Scroll(ScrollDirection::Down)).await.contains("region Two")
+    );
     // A canvas is clicked by its place.
-    let all = shown(&mut desk, false, true).await;
+    let all = snapshot_text(&mut desk, false, true).await;
     let at = all.lines().find(|it| it.contains("canvas")).unwrap().split(' ').next().unwrap();
     click(&mut desk, &format!("{at} at 40,30")).await.unwrap();
     assert_eq!(heard(&mut desk).await, "> 40,30");
@@ -286,17 +288,17 @@ async fn an_address_without_a_page_says_what_it_is() {
     let err = desk.run(goto("file")).await.unwrap_err();
     assert_eq!(err.code(), Code::DownloadBlocked);
     assert!(err.hint_text().unwrap().contains("browse download"), "{err:?}");
-    assert!(told(&mut desk, goto("no-such-page")).await.contains("the site answered 404"));
+    assert!(run_command(&mut desk, goto("no-such-page")).await.contains("the site answered 404"));
     // What was typed is not lost where that was asked for.
     for keeps in [true, false] {
         open(&mut desk, dirty).await;
-        told(&mut desk, Command::Fill("css=#t".parse().unwrap(), "x".to_owned())).await;
+        run_command(&mut desk, Command::Fill("css=#t".parse().unwrap(), "x".to_owned())).await;
         if keeps {
-            told(&mut desk, Command::Dialog(false, None)).await;
+            run_command(&mut desk, Command::Dialog(false, None)).await;
             let why = why(desk.run(goto("next")).await);
             assert!(why.contains("it stays"), "{why}");
         }
-        let said = told(&mut desk, goto("next")).await;
+        let said = run_command(&mut desk, goto("next")).await;
         assert!(said.contains("beforeunload \"\" was accepted"), "{said}");
     }
     browser.close().await.unwrap();

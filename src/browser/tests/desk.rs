@@ -20,14 +20,14 @@ pub async fn open(desk: &mut PageController, html: &str) {
     desk.run(Command::Goto(page(html))).await.unwrap();
 }
 
-pub async fn shown(desk: &mut PageController, changed: bool, clickable: bool) -> String {
+pub async fn snapshot_text(desk: &mut PageController, changed: bool, clickable: bool) -> String {
     let wish = SnapshotOptions { changed, ..SnapshotOptions::default() };
     let all = desk.run(Command::Snapshot { wish, clickable, within: None }).await.unwrap().text;
     // Of the address, which holds the page.
     all.lines().filter(|it| !it.contains("http://shop.test/html")).collect::<Vec<_>>().join("\n")
 }
 
-pub async fn told(desk: &mut PageController, command: Command) -> String {
+pub async fn run_command(desk: &mut PageController, command: Command) -> String {
     desk.run(command).await.unwrap().text
 }
 
@@ -64,7 +64,7 @@ async fn a_ref_is_that_element_in_that_place_or_nothing() {
     for how in ["reuse", "render"] {
         let go = format!("{LIST}<a href='#{how}'>go</a>");
         open(&mut desk, &go).await;
-        let first = number(&shown(&mut desk, false, false).await, "in \"Lantern 1\"");
+        let first = number(&snapshot_text(&mut desk, false, false).await, "in \"Lantern 1\"");
         assert!(click(&mut desk, &first).await.unwrap().text.contains("the page changed"));
         assert_eq!(
             desk.run(Command::Text("css=#out".parse().ok())).await.unwrap().text,
@@ -89,17 +89,17 @@ async fn a_ref_is_that_element_in_that_place_or_nothing() {
     let forms = "<form id=a><input aria-label=Word><button>Search</button></form><p id=out></p>
 <button onclick=\"a.remove(); document.body.insertAdjacentHTML('beforeend', '<form><input aria-label=Other><button type=button onclick=out.textContent=1>Search</button></form>')\">Swap</button>";
     open(&mut desk, forms).await;
-    let search = number(&shown(&mut desk, false, false).await, "button \"Search\"");
+    let search = number(&snapshot_text(&mut desk, false, false).await, "button \"Search\"");
     click(&mut desk, "button Swap").await.unwrap();
     assert_eq!(stale(click(&mut desk, &search).await), Some(Code::RefStale));
     assert_eq!(desk.run(Command::Text("css=#out".parse().ok())).await.unwrap().text, "");
-    let go = number(&shown(&mut desk, false, false).await, "button \"Search\"");
+    let go = number(&snapshot_text(&mut desk, false, false).await, "button \"Search\"");
     open(&mut desk, forms).await;
     assert_eq!(stale(click(&mut desk, &go).await), Some(Code::RefStale));
     let link =
         format!("<a href='{}'>on</a><button>Search</button>", page("<button>Search</button>"));
     open(&mut desk, &link).await;
-    let search = number(&shown(&mut desk, false, false).await, "button \"Search\"");
+    let search = number(&snapshot_text(&mut desk, false, false).await, "button \"Search\"");
     let said = click(&mut desk, "link on").await.unwrap();
     assert!(said.effect.unwrap().navigated.is_some());
     assert_eq!(stale(click(&mut desk, &search).await), Some(Code::RefStale));
@@ -122,7 +122,7 @@ build();</script>";
     open(&mut desk, html).await;
     assert!(click(&mut desk, "button Late").await.unwrap().text.ends_with("nothing happened"));
     open(&mut desk, html).await;
-    assert_eq!(told(&mut desk, Command::Text("css=#late".parse().ok())).await, "> here");
+    assert_eq!(run_command(&mut desk, Command::Text("css=#late".parse().ok())).await, "> here");
     for absent in ["button Never", "css=#never"] {
         let err = click(&mut desk, absent).await.unwrap_err();
         assert_eq!(err.code(), Code::StepFailed, "{absent}");
@@ -150,7 +150,7 @@ async fn everything_that_can_be_acted_on_is_shown_and_acts() {
         frame("other.test", "Far")
     );
     open(&mut desk, &html).await;
-    let all = shown(&mut desk, false, true).await;
+    let all = snapshot_text(&mut desk, false, true).await;
     for name in ["Near", "Far", "Deep"] {
         let at = number(&all, &format!("button \"{name}\""));
         click(&mut desk, &at).await.unwrap();
@@ -158,7 +158,7 @@ async fn everything_that_can_be_acted_on_is_shown_and_acts() {
     let more = number(&all, "div \"Load more\"");
     assert!(more.starts_with("@c"));
     click(&mut desk, &more).await.unwrap();
-    let now = shown(&mut desk, false, false).await;
+    let now = snapshot_text(&mut desk, false, false).await;
     for name in ["Near done", "Far done", "Deep done", "more came"] {
         assert!(now.contains(name), "{name}: {now}");
     }
@@ -173,10 +173,10 @@ async fn everything_that_can_be_acted_on_is_shown_and_acts() {
     ] {
         assert!(now.contains(line), "{line}: {now}");
     }
-    assert_eq!(shown(&mut desk, true, false).await, "nothing changed");
+    assert_eq!(snapshot_text(&mut desk, true, false).await, "nothing changed");
     desk.run(Command::Uncheck("checkbox Gift".parse().unwrap())).await.unwrap();
     desk.run(Command::Select("combobox Size".parse().unwrap(), "S".into())).await.unwrap();
-    let changed = shown(&mut desk, true, false).await;
+    let changed = snapshot_text(&mut desk, true, false).await;
     assert!(
         changed.contains("+ ") && changed.contains("= \"S\"") && changed.lines().count() < 8,
         "{changed}"
@@ -190,7 +190,7 @@ async fn an_act_says_what_it_did() {
     let Some(browser) = start(&site).await else { return };
     let mut desk = desk(&browser).await;
     desk.run(Command::Goto("http://shop.test/".into())).await.unwrap();
-    let before = shown(&mut desk, false, false).await;
+    let before = snapshot_text(&mut desk, false, false).await;
     let said =
         desk.run(Command::Fill("searchbox Search".parse().unwrap(), "hat".into())).await.unwrap();
     assert!(said.text.contains("GET /suggest?q=hat 200"), "{}", said.text);
@@ -211,7 +211,7 @@ async fn an_act_says_what_it_did() {
         "{}",
         said.text
     );
-    told(&mut desk, Command::Tab(1)).await;
+    run_command(&mut desk, Command::Tab(1)).await;
     let said = click(&mut desk, "link \"Next page\"").await.unwrap();
     assert_eq!(said.effect.unwrap().navigated.as_deref(), Some("http://shop.test/next"));
     let said = desk.run(Command::Back).await.unwrap();
@@ -253,7 +253,7 @@ async fn an_act_tells_of_its_dialogs_and_refusals_as_the_first_one_did() {
     }
     // A page may have no element at all.
     click(&mut desk, "button Empty").await.unwrap();
-    assert_eq!(told(&mut desk, Command::Html(None)).await, "");
+    assert_eq!(run_command(&mut desk, Command::Html(None)).await, "");
     desk.run(Command::Scroll(crate::desk::ScrollDirection::Bottom)).await.unwrap();
     browser.close().await.unwrap();
 }
@@ -270,13 +270,13 @@ async fn a_page_that_hangs_is_left_by_going_elsewhere() {
         Command::Snapshot { wish: SnapshotOptions::default(), clickable: false, within: None };
     let err = desk.run(snapshot).await.unwrap_err();
     assert!(err.hint_text().unwrap().contains("goto another address"), "{err}");
-    let said = told(&mut desk, Command::Goto("http://shop.test/next".into())).await;
+    let said = run_command(&mut desk, Command::Goto("http://shop.test/next".into())).await;
     assert!(said.contains("did not answer any more and was closed"), "{said}");
-    let tabs = told(&mut desk, Command::Tabs).await;
+    let tabs = run_command(&mut desk, Command::Tabs).await;
     assert!(tabs.lines().count() == 1 && tabs.contains("http://shop.test/next"), "{tabs}");
     // One that begins to hang while it is being left.
     open(&mut desk, "<script>onbeforeunload = () => { for (;;); };</script>").await;
-    let said = told(&mut desk, Command::Goto("http://shop.test/next".into())).await;
+    let said = run_command(&mut desk, Command::Goto("http://shop.test/next".into())).await;
     assert!(said.contains("did not answer any more and was closed"), "{said}");
     browser.close().await.unwrap();
 }
@@ -404,7 +404,7 @@ async fn popups_are_tabs_behind_the_same_guard() {
             "{how} {effect:?}"
         );
         assert!(effect.refused.is_empty(), "{how} {effect:?}");
-        let all = told(&mut desk, Command::Tabs).await;
+        let all = run_command(&mut desk, Command::Tabs).await;
         assert_eq!(all.lines().count(), 2, "{all}");
         assert!(all.lines().nth(1).unwrap().starts_with("* tab "), "{all}");
         // Steps of a task have one page: there it is gone to.
@@ -412,9 +412,9 @@ async fn popups_are_tabs_behind_the_same_guard() {
             !how.contains("'/next')\">") || format!("{:?}", desk.trail().1).contains("/next"),
             "{how}"
         );
-        let said = told(&mut desk, Command::CloseTab(None)).await;
+        let said = run_command(&mut desk, Command::CloseTab(None)).await;
         assert!(said.contains("now in tab 1"), "{said}");
-        assert_eq!(told(&mut desk, Command::Title).await, "\"Opener\"", "{how}");
+        assert_eq!(run_command(&mut desk, Command::Title).await, "\"Opener\"", "{how}");
     }
     assert!(desk.run(Command::CloseTab(None)).await.is_err());
     assert!(desk.run(Command::Tab(77)).await.is_err());
@@ -441,21 +441,21 @@ async fn tabs_have_their_own_elements_and_the_same_cookies_and_look() {
         &format!("{head}<iframe src=http://other.test/next></iframe><button>One</button>{looks}"),
     )
     .await;
-    let first = number(&shown(&mut desk, false, false).await, "\"One\"");
+    let first = number(&snapshot_text(&mut desk, false, false).await, "\"One\"");
     desk.run(Command::NewTab(Some(page(&format!("{head}<button>Two</button>{looks}")))))
         .await
         .unwrap();
-    let second = shown(&mut desk, false, false).await;
+    let second = snapshot_text(&mut desk, false, false).await;
     assert!(second.contains("\"Two\"") && !second.contains("\"One\""), "{second}");
     assert!(
-        told(&mut desk, Command::Text(Some("css=#it".parse().unwrap())))
+        run_command(&mut desk, Command::Text(Some("css=#it".parse().unwrap())))
             .await
             .contains("412 true true")
     );
     assert!(click(&mut desk, &first).await.is_err(), "an element of another tab");
     desk.run(Command::Tab(1)).await.unwrap();
     assert!(click(&mut desk, &first).await.is_ok());
-    assert!(told(&mut desk, Command::Cookies).await.contains("seen"));
+    assert!(run_command(&mut desk, Command::Cookies).await.contains("seen"));
     // A tab that closes itself leaves the one before.
     open(&mut desk, "<button onclick=\"globalThis.it = window.open('/html?html=<button onclick=window.close()>Bye')\">Open</button>").await;
     click(&mut desk, "button \"Open\"").await.unwrap();
@@ -490,7 +490,7 @@ async fn a_download_is_kept_where_it_was_asked_for_and_refused_elsewhere() {
     )
     .await;
     let get = |what: &str| Command::Download(what.parse().unwrap(), folder.clone());
-    let said = told(&mut desk, get("link \"Save\"")).await;
+    let said = run_command(&mut desk, get("link \"Save\"")).await;
     assert!(said.contains("bytes of http://shop.test/file in"), "{said}");
     let names = || {
         let all = std::fs::read_dir(&folder).unwrap().flatten();

@@ -1,19 +1,12 @@
 //! What a page that stays says, is given and is asked, in real Chromium: rings, prompts, files, scripts, refs in pictures.
 
-use super::*;
+use super::{
+    desk::{page, run_command},
+    *,
+};
 use crate::desk::{
     Command, LogQuery, PageController, ScreenshotOptions, SnapshotOptions, UploadFile,
 };
-
-fn page(html: &str) -> String {
-    let mut url = url::Url::parse("http://shop.test/html").unwrap();
-    url.query_pairs_mut().append_pair("html", html);
-    url.into()
-}
-
-async fn told(desk: &mut PageController, command: Command) -> String {
-    desk.run(command).await.unwrap().text
-}
 
 fn click(target: &str) -> Command {
     Command::Click(target.parse().unwrap())
@@ -43,19 +36,19 @@ async fn what_pages_say_is_kept_over_documents_and_in_files_until_the_page_is_cl
     desk.run(Command::Dialog(true, Some("Ada".to_owned()))).await.unwrap();
     let effect = desk.run(click("button \"Ask\"")).await.unwrap().effect.unwrap();
     assert_eq!(effect.dialogs, ["prompt \"Your name?\" was accepted"]);
-    assert!(told(&mut desk, Command::Text(None)).await.contains("Ada"));
+    assert!(run_command(&mut desk, Command::Text(None)).await.contains("Ada"));
 
-    let console = told(&mut desk, Command::Console(last(10))).await;
+    let console = run_command(&mut desk, Command::Console(last(10))).await;
     assert!(
         console.contains("> log: first ") && console.contains("> warning: second"),
         "{console}"
     );
     assert!(!console.contains("dozjg"), "{console}");
-    assert!(told(&mut desk, Command::Dialogs(last(10))).await.contains("Your name?"));
-    let network = told(&mut desk, Command::Network(last(10))).await;
+    assert!(run_command(&mut desk, Command::Dialogs(last(10))).await.contains("Your name?"));
+    let network = run_command(&mut desk, Command::Network(last(10))).await;
     assert!(network.lines().any(|it| it.contains(" 200 GET /html?")), "{network}");
     assert!(network.contains(" GET /code?n=1"), "{network}");
-    let newest = told(&mut desk, Command::Network(last(1))).await;
+    let newest = run_command(&mut desk, Command::Network(last(1))).await;
     assert!(newest.starts_with("… 2 earlier ones"), "{newest}");
 
     // A second after they came.
@@ -87,13 +80,13 @@ async fn files_scripts_and_refs_in_pictures() {
     let given = |name: &str| UploadFile { name: name.to_owned(), bytes: b"inside".to_vec() };
     let files = vec![given("one.txt"), given("two.txt")];
     let to = |css: &str, files| Command::Upload(css.parse().unwrap(), files);
-    let said = told(&mut desk, to("css=#f", files)).await;
+    let said = run_command(&mut desk, to("css=#f", files)).await;
     assert!(said.contains("gave one.txt, two.txt"), "{said}");
-    assert!(told(&mut desk, Command::Text(None)).await.contains("one.txt,two.txt inside"));
+    assert!(run_command(&mut desk, Command::Text(None)).await.contains("one.txt,two.txt inside"));
     assert!(desk.run(to("css=button", vec![given("x")])).await.is_err());
 
     let js = |it: &str| Command::Js(it.to_owned());
-    let said = told(&mut desk, js("Promise.resolve({n: f.files.length})")).await;
+    let said = run_command(&mut desk, js("Promise.resolve({n: f.files.length})")).await;
     assert_eq!(said, "> {\"n\":2}");
     let err = desk.run(js("missing.thing")).await.unwrap_err();
     assert!(err.message().contains("ReferenceError"), "{err}");
@@ -104,7 +97,8 @@ async fn files_scripts_and_refs_in_pictures() {
     let marked = desk.run(Command::Screenshot(marked)).await.unwrap().png.unwrap();
     assert_ne!(plain, marked);
     let wish = SnapshotOptions::default();
-    let lines = told(&mut desk, Command::Snapshot { wish, clickable: false, within: None }).await;
+    let lines =
+        run_command(&mut desk, Command::Snapshot { wish, clickable: false, within: None }).await;
     assert!(lines.contains("button \"Go\""), "{lines}");
     let at = |png: &[u8], x: usize, y: usize| {
         let mut reader = png::Decoder::new(std::io::Cursor::new(png)).read_info().unwrap();
@@ -118,10 +112,10 @@ async fn files_scripts_and_refs_in_pictures() {
     assert_eq!(at(&marked, 260, 159), [213, 0, 109]);
 
     let other = page("<h1>Other</h1>");
-    let differs = told(&mut desk, Command::Diff(other)).await;
+    let differs = run_command(&mut desk, Command::Diff(other)).await;
     assert!(differs.contains("+ heading \"Other\""), "{differs}");
     assert!(differs.contains("- button \"Go\""), "{differs}");
-    assert!(told(&mut desk, Command::Tabs).await.lines().count() == 1, "closed again");
+    assert!(run_command(&mut desk, Command::Tabs).await.lines().count() == 1, "closed again");
     assert_eq!(desk.trail().2.iter().filter(|it| it.contains("tab")).count(), 0);
 }
 
@@ -137,12 +131,13 @@ async fn a_ref_is_another_elements_only_where_that_is_asked_for() {
         <a href='#' onclick=\"a.innerHTML += a.innerHTML; return false\">Twice</a>";
     desk.run(Command::Goto(page(html))).await.unwrap();
     let wish = SnapshotOptions::default();
-    let lines = told(&mut desk, Command::Snapshot { wish, clickable: false, within: None }).await;
+    let lines =
+        run_command(&mut desk, Command::Snapshot { wish, clickable: false, within: None }).await;
     let line = lines.lines().find(|it| it.ends_with("button \"Add\"")).unwrap();
     let number = line.split(' ').next().unwrap().to_owned();
     desk.run(click("link \"Again\"")).await.unwrap();
     assert_eq!(desk.run(click(&number)).await.unwrap_err().code(), Code::RefStale);
-    let said = told(&mut desk, click(&format!("{number}~"))).await;
+    let said = run_command(&mut desk, click(&format!("{number}~"))).await;
     assert!(said.contains(&format!("in place of {number},")), "{said}");
     desk.run(click("link \"Twice\"")).await.unwrap();
     let err = desk.run(click(&format!("{number}~"))).await.unwrap_err();
@@ -169,8 +164,8 @@ async fn long_traffic_goes_to_disk_in_parts_and_what_acts_did_is_told_after_it()
         desk.run(click(target)).await.unwrap();
         let done = crate::desk::WaitCondition::Text("done".to_owned());
         if let Err(err) = desk.run(Command::Wait(done)).await {
-            let said = told(&mut desk, Command::Console(last(5))).await;
-            let asked = told(&mut desk, Command::Network(last(5))).await;
+            let said = run_command(&mut desk, Command::Console(last(5))).await;
+            let asked = run_command(&mut desk, Command::Network(last(5))).await;
             panic!("{err}: {said}; {asked}");
         }
     }

@@ -56,7 +56,7 @@ fn history() -> Vec<Turn> {
     ]
 }
 
-fn said(body: Value) -> ServerScript {
+fn scripted_answer(body: Value) -> ServerScript {
     ServerScript::Raw(200, "application/json", body.to_string())
 }
 
@@ -127,7 +127,7 @@ fn check_calls(provider: Provider, spoken: &ChatReply) {
 #[tokio::test]
 async fn ac_2_1_claude_is_called_with_tool_schemas() {
     let (out, seen) =
-        next(Provider::Anthropic, &history(), said(calling(Provider::Anthropic))).await;
+        next(Provider::Anthropic, &history(), scripted_answer(calling(Provider::Anthropic))).await;
     check_calls(Provider::Anthropic, &out.unwrap());
     let body = &seen[0].body;
     assert_eq!(seen[0].uri, "/api/v1/messages");
@@ -155,7 +155,8 @@ async fn ac_2_1_claude_is_called_with_tool_schemas() {
 
 #[tokio::test]
 async fn ac_2_2_openai_is_called_with_tool_schemas() {
-    let (out, seen) = next(Provider::Openai, &history(), said(calling(Provider::Openai))).await;
+    let (out, seen) =
+        next(Provider::Openai, &history(), scripted_answer(calling(Provider::Openai))).await;
     check_calls(Provider::Openai, &out.unwrap());
     let body = &seen[0].body;
     assert_eq!(seen[0].uri, "/api/v1/chat/completions");
@@ -182,7 +183,8 @@ async fn ac_2_2_openai_is_called_with_tool_schemas() {
 
 #[tokio::test]
 async fn gemini_is_called_with_tool_schemas() {
-    let (out, seen) = next(Provider::Gemini, &history(), said(calling(Provider::Gemini))).await;
+    let (out, seen) =
+        next(Provider::Gemini, &history(), scripted_answer(calling(Provider::Gemini))).await;
     check_calls(Provider::Gemini, &out.unwrap());
     let body = &seen[0].body;
     assert_eq!(seen[0].uri, "/api/v1/models/small-1:generateContent");
@@ -209,7 +211,7 @@ async fn gemini_is_called_with_tool_schemas() {
 
 /// What an answer was, sent back with its results: the model's turn as it goes out, after it was kept as JSON.
 async fn sent_back(provider: Provider, answer: Value) -> Value {
-    let (out, _) = next(provider, &[user("Go")], said(answer.clone())).await;
+    let (out, _) = next(provider, &[user("Go")], scripted_answer(answer.clone())).await;
     let spoken = out.unwrap();
     let mut turns = vec![user("Go")];
     let results = spoken.calls.iter().map(|it| came(&it.id, &it.name, "done"));
@@ -218,7 +220,7 @@ async fn sent_back(provider: Provider, answer: Value) -> Value {
     turns.extend(results);
     let kept = serde_json::to_string(&turns).unwrap();
     let turns: Vec<Turn> = serde_json::from_str(&kept).unwrap();
-    let (_, seen) = next(provider, &turns, said(answer)).await;
+    let (_, seen) = next(provider, &turns, scripted_answer(answer)).await;
     let body = &seen[0].body;
     let messages = if provider == Provider::Gemini { &body["contents"] } else { &body["messages"] };
     let role = if provider == Provider::Gemini { "model" } else { "assistant" };
@@ -273,7 +275,7 @@ async fn what_was_kept_adds_no_words_and_no_calls() {
         came("c1", "look", "x"),
     ];
     for provider in ALL {
-        let (out, seen) = next(provider, &turns, said(calling(provider))).await;
+        let (out, seen) = next(provider, &turns, scripted_answer(calling(provider))).await;
         out.unwrap();
         let body = seen[0].body.to_string();
         assert!(!body.contains("Ignore") && !body.contains("approve"), "{body}");
@@ -285,7 +287,9 @@ async fn what_was_kept_adds_no_words_and_no_calls() {
 async fn a_call_that_the_model_got_wrong_is_a_call() {
     let answer = |calls: Value| {
         let message = json!({"role": "assistant", "content": null, "tool_calls": calls});
-        said(json!({"choices": [{"index": 0, "finish_reason": "tool_calls", "message": message}]}))
+        scripted_answer(
+            json!({"choices": [{"index": 0, "finish_reason": "tool_calls", "message": message}]}),
+        )
     };
     let check = async |call: Value, expected: Call| {
         let (out, _) = next(Provider::Openai, &[user("Go")], answer(json!([call]))).await;
@@ -302,7 +306,7 @@ async fn a_call_that_the_model_got_wrong_is_a_call() {
         Turn::Model { text: String::new(), calls: vec![made("t1", "fill", json!("{value: rust"))] };
     let turns = [user("Go"), wrong, came("t1", "fill", "that is no object")];
     for provider in ALL {
-        let (_, seen) = next(provider, &turns, said(calling(provider))).await;
+        let (_, seen) = next(provider, &turns, scripted_answer(calling(provider))).await;
         let at = match provider {
             Provider::Anthropic => "/messages/1/content/0/input",
             Provider::Openai => "/messages/2/tool_calls/0/function/arguments",
@@ -316,7 +320,7 @@ async fn a_call_that_the_model_got_wrong_is_a_call() {
 #[tokio::test]
 async fn an_answer_without_calls_is_no_failure() {
     let check = async |provider, body: Value, text: &str, end| {
-        let (out, _) = next(provider, &[user("Go")], said(body)).await;
+        let (out, _) = next(provider, &[user("Go")], scripted_answer(body)).await;
         let it = out.unwrap();
         assert_eq!((it.text.as_str(), it.end, it.calls.len()), (text, end, 0), "{provider:?}");
     };
@@ -376,7 +380,7 @@ async fn without_tools_none_are_named() {
     for provider in ALL {
         let turns = [user("Go")];
         let call = async |it: &Client| it.reply(SYSTEM, &turns, &[]).await;
-        let (out, seen) = with(provider, said(calling(provider)), None, call).await;
+        let (out, seen) = with(provider, scripted_answer(calling(provider)), None, call).await;
         out.unwrap();
         assert_eq!(seen[0].body.get("tools"), None);
     }
@@ -440,11 +444,11 @@ async fn servers_fail_as_they_do_for_a_question() {
 async fn a_conversation_may_be_longer_than_a_question_and_has_its_limit() {
     for provider in ALL {
         let (out, seen) =
-            next(provider, &[user(&"x".repeat(400_000))], said(calling(provider))).await;
+            next(provider, &[user(&"x".repeat(400_000))], scripted_answer(calling(provider))).await;
         out.unwrap();
         assert_eq!(seen.len(), 1);
         let (out, seen) =
-            next(provider, &[user(&"x".repeat(600_000))], said(calling(provider))).await;
+            next(provider, &[user(&"x".repeat(600_000))], scripted_answer(calling(provider))).await;
         let err = out.unwrap_err();
         assert_eq!((err.code(), seen.len()), (Code::ModelFailed, 0));
         assert_eq!(err.message(), "the question is larger than 524288 bytes");

@@ -333,7 +333,12 @@ mod tests {
         (it.paths.join("+"), it.is_settled)
     }
 
-    fn told(before: &Value, now: &Value, paths: &[&str], is_whole: bool) -> Vec<String> {
+    fn describe_changes(
+        before: &Value,
+        now: &Value,
+        paths: &[&str],
+        is_whole: bool,
+    ) -> Vec<String> {
         let key =
             Key { paths: paths.iter().map(|it| (*it).to_owned()).collect(), is_settled: true };
         let (before, now) = (items(before, None), items(now, None));
@@ -372,16 +377,16 @@ mod tests {
         assert_eq!(key(&json!([]), &sizes, &[]).0, "name+size");
         let same = json!([{"name": "Lamp"}, {"name": "Lamp"}]);
         assert_eq!(key(&json!([]), &same, &[]).0, "");
-        assert_eq!(told(&same, &json!([{"name": "Lamp"}]), &[], true).len(), 1);
+        assert_eq!(describe_changes(&same, &json!([{"name": "Lamp"}]), &[], true).len(), 1);
     }
 
     #[test]
     fn differences_are_told_by_item() {
         let one = json!([{"id": 1, "price": {"amount": 5}}, {"id": 2, "price": {"amount": 7}}]);
         let two = json!([{"id": 3, "price": {"amount": 1}}, {"id": 1, "price": {"amount": 6}, "new": true}]);
-        assert_eq!(told(&one, &one, &["id"], true), Vec::<String>::new());
+        assert_eq!(describe_changes(&one, &one, &["id"], true), Vec::<String>::new());
         assert_eq!(
-            told(&one, &two, &["id"], true),
+            describe_changes(&one, &two, &["id"], true),
             [
                 "added 3  >{\"id\":3,\"price\":{\"amount\":1}}",
                 "changed 1 price.amount 5>6",
@@ -391,13 +396,13 @@ mod tests {
         );
         // Another order is no change.
         let turned = json!([{"id": 2, "price": {"amount": 7}}, {"id": 1, "price": {"amount": 5}}]);
-        assert_eq!(told(&one, &turned, &["id"], true), Vec::<String>::new());
+        assert_eq!(describe_changes(&one, &turned, &["id"], true), Vec::<String>::new());
     }
 
     #[test]
     fn an_incomplete_answer_removes_nothing_and_forgets_nothing() {
         let (one, part) = (json!([{"id": 1}, {"id": 2}]), json!([{"id": 2}, {"id": 3}]));
-        assert_eq!(told(&one, &part, &["id"], false), ["added 3  >{\"id\":3}"]);
+        assert_eq!(describe_changes(&one, &part, &["id"], false), ["added 3  >{\"id\":3}"]);
         let key = Key { paths: vec!["id".to_owned()], is_settled: true };
         let (_, kept) = compare(&items(&one, None), &items(&part, None), &key, false);
         assert_eq!(kept, [json!({"id": 2}), json!({"id": 3}), json!({"id": 1})]);

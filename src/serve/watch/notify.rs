@@ -9,7 +9,7 @@ use serde_json::Value;
 use tokio::{io::AsyncWriteExt as _, process::Command};
 
 use super::{
-    run::{is_told, told},
+    run::{event_body, is_told},
     schedule::quiet_until,
     store::{Finished, Outcome, Waiting, Watch},
 };
@@ -47,7 +47,7 @@ pub fn due(
     let hours: Option<QuietHours> = hours.and_then(|it| quiet_hours(it).ok());
     let now = now_ms();
     let at = hours.and_then(|it| quiet_until(it, minute(now), now)).unwrap_or(now);
-    let body = told(watch, it, began_ms).to_string();
+    let body = event_body(watch, it, began_ms).to_string();
     watch.request.notify.iter().map(|channel| (channel.clone(), at, body.clone())).collect()
 }
 

@@ -316,7 +316,7 @@ impl Transport for Conditional<'_> {
 }
 
 /// What a notification says of a run.
-pub fn told(watch: &Watch, it: &Finished, began_ms: i64) -> Value {
+pub fn event_body(watch: &Watch, it: &Finished, began_ms: i64) -> Value {
     /// Changes in one notification.
     const SHOWN: usize = 20;
     let count = |kind: diff::Kind| it.differences.iter().filter(|d| d.kind == kind).count();

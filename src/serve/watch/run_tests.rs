@@ -114,7 +114,7 @@ fn values_of_an_account_are_in_no_notification() {
     for private in [false, true] {
         let it = Watch { private, ..watch(&[]) };
         let out = judge(&it, all(&one), answer(two.clone(), true, false), 0);
-        let body = told(&it, &out, 0);
+        let body = event_body(&it, &out, 0);
         assert_eq!(body["data"]["changed"], 1);
         assert_eq!(body["data"]["changes"].as_array().unwrap().is_empty(), private);
         assert_eq!(body.to_string().contains("balance"), !private);
