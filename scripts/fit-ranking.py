@@ -25,10 +25,10 @@ from scipy.optimize import minimize
 
 POSITIVE = """content_type echoes_input has_list json_richness task_keys task_values typed_in_request visible_on_page
     follows_input same_site words_in_keys tail_named tail_covered abbreviated dates_in_request dates_in_answer pairs_in_answer
-    answer_values after_action resource_type names_in_request names_in_answer things_in_answer words_lead values_lead tail_early""".split()
+    answer_values after_action resource_type names_in_request names_in_answer things_in_answer head_in_keys words_lead values_lead tail_early""".split()
 NEGATIVE = """lost_body suggestion_path other_collection typed_missing tail_unnamed part_beside unasked_values further_page hands_out_token
     error_answer tracker_path housekeeping_path housekeeping_answer crowded_site other_dates refused_lead no_list head_missing
-    value_missing other_search""".split()
+    value_missing other_search refused_tail one_of_many""".split()
 FIXED = dict(telemetry=-5.0, shown_share=2.2, holds_items=4.5, lacks_items=-4.5, left_behind=-3.0)
 NAMES = POSITIVE + NEGATIVE
 SIGN = numpy.array([1.0] * len(POSITIVE) + [-1.0] * len(NEGATIVE))

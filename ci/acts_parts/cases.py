@@ -162,7 +162,7 @@ def carousel(it):
 
 def behind_dialog(it):
     it.goto("dialog")
-    behind = it.act(["click", "css=#app button"], [], says="lies over|takes no clicks|went away|cannot|not visible")
+    behind = it.act(["click", "css=#app button"], [], says="covers|takes no clicks|removed|cannot|not visible")
     agreed = it.act(["click", 'button "Agree"'], ["agreed"])
     return worst(behind, agreed, it.act(["click", "css=#app button"], ["behind"]))
 
@@ -171,8 +171,8 @@ def frames_behind(it):
     """A dialog of the page lies over frames of this and of another site."""
     it.goto("framed")
     time.sleep(0.5)
-    far = it.act(["click", 'button "Inside"'], [], says="lies over")
-    near = it.act(["click", 'button "Near"'], [], says="lies over")
+    far = it.act(["click", 'button "Inside"'], [], says="covers")
+    near = it.act(["click", 'button "Near"'], [], says="covers")
     it.goto("framed?free")
     time.sleep(0.5)
     return worst(far, near, it.act(["click", 'button "Inside"'], ["Inside"]), it.act(["click", 'button "Near"'], ["Near"]))

@@ -71,7 +71,7 @@ pub fn merged(own: Vec<Tool>) -> Vec<Tool> {
 pub fn act(call: &Call, tools: &[Tool]) -> Result<Action, String> {
     let Some(tool) = tools.iter().find(|it| it.name == call.name) else {
         let names: Vec<&str> = tools.iter().map(|it| it.name.as_str()).collect();
-        return Err(format!("there is no such tool; there are {}", names.join(", ")));
+        return Err(format!("unknown tool; the tools are {}", names.join(", ")));
     };
     let arguments: Map<String, Value> = match &call.arguments {
         Value::Object(it) => it.clone(),
@@ -120,7 +120,7 @@ mod tests {
         assert!(call("click", json!({})).unwrap_err().contains("`target` is missing"));
         assert!(call("click", json!({"target": null})).is_err());
         assert!(call("click", json!("@e1")).unwrap_err().contains("object"));
-        assert!(call("approve", json!({})).unwrap_err().contains("no such tool"));
+        assert!(call("approve", json!({})).unwrap_err().contains("unknown tool"));
         assert!(call("click", json!({"target": "x".repeat(5000)})).is_err());
         assert!(call(COMPLETE, json!({"status": "success"})).is_err());
     }

@@ -124,9 +124,11 @@ impl Approvals {
             if it.state == ApprovalState::Waiting && digest != it.request.digest {
                 return Err(Error::new(
                     Code::ApprovalStale,
-                    "the request that waits is not the one that was shown",
+                    "the held request is not the one that was shown",
                 )
-                .hint("look at it again: a digest is approved, not a number"));
+                .hint(
+                    "run `commis approve` for it again: an approval is for a digest, not an id",
+                ));
             }
             self.step(dir, it, ApprovalEvent::Approve(by))
         })
@@ -302,7 +304,7 @@ impl Approvals {
         if bytes.len() > FILE {
             return Err(Error::new(
                 Code::ArtifactIo,
-                format!("{} bytes about one request", bytes.len()),
+                format!("the approval would have {} bytes, which is too many", bytes.len()),
             )
             .hint("do less in one task"));
         }
@@ -323,7 +325,7 @@ impl Approvals {
         let word = ids::random_token()?;
         let folder = dir.make_folder(&format!("{HOLDER}{word}"))?;
         let lock = folder.try_lock()?.ok_or_else(|| {
-            Error::new(Code::ArtifactIo, "a lock of this process is held by another")
+            Error::new(Code::ArtifactIo, "another process holds the lock of this process")
         })?;
         *holder = Some(Holder { word: word.clone(), _lock: lock });
         Ok(word)
@@ -363,8 +365,8 @@ fn lock(dir: &Dir) -> Result<Lock> {
         }
         std::thread::sleep(TRY);
     }
-    Err(Error::new(Code::ArtifactIo, "another process holds what waits for approval")
-        .hint("a process of commis stands still; nothing was sent"))
+    Err(Error::new(Code::ArtifactIo, "another process has locked the approvals")
+        .hint("a process of commis is stopped; nothing was sent"))
 }
 
 fn file(id: &str) -> String {

@@ -50,14 +50,20 @@ impl TaskPolicy {
     ) -> Result<Self> {
         let begins = Url::parse(url).ok().filter(|it| matches!(it.scheme(), "http" | "https"));
         let begins = begins.ok_or_else(|| {
-            Error::new(Code::UrlInvalid, "a task begins at an absolute http or https address")
+            Error::new(
+                Code::UrlInvalid,
+                "the start of a task must be an absolute http or https address",
+            )
         })?;
         let mut sites = BTreeSet::from([site_of(begins.as_str())]);
         let named = playbook.as_ref().map(|it| it.all_hosts()).unwrap_or_default();
         for host in hosts.iter().chain(&named) {
             let site = site_of(&format!("https://{host}/"));
             if site.is_empty() || host.contains(['/', '@', '?', '#', ' ']) {
-                return Err(Error::new(Code::ParamInvalid, format!("{host:?} is no host")));
+                return Err(Error::new(
+                    Code::ParamInvalid,
+                    format!("{host:?} is not a valid host"),
+                ));
             }
             sites.insert(site);
         }
@@ -107,8 +113,8 @@ impl TaskPolicy {
             if let Err(why) = judge_before_send(&Call::get(to.as_str()), None).into_result()
                 && !self.is_only_a_page(to.as_str())
             {
-                return Err(Error::new(Code::UrlBlocked, format!("not opened: {why}"))
-                    .hint("do on the page what a person would do there"));
+                return Err(Error::new(Code::UrlBlocked, format!("the page is not opened: {why}"))
+                    .hint("use the links and buttons of the page instead"));
             }
             self.origins.allowed_address(to.as_str())?;
             locked(&self.typed).opens(to.as_str());
@@ -129,8 +135,8 @@ impl TaskPolicy {
 
     fn elsewhere(&self, host: &str) -> Error {
         let sites: Vec<&str> = self.sites().collect();
-        Error::new(Code::UrlBlocked, format!("{host:?} is not where this task may go"))
-            .hint(format!("it may go to {}; the user names others with --host", sites.join(", ")))
+        Error::new(Code::UrlBlocked, format!("this task may not go to {host:?}"))
+            .hint(format!("allowed are {}; the user adds others with --host", sites.join(", ")))
     }
 
     /// Text that names a host elsewhere is not typed unless the user said it: pages draw what is typed, and fetch what it names.
@@ -163,8 +169,8 @@ impl TaskPolicy {
         if !text.split(between).any(names) || is_users() {
             return Ok(());
         }
-        Err(Error::new(Code::ValueFromElsewhere, "a text that names a host elsewhere is not typed")
-            .hint("the user did not say it"))
+        Err(Error::new(Code::ValueFromElsewhere, "a text that names another host is not typed")
+            .hint("only the user may give such a text"))
     }
 
     fn is_only_a_page(&self, url: &str) -> bool {
@@ -286,11 +292,11 @@ fn judge_request(
     };
     if !is_own {
         return RequestDecision::Refuse(format!(
-            "it goes to {site}, which is none of this task's: {why}"
+            "it goes to {site}, which is not a site of this task: {why}"
         ));
     }
     if !it.follows_act || !matches!(it.kind, "Document" | "XHR" | "Fetch") {
-        return RequestDecision::Refuse(format!("the page asks for it by itself: {why}"));
+        return RequestDecision::Refuse(format!("the page sends it by itself: {why}"));
     }
     RequestDecision::Hold(why)
 }

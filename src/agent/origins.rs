@@ -226,7 +226,7 @@ impl Provenance {
             ValueOrigin::Seen(it) if it == site => Ok(()),
             ValueOrigin::Seen(it) => refused(
                 format!("a value for {} was read on {}", site_label(&site), site_label(&it)),
-                "what was read on one site does not leave to another unless the user says it"
+                "a value that was read on one site is not sent to another unless the user gives it"
                     .to_owned(),
             ),
             ValueOrigin::Invented => match self.read_beside(&site) {
@@ -237,7 +237,7 @@ impl Provenance {
                         site_label(&site)
                     ),
                     format!(
-                        "it may be made of what was read on {}, in other letters; use words of the task or of the page",
+                        "it may be derived from text of {}; use words of the task or of the present page",
                         site_label(it)
                     ),
                 ),

@@ -337,7 +337,7 @@ pub fn step(state: ApprovalState, event: ApprovalEvent) -> Result<ApprovalState>
             ApprovalState::PerhapsSent { by }
         }
         (ApprovalState::Waiting, ApprovalEvent::Release) => {
-            return Err(Error::new(Code::Forbidden, "nobody has approved the request")
+            return Err(Error::new(Code::Forbidden, "the request is not approved")
                 .hint("`commis approve` shows what waits"));
         }
         (it, ApprovalEvent::Answered(_) | ApprovalEvent::Failed(_) | ApprovalEvent::Unclear)
@@ -351,24 +351,25 @@ pub fn step(state: ApprovalState, event: ApprovalEvent) -> Result<ApprovalState>
 
 /// Why nothing more can be done about it.
 fn refusal_error(state: &ApprovalState) -> Error {
-    let again = "the request was not sent; do the task again to be asked anew";
+    let again = "the request was not sent; run the task again for a new approval";
     match state {
         ApprovalState::Expired { .. } => {
-            Error::new(Code::ApprovalExpired, "the time to decide is over").hint(again)
+            Error::new(Code::ApprovalExpired, "the approval has expired").hint(again)
         }
         ApprovalState::Stale { why, .. } => {
-            Error::new(Code::ApprovalStale, format!("what was shown is no longer there: {why}"))
+            Error::new(Code::ApprovalStale, format!("the request is no longer valid: {why}"))
                 .hint(again)
         }
-        ApprovalState::Lost { .. } => {
-            Error::new(Code::ApprovalStale, "whoever had the page is gone, and the request with it")
-                .hint(again)
-        }
+        ApprovalState::Lost { .. } => Error::new(
+            Code::ApprovalStale,
+            "the process that held the page has ended, and the request is lost",
+        )
+        .hint(again),
         it => Error::new(
             Code::ApprovalSettled,
-            format!("the request is settled: it is {}", it.word()),
+            format!("the request was decided before: it is {}", it.word()),
         )
-        .hint("each request is decided about once"),
+        .hint("each request can be decided once"),
     }
 }
 

@@ -26,9 +26,9 @@ impl PageView {
         }
         Err(Error::new(
             Code::ParseError,
-            format!("a snapshot of the page says no {}", missing.join(" and no ")),
+            format!("the snapshot of the page has no {}", missing.join(" and no ")),
         )
-        .hint("the browser's server may have another version than is known here"))
+        .hint("the version of the browser's server may be unsupported"))
     }
 }
 
@@ -91,11 +91,11 @@ mod tests {
     fn ac_5_6_what_is_missing_is_named() {
         let (url, title, content) = (Some("https://tv.example/"), Some("TV"), Some("text"));
         for (url, title, content, says) in [
-            (None, title, content, "says no url"),
-            (url, None, content, "says no title"),
-            (url, title, None, "says no content"),
-            (None, title, None, "says no url and no content"),
-            (None, None, None, "says no url and no title and no content"),
+            (None, title, content, "has no url"),
+            (url, None, content, "has no title"),
+            (url, title, None, "has no content"),
+            (None, title, None, "has no url and no content"),
+            (None, None, None, "has no url and no title and no content"),
         ] {
             let err = PageView::new(url, title, content).unwrap_err();
             assert_eq!(err.code(), Code::ParseError);

@@ -193,9 +193,12 @@ pub fn tasks_in_use(shelf: &dyn SharedStore, now: SystemTime) -> Result<BTreeSet
         // It may have ended since.
         let Some(bytes) = shelf.read(&key, MAX)? else { continue };
         let it: UsageMarker = serde_json::from_slice(&bytes).map_err(|err| {
-            Error::new(Code::ArtifactCorrupt, format!("{key} in {} says nothing", shelf.location()))
-                .hint("nothing is cleared before it is known what is in use; look at it")
-                .source(err)
+            Error::new(
+                Code::ArtifactCorrupt,
+                format!("{key} in {} is empty or damaged", shelf.location()),
+            )
+            .hint("nothing is removed until the objects in use are known; check this object")
+            .source(err)
         })?;
         out.extend(it.tasks);
     }
@@ -217,9 +220,9 @@ pub fn store_time(shelf: &dyn SharedStore) -> Result<SystemTime> {
     now.ok_or_else(|| {
         Error::new(
             Code::StoreUnsafe,
-            format!("{} does not list what was just put there", shelf.location()),
+            format!("{} does not list an object that was just created there", shelf.location()),
         )
-        .hint("what is in use there cannot be known")
+        .hint("commis cannot tell which objects are in use there")
     })
 }
 

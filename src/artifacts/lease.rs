@@ -93,9 +93,9 @@ impl Lease {
         }
         Err(Error::new(
             Code::TaskBusy,
-            format!("task {} was taken over while this process stood still, or its folder removed", self.id),
+            format!("another process took over task {} while this one was stopped, or its folder was removed", self.id),
         )
-        .hint("what this process did since does not count; the same command with --resume says how it stands"))
+        .hint("the work of this process since then is discarded; run the same command with --resume"))
     }
 }
 
@@ -151,14 +151,14 @@ fn take_over(root: &Dir, id: &TaskId, old: &Dir) -> Result<Option<(Dir, Lock)>> 
         if still && !root.exchange(&taken, id.as_str())? {
             return Err(Error::new(
                 Code::TaskBusy,
-                format!("task {id} is held by a process that stands still, and this file system cannot exchange folders"),
+                format!("a stopped process has locked task {id}, and this file system cannot exchange folders"),
             )
-            .hint("end that process"));
+            .hint("end that process and run the command again"));
         }
         Ok(still)
     });
     if matches!(exchanged, Ok(true)) {
-        tracing::warn!(task_id = id.as_str(), "taken over from a process that stands still");
+        tracing::warn!(task_id = id.as_str(), "taken over from a stopped process");
         // What its holder writes between these lands nowhere. Best effort: the next that opens the task does it otherwise.
         let _ = clear(root, id);
         return Ok(Some((new, lock)));
@@ -192,8 +192,8 @@ fn busy_error(id: &TaskId, holder: Option<&Holder>) -> Error {
             silent.as_secs()
         ),
     };
-    Error::new(Code::TaskBusy, format!("task {id} is being worked on by {who}")).hint(format!(
-        "wait for it, or end it; one that stands still for {} s is relieved",
+    Error::new(Code::TaskBusy, format!("task {id} is locked by {who}")).hint(format!(
+        "wait for it, or end it; a process without a heartbeat for {} s loses the task",
         STALE.as_secs()
     ))
 }

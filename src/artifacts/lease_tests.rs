@@ -105,7 +105,7 @@ fn who_was_relieved_is_told() {
     };
     let err = relieved.check().unwrap_err();
     assert_eq!(err.code(), Code::TaskBusy);
-    assert!(err.to_string().contains("taken over"), "{err}");
+    assert!(err.to_string().contains("took over"), "{err}");
     drop(relieved);
     assert_eq!(held.dir.names().unwrap(), [FILE], "it does not give back what is another's");
     assert!(held.check().is_ok());

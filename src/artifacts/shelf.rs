@@ -162,7 +162,7 @@ impl StageRequest<'_> {
         let Some(bytes) = shelf.read(&key, super::store::MAX_FILE)? else { return Ok(None) };
         let damaged = |why: &str| {
             Error::new(Code::ArtifactCorrupt, format!("{key} in {} is damaged ({why})", shelf.location()))
-                .hint("nothing in a store is replaced: look who wrote it, and take it away; the stage is then done again")
+                .hint("objects of a store are never replaced: find out who wrote it and remove it; the stage then runs again")
         };
         match inspect(&bytes, self.kind, self.task) {
             ArtifactState::Intact(it) => match self.first_difference(&it) {
@@ -199,7 +199,7 @@ pub fn probe(shelf: &dyn SharedStore) -> Result<()> {
     let key = ObjectKey::probe()?;
     let unsafe_ = |why: &str| {
         Error::new(Code::StoreUnsafe, format!("{} {why}", shelf.location()))
-            .hint("use a store that knows create-if-absent (If-None-Match: * of S3); docs/scale.md tells of them")
+            .hint("use a store that supports create-if-absent (If-None-Match: * of S3); see docs/scale.md")
     };
     let first = shelf.create(&key, FIRST.to_vec())?;
     let second = shelf.create(&key, b"{\"probe\":2}\n".to_vec())?;
@@ -207,10 +207,10 @@ pub fn probe(shelf: &dyn SharedStore) -> Result<()> {
     // Whoever may write may not always remove; a few bytes are left then.
     let _ = shelf.remove(&key);
     if second {
-        return Err(unsafe_("lets a second object take the place of the first"));
+        return Err(unsafe_("lets a second object replace the first"));
     }
     if !first || there.as_deref() != Some(FIRST) {
-        return Err(unsafe_("does not give back what was put there"));
+        return Err(unsafe_("does not return the object that was stored"));
     }
     let key = ObjectKey::probe()?;
     let body = |i: usize| format!("{{\"probe\":{i}}}\n").into_bytes();
@@ -233,8 +233,11 @@ pub fn probe(shelf: &dyn SharedStore) -> Result<()> {
     let first: Vec<usize> = (0..AT_ONCE).filter(|i| created[*i]).collect();
     match first[..] {
         [it] if there == Some(body(it)) => Ok(()),
-        [_] => Err(unsafe_("keeps another object than the one it said was the first")),
-        _ => Err(unsafe_(&format!("lets {} of {AT_ONCE} at once be the first", first.len()))),
+        [_] => Err(unsafe_("stores another object than the one that it reported as the first")),
+        _ => Err(unsafe_(&format!(
+            "lets {} of {AT_ONCE} writers create the same object",
+            first.len()
+        ))),
     }
 }
 

@@ -190,7 +190,7 @@ impl SharedStore for CheckThenWriteStore {
 fn a_store_that_looks_before_it_writes_is_refused() {
     let err = probe(&CheckThenWriteStore::default()).unwrap_err();
     assert_eq!(err.code(), Code::StoreUnsafe);
-    assert!(err.to_string().contains("at once be the first"), "{err}");
+    assert!(err.to_string().contains("writers create the same object"), "{err}");
 }
 
 #[test]

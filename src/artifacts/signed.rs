@@ -44,10 +44,12 @@ impl SignedStore {
         if holds {
             return Ok(bytes.split_off(HEAD));
         }
-        let why =
-            format!("{shown} in {} was not put there with the fleet's key", self.inner.location());
+        let why = format!(
+            "{shown} in {} was not written with the key of the fleet",
+            self.inner.location()
+        );
         Err(Error::new(Code::StoreUntrusted, why).hint(
-            "nothing in a store is replaced: look who wrote it, and take it away; all machines of a fleet have the same COMMIS_STORE_KEY",
+            "objects of a store are never replaced: find out who wrote it and remove it; all machines of a fleet need the same COMMIS_STORE_KEY",
         ))
     }
 }

@@ -344,9 +344,9 @@ impl TaskFolder {
         if is_too_large {
             return Err(Error::new(
                 Code::ArtifactTooLarge,
-                format!("{} would be more than {MAX_FILE} bytes", A::KIND.as_str()),
+                format!("{} would be larger than {MAX_FILE} bytes", A::KIND.as_str()),
             )
-            .hint("record less at once: fewer pages, or a HAR of those that matter"));
+            .hint("record fewer pages, or export a HAR of fewer pages"));
         }
         self.write(self.explain_lost_folder(written)?);
         Ok((payload_sha256, envelope.payload))

@@ -61,51 +61,51 @@ macro_rules! codes {
 codes! {
     /// Bad flags, settings or arguments.
     Usage = "USAGE", Usage, false;
-    /// The settings file does not parse, names a setting that is not offered, or a value is out of its range.
+    /// The settings file does not parse, has an unknown setting, or a value is out of range.
     SettingsInvalid = "SETTINGS_INVALID", Usage, false;
-    /// A manifest does not parse, or an entry of it breaks a rule; the message names the entry.
+    /// A manifest does not parse, or an entry breaks a rule; the message names the entry.
     ManifestInvalid = "MANIFEST_INVALID", Usage, false;
     /// A recipe does not parse, or breaks a rule of the language.
     RecipeInvalid = "RECIPE_INVALID", Usage, false;
     /// Neither the user nor the library has a recipe of that name.
     RecipeNotFound = "RECIPE_NOT_FOUND", Usage, false;
-    /// A recipe of the library, which is part of the program.
+    /// The recipe is part of the library and cannot be changed.
     RecipeReadOnly = "RECIPE_READ_ONLY", Usage, false;
-    /// A user's recipe of that name would be lost.
+    /// You have a recipe of that name, which would be replaced.
     RecipeExists = "RECIPE_EXISTS", Usage, false;
     /// A draft was run without `--draft`, or the recipe is deprecated.
     RecipeNotVerified = "RECIPE_NOT_VERIFIED", Usage, false;
-    /// A parameter is missing, unknown, or its value is not allowed.
+    /// A parameter is missing or unknown, or its value is not allowed.
     ParamInvalid = "PARAM_INVALID", Usage, false;
     /// A playbook does not parse, or breaks a rule of its format.
     PlaybookInvalid = "PLAYBOOK_INVALID", Usage, false;
     /// Neither the user nor the program has a playbook of that name.
     PlaybookNotFound = "PLAYBOOK_NOT_FOUND", Usage, false;
-    /// What seems to be a secret stands in a task, a value or an argument, where it would be written down.
+    /// A task, a value or an argument seems to hold a secret, which would be stored.
     SecretInTask = "SECRET_IN_TASK", Usage, false;
-    /// The file is no HAR, or holds nothing of the web.
+    /// The file is not a HAR, or has no web requests.
     HarInvalid = "HAR_INVALID", Task, false;
-    /// No task of that id, or none of theirs.
+    /// There is no task of that id, or it belongs to another token.
     TaskNotFound = "TASK_NOT_FOUND", Usage, false;
     /// The file on disk was written by another version of the type.
     ArtifactSchemaMismatch = "ARTIFACT_SCHEMA_MISMATCH", Task, false;
-    /// The file does not parse, or a hash in it does not hold.
+    /// The file does not parse, or a hash in it is wrong.
     ArtifactCorrupt = "ARTIFACT_CORRUPT", Task, false;
-    /// A stage needs what an earlier one should have left.
+    /// A stage needs the artifact of an earlier stage.
     ArtifactMissing = "ARTIFACT_MISSING", Task, false;
     /// The store cannot read or write: permissions, disk full, a link in the way.
     ArtifactIo = "ARTIFACT_IO", Environment, true;
-    /// An artifact of the task would be larger than a file of the store may be.
+    /// An artifact of the task is larger than the limit.
     ArtifactTooLarge = "ARTIFACT_TOO_LARGE", Task, false;
     /// The site has nothing for these values: it answered 404 or 410.
     NotFound = "NOT_FOUND", Task, false;
-    /// The store lets one object take the place of another, so two machines could not agree on what was done.
+    /// The store lets two writers create the same object, so machines could not agree on a result.
     StoreUnsafe = "STORE_UNSAFE", Environment, false;
     /// Another process works on this task.
     TaskBusy = "TASK_BUSY", Task, true;
-    /// Replaying needs secrets that lived in the memory of a process that has ended.
+    /// The replay needs secrets that only an ended process had in memory.
     LiveValuesLost = "LIVE_VALUES_LOST", Task, false;
-    /// It is no http or https address, or holds what no address may.
+    /// It is not a valid http or https address.
     UrlInvalid = "URL_INVALID", Task, false;
     /// The egress policy forbids this URL.
     UrlBlocked = "URL_BLOCKED", Task, false;
@@ -113,29 +113,29 @@ codes! {
     DnsBlocked = "DNS_BLOCKED", Task, false;
     /// The name could not be resolved.
     DnsFailed = "DNS_FAILED", Task, true;
-    /// A redirect leads where the egress policy forbids.
+    /// A redirect leads to an address that the egress policy forbids.
     RedirectBlocked = "REDIRECT_BLOCKED", Task, false;
     /// More redirects than a call follows.
     TooManyRedirects = "TOO_MANY_REDIRECTS", Task, false;
-    /// A request or a redirect would leave the hosts that the recipe lists.
+    /// A request or a redirect goes to a host that the recipe does not list.
     DomainNotAllowed = "DOMAIN_NOT_ALLOWED", Task, false;
-    /// A recipe asks with something else than GET or POST.
+    /// A recipe uses a method other than GET or POST.
     MethodNotAllowed = "METHOD_NOT_ALLOWED", Usage, false;
     /// `--no-network` was given, and this needs it.
     NetworkDisabled = "NETWORK_DISABLED", Task, false;
-    /// No connection came about, or it broke.
+    /// The connection failed or was lost.
     ConnectFailed = "CONNECT_FAILED", Task, true;
-    /// Whoever answers cannot show who they are, or speaks no TLS that is safe.
+    /// The host has no valid certificate, or no safe version of TLS.
     TlsFailed = "TLS_FAILED", Task, false;
-    /// It took longer than it may.
+    /// The time limit was exceeded.
     Timeout = "TIMEOUT", Task, true;
-    /// The body is larger than may be, packed or unpacked.
+    /// The body is larger than the limit, compressed or decompressed.
     ResponseTooLarge = "RESPONSE_TOO_LARGE", Task, false;
-    /// The answer's headers are larger than may be.
+    /// The headers of the answer are larger than the limit.
     HeadersTooLarge = "HEADERS_TOO_LARGE", Task, false;
-    /// A status that is neither success nor one of those with a code of its own.
+    /// The site answered with an error status that has no code of its own.
     HttpStatus = "HTTP_STATUS", Task, false;
-    /// Too many calls: 429 of the site, or our own limits; `retry_after_sec` says when.
+    /// Too many calls: 429 of the site, or a local limit; retry after `retry_after_sec`.
     RateLimited = "RATE_LIMITED", Task, true;
     /// 5xx.
     ServerError = "SERVER_ERROR", Task, true;
@@ -145,49 +145,49 @@ codes! {
     AuthNotAllowed = "AUTH_NOT_ALLOWED", Usage, false;
     /// The variable that a recipe names is not set.
     AuthEnvMissing = "AUTH_ENV_MISSING", Usage, false;
-    /// The variable holds something that cannot be sent.
+    /// The value of the variable cannot be sent.
     AuthEnvInvalid = "AUTH_ENV_INVALID", Usage, false;
-    /// Reading it takes more work than may be: bytes, a selector or an expression are built to take long.
+    /// The data, a selector or an expression takes more work than the limit.
     WorkLimit = "WORK_LIMIT", Task, false;
-    /// So much is computed already that nothing more is begun.
+    /// Too many computations are running.
     Overloaded = "OVERLOADED", Task, true;
-    /// The answer is not what its type says.
+    /// The answer does not parse as its type.
     ParseError = "PARSE_ERROR", Task, false;
     /// The extraction path or selectors matched nothing.
     ExtractEmpty = "EXTRACT_EMPTY", Task, false;
     /// The answer no longer has the shape that was verified.
     ShapeDrift = "SHAPE_DRIFT", Task, false;
-    /// Proof needs a second example, and the recipe or task has one alone.
+    /// A proof needs a second example, and there is only one.
     NeedsSecondExampleForVerify = "NEEDS_SECOND_EXAMPLE_FOR_VERIFY", Task, false;
     /// No Chromium was found.
     BrowserMissing = "BROWSER_MISSING", Environment, false;
     /// Chromium does not start, does not answer, or has ended.
     BrowserFailed = "BROWSER_FAILED", Environment, true;
-    /// There is no desktop to open a window on, or it lets nobody in.
+    /// There is no desktop to open a window on, or it refuses access.
     DisplayMissing = "DISPLAY_MISSING", Environment, false;
     /// The page did not do what a scripted step expects.
     StepFailed = "STEP_FAILED", Task, true;
-    /// What a ref stood for is no longer there, or is something else now.
+    /// The element of a ref is gone, or has changed.
     RefStale = "REF_STALE", Usage, false;
-    /// A person has the page; what acts on it waits until it is given back.
+    /// A person is using the page; actions fail until it is given back.
     PageHandedOff = "PAGE_HANDED_OFF", Task, true;
-    /// No request of that number waits, or none of theirs.
+    /// No held request has that id, or it belongs to another token.
     ApprovalNotFound = "APPROVAL_NOT_FOUND", Usage, false;
-    /// What was shown to a person is no longer what would be sent.
+    /// The held request is no longer valid: it changed, or its page or run ended.
     ApprovalStale = "APPROVAL_STALE", Task, false;
-    /// Nobody decided in time.
+    /// Nobody approved or rejected the request in time.
     ApprovalExpired = "APPROVAL_EXPIRED", Task, false;
-    /// Somebody has decided, or it was sent.
+    /// The request was decided or sent before.
     ApprovalSettled = "APPROVAL_SETTLED", Task, false;
-    /// What was read on one site would leave to another.
+    /// A value that was read on one site would be sent to another.
     ValueFromElsewhere = "VALUE_FROM_ELSEWHERE", Task, false;
-    /// The page offered a file, and nothing that a site sends becomes one.
+    /// The page tried to save a file, which is not allowed.
     DownloadBlocked = "DOWNLOAD_BLOCKED", Task, false;
-    /// The recipe needs a browser session and none can be opened.
+    /// The recipe needs a browser session, and none can be opened.
     SessionRequired = "SESSION_REQUIRED", Task, false;
-    /// The model could not be reached, or what came back was no answer of its wire format.
+    /// The model could not be reached, or its answer could not be read.
     ModelFailed = "MODEL_FAILED", Task, true;
-    /// A model is configured and the variable that should hold its key is empty.
+    /// A model is configured, and the variable for its key is empty.
     ModelKeyMissing = "MODEL_KEY_MISSING", Usage, false;
     /// The MCP server that drives a browser cannot be started, or its connection is lost.
     McpFailed = "MCP_FAILED", Environment, true;
@@ -195,47 +195,47 @@ codes! {
     DaemonFailed = "DAEMON_FAILED", Environment, true;
     /// A token is missing or wrong.
     Unauthorized = "UNAUTHORIZED", Usage, false;
-    /// Who asks may not do that, or asks from a place that nobody may ask from.
+    /// The token does not allow the operation, or the request came from a refused place.
     Forbidden = "FORBIDDEN", Usage, false;
-    /// The daemon has nothing at that address.
+    /// No operation of the daemon has that address.
     NoSuchAddress = "NO_SUCH_ADDRESS", Usage, false;
-    /// The body of a request to the daemon is larger than may be.
+    /// The body of a request to the daemon is larger than the limit.
     BodyTooLarge = "BODY_TOO_LARGE", Usage, false;
-    /// As many tasks wait as may.
+    /// The queue is full.
     QueueFull = "QUEUE_FULL", Task, true;
-    /// The result of a task that has not ended was asked for.
+    /// The task has no result yet.
     TaskNotDone = "TASK_NOT_DONE", Task, true;
-    /// A key that stands for another input was used again.
+    /// An idempotency key was used again with another input.
     KeyReused = "KEY_REUSED", Usage, false;
     /// Somebody cancelled the task.
     Cancelled = "CANCELLED", Task, false;
     /// The daemon is ending.
     Stopping = "STOPPING", Task, true;
-    /// The recipe answers whoever is logged in, and no login was given.
+    /// The recipe needs a login, and none was given.
     LoginRequired = "LOGIN_REQUIRED", Task, false;
-    /// A list goes round in circles: a page holds what came before.
+    /// A page of a list repeats earlier items.
     PageRepeated = "PAGE_REPEATED", Task, true;
     /// There is no watch of that name.
     WatchNotFound = "WATCH_NOT_FOUND", Usage, false;
     /// There is a watch of that name already.
     WatchExists = "WATCH_EXISTS", Usage, false;
-    /// As many watches as `watch.most` allows exist already.
+    /// The limit of `watch.most` watches is reached.
     WatchLimit = "WATCH_LIMIT", Usage, false;
     /// Ctrl-C, or the signal to end.
     Interrupted = "INTERRUPTED", Interrupted, true;
     /// A bug in commis.
     Internal = "INTERNAL", Bug, false;
-    /// Nobody here has proven the recipe, and its request may change something: a person is asked first.
+    /// The recipe was not proven here and may change something; a person must confirm it.
     RecipeMayChange = "RECIPE_MAY_CHANGE", Usage, false;
-    /// With a login, a recipe reaches another site than the login's.
+    /// A recipe with a login reaches another site than that of the login.
     LoginNotAllowed = "LOGIN_NOT_ALLOWED", Usage, false;
-    /// A store that others can write is used without the key of the fleet.
+    /// A store is used without the key of the fleet.
     StoreKeyMissing = "STORE_KEY_MISSING", Usage, false;
-    /// What lies in the store was not put there by a machine that has the key of the fleet.
+    /// An object of the store was not written by a machine with the key of the fleet.
     StoreUntrusted = "STORE_UNTRUSTED", Task, false;
-    /// The site no longer takes the login: a request with it gets what a stranger gets.
+    /// The login has expired: a request with it gets what a stranger gets.
     LoginExpired = "LOGIN_EXPIRED", Task, false;
-    /// What one request of several was answered holds more than one thing that could be meant; the message lists them.
+    /// Several items of an earlier answer match; the message lists them.
     ChoiceAmbiguous = "CHOICE_AMBIGUOUS", Task, false;
 }
 

@@ -87,13 +87,13 @@ impl Dir {
         };
         let refused = |why: &str| {
             Error::new(Code::ArtifactIo, format!("{} {why}", self.display_path(name)))
-                .hint("somebody else may know or have written it: make another")
+                .hint("somebody else may have read or written it: make a new one")
         };
         if known.st_uid != rustix::process::geteuid().as_raw() {
             return Err(refused("belongs to somebody else"));
         }
         if known.st_mode as u32 & 0o077 != 0 {
-            return Err(refused("is one that others can read or write"));
+            return Err(refused("can be read or written by others"));
         }
         self.read(name, max)
     }
@@ -121,7 +121,7 @@ impl Dir {
             Code::ArtifactIo,
             format!("{} is a link or a special file", self.display_path(name)),
         )
-        .hint("someone put it there; look at it and remove it")
+        .hint("somebody else put it there; check it and remove it")
     }
 
     /// Writes the file at 0600: temporary file, fsync, rename, fsync of the folder.
@@ -409,7 +409,7 @@ fn io_error(verb: &str, what: &str, err: impl Into<std::io::Error>) -> Error {
     let err = err.into();
     let hint = match Errno::from_io_error(&err) {
         Some(Errno::LOOP | Errno::NOTDIR) => {
-            "a link or a file stands where a folder or file of ours belongs"
+            "a link or a file is in the place of a folder or file of commis"
         }
         Some(Errno::NOSPC | Errno::DQUOT) => {
             "free some space, then run the same command with --resume"
@@ -463,7 +463,10 @@ pub fn ensure_private_dir(dir: &Path) -> Result<()> {
 /// [`Dir::open`] of a folder that is made when absent.
 pub fn open_or_create(dir: &Path) -> Result<Dir> {
     Dir::open(dir, true)?.ok_or_else(|| {
-        Error::new(Code::ArtifactIo, format!("{} vanished while it was made", dir.display()))
+        Error::new(
+            Code::ArtifactIo,
+            format!("{} was removed while commis created it", dir.display()),
+        )
     })
 }
 

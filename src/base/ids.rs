@@ -14,7 +14,7 @@ pub fn random_token() -> Result<String> {
     rustls::crypto::ring::default_provider()
         .secure_random
         .fill(&mut random)
-        .map_err(|_| Error::new(Code::Internal, "the system gives no random bytes"))?;
+        .map_err(|_| Error::new(Code::Internal, "the system provides no random bytes"))?;
     Ok(hex(&random))
 }
 

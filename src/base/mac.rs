@@ -37,8 +37,11 @@ impl MacKey {
         let bytes = Zeroizing::new(bytes);
         let key = Self::new(&bytes).ok_or_else(|| {
             let shown = dir.path().join(name);
-            Error::new(Code::ArtifactIo, format!("{} is no key", shown.display()))
-                .hint(format!("a key has {KEY_LEN} bytes or more; remove it, and another is made"))
+            Error::new(Code::ArtifactIo, format!("{} does not hold a key", shown.display())).hint(
+                format!(
+                    "a key has {KEY_LEN} bytes or more; remove the file, and commis makes a new key"
+                ),
+            )
         })?;
         Ok(Some(key))
     }
@@ -51,11 +54,14 @@ impl MacKey {
         let mut bytes = Zeroizing::new([0; KEY_LEN]);
         SystemRandom::new()
             .fill(&mut bytes[..])
-            .map_err(|_| Error::new(Code::Internal, "the system gives no random bytes"))?;
+            .map_err(|_| Error::new(Code::Internal, "the system provides no random bytes"))?;
         // Another process may be first: its key counts.
         dir.create(name, &bytes[..])?;
         Self::read(dir, name)?.ok_or_else(|| {
-            Error::new(Code::ArtifactIo, format!("{} vanished", dir.path().join(name).display()))
+            Error::new(
+                Code::ArtifactIo,
+                format!("{} was removed while commis used it", dir.path().join(name).display()),
+            )
         })
     }
 

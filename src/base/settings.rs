@@ -52,21 +52,21 @@ pub struct Settings {
 pub struct EgressSettings {
     /// `NAME.test=127.0.0.1:PORT` or `*.test=127.0.0.1:PORT`.
     pub test_hosts: Vec<String>,
-    /// A PEM file: who signs certificates of test hosts. Nobody else is believed to be one by it.
+    /// A PEM file with the authority of test hosts. It counts for no other host.
     pub test_ca: Option<PathBuf>,
     /// The same as text, before the file: of the test web in this process.
     #[serde(skip)]
     pub test_ca_pem: Option<String>,
     /// Ports allowed besides 80 and 443.
     pub allowed_ports: Vec<u16>,
-    /// Ask this name server instead of the system's.
+    /// Use this name server instead of the system's.
     pub nameserver: Option<SocketAddr>,
-    /// When a page's requests are resolved: at the proxy, or before they leave the page, too.
+    /// Where a page's requests are resolved: at the proxy, or also before they leave the page.
     pub browser_mode: BrowserMode,
     /// False: every attempt ends in `NETWORK_DISABLED`. Set by `--no-network`.
     #[serde(skip)]
     pub no_network: bool,
-    /// Hosts of the user's own, `NAME:PORT` to the address inside that they are at. Only the settings file names them.
+    /// Your own hosts: `NAME:PORT` to the address inside your network. Only the settings file names them.
     pub own: BTreeMap<String, String>,
     /// Why those that the file names are not open.
     #[serde(skip)]
@@ -76,21 +76,21 @@ pub struct EgressSettings {
     pub file: Option<PathBuf>,
 }
 
-/// How politely recipes are run. Learning has its own budget.
+/// Rate limits of runs. Learning has its own budget.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct LimitsSettings {
     /// Runs at once in one process.
     pub runs: u32,
-    /// Of those, to one host.
+    /// Runs at once to one host.
     pub runs_per_host: u32,
     /// Calls to one host a minute, by all processes that share a state folder; 1 to 6,000.
     pub per_minute: u32,
-    /// Calls that may follow each other without a pause after a quiet time.
+    /// Calls without a pause after a quiet time.
     pub burst: u32,
-    /// Test hosts are limited, too.
+    /// Also limit test hosts.
     pub test_hosts: bool,
-    /// Hosts of your own ([egress.own]) are limited, too.
+    /// Also limit your own hosts ([egress.own]).
     pub own_hosts: bool,
 }
 
@@ -107,32 +107,32 @@ impl Default for LimitsSettings {
     }
 }
 
-/// Pages that stay.
+/// Pages of `commis browse`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct BrowseSettings {
-    /// Whether scripts may be run in pages, by whoever may act on them.
+    /// Allow scripts in pages, for every token that may act on them.
     pub allow_js: bool,
-    /// Folders whose files may be given to pages; none by default.
+    /// Folders whose files may be uploaded; none by default.
     pub uploads: Vec<PathBuf>,
 }
 
-/// What does tasks with a model.
+/// Tasks with a model.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct AgentSettings {
-    /// The command of Playwright's MCP server, quoted as in a shell; absent: `npx` gets the version that was tried.
+    /// The command of Playwright's MCP server, quoted as in a shell; absent: `npx` with a pinned version.
     pub playwright_mcp: Option<String>,
-    /// Its browser keeps logins from one run to the next, in the state folder. Otherwise it begins as a stranger.
+    /// Keep the logins of its browser between runs, in the state folder.
     pub playwright_profile: bool,
-    /// Of requests that wait for a person, what an MCP client may ask its user about.
+    /// What an MCP client may ask its user to approve.
     pub elicitation: ApprovalScope,
     pub webhook: Option<WebhookSettings>,
     pub telegram: Option<TelegramSettings>,
     /// Why none of these three counts, where the file is not the user's own word.
     #[serde(skip)]
     pub channels_refused: Option<String>,
-    /// Runs are kept so many days; 0: their age does not matter, only that there are not more than a thousand.
+    /// Days that runs are kept; 0: no limit but a thousand runs.
     pub retention_days: u32,
 }
 
@@ -154,30 +154,29 @@ impl Default for AgentSettings {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ServeSettings {
-    /// Of the local listener; 0: any that is free.
+    /// Port of the local listener; 0: any free port.
     pub port: u16,
-    /// A daemon that was started in the background ends when nothing was asked of it for so long; 0: it stays.
+    /// Minutes without a request after which a daemon in the background ends; 0: never.
     pub idle_minutes: u32,
-    /// Which tools an MCP client is shown: `core`, `all`, `browse`, and of recipes `top:N`, `tag:CATEGORY` or `recipes`.
+    /// Tools for MCP clients: `core`, `all`, `browse`, and of recipes `top:N`, `tag:CATEGORY` or `recipes`.
     pub tools: String,
-    /// Requests of one token to MCP, a minute. What follows is the same for what may come at once after a quiet time, for REST,
-    /// and for runs of recipes by either.
+    /// Requests of one token to MCP, a minute.
     pub mcp_per_minute: u32,
-    /// To MCP, at once.
+    /// Requests of one token to MCP, at once after a quiet time.
     pub mcp_burst: u32,
-    /// To REST, a minute.
+    /// Requests of one token to REST, a minute.
     pub rest_per_minute: u32,
-    /// To REST, at once.
+    /// Requests of one token to REST, at once after a quiet time.
     pub rest_burst: u32,
-    /// Runs, a minute.
+    /// Runs of recipes by one token, a minute.
     pub run_per_minute: u32,
-    /// Runs, at once.
+    /// Runs of recipes by one token, at once after a quiet time.
     pub run_burst: u32,
-    /// Tasks that wait; one more is refused.
+    /// Waiting tasks, at most.
     pub queue: u32,
     /// Streams of events at once.
     pub streams: u32,
-    /// Tasks at once that learn or prove something in a browser.
+    /// Tasks at once that learn or prove in a browser.
     pub work_at_once: u32,
     /// Accept arguments that seem to hold a secret.
     pub allow_task_secrets: bool,
@@ -208,7 +207,7 @@ impl Default for ServeSettings {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ArtifactsSettings {
-    /// A batch begins with removing the artifacts of tasks that nobody has worked on for so many days; 0: it removes none.
+    /// A batch first removes the artifacts of tasks that were not used for this many days; 0: none.
     pub retention_days: u32,
 }
 
@@ -218,11 +217,11 @@ impl Default for ArtifactsSettings {
     }
 }
 
-/// Which variables a recipe may send where, besides those whose name says it.
+/// Hosts to which a recipe may send variables, besides those in the name of a variable.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct AuthSettings {
-    /// Variable to the only hosts that it may be sent to.
+    /// Variable to its allowed hosts.
     pub allow: BTreeMap<String, Vec<String>>,
 }
 
@@ -240,7 +239,7 @@ pub enum BrowserMode {
     Strict,
 }
 
-/// Weight of each signal: the composite is their weighted sum, scaled so that all positive ones in full make 10,000.
+/// Weight of each signal. The score is their weighted sum, scaled so that all positive ones in full make 10,000.
 ///
 /// Names and meanings are in `src/stages/signals.rs`; the map is merged over the table there.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
@@ -250,11 +249,11 @@ pub struct RankingSettings {
     pub weights: BTreeMap<String, i32>,
 }
 
-/// When the heuristic path may choose.
+/// When the heuristics may choose.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct DecisionSettings {
-    /// Basis points of confidence. Below it the answer is `needs_selection`; 10,001: always.
+    /// Smallest confidence, in basis points. Below it the outcome is `needs_selection`; 10,001: always.
     pub min_confidence_bp: u32,
 }
 
@@ -270,13 +269,13 @@ impl Default for DecisionSettings {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct LearningSettings {
-    /// Replays of one task while minimizing and verifying.
+    /// Replays of one task during minimizing and verifying.
     pub max_replays: u32,
-    /// Seconds that those may take.
+    /// Seconds for those replays.
     pub max_seconds: u32,
     /// Milliseconds between two calls to one host. Test hosts are exempt.
     pub pace_ms: u64,
-    /// Open the page of a HAR in Chromium, answered from the HAR alone, to see what it showed. Costs about a second.
+    /// Open the page of a HAR in Chromium, answered from the HAR alone, to see what it showed. This takes about a second.
     pub render_har: bool,
 }
 
@@ -286,17 +285,17 @@ impl Default for LearningSettings {
     }
 }
 
-/// The browser that commis starts. What other tools offer here and is absent on purpose is refused with the reason.
+/// The browser that commis starts. Options of other tools that are absent on purpose are refused with the reason.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct BrowserSettings {
-    /// Path of the Chromium binary; found by itself when absent.
+    /// Path of the Chromium binary; absent: commis searches for it.
     pub path: Option<PathBuf>,
-    /// Further arguments, of the few that `browser/flags.rs` allows.
+    /// Further arguments, of those that `browser/flags.rs` allows.
     pub args: Vec<String>,
-    /// How long runs in one process share a session, minutes.
+    /// Minutes for which runs in one process share a session.
     pub session_ttl_minutes: u32,
-    /// A browser whose processes hold more memory of their own is replaced before the next task, MiB.
+    /// A browser that uses more private memory (MiB) is replaced before the next task.
     pub max_memory_mb: u32,
 }
 
@@ -324,11 +323,11 @@ const NOT_OFFERED: &[(&[&str], &str)] = &[
     ),
     (
         &["proxy", "proxy_server", "proxy_url"],
-        "all traffic goes through commis' own proxy, which holds pages to the egress policy",
+        "all traffic goes through the proxy of commis, which applies the egress policy",
     ),
     (
         &["ignore_https_errors", "accept_insecure_certs"],
-        "a certificate that does not check out means that somebody else answers",
+        "an invalid certificate means that another host answers",
     ),
     (
         &["allow_extensions", "extensions", "load_extension"],
@@ -354,17 +353,17 @@ fn check_offered(table: &toml::Table) -> Result<()> {
     for (names, why) in NOT_OFFERED {
         if let Some(name) = names.iter().find(|it| browser.contains_key(**it)) {
             let message = format!("browser.{name} is not offered: {why}");
-            return Err(Error::new(Code::SettingsInvalid, message).hint("take the line out"));
+            return Err(Error::new(Code::SettingsInvalid, message).hint("remove the line"));
         }
     }
     Ok(())
 }
 
-/// What redaction leaves alone.
+/// Exceptions from redaction.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct RedactSettings {
-    /// Names of parameters and fields known to be harmless (cursors).
+    /// Names of harmless parameters and fields (cursors).
     pub allow: Vec<String>,
 }
 
@@ -445,7 +444,7 @@ impl Settings {
         })?;
         let text = bytes.map(String::from_utf8).transpose();
         text.map_err(|_| {
-            invalid(format!("{shown} is not UTF-8")).hint("write it anew as plain text")
+            invalid(format!("{shown} is not UTF-8")).hint("save it again as UTF-8 text")
         })
     }
 
@@ -453,15 +452,16 @@ impl Settings {
     /// `COMMIS_TEST_CA`, `COMMIS_CHROMIUM` and `COMMIS_MODEL`. Fails with [`Code::SettingsInvalid`].
     pub fn load(home: &Home) -> Result<Self> {
         let shown = home.config.display();
-        let mut out = match Self::text(home)? {
-            None => Self::default(),
-            Some(text) => Self::parse(&text).map_err(|err| {
-                let out = Error::new(err.code(), format!("{shown}: {}", err.message()));
-                out.hint(err.hint_text().unwrap_or(
-                    "docs/reference/settings.md has them all; an absent file means the defaults",
-                ))
-            })?,
-        };
+        let mut out =
+            match Self::text(home)? {
+                None => Self::default(),
+                Some(text) => Self::parse(&text).map_err(|err| {
+                    let out = Error::new(err.code(), format!("{shown}: {}", err.message()));
+                    out.hint(err.hint_text().unwrap_or(
+                        "see docs/reference/settings.md; without the file, defaults apply",
+                    ))
+                })?,
+            };
         out.egress.file = Some(home.config.clone());
         if !out.egress.own.is_empty()
             && let Some(why) = home.not_the_users_word()
@@ -594,7 +594,7 @@ impl Home {
         use std::os::unix::fs::MetadataExt as _;
         if let Some(variable) = self.named_by {
             return Some(format!(
-                "${variable} says where that file is, and a project could set it; give the folder with --home"
+                "${variable} locates the file, and a project could set it; give the folder with --home"
             ));
         }
         let known = std::fs::metadata(&self.config).ok()?;

@@ -151,8 +151,8 @@ fn to_limit_error(thrown: Box<dyn Any + Send>) -> Error {
     if !thrown.is::<BudgetExceeded>() {
         resume_unwind(thrown);
     }
-    Error::new(Code::WorkLimit, "it takes more work than may be")
-        .hint("the page, answer or file is built to take long, or a selector or expression of the recipe is")
+    Error::new(Code::WorkLimit, "the work limit is exceeded")
+        .hint("the page, answer or file, or a selector or expression of the recipe, takes too long to process")
 }
 
 /// The budget of the computation that runs here, to be taken to the threads that share its work.
@@ -200,6 +200,22 @@ pub async fn poll_bounded<T, E: From<Error>>(
     .await
 }
 
+/// What a computation that is usually short may take on a thread of the runtime.
+const SHORT: Budget = Budget::new(Duration::from_millis(2)).with_steps(LOOK);
+
+/// [`compute`] for work that is usually short. The work first runs on this thread within a small budget. If that is exceeded, it
+/// starts again as in [`compute`], so it must be safe to run twice. A computation that does not call [`step`] is not stopped.
+///
+/// Fails as [`compute`].
+pub async fn compute_short<T>(budget: Budget, mut work: impl FnMut() -> T + Send) -> Result<T> {
+    if has_threads()
+        && let Ok(done) = run_bounded(SHORT, &mut work)
+    {
+        return Ok(done);
+    }
+    compute(budget, work).await
+}
+
 fn has_threads() -> bool {
     Handle::try_current().is_ok_and(|it| it.runtime_flavor() == RuntimeFlavor::MultiThread)
 }
@@ -218,8 +234,8 @@ async fn acquire_place() -> Result<SemaphorePermit<'static>> {
         return Ok(it);
     }
     let overloaded = || {
-        Error::new(Code::Overloaded, "too much is computed already")
-            .hint("ask again when some of it has ended")
+        Error::new(Code::Overloaded, "too many computations are running already")
+            .hint("try again when some of them have ended")
     };
     let before = WAIT.fetch_add(1, Ordering::Relaxed);
     let _waits = WaitGuard;
@@ -311,6 +327,21 @@ mod tests {
     #[should_panic(expected = "as ever")]
     fn a_panic_is_still_one() {
         let _ = run_bounded(STAGE, || panic!("as ever"));
+    }
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
+    async fn short_work_is_done_once_and_long_work_again_beside_the_runtime() {
+        let begun = AtomicUsize::new(0);
+        let short = compute_short(STAGE, || begun.fetch_add(1, Ordering::Relaxed)).await;
+        assert_eq!((short.unwrap(), begun.load(Ordering::Relaxed)), (0, 1));
+        let long = compute_short(STAGE, || {
+            begun.fetch_add(1, Ordering::Relaxed);
+            step(LOOK as usize + 1);
+        });
+        long.await.unwrap();
+        assert_eq!(begun.load(Ordering::Relaxed), 3);
+        let budget = Budget::new(Duration::from_millis(20));
+        assert_eq!(compute_short(budget, forever).await.unwrap_err().code(), Code::WorkLimit);
     }
 
     /// Both threads of the runtime compute, and it goes on.

@@ -112,14 +112,11 @@ impl TaskOutcome {
         }
         let own = self.code().filter(|it| matches!(it, Code::Timeout | Code::TaskBusy));
         let why = match own {
-            Some(_) => "the engine says that no machine came to an end with the task".to_owned(),
-            None => format!(
-                "what the engine says of {} was not said by a machine of the fleet",
-                self.id
-            ),
+            Some(_) => "the engine reports that no worker finished the task".to_owned(),
+            None => format!("the result of {} is not signed by a machine of the fleet", self.id),
         };
         let err = Error::new(own.unwrap_or(Code::StoreUntrusted), why)
-            .hint("the same command with --resume hands it in again; all machines have the same COMMIS_STORE_KEY");
+            .hint("the same command with --resume submits it again; all machines need the same COMMIS_STORE_KEY");
         Self::from_error(&self.id, self.attempts, &err)
     }
 
@@ -442,7 +439,7 @@ fn join_result<T>(it: std::result::Result<T, tokio::task::JoinError>) -> Result<
 }
 
 fn handed_over_twice_error(task: &Task) -> Error {
-    Error::new(Code::Internal, format!("task {} was handed over twice", task.id))
+    Error::new(Code::Internal, format!("task {} was submitted twice", task.id))
 }
 
 /// Puts what the task is into the store. Fails with `ARTIFACT_IO`, and with `SECRET_IN_TASK` for one that cannot be written down.
@@ -452,13 +449,13 @@ fn store_task(task: &Task, delay: Duration, cx: &LearnContext) -> Result<TaskRef
     if stored.task().is_none() {
         return Err(Error::new(
             Code::SecretInTask,
-            format!("task {} needs a value that is written down nowhere", task.id),
+            format!("task {} needs a secret value, which other machines do not have", task.id),
         )
         .hint("learn it on one machine, with recipe learn-batch --only"));
     }
     let key = ObjectKey::for_entry(&task.id, &bytes);
     let shelf = cx.shelf.as_ref().ok_or_else(|| {
-        Error::new(Code::Usage, "other machines need a store").hint("give it with --store")
+        Error::new(Code::Usage, "--engine needs a store").hint("give it with --store")
     })?;
     shelf.create(&key, bytes)?;
     let (id, entry, host) = (task.id.to_string(), key.to_string(), task.host());

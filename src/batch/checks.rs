@@ -80,7 +80,10 @@ pub async fn run_part(
     }
     let part: CheckPart = parts::load(shelf, KIND, (id, ENTRY), MAX)?;
     if part.version != VERSION {
-        return Err(Error::new(Code::ArtifactCorrupt, format!("{id} is of another version")));
+        return Err(Error::new(
+            Code::ArtifactCorrupt,
+            format!("{id} was written by another version of commis"),
+        ));
     }
     let runs = RecipeRunner { caller, sessions, tell: &|_| () };
     let mut all = Vec::new();

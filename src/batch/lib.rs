@@ -77,15 +77,9 @@ pub fn refuse_if_begun(tasks: &[Task], cx: &LearnContext) -> Result<()> {
                 None => false,
             };
             let (what, hint) = if is_done {
-                (
-                    "was learned before",
-                    "--resume says again what it came to, --force learns it anew",
-                )
+                ("was learned before", "--resume prints its result again, --force learns it again")
             } else {
-                (
-                    "has been begun already",
-                    "--resume goes on where it stopped, --force starts again",
-                )
+                ("was started before", "--resume continues it, --force starts again")
             };
             return Err(Error::new(Code::Usage, format!("task {} {what}", task.id)).hint(hint));
         }

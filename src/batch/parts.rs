@@ -84,7 +84,7 @@ fn parsed<T: for<'a> Deserialize<'a>>(
 ) -> Result<T> {
     serde_json::from_slice(bytes).map_err(|err| {
         Error::new(Code::ArtifactCorrupt, format!("{key} in {} is damaged", shelf.location()))
-            .hint("look who wrote it, and take it away; the part is then done again")
+            .hint("find out who wrote it and remove it; the part then runs again")
             .source(err)
     })
 }
@@ -120,6 +120,6 @@ mod tests {
         shelf.create(&key(&id, "other.json").unwrap(), b"[1".to_vec()).unwrap();
         let err = read::<Value>(&shelf, &id, "other.json", 100).unwrap_err();
         assert_eq!(err.code(), Code::ArtifactCorrupt);
-        assert!(err.hint_text().unwrap().contains("done again"));
+        assert!(err.hint_text().unwrap().contains("runs again"));
     }
 }

@@ -74,7 +74,7 @@ pub fn set_apart(task: &mut Task, named: &BTreeSet<String>, allowed: bool) -> Re
     Ok(())
 }
 
-const HINT: &str = "put it into a variable and write env:NAME in its place: it is then typed, and kept nowhere; or take it out, or give --allow-task-secrets: it is then used, and stored redacted";
+const HINT: &str = "write env:NAME in its place: the value of that variable is typed and not stored; or give --allow-task-secrets to use it and store it redacted";
 
 /// What a step types, and what it calls the field.
 fn typed(step: &Step) -> Option<(&str, &str)> {

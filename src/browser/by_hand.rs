@@ -109,9 +109,9 @@ impl Context {
         let Some((done, passwords)) = watch.finish() else {
             return Err(Error::new(
                 Code::StepFailed,
-                "a password of fewer than four characters was typed, which cannot be told from data",
+                "a password of fewer than four characters was typed, which cannot be distinguished from data",
             )
-            .hint("nothing was kept; record again without it"));
+            .hint("nothing was stored; record again without this password"));
         };
         let mut typed = Vec::new();
         for it in done {

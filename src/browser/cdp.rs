@@ -21,52 +21,18 @@ use tokio::{
     sync::{mpsc, oneshot},
 };
 
-use super::last::{self, LateRequestGuard};
+use super::{
+    cdp_event::Event,
+    last::{self, LateRequestGuard},
+};
 use commis_base::error::{Code, Error, Result};
 
 /// A message longer than this ends the connection: nothing we ask for answers with more.
 const MAX_MESSAGE: usize = 64 << 20;
 const CALL_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Something the browser reported. Each queue holds its events in the order of the pipe.
-pub struct Event {
-    /// When it was read off the pipe.
-    pub at: Instant,
-    /// `None` for the browser's own session.
-    pub session: Option<Arc<str>>,
-    pub method: Box<str>,
-    params: Box<RawValue>,
-}
-
-impl Event {
-    /// The fields a caller wants, or `None` when the event does not have them.
-    pub fn read<'a, T: Deserialize<'a>>(&'a self) -> Option<T> {
-        serde_json::from_str(self.params.get()).ok()
-    }
-
-    /// One that the browser did not report: whoever reads a queue has come to where it was put.
-    pub fn here() -> Self {
-        Self { at: Instant::now(), session: None, method: HERE.into(), params: Box::default() }
-    }
-}
-
-#[cfg(test)]
-impl Event {
-    pub fn literal(session: &str, method: &str, params: &Value) -> Self {
-        Self {
-            at: Instant::now(),
-            session: Some(session.into()),
-            method: method.into(),
-            params: serde_json::value::to_raw_value(params).unwrap(),
-        }
-    }
-}
-
 /// The last event of every queue: the browser has ended.
 const CLOSED: &str = "commis.closed";
-
-/// See [`Event::here`].
-pub const HERE: &str = "commis.here";
 
 /// The last lines Chromium wrote to stderr.
 pub type StderrTail = Arc<Mutex<VecDeque<String>>>;
@@ -291,7 +257,7 @@ impl Cdp {
             message.push_str(line);
         }
         Error::new(Code::BrowserFailed, message)
-            .hint("what was open in it is gone; the next command starts another")
+            .hint("its pages are closed; the next command starts a new browser")
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -390,7 +356,7 @@ impl Reply {
                 cdp.lock().pending.remove(&id);
                 let why = format!("{method}: no answer in {} s", timeout.as_secs());
                 Err(Error::new(Code::BrowserFailed, why)
-                    .hint("the page may be busy: ask again, or goto another address"))
+                    .hint("the page may be busy: try again, or go to another address"))
             }
         }
     }

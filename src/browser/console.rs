@@ -3,7 +3,7 @@
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::cdp::Event;
+use super::cdp_event::Event;
 
 const MAX_LINE: usize = 400;
 

@@ -126,7 +126,7 @@ impl Context {
         let context = Self { shared, pump, http, browser, failure: None, ask: None };
         let timeout = tokio::time::timeout(SETUP_TIMEOUT, context.open_page(setup)).await;
         timeout.unwrap_or_else(|_| {
-            Err(Error::new(Code::BrowserFailed, "a new page did not come up"))
+            Err(Error::new(Code::BrowserFailed, "the browser did not open a new page"))
         })?;
         Ok(context)
     }
@@ -150,7 +150,7 @@ impl Context {
         created.raw(SETUP_TIMEOUT).await?;
         let replies = setup
             .await
-            .map_err(|_| Error::new(Code::BrowserFailed, "a new page closed at once"))?;
+            .map_err(|_| Error::new(Code::BrowserFailed, "the new page closed immediately"))?;
         for reply in replies {
             reply.raw(SETUP_TIMEOUT).await?;
         }
@@ -293,7 +293,7 @@ impl Context {
         if err.code() != Code::BrowserFailed || self.shared.cdp.is_closed() {
             return err;
         }
-        Error::new(Code::StepFailed, "the page can no longer be read").source(err)
+        Error::new(Code::StepFailed, "the page cannot be read any more").source(err)
     }
 
     /// Begins to note what the page asks for, anew. Fails with `BROWSER_FAILED`.
@@ -414,7 +414,7 @@ impl Context {
     }
 
     /// From here on, what its pages ask for is judged before it leaves.
-    pub fn hold(&self, judge: super::held::RequestJudge) {
+    pub fn hold(&self, judge: super::hold_state::RequestJudge) {
         self.shared.hold(judge);
     }
 
@@ -439,7 +439,7 @@ impl Context {
     /// What the page's origin stored under a key.
     pub async fn storage_item(&self, area: StorageArea, key: &str) -> Result<Option<String>> {
         let frame = self.shared.main_frame().await.map_err(|err| self.page_fault(err))?;
-        let all = super::login::stored_in(&self.shared.cdp, &frame).await;
+        let all = super::page::stored_in(&self.shared.cdp, &frame).await;
         let mut items = all.into_iter().flat_map(|it| it.1);
         Ok(items.find(|it| it.area == area && it.name == key).map(|it| it.value.to_string()))
     }

@@ -277,8 +277,8 @@ pub async fn choose(
             return Ok(());
         }
         if why == "not a list" {
-            let err = step.failed_error("the element is no list of a form");
-            return Err(err.hint("click it, and then the option"));
+            let err = step.failed_error("the element is not a list of a form");
+            return Err(err.hint("click it, then click the option"));
         }
         if !waits || !poll.pause().await {
             let err = step.failed_error(&format!("the list {why}"));
@@ -348,7 +348,7 @@ pub async fn tick(
         }
         if !poll.pause().await {
             let err = step.failed_error("it was clicked, and stays as it was");
-            return Err(err.hint("a radio button goes out when another of its group is checked"));
+            return Err(err.hint("check another radio button of its group instead"));
         }
     }
 }

@@ -9,13 +9,12 @@ use serde::Deserialize;
 
 use super::{
     aim::{self, PointerTarget, PressCheck, PressWatch, UnreachableReason},
-    keys,
+    input_events, keys,
     lookup::{self, FoundElement},
     page,
     plan::Step,
     pointer::{self, Quads, mouse},
     shared::ContextInner,
-    typing,
 };
 use commis_base::error::Result;
 
@@ -95,7 +94,7 @@ pub async fn prepare(
     let session = &from.found.session;
     if *session != to.found.session {
         let err = step.failed_error("the two elements are in frames of different sites");
-        return Err(err.hint("the mouse drags within one frame only"));
+        return Err(err.hint("drag within one frame"));
     }
     let target = to.object(shared, step).await?;
     let _ = pointer::scroll_into_view(shared, to.found).await;
@@ -165,7 +164,7 @@ pub async fn drop_at(shared: &ContextInner, session: &str, at: (f64, f64)) {
 /// Lets go where nothing is: Escape first, which most pages take as a wish to leave things as they were.
 pub async fn give_up(shared: &ContextInner, session: &str) {
     if let Some(events) = keys::named_key_events("Escape") {
-        let _ = typing::type_events(shared, session, events).await;
+        let _ = input_events::type_events(shared, session, events).await;
     }
     let nowhere = (-20.0, -20.0);
     let _ = mouse(shared, session, "mouseDragged", nowhere, 1).raw(PATIENCE).await;
@@ -246,7 +245,7 @@ impl MouseDrag<'_> {
                 let err =
                     step.failed_error("where it is to be dragged to does not come under the mouse");
                 return Err(err.hint(
-                    "nothing was dropped; make the window larger with `viewport`, so that it shows both",
+                    "nothing was dropped; enlarge the window with `viewport` until it shows both",
                 ));
             }
         }

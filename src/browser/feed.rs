@@ -219,7 +219,7 @@ impl Feed {
         struct CaptureScreenshotResult {
             data: String,
         }
-        let gone = || Error::new(Code::BrowserFailed, "there is no page to look at");
+        let gone = || Error::new(Code::BrowserFailed, "no page is open");
         let reply = self.lock().eye.as_ref().ok_or_else(gone)?()?;
         let it: CaptureScreenshotResult = reply.read(PATIENCE).await?;
         STANDARD.decode(it.data).map_err(|err| {

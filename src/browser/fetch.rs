@@ -177,9 +177,12 @@ impl InPageFetch {
             }
         };
         let (code, what) = match &*failure {
-            "redirect" => (Code::RedirectBlocked, "redirects, which a page's fetch may not follow"),
+            "redirect" => (
+                Code::RedirectBlocked,
+                "redirects, and a fetch of a page does not follow redirects",
+            ),
             "headers" => (Code::HeadersTooLarge, "sends headers over the cap"),
-            "coding" => (Code::ParseError, "sends a body that is not decompressed"),
+            "coding" => (Code::ParseError, "sends a body that cannot be decompressed"),
             "body" => (Code::ResponseTooLarge, "sends a body over the cap"),
             "timeout" => (Code::Timeout, "did not answer in time"),
             _ => match shared.distrusted(&safe).await {
@@ -193,7 +196,7 @@ impl InPageFetch {
         }
         let err = Error::new(code, text);
         Err(if code == Code::ConnectFailed {
-            err.hint("another origin may not allow this page to read its answers (CORS)")
+            err.hint("the other origin may forbid this page to read its answers (CORS)")
         } else {
             err
         })

@@ -35,7 +35,7 @@ use tokio_rustls::TlsAcceptor;
 
 use super::{
     cookies::digest,
-    held::{OutgoingRequest, RequestDecision, RequestJudge},
+    hold_state::{OutgoingRequest, RequestDecision, RequestJudge},
     proxy::{
         BLOCKED_HEADER, Body, ERROR_HEADER, IDLE, ProxyHandler, Tunnels, USER, accept, connect,
         credentials, drop_hop_by_hop, empty, refusal, send_request, tunnel_url,
@@ -159,7 +159,8 @@ impl Gate {
 impl Gateway {
     /// Listens on a free port of 127.0.0.1. Fails with [`Code::BrowserFailed`], and with [`Code::Internal`] without randomness.
     pub async fn start(policy: &EgressPolicy, judge: RequestJudge) -> Result<Self> {
-        let failed = |err| Error::new(Code::BrowserFailed, "start the egress proxy").source(err);
+        let failed =
+            |err| Error::new(Code::BrowserFailed, "cannot start the egress proxy").source(err);
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.map_err(failed)?;
         let addr = listener.local_addr().map_err(failed)?;
         let word = random_token()?;
@@ -240,7 +241,7 @@ impl Gateway {
             state.waiting.clear();
             found
         };
-        let gone = || Error::new(Code::ApprovalStale, "the request does not wait any more");
+        let gone = || Error::new(Code::ApprovalStale, "the request no longer waits");
         let (it, go) = found.ok_or_else(gone)?;
         let pressed = self.gate.lock().pressed.clone();
         self.begins(true, pressed);

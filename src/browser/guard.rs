@@ -11,23 +11,22 @@ use tokio::sync::{mpsc, oneshot};
 
 use super::{
     bodies,
-    cdp::{self, Event, Reply},
-    console,
-    feed::EventKind,
-    heard::LogKind,
-    held,
+    cdp::Reply,
+    cdp_event::{Event, HERE},
+    fulfill, held,
     hop::MAX_BODY,
-    leaving, login, looked_on, offline,
-    shared::{ContextInner, SavedFile},
+    leaving, looked_on,
+    page_events::{self, refuse_popup},
+    sessions::wire::SentRequest,
+    shared::ContextInner,
     tabs::Page,
     visit::InterceptedRequest,
     watched,
     wire::{self, RequestExtra, pairs},
 };
-use crate::sessions::wire::SentRequest;
-use commis_artifacts::recording::{BlockedRequest, TargetKind};
+use commis_artifacts::recording::TargetKind;
 use commis_base::{
-    error::{Code, Error, Result},
+    error::{Code, Result},
     settings::BrowserMode,
 };
 use commis_net::transport::tls;
@@ -50,16 +49,9 @@ pub const PERMISSIONS: &[&str] = &[
     "idle-detection",
 ];
 
-/// Of a recording.
-const MAX_DIALOGS: usize = 20;
-/// Refusals that an act tells of.
-const MAX_REFUSED: usize = 5;
-const MAX_CONSOLE: usize = 500;
 /// Bytes of bodies that the browser keeps of a page until they are read; of one that stays, whose bodies are read as they come.
 const KEPT: usize = 100 << 20;
 pub const KEPT_OF_STAYING: usize = 24 << 20;
-/// Bytes of a file that a page saves.
-pub const MAX_SAVED: u64 = 100 << 20;
 
 /// For what has to hold before another page may run.
 const BEFORE_IT_RUNS: Duration = Duration::from_secs(1);
@@ -79,13 +71,6 @@ struct TargetInfo {
     target_id: String,
     #[serde(rename = "type")]
     kind: String,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct FrameChange {
-    frame_id: String,
-    reason: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -132,54 +117,15 @@ fn handle(
 ) {
     let session = event.session.as_deref();
     match &*event.method {
-        cdp::HERE => shared.lock().come_to += 1,
+        HERE => shared.lock().come_to += 1,
         "Target.attachedToTarget" => {
             if let Some(attached) = event.read() {
                 attach(shared, attached, event.session.as_ref(), ready);
             }
         }
-        "Target.detachedFromTarget" => {
-            #[derive(Deserialize)]
-            #[serde(rename_all = "camelCase")]
-            struct DetachedFromTarget {
-                session_id: String,
-            }
-            if let Some(DetachedFromTarget { session_id }) = event.read() {
-                let mut state = shared.lock();
-                state.targets.remove(&*session_id);
-                state.above.remove(&*session_id);
-                state.frames += 1;
-                state.leave(&session_id);
-            }
-        }
-        "Inspector.targetCrashed" => {
-            let mut state = shared.lock();
-            if state.page.as_ref().map(|it| &*it.session) == session {
-                state.crashed = true;
-            } else if let (Some(session), Some(tabs)) = (session, &state.tabs)
-                && let Some(it) = tabs.by_session(session)
-            {
-                let params = json!({ "targetId": it.page.target });
-                shared.cdp.post(None, "Target.closeTarget", params);
-            }
-        }
-        "Fetch.requestPaused" => {
-            if let Some(paused) = event.read::<RequestPaused>() {
-                if login::stand_in(shared, session, &paused.request_id, &paused.request.url) {
-                    return;
-                }
-                let asked = &paused.request;
-                let request = (&*asked.method, &*asked.url, asked.body.as_deref());
-                if offline::answer(shared, session, &paused.request_id, request) {
-                    return;
-                }
-                note_asked(shared, &paused);
-                if paused.resource_type == "Document" {
-                    bodies::read_waiting(shared);
-                }
-                judge(shared, event, paused);
-            }
-        }
+        "Target.detachedFromTarget" => page_events::on_target_detached(shared, event),
+        "Inspector.targetCrashed" => page_events::on_target_crashed(shared, event),
+        "Fetch.requestPaused" => on_request_paused(shared, event),
         // Where the next document comes from no network.
         "Page.frameRequestedNavigation" | "Page.frameStartedNavigating" => {
             bodies::read_waiting(shared);
@@ -192,117 +138,19 @@ fn handle(
             held::heard(shared, event);
             watched::called(shared, event);
         }
-        "Fetch.authRequired" => {
-            #[derive(Deserialize)]
-            #[serde(rename_all = "camelCase")]
-            struct AuthRequired {
-                request_id: String,
-                auth_challenge: Challenge,
-            }
-            #[derive(Deserialize)]
-            struct Challenge {
-                source: Option<String>,
-                #[serde(default)]
-                origin: String,
-            }
-            if let Some(AuthRequired { request_id, auth_challenge }) = event.read() {
-                // The proxy is our own, and passes no question of a server on as one of a proxy. Where a server asks, full
-                // Chromium would wait for a person; so the page gets the 401.
-                let answer = match auth_challenge.source.as_deref() {
-                    Some("Proxy") => shared.proxy.credentials(),
-                    _ => shared
-                        .lock()
-                        .basic
-                        .as_mut()
-                        .and_then(|it| it.answer(&request_id, &auth_challenge.origin))
-                        .unwrap_or_else(|| json!({ "response": "CancelAuth" })),
-                };
-                let params = json!({ "requestId": request_id, "authChallengeResponse": answer });
-                shared.cdp.post(session, "Fetch.continueWithAuth", params);
-            }
-        }
-        "Page.javascriptDialogOpening" => {
-            #[derive(Deserialize, Default)]
-            #[serde(default)]
-            struct DialogOpening {
-                #[serde(rename = "type")]
-                kind: String,
-                message: String,
-            }
-            // Refusing `beforeunload` keeps the page from navigating: only where that was asked for.
-            let dialog: DialogOpening = event.read().unwrap_or_default();
-            let unloads = dialog.kind == "beforeunload";
-            let said = shared.lock().dialog.take();
-            let (accept, text) = said.unwrap_or((unloads, None));
-            {
-                let mut state = shared.lock();
-                let message: String = dialog.message.chars().take(300).collect();
-                let answer = if accept { "accepted" } else { "dismissed" };
-                let told = format!("{} {message:?} was {answer}", dialog.kind);
-                if let Some(heard) = &mut state.heard {
-                    heard.add(LogKind::Dialogs, told.clone());
-                }
-                state.emit(EventKind::Dialog, &told);
-                if state.dialogs.len() == MAX_DIALOGS {
-                    state.dialogs.remove(0);
-                }
-                state.dialogs.push(told);
-                state.dialogs_told += 1;
-            }
-            if !accept && let Some(watch) = &mut shared.lock().watch {
-                watch.refuse("a dialog of the page was dismissed".to_owned());
-            }
-            let mut params = json!({ "accept": accept });
-            if let Some(text) = text.filter(|_| dialog.kind == "prompt") {
-                params["promptText"] = text.into();
-            }
-            shared.cdp.post(session, "Page.handleJavaScriptDialog", params);
-        }
+        "Fetch.authRequired" => page_events::answer_auth_challenge(shared, event),
+        "Page.javascriptDialogOpening" => page_events::answer_dialog(shared, event),
         "Runtime.consoleAPICalled" | "Runtime.exceptionThrown" | "Log.entryAdded" => {
-            let mut state = shared.lock();
-            if let Some(heard) = &mut state.heard
-                && let Some(line) = console::line(event)
-            {
-                heard.add(LogKind::Console, line);
-            } else if let Some(console) = &mut state.console {
-                console.extend(console::line(event).filter(|_| console.len() < MAX_CONSOLE));
-            }
+            page_events::record_console_line(shared, event);
         }
-        "Page.loadEventFired" => {
-            let mut state = shared.lock();
-            if state.page.as_ref().map(|it| &*it.session) == session {
-                state.loads += 1;
-            }
-            if let (Some(session), Some(tabs)) = (session, &mut state.tabs) {
-                let own = tabs.all.iter_mut().find(|it| *it.page.session == *session);
-                if let Some(it) = own {
-                    it.loaded = true;
-                }
-            }
-        }
+        "Page.loadEventFired" => page_events::on_page_loaded(shared, event),
         "Page.domContentEventFired" => {
             let mut state = shared.lock();
             if state.page.as_ref().map(|it| &*it.session) == session {
                 state.parsed += 1;
             }
         }
-        "Page.windowOpen" => {
-            #[derive(Deserialize)]
-            struct WindowOpen {
-                url: String,
-            }
-            // A popup may be gone before its request is seen.
-            let Some(WindowOpen { url }) = event.read() else { return };
-            let named = url.starts_with("http");
-            let mut state = shared.lock();
-            if state.takes_tabs() {
-                state.popup = Some(url).filter(|_| named);
-                state.tabs.iter_mut().for_each(|it| it.coming = true);
-            } else if named {
-                drop(state);
-                refuse_popup(shared, &url);
-            }
-        }
+        "Page.windowOpen" => page_events::on_window_open(shared, event),
         "Page.frameNavigated" => {
             held::arrived(shared, event);
             shared.lock().frames += 1;
@@ -315,51 +163,10 @@ fn handle(
             looked_on::navigated(shared, event);
         }
         // A download names only the frame that began it.
-        "Page.frameAttached" => {
-            shared.lock().frames += 1;
-            if let Some(FrameChange { frame_id, .. }) = event.read() {
-                shared.cdp.route(&frame_id, &shared.queue);
-                let mut state = shared.lock();
-                if state.holding.is_some() {
-                    state.subframes.insert(frame_id);
-                }
-            }
-        }
-        "Page.frameDetached" => {
-            shared.lock().frames += 1;
-            // One that moves to another process stays.
-            if let Some(FrameChange { frame_id, reason }) = event.read()
-                && reason.as_deref() == Some("remove")
-            {
-                let mut state = shared.lock();
-                state.subframes.remove(&frame_id);
-                // What it asked for and is held may come by yet.
-                if state.holding.is_none() {
-                    shared.cdp.forget(&frame_id);
-                }
-            }
-        }
-        "Browser.downloadWillBegin" => {
-            #[derive(Deserialize)]
-            #[serde(rename_all = "camelCase")]
-            struct DownloadWillBegin {
-                url: String,
-                #[serde(default)]
-                guid: String,
-                #[serde(default)]
-                suggested_filename: String,
-            }
-            if let Some(DownloadWillBegin { url, guid, suggested_filename: name }) = event.read() {
-                let mut state = shared.lock();
-                if let Some(saving) = &mut state.saving {
-                    saving.push(SavedFile { guid, url, name, bytes: 0, complete: None });
-                } else {
-                    drop(state);
-                    refuse_download(shared, &url);
-                }
-            }
-        }
-        "Browser.downloadProgress" => downloads(shared, event),
+        "Page.frameAttached" => page_events::on_frame_attached(shared, event),
+        "Page.frameDetached" => page_events::on_frame_detached(shared, event),
+        "Browser.downloadWillBegin" => page_events::on_download_begin(shared, event),
+        "Browser.downloadProgress" => page_events::on_download_progress(shared, event),
         method if method.starts_with("Network.") => {
             if method == "Network.requestWillBeSentExtraInfo" {
                 note_language(shared, event);
@@ -370,6 +177,26 @@ fn handle(
             record(shared, event);
         }
         _ => {}
+    }
+}
+
+/// Judges a request that interception has stopped.
+fn on_request_paused(shared: &Arc<ContextInner>, event: &Event) {
+    let session = event.session.as_deref();
+    if let Some(paused) = event.read::<RequestPaused>() {
+        if fulfill::fulfill_stand_in(shared, session, &paused.request_id, &paused.request.url) {
+            return;
+        }
+        let asked = &paused.request;
+        let request = (&*asked.method, &*asked.url, asked.body.as_deref());
+        if fulfill::fulfill_from_archive(shared, session, &paused.request_id, request) {
+            return;
+        }
+        note_asked(shared, &paused);
+        if paused.resource_type == "Document" {
+            bodies::read_waiting(shared);
+        }
+        judge(shared, event, paused);
     }
 }
 
@@ -633,84 +460,7 @@ fn decide(
     let params = json!({ "requestId": id, "errorReason": reason });
     shared.cdp.post(session, "Fetch.failRequest", params);
     if !unknown {
-        name(shared, url, &err);
-    }
-}
-
-/// It goes nowhere; what it wanted is named where that is forbidden to every page.
-fn refuse_popup(shared: &ContextInner, url: &str) {
-    {
-        let mut state = shared.lock();
-        if let Some(watch) = &mut state.watch {
-            watch.refuse(format!("a popup to {url} was closed: open it in the window itself"));
-        }
-        state.emit(EventKind::Refused, &format!("a popup to {url} was closed"));
-        state.popup = Some(url.to_owned());
-    }
-    if let Err(err) = shared.policy().check(url) {
-        name(shared, url, &err);
-    }
-}
-
-/// How far what a page saves has come; what grows too large is given up.
-fn downloads(shared: &ContextInner, event: &Event) {
-    #[derive(Deserialize)]
-    #[serde(rename_all = "camelCase")]
-    struct DownloadProgress {
-        guid: String,
-        #[serde(default)]
-        received_bytes: f64,
-        #[serde(default)]
-        state: String,
-    }
-    let Some(it) = event.read::<DownloadProgress>() else { return };
-    let mut state = shared.lock();
-    let known = state.saving.iter_mut().flatten().find(|saved| saved.guid == it.guid);
-    if let Some(saved) = known {
-        saved.bytes = it.received_bytes as u64;
-        saved.complete = match &*it.state {
-            "completed" => Some(true),
-            "canceled" => Some(false),
-            _ => None,
-        };
-        if saved.bytes > MAX_SAVED && saved.complete.is_none() {
-            let params = json!({ "guid": it.guid, "browserContextId": shared.id });
-            shared.cdp.post(None, "Browser.cancelDownload", params);
-        }
-    }
-    if it.state != "inProgress" {
-        shared.cdp.forget(&it.guid);
-    }
-}
-
-/// The browser denies it; here it gets its name.
-fn refuse_download(shared: &ContextInner, url: &str) {
-    // What `data:` holds is the page's own, of any size.
-    let end = if url.starts_with("data:") { url.find(',').unwrap_or(0) } else { url.len() };
-    let url = &url[..end];
-    name(shared, url, &Error::new(Code::DownloadBlocked, "pages may not save files"));
-    let mut state = shared.lock();
-    state.downloads += 1;
-    if let Some(watch) = &mut state.watch {
-        watch.refuse(format!("a download of {url} was refused"));
-    }
-    state.download = Some(url.to_owned());
-}
-
-fn name(shared: &ContextInner, url: &str, err: &Error) {
-    let mut state = shared.lock();
-    if state.refused.len() < MAX_REFUSED {
-        state.refused.push((url.to_owned(), err.message().to_owned()));
-    }
-    if state.blocked.len() < super::proxy::MAX_BLOCKED
-        && state.blocked.iter().all(|it| it.url != url)
-    {
-        state.emit(EventKind::Refused, &format!("{url} was refused: {}", err.message()));
-        state.blocked.push(BlockedRequest {
-            url: url.to_owned(),
-            code: err.code().as_str().to_owned(),
-            reason: err.message().to_owned(),
-        });
+        page_events::note_blocked(shared, url, &err);
     }
 }
 

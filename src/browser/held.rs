@@ -9,7 +9,7 @@
 //! let it go.
 
 use std::{
-    collections::{BTreeMap, BTreeSet},
+    collections::BTreeMap,
     sync::Arc,
     time::{Duration, Instant},
 };
@@ -18,10 +18,13 @@ use base64::{Engine as _, engine::general_purpose::STANDARD};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+pub use super::hold_state::{HeldRequest, OutgoingRequest, RequestDecision, RequestJudge};
 use super::{
-    cdp::{self, Event},
+    cdp,
+    cdp_event::Event,
     cookies,
     feed::EventKind,
+    hold_state::{ExpectedRequest, HoldState},
     shared::ContextInner,
     wire::pairs,
 };
@@ -31,192 +34,8 @@ use commis_net::egress::site_of;
 
 /// Held at once; more are refused.
 const MOST: usize = 8;
-/// What an act sets off begins so soon after it.
-const AFTER: Duration = Duration::from_secs(2);
-/// What a person sets off begins so soon after a key or a button: as long as a browser holds that a person is at a page.
-const ACTIVE: Duration = Duration::from_secs(5);
 /// To take in what the browser has reported.
 const HEED: Duration = Duration::from_secs(1);
-
-/// What becomes of a request.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum RequestDecision {
-    /// It leaves.
-    Go,
-    /// It waits. Why it may change something.
-    Hold(String),
-    /// It does not leave. Why not.
-    Refuse(String),
-}
-
-/// A request that is about to leave.
-#[derive(Debug)]
-pub struct OutgoingRequest<'a> {
-    pub method: &'a str,
-    pub url: &'a str,
-    /// As the page made them.
-    pub headers: &'a [(String, String)],
-    /// `None` where there is none, or not all of it can be seen.
-    pub body: Option<&'a [u8]>,
-    /// There is a body, of which not everything can be seen.
-    pub is_opaque: bool,
-    /// It is another document for a page, and not for a frame in one.
-    pub is_page: bool,
-    /// Where the page is that asks, or whose frame does; absent where it has no document yet.
-    pub at: Option<&'a str>,
-    /// What the browser says it is for: `Document`, `XHR`, `Fetch`, `Ping`, `Script` and others.
-    pub kind: &'a str,
-    /// Something was done on the page just before.
-    pub follows_act: bool,
-    /// The control that it was done to, by role and name, where that is known.
-    pub pressed: Option<&'a (String, String)>,
-    /// A person has the page. What may change something leaves where they did something just before, whatever is said here.
-    pub has_person: bool,
-}
-
-/// Decides what becomes of a request, from what it is alone.
-pub type RequestJudge = Arc<dyn Fn(&OutgoingRequest<'_>) -> RequestDecision + Send + Sync>;
-
-/// A request that waits.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct HeldRequest {
-    /// Counted from 1 in this context; never given twice.
-    pub number: u64,
-    pub method: String,
-    pub url: String,
-    /// As the page made them; the browser adds cookies and its own.
-    pub headers: Vec<(String, String)>,
-    /// `None` where there is none, or not all of it can be seen (files).
-    pub body: Option<Vec<u8>>,
-    /// There is a body, of which not everything can be seen.
-    pub is_opaque: bool,
-    pub kind: String,
-    pub why: String,
-    /// Names of cookies that go with it and that scripts can write, with digests of their values, as they were looked at last.
-    pub cookies: Vec<(String, String)>,
-    network: Option<String>,
-    session: Option<Arc<str>>,
-    /// By which interception knows it; `None` where it was given up, and is made again.
-    paused: Option<String>,
-}
-
-/// A request that may leave when it is made again.
-struct ExpectedRequest {
-    waiting: HeldRequest,
-    has_left: bool,
-    /// By which the browser knows the one that left.
-    network: Option<String>,
-}
-
-/// What a context holds back.
-pub struct HoldState {
-    judge: RequestJudge,
-    pub waiting: Vec<HeldRequest>,
-    count: u64,
-    /// Something is being done; or something was done until then.
-    acting: bool,
-    acted: Option<Instant>,
-    /// The control that it is or was done to, by role and name.
-    pressed: Option<(String, String)>,
-    /// The control of the last step, where steps are driven.
-    driven: Option<(String, String)>,
-    /// A value is being typed: no page turns into one of another site meanwhile, since the rest of it would go there.
-    typing: bool,
-    /// Pages that asked for a document of another site, which is not there yet.
-    turning: BTreeSet<Arc<str>>,
-    /// One of them came while a value was typed.
-    turned: bool,
-    /// The site that what is done next was meant for.
-    keeps_to: Option<String>,
-    expected: Option<ExpectedRequest>,
-    /// Where each page is.
-    at: BTreeMap<Arc<str>, String>,
-    /// A person has the page: what they did themselves leaves.
-    pub has_person: bool,
-    /// When the person last pressed a key or a button of the mouse there.
-    touched: Option<Instant>,
-}
-
-impl HoldState {
-    pub fn new(judge: RequestJudge) -> Self {
-        Self {
-            judge,
-            waiting: Vec::new(),
-            count: 0,
-            acting: false,
-            acted: None,
-            pressed: None,
-            driven: None,
-            typing: false,
-            turning: BTreeSet::new(),
-            turned: false,
-            keeps_to: None,
-            expected: None,
-            at: BTreeMap::new(),
-            has_person: false,
-            touched: None,
-        }
-    }
-
-    /// The same for another page, of which nothing is known.
-    fn afresh(&self) -> Self {
-        let judge = Arc::clone(&self.judge);
-        Self { count: self.count, has_person: self.has_person, ..Self::new(judge) }
-    }
-
-    /// An act begins, or something else does that no change follows from.
-    pub fn begins(&mut self, acts: bool, types: bool) {
-        (self.acting, self.acted) = (acts, None);
-        (self.typing, self.turned) = (types, false);
-    }
-
-    /// What is being done is done to that control, by role and name; `None`: it is not known to which.
-    pub fn presses(&mut self, control: Option<(String, String)>) {
-        self.pressed = control;
-    }
-
-    /// A step is done to that control.
-    pub fn drives(&mut self, control: Option<(String, String)>) {
-        self.driven = control;
-    }
-
-    /// The person who has the page did something there.
-    pub fn touches(&mut self, now: Instant) {
-        self.touched = Some(now);
-    }
-
-    /// Whether a person who has the page did something there just before.
-    fn is_touched(&self, now: Instant) -> bool {
-        self.has_person && self.touched.is_some_and(|it| now.duration_since(it) < ACTIVE)
-    }
-
-    /// A person has the page from here on, or no more.
-    pub fn hands_over(&mut self, has_person: bool) {
-        (self.has_person, self.touched) = (has_person, None);
-    }
-
-    /// It has ended.
-    pub fn ends(&mut self, now: Instant) {
-        (self.typing, self.keeps_to) = (false, None);
-        if self.acting {
-            (self.acting, self.acted) = (false, Some(now));
-        }
-    }
-
-    /// What is done next is meant for a page of that site.
-    pub fn keeps_to(&mut self, site: String) {
-        self.keeps_to = Some(site);
-    }
-
-    /// Whether something waits that a page may stand still for.
-    pub fn blocks(&self) -> bool {
-        self.waiting.iter().any(|it| it.kind == "XHR" && it.paused.is_some())
-    }
-
-    fn follows(&self, now: Instant) -> bool {
-        self.acting || self.acted.is_some_and(|it| now.duration_since(it) < AFTER)
-    }
-}
 
 /// What interception says of a request, more of it than is looked at elsewhere.
 #[derive(Deserialize)]
@@ -352,7 +171,7 @@ pub fn admits(shared: &ContextInner, event: &Event, target: TargetKind) -> bool 
         RequestDecision::Hold(_) | RequestDecision::Refuse(_) if is_theirs => true,
         RequestDecision::Hold(why) if holding.has_person => {
             drop(state);
-            let why = format!("the page asks for it by itself while a person has it: {why}");
+            let why = format!("the page sends it by itself while a person has it: {why}");
             refuse(&request_id, &kind, &request.url, &why);
             false
         }
@@ -495,7 +314,7 @@ pub async fn may_type(shared: &ContextInner, session: &str) -> Result<()> {
     let (at, meant) = (at.as_deref(), holding.keeps_to.as_deref());
     if holding.turned || at.zip(meant).is_some_and(|it| it.0 != it.1) {
         let why = "the page is of another site now than when it was looked at";
-        return Err(Error::new(Code::RefStale, why).hint("look at it again"));
+        return Err(Error::new(Code::RefStale, why).hint("take a new snapshot"));
     }
     Ok(())
 }
@@ -580,7 +399,7 @@ impl ContextInner {
             self.held_requests().into_iter().find(|it| it.number == number).ok_or_else(gone)?;
         if self.cookies_of(&shown).await? != shown.cookies {
             self.take_back(number);
-            let why = "a cookie that goes with the request is another than the one that was shown";
+            let why = "a cookie of the request has changed since it was shown";
             return Err(Error::new(Code::ApprovalStale, why).hint("do the task again"));
         }
         let it = self.remove_held(number).ok_or_else(gone)?;
@@ -638,13 +457,14 @@ impl ContextInner {
 }
 
 fn gone() -> Error {
-    Error::new(Code::ApprovalStale, "the request does not wait any more")
-        .hint("the page gave it up, or was closed: do the task again")
+    Error::new(Code::ApprovalStale, "the request no longer waits")
+        .hint("the page cancelled it, or was closed: do the task again")
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::hold_state::{ACTIVE, AFTER};
 
     #[test]
     fn a_body_is_seen_whole_or_not_at_all() {

@@ -10,7 +10,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 
-use super::cdp::Event;
+use super::cdp_event::Event;
 
 /// Requests let go that did not come by yet; most never do, being of other kinds.
 const MOST: usize = 10_000;

@@ -83,8 +83,8 @@ pub fn spawn(
     };
     if cfg!(target_os = "macos") && rustix::process::geteuid().is_root() {
         // There is no user there that a browser could be run as instead.
-        return Err(Error::new(Code::BrowserFailed, "a browser is not started as root")
-            .hint("run commis as a user of the machine"));
+        return Err(Error::new(Code::BrowserFailed, "commis does not start a browser as root")
+            .hint("run commis as an ordinary user"));
     }
     let user = unprivileged_user();
     let profile = Profile::create(user)?;
@@ -137,14 +137,41 @@ fn chromium(exe: &Path) -> Command {
     Command::new(exe)
 }
 
-/// When we are root: the ids of the system user `commis`, else of `nobody`.
+/// User and group number of Chromium where no user `commis` exists. Neither systemd nor distributions assign 60578 to 61183.
+const BROWSER_ID: u32 = 61_155;
+const NOBODY: u32 = 65_534;
+
+/// The user and group that a browser runs as if commis is root: `commis`, else an unused number, else `nobody`. Processes of one user
+/// can read each other's memory, and other services run as `nobody`.
 pub fn unprivileged_user() -> Option<(u32, u32)> {
     if !rustix::process::geteuid().is_root() {
         return None;
     }
-    let nobody = (65534, 65534);
-    let passwd = fs::read_to_string("/etc/passwd").unwrap_or_default();
-    Some(ids_of(&passwd, "commis").unwrap_or(nobody))
+    let read = |path: &str| fs::read_to_string(path).unwrap_or_default();
+    let passwd = read("/etc/passwd");
+    let own = ids_of(&passwd, "commis").or_else(|| {
+        let is_free = !has_id(&passwd, BROWSER_ID) && !has_id(&read("/etc/group"), BROWSER_ID);
+        let is_mapped = ["/proc/self/uid_map", "/proc/self/gid_map"]
+            .iter()
+            .all(|it| is_mapped_id(&read(it), BROWSER_ID));
+        (is_free && is_mapped).then_some((BROWSER_ID, BROWSER_ID))
+    });
+    Some(own.unwrap_or((NOBODY, NOBODY)))
+}
+
+/// Whether a line of /etc/passwd or /etc/group has that number.
+fn has_id(table: &str, id: u32) -> bool {
+    table.lines().any(|it| it.split(':').nth(2).and_then(|it| it.parse().ok()) == Some(id))
+}
+
+/// Whether the user namespace maps that number. An empty map counts as yes.
+fn is_mapped_id(map: &str, id: u32) -> bool {
+    let mut ranges = map.lines().filter_map(|line| {
+        let mut numbers = line.split_whitespace().map(str::parse::<u32>);
+        let (first, count) = (numbers.next()?.ok()?, numbers.nth(1)?.ok()?);
+        Some(id >= first && id - first < count)
+    });
+    map.trim().is_empty() || ranges.any(|it| it)
 }
 
 fn ids_of(passwd: &str, user: &str) -> Option<(u32, u32)> {
@@ -315,6 +342,21 @@ mod tests {
         assert_eq!(ids_of(passwd, "commis"), Some((990, 991)));
         assert_eq!(ids_of(passwd, "zero"), None);
         assert_eq!(ids_of(passwd, "x"), None);
+        assert!(has_id(passwd, 990) && !has_id(passwd, 991) && !has_id("", 990));
+    }
+
+    #[test]
+    fn numbers_of_a_namespace() {
+        let container = "         0     100000      65536\n";
+        assert!(
+            is_mapped_id(container, BROWSER_ID)
+                && is_mapped_id("0 0 4294967295\n", BROWSER_ID)
+                && is_mapped_id("", BROWSER_ID)
+        );
+        assert!(
+            !is_mapped_id("0 1000 1\n", BROWSER_ID)
+                && !is_mapped_id("0 1000 1\n1 100000 60000\n", BROWSER_ID)
+        );
     }
 
     #[test]

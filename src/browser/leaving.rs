@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use super::cdp::Event;
+use super::cdp_event::Event;
 
 /// How things stood when it said so.
 pub struct PendingNavigation {

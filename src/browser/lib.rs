@@ -4,11 +4,13 @@
 //! Nothing of it listens on a port but the egress proxies, on loopback. Raw recordings leave this module in memory only.
 
 mod aim;
+mod archive;
 mod ask;
 mod awaiting;
 mod bodies;
 mod by_hand;
 mod cdp;
+mod cdp_event;
 mod console;
 mod context;
 mod controls;
@@ -21,11 +23,14 @@ mod failure;
 mod feed;
 mod fetch;
 mod flags;
+mod fulfill;
 mod gateway;
 mod guard;
 mod heard;
 pub mod held;
+mod hold_state;
 mod hop;
+mod input_events;
 mod keys;
 mod last;
 mod launch;
@@ -38,6 +43,7 @@ mod navigation;
 mod nearest;
 pub mod offline;
 mod page;
+mod page_events;
 mod places;
 mod plan;
 mod pointer;
@@ -113,8 +119,9 @@ fn why_not(err: Error) -> Error {
         .source(err)
 }
 
-const DISPLAY: &str = "a browser started by root runs as the user `commis`, else `nobody`, whom the display must let in: run \
-     commis as the user whose desktop it is, or allow that one with `xhost +SI:localuser:nobody`";
+const DISPLAY: &str = "a browser that root starts runs as the user `commis`, or as an unnamed user if there is none, and the display \
+must admit that user: run commis as the owner of the desktop, or create the user (`useradd --system --no-create-home commis`) and allow \
+it with `xhost +SI:localuser:commis`";
 
 /// One Chromium process; clones share it, and it ends with the last of them (or with us: its pipe closes).
 #[derive(Clone)]

@@ -15,11 +15,14 @@ use serde_json::{Value, json};
 use zeroize::Zeroizing;
 
 use super::{
-    Context, ask::BasicAuthResponder, cdp::Cdp, page, recorder::Recorder, shared::ContextInner,
+    Context,
+    ask::BasicAuthResponder,
+    page::{self, stored_in},
+    recorder::Recorder,
+    shared::ContextInner,
 };
 use commis_base::error::{Code, Error, Result};
 use commis_net::egress::site_of;
-use commis_recipe::model::StorageArea;
 use commis_vault::{Cookie, LoginData, LoginProbe, StorageItem};
 
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -30,22 +33,7 @@ const OFTEN: Duration = Duration::from_millis(400);
 /// Without news for so long a page has come to rest, in so long at most.
 const REST: Duration = Duration::from_millis(300);
 const SETTLE: Duration = Duration::from_secs(4);
-/// Of one origin.
-const MOST: u32 = 3000;
 
-/// Storage may be forbidden to a document.
-const STORED: &str = "function (most) {
-  const out = [];
-  try {
-    for (const [area, of] of [['local', localStorage], ['session', sessionStorage]]) {
-      for (let i = 0; i < of.length && out.length < most; i++) {
-        const name = of.key(i);
-        out.push([area, name.toWellFormed(), (of.getItem(name) ?? '').toWellFormed()]);
-      }
-    }
-  } catch { return [location.origin, null]; }
-  return [location.origin, out];
-}";
 const STORE: &str = "function (all) {
   for (const [area, name, value] of all)
     (area === 'session' ? sessionStorage : localStorage).setItem(name, value);
@@ -121,23 +109,6 @@ fn set_cookie_params(it: &Cookie) -> Value {
         out["partitionKey"] = json!({ "topLevelSite": top, "hasCrossSiteAncestor": false });
     }
     out
-}
-
-/// Answers the request for the document that stands in for a site's; whether it was that one.
-pub fn stand_in(shared: &ContextInner, session: Option<&str>, request: &str, url: &str) -> bool {
-    let state = shared.lock();
-    let of_page = state.page.as_ref().map(|it| &*it.session) == session;
-    if !of_page || state.stand_in.as_deref() != Some(url) {
-        return false;
-    }
-    drop(state);
-    let headers = json!([
-        { "name": "content-type", "value": "text/html" },
-        { "name": "cache-control", "value": "no-store" },
-    ]);
-    let answer = json!({ "requestId": request, "responseCode": 200, "responseHeaders": headers, "body": "" });
-    shared.cdp.post(session, "Fetch.fulfillRequest", answer);
-    true
 }
 
 impl Context {
@@ -224,7 +195,7 @@ impl Context {
         if shared.until(deadline, |it| it.parsed != parsed).await? {
             return Ok(());
         }
-        Err(Error::new(Code::BrowserFailed, "an empty page did not come up"))
+        Err(Error::new(Code::BrowserFailed, "the browser did not open an empty page"))
     }
 
     /// What this context holds of a site: that of the page, or of `url` where the page is another's. Fails with `BROWSER_FAILED`,
@@ -286,7 +257,7 @@ impl Context {
             }
             if begun.elapsed() >= LONGEST {
                 return Err(Error::new(Code::Timeout, "nobody closed the window for half an hour")
-                    .hint("nothing was sealed; log in again"));
+                    .hint("no login was stored; log in again"));
             }
             read_stored(&shared, &mut stored).await;
             if let Ok(frame) = shared.main_frame().await
@@ -361,21 +332,4 @@ async fn read_stored(shared: &ContextInner, out: &mut BTreeMap<String, Vec<Stora
         let Some((origin, items)) = stored_in(&shared.cdp, &frame).await else { continue };
         out.insert(origin, items);
     }
-}
-
-/// What one document stored: its origin, and each item. `None` where that may not be read.
-pub async fn stored_in(cdp: &Cdp, frame: &page::Frame) -> Option<(String, Vec<StorageItem>)> {
-    type StorageDump = (String, Option<Vec<(StorageArea, String, String)>>);
-    let read: Result<StorageDump> =
-        page::call(cdp, frame, STORED, &[MOST.into()], page::PATIENCE).await;
-    let (origin, all) = read.ok()?;
-    let item = |(area, name, value): (StorageArea, String, String)| StorageItem {
-        origin: origin.clone(),
-        area,
-        name,
-        value: value.into(),
-        set_ms: 0,
-    };
-    let items = all?.into_iter().map(item).collect();
-    Some((origin, items))
 }

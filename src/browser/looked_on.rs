@@ -3,7 +3,7 @@
 use serde::Deserialize;
 
 use super::{
-    cdp::Event,
+    cdp_event::Event,
     effect,
     feed::{EventDetails, EventKind, LONG},
     recorder::RequestSummary,

@@ -55,9 +55,9 @@ impl ContextInner {
         })?;
         if let Some(text) = navigated.error_text.filter(|it| !it.is_empty()) {
             if self.lock().dialogs_told != dialogs && self.lock().stays() {
-                let why = "the page asked whether it is to be left (beforeunload), and that was dismissed: it stays";
+                let why = "the page asked before it is left (beforeunload), and the dialog was dismissed, so it stays";
                 return Err(Error::new(Code::StepFailed, why)
-                    .hint("go there again: without `dialog dismiss` the page is left"));
+                    .hint("run `goto` again without `dialog dismiss` before it"));
             }
             return Err(self.navigation_failed(&safe, &text, downloads, refused).await);
         }
@@ -103,9 +103,7 @@ impl ContextInner {
             return Err(down(code, &format!("cannot open {url}: {why}")));
         }
         match status {
-            429 => {
-                Err(down(Code::RateLimited, &format!("{url} answered 429: it is asked too often")))
-            }
+            429 => Err(down(Code::RateLimited, &format!("{url} answered 429: too many requests"))),
             500.. => {
                 Err(down(Code::ServerError, &format!("the site is down: {url} answered {status}")))
             }
@@ -133,7 +131,7 @@ impl ContextInner {
         if self.lock().downloads > downloads {
             let message = format!("{url} is a download, which is not saved");
             return Error::new(Code::DownloadBlocked, message)
-                .hint("`commis browse download URL` keeps it");
+                .hint("save it with `commis browse download URL`");
         }
         if text.contains("ERR_ABORTED")
             && let Some(status @ (204 | 205)) = self.status_of(url)
@@ -141,7 +139,7 @@ impl ContextInner {
             let message =
                 format!("{url} answered {status}, which has no page: the one before stays");
             return Error::new(Code::StepFailed, message)
-                .hint("what it did is done; goto another address, or reload");
+                .hint("the request was sent; go to another address, or reload");
         }
         // A redirect to a forbidden place: say which.
         if let Some(it) = self.blocked().get(refused) {

@@ -3,267 +3,34 @@
 //! Interception answers what it sees. What it does not see (WebSockets, connections made ahead) ends at the proxy, which lets
 //! nothing out of such a context.
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    sync::{
-        Mutex, PoisonError,
-        atomic::{AtomicBool, Ordering},
-    },
-    time::Duration,
-};
+use std::{collections::BTreeMap, time::Duration};
 
-use base64::{Engine as _, engine::general_purpose::STANDARD};
-use percent_encoding::percent_decode_str;
-use serde_json::json;
-use url::Url;
-
+pub use super::archive::Archive;
 use super::{
     context::Context,
     element::{Element, Locator},
-    plan::{Choice, Fill, Plan, Step},
-    shared::ContextInner,
+    plan::{Choice, Fill, Plan, Step, Wait},
 };
-use commis_artifacts::recording::{Action, ResourceType};
-use commis_base::error::Result;
-use commis_redact::raw::{RawBody, RawExchange, RawPage, RawRecording, contains_value};
+use commis_artifacts::recording::Action;
+use commis_base::error::{Code, Error, Result};
+use commis_redact::raw::RawPage;
 
-/// Bytes of all bodies of a recording that is rendered.
-const MAX_BODIES: usize = 64 << 20;
-/// Fields that the value is typed into, one after the other.
-const MAX_FIELDS: u32 = 3;
+/// Fields that the value is typed into, and tabs that are opened, one after the other.
+const MAX_ELEMENTS: u32 = 3;
 /// For each step: nothing is waited for that is not there.
 const STEP_TIMEOUT: Duration = Duration::from_secs(2);
+/// Number of the step after the one that opens the page.
+const FIRST: u32 = 1;
 /// Fields that people type a search into.
 const FIELDS: &str = "input[type=search],[role=searchbox],[role=combobox]:not(select),input[type=text],input:not([type]),textarea";
-/// Characters of a value that stands in any address.
-const SHORT: usize = 3;
-/// Digits of a clock or of chance in a query: such a value is another each time.
-const CHANCE: usize = 8;
-/// Headers that belong to the connection, or to the encoding that the body no longer has.
-const DROPPED: &[&str] = &[
-    "content-encoding",
-    "content-length",
-    "transfer-encoding",
-    "connection",
-    "keep-alive",
-    "alt-svc",
-    "strict-transport-security",
-];
-
-/// The exchanges of a recording, to be answered from.
-pub struct Archive {
-    entries: Vec<Entry>,
-    /// Place of the document to open. It may have been the answer to a form.
-    start: usize,
-    /// It was opened since the page was last left.
-    opened: AtomicBool,
-    /// Places of entries that were asked for.
-    asked: Mutex<BTreeSet<usize>>,
-}
-
-struct Entry {
-    method: String,
-    url: Url,
-    sent: Option<Vec<u8>>,
-    status: u16,
-    headers: Vec<(String, String)>,
-    body: Vec<u8>,
-    /// A script of the page asked for it with something that was typed.
-    carries: bool,
-}
-
-impl Archive {
-    /// `None` where there is no page to render: no document with its body, or too much of everything.
-    pub fn from_recording(raw: &RawRecording) -> Option<Self> {
-        let is_page = |it: &RawExchange| {
-            it.resource_type == ResourceType::Document
-                && it.mime.contains("html")
-                && it.body.len() > 0
-                && it.status.is_some_and(|it| (200..300).contains(&it))
-        };
-        let document = raw.exchanges.iter().rposition(is_page)?;
-        if raw.exchanges.iter().map(|it| it.body.len()).sum::<usize>() > MAX_BODIES {
-            return None;
-        }
-        let (mut entries, mut start) = (Vec::new(), 0);
-        for (at, it) in raw.exchanges.iter().enumerate() {
-            if at == document {
-                start = entries.len();
-            }
-            let mut entry = Entry::from_exchange(it);
-            if let Some(entry) = &mut entry {
-                // What came before the page was opened is none of its own.
-                entry.carries = at > document && carries(it, raw);
-            }
-            entries.extend(entry);
-        }
-        Some(Self { entries, start, opened: AtomicBool::new(false), asked: Mutex::default() })
-    }
-
-    fn start(&self) -> &str {
-        self.opened.store(false, Ordering::Relaxed);
-        self.entries[self.start].url.as_str()
-    }
-
-    /// The recorded answer to a request, noted as asked for: to exactly this one, else to one that differs only in what is chance.
-    fn answer(&self, method: &str, url: &str, body: Option<&[u8]>) -> Option<&Entry> {
-        let url = without_fragment(Url::parse(url).ok()?);
-        let start = &self.entries[self.start];
-        if start.url == url && !self.opened.swap(true, Ordering::Relaxed) {
-            return Some(start);
-        }
-        let all = || self.entries.iter().enumerate().filter(|it| it.1.method == method);
-        let here = || all().filter(|it| it.1.url == url);
-        let found = here()
-            .find(|it| it.1.sent.as_deref() == body)
-            .or_else(|| here().next())
-            .or_else(|| all().find(|it| it.1.is_about(&url)));
-        let (at, entry) = found?;
-        self.asked.lock().unwrap_or_else(PoisonError::into_inner).insert(at);
-        Some(entry)
-    }
-
-    /// Whether the page asked for what a script had asked for last with typed values, or nothing was.
-    fn is_rendered(&self) -> bool {
-        let Some(last) = self.entries.iter().rfind(|it| it.carries) else { return true };
-        let asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
-        asked.iter().map(|at| &self.entries[*at]).any(|it| it.carries && it.asks_as(last))
-    }
-}
-
-impl Entry {
-    fn from_exchange(raw: &RawExchange) -> Option<Self> {
-        let status = raw.status?;
-        let body = match &raw.body {
-            RawBody::Missing(_) if (200..300).contains(&status) && status != 204 => return None,
-            it => it.bytes().map(std::borrow::Cow::into_owned).unwrap_or_default(),
-        };
-        Some(Self {
-            method: raw.method.to_ascii_uppercase(),
-            url: without_fragment(raw.url.clone()),
-            sent: raw.request_body.clone(),
-            // The browser that recorded it had the body.
-            status: if status == 304 { 200 } else { status },
-            headers: in_utf8(&raw.response_headers, &body),
-            body,
-            carries: false,
-        })
-    }
-
-    /// The same path with the same names in its query: one that also sorts shows another state of the page.
-    fn asks_as(&self, other: &Self) -> bool {
-        let names = |it: &Self| -> BTreeSet<String> {
-            it.url.query_pairs().map(|it| it.0.into_owned()).collect()
-        };
-        self.method == other.method
-            && self.url.path() == other.url.path()
-            && names(self) == names(other)
-    }
-
-    /// The same address, and the same query but for what is chance.
-    fn is_about(&self, url: &Url) -> bool {
-        let pairs =
-            |it: &Url| -> BTreeMap<String, String> { it.query_pairs().into_owned().collect() };
-        if self.url.host() != url.host() || self.url.path() != url.path() {
-            return false;
-        }
-        let (own, asked) = (pairs(&self.url), pairs(url));
-        let by_chance = |it: &String| it.chars().filter(char::is_ascii_digit).count() >= CHANCE;
-        own.len() == asked.len()
-            && own.iter().all(|(name, value)| {
-                asked.get(name).is_some_and(|it| it == value || (by_chance(it) && by_chance(value)))
-            })
-    }
-
-    /// As `Fetch.fulfillRequest` wants it.
-    fn fulfilled(&self, request: &str) -> serde_json::Value {
-        let headers = self.headers.iter().filter(|it| {
-            !it.0.starts_with(':') && !DROPPED.contains(&it.0.to_ascii_lowercase().as_str())
-        });
-        let headers: Vec<_> =
-            headers.map(|(name, value)| json!({ "name": name, "value": value })).collect();
-        json!({
-            "requestId": request,
-            "responseCode": self.status,
-            "responseHeaders": headers,
-            "body": STANDARD.encode(&self.body),
-        })
-    }
-}
-
-/// A script asked with something that was typed, or with what is sent for it, and was answered. A short value is the whole of a part.
-fn carries(it: &RawExchange, raw: &RawRecording) -> bool {
-    let by_script =
-        matches!(it.resource_type, ResourceType::Xhr | ResourceType::Fetch | ResourceType::Script);
-    if !by_script || it.body.len() == 0 {
-        return false;
-    }
-    let parts = || {
-        let segments = it.url.path_segments().into_iter().flatten();
-        let path = segments.map(|it| percent_decode_str(it).decode_utf8_lossy().into_owned());
-        let form = url::form_urlencoded::parse(it.request_body.as_deref().unwrap_or_default());
-        let pairs = it.url.query_pairs().chain(form);
-        path.chain(pairs.map(|it| it.1.into_owned()))
-    };
-    let sent = raw.actions.iter().filter_map(|it| it.control.as_ref());
-    let sent =
-        || sent.clone().flat_map(|it| raw.typed.values().filter_map(|word| it.sent_value(word)));
-    let is_short = |it: &String| it.chars().count() < SHORT;
-    let long: BTreeMap<String, String> = raw
-        .typed
-        .iter()
-        .filter(|it| !is_short(it.1))
-        .map(|(name, value)| (name.clone(), value.clone()))
-        .collect();
-    contains_value(&it.url, it.request_body.as_deref(), &long)
-        || raw.typed.values().filter(|it| is_short(it)).any(|it| parts().any(|part| part == *it))
-        || sent().any(|it| parts().any(|part| part == it))
-}
-
-/// Headers of a text that is kept in UTF-8, whatever charset it came in.
-fn in_utf8(headers: &[(String, String)], body: &[u8]) -> Vec<(String, String)> {
-    let is_utf8 = std::str::from_utf8(body).is_ok();
-    let rewritten = |(name, value): &(String, String)| {
-        let essence = value.split(';').next().unwrap_or_default().trim();
-        let names_charset = value.to_ascii_lowercase().contains("charset=");
-        let is_text = essence.starts_with("text/") || names_charset;
-        if is_utf8 && is_text && name.eq_ignore_ascii_case("content-type") {
-            return (name.clone(), format!("{essence}; charset=utf-8"));
-        }
-        (name.clone(), value.clone())
-    };
-    headers.iter().map(rewritten).collect()
-}
-
-fn without_fragment(mut url: Url) -> Url {
-    url.set_fragment(None);
-    url
-}
-
-/// Answers a paused request of a context that is offline; whether it is one. What the recording does not hold fails as without a
-/// connection.
-pub fn answer(
-    shared: &ContextInner,
-    session: Option<&str>,
-    request: &str,
-    (method, url, body): (&str, &str, Option<&str>),
-) -> bool {
-    let Some(archive) = shared.lock().archive.clone() else { return false };
-    if !url.starts_with("http:") && !url.starts_with("https:") {
-        return false;
-    }
-    if let Some(it) = archive.answer(method, url, body.map(str::as_bytes)) {
-        shared.cdp.post(session, "Fetch.fulfillRequest", it.fulfilled(request));
-    } else {
-        let params = json!({ "requestId": request, "errorReason": "InternetDisconnected" });
-        shared.cdp.post(session, "Fetch.failRequest", params);
-    }
-    true
-}
+/// Parts of a page that ask for their content when they are opened.
+const TABS: &str =
+    "[role=tab]:not([aria-selected=true]),summary,[aria-expanded=false][aria-controls]";
 
 impl Context {
     /// What the last document of a recording shows when it is opened again and answered from the recording alone. Where the page
-    /// asks for its data only when something is typed, the example's value is typed into its fields in turn.
+    /// asks for its data only when something is typed or opened, the example's value is typed into its fields, and its tabs are
+    /// opened, in turn.
     ///
     /// `None` where it does not come to the recorded requests. Fails with `BROWSER_FAILED`.
     pub async fn render(
@@ -285,10 +52,16 @@ impl Context {
             bound: Vec::new(),
             timeout: STEP_TIMEOUT,
         };
-        let page = self.record_then(&plan(Vec::new()), || ()).await?.page;
+        // Any other error says only that this way does not lead there.
+        let is_fatal = |err: &Error| err.code() == Code::BrowserFailed;
+        let before = self.record_then(&plan(Vec::new()), || ()).await?.page;
         if archive.is_rendered() {
-            return Ok(Some(page));
+            return Ok(Some(before));
         }
+        let changed = |page: &RawPage| page.visible_text != before.visible_text;
+        let with_before = |page: RawPage| {
+            Ok(Some(RawPage { documents_before: before.documents.clone(), ..page }))
+        };
         // Of several values it is not known which goes where.
         let mut values = typed.values();
         let (Some(value), None) = (values.next(), values.next()) else { return Ok(None) };
@@ -300,34 +73,59 @@ impl Context {
             };
             let element = Element { by: Locator::Css(css), nth: None };
             let steps = vec![Step::Select(Choice { element, value: value.clone() })];
-            if let Ok(it) = self.record_then(&plan(steps), || ()).await
-                && archive.is_rendered()
-            {
-                return Ok(Some(it.page));
+            match self.record_then(&plan(steps), || ()).await {
+                Ok(it) if archive.is_rendered() => return with_before(it.page),
+                Err(err) if is_fatal(&err) => return Err(err),
+                Ok(_) | Err(_) => {}
             }
         }
-        // Pages that suggest as one types leave with the key that searches.
-        for by_key in [true, false] {
-            for nth in 1..=MAX_FIELDS {
-                let element = Element { by: Locator::Css(FIELDS.to_owned()), nth: Some(nth) };
-                let fill = Step::Fill(Fill { element, value: value.clone() });
-                let press = by_key.then(|| Step::Press("Enter".to_owned()));
-                let steps = std::iter::once(fill).chain(press).collect();
-                match self.record_then(&plan(steps), || ()).await {
-                    Ok(it) if archive.is_rendered() => return Ok(Some(it.page)),
-                    Ok(_) => {}
-                    // There is no such field.
-                    Err(_) => break,
+        let nth = |css: &str, nth| Element { by: Locator::Css(css.to_owned()), nth: Some(nth) };
+        let fill = |at| Step::Fill(Fill { element: nth(FIELDS, at), value: value.clone() });
+        let awaited = archive.last_carrier().map(|it| Wait::Request(it.url.path().to_owned()));
+        let wait = || awaited.clone().map(Step::WaitFor);
+        // Pages that suggest as one types leave with the key that searches, and often wait for a pause in the typing first.
+        let by_key = |at| vec![fill(at), Step::Press("Enter".to_owned())];
+        let by_pause = |at| std::iter::once(fill(at)).chain(wait()).collect();
+        let by_click = |at| vec![Step::Click(nth(TABS, at))];
+        let ways: [&dyn Fn(u32) -> Vec<Step>; 3] = [&by_key, &by_pause, &by_click];
+        // What it asked for may have gone again with a key.
+        let mut unchanged = None;
+        for steps in ways {
+            for at in 1..=MAX_ELEMENTS {
+                match self.record_then(&plan(steps(at)), || ()).await {
+                    Ok(it) if archive.is_rendered() && changed(&it.page) => {
+                        return with_before(it.page);
+                    }
+                    Ok(it) if archive.is_rendered() => unchanged = Some(it.page),
+                    Err(err) if is_fatal(&err) => return Err(err),
+                    // The first step failed, most often because there is no such element.
+                    Err(_) if self.failure().is_none_or(|it| it.step == FIRST) => break,
+                    Ok(_) | Err(_) => {}
                 }
             }
         }
-        Ok(None)
+        if let Some(page) = unchanged {
+            return with_before(page);
+        }
+        // Some pages ask on their own, but only after a while.
+        let steps: Vec<Step> = wait().into_iter().collect();
+        let late = self.record_then(&plan(steps), || ()).await;
+        match late {
+            Err(err) if is_fatal(&err) => Err(err),
+            late => Ok(late.ok().filter(|_| archive.is_rendered()).map(|it| it.page)),
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::sync::{Mutex, atomic::AtomicBool};
+
+    use serde_json::json;
+    use url::Url;
+
     use super::*;
+    use crate::archive::Entry;
 
     fn entry(method: &str, url: &str, sent: Option<&str>, carries: bool) -> Entry {
         Entry {

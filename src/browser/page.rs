@@ -16,6 +16,7 @@ use super::{
     tabs::Page,
 };
 use commis_base::error::{Code, Error, Result};
+use commis_recipe::model::StorageArea;
 use commis_redact::raw::{RawPage, RawStorageEntry};
 use commis_vault::StorageItem;
 
@@ -359,7 +360,8 @@ async fn read_call_result<T: DeserializeOwned>(reply: Reply, timeout: Duration) 
         return Err(Error::new(Code::BrowserFailed, message));
     }
     serde_json::from_value(called.result.value).map_err(|err| {
-        Error::new(Code::BrowserFailed, "snippet returned something else").source(err)
+        Error::new(Code::BrowserFailed, "a script of commis returned an unexpected value")
+            .source(err)
     })
 }
 
@@ -475,7 +477,7 @@ pub async fn summary(cdp: &Cdp, frames: &[Frame]) -> RawPage {
     }
     let mut page = joined(read);
     if let Some(frame) = frames.first() {
-        let stored = super::login::stored_in(cdp, frame).await;
+        let stored = stored_in(cdp, frame).await;
         let raw =
             |it: StorageItem| RawStorageEntry { area: it.area, key: it.name, value: it.value };
         page.stored = stored.into_iter().flat_map(|it| it.1).map(raw).collect();
@@ -545,4 +547,37 @@ pub async fn cookies(cdp: &Cdp, context: &str) -> Result<Vec<Cookie>> {
     let params = json!({ "browserContextId": context });
     let all: Cookies = cdp.call(None, "Storage.getCookies", params).await?;
     Ok(all.cookies)
+}
+
+/// Items that are read from the storage of one origin.
+const MAX_STORED: u32 = 3000;
+
+/// Storage may be forbidden to a document.
+const STORED: &str = "function (most) {
+  const out = [];
+  try {
+    for (const [area, of] of [['local', localStorage], ['session', sessionStorage]]) {
+      for (let i = 0; i < of.length && out.length < most; i++) {
+        const name = of.key(i);
+        out.push([area, name.toWellFormed(), (of.getItem(name) ?? '').toWellFormed()]);
+      }
+    }
+  } catch { return [location.origin, null]; }
+  return [location.origin, out];
+}";
+
+/// What one document stored: its origin, and each item. `None` where that may not be read.
+pub async fn stored_in(cdp: &Cdp, frame: &Frame) -> Option<(String, Vec<StorageItem>)> {
+    type StorageDump = (String, Option<Vec<(StorageArea, String, String)>>);
+    let read: Result<StorageDump> = call(cdp, frame, STORED, &[MAX_STORED.into()], PATIENCE).await;
+    let (origin, all) = read.ok()?;
+    let item = |(area, name, value): (StorageArea, String, String)| StorageItem {
+        origin: origin.clone(),
+        area,
+        name,
+        value: value.into(),
+        set_ms: 0,
+    };
+    let items = all?.into_iter().map(item).collect();
+    Some((origin, items))
 }

@@ -215,7 +215,7 @@ impl Step {
 
     /// The page took the element away while the step was at it, which another time it may not.
     pub fn lost(&self) -> Error {
-        self.failed_error("the element went away").lasting(false)
+        self.failed_error("the page removed the element").lasting(false)
     }
 
     /// For messages: `click link "Next"`.

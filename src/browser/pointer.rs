@@ -11,13 +11,12 @@ use serde_json::json;
 use super::{
     aim::{self, HitTestResult, PointerTarget, PressCheck, PressWatch, UnreachableReason},
     cdp::Reply,
-    keys,
+    input_events, keys,
     lookup::{self, FoundElement},
     page::{self, Frame},
     plan::Step,
     recorder::Recorder,
     shared::ContextInner,
-    typing,
     waiting::Poll,
 };
 use commis_base::error::{Error, Result};
@@ -85,7 +84,7 @@ impl Quads {
         let (width, height) = (reach(0) - left, reach(1) - top);
         if x < 0.0 || y < 0.0 || x >= width || y >= height {
             return Err(format!(
-                "{x},{y} is no point of the element, which is {width:.0} by {height:.0} pixels"
+                "{x},{y} is outside the element, which is {width:.0} by {height:.0} pixels"
             ));
         }
         Ok([left + x, top + y])
@@ -181,7 +180,7 @@ pub async fn reach(
 fn unreachable(step: &Step, look: &HitTestResult) -> Error {
     let (why, hint) = match look.why {
         UnreachableReason::Outside => (
-            "the element lies outside of the window, and nothing scrolls it there".to_owned(),
+            "the element is outside the window and cannot be scrolled into view".to_owned(),
             "open what holds it first, such as a drawer or a menu, or make the window larger",
         ),
         UnreachableReason::Clipped => (
@@ -189,15 +188,15 @@ fn unreachable(step: &Step, look: &HitTestResult) -> Error {
             "show it first: turn to its slide, or open what holds it",
         ),
         UnreachableReason::Inert => (
-            "the element takes no clicks (its style says pointer-events: none)".to_owned(),
+            "the element takes no clicks (its style has pointer-events: none)".to_owned(),
             "a step before it has to enable it, or another element takes its clicks",
         ),
         _ if look.popup => (
-            format!("{} lies over the element", look.over),
+            format!("{} covers the element", look.over),
             "press Enter in the field, choose an option, or close the list",
         ),
         UnreachableReason::Covered => (
-            format!("{} lies over the element", look.over),
+            format!("{} covers the element", look.over),
             "a step before it has to close that, or press Enter in the form instead",
         ),
         _ => ("the element is not visible".to_owned(), "show it first"),
@@ -229,9 +228,9 @@ pub async fn click(
 /// Something else was under the mouse each time.
 pub fn slipped(step: &Step, over: &str) -> Error {
     step.failed_error(&format!(
-        "{over} came under the mouse instead of the element; nothing was clicked"
+        "{over} moved under the mouse instead of the element; nothing was clicked"
     ))
-    .hint("wait until the page stands still")
+    .hint("wait until the page stops moving")
 }
 
 /// By leaving the field, and if that was not enough by Escape, which a field for searching would take as a wish to be emptied.
@@ -254,7 +253,7 @@ async fn close_popup(
         && left.is_ok()
         && let Some(events) = keys::named_key_events("Escape")
     {
-        typing::type_events(shared, session, events).await?;
+        input_events::type_events(shared, session, events).await?;
     }
     // Lists go a moment after their field was left, so that a click on them still counts.
     tokio::time::sleep(Duration::from_millis(200)).await;

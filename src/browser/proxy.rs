@@ -75,7 +75,8 @@ pub struct Proxy {
 impl Proxy {
     /// Listens on a free port of 127.0.0.1. Fails with [`Code::BrowserFailed`], and with [`Code::Internal`] without randomness.
     pub async fn start(visit: Arc<ContextPolicy>, vouched: Option<Arc<TlsTrust>>) -> Result<Self> {
-        let failed = |err| Error::new(Code::BrowserFailed, "start the egress proxy").source(err);
+        let failed =
+            |err| Error::new(Code::BrowserFailed, "cannot start the egress proxy").source(err);
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.map_err(failed)?;
         let addr = listener.local_addr().map_err(failed)?;
         let word = random_token()?;
@@ -232,11 +233,14 @@ async fn answer(request: Request<Incoming>, gate: &Gate, tunnels: &Tunnels) -> R
     let connect = request.method() == Method::CONNECT;
     let url = if connect { tunnel_url(request.uri()) } else { request.uri().to_string() };
     let outcome = if gate.visit.is_offline() {
-        Err(Error::new(Code::UrlBlocked, "a page that is rendered from a recording has no network"))
+        Err(Error::new(
+            Code::UrlBlocked,
+            "a page that is rendered from a recording may not use the network",
+        ))
     } else if gate.visit.is_seen_alone() && is_unseen(&request, &url) {
         Err(Error::new(
             Code::UrlBlocked,
-            "what cannot be judged does not leave: a WebSocket, or what is read ahead",
+            "a WebSocket or prefetch is blocked, because the egress policy cannot check it",
         ))
     } else if connect {
         tunnel(request, &url, gate, tunnels).await
@@ -347,7 +351,7 @@ where
     B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
-    let too_large = || Error::new(Code::HeadersTooLarge, format!("{to} sends too many headers"));
+    let too_large = || Error::new(Code::HeadersTooLarge, format!("{to} sent too many headers"));
     let failed = |err: hyper::Error| {
         if err.is_parse_too_large() {
             return too_large();

@@ -17,7 +17,7 @@ use url::Url;
 
 use super::{
     awaiting::{ActionTracker, PendingReason, RequestProgress, UNREAD},
-    cdp::Event,
+    cdp_event::Event,
     hop::{Hop, HopBody, HopEnd, MAX_BODY, millis},
     wire,
 };

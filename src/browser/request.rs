@@ -61,7 +61,7 @@ impl ContextRequest {
         if self.shared.cdp.is_closed() {
             return err;
         }
-        Error::new(Code::ConnectFailed, "the page lends no session").source(err)
+        Error::new(Code::ConnectFailed, "the page provides no session").source(err)
     }
 }
 

@@ -14,24 +14,25 @@ use url::Url;
 use zeroize::Zeroizing;
 
 use super::{
+    archive::Archive,
     ask::BasicAuthResponder,
-    cdp::{self, Cdp, Event},
+    cdp::{self, Cdp},
+    cdp_event::Event,
     feed::{EventDetails, EventKind, Feed},
     heard::LogBuffer,
-    held::HoldState,
+    hold_state::HoldState,
     leaving::PendingNavigation,
-    offline::Archive,
     page,
     plan::BoundSecret,
     proxy::Proxy,
     recorder::Recorder,
+    sessions::wire::{MASK, RequestTap},
     suspect,
     tabs::{self, Page, Tabs},
     visit::ContextPolicy,
     watch::ActionWatcher,
     words::plain,
 };
-use crate::sessions::wire::{MASK, RequestTap};
 use commis_artifacts::{
     failure::Element as Seen,
     recording::{Action, ActionKind, BlockedRequest, TargetKind},
@@ -341,7 +342,7 @@ impl ContextInner {
         if state.crashed {
             return Err(Error::new(Code::BrowserFailed, "the page crashed"));
         }
-        state.page.clone().ok_or_else(|| Error::new(Code::BrowserFailed, "the page is gone"))
+        state.page.clone().ok_or_else(|| Error::new(Code::BrowserFailed, "the page was closed"))
     }
 
     /// The page's session first, then those of frames in other processes.
@@ -549,6 +550,9 @@ fn same_origin(a: &str, b: &str) -> bool {
         _ => false,
     }
 }
+
+/// Bytes of a file that a page saves.
+pub const MAX_SAVED: u64 = 100 << 20;
 
 #[cfg(test)]
 mod tests {

@@ -9,7 +9,7 @@ use super::{
     aim::PressWatch,
     controls,
     element::Element,
-    keys,
+    input_events, keys,
     lookup::{self, FindResult, FoundElement},
     nearest, page,
     plan::{DialogAnswer, FrameLocator, FrameTarget, Scroll, Step, Wait},
@@ -44,8 +44,7 @@ pub async fn perform(shared: &Arc<ContextInner>, step: &Step, timeout: Duration)
     done.map_err(|err| match shared.lock().download.take() {
         Some(url) if err.code() == Code::StepFailed => {
             let message = format!("{}, and {url} is a download", err.message());
-            Error::new(Code::DownloadBlocked, message)
-                .hint("files are not saved; leave out the step that asks for one")
+            Error::new(Code::DownloadBlocked, message).hint("remove the step that downloads a file")
         }
         _ => err,
     })
@@ -76,7 +75,7 @@ async fn may_be_typed(
     let Some(it) = bound.iter().find(|it| !it.hosts.contains(&host)) else { return Ok(()) };
     let why = format!("{}: ${} may not be typed at `{host}`", step.describe(), it.variable);
     Err(Error::new(Code::AuthNotAllowed, why).hint(
-        "a variable that a file names is typed only at hosts that it is bound to: write them to [auth.allow] in config.toml, or give the value with -p on the command line",
+        "bind the variable to the host in [auth.allow] of config.toml, or give the value with -p on the command line",
     ))
 }
 
@@ -99,11 +98,11 @@ async fn attempt(shared: &Arc<ContextInner>, step: &Step, timeout: Duration) -> 
             let for_secrets = control.as_ref().is_some_and(|it| it.kind == "password");
             if for_secrets && !is_secret && !it.value.is_empty() {
                 let why = format!(
-                    "{}: the field takes a password, and what is typed there is no secret of the task",
+                    "{}: a password field takes only a secret of the task",
                     step.describe()
                 );
                 return Err(Error::new(Code::SecretInTask, why).hint(
-                    "put it into a variable and write env:NAME in its place: it is then typed, and kept nowhere",
+                    "write env:NAME in its place: the value of that variable is typed and not stored",
                 ));
             }
             may_be_typed(shared, step, &found, &it.value).await?;
@@ -121,7 +120,7 @@ async fn attempt(shared: &Arc<ContextInner>, step: &Step, timeout: Duration) -> 
             let session = shared.page()?.session;
             shared.mark(&session, None).await;
             shared.act(Action::new(ActionKind::Press, Some(key)));
-            typing::type_events(shared, &session, events).await
+            input_events::type_events(shared, &session, events).await
         }
         Step::Click(it) => {
             let found = seek(shared, step, it, &[], deadline).await?;
@@ -228,7 +227,7 @@ async fn seek(
                 if since.elapsed() >= UNCLEAR || Instant::now() >= deadline {
                     let why = format!("{} elements fit equally well", lines.len());
                     let shown = lines.iter().take(8).cloned().collect::<Vec<_>>().join("; ");
-                    let hint = format!("say which with nth, from 1 — {shown}");
+                    let hint = format!("choose one with nth, from 1 — {shown}");
                     return Err(step.failed_error(&why).hint(hint));
                 }
             }

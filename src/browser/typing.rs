@@ -10,7 +10,9 @@ use serde_json::{Value, json};
 
 use super::{
     cdp::Reply,
-    controls, held, keys,
+    controls, held,
+    input_events::type_events,
+    keys,
     lookup::{self, FoundElement},
     page,
     plan::Step,
@@ -185,16 +187,14 @@ pub async fn fill(
         "context" => return edited_by_context(shared, found, &object, value).await,
         it if it.starts_with("no value of ") => {
             let kind = it.trim_start_matches("no value of ");
-            let err =
-                step.failed_error(&format!("this is no value for a field of the kind {kind}"));
-            return Err(err.hint("dates are 2016-03-05, times 13:05, as HTML has them"));
+            let err = step.failed_error(&format!("this is not a value for a field of type {kind}"));
+            return Err(err.hint("write dates as 2016-03-05 and times as 13:05"));
         }
         "disabled" => return Err(step.failed_error("the field is disabled or read-only")),
         _ => {
             let err = step.failed_error("the element is not a field");
-            return Err(
-                err.hint("a snapshot names the textbox that is in it, or click it and `type`")
-            );
+            return Err(err
+                .hint("name the text box inside it (see a snapshot), or click it and use `type`"));
         }
     }
     // A page that has gone on holds nothing any more, and one that is busy is not waited for. What listens has its time from here on.
@@ -450,14 +450,4 @@ async fn typed(
         }
     }
     keys.drain().await
-}
-
-/// One key, down and up.
-pub async fn type_events(shared: &ContextInner, session: &str, events: [Value; 2]) -> Result<()> {
-    let method = "Input.dispatchKeyEvent";
-    let [down, up] = events.map(|it| shared.cdp.send(Some(session), method, it));
-    down.wait(PATIENCE).await?;
-    // Enter may have navigated the page away from under the second one.
-    let _ = up.raw(PATIENCE).await;
-    Ok(())
 }

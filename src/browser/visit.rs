@@ -130,7 +130,7 @@ impl ContextPolicy {
         }
         // No frame of another site is opened; this one is the host's, and sandboxed, or it is none that we know.
         if asked.from == TargetKind::Iframe {
-            return refused("a frame apart asks for a host of your own");
+            return refused("a frame of another site requests a host of your own");
         }
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         if asked.redirected_from.is_some_and(|it| !known.iter().any(|known| known == it)) {

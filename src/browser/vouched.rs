@@ -154,5 +154,6 @@ fn cut(host: &str, err: std::io::Error) -> Error {
 }
 
 fn setup_error(err: impl std::error::Error + Send + Sync + 'static) -> Error {
-    Error::new(Code::BrowserFailed, "set up TLS for a host that Chromium does not know").source(err)
+    Error::new(Code::BrowserFailed, "cannot set up TLS for a host that Chromium does not trust")
+        .source(err)
 }

@@ -6,7 +6,7 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::{
-    cdp::Event,
+    cdp_event::Event,
     controls,
     element::Element,
     lookup::{self, FindResult},

@@ -4,22 +4,22 @@ use std::io::{IsTerminal as _, Write as _};
 
 use serde_json::{Value, json};
 
-use super::{Global, daemon, doing, wire};
+use super::{Global, daemon, doing, follow_task, wire};
 use commis_base::error::{Code, Error, Result};
 
 /// Characters of a digest that are typed to say that it was read.
 const TYPED: usize = 6;
 
-/// Show a request that waits for you, and let it go once
+/// Show a held request, and approve it to be sent once
 ///
-/// Without an id it lists what waits. What is shown is made of the request's bytes; what a page or a model says stands in quotes.
-/// You approve by typing the first six characters of its digest; then the page is looked at again, and if request, page and element
-/// are what was shown, that one request is sent. A script gives the whole digest with --digest.
+/// Without an id it lists the held requests. The text is made of the request's bytes; words of a page or a model are quoted.
+/// You approve by typing the first six characters of the digest. commis then compares request, page and element again. Only if
+/// they are unchanged, it sends this one request. A script gives the whole digest with --digest.
 #[derive(clap::Args)]
 pub struct Args {
     /// The approval's id
     id: Option<String>,
-    /// The digest as it was shown, in place of the question
+    /// The digest that was shown, instead of a question
     #[arg(long, requires = "id")]
     digest: Option<String>,
     /// Print as JSON
@@ -27,7 +27,7 @@ pub struct Args {
     pub json: bool,
 }
 
-/// Say no to a request that waits: it is never sent
+/// Reject a held request: it is never sent
 #[derive(clap::Args)]
 pub struct RejectArgs {
     /// The approval's id
@@ -65,7 +65,7 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
     let body = json!({ "digest": digest });
     let task = client.begin(&format!("/api/approvals/{id}/approve"), &body).await?;
     let task = task["data"]["task_id"].as_str().unwrap_or_default().to_owned();
-    let ran = doing::follow(&client, &task, false).await?;
+    let ran = follow_task::follow(&client, &task, false).await?;
     if args.json {
         wire::out(&ran);
     } else {
@@ -77,8 +77,8 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
 /// Shows it and asks. The digest, where it was approved. Fails with `USAGE` where nobody is there, and `FORBIDDEN` where they said no.
 async fn confirm_digest(shown: &Value) -> Result<String> {
     if !std::io::stdin().is_terminal() || !std::io::stderr().is_terminal() {
-        return Err(Error::new(Code::Usage, "nobody is there to be asked")
-            .hint("in a script give the --digest that was shown to a person"));
+        return Err(Error::new(Code::Usage, "approving needs a terminal")
+            .hint("in a script, give the digest that was shown: --digest"));
     }
     let text = |name: &str| wire::clean(shown[name].as_str().unwrap_or_default());
     wire::say(&text("text"));
@@ -95,8 +95,8 @@ async fn confirm_digest(shown: &Value) -> Result<String> {
     if said.trim() == first {
         return Ok(digest);
     }
-    Err(Error::new(Code::Forbidden, "not approved; the request waits on")
-        .hint("`commis reject` says no for good"))
+    Err(Error::new(Code::Forbidden, "not approved; the request still waits")
+        .hint("reject it with `commis reject ID`"))
 }
 
 pub async fn reject(args: RejectArgs, global: &Global) -> Result<u8> {

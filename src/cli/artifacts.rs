@@ -36,12 +36,12 @@ const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
 #[derive(Subcommand)]
 pub enum Command {
-    /// List the tasks and where they stand
+    /// List the tasks and their status
     ///
     /// With --json: a list of {task_id, manifest, name, host, status, why, attempts, began_ms, ended_ms}, and `private` where
     /// the recording was made behind a login: it holds what the account saw.
     Ls {
-        /// Those alone that stand so: pending, recording, analyzing, verified, draft (or saved_draft), needs_selection,
+        /// Only tasks with this status: pending, recording, analyzing, verified, draft (or saved_draft), needs_selection,
         /// non_recipeable, failed
         #[arg(long, value_parser = status)]
         status: Option<Status>,
@@ -56,39 +56,39 @@ pub enum Command {
         /// A task's id; a recipe's name is enough where it is unique
         task: String,
         /// The stage that wrote it: record, rank, analyze, validate, minimize, verify, …
-        #[arg(value_parser = super::learn::stage)]
+        #[arg(value_parser = super::learn_args::stage)]
         stage: commis_stages::Stage,
     },
-    /// Bring recordings that an earlier commis wrote to this one's schema
+    /// Migrate recordings of an earlier version to the present schema
     Migrate {
         /// Tasks (default: all)
         tasks: Vec<String>,
     },
-    /// Remove the artifacts of tasks that nobody has worked on for a while, and folders that are no tasks
+    /// Remove the artifacts of tasks that were not used for a while, and folders that are not tasks
     ///
-    /// Recipes stay, and so does what is being worked on.
+    /// Recipes and running tasks stay.
     Prune {
         /// Older than this (default: [artifacts] retention_days in the settings)
         #[arg(long, value_name = "N")]
         days: Option<u32>,
-        /// Say what would go, and let it be
+        /// Only list what would be removed
         #[arg(long)]
         dry_run: bool,
     },
-    /// List what a shared store holds, the oldest first, and take away what is old
+    /// List the tasks of a shared store, the oldest first, and remove old ones
     ///
-    /// Nothing goes without --remove. A task is as old as its newest object, by the store's clock. What a batch, a worker or a stage uses
-    /// at this moment stays, however old. What lies there and is not of commis is left alone.
+    /// Without --remove nothing is removed. The age of a task is that of its newest object, by the clock of the store. Tasks
+    /// that a batch, a worker or a stage is using stay, however old. Objects that are not of commis are left alone.
     ///
     /// With --json: {store, days, removed, kept}, where both are lists of {name, objects, bytes, days, in_use}; without --remove, `removed` is what would go.
     Shared {
-        /// A folder, or what else the program was built with
+        /// A folder, or with commis-worker the URL of a bucket
         #[arg(long, value_name = "URL")]
         store: String,
         /// Older than this
         #[arg(long, value_name = "N", default_value_t = 30, value_parser = clap::value_parser!(u32).range(1..))]
         days: u32,
-        /// Take it away
+        /// Remove it
         #[arg(long)]
         remove: bool,
         /// Print JSON
@@ -97,7 +97,7 @@ pub enum Command {
     },
     /// Read every artifact, and check every hash and every file mode
     ///
-    /// Exit code 1 when something is not as it was written.
+    /// Exit code 1 if a file was changed or damaged.
     ///
     /// With --json: {tasks, findings}.
     Verify {

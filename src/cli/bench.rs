@@ -15,8 +15,8 @@ const BASELINE: &str = "ci/bench-baseline.json";
 
 /// Measure what a recipe's run costs beside its floor, on loopback
 ///
-/// Runs recipes against the built-in test web (in a process of its own) in turns with the same bytes through the same client
-/// alone, and with one parse of them. Ratios of one such run hold still where times do not.
+/// Runs recipes against the built-in test web in another process, in turns with the same bytes through the same client, and
+/// with one parse of them. The ratios of such a run are stable, the times are not.
 ///
 /// Example: commis bench --report bench.html
 #[derive(clap::Args)]
@@ -45,7 +45,7 @@ pub struct Args {
     /// Where ratios are kept
     #[arg(long, value_name = "FILE", default_value = BASELINE)]
     baseline: PathBuf,
-    /// Write a page for a person to read
+    /// Write an HTML report
     #[arg(long, value_name = "FILE.html")]
     report: Option<PathBuf>,
     /// Print JSON

@@ -24,7 +24,7 @@ use commis_learn::{BrowserPool, Fallback, RecipeRunner, Sessions};
 use commis_net::egress::EgressPolicy;
 use commis_recipe::{model::Recipe, yaml};
 use commis_runner::call::Caller;
-use commis_serve::{client::Client, lifecycle::StateFile};
+use commis_serve::{client::Client, state_file::StateFile};
 use commis_testbed::Testbed;
 
 const RECIPE: &str = "{version: 1, name: shop, task: 'Search {query}', status: draft, source_url: 'http://shop.test/', \

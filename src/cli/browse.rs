@@ -13,13 +13,12 @@ use commis_base::{
 };
 use commis_serve::{client::Client, operations::find};
 
-/// Drive a page that stays: open it, look at it, act on it, learn what was done
+/// Drive a page: open it, read it, act on it, learn from it
 ///
-/// The daemon, which is started where there is none, keeps one browser; each command is one request to it. An act answers with
-/// what it did: where the page went, what it asked for, whether it changed. Elements are named by refs of a snapshot (@e17, or @c3
-/// of one with -C), by role and name ('button "Add to cart"'), or by css=SELECTOR; "at X,Y" behind one of these is a point of it
-/// ('css=canvas at 120,80'). A ref means that element in that place; one
-/// that has become another is refused.
+/// The daemon keeps one browser and is started if none is running. Each command is one request to it. An action answers with
+/// its effect: navigation, requests, and whether the page changed. Name elements by refs of a snapshot (@e17, or @c3 of one
+/// with -C), by role and name ('button "Add to cart"'), or by css=SELECTOR. "at X,Y" after one of these is a point in it
+/// ('css=canvas at 120,80'). A ref means that element in that place; if it has changed, the command is refused.
 ///
 /// Example: commis browse goto http://shop.test/ && commis browse snapshot
 #[derive(clap::Args)]
@@ -27,7 +26,7 @@ pub struct Args {
     /// The page's context: contexts share nothing
     #[arg(long, default_value = "default", value_name = "NAME")]
     context: String,
-    /// Begin the context with a login of the vault: `commis vault ls` lists them
+    /// Open the context with a login of the vault: `commis vault ls` lists them
     #[arg(add = names::logins(), long = "as", value_name = "LOGIN")]
     login: Option<String>,
     /// Print the answer as JSON
@@ -51,7 +50,7 @@ enum Command {
     Goto {
         /// The page's address
         url: String,
-        /// In a window that people see, which the page keeps from then on
+        /// In a visible window, which the page keeps
         #[arg(long)]
         visible: bool,
     },
@@ -316,16 +315,16 @@ enum Command {
         /// What it is about, with {parameter} where values go
         #[arg(long)]
         task: String,
-        /// The recipe's name (default: made of the task)
+        /// Name of the recipe (default: from the task)
         #[arg(long)]
         name: Option<String>,
-        /// A value that was typed or chosen, as its parameter. Repeatable
-        #[arg(short, value_name = "NAME=VALUE", value_parser = pair)]
+        /// A parameter for a typed or chosen value. Repeatable
+        #[arg(short, value_name = "NAME=VALUE", value_parser = wire::pair)]
         param: Vec<(String, String)>,
         /// Another value, to prove the recipe on. Repeatable
-        #[arg(long, value_name = "NAME=VALUE", value_parser = pair)]
+        #[arg(long, value_name = "NAME=VALUE", value_parser = wire::pair)]
         second: Vec<(String, String)>,
-        /// Another account's login, which must be refused or get something else; the first is the one of --as
+        /// The login of another account, which must be refused or get other data
         #[arg(add = names::logins(), long, value_name = "NAME")]
         second_login: Option<String>,
     },
@@ -343,11 +342,6 @@ enum Command {
     Close,
     /// Run commands from stdin, one a line, until one fails
     Chain,
-}
-
-pub fn pair(text: &str) -> std::result::Result<(String, String), String> {
-    let (name, value) = text.split_once('=').ok_or("give NAME=VALUE")?;
-    Ok((name.to_owned(), value.to_owned()))
 }
 
 /// The command with its help, which the table of operations has.
@@ -577,7 +571,7 @@ impl PageClient {
         let (Some(folder), Some(name)) =
             (file.parent(), file.file_name().and_then(|it| it.to_str()))
         else {
-            return Err(Error::new(Code::Usage, "this is no file"));
+            return Err(Error::new(Code::Usage, "this is not a regular file"));
         };
         files::write_atomic(folder, name, &bytes)?;
         if self.json {

@@ -6,7 +6,10 @@ use std::{
     time::Duration,
 };
 
-use super::check::{CheckTarget, Checker, Row, Verdict};
+use super::{
+    check_row::{Row, Verdict},
+    checker::{CheckTarget, Checker},
+};
 use commis_artifacts::shelf::SharedStore;
 use commis_base::{
     error::{Code, Error, Result},
@@ -45,7 +48,7 @@ impl Checker {
         };
         let mut hosts: BTreeMap<&str, Vec<Part>> = BTreeMap::new();
         for (i, it) in all.iter().enumerate() {
-            match self.ready(&it.name)? {
+            match self.prepare(&it.name)? {
                 Err(row) => keep(i, row),
                 Ok((held, _)) => {
                     let parts = hosts.entry(&it.host).or_default();
@@ -99,14 +102,14 @@ impl Checker {
         };
         let mut by_name: BTreeMap<_, _> =
             called.into_iter().map(|it| (it.name.clone(), it)).collect();
-        let none = Error::new(Code::ArtifactMissing, "no machine said what came of it");
+        let none = Error::new(Code::ArtifactMissing, "no machine reported a result");
         let why = why.unwrap_or(none);
         let row = |(i, held): (usize, RegisteredRecipe)| {
             let name = held.recipe.name.clone();
             let row = match by_name.remove(&name) {
                 Some(it) => self.judge(&name, &held, it.into_run_result(&held.recipe)),
                 // The machines' trouble says nothing about a recipe.
-                None => Row::new(&name, Some(held.source), Verdict::Unknown).because(&why),
+                None => Row::new(&name, Some(held.source), Verdict::Unknown).with_error(&why),
             };
             (i, row)
         };

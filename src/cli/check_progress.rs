@@ -10,7 +10,7 @@ use std::{
 use indicatif::{ProgressBar, ProgressStyle};
 
 use super::{
-    check::{Row, Verdict},
+    check_row::{Row, Verdict},
     table::ruled,
     wire::{self, clean},
 };

@@ -5,9 +5,9 @@ use clap_complete::env::Shells;
 use super::wire;
 use commis_base::error::{Code, Error, Result};
 
-/// Print what a shell needs to complete commands, flags, and names of recipes, logins and sessions
+/// Print a completion script for commands, flags, and names of recipes, logins and sessions
 ///
-/// The shell asks this program for each word, so that a recipe that was learned a minute ago is offered.
+/// The script calls this program for each word, so new recipes are completed at once.
 ///
 /// Example: commis completions bash > ~/.local/share/bash-completion/completions/commis
 #[derive(clap::Args)]

@@ -37,7 +37,7 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
     if args.only.is_empty() && !unmatched.is_empty() {
         return Err(Error::new(
             Code::Usage,
-            format!("only one of the two files knows {}", unmatched.join(", ")),
+            format!("only one of the two files has {}", unmatched.join(", ")),
         ));
     }
     tasks
@@ -73,7 +73,7 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
             let name = task.name.to_string();
             let end = match expected.get(&name) {
                 Some(it) => record::record(task, it, &cx, &args.out).await,
-                None => Err(Error::new(Code::Usage, "nothing is expected of it")),
+                None => Err(Error::new(Code::Usage, "expected.yaml has nothing for this entry")),
             };
             wire::say(&line(&name, &end));
             (name, end)

@@ -3,7 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use super::{
-    Global, debug, learn,
+    Global, debug, learn_result,
     progress::Progress,
     wire::{self, clean},
 };
@@ -11,11 +11,11 @@ use commis_artifacts::store::Store;
 use commis_base::{error::Result, ids::RecipeName};
 use commis_learn::{ChoiceRequest, choose};
 
-/// Go on with a candidate that you choose, where learning could not choose by itself
+/// Choose a candidate if learning could not decide, and continue with it
 ///
-/// The candidates are listed by `recipe learn` and `recipe debug`. From the chosen one on, everything is done as usual: it is
-/// replayed, minimized and verified, and a recipe is saved. The choice is kept when the task is learned again, until --force.
-/// A request that may change something is refused.
+/// `recipe learn` and `recipe debug` list the candidates. commis replays, minimizes and verifies the chosen one as usual and
+/// saves a recipe. It keeps your choice when the task is learned again, until --force. A request that may change something is
+/// refused.
 ///
 /// With --json: as `recipe learn`; where it is refused {task_id, outcome, reason, detail}.
 #[derive(clap::Args)]
@@ -29,10 +29,10 @@ pub struct Args {
     /// Name of the recipe (default: the task's)
     #[arg(long)]
     name: Option<String>,
-    /// JMESPath of the data in the answer, instead of the list that would be taken
+    /// JMESPath of the data in the answer, instead of the list that commis would choose
     #[arg(long, value_name = "JMESPATH")]
     extract: Option<String>,
-    /// Send nothing: the captured answer stands in, the recipe stays a draft
+    /// Send nothing: use the captured answer, and leave the recipe a draft
     #[arg(long)]
     no_network: bool,
     /// Print the result as JSON on stdout
@@ -79,7 +79,7 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
     progress.finish();
     cx.browser.close().await;
     match end? {
-        Ok((task, learned)) => learn::conclude(&learned, &cx, &task, args.json),
+        Ok((task, learned)) => learn_result::conclude(&learned, &cx, &task, args.json),
         Err(reject) => {
             let reason = reject.reason.as_str();
             if args.json {

@@ -13,36 +13,37 @@ use commis_base::{
 };
 use commis_serve::{
     client::Client,
-    lifecycle::{Starter, StateFile, gone},
+    lifecycle::{Starter, gone},
+    state_file::StateFile,
 };
 
 /// How long the daemon gets to say that it ends, and to have ended.
 const ASKED: Duration = Duration::from_secs(1);
 const ENDED: Duration = Duration::from_millis(4800);
 
-/// Start, stop and look at the daemon
+/// Start, stop and inspect the daemon
 #[derive(Subcommand)]
 pub enum Command {
-    /// Start the daemon in the background, unless it runs
+    /// Start the daemon in the background, unless it is running
     ///
     /// With --json: {running, url, pid, version, health}.
     Start(PrintArgs),
-    /// End the daemon, within five seconds; tasks that run get three of them
+    /// Stop the daemon within five seconds; running tasks get three seconds to finish
     ///
     /// With --json: {stopped}.
     Stop(PrintArgs),
-    /// End the daemon and start it again
+    /// Restart the daemon
     ///
     /// With --json: as `daemon start`.
     Restart(PrintArgs),
-    /// Say whether the daemon runs, where, and how it does
+    /// Show whether the daemon is running, its address and its health
     ///
     /// With --json: {running, url, pid, version, health}; `health` has uptime_sec, queued, running, recipes, verified and remote. Where none runs
     /// {running: false}.
     Status(PrintArgs),
-    /// Print the end of its log
+    /// Print the last lines of the log
     Logs {
-        /// So many lines
+        /// Number of lines
         #[arg(short = 'n', long, default_value_t = 50)]
         lines: usize,
     },

@@ -1,26 +1,21 @@
 //! `commis do`: a task told in a sentence, answered by a recipe or done by a model, and followed while it is.
 
-use std::{
-    collections::BTreeMap,
-    io::{IsTerminal as _, Write as _},
-    time::Duration,
-};
+use std::{collections::BTreeMap, io::IsTerminal as _};
 
 use serde_json::{Value, json};
 
-use super::{Global, daemon, learned, names, runs, runs_compare, runs_watch, wire};
+use super::{
+    Global, daemon, follow_task::follow, learned, names, runs, runs_compare, runs_watch, wire,
+};
 use commis_base::error::{Code, Error, Result};
-use commis_serve::client::{Client, EventStream};
+use commis_serve::client::Client;
 
-/// Between two looks at a task whose events cannot be had.
-const WITHOUT_STREAM: Duration = Duration::from_secs(1);
-
-/// Do a task told in a sentence: from a recipe where one is meant, else with a model in a browser
+/// Do a task in a sentence: with a recipe if one matches, otherwise with a model in a browser
 ///
-/// A recipe that is meant clearly answers in milliseconds. Where there is none, and --url or --playbook says where to begin, a
-/// model does the task once; then a recipe is learned from what it did, and the next time that answers. What may change something
-/// is held back before it leaves: it is shown, and with --allow-submit waits for `commis approve`. Exit code 0: done, and seen to
-/// be done; 1: not; 2: something is configured wrongly; 3: no connection; 130: interrupted.
+/// If one recipe clearly matches, it is run. Otherwise, if --url or --playbook names a start page, a model does the task once.
+/// commis learns a recipe from it, which answers the next time. A request that may change something is held and shown. With
+/// --allow-submit it waits for `commis approve`. Exit code 0: done and confirmed; 1: not done; 2: configuration; 3: no
+/// connection; 130: interrupted.
 ///
 /// Example: commis do "Find books about {query}" -p query=rust --url http://library.test/
 #[derive(clap::Args)]
@@ -28,25 +23,25 @@ const WITHOUT_STREAM: Duration = Duration::from_secs(1);
 pub struct Args {
     #[command(subcommand)]
     kept: Option<RunsCommand>,
-    /// What is to be done, with {name} where values of -p go
+    /// The task, with {name} for values of -p
     #[arg(required_unless_present_any = ["playbooks", "log"])]
     task: Option<String>,
-    /// List playbooks instead: what they do, what is wrong with them
+    /// List playbooks and their errors instead
     #[arg(long, exclusive = true)]
     playbooks: bool,
-    /// Print instead what happened in a run with a model, a line of JSON each
+    /// Print the events of a run with a model instead, a line of JSON each
     #[arg(long, value_name = "RUN", conflicts_with = "task")]
     log: Option<String>,
     /// A value. Repeatable
-    #[arg(short, value_name = "NAME=VALUE", value_parser = super::browse::pair)]
+    #[arg(short, value_name = "NAME=VALUE", value_parser = super::wire::pair)]
     param: Vec<(String, String)>,
     /// Another value, to prove the recipe on. Repeatable
-    #[arg(long, value_name = "NAME=VALUE", value_parser = super::browse::pair)]
+    #[arg(long, value_name = "NAME=VALUE", value_parser = super::wire::pair)]
     second: Vec<(String, String)>,
-    /// Where a model begins
+    /// The start page for a model
     #[arg(long)]
     url: Option<String>,
-    /// A playbook by name: where to begin, what success looks like, what may be changed
+    /// A playbook by name: start page, conditions of success, allowed changes
     #[arg(long, value_name = "NAME")]
     playbook: Option<String>,
     /// `PROVIDER/NAME`, or a name that begins with claude-, gpt- or gemini- [env: COMMIS_MODEL]
@@ -55,37 +50,37 @@ pub struct Args {
     /// What drives the browser
     #[arg(long, default_value = "commis", value_parser = ["commis", "playwright-mcp"])]
     backend: String,
-    /// Begin the page with a login of the vault: `commis session login` makes one
+    /// Open the page with a login of the vault: `commis session login` makes one
     #[arg(add = names::logins(), long = "as", value_name = "LOGIN")]
     login: Option<String>,
-    /// Calls of the model, at most
-    #[arg(long, default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..=100))]
+    /// At most N calls of the model
+    #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..=100))]
     max_turns: u32,
-    /// Tokens, in and out together, at most
+    /// At most N tokens, in and out together
     #[arg(long, value_name = "N")]
     max_tokens: Option<u64>,
-    /// In the currency of the settings' prices, at most
+    /// At most this cost, in the currency of the settings' prices
     #[arg(long, value_name = "N")]
     max_cost: Option<f64>,
-    /// Another host where pages may be opened. Repeatable
+    /// Another host that pages may open. Repeatable
     #[arg(long = "host", value_name = "HOST")]
     hosts: Vec<String>,
-    /// Tell what the model would do first, and stop
+    /// Print the model's first action, and stop
     #[arg(long)]
     dry_run: bool,
-    /// Pass the playbook's checkpoints without asking
+    /// Do not ask at the checkpoints of the playbook
     #[arg(long)]
     no_checkpoint: bool,
-    /// A request that may change something waits for your approval; without this it is only shown
+    /// Let a request that may change something wait for your approval; without this it is only shown
     #[arg(long)]
     allow_submit: bool,
-    /// Learn no recipe from it
+    /// Do not learn a recipe from it
     #[arg(long)]
     no_learn: bool,
-    /// Ask a model though a recipe is meant
+    /// Use a model even if a recipe matches
     #[arg(long)]
     no_recipe: bool,
-    /// Print what it came to as JSON
+    /// Print the result as JSON
     #[arg(long)]
     json: bool,
 }
@@ -147,7 +142,7 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
             () = wire::interrupted() => {
                 // What is at work puts down what it has in hand.
                 client.post(&format!("/api/tasks/{id}/cancel"), &json!({})).await?;
-                Err(Error::new(Code::Interrupted, "interrupted").hint("its page was closed; what it had learned stays"))
+                Err(Error::new(Code::Interrupted, "interrupted").hint("its page was closed; recipes that were learned stay"))
             }
         };
         done?
@@ -194,100 +189,13 @@ async fn list(client: &Client) -> Result<u8> {
     Ok(0)
 }
 
-/// Seed 002, 2.8.4.
+/// The exit code of a run.
 pub fn code(ran: &Value) -> u8 {
     match ran["status"].as_str() {
         Some("done" | "dry_run") => 0,
         _ if ran["reason"] == "llm_error" || ran["reason"] == "mcp_error" => 3,
         _ => 1,
     }
-}
-
-/// Tells what happens until the task has ended; what it asks is put to whoever sits here.
-pub async fn follow(client: &Client, id: &str, asks: bool) -> Result<Value> {
-    followed(client, id, asks, &mut line).await
-}
-
-/// The same with other lines for what happens. Fails with what the daemon refuses, and with the code that the task failed with.
-pub async fn followed(
-    client: &Client,
-    id: &str,
-    asks: bool,
-    line: &mut dyn FnMut(&Value) -> Option<String>,
-) -> Result<Value> {
-    let path = format!("/api/tasks/{id}/events");
-    let mut after = None;
-    loop {
-        let mut events = match client.stream(&path, after).await {
-            Ok(it) => Some(it),
-            // As many streams are open as may be; the task itself can still be looked at.
-            Err(err) if err.code() == Code::RateLimited => None,
-            Err(err) => return Err(err),
-        };
-        if events.is_none() {
-            tokio::time::sleep(WITHOUT_STREAM).await;
-        }
-        while let Some(it) = next(&mut events).await {
-            after = it["id"].as_u64().or(after);
-            let data = &it["data"];
-            if data["question"] == true && asks {
-                let answer = prompt_approval(data).await;
-                client.post(&format!("/api/tasks/{id}/answer"), &answer).await?;
-            } else if let Some(line) = line(data) {
-                wire::say(&wire::clean(&line));
-            }
-        }
-        let task = client.get(&format!("/api/tasks/{id}")).await?;
-        if !task["data"]["ended_ms"].is_null() {
-            break;
-        }
-    }
-    Ok(client.get(&format!("/api/tasks/{id}/result")).await?["data"].take())
-}
-
-async fn next(events: &mut Option<EventStream>) -> Option<Value> {
-    events.as_mut()?.next().await
-}
-
-/// What happened, as one line.
-pub fn line(it: &Value) -> Option<String> {
-    let text = |name: &str| it[name].as_str().unwrap_or_default().to_owned();
-    let turn = &it["turn"];
-    Some(match it["kind"].as_str()? {
-        "act" => format!("[turn {turn}] {}", text("act")),
-        "did" if it["failed"] == true => format!("           failed: {}", text("text")),
-        "did" => format!("           {}", text("text").lines().next().unwrap_or_default()),
-        "refused" => format!("           refused: {}", text("why")),
-        "asked" => format!("           asks: {}", text("text")),
-        "held" => format!("           held back: {} ({})", text("request"), text("why")),
-        "claim" if it["verified"] == false => format!("           not verified: {}", text("why")),
-        _ => return None,
-    })
-}
-
-/// Seed 002, 2.5.4: what it is about, where, a picture, and `[y/N]`.
-async fn prompt_approval(it: &Value) -> Value {
-    let text = |name: &str| wire::clean(it[name].as_str().unwrap_or_default());
-    let is_value = it["kind"] == "value";
-    wire::say(&format!("A person is needed: {}", text("text")));
-    wire::say(&format!("  page: {}", text("url")));
-    if !it["picture"].is_null() {
-        wire::say(&format!("  picture: {}", text("picture")));
-    }
-    let prompt = if is_value { "Value (empty: stop): " } else { "Go on? [y/N]: " };
-    let mut stderr = std::io::stderr();
-    // A terminal that is gone answers nothing below.
-    let _ = stderr.write_all(prompt.as_bytes()).and_then(|()| stderr.flush());
-    let read = tokio::task::spawn_blocking(|| {
-        let mut line = String::new();
-        std::io::stdin().read_line(&mut line).map(|_| line)
-    });
-    let said = read.await.ok().and_then(std::result::Result::ok).unwrap_or_default();
-    let said = said.trim();
-    if is_value && !said.is_empty() {
-        return json!({ "value": said });
-    }
-    json!({ "yes": !is_value && said.eq_ignore_ascii_case("y") })
 }
 
 /// What it came to, for a person.

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::{
     Global,
-    learn::pairs,
+    learn_args::pairs,
     names,
     wire::{self, clean},
 };
@@ -16,10 +16,10 @@ use commis_net::egress::EgressPolicy;
 
 /// Show the request that a run would send, without sending anything
 ///
-/// Values that are fetched when it runs are shown as <from …>, a key as [from $VARIABLE]; it is not read. The URL's form is checked by the egress policy; names are not
-/// resolved.
+/// A value that a run would fetch is shown as <from …>, a key as [from $VARIABLE]; the variable is not read. The egress policy
+/// checks the form of the URL; names are not resolved.
 ///
-/// Of a recipe with several requests each is shown; what an earlier step gives is shown as <from step NAME: FIELD>.
+/// For a recipe with several requests it shows each one; a value of an earlier step is <from step NAME: FIELD>.
 ///
 /// With --json: {steps, method, url, body, headers, allowed_domains, requires_session, login}; `login` is the site of the login whose cookies go along.
 #[derive(clap::Args)]

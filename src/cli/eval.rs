@@ -14,11 +14,11 @@ use commis_measure::eval::{self, Baseline, Evaluation, Verdict};
 
 /// Measure learning on a corpus, without any network
 ///
-/// Runs every case's stages in memory over its response stubs and compares what came of it with what is right, and each
-/// stage's answer with the corpus's `baseline.json`.
+/// Runs the stages of every case in memory over its response stubs. Compares the results with the expected ones, and the result
+/// of each stage with `baseline.json` of the corpus.
 ///
-/// With --reasons, nothing but a table: for each reason not to choose the best candidate, the cases in which it stopped one that
-/// was right, one that was wrong, and one where there was nothing to learn; behind each the cases in which it alone did.
+/// With --reasons it prints only a table: for each doubt, the cases in which it stopped a right choice, a wrong one, and one
+/// where there was nothing to learn, and in how many of these it was the only one.
 ///
 /// With --json: {cases, tallies, rejections, calibration, model_calls, differences, forgotten}.
 ///
@@ -28,31 +28,31 @@ pub struct Args {
     /// Folder with a corpus: a folder for each case, or HAR files with `cases.jsonl`
     #[arg(long, value_name = "DIR")]
     corpus: PathBuf,
-    /// An eval never uses the network; the flag says so aloud
+    /// Accepted for clarity; eval never uses the network
     #[arg(long)]
     no_network: bool,
     /// Exit with 1 on any difference from the baseline, and on any recipe that is verified and wrong
     #[arg(long, conflicts_with = "update_baseline")]
     ci: bool,
-    /// Accept what the stages answer now; refused where a stage answers differently under an unchanged version
+    /// Accept the present results; refused if a stage gives another result under the same version
     #[arg(long)]
     update_baseline: bool,
-    /// What the stages answered before (default: baseline.json in a corpus of folders)
+    /// The earlier results (default: baseline.json in a corpus of folders)
     #[arg(long, value_name = "FILE")]
     baseline: Option<PathBuf>,
-    /// Write a page for a person to read
+    /// Write an HTML report
     #[arg(long, value_name = "FILE.html")]
     report: Option<PathBuf>,
-    /// Write what was chosen, one JSON line a case, for an independent scorer
+    /// Write the choices, one JSON line a case, for an independent scorer
     #[arg(long, value_name = "FILE")]
     predictions: Option<PathBuf>,
     /// Write every scored exchange with its signals, one JSON line each, for `scripts/fit-ranking.py`
     #[arg(long, value_name = "FILE")]
     samples: Option<PathBuf>,
-    /// Print how often each reason not to choose stopped a right, a wrong and a needless choice
+    /// Print how often each doubt stopped a right, a wrong and a needless choice
     #[arg(long, conflicts_with_all = ["ci", "update_baseline"])]
     reasons: bool,
-    /// Learn every case so often, each time from its files, to measure how learning scales
+    /// Learn every case N times, each time from its files, to measure how learning scales
     #[arg(long, default_value_t = 1, value_name = "N", conflicts_with = "update_baseline",
           value_parser = clap::value_parser!(u16).range(1..))]
     repeat: u16,
@@ -85,7 +85,7 @@ pub fn run(args: &Args, global: &Global) -> Result<u8> {
             now = Some(Baseline::from_results(&done.cases, &settings));
         }
         _ if args.ci || args.update_baseline => {
-            return Err(Error::new(Code::Usage, "there is no baseline to compare with")
+            return Err(Error::new(Code::Usage, "no baseline was found")
                 .hint("`eval --update-baseline` writes one; `--baseline FILE` says where it is"));
         }
         _ => {}

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::{
     Global,
-    learn::pairs,
+    learn_args::pairs,
     names,
     wire::{self, clean},
 };
@@ -17,7 +17,7 @@ use commis_net::egress::EgressPolicy;
 use commis_recipe::{json_schema, model::Status, registry::Source};
 use commis_state::{Health, State};
 
-/// Say in words what a recipe does: what is sent where, where values come from, and what is known about it
+/// Explain a recipe in words: its requests, the sources of its values, its status and proof
 ///
 /// With --json: {name, status, source, shadows, path, words, health, request, input_schema, output_schema, answer_schema};
 /// `words` are the lines, `request` the method and URL of what would be sent with these parameters, else null. The schemas are
@@ -27,7 +27,7 @@ pub struct Args {
     /// The recipe's name: `commis list` has them
     #[arg(add = names::recipes())]
     name: String,
-    /// A parameter of the recipe: with all that are required, the request is shown
+    /// A parameter of the recipe; with all required ones, the request is shown
     #[arg(short, long = "param", value_name = "NAME=VALUE")]
     param: Vec<String>,
     /// Print JSON

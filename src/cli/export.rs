@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::json;
 
-use super::{Global, learn::pairs, names, redact, wire};
+use super::{Global, learn_args::pairs, names, redact, wire};
 use commis_base::{
     error::{Code, Error, Result},
     files::Dir,
@@ -18,9 +18,9 @@ use commis_recipe::{
 
 /// Write recipes in the forms of other tools: OpenAPI, curl, Hurl, Python, TypeScript, Postman, tools of models, skills
 ///
-/// One file goes to stdout, several into the folder of --out. Each says whether and when its recipe was proven. No key and no
-/// cookie is in any of them: a key stands as the name of its variable. What a form cannot hold is told by name, with the reason;
-/// the exit code is 1 if that recipe was asked for by name.
+/// One file goes to stdout, several go into the folder of --out. Each says whether and when its recipe was proven. No file
+/// holds a key or a cookie: it names the variable of a key. If a form cannot hold something, stderr names it with the reason.
+/// The exit code is 1 if you named that recipe.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   commis export shop-search --as curl -p query=lantern
@@ -36,13 +36,13 @@ pub struct Args {
     /// A folder, or a file where there is one to write; `-` or absent: stdout
     #[arg(long, value_name = "FOLDER|FILE")]
     out: Option<PathBuf>,
-    /// Every recipe that is not out of service; of the library those that were verified here
+    /// Every recipe in service, and of the library only verified ones
     #[arg(long, conflicts_with = "names")]
     all: bool,
-    /// A value to stand in place of the first example, where a form holds values. Repeatable
+    /// A value in place of the first example, in forms that hold values. Repeatable
     #[arg(short, long = "param", value_name = "NAME=VALUE")]
     param: Vec<String>,
-    /// Print JSON: the files with their texts, or where they were written, and what was refused
+    /// Print JSON: the files with their texts or paths, and the refused recipes
     #[arg(long)]
     pub json: bool,
 }
@@ -115,8 +115,11 @@ fn print(exported: &ExportOutput) -> Result<()> {
             wire::data(one.text.as_bytes());
             Ok(())
         }
-        several => Err(Error::new(Code::Usage, format!("these are {} files", several.len()))
-            .hint("name a folder with --out; --json prints them in one document")),
+        several => Err(Error::new(
+            Code::Usage,
+            format!("the export has {} files, and stdout takes one", several.len()),
+        )
+        .hint("name a folder with --out; --json prints them in one document")),
     }
 }
 

@@ -9,14 +9,13 @@ use commis_recipe::model::Status;
 
 /// Copy a recipe under another name, to change the copy
 ///
-/// The copy is your own, whether the original is yours or the library's. It is a draft, since you mean to change it:
-/// `recipe validate` says what does not fit, `recipe verify` proves it.
+/// The copy is your own and a draft, since you mean to change it. `recipe validate` checks it, `recipe verify` proves it.
 #[derive(clap::Args)]
 pub struct Args {
-    /// The recipe that is copied
+    /// The recipe to copy
     #[arg(add = names::recipes())]
     name: String,
-    /// May be the name of a library recipe: yours then stands before it
+    /// May be the name of a library recipe; yours then takes precedence
     new_name: String,
 }
 

@@ -18,28 +18,28 @@ pub enum Command {
     Redact(redact::Args),
 }
 
-/// Tell all data endpoints of a HAR as one OpenAPI 3.1 document
+/// Write all data endpoints of a HAR as one OpenAPI 3.1 document
 ///
-/// Paths become templates where segments are ids or vary, answers are merged into one schema for each status, GraphQL and
-/// JSON-RPC operations stand apart, and secrets are out: how requests said who they are from is told, never with what. What is
-/// no data (pages, files, trackers, …) is left out and counted on stderr. Exit code 1: there is no data endpoint.
+/// Variable path segments become parameters, and answers are merged into one schema for each status. GraphQL and JSON-RPC
+/// operations are separate. The document says how requests authenticated, never with which value. Pages, files, trackers and
+/// the like are left out and counted on stderr. Exit code 1: there is no data endpoint.
 #[derive(clap::Args)]
 pub struct OpenapiArgs {
     /// The HAR file
     file: PathBuf,
-    /// Write there, readable by you alone; `-` or absent: to stdout
+    /// Write there, readable by you alone; `-` or absent: stdout
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
     /// As YAML; so is a file whose name ends in .yaml or .yml
     #[arg(long)]
     yaml: bool,
-    /// Only of this host and those below it. Repeatable
+    /// Only this host and its subdomains. Repeatable
     #[arg(long, value_name = "HOST")]
     host: Vec<String>,
-    /// With a part of one answer and of one request body as examples
+    /// Include a part of one answer and one request body as examples
     #[arg(long)]
     examples: bool,
-    /// A parameter, header or field that is harmless however random it looks. Repeatable
+    /// A parameter, header or field that is harmless, although it looks random. Repeatable
     #[arg(long, value_name = "NAME")]
     allow: Vec<String>,
     /// Print what became of the entries as JSON: on stdout, or on stderr where the document goes to stdout
@@ -77,8 +77,9 @@ async fn openapi(args: OpenapiArgs, global: &Global) -> Result<u8> {
     if let Some(out) = &out
         && redact::same(out, &args.file)
     {
-        return Err(Error::new(Code::Usage, "--out names the file that is read")
-            .hint("write to another file"));
+        return Err(
+            Error::new(Code::Usage, "--out is the input file itself").hint("give another file")
+        );
     }
     let hosts = args.host.iter().map(|it| it.trim().to_ascii_lowercase()).collect();
     let options = Options { hosts, examples: args.examples };

@@ -19,16 +19,15 @@ use commis_base::{
 use commis_learn::{Healer, Task, Verdict};
 use commis_recipe::{model::Status, registry};
 
-/// Learn recipes again that a site's change broke, by the steps that they were learned from
+/// Learn broken recipes again, by the steps that they were learned from
 ///
-/// A recipe that works is left alone: it is first proven again on its examples, as by `recipe verify`. Where it fails, its task
-/// is recorded and learned anew beside what is kept of it, with nothing sent that the first learning would not have sent. What is
-/// verified then replaces the recipe if it means the same: the same parameters, and nearly all fields that it gave. The old one
-/// is kept in `old/`. What means something else is written as a draft, NAME-changed, for you to look at.
+/// It first proves the recipe again on its examples, as `recipe verify` does, and leaves a working one alone. Otherwise it
+/// records and learns the task again beside the stored artifacts, and sends nothing that the first learning would not have
+/// sent. A new verified recipe replaces the old one if it means the same: the same parameters, and nearly all of its fields.
+/// The old one is kept in `old/`. A recipe of another meaning becomes a draft, NAME-changed.
 ///
-/// Recipes from a HAR or by hand cannot be learned again unasked, and neither can those whose task held a secret, or changes
-/// something. Exit code 1: at least one does not work in the end. 3: all others do, and of some nobody knows, because of the
-/// network or a limit.
+/// It cannot learn recipes again that came from a HAR or by hand, or whose task holds a secret or changes something. Exit code
+/// 1: at least one does not work in the end. 3: the others work, and some are unknown, because of the network or a limit.
 ///
 /// With --json: a list of {name, verdict, error_code, why}.
 #[derive(clap::Args)]

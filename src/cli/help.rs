@@ -34,31 +34,31 @@ const GROUPS: &[(&str, &[&str])] = &[
 
 /// A line of each in the list of all commands; the first line of their own help is longer.
 const BRIEF: &[(&str, &str)] = &[
-    ("tour", "See it work: learn, run, a change, heal; about a minute"),
+    ("tour", "See commis learn, run and heal a recipe, in a minute"),
     ("learn", "Learn a task from a page, a HAR, or what you do in a window"),
     ("run", "Run a recipe: data as JSON, NDJSON or CSV"),
     ("list", "List recipes"),
-    ("check", "Say which recipes still work, for cron and CI"),
-    ("watch", "Run recipes on a schedule and say what changed"),
+    ("check", "Check which recipes still work, for cron and CI"),
+    ("watch", "Run recipes on a schedule and report what changed"),
     ("export", "Write recipes as OpenAPI, curl, Python, TypeScript, …"),
-    ("recipe", "All of it: prove, heal, explain, map, batches, …"),
+    ("recipe", "All commands for recipes: prove, heal, explain, map, …"),
     ("import", "Make drafts from an OpenAPI document or a Hurl file"),
-    ("har", "Read HAR files: what interfaces they tell of"),
+    ("har", "Turn HAR files into OpenAPI documents"),
     ("redact", "Make a HAR safe to share"),
-    ("mcp", "Serve an MCP client, and enter commis into clients' settings"),
+    ("mcp", "Serve an MCP client, or add commis to a client's settings"),
     ("serve", "Serve MCP, REST, events and the dashboard on a local socket"),
-    ("token", "Make tokens for the daemon, list them, take them back"),
+    ("token", "Make, list and revoke tokens of the daemon"),
     ("dashboard", "Print an address that opens the dashboard, once"),
     ("remote", "Open the daemon to other machines"),
-    ("browse", "Drive a page that stays: open it, look at it, act on it"),
-    ("do", "Do a task told in a sentence"),
+    ("browse", "Drive a page: open it, read it, act on it"),
+    ("do", "Do a task in a sentence"),
     ("research", "Research a topic: a report with a source for every sentence"),
-    ("approve", "Show a request that waits for you, and let it go once"),
-    ("reject", "Say no to a request that waits"),
-    ("session", "Keep what is done on a page, look at it, do it again"),
-    ("vault", "Look after the logins that are kept"),
-    ("artifacts", "Look after what learning leaves"),
-    ("completions", "Print what a shell needs to complete commands and names"),
+    ("approve", "Show a held request, and approve it to be sent once"),
+    ("reject", "Reject a held request"),
+    ("session", "Record actions on a page, inspect and replay them"),
+    ("vault", "List, check, save and remove stored logins"),
+    ("artifacts", "List, check, migrate and remove artifacts of learning"),
+    ("completions", "Print a completion script for a shell"),
     ("bench", "Measure a run beside its floor, on loopback"),
     ("stage", "Learn on more than one machine"),
 ];
@@ -66,7 +66,7 @@ const BRIEF: &[(&str, &str)] = &[
 /// Flags of every command as their last lines show them.
 const GLOBAL: &str = "      \
       --home <DIR>    Keep everything under this folder [env: COMMIS_HOME]
-  -v, --verbose       Say what happens on stderr; twice: every stage
+  -v, --verbose       Print events on stderr; twice: every stage
       --color <WHEN>  auto, always or never";
 
 /// Words that people try first, and what they mean by them.
@@ -101,9 +101,9 @@ pub fn grouped(root: Command) -> Command {
     }
     root.help_template(format!(
         "{{about-with-newline}}\n{{usage-heading}} commis [OPTIONS] <COMMAND>\n{out}\n\
-         {head}Options:{head:#}\n{GLOBAL}\n  -h, --help          `commis help COMMAND` says more of one\n  \
+         {head}Options:{head:#}\n{GLOBAL}\n  -h, --help          `commis help COMMAND` describes a command\n  \
          -V, --version       Print the version\n\n\
-         Begin with `commis tour`; `commis learn` alone says the ways to learn.\n"
+         Start with `commis tour`. `commis learn` lists the ways to learn.\n"
     ))
 }
 
@@ -116,7 +116,7 @@ pub fn shortened(root: Command) -> Command {
         ))
     }
     let head = *root.get_styles().get_header();
-    let last = format!("{head}Of every command:{head:#}\n{GLOBAL}");
+    let last = format!("{head}Options of every command:{head:#}\n{GLOBAL}");
     let root = root.propagate_version(false).mut_args(|it| {
         let is_global = it.is_global_set();
         it.hide(is_global)
@@ -234,6 +234,6 @@ mod tests {
         let own = help.find("--continue-from").unwrap();
         assert!(help.find("--home").is_some_and(|it| it > own), "{help}");
         assert!(!help.contains("--test-ca"), "{help}");
-        assert!(help.contains("--param") && help.contains("Of every command:"), "{help}");
+        assert!(help.contains("--param") && help.contains("Options of every command:"), "{help}");
     }
 }

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::{
     Global,
-    learn::pairs,
+    learn_args::pairs,
     wire::{self, clean},
 };
 use commis_base::{
@@ -25,10 +25,10 @@ use commis_recipe::{
 
 /// Make drafts of recipes from an OpenAPI document, or from a Hurl file with one request
 ///
-/// Of OpenAPI 3, JSON or YAML, each GET becomes a draft, and each POST that the document says was proven; only what stands in the file
-/// itself is read. Values come from its examples, defaults and choices. A draft passes the checks of every recipe, its host those of
-/// the egress policy; a key is named by a variable and never taken. `commis recipe verify NAME` proves a draft. Exit code 1 when
-/// something in the file was not taken.
+/// From OpenAPI 3, in JSON or YAML, each GET becomes a draft, and each POST that the document marks as proven. Only the file
+/// itself is read. Values come from its examples, defaults and choices. A draft passes the checks of every recipe, and its host
+/// those of the egress policy. A draft names the variable of a key. `commis recipe verify NAME` proves a draft. Exit code 1 if
+/// a part of the file was not imported.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   commis import api.yaml --dry-run
@@ -37,19 +37,19 @@ use commis_recipe::{
 pub struct Args {
     /// The file
     file: PathBuf,
-    /// What it is; otherwise its name says so
+    /// Format of the file (default: from its name)
     #[arg(long = "as", value_enum, value_name = "FORM")]
     form: Option<Form>,
-    /// This server in place of those that the document names
+    /// Use this server instead of those in the document
     #[arg(long, value_name = "URL")]
     server: Option<String>,
     /// Only drafts of these names
     #[arg(long, value_name = "NAME", num_args = 1..)]
     only: Vec<String>,
-    /// One more example of a parameter, of each draft that has it: verifying wants two. Repeatable
+    /// One more example of a parameter, for each draft that has it: a proof needs two. Repeatable
     #[arg(long, value_name = "NAME=VALUE")]
     example: Vec<String>,
-    /// Say what would be written, and write nothing
+    /// List the drafts without writing them
     #[arg(long)]
     dry_run: bool,
     /// Print JSON
@@ -85,8 +85,11 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
         {
             let names: Vec<&str> =
                 found.drafts.iter().map(|it| it.recipe.name.as_str()).take(20).collect();
-            return Err(Error::new(Code::Usage, format!("the file gives no draft `{name}`"))
-                .hint(format!("it gives {}", names.join(", "))));
+            return Err(Error::new(
+                Code::Usage,
+                format!("the file has no request that becomes `{name}`"),
+            )
+            .hint(format!("it has {}", names.join(", "))));
         }
         found.drafts.retain(|it| wanted.contains(&it.recipe.name));
         found.refused.clear();
@@ -159,8 +162,8 @@ fn more(drafts: &mut [Draft], name: &str, value: &str) -> Result<()> {
         return Ok(());
     }
     let shown = clean(name).replace('\n', " ");
-    Err(Error::new(Code::Usage, format!("no draft has a parameter `{shown}`"))
-        .hint("--dry-run --json shows what they have"))
+    Err(Error::new(Code::Usage, format!("no draft of this file has a parameter `{shown}`"))
+        .hint("list the parameters with --dry-run --json"))
 }
 
 fn looks(file: &Path) -> Form {

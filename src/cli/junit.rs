@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::check::{Row, Verdict};
+use super::check_row::{Row, Verdict};
 
 /// A test case a recipe: drift, change and failure fail it, what could not be asked is an error of its own kind.
 pub fn report(rows: &[Row]) -> String {
@@ -71,7 +71,7 @@ mod tests {
         let lost = Error::new(Code::ShapeDrift, "lost <price> & \"name\"\u{1b}[31m");
         let rows = [
             row("well", Verdict::Ok),
-            row("odd", Verdict::Drifted).because(&lost),
+            row("odd", Verdict::Drifted).with_error(&lost),
             row("away", Verdict::Unknown),
         ];
         assert_eq!(

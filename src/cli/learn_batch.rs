@@ -12,7 +12,7 @@ use super::{
     Global,
     artifacts::prune,
     batch_progress::{BatchProgress, totals},
-    learn::stage,
+    learn_args::stage,
     stores::{self, SharedStoreArgs},
     table::ruled,
     wire,
@@ -38,8 +38,8 @@ const EXAMPLES: &str = "Examples:
 
 /// Learn every task of a manifest
 ///
-/// Each stage of each task leaves an artifact; a batch that was interrupted goes on with --resume and repeats nothing that
-/// was finished. Several processes may work on one manifest at once: each task is done by one of them.
+/// Each stage of each task writes an artifact. --resume continues an interrupted batch and repeats no finished work. Several
+/// processes may work on one manifest at once: each task is done by one of them.
 ///
 /// With --json: a line for each event, with `at_ms` and `event`: batch_started, task_started, stage_started, stage_finished, task_retried,
 /// task_finished, batch_finished; the last has `outcomes`, `retries`, `stopped_by` and what a model cost.
@@ -52,19 +52,19 @@ pub struct Args {
     /// Go on where an earlier run stopped
     #[arg(long, conflicts_with = "force")]
     resume: bool,
-    /// Go on, and do this stage and all after it again: record, rank, analyze, validate, minimize, verify, …
+    /// Continue, and run this stage and all after it again: record, rank, analyze, validate, minimize, verify, …
     #[arg(long, value_name = "STAGE", value_parser = stage, conflicts_with_all = ["force", "store"])]
     resume_from: Option<Stage>,
     /// Learn everything again
     #[arg(long, conflicts_with = "store")]
     force: bool,
-    /// These tasks alone
+    /// Only these tasks
     #[arg(long, value_name = "NAME", num_args = 1..)]
     only: Vec<String>,
-    /// Go on with the tasks alone that failed when they were last tried
+    /// Continue with those tasks alone that failed at their last attempt
     #[arg(long, conflicts_with = "force")]
     retry_failed: bool,
-    /// This part of the manifest alone, of N parts; the same tasks each time
+    /// Only this part of the manifest, of N parts; the parts are always the same
     #[arg(long, value_name = "I/N", value_parser = shard)]
     shard: Option<(u32, u32)>,
     /// Seconds between two recordings on one host (default: the manifest's)
@@ -73,18 +73,19 @@ pub struct Args {
     /// Tasks at a time (default: 2); with --engine, tasks that are taken from the store at a time (default: 8)
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=32))]
     jobs: Option<u8>,
-    /// Of those, on one host (default: 2); with --engine, on one host by all machines (default: 1)
+    /// Tasks at a time on one host (default: 2); with --engine, on one host by all machines (default: 1)
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=32))]
     per_host: Option<u8>,
-    /// Have the stages run by the machines of this engine, which share the store: temporal, or temporal:QUEUE (default: commis); commis-worker has it
+    /// Let the workers of this engine run the stages; they share the store: temporal, or temporal:QUEUE (default: commis);
+    /// needs commis-worker
     #[arg(long, value_name = "NAME", requires = "store")]
     engine: Option<String>,
     #[command(flatten)]
     shared: SharedStoreArgs,
-    /// Further attempts at a task that failed with something that may pass (default: the manifest's, or 1)
+    /// Retry transient failures up to N times (default: the manifest's, or 1)
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=10))]
     retries: Option<u32>,
-    /// Print what happens as it happens: one JSON object a line on stdout, the totals last
+    /// Print each event as one JSON object a line on stdout, the totals last
     #[arg(long)]
     pub json: bool,
     /// Write the report here, too: a page to read (.html) or JSON. JSON goes to batch_<manifest>.json beside the artifacts

@@ -7,7 +7,8 @@ use std::{
 
 use super::{
     Global,
-    learn::{Args, conclude, pairs},
+    learn_args::{Args, pairs},
+    learn_result::conclude,
     redact::write,
     wire,
 };
@@ -38,7 +39,7 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
     if !task.secrets.is_empty() {
         let message = "a secret cannot be a parameter of what is done in a window";
         return Err(Error::new(Code::SecretInTask, message)
-            .hint("leave it out: what is typed into password fields is kept nowhere"));
+            .hint("leave it out; commis does not store what you type into password fields"));
     }
     task.examples = examples(given.clone(), &BTreeMap::new());
 

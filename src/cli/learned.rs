@@ -4,15 +4,15 @@ use std::io::IsTerminal as _;
 
 use serde_json::Value;
 
-use super::{doing, wire};
+use super::{follow_task, wire};
 use commis_base::error::Result;
 use commis_serve::client::Client;
 
-/// The outcome of learning. At a terminal each stage is reported as it begins. Fails as [`doing::followed`].
+/// The outcome of learning. At a terminal each stage is reported as it begins. Fails as [`follow_task::follow_with`].
 pub async fn end(client: &Client, id: &str) -> Result<Value> {
     let is_seen = std::io::stderr().is_terminal();
     let stage = |data: &Value| data["stage"].as_str().filter(|_| is_seen).map(str::to_owned);
-    doing::followed(client, id, false, &mut |data| stage(data)).await
+    follow_task::follow_with(client, id, false, &mut |data| stage(data)).await
 }
 
 /// Waits until the task has ended, and prints its outcome.

@@ -10,6 +10,8 @@ mod candidates;
 mod check;
 mod check_afar;
 mod check_progress;
+mod check_row;
+mod checker;
 mod completions;
 mod corpus_record;
 mod create_from_candidate;
@@ -23,6 +25,7 @@ mod dry_run;
 mod eval;
 mod explain;
 mod export;
+mod follow_task;
 mod fork;
 mod get;
 mod har;
@@ -31,8 +34,10 @@ mod help;
 mod import;
 mod junit;
 mod learn;
+mod learn_args;
 mod learn_batch;
 mod learn_manual;
+mod learn_result;
 mod learned;
 mod list;
 mod logs;
@@ -117,10 +122,10 @@ pub struct Global {
     /// Start the built-in test web in this process and pin every .test host to it
     #[arg(long, global = true, hide = true, conflicts_with = "test_host")]
     testbed: bool,
-    /// Ask this DNS server instead of the system's
+    /// Use this DNS server instead of the system's
     #[arg(long, global = true, hide = true, value_name = "IP:PORT")]
     nameserver: Option<std::net::SocketAddr>,
-    /// Say what happens on stderr; twice: every stage of every task. It is in the log anyway (`logs` under --home)
+    /// Print events on stderr; twice: every stage of every task. The log has them anyway (`logs` under --home)
     #[arg(long, short, global = true, action = clap::ArgAction::Count)]
     verbose: u8,
     /// Colours: auto is for a terminal that has them, unless NO_COLOR is set
@@ -161,7 +166,7 @@ enum Command {
     /// The local web that demos and tests run against
     #[command(subcommand)]
     Testbed(TestbedCommand),
-    /// Look after what learning leaves: list, show, check, migrate, prune
+    /// List, show, check, migrate and remove artifacts of learning
     #[command(subcommand)]
     Artifacts(artifacts::Command),
     /// Learn on more than one machine: stages that share a store
@@ -189,14 +194,14 @@ enum Command {
     Bench(bench::Args),
     Redact(redact::Args),
     Import(import::Args),
-    /// Read HAR files: what interfaces they tell of, and made safe to share
+    /// Turn HAR files into OpenAPI, or make them safe to share
     #[command(subcommand)]
     Har(har::Command),
     /// Make cases for `eval`
     #[command(subcommand, hide = true)]
     Corpus(CorpusCommand),
     Doctor(doctor::Args),
-    /// Look at settings and change them
+    /// Show and change settings
     #[command(subcommand)]
     Settings(settings::Command),
     Mcp(mcp::Args),
@@ -207,7 +212,7 @@ enum Command {
 /// The command line: short forms of what is done every day, and all commands.
 #[derive(Subcommand)]
 enum CommandLine {
-    Learn(learn::Args),
+    Learn(learn_args::Args),
     Run(run::Args),
     #[command(alias = "ls")]
     List(list::Args),
@@ -259,7 +264,7 @@ impl From<Cli<FrequentCommand>> for Cli {
 
 #[derive(Subcommand)]
 enum RecipeCommand {
-    Learn(learn::Args),
+    Learn(learn_args::Args),
     LearnBatch(learn_batch::Args),
     Try(try_steps::Args),
     Steps(steps::Args),

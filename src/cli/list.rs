@@ -17,7 +17,7 @@ use commis_state::{Health, State};
 
 /// List recipes
 ///
-/// Your own, and those of the library that were verified here; its drafts with --source library. As JSON all of them are listed.
+/// It lists your own recipes and verified ones of the library; --source library lists its drafts, too. JSON has all of them.
 ///
 /// With --json: a list of {name, status, task, category, parameters, path, source, shadows, demotion, health}; of a file that does not
 /// parse `error_code` and `error` in place of what it would say.
@@ -26,7 +26,7 @@ pub struct Args {
     /// Only your own, or only the library's
     #[arg(long, value_enum)]
     source: Option<SourceFilter>,
-    /// Only those that stand so
+    /// Only recipes with this status
     #[arg(long, value_enum)]
     status: Option<StatusFilter>,
     /// Only this category

@@ -13,7 +13,7 @@ use commis_base::{
 /// Example: commis man ~/.local/share/man/man1
 #[derive(clap::Args)]
 pub struct Args {
-    /// Made when absent, for its owner alone
+    /// The folder for the pages; it is created for its owner alone
     folder: PathBuf,
 }
 
@@ -38,12 +38,12 @@ pub const FILES: &[(&str, &str, &str)] = &[
     (
         "recipes/",
         "~/.config/commis/recipes/",
-        "Your recipes, NAME.yaml; in `old/` what `heal` replaced, in `library/` which of the library's were verified or demoted here, and the language's JSON Schema for editors.",
+        "Your recipes, NAME.yaml, and their JSON Schema for editors. `old/` has recipes that `heal` replaced, `library/` the status of library recipes on this machine.",
     ),
     (
         "trust/",
         "~/.local/state/commis/trust/",
-        "Which recipes were learned or proven here, or are stood for: a digest each, and the key that they are signed with. Without it all recipes are drafts.",
+        "Notes on recipes that were learned, proven or trusted here: a digest each, and the key that signs them. Without it all recipes are drafts.",
     ),
     (
         "playbooks/",
@@ -53,40 +53,40 @@ pub const FILES: &[(&str, &str, &str)] = &[
     (
         "artifacts/",
         "~/.local/state/commis/artifacts/",
-        "A folder for each task that was learned, with a file for each stage; reports of batches; `state.db`, which counts runs and may be lost; answers of a model. Goes after `artifacts.retention_days`.",
+        "A folder for each task with a file for each stage; reports of batches; answers of a model; `state.db`, which counts runs and may be lost. Removed after `artifacts.retention_days`.",
     ),
     (
         "limits/",
         "~/.local/state/commis/limits/",
-        "A number for each host: when it was asked. May be removed.",
+        "The time of the last requests to each host. You may remove it.",
     ),
     (
         "logs/",
         "~/.local/state/commis/logs/",
-        "What happened, redacted: a JSON object a line, a file a day, seven kept.",
+        "The redacted log: a JSON object a line, a file a day, seven files.",
     ),
     (
         "serve/",
         "~/.local/state/commis/serve/",
-        "The daemon's: where it is, its tasks and results, tokens as digests.",
+        "Files of the daemon: its address, its tasks and results, digests of tokens.",
     ),
-    ("sessions/", "~/.local/state/commis/sessions/", "What was recorded on pages that stay."),
+    ("sessions/", "~/.local/state/commis/sessions/", "Recorded sessions."),
     (
         "downloads/",
         "~/.local/state/commis/downloads/",
-        "Files that pages saved, where `commis browse download` asked for them.",
+        "Files that `commis browse download` saved.",
     ),
-    ("browse/", "~/.local/state/commis/browse/", "What pages that stay say, while they are open."),
-    ("vault/", "~/.local/state/commis/vault/", "Logins, sealed; the last three states of each."),
+    ("browse/", "~/.local/state/commis/browse/", "Console, requests and dialogs of open pages."),
+    ("vault/", "~/.local/state/commis/vault/", "Sealed logins; the last three states of each."),
     (
         "runs/",
         "~/.local/state/commis/runs/",
-        "What a model did, a file a run. Goes after `agent.retention_days`.",
+        "Runs with a model, a file each. Removed after `agent.retention_days`.",
     ),
     (
         "approvals/",
         "~/.local/state/commis/approvals/",
-        "Requests that wait for a person, or waited.",
+        "Requests that a person approves or has decided.",
     ),
     (
         "research/",
@@ -99,26 +99,23 @@ pub const FILES: &[(&str, &str, &str)] = &[
 pub const ENVIRONMENT: &[(&str, &str)] = &[
     (
         "COMMIS_HOME",
-        "A folder that everything is kept under, as `--home`; hosts of your own and ways to ask you do not count there.",
+        "The folder for everything, as `--home`. Hosts of your own and channels for approvals do not count there.",
     ),
     ("COMMIS_TEST_HOSTS", "Test hosts, as `--test-host`, with commas."),
-    ("COMMIS_TEST_CA", "Who signs certificates of test hosts, as `--test-ca`."),
+    ("COMMIS_TEST_CA", "The authority of test hosts, as `--test-ca`."),
     (
         "COMMIS_STORE_KEY, COMMIS_STORE_KEY_FILE",
         "The key of all machines that share a store: 32 characters or more, or the file (0600) that holds it.",
     ),
-    ("COMMIS_CHROMIUM", "The Chromium to start, before `browser.path`."),
-    ("COMMIS_MODEL", "The model, PROVIDER/NAME, before `[model]`."),
-    ("HOME, XDG_CONFIG_HOME, XDG_STATE_HOME", "Where things are kept when there is no home."),
+    ("COMMIS_CHROMIUM", "The Chromium to start; overrides `browser.path`."),
+    ("COMMIS_MODEL", "The model, PROVIDER/NAME; overrides `[model]`."),
+    ("HOME, XDG_CONFIG_HOME, XDG_STATE_HOME", "The folders for everything, without a home."),
     ("NO_COLOR", "No colours."),
-    ("SSL_CERT_FILE", "Authorities that hosts are held to, instead of the machine's."),
-    (
-        "DISPLAY, WAYLAND_DISPLAY, XAUTHORITY, XDG_RUNTIME_DIR",
-        "The desktop that a window is opened on.",
-    ),
+    ("SSL_CERT_FILE", "The trusted authorities, instead of the machine's."),
+    ("DISPLAY, WAYLAND_DISPLAY, XAUTHORITY, XDG_RUNTIME_DIR", "The desktop for windows."),
     (
         "PATH, LANG, NODE_EXTRA_CA_CERTS",
-        "Handed on to programs of others, such as Playwright's server.",
+        "Passed on to other programs, such as Playwright's server.",
     ),
 ];
 

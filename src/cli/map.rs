@@ -49,14 +49,16 @@ const EXAMPLES: &str = "Examples:
 
 /// Run a recipe on each line of a file of inputs
 ///
-/// A line of input is one JSON object of parameters, or a row of CSV under headings that are names of parameters; a line of output one result: {line, input, data}, or {line, input, error: {code, message,
-/// hint, retryable}}. A line that is wrong or fails touches no other; empty ones are left out. Runs share the compiled recipe, connections
-/// and an open page, and keep within the limits of runs ([limits] in the settings): a host's turn is waited for, however long it takes.
+/// A line of input is a JSON object of parameters, or a row of CSV under the names of parameters. A line of output is one
+/// result: {line, input, data}, or {line, input, error: {code, message, hint, retryable}}. A wrong or failed line does not
+/// affect the others; empty lines are skipped. Runs share the compiled recipe, connections and an open page. They keep the rate
+/// limits ([limits] in the settings) and wait for a host as long as needed.
 ///
-/// It stops where going on helps nobody: 50 lines in a row failed by the network or the site, or the recipe was put out of service. For that its
-/// own example must fail, too: one odd input does not. Ctrl-C lets what was begun end, for five seconds. --resume with --out goes on.
+/// It stops after 50 lines in a row that failed by the network or the site, and when the recipe is put out of service. For that
+/// its own example must fail, too: one odd input is not enough. After Ctrl-C running lines have five seconds to end. --resume
+/// with --out continues.
 ///
-/// What seems to be a secret in an input is sent and not repeated in its result.
+/// A value that seems to be a secret is sent, and redacted in its result.
 ///
 /// Exit code 1: a line failed, or was not run.
 ///
@@ -68,46 +70,47 @@ pub struct Args {
     /// The recipe's name: `commis list` has them
     #[arg(add = names::recipes())]
     name: String,
-    /// One JSON object of parameters a line, or CSV with headings; `-` is what comes in
+    /// A JSON object of parameters a line, or CSV with headings; `-` is stdin
     #[arg(long, value_name = "FILE")]
     inputs: PathBuf,
-    /// What the inputs are (default: what the file's name says; csv for .csv and .tsv)
+    /// Format of the inputs (default: from the file name; csv for .csv and .tsv)
     #[arg(long, value_enum)]
     input_format: Option<InputFormat>,
-    /// Put the results there instead of on stdout (0600, added to as they come)
+    /// Write the results there instead of to stdout (0600, appended as they come)
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
-    /// Go on where an earlier run stopped: what --out holds is not run again
+    /// Continue an earlier run: lines in --out are not run again
     #[arg(long, requires = "out")]
     resume: bool,
-    /// With --resume: run again what failed with something that may pass
+    /// With --resume: run transient failures again
     #[arg(long, requires = "resume", conflicts_with = "ordered")]
     retry_failed: bool,
-    /// Lines at a time; to one host no more than [limits] allows
+    /// Lines at a time; at most as many to one host as [limits] allows
     #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u16).range(1..=256))]
     jobs: u16,
-    /// Results in the order of the inputs, not in that in which they end
+    /// Write results in the order of the inputs
     #[arg(long)]
     ordered: bool,
     /// Run a recipe that was never verified, if it asks with GET
     #[arg(long)]
     draft: bool,
-    /// Open its source page with a login of the vault: `commis vault ls` lists them
+    /// Use a login of the vault: `commis vault ls` lists them
     #[arg(add = names::logins(), long = "as", value_name = "LOGIN")]
     login: Option<String>,
-    /// Have the lines run by the machines of this engine, which share the store: temporal, or temporal:QUEUE (default: commis); commis-worker has it
+    /// Let the workers of this engine run the lines; they share the store: temporal, or temporal:QUEUE (default: commis); needs
+    /// commis-worker
     #[arg(long, value_name = "NAME", requires = "store", conflicts_with_all = ["jobs", "login"])]
     engine: Option<String>,
-    /// With --engine: where machines have things in common
+    /// With --engine: the store that the workers share
     #[arg(long, value_name = "URL", requires = "engine")]
     store: Option<String>,
-    /// With --engine: parts of the inputs at once on the recipe's host, by all machines
+    /// With --engine: parts of the inputs at a time on the recipe's host, by all machines
     #[arg(long, value_name = "N", requires = "engine", default_value_t = 1, value_parser = clap::value_parser!(u8).range(1..=32))]
     per_host: u8,
-    /// With --engine: the map's name; results that the store has of one of that name and the same lines are taken (default: a new one)
+    /// With --engine: name of the map; the same lines under the same name reuse results of the store (default: a new name)
     #[arg(long, value_name = "NAME", requires = "engine")]
     map: Option<String>,
-    /// Print what came of all as JSON, too
+    /// Print the totals as JSON, too
     #[arg(long)]
     pub json: bool,
 }
@@ -272,10 +275,7 @@ fn allowed(recipe: &Recipe, draft: bool) -> Result<()> {
         Status::Draft if draft && recipe_effect(recipe, false).is_read() => Ok(()),
         Status::Draft if draft => Err(Error::new(
             Code::RecipeNotVerified,
-            format!(
-                "{} is a draft that is not known to read: it may change something",
-                recipe.name
-            ),
+            format!("{} is a draft that may change something", recipe.name),
         )
         .hint(format!("`commis recipe verify {}` proves it on its examples", recipe.name))),
         _ => Err(refusal_error(recipe)),
@@ -325,8 +325,8 @@ fn results(path: &Path, args: &Args) -> Result<(LineFile, CompletedLines)> {
     let mut lines = LineFile::open(path)?;
     if lines.size() > 0 && !args.resume {
         let shown = path.display();
-        return Err(Error::new(Code::Usage, format!("{shown} has results already"))
-            .hint("--resume goes on where it stopped; or name another file"));
+        return Err(Error::new(Code::Usage, format!("{shown} already holds results"))
+            .hint("continue with --resume, or give another file"));
     }
     let kept = CompletedLines::read(lines.read()?, args.retry_failed, |_| Ok(()))?;
     if args.retry_failed && kept.again > 0 {

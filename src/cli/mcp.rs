@@ -6,16 +6,16 @@ use super::{Global, daemon, mcp_install};
 use commis_base::error::Result;
 use commis_serve::bridge;
 
-/// Serve an MCP client over stdin and stdout, and enter commis into clients' settings
+/// Serve an MCP client over stdin and stdout, or add commis to the settings of clients
 ///
-/// Without a command: what the client writes goes to the daemon, which is started where there is none, and its answers come
-/// back. The daemon stays when the client ends.
+/// Without a subcommand, it forwards messages between the client and the daemon. It starts the daemon if none is running. The
+/// daemon stays when the client ends.
 #[derive(clap::Args)]
 #[command(subcommand_precedence_over_arg = true, args_conflicts_with_subcommands = true)]
 pub struct Args {
     #[command(subcommand)]
     command: Option<mcp_install::Command>,
-    /// Which tools the client is shown: core, all or browse, and of recipes top:N, tag:CATEGORY or recipes, with commas (default:
+    /// Tools for the client: core, all or browse, and of recipes top:N, tag:CATEGORY or recipes, with commas (default:
     /// serve.tools of the settings)
     #[arg(long)]
     tools: Option<String>,

@@ -36,7 +36,7 @@ const BOM: &str = "\u{feff}";
 
 #[derive(Subcommand)]
 pub enum Command {
-    /// Enter commis into a client's settings; everything else in them stays as it is
+    /// Add commis to the settings of a client; the rest of them stays unchanged
     ///
     /// With --json: {success, client, scope, file, name, result, written, entry, kept, changes}; with --list a list of {client, title, scope,
     /// file, entered}.
@@ -47,7 +47,7 @@ pub enum Command {
     ///   commis mcp install --client vscode --scope project
     #[command(verbatim_doc_comment)]
     Install(InstallArgs),
-    /// Take commis out of a client's settings again
+    /// Remove commis from the settings of a client
     ///
     /// With --json: as `mcp install`.
     ///
@@ -65,7 +65,7 @@ pub struct InstallArgs {
     /// Tools to offer, handed on to the server: core, all or browse, and of recipes top:N, tag:CATEGORY or recipes, with commas
     #[arg(long, value_name = "WHICH")]
     tools: Option<String>,
-    /// Show the clients, their files, and where commis is entered
+    /// List the clients, their files, and which of them have commis
     #[arg(long, conflicts_with = "client")]
     list: bool,
 }
@@ -85,13 +85,13 @@ struct EntryArgs {
     /// Your own settings, or those of the project in this folder
     #[arg(long, value_enum, default_value_t)]
     scope: Scope,
-    /// What the entry is called
+    /// Name of the entry
     #[arg(long, default_value = "commis")]
     name: String,
-    /// Only show what would be written, and where
+    /// Only show the new entry and its file
     #[arg(long)]
     print: bool,
-    /// Also where an entry of that name starts something else
+    /// Replace an entry of that name that starts another program
     #[arg(long)]
     force: bool,
     /// Print JSON
@@ -154,7 +154,7 @@ pub fn run(command: Command, global: &Global) -> Result<u8> {
 
 fn find_client(id: &str) -> Result<&'static Client> {
     let found = CLIENTS.iter().find(|it| it.id == id);
-    found.ok_or_else(|| Error::new(Code::Usage, format!("there is no client `{id}`")))
+    found.ok_or_else(|| Error::new(Code::Usage, format!("commis does not know the client `{id}`")))
 }
 
 fn put(text: &str, client: &Client, entry: &Entry, force: bool) -> Result<Change> {
@@ -182,7 +182,7 @@ fn entry(args: &InstallArgs, global: &Global) -> Result<Entry> {
         {
             let message = format!("--tools knows no `{}`", wire::clean(unknown));
             return Err(Error::new(Code::Usage, message).hint(
-                "core, all, browse, top:N, tag:CATEGORY, recipes or none, with commas between them",
+                "use core, all, browse, top:N, tag:CATEGORY, recipes or none, separated by commas",
             ));
         }
         out.extend(["--tools".to_owned(), tools.clone()]);
@@ -190,7 +190,9 @@ fn entry(args: &InstallArgs, global: &Global) -> Result<Entry> {
     match &global.home {
         Some(home) => {
             let home = std::path::absolute(home).map_err(|err| {
-                Error::new(Code::Usage, "--home is no folder that can be named").source(err)
+                Error::new(Code::Usage, "the absolute path of --home cannot be found")
+                    .hint("give --home as an absolute path")
+                    .source(err)
             })?;
             out.extend(["--home".to_owned(), text_of_path(&home)?]);
         }
@@ -216,7 +218,7 @@ fn checked(name: &str) -> Result<String> {
 /// Where this program is.
 fn this_program() -> Result<String> {
     let path = std::env::current_exe().map_err(|err| {
-        Error::new(Code::ArtifactIo, "cannot tell where this program is")
+        Error::new(Code::ArtifactIo, "the path of this program is unknown")
             .hint("run it by its path")
             .source(err)
     })?;
@@ -230,8 +232,11 @@ fn this_program() -> Result<String> {
 
 fn text_of_path(path: &Path) -> Result<String> {
     path.to_str().map(str::to_owned).ok_or_else(|| {
-        Error::new(Code::Usage, format!("{} is not UTF-8, as settings are", path.display()))
-            .hint("give a path that is")
+        Error::new(
+            Code::Usage,
+            format!("{} is not UTF-8, so a settings file cannot name it", path.display()),
+        )
+        .hint("give a path in UTF-8")
     })
 }
 
@@ -241,7 +246,7 @@ fn file_of(client: &Client, scope: Scope) -> Result<(PathBuf, Option<PathBuf>)> 
         Scope::User => Ok((client.user_file()?, None)),
         Scope::Project => {
             let here = std::env::current_dir().map_err(|err| {
-                Error::new(Code::ArtifactIo, "this folder cannot be found")
+                Error::new(Code::ArtifactIo, "the current folder cannot be found")
                     .hint("go to the project's folder")
                     .source(err)
             })?;
@@ -259,7 +264,7 @@ fn text_of(file: &ForeignFile) -> Result<(&'static str, String)> {
     let bytes = file.bytes.clone().unwrap_or_default();
     let text = String::from_utf8(bytes).map_err(|_| {
         Error::new(Code::SettingsInvalid, "the file is not UTF-8")
-            .hint("nothing was changed; write it anew as plain text")
+            .hint("nothing was changed; save the file as UTF-8 text")
     })?;
     Ok(match text.strip_prefix(BOM) {
         Some(rest) => (BOM, rest.to_owned()),

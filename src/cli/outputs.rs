@@ -5,7 +5,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{artifacts, check, doctor, dry_run, explain, heal, list, map, validate, verify};
+use super::{artifacts, check_row, doctor, dry_run, explain, heal, list, map, validate, verify};
 use commis_learn::LearnResult;
 use commis_recipe::model::Recipe;
 use commis_runner::RecipeRunResult;
@@ -40,7 +40,7 @@ pub fn schemas() -> Value {
         ("recipe validate", output_schema::<validate::ValidateReport<'_>>()),
         ("recipe dry-run", output_schema::<dry_run::DryRunReport>()),
         ("recipe verify", output_schema::<Vec<verify::Row<'_>>>()),
-        ("recipe check", output_schema::<Vec<check::Row>>()),
+        ("recipe check", output_schema::<Vec<check_row::Row>>()),
         ("recipe heal", output_schema::<Vec<heal::Row>>()),
         ("artifacts ls", output_schema::<Vec<TaskRow>>()),
         ("artifacts shared", output_schema::<artifacts::SharedReport<'_>>()),

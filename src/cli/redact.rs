@@ -14,16 +14,16 @@ use commis_redact::har;
 
 /// Make a HAR safe to share: without cookies, keys, tokens, and bodies that are no text
 ///
-/// The structure stays, placeholders stand for the values, and the same value has the same placeholder everywhere. What was
-/// removed is told on stderr, never the values.
+/// The structure stays, placeholders replace the values, and equal values have equal placeholders. stderr lists what was
+/// removed, never the values.
 #[derive(clap::Args)]
 pub struct Args {
-    /// The HAR file; it is left as it is
+    /// The HAR file, which is not changed
     file: PathBuf,
-    /// Write there, readable by you alone; `-` or absent: to stdout
+    /// Write there, readable by you alone; `-` or absent: stdout
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
-    /// A parameter, header or field that is harmless however random it looks. Repeatable
+    /// A parameter, header or field that is harmless, although it looks random. Repeatable
     #[arg(long, value_name = "NAME")]
     allow: Vec<String>,
     /// Print what was removed as JSON: on stdout, or on stderr where the HAR goes to stdout
@@ -45,8 +45,8 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
     if let Some(out) = &out
         && same(out, &args.file)
     {
-        return Err(Error::new(Code::Usage, "--out names the file that is read")
-            .hint("write to another file; look at it, then replace the first"));
+        return Err(Error::new(Code::Usage, "--out is the input file itself")
+            .hint("give another file, check it, then replace the first one"));
     }
     let to_file = out.is_some();
     let work = move || async move {

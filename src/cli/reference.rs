@@ -347,7 +347,7 @@ fn variants(it: &Value) -> Option<&Vec<Value>> {
 
 fn language(title: &str, file: &str, command: &str, more: &str, schema: &Value) -> String {
     format!(
-        "{MADE}\n\n# {title}\n\nAs JSON Schema: [{file}]({file}), or `{command}`.\n{more}\n\nA field with `?` may be left out. A field that is not here is refused, and so are anchors, aliases, tags and several documents in one file.\n\n{}",
+        "{MADE}\n\n# {title}\n\nAs JSON Schema: [{file}]({file}), or `{command}`.\n{more}\n\nA field with `?` is optional. Unknown fields, anchors, aliases, tags and several documents in one file are refused.\n\n{}",
         TypeTables::render(schema)
     )
 }
@@ -357,8 +357,8 @@ fn recipe() -> String {
         "Recipes",
         "recipe.schema.json",
         "commis recipe schema",
-        "A file that commis writes names the schema in its first line, and it stands beside it, so that an editor with yaml-language-server completes and checks it. \
-         `commis recipe validate FILE` says what else is wrong.",
+        "The first line of a file that commis writes names the schema, which is in the same folder. An editor with yaml-language-server completes and checks the file by it. \
+         `commis recipe validate FILE` checks the rest.",
         &yaml::schema(),
     )
 }
@@ -368,7 +368,7 @@ fn of_manifest() -> String {
         "Manifests",
         "manifest.schema.json",
         "commis recipe schema --manifest",
-        "For an editor, save that and begin the manifest with `# yaml-language-server: $schema=manifest.schema.json`.",
+        "For an editor, save it and start the manifest with `# yaml-language-server: $schema=manifest.schema.json`.",
         &manifest::schema(),
     )
 }
@@ -388,9 +388,9 @@ fn settings() -> String {
     let ranges = Settings::default();
     let ranges = ranges.numbers();
     let mut out = format!(
-        "{MADE}\n\n# Settings\n\nThey stand in `config.toml` under `--home`, `COMMIS_HOME`, or `~/.config/commis`; all of it is optional. Flags \
-         count before the environment, that before the file, and that before defaults.\n\n\
-         ```sh\ncommis settings show             # what is in force\ncommis settings path             # where the file is\n\
+        "{MADE}\n\n# Settings\n\nThey are in `config.toml` under `--home`, `COMMIS_HOME`, or `~/.config/commis`; all of them are optional. Flags \
+         override the environment, the environment overrides the file, and the file overrides defaults.\n\n\
+         ```sh\ncommis settings show             # the effective settings\ncommis settings path             # the path of the file\n\
          commis settings set KEY VALUE    # changes it, and keeps its comments\ncommis settings unset KEY\n```\n"
     );
     let resolved = |it: &Value| -> Value {
@@ -461,9 +461,9 @@ fn class(it: Class) -> &'static str {
 
 fn codes() -> String {
     let mut out = format!(
-        "{MADE}\n\n# Error codes\n\nA code stands in brackets after a message, as `error_code` in `--json`, REST, MCP, artifacts and reports. None is \
-         renamed or used for something else. *Passing*: the same call may succeed later without anything being changed; a particular failure may say \
-         otherwise (`retryable`). What each class means for the exit code is in [exit codes](exit-codes.md).\n\n\
+        "{MADE}\n\n# Error codes\n\nA message has its code in brackets. `--json`, REST, MCP, artifacts and reports have it as `error_code`. No code is \
+         renamed or reused. *Passing*: the same call may succeed later without a change; a particular failure may say \
+         otherwise (`retryable`). The class of a code determines the [exit code](exit-codes.md).\n\n\
          | code | class | exit | passing | |\n|---|---|---|---|---|\n"
     );
     for it in Code::ALL {
@@ -485,13 +485,17 @@ fn exit_codes() -> String {
         let _ = writeln!(out, "| {code} | {} |", prose(says));
     }
     out.push_str(
-        "\nWhich class an error is of, and so the exit code, is in [error codes](error-codes.md). Commands whose exit code says more:\n\n\
+        "\n[Error codes](error-codes.md) lists the class and the exit code of each error. These commands have more specific exit codes:\n\n\
          | command | |\n|---|---|\n",
     );
     each(&commands(), &mut |name, it| {
-        let about = it.get_long_about().map(ToString::to_string).unwrap_or_default();
+        let about = it
+            .get_long_about()
+            .or_else(|| it.get_about())
+            .map(ToString::to_string)
+            .unwrap_or_default();
         let flat = about.split_whitespace().collect::<Vec<_>>().join(" ");
-        if let Some(at) = flat.find("Exit code") {
+        if let Some(at) = flat.find("Exit code").or_else(|| flat.find("exit code")) {
             let _ = writeln!(
                 out,
                 "| [`{name}`](cli.md#{}) | {} |",
@@ -522,25 +526,25 @@ fn each(it: &clap::Command, with: &mut dyn FnMut(&str, &clap::Command)) {
 
 fn files() -> String {
     let mut out = format!(
-        "{MADE}\n\n# Files\n\nBelow the folder of `--home` or `COMMIS_HOME`; without one, where the XDG folders say (the second column has their defaults). Folders are 0700, files \
-         0600, written whole or not at all, and no link is followed.\n\n| below the home | without a home | |\n|---|---|---|\n"
+        "{MADE}\n\n# Files\n\nThe files are below the folder of `--home` or `COMMIS_HOME`. Without one they are in the XDG folders; the second column has the defaults. Folders have mode 0700 and files \
+         0600. Files are written whole or not at all, and links are not followed.\n\n| below the home | without a home | |\n|---|---|---|\n"
     );
     for (name, usual, says) in FILES {
         let _ = writeln!(out, "| `{name}` | `{usual}` | {} |", prose(says));
     }
     out.push_str(
-        "\n## Take it away again\n\n`commis daemon stop`, then remove the folders: `~/.config/commis` and `~/.local/state/commis`, or the home that you gave. `commis mcp uninstall --client NAME` \
-         takes commis out of a client's settings. Nothing else is written outside of these but what you name: reports, exports, man pages, completions.\n",
+        "\n## Remove commis\n\nRun `commis daemon stop`. Then remove the folders `~/.config/commis` and `~/.local/state/commis`, or your own home. `commis mcp uninstall --client NAME` \
+         removes commis from a client's settings. commis writes no other files but those that you name: reports, exports, man pages, completions.\n",
     );
     out
 }
 
 fn json_output() -> String {
     let mut out = format!(
-        "{MADE}\n\n# JSON output\n\nWith `--json` a command prints one document on stdout (`recipe learn-batch`, `do watch` and `research`'s events: one a line), \
-         whatever stderr says. Fields may be added; none is renamed, removed or changes its meaning within a minor version ([stability](../stability.md)).\n\n\
-         A command that fails prints `{{success: false, error_code, error, hint, retryable}}` instead, and ends with the code that its [error code](error-codes.md) has.\n\n\
-         ## Commands\n\n| command | what it prints |\n|---|---|\n"
+        "{MADE}\n\n# JSON output\n\nWith `--json` a command prints one document on stdout. `recipe learn-batch`, `recipe map`, `do watch` and `browse watch` print one document a line. \
+         New fields may be added. Within a minor version no field is renamed or removed or changes its meaning ([stability](../stability.md)).\n\n\
+         A command that fails prints `{{success: false, error_code, error, hint, retryable}}` instead. Its exit code is that of the [error code](error-codes.md).\n\n\
+         ## Commands\n\n| command | output |\n|---|---|\n"
     );
     each(&commands(), &mut |name, it| {
         if it.get_arguments().any(|it| it.get_id() == "json" && !it.is_global_set())
@@ -575,13 +579,13 @@ fn json_output() -> String {
         .collect();
     let _ = writeln!(
         out,
-        "\n[outputs.schema.json](outputs.schema.json) is JSON Schema of what these print: {}.",
+        "\n[outputs.schema.json](outputs.schema.json) is the JSON Schema of these outputs: {}.",
         named.join(", ")
     );
-    out.push_str("\nOperations of the daemon answer over REST as [the reference](operations.md) and [openapi.json](openapi.json) say.\n");
+    out.push_str("\nFor the operations of the daemon over REST see [the reference](operations.md) and [openapi.json](openapi.json).\n");
     for (title, schema) in [
         ("recipe run --json", schema_for!(RecipeRunResult).to_value()),
-        ("recipe check --json, each", schema_for!(super::check::Row).to_value()),
+        ("recipe check --json, each", schema_for!(super::check_row::Row).to_value()),
         ("recipe heal --json, each", schema_for!(super::heal::Row).to_value()),
         ("doctor --json, each", schema_for!(super::doctor::Check).to_value()),
     ] {

@@ -6,29 +6,29 @@ use serde_json::{Value, json};
 use super::{Global, daemon, token::span, wire};
 use commis_base::error::Result;
 
-/// Open the daemon to other machines, for tokens that were made for a purpose
+/// Open the daemon to other machines
 #[derive(Subcommand)]
 pub enum Command {
     /// Open the remote listener
     ///
-    /// It answers to tokens with scopes alone, never to the root token, and has no dashboard. What is sent is not encrypted:
-    /// put TLS before it.
+    /// It accepts tokens with scopes, never the root token, and has no dashboard. The traffic is not encrypted: put TLS in
+    /// front of it.
     On {
         /// Address and port to listen on
         #[arg(long, default_value = "127.0.0.1:0")]
         bind: String,
-        /// The address may be one that other machines reach
+        /// Allow an address that other machines can reach
         #[arg(long)]
         allow_remote: bool,
     },
-    /// Close it
+    /// Close the remote listener
     Off,
-    /// Make a key that another machine trades once for a token, within ten minutes
+    /// Make a key that another machine exchanges for a token: once, within ten minutes
     Pair {
         /// What the token may do, as for `token create`
         #[arg(long, required = true, value_delimiter = ',', value_name = "SCOPE")]
         can: Vec<String>,
-        /// How long the token holds: 30m, 12h, 7d (default: for good)
+        /// Lifetime of the token: 30m, 12h, 7d (default: unlimited)
         #[arg(long, value_parser = span)]
         expires: Option<std::time::Duration>,
     },

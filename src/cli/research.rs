@@ -2,17 +2,17 @@
 
 use serde_json::{Value, json};
 
-use super::{Global, daemon, doing, wire};
+use super::{Global, daemon, follow_task, wire};
 use commis_agent::research::{ResearchReport, ResearchStatus, markdown};
 use commis_base::error::{Code, Error, Result};
 
 /// Research a topic: questions answered by recipes and by browsing, then a report with a source for every sentence
 ///
-/// A model makes at most --max-searches questions of the topic, or --question gives them. Each is answered by a recipe where one is
-/// clearly meant, else by browsing at the sites of --url and --host, reading only. The report says what stands in what was fetched: a
-/// sentence that names no source, or one that does not say it, is left out and told. What was done is kept under the home, so
-/// --resume does only the rest. Exit code 0: all was looked into; 1: nothing was found, something is open, or the model did not
-/// answer; 2: something is configured wrongly; 3: the daemon does not answer; 130: interrupted.
+/// A model splits the topic into at most --max-searches questions, or --question gives them. If a recipe clearly matches a
+/// question, it answers. Otherwise the model browses the sites of --url and --host, reading only. Each sentence of the report
+/// must be supported by a fetched source; other sentences are left out and listed. --resume does only the remaining questions.
+/// Exit code 0: all questions were done; 1: nothing was found, a question is open, or the model did not answer; 2:
+/// configuration; 3: the daemon does not answer; 130: interrupted.
 ///
 /// Example: commis research "Books about Rust, and what they cost" --url http://library.test/ --max-searches 3
 #[derive(clap::Args)]
@@ -20,37 +20,37 @@ pub struct Args {
     /// What it is about, in a sentence
     #[arg(required_unless_present = "resume", conflicts_with = "resume")]
     topic: Option<String>,
-    /// Go on with research that was begun, by its id
+    /// Resume a research by its id
     #[arg(long, value_name = "ID", conflicts_with_all = ["questions", "urls", "hosts"])]
     resume: Option<String>,
-    /// A question, instead of those that a model would make. Repeatable
+    /// A question, instead of questions of the model. Repeatable
     #[arg(long = "question", value_name = "TEXT")]
     questions: Vec<String>,
-    /// Questions of the model's, at most
-    #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=20))]
+    /// At most N questions of the model
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=20))]
     max_searches: u32,
-    /// Where browsing begins. Repeatable; without any only recipes answer
+    /// A start page for browsing. Repeatable; without any, only recipes answer
     #[arg(long = "url")]
     urls: Vec<String>,
-    /// Another host where pages may be opened. Repeatable
+    /// Another host that pages may open. Repeatable
     #[arg(long = "host", value_name = "HOST")]
     hosts: Vec<String>,
     /// `PROVIDER/NAME`, or a name that begins with claude-, gpt- or gemini- [env: COMMIS_MODEL]
     #[arg(long)]
     model: Option<String>,
-    /// Calls of the model for one question that is browsed for
-    #[arg(long, default_value_t = 12, value_parser = clap::value_parser!(u32).range(1..=50))]
+    /// At most N calls of the model for a question
+    #[arg(long, value_name = "N", default_value_t = 12, value_parser = clap::value_parser!(u32).range(1..=50))]
     max_turns: u32,
-    /// Minutes of this run, at most
-    #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=60))]
+    /// At most N minutes for this run
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=60))]
     max_minutes: u32,
-    /// Calls of the model, at most; like the next two over all runs of this research
-    #[arg(long, default_value_t = 60, value_parser = clap::value_parser!(u32).range(1..=500))]
+    /// At most N calls of the model; this and the next two count over all runs of the research
+    #[arg(long, value_name = "N", default_value_t = 60, value_parser = clap::value_parser!(u32).range(1..=500))]
     max_calls: u32,
-    /// Tokens, in and out together, at most
+    /// At most N tokens, in and out together
     #[arg(long, value_name = "N")]
     max_tokens: Option<u64>,
-    /// In the currency of the settings' prices, at most
+    /// At most this cost, in the currency of the settings' prices
     #[arg(long, value_name = "N")]
     max_cost: Option<f64>,
     /// Print questions, report, sources and cost as JSON instead of Markdown
@@ -81,7 +81,7 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
         line(it)
     };
     let done = tokio::select! {
-        it = doing::followed(&client, &id, false, &mut tell) => Some(it),
+        it = follow_task::follow_with(&client, &id, false, &mut tell) => Some(it),
         () = wire::interrupted() => None,
     };
     let Some(done) = done else {

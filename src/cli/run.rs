@@ -8,7 +8,7 @@ use std::{
 
 use super::{
     Global,
-    learn::pairs,
+    learn_args::pairs,
     names,
     rows::{self, Format},
     run_file::ItemFile,
@@ -42,12 +42,14 @@ use commis_vault::{Login, LoginName, Vault};
 
 /// Run a recipe and print its data as JSON, NDJSON or CSV
 ///
-/// Data goes to stdout, how long it took to stderr. With --json the whole result is printed: data, error code, transport,
-/// redirects, and where the time went. As NDJSON and CSV a list has a line an item, and text that a spreadsheet would take for a formula has a quotation mark in front; in CSV the columns are all keys in the
-/// order in which they come, and what is neither text nor number is written as JSON.
+/// Data goes to stdout, the duration to stderr. NDJSON and CSV have a line for each item of a list. The columns of CSV are all
+/// keys in order of appearance. A CSV cell that a spreadsheet would take for a formula has a ' in front. A value that is neither
+/// text nor number is written as JSON.
 ///
-/// A verified recipe whose answer no longer has the shape that was verified is put out of service, and so is one that fails
-/// five times in a row by its own fault; what is the network's, the limits' or the caller's does not count.
+/// With --json: the whole result: data, error code, transport, redirects and timings.
+///
+/// Two things put a verified recipe out of service: an answer of another shape, and five failures in a row by its own fault.
+/// Failures of the network, of limits and of the caller do not count.
 ///
 /// Examples:
 ///   commis run shop-search -p query=lantern
@@ -63,25 +65,25 @@ pub struct Args {
     /// Run a recipe that was never verified
     #[arg(long)]
     draft: bool,
-    /// Send it with a login of the vault: `commis vault ls` lists them
+    /// Send the request with a login of the vault: `commis vault ls` lists them
     #[arg(add = names::logins(), long = "as", value_name = "LOGIN")]
     login: Option<String>,
-    /// Follow the list over all its pages; `recipe explain` says whether the recipe knows how
+    /// Follow all pages of the list; `recipe explain` says whether the recipe supports it
     #[arg(long)]
     all: bool,
-    /// Give so many items at most, over as many pages as that takes
+    /// At most N items, over as many pages as needed
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     max_items: Option<u64>,
-    /// Follow the list over so many pages at most
+    /// Follow at most N pages of the list
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     max_pages: Option<u64>,
-    /// Go on where a run ended: its `continue_from`, with the same values
+    /// Continue where a run ended: its `continue_from`, with the same values
     #[arg(long, value_name = "TOKEN")]
     continue_from: Option<String>,
     #[command(flatten)]
     narrowing: NarrowingArgs,
-    /// Write the data to this file, whole or not at all, as its name says: .json, .csv, .ndjson. All pages of a list as .ndjson go to a
-    /// new file page by page, and the same command goes on where it was ended
+    /// Write the data to this file, whole or not at all, in the format of its name: .json, .csv, .ndjson. All pages of a list
+    /// as .ndjson go to a new file page by page, and the same command continues after an interruption
     #[arg(long, value_name = "FILE", conflicts_with = "json")]
     out: Option<PathBuf>,
     /// How the data is printed or written (default: json, or what the name of --out says)
@@ -95,16 +97,16 @@ pub struct Args {
 /// Less of an answer.
 #[derive(clap::Args)]
 pub struct NarrowingArgs {
-    /// These fields of each item alone: name,price.amount
+    /// Only these fields of each item: name,price.amount
     #[arg(long, value_name = "FIELD,…")]
     fields: Option<String>,
-    /// The items alone that fit this JMESPath condition: 'price < `20`'
+    /// Only items that fit this JMESPath condition: 'price < `20`'
     #[arg(long = "where", value_name = "EXPR")]
     condition: Option<String>,
-    /// So many items at most, of those that fit; follows no pages
+    /// At most N items of those that fit; follows no pages
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     limit: Option<u64>,
-    /// Items that take so many bytes at most, as JSON without spaces
+    /// At most N bytes of whole items, as JSON without spaces
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(2..))]
     max_bytes: Option<u64>,
 }

@@ -54,12 +54,12 @@ impl ItemFile {
             Some(_) => {
                 return Err(Error::new(
                     Code::Usage,
-                    format!("{} holds a part of another run's list", path.display()),
+                    format!("{} holds a part of the list of another run", path.display()),
                 )
                 .hint(format!("finish it with the same values, or remove {state_name}")));
             }
             None if path.exists() => {
-                return Err(Error::new(Code::Usage, format!("{} is there", path.display()))
+                return Err(Error::new(Code::Usage, format!("{} exists already", path.display()))
                     .hint("--out takes the name of a new file"));
             }
             None => State::new(call),
@@ -110,8 +110,10 @@ impl ItemFile {
     /// The list is whole.
     pub fn finish(self) -> Result<()> {
         let removed = std::fs::remove_file(self.folder.join(&self.state_name));
-        removed
-            .map_err(|err| Error::new(Code::ArtifactIo, "the state of the list stays").source(err))
+        removed.map_err(|err| {
+            Error::new(Code::ArtifactIo, "the file with the position in the list cannot be removed")
+                .source(err)
+        })
     }
 }
 
@@ -133,7 +135,8 @@ fn note(folder: &Path, name: &str, state: &State) -> Result<()> {
         std::fs::rename(&new, folder.join(name))
     };
     write().map_err(|err| {
-        Error::new(Code::ArtifactIo, "the state of the list cannot be written").source(err)
+        Error::new(Code::ArtifactIo, "the file with the position in the list cannot be written")
+            .source(err)
     })
 }
 

@@ -11,19 +11,19 @@ use commis_base::{
     error::{Code, Error, Result},
     settings::Home,
 };
-use commis_serve::lifecycle::StateFile;
+use commis_serve::state_file::StateFile;
 use commis_state::now_ms;
 
-/// List runs with a model: where each is, or what it came to and at which action
+/// List runs with a model: their state or result, and the last action
 ///
 /// With --json: {runs, totals, unread}; of one run {run, unread}.
 ///
-/// One that died is told by its silence. Runs are kept for 30 days (`agent.retention_days`), a thousand at most.
+/// A run counts as dead when it is silent. Runs are kept for 30 days (`agent.retention_days`), at most a thousand.
 #[derive(clap::Args)]
 pub struct Args {
     /// Show this one: why it ended, at which action, on which page
     run: Option<String>,
-    /// Only those whose task holds these words
+    /// Only runs whose task has these words
     #[arg(long, value_name = "WORDS", conflicts_with = "run")]
     task: Option<String>,
     /// Only those of that playbook

@@ -8,7 +8,7 @@ use commis_agent::runs::{
 };
 use commis_base::error::{Code, Error, Result};
 
-/// Compare two runs with a model: what differs, where their actions part, which was better and why
+/// Compare two runs with a model: differences, where their actions part, which was better and why
 ///
 /// With --since all runs before a moment and since then are compared, task by task.
 ///

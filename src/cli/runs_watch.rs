@@ -5,7 +5,7 @@ use std::{io::IsTerminal as _, time::Duration};
 use indicatif::{MultiProgress, ProgressBar};
 use serde_json::{Value, json};
 
-use super::{Global, doing, runs, wire};
+use super::{Global, follow_task, runs, wire};
 use commis_agent::runs::{RunRecord, RunStatus, StoredRun};
 use commis_base::{
     error::{Code, Error, Result},
@@ -16,9 +16,9 @@ use commis_state::now_ms;
 /// Between two looks.
 const EVERY: Duration = Duration::from_millis(250);
 
-/// Watch runs with a model until they end: what each does now, and what it did
+/// Follow runs with a model until they end
 ///
-/// Without a run it watches all that are at work. Exit code 0: all of them were done; 1: one was not.
+/// Without a run it follows all running ones. Exit code 0: all were done; 1: one was not.
 #[derive(clap::Args)]
 pub struct Args {
     /// As `commis do runs` lists it
@@ -91,7 +91,7 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
     };
     let over: Result<()> = tokio::select! {
         it = looked => it,
-        () = wire::interrupted() => Err(Error::new(Code::Interrupted, "interrupted").hint("what was watched goes on")),
+        () = wire::interrupted() => Err(Error::new(Code::Interrupted, "interrupted").hint("the runs continue")),
     };
     for it in all.iter().filter_map(|it| it.bar.as_ref()) {
         it.finish_and_clear();
@@ -117,7 +117,7 @@ fn print_news(home: &Home, it: &mut WatchedRun, shown: &WatchOutput) -> Result<(
         if shown.json {
             let event = json!({"event": "happened", "run": it.id, "at_ms": line["at_ms"], "what": line["what"]});
             wire::event(&event.to_string());
-        } else if let Some(text) = doing::line(&line["what"]) {
+        } else if let Some(text) = follow_task::event_line(&line["what"]) {
             shown.line(&it.id, &text);
         }
     }

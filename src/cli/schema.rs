@@ -6,13 +6,13 @@ use commis_recipe::yaml;
 
 /// Print the JSON Schema of recipe files, or of manifests
 ///
-/// Editors that speak to yaml-language-server complete and check a file by it. Recipes that commis writes name it in their first
-/// line, and it stands beside them; a manifest gets it by a line of yours.
+/// Editors with yaml-language-server complete and check a file by it. Recipes that commis writes name the schema in their first
+/// line; add such a line to a manifest yourself.
 ///
 /// Example: commis recipe schema --manifest > manifest.schema.json
 #[derive(clap::Args)]
 pub struct Args {
-    /// Of manifests, as `recipe learn-batch` reads them
+    /// The schema of manifests
     #[arg(long)]
     manifest: bool,
 }

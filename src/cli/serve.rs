@@ -8,8 +8,8 @@ use commis_serve::{ServeOptions, lifecycle::with_one_arena, serve};
 
 /// Serve agents, scripts and people: MCP, REST, events and the dashboard on one local socket
 ///
-/// One daemon serves one home. It listens on 127.0.0.1 alone; who asks needs a token, which `commis daemon status` names the
-/// file of. Ends with Ctrl-C or SIGTERM, within five seconds; SIGHUP reads the settings again.
+/// One daemon serves one home, on 127.0.0.1 alone. Callers need a token; `commis daemon status` names the file of the root
+/// token. It ends with Ctrl-C or SIGTERM, within five seconds. SIGHUP reads the settings again.
 #[derive(clap::Args)]
 pub struct Args {
     /// Port to listen on (default: serve.port of the settings; 0: any that is free)
@@ -18,7 +18,7 @@ pub struct Args {
     /// As `commis daemon start` runs it: without a terminal, ending when nothing is asked of it for long
     #[arg(long, hide = true)]
     detached: bool,
-    /// End when nothing was asked for so many seconds (default: never; in the background serve.idle_minutes of the settings)
+    /// End after this many seconds without a request (default: never; in the background serve.idle_minutes of the settings)
     #[arg(long, value_name = "SECONDS")]
     idle: Option<u64>,
 }

@@ -23,10 +23,10 @@ use commis_browser::sessions::{
     traffic,
 };
 
-/// Keep what is done on a page that stays, look at it, do it again
+/// Record actions on a page, inspect and replay them
 ///
-/// What is done with `commis browse` between `record` and `end` is kept, action by action. `replay` does it again on the page as
-/// it is now: elements are found anew, and an act whose request is not the recorded one is stopped before it leaves.
+/// commis stores each action of `commis browse` between `record` and `end`. `replay` repeats them on the present page. It finds
+/// the elements again and stops any action whose request is not the recorded one.
 ///
 /// Example: commis session record search http://shop.test/ && commis browse click 'button "Search"' && commis session end
 #[derive(clap::Args)]
@@ -34,7 +34,7 @@ pub struct Args {
     /// The page's context
     #[arg(long, default_value = "default", value_name = "NAME", global = true)]
     context: String,
-    /// Begin the context with a login of the vault: `commis vault ls` lists them
+    /// Open the context with a login of the vault: `commis vault ls` lists them
     #[arg(add = names::logins(), long = "as", value_name = "LOGIN", global = true)]
     login: Option<String>,
     /// Print the answer as JSON
@@ -46,41 +46,41 @@ pub struct Args {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Open a page and keep what is done there
+    /// Open a page and record the actions on it
     Record {
-        /// What the session is called
+        /// Name of the session
         name: String,
-        /// The page that is opened
+        /// The page to open
         url: String,
         /// What it is about
         #[arg(long, default_value = "")]
         task: String,
     },
     Login(session_login::Args),
-    /// End it
+    /// End the recording
     End,
     /// List sessions, the newest first
     Ls {
-        /// Words of its name, task or address; the best comes first
+        /// Words of its name, task or address; best matches first
         #[arg(long, default_value = "")]
         query: String,
     },
-    /// Show what was done
+    /// Show the actions of a session
     Show {
         /// The session's id: `commis session ls` has them
         #[arg(add = names::sessions())]
         id: String,
-        /// As a page to look at
+        /// As an HTML page
         #[arg(long)]
         html: bool,
-        /// What the page showed after that action, where it led elsewhere or failed
+        /// The page after that action, if it led elsewhere or failed
         #[arg(long, value_name = "N", conflicts_with = "html")]
         at: Option<u32>,
-        /// What was asked for, each with its action
+        /// The requests, each with its action
         #[arg(long)]
         requests: bool,
     },
-    /// Learn what was done in one, as a recipe, now or later
+    /// Learn a session as a recipe
     Learn {
         /// The session's id: `commis session ls` has them
         #[arg(add = names::sessions())]
@@ -88,43 +88,43 @@ enum Command {
         /// What it is about, with {parameter} where values go
         #[arg(long)]
         task: String,
-        /// The recipe's name (default: made of the task)
+        /// Name of the recipe (default: from the task)
         #[arg(long)]
         name: Option<String>,
-        /// A value that was typed or chosen, as its parameter. Repeatable
-        #[arg(short, value_name = "NAME=VALUE", value_parser = pair)]
+        /// A parameter for a typed or chosen value. Repeatable
+        #[arg(short, value_name = "NAME=VALUE", value_parser = wire::pair)]
         param: Vec<(String, String)>,
         /// Another value, to prove the recipe on. Repeatable
-        #[arg(long, value_name = "NAME=VALUE", value_parser = pair)]
+        #[arg(long, value_name = "NAME=VALUE", value_parser = wire::pair)]
         second: Vec<(String, String)>,
-        /// Do it with this login of the vault
+        /// Use this login of the vault
         #[arg(add = names::logins(), long, value_name = "NAME")]
         login: Option<String>,
-        /// Another account's login, which must be refused or get something else
+        /// The login of another account, which must be refused or get other data
         #[arg(add = names::logins(), long, value_name = "NAME", requires = "login")]
         second_login: Option<String>,
     },
-    /// Say what its traffic shows of how sites keep logins; 1 where something was found
+    /// Audit how sites keep logins, from the traffic of a session; exit code 1 if something was found
     Audit {
         /// The session's id: `commis session ls` has them
         #[arg(add = names::sessions())]
         id: String,
     },
-    /// Do the first actions of one again, and keep what is done from there on as another
+    /// Repeat the first actions of a session, and continue recording as a new session
     Fork {
         /// The session's id: `commis session ls` has them
         #[arg(add = names::sessions())]
         id: String,
-        /// What the new one is called
+        /// Name of the new session
         name: String,
-        /// How many actions are done again
+        /// Number of actions to repeat
         #[arg(long, value_name = "N")]
         at: u32,
-        /// The number of an action that may change something. Repeatable
+        /// Allow the action of this number to change something. Repeatable
         #[arg(long, value_name = "N")]
         allow: Vec<u32>,
     },
-    /// Compare what was done in two sessions; 1 where it was not the same
+    /// Compare the actions of two sessions; exit code 1 if they differ
     Diff {
         /// The session's id: `commis session ls` has them
         #[arg(add = names::sessions())]
@@ -132,60 +132,55 @@ enum Command {
         /// The other session's id
         #[arg(add = names::sessions())]
         second: String,
-        /// Compare what the pages showed as well: pixels and elements
+        /// Compare the pages as well: pixels and elements
         #[arg(long)]
         pictures: bool,
-        /// Put pictures of where pixels differ into this folder
+        /// Write pictures of the differing pixels into this folder
         #[arg(long, value_name = "DIR", requires = "pictures")]
         out: Option<PathBuf>,
     },
-    /// Write one that has ended to a file, to be shared; one that was recorded behind a login is asked for first
+    /// Export a session to a file to share; asks first for one behind a login
     Export {
         /// The session's id: `commis session ls` has them
         #[arg(add = names::sessions())]
         id: String,
-        /// The file that is written: NAME.tar.zst
+        /// The file to write: NAME.tar.zst
         file: PathBuf,
-        /// Also one that holds what an account saw, unasked
+        /// Export a session behind a login without asking
         #[arg(long)]
         yes: bool,
     },
-    /// Take in what `export` wrote
+    /// Import a session that `export` wrote
     Import {
         /// A file that `export` wrote
         file: PathBuf,
     },
-    /// Do it again, on the page as it is now
+    /// Replay a session on the present page
     Replay {
         /// The session's id: `commis session ls` has them
         #[arg(add = names::sessions())]
         id: String,
-        /// Another value, by number of the action that takes it. Repeatable
-        #[arg(long, value_name = "N=TEXT", value_parser = pair)]
+        /// Another value, by the number of its action. Repeatable
+        #[arg(long, value_name = "N=TEXT", value_parser = wire::pair)]
         value: Vec<(String, String)>,
-        /// The number of an action that may change something. Repeatable
+        /// Allow the action of this number to change something. Repeatable
         #[arg(long, value_name = "N")]
         allow: Vec<u32>,
-        /// Another address to begin at
+        /// Another start page
         #[arg(long)]
         url: Option<String>,
     },
-    /// Try the seven contracts of a kept session here, on the test web; 1 where one does not hold
+    /// Test the seven contracts of a session on the test web; exit code 1 if one fails
     Doctor,
-    /// What is taken of a page, kept by name and used again
+    /// Templates: choices of a list or record of a page, by name
     #[command(subcommand)]
     Template(session_template::Command),
-    /// Remove what was done, and leave the manifest
+    /// Remove all of a session but its manifest
     Purge {
         /// The session's id: `commis session ls` has them
         #[arg(add = names::sessions())]
         id: String,
     },
-}
-
-fn pair(text: &str) -> std::result::Result<(String, String), String> {
-    let (name, value) = text.split_once('=').ok_or("give NAME=VALUE")?;
-    Ok((name.to_owned(), value.to_owned()))
 }
 
 /// 1 where a replay did not pass.
@@ -308,7 +303,7 @@ fn may_export(all: &SessionStore, id: &str, yes: bool) -> Result<()> {
     if wire::confirmed(&format!("{what}; write it to a file?")) {
         return Ok(());
     }
-    Err(Error::new(Code::Usage, what).hint("look through it; `--yes` exports it"))
+    Err(Error::new(Code::Usage, what).hint("check its content, then export it with `--yes`"))
 }
 
 fn told_one(as_json: bool, data: &Value, told: &str) -> u8 {

@@ -147,7 +147,7 @@ async fn contracts(browser: &Browser, folder: &Path) -> Vec<ContractResult> {
     );
     let imported = moved.and_then(|it| {
         std::fs::remove_dir_all(folder.join("here")).map_err(|err| {
-            Error::new(Code::ArtifactIo, "the first home cannot be removed").source(err)
+            Error::new(Code::ArtifactIo, "the temporary home cannot be removed").source(err)
         })?;
         there.load(&it)
     });

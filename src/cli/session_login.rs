@@ -20,12 +20,14 @@ use commis_vault::{LoginData, LoginName, Vault};
 
 const OPEN: Duration = Duration::from_secs(30);
 
-/// Log in once, and keep it: in a window, by a form, or what an open page holds
+/// Log in once and store the login: in a window, by a form, or from an open page
 ///
-/// With an address alone a window is opened; log in, then close it or press Enter here. With --fill the form is filled in without a
-/// window, with values that variables hold, or that you type here when the field is there (ask:CODE); a field that comes only when
-/// the one before was sent is waited for. With --basic the site's server is told name and password (HTTP Basic). Without an address what the context of `commis browse` holds of its page's site is
-/// kept. Only cookies and stored values of the address' own site are, sealed on disk; `--as NAME` uses them.
+/// With an address alone a window opens; log in, then close it or press Enter here. --fill fills the
+/// form without a window, with values of variables, or with values that you type here when the field
+/// appears (ask:CODE). It waits for a field that appears only after the one before was sent. --basic
+/// gives name and password to the site's server (HTTP Basic). Without an address, the login of the
+/// page in the context of `commis browse` is stored. Only cookies and stored values of that site are
+/// sealed on disk; `--as NAME` uses them.
 ///
 /// Examples:
 ///   commis session login shop https://shop.test/login
@@ -35,23 +37,23 @@ const OPEN: Duration = Duration::from_secs(30);
 #[derive(clap::Args)]
 #[command(verbatim_doc_comment)]
 pub struct Args {
-    /// What the login is called
+    /// Name of the login
     name: String,
-    /// Where one logs in; without it, what the page's context holds is kept
+    /// The login page; without it, the login of the open page is stored
     url: Option<String>,
     /// A field, as `commis browse` names elements, and the variable that holds its value, or what to ask for. Repeatable
     #[arg(long, value_name = "TARGET=env:NAME|ask:WHAT", requires = "url")]
     fill: Vec<String>,
-    /// Variables that hold the name and the password that the site's server asks for
+    /// Variables with the name and the password for the site's server
     #[arg(long, value_name = "env:NAME,env:NAME", requires = "url")]
     basic: Option<String>,
-    /// What is clicked when the fields are filled in (default: Enter is pressed)
+    /// The element to click after the fields are filled (default: press Enter)
     #[arg(long, value_name = "TARGET", requires = "fill")]
     click: Option<String>,
     /// Wait until the page shows it
     #[arg(long, value_name = "TEXT", requires = "fill")]
     until: Option<String>,
-    /// Also where it has fewer cookies than before
+    /// Replace a login that has more cookies
     #[arg(long)]
     force: bool,
 }
@@ -119,7 +121,7 @@ async fn by_window(
         let mut context = browser.context().await?;
         tokio::select! {
             held = context.log_in(url, OPEN, &told, done) => held,
-            () = wire::interrupted() => Err(Error::new(Code::Interrupted, "interrupted").hint("nothing was kept")),
+            () = wire::interrupted() => Err(Error::new(Code::Interrupted, "interrupted").hint("nothing was stored")),
         }
     };
     let held = held.await;
@@ -158,7 +160,7 @@ fn at_terminal() -> Prompt {
             let value = line.trim();
             if value.is_empty() {
                 return Err(
-                    Error::new(Code::Interrupted, "nothing was typed").hint("nothing was kept")
+                    Error::new(Code::Interrupted, "nothing was typed").hint("nothing was stored")
                 );
             }
             Ok(Zeroizing::new(value.to_owned()))
@@ -223,21 +225,21 @@ async fn fill_form(
         if seen?.page.has_password_field {
             return Err(Error::new(
                 Code::StepFailed,
-                "the page still asks for a password: nothing was kept",
+                "the page still asks for a password; no login was stored",
             )
-            .hint("look at the variables, and at --click and --until; a second factor needs the window"));
+            .hint("check the variables, --click and --until; for a second factor, log in without --fill"));
         }
         let held = context.capture_login(Some(&plan.url), "form").await?;
         if basic.is_some() && held.basic().is_none() {
-            let why = "the site's server did not ask for the name and the password, or did not take them: nothing was kept";
+            let why = "the site's server did not ask for the name and the password, or did not take them: nothing was stored";
             return Err(Error::new(Code::StepFailed, why)
-                .hint("look at the variables; a page that asks by a form takes --fill"));
+                .hint("check the variables; for a page with a form use --fill"));
         }
         Ok(held)
     };
     tokio::select! {
         held = work => held,
-        () = wire::interrupted() => Err(Error::new(Code::Interrupted, "interrupted").hint("nothing was kept")),
+        () = wire::interrupted() => Err(Error::new(Code::Interrupted, "interrupted").hint("nothing was stored")),
     }
 }
 
@@ -248,9 +250,8 @@ fn plan(args: &Args, url: &str) -> Result<Plan> {
     let mut steps = Vec::new();
     for it in &args.fill {
         let wrong = || {
-            Error::new(Code::Usage, "--fill takes TARGET=env:NAME or TARGET=ask:WHAT").hint(
-                "a value given on the command line is read by every process; put it into a variable",
-            )
+            Error::new(Code::Usage, "--fill takes TARGET=env:NAME or TARGET=ask:WHAT")
+                .hint("every process can read a value on the command line; put it into a variable")
         };
         let (target, value) = it.rsplit_once('=').ok_or_else(wrong)?;
         if let Some(what) = value.strip_prefix("ask:").filter(|it| !it.is_empty()) {
@@ -289,7 +290,7 @@ fn element(target: &str) -> Result<Element> {
         Target::Css(it) => Ok(Element::css(&it)),
         _ => Err(Error::new(
             Code::ParamInvalid,
-            "a form's element is one by role and name, or by css=SELECTOR",
+            "name the element of the form by role and name, or by css=SELECTOR",
         )
         .hint("such as 'textbox \"Email\"', or css=#password")),
     }

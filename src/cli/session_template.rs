@@ -9,18 +9,18 @@ use commis_serve::client::Client;
 
 #[derive(Subcommand)]
 pub enum Command {
-    /// Keep which list or record of the page is taken, and show what that is
+    /// Save the choice of a list or record of the page, and show its data
     Save {
-        /// What the template is called
+        /// Name of the template
         name: String,
-        /// Words of the list or record that is meant (default: the weightiest)
+        /// Words of the wanted list or record (default: the main one)
         #[arg(long, default_value = "")]
         about: String,
-        /// A `JMESPath` expression that what is taken goes through
+        /// A `JMESPath` expression that is applied to the data
         #[arg(long, value_name = "EXPRESSION")]
         extract: Option<String>,
     },
-    /// Take the same of a page, as JSON
+    /// Extract the same data from a page, as JSON
     Apply {
         /// The template's name: `commis session template ls` has them
         name: String,
@@ -30,12 +30,12 @@ pub enum Command {
     },
     /// List templates
     Ls,
-    /// Show one, with its selectors
+    /// Show a template with its selectors
     Show {
         /// The template's name
         name: String,
     },
-    /// Remove one
+    /// Remove a template
     Rm {
         /// The template's name
         name: String,

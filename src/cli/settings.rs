@@ -12,7 +12,7 @@ use commis_base::{
 
 #[derive(Subcommand)]
 pub enum Command {
-    /// Print the settings in force: file, environment and flags over the defaults
+    /// Print the effective settings: file, environment and flags over the defaults
     Show {
         /// Print JSON instead of TOML
         #[arg(long)]
@@ -20,7 +20,7 @@ pub enum Command {
     },
     /// Print where the settings file is, or would be
     Path,
-    /// Change one setting in the file; everything else in it stays as it is
+    /// Change one setting in the file; the rest of the file stays unchanged
     ///
     /// Example: commis settings set learning.pace_ms 500
     Set {
@@ -29,7 +29,7 @@ pub enum Command {
         /// A number, true or false, a list as in TOML, or a text
         value: String,
     },
-    /// Take a setting out of the file: its default holds again
+    /// Remove a setting from the file, so that its default applies
     Unset {
         /// As in `settings show`, with dots: learning.pace_ms
         key: String,
@@ -41,7 +41,7 @@ pub enum Command {
 
 #[derive(Subcommand)]
 pub enum OwnHostCommand {
-    /// Open one: exactly that name and port, at that address
+    /// Open a host: exactly this name and port, at this address
     ///
     /// Examples:
     ///   commis settings own add localhost:8001
@@ -54,7 +54,7 @@ pub enum OwnHostCommand {
         /// IPv4 or IPv6, loopback or private; may be left out for localhost and for a name that is an address
         address: Option<String>,
     },
-    /// Close it again
+    /// Close a host again
     Remove {
         /// Name and port
         #[arg(value_name = "NAME:PORT")]
@@ -136,7 +136,7 @@ fn counts(global: &Global, place: &str) -> Result<()> {
 /// The address of a name that says it.
 fn obvious(place: &str) -> Result<String> {
     let Some((host, _)) = place.rsplit_once(':').filter(|_| !place.contains('/')) else {
-        return Err(Error::new(Code::Usage, "a host is given by name and port")
+        return Err(Error::new(Code::Usage, "a host must have the form NAME:PORT")
             .hint("such as localhost:8001, or wiki.lan:443 for https://wiki.lan/"));
     };
     if host == "localhost" {
@@ -161,13 +161,12 @@ fn change(global: &Global, keys: &[String], value: Option<&str>) -> Result<()> {
     let mut document: DocumentMut = before.parse().map_err(|err: toml_edit::TomlError| {
         let why = err.message().lines().next().unwrap_or_default().to_owned();
         Error::new(Code::SettingsInvalid, format!("{shown}: {why}"))
-            .hint("docs/reference/settings.md has them all; an absent file means the defaults")
+            .hint("see docs/reference/settings.md; without the file, defaults apply")
     })?;
     put(&mut document, keys, value)?;
     let after = document.to_string();
-    let settings = Settings::parse(&after).map_err(|err| {
-        err.hint("`commis settings show` lists all of them; the file is as it was")
-    })?;
+    let settings = Settings::parse(&after)
+        .map_err(|err| err.hint("see `commis settings show`; the file was not changed"))?;
     wire::check(&settings)?;
     let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else {
         return Err(cannot("write"));
@@ -178,7 +177,7 @@ fn change(global: &Global, keys: &[String], value: Option<&str>) -> Result<()> {
 }
 
 fn not_a_key() -> Error {
-    Error::new(Code::Usage, "a setting is named as in `commis settings show`, with dots")
+    Error::new(Code::Usage, "the name of a setting has dots, as in `commis settings show`")
         .hint("such as learning.pace_ms")
 }
 

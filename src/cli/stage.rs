@@ -2,7 +2,7 @@
 
 use std::{path::PathBuf, sync::Arc, time::Duration};
 
-use super::{Global, learn::stage, stores::SharedStoreArgs, wire};
+use super::{Global, learn_args::stage, stores::SharedStoreArgs, wire};
 use commis_artifacts::{clearing::mark_in_use, shelf::ObjectKey};
 use commis_base::{
     error::{Code, Error, Result},
@@ -20,28 +20,29 @@ const EXAMPLES: &str = "Examples:
   commis stage run --manifest m.yaml --task wiki --stage record --through verify --store /mnt/shared
   commis stage run --task wiki-1a2b3c4d --stage rank --store file:///mnt/shared --json";
 
-/// Run one stage of a task, or a few, where others run the rest
+/// Run one or more stages of a task, for use by an engine
 ///
-/// It reads what earlier stages have left in the store, looks whether its own artifact is there, and if not makes it and puts it there unless another run was
-/// first; then what that one has counts. So it may be called twice, by two at once, or late: Airflow, a Job of Kubernetes, a queue or a shell loop may call it.
+/// It reads the artifacts of earlier stages from the store. If its own artifact is missing, it makes and stores it. If another
+/// run stored one first, that one counts. So it may be called twice, by two at once, or late: by Airflow, a Job of Kubernetes,
+/// a queue or a shell loop.
 ///
-/// 0: the artifact is there, or the task was decided by an earlier stage and there is nothing to do. Recipes are published by
-/// `commis recipe learn-batch --store URL --resume`, which takes all that is there.
+/// Exit code 0: the artifact exists, or an earlier stage has decided the task. `commis recipe learn-batch --store URL --resume`
+/// takes all artifacts and publishes the recipes.
 ///
 /// With --json: {task_id, stages: [{stage, kind, key, payload_sha256, how: made, adopted or there}], decided: {outcome, reason, detail} or null, live_values_lost}.
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
-    /// The task's id; with --manifest its name will do
+    /// The task's id, or with --manifest its name
     #[arg(long, value_name = "TASK")]
     task: String,
     /// record, record_second, rank, summarize, consult, analyze, validate, baseline, minimize, parameterize, verify
     #[arg(long, value_name = "STAGE", value_parser = stage)]
     stage: Stage,
-    /// And those after it, up to this one, in this process: what a session knows and nobody writes down lasts from record to verify
+    /// Also run the stages after it, up to this one, in this process; session values last from record to verify
     #[arg(long, value_name = "STAGE", value_parser = stage)]
     through: Option<Stage>,
-    /// What to learn (YAML); without it, as the store or this machine has the task
+    /// The manifest of the task (YAML); without it, the task as stored in the store or on this machine
     #[arg(long, value_name = "FILE")]
     manifest: Option<PathBuf>,
     #[command(flatten)]
@@ -109,7 +110,7 @@ fn find(args: &Args, cx: &LearnContext) -> Result<Task> {
         .ok_or_else(|| {
             let of =
                 cx.shelf.as_ref().map_or_else(|| "this machine".to_owned(), |it| it.location());
-            Error::new(Code::TaskNotFound, format!("{of} knows no task {id}"))
+            Error::new(Code::TaskNotFound, format!("{of} has no task {id}"))
                 .hint("give its manifest with --manifest")
         })?
         .task()

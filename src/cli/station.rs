@@ -27,10 +27,10 @@ const MAX_ENTRY: usize = 1 << 20;
 
 #[derive(Clone, clap::Args)]
 pub struct WorkerArgs {
-    /// Where machines have artifacts in common: a folder, or what else the program was built with
+    /// The store that the workers share: a folder, or the URL of a bucket
     #[arg(long, value_name = "URL")]
     pub store: String,
-    /// Let this model choose where the heuristics cannot tell (default: [model] in the settings) [env: COMMIS_MODEL]
+    /// Let this model choose if the heuristics cannot decide (default: [model] in the settings) [env: COMMIS_MODEL]
     #[arg(long, value_name = "PROVIDER/NAME")]
     pub model: Option<String>,
     /// Send nothing: HAR entries only, nothing is verified
@@ -183,7 +183,7 @@ impl TaskWorker {
         };
         let stopped = async {
             stop.await;
-            Error::new(Code::Interrupted, "stopped; what was finished is kept")
+            Error::new(Code::Interrupted, "stopped; finished work is kept")
         };
         commis_learn::apart(work, stopped).await
     }

@@ -66,7 +66,7 @@ impl TaskWorker {
         };
         let stopped = async {
             stop.await;
-            Error::new(Code::Interrupted, "stopped; the part is done again")
+            Error::new(Code::Interrupted, "stopped; the part will run again")
         };
         commis_learn::apart(work, stopped).await
     }

@@ -13,10 +13,10 @@ use commis_recipe::blocks::{self, Block};
 const MAX_LINKS: usize = 30;
 const MAX_WAITS: usize = 8;
 
-/// List what can be named on a page, as steps to paste into a manifest
+/// List the elements of a page as steps for a manifest
 ///
-/// It opens the page and prints YAML: fields to fill, lists to choose from, boxes to check, buttons and links to click, each by
-/// role and name; where several have one name, `nth` says which. Blocks that could be waited for follow as comments.
+/// It opens the page and prints YAML: fields, lists, boxes, buttons and links, each by role and name. If several have one name,
+/// `nth` distinguishes them. Comments list blocks to wait for.
 ///
 /// With --json: {url, title, steps, waits, nameless}; a step has `step`, as a manifest has it, and `note`.
 ///

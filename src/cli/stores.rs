@@ -38,16 +38,16 @@ pub struct Extensions {
 /// Flags of commands that learn beside other machines.
 #[derive(clap::Args)]
 pub struct SharedStoreArgs {
-    /// Take what other machines have done from this store, and put what is done here there: a folder (default: this machine alone)
+    /// Share artifacts with other machines through this store: a folder (default: this machine alone)
     #[arg(long, value_name = "URL")]
     pub store: Option<String>,
-    /// Let this model choose where the heuristics cannot tell (default: [model] in the settings) [env: COMMIS_MODEL]
+    /// Let this model choose if the heuristics cannot decide (default: [model] in the settings) [env: COMMIS_MODEL]
     #[arg(long, value_name = "PROVIDER/NAME")]
     model: Option<String>,
     /// Send nothing: HAR entries only, nothing is verified
     #[arg(long)]
     no_network: bool,
-    /// Accept tasks that seem to hold a secret: it is used, and stored redacted
+    /// Accept tasks that seem to hold a secret; the secret is used, and stored redacted
     #[arg(long)]
     pub allow_task_secrets: bool,
 }
@@ -78,8 +78,8 @@ pub fn engine(text: &str, global: &Global) -> Result<Arc<dyn Engine>> {
     let known = global.built.engines.and_then(|it| it(name, more));
     known.unwrap_or_else(|| {
         let name = wire::clean(name);
-        Err(Error::new(Code::Usage, format!("this program has no engine `{name}`"))
-            .hint("commis-worker has `temporal`: the same command with it; docs/scale.md tells how it is built"))
+        Err(Error::new(Code::Usage, format!("this program does not include the engine `{name}`"))
+            .hint("run the same command with commis-worker, which includes `temporal`; see docs/scale.md"))
     })
 }
 
@@ -102,7 +102,7 @@ pub fn open(text: &str, global: &Global, home: &Home) -> Result<Arc<dyn SharedSt
         Some(it) => global.built.stores.and_then(|open| open(&it)).unwrap_or_else(|| {
             let scheme = it.scheme();
             Err(bad(&format!("is of a kind that this program does not know, {scheme}"))
-                .hint("give a folder, or use commis-worker, which knows s3, gs and az"))
+                .hint("give a folder, or use commis-worker, which supports s3, gs and az"))
         })?,
     };
     let opened = SignedStore::new(opened, fleet_key()?);
@@ -119,7 +119,7 @@ const KEY_FILE: &str = "COMMIS_STORE_KEY_FILE";
 pub fn fleet_key() -> Result<MacKey> {
     let missing = |why: String| {
         Error::new(Code::StoreKeyMissing, why).hint(format!(
-            "make one for all machines that use the store, `openssl rand -hex 32`, and give it in ${KEY}, or its file (0600) in ${KEY_FILE}; docs/scale.md tells who is trusted"
+            "make one for all machines with `openssl rand -hex 32` and put it into ${KEY}, or the path of its file (0600) into ${KEY_FILE}; see docs/scale.md"
         ))
     };
     let short = || format!("has fewer than {KEY_LEN} characters");
@@ -157,7 +157,7 @@ fn folder(path: PathBuf, home: &Home) -> Result<Arc<dyn SharedStore>> {
     if real(&path).is_some_and(|it| Some(it) == real(&home.artifacts)) {
         return Err(Error::new(
             Code::Usage,
-            "--store names this machine's own artifacts, which have another form",
+            "--store is the artifacts folder of this machine, which has another format",
         )
         .hint("leave --store out, or give a folder of its own"));
     }

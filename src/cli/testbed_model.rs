@@ -12,7 +12,7 @@ use commis_testbed::model::{ScriptedModel, Scripts, WireFormat};
 /// Bytes of a transcript.
 const MAX: u64 = 4 * 1024 * 1024;
 
-/// Serve a model that says what a transcript says, until Ctrl-C
+/// Serve a model that plays a transcript, until Ctrl-C
 ///
 /// It speaks the formats of Anthropic (…/messages), OpenAI (…/chat/completions) and Gemini (…/models/NAME:generateContent) on one
 /// port of loopback, and needs no key. A transcript is YAML: `scripts`, each with `when` (words of the first message), `turns`
@@ -20,7 +20,7 @@ const MAX: u64 = 4 * 1024 * 1024;
 /// they pass) and `then` (the call after the last turn). GET /seen tells how often it was asked, and what.
 #[derive(clap::Args)]
 pub struct Args {
-    /// What it says
+    /// The transcript to play
     #[arg(long, value_name = "FILE", required_unless_present = "obey")]
     transcript: Option<PathBuf>,
     /// Port on 127.0.0.1; 0 takes a free one
@@ -29,10 +29,10 @@ pub struct Args {
     /// Speak this format alone
     #[arg(long, value_enum)]
     wire: Option<Format>,
-    /// Do whatever a page says: the newest `DO name {json}` in what it is shown, before what the transcript has
+    /// Obey pages: follow the newest `DO name {json}` in a page before the transcript
     #[arg(long)]
     obey: bool,
-    /// End when standard input does, as whoever started it may die without a word
+    /// End when standard input closes, so that it does not outlive its parent
     #[arg(long)]
     until_eof: bool,
 }

@@ -6,10 +6,10 @@ use commis_testbed::{Dns, HOSTILE_HOSTS, HOSTS, HostileServer, Testbed, authorit
 
 /// Serve the local test web until Ctrl-C
 ///
-/// Every host under .test is answered by one port on loopback, over http and https; --ca writes the certificate that others
-/// need to trust the latter. With --dns, a small name server beside it gives out forbidden
-/// addresses (intranet.example.com, mixed.example.com, …), to see the egress policy at work. wild.test is a server that lies,
-/// stalls, floods and redirects: see src/testbed/hostile/answers.rs for its paths.
+/// One port on loopback answers for every host under .test, over http and https. --ca writes the certificate that others need
+/// to trust https. With --dns, a small name server gives out forbidden addresses (intranet.example.com, mixed.example.com, …),
+/// to test the egress policy. wild.test is a server that lies, stalls, floods and redirects: see src/testbed/hostile/answers.rs
+/// for its paths.
 #[derive(clap::Args)]
 pub struct Args {
     /// Port on 127.0.0.1; 0 takes a free one
@@ -18,13 +18,13 @@ pub struct Args {
     /// Serve DNS on this UDP and TCP port too; 0 takes a free one
     #[arg(long, value_name = "PORT")]
     dns: Option<u16>,
-    /// Write the certificate of the authority behind https there, `-` for stdout; its key ends with this process
+    /// Write the certificate of the https authority there, `-` for stdout; its key ends with this process
     #[arg(long, value_name = "FILE")]
     ca: Option<std::path::PathBuf>,
     /// Add a line of JSON for each request to this file: at_ms, host, method, path, query
     #[arg(long, value_name = "FILE")]
     log: Option<std::path::PathBuf>,
-    /// End when standard input does, as whoever started it may die without a word
+    /// End when standard input closes, so that it does not outlive its parent
     #[arg(long)]
     until_eof: bool,
 }

@@ -8,32 +8,32 @@ use serde_json::{Value, json};
 use super::{Global, daemon, table::ruled, wire};
 use commis_base::error::{Code, Error, Result};
 
-/// Make tokens for the daemon, list them, take them back
+/// Make, list and revoke tokens of the daemon
 #[derive(Subcommand)]
 pub enum Command {
-    /// Make a token that may do no more than is said
+    /// Make a token with the given scopes
     ///
-    /// Printed once, on stdout; what is kept is a digest of it.
+    /// The token is printed once, on stdout. commis stores only its digest.
     ///
     /// With --json: {token, id, scopes, note, created_ms, expires_ms}.
     ///
     /// Example: commis token create --can run:shop-search --expires 1h
     Create {
-        /// run:NAME or run:*; vault:NAME; recipes, tasks, learn or browse with :read or :write; browse:read:NAME or browse:write:NAME
+        /// run:NAME or run:*; vault:NAME; recipes, tasks, learn, browse or approvals with :read or :write; browse:read:NAME or browse:write:NAME
         /// for your page of that name alone. Repeatable, or with commas
         #[arg(long, required = true, value_delimiter = ',', value_name = "SCOPE")]
         can: Vec<String>,
-        /// How long it holds: 30m, 12h, 7d (default: for good)
+        /// Lifetime: 30m, 12h, 7d (default: unlimited)
         #[arg(long, value_parser = span)]
         expires: Option<Duration>,
-        /// What it is for
+        /// A note on its purpose
         #[arg(long, default_value = "")]
         note: String,
         /// Print JSON
         #[arg(long)]
         json: bool,
     },
-    /// List tokens that hold
+    /// List valid tokens
     ///
     /// With --json: a list of {id, scopes, note, created_ms, expires_ms}.
     List {
@@ -41,7 +41,7 @@ pub enum Command {
         #[arg(long)]
         json: bool,
     },
-    /// Take a token back
+    /// Revoke a token
     Revoke {
         /// The token's id: `commis token list` has them
         id: String,
@@ -111,7 +111,7 @@ pub async fn run(command: Command, global: &Global) -> Result<u8> {
         Command::Revoke { id } => {
             let plain = id.bytes().all(|it| it.is_ascii_alphanumeric() || it == b'-');
             if !plain {
-                return Err(Error::new(Code::Usage, "this is no token's id")
+                return Err(Error::new(Code::Usage, "this is not the id of a token")
                     .hint("`commis token list` shows them"));
             }
             client.delete(&format!("/api/tokens/{id}")).await?;

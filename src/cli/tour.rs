@@ -17,10 +17,11 @@ const STEPS: &str = "\
 - wait_for: { text: \"results for {query}\" }
 ";
 
-/// See it work, step by step: a shop's search is learned, run, changed by the shop, and healed
+/// See commis work: learn the search of a shop, run it, let the shop change, and heal the recipe
 ///
-/// It takes about a minute and needs a Chromium (`commis doctor` says whether there is one). The shop is a part of the built-in test web:
-/// nothing leaves this machine. The recipe stays, as tour-shop; `commis --testbed` runs it, `commis recipe delete tour-shop` removes it.
+/// It takes about a minute and needs a Chromium (check with `commis doctor`). The shop is part of the built-in test web, so
+/// nothing leaves this machine. The recipe stays as tour-shop: `commis --testbed` runs it, `commis recipe delete tour-shop`
+/// removes it.
 #[derive(clap::Args)]
 pub struct Args {}
 
@@ -31,7 +32,7 @@ pub async fn run(_: Args, global: &Global) -> Result<u8> {
         Error::new(Code::ConnectFailed, "cannot start the test web on loopback").source(err)
     })?;
     let dir = Dir::open(&home.serve, true)?;
-    let dir = dir.ok_or_else(|| Error::new(Code::ArtifactIo, "the state folder vanished"))?;
+    let dir = dir.ok_or_else(|| Error::new(Code::ArtifactIo, "the state folder was removed"))?;
     dir.write_unsynced("tour-steps.yaml", STEPS.as_bytes())?;
     dir.write_unsynced("tour-ca.pem", authority_pem().as_bytes())?;
     let global = Global {
@@ -124,8 +125,8 @@ impl Tour {
         let first = words.iter().take(2).copied().collect::<Vec<_>>().join(" ");
         Err(Error::new(
             Code::StepFailed,
-            format!("the tour stops: `commis {first}` ended with {ended}"),
+            format!("the tour stopped: `commis {first}` ended with {ended}"),
         )
-        .hint("`commis doctor` says whether something is missing"))
+        .hint("check this machine with `commis doctor`"))
     }
 }

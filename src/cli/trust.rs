@@ -19,13 +19,13 @@ use commis_recipe::{
 /// Digits of a digest that are typed or given at least.
 const TYPED: usize = 12;
 
-/// Stand for a recipe that somebody else wrote and proved
+/// Trust a recipe that somebody else wrote and proved
 ///
-/// A recipe that was not learned or proven here is a draft, whatever its file says. Where you know who proved it, this makes its file
-/// count as it is written: it shows the method, the address, the hosts and the values that it fetches, and asks. Any change of the
-/// file takes that back. What is known to nobody here is never retried or called read only; `recipe verify` proves more.
+/// A recipe that was not learned or proven here is a draft, whatever its file says. If you know who proved it, this command
+/// makes its status count. It shows the method, the address, the hosts and the fetched values, and asks. Any change of the file
+/// revokes this. A trusted recipe is never retried and never called read-only; `recipe verify` proves more.
 ///
-/// Without a terminal give the digest that was shown: --digest. Without it nothing is noted, and the exit code is 2.
+/// Without a terminal, give the digest that was shown: --digest. Without a digest nothing is stored, and the exit code is 2.
 ///
 /// Example: commis recipe trust shop-search
 #[derive(clap::Args)]
@@ -44,9 +44,8 @@ pub fn run(args: Args, global: &Global) -> Result<u8> {
     let name = RecipeName::new(args.name)?;
     let recipe = registry.read_user_file(&name)?;
     if recipe.status == Status::Draft {
-        return Err(Error::new(Code::RecipeNotVerified, format!("`{name}` is a draft")).hint(
-            format!("there is no proof to believe; `commis recipe verify {name}` makes one"),
-        ));
+        return Err(Error::new(Code::RecipeNotVerified, format!("`{name}` is a draft"))
+            .hint(format!("a draft has no proof; make one with `commis recipe verify {name}`")));
     }
     let sha256 = digest(&recipe)?;
     for it in facts(&recipe) {
@@ -57,15 +56,15 @@ pub fn run(args: Args, global: &Global) -> Result<u8> {
     match args.digest.as_deref() {
         Some(it) if fits(it) => {}
         Some(_) => {
-            return Err(Error::new(Code::Usage, "that is not the digest of this recipe")
-                .hint("its file is another than the one that was shown"));
+            return Err(Error::new(Code::Usage, "the digest is not that of this recipe")
+                .hint("compare it with the digest above; the recipe may have changed"));
         }
         None if !wire::is_someone_there() => {
-            return Err(Error::new(Code::Usage, "nobody is here to be asked")
-                .hint(format!("look at what is shown, then give --digest {}", &sha256[..TYPED])));
+            return Err(Error::new(Code::Usage, "trusting a recipe needs a terminal")
+                .hint(format!("check the recipe above, then give --digest {}", &sha256[..TYPED])));
         }
-        None if wire::confirmed("stand for this recipe as it is written?") => {}
-        None => return Err(Error::new(Code::Forbidden, format!("nobody stands for `{name}`"))),
+        None if wire::confirmed("trust this recipe as it is written?") => {}
+        None => return Err(Error::new(Code::Forbidden, format!("`{name}` was not trusted"))),
     }
     registry.trust(&name, &sha256)?;
     wire::line(&format!("{name}: {}", recipe.status.as_str()));

@@ -19,10 +19,10 @@ use commis_redact::raw::RawRecording;
 /// Requests that are listed for each step.
 const MAX_REQUESTS: usize = 12;
 
-/// Drive the steps of a manifest's task and say what each did, without learning anything
+/// Run the steps of a task and report each one, without learning
 ///
-/// Each step is told as it is done: how long it took, which element it took, and which requests it caused. Then what the last
-/// page shows. Where a step fails, what was seen is told as by `recipe debug`, and kept with the task.
+/// For each step it prints its duration, its element and its requests, then what the last page shows.
+/// If a step fails, it prints what the step saw, as `recipe debug` does, and stores it with the task.
 ///
 /// With --json: {success, steps, page}; a step has `step`, `ms`, `took` and `requests`, the page `blocks` with `items`, `fields`
 /// and their `first` item. Where a step failed, `error_code`, `error`, `hint` and `failure` instead of the page.
@@ -35,16 +35,16 @@ const MAX_REQUESTS: usize = 12;
 pub struct Args {
     /// The manifest (YAML)
     manifest: PathBuf,
-    /// The task to try; may be left out where the manifest has one
+    /// The task to try; optional if the manifest has one task
     #[arg(long, value_name = "NAME")]
     only: Option<String>,
     /// Which of its examples, from 1
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u8).range(1..))]
     example: u8,
-    /// In a window, which stays open until Ctrl-C
+    /// Show the window, which stays open until Ctrl-C
     #[arg(long)]
     headed: bool,
-    /// As for learn-batch: values that look like secrets are typed all the same, and kept nowhere
+    /// Type values that look like secrets, and do not store them
     #[arg(long)]
     allow_task_secrets: bool,
     /// Print JSON
@@ -107,8 +107,10 @@ fn chosen<'a>(tasks: &'a [Task], only: Option<&str>) -> Result<&'a Task> {
                 .hint(format!("it has {}", names()))
         }),
         (None, [one]) => Ok(one),
-        (None, _) => Err(Error::new(Code::Usage, "the manifest has several tasks")
-            .hint(format!("say which with --only: {}", names()))),
+        (None, _) => {
+            Err(Error::new(Code::Usage, "the manifest has several tasks, and none is named")
+                .hint(format!("name one with --only: {}", names())))
+        }
     }
 }
 

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::{
     Global,
-    learn::pairs,
+    learn_args::pairs,
     wire::{self, clean},
 };
 use commis_base::{
@@ -20,8 +20,8 @@ use commis_recipe::{model::Recipe, registry::Registry, yaml};
 
 /// Check a recipe without sending anything
 ///
-/// Errors are what a run would refuse, warnings what makes it less safe or less useful. With values, the request that they
-/// make is checked, too. Exit code 1 when there are errors.
+/// An error makes a run fail. A warning makes it less safe or less useful. With values, the request that they make is checked, too.
+/// Exit code 1 if there are errors.
 ///
 /// With --json: {valid, errors, warnings}, each of these with `code`, `message` and `hint`.
 #[derive(clap::Args)]
@@ -98,7 +98,7 @@ fn read(what: &str, registry: &Registry) -> Result<Recipe> {
             return err;
         }
         Error::new(err.code(), format!("{what} is a manifest of tasks, and no recipe")).hint(
-            format!("`commis recipe learn-batch --manifest {what}` checks it and learns its tasks"),
+            format!("this is a manifest: learn its tasks with `commis recipe learn-batch --manifest {what}`"),
         )
     })
 }

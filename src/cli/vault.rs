@@ -8,10 +8,10 @@ use commis_base::error::Result;
 use commis_serve::client::Client;
 use commis_vault::LoginName;
 
-/// Look after the logins that are kept: list, check, save, remove
+/// List, check, save and remove stored logins
 ///
-/// A login is the cookies of one site and what its pages stored, sealed on disk. `commis session login` makes one, `--as NAME` of
-/// `commis browse` and `commis session` begins a context with it. No command shows a value of one.
+/// A login is the cookies and the page storage of one site, sealed on disk. `commis session login` makes one, `--as NAME` of
+/// `commis browse` and `commis session` uses it. No command shows a value of a login.
 ///
 /// Example: commis vault ls && commis browse --as shop goto https://shop.test/account
 #[derive(clap::Args)]
@@ -25,27 +25,27 @@ pub struct Args {
 
 #[derive(Subcommand)]
 enum Command {
-    /// List them: names, sites, counts and when they end
+    /// List logins: names, sites, counts and expiry
     Ls,
-    /// Open its page and say whether it still holds, as far as the page tells; 1 where it does not
+    /// Open the page of a login and check that it still holds; exit code 1 if not
     Check {
         /// The login's name: `commis vault ls` has them
         #[arg(add = names::logins())]
         name: String,
     },
-    /// Seal what a page's context holds now
+    /// Store the present login of a context
     Save {
-        /// What the login is called
+        /// Name of the login
         #[arg(add = names::logins())]
         name: String,
         /// The page's context
         #[arg(long, default_value = "default", value_name = "NAME")]
         context: String,
-        /// Also where it has fewer cookies than before
+        /// Replace a login that has more cookies
         #[arg(long)]
         force: bool,
     },
-    /// Remove it, all states of it
+    /// Remove a login and all its states
     Rm {
         /// The login's name: `commis vault ls` has them
         #[arg(add = names::logins())]

@@ -17,13 +17,13 @@ use commis_vault::{
     browsers::{Brand, Profile, find_profiles},
 };
 
-/// Take over cookies of your own browser, site by site
+/// Import cookies of your own browser, site by site
 ///
-/// Looks at the known folders of browsers below your home, copies their cookie files and reads the copies. Sites and counts are
-/// listed, never values; then each site is asked for, and sealed as a login. --site and --yes are for scripts.
+/// It searches the known folders of browsers below your home, copies their cookie files and reads the copies. It lists sites
+/// and counts, never values. It asks for each site and seals it as a login. --site and --yes are for scripts.
 ///
-/// Firefox keeps cookies that end with it in no file. Those of Chromium that are encrypted with a password of the system's keyring
-/// (v11) are counted and left, unless --keyring says to ask it (with secret-tool, of libsecret).
+/// Firefox does not store session cookies in a file. Chromium's cookies under a password of the system's keyring (v11) are
+/// counted and skipped, unless --keyring reads that password (with secret-tool, of libsecret).
 ///
 /// Example: commis vault import --from firefox --site shop.test
 #[derive(clap::Args)]
@@ -31,7 +31,7 @@ pub struct Args {
     /// Which browser (default: all that are found)
     #[arg(long, value_name = "BROWSER", value_parser = ["firefox", "chromium", "chrome", "brave", "edge"])]
     from: Option<String>,
-    /// Which of its profiles, by the name of its folder
+    /// The profile, by the name of its folder
     #[arg(long, value_name = "NAME")]
     profile: Option<String>,
     /// Only this site. Repeatable
@@ -40,13 +40,13 @@ pub struct Args {
     /// Do not ask; needs --site
     #[arg(long, requires = "site")]
     yes: bool,
-    /// What the login is called, where one --site is given (default: as the site)
+    /// Name of the login, with one --site (default: the site)
     #[arg(long, value_name = "LOGIN", requires = "site")]
     name: Option<String>,
-    /// Ask the system's keyring for the browser's password
+    /// Read the browser's password from the system's keyring
     #[arg(long)]
     keyring: bool,
-    /// Also where it has fewer cookies than before
+    /// Replace a login that has more cookies
     #[arg(long)]
     force: bool,
 }
@@ -62,7 +62,7 @@ struct SiteCookies {
 pub fn run(args: Args, as_json: bool, global: &Global) -> Result<u8> {
     let asks = std::io::stdin().is_terminal() && !args.yes;
     if args.name.is_some() && args.site.len() != 1 {
-        return Err(Error::new(Code::Usage, "--name is for one --site"));
+        return Err(Error::new(Code::Usage, "--name needs exactly one --site"));
     }
     let name = args.name.as_deref().map(str::parse::<LoginName>).transpose()?;
     let all = find_sites(&args)?;
@@ -70,18 +70,18 @@ pub fn run(args: Args, as_json: bool, global: &Global) -> Result<u8> {
         list(&all);
     }
     if !asks && !args.yes {
-        return Err(Error::new(Code::Usage, "nobody is here to be asked which sites are meant")
+        return Err(Error::new(Code::Usage, "choosing sites needs a terminal")
             .hint("run it in a terminal, or name sites: --site SITE --yes"));
     }
     let wanted: BTreeSet<&str> = args.site.iter().map(String::as_str).collect();
     if let Some(missing) = wanted.iter().find(|site| all.iter().all(|it| it.site != **site)) {
         let shown = wire::clean(missing);
         return Err(Error::new(Code::ParamInvalid, format!("no profile has cookies of `{shown}`"))
-            .hint("give a site as it is listed, without its host"));
+            .hint("give a site as listed, without subdomains"));
     }
     if args.yes && all.len() > wanted.len() {
         return Err(Error::new(Code::ParamInvalid, "several profiles have cookies of that site")
-            .hint("say which with --from and --profile"));
+            .hint("choose one with --from and --profile"));
     }
     let vault = Vault::new(&wire::home(global)?);
     let (mut done, mut failed) = (Vec::new(), 0_u8);
@@ -119,7 +119,7 @@ fn find_sites(args: &Args) -> Result<Vec<SiteCookies>> {
     profiles.retain(|it| args.profile.as_ref().is_none_or(|name| *name == it.name));
     if profiles.is_empty() {
         return Err(Error::new(Code::ParamInvalid, "no such browser profile is below your home folder")
-            .hint("known are the usual folders of firefox, chromium, chrome, brave and edge, as packages, snaps and flatpaks"));
+            .hint("commis looks in the usual folders of firefox, chromium, chrome, brave and edge (packages, snaps, flatpaks)"));
     }
     let mut out = Vec::new();
     for profile in profiles {

@@ -20,11 +20,11 @@ use commis_recipe::{
 
 /// Prove recipes on the examples of their parameters
 ///
-/// Each is called with its first examples, its second ones and its first again: the answers must have one shape, and the data
-/// must change with the input. Your own recipe that passes becomes verified, also one that runs had put out of service. One that was
-/// not learned here and may change something is called only after you said so, at a terminal; else it is RECIPE_MAY_CHANGE. For one
-/// of the library that is noted beside your recipes; the recipe itself is not changed. A verified one whose answer has another
-/// shape than before is put out of service. Exit code 1 when one does not pass.
+/// Each recipe is called with its first examples, its second ones and its first again. The answers must have one shape, and the
+/// data must follow the input. A recipe of yours that passes becomes verified, also if it was out of service. A recipe that was
+/// not learned here and may change something is sent only after you confirm it at a terminal; otherwise it is
+/// RECIPE_MAY_CHANGE. The proof of a library recipe is stored beside your recipes; the recipe itself is not changed. A verified recipe whose answer has another
+/// shape is put out of service. Exit code 1 if one does not pass.
 ///
 /// With --json: a list of {name, source, result}, where the result has `verified`, `reason`, `retryable`, `drifted`, `calls`, `items`,
 /// `effective` and `without_effect`; of one that could not be asked `error_code` and `error` instead.

@@ -3,18 +3,18 @@
 use clap::Subcommand;
 use serde_json::{Value, json};
 
-use super::{Global, daemon, table::ruled, wire};
+use super::{Global, daemon, learn_args::pairs, table::ruled, wire};
 use commis_base::{
     error::{Code, Error, Result},
     ids::RecipeName,
 };
 
-/// Run verified recipes on a schedule and be told what changed, item by item
+/// Run verified recipes on a schedule and report what changed, item by item
 #[derive(Subcommand)]
 pub enum Command {
-    /// Add a watch: the daemon runs the recipe at once, and again at that interval
+    /// Add a watch: the daemon runs the recipe at once, and then at each interval
     ///
-    /// A webhook and programs that are told stand in the settings, under [watch].
+    /// The settings define webhooks and programs, under [watch].
     ///
     /// With --json: the watch.
     ///
@@ -31,26 +31,26 @@ pub enum Command {
         /// What counts: added, removed, change, or change:PATH for one field; repeatable (default: everything)
         #[arg(long, value_name = "WHAT")]
         on: Vec<String>,
-        /// The field that tells items apart (default: found from the answers)
+        /// The field that identifies items (default: found from the answers)
         #[arg(long, value_name = "FIELD")]
         key: Option<String>,
-        /// Name of the watch (default: made of the recipe's name and the values)
+        /// Name of the watch (default: from the recipe's name and the values)
         #[arg(long, value_name = "NAME")]
         name: Option<String>,
-        /// Who is told: desktop, webhook, telegram or command:NAME; repeatable (default: watch.notify)
+        /// Where to send notifications: desktop, webhook, telegram or command:NAME; repeatable (default: watch.notify)
         #[arg(long, value_name = "CHANNEL")]
         notify: Vec<String>,
-        /// Hours in which nobody is told, local time, such as 22:00-07:00 (default: watch.quiet_hours)
+        /// Hours without notifications, local time, such as 22:00-07:00 (default: watch.quiet_hours)
         #[arg(long, value_name = "FROM-TO")]
         quiet: Option<String>,
-        /// Run it with this login of the vault; what is kept is then that account's
+        /// Run it with this login of the vault; its data is then private to that account
         #[arg(long = "as", value_name = "LOGIN")]
         login: Option<String>,
         /// Print JSON
         #[arg(long)]
         json: bool,
     },
-    /// List watches, when they run next, and how the last run went
+    /// List watches with their next run and last result
     ///
     /// With --json: a list of watches.
     List {
@@ -58,7 +58,7 @@ pub enum Command {
         #[arg(long)]
         json: bool,
     },
-    /// Show what a watch saw, newest first
+    /// Show the runs of a watch, newest first
     ///
     /// Runs in a row without a change are one line. With --json: {watch, runs}.
     Log {
@@ -84,12 +84,12 @@ pub enum Command {
         #[arg(long)]
         json: bool,
     },
-    /// Stop the schedule of a watch; its history stays
+    /// Pause a watch; its history stays
     Pause {
         /// The watch
         watch: String,
     },
-    /// Go on with a watch that was paused
+    /// Resume a paused watch
     Resume {
         /// The watch
         watch: String,
@@ -194,21 +194,10 @@ pub async fn run(command: Command, global: &Global) -> Result<u8> {
 /// Fails with `USAGE` for what is no name.
 fn path(watch: &str) -> Result<String> {
     let name = RecipeName::new(watch.to_owned()).map_err(|_| {
-        Error::new(Code::Usage, "this is no watch's name").hint("`commis watch list` shows them")
+        Error::new(Code::Usage, "this is not the name of a watch")
+            .hint("`commis watch list` shows them")
     })?;
     Ok(format!("/api/watches/{name}"))
-}
-
-fn pairs(all: &[String]) -> Result<Value> {
-    let mut out = serde_json::Map::new();
-    for it in all {
-        let (name, value) = it.split_once('=').ok_or_else(|| {
-            Error::new(Code::Usage, "a parameter is NAME=VALUE")
-                .hint("for example -p query=umbrella")
-        })?;
-        out.insert(name.to_owned(), value.into());
-    }
-    Ok(out.into())
 }
 
 fn list(all: &Value) {

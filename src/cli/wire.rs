@@ -286,7 +286,7 @@ pub fn all_written() -> Result<()> {
     // Kept where it is: an error of the system is no more than its number.
     let err = err.raw_os_error().map_or_else(|| err.kind().into(), io::Error::from_raw_os_error);
     Err(Error::new(Code::ArtifactIo, "cannot write to stdout")
-        .hint("free some space where it goes, or write elsewhere; what was to be done is done")
+        .hint("only the output was lost, the work is done; free some space, or write to another place")
         .source(err))
 }
 
@@ -300,4 +300,11 @@ pub fn say(text: &str) {
 fn upright(text: &str) -> Cow<'_, str> {
     let turns = |it: char| is_unsafe_char(it) && !it.is_control();
     if text.chars().any(turns) { text.replace(turns, "\u{fffd}").into() } else { text.into() }
+}
+
+/// Splits `NAME=VALUE`, as arguments give it.
+pub fn pair(text: &str) -> std::result::Result<(String, String), String> {
+    let (name, value) =
+        text.split_once('=').filter(|it| !it.0.is_empty()).ok_or("give NAME=VALUE")?;
+    Ok((name.to_owned(), value.to_owned()))
 }

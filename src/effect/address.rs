@@ -17,11 +17,11 @@ use super::{
     names::{NameMeaning, operation_meaning as operation_says},
     verbs::{
         ABOUT, ACTIONS, AHEAD, ALSO, ASKS, ASSETS, BEHIND, BOTH, BUTTONS, BUYING, BUYS, CALLED,
-        CALLS, CARTS, COMPOUNDS, COUNTED, COUNTS, EMPTIES, ENDPOINTS, FILES, FORMS, IN_CARTS,
-        LEAVING, LOOSE, MADE, MONEY, NAMED, NAMESPACES, ONE, ORDERS, PAGES, PATHS, PAYS, PREFIXES,
-        PRESSED, PROGRAMS, PROOFS, READING, SHOWS, SLUGGED, SOCIAL, STATES, STATIC, STORES, THINGS,
-        TITLED, TOLD, VERBS, WRITES, is_in_lists, is_strong, is_thing, operation_verb, split_verb,
-        statement_verb, words,
+        CALLS, CARTS, CHANGING, COMPOUNDS, COUNTED, COUNTS, EMPTIES, ENDPOINTS, FILES, FORMS,
+        IN_CARTS, LEAVING, LOOSE, MADE, MONEY, NAMED, NAMESPACES, ONE, ORDERS, PAGES, PATHS, PAYS,
+        PREFIXES, PRESSED, PROGRAMS, PROOFS, READING, REPORTS, SHOWS, SLUGGED, SOCIAL, STATES,
+        STATIC, STORES, THINGS, TITLED, TOLD, VERBS, WRITES, is_in_lists, is_strong, is_thing,
+        operation_verb, split_verb, statement_verb, words,
     },
 };
 
@@ -175,7 +175,7 @@ impl Segment {
             if all.len() > 1 && is_in_lists(&all[0], &[PREFIXES]) { &all[1..] } else { &all[..] };
         let first = all.first().filter(|it| is_in_lists(it, &[VERBS, LOOSE, BEHIND, FORMS]))?;
         // Firestore's `documents:runQuery` asks.
-        if first == "run" && all.get(1).is_some_and(|it| is_in_lists(it, &[ASKS])) {
+        if first == "run" && all.get(1).is_some_and(|it| is_in_lists(it, &[ASKS, REPORTS])) {
             return None;
         }
         // `/de:install` is a page in German.
@@ -202,7 +202,7 @@ impl Segment {
 fn is_extension(end: &str) -> bool {
     (end.len() <= 5 || PROGRAMS.contains(&end))
         && (PROGRAMS.contains(&end)
-            || ![VERBS, LOOSE, FORMS, BEHIND, ASKS, SHOWS, READING]
+            || ![VERBS, LOOSE, FORMS, BEHIND, ASKS, SHOWS, READING, CHANGING, BOTH, CALLED, STATES]
                 .iter()
                 .any(|it| it.contains(&end)))
 }
@@ -609,8 +609,14 @@ pub fn path_meaning(segments: &[Segment], is_answered: bool) -> NameMeaning {
                 return NameMeaning::Nothing;
             }
             NameMeaning::Nothing => {}
+            // `/query-history`: what was asked is kept there.
+            NameMeaning::Reads if is_record_of_questions(it) => {
+                return NameMeaning::Changes(it.words[it.words.len() - 1].clone());
+            }
             NameMeaning::Reads
-                if it.words.len() == 1 && !it.is(ASKS) && !(is_answered && it.is(CALLED)) => {}
+                if it.words.len() == 1
+                    && !it.is(ASKS)
+                    && !(is_answered && it.is(CALLED) && !is_ticked(segments, at)) => {}
             // `/block-renderer`, `/order_book`.
             NameMeaning::Changes(word) if is_in_lists(&word, &[BOTH]) && it.words.len() > 1 => {}
             said => return said,
@@ -623,6 +629,19 @@ pub fn path_meaning(segments: &[Segment], is_answered: bool) -> NameMeaning {
         }
     }
     NameMeaning::Nothing
+}
+
+/// Whether the segment is `check` behind the number of a thing: `/tasks/17/check` ticks it off.
+fn is_ticked(segments: &[Segment], at: usize) -> bool {
+    segments[at].is(&["check"]) && at > 0 && segments[at - 1].is_id()
+}
+
+/// Whether a segment names what is kept of questions: `/query-history`, `/search_alerts`, and not `/get-history`.
+pub fn is_record_of_questions(it: &Segment) -> bool {
+    let is = |at: Option<&String>, list: &[&str]| at.is_some_and(|it| is_in_lists(it, &[list]));
+    it.words.len() == 2
+        && is(it.words.first(), &["browse", "lookup", "query", "search"])
+        && is(it.words.last(), MADE)
 }
 
 /// Whether a path ends at a collection in which what is posted is kept (`/orders`, `/cart`), or where a site is told something.

@@ -2,6 +2,8 @@
 
 use serde_json::Value;
 
+use super::verbs::{is_in_lists, words};
+
 /// Members of an answer that only says how it went.
 #[rustfmt::skip]
 const RECEIPTS: &[&str] = &[
@@ -41,11 +43,67 @@ pub fn is_receipt(value: &Value) -> bool {
     }
 }
 
+/// Whether a part of a page stands in an answer as a text: frameworks send what they render anew so.
+pub fn has_markup(value: &Value) -> bool {
+    match value {
+        Value::String(it) => it.trim_start().starts_with('<') && it.contains("</") && !is_done(it),
+        Value::Array(all) => all.iter().any(has_markup),
+        Value::Object(all) => all.values().any(has_markup),
+        _ => false,
+    }
+}
+
+/// Words of a member that says which part of a list an answer has, beside the list.
+#[rustfmt::skip]
+const PARTS: &[&str] = &[
+    "count", "cursor", "found", "hits", "limit", "matched", "offset", "page", "pages", "paginate", "pagination", "paging", "skip", "start", "total",
+];
+/// Words of a member that says how much was done.
+#[rustfmt::skip]
+const WRITTEN: &[&str] = &[
+    "affected", "applied", "created", "deleted", "failed", "failures", "imported", "inserted", "modified", "processed", "removed", "saved", "sent", "stored", "succeeded",
+    "updated", "upserted", "written",
+];
+
+/// Whether the members beside a list describe paging (total, cursor, page). The answer to a change has no such members.
+fn is_part_of_list<'a>(names: impl Iterator<Item = &'a str> + Clone) -> bool {
+    let has = |list: &[&str]| {
+        names.clone().any(|name| words(name).iter().any(|it| is_in_lists(it, &[list])))
+    };
+    let more = names.clone().any(|name| {
+        let all = words(name);
+        let first = all.first().map(String::as_str);
+        let plain = all.concat();
+        matches!(first, Some("next" | "prev" | "previous"))
+            || matches!(&*plain, "hasmore" | "hasnext" | "morerecords")
+            || ["total", "itemcount", "rowcount"].iter().any(|it| plain.starts_with(it))
+    });
+    has(PARTS) || more
+}
+
+/// Whether a member says what was done, or how often.
+fn is_tally(name: &str) -> bool {
+    words(name).iter().any(|it| is_in_lists(it, &[WRITTEN]))
+}
+
+/// Whether a list of objects stands in an answer beside what says which part of it this is.
+pub fn has_part_of_list(value: &Value) -> bool {
+    let Value::Object(all) = value else { return false };
+    let is_list = |it: &Value| {
+        it.as_array().is_some_and(|it| it.first().is_none_or(|it| !it.is_number() && !it.is_null()))
+    };
+    let lists = all.iter().filter(|it| is_list(it.1) && !it.0.starts_with("err")).count();
+    let others = all.iter().filter(|it| !is_list(it.1)).map(|it| it.0.as_str());
+    let tells = all.keys().any(|it| is_tally(it));
+    lists > 0 && !tells && is_part_of_list(others) || all.values().any(has_part_of_list)
+}
+
 #[cfg(test)]
 /// Whether a list of objects, or of texts, stands in it.
 pub fn has_list(text: &str) -> bool {
     fn holds(it: &Value) -> bool {
         match it {
+            Value::String(_) => has_markup(it),
             Value::Array(all) => {
                 all.iter().any(|it| it.is_object() || it.is_string() || it.is_array())
             }
@@ -61,4 +119,38 @@ pub fn has_list(text: &str) -> bool {
     let guarded = text.strip_prefix(")]}'").and_then(|it| it.find(['[', '{']));
     let at = guarded.map_or(at, |it| it + 4);
     serde_json::from_str::<Value>(&text[at..]).map_or_else(|_| text.contains("[{"), |it| holds(&it))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn what_says_which_part_of_a_list_it_is() {
+        for (answer, expected) in [
+            (json!({"total": 2, "records": [{"id": 1}]}), true),
+            (json!({"list": {"pagination": {"count": 1}, "entries": [{"id": 1}]}}), true),
+            (json!({"items": [{"id": 1}], "nextPageToken": "x"}), true),
+            (json!({"has_more": false, "entries": []}), true),
+            (json!({"recordsTotal": 9, "data": [["a"]]}), true),
+            // What was done, and how often.
+            (json!({"total": 4, "updated": 4, "failures": []}), false),
+            (json!({"count": 1, "createdIds": [{"id": 1}]}), false),
+            (json!({"total": 4, "sent": 4, "messages": [{"id": 1}]}), false),
+            (json!({"status": 0, "data": [{"id": 4, "version": 2}]}), false),
+            (json!({"total": 80}), false),
+            (json!([{"id": 1}]), false),
+        ] {
+            assert_eq!(has_part_of_list(&answer), expected, "{answer}");
+        }
+    }
+
+    #[test]
+    fn a_part_of_a_page_is_no_receipt() {
+        assert!(has_markup(&json!({"dom": "<li>Oak</li>"})));
+        assert!(!has_markup(&json!({"rating": "<p>Your rating has been saved</p>"})));
+        assert!(!has_markup(&json!({"text": "a < b", "n": [1, "<br>"]})));
+    }
 }

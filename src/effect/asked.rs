@@ -1,7 +1,7 @@
 //! How a path asks: by the operation that stands at its end.
 
 use super::{
-    address::Segment,
+    address::{Segment, is_record_of_questions},
     names::{NameMeaning, operation_meaning as operation_says},
     verbs::{ASKS, CALLED, ENDPOINTS, MADE, PREFIXES, TURNS, is_in_lists},
 };
@@ -39,6 +39,9 @@ pub fn path_purpose(segments: &[Segment]) -> PathPurpose {
         return PathPurpose::No;
     };
     let before = segments.iter().rev().filter(|it| !it.is_id() && !is_version(it)).nth(1);
+    if is_record_of_questions(last) {
+        return PathPurpose::No;
+    }
     // Many at once: `/contacts/batch/read`.
     if last.is(&["read"]) && before.is_some_and(|it| it.is(&["batch", "bulk"])) {
         return PathPurpose::Operation;
@@ -69,7 +72,8 @@ pub fn path_purpose(segments: &[Segment]) -> PathPurpose {
             // Stores call what they do so: `_count`.
             (_, true) if last.raw.starts_with('_') => PathPurpose::Verb,
             (_, true) if is_of_many && last.is(&["count", "info", "list"]) => PathPurpose::Verb,
-            (_, true) if is_of_many => PathPurpose::Word,
+            // `/tasks/17/check` ticks it off.
+            (_, true) if is_of_many && !last.is(&["check"]) => PathPurpose::Word,
             _ => PathPurpose::No,
         }
     } else {
@@ -88,6 +92,11 @@ pub fn path_purpose(segments: &[Segment]) -> PathPurpose {
 pub fn is_on_one_item(segments: &[Segment]) -> bool {
     let [.., before, last] = segments else { return false };
     before.is_id() && !last.is_id() && !is_plural(segments) && last.words.len() == 1
+}
+
+/// Whether a path ends in what is done to a thing by looking at it, and may be noted.
+pub fn is_marking(segments: &[Segment]) -> bool {
+    segments.last().is_some_and(|it| it.is(&["read", "seen", "view", "viewed"]))
 }
 
 /// Whether the last segment is what many things of a kind are called.

@@ -7,12 +7,12 @@ use serde_json::Value;
 use super::{
     Call, Effect,
     address::{key, typed_command, verb_in_pair},
-    conventions::is_action,
-    fields,
+    criteria, fields,
     names::{NameMeaning, adjusts_view, operation_meaning},
     verbs::{
         ABOUT, ACTIONS, AMOUNTS, BOTH, CHANGING, COUNTS, LEADS, LISTED, ONE, QUESTIONS, SEARCHED,
-        STATED, STATES, TECHNICAL, TEXTS, is_in_lists, is_strong, statement_verb, words,
+        STATED, STATES, TECHNICAL, TEXTS, is_action, is_in_lists, is_strong, statement_verb, words,
+        words_within,
     },
 };
 
@@ -201,8 +201,17 @@ impl<'a> Body<'a> {
     pub fn question(&self) -> Question {
         let Some(fields) = &self.fields else { return Question::Thing };
         let mut has = [false; 7];
+        // Conditions ask, whatever they compare and whatever they are called.
+        let conditions: Vec<String> =
+            self.json.iter().flat_map(|it| criteria::find_conditions(it)).collect();
+        let is_condition = |name: &str| {
+            conditions.iter().any(|it| {
+                name.strip_prefix(it.as_str())
+                    .is_some_and(|it| it.is_empty() || it.starts_with('/'))
+            }) || criteria::is_comparing_field(name)
+        };
         for (name, value) in fields {
-            let kind = kind(name, value);
+            let kind = if is_condition(name) { Kind::Question } else { kind(name, value) };
             has[kind as usize] |= !value.is_empty() || kind == Kind::Question;
         }
         let is = |it: Kind| has[it as usize];
@@ -225,17 +234,18 @@ impl<'a> Body<'a> {
         }
     }
 
-    /// Whether it is one statement of a query language or more, each of which asks, and says nothing else of weight.
-    pub fn is_statement(&self) -> bool {
+    /// Whether it is one statement of a query language or more, each of which asks, and says nothing else of weight. `is_asked`: the
+    /// address asks, so that clauses of a language that is not known are a question and no prose.
+    pub fn is_statement(&self, is_asked: bool) -> bool {
         if let Some(text) = self.text.as_deref().filter(|_| self.fields.is_none()) {
-            return is_reading_statement(text);
+            return is_reading_statement(text, is_asked);
         }
         let mut found = false;
         for (name, value) in self.pairs() {
             let is_stated =
                 words(key(name)).iter().any(|it| is_in_lists(it, &[STATED, &["query"]]));
             if is_stated && value.contains(char::is_whitespace) {
-                if !is_reading_statement(value) {
+                if !is_reading_statement(value, is_asked) {
                     return false;
                 }
                 found = true;
@@ -268,22 +278,38 @@ impl<'a> Body<'a> {
         (tables || jq || adaptor) && !self.pairs().iter().any(rest)
     }
 
+    /// Whether identifiers are listed in it: they may be set as well as asked for.
+    pub fn lists_identifiers(&self) -> bool {
+        self.pairs().iter().any(|it| is_listed_identifier(&it.0, &it.1))
+    }
+
     /// Whether it says how much is wanted, and from where on or in which order: nobody says so of what is to be done.
     pub fn is_listing(&self) -> bool {
         const HOW_MUCH: &[&str] =
             &["count", "hitsperpage", "limit", "pagesize", "perpage", "size", "take", "top"];
         const WHERE: &[&str] = &[
+            "after",
+            "before",
+            "continuation",
             "cursor",
             "from",
             "marker",
+            "maxid",
+            "minid",
+            "nexttoken",
             "offset",
             "p",
             "page",
             "pageindex",
             "pageno",
             "pagenumber",
+            "pagetoken",
+            "sinceid",
             "skip",
             "start",
+            "startafter",
+            "startingafter",
+            "untilid",
         ];
         let plain = |it: &str| key(it).to_ascii_lowercase().replace(['-', '_'], "");
         let sorts = |it: &str| {
@@ -313,9 +339,42 @@ fn is_few_words(text: &str) -> bool {
     !text.is_empty() && text.len() <= MOST && text.chars().all(plain) && words(text).len() <= 5
 }
 
+/// Clauses of query languages. A text with several of them, marks between them and no word of a change asks.
+#[rustfmt::skip]
+const CLAUSES: &[&str] = &[
+    "aggregate", "asc", "by", "count", "desc", "distinct", "extend", "fields", "filter", "find", "from", "group", "groupby", "having", "include", "join", "limit", "match",
+    "mean", "offset", "order", "orderby", "out", "project", "range", "return", "search", "select", "skip", "sort", "stats", "sum", "summarize", "take", "top", "union", "where",
+];
+
+/// Bytes of a statement that is judged. A longer one may change something behind them.
+const LONGEST_STATEMENT: usize = 20_000;
+
+/// Whether a text is a question in any query language: two clauses or more, and marks as such languages have.
+fn is_clauses(text: &str, all: &[String]) -> bool {
+    const MARKS: &[char] = &['|', '(', '=', '<', '>', '[', '{', ';', '*', '~'];
+    const MORE: &[&str] = &[
+        "copy", "detach", "foreach", "into", "kill", "load", "put", "save", "set", "store", "stop",
+        "to", "write",
+    ];
+    let mut clauses: Vec<&String> = all.iter().filter(|it| is_in_lists(it, &[CLAUSES])).collect();
+    clauses.sort_unstable();
+    clauses.dedup();
+    let marks = text.matches(MARKS).count();
+    clauses.len() >= 2
+        && marks >= 2
+        && !text.trim_start().starts_with(['.', '<'])
+        && !all.iter().any(|it| is_in_lists(it, &[STATES, CHANGING, MORE]) || is_strong(it))
+}
+
 /// Whether a text is a statement of a query language that asks: `SELECT …`, `MATCH … RETURN …`.
-fn is_reading_statement(text: &str) -> bool {
-    let all: Vec<String> = words(text);
+fn is_reading_statement(text: &str, is_asked: bool) -> bool {
+    if text.len() > LONGEST_STATEMENT {
+        return false;
+    }
+    let all = words_within(text, LONGEST_STATEMENT);
+    if is_asked && is_clauses(text, &all) {
+        return true;
+    }
     let begins = all.first().is_some_and(|it| is_in_lists(it, &[LEADS, &["ask", "describe"]]));
     let asks = all.iter().any(|it| matches!(it.as_str(), "select" | "return" | "ask" | "describe"));
     let is_prose =
@@ -323,10 +382,9 @@ fn is_reading_statement(text: &str) -> bool {
     begins
         && asks
         && !is_prose
-        && text.len() <= 20_000
-        && !all
-            .iter()
-            .any(|it| is_in_lists(it, &[STATES, &["load", "set", "detach", "foreach", "copy"]]))
+        && !all.iter().any(|it| {
+            is_in_lists(it, &[STATES, &["copy", "detach", "foreach", "into", "load", "set"]])
+        })
 }
 
 /// The verb that a field's name is, or its value as programs write them.
@@ -339,7 +397,14 @@ fn change_verb_in_field(name: &str, value: &str) -> Option<String> {
     if adjusts_view(&all, true) {
         return None;
     }
-    let does = |it: &&String| is_strong(it) || is_in_lists(it, &[CHANGING]);
+    // The day of `checkIn` is when something is meant for.
+    let is_day = value.as_bytes().get(..10).is_some_and(|day| {
+        let dash = |at: usize| matches!(at, 4 | 7);
+        day.iter().enumerate().all(|(at, it)| dash(at) == (*it == b'-'))
+            && day.iter().all(|it| it.is_ascii_digit() || *it == b'-')
+    });
+    let does =
+        |it: &&String| is_strong(it) || is_in_lists(it, &[CHANGING]) && !(is_day && all.len() == 1);
     if let Some(word) = all.first().filter(does).filter(|_| !is_off) {
         return Some(word.clone());
     }
@@ -401,7 +466,20 @@ fn kind(name: &str, value: &str) -> Kind {
     if is_in_lists(last, &[ONE]) || all.last().is_some_and(|it| ends(it)) {
         return Kind::One;
     }
-    Kind::Other
+    if is_listed_identifier(name, value) { Kind::Bound } else { Kind::Other }
+}
+
+/// Whether a member is one of a list of identifiers: `{"collections": ["a", "b"]}` says which ones.
+fn is_listed_identifier(name: &str, value: &str) -> bool {
+    let is_number = |it: &str| it.bytes().all(|it| it.is_ascii_digit());
+    let parts: Vec<&str> = name.split(['/', '[', ']', '.']).filter(|it| !it.is_empty()).collect();
+    let Some(list) = parts.iter().rev().find(|it| !is_number(it)) else { return false };
+    let list = list.to_ascii_lowercase().replace(['-', '_'], "");
+    let is_item =
+        parts.len() > 1 && parts.last().is_some_and(|it| is_number(it)) && name.starts_with('/');
+    let is_identifier = !value.is_empty()
+        && value.bytes().all(|it| it.is_ascii_alphanumeric() || b"-_.:".contains(&it));
+    is_item && is_identifier && list.ends_with('s') && !is_in_lists(&list, &[ACTIONS])
 }
 
 /// What says which ones of many.

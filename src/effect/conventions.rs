@@ -10,7 +10,7 @@ use super::{
     body::Body,
     judge_before_send,
     names::{NameMeaning, control_meaning, operation_meaning},
-    verbs::{ACTIONS, is_in_lists, words},
+    verbs::{is_action, is_in_lists, words},
 };
 
 /// Something that a request calls.
@@ -161,10 +161,13 @@ fn collect_rpc(
         let calls: Vec<&Value> =
             it.as_array().map_or_else(|| vec![&**it], |it| it.iter().collect());
         for call in calls {
+            // Ethereum's protocol: a call without a transaction, which keeps nothing.
+            const DRY_CALLS: &[&str] = &["eth_call", "eth_estimateGas"];
             // Odoo works out the other fields of a form by it.
             let is_odoo = segments.iter().any(|it| it.is(&["callkw"]));
             out.extend(remote_method(call).map(|it| match it {
                 "onchange" if is_odoo => CalledOperation::reading(it),
+                it if DRY_CALLS.contains(&it) => CalledOperation::reading(it),
                 it => CalledOperation::operation(it),
             }));
             collect_components(call, out);
@@ -279,7 +282,7 @@ fn collect_postback(call: &Call<'_>, url: &Url, body: &Body<'_>, out: &mut Vec<C
     } else if has("__VIEWSTATE") || has("__EVENTTARGET") {
         let before = out.len();
         if let Some(target) = of("__EVENTTARGET") {
-            let says = match of("__EVENTARGUMENT").map(|it| it.split('$').next().unwrap_or(it)) {
+            let says = match of("__EVENTARGUMENT").map(event_part) {
                 Some(it)
                     if is_in_lists(
                         &it.to_ascii_lowercase(),
@@ -349,6 +352,22 @@ fn collect_postback(call: &Call<'_>, url: &Url, body: &Body<'_>, out: &mut Vec<C
     }
 }
 
+/// The part of an event's argument that says what happened: `Page$3`, `FireCommand:grid;Page;3`. A change counts first.
+fn event_part(argument: &str) -> &str {
+    const MARKS: [char; 3] = ['$', ';', ':'];
+    let changes = |it: &&str| matches!(operation_meaning(it), NameMeaning::Changes(_));
+    let speaks = |it: &&str| {
+        operation_meaning(it) != NameMeaning::Nothing
+            || is_in_lists(&it.to_ascii_lowercase(), &[&["page", "sort"]])
+    };
+    // The name of the control stands before the first `;`.
+    let behind = argument.split_once(';').map(|it| it.1);
+    behind
+        .and_then(|it| it.split(MARKS).find(changes).or_else(|| it.split(MARKS).rfind(speaks)))
+        .or_else(|| argument.split(MARKS).next())
+        .unwrap_or(argument)
+}
+
 /// By what such controls are called before what they are about: `ddlCounty`.
 fn is_choice(name: &str) -> bool {
     let all = words(name.rsplit(['$', ':']).next().unwrap_or(name));
@@ -378,19 +397,6 @@ const SHOWN: &[&str] = &[
     "sort",
     "tabChange",
 ];
-
-/// Whether a field or a parameter names what is done.
-pub fn is_action(name: &str) -> bool {
-    let it = name.trim_start_matches(['/', '_', '$']);
-    if it.starts_with("javax.faces.") || it.starts_with("jakarta.faces.") {
-        return false;
-    }
-    let it = it.rsplit(['/', '.']).next().unwrap_or_default().to_ascii_lowercase();
-    is_in_lists(
-        &it,
-        &[ACTIONS, &["intent", "button", "descriptor", "event", "handler", "meth", "methodname"]],
-    ) && !is_in_lists(&it, &[&["mode", "task", "function"]])
-}
 
 /// Actions that a form, an address or an object names itself: SvelteKit's `?/name`, `intent`, `_action`, `commit`, `op`, `do`.
 fn collect_named_actions(url: &Url, body: &Body<'_>, out: &mut Vec<CalledOperation>) {

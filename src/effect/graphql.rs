@@ -29,7 +29,16 @@ pub fn is_graphql(url: &Url, segments: &[Segment], body: &Body<'_>, is_answered:
     by_path
         || (is_answered || segments.is_empty() || by_host())
             && !body.json.is_empty()
-            && json_calls(body).all(|it| text(it).is_some_and(|it| Document::parse(it).is_some()))
+            && json_calls(body).all(|it| {
+                text(it).is_some_and(|it| begins_document(it) && Document::parse(it).is_some())
+            })
+}
+
+/// As a document of GraphQL begins, and other query languages do not: `*[_type == "post"]{title}`.
+fn begins_document(text: &str) -> bool {
+    let text = text.trim_start();
+    let named = ["fragment", "mutation", "query", "subscription"];
+    text.starts_with(['{', '#']) || named.iter().any(|it| text.starts_with(it))
 }
 
 fn json_calls<'a>(body: &'a Body<'_>) -> impl Iterator<Item = &'a Value> {

@@ -2,8 +2,8 @@
 //!
 //! One judgement for everything that sends or repeats a request: learning, verification, healing, replay, what leaves a browser that
 //! holds requests back, and what is said of a recipe to others. It takes what is known at that place: before a request leaves, the
-//! request and what was pressed ([`before`]); of a recording, the answer and the task as well ([`recorded`]); of a recipe, its template
-//! ([`of_recipe`]).
+//! request and what was pressed ([`judge_before_send`]); of a recording, the answer and the task as well ([`judge_recorded`]); of a
+//! recipe, its template ([`recipe_effect`]).
 //!
 //! - Evidence of a change ends it: a method, an override, a verb where verbs stand (address, header, field, operation, control), an
 //!   action of a framework, a statement, a text that is kept.
@@ -19,6 +19,7 @@ mod answers;
 mod asked;
 mod body;
 mod conventions;
+mod criteria;
 mod fields;
 mod graphql;
 mod headers;
@@ -34,9 +35,11 @@ use asked::PathPurpose;
 use body::{Body, Question};
 use conventions::CalledOperation;
 use names::NameMeaning;
+use verbs::{ALSO, is_in_lists};
 
 pub use body::Content;
-pub use recorded::{is_read_task, judge_recorded, judge_recorded_alone};
+pub use names::is_read_task;
+pub use recorded::{judge_recorded, judge_recorded_alone};
 pub use template::recipe_effect;
 
 /// What a request does, with the reason.
@@ -136,6 +139,8 @@ pub struct Answer {
     pub is_list: bool,
     /// It is a page.
     pub is_page: bool,
+    /// It has a list of objects, and says which part of a longer one that is.
+    pub is_page_of_list: bool,
     /// It has data of any kind, and is no mere receipt.
     pub is_data: bool,
     /// The page, or the task, has something of it.
@@ -144,6 +149,8 @@ pub struct Answer {
     pub is_done: bool,
     /// There is nothing in it.
     pub is_nothing: bool,
+    /// It went well, and has no body.
+    pub is_empty_success: bool,
     /// A value that was typed stands in the request where a question does.
     pub asks: bool,
     /// A value that was typed stands where a text to be kept would.
@@ -163,7 +170,8 @@ impl Answer {
         if !(200..300).contains(&status) || text.is_empty() {
             let is_nothing =
                 status == 204 || (200..300).contains(&status) && content_type.contains("image/gif");
-            return Self { is_nothing, ..Self::default() };
+            let is_empty_success = (200..300).contains(&status) && text.is_empty();
+            return Self { is_nothing, is_empty_success, ..Self::default() };
         }
         let is_json = content_type.contains("json");
         let is_page = content_type.contains("html") || content_type.contains("xml");
@@ -172,7 +180,8 @@ impl Answer {
         let is_list = (is_json && answers::has_list(text) || is_page) && !is_receipt;
         let is_done = !is_json && answers::is_done(text);
         let is_data = (is_data_status(status) || status == 202 && is_list) && !is_receipt;
-        Self { is_list, is_page, is_data, is_done, ..Self::default() }
+        let is_page_of_list = json.as_ref().is_some_and(answers::has_part_of_list) && is_data;
+        Self { is_list, is_page, is_page_of_list, is_data, is_done, ..Self::default() }
     }
 }
 
@@ -248,7 +257,7 @@ fn weigh(call: &Call<'_>, url: &Url, known: &RequestContext<'_>) -> Result<&'sta
         }
         let answer = known.answer.unwrap_or_default();
         let acted = [&pressed, &task].into_iter().find_map(|it| it.verb());
-        if let Some(word) = acted.filter(|_| answer.is_done) {
+        if let Some(word) = acted.filter(|_| answer.is_done || answer.is_empty_success) {
             return Err(format!("was answered that it is done, after something about `{word}`"));
         }
         if let Some(word) = address::creating_procedure(url, &segments)
@@ -311,8 +320,15 @@ fn weigh(call: &Call<'_>, url: &Url, known: &RequestContext<'_>) -> Result<&'sta
     }
     let is_typed = known.pressed.is_some_and(|it| matches!(&*it.role, "textbox" | "combobox"));
     let is_turned = asked == PathPurpose::Turns && question > Question::Thing || is_get;
+    // "Clear pictures of Oslo", of what asks by its path and its body.
+    let is_adjective = |word: &str| {
+        is_in_lists(word, &[ALSO])
+            && asked >= PathPurpose::Verb
+            && question >= Question::Bound
+            && known.answer.is_some_and(|it| it.is_list)
+    };
     if let NameMeaning::Changes(word) = &task
-        && !(is_told && (is_typed || is_endpoint) || is_turned)
+        && !(is_told && (is_typed || is_endpoint) || is_turned || is_adjective(word))
     {
         return Err(format!("was made by a task about `{word}`"));
     }
@@ -320,7 +336,8 @@ fn weigh(call: &Call<'_>, url: &Url, known: &RequestContext<'_>) -> Result<&'sta
         || conventions::is_dry_run(url, &body)
         || is_get
         || is_grid;
-    let is_statement = body.is_statement();
+    let is_asked = path == NameMeaning::Reads || asked != PathPurpose::No || is_endpoint;
+    let is_statement = body.is_statement(is_asked);
     let is_hidden = body.is_hidden(call) && !is_statement;
     let is_opaque = called.iter().any(|it| it.says == NameMeaning::Nothing) || is_hidden;
     let is_dispatched = is_endpoint
@@ -338,8 +355,10 @@ fn weigh(call: &Call<'_>, url: &Url, known: &RequestContext<'_>) -> Result<&'sta
         is_statement,
         is_tab: known.pressed.is_some_and(|it| it.role == "tab"),
         is_listing: body.is_listing(),
+        lists_identifiers: body.lists_identifiers(),
         is_submitted,
         is_of_one: asked::is_on_one_item(&segments),
+        may_mark: question == Question::One && asked::is_marking(&segments),
         is_plural: asked::is_plural(&segments),
         is_opaque,
         question,
@@ -388,10 +407,14 @@ struct Evidence {
     is_tab: bool,
     /// The body says how much of a list is wanted, and from where on or in which order.
     is_listing: bool,
+    /// The body lists identifiers, which may be set as well as asked for.
+    lists_identifiers: bool,
     /// The button's own name stands in the form that it sends, and asks.
     is_submitted: bool,
     /// The path ends in a word behind the number of one thing.
     is_of_one: bool,
+    /// Things are named alone, and the path ends in a word by which they may be marked: `/view`, `/read`.
+    may_mark: bool,
     /// The path ends in what many things are called.
     is_plural: bool,
     /// Something is called by a name that says nothing.
@@ -459,7 +482,9 @@ impl Evidence {
                 self.question >= Question::Bound || self.pressed && self.question > Question::Thing
             }
             PathPurpose::Noun => {
-                self.question >= Question::Bound && self.question != Question::Some
+                self.question >= Question::Bound
+                    && self.question != Question::Some
+                    && !self.lists_identifiers
             }
             PathPurpose::No => false,
         };
@@ -494,12 +519,20 @@ impl Evidence {
 
     fn reason_from_answer(&self, answer: Answer) -> Option<&'static str> {
         const FITS: &str = "is answered with what was asked for";
+        if self.may_mark && !answer.is_list {
+            return None;
+        }
         let asks = answer.asks || self.question >= Question::Whole;
         let fits = answer.is_data && (answer.is_list || answer.is_shown);
         if (self.names || self.path) && (answer.asks || answer.is_list) {
             return Some(FITS);
         }
         if self.is_listing && self.question >= Question::Some && answer.is_list && answer.is_data {
+            return Some(FITS);
+        }
+        // A request that selects items, answered with one page of a list: a change is not answered so.
+        let is_chosen = self.question >= Question::Bound || self.names || self.path || self.pressed;
+        if answer.is_page_of_list && answer.is_data && is_chosen && !answer.keeps && !self.is_kept {
             return Some(FITS);
         }
         // What is done to one thing by a verb that is not known.

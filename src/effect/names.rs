@@ -1,12 +1,9 @@
 //! What a name says: of an operation, of a control, of a task. A verb counts where verbs stand; a noun that is also a verb
 //! (`order_book`, `rateLimits`, "Order history") says nothing.
 
-use super::{
-    recorded::is_read_task,
-    verbs::{
-        ALSO, ASKS, BEHIND, BOTH, CHANGING, FORMS, HEADS, ISSUED, LOOSE, NOUNS, PREFIXES, READING,
-        SHOWS, UI, VERBS, VIEWS, WRITES, is_in_lists, is_strong, words,
-    },
+use super::verbs::{
+    ALSO, ASKS, BEHIND, BOTH, CHANGING, FORMS, HEADS, ISSUED, LOOSE, NOUNS, PREFIXES, READING,
+    REPORTS, SHOWS, UI, VERBS, VIEWS, WRITES, is_in_lists, is_strong, words,
 };
 
 /// What a name says of what is done.
@@ -91,6 +88,10 @@ fn judge_word(all: &[String], is_called: bool) -> NameMeaning {
     let runs = |it: &String| matches!(it.as_str(), "exec" | "execute");
     let runs = all.first().is_some_and(runs) && all.get(1).is_some_and(|it| is_question_word(it));
     let skip = skip.max(usize::from(runs && all.len() == 2));
+    // A report is run to be read.
+    if all.len() == 2 && all[0] == "run" && is_in_lists(&all[1], &[REPORTS]) {
+        return NameMeaning::Reads;
+    }
     let all = if skip < all.len() { &all[skip..] } else { all };
     let Some((first, last)) = all.first().zip(all.last()) else { return NameMeaning::Nothing };
     let changes = |word: &String| NameMeaning::Changes(word.clone());
@@ -200,7 +201,7 @@ pub fn control_meaning(role: &str, name: &str) -> NameMeaning {
     }
     // A column is sorted, whatever its head says that pressing does: "Price: activate to sort".
     if role == "columnheader" {
-        return NameMeaning::Nothing;
+        return NameMeaning::Reads;
     }
     // Titles are links, and rows may be long.
     let is_title = role == "link" && all.len() > 4;
@@ -304,7 +305,19 @@ pub fn task_meaning(task: &str) -> NameMeaning {
 
 /// Whether a task asks for something: it begins by asking to see, or names what is wanted ("departures from the station").
 pub fn asks_for_data(task: &str) -> bool {
-    const NAMES: &[&str] = &["of", "on", "for", "from", "in", "by", "at", "near"];
+    #[rustfmt::skip]
+    const NAMES: &[&str] = &[
+        "above", "after", "at", "before", "below", "between", "by", "called", "for", "from", "in", "named", "near", "of", "on", "per", "since", "that", "under", "which",
+        "whose", "within", "without",
+    ];
+    // No command begins with these: "my orders", "the price of tea".
+    const DETERMINERS: &[&str] =
+        &["a", "an", "every", "my", "our", "the", "their", "these", "this"];
+    // "Every mail as read", "lamps into the basket" are commands without a verb.
+    const DIRECTIONS: &[&str] = &["as", "back", "into", "off", "onto"];
+    // A question in words: "is the shop open", and not "can you close it".
+    const ASKING: &[&str] =
+        &["am", "are", "did", "does", "has", "have", "is", "may", "was", "were", "why"];
     const ACTS: &[&str] = &["a", "an", "the", "my", "this", "all", "me", "it", "up", "out"];
     const VERBS: &[&str] = &[
         "choose", "enter", "fill", "give", "join", "keep", "leave", "let", "load", "make", "pick",
@@ -312,10 +325,74 @@ pub fn asks_for_data(task: &str) -> bool {
     ];
     let words: Vec<String> = task.split_whitespace().map(str::to_lowercase).collect();
     let is = |at: usize, list: &[&str]| words.get(at).is_some_and(|it| is_in_lists(it, &[list]));
+    // "orders", "prices of lamps": no verb ends so.
+    let is_plural = |at: usize| {
+        words.get(at).is_some_and(|it| {
+            it.len() > 3
+                && it.ends_with('s')
+                && !["ss", "us", "is"].iter().any(|end| it.ends_with(end))
+        })
+    };
+    let is_moved = words.iter().any(|it| is_in_lists(it, &[DIRECTIONS]));
+    let is_question = is(0, ASKING) && !words.iter().any(|it| it == "you" || it == "please");
     is_read_task(task)
         || self::task_meaning(task) == NameMeaning::Nothing
-            && (is(1, NAMES) || is(2, NAMES) && !is(1, ACTS))
+            && (is(1, NAMES)
+                || is(2, NAMES) && !is(1, ACTS)
+                || is_question
+                || (is_plural(0) || is(0, DETERMINERS)) && !is_moved)
             && !is(0, VERBS)
+}
+
+/// The task sentence begins by asking to see something, and asks for no change after an "and" or a "then".
+pub fn is_read_task(task: &str) -> bool {
+    const SEE: &[&str] = &[
+        "search",
+        "find",
+        "list",
+        "show",
+        "get",
+        "look",
+        "see",
+        "count",
+        "autocomplete",
+        "suggest",
+        "fetch",
+        "browse",
+        "view",
+        "display",
+        "read",
+        "check",
+        "compare",
+        "what",
+        "which",
+        "how",
+        "when",
+        "where",
+        "top",
+        "geocode",
+        "open",
+        "watch",
+        "who",
+        "whose",
+        "preview",
+        "download",
+        "export",
+        "translate",
+        "convert",
+        "resolve",
+        "locate",
+    ];
+    let lower = task.to_lowercase();
+    let words: Vec<&str> =
+        lower.split(|c: char| !c.is_alphanumeric()).filter(|it| !it.is_empty()).collect();
+    let also = words.windows(2).filter(|it| matches!(it[0], "and" | "then")).map(|it| it[1]);
+    words.first().is_some_and(|it| SEE.contains(it))
+        && !also.into_iter().any(|it| {
+            it != "resolve"
+                && (matches!(operation_meaning(it), NameMeaning::Changes(_))
+                    || is_in_lists(it, &[BOTH]))
+        })
 }
 
 #[cfg(test)]

@@ -4,8 +4,7 @@ use serde_json::Value;
 
 use super::{
     Answer, Call, Content, Effect, PressedControl, RequestContext, answers, is_data_status, judge,
-    names::{NameMeaning, operation_meaning},
-    verbs::{BOTH, TEXTS, is_in_lists, words},
+    verbs::{TEXTS, words},
 };
 use commis_artifacts::recording::{ActionKind, Excerpt, Exchange, RequestBody, SessionRecording};
 
@@ -65,10 +64,13 @@ fn answer(exchange: &Exchange) -> Answer {
         list.contains(&key) || words(key).iter().any(|it| list.contains(&it.as_str()) || one(it))
     };
     let is_page = matches!(&exchange.excerpt, Some(Excerpt::Html(_)));
-    let is_list = is_page || it.lists.iter().any(|it| it.of_objects && it.len >= 2);
+    let has_markup =
+        matches!(&exchange.excerpt, Some(Excerpt::Json(it)) if answers::has_markup(it));
+    let is_list = is_page || has_markup || it.lists.iter().any(|it| it.of_objects && it.len >= 2);
     Answer {
         is_list,
         is_page,
+        is_page_of_list: matches!(&exchange.excerpt, Some(Excerpt::Json(it)) if answers::has_part_of_list(it)),
         is_data: it.json_nodes >= 6
             && !is_receipt
             && exchange.status.is_some_and(|it| is_data_status(it) || it == 202 && is_list),
@@ -76,60 +78,11 @@ fn answer(exchange: &Exchange) -> Answer {
         is_done: matches!(&exchange.excerpt, Some(Excerpt::Html(_) | Excerpt::Text(_)))
             && is_receipt,
         is_nothing: exchange.status == Some(204),
+        is_empty_success: exchange.decoded_bytes == Some(0)
+            && exchange.status.is_some_and(|it| (200..300).contains(&it)),
         asks: typed().any(|it| is(&it, QUESTION_KEYS)),
         keeps: typed().any(|it| is(&it, TEXTS)),
     }
-}
-
-/// The task sentence begins by asking to see something, and asks for no change after an "and" or a "then".
-pub fn is_read_task(task: &str) -> bool {
-    const SEE: &[&str] = &[
-        "search",
-        "find",
-        "list",
-        "show",
-        "get",
-        "look",
-        "see",
-        "count",
-        "autocomplete",
-        "suggest",
-        "fetch",
-        "browse",
-        "view",
-        "display",
-        "read",
-        "check",
-        "compare",
-        "what",
-        "which",
-        "how",
-        "when",
-        "where",
-        "top",
-        "geocode",
-        "open",
-        "watch",
-        "who",
-        "whose",
-        "preview",
-        "download",
-        "export",
-        "translate",
-        "convert",
-        "resolve",
-        "locate",
-    ];
-    let lower = task.to_lowercase();
-    let words: Vec<&str> =
-        lower.split(|c: char| !c.is_alphanumeric()).filter(|it| !it.is_empty()).collect();
-    let also = words.windows(2).filter(|it| matches!(it[0], "and" | "then")).map(|it| it[1]);
-    words.first().is_some_and(|it| SEE.contains(it))
-        && !also.into_iter().any(|it| {
-            it != "resolve"
-                && (matches!(operation_meaning(it), NameMeaning::Changes(_))
-                    || is_in_lists(it, &[BOTH]))
-        })
 }
 
 #[cfg(test)]

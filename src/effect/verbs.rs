@@ -427,7 +427,7 @@ pub const NOUNS: &[&str] =
 /// Verbs and nouns by which an operation or a control asks, beside those of paths.
 #[rustfmt::skip]
 pub const READING: &[&str] = &[
-    "aggregate", "aggregations", "availability", "bootstrap", "calculate", "compare", "compute", "lint", "metadata", "renderer", "timer", "describe", "detail", "details", "discover",
+    "aggregate", "aggregations", "analyse", "analyze", "availability", "bootstrap", "calculate", "compare", "compute", "lint", "metadata", "renderer", "timer", "describe", "detail", "details", "discover",
     "estimate", "exists", "explain", "explore", "facets", "filter", "geocode", "has", "head", "history", "info",
     "inspect", "is", "locate", "mget", "parse", "paginate", "price", "prices", "quote",
     "read", "recommend", "recommendations", "render", "related", "results", "retrieve", "scan", "select",
@@ -447,11 +447,14 @@ pub const HEADS: &[&str] = &[
 /// Of what asks, the verbs: a path that ends in one may ask. `POST /orders/17/status` may set what it names.
 #[rustfmt::skip]
 pub const CALLED: &[&str] = &[
-    "aggregate", "availability", "calculate", "compare", "compute", "count", "describe", "download", "estimate", "explain",
+    "aggregate", "analyse", "analyze", "availability", "calculate", "check", "compare", "compute", "count", "describe", "download", "estimate", "explain",
     "explore", "export", "facets", "filter", "geocode", "inspect", "lint", "list", "load", "locate", "mget",
     "info", "parse", "preview", "price", "prices", "quote", "recommend", "recommendations", "related", "render", "results",
     "retrieve", "select", "show", "similar", "simulate", "suggestions", "translate", "validate", "view",
 ];
+
+/// Things that are run to be read.
+pub const REPORTS: &[&str] = &["report", "reports"];
 
 /// Of them, such as make something of what they are given, and keep nothing.
 #[rustfmt::skip]
@@ -507,9 +510,9 @@ pub const QUESTIONS: &[&str] = &[
 /// Fields that say which part of a list, and in what order.
 #[rustfmt::skip]
 pub const LISTED: &[&str] = &[
-    "column", "columns", "cursor", "desc", "dir", "direction", "draw", "first", "fields", "hitsperpage", "length", "limit", "offset",
+    "after", "before", "column", "columns", "continuation", "cursor", "desc", "dir", "direction", "draw", "first", "fields", "hitsperpage", "length", "limit", "offset",
     "orderby", "page", "pageindex", "pageno", "pagenumber", "pagesize", "paging", "perpage", "pagination",
-    "rows", "scroll", "size", "skip", "sort", "sortby", "sorting", "sortorder", "start", "top",
+    "rows", "maxid", "minid", "nexttoken", "pagetoken", "scroll", "sinceid", "size", "skip", "sort", "sortby", "sorting", "sortorder", "start", "startafter", "startingafter", "top", "untilid",
 ];
 
 /// Fields that say who asks, or that prove it.
@@ -546,24 +549,29 @@ pub const DOING: &[&str] = &[
 #[rustfmt::skip]
 pub const DESCRIBING: &[&str] = &[
     "accept", "access", "account", "agent", "ajax", "antiforgery", "api", "apikey", "app", "application", "auth", "authentication",
-    "authorization", "brand", "browser", "build", "cache", "channel", "client", "code", "commit", "content",
-    "context", "cookie", "correlation", "country", "csrf", "csrftoken", "currency", "date", "deployment", "domain",
+    "authorization", "brand", "browser", "build", "cache", "catalog", "channel", "client", "code", "commit", "content",
+    "context", "cookie", "correlation", "country", "csrf", "csrftoken", "currency", "database", "date", "deployment", "domain",
     "device", "env", "environment", "experiment", "fetch", "fingerprint", "flags", "format", "hash", "header", "host",
     "http", "id", "info", "ip", "key", "lang", "language", "layout", "library", "locale", "market", "media",
-    "mode", "model", "name", "network", "nonce", "oauth", "origin", "os", "page", "parent", "platform",
-    "protocol", "publishable", "referer", "referrer", "region", "release", "req", "request", "requested",
-    "requesttoken", "response", "screen", "sdk", "secret", "section", "security", "service", "session",
+    "mode", "model", "name", "namespace", "network", "nonce", "oauth", "origin", "os", "page", "parent", "platform",
+    "protocol", "publishable", "realm", "referer", "referrer", "region", "release", "req", "request", "requested",
+    "requesttoken", "response", "schema", "screen", "sdk", "secret", "section", "security", "service", "session",
     "sid", "sign", "signature", "site", "source", "span", "state", "store", "storefront", "tenant", "time",
     "timestamp", "timezone", "token", "trace", "type", "tz", "ua", "uid", "url", "user", "uuid", "ver", "version",
     "viewport", "visitor", "with", "workspace", "xsrf", "xsrftoken", "x",
 ];
 
-/// Words in small letters; verbs of two words as one.
+/// Words of the first 300 characters, in small letters; verbs of two words as one.
 pub fn words(text: &str) -> Vec<String> {
+    words_within(text, 300)
+}
+
+/// [`words`] of the first `most` characters.
+pub fn words_within(text: &str, most: usize) -> Vec<String> {
     let mut out: Vec<String> = Vec::new();
     let mut fresh = true;
     let mut was_lower = false;
-    for it in text.chars().take(300) {
+    for it in text.chars().take(most) {
         if !it.is_alphanumeric() {
             fresh = true;
             continue;
@@ -669,4 +677,17 @@ pub fn operation_verb(name: &str) -> Option<String> {
     let does = is_strong(first) || all.iter().any(|it| it == "mutation");
     let may = !is_shown && is_in_lists(first, &[VERBS, LOOSE, BEHIND, FORMS, WRITES]);
     (does || may).then(|| if does && !is_strong(first) { last.clone() } else { first.clone() })
+}
+
+/// Whether a field or a parameter names what is done.
+pub fn is_action(name: &str) -> bool {
+    let it = name.trim_start_matches(['/', '_', '$']);
+    if it.starts_with("javax.faces.") || it.starts_with("jakarta.faces.") {
+        return false;
+    }
+    let it = it.rsplit(['/', '.']).next().unwrap_or_default().to_ascii_lowercase();
+    is_in_lists(
+        &it,
+        &[ACTIONS, &["intent", "button", "descriptor", "event", "handler", "meth", "methodname"]],
+    ) && !is_in_lists(&it, &[&["mode", "task", "function"]])
 }

@@ -119,7 +119,7 @@ impl Runner {
     {
         without_session(recipe)?;
         let Some(pages) = &recipe.pages else {
-            let why = format!("recipe `{}` knows one page of its list", recipe.name);
+            let why = format!("recipe `{}` has no proven way to further pages", recipe.name);
             return Err(Error::new(Code::ParamInvalid, why).hint("run it without asking for all"));
         };
         if !self.0.compiled(recipe)?.is_repeatable() {
@@ -153,7 +153,7 @@ impl Runner {
             let (next, total) = (ran.next.take(), ran.total);
             let page = answer(ran)?;
             let Value::Array(items) = page.data else {
-                return Err(Error::new(Code::ExtractEmpty, "the page of a list holds no list"));
+                return Err(Error::new(Code::ExtractEmpty, "a page of the list holds no list"));
             };
             all.append(&mut walk.take(PageAnswer { items, next, total })?);
             last = Some(match last {
@@ -172,7 +172,7 @@ impl Runner {
             }
         }
         let Some(mut out) = last else {
-            return Err(Error::new(Code::ParamInvalid, "no page is asked for"));
+            return Err(Error::new(Code::ParamInvalid, "the number of pages must be at least 1"));
         };
         out.warnings.extend(walk.warnings());
         out.warnings.dedup();

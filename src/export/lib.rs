@@ -120,7 +120,7 @@ pub fn export(
     if let Some(name) = given.keys().find(|it| !known(it)) {
         let message = format!("no parameter is called `{}`", text::comment(name));
         return Err(Error::new(Code::ParamInvalid, message)
-            .hint("`commis recipe get NAME` shows what a recipe takes"));
+            .hint("see the parameters with `commis recipe get NAME`"));
     }
     let mut out = ExportOutput::default();
     let calls_commis =

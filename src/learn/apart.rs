@@ -40,7 +40,7 @@ pub async fn apart<T: Send + 'static, F: Future<Output = Result<T>>>(
 ) -> Result<T> {
     if left().len() >= MOST {
         let why = "too many tasks compute on that were stopped";
-        return Err(Error::new(Code::Overloaded, why).hint("ask again when they have ended"));
+        return Err(Error::new(Code::Overloaded, why).hint("try again when they have ended"));
     }
     let at_work = Arc::new(());
     let watched = Arc::downgrade(&at_work);

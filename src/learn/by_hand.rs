@@ -101,7 +101,7 @@ pub fn load_recording(task: &Task, cx: &LearnContext) -> Result<Option<SessionRe
     if !same {
         let message = format!("task {} was recorded in another way, or on another page", task.id);
         return Err(Error::new(Code::Usage, message)
-            .hint("give another --name, or --force to record it anew"));
+            .hint("give another --name, or record it again with --force"));
     }
     Ok(Some(recording))
 }
@@ -161,7 +161,7 @@ pub fn assign(
         );
         let err = Error::new(Code::Usage, message);
         if typed.0.is_empty() {
-            return Err(err.hint("record again, and type it; nothing was kept"));
+            return Err(err.hint("nothing was stored; record again and type the value"));
         }
         let name = missing[0].trim_matches(['{', '}']);
         return Err(err.hint(format!(
@@ -234,7 +234,7 @@ impl<'a> TypedFields<'a> {
 
     fn describe(&self) -> String {
         if self.0.is_empty() {
-            return "nothing was typed that is no password".to_owned();
+            return "nothing was typed, or only a password".to_owned();
         }
         let all: Vec<_> = self
             .0
@@ -277,7 +277,7 @@ pub fn steps(recording: &SessionRecording) -> Result<Vec<Step>> {
             Err(why) => {
                 let message = format!("step {i} was done by hand and cannot be repeated: {why}");
                 return Err(Error::new(Code::StepFailed, message).hint(
-                    "leave out --second, and the recipe stays a draft; or write the steps, and learn with --url and --steps",
+                    "without --second the recipe stays a draft; or write the steps and learn with --url and --steps",
                 ));
             }
         }
@@ -322,10 +322,10 @@ fn step(it: &Action, typed: &BTreeMap<String, String>) -> Result<Step, String> {
     let element = || match &it.role {
         Some(role) => Ok(Element::named(role, &holes(&name, typed))),
         None if name.is_empty() => Err("the element has neither role nor name".to_owned()),
-        None => Err(format!("{name:?} alone does not tell which element it was")),
+        None => Err(format!("the name {name:?} does not identify the element")),
     };
     if value.contains("[REDACTED:") {
-        return Err("what was typed is not kept".to_owned());
+        return Err("the typed value is not stored".to_owned());
     }
     match it.kind {
         ActionKind::Navigate => Ok(Step::Navigate(url_holes(&value, typed))),
@@ -527,9 +527,9 @@ mod tests {
         for (bad, why) in [
             (
                 action("fill", Some("textbox"), Some("Word"), Some("[REDACTED:password]")),
-                "not kept",
+                "not stored",
             ),
-            (action("fill", None, Some("Word"), Some("x")), "alone does not tell"),
+            (action("fill", None, Some("Word"), Some("x")), "does not identify"),
             (action("fill", None, None, Some("x")), "neither role nor name"),
             (action("press", None, None, Some("F13")), "F13"),
         ] {

@@ -76,7 +76,7 @@ pub fn choose(
         return Ok(Err(reject));
     }
     let mut stored = StoredTask::read(&folder, id)?.ok_or_else(|| {
-        Error::new(Code::ArtifactMissing, format!("task {id} does not say what it was asked"))
+        Error::new(Code::ArtifactMissing, format!("task {id} has no stored question"))
             .hint("run the command that learned it with --resume once")
     })?;
     if let Some(name) = &wish.name
@@ -95,7 +95,7 @@ pub fn choose(
     folder.sync()?;
     let task = stored.task().ok_or_else(|| {
         Error::new(Code::SecretInTask, "a value of the task is stored redacted".to_owned()).hint(
-            "the choice is kept: the command that learned the task, with --resume, goes on with it",
+            "the choice is stored: continue with the command that learned the task and --resume",
         )
     })?;
     Ok(Ok(Choice { task, candidate: candidate.clone(), not_carried }))

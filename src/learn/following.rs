@@ -159,9 +159,9 @@ impl RecipeRunner<'_> {
         let Some(pages) = &recipe.pages else {
             return Err(Error::new(
                 Code::ParamInvalid,
-                format!("{} knows one page of its list", recipe.name),
+                format!("{} has no proven way to further pages", recipe.name),
             )
-            .hint("learn it again where the page shows how the list goes on; `recipe explain` says what was seen"));
+            .hint("learn it again on a page that links to the next one; `recipe explain` says what was seen"));
         };
         // What is not known to read is sent once.
         let is_one = extent.max_pages == Some(1) && extent.from.is_none();
@@ -252,7 +252,7 @@ impl<'a> Walk<'a> {
         }
         self.warnings.append(&mut result.warnings);
         let Value::Array(items) = std::mem::take(&mut result.data) else {
-            return Err(Error::new(Code::ExtractEmpty, "the page of a list holds no list"));
+            return Err(Error::new(Code::ExtractEmpty, "a page of the list holds no list"));
         };
         let answer = PageAnswer { items, next: result.next.take(), total: result.total };
         let skipped = self.inner.skip();

@@ -78,13 +78,15 @@ impl Healer<'_> {
     pub async fn heal(&self, name: &RecipeName, cx: Arc<LearnContext>) -> Result<HealResult> {
         let Some(held) = self.registry.user_recipe(name)? else {
             return Err(Error::new(Code::RecipeNotFound, format!("you have no recipe `{name}`"))
-                .hint("one of the library is not learned: `recipe fork` makes a copy to work on"));
+                .hint(
+                    "a recipe of the library cannot be learned again; copy it with `recipe fork`",
+                ));
         };
         // It may have been taken back because the request changes something: nothing is sent to find out.
         if !held.state().may_be_proven() {
             return Err(Error::new(
                 Code::RecipeNotVerified,
-                format!("`{name}` was taken back when its task was learned again"),
+                format!("`{name}` was withdrawn when its task was learned again"),
             )
             .hint("`recipe debug` says why"));
         }
@@ -151,15 +153,15 @@ impl Healer<'_> {
             }
             let choice = stored.choice.clone();
             let task = stored.task().ok_or_else(|| {
-                none("its task held a secret, which was not kept")
+                none("its task held a secret, which is not stored")
                     .hint("learn it from its manifest, with --force")
             })?;
             return match task.source {
                 Source::Live { by_hand: false, .. } => Ok((task, choice)),
-                _ => Err(none("it was not learned by steps").hint("record it anew")),
+                _ => Err(none("it was not learned by steps").hint("record it again")),
             };
         }
-        Err(none("what it was learned from is not kept").hint("learn it from its manifest"))
+        Err(none("its recording is not stored").hint("learn it from its manifest"))
     }
 
     /// What the task comes to now, with artifacts and recipe in a folder of their own; why, where it is not verified.
@@ -171,7 +173,7 @@ impl Healer<'_> {
     ) -> Result<(Option<Recipe>, String)> {
         let folder = files::open_or_create(&self.registry.folder().join("healing"))?;
         let _lock = folder.try_lock()?.ok_or_else(|| {
-            Error::new(Code::TaskBusy, "another recipe is being healed").hint("wait until it is")
+            Error::new(Code::TaskBusy, "another `heal` is running").hint("wait until it ends")
         })?;
         let aside = TemporaryFolder::new(self.registry.folder().join("healing/new"))?;
         let own = Arc::get_mut(&mut cx)
@@ -227,7 +229,7 @@ fn free(registry: &Registry, name: &RecipeName, what: &str) -> Result<RecipeName
             return Ok(name);
         }
     }
-    Err(Error::new(Code::Usage, format!("there are a thousand of `{name}-{what}`")))
+    Err(Error::new(Code::Usage, format!("a thousand files are named `{name}-{what}` already")))
 }
 
 /// What examples were answered otherwise than they are now.
@@ -248,7 +250,7 @@ fn difference(old: &Recipe, new: &Recipe) -> Option<String> {
     /// Per cent of the old one's fields that have to be there, by name.
     const SAME: usize = 80;
     if old.auth.is_some() {
-        return Some("it asks with a key, which was not learned".to_owned());
+        return Some("it needs a key that was added by hand".to_owned());
     }
     let names = |it: &Recipe, required: bool| -> BTreeSet<String> {
         let needed = |it: &&Parameter| (it.required && it.default.is_none()) == required;
@@ -269,7 +271,7 @@ fn difference(old: &Recipe, new: &Recipe) -> Option<String> {
     let (was, is) = (fields(old), fields(new));
     let gone: Vec<&String> = was.difference(&is).collect();
     if was.is_empty() || (was.len() - gone.len()) * 100 < was.len() * SAME {
-        return Some(format!("fields are gone: {gone:?}"));
+        return Some(format!("fields are missing: {gone:?}"));
     }
     if let Some(other) = other_answers(old, new) {
         return Some(other);

@@ -170,11 +170,11 @@ impl<'a> Run<'a> {
                 // The one case in which a finished recording is made again; not when making it changed something.
                 if self.task.is_by_hand() {
                     return Err(err.hint(
-                        "the session is not recorded again by itself; record it anew with --force",
+                        "commis does not record the session again by itself; record it again with --force",
                     ));
                 }
                 if self.made_a_change()? {
-                    return Err(err.hint("the session changed something, so it is not recorded again; learn from another one"));
+                    return Err(err.hint("the session changed something, so commis does not record it again; learn from another one"));
                 }
                 Ok((self.stages(self.cx.redo, Some(Stage::Record), span).await?, true))
             }
@@ -441,7 +441,7 @@ impl<'a> Run<'a> {
         if there && self.made_a_change()? {
             return Err(Error::new(
                 Code::Usage,
-                "the recording is out of date, and its session changed something: it is not made again unasked",
+                "the recording is out of date, and repeating it would change something again",
             )
             .hint("--force records it again, and makes the change again"));
         }
@@ -501,7 +501,7 @@ impl<'a> Run<'a> {
             Source::Live { by_hand: true, .. } if is_first => {
                 return Err(Error::new(
                     Code::Usage,
-                    "there is no recording by hand for what is asked; it is not made unasked",
+                    "no recording by hand fits this task, and commis does not open a window by itself",
                 )
                 .hint("`commis recipe learn --manual URL … --force` opens a window to record it"));
             }

@@ -38,19 +38,17 @@ pub async fn prove(
     if !recipe.state().may_be_proven() {
         return Err(Error::new(
             Code::RecipeNotVerified,
-            format!("`{name}` was taken back when its task was learned again"),
+            format!("`{name}` was withdrawn when its task was learned again"),
         )
-        .hint("learn the task again; `recipe debug` says why it was taken back"));
+        .hint("learn the task again; `recipe debug` says why it was withdrawn"));
     }
     // The page that spoke against it is not here to be asked again.
     if let Some(why) = &recipe.refused {
         return Err(Error::new(
             Code::RecipeNotVerified,
-            format!("`{name}` was refused when it was learned: {why}"),
+            format!("learning declined `{name}`: {why}"),
         )
-        .hint(
-            "examples alone cannot prove it; learn the task again, or choose another candidate",
-        ));
+        .hint("its examples cannot prove it; learn the task again, or choose another candidate"));
     }
     let compiled = caller.compiled(&recipe)?;
     if !recipe.trust.is_known_to_read()
@@ -59,9 +57,9 @@ pub async fn prove(
     {
         return Err(Error::new(
             Code::RecipeMayChange,
-            format!("`{name}` was not learned here, and {why}: proving would send it three times"),
+            format!("`{name}` was not learned here, and {why}; a proof would send it three times"),
         )
-        .hint(format!("look at it with `commis recipe explain {name}`; at a terminal `commis recipe verify {name}` asks whether to send it")));
+        .hint(format!("check it with `commis recipe explain {name}`; at a terminal, `commis recipe verify {name}` asks before it sends")));
     }
     let gap = if caller.policy().is_test_host(compiled.host()) {
         Duration::ZERO

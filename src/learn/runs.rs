@@ -208,7 +208,7 @@ impl Call<'_> {
 fn needs_login(recipe: &Recipe) -> Error {
     let site =
         recipe.login.as_ref().map_or_else(|| site_of(&recipe.source_url), |it| it.site.clone());
-    let what = format!("{} answers whoever is logged in at {site}", recipe.name);
+    let what = format!("{} needs a login of {site}", recipe.name);
     Error::new(Code::LoginRequired, what).hint(format!(
         "--as NAME, over REST and MCP `login`, uses a login; `commis session login NAME https://{site}/` makes one"
     ))

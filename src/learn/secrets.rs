@@ -125,12 +125,12 @@ impl TaskSecrets {
 }
 
 const TOO_SHORT: &str =
-    "so short a value cannot be told from data, and could not be kept out of what is recorded";
+    "a value this short cannot be distinguished from data, so it could not be redacted";
 
 fn read(name: &str) -> Result<Zeroizing<String>> {
     let value = settings::secret(name).ok_or_else(|| {
         Error::new(Code::AuthEnvMissing, format!("the variable {name}, which the task types, is not set"))
-            .hint("set it and run the command again; it is read when the task is recorded, and kept nowhere")
+            .hint("set it and run the command again; commis reads it while recording and does not store it")
     })?;
     let wrong = |why: &str| Error::new(Code::AuthEnvInvalid, format!("the variable {name} {why}"));
     if value.len() < LEAST {

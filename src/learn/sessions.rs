@@ -120,8 +120,7 @@ impl Sessions {
 /// `LOGIN_NOT_ALLOWED` where it reaches another site, and with `RECIPE_MAY_CHANGE` where a stranger's may change something.
 pub fn may_use(recipe: &Recipe, login: &Login) -> Result<()> {
     if !recipe.transport().sends_cookies() {
-        let why =
-            format!("{} is asked without a session, so a login is of no use to it", recipe.name);
+        let why = format!("{} needs no session, so it cannot use a login", recipe.name);
         return Err(Error::new(Code::ParamInvalid, why));
     }
     stays_at(recipe, &login.site())?;
@@ -156,7 +155,7 @@ pub fn stays_at(recipe: &Recipe, site: &str) -> Result<()> {
     let other = site_of(&other);
     let why = format!("the login is one of {site}, and {what} of `{}` is of {other}", recipe.name);
     Err(Error::new(Code::LoginNotAllowed, why).hint(
-        "what a login shows may go to its own site alone: page, request, slots and allowed_domains are of that site, or it runs without a login",
+        "with a login, page, request, slots and allowed_domains must be of the login's site; or run it without a login",
     ))
 }
 
@@ -231,7 +230,7 @@ fn random_id() -> Result<String> {
     rustls::crypto::ring::default_provider()
         .secure_random
         .fill(&mut bytes)
-        .map_err(|_| Error::new(Code::Internal, "the system gives no random bytes"))?;
+        .map_err(|_| Error::new(Code::Internal, "the system provides no random bytes"))?;
     Ok(hex(&bytes))
 }
 

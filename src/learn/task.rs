@@ -75,7 +75,7 @@ fn digest_bounded(path: &Path, max: u64) -> Result<String> {
     loop {
         let n = file.read(&mut bytes).map_err(|err| {
             Error::new(Code::Usage, format!("cannot read {shown}"))
-                .hint("name a file that can be read")
+                .hint("give the name of a readable file")
                 .source(err)
         })?;
         if n == 0 {
@@ -84,7 +84,7 @@ fn digest_bounded(path: &Path, max: u64) -> Result<String> {
         len += n as u64;
         if len > max {
             return Err(Error::new(Code::Usage, format!("{shown} is larger than {max} bytes"))
-                .hint("export only the pages that matter"));
+                .hint("export fewer pages"));
         }
         hash.update(&bytes[..n]);
     }

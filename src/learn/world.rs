@@ -357,11 +357,8 @@ impl<'a> TaskReplayer<'a> {
                 SlotSource::Live { placeholder } => {
                     let live = self.session.as_ref().and_then(|it| it.values.get(placeholder));
                     let live = live.ok_or_else(|| {
-                        Error::new(
-                            Code::LiveValuesLost,
-                            "a value that only the recorded session knew is gone",
-                        )
-                        .hint("the task is recorded again")
+                        Error::new(Code::LiveValuesLost, "a value of the recorded session is lost")
+                            .hint("the task is recorded again")
                     })?;
                     out.insert(slot.name.clone(), live.to_owned());
                 }

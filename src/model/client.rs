@@ -137,8 +137,8 @@ impl Client {
             Ok(Ok(it)) => return Ok(it),
             // The crate's own errors hold request and answer: they are not shown.
             Ok(Err(_)) => relay.take_error().unwrap_or_else(|| {
-                Error::new(Code::ModelFailed, "what the model's server sent is no answer")
-                    .hint("check that `provider` under [model] is what the endpoint speaks")
+                Error::new(Code::ModelFailed, "the answer of the model's server cannot be read")
+                    .hint("check that `provider` under [model] fits the endpoint")
             }),
         };
         let (tokens_in, tokens_out) = relay.token_counts();
@@ -242,11 +242,13 @@ fn key_missing(variable: &str) -> Error {
     // A key pasted here by mistake is not shown.
     let name = |it: char| it.is_ascii_uppercase() || it.is_ascii_digit() || it == '_';
     let shown = if variable.len() <= 64 && variable.chars().all(name) { variable } else { "…" };
-    Error::new(Code::ModelKeyMissing, format!("the environment variable `{shown}` holds no key"))
-        .hint("set it, or name another one as api_key_env under [model]")
+    Error::new(
+        Code::ModelKeyMissing,
+        format!("the environment variable `{shown}`, which should hold the model's key, is empty"),
+    )
+    .hint("set it, or name another variable as api_key_env under [model]")
 }
 
 fn invalid(what: String) -> Error {
-    Error::new(Code::SettingsInvalid, format!("[model]: {what}"))
-        .hint("docs/how-to/model.md says how")
+    Error::new(Code::SettingsInvalid, format!("[model]: {what}")).hint("see docs/how-to/model.md")
 }

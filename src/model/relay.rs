@@ -186,7 +186,7 @@ impl Hop {
             if let (Some(value), Some(key)) = (value, &self.upstream.key) {
                 let real = Zeroizing::new(value.replace(&self.word, key));
                 let mut real = HeaderValue::from_str(&real)
-                    .map_err(|_| failed("the key cannot stand in a header".to_owned()))?;
+                    .map_err(|_| failed("the key cannot be sent in a header".to_owned()))?;
                 real.set_sensitive(true);
                 sent = sent.header(HeaderName::from_static(name), real);
             }
@@ -202,7 +202,7 @@ impl Hop {
                 "broke the connection"
             };
             failed(format!("the model at `{host}` {what}"))
-                .hint("look at `timeout_s` and `endpoint` under [model], then try again (learning: with --resume)")
+                .hint("check `timeout_s` and `endpoint` under [model], then try again (learning: with --resume)")
         };
         let mut reply = sent.send().await.map_err(gone)?;
         let status = reply.status();

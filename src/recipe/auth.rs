@@ -10,7 +10,7 @@
 use url::Url;
 
 use super::{
-    check::{is_forbidden, is_token},
+    headers::{is_forbidden, is_token},
     model::{Auth, AuthKind, Recipe},
 };
 use commis_base::{
@@ -46,7 +46,7 @@ pub fn check(auth: &Auth, recipe: &Recipe) -> Result<()> {
     {
         let shown: String = auth.env.escape_debug().take(60).collect();
         return Err(invalid(format!("`{shown}` is not the name of a variable"))
-            .hint("the value itself never stands in a recipe"));
+            .hint("a recipe names the variable, never the value"));
     }
     match (auth.kind, &auth.header, &auth.query) {
         (AuthKind::Bearer | AuthKind::Basic, None, None) => {}
@@ -128,9 +128,8 @@ pub fn check_variable_host(name: &str, host: &str, settings: &AuthSettings) -> R
     }
     let bound = format!("[auth.allow] {name} = [\"{host}\"]");
     let hint = own.map_or_else(String::new, |own| format!("keep a key for `{host}` in {own}; "));
-    Err(Error::new(Code::AuthNotAllowed, format!("${name} may not be sent to `{host}`")).hint(
-        format!("{hint}only if `{host}` is meant to know this value, write {bound} in config.toml"),
-    ))
+    Err(Error::new(Code::AuthNotAllowed, format!("${name} may not be sent to `{host}`"))
+        .hint(format!("{hint}if `{host}` may know this value, write {bound} in config.toml")))
 }
 
 /// The variable that is bound to a host by its name: upper case, `_` for a dot, `__` for a hyphen. No two hosts share one, so

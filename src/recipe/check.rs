@@ -7,14 +7,15 @@ use url::Url;
 use super::{
     assigned, auth,
     expression::Query,
-    headers::{is_connection_header, is_override_field, is_override_header},
+    headers::{is_forbidden, is_override_field, is_override_header, is_token},
     model::{
-        BodyTemplate, LANGUAGE, LANGUAGE_2, Parameter, Recipe, RequestTemplate, ResponseSpec,
-        ResponseType, SlotSource, Status,
+        BodyTemplate, LANGUAGE, LANGUAGE_2, Parameter, Recipe, RequestTemplate, ResponseType,
+        SlotSource, Status,
     },
     page_request,
     paging::{PageBy, Pages, Position},
     request::CompiledRequest,
+    response_model::ResponseSpec,
     selector, steps,
     template::{Template, is_name},
     values,
@@ -28,9 +29,6 @@ const MAX_FIELDS: usize = 100;
 const MAX_TASK: usize = 2_000;
 const MAX_URL: usize = 8 * 1024;
 
-/// Belong to the session or the browser. `accept-encoding` is the client's own business, because it also decodes.
-const FORBIDDEN: &[&str] =
-    &["accept-encoding", "authorization", "cookie", "cookie2", "set-cookie", "via"];
 /// A header so named holds a secret, so its value comes from a slot or parameter.
 const SECRET_WORDS: &[&str] = &[
     "api-key",
@@ -47,7 +45,8 @@ const SECRET_WORDS: &[&str] = &[
 ];
 
 /// What to do where a rule has nothing better to say.
-pub const HINT: &str = "`commis recipe get NAME` shows how a recipe is written; those of `recipe list --source library` are all right";
+pub const HINT: &str =
+    "see a valid recipe with `commis recipe list --source library` and `commis recipe get NAME`";
 
 /// Fails with `RECIPE_INVALID` or, for the method, `METHOD_NOT_ALLOWED`; always with a hint.
 pub fn check(recipe: &Recipe) -> Result<()> {
@@ -240,12 +239,12 @@ fn check_request(request: &RequestTemplate, names: &BTreeSet<&str>) -> Result<()
     }
     if request.body.is_some() && request.method == "GET" {
         return Err(invalid("a GET request has no body".to_owned())
-            .hint("write `method: POST`, or move what it says to `query`"));
+            .hint("write `method: POST`, or move the body to `query`"));
     }
     check_domains(request)
 }
 
-const OVERRIDE: &str = "write the method and the address that are meant; no server is to read others from a header or a field";
+const OVERRIDE: &str = "write the real method and address; a header or field may not override them";
 
 /// What of a request makes servers take it for another one: a header or a field, by its name.
 pub fn find_override(request: &RequestTemplate) -> Option<&str> {
@@ -294,25 +293,10 @@ pub fn check_header(name: &str, value: &str) -> Result<()> {
     Ok(())
 }
 
-/// Whether a header of that lower-case name is none of a recipe's business.
-pub fn is_forbidden(name: &str) -> bool {
-    is_connection_header(name)
-        || FORBIDDEN.contains(&name)
-        || name.starts_with("proxy-")
-        || name.starts_with("sec-")
-}
-
 /// Whether a header of that lower-case name carries a credential.
 pub fn is_credential_header(name: &str) -> bool {
     // `x-token-type` and the like would need a list of their own; asking for a slot there is harmless.
     SECRET_WORDS.iter().any(|it| name.contains(it)) || name.ends_with("-key") || name == "key"
-}
-
-pub fn is_token(name: &str) -> bool {
-    (1..=64).contains(&name.len())
-        && name
-            .bytes()
-            .all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || matches!(b, b'-' | b'_'))
 }
 
 fn check_domains(request: &RequestTemplate) -> Result<()> {
@@ -380,7 +364,7 @@ fn check_slot(name: &str, from: &SlotSource, request: &RequestTemplate) -> Resul
         }
         SlotSource::Live { .. } => {
             return Err(invalid(format!("slot `{name}` was known to the recorded session only"))
-                .hint("such a request can be replayed while learning but not kept"));
+                .hint("such a request can be replayed during learning, but not stored"));
         }
         SlotSource::Response { url, path } => {
             Query::compile(path)?;

@@ -1,5 +1,6 @@
 //! What a recipe may not hold.
 
+use crate::headers::FORBIDDEN;
 use serde_json::{Value, json};
 
 use super::*;

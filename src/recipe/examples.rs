@@ -155,7 +155,7 @@ pub fn warnings(
         Some(it) => {
             let values =
                 it.values.values().map(|it| format!("{it:?}")).collect::<Vec<_>>().join(", ");
-            vec![format!("it is what the example {values} was answered: the input may be ignored")]
+            vec![format!("it is the answer to the example {values}: the site may ignore the input")]
         }
         None => Vec::new(),
     }

@@ -102,7 +102,7 @@ impl Query {
 
 /// What `extract` or its selectors find is larger than any answer may be.
 pub fn too_large_error() -> Error {
-    Error::new(Code::ResponseTooLarge, "the extracted data is out of proportion to the answer")
+    Error::new(Code::ResponseTooLarge, "the extracted data is much larger than the answer")
         .hint("let `extract` select less, each part once; items that contain each other repeat it")
 }
 

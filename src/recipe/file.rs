@@ -1,16 +1,18 @@
 //! A recipe as files hold it: one request, or steps.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
 
 use super::{
+    chain::{Chain, Step},
     model::{
         Auth, Demotion, LoginNeed, Parameter, Recipe, RequestTemplate, ResponseSpec, Slot, Status,
         Verification,
     },
     paging::Pages,
-    steps::{Chain, Step},
-    trust::Trust,
+    trust_level::Trust,
 };
 use commis_base::ids::RecipeName;
 
@@ -147,5 +149,35 @@ impl From<Recipe> for RecipeFile {
             refused: it.refused,
             demotion: it.demotion,
         }
+    }
+}
+
+impl Serialize for Recipe {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        RecipeFile::from(self.clone()).serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Recipe {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        RecipeFile::deserialize(deserializer)?.try_into().map_err(D::Error::custom)
+    }
+}
+
+impl JsonSchema for Recipe {
+    fn inline_schema() -> bool {
+        RecipeFile::inline_schema()
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        RecipeFile::schema_name()
+    }
+
+    fn schema_id() -> Cow<'static, str> {
+        RecipeFile::schema_id()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        RecipeFile::json_schema(generator)
     }
 }

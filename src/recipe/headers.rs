@@ -84,6 +84,25 @@ pub fn is_override_field(name: &str) -> bool {
             ))
 }
 
+/// Belong to the session or the browser. `accept-encoding` is the client's own business, because it also decodes.
+pub const FORBIDDEN: &[&str] =
+    &["accept-encoding", "authorization", "cookie", "cookie2", "set-cookie", "via"];
+
+/// Whether a header of that lower-case name is none of a recipe's business.
+pub fn is_forbidden(name: &str) -> bool {
+    is_connection_header(name)
+        || FORBIDDEN.contains(&name)
+        || name.starts_with("proxy-")
+        || name.starts_with("sec-")
+}
+
+pub fn is_token(name: &str) -> bool {
+    (1..=64).contains(&name.len())
+        && name
+            .bytes()
+            .all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || matches!(b, b'-' | b'_'))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

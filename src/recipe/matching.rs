@@ -37,10 +37,7 @@ impl Selector {
             .map_err(|err| SelectorErrorKind::from(err).to_string())?;
         let work = list_cost(&list, false)?;
         if work.siblings > 1 {
-            return Err(
-                "sibling combinators (`~`) stand in each other: that takes the square of a page"
-                    .into(),
-            );
+            return Err("nested sibling combinators (`~`) take quadratic time".into());
         }
         if work.descents > MAX_DESCENTS {
             return Err("descendants of descendants are looked for in each other too often".into());

@@ -187,8 +187,8 @@ impl Condition {
     /// expression cannot take what the item holds.
     pub fn matches(&self, item: &Value) -> Result<bool> {
         let found = self.0.search(&Document::from(item)).map_err(|err| {
-            Error::new(Code::ParamInvalid, format!("an item does not go with the condition: {err}"))
-                .hint("numbers in texts are compared by to_number(field)")
+            Error::new(Code::ParamInvalid, format!("the condition fails on an item: {err}"))
+                .hint("use to_number(field) to compare a number in a text")
         })?;
         Ok(match found {
             Value::Null | Value::Bool(false) => false,
@@ -335,7 +335,7 @@ fn unquote(name: &str) -> Result<String> {
 }
 
 fn invalid(why: &str) -> Error {
-    Error::new(Code::ParamInvalid, format!("the fields cannot be read: {why}"))
+    Error::new(Code::ParamInvalid, format!("`fields` cannot be parsed: {why}"))
         .hint("name,price.amount,\"a name with a . in it\"")
 }
 
@@ -359,13 +359,13 @@ fn collect_field_paths(schema: &Value, before: &str, out: &mut Vec<String>) {
 fn not_a_list_error(kind: &str) -> Error {
     Error::new(
         Code::ParamInvalid,
-        format!("a condition and a limit are for lists, and the data is of type {kind}"),
+        format!("a condition or a limit needs a list, and the data is of type {kind}"),
     )
-    .hint("`fields` and `max_bytes` narrow one thing")
+    .hint("use `fields` or `max_bytes` for a single object")
 }
 
 fn too_large() -> Error {
-    Error::new(Code::ResponseTooLarge, "not one item fits the bytes that are allowed")
+    Error::new(Code::ResponseTooLarge, "the data, or its first item, is larger than `max_bytes`")
         .hint("name fewer `fields`, or allow more bytes")
 }
 

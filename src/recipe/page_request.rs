@@ -105,7 +105,7 @@ fn escape_literal(text: &str) -> String {
 }
 
 fn missing_place_error(name: &str) -> Error {
-    Error::new(Code::RecipeInvalid, format!("`pages`: the request has no place for `{name}`"))
+    Error::new(Code::RecipeInvalid, format!("`pages`: the request does not use `{name}`"))
 }
 
 #[cfg(test)]

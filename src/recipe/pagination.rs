@@ -12,7 +12,7 @@ use super::{
     blocks::{lines_without_items, read::HtmlReader},
     document::Document,
     expression::Query,
-    model::{HtmlSpec, PageInfo},
+    model::{FirstPage, HtmlSpec, PageInfo},
     next_page::has_next_page,
     reach::FieldMask,
 };
@@ -55,6 +55,13 @@ pub fn describe(items: u64, total: Option<u64>) -> String {
     match total {
         Some(total) => format!("{items} of {total} items, first page"),
         None => format!("{items} items, and more follow"),
+    }
+}
+
+impl FirstPage {
+    /// `6 of 15 items, first page`.
+    pub fn describe(&self) -> String {
+        describe(self.items, self.total)
     }
 }
 

@@ -13,7 +13,8 @@ use super::{
     library,
     model::{Demotion, DemotionReason, Recipe, Status, Verification},
     standing::{RecipeEvent, RecipeState},
-    trust::{NoteOwner, Trust, TrustNotes, TrustStore, digest},
+    trust::{NoteOwner, TrustNotes, TrustStore, digest},
+    trust_level::Trust,
     yaml::{self, MAX_LEN},
 };
 use commis_base::{
@@ -135,11 +136,11 @@ impl Registry {
         self.ledger.create_key()
     }
 
-    /// What changes when something else is noted of a recipe.
+    /// What changes when something else is noted of the user's recipe of that name, or of the library's.
     #[cfg(unix)]
     #[doc(hidden)]
-    pub fn stamp(&self, name: &RecipeName) -> [Option<(u64, i64, u64, u64)>; 2] {
-        [NoteOwner::User, NoteOwner::Library].map(|it| self.ledger.stamp(it, name))
+    pub fn stamp(&self, name: &RecipeName, is_own: bool) -> Option<(u64, i64, u64, u64)> {
+        self.ledger.stamp(if is_own { NoteOwner::User } else { NoteOwner::Library }, name)
     }
 
     /// All recipes by name, a library one left out where the user's shadows it. Fails with `ARTIFACT_IO`.

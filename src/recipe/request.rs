@@ -130,7 +130,7 @@ impl CompiledRequest {
                     let shown: String = label.escape_debug().take(40).collect();
                     Error::new(
                         Code::RecipeInvalid,
-                        format!("`{shown}` is no charset that forms are sent in"),
+                        format!("`{shown}` is not a charset that a form can be sent in"),
                     )
                 })?),
             },
@@ -286,7 +286,7 @@ impl JsonTemplate {
                             None => return Ok(None),
                             Some(text) => {
                                 Value::Number(serde_json::from_str(&text).map_err(|_| {
-                                    Error::new(Code::ParamInvalid, "a value is not a number here")
+                                    Error::new(Code::ParamInvalid, "a parameter of type number has a value that is not a number")
                                         .hint("the request takes a number in this place")
                                 })?)
                             }
@@ -413,7 +413,7 @@ fn lookup<'a>(name: &str, values: &'a Values) -> Result<&'a str, MissingValue> {
         ValueLookup::Unknown => Err(MissingValue::Failed(
             Error::new(
                 Code::SessionRequired,
-                format!("`{name}` has no value: it comes from a session"),
+                format!("`{name}` has no value, because it comes from a browser session"),
             )
             .hint("the recipe needs a browser session"),
         )),
@@ -450,7 +450,7 @@ fn render_segment(template: &Template, values: &Values) -> Result<String> {
         if dots.is_empty() || dots == "." || dots == ".." {
             return Err(Error::new(
                 Code::ParamInvalid,
-                format!("value of `{name}` would make a path segment `{dots}`"),
+                format!("the value of `{name}` would become the path segment `{dots}`"),
             ));
         }
     }

@@ -299,7 +299,7 @@ impl Template {
                 .collect();
             let filters = filters
                 .filter(|it| it.len() <= MAX_FILTERS)
-                .ok_or_else(|| invalid("that is no filter, or more than four"))?;
+                .ok_or_else(|| invalid("this is not a filter, or there are more than four"))?;
             if !is_reference(name) {
                 return Err(invalid(
                     "a name is a-z, 0-9 and _, at most 40 characters; of a step, with .field behind it",

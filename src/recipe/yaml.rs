@@ -102,6 +102,19 @@ pub fn to_yaml(recipe: &Recipe) -> Result<String> {
         .map_err(|err| Error::new(Code::Internal, format!("write the recipe as YAML: {err}")))
 }
 
+impl Recipe {
+    /// Reads and checks a recipe. Fails with `RECIPE_INVALID` (with line and column where the parser knows them) or
+    /// `METHOD_NOT_ALLOWED`.
+    pub fn from_yaml(text: &str) -> Result<Self> {
+        parse(text)
+    }
+
+    /// As files hold it. Fails with `INTERNAL`.
+    pub fn to_yaml(&self) -> Result<String> {
+        to_yaml(self)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

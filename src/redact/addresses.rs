@@ -3,13 +3,15 @@
 use std::fmt::Write as _;
 
 use super::{
+    class::{KeyClass, Place, SecretReason},
     configs::is_stand_in,
-    detector::{SecretReason, erratic, is_hex, is_uuid, natural, random, verdict},
+    detector::verdict,
     encode::{decode_percent, percent},
     formats,
-    keys::{KeyClass, classify},
+    keys::classify,
     lexicon,
-    walk::{Place, Walk},
+    randomness::{erratic, is_hex, is_uuid, natural, random},
+    rules::Walk,
 };
 
 impl Walk<'_> {

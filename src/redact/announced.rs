@@ -1,9 +1,10 @@
 //! What words announce and its form tells: keys of authenticators, lists of codes for when a device is lost, words of a wallet.
 
 use super::{
-    detector::{bits, erratic, natural},
+    dates::is_calendar_date,
     lexicon::{Sense, WordHit},
-    messages::{AsciiRun, MessageSecret, NEAR, touches},
+    message_spans::{AsciiRun, MessageSecret, NEAR, touches},
+    randomness::{bits, erratic, natural},
     steps,
 };
 
@@ -144,16 +145,7 @@ pub fn is_recovery_code(text: &str) -> bool {
                         || it.bytes().any(|b| b.is_ascii_digit()))
             }))
         && !natural(text)
-        && !is_date(text)
-}
-
-/// A day: three numbers.
-pub fn is_date(text: &str) -> bool {
-    let parts: Vec<&str> = text.split(['-', '.', '/', ' ']).collect();
-    parts.len() == 3
-        && parts.iter().all(|it| it.bytes().all(|b| b.is_ascii_digit()))
-        && (parts[0].len() == 4 && parts[1].len() == 2 && parts[2].len() == 2
-            || parts[2].len() == 4 && parts[0].len() <= 2 && parts[1].len() <= 2)
+        && !is_calendar_date(text)
 }
 
 /// Length, where its separators are, and whether there is anything but digits between them.

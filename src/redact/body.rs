@@ -5,10 +5,11 @@ use std::borrow::Cow;
 use serde_json::Value;
 
 use super::{
+    TextKind,
+    class::Place,
     encode::decode_percent,
     raw::{RawBody, RawExchange},
-    scan::TextKind,
-    walk::{Place, Walk},
+    rules::Walk,
 };
 use commis_artifacts::recording::{Field, RequestBody, ResourceType};
 use commis_recipe::{

@@ -1,12 +1,14 @@
 //! Settings as files and shells write them: YAML, INI, TOML, properties, `.env`, `.netrc`, tables with a head, commands.
 
 use super::{
-    detector::{SecretReason, erratic, natural, random, verdict},
-    keys::{KeyClass, classify},
+    class::{KeyClass, Place, SecretReason},
+    detector::verdict,
+    keys::classify,
+    markup::Replacement,
     messages::looks_chosen,
-    scan::Replacement,
+    randomness::{erratic, natural, random},
+    rules::Walk,
     steps,
-    walk::{Place, Walk},
 };
 
 /// Sections and mappings that are open at once.
@@ -201,7 +203,7 @@ fn is_password_hash(value: &str) -> bool {
 fn setting(line: &str) -> Option<Setting<'_>> {
     let indent = line.len() - line.trim_start().len();
     let mut rest = line.trim_start();
-    let mut deeper = 0;
+    let (mut deeper, mut is_image) = (0, false);
     // Comments hold settings, too; lists and shells have signs before them.
     for mark in [
         "# ", "#", "// ", "; ", "- ", "$ ", "+ ", "export ", "set ", "setx ", "ENV ", "ARG ",
@@ -209,8 +211,12 @@ fn setting(line: &str) -> Option<Setting<'_>> {
     ] {
         if let Some(it) = rest.strip_prefix(mark) {
             deeper += usize::from(mark == "- ") * 2;
+            is_image |= mark == "ENV ";
             rest = it.trim_start();
         }
+    }
+    if is_image && let Some(it) = image_setting(rest, indent) {
+        return Some(it);
     }
     let at = rest.find(['=', ':'])?;
     let mut sign = rest.as_bytes()[at];
@@ -236,6 +242,18 @@ fn setting(line: &str) -> Option<Setting<'_>> {
     let value = after.trim();
     let (value, quoted) = unquoted(value);
     Some(Setting { indent: indent + deeper, name, value, sign, quoted })
+}
+
+/// `ENV API_TOKEN …`, as files for images of containers have it without a sign between.
+fn image_setting(rest: &str, indent: usize) -> Option<Setting<'_>> {
+    let (name, value) = rest.split_once([' ', '\t'])?;
+    let is_name = name.len() >= 2
+        && name.bytes().all(|b| b.is_ascii_uppercase() || b.is_ascii_digit() || b == b'_');
+    if !is_name {
+        return None;
+    }
+    let (value, quoted) = unquoted(value.trim());
+    Some(Setting { indent, name, value, sign: b'=', quoted })
 }
 
 /// Without quotes, and without what follows them.

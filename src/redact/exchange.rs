@@ -6,13 +6,15 @@ use url::Url;
 use super::{
     ExchangeSecrets, Writer,
     body::{self, JsonFrame, MAX_STORED, ParsedBody, cut, essence},
-    detector::{SecretReason, erratic, random},
+    class::{Place, SecretReason},
     html, markup,
     measures::{BodyMeasures, Meter},
+    randomness::{erratic, random},
     raw::{RawBody, RawExchange},
-    scan::{TextKind, auth_scheme, base64_text},
+    rules::{RedactRules, SecretSink as _, Walk},
+    scan::{auth_scheme, base64_text},
+    text_kind::TextKind,
     typed::TypedValues,
-    walk::{Place, RedactRules, SecretSink as _, Walk},
 };
 use commis_artifacts::recording::{
     BodyStatus, Excerpt, Exchange, Header, Initiator, Measures, ResourceType,

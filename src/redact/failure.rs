@@ -8,9 +8,8 @@ use super::{
     body::{cut, parse},
     learn, names_secret,
     raw::{RawBody, RawFailure},
-    rules,
-    scan::TextKind,
-    spoken,
+    rules, spoken,
+    text_kind::TextKind,
     vault::SecretIndex,
 };
 use commis_artifacts::{

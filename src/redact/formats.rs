@@ -6,7 +6,7 @@ use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 
 use super::{
     bytes::ByteKinds,
-    detector::{bits, is_hex, random, reads},
+    randomness::{bits, is_hex, random, reads},
 };
 
 /// What it is, the least length of the whole, and its prefixes. What follows must not read like words.

@@ -7,11 +7,7 @@ use html5ever::{LocalName, QualName, ns};
 use scraper::{ElementRef, Html, Node, Selector};
 use serde_json::Value;
 
-use super::{
-    body::MAX_STORED,
-    measures::Meter,
-    walk::{Place, Walk},
-};
+use super::{body::MAX_STORED, class::Place, measures::Meter, rules::Walk};
 use commis_artifacts::recording::{EmbeddedJson, Listing};
 use commis_recipe::{
     assigned::{find_assignments, is_name},
@@ -309,7 +305,7 @@ fn write(element: ElementRef<'_>, walk: &mut Walk<'_>, out: &mut String) -> bool
         }
         match child.value() {
             Node::Text(text) => {
-                let new = walk.text(text, super::scan::TextKind::Spoken);
+                let new = walk.text(text, super::text_kind::TextKind::Spoken);
                 let text = new.as_deref().unwrap_or(text);
                 let kept = super::body::cut(text, MAX_STORED - 2048 - out.len());
                 complete &= kept.len() == text.len();
@@ -398,7 +394,8 @@ fn assignments(
 ) {
     for (name, value) in find_assignments(text).take(MAX_EMBEDDED) {
         let known = out.iter().any(|it| it.variable.as_deref() == Some(name));
-        if !is_name(name) || known || super::detector::erratic(name) || out.len() >= MAX_EMBEDDED {
+        if !is_name(name) || known || super::randomness::erratic(name) || out.len() >= MAX_EMBEDDED
+        {
             continue;
         }
         let value = json_shape::with_sorted_keys(value);
@@ -439,7 +436,7 @@ fn selector(script: ElementRef<'_>, all: &[ElementRef<'_>]) -> Option<String> {
                 && plain(key)
                 && value.len() <= 64
                 && value.bytes().all(|b| b.is_ascii_alphanumeric() || b"_-/+. ".contains(&b))
-                && !super::detector::erratic(value)
+                && !super::randomness::erratic(value)
         })
         .find(|(key, value)| only(key, value))
         .map(|(key, value)| format!("script[{key}=\"{value}\"]"))

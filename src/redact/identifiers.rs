@@ -52,7 +52,7 @@ pub fn is_timed(value: &str) -> bool {
 
 /// RFC 9562, 5.7: 48 bits of milliseconds, the version, random.
 fn is_uuid7(value: &str) -> bool {
-    super::detector::is_uuid(value)
+    super::randomness::is_uuid(value)
         && value.as_bytes()[14] == b'7'
         && u64::from_str_radix(&value[..13].replace('-', ""), 16)
             .is_ok_and(|it| TIMES.contains(&it))

@@ -10,7 +10,9 @@ mod body;
 mod builds;
 mod bytes;
 mod calls;
+mod class;
 mod configs;
+mod dates;
 mod detector;
 mod elements;
 mod encode;
@@ -33,10 +35,15 @@ pub mod markup;
 mod matcher;
 mod measures;
 mod memo;
+mod message_spans;
 mod messages;
 mod names;
 mod origins;
+mod placeholder;
+mod randomness;
 pub mod raw;
+mod rows;
+mod rules;
 mod scan;
 mod scripts;
 mod sealed;
@@ -46,23 +53,27 @@ mod shown;
 pub mod spelled;
 mod steps;
 mod tables;
+mod text_kind;
 mod texts;
 mod things;
 mod triggers;
 mod typed;
 mod vault;
 mod visible;
+mod vocabulary;
 mod walk;
+mod word_split;
 
 pub use body::{JsonFrame, essence, parts};
+pub use class::Place;
 pub use failure::failure;
 pub use hidden::{hide, hide_all};
 pub use live::LiveValues;
+pub use placeholder::is_placeholder;
+pub use rules::RedactRules;
 pub use sealed::{RecordingSecrets, count};
 pub use share::{Redactor, RemovalCounts};
 pub use texts::{lines, message, redact_written, text};
-pub use vault::is_placeholder;
-pub use walk::{Place, RedactRules};
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -76,17 +87,16 @@ use zeroize::Zeroizing;
 use self::{
     body::{ParsedBody, cut, parse, parse_bytes},
     builds::BuildIds,
-    detector::SecretReason,
+    class::{KeyClass, SecretReason},
     exchange::Answer,
-    keys::KeyClass,
     measures::{BodyMeasures, Meter, weigh},
     origins::{OriginIndex, ValuePlace},
     raw::{RawBody, RawExchange, RawRecording, ReleasedBody},
-    scan::TextKind,
+    rules::{SecretSink, Walk},
+    text_kind::TextKind,
     typed::TypedValues,
     vault::{SecretIndex, holds_placeholder},
     visible::{VisibleWords, words_of},
-    walk::{SecretSink, Walk},
 };
 use commis_artifacts::recording::{
     Action, BlockedRequest, BodyStatus, Control, Excerpt, FinalPage, Origin, SessionRecording,
@@ -134,7 +144,7 @@ pub fn sealed(
     let mut parsed: Vec<ParsedBody> = all.map(|it| budget.run(|| parse(it))).collect();
     // Text is what was asked for where one thing was, by its name.
     let prose = asks_for_one(&raw.task) && !raw.typed.is_empty();
-    let shown = shown::blocks(&raw.page.documents, prose);
+    let shown = shown::blocks(&raw.page, prose);
     let mut vault = SecretIndex::default();
     let mut judged = learn(&mut raw, &parsed, &shown, &rules, &mut vault);
     let harmless = raw
@@ -399,7 +409,7 @@ pub fn probable_secret(text: &str) -> Option<&'static str> {
             walk.sink.secret(name, value, SecretReason::Key);
         }
         // Long hexadecimal runs are hashes in answers; in a task they are keys.
-        if word.len() >= 32 && detector::is_hex(word) {
+        if word.len() >= 32 && randomness::is_hex(word) {
             walk.sink.secret("", word, SecretReason::Entropy);
         }
     }

@@ -4,13 +4,15 @@ use std::borrow::Cow;
 
 use super::{
     addresses::looks_issued,
-    detector::SecretReason,
+    class::{Place, SecretReason},
     encode::decode_escapes,
-    markup, messages,
-    scan::{Replacement, base64_text, cut},
+    markup,
+    markup::Replacement,
+    messages,
+    rules::{MAX_OPEN, Walk},
+    scan::{base64_text, cut},
     steps,
     triggers::Triggers,
-    walk::{MAX_OPEN, Place, Walk},
 };
 
 /// Bytes of an address; longer ones are pictures.

@@ -437,6 +437,9 @@ fn attributes_of<'a>(inside: &'a str, out: &mut Vec<Attribute<'a>>) {
     }
 }
 
+/// A part of a text, from where to where, and what replaces it.
+pub type Replacement = (usize, usize, String);
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -5,7 +5,7 @@
 use fastrand::Rng;
 use serde_json::{Value, json};
 
-use super::{walk::Place, *};
+use super::{class::Place, *};
 
 const BASE62: &str = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 const HEX: &str = "0123456789abcdef";

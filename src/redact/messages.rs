@@ -2,25 +2,18 @@
 //! passwords in a sentence. The words beside them say what they are ([`lexicon`](super::lexicon)), their form says which they are.
 
 use super::{
-    announced::{is_date, lists, phrases, seeds},
-    detector::{bits, erratic, is_hex, natural, random},
+    announced::{lists, phrases, seeds},
+    dates::is_calendar_date,
     lexicon::{Sense, WordHit, senses},
+    message_spans::{AsciiRun, MessageSecret, NEAR, touches},
+    randomness::{bits, erratic, is_hex, natural, random},
     steps,
 };
-
-/// A secret in a text, and what it is called.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct MessageSecret {
-    pub from: usize,
-    pub to: usize,
-    pub name: &'static str,
-}
 
 /// Bytes before and after a code in which words about it stand.
 const BEFORE: usize = 140;
 const AFTER: usize = 70;
-/// The same of a key, which a picture and an explanation may separate from it.
-pub const NEAR: usize = 420;
+
 /// Bytes between the word for a password and one.
 const FAR: usize = 90;
 const MOST: usize = 256;
@@ -112,7 +105,7 @@ fn spots(text: &str, runs: &[AsciiRun], codes: &[CodeCandidate]) -> Vec<(usize, 
     }
     // A list of codes: two of one form, not far from one another. It was announced before the first.
     let listed = |it: &&AsciiRun| {
-        (4..=64).contains(&(it.to - it.from)) && it.digits > 0 && !is_date(it.text(text))
+        (4..=64).contains(&(it.to - it.from)) && it.digits > 0 && !is_calendar_date(it.text(text))
     };
     let mut last: Option<(&AsciiRun, bool)> = None;
     for it in runs.iter().filter(listed) {
@@ -203,31 +196,6 @@ fn find_by(
     });
     out.truncate(MOST);
     out
-}
-
-/// Letters and digits of ASCII with single hyphens inside.
-#[derive(Clone, Copy)]
-pub struct AsciiRun {
-    pub from: usize,
-    pub to: usize,
-    pub digits: usize,
-    upper: usize,
-    lower: usize,
-    hyphens: usize,
-}
-
-impl AsciiRun {
-    pub fn text<'t>(&self, text: &'t str) -> &'t str {
-        &text[self.from..self.to]
-    }
-
-    /// As authenticators take keys, 80 bits and more.
-    pub fn is_base32(&self, text: &str) -> bool {
-        self.hyphens == 0
-            && (16..=128).contains(&(self.to - self.from))
-            && (self.lower == 0 || self.upper == 0)
-            && self.text(text).bytes().all(|b| b.is_ascii_alphabetic() || matches!(b, b'2'..=b'7'))
-    }
 }
 
 fn runs(text: &str) -> Vec<AsciiRun> {
@@ -520,33 +488,6 @@ fn grouped(run: &str) -> Option<i32> {
 
 fn natural_run(run: &str) -> bool {
     !run.bytes().any(|b| b.is_ascii_digit()) && natural(run) && bits(run) < 2.5
-}
-
-/// Part of a longer word, an address, a date, a price, a time, a version.
-pub fn touches(text: &str, from: usize, to: usize) -> bool {
-    let before = text[..from].chars().next_back();
-    let after = text[to..].chars().next();
-    let more = |at: usize| text[at..].chars().nth(1);
-    let joins = |c: char| {
-        matches!(c, '_' | '/' | '@' | '#' | '$' | '€' | '£' | '¥' | '+' | '=' | '&' | '%' | '\\')
-    };
-    before.is_some_and(|c| {
-        joins(c) && !matches!(c, '=')
-            || matches!(c, '.' | ',' | ':')
-                && text[..from].chars().rev().nth(1).is_some_and(|c| c.is_ascii_digit())
-    }) || before.is_some_and(|c| c.is_alphabetic() && c.is_ascii())
-        || after.is_some_and(|c| {
-            // `2081#`, as a keypad takes it.
-            let ends = c == '#' && !more(to).is_some_and(char::is_alphanumeric);
-            joins(c) && !ends
-                || matches!(c, '.' | ',' | ':')
-                    && more(to).is_some_and(|c| c.is_ascii_alphanumeric())
-                || c == '-' && more(to).is_some_and(char::is_alphanumeric)
-        })
-        || before == Some('-')
-        || text[to..].starts_with(" %")
-        || text[to..].starts_with(" €")
-        || text[to..].starts_with(" $")
 }
 
 /// `RFC 5304`, `ISO 8601`: the number of a document.

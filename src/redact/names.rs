@@ -1,6 +1,6 @@
 //! The words of a parameter's name, also where nothing separates them.
 
-use super::{keys::vocabulary, services::service, steps};
+use super::{services::service, vocabulary::vocabulary, word_split::pieces};
 
 /// Lower-case words of a name; digits separate and are dropped. A word that is made of known ones is taken apart, since
 /// headers and cookies come in lower case: `credentialsid`, `appointeddkey`.
@@ -32,43 +32,6 @@ pub fn words(key: &str) -> Vec<String> {
 
 const ENDS_IN_KEY: &[&str] =
     &["whiskey", "malarkey", "flunkey", "latchkey", "passkey", "turnkey", "blockey", "cockney"];
-
-/// A word as a row of known ones, the longest first; `None` if it is not.
-pub fn pieces<'a>(word: &'a str, known: &dyn Fn(&str) -> bool) -> Option<Vec<&'a str>> {
-    if word.len() > 48 {
-        return None;
-    }
-    let (mut out, mut dead) = (Vec::new(), 0);
-    row(word, 0, known, &mut dead, &mut out).then_some(out)
-}
-
-/// `dead` has a bit for each place from which no row leads to the end.
-fn row<'a>(
-    word: &'a str,
-    from: usize,
-    known: &dyn Fn(&str) -> bool,
-    dead: &mut u64,
-    out: &mut Vec<&'a str>,
-) -> bool {
-    if from == word.len() {
-        return true;
-    }
-    if *dead >> from & 1 == 1 {
-        return false;
-    }
-    for end in (from + 2..=word.len()).rev().filter(|it| word.is_char_boundary(*it)) {
-        steps::record_bytes(1);
-        if known(&word[from..end]) {
-            out.push(&word[from..end]);
-            if row(word, end, known, dead, out) {
-                return true;
-            }
-            out.pop();
-        }
-    }
-    *dead |= 1 << from;
-    false
-}
 
 /// Words as case, digits and signs mark them.
 fn marked(key: &str) -> Vec<String> {
@@ -119,6 +82,8 @@ pub fn is_code(words: &[String]) -> bool {
                     "twofactor",
                     "passcode",
                     "pairing",
+                    "invitation",
+                    "invite",
                 ])
                 || is("verification") && words.len() <= 3
                 || is("user") && words.len() == 2

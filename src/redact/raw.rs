@@ -67,6 +67,8 @@ pub struct RawPage {
     pub has_password_field: bool,
     /// What each document showed when all was done, as markup: the page first, then its frames.
     pub documents: Vec<String>,
+    /// The same before anything was typed, where that is known: what it showed then is no answer to it.
+    pub documents_before: Vec<String>,
     /// It asked for more of something as it was scrolled to its end.
     pub grows: bool,
     /// Milliseconds that reading them took.

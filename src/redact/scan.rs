@@ -1,6 +1,5 @@
 //! Secrets in running text: as `name = value`, after an authentication scheme, or by their format.
 
-use commis_base::work;
 use std::borrow::Cow;
 
 use base64::{
@@ -11,16 +10,21 @@ use base64::{
 use super::{
     LITTLE,
     bytes::ByteKinds,
+    class::{KeyClass, Place, SecretReason},
     configs,
-    detector::{SecretReason, erratic, natural, random, verdict},
+    detector::verdict,
     elements::each_leaf,
     encode::decode_escapes,
     formats,
-    keys::KeyClass,
-    markup, messages, steps,
+    markup::{self, Replacement},
+    messages,
+    randomness::{erratic, natural, random},
+    rules::{MAX_OPEN, Walk},
+    steps,
+    text_kind::TextKind,
     triggers::Triggers,
-    walk::{MAX_OPEN, Place, Walk, is_tagged},
 };
+use commis_base::work;
 
 /// Whether a tag begins in a text, in small letters or capitals.
 fn has_tag(text: &str, tag: &str) -> bool {
@@ -164,6 +168,7 @@ impl Walk<'_> {
         } else if !marked {
             if kind.lined && kind.depth < MAX_OPEN {
                 self.settings_in(text, kind.place, found);
+                self.find_in_rows(text, found);
             }
             if has.any(Triggers::OPTION) {
                 configs::commands(text, found);
@@ -453,9 +458,6 @@ fn is_of_brand(value: &str) -> bool {
     ["logo", "icon", "avatar", "brand", "flag", "banner"].iter().any(|it| lower.contains(it))
 }
 
-/// A part of a text, from where to where, and what replaces it.
-pub type Replacement = (usize, usize, String);
-
 /// That part of the text replaced.
 pub fn cut(text: &str, part: &str, new: String) -> Replacement {
     let at = part.as_ptr() as usize - text.as_ptr() as usize;
@@ -473,30 +475,6 @@ fn decode_value(value: &str) -> Option<Cow<'_, str>> {
 /// As it stands in an attribute, with either quotes.
 fn attribute(text: &str) -> String {
     text.replace('&', "&amp;").replace('"', "&quot;").replace('\'', "&#39;").replace('<', "&lt;")
-}
-
-/// Whether a text was written by people or for machines.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TextKind {
-    Spoken,
-    /// A program, a style sheet.
-    Code,
-    /// A page, XML: what people read stands between tags.
-    Markup,
-}
-
-impl TextKind {
-    /// Of a body that is text, by its type and by how it begins.
-    pub fn detect(text: &str, mime: &str) -> Self {
-        let kind = mime.to_ascii_lowercase();
-        if ["javascript", "ecmascript", "css"].iter().any(|it| kind.contains(it)) {
-            Self::Code
-        } else if is_tagged(text) {
-            Self::Markup
-        } else {
-            Self::Spoken
-        }
-    }
 }
 
 /// Whether `name = value` in a text gives a secret away. Code says `password: o.password`, and labels say

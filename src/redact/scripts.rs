@@ -1,12 +1,13 @@
 //! Secrets that programs hold: what they store, what they assign, cookies that they set.
 
 use super::{
+    class::{KeyClass, Place, SecretReason},
     configs::{is_code, is_stand_in, tells},
-    detector::{SecretReason, erratic, random, verdict},
-    keys::KeyClass,
+    detector::verdict,
+    randomness::{erratic, random},
+    rules::Walk,
     steps,
     triggers::Triggers,
-    walk::{Place, Walk},
 };
 
 /// Bytes of a literal that are read.

@@ -5,8 +5,8 @@ use std::borrow::Cow;
 use serde_json::Value;
 
 use super::{
-    Learner, LiveValues, Place, RedactRules, Walk, Writer, vault::SecretIndex,
-    walk::SecretSink as _,
+    Learner, LiveValues, Place, RedactRules, Walk, Writer, rules::SecretSink as _,
+    vault::SecretIndex,
 };
 
 /// In memory only, wiped when dropped.

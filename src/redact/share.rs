@@ -9,11 +9,12 @@ use serde_json::Value;
 use super::{
     Learner, Writer,
     body::{boundary, disposition, essence, head_of},
-    detector::SecretReason,
+    class::{Place, SecretReason},
     exchange, markup,
-    scan::TextKind,
+    rules::{RedactRules, SecretSink, Walk},
+    text_kind::TextKind,
     vault::SecretIndex,
-    walk::{Place, RedactRules, SecretSink, Walk, mark},
+    walk::mark,
 };
 use commis_base::settings::RedactSettings;
 

@@ -1,12 +1,12 @@
 //! Tables and lists of terms: what stands in a cell is what the head of its column, or the term before it, says.
 
 use super::{
+    class::{KeyClass, Place, SecretReason},
     configs::tells,
-    detector::{SecretReason, erratic, random},
-    keys::KeyClass,
     messages::looks_chosen,
+    randomness::{erratic, random},
+    rules::Walk,
     steps,
-    walk::{Place, Walk},
 };
 
 /// Cells of a row that are looked at.
@@ -91,7 +91,7 @@ impl Walk<'_> {
                 if tag.starts_with('/') {
                     match last.and_then(Cell::into_text) {
                         Some(text) if is_term => term = Some(text),
-                        Some(text) => self.cell(term, text, found),
+                        Some(text) => self.judge_cell(term, text, found),
                         None => {}
                     }
                 } else {
@@ -125,7 +125,7 @@ impl Walk<'_> {
         if let [name, value] = row
             && let (Some(name), Some(value)) = (name.into_text(), value.into_text())
         {
-            self.cell(Some(name), value, found);
+            self.judge_cell(Some(name), value, found);
         }
         if row.len() > 1 && (is_first || row.iter().all(|it| it.is_head)) {
             *heads = row.iter().map(|it| it.into_text()).collect();
@@ -133,12 +133,13 @@ impl Walk<'_> {
         }
         for (head, cell) in heads.iter().zip(row) {
             if let Some(text) = cell.into_text() {
-                self.cell(*head, text, found);
+                self.judge_cell(*head, text, found);
             }
         }
     }
 
-    fn cell<'t>(
+    /// A value under its head.
+    pub fn judge_cell<'t>(
         &mut self,
         name: Option<&'t str>,
         value: &'t str,

@@ -7,7 +7,7 @@ use rayon::prelude::*;
 use serde_json::{Value, json};
 use url::Url;
 
-use super::{raw::*, walk::Place, *};
+use super::{class::Place, raw::*, *};
 use commis_artifacts::recording::*;
 use commis_recipe::model::StorageArea;
 

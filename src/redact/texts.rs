@@ -3,10 +3,12 @@
 use serde_json::Value;
 
 use super::{
-    Learner, Writer, hidden, probable_secret,
-    scan::TextKind,
+    Learner, Writer,
+    class::Place,
+    hidden, probable_secret,
+    rules::{RedactRules, Walk},
+    text_kind::{TextKind, is_tagged},
     vault::SecretIndex,
-    walk::{Place, RedactRules, Walk, is_tagged},
 };
 use commis_base::settings::RedactSettings;
 
@@ -19,6 +21,10 @@ pub fn text(value: &str, settings: &RedactSettings) -> String {
     let rules = RedactRules::new(&settings.allow, typed.into_iter());
     let mut vault = SecretIndex::default();
     document(&mut Walk::new(&rules, &mut Learner(&mut vault)), value);
+    // The second pass asks the same rules about the same text: where none of them found a secret, none does.
+    if vault.is_empty() {
+        return value.to_owned();
+    }
     vault.seal(Vec::new());
     let mut writer = Writer::new(&mut vault);
     let new = document(&mut Walk::new(&rules, &mut writer), value);
@@ -62,11 +68,11 @@ pub fn lines(all: &[String]) -> Vec<String> {
             while let Some(it) = told.next_if(|it| it.from < to) {
                 if it.from >= from && it.to <= to {
                     let value = &whole[it.from..it.to];
-                    let new = super::walk::SecretSink::secret(
+                    let new = super::rules::SecretSink::secret(
                         &mut writer,
                         it.name,
                         value,
-                        super::detector::SecretReason::Context,
+                        super::class::SecretReason::Context,
                     );
                     cuts.extend(new.map(|new| (it.from - from, it.to - from, new)));
                 }

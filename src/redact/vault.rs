@@ -8,9 +8,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use zeroize::Zeroizing;
 
 use super::{
-    detector::{SecretReason, natural, random},
+    class::SecretReason,
     live::LiveValues,
     matcher::Matcher,
+    placeholder::{ENDS, NAMELESS, label},
+    randomness::{natural, random},
 };
 
 /// More secrets than this are still redacted where they stand, but not looked for elsewhere.
@@ -80,6 +82,11 @@ impl SecretIndex {
     /// For what leaves this machine: no long value of a cookie stays anywhere, whatever it looks like.
     pub fn thorough() -> Self {
         Self { thorough: true, ..Self::default() }
+    }
+
+    /// Whether no secret was learned.
+    pub fn is_empty(&self) -> bool {
+        self.known.is_empty()
     }
 
     /// Keeps a value that a request sends as an identifier; bounded.
@@ -228,44 +235,6 @@ impl SecretIndex {
     }
 }
 
-/// Stands in a placeholder where there is no name to show.
-const NAMELESS: &str = "value";
-
-/// How a placeholder opens and closes, in a text and in an address.
-const ENDS: [(&str, &str); 2] = [("[REDACTED:", "]"), ("%5BREDACTED%3A", "%5D")];
-
-/// Whether the text is a placeholder as one is written here. A page may write `[REDACTED:` as well: that alone says nothing.
-pub fn is_placeholder(text: &str) -> bool {
-    let within = |(open, close): (&str, &str)| text.strip_prefix(open)?.strip_suffix(close);
-    let inner = ENDS.into_iter().find_map(within).map(|it| it.replace("%23", "#"));
-    inner.is_some_and(|it| {
-        let (name, n) = it.split_once('#').unwrap_or((&it, "2"));
-        n.parse::<u32>().is_ok() && label(name) == name
-    })
-}
-
-/// A name fit for a placeholder. Names that look like values themselves are not repeated.
-fn label(name: &str) -> String {
-    let name = name.rsplit(['[', '/']).find(|it| it.trim_matches(']').len() > 1).unwrap_or(name);
-    let out: String = name
-        .chars()
-        .map(|c| {
-            if c.is_ascii_alphanumeric() || "-_.".contains(c) {
-                c.to_ascii_lowercase()
-            } else {
-                '-'
-            }
-        })
-        .take(40)
-        .collect();
-    let out = out.trim_matches('-');
-    if out.is_empty() || name.len() > 60 || super::detector::erratic(name) && name.len() >= 12 {
-        NAMELESS.to_owned()
-    } else {
-        out.to_owned()
-    }
-}
-
 /// Whether a placeholder stands in it: what is left was judged when that was written.
 pub fn holds_placeholder(text: &str) -> bool {
     let named = |it: &str| (1..=48).contains(&it.len()) && it.bytes().all(labels);
@@ -351,6 +320,7 @@ pub fn base64_run(bytes: &[u8], mut from: usize, mut to: usize, least: usize) ->
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::placeholder::is_placeholder;
 
     fn vault(values: &[(&str, &str)]) -> SecretIndex {
         let mut it = SecretIndex::default();

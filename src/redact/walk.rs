@@ -1,76 +1,25 @@
 //! One traversal for both passes: it opens values (JSON in strings, forms, URLs, percent-encoding, base64) and hands every
 //! secret to a [`SecretSink`]. The learning sink keeps them; the writing sink answers with a placeholder.
 
-use std::{
-    borrow::Cow,
-    cell::{Cell, RefCell},
-    collections::{BTreeMap, BTreeSet},
-    sync::{Arc, PoisonError, RwLock},
-};
+use std::borrow::Cow;
 
 use serde_json::{Number, Value};
 
 use super::{
+    KeyClass, Place, TextKind, Walk,
     addresses::PartReplacer,
     bytes::ByteKinds,
     calls,
-    detector::{SecretReason, verdict, verdict_of},
+    class::SecretReason,
+    detector::{verdict, verdict_of},
     encode::{decode_percent, percent},
     fields::{answer_class, are_pairs, bytes_of, is_jwk, sibling_name},
-    formats,
-    keys::{self, KeyClass, classify},
+    formats, is_placeholder,
     memo::Memo,
-    scan::{TextContext, TextKind, auth_scheme, base64_text},
-    steps,
-    vault::is_placeholder,
+    rules::{MAX_OPEN, SecretSink},
+    scan::{TextContext, auth_scheme, base64_text},
+    text_kind::is_tagged,
 };
-
-/// Where a value stands; some names mean different things in different places.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Place {
-    Header,
-    Query,
-    Form,
-    Json,
-    /// A leaf of an answer: data, unless its name or its format says otherwise.
-    Answer,
-}
-
-/// What is done with a secret, and with text that is none by itself.
-pub trait SecretSink {
-    /// A secret found under `name`. The answer replaces it.
-    fn secret(&mut self, name: &str, value: &str, why: SecretReason) -> Option<String>;
-    /// Text in which known secrets may stand. The answer replaces it.
-    fn replace_known(&mut self, text: &str) -> Option<String>;
-    /// A long value under a name that says identifier, in a request: what only looks random elsewhere is no secret then.
-    fn identifier(&mut self, _value: &str) {}
-    /// Every rule was asked about this text of a JSON value. Returns whether one found a secret, as far as that is known.
-    fn finish_value(&mut self, _value: &str) -> bool {
-        true
-    }
-    /// What was replaced since the last call stands here: `header:NAME`, `query:NAME`, `json:/pointer`, `form:NAME`.
-    fn stands_at(&mut self, _place: &str) {}
-}
-
-/// What the user and the task say about values. Each thread has its own: what was asked for is remembered.
-#[derive(Clone)]
-pub struct RedactRules {
-    allow: Vec<String>,
-    /// Lower case. Exempt from the entropy rule alone.
-    typed: Vec<String>,
-    /// By place, then by name; of all threads.
-    classes: Arc<RwLock<BTreeMap<Place, BTreeMap<String, KeyClass>>>>,
-    /// The same for names that were asked for lately, by their hash: one of them stands at each place. Made when enough names
-    /// were asked for; a line of text has none.
-    recent: RefCell<Vec<Option<CachedClass>>>,
-    asked: Cell<u32>,
-}
-
-/// What a name at a place says.
-type CachedClass = (Place, Box<str>, KeyClass);
-
-const RECENT: usize = 4096;
-const ENOUGH: u32 = 256;
 
 /// Tells texts apart well enough: those with one mark are all looked at again.
 pub fn mark(text: &str) -> u64 {
@@ -106,94 +55,6 @@ fn is_plain(key: &str, value: &str, bytes: ByteKinds, class: KeyClass) -> bool {
 /// Whether four digits stand in a text at least, as a code has them.
 fn has_code(value: &str) -> bool {
     value.bytes().filter(u8::is_ascii_digit).take(4).count() == 4
-}
-
-/// How deep containers are opened: JSON in a form in a query is 3.
-pub const MAX_OPEN: u32 = 5;
-
-impl RedactRules {
-    pub fn new<'a>(allow: &[String], typed: impl Iterator<Item = &'a str>) -> Self {
-        Self {
-            allow: allow.iter().map(|it| it.to_lowercase()).collect(),
-            typed: typed.map(str::to_lowercase).filter(|it| it.len() >= 2).collect(),
-            classes: Arc::default(),
-            recent: RefCell::default(),
-            asked: Cell::new(0),
-        }
-    }
-
-    pub fn allowed(&self, key: &str) -> bool {
-        !self.allow.is_empty() && self.allow.contains(&key.to_lowercase())
-    }
-
-    pub fn class(&self, key: &str, place: Place) -> KeyClass {
-        if key.len() > keys::MAX_KEY {
-            return KeyClass::Silent;
-        }
-        steps::record_bytes(key.len());
-        let hash =
-            key.bytes().fold(place as u32, |it, b| (it ^ u32::from(b)).wrapping_mul(0x0100_0193));
-        let at = (hash ^ (hash >> 15)) as usize % RECENT;
-        if let Some(Some((its, name, class))) = self.recent.borrow().get(at)
-            && *its == place
-            && **name == *key
-        {
-            return *class;
-        }
-        let class = self.classified(key, place);
-        let mut recent = self.recent.borrow_mut();
-        if recent.is_empty() {
-            self.asked.set(self.asked.get() + 1);
-            if self.asked.get() >= ENOUGH {
-                recent.resize(RECENT, None);
-            }
-        } else if key.len() <= 64 {
-            recent[at] = Some((place, key.into(), class));
-        }
-        class
-    }
-
-    fn classified(&self, key: &str, place: Place) -> KeyClass {
-        let known = |classes: &BTreeMap<Place, BTreeMap<String, KeyClass>>| {
-            classes.get(&place).and_then(|it| it.get(key)).copied()
-        };
-        // What a thread that ended badly has written is as good as any.
-        if let Some(class) = known(&self.classes.read().unwrap_or_else(PoisonError::into_inner)) {
-            return class;
-        }
-        let class = if self.allowed(key) { KeyClass::Harmless } else { classify(key, place) };
-        let mut classes = self.classes.write().unwrap_or_else(PoisonError::into_inner);
-        let classes = classes.entry(place).or_default();
-        // A hostile answer with a million different keys must not fill the memory.
-        if classes.len() < 20_000 {
-            classes.insert(key.to_owned(), class);
-        }
-        class
-    }
-
-    fn was_typed(&self, value: &str) -> bool {
-        let lower = value.to_lowercase();
-        self.typed
-            .iter()
-            .any(|it| it.contains(&lower) || (lower.contains(it) && it.len() * 2 >= lower.len()))
-    }
-}
-
-/// A traversal with one sink.
-pub struct Walk<'a> {
-    pub rules: &'a RedactRules,
-    pub sink: &'a mut dyn SecretSink,
-    /// The texts of this answer in which a rule found a secret in the first pass (see [`mark`]). In all others only secrets are
-    /// left that are known from elsewhere.
-    pub judged: Option<BTreeSet<u64>>,
-    /// Words around an address say that it logs in, confirms, or the like.
-    pub grants: bool,
-}
-
-impl<'a> Walk<'a> {
-    pub fn new(rules: &'a RedactRules, sink: &'a mut dyn SecretSink) -> Self {
-        Self { rules, sink, judged: None, grants: false }
-    }
 }
 
 impl Walk<'_> {
@@ -667,13 +528,6 @@ impl Walk<'_> {
         }
         Some(out.changed)
     }
-}
-
-/// Whether a text is one with tags: it begins with one, or ends some.
-pub fn is_tagged(text: &str) -> bool {
-    let begins = text.trim_start_matches(['\u{feff}', ' ', '\n', '\r', '\t']).strip_prefix('<');
-    begins.is_some_and(|it| it.starts_with(|c: char| c.is_ascii_alphabetic() || "!?".contains(c)))
-        || text.contains("</")
 }
 
 /// What was looked at in one answer.

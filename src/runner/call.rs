@@ -144,7 +144,7 @@ impl Caller {
         }
         if let Some(it) = out.retry_after_sec.filter(|it| out.retryable && *it > MAX_RETRY_AFTER) {
             out.hint = Some(format!(
-                "the site asks for a pause of {it} s; more than {MAX_RETRY_AFTER} s are not waited for"
+                "the site asks for a pause of {it} s; commis waits for at most {MAX_RETRY_AFTER} s"
             ));
         }
         out

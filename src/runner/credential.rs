@@ -48,20 +48,21 @@ impl Credential {
         auth::check_auth_host(it, url.host_str().unwrap_or_default(), settings)?;
         let value = settings::secret(&it.env).ok_or_else(|| {
             Error::new(Code::AuthEnvMissing, format!("${} is not set", it.env))
-                .hint(format!("put the key into it: export {}=…", it.env))
+                .hint(format!("set it to the key: export {}=…", it.env))
         })?;
         Self::new(it, &url, value)
     }
 
     fn new(it: &Auth, url: &Url, value: Zeroizing<String>) -> Result<Self> {
-        let unusable =
-            |why: String| Error::new(Code::AuthEnvInvalid, format!("what ${} holds {why}", it.env));
+        let unusable = |why: String| {
+            Error::new(Code::AuthEnvInvalid, format!("the value of ${} {why}", it.env))
+        };
         if !(MIN..=MAX).contains(&value.len()) {
             return Err(unusable(format!("does not have {MIN} to {MAX} bytes")));
         }
         if value.chars().any(char::is_control) {
             return Err(unusable("has a line break or another control character".to_owned())
-                .hint("a file's last line break is dropped by $(cat FILE), not by every tool"));
+                .hint("remove a line break at the end, as $(cat FILE) does"));
         }
         if it.query.is_none() && it.kind != AuthKind::Basic && !is_header_text(&value) {
             return Err(unusable("is not plain ASCII, or has spaces around it".to_owned()));
@@ -132,7 +133,10 @@ impl<'a> SigningTransport<'a> {
     /// Fails with `RECIPE_INVALID` for a transport that shows the page what it sends.
     pub fn new(inner: &'a dyn Transport, credential: &'a Credential) -> Result<Self> {
         if inner.kind() == TransportKind::InPageFetch {
-            return Err(Error::new(Code::RecipeInvalid, "a page could read the key that it sends"));
+            return Err(Error::new(
+                Code::RecipeInvalid,
+                "the page that sends the request could read the key",
+            ));
         }
         Ok(Self { inner, credential })
     }

@@ -296,7 +296,7 @@ impl Extractor {
         }
         if self.page_info.denies_empty(document) {
             return Err(empty_error(
-                "the answer holds no items and says that there are some".to_owned(),
+                "the answer has no items, but states that there are some".to_owned(),
             ));
         }
         Ok(())
@@ -314,7 +314,7 @@ impl Extractor {
         };
         let part = match &self.between {
             Some(it) => it.of(&text).ok_or_else(|| {
-                empty_error("what stands around the value is not in the answer".to_owned())
+                empty_error("the answer does not have the texts of `between`".to_owned())
             })?,
             None => &text,
         };
@@ -378,7 +378,7 @@ fn script_json(text: &str, variable: Option<&str>) -> Option<Value> {
 fn parse_html(body: &[u8]) -> Result<Html> {
     let text = String::from_utf8_lossy(body);
     nesting::check(&text)
-        .map_err(|why| Error::new(Code::ParseError, format!("the page is not parsed: {why}")))?;
+        .map_err(|why| Error::new(Code::ParseError, format!("the page cannot be parsed: {why}")))?;
     Ok(blocks::parse(&text))
 }
 

@@ -275,7 +275,7 @@ async fn attempt(
     let reply = send(compiled, params, &request, transport, out).await;
     let reply = reply.map_err(|err| compiled.joined.named(err))?;
     out.redirect_hops = reply.hops;
-    let found = work::compute(work::ANSWER, || {
+    let found = compute_answer(&reply, || {
         let taken = read_answer(compiled, &reply, out)?;
         finish(compiled, params, steps.answers(), taken, out)
     })
@@ -345,7 +345,7 @@ async fn run_for_each(
                 return Err(err.context(&items.describe()));
             }
         };
-        let taken = work::compute(work::ANSWER, || read_answer(compiled, &reply, out)).await?;
+        let taken = compute_answer(&reply, || read_answer(compiled, &reply, out)).await?;
         let answer = match taken {
             Ok(it) => Some(it.data),
             // The site has nothing for this one any more.
@@ -370,6 +370,18 @@ async fn run_for_each(
             .push(format!("one call for each of the first {MAX_CALLS} items; {left} are left out"));
     }
     Ok(())
+}
+
+/// Bytes of an answer that is first read on the thread of its run, within a small budget.
+const SHORT_ANSWER: usize = 64 * 1024;
+
+/// Reads an answer within its budget. Fails as [`work::compute`].
+async fn compute_answer<T>(reply: &Reply, read: impl FnMut() -> T + Send) -> Result<T> {
+    if reply.body.len() <= SHORT_ANSWER {
+        work::compute_short(work::ANSWER, read).await
+    } else {
+        work::compute(work::ANSWER, read).await
+    }
 }
 
 /// Takes the data from the answer to the last request.
@@ -417,9 +429,9 @@ pub fn check_status(reply: &Reply) -> Result<()> {
     let status = reply.status;
     let (code, hint) = match status {
         200..=299 => return Ok(()),
-        401 | 403 => (Code::AuthRequired, "the site wants a session or refuses us"),
-        429 => (Code::RateLimited, "wait, then call again"),
-        500..=599 => (Code::ServerError, "the site has trouble; call again later"),
+        401 | 403 => (Code::AuthRequired, "the site requires a session, or refuses the request"),
+        429 => (Code::RateLimited, "wait, then try again"),
+        500..=599 => (Code::ServerError, "the site has an error; try again later"),
         _ => (Code::HttpStatus, "the site may have changed; learn the recipe again"),
     };
     Err(Error::new(code, format!("the site answered {status}")).hint(hint))
@@ -451,8 +463,11 @@ fn blame_values(
         return err;
     }
     let (status, name) = (reply.status, &empty.name);
-    Error::new(Code::ParamInvalid, format!("the site answered {status} where `{name}` is empty"))
-        .hint(format!("give `{name}` a value"))
+    Error::new(
+        Code::ParamInvalid,
+        format!("the site answered {status}, probably because `{name}` is empty"),
+    )
+    .hint(format!("give `{name}` a value"))
 }
 
 /// What of a verified recipe's data is not as its proof says.
@@ -467,7 +482,7 @@ fn warnings(
     for (name, said) in echoed {
         if let Some(value) = params.get(name).filter(|value| !is_echo(said, value)) {
             let said: String = said.to_string().chars().take(60).collect();
-            out.push(format!("the answer says that it was asked for {said}, not for {value:?}"));
+            out.push(format!("the answer is for {said}, not for {value:?}"));
         }
     }
     out
@@ -492,7 +507,7 @@ fn check_shape(alike: u32) -> Result<()> {
     Err(Error::new(
         Code::ShapeDrift,
         format!(
-            "the answer is {}.{:02} % like the one that was verified",
+            "the shape of the answer is only {}.{:02} % similar to the verified one",
             alike / 100,
             alike % 100
         ),

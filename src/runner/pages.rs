@@ -202,10 +202,9 @@ impl PageWalk {
     }
 
     fn repeat_error(&self) -> Error {
-        let why =
-            format!("page {} holds what came before, so that the list never ends", self.count + 1);
+        let why = format!("page {} repeats earlier items, so the list never ends", self.count + 1);
         Error::new(Code::PageRepeated, why).hint(
-            "the list may have changed meanwhile: run again; if it stays, learn the recipe again",
+            "the list may have changed meanwhile: run again; if this recurs, learn the recipe again",
         )
     }
 
@@ -284,7 +283,7 @@ impl PageWalk {
         }
         if self.scattered && self.total.is_none_or(|it| self.given < it) {
             out.push(
-                "items came twice on different pages: the order of the list is not stable, and others may be missing"
+                "items occur on two pages: the order of the list is unstable, and items may be missing"
                     .to_owned(),
             );
         }
@@ -458,7 +457,7 @@ mod tests {
         let (ids, walk) = follow(&by_page, site(None));
         let walk = walk.unwrap();
         assert_eq!((ids, walk.is_complete()), (vec![0, 1, 2, 3, 4, 5, 6], Some(false)));
-        assert!(walk.warnings()[0].contains("not stable"));
+        assert!(walk.warnings()[0].contains("unstable"));
         assert_eq!(follow(&by_page, site(Some(7))).1.unwrap().is_complete(), Some(true));
     }
 

@@ -60,7 +60,7 @@ pub async fn fetch(
             .ok_or_else(|| {
                 Error::new(
                     Code::ExtractEmpty,
-                    format!("slot `{name}` is not in the answer it comes from"),
+                    format!("slot `{name}` is missing in the answer that it comes from"),
                 )
                 .hint("the site may have changed; learn the recipe again")
             })?;

@@ -240,7 +240,7 @@ impl<'a> StepRun<'a> {
     pub fn per_item(&self, join: &AnswerJoin) -> Result<ItemCalls> {
         let name = join.for_each().unwrap_or_default();
         let items = self.answers.get(name).and_then(Value::as_array).ok_or_else(|| {
-            Error::new(Code::ExtractEmpty, format!("step `{name}`: its answer is no list"))
+            Error::new(Code::ExtractEmpty, format!("step `{name}`: the answer is not a list"))
         })?;
         Ok(ItemCalls {
             step: name.to_owned(),
@@ -353,7 +353,7 @@ impl CompiledStep {
         })?;
         let Some(choice) = &self.choose else { return Ok(found.data) };
         let Value::Array(items) = found.data else {
-            return Err(Error::new(Code::ExtractEmpty, "its answer is no list to choose from"));
+            return Err(Error::new(Code::ExtractEmpty, "the answer has no list to choose from"));
         };
         choose(choice, items, values)
     }
@@ -364,11 +364,11 @@ fn value(found: &Value, name: &str) -> Result<String> {
     let (_, path) = split_step_name(name);
     field(found, path).and_then(text).ok_or_else(|| {
         let hint = if found.is_array() {
-            "the answer is a list: `choose` says which of its items is meant"
+            "the answer is a list: select an item with `choose`"
         } else {
             "the site may have changed; learn the recipe again"
         };
-        Error::new(Code::ExtractEmpty, format!("its answer has no text for `{{{name}}}`"))
+        Error::new(Code::ExtractEmpty, format!("the answer has no text for `{{{name}}}`"))
             .hint(hint)
     })
 }
@@ -466,7 +466,7 @@ fn not_found(why: &str, there: &[String]) -> Error {
     if there.is_empty() {
         return err.hint("check the values");
     }
-    err.hint(format!("there are: {}", there.join("; ")))
+    err.hint(format!("the items are: {}", there.join("; ")))
 }
 
 /// The first of them in a few words each: the fields that are chosen by, and others. What names a secret is left out.

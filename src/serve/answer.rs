@@ -178,3 +178,9 @@ pub fn status(code: Code) -> StatusCode {
         _ => StatusCode::FAILED_DEPENDENCY,
     }
 }
+
+impl From<Error> for Box<ApiError> {
+    fn from(err: Error) -> Self {
+        Self::new(ApiError::from_error(&err))
+    }
+}

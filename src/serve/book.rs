@@ -514,7 +514,7 @@ impl Database {
                 interrupted += 1;
                 let error = super::answer::ApiError::from_error(
                     &Error::new(Code::Interrupted, "the daemon ended while this ran")
-                        .hint("what it was doing may have been done; look before you ask again"),
+                        .hint("the task may have been carried out; check before you repeat it"),
                 );
                 let error = serde_json::to_string(&error).unwrap_or_default();
                 change.execute(
@@ -636,14 +636,14 @@ fn keyed(db: &Connection, hash: &str) -> rusqlite::Result<Option<(String, String
 }
 
 fn key_reused() -> Error {
-    Error::new(Code::KeyReused, "this key stands for another input")
-        .hint("a key is for one input; use a new one")
+    Error::new(Code::KeyReused, "the Idempotency-Key was used with another input")
+        .hint("use a new key for each input")
 }
 
 fn not_found(id: &str) -> Error {
     let shown: String = id.chars().filter(|it| !it.is_control()).take(40).collect();
     Error::new(Code::TaskNotFound, format!("there is no task `{shown}`"))
-        .hint("tasks are listed at /api/tasks; one that ended a week ago is forgotten")
+        .hint("see /api/tasks; tasks are removed a week after their end")
 }
 
 fn load_task(db: &Connection, id: &str) -> rusqlite::Result<Option<TaskView>> {

@@ -19,7 +19,7 @@ use tokio::{
 };
 use tokio_util::sync::CancellationToken;
 
-use super::{client::Client, lifecycle::StateFile};
+use super::{client::Client, state_file::StateFile};
 use commis_base::error::{Code, Error, Result};
 
 /// Of a line.
@@ -88,7 +88,7 @@ where
         while work.try_join_next().is_some() {}
         let Ok(message) = serde_json::from_slice::<Value>(&line) else {
             if !line.trim_ascii().is_empty() {
-                bridge.say(&error_reply(&Value::Null, -32700, "this line is no JSON"));
+                bridge.say(&error_reply(&Value::Null, -32700, "this line is not JSON"));
             }
             continue;
         };
@@ -224,8 +224,8 @@ where
                 let err = err.without_url();
                 return Error::new(Code::DaemonFailed, "the daemon does not answer").source(err);
             }
-            Error::new(Code::Interrupted, "the daemon ended while it was asked")
-                .hint("what was asked for may have been done; look before you ask again")
+            Error::new(Code::Interrupted, "the daemon ended during the call")
+                .hint("the call may have been carried out; check before you repeat it")
                 .source(err.without_url())
         })
     }

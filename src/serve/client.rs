@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::Value;
 use zeroize::Zeroizing;
 
-use super::lifecycle::StateFile;
+use super::state_file::StateFile;
 use commis_base::error::{Code, Error, Result};
 
 pub struct Client {
@@ -138,7 +138,7 @@ impl Client {
 
 fn daemon_error(err: reqwest::Error) -> Error {
     Error::new(Code::DaemonFailed, "the daemon does not answer")
-        .hint("where it has just ended the next command starts another; `commis daemon status` says how it is")
+        .hint("run the command again, which starts a new daemon if this one has ended; see `commis daemon status`")
         .source(err.without_url())
 }
 

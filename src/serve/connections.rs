@@ -32,7 +32,7 @@ use tokio::{
 use tokio_util::sync::CancellationToken;
 use tower::ServiceExt as _;
 
-use super::guard::refuse;
+use super::refusal::refuse;
 use commis_base::{
     error::{Code, Error, Result},
     work::{OPERATION, poll_bounded},
@@ -245,7 +245,7 @@ async fn dispatch(router: Router, work: &Handle, request: Request) -> Result<Res
         poll_bounded(OPERATION, async { router.oneshot(request).await.map_err(|it| match it {}) });
     let mut task = AbortOnDrop(work.spawn(answer));
     let answer: Result<Response> = (&mut task.0).await.unwrap_or_else(|err| {
-        Err(Error::new(Code::Internal, "the work ended by itself").source(err))
+        Err(Error::new(Code::Internal, "the operation ended unexpectedly").source(err))
     });
     Ok(answer.unwrap_or_else(|err| refuse(&err)))
 }

@@ -1,5 +1,7 @@
-//! The daemon's parts, and its life from the first request to the last.
+//! The state of the daemon: its parts, its tokens, its settings.
 
+use futures::future::BoxFuture;
+use serde_json::Value;
 use std::{
     collections::BTreeMap,
     net::SocketAddr,
@@ -14,63 +16,55 @@ use tokio::{runtime::Handle, sync::Notify};
 use tokio_util::sync::CancellationToken;
 
 use super::{
+    answer::ApiError,
     book::{Database, TokenView},
-    channels::Channels,
-    client::Client,
-    connections,
-    desks::{self, PageSessions},
+    channels::pending::Channels,
+    dashboard_auth::DashboardAuth,
+    desks::PageSessions,
     doing::{OpenPrompts, SuspendedRuns},
-    ending::ShutdownGuard,
-    events::StreamLimiter,
-    guard::DashboardAuth,
-    lifecycle::{self, StateFile},
     lookers::Viewers,
-    mcp,
-    operations::runs,
+    mcp::seal::StateSealer,
     pantry::RecipeCache,
     principal::{Principal, Scope, digest, same},
-    queue::Queue,
-    rates::{Rate, Rates},
-    remote::RemoteListener,
-    rest,
-    watch::{self, Watches},
+    queue::{CallOptions, PerformOutcome, Queue},
+    rates::Rates,
+    remote_listener::RemoteListener,
+    stream_limiter::StreamLimiter,
+    watch::registry::Watches,
     world::Runtime,
 };
 use commis_base::{
-    error::{Code, Error, Result},
-    ids,
+    error::{Code, Result},
     settings::{Home, Settings},
 };
-use commis_browser::sessions::SessionStore;
-use commis_learn::trust_what_was_learned;
-use commis_recipe::registry::Registry;
 use commis_state::{State, now_ms};
-use commis_vault::{Logins, Vault};
+use commis_vault::Logins;
 
-/// What a graceful stop waits for.
-const GRACE: Duration = Duration::from_secs(3);
-/// Threads that answer requests, beside those of the socket: as many as runs may compute at once. Most sleep.
-const WORKERS: usize = 4;
-/// How long a daemon waits for another to end.
-const PATIENCE: Duration = Duration::from_secs(8);
-/// How often what is too old is forgotten.
-const PRUNED: Duration = Duration::from_secs(60 * 60);
+/// Calls from the shared state back into the server. It keeps `daemon` from depending on `operations` and `remote`.
+pub trait Dispatcher: Send + Sync {
+    /// Does the operation of that name. Fails as [`Queue::perform`].
+    fn perform(
+        &self,
+        daemon: &Arc<Daemon>,
+        name: &'static str,
+        args: Value,
+        who: Principal,
+        how: CallOptions,
+    ) -> BoxFuture<'static, Result<PerformOutcome, Box<ApiError>>>;
 
-/// How to serve.
-pub struct ServeOptions {
-    pub port: u16,
-    /// End when nothing was asked for that long.
-    pub idle: Option<Duration>,
-    /// Where another daemon has this home: wait until it has ended, or until it serves, which is as well.
-    pub waits: bool,
-    /// Settings read anew, as the command line that started it would have them.
-    pub reload: Box<dyn Fn() -> Result<Settings> + Send + Sync>,
-    /// Told of the address when it is served.
-    pub up: Box<dyn Fn(&str) + Send + Sync>,
+    /// Opens the remote listener. Fails as [`RemoteListener::open`].
+    fn open_remote(
+        &self,
+        daemon: &Arc<Daemon>,
+        bind: SocketAddr,
+        is_allowed: bool,
+    ) -> BoxFuture<'static, Result<SocketAddr>>;
 }
 
-/// What all faces share.
+/// The state that operations, and all faces, share.
 pub struct Daemon {
+    /// Handed in at the start.
+    pub dispatcher: Box<dyn Dispatcher>,
     pub home: Home,
     pub addr: SocketAddr,
     pub started: Instant,
@@ -97,25 +91,25 @@ pub struct Daemon {
     pub remote: RemoteListener,
     /// Recipes that are run on a schedule.
     pub watches: Watches,
-    /// Health of recipes; `None` where it cannot be used, and nothing is counted.
+    /// Health of recipes; `Err` if the database cannot be used. Then nothing is counted.
     pub state: Result<State, Code>,
     /// Where requests are answered: what holds its threads up does not hold up the socket.
     pub work: Handle,
     /// Ends everything.
     pub stop: CancellationToken,
     /// What clients carry for us is sealed with it; it ends with the process.
-    pub seal: mcp::seal::StateSealer,
+    pub seal: StateSealer,
     /// Digests of the tools' definitions when they were last compared, by name.
     pub listed: Mutex<Option<BTreeMap<String, String>>>,
-    world: RwLock<Arc<Runtime>>,
-    root: String,
-    tokens: RwLock<Vec<(TokenView, Principal)>>,
+    pub(super) world: RwLock<Arc<Runtime>>,
+    pub(super) root: String,
+    pub(super) tokens: RwLock<Vec<(TokenView, Principal)>>,
     /// Told when tokens are others than before.
-    other_tokens: Notify,
+    pub(super) other_tokens: Notify,
     /// When something was last asked, milliseconds since 1970.
-    asked_ms: AtomicI64,
-    reload: Box<dyn Fn() -> Result<Settings> + Send + Sync>,
-    browser_idle: Mutex<Option<i64>>,
+    pub(super) asked_ms: AtomicI64,
+    pub(super) reload: Box<dyn Fn() -> Result<Settings> + Send + Sync>,
+    pub(super) browser_idle: Mutex<Option<i64>>,
 }
 
 impl Daemon {
@@ -201,7 +195,7 @@ impl Daemon {
         self.asked_ms.store(now_ms(), Ordering::Relaxed);
     }
 
-    fn idle_ms(&self) -> i64 {
+    pub(super) fn idle_ms(&self) -> i64 {
         let is_open = self.open.load(Ordering::Relaxed) > 0 || self.remote.addr().is_some();
         if is_open || self.queue.is_at_work() || self.watches.is_needed() {
             return 0;
@@ -214,203 +208,4 @@ fn holder(it: &TokenView) -> Principal {
     // One that does not parse any more may do nothing.
     let scopes = it.scopes.iter().filter_map(|it| Scope::parse(it).ok()).collect();
     Principal { id: it.id.clone(), scopes: Some(scopes), is_dashboard: false, by_way: None }
-}
-
-/// Serves until it is told to stop: a signal, `/api/shutdown`, or idleness. Fails with `DAEMON_FAILED` when another daemon has
-/// this home or the port is taken, with `SETTINGS_INVALID` and `ARTIFACT_IO`.
-pub async fn serve(home: Home, settings: Settings, options: ServeOptions) -> Result<()> {
-    // One for each home; it dies with the process. In a folder of its own: who writes into a folder waits for its lock.
-    let folder = commis_base::files::open_or_create(&home.serve)?;
-    let held = commis_base::files::open_or_create(&home.serve.join("held"))?;
-    let begun = Instant::now();
-    let _lock = loop {
-        if let Some(it) = held.try_lock()? {
-            break it;
-        }
-        if !options.waits || begun.elapsed() > PATIENCE {
-            return Err(Error::new(Code::DaemonFailed, "another daemon serves this home")
-                .hint("`commis daemon status` says where"));
-        }
-        if let Some(it) = StateFile::find(&home)?
-            && Client::new(&it).is_up().await
-        {
-            return Ok(());
-        }
-        tokio::time::sleep(Duration::from_millis(5)).await;
-    };
-    let (stop, again) = (CancellationToken::new(), Arc::new(Notify::new()));
-    let reload = Arc::clone(&again);
-    let _ending = ShutdownGuard::watched(stop.clone(), move || reload.notify_one())?;
-    trust_what_was_learned(&home)?;
-    folder.sweep()?;
-    SessionStore::new(&home.sessions).sweep()?;
-    lifecycle::raise_limits();
-    let listener = connections::bind(options.port).await?;
-    let addr = listener
-        .local_addr()
-        .map_err(|err| Error::new(Code::DaemonFailed, "the socket has no address").source(err))?;
-    let book = Database::open(&home.serve)?;
-    book.prune()?;
-    let token = format!("{}{}", ids::random_token()?, ids::random_token()?);
-    let it = &settings.serve;
-    let rate = |per_minute, burst| Rate { per_minute, burst };
-    let workers = WorkerThreads::new()?;
-    let daemon = Arc::new(Daemon {
-        work: workers.handle(),
-        addr,
-        started: Instant::now(),
-        binary: lifecycle::binary(),
-        pantry: RecipeCache::new(Registry::for_home(&home)),
-        logins: Logins::new(Vault::new(&home), settings.browser.session_ttl()),
-        events: StreamLimiter::new(it.streams as usize),
-        queue: Queue::new(it),
-        desks: PageSessions::default(),
-        rates: Rates::new(
-            rate(it.mcp_per_minute, it.mcp_burst),
-            rate(it.rest_per_minute, it.rest_burst),
-            rate(it.run_per_minute, it.run_burst),
-        ),
-        open: Arc::default(),
-        guard: DashboardAuth::new(addr.port()),
-        lookers: Viewers::new(addr.port()),
-        parking: SuspendedRuns::new(home.approvals.clone()),
-        channels: Channels::default(),
-        questions: OpenPrompts::default(),
-        remote: RemoteListener::default(),
-        watches: Watches::open(&home.serve)?,
-        state: State::open_briefly(&home.artifacts).map_err(|err| err.code()),
-        stop: stop.clone(),
-        seal: mcp::seal::StateSealer::new()?,
-        world: RwLock::new(Arc::new(Runtime::new(&home, settings)?)),
-        listed: Mutex::default(),
-        root: digest(&token),
-        tokens: RwLock::default(),
-        other_tokens: Notify::new(),
-        asked_ms: AtomicI64::new(now_ms()),
-        reload: options.reload,
-        browser_idle: Mutex::default(),
-        book,
-        home,
-    });
-    daemon.read_tokens()?;
-    // What waited with a daemon that is gone is told as what it is.
-    daemon.parking.approvals.recover(now_ms())?;
-    runs::tidy(&daemon, true);
-    Queue::recover(&daemon)?;
-    daemon.watches.recover()?;
-    let router = rest::router(&daemon);
-    let state = StateFile::of_this_process(addr.port(), token)?;
-    state.write(&daemon.home.serve)?;
-    tracing::info!(port = addr.port(), "serving");
-    (options.up)(&state.url());
-    // Where there is no systemd there is nobody to tell.
-    let _ = sd_notify::notify(false, &[sd_notify::NotifyState::Ready]);
-
-    let watch = tokio::spawn(mcp::watch_recipes(Arc::clone(&daemon)));
-    let idle = tokio::spawn(idleness(Arc::clone(&daemon), options.idle));
-    let prune = tokio::spawn(pruning(Arc::clone(&daemon)));
-    let reload = tokio::spawn(reloads(Arc::clone(&daemon), again));
-    let due = daemon.work.spawn(watch::schedule(Arc::clone(&daemon)));
-    let notify = tokio::spawn(watch::deliver(Arc::clone(&daemon)));
-    let mut ends = Instant::now();
-    let stopping = || {
-        ends = Instant::now() + GRACE;
-        // Before the port is another's, nobody finds us there.
-        StateFile::remove(&daemon.home.serve, &state);
-    };
-    let open = Arc::clone(&daemon.open);
-    connections::serve(listener, router, (open, stop, daemon.work.clone()), stopping).await;
-    let _ = sd_notify::notify(false, &[sd_notify::NotifyState::Stopping]);
-    tracing::info!("stopping");
-    let _ = tokio::time::timeout_at(ends.into(), daemon.queue.settled()).await;
-    daemon.desks.close_all();
-    daemon.world().rest().await;
-    for it in [watch, idle, prune, reload, due, notify] {
-        it.abort();
-    }
-    Ok(())
-}
-
-/// Threads beside those of the socket, which end when this is dropped: nobody waits for them.
-struct WorkerThreads(Option<tokio::runtime::Runtime>, Handle);
-
-impl WorkerThreads {
-    /// Fails with `DAEMON_FAILED`.
-    fn new() -> Result<Self> {
-        let mut builder = tokio::runtime::Builder::new_multi_thread();
-        let runtime =
-            builder.worker_threads(WORKERS).thread_name("work").enable_all().build().map_err(
-                |err| Error::new(Code::DaemonFailed, "no threads to work on").source(err),
-            )?;
-        let handle = runtime.handle().clone();
-        Ok(Self(Some(runtime), handle))
-    }
-
-    fn handle(&self) -> Handle {
-        self.1.clone()
-    }
-}
-
-impl Drop for WorkerThreads {
-    fn drop(&mut self) {
-        if let Some(it) = self.0.take() {
-            it.shutdown_background();
-        }
-    }
-}
-
-/// Reads the settings again, each time that it is told to.
-async fn reloads(daemon: Arc<Daemon>, again: Arc<Notify>) {
-    loop {
-        again.notified().await;
-        if let Err(err) = daemon.reload() {
-            tracing::error!(error = %err, "settings could not be read again; the old ones hold");
-        }
-    }
-}
-
-/// Forgets what is too old, as at the start.
-async fn pruning(daemon: Arc<Daemon>) {
-    loop {
-        tokio::time::sleep(PRUNED).await;
-        let of = Arc::clone(&daemon);
-        let forget = move || {
-            runs::tidy(&of, false);
-            of.parking.approvals.prune(now_ms())?;
-            let settings = of.world().settings.watch.clone();
-            of.watches.prune(&settings, now_ms())?;
-            of.book.prune()
-        };
-        if let Ok(Err(err)) = tokio::task::spawn_blocking(forget).await {
-            tracing::error!(error = %err, "old tasks could not be forgotten");
-        }
-    }
-}
-
-/// A browser that nobody uses ends after five minutes, and the daemon after its time.
-async fn idleness(daemon: Arc<Daemon>, after: Option<Duration>) {
-    const BROWSER_MS: i64 = 5 * 60 * 1000;
-    let every = after.map_or(Duration::from_secs(60), |it| (it / 4).min(Duration::from_secs(60)));
-    loop {
-        tokio::time::sleep(every).await;
-        let idle = daemon.idle_ms();
-        if let Some(after) = after
-            && idle >= after.as_millis() as i64
-        {
-            tracing::info!("nothing was asked for {} s", idle / 1000);
-            daemon.stop.cancel();
-            return;
-        }
-        let browser_ms =
-            if daemon.desks.is_empty() { BROWSER_MS } else { desks::IDLE.as_millis() as i64 };
-        let begun = (idle >= browser_ms).then(|| now_ms() - idle);
-        let before = {
-            let mut held = daemon.browser_idle.lock().unwrap_or_else(PoisonError::into_inner);
-            std::mem::replace(&mut *held, begun)
-        };
-        if begun.is_some() && before != begun {
-            daemon.desks.close_all();
-            daemon.world().rest().await;
-        }
-    }
 }

@@ -23,7 +23,7 @@ pub fn open(folder: &Path, file: &'static str, migrations: &[&str]) -> Result<Co
         .join(file);
     match connect(&dir, &path, file, migrations) {
         Err(err) if is_damage(&err) => {
-            tracing::error!("{file} cannot be read and is set aside: what it held is lost");
+            tracing::error!("{file} cannot be read and was renamed; its content is lost");
             for beside in ["", "-wal", "-shm"] {
                 dir.rename(&format!("{file}{beside}"), &format!("{file}{beside}.damaged"))?;
             }
@@ -36,9 +36,9 @@ pub fn open(folder: &Path, file: &'static str, migrations: &[&str]) -> Result<Co
 
 /// What the database says, as an error of ours.
 pub fn io_error(file: &str, err: rusqlite::Error) -> Error {
-    Error::new(Code::ArtifactIo, format!("{file} cannot be used")).source(err).hint(
-        "look at the disk; `commis daemon start` begins a new one where the file was moved away",
-    )
+    Error::new(Code::ArtifactIo, format!("{file} cannot be used"))
+        .source(err)
+        .hint("check the disk; after you move the file away, `commis daemon start` makes a new one")
 }
 
 fn connect(

@@ -8,33 +8,29 @@ use std::{
 
 use axum::body::Bytes;
 
-use super::{
-    Daemon,
-    principal::{Principal, page_name},
-};
+use super::principal::Principal;
 use commis_base::error::{Code, Error, Result};
-use commis_browser::desk::{Command, CommandOutput, Feed, PageController, PageStatus};
+use commis_browser::desk::{Feed, PageController, PageStatus};
 use commis_state::now_ms;
 
 /// Open at once.
 const MOST: usize = 16;
 /// A page that nobody has asked anything of for so long is closed when the next one is opened, or the browser ends.
 pub const IDLE: Duration = Duration::from_secs(30 * 60);
-/// For one command of a page; and beyond that for the browser to say so.
+/// For one command of a page.
 pub const TIMEOUT: Duration = Duration::from_secs(20);
-const GRACE: Duration = Duration::from_secs(15);
 /// A picture for who looks on is not taken more often.
 const PICTURE: Duration = Duration::from_secs(1);
 
 /// Whose, empty for who owns the machine; and its name.
 pub type PageKey = (String, String);
 
-struct PageSlot {
-    desk: tokio::sync::Mutex<Option<PageController>>,
+pub(super) struct PageSlot {
+    pub(super) desk: tokio::sync::Mutex<Option<PageController>>,
     opened_ms: i64,
     used_ms: Mutex<i64>,
     /// What those are told who look on.
-    feed: Feed,
+    pub(super) feed: Feed,
     picture: tokio::sync::Mutex<Option<(Instant, Bytes)>>,
 }
 
@@ -71,7 +67,7 @@ pub fn key(who: &Principal, name: &str) -> PageKey {
 }
 
 impl PageSessions {
-    fn lock(&self) -> std::sync::MutexGuard<'_, BTreeMap<PageKey, Arc<PageSlot>>> {
+    pub(super) fn lock(&self) -> std::sync::MutexGuard<'_, BTreeMap<PageKey, Arc<PageSlot>>> {
         self.all.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -144,7 +140,7 @@ impl PageSessions {
         last.as_ref().map(|it| it.1.clone())
     }
 
-    fn slot(&self, key: &PageKey) -> Result<Arc<PageSlot>> {
+    pub(super) fn slot(&self, key: &PageKey) -> Result<Arc<PageSlot>> {
         let mut all = self.lock();
         let now = now_ms();
         if let Some(it) = all.get(key) {
@@ -166,97 +162,5 @@ impl PageSessions {
         });
         all.insert(key.clone(), Arc::clone(&slot));
         Ok(slot)
-    }
-
-    /// Does something at the page of that name, which is opened if it is not there. Fails with `PARAM_INVALID`, `TASK_BUSY`,
-    /// `QUEUE_FULL`, `BROWSER_FAILED` and with what the command fails with.
-    pub async fn with<T>(
-        daemon: &Daemon,
-        of: (&Principal, &str),
-        what: impl AsyncFnOnce(&mut PageController) -> Result<T>,
-    ) -> Result<T> {
-        Self::within(daemon, of, TIMEOUT, what).await
-    }
-
-    /// The same for what takes as long as several commands.
-    pub async fn within<T>(
-        daemon: &Daemon,
-        (who, name): (&Principal, &str),
-        limit: Duration,
-        what: impl AsyncFnOnce(&mut PageController) -> Result<T>,
-    ) -> Result<T> {
-        page_name(name)?;
-        let key = key(who, name);
-        let slot = daemon.desks.slot(&key)?;
-        let Ok(mut held) = tokio::time::timeout(TIMEOUT, slot.desk.lock()).await else {
-            return Err(Error::new(
-                Code::TaskBusy,
-                "another command of this page is still at work",
-            )
-            .hint("wait for it"));
-        };
-        if held.as_ref().is_some_and(|it| !it.is_alive()) {
-            *held = None;
-            daemon.desks.lock().remove(&key);
-            return Err(Error::new(
-                Code::BrowserFailed,
-                "the page is gone: its browser ended, or it crashed",
-            )
-            .hint("the next command finds a new page; goto an address first"));
-        }
-        let desk = match &mut *held {
-            Some(it) => it,
-            empty => {
-                let context = daemon.world().browser.context().await?;
-                // A token's id and a context's name are both plain words.
-                let folder = daemon.home.rings.join(format!("{}.{}", key.0, key.1));
-                let mut desk = PageController::new(context, TIMEOUT, Some(&folder))?;
-                desk.told_to(slot.feed.clone());
-                empty.insert(desk)
-            }
-        };
-        // Enforced from here: a page that hangs is closed alone.
-        let Ok(done) = tokio::time::timeout(limit + GRACE, what(desk)).await else {
-            *held = None;
-            daemon.desks.lock().remove(&key);
-            let err = Error::new(Code::Timeout, "the page did not answer any more and was closed");
-            return Err(err.hint("goto an address again"));
-        };
-        done
-    }
-
-    /// Gives the page of that name to a person, in a window, where it moves if it has none.
-    pub async fn hand_off(
-        daemon: &Daemon,
-        of: (&Principal, &str),
-        note: &str,
-    ) -> Result<CommandOutput> {
-        Self::in_window(daemon, of, async |desk: &mut PageController| desk.hand_off(note).await)
-            .await
-    }
-
-    /// Does something at the page of that name, in a window.
-    pub async fn in_window<T>(
-        daemon: &Daemon,
-        of: (&Principal, &str),
-        what: impl AsyncFnOnce(&mut PageController) -> Result<T>,
-    ) -> Result<T> {
-        // A browser is started, and a page opened in it.
-        Self::within(daemon, of, 2 * TIMEOUT, async |desk: &mut PageController| {
-            if !desk.is_visible() {
-                desk.move_to(daemon.world().window().await?).await?;
-            }
-            what(desk).await
-        })
-        .await
-    }
-
-    /// One command.
-    pub async fn run(
-        daemon: &Daemon,
-        of: (&Principal, &str),
-        command: Command,
-    ) -> Result<CommandOutput> {
-        Self::with(daemon, of, async |desk: &mut PageController| desk.run(command).await).await
     }
 }

@@ -4,20 +4,15 @@
 //! The rules are those of `SECURITY.md`, "The daemon". A page in a browser on this machine reaches the socket, too, so a
 //! request is believed for what it shows, never for coming from here.
 
-use std::{
-    collections::BTreeMap,
-    sync::{Arc, Mutex, PoisonError},
-    time::{Duration, Instant},
-};
+use std::{sync::Arc, time::Duration};
 
 use axum::{
     body::{Body, Bytes, HttpBody as _},
     extract::{Request, State},
     http::{
-        HeaderMap, HeaderName, HeaderValue, Method, StatusCode, Uri,
-        header::{self, AUTHORIZATION, CONTENT_LENGTH, COOKIE, HOST, ORIGIN},
+        HeaderMap, HeaderName, HeaderValue, StatusCode, Uri,
+        header::{self, AUTHORIZATION, CONTENT_LENGTH},
         request::Parts,
-        uri::Authority,
     },
     middleware::Next,
     response::{IntoResponse as _, Response},
@@ -28,16 +23,16 @@ use serde_json::json;
 
 use super::{
     Daemon,
-    answer::{ApiError, ErrorResponse},
+    answer::ApiError,
     connections::AmbiguousLength,
-    dashboard, lookers,
-    principal::{Principal, digest, same},
+    dashboard,
+    dashboard_auth::{AccessDeadline, CsrfToken, is_safe},
+    lookers,
+    principal::{Principal, same},
     rates::RateKind,
+    refusal::{answer_with, rate_limit_error, refuse},
 };
-use commis_base::{
-    error::{Code, Error, Result},
-    ids,
-};
+use commis_base::error::{Code, Error, Result};
 
 /// Of a request (seed 2.1.1).
 pub const MAX_BODY: usize = 256 * 1024;
@@ -45,9 +40,7 @@ pub const MAX_BODY: usize = 256 * 1024;
 const BODY: Duration = Duration::from_secs(20);
 /// Of what is too much, so much is read and thrown away: whoever sends it should read why.
 const THROWN_AWAY: usize = 8 * 1024 * 1024;
-const COOKIE_NAME: &str = "commis";
-const SESSION: Duration = Duration::from_secs(30 * 60);
-const CODE: Duration = Duration::from_secs(60);
+
 pub const CSRF: &str = "x-csrf";
 
 /// On every answer.
@@ -65,157 +58,6 @@ const HEADERS: [(HeaderName, &str); 8] = [
     (HeaderName::from_static("cross-origin-resource-policy"), "same-origin"),
     (HeaderName::from_static("permissions-policy"), "camera=(), geolocation=(), microphone=()"),
 ];
-
-/// What is known of browsers that look at the dashboard.
-pub struct DashboardAuth {
-    /// Cookies know no ports: each daemon has its own.
-    cookie: String,
-    authorities: [String; 3],
-    origins: [String; 3],
-    /// Digests of codes that open the dashboard once.
-    codes: Mutex<BTreeMap<String, Instant>>,
-    /// Digests of cookies to what proves that a request was made by the dashboard's own page.
-    sessions: Mutex<BTreeMap<String, DashboardSession>>,
-}
-
-#[derive(Clone)]
-struct DashboardSession {
-    id: String,
-    csrf: String,
-    until: Instant,
-}
-
-/// The proof that a browser's own page gives; in its request's extensions.
-#[derive(Clone)]
-pub struct CsrfToken(pub String);
-
-/// When what a browser may look at is over; in its request's extensions.
-#[derive(Clone, Copy)]
-pub struct AccessDeadline(pub Instant);
-
-impl DashboardAuth {
-    pub fn new(port: u16) -> Self {
-        let authorities = ["127.0.0.1", "localhost", "[::1]"].map(|host| format!("{host}:{port}"));
-        let origins = authorities.clone().map(|it| format!("http://{it}"));
-        Self {
-            cookie: format!("{COOKIE_NAME}-{port}"),
-            authorities,
-            origins,
-            codes: Mutex::default(),
-            sessions: Mutex::default(),
-        }
-    }
-
-    /// A code that opens the dashboard once. Fails with `INTERNAL`.
-    pub fn new_code(&self) -> Result<String> {
-        let code = ids::random_token()?;
-        let mut codes = self.codes.lock().unwrap_or_else(PoisonError::into_inner);
-        codes.retain(|_, until| *until > Instant::now());
-        codes.insert(digest(&code), Instant::now() + CODE);
-        Ok(code)
-    }
-
-    /// The cookie for a code, which is used up by it.
-    pub fn trade(&self, code: &str) -> Option<String> {
-        let until = {
-            let mut codes = self.codes.lock().unwrap_or_else(PoisonError::into_inner);
-            codes.remove(&digest(code))?
-        };
-        if until < Instant::now() {
-            return None;
-        }
-        let (cookie, csrf, id) =
-            (ids::random_token().ok()?, ids::random_token().ok()?, ids::random_token().ok()?);
-        let id = id.get(..8)?.to_owned();
-        let session = DashboardSession { id, csrf, until: Instant::now() + SESSION };
-        let mut sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
-        sessions.retain(|_, it| it.until > Instant::now());
-        sessions.insert(digest(&cookie), session);
-        let age = SESSION.as_secs();
-        let name = &self.cookie;
-        Some(format!("{name}={cookie}; HttpOnly; SameSite=Strict; Path=/; Max-Age={age}"))
-    }
-
-    fn session(&self, headers: &HeaderMap) -> Option<DashboardSession> {
-        let cookies = headers.get_all(COOKIE).iter().filter_map(|it| it.to_str().ok());
-        let value = cookies
-            .flat_map(|it| it.split(';'))
-            .find_map(|it| it.trim().strip_prefix(&*self.cookie)?.strip_prefix('='))?;
-        let sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
-        sessions.get(&digest(value)).filter(|it| it.until > Instant::now()).cloned()
-    }
-
-    /// Whose address is asked, as the request names it.
-    fn is_ours(&self, uri: &Uri, headers: &HeaderMap) -> Result<(), (StatusCode, &'static str)> {
-        let wrong = |why| Err((StatusCode::BAD_REQUEST, why));
-        let mut hosts = headers.get_all(HOST).iter();
-        let (Some(host), None) = (hosts.next(), hosts.next()) else {
-            return wrong("one Host is needed");
-        };
-        let Ok(host) = host.to_str() else { return wrong("Host is no text") };
-        // An absolute target stands before the header (RFC 9112, 3.2.2); ours has to be both.
-        for it in [Some(host), uri.authority().map(Authority::as_str)].into_iter().flatten() {
-            let plain = |it: u8| it.is_ascii_alphanumeric() || b".-_:[]".contains(&it);
-            if it.is_empty() || !it.bytes().all(plain) || it.parse::<Authority>().is_err() {
-                return wrong("Host is no host");
-            }
-            if !self.authorities.iter().any(|own| own.eq_ignore_ascii_case(it)) {
-                return Err((StatusCode::FORBIDDEN, "this is not the address that is served"));
-            }
-        }
-        Ok(())
-    }
-
-    /// Where it comes from, as a browser tells; other programs say nothing.
-    fn comes_from_us(&self, method: &Method, headers: &HeaderMap) -> bool {
-        let mut origins = headers.get_all(ORIGIN).iter();
-        let origin = match (origins.next(), origins.next()) {
-            (None, _) => true,
-            (Some(it), None) => self.origins.iter().any(|own| own.as_bytes() == it.as_bytes()),
-            _ => false,
-        };
-        let mut sites = headers.get_all("sec-fetch-site").iter();
-        let site = match (sites.next().map(HeaderValue::as_bytes), sites.next()) {
-            (None, _) | (Some(b"same-origin"), None) => true,
-            // Typed by a person.
-            (Some(b"none"), None) => is_safe(method),
-            _ => false,
-        };
-        origin && site
-    }
-}
-
-fn is_safe(method: &Method) -> bool {
-    matches!(*method, Method::GET | Method::HEAD | Method::OPTIONS)
-}
-
-/// An answer that refuses.
-pub fn refuse(err: &Error) -> Response {
-    let trouble = ApiError::from_error(err);
-    answer_with(trouble.status(), trouble)
-}
-
-pub fn answer_with(status: StatusCode, trouble: ApiError) -> Response {
-    let after = trouble.retry_after_sec;
-    let refusal: ErrorResponse = trouble.into_response_body();
-    let mut out = (status, axum::Json(refusal)).into_response();
-    if let Some(it) = after
-        && let Ok(it) = HeaderValue::from_str(&it.to_string())
-    {
-        out.headers_mut().insert(header::RETRY_AFTER, it);
-    }
-    out
-}
-
-/// That somebody asks too often.
-pub fn too_often(wait: Duration) -> Box<ApiError> {
-    let seconds = wait.as_secs() + 1;
-    let err = Error::new(Code::RateLimited, "asked too often")
-        .hint(format!("ask again in {seconds} s; serve.*_per_minute are the limits"));
-    let mut out = ApiError::from_error(&err);
-    out.retry_after_sec = Some(seconds);
-    Box::new(out)
-}
 
 /// The rules, in their order. What passes has its [`Principal`] among its extensions, and its body in memory.
 pub async fn guard(State(daemon): State<Arc<Daemon>>, request: Request, next: Next) -> Response {
@@ -242,7 +84,7 @@ async fn guarded(daemon: &Arc<Daemon>, request: Request, next: Next) -> Response
             daemon,
             &parts.uri,
             StatusCode::FORBIDDEN,
-            "requests of other sites are not answered",
+            "cross-site requests are refused",
         );
     }
     if let Err(answer) = has_one_length(daemon, &parts) {
@@ -278,7 +120,7 @@ async fn guarded(daemon: &Arc<Daemon>, request: Request, next: Next) -> Response
                 daemon,
                 &parts.uri,
                 StatusCode::FORBIDDEN,
-                "the page's own proof is missing",
+                "the CSRF token of the page is missing",
             );
         }
         if let Some(it) = session {
@@ -293,7 +135,7 @@ async fn guarded(daemon: &Arc<Daemon>, request: Request, next: Next) -> Response
         _ => RateKind::Rest,
     };
     if !is_open && let Err(wait) = daemon.rates.take(counted, &who.id) {
-        let trouble = too_often(wait);
+        let trouble = rate_limit_error(wait);
         let refusal = answer_with(StatusCode::TOO_MANY_REQUESTS, *trouble);
         return if is_safe(&parts.method) {
             dashboard::instead(refusal, &parts.uri, &parts.headers)
@@ -306,7 +148,7 @@ async fn guarded(daemon: &Arc<Daemon>, request: Request, next: Next) -> Response
             daemon,
             &parts.uri,
             StatusCode::BAD_REQUEST,
-            "a body is not taken here",
+            "this request takes no body",
         );
     }
     let body = match read(daemon, &parts, body).await {
@@ -394,7 +236,7 @@ fn bearer(value: &str) -> Option<&str> {
 /// Whoever guesses waits for all who guess; whoever has a token does not.
 pub fn unauthorized(daemon: &Daemon, uri: &Uri, why: &'static str) -> Response {
     if let Err(wait) = daemon.rates.take(RateKind::Refused, "") {
-        return answer_with(StatusCode::TOO_MANY_REQUESTS, *too_often(wait));
+        return answer_with(StatusCode::TOO_MANY_REQUESTS, *rate_limit_error(wait));
     }
     log_refusal(daemon, uri, StatusCode::UNAUTHORIZED, why);
     let err = Error::new(Code::Unauthorized, why)
@@ -435,7 +277,10 @@ fn is_json(headers: &HeaderMap) -> bool {
 pub async fn read(daemon: &Daemon, parts: &Parts, body: Body) -> Result<Bytes, Response> {
     let body = whole(daemon, (&parts.uri, &parts.headers), body).await?;
     if !body.is_empty() && !is_json(&parts.headers) {
-        let (status, why) = (StatusCode::UNSUPPORTED_MEDIA_TYPE, "a body is application/json");
+        let (status, why) = (
+            StatusCode::UNSUPPORTED_MEDIA_TYPE,
+            "the content type of a body must be application/json",
+        );
         return Err(log_and_refuse(daemon, &parts.uri, status, why));
     }
     let is_mcp = is_mcp(parts.uri.path());

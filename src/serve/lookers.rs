@@ -48,7 +48,7 @@ pub struct Viewers {
     cookies: Mutex<BTreeMap<String, ViewGrant>>,
 }
 
-fn digest(word: &str) -> String {
+pub fn digest(word: &str) -> String {
     ids::hex(&Sha256::digest(word.as_bytes()))
 }
 
@@ -57,7 +57,7 @@ fn keep(all: &Mutex<BTreeMap<String, ViewGrant>>, word: &str, view: ViewGrant) -
     let mut all = all.lock().unwrap_or_else(PoisonError::into_inner);
     all.retain(|_, it| it.is_valid());
     if all.len() >= MOST {
-        return Err(Error::new(Code::RateLimited, "too many look on already"));
+        return Err(Error::new(Code::RateLimited, "too many viewers are connected already"));
     }
     all.insert(digest(word), view);
     Ok(())

@@ -6,21 +6,25 @@ use std::{
     sync::{Arc, Mutex, OnceLock, PoisonError},
 };
 
-use super::mcp::{find::Terms, tool::ToolDefinition};
+use super::mcp::{terms::Terms, tool::ToolDefinition};
 use commis_base::{error::Result, files::Dir, ids::RecipeName};
 use commis_recipe::{
     model::{Recipe, Status},
     registry::{Registry, Source},
 };
+use commis_stages::effect::{Effect, recipe_effect};
 
 /// A recipe that was read, and what was made of it.
 pub struct CachedRecipe {
     pub recipe: Recipe,
     pub source: Source,
+    is_operation: fn(&str) -> bool,
     /// How it is offered as a tool; made when it is first asked for.
     tool: OnceLock<ToolDefinition>,
     /// Words that it is found by; made when they are first asked for.
     terms: OnceLock<Terms>,
+    /// What its request does, without regard to trust. Judged on the first run as a draft.
+    effect: OnceLock<Effect>,
 }
 
 impl CachedRecipe {
@@ -39,7 +43,12 @@ impl CachedRecipe {
     }
 
     pub fn tool(&self) -> &ToolDefinition {
-        self.tool.get_or_init(|| ToolDefinition::from_recipe(&self.recipe))
+        self.tool.get_or_init(|| ToolDefinition::from_recipe(&self.recipe, self.is_operation))
+    }
+
+    /// What its request does, by what the recipe says alone.
+    pub fn effect(&self) -> &Effect {
+        self.effect.get_or_init(|| recipe_effect(&self.recipe, false))
     }
 
     pub fn terms(&self) -> &Terms {
@@ -49,19 +58,26 @@ impl CachedRecipe {
 
 /// Size, time and inode of the file that a recipe is read from.
 type FileStamp = Option<(u64, i64, u64, u64)>;
-/// Of the user's file, of what is noted of a library recipe, and of who stands for either.
-type RecipeStamps = (FileStamp, FileStamp, [FileStamp; 2]);
+/// Stamps of the user's file, of the notes on a library recipe, and of the trust file of the one in use.
+type RecipeStamps = (FileStamp, FileStamp, FileStamp);
 
 /// All recipes of a home.
 pub struct RecipeCache {
     pub registry: Registry,
     folder: PathBuf,
+    /// Whether an operation has that name. A tool of a recipe then needs another name.
+    is_operation: fn(&str) -> bool,
     read: Mutex<BTreeMap<String, (RecipeStamps, Arc<CachedRecipe>)>>,
 }
 
 impl RecipeCache {
-    pub fn new(registry: Registry) -> Self {
-        Self { folder: registry.folder().to_owned(), registry, read: Mutex::default() }
+    pub fn new(registry: Registry, is_operation: fn(&str) -> bool) -> Self {
+        Self {
+            folder: registry.folder().to_owned(),
+            registry,
+            is_operation,
+            read: Mutex::default(),
+        }
     }
 
     /// Fails with `RECIPE_NOT_FOUND`, `RECIPE_INVALID`, `ARTIFACT_IO`.
@@ -76,8 +92,10 @@ impl RecipeCache {
         let known = Arc::new(CachedRecipe {
             recipe: held.recipe,
             source: held.source,
+            is_operation: self.is_operation,
             tool: OnceLock::new(),
             terms: OnceLock::new(),
+            effect: OnceLock::new(),
         });
         self.lock().insert(name.to_string(), (stamps, Arc::clone(&known)));
         Ok(known)
@@ -91,12 +109,12 @@ impl RecipeCache {
     }
 
     fn stamps(&self, name: &RecipeName) -> Result<RecipeStamps> {
-        let trust = self.registry.stamp(name);
-        let Some(dir) = Dir::open(&self.folder, false)? else { return Ok((None, None, trust)) };
-        let own = dir.stat(&format!("{name}.yaml"))?;
+        let dir = Dir::open(&self.folder, false)?;
+        let stat = |file: String| dir.as_ref().map_or(Ok(None), |it| it.stat(&file));
+        let own = stat(format!("{name}.yaml"))?;
         // Where there is one of the user's, nothing is noted of the library's.
-        let noted = if own.is_none() { dir.stat(&format!("library/{name}.json"))? } else { None };
-        Ok((own, noted, trust))
+        let noted = if own.is_none() { stat(format!("library/{name}.json"))? } else { None };
+        Ok((own, noted, self.registry.stamp(name, own.is_some())))
     }
 
     fn lock(

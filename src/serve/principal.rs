@@ -71,7 +71,7 @@ impl Scope {
     /// Fails with `USAGE`.
     pub fn parse(text: &str) -> Result<Self> {
         let wrong = || {
-            Error::new(Code::Usage, "a scope is AREA:RIGHT").hint(
+            Error::new(Code::Usage, "a scope must have the form AREA:RIGHT").hint(
                 "run:NAME or run:*; vault:NAME; recipes, tasks, learn, browse or approvals with :read or :write; browse:read:NAME or browse:write:NAME",
             )
         };
@@ -249,8 +249,8 @@ impl Principal {
 }
 
 pub fn forbidden() -> Error {
-    Error::new(Code::Forbidden, "this token may not do that")
-        .hint("`commis token create --can …` makes one that may")
+    Error::new(Code::Forbidden, "the scopes of this token do not allow that")
+        .hint("make one with `commis token create --can …`")
 }
 
 /// What is kept of a token, and compared: SHA-256 in hexadecimal. Tokens are random, so no salt makes that harder.

@@ -82,10 +82,10 @@ fn told(schema: &Value) -> String {
 
 fn operations() -> String {
     let mut out = String::from(
-        "# Operations of the daemon\n\nMade of the table in `src/serve/operations/`; do not edit. The same as a document for programs: `/api/openapi.json`.\n\n\
-         Every answer is `{ok: true, data, meta}` or `{ok: false, error: {error_code, message, hint, retryable, …}}`. A `read` may be\n\
-         repeated, a `write` may not (give an `Idempotency-Key`), `meta` is about the daemon. What is a task is answered with 202 and\n\
-         stands at `/api/tasks/{task_id}`; its events at `/api/tasks/{task_id}/events`, those of all at `/api/events`.\n\n\
+        "# Operations of the daemon\n\nThe table in `src/serve/operations/` generates this page; do not edit it. Programs read `/api/openapi.json` instead.\n\n\
+         Every answer is `{ok: true, data, meta}` or `{ok: false, error: {error_code, message, hint, retryable, …}}`. You may repeat a\n\
+         `read`. Repeat a `write` only with the same `Idempotency-Key`. `meta` operations are about the daemon. A task is answered with\n\
+         202. Its state is at `/api/tasks/{task_id}`, its events at `/api/tasks/{task_id}/events`; `/api/events` has those of all tasks.\n\n\
          | operation | route | kind | token | tool |\n|---|---|---|---|---|\n",
     );
     for row in TABLE.iter() {

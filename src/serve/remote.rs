@@ -4,10 +4,9 @@
 //! refused here, there is no dashboard, and what a token's scopes do not name is not there.
 
 use std::{
-    collections::BTreeMap,
     net::SocketAddr,
-    sync::{Arc, Mutex, PoisonError},
-    time::{Duration, Instant},
+    sync::{Arc, PoisonError},
+    time::Instant,
 };
 
 use axum::{
@@ -19,86 +18,52 @@ use axum::{
     response::{IntoResponse as _, Response},
     routing::post,
 };
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use serde_json::json;
-use tokio_util::sync::CancellationToken;
 
 use super::{
     Daemon,
     answer::Answer,
-    book::TokenView,
-    connections,
-    guard::{self, answer_with, refuse},
-    mcp,
-    principal::{Scope, digest},
+    connections, guard, mcp,
+    principal::digest,
     rates::RateKind,
+    refusal::{answer_with, rate_limit_error, refuse},
+    remote_listener::RemoteListener,
     rest,
+    tokens::new_token,
 };
-use commis_base::{
-    error::{Code, Error, Result},
-    ids,
-};
-use commis_state::now_ms;
-
-/// How long a key waits to be used.
-const KEY: Duration = Duration::from_secs(10 * 60);
+use commis_base::error::{Code, Error, Result};
 
 /// What it answers is of use at the local listener alone.
 const LOOKS_ON: &str = "/api/browse/watch";
 
-#[derive(Default)]
-pub struct RemoteListener {
-    open: Mutex<Option<(SocketAddr, CancellationToken)>>,
-    /// Held while it is opened: there is one.
-    opening: tokio::sync::Mutex<()>,
-    keys: Mutex<BTreeMap<String, Pairing>>,
-}
-
-struct Pairing {
-    scopes: Vec<Scope>,
-    expires_sec: Option<u32>,
-    note: String,
-    until: Instant,
-}
-
-/// A key as it is shown, once.
-#[derive(Serialize, JsonSchema)]
-pub struct PairingKey {
-    key: String,
-    /// How long it can be traded for a token.
-    holds_sec: u64,
-}
-
 impl RemoteListener {
-    /// Where it listens, if it does.
-    pub fn addr(&self) -> Option<SocketAddr> {
-        self.open.lock().unwrap_or_else(PoisonError::into_inner).as_ref().map(|it| it.0)
-    }
-
     /// Opens it. Fails with `FORBIDDEN` for an address that others reach when that was not allowed, or when no token was made,
     /// with `USAGE` when it is open, and with `DAEMON_FAILED`.
     pub async fn open(daemon: &Arc<Daemon>, bind: SocketAddr, allowed: bool) -> Result<SocketAddr> {
         if !bind.ip().is_loopback() && !allowed {
-            return Err(Error::new(Code::Forbidden, format!("{bind} is reached from elsewhere"))
-                .hint("say so with --allow-remote; put TLS before it, for what is sent can be read on the way"));
+            return Err(Error::new(Code::Forbidden, format!("other machines can reach {bind}"))
+                .hint("give --allow-remote to confirm; put TLS in front, because the traffic is not encrypted"));
         }
         if !daemon.remote.has_keys() && daemon.book.tokens()?.is_empty() {
             return Err(Error::new(
                 Code::Forbidden,
-                "nobody could ask anything: there is no token",
+                "there is no token for the remote listener",
             )
-            .hint("`commis token create --can …` or `commis remote pair --can …` first"));
+            .hint("make one first with `commis token create --can …` or `commis remote pair --can …`"));
         }
         let _one = daemon.remote.opening.lock().await;
         if let Some(it) = daemon.remote.addr() {
-            return Err(Error::new(Code::Usage, format!("it is open already, at {it}")));
+            return Err(Error::new(
+                Code::Usage,
+                format!("the remote listener is open already, at {it}"),
+            ));
         }
         let listener = tokio::net::TcpListener::bind(bind).await.map_err(|err| {
             Error::new(Code::DaemonFailed, format!("cannot listen on {bind}")).source(err)
         })?;
         let addr = listener.local_addr().map_err(|err| {
-            Error::new(Code::DaemonFailed, "the socket has no address").source(err)
+            Error::new(Code::DaemonFailed, "the listening socket has no address").source(err)
         })?;
         let stop = daemon.stop.child_token();
         let held = (addr, stop.clone());
@@ -108,63 +73,6 @@ impl RemoteListener {
         tracing::info!(%addr, "the remote listener is open");
         Ok(addr)
     }
-
-    /// Closes it; false when it was not open.
-    pub fn close(&self) -> bool {
-        let held = self.open.lock().unwrap_or_else(PoisonError::into_inner).take();
-        held.is_some_and(|it| {
-            it.1.cancel();
-            tracing::info!("the remote listener is closed");
-            true
-        })
-    }
-
-    fn has_keys(&self) -> bool {
-        let mut keys = self.keys.lock().unwrap_or_else(PoisonError::into_inner);
-        keys.retain(|_, it| it.until > Instant::now());
-        !keys.is_empty()
-    }
-
-    /// A key that can be traded once for a token with these scopes. Fails with `USAGE`, `INTERNAL`.
-    pub fn pair(
-        &self,
-        can: &[String],
-        expires_sec: Option<u32>,
-        note: String,
-    ) -> Result<PairingKey> {
-        let scopes = can.iter().map(|it| Scope::parse(it)).collect::<Result<Vec<_>>>()?;
-        if scopes.is_empty() {
-            return Err(Error::new(Code::ParamInvalid, "give at least one scope"));
-        }
-        let key = ids::random_token()?;
-        let pairing = Pairing { scopes, expires_sec, note, until: Instant::now() + KEY };
-        self.has_keys();
-        let mut keys = self.keys.lock().unwrap_or_else(PoisonError::into_inner);
-        keys.insert(digest(&key), pairing);
-        Ok(PairingKey { key, holds_sec: KEY.as_secs() })
-    }
-}
-
-/// Makes a token and keeps a digest of it. Fails with `INTERNAL`, `ARTIFACT_IO`.
-pub async fn new_token(
-    daemon: &Arc<Daemon>,
-    scopes: &[Scope],
-    expires_sec: Option<u32>,
-    note: &str,
-) -> Result<(String, TokenView)> {
-    let token = format!("cms_{}{}", ids::random_token()?, ids::random_token()?);
-    let created_ms = now_ms();
-    let view = TokenView {
-        id: format!("tok-{}", ids::random_token()?.get(..12).unwrap_or_default()),
-        hash: digest(&token),
-        scopes: scopes.iter().map(Scope::to_string).collect(),
-        note: note.chars().filter(|it| !it.is_control()).collect(),
-        created_ms,
-        expires_ms: expires_sec.map(|it| created_ms + i64::from(it) * 1000),
-    };
-    daemon.book.add_token(view.clone()).await?;
-    daemon.read_tokens()?;
-    Ok((token, view))
 }
 
 fn router(daemon: &Arc<Daemon>) -> Router {
@@ -178,7 +86,7 @@ fn router(daemon: &Arc<Daemon>) -> Router {
 }
 
 fn nothing() -> Response {
-    refuse(&Error::new(Code::NoSuchAddress, "there is nothing at this address"))
+    refuse(&Error::new(Code::NoSuchAddress, "no operation has this address"))
 }
 
 #[derive(Deserialize)]
@@ -199,8 +107,8 @@ async fn connect(
     };
     let Some(it) = pairing else {
         return refuse(
-            &Error::new(Code::Unauthorized, "this key opens nothing").hint(
-                "a key is for one use within ten minutes; `commis remote pair` makes another",
+            &Error::new(Code::Unauthorized, "the pairing key is unknown, used or expired").hint(
+                "a key works once, within ten minutes; make a new one with `commis remote pair`",
             ),
         );
     };
@@ -232,7 +140,7 @@ async fn guarded(daemon: &Arc<Daemon>, request: Request, next: Next) -> Response
     }
     if parts.uri.path() == "/connect" {
         if let Err(wait) = daemon.rates.take(RateKind::Refused, "connect") {
-            return answer_with(StatusCode::TOO_MANY_REQUESTS, *guard::too_often(wait));
+            return answer_with(StatusCode::TOO_MANY_REQUESTS, *rate_limit_error(wait));
         }
     } else {
         let who = match guard::token_of(daemon, &parts) {
@@ -245,7 +153,7 @@ async fn guarded(daemon: &Arc<Daemon>, request: Request, next: Next) -> Response
             guard::log_refusal(daemon, &parts.uri, StatusCode::FORBIDDEN, WHY);
             return refuse(
                 &Error::new(Code::Forbidden, WHY)
-                    .hint("`commis token create` makes one for a purpose"),
+                    .hint("make a token with `commis token create --can …`"),
             );
         }
         if parts.uri.path() == LOOKS_ON {
@@ -253,7 +161,7 @@ async fn guarded(daemon: &Arc<Daemon>, request: Request, next: Next) -> Response
         }
         let counted = if guard::is_mcp(parts.uri.path()) { RateKind::Mcp } else { RateKind::Rest };
         if let Err(wait) = daemon.rates.take(counted, &who.id) {
-            return answer_with(StatusCode::TOO_MANY_REQUESTS, *guard::too_often(wait));
+            return answer_with(StatusCode::TOO_MANY_REQUESTS, *rate_limit_error(wait));
         }
         parts.extensions.insert(who);
     }
@@ -270,7 +178,7 @@ async fn guarded(daemon: &Arc<Daemon>, request: Request, next: Next) -> Response
             daemon,
             &uri,
             StatusCode::FORBIDDEN,
-            "the token's scopes do not name it",
+            "the scopes of the token do not cover it",
         );
         return nothing();
     }

@@ -21,12 +21,15 @@ use super::{
     Daemon,
     answer::{Answer, ApiError, Meta},
     dashboard,
-    events::{StreamLimiter, stream},
-    guard::{AccessDeadline, answer_with, guard, refuse},
+    dashboard_auth::AccessDeadline,
+    events::stream,
+    guard::guard,
     mcp, openapi,
-    operations::{HttpMethod, Operation, OperationContext, TABLE, coerced, theirs},
+    operations::{HttpMethod, Operation, OperationContext, TABLE, coerced, find_visible_task},
     principal::{AccessRequirement, AccessRight, Area, Principal},
     queue::{CallOptions, PerformOutcome, Queue},
+    refusal::{answer_with, refuse},
+    stream_limiter::StreamLimiter,
     watching,
 };
 use commis_base::error::{Code, Error};
@@ -42,8 +45,8 @@ pub fn router(daemon: &Arc<Daemon>) -> Router {
         .route_service("/mcp", mcp::service(daemon))
         .fallback(|| async {
             refuse(
-                &Error::new(Code::NoSuchAddress, "there is nothing at this address")
-                    .hint("/api/openapi.json says what there is"),
+                &Error::new(Code::NoSuchAddress, "no operation has this address")
+                    .hint("see /api/openapi.json for all addresses"),
             )
         })
         .method_not_allowed_fallback(not_so)
@@ -53,7 +56,7 @@ pub fn router(daemon: &Arc<Daemon>) -> Router {
 
 /// That an address is asked in a way that it is not asked in, and how it is.
 async fn not_so(path: Option<MatchedPath>) -> Response {
-    let err = Error::new(Code::MethodNotAllowed, "this address is not asked in that way");
+    let err = Error::new(Code::MethodNotAllowed, "method not allowed");
     let mut out = answer_with(StatusCode::METHOD_NOT_ALLOWED, ApiError::from_error(&err));
     let path = path.as_ref().map_or("", MatchedPath::as_str);
     let routes = TABLE.iter().flat_map(|it| it.spec.routes).filter(|it| it.1 == path);
@@ -103,7 +106,7 @@ pub fn operations(mut out: Router<Arc<Daemon>>) -> Router<Arc<Daemon>> {
 
 /// That what stands in the path is no UTF-8.
 fn no_text() -> Response {
-    refuse(&Error::new(Code::ParamInvalid, "the path cannot be read"))
+    refuse(&Error::new(Code::ParamInvalid, "the path is not valid UTF-8"))
 }
 
 /// What a request gives to its operation.
@@ -122,25 +125,25 @@ impl RequestInput<'_> {
         let query = self.query.clone().ok_or_else(|| wrong("the query cannot be read"))?;
         if verb != HttpMethod::Post {
             if !self.body.is_empty() {
-                return Err(wrong("a body is not taken here"));
+                return Err(wrong("this request takes no body"));
             }
             return coerced(row, path.chain(query));
         }
         if !query.is_empty() {
-            return Err(wrong("arguments stand in the body"));
+            return Err(wrong("arguments must be in the body"));
         }
         let mut args: Map<String, Value> = if self.body.is_empty() {
             Map::new()
         } else {
             serde_json::from_slice(&self.body).map_err(|err| {
                 let said: String = err.to_string().chars().take(200).collect();
-                Error::new(Code::ParamInvalid, format!("the body is no JSON object: {said}"))
+                Error::new(Code::ParamInvalid, format!("the body is not a JSON object: {said}"))
             })?
         };
         let Value::Object(path) = coerced(row, path)? else { return Ok(Value::Object(args)) };
         for (name, value) in path {
             if args.insert(name, value).is_some() {
-                return Err(wrong("an argument of the path stands in the body, too"));
+                return Err(wrong("an argument of the path is also in the body"));
             }
         }
         Ok(Value::Object(args))
@@ -199,7 +202,7 @@ async fn all_events(
 ) -> Response {
     // Of all there is: no token with scopes may see that.
     if who.scopes.is_some() {
-        return refuse(&Error::new(Code::Forbidden, "this token may watch its own tasks alone"));
+        return refuse(&Error::new(Code::Forbidden, "this token may follow only its own tasks"));
     }
     events(&daemon, (false, None), &headers, until.map(|it| it.0)).await
 }
@@ -217,7 +220,7 @@ async fn task_events(
     let is_scoped = who.scopes.is_some();
     let Ok(Path(id)) = id else { return no_text() };
     let asked = OperationContext { daemon: Arc::clone(&daemon), who, job: None };
-    match theirs(&asked, &id).await {
+    match find_visible_task(&asked, &id).await {
         Ok(task) => {
             let of = (is_scoped, Some(task.task_id));
             events(&daemon, of, &headers, until.map(|it| it.0)).await
@@ -237,7 +240,10 @@ async fn events(
         headers.get("last-event-id").map(|it| it.to_str().ok().and_then(|it| it.parse().ok()));
     let after = match after {
         Some(None) => {
-            return refuse(&Error::new(Code::ParamInvalid, "Last-Event-ID is no id of an event"));
+            return refuse(&Error::new(
+                Code::ParamInvalid,
+                "Last-Event-ID is not the id of an event",
+            ));
         }
         it => it.flatten(),
     };

@@ -17,12 +17,14 @@ use serde::Deserialize;
 use super::{
     Daemon,
     dashboard::{self, DashboardContext},
-    desks::{PageKey, key},
-    events::StreamLimiter,
-    guard::{AccessDeadline, refuse, unauthorized},
+    dashboard_auth::AccessDeadline,
+    desks::PageKey,
+    guard::unauthorized,
     lookers::PATH,
-    operations::FIRST,
-    principal::{AccessRequirement, AccessRight, Area, Principal, forbidden, page_name},
+    page_query::PageQuery,
+    principal::Principal,
+    refusal::refuse,
+    stream_limiter::StreamLimiter,
 };
 use commis_base::error::{Code, Error, Result};
 
@@ -36,32 +38,8 @@ pub fn routes() -> Router<Arc<Daemon>> {
         .route("/watch/picture", get(seen_picture))
 }
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct PageQuery {
-    context: Option<String>,
-    /// Whose, where whoever owns the machine asks.
-    of: Option<String>,
-    /// So that no cache answers for it.
-    #[serde(default, rename = "n")]
-    _n: Option<String>,
-}
-
-impl PageQuery {
-    /// The page that is meant. Fails with `PARAM_INVALID`, `FORBIDDEN`.
-    pub fn key(&self, who: &Principal) -> Result<PageKey> {
-        let name = page_name(self.context.as_deref().unwrap_or(FIRST))?;
-        who.must_at(AccessRequirement::May(Area::Browse, AccessRight::Read), None, Some(name))?;
-        match &self.of {
-            None => Ok(key(who, name)),
-            Some(of) if who.scopes.is_none() => Ok((of.clone(), name.to_owned())),
-            Some(_) => Err(forbidden()),
-        }
-    }
-}
-
 fn not_open() -> Error {
-    Error::new(Code::TaskNotFound, "no page of that name is open")
+    Error::new(Code::TaskNotFound, "no page is open in this context")
         .hint("`browse goto` opens one; it is closed after half an hour without a command")
 }
 
@@ -72,7 +50,7 @@ async fn events(
     which: std::result::Result<Query<PageQuery>, axum::extract::rejection::QueryRejection>,
     headers: HeaderMap,
 ) -> Response {
-    let wrong = || Error::new(Code::ParamInvalid, "the query names a context, and nothing else");
+    let wrong = || Error::new(Code::ParamInvalid, "the query may hold `context` alone");
     let key = which.map_err(|_| wrong()).and_then(|it| it.key(&who));
     let over = async move {
         match until {
@@ -97,7 +75,7 @@ fn streamed(
     let after =
         headers.get("last-event-id").map(|it| it.to_str().ok().and_then(|it| it.parse().ok()));
     if after == Some(None) {
-        return Err(Error::new(Code::ParamInvalid, "Last-Event-ID is no id of an event"));
+        return Err(Error::new(Code::ParamInvalid, "Last-Event-ID is not the id of an event"));
     }
     let feed = daemon.desks.feed(key).ok_or_else(not_open)?;
     let place = daemon.events.place(is_scoped)?;

@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use super::{channels, mcp::ToolSelection};
+use super::{channels::settings::check_channels, mcp::ToolSelection};
 use commis_base::{
     error::{Error, Result},
     settings::{Display, Home, Settings},
@@ -26,7 +26,7 @@ impl Runtime {
     /// Fails with `SETTINGS_INVALID`.
     pub fn new(home: &Home, settings: Settings) -> Result<Self> {
         let policy = Arc::new(EgressPolicy::new(&settings.egress)?);
-        channels::check(&settings, &policy)?;
+        check_channels(&settings, &policy)?;
         let browser = BrowserPool::new(Arc::clone(&policy), settings.browser.clone());
         let sessions = Sessions::new(browser.clone(), settings.browser.session_ttl());
         let caller = Caller::new(home, &settings, policy, Box::new(waits))?;

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 use url::Url;
 
-use super::rank::operation;
+use super::endpoint::operation;
 use commis_artifacts::recording::{Excerpt, Exchange, RequestBody, SessionRecording};
 use commis_recipe::{
     model::{BodyTemplate, RequestTemplate, Slot, SlotSource},

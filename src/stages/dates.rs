@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, sync::LazyLock};
 
 use pure_rust_locales::{Locale, locale_match};
 
-use super::relevance::{fold, parts};
+use super::folding::{fold, parts};
 
 /// Dates of a text that are read.
 const MOST: usize = 2000;

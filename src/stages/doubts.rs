@@ -10,10 +10,11 @@ use serde_json::Value;
 use url::Url;
 
 use super::{
+    endpoint::{is_further_page, operation},
     extraction::has_only_what_stands_beside,
-    rank::{ScoredExchange, is_further_page, operation},
+    item_text::stem,
+    scored_exchange::ScoredExchange,
     terms::Terms,
-    witness::stem,
 };
 use commis_artifacts::{
     payloads::Candidate,
@@ -23,6 +24,8 @@ use commis_recipe::blocks::asks_for_one;
 
 /// The page showed so much of an answer, in thousandths, that it is data.
 const SHOWN: i32 = 300;
+/// From this value of `refused_tail`, in thousandths, the choice is in doubt.
+const REFUSED_TAIL: i32 = 500;
 /// Of the task's words, in thousandths, that are keys of an answer which is what it asks for.
 const MOST_KEYS: i32 = 700;
 /// Values of an object that is more than an error's.
@@ -69,6 +72,24 @@ pub fn doubts(
     }
     let terms = Terms::new(&recording.task, &[]);
     let mut out = asked_for_something_else(top, &others, recording, &terms);
+    if share(&top.1, "hands_out_token") > 0 && !is_shown(&top.1) {
+        out.push(Doubt::new(
+            "hands_out_token",
+            "a later request sends what its answer gave, and the page shows nothing of that answer",
+        ));
+    }
+    if share(&top.1, "refused_tail") >= REFUSED_TAIL {
+        out.push(Doubt::new(
+            "refused_tail",
+            "a request of the site that ends in what the task asks for was refused",
+        ));
+    }
+    if share(&top.1, "one_of_many") > 0 && !is_shown(&top.1) {
+        out.push(Doubt::new(
+            "one_of_many",
+            "the request is for one thing, and the task asks for all of its kind",
+        ));
+    }
     out.extend(no_data(&top.1, recording, &terms));
     out.extend(got_nothing(&top.1, recording, &terms).map(|it| Doubt::new("refused_before", it)));
     out
@@ -76,6 +97,11 @@ pub fn doubts(
 
 fn share(it: &ScoredExchange<'_>, name: &str) -> i32 {
     it.shares.get(name).copied().unwrap_or(0)
+}
+
+/// The page showed something of the answer.
+fn is_shown(it: &ScoredExchange<'_>) -> bool {
+    share(it, "shown_share") > 0 || share(it, "visible_on_page") >= SHOWN
 }
 
 fn asked_for_something_else(
@@ -153,7 +179,7 @@ fn no_data(top: &ScoredExchange<'_>, recording: &SessionRecording, terms: &Terms
     if is_page_for_data(exchange) {
         out.push(Doubt::new("page_for_data", "a script asked for data and got a page"));
     }
-    let shown = share(top, "shown_share") > 0 || share(top, "visible_on_page") >= SHOWN;
+    let shown = is_shown(top);
     let counts = terms.counts();
     if !shown && !counts && has_only_what_stands_beside(&measures.lists, &recording.task) {
         out.push(Doubt::new(
@@ -300,8 +326,13 @@ fn got_nothing(
     let it = top.exchange;
     let own = Url::parse(&it.url).ok()?;
     let asked = |url: &Url| -> (bool, usize) {
-        let named: Vec<bool> =
-            url.path_segments().into_iter().flatten().map(|it| terms.ask_for(it)).collect();
+        // `dns-records` is asked for where one of its words is.
+        let named: Vec<bool> = url
+            .path_segments()
+            .into_iter()
+            .flatten()
+            .map(|it| it.split(['-', '_']).any(|it| terms.ask_for(it)))
+            .collect();
         (named.last() == Some(&true), named.iter().filter(|it| **it).count())
     };
     let (ends_so, own_names) = asked(&own);

@@ -9,7 +9,6 @@ use super::{
     effect::judge_recorded,
     judge::leaf_lines,
     minimize::used_slots,
-    parameterize::MAX_LEAVES,
     provenance::{PathKey, answer, expression, field_paths, list, outline},
     read_back::literal_of,
     request::template,
@@ -27,6 +26,9 @@ use commis_recipe::{
     template::{Filter, escape},
     trackers::is_cache_buster,
 };
+
+/// Leaves of a captured answer that are kept to compare with.
+pub(super) const MAX_LEAVES: usize = 60;
 
 /// Fewer requests may carry a value of a list by chance.
 const MIN_CALLS: usize = 3;

@@ -5,9 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value;
 
 use super::{
+    item_text::{ItemText, MIN_TEXT, items_of, plain_words},
     judge::data_difference_bp,
     weave::forms,
-    witness::{ItemText, MIN_TEXT, items_of, plain_words},
 };
 use commis_artifacts::recording::ShownBlock;
 

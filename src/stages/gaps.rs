@@ -4,7 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use super::witness::{COLUMN, COMMON, ItemText, items_of, pairs, words};
+use super::{
+    item_text::{ItemText, items_of, words},
+    witness::{COLUMN, COMMON, pairs},
+};
 use commis_artifacts::{payloads::Coverage, recording::ShownBlock};
 use commis_recipe::blocks::GROUP;
 

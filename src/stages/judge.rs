@@ -225,6 +225,9 @@ fn fail(replay: &mut Replay, err: &Error) {
     replay.detail = Some(commis_redact::message(err.message()));
 }
 
+/// Basis points by which two answers must differ beyond their own noise: a counter or a time stamp is not an effect.
+pub const MARGIN_BP: u32 = 500;
+
 /// How much two answers differ, basis points: 10,000 less the Jaccard similarity of their multisets of scalar leaves (with
 /// the key they stand under). Order does not count, repetition does.
 pub fn data_difference_bp(a: &Value, b: &Value) -> u32 {

@@ -5,11 +5,12 @@
 
 use serde_json::Value;
 
-use super::gaps::lacking;
-use super::judge::{Identity, Observation, ReplayCall, Replayer, data_difference_bp, observe};
-use super::refutation::{Failure, Proof, final_, heard};
-use super::verify::MARGIN_BP;
-use super::witness::coverage;
+use super::{
+    gaps::lacking,
+    judge::{Identity, MARGIN_BP, Observation, ReplayCall, Replayer, data_difference_bp, observe},
+    refutation::{Failure, Proof, final_, heard},
+    witness::coverage,
+};
 use commis_artifacts::payloads::{RecipeDraftMinimized, Replay};
 use commis_base::error::{Code, Result};
 use commis_recipe::model::{LoginProof, ResponseSpec, StrangerAnswer, TransportKind};

@@ -13,7 +13,7 @@ use super::{
     address::respelled,
     chained::{answered_before, borrowed, typed_slot},
     extraction::widened,
-    fan_out::spread,
+    fan_out::{MAX_LEAVES, spread},
     judge::leaf_lines,
     moment::frozen_moment,
     options::ParameterControls,
@@ -475,6 +475,3 @@ fn second_seen(recording: &SessionRecording, second: &SecondRecording) -> Vec<St
         .take(200)
         .collect()
 }
-
-/// Leaves of a captured answer that are kept to compare with.
-pub(super) const MAX_LEAVES: usize = 60;

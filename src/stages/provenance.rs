@@ -10,7 +10,7 @@ use url::Url;
 use super::{
     chained::{collect_sent_values, same_endpoint},
     effect::judge_recorded,
-    rank::operation,
+    endpoint::operation,
 };
 use commis_artifacts::recording::{BodyStatus, Excerpt, Exchange, SessionRecording};
 use commis_recipe::{

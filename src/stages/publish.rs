@@ -4,7 +4,7 @@ use percent_encoding::utf8_percent_encode;
 use serde_json::Value;
 use url::Url;
 
-use crate::{trace::name_of, verify::Expectation, woven::PATH_SEGMENT};
+use super::{request::put_in_json, trace::name_of, verify::Expectation, woven::PATH_SEGMENT};
 use commis_artifacts::{
     payloads::{BaselineFingerprint, RecipeDraftMinimized, VerificationReport},
     recording::SessionRecording,
@@ -246,16 +246,6 @@ fn put_back(request: &mut RequestTemplate, name: &str, value: &str) {
         }
         Some(BodyTemplate::Text(it)) => put(it),
         None => {}
-    }
-}
-
-/// Changes every text of a body.
-pub fn put_in_json(body: &mut Value, put: &impl Fn(&mut String)) {
-    match body {
-        Value::String(it) => put(it),
-        Value::Array(items) => items.iter_mut().for_each(|it| put_in_json(it, put)),
-        Value::Object(fields) => fields.values_mut().for_each(|it| put_in_json(it, put)),
-        _ => {}
     }
 }
 

@@ -5,20 +5,21 @@ use std::collections::{BTreeMap, BTreeSet, btree_map::Entry};
 use serde_json::Value;
 use url::Url;
 
+pub use super::endpoint::operation;
 use super::{
     doubts::{Doubt, doubts},
+    endpoint::{body_names, endpoint_key, is_further_page},
     extraction::holds_references,
     pages::continues,
     rivals,
+    scored_exchange::ScoredExchange,
     signals::{NOTHING, NOTHING_TYPED, SignalContext, WEIGHTS, signals},
     subject,
     terms::ExchangeWords,
 };
 use commis_artifacts::{
     payloads::{Candidate, CandidateSet, DataSource, Judged, Reason, Reject, SecondRecording},
-    recording::{
-        BodyStatus, Driver, Excerpt, Exchange, RequestBody, ResourceType, SessionRecording,
-    },
+    recording::{BodyStatus, Driver, Excerpt, Exchange, ResourceType, SessionRecording},
 };
 use commis_base::settings::RankingSettings;
 use commis_net::egress::site_of;
@@ -280,15 +281,6 @@ fn confidences(
     logits.iter().map(|it| ((it - most).exp() / whole * 10_000.0).round() as u32).collect()
 }
 
-pub fn is_further_page(it: &Exchange, first: &Exchange) -> bool {
-    let pages = |it: &Exchange| -> BTreeSet<String> {
-        let url = Url::parse(&it.url).ok();
-        let names = url.iter().flat_map(Url::query_pairs).map(|it| it.0.to_lowercase());
-        names.filter(|it| PAGING.contains(&it.as_str())).collect()
-    };
-    !pages(it).is_subset(&pages(first))
-}
-
 fn query_names(exchange: &Exchange) -> usize {
     Url::parse(&exchange.url).map_or(0, |it| it.query_pairs().count())
 }
@@ -347,14 +339,6 @@ fn unfit(exchange: &Exchange) -> Option<&'static str> {
         (None, BodyStatus::Evicted | BodyStatus::TooLarge | BodyStatus::Absent) if json => None,
         (None, _) => Some("no data in the body"),
     }
-}
-
-/// One exchange that could have carried the data, and the share of every signal, before weighing.
-pub struct ScoredExchange<'a> {
-    pub exchange: &'a Exchange,
-    pub endpoint_key: String,
-    pub shares: BTreeMap<&'static str, i32>,
-    second_exchange: Option<u32>,
 }
 
 /// Every exchange that could have carried the data, in recorded order; and how many could not, by why.
@@ -558,99 +542,6 @@ fn same_but_path(a: &Exchange, b: &Exchange) -> bool {
         Some((it.method.clone(), url.host_str()?.to_owned(), segments))
     };
     generic(a).is_some_and(|it| Some(it) == generic(b))
-}
-
-/// Query names that choose a part of a list: requests that differ in these are one endpoint.
-const PAGING: &[&str] = &[
-    "page",
-    "offset",
-    "start",
-    "startindex",
-    "skip",
-    "limit",
-    "rows",
-    "size",
-    "pagesize",
-    "per_page",
-    "perpage",
-    "hitsperpage",
-    "count",
-    "cursor",
-    "after",
-    "before",
-    "page_token",
-    "pagetoken",
-    "_",
-];
-
-/// Equal keys are one endpoint: method, host, path, sorted query names, operation (seed 1.3). An operation that says which
-/// data is meant is part of the key, or all of GraphQL would be one endpoint.
-pub fn endpoint_key(exchange: &Exchange) -> String {
-    let Ok(url) = Url::parse(&exchange.url) else {
-        return exchange.url.clone();
-    };
-    let mut names: Vec<String> = url
-        .query_pairs()
-        .map(|it| it.0.into_owned())
-        .filter(|it| !PAGING.contains(&it.to_lowercase().as_str()))
-        .collect();
-    names.sort_unstable();
-    names.dedup();
-    let operation = operation(exchange).map(|it| format!(" #{it}")).unwrap_or_default();
-    let body = body_names(exchange);
-    format!(
-        "{} {}{}?{}{body}{operation}",
-        exchange.method,
-        url.host_str().unwrap_or(""),
-        url.path(),
-        names.join("&")
-    )
-}
-
-/// Names of the body's fields: of JSON only those at the top, for the rest is data.
-fn body_names(exchange: &Exchange) -> String {
-    let mut names: Vec<&str> = match &exchange.request_body {
-        Some(RequestBody::Json(Value::Object(it))) => it.keys().map(String::as_str).collect(),
-        Some(RequestBody::Form(it) | RequestBody::Multipart(it)) => {
-            it.iter().map(|it| it.name.as_str()).collect()
-        }
-        _ => return String::new(),
-    };
-    names.sort_unstable();
-    names.dedup();
-    format!(" {{{}}}", names.join(","))
-}
-
-/// GraphQL `operationName` (or the query's first field), persisted-query hash, or JSON-RPC `method`.
-pub fn operation(exchange: &Exchange) -> Option<String> {
-    let from_query = || {
-        let url = Url::parse(&exchange.url).ok()?;
-        url.query_pairs().find(|it| it.0 == "operationName").map(|it| it.1.into_owned())
-    };
-    let Some(RequestBody::Json(body)) = &exchange.request_body else {
-        return from_query();
-    };
-    // Of a batch, the call that carries what was typed.
-    let call = exchange
-        .measures
-        .typed_in_request
-        .iter()
-        .find_map(|it| it.key.strip_prefix('/')?.split('/').next()?.parse::<usize>().ok());
-    let body = body.get(call.unwrap_or(0)).unwrap_or(body);
-    let text = |key: &str| body.get(key).and_then(Value::as_str).map(str::to_owned);
-    text("operationName")
-        .or_else(|| body.get("jsonrpc").and_then(|_| text("method")))
-        .or_else(|| {
-            let query = text("query").filter(|it| it.contains('{'))?;
-            let inner = query.split_once('{')?.1;
-            let name: String = inner
-                .trim_start()
-                .chars()
-                .take_while(|c| c.is_alphanumeric() || *c == '_')
-                .collect();
-            (!name.is_empty()).then_some(name)
-        })
-        .or_else(from_query)
 }
 
 fn source(exchange: &Exchange) -> DataSource {

@@ -6,15 +6,14 @@
 
 use std::collections::BTreeSet;
 
-use deunicode::deunicode_char;
-use icu_normalizer::ComposingNormalizerBorrowed;
 use rust_stemmers::{Algorithm, Stemmer};
 use serde_json::Value;
 use url::Url;
 
 use super::{
     dates::TaskDates,
-    rank::operation,
+    endpoint::operation,
+    folding::{fold, is_sign, parts},
     terms::{self, cut},
 };
 use commis_artifacts::recording::{Excerpt, Exchange, RequestBody};
@@ -95,6 +94,11 @@ pub struct Relevance {
     pub tail_early: i32,
     /// What is asked for, by the first words of the task, is neither in the request nor among the keys of the answer.
     pub head_missing: i32,
+    /// A key of the answer ends in one of the first words of the task that nobody typed: `close_price` names a price, `price_band` a
+    /// band.
+    pub head_in_keys: i32,
+    /// The request is for one of the things of which the task asks for all or many: `pair=BCHEUR` where pairs are asked for.
+    pub one_of_many: i32,
     /// How much of what the path ends in the task's words make up.
     pub tail_covered: i32,
     /// The path ends in a word that the task does not say.
@@ -124,7 +128,12 @@ struct ExchangeText {
     values: Vec<String>,
     /// Words of the values.
     value_words: BTreeSet<String>,
+    /// Pairs of the query, as they are.
+    query: Vec<(String, String)>,
+    /// Words of the keys that hold something.
     keys: BTreeSet<String>,
+    /// The last word of each of these keys: what its value is.
+    key_heads: BTreeSet<String>,
     answer: BTreeSet<String>,
     /// The answer's values, counted.
     count: usize,
@@ -161,20 +170,38 @@ impl TaskWording {
         }
     }
 
-    /// `brands` are the words of the page's own host name, which say which site is meant and not which data.
-    pub fn relevance(&self, exchange: &Exchange, brands: &BTreeSet<String>) -> Relevance {
-        let said = ExchangeText::new(exchange);
-        let is_brand = |it: &&Word| {
+    /// The words of the task that do not name the site.
+    fn words_without(&self, brands: &BTreeSet<String>) -> Vec<&Word> {
+        let is_brand = |it: &Word| {
             brands
                 .iter()
                 .any(|brand| brand == &it.text || it.text.len() >= 4 && brand.contains(&it.text))
         };
-        let words: Vec<&Word> = self.words.iter().filter(|it| !is_brand(it)).collect();
+        self.words.iter().filter(|it| !is_brand(it)).collect()
+    }
+
+    /// [`Relevance::tail_early`] of an address.
+    pub fn tail_early(&self, url: &str, brands: &BTreeSet<String>) -> i32 {
+        let mut out = Relevance::default();
+        self.read_tail(url, &self.words_without(brands), &mut out);
+        out.tail_early
+    }
+
+    /// `brands` are the words of the page's own host name, which say which site is meant and not which data.
+    pub fn relevance(&self, exchange: &Exchange, brands: &BTreeSet<String>) -> Relevance {
+        let said = ExchangeText::new(exchange);
+        let words = self.words_without(brands);
         let mut out = Relevance::default();
         let (mut whole, mut sums) = (0, [0; 4]);
         let mut kinds = [[0; 3]; 2];
         let mut heads = 0;
         let mut named = 0;
+        let is_typed = |it: &Word| self.typed.iter().any(|typed| typed.contains(&it.text));
+        let things = words.iter().filter(|it| !it.is_value && !is_typed(it));
+        let held = things
+            .take(HEADS as usize)
+            .flat_map(|it| said.key_heads.iter().map(|word| self.likeness(it, word)));
+        out.head_in_keys = held.max().unwrap_or(0);
         for it in &words {
             let weight = if it.is_value { 6 } else { 5 };
             let best = |all: &BTreeSet<String>| {
@@ -187,7 +214,7 @@ impl TaskWording {
                 named = best(&said.names).max(keys).max(named);
             }
             whole += weight;
-            if !self.typed.iter().any(|typed| typed.contains(&it.text)) {
+            if !is_typed(it) {
                 let kind = &mut kinds[usize::from(it.is_value)];
                 kind[0] += 1;
                 kind[1] += request;
@@ -211,6 +238,9 @@ impl TaskWording {
         let unasked: i32 = said.values.iter().map(|it| self.unasked(it)).sum();
         out.unasked_values = unasked.min(2000) / 2;
         out.abbreviated = self.abbreviated(exchange, &said);
+        if out.abbreviated == 0 && said.query.iter().any(|it| self.narrows(&words, it)) {
+            out.one_of_many = 1000;
+        }
         if !self.times.is_empty() {
             let request = format!("{} {}", exchange.url, said.values.join(" "));
             let asked = self.times.agreement(&request);
@@ -310,6 +340,21 @@ impl TaskWording {
         self.typed.iter().any(|it| *it == folded || *it == fold(without_extension(segment)))
             || folded.contains('.') && self.text.contains(&folded)
             || parts(segment).iter().all(is_named)
+    }
+
+    /// The request asks for one thing of a kind of which the task asks for many. A number may be a date or a size.
+    fn narrows(&self, words: &[&Word], (name, value): &(String, String)) -> bool {
+        let parts = parts(name);
+        let Some(kind) = parts.last() else { return false };
+        // The task has another form of the name: `pairs` where the request says `pair`.
+        let asks_for_many = words
+            .iter()
+            .any(|it| !it.is_value && it.text != *kind && self.likeness(it, kind) == 1000);
+        // `BCHEUR` and `bch-1` name things; `desc` and `active` are options.
+        let is_name = value.chars().any(char::is_alphabetic)
+            && value.chars().any(|it| it.is_uppercase() || it.is_ascii_digit())
+            && !["ASC", "DESC"].contains(&value.as_str());
+        asks_for_many && is_name && !self.names(value)
     }
 
     /// Thousandths by which a value of a request names something that the task does not.
@@ -419,6 +464,7 @@ impl ExchangeText {
             out.names.extend(parts(&path));
             for (name, value) in url.query_pairs() {
                 out.pair(&name, &value);
+                out.query.push((name.into_owned(), value.into_owned()));
             }
         }
         if let Some(it) = operation(exchange) {
@@ -478,8 +524,11 @@ impl ExchangeText {
         match value {
             Value::Object(fields) => {
                 for (key, it) in fields {
-                    if self.keys.len() < MAX_KEYS {
-                        self.keys.extend(parts(key));
+                    // A key that holds nothing answers nothing.
+                    if self.keys.len() < MAX_KEYS && holds_something(it) {
+                        let parts = parts(key);
+                        self.key_heads.extend(parts.last().cloned());
+                        self.keys.extend(parts);
                     }
                     if key.starts_with(|it: char| it.is_ascii_digit()) {
                         self.read(key);
@@ -509,54 +558,14 @@ impl ExchangeText {
     }
 }
 
-/// Lower case, without accents, in Latin letters where a script has letters: `биткоина` is `bitkoina`.
-pub(super) fn fold(text: &str) -> String {
-    if text.is_ascii() {
-        return text.to_ascii_lowercase();
+fn holds_something(value: &Value) -> bool {
+    match value {
+        Value::Null => false,
+        Value::String(it) => !it.is_empty(),
+        Value::Array(it) => !it.is_empty(),
+        Value::Object(it) => !it.is_empty(),
+        Value::Bool(_) | Value::Number(_) => true,
     }
-    let is_mark = |it: &char| ('\u{300}'..='\u{36f}').contains(it);
-    let lower = text.to_lowercase();
-    let composed = ComposingNormalizerBorrowed::new_nfkc().normalize(&lower);
-    let mut out = String::with_capacity(composed.len());
-    for it in composed.chars().filter(|it| !is_mark(it)) {
-        match deunicode_char(it) {
-            Some(latin) if it.is_alphabetic() && !is_sign(it) => {
-                out.extend(
-                    latin
-                        .chars()
-                        .filter(|it| !it.is_whitespace())
-                        .map(|it| it.to_ascii_lowercase()),
-                );
-            }
-            _ => out.push(it),
-        }
-    }
-    out
-}
-
-/// The words of a text, folded; camel case, digits and punctuation part them.
-pub(super) fn parts(text: &str) -> Vec<String> {
-    let mut out: Vec<String> = Vec::new();
-    let mut word = String::new();
-    let mut before = ' ';
-    for it in text.chars() {
-        let splits = before.is_lowercase() && it.is_uppercase()
-            || before.is_numeric() != it.is_numeric()
-                && before.is_alphanumeric()
-                && it.is_alphanumeric();
-        if (splits || !it.is_alphanumeric()) && !word.is_empty() {
-            out.push(fold(&word));
-            word.clear();
-        }
-        if it.is_alphanumeric() {
-            word.push(it);
-        }
-        before = it;
-    }
-    if !word.is_empty() {
-        out.push(fold(&word));
-    }
-    out
 }
 
 fn without_extension(segment: &str) -> &str {
@@ -586,11 +595,6 @@ fn common_prefix(a: &str, b: &str) -> usize {
     a.chars().zip(b.chars()).take_while(|(a, b)| a == b).count()
 }
 
-/// Han and kana, whose signs are no letters of a word.
-fn is_sign(it: char) -> bool {
-    matches!(it, '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}')
-}
-
 /// Han, kana and Hangul: scripts in which a word is two or three letters, and nothing parts it from its neighbours' endings.
 fn is_unparted(it: char) -> bool {
     matches!(it, '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}' | '\u{ac00}'..='\u{d7af}')
@@ -607,6 +611,8 @@ fn pairs(text: &str) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     fn wording(task: &str) -> TaskWording {
@@ -660,6 +666,35 @@ mod tests {
         );
         assert_eq!(tail("List the tickets", &[], "https://a.test/api/v2/tickets.json"), (1000, 0));
         assert_eq!(tail("Trades of bitcoin", &[], "https://a.test/tradehistory/btc"), (800, 200));
+    }
+
+    #[test]
+    fn a_key_names_what_its_last_word_says_where_it_holds_something() {
+        let task = wording("Prices of all contracts");
+        let held = |answer: Value| {
+            let mut it = crate::pages::tests::exchange(0, "", None);
+            it.excerpt = Some(Excerpt::Json(answer));
+            task.relevance(&it, &BTreeSet::new()).head_in_keys
+        };
+        assert_eq!(held(json!([{"close_price": 7, "size": 1}])), 1000);
+        assert_eq!(held(json!([{"price_band": 7, "contract_type": "x"}])), 0);
+        assert_eq!(held(json!([{"strike_price": null, "prices": []}])), 0);
+    }
+
+    #[test]
+    fn a_request_for_one_thing_is_narrower_than_a_task_that_asks_for_all() {
+        let one_of_many = |task: &str, query: &str| {
+            let it = crate::pages::tests::exchange(0, query, None);
+            wording(task).relevance(&it, &BTreeSet::new()).one_of_many
+        };
+        let all = "Which pairs can be traded?";
+        assert_eq!(one_of_many(all, "pair=BCHEUR"), 1000);
+        assert_eq!(one_of_many(all, "pair=7"), 0, "a number may be a size");
+        assert_eq!(one_of_many("List my orders", "order=desc"), 0, "an option");
+        assert_eq!(one_of_many("Trades of the pair with the highest volume", "pair=BTCUSD"), 0);
+        assert_eq!(one_of_many(all, "lang=BCHEUR"), 0);
+        assert_eq!(one_of_many("Trades of the pair BCHEUR", "pair=BCHEUR"), 0);
+        assert_eq!(one_of_many("Trades of pairs of bitcoin cash in euros", "pair=BCHEUR"), 0);
     }
 
     #[test]

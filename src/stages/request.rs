@@ -273,6 +273,16 @@ pub fn identifier(text: &str) -> String {
     }
 }
 
+/// Changes every text of a body.
+pub fn put_in_json(body: &mut Value, put: &impl Fn(&mut String)) {
+    match body {
+        Value::String(it) => put(it),
+        Value::Array(items) => items.iter_mut().for_each(|it| put_in_json(it, put)),
+        Value::Object(fields) => fields.values_mut().for_each(|it| put_in_json(it, put)),
+        _ => {}
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use serde_json::json;

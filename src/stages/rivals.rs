@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{rank::ScoredExchange, signals::SignalContext};
+use super::{endpoint::endpoint_key, scored_exchange::ScoredExchange, signals::SignalContext};
 use commis_artifacts::recording::{Exchange, ResourceType, SessionRecording};
 use commis_net::egress::site_of;
 
@@ -19,17 +19,32 @@ pub fn compare(
     recording: &SessionRecording,
     session: &SignalContext<'_>,
 ) {
-    let refused: Vec<i32> = recording
+    let answered: BTreeSet<&str> = all.iter().map(|it| it.endpoint_key.as_str()).collect();
+    let refused: Vec<&Exchange> = recording
         .exchanges
         .iter()
-        .filter(|it| is_refused(it) && site_of(&it.url) == site_of(&recording.page.url))
-        .map(|it| session.said_in_request(it))
+        .filter(|it| {
+            is_refused(it)
+                && site_of(&it.url) == site_of(&recording.page.url)
+                // An endpoint that also answered was refused only for a moment.
+                && !answered.contains(endpoint_key(it).as_str())
+        })
         .collect();
+    let said: Vec<i32> = refused.iter().map(|it| session.said_in_request(it)).collect();
+    // One that carries less of what was typed than the answer does was asked for something else.
+    let carried = |it: &Exchange| it.measures.typed_in_request.len();
+    let tails: Vec<(usize, i32)> =
+        refused.iter().map(|it| (carried(it), session.named_by_tail(it))).collect();
     for it in all.iter_mut() {
-        let said = it.shares.get("words_in_request").copied().unwrap_or(0);
-        let lead = refused.iter().map(|other| other - said).max().unwrap_or(0);
-        if lead > 0 {
-            it.shares.insert("refused_lead", lead);
+        let share = |name: &str| it.shares.get(name).copied().unwrap_or(0);
+        let lead = said.iter().map(|other| other - share("words_in_request")).max().unwrap_or(0);
+        let own = carried(it.exchange);
+        let tail = tails.iter().filter(|other| other.0 >= own).map(|other| other.1).max();
+        let tail = tail.unwrap_or(0) - session.named_by_tail(it.exchange);
+        for (name, lead) in [("refused_lead", lead), ("refused_tail", tail)] {
+            if lead > 0 {
+                it.shares.insert(name, lead);
+            }
         }
     }
     let own = |it: &ScoredExchange<'_>| it.shares.contains_key("same_site");

@@ -26,87 +26,90 @@ use commis_recipe::trackers::{
 /// Overridden by `ranking.weights` in settings.
 pub const WEIGHTS: &[(&str, i32)] = &[
     // What the person did and saw.
-    ("typed_in_request", 2050),
-    ("visible_on_page", 660),
+    ("typed_in_request", 2170),
+    ("visible_on_page", 740),
     ("shown_share", 2200),
-    ("follows_input", 520),
-    ("echoes_input", 650),
+    ("follows_input", 350),
+    ("echoes_input", 720),
     ("after_action", 840),
     ("holds_items", 4500),
     // What the task asks for.
-    ("task_values", 2860),
+    ("task_values", 2820),
     ("url_task_overlap", 50),
     ("task_host", 0),
-    ("task_keys", 670),
+    ("task_keys", 740),
     ("body_task_overlap", 50),
     ("words_in_request", 0),
-    ("words_in_keys", 1260),
+    ("words_in_keys", 630),
+    ("head_in_keys", 1010),
     ("words_in_answer", 0),
     ("words_anywhere", 100),
-    ("names_in_request", 790),
-    ("names_in_answer", 690),
-    ("things_in_answer", 380),
-    ("words_lead", 1940),
-    ("values_lead", 2290),
-    ("tail_named", 780),
+    ("names_in_request", 700),
+    ("names_in_answer", 720),
+    ("things_in_answer", 20),
+    ("words_lead", 2040),
+    ("values_lead", 2440),
+    ("tail_named", 1150),
     ("tail_covered", 300),
-    ("tail_early", 960),
-    ("abbreviated", 2680),
-    ("dates_in_request", 640),
-    ("dates_in_answer", 260),
-    ("pairs_in_answer", 910),
+    ("tail_early", 780),
+    ("abbreviated", 2760),
+    ("dates_in_request", 560),
+    ("dates_in_answer", 230),
+    ("pairs_in_answer", 950),
     // What the answer looks like.
-    ("content_type", 880),
-    ("has_list", 930),
-    ("json_richness", 1430),
+    ("content_type", 890),
+    ("has_list", 990),
+    ("json_richness", 1360),
     ("body_size", 20),
-    ("answer_values", 630),
+    ("answer_values", 770),
     // What the request looks like.
     ("url_result_overlap", 500),
     ("result_held", 1500),
-    ("resource_type", 390),
+    ("resource_type", 330),
     ("initiator_stack", 0),
     ("initiator_type", 0),
-    ("same_site", 3810),
+    ("same_site", 3850),
     ("api_path", 20),
     ("latency", 0),
     // Against.
-    ("crowded_site", -1550),
-    ("refused_lead", -1360),
-    ("no_list", -1710),
-    ("head_missing", -640),
-    ("value_missing", -2280),
-    ("other_search", -1760),
+    ("crowded_site", -1600),
+    ("refused_lead", -1000),
+    ("refused_tail", -2130),
+    ("no_list", -1650),
+    ("one_of_many", -1990),
+    ("head_missing", -530),
+    ("value_missing", -2200),
+    ("other_search", -1960),
     ("lacks_items", -4500),
-    ("typed_missing", -2380),
-    ("tail_unnamed", -980),
-    ("part_beside", -870),
-    ("unasked_values", -540),
-    ("other_dates", -990),
+    ("typed_missing", -2480),
+    ("tail_unnamed", -940),
+    ("part_beside", -940),
+    ("unasked_values", -440),
+    ("other_dates", -1070),
     ("nouns_off", 0),
-    ("other_collection", -590),
-    ("hands_out_token", -1350),
+    ("other_collection", -610),
+    ("hands_out_token", -1300),
     ("telemetry", -5000),
     ("tracker_path", -180),
-    ("housekeeping_path", -230),
+    ("housekeeping_path", -320),
     ("housekeeping_answer", -80),
-    ("suggestion_path", -1160),
-    ("further_page", -480),
+    ("suggestion_path", -1150),
+    ("further_page", -660),
     ("left_behind", -3000),
     ("static_path", -100),
     ("error_answer", -970),
     ("cache_buster", -50),
-    ("lost_body", -1250),
+    ("lost_body", -1240),
 ];
 
 /// Share of a fragment's text that a list must hold for the fragment to be one.
 const LIST_BP: u32 = 8000;
 
-/// The weight of there being no data request at all, against which every candidate stands; by 440 more than fitted, since where nobody
+/// The weight of there being no data request at all, against which every candidate stands; by 300 more than fitted, since where nobody
 /// typed anything a wrong choice is told from a right one by words alone.
-pub const NOTHING: i32 = 7770;
+pub const NOTHING: i32 = 7750;
 /// What is added to it where something was typed, as fitted: a request that carries that may be another than the one that was meant.
-pub const NOTHING_TYPED: i32 = 520;
+pub const NOTHING_TYPED: i32 = 980;
 
 /// Calls every page makes for itself, whatever the task is.
 const HOUSEKEEPING_WORDS: &[&str] = &[
@@ -243,6 +246,11 @@ impl SignalContext<'_> {
         self.wording.relevance(exchange, &self.brands).words_in_request
     }
 
+    /// How early the task names what the path of a request ends in, in thousandths.
+    pub fn named_by_tail(&self, exchange: &Exchange) -> i32 {
+        self.wording.tail_early(&exchange.url, &self.brands)
+    }
+
     pub fn texts(&self, exchange: &Exchange) -> ExchangeWords {
         ExchangeWords::new(exchange, &self.terms)
     }
@@ -368,9 +376,15 @@ pub fn signals(
     put("names_in_request", relevance.names_in_request);
     put("names_in_answer", relevance.names_in_answer);
     put("things_in_answer", relevance.things_in_answer);
-    put("tail_named", relevance.tail_named);
-    put("tail_early", relevance.tail_early);
+    if !held.is_half {
+        put("tail_named", relevance.tail_named);
+        put("tail_early", relevance.tail_early);
+    }
     put("head_missing", relevance.head_missing);
+    put("head_in_keys", relevance.head_in_keys);
+    if measures.typed_in_request.is_empty() {
+        put("one_of_many", relevance.one_of_many);
+    }
     put("tail_covered", relevance.tail_covered);
     put("tail_unnamed", relevance.tail_unnamed);
     put("unasked_values", relevance.unasked_values);

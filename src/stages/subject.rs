@@ -5,10 +5,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::witness::{MIN_TEXT, plain_words, stem, words};
-use commis_artifacts::payloads::SecondRecording;
-use commis_artifacts::recording::{
-    Action, ActionKind, Driver, Exchange, FinalPage, SessionRecording, ShownBlock,
+use super::item_text::{MIN_TEXT, plain_words, stem, words};
+use commis_artifacts::{
+    payloads::SecondRecording,
+    recording::{
+        Action, ActionKind, Driver, Exchange, FinalPage, ResourceType, SessionRecording, ShownBlock,
+    },
 };
 use commis_recipe::blocks::{TaskCardinality, asks_for_fact, task_cardinality};
 
@@ -72,23 +74,41 @@ pub fn second_login_shown(
 
 /// Blocks whose items came before anything was typed, and not again after it: recommendations and the like.
 fn early(recording: &SessionRecording) -> BTreeSet<usize> {
-    // A HAR does not tell what came after what was done.
-    if recording.driver == Driver::Har {
-        return BTreeSet::new();
-    }
-    let typing = |it: &Action| matches!(it.kind, ActionKind::Fill | ActionKind::Select);
-    let Some(typed) = recording.actions.iter().position(typing) else { return BTreeSet::new() };
-    let is_early = |it: &Exchange| it.after_action.is_none_or(|at| (at as usize) < typed);
+    let is_from_har = recording.driver == Driver::Har;
+    let typed = if is_from_har {
+        // A HAR does not tell what was done; the first script that sends what was typed does.
+        let asks = |it: &Exchange| {
+            matches!(it.resource_type, ResourceType::Xhr | ResourceType::Fetch)
+                && !it.measures.typed_in_request.is_empty()
+        };
+        recording.exchanges.iter().position(asks)
+    } else {
+        let typing = |it: &Action| matches!(it.kind, ActionKind::Fill | ActionKind::Select);
+        recording.actions.iter().position(typing)
+    };
+    let Some(typed) = typed else { return BTreeSet::new() };
+    let is_early = |(at, it): (usize, &Exchange)| {
+        if is_from_har {
+            // A document that sends what was typed came after the typing.
+            at < typed && it.measures.typed_in_request.is_empty()
+        } else {
+            it.after_action.is_none_or(|at| (at as usize) < typed)
+        }
+    };
     let most = |it: &Exchange, at: usize| {
         let held = it.measures.holds.get(at).copied().unwrap_or(0);
         let block = &recording.page.shown[at];
         !block.is_record && held as usize * 100 >= block.count as usize * MOST
     };
-    let (before, after): (Vec<&Exchange>, Vec<&Exchange>) =
-        recording.exchanges.iter().partition(|it| is_early(it));
-    (0..recording.page.shown.len())
-        .filter(|at| before.iter().any(|it| most(it, *at)) && !after.iter().any(|it| most(it, *at)))
-        .collect()
+    let (before, after): (Vec<_>, Vec<_>) =
+        recording.exchanges.iter().enumerate().partition(|it| is_early(*it));
+    let any_holds = |all: &[(usize, &Exchange)], at| all.iter().any(|it| most(it.1, at));
+    let blocks = || 0..recording.page.shown.len();
+    // Of a HAR, only where the page shows an answer that came later.
+    if is_from_har && !blocks().any(|at| any_holds(&after, at)) {
+        return BTreeSet::new();
+    }
+    blocks().filter(|at| any_holds(&before, *at) && !any_holds(&after, *at)).collect()
 }
 
 /// The weightiest block by what only this page said, but for those that were there `early`. `None` when it shows none.

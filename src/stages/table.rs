@@ -65,7 +65,7 @@ pub const STAGES: &[StageSpec] = &[
     // already written. `--force` records anew.
     spec(Stage::Record,       2, Observes, &[],                                                                      SessionRecording),
     spec(Stage::RecordSecond, 2, Observes, &[SessionRecording],                                                      SecondRecording),
-    spec(Stage::Rank,        11, Pure,     &[SessionRecording, SecondRecording],                                     CandidateSet),
+    spec(Stage::Rank,        12, Pure,     &[SessionRecording, SecondRecording],                                     CandidateSet),
     spec(Stage::Summarize,    2, Pure,     &[SessionRecording, CandidateSet],                                        CandidateSummary),
     spec(Stage::Consult,      1, Observes, &[SessionRecording, CandidateSet, CandidateSummary],                      ModelAnswer),
     spec(Stage::Analyze,      8, Pure,     &[SessionRecording, CandidateSet, CandidateSummary, ModelAnswer],         RecipeAnalysis),

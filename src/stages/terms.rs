@@ -9,7 +9,7 @@ use rust_stemmers::{Algorithm, Stemmer};
 use serde_json::Value;
 use url::Url;
 
-use super::rank::operation;
+use super::endpoint::operation;
 use commis_artifacts::recording::{Excerpt, Exchange, RequestBody};
 use commis_recipe::blocks::asks_for_fact;
 
@@ -187,6 +187,8 @@ pub struct TermShares {
     pub by_answer: i32,
     /// Kinds of things that the task names and the request does not.
     pub nouns_off: i32,
+    /// Of two things that the task joins by "and" the request names one.
+    pub is_half: bool,
 }
 
 impl Terms {
@@ -261,10 +263,12 @@ impl Terms {
         let mut held = [0_u64; 5];
         let mut of = [0_u64; 5];
         let covered = self.covered(texts);
+        let mut is_half = false;
         for term in self.list.iter().filter(|it| !it.is_brand) {
             let asked = u64::from(self.weight(term, term.in_requests));
             let told = u64::from(self.weight(term, term.in_answers));
             let half = term.joined.is_some_and(|it| texts.in_request(&self.list[it]) == 0);
+            is_half |= half && texts.in_request(term) > 0;
             let by_name = if half { 0 } else { texts.in_names(term) };
             let by_value = if half {
                 0
@@ -298,6 +302,7 @@ impl Terms {
             by_keys: share(2),
             by_answer: share(3),
             nouns_off: share(4),
+            is_half,
         }
     }
 

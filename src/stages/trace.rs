@@ -8,9 +8,8 @@ use super::{
     chained::{answered_before, tells},
     page_made::page_made,
     provenance::{Examples, ValueSource, twin_of},
-    publish::put_in_json,
     read_back::literal_of,
-    request::{identifier, template},
+    request::{identifier, put_in_json, template},
     weave::FoundParameter,
     woven::RequestWeaver,
 };

@@ -11,19 +11,22 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::extraction::widened_by_pages;
-use super::follow::{measure_followed, only_repeats};
-use super::gaps::{lacking, lost};
-use super::judge::{
-    Observation, ReplayCall, Replayer, data_difference_bp, example_answer, holds_bp, is_reordered,
-    observe, passing,
+pub use super::judge::MARGIN_BP;
+use super::{
+    extraction::widened_by_pages,
+    follow::{measure_followed, only_repeats},
+    gaps::{lacking, lost},
+    judge::{
+        Observation, ReplayCall, Replayer, data_difference_bp, example_answer, holds_bp,
+        is_reordered, observe, passing,
+    },
+    length::{self, ListFindings, ProofAnswer, more_than_shown},
+    login::OwnAnswer,
+    paginate::PaginationProver,
+    refutation::{Failure, Halt, Proof, final_, freeze_optional, heard},
+    seen::seen_on_page,
+    witness::{asks_for_order, coverage, named_group},
 };
-use super::length::{self, ListFindings, ProofAnswer, more_than_shown};
-use super::login::OwnAnswer;
-use super::paginate::PaginationProver;
-use super::refutation::{Failure, Halt, Proof, final_, freeze_optional, heard};
-use super::seen::seen_on_page;
-use super::witness::{asks_for_order, coverage, named_group};
 use commis_artifacts::{
     payloads::{BaselineFingerprint, NO_EFFECT, RecipeDraftMinimized, Replay, VerificationReport},
     recording::ShownBlock,
@@ -191,8 +194,6 @@ pub async fn verify(
     Ok(report)
 }
 
-/// By how much more than A from itself B must differ from A, basis points: a counter or a stamp in the answer is not an effect.
-pub const MARGIN_BP: u32 = 500;
 /// Share of the captured leaves that a replay must hold. Redaction and change take some.
 const HELD_BP: u32 = 5000;
 

@@ -7,7 +7,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use super::{follow::without_head, subject};
+use super::{
+    follow::without_head,
+    item_text::{CUT, Cell, ItemText, MIN_TEXT, SHARED, items_of, plain_words, stem, words},
+    labels::labelled_records,
+    subject,
+};
 use commis_artifacts::{
     payloads::{Coverage, ListLength, SecondRecording, Witness},
     recording::{SessionRecording, ShownBlock},
@@ -23,19 +28,11 @@ pub const COLUMN: usize = 60;
 const RECORD: usize = 60;
 /// Words that so many per cent of a column's texts have are how the page says it.
 pub const COMMON: usize = 80;
-/// Per cent of an item's words that stand for it where its texts run together.
-const SHARED: usize = 70;
-/// So many per cent of them, and the words that it alone begins with (two to so many), are enough for one item in five where the
-/// others are there: "mint unknown, no ruler" is how a page says that there is nothing to say.
+/// Per cent of an item's words, less than [`SHARED`], that are enough for one item in five where the others are held and its first
+/// words (two to [`START`]) are its own: "mint unknown, no ruler" is how a page says that there is nothing to say.
 const SHARED_BY_FEW: usize = 50;
 const START: usize = 4;
 const FEW: usize = 5;
-/// Bytes of a text that is not stored to its end.
-const LONG: usize = 380;
-/// What a page sets for text that it leaves out.
-const CUT: char = '…';
-/// Fewer characters tell nothing.
-pub const MIN_TEXT: usize = 2;
 /// Items that one text may point at.
 const MAX_PLACES: usize = 64;
 /// Items that are searched text by text.
@@ -58,6 +55,7 @@ pub fn witness(
     }
     if let (Some(second), [data, ..]) = (&mut second, pages) {
         without_head((&mut first, second), data);
+        as_one_thing((&mut first, second), data, &recording.task);
     }
     let rival = main.rival.and_then(|at| block(recording, at));
     let further = without_further(&mut first, pages);
@@ -65,6 +63,17 @@ pub fn witness(
         without_further(second, pages_second);
     }
     Some(Witness { task: recording.task.clone(), first, second, rival, further })
+}
+
+/// Takes a list of labelled texts for one thing where the answer is one and holds them only so.
+fn as_one_thing((first, second): (&mut ShownBlock, &mut ShownBlock), data: &Value, task: &str) {
+    if data.is_object()
+        && !coverage(data, first, task).is_whole()
+        && let Some(records) = labelled_records(first, second)
+        && coverage(data, &records.0, task).held > 0
+    {
+        (*first, *second) = records;
+    }
 }
 
 /// Leaves out the rows at the end that only further pages of the list hold, and counts them.
@@ -400,12 +409,6 @@ fn common_words(block: &ShownBlock) -> BTreeSet<String> {
     counts.into_iter().filter(|it| n > 1 && it.1 * 100 >= n * COMMON).map(|it| it.0).collect()
 }
 
-/// A text of the page.
-struct Cell<'a> {
-    raw: &'a str,
-    plain: String,
-}
-
 /// The item that says most of these texts, none that is taken: the one with the longest, or with half of them.
 fn best(
     cells: &[Cell<'_>],
@@ -455,183 +458,6 @@ fn index(items: &[ItemText]) -> BTreeMap<String, Vec<usize>> {
         }
     }
     out
-}
-
-/// What an item says.
-pub struct ItemText {
-    leaves: BTreeSet<String>,
-    /// All of it, each text between bars.
-    whole: String,
-    words: BTreeSet<String>,
-    values: Vec<Value>,
-}
-
-impl ItemText {
-    pub fn from_value(value: &Value) -> Self {
-        let mut values = Vec::new();
-        collect_leaves(value, &mut values);
-        let texts: Vec<String> = values
-            .iter()
-            .map(|it| match it {
-                Value::String(it) if it.contains('<') && it.contains('>') => {
-                    plain_words(&commis_redact::markup::visible_text(it, it.len()))
-                }
-                Value::String(it) => plain_words(it),
-                other => plain_words(&other.to_string()),
-            })
-            .collect();
-        let words = texts
-            .iter()
-            .flat_map(|it| it.split(' '))
-            .filter(|it| !it.is_empty())
-            .map(str::to_owned)
-            .collect();
-        let whole = format!("| {} |", texts.join(" | "));
-        Self {
-            leaves: texts.into_iter().filter(|it| !it.is_empty()).collect(),
-            whole,
-            words,
-            values,
-        }
-    }
-
-    /// Per cent of the words of these texts, of two characters and more, that the item says; not counted are those that
-    /// every item has.
-    fn share_of(&self, cells: &[Cell<'_>], common: &BTreeSet<String>) -> usize {
-        let all: BTreeSet<&str> = cells
-            .iter()
-            .flat_map(|it| it.plain.split(' '))
-            .filter(|it| it.chars().nth(1).is_some() && !common.contains(*it))
-            .collect();
-        let said = all.iter().filter(|it| self.words.contains(**it)).count();
-        if all.len() < 2 { 0 } else { said * 100 / all.len() }
-    }
-
-    /// A word as [`words`] gives it.
-    pub fn says_word(&self, word: &str) -> bool {
-        self.words.contains(word)
-    }
-
-    /// A text in plain words.
-    fn has_text(&self, plain: &str) -> bool {
-        self.leaves.contains(plain) || self.whole.contains(&format!(" {plain} "))
-    }
-
-    /// Most words of a text.
-    pub fn says_most(&self, cell: &str) -> bool {
-        let own = words(cell);
-        let said = own.iter().filter(|it| self.words.contains(*it)).count();
-        own.len() > 1 && said * 100 >= own.len() * SHARED
-    }
-
-    /// A text as the page writes it.
-    pub fn has_cell(&self, cell: &str) -> bool {
-        let text = plain_words(cell);
-        if text.is_empty() || self.has_text(&text) {
-            return true;
-        }
-        // Cut where it is stored.
-        if cell.len() >= LONG {
-            let kept: Vec<&str> = text.split(' ').collect();
-            let kept = &kept[..kept.len() - 1];
-            if self.whole.contains(&kept.join(" "))
-                || kept.iter().all(|it| self.words.contains(*it))
-            {
-                return true;
-            }
-        }
-        // Cut short by the page.
-        let cut = cell.trim_end();
-        if let Some(start) = cut.strip_suffix(CUT).or_else(|| cut.strip_suffix("...")) {
-            let start = plain_words(start);
-            if start.chars().count() >= 8 && self.whole.contains(&format!(" {start}")) {
-                return true;
-            }
-        }
-        // Cut within: the leaf begins and ends as it does.
-        if let Some((start, end)) = cut.split_once(CUT).filter(|it| !it.1.is_empty()) {
-            let (start, end) = (start.trim_start(), end.trim_end());
-            let is_cut = |it: &Value| {
-                it.as_str().is_some_and(|it| {
-                    it.len() > start.len() + end.len() && it.starts_with(start) && it.ends_with(end)
-                })
-            };
-            if start.chars().count() >= 8 && self.values.iter().any(is_cut) {
-                return true;
-            }
-        }
-        self.values.iter().any(|it| commis_recipe::shape::forms::is_shown_as(it, cell))
-    }
-}
-
-fn collect_leaves(value: &Value, out: &mut Vec<Value>) {
-    match value {
-        Value::Array(all) => all.iter().for_each(|it| collect_leaves(it, out)),
-        Value::Object(all) => all.values().for_each(|it| collect_leaves(it, out)),
-        Value::Null => {}
-        other => out.push(other.clone()),
-    }
-}
-
-/// An item whose fields have no names: a list of nothing but scalars, two and more.
-fn is_row(value: &Value) -> bool {
-    value
-        .as_array()
-        .is_some_and(|all| all.len() > 1 && !all.iter().any(|it| it.is_array() || it.is_object()))
-}
-
-/// What could be an item: the list's own, or all that stand in lists; and those in lists within them.
-pub fn items_of(data: &Value) -> Vec<ItemText> {
-    fn go<'v>(value: &'v Value, out: &mut Vec<&'v Value>) {
-        match value {
-            Value::Array(all) => {
-                for it in all {
-                    if !it.is_array() || is_row(it) {
-                        out.push(it);
-                    }
-                    go(it, out);
-                }
-            }
-            Value::Object(all) => {
-                // A map by id is a list too.
-                let objects = all.values().filter(|it| it.is_object()).count();
-                if objects >= 2 && objects == all.len() {
-                    out.extend(all.values());
-                }
-                all.values().for_each(|it| go(it, out));
-            }
-            _ => {}
-        }
-    }
-    let mut all = Vec::new();
-    go(data, &mut all);
-    if all.is_empty() {
-        all.push(data);
-    }
-    all.into_iter().map(ItemText::from_value).collect()
-}
-
-/// Words in lower case with one space between them.
-pub fn plain_words(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        if c.is_alphanumeric() {
-            out.extend(c.to_lowercase());
-        } else if !out.is_empty() && !out.ends_with(' ') {
-            out.push(' ');
-        }
-    }
-    out.truncate(out.trim_end().len());
-    out
-}
-
-pub fn words(text: &str) -> BTreeSet<String> {
-    plain_words(text).split(' ').filter(|it| !it.is_empty()).map(str::to_owned).collect()
-}
-
-/// Without an English plural's s, well enough to compare two words.
-pub fn stem(word: &str) -> &str {
-    word.trim_end_matches('s')
 }
 
 #[cfg(test)]

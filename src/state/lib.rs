@@ -25,8 +25,7 @@ use commis_base::{
 };
 
 const FILE: &str = "state.db";
-const HINT: &str =
-    "look at the disk; what the file holds is rebuilt from the artifacts when it is removed";
+const HINT: &str = "check the disk; if you remove the file, commis rebuilds it from the artifacts";
 /// Suffixes of the files that SQLite keeps beside it.
 const BESIDE: &[&str] = &["", "-wal", "-shm"];
 /// How long a writer waits for another process.
@@ -71,7 +70,10 @@ impl State {
 
     fn open_within(folder: &Path, patience: Duration) -> Result<Self> {
         let dir = Dir::open(folder, true)?.ok_or_else(|| {
-            Error::new(Code::ArtifactIo, format!("{} vanished", folder.display()))
+            Error::new(
+                Code::ArtifactIo,
+                format!("{} was removed while commis used it", folder.display()),
+            )
         })?;
         // The folder itself is no link, but one may lead there, and SQLite refuses any.
         let path = std::fs::canonicalize(folder)

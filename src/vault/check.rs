@@ -40,7 +40,7 @@ fn is_login_url(url: &str) -> bool {
 /// Whether it holds, and why.
 pub fn judge_probe(held: &LoginData, seen: &LoginProbe) -> (bool, &'static str) {
     if matches!(seen.status, Some(401 | 403)) {
-        return (false, "its page refuses whoever it is");
+        return (false, "its page refuses the login");
     }
     if site_of(&seen.url) != held.site() {
         return (false, "its page leads to another site");
@@ -51,7 +51,7 @@ pub fn judge_probe(held: &LoginData, seen: &LoginProbe) -> (bool, &'static str) 
     if seen.password {
         return (false, "its page asks for a password");
     }
-    (true, "its page came up, and asks for no password")
+    (true, "its page loaded and does not ask for a password")
 }
 
 #[cfg(test)]

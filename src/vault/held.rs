@@ -6,10 +6,10 @@ use base64::{Engine as _, engine::general_purpose::STANDARD};
 use serde::{Deserialize, Deserializer, Serialize};
 use zeroize::Zeroizing;
 
-use super::{LoginCheckRecord, LoginName, LoginSummary, Refresh};
+use super::{LoginCheckRecord, LoginName, LoginSummary};
 use commis_base::error::{Code, Error, Result};
 use commis_net::egress::{SafeUrl, is_public_suffix, site_of};
-use commis_recipe::model::StorageArea;
+use commis_recipe::model::{RequestTemplate, Slot, StorageArea};
 use commis_state::now_ms;
 
 /// Of one login.
@@ -198,7 +198,7 @@ impl LoginData {
         }
         let site = site_of(url);
         let at = at.filter(|_| !site.is_empty()).ok_or_else(|| {
-            Error::new(Code::UrlInvalid, "a login is one of a page, which this is not")
+            Error::new(Code::UrlInvalid, "the address is not that of a web page")
                 .hint("give an address that begins with http:// or https://")
         })?;
         let mut out = Self {
@@ -229,7 +229,7 @@ impl LoginData {
             return Err(Error::new(
                 Code::ParamInvalid,
                 format!(
-                    "{} keeps more than a login is: {MOST} cookies and values, 1 MiB each, 16 MiB in all",
+                    "{} stores more than a login may hold: {MOST} cookies and values, 1 MiB each, 16 MiB in all",
                     self.site
                 ),
             ));
@@ -454,7 +454,7 @@ impl LoginData {
         if later.site != self.site {
             return Err(Error::new(
                 Code::ParamInvalid,
-                format!("the login `{name}` is one of {}, not of {}", self.site, later.site),
+                format!("the login `{name}` is for {}, not for {}", self.site, later.site),
             )
             .hint("give another name, or remove it first"));
         }
@@ -476,8 +476,8 @@ impl LoginData {
                 "fewer cookies: {is} ({is_session} of the session), and there were {was} ({was_session})"
             )
         };
-        Err(Error::new(Code::ParamInvalid, format!("the login `{name}` stays as it was: {what}"))
-            .hint("look whether you are logged in; --force seals it all the same"))
+        Err(Error::new(Code::ParamInvalid, format!("the login `{name}` was not replaced: {what}"))
+            .hint("check that you are logged in; replace it with --force"))
     }
 
     pub(super) fn summary(
@@ -507,4 +507,33 @@ impl LoginData {
             trouble: None,
         }
     }
+}
+
+/// How a site's pages renew a login. Holds no value of it.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Refresh {
+    /// The origin whose pages stored what it takes and gives.
+    pub origin: String,
+    pub request: RequestTemplate,
+    /// Of the kind `storage`; none where cookies alone say whose login it is.
+    pub slots: Vec<Slot>,
+    /// What its JSON answer gives.
+    pub gives: Vec<TokenMapping>,
+    /// Names of the cookies that it sets anew.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub cookies: Vec<String>,
+}
+
+/// A leaf of the answer, and the stored value that it replaces.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TokenMapping {
+    /// JSON pointer into the answer.
+    pub from: String,
+    pub area: StorageArea,
+    pub key: String,
+    /// JMESPath within a stored value that is JSON.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub path: Option<String>,
 }

@@ -44,7 +44,7 @@ impl Key {
         }
         if !make || self.has_sealed_logins()? {
             return Err(self.key_error("is not there").hint(
-                "bring it back; without it what was sealed cannot be opened, only removed (`commis vault rm`)",
+                "restore it from a backup; without it, sealed logins can only be removed (`commis vault rm`)",
             ));
         }
         self.make()
@@ -56,7 +56,7 @@ impl Key {
     }
 
     fn key_error(&self, why: &str) -> Error {
-        Error::new(Code::ArtifactIo, format!("the vault's key {} {why}", self.file.display()))
+        Error::new(Code::ArtifactIo, format!("the key of the vault {} {why}", self.file.display()))
     }
 
     /// `None` where there is none.
@@ -74,23 +74,25 @@ impl Key {
         let known = file.metadata().map_err(|err| self.key_error("cannot be read").source(err))?;
         if !known.is_file() || known.nlink() != 1 {
             return Err(self
-                .key_error("is no file of its own")
-                .hint("it has one name, and is no link"));
+                .key_error("is a link or not a regular file")
+                .hint("the file must have one name and may not be a link"));
         }
         if known.mode() & 0o077 != 0 {
             return Err(self
-                .key_error("is one that others can read")
-                .hint("somebody may have read it: log in again with another, or `chmod 600` it"));
+                .key_error("can be read by others")
+                .hint("somebody may have read it: `chmod 600` it; to be safe, remove the logins with `commis vault rm`, remove the file and log in again"));
         }
         if known.uid() != rustix::process::geteuid().as_raw() {
-            return Err(self.key_error("belongs to somebody else").hint("it is its user's alone"));
+            return Err(self
+                .key_error("belongs to somebody else")
+                .hint("the file must belong to its user alone"));
         }
         let mut out = Zeroizing::new([0; 32]);
         let whole = known.len() == 32 && file.read_exact(&mut out[..]).is_ok();
         if !whole {
-            return Err(self
-                .key_error("is not one")
-                .hint("a key has 32 bytes; bring it back, or remove it where nothing is sealed"));
+            return Err(self.key_error("is damaged").hint(
+                "a key has 32 bytes; restore it from a backup, or remove it if nothing is sealed",
+            ));
         }
         Ok(Some(out))
     }
@@ -99,7 +101,7 @@ impl Key {
         let mut out = Zeroizing::new([0; 32]);
         SystemRandom::new()
             .fill(&mut out[..])
-            .map_err(|_| Error::new(Code::Internal, "the system gives no random bytes"))?;
+            .map_err(|_| Error::new(Code::Internal, "the system provides no random bytes"))?;
         let folder = self.file.parent().unwrap_or(Path::new("."));
         files::ensure_private_dir(folder)?;
         let flags =
@@ -120,7 +122,7 @@ impl Key {
 
     /// The one that another process has just made; it may not have written it to its end.
     fn wait_for_key(&self) -> Result<Secret> {
-        let mut end = Err(self.key_error("is not one"));
+        let mut end = Err(self.key_error("is damaged"));
         for _ in 0..100 {
             end = self.read();
             if let Ok(Some(it)) = end {

@@ -28,10 +28,9 @@ use self::key::Key;
 pub use self::{
     check::{LoginProbe, judge_probe},
     cookies::parse_set_cookie,
-    held::{BasicAuth, Cookie, LoginData, StorageItem},
+    held::{BasicAuth, Cookie, LoginData, Refresh, StorageItem, TokenMapping},
     login::{Login, Logins},
     login_http::LoginHttp,
-    refresh::{Refresh, TokenMapping},
 };
 use commis_base::{
     error::{Code, Error, Result},
@@ -67,7 +66,7 @@ impl FromStr for LoginName {
         if ends && inner && text.len() <= 64 && !text.contains("..") {
             return Ok(Self(text.to_owned()));
         }
-        Err(Error::new(Code::ParamInvalid, "this is no name of a login")
+        Err(Error::new(Code::ParamInvalid, "this is not a valid name of a login")
             .hint("use 1 to 64 of a-z, 0-9, -, _ and ., with a letter or a digit at both ends"))
     }
 }
@@ -221,7 +220,7 @@ impl Vault {
             return Err(Error::new(
                 Code::ParamInvalid,
                 format!(
-                    "there is nothing of {} to be sealed: no cookies, and nothing stored",
+                    "{} has no cookies and no stored values, so there is no login",
                     held.site()
                 ),
             )
@@ -380,12 +379,13 @@ fn file(state: u64) -> String {
 
 fn lock(dir: &Dir) -> Result<files::Lock> {
     dir.try_lock()?.ok_or_else(|| {
-        Error::new(Code::TaskBusy, "this login is being sealed").hint("try again in a moment")
+        Error::new(Code::TaskBusy, "another process is writing this login")
+            .hint("try again in a moment")
     })
 }
 
 fn unknown_login(name: &LoginName) -> Error {
-    Error::new(Code::ParamInvalid, format!("there is no login `{name}`"))
+    Error::new(Code::ParamInvalid, format!("no login is named `{name}`"))
         .hint("`commis vault ls` lists them; `commis session login` makes one")
 }
 
@@ -436,7 +436,7 @@ mod tests {
             std::fs::metadata(home.path().join(at)).unwrap().permissions().mode() & 0o777
         };
         assert_eq!((mode("vault.key"), mode("vault/shop")), (0o600, 0o700));
-        it.record_check(&name, true, "its page came up").unwrap();
+        it.record_check(&name, true, "its page loaded").unwrap();
         assert!(it.open(&name).unwrap().0.checked.unwrap().holds);
         it.remove(&name).unwrap();
         assert_eq!(it.open(&name).err().unwrap().code(), Code::ParamInvalid);
@@ -522,7 +522,7 @@ mod tests {
         };
         mode(0o640);
         let err = it.open(&name).err().unwrap();
-        assert!(err.message().contains("others can read"), "{err}");
+        assert!(err.message().contains("read by others"), "{err}");
         mode(0o600);
         it.open(&name).unwrap();
         std::fs::hard_link(&key, home.path().join("second")).unwrap();

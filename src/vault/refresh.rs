@@ -6,18 +6,17 @@
 
 use std::{collections::BTreeMap, time::Duration};
 
-use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tokio::time::{Instant, sleep};
 
-use super::{Changes, Login, LoginData, StorageItem};
+use super::{Changes, Login, LoginData, Refresh, StorageItem, TokenMapping};
 use commis_base::error::{Code, Error, Result};
 use commis_net::{
     egress::site_of,
     transport::{Reply, public_http::PublicHttp},
 };
 use commis_recipe::{
-    model::{RequestTemplate, Slot, SlotSource, StorageArea},
+    model::{Slot, SlotSource},
     request::prepare_request,
 };
 use commis_runner::slots::stored_text;
@@ -26,35 +25,6 @@ use commis_state::now_ms;
 /// How long to wait for another process that renews the same login.
 const PATIENCE: Duration = Duration::from_secs(20);
 const LOOK_AGAIN: Duration = Duration::from_millis(20);
-
-/// How a site's pages renew a login. Holds no value of it.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Refresh {
-    /// The origin whose pages stored what it takes and gives.
-    pub origin: String,
-    pub request: RequestTemplate,
-    /// Of the kind `storage`; none where cookies alone say whose login it is.
-    pub slots: Vec<Slot>,
-    /// What its JSON answer gives.
-    pub gives: Vec<TokenMapping>,
-    /// Names of the cookies that it sets anew.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub cookies: Vec<String>,
-}
-
-/// A leaf of the answer, and the stored value that it replaces.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct TokenMapping {
-    /// JSON pointer into the answer.
-    pub from: String,
-    pub area: StorageArea,
-    pub key: String,
-    /// JMESPath within a stored value that is JSON.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub path: Option<String>,
-}
 
 impl Refresh {
     /// The tokens and cookies that it gives, as a login holds them now.
@@ -163,7 +133,7 @@ impl Login {
             429 | 500.. => {
                 let what = format!("the site answered {} to a refresh of its login", reply.status);
                 let code = if reply.status == 429 { Code::RateLimited } else { Code::ServerError };
-                return Err(Error::new(code, what).hint("call again later"));
+                return Err(Error::new(code, what).hint("try again later"));
             }
             _ => return Ok(false),
         }
@@ -188,6 +158,7 @@ mod tests {
     use crate::{LoginName, Vault};
     use commis_base::settings::{EgressSettings, Home};
     use commis_net::{egress::EgressPolicy, transport::PreparedRequest};
+    use commis_recipe::model::StorageArea;
     use commis_testbed::Testbed;
 
     const ORIGIN: &str = "http://huddle.test";

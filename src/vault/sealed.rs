@@ -18,12 +18,13 @@ fn associated_data(name: &LoginName, state: u64) -> Aad<String> {
 
 fn key(secret: &Secret) -> Result<LessSafeKey> {
     let key = UnboundKey::new(&AES_256_GCM, &secret[..]);
-    key.map(LessSafeKey::new).map_err(|_| Error::new(Code::Internal, "the vault's key is no key"))
+    key.map(LessSafeKey::new)
+        .map_err(|_| Error::new(Code::Internal, "the key of the vault is invalid"))
 }
 
 /// What is written. Fails with `INTERNAL`.
 pub fn seal(secret: &Secret, name: &LoginName, state: u64, held: &LoginData) -> Result<Vec<u8>> {
-    let failed = |_| Error::new(Code::Internal, "the system gives no random bytes");
+    let failed = |_| Error::new(Code::Internal, "the system provides no random bytes");
     let mut nonce = [0; NONCE_LEN];
     SystemRandom::new().fill(&mut nonce).map_err(failed)?;
     // In the buffer that is wiped, and encrypted where it stands.
@@ -43,7 +44,7 @@ pub fn open(secret: &Secret, name: &LoginName, state: u64, bytes: Vec<u8>) -> Re
     let refused = || {
         let why = "was changed, or sealed with another key";
         Error::new(Code::ArtifactCorrupt, format!("the login `{name}` cannot be opened: it {why}"))
-            .hint("bring back the vault.key that it was sealed with, or log in again with --force")
+            .hint("restore the vault.key that sealed it, or log in again with --force")
     };
     let rest = bytes.strip_prefix(MAGIC).ok_or_else(refused)?;
     let (nonce, body) = rest.split_at_checked(NONCE_LEN).ok_or_else(refused)?;

@@ -93,7 +93,7 @@ fn a_finished_batch_is_known_without_being_read() {
     let manifest = manifest(&home, 4, &[]);
     let (code, report) = home.batch(&learn(&manifest, &[]));
     assert_eq!((code, ran(&report)), (0, vec![11; 4]), "{report}");
-    assert_eq!(home.run(&learn(&manifest, &[])).status.code(), Some(2), "begun already");
+    assert_eq!(home.run(&learn(&manifest, &[])).status.code(), Some(2), "was started before");
     let again = learn(&manifest, &["--resume"]);
     let out = home.run(&again);
     let text = String::from_utf8(out.stdout).unwrap();

@@ -305,7 +305,7 @@ fn a_button_sends_nothing_after_its_time_or_from_another_page() {
     well(&daemon, &["browse", "--context", "bumps", "goto", "http://reorder.test/api/bump"]);
     std::thread::sleep(Duration::from_secs(1));
     let said = outside.press(ANN, &data[0]);
-    assert!(said.contains("what was shown is no longer there"), "{said}");
+    assert!(said.contains("the request is no longer valid"), "{said}");
     assert_eq!(state(&daemon, &id)["state"]["is"], "stale");
     outside.edited("out of date: telegram 7");
 

@@ -151,7 +151,7 @@ fn a_stopped_process_is_relieved_and_writes_nothing_when_it_wakes() {
     std::io::Read::read_to_string(&mut sleeper.0.stdout.take().unwrap(), &mut said).unwrap();
     let said: Value = serde_json::from_str(&said).unwrap();
     assert_eq!((end.code(), &said["error_code"]), (Some(1), &json!("TASK_BUSY")), "{said}");
-    assert!(said["error"].as_str().unwrap().contains(&format!("{id} was taken over")), "{said}");
+    assert!(said["error"].as_str().unwrap().contains(&format!("took over task {id}")), "{said}");
     assert!(all() == before, "what woke up wrote something");
     assert!(files(&home, ".taken-").is_empty());
 }

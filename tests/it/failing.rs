@@ -29,7 +29,7 @@ const CASES: &[Case] = &[
         "stumbles.test/covered",
         "- click: {role: button, name: Show lamps}",
         "STEP_FAILED",
-        &["dialog \"We value your privacy\" lies over the element"],
+        &["dialog \"We value your privacy\" covers the element"],
     ),
     (
         "disabled",

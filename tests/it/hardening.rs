@@ -57,7 +57,7 @@ fn a_pipe_where_a_file_belongs_is_named_and_nobody_waits_for_it() {
         &["redact", "/dev/zero"],
     ] {
         let (code, text) = output_text(&ends(home.command(args)));
-        assert!(code == 2 && text.contains("no regular file"), "{args:?}: {code} {text}");
+        assert!(code == 2 && text.contains("not a regular file"), "{args:?}: {code} {text}");
     }
 }
 

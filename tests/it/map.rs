@@ -263,7 +263,7 @@ fn it_goes_on_where_it_stopped_and_runs_nothing_twice() {
     let other = place.map(&[&args[..], &["--resume"]].concat());
     assert_eq!(other.status.code(), Some(2), "{}", stderr_text(&other));
     assert!(
-        stderr_text(&other).contains("line 2 of the inputs is another"),
+        stderr_text(&other).contains("line 2 of the inputs differs"),
         "{}",
         stderr_text(&other)
     );

@@ -350,7 +350,9 @@ fn a_file_that_cannot_be_edited_is_named_and_left_alone() {
         }
         std::fs::remove_file(&path).unwrap();
         std::fs::create_dir(&path).unwrap();
-        assert!(user.run_refused(&install(client), 3, "ARTIFACT_IO").contains("no regular file"));
+        assert!(
+            user.run_refused(&install(client), 3, "ARTIFACT_IO").contains("not a regular file")
+        );
         std::fs::remove_dir(&path).unwrap();
         symlink("nowhere", &path).unwrap();
         assert!(user.run_refused(&install(client), 3, "ARTIFACT_IO").contains("leads nowhere"));

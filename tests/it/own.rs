@@ -171,7 +171,7 @@ fn a_host_of_ones_own_over_https() {
 
     let unknown = output_text(&run(&home, &learn));
     assert!(
-        unknown.contains("TLS_FAILED") && unknown.contains("nobody who is trusted"),
+        unknown.contains("TLS_FAILED") && unknown.contains("no trusted authority"),
         "{unknown}"
     );
     assert!(shelf.requests().is_empty(), "{:?}", shelf.requests());

@@ -178,7 +178,11 @@ fn contract_6_a_session_of_another_home_is_done_here() {
     let half = fs::OpenOptions::new().write(true).open(&bad).unwrap();
     half.set_len(half.metadata().unwrap().len() / 2).unwrap();
     let refused = run(&other, &["session", "import", bad.to_str().unwrap()]);
-    assert!(refused.code != 0 && refused.err.contains("no session's archive"), "{}", refused.err);
+    assert!(
+        refused.code != 0 && refused.err.contains("not an archive of a session"),
+        "{}",
+        refused.err
+    );
 }
 
 #[test]

@@ -35,8 +35,8 @@ fn a_host_that_cannot_be_trusted_is_named_with_the_reason() {
         ("expired", "has expired"),
         ("not-yet", "not valid yet"),
         ("other-name", "another name"),
-        ("self-signed", "nobody who is trusted"),
-        ("unknown-authority", "nobody who is trusted"),
+        ("self-signed", "no trusted authority"),
+        ("unknown-authority", "no trusted authority"),
         ("old-version", "no version of TLS"),
         ("version-alert", "no version of TLS"),
     ] {

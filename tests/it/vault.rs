@@ -140,10 +140,10 @@ fn who_logged_in_once_is_logged_in_in_a_new_daemon() {
     assert!(code == 1 && looked.starts_with("shop does not hold: "), "{looked}");
     place.well(&["browse", "--context", "empty", "goto", "http://accounts.test/login"]);
     let err = place.fails(&["vault", "save", "shop", "--context", "empty"]);
-    assert!(err.contains("nothing of accounts.test"), "{err}");
+    assert!(err.contains("accounts.test has no cookies"), "{err}");
     place.well(&["vault", "rm", "shop"]);
     let err = place.fails(&["browse", "--context", "x", "--as", "shop", "url"]);
-    assert!(err.contains("there is no login `shop`"), "{err}");
+    assert!(err.contains("no login is named `shop`"), "{err}");
 }
 
 #[test]
@@ -303,7 +303,7 @@ fn a_recipe_is_run_with_a_login() {
     assert!(code != 0 && !out.contains("garden lamp"), "{out}");
     let with = |login: &'static str| run.iter().copied().chain(["--as", login]).collect::<Vec<_>>();
     assert!(place.well(&with("shop")).contains("garden lamp"));
-    assert!(place.fails(&with("bank")).contains("there is no login `bank`"));
+    assert!(place.fails(&with("bank")).contains("no login is named `bank`"));
 }
 
 /// Full Chromium and its headless shell write the same files; this one is the person's, with a folder of its own.

@@ -172,7 +172,7 @@ fn who_looks_on_is_told_what_happens_as_it_happens() {
     let daemon = daemon_at(site(), &[]);
     // Nothing to look at yet.
     let (code, _, err) = browse(&daemon, &["watch"]);
-    assert!(code == 2 && err.contains("no page of that name is open"), "{err}");
+    assert!(code == 2 && err.contains("no page is open in this context"), "{err}");
     well(&daemon, &["goto", "http://state.test/"]);
     let mut watch = WatchProcess::start(&daemon);
     let here = watch.next();
@@ -581,7 +581,7 @@ fn a_person_takes_over_and_gives_back() {
     ];
     for args in refusals {
         let (code, _, err) = browse(&daemon, args);
-        assert!(code == 1 && err.contains("a person has this page"), "{args:?}: {err}");
+        assert!(code == 1 && err.contains("a person is using this page"), "{args:?}: {err}");
     }
     let (status, it) = daemon.api("POST", "/api/browse/reload", &json!({}));
     assert_eq!((status, &it["error"]["error_code"]), (409, &json!("PAGE_HANDED_OFF")));

@@ -20,8 +20,7 @@ const MAX_LIST: usize = 32;
 const MAX_TIMES: u32 = 20;
 
 pub fn invalid(why: impl Into<String>) -> Error {
-    Error::new(Code::PlaybookInvalid, why)
-        .hint("docs/reference/playbooks.md says what may stand where")
+    Error::new(Code::PlaybookInvalid, why).hint("see docs/reference/playbooks.md for all fields")
 }
 
 /// Reads and checks a playbook. Fails with `PLAYBOOK_INVALID`.
@@ -54,7 +53,7 @@ fn check(it: &Playbook) -> Result<()> {
     // No value may reach the host: it is the same whatever the value is.
     let places = [parsed(&it.url, "x")?, parsed(&it.url, "7")?];
     if places[0].origin() != places[1].origin() {
-        return Err(invalid("url: a value may stand in path and query only"));
+        return Err(invalid("url: values may be in path and query only"));
     }
     for (what, len) in [
         ("hosts", it.hosts.len()),
@@ -104,7 +103,7 @@ fn check(it: &Playbook) -> Result<()> {
         return Err(invalid("amount: a currency is three capital letters, such as EUR"));
     }
     if it.success.is_empty() {
-        return Err(invalid("success is empty: nobody could see that it is done"));
+        return Err(invalid("success is empty, so nothing shows that the task is done"));
     }
     let of_page = [("success", &it.success), ("failure", &it.failure)];
     for (what, condition) in of_page.iter().flat_map(|(what, all)| all.iter().map(|it| (*what, it)))
@@ -154,7 +153,7 @@ pub fn parsed(url: &str, value: &str) -> Result<Url> {
             && it.username().is_empty()
             && it.password().is_none()
     });
-    out.ok_or_else(|| invalid(format!("url: `{}` is no http or https address", printable(url))))
+    out.ok_or_else(|| invalid(format!("url: `{}` is not an http or https address", printable(url))))
 }
 
 fn readable(what: &str, text: &str, least: usize, most: usize) -> Result<()> {

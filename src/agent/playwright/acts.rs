@@ -138,7 +138,8 @@ pub fn call(act: &Action, seen: &PageView) -> Result<(String, Map<String, Value>
 /// A field of a form, with no other arguments.
 fn field(it: &Value, content: &str) -> Result<Value> {
     let target = it["target"].as_str().or_else(|| it["ref"].as_str());
-    let target = target.ok_or_else(|| Error::new(Code::ParamInvalid, "a field has no target"))?;
+    let target =
+        target.ok_or_else(|| Error::new(Code::ParamInvalid, "`target` is missing for a field"))?;
     let mut out = Map::new();
     let key = if it["target"].is_string() { "target" } else { "ref" };
     out.insert(key.to_owned(), json!(resolve_ref(target, content)?));
@@ -200,9 +201,9 @@ pub fn resolve_ref(target: &str, content: &str) -> Result<String> {
         [] => Err(Error::new(Code::RefStale, format!("there is no {shown} on the page now"))),
         _ => Err(Error::new(
             Code::ParamInvalid,
-            format!("there are {} of {shown} on the page", all.len()),
+            format!("{} elements match {shown} on the page", all.len()),
         )
-        .hint("give the ref of the one that is meant")),
+        .hint("give the ref of one of them")),
     }
 }
 

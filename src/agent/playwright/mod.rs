@@ -115,8 +115,8 @@ impl Playwright {
         // The page takes the answer in.
         let pause = Map::from_iter([("time".to_owned(), json!(1))]);
         let _ = self.server.call("browser_wait_for", pause).await;
-        let told =
-            status.map_or("no answer came".to_owned(), |it| format!("it was answered with {it}"));
+        let told = status
+            .map_or("there was no answer".to_owned(), |it| format!("it was answered with {it}"));
         Ok((told, status))
     }
 
@@ -177,7 +177,7 @@ impl Playwright {
                 && site_of(&page::parse_page(&now.text)?.url) != site_of(on)
             {
                 let why = "the page is of another site now than when it was looked at";
-                return Err(Error::new(Code::RefStale, why).hint("look at it again"));
+                return Err(Error::new(Code::RefStale, why).hint("take a new snapshot"));
             }
         }
         // A key goes to the control that was used last.
@@ -246,7 +246,7 @@ fn lost(name: &str, url: &str) -> Error {
         format!("the browser's server ended during {name} and was started again"),
     )
     .hint(format!(
-        "the page is {url:?}, opened anew; what was filled in is gone, look before you go on"
+        "the page {url:?} was opened again and its fields are empty; take a new snapshot"
     ))
 }
 

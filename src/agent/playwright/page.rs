@@ -133,10 +133,10 @@ mod tests {
     #[test]
     fn ac_5_6_what_is_missing_is_named() {
         for (text, says) in [
-            (ORDER.replace("- Page URL: ", "- Where: "), "says no url and no title"),
-            (ORDER.replace("### Snapshot", "### Picture"), "says no content"),
-            (ORDER.replace("\n```\n", "\n"), "says no content"),
-            (String::new(), "says no url and no title and no content"),
+            (ORDER.replace("- Page URL: ", "- Where: "), "has no url and no title"),
+            (ORDER.replace("### Snapshot", "### Picture"), "has no content"),
+            (ORDER.replace("\n```\n", "\n"), "has no content"),
+            (String::new(), "has no url and no title and no content"),
         ] {
             let text = text.replace("- Page Title: Pantry & Post\n", "");
             let err = parse_page(&text).unwrap_err();

@@ -208,7 +208,7 @@ impl Server {
         }
 
         let (program, arguments) =
-            how.command.split_first().ok_or_else(|| mcp_error("there is no command"))?;
+            how.command.split_first().ok_or_else(|| mcp_error("the command is empty"))?;
         let mut command = command(program);
         command
             .args(arguments)

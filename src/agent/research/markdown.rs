@@ -31,7 +31,7 @@ pub fn markdown(it: &ResearchReport) -> String {
         out.push('\n');
     }
     if !it.left_out.is_empty() {
-        out.push_str("## Left out\n\nThese sentences do not stand in their sources:\n\n");
+        out.push_str("## Left out\n\nThe sources do not support these sentences:\n\n");
         for it in &it.left_out {
             let _ = writeln!(out, "- {} ({})", escape_text(&it.sentence), escape_text(&it.why));
         }
@@ -59,7 +59,7 @@ pub fn markdown(it: &ResearchReport) -> String {
     if it.status == ResearchStatus::Partial {
         let why =
             it.reason.as_deref().map(|it| format!(": {}", escape_text(it))).unwrap_or_default();
-        let _ = writeln!(out, "This is not whole{why}. It goes on with --resume {}.", it.id);
+        let _ = writeln!(out, "The report is incomplete{why}. Continue with --resume {}.", it.id);
     }
     format!("{}\n", out.trim_end())
 }

@@ -131,7 +131,8 @@ impl ResearchStore {
         })?;
         if sha256(&bytes) != it.sha256 {
             let what = format!("{} of research {} is not what was fetched", it.file, self.id);
-            return Err(Error::new(Code::ArtifactCorrupt, what).hint("begin anew"));
+            return Err(Error::new(Code::ArtifactCorrupt, what)
+                .hint("start the research again without --resume"));
         }
         Ok(String::from_utf8_lossy(&bytes).into_owned())
     }
@@ -169,7 +170,9 @@ impl ResearchStore {
         let Some(bytes) = self.dir.read(name, MOST)? else { return Ok(None) };
         serde_json::from_slice(&bytes).map(Some).map_err(|err| {
             let what = format!("{name} of research {} cannot be read", self.id);
-            Error::new(Code::ArtifactCorrupt, what).hint("begin anew").source(err)
+            Error::new(Code::ArtifactCorrupt, what)
+                .hint("start the research again without --resume")
+                .source(err)
         })
     }
 
@@ -180,7 +183,7 @@ impl ResearchStore {
 
 fn lock_folder(dir: &Dir, id: &str) -> Result<Lock> {
     dir.try_lock()?.ok_or_else(|| {
-        Error::new(Code::TaskBusy, format!("research {id} is at work already"))
+        Error::new(Code::TaskBusy, format!("research {id} is running already"))
             .hint("wait for it, or cancel its task")
     })
 }

@@ -296,20 +296,20 @@ pub fn check_citations(
         }
     }
     if claims.is_empty() && others.is_empty() {
-        return Err("it says nothing that could be looked for in a source".to_owned());
+        return Err("it has no words to look for in a source".to_owned());
     }
     let names: Vec<&str> = cited.iter().map(|it| it.id.as_str()).collect();
     let names = names.join(" and ");
     for it in &claims {
         if !cited.iter().any(|of| it.stands_in(of)) {
-            return Err(format!("{} does not stand in {names}", it.describe()));
+            return Err(format!("{} is not in {names}", it.describe()));
         }
     }
     let there = |it: &&&str| cited.iter().any(|of| of.has_word(&it.to_lowercase()));
     let missing: Vec<&str> = others.iter().filter(|it| !there(it)).copied().collect();
     if missing.len() * 10 > others.len() * (10 - OF_TEN) {
         let missing = missing.into_iter().take(5).collect::<Vec<_>>().join(", ");
-        return Err(format!("too few of its words stand in {names}; not there are: {missing}"));
+        return Err(format!("too few of its words are in {names}; missing are: {missing}"));
     }
     // A source that says nothing of it would lend its name only.
     for it in cited {
@@ -317,7 +317,7 @@ pub fn check_citations(
             || others.iter().filter(|word| it.has_word(&word.to_lowercase())).count() * 2
                 >= others.len().max(1);
         if !says {
-            return Err(format!("{} says nothing of it", it.id));
+            return Err(format!("{} does not mention it", it.id));
         }
     }
     Ok(())
@@ -533,7 +533,7 @@ mod tests {
             ("There the ships sink slowly while people sleep.", &["1.1"], "too few of its words"),
             // Another source than the one that says it, and one too many.
             ("Tampere has 180 lakes.", &["1.1"], "180"),
-            ("Tampere has 180 lakes.", &["1.1", "2.1"], "1.1 says nothing"),
+            ("Tampere has 180 lakes.", &["1.1", "2.1"], "1.1 does not mention it"),
             ("Tampere has 180 lakes.", &[], "no source"),
             ("Tampere has 180 lakes.", &["3.1"], "no source"),
             // What instructs its reader says nothing.
@@ -545,7 +545,7 @@ mod tests {
             ("See [12 results](//evil.test/x).", &["1.1"], "evil.test"),
             ("Write to rust@evil.test for 12 results.", &["1.1"], "evil.test"),
             ("See lakes.test for 12 results.", &["1.1"], "lakes.test"),
-            ("It is.", &["1.1"], "nothing that could be looked for"),
+            ("It is.", &["1.1"], "no words to look for"),
             ("", &["1.1"], "characters"),
         ] {
             check(sentence, sources, Some(says));

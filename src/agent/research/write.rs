@@ -85,7 +85,10 @@ pub async fn write(
         }
     }
     let Some((call, said)) = first else {
-        return Err(Error::new(Code::ModelFailed, "the model gave no report in two tries"));
+        return Err(Error::new(
+            Code::ModelFailed,
+            "the model wrote no valid report in two attempts",
+        ));
     };
     let mut kept: Vec<std::result::Result<Sentence, RejectedSentence>> =
         said.into_iter().take(MOST).map(|it| check_sentence(it, &texts, sites)).collect();

@@ -53,7 +53,7 @@ impl FileStamp {
 }
 
 fn io_error(verb: &str, what: &str, err: impl Into<std::io::Error>) -> Error {
-    super::io_error(verb, what, err).hint("look at the path, its permissions and the disk")
+    super::io_error(verb, what, err).hint("check the path, its permissions and the disk")
 }
 
 fn refusal_error(path: &Path, why: &str, hint: &str) -> Error {
@@ -71,11 +71,11 @@ pub fn read_foreign(path: &Path, max: u64, within: Option<&Path>) -> Result<Fore
         && !real.starts_with(found(root)?)
     {
         let why = format!("leads out of the project, to {}", real.display());
-        return Err(refusal_error(path, &why, "look at who made that link, and remove it"));
+        return Err(refusal_error(path, &why, "find out who made that link, and remove it"));
     }
     let linked = path.is_symlink();
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK;
-    let special = || refusal_error(path, "is no regular file", "look at what stands there");
+    let special = || refusal_error(path, "is not a regular file", "check what is there");
     let mut file = match retry_on_intr(|| rustix::fs::open(&real, flags, Mode::empty())) {
         Ok(fd) => File::from(fd),
         Err(Errno::NOENT) => return Ok(ForeignFile { real, bytes: None, linked, was: None }),
@@ -153,7 +153,7 @@ impl ForeignFile {
             return Err(refusal_error(&self.real, why, "run this as the folder's owner"));
         }
         let (Some(folder), Some(name)) = (self.real.parent(), self.real.file_name()) else {
-            return Err(refusal_error(&self.real, "is no file", "look at what stands there"));
+            return Err(refusal_error(&self.real, "is no file", "check what is there"));
         };
         let folder = open_or_create(folder)?;
         let Some(bytes) = bytes else {
@@ -296,14 +296,14 @@ mod tests {
             ("large", "larger than 4"),
             ("locked", "read-only"),
             ("twice", "second name"),
-            ("folder", "no regular file"),
+            ("folder", "not a regular file"),
             ("dangling", "leads nowhere"),
             ("dangling/x", "leads nowhere"),
             ("loop", "cannot find"),
             ("out/passwd", "leads out of the project"),
             ("large/x", "cannot find"),
-            ("pipe", "no regular file"),
-            ("socket", "no regular file"),
+            ("pipe", "not a regular file"),
+            ("socket", "not a regular file"),
         ] {
             let end = read_foreign(&at(name), 4, Some(home.path()));
             let err = end.and_then(|it| it.replace(Some(b"new"))).unwrap_err();

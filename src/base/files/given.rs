@@ -15,7 +15,7 @@ pub fn open_if_exists(path: &Path) -> Result<Option<File>> {
     let shown = path.display();
     let trouble = |verb: &str, err: io::Error| {
         Error::new(Code::Usage, format!("cannot {verb} {shown}"))
-            .hint("name a file that can be read")
+            .hint("give the name of a readable file")
             .source(err)
     };
     let file = match at_once(path) {
@@ -25,8 +25,8 @@ pub fn open_if_exists(path: &Path) -> Result<Option<File>> {
     };
     let meta = file.metadata().map_err(|err| trouble("read", err))?;
     if !meta.is_file() {
-        return Err(Error::new(Code::Usage, format!("{shown} is no regular file"))
-            .hint("name a file; what comes out of a pipe is written to one first"));
+        return Err(Error::new(Code::Usage, format!("{shown} is not a regular file"))
+            .hint("give the name of a regular file; write the output of a pipe to a file first"));
     }
     Ok(Some(file))
 }
@@ -49,7 +49,7 @@ fn at_once(path: &Path) -> io::Result<File> {
 pub fn open(path: &Path) -> Result<File> {
     open_if_exists(path)?.ok_or_else(|| {
         let message = format!("cannot open {}: there is no such file", path.display());
-        Error::new(Code::Usage, message).hint("name a file that can be read")
+        Error::new(Code::Usage, message).hint("give the name of a readable file")
     })
 }
 
@@ -82,12 +82,12 @@ fn read_all(file: File, path: &Path, max: u64) -> Result<Vec<u8>> {
     let mut out = Vec::new();
     file.take(max + 1).read_to_end(&mut out).map_err(|err| {
         Error::new(Code::Usage, format!("cannot read {shown}"))
-            .hint("name a file that can be read")
+            .hint("give the name of a readable file")
             .source(err)
     })?;
     if out.len() as u64 > max {
         return Err(Error::new(Code::Usage, format!("{shown} is larger than {max} bytes"))
-            .hint("nothing of the kind is so large; look at what the file is"));
+            .hint("such files are smaller; check that this is the right file"));
     }
     Ok(out)
 }
@@ -112,9 +112,9 @@ mod tests {
         assert_eq!(read_if_exists(&at("none"), 5).unwrap(), None);
         for (path, part) in [
             (at("file"), "larger than 4"),
-            (at("pipe"), "no regular file"),
-            (at(""), "no regular file"),
-            ("/dev/zero".into(), "no regular file"),
+            (at("pipe"), "not a regular file"),
+            (at(""), "not a regular file"),
+            ("/dev/zero".into(), "not a regular file"),
             (at("none"), "cannot open"),
         ] {
             let err = read_bounded(&path, 4).unwrap_err();

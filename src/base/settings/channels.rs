@@ -25,9 +25,9 @@ pub enum ApprovalScope {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct WebhookSettings {
-    /// https; http only to a host of the user's own (`[egress.own]`) or of the test web.
+    /// https; http only to a host of your own (`[egress.own]`) or of the test web.
     pub url: String,
-    /// Name of the environment variable that holds what it is signed with: `whsec_` and base64.
+    /// Name of the environment variable with the signing secret: `whsec_` and base64.
     pub secret_env: String,
 }
 
@@ -35,11 +35,11 @@ pub struct WebhookSettings {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TelegramSettings {
-    /// Name of the environment variable that holds the bot's token.
+    /// Name of the environment variable with the bot's token.
     pub token_env: String,
-    /// Where it asks.
+    /// The chat in which it asks.
     pub chat: i64,
-    /// Whose buttons count, by the number of their account. Who else is in the chat only reads.
+    /// Numbers of the accounts whose buttons count. Others in the chat can only read.
     pub senders: Vec<u64>,
     /// What a button may approve.
     #[serde(default)]
@@ -99,7 +99,7 @@ impl AgentSettings {
             check_variable_name("telegram.token_env", &it.token_env)?;
             it.base()?;
             if it.senders.is_empty() {
-                return Err(invalid("telegram.senders names nobody")
+                return Err(invalid("telegram.senders is empty")
                     .hint("list the numbers of the accounts whose buttons count"));
             }
         }
@@ -128,13 +128,12 @@ fn check_variable_name(what: &str, name: &str) -> Result<()> {
     if (1..=64).contains(&name.len()) && name.bytes().all(known) {
         return Ok(());
     }
-    Err(invalid(&format!("{what} is no name of an environment variable"))
-        .hint("the secret itself is in the environment, not in this file"))
+    Err(invalid(&format!("{what} is not the name of an environment variable"))
+        .hint("put the secret into an environment variable and its name into this file"))
 }
 
 fn invalid(what: &str) -> Error {
-    Error::new(Code::SettingsInvalid, format!("[agent]: {what}"))
-        .hint("see \"Who is asked\" in docs/how-to/do.md")
+    Error::new(Code::SettingsInvalid, format!("[agent]: {what}")).hint("see docs/how-to/approve.md")
 }
 
 #[cfg(test)]

@@ -4,28 +4,28 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::{Code, Error, Result};
 
-/// The model that may choose where the heuristics cannot. Off unless `provider` and `name` are set.
+/// The model that may choose if the heuristics cannot decide. Off unless `provider` and `name` are set.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ModelSettings {
-    /// Whose wire format it speaks.
+    /// The provider, and so the wire format.
     pub provider: Option<Provider>,
-    /// As its provider calls it.
+    /// The provider's name of the model.
     pub name: Option<String>,
     /// Base URL of the API: https, or http to a loopback address. Absent: the provider's own.
     pub endpoint: Option<String>,
     /// Name of the environment variable that holds the key. Absent: the provider's usual one at its own endpoint, and no
     /// key at another endpoint.
     pub api_key_env: Option<String>,
-    /// It may also be asked of recordings that were made behind a login. They hold what the account saw.
+    /// Let the model see recordings that were made behind a login. They hold what the account saw.
     pub behind_login: bool,
-    /// For one call, connecting included.
+    /// Seconds for one call, with connecting.
     pub timeout_s: u32,
-    /// Of one answer.
+    /// Tokens of one answer, at most.
     pub max_tokens: u32,
     /// Price of a million tokens, in any currency; only reports use it.
     pub price_in_per_mtok: Option<f64>,
-    /// The same, of what it answers.
+    /// Price of a million tokens of answers.
     pub price_out_per_mtok: Option<f64>,
 }
 
@@ -77,7 +77,7 @@ impl ModelSettings {
         let (provider, name) = parse_model(text).ok_or_else(|| {
             let shown: String = text.chars().filter(|it| !it.is_control()).take(80).collect();
             Error::new(Code::SettingsInvalid, format!("unsupported model: {shown}")).hint(
-                "give PROVIDER/NAME; providers are anthropic, openai (and what speaks like it) and gemini. Alone go names that begin with claude-, gpt-, o1, o3, o4 or gemini-",
+                "give PROVIDER/NAME; providers are anthropic, openai (and compatible servers) and gemini. Names that begin with claude-, gpt-, o1, o3, o4 or gemini- need no provider",
             )
         })?;
         if self.provider.is_some_and(|it| it != provider) {

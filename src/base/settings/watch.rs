@@ -17,17 +17,17 @@ pub struct WatchSettings {
     pub least_seconds: u32,
     /// Scheduled runs at once.
     pub at_once: u32,
-    /// History is kept so many days; 0: its age does not matter, only `watch.changes`.
+    /// Days that history is kept; 0: only `watch.changes` limits it.
     pub retention_days: u32,
-    /// Changes that are kept of one watch; the oldest go first.
+    /// Changes that are kept of one watch; the oldest are removed first.
     pub changes: u32,
-    /// `22:00-07:00`, in the machine's time zone: notifications wait until these hours end. Runs go on.
+    /// `22:00-07:00`, in the machine's time zone: notifications wait until these hours end. Runs continue.
     pub quiet_hours: Option<String>,
-    /// Channels of a watch that names none: `desktop`, `webhook`, `telegram`, `command:NAME`.
+    /// Channels of a watch without its own: `desktop`, `webhook`, `telegram`, `command:NAME`.
     pub notify: Vec<String>,
     /// A signed POST for each notification.
     pub webhook: Option<WebhookSettings>,
-    /// Programs that get a notification as JSON on stdin, by name: program and arguments, without a shell.
+    /// Programs that receive a notification as JSON on stdin, by name: program and arguments, without a shell.
     pub commands: BTreeMap<String, Vec<String>>,
     /// Why `webhook` and `commands` do not count, where the file is not the user's own word.
     #[serde(skip)]
@@ -104,7 +104,7 @@ impl WatchSettings {
         if let Some(why) = self.refused.as_ref().filter(|_| is_theirs) {
             let what = format!("webhooks and programs of the settings are not used: {why}");
             return Err(Error::new(Code::ParamInvalid, what).hint(
-                "name the folder of the settings with --home, and let nobody else write them",
+                "name the folder of the settings with --home, and remove the write permission of others",
             ));
         }
         match name.split_once(':') {
@@ -118,8 +118,8 @@ impl WatchSettings {
                 missing("there is no such command", "name it in the settings: [watch.commands]")
             }
             _ => missing(
-                "this is no channel",
-                "desktop, webhook, telegram or command:NAME; docs/how-to/watch.md says more",
+                "this is not a channel",
+                "use desktop, webhook, telegram or command:NAME; see docs/how-to/watch.md",
             ),
         }
     }

@@ -129,14 +129,14 @@ impl PendingPart {
             Ok(_) => {
                 let why = format!("line {} seems to hold a secret", input.line);
                 Error::new(Code::SecretInTask, why)
-                    .hint("what machines share holds none; run it without --engine")
+                    .hint("the store may not hold secrets; run it without --engine")
             }
             Err(err) => err,
         };
         let error = Some(LineError::from_error(&err));
         let line = MapLine { line: input.line, input: input.shown, found: None, error };
         let json = serde_json::to_string(&line)
-            .map_err(|err| Error::new(Code::Internal, "a result is no JSON").source(err))?;
+            .map_err(|err| Error::new(Code::Internal, "a result is not JSON").source(err))?;
         self.own.insert(input.line, json);
         Ok(())
     }
@@ -243,7 +243,8 @@ impl PartWindow<'_> {
         }
         for it in results.lines {
             let json: &str = it.get();
-            let bad = |err| Error::new(Code::ArtifactCorrupt, "a result is none").source(err);
+            let bad =
+                |err| Error::new(Code::ArtifactCorrupt, "a result cannot be read").source(err);
             let counted: ResultStatus = serde_json::from_str(json).map_err(bad)?;
             // As it is to be on one line, whoever wrote it.
             let json = if json.contains('\n') { json.replace('\n', " ") } else { json.to_owned() };
@@ -265,7 +266,8 @@ impl PartWindow<'_> {
             ready.extend(std::mem::take(&mut self.done).into_values());
         }
         for json in ready.into_iter().flat_map(BTreeMap::into_values) {
-            let bad = |err| Error::new(Code::ArtifactCorrupt, "a result is none").source(err);
+            let bad =
+                |err| Error::new(Code::ArtifactCorrupt, "a result cannot be read").source(err);
             let counted: ResultStatus = serde_json::from_str(&json).map_err(bad)?;
             self.totals.lines += 1;
             match counted.error {

@@ -69,7 +69,10 @@ impl Chunk {
     fn read(shelf: &dyn SharedStore, id: &TaskId) -> Result<Self> {
         let it: Self = parts::load(shelf, KIND, (id, ENTRY), MAX_CHUNK)?;
         if it.version != VERSION {
-            return Err(Error::new(Code::ArtifactCorrupt, format!("{id} is of another version")));
+            return Err(Error::new(
+                Code::ArtifactCorrupt,
+                format!("{id} was written by another version of commis"),
+            ));
         }
         Ok(it)
     }
@@ -112,7 +115,7 @@ pub async fn run_part(
     let why = || totals.trouble.clone().unwrap_or_default();
     match totals.stopped_by {
         _ if totals.interrupted => {
-            return Err(Error::new(Code::Interrupted, "stopped; the part is run again"));
+            return Err(Error::new(Code::Interrupted, "stopped; the part will run again"));
         }
         // This machine cannot; another may.
         Some(it) if it.class() != Class::Task && it != Code::RecipeNotVerified => {
@@ -139,7 +142,7 @@ struct LineNumber {
 
 impl LineSink for MemorySink {
     fn write_line(&mut self, json: &str) -> Result<bool> {
-        let bad = |err| Error::new(Code::Internal, "a result is no JSON").source(err);
+        let bad = |err| Error::new(Code::Internal, "a result is not JSON").source(err);
         let LineNumber { line } = serde_json::from_str(json).map_err(bad)?;
         self.1 += json.len();
         if self.1 > MAX_RESULTS / 2 {

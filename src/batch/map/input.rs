@@ -44,7 +44,7 @@ impl Input {
         let ((shown, hidden), params) = match serde_json::from_slice::<Value>(text) {
             Err(err) => {
                 // What is wrong, not what is there.
-                let why = format!("is no JSON (column {})", err.column());
+                let why = format!("is not JSON (column {})", err.column());
                 ((Value::Null, false), Err(bad(why)))
             }
             Ok(it) if !it.is_object() => {
@@ -181,7 +181,7 @@ mod tests {
         let params = got[0].2.as_ref().unwrap();
         assert_eq!((params["q"].as_str(), params["n"].as_str()), ("lamp", "2"));
         assert_eq!(got[0].1, r#"{"q":"lamp","n":2.0}"#);
-        for (at, part) in [(1, "line 4 is no JSON"), (2, "no object"), (3, "`q` is neither")] {
+        for (at, part) in [(1, "line 4 is not JSON"), (2, "no object"), (3, "`q` is neither")] {
             let err = got[at].2.as_ref().unwrap_err();
             assert!(err.contains(part) && !err.contains("nothing"), "{err}");
         }

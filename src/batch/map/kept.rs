@@ -100,9 +100,9 @@ impl CompletedLines {
             Some(it) if it == mark => Ok(true),
             Some(_) => Err(Error::new(
                 Code::Usage,
-                format!("line {line} of the inputs is another than the one that was run"),
+                format!("line {line} of the inputs differs from the one that was run"),
             )
-            .hint("--resume wants the same --inputs; give another --out for others")),
+            .hint("--resume needs the same --inputs; for other inputs give another --out")),
         }
     }
 }
@@ -115,8 +115,9 @@ fn is_ours(text: &[u8]) -> bool {
 }
 
 fn foreign_error(line: u64) -> Error {
-    Error::new(Code::ArtifactCorrupt, format!("line {line} of the results is none"))
-        .hint("--out names a file that this command wrote; take the line out, or give another file")
+    Error::new(Code::ArtifactCorrupt, format!("line {line} of the results is not a result")).hint(
+        "--out must name a file that this command wrote; remove the line, or give another file",
+    )
 }
 
 #[cfg(test)]

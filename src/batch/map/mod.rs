@@ -514,7 +514,7 @@ impl Run {
         }
         let line = MapLine { line: number, input: input.shown, found, error };
         let json = serde_json::to_string(&line)
-            .map_err(|err| Error::new(Code::Internal, "a result is no JSON").source(err))?;
+            .map_err(|err| Error::new(Code::Internal, "a result is not JSON").source(err))?;
         let read = match &mut self.order {
             None => sink.write_line(&json)?,
             Some(order) => order.push(number, json, sink)?,

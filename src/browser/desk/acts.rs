@@ -14,7 +14,7 @@ use crate::{
     aim::PressWatch,
     controls, drag,
     element::{Choice, Element, Fill, Tick},
-    keys, page,
+    input_events, keys, page,
     plan::{Step, Wait},
     pointer,
     recorder::Recorder,
@@ -70,7 +70,7 @@ const NEAR: f64 = 1.0;
 /// What to do where a context is at a host of the user's own and the page is elsewhere, or the other way round.
 fn apart(visit: &ContextPolicy, url: &str, err: Error) -> Error {
     if err.code() == Code::UrlBlocked && visit.is_elsewhere(url) {
-        return err.hint("a host of your own has a context to itself: give another --context");
+        return err.hint("a host of your own needs its own context: give another --context");
     }
     err
 }
@@ -216,9 +216,7 @@ impl PageController {
         }
         if held.gone || held.lost > 0 {
             let why = "the page took the field away while it was typed into";
-            return Err(step
-                .failed_error(why)
-                .hint("take a snapshot, and fill what stands there now"));
+            return Err(step.failed_error(why).hint("take a new snapshot and use its refs"));
         }
         if secret {
             self.lost.push(format!("what was typed into {}, which is a secret", meant.told));
@@ -241,7 +239,7 @@ impl PageController {
         let list = matches!(&*kind, "select-one" | "select-multiple");
         if held.bad && held.text.is_empty() && !value.is_empty() {
             let err = step.failed_error("the field takes no such value, and is empty");
-            return Err(err.hint("it is a field for numbers or dates"));
+            return Err(err.hint("the field accepts only numbers or dates"));
         }
         if !list && !held.gone && effect.navigated.is_none() && !held.fits(&value) {
             effect.state = Some(describe_mismatch(&held, secret));
@@ -269,7 +267,7 @@ impl PageController {
         let before = self.before().await?;
         let shared = self.shared();
         let session = shared.page()?.session;
-        typing::type_events(&shared, &session, events).await?;
+        input_events::type_events(&shared, &session, events).await?;
         if keys::is_named(keys::proper(&key)) {
             self.note(Step::Press(keys::proper(&key).to_owned()));
         } else {
@@ -375,13 +373,11 @@ impl PageController {
             && let Some(meant) = &meant
         {
             let why = format!("nothing of {} scrolls that way", meant.told);
-            return Err(
-                Error::new(Code::StepFailed, why).hint("`scroll` without it scrolls the page")
-            );
+            return Err(Error::new(Code::StepFailed, why).hint("leave out --in to scroll the page"));
         }
         let what = if it.what == "the page" { it.what } else { quote_text(&it.what) };
         let told = if it.by.abs() < NEAR {
-            let end = if it.room < NEAR { "there is no more of it" } else { "it is at its end" };
+            let end = if it.room < NEAR { "it cannot scroll further" } else { "it is at its end" };
             format!("scrolled nothing: {what}, {end}")
         } else {
             format!("scrolled {to}: {what}, at {:.0} of {:.0} pixels", it.at, it.room)
@@ -444,7 +440,7 @@ impl PageController {
         all.extend(status.map(|it| format!("the site answered {it}")));
         all.extend(effect.dialogs.iter().chain(&effect.refused).cloned());
         if hung {
-            all.push("the page before it did not answer any more and was closed".to_owned());
+            all.push("the page before it stopped responding and was closed".to_owned());
         }
         let text = all.join("; ");
         Ok(CommandOutput { text, effect: Some(effect), ..CommandOutput::default() })
@@ -479,7 +475,7 @@ impl PageController {
         let Some(to) = to.filter(|it| it.url != "about:blank") else {
             return Err(Error::new(
                 Code::StepFailed,
-                "there is no such page in this context's history",
+                "the history of this context has no such page",
             ));
         };
         let before = self.before().await?;

@@ -41,7 +41,8 @@ impl PageController {
         self.given += 1;
         let folder = own.join(format!("given-{}-{}", self.shared().id, self.given));
         let dir = files::open_or_create(&folder)?;
-        let failed = |err| Error::new(Code::BrowserFailed, "a file cannot be given").source(err);
+        let failed =
+            |err| Error::new(Code::BrowserFailed, "the browser did not take the file").source(err);
         let owner = own.metadata().map_err(failed)?;
         let theirs = |at: &std::path::Path| chown(at, Some(owner.uid()), Some(owner.gid()));
         theirs(&folder).map_err(failed)?;
@@ -56,9 +57,9 @@ impl PageController {
         let params = json!({ "files": paths, "backendNodeId": meant.found.backend });
         let session = Some(&*meant.found.session);
         shared.cdp.run(session, "DOM.setFileInputFiles", params).await.map_err(|err| {
-            Error::new(Code::StepFailed, format!("{} takes no files", meant.told))
+            Error::new(Code::StepFailed, format!("{} does not accept files", meant.told))
                 .source(err)
-                .hint("give the field for files itself: `browse forms` lists it, css=input[type=file] names it")
+                .hint("name the file field itself: see `browse forms`, or use css=input[type=file]")
         })?;
         self.lost.push(format!("files for {}", meant.told));
         let names: Vec<String> = all.iter().map(|it| plain(&it.name)).collect();

@@ -103,8 +103,8 @@ impl PageController {
         if self.handed.is_none() {
             return Ok(());
         }
-        Err(Error::new(Code::PageHandedOff, "a person has this page")
-            .hint("what only reads is answered; `browse resume` takes the page back when the person is done"))
+        Err(Error::new(Code::PageHandedOff, "a person is using this page")
+            .hint("reading works meanwhile; `browse resume` takes the page back"))
     }
 
     /// The same where the command acts.
@@ -190,7 +190,7 @@ impl PageController {
     /// has it.
     pub async fn resume(&mut self) -> Result<CommandOutput> {
         let Some(it) = self.handed.take() else {
-            return Err(Error::new(Code::ParamInvalid, "nobody has this page")
+            return Err(Error::new(Code::ParamInvalid, "the page is not handed over")
                 .hint("`browse handoff` gives it to a person"));
         };
         if let Some(feed) = &self.feed {

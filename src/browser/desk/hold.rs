@@ -8,7 +8,7 @@ use std::{
 use super::{Command, CommandOutput, PageController, TURN};
 use crate::{
     cdp,
-    held::{HeldRequest, HoldState, RequestJudge},
+    hold_state::{HeldRequest, HoldState, RequestJudge},
     shared::{ContextInner, ContextState},
 };
 use commis_base::error::{Code, Error, Result};
@@ -117,7 +117,9 @@ impl PageController {
     async fn redo(&mut self) -> Result<CommandOutput> {
         match self.acting.clone() {
             Some(it) => self.obey(it).await,
-            None => Err(Error::new(Code::ApprovalStale, "it is not known what led to the request")),
+            None => {
+                Err(Error::new(Code::ApprovalStale, "no action is known that caused the request"))
+            }
         }
     }
 }

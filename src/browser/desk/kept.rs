@@ -182,7 +182,7 @@ impl PageController {
         {
             let why = it.why.as_deref().unwrap_or_default();
             return Err(Error::new(Code::StepFailed, format!("action {}: {why}", it.n))
-                .hint("`session replay` says more; fork at an earlier action"));
+                .hint("run `session replay` for details, or fork at an earlier action"));
         }
         let mut begun = begin()?;
         for line in lines.iter().filter(|it| it.failed.is_none()) {

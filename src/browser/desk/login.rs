@@ -18,7 +18,7 @@ impl PageController {
                 None => "something was done in this context before".to_owned(),
             };
             return Err(Error::new(Code::ParamInvalid, what).hint(
-                "a login goes into a fresh context: give another --context, or `commis browse close` first",
+                "a login needs a new context: give another --context, or run `commis browse close` first",
             ));
         }
         let refused = self.context.mount(held).await?;

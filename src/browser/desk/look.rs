@@ -231,8 +231,11 @@ impl PageController {
             pointer::scroll_into_view(&shared, &found).await?;
             let [x, y, width, height]: [f64; 4] = self.call(&found, BOX, &[]).await?;
             if width < 1.0 || height < 1.0 || found.session != session {
-                return Err(Error::new(Code::StepFailed, "there is no picture of that element")
-                    .hint("it has no size, or is in a frame of another site"));
+                return Err(Error::new(
+                    Code::StepFailed,
+                    "commis cannot take a picture of that element",
+                )
+                .hint("the element has no size, or is in a frame of another site"));
             }
             params["clip"] =
                 json!({ "x": x, "y": y, "width": width, "height": height, "scale": 1 });
@@ -257,7 +260,9 @@ impl PageController {
             let scale = self.look.as_ref().and_then(|it| it.scale).unwrap_or(1.0);
             png = tokio::task::spawn_blocking(move || marks::drawn(&png, &marks, [x, y], scale))
                 .await
-                .map_err(|err| Error::new(Code::Internal, "no picture").source(err))??;
+                .map_err(|err| {
+                    Error::new(Code::Internal, "the marks cannot be drawn").source(err)
+                })??;
         }
         Ok(CommandOutput {
             text: format!("{} bytes", png.len()),

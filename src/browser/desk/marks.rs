@@ -166,8 +166,10 @@ struct Canvas {
 
 impl Canvas {
     fn read(bytes: &[u8]) -> Result<Self> {
-        let failed =
-            |err: png::DecodingError| Error::new(Code::BrowserFailed, "no picture").source(err);
+        let failed = |err: png::DecodingError| {
+            Error::new(Code::BrowserFailed, "the picture of the browser cannot be decoded")
+                .source(err)
+        };
         let mut decoder = png::Decoder::new(std::io::Cursor::new(bytes));
         decoder.set_transformations(png::Transformations::normalize_to_color8());
         let mut reader = decoder.read_info().map_err(failed)?;
@@ -176,14 +178,19 @@ impl Canvas {
         let info = reader.next_frame(&mut pixels).map_err(failed)?;
         let step = info.color_type.samples();
         if step < 3 {
-            return Err(Error::new(Code::BrowserFailed, "the picture has no colours"));
+            return Err(Error::new(
+                Code::BrowserFailed,
+                "the picture of the browser has an unknown format",
+            ));
         }
         let (width, height) = (i64::from(info.width), i64::from(info.height));
         Ok(Self { width, height, step, color: info.color_type, pixels })
     }
 
     fn write(&self) -> Result<Vec<u8>> {
-        let failed = |err: png::EncodingError| Error::new(Code::Internal, "no picture").source(err);
+        let failed = |err: png::EncodingError| {
+            Error::new(Code::Internal, "the picture cannot be encoded").source(err)
+        };
         let mut out = Vec::new();
         let mut encoder = png::Encoder::new(&mut out, self.width as u32, self.height as u32);
         encoder.set_color(self.color);
@@ -282,6 +289,6 @@ mod tests {
         assert_eq!(at(99, 45), FRAME, "the right edge of a box 80 wide that begins at 20");
         assert_eq!(at(199, 99), PAPER, "moved in from the edge");
         assert_eq!(at(150, 5), [255; 3]);
-        assert!(drawn(b"no picture", &marks, [0.0, 0.0], 1.0).is_err());
+        assert!(drawn(b"not a PNG", &marks, [0.0, 0.0], 1.0).is_err());
     }
 }

@@ -255,7 +255,8 @@ impl PageController {
     ) -> Result<T> {
         let shared = self.shared();
         let object = lookup::resolve(&shared, &found.session, found.world, found.backend).await?;
-        let object = object.ok_or_else(|| Error::new(Code::StepFailed, "the element went away"))?;
+        let object =
+            object.ok_or_else(|| Error::new(Code::StepFailed, "the page removed the element"))?;
         page::call_on_object(&shared.cdp, &found.session, &object, snippet, arguments).await
     }
 
@@ -290,8 +291,11 @@ impl PageController {
                 break;
             }
         }
-        Err(Error::new(Code::StepFailed, format!("{} is another element at each look", meant.told))
-            .hint("wait until the page stands still"))
+        Err(Error::new(
+            Code::StepFailed,
+            format!("{} matches another element at each attempt", meant.told),
+        )
+        .hint("wait until the page stops moving"))
     }
 }
 

@@ -18,6 +18,7 @@ mod picture;
 mod prints;
 mod refs;
 mod replay;
+mod replay_model;
 mod shown;
 mod state;
 mod tabs;
@@ -37,7 +38,7 @@ use serde_json::json;
 
 pub use self::{
     granted::UploadFile,
-    replay::{ReplayOptions, ReplayOutcome, ReplayedAction},
+    replay_model::{ReplayOptions, ReplayOutcome, ReplayedAction},
     shown::SnapshotOptions,
     state::ElementStateQuery,
     tabs::{ColorScheme, DevicePreset, EmulationOptions},
@@ -59,6 +60,7 @@ use super::{
     plan::{DialogAnswer, Step},
     recorder::Recorder,
     rings::EventLogWriter,
+    sessions::{SessionRecorder, fingerprint::Fingerprint},
     shared::{ContextInner, ContextState},
     suspect,
     words::{self, cut, plain, quoted},
@@ -67,7 +69,6 @@ pub use super::{
     effect::Effect,
     feed::{EventKind, Feed, PageStatus},
 };
-use crate::sessions::{SessionRecorder, fingerprint::Fingerprint};
 use commis_base::error::{Code, Error, Result};
 use commis_vault::LoginName;
 
@@ -336,7 +337,7 @@ impl PageController {
     pub fn told_to(&mut self, feed: Feed) {
         let of = Arc::downgrade(self.context.shared());
         feed.look_with(Box::new(move || {
-            let gone = || Error::new(Code::BrowserFailed, "there is no page to look at");
+            let gone = || Error::new(Code::BrowserFailed, "no page is open");
             let shared = of.upgrade().ok_or_else(gone)?;
             let session = shared.page()?.session;
             let params = json!({ "format": "jpeg", "quality": 60, "optimizeForSpeed": true });
@@ -382,8 +383,8 @@ impl PageController {
         let limit = self.timeout + BUSY;
         let done = tokio::select! {
             it = tokio::time::timeout(limit, self.obey(command)) => it.unwrap_or_else(|_| {
-                Err(Error::new(Code::Timeout, "the page was too busy for the command; it is still open")
-                    .hint("ask again when it has less to do, or goto another address"))
+                Err(Error::new(Code::Timeout, "the page was too busy to run the command; it is still open")
+                    .hint("try again later, or go to another address"))
             }),
             never = Self::unblock(&shared), if holds => match never {},
         };

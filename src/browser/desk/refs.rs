@@ -145,7 +145,7 @@ impl RefTable {
         items: &'a [Item],
     ) -> Result<&'a Item> {
         let Some(held) = self.held.get(&n) else {
-            return Err(stale(format!("there is no @e{n} in this session")));
+            return Err(stale(format!("this session has no @e{n}")));
         };
         let (was, at, alone) = (held.item.clone(), held.place.clone(), held.alone);
         let controls = || items.iter().filter(|it| it.what == ItemKind::Control);
@@ -158,7 +158,7 @@ impl RefTable {
             {
                 "is not on the page any more".to_owned()
             }
-            None => "was on a page that is gone".to_owned(),
+            None => "belongs to a page that was left".to_owned(),
             // A countdown or a price went on, in the one row that is called so.
             Some(it) if alone && ticking::is_same(&was, it) && ticking::is_alone(it, items) => {
                 return Ok(it);
@@ -188,7 +188,7 @@ impl RefTable {
             near.into_iter().map(|it| shown::line(it, self.ref_of(read, it), true)).collect();
         let hint = match lines.as_slice() {
             [] => "nothing on the page is called so; take a new snapshot".to_owned(),
-            some => format!("what may be meant: {}", some.join("; ")),
+            some => format!("similar elements: {}", some.join("; ")),
         };
         Err(stale(format!("@e{n} {} {why}", shown::role_and_name(&was))).hint(hint))
     }

@@ -6,14 +6,15 @@ use std::{
 };
 
 use futures::future::join_all;
-use schemars::JsonSchema;
-use serde::Serialize;
 
-use super::{EventKind, PageController, Target, kept, prints};
+use super::{
+    EventKind, PageController, ReplayOptions, ReplayOutcome, ReplayedAction, Target, kept, prints,
+    replay_model::MatchSource,
+};
 use crate::sessions::{
     SessionAction,
     fingerprint::Fingerprint,
-    memory::{self, ElementMemory},
+    memory,
     relocate::{MatchTrust, Strictness, choose},
     wire::{self, AllowedDifferences, ReplayGuard, RequestTap, SentRequest, StoppedRequest},
 };
@@ -28,54 +29,6 @@ const PATIENCE: Duration = Duration::from_secs(4);
 const AGAIN: Duration = Duration::from_millis(150);
 /// a page that has not changed for so long has been built.
 const STILL: Duration = Duration::from_millis(400);
-
-/// What is to be another, and what may be done.
-#[derive(Clone, Debug, Default)]
-pub struct ReplayOptions {
-    /// By number of the action.
-    pub values: BTreeMap<u32, String>,
-    /// Actions that may change something where they go.
-    pub allow: Vec<u32>,
-    /// Where it begins instead.
-    pub url: Option<String>,
-    /// What was found before.
-    pub memory: Option<ElementMemory>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum ReplayOutcome {
-    /// As recorded.
-    Same,
-    /// On an element that has changed since.
-    Healed,
-    /// Not done: the element is not there, or may not be acted on.
-    Refused,
-    /// Done, and something else came of it. Nothing left but what was expected.
-    Differs,
-}
-
-/// What became of an action.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-pub struct ReplayedAction {
-    pub n: u32,
-    pub command: String,
-    pub outcome: ReplayOutcome,
-    /// How its element was found, where it is another than recorded.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub found_by: Option<MatchSource>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub why: Option<String>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum MatchSource {
-    /// By what is left of it.
-    Likeness,
-    /// It was found before, and what it asked for was right twice.
-    Memory,
-}
 
 /// What was done.
 struct ActResult {
@@ -546,7 +499,7 @@ fn other(lines: &[SessionAction], how: &ReplayOptions) -> Result<AllowedDifferen
     for (n, value) in &how.values {
         let line = lines.iter().find(|it| it.n == *n);
         let line = line.ok_or_else(|| {
-            Error::new(Code::ParamInvalid, format!("there is no action {n}"))
+            Error::new(Code::ParamInvalid, format!("the session has no action {n}"))
                 .hint("`session show` lists them")
         })?;
         let was = line.value.clone().or_else(|| line.secret.then(|| wire::MASK.to_owned()));
@@ -556,7 +509,10 @@ fn other(lines: &[SessionAction], how: &ReplayOptions) -> Result<AllowedDifferen
         let origin = |it: &str| url::Url::parse(it).map(|it| it.origin().ascii_serialization());
         let (Ok(from), Ok(to)) = (origin(from.value.as_deref().unwrap_or_default()), origin(to))
         else {
-            return Err(Error::new(Code::ParamInvalid, "this is no address"));
+            return Err(Error::new(
+                Code::ParamInvalid,
+                "this is not an absolute http or https address",
+            ));
         };
         out.origins.push((from, to));
     }

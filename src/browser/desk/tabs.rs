@@ -13,11 +13,10 @@ use super::{
 };
 use crate::{
     aim::PressWatch,
-    guard::MAX_SAVED,
     page,
     plan::Step,
     pointer,
-    shared::{ContextState, SavedFile},
+    shared::{ContextState, MAX_SAVED, SavedFile},
 };
 use commis_base::{
     error::{Code, Error, Result},
@@ -125,7 +124,7 @@ impl PageController {
         let shared = self.shared();
         let last = shared.lock().tabs.as_ref().map_or(0, |it| it.last);
         if !shared.lock().takes_tabs() {
-            return Err(Error::new(Code::QueueFull, "this context has as many tabs as it may")
+            return Err(Error::new(Code::QueueFull, "the context has as many tabs as it may have")
                 .hint("`browse closetab` closes one"));
         }
         let params = json!({ "url": "about:blank", "browserContextId": shared.id });
@@ -134,8 +133,8 @@ impl PageController {
             |it: &ContextState| it.tabs.as_ref().and_then(|it| it.newer(last)).map(|it| it.number);
         shared.until(Instant::now() + self.timeout, |it| newer(it).is_some()).await?;
         let number = newer(&shared.lock());
-        let number =
-            number.ok_or_else(|| Error::new(Code::BrowserFailed, "a new tab did not come up"))?;
+        let number = number
+            .ok_or_else(|| Error::new(Code::BrowserFailed, "the browser did not open a new tab"))?;
         shared.lock().turn_to(number);
         self.dress().await?;
         let Some(url) = url else { return Ok(format!("tab {number} is empty").into()) };
@@ -182,7 +181,7 @@ impl PageController {
         };
         shared.until(Instant::now() + self.timeout, gone).await?;
         if !self.steps.is_empty() {
-            self.lost.push("a page that did not answer any more".to_owned());
+            self.lost.push("a page that stopped responding".to_owned());
         }
         Ok(())
     }
@@ -391,8 +390,8 @@ impl PageController {
             }
         }
         if lines.is_empty() {
-            return Err(Error::new(Code::StepFailed, "the page saved nothing that was whole")
-                .hint("a file may have 100 MB, and 20 seconds to come; what is a page is gone to with `goto`"));
+            return Err(Error::new(Code::StepFailed, "the page saved no complete file")
+                .hint("a file may have 100 MB and take 20 seconds; open a page with `goto`"));
         }
         Ok(lines)
     }
@@ -416,7 +415,7 @@ impl PageController {
 }
 
 fn no_tab(number: u32) -> Error {
-    Error::new(Code::ParamInvalid, format!("there is no tab {number}"))
+    Error::new(Code::ParamInvalid, format!("the context has no tab {number}"))
         .hint("`browse tabs` lists them")
 }
 

@@ -47,8 +47,8 @@ impl FromStr for Target {
 
     fn from_str(text: &str) -> Result<Self, Error> {
         let wrong = || {
-            Error::new(Code::ParamInvalid, format!("{text:?} names no element"))
-                .hint("give @e17 of a snapshot, @c3 of one with -C, a role and a name such as 'button \"Add to cart\"' (and 'in \"…\"' as a snapshot says it), or css=SELECTOR; 'at X,Y' behind one of these is a point of it")
+            Error::new(Code::ParamInvalid, format!("{text:?} is not a valid way to name an element"))
+                .hint("use a ref of a snapshot (@e17, or @c3 with -C), a role and a name such as 'button \"Add to cart\"' (with 'in \"…\"' as in a snapshot), or css=SELECTOR; add 'at X,Y' for a point in the element")
         };
         let text = text.trim();
         if let Some((rest, point)) = text.rsplit_once(" at ")

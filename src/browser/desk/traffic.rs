@@ -92,7 +92,10 @@ impl PageController {
         let task = match &self.keep {
             Some(it) => it.manifest().task.clone(),
             None => {
-                return Err(Error::new(Code::ParamInvalid, "this page's acts are not recorded"));
+                return Err(Error::new(
+                    Code::ParamInvalid,
+                    "the actions of this page are not recorded",
+                ));
             }
         };
         let raw = self.traffic(&task).await;
@@ -112,7 +115,7 @@ impl PageController {
         mut raw: RawRecording,
         stored: Vec<(String, String)>,
     ) -> Result<Manifest> {
-        let gone = || Error::new(Code::ParamInvalid, "this page's acts are not recorded");
+        let gone = || Error::new(Code::ParamInvalid, "the actions of this page are not recorded");
         let mut keep = self.keep.take().ok_or_else(gone)?;
         self.tell_session();
         self.shared().lock().is_kept = false;

@@ -241,8 +241,8 @@ impl PendingTrees {
         let mut frames = frames.read(&shared.cdp, &page).await.into_iter();
         let Some(main) = frames.next().filter(|it| it.id == page.target) else {
             // Frames of other processes may answer; what they hold is not the page.
-            return Err(Error::new(Code::Timeout, "the page does not answer at present")
-                .hint("ask again when it has less to do, or goto another address"));
+            return Err(Error::new(Code::Timeout, "the page does not respond")
+                .hint("try again later, or go to another address"));
         };
         let ask = |frame: Frame| {
             let tree = tree_of(shared, &frame.session, &frame.id);

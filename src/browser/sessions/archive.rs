@@ -19,8 +19,11 @@ const MOST: u64 = 3 * MAX_TRAJECTORY as u64;
 const WINDOW_LOG: u32 = 23;
 
 fn bad(why: impl Into<String>) -> Error {
-    Error::new(Code::ArtifactCorrupt, format!("this is no session's archive: {}", why.into()))
-        .hint("`session export` writes one")
+    Error::new(
+        Code::ArtifactCorrupt,
+        format!("this is not an archive of a session: {}", why.into()),
+    )
+    .hint("`session export` writes one")
 }
 
 fn io(err: std::io::Error) -> Error {
@@ -33,11 +36,8 @@ impl SessionStore {
     pub fn export(&self, id: &str) -> Result<Vec<u8>> {
         let (mut manifest, _) = self.load(id)?;
         if manifest.state != SessionState::Complete {
-            return Err(Error::new(
-                Code::ParamInvalid,
-                "only a session that has ended is exported",
-            )
-            .hint("`session end` ends it"));
+            return Err(Error::new(Code::ParamInvalid, "the session has not ended")
+                .hint("`session end` ends it"));
         }
         self.may_leave(id)?;
         (manifest.owner, manifest.context) = (String::new(), String::new());

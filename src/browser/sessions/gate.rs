@@ -147,7 +147,7 @@ impl SessionStore {
                         Code::SecretInTask,
                         format!("session {id} may hold a secret: {name}, line {}", n + 1),
                     )
-                    .hint("look at it with `session show`; `session purge` removes all but the manifest"));
+                    .hint("check it with `session show`; `session purge` removes all but the manifest"));
                 }
             }
         }

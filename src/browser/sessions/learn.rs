@@ -30,8 +30,11 @@ pub fn trail(lines: &[SessionAction]) -> Result<ActionHistory> {
     }
     // Whoever wrote the session may be a stranger: what was typed names no variable of this machine.
     if out.steps.iter().any(names_variable) || out.url.as_deref().is_some_and(is_variable) {
-        return Err(Error::new(Code::ParamInvalid, "this session names a variable of its reader")
-            .hint("what a session keeps is what was typed; nothing is read for it"));
+        return Err(Error::new(
+            Code::ParamInvalid,
+            "the session asks for an environment variable of this machine",
+        )
+        .hint("a session may only type values that it holds; replace the variable by a value"));
     }
     Ok(out)
 }

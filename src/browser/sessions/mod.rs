@@ -242,9 +242,9 @@ impl SessionStore {
     ) -> Result<SessionRecorder> {
         let (id, dir) = self.create_dir(name)?;
         let folder = self.folder.join(&id);
-        let held = files::open_or_create(&folder.join(HELD))?
-            .try_lock()?
-            .ok_or_else(|| Error::new(Code::ArtifactIo, "somebody else holds a new session"))?;
+        let held = files::open_or_create(&folder.join(HELD))?.try_lock()?.ok_or_else(|| {
+            Error::new(Code::ArtifactIo, "another process has locked the new session")
+        })?;
         let manifest = Manifest {
             id,
             name: commis_redact::redact_written(name),
@@ -354,9 +354,8 @@ impl SessionStore {
     pub fn purge(&self, id: &str) -> Result<()> {
         let mut manifest = self.manifest(id)?;
         if manifest.state == SessionState::Recording {
-            return Err(
-                Error::new(Code::TaskBusy, "it is still recorded").hint("`session end` ends it")
-            );
+            return Err(Error::new(Code::TaskBusy, "the session is still being recorded")
+                .hint("`session end` ends it"));
         }
         let dir = self.at(id)?;
         container::clear(&dir)?;
@@ -373,7 +372,7 @@ fn is_zero(it: &u32) -> bool {
 
 fn corrupt(id: &str) -> Error {
     Error::new(Code::ArtifactCorrupt, format!("session {id} is damaged"))
-        .hint("`session purge` removes what is left of it")
+        .hint("remove it with `session purge`")
 }
 
 fn write(dir: &Dir, manifest: &Manifest) -> Result<()> {
@@ -396,9 +395,9 @@ impl SessionRecorder {
         if self.manifest.actions >= MOST {
             return Err(Error::new(
                 Code::ParamInvalid,
-                format!("a session has at most {MOST} actions"),
+                format!("the session has {MOST} actions, which is the limit"),
             )
-            .hint("`session end`, and record another"));
+            .hint("end it with `session end` and record another"));
         }
         line.n = self.manifest.actions + 1;
         let text = serde_json::to_string(&line)

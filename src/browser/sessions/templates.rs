@@ -63,7 +63,7 @@ pub struct TemplateStore {
 
 fn empty(why: &str) -> Error {
     Error::new(Code::ExtractEmpty, why.to_owned())
-        .hint("`browse text` shows what the page holds; `session template save` makes another")
+        .hint("see the page with `browse text`; save a new template with `session template save`")
 }
 
 /// The fields of each item, or of the one thing.
@@ -93,7 +93,7 @@ fn through(extract: Option<&str>, data: Value) -> Result<Value> {
     let Some(text) = extract else { return Ok(data) };
     let found = Query::compile(text)?.search(&Document::from(&data))?;
     if found.is_null() {
-        return Err(empty("the expression matches nothing of what was taken"));
+        return Err(empty("the expression matches nothing in the selected data"));
     }
     Ok(found)
 }
@@ -156,7 +156,7 @@ impl Template {
             let Some(data) = extract_fields(&self.html, &reader, &page)? else { continue };
             let drift = |why: String| {
                 Err(Error::new(Code::ShapeDrift, why).hint(
-                    "the page has changed, or is another kind of page; save the template anew",
+                    "the page has changed, or is another kind of page; save the template again",
                 ))
             };
             if lacks(&self.html, &data) {
@@ -213,8 +213,11 @@ impl TemplateStore {
         let dir = files::open_or_create(&self.folder)?;
         let name = Self::file(&it.name)?;
         if dir.names()?.len() >= MOST && dir.stat(&name)?.is_none() {
-            return Err(Error::new(Code::ParamInvalid, format!("there are {MOST} templates"))
-                .hint("`session template rm` removes one"));
+            return Err(Error::new(
+                Code::ParamInvalid,
+                format!("there are {MOST} templates, which is the limit"),
+            )
+            .hint("`session template rm` removes one"));
         }
         let yaml = serde_saphyr::to_string(it).map_err(|err| {
             Error::new(Code::Internal, "a template cannot be written").source(err)

@@ -34,10 +34,10 @@ async fn what_the_mouse_cannot_reach_is_not_clicked() {
     );
     open(&mut desk, &html).await;
     for (name, reason) in [
-        ("Drawer", "outside of the window"),
+        ("Drawer", "outside the window"),
         ("Second", "cuts the element off"),
         ("Frozen", "pointer-events"),
-        ("Under", "aside \"over it\" lies over"),
+        ("Under", "aside \"over it\" covers"),
     ] {
         let why = why(click(&mut desk, &format!("button {name}")).await);
         assert!(why.contains(reason), "{name}: {why}");
@@ -98,7 +98,7 @@ async fn what_lies_over_a_frame_lies_over_what_is_in_it() {
     open(&mut desk, &html).await;
     for name in ["Near", "Far"] {
         let why = why(click(&mut desk, &format!("button {name}")).await);
-        assert!(why.contains("dialog \"Wait\" lies over"), "{name}: {why}");
+        assert!(why.contains("dialog \"Wait\" covers"), "{name}: {why}");
     }
     click(&mut desk, "button \"Go on\"").await.unwrap();
     for name in ["Near", "Far"] {

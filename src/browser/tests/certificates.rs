@@ -28,9 +28,7 @@ fn words(wrong: CertificateFault) -> &'static str {
         CertificateFault::Expired => "has expired",
         CertificateFault::NotYetValid => "not valid yet",
         CertificateFault::OtherName => "for another name",
-        CertificateFault::SelfSigned | CertificateFault::UnknownAuthority => {
-            "nobody who is trusted"
-        }
+        CertificateFault::SelfSigned | CertificateFault::UnknownAuthority => "no trusted authority",
         CertificateFault::OldVersion | CertificateFault::VersionAlert => "no version of TLS",
     }
 }
@@ -147,11 +145,8 @@ async fn without_a_test_ca_no_test_host_is_trusted() {
     let mut wrong = Vec::new();
     for (name, err) in all(&policy, "http://shop.test/", &urls).await {
         println!("{name}: {err:?}");
-        let words = if name.contains("old-version") {
-            "no version of TLS"
-        } else {
-            "nobody who is trusted"
-        };
+        let words =
+            if name.contains("old-version") { "no version of TLS" } else { "no trusted authority" };
         check(&mut wrong, &name, err.as_ref(), words);
     }
     assert!(wrong.is_empty(), "{wrong:#?}");
@@ -178,7 +173,7 @@ async fn the_test_ca_vouches_for_pinned_test_hosts_alone() {
                 wrong.push(format!("{name}: {err:?}"));
             }
         } else {
-            check(&mut wrong, &name, err.as_ref(), "nobody who is trusted");
+            check(&mut wrong, &name, err.as_ref(), "no trusted authority");
         }
     }
     assert!(wrong.is_empty(), "{wrong:#?}");

@@ -80,10 +80,8 @@ async fn a_ref_is_that_element_in_that_place_or_nothing() {
             "> added Lantern 1"
         );
         // What it says may be meant is.
-        let meant = number(
-            &hint.replace("what may be meant: ", "").replace("; ", "\n"),
-            "in \"Lantern 1\"",
-        );
+        let meant =
+            number(&hint.replace("similar elements: ", "").replace("; ", "\n"), "in \"Lantern 1\"");
         click(&mut desk, &meant).await.unwrap();
     }
     let forms = "<form id=a><input aria-label=Word><button>Search</button></form><p id=out></p>
@@ -269,15 +267,15 @@ async fn a_page_that_hangs_is_left_by_going_elsewhere() {
     let snapshot =
         Command::Snapshot { wish: SnapshotOptions::default(), clickable: false, within: None };
     let err = desk.run(snapshot).await.unwrap_err();
-    assert!(err.hint_text().unwrap().contains("goto another address"), "{err}");
+    assert!(err.hint_text().unwrap().contains("go to another address"), "{err}");
     let said = run_command(&mut desk, Command::Goto("http://shop.test/next".into())).await;
-    assert!(said.contains("did not answer any more and was closed"), "{said}");
+    assert!(said.contains("stopped responding and was closed"), "{said}");
     let tabs = run_command(&mut desk, Command::Tabs).await;
     assert!(tabs.lines().count() == 1 && tabs.contains("http://shop.test/next"), "{tabs}");
     // One that begins to hang while it is being left.
     open(&mut desk, "<script>onbeforeunload = () => { for (;;); };</script>").await;
     let said = run_command(&mut desk, Command::Goto("http://shop.test/next".into())).await;
-    assert!(said.contains("did not answer any more and was closed"), "{said}");
+    assert!(said.contains("stopped responding and was closed"), "{said}");
     browser.close().await.unwrap();
 }
 

@@ -3,7 +3,7 @@
 use super::*;
 use crate::{
     desk::{Command, CommandOutput, PageController},
-    held::{OutgoingRequest, RequestDecision},
+    hold_state::{OutgoingRequest, RequestDecision},
 };
 
 /// Everything but POST goes.

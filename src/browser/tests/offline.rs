@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 
 use super::*;
-use crate::offline::Archive;
-use commis_redact::har;
+use crate::archive::Archive;
+use commis_redact::{har, raw::RawPage};
 
 const PAGE: &str = r#"<!doctype html><title>Shop</title><style>.sample{display:none}</style>
 <form><input type="search" aria-label="Search"></form><ul id="out"><li class="sample">Sample row</li></ul>
@@ -37,6 +37,12 @@ fn recording(typed: &str, entries: &[Value]) -> RawRecording {
     har::import(har.to_string().as_bytes(), "Search", typed).unwrap().recording
 }
 
+async fn draw(browser: &Browser, raw: RawRecording) -> Option<RawPage> {
+    let mut context = browser.context().await.unwrap();
+    let archive = Archive::from_recording(&raw).unwrap();
+    context.render(archive, &raw.typed, &raw.actions).await.unwrap()
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_recorded_page_is_drawn_from_its_recording_alone() {
     let site = serve().await;
@@ -46,13 +52,7 @@ async fn a_recorded_page_is_drawn_from_its_recording_alone() {
         let url = format!("http://shop.test/api/search?q={q}");
         entry("GET", &url, "application/json", "fetch", r#"["Desk lamp","Floor lamp"]"#)
     };
-    let draw = async |raw: RawRecording| {
-        let mut context = browser.context().await.unwrap();
-        context
-            .render(Archive::from_recording(&raw).unwrap(), &raw.typed, &raw.actions)
-            .await
-            .unwrap()
-    };
+    let draw = async |raw| draw(&browser, raw).await;
     // It asks when something is typed; what is hidden is not drawn.
     let drawn = draw(recording("lamp", &[page.clone(), data("lamp")])).await.unwrap();
     assert!(drawn.visible_text.contains("Desk lamp"), "{}", drawn.visible_text);
@@ -64,4 +64,63 @@ async fn a_recorded_page_is_drawn_from_its_recording_alone() {
     let drawn = draw(recording("lamp", &[page, answer])).await.unwrap();
     assert_eq!(drawn.visible_text, "12 lamps");
     assert_eq!(*site.log.lock().unwrap(), Vec::<String>::new(), "nothing reached a server");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_page_that_searches_after_a_pause_is_drawn() {
+    let site = serve().await;
+    let Some(browser) = start(&site).await else { return };
+    let page = r#"<!doctype html><title>Names</title><form><input type="search" aria-label="Search"></form><ul id="out"></ul><script>
+let timer;
+document.querySelector('input').oninput = event => {
+  clearTimeout(timer);
+  timer = setTimeout(async () => {
+    const found = await (await fetch('/api/suggest?q=' + encodeURIComponent(event.target.value))).json();
+    document.getElementById('out').innerHTML = found.map(it => `<li>${it}</li>`).join('');
+  }, 600);
+};
+</script>"#;
+    let raw = recording(
+        "lamp",
+        &[
+            entry("GET", "http://shop.test/", "text/html", "document", page),
+            entry(
+                "GET",
+                "http://shop.test/api/suggest?q=lamp",
+                "application/json",
+                "fetch",
+                r#"["Desk lamp","Floor lamp"]"#,
+            ),
+        ],
+    );
+    let drawn = draw(&browser, raw).await.unwrap();
+    assert!(drawn.visible_text.contains("Floor lamp"), "{}", drawn.visible_text);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_tab_that_loads_when_it_is_opened_is_drawn() {
+    let site = serve().await;
+    let Some(browser) = start(&site).await else { return };
+    let page = r#"<!doctype html><title>Plant</title><h1>Fern</h1><div role="tablist">
+<button role="tab" aria-selected="true">About</button><button role="tab" aria-selected="false">Care</button></div><div id="out"></div><script>
+document.querySelectorAll('[role=tab]')[1].onclick = async () => {
+  document.getElementById('out').innerHTML = await (await fetch('/plants/fern/care')).text();
+};
+</script>"#;
+    let raw = recording(
+        "fern",
+        &[
+            entry("GET", "http://shop.test/plants/fern", "text/html", "document", page),
+            entry(
+                "GET",
+                "http://shop.test/plants/fern/care",
+                "text/html",
+                "fetch",
+                "<p>Half shade</p>",
+            ),
+        ],
+    );
+    let drawn = draw(&browser, raw).await.unwrap();
+    assert!(drawn.visible_text.contains("Half shade"), "{}", drawn.visible_text);
+    assert!(!drawn.documents_before[0].contains("Half shade"));
 }

@@ -298,7 +298,7 @@ async fn what_lies_over_a_button_is_closed_or_named() {
     );
     let err = record(&browser, &covered(&banner), &[], steps).await.map(drop).unwrap_err();
     assert_eq!(err.code(), Code::StepFailed);
-    assert!(err.message().contains("dialog \"We value you\" lies over the element"), "{err}");
+    assert!(err.message().contains("dialog \"We value you\" covers the element"), "{err}");
     browser.close().await.unwrap();
 }
 

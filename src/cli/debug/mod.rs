@@ -16,7 +16,7 @@ use self::{
     describe::{describe, replay_line},
     why::{short, why},
 };
-use super::{Global, candidates, learn, wire};
+use super::{Global, candidates, learn_args, wire};
 use commis_artifacts::{
     kinds::Kind,
     store::{Store, TaskFolder},
@@ -45,13 +45,13 @@ const YELLOW: Style = AnsiColor::Yellow.on_default();
 const SHORT: usize = 24;
 const LONG: usize = 400;
 
-/// Show what each stage of a task read, decided and wrote, and whether it is fresh or why not
+/// Show the inputs, decisions and outputs of each stage of a task, and why a stage is stale
 ///
-/// Without --task-id it lists the tasks. Freshness is judged against today's settings and the task as it was last begun, or
-/// as it stands in --manifest.
+/// Without --task-id it lists the tasks. It judges freshness by the present settings and by the
+/// task as it was last started, or as it is in --manifest.
 ///
-/// Where a step failed when the task was last recorded, what was seen then comes first: the elements nearest to what was asked
-/// for, what would explain it, the last requests, and where the picture is (`failure` with --json).
+/// If a step failed in the last recording, it first shows what the step saw: the most similar
+/// elements, possible reasons, the last requests, and the picture (`failure` with --json).
 ///
 /// With --json: {task_id, stages, draft}. A stage has `stage`, `state`, `path`, `created_at`, `inputs` and `payload` (without
 /// its bulky parts), `read` (kind, payload hash then and now), `wrote` (hash, size, commis), `why` (each reason with its name
@@ -69,19 +69,19 @@ pub struct Args {
     /// As printed by learn and learn-batch; a recipe's name is enough where it is unique
     #[arg(long, value_name = "ID")]
     task_id: Option<String>,
-    /// The manifest the task came from
+    /// The manifest of the task
     #[arg(long, value_name = "FILE")]
     manifest: Option<PathBuf>,
-    /// This stage alone, in full: record, rank, analyze, validate, minimize, verify, …
-    #[arg(long, value_name = "STAGE", value_parser = learn::stage)]
+    /// Show only this stage, in full: record, rank, analyze, validate, minimize, verify, …
+    #[arg(long, value_name = "STAGE", value_parser = learn_args::stage)]
     stage: Option<Stage>,
-    /// Why each stage is fresh, stale, missing or broken, to the field
+    /// Explain why each stage is fresh, stale, missing or broken, to the field
     #[arg(long, requires = "task_id")]
     why: bool,
-    /// Beside this other task: what differs
+    /// Compare with this other task
     #[arg(long, value_name = "ID", requires = "task_id", conflicts_with = "why")]
     diff: Option<String>,
-    /// Write all of it as one page for a person to read: pictures, candidates, replays, request and recipe side by side
+    /// Write everything as one HTML page: pictures, candidates, replays, request and recipe side by side
     #[arg(long, value_name = "FILE.html", requires = "task_id", conflicts_with_all = ["why", "diff", "stage"])]
     report: Option<PathBuf>,
     /// Print JSON

@@ -104,13 +104,13 @@ pub fn position(text: &str, at: usize) -> (usize, usize) {
 pub fn invalid(text: &str, at: usize, what: &str) -> Error {
     let (line, column) = position(text, at);
     Error::new(Code::SettingsInvalid, format!("line {line}, column {column}: {what}"))
-        .hint("nothing was changed; mend the file, then run this again")
+        .hint("nothing was changed; correct the file, then run this again")
 }
 
 /// The entry of that name is somebody else's.
 pub fn foreign(text: &str, at: usize, name: &str) -> Error {
     let (line, _) = position(text, at);
-    Error::new(Code::Usage, format!("line {line}: `{name}` starts something else than commis"))
+    Error::new(Code::Usage, format!("line {line}: the entry `{name}` starts another program"))
         .hint("give another --name, or --force to replace it")
 }
 
@@ -119,6 +119,6 @@ pub fn expect(holds: bool) -> Result<()> {
     if holds {
         return Ok(());
     }
-    Err(Error::new(Code::Internal, "the new text would not read as it should")
+    Err(Error::new(Code::Internal, "the edited file would not parse as intended")
         .hint("nothing was changed; --print shows what the entry would be"))
 }

@@ -219,7 +219,7 @@ pub fn take(text: &str, key: &str, name: &str, command: &str, force: bool) -> Re
     match (entry, inline) {
         _ if dotted => {
             let what = format!("`{name}` is written with dotted keys");
-            return Err(invalid(text, start(entry), &what).hint("take its lines out by hand"));
+            return Err(invalid(text, start(entry), &what).hint("remove its lines by hand"));
         }
         (Item::Table(table), _) => {
             let mut all = Vec::new();

@@ -71,9 +71,9 @@ fn what_is_wrong_is_named_and_an_entry_of_somebody_else_is_theirs() {
         ("a = 1\na = 2\n", Code::SettingsInvalid, "line 2, column 1"),
         ("mcp_servers = 3", Code::SettingsInvalid, "`mcp_servers` is no table"),
         ("[[mcp_servers]]\na = 1", Code::SettingsInvalid, "is no table"),
-        ("[mcp_servers.commis]\ncommand = 'npx'", Code::Usage, "line 1: `commis` starts"),
-        ("[mcp_servers.commis]\nurl = 'http://x'", Code::Usage, "something else"),
-        ("mcp_servers.commis = 1", Code::Usage, "something else"),
+        ("[mcp_servers.commis]\ncommand = 'npx'", Code::Usage, "line 1: the entry `commis` starts"),
+        ("[mcp_servers.commis]\nurl = 'http://x'", Code::Usage, "another program"),
+        ("mcp_servers.commis = 1", Code::Usage, "another program"),
     ] {
         let err = put(text, "mcp_servers", &entry(), false).unwrap_err();
         assert_eq!(err.code(), code, "{text}");

@@ -14,7 +14,8 @@ use commis_base::{
     ids::RecipeName,
 };
 use commis_recipe::{
-    check::{is_credential_header, is_forbidden},
+    check::is_credential_header,
+    headers::is_forbidden,
     model::{BodyTemplate, Constraints, Pair, ParamType},
     template::escape,
 };
@@ -38,8 +39,8 @@ type Variables = BTreeMap<String, (ParamType, String)>;
 
 fn request(text: &str, name: &str) -> ReadResult<DraftBuilder> {
     let mut lines = text.lines().filter(|it| !is_blank(it)).peekable();
-    let first = lines.next().ok_or("there is no request in it")?;
-    let (method, url) = first.split_once(' ').ok_or("its first line is no request")?;
+    let first = lines.next().ok_or("it has no request")?;
+    let (method, url) = first.split_once(' ').ok_or("its first line is not a request")?;
     if !matches!(method, "GET" | "POST") {
         return Err("it is neither a GET nor a POST".to_owned());
     }
@@ -109,7 +110,7 @@ fn request(text: &str, name: &str) -> ReadResult<DraftBuilder> {
             return Err("it describes more than one request; learn the chain instead".to_owned());
         }
         if it.trim() == "[Captures]" {
-            return Err("it keeps values of its answer for another request".to_owned());
+            return Err("it captures values for another request".to_owned());
         }
     }
     let mut place = TemplateReader { made: &mut made, variables: &variables };

@@ -67,10 +67,7 @@ impl ImportResult {
             Err(why) => return self.refuse(shown, why),
         };
         if self.drafts.len() >= MAX_DRAFTS {
-            return self.refuse(
-                shown,
-                format!("more than {MAX_DRAFTS} drafts are not taken from one file"),
-            );
+            return self.refuse(shown, format!("a file gives at most {MAX_DRAFTS} drafts"));
         }
         match made.finish(&self.drafts) {
             Ok(it) => self.drafts.push(it),

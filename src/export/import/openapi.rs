@@ -13,8 +13,9 @@ use commis_base::{
 };
 use commis_recipe::{
     auth::variable_for_host,
-    check::{is_credential_header, is_forbidden, is_token},
+    check::is_credential_header,
     expression::Query,
+    headers::{is_forbidden, is_token},
     model::{Auth, AuthKind, BodyTemplate, Constraints, Format, ParamType, ResponseType},
     template::escape,
     yaml::parse_strict,
@@ -51,7 +52,7 @@ pub fn read(text: &str, server: Option<&str>) -> Result<ImportResult> {
             .map_err(|why| wrong(format!("the document does not parse: {why}")))?
     };
     if !root["openapi"].as_str().is_some_and(|it| it.starts_with("3.")) {
-        return Err(wrong("this is no OpenAPI 3 document".to_owned()));
+        return Err(wrong("this is not an OpenAPI 3 document".to_owned()));
     }
     let file = File { root: &root, server };
     let mut out = ImportResult::default();
@@ -113,7 +114,7 @@ impl<'a> File<'a> {
         match method {
             "get" => {}
             "post" if is_said_to_read => {}
-            _ => return Err("it is no GET, and nothing says that it only reads".to_owned()),
+            _ => return Err("it is not a GET, and nothing shows that it only reads".to_owned()),
         }
         let server = self.server_of(item, operation)?;
         let name = operation["x-commis-recipe"].as_str().and_then(|it| RecipeName::new(it).ok());
@@ -362,7 +363,7 @@ impl<'a> File<'a> {
                         (AuthKind::ApiKey, None, Some(named.to_owned()))
                     }
                     _ => {
-                        "it wants a login that no key stands for".clone_into(&mut why);
+                        "it needs a login that a key cannot replace".clone_into(&mut why);
                         continue;
                     }
                 };
@@ -484,7 +485,7 @@ impl<'a> File<'a> {
             return if made.response.html.is_some() || made.response.embedded.is_some() {
                 Ok(())
             } else {
-                Err("its answer is a page, and nothing says what to read in it".to_owned())
+                Err("its answer is a page, and nothing says which part to extract".to_owned())
             };
         }
         if is("text/plain") {
@@ -541,8 +542,9 @@ fn path_template(path: &str, values: &[(String, String)]) -> ReadResult<String> 
         let (name, after) =
             after.split_once('}').ok_or("its path has a brace without a partner")?;
         let value = values.iter().find(|it| it.0 == name);
-        let value = value
-            .ok_or_else(|| format!("nothing is said of `{}` in its path", parameter_name(name)))?;
+        let value = value.ok_or_else(|| {
+            format!("it does not describe `{}` of its path", parameter_name(name))
+        })?;
         out.push_str(&value.1);
         rest = after;
     }

@@ -71,8 +71,8 @@ fn what_is_not_taken_is_told() {
         let told = out.refused.first().map_or("", |it| it.why.as_str());
         assert!(out.drafts.is_empty() && told.contains(why), "{told}: {operation}");
     };
-    check("post: {responses: {}}", "nothing says that it only reads");
-    check("delete: {responses: {}}", "nothing says that it only reads");
+    check("post: {responses: {}}", "nothing shows that it only reads");
+    check("delete: {responses: {}}", "nothing shows that it only reads");
     check("get: {parameters: [{$ref: 'http://evil.test/x'}]}", "leads out of the file");
     check("get: {parameters: [{$ref: '#/nowhere'}]}", "leads nowhere");
     check(
@@ -121,8 +121,8 @@ fn keys_become_names_of_variables() {
     check("{type: http, scheme: basic}", of(AuthKind::Basic, None, None));
     check("{type: apiKey, in: header, name: X-Key}", of(AuthKind::ApiKey, Some("x-key"), None));
     check("{type: apiKey, in: query, name: key}", of(AuthKind::ApiKey, None, Some("key")));
-    check("{type: oauth2}", Err("no key stands for"));
-    check("{type: apiKey, in: cookie, name: sid}", Err("no key stands for"));
+    check("{type: oauth2}", Err("a key cannot replace"));
+    check("{type: apiKey, in: cookie, name: sid}", Err("a key cannot replace"));
 }
 
 /// Method, address, query, body.
@@ -193,7 +193,7 @@ fn one_request_of_hurl_is_a_draft() {
             "GET https://a.test/\nHTTP 200\n\nGET https://a.test/b\nHTTP 200\n",
             "more than one request",
         ),
-        ("GET https://a.test/\nHTTP 200\n[Captures]\nx: header \"y\"\n", "keeps values"),
+        ("GET https://a.test/\nHTTP 200\n[Captures]\nx: header \"y\"\n", "captures values"),
         ("GET https://a.test/\nauthorization: Bearer abc\n", "write `auth`"),
         ("GET https://a.test/\nx-api-key: abc\n", "write `auth`"),
         ("GET https://a.test/\n[BasicAuth]\na: b\n", "write `auth`"),

@@ -142,7 +142,7 @@ fn asks_whom_it_saw(recipe: &Recipe, recording: &SessionRecording) -> Result<()>
         Some(it) => Err(Error::new(
             Code::ArtifactCorrupt,
             format!(
-                "what was learned of {} asks {}, which its recording never did",
+                "the recipe of {} asks the host {}, which its recording never asked",
                 recipe.name,
                 it.as_deref().unwrap_or("nobody")
             ),

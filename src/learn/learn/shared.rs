@@ -57,7 +57,10 @@ impl Run<'_> {
         if again == MOST {
             return Err(Error::new(
                 Code::LiveValuesLost,
-                format!("task {} was recorded {MOST} times, and what only its session knew was lost each time", self.task.id),
+                format!(
+                    "task {} was recorded {MOST} times, and the session values were lost each time",
+                    self.task.id
+                ),
             )
             .hint("run its stages from record to verify in one process"));
         }
@@ -67,7 +70,10 @@ impl Run<'_> {
         let inputs = self.inputs(spec);
         let ours = shared_question(self.task, spec, &inputs, settings_sha256, again);
         let lost = |what: &str| {
-            Error::new(Code::ArtifactIo, format!("{} {what} while it was shared", ours.key()))
+            Error::new(
+                Code::ArtifactIo,
+                format!("{} {what} while it was copied to the store", ours.key()),
+            )
         };
         // Who was taken over, on this machine or by another, commits nothing.
         self.folder.check_lease()?;

@@ -45,7 +45,7 @@ fn missing(spec: &StageSpec, task: &Task, cx: &LearnContext, why: &str, first: &
     let kind = spec.writes.as_str();
     Error::new(
         Code::ArtifactMissing,
-        format!("task {} has no {kind} in {place} that answers today's question{why}", task.id),
+        format!("task {} has no {kind} in {place} for the present inputs{why}", task.id),
     )
     .hint(format!(
         "{first}the task, the settings and the version of commis must be the same there and here"

@@ -5,6 +5,7 @@
 //! build give the same bytes.
 
 mod baseline;
+mod case;
 pub mod corpus;
 mod parts;
 mod probe;
@@ -24,7 +25,7 @@ use serde::{Deserialize, Serialize};
 
 use self::{
     baseline::StageDigest,
-    corpus::Case,
+    case::Case,
     realworld::{CaseLine, RightRequest},
 };
 pub use self::{
@@ -288,7 +289,8 @@ pub fn run(dir: &Path, settings: &Settings, options: Options) -> Result<Evaluati
         let done: Vec<(CaseResult, Prediction)> = turns(&lines, options.repeat)
             .map(|(line, turn)| {
                 let (recording, trace) = realworld::learn(dir, line, settings)?;
-                let mut prediction = realworld::prediction(line, &recording, &trace);
+                let sent = realworld::sent_bodies(dir, line)?;
+                let mut prediction = realworld::prediction(line, &recording, &trace, &sent);
                 let input = realworld::input_sha256(dir, line)?;
                 let mut case = judge(line, input, &prediction, &trace)?;
                 (case.id, prediction.case) = (turn.name(&case.id), turn.name(&prediction.case));
@@ -297,7 +299,7 @@ pub fn run(dir: &Path, settings: &Settings, options: Options) -> Result<Evaluati
             .collect::<Result<_>>()?;
         done.into_iter().unzip()
     } else {
-        let names = corpus::names(dir)?;
+        let names = case::names(dir)?;
         let cases = turns(&names, options.repeat)
             .map(|(name, turn)| {
                 let mut case =

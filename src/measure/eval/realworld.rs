@@ -7,6 +7,7 @@ use std::{
 
 use futures::executor::block_on;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use commis_artifacts::{
     payloads::SecondRecording,
@@ -124,6 +125,20 @@ pub fn recording(dir: &Path, line: &CaseLine, settings: &Settings) -> Result<Ses
     Ok(redact(raw, &settings.redact).recording)
 }
 
+/// JSON bodies of the case's HAR as they were sent: a recording does not keep the order of their fields, which an expression of a
+/// case may depend on. Fails as reading the file does.
+pub fn sent_bodies(dir: &Path, line: &CaseLine) -> Result<Vec<String>> {
+    Ok(json_bodies(&read_bounded(&har_path(dir, line)?, MAX_HAR)?))
+}
+
+fn json_bodies(har: &[u8]) -> Vec<String> {
+    let har = har.strip_prefix(b"\xef\xbb\xbf").unwrap_or(har);
+    let har: Value = serde_json::from_slice(har).unwrap_or_default();
+    let entries = har["log"]["entries"].as_array().into_iter().flatten();
+    let text = |it: &Value| it["request"]["postData"]["text"].as_str().map(str::to_owned);
+    entries.filter_map(text).filter(|it| it.starts_with(['{', '['])).collect()
+}
+
 /// Learns from the case's HAR as `recipe learn --har --no-network` does.
 pub fn learn(
     dir: &Path,
@@ -138,7 +153,13 @@ pub fn learn(
     Ok((recording, trace))
 }
 
-pub fn prediction(line: &CaseLine, recording: &SessionRecording, trace: &Trace) -> Prediction {
+/// `sent` are the [`sent_bodies`] of the case.
+pub fn prediction(
+    line: &CaseLine,
+    recording: &SessionRecording,
+    trace: &Trace,
+    sent: &[String],
+) -> Prediction {
     let ranked = trace.ranked().map(|it| it.candidates.as_slice()).unwrap_or_default();
     let candidates = ranked
         .iter()
@@ -146,15 +167,19 @@ pub fn prediction(line: &CaseLine, recording: &SessionRecording, trace: &Trace) 
         .map(|it| PredictedRequest {
             method: it.method.clone(),
             url: it.url.clone(),
-            body: body(it),
+            body: body(it, sent),
         })
         .collect();
     Prediction { case: line.id.clone(), outcome: trace.outcome().as_str(), candidates }
 }
 
-pub fn body(exchange: &Exchange) -> Option<String> {
+pub fn body(exchange: &Exchange, sent: &[String]) -> Option<String> {
     match exchange.request_body.as_ref()? {
-        RequestBody::Json(it) => Some(it.to_string()),
+        RequestBody::Json(it) => {
+            let is_it =
+                |text: &&String| serde_json::from_str(text).is_ok_and(|sent: Value| sent == *it);
+            Some(sent.iter().find(is_it).cloned().unwrap_or_else(|| it.to_string()))
+        }
         RequestBody::Form(fields) | RequestBody::Multipart(fields) => {
             let mut out = url::form_urlencoded::Serializer::new(String::new());
             out.extend_pairs(fields.iter().map(|it| (&it.name, &it.value)));
@@ -162,5 +187,27 @@ pub fn body(exchange: &Exchange) -> Option<String> {
         }
         RequestBody::Text(it) => Some(it.clone()),
         RequestBody::Binary { .. } => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_body_is_matched_as_it_was_sent() {
+        let body = r#"{"b":[],"a":1}"#;
+        let har = serde_json::json!({"log": {"version": "1.2", "creator": {"name": "t", "version": "1"}, "entries": [{
+            "startedDateTime": "2026-01-01T00:00:00Z", "time": 1,
+            "request": {"method": "POST", "url": "http://a.test/find", "httpVersion": "HTTP/1.1", "headers": [], "cookies": [],
+                "queryString": [], "headersSize": -1, "bodySize": -1, "postData": {"mimeType": "application/json", "text": body}},
+            "response": {"status": 200, "statusText": "", "httpVersion": "HTTP/1.1", "headers": [], "cookies": [], "redirectURL": "",
+                "headersSize": -1, "bodySize": -1, "content": {"size": 2, "mimeType": "application/json", "text": "[]"}},
+            "cache": {}, "timings": {"send": 0, "wait": 1, "receive": 0}}]}});
+        let har = har.to_string().into_bytes();
+        let raw = har::import(&har, "Find", BTreeMap::new()).unwrap().recording;
+        let recording = redact(raw, &Settings::default().redact).recording;
+        let sent = json_bodies(&har);
+        assert_eq!(super::body(&recording.exchanges[0], &sent).as_deref(), Some(body));
     }
 }

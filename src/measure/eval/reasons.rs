@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::{
     RequestMatcher,
-    corpus::{self, Case},
+    case::{self, Case},
     realworld,
 };
 use commis_artifacts::{
@@ -47,6 +47,7 @@ pub fn reasons(dir: &Path, settings: &Settings) -> Result<Vec<ReasonCount>> {
             .par_iter()
             .map(|line| {
                 let recording = realworld::recording(dir, line, settings)?;
+                let sent = realworld::sent_bodies(dir, line)?;
                 let wanted = line.expect.request.as_ref().map(RequestMatcher::new).transpose()?;
                 let second = SecondRecording::default();
                 let is_right = |ranked: &CandidateSet| {
@@ -56,7 +57,7 @@ pub fn reasons(dir: &Path, settings: &Settings) -> Result<Vec<ReasonCount>> {
                         wanted.matches(
                             &it.method,
                             &it.url,
-                            &realworld::body(it).unwrap_or_default(),
+                            &realworld::body(it, &sent).unwrap_or_default(),
                         )
                     })
                 };
@@ -64,7 +65,7 @@ pub fn reasons(dir: &Path, settings: &Settings) -> Result<Vec<ReasonCount>> {
             })
             .collect::<Result<_>>()?
     } else {
-        corpus::names(dir)?
+        case::names(dir)?
             .par_iter()
             .map(|name| {
                 let case = Case::read(&dir.join(name))?;

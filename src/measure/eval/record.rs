@@ -12,11 +12,12 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::{
-    corpus::{
+    case::{
         self, CANDIDATES, Case, DRAFT, ExpectedCandidates, ExpectedDraft, ExpectedFingerprint,
         ExpectedRequest, FINGERPRINT, METADATA, Metadata, RECORDING, RecipeType, SECOND, STUBS,
         Volatility,
     },
+    corpus,
     probe::{self, ProbeResult, ProbeTarget},
 };
 use commis_artifacts::{
@@ -75,7 +76,7 @@ pub struct Ending {
 
 /// Reads `expected.yaml`. Fails with [`Code::Usage`].
 pub fn expectations(path: &Path) -> Result<BTreeMap<String, Expected>> {
-    corpus::yaml(path)
+    case::yaml(path)
 }
 
 /// Learns the task live, probes its site and writes the case's folder below `out`.

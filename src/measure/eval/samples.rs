@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::{
     CaseResult, RequestMatcher,
-    corpus::{self, Case},
+    case::{self, Case},
     realworld::{self, CaseLine},
 };
 use commis_artifacts::{
@@ -42,10 +42,13 @@ pub fn collect(dir: &Path, settings: &Settings) -> Result<Vec<Sample>> {
     let all: Vec<Vec<Sample>> = if dir.join("cases.jsonl").is_file() {
         realworld::lines(dir)?
             .par_iter()
-            .map(|line| of_line(line, &realworld::recording(dir, line, settings)?, settings))
+            .map(|line| {
+                let sent = realworld::sent_bodies(dir, line)?;
+                of_line(line, &realworld::recording(dir, line, settings)?, &sent, settings)
+            })
             .collect::<Result<_>>()?
     } else {
-        corpus::names(dir)?
+        case::names(dir)?
             .par_iter()
             .map(|it| of_case(&Case::read(&dir.join(it))?, settings))
             .collect::<Result<_>>()?
@@ -56,12 +59,13 @@ pub fn collect(dir: &Path, settings: &Settings) -> Result<Vec<Sample>> {
 fn of_line(
     line: &CaseLine,
     recording: &SessionRecording,
+    sent: &[String],
     settings: &Settings,
 ) -> Result<Vec<Sample>> {
     let wanted = line.expect.request.as_ref().map(RequestMatcher::new).transpose()?;
     let second = SecondRecording::default();
     let right = |it: &Exchange| {
-        let body = realworld::body(it).unwrap_or_default();
+        let body = realworld::body(it, sent).unwrap_or_default();
         wanted.as_ref().is_some_and(|wanted| wanted.matches(&it.method, &it.url, &body))
     };
     samples(recording, &second, settings, |exchange| Sample {

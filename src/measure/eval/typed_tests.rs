@@ -1,12 +1,15 @@
 //! What recipes of the corpus declare of their answers, held to all answers that a case has.
 
+use std::path::Path;
+
 use serde_json::Value;
 
 use super::*;
+use crate::eval::case::names;
 use commis_artifacts::payloads::VerificationReport;
 use commis_recipe::{
     json_schema::{answer_schema, conform::CompiledSchema, data_schema, input_schema},
-    model::{Recipe, ResponseType, Verification},
+    model::{Recipe, ResponseType, TransportKind, Verification},
     shape::profile::Profile,
     yaml,
 };

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use scraper::{Html, Selector};
 use serde_json::Value;
 
-use super::corpus::{Case, squash, texts};
+use super::case::Case;
 use commis_artifacts::payloads::{Judged, RecipeDraftMinimized};
 use commis_net::transport::Reply;
 use commis_runner::extract::{Extraction, HttpAnswer, extract};
@@ -114,6 +114,20 @@ fn lists(data: &Value) -> Vec<&Vec<Value>> {
         Value::Object(fields) => fields.values().flat_map(lists).collect(),
         _ => Vec::new(),
     }
+}
+
+pub fn texts(value: &Value, out: &mut Vec<String>) {
+    match value {
+        Value::Array(items) => items.iter().for_each(|it| texts(it, out)),
+        Value::Object(fields) => fields.values().for_each(|it| texts(it, out)),
+        Value::String(it) => out.push(squash(it)),
+        Value::Null => {}
+        other => out.push(other.to_string()),
+    }
+}
+
+pub fn squash(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 #[cfg(test)]

@@ -401,7 +401,12 @@ fn ac_2_3_a_missing_key_is_named() {
         let settings = ModelSettings { api_key_env: Some(unset.clone()), ..settings.clone() };
         let err = Client::new(&settings).err().unwrap();
         assert_eq!(err.code(), Code::ModelKeyMissing);
-        assert_eq!(err.message(), format!("the environment variable `{unset}` holds no key"));
+        assert_eq!(
+            err.message(),
+            format!(
+                "the environment variable `{unset}`, which should hold the model's key, is empty"
+            )
+        );
     }
 }
 
@@ -426,8 +431,8 @@ async fn servers_fail_as_they_do_for_a_question() {
         for (say, expected) in [
             (ServerScript::Raw(429, json, echo.clone()), "status 429"),
             (ServerScript::Raw(500, json, echo.clone()), "status 500"),
-            (ServerScript::Raw(200, json, format!("{{\"{KEY}")), "is no answer"),
-            (ServerScript::Raw(200, "text/html", echo.clone()), "is no answer"),
+            (ServerScript::Raw(200, json, format!("{{\"{KEY}")), "cannot be read"),
+            (ServerScript::Raw(200, "text/html", echo.clone()), "cannot be read"),
             (ServerScript::Redirect, "status 307"),
             (ServerScript::Endless, "more than 262144 bytes"),
         ] {

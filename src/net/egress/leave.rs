@@ -66,10 +66,10 @@ impl TaskLeases {
         }
         Err(Error::new(
             Code::TaskBusy,
-            "this process was not heard of for too long; its tasks are another one's",
+            "the lease of this process has expired; other workers have its tasks",
         )
         .hint(
-            "nothing more is asked and nothing is put into the store; the tasks are done elsewhere",
+            "this process stops sending requests and writing to the store; other workers do the tasks",
         ))
     }
 

@@ -161,9 +161,12 @@ impl HostLimiter {
             Ok(Ok::<_, tokio::sync::AcquireError>(permits)) => Ok(Permit(permits)),
             _ => Err(Error::new(
                 Code::RateLimited,
-                format!("other runs kept `{}` waiting", super::url::display_text(host)),
+                format!(
+                    "the request to `{}` waited too long for other runs",
+                    super::url::display_text(host)
+                ),
             )
-            .hint("at most limits.runs and limits.runs_per_host go at once")),
+            .hint("limits.runs and limits.runs_per_host set how many run at once")),
         }
     }
 
@@ -179,7 +182,10 @@ impl HostLimiter {
             BucketStore::Memory(all) => return Ok(self.take_from(all, host)),
         };
         let dir = Dir::open(folder, true)?.ok_or_else(|| {
-            Error::new(Code::ArtifactIo, format!("{} vanished", folder.display()))
+            Error::new(
+                Code::ArtifactIo,
+                format!("{} was removed while commis used it", folder.display()),
+            )
         })?;
         let _lock = lock(&dir).await?;
         dir.sweep()?;
@@ -247,7 +253,7 @@ async fn lock(dir: &Dir) -> Result<Lock> {
         }
     };
     tokio::time::timeout(MAX_WAIT, patience).await.unwrap_or_else(|_| {
-        Err(Error::new(Code::RateLimited, "another process holds the folder of the limits"))
+        Err(Error::new(Code::RateLimited, "another process has locked the folder of rate limits"))
     })
 }
 

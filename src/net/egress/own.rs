@@ -39,7 +39,7 @@ fn parse_own_host(place: &str, address: &str) -> Result<(String, IpAddr), String
         return Err(format!("the name is written `{}`", own_host_key(&host)));
     }
     if names::is_metadata(host.host()) {
-        return Err("a cloud's metadata service is nobody's own".to_owned());
+        return Err("the metadata service of a cloud cannot be opened".to_owned());
     }
     if is_under_test(host.host()) {
         return Err("a host under .test is pinned with --test-host".to_owned());
@@ -48,7 +48,7 @@ fn parse_own_host(place: &str, address: &str) -> Result<(String, IpAddr), String
         return Err(format!("port {} belongs to another protocol", host.port()));
     }
     let address: IpAddr =
-        address.parse().map_err(|_| "the address is no IPv4 or IPv6 address".to_owned())?;
+        address.parse().map_err(|_| "the address is not an IPv4 or IPv6 address".to_owned())?;
     if let Some(why) = address::own_host_refusal(address) {
         return Err(why);
     }
@@ -110,8 +110,8 @@ impl EgressPolicy {
                 url,
                 None,
             )),
-            (true, false) => Err(blocked_error(url, &format!("only what goes on at `{key}` itself may reach that host of your own"))
-                .hint(format!("learn from its own page, by steps or by hand; a recipe that was learned there says `own_host: {key}`"))),
+            (true, false) => Err(blocked_error(url, &format!("only pages and recipes of `{key}` itself may reach that host of your own"))
+                .hint(format!("learn from the page of that host, by steps or by hand; such a recipe has `own_host: {key}`"))),
             (true, true) if !is_spelled_out(text, url) => {
                 Err(blocked_error(url, &format!("a host of your own is written as in its line, `{key}`")))
             }
@@ -151,7 +151,7 @@ impl EgressPolicy {
         let file = file.map_or("the settings file".to_owned(), |it| it.to_string());
         if let Some(why) = &self.inner.own_refused {
             return err
-                .hint(format!("{file} names hosts of your own, and they do not count: {why}"));
+                .hint(format!("{file} names hosts of your own, but commis ignores them: {why}"));
         }
         err.hint(format!(
             "if this host is yours, `commis settings own add {key}{given}` opens it to its own pages and recipes; \

@@ -41,7 +41,7 @@ impl TestCa {
         let found: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(&pem).collect();
         let found = found.map_err(|err| invalid("it is no PEM").source(err))?;
         if found.is_empty() {
-            return Err(invalid("there is no certificate in it"));
+            return Err(invalid("it has no certificate"));
         }
         let mut roots = RootCertStore::empty();
         for it in &found {

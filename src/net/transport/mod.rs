@@ -134,7 +134,7 @@ fn header_value(name: &str, value: &str) -> Result<HeaderValue> {
 
 fn bad_header(name: &str) -> Error {
     let shown: String = name.escape_default().take(60).collect();
-    Error::new(Code::RecipeInvalid, format!("header `{shown}` can not be sent"))
+    Error::new(Code::RecipeInvalid, format!("header `{shown}` cannot be sent"))
 }
 
 /// Sends one request through the egress policy and returns the answer within the caps.

@@ -146,7 +146,7 @@ impl PublicHttp {
                 // Nothing was offered to switch to; what follows is no answer.
                 return Err(Error::new(
                     Code::ConnectFailed,
-                    format!("`{}` switched to another protocol", url.host()),
+                    format!("`{}` switched to an unsupported protocol", url.host()),
                 ));
             }
             if let Some(session) = session {
@@ -173,7 +173,11 @@ impl PublicHttp {
                 // The body may hold what only the first origin may see.
                 return Err(Error::new(
                     Code::RedirectBlocked,
-                    format!("`{}` wants the body sent on to `{}`", url.host(), next.host()),
+                    format!(
+                        "`{}` redirects a request with a body to `{}`",
+                        url.host(),
+                        next.host()
+                    ),
                 ));
             }
             hop.apply_redirect(status, next.same_origin(&url));
@@ -210,7 +214,7 @@ impl PublicHttp {
             peer => Err(Error::new(
                 Code::UrlBlocked,
                 format!(
-                    "`{}` was reached at {peer:?}, which is not where it resolved to",
+                    "`{}` was reached at {peer:?}, which is not one of its resolved addresses",
                     url.host()
                 ),
             )),
@@ -419,7 +423,7 @@ fn redirect_location(response: &Response) -> Result<Option<String>> {
         return Ok(None);
     };
     let location = std::str::from_utf8(location.as_bytes())
-        .map_err(|_| Error::new(Code::RedirectBlocked, "the redirect's target is not text"))?;
+        .map_err(|_| Error::new(Code::RedirectBlocked, "the target of the redirect is not text"))?;
     Ok(Some(location.to_owned()))
 }
 
@@ -445,7 +449,7 @@ fn to_error(url: &SafeUrl, err: reqwest::Error) -> Error {
     let (code, message) = if err.is_timeout() {
         (Code::Timeout, format!("`{host}` did not answer in time"))
     } else if err.is_connect() {
-        (Code::ConnectFailed, format!("can not connect to `{host}`"))
+        (Code::ConnectFailed, format!("cannot connect to `{host}`"))
     } else {
         (Code::ConnectFailed, format!("the connection to `{host}` failed"))
     };

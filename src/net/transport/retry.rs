@@ -126,10 +126,10 @@ impl<'a> ThrottledTransport<'a> {
                 self.update_state(|it| it.retry_after = Some(seconds));
                 return Err(Error::new(
                     Code::RateLimited,
-                    format!("too many calls to `{}`: the next is due in {seconds} s", url.host()),
+                    format!("too many calls to `{}`: the next one is allowed in {seconds} s", url.host()),
                 )
                 .hint(format!(
-                    "calls to one host are spread out; a pause of up to {} s is waited for. See [limits] in docs/reference/settings.md",
+                    "runs wait for pauses of up to {} s by themselves; see [limits] in docs/reference/settings.md",
                     MAX_WAIT.as_secs()
                 )));
             }

@@ -30,7 +30,7 @@ impl TlsFault {
             Self::NotYetValid => "its certificate is not valid yet",
             Self::Date => "its certificate has expired, or is not valid yet",
             Self::OtherName => "its certificate is for another name",
-            Self::UnknownIssuer => "its certificate is signed by nobody who is trusted",
+            Self::UnknownIssuer => "no trusted authority signed its certificate",
             Self::Revoked => "its certificate was revoked",
             Self::Weak => "its certificate has a weak key or a signature that does not hold",
             Self::Other => "its certificate does not check out",
@@ -59,8 +59,11 @@ impl TlsFault {
     }
 
     fn error(self, host: &str) -> Error {
-        Error::new(Code::TlsFailed, format!("`{host}` cannot be trusted: {}", self.describe()))
-            .hint(self.hint(host))
+        Error::new(
+            Code::TlsFailed,
+            format!("`{host}` has no valid certificate or TLS: {}", self.describe()),
+        )
+        .hint(self.hint(host))
     }
 }
 
@@ -139,7 +142,7 @@ mod tests {
         for (text, words) in [
             ("net::ERR_CERT_DATE_INVALID", Some("expired")),
             ("net::ERR_CERT_COMMON_NAME_INVALID", Some("another name")),
-            ("net::ERR_CERT_AUTHORITY_INVALID", Some("nobody who is trusted")),
+            ("net::ERR_CERT_AUTHORITY_INVALID", Some("no trusted authority")),
             ("net::ERR_CERT_WEAK_KEY", Some("weak key")),
             ("net::ERR_CERT_REVOKED", Some("revoked")),
             ("net::ERR_CERT_SOMETHING_NEW", Some("does not check out")),

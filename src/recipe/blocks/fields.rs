@@ -6,15 +6,12 @@ use ego_tree::NodeId;
 use scraper::ElementRef;
 
 use super::{
-    GROUP, Group, Item,
+    Item,
     cells::{chars, children, has_own_text, is_heading, is_hidden, is_inline, text},
-    heads::{has_varying_number, without_numbers},
+    column::{Column, ColumnSource, MAX_COLUMNS, SAID, VALUE},
     names::{classes, field_name, segment},
-    records,
 };
 
-/// Columns of one group.
-const MAX_COLUMNS: usize = 40;
 /// As often as this in every item, the same kind of element is a column each time; more often it is a list.
 const MAX_POSITIONS: usize = 8;
 /// Ends of names of `data-` attributes that say something of the item.
@@ -22,48 +19,6 @@ const DATA: &[&str] = &[
     "id", "key", "price", "value", "date", "time", "name", "title", "sku", "lat", "lon", "rating",
     "count", "amount",
 ];
-/// Attributes that say what a picture or a sign shows.
-const SAID: [&str; 3] = ["alt", "aria-label", "title"];
-
-/// The attribute with what a field shows.
-const VALUE: &str = "value";
-
-/// One field over all items.
-pub struct Column<'a> {
-    pub name: String,
-    pub place: ColumnSource,
-    /// The attribute that is taken; `None`: the text.
-    pub attribute: Option<String>,
-    /// Every element of an item it is taken from; more than one makes a list.
-    pub elements: Vec<Vec<ElementRef<'a>>>,
-    pub texts: Vec<Option<String>>,
-    pub is_list: bool,
-}
-
-impl Column<'_> {
-    /// Whether a reader of the page sees it: links and the like are no text, and what a picture says in place of one is.
-    pub fn is_shown(&self) -> bool {
-        let says = |it: &String| SAID.contains(&it.as_str());
-        self.attribute.is_none()
-            || (matches!(self.place, ColumnSource::Cell(_) | ColumnSource::Label(_))
-                && self.attribute.as_ref().is_some_and(says))
-            || (matches!(self.place, ColumnSource::Label(_))
-                && self.attribute.as_deref() == Some(VALUE))
-    }
-}
-
-/// How a column is found in an item.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum ColumnSource {
-    /// By structure: position among the item's elements of one path.
-    Path(usize),
-    /// A column of the table that the item is a row of.
-    Cell(usize),
-    /// The value beside this label.
-    Label(String),
-    /// The heading of the item's group.
-    Heading,
-}
 
 struct FieldValue<'a> {
     path: String,
@@ -72,41 +27,6 @@ struct FieldValue<'a> {
     text: String,
     /// All of it stands in marks: it is one text where others at its place are.
     is_marked: bool,
-}
-
-/// The columns of a group, those that say most first among equals; names are distinct.
-pub fn columns<'a>(group: &Group<'a>) -> Vec<Column<'a>> {
-    let mut out = if group.is_record && group.tables.is_empty() {
-        records::columns(group.items[0].first())
-    } else if group.tables.is_empty() {
-        columns_by_path(&group.items, group.is_run)
-    } else {
-        columns_by_cell(group)
-    };
-    if !group.headings.is_empty() {
-        let elements: Vec<Vec<ElementRef<'_>>> =
-            group.headings.iter().map(|it| it.iter().copied().collect()).collect();
-        out.push(column(GROUP.to_owned(), ColumnSource::Heading, None, elements, false));
-    }
-    out.truncate(MAX_COLUMNS);
-    make_names_distinct(&mut out);
-    out
-}
-
-/// Makes names of columns differ by a number at the end.
-pub fn make_names_distinct(columns: &mut [Column<'_>]) {
-    let mut taken = BTreeSet::new();
-    for it in columns {
-        if it.name.is_empty() {
-            "text".clone_into(&mut it.name);
-        }
-        let plain = it.name.clone();
-        let mut n = 2;
-        while !taken.insert(it.name.clone()) {
-            it.name = format!("{plain}_{n}");
-            n += 1;
-        }
-    }
 }
 
 pub fn column(
@@ -133,79 +53,8 @@ pub fn column(
     Column { name, place, attribute, elements, texts, is_list }
 }
 
-fn columns_by_cell<'a>(group: &Group<'a>) -> Vec<Column<'a>> {
-    let Some(first) = group.tables.first() else { return Vec::new() };
-    let titles = first.titles();
-    let cell = |row: ElementRef<'a>, at: usize| {
-        group.tables.iter().find(|it| it.contains_row(row)).and_then(|it| it.cell(row, at))
-    };
-    let mut out = Vec::new();
-    let mut has_link = false;
-    for (at, title) in titles.iter().enumerate() {
-        let cells: Vec<Vec<ElementRef<'a>>> =
-            group.items.iter().map(|it| cell(it.first(), at).into_iter().collect()).collect();
-        let all = || cells.iter().flatten().copied();
-        // One class that all of them have says what they are.
-        let class = all().next().and_then(|it| {
-            classes(it).find(|class| all().all(|it| it.value().classes().any(|it| it == *class)))
-        });
-        // A count in a title is none of its name, unless it tells columns apart.
-        let own = if has_varying_number(title, &titles) {
-            field_name(&without_numbers(title))
-        } else {
-            field_name(title)
-        };
-        let name = match (own, class) {
-            (it, _) if !it.is_empty() => it,
-            (_, Some(class)) => field_name(class),
-            _ => format!("column_{}", at + 1),
-        };
-        // A link in most cells; the first of them leads to the item.
-        let links: Vec<Vec<ElementRef<'a>>> = cells
-            .iter()
-            .map(|it| it.iter().flat_map(|it| descendants(*it)).filter(is_link).take(1).collect())
-            .collect();
-        if all().any(|it| chars(it) > 0) {
-            out.push(column(name.clone(), ColumnSource::Cell(at), None, cells, false));
-        } else if let Some(it) = column_by_sign(&name, title, at, &cells) {
-            out.push(it);
-        }
-        if links.iter().filter(|it| !it.is_empty()).count() * 2 >= group.items.len() {
-            let name = if has_link { format!("{name}_url") } else { "url".to_owned() };
-            has_link = true;
-            out.push(column(name, ColumnSource::Cell(at), Some("href".to_owned()), links, false));
-        }
-    }
-    out
-}
-
-/// A column of cells without a text, by what the pictures in them say: a tick, a flag, a coloured dot. Of a column without a title,
-/// and the same in all rows, it is no more than a button.
-fn column_by_sign<'a>(
-    name: &str,
-    title: &str,
-    at: usize,
-    cells: &[Vec<ElementRef<'a>>],
-) -> Option<Column<'a>> {
-    SAID.iter().find_map(|attribute| {
-        let signs: Vec<Vec<ElementRef<'a>>> = cells
-            .iter()
-            .map(|it| it.iter().filter_map(|it| find_picture_by(*it, attribute)).take(1).collect())
-            .collect();
-        let out = column(
-            name.to_owned(),
-            ColumnSource::Cell(at),
-            Some((*attribute).to_owned()),
-            signs,
-            false,
-        );
-        let distinct: BTreeSet<&String> = out.texts.iter().flatten().collect();
-        (distinct.len() > 1 || (distinct.len() == 1 && !title.is_empty())).then_some(out)
-    })
-}
-
 /// The first picture or sign in an element that says something by this attribute, and is no control.
-fn find_picture_by<'a>(element: ElementRef<'a>, attribute: &str) -> Option<ElementRef<'a>> {
+pub fn find_picture_by<'a>(element: ElementRef<'a>, attribute: &str) -> Option<ElementRef<'a>> {
     let is_used = |it: ElementRef<'_>| {
         matches!(it.value().name(), "input" | "button" | "a" | "select" | "label" | "option")
     };
@@ -238,11 +87,11 @@ pub fn find_picture_text(element: ElementRef<'_>) -> Option<(ElementRef<'_>, &'s
     SAID.iter().find_map(|it| Some((find_picture_by(element, it)?, *it)))
 }
 
-fn descendants(element: ElementRef<'_>) -> impl Iterator<Item = ElementRef<'_>> {
+pub fn descendants(element: ElementRef<'_>) -> impl Iterator<Item = ElementRef<'_>> {
     element.descendants().filter_map(ElementRef::wrap)
 }
 
-fn is_link(element: &ElementRef<'_>) -> bool {
+pub fn is_link(element: &ElementRef<'_>) -> bool {
     element.value().name() == "a"
         && element.attr("href").is_some_and(|it| {
             let it = it.trim();

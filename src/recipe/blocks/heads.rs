@@ -1,6 +1,6 @@
 //! Heads of columns that another input's page writes in another way: such a column is read by its position.
 
-use super::{names::field_name, select::title_column_selector};
+use super::{names::field_name, numbers::without_numbers, select::title_column_selector};
 use crate::model::HtmlSpec;
 
 /// Reads by position, in both specs, what stands under a head that only one of the pages has, where the other page has another
@@ -33,21 +33,6 @@ fn common_name(a: &str, b: &str) -> Option<String> {
     Some(field_name(&without_numbers(&common.join(" ")))).filter(|it| !it.is_empty())
 }
 
-/// A title without the words that are nothing but a number.
-pub fn without_numbers(title: &str) -> String {
-    let is_number =
-        |it: &&str| it.chars().any(|c| c.is_ascii_digit()) && !it.chars().any(char::is_alphabetic);
-    title.split_whitespace().filter(|it| !is_number(it)).collect::<Vec<_>>().join(" ")
-}
-
-/// A title that holds a number beside words which no other title of the table has: the number may be another on the next page.
-pub fn has_varying_number(title: &str, titles: &[String]) -> bool {
-    let plain = without_numbers(title);
-    !plain.is_empty()
-        && plain != title
-        && titles.iter().filter(|it| without_numbers(it) == plain).count() == 1
-}
-
 fn read_by_position(spec: &mut HtmlSpec, title: &str, at: usize, name: &str) {
     let (titled, placed) = (title_column_selector(title), format!(":column({})", at + 1));
     let meant: Vec<String> = spec
@@ -75,6 +60,7 @@ fn read_by_position(spec: &mut HtmlSpec, title: &str, at: usize, name: &str) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::blocks::numbers::has_varying_number;
 
     fn spec(fields: &[(&str, &str)], optional: &[&str]) -> HtmlSpec {
         let owned = |it: &&str| (*it).to_owned();

@@ -5,12 +5,15 @@
 //! [`read`](read::Reader) takes them. Nothing here looks at how large a page is beyond what `nesting` allows.
 
 mod cells;
+mod column;
+mod columns;
 pub mod empty;
 mod fallbacks;
 mod fields;
 mod groups;
 pub mod heads;
 mod names;
+pub mod numbers;
 pub mod read;
 mod records;
 mod select;
@@ -22,12 +25,11 @@ pub use empty::lines_without_items;
 use ego_tree::NodeId;
 use scraper::{ElementRef, Html};
 
-use commis_base::work;
-
-use crate::{
+use super::{
     model::HtmlSpec,
     shape::{fragment, keys, nesting},
 };
+use commis_base::work;
 
 /// Name of the column with the heading of each item's group.
 pub const GROUP: &str = "group";
@@ -180,7 +182,7 @@ fn collect_blocks(page: &Html, selectors: bool, prose: bool) -> Vec<Block> {
         if out.len() >= MAX_BLOCKS {
             break;
         }
-        let columns = fields::columns(&group);
+        let columns = columns::columns(&group);
         if columns.is_empty() {
             continue;
         }
@@ -192,7 +194,7 @@ fn collect_blocks(page: &Html, selectors: bool, prose: bool) -> Vec<Block> {
         } else {
             (None, Vec::new())
         };
-        let shown: Vec<&fields::Column<'_>> = columns.iter().filter(|it| it.is_shown()).collect();
+        let shown: Vec<&column::Column<'_>> = columns.iter().filter(|it| it.is_shown()).collect();
         let rows = (0..group.items.len())
             .map(|i| shown.iter().map(|it| it.texts[i].clone()).collect())
             .collect();

@@ -8,7 +8,8 @@ use scraper::{ElementRef, Html};
 use super::{
     Group, Item,
     cells::{chars, children, has_own_text, is_heading, is_inline, is_read, position_weight, text},
-    fields::{Column, ColumnSource, column, columns_by_path, find_picture_text},
+    column::{Column, ColumnSource},
+    fields::{column, columns_by_path, find_picture_text},
     names::{field_name, segment},
     table::Grid,
 };

@@ -8,9 +8,9 @@ use scraper::{ElementRef, Html};
 use super::{
     Group, Item,
     cells::{is_hidden, is_mark},
-    fields::{Column, ColumnSource},
-    heads::has_varying_number,
+    column::{Column, ColumnSource},
     names::{classes, is_stable},
+    numbers::has_varying_number,
     read::HtmlReader,
     table::Grid,
 };

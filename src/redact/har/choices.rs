@@ -51,7 +51,7 @@ pub fn choices(exchanges: &[RawExchange], typed: &BTreeMap<String, String>) -> V
 }
 
 /// Lists of forms, with their options in order.
-fn lists(html: &Html) -> Vec<Control> {
+pub fn lists(html: &Html) -> Vec<Control> {
     let Ok(selects) = Selector::parse("select") else { return Vec::new() };
     let Ok(options) = Selector::parse("option") else { return Vec::new() };
     let option = |it: ElementRef<'_>| {

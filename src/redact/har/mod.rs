@@ -4,7 +4,7 @@
 //! the wrong type is taken as absent. Only a file that is no HAR at all is an error.
 
 mod bytes;
-mod choices;
+pub mod choices;
 mod entry;
 mod page;
 mod resource;
@@ -23,7 +23,7 @@ use serde::Deserialize;
 use serde_json::{Value, value::RawValue};
 
 use self::{entry::HarEntry, page::PageUrls};
-use crate::raw::{RawBody, RawExchange, RawRecording};
+use super::raw::{RawBody, RawExchange, RawRecording};
 use commis_artifacts::recording::{Action, ActionKind, BodyStatus, Driver, ResourceType, Timing};
 use commis_base::error::{Code, Error, Result};
 
@@ -87,8 +87,7 @@ pub fn import(bytes: &[u8], task: &str, typed: BTreeMap<String, String>) -> Resu
     let text = read(bytes)?;
     let file: File<'_> = serde_json::from_str(text).map_err(no_har)?;
     if file.log.entries.len() > MAX_ENTRIES {
-        return Err(invalid("the HAR file has more than 20,000 entries")
-            .hint("export only the pages that matter"));
+        return Err(invalid("the HAR file has more than 20,000 entries").hint("export fewer pages"));
     }
     let parse =
         |raw: Option<&RawValue>| raw.and_then(|it| serde_json::from_str::<Value>(it.get()).ok());
@@ -170,8 +169,7 @@ fn finish(
 /// The text of a file, without its byte order mark.
 fn read(bytes: &[u8]) -> Result<&str> {
     if bytes.len() > MAX_FILE {
-        return Err(invalid("the HAR file is larger than 256 MiB")
-            .hint("export only the pages that matter"));
+        return Err(invalid("the HAR file is larger than 256 MiB").hint("export fewer pages"));
     }
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     std::str::from_utf8(bytes).map_err(|err| {

@@ -74,6 +74,7 @@ pub fn last(exchanges: &[RawExchange], start: &str) -> RawPage {
         visible_text,
         has_password_field: password.iter().any(|it| html.contains(it)),
         documents: Vec::new(),
+        documents_before: Vec::new(),
         grows: false,
         drawn_ms: 0.0,
         metas,

@@ -83,8 +83,9 @@ struct VisitResult {
 fn without_secrets(bytes: &[u8], settings: &RedactSettings) -> Result<(Value, usize, VisitResult)> {
     let text = read(bytes)?;
     // In the file's own order: it is not a payload of ours, and whoever compares the two files sees what changed.
-    let mut har: Value = serde_json::from_str(text)
-        .map_err(|err| invalid("the HAR file is not JSON").hint("export it again").source(err))?;
+    let mut har: Value = serde_json::from_str(text).map_err(|err| {
+        invalid("the HAR file is not JSON").hint("export the HAR again").source(err)
+    })?;
     let entries = har.pointer("/log/entries").and_then(Value::as_array).map(Vec::len);
     let entries = entries.ok_or_else(|| {
         invalid("the file is not a HAR: it needs an object `log` with a list `entries`")

@@ -77,8 +77,7 @@ fn open_within(
     let file = files::open(path)?;
     let len = file.metadata().map_err(|err| trouble("read", err))?.len();
     if len > MAX_FILE as u64 {
-        return Err(invalid("the HAR file is larger than 256 MiB")
-            .hint("export only the pages that matter"));
+        return Err(invalid("the HAR file is larger than 256 MiB").hint("export fewer pages"));
     }
     if len <= room.file {
         let mut bytes = Vec::with_capacity(len as usize);
@@ -101,7 +100,7 @@ fn open_within(
 
 /// Fails with [`Code::HarInvalid`]: what was read is no longer what was asked for.
 pub fn changed(path: &Path) -> Error {
-    Error::new(Code::HarInvalid, format!("{} is no longer the file it was", path.display()))
+    Error::new(Code::HarInvalid, format!("{} changed while commis read it", path.display()))
         .hint("give the file again to `commis recipe learn --har`")
 }
 
@@ -164,8 +163,7 @@ fn entries(
     let mut json = serde_json::Deserializer::from_reader(&mut from);
     Document(&mut reading).deserialize(&mut json).and_then(|()| json.end()).map_err(no_har)?;
     if reading.total > MAX_ENTRIES {
-        return Err(invalid("the HAR file has more than 20,000 entries")
-            .hint("export only the pages that matter"));
+        return Err(invalid("the HAR file has more than 20,000 entries").hint("export fewer pages"));
     }
     reading.take_apart();
     let hash = hex(&from.from.into_inner().hash.finalize());

@@ -176,14 +176,17 @@ impl Bot {
                 () if err.is_connect() => (Code::ConnectFailed, "cannot be reached"),
                 () => (Code::ConnectFailed, "broke the connection"),
             };
-            Error::new(code, format!("the Bot API {what}"))
+            Error::new(code, format!("the Telegram Bot API {what}"))
         };
         let mut reply = sent.send().await.map_err(broken)?;
         let status = reply.status().as_u16();
         let mut out = Vec::new();
         while let Some(chunk) = reply.chunk().await.map_err(broken)? {
             if out.len() + chunk.len() > REPLY {
-                return Err(Error::new(Code::ResponseTooLarge, "the Bot API says too much"));
+                return Err(Error::new(
+                    Code::ResponseTooLarge,
+                    "the answer of the Telegram Bot API is too large",
+                ));
             }
             out.extend_from_slice(&chunk);
         }
@@ -203,13 +206,14 @@ impl Bot {
         // Its description may repeat what was asked.
         let code = it.error_code.unwrap_or_default();
         Err(match (code, it.parameters.and_then(|it| it.retry_after)) {
-            (_, Some(seconds)) => {
-                Error::new(Code::RateLimited, format!("the Bot API wants {seconds} s of pause"))
-            }
+            (_, Some(seconds)) => Error::new(
+                Code::RateLimited,
+                format!("the Telegram Bot API asks for a pause of {seconds} s"),
+            ),
             (401 | 404, _) => telegram_error("does not know the token")
-                .hint("look at the variable that telegram.token_env names"),
-            (403, _) => telegram_error("may not speak in that chat").hint("look at telegram.chat"),
-            (409, _) => telegram_error("is asked for updates by somebody else, or has a webhook"),
+                .hint("check the variable in telegram.token_env"),
+            (403, _) => telegram_error("may not speak in that chat").hint("check telegram.chat"),
+            (409, _) => telegram_error("has another reader of its updates, or a webhook"),
             (code, _) => telegram_error(&format!("refused `{method}` with {code}")),
         })
     }
@@ -248,5 +252,5 @@ fn as_it_is(text: &str) -> MessageEntity {
 }
 
 fn telegram_error(what: &str) -> Error {
-    Error::new(Code::HttpStatus, format!("the Bot API {what}"))
+    Error::new(Code::HttpStatus, format!("the Telegram Bot API {what}"))
 }

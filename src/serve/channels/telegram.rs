@@ -4,11 +4,7 @@
 //! that one message and is kept in memory alone, so what an older daemon asked can no longer be answered. Updates are fetched only while
 //! something waits. The message says in the end what became of the request, whoever decided.
 
-use std::{
-    collections::BTreeMap,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-    time::Duration,
-};
+use std::{sync::Arc, time::Duration};
 
 use backon::{ExponentialBuilder, Retryable as _};
 use serde_json::json;
@@ -16,13 +12,14 @@ use serde_json::json;
 use super::{
     apart,
     bot::{Bot, ButtonPress, DATA, MESSAGE, length},
-    dashboard, not_here,
+    dashboard,
+    pending::Question,
+    scope::refusal_reason,
 };
 use crate::{
     Daemon,
-    operations::find,
     principal::{Principal, same},
-    queue::{CallOptions, Queue},
+    queue::CallOptions,
 };
 use commis_agent::{ApprovalRequest, ApprovalState, Channel};
 use commis_base::{
@@ -46,37 +43,6 @@ const MOST: usize = 200;
 
 const YES: &str = "y";
 const NO: &str = "n";
-
-/// What was asked and is not decided.
-#[derive(Default)]
-pub struct OpenQuestions {
-    open: Mutex<QuestionTable>,
-}
-
-#[derive(Default)]
-struct QuestionTable {
-    /// By the approval's id.
-    all: BTreeMap<String, Question>,
-    /// Somebody fetches updates.
-    heard: bool,
-}
-
-/// One message.
-#[derive(Clone)]
-struct Question {
-    message: i32,
-    text: String,
-    digest: String,
-    word: String,
-    /// The number of who pressed one of its buttons.
-    pressed: Option<u64>,
-}
-
-impl OpenQuestions {
-    fn lock(&self) -> MutexGuard<'_, QuestionTable> {
-        self.open.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
 
 /// Shows it in the chat; that this could not be done is in the log.
 pub async fn send_question(daemon: Arc<Daemon>, settings: TelegramSettings, it: ApprovalRequest) {
@@ -148,7 +114,7 @@ fn message(
         let why = elsewhere("it does not fit into a message");
         return Ok((format!("commis asks about one {} to {host}\n{why}", it.request.method), None));
     }
-    Ok(match not_here(settings.approves, it) {
+    Ok(match refusal_reason(settings.approves, it) {
         Some(why) => (format!("{whole}\n{}", elsewhere(&why)), None),
         None => (whole, Some(ids::random_token()?)),
     })
@@ -246,19 +212,19 @@ async fn act(
     (verb, sender): (&str, u64),
 ) -> std::result::Result<(), String> {
     let it = daemon.parking.approvals.get(id, None, now_ms()).map_err(|err| err.to_string())?;
-    if let Some(why) = not_here(settings.approves, &it).filter(|_| verb == YES) {
+    if let Some(why) = refusal_reason(settings.approves, &it).filter(|_| verb == YES) {
         return Err(format!("it cannot be approved here: {why}"));
     }
     let (name, args) = match verb {
         YES => ("approval_approve", json!({"id": id, "digest": question.digest})),
         _ => ("approval_reject", json!({ "id": id })),
     };
-    let row = find(name).ok_or("there is no such operation")?;
     // The chat is the owner's; who it was is written down.
     let by_way = Some((Channel::Telegram, format!("telegram {sender}")));
     let who = Principal { by_way, ..Principal::root() };
     let how = CallOptions { key: None, apart: false };
-    Queue::perform(daemon, row, args, who, how).await.map(drop).map_err(|it| it.message.clone())
+    let done = daemon.dispatcher.perform(daemon, name, args, who, how).await;
+    done.map(drop).map_err(|it| it.message.clone())
 }
 
 /// Says under each message what became of its request, once that is known.

@@ -6,14 +6,10 @@
 
 use std::{sync::Arc, time::Duration};
 
-use backon::{ExponentialBuilder, Retryable as _};
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use ring::hmac;
-use serde_json::json;
 use zeroize::Zeroizing;
 
-use crate::{Daemon, channels::dashboard};
-use commis_agent::{ApprovalRequest, heavy};
 use commis_base::{
     error::{Code, Error, Result},
     settings::{WebhookSettings, secret},
@@ -30,10 +26,7 @@ const CAPS: TransportLimits = TransportLimits {
     redirects: 0,
     total: Duration::from_secs(15),
 };
-const TRIES: usize = 6;
-const FIRST: Duration = Duration::from_secs(2);
-/// With six tries the last is a little over five minutes after the first.
-const FACTOR: f32 = 3.0;
+
 /// Of a secret, in bytes, as the scheme has it.
 const SECRET: std::ops::RangeInclusive<usize> = 24..=64;
 
@@ -48,39 +41,6 @@ pub fn check(settings: &WebhookSettings, policy: &EgressPolicy) -> Result<()> {
     }
     Err(Error::new(Code::SettingsInvalid, "webhook.url is plain HTTP to the public web")
         .hint("give an https address, or name the host with `commis settings own add`"))
-}
-
-/// Tells it; that it could not be told is in the log.
-pub async fn notify(daemon: Arc<Daemon>, settings: WebhookSettings, it: ApprovalRequest) {
-    let host = url::Url::parse(&settings.url).ok();
-    let host = host.as_ref().and_then(|it| it.host_str()).unwrap_or_default().to_owned();
-    if let Err(err) = post_notification(&daemon, &settings, &it).await {
-        tracing::error!(id = it.id, host, error = %err, "the webhook was not told of a request that waits");
-    }
-}
-
-async fn post_notification(
-    daemon: &Daemon,
-    settings: &WebhookSettings,
-    it: &ApprovalRequest,
-) -> Result<()> {
-    let policy = Arc::clone(daemon.world().policy());
-    let body = body(it, &dashboard(daemon)).into_bytes();
-    let id = format!("msg_{}", it.id);
-    let send = || post(&policy, settings, &id, &body);
-    let again = ExponentialBuilder::default()
-        .with_min_delay(FIRST)
-        .with_factor(FACTOR)
-        .with_max_delay(Duration::from_secs(300))
-        .with_max_times(TRIES - 1)
-        .with_jitter();
-    send.retry(again)
-        .when(|err| {
-            let may_pass = err.code() == Code::HttpStatus || err.code().retryable();
-            let waits = daemon.parking.approvals.get(&it.id, None, now_ms());
-            may_pass && waits.is_ok_and(|it| it.state.is_open())
-        })
-        .await
 }
 
 /// Sends that, signed, once. Fails with what the policy and the network fail with, with `HTTP_STATUS` for an answer that does not take it
@@ -111,37 +71,13 @@ pub async fn post(
     let status = http.send(&request).await?.status;
     match status {
         200..=299 => Ok(()),
-        410 => Err(Error::new(Code::SettingsInvalid, "the webhook says that it is gone")),
+        410 => Err(Error::new(Code::SettingsInvalid, "the webhook answered 410 (gone)")),
         _ => Err(Error::new(Code::HttpStatus, format!("it answered with status {status}"))),
     }
 }
 
-/// What it is told: nothing but what every channel shows.
-fn body(it: &ApprovalRequest, dashboard: &str) -> String {
-    let time = |ms: i64| {
-        jiff::Timestamp::from_millisecond(ms).map(|it| it.to_string()).unwrap_or_default()
-    };
-    json!({
-        "type": "approval.waiting",
-        "timestamp": time(it.created_ms),
-        "data": {
-            "id": it.id,
-            "method": it.request.method,
-            "host": it.request.origin,
-            "amounts": it.amounts.iter().map(ToString::to_string).collect::<Vec<_>>(),
-            "text": it.request(),
-            "digest": it.request.digest,
-            "more_than_small": heavy(it),
-            "expires": time(it.expires_ms),
-            "dashboard": dashboard,
-            "command": format!("commis approve {}", it.id),
-        }
-    })
-    .to_string()
-}
-
 /// What it is signed with. Fails with `SETTINGS_INVALID`; no part of it is shown.
-fn key(variable: &str) -> Result<hmac::Key> {
+pub fn key(variable: &str) -> Result<hmac::Key> {
     let invalid = |what: &str| {
         Error::new(Code::SettingsInvalid, format!("the environment variable `{variable}` {what}"))
             .hint("`whsec_` and the base64 of 24 to 64 random bytes; `commis daemon restart` gives the daemon a new environment")

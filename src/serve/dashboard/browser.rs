@@ -16,8 +16,8 @@ use crate::{
     Daemon,
     desks::{OpenPage, PageKey},
     lookers,
+    page_query::PageQuery,
     principal::Principal,
-    watching::PageQuery,
 };
 use commis_browser::sessions::{Manifest, SessionState, SessionStore, page as kept, traffic};
 use commis_state::now_ms;

@@ -36,10 +36,7 @@ use maud::{Markup, html};
 use serde::Deserialize;
 
 use super::{
-    Daemon,
-    answer::ApiError,
-    guard::{CsrfToken, answer_with},
-    principal::Principal,
+    Daemon, answer::ApiError, dashboard_auth::CsrfToken, principal::Principal, refusal::answer_with,
 };
 use commis_base::error::{Code, Error};
 use commis_state::now_ms;
@@ -152,8 +149,11 @@ async fn bootstrap(
         if wants_page(&headers) {
             return frame::closed(StatusCode::UNAUTHORIZED);
         }
-        let err = Error::new(Code::Unauthorized, "this code does not open the dashboard")
-            .hint("a code is for one use within a minute; `commis dashboard` makes another");
+        let err = Error::new(
+            Code::Unauthorized,
+            "the code for the dashboard is unknown, used or expired",
+        )
+        .hint("a code works once, within a minute; make a new one with `commis dashboard`");
         return answer_with(StatusCode::UNAUTHORIZED, ApiError::from_error(&err));
     };
     let mut out = (StatusCode::SEE_OTHER, [(header::LOCATION, "/")]).into_response();

@@ -5,9 +5,9 @@ use std::{path::PathBuf, sync::Arc};
 use futures::future::BoxFuture;
 
 use super::{
-    Backend, TaskRequest,
     hands::{self, LocalDriver},
-    parked::SuspendedRun,
+    request::{Backend, NamedLogin, TaskRequest},
+    suspended::SuspendedRun,
 };
 use crate::{
     Daemon,
@@ -27,9 +27,6 @@ use commis_browser::{check_arguments, desk::PageController, find_chromium, held:
 use commis_model::Tool;
 use commis_net::egress::site_of;
 use commis_vault::{LoginName, Vault};
-
-/// A login of the vault.
-pub type NamedLogin = (LoginName, commis_vault::LoginData);
 
 /// The login that the run's page begins with, where one is named. Fails with `FORBIDDEN`, `PARAM_INVALID` where it is of a site that
 /// the task does not go to, `SESSION_REQUIRED` where it is over, and as the vault does.
@@ -122,7 +119,7 @@ impl RunDriver {
 
     /// The page of a run that waited.
     pub fn reattach(daemon: &Arc<Daemon>, inner: &mut SuspendedRun) -> Self {
-        if let Some(it) = inner.theirs.take() {
+        if let Some(it) = inner.external_browser.take() {
             return Self::Theirs(it);
         }
         let folder = daemon.home.runs.clone();

@@ -61,7 +61,7 @@ impl LocalDriver {
     }
 
     /// Puts that login into the page, before anything is done there.
-    pub async fn log_in(&mut self, (name, held): &super::drivers::NamedLogin) -> Result<()> {
+    pub async fn log_in(&mut self, (name, held): &super::request::NamedLogin) -> Result<()> {
         self.with(async |desk: &mut PageController| desk.mount(name, held).await.map(drop)).await
     }
 
@@ -171,7 +171,7 @@ fn tools() -> Vec<Tool> {
 fn command(act: &Action) -> Result<Command> {
     let text = |name: &str| {
         act.text(name).map(str::to_owned).ok_or_else(|| {
-            Error::new(Code::ParamInvalid, format!("`{name}` is missing, or no text"))
+            Error::new(Code::ParamInvalid, format!("`{name}` is missing or not a text"))
         })
     };
     let target = || text("target").and_then(|it| it.parse::<Target>());
@@ -187,7 +187,7 @@ fn command(act: &Action) -> Result<Command> {
             it if named_key(&it) => Command::Press(it),
             _ => {
                 let why = "only keys that have a name are pressed here";
-                return Err(Error::new(Code::ParamInvalid, why).hint("fill types a value"));
+                return Err(Error::new(Code::ParamInvalid, why).hint("`fill` needs a `value`"));
             }
         },
         "select" => Command::Select(target()?, text("option")?),
@@ -220,7 +220,7 @@ impl BrowserDriver for LocalDriver {
                     let now = desk.run(Command::Url).await?.text;
                     if site_of(&now) != site_of(on) {
                         let why = "the page is of another site now than when it was looked at";
-                        return Err(Error::new(Code::RefStale, why).hint("look at it again"));
+                        return Err(Error::new(Code::RefStale, why).hint("take a new snapshot"));
                     }
                     desk.keep_to(site_of(on));
                 }
@@ -259,7 +259,7 @@ impl BrowserDriver for LocalDriver {
                     }
                     Err(Error::new(
                         Code::StepFailed,
-                        "the page goes on to another address all the time",
+                        "the page keeps navigating to other addresses",
                     ))
                 })
                 .await?;

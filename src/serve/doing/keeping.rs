@@ -4,8 +4,11 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::json;
 
-use super::{Backend, ModelRunReport, OutcomeSummary, RunPlan, Status, TaskRequest};
-use crate::{Daemon, lifecycle::this_process, operations::OperationContext};
+use super::{
+    ModelRunReport, OutcomeSummary, RunPlan, Status,
+    request::{Backend, TaskRequest},
+};
+use crate::{Daemon, operations::OperationContext, state_file::this_process};
 use commis_agent::{
     RunOutcome,
     runs::{

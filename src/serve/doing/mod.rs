@@ -5,8 +5,11 @@ mod hands;
 mod keeping;
 mod parked;
 mod people;
+mod prompts;
 mod reading;
+pub mod request;
 pub mod research;
+mod suspended;
 
 use std::{
     collections::BTreeMap,
@@ -20,18 +23,22 @@ use serde_json::{Value, json};
 
 use self::{
     drivers::RunDriver,
-    parked::{SuspendedRun, park},
+    parked::park,
     people::TaskPrompter,
+    request::{Backend, TaskRequest},
+    suspended::SuspendedRun,
 };
 pub use self::{
     keeping::{PlaybookStatus, standings},
-    parked::{SuspendedRuns, approve, drop_gone_runs, reject, whose},
-    people::OpenPrompts,
+    parked::{approve, drop_gone_runs, reject, whose},
+    prompts::OpenPrompts,
+    suspended::SuspendedRuns,
 };
 use super::{
     answer::{ApiError, Meta},
     channels::dashboard,
-    operations::{self, OperationContext, Params},
+    operation::{OperationContext, stopped},
+    operations::{LearnRequest, start_learning, trail},
     principal::{AccessRequirement, AccessRight, Area},
 };
 use commis_agent::{
@@ -54,74 +61,6 @@ type OperationOutput<T> = std::result::Result<(T, Meta), Box<ApiError>>;
 
 /// A run with the model takes no longer.
 const MOST: Duration = Duration::from_secs(30 * 60);
-
-/// What drives the browser.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Backend {
-    /// Our own browser.
-    #[default]
-    Commis,
-    /// Playwright's MCP server, as a process of its own.
-    PlaywrightMcp,
-}
-
-#[derive(Clone, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct TaskRequest {
-    /// What you want to know or do, in a sentence; `{name}` where values of `params` go.
-    pub task: String,
-    /// Values of the parameters.
-    #[serde(default)]
-    pub params: Params,
-    /// Other values, to prove a recipe on that is learned from what was done.
-    #[serde(default)]
-    pub second: Params,
-    /// Where a model begins when no recipe is meant. Without this or a playbook only recipes answer.
-    pub url: Option<String>,
-    /// A playbook by name: where to begin, what success looks like, what may be changed.
-    pub playbook: Option<String>,
-    /// `provider/name`, or a name that begins with `claude-`, `gpt-` or `gemini-`; else that of the settings.
-    pub model: Option<String>,
-    #[serde(default)]
-    pub backend: Backend,
-    /// A login of the vault that the model's page begins with; it is of the task's site.
-    #[serde(default, rename = "as")]
-    pub login: Option<String>,
-    /// Calls of the model, at most.
-    #[serde(default = "twenty")]
-    #[schemars(range(min = 1, max = 100))]
-    pub max_turns: u32,
-    /// Tokens, in and out together, at most.
-    pub max_tokens: Option<u64>,
-    /// In the currency of the model's prices in the settings, at most.
-    pub max_cost: Option<f64>,
-    /// Other hosts where pages may be opened.
-    #[serde(default)]
-    pub hosts: Vec<String>,
-    /// Tell what the model would do first, and stop.
-    #[serde(default)]
-    pub dry_run: bool,
-    /// Pass a playbook's checkpoints without asking.
-    #[serde(default)]
-    pub no_checkpoint: bool,
-    /// A request that may change something waits for a person's approval; without this it is only shown.
-    #[serde(default)]
-    pub allow_submit: bool,
-    /// Learn no recipe from it.
-    #[serde(default)]
-    pub no_learn: bool,
-    /// Answer with a model though a recipe is meant.
-    #[serde(default)]
-    pub no_recipe: bool,
-    /// Somebody answers the task's questions (`task_answer`).
-    #[serde(default)]
-    pub interactive: bool,
-}
-
-fn twenty() -> u32 {
-    20
-}
 
 /// How a task stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
@@ -230,13 +169,13 @@ fn plan(asked: &OperationContext, it: &TaskRequest) -> Result<RunPlan> {
     let book = book.map(|it| it.with_values(&params)).transpose()?.map(Arc::new);
     let url = it.url.clone().or_else(|| book.as_ref().map(|it| it.url.clone()));
     let url = url.ok_or_else(|| {
-        Error::new(Code::ParamInvalid, "nobody said where the task begins").hint("give a `url`")
+        Error::new(Code::ParamInvalid, "the task has no start page").hint("give a `url`")
     })?;
     let sentence = fill_sentence(&it.task, &params);
     let said: Vec<&str> = params.values().map(String::as_str).chain([sentence.as_str()]).collect();
     let contract = TaskPolicy::new(&url, &it.hosts, book.clone(), &said)?;
     let settings = model(asked, it)?;
-    let client = client(&settings, "no model is configured, and no recipe is meant")?;
+    let client = client(&settings, "no model is configured, and no recipe matches")?;
     let prices = prices(&settings);
     let cost = match (it.max_cost, prices) {
         (Some(most), Some((per_in, per_out))) => Some((per_in, per_out, most)),
@@ -288,7 +227,7 @@ fn prices(settings: &ModelSettings) -> Option<(f64, f64)> {
 }
 
 fn no_prices() -> Error {
-    Error::new(Code::ParamInvalid, "a most of cost takes prices")
+    Error::new(Code::ParamInvalid, "a limit on cost needs prices")
         .hint("set `price_in_per_mtok` and `price_out_per_mtok` under [model]")
 }
 
@@ -354,7 +293,7 @@ pub async fn by_model(
         journal,
         ms: 0,
         sent: 0,
-        theirs: None,
+        external_browser: None,
     };
     went_on(asked, hands, inner, None, trace).await
 }
@@ -411,7 +350,7 @@ async fn went_on(
             it = tokio::time::timeout(MOST, work) => it.unwrap_or_else(|_| {
                 Ok(RunOutcome::Stopped { reason: "budget_exceeded", detail: "it took half an hour".to_owned() })
             }),
-            err = operations::stopped(asked) => Err(err),
+            err = stopped(asked) => Err(err),
             it = keeping::beats(journal) => it,
         }
     };
@@ -651,7 +590,7 @@ async fn learn(
 ) -> std::result::Result<(String, RecipeName), String> {
     let told = |err: Error| err.to_string();
     asked.who.must(AccessRequirement::May(Area::Learn, AccessRight::Write), None).map_err(told)?;
-    let trail = operations::trail(asked, context).await.map_err(told)?;
+    let trail = trail(asked, context).await.map_err(told)?;
     let mut params: BTreeMap<String, String> = it.params.clone().into();
     let mut task = it.task.clone();
     if params.is_empty()
@@ -688,7 +627,7 @@ async fn learn(
     if held(&name).is_some_and(|it| it.is_served()) && lead.failed != Some(name.as_str()) {
         return Err(format!("{name} stands, and does this"));
     }
-    let wanted = operations::Learned {
+    let wanted = LearnRequest {
         task,
         name: Some(name.to_string()),
         // What was recorded of it before is of another time.
@@ -702,7 +641,7 @@ async fn learn(
             .filter(|it| !it.trim().is_empty()),
         second_login: None,
     };
-    match operations::start_learning(asked.clone(), trail, wanted).await {
+    match start_learning(asked.clone(), trail, wanted).await {
         Ok((task, _)) => Ok((task.task_id, name)),
         Err(it) => Err(it.message.clone()),
     }

@@ -1,29 +1,20 @@
 //! Runs that wait for a person's approval: their page stays open with the request held in it; one approval lets that one request go.
 
-use std::{
-    collections::BTreeMap,
-    path::PathBuf,
-    sync::{Arc, Mutex, PoisonError},
-    time::Duration,
-};
+use std::{sync::Arc, time::Duration};
 
 use sha2::{Digest as _, Sha256};
 
-use super::{OperationOutput, TaskRequest, TaskResult, drivers::RunDriver};
+use super::{OperationOutput, TaskResult, drivers::RunDriver, suspended::SuspendedRun};
 use crate::{Daemon, channels, operations::OperationContext, principal::Principal};
 use commis_agent::{
-    Action, AgentRun, ApprovalDraft, ApprovalRequest, Approvals, Became, BrowserDriver as _,
-    Channel, Decider, Element, LASTS_MS, PageInfo, PageView, PausedRequest, ReleaseSnapshot,
-    RenderOutcome, amounts, digest, find_by_ref, lines,
-    playwright::Playwright,
-    render,
-    runs::{Journal, RunStatus},
+    Action, ApprovalDraft, ApprovalRequest, Became, BrowserDriver as _, Channel, Decider, Element,
+    LASTS_MS, PageInfo, PageView, PausedRequest, ReleaseSnapshot, RenderOutcome, amounts, digest,
+    find_by_ref, lines, render, runs::RunStatus,
 };
 use commis_base::{
     error::{Code, Error, Result},
-    ids::{RecipeName, hex},
+    ids::hex,
 };
-use commis_model::Client;
 use commis_state::now_ms;
 
 /// Roles of what a person fills in or sets.
@@ -39,77 +30,20 @@ const FIELDS: &[&str] = &[
     "listbox",
 ];
 
-/// What waits, and the runs that it belongs to.
-pub struct SuspendedRuns {
-    pub approvals: Approvals,
-    /// Taken by whoever goes on with it.
-    parked: Mutex<Vec<SuspendedRun>>,
-    /// Names of recipes that are learned from what was done, and the sites that they are of.
-    names: Mutex<BTreeMap<RecipeName, String>>,
-}
-
-/// What it takes to go on.
-pub struct SuspendedRun {
-    pub doing: AgentRun,
-    pub wanted: TaskRequest,
-    pub who: Principal,
-    pub run: String,
-    pub context: String,
-    /// The approvals of this run's requests, and the numbers that the page knows those by.
-    pub waits: Vec<(String, u64)>,
-    pub client: Arc<Client>,
-    /// Of a token, in and out.
-    pub prices: Option<(f64, f64)>,
-    pub journal: Journal,
-    /// Milliseconds at work, waiting not counted.
-    pub ms: u64,
-    /// Requests that may change something and were let go.
-    pub sent: u32,
-    /// The browser of a run that waits, where it is none of the daemon's.
-    pub theirs: Option<Box<Playwright>>,
-}
-
-impl SuspendedRuns {
-    pub fn new(folder: PathBuf) -> Self {
-        Self {
-            approvals: Approvals::new(folder),
-            parked: Mutex::default(),
-            names: Mutex::default(),
-        }
-    }
-
-    fn lock(&self) -> std::sync::MutexGuard<'_, Vec<SuspendedRun>> {
-        self.parked.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Takes a name for a recipe of that site; `false` where one of another site has it.
-    pub fn names(&self, name: &RecipeName, site: &str) -> bool {
-        let mut names = self.names.lock().unwrap_or_else(PoisonError::into_inner);
-        *names.entry(name.clone()).or_insert_with(|| site.to_owned()) == *site
-    }
-
-    /// The run that waits for that approval; nobody else gets it.
-    fn take(&self, id: &str) -> Option<SuspendedRun> {
-        let mut all = self.lock();
-        let at = all.iter().position(|it| it.waits.iter().any(|it| it.0 == id))?;
-        Some(all.swap_remove(at))
-    }
-}
-
 /// What waits in a page that is gone is told to be gone, before anybody approves it.
 pub fn drop_gone_runs(daemon: &Daemon) {
     let gone: Vec<SuspendedRun> = {
         let mut all = daemon.parking.lock();
         let is_there = |it: &SuspendedRun| {
             let held = |number: u64| daemon.desks.has_held_request(&it.who, &it.context, number);
-            it.theirs.is_some() || it.waits.iter().all(|it| held(it.1))
+            it.external_browser.is_some() || it.waits.iter().all(|it| held(it.1))
         };
         all.extract_if(.., |it| !is_there(it)).collect()
     };
     for it in gone {
         for (id, _) in &it.waits {
             // Where it was settled meanwhile, that stands.
-            let _ = daemon.parking.approvals.stale(id, "the page is gone", now_ms());
+            let _ = daemon.parking.approvals.stale(id, "the page was closed", now_ms());
         }
         it.journal.closes(RunStatus::NotDone, "approval_stale");
         close(daemon, &it);
@@ -169,8 +103,7 @@ pub async fn park(
 ) -> Result<(Vec<ApprovalRequest>, Vec<String>)> {
     let SuspendedRun { doing, who, run, .. } = &inner;
     let seen = hands.snapshot().await.map_err(|err| {
-        Error::new(Code::ApprovalStale, "the page that wants to send it does not answer")
-            .source(err)
+        Error::new(Code::ApprovalStale, "the page of the request does not respond").source(err)
     })?;
     let picture = hands.picture().await.unwrap_or_default();
     let pressed = doing.last().and_then(|(act, seen)| element(act, seen));
@@ -186,7 +119,7 @@ pub async fn park(
             RenderOutcome::Whole(shown) => shown,
             RenderOutcome::TooLarge(what) | RenderOutcome::Opaque(what) => {
                 unfit.push(format!(
-                    "{told} cannot be approved, since it cannot be shown whole: {what}"
+                    "{told} cannot be approved, because it cannot be shown completely: {what}"
                 ));
                 continue;
             }
@@ -216,10 +149,10 @@ pub async fn park(
     if out.is_empty() {
         return Ok((out, unfit));
     }
-    let theirs = hands.left_open();
+    let external_browser = hands.left_open();
     // Nobody waits for it longer than it can be approved.
     let (of, id) = (Arc::clone(daemon), waits[0].0.clone());
-    daemon.parking.lock().push(SuspendedRun { waits, theirs, ..inner });
+    daemon.parking.lock().push(SuspendedRun { waits, external_browser, ..inner });
     tokio::spawn(async move {
         tokio::time::sleep(Duration::from_millis(LASTS_MS as u64)).await;
         if let Some(it) = of.parking.take(&id) {
@@ -268,10 +201,10 @@ pub async fn approve(
     let daemon = &asked.daemon;
     let approvals = &daemon.parking.approvals;
     approvals.approve(id, shown, whose(&asked.who), by(&asked.who))?;
-    let gone = || Error::new(Code::ApprovalStale, "the run that it belongs to is gone");
+    let gone = || Error::new(Code::ApprovalStale, "the run of the request has ended");
     let Some(mut inner) = daemon.parking.take(id) else {
         daemon.channels.decided();
-        approvals.stale(id, "the run that it belongs to is gone", now_ms())?;
+        approvals.stale(id, "the run of the request has ended", now_ms())?;
         return Err(gone().into());
     };
     let number = inner.waits.iter().find(|it| it.0 == id).map(|it| it.1).unwrap_or_default();
@@ -301,8 +234,8 @@ async fn release(
     })?;
     let now = hands.held_request(daemon, inner, number).await?;
     let Some(now) = now else {
-        approvals.stale(id, "the request does not wait any more", now_ms())?;
-        return Err(Error::new(Code::ApprovalStale, "the request does not wait any more"));
+        approvals.stale(id, "the request no longer waits", now_ms())?;
+        return Err(Error::new(Code::ApprovalStale, "the request no longer waits"));
     };
     // The act that led to it was done on the page before.
     let pressed = inner.doing.last().and_then(|(act, seen)| element(act, seen));

@@ -74,10 +74,12 @@ impl ReadOnlyDriver {
         match self.daemon.world().caller.limits().take(host).await? {
             RateDecision::After(wait) => tokio::time::sleep(wait).await,
             RateDecision::Refused(wait) => {
-                let what =
-                    format!("{host:?} was asked too often; it rests for {} s", wait.as_secs());
+                let what = format!(
+                    "too many requests to {host:?}; the next is allowed in {} s",
+                    wait.as_secs()
+                );
                 return Err(
-                    Error::new(Code::RateLimited, what).hint("see `limits` in the settings")
+                    Error::new(Code::RateLimited, what).hint("see [limits] in the settings")
                 );
             }
         }

@@ -372,7 +372,7 @@ impl ResearchRun<'_> {
             }
         }
         if !can_look {
-            let why = "no recipe is clearly meant, and no site to browse was named";
+            let why = "no recipe clearly matches, and no site to browse was given";
             return Ok(QuestionResult {
                 trace,
                 ..QuestionResult::nothing(n, text, QuestionStatus::NotFound, why)
@@ -689,7 +689,7 @@ mod tests {
             (json!({"topic": "lakes", "urls": ["a.test"]}), Some("absolute")),
             (
                 json!({"topic": "lakes", "urls": ["http://a.test/"], "hosts": ["b/c"]}),
-                Some("no host"),
+                Some("not a valid host"),
             ),
             (json!({"topic": "lakes", "hosts": ["b.test"]}), Some("`hosts`")),
             (json!({"resume": "s0123456789ab", "topic": "lakes"}), Some("already")),

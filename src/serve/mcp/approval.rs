@@ -16,10 +16,10 @@ use rmcp::model::{
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::handler::{McpContext, McpHandler, McpResult};
+use super::session::{McpContext, McpHandler, McpResult};
 use crate::{
     answer::{Answer, ApiError},
-    channels::{dashboard, not_here},
+    channels::{dashboard, scope::refusal_reason},
     doing::whose,
     operations::{Operation, find},
     principal::{AccessRequirement, AccessRight, Area, Principal},
@@ -170,7 +170,7 @@ impl McpHandler {
         let approves = self.daemon.world().settings.agent.elicitation;
         let is_open = pending.state.word() == "waiting"
             && pending.expires_ms - now_ms() > TOO_LATE_MS
-            && not_here(approves, &pending).is_none();
+            && refusal_reason(approves, &pending).is_none();
         is_open.then_some(pending)
     }
 
@@ -215,7 +215,7 @@ impl McpHandler {
                 // The settings may be others by now.
                 let pending = approvals.get(&about.id, whose(who), now_ms())?;
                 let approves = self.daemon.world().settings.agent.elicitation;
-                if let Some(why) = not_here(approves, &pending) {
+                if let Some(why) = refusal_reason(approves, &pending) {
                     let err =
                         Error::new(Code::Forbidden, format!("a client may not approve it: {why}"));
                     return Err(err.hint(place(&self.daemon, &about.id)).into());
@@ -224,8 +224,7 @@ impl McpHandler {
             }
             Decision::No => ("approval_reject", json!({"id": about.id})),
             Decision::Nothing => {
-                let err =
-                    Error::new(Code::Forbidden, "nobody approved the request; it was not sent");
+                let err = Error::new(Code::Forbidden, "the request was not approved and not sent");
                 return Err(err.hint(place(&self.daemon, &about.id)).into());
             }
         };
@@ -236,7 +235,8 @@ impl McpHandler {
         let came = Queue::perform(&self.daemon, row, args, by, CallOptions::default()).await;
         if said == Decision::No {
             came?;
-            let err = Error::new(Code::Cancelled, "a person said no; the request is never sent");
+            let err =
+                Error::new(Code::Cancelled, "a person rejected the request; it is never sent");
             return Err(err.into());
         }
         came

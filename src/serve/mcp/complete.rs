@@ -37,7 +37,7 @@ mod tests {
     #[test]
     fn what_was_typed_leads_to_recipes() {
         let home = tempfile::tempdir().unwrap();
-        let all = RecipeCache::new(Registry::open(home.path())).all().unwrap();
+        let all = RecipeCache::new(Registry::open(home.path()), |_| false).all().unwrap();
         assert_eq!(names("hn-", &all), ["hn-newest", "hn-search"]);
         assert_eq!(names("Earthquakes", &all), ["usgs-earthquakes"]);
         assert_eq!(names("", &all).len(), all.len());

@@ -1,9 +1,8 @@
 //! Sentences and the recipe that answers each.
 
-use commis_recipe::registry::Registry;
-
 use super::*;
 use crate::pantry::RecipeCache;
+use commis_recipe::registry::Registry;
 
 const SENTENCES: &str = include_str!("../../../tests/vectors/find/sentences.tsv");
 
@@ -11,7 +10,7 @@ const SENTENCES: &str = include_str!("../../../tests/vectors/find/sentences.tsv"
 #[test]
 fn sentences_find_the_recipe_that_answers_them_and_no_other() {
     let home = tempfile::tempdir().unwrap();
-    let pantry = RecipeCache::new(Registry::open(home.path()));
+    let pantry = RecipeCache::new(Registry::open(home.path()), |_| false);
     let all = pantry.all().unwrap();
     let all: Vec<&Arc<CachedRecipe>> = all.iter().collect();
     assert!(all.len() > 40);
@@ -46,7 +45,7 @@ fn sentences_find_the_recipe_that_answers_them_and_no_other() {
 #[test]
 fn inflections_and_compounds_are_one_word() {
     let home = tempfile::tempdir().unwrap();
-    let pantry = RecipeCache::new(Registry::open(home.path()));
+    let pantry = RecipeCache::new(Registry::open(home.path()), |_| false);
     let all = pantry.all().unwrap();
     let all: Vec<&Arc<CachedRecipe>> = all.iter().collect();
     let first = |it: &str| offered(it, &all).first().map(|it| it.recipe.name.to_string());

@@ -8,8 +8,12 @@ pub mod fixtures;
 mod handler;
 mod listed;
 pub mod seal;
+mod selection;
+mod session;
 mod strange;
+pub mod terms;
 pub mod tool;
+pub mod versions;
 
 use std::{collections::BTreeMap, convert::Infallible, sync::Arc, time::Duration};
 
@@ -20,19 +24,16 @@ use axum::{
     response::{IntoResponse as _, Response},
 };
 use notify::{RecursiveMode, Watcher as _};
-use rmcp::{
-    model::ProtocolVersion,
-    transport::{
-        StreamableHttpServerConfig, StreamableHttpService,
-        streamable_http_server::session::{SessionManager as _, local::LocalSessionManager},
-    },
+use rmcp::transport::{
+    StreamableHttpServerConfig, StreamableHttpService,
+    streamable_http_server::session::{SessionManager as _, local::LocalSessionManager},
 };
 use serde_json::json;
 use tokio::sync::mpsc;
 use tower::ServiceExt as _;
 
-use self::handler::McpHandler;
-pub use self::listed::ToolSelection;
+pub use self::selection::ToolSelection;
+use self::session::McpHandler;
 use super::{Daemon, principal::Principal};
 
 const SESSION: &str = "mcp-session-id";
@@ -70,11 +71,6 @@ impl SessionOwners {
         self.all.insert(id, (who, self.begun));
         ends
     }
-}
-
-/// Revisions that are spoken, newest last.
-pub fn versions() -> Vec<String> {
-    ProtocolVersion::KNOWN_VERSIONS.iter().map(|it| it.as_str().to_owned()).collect()
 }
 
 /// The service behind `/mcp`. What the guard let through is asked only whose session it names: an id is no proof of who asks.

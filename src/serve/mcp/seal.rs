@@ -69,8 +69,8 @@ impl StateSealer {
         text: &str,
     ) -> Result<Value> {
         let refused = || {
-            Error::new(Code::Forbidden, "this state is not one that holds here")
-                .hint("a state is for one caller, one request, ten minutes and one use; call again without it")
+            Error::new(Code::Forbidden, "the state of the answer is invalid here")
+                .hint("a state holds for one caller, one request, one use and ten minutes; call again without it")
         };
         let mut bytes = URL_SAFE_NO_PAD.decode(text).map_err(|_| refused())?;
         if bytes.len() < NONCE_LEN {
@@ -89,7 +89,7 @@ impl StateSealer {
 }
 
 fn no_random() -> Error {
-    Error::new(Code::Internal, "the system gives no random bytes")
+    Error::new(Code::Internal, "the system provides no random bytes")
 }
 
 #[cfg(test)]

@@ -38,7 +38,7 @@ pub fn check_call(
     strange.then(|| {
         let err = Error::new(
             Code::RecipeNotVerified,
-            format!("`{name}` was not learned here: a stranger may have written it"),
+            format!("`{name}` was not learned here, so a stranger may have written it"),
         );
         ApiError::from_error(&err.hint(format!(
             "a person looks at it: `commis recipe explain {name}`, then `commis recipe verify {name}`"

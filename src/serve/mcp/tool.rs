@@ -60,9 +60,10 @@ pub fn own_arguments(recipe: &Recipe) -> impl Iterator<Item = &'static str> + us
 }
 
 impl ToolDefinition {
-    pub fn from_recipe(recipe: &Recipe) -> Self {
+    /// `is_operation`: whether an operation has that name.
+    pub fn from_recipe(recipe: &Recipe, is_operation: fn(&str) -> bool) -> Self {
         let name = format!("recipe_{}", recipe.name);
-        let is_taken = super::super::operations::find(&name).is_some();
+        let is_taken = is_operation(&name);
         let name = Some(name).filter(|it| it.len() <= MAX_NAME && !is_taken);
         let reads_only = reads_only(recipe);
         let (mut input, data) = (input_schema(recipe), data_schema(recipe, None));
@@ -221,7 +222,9 @@ mod tests {
                 "{{version: 1, name: find-it, task: t, status: draft, source_url: 'https://{host}/', parameters: [], \
                  request: {{method: POST, url: 'https://{host}/', allowed_domains: ['{host}']}}, response: {{type: json}}{more}}}"
             );
-            ToolDefinition::from_recipe(&yaml::parse(&text).unwrap())
+            ToolDefinition::from_recipe(&yaml::parse(&text).unwrap(), |name| {
+                crate::operations::find(name).is_some()
+            })
         };
         let it = of("ignore-all.and-call.commis.example.org", "");
         assert_eq!(it.description, "find it at example.org");

@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use super::{Kind, Operation, properties};
 use commis_base::error::{Code, Error, Result};
 use commis_learn::variable;
-pub use commis_recipe::params::{Params, as_whole_number};
+pub use commis_recipe::params::Params;
 
 /// Arguments of a request without a body: from its path and its query, where all is text, as the operation's schema has them.
 /// Fails with `PARAM_INVALID` for a name that is given twice.

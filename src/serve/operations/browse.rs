@@ -466,8 +466,8 @@ pub fn rows(out: &mut Vec<Operation>) {
             act("browse_js", &[(HttpMethod::Post, "/api/browse/js")], "Run a script in the page, where the settings allow it (`browse.allow_js`)."),
             |asked, it: Script| async move {
                 if !asked.daemon.world().settings.browse.allow_js {
-                    let err = Error::new(Code::Forbidden, "scripts of callers are not run in pages");
-                    return Err(err.hint("the other commands do most of it; `commis settings set browse.allow_js true` allows it").into());
+                    let err = Error::new(Code::Forbidden, "the settings do not allow `js`");
+                    return Err(err.hint("use the other commands, or allow it with `commis settings set browse.allow_js true`").into());
                 }
                 run(asked, it.context, Ok(Command::Js(it.script))).await
             },
@@ -670,7 +670,7 @@ struct WatchLink {
 async fn watch(asked: OperationContext, it: Bare) -> OperationOutput<WatchLink> {
     let page = key(&asked.who, page_name(&it.context)?);
     if asked.daemon.desks.feed(&page).is_none() {
-        return Err(Error::new(Code::TaskNotFound, "no page of that name is open")
+        return Err(Error::new(Code::TaskNotFound, "no page is open in this context")
             .hint("`browse goto` opens one")
             .into());
     }

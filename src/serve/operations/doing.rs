@@ -8,17 +8,18 @@ use serde_json::Value;
 
 use super::{
     ExecutionMode, HttpMethod, Kind, Meta, Operation, OperationContext, Spec, ToolExposure,
-    recipes::run_usual, row, tasks, with_default_meta,
+    recipes::run_usual, row, with_default_meta,
 };
 use crate::{
     answer::ApiError,
     doing::{
-        self, AnswerMethod, RECIPE_FAILED, Status, TaskRequest, TaskResult, by_model, configured,
-        fill_sentence, model, saved, standings, whose,
+        self, AnswerMethod, RECIPE_FAILED, Status, TaskResult, by_model, configured, fill_sentence,
+        model, request::TaskRequest, saved, standings, whose,
     },
     mcp::find::scored,
     pantry::CachedRecipe,
     principal::{AccessRequirement, AccessRight, Area},
+    task_access::find_visible_task,
 };
 use commis_agent::{
     ApprovalRequest, OFFERED, Offer, Reply, chosen, playbook,
@@ -429,7 +430,7 @@ async fn run(asked: OperationContext, it: TaskRequest) -> OperationOutput<TaskRe
     if !has_start {
         let err = Error::new(
             Code::RecipeNotFound,
-            "no recipe is clearly meant by this task and these values",
+            "no recipe clearly matches this task and these values",
         );
         let names: Vec<String> = near
             .iter()
@@ -440,8 +441,10 @@ async fn run(asked: OperationContext, it: TaskRequest) -> OperationOutput<TaskRe
             })
             .collect();
         return Err(match names.as_slice() {
-            [] => err.hint("give a `url`, and a model does it; recipe_learn learns one"),
-            names => err.hint(format!("near are {}", names.join("; "))),
+            [] => {
+                err.hint("give a `url` to let a model do it, or learn a recipe with recipe_learn")
+            }
+            names => err.hint(format!("similar recipes: {}", names.join("; "))),
         }
         .into());
     }
@@ -467,7 +470,7 @@ struct AnswerReceipt {
 }
 
 async fn answer(asked: OperationContext, it: AnswerArgs) -> OperationOutput<AnswerReceipt> {
-    let task = tasks::theirs(&asked, &it.task_id).await?;
+    let task = find_visible_task(&asked, &it.task_id).await?;
     let reply = match (it.yes, it.value) {
         (Some(true), None) => Reply::Yes,
         (Some(false), None) => Reply::No,
@@ -475,7 +478,7 @@ async fn answer(asked: OperationContext, it: AnswerArgs) -> OperationOutput<Answ
         _ => return Err(Error::new(Code::ParamInvalid, "give one of `yes` and `value`").into()),
     };
     if !asked.daemon.questions.answer(&task.task_id, reply) {
-        return Err(Error::new(Code::TaskNotFound, "this task asks nothing now").into());
+        return Err(Error::new(Code::TaskNotFound, "the task has no open question").into());
     }
     with_default_meta(AnswerReceipt { task_id: task.task_id })
 }

@@ -51,8 +51,8 @@ pub(super) fn read_uploads(allowed: &[PathBuf], files: &[PathBuf]) -> Result<Vec
     for file in files {
         let shown = file.display().to_string();
         let missing = || {
-            Error::new(Code::Forbidden, format!("{shown} is in no folder that may be given to pages"))
-                .hint("`commis settings set browse.uploads '[\"/a/folder\"]'` names one; give the whole path")
+            Error::new(Code::Forbidden, format!("{shown} is outside the folders of browse.uploads"))
+                .hint("add its folder with `commis settings set browse.uploads '[\"/a/folder\"]'`, and give the whole path")
         };
         // Whether there is such a file is nobody's business elsewhere.
         let whole = file.canonicalize().map_err(|_| missing())?;

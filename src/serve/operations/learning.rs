@@ -16,9 +16,9 @@ use super::{
     recipes, row, tasks, with_default_meta,
 };
 use crate::{
-    Daemon,
     answer::ApiError,
     principal::{AccessRequirement, AccessRight, Area, Principal, has_scopes},
+    task_access::find_visible_task,
 };
 use commis_artifacts::{
     payloads::{CandidateSet, Judged, Outcome},
@@ -31,10 +31,10 @@ use commis_base::{
 };
 use commis_browser::Step;
 use commis_learn::{
-    ChoiceRequest, LearnResult, OnStage, RedoScope, Source, Task, TaskSecrets, choose, variable,
+    ChoiceRequest, LearnResult, RedoScope, Source, Task, TaskSecrets, choose, variable,
 };
 use commis_recipe::auth::check_variable_host;
-use commis_stages::{STAGES, verify::Expectation};
+use commis_stages::verify::Expectation;
 
 type OperationOutput<T> = Result<(T, Meta), Box<ApiError>>;
 
@@ -183,7 +183,7 @@ impl LearnArgs {
             (Some(url), None) => Source::Live { url, steps, by_hand: false },
             (None, Some(path)) if path.is_absolute() => Source::har(path)?,
             (None, Some(_)) => {
-                return Err(Error::new(Code::ParamInvalid, "`har` is no absolute path"));
+                return Err(Error::new(Code::ParamInvalid, "`har` is not an absolute path"));
             }
             _ => return Err(Error::new(Code::ParamInvalid, "give either `url` or `har`")),
         };
@@ -229,25 +229,6 @@ fn variables(it: &Value, named: &mut Vec<String>) {
 /// The task of the store. A token with scopes has its own: what others recorded is not for it to go on with.
 fn id_of(principal: &str, name: &RecipeName) -> TaskId {
     TaskId::new(if has_scopes(principal) { principal } else { "" }, name)
-}
-
-/// Stages of a task, told as they begin.
-pub(super) fn on_stage(asked: &OperationContext) -> OnStage {
-    let daemon: Arc<Daemon> = Arc::clone(&asked.daemon);
-    let id = asked.job.as_ref().map(|it| it.id.clone()).unwrap_or_default();
-    // One writes them all down, in their order.
-    let (send, mut take) = tokio::sync::mpsc::unbounded_channel::<commis_stages::Stage>();
-    tokio::spawn(async move {
-        while let Some(stage) = take.recv().await {
-            let at = STAGES.iter().position(|it| it.stage == stage).unwrap_or(0);
-            let data = json!({"stage": stage.as_str(), "progress": at, "total": STAGES.len()});
-            if let Err(err) = daemon.book.stage(&id, stage.as_str(), data).await {
-                tracing::error!(error = %err, "an event was not written down");
-            }
-        }
-    });
-    // It ends with what learns.
-    Box::new(move |_, stage| _ = send.send(stage))
 }
 
 /// What learning came to, and what to do next.
@@ -323,7 +304,7 @@ async fn learn(asked: OperationContext, args: LearnArgs) -> OperationOutput<Taug
     let (resume, no_network) = (args.resume || again, args.no_network);
     let task = Arc::new(args.task(world.settings.serve.allow_task_secrets, &asked.who)?);
     let redo = (force && !again).then_some(RedoScope::All);
-    let mut cx = world.learning(&asked.daemon.home, redo, on_stage(&asked))?;
+    let mut cx = world.learning(&asked.daemon.home, redo, tasks::on_stage(&asked))?;
     if no_network && let Some(it) = Arc::get_mut(&mut cx) {
         it.settings.egress.no_network = true;
     }
@@ -382,10 +363,10 @@ async fn find_stored_task(asked: &OperationContext, id: &str) -> Result<TaskId> 
             return Ok(stored);
         }
     }
-    let task = tasks::theirs(asked, id).await?;
+    let task = find_visible_task(asked, id).await?;
     if !matches!(task.operation.as_str(), "recipe_learn" | "recipe_create_from_candidate") {
         // What another came to is the word of a site.
-        return Err(Error::new(Code::TaskNotFound, "this task learned nothing"));
+        return Err(Error::new(Code::TaskNotFound, "the task learned no recipe"));
     }
     let done = asked.daemon.book.result(&task.task_id).await?;
     if let Some(it) = done.as_ref().and_then(|it| it["task_id"].as_str()) {
@@ -437,7 +418,7 @@ fn ranked(asked: &OperationContext, id: &TaskId) -> Result<CandidateList> {
 
 fn none(id: &TaskId) -> Error {
     Error::new(Code::TaskNotFound, format!("{id} has no candidates"))
-        .hint("a task has some when it was recorded and ranked")
+        .hint("a task has candidates after `record` and `rank`")
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -466,7 +447,7 @@ async fn create_from_candidate(
         extract: args.extract,
         name: args.name.map(RecipeName::new).transpose()?,
     };
-    let cx = world.learning(&asked.daemon.home, None, on_stage(&asked))?;
+    let cx = world.learning(&asked.daemon.home, None, tasks::on_stage(&asked))?;
     let work = move || async move {
         match choose(&store, &cx.recipes, &id, wish)? {
             Ok(choice) => commis_learn::learn(&choice.task, &cx).await.map(Ok),
@@ -481,7 +462,7 @@ async fn create_from_candidate(
         Err(reject) => {
             let err = Error::new(
                 Code::Usage,
-                format!("this candidate cannot be chosen: {}", reject.detail),
+                format!("the candidate cannot be chosen: {}", reject.detail),
             );
             let mut trouble = ApiError::from_error(&err);
             trouble.reason_codes = vec![reject.reason.as_str().to_owned()];

@@ -12,7 +12,8 @@ use crate::{
     book::TokenView,
     lifecycle,
     principal::{AccessRequirement, AccessRight, Area, Scope},
-    remote::{PairingKey, RemoteListener, new_token},
+    remote_listener::PairingKey,
+    tokens::new_token,
 };
 use commis_base::error::{Code, Error};
 
@@ -187,7 +188,7 @@ async fn version(asked: OperationContext, _: NoArgs) -> OperationOutput<VersionR
     with_default_meta(VersionReport {
         version: env!("CARGO_PKG_VERSION").to_owned(),
         binary: asked.daemon.binary.clone(),
-        mcp: crate::mcp::versions(),
+        mcp: crate::mcp::versions::versions(),
     })
 }
 
@@ -289,7 +290,7 @@ async fn remote_on(asked: OperationContext, args: RemoteArgs) -> OperationOutput
     let bind = args.bind.parse().map_err(|_| {
         Error::new(Code::ParamInvalid, "`bind` is an address and a port, such as 127.0.0.1:0")
     })?;
-    let addr = RemoteListener::open(&asked.daemon, bind, args.allow_remote).await?;
+    let addr = asked.daemon.dispatcher.open_remote(&asked.daemon, bind, args.allow_remote).await?;
     with_default_meta(RemoteStatus { addr: Some(addr.to_string()) })
 }
 

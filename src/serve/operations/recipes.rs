@@ -34,7 +34,7 @@ use commis_recipe::{
     yaml,
 };
 use commis_runner::RecipeRunResult;
-use commis_stages::effect::recipe_effect;
+use commis_stages::effect::Effect;
 use commis_state::Health;
 use commis_vault::Login;
 
@@ -388,9 +388,7 @@ async fn export(asked: OperationContext, args: ExportArgs) -> OperationOutput<Ex
     let out = commis_export::export(recipe, args.form, &BTreeMap::new())?;
     if let Some(it) = out.refused.first() {
         let message = format!("`{}` cannot be written so: {}", it.name, it.why);
-        return Err(Error::new(Code::ParamInvalid, message)
-            .hint("another form may hold it")
-            .into());
+        return Err(Error::new(Code::ParamInvalid, message).hint("try another form").into());
     }
     with_default_meta(ExportResult { files: out.files })
 }
@@ -497,11 +495,11 @@ async fn run_as(
         Status::Draft if draft => {
             // Who asks over a wire is no person who looked at it.
             if !recipe.trust.is_known_to_read()
-                && let Err(why) = recipe_effect(recipe, false).into_result()
+                && let Effect::MayChange(why) = known.effect()
             {
                 let why = format!("`{name}` was not learned here, and {why}");
                 return Err(Error::new(Code::RecipeMayChange, why)
-                    .hint(format!("a person may run it: `commis recipe run {name} --draft`"))
+                    .hint(format!("a person can run it with `commis recipe run {name} --draft`"))
                     .into());
             }
         }
@@ -702,7 +700,7 @@ async fn heal(asked: OperationContext, args: NameArgs) -> OperationOutput<HealRe
     let known = visible_recipe(&asked, &args.name)?;
     let world = asked.daemon.world();
     let name = known.recipe.name.clone();
-    let cx = world.learning(&asked.daemon.home, None, super::learning::on_stage(&asked))?;
+    let cx = world.learning(&asked.daemon.home, None, super::tasks::on_stage(&asked))?;
     let (daemon, of) = (Arc::clone(&asked.daemon), name.clone());
     let work = move || async move {
         let store = Store::new(daemon.home.artifacts.clone());

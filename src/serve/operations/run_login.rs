@@ -19,7 +19,7 @@ pub fn login(
     let login = if let Some(name) = named {
         // Before anything is told of whether there is one.
         asked.who.must(AccessRequirement::Login, Some(name)).map_err(|err| {
-            err.hint("a token names it: `commis token create --can vault:NAME,run:RECIPE`")
+            err.hint("make a token for it: `commis token create --can vault:NAME,run:RECIPE`")
         })?;
         open(&name.parse()?)?
     } else {
@@ -37,7 +37,7 @@ pub fn login(
             (Some(_), Some(_)) => {
                 let why = format!("the token names several logins of {}", need.site);
                 return Err(Error::new(Code::LoginRequired, why)
-                    .hint("`login` says which; `commis_run` takes it"));
+                    .hint("select one with `login`, an argument of `commis_run`"));
             }
         }
     };

@@ -8,7 +8,7 @@ use super::{
     ExecutionMode, HttpMethod, Kind, Meta, Operation, OperationContext, Spec, ToolExposure, row,
     with_default_meta, within,
 };
-use crate::{Daemon, answer::ApiError, lifecycle::this_process, principal::AccessRequirement};
+use crate::{Daemon, answer::ApiError, principal::AccessRequirement, state_file::this_process};
 use commis_agent::runs::{
     Comparison, RunListing, RunRecord, RunStatus, RunTotals, StoredRun, UnreadableFile, compare,
     listing, load_stored_run, sweep, totals,

@@ -405,8 +405,9 @@ async fn replay(asked: OperationContext, it: ReplayArgs) -> OperationOutput<Repl
     let values: BTreeMap<String, String> = it.values.into();
     let number = |(n, value): (String, String)| Some((n.parse().ok()?, value));
     let values: Option<BTreeMap<u32, String>> = values.into_iter().map(number).collect();
-    let values = values
-        .ok_or_else(|| Error::new(Code::ParamInvalid, "values go by the number of their action"))?;
+    let values = values.ok_or_else(|| {
+        Error::new(Code::ParamInvalid, "values are given by the number of their action")
+    })?;
     let memory = Some(memory(&asked));
     let how = ReplayOptions { values, allow: it.allow, url: it.url, memory };
     let of = (&asked.who, &*it.context);
@@ -457,8 +458,10 @@ struct AuditResult {
 async fn audited(asked: OperationContext, it: SessionIdArgs) -> OperationOutput<AuditResult> {
     own(&asked, &it.id, AccessRight::Read)?;
     let Some(findings) = all(&asked).audit(&it.id)? else {
-        let err = Error::new(Code::ParamInvalid, "no traffic of this session was looked at");
-        return Err(err.hint("it has not ended, or was interrupted; record it again").into());
+        let err = Error::new(Code::ParamInvalid, "the session has no stored traffic");
+        return Err(err
+            .hint("the session has not ended, or was interrupted; record it again")
+            .into());
     };
     with_default_meta(AuditResult { findings })
 }

@@ -1,20 +1,26 @@
 //! Tasks: what is at work and what came of it.
 
+use std::sync::Arc;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::{
     ExecutionMode, HttpMethod, Kind, Meta, Operation, OperationContext, Spec, ToolExposure, row,
     with_default_meta,
 };
 use crate::{
+    Daemon,
     answer::ApiError,
     book::{TaskState, TaskView},
     principal::{AccessRequirement, AccessRight, Area},
     queue::Queue,
+    task_access::{find_visible_task, task_error},
 };
-use commis_base::error::{Code, Error};
+use commis_base::error::{Code, Error, Result};
+use commis_learn::OnStage;
+use commis_stages::STAGES;
 
 type OperationOutput<T> = Result<(T, Meta), Box<ApiError>>;
 
@@ -104,20 +110,6 @@ async fn list(asked: OperationContext, args: ListArgs) -> OperationOutput<TaskLi
     with_default_meta(TaskList { tasks: asked.daemon.book.tasks(args.state, of, limit).await? })
 }
 
-/// A token with scopes knows of its own tasks alone.
-fn is_theirs(asked: &OperationContext, it: &TaskView) -> bool {
-    asked.who.scopes.is_none() || it.principal == asked.who.id
-}
-
-/// The task, if who asks may know of it. Fails with `TASK_NOT_FOUND`.
-pub async fn theirs(asked: &OperationContext, id: &str) -> commis_base::error::Result<TaskView> {
-    let task = asked.daemon.book.task(id).await?;
-    if is_theirs(asked, &task) {
-        return Ok(task);
-    }
-    Err(Error::new(Code::TaskNotFound, "there is no such task"))
-}
-
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TaskIdArgs {
@@ -126,11 +118,11 @@ pub struct TaskIdArgs {
 }
 
 async fn get(asked: OperationContext, args: TaskIdArgs) -> OperationOutput<TaskView> {
-    with_default_meta(theirs(&asked, &args.task_id).await?)
+    with_default_meta(find_visible_task(&asked, &args.task_id).await?)
 }
 
 async fn result(asked: OperationContext, args: TaskIdArgs) -> OperationOutput<Value> {
-    let task = theirs(&asked, &args.task_id).await?;
+    let task = find_visible_task(&asked, &args.task_id).await?;
     let meta = Meta { task_id: Some(task.task_id.clone()), ..Meta::default() };
     match task.state {
         TaskState::Done => {}
@@ -145,28 +137,27 @@ async fn result(asked: OperationContext, args: TaskIdArgs) -> OperationOutput<Va
     Ok((data, meta))
 }
 
-/// What a task that came to nothing says of it.
-pub fn task_error(task: &TaskView) -> Box<ApiError> {
-    let text = |key: &str| task.error.as_ref().and_then(|it| it[key].as_str()).map(str::to_owned);
-    let code = match task.state {
-        TaskState::Cancelled => "CANCELLED",
-        _ => "INTERNAL",
-    };
-    Box::new(ApiError {
-        error_code: text("error_code").unwrap_or_else(|| code.to_owned()),
-        message: text("message").unwrap_or_else(|| format!("the task is {}", task.state.as_str())),
-        hint: text("hint"),
-        retryable: task.error.as_ref().is_some_and(|it| it["retryable"] == true),
-        retry_after_sec: None,
-        stage: task.stage.clone(),
-        reason_codes: Vec::new(),
-        task_id: Some(task.task_id.clone()),
-        by_site: false,
-    })
-}
-
 async fn cancel(asked: OperationContext, args: TaskIdArgs) -> OperationOutput<TaskView> {
-    let task = theirs(&asked, &args.task_id).await?;
+    let task = find_visible_task(&asked, &args.task_id).await?;
     Queue::cancel(&asked.daemon, &task.task_id).await?;
     with_default_meta(asked.daemon.book.task(&task.task_id).await?)
+}
+
+/// Stages of a task, told as they begin.
+pub fn on_stage(asked: &OperationContext) -> OnStage {
+    let daemon: Arc<Daemon> = Arc::clone(&asked.daemon);
+    let id = asked.job.as_ref().map(|it| it.id.clone()).unwrap_or_default();
+    // One writes them all down, in their order.
+    let (send, mut take) = tokio::sync::mpsc::unbounded_channel::<commis_stages::Stage>();
+    tokio::spawn(async move {
+        while let Some(stage) = take.recv().await {
+            let at = STAGES.iter().position(|it| it.stage == stage).unwrap_or(0);
+            let data = json!({"stage": stage.as_str(), "progress": at, "total": STAGES.len()});
+            if let Err(err) = daemon.book.stage(&id, stage.as_str(), data).await {
+                tracing::error!(error = %err, "an event was not written down");
+            }
+        }
+    });
+    // It ends with what learns.
+    Box::new(move |_, stage| _ = send.send(stage))
 }

@@ -4,12 +4,12 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::{Meta, OperationContext, Params, find, with_default_meta};
+use super::{Meta, OperationContext, Params, with_default_meta};
 use crate::{
     answer::ApiError,
     book::TaskView,
     desks::PageSessions,
-    queue::{CallOptions, PerformOutcome, Queue},
+    queue::{CallOptions, PerformOutcome},
 };
 use commis_base::error::{Code, Error, Result};
 use commis_browser::desk::PageController;
@@ -64,12 +64,12 @@ pub(crate) async fn start_learning(
     it: LearnRequest,
 ) -> OperationOutput<TaskView> {
     let Some(url) = trail.url else {
-        return Err(Error::new(Code::ParamInvalid, "nothing was done on this page yet")
-            .hint("goto the page where the task begins, and do it")
+        return Err(Error::new(Code::ParamInvalid, "the page has no recorded actions")
+            .hint("open the start page of the task with `browse goto` and do the task")
             .into());
     };
     if !trail.lost.is_empty() {
-        let err = Error::new(Code::ParamInvalid, "not all that was done can be done again");
+        let err = Error::new(Code::ParamInvalid, "some of the actions cannot be repeated");
         return Err(err
             .hint(format!(
                 "there was {}; begin anew (`browse clear`), and do it in another way",
@@ -87,7 +87,7 @@ pub(crate) async fn start_learning(
             Code::ParamInvalid,
             format!("the value of `{name}` was neither typed nor chosen"),
         );
-        return Err(err.hint("`browse steps` shows what was").into());
+        return Err(err.hint("see `browse steps`").into());
     }
     let mut args = json!({"task": it.task, "url": url, "steps": steps, "params": params});
     if !second.is_empty() {
@@ -111,16 +111,9 @@ pub(crate) async fn start_learning(
     if let Some(login) = it.second_login {
         args["second_login"] = login.into();
     }
-    let row = find("recipe_learn").ok_or_else(|| Error::new(Code::Internal, "nothing learns"))?;
-    match Box::pin(Queue::perform(
-        &asked.daemon,
-        row,
-        args,
-        asked.who.clone(),
-        CallOptions { apart: true, ..CallOptions::default() },
-    ))
-    .await?
-    {
+    let how = CallOptions { apart: true, ..CallOptions::default() };
+    let daemon = &asked.daemon;
+    match daemon.dispatcher.perform(daemon, "recipe_learn", args, asked.who.clone(), how).await? {
         PerformOutcome::Accepted(task) => with_default_meta(task),
         PerformOutcome::Done(_) => Err(Error::new(Code::Internal, "learning is a task").into()),
     }

@@ -119,8 +119,11 @@ async fn mount(asked: OperationContext, it: MountArgs) -> OperationOutput<MountR
 
 /// That a login holds no longer.
 pub fn over(name: &LoginName) -> Error {
-    Error::new(Code::SessionRequired, format!("the login `{name}` is over: all its cookies ended"))
-        .hint("log in again: `commis session login`")
+    Error::new(
+        Code::SessionRequired,
+        format!("the login `{name}` has expired: all its cookies have ended"),
+    )
+    .hint("log in again: `commis session login`")
 }
 
 async fn save(asked: OperationContext, it: SaveArgs) -> OperationOutput<LoginSummary> {

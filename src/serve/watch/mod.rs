@@ -3,21 +3,16 @@
 mod condition;
 pub mod diff;
 mod notify;
+pub mod registry;
 mod run;
 mod schedule;
 pub mod store;
 
 use std::{
     collections::BTreeMap,
-    path::Path,
-    sync::{
-        Arc, Mutex, PoisonError,
-        atomic::{AtomicBool, Ordering},
-    },
+    sync::{Arc, Mutex, PoisonError},
     time::Duration,
 };
-
-use tokio::sync::Notify;
 
 pub use self::{
     condition::Condition,
@@ -27,12 +22,11 @@ pub use self::{
 };
 use self::{
     run::{RunEnd, run},
-    store::{Finished, Outcome, Store},
+    store::{Finished, Outcome},
 };
 use super::Daemon;
 use commis_base::{
     error::{Code, Error, Result},
-    settings::WatchSettings,
     work::{OPERATION, poll_bounded},
 };
 use commis_net::egress::limits::HostLimiter;
@@ -42,65 +36,6 @@ use commis_state::now_ms;
 const LOOK: Duration = Duration::from_secs(60);
 /// After trouble with the database.
 const PAUSE: Duration = Duration::from_secs(10);
-const DAY_MS: i64 = 24 * 60 * 60 * 1000;
-
-/// What the daemon knows of its watches.
-pub struct Watches {
-    pub store: Store,
-    /// Another watch may be due, or a place for a run is free.
-    changed: Notify,
-    /// A notification waits.
-    pub to_send: Notify,
-    /// Scheduled runs at work, by host.
-    running: Mutex<BTreeMap<String, u32>>,
-    /// There are some that are not paused.
-    active: AtomicBool,
-}
-
-impl Watches {
-    /// Fails with `ARTIFACT_IO`.
-    pub fn open(folder: &Path) -> Result<Self> {
-        let it = Self {
-            store: Store::open(folder)?,
-            changed: Notify::new(),
-            to_send: Notify::new(),
-            running: Mutex::default(),
-            active: AtomicBool::new(false),
-        };
-        it.changed();
-        Ok(it)
-    }
-
-    /// Takes up what an earlier daemon left at work. Fails with `ARTIFACT_IO`.
-    pub fn recover(&self) -> Result<()> {
-        match self.store.recover(now_ms())? {
-            0 => {}
-            n => tracing::info!(runs = n, "runs of watches of an earlier daemon are made again"),
-        }
-        Ok(())
-    }
-
-    /// Looks again at which are due, after one was added, removed, paused or resumed.
-    pub fn changed(&self) {
-        self.active.store(self.store.active().unwrap_or(0) > 0, Ordering::Relaxed);
-        self.changed.notify_one();
-    }
-
-    /// Whether the daemon stays for them.
-    pub fn is_needed(&self) -> bool {
-        self.active.load(Ordering::Relaxed)
-    }
-
-    /// Forgets history that is too old. Fails with `ARTIFACT_IO`.
-    pub fn prune(&self, settings: &WatchSettings, now_ms: i64) -> Result<()> {
-        let days = i64::from(settings.retention_days);
-        self.store.prune((days > 0).then(|| now_ms - days * DAY_MS), settings.changes)
-    }
-
-    fn running(&self) -> std::sync::MutexGuard<'_, BTreeMap<String, u32>> {
-        self.running.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
 
 /// One of the places for scheduled runs, at its host.
 struct Place(Arc<Daemon>, String);
@@ -233,9 +168,7 @@ pub async fn execute(daemon: &Arc<Daemon>, name: &str) -> Result<Option<i64>> {
     let watch = store.get(name).await?;
     if !store.claim(name, began_ms).await? {
         let why = format!("a run of `{name}` is at work");
-        return Err(
-            Error::new(Code::TaskBusy, why).hint("`commis watch log` shows what came of it")
-        );
+        return Err(Error::new(Code::TaskBusy, why).hint("see the result with `commis watch log`"));
     }
     let work = {
         let (daemon, watch) = (Arc::clone(daemon), watch.clone());

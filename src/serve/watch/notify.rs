@@ -5,11 +5,11 @@
 
 use std::{process::Stdio, sync::Arc, time::Duration};
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use tokio::{io::AsyncWriteExt as _, process::Command};
 
 use super::{
-    run::{event_body, is_told},
+    diff,
     schedule::quiet_until,
     store::{Finished, Outcome, Waiting, Watch},
 };
@@ -124,8 +124,8 @@ async fn by_channel(daemon: &Arc<Daemon>, it: &Waiting) -> Result<()> {
         },
         None if it.channel == "telegram" => {
             let Some(to) = &world.settings.agent.telegram else {
-                return Err(Error::new(Code::SettingsInvalid, "no chat is set up")
-                    .hint("[agent.telegram] names one; docs/how-to/do.md says how"));
+                return Err(Error::new(Code::SettingsInvalid, "no Telegram chat is configured")
+                    .hint("set it in [agent.telegram]; see docs/how-to/approve.md"));
             };
             Bot::new(to)?.say(&text(&it.body), &[]).await.map(drop)
         }
@@ -191,7 +191,10 @@ async fn program(argv: &[String], stdin: &[u8]) -> Result<()> {
         Ok(Ok(status)) => {
             Err(Error::new(Code::HttpStatus, format!("the program ended with {status}")))
         }
-        Ok(Err(err)) => Err(Error::new(Code::HttpStatus, "the program was lost").source(err)),
+        Ok(Err(err)) => {
+            Err(Error::new(Code::HttpStatus, "the exit status of the program is unknown")
+                .source(err))
+        }
         Err(_) => Err(Error::new(Code::Timeout, "the program took more than 30 s")),
     }
 }
@@ -232,6 +235,41 @@ fn text(body: &str) -> String {
         out = format!("{out}\n{line}");
     }
     out
+}
+
+/// Failures in a row after which somebody is told.
+const TOLD_AFTER: u32 = 3;
+
+/// Whether somebody is told that it fails: once, after some failures in a row.
+pub fn is_told(watch: &Watch, it: &Finished) -> bool {
+    it.outcome == Outcome::Failed && watch.failures + 1 == TOLD_AFTER
+}
+
+/// What a notification says of a run.
+pub fn event_body(watch: &Watch, it: &Finished, began_ms: i64) -> Value {
+    /// Changes in one notification.
+    const SHOWN: usize = 20;
+    let count = |kind: diff::Kind| it.differences.iter().filter(|d| d.kind == kind).count();
+    // Values of an account stay here.
+    let shown = it.differences.iter().filter(|_| !watch.private).take(SHOWN).map(
+        |d| json!({"kind": d.kind, "item": d.key, "path": d.path, "old": d.old, "new": d.new}),
+    );
+    let at = jiff::Timestamp::from_millisecond(began_ms).map(|it| it.to_string());
+    json!({
+        "type": if it.outcome == Outcome::Failed { "watch.failing" } else { "watch.changed" },
+        "timestamp": at.unwrap_or_default(),
+        "data": {
+            "watch": watch.watch,
+            "recipe": watch.request.recipe,
+            "private": watch.private,
+            "items": it.items,
+            "added": count(diff::Kind::Added),
+            "removed": count(diff::Kind::Removed),
+            "changed": count(diff::Kind::Changed),
+            "changes": shown.collect::<Vec<Value>>(),
+            "error_code": it.failure.as_ref().map(|it| it.0.as_str()),
+        }
+    })
 }
 
 #[cfg(test)]

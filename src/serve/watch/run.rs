@@ -10,7 +10,7 @@ use std::{
 };
 
 use futures::future::BoxFuture;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::{
     condition::Condition,
@@ -36,8 +36,6 @@ use commis_recipe::model::{Recipe, Status, TransportKind};
 
 /// Bytes of the items that the next answer is compared with, as JSON.
 const MAX_BASELINE: usize = 4 << 20;
-/// Failures in a row after which somebody is told.
-const TOLD_AFTER: u32 = 3;
 
 /// What calling the recipe came to.
 enum CallResult {
@@ -87,11 +85,6 @@ pub async fn run(daemon: &Arc<Daemon>, watch: &Watch, began_ms: i64) -> Result<R
 fn is_our_limit(it: &ApiError) -> bool {
     let codes = [Code::RateLimited, Code::Overloaded];
     !it.by_site && codes.iter().any(|code| code.as_str() == it.error_code)
-}
-
-/// Whether somebody is told that it fails: once, after some failures in a row.
-pub fn is_told(watch: &Watch, it: &Finished) -> bool {
-    it.outcome == Outcome::Failed && watch.failures + 1 == TOLD_AFTER
 }
 
 fn failed(watch: &Watch, it: &ApiError, began_ms: i64) -> Finished {
@@ -205,7 +198,7 @@ pub fn may_be_watched(daemon: &Daemon, recipe: &Recipe) -> Result<()> {
     if !daemon.world().caller.compiled(recipe)?.is_repeatable() {
         let why = format!("`{}` is not known to read only", recipe.name);
         return Err(Error::new(Code::RecipeMayChange, why)
-            .hint("what may change something is not run on a schedule"));
+            .hint("a watch cannot run a recipe that may change something"));
     }
     Ok(())
 }
@@ -313,33 +306,6 @@ impl Transport for Conditional<'_> {
             Ok(reply)
         })
     }
-}
-
-/// What a notification says of a run.
-pub fn event_body(watch: &Watch, it: &Finished, began_ms: i64) -> Value {
-    /// Changes in one notification.
-    const SHOWN: usize = 20;
-    let count = |kind: diff::Kind| it.differences.iter().filter(|d| d.kind == kind).count();
-    // Values of an account stay here.
-    let shown = it.differences.iter().filter(|_| !watch.private).take(SHOWN).map(
-        |d| json!({"kind": d.kind, "item": d.key, "path": d.path, "old": d.old, "new": d.new}),
-    );
-    let at = jiff::Timestamp::from_millisecond(began_ms).map(|it| it.to_string());
-    json!({
-        "type": if it.outcome == Outcome::Failed { "watch.failing" } else { "watch.changed" },
-        "timestamp": at.unwrap_or_default(),
-        "data": {
-            "watch": watch.watch,
-            "recipe": watch.request.recipe,
-            "private": watch.private,
-            "items": it.items,
-            "added": count(diff::Kind::Added),
-            "removed": count(diff::Kind::Removed),
-            "changed": count(diff::Kind::Changed),
-            "changes": shown.collect::<Vec<Value>>(),
-            "error_code": it.failure.as_ref().map(|it| it.0.as_str()),
-        }
-    })
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! How an answer of a watch is judged, and what is told of it.
 
+use crate::watch::notify::{event_body, is_told};
 use serde_json::json;
 
 use super::{super::store::Request, *};

@@ -302,8 +302,10 @@ impl Store {
             })
             .await?;
         match added {
-            None => Err(Error::new(Code::WatchLimit, format!("{most} watches exist already"))
-                .hint("remove one, or raise watch.most")),
+            None => {
+                Err(Error::new(Code::WatchLimit, format!("the limit of {most} watches is reached"))
+                    .hint("remove one, or raise watch.most"))
+            }
             Some(0) => {
                 Err(Error::new(Code::WatchExists, format!("there is a watch `{name}` already"))
                     .hint("give another name with --name, over REST and MCP `watch`"))
@@ -666,7 +668,7 @@ fn note(
 
 fn not_found(name: &str) -> Error {
     let shown: String = name.chars().filter(|it| !it.is_control()).take(64).collect();
-    Error::new(Code::WatchNotFound, format!("there is no watch `{shown}`"))
+    Error::new(Code::WatchNotFound, format!("no watch is named `{shown}`"))
         .hint("`commis watch list` shows them")
 }
 

@@ -394,3 +394,44 @@ fn of_one_thing_no_list_within_it() {
     let paths = crate::extraction::ranked(lists, "List the words of the lantern");
     assert!(paths.iter().all(|it| !it.path.contains("0.1.7")), "{paths:?}");
 }
+
+#[test]
+fn a_refused_request_that_ends_in_what_is_asked_for_is_a_doubt() {
+    let doubt = |status: u16, path: &str| {
+        let zone = json!({"data": {"domain": "wkmag.test", "plan": "free", "state": "active"}});
+        let refused = Entry {
+            status,
+            ..get(format!("http://shop.test/domains/wkmag.test/{path}"), &json!({"message": "no"}))
+        };
+        let entries = vec![get("http://shop.test/domains/wkmag.test", &zone), refused];
+        let mut recording = session(&[("domain", "wkmag.test")], "", entries);
+        recording.task = "Show the DNS records of wkmag.test".to_owned();
+        ranked(&recording).doubt
+    };
+    assert!(doubt(404, "dns-records").unwrap().starts_with("a request of the site that ends"));
+    assert!(doubt(404, "quota").is_none());
+}
+
+#[test]
+fn an_answer_that_only_serves_a_later_request_leaves_a_doubt() {
+    let doubt = |later: &str| {
+        let asked =
+            json!({"time": "2021-01-01 2021-01-05", "resolution": "DAY", "keyword": "pizza"});
+        let widgets = json!({"widgets": [{"request": asked, "id": "SERIES"}]});
+        let mut url = url::Url::parse(later).unwrap();
+        url.query_pairs_mut().append_pair("req", &asked.to_string());
+        let series = json!({"points": [{"at": 1, "value": 7}, {"at": 2, "value": 8}]});
+        let entries =
+            vec![get("http://shop.test/explore?q=pizza", &widgets), get(url.as_str(), &series)];
+        let mut recording = session(&[], "", entries);
+        recording.task = "Explore the interest over time for pizza".to_owned();
+        let ranked = ranked(&recording);
+        let first = ranked.candidates.iter().find(|it| it.exchange == 0).unwrap();
+        let is_token = first.features.contains_key("hands_out_token");
+        (is_token, ranked.doubt.unwrap_or_default())
+    };
+    let (is_token, doubt_of_token) = doubt("http://shop.test/lines");
+    assert!(is_token && doubt_of_token.starts_with("a later request sends"), "{doubt_of_token}");
+    let (is_token, doubt_of_page) = doubt("http://shop.test/explore?q=pizza");
+    assert!(!is_token && !doubt_of_page.starts_with("a later request"), "{doubt_of_page}");
+}

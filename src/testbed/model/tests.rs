@@ -150,7 +150,7 @@ async fn it_fails_as_often_as_it_is_told() {
         let mut talk = Conversation::new(&model, name, "A failing task");
         talk.fails("status 503").await;
         talk.fails("status 503").await;
-        talk.fails("is no answer").await;
+        talk.fails("cannot be read").await;
         assert_eq!(talk.next("seen").await, [call("look", json!({}))], "{name}");
         for _ in 0..3 {
             talk.fails("status 401").await;

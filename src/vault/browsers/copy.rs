@@ -53,8 +53,11 @@ impl CookieFileCopy {
                 return Ok(out);
             }
         }
-        Err(Error::new(Code::ArtifactIo, "the cookie file is written to while it is copied")
-            .hint("close the browser and try again"))
+        Err(Error::new(
+            Code::ArtifactIo,
+            "the browser wrote the cookie file while commis copied it",
+        )
+        .hint("close the browser and try again"))
     }
 
     pub fn path(&self) -> PathBuf {
@@ -86,7 +89,7 @@ impl CookieFileCopy {
         match write() {
             Ok(long) if long <= MOST => Ok(()),
             Ok(_) => Err(Error::new(Code::Usage, "the cookie file is larger than 256 MiB")
-                .hint("no browser's is; look what it is")),
+                .hint("cookie files are smaller; check that this is the right file")),
             Err(err) => Err(io_error(&to, err)),
         }
     }

@@ -25,7 +25,7 @@ pub fn read_password(brand: Brand) -> Result<Zeroizing<Vec<u8>>> {
     if !Path::new(TOOL).is_file() {
         return Err(Error::new(
             Code::Usage,
-            format!("{TOOL} is not there, which asks the keyring"),
+            format!("{TOOL}, which reads the keyring, is not installed"),
         )
         .hint("install it: libsecret-tools on Debian and its kin"));
     }
@@ -37,13 +37,13 @@ pub fn read_password(brand: Brand) -> Result<Zeroizing<Vec<u8>>> {
     };
     let mut tool = Command::new(TOOL);
     tool.args(["lookup", "application", name]).stdin(Stdio::null()).stderr(Stdio::null());
-    let failed = |err| Error::new(Code::Usage, "the keyring cannot be asked").source(err);
+    let failed = |err| Error::new(Code::Usage, "the keyring cannot be read").source(err);
     let answer = tool.output().map_err(failed)?;
     let password = Zeroizing::new(answer.stdout);
     let missing = || {
         let why = format!("the system's keyring has no password for {}", brand.as_str());
         Error::new(Code::ParamInvalid, why)
-            .hint("it is asked over the session's D-Bus: run this in your desktop's terminal; KDE's wallet is not asked")
+            .hint("it needs the D-Bus of your session: run this in a terminal of your desktop; KDE's wallet is not supported")
     };
     if !answer.status.success() || password.is_empty() || password.len() > LONGEST {
         return Err(missing());

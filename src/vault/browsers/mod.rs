@@ -176,7 +176,7 @@ impl Profile {
                 self.name
             ),
         )
-        .hint("close the browser and try again; else its version may be one that is not known here")
+        .hint("close the browser and try again; otherwise its version may be unsupported")
     }
 }
 

@@ -1,0 +1,232 @@
+//! The exchanges of a recording, to be answered from.
+
+use base64::{Engine as _, engine::general_purpose::STANDARD};
+use commis_artifacts::recording::ResourceType;
+use commis_redact::raw::{RawBody, RawExchange, RawRecording, contains_value};
+use percent_encoding::percent_decode_str;
+use serde_json::json;
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::{
+        Mutex, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
+};
+use url::Url;
+
+/// Bytes of all bodies of a recording that is rendered.
+const MAX_BODIES: usize = 64 << 20;
+
+/// Characters of a value that stands in any address.
+const SHORT: usize = 3;
+
+/// Digits of a clock or of chance in a query: such a value is another each time.
+const CHANCE: usize = 8;
+
+/// Headers that belong to the connection, or to the encoding that the body no longer has.
+const DROPPED: &[&str] = &[
+    "content-encoding",
+    "content-length",
+    "transfer-encoding",
+    "connection",
+    "keep-alive",
+    "alt-svc",
+    "strict-transport-security",
+];
+
+/// The exchanges of a recording, to be answered from.
+pub struct Archive {
+    pub(super) entries: Vec<Entry>,
+    /// Place of the document to open. It may have been the answer to a form.
+    pub(super) start: usize,
+    /// It was opened since the page was last left.
+    pub(super) opened: AtomicBool,
+    /// Places of entries that were asked for since then.
+    pub(super) asked: Mutex<BTreeSet<usize>>,
+}
+
+pub(super) struct Entry {
+    pub(super) method: String,
+    pub(super) url: Url,
+    pub(super) sent: Option<Vec<u8>>,
+    pub(super) status: u16,
+    pub(super) headers: Vec<(String, String)>,
+    pub(super) body: Vec<u8>,
+    /// A script of the page asked for it with something that was typed.
+    pub(super) carries: bool,
+}
+
+impl Archive {
+    /// `None` where there is no page to render: no document with its body, or too much of everything.
+    pub fn from_recording(raw: &RawRecording) -> Option<Self> {
+        let is_page = |it: &RawExchange| {
+            it.resource_type == ResourceType::Document
+                && it.mime.contains("html")
+                && it.body.len() > 0
+                && it.status.is_some_and(|it| (200..300).contains(&it))
+        };
+        let document = raw.exchanges.iter().rposition(is_page)?;
+        if raw.exchanges.iter().map(|it| it.body.len()).sum::<usize>() > MAX_BODIES {
+            return None;
+        }
+        let (mut entries, mut start) = (Vec::new(), 0);
+        for (at, it) in raw.exchanges.iter().enumerate() {
+            if at == document {
+                start = entries.len();
+            }
+            let mut entry = Entry::from_exchange(it);
+            if let Some(entry) = &mut entry {
+                // What came before the page was opened is none of its own.
+                entry.carries = at > document && carries(it, raw);
+            }
+            entries.extend(entry);
+        }
+        Some(Self { entries, start, opened: AtomicBool::new(false), asked: Mutex::default() })
+    }
+
+    /// The address to open, with nothing asked for yet.
+    pub(super) fn start(&self) -> &str {
+        self.opened.store(false, Ordering::Relaxed);
+        self.asked.lock().unwrap_or_else(PoisonError::into_inner).clear();
+        self.entries[self.start].url.as_str()
+    }
+
+    /// The recorded answer to a request, noted as asked for: to exactly this one, else to one that differs only in what is chance.
+    pub(super) fn answer(&self, method: &str, url: &str, body: Option<&[u8]>) -> Option<&Entry> {
+        let url = without_fragment(Url::parse(url).ok()?);
+        let start = &self.entries[self.start];
+        if start.url == url && !self.opened.swap(true, Ordering::Relaxed) {
+            return Some(start);
+        }
+        let all = || self.entries.iter().enumerate().filter(|it| it.1.method == method);
+        let here = || all().filter(|it| it.1.url == url);
+        let found = here()
+            .find(|it| it.1.sent.as_deref() == body)
+            .or_else(|| here().next())
+            .or_else(|| all().find(|it| it.1.is_about(&url)));
+        let (at, entry) = found?;
+        self.asked.lock().unwrap_or_else(PoisonError::into_inner).insert(at);
+        Some(entry)
+    }
+
+    /// The last request of a script that carried typed values.
+    pub(super) fn last_carrier(&self) -> Option<&Entry> {
+        self.entries.iter().rfind(|it| it.carries)
+    }
+
+    /// Whether the page asked for what a script had asked for last with typed values, or nothing was.
+    pub(super) fn is_rendered(&self) -> bool {
+        let Some(last) = self.last_carrier() else { return true };
+        let asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
+        asked.iter().map(|at| &self.entries[*at]).any(|it| it.carries && it.asks_as(last))
+    }
+}
+
+impl Entry {
+    pub fn from_exchange(raw: &RawExchange) -> Option<Self> {
+        let status = raw.status?;
+        let body = match &raw.body {
+            RawBody::Missing(_) if (200..300).contains(&status) && status != 204 => return None,
+            it => it.bytes().map(std::borrow::Cow::into_owned).unwrap_or_default(),
+        };
+        Some(Self {
+            method: raw.method.to_ascii_uppercase(),
+            url: without_fragment(raw.url.clone()),
+            sent: raw.request_body.clone(),
+            // The browser that recorded it had the body.
+            status: if status == 304 { 200 } else { status },
+            headers: in_utf8(&raw.response_headers, &body),
+            body,
+            carries: false,
+        })
+    }
+
+    /// The same path with the same names in its query: one that also sorts shows another state of the page.
+    pub fn asks_as(&self, other: &Self) -> bool {
+        let names = |it: &Self| -> BTreeSet<String> {
+            it.url.query_pairs().map(|it| it.0.into_owned()).collect()
+        };
+        self.method == other.method
+            && self.url.path() == other.url.path()
+            && names(self) == names(other)
+    }
+
+    /// The same address, and the same query but for what is chance.
+    pub fn is_about(&self, url: &Url) -> bool {
+        let pairs =
+            |it: &Url| -> BTreeMap<String, String> { it.query_pairs().into_owned().collect() };
+        if self.url.host() != url.host() || self.url.path() != url.path() {
+            return false;
+        }
+        let (own, asked) = (pairs(&self.url), pairs(url));
+        let by_chance = |it: &String| it.chars().filter(char::is_ascii_digit).count() >= CHANCE;
+        own.len() == asked.len()
+            && own.iter().all(|(name, value)| {
+                asked.get(name).is_some_and(|it| it == value || (by_chance(it) && by_chance(value)))
+            })
+    }
+
+    /// As `Fetch.fulfillRequest` wants it.
+    pub(super) fn fulfilled(&self, request: &str) -> serde_json::Value {
+        let headers = self.headers.iter().filter(|it| {
+            !it.0.starts_with(':') && !DROPPED.contains(&it.0.to_ascii_lowercase().as_str())
+        });
+        let headers: Vec<_> =
+            headers.map(|(name, value)| json!({ "name": name, "value": value })).collect();
+        json!({
+            "requestId": request,
+            "responseCode": self.status,
+            "responseHeaders": headers,
+            "body": STANDARD.encode(&self.body),
+        })
+    }
+}
+
+/// A script asked with something that was typed, or with what is sent for it, and was answered. A short value is the whole of a part.
+fn carries(it: &RawExchange, raw: &RawRecording) -> bool {
+    let by_script =
+        matches!(it.resource_type, ResourceType::Xhr | ResourceType::Fetch | ResourceType::Script);
+    if !by_script || it.body.len() == 0 {
+        return false;
+    }
+    let parts = || {
+        let segments = it.url.path_segments().into_iter().flatten();
+        let path = segments.map(|it| percent_decode_str(it).decode_utf8_lossy().into_owned());
+        let form = url::form_urlencoded::parse(it.request_body.as_deref().unwrap_or_default());
+        let pairs = it.url.query_pairs().chain(form);
+        path.chain(pairs.map(|it| it.1.into_owned()))
+    };
+    let sent = raw.actions.iter().filter_map(|it| it.control.as_ref());
+    let sent =
+        || sent.clone().flat_map(|it| raw.typed.values().filter_map(|word| it.sent_value(word)));
+    let is_short = |it: &String| it.chars().count() < SHORT;
+    let long: BTreeMap<String, String> = raw
+        .typed
+        .iter()
+        .filter(|it| !is_short(it.1))
+        .map(|(name, value)| (name.clone(), value.clone()))
+        .collect();
+    contains_value(&it.url, it.request_body.as_deref(), &long)
+        || raw.typed.values().filter(|it| is_short(it)).any(|it| parts().any(|part| part == *it))
+        || sent().any(|it| parts().any(|part| part == it))
+}
+
+/// Headers of a text that is kept in UTF-8, whatever charset it came in.
+fn in_utf8(headers: &[(String, String)], body: &[u8]) -> Vec<(String, String)> {
+    let is_utf8 = std::str::from_utf8(body).is_ok();
+    let rewritten = |(name, value): &(String, String)| {
+        let essence = value.split(';').next().unwrap_or_default().trim();
+        let names_charset = value.to_ascii_lowercase().contains("charset=");
+        let is_text = essence.starts_with("text/") || names_charset;
+        if is_utf8 && is_text && name.eq_ignore_ascii_case("content-type") {
+            return (name.clone(), format!("{essence}; charset=utf-8"));
+        }
+        (name.clone(), value.clone())
+    };
+    headers.iter().map(rewritten).collect()
+}
+
+fn without_fragment(mut url: Url) -> Url {
+    url.set_fragment(None);
+    url
+}

@@ -1,0 +1,99 @@
+//! Several requests in a row, as files hold them.
+
+use super::model::{RequestTemplate, ResponseSpec};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+/// Requests for one answer that is not ready, where a recipe does not say.
+const USUAL_POLLS: u32 = 20;
+
+/// One request of several, as files hold it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Step {
+    /// What later templates call its answer: `{name.field}`. As names of parameters are.
+    pub name: String,
+    /// Of the last step: the earlier step whose items it is called for, once for each, in their order.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub for_each: Option<String>,
+    /// What is sent. Its templates may use the answers of the steps before.
+    pub request: RequestTemplate,
+    /// What of the answer is used.
+    pub response: ResponseSpec,
+    /// Which item of its answer later steps use, where the answer is a list.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub choose: Option<Choose>,
+    /// Of a step before the last: it is asked again until its answer is ready, as of a job that was started.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub poll: Option<Poll>,
+    /// With `for_each`: the field of each item that its answer becomes. Without it the fields of both are put together.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub into: Option<String>,
+    /// With `for_each`: the field of each item that says where it stands in the list, counted from 1. Items that the site has no
+    /// answer for are then left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub position: Option<String>,
+}
+
+/// A request that is sent once for each item of an earlier answer, while it is learned.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PerItem {
+    /// The step whose items they are.
+    pub step: String,
+    /// As [`Step::into`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub into: Option<String>,
+    /// As [`Step::position`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub position: Option<String>,
+    /// What of each answer is used.
+    pub response: ResponseSpec,
+}
+
+/// Until when a step is asked again. Each request waits a second after the one before.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Poll {
+    /// JMESPath over the step's answer that is true where it is ready: `status == 'done'`.
+    pub until: String,
+    /// Requests at most, 2 to 60; 20 without it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at_most: Option<u32>,
+}
+
+impl Poll {
+    /// Requests at most.
+    pub fn limit(&self) -> u32 {
+        self.at_most.unwrap_or(USUAL_POLLS)
+    }
+}
+
+/// Which item of a list is meant. Where more than one could be, a run fails with `CHOICE_AMBIGUOUS`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Choose {
+    /// The one item that there is.
+    Only,
+    /// The first one: the site's order is what was asked for.
+    First,
+    /// The one whose fields are so: by field (`name`, `team.name`) a template, or another JSON value.
+    Where(BTreeMap<String, Value>),
+}
+
+/// What a recipe of several steps has beside its last request, which is [`Recipe::request`] with its answer
+/// [`Recipe::response`].
+#[derive(Clone, Debug, PartialEq)]
+pub struct Chain {
+    /// The steps before the last, in the order they are sent.
+    pub before: Vec<Step>,
+    /// The last step's name.
+    pub last: String,
+    pub for_each: Option<String>,
+    pub into: Option<String>,
+    pub position: Option<String>,
+    /// JMESPath over the steps' answers by name; without it the last answer is the data.
+    pub output: Option<String>,
+}
