@@ -557,6 +557,9 @@ pub struct VerificationReport {
     /// What the examples were answered, as far as it was the same each time.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub examples: Vec<ExampleAnswer>,
+    /// The answer to a word that nobody uses, if it had items.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub substitute: Option<ExampleAnswer>,
     /// What answers say that they were asked for, by parameter.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub echo: BTreeMap<String, String>,

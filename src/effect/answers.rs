@@ -1,5 +1,7 @@
 //! What an answer says: data, or a receipt for something that was done.
 
+use std::collections::BTreeSet;
+
 use serde_json::Value;
 
 use super::verbs::{is_in_lists, words};
@@ -98,6 +100,44 @@ pub fn has_part_of_list(value: &Value) -> bool {
     lists > 0 && !tells && is_part_of_list(others) || all.values().any(has_part_of_list)
 }
 
+/// Items of a list that was looked for by a word.
+const MIN_FILTERED: usize = 3;
+/// Per cent of them that hold it. A judgement.
+const FILTERED: usize = 80;
+
+/// Whether the items of a list in an answer hold what was typed: see [`is_filtered_list`].
+pub fn is_filtered(value: &Value, typed: &str) -> bool {
+    match value {
+        Value::Array(all) => {
+            is_filtered_list(all, typed) || all.iter().any(|it| is_filtered(it, typed))
+        }
+        Value::Object(all) => all.values().any(|it| is_filtered(it, typed)),
+        _ => false,
+    }
+}
+
+/// Whether nearly all items hold what was typed within longer texts, each in one of its own. What was added to a list stands in one
+/// item, and what was set on many is the same in each.
+pub fn is_filtered_list(items: &[Value], typed: &str) -> bool {
+    fn text_with(value: &Value, typed: &str) -> Option<String> {
+        match value {
+            Value::String(it) => {
+                let it = it.to_lowercase();
+                (it.len() > typed.len() && it.contains(typed)).then_some(it)
+            }
+            Value::Array(all) => all.iter().find_map(|it| text_with(it, typed)),
+            Value::Object(all) => all.values().find_map(|it| text_with(it, typed)),
+            _ => None,
+        }
+    }
+    let typed = typed.trim().to_lowercase();
+    if typed.chars().count() < 3 || items.len() < MIN_FILTERED {
+        return false;
+    }
+    let texts: BTreeSet<String> = items.iter().filter_map(|it| text_with(it, &typed)).collect();
+    texts.len() * 100 >= items.len() * FILTERED
+}
+
 #[cfg(test)]
 /// Whether a list of objects, or of texts, stands in it.
 pub fn has_list(text: &str) -> bool {
@@ -145,6 +185,20 @@ mod tests {
         ] {
             assert_eq!(has_part_of_list(&answer), expected, "{answer}");
         }
+    }
+
+    #[test]
+    fn items_that_were_looked_for_hold_the_word() {
+        let all = |names: &[&str]| {
+            let items: Vec<Value> =
+                names.iter().map(|it| json!({"name": it, "tag": "oak"})).collect();
+            json!({"found": {"items": items}})
+        };
+        assert!(is_filtered(&all(&["Oak table", "Red oak", "Oak lamp"]), "oak"));
+        // A comment that was added, and a mark that was set on many.
+        assert!(!is_filtered(&all(&["I like oak", "First", "Second"]), "oak"));
+        assert!(!is_filtered(&all(&["First", "Second", "Third"]), "oak"));
+        assert!(!is_filtered(&all(&["Oak table", "Red oak"]), "oak"), "too few");
     }
 
     #[test]

@@ -151,6 +151,8 @@ pub struct Answer {
     pub is_nothing: bool,
     /// It went well, and has no body.
     pub is_empty_success: bool,
+    /// Its items hold what was typed, each in a text of its own: they were looked for by it.
+    pub is_filtered: bool,
     /// A value that was typed stands in the request where a question does.
     pub asks: bool,
     /// A value that was typed stands where a text to be kept would.
@@ -542,6 +544,9 @@ impl Evidence {
         }
         if self.is_kept && !self.names && !self.path && self.question < Question::Some {
             return None;
+        }
+        if answer.is_filtered && answer.is_data && !answer.keeps && !self.is_kept {
+            return Some(FITS);
         }
         if self.is_opaque || self.is_strange {
             return ((self.wanted || self.pressed) && fits && !answer.keeps).then_some(FITS);

@@ -1,5 +1,7 @@
 //! A recorded request, judged by everything that the recording says of it.
 
+use std::collections::BTreeMap;
+
 use serde_json::Value;
 
 use super::{
@@ -41,7 +43,7 @@ fn judge_exchange(exchange: &Exchange, recording: &SessionRecording, is_wanted: 
         let name = it.name.clone()?;
         Some(PressedControl { role: it.role.clone().unwrap_or_default(), name })
     });
-    let answer = answer(exchange);
+    let answer = answer(exchange, &recording.typed);
     let known = RequestContext {
         pressed: pressed.as_ref(),
         task: is_wanted.then_some(recording.task.as_str()),
@@ -50,7 +52,7 @@ fn judge_exchange(exchange: &Exchange, recording: &SessionRecording, is_wanted: 
     judge(&call, &known)
 }
 
-fn answer(exchange: &Exchange) -> Answer {
+fn answer(exchange: &Exchange, typed: &BTreeMap<String, String>) -> Answer {
     let it = &exchange.measures;
     let is_receipt = match &exchange.excerpt {
         Some(Excerpt::Json(it)) => answers::is_receipt(it),
@@ -58,6 +60,14 @@ fn answer(exchange: &Exchange) -> Answer {
         None => false,
     };
     let key = |it: &str| it.rsplit('/').next().unwrap_or("").to_owned();
+    let sent = it.typed_in_request.iter().filter_map(|it| typed.get(&it.name));
+    let is_filtered = match &exchange.excerpt {
+        Some(Excerpt::Json(answer)) => sent.clone().any(|it| answers::is_filtered(answer, it)),
+        _ => it
+            .listings
+            .iter()
+            .any(|it| sent.clone().any(|typed| answers::is_filtered_list(&it.sample, typed))),
+    };
     let typed = || it.typed_in_request.iter().map(|it| key(&it.key));
     let is = |key: &str, list: &[&str]| {
         let one = |it: &String| list.contains(&it.strip_suffix('s').unwrap_or(it));
@@ -77,6 +87,7 @@ fn answer(exchange: &Exchange) -> Answer {
         is_shown: it.leaves_visible >= 2 || !it.typed_in_response.is_empty(),
         is_done: matches!(&exchange.excerpt, Some(Excerpt::Html(_) | Excerpt::Text(_)))
             && is_receipt,
+        is_filtered,
         is_nothing: exchange.status == Some(204),
         is_empty_success: exchange.decoded_bytes == Some(0)
             && exchange.status.is_some_and(|it| (200..300).contains(&it)),

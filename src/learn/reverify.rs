@@ -108,6 +108,7 @@ impl ReverifyResult {
             proof: held.as_ref().and_then(|it| it.proof),
             complete: held.as_ref().and_then(|it| it.complete.clone()),
             examples: self.examples.iter().map(|it| since(it, held.as_ref())).collect(),
+            substitute: held.as_ref().and_then(|it| it.substitute.clone()),
             first_page: held.and_then(|it| it.first_page),
         }
     }

@@ -161,6 +161,16 @@ pub fn warnings(
     }
 }
 
+/// Why an answer may be what the site gives if it finds nothing: it holds the items of the answer to a word that nobody uses.
+pub fn substitute_warning(substitute: &ExampleAnswer, data: &Value) -> Option<String> {
+    let items = data.as_array().map(|it| it.len() as u64);
+    let is_held = !find_contained(&[substitute], data).is_empty();
+    (is_held && substitute.items.is_some() && substitute.items == items).then(|| {
+        "it is the answer to a word that nobody uses: the site may have found nothing and substituted these items"
+            .to_owned()
+    })
+}
+
 /// The examples of whose values nearly all stand in an answer to other values.
 fn find_contained<'e>(examples: &[&'e ExampleAnswer], data: &Value) -> Vec<&'e ExampleAnswer> {
     /// Where digests are looked for: by key, each with the example and its place there.
@@ -296,5 +306,15 @@ mod tests {
         assert!(said("rug", &[LAMPS, CHAIRS].concat()).contains("both examples"));
         assert!(said("rug", LAMPS).contains("\"lamp\""));
         assert!(said("lamp", CHAIRS).contains("`name`"));
+    }
+
+    #[test]
+    fn items_that_a_site_substitutes() {
+        let popular = example("qzvxkjw", LAMPS);
+        let is_doubted =
+            |names: &[&str]| substitute_warning(&popular, &goods(names, false)).is_some();
+        assert!(is_doubted(LAMPS));
+        assert!(!is_doubted(CHAIRS));
+        assert!(!is_doubted(&[LAMPS, CHAIRS].concat()), "all of them, and more");
     }
 }

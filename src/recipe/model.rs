@@ -334,6 +334,10 @@ pub struct Verification {
     /// What the examples were answered, as far as it was the same each time: what `recipe check` compares, and what runs doubt by.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub examples: Vec<ExampleAnswer>,
+    /// The answer to a word that nobody uses, if it had items: the site substitutes others if it finds nothing. Runs doubt such
+    /// answers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub substitute: Option<ExampleAnswer>,
     /// Present where the answer to the first example was only the first page of its list.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub first_page: Option<FirstPage>,

@@ -598,6 +598,7 @@ mod tests {
             witness: None,
             proof: None,
             complete: None,
+            substitute: None,
             first_page: None,
             examples: Vec::new(),
         }

@@ -479,6 +479,7 @@ fn warnings(
 ) -> Vec<String> {
     let Some(proof) = &recipe.verification else { return Vec::new() };
     let mut out = examples::warnings(&proof.examples, params, data);
+    out.extend(proof.substitute.as_ref().and_then(|it| examples::substitute_warning(it, data)));
     for (name, said) in echoed {
         if let Some(value) = params.get(name).filter(|value| !is_echo(said, value)) {
             let said: String = said.to_string().chars().take(60).collect();

@@ -196,6 +196,7 @@ fn proof(profile: Profile) -> Verification {
         witness: None,
         proof: None,
         complete: None,
+        substitute: None,
         first_page: None,
         examples: Vec::new(),
     }

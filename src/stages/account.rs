@@ -18,6 +18,11 @@ use commis_recipe::model::{BodyTemplate, RequestTemplate};
 /// Shorter values stand in a request by chance.
 const LEAST: usize = 2;
 const MOST: usize = 64;
+/// Headers that say who asks.
+const SIGNS: &[&str] = &["cookie", "authorization"];
+/// Members that only a record of an account has.
+const NAMES: &[&str] =
+    &["email", "handle", "login", "nickname", "preferred_username", "user_name", "username"];
 /// Letters alone: shorter ones are words that name how things are asked for.
 const LEAST_TELLING: usize = 5;
 
@@ -26,6 +31,9 @@ const LEAST_TELLING: usize = 5;
 pub fn names_account(recording: &SessionRecording, request: &RequestTemplate) -> bool {
     if recording.login_site.is_some() {
         return repeats_answer(recording, request);
+    }
+    if recording.driver == Driver::Har && names_signed_in(recording, request) {
+        return true;
     }
     let is_password = |it: &Action| it.control.as_ref().is_some_and(|it| it.kind == "password");
     let Some(signed_in) = recording.actions.iter().position(is_password) else { return false };
@@ -51,6 +59,52 @@ pub fn names_account(recording: &SessionRecording, request: &RequestTemplate) ->
         .flat_map(|it| parts_of(&it.url))
         .collect();
     constants(request).iter().any(|it| known.contains(it) && !before.contains(it))
+}
+
+/// Whether a constant of the request names who was signed in when a HAR was recorded: a request with a cookie or an authorization was
+/// answered with one record that has the name of an account, and nothing that the person opened or typed holds that name.
+fn names_signed_in(recording: &SessionRecording, request: &RequestTemplate) -> bool {
+    let is_signed =
+        |it: &Exchange| it.request_headers.iter().any(|it| SIGNS.contains(&it.name.as_str()));
+    let mut known = BTreeSet::new();
+    for it in &recording.exchanges {
+        if let Some(Excerpt::Json(answer)) = &it.excerpt
+            && is_signed(it)
+            && it.measures.typed_in_request.is_empty()
+        {
+            account_names(answer, &mut known);
+        }
+    }
+    let typed: BTreeSet<String> = recording.typed.values().map(|it| it.to_lowercase()).collect();
+    let documents =
+        recording.exchanges.iter().filter(|it| it.resource_type == ResourceType::Document);
+    let opened: BTreeSet<String> = documents
+        .map(|it| it.url.as_str())
+        .chain([recording.url.as_str(), recording.page.url.as_str()])
+        .flat_map(parts_of)
+        .collect();
+    known.retain(|it| {
+        !typed.contains(it)
+            && !opened.contains(it)
+            && (LEAST + 1..=MOST).contains(&it.chars().count())
+    });
+    constants(request).iter().any(|it| known.contains(it))
+}
+
+/// What a record says of an account, where it has a name for one: the claims of OpenID Connect, and what sites call them.
+fn account_names(value: &Value, out: &mut BTreeSet<String>) {
+    let Value::Object(all) = value else { return };
+    let is_account = all.keys().any(|it| NAMES.contains(&&*it.to_ascii_lowercase()));
+    for (key, it) in all {
+        let key = key.to_ascii_lowercase();
+        let is_name =
+            is_account && (NAMES.contains(&&*key) || matches!(&*key, "id" | "sub" | "uid"));
+        match it {
+            Value::String(it) if is_name => _ = out.insert(it.to_lowercase()),
+            Value::Number(it) if is_name => _ = out.insert(it.to_string()),
+            it => account_names(it, out),
+        }
+    }
 }
 
 /// Whether a constant of the request stands in the answer to another request of a session that began with a login: an account's
@@ -217,7 +271,7 @@ mod tests {
 
     use super::*;
     use crate::pages::tests::exchange;
-    use commis_artifacts::recording::Control;
+    use commis_artifacts::recording::{Control, Header};
 
     #[test]
     fn what_signing_in_gave_is_no_constant() {
@@ -306,6 +360,32 @@ mod tests {
         assert_eq!(of(list, ActionKind::Navigate), None, "the person wrote it");
         assert_eq!(of("http://a.test/issue?status=1,2,3", ActionKind::Click), None);
         assert_eq!(of("http://a.test/orders", ActionKind::Click), None);
+    }
+
+    #[test]
+    fn a_har_of_a_signed_in_page_names_its_account() {
+        let of = |me: Value, signed: bool, opened: &str| {
+            let mut it = signed_in("http://a.test/api/anna-nowak/orders", ActionKind::Click);
+            (it.login_site, it.driver) = (None, Driver::Har);
+            it.exchanges[0].resource_type = ResourceType::Fetch;
+            it.url = opened.to_owned();
+            let mut asked = exchange(1, "", None);
+            asked.url = "http://a.test/api/me".to_owned();
+            asked.excerpt = Some(Excerpt::Json(me));
+            if signed {
+                let value = "${REDACTED_COOKIE_1}".to_owned();
+                asked.request_headers = vec![Header { name: "cookie".to_owned(), value }];
+            }
+            it.exchanges.push(asked);
+            names_account(&it, &request(&it))
+        };
+        let me = json!({"user": {"login": "anna-nowak", "email": "anna@nowak.test"}});
+        assert!(of(me.clone(), true, "http://a.test/"));
+        assert!(!of(me.clone(), false, "http://a.test/"), "nobody was signed in");
+        assert!(!of(me, true, "http://a.test/anna-nowak"), "the person opened it");
+        assert!(!of(json!({"title": "anna-nowak"}), true, "http://a.test/"), "no account");
+        let others = json!({"team": [{"login": "anna-nowak"}]});
+        assert!(!of(others, true, "http://a.test/"), "one of many");
     }
 
     #[test]

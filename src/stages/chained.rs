@@ -46,10 +46,9 @@ const MIN_FETCHED: usize = 3;
 /// The slot whose value is asked for at an address that what was typed is part of: another input needs another address.
 pub fn typed_slot<'a>(slots: &'a [Slot], recording: &SessionRecording) -> Option<&'a str> {
     let follows = |url: &str| {
-        recording
-            .exchanges
-            .iter()
-            .any(|it| it.url == url && !it.measures.typed_in_request.is_empty())
+        recording.exchanges.iter().any(|it| {
+            it.method == "GET" && it.url == url && !it.measures.typed_in_request.is_empty()
+        })
     };
     slots.iter().find_map(|slot| match &slot.from {
         SlotSource::Response { url, .. } | SlotSource::Document { url, .. } if follows(url) => {

@@ -118,6 +118,7 @@ pub fn publish(
             proof: report.login,
             complete: complete(draft, report),
             examples: if report.verified { report.examples.clone() } else { Vec::new() },
+            substitute: report.substitute.clone().filter(|_| report.verified),
             first_page: report.first_page.clone().filter(|_| report.verified),
         }),
         demotion: None,

@@ -38,7 +38,7 @@ const FILES: usize = 60;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Subject {
     pub at: usize,
-    /// Another list that follows the input too, of which the task speaks and not of this one.
+    /// Another list, or a record, that follows the input too, of which the task speaks and not of this one.
     pub rival: Option<usize>,
 }
 
@@ -122,6 +122,7 @@ pub fn find_subject(
     let known = other.map(texts_of).unwrap_or_default();
     let typed: Vec<String> = typed.values().map(|it| plain_words(it)).collect();
     let thing = plain_words(task).split(' ').find(|it| says_what(it)).map(|it| stem(it).to_owned());
+    let order = plain_words(task).split(' ').map(str::to_owned).collect();
     let records = page.shown.iter().filter(|it| it.is_record).flat_map(|it| &it.fields);
     let labels = records.map(|it| plain_words(it)).collect();
     let alone = other.is_none();
@@ -130,6 +131,7 @@ pub fn find_subject(
         labels,
         alone,
         wanted: words(task),
+        order,
         thing,
         asks: task_cardinality(task),
         typed,
@@ -159,6 +161,20 @@ pub fn find_subject(
     let block = &page.shown[best];
     let is_list = |it: &ShownBlock| !it.is_record && it.rows.len() >= MIN_ROWS;
     let own = speaks_for(best);
+    // A record most of whose labels the task names, beside a list of which it says a word.
+    let record = (0..weights.len()).find(|at| {
+        let it = &page.shown[*at];
+        let labels = asked.named_labels(it).len();
+        *at != best
+            && weights[*at] > 0
+            && is_list(block)
+            && it.is_record
+            && asked.share(it) >= NEW
+            && labels > MIN_SAID
+            && labels > own.len()
+            && labels * 2 > it.fields.len()
+            && asked.named_labels(block).is_empty()
+    });
     let rival = (0..weights.len()).find(|at| {
         let it = &page.shown[*at];
         *at != best
@@ -177,7 +193,7 @@ pub fn find_subject(
     };
     Some(match rival {
         Some(at) if meant(at) => Subject { at, rival: None },
-        rival => Subject { at: best, rival },
+        rival => Subject { at: best, rival: rival.or(record) },
     })
 }
 
@@ -190,6 +206,8 @@ struct SubjectQuery {
     alone: bool,
     /// Words of the task.
     wanted: BTreeSet<String>,
+    /// Its words in order, but for what was typed.
+    order: Vec<String>,
     /// What it is to list or to show: its first word that says something.
     thing: Option<String>,
     asks: TaskCardinality,
@@ -252,8 +270,9 @@ impl SubjectQuery {
             let speaks = self.speaks_of(it);
             match (own.is_record, self.asks) {
                 (true, TaskCardinality::Many) => speaks.contains(thing) && !said.contains(thing),
-                (false, TaskCardinality::One) => speaks.len() >= MIN_SAID && said.is_empty(),
-                _ => false,
+                (true, _) => false,
+                (false, TaskCardinality::One) if said.is_empty() => speaks.len() >= MIN_SAID,
+                (false, _) => self.names_labels_first(it, own, &said),
             }
         };
         (0..weights.len())
@@ -263,6 +282,34 @@ impl SubjectQuery {
                 it.is_record != own.is_record && self.share(it) >= NEW && fits(it)
             })
             .max_by_key(|at| (weights[*at], std::cmp::Reverse(*at)))
+    }
+
+    /// Whether the task names labels of the record, more than words of the list, and the first of them before any of those.
+    fn names_labels_first(
+        &self,
+        record: &ShownBlock,
+        list: &ShownBlock,
+        said: &BTreeSet<&str>,
+    ) -> bool {
+        let labels = self.named_labels(record);
+        let place = |word: &str| self.order.iter().position(|it| stem(it) == stem(word));
+        let first = labels.iter().flat_map(|it| words(it)).filter_map(|it| place(&it)).min();
+        let of_list = said.iter().filter_map(|it| place(it)).min();
+        labels.len() >= MIN_SAID
+            && labels.len() > said.len()
+            && self.named_labels(list).is_empty()
+            && of_list.is_none_or(|it| first.is_some_and(|first| first < it))
+    }
+
+    /// Names of fields of which the task says every word.
+    fn named_labels<'b>(&self, block: &'b ShownBlock) -> Vec<&'b String> {
+        let is_said = |it: &String| {
+            let typed = |word: &str| self.typed.iter().any(|it| it.split(' ').any(|it| it == word));
+            let is_wanted = |word: &String| self.wanted.iter().any(|it| stem(it) == stem(word));
+            let all = words(it);
+            !all.is_empty() && all.iter().all(|it| is_wanted(it) && !typed(it))
+        };
+        block.fields.iter().filter(|it| is_said(it)).collect()
     }
 
     /// A list whose items begin as those of the other page do, each in its own way: labels, and the whole is one thing. Without
@@ -458,6 +505,10 @@ mod tests {
         }
         // Nothing of the task is what it is called.
         assert_eq!(ask("Show the lot {id}", 30), 1);
+        // Labels in a task of any wording, also where the list's heading says a later word.
+        assert_eq!(ask("Look up estimate, origin and condition of the lot {id} with bids", 30), 0);
+        assert_eq!(ask("Affiche estimate et origin du lot {id}", 30), 0);
+        assert_eq!(ask("Search the bids by estimate and origin of the lot {id}", 30), 1);
     }
 
     #[test]

@@ -91,7 +91,9 @@ pub fn trace(
             SlotSource::Document { url, after, until } => (url, between(after, until)),
             _ => continue,
         };
-        let asked = |it: &&Exchange| it.url == *url && !it.measures.typed_in_request.is_empty();
+        let asked = |it: &&Exchange| {
+            it.method == "GET" && it.url == *url && !it.measures.typed_in_request.is_empty()
+        };
         let Some(exchange) = examples.first.exchanges.iter().find(asked) else { continue };
         let source = ValueSource {
             exchange,

@@ -70,6 +70,7 @@ pub async fn verify(
         fell_back: false,
         coverage: Vec::new(),
         empty: None,
+        substitute: None,
         second: None,
         profile: None,
         examples: Vec::new(),
@@ -502,7 +503,7 @@ impl Run<'_, '_> {
                 text.chars().take(60).collect()
             };
             return Err(final_(&format!(
-                "the page shows two lists that follow the input, {:?} and {:?}; the task speaks of the second, which says far less",
+                "the page shows two blocks that follow the input, {:?} and {:?}; the task speaks of the second, which says far less",
                 name(&witness.first),
                 name(rival)
             )));

@@ -197,6 +197,7 @@ fn verified(recipe: &mut Recipe, shape: Vec<String>) {
         witness: None,
         proof: None,
         complete: None,
+        substitute: None,
         first_page: None,
         examples: Vec::new(),
     });

@@ -36,6 +36,7 @@ fn recipe(draft: &RecipeDraftMinimized, report: &VerificationReport, profile: Pr
         witness: None,
         proof: None,
         complete: None,
+        substitute: None,
         first_page: None,
         examples: Vec::new(),
     });

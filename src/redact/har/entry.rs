@@ -12,6 +12,7 @@ use super::{
 use crate::raw::{RawBody, RawExchange};
 use commis_artifacts::recording::{BodyStatus, Initiator, InitiatorKind, TargetKind, Timing};
 use commis_base::charset;
+use jiff::fmt::rfc2822::DateTimePrinter;
 
 const MAX_HEADERS: usize = 256;
 pub const MAX_URL: usize = 64 * 1024;
@@ -62,11 +63,27 @@ impl HarEntry {
         let response = entry.get("response").unwrap_or(&nothing);
         let content = response.get("content").unwrap_or(&nothing);
         let request_headers = headers(request);
-        let response_headers = headers(response);
+        let mut response_headers = headers(response);
+        // What was asked for at a moment is known by the time of its answer, also where the server does not say it.
+        if find(&response_headers, "date").is_none()
+            && let Some(at) = text(entry, "startedDateTime").and_then(stamp)
+            && let Ok(at) = jiff::Timestamp::from_millisecond(at)
+            && let Ok(at) = DateTimePrinter::new().timestamp_to_rfc9110_string(&at)
+        {
+            response_headers.push(("date".to_owned(), at));
+        }
         // 0 and -1: the request failed, or its answer was never read.
         let status = number(response, "status")
             .and_then(|it| u16::try_from(it).ok())
-            .filter(|it| (100..=599).contains(it));
+            .filter(|it| (100..=599).contains(it))
+            // The body that the browser had stored: the page was given it as a 200.
+            .map(|it| {
+                if it == 304 && text(content, "text").is_some_and(|it| !it.is_empty()) {
+                    200
+                } else {
+                    it
+                }
+            });
         let mime = text(content, "mimeType")
             .filter(|it| !it.is_empty() && *it != "x-unknown")
             .or_else(|| find(&response_headers, "content-type"))

@@ -258,7 +258,9 @@ fn start_url(exchanges: &[RawExchange]) -> String {
 fn missing(method: &str, status: Option<u16>, size: Option<u64>) -> RawBody {
     RawBody::Missing(match status {
         None => BodyStatus::Failed,
-        Some(204 | 205 | 304 | 300..=303 | 307 | 308) => BodyStatus::Empty,
+        Some(204 | 205 | 300..=303 | 307 | 308) => BodyStatus::Empty,
+        // The browser had it, and the file has it not.
+        Some(304) => BodyStatus::Absent,
         _ if method == "HEAD" || method == "OPTIONS" => BodyStatus::Empty,
         Some(_) if size == Some(0) => BodyStatus::Empty,
         Some(_) => BodyStatus::Absent,

@@ -73,6 +73,24 @@ fn chrome_devtools() {
 }
 
 #[test]
+fn an_answer_that_the_browser_had_stored_is_whole() {
+    let entry = |content: Value| {
+        json!({"_resourceType": "fetch", "startedDateTime": "2026-03-02T10:00:00.000Z", "time": 1,
+            "request": {"method": "GET", "url": "http://shop.example/api", "headers": []},
+            "response": {"status": 304, "headers": [], "content": content}})
+    };
+    let stored = entry(json!({"size": 7, "mimeType": "application/json", "text": "{\"a\":1}"}));
+    let absent = entry(json!({"size": 0, "mimeType": "application/json"}));
+    let it = read(&log("WebInspector", json!([stored, absent])));
+    let [stored, absent] = &it.recording.exchanges[..] else { panic!() };
+    assert_eq!((stored.status, captured(stored)), (Some(200), "{\"a\":1}"));
+    assert!(matches!(absent.body, RawBody::Missing(BodyStatus::Absent)));
+    // The server did not say when; the file does.
+    let date = stored.response_headers.iter().find(|it| it.0 == "date").map(|it| it.1.as_str());
+    assert_eq!(date, Some("Mon, 02 Mar 2026 10:00:00 GMT"));
+}
+
+#[test]
 fn kinds_without_a_resource_type() {
     let kind = |method: &str, url: &str, mime: &str, headers: Value| {
         let it = read(&log(

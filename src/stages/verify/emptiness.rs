@@ -5,7 +5,10 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use super::{NOBODYS_WORDS, ProofAnswer, Run, is_none, length};
-use crate::refutation::{Halt, Proof, final_, heard};
+use crate::{
+    judge::{Observation, example_answer},
+    refutation::{Halt, Proof, final_, heard},
+};
 use commis_base::error::Code;
 use commis_recipe::{
     blocks,
@@ -29,16 +32,25 @@ impl Run<'_, '_> {
         what: &str,
         values: &BTreeMap<String, String>,
     ) -> Proof<bool> {
+        Ok(self.find_items(what, values).await?.is_none())
+    }
+
+    /// The answer to the values, unless it is a list without items, which is kept as by [`is_empty`](Self::is_empty).
+    async fn find_items(
+        &mut self,
+        what: &str,
+        values: &BTreeMap<String, String>,
+    ) -> Proof<Option<Observation>> {
         let mut response = self.response.clone();
         response.min_items = Some(0);
         response.required_paths.clear();
         let seen = self.observe_with(what, values, &response, None).await?;
         heard(what, &seen.replay)?;
-        let is_empty = seen.good() && seen.data.as_ref().is_some_and(is_none);
-        if is_empty {
+        if seen.good() && seen.data.as_ref().is_some_and(is_none) {
             self.without.push(ProofAnswer::from_observation(seen));
+            return Ok(None);
         }
-        Ok(is_empty)
+        Ok(Some(seen))
     }
 
     /// Every page without items is built as those with some, and says what they do not say: a login, a challenge or a page that
@@ -97,11 +109,15 @@ impl Run<'_, '_> {
                 }
                 let mut values = first.clone();
                 values.insert(it.name.clone(), (*word).to_owned());
-                match self.is_empty("nobody's word", &values).await {
-                    Ok(true) => {}
+                match self.find_items("nobody's word", &values).await {
+                    Ok(None) => {}
                     // Some servers fall over a word that they have nothing for.
                     Err(Halt::Refuted(why)) if why.transient == Some(Code::ConnectFailed) => break,
-                    Ok(false) => break,
+                    Ok(Some(seen)) => {
+                        let data = seen.data.as_ref().filter(|_| seen.good());
+                        self.report.substitute = data.map(|it| example_answer(&values, &[it]));
+                        break;
+                    }
                     Err(why) => return Err(why),
                 }
             }
