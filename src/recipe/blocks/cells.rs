@@ -83,42 +83,63 @@ pub fn text(element: ElementRef<'_>) -> String {
 
 fn push_text(element: ElementRef<'_>, out: &mut String) {
     // An element of the same line ended just here.
-    let mut after_inline = false;
+    let mut before: Option<ElementRef<'_>> = None;
     for child in element.children() {
         match child.value() {
             Node::Text(it) => {
                 step(1 + it.len() / 32);
                 out.push_str(it);
-                after_inline = false;
+                before = None;
             }
             Node::Element(it) => {
                 if let Some(child) = ElementRef::wrap(child).filter(|it| is_read(*it)) {
                     // What stands in blocks of its own is no one word.
-                    let inline = matches!(it.name(), "a" | "span" | "label" | "time");
-                    let apart = !INLINE.contains(&it.name()) && !inline;
+                    let apart = !INLINE.contains(&it.name()) && !is_phrase(child);
                     if apart || it.name() == "br" {
                         out.push(' ');
                     }
                     let from = out.len();
                     push_text(child, out);
-                    // Two words of elements beside each other; a style sheet draws them apart. Signs belong to what they stand at.
-                    let is_word = |it: Option<char>| it.is_some_and(char::is_alphanumeric);
-                    if after_inline
-                        && inline
-                        && is_word(out[..from].chars().next_back())
-                        && is_word(out[from..].chars().next())
+                    if let (Some(last), Some(first)) =
+                        (out[..from].chars().next_back(), out[from..].chars().next())
+                        && before.is_some_and(|it| are_words(it, last, child, first))
                     {
                         out.insert(from, ' ');
                     }
                     if apart {
                         out.push(' ');
                     }
-                    after_inline = inline;
+                    before = (!apart && !matches!(it.name(), "br" | "wbr")).then_some(child);
                 }
             }
             _ => {}
         }
     }
+}
+
+/// An element of the line that holds a word or more.
+fn is_phrase(element: ElementRef<'_>) -> bool {
+    matches!(element.value().name(), "a" | "span" | "label" | "time")
+}
+
+/// A raised or lowered sign: a part of what it stands at.
+pub fn is_attached(element: ElementRef<'_>) -> bool {
+    matches!(element.value().name(), "sub" | "sup")
+}
+
+/// Whether two elements beside each other, of which one ends and the other begins so, are words of their own, which a style sheet
+/// draws apart. Signs belong to what they stand at, and so do letters that only look different, unless two numbers would be one.
+fn are_words(before: ElementRef<'_>, last: char, after: ElementRef<'_>, first: char) -> bool {
+    if is_phrase(before) && is_phrase(after) {
+        return last.is_alphanumeric() && first.is_alphanumeric();
+    }
+    // A word that was searched for is lit up in parts.
+    let is_of_one_kind = before.value().name() == after.value().name()
+        && before.value().classes().eq(after.value().classes());
+    last.is_numeric()
+        && first.is_numeric()
+        && !is_of_one_kind
+        && ![before, after].into_iter().any(is_attached)
 }
 
 /// Characters of its text that are not white space.

@@ -1,0 +1,68 @@
+//! Texts that stand beside each other in one element, and what of them is a field of its own.
+
+use scraper::{ElementRef, Html};
+use serde_json::json;
+
+use super::{
+    cells::text,
+    tests::{check, each, read},
+};
+
+#[test]
+fn a_mark_beside_another_element_is_a_text_of_its_own() {
+    check(
+        |q, n| {
+            let items = each(n, |i| format!("<li><b>{q} {i}</b> <span>1.23{i},50 €</span></li>"));
+            format!("<ul id='out'>{items}</ul>")
+        },
+        &json!([
+            {"b": "Calypso 0", "text": "1.230,50 €"},
+            {"b": "Calypso 1", "text": "1.231,50 €"},
+            {"b": "Calypso 2", "text": "1.232,50 €"},
+        ]),
+    );
+    check(
+        |q, n| {
+            let item = |i: usize| {
+                format!("<li class='dish'><a href='/{i}'>{q} {i}</a><small>10{i} kcal</small></li>")
+            };
+            format!("<ul>{}</ul>", each(n, item))
+        },
+        &json!([
+            {"link": "Calypso 0", "url": "/0", "small": "100 kcal"},
+            {"link": "Calypso 1", "url": "/1", "small": "101 kcal"},
+            {"link": "Calypso 2", "url": "/2", "small": "102 kcal"},
+        ]),
+    );
+}
+
+#[test]
+fn a_mark_that_stands_alone_in_some_items_is_the_same_text() {
+    let make = |q: &str, n: usize| {
+        let price =
+            |i: usize| if i == 1 { String::new() } else { format!("<span>{i}2 €</span>") };
+        format!("<ul>{}</ul>", each(n, |i| format!("<li><b>{q} {i}</b>{}</li>", price(i))))
+    };
+    let got = read(&make("Aurora", 5), &make("Calypso", 3));
+    let got: serde_json::Value = got.into_iter().map(serde_json::Value::Object).collect();
+    let first = json!({"b": "Calypso 0", "text": "02 €"});
+    assert_eq!(got[0], first, "{got:#}");
+    assert_eq!(got[2], json!({"b": "Calypso 2", "text": "22 €"}), "{got:#}");
+}
+
+#[test]
+fn numbers_of_elements_beside_each_other_are_not_one() {
+    let line = |markup: &str| {
+        let page = Html::parse_fragment(markup);
+        let first = page.root_element().child_elements().next();
+        first.map(|it: ElementRef<'_>| text(it))
+    };
+    let is = |markup: &str, expected: &str| assert_eq!(line(markup).as_deref(), Some(expected));
+    is("<p><a href=/1>Soup 1</a><small>100 kcal</small></p>", "Soup 1 100 kcal");
+    is("<p><b>20</b><span>40 pieces</span></p>", "20 40 pieces");
+    // Nor are words parted that only look different in parts.
+    is("<p><span>12</span><sup>50</sup></p>", "1250");
+    is("<p><b>S</b><i>ofa</i></p>", "Sofa");
+    is("<p>20<mark>1</mark><mark>1</mark></p>", "2011");
+    is("<p><span>EUR</span><span>12</span></p>", "EUR 12");
+}
