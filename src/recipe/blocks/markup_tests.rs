@@ -1,4 +1,4 @@
-//! Texts that stand beside each other in one element, and what of them is a field of its own.
+//! Texts that stand beside each other in one element, cells that stand in several rows, and what of them is a field of its own.
 
 use scraper::{ElementRef, Html};
 use serde_json::json;
@@ -65,4 +65,29 @@ fn numbers_of_elements_beside_each_other_are_not_one() {
     is("<p><b>S</b><i>ofa</i></p>", "Sofa");
     is("<p>20<mark>1</mark><mark>1</mark></p>", "2011");
     is("<p><span>EUR</span><span>12</span></p>", "EUR 12");
+}
+
+#[test]
+fn rows_under_a_cell_of_several_rows_and_a_row_that_names_them() {
+    check(
+        |q, n| {
+            let rows = each(n, |i| {
+                format!(
+                    "<tr class='day'><td colspan=3>Day {i}</td></tr><tr><td rowspan=2>{q} {i}</td><td>0{i}:10</td><td>{i},50 €</td></tr>\
+                     <tr><td>0{i}:40</td><td>{i},90 €</td></tr>"
+                )
+            });
+            format!(
+                "<table><thead><tr><th>Line</th><th>Time</th><th>Price</th></tr></thead><tbody>{rows}</tbody></table>"
+            )
+        },
+        &json!([
+            {"line": "Calypso 0", "time": "00:10", "price": "0,50 €", "group": "Day 0"},
+            {"line": "Calypso 0", "time": "00:40", "price": "0,90 €", "group": "Day 0"},
+            {"line": "Calypso 1", "time": "01:10", "price": "1,50 €", "group": "Day 1"},
+            {"line": "Calypso 1", "time": "01:40", "price": "1,90 €", "group": "Day 1"},
+            {"line": "Calypso 2", "time": "02:10", "price": "2,50 €", "group": "Day 2"},
+            {"line": "Calypso 2", "time": "02:40", "price": "2,90 €", "group": "Day 2"},
+        ]),
+    );
 }
