@@ -91,3 +91,38 @@ fn rows_under_a_cell_of_several_rows_and_a_row_that_names_them() {
         ]),
     );
 }
+
+#[test]
+fn what_is_drawn_and_not_spoken() {
+    check(
+        |q, n| {
+            let item = |i: usize| {
+                format!(
+                    "<div class='item'><h3>{q} {i}</h3><div class='price' aria-hidden='true'>{i}2,50 zł</div></div>"
+                )
+            };
+            format!("<div class='list'>{}</div>", each(n, item))
+        },
+        &json!([
+            {"title": "Calypso 0", "price": "02,50 zł"},
+            {"title": "Calypso 1", "price": "12,50 zł"},
+            {"title": "Calypso 2", "price": "22,50 zł"},
+        ]),
+    );
+    let shown = |markup: &str, expected: &str| {
+        let page = Html::parse_fragment(&format!("<p>Ship {markup}</p>"));
+        let first = page.root_element().child_elements().next().unwrap();
+        assert_eq!(text(first), expected);
+    };
+    shown("<b aria-hidden=true>Fast <i>one</i></b>", "Ship Fast one");
+    // Something beside it says the same, in other words or in more.
+    shown("<span aria-hidden=true><i>$</i>12<sup>99</sup></span> <em>$12.99</em>", "Ship $12.99");
+    shown("<span aria-hidden=true>5h</span> <em>5 hours ago</em>", "Ship 5 hours ago");
+    shown("<span aria-hidden=true>New</span> <em>New since today</em>", "Ship New since today");
+    // Signs, icons, initials, and what may be closed or a copy.
+    shown("<span aria-hidden=true>×</span>", "Ship");
+    shown("<i aria-hidden=true>arrow_forward</i>", "Ship");
+    shown("<span aria-hidden=true>JD</span>", "Ship");
+    shown("<span role=tooltip aria-hidden=true>Not sold</span>", "Ship");
+    shown("<span aria-hidden=true><a href=/>Menu 1</a></span>", "Ship");
+}
