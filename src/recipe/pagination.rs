@@ -617,6 +617,21 @@ impl PageSample {
 pub fn learn_line(samples: &[PageSample], typed: &[&str]) -> Option<String> {
     let typed: Vec<String> =
         typed.iter().flat_map(|it| it.split_whitespace()).map(str::to_lowercase).collect();
+    [Around::Both, Around::Before, Around::After]
+        .into_iter()
+        .find_map(|around| learn_line_by(samples, &typed, around))
+}
+
+/// Which words around a total say that it is one. A noun changes its form with the number, and what stands before it does not; or
+/// the other way round.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Around {
+    Both,
+    Before,
+    After,
+}
+
+fn learn_line_by(samples: &[PageSample], typed: &[String], around: Around) -> Option<String> {
     let (full, empty): (Vec<&PageSample>, Vec<_>) = samples.iter().partition(|it| it.items > 0);
     let found = full.iter().flat_map(|it| it.lines.iter().map(|line| (line, it.items))).filter_map(
         |(line, items)| {
@@ -624,10 +639,10 @@ pub fn learn_line(samples: &[PageSample], typed: &[&str]) -> Option<String> {
                 return None;
             }
             let tokens = tokens(line);
-            let beside = find_total(&tokens, items);
+            let beside = find_total(&tokens, items).filter(|_| around == Around::Both);
             (0..tokens.len()).find_map(|place| {
                 let Token::Number(_) = tokens[place] else { return None };
-                let pattern = pattern(&tokens, place, &typed);
+                let pattern = pattern(&tokens, place, typed, around)?;
                 let line = TotalLine::parse(&pattern);
                 let of = |it: &&PageSample| it.lines.iter().find_map(|it| line.total(it));
                 if empty.iter().filter_map(of).any(|it| it > 0) {
@@ -668,17 +683,28 @@ pub fn stated_total(samples: &[PageSample], typed: &[&str]) -> Option<u64> {
     samples.first()?.lines.iter().find_map(|it| line.total(it))
 }
 
-/// The words around a number, up to what was typed.
-fn pattern(tokens: &[Token], at: usize, typed: &[String]) -> String {
+/// The words around a number, or those on one side of it, up to what was typed. `None` where one side alone has no word.
+fn pattern(tokens: &[Token], at: usize, typed: &[String], around: Around) -> Option<String> {
     let word = |it: &Token| match it {
         Token::Word(it) => (!typed.contains(it)).then(|| it.clone()),
         Token::Number(_) => Some(NUMBER.to_owned()),
     };
-    let mut out: Vec<String> = tokens[..at].iter().rev().map_while(word).take(AROUND).collect();
-    out.reverse();
-    out.push(TOTAL.to_owned());
-    out.extend(tokens[at + 1..].iter().map_while(word).take(AROUND));
-    out.join(" ")
+    let mut before: Vec<String> = tokens[..at].iter().rev().map_while(word).take(AROUND).collect();
+    before.reverse();
+    let mut after: Vec<String> = tokens[at + 1..].iter().map_while(word).take(AROUND).collect();
+    let kept = match around {
+        Around::Both => return Some([before, vec![TOTAL.to_owned()], after].concat().join(" ")),
+        Around::Before => {
+            after.clear();
+            &before
+        }
+        Around::After => {
+            before.clear();
+            &after
+        }
+    };
+    let says = kept.iter().any(|it| it != NUMBER);
+    says.then(|| [before, vec![TOTAL.to_owned()], after].concat().join(" "))
 }
 
 #[cfg(test)]

@@ -143,6 +143,33 @@ fn a_page_says_how_long_its_list_is() {
 }
 
 #[test]
+fn a_noun_that_changes_with_the_number_is_no_part_of_the_line() {
+    let sample = |items: u64, line: &str| PageSample { lines: vec![line.to_owned()], items };
+    let polish = |items: u64, n: u64, noun: &str, word: &str| {
+        sample(items, &format!("Znaleziono {n} {noun} dla {word}"))
+    };
+    let samples = [
+        polish(10, 43, "wyniki", "zupa"),
+        polish(10, 27, "wyników", "ciasto"),
+        polish(0, 0, "wyników", "brak"),
+    ];
+    let line = learn_line(&samples, &["zupa", "ciasto"]);
+    assert_eq!(line.as_deref(), Some("znaleziono {total}"));
+    assert_eq!(page_size(&samples, line.as_deref().unwrap()), Some(10));
+    // The verb that changes with it.
+    let french = [
+        sample(10, "On a trouvé 43 fiches"),
+        sample(1, "Il y a 1 fiches"),
+        sample(0, "Rien : 0 fiches"),
+    ];
+    assert_eq!(learn_line(&french, &[]).as_deref(), Some("{total} fiches"));
+    // Numbers that neither meet the count nor are none are no totals, whatever stands before them.
+    assert_eq!(learn_line(&samples[..2], &["zupa", "ciasto"]), None);
+    let prices = [sample(10, "Cena 43 zł"), sample(4, "Cena 27 euro")];
+    assert_eq!(learn_line(&prices, &[]), None);
+}
+
+#[test]
 fn a_total_in_other_words() {
     let learned = PageInfo {
         line: Some("# of exactly {total} matches".to_owned()),

@@ -35,6 +35,10 @@ const AROUND: &[&str] = &[
     "portlet",
 ];
 
+/// Characters of a text that is drawn and not spoken, parts that it has, and elements beside it that may say the same.
+const MAX_DRAWN: usize = 80;
+const MAX_PARTS: usize = 8;
+
 /// An attribute that marks what the browser did not draw, where that is known.
 pub const UNDRAWN: &str = "data-commis-undrawn";
 
@@ -53,13 +57,73 @@ pub fn is_read(element: ElementRef<'_>) -> bool {
 pub fn is_hidden(element: ElementRef<'_>) -> bool {
     element.value().attrs().any(|(name, value)| match name {
         "hidden" => true,
-        "aria-hidden" => value == "true",
+        "aria-hidden" => value == "true" && !is_drawn_text(element),
         "style" => {
             let plain: String = value.chars().filter(|c| !c.is_whitespace()).collect();
             plain.to_ascii_lowercase().contains("display:none")
         }
         _ => false,
     })
+}
+
+/// Whether what is kept from screen readers is a text that a browser draws: a short one and nothing else, which nothing beside it
+/// says as well. Dialogs, panels and copies of items are kept from them too, and nobody sees those. Neither are texts the one or two
+/// letters of a picture, and the name by which a font knows its icon.
+fn is_drawn_text(element: ElementRef<'_>) -> bool {
+    let is_plain = |it: ElementRef<'_>| {
+        matches!(it.value().name(), "span" | "time" | "data") || INLINE.contains(&it.value().name())
+    };
+    let mut below = element.descendants().skip(1).filter_map(ElementRef::wrap);
+    if element.attr("role").is_some()
+        || matches!(element.value().name(), "a" | "button" | "li" | "tr" | "td")
+        || below.by_ref().take(MAX_PARTS).any(|it| !is_plain(it))
+        || below.next().is_some()
+    {
+        return false;
+    }
+    let own: String = element.text().flat_map(str::chars).take(MAX_DRAWN + 1).collect();
+    step(own.len());
+    let (letters, digits) = (letters_and_digits(&own), digits(&own));
+    let is_icon = own.trim().starts_with(|it: char| it.is_ascii_lowercase())
+        && own
+            .trim()
+            .chars()
+            .all(|it| it.is_ascii_lowercase() || it.is_ascii_digit() || matches!(it, '_' | '-'));
+    if own.chars().count() > MAX_DRAWN || is_icon || (digits.is_empty() && letters.len() < 3) {
+        return false;
+    }
+    let says = |text: &str| match digits.as_str() {
+        "" => letters_and_digits(text).contains(&letters),
+        own => self::digits(text).contains(own),
+    };
+    let Some(parent) = element.parent() else { return false };
+    let labels = |it: ElementRef<'_>| {
+        it.value().attrs().any(|it| matches!(it.0, "aria-label" | "title") && says(it.1))
+    };
+    if ElementRef::wrap(parent).is_some_and(labels) {
+        return false;
+    }
+    let near = element.prev_siblings().take(MAX_PARTS);
+    let mut near = near.chain(element.next_siblings().take(MAX_PARTS));
+    !near.any(|it| {
+        step(4);
+        match it.value() {
+            Node::Text(it) => says(it),
+            _ => ElementRef::wrap(it).is_some_and(|it| {
+                let said: String = it.text().flat_map(str::chars).take(4 * MAX_DRAWN).collect();
+                step(said.len() / 8);
+                says(&said) || labels(it)
+            }),
+        }
+    })
+}
+
+fn letters_and_digits(text: &str) -> String {
+    text.chars().filter(|it| it.is_alphanumeric()).flat_map(char::to_lowercase).collect()
+}
+
+fn digits(text: &str) -> String {
+    text.chars().filter(|it| it.is_numeric()).collect()
 }
 
 /// Elements below that are read, in document order.
@@ -83,42 +147,63 @@ pub fn text(element: ElementRef<'_>) -> String {
 
 fn push_text(element: ElementRef<'_>, out: &mut String) {
     // An element of the same line ended just here.
-    let mut after_inline = false;
+    let mut before: Option<ElementRef<'_>> = None;
     for child in element.children() {
         match child.value() {
             Node::Text(it) => {
                 step(1 + it.len() / 32);
                 out.push_str(it);
-                after_inline = false;
+                before = None;
             }
             Node::Element(it) => {
                 if let Some(child) = ElementRef::wrap(child).filter(|it| is_read(*it)) {
                     // What stands in blocks of its own is no one word.
-                    let inline = matches!(it.name(), "a" | "span" | "label" | "time");
-                    let apart = !INLINE.contains(&it.name()) && !inline;
+                    let apart = !INLINE.contains(&it.name()) && !is_phrase(child);
                     if apart || it.name() == "br" {
                         out.push(' ');
                     }
                     let from = out.len();
                     push_text(child, out);
-                    // Two words of elements beside each other; a style sheet draws them apart. Signs belong to what they stand at.
-                    let is_word = |it: Option<char>| it.is_some_and(char::is_alphanumeric);
-                    if after_inline
-                        && inline
-                        && is_word(out[..from].chars().next_back())
-                        && is_word(out[from..].chars().next())
+                    if let (Some(last), Some(first)) =
+                        (out[..from].chars().next_back(), out[from..].chars().next())
+                        && before.is_some_and(|it| are_words(it, last, child, first))
                     {
                         out.insert(from, ' ');
                     }
                     if apart {
                         out.push(' ');
                     }
-                    after_inline = inline;
+                    before = (!apart && !matches!(it.name(), "br" | "wbr")).then_some(child);
                 }
             }
             _ => {}
         }
     }
+}
+
+/// An element of the line that holds a word or more.
+fn is_phrase(element: ElementRef<'_>) -> bool {
+    matches!(element.value().name(), "a" | "span" | "label" | "time")
+}
+
+/// A raised or lowered sign: a part of what it stands at.
+pub fn is_attached(element: ElementRef<'_>) -> bool {
+    matches!(element.value().name(), "sub" | "sup")
+}
+
+/// Whether two elements beside each other, of which one ends and the other begins so, are words of their own, which a style sheet
+/// draws apart. Signs belong to what they stand at, and so do letters that only look different, unless two numbers would be one.
+fn are_words(before: ElementRef<'_>, last: char, after: ElementRef<'_>, first: char) -> bool {
+    if is_phrase(before) && is_phrase(after) {
+        return last.is_alphanumeric() && first.is_alphanumeric();
+    }
+    // A word that was searched for is lit up in parts.
+    let is_of_one_kind = before.value().name() == after.value().name()
+        && before.value().classes().eq(after.value().classes());
+    last.is_numeric()
+        && first.is_numeric()
+        && !is_of_one_kind
+        && ![before, after].into_iter().any(is_attached)
 }
 
 /// Characters of its text that are not white space.

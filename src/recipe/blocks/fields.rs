@@ -7,7 +7,7 @@ use scraper::ElementRef;
 
 use super::{
     Item,
-    cells::{chars, children, has_own_text, is_heading, is_hidden, is_inline, text},
+    cells::{chars, children, has_own_text, is_attached, is_heading, is_hidden, is_inline, text},
     column::{Column, ColumnSource, MAX_COLUMNS, SAID, VALUE},
     names::{classes, field_name, segment},
 };
@@ -27,6 +27,8 @@ struct FieldValue<'a> {
     text: String,
     /// All of it stands in marks: it is one text where others at its place are.
     is_marked: bool,
+    /// The mark that all of it stands in, and its path: it is the text of the mark where others have more beside theirs.
+    mark: Option<(String, ElementRef<'a>)>,
 }
 
 pub fn column(
@@ -196,7 +198,7 @@ fn are_one_list(elements: &[ElementRef<'_>]) -> bool {
 pub fn columns_by_path<'a>(items: &[Item<'a>], is_run: bool) -> Vec<Column<'a>> {
     let parts: BTreeSet<NodeId> =
         items.iter().flat_map(|it| it.parts.iter().map(|it| it.id())).collect();
-    let units: Vec<Vec<FieldValue<'a>>> = items
+    let mut units: Vec<Vec<FieldValue<'a>>> = items
         .iter()
         .map(|item| {
             let mut units = Vec::new();
@@ -208,6 +210,16 @@ pub fn columns_by_path<'a>(items: &[Item<'a>], is_run: bool) -> Vec<Column<'a>> 
             units
         })
         .collect();
+    let is_own =
+        |it: &&FieldValue<'_>| it.attribute.is_none() && !it.is_marked && it.mark.is_none();
+    let apart: BTreeSet<String> =
+        units.iter().flatten().filter(is_own).map(|it| it.path.clone()).collect();
+    // Where there is one thing alone, no other says what stands where.
+    for it in units.iter_mut().flatten().filter(|_| items.len() > 1) {
+        if let Some((path, element)) = it.mark.take_if(|it| apart.contains(&it.0)) {
+            (it.path, it.element) = (path, element);
+        }
+    }
     let all = || units.iter().flatten().filter(|it| it.attribute.is_none());
     let texts: BTreeSet<String> =
         all().filter(|it| !it.is_marked).map(|it| it.path.clone()).collect();
@@ -276,21 +288,35 @@ pub fn columns_by_path<'a>(items: &[Item<'a>], is_run: bool) -> Vec<Column<'a>> 
 /// Texts and attributes of an element and below.
 fn collect<'a>(element: ElementRef<'a>, path: &str, out: &mut Vec<FieldValue<'a>>) {
     let tag = element.value().name();
-    let mut push = |attribute: Option<&str>, text: String, is_marked: bool| {
+    let mut push = |attribute: Option<&str>, text: String, is_marked: bool, mark| {
         out.push(FieldValue {
             path: path.to_owned(),
             element,
             attribute: attribute.map(str::to_owned),
             text,
             is_marked,
+            mark,
         });
     };
-    let marks = children(element).filter(|it| is_inline(*it) && chars(*it) > 0).count();
-    // Marks beside each other with nothing between them are texts of their own.
-    let apart = !has_own_text(element) && marks > 1;
-    let speaks = has_own_text(element) || (marks == 1 && !apart);
+    let (marks, others): (Vec<_>, Vec<_>) =
+        children(element).filter(|it| chars(*it) > 0).partition(|it| is_inline(*it));
+    // Marks beside each other, or beside another element, with nothing between them are texts of their own. A raised or lowered
+    // sign belongs to what it stands at.
+    let apart = !has_own_text(element)
+        && match marks[..] {
+            [] => false,
+            [one] => !others.is_empty() && !is_attached(one),
+            _ => true,
+        };
+    let speaks = has_own_text(element) || (marks.len() == 1 && !apart);
     if speaks || is_marked(element) {
-        push(None, text(element), !speaks);
+        let mark = match marks[..] {
+            [one] if speaks && !has_own_text(element) && others.is_empty() => {
+                Some((format!("{path}/{}", segment(one)), one))
+            }
+            _ => None,
+        };
+        push(None, text(element), !speaks, mark);
     }
     for (name, value) in element.value().attrs() {
         let wanted = match name {
@@ -304,7 +330,7 @@ fn collect<'a>(element: ElementRef<'a>, path: &str, out: &mut Vec<FieldValue<'a>
                 .is_some_and(|it| DATA.contains(&it.rsplit('-').next().unwrap_or(it))),
         };
         if wanted && value.len() <= 2_000 {
-            push(Some(name), value.trim().to_owned(), false);
+            push(Some(name), value.trim().to_owned(), false, None);
         }
     }
     for child in children(element).filter(|it| apart || !is_inline(*it)) {

@@ -31,6 +31,9 @@ const MAX_CELLS: usize = 8;
 const MAX_KINDS: usize = 64;
 /// Levels of a path that tell one kind of parent from another.
 const MAX_PATH: usize = 32;
+/// Columns that a cell may span, and rows.
+const MAX_WIDE: usize = 64;
+const MAX_TALL: usize = 1_000;
 /// Longer is no heading of a group.
 const MAX_HEADING: usize = 160;
 
@@ -270,7 +273,7 @@ fn find_runs(parent: ElementRef<'_>) -> Option<Vec<Item<'_>>> {
     {
         return None;
     }
-    let keys: Vec<String> = all.iter().map(|it| key(*it)).collect();
+    let keys = keys(parent, &all);
     let mut count: BTreeMap<&str, usize> = BTreeMap::new();
     for it in &keys {
         *count.entry(it).or_default() += 1;
@@ -319,19 +322,59 @@ fn has_parts(element: ElementRef<'_>) -> bool {
     children(element).filter(|it| chars(*it) > 0 && !is_inline(*it)).count() >= 2
 }
 
-/// How a sibling is called in a sequence; rows also by how many cells they have.
-fn key(element: ElementRef<'_>) -> String {
-    let name = segment(element);
-    if element.value().name() == "tr" {
-        let wide: usize = element
-            .child_elements()
-            .map(|it| {
-                it.value().attr("colspan").and_then(|it| it.parse().ok()).unwrap_or(1_usize).min(64)
-            })
-            .sum();
-        return format!("{name}/{}/{wide}", element.child_elements().count());
+/// How siblings are called in a sequence; rows also by how many cells they have, and where columns have titles by those that reach
+/// into them from rows above: each of those rows has one for each title.
+fn keys(parent: ElementRef<'_>, all: &[ElementRef<'_>]) -> Vec<String> {
+    let is_titled = all.iter().any(|it| it.value().name() == "tr") && has_titles(parent);
+    // Columns that a cell above spans, and rows that it still reaches into.
+    let mut open: Vec<(usize, usize)> = Vec::new();
+    let mut out = Vec::with_capacity(all.len());
+    for it in all {
+        let name = segment(*it);
+        if it.value().name() != "tr" {
+            out.push(name);
+            continue;
+        }
+        step(open.len());
+        let (mut count, mut wide) = (open.len(), open.iter().map(|it| it.0).sum::<usize>());
+        open.retain_mut(|it| {
+            it.1 -= 1;
+            it.1 > 0
+        });
+        for cell in it.child_elements() {
+            let span = |name: &str, most: usize| {
+                let it = cell.value().attr(name).and_then(|it| it.trim().parse::<usize>().ok());
+                it.unwrap_or(1).min(most)
+            };
+            let own = span("colspan", MAX_WIDE);
+            count += 1;
+            wide += own;
+            let tall = span("rowspan", MAX_TALL);
+            if is_titled && tall > 1 && open.len() < MAX_WIDE {
+                open.push((own, tall - 1));
+            }
+        }
+        out.push(format!("{name}/{count}/{wide}"));
     }
-    name
+    out
+}
+
+/// Whether a row of titles stands above the rows of a table, or of a part of it.
+fn has_titles(rows: ElementRef<'_>) -> bool {
+    let table = match rows.value().name() {
+        "table" => rows,
+        "tbody" => match rows.parent().and_then(ElementRef::wrap) {
+            Some(it) => it,
+            None => return false,
+        },
+        _ => return false,
+    };
+    let head = children(table).find(|it| matches!(it.value().name(), "thead" | "tbody" | "tr"));
+    let row =
+        head.and_then(|it| if it.value().name() == "tr" { Some(it) } else { children(it).next() });
+    row.is_some_and(|row| {
+        children(row).count() > 1 && children(row).all(|it| it.value().name() == "th")
+    })
 }
 
 /// Path from the root, by kind and not by position.

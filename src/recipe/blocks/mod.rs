@@ -261,6 +261,8 @@ fn weight(items: &[Item<'_>]) -> usize {
 }
 
 #[cfg(test)]
+mod markup_tests;
+#[cfg(test)]
 mod record_tests;
 #[cfg(test)]
 pub mod tests;

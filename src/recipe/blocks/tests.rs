@@ -26,7 +26,7 @@ pub fn page(body: &str) -> String {
 
 /// Reads the second page by what was found as the weightiest block of the first.
 #[track_caller]
-fn read(first: &str, second: &str) -> Vec<Map<String, Value>> {
+pub fn read(first: &str, second: &str) -> Vec<Map<String, Value>> {
     let (first, second) =
         (parse_bounded(&page(first)).unwrap(), parse_bounded(&page(second)).unwrap());
     let block = find(&first, true, false).into_iter().next().expect("a block");
@@ -37,7 +37,7 @@ fn read(first: &str, second: &str) -> Vec<Map<String, Value>> {
 }
 
 #[track_caller]
-fn check(make: impl Fn(&str, usize) -> String, expected: &Value) {
+pub fn check(make: impl Fn(&str, usize) -> String, expected: &Value) {
     let got = read(&make("Aurora", 5), &make("Calypso", 3));
     let got: Value = got.into_iter().map(Value::Object).collect();
     assert_eq!(&got, expected, "{got:#}");
