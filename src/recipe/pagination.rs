@@ -617,7 +617,7 @@ impl PageSample {
 pub fn learn_line(samples: &[PageSample], typed: &[&str]) -> Option<String> {
     let typed: Vec<String> =
         typed.iter().flat_map(|it| it.split_whitespace()).map(str::to_lowercase).collect();
-    [Around::Both, Around::Before, Around::After]
+    [PatternSide::Both, PatternSide::Before, PatternSide::After]
         .into_iter()
         .find_map(|around| learn_line_by(samples, &typed, around))
 }
@@ -625,13 +625,13 @@ pub fn learn_line(samples: &[PageSample], typed: &[&str]) -> Option<String> {
 /// Which words around a total say that it is one. A noun changes its form with the number, and what stands before it does not; or
 /// the other way round.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Around {
+enum PatternSide {
     Both,
     Before,
     After,
 }
 
-fn learn_line_by(samples: &[PageSample], typed: &[String], around: Around) -> Option<String> {
+fn learn_line_by(samples: &[PageSample], typed: &[String], around: PatternSide) -> Option<String> {
     let (full, empty): (Vec<&PageSample>, Vec<_>) = samples.iter().partition(|it| it.items > 0);
     let found = full.iter().flat_map(|it| it.lines.iter().map(|line| (line, it.items))).filter_map(
         |(line, items)| {
@@ -639,7 +639,7 @@ fn learn_line_by(samples: &[PageSample], typed: &[String], around: Around) -> Op
                 return None;
             }
             let tokens = tokens(line);
-            let beside = find_total(&tokens, items).filter(|_| around == Around::Both);
+            let beside = find_total(&tokens, items).filter(|_| around == PatternSide::Both);
             (0..tokens.len()).find_map(|place| {
                 let Token::Number(_) = tokens[place] else { return None };
                 let pattern = pattern(&tokens, place, typed, around)?;
@@ -684,7 +684,7 @@ pub fn stated_total(samples: &[PageSample], typed: &[&str]) -> Option<u64> {
 }
 
 /// The words around a number, or those on one side of it, up to what was typed. `None` where one side alone has no word.
-fn pattern(tokens: &[Token], at: usize, typed: &[String], around: Around) -> Option<String> {
+fn pattern(tokens: &[Token], at: usize, typed: &[String], around: PatternSide) -> Option<String> {
     let word = |it: &Token| match it {
         Token::Word(it) => (!typed.contains(it)).then(|| it.clone()),
         Token::Number(_) => Some(NUMBER.to_owned()),
@@ -693,12 +693,14 @@ fn pattern(tokens: &[Token], at: usize, typed: &[String], around: Around) -> Opt
     before.reverse();
     let mut after: Vec<String> = tokens[at + 1..].iter().map_while(word).take(AROUND).collect();
     let kept = match around {
-        Around::Both => return Some([before, vec![TOTAL.to_owned()], after].concat().join(" ")),
-        Around::Before => {
+        PatternSide::Both => {
+            return Some([before, vec![TOTAL.to_owned()], after].concat().join(" "));
+        }
+        PatternSide::Before => {
             after.clear();
             &before
         }
-        Around::After => {
+        PatternSide::After => {
             before.clear();
             &after
         }
