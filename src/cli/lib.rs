@@ -455,7 +455,7 @@ async fn perform(command: Command, global: &Global) -> Result<u8> {
         Command::Recipe(RecipeCommand::CreateFromCandidate(args)) => {
             create_from_candidate::run(args, global).await
         }
-        Command::Recipe(RecipeCommand::Run(args)) => run::run(args, global).await,
+        Command::Recipe(RecipeCommand::Run(args)) => Box::pin(run::run(args, global)).await,
         Command::Recipe(RecipeCommand::Map(args)) => map::run(args, global).await,
         Command::Recipe(RecipeCommand::List(args)) => list::run(args, global),
         Command::Recipe(RecipeCommand::Get(args)) => get::run(args, global),
