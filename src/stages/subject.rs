@@ -206,7 +206,7 @@ struct SubjectQuery {
     alone: bool,
     /// Words of the task.
     wanted: BTreeSet<String>,
-    /// Its words in order, but for what was typed.
+    /// Its words in order.
     order: Vec<String>,
     /// What it is to list or to show: its first word that says something.
     thing: Option<String>,
