@@ -23,7 +23,7 @@ use url::Url;
 
 use self::{
     extract::{Extraction, Extractor, HttpAnswer, fingerprint, similarity_bp},
-    recovery::{AuthRecovery, auth_recovery},
+    recovery::{AuthRecovery, auth_recovery, blame_login_page},
     steps::{AnswerJoin, ITEM_PACE, ItemAnswers, MAX_CALLS, StepRun, Steps, is_gone},
 };
 use commis_base::{
@@ -276,8 +276,9 @@ async fn attempt(
     let reply = reply.map_err(|err| compiled.joined.named(err))?;
     out.redirect_hops = reply.hops;
     let found = compute_answer(&reply, || {
-        let taken = read_answer(compiled, &reply, out)?;
-        finish(compiled, params, steps.answers(), taken, out)
+        read_answer(compiled, &reply, out)
+            .and_then(|taken| finish(compiled, params, steps.answers(), taken, out))
+            .map_err(|err| blame_login_page(err, &compiled.recipe, &reply))
     })
     .await;
     let found = found.and_then(|it| it);

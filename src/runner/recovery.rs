@@ -1,9 +1,16 @@
-//! What a person can do about 401 and 403. Nothing is done by itself: a login is not a recipe's business.
+//! What a person can do about 401, 403, and login pages. Nothing is done by itself: a login is not a recipe's business.
 
+use std::sync::LazyLock;
+
+use scraper::{Html, Selector};
 use serde::Serialize;
 
+use commis_base::error::{Code, Error};
 use commis_net::transport::Reply;
-use commis_recipe::{auth, model::Recipe};
+use commis_recipe::{
+    auth,
+    model::{Recipe, ResponseType},
+};
 
 /// Schemes of the IANA registry "HTTP Authentication Schemes" (2026). What a site calls otherwise is not repeated.
 const SCHEMES: &[&str] = &[
@@ -61,6 +68,42 @@ pub fn auth_recovery(recipe: &Recipe, host: &str, reply: &Reply) -> Option<AuthR
         ),
     };
     Some(AuthRecovery { status: reply.status, scheme, next })
+}
+
+/// The error of an answer without the data; `AUTH_REQUIRED` where that answer is a page that asks for a password.
+pub fn blame_login_page(err: Error, recipe: &Recipe, reply: &Reply) -> Error {
+    let lacks_data = matches!(err.code(), Code::ParseError | Code::ExtractEmpty | Code::ShapeDrift);
+    if !lacks_data || !is_login_page(recipe.response.kind == ResponseType::Html, reply) {
+        return err;
+    }
+    Error::new(Code::AuthRequired, "the site answered with a login page").hint(format!(
+        "open {} in a browser: if it asks for a login, save one with `commis session login` and learn the recipe with `--login`",
+        recipe.source_url
+    ))
+}
+
+/// Whether the answer is a page with a password field. Many pages with data have such a field in their header: where a page is
+/// what the recipe reads, it counts only after a redirect or without another form.
+fn is_login_page(reads_pages: bool, reply: &Reply) -> bool {
+    static PASSWORD: LazyLock<Selector> = LazyLock::new(|| parse("input[type=password i]"));
+    static FORM: LazyLock<Selector> = LazyLock::new(|| parse("form"));
+    let text = String::from_utf8_lossy(&reply.body);
+    if !text.trim_start().starts_with('<') || !text.contains("assword") && !text.contains("ASSWORD")
+    {
+        return false;
+    }
+    let page = Html::parse_document(&text);
+    if page.select(&PASSWORD).next().is_none() {
+        return false;
+    }
+    !reads_pages
+        || reply.hops > 0
+        || page.select(&FORM).all(|form| form.select(&PASSWORD).next().is_some())
+}
+
+/// A selector of this file.
+fn parse(selector: &str) -> Selector {
+    Selector::parse(selector).expect("a valid selector")
 }
 
 fn scheme(challenges: &str) -> Option<&'static str> {
@@ -130,5 +173,30 @@ mod tests {
             assert!(it.next.contains(words), "{it:?}");
         }
         assert_eq!(auth_recovery(&recipe(""), "a.com", &reply(407, Some("Basic"))), None);
+    }
+
+    #[test]
+    fn a_login_page_in_place_of_data() {
+        let login = "<!doctype html><form><input name=u><input type=Password name=p></form>";
+        let header = "<form><input type=password></form><form><input name=q></form><p>Nothing</p>";
+        let html = "text/html";
+        for (reads_pages, hops, mime, body, expected) in [
+            (false, 0, html, login, true),
+            (false, 0, html, header, true),
+            (true, 0, html, login, true),
+            (true, 0, html, header, false),
+            (true, 1, html, header, true),
+            (false, 0, html, "<p>the password is not asked for</p>", false),
+            (false, 0, "application/json", r#"{"html": "<input type=password>"}"#, false),
+        ] {
+            let mut reply = reply(200, None);
+            reply.headers = vec![("content-type".to_owned(), mime.to_owned())];
+            (reply.body, reply.hops) = (body.as_bytes().to_vec(), hops);
+            assert_eq!(is_login_page(reads_pages, &reply), expected, "{body}");
+        }
+        let reply = Reply { body: login.as_bytes().to_vec(), ..reply(200, None) };
+        let given = |code| blame_login_page(Error::new(code, "x"), &recipe(""), &reply).code();
+        assert_eq!(given(Code::ParseError), Code::AuthRequired);
+        assert_eq!(given(Code::WorkLimit), Code::WorkLimit);
     }
 }
