@@ -39,6 +39,7 @@ mod message_spans;
 mod messages;
 mod names;
 mod origins;
+mod password_fields;
 mod placeholder;
 mod randomness;
 pub mod raw;
@@ -475,7 +476,8 @@ fn learn(
         })
         .collect();
     let judged = notes.iter_mut().map(|it| std::mem::take(&mut it.suspects)).collect();
-    for it in &raw.secrets {
+    let sent = password_fields::sent_passwords(&raw.exchanges);
+    for it in raw.secrets.iter().chain(&sent) {
         vault.learn("password", it, SecretReason::Password);
     }
     let mut learner = Learner(vault);

@@ -68,6 +68,11 @@ impl Redactor {
         self.writing = true;
     }
 
+    /// Makes a value that was typed into a password field a secret wherever it stands.
+    pub fn add_password(&mut self, value: &str) {
+        self.vault.learn("password", value, SecretReason::Password);
+    }
+
     pub fn removed(&self) -> &RemovalCounts {
         &self.removed
     }

@@ -2,13 +2,14 @@
 
 use serde::Serialize;
 use serde_json::{Map, Value};
+use zeroize::Zeroizing;
 
 use super::{
     MAX_ENTRIES, bytes,
     entry::{HarEntry, text},
     invalid, read,
 };
-use crate::{Place, Redactor, RemovalCounts, raw::RawExchange};
+use crate::{Place, Redactor, RemovalCounts, password_fields::PasswordFields, raw::RawExchange};
 use commis_base::{error::Result, settings::RedactSettings};
 
 /// What was done to a HAR.
@@ -94,6 +95,9 @@ fn without_secrets(bytes: &[u8], settings: &RedactSettings) -> Result<(Value, us
         return Err(invalid("the HAR file has more than 20,000 entries"));
     }
     let mut redactor = Redactor::new(settings);
+    for it in sent_passwords(&har) {
+        redactor.add_password(&it);
+    }
     HarVisitor { redactor: &mut redactor, writing: false, dropped: 0, touched: 0 }
         .document(&mut har);
     redactor.write();
@@ -101,6 +105,35 @@ fn without_secrets(bytes: &[u8], settings: &RedactSettings) -> Result<(Value, us
     visit.document(&mut har);
     let (dropped, touched) = (visit.dropped, visit.touched);
     Ok((har, entries, VisitResult { touched, dropped, removed: redactor.into_removed() }))
+}
+
+/// What the entries send from password fields of their own pages.
+fn sent_passwords(har: &Value) -> Vec<Zeroizing<String>> {
+    let entries = || har.pointer("/log/entries").and_then(Value::as_array).into_iter().flatten();
+    let bodies: Vec<&str> = entries()
+        .filter_map(|it| it.pointer("/request/postData/text").and_then(Value::as_str))
+        .collect();
+    let mut fields = PasswordFields::default();
+    for it in entries().filter(|_| !bodies.is_empty()) {
+        let content = it.pointer("/response/content");
+        let Some(content) = content.filter(|it| text(it, "mimeType").is_some_and(is_page)) else {
+            continue;
+        };
+        match (text(content, "text"), text(content, "encoding")) {
+            (Some(it), Some("base64")) => {
+                if let Some(bytes) = bytes::base64(it) {
+                    fields.add_page(&bytes);
+                }
+            }
+            (Some(it), _) => fields.add_page(it.as_bytes()),
+            (None, _) => {}
+        }
+    }
+    bodies.iter().flat_map(|it| fields.sent_values(it.as_bytes())).collect()
+}
+
+fn is_page(mime: &str) -> bool {
+    mime.contains("html")
 }
 
 /// One pass over every field; the first replaces nothing.
