@@ -40,32 +40,65 @@ const LOAD_MORE: &[&str] = &[
     "더 보기",
 ];
 
-/// Links, and other addresses of which the page says what they are to it. By name and not by a selector: each run looks for them.
-fn links(page: &Html) -> impl Iterator<Item = ElementRef<'_>> {
-    elements(page).filter(|it| {
-        let it = it.value();
-        match it.name() {
-            "a" => it.attr("href").is_some(),
-            "link" => it.attr("href").is_some() && it.attr("rel").is_some(),
-            _ => false,
-        }
-    })
+/// What of a page may lead to the next part of its list. By name and not by selectors, and in one pass: each run looks for them.
+struct Controls<'a> {
+    /// Links, and other addresses of which the page says what they are to it.
+    links: Vec<ElementRef<'a>>,
+    /// Buttons, and links that lead nowhere by themselves.
+    buttons: Vec<ElementRef<'a>>,
 }
 
-/// Buttons, and links that lead nowhere by themselves.
-fn buttons(page: &Html) -> impl Iterator<Item = ElementRef<'_>> {
-    elements(page).filter(|it| {
-        let it = it.value();
+impl<'a> Controls<'a> {
+    fn of_page(page: &'a Html) -> Self {
+        let mut out = Self { links: Vec::new(), buttons: Vec::new() };
         let leads_nowhere = |href: &str| {
             href.is_empty() || href.starts_with('#') || href.starts_with("javascript:")
         };
-        match it.name() {
-            "button" => true,
-            "a" if it.attr("href").is_none_or(leads_nowhere) => true,
+        for it in elements(page) {
+            let element = it.value();
+            let is_button = match element.name() {
+                "a" => {
+                    let href = element.attr("href");
+                    if href.is_some() {
+                        out.links.push(it);
+                    }
+                    href.is_none_or(leads_nowhere)
+                }
+                "link" => {
+                    if element.attr("href").is_some() && element.attr("rel").is_some() {
+                        out.links.push(it);
+                    }
+                    false
+                }
+                "button" => true,
+                _ => false,
+            };
             // Not by `attr`, which makes a name of its argument for each element of the page.
-            _ => it.attrs().any(|it| it == ("role", "button")),
+            if is_button || element.attrs().any(|it| it == ("role", "button")) {
+                out.buttons.push(it);
+            }
         }
-    })
+        out
+    }
+
+    /// What says that the list goes on: a link to the next page, or a button that loads more.
+    fn next_page_hint(&self, url: &str) -> Option<String> {
+        let is_off = |it: &ElementRef<'_>| {
+            it.value().attr("disabled").is_some()
+                || it.value().attr("aria-disabled") == Some("true")
+        };
+        next_link(&self.links, url).or_else(|| {
+            let says = |it: &ElementRef<'_>| {
+                let text = it.text().collect::<String>().to_lowercase();
+                let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+                text.chars().count() <= 40 && LOAD_MORE.iter().any(|it| text.starts_with(it))
+            };
+            // Several of them are the items' own.
+            let mut found = self.buttons.iter().filter(|it| !is_off(it)).filter(|it| says(it));
+            (found.next().is_some() && found.next().is_none())
+                .then(|| "a button that loads more".to_owned())
+        })
+    }
 }
 
 /// All elements of a page, in the order in which the parser made them.
@@ -75,27 +108,14 @@ fn elements(page: &Html) -> impl Iterator<Item = ElementRef<'_>> {
 
 /// What of the page says that its list goes on: a link to the next page, or a button that loads more.
 pub fn next_page_hint(page: &Html, url: &str) -> Option<String> {
-    let is_off = |it: &ElementRef<'_>| {
-        it.value().attr("disabled").is_some() || it.value().attr("aria-disabled") == Some("true")
-    };
-    next_link(page, url).or_else(|| {
-        let says = |it: &ElementRef<'_>| {
-            let text = it.text().collect::<String>().to_lowercase();
-            let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
-            text.chars().count() <= 40 && LOAD_MORE.iter().any(|it| text.starts_with(it))
-        };
-        // Several of them are the items' own.
-        let mut found = buttons(page).filter(|it| !is_off(it)).filter(says);
-        (found.next().is_some() && found.next().is_none())
-            .then(|| "a button that loads more".to_owned())
-    })
+    Controls::of_page(page).next_page_hint(url)
 }
 
 /// The address of the next page: of a link that says so, or the only one that a link to a later position has.
 pub fn next_address(page: &Html, url: &str) -> Option<String> {
     let here = Url::parse(url).ok()?;
     let mut later_by = BTreeMap::new();
-    for it in links(page) {
+    for it in Controls::of_page(page).links {
         let href = it.value().attr("href").map_or("", str::trim);
         if href.is_empty() || href.starts_with('#') {
             continue;
@@ -124,15 +144,16 @@ pub fn next_address(page: &Html, url: &str) -> Option<String> {
 /// The same, or a link with the number of a later page that moves a parameter by the items of so many pages, whatever the
 /// parameter is called: `[2]` with `whence=20` below 20 items.
 pub fn has_next_page(page: &Html, url: &str, items: u64) -> bool {
-    next_page_hint(page, url).is_some() || counted_link(page, url, items).is_some()
+    let controls = Controls::of_page(page);
+    controls.next_page_hint(url).is_some() || counted_link(&controls.links, url, items).is_some()
 }
 
-fn counted_link(page: &Html, url: &str, items: u64) -> Option<String> {
+fn counted_link(links: &[ElementRef<'_>], url: &str, items: u64) -> Option<String> {
     let here = Url::parse(url).ok()?;
     let own: BTreeMap<String, String> = here.query_pairs().into_owned().collect();
     let number = |it: &str| it.parse::<u64>().ok();
     // A position that moves stands in a query.
-    links(page).filter(|it| it.value().attr("href").is_some_and(|it| it.contains('?'))).find_map(
+    links.iter().filter(|it| it.value().attr("href").is_some_and(|it| it.contains('?'))).find_map(
         |it| {
             let text = it.text().collect::<String>();
             let later = number(text.trim_matches(|c: char| !c.is_alphanumeric()))?;
@@ -158,9 +179,9 @@ fn counted_link(page: &Html, url: &str, items: u64) -> Option<String> {
 
 /// A link of the page to one that goes on with its list: one that says so (`rel=next`), or one to the same address with a later
 /// position.
-fn next_link(page: &Html, url: &str) -> Option<String> {
+fn next_link(links: &[ElementRef<'_>], url: &str) -> Option<String> {
     let here = Url::parse(url).ok();
-    links(page).find_map(|it| {
+    links.iter().find_map(|it| {
         let href = it.value().attr("href")?.trim();
         if href.is_empty() || href.starts_with('#') {
             return None;
@@ -269,7 +290,10 @@ mod tests {
 
     #[test]
     fn links_to_later_pages() {
-        let found = |url: &str, link: &str| next_link(&Html::parse_document(link), url).is_some();
+        let found = |url: &str, link: &str| {
+            let page = Html::parse_document(link);
+            next_link(&Controls::of_page(&page).links, url).is_some()
+        };
         let here = "https://a.test/list?q=fern";
         assert!(found(here, "<a rel='nofollow next' href='/list/2'>weiter</a>"));
         assert!(found(here, "<a href='?q=fern&page=2'>2</a>"));

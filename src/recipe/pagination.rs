@@ -240,7 +240,8 @@ pub fn learn(samples: &[JsonSample<'_>]) -> Option<PageInfo> {
 }
 
 /// Fields of both answers that say what was asked for, as JMESPath by parameter: each is the first example's value in one, and the
-/// second's in the other.
+/// second's in the other. Of several beside one another all count, as a list: one may say what was asked for, the other what was
+/// looked for instead.
 pub fn find_echoes(
     (a, first): (&Value, &BTreeMap<String, String>),
     (b, second): (&Value, &BTreeMap<String, String>),
@@ -251,15 +252,30 @@ pub fn find_echoes(
         .iter()
         .filter_map(|(name, value)| {
             let other = second.get(name).filter(|it| *it != value)?;
-            let path = a.iter().find(|it| says(Some(it.1), value) && says(b.get(it.0), other))?.0;
-            Some((name.clone(), expression(path))).filter(|it| is_expression(&it.1))
+            let mut saying = a
+                .iter()
+                .filter(|it| says(Some(it.1), value) && says(b.get(it.0), other))
+                .map(|it| it.0)
+                .filter(|it| is_expression(&expression(it)));
+            let path = saying.next()?;
+            let home = path.split_last().map(|it| it.1);
+            let mut all = vec![expression(path)];
+            let beside = saying.filter(|it| it.split_last().map(|it| it.1) == home);
+            all.extend(beside.take(MAX_ECHOES - 1).map(|it| expression(it)));
+            let expression =
+                if all.len() > 1 { format!("[{}]", all.join(", ")) } else { all.remove(0) };
+            Some((name.clone(), expression))
         })
         .collect()
 }
 
-/// Whether a field says that this was asked for.
+/// Fields of one object that repeat a value.
+const MAX_ECHOES: usize = 3;
+
+/// Whether a field says that this was asked for, or each of several does.
 pub fn is_echo(said: &Value, value: &str) -> bool {
     match said {
+        Value::Array(all) => !all.is_empty() && all.iter().all(|it| is_echo(it, value)),
         Value::String(it) => it.trim().to_lowercase() == value.trim().to_lowercase(),
         Value::Number(it) => it.to_string() == value.trim(),
         _ => false,

@@ -1,7 +1,8 @@
 //! The columns of a group of items.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
+use ego_tree::NodeId;
 use scraper::ElementRef;
 
 use super::{
@@ -14,12 +15,15 @@ use super::{
     records,
 };
 
+/// Fewer terms are no record of each item.
+const MIN_TERMS: usize = 2;
+
 /// The columns of a group, those that say most first among equals; names are distinct.
 pub fn columns<'a>(group: &Group<'a>) -> Vec<Column<'a>> {
     let mut out = if group.is_record && group.tables.is_empty() {
         records::columns(group.items[0].first())
     } else if group.tables.is_empty() {
-        columns_by_path(&group.items, group.is_run)
+        name_terms(group, columns_by_path(&group.items, group.is_run))
     } else {
         columns_by_cell(group)
     };
@@ -30,6 +34,56 @@ pub fn columns<'a>(group: &Group<'a>) -> Vec<Column<'a>> {
     }
     out.truncate(MAX_COLUMNS);
     make_names_distinct(&mut out);
+    out
+}
+
+/// Items with a list of terms each: columns by term, in place of those by the position of a value. A term that some items lack
+/// moves no other.
+fn name_terms<'a>(group: &Group<'a>, columns: Vec<Column<'a>>) -> Vec<Column<'a>> {
+    let pairs: Vec<Vec<(ElementRef<'a>, ElementRef<'a>)>> = group
+        .items
+        .iter()
+        .map(|it| it.parts.iter().flat_map(|part| records::term_pairs(*part)).collect())
+        .collect();
+    let mut terms: Vec<String> = Vec::new();
+    let mut with = BTreeMap::<String, usize>::new();
+    for of_item in &pairs {
+        let own: Vec<String> = of_item.iter().map(|it| records::label(it.0)).collect();
+        let distinct: BTreeSet<&String> = own.iter().collect();
+        if distinct.len() < own.len() {
+            return columns;
+        }
+        for it in own.into_iter().filter(|it| !it.is_empty()) {
+            let count = with.entry(it.clone()).or_default();
+            if *count == 0 {
+                terms.push(it);
+            }
+            *count += 1;
+        }
+    }
+    let is_usual = |it: &&String| with[*it] * 3 >= group.items.len() * 2;
+    if group.items.len() < 2 || terms.iter().filter(is_usual).count() < MIN_TERMS {
+        return columns;
+    }
+    let known: BTreeSet<NodeId> =
+        pairs.iter().flatten().flat_map(|it| [it.0.id(), it.1.id()]).collect();
+    let is_known = |it: ElementRef<'_>| {
+        known.contains(&it.id()) || it.ancestors().any(|it| known.contains(&it.id()))
+    };
+    let mut out: Vec<Column<'a>> = columns
+        .into_iter()
+        .filter(|it| {
+            it.attribute.is_some() || !it.elements.iter().flatten().any(|it| is_known(*it))
+        })
+        .collect();
+    for term in terms {
+        let values = pairs.iter().map(|of_item| {
+            let found = of_item.iter().find(|it| records::label(it.0) == term);
+            found.map(|it| it.1).into_iter().collect()
+        });
+        let values = values.collect();
+        out.push(column(field_name(&term), ColumnSource::Label(term), None, values, false));
+    }
     out
 }
 

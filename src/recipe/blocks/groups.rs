@@ -13,6 +13,7 @@ use super::{
     cells::{chars, children, has_own_text, is_heading, is_inline, is_mark, is_read, text},
     fields::columns_by_path,
     names::{classes, is_sponsored, segment},
+    repeated_labels::repeated_label_lists,
     table::Grid,
     weight,
 };
@@ -51,12 +52,15 @@ const PANEL: usize = 60;
 /// All groups of the page outside navigation, none within an item of another.
 pub fn groups(page: &Html) -> Vec<Group<'_>> {
     let mut found = Vec::new();
+    let records = repeated_label_lists(page);
     let mut stack = vec![page.root_element()];
     while let Some(element) = stack.pop() {
         if !is_read(element) {
             continue;
         }
         let descend = match element.value().name() {
+            // An item of a list, and no list.
+            "table" | "dl" if records.contains(&element.id()) => false,
             "table" => collect_table_rows(element, &mut found),
             "dl" => {
                 collect_term_list(element, &mut found);

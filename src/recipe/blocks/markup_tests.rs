@@ -1,11 +1,14 @@
 //! Texts that stand beside each other in one element, cells that stand in several rows, and what of them is a field of its own.
 
 use scraper::{ElementRef, Html};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::{
     cells::text,
-    tests::{check, each, read},
+    find, parse_bounded,
+    read::HtmlReader,
+    table::Grid,
+    tests::{check, each, page, read},
 };
 
 #[test]
@@ -125,4 +128,74 @@ fn what_is_drawn_and_not_spoken() {
     shown("<span aria-hidden=true>JD</span>", "Ship");
     shown("<span role=tooltip aria-hidden=true>Not sold</span>", "Ship");
     shown("<span aria-hidden=true><a href=/>Menu 1</a></span>", "Ship");
+}
+
+#[test]
+fn lists_of_the_same_labels_are_items() {
+    let facts = |q: &str, i: usize| [format!("{q} {i}"), format!("{i}4"), format!("{i},90")];
+    let labels = ["Name", "Stock", "Price"];
+    let terms = |q: &str, i: usize| {
+        let facts = facts(q, i);
+        each(3, |at| format!("<dt>{}</dt><dd>{}</dd>", labels[at], facts[at]))
+    };
+    let plain = |q: &str| {
+        format!("<h2>{q}</h2>{}", each(3, |i| format!("<dl class=hit>{}</dl>", terms(q, i))))
+    };
+    let cards = |q: &str| {
+        each(3, |i| format!("<li class=card><h3>{q} {i}</h3><dl>{}</dl></li>", terms(q, i)))
+    };
+    let tables = |q: &str| {
+        each(3, |i| {
+            let facts = facts(q, i);
+            let row = |at: usize| {
+                format!("<tr><td>{}</td><td>{}</td></tr>", labels[at + 1], facts[at + 1])
+            };
+            format!("<table class=part><tr><th colspan=2>{q} {i}</th></tr>{}</table>", each(2, row))
+        })
+    };
+    let pages: [&dyn Fn(&str) -> String; 3] =
+        [&plain, &|q| format!("<ul>{}</ul>", cards(q)), &tables];
+    for make in pages {
+        let first = parse_bounded(&page(&make("oak"))).unwrap();
+        let found = find(&first, true, false);
+        let spec = found[0].spec.clone().expect("a list");
+        let second = parse_bounded(&page(&make("fern"))).unwrap();
+        let items = HtmlReader::new(&spec).unwrap().read(&second).unwrap();
+        assert_eq!(items.len(), 3, "{spec:?}");
+        let texts: Vec<&Value> = items[1].values().collect();
+        for value in ["fern 1", "14", "1,90"] {
+            assert!(texts.contains(&&json!(value)), "{value} is not in {:?}", items[1]);
+        }
+    }
+}
+
+#[test]
+fn rows_that_add_up_others_are_no_items() {
+    let row =
+        |q: &str, i: usize| format!("<tr><td>{q} {i}</td><td>{}</td><td>x{i}</td></tr>", i + 4);
+    let totals: [fn(usize) -> String; 3] = [
+        |sum| format!("<tr class='total'><td>Total</td><td>{sum}</td><td></td></tr>"),
+        |sum| format!("<tr><td><b>Summe</b></td><td><b>{sum}</b></td><td></td></tr>"),
+        |sum| format!("<tr class='subtotal'><td colspan='2'>{sum}</td><td>{sum}</td></tr>"),
+    ];
+    for total in totals {
+        for n in [1, 2, 5] {
+            let sum = (0..n).map(|i| i + 4).sum::<usize>();
+            let html = format!(
+                "<table><tr><th>Name</th><th>Stock</th><th>Place</th></tr>{}{}</table>",
+                each(n, |i| row("oak", i)),
+                total(sum)
+            );
+            let page = Html::parse_document(&html);
+            let table = page.root_element().descendants().filter_map(ElementRef::wrap);
+            let table = table.into_iter().find(|it| it.value().name() == "table").unwrap();
+            assert_eq!(Grid::new(table).unwrap().data_rows().len(), n, "{html}");
+        }
+    }
+    // A row of data may be empty in part, and hold as much as those above it.
+    let plain = "<table><tr><th>Name</th><th>Stock</th></tr><tr class=odd><td>a</td><td>5</td></tr><tr class=even><td>b</td><td>5</td></tr></table>";
+    let page = Html::parse_document(plain);
+    let table = page.root_element().descendants().filter_map(ElementRef::wrap);
+    let table = table.into_iter().find(|it| it.value().name() == "table").unwrap();
+    assert_eq!(Grid::new(table).unwrap().data_rows().len(), 2);
 }

@@ -16,8 +16,10 @@ mod names;
 pub mod numbers;
 pub mod read;
 mod records;
+mod repeated_labels;
 mod select;
 mod table;
+mod totals;
 
 pub use cells::UNDRAWN;
 pub use empty::lines_without_items;

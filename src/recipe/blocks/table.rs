@@ -5,7 +5,10 @@ use std::collections::BTreeMap;
 use ego_tree::NodeId;
 use scraper::ElementRef;
 
-use super::cells::{chars, children, is_read, text};
+use super::{
+    cells::{chars, children, is_read, text},
+    totals::{RowCells, find_totals},
+};
 
 /// More columns are no table that a person reads.
 const MAX_COLUMNS: usize = 128;
@@ -137,6 +140,7 @@ impl<'a> Grid<'a> {
                 title.push_str(own);
             }
         }
+        mark_totals(&mut rows, columns);
         let at = rows.iter().enumerate().map(|(i, it)| (it.element.id(), i)).collect();
         let says = |row: &Row<'a>| row.cells.iter().flatten().filter(|it| chars(**it) > 0).count();
         let data = || rows.iter().filter(|it| it.kind == Kind::Data);
@@ -282,6 +286,19 @@ impl<'a> Grid<'a> {
             }
         }
         out
+    }
+}
+
+/// Makes rows of totals a part of the foot.
+fn mark_totals(rows: &mut [Row<'_>], columns: usize) {
+    // A cell over the whole row names those below it.
+    let is_single = |it: &Row<'_>| children(it.element).nth(1).is_none();
+    let is_data = |it: &usize| rows[*it].kind == Kind::Data && !is_single(&rows[*it]);
+    let data: Vec<usize> = (0..rows.len()).filter(is_data).collect();
+    let cells: Vec<RowCells<'_>> =
+        data.iter().map(|it| (rows[*it].element, rows[*it].cells.clone())).collect();
+    for it in find_totals(&cells, columns) {
+        rows[data[it]].kind = Kind::Foot;
     }
 }
 

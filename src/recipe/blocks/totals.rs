@@ -1,0 +1,151 @@
+//! Rows of a table that add up those above them: a total is no item.
+
+use std::collections::BTreeSet;
+
+use scraper::ElementRef;
+
+use super::{
+    cells::{chars, children, text},
+    names::classes,
+};
+
+/// A row of data, as one cell a column.
+pub type RowCells<'a> = (ElementRef<'a>, Vec<Option<ElementRef<'a>>>);
+
+/// Signs by which a row differs from data that it takes below one row alone; below several, one is enough.
+const SIGNS: usize = 2;
+
+/// Rows that are added up, of a table that marks so many of them.
+const MAX_MARKED: usize = 64;
+
+/// Which rows are totals: one of their numbers is the sum of those above it, since the last total or in all, and they are marked as
+/// different from data.
+pub fn find_totals(rows: &[RowCells<'_>], columns: usize) -> BTreeSet<usize> {
+    let mut out = BTreeSet::new();
+    let mut known = KnownRows::default();
+    let (mut above, mut all): (Vec<usize>, Vec<usize>) = (Vec::new(), Vec::new());
+    let mut marked = 0;
+    for (at, (row, cells)) in rows.iter().enumerate() {
+        let signs = known.signs(*row, cells, columns, at + 1 == rows.len());
+        let is_marked = signs >= SIGNS || signs > 0 && above.len() > 1;
+        marked += usize::from(is_marked);
+        if is_marked && marked <= MAX_MARKED && (is_sum(rows, at, &above) || is_sum(rows, at, &all))
+        {
+            out.insert(at);
+            above.clear();
+        } else {
+            known.add(*row);
+            above.push(at);
+            all.push(at);
+        }
+    }
+    out
+}
+
+/// What rows of data were marked with.
+#[derive(Default)]
+struct KnownRows<'a> {
+    classes: BTreeSet<&'a str>,
+    bold: bool,
+}
+
+impl<'a> KnownRows<'a> {
+    fn add(&mut self, row: ElementRef<'a>) {
+        self.classes.extend(classes(row));
+        self.bold |= children(row).filter(is_cell).any(is_bold);
+    }
+
+    /// By how many signs a row differs from data: a class that no row before it has, cells that span columns, empty cells, bold
+    /// numbers.
+    fn signs(
+        &self,
+        row: ElementRef<'a>,
+        cells: &[Option<ElementRef<'a>>],
+        columns: usize,
+        is_last: bool,
+    ) -> usize {
+        let spans = children(row).filter(is_cell).count() < columns;
+        let is_new = classes(row).any(|it| !self.classes.contains(it));
+        if !spans && !is_new && !is_last {
+            return 0;
+        }
+        let lacks = !spans && cells.iter().any(|it| it.is_none_or(|it| chars(it) == 0));
+        let bold = !self.bold && children(row).filter(is_cell).any(is_bold);
+        [spans, lacks, is_new, bold].into_iter().filter(|it| *it).count()
+    }
+}
+
+fn is_cell(it: &ElementRef<'_>) -> bool {
+    matches!(it.value().name(), "td" | "th")
+}
+
+/// A cell with a number, all of it bold.
+fn is_bold(cell: ElementRef<'_>) -> bool {
+    let is_whole = |it: ElementRef<'_>| {
+        matches!(it.value().name(), "b" | "strong") && chars(it) == chars(cell)
+    };
+    cell.descendants().filter_map(ElementRef::wrap).any(is_whole) && number(&text(cell)).is_some()
+}
+
+fn is_sum(rows: &[RowCells<'_>], at: usize, above: &[usize]) -> bool {
+    let value = |row: usize, column: usize| number(&text((*rows[row].1.get(column)?)?));
+    !above.is_empty()
+        && (0..rows[at].1.len()).any(|column| {
+            let Some(total) = value(at, column) else { return false };
+            let parts: Option<Vec<i64>> = above.iter().map(|it| value(*it, column)).collect();
+            parts.is_some_and(|it| {
+                it.iter().try_fold(0_i64, |sum, it| sum.checked_add(*it)) == Some(total)
+            })
+        })
+}
+
+/// A number with its unit, in thousandths: `1.234,50 €`, `136`, `12 h`. `None` where a text says more than a number.
+fn number(text: &str) -> Option<i64> {
+    let from = text.find(|it: char| it.is_ascii_digit())?;
+    let to = text.rfind(|it: char| it.is_ascii_digit())? + 1;
+    let (unit, digits) = (text[..from].chars().chain(text[to..].chars()), &text[from..to]);
+    let letters = unit.filter(|it| it.is_alphanumeric()).count();
+    let is_part = |it: char| {
+        it.is_ascii_digit() || matches!(it, '.' | ',' | '\'' | '’') || it.is_whitespace()
+    };
+    if letters > 4 || digits.len() > 20 || !digits.chars().all(is_part) {
+        return None;
+    }
+    let decimal = digits.rfind(['.', ',']).filter(|at| {
+        let after = digits.len() - at - 1;
+        let mark = &digits[*at..=*at];
+        // Three digits behind the only kind of mark are thousands.
+        after < 3
+            || after == 3
+                && digits.matches(mark).count() == 1
+                && digits.contains(if mark == "." { ',' } else { '.' })
+    });
+    let (whole, part) = decimal.map_or((digits, ""), |at| (&digits[..at], &digits[at + 1..]));
+    let plain = |it: &str| it.chars().filter(char::is_ascii_digit).collect::<String>();
+    let thousandths: i64 = format!("{:0<3}", plain(part)).parse().ok()?;
+    let is_negative = text[..from].ends_with(['-', '−']);
+    let value = plain(whole).parse::<i64>().ok()?.checked_mul(1_000)?.checked_add(thousandths)?;
+    Some(if is_negative { -value } else { value })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_with_units() {
+        for (text, expected) in [
+            ("136", Some(136_000)),
+            ("1.234,50 €", Some(1_234_500)),
+            ("$ 3,363.05", Some(3_363_050)),
+            ("12,5", Some(12_500)),
+            ("1,234", Some(1_234_000)),
+            ("-4 h", Some(-4_000)),
+            ("2026-11-28", None),
+            ("Gleis 4", None),
+            ("–", None),
+        ] {
+            assert_eq!(number(text), expected, "{text}");
+        }
+    }
+}
