@@ -11,7 +11,7 @@ use super::page_made::{is_uuid, page_made};
 use super::read_back::{literal_of, read_back};
 use super::request::template;
 use commis_artifacts::recording::{
-    Action, ActionKind, Driver, Excerpt, Exchange, ResourceType, SessionRecording,
+    Action, ActionKind, Driver, Excerpt, Exchange, RequestBody, ResourceType, SessionRecording,
 };
 use commis_recipe::model::{BodyTemplate, RequestTemplate};
 
@@ -23,6 +23,20 @@ const SIGNS: &[&str] = &["cookie", "authorization"];
 /// Members that only a record of an account has.
 const NAMES: &[&str] =
     &["email", "handle", "login", "nickname", "preferred_username", "user_name", "username"];
+/// Placeholders of what a password field sent.
+const PASSWORDS: &[&str] = &["[REDACTED:pass", "[REDACTED:pwd", "[REDACTED:pin"];
+/// Last segments of addresses that ask who is signed in, without dashes.
+const WHO: &[&str] = &[
+    "me",
+    "whoami",
+    "userinfo",
+    "currentuser",
+    "viewer",
+    "myself",
+    "session",
+    "profile",
+    "account",
+];
 /// Letters alone: shorter ones are words that name how things are asked for.
 const LEAST_TELLING: usize = 5;
 
@@ -61,8 +75,9 @@ pub fn names_account(recording: &SessionRecording, request: &RequestTemplate) ->
     constants(request).iter().any(|it| known.contains(it) && !before.contains(it))
 }
 
-/// Whether a constant of the request names who was signed in when a HAR was recorded: a request with a cookie or an authorization was
-/// answered with one record that has the name of an account, and nothing that the person opened or typed holds that name.
+/// Whether a constant of the request names who was signed in when a HAR was recorded: it was sent beside a password, or a request with
+/// a cookie or an authorization was answered with one record that has the name of an account, and nothing that the person opened or
+/// typed holds that name.
 fn names_signed_in(recording: &SessionRecording, request: &RequestTemplate) -> bool {
     let is_signed =
         |it: &Exchange| it.request_headers.iter().any(|it| SIGNS.contains(&it.name.as_str()));
@@ -73,6 +88,10 @@ fn names_signed_in(recording: &SessionRecording, request: &RequestTemplate) -> b
             && it.measures.typed_in_request.is_empty()
         {
             account_names(answer, &mut known);
+            if asks_who(&it.url) {
+                identities(answer, &mut known);
+                keys_of(answer, &mut known);
+            }
         }
     }
     let typed: BTreeSet<String> = recording.typed.values().map(|it| it.to_lowercase()).collect();
@@ -83,12 +102,52 @@ fn names_signed_in(recording: &SessionRecording, request: &RequestTemplate) -> b
         .chain([recording.url.as_str(), recording.page.url.as_str()])
         .flat_map(parts_of)
         .collect();
-    known.retain(|it| {
-        !typed.contains(it)
-            && !opened.contains(it)
-            && (LEAST + 1..=MOST).contains(&it.chars().count())
-    });
+    known.retain(|it| !opened.contains(it));
+    // Signing in may lead to an address with that name.
+    for it in &recording.exchanges {
+        sent_beside_password(it, &mut known);
+    }
+    known.retain(|it| !typed.contains(it) && (LEAST + 1..=MOST).contains(&it.chars().count()));
     constants(request).iter().any(|it| known.contains(it))
+}
+
+/// What a request sends in fields beside a password.
+fn sent_beside_password(exchange: &Exchange, out: &mut BTreeSet<String>) {
+    let fields: Vec<(&str, &str)> = match &exchange.request_body {
+        Some(RequestBody::Form(all) | RequestBody::Multipart(all)) => {
+            all.iter().map(|it| (it.name.as_str(), it.value.as_str())).collect()
+        }
+        Some(RequestBody::Json(Value::Object(all))) => {
+            all.iter().filter_map(|it| Some((it.0.as_str(), it.1.as_str()?))).collect()
+        }
+        _ => return,
+    };
+    let is_password = |it: &str| PASSWORDS.iter().any(|label| it.starts_with(label));
+    if fields.iter().any(|it| is_password(it.1)) {
+        let names = fields.iter().filter(|it| !it.1.contains("[REDACTED:"));
+        out.extend(names.map(|it| it.1.trim().to_lowercase()));
+    }
+}
+
+/// Whether an address asks who is signed in, as is usual: `/api/me`, OpenID Connect's `userinfo`.
+fn asks_who(url: &str) -> bool {
+    let Ok(url) = Url::parse(url) else { return false };
+    let last = url.path_segments().and_then(|mut it| it.rfind(|it| !it.is_empty()));
+    last.is_some_and(|it| WHO.contains(&it.to_ascii_lowercase().replace(['-', '_'], "").as_str()))
+}
+
+/// Texts by which one record is told from others: under `key` or a name that ends in it, or in `id`.
+fn keys_of(value: &Value, out: &mut BTreeSet<String>) {
+    let Value::Object(all) = value else { return };
+    for (key, it) in all {
+        let key = key.to_ascii_lowercase();
+        let is_key =
+            ["id", "key", "uid", "slug", "code", "number"].iter().any(|it| key.ends_with(it));
+        match it {
+            Value::String(it) if is_key => _ = out.insert(it.to_lowercase()),
+            it => keys_of(it, out),
+        }
+    }
 }
 
 /// What a record says of an account, where it has a name for one: the claims of OpenID Connect, and what sites call them.

@@ -49,6 +49,9 @@ pub fn frozen_moment(request: &RequestTemplate, exchange: &Exchange) -> Option<S
     if let Some(i) = path.split('/').position(|it| near("", it)) {
         return Some(format!("path segment {i}"));
     }
+    if let Some(i) = day_in_segments(path, today) {
+        return Some(format!("path segments {i} to {}", i + 2));
+    }
     if let Some(it) = request.query.iter().find(|it| near(&it.name, &it.value)) {
         return Some(format!("query `{}`", it.name));
     }
@@ -60,6 +63,20 @@ pub fn frozen_moment(request: &RequestTemplate, exchange: &Exchange) -> Option<S
         Some(BodyTemplate::Json(body)) => in_json(body, "", "", &near),
         _ => None,
     }
+}
+
+/// The first of three segments that are a day near the answer: `/2026/11/28/`.
+fn day_in_segments(path: &str, today: i64) -> Option<usize> {
+    let segments: Vec<&str> = path.split('/').collect();
+    segments.windows(3).position(|it| {
+        let is_digits = |it: &str| !it.is_empty() && it.bytes().all(|b| b.is_ascii_digit());
+        let [year, month, day] = [it[0], it[1], it[2]];
+        year.len() == 4
+            && [month, day].iter().all(|it| it.len() <= 2)
+            && it.iter().all(|it| is_digits(it))
+            && parse_epoch_day(&format!("{year}-{month:0>2}-{day:0>2}"))
+                .is_some_and(|it| (it - today).abs() <= NEAR)
+    })
 }
 
 fn in_json(
@@ -116,10 +133,12 @@ fn words_of(name: &str) -> Vec<String> {
 mod tests {
     use super::*;
 
+    /// 2026-11-22.
+    const TODAY: i64 = 20_779;
+
     #[test]
     fn times_of_the_recording() {
         // 2026-11-22.
-        const TODAY: i64 = 20_779;
         for (name, text, expected) in [
             ("from", "2026-11-22T10:00", true),
             ("departureTime", "2026-11-22T10:00:00+01:00", true),
@@ -134,5 +153,12 @@ mod tests {
         ] {
             assert_eq!(is_moment(name, text, TODAY), expected, "{name}={text}");
         }
+    }
+    #[test]
+    fn a_day_over_three_segments() {
+        let at = |path: &str| day_in_segments(path, TODAY);
+        assert_eq!(at("arrivals/2026/11/23/oslo"), Some(1));
+        assert_eq!(at("arrivals/2024/11/23/oslo"), None);
+        assert_eq!(at("parts/2026/11/2345"), None);
     }
 }

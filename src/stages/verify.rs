@@ -523,7 +523,11 @@ impl Run<'_, '_> {
                 let disordered = it.reordered && asks_for_order(&witness.task, &self.draft.first);
                 let why = lacking(&it)
                     .or_else(|| self.beside(data, shown))
-                    .or_else(|| lost(data, shown).filter(|_| self.response.html.is_some()))
+                    .or_else(|| {
+                        lost(data, shown).filter(|_| {
+                            self.response.kind == commis_recipe::model::ResponseType::Html
+                        })
+                    })
                     .or_else(|| disordered.then(|| REORDERED.to_owned()));
                 (it, why)
             };
