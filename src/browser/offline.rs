@@ -3,7 +3,10 @@
 //! Interception answers what it sees. What it does not see (WebSockets, connections made ahead) ends at the proxy, which lets
 //! nothing out of such a context.
 
-use std::{collections::BTreeMap, time::Duration};
+use std::{
+    collections::BTreeMap,
+    time::{Duration, Instant},
+};
 
 pub use super::archive::Archive;
 use super::{
@@ -17,8 +20,12 @@ use commis_redact::raw::RawPage;
 
 /// Fields that the value is typed into, and tabs that are opened, one after the other.
 const MAX_ELEMENTS: u32 = 3;
-/// For each step: nothing is waited for that is not there.
+/// For opening the page, on a busy machine.
+const OPEN_TIMEOUT: Duration = Duration::from_secs(20);
+/// For each step, at least: nothing is waited for that is not there.
 const STEP_TIMEOUT: Duration = Duration::from_secs(2);
+/// A step gets so many times what opening the page took: on a busy machine, and of a heavy page, all takes longer.
+const STEP_SHARE: u32 = 5;
 /// Number of the step after the one that opens the page.
 const FIRST: u32 = 1;
 /// Fields that people type a search into.
@@ -43,18 +50,22 @@ impl Context {
         let shared = self.shared();
         shared.visit.go_offline();
         shared.lock().archive = Some(std::sync::Arc::clone(&archive));
-        let plan = |steps: Vec<Step>| Plan {
+        let plan_within = |timeout: Duration, steps: Vec<Step>| Plan {
             task: String::new(),
             url: archive.start().to_owned(),
             typed: BTreeMap::new(),
             steps,
             secrets: Vec::new(),
             bound: Vec::new(),
-            timeout: STEP_TIMEOUT,
+            timeout,
         };
         // Any other error says only that this way does not lead there.
         let is_fatal = |err: &Error| err.code() == Code::BrowserFailed;
-        let before = self.record_then(&plan(Vec::new()), || ()).await?.page;
+        let start = Instant::now();
+        let opening = plan_within(OPEN_TIMEOUT, Vec::new());
+        let before = self.record_then(&opening, || ()).await?.page;
+        let timeout = (start.elapsed() * STEP_SHARE).clamp(STEP_TIMEOUT, OPEN_TIMEOUT);
+        let plan = |steps: Vec<Step>| plan_within(timeout, steps);
         if archive.is_rendered() {
             return Ok(Some(before));
         }
