@@ -2,6 +2,8 @@
 
 import dataclasses
 
+from goods import KNOWN
+
 # The right outcome. `whole`: verified, every item. `first`: the first page or all pages, and the run says which; a draft is right, too.
 # `declined`: no verified recipe. `any`: declined, or verified with right answers.
 WHOLE, FIRST, DECLINED, ANY = "whole", "first", "declined", "any"
@@ -43,6 +45,9 @@ def case(name, kind, sentence, inputs, start="/", steps=(), expect=WHOLE, host=N
     inputs = [it if isinstance(it, dict) else {"query": it} for it in inputs]
 
     def keep(make):
+        for values in inputs:
+            for value in values.values():
+                KNOWN.update({value, value.lower(), value.lower().replace(" ", "-")})
         it = Case(name, host, sentence, inputs, f"http://{host}{start}", list(steps), expect, kind, **more)
         it.site, it.truth = make()
         assert name not in CASES, name

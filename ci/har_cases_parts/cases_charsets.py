@@ -1,7 +1,7 @@
 """Charsets other than UTF-8, in pages, answers and forms."""
 
 from case import case, page, pick, typed
-from goods import goods, many
+from goods import goods, many, only_known
 from sites import data, html, seeded
 
 RUSSIAN = ["сталь", "медь", "сосна", "глина", "белый", "малый"]
@@ -9,6 +9,7 @@ RUSSIAN = ["сталь", "медь", "сосна", "глина", "белый", "
 
 @case("sklad-1251", "charset", "Найди в прайсе склада товары по слову {query}", ["лампа", "полка", "замок", "труба"], steps=typed("table.price", "input[name=q]"))
 def _():
+    @only_known
     def rows(query):
         by = seeded("sklad", query)
         return [
@@ -33,10 +34,11 @@ def _():
 
 @case("tempo-sjis", "charset", "{query}の店舗を検索して、店名と住所と営業時間を表示する", ["北区", "南区", "中央区", "西区"], steps=typed("ul.shops", "input[name=area]"))
 def _():
+    @only_known
     def rows(query):
         by = seeded("tempo", query)
         return [
-            {"name": f"{kind}堂 {query}{number}号店", "address": f"{query}見本町{by.randint(1, 9)}-{by.randint(1, 30)}", "hours": f"{by.randint(8, 11)}:00〜{by.randint(18, 22)}:00"}
+            {"name": f"{kind}堂 {query}{number}号店", "address": f"{query}見本町{by.randint(1, 9)}-{by.randint(1, 30)}", "hours": f"{by.randint(8, 11)}:00～{by.randint(18, 22)}:00"}
             for number, kind in enumerate(by.sample(["竹", "雪", "月", "海", "森"], by.randint(3, 5)), 1)
         ]
 
@@ -55,6 +57,7 @@ def _():
 
 @case("shangpin-gb", "charset", "在商品目录中搜索{query}", ["螺丝", "电缆", "水管", "开关"], steps=typed("table.list", "input[name=keyword]"))
 def _():
+    @only_known
     def rows(query):
         by = seeded("shangpin", query)
         return [
@@ -77,6 +80,7 @@ def _():
 
 @case("spravka-koi8", "charset", "Покажи расписание автобусов от станции {query}", ["Берёзки", "Ельня", "Ключи", "Ручьи"], steps=typed("pre + table, table.r", "input[name=st]"))
 def _():
+    @only_known
     def rows(query):
         by = seeded("spravka", query)
         return [
@@ -98,6 +102,7 @@ def _():
 
 @case("bupum-euckr", "charset", "{query} 부품 검색 결과를 보여 줘", ["볼트", "너트", "벨트", "필터"], steps=typed("#list tr", "#word"))
 def _():
+    @only_known
     def rows(query):
         by = seeded("bupum", query)
         return [{"name": f"{kind} {query} {by.randint(10, 99)}호", "count": by.randint(1, 99), "price": by.randint(10, 900) * 10} for kind in by.sample(["예시", "가상", "시험", "견본"], by.randint(2, 4))]

@@ -1,6 +1,7 @@
 """Answers that depend on headers, cookies, the session or the day."""
 
 import datetime
+import json
 
 from case import ANY, DECLINED, case, page, pick, typed
 from goods import goods
@@ -12,10 +13,21 @@ def shop(path, options="{}", draw="${r.name} <b>${r.price}</b> <i>${r.place}</i>
     return html(page("Shop", f"<form><input type=search aria-label=Search></form><ul id=out></ul>{code}", head))
 
 
-@case("by-language", "depend", "Search the shop for {query}", ["broom", "bucket", "ladder", "shovel"], steps=typed("#out li"))
+def english(query):
+    return [{"name": f"{it['name']} (EN)", "price": f"${it['price']:.2f}"} for it in goods("lang", query)]
+
+
+def in_english(log):
+    """The headless browser names no language; another browser names the one of its user."""
+    for it in log["entries"]:
+        it["request"]["headers"].append({"name": "Accept-Language", "value": "en-GB,en;q=0.9"})
+        if "/api/" in it["request"]["url"]:
+            it["response"]["content"] = {"mimeType": "application/json", "text": json.dumps({"items": english("broom")}), "size": 0}
+
+
+@case("by-language", "depend", "Search the shop for {query}", ["broom", "bucket", "ladder", "shovel"], steps=typed("#out li"), bend=in_english)
 def _():
-    def rows(query):
-        return [{"name": f"{it['name']} (EN)", "price": f"${it['price']:.2f}"} for it in goods("lang", query)]
+    rows = english
 
     def site(ask):
         if ask.path == "/":

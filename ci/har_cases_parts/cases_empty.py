@@ -62,9 +62,26 @@ def _():
             return api("Parts", "(j.corrected?`<p>Showing results for <b>${j.corrected}</b></p>`:'')+'<ul>'+j.hits.map(r=>`<li>${r.name} <i>${r.price}</i> ${r.place}</li>`).join('')+'</ul>'", "/api/find?q=")
         if ask.path == "/api/find":
             query = ask.query["q"]
-            right = query if query in ("clutch", "mudguard", "dynamo") else "clutch" if query[0] in "ck" else None
+            right = query if query in ("clutch", "mudguard", "dynamo") else "clutch" if query.endswith("utsch") else None
             hits = goods("mean", right) if right else []
             return data({"query": query, "corrected": right if right and right != query else None, "hits": pick(hits, "name", "price", "place")})
+        return None
+
+    return site, rows
+
+
+@case("mean-other", "empty", "Search the parts list for {query}", ["spindle", "bobbin", "treadle", "tredle"], steps=typed("#out li"), empty_or_error=True)
+def _():
+    def rows(query):
+        return [] if query == "tredle" else pick(goods("other", query), "name", "price", "place")
+
+    def site(ask):
+        if ask.path == "/":
+            return api("Parts", "(j.meta.used!=j.meta.asked?`<p>Did you mean <b>${j.meta.used}</b>?</p>`:'')+'<ul>'+j.rows.map(r=>`<li>${r.name} <i>${r.price}</i> ${r.place}</li>`).join('')+'</ul>'", "/api/v1/parts?text=")
+        if ask.path == "/api/v1/parts":
+            asked = ask.query["text"]
+            used = "treadle" if asked == "tredle" else asked
+            return data({"meta": {"asked": asked, "used": used}, "rows": pick(goods("other", used), "name", "price", "place")})
         return None
 
     return site, rows

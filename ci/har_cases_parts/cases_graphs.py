@@ -244,7 +244,7 @@ def _():
 @case("atom", "graphql", "Read the feed entries about {query}", ["basalt", "granite", "slate", "quartz"], steps=typed("#out li"))
 def _():
     def rows(query):
-        return pick(goods("atom", query), "name", "day", "place")
+        return [{"name": it["name"], "day": {it["day"], f"{it['day']}T00:00:00Z"}, "place": it["place"]} for it in goods("atom", query)]
 
     def site(ask):
         if ask.path == "/":
@@ -254,7 +254,7 @@ def _():
             )
             return html(page("Feeds", code))
         if ask.path == "/feed.xml":
-            items = "".join(f"<entry><title>{escape.escape(it['name'])}</title><updated>{it['day']}T00:00:00Z</updated><summary>seen in {it['place']}</summary></entry>" for it in rows(ask.query["about"]))
+            items = "".join(f"<entry><title>{escape.escape(it['name'])}</title><updated>{max(it['day'], key=len)}</updated><summary>seen in {it['place']}</summary></entry>" for it in rows(ask.query["about"]))
             text = f'<?xml version="1.0" encoding="utf-8"?>\n<feed xmlns="http://www.w3.org/2005/Atom"><title>Feed</title>{items}</feed>'
             return 200, {"content-type": "application/atom+xml; charset=utf-8"}, text.encode()
         return None

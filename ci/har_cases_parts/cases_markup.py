@@ -1,7 +1,7 @@
 """Texts and lists in elements of many kinds."""
 
 from case import case, page, pick, typed
-from goods import goods
+from goods import goods, only_known
 from sites import data, html, seeded
 
 FORM = "<form action=/search><input type=search name=q aria-label=Search><button>Go</button></form>"
@@ -30,6 +30,7 @@ def _():
 
 @case("faq-buttons", "markup", "Search the help for {query}", ["warranty", "invoice", "pickup", "voucher"], steps=typed(".accordion-item"))
 def _():
+    @only_known
     def rows(query):
         by = seeded("faq", query)
         verbs = by.sample(["change", "cancel", "print", "extend", "share", "find"], by.randint(3, 5))
@@ -77,6 +78,7 @@ def _():
 
 @case("stars-alt", "markup", "Read the reviews of {query}", ["kettle", "toaster", "blender", "grater"], steps=typed("li.review"))
 def _():
+    @only_known
     def rows(query):
         by = seeded("reviews", query)
         return [{"title": f"{by.choice(['Works', 'Broke', 'Loud', 'Fine'])} since week {by.randint(2, 90)}", "stars": {f"{n} out of 5", f"{n} out of 5 stars"}, "day": f"2026-0{by.randint(1, 9)}-1{by.randint(0, 9)}"} for n in [by.randint(1, 5) for _ in range(by.randint(4, 6))]]
@@ -120,6 +122,7 @@ def _():
 
 @case("record-beside", "markup", "Show the days and the price of course {query}", ["weld-1", "turn-2", "mill-3", "cast-4"], start="/course/{query}", one=True)
 def _():
+    @only_known
     def record(query):
         by = seeded("course", query)
         return [{"days": f"{by.choice(['Mon', 'Tue'])} and {by.choice(['Thu', 'Fri'])}", "price": f"{by.randint(90, 800)} kr", "room": f"Hall {by.randint(1, 40)}", "seats": f"{by.randint(4, 60)} seats"}]
@@ -138,6 +141,7 @@ def _():
 
 @case("own-address", "markup", "Wat is de waterstand bij meetpunt {query}?", ["zp-04", "zp-17", "zp-23", "zp-38"], start="/meetpunt/{query}.html", one=True)
 def _():
+    @only_known
     def record(query):
         by = seeded("stand", query)
         return [{"stand": f"{by.randint(-90, 400)} cm", "trend": by.choice(["stijgend", "dalend", "gelijk"]), "temp": f"{by.randint(2, 24)},{by.randint(0, 9)} °C"}]
@@ -155,6 +159,7 @@ def _():
 
 @case("day-headings", "markup", "Show the programme of hall {query}", ["red", "blue", "grey", "pink"], start="/hall/{query}")
 def _():
+    @only_known
     def rows(query):
         by = seeded("programme", query)
         return [{"at": f"{hour}:{by.choice(['00', '15', '30'])}", "title": f"{by.choice(['Show', 'Talk', 'Demo'])} {by.randint(100, 999)}", "room": f"Stage {by.randint(1, 9)}"} for _ in range(2) for hour in sorted(by.sample(range(10, 22), by.randint(2, 4)))]

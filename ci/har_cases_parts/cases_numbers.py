@@ -3,7 +3,7 @@
 import json
 
 from case import case, page, pick, typed
-from goods import goods
+from goods import goods, only_known
 from sites import data, html, seeded
 
 
@@ -17,6 +17,7 @@ def drawn(path, draw, read="JSON.parse(t)", field="q"):
 
 @case("ledger", "numbers", "Search the ledger for entries of {query}", ["gravel", "cement", "timber", "gypsum"], steps=typed("#out li"))
 def _():
+    @only_known
     def rows(query):
         by = seeded("ledger", query)
         return [{"ref": by.randint(10**18, 10**22), "text": f"{query} lot {by.randint(10, 99)}", "sum": f"{by.randint(10**9, 10**12)}.{by.randint(10**11, 10**12 - 1)}1"} for _ in range(by.randint(3, 6))]
@@ -35,6 +36,7 @@ def _():
 
 @case("sensors-nan", "numbers", "Get the sensor readings of station {query}", ["kelp", "dune", "moor", "fjord"], steps=typed("#out tr"))
 def _():
+    @only_known
     def rows(query):
         by = seeded("sensors", query)
         return [

@@ -9,7 +9,7 @@ FORM = "<form action=/search><input type=search name=q aria-label=Search><button
 
 def sizes(query, short=6):
     """Lists of several lengths; the fourth input has less than a page."""
-    return {"oak": 37, "elm": 45, "fir": 52, "yew": short}[query]
+    return {"oak": 37, "elm": 45, "fir": 52, "yew": short}.get(query, 0)
 
 
 QUERIES = ["oak", "elm", "fir", "yew"]
@@ -122,7 +122,7 @@ def _():
 @case("short-lists", "pages", "List all beams of {query}", ["ash", "box", "cork", "teak"], steps=typed("#out li"))
 def _():
     def rows(query):
-        return pick(many("short", query, {"ash": 5, "box": 8, "cork": 3, "teak": 10}[query]), "name", "place", "price")
+        return pick(many("short", query, {"ash": 5, "box": 8, "cork": 3, "teak": 10}.get(query, 0)), "name", "place", "price")
 
     def site(ask):
         if ask.path == "/":

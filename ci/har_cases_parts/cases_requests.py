@@ -52,14 +52,14 @@ def _():
     numbers = {place: 40 + 3 * at for at, place in enumerate(PLACES)}
 
     def rows(query):
-        return pick(goods("stored", str(numbers[query])), "name", "price", "colour")
+        return pick(goods("stored", str(numbers[query]), free=True), "name", "price", "colour")
 
     def site(ask):
         if ask.path == "/":
             options = "".join(f"<option value={number}>{place}</option>" for place, number in numbers.items())
             return app("'/api/stored?place='+v", draw="${r.name} <b>${r.price}</b> <i>${r.colour}</i>", field=f"<select aria-label=Place><option value=''>Choose…</option>{options}</select>")
         if ask.path == "/api/stored":
-            return data({"items": goods("stored", ask.query["place"])})
+            return data({"items": goods("stored", ask.query["place"], free=True) if ask.query["place"] in map(str, numbers.values()) else []})
         return None
 
     return site, rows
@@ -70,13 +70,13 @@ def _():
     codes = {place: place[:2].lower() + str(at) for at, place in enumerate(PLACES)}
 
     def rows(query):
-        return pick(goods("termine", codes[query]), "day", "make", "stock")
+        return pick(goods("termine", codes[query], free=True), "day", "make", "stock")
 
     def site(ask):
         if ask.path not in ("/", "/termine"):
             return None
         options = "".join(f"<option value={code}{' selected' if ask.query.get('ort') == code else ''}>{place}</option>" for place, code in codes.items())
-        lines = "".join(f"<tr><td>{it['day']}</td><td>{it['make']}</td><td>{it['stock']}</td></tr>" for it in (goods("termine", ask.query["ort"]) if "ort" in ask.query else []))
+        lines = "".join(f"<tr><td>{it['day']}</td><td>{it['make']}</td><td>{it['stock']}</td></tr>" for it in (goods("termine", ask.query["ort"], free=True) if ask.query.get("ort") in codes.values() else []))
         table = f"<table class=t><thead><tr><th>Tag<th>Firma<th>Plätze</thead><tbody>{lines}</tbody></table>" if lines else ""
         return html(page("Termine", f"<form action=/termine><select name=ort aria-label=Ort>{options}</select><button>Los</button></form>{table}", lang="de"))
 

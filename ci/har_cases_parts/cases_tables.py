@@ -1,7 +1,7 @@
 """Tables as sites write them."""
 
 from case import case, page, pick, typed
-from goods import PLACES, goods
+from goods import PLACES, goods, only_known
 from sites import html, seeded
 
 
@@ -32,6 +32,7 @@ def _():
 
 @case("group-rows", "tables", "List stock of {query} by warehouse", ["anchors", "bolts", "cleats", "dowels"], steps=typed("tbody td"))
 def _():
+    @only_known
     def rows(query):
         by = seeded("groups", query)
         out = []
@@ -56,6 +57,7 @@ def _():
 
 @case("timetable-rowspan", "tables", "What is the timetable of line {query}?", ["K4", "M9", "T2", "R7"], start="/line/{query}")
 def _():
+    @only_known
     def rows(query):
         by = seeded("timetable", query)
         return [
@@ -80,6 +82,7 @@ def _():
 
 @case("two-heads", "tables", "Vergleiche die Messwerte der Anlage {query}", ["Alfa-1", "Beta-2", "Gama-3", "Zeta-4"], steps=typed("tbody td"))
 def _():
+    @only_known
     def rows(query):
         by = seeded("heads", query)
         return [{"month": f"{month:02}/2026", "low": by.randint(100, 300), "high": by.randint(301, 900), "off": by.randint(1, 20), "on": by.randint(21, 99)} for month in range(1, by.randint(4, 8))]
@@ -97,6 +100,7 @@ def _():
 
 @case("lone-dates", "tables", "Show what happened with crane {query}", ["C11", "C24", "C35", "C48"], start="/crane/{query}/log")
 def _():
+    @only_known
     def rows(query):
         by = seeded("crane", query)
         return [
@@ -144,6 +148,7 @@ def _():
 
 @case("state-class", "tables", "Which jobs ran on machine {query}?", ["mill", "press", "lathe", "saw"], start="/machine/{query}")
 def _():
+    @only_known
     def rows(query):
         by = seeded("jobs", query)
         states = ["done", "failed", "queued"] if query in ("mill", "press") else ["done", "skipped", "failed", "blocked"]
@@ -161,6 +166,7 @@ def _():
 
 @case("dd-record", "tables", "Show the data sheet of pump {query}", ["hydra-2", "storm-5", "brook-8", "surge-3"], start="/pumps/{query}", one=True)
 def _():
+    @only_known
     def record(query):
         by = seeded("sheet", query)
         return [{"flow": f"{by.randint(10, 900)} l/min", "head": f"{by.randint(2, 90)} m", "weight": f"{by.randint(2, 60)}.5 kg", "housing": by.choice(["cast iron", "bronze", "polymer"]), "since": f"20{by.randint(10, 25)}"}]

@@ -79,7 +79,7 @@ def run(program, case, values):
     else:
         verdict, notes = judge(rows, answer["data"], case.one, case.ordered)
         if verdict == "complete" and answer.get("complete") is False:
-            verdict, notes = "partial", ["the run says that there is more, and there is none"]
+            verdict, notes = "doubted", ["the run says that there is more, and there is none"]
         if verdict != "complete" and not rows and answer.get("warnings"):
             notes.append(f"with warnings: {answer['warnings']}")
             verdict = "complete" if case.empty_or_error else verdict
@@ -123,7 +123,7 @@ def measure(program_path, case, port, recorder, work):
             line["result"] = "rightly declined" if case.expect in (DECLINED, ANY, FIRST) else "wrongly declined"
         line["notes"].append(f"{outcome}: {why}"[:700])
         return line
-    order = ["complete", "failed", "partial", "wrong"]
+    order = ["complete", "doubted", "failed", "partial", "wrong"]
     worst = "complete"
     line["given"] = []
     for values in case.inputs[2:]:
@@ -137,6 +137,7 @@ def measure(program_path, case, port, recorder, work):
     if case.expect == DECLINED:
         worst = "wrong"
         line["notes"].append("was to be declined, and is verified")
-    line["result"] = {"complete": "complete", "failed": "failed", "partial": "partial", "wrong": "wrong"}[worst]
+    # `doubted`: the answer is whole, and the run says that it is not.
+    line["result"] = worst
     line["seconds"] = round(time.monotonic() - begun, 1)
     return line

@@ -79,7 +79,10 @@ class Server:
                 ask = Ask(self.command, self.path, {name.lower(): it for name, it in self.headers.items()}, body)
                 site = server.sites.get(host)
                 try:
+                    # A record that the site does not have is no page.
                     status, headers, out = (site(ask) if site else None) or NOT_FOUND
+                except IndexError:
+                    status, headers, out = NOT_FOUND
                 except (KeyError, ValueError) as err:
                     status, headers, out = 400, {"content-type": "text/plain"}, f"bad request: {err}".encode()
                 self.send_response(status)

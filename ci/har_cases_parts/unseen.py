@@ -6,7 +6,7 @@ import json
 import case as declared
 from case import ANY, DECLINED, FIRST, page, pick, typed
 from cases_graphs import UNFLATTEN, flatten
-from goods import goods, many
+from goods import goods, many, only_known
 from sites import data, html, redirect, script, seeded
 
 case = functools.partial(declared.case, unseen=True)
@@ -15,6 +15,7 @@ FORM = "<form action=/search><input type=search name=q aria-label=Search><button
 
 @case("late-eucjp", "charset", "在庫から{query}を探す", ["歯車", "滑車", "針金", "鋼管"], steps=typed("tr.g", "input[name=w]"))
 def _():
+    @only_known
     def rows(query):
         by = seeded("eucjp", query)
         return [{"name": f"見本{query}{kind}-{by.randint(10, 99)}", "count": by.randint(1, 500), "shelf": f"{by.choice('いろは')}-{by.randint(1, 40)}"} for kind in by.sample(["甲", "乙", "丙", "丁", "戊"], by.randint(3, 5))]
@@ -33,6 +34,7 @@ def _():
 
 @case("late-bigtext", "numbers", "Get the transfers of wallet {query}", ["w-amber", "w-cobalt", "w-indigo", "w-ochre"], start="/wallet/{query}")
 def _():
+    @only_known
     def rows(query):
         by = seeded("wallet", query)
         return [{"amount": str(by.randint(10**24, 10**27)), "block": by.randint(2**53, 2**60), "fee": f"0.{by.randint(10**20, 10**21)}"} for _ in range(by.randint(3, 5))]
@@ -50,6 +52,7 @@ def _():
 
 @case("late-details", "markup", "Mostre as perguntas frequentes sobre {query}", ["entrega", "troca", "garantia", "frete"], start="/ajuda/{query}")
 def _():
+    @only_known
     def rows(query):
         by = seeded("ajuda", query)
         return [{"pergunta": f"Quantos dias para {query} na zona {zone}?", "resposta": f"Cerca de {by.randint(2, 40)} dias úteis, código {by.randint(100, 999)}."} for zone in by.sample(range(1, 20), by.randint(3, 5))]
@@ -67,7 +70,7 @@ def _():
 @case("late-has-more", "pages", "Fetch every ticket with the label {query}", ["paint", "drain", "fence", "gate"], steps=typed("#out li"), expect=FIRST)
 def _():
     def rows(query):
-        return pick(many("tickets", query, {"paint": 33, "drain": 41, "fence": 58, "gate": 4}[query]), "id", "name", "place")
+        return pick(many("tickets", query, {"paint": 33, "drain": 41, "fence": 58, "gate": 4}.get(query, 0)), "id", "name", "place")
 
     def site(ask):
         if ask.path == "/":
@@ -122,6 +125,7 @@ def _():
 
 @case("late-groups", "tables", "Afficher les pièces du groupe {query}", ["moteur", "chassis", "cabine", "freins"], start="/groupe/{query}")
 def _():
+    @only_known
     def rows(query):
         by = seeded("groupe", query)
         return [{"ref": f"{letter}{by.randint(1000, 9999)}", "units": by.randint(1, 60), "price": f"{by.randint(2, 900)},{by.randint(10, 99)}"} for letter in by.sample("ABCDEF", by.randint(2, 3)) for _ in range(by.randint(1, 4))]
