@@ -293,7 +293,7 @@ def _():
             return data({"facets": facets, "docs": found, "related": [{"text": f"{ask.query['q']} {it}"} for it in ("set", "kit", "pair", "box", "bag", "roll")]})
         return None
 
-    return site, listing("fittings", "name", "price", "place")
+    return site, lambda query: pick(goods("fittings", query, 3, 5), "name", "price", "place")
 
 
 @case("soft-missing", "empty", "Show the record of asset {query}", ["as-101", "as-202", "as-303", "as-999"], start="/asset/{query}", one=False, empty_or_error=True)

@@ -14,9 +14,10 @@ def plain(value):
         return ""
     if isinstance(value, bool):
         return "true" if value else "false"
-    text = str(value)
+    # Hyphens that are drawn only where a line breaks.
+    text = str(value).replace("\u00ad", "")
     if TAG.search(text) or "&" in text:
-        text = html.unescape(TAG.sub(" ", text))
+        text = html.unescape(TAG.sub(" ", text)).replace("\u00ad", "")
     return " ".join(unicodedata.normalize("NFKC", text).split())
 
 
