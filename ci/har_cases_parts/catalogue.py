@@ -5,6 +5,7 @@ import cases_depend  # noqa: F401
 import cases_empty  # noqa: F401
 import cases_graphs  # noqa: F401
 import cases_markup  # noqa: F401
+import cases_more  # noqa: F401
 import cases_numbers  # noqa: F401
 import cases_pages  # noqa: F401
 import cases_records  # noqa: F401
