@@ -4,6 +4,7 @@ import cases_charsets  # noqa: F401
 import cases_depend  # noqa: F401
 import cases_empty  # noqa: F401
 import cases_graphs  # noqa: F401
+import cases_inputs  # noqa: F401
 import cases_lengths  # noqa: F401
 import cases_markup  # noqa: F401
 import cases_more  # noqa: F401
