@@ -70,7 +70,7 @@ def _():
     return site, lambda kind, town: pick(goods("joined", f"{kind} {town}"), "name", "price", "place")
 
 
-@case("price-range", "inputs", "List {item} between {low} and {high}", [{"item": "pumps", "low": "100", "high": "600"}, {"item": "vents", "low": "50", "high": "700"}, {"item": "pumps", "low": "200", "high": "900"}, {"item": "fans", "low": "0", "high": "500"}],
+@case("price-range", "inputs", "List {item} between {low} and {high}", [{"item": "pumps", "low": "100", "high": "600"}, {"item": "vents", "low": "300", "high": "900"}, {"item": "pumps", "low": "200", "high": "900"}, {"item": "fans", "low": "0", "high": "500"}],
       steps=[{"fill": {"css": "#i", "value": "{item}"}}, {"fill": {"css": "#l", "value": "{low}"}}, {"fill": {"css": "#h", "value": "{high}"}}, {"click": {"css": "button"}}, {"wait_for": {"selector": "#out li"}}])
 def _():
     def rows(item, low, high):
