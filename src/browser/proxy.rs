@@ -35,8 +35,8 @@ use tokio::{
 };
 
 use super::{
-    visit::ContextPolicy,
-    vouched::{Authorities, TlsTrust},
+    own_host_scope::ContextPolicy,
+    tls_trust::{Authorities, TlsTrust},
 };
 use commis_artifacts::recording::BlockedRequest;
 use commis_base::{

@@ -6,7 +6,7 @@ use base64::{Engine as _, engine::general_purpose::STANDARD};
 use clap::{Parser, Subcommand};
 use serde_json::{Value, json};
 
-use super::{Global, daemon, learned, names, wire};
+use super::{Global, context, daemon, learn_wait, names};
 use commis_base::{
     error::{Code, Error, Result},
     files,
@@ -319,10 +319,10 @@ enum Command {
         #[arg(long)]
         name: Option<String>,
         /// A parameter for a typed or chosen value. Repeatable
-        #[arg(short, value_name = "NAME=VALUE", value_parser = wire::pair)]
+        #[arg(short, value_name = "NAME=VALUE", value_parser = context::pair)]
         param: Vec<(String, String)>,
         /// Another value, to prove the recipe on. Repeatable
-        #[arg(long, value_name = "NAME=VALUE", value_parser = wire::pair)]
+        #[arg(long, value_name = "NAME=VALUE", value_parser = context::pair)]
         second: Vec<(String, String)>,
         /// The login of another account, which must be refused or get other data
         #[arg(add = names::logins(), long, value_name = "NAME")]
@@ -524,13 +524,13 @@ impl PageClient {
         let data = self.call(name, args).await?;
         let no = name == "is" && data["text"] == "false";
         if self.json {
-            wire::out(&data);
+            context::out(&data);
         } else if let Some(text) = data["text"].as_str() {
-            wire::line(&wire::clean(text));
+            context::line(&context::clean(text));
         } else if let Some(url) = data["url"].as_str() {
-            wire::line(url);
+            context::line(url);
         } else if data["closed"] == false {
-            wire::say("there was no such page");
+            context::say("there was no such page");
         }
         Ok(u8::from(no))
     }
@@ -549,10 +549,10 @@ impl PageClient {
                 after = it["id"].as_u64();
                 let kind = it["kind"].as_str().unwrap_or_default();
                 if self.json {
-                    wire::event(&it.to_string());
+                    context::event(&it.to_string());
                 } else {
                     let text = it["text"].as_str().unwrap_or_default();
-                    wire::line(&wire::clean(&format!("{kind:<10} {text}")));
+                    context::line(&context::clean(&format!("{kind:<10} {text}")));
                 }
                 if kind == "closed" {
                     return Ok(0);
@@ -575,12 +575,12 @@ impl PageClient {
         };
         files::write_atomic(folder, name, &bytes)?;
         if self.json {
-            wire::out(&json!({"file": file, "bytes": bytes.len()}));
+            context::out(&json!({"file": file, "bytes": bytes.len()}));
         } else {
-            wire::say(&format!(
+            context::say(&format!(
                 "{} bytes in {}",
                 bytes.len(),
-                wire::clean(&file.to_string_lossy())
+                context::clean(&file.to_string_lossy())
             ));
         }
         Ok(0)
@@ -589,16 +589,16 @@ impl PageClient {
     async fn steps(&self) -> Result<u8> {
         let data = self.call("steps", json!({})).await?;
         if self.json {
-            wire::out(&data);
+            context::out(&data);
             return Ok(0);
         }
         let yaml = json!({"url": data["url"], "steps": data["steps"]});
         let yaml = serde_saphyr::to_string(&yaml).map_err(|err| {
             Error::new(Code::Internal, "steps cannot be written as YAML").source(err)
         })?;
-        wire::line(wire::clean(&yaml).trim_end());
+        context::line(context::clean(&yaml).trim_end());
         for it in data["lost"].as_array().into_iter().flatten() {
-            wire::say(&wire::clean(&format!(
+            context::say(&context::clean(&format!(
                 "not among them: {}",
                 it.as_str().unwrap_or_default()
             )));
@@ -609,7 +609,7 @@ impl PageClient {
     /// Begins to learn, and waits until it has ended.
     async fn learn(&self, args: Value) -> Result<u8> {
         let task = self.call("learn", args).await?;
-        learned::wait(&self.client, &task, self.json).await
+        learn_wait::wait(&self.client, &task, self.json).await
     }
 }
 

@@ -8,13 +8,13 @@ use std::{
 
 use super::{
     Global,
-    check_afar::RemoteCheck,
     check_progress::{CheckProgress, FEW, table},
+    check_remote::RemoteCheck,
     check_row::{Row, Verdict},
     checker::{CheckTarget, Checker},
-    junit,
+    context, junit,
     learn_batch::shard,
-    names, run, stores, wire,
+    names, run, stores,
 };
 use commis_base::{
     error::{Class, Code, Result},
@@ -79,8 +79,8 @@ pub struct Args {
 }
 
 pub async fn run(args: Args, global: &Global) -> Result<u8> {
-    let place = wire::open(global).await?;
-    let registry = wire::registry(&place.home)?;
+    let place = context::open(global).await?;
+    let registry = context::registry(&place.home)?;
     let names: Vec<RecipeName> = if args.all {
         // A file that cannot be read is not known to be well.
         let wanted = registry.list()?.into_iter().filter(|it| {
@@ -115,7 +115,7 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
         } else {
             "none of them is left to check"
         };
-        wire::say(none);
+        context::say(none);
     }
     let few = all.len() <= FEW;
     let caller = if few { run::caller(&place)? } else { run::quiet_caller(&place)? };
@@ -153,7 +153,7 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
         check.sessions.close().await;
         ended
     };
-    let ended = wire::apart("what was seen is noted; --unchecked-for leaves it out", work).await;
+    let ended = context::apart("what was seen is noted; --unchecked-for leaves it out", work).await;
     progress.finish();
     let mut rows = std::mem::take(&mut *rows.lock().unwrap_or_else(PoisonError::into_inner));
     rows.sort_by_key(|it| it.0);
@@ -166,13 +166,13 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
         files::save(file, junit::report(&rows).as_bytes())?;
     }
     if args.json {
-        wire::out(&rows);
+        context::out(&rows);
     } else if !rows.is_empty() {
         table(&rows);
     }
     if interrupted {
         let n = rows.len();
-        wire::say(&format!(
+        context::say(&format!(
             "interrupted: {n} of {wanted} checked; --unchecked-for leaves them out"
         ));
         return Ok(Class::Interrupted.exit_code());

@@ -9,7 +9,7 @@ use clap::Subcommand;
 use serde_json::{Value, json};
 
 use super::{
-    Global, daemon, learned, names, session_doctor, session_login, session_template, wire,
+    Global, context, daemon, learn_wait, names, session_doctor, session_login, session_template,
 };
 use commis_base::{
     error::{Code, Error, Result},
@@ -92,10 +92,10 @@ enum Command {
         #[arg(long)]
         name: Option<String>,
         /// A parameter for a typed or chosen value. Repeatable
-        #[arg(short, value_name = "NAME=VALUE", value_parser = wire::pair)]
+        #[arg(short, value_name = "NAME=VALUE", value_parser = context::pair)]
         param: Vec<(String, String)>,
         /// Another value, to prove the recipe on. Repeatable
-        #[arg(long, value_name = "NAME=VALUE", value_parser = wire::pair)]
+        #[arg(long, value_name = "NAME=VALUE", value_parser = context::pair)]
         second: Vec<(String, String)>,
         /// Use this login of the vault
         #[arg(add = names::logins(), long, value_name = "NAME")]
@@ -161,7 +161,7 @@ enum Command {
         #[arg(add = names::sessions())]
         id: String,
         /// Another value, by the number of its action. Repeatable
-        #[arg(long, value_name = "N=TEXT", value_parser = wire::pair)]
+        #[arg(long, value_name = "N=TEXT", value_parser = context::pair)]
         value: Vec<(String, String)>,
         /// Allow the action of this number to change something. Repeatable
         #[arg(long, value_name = "N")]
@@ -187,7 +187,7 @@ enum Command {
 pub async fn run(args: Args, global: &Global) -> Result<u8> {
     let Args { context, login, json: as_json, command } = args;
     // Files: as large as they are, and no daemon is asked.
-    let all = || wire::home(global).map(|it| SessionStore::new(&it.sessions));
+    let all = || context::home(global).map(|it| SessionStore::new(&it.sessions));
     match &command {
         Command::Export { id, file, yes } => {
             may_export(&all()?, id, *yes)?;
@@ -265,7 +265,7 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
     let mut answer = client.post(&format!("/api/sessions/{name}"), &body).await?;
     let mut data: Value = answer["data"].take();
     if matches!(command, Command::Learn { .. }) {
-        return learned::wait(&client, &data, as_json).await;
+        return learn_wait::wait(&client, &data, as_json).await;
     }
     if let Command::Diff { out: Some(folder), .. } = &command {
         for step in data["steps"].as_array_mut().into_iter().flatten() {
@@ -277,12 +277,12 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
         }
     }
     if matches!(command, Command::Show { html: true, .. }) {
-        wire::line(&as_page(data.take())?);
+        context::line(&as_page(data.take())?);
     } else if as_json {
-        wire::out(&data);
+        context::out(&data);
     } else {
         for it in describe_result(&command, &data) {
-            wire::line(&wire::clean(&it));
+            context::line(&context::clean(&it));
         }
     }
     let failed = match command {
@@ -300,7 +300,7 @@ fn may_export(all: &SessionStore, id: &str, yes: bool) -> Result<()> {
         return Ok(());
     }
     let what = format!("{id} was recorded behind a login: it holds what the account saw");
-    if wire::confirmed(&format!("{what}; write it to a file?")) {
+    if context::confirmed(&format!("{what}; write it to a file?")) {
         return Ok(());
     }
     Err(Error::new(Code::Usage, what).hint("check its content, then export it with `--yes`"))
@@ -308,9 +308,9 @@ fn may_export(all: &SessionStore, id: &str, yes: bool) -> Result<()> {
 
 fn told_one(as_json: bool, data: &Value, told: &str) -> u8 {
     if as_json {
-        wire::out(data);
+        context::out(data);
     } else {
-        wire::line(&wire::clean(told));
+        context::line(&context::clean(told));
     }
     0
 }

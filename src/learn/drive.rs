@@ -14,7 +14,7 @@ use commis_base::{
 };
 use commis_browser::{
     BoundSecret, Context, Plan, RecordingEvent, Step,
-    held::{RequestDecision, RequestJudge},
+    paused_requests::{RequestDecision, RequestJudge},
 };
 use commis_recipe::auth::check_variable_host;
 use commis_redact::raw::RawRecording;

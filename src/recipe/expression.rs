@@ -17,8 +17,8 @@ use serde_json::{Map, Number, Value};
 
 use super::{
     document::Document,
-    find::{QueryValue, find},
-    reach::FieldMask,
+    jmespath_eval::{QueryValue, find},
+    projection::FieldMask,
 };
 use commis_base::error::{Code, Error, Result};
 

@@ -12,7 +12,7 @@ use super::{
     check::check,
     library,
     model::{Demotion, DemotionReason, Recipe, Status, Verification},
-    standing::{RecipeEvent, RecipeState},
+    status::{RecipeEvent, RecipeState},
     trust::{NoteOwner, TrustNotes, TrustStore, digest},
     trust_level::Trust,
     yaml::{self, MAX_LEN},

@@ -4,16 +4,16 @@
 //! placeholder wherever one of them stands, in whatever encoding, measures the whole answers and cuts them to size.
 //! Response bodies are redacted by the same rules, which leave ordinary data (ids, hashes, slugs, URLs, cursors) alone.
 
-mod addresses;
 mod announced;
 mod body;
-mod builds;
-mod bytes;
-mod calls;
+mod build_ids;
+mod byte_classes;
+mod cache;
 mod class;
 mod configs;
 mod dates;
 mod detector;
+mod domain_nouns;
 mod elements;
 mod encode;
 mod exchange;
@@ -23,43 +23,43 @@ mod formats;
 mod forms;
 pub mod har;
 mod headers;
-mod hidden;
 mod html;
 mod identifiers;
 mod keys;
-pub mod known;
+pub mod known_secrets;
 mod lexicon;
 mod links;
 mod live;
+mod log_filter;
 pub mod markup;
 mod matcher;
 mod measures;
-mod memo;
 mod message_spans;
 mod messages;
 mod names;
 mod origins;
+mod page_blocks;
+mod page_text_index;
 mod placeholder;
+mod placeholders;
 mod randomness;
 pub mod raw;
 mod rows;
+mod rpc_arguments;
 mod rules;
 mod scan;
 mod scripts;
-mod sealed;
 mod services;
+mod session_secrets;
 mod share;
-mod shown;
 pub mod spelled;
-mod steps;
+mod step_counter;
 mod tables;
 mod text_kind;
 mod texts;
-mod things;
 mod triggers;
 mod typed;
-mod vault;
-mod visible;
+mod urls;
 mod vocabulary;
 mod walk;
 mod word_split;
@@ -67,11 +67,11 @@ mod word_split;
 pub use body::{JsonFrame, essence, parts};
 pub use class::Place;
 pub use failure::failure;
-pub use hidden::{hide, hide_all};
 pub use live::LiveValues;
+pub use log_filter::{hide, hide_all};
 pub use placeholder::is_placeholder;
 pub use rules::RedactRules;
-pub use sealed::{RecordingSecrets, count};
+pub use session_secrets::{RecordingSecrets, count};
 pub use share::{Redactor, RemovalCounts};
 pub use texts::{lines, message, redact_written, text};
 
@@ -86,17 +86,17 @@ use zeroize::Zeroizing;
 
 use self::{
     body::{ParsedBody, cut, parse, parse_bytes},
-    builds::BuildIds,
+    build_ids::BuildIds,
     class::{KeyClass, SecretReason},
     exchange::Answer,
     measures::{BodyMeasures, Meter, weigh},
     origins::{OriginIndex, ValuePlace},
+    page_text_index::{VisibleWords, words_of},
+    placeholders::{SecretIndex, holds_placeholder},
     raw::{RawBody, RawExchange, RawRecording, ReleasedBody},
     rules::{SecretSink, Walk},
     text_kind::TextKind,
     typed::TypedValues,
-    vault::{SecretIndex, holds_placeholder},
-    visible::{VisibleWords, words_of},
 };
 use commis_artifacts::recording::{
     Action, BlockedRequest, BodyStatus, Control, Excerpt, FinalPage, Origin, SessionRecording,
@@ -144,7 +144,7 @@ pub fn sealed(
     let mut parsed: Vec<ParsedBody> = all.map(|it| budget.run(|| parse(it))).collect();
     // Text is what was asked for where one thing was, by its name.
     let prose = asks_for_one(&raw.task) && !raw.typed.is_empty();
-    let shown = shown::blocks(&raw.page, prose);
+    let shown = page_blocks::blocks(&raw.page, prose);
     let mut vault = SecretIndex::default();
     let mut judged = learn(&mut raw, &parsed, &shown, &rules, &mut vault);
     let harmless = raw
@@ -303,8 +303,8 @@ pub fn sealed(
             title: cut(&spoken(&mut walk, &raw.page.title), 1024).to_owned(),
             visible_text: cut(&spoken(&mut walk, &raw.page.visible_text), MAX_VISIBLE).to_owned(),
             has_password_field: raw.page.has_password_field,
-            next: shown::next(&raw.page),
-            shown: shown::redact_blocks(shown, &mut walk),
+            next: page_blocks::next(&raw.page),
+            shown: page_blocks::redact_blocks(shown, &mut walk),
         },
         exchanges,
         blocked: raw
@@ -626,7 +626,7 @@ impl SecretSink for ExchangeSecrets {
     }
 
     fn identifier(&mut self, value: &str) {
-        if self.identifiers.len() < vault::MAX_IDENTIFIERS {
+        if self.identifiers.len() < placeholders::MAX_IDENTIFIERS {
             self.identifiers.push(value.to_owned());
         }
     }

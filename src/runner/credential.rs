@@ -18,7 +18,7 @@ use commis_recipe::{
     auth,
     model::{Auth, AuthKind, TransportKind},
 };
-use commis_redact::known::SecretFilter;
+use commis_redact::known_secrets::SecretFilter;
 
 /// Shorter values stand in every answer by chance, and could not be hidden.
 const MIN: usize = 4;

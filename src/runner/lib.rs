@@ -4,7 +4,7 @@
 //! what people use, within limits and with one more attempt.
 
 pub mod call;
-mod compiled;
+mod compile_cache;
 mod credential;
 pub mod extract;
 pub mod pages;
@@ -40,7 +40,7 @@ use commis_recipe::{
     shape::VerifiedShape,
     trust::Trust,
 };
-use commis_redact::known::SecretFilter;
+use commis_redact::known_secrets::SecretFilter;
 
 /// An answer less alike than this to the verified one has drifted (seed 1.3.1).
 pub const MIN_SIMILARITY_BP: u32 = 8_500;

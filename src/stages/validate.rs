@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::{
     gaps::form,
-    judge::{Observation, ReplayCall, Replayer, holds_bp, leaf_lines, observe, passing},
+    replay::{Observation, ReplayCall, Replayer, holds_bp, leaf_lines, observe, passing},
     request::template,
 };
 use commis_artifacts::{

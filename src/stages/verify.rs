@@ -11,19 +11,19 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-pub use super::judge::MARGIN_BP;
+pub use super::replay::MARGIN_BP;
 use super::{
     extraction::widened_by_pages,
     follow::{measure_followed, only_repeats},
     gaps::{lacking, lost},
-    judge::{
-        Observation, ReplayCall, Replayer, data_difference_bp, example_answer, holds_bp,
-        is_reordered, observe, passing,
-    },
     length::{self, ListFindings, ProofAnswer, more_than_shown},
     login::OwnAnswer,
     paginate::PaginationProver,
     refutation::{Failure, Halt, Proof, final_, freeze_optional, heard},
+    replay::{
+        Observation, ReplayCall, Replayer, data_difference_bp, example_answer, holds_bp,
+        is_reordered, observe, passing,
+    },
     seen::seen_on_page,
     witness::{asks_for_order, coverage, named_group},
 };

@@ -4,7 +4,7 @@
 //! defined by their files. A database that cannot be read is set aside and begun again.
 
 mod health;
-mod questions;
+mod stage_inputs;
 mod tasks;
 
 use std::{
@@ -37,7 +37,7 @@ const RETRY_INTERVAL: Duration = Duration::from_millis(5);
 
 /// What each version added; `user_version` counts those that were applied.
 const MIGRATIONS: &[&str] =
-    &[tasks::SCHEMA, health::SCHEMA, questions::SCHEMA, tasks::FAILURES, health::DAYS];
+    &[tasks::SCHEMA, health::SCHEMA, stage_inputs::SCHEMA, tasks::FAILURES, health::DAYS];
 
 /// The open database, shared by the tasks of a process.
 pub struct State {

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use serde_json::{Value, json};
 
-use super::{shelf::Source, *};
+use super::{registry::Source, *};
 use commis_base::settings::Home;
 
 fn seen(url: &str, title: &str, content: &str) -> PageView {
@@ -460,8 +460,8 @@ fn ac_6_2_an_unknown_playbook_says_which_there_are() {
 
 #[test]
 fn those_that_come_with_the_program_are_consistent() {
-    assert!(shelf::BUILT_IN.is_sorted());
-    for (name, yaml) in shelf::BUILT_IN {
+    assert!(registry::BUILT_IN.is_sorted());
+    for (name, yaml) in registry::BUILT_IN {
         let it = parse(yaml).unwrap_or_else(|err| panic!("{name}: {err}"));
         assert_eq!(it.name.as_str(), *name);
         assert!(yaml.starts_with("# "), "{name} says what it is for");
@@ -476,7 +476,7 @@ fn those_that_come_with_the_program_are_consistent() {
         let back: Playbook = serde_json::from_value(serde_json::to_value(&it).unwrap()).unwrap();
         assert_eq!(back, it, "{name}");
     }
-    let order = parse(shelf::BUILT_IN[2].1).unwrap();
+    let order = parse(registry::BUILT_IN[2].1).unwrap();
     let most = order.amount.unwrap();
     assert_eq!((most.most.hundredths(), &*most.currency), (10_000, "EUR"));
 }

@@ -19,14 +19,14 @@ fn act(name: &str, arguments: Value) -> Action {
 }
 
 async fn fake(called: &str) -> Result<Playwright> {
-    let tools: Vec<String> = acts::NEEDED.iter().map(|it| tool(it)).collect();
+    let tools: Vec<String> = tools::NEEDED.iter().map(|it| tool(it)).collect();
     let text = ANSWERS.replace("TOOLS", &tools.join(",")).replace("CALLED", called);
     let policy = EgressPolicy::new(&EgressSettings::default()).unwrap();
     let contract = TaskPolicy::new("http://a.test/", &[], None, &[]).unwrap();
     let gateway = Gateway::start(&policy, contract.judge()).await?;
     let how = script(&text);
     let server = Server::start(&how, &gateway).await?;
-    let tools = acts::offered(&server.tools)?;
+    let tools = tools::offered(&server.tools)?;
     let pictures = (PathBuf::from("/nope"), "x".to_owned(), 0);
     Ok(Playwright {
         how,
@@ -114,7 +114,7 @@ async fn ac_1_2_a_server_without_the_tools_is_none() {
     let judge = TaskPolicy::new("http://a.test/", &[], None, &[]).unwrap().judge();
     let gateway = Gateway::start(&policy, judge).await.unwrap();
     let server = Server::start(&script(&text), &gateway).await.unwrap();
-    let err = acts::offered(&server.tools).unwrap_err();
+    let err = tools::offered(&server.tools).unwrap_err();
     assert_eq!(err.code(), Code::McpFailed);
     assert!(err.message().contains("browser_snapshot, browser_navigate, browser_type"), "{err}");
 }
@@ -195,7 +195,7 @@ async fn ac_1_1_ac_1_2_ac_5_7_the_real_server_is_spoken_to() {
     };
     assert!(begun.elapsed() < Duration::from_secs(10));
     let names: Vec<String> = it.hands.tools().into_iter().map(|it| it.name).collect();
-    for needed in acts::NEEDED {
+    for needed in tools::NEEDED {
         assert!(names.iter().any(|it| it == needed), "{names:?}");
     }
     for bad in [
@@ -225,7 +225,7 @@ async fn ac_1_1_ac_1_2_ac_5_7_the_real_server_is_spoken_to() {
         .unwrap();
     let seen = it.hands.snapshot().await.unwrap();
     assert!(
-        acts::resolve_ref("spinbutton \"Quantity\"", &seen.content).is_ok(),
+        tools::resolve_ref("spinbutton \"Quantity\"", &seen.content).is_ok(),
         "{}",
         seen.content
     );

@@ -8,8 +8,8 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::{
-    desk::{Command, PageController, ReplayOptions, ReplayOutcome},
-    sessions::{SessionAction, SessionStore, memory::ElementMemory},
+    page_session::{Command, PageController, ReplayOptions, ReplayOutcome},
+    sessions::{SessionAction, SessionStore, locator_cache::ElementMemory},
 };
 use commis_testbed::Testbed;
 

@@ -2,8 +2,8 @@
 
 use super::*;
 use crate::{
-    desk::{Command, CommandOutput, PageController},
     hold_state::{OutgoingRequest, RequestDecision},
+    page_session::{Command, CommandOutput, PageController},
 };
 
 /// Everything but POST goes.

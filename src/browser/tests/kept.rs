@@ -4,7 +4,7 @@ use super::{
     desk::{page, run_command},
     *,
 };
-use crate::desk::{
+use crate::page_session::{
     Command, LogQuery, PageController, ScreenshotOptions, SnapshotOptions, UploadFile,
 };
 
@@ -162,7 +162,7 @@ async fn long_traffic_goes_to_disk_in_parts_and_what_acts_did_is_told_after_it()
     desk.record(begun, &page(many)).await.unwrap();
     for target in ["button \"All\"", "button \"One\"", "button \"One\""] {
         desk.run(click(target)).await.unwrap();
-        let done = crate::desk::WaitCondition::Text("done".to_owned());
+        let done = crate::page_session::WaitCondition::Text("done".to_owned());
         if let Err(err) = desk.run(Command::Wait(done)).await {
             let said = run_command(&mut desk, Command::Console(last(5))).await;
             let asked = run_command(&mut desk, Command::Network(last(5))).await;

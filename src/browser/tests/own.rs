@@ -197,7 +197,7 @@ async fn only_who_names_it_comes_to_a_host_of_ones_own() {
 /// A page that stays is at a host of the user's own from its first page on, or never.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_page_that_stays_is_at_a_host_of_ones_own_or_elsewhere() {
-    use crate::desk::{Command, PageController};
+    use crate::page_session::{Command, PageController};
     let site = serve().await;
     let Some(browser) = begin(&site).await else { return };
     let own = format!("http://localhost:{}/next", site.addr.port());

@@ -4,7 +4,7 @@
 //! byte, line breaks included, which its own writer would make alike. Each new text is read again: if it says anything else than
 //! the old one did, apart from the entry, it is not written.
 
-mod alike;
+mod equivalence;
 mod inline;
 
 use std::ops::Range;
@@ -109,7 +109,7 @@ fn update(out: &mut Change, key: &str, entry: &Entry) -> Result<()> {
         let table = old.as_table_like();
         let command = old.get("command").and_then(Item::span);
         match (old.get(name).and_then(Item::as_value), command) {
-            (Some(it), _) if alike::values(it, &value) => continue,
+            (Some(it), _) if equivalence::values(it, &value) => continue,
             (Some(it), _) => {
                 let Some(at) = it.span() else { continue };
                 out.make(at, &value.to_string());
@@ -146,11 +146,11 @@ fn contains_entry(new: &Change, old: &Document<&str>, key: &str, entry: &Entry) 
     let fields = fields(entry);
     // Of one that was replaced nothing is kept.
     let before = of(old).filter(|it| ours(it, &entry.command)).and_then(Item::as_table_like);
-    alike::but_for(old, &document, key, &entry.name)
-        && alike::tables(before, found.as_table_like(), &fields.each_ref().map(|it| it.0))
+    equivalence::but_for(old, &document, key, &entry.name)
+        && equivalence::tables(before, found.as_table_like(), &fields.each_ref().map(|it| it.0))
         && fields.iter().all(|(name, value)| {
             let found = found.get(name).and_then(Item::as_value);
-            found.is_some_and(|it| alike::values(it, value))
+            found.is_some_and(|it| equivalence::values(it, value))
         })
 }
 
@@ -242,7 +242,7 @@ pub fn take(text: &str, key: &str, name: &str, command: &str, force: bool) -> Re
     }
     out.empty = out.text.trim().is_empty();
     expect(read(&out.text).is_ok_and(|it| {
-        entry_of(it.get(key), name).is_none() && alike::but_for(&document, &it, key, name)
+        entry_of(it.get(key), name).is_none() && equivalence::but_for(&document, &it, key, name)
     }))?;
     Ok(out)
 }

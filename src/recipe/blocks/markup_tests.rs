@@ -4,7 +4,7 @@ use scraper::{ElementRef, Html};
 use serde_json::json;
 
 use super::{
-    cells::text,
+    element_text::text,
     tests::{check, each, read},
 };
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use ego_tree::NodeId;
 use scraper::ElementRef;
 
-use super::cells::{chars, children, is_read, text};
+use super::element_text::{chars, children, is_read, text};
 
 /// More columns are no table that a person reads.
 const MAX_COLUMNS: usize = 128;

@@ -9,7 +9,7 @@ use ring::{
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::book::Database;
+use crate::task_database::Database;
 use commis_base::{
     error::{Code, Error, Result},
     ids,

@@ -23,8 +23,8 @@ use crate::{
     Daemon,
     answer::ApiError,
     operations::{OperationContext, counted, run_login, run_usual_as},
-    pantry::CachedRecipe,
     principal::{AccessRequirement, Principal, forbidden},
+    recipe_cache::CachedRecipe,
 };
 use commis_base::{
     error::{Code, Error, Result},
