@@ -89,6 +89,24 @@ impl Request {
     }
 }
 
+/// All that is read of a request that cannot be read whole.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct PausedId {
+    request_id: String,
+}
+
+/// Fails a paused request for that reason of the protocol, and notes why.
+fn refuse(shared: &ContextInner, event: &Event, (id, reason): (&str, &str), url: &str, why: &str) {
+    let params = json!({ "requestId": id, "errorReason": reason });
+    shared.cdp.post(event.session.as_deref(), "Fetch.failRequest", params);
+    let mut state = shared.lock();
+    state.emit(EventKind::Refused, &format!("{url} was refused: {why}"));
+    if state.refused.len() < MOST {
+        state.refused.push((url.to_owned(), why.to_owned()));
+    }
+}
+
 /// Decides about a paused request that everything else admits. Whether it is let go; otherwise it was dealt with here.
 pub fn admits(shared: &ContextInner, event: &Event, target: TargetKind) -> bool {
     if shared.lock().holding.is_none() {
@@ -98,23 +116,11 @@ pub fn admits(shared: &ContextInner, event: &Event, target: TargetKind) -> bool 
     let refuse = |id: &str, kind: &str, url: &str, why: &str| {
         // A page that asks for another document stays as it is.
         let aborts = target == TargetKind::Page && kind == "Document";
-        let reason = if aborts { "Aborted" } else { "BlockedByClient" };
-        let params = json!({ "requestId": id, "errorReason": reason });
-        shared.cdp.post(session.map(|it| &**it), "Fetch.failRequest", params);
-        let mut state = shared.lock();
-        state.emit(EventKind::Refused, &format!("{url} was refused: {why}"));
-        if state.refused.len() < MOST {
-            state.refused.push((url.to_owned(), why.to_owned()));
-        }
+        refuse(shared, event, (id, if aborts { "Aborted" } else { "BlockedByClient" }), url, why);
     };
     let Some(paused) = event.read::<RequestPaused>() else {
         // What cannot be read cannot be shown to anyone.
-        #[derive(Deserialize)]
-        #[serde(rename_all = "camelCase")]
-        struct Id {
-            request_id: String,
-        }
-        if let Some(it) = event.read::<Id>() {
+        if let Some(it) = event.read::<PausedId>() {
             refuse(&it.request_id, "", "a request", "it cannot be read");
         }
         return false;
@@ -133,12 +139,8 @@ pub fn admits(shared: &ContextInner, event: &Event, target: TargetKind) -> bool 
     let turns = is_page && at.as_ref().is_some_and(|it| site_of(it) != site_of(&request.url));
     if turns && holding.typing {
         drop(state);
-        refuse(
-            &request_id,
-            &kind,
-            &request.url,
-            "a value is being typed in a page of another site",
-        );
+        let why = "a value is being typed in a page of another site";
+        refuse(&request_id, &kind, &request.url, why);
         return false;
     }
     let follows_act = holding.follows(Instant::now());

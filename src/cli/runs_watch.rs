@@ -68,7 +68,7 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
         if open.is_empty() {
             match all.first() {
                 Some(it) => {
-                    context::say(&context::clean(&format!("nothing runs now; {}", end(it))))
+                    context::say(&context::clean(&format!("nothing runs now; {}", end(it))));
                 }
                 None => context::say("nothing runs now, and no run is kept"),
             }

@@ -99,8 +99,8 @@ use self::{
     typed::TypedValues,
 };
 use commis_artifacts::recording::{
-    Action, BlockedRequest, BodyStatus, Control, Excerpt, FinalPage, Origin, SessionRecording,
-    ValueOrigin,
+    Action, BlockedRequest, BodyStatus, Control, Excerpt, Exchange, FinalPage, Origin,
+    SessionRecording, ValueOrigin,
 };
 use commis_base::{settings::RedactSettings, work};
 use commis_recipe::blocks::{Block, asks_for_one};
@@ -198,15 +198,7 @@ pub fn sealed(
             .zip(&mut parsed[row.clone()])
             .with_min_len(least)
             .map(|(exchange, parsed)| {
-                let parsed = match &exchange.body {
-                    RawBody::Elsewhere(_) => exchange
-                        .body
-                        .bytes()
-                        .map_or(ParsedBody::None, |bytes| parse_bytes(exchange, &bytes)),
-                    RawBody::Captured(_) | RawBody::Missing(_) => {
-                        std::mem::replace(parsed, ParsedBody::None)
-                    }
-                };
+                let parsed = take_parsed(exchange, parsed);
                 let sources = sources.in_answer(exchange, &parsed, &vault);
                 let meter = Meter::new(&visible, &typed_words, &inputs);
                 let opened =
@@ -241,14 +233,12 @@ pub fn sealed(
     }
     weigh(&mut measured);
     for (i, used) in places.into_iter().enumerate() {
-        exchanges[i].origins = used
-            .into_iter()
-            .map(|(placeholder, at)| ValueOrigin {
-                origin: vault.value(&placeholder).and_then(|value| sources.origin(value, i, &urls)),
-                placeholder,
-                at,
-            })
-            .collect();
+        let origin = |(placeholder, at): (String, String)| ValueOrigin {
+            origin: vault.value(&placeholder).and_then(|value| sources.origin(value, i, &urls)),
+            placeholder,
+            at,
+        };
+        exchanges[i].origins = used.into_iter().map(origin).collect();
     }
     builds.trace(&mut exchanges, &urls);
     drop(sources);
@@ -256,35 +246,59 @@ pub fn sealed(
 
     let mut writer = Writer::new(&mut vault);
     for (stored, measured) in exchanges.iter_mut().zip(measured) {
-        if let Some(measured) = measured {
-            let typed_in_request = std::mem::take(&mut stored.measures.typed_in_request);
-            stored.measures = measured.measures;
-            stored.measures.typed_in_request = typed_in_request;
+        finish(stored, measured, &mut writer);
+    }
+    let recording = assemble(raw, exchanges, shown, Walk::new(&rules, &mut writer));
+    (recording, RecordingSecrets(vault))
+}
+
+/// The answer as it was parsed; one that lies in a file is read and parsed now.
+fn take_parsed(exchange: &RawExchange, parsed: &mut ParsedBody) -> ParsedBody {
+    match &exchange.body {
+        RawBody::Elsewhere(_) => {
+            exchange.body.bytes().map_or(ParsedBody::None, |bytes| parse_bytes(exchange, &bytes))
         }
-        // Keys can be secrets too, as where sessions are listed by their token.
-        for it in stored.measures.names_mut() {
-            if let Some(new) = writer.replace_known(it) {
-                *it = new;
-            }
-        }
-        for it in &mut stored.origins {
-            if let Some(new) = writer.replace_known(&it.at) {
-                it.at = new;
-            }
-            let told: &[&String] = match &it.origin {
-                Some(Origin::Response { path, .. }) => &[path],
-                Some(Origin::Storage { key, path: Some(path), .. }) => &[key, path],
-                Some(Origin::Storage { key, .. }) => &[key],
-                _ => &[],
-            };
-            if told.iter().any(|it| writer.replace_known(it).is_some()) {
-                it.origin = None;
-            }
+        RawBody::Captured(_) | RawBody::Missing(_) => std::mem::replace(parsed, ParsedBody::None),
+    }
+}
+
+/// Adds the measures of the answer, and takes secrets out of names and places.
+fn finish(stored: &mut Exchange, measured: Option<BodyMeasures>, writer: &mut Writer<'_>) {
+    if let Some(measured) = measured {
+        let typed_in_request = std::mem::take(&mut stored.measures.typed_in_request);
+        stored.measures = measured.measures;
+        stored.measures.typed_in_request = typed_in_request;
+    }
+    // Keys can be secrets too, as where sessions are listed by their token.
+    for it in stored.measures.names_mut() {
+        if let Some(new) = writer.replace_known(it) {
+            *it = new;
         }
     }
+    for it in &mut stored.origins {
+        if let Some(new) = writer.replace_known(&it.at) {
+            it.at = new;
+        }
+        let told: &[&String] = match &it.origin {
+            Some(Origin::Response { path, .. }) => &[path],
+            Some(Origin::Storage { key, path: Some(path), .. }) => &[key, path],
+            Some(Origin::Storage { key, .. }) => &[key],
+            _ => &[],
+        };
+        if told.iter().any(|it| writer.replace_known(it).is_some()) {
+            it.origin = None;
+        }
+    }
+}
 
-    let mut walk = Walk::new(&rules, &mut writer);
-    let recording = SessionRecording {
+/// The recording around its exchanges, all its texts redacted.
+fn assemble(
+    raw: RawRecording,
+    exchanges: Vec<Exchange>,
+    shown: Vec<Block>,
+    mut walk: Walk<'_>,
+) -> SessionRecording {
+    SessionRecording {
         login_site: None,
         task: spoken(&mut walk, &raw.task),
         url: address(&mut walk, &raw.url),
@@ -319,8 +333,7 @@ pub fn sealed(
         notes: raw.notes,
         duration_ms: raw.duration_ms,
         producer: words(&mut walk, &raw.producer),
-    };
-    (recording, RecordingSecrets(vault))
+    }
 }
 
 /// What one answer comes to before anything is written.
