@@ -53,24 +53,24 @@ pub fn mark_in_use<'a>(
 ) -> Result<UsageGuard> {
     let it =
         UsageMarker { batch: batch.to_owned(), tasks: tasks.map(ToString::to_string).collect() };
-    let bytes = serde_json::to_vec(&it)
-        .map_err(|err| Error::new(Code::Internal, "tasks in use").source(err))?;
+    let bytes = serde_json::to_vec(&it).map_err(|err| {
+        Error::new(Code::Internal, "cannot write the list of tasks in use as JSON").source(err)
+    })?;
     let now = Arc::new((
         Mutex::new(MarkerState { key: write_marker(&**shelf, &bytes)?, ended: false }),
         Condvar::new(),
     ));
     let (its, watched) = (Arc::clone(shelf), Arc::clone(&now));
     let renew = move || renew_markers(&*its, &watched, &bytes);
-    std::thread::Builder::new()
-        .name("in-use".to_owned())
-        .spawn(renew)
-        .map_err(|err| Error::new(Code::Internal, "no thread to say it on").source(err))?;
+    std::thread::Builder::new().name("in-use".to_owned()).spawn(renew).map_err(|err| {
+        Error::new(Code::Internal, "cannot start the thread that marks tasks as in use").source(err)
+    })?;
     Ok(UsageGuard { shelf: Arc::clone(shelf), now })
 }
 
 fn write_marker(shelf: &dyn SharedStore, bytes: &[u8]) -> Result<ObjectKey> {
     let key = ObjectKey::for_name(IN_USE, &format!("{}.json", random_token()?))
-        .ok_or_else(|| Error::new(Code::Internal, "a key is none"))?;
+        .ok_or_else(|| Error::new(Code::Internal, "the marker of tasks in use has no valid key"))?;
     shelf.create(&key, bytes.to_vec())?;
     Ok(key)
 }

@@ -239,7 +239,7 @@ impl Run<'_> {
                 }
                 Some(ended) = running.join_next() => {
                     let (i, end) = ended.map_err(|err| {
-                        Error::new(Code::Internal, "a task's thread ended").source(err)
+                        Error::new(Code::Internal, "the thread of a task ended unexpectedly").source(err)
                     })?;
                     self.finish_attempt(i, &tasks[i], end, cx, questions)?;
                 }

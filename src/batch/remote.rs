@@ -417,7 +417,11 @@ impl Run<'_> {
                     Err(err) if err.code() == Code::ArtifactMissing && ended.is_none() => {
                         let work = move || store_task(&tasks[i], delay, &cx).map(StoreLookup::Open);
                         tokio::task::spawn_blocking(work).await.unwrap_or_else(|err| {
-                            Err(Error::new(Code::Internal, "a thread ended").source(err))
+                            Err(Error::new(
+                                Code::Internal,
+                                "the thread of a computation ended unexpectedly",
+                            )
+                            .source(err))
                         })
                     }
                     Err(err) => Err(err),
@@ -435,7 +439,9 @@ impl Run<'_> {
 }
 
 fn join_result<T>(it: std::result::Result<T, tokio::task::JoinError>) -> Result<T> {
-    it.map_err(|err| Error::new(Code::Internal, "a task's thread ended").source(err))
+    it.map_err(|err| {
+        Error::new(Code::Internal, "the thread of a task ended unexpectedly").source(err)
+    })
 }
 
 fn handed_over_twice_error(task: &Task) -> Error {

@@ -65,7 +65,7 @@ pub fn read<T: for<'a> Deserialize<'a>>(
 
 pub fn key(id: &TaskId, name: &str) -> Result<ObjectKey> {
     ObjectKey::for_name(id.as_str(), name)
-        .ok_or_else(|| Error::new(Code::Internal, "a key is none"))
+        .ok_or_else(|| Error::new(Code::Internal, "a work unit has no valid key"))
 }
 
 /// The id of a part of those bytes.
@@ -74,7 +74,8 @@ fn part_id(kind: &str, bytes: &[u8]) -> String {
 }
 
 fn json<T: Serialize>(it: &T) -> Result<Vec<u8>> {
-    serde_json::to_vec(it).map_err(|err| Error::new(Code::Internal, "a part").source(err))
+    serde_json::to_vec(it)
+        .map_err(|err| Error::new(Code::Internal, "cannot write a work unit as JSON").source(err))
 }
 
 fn parsed<T: for<'a> Deserialize<'a>>(

@@ -205,7 +205,9 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
     if args.json {
         let event = OutputLine::Finished { event: "map_finished", recipe: &name, totals: &totals };
         let json = serde_json::to_string(&event);
-        context::event(&json.map_err(|err| Error::new(Code::Internal, "totals").source(err))?);
+        context::event(&json.map_err(|err| {
+            Error::new(Code::Internal, "cannot write the totals as JSON").source(err)
+        })?);
     }
     Ok(totals.exit_code())
 }
@@ -368,10 +370,9 @@ fn feed(
         }
     };
     // It may wait for a terminal when all else has ended; nobody waits for it.
-    std::thread::Builder::new()
-        .name("inputs".to_owned())
-        .spawn(each)
-        .map_err(|err| Error::new(Code::Internal, "no thread to read on").source(err))?;
+    std::thread::Builder::new().name("inputs".to_owned()).spawn(each).map_err(|err| {
+        Error::new(Code::Internal, "cannot start the thread that reads the inputs").source(err)
+    })?;
     Ok(inputs)
 }
 

@@ -37,7 +37,9 @@ pub fn text(data: &Value, format: Format) -> Result<String> {
     Ok(match format {
         Format::Json => {
             let text = serde_json::to_string_pretty(data);
-            text.map_err(|err| Error::new(Code::Internal, "data as JSON").source(err))? + "\n"
+            text.map_err(|err| {
+                Error::new(Code::Internal, "cannot write the data as JSON").source(err)
+            })? + "\n"
         }
         Format::Ndjson => {
             items(data).iter().fold(String::new(), |out, it| out + &it.to_string() + "\n")

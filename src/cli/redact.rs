@@ -79,8 +79,9 @@ pub fn same(a: &Path, b: &Path) -> bool {
 pub fn write(path: &Path, bytes: &[u8]) -> Result<()> {
     let folder = path.parent().filter(|it| !it.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let name = path.file_name().and_then(|it| it.to_str());
-    let name =
-        name.ok_or_else(|| Error::new(Code::Usage, format!("{} names no file", path.display())))?;
+    let name = name.ok_or_else(|| {
+        Error::new(Code::Usage, format!("{} is not the path of a file", path.display()))
+    })?;
     // Of a folder that the user names, links on the way are the user's business.
     let folder = folder.canonicalize().map_err(|err| {
         Error::new(Code::Usage, format!("there is no folder {}", folder.display())).source(err)

@@ -95,7 +95,8 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
         });
     };
     let done = done?;
-    let failed = |err| Error::new(Code::DaemonFailed, "the daemon's answer is none").source(err);
+    let failed =
+        |err| Error::new(Code::DaemonFailed, "the daemon's answer is not JSON").source(err);
     let told: ResearchReport = serde_json::from_value(done.clone()).map_err(failed)?;
     if args.json {
         context::out(&done);

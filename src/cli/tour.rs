@@ -119,8 +119,9 @@ impl Tour {
         let shown: Vec<_> = words.iter().filter_map(|it| shlex::try_quote(it).ok()).collect();
         context::say(&format!("$ {} {}", self.prefix, shown.join(" ")));
         let cli = Cli::<CommandLine>::try_parse_from([&["commis"], words].concat());
-        let cli =
-            cli.map_err(|err| Error::new(Code::Internal, "a command of the tour").source(err))?;
+        let cli = cli.map_err(|err| {
+            Error::new(Code::Internal, "cannot start a command of the tour").source(err)
+        })?;
         let ended = Box::pin(super::perform(Cli::from(cli).command, &self.global)).await?;
         if ended == expected {
             return Ok(());

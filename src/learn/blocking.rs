@@ -61,13 +61,12 @@ pub async fn apart<T: Send + 'static, F: Future<Output = Result<T>>>(
         let _ = end.send(runtime.block_on(all));
         drop(at_work);
     };
-    std::thread::Builder::new()
-        .name("apart".to_owned())
-        .spawn(run)
-        .map_err(|err| Error::new(Code::Internal, "no thread to work on").source(err))?;
+    std::thread::Builder::new().name("apart".to_owned()).spawn(run).map_err(|err| {
+        Error::new(Code::Internal, "cannot start a thread for the computation").source(err)
+    })?;
     let mut ended = ended.map(|it| {
         it.unwrap_or_else(|err| {
-            Err(Error::new(Code::Internal, "the thread of the work ended").source(err))
+            Err(Error::new(Code::Internal, "the thread of the computation ended").source(err))
         })
     });
     tokio::select! {

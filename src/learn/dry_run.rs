@@ -77,7 +77,8 @@ pub fn render(
     for it in &requests {
         all.push(show_request(recipe, it.fill(&values)?, (policy, settings), &unmark)?);
     }
-    let mut last = all.pop().ok_or_else(|| Error::new(Code::Internal, "a recipe has a request"))?;
+    let mut last =
+        all.pop().ok_or_else(|| Error::new(Code::Internal, "the recipe has no request"))?;
     last.steps = recipe
         .steps_before()
         .iter()
@@ -109,8 +110,9 @@ fn show_request(
         match (it.kind, &it.query) {
             (_, Some(name)) => {
                 let mark = "zqKeyqz";
-                let mut url = url::Url::parse(&url)
-                    .map_err(|err| Error::new(Code::UrlInvalid, format!("request URL: {err}")))?;
+                let mut url = url::Url::parse(&url).map_err(|err| {
+                    Error::new(Code::UrlInvalid, format!("the request URL is invalid: {err}"))
+                })?;
                 url.query_pairs_mut().append_pair(name, mark);
                 shown.url = unmark(url.as_str()).replace(mark, &value);
             }

@@ -385,7 +385,10 @@ impl<'a> TaskReplayer<'a> {
                 it if it.needs_session() && !transport.uses_session() => {
                     return Err(Error::new(
                         Code::SessionRequired,
-                        format!("`{}` comes from a page", slot.name),
+                        format!(
+                            "`{}` comes from a page, which this transport does not have",
+                            slot.name
+                        ),
                     ));
                 }
                 SlotSource::Cookie { name } => {

@@ -84,7 +84,7 @@ fn digest_bounded(path: &Path, max: u64) -> Result<String> {
         len += n as u64;
         if len > max {
             return Err(Error::new(Code::Usage, format!("{shown} is larger than {max} bytes"))
-                .hint("export fewer pages"));
+                .hint("export the HAR of fewer pages"));
         }
         hash.update(&bytes[..n]);
     }

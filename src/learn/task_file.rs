@@ -151,8 +151,9 @@ impl StoredTask {
 
     /// As it is written.
     pub fn to_bytes(&self) -> Result<Vec<u8>> {
-        let mut bytes = serde_json::to_vec_pretty(self)
-            .map_err(|err| Error::new(Code::Internal, "task.json").source(err))?;
+        let mut bytes = serde_json::to_vec_pretty(self).map_err(|err| {
+            Error::new(Code::Internal, "cannot write task.json as JSON").source(err)
+        })?;
         bytes.push(b'\n');
         Ok(bytes)
     }

@@ -153,7 +153,11 @@ fn rules() {
             "x-client: \"a\\nb\"",
             "RECIPE_INVALID header `x-client` contains",
         ),
-        ("https://api.example.com/v1", "https://{q}.example.com/v1", "RECIPE_INVALID request URL"),
+        (
+            "https://api.example.com/v1",
+            "https://{q}.example.com/v1",
+            "RECIPE_INVALID the request URL",
+        ),
         (
             "https://api.example.com/v1",
             "https://evil.com/v1",

@@ -453,7 +453,7 @@ fn blame_values(
         return match reply.status {
             status @ (404 | 410) if takes_values => Error::new(
                 Code::NotFound,
-                format!("the site has nothing for these values ({status})"),
+                format!("the site has no data for these values: it answered {status}"),
             )
             .hint("check the values; `commis recipe check` says whether the recipe works"),
             _ => err,

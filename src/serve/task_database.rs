@@ -252,7 +252,10 @@ impl Database {
         };
         tokio::task::spawn_blocking(work)
             .await
-            .map_err(|err| Error::new(Code::Internal, "work on the database ended").source(err))?
+            .map_err(|err| {
+                Error::new(Code::Internal, "the work on the database ended unexpectedly")
+                    .source(err)
+            })?
             .map_err(trouble)
     }
 
@@ -378,7 +381,10 @@ impl Database {
         let (folder, name) = (self.folder.join(RESULTS), format!("{id}.json"));
         tokio::task::spawn_blocking(move || files::write_atomic(&folder, &name, text.as_bytes()))
             .await
-            .map_err(|err| Error::new(Code::Internal, "writing a result ended").source(err))?
+            .map_err(|err| {
+                Error::new(Code::Internal, "the thread that writes a result ended unexpectedly")
+                    .source(err)
+            })?
     }
 
     /// The stage that a task is in, as an event; not of one that has ended. Fails with `ARTIFACT_IO`.
@@ -454,9 +460,10 @@ impl Database {
                     .source(err)
             })
         };
-        tokio::task::spawn_blocking(read)
-            .await
-            .map_err(|err| Error::new(Code::Internal, "reading a result ended").source(err))?
+        tokio::task::spawn_blocking(read).await.map_err(|err| {
+            Error::new(Code::Internal, "the thread that reads a result ended unexpectedly")
+                .source(err)
+        })?
     }
 
     /// Events after that one, of a task or of all, at most as many as a task keeps. Fails with `ARTIFACT_IO`.

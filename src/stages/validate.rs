@@ -292,7 +292,8 @@ fn with_ambient_headers(
 }
 
 fn not_now(code: Code) -> Error {
-    Error::new(code, "the request could not be replayed now").hint("run again with --resume")
+    Error::new(code, "the request could not be replayed now")
+        .hint("run the same command again with --resume")
 }
 
 /// What the shape alone does not tell: JSON in a page of another shape, or a page whose items are other elements.

@@ -188,8 +188,8 @@ pub async fn verify(
     }
     // What is wrong by every transport stays wrong.
     if let Some((code, text)) = transient.filter(|_| !refuted) {
-        return Err(Error::new(code, format!("could not be verified now: {text}"))
-            .hint("run again with --resume"));
+        return Err(Error::new(code, format!("the recipe could not be verified now: {text}"))
+            .hint("run the same command again with --resume"));
     }
     freeze_optional(draft, &mut report);
     Ok(report)

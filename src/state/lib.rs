@@ -78,7 +78,8 @@ impl State {
         // The folder itself is no link, but one may lead there, and SQLite refuses any.
         let path = std::fs::canonicalize(folder)
             .map_err(|err| {
-                Error::new(Code::ArtifactIo, format!("open {}", folder.display())).source(err)
+                Error::new(Code::ArtifactIo, format!("cannot open {}", folder.display()))
+                    .source(err)
             })?
             .join(FILE);
         match Self::connect(&dir, &path, patience) {
@@ -179,9 +180,11 @@ impl OpenError {
     fn into_error(self, path: &Path) -> Error {
         match self {
             Self::Ours(it) => it,
-            Self::Sql(err) => Error::new(Code::ArtifactIo, format!("open {}", path.display()))
-                .source(err)
-                .hint(HINT),
+            Self::Sql(err) => {
+                Error::new(Code::ArtifactIo, format!("cannot open {}", path.display()))
+                    .source(err)
+                    .hint(HINT)
+            }
             Self::Newer => Error::new(
                 Code::ArtifactIo,
                 format!("{} was written by a later commis", path.display()),

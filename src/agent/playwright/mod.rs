@@ -61,7 +61,7 @@ pub fn command(setting: Option<&str>) -> Result<Vec<String>> {
         return Ok(["npx", "--yes", PINNED].map(str::to_owned).to_vec());
     };
     shlex::split(text).filter(|it| !it.is_empty()).ok_or_else(|| {
-        Error::new(Code::SettingsInvalid, "agent.playwright_mcp is no command")
+        Error::new(Code::SettingsInvalid, "the setting agent.playwright_mcp is not a command")
             .hint("such as \"playwright-mcp\", or \"node /opt/playwright-mcp/cli.js\"; quotes are as in a shell")
     })
 }

@@ -142,7 +142,7 @@ impl PageController {
             let did = if times == 2 { "double-clicked" } else { "clicked" };
             return Ok(CommandOutput::from_effect(&format!("{did} {}", meant.told), effect));
         }
-        Err(Error::new(Code::Internal, "a click without an end"))
+        Err(Error::new(Code::Internal, "the click ended without a result"))
     }
 
     pub(super) async fn hover(&mut self, target: Target) -> Result<CommandOutput> {

@@ -104,7 +104,7 @@ impl EgressPolicy {
         if let Some(port) = settings.allowed_ports.iter().find(|it| names::is_bad_port(**it)) {
             return Err(Error::new(
                 Code::SettingsInvalid,
-                format!("port {port} can not be allowed"),
+                format!("port {port} cannot be allowed"),
             )
             .hint("it belongs to another protocol: see \"bad ports\" in the Fetch standard"));
         }
@@ -215,7 +215,7 @@ impl EgressPolicy {
         let failed = |why: &str| {
             Error::new(
                 Code::DnsFailed,
-                format!("resolve `{}`: {why}", url::display_text(url.host())),
+                format!("cannot resolve `{}`: {why}", url::display_text(url.host())),
             )
         };
         let mut answer = answer.map_err(|why| failed(&why))?;
@@ -356,7 +356,7 @@ fn parse_test_host(entry: &str) -> Result<(String, SocketAddr)> {
     let invalid = |why: &str| {
         Error::new(
             Code::SettingsInvalid,
-            format!("test host `{}`: {why}", url::display_text(entry)),
+            format!("`{}` is not a test host: {why}", url::display_text(entry)),
         )
         .hint("expected NAME.test=127.0.0.1:PORT or *.test=127.0.0.1:PORT")
     };
