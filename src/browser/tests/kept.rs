@@ -53,14 +53,9 @@ async fn what_pages_say_is_kept_over_documents_and_in_files_until_the_page_is_cl
 
     // A second after they came.
     let file = folder.join("console.ndjson");
-    let deadline = Instant::now() + Duration::from_secs(20);
-    let text = loop {
-        let text = std::fs::read_to_string(&file).unwrap_or_default();
-        if text.contains("second") || Instant::now() > deadline {
-            break text;
-        }
-        tokio::time::sleep(Duration::from_millis(50)).await;
-    };
+    let read = || std::fs::read_to_string(&file).unwrap_or_default();
+    wait_until("line of the console on disk", || read().contains("second")).await;
+    let text = read();
     assert!(text.contains("second") && text.contains("first") && !text.contains("dozjg"), "{text}");
     drop(desk);
     assert!(!folder.exists());

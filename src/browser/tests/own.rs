@@ -33,20 +33,12 @@ fn log(site: &Site) -> Vec<String> {
 }
 
 async fn came(site: &Site, line: &str) {
-    let begun = Instant::now();
-    while !log(site).iter().any(|it| it.starts_with(line)) {
-        assert!(begun.elapsed() < Duration::from_secs(20), "no {line} in {:#?}", log(site));
-        tokio::time::sleep(Duration::from_millis(20)).await;
-    }
+    wait_until(line, || log(site).iter().any(|it| it.starts_with(line))).await;
 }
 
 async fn was_blocked(context: &Context, part: &str) {
-    let begun = Instant::now();
-    while !context.blocked().iter().any(|it| it.url.contains(part) && it.code == "URL_BLOCKED") {
-        let blocked = context.blocked();
-        assert!(begun.elapsed() < Duration::from_secs(20), "no {part} in {blocked:#?}");
-        tokio::time::sleep(Duration::from_millis(20)).await;
-    }
+    let is_it = |it: &BlockedRequest| it.url.contains(part) && it.code == "URL_BLOCKED";
+    wait_until(part, || context.blocked().iter().any(is_it)).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
