@@ -98,16 +98,7 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
         all.retain(|it| shard_of(it.shard_key(), n) == i - 1);
     }
     if let (Some(hours), Ok(state)) = (args.unchecked_for, &state) {
-        let since = now_ms() - i64::from(hours) * HOUR_MS;
-        let ran: BTreeMap<(String, String), i64> = state
-            .all_health()?
-            .into_iter()
-            .map(|it| ((it.name, it.source), it.last_run_ms))
-            .collect();
-        all.retain(|it| {
-            let source = it.source.map_or("", Source::as_str).to_owned();
-            ran.get(&(it.name.to_string(), source)).is_none_or(|it| *it < since)
-        });
+        leave_out_checked(&mut all, hours, state)?;
     }
     if all.is_empty() {
         let none = if known == 0 {
@@ -178,6 +169,18 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
         return Ok(Class::Interrupted.exit_code());
     }
     Ok(exit_code(rows.iter().map(|it| it.verdict)))
+}
+
+/// Leaves out what ran within the last hours.
+fn leave_out_checked(all: &mut Vec<CheckTarget>, hours: u16, state: &State) -> Result<()> {
+    let since = now_ms() - i64::from(hours) * HOUR_MS;
+    let ran: BTreeMap<(String, String), i64> =
+        state.all_health()?.into_iter().map(|it| ((it.name, it.source), it.last_run_ms)).collect();
+    all.retain(|it| {
+        let source = it.source.map_or("", Source::as_str).to_owned();
+        ran.get(&(it.name.to_string(), source)).is_none_or(|it| *it < since)
+    });
+    Ok(())
 }
 
 fn exit_code(verdicts: impl Iterator<Item = Verdict>) -> u8 {

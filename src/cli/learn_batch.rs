@@ -23,7 +23,7 @@ use commis_base::{
     files,
 };
 use commis_batch::{
-    BatchMonitor, Event, LivePage, Manifest, Options, Report, ReportLine, TaskPage,
+    BatchMonitor, Event, LivePage, Manifest, Options, Report, ReportLine, TaskPage, Totals,
 };
 use commis_learn::{LearnContext, RedoScope};
 use commis_stages::Stage;
@@ -209,7 +209,12 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
         table(&report)?;
     }
     context::say(&format!("report: {}", args.report.unwrap_or(file).display()));
-    let it = &report.totals;
+    say_next(&report.totals);
+    Ok(report.totals.exit_code())
+}
+
+/// Says what there is to do about what did not go well.
+fn say_next(it: &Totals) {
     if it.count(Status::NeedsSelection) > 0 {
         context::say("commis recipe debug --task-id TASK shows what there is to choose from");
     }
@@ -223,7 +228,6 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
     if it.interrupted {
         context::say("interrupted; the same command with --resume goes on");
     }
-    Ok(it.exit_code())
 }
 
 /// Puts a task's page beside its artifacts, for the batch's page to lead to.

@@ -137,18 +137,11 @@ pub fn run(args: Args, global: &Global) -> Result<u8> {
     let shown: Vec<&StageRow> = rows.iter().filter(of_stage).collect();
     if args.json {
         let stages: Vec<Value> = shown.iter().map(|it| as_json(it, state)).collect();
-        let last = rows.iter().find(|it| it.spec.writes == Kind::RecipeDraftMinimized);
-        let last = last.and_then(StageRow::product);
-        let part = |key: &str| last.and_then(|it| it.get(key)).cloned().unwrap_or_default();
         context::out(&json!({
             "task_id": id.as_str(),
             "failure": seen.as_ref().map(failure::as_json),
             "stages": stages,
-            "draft": {
-                "parts": request::parts(&rows),
-                "parameters": part("parameters"),
-                "slots": part("slots"),
-            },
+            "draft": draft(&rows),
         }));
         return Ok(0);
     }
@@ -195,6 +188,18 @@ pub fn run(args: Args, global: &Global) -> Result<u8> {
         candidates::print(&folder, &id)?;
     }
     Ok(0)
+}
+
+/// The request as it was learned so far, with its parameters and slots.
+fn draft(rows: &[StageRow]) -> Value {
+    let last = rows.iter().find(|it| it.spec.writes == Kind::RecipeDraftMinimized);
+    let last = last.and_then(StageRow::product);
+    let part = |key: &str| last.and_then(|it| it.get(key)).cloned().unwrap_or_default();
+    json!({
+        "parts": request::parts(rows),
+        "parameters": part("parameters"),
+        "slots": part("slots"),
+    })
 }
 
 fn open(store: &Store, wanted: &str) -> Result<(TaskId, TaskFolder)> {
