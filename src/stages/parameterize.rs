@@ -168,12 +168,12 @@ fn is_of_step(template: &str, steps: &[Step]) -> bool {
 /// Changes that are tried without, one at a time.
 const MAX_BANNED: usize = 6;
 
-fn several_calls<T>(why: impl Into<String>) -> Result<Judged<T>> {
-    Ok(Judged::Rejected(Reject::new(Reason::SeveralCalls, why)))
+fn several_calls<T>(why: impl Into<String>) -> Judged<T> {
+    Judged::Rejected(Reject::new(Reason::SeveralCalls, why))
 }
 
-fn needs_login<T>(why: impl Into<String>) -> Result<Judged<T>> {
-    Ok(Judged::Rejected(Reject::new(Reason::NeedsLogin, why)))
+fn needs_login<T>(why: impl Into<String>) -> Judged<T> {
+    Judged::Rejected(Reject::new(Reason::NeedsLogin, why))
 }
 
 fn attempt(
@@ -185,20 +185,20 @@ fn attempt(
 ) -> Result<Judged<RecipeDraftMinimized>> {
     let exchange = recording.exchange(draft.exchange)?;
     if let Some(slot) = report.slots.iter().find(|it| matches!(it.from, SlotSource::Live { .. })) {
-        return needs_login(format!(
+        return Ok(needs_login(format!(
             "the request needs `{}`, a value that only the recorded session knew",
             slot.name
-        ));
+        )));
     }
     if reach == ValueScope::Request && names_account(recording, &report.request) {
-        return needs_login(NAMES_ACCOUNT);
+        return Ok(needs_login(NAMES_ACCOUNT));
     }
     if reach == ValueScope::Request
         && let Some(name) = typed_slot(&report.slots, recording)
     {
-        return several_calls(format!(
+        return Ok(several_calls(format!(
             "`{name}` comes from an earlier call that itself needs what was typed"
-        ));
+        )));
     }
     let twin_exchange = match (twin(second, draft)?, reach, &second.recording) {
         (None, ValueScope::Recording, Some(it)) => twin_of(exchange, it),
@@ -229,37 +229,37 @@ fn attempt(
         match trace(examples, sent, &mut out, (&report.slots, traced.clone())) {
             Ok(it) => traced = it,
             Err(TraceFailure::TooMany) => {
-                return several_calls(TOO_MANY);
+                return Ok(several_calls(TOO_MANY));
             }
             Err(TraceFailure::Unknown(part)) => {
-                return several_calls(format!("{part} stands in no earlier answer"));
+                return Ok(several_calls(format!("{part} stands in no earlier answer")));
             }
         }
         slots.retain(|it| !traced.filled.contains(&it.name));
         if let Some(name) = typed_slot(&slots, recording) {
-            return several_calls(format!(
+            return Ok(several_calls(format!(
                 "`{name}` comes from an earlier page that itself needs what was typed"
-            ));
+            )));
         }
         if names_account(recording, &out.request) {
-            return needs_login(NAMES_ACCOUNT);
+            return Ok(needs_login(NAMES_ACCOUNT));
         }
     }
     if let Some(name) = words_missing(&out.used, &out.first) {
-        return several_calls(format!("only a part of `{name}` stands in the request"));
+        return Ok(several_calls(format!("only a part of `{name}` stands in the request")));
     }
     if let Some(name) = recording.typed.keys().find(|it| !out.first.contains_key(*it)) {
-        return several_calls(format!(
+        return Ok(several_calls(format!(
             "`{name}` does not stand in the request as it was typed: its value comes from an earlier call"
-        ));
+        )));
     }
     // Where there is a second request, it tells better what is constant.
     if twin.is_none()
         && let Some(part) = borrowed(&out.request, exchange, recording)
     {
-        return several_calls(format!(
+        return Ok(several_calls(format!(
             "{part} was not typed: its value stands in the answer to an earlier call"
-        ));
+        )));
     }
     let mut second_values = None;
     if let Some(twin) = &twin {
@@ -272,16 +272,16 @@ fn attempt(
         match read_back(&out.request, twin, &second.values, &passing) {
             Ok(values) => {
                 if let Some(name) = mistyped(&values, &out.first, second) {
-                    return several_calls(format!(
+                    return Ok(several_calls(format!(
                         "`{name}` of the second request is not what was typed: it comes from an earlier call"
-                    ));
+                    )));
                 }
                 second_values = Some(values);
             }
             Err(part) => {
-                return several_calls(format!(
+                return Ok(several_calls(format!(
                     "{part} differs between the two examples and was not typed: it comes from an earlier call"
-                ));
+                )));
             }
         }
     } else if !second.values.is_empty()
@@ -295,9 +295,9 @@ fn attempt(
     let mut account_part = None;
     match named_by_second_login(&out.request, exchange, second.second_login.as_ref(), &out.first) {
         AccountPart::Named(part) => {
-            return needs_login(format!(
+            return Ok(needs_login(format!(
                 "{part} is another with the second login: the request names the account, and would answer anybody with its things"
-            ));
+            )));
         }
         AccountPart::None => {}
         AccountPart::Unknown => account_part = given_by_page(&out.request, exchange, recording),
