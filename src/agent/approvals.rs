@@ -299,7 +299,7 @@ impl Approvals {
     )]
     fn write(&self, dir: &Dir, it: &ApprovalRequest) -> Result<()> {
         let bytes = serde_json::to_vec_pretty(it).map_err(|err| {
-            Error::new(Code::Internal, "a request that waits, as JSON").source(err)
+            Error::new(Code::Internal, "cannot write the held request as JSON").source(err)
         })?;
         if bytes.len() > FILE {
             return Err(Error::new(

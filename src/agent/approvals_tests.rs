@@ -106,7 +106,7 @@ fn draft() -> ApprovalDraft {
         request: render_body("item=17&qty=1"),
         page: page(),
         element: Some(element()),
-        amounts: super::super::amounts::amounts("Total ₹34,944"),
+        amounts: super::super::money_amounts::amounts("Total ₹34,944"),
         picture: None,
         history: vec![
             "open https://shop.test/cart".to_owned(),

@@ -4,32 +4,32 @@
 //! lets go, what is done is what the page shows.
 
 mod actions;
-mod amounts;
 mod approvals;
-mod bodies;
-mod choose;
-mod claims;
-mod contract;
-mod hands;
+mod blockers;
+mod body_fields;
+mod completion_check;
+mod display_value;
+mod driver;
 mod history;
-mod lines;
-mod origins;
+mod human_input;
+mod money_amounts;
+mod page_view;
 mod pending;
-mod people;
 pub mod playbook;
 pub mod playwright;
+mod policy;
+mod provenance;
+mod recipe_match;
 mod render;
+mod request_risk;
 pub mod research;
 mod run;
 pub mod runs;
-mod seen;
+mod snapshot_parser;
 mod spelling;
 mod ticks;
 mod transcript;
-mod typed;
-mod visible;
-mod walls;
-mod weight;
+mod typed_values;
 
 #[cfg(test)]
 mod sites_tests;
@@ -37,20 +37,20 @@ mod sites_tests;
 mod tests;
 
 pub use self::{
-    amounts::{Amount, amounts},
     approvals::{Approvals, ReleaseSnapshot, SendOutcome as Became},
-    choose::{OFFERED, Offer, chosen, parameters, values},
-    contract::TaskPolicy,
-    hands::{ActionResult, BrowserDriver, PausedRequest},
-    lines::{find_by_ref, read as lines},
+    driver::{ActionResult, BrowserDriver, PausedRequest},
+    human_input::{HumanInput, HumanPrompt, NoHumanInput, Reply},
+    money_amounts::{Amount, amounts},
+    page_view::{Action, PageView},
     pending::{
         ApprovalDraft, ApprovalRequest, ApprovalState, Channel, Decider, Element, LASTS_MS,
         PageInfo,
     },
-    people::{HumanInput, HumanPrompt, NoHumanInput, Reply},
+    policy::TaskPolicy,
+    recipe_match::{OFFERED, Offer, chosen, parameters, values},
     render::{RenderOutcome, digest, render},
+    request_risk::heavy,
     run::{AgentRun, Goal, Limits, RunContext, RunEvent, RunOutcome, Usage},
-    seen::{Action, PageView},
+    snapshot_parser::{find_by_ref, read as lines},
     transcript::Transcript,
-    weight::heavy,
 };

@@ -11,7 +11,7 @@ use std::{fmt::Write as _, path::PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::{amounts::Amount, render::RenderedRequest, visible};
+use super::{display_value, money_amounts::Amount, render::RenderedRequest};
 use commis_base::error::{Code, Error, Result};
 use commis_browser::{cut, plain};
 
@@ -123,7 +123,7 @@ impl Element {
 
 /// Words of pages and models, on one line, without secrets.
 fn redact_line(text: &str) -> String {
-    cut(&visible::without_secrets(&plain(text)), TEXT)
+    cut(&display_value::without_secrets(&plain(text)), TEXT)
 }
 
 impl ApprovalRequest {
@@ -142,7 +142,7 @@ impl ApprovalRequest {
     /// What a person decides about, the same in every channel that has room. The first lines are the request; words of the page and of
     /// the model stand in quotes, after it.
     pub fn text(&self) -> String {
-        let quoted = |it: &str| visible::quoted(it.as_bytes());
+        let quoted = |it: &str| display_value::quoted(it.as_bytes());
         let mut out = self.request();
         if !self.amounts.is_empty() {
             let all: Vec<String> = self.amounts.iter().map(ToString::to_string).collect();

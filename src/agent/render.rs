@@ -10,9 +10,9 @@ use url::Url;
 
 use super::{
     PausedRequest,
-    bodies::{self, Field, FieldLocation, RenderError},
-    origins::{Provenance, ValueOrigin},
-    visible,
+    body_fields::{self, Field, FieldLocation, RenderError},
+    display_value,
+    provenance::{Provenance, ValueOrigin},
 };
 use commis_base::ids::hex;
 
@@ -190,7 +190,7 @@ fn render_whole(
         return Err(opaque("a method that is none"));
     }
     let (origin, path, query) = address(&held.url)?;
-    let mut fields = bodies::pairs(FieldLocation::Query, query.as_bytes())?;
+    let mut fields = body_fields::pairs(FieldLocation::Query, query.as_bytes())?;
     let kinds: Vec<&str> = content_types(held).collect();
     if kinds.len() > 1 {
         return Err(opaque("a body of two types"));
@@ -206,7 +206,7 @@ fn render_whole(
     }
     match (&held.body, kinds.first()) {
         (Some(body), kind) if !body.is_empty() => {
-            fields.extend(bodies::fields(kind.copied().unwrap_or_default(), body)?);
+            fields.extend(body_fields::fields(kind.copied().unwrap_or_default(), body)?);
         }
         // A type of what is not there: there is something that was not handed over.
         (None, Some(_)) => return Err(opaque("a body that is not to be seen")),
@@ -257,7 +257,8 @@ fn address(url: &str) -> Result<(String, &str, &str), RenderError> {
 
 /// The cookies that scripts can write, by name: what they hold is compared and not shown.
 fn cookies(held: &PausedRequest) -> Option<RenderedField> {
-    let all: Vec<String> = held.cookies.iter().map(|it| visible::quoted(it.0.as_bytes())).collect();
+    let all: Vec<String> =
+        held.cookies.iter().map(|it| display_value::quoted(it.0.as_bytes())).collect();
     let (place, name) = (FieldLocation::Cookies, "of scripts".to_owned());
     (!all.is_empty()).then(|| RenderedField {
         place,
@@ -269,11 +270,11 @@ fn cookies(held: &PausedRequest) -> Option<RenderedField> {
 }
 
 fn line(it: &Field, url: &str, origins: Option<&Provenance>) -> Result<RenderedField, RenderError> {
-    let name = visible::name(&it.name);
+    let name = display_value::name(&it.name);
     let key = String::from_utf8_lossy(&it.name);
     // `/user/password` is a name of the last word.
     let key = key.rsplit('/').next().unwrap_or_default();
-    let Some(mut told) = visible::display_value(key, &it.value) else {
+    let Some(mut told) = display_value::display_value(key, &it.value) else {
         return Err(RenderError::Opaque(format!(
             "{} {name}, which is not to be shown",
             it.place.word()

@@ -10,13 +10,13 @@ use serde_json::{Value, json};
 use super::{
     Action, ActionResult, BrowserDriver, PageView, PausedRequest,
     actions::{self, APPROVAL, ASK, COMPLETE, REMEMBER},
-    claims::{self, CompletionVerdict, ObservedText},
-    contract::TaskPolicy,
+    blockers::wall,
+    completion_check::{self, CompletionVerdict, ObservedText},
     history,
-    people::{HumanInput, HumanPrompt, PromptKind, Reply},
+    human_input::{HumanInput, HumanPrompt, PromptKind, Reply},
     playbook::Playbook,
+    policy::TaskPolicy,
     ticks,
-    walls::wall,
 };
 use commis_base::error::{Class, Code, Error, Result};
 use commis_model::{ChatModel, ChatReply, Tool, Turn};
@@ -422,12 +422,12 @@ impl AgentRun {
         }
         self.seen = with.hands.snapshot().await?;
         self.record_page();
-        let mut claim = claims::judge(act, &self.seen, "", &self.all, self.playbook());
+        let mut claim = completion_check::judge(act, &self.seen, "", &self.all, self.playbook());
         if matches!(claim, CompletionVerdict::Unproven(_))
             && let Some(drawn) = with.hands.drawn().await.unwrap_or_default()
         {
             self.all.saw_text(&drawn);
-            claim = claims::judge(act, &self.seen, &drawn, &self.all, self.playbook());
+            claim = completion_check::judge(act, &self.seen, &drawn, &self.all, self.playbook());
         }
         match claim {
             CompletionVerdict::Verified { answer } => {

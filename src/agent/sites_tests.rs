@@ -7,14 +7,13 @@ use serde_json::{Value, json};
 
 use super::{
     Action, PageView,
+    blockers::{Blocker, wall},
     playbook::{self, PageOutcome, Playbook},
-    walls::{Blocker, wall},
 };
 use commis_base::settings::{EgressSettings, Home};
 use commis_browser::{
-    Browser,
-    desk::{Command, PageController, SnapshotOptions, WaitCondition},
-    find_chromium,
+    Browser, find_chromium,
+    page_session::{Command, PageController, SnapshotOptions, WaitCondition},
 };
 use commis_net::egress::EgressPolicy;
 use commis_testbed::{HOSTS, Testbed};

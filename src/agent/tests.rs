@@ -13,7 +13,7 @@ use super::{
     Action, ActionResult, AgentRun, BrowserDriver, Goal, HumanInput, HumanPrompt, Limits,
     NoHumanInput, PageView, PausedRequest, Reply, RunContext, RunEvent, RunOutcome, TaskPolicy,
     Usage,
-    people::PromptKind,
+    human_input::PromptKind,
     playbook::{Playbook, parse},
 };
 use commis_base::error::{Code, Error, Result};

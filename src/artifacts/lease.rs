@@ -73,8 +73,9 @@ impl Lease {
         dir.sweep()?;
         clear(&root, id)?;
         let record = Record::for_this_process();
-        let bytes = serde_json::to_vec(&record)
-            .map_err(|err| Error::new(Code::Internal, "write the lease as JSON").source(err))?;
+        let bytes = serde_json::to_vec(&record).map_err(|err| {
+            Error::new(Code::Internal, "cannot write the lease as JSON").source(err)
+        })?;
         dir.write_unsynced(FILE, &bytes)?;
         dir.touch(FILE, monotonic_clock())?;
         let dir = Arc::new(dir);

@@ -1,9 +1,9 @@
 //! What stages leave on disk for one another: payload types, envelope, store.
 mod canonical;
-#[cfg(unix)]
-pub mod clearing;
 pub mod digest;
 pub mod failure;
+#[cfg(unix)]
+pub mod gc;
 pub mod kinds;
 #[cfg(unix)]
 mod lease;
@@ -15,7 +15,7 @@ pub mod recording;
 #[cfg(unix)]
 pub mod retention;
 #[cfg(unix)]
-pub mod shelf;
+pub mod shared_store;
 #[cfg(unix)]
 pub mod signed;
 #[cfg(unix)]

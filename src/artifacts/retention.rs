@@ -110,7 +110,8 @@ impl Store {
 
 /// Whoever is not the owner may do nothing with a folder and the files in it; there are no links and special files.
 fn check_modes(folder: &Path, shown: &str) -> Result<Vec<Finding>> {
-    let io = |err| Error::new(Code::ArtifactIo, format!("list {}", folder.display())).source(err);
+    let io =
+        |err| Error::new(Code::ArtifactIo, format!("cannot list {}", folder.display())).source(err);
     let mut out = Vec::new();
     let mut check = |path: &Path, name: &str, wanted: u32| {
         let Ok(it) = std::fs::symlink_metadata(path) else { return };

@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use super::shelf::{ObjectKey, ObjectMeta, SharedStore};
+use super::shared_store::{ObjectKey, ObjectMeta, SharedStore};
 use commis_base::{
     error::{Code, Error, Result},
     mac::MacKey,
@@ -103,7 +103,7 @@ impl SharedStore for SignedStore {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::shelf::{SharedFolder, probe};
+    use crate::shared_store::{SharedFolder, probe};
 
     fn key(n: u8) -> MacKey {
         MacKey::new(&[n; 32]).unwrap()

@@ -4,16 +4,16 @@
 //! protects only the last component of a path. After a crash at any instruction a file is the old one or the new one.
 //! Modes are exact because the process has a umask of 077 (`cli::main`): a later chmod would leave a moment before it.
 
+mod append_log;
+mod external_file;
 mod folder;
-mod foreign;
-mod given;
-mod lines;
-mod prepared;
+mod staged_writes;
+mod user_path;
 
-pub use foreign::{ForeignFile, read_foreign};
-pub use given::{open, read_bounded, read_if_exists, save, split_path};
-pub use lines::LineFile;
-pub use prepared::PreparedFile;
+pub use append_log::LineFile;
+pub use external_file::{ForeignFile, read_foreign};
+pub use staged_writes::PreparedFile;
+pub use user_path::{open, read_bounded, read_if_exists, save, split_path};
 
 use std::{
     fs::File,

@@ -1,20 +1,20 @@
 //! Many tasks: manifest, scheduling, pacing, retries, interruption, report; and one recipe over many inputs.
 
-pub mod afar;
-mod board;
-pub mod checks;
 mod events;
-mod live;
+mod live_report;
 pub mod manifest;
 mod manifest_error;
 pub mod map;
+mod monitor;
 pub mod page;
-mod parts;
 mod progress;
+pub mod remote;
+pub mod remote_checks;
 mod report;
 pub mod schedule;
 mod secrets;
-pub mod task;
+pub mod task_page;
+mod work_units;
 
 use std::{
     sync::Arc,
@@ -24,18 +24,18 @@ use std::{
 use rayon::prelude::*;
 use tokio::{sync::watch, task::JoinSet};
 
-pub use board::{BatchMonitor, StageRun};
 pub use events::Event;
 pub use events::TimedEvent as EventLine;
-pub use live::{LivePage, TaskPage};
+pub use live_report::{LivePage, TaskPage};
 pub use manifest::{Manifest, check_task, load, parameter_names};
+pub use monitor::{BatchMonitor, StageRun};
 pub use report::{Entry, Report, ReportLine, Totals};
 
 use self::schedule::{NextAction, Schedule};
 use commis_base::error::{Class, Code, Error, Result};
 use commis_learn::{
     LearnContext, LearnResult, Task,
-    finished::{QuestionDigests, recall, remember},
+    completion_cache::{QuestionDigests, recall, remember},
 };
 use commis_state::{State, TaskRow, now_ms};
 
@@ -239,7 +239,7 @@ impl Run<'_> {
                 }
                 Some(ended) = running.join_next() => {
                     let (i, end) = ended.map_err(|err| {
-                        Error::new(Code::Internal, "a task's thread ended").source(err)
+                        Error::new(Code::Internal, "the thread of a task ended unexpectedly").source(err)
                     })?;
                     self.finish_attempt(i, &tasks[i], end, cx, questions)?;
                 }

@@ -9,9 +9,9 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::{
+    context_state::ContextInner,
     lookup::{self, FoundElement},
     page,
-    shared::ContextInner,
 };
 use commis_base::error::Result;
 

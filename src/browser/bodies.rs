@@ -8,8 +8,8 @@ use serde_json::json;
 
 use super::{
     cdp::Reply,
+    context_state::ContextInner,
     recorder::{ReadBody, ReadKind, ReadRequest, Recorder},
-    shared::ContextInner,
 };
 
 /// For one answer, and for all that are awaited in the end.

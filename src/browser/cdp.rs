@@ -23,7 +23,7 @@ use tokio::{
 
 use super::{
     cdp_event::Event,
-    last::{self, LateRequestGuard},
+    final_intercept::{self, LateRequestGuard},
 };
 use commis_base::error::{Code, Error, Result};
 
@@ -199,7 +199,7 @@ impl Cdp {
     /// From here on, what the context of that queue asks for leaves only after [`Cdp::let_go`], though its target is gone.
     pub fn look_last(&self, queue: &mpsc::UnboundedSender<Event>) {
         self.lock().last.begin(queue);
-        self.post(None, "Fetch.enable", last::patterns());
+        self.post(None, "Fetch.enable", final_intercept::patterns());
     }
 
     /// That request, as network events know it, was let go where it was asked for.
@@ -212,7 +212,7 @@ impl Cdp {
 
     /// What the browser's own session has paused.
     fn decide_last(&self, event: &Event, frame: Option<&str>) {
-        let Some(it) = event.read::<last::RequestPaused>() else { return };
+        let Some(it) = event.read::<final_intercept::RequestPaused>() else { return };
         let goes = {
             let mut state = self.lock();
             let of = frame.and_then(|it| state.routes.get(it)).cloned();

@@ -17,22 +17,22 @@ use url::Url;
 use super::{
     Browser,
     ask::{self, Prompt},
-    awaiting::{self, PendingReason},
     bodies,
     cdp::Reply,
+    context_state::{ContextInner, ContextState},
     failure::{FailedStep, see},
     fetch::InPageFetch,
-    guard, page,
+    guard,
+    own_host_scope::ContextPolicy,
+    page,
+    pending_requests::{self, PendingReason},
     plan::{Fill, Plan, Step, Wait},
     proxy::Proxy,
     recorder::{Recorder, RequestSummary},
     request::ContextRequest,
-    scrolling,
-    shared::{ContextInner, ContextState},
-    steps,
+    scrolling, steps,
     tabs::Tabs,
-    typed,
-    visit::ContextPolicy,
+    typed_secrets,
 };
 use commis_artifacts::recording::Driver;
 use commis_base::error::{Code, Error, Result};
@@ -262,7 +262,7 @@ impl Context {
             told(RecordingEvent::Requests(it.told_from(seen, Instant::now()).0));
         }
         let (actions, exchanges) = recorder.map(Recorder::finish).unwrap_or_default();
-        let secrets = typed::sent_parts(&plan.secrets, &exchanges);
+        let secrets = typed_secrets::sent_parts(&plan.secrets, &exchanges);
         Ok(RawRecording {
             task: plan.task.clone(),
             url: plan.url.clone(),
@@ -365,7 +365,7 @@ impl Context {
                 PendingReason::Unsent => {
                     paused = true;
                     if let Ok(frame) = self.shared.main_frame().await {
-                        page::timers(&self.shared.cdp, &frame, awaiting::PAUSE).await;
+                        page::timers(&self.shared.cdp, &frame, pending_requests::PAUSE).await;
                     }
                     continue;
                 }

@@ -9,11 +9,11 @@ use serde::Deserialize;
 
 use super::{
     aim::PressWatch,
+    context_state::ContextInner,
     lookup::{self, FoundElement},
     page,
     plan::Step,
     pointer,
-    shared::ContextInner,
     waiting::Poll,
 };
 use commis_artifacts::recording::{Control, ControlOption};

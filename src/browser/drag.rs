@@ -9,12 +9,12 @@ use serde::Deserialize;
 
 use super::{
     aim::{self, PointerTarget, PressCheck, PressWatch, UnreachableReason},
+    context_state::ContextInner,
     input_events, keys,
     lookup::{self, FoundElement},
     page,
     plan::Step,
     pointer::{self, Quads, mouse},
-    shared::ContextInner,
 };
 use commis_base::error::Result;
 

@@ -5,7 +5,7 @@ use url::Url;
 
 use super::{
     recorder::RequestSummary,
-    words::{cut, plain},
+    text_sanitizer::{cut, plain},
 };
 
 /// What is on or off, and stays so.

@@ -10,11 +10,12 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::{
-    bodies, nearest, page,
+    bodies,
+    context_state::{ContextInner, ContextState},
+    locator_diagnostics, page,
     plan::{Plan, Step, Wait},
     recorder::Recorder,
-    shared::{ContextInner, ContextState},
-    typed,
+    typed_secrets,
 };
 use commis_artifacts::recording::{BodyStatus, Driver};
 use commis_base::error::{Code, Error};
@@ -67,7 +68,7 @@ pub async fn see(
     let looked = async {
         let around = match around {
             Some(it) => it,
-            None => nearest::around(shared, step).await,
+            None => locator_diagnostics::around(shared, step).await,
         };
         let read = |it: &ContextState| it.recorder.as_ref().is_none_or(Recorder::has_read_all);
         let _ = shared.until(Instant::now() + READ, read).await;
@@ -89,7 +90,7 @@ pub async fn see(
     let mut causes = around.causes;
     causes.extend(elsewhere(asked.as_deref(), &page));
     if let Step::WaitFor(Wait::Text(wanted)) = step
-        && let Some(it) = nearest::line(wanted, &page.visible_text)
+        && let Some(it) = locator_diagnostics::line(wanted, &page.visible_text)
     {
         causes.push(format!("the page shows {it:?}, which is nearly that"));
     }
@@ -113,7 +114,7 @@ pub async fn see(
     if let Some(it) = console.iter().find(|it| it.starts_with("exception: ")) {
         causes.push(format!("a script of the page failed: {it}"));
     }
-    let secrets = typed::sent_parts(&plan.secrets, &exchanges);
+    let secrets = typed_secrets::sent_parts(&plan.secrets, &exchanges);
     let session = RawRecording {
         task: plan.task.clone(),
         url: plan.url.clone(),

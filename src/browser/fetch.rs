@@ -10,7 +10,7 @@ use futures::future::BoxFuture;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{page, shared::ContextInner};
+use super::{context_state::ContextInner, page};
 use commis_base::error::{Code, Error, Result};
 use commis_net::transport::{
     self, CODINGS, PreparedRequest, Reply, Timings, Transport, TransportLimits,

@@ -1,7 +1,7 @@
 //! The command line Chromium is started with: this list, and of what settings add the few that concern looks only.
 //!
 //! Absent on purpose: `--no-sandbox`, a debugging port, extensions, anything that weakens certificate checks (but see
-//! `vouched.rs`). Every flag was tried on Chromium 156.
+//! `tls_trust.rs`). Every flag was tried on Chromium 156.
 
 use std::path::Path;
 

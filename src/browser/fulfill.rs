@@ -1,6 +1,6 @@
 //! Answers requests without the network: from an archive, or with the empty document that stands in for a site.
 
-use super::shared::ContextInner;
+use super::context_state::ContextInner;
 use serde_json::json;
 
 /// Answers the request for the document that stands in for a site's; whether it was that one.

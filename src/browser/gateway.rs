@@ -1,12 +1,12 @@
 //! The only way out of a browser that somebody else drives: a proxy on loopback at which what may change something waits.
 //!
 //! Interception is not ours there, so requests are judged here, by their bytes. For https that takes the place of the host: the
-//! browser is told to trust a key of this process, and each host is checked first, as our own client checks it (`vouched.rs`).
+//! browser is told to trust a key of this process, and each host is checked first, as our own client checks it (`tls_trust.rs`).
 //! What waits is a connection that is not answered, which the browser takes for a slow server; what is let go is what was held.
 //! While another document is on its way nobody can look at the present one, so such a request is given up at once, and what led to
 //! it is done again: only the very same bytes leave then, once.
 //! A WebSocket does not get through, since nobody can judge what will be said on it. Hosts of the user's own are not reached: what
-//! makes a context safe for them (`visit.rs`) takes interception.
+//! makes a context safe for them (`own_host_scope.rs`) takes interception.
 
 use std::{
     convert::Infallible,
@@ -40,7 +40,7 @@ use super::{
         BLOCKED_HEADER, Body, ERROR_HEADER, IDLE, ProxyHandler, Tunnels, USER, accept, connect,
         credentials, drop_hop_by_hop, empty, refusal, send_request, tunnel_url,
     },
-    vouched::{Authorities, HANDSHAKE, TlsTrust},
+    tls_trust::{Authorities, HANDSHAKE, TlsTrust},
 };
 use commis_base::{
     error::{Code, Error, Result},

@@ -13,16 +13,16 @@ use super::{
     bodies,
     cdp::Reply,
     cdp_event::{Event, HERE},
-    fulfill, held,
-    hop::MAX_BODY,
-    leaving, looked_on,
+    cdp_network::{self, RequestExtra, pairs},
+    context_state::ContextInner,
+    fulfill,
+    own_host_scope::InterceptedRequest,
     page_events::{self, refuse_popup},
-    sessions::wire::SentRequest,
-    shared::ContextInner,
+    paused_requests, pending_navigation,
+    request_hop::MAX_BODY,
+    sessions::network_expectations::SentRequest,
     tabs::Page,
-    visit::InterceptedRequest,
-    watched,
-    wire::{self, RequestExtra, pairs},
+    user_action_events, viewer_events,
 };
 use commis_artifacts::recording::TargetKind;
 use commis_base::{
@@ -129,14 +129,14 @@ fn handle(
         // Where the next document comes from no network.
         "Page.frameRequestedNavigation" | "Page.frameStartedNavigating" => {
             bodies::read_waiting(shared);
-            if let Some(frame) = leaving::navigating_frame(event) {
+            if let Some(frame) = pending_navigation::navigating_frame(event) {
                 shared.lock().note_leaving(&frame);
             }
-            watched::navigating(shared, event);
+            user_action_events::navigating(shared, event);
         }
         "Runtime.bindingCalled" => {
-            held::heard(shared, event);
-            watched::called(shared, event);
+            paused_requests::heard(shared, event);
+            user_action_events::called(shared, event);
         }
         "Fetch.authRequired" => page_events::answer_auth_challenge(shared, event),
         "Page.javascriptDialogOpening" => page_events::answer_dialog(shared, event),
@@ -152,15 +152,15 @@ fn handle(
         }
         "Page.windowOpen" => page_events::on_window_open(shared, event),
         "Page.frameNavigated" => {
-            held::arrived(shared, event);
+            paused_requests::arrived(shared, event);
             shared.lock().frames += 1;
-            watched::navigated(shared, event);
-            looked_on::navigated(shared, event);
+            user_action_events::navigated(shared, event);
+            viewer_events::navigated(shared, event);
         }
         "Page.navigatedWithinDocument" => {
             shared.lock().leaving = None;
-            watched::navigated(shared, event);
-            looked_on::navigated(shared, event);
+            user_action_events::navigated(shared, event);
+            viewer_events::navigated(shared, event);
         }
         // A download names only the frame that began it.
         "Page.frameAttached" => page_events::on_frame_attached(shared, event),
@@ -352,14 +352,14 @@ fn watched_from(shared: &ContextInner, session: &str, kind: TargetKind) -> Vec<R
         post("Inspector.enable", json!({}));
     }
     if shared.lock().holding.is_some() {
-        held::close_others(shared, session);
+        paused_requests::close_others(shared, session);
     }
     let (watches, hears) = {
         let state = shared.lock();
         (state.watch.is_some(), state.heard.is_some())
     };
     if document && watches {
-        watched::set_up(shared, session);
+        user_action_events::set_up(shared, session);
     }
     if hears {
         hear(shared, session);
@@ -408,7 +408,7 @@ fn judge(shared: &Arc<ContextInner>, event: &Event, paused: RequestPaused) {
         shared.cdp.post(session, "Fetch.failRequest", params);
         return;
     }
-    if matches!(verdict, Ok(Some(_))) && !held::admits(shared, event, target) {
+    if matches!(verdict, Ok(Some(_))) && !paused_requests::admits(shared, event, target) {
         return;
     }
     match verdict {
@@ -481,7 +481,7 @@ fn note_asked(shared: &ContextInner, paused: &RequestPaused) {
 
 /// A failed request names neither its URL nor its host.
 fn note_distrusted(shared: &ContextInner, event: &Event) {
-    let Some(failed) = event.read::<wire::LoadingFailed>() else { return };
+    let Some(failed) = event.read::<cdp_network::LoadingFailed>() else { return };
     if tls::chromium_tls_error("", &failed.error_text).is_none() {
         return;
     }
@@ -523,7 +523,7 @@ fn record(shared: &Arc<ContextInner>, event: &Event) {
             if let Some(heard) = &mut state.heard {
                 heard.add_request(&it);
             }
-            looked_on::emit_request(state, &it);
+            viewer_events::emit_request(state, &it);
         }
         out
     };

@@ -1,6 +1,6 @@
 //! Keys that are sent to a page.
 
-use super::shared::ContextInner;
+use super::context_state::ContextInner;
 use commis_base::error::Result;
 use serde_json::Value;
 use std::time::Duration;

@@ -6,69 +6,69 @@
 mod aim;
 mod archive;
 mod ask;
-mod awaiting;
 mod bodies;
-mod by_hand;
 mod cdp;
 mod cdp_event;
 mod console;
 mod context;
+mod context_state;
 mod controls;
 mod cookies;
-pub mod desk;
 mod drag;
 mod effect;
 mod element;
+mod event_log;
+mod event_stream;
+mod executable_paths;
 mod failure;
-mod feed;
 mod fetch;
+mod final_intercept;
 mod flags;
 mod fulfill;
 mod gateway;
 mod guard;
-mod heard;
-pub mod held;
 mod hold_state;
-mod hop;
 mod input_events;
 mod keys;
-mod last;
 mod launch;
-mod leaving;
+mod locator_diagnostics;
+mod locator_suggestions;
+mod log_buffer;
 mod login;
-mod looked_on;
 mod lookup;
-mod nameable;
+mod manual_session;
 mod navigation;
-mod nearest;
 pub mod offline;
 mod page;
 mod page_events;
-mod places;
+pub mod page_session;
+pub mod paused_requests;
+mod pending_navigation;
+mod pending_requests;
 mod plan;
 mod pointer;
+mod prompt_injection;
 mod proxy;
 mod recorder;
 mod request;
-mod rings;
+mod request_hop;
 mod scrolling;
 pub mod sessions;
-mod shared;
 mod steps;
-mod suspect;
 mod tabs;
+mod viewer_events;
 
+mod cdp_network;
+mod own_host_scope;
 #[cfg(test)]
 mod tests;
-mod typed;
+mod text_sanitizer;
+mod tls_trust;
+mod typed_secrets;
 mod typing;
-mod visit;
-mod vouched;
+mod user_action_events;
+mod user_actions;
 mod waiting;
-mod watch;
-mod watched;
-mod wire;
-mod words;
 
 use std::{
     path::Path,
@@ -81,21 +81,21 @@ use serde_json::json;
 
 pub use self::{
     ask::{Prompt, asked_value},
-    by_hand::FieldEdit,
     context::{Context, RecordingEvent},
+    executable_paths::{SANDBOX, find_chromium, find_visible_chromium},
     flags::{KEPT_IN, check as check_arguments},
     gateway::{Gateway, GatewayRequest, ReleaseOutcome},
     keys::is_named as named_key,
     launch::{Profile, unprivileged_user},
+    locator_suggestions::StepSuggestion,
     lookup::is_interactive,
-    nameable::StepSuggestion,
-    places::{SANDBOX, find_chromium, find_visible_chromium},
+    manual_session::FieldEdit,
     plan::{BoundSecret, Choice, Element, Fill, Plan, Step, Tick, Wait},
+    prompt_injection::MARK as INSTRUCTS,
     recorder::RequestSummary,
-    suspect::MARK as INSTRUCTS,
-    words::{cut, is_unseen, plain},
+    text_sanitizer::{cut, is_unseen, plain},
 };
-use self::{cdp::Cdp, launch::Process, vouched::TlsTrust};
+use self::{cdp::Cdp, launch::Process, tls_trust::TlsTrust};
 use commis_base::{
     error::{Code, Error, Result},
     processes,

@@ -17,9 +17,9 @@ use zeroize::Zeroizing;
 use super::{
     Context,
     ask::BasicAuthResponder,
+    context_state::ContextInner,
     page::{self, stored_in},
     recorder::Recorder,
-    shared::ContextInner,
 };
 use commis_base::error::{Code, Error, Result};
 use commis_net::egress::site_of;

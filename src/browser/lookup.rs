@@ -10,9 +10,9 @@ use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::{Value, json};
 
 use super::{
+    context_state::ContextInner,
     element::{Element, Locator},
     page::{self, Frame, RemoteObject},
-    shared::ContextInner,
 };
 use commis_base::error::{Code, Error, Result};
 

@@ -9,7 +9,7 @@ use serde::Deserialize;
 use serde_json::json;
 use url::Url;
 
-use super::{bodies, proxy, recorder::Recorder, shared::ContextInner, wire::pairs};
+use super::{bodies, cdp_network::pairs, context_state::ContextInner, proxy, recorder::Recorder};
 use commis_base::error::{Code, Error, Result};
 use commis_net::{egress::SafeUrl, transport::tls};
 

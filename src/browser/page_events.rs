@@ -6,9 +6,9 @@ use serde_json::json;
 use super::{
     cdp_event::Event,
     console,
-    feed::EventKind,
-    heard::LogKind,
-    shared::{ContextInner, MAX_SAVED, SavedFile},
+    context_state::{ContextInner, MAX_SAVED, SavedFile},
+    event_stream::EventKind,
+    log_buffer::LogKind,
 };
 use commis_artifacts::recording::BlockedRequest;
 use commis_base::error::{Code, Error};

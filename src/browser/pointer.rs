@@ -11,12 +11,12 @@ use serde_json::json;
 use super::{
     aim::{self, HitTestResult, PointerTarget, PressCheck, PressWatch, UnreachableReason},
     cdp::Reply,
+    context_state::ContextInner,
     input_events, keys,
     lookup::{self, FoundElement},
     page::{self, Frame},
     plan::Step,
     recorder::Recorder,
-    shared::ContextInner,
     waiting::Poll,
 };
 use commis_base::error::{Error, Result};

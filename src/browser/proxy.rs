@@ -35,8 +35,8 @@ use tokio::{
 };
 
 use super::{
-    visit::ContextPolicy,
-    vouched::{Authorities, TlsTrust},
+    own_host_scope::ContextPolicy,
+    tls_trust::{Authorities, TlsTrust},
 };
 use commis_artifacts::recording::BlockedRequest;
 use commis_base::{
@@ -142,7 +142,10 @@ struct Gate {
 pub(super) fn credentials(word: &str) -> Result<HeaderValue> {
     let mut out =
         HeaderValue::from_str(&format!("Basic {}", STANDARD.encode(format!("{USER}:{word}"))))
-            .map_err(|err| Error::new(Code::Internal, "credentials of the proxy").source(err))?;
+            .map_err(|err| {
+                Error::new(Code::Internal, "cannot write the credentials of the proxy as a header")
+                    .source(err)
+            })?;
     out.set_sensitive(true);
     Ok(out)
 }
@@ -367,8 +370,9 @@ where
     tokio::spawn(connection);
 
     let path = request.uri().path_and_query().map_or("/", |it| it.as_str());
-    let path =
-        path.parse().map_err(|err| Error::new(Code::UrlInvalid, "request target").source(err))?;
+    let path = path.parse().map_err(|err| {
+        Error::new(Code::UrlInvalid, "the path of the request is invalid").source(err)
+    })?;
     // The authority was judged; a Host header that says something else must not travel.
     let host = request.uri().authority().and_then(|it| {
         HeaderValue::from_str(it.as_str().rsplit('@').next().unwrap_or_default()).ok()

@@ -16,10 +16,10 @@ use std::{
 use url::Url;
 
 use super::{
-    awaiting::{ActionTracker, PendingReason, RequestProgress, UNREAD},
     cdp_event::Event,
-    hop::{Hop, HopBody, HopEnd, MAX_BODY, millis},
-    wire,
+    cdp_network,
+    pending_requests::{ActionTracker, PendingReason, RequestProgress, UNREAD},
+    request_hop::{Hop, HopBody, HopEnd, MAX_BODY, millis},
 };
 use commis_artifacts::recording::{Action, ActionKind, BodyStatus, TargetKind};
 use commis_base::charset;
@@ -65,8 +65,8 @@ pub struct Recorder {
 #[derive(Clone)]
 struct Extras {
     session: Arc<str>,
-    requests: Vec<wire::RequestExtra>,
-    responses: Vec<wire::ResponseExtra>,
+    requests: Vec<cdp_network::RequestExtra>,
+    responses: Vec<cdp_network::ResponseExtra>,
 }
 
 /// A request, for whoever looks on.
@@ -207,12 +207,12 @@ impl Recorder {
                 self.on_request_sent(event.read()?, session, target, event.at)
             }
             "Network.requestWillBeSentExtraInfo" => {
-                let (id, extra) = split::<wire::RequestExtra>(event)?;
+                let (id, extra) = split::<cdp_network::RequestExtra>(event)?;
                 self.extras(id, session).requests.push(extra);
                 None
             }
             "Network.responseReceivedExtraInfo" => {
-                let (id, extra) = split::<wire::ResponseExtra>(event)?;
+                let (id, extra) = split::<cdp_network::ResponseExtra>(event)?;
                 let extras = self.extras(id, session);
                 if extra.status_code == PROXY_ASKS {
                     // Our own asked who it is, and the request is sent once more.
@@ -223,7 +223,7 @@ impl Recorder {
                 None
             }
             "Network.responseReceived" => {
-                let it: wire::ResponseReceived = event.read()?;
+                let it: cdp_network::ResponseReceived = event.read()?;
                 let hop = self.hop(&it.request_id)?;
                 if hop.response.is_none() {
                     hop.headers_at = Some(it.timestamp);
@@ -233,7 +233,7 @@ impl Recorder {
                 None
             }
             "Network.dataReceived" => {
-                let it: wire::DataReceived = event.read()?;
+                let it: cdp_network::DataReceived = event.read()?;
                 if !self.waiting.is_empty() {
                     self.since_waiting += it.data_length;
                 }
@@ -247,7 +247,7 @@ impl Recorder {
             "Network.loadingFailed" => self.on_loading_failed(event.read()?, session),
             "Network.webSocketCreated" => self.socket(event.read()?, session, target, event.at),
             "Network.webSocketHandshakeResponseReceived" => {
-                let it: wire::SocketResponse = event.read()?;
+                let it: cdp_network::SocketResponse = event.read()?;
                 let hop = self.hop(&it.request_id)?;
                 hop.headers_at = Some(it.timestamp);
                 hop.response = Some(it.response);
@@ -280,7 +280,7 @@ impl Recorder {
 
     fn on_request_sent(
         &mut self,
-        mut it: wire::RequestWillBeSent,
+        mut it: cdp_network::RequestWillBeSent,
         session: &Arc<str>,
         target: TargetKind,
         at: Instant,
@@ -334,17 +334,21 @@ impl Recorder {
 
     fn socket(
         &mut self,
-        it: wire::SocketCreated,
+        it: cdp_network::SocketCreated,
         session: &Arc<str>,
         target: TargetKind,
         at: Instant,
     ) -> Option<ReadRequest> {
-        let sent = wire::RequestWillBeSent::socket(it);
+        let sent = cdp_network::RequestWillBeSent::socket(it);
         self.on_request_sent(sent, session, target, at);
         None
     }
 
-    fn finished(&mut self, it: wire::LoadingFinished, session: &Arc<str>) -> Option<ReadRequest> {
+    fn finished(
+        &mut self,
+        it: cdp_network::LoadingFinished,
+        session: &Arc<str>,
+    ) -> Option<ReadRequest> {
         let index = *self.by_id.get(&it.request_id)?;
         let hop = &mut self.seen[index];
         hop.ended_at.get_or_insert(it.timestamp);
@@ -364,7 +368,7 @@ impl Recorder {
     /// A page may give up an answer that it has read to its end: what came of it is looked at.
     fn on_loading_failed(
         &mut self,
-        it: wire::LoadingFailed,
+        it: cdp_network::LoadingFailed,
         session: &Arc<str>,
     ) -> Option<ReadRequest> {
         let index = *self.by_id.get(&it.request_id)?;
@@ -395,7 +399,7 @@ impl Recorder {
         let Some(hop) = self.seen.get_mut(index) else {
             return;
         };
-        let content_type = hop.response.as_ref().map_or("", wire::Response::content_type);
+        let content_type = hop.response.as_ref().map_or("", cdp_network::Response::content_type);
         let body = body.map(|it| match it {
             ReadBody::Text(it) => it.into_bytes(),
             ReadBody::Bytes(it) => charset::to_utf8(content_type, it),
@@ -547,7 +551,7 @@ impl Recorder {
             | "Network.loadingFailed" => false,
             _ => return None,
         };
-        let wire::Id { request_id } = event.read()?;
+        let cdp_network::Id { request_id } = event.read()?;
         let mut index = *self.by_id.get(&request_id)?;
         if redirects {
             // Taken in by now: the one that was redirected is told.
@@ -620,7 +624,7 @@ fn web_url(text: &str) -> Option<Url> {
 }
 
 fn split<T: serde::de::DeserializeOwned>(event: &Event) -> Option<(String, T)> {
-    let wire::Id { request_id } = event.read()?;
+    let cdp_network::Id { request_id } = event.read()?;
     Some((request_id, event.read()?))
 }
 

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use futures::{FutureExt, future::BoxFuture};
 use url::Url;
 
-use super::{cookies, page, shared::ContextInner};
+use super::{context_state::ContextInner, cookies, page};
 use commis_base::error::{Code, Error, Result};
 use commis_net::{
     egress::{SafeUrl, site_of},

@@ -3,9 +3,9 @@
 use std::time::{Duration, Instant};
 
 use super::{
+    context_state::{ContextInner, ContextState},
     page::{self, Frame},
     recorder::Recorder,
-    shared::{ContextInner, ContextState},
 };
 
 const PATIENCE: Duration = Duration::from_secs(5);

@@ -7,15 +7,15 @@ use std::{
 
 use super::{
     aim::PressWatch,
+    context_state::ContextInner,
     controls,
     element::Element,
-    input_events, keys,
+    input_events, keys, locator_diagnostics,
     lookup::{self, FindResult, FoundElement},
-    nearest, page,
+    page,
     plan::{DialogAnswer, FrameLocator, FrameTarget, Scroll, Step, Wait},
     pointer,
     recorder::Recorder,
-    shared::ContextInner,
     typing,
     waiting::{self, IdleDetector, Poll},
 };
@@ -235,7 +235,7 @@ async fn seek(
         }
         let rests = unclear.is_none() && rest.lasts(shared).await;
         if rests || !poll.pause().await {
-            let around = nearest::around(shared, step).await;
+            let around = locator_diagnostics::around(shared, step).await;
             let hint = around.hint();
             shared.lock().around = Some(around);
             let why = if rests { AT_REST } else { "no such element" };

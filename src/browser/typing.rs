@@ -10,13 +10,13 @@ use serde_json::{Value, json};
 
 use super::{
     cdp::Reply,
-    controls, held,
+    context_state::ContextInner,
+    controls,
     input_events::type_events,
     keys,
     lookup::{self, FoundElement},
-    page,
+    page, paused_requests,
     plan::Step,
-    shared::ContextInner,
 };
 use commis_base::error::Result;
 
@@ -170,7 +170,7 @@ pub async fn fill(
     let resolved = lookup::resolve(shared, session, *world, *backend);
     let (object, heard) = tokio::join!(resolved, ListenerCheck::start(shared, found));
     let object = object?.ok_or_else(|| step.lost())?;
-    held::may_type(shared, session).await?;
+    paused_requests::may_type(shared, session).await?;
     let scroll = json!({ "backendNodeId": backend });
     shared.cdp.post(Some(session), "DOM.scrollIntoViewIfNeeded", scroll);
     let prepared = prepare(shared, session, &object, value).await?;
@@ -266,13 +266,13 @@ async fn edited(
         match way {
             EditorInput::Keys => text(shared, session, value).await?,
             EditorInput::Whole => {
-                held::may_type(shared, session).await?;
+                paused_requests::may_type(shared, session).await?;
                 shared.mark(session, Some(value)).await;
                 let params = json!({ "text": value });
                 shared.cdp.send(Some(session), "Input.insertText", params).wait(PATIENCE).await?;
             }
             EditorInput::Paste => {
-                held::may_type(shared, session).await?;
+                paused_requests::may_type(shared, session).await?;
                 shared.mark(session, Some(value)).await;
                 let took: Result<bool> =
                     page::call_on_object(&shared.cdp, session, object, PASTE, &[value.into()])
@@ -313,7 +313,7 @@ async fn edited_by_context(
     for way in [EditorInput::Paste, EditorInput::Keys] {
         press("Control+a").await?;
         press("Backspace").await?;
-        held::may_type(shared, session).await?;
+        paused_requests::may_type(shared, session).await?;
         match way {
             EditorInput::Keys => text(shared, session, value).await?,
             EditorInput::Paste | EditorInput::Whole => {
@@ -420,14 +420,14 @@ async fn typed(
     let holds = shared.lock().holding.is_some();
     let ahead = if holds { 0 } else { AHEAD };
     let mut keys = KeyQueue { keys: VecDeque::new(), ahead };
-    held::may_type(shared, session).await?;
+    paused_requests::may_type(shared, session).await?;
     for it in first.into_iter().flatten() {
         keys.add(key(it)).await?;
     }
     let mut all = value.chars().peekable();
     while let Some(it) = all.next() {
         if holds {
-            held::may_type(shared, session).await?;
+            paused_requests::may_type(shared, session).await?;
         }
         let is_last = all.peek().is_none();
         if is_last {

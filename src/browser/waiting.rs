@@ -3,10 +3,10 @@
 use std::time::{Duration, Instant};
 
 use super::{
-    awaiting::{PAUSE, RequestProgress},
+    context_state::ContextInner,
     page,
+    pending_requests::{PAUSE, RequestProgress},
     plan::{Step, Wait},
-    shared::ContextInner,
 };
 use commis_artifacts::recording::TargetKind;
 use commis_base::error::Result;

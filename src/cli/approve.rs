@@ -4,7 +4,7 @@ use std::io::{IsTerminal as _, Write as _};
 
 use serde_json::{Value, json};
 
-use super::{Global, daemon, doing, follow_task, wire};
+use super::{Global, context, daemon, do_task, follow_task};
 use commis_base::error::{Code, Error, Result};
 
 /// Characters of a digest that are typed to say that it was read.
@@ -43,17 +43,17 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
     let Some(id) = args.id else {
         let all = client.get("/api/approvals").await?["data"].take();
         if args.json {
-            wire::out(&all);
+            context::out(&all);
             return Ok(0);
         }
         let all = all["approvals"].as_array().cloned().unwrap_or_default();
         if all.is_empty() {
-            wire::say("nothing waits for you");
+            context::say("nothing waits for you");
         }
         for it in &all {
-            let text = |name: &str| wire::clean(it[name].as_str().unwrap_or_default());
+            let text = |name: &str| context::clean(it[name].as_str().unwrap_or_default());
             let line = text("text").lines().nth(2).unwrap_or_default().to_owned();
-            wire::line(&format!("{}  {:<12}  {line}", text("id"), text("state")));
+            context::line(&format!("{}  {:<12}  {line}", text("id"), text("state")));
         }
         return Ok(0);
     };
@@ -67,11 +67,11 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
     let task = task["data"]["task_id"].as_str().unwrap_or_default().to_owned();
     let ran = follow_task::follow(&client, &task, false).await?;
     if args.json {
-        wire::out(&ran);
+        context::out(&ran);
     } else {
-        doing::show(&ran);
+        do_task::show(&ran);
     }
-    Ok(doing::code(&ran))
+    Ok(do_task::code(&ran))
 }
 
 /// Shows it and asks. The digest, where it was approved. Fails with `USAGE` where nobody is there, and `FORBIDDEN` where they said no.
@@ -80,8 +80,8 @@ async fn confirm_digest(shown: &Value) -> Result<String> {
         return Err(Error::new(Code::Usage, "approving needs a terminal")
             .hint("in a script, give the digest that was shown: --digest"));
     }
-    let text = |name: &str| wire::clean(shown[name].as_str().unwrap_or_default());
-    wire::say(&text("text"));
+    let text = |name: &str| context::clean(shown[name].as_str().unwrap_or_default());
+    context::say(&text("text"));
     let digest = text("digest");
     let first: String = digest.chars().take(TYPED).collect();
     let mut stderr = std::io::stderr();
@@ -104,9 +104,9 @@ pub async fn reject(args: RejectArgs, global: &Global) -> Result<u8> {
     let path = format!("/api/approvals/{}/reject", args.id);
     let it = client.post(&path, &json!({})).await?["data"].take();
     if args.json {
-        wire::out(&it);
+        context::out(&it);
     } else {
-        wire::say("rejected; it was not sent");
+        context::say("rejected; it was not sent");
     }
     Ok(0)
 }

@@ -10,16 +10,17 @@ use rayon::prelude::*;
 use serde::Serialize;
 
 use super::{
-    Global, debug, stores,
+    Global,
+    context::{self, clean},
+    debug, stores,
     table::ruled,
-    wire::{self, clean},
 };
 use commis_artifacts::{
-    clearing::{self, StoreEntry},
+    gc::{self, StoreEntry},
     kinds::Kind,
     migrate::migrate,
     retention::Finding,
-    shelf::SharedStore,
+    shared_store::SharedStore,
     store::Store,
 };
 use commis_base::{
@@ -128,7 +129,7 @@ fn status(text: &str) -> std::result::Result<Status, String> {
 }
 
 pub fn run(command: Command, global: &Global) -> Result<u8> {
-    let (home, settings) = wire::read(global)?;
+    let (home, settings) = context::read(global)?;
     let store = Store::new(home.artifacts.clone());
     match command {
         Command::Shared { store, days, remove, json } => {
@@ -142,9 +143,9 @@ pub fn run(command: Command, global: &Global) -> Result<u8> {
             let gone = prune(&store, days, &[], dry_run)?;
             let verb = if dry_run { "would be removed" } else { "removed" };
             for it in &gone {
-                wire::line(it.as_str());
+                context::line(it.as_str());
             }
-            wire::say(&format!("{} tasks {verb}", gone.len()));
+            context::say(&format!("{} tasks {verb}", gone.len()));
             Ok(0)
         }
         Command::Verify { json } => verify(&store, json),
@@ -177,7 +178,7 @@ fn ls(store: &Store, wanted: Option<Status>, json: bool) -> Result<u8> {
         it.private = is_private(store, it);
     }
     if json {
-        wire::out(&rows);
+        context::out(&rows);
         return Ok(0);
     }
     let mut table = ruled(["task", "status", "why", "manifest", "attempts", "ended", ""]);
@@ -197,10 +198,10 @@ fn ls(store: &Store, wanted: Option<Status>, json: bool) -> Result<u8> {
             if it.private { "private" } else { "" }.to_owned(),
         ]);
     }
-    wire::line(&table.to_string());
+    context::line(&table.to_string());
     let counts: Vec<String> =
         counts.iter().map(|(it, n)| format!("{n} {}", it.describe())).collect();
-    wire::line(&counts.join(", "));
+    context::line(&counts.join(", "));
     Ok(0)
 }
 
@@ -220,25 +221,25 @@ pub struct SharedReport<'a> {
 const MAX_ROWS: usize = 60;
 
 fn shared(shelf: &dyn SharedStore, days: u32, remove: bool, json: bool) -> Result<u8> {
-    let (old, mut kept): (Vec<StoreEntry>, Vec<StoreEntry>) = clearing::list_entries(shelf)?
+    let (old, mut kept): (Vec<StoreEntry>, Vec<StoreEntry>) = gc::list_entries(shelf)?
         .into_iter()
         .partition(|it| it.days >= u64::from(days) && !it.in_use);
     let mut gone = Vec::new();
     if remove {
         for part in old.chunks(AT_A_TIME) {
             // Somebody may have begun since; what takes long is looked at again and again.
-            let used = clearing::tasks_in_use(shelf, clearing::store_time(shelf)?)?;
+            let used = gc::tasks_in_use(shelf, gc::store_time(shelf)?)?;
             for it in part {
                 let mut it = it.clone();
                 it.in_use = used.contains(&it.name);
-                if clearing::clear(shelf, &it)? { gone.push(it) } else { kept.push(it) }
+                if gc::clear(shelf, &it)? { gone.push(it) } else { kept.push(it) }
             }
         }
     } else {
         gone = old;
     }
     if json {
-        wire::out(&SharedReport { store: shelf.location(), days, removed: &gone, kept: &kept });
+        context::out(&SharedReport { store: shelf.location(), days, removed: &gone, kept: &kept });
         return Ok(0);
     }
     let mut table = ruled(["task", "days", "objects", "bytes", ""]);
@@ -252,16 +253,16 @@ fn shared(shelf: &dyn SharedStore, days: u32, remove: bool, json: bool) -> Resul
     }
     let n = gone.len() + kept.len();
     if n > 0 {
-        wire::line(&table.to_string());
+        context::line(&table.to_string());
     }
     if n > MAX_ROWS {
-        wire::say(&format!("{} more; --json lists all", n - MAX_ROWS));
+        context::say(&format!("{} more; --json lists all", n - MAX_ROWS));
     }
     let bytes: u64 = gone.iter().map(|it| it.bytes).sum();
     let used = kept.iter().filter(|it| it.in_use).count();
-    wire::say(&format!("{} of {n} {word}, {bytes} bytes; {used} are in use", gone.len()));
+    context::say(&format!("{} of {n} {word}, {bytes} bytes; {used} are in use", gone.len()));
     if !remove && !gone.is_empty() {
-        wire::say("  hint: --remove takes them away");
+        context::say("  hint: --remove takes them away");
     }
     Ok(0)
 }
@@ -281,7 +282,7 @@ fn show(store: &Store, task: &str, stage: commis_stages::Stage) -> Result<u8> {
         )
         .hint("`commis recipe debug --task-id` shows how far it came")
     })?;
-    wire::out(&envelope);
+    context::out(&envelope);
     Ok(0)
 }
 
@@ -297,11 +298,11 @@ fn migrate_all(store: &Store, tasks: &[String]) -> Result<u8> {
         for &kind in Kind::ALL {
             if migrate(&folder, kind)? {
                 n += 1;
-                wire::line(&format!("{id}/{}", kind.file()));
+                context::line(&format!("{id}/{}", kind.file()));
             }
         }
     }
-    wire::say(&format!("{n} artifacts migrated"));
+    context::say(&format!("{n} artifacts migrated"));
     Ok(0)
 }
 
@@ -361,12 +362,12 @@ fn verify(store: &Store, json: bool) -> Result<u8> {
         tasks.par_iter().map(|it| store.examine(it)).collect::<Result<_>>()?;
     found.extend(each.into_iter().flatten());
     if json {
-        wire::out(&VerifyReport { tasks: tasks.len(), findings: &found });
+        context::out(&VerifyReport { tasks: tasks.len(), findings: &found });
     } else {
         for it in &found {
-            wire::line(&clean(&format!("{}: {}", it.file, it.what)));
+            context::line(&clean(&format!("{}: {}", it.file, it.what)));
         }
-        wire::say(&format!("{} tasks read, {} findings", tasks.len(), found.len()));
+        context::say(&format!("{} tasks read, {} findings", tasks.len(), found.len()));
     }
     Ok(u8::from(!found.is_empty()))
 }

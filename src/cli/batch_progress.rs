@@ -9,7 +9,7 @@ use std::{
 
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 
-use super::wire;
+use super::context;
 use commis_batch::{Entry, Event, Totals};
 use commis_state::Status;
 
@@ -142,7 +142,7 @@ impl BatchProgress {
             None if now.tasks > FEW && now.last_line.elapsed() >= EVERY => {
                 now.last_line = Instant::now();
                 let pace = now.pace();
-                wire::say(&format!("{} of {}: {}{pace}", now.ended, now.tasks, now.summary()));
+                context::say(&format!("{} of {}: {}{pace}", now.ended, now.tasks, now.summary()));
             }
             None => {}
         }
@@ -150,12 +150,12 @@ impl BatchProgress {
 
     /// A line above the bars, or among the others.
     fn print(&self, text: &str) {
-        let text = wire::clean(&commis_redact::message(text));
+        let text = context::clean(&commis_redact::message(text));
         match &self.bars {
             Some((all, _)) => {
                 let _ = all.println(text);
             }
-            None => wire::say(&text),
+            None => context::say(&text),
         }
     }
 }

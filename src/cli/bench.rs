@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use super::{table::ruled, wire};
+use super::{context, table::ruled};
 use commis_base::{
     error::{Code, Error, Result},
     files,
@@ -56,10 +56,10 @@ pub struct Args {
 pub async fn run(args: &Args) -> Result<u8> {
     let runs = |usual: u16| usize::from(args.runs.unwrap_or(usual));
     if !args.har.is_empty() {
-        let progress = |file: &str| wire::say(&wire::clean(&format!("reading {file}")));
+        let progress = |file: &str| context::say(&context::clean(&format!("reading {file}")));
         let done = bench::har::run(&args.har, runs(20), &progress)?;
         if args.json {
-            wire::out(&done);
+            context::out(&done);
         } else {
             hars(&done);
         }
@@ -69,10 +69,10 @@ pub async fn run(args: &Args) -> Result<u8> {
         return super::bench_daemon::run(runs(1000), args.json).await;
     }
     if args.recorder {
-        let progress = |page: &str| wire::say(&format!("recording the {page} page"));
+        let progress = |page: &str| context::say(&format!("recording the {page} page"));
         let done = bench::recorder::run(&args.only, runs(20), &progress).await?;
         if args.json {
-            wire::out(&done);
+            context::out(&done);
         } else {
             recorder(&done);
         }
@@ -80,7 +80,7 @@ pub async fn run(args: &Args) -> Result<u8> {
     }
     let kept = if args.ci { Some(Baseline::read(&args.baseline)?) } else { None };
     let options = Options { only: &args.only, runs: runs(200), baseline: kept.as_ref() };
-    let progress = |name: &str| wire::say(&format!("measuring {name}"));
+    let progress = |name: &str| context::say(&format!("measuring {name}"));
     // Its runtime is its own: one thread, as in `recipe run`.
     let done = std::thread::scope(|scope| {
         let work = std::thread::Builder::new()
@@ -95,7 +95,7 @@ pub async fn run(args: &Args) -> Result<u8> {
         files::save(path, bench::page(&done).as_bytes())?;
     }
     if args.json {
-        wire::out(&done);
+        context::out(&done);
     } else {
         tables(&done);
     }
@@ -107,7 +107,7 @@ pub async fn run(args: &Args) -> Result<u8> {
         };
         kept.update(done.profile, &done.scenarios);
         kept.write(&args.baseline)?;
-        wire::say(&format!("baseline: {}", args.baseline.display()));
+        context::say(&format!("baseline: {}", args.baseline.display()));
     }
     if let Some(all) = &done.slower {
         slower(all);
@@ -137,7 +137,7 @@ fn tables(done: &Benchmark) {
             it.allocations.map_or("–".to_owned(), |it| it.run.allocations.to_string()),
         ]);
     }
-    wire::line(&table.to_string());
+    context::line(&table.to_string());
     let mut table = ruled([
         "of a run, µs",
         "validate",
@@ -168,9 +168,9 @@ fn tables(done: &Benchmark) {
             format!("{} of {}", it.compiled_before, it.runs),
         ]);
     }
-    wire::line(&table.to_string());
+    context::line(&table.to_string());
     if done.profile == "dev" {
-        wire::say("a dev build: the figures are not what users see");
+        context::say("a dev build: the figures are not what users see");
     }
 }
 
@@ -209,9 +209,9 @@ fn recorder(done: &RecorderBenchmark) {
             ms(parts.witness),
         ]);
     }
-    wire::line(&table.to_string());
+    context::line(&table.to_string());
     if done.profile == "dev" {
-        wire::say("a dev build: the figures are not what users see");
+        context::say("a dev build: the figures are not what users see");
     }
 }
 
@@ -230,15 +230,15 @@ fn hars(done: &HarBenchmark) {
             format!("{:.2}", it.to_parse.cpu),
         ]);
     }
-    wire::line(&table.to_string());
+    context::line(&table.to_string());
     if done.profile == "dev" {
-        wire::say("a dev build: the figures are not what users see");
+        context::say("a dev build: the figures are not what users see");
     }
 }
 
 fn slower(all: &[Regression]) {
     if all.is_empty() {
-        wire::say("nothing is slower than the baseline allows");
+        context::say("nothing is slower than the baseline allows");
         return;
     }
     let mut table = ruled(["scenario", "slower", "was", "now", "allowed"]);
@@ -251,5 +251,5 @@ fn slower(all: &[Regression]) {
             format!("{:.2}", it.allowed),
         ]);
     }
-    wire::say(&table.to_string());
+    context::say(&table.to_string());
 }

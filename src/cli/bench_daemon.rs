@@ -14,7 +14,7 @@ use reqwest::Method;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::{table::ruled, wire};
+use super::{context, table::ruled};
 use commis_base::{
     error::{Code, Error, Result},
     files, ids,
@@ -119,7 +119,7 @@ pub async fn run(rounds: usize, json: bool) -> Result<u8> {
     call_daemon(&client, false).await?;
     let first_answer_ms = begun.elapsed().as_secs_f64() * 1000.0;
 
-    wire::say("in turns: the run inside, over REST, over MCP");
+    context::say("in turns: the run inside, over REST, over MCP");
     let mut settings = Settings::default();
     settings.egress.test_hosts = vec![pinned];
     let inside = Arc::new(InProcessRun::new(&home, &settings)?);
@@ -144,7 +144,7 @@ pub async fn run(rounds: usize, json: bool) -> Result<u8> {
     }
     let [inside_ms, rest, mcp] = times.map(Quantiles::from_samples);
 
-    wire::say("64 clients at once: the daemon, a bare router, in turns");
+    context::say("64 clients at once: the daemon, a bare router, in turns");
     let bare = bare(Arc::clone(&inside)).await?;
     let http = reqwest::Client::builder().no_proxy().build().unwrap_or_default();
     let (mut many, mut bares, mut many_failed) = (Vec::new(), Vec::new(), 0);
@@ -161,7 +161,7 @@ pub async fn run(rounds: usize, json: bool) -> Result<u8> {
         done.for_each(|_| std::future::ready(())).await;
         bares.push(n as f64 / begun.elapsed().as_secs_f64());
     }
-    wire::say("idle for ten seconds");
+    context::say("idle for ten seconds");
     // Connections of those clients end meanwhile.
     tokio::time::sleep(Duration::from_secs(12)).await;
     let before = wakeups(pid);
@@ -179,7 +179,7 @@ pub async fn run(rounds: usize, json: bool) -> Result<u8> {
     };
     drop(served);
     if json {
-        wire::out(&measured);
+        context::out(&measured);
     } else {
         show(&measured);
     }
@@ -199,15 +199,15 @@ fn show(it: &DaemonBenchmark) {
                 .map(|it| format!("{it:.2}"));
         table.add_row([name.to_owned(), p50, p95, more50, more95]);
     }
-    wire::line(&table.to_string());
-    wire::line(&format!(
+    context::line(&table.to_string());
+    context::line(&format!(
         "64 clients: {:.0} runs/s, {} failed; a bare router {:.0}: {:.2} of it",
         it.many,
         it.many_failed,
         it.bare,
         it.many / it.bare
     ));
-    wire::line(&format!(
+    context::line(&format!(
         "first answer {:.0} ms after the start; idle {:.1} MB, {} wake-ups in 10 s",
         it.first_answer_ms,
         it.idle_rss_kib as f64 / 1024.0,

@@ -6,7 +6,7 @@ use base64::{Engine as _, engine::general_purpose::STANDARD};
 use clap::{Parser, Subcommand};
 use serde_json::{Value, json};
 
-use super::{Global, daemon, learned, names, wire};
+use super::{Global, context, daemon, learn_wait, names};
 use commis_base::{
     error::{Code, Error, Result},
     files,
@@ -319,10 +319,10 @@ enum Command {
         #[arg(long)]
         name: Option<String>,
         /// A parameter for a typed or chosen value. Repeatable
-        #[arg(short, value_name = "NAME=VALUE", value_parser = wire::pair)]
+        #[arg(short, value_name = "NAME=VALUE", value_parser = context::pair)]
         param: Vec<(String, String)>,
         /// Another value, to prove the recipe on. Repeatable
-        #[arg(long, value_name = "NAME=VALUE", value_parser = wire::pair)]
+        #[arg(long, value_name = "NAME=VALUE", value_parser = context::pair)]
         second: Vec<(String, String)>,
         /// The login of another account, which must be refused or get other data
         #[arg(add = names::logins(), long, value_name = "NAME")]
@@ -395,19 +395,14 @@ struct PageClient {
     json: bool,
 }
 
-impl PageClient {
-    async fn call(&self, command: &str, mut args: Value) -> Result<Value> {
-        args["context"] = self.context.as_str().into();
-        let mut answer = self.client.post(&format!("/api/browse/{command}"), &args).await?;
-        Ok(answer["data"].take())
-    }
-
-    async fn run(&self, command: Command) -> Result<u8> {
+impl Command {
+    /// The daemon's operation that prints its text, with the arguments. The command itself where there is more to do.
+    fn into_operation(self) -> std::result::Result<(&'static str, Value), Self> {
         let on = |target: String| json!({"target": target});
         let at = |target: String, retarget: bool| json!({"target": target, "retarget": retarget});
         let of = |target: Option<String>| target.map_or_else(|| json!({}), on);
         let none = || json!({});
-        let (name, args) = match command {
+        Ok(match self {
             Command::Goto { url, visible } => ("goto", json!({"url": url, "visible": visible})),
             Command::Back => ("back", none()),
             Command::Forward => ("forward", none()),
@@ -435,7 +430,6 @@ impl PageClient {
             Command::Tab { tab } => ("tab", json!({"tab": tab})),
             Command::Newtab { url } => ("newtab", json!({"url": url})),
             Command::Closetab { tab } => ("closetab", json!({"tab": tab})),
-            Command::Pdf { file } => return self.file(("pdf", none()), "pdf_base64", file).await,
             Command::Download { target } => ("download", on(target)),
             Command::Snapshot { interactive, clickable, changed, compact, within, max_chars } => {
                 let mut args = json!({"interactive": interactive, "clickable": clickable, "changed": changed, "compact": compact});
@@ -488,16 +482,45 @@ impl PageClient {
             Command::Dialog { answer, text } => {
                 ("dialog", json!({"accept": answer == "accept", "text": text}))
             }
-            Command::Screenshot { file, target, full, annotate } => {
-                let args = json!({"target": target, "full": full, "annotate": annotate});
-                return self.file(("screenshot", args), "png_base64", file).await;
-            }
             Command::Console { last } => ("console", json!({"last": last})),
             Command::Network { last, all } => ("network", json!({"last": last, "all": all})),
             Command::Dialogs { last } => ("dialogs", json!({"last": last})),
             Command::Status => ("status", none()),
-            Command::Steps => return self.steps().await,
             Command::Clear => ("clear", none()),
+            Command::Audit => ("audit", none()),
+            Command::Handoff { note } => ("handoff", json!({"note": note})),
+            Command::Resume => ("resume", none()),
+            Command::Watch { page: true } => ("watch", none()),
+            Command::Close => ("close", none()),
+            it @ (Command::Pdf { .. }
+            | Command::Screenshot { .. }
+            | Command::Steps
+            | Command::Learn { .. }
+            | Command::Watch { page: false }
+            | Command::Chain) => return Err(it),
+        })
+    }
+}
+
+impl PageClient {
+    async fn call(&self, command: &str, mut args: Value) -> Result<Value> {
+        args["context"] = self.context.as_str().into();
+        let mut answer = self.client.post(&format!("/api/browse/{command}"), &args).await?;
+        Ok(answer["data"].take())
+    }
+
+    async fn run(&self, command: Command) -> Result<u8> {
+        let command = match command.into_operation() {
+            Ok((name, args)) => return self.show(name, args).await,
+            Err(it) => it,
+        };
+        match command {
+            Command::Pdf { file } => self.file(("pdf", json!({})), "pdf_base64", file).await,
+            Command::Screenshot { file, target, full, annotate } => {
+                let args = json!({"target": target, "full": full, "annotate": annotate});
+                self.file(("screenshot", args), "png_base64", file).await
+            }
+            Command::Steps => self.steps().await,
             Command::Learn { task, name, param, second, second_login } => {
                 let values =
                     |all: Vec<(String, String)>| all.into_iter().collect::<BTreeMap<_, _>>();
@@ -509,28 +532,25 @@ impl PageClient {
                 if let Some(it) = second_login {
                     args["second_login"] = it.into();
                 }
-                return self.learn(args).await;
+                self.learn(args).await
             }
-            Command::Audit => ("audit", none()),
-            Command::Handoff { note } => ("handoff", json!({"note": note})),
-            Command::Resume => ("resume", none()),
-            Command::Watch { page: false } => return self.watch().await,
-            Command::Watch { page: true } => ("watch", none()),
-            Command::Close => ("close", none()),
-            Command::Chain => {
-                return Err(Error::new(Code::Internal, "a chain is no command of a page"));
-            }
-        };
+            Command::Watch { page: false } => self.watch().await,
+            _ => Err(Error::new(Code::Internal, "a chain cannot contain another chain")),
+        }
+    }
+
+    /// Calls an operation of the page and prints what it says. 1 for the answer no.
+    async fn show(&self, name: &str, args: Value) -> Result<u8> {
         let data = self.call(name, args).await?;
         let no = name == "is" && data["text"] == "false";
         if self.json {
-            wire::out(&data);
+            context::out(&data);
         } else if let Some(text) = data["text"].as_str() {
-            wire::line(&wire::clean(text));
+            context::line(&context::clean(text));
         } else if let Some(url) = data["url"].as_str() {
-            wire::line(url);
+            context::line(url);
         } else if data["closed"] == false {
-            wire::say("there was no such page");
+            context::say("there was no such page");
         }
         Ok(u8::from(no))
     }
@@ -549,10 +569,10 @@ impl PageClient {
                 after = it["id"].as_u64();
                 let kind = it["kind"].as_str().unwrap_or_default();
                 if self.json {
-                    wire::event(&it.to_string());
+                    context::event(&it.to_string());
                 } else {
                     let text = it["text"].as_str().unwrap_or_default();
-                    wire::line(&wire::clean(&format!("{kind:<10} {text}")));
+                    context::line(&context::clean(&format!("{kind:<10} {text}")));
                 }
                 if kind == "closed" {
                     return Ok(0);
@@ -575,12 +595,12 @@ impl PageClient {
         };
         files::write_atomic(folder, name, &bytes)?;
         if self.json {
-            wire::out(&json!({"file": file, "bytes": bytes.len()}));
+            context::out(&json!({"file": file, "bytes": bytes.len()}));
         } else {
-            wire::say(&format!(
+            context::say(&format!(
                 "{} bytes in {}",
                 bytes.len(),
-                wire::clean(&file.to_string_lossy())
+                context::clean(&file.to_string_lossy())
             ));
         }
         Ok(0)
@@ -589,16 +609,16 @@ impl PageClient {
     async fn steps(&self) -> Result<u8> {
         let data = self.call("steps", json!({})).await?;
         if self.json {
-            wire::out(&data);
+            context::out(&data);
             return Ok(0);
         }
         let yaml = json!({"url": data["url"], "steps": data["steps"]});
         let yaml = serde_saphyr::to_string(&yaml).map_err(|err| {
             Error::new(Code::Internal, "steps cannot be written as YAML").source(err)
         })?;
-        wire::line(wire::clean(&yaml).trim_end());
+        context::line(context::clean(&yaml).trim_end());
         for it in data["lost"].as_array().into_iter().flatten() {
-            wire::say(&wire::clean(&format!(
+            context::say(&context::clean(&format!(
                 "not among them: {}",
                 it.as_str().unwrap_or_default()
             )));
@@ -609,7 +629,7 @@ impl PageClient {
     /// Begins to learn, and waits until it has ended.
     async fn learn(&self, args: Value) -> Result<u8> {
         let task = self.call("learn", args).await?;
-        learned::wait(&self.client, &task, self.json).await
+        learn_wait::wait(&self.client, &task, self.json).await
     }
 }
 

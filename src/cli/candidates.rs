@@ -3,8 +3,8 @@
 use comfy_table::Table;
 
 use super::{
+    context::{self, clean},
     table::ruled_wide,
-    wire::{self, clean},
 };
 use commis_artifacts::{
     payloads::{Candidate, CandidateSet, Judged},
@@ -91,11 +91,11 @@ const WORDS: &[(&str, &str)] = &[
 pub fn print(folder: &TaskFolder, id: &TaskId) -> Result<()> {
     let Ok(Judged::Done(set)) = folder.get::<Judged<CandidateSet>>() else { return Ok(()) };
     let recording: SessionRecording = folder.get()?;
-    wire::line(&table(&set, &recording)?.to_string());
+    context::line(&table(&set, &recording)?.to_string());
     if let Some(doubt) = &set.doubt {
-        wire::line(&format!("the first is in doubt: {}", clean(doubt)));
+        context::line(&format!("the first is in doubt: {}", clean(doubt)));
     }
-    wire::say(&format!(
+    context::say(&format!(
         "commis recipe create-from-candidate --task-id {id} --candidate N goes on with number N"
     ));
     Ok(())

@@ -8,13 +8,13 @@ use std::{
 
 use super::{
     Global,
-    check_afar::RemoteCheck,
     check_progress::{CheckProgress, FEW, table},
+    check_remote::RemoteCheck,
     check_row::{Row, Verdict},
     checker::{CheckTarget, Checker},
-    junit,
+    context, junit,
     learn_batch::shard,
-    names, run, stores, wire,
+    names, run, stores,
 };
 use commis_base::{
     error::{Class, Code, Result},
@@ -79,8 +79,8 @@ pub struct Args {
 }
 
 pub async fn run(args: Args, global: &Global) -> Result<u8> {
-    let place = wire::open(global).await?;
-    let registry = wire::registry(&place.home)?;
+    let place = context::open(global).await?;
+    let registry = context::registry(&place.home)?;
     let names: Vec<RecipeName> = if args.all {
         // A file that cannot be read is not known to be well.
         let wanted = registry.list()?.into_iter().filter(|it| {
@@ -98,16 +98,7 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
         all.retain(|it| shard_of(it.shard_key(), n) == i - 1);
     }
     if let (Some(hours), Ok(state)) = (args.unchecked_for, &state) {
-        let since = now_ms() - i64::from(hours) * HOUR_MS;
-        let ran: BTreeMap<(String, String), i64> = state
-            .all_health()?
-            .into_iter()
-            .map(|it| ((it.name, it.source), it.last_run_ms))
-            .collect();
-        all.retain(|it| {
-            let source = it.source.map_or("", Source::as_str).to_owned();
-            ran.get(&(it.name.to_string(), source)).is_none_or(|it| *it < since)
-        });
+        leave_out_checked(&mut all, hours, state)?;
     }
     if all.is_empty() {
         let none = if known == 0 {
@@ -115,7 +106,7 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
         } else {
             "none of them is left to check"
         };
-        wire::say(none);
+        context::say(none);
     }
     let few = all.len() <= FEW;
     let caller = if few { run::caller(&place)? } else { run::quiet_caller(&place)? };
@@ -153,7 +144,7 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
         check.sessions.close().await;
         ended
     };
-    let ended = wire::apart("what was seen is noted; --unchecked-for leaves it out", work).await;
+    let ended = context::apart("what was seen is noted; --unchecked-for leaves it out", work).await;
     progress.finish();
     let mut rows = std::mem::take(&mut *rows.lock().unwrap_or_else(PoisonError::into_inner));
     rows.sort_by_key(|it| it.0);
@@ -166,18 +157,30 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
         files::save(file, junit::report(&rows).as_bytes())?;
     }
     if args.json {
-        wire::out(&rows);
+        context::out(&rows);
     } else if !rows.is_empty() {
         table(&rows);
     }
     if interrupted {
         let n = rows.len();
-        wire::say(&format!(
+        context::say(&format!(
             "interrupted: {n} of {wanted} checked; --unchecked-for leaves them out"
         ));
         return Ok(Class::Interrupted.exit_code());
     }
     Ok(exit_code(rows.iter().map(|it| it.verdict)))
+}
+
+/// Leaves out what ran within the last hours.
+fn leave_out_checked(all: &mut Vec<CheckTarget>, hours: u16, state: &State) -> Result<()> {
+    let since = now_ms() - i64::from(hours) * HOUR_MS;
+    let ran: BTreeMap<(String, String), i64> =
+        state.all_health()?.into_iter().map(|it| ((it.name, it.source), it.last_run_ms)).collect();
+    all.retain(|it| {
+        let source = it.source.map_or("", Source::as_str).to_owned();
+        ran.get(&(it.name.to_string(), source)).is_none_or(|it| *it < since)
+    });
+    Ok(())
 }
 
 fn exit_code(verdicts: impl Iterator<Item = Verdict>) -> u8 {

@@ -11,8 +11,8 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 use super::{
     check_row::{Row, Verdict},
+    context::{self, clean},
     table::ruled,
-    wire::{self, clean},
 };
 use commis_base::ids::RecipeName;
 
@@ -62,12 +62,16 @@ impl CheckProgress {
             bar.inc(1);
         } else if self.0.all > FEW {
             if matches!(row.verdict, Verdict::Changed | Verdict::Drifted | Verdict::Failed) {
-                wire::say(&clean(&format!("{}: {}, {}", row.name, word(row), why(row))));
+                context::say(&clean(&format!("{}: {}, {}", row.name, word(row), why(row))));
             }
             if now.last.elapsed() >= EVERY {
                 now.last = Instant::now();
                 let ended: usize = now.ended.values().sum();
-                wire::say(&format!("{ended} of {}: {}", self.0.all, describe_counts(&now.ended)));
+                context::say(&format!(
+                    "{ended} of {}: {}",
+                    self.0.all,
+                    describe_counts(&now.ended)
+                ));
             }
         }
     }
@@ -136,9 +140,9 @@ pub fn table(rows: &[Row]) {
         ]);
     }
     if shown > 0 {
-        wire::line(&table.to_string());
+        context::line(&table.to_string());
     }
     if !few {
-        wire::line(&describe_counts(&ended));
+        context::line(&describe_counts(&ended));
     }
 }

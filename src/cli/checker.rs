@@ -11,8 +11,8 @@ use futures::stream::{FuturesUnordered, StreamExt as _};
 use super::{
     check_progress::CheckProgress,
     check_row::{Row, Verdict},
+    context::{self, Environment, clean},
     run,
-    wire::{self, Environment, clean},
 };
 use commis_artifacts::store::now;
 use commis_base::{
@@ -110,7 +110,7 @@ impl Checker {
         let Some(wanted) = wanted else { return most };
         let limits = self.caller.limits();
         if wanted > most && all.iter().any(|it| limits.max_concurrent_runs(&it.host).is_some()) {
-            wire::say(&format!("info: {most} at a time, as [limits] runs says"));
+            context::say(&format!("info: {most} at a time, as [limits] runs says"));
             return most;
         }
         wanted
@@ -271,7 +271,9 @@ impl Checker {
         self.progress.aside(|| {
             run::tell_demotion(name, &noted);
             if let Some(err) = &noted.not_counted {
-                wire::say(&clean(&format!("warning: the check of {name} was not counted: {err}")));
+                context::say(&clean(&format!(
+                    "warning: the check of {name} was not counted: {err}"
+                )));
             }
         });
         let verdict = match (noted.blame, ended.as_ref().ok().and_then(|it| it.error_code)) {

@@ -2,7 +2,7 @@
 
 use clap_complete::env::Shells;
 
-use super::wire;
+use super::context;
 use commis_base::error::{Code, Error, Result};
 
 /// Print a completion script for commands, flags, and names of recipes, logins and sessions
@@ -26,6 +26,6 @@ pub fn run(args: &Args) -> Result<u8> {
     shell
         .write_registration("COMPLETE", "commis", "commis", "commis", &mut out)
         .map_err(|err| Error::new(Code::Internal, "cannot write for that shell").source(err))?;
-    wire::line(String::from_utf8_lossy(&out).trim_end());
+    context::line(String::from_utf8_lossy(&out).trim_end());
     Ok(0)
 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use comfy_table::{Cell, Color, Table};
 use futures::StreamExt as _;
 
-use super::{Global, table::ruled, wire};
+use super::{Global, context, table::ruled};
 use commis_base::error::{Code, Error, Result};
 use commis_learn::{RedoScope, Source};
 use commis_measure::eval::record::{self, Ending, RecordedCase};
@@ -56,12 +56,12 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
     }
     let mut global = global.clone();
     global.testbed = global.test_host.is_empty();
-    let mut place = wire::open(&global).await?;
+    let mut place = context::open(&global).await?;
     place.settings = place.settings.only_egress();
     let work = args.out.join(".work");
     place.home.recipes = work.join("recipes");
     place.home.artifacts = work.join("artifacts");
-    let cx = wire::learning(
+    let cx = context::learning(
         &place,
         Some(RedoScope::All),
         std::time::Duration::ZERO,
@@ -75,7 +75,7 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
                 Some(it) => record::record(task, it, &cx, &args.out).await,
                 None => Err(Error::new(Code::Usage, "expected.yaml has nothing for this entry")),
             };
-            wire::say(&line(&name, &end));
+            context::say(&line(&name, &end));
             (name, end)
         })
         .buffered(args.jobs.into())
@@ -83,10 +83,10 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
         .await;
     cx.browser.close().await;
     remove(&work);
-    wire::line(&table(&made).to_string());
+    context::line(&table(&made).to_string());
     let done = made.iter().filter(|it| it.1.is_ok()).count();
     let bytes: u64 = made.iter().filter_map(|it| it.1.as_ref().ok()).map(|it| it.bytes).sum();
-    wire::line(&format!("{done} of {total} cases written, {} KiB", bytes / 1024));
+    context::line(&format!("{done} of {total} cases written, {} KiB", bytes / 1024));
     Ok(u8::from(done < total))
 }
 

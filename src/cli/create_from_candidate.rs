@@ -3,9 +3,10 @@
 use std::{sync::Arc, time::Duration};
 
 use super::{
-    Global, debug, learn_result,
+    Global,
+    context::{self, clean},
+    debug, learn_result,
     progress::Progress,
-    wire::{self, clean},
 };
 use commis_artifacts::store::Store;
 use commis_base::{error::Result, ids::RecipeName};
@@ -41,7 +42,7 @@ pub struct Args {
 }
 
 pub async fn run(args: Args, global: &Global) -> Result<u8> {
-    let mut place = wire::open(global).await?;
+    let mut place = context::open(global).await?;
     place.settings.egress.no_network = args.no_network;
     let store = Store::new(place.home.artifacts.clone());
     let id = debug::find(&store, &args.task_id)?;
@@ -50,10 +51,10 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
         extract: args.extract,
         name: args.name.map(RecipeName::new).transpose()?,
     };
-    let registry = wire::registry(&place.home)?;
+    let registry = context::registry(&place.home)?;
     let progress = Progress::new(1);
     let stages = progress.clone();
-    let cx = wire::learning(
+    let cx = context::learning(
         &place,
         None,
         Duration::ZERO,
@@ -65,9 +66,12 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
             Ok(it) => it,
             Err(reject) => return Ok(Err(reject)),
         };
-        wire::say(&clean(&format!("{} {}", choice.candidate.method, choice.candidate.url_summary)));
+        context::say(&clean(&format!(
+            "{} {}",
+            choice.candidate.method, choice.candidate.url_summary
+        )));
         for name in &choice.not_carried {
-            wire::say(&format!(
+            context::say(&format!(
                 "warning: its request does not carry what was typed as `{name}`: a recipe of it cannot follow that input"
             ));
         }
@@ -75,7 +79,7 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
         let end = commis_learn::learn(&choice.task, &its).await;
         Ok(Ok((choice.task, end?)))
     };
-    let end = wire::apart("the same command goes on", work).await;
+    let end = context::apart("the same command goes on", work).await;
     progress.finish();
     cx.browser.close().await;
     match end? {
@@ -83,11 +87,11 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
         Err(reject) => {
             let reason = reject.reason.as_str();
             if args.json {
-                wire::out(&serde_json::json!({
+                context::out(&serde_json::json!({
                     "task_id": id.as_str(), "outcome": "refused", "reason": reason, "detail": reject.detail,
                 }));
             }
-            wire::say(&clean(&format!(
+            context::say(&clean(&format!(
                 "refused: candidate {} cannot be chosen ({reason}): {}",
                 args.candidate, reject.detail
             )));

@@ -6,7 +6,7 @@ use clap::Subcommand;
 use rustix::process::Signal;
 use serde_json::{Value, json};
 
-use super::{Global, wire};
+use super::{Global, context};
 use commis_base::{
     error::{Code, Error, Result},
     settings::Home,
@@ -66,7 +66,7 @@ impl Command {
 }
 
 pub async fn run(command: Command, global: &Global) -> Result<u8> {
-    let home = wire::home(global)?;
+    let home = context::home(global)?;
     match command {
         Command::Start(print) => {
             let (it, kept) = starter(global).ensure(&home).await?;
@@ -77,9 +77,9 @@ pub async fn run(command: Command, global: &Global) -> Result<u8> {
         Command::Stop(print) => {
             let was = stop(&home).await?;
             if print.json {
-                wire::out(&json!({"stopped": was}));
+                context::out(&json!({"stopped": was}));
             } else {
-                wire::say(if was { "stopped" } else { "it did not run" });
+                context::say(if was { "stopped" } else { "it did not run" });
             }
             Ok(0)
         }
@@ -92,13 +92,13 @@ pub async fn run(command: Command, global: &Global) -> Result<u8> {
         Command::Status(print) => {
             let Some(it) = StateFile::find(&home)? else {
                 if print.json {
-                    wire::out(&json!({"running": false}));
+                    context::out(&json!({"running": false}));
                 } else {
-                    wire::say("it does not run; `commis daemon start` starts it");
+                    context::say("it does not run; `commis daemon start` starts it");
                 }
                 return Ok(1);
             };
-            let health = Client::new(&it).telling(wire::say).get("/api/health").await?;
+            let health = Client::new(&it).telling(context::say).get("/api/health").await?;
             show(&it, Some(&health["data"]), print.json);
             Ok(0)
         }
@@ -125,27 +125,27 @@ pub fn starter(global: &Global) -> Starter {
     if global.testbed {
         args.push("--testbed".to_owned());
     }
-    Starter { args, tell: wire::say }
+    Starter { args, tell: context::say }
 }
 
 /// The daemon as a client, started if there is none. Fails with `DAEMON_FAILED`.
 pub async fn client(global: &Global) -> Result<(Client, StateFile)> {
-    let home = wire::home(global)?;
+    let home = context::home(global)?;
     let was = StateFile::find(&home)?.is_some();
     let (it, kept) = starter(global).ensure(&home).await?;
     print_warning(kept.as_deref());
     if !was {
-        wire::say(&format!(
+        context::say(&format!(
             "the daemon was started (process {}); `commis daemon stop` ends it",
             it.pid
         ));
     }
-    Ok((Client::new(&it).telling(wire::say), it))
+    Ok((Client::new(&it).telling(context::say), it))
 }
 
 fn print_warning(kept: Option<&str>) {
     if let Some(it) = kept {
-        wire::say(&wire::clean(&format!("warning: {it}")));
+        context::say(&context::clean(&format!("warning: {it}")));
     }
 }
 
@@ -178,15 +178,15 @@ fn signal(it: &StateFile, signal: Signal) -> Result<()> {
 
 fn show(it: &StateFile, health: Option<&Value>, json: bool) {
     if json {
-        wire::out(&json!({
+        context::out(&json!({
             "running": true, "url": it.url(), "pid": it.pid, "version": it.version, "health": health,
         }));
         return;
     }
-    wire::line(&format!("{}  process {}, commis {}", it.url(), it.pid, it.version));
+    context::line(&format!("{}  process {}, commis {}", it.url(), it.pid, it.version));
     if let Some(it) = health {
         let up = Duration::from_secs(it["uptime_sec"].as_u64().unwrap_or(0));
-        wire::line(&format!(
+        context::line(&format!(
             "up for {} min; {} tasks wait, {} run; {} of {} recipes verified",
             up.as_secs() / 60,
             it["queued"],
@@ -206,14 +206,14 @@ fn logs(home: &Home, lines: usize) -> Result<u8> {
         .transpose()?
         .and_then(|it| it.into_iter().next_back());
     let (Some(dir), Some(name)) = (dir, newest) else {
-        wire::say("there is no log");
+        context::say("there is no log");
         return Ok(1);
     };
     let bytes = dir.read(&name, 64 * 1024 * 1024)?.unwrap_or_default();
     let text = String::from_utf8_lossy(&bytes);
     let all: Vec<&str> = text.lines().collect();
     for it in &all[all.len().saturating_sub(lines)..] {
-        wire::line(&wire::clean(it));
+        context::line(&context::clean(it));
     }
     Ok(0)
 }

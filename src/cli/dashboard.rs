@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::{Global, daemon, wire};
+use super::{Global, context, daemon};
 use commis_base::error::Result;
 
 /// Print an address that opens the dashboard in your browser, once, within a minute
@@ -19,9 +19,9 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
     let (client, _) = daemon::client(global).await?;
     let made = client.post("/api/dashboard/code", &json!({})).await?;
     if args.json {
-        wire::out(&made["data"]);
+        context::out(&made["data"]);
     } else {
-        wire::line(made["data"]["url"].as_str().unwrap_or_default());
+        context::line(made["data"]["url"].as_str().unwrap_or_default());
     }
     Ok(0)
 }

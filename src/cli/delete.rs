@@ -1,6 +1,6 @@
 //! `commis recipe delete`
 
-use super::{Global, names, wire};
+use super::{Global, context, names};
 use commis_base::{error::Result, ids::RecipeName};
 use commis_recipe::registry::Source;
 use commis_state::State;
@@ -14,13 +14,13 @@ pub struct Args {
 }
 
 pub fn run(args: Args, global: &Global) -> Result<u8> {
-    let (home, _) = wire::read(global)?;
+    let (home, _) = context::read(global)?;
     let name = RecipeName::new(args.name)?;
-    wire::registry(&home)?.delete(&name)?;
+    context::registry(&home)?.delete(&name)?;
     // Counters of a recipe that is gone mislead nobody; they go when they can.
     if let Some(state) = State::open_existing(&home.artifacts) {
         let _ = state.forget_health(name.as_str(), Source::User.as_str());
     }
-    wire::say(&format!("deleted {name}"));
+    context::say(&format!("deleted {name}"));
     Ok(0)
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use super::{Global, wire};
+use super::{Global, context};
 use commis_base::{
     error::{Error, Result},
     files,
@@ -34,7 +34,7 @@ pub struct Check {
 }
 
 pub async fn run(args: Args, global: &Global) -> Result<u8> {
-    let place = wire::open(global).await?;
+    let place = context::open(global).await?;
     let mut checks = Vec::new();
     for (what, dir) in
         [("recipes folder", &place.home.recipes), ("artifacts folder", &place.home.artifacts)]
@@ -77,10 +77,10 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
     checks.push(by_hand(policy, &place.settings.browser).await);
     let ok = checks.iter().all(|it| it.ok);
     if args.json {
-        wire::out(&checks);
+        context::out(&checks);
     } else {
         for it in &checks {
-            wire::line(&format!(
+            context::line(&format!(
                 "{} {}: {}",
                 match it.ok {
                     true if it.found.starts_with(NOT_HERE) => "-      ",
@@ -91,7 +91,7 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
                 it.found
             ));
             if let Some(hint) = &it.hint {
-                wire::line(&format!("        {hint}"));
+                context::line(&format!("        {hint}"));
             }
         }
     }

@@ -6,9 +6,9 @@ use serde::Serialize;
 
 use super::{
     Global,
+    context::{self, clean},
     learn_args::pairs,
     names,
-    wire::{self, clean},
 };
 use commis_base::{error::Result, ids::RecipeName};
 use commis_learn::{RenderedRequest, render};
@@ -48,8 +48,8 @@ pub struct DryRunReport {
 
 pub async fn run(args: Args, global: &Global) -> Result<u8> {
     // Started, when asked for, so that its hosts are judged as a run would judge them.
-    let place = wire::open(global).await?;
-    let recipe = wire::registry(&place.home)?.get(&RecipeName::new(args.name)?)?.recipe;
+    let place = context::open(global).await?;
+    let recipe = context::registry(&place.home)?.get(&RecipeName::new(args.name)?)?.recipe;
     let params = pairs(&args.param)?;
     commis_runner::compile(&recipe)?;
     let policy = EgressPolicy::new(&place.settings.egress)?;
@@ -61,7 +61,7 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
                 allowed_domains.push(it.clone());
             }
         }
-        wire::out(&DryRunReport {
+        context::out(&DryRunReport {
             shown,
             requires_session: recipe.transport().uses_session(),
             login: recipe.login.map(|it| it.site),
@@ -70,30 +70,30 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
         return Ok(0);
     }
     for it in &shown.steps {
-        wire::line(&clean(&format!("step {}: {} {}", it.name, it.method, it.url)));
+        context::line(&clean(&format!("step {}: {} {}", it.name, it.method, it.url)));
         headers(&it.headers);
         if let Some(body) = &it.body {
-            wire::line(&clean(&format!("  {body}")));
+            context::line(&clean(&format!("  {body}")));
         }
         if let Some(chooses) = &it.chooses {
-            wire::line(&clean(&format!("  takes {chooses}")));
+            context::line(&clean(&format!("  takes {chooses}")));
         }
-        wire::line("");
+        context::line("");
     }
-    wire::line(&clean(&format!("{} {}", shown.method, shown.url)));
+    context::line(&clean(&format!("{} {}", shown.method, shown.url)));
     headers(&shown.headers);
     if let Some(it) = &recipe.login {
-        wire::line(&clean(&format!("cookie: <from a login of {}>", it.site)));
+        context::line(&clean(&format!("cookie: <from a login of {}>", it.site)));
     }
     if let Some(body) = &shown.body {
-        wire::line("");
-        wire::line(&clean(body));
+        context::line("");
+        context::line(&clean(body));
     }
     Ok(0)
 }
 
 fn headers(all: &BTreeMap<String, String>) {
     for (name, value) in all {
-        wire::line(&clean(&format!("{name}: {value}")));
+        context::line(&clean(&format!("{name}: {value}")));
     }
 }

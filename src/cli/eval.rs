@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use comfy_table::{Cell, Color};
 
-use super::{Global, table::ruled, wire};
+use super::{Global, context, table::ruled};
 use commis_base::{
     error::{Code, Error, Result},
     files,
@@ -62,7 +62,7 @@ pub struct Args {
 }
 
 pub fn run(args: &Args, global: &Global) -> Result<u8> {
-    let (_, mut settings) = wire::read(global)?;
+    let (_, mut settings) = context::read(global)?;
     settings.egress.no_network = true;
     let _ = args.no_network;
     if args.reasons {
@@ -103,7 +103,7 @@ pub fn run(args: &Args, global: &Global) -> Result<u8> {
     let updated =
         if args.update_baseline { Some(update(&done, now, file.as_deref())?) } else { None };
     if args.json {
-        wire::out(&done);
+        context::out(&done);
     } else {
         tables(&done);
     }
@@ -111,10 +111,10 @@ pub fn run(args: &Args, global: &Global) -> Result<u8> {
         return Ok(code);
     }
     for it in &done.forgotten {
-        wire::say(it);
+        context::say(it);
     }
     if done.false_verified() > 0 {
-        wire::say(&format!("{} recipes are verified and wrong", done.false_verified()));
+        context::say(&format!("{} recipes are verified and wrong", done.false_verified()));
     }
     Ok(u8::from(args.ci && !(done.is_as_before() && done.false_verified() == 0)))
 }
@@ -122,7 +122,7 @@ pub fn run(args: &Args, global: &Global) -> Result<u8> {
 fn reasons(args: &Args, settings: &Settings) -> Result<u8> {
     let all = eval::reasons(&args.corpus, settings)?;
     if args.json {
-        wire::out(&all);
+        context::out(&all);
         return Ok(0);
     }
     let mut table = ruled(["reason", "right", "alone", "wrong", "alone", "nothing", "alone"]);
@@ -132,20 +132,20 @@ fn reasons(args: &Args, settings: &Settings) -> Result<u8> {
         let cells = counts.iter().map(u32::to_string);
         table.add_row(std::iter::once(it.reason.clone()).chain(cells));
     }
-    wire::line(&table.to_string());
+    context::line(&table.to_string());
     Ok(0)
 }
 
 fn update(done: &Evaluation, now: Option<Baseline>, file: Option<&Path>) -> Result<u8> {
     if !done.forgotten.is_empty() {
         for it in &done.forgotten {
-            wire::say(it);
+            context::say(it);
         }
-        wire::say("the baseline is as it was");
+        context::say("the baseline is as it was");
         return Ok(1);
     }
     if done.false_verified() > 0 {
-        wire::say(&format!(
+        context::say(&format!(
             "{} recipes are verified and wrong: no baseline is made of that",
             done.false_verified()
         ));
@@ -153,7 +153,7 @@ fn update(done: &Evaluation, now: Option<Baseline>, file: Option<&Path>) -> Resu
     }
     if let (Some(now), Some(file)) = (now, file) {
         now.write(file)?;
-        wire::say(&format!("baseline: {}", file.display()));
+        context::say(&format!("baseline: {}", file.display()));
     }
     Ok(0)
 }
@@ -174,7 +174,7 @@ fn calibration(done: &Evaluation) {
             percent(10_000 * it.right / it.cases.max(1)),
         ]);
     }
-    wire::line(&table.to_string());
+    context::line(&table.to_string());
 }
 
 fn tables(done: &Evaluation) {
@@ -208,10 +208,10 @@ fn tables(done: &Evaluation) {
             it.nothing_chosen.to_string(),
         ]);
     }
-    wire::line(&table.to_string());
+    context::line(&table.to_string());
     calibration(done);
     for (what, n) in &done.rejections {
-        wire::line(&format!("{n:5}  {what}"));
+        context::line(&format!("{n:5}  {what}"));
     }
     let wrong = |it: &&eval::CaseResult| match it.expected {
         Some(_) => it.verdict != Verdict::Right,
@@ -239,10 +239,10 @@ fn tables(done: &Evaluation) {
         ]);
     }
     if table.row_count() > 0 {
-        wire::line(&table.to_string());
+        context::line(&table.to_string());
     }
     if let Some(all) = done.tallies.get("(all)").filter(|it| it.saved > 0) {
-        wire::line(&format!(
+        context::line(&format!(
             "{} verified, {} of them falsely; of {} recipes {} have the right endpoint, {} the right parameters, {} the right extraction; {} of {} complete; {} model calls",
             all.verified,
             all.false_verified,
@@ -256,12 +256,12 @@ fn tables(done: &Evaluation) {
         ));
     }
     match &done.differences {
-        Some(all) if all.is_empty() => wire::line("as in the baseline"),
+        Some(all) if all.is_empty() => context::line("as in the baseline"),
         Some(all) => {
-            wire::line(&format!("{} differences from the baseline:", all.len()));
+            context::line(&format!("{} differences from the baseline:", all.len()));
             for it in all {
                 let stage = it.stage.as_deref().map(|it| format!(" {it}")).unwrap_or_default();
-                wire::line(&format!("  {}{stage}: {}", it.case, it.what));
+                context::line(&format!("  {}{stage}: {}", it.case, it.what));
             }
         }
         None => {}

@@ -7,9 +7,9 @@ use serde_json::Value;
 
 use super::{
     Global,
+    context::{self, clean},
     learn_args::pairs,
     names,
-    wire::{self, clean},
 };
 use commis_base::{error::Result, ids::RecipeName};
 use commis_learn::{render, told_health, words};
@@ -66,8 +66,8 @@ pub struct RequestLine {
 
 pub async fn run(args: Args, global: &Global) -> Result<u8> {
     // Started, when asked for, so that its hosts are judged as a run would judge them.
-    let place = wire::open(global).await?;
-    let registry = wire::registry(&place.home)?;
+    let place = context::open(global).await?;
+    let registry = context::registry(&place.home)?;
     let held = registry.get(&RecipeName::new(args.name)?)?;
     let state = State::open_existing(&place.home.artifacts);
     let known = state
@@ -81,7 +81,7 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
         Some(render(&held.recipe, &pairs(&args.param)?, &policy, &place.settings)?)
     };
     if args.json {
-        wire::out(&ExplainReport {
+        context::out(&ExplainReport {
             words: words(&held),
             input_schema: json_schema::input_schema(&held.recipe),
             output_schema: json_schema::data_schema(&held.recipe, None),
@@ -97,16 +97,16 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
         return Ok(0);
     }
     for line in words(&held) {
-        wire::line(&clean(&line));
+        context::line(&clean(&line));
     }
     if let Some(it) = &known {
-        wire::line(&clean(&told_health(it)));
+        context::line(&clean(&told_health(it)));
     }
     if let Some(it) = path {
-        wire::line(&clean(&format!("file: {}", it.display())));
+        context::line(&clean(&format!("file: {}", it.display())));
     }
     if let Some(it) = request {
-        wire::line(&clean(&format!("with these values: {} {}", it.method, it.url)));
+        context::line(&clean(&format!("with these values: {} {}", it.method, it.url)));
     }
     Ok(0)
 }

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::json;
 
-use super::{Global, learn_args::pairs, names, redact, wire};
+use super::{Global, context, learn_args::pairs, names, redact};
 use commis_base::{
     error::{Code, Error, Result},
     files::Dir,
@@ -48,8 +48,8 @@ pub struct Args {
 }
 
 pub fn run(args: Args, global: &Global) -> Result<u8> {
-    let (home, _) = wire::read(global)?;
-    let registry = wire::registry(&home)?;
+    let (home, _) = context::read(global)?;
+    let registry = context::registry(&home)?;
     let recipes =
         if args.all { all(&registry, args.form)? } else { load_named(&registry, args.names)? };
     let given = pairs(&args.param)?;
@@ -64,19 +64,21 @@ pub fn run(args: Args, global: &Global) -> Result<u8> {
             None => exported.files.iter().map(|it| json!(it)).collect(),
             Some(_) => written.iter().map(|it| json!({"path": it})).collect(),
         };
-        wire::out(&json!({"files": files, "refused": exported.refused, "notes": exported.notes}));
+        context::out(
+            &json!({"files": files, "refused": exported.refused, "notes": exported.notes}),
+        );
     } else if out.is_some() {
         for it in &written {
-            wire::line(&wire::clean(&it.display().to_string()));
+            context::line(&context::clean(&it.display().to_string()));
         }
     } else {
         print(&exported)?;
     }
     for it in &exported.notes {
-        wire::say(&wire::clean(it));
+        context::say(&context::clean(it));
     }
     for it in &exported.refused {
-        wire::say(&wire::clean(&format!("{} is not exported: {}", it.name, it.why)));
+        context::say(&context::clean(&format!("{} is not exported: {}", it.name, it.why)));
     }
     let is_asked = !args.all && !exported.refused.is_empty();
     Ok(u8::from(is_asked || exported.files.is_empty()))
@@ -112,7 +114,7 @@ fn print(exported: &ExportOutput) -> Result<()> {
     match &exported.files[..] {
         [] => Ok(()),
         [one] => {
-            wire::data(one.text.as_bytes());
+            context::data(one.text.as_bytes());
             Ok(())
         }
         several => Err(Error::new(

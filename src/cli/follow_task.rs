@@ -4,7 +4,7 @@ use std::{io::Write as _, time::Duration};
 
 use serde_json::{Value, json};
 
-use super::wire;
+use super::context;
 use commis_base::error::{Code, Result};
 use commis_serve::client::{Client, EventStream};
 
@@ -42,7 +42,7 @@ pub async fn follow_with(
                 let answer = prompt_approval(data).await;
                 client.post(&format!("/api/tasks/{id}/answer"), &answer).await?;
             } else if let Some(line) = line(data) {
-                wire::say(&wire::clean(&line));
+                context::say(&context::clean(&line));
             }
         }
         let task = client.get(&format!("/api/tasks/{id}")).await?;
@@ -75,12 +75,12 @@ pub fn event_line(it: &Value) -> Option<String> {
 
 /// Asks a person: the question, the page, a picture, and `[y/N]` or a value.
 async fn prompt_approval(it: &Value) -> Value {
-    let text = |name: &str| wire::clean(it[name].as_str().unwrap_or_default());
+    let text = |name: &str| context::clean(it[name].as_str().unwrap_or_default());
     let is_value = it["kind"] == "value";
-    wire::say(&format!("A person is needed: {}", text("text")));
-    wire::say(&format!("  page: {}", text("url")));
+    context::say(&format!("A person is needed: {}", text("text")));
+    context::say(&format!("  page: {}", text("url")));
     if !it["picture"].is_null() {
-        wire::say(&format!("  picture: {}", text("picture")));
+        context::say(&format!("  picture: {}", text("picture")));
     }
     let prompt = if is_value { "Value (empty: stop): " } else { "Go on? [y/N]: " };
     let mut stderr = std::io::stderr();

@@ -1,6 +1,6 @@
 //! `commis recipe fork`
 
-use super::{Global, names, wire};
+use super::{Global, context, names};
 use commis_base::{
     error::{Code, Error, Result},
     ids::RecipeName,
@@ -20,8 +20,8 @@ pub struct Args {
 }
 
 pub fn run(args: Args, global: &Global) -> Result<u8> {
-    let (home, _) = wire::read(global)?;
-    let registry = wire::registry(&home)?;
+    let (home, _) = context::read(global)?;
+    let registry = context::registry(&home)?;
     let mut recipe = registry.get(&RecipeName::new(args.name)?)?.recipe;
     let name = RecipeName::new(args.new_name)?;
     if registry.path(&name).symlink_metadata().is_ok() {
@@ -33,6 +33,6 @@ pub fn run(args: Args, global: &Global) -> Result<u8> {
     recipe.demotion = None;
     recipe.trust = recipe.trust.for_copy();
     let path = registry.save(&recipe)?;
-    wire::line(&path.display().to_string());
+    context::line(&path.display().to_string());
     Ok(0)
 }

@@ -1,6 +1,6 @@
 //! `commis recipe get`
 
-use super::{Global, names, wire};
+use super::{Global, context, names};
 use commis_base::{error::Result, ids::RecipeName};
 use commis_recipe::yaml;
 
@@ -18,18 +18,18 @@ pub struct Args {
 }
 
 pub fn run(args: Args, global: &Global) -> Result<u8> {
-    let (home, _) = wire::read(global)?;
-    let held = wire::registry(&home)?.get(&RecipeName::new(args.name)?)?;
+    let (home, _) = context::read(global)?;
+    let held = context::registry(&home)?.get(&RecipeName::new(args.name)?)?;
     if args.json {
-        wire::out(&held.recipe);
+        context::out(&held.recipe);
         return Ok(0);
     }
     let yaml = yaml::to_yaml(&held.recipe)?;
-    if yaml.chars().any(|it| wire::is_unsafe_char(it) && it != '\n') {
+    if yaml.chars().any(|it| context::is_unsafe_char(it) && it != '\n') {
         // JSON is YAML, too, and there they can be escaped wherever they stand.
-        wire::out(&held.recipe);
+        context::out(&held.recipe);
     } else {
-        wire::line(yaml.trim_end());
+        context::line(yaml.trim_end());
     }
     Ok(0)
 }

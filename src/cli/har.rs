@@ -4,7 +4,7 @@ use std::{fmt::Write as _, path::PathBuf};
 
 use clap::Subcommand;
 
-use super::{Global, redact, wire};
+use super::{Global, context, redact};
 use commis_base::{
     error::{Code, Error, Result},
     files::read_bounded,
@@ -71,7 +71,7 @@ pub async fn run(command: Command, global: &Global) -> Result<u8> {
 }
 
 async fn openapi(args: OpenapiArgs, global: &Global) -> Result<u8> {
-    let (_, mut settings) = wire::read(global)?;
+    let (_, mut settings) = context::read(global)?;
     settings.redact.allow.extend(args.allow.iter().cloned());
     let out = args.to_file().cloned();
     if let Some(out) = &out
@@ -88,7 +88,7 @@ async fn openapi(args: OpenapiArgs, global: &Global) -> Result<u8> {
         let bytes = read_bounded(&file, har::MAX_FILE as u64)?;
         endpoints::describe(&bytes, &settings.redact, &options)
     };
-    let (document, report) = wire::apart("nothing was written", work).await?;
+    let (document, report) = context::apart("nothing was written", work).await?;
     if let Some(document) = &document {
         let ends = |ending: &str| {
             out.as_ref().is_some_and(|it| it.extension().is_some_and(|it| it == ending))
@@ -102,13 +102,13 @@ async fn openapi(args: OpenapiArgs, global: &Global) -> Result<u8> {
         };
         match &out {
             Some(path) => redact::write(path, text.as_bytes())?,
-            None => wire::data(text.as_bytes()),
+            None => context::data(text.as_bytes()),
         }
     }
     match (args.json, &out) {
-        (true, Some(_)) => wire::out(&report),
-        (true, None) => wire::say(&serde_json::to_string(&report).unwrap_or_default()),
-        (false, _) => wire::say(&wire::clean(&describe_report(&report))),
+        (true, Some(_)) => context::out(&report),
+        (true, None) => context::say(&serde_json::to_string(&report).unwrap_or_default()),
+        (false, _) => context::say(&context::clean(&describe_report(&report))),
     }
     Ok(u8::from(document.is_none()))
 }

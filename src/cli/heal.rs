@@ -5,11 +5,12 @@ use std::time::Duration;
 use serde::Serialize;
 
 use super::{
-    Global, names,
+    Global,
+    context::{self, clean},
+    names,
     progress::Progress,
     run,
     table::ruled,
-    wire::{self, clean},
 };
 use commis_artifacts::store::Store;
 use commis_base::{
@@ -53,8 +54,8 @@ pub struct Row {
 }
 
 pub async fn run(args: Args, global: &Global) -> Result<u8> {
-    let place = wire::open(global).await?;
-    let registry = wire::registry(&place.home)?;
+    let place = context::open(global).await?;
+    let registry = context::registry(&place.home)?;
     let names: Vec<RecipeName> = if args.all {
         let own = registry.list()?.into_iter().filter(|it| it.source == registry::Source::User);
         let wanted = own.filter(|it| {
@@ -79,7 +80,7 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
             let progress = Progress::new(1);
             let stages = progress.clone();
             let on_stage = Box::new(move |task: &Task, stage| stages.stage(task, stage));
-            let cx = wire::learning(&place, None, Duration::ZERO, on_stage)?;
+            let cx = context::learning(&place, None, Duration::ZERO, on_stage)?;
             let browser = cx.browser.clone();
             let healed = with.heal(&name, cx).await;
             progress.finish();
@@ -103,9 +104,9 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
         }
         Ok(rows)
     };
-    let rows = wire::apart("what was healed is kept", work).await?;
+    let rows = context::apart("what was healed is kept", work).await?;
     if args.json {
-        wire::out(&rows);
+        context::out(&rows);
     } else if !rows.is_empty() {
         table(&rows);
     }
@@ -129,5 +130,5 @@ fn table(rows: &[Row]) {
             clean(it.why.as_deref().unwrap_or("")),
         ]);
     }
-    wire::line(&table.to_string());
+    context::line(&table.to_string());
 }

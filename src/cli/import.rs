@@ -6,8 +6,8 @@ use serde_json::{Value, json};
 
 use super::{
     Global,
+    context::{self, clean},
     learn_args::pairs,
-    wire::{self, clean},
 };
 use commis_base::{
     error::{Code, Error, Result},
@@ -64,7 +64,7 @@ enum Form {
 }
 
 pub async fn run(args: Args, global: &Global) -> Result<u8> {
-    let place = wire::open(global).await?;
+    let place = context::open(global).await?;
     let (home, settings) = (&place.home, &place.settings);
     let bytes = read_bounded(&args.file, MAX_FILE as u64)?;
     let text = String::from_utf8(bytes)
@@ -98,7 +98,7 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
         more(&mut found.drafts, &name, &value)?;
     }
     let policy = EgressPolicy::new(&settings.egress)?;
-    let registry = wire::registry(home)?;
+    let registry = context::registry(home)?;
     let mut written: Vec<(Draft, Option<PathBuf>)> = Vec::new();
     let ImportResult { drafts, mut refused } = found;
     for draft in drafts {
@@ -116,25 +116,25 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
             .iter()
             .map(|(it, path)| json!({"name": it.recipe.name, "path": path, "notes": it.notes, "recipe": it.recipe}))
             .collect();
-        wire::out(&json!({"drafts": drafts, "refused": refused}));
+        context::out(&json!({"drafts": drafts, "refused": refused}));
     } else {
         for (draft, path) in &written {
             let recipe = &draft.recipe;
             let place =
                 path.as_ref().map_or("not written".to_owned(), |it| it.display().to_string());
-            wire::line(&clean(&format!(
+            context::line(&clean(&format!(
                 "{}: {} {} ({place})",
                 recipe.name, recipe.request.method, recipe.request.url
             )));
             for note in &draft.notes {
-                wire::say(&clean(&format!("{}: {note}", recipe.name)));
+                context::say(&clean(&format!("{}: {note}", recipe.name)));
             }
         }
         for it in &refused {
-            wire::say(&clean(&format!("{} is not taken: {}", it.name, it.why)));
+            context::say(&clean(&format!("{} is not taken: {}", it.name, it.why)));
         }
         if written.iter().any(|it| it.1.is_some()) {
-            wire::say("these are drafts: `commis recipe verify NAME` proves one");
+            context::say("these are drafts: `commis recipe verify NAME` proves one");
         }
     }
     Ok(u8::from(!refused.is_empty() || written.is_empty()))

@@ -7,11 +7,10 @@ use std::{
 };
 
 use super::{
-    Global,
+    Global, context,
     learn_args::{Args, nothing_to_learn, pairs},
     learn_manual,
     learn_result::conclude,
-    wire,
 };
 use commis_base::{
     error::{Code, Error, Result},
@@ -62,13 +61,13 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
     let task = Arc::new(task);
     let (own, its) = (Arc::clone(&task), Arc::clone(&cx));
     let work = move || async move { commis_learn::learn(&own, &its).await };
-    let end = wire::apart("the same command with --resume goes on", work).await;
+    let end = context::apart("the same command with --resume goes on", work).await;
     progress.finish();
     cx.browser.close().await;
     if end.is_err()
         && cx.store.peek(&task.id)?.is_some_and(|it| matches!(it.failure(), Ok(Some(_))))
     {
-        wire::say(&format!("commis recipe debug --task-id {} shows what the step saw", task.id));
+        context::say(&format!("commis recipe debug --task-id {} shows what the step saw", task.id));
     }
     conclude(&end?, &cx, &task, args.json)
 }

@@ -1,6 +1,6 @@
 //! The arguments of `commis recipe learn`, and what they ask for.
 
-use super::{Global, names, progress::Progress, wire};
+use super::{Global, context, names, progress::Progress};
 use commis_base::error::{Code, Error, Result};
 use commis_learn::{LearnContext, RedoScope, Task};
 use commis_stages::{STAGES, Stage};
@@ -102,8 +102,8 @@ impl Args {
         &self,
         task: &Task,
         global: &Global,
-    ) -> Result<(Arc<LearnContext>, Progress, wire::Environment)> {
-        let mut place = wire::open(global).await?;
+    ) -> Result<(Arc<LearnContext>, Progress, context::Environment)> {
+        let mut place = context::open(global).await?;
         place.settings.egress.no_network = self.no_network;
         if let Some(model) = &self.model {
             place.settings.model.choose(model)?;
@@ -112,7 +112,7 @@ impl Args {
             if self.force { Some(RedoScope::All) } else { self.resume_from.map(RedoScope::From) };
         let progress = Progress::new(1);
         let stages = progress.clone();
-        let cx = wire::learning(
+        let cx = context::learning(
             &place,
             redo,
             Duration::ZERO,

@@ -12,18 +12,18 @@ use super::{
     Global,
     artifacts::prune,
     batch_progress::{BatchProgress, totals},
+    context,
     learn_args::stage,
     stores::{self, SharedStoreArgs},
     table::ruled,
-    wire,
 };
-use commis_artifacts::{clearing::mark_in_use, store::TaskFolder};
+use commis_artifacts::{gc::mark_in_use, store::TaskFolder};
 use commis_base::{
     error::{Code, Error, Result},
     files,
 };
 use commis_batch::{
-    BatchMonitor, Event, LivePage, Manifest, Options, Report, ReportLine, TaskPage,
+    BatchMonitor, Event, LivePage, Manifest, Options, Report, ReportLine, TaskPage, Totals,
 };
 use commis_learn::{LearnContext, RedoScope};
 use commis_stages::Stage;
@@ -126,7 +126,7 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
     let told = Arc::clone(&live);
     let tell = move |event: &Event<'_>| {
         if json {
-            wire::event(&event.to_json_line());
+            context::event(&event.to_json_line());
         }
         if let Some(it) = told.get() {
             it.apply_event(event);
@@ -145,7 +145,7 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
         Some(it) => Some(mark_in_use(it, &manifest.name, manifest.tasks.iter().map(|it| &it.id))?),
         None => None,
     };
-    let cx = wire::learning_with(
+    let cx = context::learning_with(
         &place,
         redo,
         delay,
@@ -161,7 +161,7 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
     if days > 0 {
         let gone = prune(&cx.store, days, &all, false)?;
         if !gone.is_empty() {
-            wire::say(&format!("{} tasks older than {days} days removed", gone.len()));
+            context::say(&format!("{} tasks older than {days} days removed", gone.len()));
         }
     }
     let options = Options {
@@ -179,11 +179,11 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
         &page,
         one_page(&cx, &state, place.home.recipes.clone()),
     ));
-    wire::say(&format!("page: {}", page.display()));
+    context::say(&format!("page: {}", page.display()));
     let one = one_page(&cx, &state, place.home.recipes.clone());
     let (name, tasks, its) = (&*manifest.name, manifest.tasks, Arc::clone(&cx));
     let report = match engine {
-        Some(it) => commis_batch::afar::run(name, tasks, its, state, board, options, it).await,
+        Some(it) => commis_batch::remote::run(name, tasks, its, state, board, options, it).await,
         None => commis_batch::run(name, tasks, its, state, board, options).await,
     };
     cx.browser.close().await;
@@ -208,22 +208,26 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
     if !args.json {
         table(&report)?;
     }
-    wire::say(&format!("report: {}", args.report.unwrap_or(file).display()));
-    let it = &report.totals;
+    context::say(&format!("report: {}", args.report.unwrap_or(file).display()));
+    say_next(&report.totals);
+    Ok(report.totals.exit_code())
+}
+
+/// Says what there is to do about what did not go well.
+fn say_next(it: &Totals) {
     if it.count(Status::NeedsSelection) > 0 {
-        wire::say("commis recipe debug --task-id TASK shows what there is to choose from");
+        context::say("commis recipe debug --task-id TASK shows what there is to choose from");
     }
     let failed = it.outcomes.get(&Status::Failed);
     if failed.is_some_and(|it| it.contains_key(Code::StepFailed.as_str())) {
-        wire::say("commis recipe debug --task-id TASK shows what a failing step saw");
+        context::say("commis recipe debug --task-id TASK shows what a failing step saw");
     }
     if let Some(code) = it.stopped_by {
-        wire::say(&format!("stopped by {code}; the same command with --resume goes on"));
+        context::say(&format!("stopped by {code}; the same command with --resume goes on"));
     }
     if it.interrupted {
-        wire::say("interrupted; the same command with --resume goes on");
+        context::say("interrupted; the same command with --resume goes on");
     }
-    Ok(it.exit_code())
 }
 
 /// Puts a task's page beside its artifacts, for the batch's page to lead to.
@@ -231,8 +235,8 @@ fn one_page(cx: &LearnContext, state: &Arc<State>, recipes: PathBuf) -> TaskPage
     let (store, settings, state) = (cx.store.clone(), cx.settings.clone(), Arc::clone(state));
     Box::new(move |id| {
         let Some(folder) = store.peek(id)? else { return Ok(()) };
-        let seen = commis_batch::task::TaskLocation { folder: &folder, id, recipes: &recipes };
-        let text = commis_batch::task::page(&seen, &settings, None, Some(&state))?;
+        let seen = commis_batch::task_page::TaskLocation { folder: &folder, id, recipes: &recipes };
+        let text = commis_batch::task_page::page(&seen, &settings, None, Some(&state))?;
         folder.dir().write_unsynced(commis_batch::page::TASK_PAGE, text.as_bytes())
     })
 }
@@ -243,7 +247,7 @@ fn choose(manifest: &mut Manifest, args: &Args, state: &State) -> Result<()> {
     if let Some(name) =
         args.only.iter().find(|name| !manifest.tasks.iter().any(|it| it.name.as_str() == **name))
     {
-        let name = wire::clean(name);
+        let name = context::clean(name);
         return none(&format!("the manifest has no task `{name}`"));
     }
     let tasks = &mut manifest.tasks;
@@ -293,10 +297,10 @@ fn table(report: &Report) -> Result<()> {
     let asked = &all.model;
     if asked.calls > 0 {
         let used =
-            wire::model_use(asked.calls, asked.tokens_in, asked.tokens_out, asked.cost_micros);
-        wire::line(&format!("model: {used}"));
+            context::model_use(asked.calls, asked.tokens_in, asked.tokens_out, asked.cost_micros);
+        context::line(&format!("model: {used}"));
     }
-    wire::line(&totals(all));
+    context::line(&totals(all));
     Ok(())
 }
 
@@ -310,7 +314,7 @@ fn rows(report: &Report) -> Result<()> {
             table.add_row([
                 Cell::new(it.name),
                 Cell::new("failed").fg(Color::Red),
-                Cell::new(wire::clean(&format!("{code}: {error}"))),
+                Cell::new(context::clean(&format!("{code}: {error}"))),
             ]);
             continue;
         }
@@ -321,13 +325,13 @@ fn rows(report: &Report) -> Result<()> {
         table.add_row([
             it.name,
             it.outcome,
-            wire::clean(&why),
+            context::clean(&why),
             it.transport.unwrap_or_default(),
             if it.browser_ms > 0 { format!("{} ms", it.browser_ms) } else { String::new() },
             format!("{} of {} stages", it.ran.len(), it.ran.len() + it.reused.len()),
         ]);
     }
-    wire::line(&table.to_string());
+    context::line(&table.to_string());
     Ok(())
 }
 
@@ -338,10 +342,10 @@ fn summary(report: &Report) {
         let mut all: Vec<(&String, &usize)> = by_why.iter().collect();
         all.sort_by_key(|it| std::cmp::Reverse(it.1));
         for (why, n) in all {
-            table.add_row([n.to_string(), status.as_str().to_owned(), wire::clean(why)]);
+            table.add_row([n.to_string(), status.as_str().to_owned(), context::clean(why)]);
         }
     }
-    wire::line(&table.to_string());
+    context::line(&table.to_string());
 }
 
 #[cfg(test)]

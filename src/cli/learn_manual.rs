@@ -6,18 +6,17 @@ use std::{
 };
 
 use super::{
-    Global,
+    Global, context,
     learn_args::{Args, pairs},
     learn_result::conclude,
     redact::write,
-    wire,
 };
 use commis_artifacts::recording::SessionRecording;
 use commis_base::{
     error::{Code, Error, Result},
     ids::RecipeName,
 };
-use commis_learn::{LearnContext, LearnResult, Source, Task, by_hand, learn_from};
+use commis_learn::{LearnContext, LearnResult, Source, Task, learn_from, manual};
 use commis_redact::{LiveValues, RedactedRecording};
 
 pub async fn run(args: Args, global: &Global) -> Result<u8> {
@@ -49,7 +48,7 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
         let end = all(&mut task, &its, &args, (given, second), &names).await;
         Ok((task, end?))
     };
-    let end = wire::apart(
+    let end = context::apart(
         "what was recorded to the end is kept: the same command with --resume goes on, and records where nothing is",
         work,
     )
@@ -74,7 +73,7 @@ async fn all(
     let recording = match ready {
         Err(err) if recorded.live.is_some() && !recorded.recording.typed.is_empty() => {
             task.examples = examples(given, &BTreeMap::new());
-            by_hand::keep(task, cx, &recorded.recording)?;
+            manual::keep(task, cx, &recorded.recording)?;
             return Err(err);
         }
         other => other?,
@@ -90,11 +89,11 @@ fn ready(
     names: &[String],
     second: &BTreeMap<String, String>,
 ) -> Result<SessionRecording> {
-    let (recording, values) = by_hand::assign(recording, &args.task, names, &pairs(&args.param)?)?;
+    let (recording, values) = manual::assign(recording, &args.task, names, &pairs(&args.param)?)?;
     task.examples = examples(values, second);
     commis_batch::check_task(task, &BTreeSet::new(), args.allow_task_secrets)?;
     if let Some(path) = &args.save_steps {
-        let yaml = serde_saphyr::to_string(&by_hand::steps(&recording)?)
+        let yaml = serde_saphyr::to_string(&manual::steps(&recording)?)
             .map_err(|err| Error::new(Code::Internal, "steps cannot be written").source(err))?;
         write(path, yaml.as_bytes())?;
     }
@@ -117,11 +116,11 @@ struct ManualRecording {
 
 impl ManualRecording {
     async fn get(task: &Task, cx: &LearnContext, anew: bool) -> Result<Self> {
-        if !anew && let Some(recording) = by_hand::load_recording(task, cx)? {
+        if !anew && let Some(recording) = manual::load_recording(task, cx)? {
             return Ok(Self { recording, live: None });
         }
-        let told = |line: &str| wire::say(&wire::clean(&commis_redact::message(line)));
-        let RedactedRecording { recording, live } = by_hand::watch(task, cx, &told).await?;
+        let told = |line: &str| context::say(&context::clean(&commis_redact::message(line)));
+        let RedactedRecording { recording, live } = manual::watch(task, cx, &told).await?;
         Ok(Self { recording, live: Some(live) })
     }
 }
@@ -133,7 +132,7 @@ async fn learn(
     was: ManualRecording,
     recording: SessionRecording,
 ) -> Result<LearnResult> {
-    if was.live.is_none() && by_hand::is_stored(task, cx, &recording)? {
+    if was.live.is_none() && manual::is_stored(task, cx, &recording)? {
         return commis_learn::learn(task, cx).await;
     }
     let live = was.live.unwrap_or_default();

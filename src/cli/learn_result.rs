@@ -1,6 +1,6 @@
 //! Prints the outcome of learning.
 
-use super::{candidates, wire};
+use super::{candidates, context};
 use commis_artifacts::payloads::{CandidateSet, Judged, Outcome};
 use commis_base::error::Result;
 use commis_learn::{LearnContext, LearnResult, Task};
@@ -8,7 +8,7 @@ use commis_learn::{LearnContext, LearnResult, Task};
 /// Prints the outcome of a task. Returns 1 if no recipe was saved.
 pub fn conclude(learned: &LearnResult, cx: &LearnContext, task: &Task, json: bool) -> Result<u8> {
     if json {
-        wire::out(learned);
+        context::out(learned);
     } else {
         describe(learned, cx, task)?;
     }
@@ -16,41 +16,44 @@ pub fn conclude(learned: &LearnResult, cx: &LearnContext, task: &Task, json: boo
 }
 
 fn describe(learned: &LearnResult, cx: &LearnContext, task: &Task) -> Result<()> {
-    wire::line(&format!("{}: {}", learned.name, learned.outcome.as_str()));
+    context::line(&format!("{}: {}", learned.name, learned.outcome.as_str()));
     let why: Vec<&str> =
         [&learned.reason, &learned.detail].into_iter().flatten().map(String::as_str).collect();
     if !why.is_empty() {
-        wire::line(&wire::clean(&format!("  why: {}", why.join(", "))));
+        context::line(&context::clean(&format!("  why: {}", why.join(", "))));
     }
     if let Some(path) = &learned.recipe {
-        wire::line(&format!("  recipe: {}", path.display()));
+        context::line(&format!("  recipe: {}", path.display()));
     }
     if let Some(it) = &learned.model {
-        let used = wire::model_use(it.calls, it.tokens_in, it.tokens_out, it.cost_micros);
-        wire::line(&format!("  model: {}, {used}", it.name));
+        let used = context::model_use(it.calls, it.tokens_in, it.tokens_out, it.cost_micros);
+        context::line(&format!("  model: {}, {used}", it.name));
     }
     if learned.skipped_entries > 0 {
-        wire::say(&format!(
+        context::say(&format!(
             "  {} entries of the HAR were no requests and were skipped",
             learned.skipped_entries
         ));
     }
-    wire::line(&format!("  artifacts: {}", learned.artifacts.display()));
+    context::line(&format!("  artifacts: {}", learned.artifacts.display()));
     let Some(folder) = cx.store.peek(&task.id)? else { return Ok(()) };
     if learned.outcome == Outcome::NeedsSelection {
         candidates::print(&folder, &task.id)?;
     } else if let Ok(Judged::Done(set)) = folder.get::<Judged<CandidateSet>>() {
         for it in set.candidates.iter().take(3) {
-            wire::line(&format!(
+            context::line(&format!(
                 "  {}. {:>5} {} {}",
                 it.rank, it.score_bp, it.method, it.url_summary
             ));
         }
     }
     for it in next_steps(learned) {
-        wire::say(&format!("  {it}"));
+        context::say(&format!("  {it}"));
     }
-    wire::say(&format!("commis recipe debug --task-id {} shows every decision", learned.task_id));
+    context::say(&format!(
+        "commis recipe debug --task-id {} shows every decision",
+        learned.task_id
+    ));
     Ok(())
 }
 

@@ -8,19 +8,20 @@ mod bench_daemon;
 mod browse;
 mod candidates;
 mod check;
-mod check_afar;
 mod check_progress;
+mod check_remote;
 mod check_row;
 mod checker;
 mod completions;
+mod context;
 mod corpus_record;
 mod create_from_candidate;
 mod daemon;
 mod dashboard;
 mod debug;
 mod delete;
+mod do_task;
 mod doctor;
-mod doing;
 mod dry_run;
 mod eval;
 mod explain;
@@ -38,7 +39,7 @@ mod learn_args;
 mod learn_batch;
 mod learn_manual;
 mod learn_result;
-mod learned;
+mod learn_wait;
 mod list;
 mod logs;
 mod man;
@@ -47,6 +48,7 @@ mod map_inputs;
 mod mcp;
 mod mcp_install;
 mod names;
+mod output_format;
 #[cfg(test)]
 mod outputs;
 mod progress;
@@ -55,7 +57,6 @@ mod redact;
 mod reference;
 mod remote;
 mod research;
-mod rows;
 mod run;
 mod run_file;
 mod runs;
@@ -69,8 +70,6 @@ mod session_login;
 mod session_template;
 mod settings;
 mod stage;
-mod station;
-mod station_parts;
 mod steps;
 mod stores;
 mod table;
@@ -85,7 +84,8 @@ mod vault;
 mod vault_import;
 mod verify;
 mod watch;
-mod wire;
+mod worker;
+mod worker_units;
 
 use std::{io::IsTerminal as _, path::PathBuf, process::ExitCode, time::Duration};
 
@@ -94,8 +94,8 @@ use tokio::signal::unix::SignalKind;
 
 use commis_base::error::{Class, Error, Result};
 
-pub use station::{TaskWorker, WorkerArgs};
 pub use stores::{EngineOpener, Extensions, StoreOpener};
+pub use worker::{TaskWorker, WorkerArgs};
 
 /// Learn a web task from one watched browser session; serve it without a browser.
 #[derive(Parser)]
@@ -181,7 +181,7 @@ enum Command {
     Watch(watch::Command),
     Dashboard(dashboard::Args),
     #[command(name = "do")]
-    Do(doing::Args),
+    Do(do_task::Args),
     Research(research::Args),
     Approve(approve::Args),
     Reject(approve::RejectArgs),
@@ -344,7 +344,7 @@ pub fn main_with(built: Extensions) -> ExitCode {
         &cli.command,
         Command::Recipe(RecipeCommand::LearnBatch(_) | RecipeCommand::Map(_))
     );
-    match start(cli).and_then(|code| wire::all_written().map(|()| code)) {
+    match start(cli).and_then(|code| context::all_written().map(|()| code)) {
         Ok(code) => {
             tracing::info!(exit = code, "ended");
             ExitCode::from(code)
@@ -484,7 +484,7 @@ async fn perform(command: Command, global: &Global) -> Result<u8> {
         Command::Token(command) => token::run(command, global).await,
         Command::Watch(command) => watch::run(command, global).await,
         Command::Remote(command) => remote::run(command, global).await,
-        Command::Do(args) => doing::run(args, global).await,
+        Command::Do(args) => do_task::run(args, global).await,
         Command::Research(args) => research::run(args, global).await,
         Command::Approve(args) => approve::run(args, global).await,
         Command::Reject(args) => approve::reject(args, global).await,
@@ -507,7 +507,7 @@ fn begin_log(cli: &Cli) {
     let is_brief =
         matches!(&cli.command, Command::Recipe(RecipeCommand::Run(_)) | Command::Browse(_));
     if !is_brief || cli.global.verbose > 0 {
-        let home = wire::home(&cli.global).ok();
+        let home = context::home(&cli.global).ok();
         logs::start(home.as_ref().filter(|_| !is_brief), cli.global.verbose);
     }
     tracing::info!(command = %std::env::args().skip(1).take(2).collect::<Vec<_>>().join(" "), "begun");
@@ -517,7 +517,7 @@ fn begin_log(cli: &Cli) {
 fn printable(text: &str) -> String {
     commis_redact::message(text)
         .chars()
-        .filter(|it| *it == '\n' || !wire::is_unsafe_char(*it))
+        .filter(|it| *it == '\n' || !context::is_unsafe_char(*it))
         .collect()
 }
 
@@ -536,9 +536,9 @@ fn report(err: &Error, json: bool, lines: bool) {
         });
         if lines {
             it["event"] = "error".into();
-            wire::event(&it.to_string());
+            context::event(&it.to_string());
         } else {
-            wire::out(&it);
+            context::out(&it);
         }
         // A person who sees both needs one.
         if std::io::stdout().is_terminal() {
@@ -546,11 +546,11 @@ fn report(err: &Error, json: bool, lines: bool) {
         }
     }
     let red = anstyle::AnsiColor::Red.on_default().bold();
-    wire::say(&format!("{red}error{red:#}: {message} [{}]", err.code()));
+    context::say(&format!("{red}error{red:#}: {message} [{}]", err.code()));
     if let Some(hint) = &hint {
-        wire::say(&format!("  hint: {hint}"));
+        context::say(&format!("  hint: {hint}"));
     }
     if err.code().class() == Class::Bug {
-        wire::say("  this is a bug in commis; please report it with the command you ran");
+        context::say("  this is a bug in commis; please report it with the command you ran");
     }
 }

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde::Serialize;
 
-use super::{Global, table::ruled, wire};
+use super::{Global, context, table::ruled};
 use commis_base::{
     error::{Code, Result},
     ids::RecipeName,
@@ -94,8 +94,8 @@ pub enum Row<'a> {
 }
 
 pub fn run(args: Args, global: &Global) -> Result<u8> {
-    let (home, _) = wire::read(global)?;
-    let mut entries = wire::registry(&home)?.list()?;
+    let (home, _) = context::read(global)?;
+    let mut entries = context::registry(&home)?.list()?;
     entries.retain(|it| match args.source {
         None => true,
         Some(SourceFilter::User) => it.source == Source::User,
@@ -140,7 +140,7 @@ pub fn run(args: Args, global: &Global) -> Result<u8> {
                 },
             })
             .collect();
-        wire::out(&rows);
+        context::out(&rows);
         return Ok(0);
     }
     // Nobody here has proven them, and they are many; whoever asks for some of them gets them.
@@ -163,28 +163,28 @@ pub fn run(args: Args, global: &Global) -> Result<u8> {
                     it.name.to_string(),
                     format!("{}{source}", it.status.as_str()),
                     names.join(", "),
-                    wire::clean(&it.task),
+                    context::clean(&it.task),
                     health.map(runs).unwrap_or_default(),
-                    health.and_then(|it| it.last_ok_ms).map(wire::moment).unwrap_or_default(),
+                    health.and_then(|it| it.last_ok_ms).map(context::moment).unwrap_or_default(),
                 ])
             }
             Err(err) => table.add_row([
-                wire::clean(&entry.name),
-                wire::clean(&format!("broken{source}: {err}")),
+                context::clean(&entry.name),
+                context::clean(&format!("broken{source}: {err}")),
             ]),
         };
     }
     if entries.is_empty() {
-        wire::say(if chosen {
+        context::say(if chosen {
             "no such recipes"
         } else {
             "no recipes yet: `commis tour` shows how one is learned, `commis learn` learns yours"
         });
     } else {
-        wire::line(&table.to_string());
+        context::line(&table.to_string());
     }
     if apart > 0 {
-        wire::say(&format!("{apart} drafts of the library: commis list --source library"));
+        context::say(&format!("{apart} drafts of the library: commis list --source library"));
     }
     Ok(0)
 }

@@ -18,7 +18,7 @@ use tracing_subscriber::{
     util::SubscriberInitExt as _,
 };
 
-use super::wire;
+use super::context;
 use commis_base::{files::Dir, settings::Home};
 use commis_state::now_ms;
 
@@ -56,7 +56,7 @@ pub fn start(home: Option<&Home>, verbose: u8) {
 /// The file of today, in a folder that is ours alone; whoever works past midnight stays in it.
 fn open(home: &Home) -> Option<Arc<File>> {
     let dir = Dir::open(&home.logs, true).ok()??;
-    let today = wire::moment(now_ms());
+    let today = context::moment(now_ms());
     let name = format!("{PREFIX}{}{SUFFIX}", today.split(' ').next()?);
     let file = dir.open_to_append(&name).ok()?;
     let mut all = dir.names().ok()?;
@@ -96,7 +96,7 @@ impl<W: Write> Write for RedactingWriter<W> {
 fn harmless(line: &str) -> String {
     let line = line.trim_end_matches('\n');
     let mut out: String =
-        commis_redact::message(line).chars().filter(|it| !wire::is_unsafe_char(*it)).collect();
+        commis_redact::message(line).chars().filter(|it| !context::is_unsafe_char(*it)).collect();
     let is_json = |it: &str| serde_json::from_str::<serde::de::IgnoredAny>(it).is_ok();
     if out != line && is_json(line) && !is_json(&out) {
         out = serde_json::json!({ "redacted": out }).to_string();

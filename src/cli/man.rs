@@ -2,7 +2,7 @@
 
 use std::{fmt::Write as _, path::PathBuf};
 
-use super::{command, wire};
+use super::{command, context};
 use commis_base::{
     error::{Code, Error, Result},
     files,
@@ -140,7 +140,7 @@ pub fn run(args: &Args) -> Result<u8> {
         files::write_atomic(&args.folder, &page.get_filename(), text.as_bytes())?;
         pages += 1;
     }
-    wire::say(&format!("{pages} pages in {}", args.folder.display()));
+    context::say(&format!("{pages} pages in {}", args.folder.display()));
     Ok(0)
 }
 

@@ -13,9 +13,9 @@ use tokio::sync::mpsc;
 
 use super::{
     Global,
+    context::{self, Environment, clean},
     map_inputs::{self, InputFormat, Table},
     names, run, stores,
-    wire::{self, Environment, clean},
 };
 use commis_artifacts::store::now;
 use commis_base::{
@@ -24,13 +24,13 @@ use commis_base::{
     ids::{RecipeName, random_token},
 };
 use commis_batch::map::{
-    self, CompletedLines, Input, Ledger, LineSink, MapContext, Options, Totals, afar::RemoteMap,
+    self, CompletedLines, Input, Ledger, LineSink, MapContext, Options, Totals, remote::RemoteMap,
 };
 use commis_learn::{BrowserPool, HealthUpdate, Sessions, refusal_error};
 use commis_recipe::{
     model::{Recipe, Status},
     registry::Source,
-    standing::RecipeEvent,
+    status::RecipeEvent,
 };
 use commis_runner::call::Caller;
 use commis_stages::effect::recipe_effect;
@@ -140,9 +140,9 @@ pub enum OutputLine<'a> {
 
 pub async fn run(args: Args, global: &Global) -> Result<u8> {
     let name = RecipeName::new(&args.name)?;
-    let place = wire::open(global).await?;
-    let registry = wire::registry(&place.home)?;
-    let held = wire::find_recipe(&registry, &name)?;
+    let place = context::open(global).await?;
+    let registry = context::registry(&place.home)?;
+    let held = context::find_recipe(&registry, &name)?;
     let recipe = held.recipe;
     allowed(&recipe, args.draft)?;
     let (inputs, size) = inputs(&args, &recipe)?;
@@ -159,7 +159,7 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
 
     let before = (kept.count(), kept.failed);
     if before.0 > 0 {
-        wire::say(&format!("{} lines are done already, {} of them failed", before.0, before.1));
+        context::say(&format!("{} lines are done already, {} of them failed", before.0, before.1));
     }
     let mut progress = Progress::new(size, before);
     let mut sink = match out {
@@ -180,7 +180,7 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
             let store = args.store.as_deref().unwrap_or_default();
             let afar = afar(engine, store, &args, global, (&place, recipe))?;
             let ended =
-                map::afar::run(&afar, inputs, &mut sink, &mut tell, wire::interrupted()).await;
+                map::remote::run(&afar, inputs, &mut sink, &mut tell, context::interrupted()).await;
             let broken =
                 ended.as_ref().is_ok_and(|it| it.stopped_by == Some(Code::RecipeNotVerified));
             if broken {
@@ -205,7 +205,9 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
     if args.json {
         let event = OutputLine::Finished { event: "map_finished", recipe: &name, totals: &totals };
         let json = serde_json::to_string(&event);
-        wire::event(&json.map_err(|err| Error::new(Code::Internal, "totals").source(err))?);
+        context::event(&json.map_err(|err| {
+            Error::new(Code::Internal, "cannot write the totals as JSON").source(err)
+        })?);
     }
     Ok(totals.exit_code())
 }
@@ -238,7 +240,7 @@ async fn here(
     };
     let work = Arc::new(MapContext::new((recipe, source), (caller, sessions), Some(ledger)));
     let options = Options { jobs, ordered: args.ordered };
-    let ended = map::run(&work, inputs, options, sink, tell, wire::interrupted()).await;
+    let ended = map::run(&work, inputs, options, sink, tell, context::interrupted()).await;
     if let Ok(work) = Arc::try_unwrap(work) {
         work.sessions.close().await;
     }
@@ -262,7 +264,7 @@ fn afar(
         None => random_token()?,
     };
     if args.map.is_none() {
-        wire::say(&format!("map {map}: with --map {map}, what the store has of it is taken"));
+        context::say(&format!("map {map}: with --map {map}, what the store has of it is taken"));
     }
     let per_host = args.per_host.into();
     Ok(RemoteMap { shelf, engine, map, recipe, host, per_host, ordered: args.ordered })
@@ -289,7 +291,7 @@ fn jobs(wanted: usize, caller: &Caller, recipe: &Recipe) -> Result<usize> {
         caller.limits().max_concurrent_runs(compiled.host()).map_or(wanted, |it| it as usize);
     if most < wanted {
         let host = clean(compiled.host());
-        wire::say(&format!("info: {most} at a time to {host}, as [limits] says"));
+        context::say(&format!("info: {most} at a time to {host}, as [limits] says"));
     }
     Ok(wanted.min(most))
 }
@@ -304,7 +306,7 @@ fn inputs(args: &Args, recipe: &Recipe) -> Result<(Box<dyn Read + Send>, Option<
     let table = Table::open(from, &names)?;
     if !table.left_out.is_empty() {
         let all = table.left_out.join(", ");
-        wire::say(&clean(&format!("info: columns that are no parameters: {all}")));
+        context::say(&clean(&format!("info: columns that are no parameters: {all}")));
     }
     Ok((Box::new(table), None))
 }
@@ -341,7 +343,7 @@ fn results(path: &Path, args: &Args) -> Result<(LineFile, CompletedLines)> {
         return Ok((lines, kept));
     }
     if kept.whole < lines.size() {
-        wire::say("the last line was cut short, and is run again");
+        context::say("the last line was cut short, and is run again");
         lines.truncate(kept.whole)?;
     }
     Ok((lines, kept))
@@ -368,10 +370,9 @@ fn feed(
         }
     };
     // It may wait for a terminal when all else has ended; nobody waits for it.
-    std::thread::Builder::new()
-        .name("inputs".to_owned())
-        .spawn(each)
-        .map_err(|err| Error::new(Code::Internal, "no thread to read on").source(err))?;
+    std::thread::Builder::new().name("inputs".to_owned()).spawn(each).map_err(|err| {
+        Error::new(Code::Internal, "cannot start the thread that reads the inputs").source(err)
+    })?;
     Ok(inputs)
 }
 
@@ -386,9 +387,9 @@ impl LineSink for OutputTarget {
         match self {
             Self::File(it) => it.add(json).map(|()| true),
             Self::Stdout(Some(bar)) if std::io::stdout().is_terminal() => {
-                Ok(bar.suspend(|| wire::heard(json)))
+                Ok(bar.suspend(|| context::heard(json)))
             }
-            Self::Stdout(_) => Ok(wire::heard(json)),
+            Self::Stdout(_) => Ok(context::heard(json)),
         }
     }
 }
@@ -433,7 +434,7 @@ impl Progress {
         let totals = Totals { before: self.before.0, ..totals.clone() };
         let text = format!("{}; {:.1} a second", totals.summary(), totals.lines_per_second());
         match &self.bar {
-            None => wire::say(&text),
+            None => context::say(&text),
             Some(bar) => {
                 bar.set_position(totals.read);
                 bar.set_message(text);
@@ -444,14 +445,14 @@ impl Progress {
 
 fn print_totals(totals: &Totals, has_file: bool) {
     let seconds = totals.ms as f64 / 1000.0;
-    wire::say(&format!(
+    context::say(&format!(
         "{} in {seconds:.1} s, {:.1} a second",
         totals.summary(),
         totals.lines_per_second()
     ));
     if let Some(why) = &totals.trouble {
         let code = totals.stopped_by.map_or("", Code::as_str);
-        wire::say(&clean(&format!("stopped: {why} [{code}]")));
+        context::say(&clean(&format!("stopped: {why} [{code}]")));
     }
     let goes_on = if has_file {
         "the same command with --resume goes on"
@@ -459,8 +460,8 @@ fn print_totals(totals: &Totals, has_file: bool) {
         "with --out, --resume would go on"
     };
     if totals.interrupted {
-        wire::say(&format!("interrupted; {goes_on}"));
+        context::say(&format!("interrupted; {goes_on}"));
     } else if totals.stopped_by.is_some() {
-        wire::say(&format!("  hint: {goes_on}"));
+        context::say(&format!("  hint: {goes_on}"));
     }
 }

@@ -31,7 +31,7 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
     if let Some(command) = args.command {
         return mcp_install::run(command, global);
     }
-    let (home, starter) = (super::wire::home(global)?, daemon::starter(global));
+    let (home, starter) = (super::context::home(global)?, daemon::starter(global));
     let find = Arc::new(move || {
         let (home, starter) = (home.clone(), starter.clone());
         async move { starter.ensure(&home).await.map(|it| it.0) }

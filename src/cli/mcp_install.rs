@@ -18,7 +18,7 @@ use self::{
     clients::{CLIENTS, Client, Format},
     edit::{Change, EditOutcome, Entry},
 };
-use super::{Global, table, wire};
+use super::{Global, context, table};
 use commis_base::{
     error::{Code, Error, Result},
     files::{self, ForeignFile},
@@ -180,7 +180,7 @@ fn entry(args: &InstallArgs, global: &Global) -> Result<Entry> {
         if let Some(unknown) =
             tools.split(',').find(|it| it.contains(' ') || ToolSelection::parse(it).is_err())
         {
-            let message = format!("--tools knows no `{}`", wire::clean(unknown));
+            let message = format!("--tools knows no `{}`", context::clean(unknown));
             return Err(Error::new(Code::Usage, message).hint(
                 "use core, all, browse, top:N, tag:CATEGORY, recipes or none, separated by commas",
             ));
@@ -197,7 +197,7 @@ fn entry(args: &InstallArgs, global: &Global) -> Result<Entry> {
             out.extend(["--home".to_owned(), text_of_path(&home)?]);
         }
         None if UserFolders::from_variable("COMMIS_HOME").is_some() && !args.list => {
-            wire::say("COMMIS_HOME is set here and not handed on; --home DIR would be");
+            context::say("COMMIS_HOME is set here and not handed on; --home DIR would be");
         }
         None => {}
     }
@@ -321,7 +321,7 @@ fn print_change(
     if at.json {
         let removes = matches!(change.done, EditOutcome::Removed | EditOutcome::Absent);
         let what = json!({ "command": entry.command, "args": entry.args });
-        return wire::out(&json!({
+        return context::out(&json!({
             "success": true,
             "client": client.id,
             "scope": at.scope.as_str(),
@@ -343,20 +343,20 @@ fn print_change(
         (EditOutcome::Removed, true) => format!("removed {name} from {shown}"),
         (_, false) => format!("{shown}, not written:"),
     };
-    wire::line(&wire::clean(&sentence));
+    context::line(&context::clean(&sentence));
     if !change.kept.is_empty() {
         let kept = format!("what else the entry says stays: {}", change.kept.join(", "));
-        wire::line(&wire::clean(&kept));
+        context::line(&context::clean(&kept));
     }
     if written && !client.then.is_empty() {
-        wire::line(client.then);
+        context::line(client.then);
     }
     if !written {
         for it in &change.pieces {
-            wire::line(&format!("@ line {}", it.line));
+            context::line(&format!("@ line {}", it.line));
             for (sign, text) in [('-', &it.removed), ('+', &it.added)] {
                 for line in text.lines() {
-                    wire::line(&wire::clean(&format!("{sign} {line}")));
+                    context::line(&context::clean(&format!("{sign} {line}")));
                 }
             }
         }
@@ -392,12 +392,12 @@ fn list(at: &EntryArgs, entry: &Entry) {
                 "entered": state,
             })
         });
-        return wire::out(&rows.collect::<Vec<_>>());
+        return context::out(&rows.collect::<Vec<_>>());
     }
     let mut table = table::ruled(["client", "", "scope", "file", "entered"]);
     for (client, scope, path, state) in rows {
-        let path = wire::clean(&path.display().to_string());
+        let path = context::clean(&path.display().to_string());
         table.add_row([client.id, client.title, scope.as_str(), &path, state]);
     }
-    wire::line(&table.to_string());
+    context::line(&table.to_string());
 }

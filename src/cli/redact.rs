@@ -5,7 +5,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use super::{Global, wire};
+use super::{Global, context};
 use commis_base::{
     error::{Code, Error, Result},
     files::{Dir, read_bounded},
@@ -39,7 +39,7 @@ impl Args {
 }
 
 pub async fn run(args: Args, global: &Global) -> Result<u8> {
-    let (_, mut settings) = wire::read(global)?;
+    let (_, mut settings) = context::read(global)?;
     settings.redact.allow.extend(args.allow);
     let out = args.out.filter(|it| it.as_os_str() != "-");
     if let Some(out) = &out
@@ -54,19 +54,19 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
         let (shared, report) = har::share(&bytes, &settings.redact)?;
         // Its reader may take its time.
         if !to_file {
-            wire::data(&shared);
+            context::data(&shared);
         }
         Ok((shared, report))
     };
     let hint = if to_file { "nothing was written" } else { "what was written is not all of it" };
-    let (shared, report) = wire::apart(hint, work).await?;
+    let (shared, report) = context::apart(hint, work).await?;
     if let Some(path) = &out {
         write(path, &shared)?;
     }
     match (args.json, &out) {
-        (true, Some(_)) => wire::out(&report),
-        (true, None) => wire::say(&serde_json::to_string(&report).unwrap_or_default()),
-        (false, _) => wire::say(&wire::clean(&describe(&report))),
+        (true, Some(_)) => context::out(&report),
+        (true, None) => context::say(&serde_json::to_string(&report).unwrap_or_default()),
+        (false, _) => context::say(&context::clean(&describe(&report))),
     }
     Ok(0)
 }
@@ -79,8 +79,9 @@ pub fn same(a: &Path, b: &Path) -> bool {
 pub fn write(path: &Path, bytes: &[u8]) -> Result<()> {
     let folder = path.parent().filter(|it| !it.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let name = path.file_name().and_then(|it| it.to_str());
-    let name =
-        name.ok_or_else(|| Error::new(Code::Usage, format!("{} names no file", path.display())))?;
+    let name = name.ok_or_else(|| {
+        Error::new(Code::Usage, format!("{} is not the path of a file", path.display()))
+    })?;
     // Of a folder that the user names, links on the way are the user's business.
     let folder = folder.canonicalize().map_err(|err| {
         Error::new(Code::Usage, format!("there is no folder {}", folder.display())).source(err)

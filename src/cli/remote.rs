@@ -3,7 +3,7 @@
 use clap::Subcommand;
 use serde_json::{Value, json};
 
-use super::{Global, daemon, token::span, wire};
+use super::{Global, context, daemon, token::span};
 use commis_base::error::Result;
 
 /// Open the daemon to other machines
@@ -40,18 +40,18 @@ pub async fn run(command: Command, global: &Global) -> Result<u8> {
         Command::On { bind, allow_remote } => {
             let asked = json!({"bind": bind, "allow_remote": allow_remote});
             let it = client.post("/api/remote/on", &asked).await?;
-            wire::line(it["data"]["addr"].as_str().unwrap_or_default());
+            context::line(it["data"]["addr"].as_str().unwrap_or_default());
         }
         Command::Off => {
             client.post("/api/remote/off", &json!({})).await?;
-            wire::say("closed");
+            context::say("closed");
         }
         Command::Pair { can, expires } => {
             let expires = expires.map_or(Value::Null, |it| it.as_secs().into());
             let asked = json!({"can": can, "expires_sec": expires});
             let it = client.post("/api/remote/pair", &asked).await?;
-            wire::line(it["data"]["key"].as_str().unwrap_or_default());
-            wire::say(
+            context::line(it["data"]["key"].as_str().unwrap_or_default());
+            context::say(
                 "POST {\"key\": …} to /connect of the remote listener, once, within ten minutes",
             );
         }

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Global, daemon, follow_task, wire};
+use super::{Global, context, daemon, follow_task};
 use commis_agent::research::{ResearchReport, ResearchStatus, markdown};
 use commis_base::error::{Code, Error, Result};
 
@@ -76,13 +76,13 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
     let mut research = args.resume.clone();
     let mut tell = |it: &Value| {
         if let Some(it) = it["research"].as_str() {
-            research = Some(wire::clean(it));
+            research = Some(context::clean(it));
         }
         line(it)
     };
     let done = tokio::select! {
         it = follow_task::follow_with(&client, &id, false, &mut tell) => Some(it),
-        () = wire::interrupted() => None,
+        () = context::interrupted() => None,
     };
     let Some(done) = done else {
         client.post(&format!("/api/tasks/{id}/cancel"), &json!({})).await?;
@@ -95,16 +95,17 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
         });
     };
     let done = done?;
-    let failed = |err| Error::new(Code::DaemonFailed, "the daemon's answer is none").source(err);
+    let failed =
+        |err| Error::new(Code::DaemonFailed, "the daemon's answer is not JSON").source(err);
     let told: ResearchReport = serde_json::from_value(done.clone()).map_err(failed)?;
     if args.json {
-        wire::out(&done);
+        context::out(&done);
     } else {
-        wire::line(wire::clean(&markdown(&told)).trim_end());
+        context::line(context::clean(&markdown(&told)).trim_end());
     }
     let usage = told.usage;
     let cost = told.cost.map(|it| format!(", cost {it:.6}")).unwrap_or_default();
-    wire::say(&format!(
+    context::say(&format!(
         "research {}: {} questions, {} sentences, {} left out, {} sources; {} calls, {} tokens in, {} out{cost}, {} ms",
         told.id,
         told.questions.len(),

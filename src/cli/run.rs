@@ -8,11 +8,11 @@ use std::{
 
 use super::{
     Global,
+    context::{self, Environment, clean},
     learn_args::pairs,
     names,
-    rows::{self, Format},
+    output_format::{self, Format},
     run_file::ItemFile,
-    wire::{self, Environment, clean},
 };
 use serde_json::Value;
 
@@ -131,9 +131,9 @@ impl NarrowingArgs {
 pub async fn run(args: Args, global: &Global) -> Result<u8> {
     let params = pairs(&args.param)?;
     let name = RecipeName::new(args.name.clone())?;
-    let place = wire::open(global).await?;
-    let registry = wire::registry(&place.home)?;
-    let held = wire::find_recipe(&registry, &name)?;
+    let place = context::open(global).await?;
+    let registry = context::registry(&place.home)?;
+    let held = context::find_recipe(&registry, &name)?;
     let recipe = held.recipe;
     match recipe.status {
         Status::Verified => {}
@@ -161,7 +161,7 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
     };
     let by_page = file.is_some();
     if let Some(it) = file.as_ref().filter(|it| it.is_whole()) {
-        wire::say(&format!("{name}: {} items, all written before", it.items()));
+        context::say(&format!("{name}: {} items, all written before", it.items()));
         file.map(ItemFile::finish).transpose()?;
         return Ok(0);
     }
@@ -256,11 +256,11 @@ impl PageOutput {
     fn page(&mut self, mut items: Vec<Value>, continue_from: Option<&str>) -> Result<()> {
         if let Some(file) = &mut self.file {
             file.page(&items, continue_from)?;
-            wire::say(&format!("{} items", file.items()));
+            context::say(&format!("{} items", file.items()));
             return Ok(());
         }
         if self.format == Some(Format::Ndjson) && !self.is_kept {
-            return rows::print(&Value::Array(items), Format::Ndjson);
+            return output_format::print(&Value::Array(items), Format::Ndjson);
         }
         self.all.append(&mut items);
         Ok(())
@@ -293,11 +293,11 @@ pub fn login(name: &str, recipe: &Recipe, place: &Environment) -> Result<Login> 
 /// Says that a run put its recipe out of service, or should have.
 pub fn tell_demotion(name: &RecipeName, noted: &HealthUpdate) {
     if let Some(reason) = noted.demoted {
-        wire::say(&format!("{name} is deprecated from now on: {}", reason.describe()));
-        wire::say(&format!("  hint: {}", way_back(name)));
+        context::say(&format!("{name} is deprecated from now on: {}", reason.describe()));
+        context::say(&format!("  hint: {}", way_back(name)));
     }
     if let Some(err) = &noted.not_demoted {
-        wire::say(&clean(&format!("warning: {name} should be deprecated, and is not: {err}")));
+        context::say(&clean(&format!("warning: {name} should be deprecated, and is not: {err}")));
     }
 }
 
@@ -308,7 +308,7 @@ pub fn borrowed(state: &Result<State>) -> Result<&State> {
 
 /// What a call says of itself.
 pub fn print_notice(text: &str) {
-    wire::say(&clean(text));
+    context::say(&clean(text));
 }
 
 /// What the calls of this process share; pauses are told on stderr.
@@ -326,13 +326,13 @@ pub fn quiet_caller(place: &Environment) -> Result<Caller> {
 fn print_wait(wait: &WaitEvent) {
     let pause = wait.pause.as_secs_f64();
     match &wait.why {
-        WaitReason::Turn if wait.pause > Duration::from_secs(1) => wire::say(&clean(&format!(
+        WaitReason::Turn if wait.pause > Duration::from_secs(1) => context::say(&clean(&format!(
             "{}: waiting {pause:.1} s, so as not to call it too often",
             wait.host
         ))),
         WaitReason::Turn => {}
         WaitReason::Again(why) => {
-            wire::say(&clean(&format!("{}: {why}; once more in {pause:.1} s", wait.host)));
+            context::say(&clean(&format!("{}: {why}; once more in {pause:.1} s", wait.host)));
         }
     }
 }
@@ -348,7 +348,7 @@ pub fn tell_estimate((time, host, calls): (Duration, &str, u64), place: &Environ
         it => format!("{} h", it / 3600),
     };
     let a_minute = place.settings.limits.per_minute;
-    wire::say(&clean(&format!(
+    context::say(&clean(&format!(
         "about {long}: {calls} calls of {host} at {a_minute} a minute (limits.per_minute; `commis settings set limits.per_minute N` changes it)"
     )));
 }
@@ -361,16 +361,16 @@ fn print(
     (format, file): (Option<Format>, Option<&Path>),
 ) -> Result<()> {
     let Some(format) = format else {
-        wire::out(result);
+        context::out(result);
         return Ok(());
     };
     match file {
         Some(file) if result.success => {
-            files::save(file, rows::text(&result.data, format)?.as_bytes())?;
+            files::save(file, output_format::text(&result.data, format)?.as_bytes())?;
         }
         Some(_) => {}
         None if result.data.is_null() => {}
-        None => rows::print(&result.data, format)?,
+        None => output_format::print(&result.data, format)?,
     }
     let items = result.items.map_or(String::new(), |it| match (result.pages, result.complete) {
         (Some(pages @ 2..), complete) => {
@@ -387,26 +387,26 @@ fn print(
     });
     let has_some = result.success || result.items.is_some_and(|it| it > 0);
     if let Some(it) = result.continue_from.as_ref().filter(|_| has_some) {
-        wire::say(&format!("more: --continue-from {it}"));
+        context::say(&format!("more: --continue-from {it}"));
     }
     let browser = recipe.verification.as_ref().and_then(|it| it.browser_ms);
     let browser = browser
         .map_or(String::new(), |it| format!("; the browser took {it} ms when it was learned"));
     for it in &result.warnings {
-        wire::say(&clean(&format!("warning: {}: {it}", recipe.name)));
+        context::say(&clean(&format!("warning: {}: {it}", recipe.name)));
     }
     match (&result.error, result.error_code) {
         (Some(error), Some(code)) => {
-            wire::say(&format!("error: {error} [{code}]"));
+            context::say(&format!("error: {error} [{code}]"));
             if let Some(it) = &result.auth_recovery {
                 let scheme = it.scheme.map(|it| format!(" by {it}")).unwrap_or_default();
-                wire::say(&format!("  the site wants to know who asks{scheme} ({})", it.status));
+                context::say(&format!("  the site wants to know who asks{scheme} ({})", it.status));
             }
             if let Some(hint) = &result.hint {
-                wire::say(&clean(&format!("  hint: {hint}")));
+                context::say(&clean(&format!("  hint: {hint}")));
             }
         }
-        _ => wire::say(&format!(
+        _ => context::say(&format!(
             "{}: {items}{:.1} ms by {}{browser}",
             recipe.name,
             result.timings_ms.total,

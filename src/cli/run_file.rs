@@ -125,8 +125,9 @@ impl State {
 
 #[expect(clippy::disallowed_methods, reason = "a user's own folder")]
 fn note(folder: &Path, name: &str, state: &State) -> Result<()> {
-    let text = serde_json::to_vec(state)
-        .map_err(|err| Error::new(Code::Internal, "the state of a list").source(err))?;
+    let text = serde_json::to_vec(state).map_err(|err| {
+        Error::new(Code::Internal, "cannot write the position in the list as JSON").source(err)
+    })?;
     let new = folder.join(format!("{name}.new"));
     let write = || {
         let mut file = File::create(&new)?;

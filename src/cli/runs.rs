@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::{Global, table::ruled, wire};
+use super::{Global, context, table::ruled};
 use commis_agent::runs::{
     RunListing, RunRecord, RunStatus, RunTotals, StoredRun, UnreadableFile, listing,
     load_stored_run, totals,
@@ -59,11 +59,11 @@ pub fn load_run(home: &Home, run: &str) -> Result<StoredRun> {
 }
 
 pub fn run(args: Args, global: &Global) -> Result<u8> {
-    let home = wire::home(global)?;
+    let home = context::home(global)?;
     if let Some(run) = &args.run {
         let StoredRun { record, unread, .. } = load_run(&home, run)?;
         if args.json {
-            wire::out(&json!({ "run": record, "unread": unread }));
+            context::out(&json!({ "run": record, "unread": unread }));
         } else {
             show(&record);
             print_unread(&unread);
@@ -80,28 +80,28 @@ pub fn run(args: Args, global: &Global) -> Result<u8> {
     runs.truncate(args.limit);
     let together = totals(&runs);
     if args.json {
-        wire::out(&json!({ "runs": runs, "totals": together, "unread": unread }));
+        context::out(&json!({ "runs": runs, "totals": together, "unread": unread }));
         return Ok(0);
     }
     if runs.is_empty() {
-        wire::say("no such runs are kept");
+        context::say("no such runs are kept");
     } else {
         let heads = ["run", "when", "task", "status", "why", "turns", "tokens", "ms"];
         let mut table = ruled(heads);
         for it in &runs {
             table.add_row([
                 it.run.clone(),
-                wire::moment(it.begun_ms),
-                wire::clean(&it.task),
+                context::moment(it.begun_ms),
+                context::clean(&it.task),
                 it.status.as_str().to_owned(),
-                wire::clean(&why(it)),
+                context::clean(&why(it)),
                 it.turns.to_string(),
                 it.tokens().to_string(),
                 it.ms.to_string(),
             ]);
         }
-        wire::line(&table.to_string());
-        wire::say(&summed(&together));
+        context::line(&table.to_string());
+        context::say(&summed(&together));
     }
     print_unread(&unread);
     Ok(0)
@@ -125,7 +125,7 @@ fn why(it: &RunRecord) -> String {
 /// What could not be read.
 pub fn print_unread(unread: &[UnreadableFile]) {
     for it in unread {
-        wire::say(&wire::clean(&format!("{} could not be read: {}", it.file, it.why)));
+        context::say(&context::clean(&format!("{} could not be read: {}", it.file, it.why)));
     }
 }
 
@@ -147,7 +147,7 @@ fn show(it: &RunRecord) {
         ("playbook", book),
         ("model", Some(it.model.clone())),
         ("backend", Some(it.backend.clone())),
-        ("begun", Some(wire::moment(it.begun_ms))),
+        ("begun", Some(context::moment(it.begun_ms))),
         ("status", Some(it.status.as_str().to_owned())),
         ("reason", it.reason.clone()),
         ("detail", it.detail.clone()),
@@ -162,7 +162,7 @@ fn show(it: &RunRecord) {
     ];
     for (name, value) in lines {
         if let Some(value) = value.filter(|it| !it.is_empty()) {
-            wire::line(&format!("{name:<12} {}", wire::clean(&value).replace('\n', " ")));
+            context::line(&format!("{name:<12} {}", context::clean(&value).replace('\n', " ")));
         }
     }
 }

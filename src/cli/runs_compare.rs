@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Global, runs, table::ruled, wire};
+use super::{Global, context, runs, table::ruled};
 use commis_agent::runs::{
     Comparison, RunListing, RunTotals, StoredRun, apart, compare, is_run, totals,
 };
@@ -34,7 +34,7 @@ pub struct Args {
 }
 
 pub fn run(args: Args, global: &Global) -> Result<u8> {
-    let home = wire::home(global)?;
+    let home = context::home(global)?;
     if let Some(since) = &args.since {
         let RunListing { runs, unread } = runs::all(&home)?;
         let since_ms = match runs.iter().find(|it| it.run == *since) {
@@ -54,7 +54,7 @@ pub fn run(args: Args, global: &Global) -> Result<u8> {
         let mut out = serde_json::to_value(&it).unwrap_or_default();
         (out["first"], out["second"]) = (json!(a.record), json!(b.record));
         out["unread"] = json!([a.unread, b.unread].concat());
-        wire::out(&out);
+        context::out(&out);
         return Ok(0);
     }
     show(&a, &b, &it);
@@ -83,7 +83,7 @@ fn cell(it: &Value) -> String {
         Value::String(it) => it.clone(),
         other => other.to_string(),
     };
-    wire::clean(&text).chars().take(200).collect()
+    context::clean(&text).chars().take(200).collect()
 }
 
 fn show(a: &StoredRun, b: &StoredRun, it: &Comparison) {
@@ -92,21 +92,21 @@ fn show(a: &StoredRun, b: &StoredRun, it: &Comparison) {
         table.add_row([it.what.clone(), cell(&it.first), cell(&it.second)]);
     }
     if it.differs.is_empty() {
-        wire::say("nothing differs but when they were");
+        context::say("nothing differs but when they were");
     } else {
-        wire::line(&table.to_string());
+        context::line(&table.to_string());
     }
     let mut table = ruled(["action", &a.record.run, &b.record.run]);
     for (n, pair) in it.actions.iter().enumerate() {
         let mark = if Some(n + 1) == it.part_at { " (here they part)" } else { "" };
-        let text = |it: &Option<String>| wire::clean(it.as_deref().unwrap_or_default());
+        let text = |it: &Option<String>| context::clean(it.as_deref().unwrap_or_default());
         let second = if pair.same { "the same".to_owned() } else { text(&pair.second) };
         table.add_row([format!("{}{mark}", n + 1), text(&pair.first), second]);
     }
     if !it.actions.is_empty() {
-        wire::line(&table.to_string());
+        context::line(&table.to_string());
     }
-    wire::line(&wire::clean(&it.why));
+    context::line(&context::clean(&it.why));
 }
 
 fn sets(all: &[commis_agent::runs::RunRecord], since_ms: i64, words: Option<&str>, as_json: bool) {
@@ -120,7 +120,7 @@ fn sets(all: &[commis_agent::runs::RunRecord], since_ms: i64, words: Option<&str
     let (since, before): (Vec<_>, Vec<_>) = runs.iter().partition(|it| it.begun_ms >= since_ms);
     let (before, since) = (totals(before), totals(since));
     if as_json {
-        return wire::out(&json!({ "tasks": tasks, "before": before, "since": since }));
+        return context::out(&json!({ "tasks": tasks, "before": before, "since": since }));
     }
     let heads = ["task", "done before", "since", "turns before", "since", "tokens before", "since"];
     let mut table = ruled(heads.into_iter().chain(["since then"]));
@@ -128,7 +128,7 @@ fn sets(all: &[commis_agent::runs::RunRecord], since_ms: i64, words: Option<&str
     for it in &tasks {
         let done = |it: &RunTotals| format!("{} of {}", it.done, it.runs);
         table.add_row([
-            wire::clean(&it.task),
+            context::clean(&it.task),
             done(&it.before),
             done(&it.since),
             mean(|it| it.turns, &it.before),
@@ -139,10 +139,10 @@ fn sets(all: &[commis_agent::runs::RunRecord], since_ms: i64, words: Option<&str
         ]);
     }
     if tasks.is_empty() {
-        wire::say("no task was done both before and since then");
+        context::say("no task was done both before and since then");
     } else {
-        wire::line(&table.to_string());
+        context::line(&table.to_string());
     }
-    wire::line(&format!("before: {}", runs::summed(&before)));
-    wire::line(&format!("since:  {}", runs::summed(&since)));
+    context::line(&format!("before: {}", runs::summed(&before)));
+    context::line(&format!("since:  {}", runs::summed(&since)));
 }

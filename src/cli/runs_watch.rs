@@ -5,7 +5,7 @@ use std::{io::IsTerminal as _, time::Duration};
 use indicatif::{MultiProgress, ProgressBar};
 use serde_json::{Value, json};
 
-use super::{Global, follow_task, runs, wire};
+use super::{Global, context, follow_task, runs};
 use commis_agent::runs::{RunRecord, RunStatus, StoredRun};
 use commis_base::{
     error::{Code, Error, Result},
@@ -47,18 +47,18 @@ struct WatchOutput {
 
 impl WatchOutput {
     fn line(&self, id: &str, text: &str) {
-        let text = wire::clean(text);
+        let text = context::clean(text);
         let text = if self.many { format!("{id} {text}") } else { text };
         match &self.bars {
             // A terminal that is gone shows nothing.
             Some(it) => _ = it.println(text),
-            None => wire::line(&text),
+            None => context::line(&text),
         }
     }
 }
 
 pub async fn run(args: Args, global: &Global) -> Result<u8> {
-    let home = wire::home(global)?;
+    let home = context::home(global)?;
     let ids = if let Some(it) = args.run {
         vec![it]
     } else {
@@ -67,8 +67,10 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
         let open: Vec<String> = open.map(|it| it.run.clone()).collect();
         if open.is_empty() {
             match all.first() {
-                Some(it) => wire::say(&wire::clean(&format!("nothing runs now; {}", end(it)))),
-                None => wire::say("nothing runs now, and no run is kept"),
+                Some(it) => {
+                    context::say(&context::clean(&format!("nothing runs now; {}", end(it))));
+                }
+                None => context::say("nothing runs now, and no run is kept"),
             }
             return Ok(0);
         }
@@ -91,7 +93,7 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
     };
     let over: Result<()> = tokio::select! {
         it = looked => it,
-        () = wire::interrupted() => Err(Error::new(Code::Interrupted, "interrupted").hint("the runs continue")),
+        () = context::interrupted() => Err(Error::new(Code::Interrupted, "interrupted").hint("the runs continue")),
     };
     for it in all.iter().filter_map(|it| it.bar.as_ref()) {
         it.finish_and_clear();
@@ -116,7 +118,7 @@ fn print_news(home: &Home, it: &mut WatchedRun, shown: &WatchOutput) -> Result<(
     for line in lines.iter().skip(it.told) {
         if shown.json {
             let event = json!({"event": "happened", "run": it.id, "at_ms": line["at_ms"], "what": line["what"]});
-            wire::event(&event.to_string());
+            context::event(&event.to_string());
         } else if let Some(text) = follow_task::event_line(&line["what"]) {
             shown.line(&it.id, &text);
         }
@@ -124,18 +126,18 @@ fn print_news(home: &Home, it: &mut WatchedRun, shown: &WatchOutput) -> Result<(
     it.told = it.told.max(lines.len());
     let pulse = json!([record.now, record.turns, record.status]);
     if shown.json && pulse != it.pulse {
-        wire::event(&json!({"event": "pulse", "run": it.id, "record": record}).to_string());
+        context::event(&json!({"event": "pulse", "run": it.id, "record": record}).to_string());
         it.pulse = pulse;
     }
     if let Some(bar) = &it.bar {
-        bar.set_message(wire::clean(&pulse_line(&record)));
+        bar.set_message(context::clean(&pulse_line(&record)));
     }
     if record.status.is_open() {
         return Ok(());
     }
     if shown.json {
         let event = json!({"event": "ended", "run": it.id, "record": record, "unread": unread});
-        wire::event(&event.to_string());
+        context::event(&event.to_string());
     } else {
         shown.line(&it.id, &end(&record));
         runs::print_unread(&unread);

@@ -1,6 +1,6 @@
 //! `commis recipe schema`
 
-use super::wire;
+use super::context;
 use commis_batch::manifest;
 use commis_recipe::yaml;
 
@@ -18,7 +18,7 @@ pub struct Args {
 }
 
 pub fn run(args: &Args) -> u8 {
-    wire::out(&if args.manifest { manifest::schema() } else { yaml::schema() });
+    context::out(&if args.manifest { manifest::schema() } else { yaml::schema() });
     0
 }
 

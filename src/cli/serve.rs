@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{Global, wire};
+use super::{Global, context};
 use commis_base::error::{Code, Error, Result};
 use commis_serve::{ServeOptions, lifecycle::with_one_arena, serve};
 
@@ -29,7 +29,7 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
         // A terminal that closes is nothing to it.
         let _ = rustix::process::setsid();
     }
-    let place = wire::open(global).await?;
+    let place = context::open(global).await?;
     let idle = u64::from(place.settings.serve.idle_minutes) * 60;
     let (again, pinned) = (global.clone(), place.settings.egress.clone());
     let testbed = global.testbed;
@@ -42,14 +42,14 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
             .map(Duration::from_secs),
         waits: args.detached,
         reload: Box::new(move || {
-            let mut settings = wire::read(&again)?.1;
+            let mut settings = context::read(&again)?.1;
             if testbed {
                 settings.egress.test_hosts.clone_from(&pinned.test_hosts);
                 settings.egress.test_ca_pem.clone_from(&pinned.test_ca_pem);
             }
             Ok(settings)
         }),
-        up: Box::new(|url| wire::say(&format!("serving at {url}"))),
+        up: Box::new(|url| context::say(&format!("serving at {url}"))),
     };
     // On the threads of the socket: where this thread took connections, each would wait for two.
     let served = tokio::spawn(serve(place.home.clone(), place.settings.clone(), options));

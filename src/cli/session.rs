@@ -9,7 +9,7 @@ use clap::Subcommand;
 use serde_json::{Value, json};
 
 use super::{
-    Global, daemon, learned, names, session_doctor, session_login, session_template, wire,
+    Global, context, daemon, learn_wait, names, session_doctor, session_login, session_template,
 };
 use commis_base::{
     error::{Code, Error, Result},
@@ -92,10 +92,10 @@ enum Command {
         #[arg(long)]
         name: Option<String>,
         /// A parameter for a typed or chosen value. Repeatable
-        #[arg(short, value_name = "NAME=VALUE", value_parser = wire::pair)]
+        #[arg(short, value_name = "NAME=VALUE", value_parser = context::pair)]
         param: Vec<(String, String)>,
         /// Another value, to prove the recipe on. Repeatable
-        #[arg(long, value_name = "NAME=VALUE", value_parser = wire::pair)]
+        #[arg(long, value_name = "NAME=VALUE", value_parser = context::pair)]
         second: Vec<(String, String)>,
         /// Use this login of the vault
         #[arg(add = names::logins(), long, value_name = "NAME")]
@@ -161,7 +161,7 @@ enum Command {
         #[arg(add = names::sessions())]
         id: String,
         /// Another value, by the number of its action. Repeatable
-        #[arg(long, value_name = "N=TEXT", value_parser = wire::pair)]
+        #[arg(long, value_name = "N=TEXT", value_parser = context::pair)]
         value: Vec<(String, String)>,
         /// Allow the action of this number to change something. Repeatable
         #[arg(long, value_name = "N")]
@@ -187,7 +187,7 @@ enum Command {
 pub async fn run(args: Args, global: &Global) -> Result<u8> {
     let Args { context, login, json: as_json, command } = args;
     // Files: as large as they are, and no daemon is asked.
-    let all = || wire::home(global).map(|it| SessionStore::new(&it.sessions));
+    let all = || context::home(global).map(|it| SessionStore::new(&it.sessions));
     match &command {
         Command::Export { id, file, yes } => {
             may_export(&all()?, id, *yes)?;
@@ -212,7 +212,43 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
     if let Command::Template(command) = command {
         return session_template::run(&client, command, &context, as_json).await;
     }
-    let (name, body) = match &command {
+    let Some((name, body)) = operation(&command, &context) else { return Ok(0) };
+    let client = if matches!(name, "replay" | "fork") { client.patient() } else { client };
+    let mut answer = client.post(&format!("/api/sessions/{name}"), &body).await?;
+    let mut data: Value = answer["data"].take();
+    if matches!(command, Command::Learn { .. }) {
+        return learn_wait::wait(&client, &data, as_json).await;
+    }
+    if let Command::Diff { out: Some(folder), .. } = &command {
+        for step in data["steps"].as_array_mut().into_iter().flatten() {
+            if let Some(it) = step["png_base64"].take().as_str() {
+                let name = format!("{:05}.png", step["n"].as_u64().unwrap_or_default());
+                files::write_atomic(folder, &name, &pictures::of_base64(it)?)?;
+                step["file"] = folder.join(name).display().to_string().into();
+            }
+        }
+    }
+    if matches!(command, Command::Show { html: true, .. }) {
+        context::line(&as_page(data.take())?);
+    } else if as_json {
+        context::out(&data);
+    } else {
+        for it in describe_result(&command, &data) {
+            context::line(&context::clean(&it));
+        }
+    }
+    let failed = match command {
+        Command::Replay { .. } => data["verdict"] != "pass",
+        Command::Diff { .. } => data["same"] != true,
+        Command::Audit { .. } => data["findings"].as_array().is_some_and(|it| !it.is_empty()),
+        _ => false,
+    };
+    Ok(u8::from(failed))
+}
+
+/// The daemon's operation for a command, with its arguments. `None` for those that are no operation.
+fn operation(command: &Command, context: &str) -> Option<(&'static str, Value)> {
+    Some(match command {
         Command::Record { name, url, task } => {
             ("record", json!({"context": context, "name": name, "url": url, "task": task}))
         }
@@ -259,39 +295,8 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
         | Command::Import { .. }
         | Command::Doctor
         | Command::Login(_)
-        | Command::Template(_) => return Ok(0),
-    };
-    let client = if matches!(name, "replay" | "fork") { client.patient() } else { client };
-    let mut answer = client.post(&format!("/api/sessions/{name}"), &body).await?;
-    let mut data: Value = answer["data"].take();
-    if matches!(command, Command::Learn { .. }) {
-        return learned::wait(&client, &data, as_json).await;
-    }
-    if let Command::Diff { out: Some(folder), .. } = &command {
-        for step in data["steps"].as_array_mut().into_iter().flatten() {
-            if let Some(it) = step["png_base64"].take().as_str() {
-                let name = format!("{:05}.png", step["n"].as_u64().unwrap_or_default());
-                files::write_atomic(folder, &name, &pictures::of_base64(it)?)?;
-                step["file"] = folder.join(name).display().to_string().into();
-            }
-        }
-    }
-    if matches!(command, Command::Show { html: true, .. }) {
-        wire::line(&as_page(data.take())?);
-    } else if as_json {
-        wire::out(&data);
-    } else {
-        for it in describe_result(&command, &data) {
-            wire::line(&wire::clean(&it));
-        }
-    }
-    let failed = match command {
-        Command::Replay { .. } => data["verdict"] != "pass",
-        Command::Diff { .. } => data["same"] != true,
-        Command::Audit { .. } => data["findings"].as_array().is_some_and(|it| !it.is_empty()),
-        _ => false,
-    };
-    Ok(u8::from(failed))
+        | Command::Template(_) => return None,
+    })
 }
 
 /// Fails with `USAGE` where the session holds what an account saw, and nobody says that it may go.
@@ -300,7 +305,7 @@ fn may_export(all: &SessionStore, id: &str, yes: bool) -> Result<()> {
         return Ok(());
     }
     let what = format!("{id} was recorded behind a login: it holds what the account saw");
-    if wire::confirmed(&format!("{what}; write it to a file?")) {
+    if context::confirmed(&format!("{what}; write it to a file?")) {
         return Ok(());
     }
     Err(Error::new(Code::Usage, what).hint("check its content, then export it with `--yes`"))
@@ -308,9 +313,9 @@ fn may_export(all: &SessionStore, id: &str, yes: bool) -> Result<()> {
 
 fn told_one(as_json: bool, data: &Value, told: &str) -> u8 {
     if as_json {
-        wire::out(data);
+        context::out(data);
     } else {
-        wire::line(&wire::clean(told));
+        context::line(&context::clean(told));
     }
     0
 }
@@ -345,68 +350,73 @@ fn as_page(mut data: Value) -> Result<String> {
     }))
 }
 
+fn text(it: &Value) -> String {
+    it.as_str().unwrap_or_default().to_owned()
+}
+
+fn describe_session(it: &Value) -> String {
+    let (id, state) = (text(&it["id"]), text(&it["state"]));
+    let (name, task) = (text(&it["name"]), text(&it["task"]));
+    format!("{id}  {state}  {} actions  {name}  {task}", it["actions"])
+}
+
+fn describe_action(it: &Value) -> String {
+    let on = &it["element"];
+    let on = if on.is_null() {
+        String::new()
+    } else {
+        format!(" {} \"{}\"", text(&on["role"]), text(&on["name"]))
+    };
+    let asked: Vec<String> = it["requests"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .map(|it| format!("{} {}", text(&it["method"]), text(&it["path"])))
+        .collect();
+    let (command, value) = (text(&it["command"]), text(&it["value"]));
+    format!("{} {command}{on} {value} {}", it["n"], asked.join(", ")).trim_end().to_owned()
+}
+
+/// What differs between two sessions after one action: pixels, and elements.
+fn describe_difference(it: &Value) -> Vec<String> {
+    let share = it["pixels_bp"].as_u64().unwrap_or_default();
+    let file = it["file"].as_str().map(|it| format!(": {it}")).unwrap_or_default();
+    let share = (share > 0).then(|| {
+        format!("{}: {}.{:02} % of the pixels differ{file}", it["n"], share / 100, share % 100)
+    });
+    let sides = |change: &Value| -> Vec<String> {
+        let side = |mark: &str, it: &Value| it.as_str().map(|it| format!("  {mark} {it}"));
+        [side("-", &change["was"]), side("+", &change["now"])].into_iter().flatten().collect()
+    };
+    let lines: Vec<String> =
+        it["elements"].as_array().into_iter().flatten().flat_map(sides).collect();
+    let head = (share.is_none() && !lines.is_empty()).then(|| format!("{}:", it["n"]));
+    share.into_iter().chain(head).chain(lines).collect()
+}
+
+fn describe_request(it: &Value) -> String {
+    let part = |it: &Value| match it {
+        Value::Null => "-".to_owned(),
+        Value::String(it) => it.clone(),
+        it => it.to_string(),
+    };
+    let all = ["action", "status", "kind", "ms", "method", "url"];
+    all.iter().map(|name| part(&it[*name])).collect::<Vec<_>>().join(" ")
+}
+
+fn describe_replayed(it: &Value) -> String {
+    let why =
+        if it["found_by"] == "memory" { "found by memory".to_owned() } else { text(&it["why"]) };
+    let (command, outcome) = (text(&it["command"]), text(&it["outcome"]));
+    format!("{} {command}: {outcome} {why}", it["n"]).trim_end().to_owned()
+}
+
 fn describe_result(command: &Command, data: &Value) -> Vec<String> {
-    let text = |it: &Value| it.as_str().unwrap_or_default().to_owned();
-    let session = |it: &Value| {
-        format!(
-            "{}  {}  {} actions  {}  {}",
-            text(&it["id"]),
-            text(&it["state"]),
-            it["actions"],
-            text(&it["name"]),
-            text(&it["task"])
-        )
-    };
-    let action = |it: &Value| {
-        let on = &it["element"];
-        let on = if on.is_null() {
-            String::new()
-        } else {
-            format!(" {} \"{}\"", text(&on["role"]), text(&on["name"]))
-        };
-        let asked: Vec<String> = it["requests"]
-            .as_array()
-            .into_iter()
-            .flatten()
-            .map(|it| format!("{} {}", text(&it["method"]), text(&it["path"])))
-            .collect();
-        format!(
-            "{} {}{on} {} {}",
-            it["n"],
-            text(&it["command"]),
-            text(&it["value"]),
-            asked.join(", ")
-        )
-        .trim_end()
-        .to_owned()
-    };
-    let step = |it: &Value| {
-        let share = it["pixels_bp"].as_u64().unwrap_or_default();
-        let file = it["file"].as_str().map(|it| format!(": {it}")).unwrap_or_default();
-        let share = (share > 0).then(|| {
-            format!("{}: {}.{:02} % of the pixels differ{file}", it["n"], share / 100, share % 100)
-        });
-        let sides = |change: &Value| -> Vec<String> {
-            let side = |mark: &str, it: &Value| it.as_str().map(|it| format!("  {mark} {it}"));
-            [side("-", &change["was"]), side("+", &change["now"])].into_iter().flatten().collect()
-        };
-        let lines: Vec<String> =
-            it["elements"].as_array().into_iter().flatten().flat_map(sides).collect();
-        let head = (share.is_none() && !lines.is_empty()).then(|| format!("{}:", it["n"]));
-        share.into_iter().chain(head).chain(lines).collect::<Vec<_>>()
-    };
-    let request = |it: &Value| {
-        let part = |it: &Value| match it {
-            Value::Null => "-".to_owned(),
-            Value::String(it) => it.clone(),
-            it => it.to_string(),
-        };
-        let all = ["action", "status", "kind", "ms", "method", "url"];
-        all.iter().map(|name| part(&it[*name])).collect::<Vec<_>>().join(" ")
-    };
     let all = |name: &str| data[name].as_array().cloned().unwrap_or_default();
     match command {
-        Command::Record { .. } | Command::End | Command::Fork { .. } => vec![session(data)],
+        Command::Record { .. } | Command::End | Command::Fork { .. } => {
+            vec![describe_session(data)]
+        }
         Command::Diff { .. } => all("actions")
             .iter()
             .map(|it| {
@@ -417,16 +427,18 @@ fn describe_result(command: &Command, data: &Value) -> Vec<String> {
                 };
                 format!("{mark} {}", text(&it["action"]))
             })
-            .chain(all("steps").iter().flat_map(step))
+            .chain(all("steps").iter().flat_map(describe_difference))
             .collect(),
-        Command::Ls { .. } => all("sessions").iter().map(session).collect(),
+        Command::Ls { .. } => all("sessions").iter().map(describe_session).collect(),
         Command::Show { at: Some(n), .. } => match data["snapshot"].as_str() {
             Some(it) => it.lines().map(str::to_owned).collect(),
             None => vec![format!("nothing was kept of what the page showed after action {n}")],
         },
-        Command::Show { requests: true, .. } => all("requests").iter().map(request).collect(),
-        Command::Show { .. } => std::iter::once(session(&data["session"]))
-            .chain(all("actions").iter().map(action))
+        Command::Show { requests: true, .. } => {
+            all("requests").iter().map(describe_request).collect()
+        }
+        Command::Show { .. } => std::iter::once(describe_session(&data["session"]))
+            .chain(all("actions").iter().map(describe_action))
             .chain(all("remembered").iter().map(|it| {
                 let known = format!("{} is now {}", it["n"], text(&it["now"]));
                 format!("{known}: found by memory, proven {} times", it["proven"])
@@ -434,22 +446,8 @@ fn describe_result(command: &Command, data: &Value) -> Vec<String> {
             .chain(data["findings"].as_str().into_iter().flat_map(str::lines).map(str::to_owned))
             .collect(),
         Command::Replay { .. } => {
-            let line = |it: &Value| {
-                format!(
-                    "{} {}: {} {}",
-                    it["n"],
-                    text(&it["command"]),
-                    text(&it["outcome"]),
-                    if it["found_by"] == "memory" {
-                        "found by memory".to_owned()
-                    } else {
-                        text(&it["why"])
-                    }
-                )
-                .trim_end()
-                .to_owned()
-            };
-            all("actions").iter().map(line).chain([text(&data["verdict"])]).collect()
+            let lines = all("actions");
+            lines.iter().map(describe_replayed).chain([text(&data["verdict"])]).collect()
         }
         Command::Audit { .. } => {
             let finding = |it: &Value| serde_json::from_value::<Finding>(it.clone()).ok();

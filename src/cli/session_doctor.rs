@@ -4,16 +4,15 @@ use std::{path::Path, sync::Arc, time::Duration};
 
 use serde::Serialize;
 
-use super::{Global, wire};
+use super::{Global, context};
 use commis_base::{
     error::{Code, Error, Result},
     files, ids,
     settings::{EgressSettings, Settings},
 };
 use commis_browser::{
-    Browser,
-    desk::{Command, PageController, ReplayOptions, ReplayOutcome},
-    find_chromium,
+    Browser, find_chromium,
+    page_session::{Command, PageController, ReplayOptions, ReplayOutcome},
     sessions::{SessionAction, SessionState, SessionStore},
 };
 use commis_net::egress::EgressPolicy;
@@ -36,7 +35,7 @@ struct ContractResult {
 
 /// 0 where all seven hold.
 pub async fn run(as_json: bool, global: &Global) -> Result<u8> {
-    let (home, settings) = wire::read(global)?;
+    let (home, settings) = context::read(global)?;
     let folder = home.serve.join(format!("doctor-{}", &ids::random_token()?[..8]));
     files::ensure_private_dir(&folder)?;
     let found = tried(&folder, &settings).await;
@@ -47,14 +46,14 @@ pub async fn run(as_json: bool, global: &Global) -> Result<u8> {
     if as_json {
         let told =
             serde_json::json!({ "passed": passed, "failed": all.len() - passed, "contracts": all });
-        wire::out(&told);
+        context::out(&told);
     } else {
         for it in &all {
             let why = it.why.as_ref().map(|it| format!(": {it}")).unwrap_or_default();
             let ok = if it.ok { "ok" } else { "no" };
-            wire::line(&wire::clean(&format!("{ok} {}. {}{why}", it.n, it.what)));
+            context::line(&context::clean(&format!("{ok} {}. {}{why}", it.n, it.what)));
         }
-        wire::line(&format!("{passed} passed, {} failed", all.len() - passed));
+        context::line(&format!("{passed} passed, {} failed", all.len() - passed));
     }
     Ok(u8::from(passed != all.len()))
 }

@@ -5,14 +5,14 @@ use std::{sync::Arc, time::Duration};
 use serde_json::json;
 use zeroize::Zeroizing;
 
-use super::{Global, daemon, vault_import::sealed, wire};
+use super::{Global, context, daemon, vault_import::sealed};
 use commis_base::{
     error::{Code, Error, Result},
     settings::Display,
 };
 use commis_browser::{
-    Browser, Element, Fill, Plan, Prompt, RecordingEvent, Step, Wait, asked_value, desk::Target,
-    find_visible_chromium,
+    Browser, Element, Fill, Plan, Prompt, RecordingEvent, Step, Wait, asked_value,
+    find_visible_chromium, page_session::Target,
 };
 use commis_learn::{BrowserPool, TaskSecrets};
 use commis_net::egress::EgressPolicy;
@@ -67,7 +67,7 @@ pub async fn run(args: &Args, context: &str, as_json: bool, global: &Global) -> 
         print_login(&card, as_json);
         return Ok(0);
     };
-    let place = wire::open(global).await?;
+    let place = context::open(global).await?;
     let policy = Arc::new(EgressPolicy::new(&place.settings.egress)?);
     // Before anybody takes the trouble.
     policy.check(&url)?;
@@ -88,9 +88,9 @@ pub async fn run(args: &Args, context: &str, as_json: bool, global: &Global) -> 
 
 fn print_login(card: &serde_json::Value, as_json: bool) {
     if as_json {
-        wire::out(card);
+        context::out(card);
     } else {
-        wire::line(&sealed(card));
+        context::line(&sealed(card));
     }
 }
 
@@ -115,13 +115,13 @@ async fn by_window(
             std::future::pending::<()>().await;
         }
     };
-    wire::say("log in; then close the window, or press Enter here; Ctrl-C keeps nothing");
-    let told = |line: &str| wire::say(&wire::clean(&commis_redact::message(line)));
+    context::say("log in; then close the window, or press Enter here; Ctrl-C keeps nothing");
+    let told = |line: &str| context::say(&context::clean(&commis_redact::message(line)));
     let held = async {
         let mut context = browser.context().await?;
         tokio::select! {
             held = context.log_in(url, OPEN, &told, done) => held,
-            () = wire::interrupted() => Err(Error::new(Code::Interrupted, "interrupted").hint("nothing was stored")),
+            () = context::interrupted() => Err(Error::new(Code::Interrupted, "interrupted").hint("nothing was stored")),
         }
     };
     let held = held.await;
@@ -151,7 +151,7 @@ fn basic(text: &str) -> Result<Credentials> {
 fn at_terminal() -> Prompt {
     Box::new(|what| {
         Box::pin(async move {
-            wire::say(&wire::clean(&format!("{what}: type it here, then press Enter")));
+            context::say(&context::clean(&format!("{what}: type it here, then press Enter")));
             let read = tokio::task::spawn_blocking(|| {
                 let mut line = Zeroizing::new(String::new());
                 std::io::stdin().read_line(&mut line).map(|_| line)
@@ -239,7 +239,7 @@ async fn fill_form(
     };
     tokio::select! {
         held = work => held,
-        () = wire::interrupted() => Err(Error::new(Code::Interrupted, "interrupted").hint("nothing was stored")),
+        () = context::interrupted() => Err(Error::new(Code::Interrupted, "interrupted").hint("nothing was stored")),
     }
 }
 

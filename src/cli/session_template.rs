@@ -3,7 +3,7 @@
 use clap::Subcommand;
 use serde_json::{Value, json};
 
-use super::wire;
+use super::context;
 use commis_base::error::Result;
 use commis_serve::client::Client;
 
@@ -64,17 +64,17 @@ pub async fn run(client: &Client, command: Command, context: &str, as_json: bool
     };
     let mut answer = client.post(&format!("/api/sessions/templates/{what}"), &body).await?;
     let data: Value = answer["data"].take();
-    let text = |it: &Value| wire::clean(it.as_str().unwrap_or_default());
+    let text = |it: &Value| context::clean(it.as_str().unwrap_or_default());
     match command {
-        _ if as_json => wire::out(&data),
-        Command::Save { .. } | Command::Apply { .. } => wire::out(&data["data"]),
+        _ if as_json => context::out(&data),
+        Command::Save { .. } | Command::Apply { .. } => context::out(&data["data"]),
         Command::Ls => {
             for it in data["templates"].as_array().into_iter().flatten() {
-                wire::line(&format!("{}  {}", text(&it["name"]), text(&it["url"])));
+                context::line(&format!("{}  {}", text(&it["name"]), text(&it["url"])));
             }
         }
-        Command::Show { .. } => wire::out(&data),
-        Command::Rm { .. } => wire::line("removed"),
+        Command::Show { .. } => context::out(&data),
+        Command::Rm { .. } => context::line("removed"),
     }
     Ok(0)
 }

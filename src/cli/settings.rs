@@ -3,7 +3,7 @@
 use clap::Subcommand;
 use toml_edit::{DocumentMut, Item, Table, Value};
 
-use super::{Global, wire};
+use super::{Global, context};
 use commis_base::{
     error::{Code, Error, Result},
     files,
@@ -71,18 +71,18 @@ impl Command {
 pub fn run(command: Command, global: &Global) -> Result<u8> {
     match command {
         Command::Show { json } => {
-            let (_, settings) = wire::read(global)?;
+            let (_, settings) = context::read(global)?;
             if json {
-                wire::out(&settings);
+                context::out(&settings);
             } else {
                 let text = toml::to_string(&settings).map_err(|err| {
                     Error::new(Code::Internal, "cannot write the settings as TOML").source(err)
                 })?;
-                wire::line(text.trim_end());
+                context::line(text.trim_end());
             }
         }
         Command::Path => {
-            wire::line(&wire::home(global)?.config.display().to_string());
+            context::line(&context::home(global)?.config.display().to_string());
         }
         Command::Set { key, value } => change(global, &split(&key)?, Some(&value))?,
         Command::Unset { key } => change(global, &split(&key)?, None)?,
@@ -106,11 +106,11 @@ fn change_own(own: OwnHostCommand, global: &Global) -> Result<()> {
         }
         OwnHostCommand::Remove { place } => change(global, &key(plain(&place)), None)?,
     }
-    let (_, settings) = wire::read(global)?;
+    let (_, settings) = context::read(global)?;
     if settings.egress.own.is_empty() && settings.egress.own_refused.is_none() {
-        wire::say("no hosts of your own are open");
+        context::say("no hosts of your own are open");
     }
-    wire::say_own_hosts(&settings);
+    context::say_own_hosts(&settings);
     Ok(())
 }
 
@@ -123,7 +123,7 @@ fn plain(place: &str) -> String {
 
 /// Fails with `USAGE` where a line of this settings file opens nothing, before it is written.
 fn counts(global: &Global, place: &str) -> Result<()> {
-    let home = wire::home(global)?;
+    let home = context::home(global)?;
     let Some(why) = home.not_the_users_word() else { return Ok(()) };
     let folder = home.config.parent().unwrap_or(&home.config).display();
     let message =
@@ -152,7 +152,7 @@ fn obvious(place: &str) -> Result<String> {
 
 /// The new text is read as every command would read it before it replaces the old one.
 fn change(global: &Global, keys: &[String], value: Option<&str>) -> Result<()> {
-    let home = wire::home(global)?;
+    let home = context::home(global)?;
     let path = &home.config;
     let shown = path.display();
     let cannot = |what: &str| Error::new(Code::SettingsInvalid, format!("cannot {what} {shown}"));
@@ -167,7 +167,7 @@ fn change(global: &Global, keys: &[String], value: Option<&str>) -> Result<()> {
     let after = document.to_string();
     let settings = Settings::parse(&after)
         .map_err(|err| err.hint("see `commis settings show`; the file was not changed"))?;
-    wire::check(&settings)?;
+    context::check(&settings)?;
     let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else {
         return Err(cannot("write"));
     };

@@ -2,8 +2,8 @@
 
 use std::{path::PathBuf, sync::Arc, time::Duration};
 
-use super::{Global, learn_args::stage, stores::SharedStoreArgs, wire};
-use commis_artifacts::{clearing::mark_in_use, shelf::ObjectKey};
+use super::{Global, context, learn_args::stage, stores::SharedStoreArgs};
+use commis_artifacts::{gc::mark_in_use, shared_store::ObjectKey};
 use commis_base::{
     error::{Code, Error, Result},
     ids::TaskId,
@@ -75,7 +75,7 @@ pub async fn run(command: Command, global: &Global) -> Result<u8> {
     let told = Box::new(|task: &Task, stage: Stage| {
         tracing::info!(task_id = task.id.as_str(), stage = stage.as_str(), "begins");
     });
-    let cx = wire::learning_with(&place, None, Duration::ZERO, (shelf, false), told)?;
+    let cx = context::learning_with(&place, None, Duration::ZERO, (shelf, false), told)?;
     let task = Arc::new(find(&args, &cx)?);
     let _held = match &cx.shelf {
         Some(it) => Some(mark_in_use(it, task.name.as_str(), std::iter::once(&task.id))?),
@@ -83,11 +83,11 @@ pub async fn run(command: Command, global: &Global) -> Result<u8> {
     };
     let its = Arc::clone(&cx);
     let work = move || async move { commis_learn::stages(&task, &its, span).await };
-    let end = wire::apart("the same command goes on", work).await;
+    let end = context::apart("the same command goes on", work).await;
     cx.browser.close().await;
     let came = end?;
     if args.json {
-        wire::out(&came);
+        context::out(&came);
     } else {
         print_result(&came);
     }
@@ -101,7 +101,7 @@ fn find(args: &Args, cx: &LearnContext) -> Result<Task> {
         let all = commis_batch::load(file, args.shared.allow_task_secrets)?.tasks;
         let is = |it: &Task| it.id.as_str() == args.task || it.name.as_str() == args.task;
         return all.into_iter().find(is).ok_or_else(|| {
-            let task = wire::clean(&args.task);
+            let task = context::clean(&args.task);
             Error::new(Code::TaskNotFound, format!("the manifest has no task `{task}`"))
         });
     }
@@ -133,12 +133,12 @@ fn load_stored_task(id: &TaskId, cx: &LearnContext) -> Result<Option<StoredTask>
 
 fn print_result(came: &StagesResult) {
     for it in &came.stages {
-        wire::line(&format!("{}: {} {}", it.stage.as_str(), it.how.as_str(), it.key));
+        context::line(&format!("{}: {} {}", it.stage.as_str(), it.how.as_str(), it.key));
     }
     if let Some(it) = &came.decided {
         let why: Vec<&str> =
             [&it.reason, &it.detail].into_iter().flatten().map(String::as_str).collect();
         let why = if why.is_empty() { String::new() } else { format!(": {}", why.join(", ")) };
-        wire::line(&wire::clean(&format!("decided: {}{why}", it.outcome.as_str())));
+        context::line(&context::clean(&format!("decided: {}{why}", it.outcome.as_str())));
     }
 }

@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, fmt::Write as _, sync::Arc, time::Duration};
 
 use serde_json::{Value, json};
 
-use super::{Global, wire};
+use super::{Global, context};
 use commis_base::error::Result;
 use commis_browser::{Context, Plan, Step, StepSuggestion};
 use commis_recipe::blocks::{self, Block};
@@ -34,14 +34,14 @@ pub struct Args {
 }
 
 pub async fn run(args: Args, global: &Global) -> Result<u8> {
-    let place = wire::open(global).await?;
-    let cx = wire::learning(&place, None, Duration::ZERO, Box::new(|_, _| ()))?;
+    let place = context::open(global).await?;
+    let cx = context::learning(&place, None, Duration::ZERO, Box::new(|_, _| ()))?;
     let its = Arc::clone(&cx);
     let work = move || async move {
         let mut context = its.browser.context().await?;
         read_page(&mut context, &args.url).await
     };
-    let end = wire::apart("the same command looks again", work).await;
+    let end = context::apart("the same command looks again", work).await;
     cx.browser.close().await;
     let page = end?;
     if args.json {
@@ -52,7 +52,7 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
             .iter()
             .map(|(selector, what)| json!({"selector": selector, "shows": what}))
             .collect();
-        wire::out(&json!({
+        context::out(&json!({
             "url": page.url, "title": page.title, "steps": steps, "waits": waits,
             "nameless": page.nameless,
         }));
@@ -116,7 +116,7 @@ fn print(page: &Page, all: bool) {
         if !it.note.is_empty() {
             let _ = write!(text, "  # {}", it.note.replace('\n', " "));
         }
-        wire::line(&wire::clean(&text));
+        context::line(&context::clean(&text));
     }
     if links > MAX_LINKS && !all {
         comment(&format!("and {} more links: --all", links - MAX_LINKS));
@@ -131,7 +131,7 @@ fn print(page: &Page, all: bool) {
 }
 
 fn comment(text: &str) {
-    wire::line(&wire::clean(&format!("# {}", text.replace('\n', " "))));
+    context::line(&context::clean(&format!("# {}", text.replace('\n', " "))));
 }
 
 /// A step on one line of YAML. Texts are quoted as JSON has them, which YAML reads alike.

@@ -9,9 +9,9 @@ use std::{
 use url::Url;
 use zeroize::Zeroizing;
 
-use super::{Global, wire};
+use super::{Global, context};
 use commis_artifacts::{
-    shelf::{self, SharedFolder, SharedStore},
+    shared_store::{self, SharedFolder, SharedStore},
     signed::SignedStore,
 };
 use commis_base::{
@@ -20,7 +20,7 @@ use commis_base::{
     mac::{KEY_LEN, MacKey},
     settings::{self, Home},
 };
-use commis_batch::afar::Engine;
+use commis_batch::remote::Engine;
 
 /// Opens a store of another kind than a folder, by its URL; `None` when it knows none of that scheme.
 pub type StoreOpener = fn(&Url) -> Option<Result<Arc<dyn SharedStore>>>;
@@ -53,9 +53,9 @@ pub struct SharedStoreArgs {
 }
 
 impl SharedStoreArgs {
-    /// Folders and settings with these flags over them. Fails as [`wire::open`] does.
-    pub async fn place(&self, global: &Global) -> Result<wire::Environment> {
-        let mut place = wire::open(global).await?;
+    /// Folders and settings with these flags over them. Fails as [`context::open`] does.
+    pub async fn place(&self, global: &Global) -> Result<context::Environment> {
+        let mut place = context::open(global).await?;
         place.settings.egress.no_network = self.no_network;
         if let Some(model) = &self.model {
             place.settings.model.choose(model)?;
@@ -77,7 +77,7 @@ pub fn engine(text: &str, global: &Global) -> Result<Arc<dyn Engine>> {
     };
     let known = global.built.engines.and_then(|it| it(name, more));
     known.unwrap_or_else(|| {
-        let name = wire::clean(name);
+        let name = context::clean(name);
         Err(Error::new(Code::Usage, format!("this program does not include the engine `{name}`"))
             .hint("run the same command with commis-worker, which includes `temporal`; see docs/scale.md"))
     })
@@ -106,7 +106,7 @@ pub fn open(text: &str, global: &Global, home: &Home) -> Result<Arc<dyn SharedSt
         })?,
     };
     let opened = SignedStore::new(opened, fleet_key()?);
-    shelf::probe(&opened)?;
+    shared_store::probe(&opened)?;
     Ok(Arc::new(opened))
 }
 

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use super::{testbed_serve, wire};
+use super::{context, testbed_serve};
 use commis_base::{
     error::{Code, Error, Result},
     files::read_bounded,
@@ -63,8 +63,8 @@ pub async fn run(args: Args) -> Result<u8> {
     let model = ScriptedModel::start(args.port, scripts, args.obey, only)
         .await
         .map_err(testbed_serve::busy(args.port))?;
-    wire::say("set it as `endpoint` under [model], with a provider and any name");
-    wire::line(&format!("http://{}/v1/", model.addr()));
+    context::say("set it as `endpoint` under [model], with a provider and any name");
+    context::line(&format!("http://{}/v1/", model.addr()));
     testbed_serve::wait_for_end(args.until_eof).await;
     Ok(0)
 }

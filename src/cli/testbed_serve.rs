@@ -1,6 +1,6 @@
 //! `commis testbed serve`
 
-use super::wire;
+use super::context;
 use commis_base::error::{Code, Error, Result};
 use commis_testbed::{Dns, HOSTILE_HOSTS, HOSTS, HostileServer, Testbed, authority_pem};
 
@@ -54,20 +54,20 @@ pub async fn run(args: Args) -> Result<u8> {
         None => None,
     };
     let hostile = HostileServer::start(0).await.map_err(busy(0))?;
-    wire::say(&format!("{} hosts: {}", HOSTS.len(), HOSTS.join(" ")));
-    wire::line(&format!("--test-host *.test={}", web.addr()));
+    context::say(&format!("{} hosts: {}", HOSTS.len(), HOSTS.join(" ")));
+    context::line(&format!("--test-host *.test={}", web.addr()));
     if let Some(dns) = &dns {
-        wire::line(&format!("--nameserver {}", dns.addr()));
+        context::line(&format!("--nameserver {}", dns.addr()));
     }
     // Exact names win over `*.test`.
     for host in HOSTILE_HOSTS {
-        wire::line(&format!("--test-host {host}={}", hostile.addr()));
+        context::line(&format!("--test-host {host}={}", hostile.addr()));
     }
     if args.ca.as_ref().is_some_and(|it| it.as_os_str() == "-") {
-        wire::line(authority_pem().trim_end());
+        context::line(authority_pem().trim_end());
     } else if let Some(path) = &args.ca {
         super::redact::write(path, authority_pem().as_bytes())?;
-        wire::line(&format!("--test-ca {}", path.display()));
+        context::line(&format!("--test-ca {}", path.display()));
     }
     wait_for_end(args.until_eof).await;
     Ok(0)

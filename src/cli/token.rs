@@ -5,7 +5,7 @@ use std::time::Duration;
 use clap::Subcommand;
 use serde_json::{Value, json};
 
-use super::{Global, daemon, table::ruled, wire};
+use super::{Global, context, daemon, table::ruled};
 use commis_base::error::{Code, Error, Result};
 
 /// Make, list and revoke tokens of the daemon
@@ -82,17 +82,17 @@ pub async fn run(command: Command, global: &Global) -> Result<u8> {
             let made = client.post("/api/tokens", &asked).await?;
             let made = &made["data"];
             if json {
-                wire::out(made);
+                context::out(made);
             } else {
-                wire::line(made["token"].as_str().unwrap_or_default());
-                wire::say(&format!("{}: shown once, so keep it", text(&made["id"])));
+                context::line(made["token"].as_str().unwrap_or_default());
+                context::say(&format!("{}: shown once, so keep it", text(&made["id"])));
             }
         }
         Command::List { json } => {
             let all = client.get("/api/tokens").await?;
             let all = &all["data"]["tokens"];
             if json {
-                wire::out(all);
+                context::out(all);
                 return Ok(0);
             }
             let mut table = ruled(["id", "may", "for", "made", "holds until"]);
@@ -101,12 +101,14 @@ pub async fn run(command: Command, global: &Global) -> Result<u8> {
                 table.add_row([
                     text(&it["id"]),
                     scopes.collect::<Vec<_>>().join(" "),
-                    wire::clean(&text(&it["note"])),
-                    wire::moment(it["created_ms"].as_i64().unwrap_or(0)),
-                    it["expires_ms"].as_i64().map_or_else(|| "for good".to_owned(), wire::moment),
+                    context::clean(&text(&it["note"])),
+                    context::moment(it["created_ms"].as_i64().unwrap_or(0)),
+                    it["expires_ms"]
+                        .as_i64()
+                        .map_or_else(|| "for good".to_owned(), context::moment),
                 ]);
             }
-            wire::line(&table.to_string());
+            context::line(&table.to_string());
         }
         Command::Revoke { id } => {
             let plain = id.bytes().all(|it| it.is_ascii_alphanumeric() || it == b'-');
@@ -115,7 +117,7 @@ pub async fn run(command: Command, global: &Global) -> Result<u8> {
                     .hint("`commis token list` shows them"));
             }
             client.delete(&format!("/api/tokens/{id}")).await?;
-            wire::say(&format!("{id} is taken back"));
+            context::say(&format!("{id} is taken back"));
         }
     }
     Ok(0)

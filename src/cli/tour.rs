@@ -2,7 +2,7 @@
 
 use clap::Parser as _;
 
-use super::{Cli, CommandLine, Global, wire};
+use super::{Cli, CommandLine, Global, context};
 use commis_base::{
     error::{Code, Error, Result},
     files::Dir,
@@ -27,7 +27,7 @@ pub struct Args {}
 
 /// 1 where a step did not come to what it should.
 pub async fn run(_: Args, global: &Global) -> Result<u8> {
-    let home = wire::home(global)?;
+    let home = context::home(global)?;
     let testbed = Testbed::start(0).await.map_err(|err| {
         Error::new(Code::ConnectFailed, "cannot start the test web on loopback").source(err)
     })?;
@@ -47,14 +47,14 @@ pub async fn run(_: Args, global: &Global) -> Result<u8> {
     let named = named.unwrap_or_default();
     let tour = Tour { global, prefix: format!("commis{named} --testbed") };
 
-    wire::say(
+    context::say(
         "A shop that is built in (https://shop.test) stands for a site of yours. Nothing leaves this machine.",
     );
     tell("1. Learn its search. What a person would do, in steps:");
     for it in STEPS.lines() {
-        wire::say(&format!("   {it}"));
+        context::say(&format!("   {it}"));
     }
-    wire::say(
+    context::say(
         "   A headless Chromium does it twice, with two values, and the request that carried the data is found and proven.",
     );
     let learn = [
@@ -92,16 +92,19 @@ pub async fn run(_: Args, global: &Global) -> Result<u8> {
         format!("{prefix} recipe explain {NAME}"),
         format!("commis{named} export {NAME} --as python"),
     ] {
-        wire::line(&format!("  {it}"));
+        context::line(&format!("  {it}"));
     }
-    wire::say(&format!("The recipe is in {}", home.recipes.join(format!("{NAME}.yaml")).display()));
-    wire::say("A site of your own: commis learn --help, and docs/tutorial.md");
+    context::say(&format!(
+        "The recipe is in {}",
+        home.recipes.join(format!("{NAME}.yaml")).display()
+    ));
+    context::say("A site of your own: commis learn --help, and docs/tutorial.md");
     Ok(0)
 }
 
 fn tell(text: &str) {
     let bold = anstyle::Style::new().bold();
-    wire::say(&format!("\n{bold}{text}{bold:#}"));
+    context::say(&format!("\n{bold}{text}{bold:#}"));
 }
 
 struct Tour {
@@ -114,10 +117,11 @@ impl Tour {
     /// Shows a command and does it. Fails as it does, and with `STEP_FAILED` where it ends in another way than the tour goes on from.
     async fn does(&self, expected: u8, words: &[&str]) -> Result<()> {
         let shown: Vec<_> = words.iter().filter_map(|it| shlex::try_quote(it).ok()).collect();
-        wire::say(&format!("$ {} {}", self.prefix, shown.join(" ")));
+        context::say(&format!("$ {} {}", self.prefix, shown.join(" ")));
         let cli = Cli::<CommandLine>::try_parse_from([&["commis"], words].concat());
-        let cli =
-            cli.map_err(|err| Error::new(Code::Internal, "a command of the tour").source(err))?;
+        let cli = cli.map_err(|err| {
+            Error::new(Code::Internal, "cannot start a command of the tour").source(err)
+        })?;
         let ended = Box::pin(super::perform(Cli::from(cli).command, &self.global)).await?;
         if ended == expected {
             return Ok(());

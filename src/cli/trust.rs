@@ -1,8 +1,9 @@
 //! `commis recipe trust`
 
 use super::{
-    Global, names,
-    wire::{self, clean},
+    Global,
+    context::{self, clean},
+    names,
 };
 use commis_base::{
     error::{Code, Error, Result},
@@ -39,8 +40,8 @@ pub struct Args {
 }
 
 pub fn run(args: Args, global: &Global) -> Result<u8> {
-    let (home, _) = wire::read(global)?;
-    let registry = wire::registry(&home)?;
+    let (home, _) = context::read(global)?;
+    let registry = context::registry(&home)?;
     let name = RecipeName::new(args.name)?;
     let recipe = registry.read_user_file(&name)?;
     if recipe.status == Status::Draft {
@@ -49,9 +50,9 @@ pub fn run(args: Args, global: &Global) -> Result<u8> {
     }
     let sha256 = digest(&recipe)?;
     for it in facts(&recipe) {
-        wire::say(&clean(&it));
+        context::say(&clean(&it));
     }
-    wire::say(&format!("digest: {sha256}"));
+    context::say(&format!("digest: {sha256}"));
     let fits = |it: &str| it.len() >= TYPED && sha256.starts_with(it);
     match args.digest.as_deref() {
         Some(it) if fits(it) => {}
@@ -59,15 +60,15 @@ pub fn run(args: Args, global: &Global) -> Result<u8> {
             return Err(Error::new(Code::Usage, "the digest is not that of this recipe")
                 .hint("compare it with the digest above; the recipe may have changed"));
         }
-        None if !wire::is_someone_there() => {
+        None if !context::is_someone_there() => {
             return Err(Error::new(Code::Usage, "trusting a recipe needs a terminal")
                 .hint(format!("check the recipe above, then give --digest {}", &sha256[..TYPED])));
         }
-        None if wire::confirmed("trust this recipe as it is written?") => {}
+        None if context::confirmed("trust this recipe as it is written?") => {}
         None => return Err(Error::new(Code::Forbidden, format!("`{name}` was not trusted"))),
     }
     registry.trust(&name, &sha256)?;
-    wire::line(&format!("{name}: {}", recipe.status.as_str()));
+    context::line(&format!("{name}: {}", recipe.status.as_str()));
     Ok(0)
 }
 

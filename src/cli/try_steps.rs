@@ -4,7 +4,7 @@ use std::{path::PathBuf, sync::Arc};
 
 use serde_json::{Value, json};
 
-use super::{Global, debug::failure, printable, wire};
+use super::{Global, context, debug::failure, printable};
 use commis_artifacts::recording::{FinalPage, ShownBlock};
 use commis_base::{
     error::{Code, Error, Result},
@@ -63,8 +63,8 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
     let Source::Live { url, steps, .. } = &task.source else {
         return Err(Error::new(Code::Usage, "the task is learned from a HAR; it has no steps"));
     };
-    let place = wire::open(global).await?;
-    let cx = wire::learning(&place, None, std::time::Duration::ZERO, Box::new(|_, _| ()))?;
+    let place = context::open(global).await?;
+    let cx = context::learning(&place, None, std::time::Duration::ZERO, Box::new(|_, _| ()))?;
     let plan = commis_learn::plan(task, url, steps, example, &cx)?;
     let its = Arc::clone(&cx);
     let work = move || async move {
@@ -75,7 +75,7 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
         Ok((end, context, window, teller))
     };
     let hint = "the same command drives the steps from the start";
-    let (end, context, window, teller) = wire::apart(hint, work).await?;
+    let (end, context, window, teller) = context::apart(hint, work).await?;
     let code = match end {
         Ok(page) => {
             teller.page(&page);
@@ -87,8 +87,8 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
     let page = context;
     if let Some(browser) = window {
         if !args.json {
-            wire::say("the window stays open; Ctrl-C closes it");
-            wire::interrupted().await;
+            context::say("the window stays open; Ctrl-C closes it");
+            context::interrupted().await;
         }
         // It is going away either way.
         let _ = browser.close().await;
@@ -102,7 +102,7 @@ fn chosen<'a>(tasks: &'a [Task], only: Option<&str>) -> Result<&'a Task> {
     let names = || tasks.iter().map(|it| it.name.as_str()).take(20).collect::<Vec<_>>().join(", ");
     match (only, tasks) {
         (Some(name), all) => all.iter().find(|it| it.name.as_str() == name).ok_or_else(|| {
-            let name = wire::clean(name);
+            let name = context::clean(name);
             Error::new(Code::Usage, format!("the manifest has no task `{name}`"))
                 .hint(format!("it has {}", names()))
         }),
@@ -155,7 +155,7 @@ impl StepReporter {
                 let (what, took) = (printable(&what), took.as_deref().map(printable));
                 if !self.json {
                     let took = took.as_ref().map(|it| format!(" → {it}")).unwrap_or_default();
-                    wire::line(&format!("✓ {what}  {ms} ms{took}"));
+                    context::line(&format!("✓ {what}  {ms} ms{took}"));
                 }
                 self.steps.push(json!({"step": what, "ms": ms, "took": took, "requests": []}));
             }
@@ -165,11 +165,11 @@ impl StepReporter {
                     let data = all.iter().filter(|it| it.is_data).take(MAX_REQUESTS).map(request);
                     let data: Vec<String> = data.collect();
                     for it in &data {
-                        wire::line(&format!("    {it}"));
+                        context::line(&format!("    {it}"));
                     }
                     let more = told.len() - data.len();
                     if more > 0 {
-                        wire::line(&format!(
+                        context::line(&format!(
                             "    and {more} others: pictures, scripts and the like"
                         ));
                     }
@@ -187,15 +187,15 @@ impl StepReporter {
         if self.json {
             let blocks: Vec<Value> = page.shown.iter().map(block).collect();
             let page = json!({"url": page.url, "title": page.title, "blocks": blocks});
-            wire::out(&json!({"success": true, "steps": self.steps, "page": page}));
+            context::out(&json!({"success": true, "steps": self.steps, "page": page}));
             return;
         }
-        wire::line(&wire::clean(&format!("\nthe page: {} — {}", page.title, page.url)));
+        context::line(&context::clean(&format!("\nthe page: {} — {}", page.title, page.url)));
         if page.shown.is_empty() {
-            wire::line("  it shows no lists, tables or records");
+            context::line("  it shows no lists, tables or records");
         }
         for it in &page.shown {
-            wire::line(&wire::clean(&describe_block(it)));
+            context::line(&context::clean(&describe_block(it)));
         }
     }
 
@@ -209,16 +209,16 @@ impl StepReporter {
         let seen = failure.map(|it| (it, kept.and_then(|it| it.1)));
         if !self.json {
             let (message, hint) = (printable(&err.to_string()), err.hint_text().map(printable));
-            wire::line(&format!("✗ {message} [{}]", err.code()));
+            context::line(&format!("✗ {message} [{}]", err.code()));
             if let Some(hint) = hint {
-                wire::line(&format!("  hint: {hint}"));
+                context::line(&format!("  hint: {hint}"));
             }
             if let Some((failure, picture)) = &seen {
                 failure::print(failure, picture.as_deref());
             }
             return Ok(err.code().class().exit_code());
         }
-        wire::out(&json!({
+        context::out(&json!({
             "success": false,
             "error_code": err.code().as_str(),
             "error": printable(&err.to_string()),

@@ -6,8 +6,8 @@ use serde::Serialize;
 
 use super::{
     Global,
+    context::{self, clean},
     learn_args::pairs,
-    wire::{self, clean},
 };
 use commis_base::{
     error::{Error, Result},
@@ -46,12 +46,12 @@ pub struct ValidateReport<'a> {
 
 pub async fn run(args: Args, global: &Global) -> Result<u8> {
     // Started, when asked for, so that its hosts are judged as a run would judge them.
-    let place = wire::open(global).await?;
+    let place = context::open(global).await?;
     let params = pairs(&args.param)?;
     let policy = EgressPolicy::new(&place.settings.egress)?;
     let mut errors = Vec::new();
     let mut warnings = Vec::new();
-    let recipe = match read(&args.recipe, &wire::registry(&place.home)?) {
+    let recipe = match read(&args.recipe, &context::registry(&place.home)?) {
         Ok(it) => Some(it),
         Err(err) if is_finding(&err) => {
             errors.push(Finding::from_error(&err));
@@ -65,7 +65,7 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
         warnings = found.warnings;
     }
     if args.json {
-        wire::out(&ValidateReport {
+        context::out(&ValidateReport {
             valid: errors.is_empty(),
             errors: &errors,
             warnings: &warnings,
@@ -73,14 +73,14 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
     } else {
         for (kind, all) in [("error", &errors), ("warning", &warnings)] {
             for it in all {
-                wire::line(&clean(&format!("{kind}: {} [{}]", it.message, it.code)));
+                context::line(&clean(&format!("{kind}: {} [{}]", it.message, it.code)));
                 if let Some(hint) = &it.hint {
-                    wire::line(&clean(&format!("  hint: {hint}")));
+                    context::line(&clean(&format!("  hint: {hint}")));
                 }
             }
         }
         if errors.is_empty() {
-            wire::line(&format!("{}: valid, {} warnings", clean(&args.recipe), warnings.len()));
+            context::line(&format!("{}: valid, {} warnings", clean(&args.recipe), warnings.len()));
         }
     }
     Ok(u8::from(!errors.is_empty()))

@@ -3,7 +3,7 @@
 use clap::Subcommand;
 use serde_json::{Value, json};
 
-use super::{Global, daemon, names, table::ruled, vault_import, wire};
+use super::{Global, context, daemon, names, table::ruled, vault_import};
 use commis_base::error::Result;
 use commis_serve::client::Client;
 use commis_vault::LoginName;
@@ -83,29 +83,29 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
     let data = answer["data"].take();
     let holds = data["holds"] != false;
     if as_json {
-        wire::out(&data);
+        context::out(&data);
         return Ok(u8::from(!holds));
     }
-    let text = |it: &Value| wire::clean(it.as_str().unwrap_or_default());
+    let text = |it: &Value| context::clean(it.as_str().unwrap_or_default());
     match command {
         Command::Ls | Command::Import(_) => listed(&data["logins"]),
         Command::Check { .. } => {
             let verdict = if holds { "holds" } else { "does not hold" };
-            wire::line(&format!("{} {verdict}: {}", text(&data["name"]), text(&data["why"])));
+            context::line(&format!("{} {verdict}: {}", text(&data["name"]), text(&data["why"])));
         }
-        Command::Save { .. } => wire::line(&vault_import::sealed(&data)),
-        Command::Rm { .. } => wire::line("removed"),
+        Command::Save { .. } => context::line(&vault_import::sealed(&data)),
+        Command::Rm { .. } => context::line("removed"),
     }
     Ok(u8::from(!holds))
 }
 
 fn listed(all: &Value) {
-    let text = |it: &Value| wire::clean(it.as_str().unwrap_or_default());
-    let moment = |it: &Value| it.as_i64().map_or_else(String::new, wire::moment);
+    let text = |it: &Value| context::clean(it.as_str().unwrap_or_default());
+    let moment = |it: &Value| it.as_i64().map_or_else(String::new, context::moment);
     let mut table = ruled(["name", "site", "cookies", "stored", "first ends", "taken", "checked"]);
     for it in all.as_array().into_iter().flatten() {
         if it["trouble"].is_string() {
-            wire::say(&text(&it["trouble"]));
+            context::say(&text(&it["trouble"]));
             continue;
         }
         let checked = &it["checked"];
@@ -124,7 +124,7 @@ fn listed(all: &Value) {
             holds,
         ]);
     }
-    wire::line(&table.to_string());
+    context::line(&table.to_string());
 }
 
 /// Puts a login into a context before its first command, where one is named.
@@ -135,7 +135,7 @@ pub async fn mount(client: &Client, login: Option<&str>, context: &str) -> Resul
     let answer = client.post("/api/vault/mount", &body).await?;
     match answer["data"]["refused"].as_u64() {
         None | Some(0) => {}
-        Some(n) => wire::say(&format!("warning: the browser did not take {n} of its cookies")),
+        Some(n) => context::say(&format!("warning: the browser did not take {n} of its cookies")),
     }
     Ok(())
 }

@@ -7,7 +7,7 @@ use std::{
 
 use serde_json::{Value, json};
 
-use super::{Global, table::ruled, wire};
+use super::{Global, context, table::ruled};
 use commis_base::{
     error::{Code, Error, Result},
     settings::UserFolders,
@@ -75,7 +75,7 @@ pub fn run(args: Args, as_json: bool, global: &Global) -> Result<u8> {
     }
     let wanted: BTreeSet<&str> = args.site.iter().map(String::as_str).collect();
     if let Some(missing) = wanted.iter().find(|site| all.iter().all(|it| it.site != **site)) {
-        let shown = wire::clean(missing);
+        let shown = context::clean(missing);
         return Err(Error::new(Code::ParamInvalid, format!("no profile has cookies of `{shown}`"))
             .hint("give a site as listed, without subdomains"));
     }
@@ -83,7 +83,7 @@ pub fn run(args: Args, as_json: bool, global: &Global) -> Result<u8> {
         return Err(Error::new(Code::ParamInvalid, "several profiles have cookies of that site")
             .hint("choose one with --from and --profile"));
     }
-    let vault = Vault::new(&wire::home(global)?);
+    let vault = Vault::new(&context::home(global)?);
     let (mut done, mut failed) = (Vec::new(), 0_u8);
     for it in all {
         let name = name.clone().map_or_else(|| LoginName::for_site(&it.site), Ok)?;
@@ -94,18 +94,18 @@ pub fn run(args: Args, as_json: bool, global: &Global) -> Result<u8> {
             Ok(card) => done.push(serde_json::to_value(card).unwrap_or_default()),
             Err(err) => {
                 failed = 1;
-                wire::say(&wire::clean(&format!("{name}: {err}")));
+                context::say(&context::clean(&format!("{name}: {err}")));
                 if let Some(hint) = err.hint_text() {
-                    wire::say(&format!("  hint: {hint}"));
+                    context::say(&format!("  hint: {hint}"));
                 }
             }
         }
     }
     if as_json {
-        wire::out(&json!({ "logins": done }));
+        context::out(&json!({ "logins": done }));
     } else {
         for it in &done {
-            wire::line(&sealed(it));
+            context::line(&sealed(it));
         }
     }
     Ok(failed)
@@ -123,7 +123,7 @@ fn find_sites(args: &Args) -> Result<Vec<SiteCookies>> {
     }
     let mut out = Vec::new();
     for profile in profiles {
-        let shown = wire::clean(&format!("{} profile {}", profile.brand.as_str(), profile.name));
+        let shown = context::clean(&format!("{} profile {}", profile.brand.as_str(), profile.name));
         // One that cannot be read does not keep the others back, unless it is the one that was asked for.
         let read = if args.keyring && profile.brand != Brand::Firefox {
             profile.read_with_keyring()
@@ -134,18 +134,18 @@ fn find_sites(args: &Args) -> Result<Vec<SiteCookies>> {
             Ok(it) => it,
             Err(err) if args.profile.is_some() => return Err(err),
             Err(err) => {
-                wire::say(&wire::clean(&format!("warning: {err}")));
+                context::say(&context::clean(&format!("warning: {err}")));
                 continue;
             }
         };
         if taken.locked > 0 {
             let many = taken.locked;
-            wire::say(&format!(
+            context::say(&format!(
                 "{shown}: {many} cookies are encrypted with a key of the system's keyring, and left: --keyring asks it"
             ));
         }
         if taken.strange > 0 {
-            wire::say(&format!(
+            context::say(&format!(
                 "{shown}: {} entries are no cookies that can be taken over",
                 taken.strange
             ));
@@ -167,20 +167,20 @@ fn list(all: &[SiteCookies]) {
     let mut table = ruled(["site", "cookies", "browser", "profile"]);
     for it in all {
         table.add_row([
-            wire::clean(&it.site),
+            context::clean(&it.site),
             it.cookies.len().to_string(),
             it.profile.brand.as_str().to_owned(),
-            wire::clean(&it.profile.name),
+            context::clean(&it.profile.name),
         ]);
     }
-    wire::line(&table.to_string());
+    context::line(&table.to_string());
 }
 
 fn agreed(it: &SiteCookies, name: &LoginName) -> Result<bool> {
     let mut to = anstream::stderr();
     let asked = format!("seal {} cookies of {} as `{name}`? [y/N] ", it.cookies.len(), it.site);
     // Who cannot be asked has not agreed.
-    if write!(to, "{}", wire::clean(&asked)).and_then(|()| to.flush()).is_err() {
+    if write!(to, "{}", context::clean(&asked)).and_then(|()| to.flush()).is_err() {
         return Ok(false);
     }
     let mut line = String::new();
@@ -210,9 +210,9 @@ fn into_login(it: SiteCookies) -> Result<LoginData> {
 
 /// What was sealed, in a line.
 pub fn sealed(card: &Value) -> String {
-    let text = |it: &Value| wire::clean(it.as_str().unwrap_or_default());
+    let text = |it: &Value| context::clean(it.as_str().unwrap_or_default());
     let ends = card["last_ends_ms"].as_i64();
-    let ends = ends.map_or_else(String::new, |it| format!(", until {}", wire::moment(it)));
+    let ends = ends.map_or_else(String::new, |it| format!(", until {}", context::moment(it)));
     format!(
         "{}: {} cookies and {} stored values of {}{ends}",
         text(&card["name"]),

@@ -3,10 +3,11 @@
 use serde::Serialize;
 
 use super::{
-    Global, names, run,
+    Global,
+    context::{self, clean},
+    names, run,
     table::ruled,
     trust,
-    wire::{self, clean},
 };
 use commis_base::{
     error::{Class, Result},
@@ -54,8 +55,8 @@ pub enum Row<'a> {
 }
 
 pub async fn run(args: Args, global: &Global) -> Result<u8> {
-    let place = wire::open(global).await?;
-    let registry = wire::registry(&place.home)?;
+    let place = context::open(global).await?;
+    let registry = context::registry(&place.home)?;
     let names: Vec<RecipeName> = if args.library || args.all {
         let wanted = |it: &Entry| args.all || it.source == Source::Library;
         let all = registry.list()?.into_iter().filter(wanted);
@@ -68,7 +69,7 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
     let work = move || async move {
         let mut rows = Vec::new();
         for name in names {
-            wire::say(&format!("{name}: verify"));
+            context::say(&format!("{name}: verify"));
             let with = (&caller, &place.settings, &run::print_notice as &commis_learn::OnProgress);
             match prove(&registry, &name, with, &consent).await {
                 // A recipe that is broken or refused does not keep the others from their turn.
@@ -85,7 +86,7 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
         }
         Ok(rows)
     };
-    let rows = wire::apart("what was verified is kept", work).await?;
+    let rows = context::apart("what was verified is kept", work).await?;
     let failed = rows.iter().any(|it| !it.1.as_ref().is_ok_and(|it| it.0.verified));
     if args.json {
         let rows: Vec<_> = rows
@@ -97,7 +98,7 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
                 }
             })
             .collect();
-        wire::out(&rows);
+        context::out(&rows);
     } else {
         table(&rows);
     }
@@ -106,15 +107,15 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
 
 /// Asks at the terminal; nobody is asked elsewhere.
 fn consent(recipe: &Recipe, why: &str) -> bool {
-    if !wire::is_someone_there() {
+    if !context::is_someone_there() {
         return false;
     }
     let name = &recipe.name;
-    wire::say(&clean(&format!("{name} was not learned here, and {why}.")));
+    context::say(&clean(&format!("{name} was not learned here, and {why}.")));
     for line in trust::facts(recipe) {
-        wire::say(&clean(&format!("  {line}")));
+        context::say(&clean(&format!("  {line}")));
     }
-    wire::confirmed("send this three times, with its examples?")
+    context::confirmed("send this three times, with its examples?")
 }
 
 fn table(rows: &[(RecipeName, Result<(ReverifyResult, Source)>)]) {
@@ -130,7 +131,7 @@ fn table(rows: &[(RecipeName, Result<(ReverifyResult, Source)>)]) {
                 };
                 let mut effective = it.effective.join(", ");
                 for how in &it.changed {
-                    wire::say(&clean(&format!("warning: {name}: not as it was: {how}")));
+                    context::say(&clean(&format!("warning: {name}: not as it was: {how}")));
                 }
                 if !it.without_effect.is_empty() {
                     effective =
@@ -152,5 +153,5 @@ fn table(rows: &[(RecipeName, Result<(ReverifyResult, Source)>)]) {
             ]),
         };
     }
-    wire::line(&table.to_string());
+    context::line(&table.to_string());
 }

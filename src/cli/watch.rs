@@ -3,7 +3,7 @@
 use clap::Subcommand;
 use serde_json::{Value, json};
 
-use super::{Global, daemon, learn_args::pairs, table::ruled, wire};
+use super::{Global, context, daemon, learn_args::pairs, table::ruled};
 use commis_base::{
     error::{Code, Error, Result},
     ids::RecipeName,
@@ -131,12 +131,12 @@ pub async fn run(command: Command, global: &Global) -> Result<u8> {
             let made = client.post("/api/watches", &body).await?;
             let made = &made["data"];
             if json {
-                wire::out(made);
+                context::out(made);
                 return Ok(0);
             }
             let name = text(&made["watch"]);
-            wire::line(&format!("{name}: every {}, from now on", text(&made["every"])));
-            wire::say(&format!(
+            context::line(&format!("{name}: every {}, from now on", text(&made["every"])));
+            context::say(&format!(
                 "`commis watch log {name}` shows what it saw; it runs while the daemon does"
             ));
         }
@@ -144,7 +144,7 @@ pub async fn run(command: Command, global: &Global) -> Result<u8> {
             let all = client.get("/api/watches").await?;
             let all = &all["data"]["watches"];
             if json {
-                wire::out(all);
+                context::out(all);
                 return Ok(0);
             }
             list(all);
@@ -153,7 +153,7 @@ pub async fn run(command: Command, global: &Global) -> Result<u8> {
             let path = format!("{}/log?limit={limit}&changes={changes}", path(&watch)?);
             let answer = client.get(&path).await?;
             if json {
-                wire::out(&answer["data"]);
+                context::out(&answer["data"]);
                 return Ok(0);
             }
             show_log(&answer["data"]);
@@ -163,29 +163,31 @@ pub async fn run(command: Command, global: &Global) -> Result<u8> {
                 client.patient().post(&format!("{}/run", path(&watch)?), &json!({})).await?;
             let run = &answer["data"]["run"];
             if json {
-                wire::out(&answer["data"]);
+                context::out(&answer["data"]);
             } else if answer["data"]["task_id"].is_string() {
-                wire::say(
+                context::say(
                     "the run takes longer and goes on; `commis watch log` shows what came of it",
                 );
             } else {
-                wire::line(&headline(run));
+                context::line(&headline(run));
                 lines(run);
             }
             return Ok(u8::from(run["outcome"] == "failed"));
         }
         Command::Pause { watch } => {
             client.post(&format!("{}/pause", path(&watch)?), &json!({})).await?;
-            wire::say(&format!("{watch} is paused; `commis watch resume {watch}` goes on with it"));
+            context::say(&format!(
+                "{watch} is paused; `commis watch resume {watch}` goes on with it"
+            ));
         }
         Command::Resume { watch } => {
             let resume = json!({"resume": true});
             let it = client.post(&format!("{}/pause", path(&watch)?), &resume).await?;
-            wire::say(&format!("{watch} runs next at {}", moment(&it["data"]["next_ms"])));
+            context::say(&format!("{watch} runs next at {}", moment(&it["data"]["next_ms"])));
         }
         Command::Rm { watch } => {
             client.delete(&path(&watch)?).await?;
-            wire::say(&format!("{watch} is removed, with its history"));
+            context::say(&format!("{watch} is removed, with its history"));
         }
     }
     Ok(0)
@@ -203,7 +205,7 @@ fn path(watch: &str) -> Result<String> {
 fn list(all: &Value) {
     let all = all.as_array().map(Vec::as_slice).unwrap_or_default();
     if all.is_empty() {
-        wire::say("nothing is watched; `commis watch add RECIPE --every 1h` adds a watch");
+        context::say("nothing is watched; `commis watch add RECIPE --every 1h` adds a watch");
         return;
     }
     let mut table = ruled(["watch", "recipe", "every", "next run", "items", "last run"]);
@@ -218,14 +220,14 @@ fn list(all: &Value) {
             last(it),
         ]);
     }
-    wire::line(&table.to_string());
+    context::line(&table.to_string());
 }
 
 /// How the last run went.
 fn last(it: &Value) -> String {
     match (it["error_code"].as_str(), it["last_ok_ms"].as_i64()) {
         (Some(code), _) => format!("{code}, {} in a row", it["failures"]),
-        (None, Some(at)) => wire::moment(at),
+        (None, Some(at)) => context::moment(at),
         (None, None) => "not yet".to_owned(),
     }
 }
@@ -235,7 +237,7 @@ fn show_log(data: &Value) {
     let key = watch["key_found"].as_array().into_iter().flatten().map(text).collect::<Vec<_>>();
     let matched = match key.as_slice() {
         [] => "all that they say".to_owned(),
-        all => wire::clean(&all.join(" and ")),
+        all => context::clean(&all.join(" and ")),
     };
     let state = if watch["paused"] == true {
         "paused".to_owned()
@@ -243,13 +245,13 @@ fn show_log(data: &Value) {
         format!("next at {}", moment(&watch["next_ms"]))
     };
     let private = if watch["private"] == true { "; an account's, kept here alone" } else { "" };
-    wire::say(&format!("items are told apart by {matched}; {state}{private}"));
+    context::say(&format!("items are told apart by {matched}; {state}{private}"));
     let runs = data["runs"].as_array().map(Vec::as_slice).unwrap_or_default();
     if runs.is_empty() {
-        wire::say("it did not run yet");
+        context::say("it did not run yet");
     }
     for it in runs {
-        wire::line(&format!("{}  {}", moment(&it["at_ms"]), headline(it)));
+        context::line(&format!("{}  {}", moment(&it["at_ms"]), headline(it)));
         lines(it);
     }
 }
@@ -274,7 +276,7 @@ fn headline(run: &Value) -> String {
                 .filter_map(|it| run[*it].as_i64().filter(|n| *n > 0).map(|n| format!("{n} {it}")));
             format!("changed: {}{items}", counts.collect::<Vec<_>>().join(", "))
         }
-        "failed" => wire::clean(&format!(
+        "failed" => context::clean(&format!(
             "failed: {} [{}]{times}",
             text(&run["error"]),
             text(&run["error_code"])
@@ -301,13 +303,13 @@ fn lines(run: &Value) {
             Some(kind) => format!("{kind}: {item}"),
             None => continue,
         };
-        let line: String = wire::clean(&line).chars().take(200).collect();
-        wire::line(&format!("    {line}"));
+        let line: String = context::clean(&line).chars().take(200).collect();
+        context::line(&format!("    {line}"));
     }
 }
 
 fn moment(it: &Value) -> String {
-    wire::moment(it.as_i64().unwrap_or(0))
+    context::moment(it.as_i64().unwrap_or(0))
 }
 
 fn text(it: &Value) -> String {

@@ -23,7 +23,7 @@ use commis_recipe::model::{Recipe, Slot, TransportKind};
 use commis_redact::har;
 use commis_runner::slots;
 use commis_stages::{
-    ReplayCall, Replayer, chain,
+    ReplayCall, Replayer, in_memory,
     pacer::Pacer,
     publish::{RecipeInfo, publish},
     stub::RecordingReplayer,
@@ -139,11 +139,11 @@ pub async fn learn_from_har(
     let trace = match replay {
         None => {
             let mut world = RecordingReplayer(&recording);
-            chain::run(&recording, &second, &settings, &expect, &mut world).await?
+            in_memory::run(&recording, &second, &settings, &expect, &mut world).await?
         }
         Some(policy) => {
             let mut world = LiveReplayer::new(policy, settings.learning.clone())?;
-            chain::run(&recording, &second, &settings, &expect, &mut world).await?
+            in_memory::run(&recording, &second, &settings, &expect, &mut world).await?
         }
     };
     let about = RecipeInfo { name: &name, sentence: &task.task, category: None, expect: &expect };
@@ -153,7 +153,7 @@ pub async fn learn_from_har(
 fn to_learn_result(
     about: &RecipeInfo<'_>,
     recording: &SessionRecording,
-    trace: &chain::Trace,
+    trace: &in_memory::Trace,
 ) -> LearnResult {
     let ranked = trace.ranked().map(|it| it.candidates.as_slice()).unwrap_or_default();
     let candidates = ranked.iter().map(|it| Candidate {

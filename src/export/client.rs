@@ -3,8 +3,8 @@
 use serde_json::Value;
 
 use super::{
-    asked::{Body, RequestParts, commis_only_reason, page_reason},
-    text,
+    escaping,
+    resolved_request::{Body, RequestParts, commis_only_reason, page_reason},
 };
 use commis_recipe::{
     model::{Auth, AuthKind, Pair, ParamType, Parameter, Recipe},
@@ -132,7 +132,7 @@ impl<'a> Function<'a> {
             let whole = template.pieces().count() == 1;
             for piece in template.pieces() {
                 match piece {
-                    Piece::Literal(it) => literal.push_str(&text::encode_path(it)),
+                    Piece::Literal(it) => literal.push_str(&escaping::encode_path(it)),
                     Piece::Value(name, filters) => {
                         parts.push((self.language.string)(&std::mem::take(&mut literal)));
                         let encode = if whole { "_segment" } else { "_quoted" };

@@ -4,9 +4,10 @@ use std::{collections::BTreeMap, fmt::Write as _};
 
 use super::{
     ExportOutput,
-    asked::{RequestParts, commis_only_reason, fill_request, sample},
-    key_line, proof_line, task,
-    text::{comment, quote_shell},
+    escaping::{comment, quote_shell},
+    key_line, proof_line,
+    resolved_request::{RequestParts, commis_only_reason, fill_request, sample},
+    task,
 };
 use commis_base::error::Result;
 use commis_recipe::model::{AuthKind, Recipe};

@@ -2,7 +2,7 @@
 
 use jmespath::ast::{Ast, Comparator};
 
-use super::text::quote_javascript;
+use super::escaping::quote_javascript;
 
 /// The expression applied to what `input`, a name, stands for. Fails with what it cannot say.
 pub fn compile(expression: &str, input: &str) -> Result<String, String> {

@@ -9,11 +9,10 @@ use jmespath::ast::Ast;
 use serde_json::Value;
 
 use super::{
-    ExportOutput,
-    asked::{Body, RequestParts, commis_only_reason, sample, values},
-    proof_line,
-    spots::{VariableTable, render_template},
-    task, text,
+    ExportOutput, escaping, proof_line,
+    resolved_request::{Body, RequestParts, commis_only_reason, sample, values},
+    task,
+    variables::{VariableTable, render_template},
 };
 use commis_base::error::Result;
 use commis_recipe::{
@@ -118,8 +117,8 @@ fn entry(asked: &RequestParts<'_>, values: &Values) -> String {
         let it = render_template(
             template,
             values,
-            |it| escape_url(&text::encode_path(it)),
-            |name, text, _| named(name, text, text::encode_segment),
+            |it| escape_url(&escaping::encode_path(it)),
+            |name, text, _| named(name, text, escaping::encode_segment),
         );
         url.push_str(&it.unwrap_or_default());
     }

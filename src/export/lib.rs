@@ -4,20 +4,20 @@
 //! silence. No secret and no cookie is in any of them: a key stands as the name of its variable. Every text of a recipe is
 //! a stranger's, so whatever goes into code goes through `text`, which keeps it inside its literal or its comment.
 
-mod asked;
 mod client;
 mod curl;
 pub mod endpoints;
+mod escaping;
 mod expression;
 mod hurl;
 pub mod import;
 mod openapi;
 mod postman;
 mod python;
-mod spots;
-mod text;
+mod resolved_request;
 mod tools;
 mod typescript;
+mod variables;
 
 use std::collections::BTreeMap;
 
@@ -118,7 +118,7 @@ pub fn export(
     let known =
         |name: &String| recipes.iter().any(|it| it.parameters.iter().any(|it| it.name == *name));
     if let Some(name) = given.keys().find(|it| !known(it)) {
-        let message = format!("no parameter is called `{}`", text::comment(name));
+        let message = format!("no parameter is called `{}`", escaping::comment(name));
         return Err(Error::new(Code::ParamInvalid, message)
             .hint("see the parameters with `commis recipe get NAME`"));
     }
@@ -179,7 +179,7 @@ fn proof_line(recipe: &Recipe) -> String {
     match (recipe.status, proof.and_then(|it| it.verified_at.as_deref())) {
         (Status::Verified, Some(at)) => {
             let print = proof.and_then(|it| it.fingerprint_sha256.get(..16)).unwrap_or_default();
-            format!("proven {}, fingerprint {}", text::comment(at), text::comment(print))
+            format!("proven {}, fingerprint {}", escaping::comment(at), escaping::comment(print))
         }
         _ => "a draft that was not proven".to_owned(),
     }
@@ -197,7 +197,7 @@ fn proof(recipe: &Recipe) -> Value {
 
 /// The task as a sentence for people, its braces gone.
 fn task(recipe: &Recipe) -> String {
-    text::comment(&recipe.task.replace(['{', '}'], ""))
+    escaping::comment(&recipe.task.replace(['{', '}'], ""))
 }
 
 /// A recipe's name where hyphens cannot stand.

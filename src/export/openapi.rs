@@ -7,9 +7,10 @@ use serde_json::{Map, Value, json};
 
 use super::{
     ExportOutput,
-    asked::{Body, RequestParts, commis_only_reason},
-    identifier, proof, task,
-    text::{self, comment},
+    escaping::{self, comment},
+    identifier, proof,
+    resolved_request::{Body, RequestParts, commis_only_reason},
+    task,
 };
 use commis_base::error::Result;
 use commis_recipe::{
@@ -271,7 +272,7 @@ fn path(asked: &RequestParts<'_>, parameters: &mut Vec<Value>) -> String {
         for piece in template.pieces() {
             let (name, filters) = match piece {
                 Piece::Literal(it) => {
-                    segment.push_str(&text::encode_path(it));
+                    segment.push_str(&escaping::encode_path(it));
                     continue;
                 }
                 Piece::Value(name, filters) => (name, filters),

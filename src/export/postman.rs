@@ -8,11 +8,11 @@ use serde_json::{Value, json};
 
 use super::{
     ExportOutput,
-    asked::{Body, RequestParts, commis_only_reason, sample, values},
+    escaping::{self, comment},
     identifier, proof_line,
-    spots::{VariableTable, render_template},
+    resolved_request::{Body, RequestParts, commis_only_reason, sample, values},
     task,
-    text::{self, comment},
+    variables::{VariableTable, render_template},
 };
 use commis_base::error::Result;
 use commis_recipe::{
@@ -85,8 +85,8 @@ fn item(asked: &RequestParts<'_>, values: &Values, spots: &mut VariableTable) ->
     };
     let mut segments: Vec<String> = Vec::new();
     for template in &asked.path {
-        let it = render_template(template, values, text::encode_path, |name, text, _| {
-            named(name, text, &text::encode_segment)
+        let it = render_template(template, values, escaping::encode_path, |name, text, _| {
+            named(name, text, &escaping::encode_segment)
         });
         segments.push(it.unwrap_or_default());
     }
@@ -216,7 +216,7 @@ fn percent_encode(text: &str, raw: &str, may: fn(char) -> bool) -> String {
             if may(it) && raw.contains(it) {
                 it.to_string()
             } else {
-                text::encode_segment(it.encode_utf8(&mut buffer))
+                escaping::encode_segment(it.encode_utf8(&mut buffer))
             }
         })
         .collect()

@@ -7,12 +7,13 @@ use serde_json::Value;
 
 use super::{
     ExportOutput,
-    asked::RequestParts,
     client::{
         Function, Language, choices, has_filters, key_place, obstacle, take_free_name, type_name,
         types,
     },
-    identifier, proof_line, task, text,
+    escaping, identifier, proof_line,
+    resolved_request::RequestParts,
+    task,
 };
 use commis_base::error::Result;
 use commis_recipe::{
@@ -24,7 +25,7 @@ use commis_recipe::{
 const FILE: &str = "commis_recipes.py";
 
 static LANGUAGE: Language = Language {
-    string: text::quote_python,
+    string: escaping::quote_python,
     unless: |name, expression, nothing| format!("({nothing} if {name} is None else {expression})"),
     null: "None",
     yes: "True",
@@ -159,14 +160,14 @@ fn write_function(function: &Function<'_>, name: &str, given: &str) -> String {
     let _ = writeln!(
         out,
         "    {}",
-        text::quote_python(&format!("{} ({}).", task(recipe), proof_line(recipe)))
+        escaping::quote_python(&format!("{} ({}).", task(recipe), proof_line(recipe)))
     );
     for it in recipe.parameters.iter().filter(|it| !it.constraints.map.is_empty()) {
         let all = it.constraints.map.keys().filter_map(|word| {
             let sent = values::coerce(it, word).ok()?;
             let sent =
-                sent.typed.map_or_else(|| text::quote_python(&sent.text), |it| constant(&it));
-            Some(format!("{}: {sent}", text::quote_python(word)))
+                sent.typed.map_or_else(|| escaping::quote_python(&sent.text), |it| constant(&it));
+            Some(format!("{}: {sent}", escaping::quote_python(word)))
         });
         let all = all.collect::<Vec<_>>().join(", ");
         let of = function.name(&it.name);
@@ -179,11 +180,11 @@ fn write_function(function: &Function<'_>, name: &str, given: &str) -> String {
     }
     for (url, slots) in function.asked.prefetched_slots() {
         let host = url::Url::parse(url).ok().and_then(|it| it.host_str().map(str::to_owned));
-        let host = text::quote_python(&host.unwrap_or_default());
+        let host = escaping::quote_python(&host.unwrap_or_default());
         let _ = writeln!(
             out,
             "    _first = _ask(\"GET\", {}, [], {{}}, None, [{host}])",
-            text::quote_python(url)
+            escaping::quote_python(url)
         );
         for slot in slots {
             let of = function.name(&slot.name);
@@ -191,26 +192,26 @@ fn write_function(function: &Function<'_>, name: &str, given: &str) -> String {
                 SlotSource::Document { after, until, .. } => writeln!(
                     out,
                     "    {of} = _between(_first, {}, {})",
-                    text::quote_python(after),
-                    text::quote_python(until)
+                    escaping::quote_python(after),
+                    escaping::quote_python(until)
                 ),
                 SlotSource::Response { path, .. } => writeln!(
                     out,
                     "    {of} = _text(_found(jmespath.search({}, _json(_first))))",
-                    text::quote_python(path)
+                    escaping::quote_python(path)
                 ),
                 _ => Ok(()),
             };
         }
     }
     let hosts: Vec<String> =
-        recipe.request.allowed_domains.iter().map(|it| text::quote_python(it)).collect();
+        recipe.request.allowed_domains.iter().map(|it| escaping::quote_python(it)).collect();
     let body = function.body("_json_body", "_form").map_or("None".to_owned(), |it| {
         if function.is_text_body() { format!("({it}).encode()") } else { it }
     });
     let key = recipe.auth.as_ref().map_or(String::new(), |auth| {
         let (where_to, name, before) = key_place(auth);
-        let value = format!("os.environ[{}]", text::quote_python(&auth.env));
+        let value = format!("os.environ[{}]", escaping::quote_python(&auth.env));
         let value = match auth.kind {
             AuthKind::Basic => format!("base64.b64encode({value}.encode()).decode()"),
             _ => value,
@@ -218,18 +219,18 @@ fn write_function(function: &Function<'_>, name: &str, given: &str) -> String {
         let value = if before.is_empty() {
             value
         } else {
-            format!("{} + {value}", text::quote_python(before))
+            format!("{} + {value}", escaping::quote_python(before))
         };
         format!(
             ",\n        ({}, {}, {value})",
-            text::quote_python(where_to),
-            text::quote_python(name)
+            escaping::quote_python(where_to),
+            escaping::quote_python(name)
         )
     });
     let _ = writeln!(
         out,
         "    _answer = _ask(\n        {},\n        {},\n        {},\n        {},\n        {body},\n        [{}]{key},\n    )",
-        text::quote_python(&recipe.request.method),
+        escaping::quote_python(&recipe.request.method),
         function.url(),
         function.pairs(&function.asked.query),
         function.headers(),
@@ -243,11 +244,11 @@ fn write_function(function: &Function<'_>, name: &str, given: &str) -> String {
     let framing = response.framing.and_then(|it| serde_json::to_value(it).ok());
     let framing = framing.as_ref().and_then(Value::as_str);
     let json = framing.map_or("_json(_answer)".to_owned(), |it| {
-        format!("_json(_answer, {})", text::quote_python(it))
+        format!("_json(_answer, {})", escaping::quote_python(it))
     });
     let data = response.extract.as_ref().map_or_else(
         || json.clone(),
-        |it| format!("jmespath.search({}, {json})", text::quote_python(it)),
+        |it| format!("jmespath.search({}, {json})", escaping::quote_python(it)),
     );
     let _ = writeln!(out, "    return _found({data})");
     out
@@ -262,7 +263,8 @@ fn signature(function: &Function<'_>) -> String {
     let one = |it: &Parameter| {
         let kind = match choices(it) {
             Some(words) => {
-                let words: Vec<String> = words.iter().map(|it| text::quote_python(it)).collect();
+                let words: Vec<String> =
+                    words.iter().map(|it| escaping::quote_python(it)).collect();
                 format!("typing.Literal[{}]", words.join(", "))
             }
             None => kind(it.kind).to_owned(),
@@ -273,7 +275,8 @@ fn signature(function: &Function<'_>) -> String {
                 // Of a choice it is the word.
                 let typed = values::coerce(it, default).ok().and_then(|it| it.typed);
                 let typed = typed.filter(|_| it.constraints.map.is_empty());
-                let value = typed.map_or_else(|| text::quote_python(default), |it| constant(&it));
+                let value =
+                    typed.map_or_else(|| escaping::quote_python(default), |it| constant(&it));
                 format!("{name}: {kind} = {value}")
             }
             None if it.required => format!("{name}: {kind}"),
@@ -296,7 +299,7 @@ fn constant(it: &Value) -> String {
     match it {
         Value::Bool(true) => "True".to_owned(),
         Value::Bool(false) => "False".to_owned(),
-        Value::String(it) => text::quote_python(it),
+        Value::String(it) => escaping::quote_python(it),
         it => it.to_string(),
     }
 }
@@ -342,8 +345,12 @@ fn class(
     let mut lines = String::new();
     for (n, (key, it)) in fields.iter().enumerate() {
         let of = python_type(it, &format!("{name}{}", camel(key, n)), out);
-        let _ =
-            writeln!(lines, "        {}: {},", text::quote_python(key), text::quote_python(&of));
+        let _ = writeln!(
+            lines,
+            "        {}: {},",
+            escaping::quote_python(key),
+            escaping::quote_python(&of)
+        );
     }
     let is_whole = required.as_array().is_some_and(|all| all.len() == fields.len());
     let total = if is_whole { "" } else { "    total=False,\n" };

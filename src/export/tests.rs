@@ -481,7 +481,7 @@ proptest! {
         let text = export(&[it.clone()], ExportFormat::Curl, &given).unwrap().files.remove(0).text;
         // A line that goes on; the crate makes a word of it.
         let words = shlex::split(&text.replace(" \\\n  ", " ")).unwrap();
-        let request = asked::fill_request(&it, &given).unwrap();
+        let request = resolved_request::fill_request(&it, &given).unwrap();
         let mut expected: Vec<String> = "curl --fail-with-body --silent --show-error --compressed --globoff --location"
             .split(' ')
             .map(str::to_owned)

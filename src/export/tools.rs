@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 
 use serde_json::{Value, json};
 
-use super::{ExportOutput, proof, proof_line, task, text::comment};
+use super::{ExportOutput, escaping::comment, proof, proof_line, task};
 use commis_recipe::{
     json_schema::{data_schema, input_schema, without_free_text},
     model::{ParamType, Recipe, Status},

@@ -7,14 +7,15 @@ use serde_json::Value;
 
 use super::{
     ExportOutput,
-    asked::RequestParts,
     client::{
         Function, Language, choices, has_filters, key_place, obstacle, take_free_name, type_name,
         types,
     },
+    escaping::{self, quote_javascript},
     expression::compile,
-    proof_line, task,
-    text::{self, quote_javascript},
+    proof_line,
+    resolved_request::RequestParts,
+    task,
 };
 use commis_base::error::Result;
 use commis_recipe::{
@@ -338,7 +339,7 @@ fn parameters(all: &[Parameter]) -> String {
             .to_owned(),
         };
         if let Some(example) = it.examples.first() {
-            let _ = writeln!(out, "  /** For example {}. */", text::comment(example));
+            let _ = writeln!(out, "  /** For example {}. */", escaping::comment(example));
         }
         let may = if it.required && it.default.is_none() { "" } else { "?" };
         let _ = writeln!(out, "  {}{may}: {kind};", it.name);

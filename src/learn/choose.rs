@@ -1,8 +1,8 @@
 //! A person's choice among a task's candidates, taken down. The pipeline then goes on from there as with any other.
 
 use super::{
-    stored::{StoredChoice, StoredTask},
     task::Task,
+    task_file::{StoredChoice, StoredTask},
 };
 use commis_artifacts::{
     payloads::{Candidate, CandidateSet, Judged, Reject},

@@ -10,7 +10,7 @@ use commis_artifacts::{
 };
 use commis_base::error::Result;
 use commis_model::{Cache, Model, PROMPT_VERSION, parse_verdict, question, retry_question};
-use commis_stages::offers::offers;
+use commis_stages::model_options::offers;
 
 const CALLS: usize = 2;
 /// Characters of an answer; a good one is shorter.

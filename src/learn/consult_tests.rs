@@ -16,7 +16,7 @@ use commis_model::{Answer, Cache, EndReason, Model, Question};
 use commis_stages::{
     analyze::analyze,
     fixtures::{Entry, alone, done, get, hits, page_text, post, rejected, session},
-    offers::{offers, settle},
+    model_options::{offers, settle},
     rank::rank,
     summarize::summarize,
 };

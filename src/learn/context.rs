@@ -9,8 +9,8 @@ use std::{
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{task::Task, trusted::trust_what_was_learned, world::BrowserPool};
-use commis_artifacts::{payloads::Outcome, shelf::SharedStore, store::Store};
+use super::{replay_context::BrowserPool, task::Task, trusted::trust_what_was_learned};
+use commis_artifacts::{payloads::Outcome, shared_store::SharedStore, store::Store};
 use commis_base::{
     error::Result,
     settings::{Home, Settings},

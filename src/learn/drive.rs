@@ -14,7 +14,7 @@ use commis_base::{
 };
 use commis_browser::{
     BoundSecret, Context, Plan, RecordingEvent, Step,
-    held::{RequestDecision, RequestJudge},
+    paused_requests::{RequestDecision, RequestJudge},
 };
 use commis_recipe::auth::check_variable_host;
 use commis_redact::raw::RawRecording;
@@ -59,7 +59,7 @@ pub fn plan(
         steps.remove(0);
     }
     let Step::Navigate(url) = page else {
-        return Err(Error::new(Code::Internal, "a page to open became another step"));
+        return Err(Error::new(Code::Internal, "the step that opens the page became another step"));
     };
     Ok(Plan {
         task: task.filled_sentence(example),

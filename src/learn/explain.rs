@@ -10,7 +10,7 @@ use commis_recipe::{
         Status, TransportKind, Witness,
     },
     registry::{RegisteredRecipe, Source},
-    standing::MAX_FAILURES,
+    status::MAX_FAILURES,
     trust::Trust,
 };
 use commis_runner::MIN_SIMILARITY_BP;

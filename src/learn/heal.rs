@@ -177,7 +177,7 @@ impl Healer<'_> {
         })?;
         let aside = TemporaryFolder::new(self.registry.folder().join("healing/new"))?;
         let own = Arc::get_mut(&mut cx)
-            .ok_or_else(|| Error::new(Code::Internal, "what learns is in use before it begins"))?;
+            .ok_or_else(|| Error::new(Code::Internal, "the learner is in use before it begins"))?;
         own.recipes = Registry::open(&aside.0.join("recipes"));
         own.store = Store::new(aside.0.join("artifacts"));
         StoredTask::new(task, choice)?.write(&own.store.task(&task.id)?)?;

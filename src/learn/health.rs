@@ -6,7 +6,7 @@ use commis_base::error::{Code, Error, Result};
 use commis_recipe::{
     model::{DemotionReason, Recipe},
     registry::{Registry, Source},
-    standing::RecipeEvent,
+    status::RecipeEvent,
 };
 use commis_runner::RecipeRunResult;
 use commis_state::{Blame, RecipeRun, State, blame, now_ms};
@@ -81,7 +81,7 @@ pub fn note(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use commis_recipe::{model::TransportKind, standing::RecipeState, trust::Trust, yaml};
+    use commis_recipe::{model::TransportKind, status::RecipeState, trust::Trust, yaml};
 
     const NOW: &str = "2026-01-02T00:00:00Z";
 

@@ -1,8 +1,8 @@
 //! Learn one task: run what is missing or stale, skip what is fresh, stop where the task is decided.
 
-mod ending;
 mod logins;
 mod models;
+mod outcome;
 mod refresh;
 mod shared;
 mod stage;
@@ -20,15 +20,15 @@ use std::{
 use serde_json::{Value, json};
 
 use super::{
-    by_hand,
     context::{LearnContext, LearnResult, ModelUse, RedoScope},
     drive::{asks_for_pause, drive, only_reads, plan},
     fresh::{Freshness, check_freshness},
-    held::{demote, demoted_since, is_ours, keep, proven_since},
-    own_address, page_of_har, question,
-    stored::{StoredChoice, StoredTask},
+    manual, own_address, page_of_har,
+    published::{demote, demoted_since, is_ours, keep, proven_since},
+    replay_context::{LiveSession, TaskReplayer},
+    stage_inputs,
     task::{Source, Task, renders_har},
-    world::{LiveSession, TaskReplayer},
+    task_file::{StoredChoice, StoredTask},
 };
 use commis_artifacts::{
     kinds::{Artifact, Kind},
@@ -42,7 +42,7 @@ use commis_artifacts::{
 use commis_base::error::{Code, Error, Result};
 use commis_redact::{RedactedRecording, har, raw::RawRecording, redact};
 use commis_stages::{
-    analyze, baseline, may_repeat, minimize, offers, parameterize, rank, select, summarize,
+    analyze, baseline, may_repeat, minimize, model_options, parameterize, rank, select, summarize,
     validate, verify,
 };
 use commis_stages::{
@@ -291,7 +291,7 @@ impl<'a> Run<'a> {
     fn keep_question(&self, stage: Stage, sha256: &str, mut question: Value) {
         let open = || State::open_briefly(self.cx.store.root()).ok().map(Arc::new);
         let Some(state) = self.cx.questions.get_or_init(open) else { return };
-        question::redact(&mut question);
+        stage_inputs::redact(&mut question);
         let own = stage.is_record() || (stage == Stage::Analyze && self.choice.is_some());
         let task = if own { self.task.id.as_str() } else { "" };
         let _ = state.keep_question(sha256, task, &question.to_string());
@@ -350,7 +350,7 @@ impl<'a> Run<'a> {
                     let decision = &self.cx.settings.decision;
                     let known = analyze::analyze(&recording, &candidates, decision)?;
                     let (summaries, answer) = (self.get()?, self.get()?);
-                    offers::settle(&recording, &candidates, &summaries, known, &answer)?
+                    model_options::settle(&recording, &candidates, &summaries, known, &answer)?
                 };
                 self.store_payload(spec, settings, &out)
             }
@@ -506,8 +506,7 @@ impl<'a> Run<'a> {
                 .hint("`commis recipe learn --manual URL … --force` opens a window to record it"));
             }
             Source::Live { url, steps, by_hand } => {
-                let found =
-                    if *by_hand { by_hand::steps(&*self.recording()?)? } else { Vec::new() };
+                let found = if *by_hand { manual::steps(&*self.recording()?)? } else { Vec::new() };
                 let steps = if *by_hand { &found } else { steps };
                 let plan = plan(self.task, url, steps, example, self.cx)?;
                 self.cx.pacer.wait(&plan.url).await;

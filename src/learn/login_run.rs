@@ -11,7 +11,7 @@ use std::{
 use futures::future::BoxFuture;
 use serde_json::Value;
 
-use super::{context::OnProgress, world::NOBODYS_VALUE};
+use super::{context::OnProgress, replay_context::NOBODYS_VALUE};
 use commis_base::error::{Code, Error, Result};
 use commis_net::{
     egress::{EgressPolicy, limits::Permit},

@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::json;
 
 use super::*;
-use crate::{Fallback, RecipeRunner, Sessions, world::BrowserPool};
+use crate::{Fallback, RecipeRunner, Sessions, replay_context::BrowserPool};
 use commis_base::settings::{AuthSettings, BrowserSettings, EgressSettings, Home, LimitsSettings};
 use commis_net::{egress::limits::HostLimiter, transport::public_http::PublicHttp};
 use commis_recipe::yaml;
@@ -179,7 +179,7 @@ async fn records_that_an_account_may_not_see_do_not_put_a_recipe_out_of_service(
     use crate::note;
     use commis_recipe::{
         registry::{Registry, Source},
-        standing::RecipeState,
+        status::RecipeState,
         trust::Trust,
     };
     use commis_state::State;

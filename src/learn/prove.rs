@@ -12,7 +12,7 @@ use commis_base::{
 use commis_recipe::{
     model::Recipe,
     registry::{RegisteredRecipe, Registry, Source},
-    standing::RecipeEvent,
+    status::RecipeEvent,
 };
 use commis_runner::call::Caller;
 use commis_stages::effect::recipe_effect;

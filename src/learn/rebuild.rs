@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use rayon::prelude::*;
 use serde_json::Value;
 
-use super::stored::StoredTask;
+use super::task_file::StoredTask;
 use commis_artifacts::{
     kinds::Kind,
     payloads::{NO_EFFECT, Outcome, Reason},

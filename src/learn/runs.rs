@@ -15,7 +15,7 @@ use commis_net::egress::{limits::Permit, site_of};
 use commis_recipe::{
     model::{Recipe, Status, TransportKind},
     registry::{Registry, Source},
-    standing::{MAX_FAILURES, RecipeState},
+    status::{MAX_FAILURES, RecipeState},
     trust::Trust,
 };
 use commis_runner::{CompiledRecipe, RecipeRunResult, call::Caller};

@@ -13,7 +13,7 @@ use super::{BrowserPool, LearnContext, Source, Span, Task, stages};
 use commis_artifacts::{
     kinds::Kind,
     recording::SessionRecording,
-    shelf::{ObjectKey, ObjectMeta, SharedFolder, SharedStore, StageRequest},
+    shared_store::{ObjectKey, ObjectMeta, SharedFolder, SharedStore, StageRequest},
     signed::SignedStore,
     store::{Stamp, Store},
 };

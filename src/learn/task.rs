@@ -9,7 +9,7 @@ use std::{
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
-use super::{question, secrets::TaskSecrets};
+use super::{secrets::TaskSecrets, stage_inputs};
 use commis_artifacts::store::json_sha256;
 use commis_base::{
     error::{Code, Error, Result},
@@ -84,7 +84,7 @@ fn digest_bounded(path: &Path, max: u64) -> Result<String> {
         len += n as u64;
         if len > max {
             return Err(Error::new(Code::Usage, format!("{shown} is larger than {max} bytes"))
-                .hint("export fewer pages"));
+                .hint("export the HAR of fewer pages"));
         }
         hash.update(&bytes[..n]);
     }
@@ -224,7 +224,7 @@ impl Task {
                 out["rendered"] = true.into();
             }
             if self.secrets.in_text {
-                question::redact(&mut out);
+                stage_inputs::redact(&mut out);
             }
             if let Some(it) = self.logins.first() {
                 out["login"] = it.as_str().into();
@@ -260,7 +260,7 @@ impl Task {
         }
     }
 
-    /// Digest of [`question`](Self::question).
+    /// Digest of [`stage_inputs`](Self::question).
     pub fn settings_sha256(&self, stage: Stage, settings: &Settings) -> String {
         json_sha256(&self.question(stage, settings))
     }

@@ -14,7 +14,7 @@ use super::{
     BrowserPool, LearnContext, RedoScope, Source, Task, TaskSecrets,
     fresh::{Freshness, check_freshness},
     learn,
-    world::TaskReplayer,
+    replay_context::TaskReplayer,
 };
 use commis_artifacts::{
     kinds::{Artifact, Kind},

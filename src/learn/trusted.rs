@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::stored::StoredTask;
+use super::task_file::StoredTask;
 use commis_artifacts::{
     payloads::{BaselineFingerprint, Judged, RecipeDraftMinimized, VerificationReport},
     recording::SessionRecording,

@@ -38,14 +38,14 @@ use commis_export::{
 use commis_learn::Source;
 use commis_net::egress::{EgressPolicy, SafeUrl};
 use commis_recipe::{
-    assigned, check,
+    check,
     document::Document,
-    framing,
+    framing, inline_script_json,
     model::{
         BodyTemplate, Constraints, HtmlSpec, Pair, ParamSource, ParamType, Parameter,
         RequestTemplate, ResponseSpec, ResponseType,
     },
-    reach::FieldMask,
+    projection::FieldMask,
     request::{CompiledRequest, PreparedRequest, bind, prepare_request},
     template, yaml,
 };
@@ -493,8 +493,8 @@ pub fn frames(data: &[u8]) {
         let written = framing::apply_framing(it.framing, &it.value);
         assert_eq!(read(&written).as_ref(), Some(&it.value), "{text:?}");
     }
-    for (name, value) in assigned::find_assignments(body) {
-        assert!(name.is_empty() || assigned::is_name(name), "{text:?}");
+    for (name, value) in inline_script_json::find_assignments(body) {
+        assert!(name.is_empty() || inline_script_json::is_name(name), "{text:?}");
         assert!(value.is_object() || value.is_array(), "{text:?}");
     }
 }

@@ -1,26 +1,26 @@
 //! Asking a model: the trait, the question, the check of the answer, the client.
 //!
-//! A model may only choose, and only from a list; `stages/offers.rs` says which choices there are and checks again. What
+//! A model may only choose, and only from a list; `stages/model_options.rs` says which choices there are and checks again. What
 //! it is told is redacted already, what it says is a stranger's text, and no error of its server's is ever shown: some
 //! servers repeat the key.
 
 mod answer;
 mod cache;
+mod chat;
+mod chat_client;
 mod client;
-mod converse;
-mod mend;
 mod prompt;
 mod relay;
-mod talk;
+mod tool_call_repair;
 
 use futures::future::BoxFuture;
 use serde_json::Value;
 
 pub use answer::parse_verdict;
 pub use cache::Cache;
+pub use chat::{Call, ChatModel, ChatReply, FailedCall, Tool, Turn};
 pub use client::Client;
 pub use prompt::{PROMPT_VERSION, question, retry_question};
-pub use talk::{Call, ChatModel, ChatReply, FailedCall, Tool, Turn};
 
 use commis_base::error::Result;
 

@@ -25,7 +25,7 @@ use tokio::{
 };
 use zeroize::Zeroizing;
 
-use super::mend::repair_tool_calls;
+use super::tool_call_repair::repair_tool_calls;
 use commis_base::{
     error::{Code, Error, Result},
     ids::random_token,

@@ -38,7 +38,8 @@ const OTHERS: &[&str] = &[
 
 /// The rules of the language. Fails with `RECIPE_INVALID`.
 pub fn check(auth: &Auth, recipe: &Recipe) -> Result<()> {
-    let invalid = |why: String| Error::new(Code::RecipeInvalid, format!("auth: {why}"));
+    let invalid =
+        |why: String| Error::new(Code::RecipeInvalid, format!("`auth` is invalid: {why}"));
     let first = |it: u8| it.is_ascii_alphabetic() || it == b'_';
     if !auth.env.bytes().next().is_some_and(first)
         || !auth.env.bytes().all(|it| first(it) || it.is_ascii_digit())

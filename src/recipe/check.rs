@@ -5,9 +5,10 @@ use std::collections::BTreeSet;
 use url::Url;
 
 use super::{
-    assigned, auth,
+    auth,
     expression::Query,
     headers::{is_forbidden, is_override_field, is_override_header, is_token},
+    inline_script_json,
     model::{
         BodyTemplate, LANGUAGE, LANGUAGE_2, Parameter, Recipe, RequestTemplate, ResponseType,
         SlotSource, Status,
@@ -396,7 +397,7 @@ pub fn check_response(response: &ResponseSpec) -> Result<()> {
     if let Some(text) = &response.embedded {
         selector::compile(text)?;
     }
-    if response.variable.as_deref().is_some_and(|it| !assigned::is_name(it)) {
+    if response.variable.as_deref().is_some_and(|it| !inline_script_json::is_name(it)) {
         return Err(invalid("`variable` is not the name of a variable".to_owned()));
     }
     if response.variable.is_some() && response.embedded.is_none() {

@@ -132,7 +132,7 @@ fn rules() {
         ("method: POST", "method: post", "METHOD_NOT_ALLOWED"),
         ("https://www.example.com/mods", "file:///etc", "RECIPE_INVALID source_url"),
         ("value: '{q}'", "value: '{r}'", "RECIPE_INVALID `{r}` is neither"),
-        ("value: '{q}'", "value: '{q'", "RECIPE_INVALID template"),
+        ("value: '{q}'", "value: '{q'", "RECIPE_INVALID the template"),
         ("  - name: page", "  - name: q", "RECIPE_INVALID the name `q` is used twice"),
         ("  - name: page", "  - name: token", "RECIPE_INVALID the name `token`"),
         ("  - name: page", "  - name: Page", "RECIPE_INVALID `Page` is not a name"),
@@ -153,7 +153,11 @@ fn rules() {
             "x-client: \"a\\nb\"",
             "RECIPE_INVALID header `x-client` contains",
         ),
-        ("https://api.example.com/v1", "https://{q}.example.com/v1", "RECIPE_INVALID request URL"),
+        (
+            "https://api.example.com/v1",
+            "https://{q}.example.com/v1",
+            "RECIPE_INVALID the request URL",
+        ),
         (
             "https://api.example.com/v1",
             "https://evil.com/v1",
@@ -180,7 +184,7 @@ fn rules() {
             "live: { placeholder: x }",
             "RECIPE_INVALID slot `token` was",
         ),
-        ("hits[].{title: title}", "hits[", "RECIPE_INVALID JMESPath"),
+        ("hits[].{title: title}", "hits[", "RECIPE_INVALID the JMESPath"),
         (
             "type: json\n  extract: 'hits[].{title: title}'",
             "type: html",

@@ -7,7 +7,7 @@ use std::{borrow::Cow, fmt};
 use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Number, Value};
 
-use super::reach::FieldMask;
+use super::projection::FieldMask;
 
 /// A value of a document.
 #[derive(Clone, Debug, PartialEq)]

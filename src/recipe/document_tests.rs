@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use serde_json::Value;
 
 use super::*;
-use crate::{expression::Query, reach::FieldMask, shape::with_sorted_keys};
+use crate::{expression::Query, projection::FieldMask, shape::with_sorted_keys};
 
 /// Text of JSON with few keys, some of them twice in an object, some escaped.
 fn any_text() -> impl Strategy<Value = String> {

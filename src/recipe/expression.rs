@@ -17,8 +17,8 @@ use serde_json::{Map, Number, Value};
 
 use super::{
     document::Document,
-    find::{QueryValue, find},
-    reach::FieldMask,
+    jmespath_eval::{QueryValue, find},
+    projection::FieldMask,
 };
 use commis_base::error::{Code, Error, Result};
 
@@ -48,17 +48,20 @@ impl Query {
     pub fn compile(text: &str) -> Result<Self> {
         let invalid = |why: String| {
             let shown: String = text.chars().take(80).collect();
-            Error::new(Code::RecipeInvalid, format!("JMESPath `{}`: {why}", shown.escape_debug()))
+            Error::new(
+                Code::RecipeInvalid,
+                format!("the JMESPath `{}` is invalid: {why}", shown.escape_debug()),
+            )
         };
         if text.len() > MAX_LEN {
-            return Err(invalid(format!("longer than {MAX_LEN} bytes")));
+            return Err(invalid(format!("it is longer than {MAX_LEN} bytes")));
         }
         pre_check(text).map_err(|why| invalid(why.to_owned()))?;
         let ast = jmespath::parse(text)
             .map_err(|err| invalid(err.to_string().lines().next().unwrap_or("").to_owned()))?;
         let growth = growth(&ast);
         if growth > MAX_GROWTH {
-            return Err(invalid("multiplies its input too often".to_owned()));
+            return Err(invalid("it multiplies its input too often".to_owned()));
         }
         let reach = FieldMask::from_expression(&ast);
         Ok(Self { text: text.to_owned(), ast, reach, growth })
@@ -94,7 +97,7 @@ impl Query {
         let found = found.map_err(|err| {
             let why = err.to_string();
             let why = why.lines().next().unwrap_or("");
-            Error::new(Code::ParseError, format!("evaluate the JMESPath: {why}"))
+            Error::new(Code::ParseError, format!("cannot evaluate the JMESPath: {why}"))
         })?;
         CopyBudget::default().copy_variable(&found).ok_or_else(too_large_error)
     }

@@ -8,8 +8,8 @@ use serde_json::Value;
 use std::borrow::Cow;
 
 use super::{
-    digits::quote_long_numbers, document::Document, model::Framing, reach::FieldMask, references,
-    script_data, xml,
+    digits::quote_long_numbers, document::Document, model::Framing, projection::FieldMask,
+    references, script_data, xml,
 };
 
 /// The name that a recipe sends as JSONP callback, whatever the page sent.

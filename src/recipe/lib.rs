@@ -3,7 +3,6 @@
 //!
 //! Everything here is pure except `registry`, which reads and writes the folder it is given.
 
-pub mod assigned;
 pub mod auth;
 pub mod blocks;
 mod chain;
@@ -13,9 +12,10 @@ pub mod document;
 pub mod examples;
 pub mod expression;
 mod file;
-mod find;
 pub mod framing;
 pub mod headers;
+pub mod inline_script_json;
+mod jmespath_eval;
 pub mod json_schema;
 pub mod library;
 pub mod matching;
@@ -27,7 +27,7 @@ pub mod pagination;
 pub mod paging;
 pub mod params;
 pub mod positions;
-pub mod reach;
+pub mod projection;
 pub mod references;
 pub mod registry;
 pub mod request;
@@ -36,7 +36,7 @@ mod response_model;
 pub mod script_data;
 pub mod selector;
 pub mod shape;
-pub mod standing;
+pub mod status;
 pub mod steps;
 pub mod template;
 pub mod trackers;

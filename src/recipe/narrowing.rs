@@ -177,8 +177,9 @@ impl Condition {
     /// Fails with `PARAM_INVALID`.
     pub fn parse(text: &str) -> Result<Self> {
         let query = Query::compile(text).map_err(|err| {
-            Error::new(Code::ParamInvalid, err.to_string())
-                .hint("a condition on one item, such as: price < `20` && contains(name, 'lamp')")
+            Error::new(Code::ParamInvalid, err.to_string()).hint(
+                "write a condition on one item, such as: price < `20` && contains(name, 'lamp')",
+            )
         })?;
         Ok(Self(query))
     }
@@ -336,7 +337,7 @@ fn unquote(name: &str) -> Result<String> {
 
 fn invalid(why: &str) -> Error {
     Error::new(Code::ParamInvalid, format!("`fields` cannot be parsed: {why}"))
-        .hint("name,price.amount,\"a name with a . in it\"")
+        .hint("write name,price.amount,\"a name with a . in it\"")
 }
 
 /// Paths of the fields that a schema knows, as [`Fields::parse`] reads them.

@@ -14,7 +14,7 @@ use super::{
     expression::Query,
     model::{FirstPage, HtmlSpec, PageInfo},
     next_page::has_next_page,
-    reach::FieldMask,
+    projection::FieldMask,
 };
 use commis_base::error::Result;
 

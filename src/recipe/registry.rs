@@ -12,7 +12,7 @@ use super::{
     check::check,
     library,
     model::{Demotion, DemotionReason, Recipe, Status, Verification},
-    standing::{RecipeEvent, RecipeState},
+    status::{RecipeEvent, RecipeState},
     trust::{NoteOwner, TrustNotes, TrustStore, digest},
     trust_level::Trust,
     yaml::{self, MAX_LEN},
@@ -325,8 +325,9 @@ impl Registry {
         let text = library::text(name.as_str()).ok_or_else(|| not_found(name, &[]))?;
         let verification = verification.clone();
         let record = Record { recipe_sha256: sha256(text.as_bytes()), verification, demotion };
-        let bytes = serde_json::to_vec_pretty(&record)
-            .map_err(|err| Error::new(Code::Internal, "write the record as JSON").source(err))?;
+        let bytes = serde_json::to_vec_pretty(&record).map_err(|err| {
+            Error::new(Code::Internal, "cannot write the record as JSON").source(err)
+        })?;
         // The parent first: both are private folders of ours.
         drop(Dir::open(&self.dir, true)?);
         let dir = self.dir.join(RECORDS);

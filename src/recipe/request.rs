@@ -97,7 +97,7 @@ impl CompiledRequest {
                 Code::MethodNotAllowed,
                 format!("method `{shown}` is not allowed in a recipe"),
             )
-            .hint("GET and POST are"));
+            .hint("use GET or POST"));
         }
         let (origin, path, base) = split_url(&request.url)?;
         Ok(Self {
@@ -215,7 +215,9 @@ impl CompiledRequest {
             }
             text.push_str(&render_segment(template, values)?);
         }
-        let unusable = |why: &str| Error::new(Code::RecipeInvalid, format!("request URL: {why}"));
+        let unusable = |why: &str| {
+            Error::new(Code::RecipeInvalid, format!("the request URL is invalid: {why}"))
+        };
         let mut url = Url::parse(&text).map_err(|err| unusable(&err.to_string()))?;
         let base = &self.base;
         let same_origin = url.scheme() == base.scheme()
@@ -323,7 +325,10 @@ impl JsonTemplate {
 pub fn split_url(url: &str) -> Result<(&str, &str, Url)> {
     let invalid = |why: &str| {
         let shown: String = url.chars().take(120).collect();
-        Error::new(Code::RecipeInvalid, format!("request URL `{}`: {why}", shown.escape_debug()))
+        Error::new(
+            Code::RecipeInvalid,
+            format!("the request URL `{}` is invalid: {why}", shown.escape_debug()),
+        )
     };
     let start = url
         .find("://")
@@ -415,7 +420,7 @@ fn lookup<'a>(name: &str, values: &'a Values) -> Result<&'a str, MissingValue> {
                 Code::SessionRequired,
                 format!("`{name}` has no value, because it comes from a browser session"),
             )
-            .hint("the recipe needs a browser session"),
+            .hint("run it with `commis run`, which opens the page in a browser"),
         )),
     }
 }

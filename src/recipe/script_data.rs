@@ -4,7 +4,7 @@
 
 use serde_json::{Map, Value};
 
-use super::assigned::{name_before, parse_json_prefix};
+use super::inline_script_json::{name_before, parse_json_prefix};
 
 /// Assignments that are looked at in one script.
 const MAX_TRIED: usize = 2_000;

@@ -273,8 +273,11 @@ impl Template {
     pub fn parse(text: &str) -> Result<Self> {
         let invalid = |why: &str| {
             let shown: String = text.chars().take(80).collect();
-            Error::new(Code::RecipeInvalid, format!("template `{}`: {why}", shown.escape_debug()))
-                .hint("write {name} for a value and {{ or }} for a brace")
+            Error::new(
+                Code::RecipeInvalid,
+                format!("the template `{}` is invalid: {why}", shown.escape_debug()),
+            )
+            .hint("write {name} for a value and {{ or }} for a brace")
         };
         let mut parts = Vec::new();
         let mut literal = String::new();

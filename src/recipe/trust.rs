@@ -25,7 +25,7 @@ const MAX_RECORD: usize = 4096;
 /// Digest of all that a recipe says, however its file is laid out. Fails with `INTERNAL`.
 pub fn digest(recipe: &Recipe) -> Result<String> {
     let bytes = serde_json::to_vec(recipe)
-        .map_err(|err| Error::new(Code::Internal, "write the recipe as JSON").source(err))?;
+        .map_err(|err| Error::new(Code::Internal, "cannot write the recipe as JSON").source(err))?;
     Ok(hex(&Sha256::digest(&bytes)))
 }
 
@@ -107,8 +107,9 @@ impl TrustStore {
         let key = MacKey::read_or_make(&dir, KEY)?;
         let code = key.sign_hex(PURPOSE, &signed_parts(of, name, sha256, trust));
         let record = Record { sha256: sha256.to_owned(), trust, code };
-        let bytes = serde_json::to_vec(&record)
-            .map_err(|err| Error::new(Code::Internal, "write the note as JSON").source(err))?;
+        let bytes = serde_json::to_vec(&record).map_err(|err| {
+            Error::new(Code::Internal, "cannot write the note as JSON").source(err)
+        })?;
         let file = of.file(name);
         if dir.read(&file, MAX_RECORD)?.as_deref() == Some(&bytes) {
             return Ok(());

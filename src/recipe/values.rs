@@ -75,14 +75,14 @@ pub fn coerce(parameter: &Parameter, text: &str) -> Result<BoundValue> {
     let name = &parameter.name;
     check_harmless(name, text, MAX_PARAM)?;
     let wrong = |what: &str| {
-        Error::new(Code::ParamInvalid, format!("parameter `{name}`: {what}"))
+        Error::new(Code::ParamInvalid, format!("the value of `{name}` is {what}"))
             .hint(examples(parameter))
     };
     let constraints = &parameter.constraints;
     let (word, text) = if constraints.map.is_empty() {
         (text, text)
     } else {
-        mapped_value(&constraints.map, text).ok_or_else(|| wrong("no such choice"))?
+        mapped_value(&constraints.map, text).ok_or_else(|| wrong("not one of the choices"))?
     };
     check_harmless(name, text, MAX_PARAM)?;
     let (bound, number) = match parameter.kind {
@@ -158,13 +158,13 @@ fn check_harmless(name: &str, text: &str, max: usize) -> Result<()> {
     if text.len() > max {
         return Err(Error::new(
             Code::ParamInvalid,
-            format!("value of `{name}` is longer than {max} bytes"),
+            format!("the value of `{name}` is longer than {max} bytes"),
         ));
     }
     if text.contains(['\r', '\n', '\0']) {
         return Err(Error::new(
             Code::ParamInvalid,
-            format!("value of `{name}` contains a line break or NUL"),
+            format!("the value of `{name}` contains a line break or NUL"),
         ));
     }
     Ok(())
@@ -178,13 +178,13 @@ fn missing(parameter: &Parameter) -> Error {
 fn examples(parameter: &Parameter) -> String {
     if !parameter.constraints.map.is_empty() {
         let words: Vec<&str> = parameter.constraints.map.keys().map(String::as_str).collect();
-        return format!("it is one of {}", words.join(", "));
+        return format!("give one of {}", words.join(", "));
     }
     let kind = parameter.kind.describe();
     if parameter.examples.is_empty() {
-        format!("it is {kind}")
+        format!("give {kind}")
     } else {
-        format!("it is {kind}, for example {}", parameter.examples.join(", "))
+        format!("give {kind}, for example {}", parameter.examples.join(", "))
     }
 }
 

@@ -11,7 +11,7 @@ use std::{collections::BTreeSet, fmt::Write as _};
 use roxmltree::{Document, Node, ParsingOptions};
 use serde_json::{Map, Value};
 
-use super::reach::FieldMask;
+use super::projection::FieldMask;
 
 /// Under which an element with attributes or elements has its own text.
 const TEXT: &str = "text";

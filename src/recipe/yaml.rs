@@ -98,8 +98,9 @@ fn tip(line: &str) -> Option<&str> {
 
 /// Fails with `INTERNAL`, which the model's types should make impossible.
 pub fn to_yaml(recipe: &Recipe) -> Result<String> {
-    serde_saphyr::to_string(recipe)
-        .map_err(|err| Error::new(Code::Internal, format!("write the recipe as YAML: {err}")))
+    serde_saphyr::to_string(recipe).map_err(|err| {
+        Error::new(Code::Internal, format!("cannot write the recipe as YAML: {err}"))
+    })
 }
 
 impl Recipe {

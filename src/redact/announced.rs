@@ -5,7 +5,7 @@ use super::{
     lexicon::{Sense, WordHit},
     message_spans::{AsciiRun, MessageSecret, NEAR, touches},
     randomness::{bits, erratic, natural},
-    steps,
+    step_counter,
 };
 
 /// How far a list of codes goes on after it was announced.
@@ -37,7 +37,7 @@ pub fn seeds(text: &str, runs: &[AsciiRun], hits: &[WordHit], out: &mut Vec<Mess
     for (size, counts) in [(4, &[32, 26, 16, 13, 10, 8, 6, 5, 4][..]), (8, &[8, 4, 3, 2][..])] {
         let mut i = 0;
         while i < words.len() {
-            steps::record_bytes(1);
+            step_counter::record_bytes(1);
             let mut end = i;
             while end < words.len() && is_group(trimmed(words[end]), size) && end - i < 32 {
                 end += 1;
@@ -76,7 +76,7 @@ pub fn lists(text: &str, hits: &[WordHit], out: &mut Vec<MessageSecret>) {
         }
         done = end;
         let window = &text[hit.to..end];
-        steps::record_bytes(window.len());
+        step_counter::record_bytes(window.len());
         let by_line =
             entries(window, |c| matches!(c, '\n' | ',' | ';' | '•' | '·' | '|' | '"' | '\t'));
         let by_word = entries(window, char::is_whitespace);

@@ -8,7 +8,7 @@ use super::{
     messages::looks_chosen,
     randomness::{erratic, natural, random},
     rules::Walk,
-    steps,
+    step_counter,
 };
 
 /// Sections and mappings that are open at once.
@@ -43,7 +43,7 @@ impl Walk<'_> {
         let mut folded: Option<(usize, &str, KeyClass)> = None;
         for line in text.split('\n') {
             let line = line.trim_end();
-            steps::record_bytes(line.len().min(LONGEST) + 1);
+            step_counter::record_bytes(line.len().min(LONGEST) + 1);
             if line.is_empty() || line.len() > LONGEST {
                 continue;
             }
@@ -159,7 +159,7 @@ impl Walk<'_> {
                 continue;
             }
             let Some(line) = text.get(begin..end.min(text.len())) else { continue };
-            steps::record_bytes(line.len());
+            step_counter::record_bytes(line.len());
             let mut at = 0;
             for ((value, class), name) in record.iter().zip(&classes).zip(&names) {
                 let told = tells(*class, value.trim(), true, false)
@@ -551,7 +551,7 @@ fn secured<'t>(text: &'t str, found: &mut Vec<(&'t str, &'t str, SecretReason)>)
         let rest = rest.strip_prefix("&quot;").or_else(|| rest.strip_prefix(['"', '\'']));
         let Some(rest) = rest else { continue };
         let end = rest.bytes().take(256).position(|b| matches!(b, b'"' | b'\'' | b'&' | b'\n'));
-        steps::record_bytes(end.unwrap_or(256));
+        step_counter::record_bytes(end.unwrap_or(256));
         if let Some(value) = end.map(|end| &rest[..end])
             && value.len() >= 4
             && !value.starts_with('$')
@@ -569,7 +569,7 @@ pub fn commands<'t>(text: &'t str, found: &mut Vec<(&'t str, &'t str, SecretReas
         if !line.contains('-') || line.len() > LONGEST {
             continue;
         }
-        steps::record_bytes(line.len());
+        step_counter::record_bytes(line.len());
         let words: Vec<&str> =
             line.split([' ', '\t', '\u{a0}']).filter(|it| !it.is_empty()).take(200).collect();
         let mut options: Option<&[&str]> = None;

@@ -6,7 +6,7 @@
 use std::sync::LazyLock;
 
 use super::{
-    bytes::ByteKinds,
+    byte_classes::ByteKinds,
     class::{KeyClass, SecretReason},
     formats, identifiers,
     randomness::{

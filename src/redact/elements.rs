@@ -1,8 +1,8 @@
 //! Elements of markup that hold text alone, and what names that text: the element, a `<name>` beside it, or its place in a call.
 
 use super::{
-    calls::{is_credential, takes_credential},
-    steps,
+    rpc_arguments::{is_credential, takes_credential},
+    step_counter,
 };
 
 /// `<name>value</name>`, as XML has it.
@@ -24,7 +24,7 @@ pub fn each_leaf<'a>(text: &'a str, mut found: impl FnMut(LeafElement<'a>)) {
     let mut at = 0;
     while let Some(found_at) = memchr::memchr2(b'<', b'>', &text.as_bytes()[at..]) {
         let i = at + found_at;
-        steps::record_bytes(found_at + 1);
+        step_counter::record_bytes(found_at + 1);
         at = i + 1;
         let rest = &text[i..];
         if rest.starts_with('>') {
@@ -33,7 +33,7 @@ pub fn each_leaf<'a>(text: &'a str, mut found: impl FnMut(LeafElement<'a>)) {
         }
         if rest.starts_with("<![CDATA[") {
             let Some(len) = rest.find("]]>") else { return };
-            steps::record_bytes(len);
+            step_counter::record_bytes(len);
             at = i + len + 3;
             continue;
         }

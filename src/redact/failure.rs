@@ -7,10 +7,10 @@ use super::{
     Learner, MAX_VISIBLE, Walk, Writer, address,
     body::{cut, parse},
     learn, names_secret,
+    placeholders::SecretIndex,
     raw::{RawBody, RawFailure},
     rules, spoken,
     text_kind::TextKind,
-    vault::SecretIndex,
 };
 use commis_artifacts::{
     failure::{Element, Failure, Request},

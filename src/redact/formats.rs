@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 
 use super::{
-    bytes::ByteKinds,
+    byte_classes::ByteKinds,
     randomness::{bits, is_hex, random, reads},
 };
 

@@ -10,11 +10,11 @@ use serde_json::Value;
 use super::{body::MAX_STORED, class::Place, measures::Meter, rules::Walk};
 use commis_artifacts::recording::{EmbeddedJson, Listing};
 use commis_recipe::{
-    assigned::{find_assignments, is_name},
     blocks::{
         self,
         read::{HtmlReader, shape},
     },
+    inline_script_json::{find_assignments, is_name},
     references::holds_references,
     shape as json_shape,
 };

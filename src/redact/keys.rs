@@ -5,10 +5,10 @@
 
 use super::{
     class::{KeyClass, Place},
+    domain_nouns::{is_about, is_number, is_packed, is_picture, is_pictured, is_thing},
     headers::HARMLESS_HEADERS,
     names::{is_code, words},
     services::{is_led, of_service},
-    things::{is_about, is_number, is_packed, is_picture, is_pictured, is_thing},
     vocabulary::{
         ALWAYS, ALWAYS_INSIDE, ASKS, DATA_KEYS, DATA_TOKENS, DESCRIBES, HASHED, IDENTIFIES, LIKELY,
         LIKELY_INSIDE, ONE_TIME, PERHAPS, PINS, PUBLISHED,

@@ -3,7 +3,7 @@
 
 use std::sync::LazyLock;
 
-use super::steps;
+use super::step_counter;
 
 /// What a word or phrase says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -260,7 +260,7 @@ pub fn senses(text: &str) -> Vec<WordHit> {
     let mut out = Vec::new();
     let mut is_word = false;
     let mut from = 0;
-    steps::record_bytes(bytes.len());
+    step_counter::record_bytes(bytes.len());
     while from + 1 < bytes.len() {
         let (begins, len) = match bytes[from] {
             b if b.is_ascii_alphanumeric() || b == b'_' => {
@@ -278,7 +278,7 @@ pub fn senses(text: &str) -> Vec<WordHit> {
         };
         if begins {
             for (phrase, sense, stem) in table.with(bytes[from], bytes[from + 1]) {
-                steps::record_bytes(1);
+                step_counter::record_bytes(1);
                 if !bytes[from..].starts_with(phrase.as_bytes()) {
                     continue;
                 }

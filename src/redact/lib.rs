@@ -4,16 +4,16 @@
 //! placeholder wherever one of them stands, in whatever encoding, measures the whole answers and cuts them to size.
 //! Response bodies are redacted by the same rules, which leave ordinary data (ids, hashes, slugs, URLs, cursors) alone.
 
-mod addresses;
 mod announced;
 mod body;
-mod builds;
-mod bytes;
-mod calls;
+mod build_ids;
+mod byte_classes;
+mod cache;
 mod class;
 mod configs;
 mod dates;
 mod detector;
+mod domain_nouns;
 mod elements;
 mod encode;
 mod exchange;
@@ -23,44 +23,44 @@ mod formats;
 mod forms;
 pub mod har;
 mod headers;
-mod hidden;
 mod html;
 mod identifiers;
 mod keys;
-pub mod known;
+pub mod known_secrets;
 mod lexicon;
 mod links;
 mod live;
+mod log_filter;
 pub mod markup;
 mod matcher;
 mod measures;
-mod memo;
 mod message_spans;
 mod messages;
 mod names;
 mod origins;
+mod page_blocks;
+mod page_text_index;
 mod password_fields;
 mod placeholder;
+mod placeholders;
 mod randomness;
 pub mod raw;
 mod rows;
+mod rpc_arguments;
 mod rules;
 mod scan;
 mod scripts;
-mod sealed;
 mod services;
+mod session_secrets;
 mod share;
-mod shown;
 pub mod spelled;
-mod steps;
+mod step_counter;
 mod tables;
 mod text_kind;
 mod texts;
-mod things;
 mod triggers;
 mod typed;
-mod vault;
-mod visible;
+mod urls;
 mod vocabulary;
 mod walk;
 mod word_split;
@@ -68,11 +68,11 @@ mod word_split;
 pub use body::{JsonFrame, essence, parts};
 pub use class::Place;
 pub use failure::failure;
-pub use hidden::{hide, hide_all};
 pub use live::LiveValues;
+pub use log_filter::{hide, hide_all};
 pub use placeholder::is_placeholder;
 pub use rules::RedactRules;
-pub use sealed::{RecordingSecrets, count};
+pub use session_secrets::{RecordingSecrets, count};
 pub use share::{Redactor, RemovalCounts};
 pub use texts::{lines, message, redact_written, text};
 
@@ -87,21 +87,21 @@ use zeroize::Zeroizing;
 
 use self::{
     body::{ParsedBody, cut, parse, parse_bytes},
-    builds::BuildIds,
+    build_ids::BuildIds,
     class::{KeyClass, SecretReason},
     exchange::Answer,
     measures::{BodyMeasures, Meter, weigh},
     origins::{OriginIndex, ValuePlace},
+    page_text_index::{VisibleWords, words_of},
+    placeholders::{SecretIndex, holds_placeholder},
     raw::{RawBody, RawExchange, RawRecording, ReleasedBody},
     rules::{SecretSink, Walk},
     text_kind::TextKind,
     typed::TypedValues,
-    vault::{SecretIndex, holds_placeholder},
-    visible::{VisibleWords, words_of},
 };
 use commis_artifacts::recording::{
-    Action, BlockedRequest, BodyStatus, Control, Excerpt, FinalPage, Origin, SessionRecording,
-    ValueOrigin,
+    Action, BlockedRequest, BodyStatus, Control, Excerpt, Exchange, FinalPage, Origin,
+    SessionRecording, ValueOrigin,
 };
 use commis_base::{settings::RedactSettings, work};
 use commis_recipe::blocks::{Block, asks_for_one};
@@ -145,7 +145,7 @@ pub fn sealed(
     let mut parsed: Vec<ParsedBody> = all.map(|it| budget.run(|| parse(it))).collect();
     // Text is what was asked for where one thing was, by its name.
     let prose = asks_for_one(&raw.task) && !raw.typed.is_empty();
-    let shown = shown::blocks(&raw.page, prose);
+    let shown = page_blocks::blocks(&raw.page, prose);
     let mut vault = SecretIndex::default();
     let mut judged = learn(&mut raw, &parsed, &shown, &rules, &mut vault);
     let harmless = raw
@@ -199,15 +199,7 @@ pub fn sealed(
             .zip(&mut parsed[row.clone()])
             .with_min_len(least)
             .map(|(exchange, parsed)| {
-                let parsed = match &exchange.body {
-                    RawBody::Elsewhere(_) => exchange
-                        .body
-                        .bytes()
-                        .map_or(ParsedBody::None, |bytes| parse_bytes(exchange, &bytes)),
-                    RawBody::Captured(_) | RawBody::Missing(_) => {
-                        std::mem::replace(parsed, ParsedBody::None)
-                    }
-                };
+                let parsed = take_parsed(exchange, parsed);
                 let sources = sources.in_answer(exchange, &parsed, &vault);
                 let meter = Meter::new(&visible, &typed_words, &inputs);
                 let opened =
@@ -242,14 +234,12 @@ pub fn sealed(
     }
     weigh(&mut measured);
     for (i, used) in places.into_iter().enumerate() {
-        exchanges[i].origins = used
-            .into_iter()
-            .map(|(placeholder, at)| ValueOrigin {
-                origin: vault.value(&placeholder).and_then(|value| sources.origin(value, i, &urls)),
-                placeholder,
-                at,
-            })
-            .collect();
+        let origin = |(placeholder, at): (String, String)| ValueOrigin {
+            origin: vault.value(&placeholder).and_then(|value| sources.origin(value, i, &urls)),
+            placeholder,
+            at,
+        };
+        exchanges[i].origins = used.into_iter().map(origin).collect();
     }
     builds.trace(&mut exchanges, &urls);
     drop(sources);
@@ -257,35 +247,59 @@ pub fn sealed(
 
     let mut writer = Writer::new(&mut vault);
     for (stored, measured) in exchanges.iter_mut().zip(measured) {
-        if let Some(measured) = measured {
-            let typed_in_request = std::mem::take(&mut stored.measures.typed_in_request);
-            stored.measures = measured.measures;
-            stored.measures.typed_in_request = typed_in_request;
+        finish(stored, measured, &mut writer);
+    }
+    let recording = assemble(raw, exchanges, shown, Walk::new(&rules, &mut writer));
+    (recording, RecordingSecrets(vault))
+}
+
+/// The answer as it was parsed; one that lies in a file is read and parsed now.
+fn take_parsed(exchange: &RawExchange, parsed: &mut ParsedBody) -> ParsedBody {
+    match &exchange.body {
+        RawBody::Elsewhere(_) => {
+            exchange.body.bytes().map_or(ParsedBody::None, |bytes| parse_bytes(exchange, &bytes))
         }
-        // Keys can be secrets too, as where sessions are listed by their token.
-        for it in stored.measures.names_mut() {
-            if let Some(new) = writer.replace_known(it) {
-                *it = new;
-            }
-        }
-        for it in &mut stored.origins {
-            if let Some(new) = writer.replace_known(&it.at) {
-                it.at = new;
-            }
-            let told: &[&String] = match &it.origin {
-                Some(Origin::Response { path, .. }) => &[path],
-                Some(Origin::Storage { key, path: Some(path), .. }) => &[key, path],
-                Some(Origin::Storage { key, .. }) => &[key],
-                _ => &[],
-            };
-            if told.iter().any(|it| writer.replace_known(it).is_some()) {
-                it.origin = None;
-            }
+        RawBody::Captured(_) | RawBody::Missing(_) => std::mem::replace(parsed, ParsedBody::None),
+    }
+}
+
+/// Adds the measures of the answer, and takes secrets out of names and places.
+fn finish(stored: &mut Exchange, measured: Option<BodyMeasures>, writer: &mut Writer<'_>) {
+    if let Some(measured) = measured {
+        let typed_in_request = std::mem::take(&mut stored.measures.typed_in_request);
+        stored.measures = measured.measures;
+        stored.measures.typed_in_request = typed_in_request;
+    }
+    // Keys can be secrets too, as where sessions are listed by their token.
+    for it in stored.measures.names_mut() {
+        if let Some(new) = writer.replace_known(it) {
+            *it = new;
         }
     }
+    for it in &mut stored.origins {
+        if let Some(new) = writer.replace_known(&it.at) {
+            it.at = new;
+        }
+        let told: &[&String] = match &it.origin {
+            Some(Origin::Response { path, .. }) => &[path],
+            Some(Origin::Storage { key, path: Some(path), .. }) => &[key, path],
+            Some(Origin::Storage { key, .. }) => &[key],
+            _ => &[],
+        };
+        if told.iter().any(|it| writer.replace_known(it).is_some()) {
+            it.origin = None;
+        }
+    }
+}
 
-    let mut walk = Walk::new(&rules, &mut writer);
-    let recording = SessionRecording {
+/// The recording around its exchanges, all its texts redacted.
+fn assemble(
+    raw: RawRecording,
+    exchanges: Vec<Exchange>,
+    shown: Vec<Block>,
+    mut walk: Walk<'_>,
+) -> SessionRecording {
+    SessionRecording {
         login_site: None,
         task: spoken(&mut walk, &raw.task),
         url: address(&mut walk, &raw.url),
@@ -304,8 +318,8 @@ pub fn sealed(
             title: cut(&spoken(&mut walk, &raw.page.title), 1024).to_owned(),
             visible_text: cut(&spoken(&mut walk, &raw.page.visible_text), MAX_VISIBLE).to_owned(),
             has_password_field: raw.page.has_password_field,
-            next: shown::next(&raw.page),
-            shown: shown::redact_blocks(shown, &mut walk),
+            next: page_blocks::next(&raw.page),
+            shown: page_blocks::redact_blocks(shown, &mut walk),
         },
         exchanges,
         blocked: raw
@@ -320,8 +334,7 @@ pub fn sealed(
         notes: raw.notes,
         duration_ms: raw.duration_ms,
         producer: words(&mut walk, &raw.producer),
-    };
-    (recording, RecordingSecrets(vault))
+    }
 }
 
 /// What one answer comes to before anything is written.
@@ -628,7 +641,7 @@ impl SecretSink for ExchangeSecrets {
     }
 
     fn identifier(&mut self, value: &str) {
-        if self.identifiers.len() < vault::MAX_IDENTIFIERS {
+        if self.identifiers.len() < placeholders::MAX_IDENTIFIERS {
             self.identifiers.push(value.to_owned());
         }
     }

@@ -179,8 +179,8 @@ fn looked_at(mime: &str, body: &str) -> [u64; 2] {
     let kind = if mime == "text/html" { ResourceType::Document } else { ResourceType::Fetch };
     let mut raw = recording(vec![exchange("GET", "https://a.example/", kind, mime, body)]);
     raw.page.visible_text = "red ".repeat(500);
-    let one = steps::count(|| drop(redact(raw, &RedactSettings::default())));
-    let other = steps::count(|| {
+    let one = step_counter::count(|| drop(redact(raw, &RedactSettings::default())));
+    let other = step_counter::count(|| {
         let mut it = Redactor::new(&RedactSettings::default());
         it.body(body, mime, Place::Answer);
         it.write();

@@ -3,7 +3,6 @@
 use std::borrow::Cow;
 
 use super::{
-    addresses::looks_issued,
     class::{Place, SecretReason},
     encode::decode_escapes,
     markup,
@@ -11,8 +10,9 @@ use super::{
     messages,
     rules::{MAX_OPEN, Walk},
     scan::{base64_text, cut},
-    steps,
+    step_counter,
     triggers::Triggers,
+    urls::looks_issued,
 };
 
 /// Bytes of an address; longer ones are pictures.
@@ -104,7 +104,7 @@ impl Walk<'_> {
                 .bytes()
                 .position(|b| !(b.is_ascii_alphanumeric() || b"+/-_=".contains(&b)))
                 .unwrap_or(body.len());
-            steps::record_bytes(end);
+            step_counter::record_bytes(end);
             if !textual || end < 16 {
                 continue;
             }
@@ -138,7 +138,7 @@ fn is_to_follow(text: &str, it: &Link, before: usize, after: usize, marked: bool
         to -= 1;
     }
     let (mut front, mut back) = (&text[from..it.from], &text[it.to..to]);
-    steps::record_bytes(to - from);
+    step_counter::record_bytes(to - from);
     if !marked {
         // Brackets around the address are its own: `<https://…>`.
         front = front.trim_end_matches(['<', '(', '[']);
@@ -183,7 +183,7 @@ fn links(text: &str) -> Vec<Link> {
             .take_while(|b| b.is_ascii_alphanumeric() || b"+.-".contains(b))
             .count();
         let from = at - scheme;
-        steps::record_bytes(scheme);
+        step_counter::record_bytes(scheme);
         if !(2..24).contains(&scheme) || !bytes[from].is_ascii_alphabetic() {
             continue;
         }
@@ -196,7 +196,7 @@ fn links(text: &str) -> Vec<Link> {
         while to < bytes.len() && to - from < LONGEST && inside(to, bytes[to]) {
             to += 1;
         }
-        steps::record_bytes(to - at);
+        step_counter::record_bytes(to - at);
         // What ends a sentence, and a bracket around it.
         while to > at + 3 {
             let ends = match bytes[to - 1] {

@@ -3,7 +3,7 @@
 use html5ever::data::NAMED_ENTITIES;
 use memchr::{memchr, memchr3};
 
-use super::steps;
+use super::step_counter;
 
 /// Elements whose text nobody sees.
 const HIDDEN: &[&str] = &[
@@ -79,7 +79,7 @@ impl<'t> VisibleText<'t> {
             let open = html[at..].find('<').map_or(html.len(), |it| at + it);
             it.piece(at, open);
             let tag = &html[open..];
-            steps::record_bytes(open - at + 1);
+            step_counter::record_bytes(open - at + 1);
             if tag.is_empty() {
                 break;
             }
@@ -147,7 +147,7 @@ impl<'t> VisibleText<'t> {
             if *decodes {
                 // Its own words stand between the same tags.
                 let piece = &rest[..rest.find('<').unwrap_or(rest.len())];
-                steps::record_bytes(piece.len());
+                step_counter::record_bytes(piece.len());
                 if let Some(it) = piece.find(part) {
                     found(&piece[it..it + part.len()]);
                 }
@@ -183,7 +183,7 @@ pub fn each_tag<'a>(html: &'a str, mut found: impl FnMut(&'a str, &[Attribute<'a
     let mut attributes = Vec::new();
     while let Some(open) = rest.find('<') {
         let tag = &rest[open..];
-        steps::record_bytes(open + 1);
+        step_counter::record_bytes(open + 1);
         let len = tag[1..].bytes().take(64).take_while(|b| in_name(*b)).count();
         let name = &tag[1..=len];
         // In a program `a<b&&c` begins nothing.
@@ -356,7 +356,7 @@ fn names(b: u8) -> bool {
 fn skip_element<'a>(rest: &'a str, name: &str) -> &'a str {
     let mut from = 0;
     while let Some(at) = rest[from..].find("</") {
-        steps::record_bytes(at + 2);
+        step_counter::record_bytes(at + 2);
         let at = from + at;
         let tag = &rest.as_bytes()[at + 2..];
         if tag.len() >= name.len() && tag[..name.len()].eq_ignore_ascii_case(name.as_bytes()) {
@@ -383,12 +383,12 @@ fn tag_end(tag: &str) -> Option<usize> {
     let mut at = 0;
     while let Some(found) = memchr3(b'>', b'"', b'\'', &bytes[at..]) {
         let i = at + found;
-        steps::record_bytes(found + 1);
+        step_counter::record_bytes(found + 1);
         if bytes[i] == b'>' {
             return Some(i);
         }
         let closed = memchr(bytes[i], &bytes[i + 1..]);
-        steps::record_bytes(closed.unwrap_or(bytes.len() - i));
+        step_counter::record_bytes(closed.unwrap_or(bytes.len() - i));
         let Some(closed) = closed else { break };
         at = i + closed + 2;
     }
@@ -405,7 +405,7 @@ fn attributes_of<'a>(inside: &'a str, out: &mut Vec<Attribute<'a>>) {
     while out.len() < 64 {
         rest = rest.trim_start_matches(|c: char| c.is_whitespace() || c == '/');
         let end = rest.find(|c: char| c == '=' || c.is_whitespace()).unwrap_or(rest.len());
-        steps::record_bytes(end);
+        step_counter::record_bytes(end);
         if end == 0 {
             break;
         }
@@ -425,11 +425,11 @@ fn attributes_of<'a>(inside: &'a str, out: &mut Vec<Attribute<'a>>) {
             } else {
                 &body[..close]
             };
-            steps::record_bytes(close);
+            step_counter::record_bytes(close);
             rest = body.get(close + 1..).unwrap_or("");
         } else {
             let close = after.find(char::is_whitespace).unwrap_or(after.len());
-            steps::record_bytes(close);
+            step_counter::record_bytes(close);
             value = &after[..close];
             rest = &after[close..];
         }

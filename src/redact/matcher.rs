@@ -6,7 +6,7 @@ use zeroize::Zeroizing;
 
 use super::{
     encode::{DecodedLayer, each_base64_core, each_echo, each_guise},
-    steps,
+    step_counter,
 };
 
 /// A bitmap over the first bytes rejects nearly every position; in ordered lists the longest pattern is found at the others,
@@ -109,7 +109,7 @@ impl Arena {
         let after = list.get(end).map(|it| (*it, shared(it)));
         let mut whole = before;
         while let Some((it, len)) = whole {
-            steps::record_bytes(1);
+            step_counter::record_bytes(1);
             if it.len as usize <= len && !(it.bounded && touches(bytes, at, at + it.len as usize)) {
                 break;
             }
@@ -127,7 +127,7 @@ fn shared(a: &[u8], b: &[u8]) -> usize {
     let (mut x, mut y) = (a.chunks_exact(32), b.chunks_exact(32));
     let alike = x.by_ref().zip(y.by_ref()).take_while(|it| it.0 == it.1).count() * 32;
     let more = a[alike..].iter().zip(&b[alike..]).take_while(|it| it.0 == it.1).count();
-    steps::record_bytes(alike + more + 1);
+    step_counter::record_bytes(alike + more + 1);
     alike + more
 }
 
@@ -231,7 +231,7 @@ impl Matcher {
             return out;
         }
         let mut i = 0;
-        steps::record_bytes(bytes.len());
+        step_counter::record_bytes(bytes.len());
         while let Some(four) = bytes.get(i..).and_then(<[u8]>::first_chunk::<4>) {
             let found = if self.is_marked(slot(*four)) { self.longest(bytes, i) } else { None };
             if let Some((it, len)) = found {

@@ -5,9 +5,9 @@ use std::{collections::BTreeMap, fmt::Write as _};
 use serde_json::{Map, Value};
 
 use super::{
+    cache::Memo,
     markup,
-    memo::Memo,
-    visible::{START_OF_TEXT, VisibleWords, each_word, hash_of, joined, words_of},
+    page_text_index::{START_OF_TEXT, VisibleWords, each_word, hash_of, joined, words_of},
 };
 use commis_artifacts::recording::{ListMeasure, Measures};
 use commis_recipe::shape;
@@ -445,7 +445,7 @@ mod tests {
 
     fn measure(visible: &str, body: &Value) -> Measures {
         let visible = VisibleWords::new(&[visible]);
-        let typed = [("q".to_owned(), super::super::visible::words_of("rust lang"))];
+        let typed = [("q".to_owned(), super::super::page_text_index::words_of("rust lang"))];
         let mut meter = Meter::new(&visible, &typed, &[]);
         meter.json(body);
         meter.finish(Some(body)).measures

@@ -7,7 +7,7 @@ use super::{
     lexicon::{Sense, WordHit, senses},
     message_spans::{AsciiRun, MessageSecret, NEAR, touches},
     randomness::{bits, erratic, is_hex, natural, random},
-    steps,
+    step_counter,
 };
 
 /// Bytes before and after a code in which words about it stand.
@@ -20,7 +20,7 @@ const MOST: usize = 256;
 
 /// All of a text that people read; from left to right, not overlapping.
 pub fn find(text: &str) -> Vec<MessageSecret> {
-    steps::record_bytes(text.len());
+    step_counter::record_bytes(text.len());
     let runs = runs(text);
     let mut hits = Vec::new();
     // Words are looked for where something stands that they could speak of.
@@ -243,7 +243,7 @@ fn codes(text: &str, candidates: &[CodeCandidate], hits: &[WordHit], out: &mut V
             first += 1;
         }
         let near = hits[first..].iter().take_while(|hit| hit.to <= it.to + AFTER + 40);
-        steps::record_bytes(near.clone().count());
+        step_counter::record_bytes(near.clone().count());
         let before = i.checked_sub(1).map(|at| candidates[at].to);
         let after = candidates.get(i + 1).map(|it| it.from);
         if speaks_for(text, it, near, before, after) >= it.least {
@@ -523,7 +523,7 @@ fn passwords(text: &str, hits: &[WordHit], out: &mut Vec<MessageSecret>) {
             end -= 1;
         }
         let window = &text[hit.to..end];
-        steps::record_bytes(window.len());
+        step_counter::record_bytes(window.len());
         let place = |it: &str| it.as_ptr() as usize - window.as_ptr() as usize;
         // A name, a colon, somebody, a stroke.
         let mut linked = false;

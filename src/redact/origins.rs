@@ -11,8 +11,8 @@ use super::{
     body::ParsedBody,
     encode::decode_percent,
     measures::push_key,
+    placeholders::SecretIndex,
     raw::{RawExchange, RawPage, RawStorageEntry},
-    vault::SecretIndex,
 };
 use commis_artifacts::recording::Origin;
 use commis_recipe::model::StorageArea;

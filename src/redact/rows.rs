@@ -1,6 +1,6 @@
 //! Rows that a text writes out: tables of bars, and statements that insert. What stands in a place is what the head says.
 
-use super::{class::SecretReason, rules::Walk, steps};
+use super::{class::SecretReason, rules::Walk, step_counter};
 
 /// Places of a row that are looked at.
 const COLUMNS: usize = 32;
@@ -31,7 +31,7 @@ impl Walk<'_> {
         let mut before: Option<&str> = None;
         let mut heads: Option<Vec<&str>> = None;
         for line in text.lines() {
-            steps::record_bytes(line.len().min(LONGEST) + 1);
+            step_counter::record_bytes(line.len().min(LONGEST) + 1);
             let line = line.trim();
             if !line.contains('|') || line.len() > LONGEST {
                 (before, heads) = (None, None);
@@ -60,7 +60,7 @@ impl Walk<'_> {
                 (before, names) = ("", None);
                 continue;
             }
-            steps::record_bytes(line.len() + 1);
+            step_counter::record_bytes(line.len() + 1);
             let rows = match line.find("VALUES").or_else(|| line.find("values")) {
                 Some(at) => {
                     let head = line[..at].trim();

@@ -3,7 +3,7 @@
 use super::{
     class::{KeyClass, Place, SecretReason},
     keys::{self, classify},
-    steps,
+    step_counter,
 };
 use std::{
     cell::{Cell, RefCell},
@@ -70,7 +70,7 @@ impl RedactRules {
         if key.len() > keys::MAX_KEY {
             return KeyClass::Silent;
         }
-        steps::record_bytes(key.len());
+        step_counter::record_bytes(key.len());
         let hash =
             key.bytes().fold(place as u32, |it, b| (it ^ u32::from(b)).wrapping_mul(0x0100_0193));
         let at = (hash ^ (hash >> 15)) as usize % RECENT;

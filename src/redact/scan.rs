@@ -9,7 +9,7 @@ use base64::{
 
 use super::{
     LITTLE,
-    bytes::ByteKinds,
+    byte_classes::ByteKinds,
     class::{KeyClass, Place, SecretReason},
     configs,
     detector::verdict,
@@ -20,7 +20,7 @@ use super::{
     messages,
     randomness::{erratic, natural, random},
     rules::{MAX_OPEN, Walk},
-    steps,
+    step_counter,
     text_kind::TextKind,
     triggers::Triggers,
 };
@@ -182,7 +182,7 @@ impl Walk<'_> {
     /// Elements that are shown as text: `&lt;string name="api_key"&gt;…&lt;/string&gt;`.
     fn escaped_in<'t>(&mut self, text: &'t str, found: &mut Vec<(&'t str, &'t str, SecretReason)>) {
         for line in text.lines().filter(|it| it.len() <= 4096 && it.contains("&lt;/")) {
-            steps::record_bytes(line.len());
+            step_counter::record_bytes(line.len());
             let mut rest = line;
             while let Some((_, tag)) = rest.split_once("&lt;") {
                 rest = tag;
@@ -208,7 +208,7 @@ impl Walk<'_> {
         for (at, mark) in text.match_indices("/(S(") {
             let rest = &text[at + mark.len()..];
             let len = rest.bytes().take(65).take_while(u8::is_ascii_alphanumeric).count();
-            steps::record_bytes(len);
+            step_counter::record_bytes(len);
             if (16..=64).contains(&len) && rest[len..].starts_with(')') {
                 found.push(("session", &rest[..len], SecretReason::Key));
             }
@@ -220,7 +220,7 @@ impl Walk<'_> {
         for (at, mark) in text.match_indices("WIFI:") {
             let rest = &text[at + mark.len()..];
             let rest = super::body::cut(rest, 300);
-            steps::record_bytes(rest.len());
+            step_counter::record_bytes(rest.len());
             let end = rest.find(";;").unwrap_or(rest.len());
             let of_word = rest[..end].split(';').find_map(|it| it.strip_prefix("P:"));
             if let Some(value) = of_word.filter(|it| it.len() >= 4) {
@@ -521,7 +521,7 @@ pub fn auth_scheme(value: &str) -> Option<&str> {
 /// How long the name of an authentication scheme is that a text begins with, with what follows up to the credential.
 fn scheme(text: &str) -> Option<usize> {
     // No further than a scheme's name is long: this is asked at every name.
-    let letters = text.bytes().take(10).inspect(|_| steps::record_bytes(1));
+    let letters = text.bytes().take(10).inspect(|_| step_counter::record_bytes(1));
     let end = { letters }.position(|it| it == b' ').filter(|it| *it >= 3)?;
     let known = ["bearer", "basic", "token", "apikey", "splunk", "negotiate"];
     known.iter().any(|it| text[..end].eq_ignore_ascii_case(it)).then_some(end + 1)
@@ -537,7 +537,7 @@ fn assignments<'a>(
     let bytes = text.as_bytes();
     let mut i = 0;
     while let Some(found_at) = memchr::memchr2(b':', b'=', bytes.get(i..).unwrap_or_default()) {
-        steps::record_bytes(found_at + 1);
+        step_counter::record_bytes(found_at + 1);
         let at = i + found_at;
         i = at + 1;
         let mut end = at;
@@ -612,7 +612,7 @@ fn assignments<'a>(
                 }
             })
             .map_or_else(|| boundary(text, from + 8192), |n| from + n);
-        steps::record_bytes(until - from);
+        step_counter::record_bytes(until - from);
         if let Some(value) = text.get(from..until)
             && value.len() >= 4
         {

@@ -6,7 +6,7 @@ use super::{
     detector::verdict,
     randomness::{erratic, random},
     rules::Walk,
-    steps,
+    step_counter,
     triggers::Triggers,
 };
 
@@ -31,10 +31,10 @@ impl Walk<'_> {
                 else {
                     continue;
                 };
-                steps::record_bytes(name.len());
+                step_counter::record_bytes(name.len());
                 let Some(rest) = rest.trim_start().strip_prefix(',') else { continue };
                 let Some((value, _)) = literal(rest.trim_start()) else { continue };
-                steps::record_bytes(value.len());
+                step_counter::record_bytes(value.len());
                 let called = &text[..at];
                 let stores = ["setItem", "define", "putenv", "setenv"]
                     .iter()
@@ -63,7 +63,7 @@ impl Walk<'_> {
             else {
                 continue;
             };
-            steps::record_bytes(line.len());
+            step_counter::record_bytes(line.len());
             // `'sid=' + '…'`
             let joined = line.strip_suffix('=').and_then(|name| {
                 let more = more.trim_start().strip_prefix('+')?;
@@ -92,7 +92,7 @@ impl Walk<'_> {
                 let rest = rest.trim_start().strip_prefix('=')?;
                 Some((name, literal(rest.trim_start())?.0))
             });
-            steps::record_bytes(24);
+            step_counter::record_bytes(24);
             if let Some((name, value)) = value {
                 let class = self.rules.class(name, Place::Json);
                 let told = match class {
@@ -112,14 +112,14 @@ impl Walk<'_> {
                     .take(40)
                     .take_while(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'$'))
                     .count();
-                steps::record_bytes(len + 1);
+                step_counter::record_bytes(len + 1);
                 let (name, rest) = rest.split_at(len);
                 let Some((value, _)) =
                     rest.trim_start().strip_prefix('=').and_then(|it| literal(it.trim_start()))
                 else {
                     continue;
                 };
-                steps::record_bytes(value.len());
+                step_counter::record_bytes(value.len());
                 if value.len() >= 24
                     && !is_code(value)
                     && !is_stand_in(value)

@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use super::{class::KeyClass, things::is_thing, word_split::pieces};
+use super::{class::KeyClass, domain_nouns::is_thing, word_split::pieces};
 
 /// Whether a name, its words joined, begins with the name of such a service. Answers how many bytes of it that takes.
 pub fn service(joined: &str) -> Option<usize> {

@@ -11,9 +11,9 @@ use super::{
     body::{boundary, disposition, essence, head_of},
     class::{Place, SecretReason},
     exchange, markup,
+    placeholders::SecretIndex,
     rules::{RedactRules, SecretSink, Walk},
     text_kind::TextKind,
-    vault::SecretIndex,
     walk::mark,
 };
 use commis_base::settings::RedactSettings;

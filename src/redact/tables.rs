@@ -6,7 +6,7 @@ use super::{
     messages::looks_chosen,
     randomness::{erratic, random},
     rules::Walk,
-    steps,
+    step_counter,
 };
 
 /// Cells of a row that are looked at.
@@ -56,7 +56,7 @@ impl Walk<'_> {
                 cell.add(&html[at..from]);
             }
             let Some(len) = memchr::memchr(b'>', &html.as_bytes()[from..]) else { break };
-            steps::record_bytes(next + 1);
+            step_counter::record_bytes(next + 1);
             let tag = &html[from + 1..from + len];
             at = from + len + 1;
             let name = tag

@@ -5,17 +5,18 @@ use serde_json::Value;
 use super::{
     Learner, Writer,
     class::Place,
-    hidden, probable_secret,
+    log_filter,
+    placeholders::SecretIndex,
+    probable_secret,
     rules::{RedactRules, Walk},
     text_kind::{TextKind, is_tagged},
-    vault::SecretIndex,
 };
 use commis_base::settings::RedactSettings;
 
 /// One free text without its secrets, and without what this process types as a secret. It is read as what it is: JSON, a page,
 /// settings, words.
 pub fn text(value: &str, settings: &RedactSettings) -> String {
-    let value = &*hidden::without(value);
+    let value = &*log_filter::without(value);
     // Words that somebody wrote look random at times; values of a document have names.
     let typed = (!is_json(value)).then_some(value);
     let rules = RedactRules::new(&settings.allow, typed.into_iter());
@@ -44,7 +45,7 @@ pub fn message(value: &str) -> String {
 
 /// The same of lines that belong together, such as those of a page: what one of them says of the next counts.
 pub fn lines(all: &[String]) -> Vec<String> {
-    let all: Vec<_> = all.iter().map(|it| hidden::without(it)).collect();
+    let all: Vec<_> = all.iter().map(|it| log_filter::without(it)).collect();
     let rules = RedactRules::new(&[], std::iter::empty());
     let mut vault = SecretIndex::default();
     let whole = all.join("\n");

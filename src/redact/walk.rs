@@ -7,18 +7,17 @@ use serde_json::{Number, Value};
 
 use super::{
     KeyClass, Place, TextKind, Walk,
-    addresses::PartReplacer,
-    bytes::ByteKinds,
-    calls,
+    byte_classes::ByteKinds,
+    cache::Memo,
     class::SecretReason,
     detector::{verdict, verdict_of},
     encode::{decode_percent, percent},
     fields::{answer_class, are_pairs, bytes_of, is_jwk, sibling_name},
-    formats, is_placeholder,
-    memo::Memo,
+    formats, is_placeholder, rpc_arguments,
     rules::{MAX_OPEN, SecretSink},
     scan::{TextContext, auth_scheme, base64_text},
     text_kind::is_tagged,
+    urls::PartReplacer,
 };
 
 /// Tells texts apart well enough: those with one mark are all looked at again.
@@ -174,7 +173,7 @@ impl Walk<'_> {
         }
         if bytes.any(ByteKinds::BAR)
             && first.is_ascii_digit()
-            && let Some(found) = calls::in_gwt(value).filter(|it| !it.is_empty())
+            && let Some(found) = rpc_arguments::in_gwt(value).filter(|it| !it.is_empty())
         {
             let found = found.into_iter().map(|it| ("password", it, SecretReason::Key)).collect();
             return Some(self.replace(value, found, Vec::new()));
@@ -280,7 +279,7 @@ impl Walk<'_> {
         match value {
             Value::Object(fields) => {
                 let named = sibling_name(fields).map(str::to_owned);
-                let call = calls::arguments(fields).map(|it| (it.0, it.1.to_owned()));
+                let call = rpc_arguments::arguments(fields).map(|it| (it.0, it.1.to_owned()));
                 let is_jwk = is_jwk(fields);
                 let mut renamed = Vec::new();
                 for (name, item) in fields.iter_mut() {
@@ -418,7 +417,7 @@ impl Walk<'_> {
         match value {
             Value::Object(fields) => {
                 let named = sibling_name(fields);
-                let call = calls::arguments(fields);
+                let call = rpc_arguments::arguments(fields);
                 let is_jwk = is_jwk(fields);
                 for (name, item) in fields {
                     let under = self.under(key, named, name, item, is_jwk, Place::Answer);
@@ -546,7 +545,7 @@ fn is_token(name: &str) -> bool {
 
 /// What an argument stands under: a text that is a credential by its place, under a name that says so.
 fn argument<'k>(method: &str, at: usize, it: &Value, under: &'k str) -> &'k str {
-    if it.is_string() && calls::is_credential(method, at) { "password" } else { under }
+    if it.is_string() && rpc_arguments::is_credential(method, at) { "password" } else { under }
 }
 
 fn decode_form(text: &str) -> Cow<'_, str> {

@@ -1,6 +1,6 @@
 //! Takes a word apart into known ones.
 
-use super::steps;
+use super::step_counter;
 
 /// A word as a row of known ones, the longest first; `None` if it is not.
 pub fn pieces<'a>(word: &'a str, known: &dyn Fn(&str) -> bool) -> Option<Vec<&'a str>> {
@@ -26,7 +26,7 @@ fn row<'a>(
         return false;
     }
     for end in (from + 2..=word.len()).rev().filter(|it| word.is_char_boundary(*it)) {
-        steps::record_bytes(1);
+        step_counter::record_bytes(1);
         if known(&word[from..end]) {
             out.push(&word[from..end]);
             if row(word, end, known, dead, out) {

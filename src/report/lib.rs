@@ -1,7 +1,7 @@
 //! What all pages have in common: those that a person opens from disk (one file, no network), and the dashboard's.
 
 pub mod plot;
-pub mod requests;
+pub mod request_charts;
 
 use base64::{Engine, engine::general_purpose::STANDARD};
 use maud::{DOCTYPE, Markup, PreEscaped, html};

@@ -7,7 +7,7 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use super::{
     CompiledRecipe, RecipeRunResult,
-    compiled::CompiledRecipes,
+    compile_cache::CompiledRecipes,
     credential::{Credential, SigningTransport},
     run,
 };

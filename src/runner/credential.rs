@@ -18,7 +18,7 @@ use commis_recipe::{
     auth,
     model::{Auth, AuthKind, TransportKind},
 };
-use commis_redact::known::SecretFilter;
+use commis_redact::known_secrets::SecretFilter;
 
 /// Shorter values stand in every answer by chance, and could not be hidden.
 const MIN: usize = 4;
@@ -43,8 +43,9 @@ impl Credential {
     ///
     /// Fails with `AUTH_NOT_ALLOWED`, `AUTH_ENV_MISSING` or `AUTH_ENV_INVALID`. No message holds the value.
     pub fn read(it: &Auth, url: &str, settings: &AuthSettings) -> Result<Self> {
-        let url = Url::parse(url)
-            .map_err(|err| Error::new(Code::RecipeInvalid, format!("request URL: {err}")))?;
+        let url = Url::parse(url).map_err(|err| {
+            Error::new(Code::RecipeInvalid, format!("the request URL is invalid: {err}"))
+        })?;
         auth::check_auth_host(it, url.host_str().unwrap_or_default(), settings)?;
         let value = settings::secret(&it.env).ok_or_else(|| {
             Error::new(Code::AuthEnvMissing, format!("${} is not set", it.env))
@@ -101,8 +102,9 @@ impl Credential {
     /// The request with the value in it; as it was, for another origin.
     fn sign(&self, request: &PreparedRequest) -> Result<PreparedRequest> {
         let mut out = request.clone();
-        let mut url = Url::parse(&out.url)
-            .map_err(|err| Error::new(Code::UrlInvalid, format!("request URL: {err}")))?;
+        let mut url = Url::parse(&out.url).map_err(|err| {
+            Error::new(Code::UrlInvalid, format!("the request URL is invalid: {err}"))
+        })?;
         if url.origin() != self.origin {
             return Ok(out);
         }
@@ -135,7 +137,7 @@ impl<'a> SigningTransport<'a> {
         if inner.kind() == TransportKind::InPageFetch {
             return Err(Error::new(
                 Code::RecipeInvalid,
-                "the page that sends the request could read the key",
+                "a key cannot be sent by a page, because the page could read it",
             ));
         }
         Ok(Self { inner, credential })

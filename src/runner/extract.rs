@@ -7,11 +7,11 @@ use serde_json::Value;
 
 use commis_base::error::{Code, Error, Result};
 use commis_recipe::{
-    assigned::find_assignments,
     blocks::{self, read::HtmlReader},
     document::Document,
     expression::Query,
     framing::{self, unframe},
+    inline_script_json::find_assignments,
     matching::Selector,
     model::{Between, EmptyAnswer, Framing, ResponseSpec, ResponseType},
     pagination::{
@@ -19,7 +19,7 @@ use commis_recipe::{
         next_url_in_headers,
     },
     paging::{PageBy, Pages},
-    reach::FieldMask,
+    projection::FieldMask,
     selector,
     shape::{self, nesting},
 };
@@ -329,7 +329,7 @@ impl Extractor {
         let mut all = reader.read(page)?;
         if all.is_empty() && self.min_items != Some(0) {
             return match &self.empty {
-                Some(seen) if !self.single && blocks::empty::is_empty_result(page, seen) => Ok(Value::Array(Vec::new())),
+                Some(seen) if !self.single && blocks::no_results::is_empty_result(page, seen) => Ok(Value::Array(Vec::new())),
                 Some(_) => Err(empty_error(
                     "the selectors match nothing in the page, and it is not like the one that had nothing to list".to_owned(),
                 )),

@@ -8,7 +8,7 @@ use commis_recipe::{
     document::Document,
     expression::Query,
     json_schema::{
-        answer_schema, conform::CompiledSchema, data_schema, input_schema, is_plain_word,
+        answer_schema, data_schema, input_schema, is_plain_word, validate::CompiledSchema,
     },
     library,
     model::Recipe,

@@ -4,7 +4,7 @@
 //! what people use, within limits and with one more attempt.
 
 pub mod call;
-mod compiled;
+mod compile_cache;
 mod credential;
 pub mod extract;
 pub mod pages;
@@ -40,7 +40,7 @@ use commis_recipe::{
     shape::VerifiedShape,
     trust::Trust,
 };
-use commis_redact::known::SecretFilter;
+use commis_redact::known_secrets::SecretFilter;
 
 /// An answer less alike than this to the verified one has drifted (seed 1.3.1).
 pub const MIN_SIMILARITY_BP: u32 = 8_500;
@@ -454,7 +454,7 @@ fn blame_values(
         return match reply.status {
             status @ (404 | 410) if takes_values => Error::new(
                 Code::NotFound,
-                format!("the site has nothing for these values ({status})"),
+                format!("the site has no data for these values: it answered {status}"),
             )
             .hint("check the values; `commis recipe check` says whether the recipe works"),
             _ => err,

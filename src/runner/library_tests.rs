@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::extract::{Extraction, HttpAnswer, extract, fingerprint, similarity_bp};
 use commis_net::egress::site_of;
 use commis_recipe::{
-    json_schema::{answer_schema, conform::CompiledSchema, data_schema},
+    json_schema::{answer_schema, data_schema, validate::CompiledSchema},
     library::{NAMES, text},
     model::{ParamSource, Recipe, Status, TransportKind, Verification},
     request::{CompiledRequest, bind},

@@ -35,9 +35,9 @@ pub async fn fetch(
         else {
             return Err(Error::new(
                 Code::SessionRequired,
-                format!("slot `{name}` comes from a browser session"),
+                format!("slot `{name}` needs a page in a browser, and this run has none"),
             )
-            .hint("run the recipe with a session"));
+            .hint("run it with `commis run`, which opens the page in a browser"));
         };
         if !fetched.contains_key(url.as_str()) {
             let request = PreparedRequest {
@@ -51,7 +51,7 @@ pub async fn fetch(
             let reply = transport.send(&request).await?;
             seen(&reply);
             check_status(&reply).map_err(|err| {
-                Error::new(err.code(), format!("fetch slot `{name}`: {}", err.message()))
+                Error::new(err.code(), format!("cannot fetch slot `{name}`: {}", err.message()))
             })?;
             fetched.insert(url, reply);
         }
@@ -60,7 +60,7 @@ pub async fn fetch(
             .ok_or_else(|| {
                 Error::new(
                     Code::ExtractEmpty,
-                    format!("slot `{name}` is missing in the answer that it comes from"),
+                    format!("the answer that slot `{name}` is read from does not contain it"),
                 )
                 .hint("the site may have changed; learn the recipe again")
             })?;

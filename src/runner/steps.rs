@@ -432,9 +432,10 @@ impl Condition {
                 .render(|name| match values.get(name) {
                     ValueLookup::Given(it) => Ok(it.text.clone()),
                     ValueLookup::Absent => Ok(String::new()),
-                    ValueLookup::Unknown => {
-                        Err(Error::new(Code::SessionRequired, format!("`{name}` has no value")))
-                    }
+                    ValueLookup::Unknown => Err(Error::new(
+                        Code::SessionRequired,
+                        format!("`{name}` has no value, because it comes from a browser session"),
+                    )),
                 })
                 .map(Value::from),
         }
@@ -683,7 +684,9 @@ impl DraftWalk<'_> {
     /// The answer to the last request; where it was sent for items, the data as an answer. Fails as [`ItemCalls::finish`].
     pub fn reply(self) -> Result<Reply> {
         let Some(items) = self.items else {
-            return self.last.ok_or_else(|| Error::new(Code::Internal, "nothing was sent"));
+            return self.last.ok_or_else(|| {
+                Error::new(Code::Internal, "the steps ended before a request was sent")
+            });
         };
         let data = items.finish()?.data;
         Ok(Reply {

@@ -16,22 +16,22 @@ use tokio::{runtime::Handle, sync::Notify};
 use tokio_util::sync::CancellationToken;
 
 use super::{
+    agent_runs::{OpenPrompts, SuspendedRuns},
     answer::ApiError,
-    book::{Database, TokenView},
     channels::pending::Channels,
     dashboard_auth::DashboardAuth,
-    desks::PageSessions,
-    doing::{OpenPrompts, SuspendedRuns},
-    lookers::Viewers,
     mcp::seal::StateSealer,
-    pantry::RecipeCache,
+    page_sessions::PageSessions,
     principal::{Principal, Scope, digest, same},
     queue::{CallOptions, PerformOutcome, Queue},
     rates::Rates,
+    recipe_cache::RecipeCache,
     remote_listener::RemoteListener,
+    runtime::Runtime,
     stream_limiter::StreamLimiter,
+    task_database::{Database, TokenView},
+    viewer_access::Viewers,
     watch::registry::Watches,
-    world::Runtime,
 };
 use commis_base::{
     error::{Code, Result},

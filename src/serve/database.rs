@@ -18,7 +18,7 @@ pub fn open(folder: &Path, file: &'static str, migrations: &[&str]) -> Result<Co
     let dir = files::open_or_create(folder)?;
     let path = std::fs::canonicalize(folder)
         .map_err(|err| {
-            Error::new(Code::ArtifactIo, format!("open {}", folder.display())).source(err)
+            Error::new(Code::ArtifactIo, format!("cannot open {}", folder.display())).source(err)
         })?
         .join(file);
     match connect(&dir, &path, file, migrations) {

@@ -6,7 +6,7 @@ use axum::response::sse::Event as Sse;
 use futures::{Stream, StreamExt as _, stream};
 use tokio::sync::broadcast::error::RecvError;
 
-use super::{Daemon, book::Event};
+use super::{Daemon, task_database::Event};
 use commis_base::error::Result;
 
 /// The events of a task, or of all, after that id: first those that were missed, then as they come. Ends with the task, with the

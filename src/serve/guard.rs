@@ -27,10 +27,10 @@ use super::{
     connections::AmbiguousLength,
     dashboard,
     dashboard_auth::{AccessDeadline, CsrfToken, is_safe},
-    lookers,
     principal::{Principal, same},
     rates::RateKind,
     refusal::{answer_with, rate_limit_error, refuse},
+    viewer_access,
 };
 use commis_base::error::{Code, Error, Result};
 
@@ -96,8 +96,8 @@ async fn guarded(daemon: &Arc<Daemon>, request: Request, next: Next) -> Response
         || path == "/bootstrap"
         || path.starts_with("/assets/")
         // What a cookie for one page opens, which is looked at there.
-        || path == lookers::PATH
-        || path.strip_prefix(lookers::PATH).is_some_and(|it| it.starts_with('/'));
+        || path == viewer_access::PATH
+        || path.strip_prefix(viewer_access::PATH).is_some_and(|it| it.starts_with('/'));
     let who = match who(daemon, &parts) {
         Ok(it) => it,
         Err(_) if is_open && is_safe(&parts.method) => None,

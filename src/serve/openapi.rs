@@ -6,10 +6,10 @@ use serde_json::{Map, Value, json};
 
 use super::{
     answer::{ApiError, Meta},
-    book::TaskView,
     operations::{
         ExecutionMode, HttpMethod, Operation, TABLE, output_schema, properties, requires, without,
     },
+    task_database::TaskView,
 };
 
 static DOCUMENT: LazyLock<Value> = LazyLock::new(build_document);

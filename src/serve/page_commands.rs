@@ -4,11 +4,11 @@ use std::time::Duration;
 
 use super::{
     Daemon,
-    desks::{PageSessions, TIMEOUT, key},
+    page_sessions::{PageSessions, TIMEOUT, key},
     principal::{Principal, page_name},
 };
 use commis_base::error::{Code, Error, Result};
-use commis_browser::desk::{Command, CommandOutput, PageController};
+use commis_browser::page_session::{Command, CommandOutput, PageController};
 
 /// Beyond the time for one command, for the browser to say that it is over.
 const GRACE: Duration = Duration::from_secs(15);

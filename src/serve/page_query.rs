@@ -1,8 +1,8 @@
 //! The query that names an open page.
 
 use super::{
-    desks::{PageKey, key},
     operations::FIRST,
+    page_sessions::{PageKey, key},
     principal::{AccessRequirement, AccessRight, Area, Principal, forbidden, page_name},
 };
 use commis_base::error::Result;

@@ -12,13 +12,13 @@ use tokio_util::sync::CancellationToken;
 use super::{
     Daemon,
     answer::{Answer, ApiError},
-    book::{KeyLookup, TaskState, TaskView},
     operations::{ExecutionMode, Job, Operation, OperationContext, OperationResult, no_secrets},
     principal::Principal,
     queue::{CallOptions, PerformOutcome, Queue},
     rates::RateKind,
     refusal::rate_limit_error,
     task_access::task_error,
+    task_database::{KeyLookup, TaskState, TaskView},
 };
 use commis_artifacts::store::json_sha256;
 use commis_base::{

@@ -12,7 +12,7 @@ use serde_json::Value;
 use tokio::sync::{Notify, mpsc};
 use tokio_util::sync::CancellationToken;
 
-use super::{answer::Answer, book::TaskView};
+use super::{answer::Answer, task_database::TaskView};
 use commis_base::settings::ServeSettings;
 
 /// Runs of recipes that are tasks, at once (seed 2.1.1).

@@ -24,13 +24,12 @@ use super::{
     dashboard_auth::AccessDeadline,
     events::stream,
     guard::guard,
-    mcp, openapi,
+    live_view, mcp, openapi,
     operations::{HttpMethod, Operation, OperationContext, TABLE, coerced, find_visible_task},
     principal::{AccessRequirement, AccessRight, Area, Principal},
     queue::{CallOptions, PerformOutcome, Queue},
     refusal::{answer_with, refuse},
     stream_limiter::StreamLimiter,
-    watching,
 };
 use commis_base::error::{Code, Error};
 
@@ -41,7 +40,7 @@ pub fn router(daemon: &Arc<Daemon>) -> Router {
         .route("/api/openapi.json", get(|| async { Json(openapi::document()) }))
         .route("/api/events", get(all_events))
         .merge(dashboard::routes())
-        .merge(watching::routes())
+        .merge(live_view::routes())
         .route_service("/mcp", mcp::service(daemon))
         .fallback(|| async {
             refuse(

@@ -12,30 +12,29 @@ use tokio::{runtime::Handle, sync::Notify};
 use tokio_util::sync::CancellationToken;
 
 use super::{
+    agent_runs::{OpenPrompts, SuspendedRuns},
     answer::ApiError,
-    book::Database,
     channels::pending::Channels,
     client::Client,
     connections,
     daemon::{Daemon, Dispatcher},
     dashboard_auth::DashboardAuth,
-    desks::{self, PageSessions},
-    doing::{OpenPrompts, SuspendedRuns},
     ending::ShutdownGuard,
-    lifecycle,
-    lookers::Viewers,
-    mcp,
+    lifecycle, mcp,
     operations::{self, runs},
-    pantry::RecipeCache,
+    page_sessions::{self, PageSessions},
     principal::{Principal, digest},
     queue::{CallOptions, PerformOutcome, Queue},
     rates::{Rate, Rates},
+    recipe_cache::RecipeCache,
     remote_listener::RemoteListener,
     rest,
+    runtime::Runtime,
     state_file::{self, StateFile},
     stream_limiter::StreamLimiter,
+    task_database::Database,
+    viewer_access::Viewers,
     watch::{self, registry::Watches},
-    world::Runtime,
 };
 use commis_base::{
     error::{Code, Error, Result},
@@ -261,8 +260,11 @@ async fn idleness(daemon: Arc<Daemon>, after: Option<Duration>) {
             daemon.stop.cancel();
             return;
         }
-        let browser_ms =
-            if daemon.desks.is_empty() { BROWSER_MS } else { desks::IDLE.as_millis() as i64 };
+        let browser_ms = if daemon.desks.is_empty() {
+            BROWSER_MS
+        } else {
+            page_sessions::IDLE.as_millis() as i64
+        };
         let begun = (idle >= browser_ms).then(|| now_ms() - idle);
         let before = {
             let mut held = daemon.browser_idle.lock().unwrap_or_else(PoisonError::into_inner);

@@ -39,8 +39,9 @@ impl StateFile {
 
     /// Fails with `ARTIFACT_IO`.
     pub fn write(&self, folder: &Path) -> Result<()> {
-        let bytes = serde_json::to_vec_pretty(self)
-            .map_err(|err| Error::new(Code::Internal, "write the state as JSON").source(err))?;
+        let bytes = serde_json::to_vec_pretty(self).map_err(|err| {
+            Error::new(Code::Internal, "cannot write the state as JSON").source(err)
+        })?;
         files::write_atomic(folder, FILE, &bytes)
     }
 

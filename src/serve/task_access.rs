@@ -2,8 +2,8 @@
 
 use super::{
     answer::ApiError,
-    book::{TaskState, TaskView},
     operation::OperationContext,
+    task_database::{TaskState, TaskView},
 };
 use commis_base::error::{Code, Error};
 

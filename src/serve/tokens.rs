@@ -2,8 +2,8 @@
 
 use super::{
     Daemon,
-    book::TokenView,
     principal::{Scope, digest},
+    task_database::TokenView,
 };
 use commis_base::{error::Result, ids};
 use commis_state::now_ms;

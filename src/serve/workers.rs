@@ -7,11 +7,11 @@ use std::{
 
 use super::{
     Daemon,
-    book::TaskView,
     operations::{self, ExecutionMode, Job, Operation, OperationContext},
     perform::{RunningGuard, cancelled_error, flatten_join, record_end},
     principal::Principal,
     queue::{Queue, QueuedTask},
+    task_database::TaskView,
 };
 use commis_base::{
     error::{Code, Error, Result},

@@ -7,9 +7,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value;
 use url::Url;
 
-use super::page_made::{is_uuid, page_made};
-use super::read_back::{literal_of, read_back};
+use super::client_generated::{is_uuid, page_made};
 use super::request::template;
+use super::template_match::{literal_of, read_back};
 use commis_artifacts::recording::{
     Action, ActionKind, Driver, Excerpt, Exchange, RequestBody, ResourceType, SessionRecording,
 };

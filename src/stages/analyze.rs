@@ -1,6 +1,6 @@
 //! analyze: choose one candidate and how to read it, or say that nobody can know.
 //!
-//! The heuristic path: above the threshold of confidence, else `needs_selection` (`offers.rs` then takes a model's answer, if
+//! The heuristic path: above the threshold of confidence, else `needs_selection` (`model_options.rs` then takes a model's answer, if
 //! there is one). Never a guess below it. Mutations are judged here, before anything is replayed.
 
 use super::{

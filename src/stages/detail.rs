@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use super::{
     provenance::Examples,
     request::template,
+    templating::USUAL,
     trace::{SentRequest, TracedSteps, trace},
-    weave::USUAL,
     woven::RequestWeaver,
 };
 use commis_artifacts::{

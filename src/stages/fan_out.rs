@@ -7,13 +7,13 @@ use serde_json::Value;
 use super::{
     chained::same_endpoint,
     effect::judge_recorded,
-    judge::leaf_lines,
     minimize::used_slots,
     provenance::{PathKey, answer, expression, field_paths, list, outline},
-    read_back::literal_of,
+    replay::leaf_lines,
     request::template,
+    template_match::literal_of,
+    templating::USUAL,
     trace::{RequestPlace, differing, literals, name_of, same_place, set_value},
-    weave::USUAL,
     woven::RequestWeaver,
 };
 use commis_artifacts::{

@@ -6,8 +6,8 @@ use serde_json::Value;
 
 use super::{
     item_text::{ItemText, MIN_TEXT, items_of, plain_words},
-    judge::data_difference_bp,
-    weave::forms,
+    replay::data_difference_bp,
+    templating::forms,
 };
 use commis_artifacts::recording::ShownBlock;
 

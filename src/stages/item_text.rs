@@ -126,7 +126,7 @@ impl ItemText {
                 return true;
             }
         }
-        self.values.iter().any(|it| commis_recipe::shape::forms::is_shown_as(it, cell))
+        self.values.iter().any(|it| commis_recipe::shape::display_forms::is_shown_as(it, cell))
     }
 }
 

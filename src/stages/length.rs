@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 
-use super::judge::Observation;
+use super::replay::Observation;
 use commis_artifacts::{payloads::ListLength, recording::ShownBlock};
 use commis_recipe::{
     blocks,

@@ -7,8 +7,8 @@ use serde_json::Value;
 
 use super::{
     gaps::lacking,
-    judge::{Identity, MARGIN_BP, Observation, ReplayCall, Replayer, data_difference_bp, observe},
     refutation::{Failure, Proof, final_, heard},
+    replay::{Identity, MARGIN_BP, Observation, ReplayCall, Replayer, data_difference_bp, observe},
     witness::coverage,
 };
 use commis_artifacts::payloads::{RecipeDraftMinimized, Replay};

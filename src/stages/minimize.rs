@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 use serde_json::Value;
 
-use super::judge::{Observation, ReplayCall, Replayer, observe};
+use super::replay::{Observation, ReplayCall, Replayer, observe};
 use commis_artifacts::payloads::{
     BaselineFingerprint, MinimizationReport, RecipeDraft, Replay, Trial,
 };

@@ -12,9 +12,9 @@ use std::{
 use serde_json::Value;
 
 use super::{
-    judge::{Observation, ReplayCall, Replayer, observe, passing},
     length::ProofAnswer,
     refutation::{Failure, Proof, heard},
+    replay::{Observation, ReplayCall, Replayer, observe, passing},
 };
 use commis_artifacts::payloads::{Moved, RecipeDraftMinimized, Replay};
 use commis_base::error::Code;

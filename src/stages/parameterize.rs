@@ -12,20 +12,20 @@ use super::{
     account::{AccountPart, given_by_page, named_by_second_login, names_account},
     address::respelled,
     chained::{answered_before, borrowed, typed_slot},
+    client_generated::page_made,
     extraction::widened,
     fan_out::{MAX_LEAVES, spread},
-    judge::leaf_lines,
-    moment::frozen_moment,
     options::ParameterControls,
-    page_made::page_made,
     pages::{moved, pages},
     provenance::{Examples, twin_of},
-    read_back::{literal_of, read_back},
+    recorded_timestamps::frozen_moment,
+    replay::leaf_lines,
     request::template,
-    subject::second_login_shown,
+    target_block::second_login_shown,
+    template_match::{literal_of, read_back},
+    templating::{USUAL, forms},
     trace::{SentRequest, TraceFailure, built, trace},
     validate::captured,
-    weave::{USUAL, forms},
     witness::{list_length, witness},
     woven::{RequestWeaver, parts},
 };
@@ -168,6 +168,14 @@ fn is_of_step(template: &str, steps: &[Step]) -> bool {
 /// Changes that are tried without, one at a time.
 const MAX_BANNED: usize = 6;
 
+fn several_calls<T>(why: impl Into<String>) -> Judged<T> {
+    Judged::Rejected(Reject::new(Reason::SeveralCalls, why))
+}
+
+fn needs_login<T>(why: impl Into<String>) -> Judged<T> {
+    Judged::Rejected(Reject::new(Reason::NeedsLogin, why))
+}
+
 fn attempt(
     (recording, second): (&SessionRecording, &SecondRecording),
     draft: &RecipeDraft,
@@ -177,23 +185,19 @@ fn attempt(
 ) -> Result<Judged<RecipeDraftMinimized>> {
     let exchange = recording.exchange(draft.exchange)?;
     if let Some(slot) = report.slots.iter().find(|it| matches!(it.from, SlotSource::Live { .. })) {
-        return Ok(Judged::Rejected(Reject::new(
-            Reason::NeedsLogin,
-            format!(
-                "the request needs `{}`, a value that only the recorded session knew",
-                slot.name
-            ),
+        return Ok(needs_login(format!(
+            "the request needs `{}`, a value that only the recorded session knew",
+            slot.name
         )));
     }
     if reach == ValueScope::Request && names_account(recording, &report.request) {
-        return Ok(Judged::Rejected(Reject::new(Reason::NeedsLogin, NAMES_ACCOUNT)));
+        return Ok(needs_login(NAMES_ACCOUNT));
     }
     if reach == ValueScope::Request
         && let Some(name) = typed_slot(&report.slots, recording)
     {
-        return Ok(Judged::Rejected(Reject::new(
-            Reason::SeveralCalls,
-            format!("`{name}` comes from an earlier call that itself needs what was typed"),
+        return Ok(several_calls(format!(
+            "`{name}` comes from an earlier call that itself needs what was typed"
         )));
     }
     let twin_exchange = match (twin(second, draft)?, reach, &second.recording) {
@@ -202,21 +206,12 @@ fn attempt(
     };
     let twin = twin_exchange.and_then(template).map(|it| it.0);
     let mut out = RequestWeaver::new(report.request.clone(), chains);
-    for (place, key, names) in parts(&exchange.measures.typed_in_request) {
-        let mut typed: Vec<(&str, &str)> = names
-            .into_iter()
-            .filter_map(|it| Some((it, recording.typed.get(it)?.as_str())))
-            .collect();
-        if let Some((theirs, asked)) = twin_exchange.zip(twin.as_ref()) {
-            let at = (place, key);
-            follow(&mut typed, at, &report.request, (theirs, asked), recording, &second.values);
-        }
-        // `bergen hotels` before `bergen`; of equal ones that of the same name, and one that stands nowhere yet.
-        typed.sort_by_key(|it| {
-            (std::cmp::Reverse(it.1.len()), it.0 != key, out.first.contains_key(it.0))
-        });
-        out.part(place, key, &typed);
-    }
+    weave_typed(
+        &mut out,
+        recording,
+        (exchange, &report.request),
+        (twin_exchange.zip(twin.as_ref()), &second.values),
+    );
     used.extend(out.used.iter().map(|it| it.1.clone()));
     used.dedup();
     let mut traced = built(recording, &mut out, &report.slots);
@@ -234,47 +229,36 @@ fn attempt(
         match trace(examples, sent, &mut out, (&report.slots, traced.clone())) {
             Ok(it) => traced = it,
             Err(TraceFailure::TooMany) => {
-                return Ok(Judged::Rejected(Reject::new(Reason::SeveralCalls, TOO_MANY)));
+                return Ok(several_calls(TOO_MANY));
             }
             Err(TraceFailure::Unknown(part)) => {
-                return Ok(Judged::Rejected(Reject::new(
-                    Reason::SeveralCalls,
-                    format!("{part} stands in no earlier answer"),
-                )));
+                return Ok(several_calls(format!("{part} stands in no earlier answer")));
             }
         }
         slots.retain(|it| !traced.filled.contains(&it.name));
         if let Some(name) = typed_slot(&slots, recording) {
-            return Ok(Judged::Rejected(Reject::new(
-                Reason::SeveralCalls,
-                format!("`{name}` comes from an earlier page that itself needs what was typed"),
+            return Ok(several_calls(format!(
+                "`{name}` comes from an earlier page that itself needs what was typed"
             )));
         }
         if names_account(recording, &out.request) {
-            return Ok(Judged::Rejected(Reject::new(Reason::NeedsLogin, NAMES_ACCOUNT)));
+            return Ok(needs_login(NAMES_ACCOUNT));
         }
     }
     if let Some(name) = words_missing(&out.used, &out.first) {
-        return Ok(Judged::Rejected(Reject::new(
-            Reason::SeveralCalls,
-            format!("only a part of `{name}` stands in the request"),
-        )));
+        return Ok(several_calls(format!("only a part of `{name}` stands in the request")));
     }
     if let Some(name) = recording.typed.keys().find(|it| !out.first.contains_key(*it)) {
-        return Ok(Judged::Rejected(Reject::new(
-            Reason::SeveralCalls,
-            format!(
-                "`{name}` does not stand in the request as it was typed: its value comes from an earlier call"
-            ),
+        return Ok(several_calls(format!(
+            "`{name}` does not stand in the request as it was typed: its value comes from an earlier call"
         )));
     }
     // Where there is a second request, it tells better what is constant.
     if twin.is_none()
         && let Some(part) = borrowed(&out.request, exchange, recording)
     {
-        return Ok(Judged::Rejected(Reject::new(
-            Reason::SeveralCalls,
-            format!("{part} was not typed: its value stands in the answer to an earlier call"),
+        return Ok(several_calls(format!(
+            "{part} was not typed: its value stands in the answer to an earlier call"
         )));
     }
     let mut second_values = None;
@@ -288,21 +272,15 @@ fn attempt(
         match read_back(&out.request, twin, &second.values, &passing) {
             Ok(values) => {
                 if let Some(name) = mistyped(&values, &out.first, second) {
-                    return Ok(Judged::Rejected(Reject::new(
-                        Reason::SeveralCalls,
-                        format!(
-                            "`{name}` of the second request is not what was typed: it comes from an earlier call"
-                        ),
+                    return Ok(several_calls(format!(
+                        "`{name}` of the second request is not what was typed: it comes from an earlier call"
                     )));
                 }
                 second_values = Some(values);
             }
             Err(part) => {
-                return Ok(Judged::Rejected(Reject::new(
-                    Reason::SeveralCalls,
-                    format!(
-                        "{part} differs between the two examples and was not typed: it comes from an earlier call"
-                    ),
+                return Ok(several_calls(format!(
+                    "{part} differs between the two examples and was not typed: it comes from an earlier call"
                 )));
             }
         }
@@ -312,29 +290,13 @@ fn attempt(
         second_values = Some(second.values.clone());
     }
     if let Some(values) = &mut second_values {
-        // What chooses an item of an earlier answer is in no request.
-        for name in out.first.keys().filter(|_| !traced.steps.is_empty()) {
-            if let (false, Some(it)) = (values.contains_key(name), second.values.get(name)) {
-                values.insert(name.clone(), it.clone());
-            }
-        }
-        values.retain(|name, _| out.first.contains_key(name));
-        for it in &mut out.parameters {
-            if let Some(value) = values.get(&it.name)
-                && !it.examples.contains(value)
-            {
-                it.examples.push(value.clone());
-            }
-        }
+        complete(values, &mut out, &second.values, !traced.steps.is_empty());
     }
     let mut account_part = None;
     match named_by_second_login(&out.request, exchange, second.second_login.as_ref(), &out.first) {
         AccountPart::Named(part) => {
-            return Ok(Judged::Rejected(Reject::new(
-                Reason::NeedsLogin,
-                format!(
-                    "{part} is another with the second login: the request names the account, and would answer anybody with its things"
-                ),
+            return Ok(needs_login(format!(
+                "{part} is another with the second login: the request names the account, and would answer anybody with its things"
             )));
         }
         AccountPart::None => {}
@@ -374,6 +336,53 @@ fn attempt(
         },
         witness,
     }))
+}
+
+/// Puts parameters into every part of the request that was typed.
+fn weave_typed(
+    out: &mut RequestWeaver<'_>,
+    recording: &SessionRecording,
+    (exchange, ours): (&Exchange, &RequestTemplate),
+    (twin, second): (Option<(&Exchange, &RequestTemplate)>, &BTreeMap<String, String>),
+) {
+    for (place, key, names) in parts(&exchange.measures.typed_in_request) {
+        let mut typed: Vec<(&str, &str)> = names
+            .into_iter()
+            .filter_map(|it| Some((it, recording.typed.get(it)?.as_str())))
+            .collect();
+        if let Some((theirs, asked)) = twin {
+            let at = (place, key);
+            follow(&mut typed, at, ours, (theirs, asked), recording, second);
+        }
+        // `bergen hotels` before `bergen`; of equal ones that of the same name, and one that stands nowhere yet.
+        typed.sort_by_key(|it| {
+            (std::cmp::Reverse(it.1.len()), it.0 != key, out.first.contains_key(it.0))
+        });
+        out.part(place, key, &typed);
+    }
+}
+
+/// Adds what chooses an item of an earlier answer, drops what no template uses, and keeps the values as examples.
+fn complete(
+    values: &mut BTreeMap<String, String>,
+    out: &mut RequestWeaver<'_>,
+    typed: &BTreeMap<String, String>,
+    has_steps: bool,
+) {
+    // What chooses an item of an earlier answer is in no request.
+    for name in out.first.keys().filter(|_| has_steps) {
+        if let (false, Some(it)) = (values.contains_key(name), typed.get(name)) {
+            values.insert(name.clone(), it.clone());
+        }
+    }
+    values.retain(|name, _| out.first.contains_key(name));
+    for it in &mut out.parameters {
+        if let Some(value) = values.get(&it.name)
+            && !it.examples.contains(value)
+        {
+            it.examples.push(value.clone());
+        }
+    }
 }
 
 /// Leaves of the values that could stand in a part those that the second request has there, where it tells: a part that stayed

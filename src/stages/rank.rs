@@ -14,7 +14,7 @@ use super::{
     rivals,
     scored_exchange::ScoredExchange,
     signals::{NOTHING, NOTHING_TYPED, SignalContext, WEIGHTS, signals},
-    subject,
+    target_block,
     terms::ExchangeWords,
 };
 use commis_artifacts::{
@@ -89,7 +89,7 @@ pub fn order<'a>(
     let weights = weights(settings);
     let (mut all, set_aside) = scored(recording, second);
     without_opaque(&mut all);
-    let main = subject::of_first(recording, second).map(|it| it.at);
+    let main = target_block::of_first(recording, second).map(|it| it.at);
     if let Some(main) = main {
         held_to_the_page(&mut all, recording, main);
     } else if recording.driver == Driver::Har {

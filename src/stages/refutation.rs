@@ -1,6 +1,6 @@
 //! Why a proof ends before its end.
 
-use super::judge::passing;
+use super::replay::passing;
 use commis_artifacts::payloads::{RecipeDraftMinimized, Replay, VerificationReport};
 use commis_base::error::{Code, Error};
 

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use super::judge::leaf_lines;
+use super::replay::leaf_lines;
 
 /// Fewer characters beside what was typed are on many a page.
 const MIN_REST: usize = 3;

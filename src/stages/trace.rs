@@ -6,11 +6,11 @@ use serde_json::Value;
 
 use super::{
     chained::{answered_before, tells},
-    page_made::page_made,
+    client_generated::page_made,
     provenance::{Examples, ValueSource, twin_of},
-    read_back::literal_of,
     request::{identifier, put_in_json, template},
-    weave::FoundParameter,
+    template_match::literal_of,
+    templating::FoundParameter,
     woven::RequestWeaver,
 };
 use commis_artifacts::recording::{Exchange, SessionRecording};

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::{
     gaps::form,
-    judge::{Observation, ReplayCall, Replayer, holds_bp, leaf_lines, observe, passing},
+    replay::{Observation, ReplayCall, Replayer, holds_bp, leaf_lines, observe, passing},
     request::template,
 };
 use commis_artifacts::{
@@ -292,7 +292,8 @@ fn with_ambient_headers(
 }
 
 fn not_now(code: Code) -> Error {
-    Error::new(code, "the request could not be replayed now").hint("run again with --resume")
+    Error::new(code, "the request could not be replayed now")
+        .hint("run the same command again with --resume")
 }
 
 /// What the shape alone does not tell: JSON in a page of another shape, or a page whose items are other elements.

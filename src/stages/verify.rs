@@ -11,19 +11,19 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-pub use super::judge::MARGIN_BP;
+pub use super::replay::MARGIN_BP;
 use super::{
     extraction::widened_by_pages,
     follow::{measure_followed, only_repeats},
     gaps::{lacking, lost},
-    judge::{
-        Observation, ReplayCall, Replayer, data_difference_bp, example_answer, holds_bp,
-        is_reordered, observe, passing,
-    },
     length::{self, ListFindings, ProofAnswer, more_than_shown},
     login::OwnAnswer,
     paginate::PaginationProver,
     refutation::{Failure, Halt, Proof, final_, freeze_optional, heard},
+    replay::{
+        Observation, ReplayCall, Replayer, data_difference_bp, example_answer, holds_bp,
+        is_reordered, observe, passing,
+    },
     seen::seen_on_page,
     witness::{asks_for_order, coverage, named_group},
 };
@@ -50,14 +50,9 @@ pub struct Expectation {
     pub further: Vec<BTreeMap<String, String>>,
 }
 
-/// Observes: between two and about a dozen replays, never from a cache.
-pub async fn verify(
-    replayer: &mut dyn Replayer,
-    draft: &RecipeDraftMinimized,
-    baseline: &BaselineFingerprint,
-    expect: &Expectation,
-) -> Result<VerificationReport> {
-    let mut report = VerificationReport {
+/// A report of which nothing is known yet.
+fn blank_report(draft: &RecipeDraftMinimized) -> VerificationReport {
+    VerificationReport {
         verified: false,
         reason: None,
         transport: draft.transport,
@@ -81,24 +76,42 @@ pub async fn verify(
         html: None,
         login: None,
         stranger: None,
-    };
+    }
+}
+
+/// Why no replay can prove the draft.
+fn unprovable(draft: &RecipeDraftMinimized, for_login: bool) -> Option<String> {
     if draft.captured_only {
         let why = if draft.needs_login { STRANGER_REFUSED } else { "captured_only" };
-        report.reason = Some(why.to_owned());
-        freeze_optional(draft, &mut report);
-        return Ok(report);
+        return Some(why.to_owned());
     }
     // Any two examples agree with it now, and none will tomorrow.
     if let Some(part) = &draft.moment {
-        report.reason = Some(format!(
+        return Some(format!(
             "{part} is the time of the recording: the answer would be about that time for ever"
         ));
-        freeze_optional(draft, &mut report);
-        return Ok(report);
     }
-    let required = draft.parameters.iter().filter(|it| it.required).count();
-    if required > 0 && draft.second.is_none() {
-        report.reason = Some(Code::NeedsSecondExampleForVerify.as_str().to_owned());
+    if draft.second.is_none() && draft.parameters.iter().any(|it| it.required) {
+        return Some(Code::NeedsSecondExampleForVerify.as_str().to_owned());
+    }
+    let part = draft.account_part.as_ref().filter(|_| for_login)?;
+    Some(format!(
+        "{part} came with a page of the login and may be its account's number: a second account's login tells, --second-login NAME"
+    ))
+}
+
+/// Observes: between two and about a dozen replays, never from a cache.
+pub async fn verify(
+    replayer: &mut dyn Replayer,
+    draft: &RecipeDraftMinimized,
+    baseline: &BaselineFingerprint,
+    expect: &Expectation,
+) -> Result<VerificationReport> {
+    let mut report = blank_report(draft);
+    // What less risky transports are answered was looked at before, and proves nothing of what a login gets.
+    let for_login = replayer.logins() > 0 && draft.transport.sends_cookies();
+    if let Some(why) = unprovable(draft, for_login) {
+        report.reason = Some(why);
         freeze_optional(draft, &mut report);
         return Ok(report);
     }
@@ -110,15 +123,6 @@ pub async fn verify(
     // The first failure of a transport that may pass: while one was not heard, what the others said is no verdict.
     let mut transient = None;
     let mut refuted = false;
-    // What less risky transports are answered was looked at before, and proves nothing of what a login gets.
-    let for_login = replayer.logins() > 0 && draft.transport.sends_cookies();
-    if let Some(part) = draft.account_part.as_ref().filter(|_| for_login) {
-        report.reason = Some(format!(
-            "{part} came with a page of the login and may be its account's number: a second account's login tells, --second-login NAME"
-        ));
-        freeze_optional(draft, &mut report);
-        return Ok(report);
-    }
     let transports = replayer.transports().into_iter().filter(|it| *it != TransportKind::Stub);
     for (i, transport) in transports.filter(|it| *it >= draft.transport || !for_login).enumerate() {
         let mut run = Run {
@@ -188,8 +192,8 @@ pub async fn verify(
     }
     // What is wrong by every transport stays wrong.
     if let Some((code, text)) = transient.filter(|_| !refuted) {
-        return Err(Error::new(code, format!("could not be verified now: {text}"))
-            .hint("run again with --resume"));
+        return Err(Error::new(code, format!("the recipe could not be verified now: {text}"))
+            .hint("run the same command again with --resume"));
     }
     freeze_optional(draft, &mut report);
     Ok(report)

@@ -11,7 +11,7 @@ use super::{
     follow::without_head,
     item_text::{CUT, Cell, ItemText, MIN_TEXT, SHARED, items_of, plain_words, stem, words},
     labels::labelled_records,
-    subject,
+    target_block,
 };
 use commis_artifacts::{
     payloads::{Coverage, ListLength, SecondRecording, Witness},
@@ -46,10 +46,11 @@ pub fn witness(
     (pages, pages_second): (&[Value], &[Value]),
 ) -> Option<Witness> {
     let other = second.recording.as_ref();
-    let main = subject::of_first(recording, second)?;
+    let main = target_block::of_first(recording, second)?;
     let block = |it: &SessionRecording, at: usize| it.page.shown.get(at).cloned();
     let mut first = block(recording, main.at)?;
-    let mut second = other.and_then(|it| block(it, subject::of_session(it, Some(recording))?.at));
+    let mut second =
+        other.and_then(|it| block(it, target_block::of_session(it, Some(recording))?.at));
     if let (Some(second), Some(other)) = (&mut second, other) {
         without_offers((&mut first, &recording.typed), (second, &other.typed));
     }

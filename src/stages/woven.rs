@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::{
     minimize::PAGING,
     request::identifier,
-    weave::{FoundParameter, as_number, weave},
+    templating::{FoundParameter, as_number, weave},
 };
 use commis_artifacts::recording::{Exchange, Place, TypedHit};
 use commis_recipe::{
@@ -319,7 +319,7 @@ pub const PATH_SEGMENT: &percent_encoding::AsciiSet = &percent_encoding::CONTROL
 
 #[cfg(test)]
 mod tests {
-    use super::{super::weave::USUAL, *};
+    use super::{super::templating::USUAL, *};
 
     #[test]
     fn a_name_that_comes_twice_takes_two_values() {

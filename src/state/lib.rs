@@ -4,7 +4,7 @@
 //! defined by their files. A database that cannot be read is set aside and begun again.
 
 mod health;
-mod questions;
+mod stage_inputs;
 mod tasks;
 
 use std::{
@@ -37,7 +37,7 @@ const RETRY_INTERVAL: Duration = Duration::from_millis(5);
 
 /// What each version added; `user_version` counts those that were applied.
 const MIGRATIONS: &[&str] =
-    &[tasks::SCHEMA, health::SCHEMA, questions::SCHEMA, tasks::FAILURES, health::DAYS];
+    &[tasks::SCHEMA, health::SCHEMA, stage_inputs::SCHEMA, tasks::FAILURES, health::DAYS];
 
 /// The open database, shared by the tasks of a process.
 pub struct State {
@@ -78,7 +78,8 @@ impl State {
         // The folder itself is no link, but one may lead there, and SQLite refuses any.
         let path = std::fs::canonicalize(folder)
             .map_err(|err| {
-                Error::new(Code::ArtifactIo, format!("open {}", folder.display())).source(err)
+                Error::new(Code::ArtifactIo, format!("cannot open {}", folder.display()))
+                    .source(err)
             })?
             .join(FILE);
         match Self::connect(&dir, &path, patience) {
@@ -179,9 +180,11 @@ impl OpenError {
     fn into_error(self, path: &Path) -> Error {
         match self {
             Self::Ours(it) => it,
-            Self::Sql(err) => Error::new(Code::ArtifactIo, format!("open {}", path.display()))
-                .source(err)
-                .hint(HINT),
+            Self::Sql(err) => {
+                Error::new(Code::ArtifactIo, format!("cannot open {}", path.display()))
+                    .source(err)
+                    .hint(HINT)
+            }
             Self::Newer => Error::new(
                 Code::ArtifactIo,
                 format!("{} was written by a later commis", path.display()),

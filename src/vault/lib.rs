@@ -7,12 +7,12 @@
 pub mod browsers;
 mod check;
 mod cookies;
-mod held;
+mod encrypted_file;
 mod key;
 mod login;
+mod login_data;
 mod login_http;
 mod refresh;
-mod sealed;
 
 use std::{
     fmt,
@@ -28,8 +28,8 @@ use self::key::Key;
 pub use self::{
     check::{LoginProbe, judge_probe},
     cookies::parse_set_cookie,
-    held::{BasicAuth, Cookie, LoginData, Refresh, StorageItem, TokenMapping},
     login::{Login, Logins},
+    login_data::{BasicAuth, Cookie, LoginData, Refresh, StorageItem, TokenMapping},
     login_http::LoginHttp,
 };
 use commis_base::{
@@ -207,7 +207,7 @@ impl Vault {
         let dir = self.dir(name, false)?.ok_or_else(|| unknown_login(name))?;
         let state = *Self::states(&dir)?.last().ok_or_else(|| unknown_login(name))?;
         let bytes = dir.read(&file(state), MAX_FILE)?.ok_or_else(|| unknown_login(name))?;
-        let held = sealed::open(&self.key.get(false)?, name, state, bytes)?;
+        let held = encrypted_file::open(&self.key.get(false)?, name, state, bytes)?;
         let checked = dir.read(CHECKED, 4096)?;
         let checked = checked.and_then(|it| serde_json::from_slice(&it).ok());
         Ok((held.summary(name, checked), held))
@@ -251,7 +251,7 @@ impl Vault {
             }
         }
         let state = states.last().map_or(1, |it| it + 1);
-        let bytes = sealed::seal(&key, name, state, &held)?;
+        let bytes = encrypted_file::seal(&key, name, state, &held)?;
         dir.write(&file(state), &bytes)?;
         dir.remove(CHECKED)?;
         let old = states.len().saturating_sub(KEPT - 1);
@@ -295,7 +295,10 @@ impl Vault {
         }
         if changed {
             let state = *Self::states(&dir)?.last().ok_or_else(|| unknown_login(name))?;
-            dir.write(&file(state), &sealed::seal(&self.key.get(false)?, name, state, &held)?)?;
+            dir.write(
+                &file(state),
+                &encrypted_file::seal(&self.key.get(false)?, name, state, &held)?,
+            )?;
         }
         Ok(held)
     }
@@ -307,7 +310,7 @@ impl Vault {
         let (_, mut held) = self.open(name)?;
         held.set_refresh(Some(refresh));
         let state = *Self::states(&dir)?.last().ok_or_else(|| unknown_login(name))?;
-        dir.write(&file(state), &sealed::seal(&self.key.get(false)?, name, state, &held)?)
+        dir.write(&file(state), &encrypted_file::seal(&self.key.get(false)?, name, state, &held)?)
     }
 
     /// The lock of whoever renews this login; `None` while another one does.

@@ -344,7 +344,8 @@ fn a_browser_that_is_killed_is_started_again() {
     for line in std::io::BufRead::lines(std::io::BufReader::new(child.stdout.take().unwrap())) {
         let line = line.unwrap();
         said = said + &line + "\n";
-        // The second recording of a task: the browser is there, and most of the time at work.
+        // The second recording of a task: the browser is there, and most of the time at work. No event says when, so this gives it a
+        // moment.
         if !killed && line.contains("\"stage_started\"") && line.contains("record_second") {
             std::thread::sleep(std::time::Duration::from_millis(300));
             let found = children(child.id());

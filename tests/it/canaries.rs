@@ -20,7 +20,7 @@ use base64::{
 };
 use serde_json::{Value, json};
 
-use crate::support::{Home, batch_report, has_chromium, write};
+use crate::support::{Home, batch_report, has_chromium, wait_until, write};
 
 const COUNT: usize = 64;
 /// Typed: into a field for passwords, under a name that the manifest calls secret, by a step, and as two ways to fail. Words
@@ -519,9 +519,7 @@ fn no_canary_leaves_a_live_session() {
             .stderr(std::process::Stdio::null())
             .spawn()
             .unwrap();
-        while child.try_wait().unwrap().is_none() && !come() {
-            std::thread::sleep(std::time::Duration::from_millis(20));
-        }
+        wait_until("moment of the crash", || child.try_wait().unwrap().is_some() || come());
         // It may have ended already.
         let _ = child.kill();
         child.wait().unwrap();

@@ -5,7 +5,6 @@ use std::{
     io::Read as _,
     path::{Path, PathBuf},
     process::Stdio,
-    time::{Duration, Instant},
 };
 
 use rustix::process::{Pid, Signal, kill_process};
@@ -15,7 +14,7 @@ use crate::{
     daemon::{Daemon, UNLIMITED},
     doing::{Model, call, click, complete_task, fill, parsed, search},
     session::{run, well},
-    support::{Home, Web, has_chromium, shared, write},
+    support::{Home, Web, has_chromium, shared, wait_until, write},
 };
 
 /// Criteria of each group: AC-1.1 to AC-1.5, and so on.
@@ -132,15 +131,6 @@ fn below(pid: u32) -> Vec<u32> {
     out
 }
 
-/// Waits, as long as a slow machine may take.
-fn until(what: &str, mut there: impl FnMut() -> bool) {
-    let begun = Instant::now();
-    while !there() {
-        assert!(begun.elapsed() < Duration::from_secs(60), "{what} did not come about");
-        std::thread::sleep(Duration::from_millis(10));
-    }
-}
-
 #[test]
 fn ac_8_4_ctrl_c_exits_with_130_and_leaves_nothing_behind() {
     if !has_chromium() {
@@ -162,7 +152,7 @@ fn ac_8_4_ctrl_c_exits_with_130_and_leaves_nothing_behind() {
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    until("the second turn", || model.requests()["requests"].as_u64() == Some(2));
+    wait_until("the second turn", || model.requests()["requests"].as_u64() == Some(2));
     let renderers = |of: &[u32]| {
         let is_one = |it: &&u32| {
             std::fs::read_to_string(format!("/proc/{it}/cmdline"))
@@ -177,7 +167,7 @@ fn ac_8_4_ctrl_c_exits_with_130_and_leaves_nothing_behind() {
     assert_eq!(child.wait().unwrap().code(), Some(130), "{said}");
     // The task is over, with its reason, and so is its page.
     let mut runs = Value::Null;
-    until("the run's end", || {
+    wait_until("the run's end", || {
         runs = parsed(&run(&daemon, &["do", "runs", "--json"]))["runs"][0].take();
         runs["status"] != "working"
     });
@@ -200,7 +190,7 @@ fn ac_8_4_ctrl_c_exits_with_130_and_leaves_nothing_behind() {
         std::fs::read_to_string(format!("/proc/{it}/stat"))
             .is_ok_and(|it| it.rsplit_once(')').is_some_and(|it| !it.1.starts_with(" Z")))
     };
-    until("the end of what was started", || !all.iter().any(alive));
+    wait_until("the end of what was started", || !all.iter().any(alive));
 }
 
 #[test]
@@ -448,5 +438,5 @@ fn a_playbook_is_done_through_the_real_server_of_playwright() {
     let node = |it: &u32| {
         std::fs::read_to_string(format!("/proc/{it}/cmdline")).is_ok_and(|it| it.contains("cli.js"))
     };
-    until("the server's end", || !below(daemon.pid()).iter().any(node));
+    wait_until("the server's end", || !below(daemon.pid()).iter().any(node));
 }

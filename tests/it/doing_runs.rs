@@ -4,7 +4,6 @@ use std::{
     io::{BufRead as _, BufReader},
     path::{Path, PathBuf},
     process::{Command, Stdio},
-    time::{Duration, Instant},
 };
 
 use serde_json::{Value, json};
@@ -13,7 +12,7 @@ use crate::{
     daemon::Daemon,
     doing::{Model, call, complete_task, fill, parsed, search, settings},
     session::{ProgramOutput, run, well},
-    support::{has_chromium, write},
+    support::{has_chromium, wait_until, write},
 };
 
 fn start(scripts: &Value) -> Option<(Daemon, Model)> {
@@ -23,14 +22,6 @@ fn start(scripts: &Value) -> Option<(Daemon, Model)> {
     let model = Model::start(scripts);
     let daemon = Daemon::start(&settings(&model.endpoint), &["--testbed"]);
     Some((daemon, model))
-}
-
-fn until(what: &str, mut there: impl FnMut() -> bool) {
-    let begun = Instant::now();
-    while !there() {
-        assert!(begun.elapsed() < Duration::from_secs(60), "{what} did not come about");
-        std::thread::sleep(Duration::from_millis(50));
-    }
 }
 
 fn runs(daemon: &Daemon) -> Value {
@@ -162,13 +153,13 @@ fn a_run_that_died_is_told_from_one_that_works() {
         command.spawn().unwrap()
     };
     let mut child = quiet(&args);
-    until("the second turn", || model.requests()["requests"].as_u64() == Some(2));
+    wait_until("the second turn", || model.requests()["requests"].as_u64() == Some(2));
     let works = runs(&daemon)["runs"][0].take();
     assert_eq!((&works["status"], &works["now"]), (&json!("working"), &json!("asks the model")));
     let id = works["run"].as_str().unwrap();
     // It gives signs while the model thinks.
     let at = works["at_ms"].as_i64().unwrap();
-    until("a sign", || runs(&daemon)["runs"][0]["at_ms"].as_i64().unwrap() > at + 1500);
+    wait_until("a sign", || runs(&daemon)["runs"][0]["at_ms"].as_i64().unwrap() > at + 1500);
     let mut watch = quiet(&["do", "watch"]);
     let mut lines = BufReader::new(watch.stdout.take().unwrap()).lines();
     let first = lines.next().unwrap().unwrap();
@@ -180,7 +171,7 @@ fn a_run_that_died_is_told_from_one_that_works() {
         it["runs"][0].take()
     };
     assert_eq!(told()["status"], "working", "no sooner than it can be told");
-    until("its death", || told()["status"] == "died");
+    wait_until("its death", || told()["status"] == "died");
     let detail = told()["detail"].as_str().unwrap().to_owned();
     let action = "fill searchbox \"Search the news\" value=harbour";
     let died = format!("died after {action} (asks the model)");

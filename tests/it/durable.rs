@@ -6,13 +6,13 @@ use std::{
     os::unix::fs::{MetadataExt as _, PermissionsExt as _, symlink},
     path::{Path, PathBuf},
     process::{Child, Command, Stdio},
-    time::{Duration, Instant, SystemTime},
+    time::{Duration, SystemTime},
 };
 
 use rustix::process::{Pid, Signal};
 use serde_json::{Value, json};
 
-use crate::support::{Home, write};
+use crate::support::{Home, wait_until, write};
 
 const FIXTURE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/books.har");
 
@@ -46,14 +46,6 @@ fn large_har(home: &Home) -> String {
     let path = home.path().join("books.har");
     write(&path, &har.to_string());
     path.to_str().unwrap().to_owned()
-}
-
-fn wait_for(what: &str, mut there: impl FnMut() -> bool) {
-    let begun = Instant::now();
-    while !there() {
-        assert!(begun.elapsed() < Duration::from_secs(60), "{what} did not come about");
-        std::thread::sleep(Duration::from_millis(1));
-    }
 }
 
 fn files(home: &Home, pattern: &str) -> Vec<PathBuf> {
@@ -93,7 +85,7 @@ fn stopped(home: &Home, har: &str) -> (RunningProgram, PathBuf) {
     let mut command = home.command(&learn(har));
     let child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
     let child = RunningProgram(child);
-    wait_for("a lease", || !files(home, "lease.json").is_empty());
+    wait_until("a lease", || !files(home, "lease.json").is_empty());
     signal(&child.0, Signal::STOP);
     let lease = files(home, "lease.json").remove(0);
     (child, lease)

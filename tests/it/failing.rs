@@ -88,7 +88,7 @@ const CASES: &[Case] = &[
         "stumbles.test/hangs",
         "- wait_for: {request: /slow}",
         "STEP_FAILED",
-        &["GET http://endless.test/slow?ms=5000 has not ended"],
+        &["GET http://endless.test/slow?ms=120000 has not ended"],
     ),
     (
         "refused",
@@ -143,18 +143,43 @@ const CASES: &[Case] = &[
     ),
 ];
 
+/// Seconds that a step may take, one round after the other. A step that fails waits that long, so the first round gives little. On a
+/// machine under load a page may not open in that time, which is another failure than the one that is tested: only those cases get
+/// more time.
+const ROUNDS: [u32; 3] = [3, 15, 60];
+
+/// What is tried again: where the site is down, not reached, or in trouble.
+const RETRYABLE: [&str; 3] = ["server", "down", "shaky"];
+
 #[test]
 fn a_failing_step_says_why() {
     if !has_chromium() {
         return;
     }
+    let web_home = Home::new();
+    let web = Web::start(&web_home);
+    let mut cases: Vec<&Case> = CASES.iter().collect();
+    for timeout_s in ROUNDS {
+        let wrong = failures(&web, &cases, timeout_s);
+        cases.retain(|it| wrong.iter().any(|(name, _)| *name == it.0));
+        let last = timeout_s == ROUNDS[ROUNDS.len() - 1];
+        let said: Vec<&str> = wrong.iter().map(|it| it.1.as_str()).collect();
+        assert!(!last || wrong.is_empty(), "{}", said.join("\n\n"));
+        if wrong.is_empty() {
+            break;
+        }
+    }
+}
+
+/// Lets each case fail in a home of its own. Returns what is not as the case says, by its name.
+fn failures(web: &Web, cases: &[&Case], timeout_s: u32) -> Vec<(&'static str, String)> {
     let home = Home::new();
-    let web = Web::start(&home);
     // A port that nobody listens on, since its listener is gone again.
     let closed = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
-    let mut text =
-        "version: 1\ndefaults: { delay_s: 0, timeout_s: 3, retries: 1 }\nrecipes:\n".to_owned();
-    for (name, page, steps, ..) in CASES {
+    let mut text = format!(
+        "version: 1\ndefaults: {{ delay_s: 0, timeout_s: {timeout_s}, retries: 1 }}\nrecipes:\n"
+    );
+    for (name, page, steps, ..) in cases {
         let _ = writeln!(
             text,
             "  - name: {name}\n    task: Look for lamps\n    url: http://{page}\n    record:\n      {steps}"
@@ -169,14 +194,12 @@ fn a_failing_step_says_why() {
     let report = ["--report", page.to_str().unwrap()];
     let (code, totals) = home.batch(&[&learn[..], &report, &hosts].concat());
     assert_eq!(code, 1, "{totals}");
-    // Tried again is what another time may do better: where the site is down, not reached, or in trouble.
-    assert_eq!(totals["retries"], 3, "{totals}");
     let report = std::fs::read_to_string(page).unwrap();
-
-    let mut wrong = Vec::new();
+    let mut failures = Vec::new();
     for ((name, _, steps, code, parts), entry) in
-        CASES.iter().zip(totals["entries"].as_array().unwrap())
+        cases.iter().zip(totals["entries"].as_array().unwrap())
     {
+        let mut wrong = Vec::new();
         let id = entry["task_id"].as_str().unwrap();
         let out = home.run(&["recipe", "debug", "--task-id", id]);
         let shown = String::from_utf8(out.stdout).unwrap();
@@ -189,11 +212,14 @@ fn a_failing_step_says_why() {
         let (exit, debug) = home.json(&["recipe", "debug", "--task-id", id, "--json"]);
         let failure = &debug["failure"];
         if (exit, failure["error_code"].as_str()) != (0, Some(*code)) {
-            wrong.push(format!("{name}: {failure}"));
+            wrong.push(failure.to_string());
+        }
+        if entry["retryable"] != RETRYABLE.contains(name) {
+            wrong.push(format!("whether it is tried again: {entry}"));
         }
         let missing: Vec<_> = parts.iter().filter(|it| !read.contains(**it)).collect();
         if !missing.is_empty() {
-            wrong.push(format!("{name}: {missing:?} is not in {read}"));
+            wrong.push(format!("{missing:?} is not in {read}"));
         }
         let folder = home.path().join("artifacts").join(id);
         for file in ["failure.json", "failure.png"] {
@@ -201,7 +227,7 @@ fn a_failing_step_says_why() {
             let mode = it.map(|it| it.permissions().mode() & 0o777);
             // The proxy's own answer is a page without anything, which can be drawn as well.
             if mode.ok() != Some(0o600) {
-                wrong.push(format!("{name}: no {file}, or not private: {}", failure["no_picture"]));
+                wrong.push(format!("no {file}, or not private: {}", failure["no_picture"]));
             }
         }
         let png = std::fs::read(folder.join("failure.png")).unwrap_or_default();
@@ -210,12 +236,17 @@ fn a_failing_step_says_why() {
         assert!(report.contains(&format!("{id}/page.html")), "{name} has no page");
         let page = std::fs::read_to_string(folder.join("page.html")).unwrap();
         assert_eq!(page.contains("src=\"data:image/png;base64,"), !png.is_empty(), "{name}");
-        assert!(page.contains("Where it failed") && page.contains(code), "{name}: {page}");
+        assert!(page.contains("Where it failed"), "{name}: {page}");
+        if *name == "role" && !report.contains("link &quot;Help&quot; has that name") {
+            wrong.push("the report does not say why".to_owned());
+        }
+        if !wrong.is_empty() {
+            failures.push((*name, format!("{name}: {}", wrong.join("\n"))));
+        }
     }
-    assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
-    assert!(report.contains("link &quot;Help&quot; has that name"));
     let (_, found) = home.json(&["artifacts", "verify", "--json"]);
     assert!(!found.to_string().contains("failure."), "{found}");
+    failures
 }
 
 fn tried(home: &Home, web: &Web, page: &str, steps: &str, more: &[&str]) -> (i32, Value) {

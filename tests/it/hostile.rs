@@ -9,7 +9,7 @@ use std::{
 
 use serde_json::Value;
 
-use crate::support::{Home, Web, has_chromium};
+use crate::support::{Home, Web, has_chromium, wait_until};
 
 /// A recipe that asks for the URL as JSON; `session` is the transport, if one needs a browser.
 fn recipe(home: &Home, name: &str, method: &str, url: &str, session: Option<&str>) {
@@ -191,11 +191,11 @@ fn measured(home: &Home, web: &Web, name: &str) -> (String, Duration, u64) {
     let begun = Instant::now();
     let mut run = start(home, web, name);
     let mut most = 0;
-    while run.child.try_wait().unwrap().is_none() {
+    wait_until(&format!("end of {name}"), || {
+        let ended = run.child.try_wait().unwrap().is_some();
         most = most.max(peak(run.child.id()).unwrap_or(0));
-        std::thread::sleep(Duration::from_millis(1));
-        assert!(begun.elapsed() < Duration::from_secs(120), "{name} does not end");
-    }
+        ended
+    });
     let took = begun.elapsed();
     (end(run).0, took, most)
 }

@@ -8,7 +8,7 @@ use std::{
 
 use serde_json::{Value, json};
 
-use crate::support::{Home, Web, write};
+use crate::support::{Home, Web, wait_until, write};
 
 const LEVELS: &str = "version: 1\nname: levels\ntask: Levels of {river}\nstatus: draft\nsource_url: http://api.gauges.test/\nparameters:\n  - { name: river, type: str, required: true, source: task_input, examples: [thames, severn] }\nrequest:\n  method: GET\n  url: http://api.gauges.test/v1/levels\n  query: [{ name: river, value: '{river}' }]\n  allowed_domains: [api.gauges.test]\nresponse: { type: json, extract: levels }\n";
 
@@ -197,11 +197,7 @@ fn it_goes_on_where_it_stopped_and_runs_nothing_twice() {
         place.home.command(&args).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap()
     };
     let done = || std::fs::read_to_string(&out).map_or(0, |it| it.lines().count());
-    let until = |n: usize| {
-        while done() < n {
-            std::thread::sleep(std::time::Duration::from_millis(2));
-        }
-    };
+    let until = |n: usize| wait_until("line of results", || done() >= n);
 
     // Killed, with half a line at the end.
     let mut child = begin(&[]);

@@ -4,12 +4,12 @@ use std::{
     io::{Read as _, Write as _},
     net::TcpStream,
     process::{Child, Stdio},
-    time::{Duration, Instant},
+    time::Duration,
 };
 
 use serde_json::{Value, json};
 
-use crate::support::{Home, write};
+use crate::support::{Home, wait_for, write};
 
 const FIXTURE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/books.har");
 const REVISION: &str = "2026-07-28";
@@ -36,15 +36,12 @@ impl ServeProcess {
         write(&home.path().join("config.toml"), settings);
         let mut command = home.command(&["serve"]);
         let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-        let begun = Instant::now();
-        let state: Value = loop {
-            let text = std::fs::read(home.path().join("serve/daemon.json"));
-            if let Some(it) = text.ok().and_then(|it| serde_json::from_slice(&it).ok()) {
-                break it;
-            }
-            assert!(child.try_wait().unwrap().is_none() && begun.elapsed().as_secs() < 60);
-            std::thread::sleep(Duration::from_millis(5));
-        };
+        let file = home.path().join("serve/daemon.json");
+        let state: Value = wait_for("daemon", || {
+            assert!(child.try_wait().unwrap().is_none(), "the daemon ended");
+            let text = std::fs::read(&file).map_err(|err| err.to_string())?;
+            serde_json::from_slice(&text).map_err(|err| err.to_string())
+        });
         let token = state["token"].as_str().unwrap().to_owned();
         Self { child, port: state["port"].as_u64().unwrap(), token, _home: home }
     }
@@ -177,15 +174,10 @@ fn a_client_that_knows_tasks_is_given_one() {
     let made = it.ask("tools/call", asked, can.clone())["result"].clone();
     assert_eq!(made["resultType"], "task", "{made}");
     let id = made["taskId"].clone();
-    let begun = Instant::now();
-    let end = loop {
+    let end = wait_for("end of the task", || {
         let now = it.ask("tasks/get", json!({"taskId": id}), can.clone())["result"].clone();
-        if now["status"] != "working" {
-            break now;
-        }
-        assert!(begun.elapsed().as_secs() < 60, "{now}");
-        std::thread::sleep(Duration::from_millis(50));
-    };
+        if now["status"] == "working" { Err(now.to_string()) } else { Ok(now) }
+    });
     assert_eq!(end["status"], "completed", "{end}");
     assert_eq!(end["result"]["structuredContent"]["ok"], true, "{end}");
     let message = it.ask("tasks/cancel", json!({"taskId": id}), can);

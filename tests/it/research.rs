@@ -10,7 +10,6 @@ use std::{
         Arc,
         atomic::{AtomicUsize, Ordering},
     },
-    time::{Duration, Instant},
 };
 
 use serde_json::{Value, json};
@@ -20,7 +19,7 @@ use crate::{
     daemon::Daemon,
     doing::{Model, call, complete_task, fill, parsed, settings},
     session::{ProgramOutput, run},
-    support::{Home, Web, has_chromium, write},
+    support::{Home, Web, has_chromium, wait_for, write},
 };
 
 const TOPIC: &str = "The rivers and the harbour";
@@ -115,16 +114,9 @@ fn read_file(home: &Path, id: &str, file: &str) -> Vec<u8> {
     fs::read(folder(home, id).join(file)).unwrap()
 }
 
-/// Until that is so; it is waited for what another process does.
-fn until<T>(what: impl Fn() -> Option<T>) -> T {
-    let begun = Instant::now();
-    loop {
-        if let Some(it) = what() {
-            return it;
-        }
-        assert!(begun.elapsed() < Duration::from_secs(90));
-        std::thread::sleep(Duration::from_millis(10));
-    }
+/// Until another process did that.
+fn until<T>(look: impl Fn() -> Option<T>) -> T {
+    wait_for("such file", || look().ok_or_else(|| "not yet".to_owned()))
 }
 
 /// `commis research` in a process of its own.

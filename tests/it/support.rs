@@ -4,12 +4,33 @@ use std::{
     io::{BufRead as _, BufReader},
     path::{Path, PathBuf},
     process::{Child, Command, Output, Stdio},
+    time::{Duration, Instant},
 };
 
 use serde_json::Value;
 
 /// What all machines of these tests have in common.
 pub const STORE_KEY: &str = "a key of all machines of these tests";
+
+/// The limit of every wait for another process. It only ends a test that would hang, and is far above what a loaded machine takes.
+pub const PATIENCE: Duration = Duration::from_secs(180);
+
+/// Looks until there is a value. Panics after [`PATIENCE`] with `what` and the last reason.
+pub fn wait_for<T>(what: &str, mut look: impl FnMut() -> Result<T, String>) -> T {
+    let begun = Instant::now();
+    loop {
+        match look() {
+            Ok(it) => return it,
+            Err(why) => assert!(begun.elapsed() < PATIENCE, "no {what}: {why}"),
+        }
+        std::thread::sleep(Duration::from_millis(2));
+    }
+}
+
+/// Looks until the condition holds. Panics after [`PATIENCE`].
+pub fn wait_until(what: &str, mut holds: impl FnMut() -> bool) {
+    wait_for(what, || if holds() { Ok(()) } else { Err("it does not hold".to_owned()) });
+}
 
 /// A folder of its own for settings, recipes and artifacts.
 pub struct Home(tempfile::TempDir);

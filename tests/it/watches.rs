@@ -6,14 +6,13 @@ use std::{
     io::{BufRead as _, BufReader, Read as _, Write as _},
     net::TcpListener,
     sync::{Arc, Mutex},
-    time::{Duration, Instant},
 };
 
 use serde_json::{Value, json};
 
 use crate::{
     daemon::{Daemon, UNLIMITED},
-    support::{Home, write},
+    support::{Home, wait_for, wait_until, write},
 };
 
 const RECIPE: &str = "version: 1
@@ -165,15 +164,10 @@ fn log(daemon: &Daemon, watch: &str) -> Value {
 
 /// Until that holds of its log.
 fn until(daemon: &Daemon, watch: &str, holds: impl Fn(&Value) -> bool) -> Value {
-    let begun = Instant::now();
-    loop {
+    wait_for("such log of the watch", || {
         let it = log(daemon, watch);
-        if holds(&it) {
-            return it;
-        }
-        assert!(begun.elapsed() < Duration::from_secs(60), "{it}");
-        std::thread::sleep(Duration::from_millis(20));
-    }
+        if holds(&it) { Ok(it) } else { Err(it.to_string()) }
+    })
 }
 
 /// A watch whose first answer is there.
@@ -288,11 +282,9 @@ fn a_webhook_is_signed_and_a_program_reads_json() {
     let name = watched(&daemon, &json!({"notify": ["webhook", "command:keep"]}));
     shop.set(|it| it.things = things(&[("Lamp", 4.5)]));
     assert_eq!(run(&daemon, &name)["changed"], 1);
-    let begun = Instant::now();
-    while shop.get(|it| it.hooks.is_empty()) || !file.exists() {
-        assert!(begun.elapsed() < Duration::from_secs(60));
-        std::thread::sleep(Duration::from_millis(20));
-    }
+    wait_until("call of the webhook and the command", || {
+        shop.get(|it| !it.hooks.is_empty()) && file.exists()
+    });
     let (signature, body) = shop.get(|it| it.hooks[0].clone());
     assert!(signature.starts_with("v1,"), "{signature}");
     assert_eq!(

@@ -7,7 +7,7 @@
 use std::time::Duration;
 
 use commis_cli::TaskWorker;
-use commis_net::egress::leave::{TaskLease, boot_clock};
+use commis_net::egress::send_lease::{TaskLease, boot_clock};
 use temporalio_client::{ActivityIdentifier, Client, RpcOptions, errors::AsyncActivityError};
 use temporalio_sdk::activities::ActivityContext;
 use tokio::sync::watch;

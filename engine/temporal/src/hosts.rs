@@ -10,7 +10,7 @@ use std::{
 };
 
 use commis_base::error::{Class, Code, Error};
-use commis_batch::afar::{TaskOutcome, TaskRef};
+use commis_batch::remote::{TaskOutcome, TaskRef};
 use commis_cli::TaskWorker;
 use serde::{Deserialize, Serialize};
 use temporalio_common::RetryPolicy;

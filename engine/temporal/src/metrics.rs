@@ -4,7 +4,7 @@
 use std::{net::SocketAddr, sync::Arc, time::Duration};
 
 use commis_base::error::{Error, Result};
-use commis_batch::afar::TaskOutcome;
+use commis_batch::remote::TaskOutcome;
 use temporalio_common::telemetry::{
     HistogramBucketOverrides, OtelCollectorOptions, PrometheusExporterOptions, TelemetryOptions,
     build_otlp_metric_exporter,

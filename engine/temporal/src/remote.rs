@@ -7,7 +7,7 @@ use std::{
 };
 
 use commis_base::error::{Code, Error, Result};
-use commis_batch::afar::{Engine, EngineEvent, TaskOutcome, TaskRef, WorkRequest};
+use commis_batch::remote::{Engine, EngineEvent, TaskOutcome, TaskRef, WorkRequest};
 use futures::{
     StreamExt as _, TryStreamExt as _,
     future::{BoxFuture, FutureExt as _},

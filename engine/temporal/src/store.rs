@@ -9,7 +9,7 @@ use std::{
     time::Duration,
 };
 
-use commis_artifacts::shelf::{ObjectKey, ObjectMeta, SharedStore};
+use commis_artifacts::shared_store::{ObjectKey, ObjectMeta, SharedStore};
 use commis_base::error::{Code, Error, Result};
 use futures::StreamExt as _;
 use object_store::{

@@ -3,7 +3,7 @@
 use url::{Host, Url};
 
 use super::{Condition, Playbook, acts};
-use crate::lines::fold;
+use crate::snapshot_parser::fold;
 use commis_base::error::{Code, Error, Result};
 use commis_recipe::{template::Template, yaml};
 

@@ -5,7 +5,7 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, de};
 
-use crate::{Action, PageView, lines};
+use crate::{Action, PageView, snapshot_parser};
 
 /// Holds when all of its fields do; a field does when all of its words stand there. Upper and lower case, accents and the width of
 /// blanks are no difference.
@@ -49,7 +49,9 @@ impl Condition {
 
     pub(super) fn is_met(&self, page: &FoldedPage<'_>, act: Option<&Action>) -> bool {
         let stands = |words: &Option<Words>, there: &dyn Fn(&str) -> bool| {
-            words.as_ref().is_none_or(|it| it.all().iter().all(|it| there(&lines::fold(it))))
+            words
+                .as_ref()
+                .is_none_or(|it| it.all().iter().all(|it| there(&snapshot_parser::fold(it))))
         };
         let targets = match (&self.target, act) {
             (Some(_), Some(act)) => page.targets(act),
@@ -60,7 +62,7 @@ impl Condition {
             && stands(&self.title, &|it| page.title.contains(it))
             && stands(&self.text, &|it| page.text.contains(it))
             && stands(&self.action, &|it| {
-                act.is_some_and(|act| lines::fold(&act.name).contains(it))
+                act.is_some_and(|act| snapshot_parser::fold(&act.name).contains(it))
             })
             && stands(&self.target, &|it| targets.iter().any(|all| all.contains(it)))
     }
@@ -120,17 +122,18 @@ pub(super) struct FoldedPage<'a> {
 
 impl<'a> FoldedPage<'a> {
     pub fn new(seen: &'a PageView) -> Self {
-        let (url, title) = (lines::fold(&seen.url), lines::fold(&seen.title));
-        Self { seen, url, title, text: lines::fold(&seen.content) }
+        let (url, title) = (snapshot_parser::fold(&seen.url), snapshot_parser::fold(&seen.title));
+        Self { seen, url, title, text: snapshot_parser::fold(&seen.content) }
     }
 
     /// What an action is done to: what the model calls it, and the line of the page that its ref names, since a model may call an
     /// element anything.
     fn targets(&self, act: &Action) -> Vec<String> {
         let given: Vec<&str> = TARGETS.iter().filter_map(|it| act.text(it)).collect();
-        let lines = given.iter().filter_map(|it| lines::find_by_ref(&self.seen.content, it));
-        let lines: Vec<String> = lines.map(lines::fold).collect();
-        given.into_iter().map(lines::fold).chain(lines).collect()
+        let lines =
+            given.iter().filter_map(|it| snapshot_parser::find_by_ref(&self.seen.content, it));
+        let lines: Vec<String> = lines.map(snapshot_parser::fold).collect();
+        given.into_iter().map(snapshot_parser::fold).chain(lines).collect()
     }
 }
 

@@ -7,7 +7,7 @@ mod check;
 mod condition;
 mod glob;
 mod money;
-mod shelf;
+mod registry;
 
 #[cfg(test)]
 mod tests;
@@ -26,7 +26,7 @@ use self::condition::FoldedPage;
 pub use self::{
     condition::Condition,
     money::Money,
-    shelf::{Entry, Source, all, load},
+    registry::{Entry, Source, all, load},
 };
 use super::{Action, PageView};
 use commis_base::{

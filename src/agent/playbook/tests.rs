@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use serde_json::{Value, json};
 
-use super::{shelf::Source, *};
+use super::{registry::Source, *};
 use commis_base::settings::Home;
 
 fn seen(url: &str, title: &str, content: &str) -> PageView {
@@ -273,8 +273,8 @@ fn what_is_wrong_is_refused_and_said() {
         (&["name: ../x"], "does not parse"),
         (&["task: ' '"], "task must have"),
         (&[&format!("task: {}", "x".repeat(501))], "task must have"),
-        (&["task: 'Find {Query}'"], "task: template"),
-        (&["goal: '}'"], "goal: template"),
+        (&["task: 'Find {Query}'"], "task: the template"),
+        (&["goal: '}'"], "goal: the template"),
         (&["goal: \"a\\u001b[2J\""], "goal holds a character"),
         (&["notes: \"a\\u202eb\""], "notes holds a character"),
         (&["url: /a"], "not an http or https address"),
@@ -319,7 +319,7 @@ fn what_is_wrong_is_refused_and_said() {
         (&["success: [{text: ok, script: 'return true'}]"], "unknown field"),
         (&["success: [{text: ok, action: click}]"], "for checkpoints alone"),
         (&["failure: [{target: ok}]"], "for checkpoints alone"),
-        (&["success: [{text: '{a'}]"], "success: text: template"),
+        (&["success: [{text: '{a'}]"], "success: text: the template"),
         (&["checkpoints: [{}]"], "always holds"),
         (&[&many("failure", "{text: ok}")], "failure has more than 32"),
         (&["steps: [{click: ok}]"], "unknown field"),
@@ -460,8 +460,8 @@ fn ac_6_2_an_unknown_playbook_says_which_there_are() {
 
 #[test]
 fn those_that_come_with_the_program_are_consistent() {
-    assert!(shelf::BUILT_IN.is_sorted());
-    for (name, yaml) in shelf::BUILT_IN {
+    assert!(registry::BUILT_IN.is_sorted());
+    for (name, yaml) in registry::BUILT_IN {
         let it = parse(yaml).unwrap_or_else(|err| panic!("{name}: {err}"));
         assert_eq!(it.name.as_str(), *name);
         assert!(yaml.starts_with("# "), "{name} says what it is for");
@@ -476,7 +476,7 @@ fn those_that_come_with_the_program_are_consistent() {
         let back: Playbook = serde_json::from_value(serde_json::to_value(&it).unwrap()).unwrap();
         assert_eq!(back, it, "{name}");
     }
-    let order = parse(shelf::BUILT_IN[2].1).unwrap();
+    let order = parse(registry::BUILT_IN[2].1).unwrap();
     let most = order.amount.unwrap();
     assert_eq!((most.most.hundredths(), &*most.currency), (10_000, "EUR"));
 }

@@ -4,9 +4,9 @@
 //! what may change something waits there. What is less than in our own browser: hosts of the user's own and WebSockets are not
 //! reached, what a page shows is that server's word, hidden text is not told apart, and nothing is learned from it.
 
-mod acts;
 mod page;
 mod server;
+mod tools;
 
 use std::{path::PathBuf, time::Duration};
 
@@ -21,7 +21,9 @@ use commis_base::{
     error::{Code, Error, Result},
     files,
 };
-use commis_browser::{Gateway, GatewayRequest, ReleaseOutcome, cut, held::RequestJudge, plain};
+use commis_browser::{
+    Gateway, GatewayRequest, ReleaseOutcome, cut, paused_requests::RequestJudge, plain,
+};
 use commis_model::Tool;
 use commis_net::egress::{EgressPolicy, site_of};
 
@@ -59,7 +61,7 @@ pub fn command(setting: Option<&str>) -> Result<Vec<String>> {
         return Ok(["npx", "--yes", PINNED].map(str::to_owned).to_vec());
     };
     shlex::split(text).filter(|it| !it.is_empty()).ok_or_else(|| {
-        Error::new(Code::SettingsInvalid, "agent.playwright_mcp is no command")
+        Error::new(Code::SettingsInvalid, "the setting agent.playwright_mcp is not a command")
             .hint("such as \"playwright-mcp\", or \"node /opt/playwright-mcp/cli.js\"; quotes are as in a shell")
     })
 }
@@ -76,7 +78,7 @@ impl Playwright {
         how.check_node().await?;
         let gateway = Gateway::start(policy, judge).await?;
         let server = Server::start(&how, &gateway).await?;
-        let tools = acts::offered(&server.tools)?;
+        let tools = tools::offered(&server.tools)?;
         Ok(Self {
             how,
             gateway,
@@ -169,8 +171,8 @@ impl Playwright {
     }
 
     async fn acted(&mut self, act: &Action, on: &str) -> Result<ActionResult> {
-        let (name, arguments) = acts::call(act, &self.seen)?;
-        if acts::acts(&name) && name != "browser_handle_dialog" {
+        let (name, arguments) = tools::call(act, &self.seen)?;
+        if tools::acts(&name) && name != "browser_handle_dialog" {
             // A dialog that has come meanwhile answers the act itself.
             let now = self.call("browser_snapshot", Map::new()).await?;
             if page::dialog(&now.text).is_none()
@@ -182,10 +184,10 @@ impl Playwright {
         }
         // A key goes to the control that was used last.
         if name != "browser_press_key" {
-            self.pressed = acts::pressed(act, &self.seen);
+            self.pressed = tools::pressed(act, &self.seen);
         }
-        self.gateway.begins(acts::acts(&name), self.pressed.clone());
-        self.acting = acts::acts(&name).then(|| (name.clone(), arguments.clone()));
+        self.gateway.begins(tools::acts(&name), self.pressed.clone());
+        self.acting = tools::acts(&name).then(|| (name.clone(), arguments.clone()));
         let done = {
             let held = self.gateway.held_requests().len();
             let call = self.server.call(&name, arguments);

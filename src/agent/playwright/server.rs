@@ -177,8 +177,14 @@ fn create_folder(folder: &Path, user: Option<(u32, u32)>) -> Result<()> {
     files::open_or_create(folder)?;
     if let Some((uid, gid)) = user {
         chown(folder, Some(uid), Some(gid)).map_err(|err| {
-            Error::new(Code::SettingsInvalid, format!("the profile folder {}", folder.display()))
-                .source(err)
+            Error::new(
+                Code::SettingsInvalid,
+                format!(
+                    "cannot give the profile folder {} to the user of the browser",
+                    folder.display()
+                ),
+            )
+            .source(err)
         })?;
     }
     Ok(())

@@ -2,7 +2,7 @@
 
 use super::*;
 use commis_base::settings::EgressSettings;
-use commis_browser::held::RequestDecision;
+use commis_browser::paused_requests::RequestDecision;
 use commis_net::egress::EgressPolicy;
 use std::os::unix::fs::PermissionsExt as _;
 

@@ -3,13 +3,13 @@
 //! Here is what can be decided from data: the plan that is accepted, whether a sentence stands in the sources that it names, the report
 //! as text; and the two conversations with the model, the files, and the purse that all of it is paid from. What fetches is above.
 
-mod figures;
+mod budget;
+mod citation_check;
 mod markdown;
+mod numbers;
 mod plan;
-mod purse;
-mod shelf;
-mod stands;
-mod write;
+mod report;
+mod store;
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -18,12 +18,12 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 pub use self::{
+    budget::{Budget, BudgetTracker, MeteredModel},
+    citation_check::SourceText,
     markdown::markdown,
     plan::{Offer, plan},
-    purse::{Budget, BudgetTracker, MeteredModel},
-    shelf::{ResearchStore, ResearchUsage, StoredReport},
-    stands::SourceText,
-    write::{SourceDocument, write},
+    report::{SourceDocument, write},
+    store::{ResearchStore, ResearchUsage, StoredReport},
 };
 use super::spelling::normalize_text;
 use commis_base::{error::Result, ids};

@@ -6,9 +6,9 @@
 //! whoever reads is told what could not be read.
 
 mod compare;
-mod graduate;
 mod journal;
-mod shelf;
+mod promotion;
+mod store;
 
 #[cfg(test)]
 mod tests;
@@ -21,9 +21,9 @@ use serde_json::Value;
 pub use self::compare::{ActionPair, Side};
 pub use self::{
     compare::{Comparison, RunTotals, apart, compare, totals},
-    graduate::{Graduation, graduation},
     journal::{BEAT, Journal, RunSummary},
-    shelf::{RunListing, StoredRun, UnreadableFile, is_run, listing, load_stored_run, sweep},
+    promotion::{Graduation, graduation},
+    store::{RunListing, StoredRun, UnreadableFile, is_run, listing, load_stored_run, sweep},
 };
 
 /// Without a sign for so long, a run whose process is gone is dead. Five beats: one that is late is not.

@@ -1,10 +1,10 @@
 //! The same for systems without what [`files`](crate::files) on Unix rests on, as far as the library alone needs it: whole files or
 //! none, a lock between processes. Folders are as private as the system makes those of a user; nothing is promised after a power cut.
 
-#[path = "given.rs"]
-mod given;
+#[path = "user_path.rs"]
+mod user_path;
 
-pub use given::{open, read_bounded, read_if_there};
+pub use user_path::{open, read_bounded, read_if_there};
 
 use std::{
     fs::{self, File, TryLockError},

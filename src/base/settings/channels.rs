@@ -14,7 +14,7 @@ use crate::error::{Code, Error, Result};
 pub enum ApprovalScope {
     /// Nothing.
     Off,
-    /// What is known to be small: see `agent/weight.rs`.
+    /// What is known to be small: see `agent/request_risk.rs`.
     #[default]
     Reversible,
     /// Whatever can be shown.

@@ -10,8 +10,8 @@ use serde_json::{Value, value::RawValue};
 use tokio::sync::mpsc;
 
 use super::{Input, LineSink, MapContext, Options, Totals, run};
-use crate::parts;
-use commis_artifacts::shelf::{ObjectKey, SharedStore};
+use crate::work_units;
+use commis_artifacts::shared_store::{ObjectKey, SharedStore};
 use commis_base::{
     error::{Class, Code, Error, Result},
     ids::TaskId,
@@ -62,12 +62,12 @@ impl Chunk {
 
     /// Puts it there; its id. Fails as [`SharedStore::create`].
     pub fn store(&self, shelf: &dyn SharedStore) -> Result<TaskId> {
-        parts::store(shelf, KIND, ENTRY, self)
+        work_units::store(shelf, KIND, ENTRY, self)
     }
 
     /// Fails with `TASK_NOT_FOUND`, with `ARTIFACT_CORRUPT`, and as [`SharedStore::read`].
     fn read(shelf: &dyn SharedStore, id: &TaskId) -> Result<Self> {
-        let it: Self = parts::load(shelf, KIND, (id, ENTRY), MAX_CHUNK)?;
+        let it: Self = work_units::load(shelf, KIND, (id, ENTRY), MAX_CHUNK)?;
         if it.version != VERSION {
             return Err(Error::new(
                 Code::ArtifactCorrupt,
@@ -80,12 +80,12 @@ impl Chunk {
 
 /// The key of what a part is.
 pub fn entry_key(id: &TaskId) -> Result<ObjectKey> {
-    parts::key(id, ENTRY)
+    work_units::key(id, ENTRY)
 }
 
 /// What a part came to; `None` when nobody has run it yet. Fails with `ARTIFACT_CORRUPT`, and as [`SharedStore::read`].
 pub fn load_results(shelf: &dyn SharedStore, id: &TaskId) -> Result<Option<ChunkResults>> {
-    parts::read(shelf, id, RESULTS, MAX_RESULTS)
+    work_units::read(shelf, id, RESULTS, MAX_RESULTS)
 }
 
 /// Runs the part unless that was done, and puts its results there. `work` makes of the recipe what runs it, and says how many lines go at once.
@@ -128,7 +128,7 @@ pub async fn run_part(
         trouble: totals.trouble.clone(),
         lines: all.0.into_values().collect(),
     };
-    parts::store_result(shelf, id, RESULTS, &results)?;
+    work_units::store_result(shelf, id, RESULTS, &results)?;
     Ok(totals)
 }
 

@@ -9,7 +9,7 @@ use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
 use commis_base::error::{Code, Error, Result};
-use commis_learn::question;
+use commis_learn::stage_inputs;
 use commis_recipe::params::Params;
 
 /// A line that is longer is none of parameters.
@@ -83,7 +83,7 @@ fn mask_secrets(mut given: Value) -> (Value, bool) {
                 Value::String(it) => it.clone(),
                 Value::Number(it) => it.to_string(),
                 _ => {
-                    question::redact(value);
+                    stage_inputs::redact(value);
                     continue;
                 }
             };

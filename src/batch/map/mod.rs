@@ -6,10 +6,10 @@
 //! A single run puts its recipe out of service when the answer drifts. Among many inputs there are odd ones, so the recipe's own
 //! example is asked first: while that still works, it is the input's doing.
 
-pub mod afar;
 pub mod chunk;
 mod input;
-mod kept;
+pub mod remote;
+mod resume;
 
 use std::{
     collections::{BTreeMap, VecDeque},
@@ -27,7 +27,7 @@ use tokio::{sync::mpsc, task::JoinSet};
 
 pub use self::{
     input::{Input, read},
-    kept::CompletedLines,
+    resume::CompletedLines,
 };
 use commis_artifacts::store::now;
 use commis_base::error::{Class, Code, Error, Result};
@@ -35,7 +35,7 @@ use commis_learn::{Fallback, HealthUpdate, RecipeRunner, Sessions, note};
 use commis_recipe::{
     model::{Recipe, Status},
     registry::{Registry, Source},
-    standing::MAX_FAILURES,
+    status::MAX_FAILURES,
 };
 use commis_runner::{RecipeRunResult, call::Caller};
 use commis_state::{Blame, State, blame};

@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, io::Read as _, path::Path};
 
 use super::{
     Manifest, SessionAction, SessionState, SessionStore,
-    container::{self, MANIFEST, MAX_TRAJECTORY, TRAJECTORY, hash},
+    file_layout::{self, MANIFEST, MAX_TRAJECTORY, TRAJECTORY, hash},
     is_id, pictures,
 };
 use commis_base::{
@@ -47,7 +47,7 @@ impl SessionStore {
         })?;
         let mut all = vec![(MANIFEST, yaml.into_bytes())];
         for (name, expected) in &manifest.files {
-            let bytes = container::read(&dir, name)?.unwrap_or_default();
+            let bytes = file_layout::read(&dir, name)?.unwrap_or_default();
             if hash(&bytes) != *expected {
                 return Err(super::corrupt(id));
             }
@@ -110,7 +110,7 @@ impl SessionStore {
             return Err(bad("its manifest is another's"));
         }
         let is_no_picture = |it: &(&String, &Vec<u8>)| {
-            it.0.starts_with(container::SCREENSHOTS) && !pictures::is_picture(it.1)
+            it.0.starts_with(file_layout::SCREENSHOTS) && !pictures::is_picture(it.1)
         };
         if all.iter().any(|it| is_no_picture(&it)) {
             return Err(bad("a picture in it is none"));
@@ -121,7 +121,7 @@ impl SessionStore {
         let (id, dir) = self.create_dir(name)?;
         manifest.id = id;
         for name in manifest.files.keys() {
-            container::write(&dir, name, &all[name])?;
+            file_layout::write(&dir, name, &all[name])?;
         }
         // Last: what has none is no session.
         super::write(&dir, &manifest)?;
@@ -146,7 +146,7 @@ fn unpacked(bytes: &[u8]) -> Result<(String, BTreeMap<String, Vec<u8>>)> {
         let path = entry.path_bytes().into_owned();
         let told = String::from_utf8_lossy(&path).into_owned();
         let (folder, name) = told.split_once('/').unwrap_or_default();
-        let most = container::most(name).unwrap_or_default();
+        let most = file_layout::most(name).unwrap_or_default();
         let is_file = entry.header().entry_type() == tar::EntryType::Regular;
         if most == 0 || !is_file || !is_id(folder) || entry.size() > most as u64 {
             return Err(bad("it holds what no session has"));
@@ -168,7 +168,7 @@ pub fn read_archive_file(path: &Path) -> Result<Vec<u8>> {
 
 #[cfg(test)]
 mod tests {
-    use super::{super::container::FINDINGS, *};
+    use super::{super::file_layout::FINDINGS, *};
 
     fn ended(all: &SessionStore) -> String {
         let mut it = all.record("one", "Look", "http://a.test/", "somebody").unwrap();
@@ -263,7 +263,7 @@ mod tests {
     /// A stranger's archive with such a manifest and actions, its hashes as they should be.
     fn made(manifest: &Manifest, lines: &[u8]) -> Vec<u8> {
         let mut manifest = manifest.clone();
-        manifest.files = [(TRAJECTORY.to_owned(), super::super::container::hash(lines))].into();
+        manifest.files = [(TRAJECTORY.to_owned(), super::super::file_layout::hash(lines))].into();
         let yaml = serde_saphyr::to_string(&manifest).unwrap();
         let at = |name: &str| format!("{}/{name}", manifest.id);
         let file = tar::EntryType::Regular;

@@ -14,10 +14,10 @@ use serde::{Deserialize, Serialize};
 use url::Url;
 
 use super::{
-    SessionAction, SessionRecorder, SessionStore,
-    container::{self, AUDIT},
-    corrupt, traffic,
-    wire::site,
+    SessionAction, SessionRecorder, SessionStore, corrupt,
+    file_layout::{self, AUDIT},
+    network_expectations::site,
+    traffic,
 };
 use commis_artifacts::recording::ResourceType;
 use commis_base::error::{Code, Error, Result};
@@ -498,14 +498,14 @@ impl SessionRecorder {
         self.findings.extend(found.iter().map(|it| format!("- audit: {}", it.describe())));
         let bytes = serde_json::to_vec(found)
             .map_err(|err| Error::new(Code::Internal, "findings cannot be written").source(err))?;
-        container::write(&self.dir, AUDIT, &bytes)
+        file_layout::write(&self.dir, AUDIT, &bytes)
     }
 }
 
 impl SessionStore {
     /// What an audit found when the session ended; `None` where there was none. Fails with `ARTIFACT_CORRUPT`.
     pub fn audit(&self, id: &str) -> Result<Option<Vec<Finding>>> {
-        let Some(bytes) = container::read(&self.at(id)?, AUDIT)? else { return Ok(None) };
+        let Some(bytes) = file_layout::read(&self.at(id)?, AUDIT)? else { return Ok(None) };
         serde_json::from_slice(&bytes).map(Some).map_err(|err| corrupt(id).source(err))
     }
 }

@@ -1,26 +1,26 @@
 //! Sessions: what was done on a page that stays, kept as it happens, to be read and to be done again.
 //!
-//! A session is a folder: `manifest.yaml`, `trajectory.ndjson` with one line an action, and what `container.rs` names, most of it
+//! A session is a folder: `manifest.yaml`, `trajectory.ndjson` with one line an action, and what `file_layout.rs` names, most of it
 //! written when it ends. Each line is on disk before the act is answered; a crash loses none and leaves a container that says
 //! `interrupted`.
 
 pub mod archive;
 pub mod audit;
 pub mod compare;
-pub mod container;
+pub mod file_layout;
 mod find;
 pub mod fingerprint;
-mod gate;
 pub mod learn;
-pub mod memory;
+pub mod locator_cache;
 pub mod moment;
+pub mod network_expectations;
 pub mod page;
 pub mod pictures;
 pub mod pixels;
 pub mod relocate;
+mod secret_scan;
 pub mod templates;
 pub mod traffic;
-pub mod wire;
 
 use std::{
     collections::BTreeMap,
@@ -32,12 +32,12 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use self::{
-    container::{
+    file_layout::{
         FINDINGS, FOLDERS, HELD, MANIFEST, MAX_MANIFEST, MAX_SNAPSHOT, MAX_TRAJECTORY, SNAPSHOTS,
         TRAJECTORY, hash, snapshot_of,
     },
     fingerprint::Fingerprint,
-    wire::SentRequest,
+    network_expectations::SentRequest,
 };
 use commis_base::{
     error::{Code, Error, Result},
@@ -358,7 +358,7 @@ impl SessionStore {
                 .hint("`session end` ends it"));
         }
         let dir = self.at(id)?;
-        container::clear(&dir)?;
+        file_layout::clear(&dir)?;
         manifest.state = SessionState::Purged;
         manifest.files.clear();
         write(&dir, &manifest)
@@ -473,8 +473,8 @@ impl SessionRecorder {
         let findings =
             if self.findings.is_empty() { "- none".to_owned() } else { self.findings.join("\n") };
         self.dir.write(FINDINGS, format!("# Findings\n\n{findings}\n").as_bytes())?;
-        for name in container::names(&self.dir)? {
-            if let Some(bytes) = container::read(&self.dir, &name)? {
+        for name in file_layout::names(&self.dir)? {
+            if let Some(bytes) = file_layout::read(&self.dir, &name)? {
                 self.manifest.files.insert(name, hash(&bytes));
             }
         }

@@ -7,7 +7,7 @@ use similar::{DiffOp, TextDiff};
 
 use super::{
     SessionRecorder, SessionStore,
-    container::{self, MAX_PICTURE, SCREENSHOTS, SNAPSHOTS, picture_of, snapshot_of},
+    file_layout::{self, MAX_PICTURE, SCREENSHOTS, SNAPSHOTS, picture_of, snapshot_of},
     pixels,
 };
 use commis_base::error::{Code, Error, Result};
@@ -45,7 +45,7 @@ impl SessionRecorder {
         self.pictures += 1;
         self.picture_bytes += png.len();
         let name = format!("{SCREENSHOTS}/{}", picture_of(self.manifest.actions));
-        container::write(&self.dir, &name, png)
+        file_layout::write(&self.dir, &name, png)
     }
 }
 
@@ -157,7 +157,7 @@ impl SessionStore {
         for n in 1..=last {
             let both = |folder: &str, name: &str| {
                 let name = format!("{folder}/{name}");
-                Ok::<_, Error>((container::read(&one, &name)?, container::read(&other, &name)?))
+                Ok::<_, Error>((file_layout::read(&one, &name)?, file_layout::read(&other, &name)?))
             };
             let texts = both(SNAPSHOTS, &snapshot_of(n))?;
             let pngs = both(SCREENSHOTS, &picture_of(n))?;

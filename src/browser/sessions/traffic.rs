@@ -7,9 +7,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use super::{
-    SessionAction, SessionRecorder, SessionStore,
-    container::{self, MAX_RECORDING, MOST_PARTS, RECORDING, traffic_of},
-    corrupt,
+    SessionAction, SessionRecorder, SessionStore, corrupt,
+    file_layout::{self, MAX_RECORDING, MOST_PARTS, RECORDING, traffic_of},
 };
 use commis_artifacts::{
     kinds::Kind,
@@ -56,7 +55,7 @@ impl SessionRecorder {
             self.find("its traffic was too large to be kept");
             return Ok(());
         }
-        container::write(&self.dir, &format!("{RECORDING}/{}", traffic_of(part)), &bytes)
+        file_layout::write(&self.dir, &format!("{RECORDING}/{}", traffic_of(part)), &bytes)
     }
 
     /// Writes what was asked for until now, of a session that goes on. Fails with `ARTIFACT_IO`.
@@ -170,7 +169,7 @@ impl SessionStore {
 
     fn part(&self, id: &str, part: u32) -> Result<Option<SessionRecording>> {
         let name = format!("{RECORDING}/{}", traffic_of(part));
-        let Some(bytes) = container::read(&self.at(id)?, &name)? else { return Ok(None) };
+        let Some(bytes) = file_layout::read(&self.at(id)?, &name)? else { return Ok(None) };
         let envelope: Envelope<Box<RawValue>> =
             serde_json::from_slice(&bytes).map_err(|err| corrupt(id).source(err))?;
         let it: SessionRecording =

@@ -4,7 +4,7 @@ use super::{
     desk::{click, desk, number, open, page, run_command, snapshot_text},
     *,
 };
-use crate::desk::{Command, CommandOutput, PageController, ScrollDirection};
+use crate::page_session::{Command, CommandOutput, PageController, ScrollDirection};
 
 const HEARD: &str = "<p id=out>none</p><script>const heard = what => { out.textContent = what; };
 addEventListener('click', e => heard(e.target.closest('button')?.textContent ?? 'missed'));</script>";

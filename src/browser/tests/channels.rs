@@ -266,6 +266,7 @@ async fn try_all(browser: &Browser, page: &str, news: &dyn Fn(&Context) -> usize
     if let Err(err) = context.record(&plan(page, steps)).await {
         assert_eq!(err.code(), Code::StepFailed, "{err}");
     }
+    // What does not come leaves no event, so this waits for silence.
     let (begun, mut last) = (Instant::now(), (Instant::now(), 0));
     while last.0.elapsed() < Duration::from_millis(2500)
         && begun.elapsed() < Duration::from_secs(20)

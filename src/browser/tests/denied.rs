@@ -3,7 +3,6 @@
 use std::{fs, path::PathBuf};
 
 use super::{channels::chromiums, *};
-use commis_artifacts::recording::BlockedRequest;
 
 /// `html` as a page of `shop.test`.
 fn page(html: &str) -> String {
@@ -20,11 +19,7 @@ async fn daring(exe: &Path, site: &Site) -> Browser {
 
 /// Waits until something is named that way: the browser tells of it a moment later.
 async fn blocked_in(context: &Context, what: &str, named: &dyn Fn(&BlockedRequest) -> bool) {
-    let deadline = Instant::now() + Duration::from_secs(10);
-    while !context.blocked().iter().any(named) {
-        assert!(Instant::now() < deadline, "{what} {:?}", context.blocked());
-        tokio::time::sleep(Duration::from_millis(10)).await;
-    }
+    wait_until(what, || context.blocked().iter().any(named)).await;
 }
 
 /// Files below `folder` that are called as the download is or hold what it holds.

@@ -1,7 +1,7 @@
 //! A page that stays, in real Chromium: what a snapshot shows, what a ref means, what an act says that it did.
 
 use super::*;
-use crate::desk::{
+use crate::page_session::{
     ColorScheme, Command, CommandOutput, DevicePreset, ElementStateQuery, EmulationOptions,
     PageController, ScreenshotOptions, SnapshotOptions, WaitCondition,
 };
@@ -252,7 +252,7 @@ async fn an_act_tells_of_its_dialogs_and_refusals_as_the_first_one_did() {
     // A page may have no element at all.
     click(&mut desk, "button Empty").await.unwrap();
     assert_eq!(run_command(&mut desk, Command::Html(None)).await, "");
-    desk.run(Command::Scroll(crate::desk::ScrollDirection::Bottom)).await.unwrap();
+    desk.run(Command::Scroll(crate::page_session::ScrollDirection::Bottom)).await.unwrap();
     browser.close().await.unwrap();
 }
 

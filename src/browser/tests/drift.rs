@@ -8,8 +8,8 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::{
-    desk::{Command, PageController, ReplayOptions, ReplayOutcome},
-    sessions::{SessionAction, SessionStore, memory::ElementMemory},
+    page_session::{Command, PageController, ReplayOptions, ReplayOutcome},
+    sessions::{SessionAction, SessionStore, locator_cache::ElementMemory},
 };
 use commis_testbed::Testbed;
 
@@ -395,11 +395,7 @@ async fn what_a_timer_changes_leaves_only_where_that_is_allowed() {
     desk.record(all.record("note", "", url.as_str(), "").unwrap(), url.as_str()).await.unwrap();
     // Nothing is asked of the page while the timer runs, as when somebody thinks.
     desk.run(Command::Fill("textbox Note".parse().unwrap(), "rope".into())).await.unwrap();
-    let begun = Instant::now();
-    while posts() == 0 {
-        assert!(begun.elapsed() < Duration::from_secs(20));
-        tokio::time::sleep(Duration::from_millis(20)).await;
-    }
+    wait_until("request of the timer", || posts() > 0).await;
     desk.run(Command::Click("button Look".parse().unwrap())).await.unwrap();
     let id = desk.end().await.unwrap().id;
     let lines = all.load(&id).unwrap().1;
@@ -412,11 +408,7 @@ async fn what_a_timer_changes_leaves_only_where_that_is_allowed() {
         let mut desk = self::desk(&browser).await;
         let done = desk.replay(&lines, &how).await.unwrap();
         assert_eq!(done.last().unwrap().outcome, ends, "{done:?}");
-        let begun = Instant::now();
-        while wanted > 0 && posts() == before {
-            assert!(begun.elapsed() < Duration::from_secs(20));
-            tokio::time::sleep(Duration::from_millis(20)).await;
-        }
+        wait_until("request of the timer", || wanted == 0 || posts() > before).await;
         assert_eq!(posts() - before, wanted);
     }
     // A page that did not do so when it was recorded: it is stopped, and told with the next act.

@@ -2,8 +2,8 @@
 
 use super::*;
 use crate::{
-    desk::{Command, CommandOutput, PageController},
     hold_state::{OutgoingRequest, RequestDecision},
+    page_session::{Command, CommandOutput, PageController},
 };
 
 /// Everything but POST goes.
@@ -83,12 +83,8 @@ async fn while_a_person_has_the_page_only_what_they_do_leaves() {
     run(&mut desk, Command::Goto(page("shop.test", html))).await.unwrap();
     desk.hand_off("pay").await.unwrap();
     let shared = desk.shared();
-    let until = std::time::Instant::now() + Duration::from_secs(20);
     let refused = || shared.lock().refused.iter().any(|it| it.1.contains("while a person has it"));
-    while !refused() && std::time::Instant::now() < until {
-        tokio::time::sleep(Duration::from_millis(20)).await;
-    }
-    assert!(refused());
+    wait_until("refusal of what the page does by itself", refused).await;
     assert_eq!(posts(&site), 0);
     let session = shared.page().unwrap().session;
     for kind in ["mousePressed", "mouseReleased"] {
@@ -96,10 +92,7 @@ async fn while_a_person_has_the_page_only_what_they_do_leaves() {
         shared.cdp.run(Some(&session), "Input.dispatchMouseEvent", at).await.unwrap();
     }
     let by_hand = || site.log.lock().unwrap().iter().any(|it| it.contains("by=hand"));
-    while !by_hand() && std::time::Instant::now() < until {
-        tokio::time::sleep(Duration::from_millis(20)).await;
-    }
-    assert!(by_hand());
+    wait_until("request of the person", by_hand).await;
     desk.resume().await.unwrap();
     browser.close().await.unwrap();
 }

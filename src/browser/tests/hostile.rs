@@ -19,11 +19,8 @@ async fn forbidden_places_are_not_reached() {
         assert!(named, "{part} {:#?}", recording.blocked);
     }
     // A WebSocket is refused by the proxy, and a recording does not wait for one.
-    let deadline = Instant::now() + Duration::from_secs(10);
-    while !context.blocked().iter().any(|it| it.url.contains("127.0.0.1:1234")) {
-        assert!(Instant::now() < deadline);
-        tokio::time::sleep(Duration::from_millis(10)).await;
-    }
+    let is_socket = |it: &BlockedRequest| it.url.contains("127.0.0.1:1234");
+    wait_until("refusal of the WebSocket", || context.blocked().iter().any(is_socket)).await;
     let metadata = exchange(&recording, "169.254");
     assert!(matches!(metadata.body, RawBody::Missing(BodyStatus::Failed)));
     assert_eq!(metadata.status, None);

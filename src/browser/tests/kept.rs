@@ -4,7 +4,7 @@ use super::{
     desk::{page, run_command},
     *,
 };
-use crate::desk::{
+use crate::page_session::{
     Command, LogQuery, PageController, ScreenshotOptions, SnapshotOptions, UploadFile,
 };
 
@@ -53,14 +53,9 @@ async fn what_pages_say_is_kept_over_documents_and_in_files_until_the_page_is_cl
 
     // A second after they came.
     let file = folder.join("console.ndjson");
-    let deadline = Instant::now() + Duration::from_secs(20);
-    let text = loop {
-        let text = std::fs::read_to_string(&file).unwrap_or_default();
-        if text.contains("second") || Instant::now() > deadline {
-            break text;
-        }
-        tokio::time::sleep(Duration::from_millis(50)).await;
-    };
+    let read = || std::fs::read_to_string(&file).unwrap_or_default();
+    wait_until("line of the console on disk", || read().contains("second")).await;
+    let text = read();
     assert!(text.contains("second") && text.contains("first") && !text.contains("dozjg"), "{text}");
     drop(desk);
     assert!(!folder.exists());
@@ -162,7 +157,7 @@ async fn long_traffic_goes_to_disk_in_parts_and_what_acts_did_is_told_after_it()
     desk.record(begun, &page(many)).await.unwrap();
     for target in ["button \"All\"", "button \"One\"", "button \"One\""] {
         desk.run(click(target)).await.unwrap();
-        let done = crate::desk::WaitCondition::Text("done".to_owned());
+        let done = crate::page_session::WaitCondition::Text("done".to_owned());
         if let Err(err) = desk.run(Command::Wait(done)).await {
             let said = run_command(&mut desk, Command::Console(last(5))).await;
             let asked = run_command(&mut desk, Command::Network(last(5))).await;

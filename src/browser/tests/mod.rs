@@ -28,7 +28,9 @@ use std::{
 
 use self::site::{Site, serve};
 use super::*;
-use commis_artifacts::recording::{ActionKind, BodyStatus, ResourceType, TargetKind};
+use commis_artifacts::recording::{
+    ActionKind, BlockedRequest, BodyStatus, ResourceType, TargetKind,
+};
 use commis_base::settings::EgressSettings;
 use commis_net::transport::{PreparedRequest, Transport, TransportLimits};
 use commis_redact::raw::{RawBody, RawExchange, RawRecording};
@@ -59,6 +61,15 @@ fn plan(url: &str, yaml: &str) -> Plan {
         secrets: Vec::new(),
         bound: Vec::new(),
         timeout: Duration::from_secs(30),
+    }
+}
+
+/// Looks until the condition holds. Panics after a time that only ends a test that would hang.
+async fn wait_until(what: &str, holds: impl Fn() -> bool) {
+    let begun = Instant::now();
+    while !holds() {
+        assert!(begun.elapsed() < Duration::from_secs(120), "no {what}");
+        tokio::time::sleep(Duration::from_millis(10)).await;
     }
 }
 

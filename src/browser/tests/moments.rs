@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::{
-    desk::{Command, PageController, ReplayOptions, ReplayOutcome, ReplayedAction},
+    page_session::{Command, PageController, ReplayOptions, ReplayOutcome, ReplayedAction},
     sessions::{SessionAction, SessionStore},
 };
 

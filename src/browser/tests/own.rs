@@ -33,20 +33,12 @@ fn log(site: &Site) -> Vec<String> {
 }
 
 async fn came(site: &Site, line: &str) {
-    let begun = Instant::now();
-    while !log(site).iter().any(|it| it.starts_with(line)) {
-        assert!(begun.elapsed() < Duration::from_secs(20), "no {line} in {:#?}", log(site));
-        tokio::time::sleep(Duration::from_millis(20)).await;
-    }
+    wait_until(line, || log(site).iter().any(|it| it.starts_with(line))).await;
 }
 
 async fn was_blocked(context: &Context, part: &str) {
-    let begun = Instant::now();
-    while !context.blocked().iter().any(|it| it.url.contains(part) && it.code == "URL_BLOCKED") {
-        let blocked = context.blocked();
-        assert!(begun.elapsed() < Duration::from_secs(20), "no {part} in {blocked:#?}");
-        tokio::time::sleep(Duration::from_millis(20)).await;
-    }
+    let is_it = |it: &BlockedRequest| it.url.contains(part) && it.code == "URL_BLOCKED";
+    wait_until(part, || context.blocked().iter().any(is_it)).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -197,7 +189,7 @@ async fn only_who_names_it_comes_to_a_host_of_ones_own() {
 /// A page that stays is at a host of the user's own from its first page on, or never.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_page_that_stays_is_at_a_host_of_ones_own_or_elsewhere() {
-    use crate::desk::{Command, PageController};
+    use crate::page_session::{Command, PageController};
     let site = serve().await;
     let Some(browser) = begin(&site).await else { return };
     let own = format!("http://localhost:{}/next", site.addr.port());

@@ -74,10 +74,8 @@ async fn a_typed_request_in_flight_is_waited_for() {
     assert!(recording.page.visible_text.contains("got lantern"));
     assert_eq!(recording.notes.len(), 1);
     // Not where it carries nothing that was typed.
-    let begun = Instant::now();
     let recording = record(&browser, &html, &[("q", "other")], steps).await.unwrap();
     assert_eq!(recording.notes, [] as [String; 0]);
-    assert!(begun.elapsed() < Duration::from_secs(6));
     browser.close().await.unwrap();
 }
 

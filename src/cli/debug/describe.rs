@@ -4,15 +4,15 @@ use serde_json::Value;
 
 use super::{
     BOLD, DIM, YELLOW, request,
-    text::{array, bounded, cut, join, str_of, value},
+    terminal_text::{array, bounded, cut, join, str_of, value},
 };
-use crate::wire;
+use crate::context;
 use commis_artifacts::kinds::Kind;
 
 /// Lines of the payload; of each list at most so many.
 pub fn describe(kind: Kind, payload: &Value, most: usize) {
     for it in lines(kind, payload, most) {
-        wire::line(&format!("  {it}"));
+        context::line(&format!("  {it}"));
     }
 }
 

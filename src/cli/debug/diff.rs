@@ -7,10 +7,10 @@ use serde::Serialize;
 use super::{
     BOLD,
     facts::{OUTCOME, facts},
-    look::StageRow,
-    text::cut,
+    task_view::StageRow,
+    terminal_text::cut,
 };
-use crate::{table::ruled, wire};
+use crate::{context, table::ruled};
 use commis_stages::{STAGES, Stage};
 
 /// Facts of one stage that a terminal gets.
@@ -73,22 +73,22 @@ fn paired(this: Vec<(String, String)>, other: Vec<(String, String)>) -> Vec<Fact
 
 /// A table a stage; a line for those in which nothing differs.
 pub fn print(this: &str, other: &str, all: &[StageDiff]) {
-    wire::line(&format!("{BOLD}{this}{BOLD:#} beside {BOLD}{other}{BOLD:#}"));
+    context::line(&format!("{BOLD}{this}{BOLD:#} beside {BOLD}{other}{BOLD:#}"));
     for it in all {
         if it.facts.is_empty() {
-            wire::line(&format!("\n{BOLD}{}{BOLD:#}  the same", it.stage));
+            context::line(&format!("\n{BOLD}{}{BOLD:#}  the same", it.stage));
             continue;
         }
         let word = if it.same { "the same" } else { "differs" };
-        wire::line(&format!("\n{BOLD}{}{BOLD:#}  {word}", it.stage));
+        context::line(&format!("\n{BOLD}{}{BOLD:#}  {word}", it.stage));
         let mut table = ruled(["", cut(this, 60).as_str(), cut(other, 60).as_str()]);
         let told = |it: &Option<String>| it.as_deref().map_or("—".to_owned(), |it| cut(it, 120));
         for it in it.facts.iter().take(MOST) {
             table.add_row([cut(&it.fact, 80), told(&it.this), told(&it.other)]);
         }
-        wire::line(&table.to_string());
+        context::line(&table.to_string());
         if it.facts.len() > MOST {
-            wire::line(&format!("  and {} more", it.facts.len() - MOST));
+            context::line(&format!("  and {} more", it.facts.len() - MOST));
         }
     }
 }

@@ -3,9 +3,9 @@
 use serde_json::Value;
 
 use super::{
-    look::StageRow,
     request,
-    text::{array, join, str_of},
+    task_view::StageRow,
+    terminal_text::{array, join, str_of},
 };
 use commis_artifacts::kinds::Kind;
 

@@ -16,7 +16,7 @@ use self::{
     describe::{describe, replay_line},
     why::{short, why},
 };
-use super::{Global, candidates, learn_args, wire};
+use super::{Global, candidates, context, learn_args};
 use commis_artifacts::{
     kinds::Kind,
     store::{Store, TaskFolder},
@@ -28,9 +28,9 @@ use commis_base::{
 };
 use commis_learn::{
     fresh::Freshness,
-    look::{
+    task_view::{
         self, StageRow, load_stages,
-        text::{self, bounded, cut},
+        terminal_text::{self, bounded, cut},
     },
 };
 use commis_stages::Stage;
@@ -90,11 +90,11 @@ pub struct Args {
 }
 
 pub fn run(args: Args, global: &Global) -> Result<u8> {
-    let (home, settings) = wire::read(global)?;
+    let (home, settings) = context::read(global)?;
     let store = Store::new(home.artifacts.clone());
     let Some(wanted) = args.task_id else {
         for id in store.tasks()? {
-            wire::line(id.as_str());
+            context::line(id.as_str());
         }
         return Ok(0);
     };
@@ -105,11 +105,14 @@ pub fn run(args: Args, global: &Global) -> Result<u8> {
     };
     if let Some(file) = &args.report {
         let state = State::open_existing(store.root());
-        let seen =
-            commis_batch::task::TaskLocation { folder: &folder, id: &id, recipes: &home.recipes };
-        let page = commis_batch::task::page(&seen, &settings, task, state.as_ref())?;
+        let seen = commis_batch::task_page::TaskLocation {
+            folder: &folder,
+            id: &id,
+            recipes: &home.recipes,
+        };
+        let page = commis_batch::task_page::page(&seen, &settings, task, state.as_ref())?;
         files::save(file, page.as_bytes())?;
-        wire::say(&format!("page: {}", file.display()));
+        context::say(&format!("page: {}", file.display()));
         return Ok(0);
     }
     let rows = load_stages(&folder, &id, &settings, task)?;
@@ -119,7 +122,7 @@ pub fn run(args: Args, global: &Global) -> Result<u8> {
         let others = load_stages(&folder, &other, &settings, None)?;
         let stages = diff::compare(&rows, &others, args.stage);
         if args.json {
-            wire::out(&json!({
+            context::out(&json!({
                 "task_id": id.as_str(), "other": other.as_str(), "stages": stages,
             }));
         } else {
@@ -134,22 +137,15 @@ pub fn run(args: Args, global: &Global) -> Result<u8> {
     let shown: Vec<&StageRow> = rows.iter().filter(of_stage).collect();
     if args.json {
         let stages: Vec<Value> = shown.iter().map(|it| as_json(it, state)).collect();
-        let last = rows.iter().find(|it| it.spec.writes == Kind::RecipeDraftMinimized);
-        let last = last.and_then(StageRow::product);
-        let part = |key: &str| last.and_then(|it| it.get(key)).cloned().unwrap_or_default();
-        wire::out(&json!({
+        context::out(&json!({
             "task_id": id.as_str(),
             "failure": seen.as_ref().map(failure::as_json),
             "stages": stages,
-            "draft": {
-                "parts": request::parts(&rows),
-                "parameters": part("parameters"),
-                "slots": part("slots"),
-            },
+            "draft": draft(&rows),
         }));
         return Ok(0);
     }
-    wire::line(&format!("{BOLD}{id}{BOLD:#}"));
+    context::line(&format!("{BOLD}{id}{BOLD:#}"));
     let mut shown = shown;
     if let Some(it) = seen.filter(|_| !args.why && args.stage.is_none_or(Stage::is_record)) {
         failure::print(&it.0, it.1.as_deref());
@@ -157,7 +153,7 @@ pub fn run(args: Args, global: &Global) -> Result<u8> {
         shown.retain(|it| it.envelope.is_some());
     } else if shown.is_empty() {
         let last = rows.last().map_or("nothing", |it| it.spec.stage.as_str());
-        wire::line(&format!("  not reached: the task ended with {last}"));
+        context::line(&format!("  not reached: the task ended with {last}"));
     }
     for row in shown {
         header(row);
@@ -184,14 +180,26 @@ pub fn run(args: Args, global: &Global) -> Result<u8> {
         matches!(reason, Some("ambiguous" | "replay_failed"))
     };
     if args.why {
-        wire::line(
+        context::line(
             "\na stage after a stale one runs again only if what it reads comes out differently",
         );
     } else if rows.iter().any(undecided) {
-        wire::line("");
+        context::line("");
         candidates::print(&folder, &id)?;
     }
     Ok(0)
+}
+
+/// The request as it was learned so far, with its parameters and slots.
+fn draft(rows: &[StageRow]) -> Value {
+    let last = rows.iter().find(|it| it.spec.writes == Kind::RecipeDraftMinimized);
+    let last = last.and_then(StageRow::product);
+    let part = |key: &str| last.and_then(|it| it.get(key)).cloned().unwrap_or_default();
+    json!({
+        "parts": request::parts(rows),
+        "parameters": part("parameters"),
+        "slots": part("slots"),
+    })
 }
 
 fn open(store: &Store, wanted: &str) -> Result<(TaskId, TaskFolder)> {
@@ -225,7 +233,7 @@ pub fn find(store: &Store, wanted: &str) -> Result<TaskId> {
 fn header(row: &StageRow) {
     let fresh = matches!(row.freshness, Freshness::Fresh(_));
     let style = if fresh { GREEN } else { YELLOW };
-    wire::line(&format!(
+    context::line(&format!(
         "\n{BOLD}{}{BOLD:#}  {style}{}{style:#}  {DIM}{}{DIM:#}",
         row.spec.stage.as_str(),
         cut(&row.freshness.describe(), 300),
@@ -236,13 +244,13 @@ fn header(row: &StageRow) {
 fn reasons(row: &StageRow, state: Option<&State>) {
     let reasons = why(row, state);
     if reasons.is_empty() {
-        wire::line(
+        context::line(
             "  intact; stage version, settings, manifest entry and inputs are what they were",
         );
     }
     for it in reasons {
         for line in it.lines() {
-            wire::line(&format!("  {line}"));
+            context::line(&format!("  {line}"));
         }
     }
 }
@@ -256,7 +264,7 @@ fn read_and_wrote(row: &StageRow) {
             (None, is) => format!("now {}", hash(is)),
             (was, is) => format!("{}, now {}", hash(was), hash(is)),
         };
-        wire::line(&format!("  read {kind} {DIM}{}{DIM:#}", cut(&line, 80)));
+        context::line(&format!("  read {kind} {DIM}{}{DIM:#}", cut(&line, 80)));
     }
     let Some(size) = row.size else { return };
     let stamp = row.envelope.as_ref().map(|it| {
@@ -269,7 +277,7 @@ fn read_and_wrote(row: &StageRow) {
         )
     });
     let stamp = cut(&stamp.unwrap_or_default(), 200);
-    wire::line(&format!("  wrote {} {DIM}({size} bytes{stamp}){DIM:#}", row.path.display()));
+    context::line(&format!("  wrote {} {DIM}({size} bytes{stamp}){DIM:#}", row.path.display()));
 }
 
 /// Of each input: kind, payload hash then, and now.
@@ -286,9 +294,9 @@ fn journal(row: &StageRow, most: usize) {
         return;
     }
     let many = row.journal.len();
-    wire::line(&format!("  under way, or killed: {many} replays are in the journal"));
+    context::line(&format!("  under way, or killed: {many} replays are in the journal"));
     for it in bounded(row.journal.iter().map(|it| replay_line(&it["replay"])), most) {
-        wire::line(&format!("    {it}"));
+        context::line(&format!("    {it}"));
     }
 }
 

@@ -1,8 +1,8 @@
 //! A draft's request part by part, in a table.
 
-use crate::{table::ruled, wire};
-pub use commis_learn::look::parts::{inputs, parts, split};
-use commis_learn::look::{parts::PartTrial, text::cut};
+use crate::{context, table::ruled};
+pub use commis_learn::task_view::request_view::{inputs, parts, split};
+use commis_learn::task_view::{request_view::PartTrial, terminal_text::cut};
 
 /// Rows of the table that a terminal gets.
 const MOST: usize = 60;
@@ -31,8 +31,8 @@ pub fn print(parts: &[PartTrial]) {
             cut(&it.why, 60),
         ]);
     }
-    wire::line(&table.to_string());
+    context::line(&table.to_string());
     if parts.len() > MOST {
-        wire::line(&format!("  and {} more", parts.len() - MOST));
+        context::line(&format!("  and {} more", parts.len() - MOST));
     }
 }

@@ -4,12 +4,12 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::{
-    look::StageRow,
-    text::{bounded, cut, value},
+    task_view::StageRow,
+    terminal_text::{bounded, cut, value},
 };
 use commis_learn::{
     fresh::{Change, Freshness},
-    question::{self, Difference},
+    stage_inputs::{self, Difference},
 };
 use commis_stages::Stage;
 use commis_state::State;
@@ -72,7 +72,7 @@ fn to_reason(change: &Change, row: &StageRow, state: Option<&State>) -> StaleRea
         Change::Question { stage, was } => {
             let fields = find_question(row, was, state)
                 .zip(row.question.as_ref())
-                .map(|(was, is)| question::differences(*stage, &was, is));
+                .map(|(was, is)| stage_inputs::differences(*stage, &was, is));
             let of_entry = |it: &[Difference]| {
                 !it.is_empty() && it.iter().all(|it| it.field.starts_with("expect."))
             };

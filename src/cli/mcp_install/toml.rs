@@ -4,12 +4,13 @@
 //! byte, line breaks included, which its own writer would make alike. Each new text is read again: if it says anything else than
 //! the old one did, apart from the entry, it is not written.
 
-mod alike;
+mod equivalence;
 mod inline;
 
 use std::ops::Range;
 
-use toml_edit::{Document, Item, Table, TableLike, Value};
+use toml::Value;
+use toml_edit::{Document, Item, Table, TableLike};
 
 use super::edit::{Change, EditOutcome, Entry, expect, foreign, invalid, is_ours, line_break};
 use commis_base::error::Result;
@@ -35,8 +36,7 @@ fn entry_of<'d>(servers: Option<&'d Item>, name: &str) -> Option<&'d Item> {
 }
 
 fn fields(entry: &Entry) -> [(&'static str, Value); 2] {
-    let args = entry.args.iter().map(String::as_str).collect();
-    [("command", Value::from(entry.command.as_str())), ("args", Value::Array(args))]
+    [("command", entry.command.clone().into()), ("args", entry.args.clone().into())]
 }
 
 fn ours(entry: &Item, wanted: &str) -> bool {
@@ -76,7 +76,7 @@ pub fn put(text: &str, key: &str, entry: &Entry, force: bool) -> Result<Change> 
         }
         (None, None) => append(&mut out, key, entry),
     }
-    expect(contains_entry(&out, &document, key, entry))?;
+    expect(contains_entry(&out, text, key, entry))?;
     Ok(out)
 }
 
@@ -108,8 +108,11 @@ fn update(out: &mut Change, key: &str, entry: &Entry) -> Result<()> {
         let Some(old) = entry_of(servers(&document, key)?, &entry.name) else { continue };
         let table = old.as_table_like();
         let command = old.get("command").and_then(Item::span);
+        let known = equivalence::entry(&text, key, &entry.name);
+        if known.is_some_and(|it| it.get(name) == Some(&value)) {
+            continue;
+        }
         match (old.get(name).and_then(Item::as_value), command) {
-            (Some(it), _) if alike::values(it, &value) => continue,
             (Some(it), _) => {
                 let Some(at) = it.span() else { continue };
                 out.make(at, &value.to_string());
@@ -139,19 +142,20 @@ fn update(out: &mut Change, key: &str, entry: &Entry) -> Result<()> {
 }
 
 /// Whether the new text has that entry, with all that was kept of it, and else says what the old one did.
-fn contains_entry(new: &Change, old: &Document<&str>, key: &str, entry: &Entry) -> bool {
-    let Ok(document) = read(&new.text) else { return false };
-    let of = |it| entry_of(Document::as_table(it).get(key), &entry.name);
-    let Some(found) = of(&document) else { return false };
-    let fields = fields(entry);
+fn contains_entry(new: &Change, old: &str, key: &str, entry: &Entry) -> bool {
+    let Some(mut found) = equivalence::entry(&new.text, key, &entry.name) else { return false };
+    let mut before = equivalence::entry(old, key, &entry.name).unwrap_or_default();
     // Of one that was replaced nothing is kept.
-    let before = of(old).filter(|it| ours(it, &entry.command)).and_then(Item::as_table_like);
-    alike::but_for(old, &document, key, &entry.name)
-        && alike::tables(before, found.as_table_like(), &fields.each_ref().map(|it| it.0))
-        && fields.iter().all(|(name, value)| {
-            let found = found.get(name).and_then(Item::as_value);
-            found.is_some_and(|it| alike::values(it, value))
-        })
+    if !before.get("command").and_then(Value::as_str).is_some_and(|it| is_ours(it, &entry.command))
+    {
+        before.clear();
+    }
+    let said = fields(entry).into_iter().all(|(name, value)| {
+        before.remove(name);
+        found.remove(name) == Some(value)
+    });
+    said && equivalence::same(&before, &found)
+        && equivalence::but_for(old, &new.text, key, &entry.name)
 }
 
 /// Just behind the line break that ends the line of `at`.
@@ -241,9 +245,10 @@ pub fn take(text: &str, key: &str, name: &str, command: &str, force: bool) -> Re
         (Item::None, None) => {}
     }
     out.empty = out.text.trim().is_empty();
-    expect(read(&out.text).is_ok_and(|it| {
-        entry_of(it.get(key), name).is_none() && alike::but_for(&document, &it, key, name)
-    }))?;
+    expect(
+        read(&out.text).is_ok_and(|it| entry_of(it.get(key), name).is_none())
+            && equivalence::but_for(text, &out.text, key, name),
+    )?;
     Ok(out)
 }
 

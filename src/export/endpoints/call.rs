@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use super::{operation, operation::Operation, texts::is_redacted};
+use super::{operation, operation::Operation, string_formats::is_redacted};
 use commis_artifacts::recording::BodyStatus;
 use commis_recipe::{headers::is_ambient, model::Framing};
 use commis_redact::{

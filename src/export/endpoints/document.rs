@@ -12,10 +12,10 @@ use super::{
     call::{Answer, Auth, Call, SentBody, is_key_name},
     operation::Family,
     paths::Piece,
-    seen::InferredSchema,
+    schema_inference::InferredSchema,
     segments,
-    texts::Values,
-    texts::is_redacted,
+    string_formats::Values,
+    string_formats::is_redacted,
 };
 use commis_recipe::trackers::is_cache_buster;
 use commis_recipe::{model::Framing, shape};

@@ -9,9 +9,9 @@ mod call;
 mod document;
 mod operation;
 mod paths;
-mod seen;
+mod schema_inference;
 mod segments;
-mod texts;
+mod string_formats;
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 
-use super::texts::is_redacted;
+use super::string_formats::is_redacted;
 use commis_report::is_unsafe_char;
 
 const MAX_NAME: usize = 80;

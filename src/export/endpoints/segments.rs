@@ -5,7 +5,7 @@
 
 use std::borrow::Cow;
 
-use super::texts::{is_date, is_email, is_redacted, is_uuid};
+use super::string_formats::{is_date, is_email, is_redacted, is_uuid};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Class {

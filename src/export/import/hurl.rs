@@ -90,7 +90,7 @@ fn request(text: &str, name: &str) -> ReadResult<DraftBuilder> {
             body = Some(all.join("\n"));
         } else {
             let (key, value) = split(it).ok_or_else(|| {
-                format!("a line of it is not understood: {}", super::super::text::comment(it))
+                format!("a line of it is not understood: {}", super::super::escaping::comment(it))
             })?;
             match section.as_str() {
                 "" => headers.push((key, value)),
@@ -148,7 +148,7 @@ fn refusal(section: &str) -> String {
                 .to_owned()
         }
         "Multipart" | "MultipartFormData" => "it sends a form in parts".to_owned(),
-        it => format!("its section [{}] is not understood", super::super::text::comment(it)),
+        it => format!("its section [{}] is not understood", super::super::escaping::comment(it)),
     }
 }
 
@@ -306,7 +306,7 @@ impl TemplateReader<'_> {
         if name == "authorization" || is_credential_header(name) {
             return Err(format!(
                 "its header `{}` carries a key: write `auth`, which names a variable",
-                super::super::text::comment(name)
+                super::super::escaping::comment(name)
             ));
         }
         if !is_forbidden(name) && name != "user-agent" {

@@ -57,7 +57,7 @@ pub struct RejectedEntry {
 
 impl ImportResult {
     fn refuse(&mut self, name: &str, why: impl Into<String>) {
-        self.refused.push(RejectedEntry { name: super::text::comment(name), why: why.into() });
+        self.refused.push(RejectedEntry { name: super::escaping::comment(name), why: why.into() });
     }
 
     /// Takes a draft, checked as every recipe is, under a name that no other draft of the file has.
@@ -184,7 +184,7 @@ impl DraftBuilder {
         let host = place.as_ref().and_then(Url::host_str).unwrap_or_default().to_owned();
         let root =
             place.map_or_else(String::new, |it| format!("{}/", it.origin().ascii_serialization()));
-        let task = super::text::comment(&self.task.replace(['{', '}'], ""));
+        let task = super::escaping::comment(&self.task.replace(['{', '}'], ""));
         let task: String = task.chars().take(MAX_TASK).collect();
         let recipe = Recipe {
             version: LANGUAGE,

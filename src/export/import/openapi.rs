@@ -241,7 +241,7 @@ impl<'a> File<'a> {
             None if required => {
                 return Err(format!(
                     "`{}` is a list or an object",
-                    super::super::text::comment(name)
+                    super::super::escaping::comment(name)
                 ));
             }
             None => return Ok(None),
@@ -261,7 +261,7 @@ impl<'a> File<'a> {
         if !required && examples.is_empty() {
             made.notes.push(format!(
                 "`{}` is left out: it is optional and has no example",
-                super::super::text::comment(name)
+                super::super::escaping::comment(name)
             ));
             return Ok(None);
         }
@@ -320,7 +320,7 @@ impl<'a> File<'a> {
         if is_credential_header(&name) {
             return Err(format!(
                 "its header `{}` carries a key: declare it as a security scheme, which becomes `auth` and names a variable",
-                super::super::text::comment(&name)
+                super::super::escaping::comment(&name)
             ));
         }
         if is_token(&name)
@@ -406,7 +406,7 @@ impl<'a> File<'a> {
                 Self::schema_value(made, "body", schema, true, &[])?.unwrap_or_default(),
             )
         } else {
-            return Err(format!("its body is {}", super::super::text::comment(kind)));
+            return Err(format!("its body is {}", super::super::escaping::comment(kind)));
         });
         Ok(())
     }
@@ -494,7 +494,7 @@ impl<'a> File<'a> {
         }
         Err(format!(
             "its answer is {}",
-            super::super::text::comment(kinds.first().copied().unwrap_or_default())
+            super::super::escaping::comment(kinds.first().copied().unwrap_or_default())
         ))
     }
 }

@@ -4,9 +4,8 @@ use serde_json::json;
 
 use super::*;
 use crate::{
-    ExportFormat,
-    asked::{fill_request, sample},
-    export,
+    ExportFormat, export,
+    resolved_request::{fill_request, sample},
 };
 use commis_base::error::Code;
 use commis_recipe::{library, model::AuthKind, yaml};

@@ -10,7 +10,7 @@ use serde_json::Value;
 use url::Url;
 
 use super::{Run, Source};
-use crate::{by_hand, drive::plan};
+use crate::{drive::plan, manual};
 use commis_artifacts::{
     payloads::{RecipeDraft, RecipeDraftMinimized, VerificationReport},
     recording::{ResourceType, SessionRecording},
@@ -86,7 +86,7 @@ impl Run<'_> {
             .origin()
             .ascii_serialization();
         login.reload()?;
-        let found = if *by_hand { by_hand::steps(&recording)? } else { Vec::new() };
+        let found = if *by_hand { manual::steps(&recording)? } else { Vec::new() };
         let steps = if *by_hand { &found } else { steps };
         let plan = plan(self.task, url, steps, 0, self.cx)?;
         let refresh = if tokens.is_empty() {

@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use super::{Freshness, Kind, Run, Stage, StageSpec, StoredTask, Task, check_freshness};
 use commis_artifacts::{
-    shelf::{ObjectKey, SharedStore, StageRequest},
+    shared_store::{ObjectKey, SharedStore, StageRequest},
     store::{StoredEnvelope, json_sha256},
 };
 use commis_base::error::{Code, Error, Result};

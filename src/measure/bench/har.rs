@@ -11,7 +11,7 @@ use std::{
 use serde::Serialize;
 use serde_json::Value;
 
-use super::{PROFILE, figures::middle, measure::cpu_ns};
+use super::{PROFILE, measure::cpu_ns, stats::middle};
 use commis_artifacts::payloads::SecondRecording;
 use commis_base::{
     error::{Code, Error, Result},

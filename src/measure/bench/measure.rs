@@ -9,10 +9,10 @@ use serde_json::Value;
 
 use super::{
     allocations::{self, Allocations},
-    figures::{Arm, Figures, Sample},
-    floor::{self, Floor},
+    reference_client::{self, Floor},
     scenarios::Scenario,
     site::Site,
+    stats::{Arm, Figures, Sample},
 };
 use commis_base::error::{Code, Error, Result};
 use commis_recipe::{
@@ -59,7 +59,7 @@ impl<'a> PreparedScenario<'a> {
         let recipes = scenario.recipes()?;
         let hosts: Vec<String> =
             recipes.iter().flat_map(|it| it.request.allowed_domains.clone()).collect();
-        let client = floor::client(site, &hosts)?;
+        let client = reference_client::client(site, &hosts)?;
         let mut calls = Vec::new();
         let mut bytes = 0;
         for mut recipe in recipes {

@@ -5,14 +5,14 @@
 
 mod allocations;
 mod baseline;
-mod figures;
-mod floor;
 pub mod har;
 mod measure;
 pub mod recorder;
+mod reference_client;
 mod report;
 mod scenarios;
 mod site;
+mod stats;
 
 use std::sync::Arc;
 
@@ -20,10 +20,10 @@ use serde::Serialize;
 
 use self::{
     allocations::Allocations,
-    figures::{Figures, PerArm, Ratio, Stages},
     measure::PreparedScenario,
     scenarios::{SCENARIOS, Scenario},
     site::Site,
+    stats::{Figures, PerArm, Ratio, Stages},
 };
 pub use self::{
     baseline::{Baseline, Regression},

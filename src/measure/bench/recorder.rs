@@ -13,7 +13,7 @@ use std::{
 
 use serde::Serialize;
 
-use super::{PROFILE, figures::middle, site::Site};
+use super::{PROFILE, site::Site, stats::middle};
 use commis_artifacts::{
     recording::SessionRecording,
     store::{Stamp, Store, json_sha256},

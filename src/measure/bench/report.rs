@@ -8,7 +8,7 @@ use maud::{Markup, html};
 
 use super::{
     Benchmark, Regression, ScenarioResult,
-    figures::{Quantiles, Sample, Stages},
+    stats::{Quantiles, Sample, Stages},
 };
 use commis_report::{
     Page, head,

@@ -18,7 +18,7 @@ use commis_base::{
     settings::Settings,
 };
 use commis_learn::task::settings_only;
-use commis_stages::{STAGES, Stage, chain::Trace};
+use commis_stages::{STAGES, Stage, in_memory::Trace};
 
 /// `baseline.json`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -3,7 +3,7 @@
 //! A person wrote down what is right. It is never what some version of the stages did.
 
 use super::{
-    parts::split,
+    request_parts::split,
     stubs::{self, Stubs},
 };
 use commis_artifacts::{

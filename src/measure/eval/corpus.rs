@@ -6,8 +6,8 @@ use futures::executor::block_on;
 
 use super::{
     Case, CaseResult, Checks, Detail, Rejection, Verdict, baseline,
+    completeness::{self, squash, texts},
     stubs::StubWorld,
-    whole::{self, squash, texts},
 };
 use commis_artifacts::payloads::{Judged, Outcome, Reason, RecipeDraftMinimized, Reject};
 use commis_base::{error::Error, settings::Settings};
@@ -19,7 +19,7 @@ use commis_runner::{
 };
 use commis_stages::{
     ReplayCall, Replayer as _, Stage,
-    chain::{self, Trace},
+    in_memory::{self, Trace},
     rank,
     verify::Expectation,
 };
@@ -32,8 +32,9 @@ pub fn run(case: &Case, settings: &Settings, detailed: bool) -> CaseResult {
         further: case.metadata.further.clone(),
     };
     let mut world = StubWorld::new(&case.stubs, settings.learning.max_replays);
-    let trace = block_on(chain::run(&case.recording, &case.second, settings, &expect, &mut world))
-        .unwrap_or_else(|err| failed_trace(case, settings, &err));
+    let trace =
+        block_on(in_memory::run(&case.recording, &case.second, settings, &expect, &mut world))
+            .unwrap_or_else(|err| failed_trace(case, settings, &err));
     let mut out = judge(case, &trace, world.sent);
     out.detail = detailed.then(|| Detail::from_trace(case, &trace));
     out
@@ -64,7 +65,7 @@ fn judge(case: &Case, trace: &Trace, replays: u32) -> CaseResult {
         endpoint: chosen.is_some_and(|it| case.right.right.contains(&it.id)),
         parameters: parameters_right(case, trace),
         extraction: extraction_right(case, trace),
-        complete: whole::is_complete(case, trace.parameterized.as_ref(), |draft, values| {
+        complete: completeness::is_complete(case, trace.parameterized.as_ref(), |draft, values| {
             answer(case, trace, draft, values)
         }),
     });

@@ -6,16 +6,16 @@
 
 mod baseline;
 mod case;
+mod completeness;
 pub mod corpus;
-mod parts;
 mod probe;
 mod realworld;
 mod reasons;
 pub mod record;
 mod report;
+mod request_parts;
 mod samples;
 mod stubs;
-mod whole;
 
 use std::{collections::BTreeMap, path::Path};
 
@@ -40,7 +40,7 @@ use commis_base::{
     error::{Code, Error, Result},
     settings::Settings,
 };
-use commis_stages::chain::Trace;
+use commis_stages::in_memory::Trace;
 
 /// How one case ended.
 #[derive(Clone, Debug, Serialize)]

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use url::Url;
 
 use super::{
-    parts::{RequestParts, decode, edit},
+    request_parts::{RequestParts, decode, edit},
     stubs::{Answer, Body, Need, Response, Rule, Stubs, fill},
 };
 use commis_artifacts::recording::{Excerpt, Exchange, Place, SessionRecording};

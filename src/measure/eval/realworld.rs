@@ -22,7 +22,7 @@ use commis_base::{
 use commis_learn::task::MAX_HAR;
 use commis_redact::{har, redact};
 use commis_stages::{
-    chain::{self, Trace},
+    in_memory::{self, Trace},
     stub::RecordingReplayer,
     verify::Expectation,
 };
@@ -149,7 +149,7 @@ pub fn learn(
     let second = SecondRecording::default();
     let mut world = RecordingReplayer(&recording);
     let expect = Expectation::default();
-    let trace = block_on(chain::run(&recording, &second, settings, &expect, &mut world))?;
+    let trace = block_on(in_memory::run(&recording, &second, settings, &expect, &mut world))?;
     Ok((recording, trace))
 }
 

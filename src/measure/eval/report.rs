@@ -9,7 +9,7 @@ use super::{Bin, CaseResult, Contender, Detail, Difference, Evaluation, Request,
 use commis_report::{
     Page, clip, head,
     plot::{Fill, mark, stack},
-    requests::{ScoredCandidate, TimedRequest, percent, score_bars, waterfall},
+    request_charts::{ScoredCandidate, TimedRequest, percent, score_bars, waterfall},
     scrollable,
 };
 use commis_stages::WEIGHTS;

@@ -11,7 +11,7 @@ use futures::future::{BoxFuture, ready};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::parts::RequestParts;
+use super::request_parts::RequestParts;
 use commis_artifacts::payloads::Replay;
 use commis_base::error::{Code, Error, Result};
 use commis_net::transport::{PreparedRequest, Reply, Timings, Transport};

@@ -8,7 +8,7 @@ use super::*;
 use crate::eval::case::names;
 use commis_artifacts::payloads::VerificationReport;
 use commis_recipe::{
-    json_schema::{answer_schema, conform::CompiledSchema, data_schema, input_schema},
+    json_schema::{answer_schema, data_schema, input_schema, validate::CompiledSchema},
     model::{Recipe, ResponseType, TransportKind, Verification},
     shape::profile::Profile,
     yaml,
@@ -100,7 +100,7 @@ fn answers_are_as_declared() {
         };
         let mut world = StubWorld::new(&case.stubs, settings.learning.max_replays);
         let Ok(trace) =
-            block_on(chain::run(&case.recording, &case.second, &settings, &expect, &mut world))
+            block_on(in_memory::run(&case.recording, &case.second, &settings, &expect, &mut world))
         else {
             continue;
         };

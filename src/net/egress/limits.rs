@@ -90,8 +90,11 @@ impl HostLimiter {
             && within(it.per_minute, 6000)
             && within(it.burst, 6000))
         {
-            return Err(Error::new(Code::SettingsInvalid, "limits: a number is out of range")
-                .hint("runs and runs_per_host: 1 to 1000; per_minute and burst: 1 to 6000"));
+            return Err(Error::new(
+                Code::SettingsInvalid,
+                "a number below [limits] is out of range",
+            )
+            .hint("runs and runs_per_host: 1 to 1000; per_minute and burst: 1 to 6000"));
         }
         Ok(Self {
             settings: it.clone(),

@@ -3,14 +3,14 @@
 //! `check` (text, no DNS) makes a [`SafeUrl`], `pin` (one look-up) makes a [`PinnedUrl`], and a transport connects to nothing
 //! but a `PinnedUrl`'s addresses. There is no second classifier anywhere, and no way to build either type elsewhere. There are
 //! two ways inside, both by name and port: a host under `.test` (RFC 6761: never resolvable in the real world) may be pinned to
-//! a loopback address by settings, and a host of the user's own is open to what goes on there (`own.rs`).
+//! a loopback address by settings, and a host of the user's own is open to what goes on there (`private_hosts.rs`).
 
 mod address;
-pub mod leave;
 pub mod limits;
 mod names;
-mod own;
+mod private_hosts;
 mod resolve;
+pub mod send_lease;
 #[cfg(any(test, feature = "test-support"))]
 pub mod stub;
 mod test_ca;
@@ -25,7 +25,7 @@ use std::{collections::BTreeMap, net::SocketAddr, path::PathBuf, sync::Arc};
 
 use rustls::pki_types::CertificateDer;
 
-pub use self::own::parse_own_hosts as check_own;
+pub use self::private_hosts::parse_own_hosts as check_own;
 pub use self::url::{SafeUrl, is_public_suffix, site_of};
 use self::{
     resolve::{Cache, Dns, Lookup, LookupResult},
@@ -48,14 +48,14 @@ struct Inner {
     /// Canonical names under `.test`; `*` for all others.
     pins: BTreeMap<String, SocketAddr>,
     test_ca: TestCa,
-    own: own::OwnHosts,
+    own: private_hosts::OwnHosts,
     /// Why lines of the settings file do not count.
     own_refused: Option<String>,
     /// Where the user writes settings; for hints.
     file: Option<PathBuf>,
     allowed_ports: Vec<u16>,
     no_network: bool,
-    leave: leave::TaskLeases,
+    leave: send_lease::TaskLeases,
     browser_mode: BrowserMode,
     dns: Box<dyn Lookup>,
     cache: Cache,
@@ -104,19 +104,19 @@ impl EgressPolicy {
         if let Some(port) = settings.allowed_ports.iter().find(|it| names::is_bad_port(**it)) {
             return Err(Error::new(
                 Code::SettingsInvalid,
-                format!("port {port} can not be allowed"),
+                format!("port {port} cannot be allowed"),
             )
             .hint("it belongs to another protocol: see \"bad ports\" in the Fetch standard"));
         }
         let inner = Inner {
             pins,
             test_ca: TestCa::read(settings)?,
-            own: own::parse_own_hosts(settings)?,
+            own: private_hosts::parse_own_hosts(settings)?,
             own_refused: settings.own_refused.clone(),
             file: settings.file.clone(),
             allowed_ports: settings.allowed_ports.clone(),
             no_network: settings.no_network,
-            leave: leave::TaskLeases::default(),
+            leave: send_lease::TaskLeases::default(),
             browser_mode: settings.browser_mode,
             dns,
             cache: Cache::default(),
@@ -127,7 +127,7 @@ impl EgressPolicy {
     }
 
     /// What this process has leave to ask for, where an engine gives it tasks.
-    pub fn task_leases(&self) -> &leave::TaskLeases {
+    pub fn task_leases(&self) -> &send_lease::TaskLeases {
         &self.inner.leave
     }
 
@@ -215,7 +215,7 @@ impl EgressPolicy {
         let failed = |why: &str| {
             Error::new(
                 Code::DnsFailed,
-                format!("resolve `{}`: {why}", url::display_text(url.host())),
+                format!("cannot resolve `{}`: {why}", url::display_text(url.host())),
             )
         };
         let mut answer = answer.map_err(|why| failed(&why))?;
@@ -356,7 +356,7 @@ fn parse_test_host(entry: &str) -> Result<(String, SocketAddr)> {
     let invalid = |why: &str| {
         Error::new(
             Code::SettingsInvalid,
-            format!("test host `{}`: {why}", url::display_text(entry)),
+            format!("`{}` is not a test host: {why}", url::display_text(entry)),
         )
         .hint("expected NAME.test=127.0.0.1:PORT or *.test=127.0.0.1:PORT")
     };

@@ -35,11 +35,11 @@ impl TestCa {
             (None, None) => return Ok(Self::default()),
         };
         let invalid = |why: &str| {
-            Error::new(Code::SettingsInvalid, format!("test CA {shown}: {why}"))
+            Error::new(Code::SettingsInvalid, format!("cannot use the test CA {shown}: {why}"))
                 .hint("expected a PEM file with the certificate of the authority that signs your test hosts")
         };
         let found: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(&pem).collect();
-        let found = found.map_err(|err| invalid("it is no PEM").source(err))?;
+        let found = found.map_err(|err| invalid("it is not a PEM file").source(err))?;
         if found.is_empty() {
             return Err(invalid("it has no certificate"));
         }
@@ -53,7 +53,7 @@ impl TestCa {
 
 fn read_file(path: &Path) -> Result<Vec<u8>> {
     files::read_bounded(path, MAX).map_err(|err| {
-        Error::new(Code::SettingsInvalid, format!("test CA: {err}"))
+        Error::new(Code::SettingsInvalid, format!("cannot use the test CA: {err}"))
             .hint("give the file that `commis testbed serve --ca FILE` wrote, or your own CA's certificate")
     })
 }

@@ -96,13 +96,13 @@ pub(super) fn parse(text: &str) -> Result<SafeUrl> {
         Error::new(Code::UrlInvalid, format!("`{}` is not a usable URL: {why}", display_text(text)))
     };
     if text.len() > MAX_LEN {
-        return Err(invalid("longer than 32 KiB"));
+        return Err(invalid("it is longer than 32 KiB"));
     }
     if text.chars().any(|it| it.is_control() || it == ' ') {
-        return Err(invalid("control character or space"));
+        return Err(invalid("it contains a control character or a space"));
     }
     if has_odd_backslash(text) {
-        return Err(invalid("backslash"));
+        return Err(invalid("it contains a backslash"));
     }
     let mut url = Url::parse(text).map_err(|err| invalid(&err.to_string()))?;
     if !matches!(url.scheme(), "http" | "https") {
@@ -110,7 +110,7 @@ pub(super) fn parse(text: &str) -> Result<SafeUrl> {
             Code::UrlBlocked,
             format!("scheme `{}` is not allowed", display_text(url.scheme())),
         )
-        .hint("only http and https are"));
+        .hint("use http or https"));
     }
     // WHATWG also reads `http:host` and `http:///host`; nobody means that.
     let after = text.get(url.scheme().len()..).unwrap_or("");
@@ -131,31 +131,31 @@ pub(super) fn parse(text: &str) -> Result<SafeUrl> {
     {
         // `8.8.8.8..` is a name to the standard; without one dot it would be an address.
         if name.ends_with('.') {
-            return Err(invalid("label of the host is empty"));
+            return Err(invalid("a label of the host is empty"));
         }
         url.set_host(Some(&name)).map_err(|err| invalid(&err.to_string()))?;
     }
     match url.host() {
-        None => return Err(invalid("no host")),
+        None => return Err(invalid("it has no host")),
         Some(Host::Domain(name)) => {
             if name.is_empty() || name.len() > 253 {
-                return Err(invalid("host name is empty or longer than 253"));
+                return Err(invalid("the host name is empty or longer than 253 characters"));
             }
             if name.split('.').any(|it| it.is_empty() || it.len() > 63) {
-                return Err(invalid("label of the host is empty or longer than 63"));
+                return Err(invalid("a label of the host is empty or longer than 63 characters"));
             }
             // WHATWG lets `a;b` and `a,b` through; no public name has more than these.
             if !name.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b'.')) {
-                return Err(invalid("the host has characters that names do not have"));
+                return Err(invalid("the host has a character that host names cannot have"));
             }
         }
         Some(_) => {}
     }
     // Escapes make it longer; what is allowed must be allowed when it is read again.
     if url.as_str().len() > MAX_LEN {
-        return Err(invalid("longer than 32 KiB"));
+        return Err(invalid("it is longer than 32 KiB"));
     }
-    let port = url.port_or_known_default().ok_or_else(|| invalid("no port"))?;
+    let port = url.port_or_known_default().ok_or_else(|| invalid("it has no port"))?;
     Ok(SafeUrl { url, port })
 }
 

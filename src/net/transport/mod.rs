@@ -114,7 +114,7 @@ pub fn method_and_headers(request: &PreparedRequest) -> Result<(Method, HeaderMa
                 Code::MethodNotAllowed,
                 format!("method `{shown}` is not allowed"),
             )
-            .hint("GET and POST are"));
+            .hint("use GET or POST"));
         }
     };
     let mut headers = HeaderMap::new();

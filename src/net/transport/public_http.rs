@@ -70,7 +70,7 @@ impl PublicHttp {
             let _ = rustls::crypto::ring::default_provider().install_default();
         }
         if rustls::crypto::CryptoProvider::get_default().is_none() {
-            return Err(Error::new(Code::Internal, "no TLS provider"));
+            return Err(Error::new(Code::Internal, "cannot set up TLS"));
         }
         Ok(Self { policy, caps, clients: Mutex::default() })
     }
@@ -87,7 +87,7 @@ impl PublicHttp {
             Ok(result) => result,
             Err(_) => Err(Error::new(
                 Code::Timeout,
-                format!("no complete answer within {:?}", self.caps.total),
+                format!("the site sent no complete answer within {:?}", self.caps.total),
             )),
         }
     }
@@ -195,7 +195,9 @@ impl PublicHttp {
         if target.port().is_some() && pinned.addrs().iter().any(|it| it.port() != url.port()) {
             let host = format!("{}:{}", url.host(), url.port());
             headers.insert(header::HOST, header_value("host", &host)?);
-            target.set_port(None).map_err(|()| Error::new(Code::Internal, "URL takes no port"))?;
+            target
+                .set_port(None)
+                .map_err(|()| Error::new(Code::Internal, "cannot set the port of the URL"))?;
         }
         #[cfg(any(test, feature = "test-support"))]
         if url.literal().is_some_and(|it| pinned.addrs().iter().all(|addr| addr.ip() != it)) {
@@ -331,13 +333,13 @@ fn build(
         builder = builder.tls_certs_only([]);
     } else if let Some(ca) = policy.test_ca(pinned.url().host()) {
         // This client knows one host, so nobody else is held to the test CA.
-        let failed = |err| Error::new(Code::SettingsInvalid, "the test CA").source(err);
+        let failed = |err| Error::new(Code::SettingsInvalid, "cannot use the test CA").source(err);
         let ca: Result<Vec<_>, _> = ca.iter().map(|it| Certificate::from_der(it)).collect();
         builder = builder.tls_certs_only(ca.map_err(failed)?);
     }
     builder
         .build()
-        .map_err(|err| Error::new(Code::ConnectFailed, "set up the HTTP client").source(err))
+        .map_err(|err| Error::new(Code::ConnectFailed, "cannot set up the HTTP client").source(err))
 }
 
 /// A resolver that knows one name.

@@ -7,12 +7,12 @@ use scraper::ElementRef;
 
 use super::{
     GROUP, Group,
-    cells::chars,
     column::{Column, ColumnSource, MAX_COLUMNS, SAID},
+    element_text::chars,
     fields::{column, columns_by_path, descendants, find_picture_by, is_link},
-    names::{classes, field_name},
     numbers::{has_varying_number, without_numbers},
     records,
+    stable_names::{classes, field_name},
 };
 
 /// Fewer terms are no record of each item.

@@ -7,9 +7,11 @@ use scraper::ElementRef;
 
 use super::{
     Item,
-    cells::{chars, children, has_own_text, is_attached, is_heading, is_hidden, is_inline, text},
     column::{Column, ColumnSource, MAX_COLUMNS, SAID, VALUE},
-    names::{classes, field_name, segment},
+    element_text::{
+        chars, children, has_own_text, is_attached, is_heading, is_hidden, is_inline, text,
+    },
+    stable_names::{classes, field_name, segment},
 };
 
 /// As often as this in every item, the same kind of element is a column each time; more often it is a list.

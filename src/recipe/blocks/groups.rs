@@ -10,10 +10,10 @@ use commis_base::work::step;
 
 use super::{
     Group, Item,
-    cells::{chars, children, has_own_text, is_heading, is_inline, is_mark, is_read, text},
+    element_text::{chars, children, has_own_text, is_heading, is_inline, is_mark, is_read, text},
     fields::columns_by_path,
-    names::{classes, is_sponsored, segment},
     repeated_labels::repeated_label_lists,
+    stable_names::{classes, is_sponsored, segment},
     table::Grid,
     weight,
 };

@@ -1,6 +1,6 @@
 //! Heads of columns that another input's page writes in another way: such a column is read by its position.
 
-use super::{names::field_name, numbers::without_numbers, select::title_column_selector};
+use super::{numbers::without_numbers, select::title_column_selector, stable_names::field_name};
 use crate::model::HtmlSpec;
 
 /// Reads by position, in both specs, what stands under a head that only one of the pages has, where the other page has another

@@ -4,7 +4,7 @@ use scraper::{ElementRef, Html};
 use serde_json::{Value, json};
 
 use super::{
-    cells::text,
+    element_text::text,
     find, parse_bounded,
     read::HtmlReader,
     table::Grid,

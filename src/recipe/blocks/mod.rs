@@ -4,25 +4,25 @@
 //! page that a server sent, [`find`] also says by which selectors a recipe takes the same items from the next one, and
 //! [`read`](read::Reader) takes them. Nothing here looks at how large a page is beyond what `nesting` allows.
 
-mod cells;
 mod column;
 mod columns;
-pub mod empty;
+mod element_text;
 mod fallbacks;
 mod fields;
 mod groups;
 pub mod heads;
-mod names;
+pub mod no_results;
 pub mod numbers;
 pub mod read;
 mod records;
 mod repeated_labels;
 mod select;
+mod stable_names;
 mod table;
 mod totals;
 
-pub use cells::UNDRAWN;
-pub use empty::lines_without_items;
+pub use element_text::UNDRAWN;
+pub use no_results::lines_without_items;
 
 use ego_tree::NodeId;
 use scraper::{ElementRef, Html};
@@ -177,7 +177,7 @@ fn collect_blocks(page: &Html, selectors: bool, prose: bool) -> Vec<Block> {
         records::add_prose(page, &mut groups);
     }
     records::add_rows(page, &mut groups);
-    let all = cells::chars(page.root_element()).max(1);
+    let all = element_text::chars(page.root_element()).max(1);
     groups.sort_by_key(|it| std::cmp::Reverse(it.weight));
     let mut out: Vec<Block> = Vec::new();
     for group in groups {
@@ -204,8 +204,8 @@ fn collect_blocks(page: &Html, selectors: bool, prose: bool) -> Vec<Block> {
             fields: shown.iter().map(|it| it.name.clone()).collect(),
             rows,
             is_record: group.is_record,
-            heading: group.heading.map(cells::text),
-            about: names::context_words(group.items.iter().map(Item::first)),
+            heading: group.heading.map(element_text::text),
+            about: stable_names::context_words(group.items.iter().map(Item::first)),
             weight: group.weight,
             share_bp: (group.items.iter().map(Item::chars).sum::<usize>() * 10_000 / all) as u32,
             spec,
@@ -252,14 +252,14 @@ impl<'a> Item<'a> {
     }
 
     fn chars(&self) -> usize {
-        self.parts.iter().map(|it| cells::chars(*it)).sum()
+        self.parts.iter().map(|it| element_text::chars(*it)).sum()
     }
 }
 
 fn weight(items: &[Item<'_>]) -> usize {
     let all: usize = items.iter().map(|it| it.chars().min(MAX_WEIGHT)).sum();
     let first = items.first().map(Item::first);
-    all * first.map_or(0, cells::position_weight) / 100
+    all * first.map_or(0, element_text::position_weight) / 100
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 
 use super::{
     Item,
-    cells::{children, is_heading, is_hidden, is_mark, text},
+    element_text::{children, is_heading, is_hidden, is_mark, text},
     table::Grid,
 };
 use crate::{

@@ -7,10 +7,12 @@ use scraper::{ElementRef, Html};
 
 use super::{
     Group, Item,
-    cells::{chars, children, has_own_text, is_heading, is_inline, is_read, position_weight, text},
     column::{Column, ColumnSource},
+    element_text::{
+        chars, children, has_own_text, is_heading, is_inline, is_read, position_weight, text,
+    },
     fields::{column, columns_by_path, find_picture_text},
-    names::{field_name, segment},
+    stable_names::{field_name, segment},
     table::Grid,
 };
 

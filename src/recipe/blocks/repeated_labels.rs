@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use ego_tree::NodeId;
 use scraper::{ElementRef, Html};
 
-use super::cells::{children, is_read, text};
+use super::element_text::{children, is_read, text};
 
 /// Fewer labels are no record.
 const MIN_LABELS: usize = 2;

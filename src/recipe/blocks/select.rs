@@ -7,11 +7,11 @@ use scraper::{ElementRef, Html};
 
 use super::{
     Group, Item,
-    cells::{is_hidden, is_mark},
     column::{Column, ColumnSource},
-    names::{classes, is_stable},
+    element_text::{is_hidden, is_mark},
     numbers::has_varying_number,
     read::HtmlReader,
+    stable_names::{classes, is_stable},
     table::Grid,
 };
 use crate::{matching::Selector, model::HtmlSpec, shape::keys};
@@ -436,7 +436,7 @@ fn selects_column(items: &[Item<'_>], column: &Column<'_>, text: &str, is_run: b
         // An element without the attribute, or empty, says as little as none.
         let silent = |it: &ElementRef<'_>| match &column.attribute {
             Some(name) => it.attr(name).is_none_or(|it| it.trim().is_empty()),
-            None => super::cells::chars(*it) == 0,
+            None => super::element_text::chars(*it) == 0,
         };
         same(&found)
             || found

@@ -6,7 +6,7 @@ use ego_tree::NodeId;
 use scraper::ElementRef;
 
 use super::{
-    cells::{chars, children, is_read, text},
+    element_text::{chars, children, is_read, text},
     totals::{RowCells, find_totals},
 };
 

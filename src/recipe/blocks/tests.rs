@@ -577,7 +577,7 @@ fn nothing_found_is_told_from_another_page() {
         parse_bounded(&shell(&format!("<p class='none'>No ships found</p><p>Nothing for {q}</p>")))
             .unwrap()
     };
-    let seen = super::empty::learn(
+    let seen = super::no_results::learn(
         &[&without("zq")],
         &[&with("a"), &with("b")],
         &spec("ul.r > li", false),
@@ -585,15 +585,15 @@ fn nothing_found_is_told_from_another_page() {
     )
     .unwrap();
     assert_eq!(seen.says.as_deref(), Some("No ships found"));
-    assert!(super::empty::is_empty_result(&without("other"), &seen));
+    assert!(super::no_results::is_empty_result(&without("other"), &seen));
     let changed =
         parse_bounded(&page("<section class='new'><ol><li>Aurora one</li></ol></section>"))
             .unwrap();
-    assert!(!super::empty::is_empty_result(&changed, &seen));
+    assert!(!super::no_results::is_empty_result(&changed, &seen));
     let renamed =
         parse_bounded(&shell("<p>2 found</p><ul class='s'><li class='x'>Aurora one</li></ul>"))
             .unwrap();
-    assert!(!super::empty::is_empty_result(&renamed, &seen));
+    assert!(!super::no_results::is_empty_result(&renamed, &seen));
 }
 
 #[test]
@@ -608,7 +608,7 @@ fn nothing_found_is_known_by_what_only_empty_pages_say() {
     let learn = |without: &[&str]| {
         let pages: Vec<_> = without.iter().map(|it| parsed(it)).collect();
         let pages: Vec<_> = pages.iter().collect();
-        super::empty::learn(
+        super::no_results::learn(
             &pages,
             &[&with, &with],
             &spec("div.hits > article", false),
@@ -633,13 +633,13 @@ fn nothing_found_is_known_by_what_only_empty_pages_say() {
         let seen = learn(&[&line(said), &line(other)]).unwrap();
         assert_eq!(seen.says.as_deref(), Some(says));
         assert!(!seen.around.iter().any(|it| ["div.hits", "article", "h3"].contains(&it.as_str())));
-        assert!(super::empty::is_empty_result(
+        assert!(super::no_results::is_empty_result(
             &parsed(&line(&said.replace("zqvw", "lamp"))),
             &seen
         ));
         // The items were renamed.
         let renamed = shell(&list.replace("article", "section"));
-        assert!(!super::empty::is_empty_result(&parsed(&renamed), &seen), "{says}");
+        assert!(!super::no_results::is_empty_result(&parsed(&renamed), &seen), "{says}");
     }
     // A line that only one of two empty pages has may be anything.
     let lines = [shell("<p>Lamps of the week</p>"), shell("<p>Chairs of the week, too</p>")];
@@ -651,7 +651,8 @@ fn nothing_found_is_known_by_what_only_empty_pages_say() {
     let bare = parsed(&format!("<body>{list}</body>"));
     let empty = parsed("<body><p>Nothing was found</p></body>");
     assert!(
-        super::empty::learn(&[&empty], &[&bare], &spec("div.hits > article", false), &[]).is_none()
+        super::no_results::learn(&[&empty], &[&bare], &spec("div.hits > article", false), &[])
+            .is_none()
     );
 }
 

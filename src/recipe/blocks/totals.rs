@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use scraper::ElementRef;
 
 use super::{
-    cells::{chars, children, text},
-    names::classes,
+    element_text::{chars, children, text},
+    stable_names::classes,
 };
 
 /// A row of data, as one cell a column.

@@ -5,19 +5,19 @@
 //! not known is left open. And no words of a site's or of a page's get in: a schema is read by models, as instructions are.
 //! Names are spelled as programs spell them, choices and examples are plain words, or they are left out.
 
-pub mod conform;
 mod input;
-mod inverted;
-mod place;
+mod node;
+mod response_schema;
+pub mod validate;
 
 use jmespath::ast::Ast;
 use serde_json::Value;
 
-use self::place::SchemaNode;
+use self::node::SchemaNode;
 pub use self::{
     input::{input_schema, is_plain_text as is_plain_word, without_free_text},
-    inverted::answer_schema,
-    place::schema_type,
+    node::schema_type,
+    response_schema::answer_schema,
 };
 use super::{
     model::{HtmlSpec, Recipe, ResponseSpec, ResponseType},

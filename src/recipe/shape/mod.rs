@@ -5,15 +5,15 @@
 //! as drift.
 
 mod dates;
-pub mod forms;
+pub mod display_forms;
 pub mod fragment;
 pub mod keys;
 pub mod nesting;
 mod normal;
 mod numerals;
+mod prepared_shape;
 pub mod profile;
-mod spans;
-mod verified;
+mod value_spans;
 
 use std::{borrow::Cow, collections::BTreeSet, fmt::Write as _, io};
 
@@ -21,7 +21,7 @@ use serde::{Serialize, Serializer};
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
-pub use self::{numerals::is_part_of_word, verified::VerifiedShape};
+pub use self::{numerals::is_part_of_word, prepared_shape::VerifiedShape};
 use commis_base::ids::hex;
 
 /// Bumped when the algorithm changes; old fingerprints are then worthless.

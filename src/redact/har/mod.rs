@@ -87,7 +87,8 @@ pub fn import(bytes: &[u8], task: &str, typed: BTreeMap<String, String>) -> Resu
     let text = read(bytes)?;
     let file: File<'_> = serde_json::from_str(text).map_err(no_har)?;
     if file.log.entries.len() > MAX_ENTRIES {
-        return Err(invalid("the HAR file has more than 20,000 entries").hint("export fewer pages"));
+        return Err(invalid("the HAR file has more than 20,000 entries")
+            .hint("export the HAR of fewer pages"));
     }
     let parse =
         |raw: Option<&RawValue>| raw.and_then(|it| serde_json::from_str::<Value>(it.get()).ok());
@@ -115,7 +116,7 @@ fn finish(
 ) -> Result<ImportedHar> {
     if entries.is_empty() {
         return Err(invalid("the HAR file holds no request over HTTP")
-            .hint("start recording before the page is loaded, and export with content"));
+            .hint("start to record before the page is loaded, and export the HAR with content"));
     }
     let skipped = (total - entries.len()) as u32;
     let pages = PageUrls::new(pages.as_ref());
@@ -169,7 +170,9 @@ fn finish(
 /// The text of a file, without its byte order mark.
 fn read(bytes: &[u8]) -> Result<&str> {
     if bytes.len() > MAX_FILE {
-        return Err(invalid("the HAR file is larger than 256 MiB").hint("export fewer pages"));
+        return Err(
+            invalid("the HAR file is larger than 256 MiB").hint("export the HAR of fewer pages")
+        );
     }
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     std::str::from_utf8(bytes).map_err(|err| {

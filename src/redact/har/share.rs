@@ -30,7 +30,7 @@ pub struct ShareReport {
 pub fn share(bytes: &[u8], settings: &RedactSettings) -> Result<(Vec<u8>, ShareReport)> {
     let (har, entries, visited) = without_secrets(bytes, settings)?;
     let mut out = serde_json::to_vec_pretty(&har)
-        .map_err(|err| invalid("the HAR file cannot be written again").source(err))?;
+        .map_err(|err| invalid("cannot write the redacted HAR as JSON").source(err))?;
     out.push(b'\n');
     let report = ShareReport {
         entries,

@@ -77,7 +77,9 @@ fn open_within(
     let file = files::open(path)?;
     let len = file.metadata().map_err(|err| trouble("read", err))?.len();
     if len > MAX_FILE as u64 {
-        return Err(invalid("the HAR file is larger than 256 MiB").hint("export fewer pages"));
+        return Err(
+            invalid("the HAR file is larger than 256 MiB").hint("export the HAR of fewer pages")
+        );
     }
     if len <= room.file {
         let mut bytes = Vec::with_capacity(len as usize);
@@ -163,7 +165,8 @@ fn entries(
     let mut json = serde_json::Deserializer::from_reader(&mut from);
     Document(&mut reading).deserialize(&mut json).and_then(|()| json.end()).map_err(no_har)?;
     if reading.total > MAX_ENTRIES {
-        return Err(invalid("the HAR file has more than 20,000 entries").hint("export fewer pages"));
+        return Err(invalid("the HAR file has more than 20,000 entries")
+            .hint("export the HAR of fewer pages"));
     }
     reading.take_apart();
     let hash = hex(&from.from.into_inner().hash.finalize());

@@ -162,7 +162,7 @@ impl Bot {
         patience: Duration,
     ) -> Result<T> {
         let body = serde_json::to_vec(params)
-            .map_err(|_| Error::new(Code::Internal, "a call of the bot, as JSON"))?;
+            .map_err(|_| Error::new(Code::Internal, "cannot write the call of the bot as JSON"))?;
         let url = self.address(method)?;
         let sent = self
             .http

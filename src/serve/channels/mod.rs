@@ -1,7 +1,7 @@
 //! Who is told, away from here, that a request waits: a webhook, and a chat where a person may press a button.
 //!
 //! Both begin when a request waits and never hold a run up. What comes back of a webhook approves nothing; a button is an approval like
-//! any other, with its digest, once, by somebody who is listed, and for what hangs little on (`agent/weight.rs`).
+//! any other, with its digest, once, by somebody who is listed, and for what hangs little on (`agent/request_risk.rs`).
 
 mod approval_webhook;
 mod bot;

@@ -72,7 +72,9 @@ pub async fn post(
     match status {
         200..=299 => Ok(()),
         410 => Err(Error::new(Code::SettingsInvalid, "the webhook answered 410 (gone)")),
-        _ => Err(Error::new(Code::HttpStatus, format!("it answered with status {status}"))),
+        _ => {
+            Err(Error::new(Code::HttpStatus, format!("the webhook answered with status {status}")))
+        }
     }
 }
 

@@ -4,18 +4,18 @@ use maud::{Markup, html};
 use serde_json::json;
 
 use super::{
-    DashboardContext, PageResult,
-    frame::{self, NavItem},
-    show, tasks,
+    DashboardContext, PageResult, format,
+    layout::{self, NavItem},
+    tasks,
 };
-use crate::book::TaskState;
+use crate::task_database::TaskState;
 use commis_agent::{ApprovalRequest, heavy};
 
 /// Settled ones that are shown.
 const SETTLED: usize = 20;
 
 pub async fn page(looking: DashboardContext) -> PageResult {
-    let after = frame::after(&looking).await;
+    let after = layout::after(&looking).await;
     let all = looking.daemon.book.tasks(Some(TaskState::WaitingForApproval), None, 200).await?;
     let requests = looking.daemon.parking.approvals.list(None, looking.now_ms)?;
     let (open, settled): (Vec<&ApprovalRequest>, Vec<&ApprovalRequest>) =
@@ -24,7 +24,7 @@ pub async fn page(looking: DashboardContext) -> PageResult {
         h1 { "Approvals" }
         section #approvals data-live aria-label="What waits for you" {
             @if all.is_empty() && open.is_empty() {
-                (show::empty("Nothing waits for you.", &html! {
+                (format::empty("Nothing waits for you.", &html! {
                     p { "A request that may change something, and a task that must not go on without a person, wait here." }
                 }))
             }
@@ -42,7 +42,7 @@ pub async fn page(looking: DashboardContext) -> PageResult {
             }
         }
     };
-    Ok(frame::page(&looking, NavItem::Approvals, "Approvals", after, &body))
+    Ok(layout::page(&looking, NavItem::Approvals, "Approvals", after, &body))
 }
 
 /// One request: its bytes as they would be sent, and the two answers. What a page or a model says of it stands in quotes.

@@ -8,16 +8,16 @@ use axum::{
 use maud::{Markup, html};
 
 use super::{
-    DashboardContext, PageResult,
-    frame::{self, NavItem},
-    logins, show,
+    DashboardContext, PageResult, format,
+    layout::{self, NavItem},
+    logins,
 };
 use crate::{
     Daemon,
-    desks::{OpenPage, PageKey},
-    lookers,
     page_query::PageQuery,
+    page_sessions::{OpenPage, PageKey},
     principal::Principal,
+    viewer_access,
 };
 use commis_browser::sessions::{Manifest, SessionState, SessionStore, page as kept, traffic};
 use commis_state::now_ms;
@@ -36,7 +36,7 @@ pub async fn page(looking: DashboardContext) -> PageResult {
         section #open data-live aria-labelledby="open-head" {
             h2 #open-head { "Open now" }
             @if open.is_empty() {
-                (show::empty("No page is open.", &html! { p { code { "commis browse goto URL" } " opens one, and so does an agent." } }))
+                (format::empty("No page is open.", &html! { p { code { "commis browse goto URL" } " opens one, and so does an agent." } }))
             } @else { (table(&open, looking.now_ms)) }
         }
         (logins::section(&looking)?)
@@ -47,12 +47,12 @@ pub async fn page(looking: DashboardContext) -> PageResult {
                 button type="submit" { "Search" }
             }
             @if sessions.is_empty() {
-                (show::empty("No session is kept.", &html! { p { code { "commis session record NAME URL" } " begins one." } }))
+                (format::empty("No session is kept.", &html! { p { code { "commis session record NAME URL" } " begins one." } }))
             } @else { (listed(&sessions, looking.now_ms)) }
             @if more > 0 { p.soft { (more) " more; " code { "commis session ls" } " lists all." } }
         }
     };
-    Ok(frame::kept_up(&looking, NavItem::Browser, "Browser", &body))
+    Ok(layout::kept_up(&looking, NavItem::Browser, "Browser", &body))
 }
 
 fn whose(key: &PageKey) -> &str {
@@ -81,7 +81,7 @@ fn place(url: &str) -> Markup {
     if url.is_empty() {
         html! { span.soft { "no page yet" } }
     } else {
-        html! { span.said { (show::clip(url, 200)) } }
+        html! { span.said { (format::clip(url, 200)) } }
     }
 }
 
@@ -104,8 +104,8 @@ fn table(all: &[OpenPage], now_ms: i64) -> Markup {
                         }
                         td { (badge(it)) }
                         td.wide { (whose(&it.key)) }
-                        td.wide.n { (show::ago(it.opened_ms, now_ms)) }
-                        td.n { (show::ago(it.used_ms, now_ms)) }
+                        td.wide.n { (format::ago(it.opened_ms, now_ms)) }
+                        td.n { (format::ago(it.used_ms, now_ms)) }
                     }
                 }
             }
@@ -137,11 +137,11 @@ fn listed(all: &[Manifest], now_ms: i64) -> Markup {
                     tr {
                         th scope="row" {
                             a href={ "/browser/sessions/" (it.id) } { (it.name) }
-                            span.task { span.said { (show::clip(if it.task.is_empty() { &it.url } else { &it.task }, 200)) } }
+                            span.task { span.said { (format::clip(if it.task.is_empty() { &it.url } else { &it.task }, 200)) } }
                         }
                         td { (state(it.state)) }
                         td.wide.n { @if it.state == SessionState::Recording { "–" } @else { (it.actions) } }
-                        td.n { (show::ago(it.begun_ms, now_ms)) }
+                        td.n { (format::ago(it.begun_ms, now_ms)) }
                     }
                 }
             }
@@ -168,7 +168,7 @@ pub async fn session(looking: DashboardContext, Path(id): Path<String>) -> PageR
             pictures: &[],
         }))
     };
-    Ok(frame::page(&looking, NavItem::Browser, &show::clip(&manifest.name, 60), None, &body))
+    Ok(layout::page(&looking, NavItem::Browser, &format::clip(&manifest.name, 60), None, &body))
 }
 
 pub async fn live(looking: DashboardContext, Query(which): Query<PageQuery>) -> PageResult {
@@ -185,18 +185,18 @@ pub async fn live(looking: DashboardContext, Query(which): Query<PageQuery>) -> 
         p.crumbs { a href="/browser" { "Browser" } }
         (page_view(&looking.daemon, &key, &links))
     };
-    Ok(frame::kept_up(&looking, NavItem::Browser, &key.1, &body))
+    Ok(layout::kept_up(&looking, NavItem::Browser, &key.1, &body))
 }
 
 /// What somebody sees who may look at one page alone.
 pub fn watched(daemon: &Daemon, key: &PageKey) -> Response {
     let links = PageLinks {
-        events: format!("{}/events", lookers::PATH),
-        picture: format!("{}/picture", lookers::PATH),
+        events: format!("{}/events", viewer_access::PATH),
+        picture: format!("{}/picture", viewer_access::PATH),
         resumes: false,
         inside: false,
     };
-    frame::alone(StatusCode::OK, &key.1, true, &page_view(daemon, key, &links))
+    layout::alone(StatusCode::OK, &key.1, true, &page_view(daemon, key, &links))
 }
 
 /// What somebody sees who may not, or not any more.
@@ -209,7 +209,7 @@ pub fn not_watched(status: StatusCode) -> Response {
             p.soft { "The address works once, within a minute. What it opens lasts for half an hour, and as long as whoever gave it may look." }
         }
     };
-    frame::alone(status, "Nothing to look at", false, &body)
+    layout::alone(status, "Nothing to look at", false, &body)
 }
 
 /// Where a page that is looked at comes from.
@@ -247,8 +247,8 @@ fn page_view(daemon: &Daemon, key: &PageKey, links: &PageLinks) -> Markup {
                     dl.facts {
                         dt { "Whose" } dd { (whose(key)) }
                         @if it.standing.visible { dt { "Where" } dd { "in a window" } }
-                        dt { "Open since" } dd { (show::ago(it.opened_ms, now)) }
-                        dt { "Last command" } dd { (show::ago(it.used_ms, now)) }
+                        dt { "Open since" } dd { (format::ago(it.opened_ms, now)) }
+                        dt { "Last command" } dd { (format::ago(it.used_ms, now)) }
                         @if let Some(id) = &it.standing.session {
                             dt { "Session" } dd { @if links.inside { a href={ "/browser/sessions/" (id) } { (id) } } @else { (id) } }
                         }

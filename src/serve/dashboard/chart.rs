@@ -2,7 +2,7 @@
 
 use maud::{Markup, html};
 
-use super::show;
+use super::format;
 use commis_report::plot::{Fill, LegendKey, legend};
 use commis_state::DayCounts;
 
@@ -29,19 +29,19 @@ pub fn chart(days: &[DayCounts], today: i64, shown: i64) -> Markup {
                     @let x = (it.at - from) * WIDE;
                     @if it.ok > 0 {
                         rect.green x=(x + 1) y=(UP - high(it.ok)) width=(WIDE - 2) height=(high(it.ok)) {
-                            title { (show::date(it.at)) ": " (it.ok) " worked" }
+                            title { (format::date(it.at)) ": " (it.ok) " worked" }
                         }
                     }
                     @if it.failed > 0 {
                         rect.red x=(x + 1) y=(UP + 1) width=(WIDE - 2) height=(high(it.failed)) {
-                            title { (show::date(it.at)) ": " (it.failed) " failed" }
+                            title { (format::date(it.at)) ": " (it.failed) " failed" }
                         }
                     }
                 }
                 rect.base x="0" y=(UP) width=(width) height="1" {}
             }
             div.axis aria-hidden="true" {
-                span { (show::date(from)) }
+                span { (format::date(from)) }
                 span { "at most " (most(|it| it.ok + it.failed)) " a day" }
                 span { "today" }
             }
@@ -59,12 +59,12 @@ fn words(days: &[DayCounts], shown: i64) -> String {
     if ok + failed == 0 {
         return format!("No runs in the last {shown} days.");
     }
-    let on = show::count(days.len() as i64, "day", "days");
-    let runs = show::count(ok + failed, "run", "runs");
+    let on = format::count(days.len() as i64, "day", "days");
+    let runs = format::count(ok + failed, "run", "runs");
     let last = days.iter().rev().find(|it| it.failed > 0);
     let how = match (failed, last) {
         (0, _) | (_, None) => "all worked".to_owned(),
-        (_, Some(last)) => format!("{failed} failed, the last on {}", show::date(last.at)),
+        (_, Some(last)) => format!("{failed} failed, the last on {}", format::date(last.at)),
     };
     format!("{runs} on {on} of the last {shown}; {how}.")
 }
@@ -82,7 +82,7 @@ pub fn spark(days: &[DayCounts], today: i64, shown: i64) -> Markup {
     let label = match (ok + failed, failed) {
         (0, _) => format!("no runs in {shown} days"),
         (n, failed) => {
-            format!("{} in {shown} days, {failed} failed", show::count(n, "run", "runs"))
+            format!("{} in {shown} days, {failed} failed", format::count(n, "run", "runs"))
         }
     };
     html! {
@@ -106,7 +106,7 @@ pub fn table(days: &[DayCounts]) -> Markup {
                 thead { tr { th scope="col" { "Day" } th.n scope="col" { "Worked" } th.n scope="col" { "Failed" } } }
                 tbody {
                     @for it in days.iter().rev() {
-                        tr { th scope="row" { (show::date(it.at)) } td.n { (it.ok) } td.n { (it.failed) } }
+                        tr { th scope="row" { (format::date(it.at)) } td.n { (it.ok) } td.n { (it.failed) } }
                     }
                 }
             }

@@ -2,7 +2,7 @@
 
 use maud::{Markup, html};
 
-use super::show;
+use super::format;
 use crate::Daemon;
 use commis_artifacts::{
     kinds::Kind,
@@ -57,7 +57,7 @@ pub fn table(all: &CandidateChoice, choose_for: Option<&str>) -> Markup {
     let left_out: u32 = set.set_aside.values().sum();
     html! {
         p.soft {
-            (show::count(i64::from(set.scored), "request was", "requests were")) " weighed"
+            (format::count(i64::from(set.scored), "request was", "requests were")) " weighed"
             @if left_out > 0 {
                 ", " (left_out) " left out before ("
                 @for (i, (why, n)) in set.set_aside.iter().enumerate() { @if i > 0 { ", " } (why.replace('_', " ")) " " (n) }

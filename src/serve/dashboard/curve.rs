@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use maud::{Markup, html};
 
-use super::show;
+use super::format;
 
 /// Of the picture, which is stretched to where it stands; what is to be read stands beside it.
 const WIDE: f64 = 600.0;
@@ -32,7 +32,7 @@ pub fn curve(field: &str, points: &[Point], now_ms: i64) -> Markup {
                     path.course d=(line(points, (low, high), now_ms)) {}
                 }
                 div.axis aria-hidden="true" {
-                    span { (show::date(first.at_ms.div_euclid(86_400_000))) }
+                    span { (format::date(first.at_ms.div_euclid(86_400_000))) }
                     span { (number(low)) @if high > low { " to " (number(high)) } }
                     span { "now" }
                 }
@@ -44,7 +44,7 @@ pub fn curve(field: &str, points: &[Point], now_ms: i64) -> Markup {
                     tbody {
                         @for (i, it) in points.iter().enumerate().rev().take(ROWS) {
                             tr {
-                                th scope="row" { (show::ago(it.at_ms, now_ms)) }
+                                th scope="row" { (format::ago(it.at_ms, now_ms)) }
                                 td.n { (number(it.value)) }
                                 td.n { @if let Some(before) = i.checked_sub(1).map(|i| points[i].value) { (signed(it.value - before)) } }
                             }
@@ -93,7 +93,7 @@ fn words(field: &str, points: &[Point]) -> String {
         number(first.value),
         number(low),
         number(high),
-        show::count(changes, "change", "changes")
+        format::count(changes, "change", "changes")
     )
 }
 

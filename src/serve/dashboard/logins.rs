@@ -2,7 +2,7 @@
 
 use maud::{Markup, html};
 
-use super::{DashboardContext, show};
+use super::{DashboardContext, format};
 use crate::Daemon;
 use commis_base::error::Result;
 use commis_vault::{LoginSummary, Vault};
@@ -14,7 +14,7 @@ pub fn section(looking: &DashboardContext) -> Result<Markup> {
         section #logins aria-labelledby="logins-head" {
             h2 #logins-head { "Logins" }
             @if all.is_empty() {
-                (show::empty("The vault is empty.", &html! { p { code { "commis session login NAME URL" } " logs in once and seals it." } }))
+                (format::empty("The vault is empty.", &html! { p { code { "commis session login NAME URL" } " logs in once and seals it." } }))
             } @else { (table(&all, &looking.daemon, looking.now_ms)?) }
         }
     })
@@ -46,7 +46,7 @@ fn table(all: &[LoginSummary], daemon: &Daemon, now_ms: i64) -> Result<Markup> {
                             }
                         }
                         td { (state(it)) }
-                        td.n { @if it.trouble.is_none() { (show::ago(fresh_ms(it), now_ms)) } }
+                        td.n { @if it.trouble.is_none() { (format::ago(fresh_ms(it), now_ms)) } }
                     }
                 }
             }

@@ -2,20 +2,20 @@
 //! changes it asks of them, with the proof that the guard wants of it.
 //!
 //! All that others wrote is text. The markup escapes it where it is written, and a whole page loses what turns its
-//! surroundings around or cannot be seen (`frame.rs`), so nobody has to think of it.
+//! surroundings around or cannot be seen (`layout.rs`), so nobody has to think of it.
 
 mod approvals;
 mod browser;
 mod chart;
 mod chosen;
 mod curve;
-mod frame;
+mod format;
+mod layout;
 mod logins;
 mod overview;
 mod recipe;
 mod recipes;
 mod runs;
-mod show;
 mod task;
 mod tasks;
 mod watches;
@@ -89,7 +89,7 @@ impl FromRequestParts<Arc<Daemon>> for DashboardContext {
     async fn from_request_parts(parts: &mut Parts, daemon: &Arc<Daemon>) -> Result<Self, Response> {
         let who = parts.extensions.get::<Principal>();
         if who.is_none_or(|it| it.scopes.is_some()) {
-            return Err(frame::closed(StatusCode::FORBIDDEN));
+            return Err(layout::closed(StatusCode::FORBIDDEN));
         }
         let query = url::form_urlencoded::parse(parts.uri.query().unwrap_or("").as_bytes());
         Ok(Self {
@@ -128,7 +128,7 @@ impl axum::response::IntoResponse for PageError {
             @if let Some(hint) = &it.hint { p.soft { (hint) } }
             p { a href="/" { "Back to the overview" } }
         };
-        frame::error_page(it.status(), "Not shown", &body)
+        layout::error_page(it.status(), "Not shown", &body)
     }
 }
 
@@ -147,7 +147,7 @@ async fn bootstrap(
     let Some(cookie) = daemon.guard.trade(&it.code).and_then(|it| HeaderValue::from_str(&it).ok())
     else {
         if wants_page(&headers) {
-            return frame::closed(StatusCode::UNAUTHORIZED);
+            return layout::closed(StatusCode::UNAUTHORIZED);
         }
         let err = Error::new(
             Code::Unauthorized,
@@ -166,7 +166,7 @@ async fn start(State(daemon): State<Arc<Daemon>>, request: axum::extract::Reques
     match DashboardContext::from_request_parts(&mut parts, &daemon).await {
         Ok(looking) => overview::page(looking).await.into_response(),
         // Nothing is wrong with asking here first.
-        Err(_) => frame::closed(StatusCode::OK),
+        Err(_) => layout::closed(StatusCode::OK),
     }
 }
 
@@ -184,13 +184,14 @@ pub fn instead(refusal: Response, uri: &Uri, headers: &HeaderMap) -> Response {
         return refusal;
     }
     match refusal.status() {
-        StatusCode::UNAUTHORIZED => frame::closed(StatusCode::UNAUTHORIZED),
+        StatusCode::UNAUTHORIZED => layout::closed(StatusCode::UNAUTHORIZED),
         StatusCode::TOO_MANY_REQUESTS => {
             let body = html! {
                 h1 { "Too many pages at once" }
                 p { "Wait a few seconds, and load this one again." }
             };
-            let mut out = frame::error_page(StatusCode::TOO_MANY_REQUESTS, "Too many pages", &body);
+            let mut out =
+                layout::error_page(StatusCode::TOO_MANY_REQUESTS, "Too many pages", &body);
             if let Some(it) = refusal.headers().get(header::RETRY_AFTER) {
                 out.headers_mut().insert(header::RETRY_AFTER, it.clone());
             }

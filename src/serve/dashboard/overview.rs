@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 use maud::{Markup, html};
 
 use super::{
-    DashboardContext, PageResult, chart,
-    frame::{self, NavItem},
+    DashboardContext, PageResult, chart, format,
+    layout::{self, NavItem},
     recipes::{RecipeEntry, load_entries},
-    show, tasks,
+    tasks,
 };
-use crate::book::{TaskState, TaskView};
+use crate::task_database::{TaskState, TaskView};
 use commis_recipe::model::Status;
 use commis_stages::STAGES;
 
@@ -21,7 +21,7 @@ const RECENT: u32 = 12;
 pub async fn page(looking: DashboardContext) -> PageResult {
     let book = &looking.daemon.book;
     // First, so that what happens meanwhile is asked for again.
-    let after = frame::after(&looking).await;
+    let after = layout::after(&looking).await;
     let mut open = book.tasks(Some(TaskState::WaitingForApproval), None, SHOWN).await?;
     open.extend(book.tasks(Some(TaskState::Running), None, SHOWN).await?);
     // What waits longest is next.
@@ -48,7 +48,7 @@ pub async fn page(looking: DashboardContext) -> PageResult {
         section #recent data-live aria-labelledby="recent-head" {
             h2 #recent-head { "Recent tasks" }
             @if recent.is_empty() {
-                (show::empty("No task has ended yet.", &html! {
+                (format::empty("No task has ended yet.", &html! {
                     p { "A task is what takes longer than two seconds: learning a recipe, proving one, a slow run." }
                 }))
             } @else {
@@ -57,7 +57,7 @@ pub async fn page(looking: DashboardContext) -> PageResult {
             }
         }
     };
-    Ok(frame::page(&looking, NavItem::Overview, "Overview", after, &body))
+    Ok(layout::page(&looking, NavItem::Overview, "Overview", after, &body))
 }
 
 fn tiles(recipes: &[RecipeEntry], open: &[TaskView], waiting: usize) -> Markup {
@@ -85,7 +85,7 @@ fn tiles(recipes: &[RecipeEntry], open: &[TaskView], waiting: usize) -> Markup {
 
 fn now(open: &[TaskView], waiting: usize, now_ms: i64) -> Markup {
     if open.is_empty() {
-        return show::empty(
+        return format::empty(
             "Nothing is at work.",
             &html! {
                 p { "What agents, scripts and you ask for shows here while it goes on. To see something happen, run a recipe from " a href="/recipes" { "its page" } "." }
@@ -105,11 +105,11 @@ fn at_work(it: &TaskView, now_ms: i64) -> Markup {
     html! {
         li data-task=(it.task_id) {
             div.line {
-                a.name href={ "/tasks/" (it.task_id) } { (show::doing(it)) " " span.said { (show::about(it)) } }
-                (show::state(it.state))
+                a.name href={ "/tasks/" (it.task_id) } { (format::doing(it)) " " span.said { (format::about(it)) } }
+                (format::state(it.state))
             }
             @if it.state == TaskState::Running { (progress(it, now_ms)) }
-            @else { p.soft { "asked for " (show::ago(it.created_ms, now_ms)) } }
+            @else { p.soft { "asked for " (format::ago(it.created_ms, now_ms)) } }
         }
     }
 }
@@ -128,14 +128,14 @@ pub fn progress(it: &TaskView, now_ms: i64) -> Markup {
         }
         p.soft {
             span data-stage { @if learns { @if name.is_empty() { "about to begin" } @else { (name) ", stage " (at.map_or(0, |it| it + 1)) " of " (STAGES.len()) } } @else { "goes on" } }
-            " · began " (show::ago(it.began_ms.unwrap_or(it.created_ms), now_ms))
+            " · began " (format::ago(it.began_ms.unwrap_or(it.created_ms), now_ms))
         }
     }
 }
 
 fn attention_list(bad: &[&RecipeEntry], all: &[RecipeEntry], now_ms: i64) -> Markup {
     if all.is_empty() {
-        return show::empty(
+        return format::empty(
             "There are no recipes yet.",
             &html! {
                 p { "A recipe is learned from a page that is used once. This learns some from the test web that commis brings along:" }
@@ -156,7 +156,7 @@ fn attention_list(bad: &[&RecipeEntry], all: &[RecipeEntry], now_ms: i64) -> Mar
                 li {
                     div.line {
                         a.name href={ "/recipes/" (it.known.recipe.name) } { (it.known.recipe.name) }
-                        (show::recipe_status(&it.known.recipe))
+                        (format::recipe_status(&it.known.recipe))
                     }
                     p.soft { (it.trouble(now_ms)) }
                 }

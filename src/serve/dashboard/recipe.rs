@@ -5,12 +5,11 @@ use maud::{Markup, html};
 use serde_json::Value;
 
 use super::{
-    DashboardContext, PageResult, chart, chosen,
-    frame::{self, NavItem},
+    DashboardContext, PageResult, chart, chosen, format,
+    layout::{self, NavItem},
     recipes::RecipeEntry,
-    show,
 };
-use crate::pantry::CachedRecipe;
+use crate::recipe_cache::CachedRecipe;
 use commis_base::ids::RecipeName;
 use commis_learn::{choice, refusal_error};
 use commis_recipe::{
@@ -19,7 +18,7 @@ use commis_recipe::{
         ResponseSpec, ResponseType, Slot, SlotSource, Status, Verification, Witness,
     },
     registry::Source,
-    standing::RecipeState,
+    status::RecipeState,
 };
 use commis_state::{KEPT_DAYS, day_of};
 
@@ -27,7 +26,7 @@ const MAX_SCHEMA: usize = 12_000;
 
 pub async fn page(looking: DashboardContext, Path(name): Path<String>) -> PageResult {
     let name = RecipeName::new(name)?;
-    let after = frame::after(&looking).await;
+    let after = layout::after(&looking).await;
     let kept = load_entry(&looking, &name)?;
     let known = &kept.known;
     let recipe = &known.recipe;
@@ -67,13 +66,13 @@ pub async fn page(looking: DashboardContext, Path(name): Path<String>) -> PageRe
                     (chosen::table(it, None))
                     p.soft { code { "commis recipe debug --task-id " (it.task) } " says more." }
                 }
-                None => (show::empty("What it was learned from is not here.", &html! {
+                None => (format::empty("What it was learned from is not here.", &html! {
                     p { "The recording of a recipe that came from the library or from another machine stays where it was made." }
                 })),
             }
         }
     };
-    Ok(frame::page(&looking, NavItem::Recipes, recipe.name.as_str(), after, &body))
+    Ok(layout::page(&looking, NavItem::Recipes, recipe.name.as_str(), after, &body))
 }
 
 fn load_entry(
@@ -95,9 +94,9 @@ fn status_section(kept: &RecipeEntry, now_ms: i64) -> Markup {
     let may_be_proven = recipe.state().may_be_proven();
     html! {
         p.line {
-            (show::recipe_status(recipe))
-            @if let Some(it) = &recipe.category { span.badge { (show::clip(it, 40)) } }
-            span.soft { (if kept.known.source == Source::User { "yours" } else { "of the library" }) " · learned at " (show::link(&recipe.source_url)) }
+            (format::recipe_status(recipe))
+            @if let Some(it) = &recipe.category { span.badge { (format::clip(it, 40)) } }
+            span.soft { (if kept.known.source == Source::User { "yours" } else { "of the library" }) " · learned at " (format::link(&recipe.source_url)) }
         }
         @if recipe.state() != RecipeState::Verified {
             @let why = refusal_error(recipe);
@@ -171,7 +170,7 @@ fn field(it: &Parameter) -> Markup {
 
 fn health(kept: &RecipeEntry, now_ms: i64) -> Markup {
     let Some(it) = &kept.health else {
-        return show::empty(
+        return format::empty(
             "It has not been run yet.",
             &html! { p { "Runs are counted from the first one on, whoever asks for them." } },
         );
@@ -184,8 +183,8 @@ fn health(kept: &RecipeEntry, now_ms: i64) -> Markup {
         }
         dl.facts {
             dt { "Runs" } dd { (it.runs) ", " (it.failed) " failed" }
-            dt { "Last run" } dd { (show::ago(it.last_run_ms, now_ms)) @if let Some(code) = &it.last_code { ", failed with " code { (code) } } @else { ", worked" } }
-            @if let Some(at) = it.last_ok_ms { dt { "Last worked" } dd { (show::ago(at, now_ms)) } }
+            dt { "Last run" } dd { (format::ago(it.last_run_ms, now_ms)) @if let Some(code) = &it.last_code { ", failed with " code { (code) } } @else { ", worked" } }
+            @if let Some(at) = it.last_ok_ms { dt { "Last worked" } dd { (format::ago(at, now_ms)) } }
             @if let Some(bp) = it.last_similarity_bp { dt { "Last answer" } dd { (format!("{:.0}\u{a0}%", f64::from(bp) / 100.0)) " like the one that was proven" } }
         }
         @if !kept.days.is_empty() { (chart::table(&kept.days)) }
@@ -207,7 +206,7 @@ fn parameters(all: &[Parameter]) -> Markup {
                             td { (it.kind.describe()) }
                             td { @match &it.default { Some(it) => { "no, else " code { (it) } }, None if it.required => "yes", None => "no" } }
                             td { (rules(&it.constraints)) }
-                            td { @for (i, it) in it.examples.iter().take(6).enumerate() { @if i > 0 { ", " } span.said { (show::clip(it, 60)) } } }
+                            td { @for (i, it) in it.examples.iter().take(6).enumerate() { @if i > 0 { ", " } span.said { (format::clip(it, 60)) } } }
                         }
                     }
                 }
@@ -252,9 +251,9 @@ fn request(recipe: &Recipe) -> Markup {
             }
             @match &it.body {
                 None => {},
-                Some(BodyTemplate::Json(body)) => { dt { "Body, JSON" } dd { (show::code_box("Body", &show::json(body, MAX_SCHEMA).0)) } },
+                Some(BodyTemplate::Json(body)) => { dt { "Body, JSON" } dd { (format::code_box("Body", &format::json(body, MAX_SCHEMA).0)) } },
                 Some(BodyTemplate::Form(body)) => { dt { "Body, form" } dd { (pairs(body)) } },
-                Some(BodyTemplate::Text(body)) => { dt { "Body, text" } dd { (show::code_box("Body", &show::clip(body, MAX_SCHEMA))) } },
+                Some(BodyTemplate::Text(body)) => { dt { "Body, text" } dd { (format::code_box("Body", &format::clip(body, MAX_SCHEMA))) } },
             }
             @if !recipe.slots.is_empty() {
                 dt { "Fetched each time" }
@@ -315,7 +314,7 @@ fn response(it: &ResponseSpec) -> Markup {
                 dt { "Fields" }
                 dd { ul.plain { @for (name, selector) in &it.fields { li { (name) ": " code { (if selector.is_empty() { "the item itself" } else { selector.as_str() }) } } } } }
             }
-            @if let Some(n) = it.min_items { dt { "At least" } dd { (show::count(i64::from(n), "item", "items")) } }
+            @if let Some(n) = it.min_items { dt { "At least" } dd { (format::count(i64::from(n), "item", "items")) } }
         }
     }
 }
@@ -323,11 +322,11 @@ fn response(it: &ResponseSpec) -> Markup {
 fn schemas(known: &CachedRecipe) -> Markup {
     let tool = known.tool();
     let one = |title: &str, schema: &Value| {
-        let (text, whole) = show::json(schema, MAX_SCHEMA);
+        let (text, whole) = format::json(schema, MAX_SCHEMA);
         html! {
             details.more {
                 summary { (title) }
-                (show::code_box(&format!("{title} as JSON"), &text))
+                (format::code_box(&format!("{title} as JSON"), &text))
                 @if !whole { p.soft { "and more: " a href={ "/api/recipes/" (known.recipe.name) } { "the whole of it" } } }
             }
         }
@@ -341,7 +340,7 @@ fn schemas(known: &CachedRecipe) -> Markup {
 
 fn proof(recipe: &Recipe, now_ms: i64) -> Markup {
     let Some(it) = &recipe.verification else {
-        return show::empty(
+        return format::empty(
             "It was not proven.",
             &html! { p { "Two examples are needed for that: it is called with the first, the second, and the first again. " code { "commis recipe verify " (recipe.name) } " does it." } },
         );
@@ -353,26 +352,26 @@ fn proven(recipe: &Recipe, it: &Verification, now_ms: i64) -> Markup {
     let inputs = recipe.parameters.iter().map(|it| it.examples.len()).max().unwrap_or(0);
     html! {
         dl.facts {
-            @if let Some(at) = &it.verified_at { dt { "When" } dd { (show::moment(at, now_ms)) } }
-            dt { "On" } dd { (show::count(inputs as i64, "input", "inputs")) }
+            @if let Some(at) = &it.verified_at { dt { "When" } dd { (format::moment(at, now_ms)) } }
+            dt { "On" } dd { (format::count(inputs as i64, "input", "inputs")) }
             dt { "Sent" } dd { (it.transport.as_str().replace('_', " ")) @if it.requires_session { ", with a session of the page" } }
             dt { "Witness" } dd { @match it.witness() { Witness::Page => "a page that showed the items", Witness::None => "none: no page was seen, so whether answers are whole is unknown" } }
             @if let Some(it) = &it.complete {
                 dt { "Whole" }
                 dd {
-                    "the page showed " (show::count(i64::from(it.shown), "item", "items")) ", the answer gave " (it.given)
-                    "; " (it.fields_given) " of " (show::count(i64::from(it.fields_shown), "column", "columns"))
+                    "the page showed " (format::count(i64::from(it.shown), "item", "items")) ", the answer gave " (it.given)
+                    "; " (it.fields_given) " of " (format::count(i64::from(it.fields_shown), "column", "columns"))
                     @if !it.leaves_out.is_empty() { p.soft { "It leaves out: " (it.leaves_out.join(", ")) } }
                 }
             }
             @if let Some(it) = &it.first_page { dt { "First page" } dd { (it.describe()) ": " (it.evidence) } }
-            @if let Some(ms) = it.browser_ms { dt { "In a browser" } dd { (show::format_duration(ms as i64)) } }
-            dt { "Shape" } dd { code { (show::clip(&it.fingerprint_sha256, 17)) } span.soft { " · " (show::count(it.shape.len() as i64, "path", "paths")) } }
+            @if let Some(ms) = it.browser_ms { dt { "In a browser" } dd { (format::format_duration(ms as i64)) } }
+            dt { "Shape" } dd { code { (format::clip(&it.fingerprint_sha256, 17)) } span.soft { " · " (format::count(it.shape.len() as i64, "path", "paths")) } }
         }
         @if !it.shape.is_empty() {
             details.more {
                 summary { "The paths that later answers are compared with" }
-                (show::code_box("Paths", &show::clip(&it.shape.join("\n"), MAX_SCHEMA)))
+                (format::code_box("Paths", &format::clip(&it.shape.join("\n"), MAX_SCHEMA)))
             }
         }
     }

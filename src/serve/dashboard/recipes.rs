@@ -5,13 +5,12 @@ use std::{collections::BTreeMap, sync::Arc};
 use maud::{Markup, html};
 
 use super::{
-    DashboardContext, PageResult, chart,
-    frame::{self, NavItem},
-    show,
+    DashboardContext, PageResult, chart, format,
+    layout::{self, NavItem},
 };
-use crate::{mcp::find::ranked, pantry::CachedRecipe};
+use crate::{mcp::find::ranked, recipe_cache::CachedRecipe};
 use commis_base::error::Result;
-use commis_recipe::{model::Status, registry::Source, standing::RecipeState};
+use commis_recipe::{model::Status, registry::Source, status::RecipeState};
 use commis_state::{DayCounts, Health, KEPT_DAYS, day_of};
 
 const SHOWN: usize = 100;
@@ -50,11 +49,11 @@ impl RecipeEntry {
     pub fn trouble(&self, now_ms: i64) -> Markup {
         let failed = self.health.as_ref().filter(|it| it.failed_in_a_row > 0);
         html! {
-            @if let Some(it) = &self.known.recipe.demotion { (it.reason.describe()) " · since " (show::moment(&it.at, now_ms)) }
+            @if let Some(it) = &self.known.recipe.demotion { (it.reason.describe()) " · since " (format::moment(&it.at, now_ms)) }
             @else if let Some(it) = failed {
-                "failed " (show::count(i64::from(it.failed_in_a_row), "time", "times")) " in a row"
+                "failed " (format::count(i64::from(it.failed_in_a_row), "time", "times")) " in a row"
                 @if let Some(code) = &it.last_code { ", last with " code { (code) } }
-                " · " (show::ago(it.last_run_ms, now_ms))
+                " · " (format::ago(it.last_run_ms, now_ms))
             }
         }
     }
@@ -89,7 +88,7 @@ pub fn load_entries(looking: &DashboardContext) -> Result<Vec<RecipeEntry>> {
 }
 
 pub async fn page(looking: DashboardContext) -> PageResult {
-    let after = frame::after(&looking).await;
+    let after = layout::after(&looking).await;
     let words = looking.query_value("q");
     let status = looking.query_value("status").and_then(|it| {
         [Status::Verified, Status::Draft, Status::Deprecated].into_iter().find(|s| s.as_str() == it)
@@ -126,14 +125,14 @@ pub async fn page(looking: DashboardContext) -> PageResult {
             @if all.is_empty() { (nothing(is_filtered)) }
             @else {
                 p.soft {
-                    @if is_filtered { (all.len()) " of " (whole) } @else { (show::count(whole as i64, "recipe", "recipes")) }
+                    @if is_filtered { (all.len()) " of " (whole) } @else { (format::count(whole as i64, "recipe", "recipes")) }
                     @if all.len() > SHOWN { ", the first " (SHOWN) " of them here: search for the others" }
                 }
                 (table(&all[..all.len().min(SHOWN)], looking.now_ms))
             }
         }
     };
-    Ok(frame::page(&looking, NavItem::Recipes, "Recipes", after, &body))
+    Ok(layout::page(&looking, NavItem::Recipes, "Recipes", after, &body))
 }
 
 fn filter(words: Option<&str>, status: Option<Status>, health: Option<&str>) -> Markup {
@@ -145,7 +144,7 @@ fn filter(words: Option<&str>, status: Option<Status>, health: Option<&str>) -> 
                 select name="status" {
                     option value="" { "any" }
                     @for it in [Status::Verified, Status::Draft, Status::Deprecated] {
-                        option value=(it.as_str()) selected[status == Some(it)] { (show::status_text(it)) }
+                        option value=(it.as_str()) selected[status == Some(it)] { (format::status_text(it)) }
                     }
                 }
             }
@@ -165,12 +164,12 @@ fn filter(words: Option<&str>, status: Option<Status>, health: Option<&str>) -> 
 
 fn nothing(is_filtered: bool) -> Markup {
     if is_filtered {
-        return show::empty(
+        return format::empty(
             "No recipe is like that.",
             &html! { p { a href="/recipes" { "Look at all of them" } } },
         );
     }
-    show::empty(
+    format::empty(
         "There are no recipes yet.",
         &html! {
             p { "Learn one from a page, or some from the test web that commis brings along:" }
@@ -199,14 +198,14 @@ fn table(all: &[RecipeEntry], now_ms: i64) -> Markup {
                         th scope="row" {
                             a href={ "/recipes/" (recipe.name) } { (recipe.name) }
                             @if it.known.source == Source::Library { span.soft { " · library" } }
-                            span.task.said { (show::clip(&recipe.task, 160)) }
+                            span.task.said { (format::clip(&recipe.task, 160)) }
                             @if it.needs_a_look() { span.task { (it.trouble(now_ms)) } }
                         }
-                        td { (show::recipe_status(recipe)) }
+                        td { (format::recipe_status(recipe)) }
                         td.wide { @if it.was_run() { (chart::spark(it.since(SPARK), it.today, SPARK)) } @else { span.soft { "never run" } } }
                         td.wide.n { @if let Some(health) = &it.health { (health.runs) } }
                         td.wide.n { @if let Some(health) = &it.health { (health.failed) } }
-                        td.wide.n { @if let Some(at) = it.health.as_ref().and_then(|it| it.last_ok_ms) { (show::ago(at, now_ms)) } }
+                        td.wide.n { @if let Some(at) = it.health.as_ref().and_then(|it| it.last_ok_ms) { (format::ago(at, now_ms)) } }
                     }
                 }
             }

@@ -4,12 +4,11 @@ use axum::extract::Path;
 use maud::{Markup, html};
 
 use super::{
-    DashboardContext, PageResult,
-    frame::{self, NavItem},
-    show,
+    DashboardContext, PageResult, format,
+    layout::{self, NavItem},
 };
 use crate::{
-    doing::standings,
+    agent_runs::standings,
     operations::runs::{all, find_run},
 };
 use commis_agent::{
@@ -32,7 +31,7 @@ pub async fn page(looking: DashboardContext) -> PageResult {
         h1 { "Runs with a model" }
         section #runs data-live aria-label="Runs, newest first" {
             @if runs.is_empty() {
-                (show::empty("No run is kept.", &html! { p { code { "commis do" } " with an address or a playbook makes one." } }))
+                (format::empty("No run is kept.", &html! { p { code { "commis do" } " with an address or a playbook makes one." } }))
             } @else { (table(&runs[..runs.len().min(SHOWN)], looking.now_ms)) }
             @if more > 0 { p.soft { (more) " more; " code { "commis do runs" } " lists all." } }
             (unreadable(&unread))
@@ -47,7 +46,7 @@ pub async fn page(looking: DashboardContext) -> PageResult {
             }
         }
     };
-    Ok(frame::kept_up(&looking, NavItem::Tasks, "Runs", &body))
+    Ok(layout::kept_up(&looking, NavItem::Tasks, "Runs", &body))
 }
 
 /// Playbooks by name, as their texts are now.
@@ -101,14 +100,14 @@ fn table(all: &[RunRecord], now_ms: i64) -> Markup {
                 @for it in all {
                     tr {
                         th scope="row" {
-                            a href={ "/runs/" (it.run) } { span.said { (show::clip(&it.task, 120)) } }
-                            @if it.status.is_open() { " " span.soft.said { (show::clip(&it.now, 120)) } }
+                            a href={ "/runs/" (it.run) } { span.said { (format::clip(&it.task, 120)) } }
+                            @if it.status.is_open() { " " span.soft.said { (format::clip(&it.now, 120)) } }
                         }
                         td { (badge(it.status)) }
                         td.wide.n { (it.turns) }
                         td.wide.n { (it.tokens()) }
-                        td.wide.n { (show::format_duration(it.ms as i64)) }
-                        td.n { (show::ago(it.begun_ms, now_ms)) }
+                        td.wide.n { (format::format_duration(it.ms as i64)) }
+                        td.n { (format::ago(it.begun_ms, now_ms)) }
                     }
                 }
             }
@@ -139,25 +138,25 @@ pub async fn run_page(Path(id): Path<String>, looking: DashboardContext) -> Page
     ];
     let body = html! {
         p.crumbs { a href="/tasks" { "Tasks" } " / " a href="/runs" { "Runs" } }
-        h1 { span.said { (show::clip(&it.task, 200)) } }
+        h1 { span.said { (format::clip(&it.task, 200)) } }
         section #run data-live aria-label="What it came to" {
             dl.facts {
                 dt { "Run" } dd { code { (id) } }
                 dt { "State" } dd { (badge(it.status)) }
                 @for (name, value) in facts.iter().filter(|it| !it.1.is_empty()) {
-                    dt { (name) } dd { span.said { (show::clip(value, 1000)) } }
+                    dt { (name) } dd { span.said { (format::clip(value, 1000)) } }
                 }
-                dt { "Page" } dd { (show::link(&it.page)) }
-                dt { "Took" } dd { (it.turns) " turns, " (it.tokens()) " tokens, " (show::format_duration(it.ms as i64)) }
+                dt { "Page" } dd { (format::link(&it.page)) }
+                dt { "Took" } dd { (it.turns) " turns, " (it.tokens()) " tokens, " (format::format_duration(it.ms as i64)) }
             }
             (unreadable(&unread))
         }
         section #happened data-live aria-labelledby="happened-head" {
             h2 #happened-head { "What happened" }
-            @let text: Vec<String> = lines.iter().take(LINES).map(|it| show::clip(&it["what"].to_string(), LINE)).collect();
-            (show::code_box("What happened, a line each", &text.join("\n")))
+            @let text: Vec<String> = lines.iter().take(LINES).map(|it| format::clip(&it["what"].to_string(), LINE)).collect();
+            (format::code_box("What happened, a line each", &text.join("\n")))
             @if lines.len() > LINES { p.soft { code { "commis do --log " (id) } " shows all." } }
         }
     };
-    Ok(frame::kept_up(&looking, NavItem::Tasks, "Run", &body))
+    Ok(layout::kept_up(&looking, NavItem::Tasks, "Run", &body))
 }

@@ -5,14 +5,14 @@ use maud::{Markup, html};
 use serde_json::Value;
 
 use super::{
-    DashboardContext, PageResult, chosen,
-    frame::{self, NavItem},
+    DashboardContext, PageResult, chosen, format,
+    layout::{self, NavItem},
     overview::progress,
-    show, tasks,
+    tasks,
 };
 use crate::{
-    book::{Event, TaskState, TaskView},
     operations::task_error,
+    task_database::{Event, TaskState, TaskView},
 };
 use commis_base::ids::{RecipeName, TaskId};
 use commis_stages::STAGES;
@@ -23,7 +23,7 @@ const MAX_ARGS: usize = 4_000;
 
 pub async fn page(looking: DashboardContext, Path(id): Path<String>) -> PageResult {
     let book = &looking.daemon.book;
-    let after = frame::after(&looking).await;
+    let after = layout::after(&looking).await;
     let task = book.task(&id).await?;
     let events = book.events_after(Some(&task.task_id), 0).await?;
     // A damaged result must not hide the task.
@@ -34,7 +34,7 @@ pub async fn page(looking: DashboardContext, Path(id): Path<String>) -> PageResu
     };
     let body = html! {
         p.crumbs { a href="/tasks" { "Tasks" } }
-        h1 { (show::doing(&task)) " " span.said { (show::about(&task)) } }
+        h1 { (format::doing(&task)) " " span.said { (format::about(&task)) } }
         section #state data-live data-task=(task.task_id) aria-label="Where it stands" { (status_line(&task, looking.now_ms)) }
         @if !task.state.has_ended() { (cancel(&task)) }
         div #ends data-live { (end(&looking, &task, result.as_ref())) }
@@ -47,18 +47,18 @@ pub async fn page(looking: DashboardContext, Path(id): Path<String>) -> PageResu
             (arguments(&task.args))
         }
     };
-    let title = format!("{} {}", show::doing(&task), show::clip(&show::about(&task), 60));
-    Ok(frame::page(&looking, NavItem::Tasks, &title, after, &body))
+    let title = format!("{} {}", format::doing(&task), format::clip(&format::about(&task), 60));
+    Ok(layout::page(&looking, NavItem::Tasks, &title, after, &body))
 }
 
 fn status_line(task: &TaskView, now_ms: i64) -> Markup {
     html! {
-        p.line { (show::state(task.state)) span.soft { "asked for by " (tasks::by(task)) ", " (show::ago(task.created_ms, now_ms)) } }
+        p.line { (format::state(task.state)) span.soft { "asked for by " (tasks::by(task)) ", " (format::ago(task.created_ms, now_ms)) } }
         @if task.state == TaskState::Running { (progress(task, now_ms)) }
         dl.facts {
             dt { "Id" } dd { code { (task.task_id) } }
             @if let Some(began) = task.began_ms {
-                dt { "Waited" } dd { (show::format_duration(began - task.created_ms)) }
+                dt { "Waited" } dd { (format::format_duration(began - task.created_ms)) }
                 dt { "Took" } dd { (tasks::took(task, now_ms)) }
             }
             @if let Some(stage) = &task.stage { dt { @if task.state.has_ended() { "Ended in" } @else { "Stage" } } dd { (stage.replace('_', " ")) } }
@@ -107,10 +107,10 @@ fn end(looking: &DashboardContext, task: &TaskView, result: Option<&Value>) -> M
             section aria-labelledby="result-head" {
                 h2 #result-head { "What it came to" }
                 (learning_result(looking, task, it))
-                @let (text, whole) = show::json(it, MAX_RESULT);
+                @let (text, whole) = format::json(it, MAX_RESULT);
                 @if it["outcome"].is_string() {
-                    details.more { summary { "All that is said of it" } (show::code_box("Result as JSON", &text)) }
-                } @else { (show::code_box("Result as JSON", &text)) }
+                    details.more { summary { "All that is said of it" } (format::code_box("Result as JSON", &text)) }
+                } @else { (format::code_box("Result as JSON", &text)) }
                 @if !whole {
                     p { "That is the beginning. " a href={ "/api/tasks/" (task.task_id) "/result" } { "The whole result" } }
                 }
@@ -147,7 +147,7 @@ fn learning_result(looking: &DashboardContext, task: &TaskView, result: &Value) 
 /// Events in order; of stages also how long each took.
 fn timeline(events: &[Event], task: &TaskView, now_ms: i64) -> Markup {
     if events.is_empty() {
-        return show::empty(
+        return format::empty(
             "Nothing is known any more.",
             &html! { p { "The oldest events of a task are forgotten first." } },
         );
@@ -160,11 +160,11 @@ fn timeline(events: &[Event], task: &TaskView, now_ms: i64) -> Markup {
                 @let until = events.get(i + 1).map_or(last, |it| it.at_ms);
                 @let stays = matches!(it.kind.as_str(), "stage" | "running" | "queued") && until > it.at_ms;
                 li class=(kind_class(&it.kind)) {
-                    span.at { "+" (show::format_duration(it.at_ms - first)) }
+                    span.at { "+" (format::format_duration(it.at_ms - first)) }
                     span.what { (what(it)) }
                     @if stays {
                         @let place = |ms: i64| (ms - first) * 200 / (last - first);
-                        span.n { (show::format_duration(until - it.at_ms)) }
+                        span.n { (format::format_duration(until - it.at_ms)) }
                         svg.bar viewBox="0 0 200 8" preserveAspectRatio="none" aria-hidden="true" {
                             rect x=(place(it.at_ms).min(198)) y="1" width=((place(until) - place(it.at_ms)).max(2)) height="6" rx="1" {}
                         }
@@ -208,17 +208,17 @@ fn arguments(args: &Value) -> Markup {
                 dt { (name) }
                 dd {
                     @match value {
-                        Value::String(it) if name == "url" => (show::link(it)),
-                        Value::String(it) => span.said { (show::clip(it, MAX_ARGS)) },
+                        Value::String(it) if name == "url" => (format::link(it)),
+                        Value::String(it) => span.said { (format::clip(it, MAX_ARGS)) },
                         Value::Null => span.soft { "none" },
                         Value::Bool(_) | Value::Number(_) => code { (value) },
                         it if it.as_array().is_some_and(Vec::is_empty) || it.as_object().is_some_and(serde_json::Map::is_empty) => span.soft { "none" },
                         Value::Object(all) if all.values().all(|it| !it.is_array() && !it.is_object()) => {
-                            ul.plain { @for (name, it) in all { li { (name) " = " code { (it.as_str().map_or_else(|| it.to_string(), |it| show::clip(it, MAX_ARGS))) } } } }
+                            ul.plain { @for (name, it) in all { li { (name) " = " code { (it.as_str().map_or_else(|| it.to_string(), |it| format::clip(it, MAX_ARGS))) } } } }
                         },
                         it => {
-                            @let (text, whole) = show::json(it, MAX_ARGS);
-                            (show::code_box(name, &text))
+                            @let (text, whole) = format::json(it, MAX_ARGS);
+                            (format::code_box(name, &text))
                             @if !whole { span.soft { "and more" } }
                         }
                     }

@@ -3,11 +3,10 @@
 use maud::{Markup, html};
 
 use super::{
-    DashboardContext, PageResult,
-    frame::{self, NavItem},
-    show,
+    DashboardContext, PageResult, format,
+    layout::{self, NavItem},
 };
-use crate::book::{TaskState, TaskView};
+use crate::task_database::{TaskState, TaskView};
 
 const SHOWN: u32 = 50;
 const MOST: u32 = 1000;
@@ -28,7 +27,7 @@ pub async fn page(looking: DashboardContext) -> PageResult {
         .and_then(|it| STATES.iter().copied().find(|s| s.as_str() == it));
     let limit =
         looking.query_value("limit").and_then(|it| it.parse().ok()).unwrap_or(SHOWN).clamp(1, MOST);
-    let after = frame::after(&looking).await;
+    let after = layout::after(&looking).await;
     let all = looking.daemon.book.tasks(state, None, limit + 1).await?;
     let (shown, more) = (&all[..all.len().min(limit as usize)], all.len() > limit as usize);
     let body = html! {
@@ -36,7 +35,7 @@ pub async fn page(looking: DashboardContext) -> PageResult {
         nav.chips aria-label="Only of a state" {
             a href="/tasks" aria-current=[state.is_none().then_some("true")] { "all" }
             @for it in STATES {
-                a href={ "/tasks?state=" (it.as_str()) } aria-current=[(state == Some(*it)).then_some("true")] { (show::state_text(*it)) }
+                a href={ "/tasks?state=" (it.as_str()) } aria-current=[(state == Some(*it)).then_some("true")] { (format::state_text(*it)) }
             }
         }
         section #tasks data-live aria-label="Tasks, newest first" {
@@ -48,16 +47,16 @@ pub async fn page(looking: DashboardContext) -> PageResult {
         }
         p.soft { "A task that ended is kept for a week. " a href="/runs" { "Runs with a model" } " are kept longer." }
     };
-    Ok(frame::page(&looking, NavItem::Tasks, "Tasks", after, &body))
+    Ok(layout::page(&looking, NavItem::Tasks, "Tasks", after, &body))
 }
 
 fn nothing(state: Option<TaskState>) -> Markup {
     match state {
-        Some(it) => show::empty(
-            &format!("No task is {}.", show::state_text(it)),
+        Some(it) => format::empty(
+            &format!("No task is {}.", format::state_text(it)),
             &html! { p { a href="/tasks" { "Look at all of them" } } },
         ),
-        None => show::empty(
+        None => format::empty(
             "There are no tasks yet.",
             &html! { p { "Learning a recipe is one, and so is a run that takes longer than two seconds. Begin with " code { "commis recipe learn" } " or from an agent." } },
         ),
@@ -81,15 +80,15 @@ pub fn table(all: &[TaskView], now_ms: i64) -> Markup {
                 @for it in all {
                     tr data-task=(it.task_id) {
                         th scope="row" {
-                            a href={ "/tasks/" (it.task_id) } { (show::doing(it)) " " span.said { (show::about(it)) } }
+                            a href={ "/tasks/" (it.task_id) } { (format::doing(it)) " " span.said { (format::about(it)) } }
                             @if let Some(code) = it.error.as_ref().and_then(|it| it["error_code"].as_str()).filter(|_| it.state == TaskState::Failed) {
                                 " " code.soft.wide { (code) }
                             }
                         }
-                        td { (show::state(it.state)) }
+                        td { (format::state(it.state)) }
                         td.wide { (by(it)) }
                         td.wide.n { (took(it, now_ms)) }
-                        td.n { (show::ago(it.created_ms, now_ms)) }
+                        td.n { (format::ago(it.created_ms, now_ms)) }
                     }
                 }
             }
@@ -108,5 +107,5 @@ pub fn by(it: &TaskView) -> &str {
 
 pub fn took(it: &TaskView, now_ms: i64) -> String {
     let Some(began) = it.began_ms else { return "–".to_owned() };
-    show::format_duration(it.ended_ms.unwrap_or(now_ms) - began)
+    format::format_duration(it.ended_ms.unwrap_or(now_ms) - began)
 }

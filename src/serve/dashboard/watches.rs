@@ -5,9 +5,8 @@ use maud::{Markup, html};
 use serde_json::Value;
 
 use super::{
-    DashboardContext, PageResult, curve,
-    frame::{self, NavItem},
-    show,
+    DashboardContext, PageResult, curve, format,
+    layout::{self, NavItem},
 };
 use crate::watch::{
     Condition, diff,
@@ -31,18 +30,18 @@ pub async fn page(looking: DashboardContext) -> PageResult {
             @if all.is_empty() { (nothing()) }
             @else {
                 p.soft {
-                    (show::count(all.len() as i64, "watch", "watches"))
+                    (format::count(all.len() as i64, "watch", "watches"))
                     @if all.len() > SHOWN { ", the first " (SHOWN) " of them here: " code { "commis watch list" } " has all" }
                 }
                 (list(&all[..all.len().min(SHOWN)], looking.now_ms))
             }
         }
     };
-    Ok(frame::kept_up(&looking, NavItem::Watches, "Watches", &body))
+    Ok(layout::kept_up(&looking, NavItem::Watches, "Watches", &body))
 }
 
 fn nothing() -> Markup {
-    show::empty(
+    format::empty(
         "Nothing is watched yet.",
         &html! {
             p { "Run a verified recipe on a schedule and see what changes:" }
@@ -69,13 +68,13 @@ fn list(all: &[Watch], now_ms: i64) -> Markup {
                     tr {
                         th scope="row" {
                             a href={ "/watches/" (it.watch) } { (it.watch) }
-                            span.task { (it.request.recipe) @for (name, value) in &it.request.params { " · " (name) " " (show::clip(value, 60)) } }
+                            span.task { (it.request.recipe) @for (name, value) in &it.request.params { " · " (name) " " (format::clip(value, 60)) } }
                         }
                         td { (state(it)) }
                         td.wide { (it.request.every) }
                         td.wide { (next(it, now_ms)) }
                         td.wide.n { @if let Some(n) = it.items { (n) } }
-                        td.wide.n { @if let Some(at) = it.last_ok_ms { (show::ago(at, now_ms)) } @else { span.soft { "not yet" } } }
+                        td.wide.n { @if let Some(at) = it.last_ok_ms { (format::ago(at, now_ms)) } @else { span.soft { "not yet" } } }
                     }
                 }
             }
@@ -124,18 +123,18 @@ pub async fn one(looking: DashboardContext, Path(name): Path<String>) -> PageRes
             h2 #curve-head { "One item over time" }
             @match &chosen {
                 Some(it) => (course(&watch, it, now_ms)),
-                None => (show::empty("There is no number to draw yet.", &html! {
+                None => (format::empty("There is no number to draw yet.", &html! {
                     p { "A number of an item, such as a price, is drawn from the first answer on." }
                 })),
             }
         }
         section #log data-live aria-labelledby="log-head" {
             h2 #log-head { "What it saw" }
-            @if runs.is_empty() { (show::empty("It did not run yet.", &html! {})) }
+            @if runs.is_empty() { (format::empty("It did not run yet.", &html! {})) }
             @else { (history(&runs, now_ms)) }
         }
     };
-    Ok(frame::kept_up(&looking, NavItem::Watches, &watch.watch, &body))
+    Ok(layout::kept_up(&looking, NavItem::Watches, &watch.watch, &body))
 }
 
 fn facts(it: &Watch, now_ms: i64) -> Markup {
@@ -143,11 +142,11 @@ fn facts(it: &Watch, now_ms: i64) -> Markup {
     html! {
         p.line { (state(it)) span.soft { "next run " (next(it, now_ms)) } }
         @if let (Some(code), Some(why)) = (&it.error_code, &it.error) {
-            div.notice.warn { p { (show::clip(why, 300)) " " span.soft { code { (code) } " · " (show::count(i64::from(it.failures), "time", "times")) " in a row" } } }
+            div.notice.warn { p { (format::clip(why, 300)) " " span.soft { code { (code) } " · " (format::count(i64::from(it.failures), "time", "times")) " in a row" } } }
         }
         dl.facts {
             dt { "Recipe" } dd { a href={ "/recipes/" (it.request.recipe) } { (it.request.recipe) } }
-            @for (name, value) in &it.request.params { dt { (name) } dd.said { (show::clip(value, 200)) } }
+            @for (name, value) in &it.request.params { dt { (name) } dd.said { (format::clip(value, 200)) } }
             dt { "Every" } dd { (it.request.every) }
             dt { "Counts" } dd { @if it.request.on.is_empty() { "everything" } @else { code { (it.request.on.join(", ")) } } }
             dt { "Items told apart by" } dd {
@@ -228,7 +227,7 @@ fn course(watch: &Watch, it: &Chosen, now_ms: i64) -> Markup {
             label {
                 span { "Item" }
                 select name="item" {
-                    @for key in &it.items { option value=(key) selected[*key == it.item] { (show::clip(&key.replace('\n', ", "), 80)) } }
+                    @for key in &it.items { option value=(key) selected[*key == it.item] { (format::clip(&key.replace('\n', ", "), 80)) } }
                 }
             }
             button type="submit" { "Show" }
@@ -245,11 +244,11 @@ fn history(runs: &[RunRecord], now_ms: i64) -> Markup {
                     div.line {
                         span.name { (outcome(it)) }
                         span.soft {
-                            @if it.runs > 1 { (show::count(it.runs, "run", "runs")) ", the last " }
-                            (show::ago(it.until_ms, now_ms))
+                            @if it.runs > 1 { (format::count(it.runs, "run", "runs")) ", the last " }
+                            (format::ago(it.until_ms, now_ms))
                         }
                     }
-                    @if let (Some(why), Some(code)) = (&it.error, &it.error_code) { p { (show::clip(why, 300)) " " code { (code) } } }
+                    @if let (Some(why), Some(code)) = (&it.error, &it.error_code) { p { (format::clip(why, 300)) " " code { (code) } } }
                     @if !it.changes.is_empty() { (changes(&it.changes, it.id)) }
                 }
             }
@@ -260,7 +259,7 @@ fn history(runs: &[RunRecord], now_ms: i64) -> Markup {
 fn outcome(it: &RunRecord) -> Markup {
     html! {
         @match it.outcome {
-            Outcome::First => { "First answer" @if let Some(n) = it.items { ", " (show::count(n, "item", "items")) } }
+            Outcome::First => { "First answer" @if let Some(n) = it.items { ", " (format::count(n, "item", "items")) } }
             Outcome::Unchanged => { "Nothing new" }
             Outcome::Changed => {
                 @let all = [(it.added, "added"), (it.removed, "removed"), (it.changed, "changed")];
@@ -275,8 +274,8 @@ fn outcome(it: &RunRecord) -> Markup {
 
 fn changes(all: &[Change], run: i64) -> Markup {
     let text = |it: &Option<Value>| match it {
-        Some(Value::String(it)) => show::clip(it, 80),
-        Some(it) => show::clip(&it.to_string(), 80),
+        Some(Value::String(it)) => format::clip(it, 80),
+        Some(it) => format::clip(&it.to_string(), 80),
         None => "nothing".to_owned(),
     };
     html! {
@@ -286,7 +285,7 @@ fn changes(all: &[Change], run: i64) -> Markup {
                 tbody {
                     @for it in all.iter().take(CHANGES) {
                         tr {
-                            th.said scope="row" { (show::clip(&it.item.replace('\n', ", "), 80)) }
+                            th.said scope="row" { (format::clip(&it.item.replace('\n', ", "), 80)) }
                             @if it.kind == diff::Kind::Changed {
                                 td { (it.path) } td.said { (text(&it.old)) " → " (text(&it.new)) }
                             } @else { td colspan="2" { (it.kind.as_str()) } }

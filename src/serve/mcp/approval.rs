@@ -3,7 +3,7 @@
 //!
 //! The question is rendered from the request's bytes, and what comes back is an answer to that question and to nothing else: in sessions it
 //! belongs to a request of ours, without them to a sealed state that holds approval and digest, for one caller, one call and one use. No
-//! argument of a tool says anything about it. A client may answer by itself, so what hangs more on is not asked about (`agent/weight.rs`),
+//! argument of a tool says anything about it. A client may answer by itself, so what hangs more on is not asked about (`agent/request_risk.rs`),
 //! unless the settings say so.
 
 use std::time::Duration;
@@ -18,9 +18,9 @@ use serde_json::{Value, json};
 
 use super::session::{McpContext, McpHandler, McpResult};
 use crate::{
+    agent_runs::whose,
     answer::{Answer, ApiError},
     channels::{dashboard, scope::refusal_reason},
-    doing::whose,
     operations::{Operation, find},
     principal::{AccessRequirement, AccessRight, Area, Principal},
     queue::{CallOptions, PerformOutcome, Queue},

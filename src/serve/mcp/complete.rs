@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::find;
-use crate::pantry::CachedRecipe;
+use crate::recipe_cache::CachedRecipe;
 
 /// Names that begin so, then those that hold it.
 pub fn names(typed: &str, all: &[Arc<CachedRecipe>]) -> Vec<String> {
@@ -31,7 +31,7 @@ pub fn tasks(typed: &str, all: &[Arc<CachedRecipe>]) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::pantry::RecipeCache;
+    use crate::recipe_cache::RecipeCache;
     use commis_recipe::registry::Registry;
 
     #[test]

@@ -3,7 +3,7 @@
 use std::{collections::BTreeSet, sync::Arc};
 
 use super::terms::{NOTHING, STRONG, stem, with_pairs, words};
-use crate::pantry::CachedRecipe;
+use crate::recipe_cache::CachedRecipe;
 
 /// Recipes that some of the words speak of, best first: words of the name count most, then those of the task and the site; what
 /// is in service stands before what is not.

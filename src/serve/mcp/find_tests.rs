@@ -1,7 +1,7 @@
 //! Sentences and the recipe that answers each.
 
 use super::*;
-use crate::pantry::RecipeCache;
+use crate::recipe_cache::RecipeCache;
 use commis_recipe::registry::Registry;
 
 const SENTENCES: &str = include_str!("../../../tests/vectors/find/sentences.tsv");

@@ -22,18 +22,19 @@ use serde_json::{Value, json};
 
 use super::{
     approval::{can_ask, is_modern},
-    complete, listed,
+    complete,
     selection::RecipeSelection,
     session::{McpContext, McpHandler, McpResult, internal, object, refusal, who},
     strange,
     tool::own_arguments,
+    tool_list,
 };
 use crate::{
     answer::{Answer, ApiError},
-    book::{TaskState, TaskView},
     operations::{Operation, OperationContext, TABLE, ToolExposure, find_visible_task, task_error},
     principal::{AccessRequirement, Principal},
     queue::{CallOptions, PerformOutcome, Queue},
+    task_database::{TaskState, TaskView},
 };
 use commis_base::{
     error::{Code, Error},
@@ -76,7 +77,7 @@ impl ServerHandler for McpHandler {
         _: Option<PaginatedRequestParams>,
         context: McpContext,
     ) -> McpResult<ListToolsResult> {
-        let tools = listed::tools(&self.daemon, &who(&context)?, &self.tool_selection(&context));
+        let tools = tool_list::tools(&self.daemon, &who(&context)?, &self.tool_selection(&context));
         let mut out = ListToolsResult::with_all_items(tools.map_err(|err| internal(&err))?);
         (out.ttl_ms, out.cache_scope) = (Some(TTL_MS), Some(CacheScope::Private));
         Ok(out)
@@ -84,10 +85,10 @@ impl ServerHandler for McpHandler {
 
     fn get_tool(&self, name: &str) -> Option<McpTool> {
         if let Some((name, row)) = operation(name) {
-            return Some(listed::of_row(name, row));
+            return Some(tool_list::of_row(name, row));
         }
         let name = RecipeName::new(name.strip_prefix("recipe_")?).ok()?;
-        listed::of_recipe(&*self.daemon.pantry.get(&name).ok()?)
+        tool_list::of_recipe(&*self.daemon.pantry.get(&name).ok()?)
     }
 
     async fn call_tool(
@@ -124,7 +125,7 @@ impl ServerHandler for McpHandler {
                 }
             },
         };
-        if listed::picks_a_login(row, &who) || listed::names_a_login(row, &args, &who) {
+        if tool_list::picks_a_login(row, &who) || tool_list::names_a_login(row, &args, &who) {
             let err = Error::new(
                 Code::Forbidden,
                 "a model needs a token with the scope vault:NAME to use this login",
@@ -132,7 +133,7 @@ impl ServerHandler for McpHandler {
             let hint = "a person makes one: `commis token create --can vault:NAME,browse:write`, or `vault:NAME,run:RECIPE`";
             return Ok(refusal(&ApiError::from_error(&err.hint(hint))).into());
         }
-        if let Some(name) = listed::persons(&args) {
+        if let Some(name) = tool_list::persons(&args) {
             let err = Error::new(Code::Forbidden, format!("only a person may set `{name}`"));
             let hint = "a person runs it: `commis do` in a terminal, or the dashboard";
             return Ok(refusal(&ApiError::from_error(&err.hint(hint))).into());
@@ -187,7 +188,7 @@ impl ServerHandler for McpHandler {
                 () = context.cancelled() => return Ok(()),
                 () = self.daemon.stop.cancelled() => return Ok(()),
                 it = events.recv() => match it {
-                    Ok(it) if listed::concerns(&it, &who) => {}
+                    Ok(it) if tool_list::concerns(&it, &who) => {}
                     Ok(_) => continue,
                     // What was missed may have been a change.
                     Err(tokio::sync::broadcast::error::RecvError::Lagged(_)) => {}
@@ -217,7 +218,7 @@ impl ServerHandler for McpHandler {
                     return;
                 }
                 match event {
-                    Ok(Ok(it)) if listed::concerns(&it, &who) => {}
+                    Ok(Ok(it)) if tool_list::concerns(&it, &who) => {}
                     Ok(Err(tokio::sync::broadcast::error::RecvError::Lagged(_))) => {}
                     Ok(Err(_)) => return,
                     _ => continue,
@@ -235,7 +236,7 @@ impl ServerHandler for McpHandler {
         _: Option<PaginatedRequestParams>,
         context: McpContext,
     ) -> McpResult<ListResourcesResult> {
-        let all = listed::recipes(&self.daemon, &who(&context)?, &RecipeSelection::All);
+        let all = tool_list::recipes(&self.daemon, &who(&context)?, &RecipeSelection::All);
         let all = all.map_err(|err| internal(&err))?;
         let resources = all.iter().map(|it| {
             let name = it.recipe.name.as_str();

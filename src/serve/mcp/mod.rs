@@ -6,13 +6,13 @@ pub mod find;
 #[cfg(feature = "conformance")]
 pub mod fixtures;
 mod handler;
-mod listed;
 pub mod seal;
 mod selection;
 mod session;
 mod strange;
 pub mod terms;
 pub mod tool;
+mod tool_list;
 pub mod versions;
 
 use std::{collections::BTreeMap, convert::Infallible, sync::Arc, time::Duration};
@@ -197,7 +197,7 @@ pub async fn watch_recipes(daemon: Arc<Daemon>) {
     let _watching = watching
         .inspect_err(|err| tracing::warn!(error = %err, "changes of recipes by other processes are not seen"))
         .ok();
-    listed::compare(&daemon).await;
+    tool_list::compare(&daemon).await;
     let mut events = daemon.book.listen();
     loop {
         tokio::select! {
@@ -212,7 +212,7 @@ pub async fn watch_recipes(daemon: Arc<Daemon>) {
         // Several files are often written at once.
         tokio::time::sleep(Duration::from_millis(20)).await;
         while changed.try_recv().is_ok() {}
-        if let Some(what) = listed::compare(&daemon).await
+        if let Some(what) = tool_list::compare(&daemon).await
             && let Err(err) = daemon.book.happened("tools", json!(what)).await
         {
             tracing::error!(error = %err, "an event was not written down");

@@ -9,7 +9,7 @@ use ring::{
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::book::Database;
+use crate::task_database::Database;
 use commis_base::{
     error::{Code, Error, Result},
     ids,
@@ -47,8 +47,9 @@ impl StateSealer {
             expires_ms: now_ms() + MINUTES * 60_000,
             value,
         };
-        let mut bytes = serde_json::to_vec(&sealed)
-            .map_err(|err| Error::new(Code::Internal, "seal a state").source(err))?;
+        let mut bytes = serde_json::to_vec(&sealed).map_err(|err| {
+            Error::new(Code::Internal, "cannot encrypt the state of the answer").source(err)
+        })?;
         let mut nonce = [0_u8; NONCE_LEN];
         self.random.fill(&mut nonce).map_err(|_| no_random())?;
         let aad = Aad::from(format!("{principal}\0{request}"));

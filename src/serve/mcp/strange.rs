@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use crate::{
     answer::ApiError,
     operations::Operation,
-    pantry::{CachedRecipe, RecipeCache},
+    recipe_cache::{CachedRecipe, RecipeCache},
 };
 use commis_base::{
     error::{Code, Error},

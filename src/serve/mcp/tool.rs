@@ -8,7 +8,7 @@ use commis_base::ids::hex;
 use commis_net::egress::site_of;
 use commis_recipe::{
     json_schema::{
-        conform::CompiledSchema, data_schema, input_schema, is_plain_word, without_free_text,
+        data_schema, input_schema, is_plain_word, validate::CompiledSchema, without_free_text,
     },
     model::{FirstPage, LoginProof, Recipe, Status},
     trust::Trust,

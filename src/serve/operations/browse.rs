@@ -8,21 +8,20 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     HttpMethod, Kind, Meta, Operation, OperationContext, Params, Spec, ToolExposure,
+    action_history::{self, ActionHistory, LearnRequest},
     files::{self, DownloadList},
-    row, spec,
-    trail::{self, ActionHistory, LearnRequest},
-    with_default_meta,
+    row, spec, with_default_meta,
 };
 use crate::{
     answer::ApiError,
-    book::TaskView,
-    desks::{PageSessions, key},
-    lookers,
+    page_sessions::{PageSessions, key},
     principal::{AccessRequirement, AccessRight, Area, page_name},
+    task_database::TaskView,
+    viewer_access,
 };
 use commis_base::error::{Code, Error, Result};
 use commis_browser::{
-    desk::{
+    page_session::{
         ColorScheme, Command, CommandOutput, DevicePreset, Effect, ElementStateQuery,
         EmulationOptions, LogQuery, PageController, ScreenshotOptions, ScrollDirection,
         SnapshotOptions, Target, WaitCondition,
@@ -681,20 +680,20 @@ async fn watch(asked: OperationContext, it: Bare) -> OperationOutput<WatchLink> 
         tokio::spawn(async move {
             tokio::select! {
                 () = daemon.let_go(&id) => over.cancel(),
-                () = tokio::time::sleep(lookers::LASTS) => {}
+                () = tokio::time::sleep(viewer_access::LASTS) => {}
             }
         });
     }
-    let url = format!("http://{}{}#{code}", asked.daemon.addr, lookers::PATH);
-    with_default_meta(WatchLink { url, holds_sec: lookers::CODE.as_secs() as u32 })
+    let url = format!("http://{}{}#{code}", asked.daemon.addr, viewer_access::PATH);
+    with_default_meta(WatchLink { url, holds_sec: viewer_access::CODE.as_secs() as u32 })
 }
 
 async fn steps(asked: OperationContext, it: Bare) -> OperationOutput<ActionHistory> {
-    with_default_meta(trail::trail(&asked, &it.context).await?)
+    with_default_meta(action_history::trail(&asked, &it.context).await?)
 }
 
 async fn learn(asked: OperationContext, it: Learn) -> OperationOutput<TaskView> {
-    let trail = trail::trail(&asked, &it.context).await?;
+    let trail = action_history::trail(&asked, &it.context).await?;
     let wanted = LearnRequest {
         task: it.task,
         name: it.name,
@@ -705,7 +704,7 @@ async fn learn(asked: OperationContext, it: Learn) -> OperationOutput<TaskView> 
         answer: None,
         second_login: it.second_login,
     };
-    trail::start_learning(asked, trail, wanted).await
+    action_history::start_learning(asked, trail, wanted).await
 }
 
 async fn downloads(asked: OperationContext, _: Bare) -> OperationOutput<DownloadList> {

@@ -10,7 +10,7 @@ use commis_base::{
     error::{Code, Error, Result},
     files::Dir,
 };
-use commis_browser::desk::UploadFile;
+use commis_browser::page_session::UploadFile;
 
 /// Files of a page's, as they are on disk; nobody's secret is told by a name.
 #[derive(Serialize, JsonSchema)]

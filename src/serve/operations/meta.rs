@@ -9,10 +9,10 @@ use super::{
 };
 use crate::{
     answer::ApiError,
-    book::TokenView,
     lifecycle,
     principal::{AccessRequirement, AccessRight, Area, Scope},
     remote_listener::PairingKey,
+    task_database::TokenView,
     tokens::new_token,
 };
 use commis_base::error::{Code, Error};

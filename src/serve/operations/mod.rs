@@ -1,8 +1,9 @@
 //! The table of operations. Every face is made of it: routes, tools, the OpenAPI document, the reference, the skill.
 
+mod action_history;
+mod agent_runs;
 mod arguments;
 mod browse;
-mod doing;
 mod files;
 mod learning;
 mod meta;
@@ -13,21 +14,20 @@ pub mod runs;
 mod sessions;
 mod tasks;
 mod templates;
-mod trail;
 mod vault;
 mod watches;
 
 use super::answer::Meta;
 use std::sync::LazyLock;
 
+pub(crate) use self::{
+    action_history::{LearnRequest, start_learning, trail},
+    agent_runs::{MatchedRecipe, RecipeQuery, match_recipe},
+    recipes::{counted, run_usual, run_usual_as},
+};
 pub use self::{
     arguments::{Params, coerced, no_secrets},
     vault::over,
-};
-pub(crate) use self::{
-    doing::{MatchedRecipe, RecipeQuery, match_recipe},
-    recipes::{counted, run_usual, run_usual_as},
-    trail::{LearnRequest, start_learning, trail},
 };
 pub(crate) use super::operation::{row, spec, stopped, with_default_meta, within};
 pub use super::{
@@ -42,7 +42,7 @@ pub use super::{
 pub static TABLE: LazyLock<Vec<Operation>> = LazyLock::new(|| {
     let mut out = Vec::new();
     recipes::rows(&mut out);
-    doing::rows(&mut out);
+    agent_runs::rows(&mut out);
     runs::rows(&mut out);
     research::rows(&mut out);
     learning::rows(&mut out);

@@ -13,9 +13,9 @@ use super::{
 use crate::{
     answer::ApiError,
     mcp::find::offered,
-    pantry::CachedRecipe,
     principal::{AccessRequirement, AccessRight, Area},
-    world::{log_info, no_state},
+    recipe_cache::CachedRecipe,
+    runtime::{log_info, no_state},
 };
 use commis_artifacts::store::{Store, now};
 use commis_base::{
@@ -30,7 +30,7 @@ use commis_learn::{
 use commis_recipe::{
     model::{Recipe, Status},
     narrowing::ResultFilter,
-    standing::RecipeState,
+    status::RecipeState,
     yaml,
 };
 use commis_runner::RecipeRunResult;

@@ -4,8 +4,8 @@ use super::{
     ExecutionMode, HttpMethod, Kind, Meta, Operation, OperationContext, Spec, ToolExposure, row,
 };
 use crate::{
+    agent_runs::research::{ResearchArgs, check, research},
     answer::ApiError,
-    doing::research::{ResearchArgs, check, research},
     principal::{AccessRequirement, AccessRight, Area},
 };
 use commis_agent::research::ResearchReport;

@@ -6,25 +6,25 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    HttpMethod, Kind, Meta, Operation, OperationContext, Params, row, spec,
-    trail::{self, ActionHistory, LearnRequest},
-    with_default_meta,
+    HttpMethod, Kind, Meta, Operation, OperationContext, Params,
+    action_history::{self, ActionHistory, LearnRequest},
+    row, spec, with_default_meta,
 };
 use crate::{
     answer::ApiError,
-    book::TaskView,
-    desks::{PageSessions, TIMEOUT},
+    page_sessions::{PageSessions, TIMEOUT},
     principal::{AccessRequirement, AccessRight, Area, Principal},
+    task_database::TaskView,
 };
 use commis_base::error::{Code, Error, Result};
 use commis_browser::{
-    desk::{PageController, ReplayOptions, ReplayOutcome, ReplayedAction},
+    page_session::{PageController, ReplayOptions, ReplayOutcome, ReplayedAction},
     sessions::{
         Manifest, SessionAction, SessionRecorder, SessionStore, Verdict,
         audit::Finding,
         compare::{ComparedAction, compare},
         learn,
-        memory::{self, ElementMemory, RememberedElement},
+        locator_cache::{self, ElementMemory, RememberedElement},
         pictures::{Picture, StepDiff},
         traffic,
     },
@@ -313,7 +313,7 @@ async fn show(asked: OperationContext, it: ShowArgs) -> OperationOutput<SessionD
     };
     let memory = memory(&asked);
     let told = |it: &SessionAction| {
-        memory.describe(it.n, &memory::host(&it.url_before)?, it.element.as_ref()?)
+        memory.describe(it.n, &locator_cache::host(&it.url_before)?, it.element.as_ref()?)
     };
     let remembered = actions.iter().filter_map(told).collect();
     let recording = if it.requests { all(&asked).traffic(&it.id)? } else { None };
@@ -446,7 +446,12 @@ async fn learn_session(asked: OperationContext, it: LearnArgs) -> OperationOutpu
         answer: None,
         second_login: it.second_login,
     };
-    trail::start_learning(asked, ActionHistory { url, steps, lost, login: it.login }, wanted).await
+    action_history::start_learning(
+        asked,
+        ActionHistory { url, steps, lost, login: it.login },
+        wanted,
+    )
+    .await
 }
 
 #[derive(Serialize, JsonSchema)]

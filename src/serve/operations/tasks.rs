@@ -13,10 +13,10 @@ use super::{
 use crate::{
     Daemon,
     answer::ApiError,
-    book::{TaskState, TaskView},
     principal::{AccessRequirement, AccessRight, Area},
     queue::Queue,
     task_access::{find_visible_task, task_error},
+    task_database::{TaskState, TaskView},
 };
 use commis_base::error::{Code, Error, Result};
 use commis_learn::OnStage;

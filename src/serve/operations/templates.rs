@@ -7,11 +7,11 @@ use serde_json::Value;
 use super::{HttpMethod, Kind, Meta, Operation, OperationContext, row, spec, with_default_meta};
 use crate::{
     answer::ApiError,
-    desks::PageSessions,
+    page_sessions::PageSessions,
     principal::{AccessRequirement, AccessRight, Area},
 };
 use commis_browser::{
-    desk::{Command, PageController},
+    page_session::{Command, PageController},
     sessions::templates::{Template, TemplateRequest, TemplateStore},
 };
 

@@ -9,9 +9,9 @@ use super::{
     ExecutionMode, HttpMethod, Kind, Meta, Operation, OperationContext, Spec, ToolExposure, row,
     with_default_meta,
 };
-use crate::{answer::ApiError, desks::PageSessions, principal::AccessRequirement};
+use crate::{answer::ApiError, page_sessions::PageSessions, principal::AccessRequirement};
 use commis_base::error::{Code, Error};
-use commis_browser::desk::PageController;
+use commis_browser::page_session::PageController;
 use commis_vault::{LoginName, LoginSummary, Vault, judge_probe};
 
 type OperationOutput<T> = std::result::Result<(T, Meta), Box<ApiError>>;

@@ -13,8 +13,8 @@ use super::{
 use crate::{
     answer::ApiError,
     operations::recipes::visible_recipe,
-    pantry::CachedRecipe,
     principal::AccessRequirement,
+    recipe_cache::CachedRecipe,
     watch::{
         Condition,
         diff::Key,

@@ -23,8 +23,8 @@ use crate::{
     Daemon,
     answer::ApiError,
     operations::{OperationContext, counted, run_login, run_usual_as},
-    pantry::CachedRecipe,
     principal::{AccessRequirement, Principal, forbidden},
+    recipe_cache::CachedRecipe,
 };
 use commis_base::{
     error::{Code, Error, Result},
@@ -68,7 +68,8 @@ pub async fn run(daemon: &Arc<Daemon>, watch: &Watch, began_ms: i64) -> Result<R
             // It may be a list of thousands.
             let work = move || judge(&watch, before, answered, began_ms);
             tokio::task::spawn_blocking(work).await.map_err(|err| {
-                Error::new(Code::Internal, "comparing two answers ended").source(err)
+                Error::new(Code::Internal, "the comparison of two answers ended unexpectedly")
+                    .source(err)
             })?
         }
         Err(it) if is_our_limit(&it) => {

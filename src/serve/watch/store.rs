@@ -265,9 +265,9 @@ impl Store {
         what: impl FnOnce(&Connection) -> rusqlite::Result<T> + Send + 'static,
     ) -> Result<T> {
         let it = self.clone();
-        tokio::task::spawn_blocking(move || it.now(what))
-            .await
-            .map_err(|err| Error::new(Code::Internal, "work on the database ended").source(err))?
+        tokio::task::spawn_blocking(move || it.now(what)).await.map_err(|err| {
+            Error::new(Code::Internal, "the work on the database ended unexpectedly").source(err)
+        })?
     }
 
     fn now<T>(&self, what: impl FnOnce(&Connection) -> rusqlite::Result<T>) -> Result<T> {

@@ -6,8 +6,8 @@ use serde_json::Value;
 
 use super::{NOBODYS_WORDS, ProofAnswer, Run, is_none, length};
 use crate::{
-    judge::{Observation, example_answer},
     refutation::{Halt, Proof, final_, heard},
+    replay::{Observation, example_answer},
 };
 use commis_base::error::Code;
 use commis_recipe::{
@@ -76,7 +76,7 @@ impl Run<'_, '_> {
         let with: Vec<_> = self.answers.iter().filter_map(page).collect();
         let without: Vec<_> = self.without.iter().map(page).collect::<Option<_>>()?;
         let typed = self.typed(typed);
-        blocks::empty::learn(
+        blocks::no_results::learn(
             &without.iter().collect::<Vec<_>>(),
             &with.iter().collect::<Vec<_>>(),
             html,

@@ -7,9 +7,9 @@ use serde_json::Value;
 
 use super::{MARGIN_BP, Run};
 use crate::{
-    judge::{ReplayCall, data_difference_bp, observe},
     publish::without,
     refutation::{Proof, heard},
+    replay::{ReplayCall, data_difference_bp, observe},
 };
 
 impl Run<'_, '_> {

@@ -32,7 +32,7 @@ const DRIP: Duration = Duration::from_millis(300);
 const DRIPS: u32 = 200;
 const BOMB: usize = 10 << 20;
 const BIG: usize = 1_500_000;
-const MAX_DELAY: u64 = 5000;
+const MAX_DELAY: u64 = 120_000;
 
 /// How long to wait before the answer begins.
 pub fn delay(ask: &SiteRequest) -> Duration {

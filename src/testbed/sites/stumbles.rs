@@ -24,7 +24,7 @@ const FRAMED: &str =
 const MENU: &str = r#"<button aria-controls="more" aria-expanded="false" onclick="more.hidden = !more.hidden">More</button>
 <ul id="more" hidden><li><a href="/export">Export</a></li></ul>"#;
 const HANGS: &str = r#"<p id="out">loading</p><script>
-fetch('http://endless.test/slow?ms=5000', { mode: 'no-cors' }).then(() => { out.textContent = 'loaded'; });
+fetch('http://endless.test/slow?ms=120000', { mode: 'no-cors' }).then(() => { out.textContent = 'loaded'; });
 </script>"#;
 const REFUSED: &str = r#"<p id="out">loading</p><script>
 fetch('http://10.0.0.1/api/lamps').catch(it => { console.error('no lamps', it.message); });

@@ -9,7 +9,7 @@ use std::{
 use serde_json::{Value, json};
 
 use super::{Answer, Daemon, UNLIMITED};
-use crate::support::has_chromium;
+use crate::support::{has_chromium, wait_for, wait_until};
 
 /// Every process below that one.
 fn below(pid: u32) -> BTreeSet<u32> {
@@ -35,19 +35,9 @@ fn below(pid: u32) -> BTreeSet<u32> {
     out
 }
 
-fn are_gone(all: &BTreeSet<u32>) -> bool {
-    let begun = Instant::now();
-    while begun.elapsed() < Duration::from_secs(10) {
-        let alive = |it: &u32| {
-            std::fs::read_to_string(format!("/proc/{it}/stat"))
-                .is_ok_and(|it| it.rsplit_once(')').is_some_and(|it| !it.1.starts_with(" Z")))
-        };
-        if !all.iter().any(alive) {
-            return true;
-        }
-        std::thread::sleep(Duration::from_millis(50));
-    }
-    false
+fn is_alive(pid: u32) -> bool {
+    std::fs::read_to_string(format!("/proc/{pid}/stat"))
+        .is_ok_and(|it| it.rsplit_once(')').is_some_and(|it| !it.1.starts_with(" Z")))
 }
 
 const SHOP: &str = r#"{"task": "Search the shop for {query}", "name": "shop", "url": "http://shop.test/",
@@ -65,27 +55,24 @@ fn nothing_is_left_behind() {
         let (status, made) =
             daemon.api("POST", "/api/recipes/learn", &serde_json::from_str(SHOP).unwrap());
         assert_eq!(status, 202, "{made}");
-        let begun = Instant::now();
-        let mut children = BTreeSet::new();
-        while children.len() < 3 && begun.elapsed() < Duration::from_secs(30) {
-            children = below(daemon.pid());
-            std::thread::sleep(Duration::from_millis(10));
-        }
-        assert!(children.len() >= 3, "no browser began");
+        let children = wait_for("browser", || {
+            let all = below(daemon.pid());
+            if all.len() < 3 { Err(format!("{all:?}")) } else { Ok(all) }
+        });
         if stop == "kill" {
             daemon.kill();
         } else {
-            let (_, code, took) = daemon.terminate();
+            let (_, code, _) = daemon.terminate();
             assert_eq!(code, Some(0));
-            assert!(took < Duration::from_secs(5), "{took:?}");
         }
-        assert!(are_gone(&children), "after {stop}");
+        wait_until(&format!("end of the browser after {stop}"), || {
+            !children.iter().copied().any(is_alive)
+        });
     }
     // And a daemon that nobody asks ends by itself.
     let home = crate::support::Home::new();
-    let begun = Instant::now();
     let out = home.run(&["serve", "--idle", "1"]);
-    assert!(out.status.success() && begun.elapsed() < Duration::from_secs(30), "{out:?}");
+    assert!(out.status.success(), "{out:?}");
 }
 
 /// A site that never answers, and a daemon that hangs with it.
@@ -95,7 +82,6 @@ fn one_that_never_answers_holds_up_nobody_else() {
     let pinned = format!("silent.test={}", silent.local_addr().unwrap());
     let daemon = Daemon::start(UNLIMITED, &["--test-host", &pinned]);
     daemon.home.recipe("silent", "{version: 1, name: silent, task: t, status: draft, source_url: 'http://silent.test/', request: {method: GET, url: 'http://silent.test/', allowed_domains: [silent.test]}, response: {type: json}}");
-    let begun = Instant::now();
     let ids: Vec<String> = (0..8)
         .map(|_| {
             let (status, it) =
@@ -104,9 +90,8 @@ fn one_that_never_answers_holds_up_nobody_else() {
             it["data"]["task_id"].as_str().unwrap().to_owned()
         })
         .collect();
-    // Each was waited for two seconds and became a task.
-    assert!(begun.elapsed() < Duration::from_secs(60));
-    // A machine may stand still for a moment, but not three times.
+    // Each was waited for two seconds and became a task. How long another one waits is what this measures: a machine may stand
+    // still for a moment, but not three times.
     let quick = (0..3).any(|_| {
         let asked = Instant::now();
         assert_eq!(daemon.api("GET", "/api/version", &Value::Null).0, 200);

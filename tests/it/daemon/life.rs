@@ -1,22 +1,19 @@
 //! How a daemon begins, is found, replaced and ended.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde_json::{Value, json};
 
 use super::{Daemon, UNLIMITED};
-use crate::support::Home;
+use crate::support::{Home, wait_until};
 
 #[test]
 fn it_is_started_found_and_ended() {
     let home = Home::new();
     let (code, _) = home.json(&["daemon", "status", "--json"]);
     assert_eq!(code, 1);
-    let begun = Instant::now();
     let (code, first) = home.json(&["daemon", "start", "--json"]);
-    let took = begun.elapsed();
     assert_eq!(code, 0);
-    eprintln!("started in {took:?}");
     let (_, again) = home.json(&["daemon", "start", "--json"]);
     assert_eq!(first["pid"], again["pid"]);
     // Homes stand side by side.
@@ -34,10 +31,8 @@ fn it_is_started_found_and_ended() {
     let (_, restarted) = home.json(&["daemon", "restart", "--json"]);
     assert_ne!(restarted["pid"], first["pid"]);
     for it in [&home, &other] {
-        let begun = Instant::now();
         let (code, stopped) = it.json(&["daemon", "stop", "--json"]);
         assert_eq!((code, &stopped["stopped"]), (0, &json!(true)));
-        assert!(begun.elapsed() < Duration::from_secs(5));
         assert_eq!(it.json(&["daemon", "stop", "--json"]).1["stopped"], false);
         assert!(!it.path().join("serve/daemon.json").exists());
     }
@@ -155,8 +150,13 @@ fn a_service_manager_is_told_when_it_serves_and_when_it_ends() {
     assert_eq!(told(), "READY=1");
     let pid = rustix::process::Pid::from_raw(child.id().cast_signed()).unwrap();
     // Settings are read again, and it goes on.
+    crate::support::write(&home.path().join("config.toml"), "[serve]\nqueue = \"none\"\n");
     rustix::process::kill_process(pid, rustix::process::Signal::HUP).unwrap();
-    std::thread::sleep(Duration::from_millis(200));
+    wait_until("word of the wrong settings in the log", || {
+        let logs = std::fs::read_dir(home.path().join("logs")).into_iter().flatten().flatten();
+        logs.flat_map(|it| std::fs::read_to_string(it.path()))
+            .any(|it| it.contains("settings could not be read again"))
+    });
     assert!(child.try_wait().unwrap().is_none());
     rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
     assert_eq!(told(), "STOPPING=1");

@@ -16,7 +16,7 @@ use std::{
 
 use serde_json::{Value, json};
 
-use crate::support::Home;
+use crate::support::{Home, wait_for};
 
 /// Limits that tests do not run into.
 pub const UNLIMITED: &str = "[serve]
@@ -62,17 +62,11 @@ impl Daemon {
             .stderr(Stdio::null())
             .spawn()
             .unwrap();
-        let begun = Instant::now();
-        let state: Value = loop {
-            if let Ok(text) = std::fs::read(&file)
-                && let Ok(it) = serde_json::from_slice(&text)
-            {
-                break it;
-            }
+        let state: Value = wait_for("daemon", || {
             assert!(child.try_wait().unwrap().is_none(), "the daemon ended");
-            assert!(begun.elapsed() < Duration::from_secs(60));
-            std::thread::sleep(Duration::from_millis(5));
-        };
+            let text = std::fs::read(&file).map_err(|err| err.to_string())?;
+            serde_json::from_slice(&text).map_err(|err| err.to_string())
+        });
         let port = u16::try_from(state["port"].as_u64().unwrap()).unwrap();
         Self { home, child, port, token: state["token"].as_str().unwrap().to_owned() }
     }
@@ -181,16 +175,24 @@ impl Daemon {
 
     /// What a task came to.
     pub fn wait_for_task(&self, id: &str) -> Value {
-        let begun = Instant::now();
-        loop {
+        wait_for("end of the task", || {
             let (status, it) = self.api("GET", &format!("/api/tasks/{id}"), &Value::Null);
             assert_eq!(status, 200, "{it}");
-            if !it["data"]["ended_ms"].is_null() {
-                return it["data"].clone();
+            if it["data"]["ended_ms"].is_null() {
+                Err(it.to_string())
+            } else {
+                Ok(it["data"].clone())
             }
-            assert!(begun.elapsed() < Duration::from_secs(90), "{it}");
-            std::thread::sleep(Duration::from_millis(20));
-        }
+        })
+    }
+
+    /// Until no task is queued or at work.
+    pub fn wait_until_idle(&self) {
+        wait_for("idle daemon", || {
+            let (_, it) = self.api("GET", "/api/health", &Value::Null);
+            let idle = it["data"]["queued"] == 0 && it["data"]["running"] == 0;
+            if idle { Ok(()) } else { Err(it.to_string()) }
+        });
     }
 }
 

@@ -9,6 +9,7 @@ use std::{
 use serde_json::{Value, json};
 
 use super::{Answer, Daemon, UNLIMITED, queue::CountingSite, rest::recipe};
+use crate::support::{PATIENCE, wait_until};
 
 /// A daemon with a recipe of a site that counts.
 fn counting(settings: &str) -> (Daemon, CountingSite) {
@@ -44,6 +45,7 @@ fn ask(daemon: &Daemon, token: &str, what: (&str, &str), more: &str, body: &Valu
 fn hang_up(daemon: &Daemon, what: (&str, &str), more: &str, body: &Value, after: Duration) {
     let mut stream = TcpStream::connect(daemon.addr()).unwrap();
     stream.write_all(bytes(daemon, &daemon.token, what, more, body).as_bytes()).unwrap();
+    // Each call hangs up at another moment of the answer.
     std::thread::sleep(after);
 }
 
@@ -81,7 +83,7 @@ fn who_hangs_up_cuts_nothing_in_the_middle() {
     for n in 0..6_u64 {
         hang_up(&daemon, RUN, "", &run_of(&format!("slow{n}")), Duration::from_millis(1995 + n));
     }
-    std::thread::sleep(Duration::from_millis(300));
+    daemon.wait_until_idle();
     for it in tasks(&daemon) {
         let end = daemon.wait_for_task(it["task_id"].as_str().unwrap());
         assert_eq!(end["state"], "done", "{end}");
@@ -92,14 +94,10 @@ fn who_hangs_up_cuts_nothing_in_the_middle() {
     let (fresh, id) = token(&daemon, &["run:*"]);
     let path = format!("/api/tokens/{id}");
     hang_up(&daemon, ("DELETE", &path), "", &Value::Null, Duration::from_millis(1));
-    let begun = Instant::now();
-    loop {
+    wait_until("end of the token: it was sent whole, and is done", || {
         let (_, it) = daemon.api("GET", "/api/tokens", &Value::Null);
-        if it["data"]["tokens"].as_array().unwrap().len() == kept {
-            break;
-        }
-        assert!(begun.elapsed() < Duration::from_secs(20), "it was sent whole, and is done");
-    }
+        it["data"]["tokens"].as_array().unwrap().len() == kept
+    });
     assert_eq!(ask(&daemon, &fresh, ("GET", "/api/version"), "", &Value::Null).status, 401);
 }
 
@@ -181,7 +179,7 @@ fn watchers_see_all_events_in_the_order_of_their_ids() {
     let begun = Instant::now();
     watch.set_read_timeout(Some(Duration::from_millis(500))).unwrap();
     let mut part = [0; 8 * 1024];
-    while text.matches("event: done").count() < ALL && begun.elapsed() < Duration::from_secs(60) {
+    while text.matches("event: done").count() < ALL && begun.elapsed() < PATIENCE {
         if let Ok(n) = watch.read(&mut part) {
             text.push_str(&String::from_utf8_lossy(&part[..n]));
         }
@@ -209,14 +207,13 @@ fn a_daemon_that_ends_is_not_found_any_more() {
     let body = run_of("slow");
     let accepted = ask(&daemon, &daemon.token, RUN, LATER, &body);
     assert_eq!(accepted.status, 202);
-    std::thread::sleep(Duration::from_millis(100));
+    wait_until("run at work", || {
+        daemon.api("GET", "/api/health", &Value::Null).1["data"]["running"] == 1
+    });
     let pid = rustix::process::Pid::from_raw(daemon.pid().cast_signed()).unwrap();
     rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
     let file = daemon.home.path().join("serve/daemon.json");
-    let begun = Instant::now();
-    while TcpStream::connect(daemon.addr()).is_ok() {
-        assert!(begun.elapsed() < Duration::from_secs(20));
-    }
+    wait_until("end of the listener", || TcpStream::connect(daemon.addr()).is_err());
     assert!(!file.exists(), "its port may be another's by now");
     // The next is started as soon as it has ended.
     let out = daemon.home.run(&["daemon", "start", "--json"]);
@@ -270,7 +267,6 @@ fn a_token_with_scopes_learns_nothing_of_the_daemon_and_of_others() {
     assert!(watch.read(&mut seen).unwrap() > 0);
     let revoke = format!("/api/tokens/{id}");
     assert_eq!(daemon.api("DELETE", &revoke, &Value::Null).0, 200);
-    let begun = Instant::now();
     let mut text = String::new();
     while let Ok(n) = watch.read(&mut seen) {
         text.push_str(&String::from_utf8_lossy(&seen[..n]));
@@ -278,7 +274,8 @@ fn a_token_with_scopes_learns_nothing_of_the_daemon_and_of_others() {
             break;
         }
     }
-    assert!(begun.elapsed() < Duration::from_secs(15) && !text.contains("event: done"), "{text}");
+    // The stream ends before the task does, which takes 25 s.
+    assert!(!text.contains("event: done"), "{text}");
 }
 
 /// A run that takes longer than anything here waits, as a task.
@@ -339,9 +336,8 @@ fn a_request_in_the_wake_of_another_is_looked_at_too() {
         "GET /health HTTP/1.1\r\nHost: 127.0.0.1:{}\r\nContent-Length: 10\r\n\r\n",
         daemon.port
     );
-    let begun = Instant::now();
     let out = Answer::read(&daemon.raw(waiting.as_bytes(), Duration::from_secs(2)));
-    assert!(out.status == 400 && begun.elapsed() < Duration::from_secs(15), "{out:?}");
+    assert_eq!(out.status, 400, "{out:?}");
 }
 
 #[test]
@@ -399,10 +395,7 @@ fn a_run_that_became_a_task_is_cancelled_really() {
     let id = it["data"]["task_id"].as_str().unwrap();
     let (status, it) = daemon.api("POST", &format!("/api/tasks/{id}/cancel"), &Value::Null);
     assert_eq!((status, &it["data"]["state"]), (200, &json!("cancelled")), "{it}");
-    let begun = Instant::now();
-    while daemon.api("GET", "/api/health", &Value::Null).1["data"]["running"] != 0 {
-        assert!(begun.elapsed() < Duration::from_secs(10), "it is at work still");
-    }
+    daemon.wait_until_idle();
     let (status, it) = daemon.api("GET", &format!("/api/tasks/{id}/result"), &Value::Null);
     assert_eq!((status, &it["error"]["error_code"]), (410, &json!("CANCELLED")), "{it}");
 }

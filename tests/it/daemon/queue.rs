@@ -37,6 +37,7 @@ impl CountingSite {
                         return;
                     };
                     *all.lock().unwrap().entry(q.to_owned()).or_insert(0) += 1;
+                    // A site that takes its time.
                     std::thread::sleep(match q {
                         it if it.starts_with("slowest") => Duration::from_secs(25),
                         it if it.starts_with("slow") => Duration::from_millis(2500),
@@ -166,15 +167,7 @@ fn every_accepted_task_has_an_end_and_none_is_done_twice() {
     }
     let asked_in = begun.elapsed();
     // All end.
-    let begun = Instant::now();
-    loop {
-        let (_, it) = daemon.api("GET", "/api/health", &Value::Null);
-        if it["data"]["queued"] == 0 && it["data"]["running"] == 0 {
-            break;
-        }
-        assert!(begun.elapsed() < Duration::from_secs(120), "{it}");
-        std::thread::sleep(Duration::from_millis(20));
-    }
+    daemon.wait_until_idle();
     let seen = site.seen.lock().unwrap().clone();
     let mut ends: BTreeMap<String, u32> = BTreeMap::new();
     for (id, q) in &accepted {

@@ -366,7 +366,9 @@ impl<'a> VectorRunner<'a> {
                 .as_bytes(),
             )
             .unwrap();
-        std::thread::sleep(Duration::from_millis(100));
+        // It is a listener once the head of the answer is here; it reads nothing after that.
+        let mut head = [0; 12];
+        std::io::Read::read_exact(&mut stream, &mut head).unwrap();
         for i in 0..600 {
             let name = format!("copy-{i}");
             self.daemon.api("POST", "/api/recipes/archive-search/fork", &json!({"new_name": name}));

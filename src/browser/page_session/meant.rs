@@ -1,0 +1,350 @@
+//! What a command means on the page as it is now: by a ref, by role and name, by a selector; and where the mouse reaches it.
+
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use serde_json::Value;
+
+use super::{
+    PageController, PreActState, QUIET, Target, single_element, snapshot,
+    text_sanitizer::quoted,
+    ticking,
+    tree::{FrameTree, Item, ItemKind},
+};
+use crate::{
+    aim::{PointerTarget, PressWatch},
+    element::{Element, Locator},
+    lookup::{self, FindResult, FoundElement},
+    page::{self, Frame},
+    plan::Step,
+    pointer,
+};
+use commis_base::error::{Code, Error, Result};
+
+/// An element that is named and not there is waited for so long, while the page is still being built,
+const COMES: Duration = Duration::from_secs(3);
+/// that is, until nothing has changed for so long; and looked for so often.
+const BUILT: Duration = Duration::from_millis(300);
+const AGAIN: Duration = Duration::from_millis(50);
+/// Nodes of an accessibility tree from which on one of them is looked at alone.
+const LARGE: usize = 1500;
+/// How often an element is looked at again before the mouse acts on it.
+const LOOKS: usize = 4;
+
+/// An element that a command means.
+pub(super) struct ResolvedTarget {
+    pub found: FoundElement,
+    /// As the trail names it; `None` where nothing lasting does.
+    pub element: Option<Element>,
+    pub told: String,
+}
+
+/// An element that the mouse is about to act on.
+pub(super) struct ReachableTarget {
+    pub meant: ResolvedTarget,
+    pub step: Step,
+    pub aim: PointerTarget,
+    pub before: PreActState,
+}
+
+impl PageController {
+    /// Nothing of the page has changed since then, as far as that can be seen.
+    pub(super) async fn stood_still(&self, at: Instant) -> bool {
+        let Ok((_, page::DocumentState { still, .. })) = self.shared().read_document_state().await
+        else {
+            return false;
+        };
+        // Taken after it was asked: what changed while it was asked counts.
+        still > at.elapsed()
+    }
+
+    /// The element of a ref, where it is what it was; else the page says what became of it. A small page is read whole as quickly.
+    pub(super) async fn unchanged(&self, n: u32) -> Result<Option<ResolvedTarget>> {
+        if self.nodes < LARGE {
+            return Ok(None);
+        }
+        let shared = self.shared();
+        let frames = shared.frames().await?;
+        let Some((at, backend)) = self.refs.at(n, &frames) else { return Ok(None) };
+        let Some(item) = single_element::item(&shared, &frames[at], at, backend).await else {
+            return Ok(None);
+        };
+        if !self.refs.is_unchanged(n, &item) {
+            return Ok(None);
+        }
+        let nth = match self.refs.nth(n).filter(|_| frames.len() == 1) {
+            _ if !is_name(&item.name) => Some(0),
+            Some((nth, at)) if self.stood_still(at).await => Some(nth),
+            _ => single_element::nth(&shared, &frames, &item).await,
+        };
+        Ok(nth.map(|nth| {
+            ResolvedTarget::new(
+                &frames[at],
+                &item,
+                Some(nth).filter(|it| *it > 0),
+                Some(format!("@e{n}")),
+            )
+        }))
+    }
+
+    /// The element that is meant, noted where the act is kept.
+    pub(super) async fn resolve_for_act(&mut self, target: &Target) -> Result<ResolvedTarget> {
+        let meant = self.wait_for_target(target).await?;
+        if let Some(it) = &mut self.shared().lock().holding {
+            it.presses(meant.found.called.clone());
+        }
+        if self.keep.is_some() && self.touched.is_none() {
+            self.touched = self.fingerprint_of(&meant.found).await?;
+        }
+        Ok(meant)
+    }
+
+    /// The element that is meant, as it is now. One that is named may come yet, where the page is still being built.
+    pub(super) async fn wait_for_target(&mut self, target: &Target) -> Result<ResolvedTarget> {
+        let until = Instant::now() + COMES;
+        let mut built = false;
+        loop {
+            match self.sought(target).await? {
+                Ok(it) => return Ok(it),
+                Err(absent) if built || Instant::now() >= until => return Err(absent),
+                Err(_) => built = self.is_built().await,
+            }
+            if !built {
+                tokio::time::sleep(AGAIN).await;
+            }
+        }
+    }
+
+    /// Nothing is on its way to the page, and nothing of it has changed for a moment.
+    pub(super) async fn is_built(&self) -> bool {
+        let shared = self.shared();
+        let idle = shared.is_held()
+            || shared
+                .lock()
+                .recorder
+                .as_ref()
+                .is_none_or(|it| it.idle_in(QUIET, Instant::now()) == Some(Duration::ZERO));
+        idle && shared.read_document_state().await.is_ok_and(|it| it.1.still >= BUILT)
+    }
+
+    /// The element that is meant, if the page has it now; the inner error says that nothing on it is called so.
+    pub(super) async fn sought(
+        &mut self,
+        target: &Target,
+    ) -> Result<std::result::Result<ResolvedTarget, Error>> {
+        let meant = match target {
+            Target::Ref(n) => {
+                if let Some(it) = self.unchanged(*n).await? {
+                    return Ok(Ok(it));
+                }
+                let (read, items) = self.read_items(false).await?;
+                let item = self.refs.resolve(*n, &read, &items)?;
+                resolved_from_item(&read, &items, item, Some(format!("@e{n}")))
+            }
+            Target::Like(n) => self.like(*n).await?,
+            Target::At(it, _) => {
+                let mut out = Box::pin(self.sought(it)).await?;
+                if let Ok(it) = &mut out {
+                    // A step names an element and no point of it.
+                    it.element = None;
+                }
+                return Ok(out);
+            }
+            Target::Click(n) => {
+                let (read, items) = self.read_items(true).await?;
+                let item = self.clicks.resolve(*n, &read, &items)?;
+                let mut out = resolved_from_item(&read, &items, item, Some(format!("@c{n}")));
+                out.element = None;
+                out
+            }
+            Target::Named { role, name, row } => {
+                let (read, items) = self.read_items(false).await?;
+                let fits = |it: &&Item| {
+                    it.what == ItemKind::Control
+                        && it.role.eq_ignore_ascii_case(role)
+                        && it.name == *name
+                        && row.as_ref().is_none_or(|row| it.row.as_ref() == Some(row))
+                };
+                let mut all: Vec<&Item> = items.iter().filter(fits).collect();
+                if all.is_empty() {
+                    // As it was told, where a countdown or a price has gone on since.
+                    let same = |it: &&Item| {
+                        it.what == ItemKind::Control
+                            && it.role.eq_ignore_ascii_case(role)
+                            && ticking::same(name, &it.name)
+                            && row.as_ref().is_none_or(|row| {
+                                it.row.as_ref().is_some_and(|now| ticking::same(row, now))
+                            })
+                    };
+                    all.extend(items.iter().filter(same));
+                    all.retain(|it| ticking::is_alone(it, &items));
+                }
+                match all.as_slice() {
+                    [one] => resolved_from_item(&read, &items, one, None),
+                    several => {
+                        let near = |it: &&Item| {
+                            it.what == ItemKind::Control && it.role.eq_ignore_ascii_case(role)
+                        };
+                        let others: Vec<&Item> = items.iter().filter(near).collect();
+                        let listed = if several.is_empty() { &others[..] } else { several };
+                        let lines: Vec<String> = listed
+                            .iter()
+                            .take(8)
+                            .map(|it| snapshot::line(it, self.refs.ref_of(&read, it), true))
+                            .collect();
+                        let row = row.as_ref().map(|it| format!(" in {}", quoted(it)));
+                        let told = format!("{role} {}{}", quoted(name), row.unwrap_or_default());
+                        let why = match several.len() {
+                            0 => format!("nothing on the page is {told}"),
+                            n => format!("{n} elements are {told}"),
+                        };
+                        let hint = if lines.is_empty() {
+                            "take a snapshot".to_owned()
+                        } else {
+                            lines.join("; ")
+                        };
+                        let err = Error::new(Code::StepFailed, why).hint(hint);
+                        return if several.is_empty() { Ok(Err(err)) } else { Err(err) };
+                    }
+                }
+            }
+            Target::Css(css) => {
+                let shared = self.shared();
+                let frames = shared.frames().await?;
+                let element = Element { by: Locator::Css(css.clone()), nth: None };
+                match lookup::find(&shared, &frames, &element, &[]).await? {
+                    FindResult::Found(found) => {
+                        ResolvedTarget { found, told: format!("css={css}"), element: Some(element) }
+                    }
+                    FindResult::Several(lines) => {
+                        let why = format!("{} elements match {css:?}", lines.len());
+                        return Err(Error::new(Code::StepFailed, why)
+                            .hint("give a selector that only one matches"));
+                    }
+                    FindResult::Nothing => {
+                        let why = format!("{css:?} matches nothing");
+                        return Ok(Err(Error::new(Code::StepFailed, why)));
+                    }
+                }
+            }
+        };
+        Ok(Ok(meant))
+    }
+
+    /// The ref's element, or where that is another now the only one that is called as it was. The answer says so.
+    pub(super) async fn like(&mut self, n: u32) -> Result<ResolvedTarget> {
+        if let Some(it) = self.unchanged(n).await? {
+            return Ok(it);
+        }
+        let (read, items) = self.read_items(false).await?;
+        let stale = match self.refs.resolve(n, &read, &items) {
+            Ok(item) => return Ok(resolved_from_item(&read, &items, item, Some(format!("@e{n}")))),
+            Err(err) => err,
+        };
+        let Some(item) = self.refs.like(n, &items) else { return Err(stale) };
+        let now = self.refs.ref_of(&read, item);
+        Ok(resolved_from_item(&read, &items, item, Some(format!("@e{now} in place of @e{n},"))))
+    }
+
+    pub(super) async fn call<T: serde::de::DeserializeOwned>(
+        &self,
+        found: &FoundElement,
+        snippet: &'static str,
+        arguments: &[Value],
+    ) -> Result<T> {
+        let shared = self.shared();
+        let object = lookup::resolve(&shared, &found.session, found.world, found.backend).await?;
+        let object =
+            object.ok_or_else(|| Error::new(Code::StepFailed, "the page removed the element"))?;
+        page::call_on_object(&shared.cdp, &found.session, &object, snippet, arguments).await
+    }
+
+    /// Where the mouse reaches what is meant. Lists put other contents into their nodes where they are scrolled, and pages go on
+    /// while they are slow: what is meant is looked at again then, and has to be the same element. From there on the press itself
+    /// is watched.
+    pub(super) async fn reached(
+        &mut self,
+        target: &Target,
+        step: fn(Element) -> Step,
+        arm: PressWatch,
+    ) -> Result<ReachableTarget> {
+        let deadline = Instant::now() + self.timeout;
+        let mut looked = Instant::now();
+        let mut meant = self.resolve_for_act(target).await?;
+        for _ in 0..LOOKS {
+            let step = step(meant.to_element());
+            let how = (target.offset(), arm);
+            let aim = pointer::reach(&self.shared(), &step, &meant.found, how, deadline).await?;
+            let (before, still) = self.before_still().await?;
+            let is_fresh = !aim.moved && !aim.framed && still > looked.elapsed();
+            if target.is_css() || is_fresh {
+                return Ok(ReachableTarget { meant, step, aim, before });
+            }
+            looked = Instant::now();
+            let now = self.resolve_for_act(target).await?;
+            if now.is_same_element(&meant) {
+                return Ok(ReachableTarget { meant: now, step, aim, before });
+            }
+            meant = now;
+            if Instant::now() >= deadline {
+                break;
+            }
+        }
+        Err(Error::new(
+            Code::StepFailed,
+            format!("{} matches another element at each attempt", meant.told),
+        )
+        .hint("wait until the page stops moving"))
+    }
+}
+
+/// One that was cut is no name.
+pub(super) fn is_name(name: &str) -> bool {
+    !name.is_empty() && !name.ends_with('…')
+}
+
+pub(super) fn resolved_from_item(
+    read: &[FrameTree],
+    items: &[Item],
+    item: &Item,
+    by: Option<String>,
+) -> ResolvedTarget {
+    let alike =
+        |it: &&Item| it.what == ItemKind::Control && it.role == item.role && it.name == item.name;
+    let all: Vec<&Item> = items.iter().filter(alike).collect();
+    let nth = all.iter().position(|it| it.backend == item.backend && it.frame == item.frame);
+    let nth = nth.filter(|_| all.len() > 1).and_then(|it| u32::try_from(it + 1).ok());
+    ResolvedTarget::new(&read[item.frame].frame, item, nth, by)
+}
+
+impl ResolvedTarget {
+    /// For a step on it.
+    pub(super) fn to_element(&self) -> Element {
+        self.element.clone().unwrap_or_else(|| Element::named("element", &self.told))
+    }
+
+    /// Whether it is the same element.
+    pub(super) fn is_same_element(&self, other: &Self) -> bool {
+        let at = |it: &FoundElement| (Arc::clone(&it.session), it.world, it.backend);
+        at(&self.found) == at(&other.found)
+    }
+
+    /// `nth`: where others are called alike.
+    pub(super) fn new(frame: &Frame, item: &Item, nth: Option<u32>, by: Option<String>) -> Self {
+        let element =
+            is_name(&item.name).then(|| Element { nth, ..Element::named(&item.role, &item.name) });
+        let named = commis_redact::message(&snapshot::role_and_name(item));
+        let told = by.map_or_else(|| named.clone(), |by| format!("{by} {named}"));
+        let found = FoundElement {
+            session: Arc::clone(&frame.session),
+            world: frame.world,
+            backend: item.backend,
+            role: Some(item.role.clone()),
+            name: Some(item.name.clone()),
+            called: Some((item.role.clone(), item.name.clone())),
+        };
+        Self { found, element, told }
+    }
+}

@@ -1,0 +1,233 @@
+//! What drives a run's browser: a page of the daemon that stays, or Playwright's server. What waits for a person waits in either.
+
+use std::{path::PathBuf, sync::Arc};
+
+use futures::future::BoxFuture;
+
+use super::{
+    local_driver::{self, LocalDriver},
+    request::{Backend, NamedLogin, TaskRequest},
+    suspended::SuspendedRun,
+};
+use crate::{
+    Daemon,
+    operations::{OperationContext, over},
+    page_sessions::PageSessions,
+    principal::AccessRequirement,
+};
+use commis_agent::{
+    Action, ActionResult, BrowserDriver, PageView, PausedRequest, TaskPolicy,
+    playwright::{Playwright, PlaywrightOptions, command},
+};
+use commis_base::{
+    error::{Code, Error, Result},
+    settings,
+};
+use commis_browser::{
+    check_arguments, find_chromium, page_session::PageController, paused_requests::RequestJudge,
+};
+use commis_model::Tool;
+use commis_net::egress::site_of;
+use commis_vault::{LoginName, Vault};
+
+/// The login that the run's page begins with, where one is named. Fails with `FORBIDDEN`, `PARAM_INVALID` where it is of a site that
+/// the task does not go to, `SESSION_REQUIRED` where it is over, and as the vault does.
+pub fn login(
+    asked: &OperationContext,
+    it: &TaskRequest,
+    contract: &TaskPolicy,
+) -> Result<Option<NamedLogin>> {
+    let Some(name) = &it.login else { return Ok(None) };
+    asked.who.must(AccessRequirement::Login, Some(name))?;
+    if it.backend == Backend::PlaywrightMcp {
+        return Err(Error::new(
+            Code::ParamInvalid,
+            "logins of the vault are not for Playwright's browser",
+        )
+        .hint("`playwright_profile = true` under [agent] keeps its own"));
+    }
+    let name: LoginName = name.parse()?;
+    let (card, held) = Vault::new(&asked.daemon.home).open(&name)?;
+    if held.has_expired() {
+        return Err(over(&name));
+    }
+    let of = site_of(held.url());
+    if !contract.sites().any(|it| *it == of) {
+        let what = format!("the login `{name}` is of {}, where this task does not go", card.site);
+        return Err(Error::new(Code::ParamInvalid, what));
+    }
+    Ok(Some((name, held)))
+}
+
+/// Dropping it closes its page, and what waits there does not leave.
+pub enum RunDriver {
+    Own(LocalDriver),
+    Theirs(Box<Playwright>),
+}
+
+impl RunDriver {
+    /// A run's own page in our browser.
+    pub fn own(
+        asked: &OperationContext,
+        context: &str,
+        judge: RequestJudge,
+        folder: PathBuf,
+    ) -> Self {
+        let (daemon, who) = (Arc::clone(&asked.daemon), asked.who.clone());
+        Self::Own(LocalDriver::new(daemon, who, context.to_owned(), judge, folder))
+    }
+
+    /// Puts that login into the page, before anything is done there.
+    pub async fn log_in(&mut self, login: &NamedLogin) -> Result<()> {
+        match self {
+            Self::Own(it) => it.log_in(login).await,
+            // `login` refused it.
+            Self::Theirs(_) => Ok(()),
+        }
+    }
+
+    /// A browser of Playwright's, behind the same judge. Fails with `BROWSER_MISSING`, `SETTINGS_INVALID`, `MCP_FAILED`.
+    pub async fn theirs(
+        asked: &OperationContext,
+        context: &str,
+        judge: RequestJudge,
+        folder: PathBuf,
+    ) -> Result<Self> {
+        let world = asked.daemon.world();
+        let (agent, browser) = (&world.settings.agent, &world.settings.browser);
+        check_arguments(&browser.args)?;
+        let how = PlaywrightOptions {
+            command: command(agent.playwright_mcp.as_deref())?,
+            environment: settings::child_environment(),
+            browser: find_chromium(browser.path.as_deref())?,
+            arguments: browser.args.clone(),
+            profile: agent.playwright_profile.then(|| folder.with_file_name("playwright")),
+        };
+        let pictures = (folder, context.to_owned());
+        let it = Playwright::start(how, world.policy(), judge, pictures).await?;
+        Ok(Self::Theirs(Box::new(it)))
+    }
+
+    /// The page stays open, and with it what waits there. What has to be kept for that.
+    pub fn left_open(self) -> Option<Box<Playwright>> {
+        match self {
+            Self::Own(it) => {
+                it.leave_open();
+                None
+            }
+            Self::Theirs(it) => Some(it),
+        }
+    }
+
+    /// The page of a run that waited.
+    pub fn reattach(daemon: &Arc<Daemon>, inner: &mut SuspendedRun) -> Self {
+        if let Some(it) = inner.external_browser.take() {
+            return Self::Theirs(it);
+        }
+        let folder = daemon.home.runs.clone();
+        let (who, context) = (inner.who.clone(), inner.context.clone());
+        Self::Own(LocalDriver::reattach(Arc::clone(daemon), who, context, folder))
+    }
+
+    /// What waits by that number, as it would leave now.
+    pub async fn held_request(
+        &self,
+        daemon: &Daemon,
+        inner: &SuspendedRun,
+        number: u64,
+    ) -> Result<Option<PausedRequest>> {
+        match self {
+            Self::Own(_) => {
+                let of = (&inner.who, inner.context.as_str());
+                PageSessions::with(daemon, of, async |desk: &mut PageController| {
+                    let all = desk.waiting_now().await?;
+                    Ok(all
+                        .iter()
+                        .find(|it| it.number == number)
+                        .map(local_driver::to_held_request_data))
+                })
+                .await
+            }
+            Self::Theirs(it) => Ok(it.held_request(number)),
+        }
+    }
+
+    /// All that waits now. What cannot be asked has none.
+    pub async fn all_waiting(&self, daemon: &Daemon, inner: &SuspendedRun) -> Vec<PausedRequest> {
+        match self {
+            Self::Own(_) => {
+                let of = (&inner.who, inner.context.as_str());
+                let all = async |desk: &mut PageController| {
+                    Ok(desk
+                        .waiting_now()
+                        .await?
+                        .iter()
+                        .map(local_driver::to_held_request_data)
+                        .collect())
+                };
+                PageSessions::with(daemon, of, all).await.unwrap_or_default()
+            }
+            Self::Theirs(_) => Vec::new(),
+        }
+    }
+
+    /// Lets that one go: what followed, for the model, and how it was answered. Fails with `APPROVAL_STALE`, where it is not sent; any
+    /// other failure leaves open whether it was.
+    pub async fn let_leave(
+        &mut self,
+        daemon: &Daemon,
+        inner: &SuspendedRun,
+        number: u64,
+    ) -> Result<(String, Option<u16>)> {
+        match self {
+            Self::Own(_) => {
+                let of = (&inner.who, inner.context.as_str());
+                let left = async |desk: &mut PageController| desk.let_leave(number).await;
+                let (said, status) = PageSessions::with(daemon, of, left).await?;
+                Ok((said.text, status))
+            }
+            Self::Theirs(it) => it.let_leave(number).await,
+        }
+    }
+
+    fn hands(&mut self) -> &mut dyn BrowserDriver {
+        match self {
+            Self::Own(it) => it,
+            Self::Theirs(it) => &mut **it,
+        }
+    }
+}
+
+impl BrowserDriver for RunDriver {
+    fn tools(&self) -> Vec<Tool> {
+        match self {
+            Self::Own(it) => it.tools(),
+            Self::Theirs(it) => it.tools(),
+        }
+    }
+
+    fn act<'a>(&'a mut self, act: &'a Action, on: &'a str) -> BoxFuture<'a, Result<ActionResult>> {
+        self.hands().act(act, on)
+    }
+
+    fn snapshot(&mut self) -> BoxFuture<'_, Result<PageView>> {
+        self.hands().snapshot()
+    }
+
+    fn drawn(&mut self) -> BoxFuture<'_, Result<Option<String>>> {
+        self.hands().drawn()
+    }
+
+    fn picture(&mut self) -> BoxFuture<'_, Result<Option<PathBuf>>> {
+        self.hands().picture()
+    }
+
+    fn hand_over(&mut self, note: &str) -> BoxFuture<'_, bool> {
+        let note = note.to_owned();
+        Box::pin(async move { self.hands().hand_over(&note).await })
+    }
+
+    fn take_back(&mut self) -> BoxFuture<'_, Result<()>> {
+        self.hands().take_back()
+    }
+}
