@@ -176,30 +176,37 @@ impl InPageFetch {
                 );
             }
         };
-        let (code, what) = match &*failure {
-            "redirect" => (
-                Code::RedirectBlocked,
-                "redirects, and a fetch of a page does not follow redirects",
-            ),
-            "headers" => (Code::HeadersTooLarge, "sends headers over the cap"),
-            "coding" => (Code::ParseError, "sends a body that cannot be decompressed"),
-            "body" => (Code::ResponseTooLarge, "sends a body over the cap"),
-            "timeout" => (Code::Timeout, "did not answer in time"),
-            _ => match shared.distrusted(&safe).await {
-                Some(err) => return Err(err),
-                None => (Code::ConnectFailed, "cannot be fetched from the page"),
-            },
-        };
-        let mut text = format!("{host} {what}");
-        if !message.is_empty() {
-            text = format!("{text}: {message}");
+        let err = failed(host, &failure, &message);
+        if err.code() == Code::ConnectFailed
+            && let Some(distrusted) = shared.distrusted(&safe).await
+        {
+            return Err(distrusted);
         }
-        let err = Error::new(code, text);
-        Err(if code == Code::ConnectFailed {
-            err.hint("the other origin may forbid this page to read its answers (CORS)")
-        } else {
-            err
-        })
+        Err(err)
+    }
+}
+
+/// What a failure that the page reports means.
+fn failed(host: &str, failure: &str, message: &str) -> Error {
+    let (code, what) = match failure {
+        "redirect" => {
+            (Code::RedirectBlocked, "redirects, and a fetch of a page does not follow redirects")
+        }
+        "headers" => (Code::HeadersTooLarge, "sends headers over the cap"),
+        "coding" => (Code::ParseError, "sends a body that cannot be decompressed"),
+        "body" => (Code::ResponseTooLarge, "sends a body over the cap"),
+        "timeout" => (Code::Timeout, "did not answer in time"),
+        _ => (Code::ConnectFailed, "cannot be fetched from the page"),
+    };
+    let mut text = format!("{host} {what}");
+    if !message.is_empty() {
+        text = format!("{text}: {message}");
+    }
+    let err = Error::new(code, text);
+    if code == Code::ConnectFailed {
+        err.hint("the other origin may forbid this page to read its answers (CORS)")
+    } else {
+        err
     }
 }
 

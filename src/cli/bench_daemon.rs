@@ -85,7 +85,6 @@ impl Drop for DaemonProcess {
 
 /// Fails with `DAEMON_FAILED` when the daemon does not come up, and with what a run fails with.
 pub async fn run(rounds: usize, json: bool) -> Result<u8> {
-    let failed = |why: &str| Error::new(Code::DaemonFailed, why.to_owned());
     let web =
         Testbed::start(0).await.map_err(|err| failed("the test web does not start").source(err))?;
     let pinned = format!("*.test={}", web.addr());
@@ -94,27 +93,8 @@ pub async fn run(rounds: usize, json: bool) -> Result<u8> {
     files::write_atomic(&root, "config.toml", SETTINGS.as_bytes())?;
     files::write_atomic(&home.recipes, "shop.yaml", RECIPE.as_bytes())?;
     let begun = Instant::now();
-    let program =
-        std::env::current_exe().map_err(|err| failed("this program is not known").source(err))?;
-    #[expect(clippy::disallowed_methods, reason = "the program starts itself")]
-    let child = Command::new(program)
-        .args(["--home", &root.to_string_lossy(), "--test-host", &pinned, "serve"])
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .spawn()
-        .map_err(|err| failed("the daemon cannot be started").source(err))?;
-    let served = DaemonProcess { child, root };
+    let (served, state) = start(&home, root, &pinned).await?;
     let pid = served.child.id();
-    let state = loop {
-        if let Some(it) = StateFile::find(&home)? {
-            break it;
-        }
-        if begun.elapsed() > Duration::from_secs(20) {
-            return Err(failed("the daemon did not come up"));
-        }
-        tokio::time::sleep(Duration::from_millis(1)).await;
-    };
     let client = Client::new(&state);
     call_daemon(&client, false).await?;
     let first_answer_ms = begun.elapsed().as_secs_f64() * 1000.0;
@@ -123,26 +103,7 @@ pub async fn run(rounds: usize, json: bool) -> Result<u8> {
     let mut settings = Settings::default();
     settings.egress.test_hosts = vec![pinned];
     let inside = Arc::new(InProcessRun::new(&home, &settings)?);
-    let mut times = [const { Vec::new() }; 3];
-    for i in 0..rounds + rounds / 10 {
-        let mut took = [0.0; 3];
-        for (arm, ms) in took.iter_mut().enumerate() {
-            let begun = Instant::now();
-            match arm {
-                0 => drop(inside.run().await?),
-                1 => call_daemon(&client, false).await?,
-                _ => call_daemon(&client, true).await?,
-            }
-            *ms = begun.elapsed().as_secs_f64() * 1000.0;
-        }
-        // The first tenth warms up.
-        if i >= rounds / 10 {
-            for (all, ms) in times.iter_mut().zip(took) {
-                all.push(ms);
-            }
-        }
-    }
-    let [inside_ms, rest, mcp] = times.map(Quantiles::from_samples);
+    let [inside_ms, rest, mcp] = measure_in_turns(&inside, &client, rounds).await?;
 
     context::say("64 clients at once: the daemon, a bare router, in turns");
     let bare = bare(Arc::clone(&inside)).await?;
@@ -184,6 +145,63 @@ pub async fn run(rounds: usize, json: bool) -> Result<u8> {
         show(&measured);
     }
     Ok(0)
+}
+
+fn failed(why: &str) -> Error {
+    Error::new(Code::DaemonFailed, why.to_owned())
+}
+
+/// Starts the daemon and waits until it has written where it listens.
+async fn start(home: &Home, root: PathBuf, pinned: &str) -> Result<(DaemonProcess, StateFile)> {
+    let begun = Instant::now();
+    let program =
+        std::env::current_exe().map_err(|err| failed("this program is not known").source(err))?;
+    #[expect(clippy::disallowed_methods, reason = "the program starts itself")]
+    let child = Command::new(program)
+        .args(["--home", &root.to_string_lossy(), "--test-host", pinned, "serve"])
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .map_err(|err| failed("the daemon cannot be started").source(err))?;
+    let served = DaemonProcess { child, root };
+    loop {
+        if let Some(it) = StateFile::find(home)? {
+            return Ok((served, it));
+        }
+        if begun.elapsed() > Duration::from_secs(20) {
+            return Err(failed("the daemon did not come up"));
+        }
+        tokio::time::sleep(Duration::from_millis(1)).await;
+    }
+}
+
+/// The times of a run inside this process, over REST and over MCP.
+async fn measure_in_turns(
+    inside: &InProcessRun,
+    client: &Client,
+    rounds: usize,
+) -> Result<[Quantiles; 3]> {
+    let mut times = [const { Vec::new() }; 3];
+    for i in 0..rounds + rounds / 10 {
+        let mut took = [0.0; 3];
+        for (arm, ms) in took.iter_mut().enumerate() {
+            let begun = Instant::now();
+            match arm {
+                0 => drop(inside.run().await?),
+                1 => call_daemon(client, false).await?,
+                _ => call_daemon(client, true).await?,
+            }
+            *ms = begun.elapsed().as_secs_f64() * 1000.0;
+        }
+        // The first tenth warms up.
+        if i >= rounds / 10 {
+            for (all, ms) in times.iter_mut().zip(took) {
+                all.push(ms);
+            }
+        }
+    }
+    Ok(times.map(Quantiles::from_samples))
 }
 
 fn middle(mut all: Vec<f64>) -> f64 {

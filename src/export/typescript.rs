@@ -148,16 +148,11 @@ fn write_function(
     taken: &mut Vec<String>,
 ) -> std::result::Result<String, String> {
     let recipe = function.asked.recipe;
-    let of = |expression: &str, input: &str| {
-        compile(expression, input).map_err(|it| {
-            format!("its expression holds {it}, which this export does not write as code")
-        })
-    };
     let response = &recipe.response;
     let data = match (&response.extract, response.kind) {
         (_, ResponseType::Text) => "_answer.trim()".to_owned(),
         (None, _) => "_json_".to_owned(),
-        (Some(it), _) => of(it, "_json_")?,
+        (Some(it), _) => code(it)?,
     };
     let mut kind = type_name(recipe);
     while taken.contains(&kind) || taken.contains(&format!("{kind}Given")) {
@@ -189,33 +184,7 @@ fn write_function(
         "export async function {name}({first}{second}, ask: typeof fetch = fetch): Promise<{kind}> {{"
     );
     out.push_str(&destructured_parameters(function));
-    for (url, slots) in function.asked.prefetched_slots() {
-        let host = url::Url::parse(url).ok().and_then(|it| it.host_str().map(str::to_owned));
-        let host = quote_javascript(&host.unwrap_or_default());
-        let page = format!("_first{}", slots.first().map_or("", |it| function.name(&it.name)));
-        let _ = writeln!(
-            out,
-            "  const {page} = await _ask(ask, \"GET\", {}, [], {{}}, undefined, [{host}]);",
-            quote_javascript(url)
-        );
-        for slot in slots {
-            let name = function.name(&slot.name);
-            let _ = match &slot.from {
-                SlotSource::Document { after, until, .. } => writeln!(
-                    out,
-                    "  const {name} = _between({page}, {}, {});",
-                    quote_javascript(after),
-                    quote_javascript(until)
-                ),
-                SlotSource::Response { path, .. } => writeln!(
-                    out,
-                    "  const {name} = _text(_found<string>(_with(_json({page}), (_json_) => {})));",
-                    of(path, "_json_")?
-                ),
-                _ => Ok(()),
-            };
-        }
-    }
+    write_slots(function, &mut out)?;
     let hosts: Vec<String> =
         recipe.request.allowed_domains.iter().map(|it| quote_javascript(it)).collect();
     let body = function.body("JSON.stringify", "_query").unwrap_or_else(|| "undefined".to_owned());
@@ -246,6 +215,45 @@ fn write_function(
     }
     let _ = writeln!(out, "  return _found<{kind}>({data});\n}}");
     Ok(out)
+}
+
+/// The requests that come first, and what is taken from their answers.
+fn write_slots(function: &Function<'_>, out: &mut String) -> std::result::Result<(), String> {
+    for (url, slots) in function.asked.prefetched_slots() {
+        let host = url::Url::parse(url).ok().and_then(|it| it.host_str().map(str::to_owned));
+        let host = quote_javascript(&host.unwrap_or_default());
+        let page = format!("_first{}", slots.first().map_or("", |it| function.name(&it.name)));
+        let _ = writeln!(
+            out,
+            "  const {page} = await _ask(ask, \"GET\", {}, [], {{}}, undefined, [{host}]);",
+            quote_javascript(url)
+        );
+        for slot in slots {
+            let name = function.name(&slot.name);
+            let _ = match &slot.from {
+                SlotSource::Document { after, until, .. } => writeln!(
+                    out,
+                    "  const {name} = _between({page}, {}, {});",
+                    quote_javascript(after),
+                    quote_javascript(until)
+                ),
+                SlotSource::Response { path, .. } => writeln!(
+                    out,
+                    "  const {name} = _text(_found<string>(_with(_json({page}), (_json_) => {})));",
+                    code(path)?
+                ),
+                _ => Ok(()),
+            };
+        }
+    }
+    Ok(())
+}
+
+/// An expression over `_json_` as code.
+fn code(expression: &str) -> std::result::Result<String, String> {
+    compile(expression, "_json_").map_err(|it| {
+        format!("its expression holds {it}, which this export does not write as code")
+    })
 }
 
 /// The parameters by the names that they have in code.

@@ -160,77 +160,86 @@ impl PageController {
                 out
             }
             Target::Named { role, name, row } => {
-                let (read, items) = self.read_items(false).await?;
-                let fits = |it: &&Item| {
-                    it.what == ItemKind::Control
-                        && it.role.eq_ignore_ascii_case(role)
-                        && it.name == *name
-                        && row.as_ref().is_none_or(|row| it.row.as_ref() == Some(row))
-                };
-                let mut all: Vec<&Item> = items.iter().filter(fits).collect();
-                if all.is_empty() {
-                    // As it was told, where a countdown or a price has gone on since.
-                    let same = |it: &&Item| {
-                        it.what == ItemKind::Control
-                            && it.role.eq_ignore_ascii_case(role)
-                            && ticking::same(name, &it.name)
-                            && row.as_ref().is_none_or(|row| {
-                                it.row.as_ref().is_some_and(|now| ticking::same(row, now))
-                            })
-                    };
-                    all.extend(items.iter().filter(same));
-                    all.retain(|it| ticking::is_alone(it, &items));
-                }
-                match all.as_slice() {
-                    [one] => resolved_from_item(&read, &items, one, None),
-                    several => {
-                        let near = |it: &&Item| {
-                            it.what == ItemKind::Control && it.role.eq_ignore_ascii_case(role)
-                        };
-                        let others: Vec<&Item> = items.iter().filter(near).collect();
-                        let listed = if several.is_empty() { &others[..] } else { several };
-                        let lines: Vec<String> = listed
-                            .iter()
-                            .take(8)
-                            .map(|it| snapshot::line(it, self.refs.ref_of(&read, it), true))
-                            .collect();
-                        let row = row.as_ref().map(|it| format!(" in {}", quoted(it)));
-                        let told = format!("{role} {}{}", quoted(name), row.unwrap_or_default());
-                        let why = match several.len() {
-                            0 => format!("nothing on the page is {told}"),
-                            n => format!("{n} elements are {told}"),
-                        };
-                        let hint = if lines.is_empty() {
-                            "take a snapshot".to_owned()
-                        } else {
-                            lines.join("; ")
-                        };
-                        let err = Error::new(Code::StepFailed, why).hint(hint);
-                        return if several.is_empty() { Ok(Err(err)) } else { Err(err) };
-                    }
-                }
+                return self.named(role, name, row.as_ref()).await;
             }
-            Target::Css(css) => {
-                let shared = self.shared();
-                let frames = shared.frames().await?;
-                let element = Element { by: Locator::Css(css.clone()), nth: None };
-                match lookup::find(&shared, &frames, &element, &[]).await? {
-                    FindResult::Found(found) => {
-                        ResolvedTarget { found, told: format!("css={css}"), element: Some(element) }
-                    }
-                    FindResult::Several(lines) => {
-                        let why = format!("{} elements match {css:?}", lines.len());
-                        return Err(Error::new(Code::StepFailed, why)
-                            .hint("give a selector that only one matches"));
-                    }
-                    FindResult::Nothing => {
-                        let why = format!("{css:?} matches nothing");
-                        return Ok(Err(Error::new(Code::StepFailed, why)));
-                    }
-                }
-            }
+            Target::Css(css) => return self.selected(css).await,
         };
         Ok(Ok(meant))
+    }
+
+    /// The one control of that role and name. As [`Self::sought`].
+    async fn named(
+        &mut self,
+        role: &str,
+        name: &str,
+        row: Option<&String>,
+    ) -> Result<std::result::Result<ResolvedTarget, Error>> {
+        let (read, items) = self.read_items(false).await?;
+        let fits = |it: &&Item| {
+            it.what == ItemKind::Control
+                && it.role.eq_ignore_ascii_case(role)
+                && it.name == name
+                && row.is_none_or(|row| it.row.as_ref() == Some(row))
+        };
+        let mut all: Vec<&Item> = items.iter().filter(fits).collect();
+        if all.is_empty() {
+            // As it was told, where a countdown or a price has gone on since.
+            let same = |it: &&Item| {
+                it.what == ItemKind::Control
+                    && it.role.eq_ignore_ascii_case(role)
+                    && ticking::same(name, &it.name)
+                    && row.is_none_or(|row| {
+                        it.row.as_ref().is_some_and(|now| ticking::same(row, now))
+                    })
+            };
+            all.extend(items.iter().filter(same));
+            all.retain(|it| ticking::is_alone(it, &items));
+        }
+        match all.as_slice() {
+            [one] => Ok(Ok(resolved_from_item(&read, &items, one, None))),
+            several => {
+                let near =
+                    |it: &&Item| it.what == ItemKind::Control && it.role.eq_ignore_ascii_case(role);
+                let others: Vec<&Item> = items.iter().filter(near).collect();
+                let listed = if several.is_empty() { &others[..] } else { several };
+                let lines: Vec<String> = listed
+                    .iter()
+                    .take(8)
+                    .map(|it| snapshot::line(it, self.refs.ref_of(&read, it), true))
+                    .collect();
+                let row = row.map(|it| format!(" in {}", quoted(it)));
+                let told = format!("{role} {}{}", quoted(name), row.unwrap_or_default());
+                let why = match several.len() {
+                    0 => format!("nothing on the page is {told}"),
+                    n => format!("{n} elements are {told}"),
+                };
+                let hint =
+                    if lines.is_empty() { "take a snapshot".to_owned() } else { lines.join("; ") };
+                let err = Error::new(Code::StepFailed, why).hint(hint);
+                if several.is_empty() { Ok(Err(err)) } else { Err(err) }
+            }
+        }
+    }
+
+    /// The one element of that selector. As [`Self::sought`].
+    async fn selected(&mut self, css: &str) -> Result<std::result::Result<ResolvedTarget, Error>> {
+        let shared = self.shared();
+        let frames = shared.frames().await?;
+        let element = Element { by: Locator::Css(css.to_owned()), nth: None };
+        match lookup::find(&shared, &frames, &element, &[]).await? {
+            FindResult::Found(found) => {
+                let told = format!("css={css}");
+                Ok(Ok(ResolvedTarget { found, told, element: Some(element) }))
+            }
+            FindResult::Several(lines) => {
+                let why = format!("{} elements match {css:?}", lines.len());
+                Err(Error::new(Code::StepFailed, why).hint("give a selector that only one matches"))
+            }
+            FindResult::Nothing => {
+                let why = format!("{css:?} matches nothing");
+                Ok(Err(Error::new(Code::StepFailed, why)))
+            }
+        }
     }
 
     /// The ref's element, or where that is another now the only one that is called as it was. The answer says so.

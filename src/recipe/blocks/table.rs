@@ -40,67 +40,104 @@ enum Kind {
     Foot,
 }
 
+/// The rows of a table in the order of the document, each with the kind of the group that it is in.
+fn lines(table: ElementRef<'_>) -> Vec<(ElementRef<'_>, Kind)> {
+    let mut out = Vec::new();
+    for child in children(table) {
+        let kind = match child.value().name() {
+            "tr" => {
+                out.push((child, Kind::Data));
+                continue;
+            }
+            "thead" => Kind::Head,
+            "tfoot" => Kind::Foot,
+            "tbody" => Kind::Data,
+            _ => continue,
+        };
+        out.extend(children(child).filter(|it| it.value().name() == "tr").map(|it| (it, kind)));
+    }
+    out
+}
+
+fn own_cells(row: ElementRef<'_>) -> impl Iterator<Item = ElementRef<'_>> {
+    children(row).filter(|it| matches!(it.value().name(), "td" | "th"))
+}
+
+/// The cell of each column of a row. `open` holds for each column the cell that reaches down into it, and for how many rows.
+fn cells<'a>(
+    row: ElementRef<'a>,
+    open: &mut Vec<Option<(ElementRef<'a>, usize)>>,
+) -> Vec<Option<ElementRef<'a>>> {
+    let mut own = own_cells(row);
+    let mut out = Vec::new();
+    let mut column = 0;
+    while column < MAX_COLUMNS {
+        if open.len() <= column {
+            open.resize(column + 1, None);
+        }
+        if let Some((cell, left)) = open[column] {
+            out.push(Some(cell));
+            open[column] = (left > 1).then_some((cell, left - 1));
+            column += 1;
+        } else if let Some(cell) = own.next() {
+            let span = |name: &str, most: usize| {
+                let it = cell.value().attr(name).and_then(|it| it.trim().parse::<usize>().ok());
+                it.unwrap_or(1).clamp(1, most)
+            };
+            let (wide, tall) = (span("colspan", MAX_COLUMNS), span("rowspan", MAX_SPAN));
+            for at in column..(column + wide).min(MAX_COLUMNS) {
+                if open.len() <= at {
+                    open.resize(at + 1, None);
+                }
+                out.push(Some(cell));
+                open[at] = (tall > 1).then_some((cell, tall - 1));
+            }
+            column += wide;
+        } else if open[column..].iter().any(Option::is_some) {
+            out.push(None);
+            column += 1;
+        } else {
+            break;
+        }
+    }
+    out
+}
+
+/// The title of one of `columns` columns: the texts of the header cells above it.
+fn title(rows: &[Row<'_>], column: usize, columns: usize) -> String {
+    let mut out = String::new();
+    let mut last = None;
+    let heads = rows.iter().filter(|it| it.kind == Kind::Head);
+    for cell in heads.filter_map(|it| *it.cells.get(column)?) {
+        if last == Some(cell.id()) {
+            continue;
+        }
+        last = Some(cell.id());
+        let own = text(cell);
+        let own = without_sort_marks(&own);
+        // A title above all columns names the table.
+        let spans = cell.value().attr("colspan").and_then(|it| it.parse::<usize>().ok());
+        if own.is_empty() || (columns > 1 && spans.unwrap_or(1) >= columns) {
+            continue;
+        }
+        if !out.is_empty() {
+            out.push(' ');
+        }
+        out.push_str(own);
+    }
+    out
+}
+
 impl<'a> Grid<'a> {
     /// `None` when the table has no cells.
     pub fn new(table: ElementRef<'a>) -> Option<Self> {
-        let mut lines: Vec<(ElementRef<'a>, Kind)> = Vec::new();
-        for child in children(table) {
-            let kind = match child.value().name() {
-                "tr" => {
-                    lines.push((child, Kind::Data));
-                    continue;
-                }
-                "thead" => Kind::Head,
-                "tfoot" => Kind::Foot,
-                "tbody" => Kind::Data,
-                _ => continue,
-            };
-            lines.extend(
-                children(child).filter(|it| it.value().name() == "tr").map(|it| (it, kind)),
-            );
-        }
-        let mut open: Vec<Option<(ElementRef<'a>, usize)>> = Vec::new();
+        let lines = lines(table);
+        let mut open = Vec::new();
         let mut rows: Vec<Row<'a>> = Vec::with_capacity(lines.len());
         let mut seen_data = false;
         for (element, kind) in lines {
-            let mut own = children(element).filter(|it| matches!(it.value().name(), "td" | "th"));
-            let mut cells = Vec::new();
-            let mut column = 0;
-            loop {
-                if open.len() <= column {
-                    open.resize(column + 1, None);
-                }
-                if let Some((cell, left)) = open[column] {
-                    cells.push(Some(cell));
-                    open[column] = (left > 1).then_some((cell, left - 1));
-                    column += 1;
-                } else if let Some(cell) = own.next() {
-                    let span = |name: &str, most: usize| {
-                        let it =
-                            cell.value().attr(name).and_then(|it| it.trim().parse::<usize>().ok());
-                        it.unwrap_or(1).clamp(1, most)
-                    };
-                    let (wide, tall) = (span("colspan", MAX_COLUMNS), span("rowspan", MAX_SPAN));
-                    for at in column..(column + wide).min(MAX_COLUMNS) {
-                        if open.len() <= at {
-                            open.resize(at + 1, None);
-                        }
-                        cells.push(Some(cell));
-                        open[at] = (tall > 1).then_some((cell, tall - 1));
-                    }
-                    column += wide;
-                } else if open[column..].iter().any(Option::is_some) {
-                    cells.push(None);
-                    column += 1;
-                } else {
-                    break;
-                }
-                if column >= MAX_COLUMNS {
-                    break;
-                }
-            }
-            let own: Vec<ElementRef<'a>> =
-                children(element).filter(|it| matches!(it.value().name(), "td" | "th")).collect();
+            let cells = cells(element, &mut open);
+            let own: Vec<ElementRef<'a>> = own_cells(element).collect();
             // Some write header cells as data cells, and say so.
             let all_heads = own.iter().all(|it| it.value().name() == "th")
                 || own.iter().all(|it| it.value().attr("role") == Some("columnheader"));
@@ -113,33 +150,7 @@ impl<'a> Grid<'a> {
             rows.push(Row { element, kind, cells });
         }
         let columns = rows.iter().map(|it| it.cells.len()).max().filter(|it| *it > 0)?;
-        let mut titles = vec![String::new(); columns];
-        for (at, title) in titles.iter_mut().enumerate() {
-            let mut last = None;
-            for cell in
-                rows.iter().filter(|it| it.kind == Kind::Head).filter_map(|it| *it.cells.get(at)?)
-            {
-                if last == Some(cell.id()) {
-                    continue;
-                }
-                last = Some(cell.id());
-                let own = text(cell);
-                let own = without_sort_marks(&own);
-                // A title above all columns names the table.
-                let spans = cell
-                    .value()
-                    .attr("colspan")
-                    .and_then(|it| it.parse::<usize>().ok())
-                    .unwrap_or(1);
-                if own.is_empty() || (columns > 1 && spans >= columns) {
-                    continue;
-                }
-                if !title.is_empty() {
-                    title.push(' ');
-                }
-                title.push_str(own);
-            }
-        }
+        let titles = (0..columns).map(|it| title(&rows, it, columns)).collect();
         mark_totals(&mut rows, columns);
         let at = rows.iter().enumerate().map(|(i, it)| (it.element.id(), i)).collect();
         let says = |row: &Row<'a>| row.cells.iter().flatten().filter(|it| chars(**it) > 0).count();

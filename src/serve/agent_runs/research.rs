@@ -415,6 +415,25 @@ impl ResearchRun<'_> {
         Ok(Ok(QuestionResult { by, recipe: name, why: None, sources: vec![source], ..found }))
     }
 
+    /// What a model is told that looks a question up.
+    fn goal(&self, it: &Question, url: &str) -> Goal {
+        let urls = &self.wish.urls;
+        let more = if urls.len() > 1 {
+            format!(" Pages may be opened at {} as well.", urls.join(", "))
+        } else {
+            String::new()
+        };
+        Goal {
+            text: format!(
+                "{}\nLook this up by reading only, for research on: {}.{more} Call complete_task with what the pages say about it, \
+                 word for word, or with status failed where they do not say it.",
+                it.text, self.wish.topic
+            ),
+            url: url.to_owned(),
+            playbook: None,
+        }
+    }
+
     async fn by_browsing(&self, n: usize, it: &Question) -> Result<QuestionResult> {
         let urls = &self.wish.urls;
         let url = it.url.as_ref().or(urls.first()).cloned().unwrap_or_default();
@@ -437,20 +456,7 @@ impl ResearchRun<'_> {
             no_checkpoints: true,
             agrees: false,
         };
-        let more = if urls.len() > 1 {
-            format!(" Pages may be opened at {} as well.", urls.join(", "))
-        } else {
-            String::new()
-        };
-        let goal = Goal {
-            text: format!(
-                "{}\nLook this up by reading only, for research on: {}.{more} Call complete_task with what the pages say about it, \
-                 word for word, or with status failed where they do not say it.",
-                it.text, self.wish.topic
-            ),
-            url: url.clone(),
-            playbook: None,
-        };
+        let goal = self.goal(it, &url);
         // Two questions are not asked of one host while two others are.
         let _place = match url::Url::parse(&url).ok().as_ref().and_then(url::Url::host_str) {
             Some(host) => Some(self.asked.daemon.world().caller.limits().enter(host).await?),
