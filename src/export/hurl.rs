@@ -16,7 +16,7 @@ use super::{
 };
 use commis_base::error::Result;
 use commis_recipe::{
-    model::{AuthKind, Pair, ParamType, Recipe, ResponseType, Slot, SlotSource},
+    model::{Auth, AuthKind, Pair, ParamType, Recipe, ResponseType, Slot, SlotSource},
     template::Template,
     values::{ValueLookup, Values},
 };
@@ -178,35 +178,9 @@ fn entry(asked: &RequestParts<'_>, values: &Values) -> String {
     let mut out = format!("{} {url}\n{headers}", recipe.request.method);
     let mut key_line = String::new();
     let mut options = String::new();
-    if let Some(auth) = &recipe.auth {
-        let value = format!("{{{{{}}}}}", auth.env);
-        match (auth.kind, &auth.header, &auth.query) {
-            (AuthKind::Bearer, ..) => {
-                let _ = writeln!(out, "authorization: Bearer {value}");
-            }
-            (AuthKind::Basic, ..) => {
-                let _ = writeln!(options, "user: {value}");
-            }
-            (AuthKind::ApiKey, _, Some(name)) => {
-                let _ = writeln!(key_line, "{}: {value}", key(name));
-            }
-            (AuthKind::ApiKey, name, None) => {
-                let _ = writeln!(out, "{}: {value}", name.as_deref().unwrap_or("authorization"));
-            }
-        }
-    } else {
-        // A key is for its origin alone.
-        options.push_str("location: true\n");
-    }
+    write_key(recipe.auth.as_ref(), &mut out, &mut key_line, &mut options);
     options.push_str("compressed: true\n");
-    for (name, text) in &spots.all {
-        let is_bare = recipe
-            .parameters
-            .iter()
-            .any(|it| it.name == *name && matches!(it.kind, ParamType::Int | ParamType::Bool));
-        let value = if is_bare { text.clone() } else { quote(text) };
-        let _ = writeln!(options, "variable: {name}={value}");
-    }
+    write_variables(recipe, &spots, &mut options);
     let _ = write!(out, "[Options]\n{options}");
     if !query.is_empty() || !key_line.is_empty() {
         let _ = write!(out, "[Query]\n{query}{key_line}");
@@ -221,6 +195,42 @@ fn entry(asked: &RequestParts<'_>, values: &Values) -> String {
     out.push_str("HTTP 200\n");
     out.push_str(&asserts(recipe));
     out
+}
+
+/// Where the key of a request goes; its value is a variable.
+fn write_key(auth: Option<&Auth>, headers: &mut String, query: &mut String, options: &mut String) {
+    if let Some(auth) = auth {
+        let value = format!("{{{{{}}}}}", auth.env);
+        match (auth.kind, &auth.header, &auth.query) {
+            (AuthKind::Bearer, ..) => {
+                let _ = writeln!(headers, "authorization: Bearer {value}");
+            }
+            (AuthKind::Basic, ..) => {
+                let _ = writeln!(options, "user: {value}");
+            }
+            (AuthKind::ApiKey, _, Some(name)) => {
+                let _ = writeln!(query, "{}: {value}", key(name));
+            }
+            (AuthKind::ApiKey, name, None) => {
+                let _ =
+                    writeln!(headers, "{}: {value}", name.as_deref().unwrap_or("authorization"));
+            }
+        }
+    } else {
+        // A key is for its origin alone.
+        options.push_str("location: true\n");
+    }
+}
+
+fn write_variables(recipe: &Recipe, spots: &VariableTable, out: &mut String) {
+    for (name, text) in &spots.all {
+        let is_bare = recipe
+            .parameters
+            .iter()
+            .any(|it| it.name == *name && matches!(it.kind, ParamType::Int | ParamType::Bool));
+        let value = if is_bare { text.clone() } else { quote(text) };
+        let _ = writeln!(out, "variable: {name}={value}");
+    }
 }
 
 /// What must hold of the answer, where JSONPath can say it.

@@ -138,38 +138,7 @@ fn item(asked: &RequestParts<'_>, values: &Values, spots: &mut VariableTable) ->
             )
         }
     };
-    let mut address = format!("{}{}", asked.origin, segments.join("/"));
-    let pairs: Vec<String> = query
-        .iter()
-        .map(|it| {
-            format!(
-                "{}={}",
-                it["key"].as_str().unwrap_or_default(),
-                it["value"].as_str().unwrap_or_default()
-            )
-        })
-        .collect();
-    if !pairs.is_empty() {
-        address.push('?');
-        address.push_str(&pairs.join("&"));
-    }
-    let (protocol, rest) = asked.origin.split_once("://").unwrap_or(("https", asked.origin));
-    let (host, port) = rest
-        .rsplit_once(':')
-        .filter(|it| !it.1.contains(']'))
-        .map_or((rest, None), |it| (it.0, Some(it.1)));
-    let mut url = json!({
-        "raw": address,
-        "protocol": protocol,
-        "host": host.split('.').collect::<Vec<_>>(),
-        "path": segments.get(1..).unwrap_or_default(),
-    });
-    if let Some(port) = port {
-        url["port"] = port.into();
-    }
-    if !query.is_empty() {
-        url["query"] = query.into();
-    }
+    let url = url(asked.origin, &segments, query);
     let mut request = json!({
         "method": recipe.request.method,
         "description": format!("{} ({}).", task(recipe), proof_line(recipe)),
@@ -188,6 +157,43 @@ fn item(asked: &RequestParts<'_>, values: &Values, spots: &mut VariableTable) ->
         "event": [{"listen": "test", "script": {"type": "text/javascript",
             "exec": ["pm.test(\"it answers\", () => pm.response.to.have.status(200));"]}}],
     })
+}
+
+/// An address whole, and in the parts that the form wants.
+fn url(origin: &str, segments: &[String], query: Vec<Value>) -> Value {
+    let mut address = format!("{}{}", origin, segments.join("/"));
+    let pairs: Vec<String> = query
+        .iter()
+        .map(|it| {
+            format!(
+                "{}={}",
+                it["key"].as_str().unwrap_or_default(),
+                it["value"].as_str().unwrap_or_default()
+            )
+        })
+        .collect();
+    if !pairs.is_empty() {
+        address.push('?');
+        address.push_str(&pairs.join("&"));
+    }
+    let (protocol, rest) = origin.split_once("://").unwrap_or(("https", origin));
+    let (host, port) = rest
+        .rsplit_once(':')
+        .filter(|it| !it.1.contains(']'))
+        .map_or((rest, None), |it| (it.0, Some(it.1)));
+    let mut url = json!({
+        "raw": address,
+        "protocol": protocol,
+        "host": host.split('.').collect::<Vec<_>>(),
+        "path": segments.get(1..).unwrap_or_default(),
+    });
+    if let Some(port) = port {
+        url["port"] = port.into();
+    }
+    if !query.is_empty() {
+        url["query"] = query.into();
+    }
+    url
 }
 
 /// A key as the name of a variable that whoever sends it fills in.

@@ -38,6 +38,7 @@ use super::{
 };
 use commis_base::{
     error::{Code, Error, Result},
+    files::{Dir, Lock},
     ids,
     settings::{Home, Settings},
 };
@@ -75,25 +76,10 @@ pub struct ServeOptions {
 /// Serves until it is told to stop: a signal, `/api/shutdown`, or idleness. Fails with `DAEMON_FAILED` when another daemon has
 /// this home or the port is taken, with `SETTINGS_INVALID` and `ARTIFACT_IO`.
 pub async fn serve(home: Home, settings: Settings, options: ServeOptions) -> Result<()> {
-    // One for each home; it dies with the process. In a folder of its own: who writes into a folder waits for its lock.
+    // In a folder of its own: who writes into a folder waits for its lock.
     let folder = commis_base::files::open_or_create(&home.serve)?;
     let held = commis_base::files::open_or_create(&home.serve.join("held"))?;
-    let begun = Instant::now();
-    let _lock = loop {
-        if let Some(it) = held.try_lock()? {
-            break it;
-        }
-        if !options.waits || begun.elapsed() > PATIENCE {
-            return Err(Error::new(Code::DaemonFailed, "another daemon serves this home")
-                .hint("see `commis daemon status`"));
-        }
-        if let Some(it) = StateFile::find(&home)?
-            && Client::new(&it).is_up().await
-        {
-            return Ok(());
-        }
-        tokio::time::sleep(Duration::from_millis(5)).await;
-    };
+    let Some(_lock) = lock_home(&home, &held, options.waits).await? else { return Ok(()) };
     let (stop, again) = (CancellationToken::new(), Arc::new(Notify::new()));
     let reload = Arc::clone(&again);
     let _ending = ShutdownGuard::watched(stop.clone(), move || reload.notify_one())?;
@@ -188,6 +174,26 @@ pub async fn serve(home: Home, settings: Settings, options: ServeOptions) -> Res
         it.abort();
     }
     Ok(())
+}
+
+/// The lock of a home, which dies with the process; none where another daemon answers there already.
+async fn lock_home(home: &Home, held: &Dir, waits: bool) -> Result<Option<Lock>> {
+    let begun = Instant::now();
+    loop {
+        if let Some(it) = held.try_lock()? {
+            return Ok(Some(it));
+        }
+        if !waits || begun.elapsed() > PATIENCE {
+            return Err(Error::new(Code::DaemonFailed, "another daemon serves this home")
+                .hint("see `commis daemon status`"));
+        }
+        if let Some(it) = StateFile::find(home)?
+            && Client::new(&it).is_up().await
+        {
+            return Ok(None);
+        }
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
 }
 
 /// Threads beside those of the socket, which end when this is dropped: nobody waits for them.

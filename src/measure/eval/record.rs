@@ -100,14 +100,7 @@ pub async fn record(
     steady(&mut recording);
     second.recording.iter_mut().for_each(steady);
 
-    let request = match (&expected.method, &expected.url) {
-        (Some(method), Some(url)) => Some(ExpectedRequest {
-            method: method.clone(),
-            url: url.clone(),
-            operation: expected.operation.clone(),
-        }),
-        _ => None,
-    };
+    let request = request(expected);
     let is_right = |it: &Exchange| {
         request.as_ref().is_some_and(|wanted| {
             wanted.matches(&it.method, &it.url, rank::operation(it).as_deref())
@@ -144,29 +137,7 @@ pub async fn record(
     let of_right: Option<&ProbeResult> = of_right.map(|it| it.1).next_back();
     let right_exchange = right.last().and_then(|it| recording.exchanges.get(*it as usize));
     let html = right_exchange.is_some_and(|it| it.mime.contains("html"));
-    let recipeable = matches!(expected.outcome, Outcome::Verified | Outcome::SavedDraft);
-    let metadata = Metadata {
-        kind: expected.kind.clone(),
-        outcome: expected.outcome,
-        reason: expected.reason,
-        category: task.category.clone(),
-        auth_required: task.requires_auth || expected.reason == Some(Reason::NeedsLogin),
-        volatility: if of_right.is_some_and(|it| it.volatile) {
-            Volatility::High
-        } else {
-            Volatility::Low
-        },
-        expected_transport: of_right.filter(|_| recipeable).and_then(|it| it.transport),
-        expected_recipe_type: match (recipeable, html) {
-            (false, _) => RecipeType::None,
-            (true, true) => RecipeType::Html,
-            (true, false) => RecipeType::Api,
-        },
-        notes: expected.notes.clone(),
-        min_items: task.expect.min_items,
-        required_paths: task.expect.required_paths.clone(),
-        further: task.expect.further.clone(),
-    };
+    let metadata = metadata(task, expected, of_right, html);
     let shape = request.as_ref().map_or_else(Vec::new, |wanted| {
         probe::shape_of(&stubs, |rule| {
             // A rule's own pattern has a `*` at least where the right URL has one.
@@ -209,6 +180,46 @@ pub async fn record(
         verdict: offline.verdict.as_str(),
         bytes,
     })
+}
+
+fn request(expected: &Expected) -> Option<ExpectedRequest> {
+    Some(ExpectedRequest {
+        method: expected.method.clone()?,
+        url: expected.url.clone()?,
+        operation: expected.operation.clone(),
+    })
+}
+
+/// The metadata of a case: as expected, and as its site answered the probe of the right request.
+fn metadata(
+    task: &Task,
+    expected: &Expected,
+    of_right: Option<&ProbeResult>,
+    html: bool,
+) -> Metadata {
+    let recipeable = matches!(expected.outcome, Outcome::Verified | Outcome::SavedDraft);
+    Metadata {
+        kind: expected.kind.clone(),
+        outcome: expected.outcome,
+        reason: expected.reason,
+        category: task.category.clone(),
+        auth_required: task.requires_auth || expected.reason == Some(Reason::NeedsLogin),
+        volatility: if of_right.is_some_and(|it| it.volatile) {
+            Volatility::High
+        } else {
+            Volatility::Low
+        },
+        expected_transport: of_right.filter(|_| recipeable).and_then(|it| it.transport),
+        expected_recipe_type: match (recipeable, html) {
+            (false, _) => RecipeType::None,
+            (true, true) => RecipeType::Html,
+            (true, false) => RecipeType::Api,
+        },
+        notes: expected.notes.clone(),
+        min_items: task.expect.min_items,
+        required_paths: task.expect.required_paths.clone(),
+        further: task.expect.further.clone(),
+    }
 }
 
 impl Ending {
