@@ -59,6 +59,13 @@ impl Walk<'_> {
             head = format!("{scheme}://{}@{host}", percent(&new));
             changed = true;
         }
+        // All keys of an authenticator, as it hands them to another one.
+        if head.starts_with("otpauth-migration:")
+            && let Some(data) =
+                query.and_then(|it| it.split('&').find_map(|it| it.strip_prefix("data=")))
+        {
+            self.sink.secret("seed", &decode_percent(data), SecretReason::Key);
+        }
         // Web hooks are addressed by their secret, and so is a channel that is opened for one page.
         let opens = head.starts_with("ws://") || head.starts_with("wss://");
         let was = self.grants;
@@ -120,8 +127,8 @@ impl Walk<'_> {
             } else if plain.starts_with('(') {
                 self.cookieless(&plain)
             } else if plain.len() >= 16
-                && GRANTS.contains(&&*before.to_ascii_lowercase())
-                && looks_issued(&plain)
+                && (GRANTS.contains(&&*before.to_ascii_lowercase()) && looks_issued(&plain)
+                    || before == "key" && is_made_up(&plain))
             {
                 self.sink.secret(before, &plain, SecretReason::Key).map(|it| percent(&it))
             } else if plain.len() >= 8
