@@ -190,8 +190,11 @@ pub fn has_numbered_keys(fields: &Map<String, Value>) -> bool {
     alike && count >= 2 && made_up(first)
 }
 
-/// `key1`, `key_2`, `keyB`
+/// `key1`, `key_2`, `keyB`, `primaryKey`
 pub fn is_numbered_key(name: &str) -> bool {
+    if matches!(name, "primaryKey" | "secondaryKey" | "primary_key" | "secondary_key") {
+        return true;
+    }
     let rest = name.strip_prefix("key").or_else(|| name.strip_prefix("Key"));
     let rest = rest.map(|it| it.trim_start_matches(['_', '-']));
     rest.is_some_and(|it| matches!(it.as_bytes(), [b'0'..=b'9' | b'A' | b'B' | b'a' | b'b']))
