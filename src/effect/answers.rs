@@ -145,9 +145,15 @@ fn items<'a>(value: &'a Value, out: &mut Vec<(String, &'a Value)>) {
     match value {
         Value::Array(all) => {
             out.extend(all.iter().filter_map(|it| Some((identifier(it)?, it))));
-            all.iter().for_each(|it| items(it, out));
+            for it in all {
+                items(it, out);
+            }
         }
-        Value::Object(all) => all.values().for_each(|it| items(it, out)),
+        Value::Object(all) => {
+            for it in all.values() {
+                items(it, out);
+            }
+        }
         _ => {}
     }
 }
@@ -158,8 +164,16 @@ pub fn names_items(sent: &Value, answer: &Value) -> bool {
         match value {
             Value::String(it) => out.extend(it.split([',', ' ']).map(str::to_owned)),
             Value::Number(it) => drop(out.insert(it.to_string())),
-            Value::Array(all) => all.iter().for_each(|it| texts(it, out)),
-            Value::Object(all) => all.values().for_each(|it| texts(it, out)),
+            Value::Array(all) => {
+                for it in all {
+                    texts(it, out);
+                }
+            }
+            Value::Object(all) => {
+                for it in all.values() {
+                    texts(it, out);
+                }
+            }
             _ => {}
         }
     }

@@ -561,7 +561,7 @@ struct AnswerMemo<'v> {
 
 /// Text written as hexadecimal digits.
 fn hex_text(value: &str) -> Option<String> {
-    if value.len() % 2 != 0 || value.len() > 64 * 1024 || !value.is_ascii() {
+    if !value.len().is_multiple_of(2) || value.len() > 64 * 1024 || !value.is_ascii() {
         return None;
     }
     let bytes = (0..value.len()).step_by(2).map(|at| u8::from_str_radix(&value[at..at + 2], 16));
