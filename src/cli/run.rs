@@ -375,7 +375,7 @@ fn print(
     let items = result.items.map_or(String::new(), |it| match (result.pages, result.complete) {
         (Some(pages @ 2..), complete) => {
             let of = result.total.map_or(String::new(), |it| format!(" of {it}"));
-            let rest = if complete == Some(false) { ", and more follow" } else { "" };
+            let rest = if complete == Some(false) { ", and more may follow" } else { "" };
             format!("{it}{of} items on {pages} pages{rest}, in ")
         }
         (_, Some(false)) => format!("{}, in ", pagination::describe(it, result.total)),

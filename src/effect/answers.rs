@@ -1,8 +1,8 @@
 //! What an answer says: data, or a receipt for something that was done.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::verbs::{is_in_lists, words};
 
@@ -111,13 +111,104 @@ pub fn is_filtered(value: &Value, typed: &str) -> bool {
         Value::Array(all) => {
             is_filtered_list(all, typed) || all.iter().any(|it| is_filtered(it, typed))
         }
+        Value::Object(all) if tells_change(all) => false,
         Value::Object(all) => all.values().any(|it| is_filtered(it, typed)),
         _ => false,
     }
 }
 
+/// Whether beside a list it says how often something was done, or that it was.
+fn tells_change(all: &Map<String, Value>) -> bool {
+    all.iter().any(|(name, it)| match it {
+        Value::Number(_) | Value::Bool(_) => is_tally(name),
+        Value::String(it) => is_done(it),
+        _ => false,
+    })
+}
+
+/// Names of what identifies an item.
+const IDENTIFIERS: &[&str] = &["_id", "guid", "id", "key", "sku", "slug", "uid", "uuid"];
+
+/// The identifier of an item.
+fn identifier(item: &Value) -> Option<String> {
+    let all = item.as_object()?;
+    let (_, it) = all.iter().find(|it| IDENTIFIERS.contains(&&*it.0.to_ascii_lowercase()))?;
+    match it {
+        Value::String(it) if !it.is_empty() => Some(it.clone()),
+        Value::Number(it) => Some(it.to_string()),
+        _ => None,
+    }
+}
+
+/// The identifiers of the items of all lists, and the items.
+fn items<'a>(value: &'a Value, out: &mut Vec<(String, &'a Value)>) {
+    match value {
+        Value::Array(all) => {
+            out.extend(all.iter().filter_map(|it| Some((identifier(it)?, it))));
+            for it in all {
+                items(it, out);
+            }
+        }
+        Value::Object(all) => {
+            for it in all.values() {
+                items(it, out);
+            }
+        }
+        _ => {}
+    }
+}
+
+/// Whether a request names items of its answer by their identifiers, two or more: what is looked for is not known so.
+pub fn names_items(sent: &Value, answer: &Value) -> bool {
+    fn texts(value: &Value, out: &mut BTreeSet<String>) {
+        match value {
+            Value::String(it) => out.extend(it.split([',', ' ']).map(str::to_owned)),
+            Value::Number(it) => drop(out.insert(it.to_string())),
+            Value::Array(all) => {
+                for it in all {
+                    texts(it, out);
+                }
+            }
+            Value::Object(all) => {
+                for it in all.values() {
+                    texts(it, out);
+                }
+            }
+            _ => {}
+        }
+    }
+    let (mut found, mut named) = (Vec::new(), BTreeSet::new());
+    items(answer, &mut found);
+    texts(sent, &mut named);
+    let found: BTreeSet<&String> = found.iter().map(|it| &it.0).collect();
+    found.into_iter().filter(|it| named.contains(*it)).count() >= 2
+}
+
+/// Whether an item that was there before has its text now with what was typed beside it. An identifier may be but the place in a
+/// list: another text under the same one says nothing.
+pub fn has_changed(before: &Value, answer: &Value, typed: &str) -> bool {
+    let typed = typed.trim().to_lowercase();
+    let (mut old, mut new) = (Vec::new(), Vec::new());
+    items(before, &mut old);
+    items(answer, &mut new);
+    let old: BTreeMap<&String, &Value> = old.iter().map(|it| (&it.0, it.1)).collect();
+    let is_put_to = |was: &Value, now: &Value| {
+        let [Some(was), Some(now)] = [was, now].map(|it| it.as_str().map(str::to_lowercase)) else {
+            return false;
+        };
+        !was.is_empty() && !was.contains(&typed) && now.contains(&typed) && now.contains(&was)
+    };
+    new.iter().any(|(id, item)| {
+        let was = old.get(id).and_then(|it| it.as_object());
+        let now = item.as_object().into_iter().flatten();
+        was.is_some_and(|was| {
+            now.into_iter().any(|(name, it)| was.get(name).is_some_and(|was| is_put_to(was, it)))
+        })
+    })
+}
+
 /// Whether nearly all items hold what was typed within longer texts, each in one of its own. What was added to a list stands in one
-/// item, and what was set on many is the same in each.
+/// item, and what was set on many is the same in each, or but numbered.
 pub fn is_filtered_list(items: &[Value], typed: &str) -> bool {
     fn text_with(value: &Value, typed: &str) -> Option<String> {
         match value {
@@ -135,7 +226,12 @@ pub fn is_filtered_list(items: &[Value], typed: &str) -> bool {
         return false;
     }
     let texts: BTreeSet<String> = items.iter().filter_map(|it| text_with(it, &typed)).collect();
-    texts.len() * 100 >= items.len() * FILTERED
+    // `Oak 1`, `Oak 2`: named so, not found.
+    let rests: BTreeSet<String> = texts
+        .iter()
+        .map(|it| it.replacen(&typed, "", 1).chars().filter(|c| c.is_alphabetic()).collect())
+        .collect();
+    texts.len() * 100 >= items.len() * FILTERED && rests.len() >= MIN_FILTERED
 }
 
 #[cfg(test)]
@@ -199,6 +295,31 @@ mod tests {
         assert!(!is_filtered(&all(&["I like oak", "First", "Second"]), "oak"));
         assert!(!is_filtered(&all(&["First", "Second", "Third"]), "oak"));
         assert!(!is_filtered(&all(&["Oak table", "Red oak"]), "oak"), "too few");
+        assert!(!is_filtered(&all(&["Oak 1", "Oak 2", "Oak 3", "Oak 4"]), "oak"), "numbered");
+    }
+
+    #[test]
+    fn a_change_of_many_items_was_not_looked_for() {
+        let list = json!([{"id": 4, "name": "Oak table"}, {"id": 5, "name": "Oak lamp"}, {"id": 9, "name": "Oak bed"}]);
+        let told = |name: &str, it: Value| json!({"data": {"items": list, name: it}});
+        assert!(is_filtered(&told("total", json!(3)), "oak"));
+        assert!(!is_filtered(&told("updated", json!(3)), "oak"));
+        assert!(!is_filtered(&told("message", json!("Three items were saved")), "oak"));
+        // Which items are meant, says the request.
+        for (sent, expected) in [
+            (json!({"prefix": "oak", "ids": [4, 5, 9]}), true),
+            (json!({"prefix": "oak", "rows": [{"id": "4"}, {"id": "5"}]}), true),
+            (json!({"prefix": "oak", "ids": "4,5,9"}), true),
+            (json!({"text": "oak", "page": 4, "size": 20}), false),
+        ] {
+            assert_eq!(names_items(&sent, &list), expected, "{sent}");
+        }
+        // What they were called before.
+        let before = |name: &str| json!({"items": [{"id": 5, "name": name}]});
+        assert!(has_changed(&before("Lamp"), &list, "oak"));
+        assert!(!has_changed(&before("Oak lamp"), &list, "oak"));
+        assert!(!has_changed(&before("Elm chair"), &list, "oak"), "another item at that place");
+        assert!(!has_changed(&json!([{"id": 77, "name": "Lamp"}]), &list, "oak"));
     }
 
     #[test]

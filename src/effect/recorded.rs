@@ -1,7 +1,5 @@
 //! A recorded request, judged by everything that the recording says of it.
 
-use std::collections::BTreeMap;
-
 use serde_json::Value;
 
 use super::{
@@ -43,7 +41,7 @@ fn judge_exchange(exchange: &Exchange, recording: &SessionRecording, is_wanted: 
         let name = it.name.clone()?;
         Some(PressedControl { role: it.role.clone().unwrap_or_default(), name })
     });
-    let answer = answer(exchange, &recording.typed);
+    let answer = answer(exchange, recording);
     let known = RequestContext {
         pressed: pressed.as_ref(),
         task: is_wanted.then_some(recording.task.as_str()),
@@ -52,7 +50,8 @@ fn judge_exchange(exchange: &Exchange, recording: &SessionRecording, is_wanted: 
     judge(&call, &known)
 }
 
-fn answer(exchange: &Exchange, typed: &BTreeMap<String, String>) -> Answer {
+fn answer(exchange: &Exchange, recording: &SessionRecording) -> Answer {
+    let typed = &recording.typed;
     let it = &exchange.measures;
     let is_receipt = match &exchange.excerpt {
         Some(Excerpt::Json(it)) => answers::is_receipt(it),
@@ -62,7 +61,11 @@ fn answer(exchange: &Exchange, typed: &BTreeMap<String, String>) -> Answer {
     let key = |it: &str| it.rsplit('/').next().unwrap_or("").to_owned();
     let sent = it.typed_in_request.iter().filter_map(|it| typed.get(&it.name));
     let is_filtered = match &exchange.excerpt {
-        Some(Excerpt::Json(answer)) => sent.clone().any(|it| answers::is_filtered(answer, it)),
+        Some(Excerpt::Json(answer)) => {
+            sent.clone().any(|it| answers::is_filtered(answer, it))
+                && !sent_fields(exchange).is_some_and(|it| answers::names_items(&it, answer))
+                && !sent.clone().any(|it| has_changed(exchange, recording, answer, it))
+        }
         _ => it
             .listings
             .iter()
@@ -94,6 +97,34 @@ fn answer(exchange: &Exchange, typed: &BTreeMap<String, String>) -> Answer {
         asks: typed().any(|it| is(&it, QUESTION_KEYS)),
         keeps: typed().any(|it| is(&it, TEXTS)),
     }
+}
+
+/// The fields that a request sends, as JSON.
+fn sent_fields(exchange: &Exchange) -> Option<Value> {
+    match exchange.request_body.as_ref()? {
+        RequestBody::Json(it) => Some(it.clone()),
+        RequestBody::Form(all) | RequestBody::Multipart(all) => {
+            Some(all.iter().map(|it| Value::from(it.value.clone())).collect())
+        }
+        RequestBody::Text(it) => serde_json::from_str(it).ok(),
+        RequestBody::Binary { .. } => None,
+    }
+}
+
+/// Whether items that an earlier answer had without what was typed have it now.
+fn has_changed(
+    exchange: &Exchange,
+    recording: &SessionRecording,
+    answer: &Value,
+    typed: &str,
+) -> bool {
+    let earlier = recording.exchanges.iter().filter(|it| it.id < exchange.id);
+    earlier
+        .filter_map(|it| match &it.excerpt {
+            Some(Excerpt::Json(it)) => Some(it),
+            _ => None,
+        })
+        .any(|it| answers::has_changed(it, answer, typed))
 }
 
 #[cfg(test)]

@@ -36,7 +36,9 @@ pub async fn render(browser: &BrowserPool, raw: &mut RawRecording) -> Result<()>
         Err(err)
             if matches!(err.code(), Code::Interrupted | Code::BrowserFailed | Code::Timeout) =>
         {
-            return Err(err.context("the page of the recording was not opened again"));
+            return Err(err.context("the page of the recording was not opened again").hint(
+                "try again; `commis doctor` checks the browser; `learning.render_har = false` learns without the page",
+            ));
         }
         // The code alone: the message may hold what Chromium printed, which differs from run to run.
         Err(err) => format!("the page of the recording was not opened again ({})", err.code()),

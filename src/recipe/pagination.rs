@@ -54,7 +54,7 @@ impl Length {
 pub fn describe(items: u64, total: Option<u64>) -> String {
     match total {
         Some(total) => format!("{items} of {total} items, first page"),
-        None => format!("{items} items, and more follow"),
+        None => format!("{items} items, and more may follow"),
     }
 }
 

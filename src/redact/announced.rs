@@ -173,7 +173,7 @@ pub fn phrases(text: &str, hits: &[WordHit], out: &mut Vec<MessageSecret>) {
             |it: &str| (3..=8).contains(&it.len()) && it.bytes().all(|b| b.is_ascii_lowercase());
         let mut row: Vec<&str> = Vec::new();
         for it in words {
-            let it = it.trim_matches(['"', '\'', '.', ':']);
+            let it = it.trim_matches(['"', '\'', '.', ':', '}', ']', '\\']);
             if is_word(it) {
                 row.push(it);
             } else if !numbered(it) || it.is_empty() {

@@ -39,6 +39,8 @@ impl Walk<'_> {
         // Indent and name of what is open.
         let mut open: Vec<(usize, &str)> = Vec::new();
         let mut section = "";
+        // `- name: DB_PASSWORD`, whose `value:` stands in the next line.
+        let mut named: Option<(usize, &str)> = None;
         // A name whose value stands in the lines below, further in.
         let mut folded: Option<(usize, &str, KeyClass)> = None;
         for line in text.split('\n') {
@@ -66,7 +68,18 @@ impl Walk<'_> {
                 open.clear();
                 continue;
             }
+            credentials_line(bare, found);
             let Some(it) = setting(line) else { continue };
+            let its = named.take().filter(|named| named.0 == it.indent && it.name == "value");
+            if matches!(it.name, "name" | "key") && it.sign == b':' {
+                named = Some((it.indent, it.value));
+            }
+            if let Some((_, name)) = its
+                && tells(rules.class(name, Place::Form), it.value, true, sent)
+            {
+                found.push((name, it.value, SecretReason::Key));
+                continue;
+            }
             open.retain(|parent| parent.0 < it.indent);
             let parent = open.last().map_or(section, |it| it.1);
             let class = qualify_class(rules.class(it.name, Place::Form), parent, it.name);
@@ -457,6 +470,37 @@ pub fn is_code(value: &str) -> bool {
                     && it.bytes().all(|b| b.is_ascii_alphabetic() || b == b'_')
                     && natural(it)
             })
+}
+
+/// `db.test:5432:shop:ann:…` of `.pgpass`, and a header in the settings of a server: `proxy_set_header Authorization "Bearer …";`
+fn credentials_line<'t>(line: &'t str, found: &mut Vec<(&'t str, &'t str, SecretReason)>) {
+    if line.len() > 512 {
+        return;
+    }
+    let mut parts = line.splitn(5, ':');
+    if let [Some(host), Some(port), Some(_), Some(user), Some(password)] =
+        [0; 5].map(|_| parts.next())
+        && (host == "*" || host == "localhost" || host.contains('.'))
+        && !host.contains([' ', '/', '"'])
+        && (port == "*"
+            || (3..=5).contains(&port.len()) && port.bytes().all(|b| b.is_ascii_digit()))
+        && (2..=64).contains(&user.len())
+        && !user.contains([' ', '"'])
+        && !password.contains(char::is_whitespace)
+        && (looks_chosen(password) || random(password) && password.len() >= 8)
+        && !is_stand_in(password)
+    {
+        found.push(("password", password, SecretReason::Key));
+    }
+    if let Some(at) = line.find("uthorization \"").or_else(|| line.find("uthorization '"))
+        && let Some((scheme, value)) = line[at + 14..].split_once(' ')
+        && matches!(scheme, "Bearer" | "Basic" | "Token")
+    {
+        let value = value.split(['"', '\'', ';']).next().unwrap_or(value);
+        if value.len() >= 12 && !value.starts_with('$') && !is_stand_in(value) {
+            found.push(("authorization", value, SecretReason::Key));
+        }
+    }
 }
 
 /// `machine HOST login NAME password VALUE`, on one line or several.

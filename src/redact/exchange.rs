@@ -15,6 +15,7 @@ use super::{
     scan::{auth_scheme, base64_text},
     text_kind::TextKind,
     typed::TypedValues,
+    urls::PartReplacer,
 };
 use commis_artifacts::recording::{
     BodyStatus, Excerpt, Exchange, Header, Initiator, Measures, ResourceType,
@@ -351,6 +352,16 @@ fn nonces(value: &str, walk: &mut Walk<'_>) -> Option<String> {
     walk.replace(value, found, Vec::new())
 }
 
+/// The quoted addresses in a header.
+fn reported(value: &str, walk: &mut Walk<'_>) -> Option<String> {
+    let mut out = PartReplacer::new(value);
+    for part in value.split('"') {
+        let new = if part.contains("://") { walk.link(part) } else { None };
+        out.part(part, new, '"');
+    }
+    out.changed
+}
+
 /// One header. `Bearer x` keeps its scheme, so that the credential's own origin can be told; everything else that
 /// carries credentials is replaced whole.
 pub fn header(name: &str, value: &str, walk: &mut Walk<'_>) -> Option<String> {
@@ -390,6 +401,13 @@ pub fn header(name: &str, value: &str, walk: &mut Walk<'_>) -> Option<String> {
         | "authentication-info"
         | "proxy-authentication-info" => walk.challenge(name, value),
         "location" | "content-location" | "referer" => walk.link(value),
+        // Who may report there has the address from this header alone: what is made up in its path lets them.
+        "report-to" | "reporting-endpoints" => {
+            let was = std::mem::replace(&mut walk.grants, true);
+            let new = reported(value, walk);
+            walk.grants = was;
+            new.or_else(|| walk.leaf(name, value, Place::Header))
+        }
         "content-security-policy" | "content-security-policy-report-only" => {
             let leaf = walk.leaf(name, value, Place::Header);
             nonces(leaf.as_deref().unwrap_or(value), walk).or(leaf)

@@ -7,6 +7,7 @@ use serde_json::{Map, Value};
 use super::{
     class::{KeyClass, Place},
     configs, keys,
+    randomness::{erratic, is_hex, natural, random},
     rules::Walk,
 };
 
@@ -173,4 +174,28 @@ pub fn sibling_name(fields: &Map<String, Value>) -> Option<&str> {
     }
     let name = found.into_iter().flatten().next().filter(|it| it.len() <= 64)?;
     Some(if name.starts_with('/') { name.rsplit('/').next().unwrap_or(name) } else { name })
+}
+
+/// Whether two keys or more are numbered, as long as one another and made up: parts of one, or one and its successor.
+pub fn has_numbered_keys(fields: &Map<String, Value>) -> bool {
+    let made_up =
+        |it: &str| it.len() >= 16 && (is_hex(it) || erratic(it) || random(it)) && !natural(it);
+    let mut keys = fields.iter().filter(|it| is_numbered_key(it.0)).map(|it| it.1.as_str());
+    let Some(Some(first)) = keys.next() else { return false };
+    let mut count = 1;
+    let alike = keys.all(|it| {
+        count += 1;
+        it.is_some_and(|it| it.len() == first.len() && it != first && made_up(it))
+    });
+    alike && count >= 2 && made_up(first)
+}
+
+/// `key1`, `key_2`, `keyB`, `primaryKey`
+pub fn is_numbered_key(name: &str) -> bool {
+    if matches!(name, "primaryKey" | "secondaryKey" | "primary_key" | "secondary_key") {
+        return true;
+    }
+    let rest = name.strip_prefix("key").or_else(|| name.strip_prefix("Key"));
+    let rest = rest.map(|it| it.trim_start_matches(['_', '-']));
+    rest.is_some_and(|it| matches!(it.as_bytes(), [b'0'..=b'9' | b'A' | b'B' | b'a' | b'b']))
 }

@@ -711,6 +711,8 @@ impl SecretSink for Writer<'_> {
 }
 
 #[cfg(test)]
+mod kinds_tests;
+#[cfg(test)]
 mod linear_tests;
 #[cfg(test)]
 mod meaning_tests;

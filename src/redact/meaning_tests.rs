@@ -271,7 +271,18 @@ const HARMLESS: &[Row] = &[
     ("https://youtube.test/watch?v=dQw4w9WgXcQ", "json", "See {} for how to log in"),
 ];
 
-fn of_kind(kind: &str, dice: &mut Rng) -> String {
+/// Twelve words, as wallets give them.
+fn words(dice: &mut Rng) -> String {
+    const WORDS: &[&str] = &[
+        "abandon", "ability", "able", "about", "above", "absent", "harvest", "hockey", "lamp",
+        "ladder", "quantum", "quarter", "ribbon", "satoshi", "timber", "tornado", "umbrella",
+        "velvet", "whisper", "zebra", "oxygen", "mango", "nephew", "inject",
+    ];
+    let all: Vec<&str> = (0..12).map(|_| WORDS[dice.usize(..WORDS.len())]).collect();
+    all.join(" ")
+}
+
+pub fn of_kind(kind: &str, dice: &mut Rng) -> String {
     match kind.rsplit(' ').next().unwrap_or("") {
         "%t" => run(dice, BASE62, 30) + &run(dice, DIGITS, 2),
         "%h" => run(dice, HEX, 40),
@@ -287,13 +298,16 @@ fn of_kind(kind: &str, dice: &mut Rng) -> String {
             run(dice, HEX, 3),
             run(dice, HEX, 12)
         ),
+        // Four letters or digits, twice.
+        "%c" => run(dice, LOWER, 3) + "7-" + &run(dice, LOWER, 4),
+        "%w" => words(dice),
         "%d" => format!("2026-{:02}-{:02}", dice.u32(1..13), dice.u32(1..29)),
         _ => kind.to_owned(),
     }
 }
 
 /// What a document to share and a live page make of it.
-fn of(kind: &str, text: &str) -> [String; 2] {
+pub fn of(kind: &str, text: &str) -> [String; 2] {
     let mime = match kind {
         "json" | "object" => "application/json",
         "html" => "text/html",
@@ -310,7 +324,7 @@ fn of(kind: &str, text: &str) -> [String; 2] {
     [shared, message(text)]
 }
 
-fn body(kind: &str, template: &str, value: &str) -> String {
+pub fn body(kind: &str, template: &str, value: &str) -> String {
     let text = template.replacen("{}", value, 1);
     match kind {
         "json" => json!({ "id": 4711, "text": text }).to_string(),

@@ -149,9 +149,7 @@ impl Walk<'_> {
         if has.any(Triggers::NETWORK) {
             Self::network_in(text, found);
         }
-        if kind.prose != TextKind::Spoken
-            && has.any(Triggers::CALL | Triggers::COOKIE | Triggers::ASSIGN)
-        {
+        if has.any(Triggers::CALL | Triggers::COOKIE | Triggers::ASSIGN) {
             self.stored_in(text, has, found);
         }
         if kind.prose == TextKind::Code && !kind.lined {

@@ -22,8 +22,14 @@ impl Walk<'_> {
 
     /// A URL in a value: user information, path, query and fragment, other bytes untouched.
     pub fn url(&mut self, text: &str, place: Place, depth: u32) -> Option<String> {
-        let (front, fragment) = text.split_once('#').map_or((text, None), |(a, b)| (a, Some(b)));
-        let (front, query) = front.split_once('?').map_or((front, None), |(a, b)| (a, Some(b)));
+        let from = user_end(text);
+        let split = |it: &'_ str, mark: char| it[from..].find(mark).map(|at| from + at);
+        let fragment_at = split(text, '#');
+        let fragment = fragment_at.map(|at| &text[at + 1..]);
+        let front = &text[..fragment_at.unwrap_or(text.len())];
+        let query_at = split(front, '?');
+        let query = query_at.map(|at| &front[at + 1..]);
+        let front = &front[..query_at.unwrap_or(front.len())];
         let mut changed = false;
         let (mut head, path) = match front.find("://") {
             Some(at) => {
@@ -58,6 +64,13 @@ impl Walk<'_> {
         {
             head = format!("{scheme}://{}@{host}", percent(&new));
             changed = true;
+        }
+        // All keys of an authenticator, as it hands them to another one.
+        if head.starts_with("otpauth-migration:")
+            && let Some(data) =
+                query.and_then(|it| it.split('&').find_map(|it| it.strip_prefix("data=")))
+        {
+            self.sink.secret("seed", &decode_percent(data), SecretReason::Key);
         }
         // Web hooks are addressed by their secret, and so is a channel that is opened for one page.
         let opens = head.starts_with("ws://") || head.starts_with("wss://");
@@ -120,8 +133,8 @@ impl Walk<'_> {
             } else if plain.starts_with('(') {
                 self.cookieless(&plain)
             } else if plain.len() >= 16
-                && GRANTS.contains(&&*before.to_ascii_lowercase())
-                && looks_issued(&plain)
+                && (GRANTS.contains(&&*before.to_ascii_lowercase()) && looks_issued(&plain)
+                    || before == "key" && is_made_up(&plain))
             {
                 self.sink.secret(before, &plain, SecretReason::Key).map(|it| percent(&it))
             } else if plain.len() >= 8
@@ -242,6 +255,19 @@ impl<'a> PartReplacer<'a> {
             }
         }
     }
+}
+
+/// Where the user information of an address ends: a password that nobody encoded may hold the marks of a query and a fragment.
+fn user_end(text: &str) -> usize {
+    let Some(at) = text.find("://").map(|at| at + 3) else { return 0 };
+    let rest = &text[at..];
+    let authority = &rest[..rest.find('/').unwrap_or(rest.len())];
+    let Some((user, host)) = authority.rsplit_once('@') else { return 0 };
+    let Some((name, password)) = user.split_once(':') else { return 0 };
+    let marked = password.find(['?', '#']);
+    let is_port = marked.is_some_and(|at| password[..at].bytes().all(|b| b.is_ascii_digit()));
+    let is_query = name.contains(['?', '#', '=']) || password.contains(['=', '&']);
+    if host.is_empty() || is_query || is_port { 0 } else { at + user.len() }
 }
 
 /// As programs make them up: hexadecimal, a UUID, or no words.

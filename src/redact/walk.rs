@@ -12,7 +12,9 @@ use super::{
     class::SecretReason,
     detector::{verdict, verdict_of},
     encode::{decode_percent, percent},
-    fields::{answer_class, are_pairs, bytes_of, is_jwk, sibling_name},
+    fields::{
+        answer_class, are_pairs, bytes_of, has_numbered_keys, is_jwk, is_numbered_key, sibling_name,
+    },
     formats, is_placeholder, rpc_arguments,
     rules::{MAX_OPEN, SecretSink},
     scan::{TextContext, auth_scheme, base64_text},
@@ -233,6 +235,22 @@ impl Walk<'_> {
                 return new.map(|new| Some((0..times).fold(new, |it, _| percent(&it))));
             }
         }
+        // JSON written in hexadecimal, or as text of a page within text of a page.
+        let inner = if !spaced && value.len() >= 40 && value.starts_with("7b22") {
+            hex_text(value)
+        } else if value.contains("quot;") && first == &b'{' {
+            let once = super::markup::entities(value);
+            Some(super::markup::entities(&once))
+        } else {
+            None
+        };
+        if let Some(inner) = inner.filter(|it| it != value) {
+            let mut probe = ProbeSink { sink: self.sink, hit: false };
+            Walk::new(self.rules, &mut probe).open(key, &inner, place, depth + 1);
+            if probe.hit {
+                return self.sink.secret(key, value, SecretReason::Container).map(Some);
+            }
+        }
         if spaced
             && let Some(rest) = auth_scheme(value)
             && class != KeyClass::Harmless
@@ -281,10 +299,11 @@ impl Walk<'_> {
                 let named = sibling_name(fields).map(str::to_owned);
                 let call = rpc_arguments::arguments(fields).map(|it| (it.0, it.1.to_owned()));
                 let is_jwk = is_jwk(fields);
+                let numbered = has_numbered_keys(fields);
                 let mut renamed = Vec::new();
                 for (name, item) in fields.iter_mut() {
                     let under = self.under(key, named.as_deref(), name, item, is_jwk, inner);
-                    let under = &*under;
+                    let under = if numbered && is_numbered_key(name) { NUMBERED } else { &*under };
                     let len = pointer.as_mut().map(|it| push_pointer(it, name));
                     if let Some((list, method)) = &call
                         && list == name
@@ -419,9 +438,10 @@ impl Walk<'_> {
                 let named = sibling_name(fields);
                 let call = rpc_arguments::arguments(fields);
                 let is_jwk = is_jwk(fields);
+                let numbered = has_numbered_keys(fields);
                 for (name, item) in fields {
                     let under = self.under(key, named, name, item, is_jwk, Place::Answer);
-                    let under = &*under;
+                    let under = if numbered && is_numbered_key(name) { NUMBERED } else { &*under };
                     match (call, item) {
                         (Some((list, method)), Value::Array(given)) if list == name => {
                             for (i, it) in given.iter().enumerate() {
@@ -537,6 +557,18 @@ struct AnswerMemo<'v> {
     /// Names that are no credentials.
     names: Memo<'v, ()>,
 }
+
+/// Text written as hexadecimal digits.
+fn hex_text(value: &str) -> Option<String> {
+    if !value.len().is_multiple_of(2) || value.len() > 64 * 1024 || !value.is_ascii() {
+        return None;
+    }
+    let bytes = (0..value.len()).step_by(2).map(|at| u8::from_str_radix(&value[at..at + 2], 16));
+    String::from_utf8(bytes.collect::<Result<_, _>>().ok()?).ok()
+}
+
+/// What keys are called that are numbered.
+const NUMBERED: &str = "secret_key";
 
 /// Whether a name is a credential of a published format itself.
 fn is_token(name: &str) -> bool {

@@ -11,6 +11,8 @@ use commis_recipe::{
     pagination::{self, JsonSample, Length, PageSample},
 };
 
+/// Sites put fewer items on a page only where these are large, and so few are often all.
+const MIN_PAGE: u64 = 10;
 /// Fields of an answer that must be as they were where it holds no items.
 const MAX_FIELDS: usize = 8;
 /// Characters of a text that says how an answer is meant, such as `ok`.
@@ -94,6 +96,18 @@ pub struct ListFindings<'a> {
     pub paged_by: Option<String>,
     /// The parameter that asks for so many items, where it was obeyed.
     pub sized_by: Option<String>,
+    /// The answers to both inputs look like full pages: see [`are_full_pages`].
+    pub full_pages: bool,
+}
+
+/// Whether the answers to two inputs hold equally many items, and so many as sites put on a page. A task that names the number asks
+/// for that many.
+pub fn are_full_pages(answers: &[ProofAnswer], task: &str) -> bool {
+    let [a, b] = answers else { return false };
+    let is_usual = a.items >= MIN_PAGE && (a.items % 5 == 0 || a.items % 12 == 0);
+    let number = a.items.to_string();
+    let is_named = task.split(|it: char| !it.is_ascii_digit()).any(|it| it == number);
+    is_usual && a.items == b.items && a.body != b.body && !is_named
 }
 
 /// The first answer, where it is only the first page of its list.
@@ -122,10 +136,14 @@ pub fn first_page(found: &ListFindings<'_>) -> Option<FirstPage> {
     }
     // What the page offers goes beyond what it shows, which the answer may hold as well.
     let shows_as_much = found.shown.is_some_and(|it| items <= it + it / 10 + 1);
-    page.next
-        .as_ref()
-        .filter(|_| shows_as_much)
-        .and_then(|it| of(None, format!("the page has {it}")))
+    if let Some(it) = page.next.as_ref().filter(|_| shows_as_much) {
+        return of(None, format!("the page has {it}"));
+    }
+    found.full_pages.then(|| FirstPage {
+        items,
+        total: None,
+        evidence: format!("two inputs are answered with {items} items each"),
+    })
 }
 
 /// How an answer without items looks that is one: what all answers say in the same way, with items or without. A site that refuses
@@ -171,6 +189,24 @@ mod tests {
     }
 
     #[test]
+    fn full_pages() {
+        let answer = |items: u64, body: &str| ProofAnswer {
+            body: body.as_bytes().to_vec(),
+            whole: None,
+            items,
+            url: String::new(),
+            headers: Vec::new(),
+        };
+        let are =
+            |a: u64, b: u64, task: &str| are_full_pages(&[answer(a, "a"), answer(b, "b")], task);
+        assert!(are(10, 10, "find oak") && are(24, 24, "find oak"));
+        assert!(!are(10, 10, "the top 10 of oak"), "the task names the number");
+        assert!(!are(10, 9, "find oak") && !are(7, 7, "the week of oak"));
+        assert!(!are_full_pages(&[answer(10, "a"), answer(10, "a")], "find oak"), "one answer");
+        assert!(!are_full_pages(&[answer(10, "a")], "find oak"));
+    }
+
+    #[test]
     fn first_pages() {
         let page = |total: Option<u64>, next: bool| ListLength {
             total,
@@ -186,6 +222,7 @@ mod tests {
                 page,
                 paged_by: None,
                 sized_by: None,
+                full_pages: false,
             };
             first_page(&found).map(|it| it.describe())
         };
@@ -196,7 +233,10 @@ mod tests {
             Some("6 of 15 items, first page")
         );
         assert_eq!(found(says(6), &page(None, true), 6), None);
-        assert_eq!(found(none, &page(None, true), 6).as_deref(), Some("6 items, and more follow"));
+        assert_eq!(
+            found(none, &page(None, true), 6).as_deref(),
+            Some("6 items, and more may follow")
+        );
         // The page shows three at a time of what it has.
         assert_eq!(found(none, &page(None, true), 3), None);
         assert_eq!(

@@ -382,6 +382,10 @@ impl Run<'_, '_> {
             page: &self.draft.list,
             paged_by: self.paged_by.take(),
             sized_by: self.sized_by.take(),
+            full_pages: length::are_full_pages(
+                &self.answers,
+                witness.map_or("", |it| it.task.as_str()),
+            ),
         });
         if let Some(first) = self.report.first_page.clone() {
             if found.is_none() && self.length.complete.is_none() {

@@ -8,6 +8,17 @@ use crate::support::{Home, shared, write};
 
 const FIXTURE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/books.har");
 
+/// A Chromium that cannot be started says nothing about the page: nothing is verified without it in silence.
+#[test]
+fn a_browser_that_fails_is_no_missing_page() {
+    let home = Home::new();
+    write(&home.path().join("config.toml"), "[browser]\npath = '/bin/false'\n");
+    let task = ["--task", "Find books about {query}", "-p", "query=harbour", "--json"];
+    let (code, out) = home.json(&[&["recipe", "learn", "--har", FIXTURE][..], &task].concat());
+    assert_ne!(code, 0, "{out}");
+    assert!(out.to_string().contains("BROWSER_FAILED"), "{out}");
+}
+
 /// `SNAPSHOTS=overwrite` accepts. A payload that changed while its stage's version did not is a mistake: bump the version in
 /// `stages/table.rs`.
 #[test]
