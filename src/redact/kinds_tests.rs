@@ -93,14 +93,14 @@ fn measure(file: &str, seeds: &[u64]) -> (usize, Vec<String>, usize, Vec<String>
 
 #[test]
 fn kinds_of_other_programs() {
-    for file in ["kinds.jsonl", "kinds-held.jsonl"] {
+    // Per mille that may be missed, as measured: what is left are the kinds that SECURITY.md names.
+    for (file, most) in [("kinds.jsonl", 68), ("kinds-held.jsonl", 128)] {
         let (all, missed, kept, wrong) = measure(file, &[20_261_128, 17]);
         println!("{file}: {} of {all} missed, {} of {kept} wrong", missed.len(), wrong.len());
         for it in missed.iter().chain(&wrong) {
             println!("  {it}");
         }
-        // What is left are the kinds that SECURITY.md names; fewer is better.
-        assert!(missed.len() * 4 <= all, "{file}");
-        assert!(wrong.len() * 50 <= kept, "{file}");
+        assert!(missed.len() * 1_000 <= all * most, "{file}");
+        assert!(wrong.is_empty(), "{file}");
     }
 }
