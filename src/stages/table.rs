@@ -63,17 +63,17 @@ pub const STAGES: &[StageSpec] = &[
     //   stage                version effect    reads                                                                     writes
     // Not bumped when redaction learns to see more: a recording of another version is an error, and what it holds was
     // already written. `--force` records anew.
-    spec(Stage::Record,       3, Observes, &[],                                                                      SessionRecording),
-    spec(Stage::RecordSecond, 3, Observes, &[SessionRecording],                                                      SecondRecording),
-    spec(Stage::Rank,        12, Pure,     &[SessionRecording, SecondRecording],                                     CandidateSet),
+    spec(Stage::Record,       4, Observes, &[],                                                                      SessionRecording),
+    spec(Stage::RecordSecond, 4, Observes, &[SessionRecording],                                                      SecondRecording),
+    spec(Stage::Rank,        13, Pure,     &[SessionRecording, SecondRecording],                                     CandidateSet),
     spec(Stage::Summarize,    2, Pure,     &[SessionRecording, CandidateSet],                                        CandidateSummary),
     spec(Stage::Consult,      1, Observes, &[SessionRecording, CandidateSet, CandidateSummary],                      ModelAnswer),
-    spec(Stage::Analyze,      8, Pure,     &[SessionRecording, CandidateSet, CandidateSummary, ModelAnswer],         RecipeAnalysis),
-    spec(Stage::Validate,     7, Observes, &[SessionRecording, RecipeAnalysis],                                      RecipeDraft),
+    spec(Stage::Analyze,      9, Pure,     &[SessionRecording, CandidateSet, CandidateSummary, ModelAnswer],         RecipeAnalysis),
+    spec(Stage::Validate,     8, Observes, &[SessionRecording, RecipeAnalysis],                                      RecipeDraft),
     spec(Stage::Baseline,     1, Pure,     &[SessionRecording, RecipeDraft],                                         BaselineFingerprint),
     spec(Stage::Minimize,     2, Observes, &[SessionRecording, RecipeDraft, BaselineFingerprint],                    MinimizationReport),
-    spec(Stage::Parameterize,11, Pure,     &[SessionRecording, SecondRecording, RecipeDraft, MinimizationReport],    RecipeDraftMinimized),
-    spec(Stage::Verify,      14, Observes, &[SessionRecording, RecipeDraftMinimized, BaselineFingerprint],           VerificationReport),
+    spec(Stage::Parameterize,12, Pure,     &[SessionRecording, SecondRecording, RecipeDraft, MinimizationReport],    RecipeDraftMinimized),
+    spec(Stage::Verify,      15, Observes, &[SessionRecording, RecipeDraftMinimized, BaselineFingerprint],           VerificationReport),
 ];
 
 impl Stage {

@@ -326,6 +326,14 @@ pub fn asks_for_all(task: &str, typed: &BTreeMap<String, String>) -> bool {
     words(task).iter().any(|it| ALL.contains(&it.as_str()) && !typed.contains(it))
 }
 
+/// Shorter lines stand in an item by chance.
+const MIN_ITEM_LINE: usize = 8;
+
+/// Texts as one, without the spaces that a page may draw otherwise.
+fn joined<'a>(texts: impl IntoIterator<Item = &'a str>) -> String {
+    texts.into_iter().flat_map(str::chars).filter(|it| !it.is_whitespace()).collect()
+}
+
 /// How long the list is, as far as the task and the first page say. A page speaks of the items that it shows.
 pub fn list_length(
     recording: &SessionRecording,
@@ -338,10 +346,19 @@ pub fn list_length(
     };
     let Some(witness) = witness.filter(|it| !it.first.is_record) else { return out };
     let sample = |recording: &SessionRecording, block: &ShownBlock| {
-        let rows: BTreeSet<&str> =
+        // A line may hold several cells of an item: its numbers are the item's.
+        let rows: Vec<String> =
+            block.rows.iter().map(|it| joined(it.iter().flatten().map(String::as_str))).collect();
+        let cells: BTreeSet<&str> =
             block.rows.iter().flatten().flatten().map(String::as_str).collect();
+        let is_of_item = |line: &str| {
+            let letters = joined([line]);
+            cells.contains(line)
+                || letters.chars().count() >= MIN_ITEM_LINE
+                    && rows.iter().any(|it| it.contains(&letters))
+        };
         let lines = recording.page.visible_text.lines().map(str::trim);
-        let lines = lines.filter(|it| !it.is_empty() && !rows.contains(it));
+        let lines = lines.filter(|it| !it.is_empty() && !is_of_item(it));
         PageSample { lines: lines.map(str::to_owned).collect(), items: u64::from(block.count) }
     };
     let other = second.recording.as_ref().zip(witness.second.as_ref());
