@@ -111,7 +111,7 @@ fn names_signed_in(recording: &SessionRecording, request: &RequestTemplate) -> b
     constants(request).iter().any(|it| known.contains(it))
 }
 
-/// What a request sends in fields beside a password.
+/// What a request sends in fields beside a password, and what it is answered.
 fn sent_beside_password(exchange: &Exchange, out: &mut BTreeSet<String>) {
     let fields: Vec<(&str, &str)> = match &exchange.request_body {
         Some(RequestBody::Form(all) | RequestBody::Multipart(all)) => {
@@ -126,6 +126,13 @@ fn sent_beside_password(exchange: &Exchange, out: &mut BTreeSet<String>) {
     if fields.iter().any(|it| is_password(it.1)) {
         let names = fields.iter().filter(|it| !it.1.contains("[REDACTED:"));
         out.extend(names.map(|it| it.1.trim().to_lowercase()));
+        if let Some(Excerpt::Json(answer)) = &exchange.excerpt {
+            // Words of it may be how things are asked for: a language, a role.
+            let mut given = BTreeSet::new();
+            scalars(answer, &mut given);
+            out.extend(given.into_iter().filter(|it| it.chars().any(|it| it.is_ascii_digit())));
+            keys_of(answer, out);
+        }
     }
 }
 
@@ -361,6 +368,35 @@ mod tests {
         assert!(of(&recording, "http://a.test/users/4711/orders"));
         assert!(!of(&recording, "http://a.test/api/list"));
         assert!(!of(&recording, "http://a.test/orders/2026"), "it was typed as a parameter");
+    }
+
+    #[test]
+    fn what_a_har_sent_beside_a_password_is_no_constant() {
+        let mut recording: SessionRecording = serde_json::from_value(json!({
+            "task": "List my orders", "url": "http://a.test/", "driver": "har", "typed": {}, "actions": [],
+            "final_answer": null, "page": {"url": "", "title": "", "visible_text": "", "has_password_field": false},
+            "exchanges": [], "blocked": [], "duration_ms": 1, "producer": "x"
+        }))
+        .unwrap();
+        let mut login = exchange(0, "", None);
+        login.request_body = Some(RequestBody::Json(
+            json!({"who": "tester-41", "key": "[REDACTED:password]", "lang": "en-US"}),
+        ));
+        login.excerpt = Some(Excerpt::Json(json!({"person": 41877, "role": "member"})));
+        let mut me = exchange(1, "", None);
+        me.excerpt = Some(Excerpt::Json(json!({"key": "usr_77", "plan": "free"})));
+        me.url = "http://a.test/api/me".to_owned();
+        me.request_headers =
+            vec![Header { name: "cookie".to_owned(), value: "[REDACTED:cookie]".to_owned() }];
+        recording.exchanges = vec![login, me];
+        let of = |url: &str| {
+            let request = json!({"method": "GET", "url": url, "allowed_domains": ["a.test"]});
+            names_account(&recording, &serde_json::from_value(request).unwrap())
+        };
+        assert!(of("http://a.test/users/tester-41/orders"), "typed");
+        assert!(of("http://a.test/users/41877/orders"), "answered");
+        assert!(of("http://a.test/orders/usr_77"), "who is signed in");
+        assert!(!of("http://a.test/free/member"), "words");
     }
 
     fn signed_in(url: &str, after: ActionKind) -> SessionRecording {
