@@ -78,24 +78,33 @@ def calls(web):
         return json.load(answer).get(CALL, 0)
 
 
+def new_home(scratch):
+    """A home that draws no page: a browser that is traced does not start."""
+    home = tempfile.mkdtemp(dir=scratch)
+    with open(os.path.join(home, "config.toml"), "w", encoding="utf-8") as file:
+        file.write("[learning]\nrender_har = false\n")
+    os.chmod(file.name, 0o600)
+    return home
+
+
 def main(binary, scratch, long):
     os.environ["no_proxy"] = "*"
     web, bad = Web(binary, scratch), []
     try:
         rest = ["recipe", "learn-batch", "--manifest", manifest(web, scratch), "--resume"]
         command = lambda home: [binary, "--test-host", web.pin, "--home", home, *rest]
-        home = tempfile.mkdtemp(dir=scratch)
+        home = new_home(scratch)
         before = calls(web)
         end = subprocess.run(command(home), capture_output=True, text=True, check=False)
         usual = calls(web) - before
-        home = tempfile.mkdtemp(dir=scratch)
+        home = new_home(scratch)
         # Only notes are synced without their metadata.
         notes = points(command(home), home, scratch, ["fdatasync"]).get("fdatasync", [])
         if end.returncode != 0 or "verified" not in end.stderr or not notes:
             return [f"nothing was replayed: {end.stderr[-300:]}"]
         repeated = dead = 0
         for ordinal in notes if long else notes[:: max(1, len(notes) // 5)]:
-            home = tempfile.mkdtemp(dir=scratch)
+            home = new_home(scratch)
             begun = calls(web)
             dead += killed(command(home), "fdatasync", ordinal)
             noted = sum(map(len, Look(home).journals.values()))
