@@ -606,9 +606,32 @@ fn secured<'t>(text: &'t str, found: &mut Vec<(&'t str, &'t str, SecretReason)>)
     }
 }
 
+/// What one command prints into another that takes it for a password: `echo '…' | docker login --password-stdin`.
+fn piped<'t>(text: &'t str, found: &mut Vec<(&'t str, &'t str, SecretReason)>) {
+    for line in text.lines().filter(|it| it.len() <= LONGEST) {
+        let Some((front, back)) = line.split_once('|') else { continue };
+        let takes = ["--password-stdin", "--token-stdin", "--passphrase-stdin"];
+        if !takes.iter().any(|it| back.contains(it)) {
+            continue;
+        }
+        step_counter::record_bytes(line.len());
+        let Some((_, value)) = front.split_once("echo ").or_else(|| front.split_once("printf "))
+        else {
+            continue;
+        };
+        let value = value.trim().trim_start_matches("-n ").trim_matches(['"', '\'', '`', ' ']);
+        if value.len() >= 6 && !value.starts_with('$') && !is_stand_in(value) {
+            found.push(("password", value, SecretReason::Key));
+        }
+    }
+}
+
 /// Secrets that commands take: `curl -u ann:…`, `mysql -p…`, `docker login -p …`.
 pub fn commands<'t>(text: &'t str, found: &mut Vec<(&'t str, &'t str, SecretReason)>) {
     secured(text, found);
+    if text.contains("-stdin") {
+        piped(text, found);
+    }
     for line in text.split(['\n', ';', '|']) {
         if !line.contains('-') || line.len() > LONGEST {
             continue;

@@ -67,11 +67,45 @@ pub fn each_echo(secret: &str, mut found: impl FnMut(&[u8])) {
     ] {
         told(all.join(sign));
     }
+    // In groups, as they are read out.
+    let chars: Vec<char> = secret.chars().collect();
+    for size in [4, 5, 6, 8] {
+        let groups: Vec<String> = chars.chunks(size).map(|it| it.iter().collect()).collect();
+        told(groups.join(" "));
+        told(groups.join("-"));
+    }
+    told(secret.chars().map(swapped).collect());
+    let coded = base32(secret.as_bytes());
+    told(coded.to_ascii_lowercase());
+    told(coded);
+    let reversed = Zeroizing::new(secret.chars().rev().collect::<String>());
+    told(STANDARD_NO_PAD.encode(&*reversed));
+    told(commis_base::ids::hex(reversed.as_bytes()));
     if secret.len() >= 24 {
         let (front, back) = secret.split_at(secret.len() / 2);
         told(front.to_owned());
         told(back.to_owned());
     }
+}
+
+fn swapped(c: char) -> char {
+    if c.is_ascii_lowercase() { c.to_ascii_uppercase() } else { c.to_ascii_lowercase() }
+}
+
+/// RFC 4648, 6, but for what follows the last whole digit.
+fn base32(bytes: &[u8]) -> String {
+    const LETTERS: &[u8; 32] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
+    let (mut out, mut held, mut bits) = (String::with_capacity(bytes.len() * 2), 0_u32, 0);
+    for b in bytes {
+        held = held << 8 | u32::from(*b);
+        bits += 8;
+        while bits >= 5 {
+            bits -= 5;
+            out.push(char::from(LETTERS[(held >> bits & 31) as usize]));
+        }
+        held &= 0xff;
+    }
+    out
 }
 
 /// Text with one layer of escapes undone, and where each of its bytes stood: `%2F`, `\u002f`, `\x2f`, `\/`, `&#x2F;`,

@@ -40,6 +40,13 @@ impl Walk<'_> {
         if text && name.to_ascii_lowercase().contains("qr") && is_second_factor(object) {
             return "totp_secret".into();
         }
+        // `{"mfa": {"recovery": ["…", "…"]}}`
+        if item.as_array().is_some_and(|it| it.iter().all(Value::is_string))
+            && matches!(name, "backup" | "codes" | "emergency" | "recovery" | "rescue" | "scratch")
+            && (is_second_factor(object) || is_of_recovery(object))
+        {
+            return "recovery_codes".into();
+        }
         if is_jwk && text && name.len() <= 3 {
             // RFC 7518, 6: the private half, and what anybody may see.
             return if matches!(name, "d" | "p" | "q" | "dp" | "dq" | "qi" | "k") {
@@ -96,6 +103,13 @@ fn is_security(object: &str) -> bool {
 fn is_second_factor(object: &str) -> bool {
     let it = normalize_name(object);
     ["mfa", "2fa", "totp", "otp", "authenticator", "twofactor", "twostep"].contains(&&*it)
+}
+
+/// `generateRecoveryCodes`, `backup_codes`: what holds a list of them.
+fn is_of_recovery(object: &str) -> bool {
+    let it = normalize_name(object);
+    it.contains("codes")
+        && ["recovery", "backup", "scratch", "rescue"].iter().any(|word| it.contains(word))
 }
 
 pub fn tells(class: KeyClass) -> bool {

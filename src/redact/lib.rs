@@ -19,6 +19,7 @@ mod encode;
 mod exchange;
 mod failure;
 mod fields;
+mod flagged;
 mod formats;
 mod forms;
 pub mod har;
@@ -712,6 +713,8 @@ impl SecretSink for Writer<'_> {
 
 #[cfg(test)]
 mod kinds_tests;
+#[cfg(test)]
+mod leaks_tests;
 #[cfg(test)]
 mod linear_tests;
 #[cfg(test)]

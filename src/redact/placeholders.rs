@@ -17,6 +17,8 @@ use super::{
 
 /// More secrets than this are still redacted where they stand, but not looked for elsewhere.
 const MAX_PROPAGATED: usize = 20_000;
+/// Of values that only look random so many are looked for as they may be repeated.
+const MAX_ECHOED: usize = 200;
 pub const MAX_IDENTIFIERS: usize = 1000;
 
 #[derive(Default)]
@@ -152,7 +154,10 @@ impl SecretIndex {
         {
             self.propagated += usize::from(!certain);
             // Chance makes no two alike.
-            if certain && (14..=512).contains(&known.value.len()) && random(&known.value) {
+            let most = if certain { 512 } else { 64 };
+            let is_long = if certain { 14 } else { 20 } <= known.value.len();
+            let is_echoed = is_long && known.value.len() <= most && random(&known.value);
+            if is_echoed && (certain || self.propagated <= MAX_ECHOED) {
                 self.matcher.add_echoes(at, &known.value);
             } else {
                 self.matcher.add(at, &known.value);

@@ -14,7 +14,7 @@ use super::{
     configs,
     detector::verdict,
     elements::each_leaf,
-    encode::decode_escapes,
+    encode::{decode_escapes, decode_percent, percent},
     formats,
     markup::{self, Replacement},
     messages,
@@ -31,6 +31,10 @@ fn has_tag(text: &str, tag: &str) -> bool {
     memchr::memmem::find(text.as_bytes(), tag.as_bytes()).is_some()
         || memchr::memmem::find(text.as_bytes(), tag.to_ascii_uppercase().as_bytes()).is_some()
 }
+
+/// Of programs that keep something.
+const STORED: u16 =
+    Triggers::CALL | Triggers::CALLED | Triggers::COOKIE | Triggers::ASSIGN | Triggers::NAMED;
 
 /// What a text is, as far as it matters for what is a secret in it.
 #[derive(Clone, Copy)]
@@ -149,7 +153,7 @@ impl Walk<'_> {
         if has.any(Triggers::NETWORK) {
             Self::network_in(text, found);
         }
-        if has.any(Triggers::CALL | Triggers::COOKIE | Triggers::ASSIGN) {
+        if has.any(STORED) {
             self.stored_in(text, has, found);
         }
         if kind.prose == TextKind::Code && !kind.lined {
@@ -172,8 +176,30 @@ impl Walk<'_> {
                 configs::commands(text, found);
             }
         }
-        if bytes.any(ByteKinds::DIGIT) {
+        if bytes.any(ByteKinds::PERCENT) && kind.depth < MAX_OPEN {
+            self.percent_in(text, kind, cuts);
+        }
+        if bytes.any(ByteKinds::DIGIT) || text.len() >= 60 && may_have_phrase(text) {
             self.messages_in(text, kind, found);
+        }
+    }
+
+    /// JSON that is percent-encoded in the middle of a text: `payload=%7B%22…`.
+    fn percent_in(&mut self, text: &str, kind: TextContext, cuts: &mut Vec<Replacement>) {
+        let mut done = 0;
+        for (at, _) in text.match_indices("%7B%") {
+            if at < done {
+                continue;
+            }
+            let inside = |b: &u8| b.is_ascii_alphanumeric() || b"-_.~%!*'()+".contains(b);
+            let len = text.as_bytes()[at..].iter().take_while(|b| inside(b)).count();
+            step_counter::record_bytes(len);
+            done = at + len;
+            let part = &text[at..done];
+            let Ok(mut json) = serde_json::from_str(&decode_percent(part)) else { continue };
+            if self.json_at("", &mut json, kind.place, kind.depth + 1, None) {
+                cuts.push(cut(text, part, percent(&json.to_string())));
+            }
         }
     }
 
@@ -240,7 +266,10 @@ impl Walk<'_> {
         }
         let plain = markup::entities(part.trim());
         let Ok(mut json) = serde_json::from_str(&plain) else { return false };
-        if self.json_at("", &mut json, kind.place, kind.depth + 1, None) {
+        // Where a browser shows JSON in a page of its own, it is the whole answer.
+        let is_whole = memchr::memmem::find(text.as_bytes(), b"json-formatter-container").is_some();
+        let depth = if is_whole { kind.depth } else { kind.depth + 1 };
+        if self.json_at("", &mut json, kind.place, depth, None) {
             cuts.push(cut(text, part, attribute(&json.to_string())));
         }
         true
@@ -313,13 +342,14 @@ impl Walk<'_> {
         let mut opened = Vec::new();
         let mut coded = Vec::new();
         let mut pictures = Vec::new();
+        let mut seeds = Vec::new();
         markup::each_tag(text, |tag, attributes| {
             for it in attributes {
                 if it.value.len() >= 3 && it.name.len() <= 64 && told(it.name, it.value) {
                     found.push((it.name, it.value, SecretReason::Key));
                 } else if is_packed(it.value) {
                     opened.push((it.name, it.value));
-                } else if it.name.starts_with("data-") && it.value.starts_with("eyJ") {
+                } else if it.name.starts_with("data-") && is_coded(it.value) {
                     coded.push((it.name, it.value));
                 }
             }
@@ -330,6 +360,9 @@ impl Walk<'_> {
             {
                 found.push(("password", it.value, SecretReason::Key));
             }
+            if let Some(it) = get("value").filter(|it| is_seed(it.value)) {
+                seeds.push(it.value);
+            }
             if let Some(it) = get("src").filter(|it| it.value.starts_with("data:image/"))
                 && !attributes.iter().any(|it| it.name != "src" && is_of_brand(it.value))
                 && let Some((_, body)) = it.value.split_once("base64,")
@@ -339,8 +372,10 @@ impl Walk<'_> {
             named.extend(markup::name_and_value(tag, attributes).filter(|it| it.0.len() <= 200));
         });
         // A picture of a key is the key.
-        if !pictures.is_empty() && messages::is_about_seeds(&markup::visible_text(text, text.len()))
+        if !(pictures.is_empty() && seeds.is_empty())
+            && messages::is_about_seeds(&markup::visible_text(text, text.len()))
         {
+            found.extend(seeds.into_iter().map(|it| ("seed", it, SecretReason::Context)));
             found.extend(pictures.into_iter().map(|it| ("qr", it, SecretReason::Context)));
         }
         for (name, value) in coded {
@@ -448,6 +483,29 @@ fn is_packed(value: &str) -> bool {
                 && value.contains('=')
                 && !value.contains("://")
                 && !value.contains('('))
+}
+
+/// Whether a text may give the words of a wallet, which have no digits.
+fn may_have_phrase(text: &str) -> bool {
+    ["hrase", "nemonic", "frase"]
+        .iter()
+        .any(|it| memchr::memmem::find(text.as_bytes(), it.as_bytes()).is_some())
+}
+
+/// As keys of authenticators are written: base32 in capitals, with digits.
+fn is_seed(value: &str) -> bool {
+    (16..=64).contains(&value.len())
+        && value.bytes().all(|b| b.is_ascii_uppercase() || matches!(b, b'2'..=b'7'))
+        && value.bytes().filter(u8::is_ascii_digit).count() >= 2
+        && random(value)
+}
+
+/// JSON in base64, or pairs of names and values.
+fn is_coded(value: &str) -> bool {
+    value.starts_with("eyJ")
+        || (24..=64 * 1024).contains(&value.len())
+            && value.bytes().any(|b| b.is_ascii_uppercase())
+            && base64_text(value).is_some_and(|it| it.contains('=') && !it.contains(' '))
 }
 
 /// Whether an attribute says that a picture is what pages are adorned with.

@@ -4,6 +4,7 @@ use super::{
     class::{KeyClass, Place, SecretReason},
     configs::{is_code, is_stand_in, tells},
     detector::verdict,
+    messages::looks_chosen,
     randomness::{erratic, random},
     rules::Walk,
     step_counter,
@@ -57,6 +58,8 @@ impl Walk<'_> {
                 }
             }
         }
+        self.called_in(of(Triggers::CALLED), found);
+        self.named_in(of(Triggers::NAMED), found);
         for (at, it) in cookies.match_indices(".cookie") {
             let rest = text[at + it.len()..].trim_start();
             let Some((line, more)) = rest.strip_prefix('=').and_then(|it| literal(it.trim_start()))
@@ -127,6 +130,81 @@ impl Walk<'_> {
                     && verdict(KeyClass::Silent, value).is_some()
                 {
                     found.push((name, value, SecretReason::Entropy));
+                }
+            }
+        }
+    }
+}
+
+impl Walk<'_> {
+    /// `signInWithCustomToken("…")`, `login(auth, "ann", "…")`: what is called says what its last text is.
+    fn called_in<'t>(&mut self, text: &'t str, found: &mut Vec<(&'t str, &'t str, SecretReason)>) {
+        for quote in ['\'', '"'] {
+            let end = format!("{quote})");
+            for (at, _) in text.match_indices(&end) {
+                let mut from = at.saturating_sub(200);
+                while !text.is_char_boundary(from) {
+                    from += 1;
+                }
+                let before = &text[from..at];
+                step_counter::record_bytes(before.len());
+                let Some((front, value)) = before.rsplit_once(quote) else { continue };
+                let Some((called, given)) = front.rsplit_once('(') else { continue };
+                // What was given before it are names and texts.
+                if given.contains([';', '{', '}', '\n', '='])
+                    || !given.is_empty() && !given.trim_end().ends_with(',')
+                {
+                    continue;
+                }
+                let len = called
+                    .bytes()
+                    .rev()
+                    .take(64)
+                    .take_while(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'$'))
+                    .count();
+                let name = &called[called.len() - len..];
+                let class = self.rules.class(name, Place::Json);
+                if matches!(class, KeyClass::Always | KeyClass::Likely)
+                    && value.len() >= 8
+                    && (random(value) || erratic(value) || looks_chosen(value))
+                    && tells(class, value, true, false)
+                {
+                    found.push((name, value, SecretReason::Key));
+                }
+            }
+        }
+    }
+
+    /// `{key: 'session', value: '…'}`, and `"Bearer …"` wherever a program has it.
+    fn named_in<'t>(&mut self, text: &'t str, found: &mut Vec<(&'t str, &'t str, SecretReason)>) {
+        for (at, it) in text.match_indices("value:") {
+            let Some((value, _)) = literal(text[at + it.len()..].trim_start()) else { continue };
+            let mut from = at.saturating_sub(80);
+            while !text.is_char_boundary(from) {
+                from += 1;
+            }
+            let before = &text[from..at];
+            step_counter::record_bytes(before.len() + value.len());
+            let before = before.rsplit_once('{').map_or("", |it| it.1);
+            let named = ["key:", "name:"].iter().find_map(|it| before.rsplit_once(it));
+            let Some((name, _)) = named.and_then(|it| literal(it.1.trim_start())) else { continue };
+            let class = self.rules.class(name, Place::Json);
+            if matches!(class, KeyClass::Always | KeyClass::Likely)
+                && tells(class, value, true, false)
+            {
+                found.push((name, value, SecretReason::Key));
+            }
+        }
+        for scheme in ["Bearer ", "Basic ", "Token "] {
+            for (at, _) in text.match_indices(scheme) {
+                if !text[..at].ends_with(['"', '\'', '`']) {
+                    continue;
+                }
+                let Some((whole, _)) = literal(&text[at - 1..]) else { continue };
+                let value = &whole[scheme.len()..];
+                step_counter::record_bytes(value.len());
+                if value.len() >= 16 && !is_stand_in(value) && (random(value) || erratic(value)) {
+                    found.push(("authorization", value, SecretReason::Key));
                 }
             }
         }

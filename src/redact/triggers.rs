@@ -31,6 +31,14 @@ const ALL: &[(&str, u16)] = &[
     ("WIFI:", Triggers::NETWORK),
     ("Storage[", Triggers::ASSIGN),
     ("Storage.", Triggers::ASSIGN),
+    ("')", Triggers::CALLED),
+    ("\")", Triggers::CALLED),
+    ("value:", Triggers::NAMED),
+    ("earer ", Triggers::NAMED),
+    ("'Basic ", Triggers::NAMED),
+    ("\"Basic ", Triggers::NAMED),
+    ("'Token ", Triggers::NAMED),
+    ("\"Token ", Triggers::NAMED),
 ];
 
 impl Triggers {
@@ -46,7 +54,11 @@ impl Triggers {
     pub const OPTION: u16 = 1 << 7;
     pub const COOKIELESS: u16 = 1 << 8;
     pub const NETWORK: u16 = 1 << 9;
-    const EVERY: u16 = (1 << 10) - 1;
+    /// A text that is given last.
+    pub const CALLED: u16 = 1 << 10;
+    /// A pair of a name and its value, or what proves who asks.
+    pub const NAMED: u16 = 1 << 11;
+    const EVERY: u16 = (1 << 12) - 1;
 
     pub fn from_text(text: &str) -> Self {
         static FIND: LazyLock<Option<AhoCorasick>> =

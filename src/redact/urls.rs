@@ -125,7 +125,11 @@ impl Walk<'_> {
                 new.map(|new| percent(&plain.replace(value, &new)))
             } else if formats::known_format(&plain).is_some() {
                 self.sink.secret("path", &plain, SecretReason::Format).map(|it| percent(&it))
-            } else if hook && plain.len() >= 16 && (looks_issued(&plain) || Some(segment) == last) {
+            } else if hook
+                && plain.len() >= 16
+                && (looks_issued(&plain) || Some(segment) == last)
+                && !is_asset(&plain)
+            {
                 self.sink.secret("webhook", &plain, SecretReason::Key).map(|it| percent(&it))
             } else if let Some(token) = of_bot(&plain) {
                 let new = self.sink.secret("bot", token, SecretReason::Format);
@@ -146,7 +150,8 @@ impl Walk<'_> {
                 && !plain.contains('.')
                 && (feed && !is_uuid(&plain)
                     || self.grants && is_made_up(&plain)
-                    || is_shared(before) && random(&plain))
+                    || is_shared(before) && random(&plain)
+                    || is_shared_by_words(before) && is_made_up(&plain))
                 && looks_issued(&plain)
             {
                 self.sink.secret("link", &plain, SecretReason::Key).map(|it| percent(&it))
@@ -340,7 +345,39 @@ fn is_shared(segment: &str) -> bool {
             | "unlisted"
             | "dl"
             | "drop"
+            | "send"
     )
+}
+
+/// The same in words of its own, and where a program reports that it lives: `public-calendars`, `push`.
+fn is_shared_by_words(segment: &str) -> bool {
+    let lower = segment.to_ascii_lowercase();
+    if matches!(&*lower, "push" | "ping" | "heartbeat" | "heartbeats" | "ingest" | "trigger") {
+        return true;
+    }
+    let mut words = lower.split(['-', '_']).peekable();
+    let first = words.next().unwrap_or("");
+    words.peek().is_some()
+        && std::iter::once(first).chain(words).any(|it| {
+            matches!(
+                it,
+                "guest"
+                    | "ical"
+                    | "private"
+                    | "public"
+                    | "secret"
+                    | "share"
+                    | "shared"
+                    | "unlisted"
+            )
+        })
+}
+
+/// A file that pages are made of: `8f14e45f.png`.
+fn is_asset(segment: &str) -> bool {
+    const ENDS: &[&str] =
+        &["avif", "css", "gif", "ico", "jpeg", "jpg", "js", "map", "png", "svg", "webp", "woff2"];
+    segment.rsplit_once('.').is_some_and(|it| ENDS.contains(&it.1))
 }
 
 /// Calendars and news that a program fetches again and again, without a login.
@@ -375,5 +412,8 @@ const GRANTS: &[&str] = &[
 
 /// `bot110201543:AAHdqTcvCH1vGWJxfSeofSAs0K5PALDsaw`: what follows `bot`.
 fn of_bot(segment: &str) -> Option<&str> {
-    segment.strip_prefix("bot").filter(|it| it.contains(':') && formats::known_format(it).is_some())
+    let rest = segment.strip_prefix("bot")?;
+    let (number, token) = rest.split_once(':')?;
+    let is_numbered = number.len() >= 5 && number.bytes().all(|b| b.is_ascii_digit());
+    (formats::known_format(rest).is_some() || is_numbered && is_made_up(token)).then_some(rest)
 }

@@ -59,6 +59,7 @@ pub const ONE_TIME: &[&str] = &[
 ];
 
 pub const LIKELY: &[&str] = &[
+    "authenticity",
     "token",
     "tokens",
     "auth",

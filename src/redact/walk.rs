@@ -15,6 +15,7 @@ use super::{
     fields::{
         answer_class, are_pairs, bytes_of, has_numbered_keys, is_jwk, is_numbered_key, sibling_name,
     },
+    flagged::{is_flagged, is_flagged_value, is_row_of_texts, table},
     formats, is_placeholder, rpc_arguments,
     rules::{MAX_OPEN, SecretSink},
     scan::{TextContext, auth_scheme, base64_text},
@@ -235,6 +236,36 @@ impl Walk<'_> {
                 return new.map(|new| Some((0..times).fold(new, |it, _| percent(&it))));
             }
         }
+        // A page as text of a page: `&lt;input type=&quot;password&quot; …`.
+        if bytes.any(ByteKinds::SEMICOLON)
+            && first == &b'&'
+            && value.contains("&lt;")
+            && value.len() <= 256 * 1024
+        {
+            let plain = super::markup::entities(value);
+            if plain != value
+                && is_tagged(&plain)
+                && let Some(new) = self.open(key, &plain, place, depth + 1)
+            {
+                let new = new.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
+                return Some(Some(new.replace('"', "&quot;")));
+            }
+        }
+        // A document as an address: `data:application/json;base64,…`.
+        if !spaced
+            && bytes.any(ByteKinds::SEMICOLON)
+            && let Some((_, body)) = value
+                .split_once(";base64,")
+                .filter(|it| is_textual(it.0))
+                .filter(|it| it.1.len() >= 16)
+            && let Some(inner) = base64_text(body)
+        {
+            let mut probe = ProbeSink { sink: self.sink, hit: false };
+            Walk::new(self.rules, &mut probe).open(key, &inner, place, depth + 1);
+            if probe.hit {
+                return self.sink.secret(key, value, SecretReason::Container).map(Some);
+            }
+        }
         // JSON written in hexadecimal, or as text of a page within text of a page.
         let inner = if !spaced && value.len() >= 40 && value.starts_with("7b22") {
             hex_text(value)
@@ -300,12 +331,43 @@ impl Walk<'_> {
                 let call = rpc_arguments::arguments(fields).map(|it| (it.0, it.1.to_owned()));
                 let is_jwk = is_jwk(fields);
                 let numbered = has_numbered_keys(fields);
+                let flagged = is_flagged(fields);
+                let table = table(fields).map(|(heads, rows)| {
+                    (heads.into_iter().map(str::to_owned).collect::<Vec<_>>(), rows.to_owned())
+                });
                 let mut renamed = Vec::new();
                 for (name, item) in fields.iter_mut() {
                     let under = self.under(key, named.as_deref(), name, item, is_jwk, inner);
-                    let under = if numbered && is_numbered_key(name) { NUMBERED } else { &*under };
+                    let under = if numbered && is_numbered_key(name) {
+                        NUMBERED
+                    } else if flagged && item.is_string() && is_flagged_value(name) {
+                        FLAGGED
+                    } else {
+                        &*under
+                    };
                     let len = pointer.as_mut().map(|it| push_pointer(it, name));
-                    if let Some((list, method)) = &call
+                    if let Some((heads, rows)) = &table
+                        && rows == name
+                        && let Value::Array(rows) = item
+                    {
+                        let heads: Vec<&str> = heads.iter().map(String::as_str).collect();
+                        for (i, row) in rows.iter_mut().enumerate() {
+                            let cells = row.as_array_mut().into_iter().flatten();
+                            for (column, it) in cells.enumerate() {
+                                let under = self.head(&heads, column, under, inner);
+                                let len = pointer.as_mut().map(|it| {
+                                    let len = push_pointer(it, &i.to_string());
+                                    push_pointer(it, &column.to_string());
+                                    len
+                                });
+                                changed |=
+                                    self.json_at(under, it, inner, depth, pointer.as_deref_mut());
+                                if let (Some(len), Some(pointer)) = (len, pointer.as_mut()) {
+                                    pointer.truncate(len);
+                                }
+                            }
+                        }
+                    } else if let Some((list, method)) = &call
                         && list == name
                         && let Value::Array(given) = item
                     {
@@ -344,6 +406,12 @@ impl Walk<'_> {
                     return true;
                 }
                 let pairs = are_pairs(items);
+                let named: Vec<Option<String>> = if is_row_of_texts(items) {
+                    let named = |at| self.named_before(items, at, inner).map(str::to_owned);
+                    (0..items.len()).map(named).collect()
+                } else {
+                    Vec::new()
+                };
                 for (i, item) in items.iter_mut().enumerate() {
                     let len = pointer.as_mut().map(|it| push_pointer(it, &i.to_string()));
                     if (pairs || self.is_told_pair(item, inner))
@@ -360,6 +428,8 @@ impl Walk<'_> {
                             changed = true;
                         }
                     } else {
+                        let before = named.get(i).and_then(Option::as_deref);
+                        let key = before.unwrap_or(key);
                         changed |= self.json_at(key, item, place, depth, pointer.as_deref_mut());
                     }
                     if let (Some(len), Some(pointer)) = (len, pointer.as_mut()) {
@@ -439,10 +509,29 @@ impl Walk<'_> {
                 let call = rpc_arguments::arguments(fields);
                 let is_jwk = is_jwk(fields);
                 let numbered = has_numbered_keys(fields);
+                let flagged = is_flagged(fields);
+                let table = table(fields);
                 for (name, item) in fields {
                     let under = self.under(key, named, name, item, is_jwk, Place::Answer);
-                    let under = if numbered && is_numbered_key(name) { NUMBERED } else { &*under };
+                    let under = if numbered && is_numbered_key(name) {
+                        NUMBERED
+                    } else if flagged && item.is_string() && is_flagged_value(name) {
+                        FLAGGED
+                    } else {
+                        &*under
+                    };
                     match (call, item) {
+                        (_, Value::Array(rows))
+                            if table.as_ref().is_some_and(|it| it.1 == name) =>
+                        {
+                            let heads = table.as_ref().map_or(&[][..], |it| &it.0);
+                            for row in rows {
+                                for (at, it) in row.as_array().into_iter().flatten().enumerate() {
+                                    let under = self.head(heads, at, under, Place::Answer);
+                                    self.look_through_at(under, it, seen);
+                                }
+                            }
+                        }
                         (Some((list, method)), Value::Array(given)) if list == name => {
                             for (i, it) in given.iter().enumerate() {
                                 self.look_through_at(argument(method, i, it, under), it, seen);
@@ -461,12 +550,18 @@ impl Walk<'_> {
             }
             Value::Array(items) => {
                 let pairs = are_pairs(items);
-                for item in items {
+                let is_row = is_row_of_texts(items);
+                for (i, item) in items.iter().enumerate() {
                     match item {
                         Value::Array(pair) if pairs || self.is_told_pair(item, Place::Answer) => {
                             self.look_through_at(pair[0].as_str().unwrap_or(key), &pair[1], seen);
                         }
-                        _ => self.look_through_at(key, item, seen),
+                        _ => {
+                            let named = is_row
+                                .then(|| self.named_before(items, i, Place::Answer))
+                                .flatten();
+                            self.look_through_at(named.unwrap_or(key), item, seen);
+                        }
                     }
                 }
             }
@@ -558,6 +653,11 @@ struct AnswerMemo<'v> {
     names: Memo<'v, ()>,
 }
 
+/// Whether an address that is a document says that it holds text: `data:image/svg+xml`.
+fn is_textual(kind: &str) -> bool {
+    kind.starts_with("data:") && ["svg", "json", "text/", "xml"].iter().any(|it| kind.contains(it))
+}
+
 /// Text written as hexadecimal digits.
 fn hex_text(value: &str) -> Option<String> {
     if !value.len().is_multiple_of(2) || value.len() > 64 * 1024 || !value.is_ascii() {
@@ -569,6 +669,8 @@ fn hex_text(value: &str) -> Option<String> {
 
 /// What keys are called that are numbered.
 const NUMBERED: &str = "secret_key";
+/// What a value is called of which a flag says that it is one.
+const FLAGGED: &str = "secret";
 
 /// Whether a name is a credential of a published format itself.
 fn is_token(name: &str) -> bool {
