@@ -192,6 +192,12 @@ fn rows_that_add_up_others_are_no_items() {
             assert_eq!(Grid::new(table).unwrap().data_rows().len(), n, "{html}");
         }
     }
+    // One sign alone: the row of a group beside its members.
+    let members = "<table><tr><th>Name</th><th>Sessions</th><th>Errors</th></tr><tr class=server><td>a</td><td>5</td><td></td></tr><tr class=server><td>b</td><td>7</td><td></td></tr><tr class=backend><td>Backend</td><td>12</td><td></td></tr></table>";
+    let page = Html::parse_document(members);
+    let table = page.root_element().descendants().filter_map(ElementRef::wrap);
+    let table = table.into_iter().find(|it| it.value().name() == "table").unwrap();
+    assert_eq!(Grid::new(table).unwrap().data_rows().len(), 3);
     // A row of data may be empty in part, and hold as much as those above it.
     let plain = "<table><tr><th>Name</th><th>Stock</th></tr><tr class=odd><td>a</td><td>5</td></tr><tr class=even><td>b</td><td>5</td></tr></table>";
     let page = Html::parse_document(plain);

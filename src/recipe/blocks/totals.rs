@@ -12,7 +12,7 @@ use super::{
 /// A row of data, as one cell a column.
 pub type RowCells<'a> = (ElementRef<'a>, Vec<Option<ElementRef<'a>>>);
 
-/// Signs by which a row differs from data that it takes below one row alone; below several, one is enough.
+/// Signs by which a total differs from data. One alone may be that of a kind: the row of a group that sums up its members is an item.
 const SIGNS: usize = 2;
 
 /// Rows that are added up, of a table that marks so many of them.
@@ -26,15 +26,14 @@ pub fn find_totals(rows: &[RowCells<'_>], columns: usize) -> BTreeSet<usize> {
     let (mut above, mut all): (Vec<usize>, Vec<usize>) = (Vec::new(), Vec::new());
     let mut marked = 0;
     for (at, (row, cells)) in rows.iter().enumerate() {
-        let signs = known.signs(*row, cells, columns, at + 1 == rows.len());
-        let is_marked = signs >= SIGNS || signs > 0 && above.len() > 1;
+        let is_marked = known.signs(*row, cells, columns, at + 1 == rows.len()) >= SIGNS;
         marked += usize::from(is_marked);
         if is_marked && marked <= MAX_MARKED && (is_sum(rows, at, &above) || is_sum(rows, at, &all))
         {
             out.insert(at);
             above.clear();
         } else {
-            known.add(*row);
+            known.add(*row, cells);
             above.push(at);
             all.push(at);
         }
@@ -47,16 +46,19 @@ pub fn find_totals(rows: &[RowCells<'_>], columns: usize) -> BTreeSet<usize> {
 struct KnownRows<'a> {
     classes: BTreeSet<&'a str>,
     bold: bool,
+    /// Columns that a row of data leaves empty.
+    sparse: BTreeSet<usize>,
 }
 
 impl<'a> KnownRows<'a> {
-    fn add(&mut self, row: ElementRef<'a>) {
+    fn add(&mut self, row: ElementRef<'a>, cells: &[Option<ElementRef<'a>>]) {
+        self.sparse.extend(empty_cells(cells));
         self.classes.extend(classes(row));
         self.bold |= children(row).filter(is_cell).any(is_bold);
     }
 
-    /// By how many signs a row differs from data: a class that no row before it has, cells that span columns, empty cells, bold
-    /// numbers.
+    /// By how many signs a row differs from data: a class that no row before it has, cells that span columns, empty cells where all
+    /// data has a text, bold numbers.
     fn signs(
         &self,
         row: ElementRef<'a>,
@@ -69,10 +71,14 @@ impl<'a> KnownRows<'a> {
         if !spans && !is_new && !is_last {
             return 0;
         }
-        let lacks = !spans && cells.iter().any(|it| it.is_none_or(|it| chars(it) == 0));
+        let lacks = !spans && empty_cells(cells).any(|it| !self.sparse.contains(&it));
         let bold = !self.bold && children(row).filter(is_cell).any(is_bold);
         [spans, lacks, is_new, bold].into_iter().filter(|it| *it).count()
     }
+}
+
+fn empty_cells(cells: &[Option<ElementRef<'_>>]) -> impl Iterator<Item = usize> {
+    cells.iter().enumerate().filter(|it| it.1.is_none_or(|it| chars(it) == 0)).map(|it| it.0)
 }
 
 fn is_cell(it: &ElementRef<'_>) -> bool {
@@ -91,7 +97,7 @@ fn is_sum(rows: &[RowCells<'_>], at: usize, above: &[usize]) -> bool {
     let value = |row: usize, column: usize| number(&text((*rows[row].1.get(column)?)?));
     !above.is_empty()
         && (0..rows[at].1.len()).any(|column| {
-            let Some(total) = value(at, column) else { return false };
+            let Some(total) = value(at, column).filter(|it| *it != 0) else { return false };
             let parts: Option<Vec<i64>> = above.iter().map(|it| value(*it, column)).collect();
             parts.is_some_and(|it| {
                 it.iter().try_fold(0_i64, |sum, it| sum.checked_add(*it)) == Some(total)
