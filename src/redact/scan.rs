@@ -155,6 +155,9 @@ impl Walk<'_> {
         }
         if has.any(STORED) {
             self.stored_in(text, has, found);
+            if kind.depth < MAX_OPEN {
+                self.literals_in(text, kind, cuts);
+            }
         }
         if kind.prose == TextKind::Code && !kind.lined {
             return;
@@ -343,12 +346,15 @@ impl Walk<'_> {
         let mut coded = Vec::new();
         let mut pictures = Vec::new();
         let mut seeds = Vec::new();
+        let mut addresses = Vec::new();
         markup::each_tag(text, |tag, attributes| {
             for it in attributes {
                 if it.value.len() >= 3 && it.name.len() <= 64 && told(it.name, it.value) {
                     found.push((it.name, it.value, SecretReason::Key));
                 } else if is_packed(it.value) {
                     opened.push((it.name, it.value));
+                } else if is_relative(it.value) {
+                    addresses.push(it.value);
                 } else if it.name.starts_with("data-") && is_coded(it.value) {
                     coded.push((it.name, it.value));
                 }
@@ -377,6 +383,13 @@ impl Walk<'_> {
         {
             found.extend(seeds.into_iter().map(|it| ("seed", it, SecretReason::Context)));
             found.extend(pictures.into_iter().map(|it| ("qr", it, SecretReason::Context)));
+        }
+        for value in addresses {
+            if kind.depth < MAX_OPEN {
+                let plain = markup::entities(value);
+                let new = self.url(&plain, Place::Answer, kind.depth + 1);
+                cuts.extend(new.map(|new| cut(text, value, attribute(&new))));
+            }
         }
         for (name, value) in coded {
             let inner = Some(value).filter(|_| kind.depth < MAX_OPEN).and_then(base64_text);
@@ -483,6 +496,14 @@ fn is_packed(value: &str) -> bool {
                 && value.contains('=')
                 && !value.contains("://")
                 && !value.contains('('))
+}
+
+/// An address of the page's own host with values in it: `/frame?access_token=…`.
+fn is_relative(value: &str) -> bool {
+    (8..=8192).contains(&value.len())
+        && value.starts_with(['/', '?', '.'])
+        && !value.contains(char::is_whitespace)
+        && value.split_once(['?', '#']).is_some_and(|it| it.1.contains('='))
 }
 
 /// Whether a text may give the words of a wallet, which have no digits.

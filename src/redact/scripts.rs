@@ -1,18 +1,24 @@
 //! Secrets that programs hold: what they store, what they assign, cookies that they set.
 
+use serde_json::Value;
+
 use super::{
     class::{KeyClass, Place, SecretReason},
     configs::{is_code, is_stand_in, tells},
     detector::verdict,
+    markup::Replacement,
     messages::looks_chosen,
     randomness::{erratic, random},
     rules::Walk,
+    scan::{TextContext, cut},
     step_counter,
     triggers::Triggers,
 };
 
 /// Bytes of a literal that are read.
 const LONGEST: usize = 8192;
+/// The same of one with escapes, which may hold a document.
+const LONGEST_ESCAPED: usize = 64 * 1024;
 
 impl Walk<'_> {
     /// `setItem('jwt', '…')`, `Cookies.set("sid", "…")`, `document.cookie = "sid=…; path=/"`, `var t = "…"`.
@@ -60,6 +66,7 @@ impl Walk<'_> {
         }
         self.called_in(of(Triggers::CALLED), found);
         self.named_in(of(Triggers::NAMED), found);
+        self.joined_in(text, found);
         for (at, it) in cookies.match_indices(".cookie") {
             let rest = text[at + it.len()..].trim_start();
             let Some((line, more)) = rest.strip_prefix('=').and_then(|it| literal(it.trim_start()))
@@ -209,6 +216,71 @@ impl Walk<'_> {
             }
         }
     }
+}
+
+impl Walk<'_> {
+    /// JSON and addresses as strings of a program: `"{\"token\":\"…\"}"`, `"/log?access_token=…"`.
+    pub fn literals_in(&mut self, text: &str, kind: TextContext, cuts: &mut Vec<Replacement>) {
+        for lead in ["\"{\\\"", "\"[\\\"", "\"/"] {
+            let mut done = 0;
+            for (at, _) in text.match_indices(lead) {
+                if at < done {
+                    continue;
+                }
+                let Some(whole) = escaped_literal(&text[at..]) else {
+                    done = at + LONGEST_ESCAPED;
+                    step_counter::record_bytes(LONGEST_ESCAPED);
+                    continue;
+                };
+                step_counter::record_bytes(whole.len());
+                done = at + whole.len();
+                let Ok(inner) = serde_json::from_str::<String>(whole) else { continue };
+                let new = if lead == "\"/" {
+                    let has_value = inner.split_once('?').is_some_and(|it| it.1.contains('='));
+                    let is_one = has_value && !inner.contains(char::is_whitespace);
+                    is_one.then(|| self.url(&inner, Place::Answer, kind.depth + 1)).flatten()
+                } else {
+                    let Ok(mut json) = serde_json::from_str::<Value>(&inner) else { continue };
+                    self.json_at("", &mut json, Place::Answer, kind.depth + 1, None)
+                        .then(|| json.to_string())
+                };
+                cuts.extend(new.map(|new| cut(text, whole, Value::from(new).to_string())));
+            }
+        }
+    }
+
+    /// `'auth_token=' + encodeURIComponent("…")`
+    fn joined_in<'t>(&mut self, text: &'t str, found: &mut Vec<(&'t str, &'t str, SecretReason)>) {
+        for end in ["=' +", "=\" +", "='+", "=\"+"] {
+            for (at, _) in text.match_indices(end) {
+                let is_part = |b: &u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-');
+                let len = text.as_bytes()[..at].iter().rev().take(64).take_while(|b| is_part(b));
+                let len = len.count();
+                step_counter::record_bytes(len + 1);
+                let name = &text[at - len..at];
+                let rest = text[at + end.len()..].trim_start();
+                let rest = rest.strip_prefix("encodeURIComponent(").unwrap_or(rest).trim_start();
+                let Some((value, _)) = literal(rest) else { continue };
+                let class = self.rules.class(name, Place::Query);
+                if matches!(class, KeyClass::Always | KeyClass::Likely)
+                    && tells(class, value, true, false)
+                {
+                    found.push((name, value, SecretReason::Key));
+                }
+            }
+        }
+    }
+}
+
+/// A string in double quotes that a text begins with, with its escapes.
+fn escaped_literal(text: &str) -> Option<&str> {
+    let mut is_escaped = false;
+    let end = text.bytes().skip(1).take(LONGEST_ESCAPED).position(|b| {
+        let ends = b == b'"' && !is_escaped;
+        is_escaped = b == b'\\' && !is_escaped;
+        ends
+    })?;
+    text.get(..end + 2)
 }
 
 /// A string that a text begins with, and what follows it. One with escapes is none.

@@ -469,7 +469,7 @@ impl PageController {
     /// The page's address and its title.
     async fn head(&self) -> Result<(String, String)> {
         let (_, (url, title)) = self.shared().head().await?;
-        Ok((plain(&commis_redact::message(&url)), plain(&title)))
+        Ok((plain(&commis_redact::message(&url)), plain(&commis_redact::message(&title))))
     }
 
     async fn before(&self) -> Result<PreActState> {

@@ -104,7 +104,10 @@ impl PageController {
             };
             let mark = if number == now { "*" } else { " " };
             let url = cut(&plain(&commis_redact::message(&url)), 200);
-            lines.push(format!("{mark} tab {number} {url} {}", quoted(&plain(&title))));
+            lines.push(format!(
+                "{mark} tab {number} {url} {}",
+                quoted(&plain(&commis_redact::message(&title)))
+            ));
         }
         Ok(lines.join("\n").into())
     }
