@@ -171,12 +171,13 @@ fn lists_of_the_same_labels_are_items() {
 
 #[test]
 fn rows_that_add_up_others_are_no_items() {
-    let row =
-        |q: &str, i: usize| format!("<tr><td>{q} {i}</td><td>{}</td><td>x{i}</td></tr>", i + 4);
+    let row = |q: &str, i: usize| {
+        format!("<tr><td>{q} {i}</td><td>{}</td><td>{}</td></tr>", i + 4, i + 4)
+    };
     let totals: [fn(usize) -> String; 3] = [
         |sum| format!("<tr class='total'><td>Total</td><td>{sum}</td><td></td></tr>"),
         |sum| format!("<tr><td><b>Summe</b></td><td><b>{sum}</b></td><td></td></tr>"),
-        |sum| format!("<tr class='subtotal'><td colspan='2'>{sum}</td><td>{sum}</td></tr>"),
+        |sum| format!("<tr class='subtotal'><td colspan='2'>Total Mon</td><td>{sum}</td></tr>"),
     ];
     for total in totals {
         for n in [1, 2, 5] {
@@ -192,8 +193,8 @@ fn rows_that_add_up_others_are_no_items() {
             assert_eq!(Grid::new(table).unwrap().data_rows().len(), n, "{html}");
         }
     }
-    // One sign alone: the row of a group beside its members.
-    let members = "<table><tr><th>Name</th><th>Sessions</th><th>Errors</th></tr><tr class=server><td>a</td><td>5</td><td></td></tr><tr class=server><td>b</td><td>7</td><td></td></tr><tr class=backend><td>Backend</td><td>12</td><td></td></tr></table>";
+    // The row of a group beside its members has more than sums.
+    let members = "<table><tr><th>Name</th><th>Sessions</th><th>Most</th><th>Check</th></tr><tr class=server><td>a</td><td>5</td><td>3</td><td>none</td></tr><tr class=server><td>b</td><td>7</td><td>4</td><td>none</td></tr><tr class=backend><td>Backend</td><td>12</td><td>5</td><td></td></tr></table>";
     let page = Html::parse_document(members);
     let table = page.root_element().descendants().filter_map(ElementRef::wrap);
     let table = table.into_iter().find(|it| it.value().name() == "table").unwrap();

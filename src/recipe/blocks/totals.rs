@@ -18,7 +18,7 @@ const SIGNS: usize = 2;
 /// Rows that are added up, of a table that marks so many of them.
 const MAX_MARKED: usize = 64;
 
-/// Which rows are totals: one of their numbers is the sum of those above it, since the last total or in all, and they are marked as
+/// Which rows are totals: their numbers are the sums of those above them, since the last total or in all, and they are marked as
 /// different from data.
 pub fn find_totals(rows: &[RowCells<'_>], columns: usize) -> BTreeSet<usize> {
     let mut out = BTreeSet::new();
@@ -93,16 +93,26 @@ fn is_bold(cell: ElementRef<'_>) -> bool {
     cell.descendants().filter_map(ElementRef::wrap).any(is_whole) && number(&text(cell)).is_some()
 }
 
+/// Whether a row holds sums of the rows above and a label, and nothing else. What also has numbers or texts of its own is an item,
+/// such as the row of a group beside its members.
 fn is_sum(rows: &[RowCells<'_>], at: usize, above: &[usize]) -> bool {
     let value = |row: usize, column: usize| number(&text((*rows[row].1.get(column)?)?));
-    !above.is_empty()
-        && (0..rows[at].1.len()).any(|column| {
-            let Some(total) = value(at, column).filter(|it| *it != 0) else { return false };
-            let parts: Option<Vec<i64>> = above.iter().map(|it| value(*it, column)).collect();
-            parts.is_some_and(|it| {
-                it.iter().try_fold(0_i64, |sum, it| sum.checked_add(*it)) == Some(total)
-            })
-        })
+    let mut seen = BTreeSet::new();
+    let (mut labels, mut sums) = (0, 0);
+    for (column, cell) in rows[at].1.iter().enumerate() {
+        let Some(cell) = cell.filter(|it| chars(*it) > 0) else { continue };
+        let Some(total) = number(&text(cell)) else {
+            labels += usize::from(seen.insert(cell.id()));
+            continue;
+        };
+        let parts: Option<Vec<i64>> = above.iter().map(|it| value(*it, column)).collect();
+        let sum = parts.and_then(|it| it.iter().try_fold(0_i64, |sum, it| sum.checked_add(*it)));
+        if sum != Some(total) {
+            return false;
+        }
+        sums += usize::from(total != 0);
+    }
+    !above.is_empty() && labels <= 1 && sums > 0
 }
 
 /// A number with its unit, in thousandths: `1.234,50 €`, `136`, `12 h`. `None` where a text says more than a number.
