@@ -108,7 +108,7 @@ impl Walk<'_> {
         let class = self.rules.class(bare, Place::Json);
         let is_option = bare.len() < name.len();
         // What a list says in turn is said by all of it.
-        let is_pair = items.len() % 2 == 0 && at % 2 == 1 && bare.contains(['-', '_']);
+        let is_pair = items.len().is_multiple_of(2) && at % 2 == 1 && bare.contains(['-', '_']);
         let is_made = random(value) || erratic(value) || looks_chosen(value) || is_hex(value);
         let told = matches!(class, KeyClass::Always | KeyClass::Likely)
             && (is_option || is_pair)
