@@ -306,8 +306,8 @@ fn mark_totals(rows: &mut [Row<'_>], columns: usize) {
     let is_single = |it: &Row<'_>| children(it.element).nth(1).is_none();
     let is_data = |it: &usize| rows[*it].kind == Kind::Data && !is_single(&rows[*it]);
     let data: Vec<usize> = (0..rows.len()).filter(is_data).collect();
-    let cells: Vec<RowCells<'_>> =
-        data.iter().map(|it| (rows[*it].element, rows[*it].cells.clone())).collect();
+    let cells: Vec<RowCells<'_, '_>> =
+        data.iter().map(|it| (rows[*it].element, &*rows[*it].cells)).collect();
     for it in find_totals(&cells, columns) {
         rows[data[it]].kind = Kind::Foot;
     }

@@ -10,7 +10,7 @@ use super::{
 };
 
 /// A row of data, as one cell a column.
-pub type RowCells<'a> = (ElementRef<'a>, Vec<Option<ElementRef<'a>>>);
+pub type RowCells<'a, 'r> = (ElementRef<'a>, &'r [Option<ElementRef<'a>>]);
 
 /// Signs by which a total differs from data. One alone may be that of a kind: the row of a group that sums up its members is an item.
 const SIGNS: usize = 2;
@@ -20,20 +20,26 @@ const MAX_MARKED: usize = 64;
 
 /// Which rows are totals: their numbers are the sums of those above them, since the last total or in all, and they are marked as
 /// different from data.
-pub fn find_totals(rows: &[RowCells<'_>], columns: usize) -> BTreeSet<usize> {
+pub fn find_totals(rows: &[RowCells<'_, '_>], columns: usize) -> BTreeSet<usize> {
     let mut out = BTreeSet::new();
-    let mut known = KnownRows::default();
+    let mut known: BTreeSet<&str> = BTreeSet::new();
     let (mut above, mut all): (Vec<usize>, Vec<usize>) = (Vec::new(), Vec::new());
-    let mut marked = 0;
-    for (at, (row, cells)) in rows.iter().enumerate() {
-        let is_marked = known.signs(*row, cells, columns, at + 1 == rows.len()) >= SIGNS;
-        marked += usize::from(is_marked);
-        if is_marked && marked <= MAX_MARKED && (is_sum(rows, at, &above) || is_sum(rows, at, &all))
+    let mut tried = 0;
+    for (at, (row, _)) in rows.iter().enumerate() {
+        let spans = children(*row).filter(is_cell).count() < columns;
+        let is_new = classes(*row).any(|it| !known.contains(it));
+        // Most rows have no sign, which costs nothing to see.
+        let may_be = (spans || is_new || at + 1 == rows.len()) && tried < MAX_MARKED;
+        tried += usize::from(may_be);
+        if may_be
+            && usize::from(spans) + usize::from(is_new) + other_signs(rows, at, &all, spans)
+                >= SIGNS
+            && (is_sum(rows, at, &above) || is_sum(rows, at, &all))
         {
             out.insert(at);
             above.clear();
         } else {
-            known.add(*row, cells);
+            known.extend(classes(*row));
             above.push(at);
             all.push(at);
         }
@@ -41,40 +47,14 @@ pub fn find_totals(rows: &[RowCells<'_>], columns: usize) -> BTreeSet<usize> {
     out
 }
 
-/// What rows of data were marked with.
-#[derive(Default)]
-struct KnownRows<'a> {
-    classes: BTreeSet<&'a str>,
-    bold: bool,
-    /// Columns that a row of data leaves empty.
-    sparse: BTreeSet<usize>,
-}
-
-impl<'a> KnownRows<'a> {
-    fn add(&mut self, row: ElementRef<'a>, cells: &[Option<ElementRef<'a>>]) {
-        self.sparse.extend(empty_cells(cells));
-        self.classes.extend(classes(row));
-        self.bold |= children(row).filter(is_cell).any(is_bold);
-    }
-
-    /// By how many signs a row differs from data: a class that no row before it has, cells that span columns, empty cells where all
-    /// data has a text, bold numbers.
-    fn signs(
-        &self,
-        row: ElementRef<'a>,
-        cells: &[Option<ElementRef<'a>>],
-        columns: usize,
-        is_last: bool,
-    ) -> usize {
-        let spans = children(row).filter(is_cell).count() < columns;
-        let is_new = classes(row).any(|it| !self.classes.contains(it));
-        if !spans && !is_new && !is_last {
-            return 0;
-        }
-        let lacks = !spans && empty_cells(cells).any(|it| !self.sparse.contains(&it));
-        let bold = !self.bold && children(row).filter(is_cell).any(is_bold);
-        [spans, lacks, is_new, bold].into_iter().filter(|it| *it).count()
-    }
+/// By how many further signs a row differs from the data above: empty cells where all of it has a text, bold numbers.
+fn other_signs(rows: &[RowCells<'_, '_>], at: usize, data: &[usize], spans: bool) -> usize {
+    let has_bold = |at: usize| children(rows[at].0).filter(is_cell).any(is_bold);
+    let is_full =
+        |column: usize| data.iter().all(|it| !empty_cells(rows[*it].1).any(|it| it == column));
+    let lacks = !spans && empty_cells(rows[at].1).any(is_full);
+    let is_bold = has_bold(at) && !data.iter().any(|it| has_bold(*it));
+    usize::from(lacks) + usize::from(is_bold)
 }
 
 fn empty_cells(cells: &[Option<ElementRef<'_>>]) -> impl Iterator<Item = usize> {
@@ -95,7 +75,7 @@ fn is_bold(cell: ElementRef<'_>) -> bool {
 
 /// Whether a row holds sums of the rows above and a label, and nothing else. What also has numbers or texts of its own is an item,
 /// such as the row of a group beside its members.
-fn is_sum(rows: &[RowCells<'_>], at: usize, above: &[usize]) -> bool {
+fn is_sum(rows: &[RowCells<'_, '_>], at: usize, above: &[usize]) -> bool {
     let value = |row: usize, column: usize| number(&text((*rows[row].1.get(column)?)?));
     let mut seen = BTreeSet::new();
     let (mut labels, mut sums) = (0, 0);
