@@ -191,10 +191,26 @@ impl Context {
         told: &mut (dyn FnMut(RecordingEvent) + Send),
         stepped: impl FnOnce(),
     ) -> Result<RawRecording> {
+        self.shared.visit.begin_at(&plan.url);
+        let first = Step::Navigate(plan.url.clone());
+        self.record_steps(plan, Some(&first), told, stepped).await
+    }
+
+    /// Carries out the steps on the page that is open, and records what they bring: [`Self::record_then`] without opening a page.
+    pub(super) async fn record_open_page(&mut self, plan: &Plan) -> Result<RawRecording> {
+        self.record_steps(plan, None, &mut |_| (), || ()).await
+    }
+
+    async fn record_steps(
+        &mut self,
+        plan: &Plan,
+        first: Option<&Step>,
+        told: &mut (dyn FnMut(RecordingEvent) + Send),
+        stepped: impl FnOnce(),
+    ) -> Result<RawRecording> {
         let begun = Instant::now();
         self.failure = None;
         let shared = &self.shared;
-        shared.visit.begin_at(&plan.url);
         let main_frame = shared.page()?.target;
         {
             let mut state = shared.lock();
@@ -211,9 +227,9 @@ impl Context {
             recorder.types(plan.typed.values());
             state.recorder = Some(recorder);
         }
-        let first = Step::Navigate(plan.url.clone());
         let mut seen = 0;
-        for (n, step) in std::iter::once(&first).chain(&plan.steps).enumerate() {
+        let numbered = first.map(|it| (0, it)).into_iter().chain((1..).zip(&plan.steps));
+        for (n, step) in numbered {
             let at = Instant::now();
             shared.lock().took = None;
             let done = match ask::label(step).zip(self.ask.as_ref()) {

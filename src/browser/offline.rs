@@ -12,27 +12,60 @@ pub use super::archive::Archive;
 use super::{
     context::Context,
     element::{Element, Locator},
+    lookup::{self, FindResult},
+    page,
+    pending_requests::PAUSE,
     plan::{Choice, Fill, Plan, Step, Wait},
 };
 use commis_artifacts::recording::Action;
-use commis_base::error::{Code, Error, Result};
+use commis_base::error::{Code, Result};
 use commis_redact::raw::RawPage;
 
 /// Fields that the value is typed into, and tabs that are opened, one after the other.
 const MAX_ELEMENTS: u32 = 3;
 /// For opening the page, on a busy machine.
 const OPEN_TIMEOUT: Duration = Duration::from_secs(20);
+/// Pages wait so often for [`PAUSE`] before they ask for what was typed.
+const PAUSES: u32 = 2;
 /// For each step, at least: nothing is waited for that is not there.
 const STEP_TIMEOUT: Duration = Duration::from_secs(2);
 /// A step gets so many times what opening the page took: on a busy machine, and of a heavy page, all takes longer.
 const STEP_SHARE: u32 = 5;
-/// Number of the step after the one that opens the page.
-const FIRST: u32 = 1;
 /// Fields that people type a search into.
-const FIELDS: &str = "input[type=search],[role=searchbox],[role=combobox]:not(select),input[type=text],input:not([type]),textarea";
+const FIELDS: &str = ":is(input[type=search],input[type=text],input:not([type]),input[role=searchbox],input[role=combobox],textarea,[contenteditable][role=searchbox],[contenteditable][role=combobox]):not([aria-hidden=true],[readonly],[disabled])";
 /// Parts of a page that ask for their content when they are opened.
 const TABS: &str =
     "[role=tab]:not([aria-selected=true]),summary,[aria-expanded=false][aria-controls]";
+
+/// What plans of one recording have in common.
+struct Ways {
+    url: String,
+    timeout: Duration,
+    typed: BTreeMap<String, String>,
+}
+
+impl Ways {
+    fn plan(&self, steps: Vec<Step>) -> Plan {
+        Plan {
+            task: String::new(),
+            url: self.url.clone(),
+            typed: self.typed.clone(),
+            steps,
+            secrets: Vec::new(),
+            bound: Vec::new(),
+            timeout: self.timeout,
+        }
+    }
+}
+
+fn nth(css: &str, nth: u32) -> Element {
+    Element { by: Locator::Css(css.to_owned()), nth: Some(nth) }
+}
+
+/// The address of the document, without the part that scripts alone read.
+fn address(page: &RawPage) -> &str {
+    page.url.split('#').next().unwrap_or_default()
+}
 
 impl Context {
     /// What the last document of a recording shows when it is opened again and answered from the recording alone. Where the page
@@ -50,81 +83,131 @@ impl Context {
         let shared = self.shared();
         shared.visit.go_offline();
         shared.lock().archive = Some(std::sync::Arc::clone(&archive));
-        let plan_within = |timeout: Duration, steps: Vec<Step>| Plan {
-            task: String::new(),
-            url: archive.start().to_owned(),
-            typed: BTreeMap::new(),
-            steps,
-            secrets: Vec::new(),
-            bound: Vec::new(),
-            timeout,
-        };
-        // Any other error says only that this way does not lead there.
-        let is_fatal = |err: &Error| err.code() == Code::BrowserFailed;
         let start = Instant::now();
-        let opening = plan_within(OPEN_TIMEOUT, Vec::new());
-        let before = self.record_then(&opening, || ()).await?.page;
-        let timeout = (start.elapsed() * STEP_SHARE).clamp(STEP_TIMEOUT, OPEN_TIMEOUT);
-        let plan = |steps: Vec<Step>| plan_within(timeout, steps);
+        let mut ways =
+            Ways { url: archive.start().to_owned(), timeout: OPEN_TIMEOUT, typed: typed.clone() };
+        let before = self.record_then(&ways.plan(Vec::new()), || ()).await?.page;
+        ways.timeout = (start.elapsed() * STEP_SHARE).clamp(STEP_TIMEOUT, OPEN_TIMEOUT);
         if archive.is_rendered() {
             return Ok(Some(before));
         }
-        let changed = |page: &RawPage| page.visible_text != before.visible_text;
-        let with_before = |page: RawPage| {
-            Ok(Some(RawPage { documents_before: before.documents.clone(), ..page }))
-        };
         // Of several values it is not known which goes where.
         let mut values = typed.values();
         let (Some(value), None) = (values.next(), values.next()) else { return Ok(None) };
+        let documents_before = before.documents.clone();
+        let found = self.ask_by_hand(&archive, &ways, (&before, value), actions).await?;
+        Ok(found.map(|page| RawPage { documents_before, ..page }))
+    }
+
+    /// What the page shows once it asked for its data because something was chosen, typed or opened in it, or some time had passed.
+    async fn ask_by_hand(
+        &mut self,
+        archive: &Archive,
+        ways: &Ways,
+        (before, value): (&RawPage, &str),
+        actions: &[Action],
+    ) -> Result<Option<RawPage>> {
+        let (fields, tabs) = (self.count(FIELDS).await, self.count(TABS).await);
         let lists = actions.iter().filter_map(|it| it.control.as_ref());
+        let mut is_untouched = true;
         for it in lists.filter(|it| it.kind == "select" && it.sent_value(value).is_some()) {
             let css = match it.name.as_str() {
                 "" => "select".to_owned(),
                 name => format!("select[name={}]", serde_json::Value::from(name)),
             };
             let element = Element { by: Locator::Css(css), nth: None };
-            let steps = vec![Step::Select(Choice { element, value: value.clone() })];
-            match self.record_then(&plan(steps), || ()).await {
-                Ok(it) if archive.is_rendered() => return with_before(it.page),
-                Err(err) if is_fatal(&err) => return Err(err),
-                Ok(_) | Err(_) => {}
+            let steps = vec![Step::Select(Choice { element, value: value.to_owned() })];
+            let opens = !std::mem::take(&mut is_untouched);
+            if let Some(page) = self.attempt(ways, steps, opens).await?
+                && archive.is_rendered()
+            {
+                return Ok(Some(page));
             }
         }
-        let nth = |css: &str, nth| Element { by: Locator::Css(css.to_owned()), nth: Some(nth) };
-        let fill = |at| Step::Fill(Fill { element: nth(FIELDS, at), value: value.clone() });
-        let awaited = archive.last_carrier().map(|it| Wait::Request(it.url.path().to_owned()));
-        let wait = || awaited.clone().map(Step::WaitFor);
-        // Pages that suggest as one types leave with the key that searches, and often wait for a pause in the typing first.
-        let by_key = |at| vec![fill(at), Step::Press("Enter".to_owned())];
-        let by_pause = |at| std::iter::once(fill(at)).chain(wait()).collect();
-        let by_click = |at| vec![Step::Click(nth(TABS, at))];
-        let ways: [&dyn Fn(u32) -> Vec<Step>; 3] = [&by_key, &by_pause, &by_click];
+        let is_answer =
+            |page: &RawPage| archive.is_rendered() && page.visible_text != before.visible_text;
         // What it asked for may have gone again with a key.
         let mut unchanged = None;
-        for steps in ways {
-            for at in 1..=MAX_ELEMENTS {
-                match self.record_then(&plan(steps(at)), || ()).await {
-                    Ok(it) if archive.is_rendered() && changed(&it.page) => {
-                        return with_before(it.page);
-                    }
-                    Ok(it) if archive.is_rendered() => unchanged = Some(it.page),
-                    Err(err) if is_fatal(&err) => return Err(err),
-                    // The first step failed, most often because there is no such element.
-                    Err(_) if self.failure().is_none_or(|it| it.step == FIRST) => break,
-                    Ok(_) | Err(_) => {}
+        for at in 1..=fields {
+            let fill = || Step::Fill(Fill { element: nth(FIELDS, at), value: value.to_owned() });
+            let enter = Step::Press("Enter".to_owned());
+            let opens = !std::mem::take(&mut is_untouched);
+            // A field that takes no text: those after it are most often of the same kind.
+            let Some(mut page) = self.attempt(ways, vec![fill(), enter], opens).await? else {
+                break;
+            };
+            // Many wait for a pause in the typing. By the page's clock: on a busy machine, timers run late.
+            for _ in 0..PAUSES {
+                let Ok(frame) = self.shared().main_frame().await else { break };
+                if archive.is_rendered() {
+                    break;
+                }
+                page::timers(&self.shared().cdp, &frame, PAUSE).await;
+                let Some(later) = self.attempt(ways, Vec::new(), false).await? else { break };
+                page = later;
+            }
+            if is_answer(&page) {
+                return Ok(Some(page));
+            }
+            // Those that suggest as one types leave with the key that searches, or close what they suggested.
+            if archive.is_rendered() || address(&page) != address(before) {
+                unchanged = archive.is_rendered().then_some(page).or(unchanged);
+                let page = self.attempt(ways, vec![fill()], true).await?;
+                if let Some(page) = page.filter(&is_answer) {
+                    return Ok(Some(page));
                 }
             }
         }
-        if let Some(page) = unchanged {
-            return with_before(page);
+        for at in 1..=tabs {
+            let opens = !std::mem::take(&mut is_untouched);
+            let steps = vec![Step::Click(nth(TABS, at))];
+            let Some(page) = self.attempt(ways, steps, opens).await? else { break };
+            if is_answer(&page) {
+                return Ok(Some(page));
+            }
+            unchanged = archive.is_rendered().then_some(page).or(unchanged);
         }
-        // Some pages ask on their own, but only after a while.
-        let steps: Vec<Step> = wait().into_iter().collect();
-        let late = self.record_then(&plan(steps), || ()).await;
-        match late {
-            Err(err) if is_fatal(&err) => Err(err),
-            late => Ok(late.ok().filter(|_| archive.is_rendered()).map(|it| it.page)),
+        if unchanged.is_some() {
+            return Ok(unchanged);
         }
+        // Some pages ask on their own, but only after a while; where something was typed, it was granted.
+        let Some(last) = archive.last_carrier().filter(|_| fields == 0) else { return Ok(None) };
+        let wait = Step::WaitFor(Wait::Request(last.url.path().to_owned()));
+        let late = self.attempt(ways, vec![wait], !is_untouched).await?;
+        Ok(late.filter(|_| archive.is_rendered()))
+    }
+
+    /// What the page shows after these steps, on the page opened again where it `opens`; `None` where a step failed, which says only
+    /// that this way does not lead there. Fails with `BROWSER_FAILED`.
+    async fn attempt(
+        &mut self,
+        ways: &Ways,
+        steps: Vec<Step>,
+        opens: bool,
+    ) -> Result<Option<RawPage>> {
+        let plan = ways.plan(steps);
+        let done = if opens {
+            self.record_then(&plan, || ()).await
+        } else {
+            self.record_open_page(&plan).await
+        };
+        match done {
+            Err(err) if err.code() == Code::BrowserFailed => Err(err),
+            done => Ok(done.ok().map(|it| it.page)),
+        }
+    }
+
+    /// How many elements of the open page a selector finds, up to `MAX_ELEMENTS`; where that cannot be told, that many.
+    async fn count(&self, css: &str) -> u32 {
+        let shared = self.shared();
+        let Ok(frames) = shared.frames_within().await else { return MAX_ELEMENTS };
+        for at in 1..=MAX_ELEMENTS {
+            if let Ok(FindResult::Nothing) = lookup::find(shared, &frames, &nth(css, at), &[]).await
+            {
+                return at - 1;
+            }
+        }
+        MAX_ELEMENTS
     }
 }
 
