@@ -6,6 +6,7 @@
 
 mod emptiness;
 mod needed;
+mod page_parts;
 
 use std::collections::BTreeMap;
 
@@ -13,7 +14,6 @@ use serde_json::Value;
 
 pub use super::replay::MARGIN_BP;
 use super::{
-    extraction::widened_by_pages,
     follow::{measure_followed, only_repeats},
     gaps::{lacking, lost},
     length::{self, ListFindings, ProofAnswer, more_than_shown},
@@ -277,6 +277,7 @@ impl Run<'_, '_> {
                     return Err(final_(ONLY_REPEATS).into());
                 }
                 self.is_the_data(&a, b, &second, witnessed)?;
+                self.is_all_of_it(&a, b)?;
             }
             // It says the same of other values, and did so when it was recorded.
             Some(_) if !self.recorded_the_same() => return Err(final_(NO_EFFECT).into()),
@@ -302,25 +303,6 @@ impl Run<'_, '_> {
         }
         self.is_long_enough(&a).await?;
         Ok((a, noise))
-    }
-
-    /// Looks at the second page for what the first has not, or has once, where no recording showed it before. Whether the answers are
-    /// now read in another way.
-    async fn widens(&mut self, second: &BTreeMap<String, String>) -> Proof<bool> {
-        if self.response.html.is_none() || self.draft.captured.is_some() {
-            return Ok(false);
-        }
-        let seen = self.observe("B", second).await?;
-        let first = self.answers.first();
-        let wider = first.map(|it| widened_by_pages(&self.response, &it.body, &seen.body));
-        if let Some(it) = wider.filter(|it| it.html != self.response.html) {
-            self.report.html.clone_from(&it.html);
-            self.response = it;
-            Ok(true)
-        } else {
-            self.ahead = Some(seen);
-            Ok(false)
-        }
     }
 
     /// Keeps what the examples were answered, and by what fields answers say what they were asked for.

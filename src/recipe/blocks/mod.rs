@@ -22,7 +22,7 @@ mod table;
 mod totals;
 
 pub use element_text::UNDRAWN;
-pub use no_results::lines_without_items;
+pub use no_results::{lines_before_items, lines_without_items};
 
 use ego_tree::NodeId;
 use scraper::{ElementRef, Html};

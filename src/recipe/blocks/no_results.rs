@@ -234,3 +234,30 @@ pub fn lines_without_items(page: &Html, items: Option<&HtmlReader>) -> BTreeSet<
     }
     out
 }
+
+/// Texts of elements that have some of their own, between the last heading before the first item and that item.
+pub fn lines_before_items(page: &Html, items: &HtmlReader) -> Vec<String> {
+    let items: BTreeSet<NodeId> = items.elements(page).into_iter().map(|it| it.id()).collect();
+    let mut out = Vec::new();
+    let mut stack = vec![page.root_element()];
+    while let Some(at) = stack.pop() {
+        if items.contains(&at.id()) {
+            return out;
+        }
+        if !is_read(at) || at.value().name() == "nav" {
+            continue;
+        }
+        if super::element_text::is_heading(at) {
+            out.clear();
+            continue;
+        }
+        if super::element_text::has_own_text(at) {
+            out.push(text(at));
+            continue;
+        }
+        let from = stack.len();
+        stack.extend(at.child_elements());
+        stack[from..].reverse();
+    }
+    Vec::new()
+}
