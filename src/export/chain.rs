@@ -81,11 +81,25 @@ impl<'a> Requests<'a> {
         if recipe.auth.is_some() && recipe.chain.is_some() {
             return Some("it needs a key and makes several requests, both at once".to_owned());
         }
+        if let Some(why) = self.odd_list() {
+            return Some(why);
+        }
         let all = self.before.iter().chain([&self.last]);
         let why = all
             .map(|it| obstacle(it.asked.recipe, &it.asked).or_else(|| it.optional_header()))
             .find_map(|it| it);
         why.or_else(|| self.odd_condition())
+    }
+
+    /// All items of a list in one request, where code has no words for what becomes of an empty one, or of a JSON list.
+    fn odd_list(&self) -> Option<String> {
+        let chain = self.last.asked.recipe.chain.as_ref()?;
+        let step = chain.before.iter().find(|it| match &it.choose {
+            Some(Choose::All(separator)) => separator.is_empty() || chain.output.is_some(),
+            _ => false,
+        })?;
+        let why = "puts its items into a request as a JSON list, or beside an `output`";
+        Some(format!("step `{}` {why}, for which this form has no words", step.name))
     }
 
     /// A condition with something beside a value that may be missing.

@@ -217,8 +217,11 @@ fn write_function(all: &Requests<'_>, name: &str, given: &str) -> String {
     let chain = all.chain();
     for (at, (step, of, wanted)) in all.steps().enumerate() {
         write_step(all, at, step, of, &mut out);
+        if matches!(step.choose, Some(Choose::All(_))) {
+            let _ = writeln!(out, "    if not {}:\n        return []", step_name(step));
+        }
         for name in wanted {
-            let _ = writeln!(out, "    {} = {}", of.name(name), field(&step_name(step), name));
+            let _ = writeln!(out, "    {} = {}", of.name(name), value_of(step, name));
         }
     }
     let data = match chain.and_then(|it| it.for_each.as_ref().zip(Some(it))) {
@@ -262,6 +265,18 @@ fn step_name(step: &Step) -> String {
     format!("_step_{}", step.name)
 }
 
+/// What a later request takes of a step's answer, by the name that templates have for it.
+fn value_of(step: &Step, name: &str) -> String {
+    let Some(Choose::All(separator)) = &step.choose else { return field(&step_name(step), name) };
+    let (_, path) = split_step_name(name);
+    format!(
+        "_all({}, {}, {})",
+        step_name(step),
+        escaping::quote_python(path.unwrap_or_default()),
+        escaping::quote_python(separator)
+    )
+}
+
 /// The text of a field, by the name that templates have for it.
 fn field(found: &str, name: &str) -> String {
     let (_, path) = split_step_name(name);
@@ -294,6 +309,7 @@ fn write_step(
         None => data,
         Some(Choose::Only) => format!("_choose({data}, \"only\")"),
         Some(Choose::First) => format!("_choose({data}, \"first\")"),
+        Some(Choose::All(_)) => format!("_listed({data})"),
         Some(Choose::Where(all)) => {
             let each: Vec<String> = all
                 .iter()

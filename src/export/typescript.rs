@@ -188,8 +188,12 @@ fn write_function(
     write_slots(all, &mut out)?;
     for (at, (step, of, wanted)) in all.steps().enumerate() {
         write_step(all, at, step, of, &mut out)?;
+        if matches!(step.choose, Some(Choose::All(_))) {
+            let none = format!("return [] as unknown as {kind}");
+            let _ = writeln!(out, "  if ({}.length === 0) {none};", step_name(step));
+        }
         for name in wanted {
-            let _ = writeln!(out, "  const {} = {};", of.name(name), field(&step_name(step), name));
+            let _ = writeln!(out, "  const {} = {};", of.name(name), value_of(step, name));
         }
     }
     let chain = all.chain();
@@ -232,6 +236,18 @@ fn step_name(step: &Step) -> String {
     format!("_step_{}", step.name)
 }
 
+/// What a later request takes of a step's answer, by the name that templates have for it.
+fn value_of(step: &Step, name: &str) -> String {
+    let Some(Choose::All(separator)) = &step.choose else { return field(&step_name(step), name) };
+    let (_, path) = split_step_name(name);
+    format!(
+        "_all({}, {}, {})",
+        step_name(step),
+        quote_javascript(path.unwrap_or_default()),
+        quote_javascript(separator)
+    )
+}
+
 /// The text of a field, by the name that templates have for it.
 fn field(found: &str, name: &str) -> String {
     let (_, path) = split_step_name(name);
@@ -258,6 +274,7 @@ fn write_step(
         None => data,
         Some(Choose::Only) => format!("_choose({data}, \"only\")"),
         Some(Choose::First) => format!("_choose({data}, \"first\")"),
+        Some(Choose::All(_)) => format!("_listed({data})"),
         Some(Choose::Where(all)) => {
             let each: Vec<String> = all
                 .iter()

@@ -52,6 +52,23 @@ def _choose(items, which):
     return found[0]
 
 
+def _listed(found):
+    """All items, for one request."""
+    if not isinstance(found, list):
+        raise ValueError("an answer has no list")
+    if len(found) > 100:
+        raise ValueError(f"{len(found)} items are too many for one request")
+    return found
+
+
+def _all(items, path, separator):
+    """The texts of a field of all items, for one request."""
+    texts = [_value(it, path) for it in items]
+    if any(separator in it for it in texts):
+        raise ValueError("a text holds what stands between two of them")
+    return separator.join(texts)
+
+
 def _items(found):
     """The items that one request each is sent for."""
     if not isinstance(found, list):

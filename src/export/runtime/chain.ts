@@ -43,6 +43,18 @@ function _choose(items: Any, which: "first" | "only" | { [path: string]: Any }):
   if (found.length > 1) throw new Error(`${found.length} items of the answer could be meant`);
   return found[0];
 }
+/** All items, for one request. */
+function _listed(found: Any): Any[] {
+  if (!Array.isArray(found)) throw new Error("an answer has no list");
+  if (found.length > 100) throw new Error(`${found.length} items are too many for one request`);
+  return found;
+}
+/** The texts of a field of all items, for one request. */
+function _all(items: Any[], path: string, separator: string): string {
+  const texts = items.map((it) => _value(it, path));
+  if (texts.some((it) => it.includes(separator))) throw new Error("a text holds what stands between two of them");
+  return texts.join(separator);
+}
 const _pause = (ms: number): Promise<void> => new Promise((done) => setTimeout(done, ms));
 /** The items that one request each is sent for; no site is asked more than ten times in a second. */
 async function* _items(found: Any): AsyncGenerator<Any> {

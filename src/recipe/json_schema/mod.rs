@@ -20,7 +20,7 @@ pub use self::{
     response_schema::answer_schema,
 };
 use super::{
-    model::{HtmlSpec, Recipe, ResponseSpec, ResponseType},
+    model::{HtmlSpec, Recipe, ResponseType},
     selector,
 };
 use crate::shape::profile::{Field, Kinds, MANY, Node, is_plain};
