@@ -16,6 +16,7 @@ mod openapi;
 mod postman;
 mod python;
 mod resolved_request;
+mod shell_steps;
 mod tools;
 mod typescript;
 mod variables;
@@ -136,10 +137,10 @@ pub fn export(
             );
             continue;
         }
-        if it.chain.is_some() && !calls_commis && !reads {
+        if it.chain.is_some() && !calls_commis && !reads && form != ExportFormat::Curl {
             out.refuse(
                 it,
-                "it makes several requests, and this form holds one; python and typescript hold all",
+                "it makes several requests, and this form holds one; curl, python and typescript hold more",
             );
             continue;
         }

@@ -425,6 +425,33 @@ fn typescript_holds_steps() {
 }
 
 #[test]
+fn a_script_holds_steps() {
+    let text = "{version: 2, name: shop-parts, task: 'Find {q}', status: draft, source_url: 'https://shop.test/', \
+        parameters: [{name: q, type: str, required: true, source: task_input, examples: [it's]}], steps: [\
+        {name: shops, request: {method: GET, url: 'https://shop.test/shops', allowed_domains: [shop.test]}, \
+         response: {type: json, extract: shops}, choose: {where: {name: '{q}', open: true}}}, \
+        {name: parts, request: {method: GET, url: 'https://shop.test/{shops.id}/parts', allowed_domains: [shop.test]}, \
+         response: {type: json}, choose: {all: ','}}, \
+        {name: detail, request: {method: POST, url: 'https://shop.test/x', query: [{name: p, value: '{parts.no}'}], \
+         body: {json: {of: 'shop {shops.id}'}}, allowed_domains: [shop.test]}, response: {type: json}}]}";
+    let recipe = yaml::parse(text).unwrap();
+    let script = one(ExportFormat::Curl, recipe.clone());
+    for it in [
+        "# needs jq\nset -eu\n",
+        "  'https://shop.test/'\"$(_uri \"$_value_0\")\"'/parts')\n",
+        "if [ \"$_found\" = '[]' ]; then echo '[]'; exit; fi\n",
+        "  --data-raw '{\"of\":\"shop '\"$(_json \"$_value_0\")\"'\"}' \\\n",
+        "  'https://shop.test/x?p='\"$(_uri \"$_value_1\")\"\n",
+    ] {
+        assert!(script.contains(it), "{it}\n{script}");
+    }
+    let mut odd = recipe;
+    odd.request.query[0].value = "{parts.no|upper}".to_owned();
+    let why = exported(ExportFormat::Curl, &[odd]).refused.remove(0).why;
+    assert!(why.contains("spelled anew"), "{why}");
+}
+
+#[test]
 fn steps_that_code_cannot_hold_are_refused() {
     let check = |form: ExportFormat, old: &str, new: &str, why: &str| {
         let text = STEPS.replace(old, new);

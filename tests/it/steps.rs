@@ -65,8 +65,10 @@ fn two_requests_are_learned_as_steps_and_a_choice_is_never_a_guess() {
     let shown = said(&["recipe", "dry-run", "roster", "-p", "crew=Dry dock"]);
     assert!(shown.contains("GET http://rosters.test/api/crews\n"), "{shown}");
     assert!(shown.contains("<from step crews: number>"), "{shown}");
-    let exported = said(&["recipe", "export", "roster", "--as", "curl"]);
+    let exported = said(&["recipe", "export", "roster", "--as", "hurl"]);
     assert!(exported.contains("several requests"), "{exported}");
+    let exported = said(&["recipe", "export", "roster", "--as", "curl", "-p", "crew=Dry dock"]);
+    assert!(exported.contains("$(_uri "), "{exported}");
     let (code, proven) = home.json(&[&["recipe", "verify", "roster", "--json"][..], &at].concat());
     assert_eq!((code, &proven[0]["result"]["verified"]), (0, &json!(true)), "{proven}");
 }
