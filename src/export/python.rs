@@ -224,20 +224,20 @@ fn write_function(all: &Requests<'_>, name: &str, given: &str) -> String {
             let _ = writeln!(out, "    {} = {}", of.name(name), value_of(step, name));
         }
     }
-    let data = match chain.and_then(|it| it.for_each.as_ref().zip(Some(it))) {
-        Some((list, chain)) => write_for_each(all, list, chain, &mut out),
-        None => {
-            match all.same_request(usize::MAX) {
-                Some(at) => _ = writeln!(out, "    _answer = _answer_{at}"),
-                None => _ = writeln!(out, "    _answer = {}", ask(function, "    ")),
-            }
-            let data = read(recipe);
-            if recipe.response.kind == ResponseType::Text && chain.is_none() {
-                let _ = writeln!(out, "    return {data}");
-                return out;
-            }
-            data
+    let list = chain.and_then(|it| it.for_each.as_ref().zip(Some(it)));
+    let data = if let Some((list, chain)) = list {
+        write_for_each(all, list, chain, &mut out)
+    } else {
+        match all.same_request(usize::MAX) {
+            Some(at) => _ = writeln!(out, "    _answer = _answer_{at}"),
+            None => _ = writeln!(out, "    _answer = {}", ask(function, "    ")),
         }
+        let data = read(recipe);
+        if recipe.response.kind == ResponseType::Text && chain.is_none() {
+            let _ = writeln!(out, "    return {data}");
+            return out;
+        }
+        data
     };
     let Some((output, chain)) = chain.and_then(|it| it.output.as_ref().zip(Some(it))) else {
         let _ = writeln!(out, "    return _found({data})");

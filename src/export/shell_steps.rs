@@ -198,8 +198,7 @@ fn read(step: &Step, values: &Values) -> std::result::Result<String, &'static st
             return Err("a JSON list of all items");
         }
         Some(Choose::All(_)) => format!(
-            "{data} | if length <= {} then . else error(\"\\(length) items are too many for one request\") end",
-            MOST_ITEMS
+            "{data} | if length <= {MOST_ITEMS} then . else error(\"\\(length) items are too many for one request\") end"
         ),
         Some(Choose::Where(all)) => {
             let fits = |alike: bool| {

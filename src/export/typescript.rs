@@ -197,20 +197,19 @@ fn write_function(
         }
     }
     let chain = all.chain();
-    let data = match chain.and_then(|it| it.for_each.as_ref().zip(Some(it))) {
-        Some((list, chain)) => write_for_each(all, list, chain, &mut out)?,
-        None => {
-            let asked = all.same_request(usize::MAX).map_or_else(
-                || format!("await {}", ask(function, "  ")),
-                |at| format!("_answer_{at}"),
-            );
-            let _ = writeln!(out, "  const _answer = {asked};");
-            if response.kind == ResponseType::Text {
-                text_of(recipe, "_answer")
-            } else {
-                let _ = writeln!(out, "  const _json_ = {};", json_of(recipe, "_answer"));
-                response.extract.as_deref().map_or(Ok("_json_".to_owned()), code)?
-            }
+    let list = chain.and_then(|it| it.for_each.as_ref().zip(Some(it)));
+    let data = if let Some((list, chain)) = list {
+        write_for_each(all, list, chain, &mut out)?
+    } else {
+        let asked = all
+            .same_request(usize::MAX)
+            .map_or_else(|| format!("await {}", ask(function, "  ")), |at| format!("_answer_{at}"));
+        let _ = writeln!(out, "  const _answer = {asked};");
+        if response.kind == ResponseType::Text {
+            text_of(recipe, "_answer")
+        } else {
+            let _ = writeln!(out, "  const _json_ = {};", json_of(recipe, "_answer"));
+            response.extract.as_deref().map_or(Ok("_json_".to_owned()), code)?
         }
     };
     let data = match chain.and_then(|it| it.output.as_ref().zip(Some(it))) {
