@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use super::{
+    chain::answer_reason,
     escaping,
     resolved_request::{Body, RequestParts, commis_only_reason, page_reason},
 };
@@ -37,14 +38,15 @@ pub struct Language {
 pub struct Function<'a> {
     pub asked: RequestParts<'a>,
     pub language: &'a Language,
-    /// Names of parameters and slots, and how they are called.
-    names: Vec<(&'a str, String)>,
+    /// Names of parameters, slots and values of earlier answers, and how they are called.
+    names: Vec<(String, String)>,
 }
 
 /// Why no client can be written.
 pub fn obstacle(recipe: &Recipe, asked: &RequestParts<'_>) -> Option<String> {
     let key_and_slot = recipe.auth.is_some() && !asked.slots.is_empty();
-    commis_only_reason(recipe).or_else(|| page_reason(recipe)).or_else(|| {
+    let why = commis_only_reason(recipe).or_else(|| page_reason(recipe));
+    why.or_else(|| answer_reason(recipe)).or_else(|| {
         key_and_slot
             .then(|| "it needs a key and a value of an earlier answer, both at once".to_owned())
     })
@@ -61,23 +63,26 @@ pub fn take_free_name(wanted: String, taken: &mut Vec<String>) -> String {
 }
 
 impl<'a> Function<'a> {
-    pub fn new(asked: RequestParts<'a>, language: &'a Language) -> Self {
+    /// `fields` are names of templates that stand for a value of an earlier step: `channels.id`.
+    pub fn with_fields(asked: RequestParts<'a>, language: &'a Language, fields: &[String]) -> Self {
         let mut taken: Vec<String> = language.reserved.iter().map(|it| (*it).to_owned()).collect();
         let recipe = asked.recipe;
         let all = recipe.parameters.iter().map(|it| it.name.as_str());
-        let names: Vec<(&str, String)> = all
+        let names: Vec<(String, String)> = all
             .chain(recipe.slots.iter().map(|it| it.name.as_str()))
+            .chain(fields.iter().map(String::as_str))
             .map(|name| {
                 // What begins with `_` is the runtime's.
                 let bare = name.strip_prefix('_').map_or(name.to_owned(), |it| format!("p_{it}"));
-                (name, take_free_name(bare, &mut taken))
+                let bare = bare.replace(['.', '-'], "_");
+                (name.to_owned(), take_free_name(bare, &mut taken))
             })
             .collect();
         Self { asked, language, names }
     }
 
     pub fn name(&self, of: &str) -> &str {
-        self.names.iter().find(|it| it.0 == of).map_or("", |it| it.1.as_str())
+        self.names.iter().find(|it| it.0 == *of).map_or("", |it| it.1.as_str())
     }
 
     pub fn parameter(&self, name: &str) -> Option<&'a Parameter> {
@@ -98,7 +103,7 @@ impl<'a> Function<'a> {
     }
 
     /// Text, without a thought of what may be missing.
-    fn text(&self, template: &Template) -> String {
+    pub fn text(&self, template: &Template) -> String {
         let parts: Vec<String> = template
             .pieces()
             .map(|it| match it {
@@ -107,6 +112,12 @@ impl<'a> Function<'a> {
             })
             .collect();
         if parts.is_empty() { (self.language.string)("") } else { parts.join(" + ") }
+    }
+
+    /// A text of a condition: empty where its value is not given.
+    pub fn condition(&self, template: &Template) -> String {
+        let nothing = (self.language.string)("");
+        self.unless_absent(template, self.text(template), &nothing)
     }
 
     fn unless_absent(&self, template: &Template, expression: String, nothing: &str) -> String {
@@ -261,15 +272,22 @@ pub fn key_place(auth: &Auth) -> (&'static str, &str, &'static str) {
 
 /// Whether some value is spelled by a filter.
 pub fn has_filters(recipe: &Recipe) -> bool {
-    fn within(value: &Value) -> bool {
-        match value {
-            Value::String(it) => Template::parse(it).is_ok_and(|it| it.has_filters()),
-            Value::Array(all) => all.iter().any(within),
-            Value::Object(all) => all.values().any(within),
-            _ => false,
-        }
+    serde_json::to_value(&recipe.request).is_ok_and(|it| spells(&it))
+}
+
+/// The same of what items are chosen by.
+pub fn has_filtered_condition(recipe: &Recipe) -> bool {
+    let steps = recipe.chain.iter().flat_map(|it| &it.before);
+    serde_json::to_value(steps.map(|it| &it.choose).collect::<Vec<_>>()).is_ok_and(|it| spells(&it))
+}
+
+fn spells(value: &Value) -> bool {
+    match value {
+        Value::String(it) => Template::parse(it).is_ok_and(|it| it.has_filters()),
+        Value::Array(all) => all.iter().any(spells),
+        Value::Object(all) => all.values().any(spells),
+        _ => false,
     }
-    serde_json::to_value(&recipe.request).is_ok_and(|it| within(&it))
 }
 
 /// `ShopSearch`

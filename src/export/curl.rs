@@ -1,4 +1,5 @@
-//! One shell command: the request as it is sent with the first examples, or with values that were given.
+//! One shell command: the request as it is sent with the first examples, or with values that were given. Several requests are a
+//! script.
 
 use std::{collections::BTreeMap, fmt::Write as _};
 
@@ -7,10 +8,14 @@ use super::{
     escaping::{comment, quote_shell},
     key_line, proof_line,
     resolved_request::{RequestParts, commis_only_reason, fill_request, sample},
+    shell_steps::{self, Place},
     task,
 };
 use commis_base::error::Result;
-use commis_recipe::model::{AuthKind, Recipe};
+use commis_recipe::{
+    model::{AuthKind, Recipe},
+    request::{FORM, JSON, PreparedRequest},
+};
 
 pub fn write(
     recipes: &[Recipe],
@@ -26,20 +31,31 @@ pub fn write(
                 "its key stands in the query of a POST, where curl would not encode it".to_owned()
             })
         });
+        let is_keyed = recipe.chain.is_some() && recipe.auth.is_some();
+        let why = why.or_else(|| {
+            is_keyed.then(|| "it needs a key and makes several requests, both at once".to_owned())
+        });
         match (why, sample(recipe, given)) {
             (Some(why), _) | (None, Err(why)) => out.refuse(recipe, why),
-            (None, Ok(sample)) => {
-                let text = command(recipe, &sample)?;
-                out.push(format!("{}.sh", recipe.name), text);
-            }
+            (None, Ok(sample)) => match text(recipe, &sample)? {
+                Ok(text) => out.push(format!("{}.sh", recipe.name), text),
+                Err(what) => out.refuse(
+                    recipe,
+                    format!(
+                        "it makes several requests, with {what}, for which this form has no words; python and typescript have"
+                    ),
+                ),
+            },
         }
     }
     Ok(())
 }
 
-/// Fails with `PARAM_INVALID`.
-fn command(recipe: &Recipe, sample: &BTreeMap<String, String>) -> Result<String> {
-    let request = fill_request(recipe, sample)?;
+/// The command, or the script of several. The inner error is what a script has no words for; fails with `PARAM_INVALID`.
+fn text(
+    recipe: &Recipe,
+    sample: &BTreeMap<String, String>,
+) -> Result<std::result::Result<String, &'static str>> {
     let mut out = format!("# {}: {}\n# {}\n", recipe.name, task(recipe), proof_line(recipe));
     if let Some(extract) = &recipe.response.extract {
         let _ = writeln!(out, "# data: {} (JMESPath)", comment(extract));
@@ -47,6 +63,23 @@ fn command(recipe: &Recipe, sample: &BTreeMap<String, String>) -> Result<String>
     if let Some(line) = key_line(recipe) {
         let _ = writeln!(out, "# {line}");
     }
+    if recipe.chain.is_some() {
+        return Ok(
+            shell_steps::script(recipe, sample)?.map(|script| out + "# needs jq\n" + &script)
+        );
+    }
+    let request = fill_request(recipe, sample)?;
+    out.push_str(&words(recipe, &request, &|text, _| quote_shell(text)).join(" \\\n  "));
+    out.push('\n');
+    Ok(Ok(out))
+}
+
+/// The words of the command for one of the recipe's requests; `quote` makes a word of a text, by the place that it has.
+pub fn words(
+    recipe: &Recipe,
+    request: &PreparedRequest,
+    quote: &dyn Fn(&str, Place) -> String,
+) -> Vec<String> {
     let mut words =
         vec!["curl --fail-with-body --silent --show-error --compressed --globoff".to_owned()];
     // A key is for the origin alone, and curl carries headers along.
@@ -59,7 +92,7 @@ fn command(recipe: &Recipe, sample: &BTreeMap<String, String>) -> Result<String>
     for (name, value) in &request.headers {
         // Without a value curl leaves a header out, but for this.
         let line = if value.is_empty() { format!("{name};") } else { format!("{name}: {value}") };
-        words.push(format!("--header {}", quote_shell(&line)));
+        words.push(format!("--header {}", quote(&line, Place::Header)));
     }
     if let Some(auth) = &recipe.auth {
         let key = format!("\"${{{}:?}}\"", auth.env);
@@ -79,12 +112,16 @@ fn command(recipe: &Recipe, sample: &BTreeMap<String, String>) -> Result<String>
         });
     }
     if let Some(body) = &request.body {
-        words.push(format!("--data-raw {}", quote_shell(&String::from_utf8_lossy(body))));
+        let kind = request.headers.iter().find(|it| it.0 == "content-type");
+        let place = match kind.map_or("", |it| it.1.split(';').next().unwrap_or_default()) {
+            FORM => Place::Address,
+            JSON => Place::Json,
+            _ => Place::Text,
+        };
+        words.push(format!("--data-raw {}", quote(&String::from_utf8_lossy(body), place)));
     }
-    words.push(quote_shell(&request.url));
-    out.push_str(&words.join(" \\\n  "));
-    out.push('\n');
-    Ok(out)
+    words.push(quote(&request.url, Place::Address));
+    words
 }
 
 /// curl encodes the value alone.

@@ -4,6 +4,7 @@
 //! silence. No secret and no cookie is in any of them: a key stands as the name of its variable. Every text of a recipe is
 //! a stranger's, so whatever goes into code goes through `text`, which keeps it inside its literal or its comment.
 
+mod chain;
 mod client;
 mod curl;
 pub mod endpoints;
@@ -15,6 +16,7 @@ mod openapi;
 mod postman;
 mod python;
 mod resolved_request;
+mod shell_steps;
 mod tools;
 mod typescript;
 mod variables;
@@ -135,8 +137,11 @@ pub fn export(
             );
             continue;
         }
-        if it.chain.is_some() && !calls_commis {
-            out.refuse(it, "it makes several requests, and this form holds one");
+        if it.chain.is_some() && !calls_commis && !reads && form != ExportFormat::Curl {
+            out.refuse(
+                it,
+                "it makes several requests, and this form holds one; curl, python and typescript hold more",
+            );
             continue;
         }
         match &it.pages {
@@ -166,11 +171,11 @@ pub fn export(
 }
 
 /// Whether the runtimes in `runtime/` know how its answer carries its JSON.
-const fn is_readable_by_clients(recipe: &Recipe) -> bool {
-    matches!(
-        recipe.response.framing,
-        None | Some(Framing::Prefix | Framing::Jsonp | Framing::Lines)
-    )
+fn is_readable_by_clients(recipe: &Recipe) -> bool {
+    let steps = recipe.chain.iter().flat_map(|it| &it.before).map(|it| &it.response);
+    steps.chain([&recipe.response]).all(|it| {
+        matches!(it.framing, None | Some(Framing::Prefix | Framing::Jsonp | Framing::Lines))
+    })
 }
 
 /// For people: that it was proven, when, and what answers looked like.

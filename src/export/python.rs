@@ -7,18 +7,19 @@ use serde_json::Value;
 
 use super::{
     ExportOutput,
+    chain::{Requests, step_recipes},
     client::{
-        Function, Language, choices, has_filters, key_place, obstacle, take_free_name, type_name,
-        types,
+        Function, Language, choices, has_filtered_condition, has_filters, key_place,
+        take_free_name, type_name, types,
     },
-    escaping, identifier, proof_line,
-    resolved_request::RequestParts,
-    task,
+    escaping, identifier, proof_line, task,
 };
 use commis_base::error::Result;
 use commis_recipe::{
     json_schema::data_schema,
     model::{AuthKind, ParamType, Parameter, Recipe, ResponseType, SlotSource},
+    steps::{Chain, Choose, Step, split_step_name},
+    template::Template,
     values,
 };
 
@@ -92,12 +93,11 @@ static LANGUAGE: Language = Language {
 pub fn write(recipes: &[Recipe], out: &mut ExportOutput) -> Result<()> {
     let mut taken: Vec<String> = LANGUAGE.reserved.iter().map(|it| (*it).to_owned()).collect();
     let (mut types, mut functions) = (String::new(), String::new());
-    let (mut filters, mut expressions, mut basic) = (false, false, false);
+    let (mut filters, mut expressions, mut basic, mut chains) = (false, false, false, false);
     for recipe in recipes {
-        let asked = RequestParts::from_recipe(recipe)?;
-        let why = obstacle(recipe, &asked);
-        let function = Function::new(asked, &LANGUAGE);
-        if let Some(why) = why.or_else(|| function.optional_header()) {
+        let steps = step_recipes(recipe);
+        let all = Requests::new(recipe, &steps, &LANGUAGE)?;
+        if let Some(why) = all.obstacle() {
             out.refuse(recipe, why);
             continue;
         }
@@ -107,12 +107,14 @@ pub fn write(recipes: &[Recipe], out: &mut ExportOutput) -> Result<()> {
         }
         let name = take_free_name(name, &mut taken);
         let given = return_type(recipe, &mut types);
-        functions.push_str(&write_function(&function, &name, &given));
-        filters |= has_filters(recipe);
+        functions.push_str(&write_function(&all, &name, &given));
+        filters |= steps.iter().chain([recipe]).any(has_filters) || has_filtered_condition(recipe);
         let of_slot =
-            |it: &&commis_recipe::model::Slot| matches!(it.from, SlotSource::Response { .. });
+            |it: &commis_recipe::model::Slot| matches!(it.from, SlotSource::Response { .. });
+        let slots = all.prefetched_slots();
         expressions |=
-            recipe.response.extract.is_some() || function.asked.slots.iter().any(of_slot);
+            all.has_expressions() || slots.iter().flat_map(|it| &it.1).any(|it| of_slot(it));
+        chains |= recipe.chain.is_some();
         basic |= recipe.auth.as_ref().is_some_and(|it| it.kind == AuthKind::Basic);
     }
     if functions.is_empty() {
@@ -138,6 +140,9 @@ pub fn write(recipes: &[Recipe], out: &mut ExportOutput) -> Result<()> {
             let _ = writeln!(file, "import {module}");
         }
     }
+    if chains {
+        file.push_str("import time as _time\n");
+    }
     if expressions {
         file.push_str("\nimport jmespath\n");
     }
@@ -146,6 +151,10 @@ pub fn write(recipes: &[Recipe], out: &mut ExportOutput) -> Result<()> {
     file.push_str(&functions);
     file.push_str("\n\n");
     file.push_str(include_str!("runtime/client.py"));
+    if chains {
+        file.push_str("\n\n");
+        file.push_str(include_str!("runtime/chain.py"));
+    }
     if filters {
         file.push_str("\n\n");
         file.push_str(include_str!("runtime/filters.py"));
@@ -154,7 +163,8 @@ pub fn write(recipes: &[Recipe], out: &mut ExportOutput) -> Result<()> {
     Ok(())
 }
 
-fn write_function(function: &Function<'_>, name: &str, given: &str) -> String {
+fn write_function(all: &Requests<'_>, name: &str, given: &str) -> String {
+    let function = &all.last;
     let recipe = function.asked.recipe;
     let mut out = format!("\n\ndef {name}({}) -> {given}:\n", signature(function));
     let _ = writeln!(
@@ -178,7 +188,7 @@ fn write_function(function: &Function<'_>, name: &str, given: &str) -> String {
         };
         let _ = writeln!(out, "    {of} = {{{all}}}[{of}]{is_there}");
     }
-    for (url, slots) in function.asked.prefetched_slots() {
+    for (url, slots) in all.prefetched_slots() {
         let host = url::Url::parse(url).ok().and_then(|it| it.host_str().map(str::to_owned));
         let host = escaping::quote_python(&host.unwrap_or_default());
         let _ = writeln!(
@@ -204,6 +214,162 @@ fn write_function(function: &Function<'_>, name: &str, given: &str) -> String {
             };
         }
     }
+    let chain = all.chain();
+    for (at, (step, of, wanted)) in all.steps().enumerate() {
+        write_step(all, at, step, of, &mut out);
+        if matches!(step.choose, Some(Choose::All(_))) {
+            let _ = writeln!(out, "    if not {}:\n        return []", step_name(step));
+        }
+        for name in wanted {
+            let _ = writeln!(out, "    {} = {}", of.name(name), value_of(step, name));
+        }
+    }
+    let list = chain.and_then(|it| it.for_each.as_ref().zip(Some(it)));
+    let data = if let Some((list, chain)) = list {
+        write_for_each(all, list, chain, &mut out)
+    } else {
+        match all.same_request(usize::MAX) {
+            Some(at) => _ = writeln!(out, "    _answer = _answer_{at}"),
+            None => _ = writeln!(out, "    _answer = {}", ask(function, "    ")),
+        }
+        let data = read(recipe);
+        if recipe.response.kind == ResponseType::Text && chain.is_none() {
+            let _ = writeln!(out, "    return {data}");
+            return out;
+        }
+        data
+    };
+    let Some((output, chain)) = chain.and_then(|it| it.output.as_ref().zip(Some(it))) else {
+        let _ = writeln!(out, "    return _found({data})");
+        return out;
+    };
+    let mut parts: Vec<(&str, String)> =
+        chain.before.iter().map(|it| (it.name.as_str(), step_name(it))).collect();
+    parts.push((&chain.last, format!("_found({data})")));
+    parts.sort_unstable();
+    let parts: Vec<String> = parts
+        .into_iter()
+        .map(|(name, it)| format!("{}: {it}", escaping::quote_python(name)))
+        .collect();
+    let _ = writeln!(
+        out,
+        "    return _found(jmespath.search({}, {{{}}}))",
+        escaping::quote_python(output),
+        parts.join(", ")
+    );
+    out
+}
+
+/// What the answer of a step is called, the chosen item of it.
+fn step_name(step: &Step) -> String {
+    format!("_step_{}", step.name)
+}
+
+/// What a later request takes of a step's answer, by the name that templates have for it.
+fn value_of(step: &Step, name: &str) -> String {
+    let Some(Choose::All(separator)) = &step.choose else { return field(&step_name(step), name) };
+    let (_, path) = split_step_name(name);
+    format!(
+        "_all({}, {}, {})",
+        step_name(step),
+        escaping::quote_python(path.unwrap_or_default()),
+        escaping::quote_python(separator)
+    )
+}
+
+/// The text of a field, by the name that templates have for it.
+fn field(found: &str, name: &str) -> String {
+    let (_, path) = split_step_name(name);
+    format!("_value({found}, {})", escaping::quote_python(path.unwrap_or_default()))
+}
+
+/// One step: its request, what of the answer is used, and how often it is asked for.
+fn write_step(
+    all: &Requests<'_>,
+    at: usize,
+    step: &Step,
+    function: &Function<'_>,
+    out: &mut String,
+) {
+    let name = step_name(step);
+    let (limit, pad) = match &step.poll {
+        Some(it) => (Some(it.limit()), "        "),
+        None => (None, "    "),
+    };
+    if let Some(limit) = limit {
+        let _ =
+            writeln!(out, "    for _nth in range({limit}):\n        _time.sleep(1 if _nth else 0)");
+    }
+    // Two steps that ask for the same are one request.
+    let asked =
+        all.same_request(at).map_or_else(|| ask(function, pad), |it| format!("_answer_{it}"));
+    let _ = writeln!(out, "{pad}_answer_{at} = {asked}\n{pad}_answer = _answer_{at}");
+    let data = format!("_found({})", read(function.asked.recipe));
+    let data = match &step.choose {
+        None => data,
+        Some(Choose::Only) => format!("_choose({data}, \"only\")"),
+        Some(Choose::First) => format!("_choose({data}, \"first\")"),
+        Some(Choose::All(_)) => format!("_listed({data})"),
+        Some(Choose::Where(all)) => {
+            let each: Vec<String> = all
+                .iter()
+                .map(|(path, it)| {
+                    let wanted = match it.as_str().and_then(|it| Template::parse(it).ok()) {
+                        Some(it) => function.condition(&it),
+                        None if it.is_null() => "None".to_owned(),
+                        None => constant(it),
+                    };
+                    format!("{}: {wanted}", escaping::quote_python(path))
+                })
+                .collect();
+            format!("_choose({data}, {{{}}})", each.join(", "))
+        }
+    };
+    let _ = writeln!(out, "{pad}{name} = {data}");
+    if let Some((poll, limit)) = step.poll.as_ref().zip(limit) {
+        let _ = writeln!(
+            out,
+            "        if jmespath.search({}, {name}) is True:\n            break\n    else:\n        \
+             raise ValueError(\"an answer was not ready after {limit} requests\")",
+            escaping::quote_python(&poll.until)
+        );
+    }
+}
+
+/// The last request for each item of a list; what holds the data.
+fn write_for_each(all: &Requests<'_>, list: &str, chain: &Chain, out: &mut String) -> String {
+    let function = &all.last;
+    let items = format!("_step_{list}");
+    let _ = writeln!(
+        out,
+        "    _out, _count = [], 0\n    for _at, _item in enumerate(_items({items}), 1):"
+    );
+    for name in &all.of_item {
+        let _ = writeln!(out, "        {} = {}", function.name(name), field("_item", name));
+    }
+    let named = |it: &Option<String>| {
+        it.as_ref().map_or("None".to_owned(), |it| escaping::quote_python(it))
+    };
+    let least = function.asked.recipe.response.min_items.filter(|it| *it > 0);
+    let least = least.map_or(String::new(), |it| format!(", {it}"));
+    let _ = writeln!(
+        out,
+        "        _answer = _unless_gone(lambda: {})\n        \
+         _one = None if _answer is None else _filled({}{least})\n        \
+         _count += _one is not None\n        \
+         _join(_out, _item, _one, {}, {}, {}, _at)",
+        ask(function, "        "),
+        read(function.asked.recipe),
+        escaping::quote_python(list),
+        named(&chain.into),
+        named(&chain.position),
+    );
+    format!("_answered({items}, _count, _out)")
+}
+
+/// The request, as a call; lines after the first stand behind `pad`.
+fn ask(function: &Function<'_>, pad: &str) -> String {
+    let recipe = function.asked.recipe;
     let hosts: Vec<String> =
         recipe.request.allowed_domains.iter().map(|it| escaping::quote_python(it)).collect();
     let body = function.body("_json_body", "_form").map_or("None".to_owned(), |it| {
@@ -222,36 +388,42 @@ fn write_function(function: &Function<'_>, name: &str, given: &str) -> String {
             format!("{} + {value}", escaping::quote_python(before))
         };
         format!(
-            ",\n        ({}, {}, {value})",
+            ",\n{pad}    ({}, {}, {value})",
             escaping::quote_python(where_to),
             escaping::quote_python(name)
         )
     });
-    let _ = writeln!(
-        out,
-        "    _answer = _ask(\n        {},\n        {},\n        {},\n        {},\n        {body},\n        [{}]{key},\n    )",
+    format!(
+        "_ask(\n{pad}    {},\n{pad}    {},\n{pad}    {},\n{pad}    {},\n{pad}    {body},\n{pad}    [{}]{key},\n{pad})",
         escaping::quote_python(&recipe.request.method),
         function.url(),
         function.pairs(&function.asked.query),
         function.headers(),
         hosts.join(", "),
-    );
+    )
+}
+
+/// What of `_answer` is the data.
+fn read(recipe: &Recipe) -> String {
     let response = &recipe.response;
     if response.kind == ResponseType::Text {
-        out.push_str("    return _answer.strip()\n");
-        return out;
+        return response.between.as_ref().map_or("_answer.strip()".to_owned(), |it| {
+            format!(
+                "_between(_answer, {}, {}).strip()",
+                escaping::quote_python(&it.after),
+                escaping::quote_python(&it.until)
+            )
+        });
     }
     let framing = response.framing.and_then(|it| serde_json::to_value(it).ok());
     let framing = framing.as_ref().and_then(Value::as_str);
     let json = framing.map_or("_json(_answer)".to_owned(), |it| {
         format!("_json(_answer, {})", escaping::quote_python(it))
     });
-    let data = response.extract.as_ref().map_or_else(
+    response.extract.as_ref().map_or_else(
         || json.clone(),
         |it| format!("jmespath.search({}, {json})", escaping::quote_python(it)),
-    );
-    let _ = writeln!(out, "    return _found({data})");
-    out
+    )
 }
 
 /// Those without a default first, as the language wants it.

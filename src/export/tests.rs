@@ -79,6 +79,33 @@ fn page() -> Recipe {
     )
 }
 
+/// Steps: a crew by its name, a job that is waited for, and one call for each of its parts.
+const STEPS: &str = "version: 2
+name: shop-steps
+task: Show the parts of {q}
+status: draft
+source_url: https://shop.test/
+parameters: [{name: q, type: str, required: true, source: task_input, examples: [hose]}]
+steps:
+- name: shops
+  request: {method: GET, url: 'https://shop.test/shops', allowed_domains: [shop.test]}
+  response: {type: json, extract: shops}
+  choose: {where: {name: '{q|upper}', open: true, note: null}}
+- name: job
+  request: {method: GET, url: 'https://shop.test/jobs/{shops.team.id}', allowed_domains: [shop.test]}
+  response: {type: json}
+  poll: {until: done, at_most: 5}
+- name: part
+  request: {method: GET, url: 'https://shop.test/shops', allowed_domains: [shop.test]}
+  response: {type: json, extract: parts}
+- name: detail
+  for_each: part
+  request: {method: POST, url: 'https://shop.test/parts', body: {json: {id: '{part.id}', job: '{job.id}'}}, allowed_domains: [shop.test]}
+  response: {type: json, extract: detail, min_items: 1}
+  into: detail
+output: '{shop: shops.name, parts: detail}'
+";
+
 fn exported(form: ExportFormat, recipes: &[Recipe]) -> ExportOutput {
     export(recipes, form, &BTreeMap::new()).unwrap()
 }
@@ -323,6 +350,132 @@ fn python_is_typed_functions() {
         text.contains(key) && text.contains("import base64\nimport json\nimport os\n"),
         "{text}"
     );
+}
+
+#[test]
+fn python_holds_steps() {
+    let text = one(ExportFormat::Python, yaml::parse(STEPS).unwrap());
+    let (_, after) = text.split_once("(a draft that was not proven).\"\n").unwrap();
+    let expected = r#"    _answer_0 = _ask(
+        "GET",
+        "https://shop.test/shops",
+        [],
+        {},
+        None,
+        ["shop.test"],
+    )
+    _answer = _answer_0
+    _step_shops = _choose(_found(jmespath.search("shops", _json(_answer))), {"name": _upper(q), "note": None, "open": True})
+    shops_team_id = _value(_step_shops, "team.id")
+    for _nth in range(5):
+        _time.sleep(1 if _nth else 0)
+        _answer_1 = _ask(
+            "GET",
+            "https://shop.test/jobs/" + _segment(shops_team_id),
+            [],
+            {},
+            None,
+            ["shop.test"],
+        )
+        _answer = _answer_1
+        _step_job = _found(_json(_answer))
+        if jmespath.search("done", _step_job) is True:
+            break
+    else:
+        raise ValueError("an answer was not ready after 5 requests")
+    job_id = _value(_step_job, "id")
+    _answer_2 = _answer_0
+    _answer = _answer_2
+    _step_part = _found(jmespath.search("parts", _json(_answer)))
+    _out, _count = [], 0
+    for _at, _item in enumerate(_items(_step_part), 1):
+        part_id = _value(_item, "id")
+        _answer = _unless_gone(lambda: _ask(
+            "POST",
+            "https://shop.test/parts",
+            [],
+            {"content-type": "application/json"},
+            _json_body({"id": part_id, "job": job_id}),
+            ["shop.test"],
+        ))
+        _one = None if _answer is None else _filled(jmespath.search("detail", _json(_answer)), 1)
+        _count += _one is not None
+        _join(_out, _item, _one, "part", "detail", None, _at)
+    return _found(jmespath.search("{shop: shops.name, parts: detail}", {"detail": _found(_answered(_step_part, _count, _out)), "job": _step_job, "part": _step_part, "shops": _step_shops}))
+"#;
+    assert!(after.starts_with(expected), "{after}");
+    assert!(text.contains("import time as _time\n"), "{text}");
+}
+
+#[test]
+fn typescript_holds_steps() {
+    let text = one(ExportFormat::Typescript, yaml::parse(STEPS).unwrap());
+    let lines = [
+        r#"  const _step_shops = _choose(_found<Any>(_with(_json(_answer_0), (_json_) => _field(_json_, "shops"))), { ["name"]: _upper(q), ["note"]: null, ["open"]: true });"#,
+        r#"  const shops_team_id = _value(_step_shops, "team.id");"#,
+        r#"    if (_nth === 5) throw new Error("an answer was not ready after 5 requests");"#,
+        r#"    if (_field(_step_job, "done") === true) break;"#,
+        "  const _answer_2 = _answer_0;",
+        "  for await (const _item of _items(_step_part)) {",
+        r#"    _join(_out, _item, _one, "part", "detail", null, _at);"#,
+    ];
+    for it in lines {
+        assert!(text.lines().any(|line| line == it), "{it}\n{text}");
+    }
+}
+
+#[test]
+fn a_script_holds_steps() {
+    let text = "{version: 2, name: shop-parts, task: 'Find {q}', status: draft, source_url: 'https://shop.test/', \
+        parameters: [{name: q, type: str, required: true, source: task_input, examples: [it's]}], steps: [\
+        {name: shops, request: {method: GET, url: 'https://shop.test/shops', allowed_domains: [shop.test]}, \
+         response: {type: json, extract: shops}, choose: {where: {name: '{q}', open: true}}}, \
+        {name: parts, request: {method: GET, url: 'https://shop.test/{shops.id}/parts', allowed_domains: [shop.test]}, \
+         response: {type: json}, choose: {all: ','}}, \
+        {name: detail, request: {method: POST, url: 'https://shop.test/x', query: [{name: p, value: '{parts.no}'}], \
+         body: {json: {of: 'shop {shops.id}'}}, allowed_domains: [shop.test]}, response: {type: json}}]}";
+    let recipe = yaml::parse(text).unwrap();
+    let script = one(ExportFormat::Curl, recipe.clone());
+    for it in [
+        "# needs jq\nset -eu\n",
+        "  'https://shop.test/'\"$(_uri \"$_value_0\")\"'/parts')\n",
+        "if [ \"$_found\" = '[]' ]; then echo '[]'; exit; fi\n",
+        "  --data-raw '{\"of\":\"shop '\"$(_json \"$_value_0\")\"'\"}' \\\n",
+        "  'https://shop.test/x?p='\"$(_uri \"$_value_1\")\"\n",
+    ] {
+        assert!(script.contains(it), "{it}\n{script}");
+    }
+    let mut odd = recipe;
+    odd.request.query[0].value = "{parts.no|upper}".to_owned();
+    let why = exported(ExportFormat::Curl, &[odd]).refused.remove(0).why;
+    assert!(why.contains("spelled anew"), "{why}");
+}
+
+#[test]
+fn steps_that_code_cannot_hold_are_refused() {
+    let check = |form: ExportFormat, old: &str, new: &str, why: &str| {
+        let text = STEPS.replace(old, new);
+        assert!(old.is_empty() || text != STEPS, "{old}");
+        let out = exported(form, &[yaml::parse(&text).unwrap()]);
+        let told = out.refused.first().map_or("", |it| it.why.as_str());
+        assert!(told.contains(why), "{told}");
+    };
+    let several = "several requests";
+    for form in [ExportFormat::Curl, ExportFormat::Openapi, ExportFormat::Postman] {
+        check(form, "", "", several);
+    }
+    check(ExportFormat::Hurl, "", "", several);
+    for form in [ExportFormat::Python, ExportFormat::Typescript] {
+        let script = "type: json, framing: script, extract: parts";
+        check(form, "type: json, extract: parts", script, "JSON in a form");
+        let header = "type: text, header: x-parts";
+        check(form, "type: json, extract: shops", header, "a header of an answer");
+        let page = "type: html, html: {items: li, fields: {id: a}}";
+        check(form, "type: json, extract: parts", page, "a page");
+        let key = "steps:\n- name: shops";
+        let keyed = "auth: {type: bearer, env: SHOP_KEY}\nsteps:\n- name: shops";
+        check(form, key, keyed, "a key");
+    }
 }
 
 #[test]

@@ -7,20 +7,21 @@ use serde_json::Value;
 
 use super::{
     ExportOutput,
+    chain::{Requests, step_recipes},
     client::{
-        Function, Language, choices, has_filters, key_place, obstacle, take_free_name, type_name,
-        types,
+        Function, Language, choices, has_filtered_condition, has_filters, key_place,
+        take_free_name, type_name, types,
     },
     escaping::{self, quote_javascript},
     expression::compile,
-    proof_line,
-    resolved_request::RequestParts,
-    task,
+    proof_line, task,
 };
 use commis_base::error::Result;
 use commis_recipe::{
     json_schema::data_schema,
     model::{AuthKind, ParamType, Parameter, Recipe, ResponseType, SlotSource},
+    steps::{Chain, Choose, Step, split_step_name},
+    template::Template,
     values,
 };
 
@@ -105,18 +106,18 @@ static LANGUAGE: Language = Language {
 pub fn write(recipes: &[Recipe], out: &mut ExportOutput) -> Result<()> {
     let mut taken: Vec<String> = LANGUAGE.reserved.iter().map(|it| (*it).to_owned()).collect();
     let mut functions = String::new();
-    let (mut filters, mut expressions) = (false, false);
+    let (mut filters, mut expressions, mut chains) = (false, false, false);
     for recipe in recipes {
-        let asked = RequestParts::from_recipe(recipe)?;
-        let why = obstacle(recipe, &asked);
-        let function = Function::new(asked, &LANGUAGE);
-        let why = why.or_else(|| function.optional_header());
-        match why.map_or_else(|| write_function(&function, &mut taken), Err) {
+        let steps = step_recipes(recipe);
+        let all = Requests::new(recipe, &steps, &LANGUAGE)?;
+        match all.obstacle().map_or_else(|| write_function(&all, &mut taken), Err) {
             Err(why) => out.refuse(recipe, why),
             Ok(text) => {
                 functions.push_str(&text);
-                filters |= has_filters(recipe);
-                expressions |= recipe.response.extract.is_some() || !recipe.slots.is_empty();
+                filters |=
+                    steps.iter().chain([recipe]).any(has_filters) || has_filtered_condition(recipe);
+                expressions |= all.has_expressions() || !recipe.slots.is_empty();
+                chains |= recipe.chain.is_some();
             }
         }
     }
@@ -134,6 +135,10 @@ pub fn write(recipes: &[Recipe], out: &mut ExportOutput) -> Result<()> {
         file.push('\n');
         file.push_str(include_str!("runtime/expressions.ts"));
     }
+    if chains {
+        file.push('\n');
+        file.push_str(include_str!("runtime/chain.ts"));
+    }
     if filters {
         file.push('\n');
         file.push_str(include_str!("runtime/filters.ts"));
@@ -144,16 +149,12 @@ pub fn write(recipes: &[Recipe], out: &mut ExportOutput) -> Result<()> {
 
 /// Fails with why it cannot be said.
 fn write_function(
-    function: &Function<'_>,
+    all: &Requests<'_>,
     taken: &mut Vec<String>,
 ) -> std::result::Result<String, String> {
+    let function = &all.last;
     let recipe = function.asked.recipe;
     let response = &recipe.response;
-    let data = match (&response.extract, response.kind) {
-        (_, ResponseType::Text) => "_answer.trim()".to_owned(),
-        (None, _) => "_json_".to_owned(),
-        (Some(it), _) => code(it)?,
-    };
     let mut kind = type_name(recipe);
     while taken.contains(&kind) || taken.contains(&format!("{kind}Given")) {
         kind.push('_');
@@ -184,7 +185,164 @@ fn write_function(
         "export async function {name}({first}{second}, ask: typeof fetch = fetch): Promise<{kind}> {{"
     );
     out.push_str(&destructured_parameters(function));
-    write_slots(function, &mut out)?;
+    write_slots(all, &mut out)?;
+    for (at, (step, of, wanted)) in all.steps().enumerate() {
+        write_step(all, at, step, of, &mut out)?;
+        if matches!(step.choose, Some(Choose::All(_))) {
+            let none = format!("return [] as unknown as {kind}");
+            let _ = writeln!(out, "  if ({}.length === 0) {none};", step_name(step));
+        }
+        for name in wanted {
+            let _ = writeln!(out, "  const {} = {};", of.name(name), value_of(step, name));
+        }
+    }
+    let chain = all.chain();
+    let list = chain.and_then(|it| it.for_each.as_ref().zip(Some(it)));
+    let data = if let Some((list, chain)) = list {
+        write_for_each(all, list, chain, &mut out)?
+    } else {
+        let asked = all
+            .same_request(usize::MAX)
+            .map_or_else(|| format!("await {}", ask(function, "  ")), |at| format!("_answer_{at}"));
+        let _ = writeln!(out, "  const _answer = {asked};");
+        if response.kind == ResponseType::Text {
+            text_of(recipe, "_answer")
+        } else {
+            let _ = writeln!(out, "  const _json_ = {};", json_of(recipe, "_answer"));
+            response.extract.as_deref().map_or(Ok("_json_".to_owned()), code)?
+        }
+    };
+    let data = match chain.and_then(|it| it.output.as_ref().zip(Some(it))) {
+        None => data,
+        Some((output, chain)) => {
+            let mut parts: Vec<(&str, String)> =
+                chain.before.iter().map(|it| (it.name.as_str(), step_name(it))).collect();
+            parts.push((&chain.last, format!("_found<Any>({data})")));
+            let parts: Vec<String> = parts
+                .into_iter()
+                .map(|(name, it)| format!("[{}]: {it}", quote_javascript(name)))
+                .collect();
+            let (parts, output) = (parts.join(", "), compiled(output, "_all")?);
+            format!("_with({{ {parts} }}, (_all) => {output})")
+        }
+    };
+    let _ = writeln!(out, "  return _found<{kind}>({data});\n}}");
+    Ok(out)
+}
+
+/// What the answer of a step is called, the chosen item of it.
+fn step_name(step: &Step) -> String {
+    format!("_step_{}", step.name)
+}
+
+/// What a later request takes of a step's answer, by the name that templates have for it.
+fn value_of(step: &Step, name: &str) -> String {
+    let Some(Choose::All(separator)) = &step.choose else { return field(&step_name(step), name) };
+    let (_, path) = split_step_name(name);
+    format!(
+        "_all({}, {}, {})",
+        step_name(step),
+        quote_javascript(path.unwrap_or_default()),
+        quote_javascript(separator)
+    )
+}
+
+/// The text of a field, by the name that templates have for it.
+fn field(found: &str, name: &str) -> String {
+    let (_, path) = split_step_name(name);
+    format!("_value({found}, {})", quote_javascript(path.unwrap_or_default()))
+}
+
+/// One step: its request, what of the answer is used, and how often it is asked for.
+fn write_step(
+    all: &Requests<'_>,
+    at: usize,
+    step: &Step,
+    function: &Function<'_>,
+    out: &mut String,
+) -> std::result::Result<(), String> {
+    let name = step_name(step);
+    // Two steps that ask for the same are one request.
+    let asked = |pad| {
+        all.same_request(at)
+            .map_or_else(|| format!("await {}", ask(function, pad)), |it| format!("_answer_{it}"))
+    };
+    let answer = format!("_answer_{at}");
+    let data = format!("_found<Any>({})", read(function.asked.recipe, &answer)?);
+    let data = match &step.choose {
+        None => data,
+        Some(Choose::Only) => format!("_choose({data}, \"only\")"),
+        Some(Choose::First) => format!("_choose({data}, \"first\")"),
+        Some(Choose::All(_)) => format!("_listed({data})"),
+        Some(Choose::Where(all)) => {
+            let each: Vec<String> = all
+                .iter()
+                .map(|(path, it)| {
+                    let wanted = match it.as_str().and_then(|it| Template::parse(it).ok()) {
+                        Some(it) => function.condition(&it),
+                        None => it.to_string(),
+                    };
+                    format!("[{}]: {wanted}", quote_javascript(path))
+                })
+                .collect();
+            format!("_choose({data}, {{ {} }})", each.join(", "))
+        }
+    };
+    let Some(poll) = &step.poll else {
+        let _ = writeln!(out, "  const {answer} = {};\n  const {name} = {data};", asked("  "));
+        return Ok(());
+    };
+    let (limit, until) = (poll.limit(), compiled(&poll.until, &name)?);
+    let _ = writeln!(
+        out,
+        "  let {name}: Any;\n  for (let _nth = 0; ; _nth++) {{\n    \
+         if (_nth === {limit}) throw new Error(\"an answer was not ready after {limit} requests\");\n    \
+         if (_nth > 0) await _pause(1000);\n    const {answer} = {};\n    {name} = {data};\n    \
+         if ({until} === true) break;\n  }}",
+        asked("    ")
+    );
+    Ok(())
+}
+
+/// The last request for each item of a list; what holds the data.
+fn write_for_each(
+    all: &Requests<'_>,
+    list: &str,
+    chain: &Chain,
+    out: &mut String,
+) -> std::result::Result<String, String> {
+    let function = &all.last;
+    let items = format!("_step_{list}");
+    let _ = writeln!(
+        out,
+        "  const _out: Any[] = [];\n  let _at = 0;\n  let _count = 0;\n  \
+         for await (const _item of _items({items})) {{\n    _at++;"
+    );
+    for name in &all.of_item {
+        let _ = writeln!(out, "    const {} = {};", function.name(name), field("_item", name));
+    }
+    let named =
+        |it: &Option<String>| it.as_ref().map_or("null".to_owned(), |it| quote_javascript(it));
+    let least = function.asked.recipe.response.min_items.filter(|it| *it > 0);
+    let least = least.map_or(String::new(), |it| format!(", {it}"));
+    let _ = writeln!(
+        out,
+        "    const _answer = await _unlessGone(() => {});\n    \
+         const _one = _answer === null ? null : _filled({}{least});\n    \
+         if (_one !== null) _count++;\n    \
+         _join(_out, _item, _one, {}, {}, {}, _at);\n  }}",
+        ask(function, "    "),
+        read(function.asked.recipe, "_answer")?,
+        quote_javascript(list),
+        named(&chain.into),
+        named(&chain.position),
+    );
+    Ok("_answered(_at, _count, _out)".to_owned())
+}
+
+/// The request, as a call; lines after the first stand behind `pad`.
+fn ask(function: &Function<'_>, pad: &str) -> String {
+    let recipe = function.asked.recipe;
     let hosts: Vec<String> =
         recipe.request.allowed_domains.iter().map(|it| quote_javascript(it)).collect();
     let body = function.body("JSON.stringify", "_query").unwrap_or_else(|| "undefined".to_owned());
@@ -198,28 +356,55 @@ fn write_function(
         };
         format!(", [{}, {}, {value}]", quote_javascript(where_to), quote_javascript(name))
     });
-    let _ = writeln!(
-        out,
-        "  const _answer = await _ask(\n    ask,\n    {},\n    {},\n    {},\n    {},\n    {body},\n    [{}]{key},\n  );",
+    format!(
+        "_ask(\n{pad}  ask,\n{pad}  {},\n{pad}  {},\n{pad}  {},\n{pad}  {},\n{pad}  {body},\n{pad}  [{}]{key},\n{pad})",
         quote_javascript(&recipe.request.method),
         function.url(),
         function.pairs(&function.asked.query),
         function.headers(),
         hosts.join(", "),
-    );
-    if response.kind != ResponseType::Text {
-        let framing = response.framing.and_then(|it| serde_json::to_value(it).ok());
-        let framing = framing.as_ref().and_then(Value::as_str);
-        let framing = framing.map_or(String::new(), |it| format!(", {}", quote_javascript(it)));
-        let _ = writeln!(out, "  const _json_ = _json(_answer{framing});");
+    )
+}
+
+/// An answer as JSON.
+fn json_of(recipe: &Recipe, answer: &str) -> String {
+    let framing = recipe.response.framing.and_then(|it| serde_json::to_value(it).ok());
+    let framing = framing.as_ref().and_then(Value::as_str);
+    let framing = framing.map_or(String::new(), |it| format!(", {}", quote_javascript(it)));
+    format!("_json({answer}{framing})")
+}
+
+/// An answer as text.
+fn text_of(recipe: &Recipe, answer: &str) -> String {
+    recipe.response.between.as_ref().map_or_else(
+        || format!("{answer}.trim()"),
+        |it| {
+            format!(
+                "_between({answer}, {}, {}).trim()",
+                quote_javascript(&it.after),
+                quote_javascript(&it.until)
+            )
+        },
+    )
+}
+
+/// What of an answer is the data.
+fn read(recipe: &Recipe, answer: &str) -> std::result::Result<String, String> {
+    let response = &recipe.response;
+    if response.kind == ResponseType::Text {
+        return Ok(text_of(recipe, answer));
     }
-    let _ = writeln!(out, "  return _found<{kind}>({data});\n}}");
-    Ok(out)
+    let json = json_of(recipe, answer);
+    Ok(match &response.extract {
+        None => json,
+        Some(it) => format!("_with({json}, (_json_) => {})", code(it)?),
+    })
 }
 
 /// The requests that come first, and what is taken from their answers.
-fn write_slots(function: &Function<'_>, out: &mut String) -> std::result::Result<(), String> {
-    for (url, slots) in function.asked.prefetched_slots() {
+fn write_slots(all: &Requests<'_>, out: &mut String) -> std::result::Result<(), String> {
+    let function = &all.last;
+    for (url, slots) in all.prefetched_slots() {
         let host = url::Url::parse(url).ok().and_then(|it| it.host_str().map(str::to_owned));
         let host = quote_javascript(&host.unwrap_or_default());
         let page = format!("_first{}", slots.first().map_or("", |it| function.name(&it.name)));
@@ -251,7 +436,11 @@ fn write_slots(function: &Function<'_>, out: &mut String) -> std::result::Result
 
 /// An expression over `_json_` as code.
 fn code(expression: &str) -> std::result::Result<String, String> {
-    compile(expression, "_json_").map_err(|it| {
+    compiled(expression, "_json_")
+}
+
+fn compiled(expression: &str, input: &str) -> std::result::Result<String, String> {
+    compile(expression, input).map_err(|it| {
         format!("its expression holds {it}, which this export does not write as code")
     })
 }

@@ -138,6 +138,12 @@ pub fn choice(step: &Step) -> Option<String> {
     Some(match step.choose.as_ref()? {
         Choose::Only => "the only item of its answer".to_owned(),
         Choose::First => "the first item of its answer".to_owned(),
+        Choose::All(separator) if separator.is_empty() => {
+            "all items of its answer, as a JSON list".to_owned()
+        }
+        Choose::All(separator) => {
+            format!("all items of its answer, with `{}` between them", separator.escape_debug())
+        }
         Choose::Where(all) => {
             let all = all.iter().map(|(path, it)| {
                 format!("{path} = {}", it.as_str().map_or_else(|| it.to_string(), str::to_owned))

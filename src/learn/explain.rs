@@ -3,6 +3,7 @@
 use super::{choice, origin};
 use commis_net::egress::site_of;
 use commis_recipe::paging::{PageBy, Pages};
+use commis_recipe::steps::Choose;
 use commis_recipe::{
     auth,
     model::{
@@ -35,7 +36,11 @@ pub fn words(held: &RegisteredRecipe) -> Vec<String> {
             out.push("  and a body; `recipe dry-run` shows it".to_owned());
         }
         out.push(format!("  reads: {}", answer(&step.response)));
-        out.extend(choice(step).map(|it| format!("  takes {it}; more than one is an error")));
+        let one = match step.choose {
+            Some(Choose::All(_)) => "",
+            _ => "; more than one is an error",
+        };
+        out.extend(choice(step).map(|it| format!("  takes {it}{one}")));
     }
     asks(request, &mut out);
     if let Some(chain) = &it.chain {

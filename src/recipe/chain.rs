@@ -71,7 +71,7 @@ impl Poll {
     }
 }
 
-/// Which item of a list is meant. Where more than one could be, a run fails with `CHOICE_AMBIGUOUS`.
+/// Which items of a list are meant. Where one is meant and more than one could be, a run fails with `CHOICE_AMBIGUOUS`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Choose {
@@ -81,6 +81,9 @@ pub enum Choose {
     First,
     /// The one whose fields are so: by field (`name`, `team.name`) a template, or another JSON value.
     Where(BTreeMap<String, Value>),
+    /// All of them, at most 100, in one request: `{step.field}` stands for the values of all items with this text between them.
+    /// Without a text between them it is a JSON list. Of an empty list nothing is asked: the data is an empty list.
+    All(String),
 }
 
 /// What a recipe of several steps has beside its last request, which is [`Recipe::request`] with its answer

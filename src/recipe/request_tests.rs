@@ -209,3 +209,17 @@ fn forms_in_another_charset() {
     other.charset = Some("utf-7".to_owned());
     assert_eq!(CompiledRequest::new(&other).unwrap_err().code(), Code::RecipeInvalid);
 }
+
+#[test]
+fn a_list_is_json_in_json_and_text_elsewhere() {
+    let mut asked = request("https://a.com/x");
+    asked.method = "POST".into();
+    asked.query = vec![pair("all", "{s.id}")];
+    asked.body = Some(BodyTemplate::Json(json!({"ids": "{s.id}", "as": "x{s.id}"})));
+    let mut values = Values::default();
+    values.add_list("s.id", "[1,\"b\"]", Some(json!([1, "b"]))).unwrap();
+    let it = CompiledRequest::new(&asked).unwrap().fill(&values).unwrap();
+    let body: Value = serde_json::from_slice(&it.body.unwrap()).unwrap();
+    assert_eq!(body, json!({"ids": [1, "b"], "as": "x[1,\"b\"]"}));
+    assert_eq!(it.url, "https://a.com/x?all=%5B1%2C%22b%22%5D");
+}

@@ -16,6 +16,8 @@ use commis_base::error::{Code, Error, Result};
 pub const MAX_STEPS: usize = 4;
 /// Requests for one answer that is not ready, at most.
 const MAX_POLLS: u32 = 60;
+/// Bytes between two values of a list.
+const MAX_SEPARATOR: usize = 4;
 /// Conditions of one choice, at most.
 const MAX_CONDITIONS: usize = 4;
 
@@ -113,8 +115,16 @@ pub(super) fn check(chain: &Chain, recipe: &Recipe, taken: &BTreeSet<&str>) -> R
                 return Err(invalid(why));
             }
         }
-        if let Some(Choose::Where(all)) = &it.choose {
-            check_conditions(&it.name, all, taken)?;
+        match &it.choose {
+            Some(Choose::Where(all)) => check_conditions(&it.name, all, taken)?,
+            Some(Choose::All(separator)) if !is_separator(separator) => {
+                return Err(invalid(format!(
+                    "step `{}`: what stands between two values is 1 to {MAX_SEPARATOR} signs, or nothing",
+                    it.name
+                ))
+                .hint("use `,` or what the site takes, and nothing for a JSON list"));
+            }
+            _ => {}
         }
     }
     let before = |name: &str| chain.before.iter().find(|it| it.name == name);
@@ -148,6 +158,12 @@ pub(super) fn check(chain: &Chain, recipe: &Recipe, taken: &BTreeSet<&str>) -> R
         return Err(invalid("`pages` goes with neither `for_each` nor `output`".to_owned()));
     }
     Ok(())
+}
+
+/// Signs that are part of no value, so that nobody reads two values as one.
+fn is_separator(text: &str) -> bool {
+    text.len() <= MAX_SEPARATOR
+        && text.chars().all(|it| !it.is_alphanumeric() && !it.is_control() && it != '_')
 }
 
 fn check_conditions(
@@ -185,4 +201,27 @@ fn check_conditions(
 
 fn invalid(message: String) -> Error {
     Error::new(Code::RecipeInvalid, message)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::yaml;
+
+    #[test]
+    fn what_stands_between_values() {
+        let of = |separator: &str| {
+            let text = format!(
+                "{{version: 2, name: a, task: t, status: draft, source_url: 'http://a.test/', parameters: [], steps: [\
+                 {{name: ids, request: {{method: GET, url: 'http://a.test/ids', allowed_domains: [a.test]}}, response: {{type: json}}, choose: {{all: {separator}}}}}, \
+                 {{name: all, request: {{method: GET, url: 'http://a.test/all', query: [{{name: ids, value: '{{ids}}'}}], allowed_domains: [a.test]}}, response: {{type: json}}}}]}}"
+            );
+            yaml::parse(&text).map(|_| ()).map_err(|err| err.message().to_owned())
+        };
+        for it in ["','", "', '", "'|'", "''"] {
+            assert_eq!(of(it), Ok(()), "{it}");
+        }
+        for it in ["a", "'1'", "'_'", "',,,,,'", "\"\\n\""] {
+            assert!(of(it).unwrap_err().contains("between two values"), "{it}");
+        }
+    }
 }

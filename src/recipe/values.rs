@@ -61,6 +61,15 @@ impl Values {
         Ok(())
     }
 
+    /// Adds the values of a list: as they stand in a text, and in JSON where that is given. Fails as [`Self::add_slot`].
+    pub fn add_list(&mut self, name: &str, text: &str, list: Option<Value>) -> Result<()> {
+        self.add_slot(name, text)?;
+        if let (Some(list), Some(Some(it))) = (list, self.by_name.get_mut(name)) {
+            it.typed = Some(list);
+        }
+        Ok(())
+    }
+
     pub fn get(&self, name: &str) -> ValueLookup<'_> {
         match self.by_name.get(name) {
             Some(Some(bound)) => ValueLookup::Given(bound),

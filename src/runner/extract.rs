@@ -40,6 +40,20 @@ pub struct Extraction {
     pub next: Option<Value>,
 }
 
+impl Extraction {
+    /// Of a list that there is nothing in.
+    pub fn no_items() -> Self {
+        Self {
+            data: Value::Array(Vec::new()),
+            items: Some(0),
+            whole: None,
+            length: Length { total: Some(0), complete: Some(true) },
+            echoed: BTreeMap::new(),
+            next: None,
+        }
+    }
+}
+
 /// Where the way to the next page stands.
 #[derive(Clone, Debug)]
 enum NextPage {

@@ -4,6 +4,7 @@
 //! what people use, within limits and with one more attempt.
 
 pub mod call;
+mod choices;
 mod compile_cache;
 mod credential;
 pub mod extract;
@@ -264,6 +265,14 @@ async fn attempt(
         work::compute(work::ANSWER, || steps.take(request, reply)).await??;
         out.timings_ms.extract += millis(start.elapsed().as_micros() as u64);
     }
+    if steps.empty().is_some() {
+        // Nothing is asked for where there is nothing to ask for.
+        let none = Extraction::no_items();
+        return work::compute(work::ANSWER, || {
+            finish(compiled, params, steps.answers(), none.clone(), out)
+        })
+        .await?;
+    }
     if compiled.joined.for_each().is_some() {
         return run_for_each(compiled, params, steps, transport, out).await;
     }
@@ -284,6 +293,13 @@ async fn attempt(
     let found = found.and_then(|it| it);
     if found.is_err() && out.similarity_bp.is_none() {
         out.raw_response = Some(truncated_text(&reply.body, MAX_RAW));
+    }
+    if steps.left() > 0 {
+        out.complete = Some(false);
+        let left = steps.left();
+        out.warnings.push(format!(
+            "one request for the first {MAX_CALLS} items of a list; {left} are left out"
+        ));
     }
     found
 }

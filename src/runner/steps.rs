@@ -7,8 +7,10 @@ use std::{collections::BTreeMap, time::Duration};
 
 use serde_json::{Map, Value};
 
+pub use super::choices::is_alike;
 use super::{
     check_status,
+    choices::{CompiledChoice, Condition, all_values, choose, value},
     extract::{Extraction, Extractor, HttpAnswer},
 };
 use commis_base::error::{Code, Error, Result};
@@ -18,15 +20,10 @@ use commis_recipe::{
     expression::Query,
     model::{Parameter, RequestTemplate},
     request::CompiledRequest,
-    steps::{Chain, Choose, PerItem, Step, field, split_step_name, text},
-    template::Template,
-    values::{ValueLookup, Values},
+    steps::{Chain, PerItem, Step, split_step_name, text},
+    values::Values,
 };
 
-/// Things that an error about a choice names, and what it says of each.
-const MAX_LISTED: usize = 10;
-const MAX_FIELDS: usize = 4;
-const MAX_TEXT: usize = 40;
 /// Calls for the items of one list, at most.
 pub const MAX_CALLS: usize = 100;
 /// From one request for an answer that is not ready to the next.
@@ -47,17 +44,6 @@ struct CompiledStep {
     poll: Option<(Query, u32)>,
     /// Names of later templates that are of this step, with their fields.
     wanted: Vec<String>,
-}
-
-enum CompiledChoice {
-    Only,
-    First,
-    Where(Vec<(String, Condition)>),
-}
-
-enum Condition {
-    Text(Template),
-    Is(Value),
 }
 
 impl Steps {
@@ -112,25 +98,6 @@ impl Steps {
     }
 }
 
-impl CompiledChoice {
-    fn new(it: &Choose) -> Result<Self> {
-        Ok(match it {
-            Choose::Only => Self::Only,
-            Choose::First => Self::First,
-            Choose::Where(all) => {
-                let compiled = all.iter().map(|(path, wanted)| {
-                    let wanted = match wanted {
-                        Value::String(it) => Condition::Text(Template::parse(it)?),
-                        other => Condition::Is(other.clone()),
-                    };
-                    Ok((path.clone(), wanted))
-                });
-                Self::Where(compiled.collect::<Result<_>>()?)
-            }
-        })
-    }
-}
-
 /// One run through the steps.
 pub struct StepRun<'a> {
     steps: &'a [CompiledStep],
@@ -142,6 +109,10 @@ pub struct StepRun<'a> {
     answers: BTreeMap<String, Value>,
     /// How often the step that comes now was asked and its answer was not ready.
     polled: u32,
+    /// The step whose list is empty, so that the requests for its items are not sent.
+    empty: Option<&'a str>,
+    /// Items of lists that go into one request, and are too many for it.
+    left: usize,
 }
 
 impl<'a> StepRun<'a> {
@@ -154,6 +125,8 @@ impl<'a> StepRun<'a> {
             known: Vec::new(),
             answers: BTreeMap::new(),
             polled: 0,
+            empty: None,
+            left: 0,
         }
     }
 
@@ -200,13 +173,36 @@ impl<'a> StepRun<'a> {
                 .context(&step.describe()));
         }
         self.polled = 0;
+        let named = |err: Error| err.context(&step.describe());
         for name in &step.wanted {
-            let value = value(&found, name).map_err(|err| err.context(&step.describe()))?;
-            self.values.add_slot(name, &value)?;
+            match (&step.choose, &found) {
+                (Some(CompiledChoice::All(separator)), Value::Array(items)) => {
+                    let (text, list) = all_values(items, name, separator).map_err(named)?;
+                    self.values.add_list(name, &text, list).map_err(named)?;
+                }
+                _ => self.values.add_slot(name, &value(&found, name).map_err(named)?)?,
+            }
+        }
+        self.at += 1;
+        if let (Some(CompiledChoice::All(_)), Value::Array(items)) = (&step.choose, &found) {
+            self.left += items.len().saturating_sub(MAX_CALLS);
+            if items.is_empty() {
+                self.empty = Some(&step.name);
+                self.at = steps.len();
+            }
         }
         self.answers.insert(step.name.clone(), found);
-        self.at += 1;
         Ok(())
+    }
+
+    /// The step whose list is empty: nothing more is asked for.
+    pub const fn empty(&self) -> Option<&'a str> {
+        self.empty
+    }
+
+    /// Items of lists beyond those that go into one request.
+    pub const fn left(&self) -> usize {
+        self.left
     }
 
     /// Waits before a step is asked again whose answer was not ready.
@@ -359,152 +355,6 @@ impl CompiledStep {
     }
 }
 
-/// The text of a field that a later template names.
-fn value(found: &Value, name: &str) -> Result<String> {
-    let (_, path) = split_step_name(name);
-    field(found, path).and_then(text).ok_or_else(|| {
-        let hint = if found.is_array() {
-            "the answer is a list: select an item with `choose`"
-        } else {
-            "the site may have changed; learn the recipe again"
-        };
-        Error::new(Code::ExtractEmpty, format!("the answer has no text for `{{{name}}}`"))
-            .hint(hint)
-    })
-}
-
-/// The item that is meant. Texts that are the same but for case and white space count where none is the same.
-fn choose(choice: &CompiledChoice, items: Vec<Value>, values: &Values) -> Result<Value> {
-    let wanted = match choice {
-        CompiledChoice::First => {
-            return items.into_iter().next().ok_or_else(|| not_found("its answer is empty", &[]));
-        }
-        CompiledChoice::Only => {
-            return match <[Value; 1]>::try_from(items) {
-                Ok([it]) => Ok(it),
-                Err(items) if items.is_empty() => Err(not_found("its answer is empty", &[])),
-                Err(items) => {
-                    let all: Vec<&Value> = items.iter().collect();
-                    Err(ambiguous("one item was expected", &all, &[]))
-                }
-            };
-        }
-        CompiledChoice::Where(all) => all,
-    };
-    let mut conditions = Vec::with_capacity(wanted.len());
-    for (path, it) in wanted {
-        conditions.push((path.as_str(), it.fill(values)?));
-    }
-    let fits = |item: &Value, same: fn(&Value, &Value) -> bool| {
-        conditions.iter().all(|(path, it)| field(item, Some(path)).is_some_and(|own| same(own, it)))
-    };
-    let mut found: Vec<usize> = Vec::new();
-    for same in [is_same, is_alike] {
-        found = (0..items.len()).filter(|at| fits(&items[*at], same)).collect();
-        if !found.is_empty() {
-            break;
-        }
-    }
-    let paths: Vec<&str> = conditions.iter().map(|it| it.0).collect();
-    let meant = || {
-        let all = conditions.iter().map(|(path, it)| format!("{path} {}", summarize_value(it)));
-        all.collect::<Vec<_>>().join(" and ")
-    };
-    match found[..] {
-        [at] => Ok(items.into_iter().nth(at).unwrap_or_default()),
-        [] => {
-            let all: Vec<&Value> = items.iter().collect();
-            Err(not_found(&format!("no item has {}", meant()), &describe_items(&all, &paths)))
-        }
-        _ => {
-            let all: Vec<&Value> = found.iter().map(|at| &items[*at]).collect();
-            Err(ambiguous(&format!("{} items have {}", all.len(), meant()), &all, &paths))
-        }
-    }
-}
-
-impl Condition {
-    /// Fails with `SESSION_REQUIRED` for a name without a value.
-    fn fill(&self, values: &Values) -> Result<Value> {
-        match self {
-            Self::Is(it) => Ok(it.clone()),
-            Self::Text(it) => it
-                .render(|name| match values.get(name) {
-                    ValueLookup::Given(it) => Ok(it.text.clone()),
-                    ValueLookup::Absent => Ok(String::new()),
-                    ValueLookup::Unknown => Err(Error::new(
-                        Code::SessionRequired,
-                        format!("`{name}` has no value, because it comes from a browser session"),
-                    )),
-                })
-                .map(Value::from),
-        }
-    }
-}
-
-fn is_same(own: &Value, wanted: &Value) -> bool {
-    own == wanted || (wanted.is_string() && text(own).as_deref() == wanted.as_str())
-}
-
-/// Whether a value is what was asked for, but for case and white space.
-pub fn is_alike(own: &Value, wanted: &Value) -> bool {
-    let plain = |it: &Value| {
-        let words = text(it)?.to_lowercase();
-        Some(words.split_whitespace().collect::<Vec<_>>().join(" "))
-    };
-    is_same(own, wanted)
-        || (wanted.is_string() && plain(own).is_some() && plain(own) == plain(wanted))
-}
-
-fn ambiguous(why: &str, items: &[&Value], paths: &[&str]) -> Error {
-    let all = describe_items(items, paths).join("; ");
-    Error::new(Code::ChoiceAmbiguous, format!("{why}: {all}"))
-        .hint("give a value that only one of them has")
-}
-
-fn not_found(why: &str, there: &[String]) -> Error {
-    let err = Error::new(Code::NotFound, why.to_owned());
-    if there.is_empty() {
-        return err.hint("check the values");
-    }
-    err.hint(format!("the items are: {}", there.join("; ")))
-}
-
-/// The first of them in a few words each: the fields that are chosen by, and others. What names a secret is left out.
-fn describe_items(items: &[&Value], paths: &[&str]) -> Vec<String> {
-    let mut out: Vec<String> =
-        items.iter().take(MAX_LISTED).map(|it| describe_item(it, paths)).collect();
-    if items.len() > MAX_LISTED {
-        out.push(format!("and {} more", items.len() - MAX_LISTED));
-    }
-    out
-}
-
-fn describe_item(item: &Value, paths: &[&str]) -> String {
-    let Value::Object(all) = item else { return summarize_value(item) };
-    let mut fields: Vec<(String, &Value)> = Vec::new();
-    for (key, it) in all {
-        match it {
-            Value::Object(inner) => {
-                fields.extend(inner.iter().map(|(name, it)| (format!("{key}.{name}"), it)));
-            }
-            it => fields.push((key.clone(), it)),
-        }
-    }
-    let is_secret = |name: &str| name.split('.').any(commis_redact::names_secret);
-    fields.retain(|it| text(it.1).is_some() && !is_secret(&it.0));
-    fields.sort_by_key(|it| !paths.contains(&it.0.as_str()));
-    let all =
-        fields.iter().take(MAX_FIELDS).map(|(name, it)| format!("{name} {}", summarize_value(it)));
-    all.collect::<Vec<_>>().join(", ")
-}
-
-fn summarize_value(value: &Value) -> String {
-    let text = text(value).unwrap_or_else(|| value.to_string());
-    let kept: String = text.chars().filter(|it| !it.is_control()).take(MAX_TEXT).collect();
-    if value.is_string() { format!("{kept:?}") } else { kept }
-}
-
 /// How the answers become the data.
 #[derive(Default)]
 pub struct AnswerJoin {
@@ -648,7 +498,7 @@ impl DraftWalk<'_> {
         }
         let request = &self.draft.request;
         let Some((join, _)) = &self.draft.per_item else {
-            let is_sent = self.last.is_some();
+            let is_sent = self.last.is_some() || self.steps.empty().is_some();
             return if is_sent { Ok(None) } else { request.fill(self.steps.values()).map(Some) };
         };
         if self.items.is_none() {
@@ -684,8 +534,12 @@ impl DraftWalk<'_> {
     /// The answer to the last request; where it was sent for items, the data as an answer. Fails as [`ItemCalls::finish`].
     pub fn reply(self) -> Result<Reply> {
         let Some(items) = self.items else {
-            return self.last.ok_or_else(|| {
-                Error::new(Code::Internal, "the steps ended before a request was sent")
+            let empty = self.steps.empty();
+            return self.last.ok_or_else(|| match empty {
+                Some(it) => {
+                    Error::new(Code::ExtractEmpty, format!("step `{it}`: its list is empty"))
+                }
+                None => Error::new(Code::Internal, "the steps ended before a request was sent"),
             });
         };
         let data = items.finish()?.data;

@@ -58,8 +58,15 @@ async fn chat() -> (PublicHttp, Log) {
         let state = if asked > 1 && id == 1 { "done" } else { "waiting" };
         Json(json!({"state": state, "result": 3}))
     };
+    let batch = move |State(log): State<Log>, Path(ids): Path<String>| async move {
+        note(&log, format!("batch {ids}"));
+        Json(json!({"found": ids.split(',').collect::<Vec<_>>()}))
+    };
+    let many = || async { Json(json!({"ids": (1..=130).collect::<Vec<_>>()})) };
     let app = Router::new()
         .route("/jobs/{id}", get(job))
+        .route("/batch/{ids}", get(batch))
+        .route("/many", get(many))
         .route("/channels", get(channels))
         .route("/channels/{id}/messages", get(messages))
         .route("/people", get(people))
@@ -229,6 +236,45 @@ async fn one_call_for_each_item_in_their_order() {
     assert_eq!(out.data, json!([{"name": "P1", "at": 1}, {"name": "P3", "at": 3}]));
     assert_eq!((out.items, out.total), (Some(2), Some(3)));
     assert_eq!(out.warnings, ["the site has no answer for 1 of 3 items"]);
+}
+
+#[tokio::test]
+async fn all_items_go_into_one_request() {
+    let (http, log) = chat().await;
+    let of = |path: &str, extract: &str, separator: &str| {
+        let list = format!(
+            "response: {{ type: json, extract: '{extract}' }}, choose: {{ all: '{separator}' }}"
+        );
+        let last = "response: { type: json, extract: found }";
+        recipe(&[("all", path, &list), ("batch", "/batch/{all}", last)], "")
+    };
+    let given = [("channel", "x")];
+    let out = ran(&of("/people", "ids", ","), &given, &http).await;
+    assert_eq!((out.error, out.data), (None, json!(["1", "2", "3"])));
+    // Nothing is asked for where there is nothing.
+    log.lock().unwrap().clear();
+    let out = ran(&of("/people", "ids[?@ > `5`]", ","), &given, &http).await;
+    assert_eq!((out.error, out.data, out.items), (None, json!([]), Some(0)));
+    assert_eq!(log.lock().unwrap()[..], ["people"]);
+    // Two values are never read as three.
+    let out = ran(&of("/channels", "channels[].name", " "), &given, &http).await;
+    assert_eq!(out.error_code, Some("EXTRACT_EMPTY"));
+    assert!(out.error.unwrap().contains("stands between two"));
+    let out = ran(&of("/channels", "channels", ","), &given, &http).await;
+    assert_eq!(out.error_code, Some("EXTRACT_EMPTY"));
+    // What does not go into it is told.
+    let out = ran(&of("/many", "ids", ","), &given, &http).await;
+    assert_eq!((out.items, out.complete), (Some(100), Some(false)));
+    assert!(out.warnings[0].contains("30 are left out"), "{:?}", out.warnings);
+}
+
+#[test]
+fn values_of_a_list() {
+    let items = [json!({"id": 7, "to": {"k": "a"}}), json!({"id": 8, "to": {"k": "b"}})];
+    let of = |name: &str, separator: &str| all_values(&items, name, separator).ok();
+    assert_eq!(of("s.to.k", "|"), Some(("a|b".to_owned(), None)));
+    assert_eq!(of("s.id", ""), Some(("[7,8]".to_owned(), Some(json!([7, 8])))));
+    assert_eq!(of("s.none", ""), None);
 }
 
 #[tokio::test]

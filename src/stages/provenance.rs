@@ -30,6 +30,11 @@ const MAX_BEFORE: usize = 80;
 const MIN_IN_TEXT: usize = 3;
 /// Of all ways to a value one in a text is the last to be thought of.
 const IN_TEXT: (u8, u32) = (9, 0);
+/// What sites put between the values of a list that is sent as one text.
+const SEPARATORS: [&str; 5] = [",", "|", ";", " ", "+"];
+/// Values of such a text.
+const MIN_LIST: usize = 2;
+const MAX_LIST: usize = 100;
 /// How alike the answers of one request are, basis points.
 const ALIKE_BP: u32 = 8500;
 
@@ -102,6 +107,81 @@ impl<'a> Examples<'a> {
         }
         out.sort_by_key(|it| it.0);
         out.into_iter().map(|it| it.1).collect()
+    }
+
+    /// Ways to the values of a list that the request sent as one text: of all items of an earlier answer in their order, or of the
+    /// first so many, which are as many in both examples. With one example alone the answer is to what was typed, and all of
+    /// its items were sent.
+    pub fn lists(
+        &self,
+        asked: &Exchange,
+        ours: &str,
+        theirs: Option<&str>,
+    ) -> Vec<ValueSource<'a>> {
+        let mut out = Vec::new();
+        if theirs == Some(ours) {
+            return out;
+        }
+        for separator in SEPARATORS {
+            let values = |text: &str| text.split(separator).map(str::to_owned).collect::<Vec<_>>();
+            let (ours, theirs) = (values(ours), theirs.map(values));
+            let is_list = |it: &Vec<String>| it.len() <= MAX_LIST;
+            if ours.len() < MIN_LIST || !is_list(&ours) || !theirs.as_ref().is_none_or(is_list) {
+                continue;
+            }
+            for exchange in self.first.exchanges.iter().filter(|it| it.id < asked.id) {
+                if same_endpoint(exchange, asked) || !judge_recorded(exchange, self.first).is_read()
+                {
+                    continue;
+                }
+                let Some(own) = answer(exchange) else { continue };
+                let mut lists = Vec::new();
+                find_lists(own, &mut Vec::new(), &mut lists);
+                for keys in lists {
+                    let found = match (&theirs, self.second) {
+                        (Some(theirs), Some(second)) => twin_of(exchange, second)
+                            .and_then(|twin| Some((Some(twin), list(answer(twin)?, &keys), theirs)))
+                            .and_then(|(twin, other, theirs)| {
+                                let both = (list(own, &keys), other);
+                                Some((twin, sent_values(&both, (&ours, theirs))?))
+                            }),
+                        (None, _) if !exchange.measures.typed_in_request.is_empty() => {
+                            let items = list(own, &keys);
+                            let both = (items.clone(), items);
+                            sent_values(&both, (&ours, &ours))
+                                .filter(|it| it.1.is_none() && ours.len() > MIN_LIST)
+                                .map(|it| (None, it))
+                        }
+                        _ => None,
+                    };
+                    let Some((twin, (field, cut))) = found else { continue };
+                    // What was not kept of a list may have been left out of the request, too.
+                    let is_whole = |it: &Exchange| it.body_status != BodyStatus::Truncated;
+                    if cut.is_none() && !(is_whole(exchange) && twin.is_none_or(is_whole)) {
+                        continue;
+                    }
+                    let Some(extract) = expression(&keys) else { continue };
+                    let extract = match cut {
+                        None => Some(extract).filter(|it| it != "@"),
+                        Some(count) if extract == "@" => Some(format!("[:{count}]")),
+                        Some(count) => Some(format!("{extract}[:{count}]")),
+                    };
+                    out.push(ValueSource {
+                        exchange,
+                        twin,
+                        response: ResponseSpec {
+                            framing: exchange.framing,
+                            extract,
+                            ..ResponseSpec::new(ResponseType::Json)
+                        },
+                        choose: Some(Choose::All(separator.to_owned())),
+                        field,
+                        names: Vec::new(),
+                    });
+                }
+            }
+        }
+        out
     }
 
     /// Ways to a value in the headers of an answer, or between two texts of its page. Nothing but a second example, whose
@@ -295,6 +375,42 @@ impl<'a> Examples<'a> {
         let conditions =
             used.iter().map(|(path, name)| (path.clone(), Value::from(format!("{{{name}}}"))));
         Some((conditions.collect(), used.iter().map(|it| it.1.clone()).collect()))
+    }
+}
+
+/// The field of the items whose values were sent in both examples, and of how many of the first items, where it was not of all.
+fn sent_values(
+    (own, other): &(Vec<&Value>, Vec<&Value>),
+    (ours, theirs): (&[String], &[String]),
+) -> Option<(Option<String>, Option<usize>)> {
+    let fits = |items: &[&Value], path: Option<&str>, sent: &[String]| {
+        items.len() >= sent.len() && items.iter().zip(sent).all(|(it, sent)| has(it, path, sent))
+    };
+    let path = field_paths(own.first()?)
+        .into_iter()
+        .find(|it| fits(own, it.as_deref(), ours) && fits(other, it.as_deref(), theirs))?;
+    if ours.len() == own.len() && theirs.len() == other.len() {
+        return Some((path, None));
+    }
+    // So many at most: who has fewer sends all of them.
+    let most = ours.len().max(theirs.len());
+    let is_cut = |sent: usize, all: usize| sent == most.min(all);
+    (is_cut(ours.len(), own.len()) && is_cut(theirs.len(), other.len()))
+        .then_some((path, Some(most)))
+}
+
+/// Lists of at least two items, whose items stand in no other list.
+fn find_lists(value: &Value, path: &mut Vec<PathKey>, out: &mut Vec<Vec<PathKey>>) {
+    match value {
+        Value::Array(all) if all.len() >= MIN_LIST => out.push(path.clone()),
+        Value::Object(all) => {
+            for (key, it) in all {
+                path.push(PathKey::Field(key.clone()));
+                find_lists(it, path, out);
+                path.pop();
+            }
+        }
+        _ => {}
     }
 }
 

@@ -200,8 +200,8 @@ impl Tracer<'_> {
         let known = answered_before(sent.exchange, self.examples.first);
         let behind_login = self.examples.first.login_site.is_some();
         for part in literals(&weave.request) {
-            let theirs = twin.as_ref().map(|it| same_place(&weave.request, it, &part.at));
-            let (before, ours, after, theirs) = match &theirs {
+            let same = twin.as_ref().map(|it| same_place(&weave.request, it, &part.at));
+            let (before, ours, after, theirs) = match &same {
                 // Its twin does without.
                 Some(None) => continue,
                 // An account's number is the same in both examples of one login.
@@ -222,6 +222,13 @@ impl Tracer<'_> {
                 }
                 None => ("", part.literal.as_str(), "", None),
             };
+            let whole = same.as_ref().and_then(Option::as_deref);
+            let batches = self.examples.lists(sent.exchange, &part.literal, whole);
+            let (before, ours, after, theirs) = if batches.is_empty() {
+                (before, ours, after, theirs)
+            } else {
+                ("", part.literal.as_str(), "", whole)
+            };
             let is_same = theirs == Some(ours);
             let is_certain = theirs.is_some() || tells(&part.key, ours);
             let fits = |it: &ValueSource<'_>| match &it.choose {
@@ -231,7 +238,11 @@ impl Tracer<'_> {
                 Some(_) => !is_same && is_certain,
                 None => is_certain,
             };
-            let sources = self.examples.sources(sent.exchange, ours, theirs);
+            let sources = if batches.is_empty() {
+                self.examples.sources(sent.exchange, ours, theirs)
+            } else {
+                batches
+            };
             let sources = sources.into_iter().filter(fits);
             let mut too_many = false;
             let mut name = None;

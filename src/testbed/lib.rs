@@ -145,6 +145,7 @@ const TABLE: &[(&str, Handler)] = &[
     ("sound.test", sites::locks::sound),
     ("species.test", sites::requests::species),
     ("spore.test", demand::feeds::spore),
+    ("stalls.test", sites::stalls::answer),
     ("stats.test", sites::stats::answer),
     ("stock.test", sites::inputs::stock),
     ("store.test", sites::store::answer),

@@ -65,8 +65,86 @@ fn two_requests_are_learned_as_steps_and_a_choice_is_never_a_guess() {
     let shown = said(&["recipe", "dry-run", "roster", "-p", "crew=Dry dock"]);
     assert!(shown.contains("GET http://rosters.test/api/crews\n"), "{shown}");
     assert!(shown.contains("<from step crews: number>"), "{shown}");
-    let exported = said(&["recipe", "export", "roster", "--as", "curl"]);
+    let exported = said(&["recipe", "export", "roster", "--as", "hurl"]);
     assert!(exported.contains("several requests"), "{exported}");
+    let exported = said(&["recipe", "export", "roster", "--as", "curl", "-p", "crew=Dry dock"]);
+    assert!(exported.contains("$(_uri "), "{exported}");
     let (code, proven) = home.json(&[&["recipe", "verify", "roster", "--json"][..], &at].concat());
     assert_eq!((code, &proven[0]["result"]["verified"]), (0, &json!(true)), "{proven}");
+}
+
+/// Learns a task of `stalls.test` on two values, and returns what came of it.
+fn learn_stalls(
+    home: &Home,
+    at: &[&str],
+    (name, task, steps): (&str, &str, &str),
+    values: (&str, &str),
+) -> (i32, serde_json::Value) {
+    let file = home.path().join(format!("{name}.yaml"));
+    write(&file, steps);
+    let args = [
+        "recipe",
+        "learn",
+        "--url",
+        "http://stalls.test/",
+        "--steps",
+        file.to_str().unwrap(),
+        "--task",
+        task,
+        "--name",
+        name,
+        "-p",
+        values.0,
+        "--second",
+        values.1,
+        "--json",
+    ];
+    home.json(&[&args[..], at].concat())
+}
+
+#[test]
+fn the_ids_of_a_list_go_into_one_request() {
+    if !has_chromium() {
+        return;
+    }
+    let home = Home::new();
+    let web = Web::start(&home);
+    let at = ["--test-host", &web.test_host];
+    let steps = |field: &str, button: &str, says: &str, name: &str| {
+        format!(
+            "- fill: {{role: textbox, name: {field}, value: '{{{name}}}'}}\n\
+             - click: {{role: button, name: {button}}}\n- wait_for: {{text: '{says} {{{name}}}'}}\n"
+        )
+    };
+    let market = steps("Market", "Show prices", "Prices in", "market");
+    let task = "Show the prices of all stalls in the market {market}";
+    let asked = ("prices", task, &*market);
+    let (code, entry) = learn_stalls(&home, &at, asked, ("market=kalvik", "market=norby"));
+    assert_eq!((code, &entry["outcome"]), (0, &json!("verified")), "{entry}");
+    let run = |name: &str, value: &str| {
+        home.json(&[&["recipe", "run", name, "-p", value, "--json"][..], &at].concat())
+    };
+    let (code, other) = run("prices", "market=norhaven");
+    assert_eq!((code, &other["items"]), (0, &json!(6)), "{other}");
+    // A market without stalls has no prices, and none is asked for.
+    let (code, none) = run("prices", "market=eskholm");
+    assert_eq!((code, &none["data"]), (0, &json!([])), "{none}");
+    let out = home.run(&[&["recipe", "explain", "prices"][..], &at].concat());
+    let said = String::from_utf8_lossy(&out.stdout);
+    assert!(said.contains("all items of its answer, with `,` between them"), "{said}");
+
+    let auction = steps("Auction", "Show bids", "Bids of", "auction");
+    let asked = ("bids", "Show the bids of the auction {auction}", &*auction);
+    let (code, entry) = learn_stalls(&home, &at, asked, ("auction=spring", "auction=autumn day"));
+    assert_eq!((code, &entry["outcome"]), (0, &json!("verified")), "{entry}");
+    let (code, bids) = run("bids", "auction=winters");
+    assert_eq!((code, &bids["items"]), (0, &json!(6)), "{bids}");
+
+    // What the user types is no chain, though a list of the page holds each number.
+    let numbers = steps("Stall numbers", "Compare stalls", "Comparison of", "numbers");
+    let asked = ("compare", "Compare the stalls {numbers}", &*numbers);
+    let (code, entry) = learn_stalls(&home, &at, asked, ("numbers=3,5,9", "numbers=2,7,11,12"));
+    assert_eq!((code, &entry["outcome"]), (0, &json!("verified")), "{entry}");
+    let (_, recipe) = home.json(&["recipe", "get", "compare", "--json"]);
+    assert_eq!(recipe["version"], 1, "{recipe}");
 }

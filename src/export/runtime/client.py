@@ -78,7 +78,7 @@ def _quoted(text):
 
 def _between(text, after, until):
     start = text.find(after)
-    end = text.find(until, start + len(after)) if start >= 0 else -1
+    end = (text.find(until, start + len(after)) if until else len(text)) if start >= 0 else -1
     if end < 0:
         raise ValueError("the answer no longer holds the value that the request needs")
     return text[start + len(after) : end]

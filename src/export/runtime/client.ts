@@ -19,7 +19,7 @@ async function _ask(
   if (answer.redirected && !hosts.includes(new URL(answer.url).hostname)) {
     throw new Error("the site led to a host that the recipe does not name");
   }
-  if (!answer.ok) throw new Error(`the site answered ${answer.status}`);
+  if (!answer.ok) throw Object.assign(new Error(`the site answered ${answer.status}`), { status: answer.status });
   return await answer.text();
 }
 
@@ -55,7 +55,7 @@ function _text(value: string | number | boolean): string {
 
 function _between(text: string, after: string, until: string): string {
   const start = text.indexOf(after);
-  const end = start < 0 ? -1 : text.indexOf(until, start + after.length);
+  const end = start < 0 ? -1 : until ? text.indexOf(until, start + after.length) : text.length;
   if (end < 0) throw new Error("the answer no longer holds the value that the request needs");
   return text.slice(start + after.length, end);
 }

@@ -20,7 +20,7 @@ pub use self::{
     response_schema::answer_schema,
 };
 use super::{
-    model::{HtmlSpec, Recipe, ResponseSpec, ResponseType},
+    model::{HtmlSpec, Recipe, ResponseType},
     selector,
 };
 use crate::shape::profile::{Field, Kinds, MANY, Node, is_plain};
@@ -40,7 +40,7 @@ pub fn data_schema(recipe: &Recipe, budget: Option<usize>) -> Value {
 /// What is known of the data.
 fn infer_data(recipe: &Recipe) -> SchemaNode {
     let response = &recipe.response;
-    let sure = certain_node(response);
+    let sure = certain_node(recipe);
     let proof = recipe.verification.as_ref();
     let seen = match proof.map(|it| (&it.profile, &it.shape)) {
         Some((Some(profile), _)) => Some(profile.root().clone()),
@@ -62,7 +62,17 @@ fn infer_data(recipe: &Recipe) -> SchemaNode {
 }
 
 /// What the recipe makes of any answer: an expression that writes a hash writes all of its keys.
-fn certain_node(response: &ResponseSpec) -> Node {
+fn certain_node(recipe: &Recipe) -> Node {
+    let response = &recipe.response;
+    // Of several requests the data is what is made of their answers.
+    match recipe.chain.as_ref().map(|it| (&it.output, &it.for_each)) {
+        Some((Some(output), _)) => {
+            return jmespath::parse(output)
+                .map_or_else(|_| Node::default(), |it| expression_node(&it));
+        }
+        Some((None, Some(_))) => return list_of(Node::default()),
+        _ => {}
+    }
     match (response.kind, &response.html, &response.extract) {
         (ResponseType::Text, ..) => Node { kinds: Kinds::STR, ..Node::default() },
         (_, Some(html), _) => html_node(html),

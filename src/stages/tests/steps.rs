@@ -195,6 +195,82 @@ fn what_looks_like_steps_and_is_one_request() {
     assert_eq!(why.reason, Reason::SeveralCalls);
 }
 
+/// Boats of a crew by numbers that say nothing.
+fn boats(first: bool, count: usize) -> Vec<String> {
+    let start = if first { 0 } else { 40 };
+    (0..count).map(|it| format!("b{:05}", 70_001 + (start + it) * 37)).collect()
+}
+
+/// A list of boats by crew, then one call with the numbers of `sent`.
+fn fleet(first: bool, (count, sent): (usize, &[String]), separator: &str) -> Vec<Entry> {
+    let q = if first { "North+pier" } else { "Dry+dock" };
+    let all: Vec<Value> =
+        boats(first, count).iter().map(|it| json!({"no": it, "berth": 3})).collect();
+    vec![
+        get(format!("http://shop.test/api/boats?crew={q}"), &json!({"boats": all})),
+        get(
+            format!("http://shop.test/api/positions?boats={}", sent.join(separator)),
+            &hits("position", "1"),
+        ),
+    ]
+}
+
+#[test]
+fn the_items_of_a_list_go_into_one_request() {
+    let of = |counts: (usize, usize), separator: &'static str, take: usize| {
+        weave(A, B, move |first| {
+            let count = if first { counts.0 } else { counts.1 };
+            let sent = boats(first, count.min(take));
+            fleet(first, (count, &sent), separator)
+        })
+    };
+    for (separator, sent) in [(",", ","), ("|", "|"), ("%20", " "), ("%2C", ",")] {
+        let (steps, draft) = steps(of((3, 5), separator, 100));
+        assert_eq!(steps.len(), 1);
+        assert_eq!(steps[0].choose, Some(Choose::All(sent.to_owned())));
+        assert_eq!(steps[0].response.extract.as_deref(), Some("boats"));
+        assert_eq!(steps[0].request.query[0].value, "{crew}");
+        assert_eq!(draft.request.query[0].value, "{boats.no}");
+    }
+    // The first three, where there are so many.
+    for counts in [(5, 4), (2, 7), (9, 3)] {
+        let (steps, _) = steps(of(counts, ",", 3));
+        assert_eq!(steps[0].response.extract.as_deref(), Some("boats[:3]"), "{counts:?}");
+    }
+}
+
+#[test]
+fn what_looks_like_all_items_and_is_not() {
+    let rejected = |entries: &dyn Fn(bool) -> Vec<Entry>| {
+        let Judged::Rejected(why) = weave(A, B, entries) else { panic!() };
+        assert_eq!(why.reason, Reason::SeveralCalls);
+    };
+    // In another order, without one in the middle, and of one example three and of the other four.
+    rejected(&|first| {
+        let mut sent = boats(first, 4);
+        sent.reverse();
+        fleet(first, (4, &sent), ",")
+    });
+    rejected(&|first| {
+        let mut sent = boats(first, 4);
+        sent.remove(1);
+        fleet(first, (4, &sent), ",")
+    });
+    rejected(&|first| fleet(first, (6, &boats(first, 3 + usize::from(first))), ","));
+    // Typed by the user: one request, though the page's list holds the values.
+    let typed = |first: bool| boats(first, 4).join(",");
+    let (a, b) = (typed(true), typed(false));
+    let (first, second) = ([("boats", a.as_str())], [("boats", b.as_str())]);
+    let entries = |first: bool| {
+        let mut all = fleet(first, (4, &boats(first, 4)), ",");
+        all[0] = get("http://shop.test/api/boats", &json!({"boats": boats(first, 4)}));
+        all
+    };
+    let (steps, draft) = steps(weave(&first, &second, entries));
+    assert!(steps.is_empty());
+    assert_eq!(draft.request.query[0].value, "{boats}");
+}
+
 #[test]
 fn who_i_am_is_asked_first() {
     // The account's number is the same in both examples: nobody typed it, and another login has another.

@@ -39,6 +39,7 @@ pub mod requests;
 pub mod rosters;
 pub mod rpc;
 pub mod shop;
+pub mod stalls;
 pub mod stats;
 pub mod store;
 pub mod streams;
