@@ -72,14 +72,19 @@ class Learner:
                     line["notes"].append(f"failed: a run without a login says {answer.get('error_code')}")
             else:
                 line["notes"].append(f"without a login: {alone['outcome']}: {alone.get('reason')}: {alone.get('detail')}")
-        found = self.judged(task, self.learn(task, ["--har", path, "--force"], ["--login", FIRST, "--second-login", SECOND]))
+        found = self.judged(task, self.learn(task, ["--har", path, "--force"], self.both(task)))
         return {**found, "task": line["task"], "notes": line["notes"] + found["notes"]}
 
     def by_steps(self, task):
         steps = os.path.join(self.commis.home, f"{task.name}.steps.yaml")
         with open(steps, "w", encoding="utf-8") as file:
             json.dump(task.steps, file, indent=1)
-        return self.learn(task, ["--url", task.url, "--steps", steps], ["--login", FIRST, *([] if task.examples[0] else ["--second-login", SECOND])])
+        return self.learn(task, ["--url", task.url, "--steps", steps], self.both(task))
+
+    @staticmethod
+    def both(task):
+        """The first account's login, and the second one's where nothing is typed: what is typed may be the first one's alone, or shared."""
+        return ["--login", FIRST, *([] if task.examples[0] else ["--second-login", SECOND])]
 
     def learn(self, task, source, logins):
         args = ["recipe", "learn", *source, "--task", task.sentence, "--name", task.name, "--json", *logins]

@@ -12,13 +12,18 @@ use futures::future::BoxFuture;
 use serde_json::Value;
 
 use super::{context::OnProgress, replay_context::NOBODYS_VALUE};
+use commis_artifacts::digest::json_sha256;
 use commis_base::error::{Code, Error, Result};
 use commis_net::{
     egress::{EgressPolicy, limits::Permit},
     transport::{PreparedRequest, Reply, Transport},
 };
 use commis_recipe::model::{Recipe, SlotSource, StrangerAnswer, TransportKind};
-use commis_runner::{CompiledRecipe, RecipeRunResult, call::Caller, slots::stored_text};
+use commis_runner::{
+    CompiledRecipe, RecipeRunResult,
+    call::Caller,
+    slots::{cookie_text, stored_text},
+};
 use commis_stages::data_difference_bp;
 use commis_vault::{Login, LoginData, LoginHttp};
 
@@ -76,6 +81,7 @@ impl LoginRun<'_> {
         if self.is_doubtful(&seen.result) && self.has_ended(&seen, permit).await? {
             self.end(&mut seen.result);
         }
+        self.refuse_strangers_answer(&mut seen.result);
         Ok(seen.result)
     }
 
@@ -86,7 +92,10 @@ impl LoginRun<'_> {
             Err(err) => err.code() == Code::SessionRequired,
         };
         if !doubtful || !self.page_is_a_strangers().await {
-            return run;
+            return run.map(|mut it| {
+                self.refuse_strangers_answer(&mut it);
+                it
+            });
         }
         let mut out =
             run.unwrap_or_else(|err| RecipeRunResult::from_error(self.recipe.transport(), &err));
@@ -94,13 +103,23 @@ impl LoginRun<'_> {
         Ok(out)
     }
 
+    /// What the site answered whoever was not logged in says nothing of this account: it may not see what it asks for.
+    fn refuse_strangers_answer(&self, out: &mut RecipeRunResult) {
+        let Some(theirs) = self.recipe.login.as_ref().and_then(|it| it.stranger_sha256.as_ref())
+        else {
+            return;
+        };
+        if out.success && json_sha256(&out.data) == *theirs {
+            let name = self.login.name();
+            let what = format!("the login `{name}` gets what the site answers to strangers");
+            let err = Error::new(Code::AuthRequired, what)
+                .hint("the account may not see it; another login of the site may");
+            fail(out, &err);
+        }
+    }
+
     fn end(&self, out: &mut RecipeRunResult) {
-        out.data = Value::Null;
-        (out.items, out.total, out.complete) = (None, None, None);
-        out.warnings.clear();
-        (out.raw_response, out.auth_recovery) = (None, None);
-        out.auth_recovery_triggered = false;
-        out.fail(&self.ended_error());
+        fail(out, &self.ended_error());
         // That it was not noted changes nothing for who asked.
         if let Err(err) = self.login.record_check(false, "a run with it got what a stranger gets") {
             tracing::warn!(error = %err, "an ended login was not noted");
@@ -210,6 +229,16 @@ impl LoginRun<'_> {
     }
 }
 
+/// Nothing of an answer that is somebody else's is left.
+fn fail(out: &mut RecipeRunResult, err: &Error) {
+    out.data = Value::Null;
+    (out.items, out.total, out.complete) = (None, None, None);
+    out.warnings.clear();
+    (out.raw_response, out.auth_recovery) = (None, None);
+    out.auth_recovery_triggered = false;
+    out.fail(err);
+}
+
 /// The site does not know who asks, or the login lacks what the request would say it with.
 fn is_refused(seen: &Attempt) -> bool {
     let lacks = seen.result.error_code == Some(Code::LoginExpired.as_str());
@@ -229,9 +258,10 @@ fn login_slots(
     let mut out = BTreeMap::new();
     for slot in &recipe.slots {
         let value = match &slot.from {
-            SlotSource::Cookie { name } => {
+            SlotSource::Cookie { name, decoded } => {
                 let policy = policy.for_own_host(recipe.own_host.as_deref());
-                login.cookie(name, &policy.check(&recipe.request.url)?)
+                let value = login.cookie(name, &policy.check(&recipe.request.url)?);
+                value.map(|it| cookie_text(it, *decoded))
             }
             SlotSource::Storage { area, key, path } => {
                 match login.stored(&recipe.source_url, *area, key) {

@@ -76,6 +76,7 @@ fn blank_report(draft: &RecipeDraftMinimized) -> VerificationReport {
         html: None,
         login: None,
         stranger: None,
+        stranger_sha256: None,
     }
 }
 
@@ -157,7 +158,11 @@ pub async fn verify(
         };
         match proof {
             Ok(login) => {
-                (report.login, report.stranger) = login.unzip();
+                if let Some(it) = login {
+                    report.login = Some(it.proof);
+                    report.stranger = Some(it.stranger);
+                    report.stranger_sha256 = it.stranger_sha256;
+                }
                 report.verified = true;
                 report.reason = None;
                 report.transport = transport;
