@@ -128,10 +128,12 @@ class Learner:
             notes.append(f"wrong: verified, though {task.because}")
         if needs == task.public:
             notes.append("wrong: it needs a login, though a stranger gets the same" if needs else "wrong: it says that it needs no login")
-        verdicts = [self.check(task, values, account, needs, notes) for values, account in self.asked(task)]
+        asked = self.asked(task)
+        verdicts = [self.check(task, values, account, needs, notes) for values, account in asked]
+        of_second = [verdict == "right" for verdict, (_, account) in zip(verdicts, asked) if account == SECOND]
         wrong = bool(notes) and any(it.startswith("wrong") for it in notes) or "wrong" in verdicts
         right = "wrong" if wrong else "failed" if "failed" in verdicts else "verified and whole"
-        return {**line, "right": right, "notes": notes}
+        return {**line, "right": right, "notes": notes, "of_second": of_second}
 
     @staticmethod
     def asked(task):

@@ -11,7 +11,7 @@ use super::{
     replay::{Identity, MARGIN_BP, Observation, ReplayCall, Replayer, data_difference_bp, observe},
     witness::coverage,
 };
-use commis_artifacts::payloads::{RecipeDraftMinimized, Replay};
+use commis_artifacts::payloads::{RecipeDraftMinimized, Replay, VerificationReport};
 use commis_base::error::{Code, Result};
 use commis_recipe::model::{LoginProof, ResponseSpec, StrangerAnswer, TransportKind};
 
@@ -33,6 +33,14 @@ pub struct NeededLogin {
     pub stranger: StrangerAnswer,
     /// Of the data that a stranger got, where it had items.
     pub stranger_sha256: Option<String>,
+}
+
+impl NeededLogin {
+    pub fn note_in(self, report: &mut VerificationReport) {
+        report.login = Some(self.proof);
+        report.stranger = Some(self.stranger);
+        report.stranger_sha256 = self.stranger_sha256;
+    }
 }
 
 impl OwnAnswer<'_> {

@@ -158,11 +158,7 @@ pub async fn verify(
         };
         match proof {
             Ok(login) => {
-                if let Some(it) = login {
-                    report.login = Some(it.proof);
-                    report.stranger = Some(it.stranger);
-                    report.stranger_sha256 = it.stranger_sha256;
-                }
+                login.into_iter().for_each(|it| it.note_in(&mut report));
                 report.verified = true;
                 report.reason = None;
                 report.transport = transport;

@@ -370,13 +370,13 @@ fn a_site_with_a_login_is_a_client_s_tool_after_four_commands() {
         "--print",
     ]);
     assert!(print.contains("--token-file") && print.contains("shelf.token"), "{print}");
-    let said = call_over_stdin(&place, &["mcp", "--token-file", token], "loans", &json!({}));
+    let said = call_over_stdin(&place, &["mcp", "--token-file", token], "recipe_loans", &json!({}));
     assert!(said.contains("renewals"), "{said}");
     let told = fs::read_to_string(token).unwrap();
     assert!(!print.contains(told.trim()) && !said.contains(told.trim()));
     // The root token uses no login over MCP, and a file that others can read is no token's.
     let arguments = json!({"login": "shelf"});
-    let said = call_over_stdin(&place, &["mcp"], "loans", &arguments);
+    let said = call_over_stdin(&place, &["mcp"], "recipe_loans", &arguments);
     assert!(!said.contains("renewals"), "{said}");
     let open = std::os::unix::fs::PermissionsExt::from_mode(0o644);
     fs::set_permissions(token, open).unwrap();
