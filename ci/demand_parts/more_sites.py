@@ -1,4 +1,4 @@
-"""Twenty more sites of the same classes, in the shapes that sites behind a login often have. They represent no commands."""
+"""More sites of the same classes, in the shapes that sites behind a login often have. They represent no commands."""
 
 from sites import Site, field, go, press, records, wait
 
@@ -94,6 +94,10 @@ MORE = [
     ),
     Site(
         "b32-roster", "B", 0, "rosterly.test", "List the roster of team {team}", by_field("Team", "team", "Show roster", "Roster of team")("rosterly.test"),
+        of("team", "blue", "green", "amber"), records("day", "person", "duty"), login=True,
+    ),
+    Site(
+        "b34-duties", "B", 0, "shiftly.test", "List the roster of team {team}", by_field("Team", "team", "Show roster", "Roster of team")("shiftly.test"),
         of("team", "blue", "green", "amber"), records("day", "person", "duty"), login=True,
     ),
     Site(

@@ -532,6 +532,10 @@ impl<'a> Run<'a> {
         };
         if source.is_some() {
             raw.secrets = self.task.secrets.values()?;
+            // A HAR does not say what its pages stored; a login of the same account does.
+            if let Some(it) = self.logins()?.first() {
+                raw.page.stored.extend(logins::stored_of(it, &raw.url));
+            }
             if renders_har(&self.cx.settings) {
                 page_of_har::render(&self.cx.browser, &mut raw).await?;
             }

@@ -3,7 +3,10 @@
 //!
 //! Of sessions with a login alone: elsewhere such a value is a visitor's, and any will do.
 
-use std::{borrow::Cow, collections::BTreeMap};
+use std::{
+    borrow::Cow,
+    collections::{BTreeMap, BTreeSet},
+};
 
 use serde_json::Value;
 
@@ -24,10 +27,12 @@ const USUAL_HEADERS: &[&str] = &[
     "x-requested-with",
 ];
 
-/// Values of page storage and cookies that requests repeat.
+/// Values of page storage and cookies that requests repeat, and of answers that headers do.
 pub struct AccountIds {
     /// By value: where a run finds it.
     known: BTreeMap<String, Origin>,
+    /// By value of a header: the first answer to a plain GET that holds it, and where.
+    answered: BTreeMap<String, (usize, String)>,
 }
 
 impl AccountIds {
@@ -68,28 +73,79 @@ impl AccountIds {
             let is_decoded = *decoded != **value;
             add(&decoded, Origin::Cookie { name: name.clone(), decoded: is_decoded });
         }
-        Self { known }
+        let answered = answered(raw, &|it| {
+            let low = it.to_lowercase();
+            !known.contains_key(it) && !given.iter().any(|given| given.contains(&low))
+        });
+        Self { known, answered }
     }
 
     /// Adds the origins to the requests that hold such a value whole.
     pub fn trace(&self, exchanges: &mut [Exchange]) {
-        if self.known.is_empty() {
+        if self.known.is_empty() && self.answered.is_empty() {
             return;
         }
-        for exchange in exchanges {
+        let urls: Vec<String> = exchanges.iter().map(|it| it.url.clone()).collect();
+        for (i, exchange) in exchanges.iter_mut().enumerate() {
+            let answered = |at: &str, value: &str| {
+                let (from, path) = self.answered.get(value)?;
+                let url = urls.get(*from).filter(|it| !it.contains("REDACTED"))?;
+                (*from < i && at.starts_with("header:"))
+                    .then(|| Origin::Response { url: url.clone(), path: path.clone() })
+            };
             let found: Vec<ValueOrigin> = places(exchange)
                 .into_iter()
                 .filter_map(|(at, value)| {
-                    let origin = self.known.get(&value)?.clone();
+                    let known = self.known.get(&value).cloned();
+                    let origin = known.or_else(|| answered(&at, &value))?;
                     // A word in an address names a thing; in a header of the site's own it says who asks.
                     let tells =
                         value.bytes().any(|it| it.is_ascii_digit()) || at.starts_with("header:");
-                    tells.then(|| ValueOrigin { placeholder: value, at, origin: Some(origin) })
+                    tells.then_some(ValueOrigin { placeholder: value, at, origin: Some(origin) })
                 })
                 .collect();
             exchange.origins.extend(found);
         }
     }
+}
+
+/// Where values of headers of the site's own stand in answers to plain GETs.
+fn answered(
+    raw: &RawRecording,
+    is_wanted: &dyn Fn(&str) -> bool,
+) -> BTreeMap<String, (usize, String)> {
+    let mut wanted = BTreeSet::new();
+    for (name, value) in raw.exchanges.iter().flat_map(|it| &it.request_headers) {
+        let fits = LENGTHS.contains(&value.len()) && is_plain(value) && is_wanted(value);
+        if fits && is_own_header(&name.to_ascii_lowercase()) {
+            wanted.insert(value.as_str());
+        }
+    }
+    let mut out = BTreeMap::new();
+    if wanted.is_empty() {
+        return out;
+    }
+    for (i, it) in raw.exchanges.iter().enumerate() {
+        let is_read = it.method.eq_ignore_ascii_case("GET") && it.status == Some(200);
+        let Some(body) = it.body.bytes().filter(|_| is_read && it.mime.contains("json")) else {
+            continue;
+        };
+        let Ok(json) = serde_json::from_slice(&body) else { continue };
+        each_leaf(&json, &mut String::new(), &mut |value, path| {
+            if wanted.contains(value) && !path.is_empty() {
+                out.entry(value.to_owned()).or_insert_with(|| (i, path.to_owned()));
+            }
+        });
+    }
+    out
+}
+
+/// None that browsers and frameworks set by themselves.
+fn is_own_header(name: &str) -> bool {
+    !(HARMLESS_HEADERS.contains(&name)
+        || USUAL_HEADERS.contains(&name)
+        || name.starts_with("sec-")
+        || name.starts_with(':'))
 }
 
 /// The parts of a request, and what each holds.
@@ -105,10 +161,7 @@ fn places(exchange: &Exchange) -> Vec<(String, String)> {
     }
     for it in &exchange.request_headers {
         let name = it.name.to_ascii_lowercase();
-        let is_usual = HARMLESS_HEADERS.contains(&&*name)
-            || USUAL_HEADERS.contains(&&*name)
-            || name.starts_with("sec-");
-        if !is_usual {
+        if is_own_header(&name) {
             out.push((format!("header:{name}"), it.value.clone()));
         }
     }
@@ -157,7 +210,14 @@ fn each_leaf(value: &Value, path: &mut String, found: &mut impl FnMut(&str, &str
             }
             return;
         }
-        // Which item is another account's is not known.
+        // Of several, which one is another account's is not known.
+        Value::Array(items) if items.len() == 1 => {
+            let len = path.len();
+            path.push_str("[0]");
+            each_leaf(&items[0], path, found);
+            path.truncate(len);
+            return;
+        }
         Value::Array(_) | Value::Bool(_) | Value::Null => return,
     };
     found(&text, path);

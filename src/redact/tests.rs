@@ -254,7 +254,7 @@ fn what_names_an_account_and_is_no_secret_has_an_origin() {
     };
     raw.page.stored = vec![
         entry("tenant", "lund"),
-        entry("user", &json!({"profile": {"id": 77_190_43}}).to_string()),
+        entry("user", &json!({"profile": {"id": 7_719_043}}).to_string()),
         entry("seen", "lamps-2026"),
     ];
     raw.page.cookies.push(("zone".to_owned(), "north%20west".to_owned()));
@@ -263,6 +263,9 @@ fn what_names_an_account_and_is_no_secret_has_an_origin() {
     raw.exchanges[at].url =
         "https://shop.example/users/7719043/lund?team=t:4711&of=lamps-2026".parse().unwrap();
     raw.exchanges[at].request_headers.push(("X-Tenant".to_owned(), "lund".to_owned()));
+    raw.exchanges[at].request_headers.push(("X-Org".to_owned(), "org-5512".to_owned()));
+    let session = json!({"orgs": [{"id": "org-5512"}], "seats": ["org-5512", "x"]}).to_string();
+    raw.exchanges[1].body = RawBody::Captured(session.into_bytes());
     raw.typed.insert("of".to_owned(), "lamps-2026".to_owned());
     let ids = AccountIds::new(&raw);
     let mut out = redact(raw, &RedactSettings::default()).recording;
@@ -280,6 +283,11 @@ fn what_names_an_account_and_is_no_secret_has_an_origin() {
         path: path.map(str::to_owned),
     };
     assert_eq!(found("header:x-tenant"), [stored("tenant", None)]);
+    let answer = Origin::Response {
+        url: "https://shop.example/session".to_owned(),
+        path: "orgs[0].id".to_owned(),
+    };
+    assert_eq!(found("header:x-org"), [answer]);
     // A word in an address names a thing.
     assert_eq!(found("path"), [stored("user", Some("profile.id"))]);
     assert_eq!(found("query:team"), [Origin::Cookie { name: "team".to_owned(), decoded: true }]);

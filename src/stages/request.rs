@@ -205,14 +205,15 @@ impl SlotBuilder<'_> {
     }
 
     /// The slot of a value that is no secret: one that names the site's build, as the page that held it says, or the account, as
-    /// page storage or a cookie says.
+    /// page storage, a cookie or an earlier answer says.
     fn built(&mut self, at: &str, value: &str) -> Option<String> {
         let known = self.origins.iter().find(|it| it.placeholder == value && it.at == at)?;
         let key = match known.origin.as_ref()? {
             Origin::Document { after, .. } => after.split('"').nth(1).unwrap_or("build").to_owned(),
             Origin::Storage { key, path, .. } => path.as_ref().unwrap_or(key).clone(),
             Origin::Cookie { name, .. } => name.clone(),
-            Origin::Meta { .. } | Origin::Response { .. } => return None,
+            Origin::Response { path, .. } => path.clone(),
+            Origin::Meta { .. } => return None,
         };
         (!value.starts_with("[REDACTED:")).then(|| self.slot(at, &key, value))
     }

@@ -158,7 +158,9 @@ pub async fn verify(
         };
         match proof {
             Ok(login) => {
-                login.into_iter().for_each(|it| it.note_in(&mut report));
+                if let Some(it) = login {
+                    it.note_in(&mut report);
+                }
                 report.verified = true;
                 report.reason = None;
                 report.transport = transport;

@@ -160,6 +160,7 @@ const TABLE: &[(&str, Handler)] = &[
     ("scoreline.test", demand::varied::scoreline),
     ("seeds.test", sites::hosts::seeds),
     ("shelfmark.test", demand::members::shelfmark),
+    ("shiftly.test", demand::bearers::rosterly),
     ("shop.test", sites::shop::answer),
     ("shutterly.test", demand::members::shutterly),
     ("sound.test", sites::locks::sound),

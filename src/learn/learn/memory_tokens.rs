@@ -133,7 +133,7 @@ fn alone(raw: &RawRecording, at: usize, secrets: Vec<Zeroizing<String>>) -> RawR
         mime: it.mime.clone(),
         resource_type: it.resource_type,
         initiator: it.initiator.clone(),
-        timing: it.timing.clone(),
+        timing: it.timing,
         after_action: None,
         redirected_from: None,
         encoded_bytes: None,

@@ -275,7 +275,7 @@ pub fn devices(account: &str, room: &str) -> Value {
     })
 }
 
-/// `rosterly.test`: a session cookie, and the tenant in a header whose value is in storage.
+/// `rosterly.test`: a session cookie, and the tenant in a header whose value is in storage; at `shiftly.test` each page asks for it.
 pub fn rosterly(ask: &SiteRequest, world: &TestbedState) -> Response {
     const COOKIE: &str = "roster";
     let account = account_of(ask, world, COOKIE);
@@ -288,9 +288,11 @@ pub fn rosterly(ask: &SiteRequest, world: &TestbedState) -> Response {
             r#"<h1>Roster</h1><form id="ask"><label>Team <input id="team"></label><button>Show roster</button></form>
 <p id="status" role="status"></p><table><thead><tr><th>Day</th><th>Person</th><th>Duty</th></tr></thead><tbody id="rows"></tbody></table>"#,
             &[SCRIPT, r"
+let kept;
+const keep = key => { if (location.hostname === 'shiftly.test') kept = key; else localStorage.setItem('tenant', key); };
 const tenant = async () => {
-  if (!localStorage.getItem('tenant')) localStorage.setItem('tenant', (await (await fetch('/api/session')).json()).tenants[0].key);
-  return localStorage.getItem('tenant');
+  if (location.hostname === 'shiftly.test' || !localStorage.getItem('tenant')) keep((await (await fetch('/api/session')).json()).tenants[0].key);
+  return kept ?? localStorage.getItem('tenant');
 };
 const ready = tenant();
 onAsk(async () => {

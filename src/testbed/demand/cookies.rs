@@ -21,12 +21,11 @@ pub fn things(account: &str, count: u64, thing: impl Fn(u64) -> Value) -> Value 
 }
 
 /// Rows of a table, from these members of each thing.
-pub fn cells(things: &Value, names: &[&str]) -> String {
+pub fn cells(things: &Value, names: [&str; 3]) -> String {
     let text = |it: &Value| it.as_str().map_or_else(|| it.to_string(), escape);
-    let row = |it: &Value| {
-        names.iter().map(|name| format!("<td>{}</td>", text(&it[*name]))).collect::<String>()
-    };
-    things.as_array().into_iter().flatten().map(|it| format!("<tr>{}</tr>", row(it))).collect()
+    let row = |it: &Value| names.map(|name| format!("<td>{}</td>", text(&it[name]))).concat();
+    let all = things.as_array().into_iter().flatten();
+    all.map(|it| format!("<tr>{}</tr>", row(it))).collect::<Vec<_>>().concat()
 }
 
 /// `surgery.test`: appointments of a month, on a page of the server. A stranger is led to the login page.
@@ -38,7 +37,7 @@ pub fn surgery(ask: &SiteRequest, world: &TestbedState) -> Response {
         (_, None) => see("/login"),
         (("GET", "/"), Some(account)) => {
             let month = ask.param("month").unwrap_or("2026-01");
-            let rows = cells(&appointments(account, month), &["day", "doctor", "reason"]);
+            let rows = cells(&appointments(account, month), ["day", "doctor", "reason"]);
             let main = format!(
                 r#"<h1>Your appointments</h1><form action="/"><label>Month <input name="month" placeholder="YYYY-MM"></label><button>Show month</button></form>
 <p>Appointments in {}</p><table><thead><tr><th>Day</th><th>Doctor</th><th>Reason</th></tr></thead><tbody>{rows}</tbody></table>
@@ -378,7 +377,7 @@ pub fn vanpool(ask: &SiteRequest, _: &TestbedState) -> Response {
     match ask.route() {
         ("GET", "/") => {
             let month = ask.param("month").unwrap_or("January");
-            let rows = cells(&drives(account, month), &["van", "driver", "km"]);
+            let rows = cells(&drives(account, month), ["van", "driver", "km"]);
             page(
                 "Vanpool",
                 &format!(

@@ -72,7 +72,7 @@ pub fn expected(
         "gitfarm.test" => Some(bearers::repositories(account, text("language"))),
         "meterbox.test" => Some(bearers::readings(account, text("year"))),
         "hearth.test" => Some(bearers::devices(account, text("room"))),
-        "rosterly.test" => Some(bearers::duties(account, text("team"))),
+        "rosterly.test" | "shiftly.test" => Some(bearers::duties(account, text("team"))),
         "ebbflow.test" => Some(varied::tides(text("harbour"), text("day"))),
         "carvings.test" => Some(varied::carved(text("wood"))),
         "scoreline.test" => Some(varied::works(text("composer"))),

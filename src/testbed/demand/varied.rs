@@ -26,7 +26,7 @@ onAsk(async () => {
         ("POST", "/tides") => {
             let form = ask.form();
             let text = |name: &str| wire::lookup(&form, name).unwrap_or_default();
-            let rows = cells(&tides(text("harbour"), text("day")), &["time", "water", "height"]);
+            let rows = cells(&tides(text("harbour"), text("day")), ["time", "water", "height"]);
             wire::html(format!(
                 "<h2>Tides in {} on {}</h2><table><tr><th>Time</th><th>Water</th><th>Height</th></tr>{rows}</table>",
                 escape(text("harbour")), escape(text("day"))
@@ -221,7 +221,7 @@ pub fn cogs(ask: &SiteRequest, _: &TestbedState) -> Response {
             let all = all.as_array().cloned().unwrap_or_default();
             let at = ask.number("page", 1, 1000) as usize;
             let shown: Vec<Value> = all.iter().skip((at - 1) * PAGE).take(PAGE).cloned().collect();
-            let rows = cells(&json!(shown), &["part", "teeth", "price"]);
+            let rows = cells(&json!(shown), ["part", "teeth", "price"]);
             let next = if at * PAGE < all.len() {
                 format!(
                     r#"<a rel="next" href="/parts?maker={}&amp;page={}">Next</a>"#,
