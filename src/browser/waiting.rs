@@ -108,12 +108,21 @@ async fn asks_to_log_in(
         && page::any_has_selector(&shared.cdp, frames, PASSWORD_FIELD, true).await
 }
 
+/// Who acts on the page while it is waited for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Beside {
+    /// The steps alone: a login page stays one.
+    Nobody,
+    /// A person, or a program that has the page, may log in meanwhile.
+    Somebody,
+}
+
 /// Looks until what is waited for is there. Fails with `STEP_FAILED`.
 pub async fn wait_for(
     shared: &ContextInner,
     step: &Step,
     wait: &Wait,
-    deadline: Instant,
+    (deadline, beside): (Instant, Beside),
 ) -> Result<()> {
     let mut poll = Poll::closely(deadline);
     let mut look_well = Instant::now();
@@ -150,7 +159,8 @@ pub async fn wait_for(
         if there {
             return Ok(());
         }
-        if !matches!(wait, Wait::Request(_)) && asks_to_log_in(shared, &frames, &mut rest).await {
+        let may_end = beside == Beside::Nobody && !matches!(wait, Wait::Request(_));
+        if may_end && asks_to_log_in(shared, &frames, &mut rest).await {
             return Err(step.failed_error(LOGIN_PAGE));
         }
         if !poll.pause().await {

@@ -78,7 +78,17 @@ impl LoginRun<'_> {
                 Err(err) => return Ok(RecipeRunResult::from_error(TransportKind::LoginHttp, &err)),
             }
         }
-        if self.is_doubtful(&seen.result) && self.has_ended(&seen, permit).await? {
+        let mut has_ended = self.is_doubtful(&seen.result) && self.has_ended(&seen, permit).await?;
+        // It may have ended between two requests of this run: then the next one is refused as a stranger's is.
+        if !has_ended && repeatable && self.takes_several(&seen.result) {
+            let again = self.once(permit).await?;
+            if self.is_doubtful(&again.result) {
+                has_ended = self.has_ended(&again, permit).await?;
+            } else if again.result.success {
+                seen = again;
+            }
+        }
+        if has_ended {
             self.end(&mut seen.result);
         }
         self.refuse_strangers_answer(&mut seen.result);
@@ -190,6 +200,16 @@ impl LoginRun<'_> {
                     | Code::DomainNotAllowed
             )
         )
+    }
+
+    /// Whether it is a doubtful failure of a run that sends more than one request.
+    fn takes_several(&self, it: &RecipeRunResult) -> bool {
+        let fetched = |it: &SlotSource| {
+            matches!(it, SlotSource::Document { .. } | SlotSource::Response { .. })
+        };
+        let several =
+            self.recipe.chain.is_some() || self.recipe.slots.iter().any(|it| fetched(&it.from));
+        !it.success && several && self.is_doubtful(it)
     }
 
     /// Whether the login makes no difference any more. Where the site is not heard, nobody knows, and the answer stands as it is.

@@ -87,6 +87,9 @@ pub fn carved(wood: &str) -> Value {
 
 /// `scoreline.test`: a page for each composer that holds its data as JSON, which a script draws.
 pub fn scoreline(ask: &SiteRequest, _: &TestbedState) -> Response {
+    if ask.route() == ("GET", "/") {
+        return page("Scoreline", "<h1>Composers</h1><p>Each has a page: /composer/NAME.</p>", "");
+    }
     match ask.path.strip_prefix("/composer/") {
         Some(composer) if ask.method == "GET" => {
             let data = json!({ "props": { "pageProps": { "composer": { "slug": composer, "works": works(composer) }, "menu": [{ "title": "Composers", "href": "/" }, { "title": "Help", "href": "/help" }] } }, "page": "/composer/[slug]", "buildId": "b7Qk2" });
