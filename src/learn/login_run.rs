@@ -30,6 +30,9 @@ use commis_vault::{Login, LoginData, LoginHttp};
 /// By so much two answers to the same request may differ, basis points: counters, stamps, tokens of forms.
 const NOISE_BP: u32 = 1_000;
 
+/// Shorter values of slots name an account, and say nothing of who asks.
+const SHORTEST_TOKEN: usize = 16;
+
 /// What a run with a login needs.
 pub struct LoginRun<'a> {
     pub recipe: &'a Recipe,
@@ -214,9 +217,14 @@ impl LoginRun<'_> {
 
     /// Whether the login makes no difference any more. Where the site is not heard, nobody knows, and the answer stands as it is.
     async fn has_ended(&self, seen: &Attempt, permit: &Permit) -> Result<bool> {
-        let nobody: BTreeMap<String, String> = session_slots(self.recipe)
-            .map(|it| (it.to_owned(), NOBODYS_VALUE.to_owned()))
-            .collect();
+        // What only names the account stays, or the answers would be to two questions.
+        let own = login_slots(self.recipe, self.login, self.caller.policy())?.unwrap_or_default();
+        let of_nobody = |name: &str| {
+            let names = own.get(name).filter(|it| it.len() < SHORTEST_TOKEN);
+            names.map_or_else(|| NOBODYS_VALUE.to_owned(), Clone::clone)
+        };
+        let nobody: BTreeMap<String, String> =
+            session_slots(self.recipe).map(|it| (it.to_owned(), of_nobody(it))).collect();
         let stranger = LoginHttp::new(self.caller.http(), None);
         let (result, reply) = self.send(&stranger, &nobody, permit).await;
         if result.retryable || !is_same((&seen.result, &seen.reply), (&result, &reply)) {

@@ -34,7 +34,7 @@ pub fn surgery(ask: &SiteRequest, world: &TestbedState) -> Response {
     match (ask.route(), account_of(ask, world, COOKIE)) {
         (("GET", "/login"), _) => page("Surgery", LOGIN, ""),
         (("POST", "/login"), _) => log_in(ask, world, COOKIE, "Surgery"),
-        (_, None) => see("/login"),
+        (("GET", "/"), None) => see("/login"),
         (("GET", "/"), Some(account)) => {
             let month = ask.param("month").unwrap_or("2026-01");
             let rows = cells(&appointments(account, month), ["day", "doctor", "reason"]);
