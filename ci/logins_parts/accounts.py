@@ -72,14 +72,19 @@ class Learner:
                     line["notes"].append(f"failed: a run without a login says {answer.get('error_code')}")
             else:
                 line["notes"].append(f"without a login: {alone['outcome']}: {alone.get('reason')}: {alone.get('detail')}")
-        found = self.judged(task, self.learn(task, ["--har", path, "--force"], ["--login", FIRST, "--second-login", SECOND]))
+        found = self.judged(task, self.learn(task, ["--har", path, "--force"], self.both(task)))
         return {**found, "task": line["task"], "notes": line["notes"] + found["notes"]}
 
     def by_steps(self, task):
         steps = os.path.join(self.commis.home, f"{task.name}.steps.yaml")
         with open(steps, "w", encoding="utf-8") as file:
             json.dump(task.steps, file, indent=1)
-        return self.learn(task, ["--url", task.url, "--steps", steps], ["--login", FIRST, *([] if task.examples[0] else ["--second-login", SECOND])])
+        return self.learn(task, ["--url", task.url, "--steps", steps], self.both(task))
+
+    @staticmethod
+    def both(task):
+        """The first account's login, and the second one's where nothing is typed: what is typed may be the first one's alone, or shared."""
+        return ["--login", FIRST, *([] if task.examples[0] else ["--second-login", SECOND])]
 
     def learn(self, task, source, logins):
         args = ["recipe", "learn", *source, "--task", task.sentence, "--name", task.name, "--json", *logins]
@@ -123,10 +128,12 @@ class Learner:
             notes.append(f"wrong: verified, though {task.because}")
         if needs == task.public:
             notes.append("wrong: it needs a login, though a stranger gets the same" if needs else "wrong: it says that it needs no login")
-        verdicts = [self.check(task, values, account, needs, notes) for values, account in self.asked(task)]
+        asked = self.asked(task)
+        verdicts = [self.check(task, values, account, needs, notes) for values, account in asked]
+        of_second = [verdict == "right" for verdict, (_, account) in zip(verdicts, asked) if account == SECOND]
         wrong = bool(notes) and any(it.startswith("wrong") for it in notes) or "wrong" in verdicts
         right = "wrong" if wrong else "failed" if "failed" in verdicts else "verified and whole"
-        return {**line, "right": right, "notes": notes}
+        return {**line, "right": right, "notes": notes, "of_second": of_second}
 
     @staticmethod
     def asked(task):

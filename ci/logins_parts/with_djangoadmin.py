@@ -60,7 +60,7 @@ class Museum(Members, plain.DjangoAdmin):
                 "Zeige meine Exponate",
                 url,
                 [{}, {}],
-                [{"wait_for": {"text": "Inventarnummer"}}],
+                [{"wait_for": {"selector": "#result_list"}}],
                 lambda values, account: self.shown(self.own(account)),
                 page=25,
                 ordered=True,

@@ -581,6 +581,9 @@ pub struct VerificationReport {
     /// What a stranger got then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stranger: Option<StrangerAnswer>,
+    /// SHA-256 of the data of an answer that had items.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stranger_sha256: Option<String>,
 }
 
 /// [`VerificationReport::reason`] where the second example gave what the first did.

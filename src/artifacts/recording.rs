@@ -587,7 +587,12 @@ pub struct ValueOrigin {
 #[serde(rename_all = "snake_case")]
 pub enum Origin {
     /// `document.cookie` of the page or a `Set-Cookie`.
-    Cookie { name: String },
+    Cookie {
+        name: String,
+        /// The request holds it percent-decoded.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        decoded: bool,
+    },
     /// `<meta name=… content=…>` of the page.
     Meta { name: String },
     /// What the source page's origin stored, by key, and by JMESPath where the value is JSON.

@@ -209,11 +209,13 @@ impl Default for ServeSettings {
 pub struct ArtifactsSettings {
     /// A batch first removes the artifacts of tasks that were not used for this many days; 0: none.
     pub retention_days: u32,
+    /// The same for tasks that were recorded with a login; absent: as `retention_days`.
+    pub private_retention_days: Option<u32>,
 }
 
 impl Default for ArtifactsSettings {
     fn default() -> Self {
-        Self { retention_days: 7 }
+        Self { retention_days: 7, private_retention_days: None }
     }
 }
 
@@ -397,7 +399,7 @@ impl Settings {
     }
 
     /// Name, value, least, greatest.
-    pub fn numbers(&self) -> [(&'static str, u64, u64, u64); 29] {
+    pub fn numbers(&self) -> [(&'static str, u64, u64, u64); 30] {
         let Self {
             decision, learning, browser, model, limits, artifacts, serve, agent, watch, ..
         } = self;
@@ -415,6 +417,12 @@ impl Settings {
             ("limits.per_minute", limits.per_minute.into(), 1, 6000),
             ("limits.burst", limits.burst.into(), 1, 6000),
             ("artifacts.retention_days", artifacts.retention_days.into(), 0, 36_500),
+            (
+                "artifacts.private_retention_days",
+                artifacts.private_retention_days.unwrap_or_default().into(),
+                0,
+                36_500,
+            ),
             ("agent.retention_days", agent.retention_days.into(), 0, 36_500),
             ("serve.idle_minutes", serve.idle_minutes.into(), 0, 100_000),
             ("serve.mcp_per_minute", serve.mcp_per_minute.into(), 1, 10_000_000),

@@ -23,6 +23,7 @@ use super::{
 };
 use commis_base::error::{Code, Error, Result};
 use commis_net::egress::site_of;
+use commis_recipe::model::StorageArea;
 use commis_vault::{Cookie, LoginData, LoginProbe, StorageItem};
 
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -152,7 +153,7 @@ impl Context {
             refused += usize::from(reply.raw(PATIENCE).await.is_err());
         }
         let mut origins: BTreeMap<&str, Vec<&StorageItem>> = BTreeMap::new();
-        for it in held.stored() {
+        for it in held.stored().iter().filter(|it| it.area != StorageArea::Memory) {
             origins.entry(&it.origin).or_default().push(it);
         }
         let any = !origins.is_empty();

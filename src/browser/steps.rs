@@ -17,7 +17,7 @@ use super::{
     pointer,
     recorder::Recorder,
     typing,
-    waiting::{self, IdleDetector, Poll},
+    waiting::{self, Beside, IdleDetector, Poll},
 };
 use commis_artifacts::recording::{Action, ActionKind, Control};
 use commis_base::error::{Code, Error, Result};
@@ -168,7 +168,7 @@ async fn attempt(shared: &Arc<ContextInner>, step: &Step, timeout: Duration) -> 
         }
         Step::Frame(it) => within(shared, step, it, deadline).await,
         Step::WaitFor(wait) => {
-            waiting::wait_for(shared, step, wait, deadline).await?;
+            waiting::wait_for(shared, step, wait, (deadline, Beside::Nobody)).await?;
             // Noted when it is over: what the page sent meanwhile belongs to the action before.
             let (Wait::Text(it) | Wait::Selector(it) | Wait::Request(it)) = wait;
             shared.act(Action::new(ActionKind::WaitFor, Some(it)));

@@ -21,6 +21,9 @@ pub const REST: Duration = Duration::from_secs(8);
 const FIRST_LOOK: Duration = Duration::from_millis(500);
 const LOOK_AGAIN: Duration = Duration::from_millis(250);
 
+const PASSWORD_FIELD: &str = "input[type=password]";
+const LOGIN_PAGE: &str = "the page asks to log in, and nothing has happened on it for 8 s";
+
 /// Polls: the first pause is short, since most elements are there at once.
 pub struct Poll {
     pause: Duration,
@@ -93,18 +96,40 @@ impl IdleDetector {
     }
 }
 
+/// Whether a page at rest has a field for a password, and none of the steps gives one: nothing more comes on it by itself.
+async fn asks_to_log_in(
+    shared: &ContextInner,
+    frames: &[page::Frame],
+    rest: &mut IdleDetector,
+) -> bool {
+    let gives_one = shared.is_held() || shared.lock().typed_secret;
+    !gives_one
+        && rest.lasts(shared).await
+        && page::any_has_selector(&shared.cdp, frames, PASSWORD_FIELD, true).await
+}
+
+/// Who acts on the page while it is waited for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Beside {
+    /// The steps alone: a login page stays one.
+    Nobody,
+    /// A person, or a program that has the page, may log in meanwhile.
+    Somebody,
+}
+
 /// Looks until what is waited for is there. Fails with `STEP_FAILED`.
 pub async fn wait_for(
     shared: &ContextInner,
     step: &Step,
     wait: &Wait,
-    deadline: Instant,
+    (deadline, beside): (Instant, Beside),
 ) -> Result<()> {
     let mut poll = Poll::closely(deadline);
     let mut look_well = Instant::now();
     let mut frames = Vec::new();
     let mut known = None;
     let mut untyped: Option<Instant> = None;
+    let mut rest = IdleDetector::from_now();
     loop {
         let sure = Instant::now() >= look_well;
         let changed = shared.lock().frames;
@@ -133,6 +158,10 @@ pub async fn wait_for(
         }
         if there {
             return Ok(());
+        }
+        let may_end = beside == Beside::Nobody && !matches!(wait, Wait::Request(_));
+        if may_end && asks_to_log_in(shared, &frames, &mut rest).await {
+            return Err(step.failed_error(LOGIN_PAGE));
         }
         if !poll.pause().await {
             let err = step.failed_error("it did not happen in time");

@@ -26,6 +26,7 @@ use commis_artifacts::{
 use commis_base::{
     error::{Code, Error, Result},
     ids::TaskId,
+    settings::ArtifactsSettings,
 };
 use commis_learn::{StoredTask, rebuild};
 use commis_stages::STAGES;
@@ -139,8 +140,8 @@ pub fn run(command: Command, global: &Global) -> Result<u8> {
         Command::Show { task, stage } => show(&store, &task, stage),
         Command::Migrate { tasks } => migrate_all(&store, &tasks),
         Command::Prune { days, dry_run } => {
-            let days = days.unwrap_or(settings.artifacts.retention_days);
-            let gone = prune(&store, days, &[], dry_run)?;
+            let kept = days.map_or_else(|| KeptDays::from(&settings.artifacts), KeptDays::all);
+            let gone = prune(&store, kept, &[], dry_run)?;
             let verb = if dry_run { "would be removed" } else { "removed" };
             for it in &gone {
                 context::line(it.as_str());
@@ -155,13 +156,49 @@ pub fn run(command: Command, global: &Global) -> Result<u8> {
 /// Everything that is known, and everything that has a folder. Tasks that a process which is gone has left count as pending.
 /// Whether what was recorded of the task holds what an account saw.
 fn is_private(store: &Store, row: &TaskRow) -> bool {
+    TaskId::parse(&row.task_id).is_ok_and(|id| is_private_task(store, &id))
+}
+
+fn is_private_task(store: &Store, id: &TaskId) -> bool {
     let read = || -> Result<bool> {
-        let id = TaskId::parse(&row.task_id)?;
-        let Some(folder) = store.peek(&id)? else { return Ok(false) };
-        Ok(StoredTask::read(&folder, &id)?.is_some_and(|it| it.is_private()))
+        let Some(folder) = store.peek(id)? else { return Ok(false) };
+        Ok(StoredTask::read(&folder, id)?.is_some_and(|it| it.is_private()))
     };
     // What cannot be read is told by `artifacts verify`.
     read().unwrap_or_default()
+}
+
+/// How many days tasks are kept.
+#[derive(Clone, Copy)]
+pub struct KeptDays {
+    public: Option<u32>,
+    private: Option<u32>,
+}
+
+impl KeptDays {
+    /// All tasks so many days.
+    pub const fn all(days: u32) -> Self {
+        Self { public: Some(days), private: Some(days) }
+    }
+
+    /// `None` where they are kept for good.
+    const fn of(self, is_private: bool) -> Option<u32> {
+        if is_private { self.private } else { self.public }
+    }
+
+    /// Whether nothing goes by itself.
+    pub const fn is_forever(self) -> bool {
+        self.public.is_none() && self.private.is_none()
+    }
+}
+
+/// 0 of the settings keeps tasks for good where a batch removes the old ones.
+impl From<&ArtifactsSettings> for KeptDays {
+    fn from(it: &ArtifactsSettings) -> Self {
+        let days = |it: u32| Some(it).filter(|it| *it > 0);
+        let private = it.private_retention_days.unwrap_or(it.retention_days);
+        Self { public: days(it.retention_days), private: days(private) }
+    }
 }
 
 fn ls(store: &Store, wanted: Option<Status>, json: bool) -> Result<u8> {
@@ -308,12 +345,17 @@ fn migrate_all(store: &Store, tasks: &[String]) -> Result<u8> {
 
 /// Removes tasks that are older, and folders that hold none; which they were. Those in `spared` stay, and those that are being
 /// worked on. Fails with `ARTIFACT_IO`.
-pub fn prune(store: &Store, days: u32, spared: &[TaskId], dry_run: bool) -> Result<Vec<TaskId>> {
+pub fn prune(
+    store: &Store,
+    kept: KeptDays,
+    spared: &[TaskId],
+    dry_run: bool,
+) -> Result<Vec<TaskId>> {
     let state = State::open(store.root())?;
     // What the database does not know is an orphan only if its folder does not say what it is either.
     rebuild(store, &state)?;
     let now = UNIX_EPOCH + Duration::from_millis(now_ms().max(0) as u64);
-    let gone = old(store, &state, days, spared, now)?;
+    let gone = old(store, &state, kept, spared, now)?;
     if dry_run {
         return Ok(gone);
     }
@@ -331,7 +373,7 @@ pub fn prune(store: &Store, days: u32, spared: &[TaskId], dry_run: bool) -> Resu
 fn old(
     store: &Store,
     state: &State,
-    days: u32,
+    kept: KeptDays,
     spared: &[TaskId],
     now: SystemTime,
 ) -> Result<Vec<TaskId>> {
@@ -340,6 +382,7 @@ fn old(
     let spared: std::collections::BTreeSet<&TaskId> = spared.iter().collect();
     let mut out = Vec::new();
     for id in store.tasks()? {
+        let Some(days) = kept.of(is_private_task(store, &id)) else { continue };
         let limit = if known.contains(id.as_str()) { DAY * days } else { DAY.min(DAY * days) };
         if !spared.contains(&id) && store.is_older(&id, limit, now)? && !store.is_busy(&id)? {
             out.push(id);

@@ -10,7 +10,7 @@ use comfy_table::{Cell, Color};
 
 use super::{
     Global,
-    artifacts::prune,
+    artifacts::{KeptDays, prune},
     batch_progress::{BatchProgress, totals},
     context,
     learn_args::stage,
@@ -157,11 +157,11 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
     if !(args.resume || args.retry_failed || redo.is_some()) {
         commis_batch::refuse_if_begun(&manifest.tasks, &cx)?;
     }
-    let days = place.settings.artifacts.retention_days;
-    if days > 0 {
-        let gone = prune(&cx.store, days, &all, false)?;
+    let kept = KeptDays::from(&place.settings.artifacts);
+    if !kept.is_forever() {
+        let gone = prune(&cx.store, kept, &all, false)?;
         if !gone.is_empty() {
-            context::say(&format!("{} tasks older than {days} days removed", gone.len()));
+            context::say(&format!("{} old tasks removed", gone.len()));
         }
     }
     let options = Options {

@@ -1,8 +1,8 @@
 //! `commis mcp`: the server that MCP clients start, and entering it into their settings.
 
-use std::sync::Arc;
+use std::{path::PathBuf, sync::Arc};
 
-use super::{Global, daemon, mcp_install};
+use super::{Global, daemon, mcp_install, token};
 use commis_base::error::Result;
 use commis_serve::bridge;
 
@@ -19,6 +19,10 @@ pub struct Args {
     /// serve.tools of the settings)
     #[arg(long)]
     tools: Option<String>,
+    /// Serve the client with the token in this file, of `commis token create --out`, in place of the root token: it may then use the
+    /// logins that the token names
+    #[arg(long, value_name = "FILE")]
+    token_file: Option<PathBuf>,
 }
 
 impl Args {
@@ -32,9 +36,16 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
         return mcp_install::run(command, global);
     }
     let (home, starter) = (super::context::home(global)?, daemon::starter(global));
+    let token = args.token_file.as_deref().map(token::read_token).transpose()?;
     let find = Arc::new(move || {
-        let (home, starter) = (home.clone(), starter.clone());
-        async move { starter.ensure(&home).await.map(|it| it.0) }
+        let (home, starter, token) = (home.clone(), starter.clone(), token.clone());
+        async move {
+            let mut found = starter.ensure(&home).await?.0;
+            if let Some(it) = token {
+                found.token = it;
+            }
+            Ok(found)
+        }
     });
     bridge::serve(find, args.tools.as_deref()).await?;
     Ok(0)

@@ -18,7 +18,7 @@ use self::{
     clients::{CLIENTS, Client, Format},
     edit::{Change, EditOutcome, Entry},
 };
-use super::{Global, context, table};
+use super::{Global, context, table, token};
 use commis_base::{
     error::{Code, Error, Result},
     files::{self, ForeignFile},
@@ -65,6 +65,9 @@ pub struct InstallArgs {
     /// Tools to offer, handed on to the server: core, all or browse, and of recipes top:N, tag:CATEGORY or recipes, with commas
     #[arg(long, value_name = "WHICH")]
     tools: Option<String>,
+    /// Serve the client with the token in this file, of `commis token create --out`; the client's settings hold its path alone
+    #[arg(long, value_name = "FILE")]
+    token_file: Option<PathBuf>,
     /// List the clients, their files, and which of them have commis
     #[arg(long, conflicts_with = "client")]
     list: bool,
@@ -186,6 +189,13 @@ fn entry(args: &InstallArgs, global: &Global) -> Result<Entry> {
             ));
         }
         out.extend(["--tools".to_owned(), tools.clone()]);
+    }
+    if let Some(path) = &args.token_file {
+        token::read_token(path)?;
+        let path = std::path::absolute(path).map_err(|err| {
+            Error::new(Code::Usage, "the absolute path of --token-file cannot be found").source(err)
+        })?;
+        out.extend(["--token-file".to_owned(), text_of_path(&path)?]);
     }
     match &global.home {
         Some(home) => {

@@ -71,7 +71,7 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
         for name in names {
             context::say(&format!("{name}: verify"));
             let with = (&caller, &place.settings, &run::print_notice as &commis_learn::OnProgress);
-            match prove(&registry, &name, with, &consent).await {
+            match prove(&registry, &name, with, (&consent, None)).await {
                 // A recipe that is broken or refused does not keep the others from their turn.
                 Err(err) if matches!(err.code().class(), Class::Environment | Class::Bug) => {
                     return Err(err);

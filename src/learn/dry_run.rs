@@ -162,7 +162,7 @@ impl RenderedRequest {
 /// Where a slot's value comes from, in words.
 pub fn origin(from: &SlotSource) -> String {
     match from {
-        SlotSource::Cookie { name } => format!("cookie {name}"),
+        SlotSource::Cookie { name, .. } => format!("cookie {name}"),
         SlotSource::Meta { name } => format!("the page's meta {name}"),
         SlotSource::Storage { area, key, path } => {
             let path = path.as_ref().map_or(String::new(), |it| format!(", {it}"));

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{
-    HealthUpdate, LearnContext, OnProgress, Source, StoredChoice, StoredTask, Task, learn,
+    Consent, HealthUpdate, LearnContext, OnProgress, Source, StoredChoice, StoredTask, Task, learn,
     nobody_consents, prove,
 };
 use commis_artifacts::{payloads::Outcome, store::Store};
@@ -21,6 +21,7 @@ use commis_recipe::{
     trust::Trust,
 };
 use commis_runner::call::Caller;
+use commis_vault::{Login, Vault};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
@@ -98,12 +99,14 @@ impl Healer<'_> {
             noted: HealthUpdate::default(),
         };
         let with = (self.caller, &cx.settings, self.tell);
-        let why = match prove(self.registry, name, with, &nobody_consents).await {
+        let login = self.login(&held, &cx)?;
+        let consent = (&nobody_consents as &Consent<'_>, login.as_ref());
+        let why = match prove(self.registry, name, with, consent).await {
             Ok((it, ..)) if it.verified && it.changed.is_empty() => return Ok(out),
             // It answers, and not as it did: what is learned anew says whether the site has less.
             Ok((it, ..)) if it.verified => it.changed.join("; "),
-            // Trouble of the network says nothing of the recipe.
-            Ok((it, ..)) if it.retryable => {
+            // Trouble of the network says nothing of the recipe, nor does a login that has ended.
+            Ok((it, ..)) if it.retryable || is_about_login(it.reason.as_deref()) => {
                 return Ok(HealResult { verdict: Verdict::Unknown, why: it.reason, ..out });
             }
             Ok((it, _, noted)) => {
@@ -111,6 +114,10 @@ impl Healer<'_> {
                 it.reason.unwrap_or_default()
             }
             Err(err) if err.code() == Code::RecipeNotVerified => err.to_string(),
+            Err(err) if err.code() == Code::LoginRequired => {
+                let why = Some(err.to_string());
+                return Ok(HealResult { verdict: Verdict::Unknown, why, ..out });
+            }
             Err(err) => return Err(err),
         };
         (self.tell)(&format!("{name}: learned again, because {why}"));
@@ -135,6 +142,17 @@ impl Healer<'_> {
         new.name = name.clone();
         self.registry.save(&new)?;
         Ok(HealResult { verdict: Verdict::Healed, why: Some(why), ..out })
+    }
+
+    /// The login that the recipe was learned with, where its proof had one: another account has other data.
+    fn login(&self, recipe: &Recipe, cx: &LearnContext) -> Result<Option<Login>> {
+        let proven = recipe.verification.as_ref().is_some_and(|it| it.proof.is_some());
+        if recipe.login.is_none() || !proven {
+            return Ok(None);
+        }
+        let Ok((task, _)) = self.task(recipe) else { return Ok(None) };
+        let name = task.logins.first();
+        name.map(|it| Login::open(Vault::clone(&cx.vault), it)).transpose()
     }
 
     /// The task that the recipe was learned from. Fails with [`Code::TaskNotFound`] when it cannot be recorded again from here.
@@ -188,6 +206,10 @@ impl Healer<'_> {
             (outcome, _) => (None, format!("{} {why}", outcome.as_str())),
         })
     }
+}
+
+fn is_about_login(reason: Option<&str>) -> bool {
+    reason.is_some_and(|it| it.contains(Code::LoginExpired.as_str()))
 }
 
 /// A folder that is empty at first and gone in the end.

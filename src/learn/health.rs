@@ -155,7 +155,8 @@ mod tests {
         let kept = stored_recipe("verified");
         let state = State::open(kept.home.path()).unwrap();
         let site = "a.com".to_owned();
-        let login = Some(commis_recipe::model::LoginNeed { site, stranger: None });
+        let login =
+            Some(commis_recipe::model::LoginNeed { site, stranger: None, stranger_sha256: None });
         let recipe = Recipe { login, ..kept.recipe() };
         kept.registry.save(&recipe).unwrap();
         assert_eq!(kept.after(&state, &[Code::ShapeDrift; 4]), RecipeState::Verified);

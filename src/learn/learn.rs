@@ -1,6 +1,7 @@
 //! Learn one task: run what is missing or stale, skip what is fresh, stop where the task is decided.
 
 mod logins;
+mod memory_tokens;
 mod models;
 mod outcome;
 mod refresh;
@@ -40,7 +41,7 @@ use commis_artifacts::{
     store::{ArtifactState, Stamp, TaskFolder, json_sha256},
 };
 use commis_base::error::{Code, Error, Result};
-use commis_redact::{RedactedRecording, har, raw::RawRecording, redact};
+use commis_redact::{AccountIds, RedactedRecording, har, raw::RawRecording, redact};
 use commis_stages::{
     analyze, baseline, may_repeat, minimize, model_options, parameterize, rank, select, summarize,
     validate, verify,
@@ -525,11 +526,16 @@ impl<'a> Run<'a> {
                 let mut driven = driven.map_err(|it| it.keep(self.folder))?;
                 own_address::fetch_page_address(&context, &mut driven).await;
                 logins::absorb(login.as_ref(), &context).await?;
+                self.keep_memory_token(&mut driven, login.as_ref()).await?;
                 (driven, Some(context))
             }
         };
         if source.is_some() {
             raw.secrets = self.task.secrets.values()?;
+            // A HAR does not say what its pages stored; a login of the same account does.
+            if let Some(it) = self.logins()?.first() {
+                raw.page.stored.extend(logins::stored_of(it, &raw.url));
+            }
             if renders_har(&self.cx.settings) {
                 page_of_har::render(&self.cx.browser, &mut raw).await?;
             }
@@ -537,7 +543,11 @@ impl<'a> Run<'a> {
         if is_first && raw.final_answer.is_none() {
             raw.final_answer.clone_from(&self.task.answer);
         }
+        let account = (!self.logins()?.is_empty()).then(|| AccountIds::new(&raw));
         let mut redacted = redact(raw, &self.cx.settings.redact);
+        if let Some(it) = account {
+            it.trace(&mut redacted.recording.exchanges);
+        }
         redacted.recording.login_site = self.login_site(&redacted.recording)?;
         tokio::task::yield_now().await;
         if let Some((path, unchanged)) = source

@@ -12,18 +12,26 @@ use futures::future::BoxFuture;
 use serde_json::Value;
 
 use super::{context::OnProgress, replay_context::NOBODYS_VALUE};
+use commis_artifacts::digest::json_sha256;
 use commis_base::error::{Code, Error, Result};
 use commis_net::{
     egress::{EgressPolicy, limits::Permit},
     transport::{PreparedRequest, Reply, Transport},
 };
 use commis_recipe::model::{Recipe, SlotSource, StrangerAnswer, TransportKind};
-use commis_runner::{CompiledRecipe, RecipeRunResult, call::Caller, slots::stored_text};
+use commis_runner::{
+    CompiledRecipe, RecipeRunResult,
+    call::Caller,
+    slots::{cookie_text, stored_text},
+};
 use commis_stages::data_difference_bp;
 use commis_vault::{Login, LoginData, LoginHttp};
 
 /// By so much two answers to the same request may differ, basis points: counters, stamps, tokens of forms.
 const NOISE_BP: u32 = 1_000;
+
+/// Shorter values of slots name an account, and say nothing of who asks.
+const SHORTEST_TOKEN: usize = 16;
 
 /// What a run with a login needs.
 pub struct LoginRun<'a> {
@@ -73,9 +81,20 @@ impl LoginRun<'_> {
                 Err(err) => return Ok(RecipeRunResult::from_error(TransportKind::LoginHttp, &err)),
             }
         }
-        if self.is_doubtful(&seen.result) && self.has_ended(&seen, permit).await? {
+        let mut has_ended = self.is_doubtful(&seen.result) && self.has_ended(&seen, permit).await?;
+        // It may have ended between two requests of this run: then the next one is refused as a stranger's is.
+        if !has_ended && repeatable && self.takes_several(&seen.result) {
+            let again = self.once(permit).await?;
+            if self.is_doubtful(&again.result) {
+                has_ended = self.has_ended(&again, permit).await?;
+            } else if again.result.success {
+                seen = again;
+            }
+        }
+        if has_ended {
             self.end(&mut seen.result);
         }
+        self.refuse_strangers_answer(&mut seen.result);
         Ok(seen.result)
     }
 
@@ -86,7 +105,10 @@ impl LoginRun<'_> {
             Err(err) => err.code() == Code::SessionRequired,
         };
         if !doubtful || !self.page_is_a_strangers().await {
-            return run;
+            return run.map(|mut it| {
+                self.refuse_strangers_answer(&mut it);
+                it
+            });
         }
         let mut out =
             run.unwrap_or_else(|err| RecipeRunResult::from_error(self.recipe.transport(), &err));
@@ -94,13 +116,23 @@ impl LoginRun<'_> {
         Ok(out)
     }
 
+    /// What the site answered whoever was not logged in says nothing of this account: it may not see what it asks for.
+    fn refuse_strangers_answer(&self, out: &mut RecipeRunResult) {
+        let Some(theirs) = self.recipe.login.as_ref().and_then(|it| it.stranger_sha256.as_ref())
+        else {
+            return;
+        };
+        if out.success && json_sha256(&out.data) == *theirs {
+            let name = self.login.name();
+            let what = format!("the login `{name}` gets what the site answers to strangers");
+            let err = Error::new(Code::AuthRequired, what)
+                .hint("the account may not see it; another login of the site may");
+            fail(out, &err);
+        }
+    }
+
     fn end(&self, out: &mut RecipeRunResult) {
-        out.data = Value::Null;
-        (out.items, out.total, out.complete) = (None, None, None);
-        out.warnings.clear();
-        (out.raw_response, out.auth_recovery) = (None, None);
-        out.auth_recovery_triggered = false;
-        out.fail(&self.ended_error());
+        fail(out, &self.ended_error());
         // That it was not noted changes nothing for who asked.
         if let Err(err) = self.login.record_check(false, "a run with it got what a stranger gets") {
             tracing::warn!(error = %err, "an ended login was not noted");
@@ -173,11 +205,26 @@ impl LoginRun<'_> {
         )
     }
 
+    /// Whether it is a doubtful failure of a run that sends more than one request.
+    fn takes_several(&self, it: &RecipeRunResult) -> bool {
+        let fetched = |it: &SlotSource| {
+            matches!(it, SlotSource::Document { .. } | SlotSource::Response { .. })
+        };
+        let several =
+            self.recipe.chain.is_some() || self.recipe.slots.iter().any(|it| fetched(&it.from));
+        !it.success && several && self.is_doubtful(it)
+    }
+
     /// Whether the login makes no difference any more. Where the site is not heard, nobody knows, and the answer stands as it is.
     async fn has_ended(&self, seen: &Attempt, permit: &Permit) -> Result<bool> {
-        let nobody: BTreeMap<String, String> = session_slots(self.recipe)
-            .map(|it| (it.to_owned(), NOBODYS_VALUE.to_owned()))
-            .collect();
+        // What only names the account stays, or the answers would be to two questions.
+        let own = login_slots(self.recipe, self.login, self.caller.policy())?.unwrap_or_default();
+        let of_nobody = |name: &str| {
+            let names = own.get(name).filter(|it| it.len() < SHORTEST_TOKEN);
+            names.map_or_else(|| NOBODYS_VALUE.to_owned(), Clone::clone)
+        };
+        let nobody: BTreeMap<String, String> =
+            session_slots(self.recipe).map(|it| (it.to_owned(), of_nobody(it))).collect();
         let stranger = LoginHttp::new(self.caller.http(), None);
         let (result, reply) = self.send(&stranger, &nobody, permit).await;
         if result.retryable || !is_same((&seen.result, &seen.reply), (&result, &reply)) {
@@ -210,6 +257,16 @@ impl LoginRun<'_> {
     }
 }
 
+/// Nothing of an answer that is somebody else's is left.
+fn fail(out: &mut RecipeRunResult, err: &Error) {
+    out.data = Value::Null;
+    (out.items, out.total, out.complete) = (None, None, None);
+    out.warnings.clear();
+    (out.raw_response, out.auth_recovery) = (None, None);
+    out.auth_recovery_triggered = false;
+    out.fail(err);
+}
+
 /// The site does not know who asks, or the login lacks what the request would say it with.
 fn is_refused(seen: &Attempt) -> bool {
     let lacks = seen.result.error_code == Some(Code::LoginExpired.as_str());
@@ -229,9 +286,10 @@ fn login_slots(
     let mut out = BTreeMap::new();
     for slot in &recipe.slots {
         let value = match &slot.from {
-            SlotSource::Cookie { name } => {
+            SlotSource::Cookie { name, decoded } => {
                 let policy = policy.for_own_host(recipe.own_host.as_deref());
-                login.cookie(name, &policy.check(&recipe.request.url)?)
+                let value = login.cookie(name, &policy.check(&recipe.request.url)?);
+                value.map(|it| cookie_text(it, *decoded))
             }
             SlotSource::Storage { area, key, path } => {
                 match login.stored(&recipe.source_url, *area, key) {

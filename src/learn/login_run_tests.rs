@@ -159,6 +159,22 @@ async fn an_ended_login_is_no_empty_answer_and_an_empty_account_is_no_ended_logi
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn what_a_stranger_got_in_the_proof_is_no_data_of_an_account() {
+    let site = Site::start().await;
+    let mut recipe = loans("other");
+    let need = recipe.login.as_mut().unwrap();
+    need.stranger_sha256 = Some(json_sha256(&Value::Array(Vec::new())));
+    let ada = site.log_in("shelfmark.test", "ada-lund").await;
+    let cleo = site.log_in("shelfmark.test", "cleo-marsh").await;
+    assert!(site.run(&recipe, &ada, &[]).await.success);
+    let refused = site.run(&recipe, &cleo, &[]).await;
+    assert_eq!(refused.error_code, Some("AUTH_REQUIRED"));
+    assert_eq!((refused.data, refused.items), (Value::Null, None));
+    site.expire("shelfmark.test").await;
+    assert_eq!(site.run(&recipe, &cleo, &[]).await.error_code, Some("LOGIN_EXPIRED"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn what_this_account_may_not_see_is_no_ended_login() {
     let site = Site::start().await;
     let (recipe, ada) = (ticket(), site.log_in("desk.test", "ada-lund").await);

@@ -16,6 +16,7 @@ use commis_recipe::{
 };
 use commis_runner::call::Caller;
 use commis_stages::effect::recipe_effect;
+use commis_vault::Login;
 
 /// Asks a person whether the recipe's request may be sent three times, which is not known to read: why it may change something.
 pub type Consent<'a> = dyn Fn(&Recipe, &str) -> bool + Send + Sync + 'a;
@@ -25,13 +26,13 @@ pub fn nobody_consents(_: &Recipe, _: &str) -> bool {
     false
 }
 
-/// Proves one recipe and notes that it was. Fails with what reading and compiling it fails with, with `RECIPE_MAY_CHANGE`, and with
+/// Proves one recipe, with a login where one is given, and notes that it was. Fails with what reading and compiling it fails with, with `RECIPE_MAY_CHANGE`, and with
 /// `BROWSER_*`.
 pub async fn prove(
     registry: &Registry,
     name: &RecipeName,
     (caller, settings, tell): (&Caller, &Settings, &OnProgress),
-    consent: &Consent<'_>,
+    (consent, login): (&Consent<'_>, Option<&Login>),
 ) -> Result<(ReverifyResult, Source, HealthUpdate)> {
     let RegisteredRecipe { mut recipe, source, .. } = registry.get(name)?;
     // It may have been taken back because the request changes something: nothing is sent to find out.
@@ -72,7 +73,8 @@ pub async fn prove(
             tokio::time::sleep(gap.saturating_sub(last.elapsed())).await;
         }
         last = Some(Instant::now());
-        call_alone(&recipe, values, (caller, &settings.browser, tell), Fallback::Never).await
+        call_alone(&recipe, values, (caller, &settings.browser, tell), (Fallback::Never, login))
+            .await
     })
     .await?;
     let mut noted = HealthUpdate::default();

@@ -362,9 +362,10 @@ impl<'a> TaskReplayer<'a> {
                     })?;
                     out.insert(slot.name.clone(), live.to_owned());
                 }
-                SlotSource::Cookie { name } if transport == TransportKind::LoginHttp => {
+                SlotSource::Cookie { name, decoded } if transport == TransportKind::LoginHttp => {
                     let url = self.policy.for_own_host(self.own.as_deref()).check(to)?;
                     let value = self.login().and_then(|it| it.cookie(name, &url));
+                    let value = value.map(|it| slots::cookie_text(it, *decoded));
                     out.insert(
                         slot.name.clone(),
                         require_value(value, &format!("cookie `{name}`"))?,
@@ -391,11 +392,12 @@ impl<'a> TaskReplayer<'a> {
                         ),
                     ));
                 }
-                SlotSource::Cookie { name } => {
+                SlotSource::Cookie { name, decoded } => {
                     let value = match context {
                         Some(it) => it.cookie(name, to).await?,
                         None => None,
                     };
+                    let value = value.map(|it| slots::cookie_text(it, *decoded));
                     out.insert(
                         slot.name.clone(),
                         require_value(value, &format!("cookie `{name}`"))?,

@@ -20,6 +20,7 @@ use commis_recipe::{
 };
 use commis_runner::{CompiledRecipe, RecipeRunResult, call::Caller};
 use commis_state::State;
+use commis_vault::Login;
 
 /// Whether a call that the client alone cannot make is tried from a page.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -37,16 +38,20 @@ pub struct RecipeRunner<'a> {
     pub tell: &'a OnProgress,
 }
 
-/// [`RecipeRunner::call`] in sessions of its own, which end with it.
+/// [`RecipeRunner::call`] in sessions of its own, which end with it; with a login where one is given.
 pub async fn call_alone(
     recipe: &Recipe,
     params: &BTreeMap<String, String>,
     (caller, browser, tell): (&Caller, &BrowserSettings, &OnProgress),
-    fallback: Fallback,
+    (fallback, login): (Fallback, Option<&Login>),
 ) -> Result<RecipeRunResult> {
     // No browser starts before a session is asked for.
     let pool = BrowserPool::new(Arc::clone(caller.policy()), browser.clone());
     let sessions = Sessions::new(pool, browser.session_ttl());
+    let sessions = match login {
+        Some(it) => sessions.logged_in(it.clone()),
+        None => sessions,
+    };
     let result =
         RecipeRunner { caller, sessions: &sessions, tell }.call(recipe, params, fallback).await;
     sessions.close().await;

@@ -19,7 +19,7 @@ use commis_base::{
 use commis_browser::Context;
 use commis_net::{egress::site_of, transport::Transport};
 use commis_recipe::model::{Recipe, SlotSource, TransportKind};
-use commis_runner::slots::stored_text;
+use commis_runner::slots::{cookie_text, stored_text};
 use commis_stages::effect::recipe_effect;
 use commis_vault::Login;
 
@@ -198,10 +198,10 @@ impl Session {
         let mut out = BTreeMap::new();
         for slot in &recipe.slots {
             let (value, what) = match &slot.from {
-                SlotSource::Cookie { name } => (
-                    self.context.cookie(name, &recipe.request.url).await?,
-                    format!("cookie `{name}`"),
-                ),
+                SlotSource::Cookie { name, decoded } => {
+                    let value = self.context.cookie(name, &recipe.request.url).await?;
+                    (value.map(|it| cookie_text(it, *decoded)), format!("cookie `{name}`"))
+                }
                 SlotSource::Meta { name } => {
                     (self.context.meta(name).await?, format!("meta `{name}`"))
                 }

@@ -350,7 +350,7 @@ fn check_web_url(field: &str, text: &str) -> Result<String> {
 
 fn check_slot(name: &str, from: &SlotSource, request: &RequestTemplate) -> Result<()> {
     let first = match from {
-        SlotSource::Cookie { name: it } | SlotSource::Meta { name: it } => {
+        SlotSource::Cookie { name: it, .. } | SlotSource::Meta { name: it } => {
             if it.is_empty() || it.len() > 256 || it.chars().any(char::is_control) {
                 return Err(invalid(format!("slot `{name}`: not a cookie or meta name")));
             }

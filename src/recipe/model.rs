@@ -220,8 +220,13 @@ pub struct Slot {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum SlotSource {
-    /// A cookie of the session (needs a browser).
-    Cookie { name: String },
+    /// A cookie of the session or of the login.
+    Cookie {
+        name: String,
+        /// The request has its percent-encoded characters decoded, and no quotation marks around it.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        decoded: bool,
+    },
     /// `<meta name=…>` of the source page (needs a browser).
     Meta { name: String },
     /// What pages of the source page's origin stored: of the login, or of a page in a browser.
@@ -247,7 +252,7 @@ impl SlotSource {
     }
 }
 
-/// Which of a page's two stores.
+/// Where a page keeps a value.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
 )]
@@ -258,6 +263,8 @@ pub enum StorageArea {
     Local,
     /// `sessionStorage`.
     Session,
+    /// A variable of a page, which no browser keeps: the site gives it when a login is renewed, and the login holds it.
+    Memory,
 }
 
 impl StorageArea {
@@ -266,6 +273,7 @@ impl StorageArea {
         match self {
             Self::Local => "local",
             Self::Session => "session",
+            Self::Memory => "memory",
         }
     }
 }
@@ -360,6 +368,9 @@ pub struct LoginNeed {
     /// What a stranger got when it was proven: a run knows by it when its login has ended. Absent in recipes of earlier versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stranger: Option<StrangerAnswer>,
+    /// SHA-256 over the data that a stranger got, where it had the shape of an answer: whoever gets the same is refused.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stranger_sha256: Option<String>,
 }
 
 /// What a site answers to whoever is not logged in.

@@ -4,6 +4,7 @@
 //! placeholder wherever one of them stands, in whatever encoding, measures the whole answers and cuts them to size.
 //! Response bodies are redacted by the same rules, which leave ordinary data (ids, hashes, slugs, URLs, cursors) alone.
 
+mod account_ids;
 mod announced;
 mod body;
 mod build_ids;
@@ -66,6 +67,7 @@ mod vocabulary;
 mod walk;
 mod word_split;
 
+pub use account_ids::AccountIds;
 pub use body::{JsonFrame, essence, parts};
 pub use class::Place;
 pub use failure::failure;

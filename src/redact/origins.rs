@@ -32,8 +32,8 @@ pub struct OriginIndex<'a> {
     metas: BTreeMap<String, String>,
     /// By value: where the source page's origin stored it.
     stored: BTreeMap<String, (StorageArea, String, Option<String>)>,
-    /// By value: name, and from which exchange on.
-    cookies: BTreeMap<String, (String, usize)>,
+    /// By value: name, whether it is decoded, and from which exchange on.
+    cookies: BTreeMap<String, (String, bool, usize)>,
 }
 
 #[derive(Default)]
@@ -90,11 +90,12 @@ impl<'a> OriginIndex<'a> {
                 [value.into(), decode_percent(value), decode_percent(value.trim_matches('"'))]
             {
                 if it.wanted.contains(&*form) {
+                    let decoded = *form != *value;
                     let known = it
                         .cookies
                         .entry(form.into_owned())
-                        .or_insert_with(|| (name.to_owned(), from));
-                    known.1 = known.1.min(from);
+                        .or_insert_with(|| (name.to_owned(), decoded, from));
+                    known.2 = known.2.min(from);
                 }
             }
         };
@@ -213,8 +214,8 @@ impl<'a> OriginIndex<'a> {
             })
         });
         let cookie = || {
-            let (name, from) = self.cookies.get(value)?;
-            (*from <= at).then(|| Origin::Cookie { name: name.clone() })
+            let (name, decoded, from) = self.cookies.get(value)?;
+            (*from <= at).then(|| Origin::Cookie { name: name.clone(), decoded: *decoded })
         };
         anchor.or_else(cookie).or_else(|| {
             let (area, key, path) = self.stored.get(value)?.clone();

@@ -235,9 +235,63 @@ fn origins_are_found() {
             until: "\"".to_owned()
         })
     );
-    assert_eq!(origins["header:x-sid"], &Some(Origin::Cookie { name: "sid".to_owned() }));
+    assert_eq!(
+        origins["header:x-sid"],
+        &Some(Origin::Cookie { name: "sid".to_owned(), decoded: false })
+    );
     assert_eq!(origins["header:authorization"], &None);
     assert!(!origins.contains_key("header:cookie"));
+}
+
+#[test]
+fn what_names_an_account_and_is_no_secret_has_an_origin() {
+    let mut raw = planted();
+    raw.page.url = "https://shop.example/".to_owned();
+    let entry = |key: &str, value: &str| RawStorageEntry {
+        area: StorageArea::Local,
+        key: key.to_owned(),
+        value: value.to_owned().into(),
+    };
+    raw.page.stored = vec![
+        entry("tenant", "lund"),
+        entry("user", &json!({"profile": {"id": 7_719_043}}).to_string()),
+        entry("seen", "lamps-2026"),
+    ];
+    raw.page.cookies.push(("zone".to_owned(), "north%20west".to_owned()));
+    raw.page.cookies.push(("team".to_owned(), "t%3A4711".to_owned()));
+    let at = 2;
+    raw.exchanges[at].url =
+        "https://shop.example/users/7719043/lund?team=t:4711&of=lamps-2026".parse().unwrap();
+    raw.exchanges[at].request_headers.push(("X-Tenant".to_owned(), "lund".to_owned()));
+    raw.exchanges[at].request_headers.push(("X-Org".to_owned(), "org-5512".to_owned()));
+    let session = json!({"orgs": [{"id": "org-5512"}], "seats": ["org-5512", "x"]}).to_string();
+    raw.exchanges[1].body = RawBody::Captured(session.into_bytes());
+    raw.typed.insert("of".to_owned(), "lamps-2026".to_owned());
+    let ids = AccountIds::new(&raw);
+    let mut out = redact(raw, &RedactSettings::default()).recording;
+    ids.trace(&mut out.exchanges);
+    let found = |place: &str| {
+        let all = &out.exchanges[at].origins;
+        all.iter()
+            .filter(|it| it.at == place)
+            .map(|it| it.origin.clone().unwrap())
+            .collect::<Vec<_>>()
+    };
+    let stored = |key: &str, path: Option<&str>| Origin::Storage {
+        area: StorageArea::Local,
+        key: key.to_owned(),
+        path: path.map(str::to_owned),
+    };
+    assert_eq!(found("header:x-tenant"), [stored("tenant", None)]);
+    let answer = Origin::Response {
+        url: "https://shop.example/session".to_owned(),
+        path: "orgs[0].id".to_owned(),
+    };
+    assert_eq!(found("header:x-org"), [answer]);
+    // A word in an address names a thing.
+    assert_eq!(found("path"), [stored("user", Some("profile.id"))]);
+    assert_eq!(found("query:team"), [Origin::Cookie { name: "team".to_owned(), decoded: true }]);
+    assert!(found("query:of").is_empty(), "it was typed");
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Slots that a plain GET fills: public keys in a page or script, tokens in an earlier JSON answer.
 
-use std::collections::BTreeMap;
+use std::{borrow::Cow, collections::BTreeMap};
 
 use serde_json::Value;
 
@@ -69,12 +69,32 @@ pub async fn fetch(
     Ok(out)
 }
 
+/// The text that a cookie slot takes of a cookie: as it is, or decoded, as scripts do it that repeat one in a header.
+pub fn cookie_text(value: String, decoded: bool) -> String {
+    if !decoded {
+        return value;
+    }
+    let plain = value.trim_matches('"');
+    let text = percent_encoding::percent_decode_str(plain).decode_utf8().map(Cow::into_owned);
+    text.unwrap_or_else(|_| plain.to_owned())
+}
+
 /// The text that a storage slot takes of a stored value: all of it, or where it is JSON the text or number at `path`. Fails with
 /// `RECIPE_INVALID` for a path that does not compile.
 pub fn stored_text(value: &str, path: Option<&str>) -> Result<Option<String>> {
     let Some(path) = path else { return Ok(Some(value.to_owned())) };
     let Ok(json) = serde_json::from_str::<Value>(value) else { return Ok(None) };
     Ok(text(Query::compile(path)?.search(&Document::from(&json))?))
+}
+
+#[cfg(test)]
+#[test]
+fn a_cookie_is_decoded_only_where_the_request_had_it_so() {
+    let of = |value: &str, decoded| cookie_text(value.to_owned(), decoded);
+    assert_eq!(of("eyJpdiI6%3D%3D", false), "eyJpdiI6%3D%3D");
+    assert_eq!(of("eyJpdiI6%3D%3D", true), "eyJpdiI6==");
+    assert_eq!(of("\"a%20b\"", true), "a b");
+    assert_eq!(of("%FF", true), "%FF");
 }
 
 fn text(value: Value) -> Option<String> {

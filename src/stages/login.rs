@@ -11,7 +11,7 @@ use super::{
     replay::{Identity, MARGIN_BP, Observation, ReplayCall, Replayer, data_difference_bp, observe},
     witness::coverage,
 };
-use commis_artifacts::payloads::{RecipeDraftMinimized, Replay};
+use commis_artifacts::payloads::{RecipeDraftMinimized, Replay, VerificationReport};
 use commis_base::error::{Code, Result};
 use commis_recipe::model::{LoginProof, ResponseSpec, StrangerAnswer, TransportKind};
 
@@ -27,6 +27,22 @@ pub struct OwnAnswer<'a> {
     pub noise_bp: u32,
 }
 
+/// How a login was proven to be needed.
+pub struct NeededLogin {
+    pub proof: LoginProof,
+    pub stranger: StrangerAnswer,
+    /// Of the data that a stranger got, where it had items.
+    pub stranger_sha256: Option<String>,
+}
+
+impl NeededLogin {
+    pub fn note_in(self, report: &mut VerificationReport) {
+        report.login = Some(self.proof);
+        report.stranger = Some(self.stranger);
+        report.stranger_sha256 = self.stranger_sha256;
+    }
+}
+
 impl OwnAnswer<'_> {
     /// How the login was proven to be needed; `None` where a stranger gets the same, who has a session of the page where there is a
     /// browser: a site that wants any session needs no login. At most three replays, which are added to `replays`. Fails where the second login gets what the first one got.
@@ -34,7 +50,7 @@ impl OwnAnswer<'_> {
         &self,
         replayer: &mut dyn Replayer,
         replays: &mut Vec<Replay>,
-    ) -> Proof<Option<(LoginProof, StrangerAnswer)>> {
+    ) -> Proof<Option<NeededLogin>> {
         let in_page = TransportKind::ContextRequest;
         let by = if self.transport.uses_session() || !replayer.transports().contains(&in_page) {
             self.transport
@@ -74,13 +90,20 @@ impl OwnAnswer<'_> {
                 )
                 .into());
             }
+            if self.is_refused_what_its_page_shows(&second) {
+                return Err(final_(
+                    "the second login is refused what its own page shows: the request holds something of the first account",
+                )
+                .into());
+            }
             if let Some(why) = self.differs_from_its_page(&second) {
                 return Err(final_(&format!("the second login: {why}")).into());
             }
             proof = Some(LoginProof::TwoLogins);
         }
         replayer.act_as(Identity::Login);
-        Ok(proof.map(|it| (it, answer)))
+        let got = stranger.replay.data_sha256.filter(|_| answer == StrangerAnswer::Other);
+        Ok(proof.map(|proof| NeededLogin { proof, stranger: answer, stranger_sha256: got }))
     }
 
     async fn send_as(
@@ -104,6 +127,12 @@ impl OwnAnswer<'_> {
         let seen = observe(replayer, call, self.response, Some(self.shape), n, what).await?;
         replays.push(seen.replay.clone());
         Ok(seen)
+    }
+
+    /// A request that names the first account is refused to everybody else, whose page asks for something of its own.
+    fn is_refused_what_its_page_shows(&self, second: &Observation) -> bool {
+        let shown = self.draft.second_login_shown.as_ref();
+        !second.good() && shown.is_some_and(|it| !it.rows.is_empty())
     }
 
     /// What the second login's page showed, and the answer that it got lacks.

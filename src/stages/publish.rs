@@ -149,11 +149,11 @@ fn login(
     report: &VerificationReport,
 ) -> Option<LoginNeed> {
     let recorded = draft.needs_login.then(|| site_of(&recording.url));
-    report
-        .login
-        .and(recording.login_site.clone())
-        .or(recorded)
-        .map(|site| LoginNeed { site, stranger: report.stranger })
+    report.login.and(recording.login_site.clone()).or(recorded).map(|site| LoginNeed {
+        site,
+        stranger: report.stranger,
+        stranger_sha256: report.stranger_sha256.clone(),
+    })
 }
 
 /// How the answer is read, with what the manifest expects of it and what a run can tell a changed site by.

@@ -30,9 +30,7 @@ pub fn template(exchange: &Exchange) -> Option<(RequestTemplate, Vec<Slot>)> {
             value: if exchange.callback.as_deref() == Some(&*name) {
                 CALLBACK.to_owned()
             } else {
-                let at = format!("query:{name}");
-                let built = slots.built(&at, &value).map(|it| format!("{{{it}}}"));
-                built.unwrap_or_else(|| slots.fill(&at, &name, &value))
+                slots.fill(&format!("query:{name}"), &name, &value)
             },
             name: name.into_owned(),
         })
@@ -163,6 +161,9 @@ impl SlotBuilder<'_> {
 
     /// The value as a template: literal text escaped, each placeholder a slot.
     fn fill(&mut self, at: &str, key: &str, value: &str) -> String {
+        if let Some(name) = self.built(at, value) {
+            return format!("{{{name}}}");
+        }
         let mut out = String::new();
         let mut rest = value;
         while let Some(start) = rest.find("[REDACTED:") {
@@ -203,11 +204,17 @@ impl SlotBuilder<'_> {
         }
     }
 
-    /// The slot of a value that names the site's build, as the page that held it says.
+    /// The slot of a value that is no secret: one that names the site's build, as the page that held it says, or the account, as
+    /// page storage, a cookie or an earlier answer says.
     fn built(&mut self, at: &str, value: &str) -> Option<String> {
         let known = self.origins.iter().find(|it| it.placeholder == value && it.at == at)?;
-        let Some(Origin::Document { after, .. }) = &known.origin else { return None };
-        let key = after.split('"').nth(1).unwrap_or("build").to_owned();
+        let key = match known.origin.as_ref()? {
+            Origin::Document { after, .. } => after.split('"').nth(1).unwrap_or("build").to_owned(),
+            Origin::Storage { key, path, .. } => path.as_ref().unwrap_or(key).clone(),
+            Origin::Cookie { name, .. } => name.clone(),
+            Origin::Response { path, .. } => path.clone(),
+            Origin::Meta { .. } => return None,
+        };
         (!value.starts_with("[REDACTED:")).then(|| self.slot(at, &key, value))
     }
 
@@ -228,7 +235,7 @@ impl SlotBuilder<'_> {
         let known = self.origins.iter().find(|it| it.placeholder == placeholder && it.at == at);
         let known = known.or_else(|| self.origins.iter().find(|it| it.placeholder == placeholder));
         let from = match known.and_then(|it| it.origin.clone()) {
-            Some(Origin::Cookie { name }) => SlotSource::Cookie { name },
+            Some(Origin::Cookie { name, decoded }) => SlotSource::Cookie { name, decoded },
             Some(Origin::Meta { name }) => SlotSource::Meta { name },
             Some(Origin::Storage { area, key, path }) => SlotSource::Storage { area, key, path },
             Some(Origin::Response { url, path }) => SlotSource::Response { url, path },

@@ -76,6 +76,7 @@ fn blank_report(draft: &RecipeDraftMinimized) -> VerificationReport {
         html: None,
         login: None,
         stranger: None,
+        stranger_sha256: None,
     }
 }
 
@@ -157,7 +158,9 @@ pub async fn verify(
         };
         match proof {
             Ok(login) => {
-                (report.login, report.stranger) = login.unzip();
+                if let Some(it) = login {
+                    it.note_in(&mut report);
+                }
                 report.verified = true;
                 report.reason = None;
                 report.transport = transport;

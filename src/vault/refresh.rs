@@ -16,7 +16,7 @@ use commis_net::{
     transport::{Reply, public_http::PublicHttp},
 };
 use commis_recipe::{
-    model::{Slot, SlotSource},
+    model::{Slot, SlotSource, StorageArea},
     request::prepare_request,
 };
 use commis_runner::slots::stored_text;
@@ -61,7 +61,18 @@ impl Refresh {
             let at = if let Some(at) = known {
                 at
             } else {
-                out.push(held.stored_at(&self.origin, it.area, &it.key)?.clone());
+                out.push(match held.stored_at(&self.origin, it.area, &it.key) {
+                    Some(known) => known.clone(),
+                    // A page asks for it each time, so a fresh login holds none.
+                    None if it.area == StorageArea::Memory => StorageItem {
+                        origin: self.origin.clone(),
+                        area: it.area,
+                        name: it.key.clone(),
+                        value: String::new().into(),
+                        set_ms: 0,
+                    },
+                    None => return None,
+                });
                 out.len() - 1
             };
             let item = &mut out[at];
@@ -158,7 +169,6 @@ mod tests {
     use crate::{LoginName, Vault};
     use commis_base::settings::{EgressSettings, Home};
     use commis_net::{egress::EgressPolicy, transport::PreparedRequest};
-    use commis_recipe::model::StorageArea;
     use commis_testbed::Testbed;
 
     const ORIGIN: &str = "http://huddle.test";
@@ -312,6 +322,74 @@ mod tests {
         // A lock of somebody who died is free.
         site.log_in().await;
         assert_eq!(site.status().await, 200);
+    }
+
+    /// The token of `meterbox.test` is in a page's memory alone: a fresh login holds none, and each refresh spends its cookie.
+    #[tokio::test(flavor = "multi_thread")]
+    async fn a_token_in_memory_is_given_by_the_first_refresh() {
+        let site = Site::start().await;
+        let word = site
+            .ask("GET", "http://control.test/password?account=ada-lund", Value::Null, "")
+            .await
+            .1;
+        let origin = "http://meterbox.test";
+        let held =
+            LoginData::new(&format!("{origin}/"), "form", vec![theme("meterbox.test")], Vec::new())
+                .unwrap();
+        site.vault().seal(&site.name, &held, true).unwrap();
+        let login = site.open();
+        let request = PreparedRequest {
+            method: "POST".to_owned(),
+            url: format!("{origin}/auth/login"),
+            headers: vec![("content-type".to_owned(), "application/json".to_owned())],
+            body: Some(
+                json!({"name": "ada-lund", "password": word["password"]}).to_string().into_bytes(),
+            ),
+            allowed_domains: Vec::new(),
+            own_host: None,
+        };
+        assert_eq!(site.http.call(&request, Some(&login)).await.unwrap().status, 200);
+        let refresh: Refresh = serde_json::from_value(json!({
+            "origin": origin,
+            "request": {"method": "POST", "url": format!("{origin}/auth/refresh"), "allowed_domains": ["meterbox.test"]},
+            "slots": [],
+            "gives": [{"from": "/access_token", "area": "memory", "key": "token"}],
+        }))
+        .unwrap();
+        login.set_refresh(refresh).unwrap();
+        let status = async || {
+            let token = site.open().stored(origin, StorageArea::Memory, "token");
+            let token = token.map_or_else(String::new, |it| it.to_string());
+            let url = format!("{origin}/api/readings?year=2024");
+            site.ask("GET", &url, Value::Null, &token).await.0
+        };
+        assert_eq!(status().await, 401);
+        for _ in 0..2 {
+            let used = site.open();
+            assert!(used.renew(&site.http, &used.contents(), None).await.unwrap());
+            assert_eq!(status().await, 200);
+            site.expire("meterbox.test").await;
+            assert_eq!(status().await, 401);
+        }
+        site.expire("renewal.meterbox.test").await;
+        let used = site.open();
+        assert!(!used.renew(&site.http, &used.contents(), None).await.unwrap());
+    }
+
+    /// Without anything a login is none.
+    fn theme(host: &str) -> crate::Cookie {
+        crate::Cookie {
+            name: "theme".to_owned(),
+            value: "dark".to_owned().into(),
+            domain: host.to_owned(),
+            path: "/".to_owned(),
+            ends: None,
+            secure: false,
+            http_only: false,
+            same_site: None,
+            partition: None,
+            set_ms: 0,
+        }
     }
 
     /// The refresh request of `granary.test` carries nothing but a cookie, which is good for one use and goes to its address alone.

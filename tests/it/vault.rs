@@ -35,6 +35,8 @@ impl VaultSetup {
         let all: Vec<&str> = args.iter().copied().chain(pin).collect();
         let mut command = self.daemon.home.command(&all);
         command.env("ACCOUNTS_USER", "ada@accounts.test").env("ACCOUNTS_WORD", PASSWORD);
+        let word = format!("plum-{}-ada-lund", &digest("password of ada-lund")[..8]);
+        command.env("SHELF_NAME", "ada-lund").env("SHELF_WORD", word);
         let out = command.output().unwrap();
         let text = |it: &[u8]| String::from_utf8_lossy(it).trim_end().to_owned();
         (out.status.code().unwrap(), text(&out.stdout), text(&out.stderr))
@@ -304,6 +306,83 @@ fn a_recipe_is_run_with_a_login() {
     let with = |login: &'static str| run.iter().copied().chain(["--as", login]).collect::<Vec<_>>();
     assert!(place.well(&with("shop")).contains("garden lamp"));
     assert!(place.fails(&with("bank")).contains("no login is named `bank`"));
+}
+
+/// What a client is answered that begins a session over stdin and calls the tool of a recipe.
+fn call_over_stdin(place: &VaultSetup, args: &[&str], tool: &str, arguments: &Value) -> String {
+    use std::{io::Write as _, process::Stdio};
+    let all = [args, &["--test-host", &place.web.test_host]].concat();
+    let mut command = place.daemon.home.command(&all);
+    let mut client =
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    let who = json!({"name": "a client", "version": "1"});
+    let begin = json!({"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": who});
+    let mut input = client.stdin.take().unwrap();
+    for line in [
+        json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": begin}),
+        json!({"jsonrpc": "2.0", "method": "notifications/initialized"}),
+        json!({"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {"name": tool, "arguments": arguments}}),
+    ] {
+        writeln!(input, "{line}").unwrap();
+    }
+    drop(input);
+    String::from_utf8(client.wait_with_output().unwrap().stdout).unwrap()
+}
+
+#[test]
+fn a_site_with_a_login_is_a_client_s_tool_after_four_commands() {
+    let Some(place) = place() else { return };
+    let (folder, site) = (tempfile::tempdir().unwrap(), "http://shelfmark.test/");
+    let steps = folder.path().join("steps.yaml");
+    write(&steps, "- wait_for: { selector: \"#loans tr\" }\n");
+    let token = folder.path().join("shelf.token");
+    let (steps, token) = (steps.to_str().unwrap(), token.to_str().unwrap());
+    let login = format!("{site}login");
+    let fill = [
+        "--fill",
+        "textbox \"Name\"=env:SHELF_NAME",
+        "--fill",
+        "textbox \"Password\"=env:SHELF_WORD",
+    ];
+    place.well(&[&["session", "login", "shelf", &login], &fill[..]].concat());
+    place.well(&[
+        "recipe",
+        "learn",
+        "--url",
+        site,
+        "--steps",
+        steps,
+        "--task",
+        "List my loans with their due dates",
+        "--name",
+        "loans",
+        "--login",
+        "shelf",
+    ]);
+    place.well(&["token", "create", "--can", "run:loans,vault:shelf", "--out", token]);
+    let print = place.well(&[
+        "mcp",
+        "install",
+        "--client",
+        "claude-code",
+        "--token-file",
+        token,
+        "--print",
+    ]);
+    assert!(print.contains("--token-file") && print.contains("shelf.token"), "{print}");
+    let said = call_over_stdin(&place, &["mcp", "--token-file", token], "recipe_loans", &json!({}));
+    assert!(said.contains("renewals"), "{said}");
+    let told = fs::read_to_string(token).unwrap();
+    assert!(!print.contains(told.trim()) && !said.contains(told.trim()));
+    // The root token uses no login over MCP, and a file that others can read is no token's.
+    let arguments = json!({"login": "shelf"});
+    let said = call_over_stdin(&place, &["mcp"], "recipe_loans", &arguments);
+    assert!(!said.contains("renewals"), "{said}");
+    let open = std::os::unix::fs::PermissionsExt::from_mode(0o644);
+    fs::set_permissions(token, open).unwrap();
+    assert!(
+        place.fails(&["mcp", "--token-file", token]).contains("can be read or written by others")
+    );
 }
 
 /// Full Chromium and its headless shell write the same files; this one is the person's, with a folder of its own.

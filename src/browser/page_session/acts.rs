@@ -23,7 +23,7 @@ use crate::{
     recorder::Recorder,
     steps::MASK,
     typing::{self, FieldContent},
-    waiting,
+    waiting::{self, Beside},
 };
 use commis_base::error::{Code, Error, Result};
 
@@ -399,7 +399,8 @@ impl PageController {
             WaitCondition::Selector(it) => Wait::Selector(it),
         };
         let step = Step::WaitFor(wait.clone());
-        waiting::wait_for(&self.shared(), &step, &wait, begun + self.timeout).await?;
+        let until = (begun + self.timeout, Beside::Somebody);
+        waiting::wait_for(&self.shared(), &step, &wait, until).await?;
         self.note(step);
         Ok(format!("it was there after {} ms", begun.elapsed().as_millis()).into())
     }

@@ -8,6 +8,7 @@ use commis_artifacts::{
 use commis_base::error::{Code, Error, Result};
 use commis_browser::Context;
 use commis_net::egress::site_of;
+use commis_redact::raw::RawStorageEntry;
 use commis_vault::{Login, LoginName, Vault};
 
 impl Run<'_> {
@@ -66,6 +67,16 @@ pub(super) async fn mount(login: Option<&Login>, context: &Context) -> Result<()
 pub(super) async fn absorb(login: Option<&Login>, context: &Context) -> Result<()> {
     let Some(it) = login else { return Ok(()) };
     it.absorb(&context.capture_login(Some(it.contents().url()), "context").await?).await
+}
+
+/// What a login has of the URL's origin, as a recorded page has it.
+pub(super) fn stored_of(login: &Login, url: &str) -> Vec<RawStorageEntry> {
+    let Ok(url) = url::Url::parse(url) else { return Vec::new() };
+    let origin = url.origin().ascii_serialization();
+    let held = login.contents();
+    let own = held.stored().iter().filter(|it| it.origin == origin);
+    own.map(|it| RawStorageEntry { area: it.area, key: it.name.clone(), value: it.value.clone() })
+        .collect()
 }
 
 /// What the manifest says needs a login, and names none for, is not tried.

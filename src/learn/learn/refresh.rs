@@ -15,7 +15,10 @@ use commis_artifacts::{
     payloads::{RecipeDraft, RecipeDraftMinimized, VerificationReport},
     recording::{ResourceType, SessionRecording},
 };
-use commis_base::error::{Code, Error, Result};
+use commis_base::{
+    error::{Code, Error, Result},
+    settings::RedactSettings,
+};
 use commis_browser::Plan;
 use commis_net::egress::{SafeUrl, site_of};
 use commis_recipe::model::{RequestTemplate, Slot, SlotSource, StorageArea, TransportKind};
@@ -33,6 +36,9 @@ const CHANGED: usize = 8;
 
 /// Pages that are opened without a cookie, at most.
 const MAX_COOKIES: usize = 2;
+
+/// Shorter values name the account: nothing renews them.
+const SHORTEST_TOKEN: usize = 16;
 
 /// A stored value, or a leaf of it.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -73,8 +79,6 @@ impl Run<'_> {
             return Ok(());
         }
         let draft: RecipeDraftMinimized = self.load_product()?;
-        let tokens: Vec<StoredValuePath> =
-            draft.slots.iter().filter_map(StoredValuePath::from_slot).collect();
         let logins = self.logins()?;
         let Some(login) = logins.first() else { return Ok(()) };
         if login.contents().refresh().is_some() {
@@ -85,6 +89,13 @@ impl Run<'_> {
             .map_err(|err| Error::new(Code::Internal, "a recorded page has no URL").source(err))?
             .origin()
             .ascii_serialization();
+        let held = login.contents();
+        let tokens: Vec<StoredValuePath> = draft
+            .slots
+            .iter()
+            .filter_map(StoredValuePath::from_slot)
+            .filter(|it| it.text(&held, &origin).is_some_and(|it| it.len() >= SHORTEST_TOKEN))
+            .collect();
         login.reload()?;
         let found = if *by_hand { manual::steps(&recording)? } else { Vec::new() };
         let steps = if *by_hand { &found } else { steps };
@@ -185,9 +196,17 @@ impl Run<'_> {
             })
             .collect();
         raw.secrets.extend(held.secrets());
-        let redacted = redact(raw, &self.cx.settings.redact);
-        replay_template(redacted.recording.exchanges.get(at)?)
+        request_of(raw, at, &self.cx.settings.redact)
     }
+}
+
+/// The request of an exchange, its secrets as slots.
+pub(super) fn request_of(
+    raw: RawRecording,
+    at: usize,
+    settings: &RedactSettings,
+) -> Option<(RequestTemplate, Vec<Slot>)> {
+    replay_template(redact(raw, settings).recording.exchanges.get(at)?)
 }
 
 /// Cookies without which a page is tried: such that only servers read and the recipe's request carries, where there is another one to
@@ -321,7 +340,7 @@ fn found_in(
 }
 
 /// Where a text is a leaf of JSON.
-fn pointer(json: &Value, text: &str) -> Option<String> {
+pub(super) fn pointer(json: &Value, text: &str) -> Option<String> {
     match json {
         Value::String(it) if it == text => Some(String::new()),
         Value::Array(all) => {

@@ -246,7 +246,7 @@ pub async fn fill(
     for slot in slots {
         let key = match &slot.from {
             SlotSource::Live { placeholder } => format!("live:{placeholder}"),
-            SlotSource::Cookie { name } if in_session => format!("cookie:{name}"),
+            SlotSource::Cookie { name, .. } if in_session => format!("cookie:{name}"),
             SlotSource::Meta { name } if in_session => format!("meta:{name}"),
             SlotSource::Storage { area, key, .. } if in_session => {
                 format!("storage:{}:{key}", area.as_str())

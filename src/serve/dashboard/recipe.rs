@@ -275,7 +275,7 @@ fn slot(it: &Slot) -> Markup {
     html! {
         code { (it.name) } " "
         @match &it.from {
-            SlotSource::Cookie { name } => { "from the cookie " code { (name) } },
+            SlotSource::Cookie { name, .. } => { "from the cookie " code { (name) } },
             SlotSource::Meta { name } => { "from the page's meta " code { (name) } },
             SlotSource::Storage { area, key, .. } => { "from the page's " (area.as_str()) " storage " code { (key) } },
             SlotSource::Response { url, path } => { "from the answer of " code { (url) } " at " code { (path) } },

@@ -668,7 +668,7 @@ async fn verify(asked: OperationContext, args: NameArgs) -> OperationOutput<Veri
     let (daemon, of) = (Arc::clone(&asked.daemon), name.clone());
     let work = move || async move {
         let with = (&world.caller, &world.settings, &log_info as &commis_learn::OnProgress);
-        prove(&daemon.pantry.registry, &of, with, &nobody_consents).await
+        prove(&daemon.pantry.registry, &of, with, (&nobody_consents, None)).await
     };
     let (proof, _, noted) = apart(work, super::stopped(&asked)).await?;
     if proof.verified {

@@ -162,6 +162,23 @@ fn a_login_is_needed_where_a_stranger_gets_something_else() {
 }
 
 #[test]
+fn a_second_account_that_is_refused_what_its_page_shows_proves_nothing() {
+    let (a, b) = (searched(A, &hits(A, "1")), searched(B, &hits(B, "1")));
+    let mut server = FakeReplayer::new(|_, it| match whose(it) {
+        "Login" => ok(&honest(it)),
+        _ => status(403),
+    });
+    server.logins = 2;
+    server.transports.insert(1, TransportKind::LoginHttp);
+    let (mut draft, base) = prepared(&mut server, &a, &driven(&b));
+    let shown = json!({"heading": "Hits", "about": [], "fields": ["title"], "is_record": false, "count": 1, "rows": [["a mirror"]], "weight": 8});
+    draft.second_login_shown = Some(serde_json::from_value(shown).unwrap());
+    let report = block_on(verify(&mut server, &draft, &base, &Expectation::default())).unwrap();
+    assert!(!report.verified && report.login.is_none(), "{report:?}");
+    assert!(report.reason.unwrap().contains("refused what its own page shows"));
+}
+
+#[test]
 fn what_strangers_get_as_well_needs_no_login() {
     let public = behind_login(1, |it| ok(&honest(it)));
     assert_eq!((public.verified, public.login), (true, None));
@@ -503,4 +520,14 @@ fn a_step_that_the_answer_does_not_need_is_cut() {
             if is_needed { (1, "{find.word}") } else { (0, A) }
         );
     }
+    // With a login its value may be the account's, which answers that account as well as the step does.
+    let mut server = FakeReplayer::new(|_, it| match whose(it) {
+        "Login" if it.url.contains("/api/find") => ok(&json!({"word": query(it, "q")})),
+        "Login" => ok(&hits(&query(it, "q"), &query(it, "page"))),
+        _ => status(403),
+    });
+    server.logins = 1;
+    server.transports.insert(1, TransportKind::LoginHttp);
+    let report = block_on(verify(&mut server, &draft, &base, &Expectation::default())).unwrap();
+    assert!(report.verified && report.needless.is_empty(), "{report:?}");
 }

@@ -5,12 +5,15 @@
 //! host turns the site: nothing reads a clock.
 
 pub mod acts;
+pub mod bearers;
 pub mod chains;
+pub mod cookies;
 pub mod feeds;
 pub mod further;
 pub mod members;
 pub mod public;
 pub mod scripts;
+pub mod varied;
 
 use axum::http::StatusCode;
 use axum::response::Response;
@@ -56,6 +59,26 @@ pub fn expected(
         "warble.test" => Some(feeds::timeline(account, world)),
         "bulletin.test" => feeds::headlines(text("section")),
         "clipstream.test" => Some(scripts::clips(text("query"))),
+        "surgery.test" => Some(cookies::appointments(account, text("month"))),
+        "crateful.test" => Some(cookies::orders(account, text("state"))),
+        "postbox.test" => Some(cookies::messages(account, text("folder"))),
+        "pressroom.test" => Some(cookies::subscriptions(account)),
+        "ledgerly.test" => Some(cookies::invoices(account, ask.number("year", 2026, 2999))),
+        "lectern.test" => Some(cookies::courses(account, text("term"))),
+        "vanpool.test" => Some(cookies::drives(account, text("month"))),
+        "pocket.test" => Some(cookies::entries(account, text("month"))),
+        "keepsake.test" => Some(cookies::wishes(account, text("for"))),
+        "wages.test" => Some(bearers::payslips(account, text("year"))),
+        "gitfarm.test" => Some(bearers::repositories(account, text("language"))),
+        "meterbox.test" => Some(bearers::readings(account, text("year"))),
+        "hearth.test" => Some(bearers::devices(account, text("room"))),
+        "rosterly.test" | "shiftly.test" => Some(bearers::duties(account, text("team"))),
+        "ebbflow.test" => Some(varied::tides(text("harbour"), text("day"))),
+        "carvings.test" => Some(varied::carved(text("wood"))),
+        "scoreline.test" => Some(varied::works(text("composer"))),
+        "stoppost.test" => Some(varied::board(text("stop"), text("day"))),
+        "plank.test" => Some(varied::tasks(account, text("project"))),
+        "cogs.test" => Some(varied::parts(text("maker"))),
         _ => None,
     }
 }
@@ -91,6 +114,13 @@ pub fn page(title: &str, main: &str, script: &str) -> Response {
          <body><header><strong>{title}</strong></header><main>{main}</main><script>{script}</script></body></html>"
     ))
 }
+
+/// What the scripts of pages share: filling a table, a status line, and a form named `ask`.
+pub const SCRIPT: &str = r"
+const fill = (id, rows) => { document.getElementById(id).innerHTML = rows.map(row => '<tr>' + row.map(it => `<td>${it}</td>`).join('') + '</tr>').join(''); };
+const say = text => { document.getElementById('status').textContent = text; };
+const onAsk = act => { document.getElementById('ask').onsubmit = event => { event.preventDefault(); act(); }; };
+";
 
 /// A form that asks for name and password.
 pub const LOGIN: &str = r#"<h1>Sign in</h1><form method="post" action="/login"><p><label>Name <input name="name" autocomplete="username"></label></p>

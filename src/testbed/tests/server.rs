@@ -51,8 +51,10 @@ async fn every_page_loads_with_all_that_it_names() {
     let third = ["abc123", "ads.", "api.", "config.", "control.", "files.", "metrics.", "widget."];
     // Answers over https alone.
     let third = [&third[..], &["sound.", "vault."]].concat();
-    // Wants a name and a password of everybody.
-    let third = [&third[..], &["annex."]].concat();
+    // Want a name and a password of everybody.
+    let third = [&third[..], &["annex.", "vanpool."]].concat();
+    // Strangers are sent to another host.
+    let third = [&third[..], &["id.", "lectern.", "lund.", "okoro.", "marsh."]].concat();
     let sites = HOSTS.iter().filter(|host| !third.iter().any(|start| host.starts_with(start)));
     for host in sites {
         let mut page = client.get(url(&testbed, &format!("{host}/"))).send().await.unwrap();

@@ -17,7 +17,7 @@ impl Prober<'_, '_> {
             let stand_in = format!("stub-{}", slot.name.replace('_', "-"));
             let key = match &slot.from {
                 SlotSource::Live { placeholder } => format!("live:{placeholder}"),
-                SlotSource::Cookie { name } => format!("cookie:{name}"),
+                SlotSource::Cookie { name, .. } => format!("cookie:{name}"),
                 SlotSource::Meta { name } => format!("meta:{name}"),
                 SlotSource::Storage { area, key, .. } => format!("storage:{}:{key}", area.as_str()),
                 SlotSource::Response { url, .. } | SlotSource::Document { url, .. } => {
