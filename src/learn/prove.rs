@@ -26,8 +26,8 @@ pub fn nobody_consents(_: &Recipe, _: &str) -> bool {
     false
 }
 
-/// Proves one recipe, with a login where one is given, and notes that it was. Fails with what reading and compiling it fails with, with `RECIPE_MAY_CHANGE`, and with
-/// `BROWSER_*`.
+/// Proves one recipe, with a login where one is given, and notes that it was. Fails with what reading and compiling it fails with,
+/// with `RECIPE_MAY_CHANGE`, and with `BROWSER_*`.
 pub async fn prove(
     registry: &Registry,
     name: &RecipeName,

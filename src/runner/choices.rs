@@ -14,6 +14,8 @@ use commis_recipe::{
 const MAX_LISTED: usize = 10;
 const MAX_FIELDS: usize = 4;
 const MAX_TEXT: usize = 40;
+
+/// A [`Choose`] whose templates are parsed.
 pub enum CompiledChoice {
     Only,
     First,
@@ -22,6 +24,7 @@ pub enum CompiledChoice {
     All(String),
 }
 
+/// What a field has to be.
 pub enum Condition {
     Text(Template),
     Is(Value),

@@ -41,13 +41,13 @@ pub struct Extraction {
 }
 
 impl Extraction {
-    /// Of a list that there is nothing in.
+    /// Of a list that there is nothing in; that it is whole is not known.
     pub fn no_items() -> Self {
         Self {
             data: Value::Array(Vec::new()),
             items: Some(0),
             whole: None,
-            length: Length { total: Some(0), complete: Some(true) },
+            length: Length::default(),
             echoed: BTreeMap::new(),
             next: None,
         }

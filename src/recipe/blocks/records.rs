@@ -281,12 +281,12 @@ pub fn pairs(element: ElementRef<'_>) -> Vec<(ElementRef<'_>, ElementRef<'_>)> {
     out
 }
 
-/// The same with those above tables.
 /// Terms of `dl` elements and the text that each names.
 pub fn term_pairs(element: ElementRef<'_>) -> Vec<(ElementRef<'_>, ElementRef<'_>)> {
     find_labelled_pairs(element).into_iter().filter(|it| it.0.value().name() == "dt").collect()
 }
 
+/// The same as [`pairs`], with those above tables.
 fn find_labelled_pairs(element: ElementRef<'_>) -> Vec<(ElementRef<'_>, ElementRef<'_>)> {
     let mut out = Vec::new();
     let mut stack = vec![element];
