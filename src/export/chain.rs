@@ -6,7 +6,7 @@ use super::{
 };
 use commis_base::error::Result;
 use commis_recipe::{
-    model::{Recipe, ResponseType, Slot},
+    model::{Recipe, Slot},
     request::CompiledRequest,
     steps::{Chain, Choose, Step, split_step_name},
     template::Template,
@@ -169,10 +169,4 @@ impl<'a> Requests<'a> {
         let reads = |it: &Function<'_>| it.asked.recipe.response.extract.is_some();
         of_chain || self.before.iter().chain([&self.last]).any(reads)
     }
-}
-
-/// Why code does not read an answer of that kind.
-pub fn answer_reason(recipe: &Recipe) -> Option<String> {
-    let is_header = recipe.response.kind == ResponseType::Text && recipe.response.header.is_some();
-    is_header.then(|| "it reads a header of an answer, which this form does not".to_owned())
 }

@@ -3,9 +3,8 @@
 use serde_json::Value;
 
 use super::{
-    chain::answer_reason,
     escaping,
-    resolved_request::{Body, RequestParts, commis_only_reason, page_reason},
+    resolved_request::{Body, RequestParts, answer_reason, commis_only_reason, page_reason},
 };
 use commis_recipe::{
     model::{Auth, AuthKind, Pair, ParamType, Parameter, Recipe},

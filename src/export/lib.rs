@@ -7,6 +7,7 @@
 mod chain;
 mod client;
 mod curl;
+mod curl_words;
 pub mod endpoints;
 mod escaping;
 mod expression;

@@ -119,6 +119,12 @@ pub fn commis_only_reason(recipe: &Recipe) -> Option<String> {
     })
 }
 
+/// Why code does not read an answer of that kind.
+pub fn answer_reason(recipe: &Recipe) -> Option<String> {
+    let is_header = recipe.response.kind == ResponseType::Text && recipe.response.header.is_some();
+    is_header.then(|| "it reads a header of an answer, which this form does not".to_owned())
+}
+
 /// Why code that has no selectors cannot read the answer.
 pub fn page_reason(recipe: &Recipe) -> Option<String> {
     let response = &recipe.response;

@@ -8,7 +8,11 @@ use std::{collections::BTreeMap, fmt::Write as _};
 use jmespath::ast::Ast;
 use serde_json::Value;
 
-use super::{curl, escaping::quote_shell, resolved_request};
+use super::{
+    curl_words::{self, Place},
+    escaping::quote_shell,
+    resolved_request,
+};
 use commis_base::error::Result;
 use commis_recipe::{
     model::{Recipe, ResponseType},
@@ -28,15 +32,6 @@ const SAID: &str = "def said: if type == \"string\" then . elif type == \"boolea
 
 /// Items whose values one request takes, as in a run.
 const MOST_ITEMS: usize = 100;
-
-/// Where a value of an earlier answer stands.
-#[derive(Clone, Copy)]
-pub enum Place {
-    Address,
-    Header,
-    Json,
-    Text,
-}
 
 /// The script without its head. The inner error says what this form has no words for; fails with `PARAM_INVALID`.
 pub fn script(
@@ -71,7 +66,7 @@ pub fn script(
     }
     let mut out = FUNCTIONS.to_owned();
     let ask = |request: &PreparedRequest| {
-        curl::words(recipe, request, &|text, place| places.quote(text, place)).join(" \\\n  ")
+        curl_words::words(recipe, request, &|text, place| places.quote(text, place)).join(" \\\n  ")
     };
     for (at, step) in chain.before.iter().enumerate() {
         let filter = match read(step, &places.values) {

@@ -2,7 +2,6 @@
 
 use serde_json::Value;
 
-use super::steps::MAX_CALLS;
 use commis_base::error::{Code, Error, Result};
 use commis_recipe::{
     steps::{Choose, field, split_step_name, text},
@@ -10,6 +9,8 @@ use commis_recipe::{
     values::{ValueLookup, Values},
 };
 
+/// Calls for the items of one list, and items that go into one request, at most.
+pub const MAX_CALLS: usize = 100;
 /// Things that an error about a choice names, and what it says of each.
 const MAX_LISTED: usize = 10;
 const MAX_FIELDS: usize = 4;

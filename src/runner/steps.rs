@@ -7,7 +7,7 @@ use std::{collections::BTreeMap, time::Duration};
 
 use serde_json::{Map, Value};
 
-pub use super::choices::is_alike;
+pub use super::choices::{MAX_CALLS, is_alike};
 use super::{
     check_status,
     choices::{CompiledChoice, Condition, all_values, choose, value},
@@ -24,8 +24,6 @@ use commis_recipe::{
     values::Values,
 };
 
-/// Calls for the items of one list, at most.
-pub const MAX_CALLS: usize = 100;
 /// From one request for an answer that is not ready to the next.
 const POLL_PACE: Duration = Duration::from_secs(1);
 /// From one call for an item to the next, at least: no site is asked more than ten times in a second.
