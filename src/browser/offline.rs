@@ -5,6 +5,7 @@
 
 use std::{
     collections::BTreeMap,
+    sync::Arc,
     time::{Duration, Instant},
 };
 
@@ -27,6 +28,10 @@ const MAX_ELEMENTS: u32 = 3;
 const OPEN_TIMEOUT: Duration = Duration::from_secs(20);
 /// Pages wait so often for [`PAUSE`] before they ask for what was typed.
 const PAUSES: u32 = 2;
+/// A page at rest has not changed for so long.
+const STILL: Duration = Duration::from_millis(100);
+/// A page that never rests gets one part in so many of a step's time.
+const REST_SHARE: u32 = 4;
 /// For each step, at least: nothing is waited for that is not there.
 const STEP_TIMEOUT: Duration = Duration::from_secs(2);
 /// A step gets so many times what opening the page took: on a busy machine, and of a heavy page, all takes longer.
@@ -79,10 +84,10 @@ impl Context {
         typed: &BTreeMap<String, String>,
         actions: &[Action],
     ) -> Result<Option<RawPage>> {
-        let archive = std::sync::Arc::new(archive);
+        let archive = Arc::new(archive);
         let shared = self.shared();
         shared.visit.go_offline();
-        shared.lock().archive = Some(std::sync::Arc::clone(&archive));
+        shared.lock().archive = Some(Arc::clone(&archive));
         let start = Instant::now();
         let mut ways =
             Ways { url: archive.start().to_owned(), timeout: OPEN_TIMEOUT, typed: typed.clone() };
@@ -146,15 +151,20 @@ impl Context {
                 let Some(later) = self.attempt(ways, Vec::new(), false).await? else { break };
                 page = later;
             }
+            if archive.is_rendered() {
+                page = self.at_rest(ways, page).await?;
+            }
             if is_answer(&page) {
                 return Ok(Some(page));
             }
             // Those that suggest as one types leave with the key that searches, or close what they suggested.
             if archive.is_rendered() || address(&page) != address(before) {
                 unchanged = archive.is_rendered().then_some(page).or(unchanged);
-                let page = self.attempt(ways, vec![fill()], true).await?;
-                if let Some(page) = page.filter(&is_answer) {
-                    return Ok(Some(page));
+                if let Some(page) = self.attempt(ways, vec![fill()], true).await? {
+                    let page = self.at_rest(ways, page).await?;
+                    if is_answer(&page) {
+                        return Ok(Some(page));
+                    }
                 }
             }
         }
@@ -195,6 +205,18 @@ impl Context {
             Err(err) if err.code() == Code::BrowserFailed => Err(err),
             done => Ok(done.ok().map(|it| it.page)),
         }
+    }
+
+    /// The page once nothing of it changes any more: what came is drawn later than it came. A page that never rests is granted a part
+    /// of a step's time. Fails with `BROWSER_FAILED`.
+    async fn at_rest(&mut self, ways: &Ways, page: RawPage) -> Result<RawPage> {
+        let shared = Arc::clone(self.shared());
+        let Ok(frame) = shared.main_frame().await else { return Ok(page) };
+        let deadline = Instant::now() + ways.timeout / REST_SHARE;
+        while page::still_for(&shared.cdp, &frame).await < STILL && Instant::now() < deadline {
+            tokio::time::sleep(STILL / 4).await;
+        }
+        Ok(self.attempt(ways, Vec::new(), false).await?.unwrap_or(page))
     }
 
     /// How many elements of the open page a selector finds, up to `MAX_ELEMENTS`; where that cannot be told, that many.
