@@ -8,7 +8,7 @@ use super::{
     chained::same_endpoint,
     effect::judge_recorded,
     minimize::used_slots,
-    provenance::{PathKey, answer, expression, field_paths, list, outline},
+    provenance::{PathKey, answer, expression, field_paths, find_lists, list, outline},
     replay::leaf_lines,
     request::template,
     template_match::literal_of,
@@ -86,7 +86,7 @@ struct Series<'a> {
 pub fn fan_out<'a>(exchange: &Exchange, recording: &'a SessionRecording) -> Option<FanOut<'a>> {
     let document = answer(exchange)?;
     let mut lists = Vec::new();
-    find_lists(document, &mut Vec::new(), &mut lists);
+    find_lists(document, MIN_CALLS, &mut Vec::new(), &mut lists);
     if lists.is_empty() {
         return None;
     }
@@ -213,21 +213,6 @@ fn texts(value: &Value, out: &mut BTreeSet<String>) {
         Value::Array(all) => all.iter().for_each(|it| texts(it, out)),
         Value::Object(all) => all.values().for_each(|it| texts(it, out)),
         it => out.extend(text(it).map(|it| it.trim().to_lowercase())),
-    }
-}
-
-/// Lists of at least so many items.
-fn find_lists(value: &Value, path: &mut Vec<PathKey>, out: &mut Vec<Vec<PathKey>>) {
-    match value {
-        Value::Array(all) if all.len() >= MIN_CALLS => out.push(path.clone()),
-        Value::Object(all) => {
-            for (key, it) in all {
-                path.push(PathKey::Field(key.clone()));
-                find_lists(it, path, out);
-                path.pop();
-            }
-        }
-        _ => {}
     }
 }
 

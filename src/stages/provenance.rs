@@ -136,7 +136,7 @@ impl<'a> Examples<'a> {
                 }
                 let Some(own) = answer(exchange) else { continue };
                 let mut lists = Vec::new();
-                find_lists(own, &mut Vec::new(), &mut lists);
+                find_lists(own, MIN_LIST, &mut Vec::new(), &mut lists);
                 for keys in lists {
                     let found = match (&theirs, self.second) {
                         (Some(theirs), Some(second)) => twin_of(exchange, second)
@@ -399,14 +399,19 @@ fn sent_values(
         .then_some((path, Some(most)))
 }
 
-/// Lists of at least two items, whose items stand in no other list.
-fn find_lists(value: &Value, path: &mut Vec<PathKey>, out: &mut Vec<Vec<PathKey>>) {
+/// Adds the paths of lists of at least so many items that stand in no other list.
+pub fn find_lists(
+    value: &Value,
+    least: usize,
+    path: &mut Vec<PathKey>,
+    out: &mut Vec<Vec<PathKey>>,
+) {
     match value {
-        Value::Array(all) if all.len() >= MIN_LIST => out.push(path.clone()),
+        Value::Array(all) if all.len() >= least => out.push(path.clone()),
         Value::Object(all) => {
             for (key, it) in all {
                 path.push(PathKey::Field(key.clone()));
-                find_lists(it, path, out);
+                find_lists(it, least, path, out);
                 path.pop();
             }
         }
