@@ -70,6 +70,8 @@ async function follow(browser) {
   const code = await over;
   if (code !== 0) fault(`the batch ended with ${code}`);
   await until("the end of a batch", 15_000, async () => (await state()) === "ended");
+  // The text may be read before the page counts as loaded.
+  await page.waitForLoadState("load");
   const last = loads;
   await sleep(5_000);
   if (loads !== last) fault("a batch that has ended is still read again");
