@@ -22,7 +22,7 @@ use commis_base::{
 };
 use commis_learn::{BrowserPool, Fallback, RecipeRunner, Sessions};
 use commis_net::egress::EgressPolicy;
-use commis_recipe::{model::Recipe, yaml};
+use commis_recipe::{model::Recipe, trust::Trust, yaml};
 use commis_runner::call::Caller;
 use commis_serve::{client::Client, state_file::StateFile};
 use commis_testbed::Testbed;
@@ -91,7 +91,9 @@ pub async fn run(rounds: usize, json: bool) -> Result<u8> {
     let root = std::env::temp_dir().join(format!("commis-bench-{}", ids::random_token()?));
     let home = Home::find(Some(&root))?;
     files::write_atomic(&root, "config.toml", SETTINGS.as_bytes())?;
-    files::write_atomic(&home.recipes, "shop.yaml", RECIPE.as_bytes())?;
+    // The daemon runs no stranger's recipe.
+    let recipe = Recipe { trust: Trust::Learned, ..yaml::parse(RECIPE)? };
+    context::registry(&home)?.save(&recipe)?;
     let begun = Instant::now();
     let (served, state) = start(&home, root, &pinned).await?;
     let pid = served.child.id();

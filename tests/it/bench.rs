@@ -112,3 +112,14 @@ fn what_reading_a_har_costs_is_measured() {
     let (code, out) = home.json(&["bench", "--har", "absent.har", "--json"]);
     assert_eq!((code, &out["error_code"]), (2, &json!("USAGE")));
 }
+
+#[test]
+fn cost_of_the_daemon() {
+    let (code, out) = Home::new().json(&["bench", "--daemon", "--runs", "4", "--json"]);
+    assert_eq!(code, 0, "{out}");
+    assert_eq!(out["many_failed"], 0, "{out}");
+    for arm in ["inside", "rest", "mcp"] {
+        assert!(out[arm]["p50"].as_f64().unwrap() > 0.0, "{arm} {out}");
+    }
+    assert!(out["idle_rss_kib"].as_u64().unwrap() > 0, "{out}");
+}
