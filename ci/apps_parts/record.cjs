@@ -81,7 +81,14 @@ async function record(browser, job) {
     const finished = [];
     page.on("requestfinished", it => finished.push(it.url()));
     await page.goto(encoded(job.url), { timeout: TIMEOUT });
-    for (const step of job.steps) await perform(page, step, finished);
+    let waited = false;
+    for (const step of job.steps) {
+      const waits = "wait_for" in step;
+      // A request that is waited for is one of the acts just before, not one that the page made when it was opened.
+      if (waited && !waits) finished.length = 0;
+      waited = waits;
+      await perform(page, step, finished);
+    }
     await page.waitForTimeout(500);
   } finally {
     await context.close();

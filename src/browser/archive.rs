@@ -4,14 +4,16 @@ use base64::{Engine as _, engine::general_purpose::STANDARD};
 use commis_artifacts::recording::ResourceType;
 use commis_redact::raw::{RawBody, RawExchange, RawRecording, contains_value};
 use percent_encoding::percent_decode_str;
-use serde_json::json;
+use serde_json::{Value, json};
 use std::{
     collections::{BTreeMap, BTreeSet},
+    pin::pin,
     sync::{
         Mutex, PoisonError,
         atomic::{AtomicBool, Ordering},
     },
 };
+use tokio::sync::Notify;
 use url::Url;
 
 /// Bytes of all bodies of a recording that is rendered.
@@ -43,6 +45,8 @@ pub struct Archive {
     pub(super) opened: AtomicBool,
     /// Places of entries that were asked for since then.
     pub(super) asked: Mutex<BTreeSet<usize>>,
+    /// Told whenever an entry is asked for.
+    pub(super) news: Notify,
 }
 
 pub(super) struct Entry {
@@ -81,7 +85,8 @@ impl Archive {
             }
             entries.extend(entry);
         }
-        Some(Self { entries, start, opened: AtomicBool::new(false), asked: Mutex::default() })
+        let opened = AtomicBool::new(false);
+        Some(Self { entries, start, opened, asked: Mutex::default(), news: Notify::new() })
     }
 
     /// The address to open, with nothing asked for yet.
@@ -106,12 +111,25 @@ impl Archive {
             .or_else(|| all().find(|it| it.1.is_about(&url)));
         let (at, entry) = found?;
         self.asked.lock().unwrap_or_else(PoisonError::into_inner).insert(at);
+        self.news.notify_waiters();
         Some(entry)
     }
 
     /// The last request of a script that carried typed values.
     pub(super) fn last_carrier(&self) -> Option<&Entry> {
         self.entries.iter().rfind(|it| it.carries)
+    }
+
+    /// Ends when [`Self::is_rendered`].
+    pub(super) async fn rendered(&self) {
+        loop {
+            let mut news = pin!(self.news.notified());
+            news.as_mut().enable();
+            if self.is_rendered() {
+                return;
+            }
+            news.await;
+        }
     }
 
     /// Whether the page asked for what a script had asked for last with typed values, or nothing was.
@@ -141,14 +159,11 @@ impl Entry {
         })
     }
 
-    /// The same path with the same names in its query: one that also sorts shows another state of the page.
+    /// The same request but for what is chance: one that also sorts, or sorts the other way, shows another state of the page.
     pub fn asks_as(&self, other: &Self) -> bool {
-        let names = |it: &Self| -> BTreeSet<String> {
-            it.url.query_pairs().map(|it| it.0.into_owned()).collect()
-        };
         self.method == other.method
-            && self.url.path() == other.url.path()
-            && names(self) == names(other)
+            && self.is_about(&other.url)
+            && is_same_body(self.sent.as_deref(), other.sent.as_deref())
     }
 
     /// The same address, and the same query but for what is chance.
@@ -159,11 +174,8 @@ impl Entry {
             return false;
         }
         let (own, asked) = (pairs(&self.url), pairs(url));
-        let by_chance = |it: &String| it.chars().filter(char::is_ascii_digit).count() >= CHANCE;
         own.len() == asked.len()
-            && own.iter().all(|(name, value)| {
-                asked.get(name).is_some_and(|it| it == value || (by_chance(it) && by_chance(value)))
-            })
+            && own.iter().all(|(name, value)| asked.get(name).is_some_and(|it| is_same(it, value)))
     }
 
     /// As `Fetch.fulfillRequest` wants it.
@@ -180,6 +192,35 @@ impl Entry {
             "body": STANDARD.encode(&self.body),
         })
     }
+}
+
+/// Whether two values are equal, or both of chance.
+fn is_same(a: &str, b: &str) -> bool {
+    let by_chance = |it: &str| it.chars().filter(char::is_ascii_digit).count() >= CHANCE;
+    a == b || (by_chance(a) && by_chance(b))
+}
+
+/// Whether two bodies are equal but for values of chance in JSON.
+fn is_same_body(a: Option<&[u8]>, b: Option<&[u8]>) -> bool {
+    fn is_same_json(a: &Value, b: &Value) -> bool {
+        match (a, b) {
+            (Value::Array(a), Value::Array(b)) => {
+                a.len() == b.len() && a.iter().zip(b).all(|(a, b)| is_same_json(a, b))
+            }
+            (Value::Object(a), Value::Object(b)) => {
+                a.len() == b.len()
+                    && a.iter().all(|(key, a)| b.get(key).is_some_and(|b| is_same_json(a, b)))
+            }
+            (Value::String(a), Value::String(b)) => is_same(a, b),
+            (Value::Number(a), Value::Number(b)) => is_same(&a.to_string(), &b.to_string()),
+            _ => a == b,
+        }
+    }
+    if a == b {
+        return true;
+    }
+    let read = |it: Option<&[u8]>| serde_json::from_slice(it?).ok();
+    matches!((read(a), read(b)), (Some(a), Some(b)) if is_same_json(&a, &b))
 }
 
 /// A script asked with something that was typed, or with what is sent for it, and was answered. A short value is the whole of a part.

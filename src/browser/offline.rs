@@ -26,7 +26,7 @@ use commis_redact::raw::RawPage;
 const MAX_ELEMENTS: u32 = 3;
 /// For opening the page, on a busy machine.
 const OPEN_TIMEOUT: Duration = Duration::from_secs(20);
-/// Pages wait so often for [`PAUSE`] before they ask for what was typed.
+/// Pages ask for what was typed within so many times [`PAUSE`].
 const PAUSES: u32 = 2;
 /// A page at rest has not changed for so long.
 const STILL: Duration = Duration::from_millis(100);
@@ -88,11 +88,14 @@ impl Context {
         let shared = self.shared();
         shared.visit.go_offline();
         shared.lock().archive = Some(Arc::clone(&archive));
+        page::watch_documents(&shared.cdp, &shared.page()?.session);
         let start = Instant::now();
         let mut ways =
             Ways { url: archive.start().to_owned(), timeout: OPEN_TIMEOUT, typed: typed.clone() };
         let before = self.record_then(&ways.plan(Vec::new()), || ()).await?.page;
         ways.timeout = (start.elapsed() * STEP_SHARE).clamp(STEP_TIMEOUT, OPEN_TIMEOUT);
+        // Fields are drawn after the document came, and so is what it asked for.
+        let before = self.at_rest(&ways, before).await?;
         if archive.is_rendered() {
             return Ok(Some(before));
         }
@@ -126,7 +129,7 @@ impl Context {
             if let Some(page) = self.attempt(ways, steps, opens).await?
                 && archive.is_rendered()
             {
-                return Ok(Some(page));
+                return self.at_rest(ways, page).await.map(Some);
             }
         }
         let is_answer =
@@ -141,13 +144,8 @@ impl Context {
             let Some(mut page) = self.attempt(ways, vec![fill(), enter], opens).await? else {
                 break;
             };
-            // Many wait for a pause in the typing. By the page's clock: on a busy machine, timers run late.
-            for _ in 0..PAUSES {
-                let Ok(frame) = self.shared().main_frame().await else { break };
-                if archive.is_rendered() {
-                    break;
-                }
-                page::timers(&self.shared().cdp, &frame, PAUSE).await;
+            if !archive.is_rendered() {
+                self.pause(archive).await;
                 let Some(later) = self.attempt(ways, Vec::new(), false).await? else { break };
                 page = later;
             }
@@ -171,7 +169,10 @@ impl Context {
         for at in 1..=tabs {
             let opens = !std::mem::take(&mut is_untouched);
             let steps = vec![Step::Click(nth(TABS, at))];
-            let Some(page) = self.attempt(ways, steps, opens).await? else { break };
+            let Some(mut page) = self.attempt(ways, steps, opens).await? else { break };
+            if archive.is_rendered() {
+                page = self.at_rest(ways, page).await?;
+            }
             if is_answer(&page) {
                 return Ok(Some(page));
             }
@@ -207,16 +208,33 @@ impl Context {
         }
     }
 
-    /// The page once nothing of it changes any more: what came is drawn later than it came. A page that never rests is granted a part
-    /// of a step's time. Fails with `BROWSER_FAILED`.
+    /// Waits until the page asks for the recorded request, as many do once the typing pauses. By the page's clock: on a busy machine,
+    /// timers run late.
+    async fn pause(&self, archive: &Archive) {
+        let shared = self.shared();
+        let Ok(frame) = shared.main_frame().await else { return };
+        tokio::select! {
+            () = page::timers(&shared.cdp, &frame, PAUSE * PAUSES) => {}
+            () = archive.rendered() => {}
+        }
+    }
+
+    /// The page once nothing of it changes any more: what came is drawn later than it came. `page` is what it was a moment ago. A page
+    /// that never rests is granted a part of a step's time. Fails with `BROWSER_FAILED`.
     async fn at_rest(&mut self, ways: &Ways, page: RawPage) -> Result<RawPage> {
         let shared = Arc::clone(self.shared());
         let Ok(frame) = shared.main_frame().await else { return Ok(page) };
         let deadline = Instant::now() + ways.timeout / REST_SHARE;
+        let mut has_changed = false;
         while page::still_for(&shared.cdp, &frame).await < STILL && Instant::now() < deadline {
+            has_changed = true;
             tokio::time::sleep(STILL / 4).await;
         }
-        Ok(self.attempt(ways, Vec::new(), false).await?.unwrap_or(page))
+        if !has_changed {
+            return Ok(page);
+        }
+        let shown = vec![Step::WaitFor(Wait::Selector(":root".to_owned()))];
+        Ok(self.attempt(ways, shown, false).await?.unwrap_or(page))
     }
 
     /// How many elements of the open page a selector finds, up to `MAX_ELEMENTS`; where that cannot be told, that many.
@@ -238,6 +256,7 @@ mod tests {
     use std::sync::{Mutex, atomic::AtomicBool};
 
     use serde_json::json;
+    use tokio::sync::Notify;
     use url::Url;
 
     use super::*;
@@ -266,6 +285,7 @@ mod tests {
             start: 0,
             opened: AtomicBool::new(true),
             asked: Mutex::default(),
+            news: Notify::new(),
         };
         let at = |method: &str, url: &str, body: Option<&str>| {
             let found = archive.answer(method, url, body.map(str::as_bytes))?;
@@ -283,6 +303,20 @@ mod tests {
         let sorted = "https://a.test/list?q=fern&_=1795388400124&sort=name";
         archive.entries.push(entry("GET", sorted, None, true));
         assert!(!archive.is_rendered());
+        // Or sorted the other way, by what it sends.
+        let sends = |body| entry("POST", "https://a.test/find", Some(body), true);
+        archive.entries.extend([
+            sends(r#"{"q":"fern","at":1795388400123,"by":["asc"]}"#),
+            sends(r#"{"q":"fern","at":1795388400124,"by":["desc"]}"#),
+        ]);
+        let ask = |body: &str| {
+            archive.answer("POST", "https://a.test/find", Some(body.as_bytes())).unwrap();
+            archive.is_rendered()
+        };
+        assert!(!ask(r#"{"q":"fern","at":1795388400123,"by":["asc"]}"#));
+        assert!(ask(r#"{"q":"fern","at":1795388400124,"by":["desc"]}"#));
+        let by_chance = sends(r#"{"at":1795399999999,"q":"fern","by":["desc"]}"#);
+        assert!(by_chance.asks_as(&archive.entries[5]));
         let it = archive.entries[0].fulfilled("1");
         assert_eq!(it["responseHeaders"], json!([]));
     }

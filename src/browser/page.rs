@@ -22,6 +22,8 @@ use commis_vault::StorageItem;
 
 /// The browser keeps elements that it named to us until this group of them is released, also those that are no longer on the page.
 pub const OBJECTS: &str = "commis";
+/// Of our snippets in each frame.
+const WORLD: &str = "commis";
 /// A frame that hangs must not hold up the others for long.
 pub const PATIENCE: Duration = Duration::from_secs(3);
 /// Bytes of visible text kept of the page and its frames together.
@@ -227,7 +229,7 @@ pub async fn call_main<T: DeserializeOwned>(
 
 /// The same world each time, until the frame navigates.
 fn isolated(frame: &str) -> Value {
-    json!({ "frameId": frame, "worldName": "commis" })
+    json!({ "frameId": frame, "worldName": WORLD })
 }
 
 /// Documents that were asked for.
@@ -410,6 +412,12 @@ pub async fn spare_time(cdp: &Cdp, frame: &Frame) {
 pub async fn timers(cdp: &Cdp, frame: &Frame, within: Duration) {
     let ms = within.as_millis() as u64;
     let _ = call::<bool>(cdp, frame, TIMERS, &[ms.into()], PATIENCE).await;
+}
+
+/// From here on, each document of a session is watched for [`still_for`] from its first moment.
+pub fn watch_documents(cdp: &Cdp, session: &str) {
+    let script = json!({ "source": format!("({STILL})()"), "worldName": WORLD });
+    cdp.post(Some(session), "Page.addScriptToEvaluateOnNewDocument", script);
 }
 
 /// For how long nothing of a frame's document has changed, as far as it was watched. One that is going away is not at rest.
