@@ -3,6 +3,7 @@
 import http.client
 import json
 import os
+import re
 import statistics
 import subprocess
 import time
@@ -10,21 +11,6 @@ import time
 from daemon import Daemon
 
 UNLIMITED = "[serve]\nrest_per_minute = 10000000\nrest_burst = 1000000\nrun_per_minute = 10000000\nrun_burst = 1000000\n"
-RECIPE = """version: 1
-name: {name}
-task: List the wishes for {{for}}
-status: draft
-source_url: http://keepsake.test/
-{login}parameters:
-- {{name: for, type: str, required: true, source: task_input, examples: [Nora, Emil]}}
-request:
-  method: GET
-  url: http://keepsake.test/wishes.json
-  query: [{{name: for, value: "{{for}}"}}]
-  allowed_domains: [keepsake.test]
-response: {{type: json, extract: wishes}}
-"""
-LOGIN = "login: {site: keepsake.test, stranger: refused}\n"
 
 
 def browsers_below(pid):
@@ -38,19 +24,34 @@ def browsers_below(pid):
     return sum(it[0] in known and "chrom" in it[2] for it in rows)
 
 
+def must(learner, *args):
+    """A call that has to succeed."""
+    code, out, err = learner.call(*args)
+    if code != 0:
+        raise SystemExit(f"{' '.join(args)}: {out}{err}")
+
+
 def compare(learner, site, runs=int(os.environ.get("RUNS", "300"))):
     """Median milliseconds of a run by `public_http` and by `login_http`, and how many browsers there are after them."""
     if trouble := learner.log_in(site, "ada-lund"):
         raise SystemExit(trouble)
+    steps = os.path.join(learner.home, "wishes.yaml")
+    with open(steps, "w", encoding="utf-8") as file:
+        json.dump(site.steps, file)
+    values = ("-p", "for=Nora", "--second", "for=Emil")
+    for name, login in (("wishes-public", ()), ("wishes-own", ("--login", "keepsake-ada-lund"))):
+        must(learner, "recipe", "learn", "--url", site.url, "--steps", steps, "--task", site.sentence, "--name", name, *values, *login)
+    # A stranger gets samples here, so each run asks once more as a stranger. Of a site that refuses strangers, none does.
+    path = os.path.join(learner.home, "recipes", "wishes-own.yaml")
+    with open(path, encoding="utf-8") as file:
+        text = file.read()
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(re.sub(r"stranger: other\b", "stranger: refused", text))
+    digest = re.search(r"--digest (\w+)", learner.call("recipe", "trust", "wishes-own")[2]).group(1)
+    must(learner, "recipe", "trust", "wishes-own", "--digest", digest)
     learner.call("daemon", "stop")
     with open(os.path.join(learner.home, "config.toml"), "w", encoding="utf-8") as file:
         file.write(UNLIMITED)
-    for name, login in (("wishes-public", ""), ("wishes-own", LOGIN)):
-        path = os.path.join(learner.home, "recipes", f"{name}.yaml")
-        os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(RECIPE.format(name=name, login=login))
-        os.chmod(path, 0o600)
     daemon = Daemon(learner.binary, learner.home, *learner.flags).start()
     try:
         made = daemon.run("token", "create", "--can", "run:*,vault:keepsake-ada-lund", "--json")
@@ -60,7 +61,7 @@ def compare(learner, site, runs=int(os.environ.get("RUNS", "300"))):
         took = {"wishes-public": [], "wishes-own": []}
         for at in range(runs + 20):
             for name, all_ms in took.items():
-                body = {"params": {"for": f"Nora {at}"}, "draft": True, **({"login": "keepsake-ada-lund"} if name == "wishes-own" else {})}
+                body = {"params": {"for": f"Nora {at}"}, **({"login": "keepsake-ada-lund"} if name == "wishes-own" else {})}
                 begun = time.perf_counter()
                 line.request("POST", f"/api/recipes/{name}/run", json.dumps(body), headers)
                 answer = json.load(line.getresponse())
