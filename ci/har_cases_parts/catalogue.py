@@ -13,6 +13,7 @@ import cases_pages  # noqa: F401
 import cases_records  # noqa: F401
 import cases_requests  # noqa: F401
 import cases_sends  # noqa: F401
+import cases_states  # noqa: F401
 import cases_tables  # noqa: F401
 import unseen  # noqa: F401
 from case import CASES, UNSEEN  # noqa: F401
