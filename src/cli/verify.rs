@@ -18,6 +18,7 @@ use commis_recipe::{
     model::Recipe,
     registry::{Entry, Source},
 };
+use commis_vault::{Login, Vault};
 
 /// Prove recipes on the examples of their parameters
 ///
@@ -40,6 +41,9 @@ pub struct Args {
     /// Every recipe there is
     #[arg(long, conflicts_with = "library")]
     all: bool,
+    /// Prove the recipes that need a login with this one; give the login that they were learned with
+    #[arg(add = names::logins(), long = "as", value_name = "LOGIN")]
+    login: Option<String>,
     /// Print JSON
     #[arg(long)]
     pub json: bool,
@@ -65,13 +69,20 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
     } else {
         args.names.into_iter().map(RecipeName::new).collect::<Result<_>>()?
     };
+    let login = match &args.login {
+        Some(name) => Some(Login::open(Vault::new(&place.home), &name.parse()?)?),
+        None => None,
+    };
     let caller = run::caller(&place)?;
     let work = move || async move {
         let mut rows = Vec::new();
         for name in names {
             context::say(&format!("{name}: verify"));
             let with = (&caller, &place.settings, &run::print_notice as &commis_learn::OnProgress);
-            match prove(&registry, &name, with, (&consent, None)).await {
+            // One that needs none is proven as anybody calls it.
+            let needs_login = registry.get(&name).is_ok_and(|it| it.recipe.login.is_some());
+            let login = login.as_ref().filter(|_| needs_login);
+            match prove(&registry, &name, with, (&consent, login)).await {
                 // A recipe that is broken or refused does not keep the others from their turn.
                 Err(err) if matches!(err.code().class(), Class::Environment | Class::Bug) => {
                     return Err(err);

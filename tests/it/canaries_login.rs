@@ -214,6 +214,9 @@ fn no_canary_of_two_accounts_leaves_the_vault() {
         assert!(well && said.contains(number), "{said}");
     }
     assert!(run(&["recipe", "check", "--as", "mira", "orders"]).0);
+    assert!(run(&["recipe", "verify", "--as", "mira", "orders"]).0);
+    let (proven, said) = run(&["recipe", "verify", "orders"]);
+    assert!(!proven && said.contains("LOGIN_REQUIRED"), "{said}");
     // What is shown of the recipe, and given away, names nobody.
     let mut told = Vec::new();
     for form in [
