@@ -2,8 +2,8 @@
 
 import json
 
-from case import case, page, pick
-from goods import goods
+from case import FIRST, case, page, pick
+from goods import goods, many
 from sites import data, html
 
 
@@ -140,3 +140,74 @@ def _():
         return None
 
     return site, lambda query: pick(kept(query, "desc", "teal"), "name", "price")
+
+
+def pages_of(site, query, at, size=6):
+    found = many(site, query or "all", 20) if query else goods(site, "all", free=True)
+    return found[(at - 1) * size : at * size]
+
+
+NEXT = "<button class=next value=page=2>Next</button>"
+ONWARD = driven(("next", "page,2"))
+
+
+@case("onward-get", "states", "List the sails for {query}", ["dinghies", "yachts", "barges", "cutters"], steps=ONWARD, expect=FIRST)
+def _():
+    def site(ask):
+        if ask.path == "/":
+            return grid("fetch('/sails?'+new URLSearchParams({q,page:1,...s}))", NEXT)
+        if ask.path == "/sails":
+            return data({"rows": pages_of("sails", ask.query.get("q", ""), int(ask.query["page"]))})
+        return None
+
+    return site, lambda query: pick(many("sails", query, 20), "name", "price")
+
+
+@case("onward-json", "states", "List the cleats for {query}", ["jibs", "docks", "halyards", "sheets"], steps=ONWARD, expect=FIRST)
+def _():
+    def site(ask):
+        if ask.path == "/":
+            return grid("fetch('/api/cleats/search',{method:'POST',headers:{'content-type':'application/json'},body:JSON.stringify({text:q,from:s.page?6:0,size:6})})", NEXT)
+        if ask.path == "/api/cleats/search":
+            sent = json.loads(ask.body)
+            return data({"rows": pages_of("cleats", sent["text"], sent["from"] // 6 + 1), "total": 20})
+        return None
+
+    return site, lambda query: pick(many("cleats", query, 20), "name", "price")
+
+
+@case("onward-only-once", "states", "List the pumps for {query}", ["bilges", "wells", "tanks", "pools"], steps=ONWARD, expect=FIRST)
+def _():
+    def site(ask):
+        if ask.path == "/":
+            return grid("fetch('/pumps?'+new URLSearchParams({q,...s}))", NEXT)
+        if ask.path == "/pumps":
+            return data({"rows": pages_of("pumps", ask.query.get("q", ""), int(ask.query.get("page", 1)))})
+        return None
+
+    return site, lambda query: pick(many("pumps", query, 20), "name", "price")
+
+
+@case("onward-odd-name", "states", "List the keels for {query}", ["sloops", "ketches", "yawls", "prams"], steps=ONWARD, expect=FIRST)
+def _():
+    def site(ask):
+        if ask.path == "/":
+            return grid("fetch('/keels?'+new URLSearchParams({q,blad:s.page||1}))", NEXT)
+        if ask.path == "/keels":
+            return data({"rows": pages_of("keels", ask.query.get("q", ""), int(ask.query["blad"]))})
+        return None
+
+    return site, lambda query: pick(many("keels", query, 20), "name", "price")
+
+
+@case("onward-in-path", "states", "List the masts for {query}", ["rigs", "poles", "spars", "booms"], steps=ONWARD, expect=FIRST)
+def _():
+    def site(ask):
+        if ask.path == "/":
+            return grid("fetch('/masts/'+(q||'all')+'/'+(s.page||1))", NEXT)
+        parts = ask.path.strip("/").split("/")
+        if parts[0] == "masts" and len(parts) == 3:
+            return data({"rows": pages_of("masts", "" if parts[1] == "all" else parts[1], int(parts[2]))})
+        return None
+
+    return site, lambda query: pick(many("masts", query, 20), "name", "price")

@@ -440,6 +440,9 @@ pub struct ListLength {
     /// What a later call of the recording changed to go on with the list.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub moved: Vec<Moved>,
+    /// Items of later calls of the recording that are none of the first page.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub further: u32,
     /// Whole numbers beside the items of the first page that are greater than their count, at most eight.
     #[serde(default)]
     pub numbers: Vec<u64>,

@@ -88,7 +88,7 @@ pub struct ListFindings<'a> {
     pub length: Length,
     /// Items that the page showed, where one was seen.
     pub shown: Option<u64>,
-    /// Items of the page that came by calls which went on with the list.
+    /// Items, of the page or of the recording, that came by calls which went on with the list.
     pub further: u32,
     /// What the page says.
     pub page: &'a ListLength,

@@ -59,6 +59,14 @@ pub fn pages(
     std::iter::once(own).chain(further.filter_map(data)).collect()
 }
 
+/// How many items calls that went on with the list gave that its first page, the first of [`pages`], does not hold. A parameter that
+/// the site ignores gives the same ones.
+pub fn further_items(pages: &[Value]) -> u32 {
+    let mut lists = pages.iter().filter_map(Value::as_array);
+    let Some(own) = lists.next() else { return 0 };
+    lists.flatten().filter(|it| !own.contains(it)).count() as u32
+}
+
 /// What the first later call changed that goes on with this one's list.
 pub fn moved(recording: &SessionRecording, exchange: &Exchange) -> Vec<Moved> {
     let later = recording.exchanges.iter().find(|it| continues(it, exchange));
@@ -167,6 +175,16 @@ pub mod tests {
             "origins": []
         }))
         .unwrap()
+    }
+
+    #[test]
+    fn items_of_later_pages() {
+        let page = |all: &[u64]| Value::from(all.to_vec());
+        assert_eq!(further_items(&[page(&[1, 2]), page(&[3, 4]), page(&[4, 5])]), 4);
+        assert_eq!(further_items(&[page(&[1, 2]), page(&[2, 1])]), 0);
+        assert_eq!(further_items(&[page(&[1, 2]), page(&[])]), 0);
+        assert_eq!(further_items(&[json!({"a": 1}), json!({"a": 2})]), 0);
+        assert_eq!(further_items(&[]), 0);
     }
 
     #[test]

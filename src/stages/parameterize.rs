@@ -16,7 +16,7 @@ use super::{
     extraction::widened,
     fan_out::{MAX_LEAVES, spread},
     options::ParameterControls,
-    pages::{moved, pages},
+    pages::{further_items, moved, pages},
     provenance::{Examples, twin_of},
     recorded_timestamps::frozen_moment,
     replay::leaf_lines,
@@ -332,6 +332,7 @@ fn attempt(
         second_login_shown: second_login_shown(recording, second),
         list: ListLength {
             moved: moved(recording, exchange),
+            further: further_items(&pages(recording, exchange, &draft.response)),
             ..list_length(recording, second, witness.as_ref())
         },
         witness,

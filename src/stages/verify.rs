@@ -363,7 +363,7 @@ impl Run<'_, '_> {
             items,
             length: self.length,
             shown: witness.map(|it| u64::from(it.first.count)),
-            further: witness.map_or(0, |it| it.further),
+            further: witness.map_or(0, |it| it.further).max(self.draft.list.further),
             page: &self.draft.list,
             paged_by: self.paged_by.take(),
             sized_by: self.sized_by.take(),
