@@ -19,7 +19,11 @@ const CUT: &str = "\n(the page that was shown here is cut)";
 
 /// A page for the model: what of it changed since `before`, where that is less.
 pub fn page(now: &PageView, before: Option<&PageView>) -> String {
-    let head = format!("{PAGE} url={:?} title={:?}>\n", defused(&now.url), defused(&now.title));
+    let head = format!(
+        "{PAGE} url={:?} title={:?}>\n",
+        escape_markers(&now.url),
+        escape_markers(&now.title)
+    );
     let (how, body) = match before.filter(|it| it.url == now.url) {
         Some(before) if now.content == before.content => (AS_BEFORE, String::new()),
         Some(before) if now.content.len() > SHORT => match changes(now, before) {
@@ -28,7 +32,7 @@ pub fn page(now: &PageView, before: Option<&PageView>) -> String {
         },
         _ => ("", now.content.clone()),
     };
-    let mut body = defused(&body);
+    let mut body = escape_markers(&body);
     if body.chars().count() > MAX_PAGE {
         body = body.chars().take(MAX_PAGE).collect();
         body.push_str("\n(the rest is left out)");
@@ -37,7 +41,7 @@ pub fn page(now: &PageView, before: Option<&PageView>) -> String {
 }
 
 /// Words of a page that cannot be taken for the marks that stand around it.
-pub fn defused(text: &str) -> String {
+pub fn escape_markers(text: &str) -> String {
     let lower = text.to_ascii_lowercase();
     let mut out = String::with_capacity(text.len());
     let mut from = 0;

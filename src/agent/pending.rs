@@ -343,7 +343,7 @@ pub fn step(state: ApprovalState, event: ApprovalEvent) -> Result<ApprovalState>
         (it, ApprovalEvent::Answered(_) | ApprovalEvent::Failed(_) | ApprovalEvent::Unclear)
             if it.is_open() =>
         {
-            return Err(Error::new(Code::Internal, "a request ended that was not let go"));
+            return Err(Error::new(Code::Internal, "a held request ended before it was approved"));
         }
         (it, _) => return Err(refusal_error(&it)),
     })

@@ -170,7 +170,7 @@ impl TaskPolicy {
             return Ok(());
         }
         Err(Error::new(Code::ValueFromElsewhere, "a text that names another host is not typed")
-            .hint("only the user may give such a text"))
+            .hint("give the text in the task or with -p, if it is to be typed"))
     }
 
     fn is_only_a_page(&self, url: &str) -> bool {
@@ -279,7 +279,7 @@ fn judge_request(
             "frames of {site} are not opened in pages of others"
         ));
     }
-    let why = match (carried(it, typed), effect.into_result()) {
+    let why = match (leaking_site(it, typed), effect.into_result()) {
         (None, Ok(())) => return RequestDecision::Go,
         (Some(from), _) => format!("what was typed on {from} leaves to {site} with it"),
         (None, Err(why)) => {
@@ -303,7 +303,7 @@ fn judge_request(
 
 /// The site of which something that was typed leaves to another with it: to the letter, or perhaps, where an act has a page send
 /// something there.
-fn carried<'a>(it: &OutgoingRequest<'_>, typed: &'a TypedValues) -> Option<&'a str> {
+fn leaking_site<'a>(it: &OutgoingRequest<'_>, typed: &'a TypedValues) -> Option<&'a str> {
     let says = it.body.is_some() || it.url.contains('?');
     let sends = it.follows_act && (it.is_page || it.body.is_some()) && says;
     let perhaps = || typed.may_leave(it.at, it.url).filter(|_| sends);

@@ -247,7 +247,7 @@ impl AgentRun {
         self.seen = with.hands.snapshot().await?;
         self.record_page();
         // What is behind a wall is what the model begins with.
-        if let Some(end) = self.walled(&mut with).await? {
+        if let Some(end) = self.hand_over_blocker(&mut with).await? {
             return Ok(end);
         }
         let text = format!("Goal: {}\n{}", self.goal.text, history::page(&self.seen, None));
@@ -259,7 +259,7 @@ impl AgentRun {
     pub async fn resume(&mut self, text: &str, with: RunContext<'_>) -> Result<RunOutcome> {
         let before = std::mem::replace(&mut self.seen, with.hands.snapshot().await?);
         self.record_page();
-        let text = history::defused(text);
+        let text = history::escape_markers(text);
         let text = format!("{text}{}", history::page(&self.seen, Some(&before)));
         self.turns.push(match self.open.take() {
             Some((id, name)) => Turn::Tool { id, name, text },
@@ -505,10 +505,10 @@ impl AgentRun {
                     self.all.saw_text(&said.content);
                     self.contract.add_page(&said);
                 }
-                (history::defused(&said.content), held, false)
+                (history::escape_markers(&said.content), held, false)
             }
             Err(err) if matches!(err.code().class(), Class::Task | Class::Usage) => {
-                (history::defused(&error_message(&err)), Vec::new(), true)
+                (history::escape_markers(&error_message(&err)), Vec::new(), true)
             }
             Err(err) => return Err(err),
         };
@@ -527,7 +527,7 @@ impl AgentRun {
         }
         let before = std::mem::replace(&mut self.seen, with.hands.snapshot().await?);
         self.record_page();
-        if let Some(end) = self.walled(with).await? {
+        if let Some(end) = self.hand_over_blocker(with).await? {
             return Ok(StepOutcome::End(end));
         }
         Ok(StepOutcome::Told(format!("{text}{}", history::page(&self.seen, Some(&before)))))
@@ -559,7 +559,7 @@ impl AgentRun {
     }
 
     /// Where only a person gets on, one is asked to; afterwards the page is another.
-    async fn walled(&mut self, with: &mut RunContext<'_>) -> Result<Option<RunOutcome>> {
+    async fn hand_over_blocker(&mut self, with: &mut RunContext<'_>) -> Result<Option<RunOutcome>> {
         let before = self.recent.last().map(|it| &it.1);
         let Some(it) = wall(&self.seen, &self.goal.url, before) else { return Ok(None) };
         let has_window = with.people.is_there() && with.hands.hand_over(it.describe()).await;

@@ -17,7 +17,7 @@ pub mod retention;
 #[cfg(unix)]
 pub mod shared_store;
 #[cfg(unix)]
-pub mod signed;
+pub mod signed_store;
 #[cfg(unix)]
 pub mod store;
 

@@ -87,7 +87,7 @@ impl Dir {
         };
         let refused = |why: &str| {
             Error::new(Code::ArtifactIo, format!("{} {why}", self.display_path(name)))
-                .hint("somebody else may have read or written it: make a new one")
+                .hint("another user may have read or changed it; create a new one")
         };
         if known.st_uid != rustix::process::geteuid().as_raw() {
             return Err(refused("belongs to somebody else"));
@@ -121,7 +121,7 @@ impl Dir {
             Code::ArtifactIo,
             format!("{} is a link or a special file", self.display_path(name)),
         )
-        .hint("somebody else put it there; check it and remove it")
+        .hint("another user created it; check it and remove it")
     }
 
     /// Writes the file at 0600: temporary file, fsync, rename, fsync of the folder.

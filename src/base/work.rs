@@ -351,6 +351,7 @@ mod tests {
         let busy = [(); 4].map(|()| tokio::spawn(compute(budget, forever)));
         let (tell, told) = std::sync::mpsc::channel();
         tokio::spawn(async move {
+            // A timer is a part of the runtime that has to go on.
             tokio::time::sleep(Duration::from_millis(1)).await;
             tell.send(()).unwrap();
         });

@@ -344,6 +344,9 @@ async fn attempt(
             .hint("give it more with defaults.deadline_s in the manifest"),
         }
     };
-    commis_learn::apart(move || async move { commis_learn::learn(&tasks[i], &cx).await }, stop)
-        .await
+    commis_learn::run_until_stopped(
+        move || async move { commis_learn::learn(&tasks[i], &cx).await },
+        stop,
+    )
+    .await
 }

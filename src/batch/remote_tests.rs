@@ -8,13 +8,13 @@ use std::{
 use futures::FutureExt as _;
 
 use super::*;
-use commis_artifacts::{shared_store::SharedFolder, signed::SignedStore};
+use commis_artifacts::{shared_store::SharedFolder, signed_store::SignedStore};
 use commis_base::{
     ids::{RecipeName, TaskId},
     mac::MacKey,
     settings::{Home, Settings},
 };
-use commis_learn::{BrowserPool, Source, Span, apart, stages};
+use commis_learn::{BrowserPool, Source, Span, run_until_stopped, stages};
 use commis_net::egress::EgressPolicy;
 use commis_state::Status;
 
@@ -73,7 +73,7 @@ impl Engine for FakeEngine {
                 }
                 let cx = Arc::clone(&self.cx);
                 let work = move || async move { stages(&task, &cx, Span::ALL).await };
-                let came = apart(work, std::future::pending()).await?;
+                let came = run_until_stopped(work, std::future::pending()).await?;
                 let ran =
                     came.stages.iter().map(|it| StageRun { stage: it.stage, how: it.how, ms: 3 });
                 let (id, ran) = (it.id, ran.collect());

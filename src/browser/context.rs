@@ -108,7 +108,7 @@ impl Context {
         let policy = Arc::clone(browser.policy());
         let http = Arc::new(PublicHttp::new(Arc::clone(&policy))?);
         let visit = Arc::new(ContextPolicy::new(policy));
-        let proxy = Proxy::start(Arc::clone(&visit), browser.vouched()).await?;
+        let proxy = Proxy::start(Arc::clone(&visit), browser.custom_tls_trust()).await?;
         let params = json!({
             "disposeOnDetach": true,
             "proxyServer": proxy.url(),

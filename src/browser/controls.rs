@@ -18,7 +18,7 @@ use super::{
 };
 use commis_artifacts::recording::{Control, ControlOption};
 use commis_base::error::Result;
-use commis_redact::spelled::is_spelled;
+use commis_redact::choice_spelling::is_spelled;
 
 /// Of a list's options, and of each text.
 const MAX_OPTIONS: usize = 500;

@@ -135,7 +135,7 @@ fn handle(
             user_action_events::navigating(shared, event);
         }
         "Runtime.bindingCalled" => {
-            paused_requests::heard(shared, event);
+            paused_requests::note_user_action(shared, event);
             user_action_events::called(shared, event);
         }
         "Fetch.authRequired" => page_events::answer_auth_challenge(shared, event),

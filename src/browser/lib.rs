@@ -291,7 +291,7 @@ impl Browser {
         &self.0.policy
     }
 
-    fn vouched(&self) -> Option<Arc<TlsTrust>> {
+    fn custom_tls_trust(&self) -> Option<Arc<TlsTrust>> {
         self.0.vouched.clone()
     }
 }

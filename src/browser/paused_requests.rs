@@ -237,7 +237,7 @@ const HEARS: &str = "for (const it of ['pointerdown', 'mousedown', 'touchstart',
   addEventListener(it, event => { if (event.isTrusted) commisPerson(''); }, { capture: true, passive: true });";
 
 /// A person did something in a page of the context.
-pub fn heard(shared: &ContextInner, event: &Event) {
+pub fn note_user_action(shared: &ContextInner, event: &Event) {
     #[derive(Deserialize)]
     struct BindingCalled {
         name: String,

@@ -144,7 +144,9 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
         check.sessions.close().await;
         ended
     };
-    let ended = context::apart("what was seen is noted; --unchecked-for leaves it out", work).await;
+    let ended =
+        context::run_interruptible("what was seen is noted; --unchecked-for leaves it out", work)
+            .await;
     progress.finish();
     let mut rows = std::mem::take(&mut *rows.lock().unwrap_or_else(PoisonError::into_inner));
     rows.sort_by_key(|it| it.0);

@@ -263,7 +263,7 @@ impl Checker {
         }
         let noted = note(
             &self.registry,
-            run::borrowed(&self.state),
+            run::require_state(&self.state),
             (&held.recipe, held.source),
             ended.as_ref().map_err(Error::code),
             &now(),

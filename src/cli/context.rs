@@ -178,7 +178,7 @@ pub fn find_recipe(registry: &Registry, name: &RecipeName) -> Result<RegisteredR
 
 /// What `work` comes to, unless Ctrl-C or a request to terminate is first, however it computes; `hint` says what then becomes of
 /// what was done. Fails with [`Code::Interrupted`], or as `work` does.
-pub async fn apart<T: Send + 'static, F: Future<Output = Result<T>>>(
+pub async fn run_interruptible<T: Send + 'static, F: Future<Output = Result<T>>>(
     hint: &'static str,
     work: impl FnOnce() -> F + Send + 'static,
 ) -> Result<T> {
@@ -186,7 +186,7 @@ pub async fn apart<T: Send + 'static, F: Future<Output = Result<T>>>(
         interrupted().await;
         Error::new(Code::Interrupted, "interrupted").hint(hint)
     };
-    commis_learn::apart(work, stop).await
+    commis_learn::run_until_stopped(work, stop).await
 }
 
 /// Waits for Ctrl-C or a request to terminate.
@@ -224,7 +224,7 @@ pub fn event(json: &str) {
 }
 
 /// As [`event`]; false when whoever read it has gone away.
-pub fn heard(json: &str) -> bool {
+pub fn write_event(json: &str) -> bool {
     let text = harmless(json.to_owned());
     match writeln!(anstream::stdout(), "{}", upright(&text)) {
         Err(err) if err.kind() == io::ErrorKind::BrokenPipe => false,

@@ -79,7 +79,7 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
         let end = commis_learn::learn(&choice.task, &its).await;
         Ok(Ok((choice.task, end?)))
     };
-    let end = context::apart("the same command goes on", work).await;
+    let end = context::run_interruptible("the same command goes on", work).await;
     progress.finish();
     cx.browser.close().await;
     match end? {

@@ -13,7 +13,7 @@ use commis_base::{
 };
 use commis_serve::{
     client::Client,
-    lifecycle::{Starter, gone},
+    lifecycle::{Starter, wait_until_gone},
     state_file::StateFile,
 };
 
@@ -158,9 +158,12 @@ async fn stop(home: &Home) -> Result<bool> {
         // It does not answer, but it is ours: the file and the process agree.
         signal(&it, Signal::TERM)?;
     }
-    if tokio::time::timeout(ENDED.saturating_sub(begun.elapsed()), gone(&it)).await.is_err() {
+    if tokio::time::timeout(ENDED.saturating_sub(begun.elapsed()), wait_until_gone(&it))
+        .await
+        .is_err()
+    {
         signal(&it, Signal::KILL)?;
-        gone(&it).await?;
+        wait_until_gone(&it).await?;
     }
     Ok(true)
 }

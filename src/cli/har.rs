@@ -88,7 +88,7 @@ async fn openapi(args: OpenapiArgs, global: &Global) -> Result<u8> {
         let bytes = read_bounded(&file, har::MAX_FILE as u64)?;
         endpoints::describe(&bytes, &settings.redact, &options)
     };
-    let (document, report) = context::apart("nothing was written", work).await?;
+    let (document, report) = context::run_interruptible("nothing was written", work).await?;
     if let Some(document) = &document {
         let ends = |ending: &str| {
             out.as_ref().is_some_and(|it| it.extension().is_some_and(|it| it == ending))

@@ -104,7 +104,7 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
         }
         Ok(rows)
     };
-    let rows = context::apart("what was healed is kept", work).await?;
+    let rows = context::run_interruptible("what was healed is kept", work).await?;
     if args.json {
         context::out(&rows);
     } else if !rows.is_empty() {

@@ -61,7 +61,7 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
     let task = Arc::new(task);
     let (own, its) = (Arc::clone(&task), Arc::clone(&cx));
     let work = move || async move { commis_learn::learn(&own, &its).await };
-    let end = context::apart("the same command with --resume goes on", work).await;
+    let end = context::run_interruptible("the same command with --resume goes on", work).await;
     progress.finish();
     cx.browser.close().await;
     if end.is_err()

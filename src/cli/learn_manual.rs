@@ -48,7 +48,7 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
         let end = all(&mut task, &its, &args, (given, second), &names).await;
         Ok((task, end?))
     };
-    let end = context::apart(
+    let end = context::run_interruptible(
         "what was recorded to the end is kept: the same command with --resume goes on, and records where nothing is",
         work,
     )

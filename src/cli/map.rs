@@ -387,9 +387,9 @@ impl LineSink for OutputTarget {
         match self {
             Self::File(it) => it.add(json).map(|()| true),
             Self::Stdout(Some(bar)) if std::io::stdout().is_terminal() => {
-                Ok(bar.suspend(|| context::heard(json)))
+                Ok(bar.suspend(|| context::write_event(json)))
             }
-            Self::Stdout(_) => Ok(context::heard(json)),
+            Self::Stdout(_) => Ok(context::write_event(json)),
         }
     }
 }

@@ -59,7 +59,7 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
         Ok((shared, report))
     };
     let hint = if to_file { "nothing was written" } else { "what was written is not all of it" };
-    let (shared, report) = context::apart(hint, work).await?;
+    let (shared, report) = context::run_interruptible(hint, work).await?;
     if let Some(path) = &out {
         write(path, &shared)?;
     }

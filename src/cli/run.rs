@@ -23,8 +23,8 @@ use commis_base::{
     ids::RecipeName,
 };
 use commis_learn::{
-    BrowserPool, Extent, HealthUpdate, RecipeRunner, Sessions, identify_call, may_use, narrow,
-    note, refusal_error, way_back,
+    BrowserPool, Extent, HealthUpdate, RecipeRunner, Sessions, demotion_hint, identify_call,
+    may_use, narrow, note, refusal_error,
 };
 use commis_net::{
     egress::EgressPolicy,
@@ -187,7 +187,7 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
     }
     let ended = result.as_ref().map_err(Error::code);
     // That a run was not counted is no news for who asked for its data.
-    let noted = note(&registry, borrowed(&state), (&recipe, held.source), ended, &now());
+    let noted = note(&registry, require_state(&state), (&recipe, held.source), ended, &now());
     tell_demotion(&name, &noted);
     let result = result?;
     Ok(match result.error_code {
@@ -294,7 +294,7 @@ pub fn login(name: &str, recipe: &Recipe, place: &Environment) -> Result<Login> 
 pub fn tell_demotion(name: &RecipeName, noted: &HealthUpdate) {
     if let Some(reason) = noted.demoted {
         context::say(&format!("{name} is deprecated from now on: {}", reason.describe()));
-        context::say(&format!("  hint: {}", way_back(name)));
+        context::say(&format!("  hint: {}", demotion_hint(name)));
     }
     if let Some(err) = &noted.not_demoted {
         context::say(&clean(&format!("warning: {name} should be deprecated, and is not: {err}")));
@@ -302,7 +302,7 @@ pub fn tell_demotion(name: &RecipeName, noted: &HealthUpdate) {
 }
 
 /// The database, or why there is none.
-pub fn borrowed(state: &Result<State>) -> Result<&State> {
+pub fn require_state(state: &Result<State>) -> Result<&State> {
     state.as_ref().map_err(|err| Error::new(err.code(), err.to_string()))
 }
 

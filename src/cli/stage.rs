@@ -83,7 +83,7 @@ pub async fn run(command: Command, global: &Global) -> Result<u8> {
     };
     let its = Arc::clone(&cx);
     let work = move || async move { commis_learn::stages(&task, &its, span).await };
-    let end = context::apart("the same command goes on", work).await;
+    let end = context::run_interruptible("the same command goes on", work).await;
     cx.browser.close().await;
     let came = end?;
     if args.json {

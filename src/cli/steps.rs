@@ -41,7 +41,7 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
         let mut context = its.browser.context().await?;
         read_page(&mut context, &args.url).await
     };
-    let end = context::apart("the same command looks again", work).await;
+    let end = context::run_interruptible("the same command looks again", work).await;
     cx.browser.close().await;
     let page = end?;
     if args.json {

@@ -12,7 +12,7 @@ use zeroize::Zeroizing;
 use super::{Global, context};
 use commis_artifacts::{
     shared_store::{self, SharedFolder, SharedStore},
-    signed::SignedStore,
+    signed_store::SignedStore,
 };
 use commis_base::{
     error::{Code, Error, Result},

@@ -75,7 +75,7 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
         Ok((end, context, window, teller))
     };
     let hint = "the same command drives the steps from the start";
-    let (end, context, window, teller) = context::apart(hint, work).await?;
+    let (end, context, window, teller) = context::run_interruptible(hint, work).await?;
     let code = match end {
         Ok(page) => {
             teller.page(&page);

@@ -97,7 +97,7 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
         }
         Ok(rows)
     };
-    let rows = context::apart("what was verified is kept", work).await?;
+    let rows = context::run_interruptible("what was verified is kept", work).await?;
     let failed = rows.iter().any(|it| !it.1.as_ref().is_ok_and(|it| it.0.verified));
     if args.json {
         let rows: Vec<_> = rows

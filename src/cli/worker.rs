@@ -185,7 +185,7 @@ impl TaskWorker {
             stop.await;
             Error::new(Code::Interrupted, "stopped; finished work is kept")
         };
-        commis_learn::apart(work, stopped).await
+        commis_learn::run_until_stopped(work, stopped).await
     }
 
     /// Ends the browser.

@@ -68,6 +68,6 @@ impl TaskWorker {
             stop.await;
             Error::new(Code::Interrupted, "stopped; the part will run again")
         };
-        commis_learn::apart(work, stopped).await
+        commis_learn::run_until_stopped(work, stopped).await
     }
 }

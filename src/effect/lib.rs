@@ -16,7 +16,6 @@
 
 mod address;
 mod answers;
-mod asked;
 mod body;
 mod conventions;
 mod criteria;
@@ -24,22 +23,23 @@ mod fields;
 mod graphql;
 mod headers;
 mod names;
-mod recorded;
+mod path_operation;
+mod recorded_effect;
 mod template;
 mod verbs;
 
 use url::Url;
 
 use address::describe;
-use asked::PathPurpose;
 use body::{Body, Question};
 use conventions::CalledOperation;
 use names::NameMeaning;
+use path_operation::PathPurpose;
 use verbs::{ALSO, is_in_lists};
 
 pub use body::Content;
 pub use names::is_read_task;
-pub use recorded::{judge_recorded, judge_recorded_alone};
+pub use recorded_effect::{judge_recorded, judge_recorded_alone};
 pub use template::recipe_effect;
 
 /// What a request does, with the reason.
@@ -294,7 +294,7 @@ fn weigh(call: &Call<'_>, url: &Url, known: &RequestContext<'_>) -> Result<&'sta
     let is_endpoint = address::is_endpoint(&segments);
     let is_submitted = pressed == NameMeaning::Reads
         && known.pressed.is_some_and(|it| it.role == "button" && body.has_button(&it.name));
-    let asked = asked::path_purpose(&segments);
+    let asked = path_operation::path_purpose(&segments);
     let is_grid = body.is_grid();
     let is_get =
         heads.is_get || body.value("_method").is_some_and(|it| it.eq_ignore_ascii_case("get"));
@@ -359,9 +359,9 @@ fn weigh(call: &Call<'_>, url: &Url, known: &RequestContext<'_>) -> Result<&'sta
         is_listing: body.is_listing(),
         lists_identifiers: body.lists_identifiers(),
         is_submitted,
-        is_of_one: asked::is_on_one_item(&segments),
-        may_mark: question == Question::One && asked::is_marking(&segments),
-        is_plural: asked::is_plural(&segments),
+        is_of_one: path_operation::is_on_one_item(&segments),
+        may_mark: question == Question::One && path_operation::is_marking(&segments),
+        is_plural: path_operation::is_plural(&segments),
         is_opaque,
         question,
         is_strange: heads.is_strange,

@@ -45,6 +45,7 @@ pub struct Request {
 }
 
 impl Request {
+    /// A GET request without headers. Redirects may lead to its own host alone.
     pub fn get(url: impl Into<String>) -> Self {
         Self {
             method: "GET".to_owned(),
@@ -55,10 +56,12 @@ impl Request {
         }
     }
 
+    /// A POST request with that body. Set `content-type` with [`header`](Self::header).
     pub fn post(url: impl Into<String>, body: impl Into<Vec<u8>>) -> Self {
         Self { method: "POST".to_owned(), body: Some(body.into()), ..Self::get(url) }
     }
 
+    /// Adds a header and returns the request. The name is stored in lower case.
     #[must_use]
     pub fn header(mut self, name: &str, value: impl Into<String>) -> Self {
         self.headers.push((name.to_ascii_lowercase(), value.into()));
@@ -93,7 +96,7 @@ impl SafeClient {
         Self::with_limits(policy, ClientLimits::default())
     }
 
-    /// As [`new`](Self::new).
+    /// [`new`](Self::new) with limits of your own. Fails as `new` does.
     pub fn with_limits(policy: &EgressPolicy, limits: ClientLimits) -> Result<Self> {
         let ClientLimits { body, headers, redirects, total } = limits;
         let caps = TransportLimits { body, headers, redirects, total };

@@ -47,6 +47,7 @@ pub struct HarTask {
 }
 
 impl HarTask {
+    /// A task of that recipe name and sentence, with `{parameter}` where a typed value goes. It has no typed values yet.
     pub fn new(name: impl Into<String>, task: impl Into<String>) -> Self {
         Self {
             name: name.into(),

@@ -35,6 +35,7 @@ impl EgressPolicy {
         Self::builder().build()
     }
 
+    /// A builder that begins with the policy of [`public`](Self::public).
     pub fn builder() -> EgressPolicyBuilder {
         EgressPolicyBuilder::default()
     }

@@ -76,6 +76,7 @@ pub struct Answer {
 }
 
 impl Runner {
+    /// A builder with the default policy and limits.
     pub fn builder() -> RunnerBuilder {
         RunnerBuilder::default()
     }
@@ -228,6 +229,7 @@ impl RunnerBuilder {
         self
     }
 
+    /// Replaces the limits on runs and on calls to each host.
     #[must_use]
     pub fn limits(mut self, limits: Limits) -> Self {
         self.limits = limits;

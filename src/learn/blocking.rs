@@ -22,7 +22,7 @@ const MOST: usize = 4;
 static LEFT: Mutex<Vec<Weak<()>>> = Mutex::new(Vec::new());
 
 /// Those that still compute.
-fn left() -> std::sync::MutexGuard<'static, Vec<Weak<()>>> {
+fn running_tasks() -> std::sync::MutexGuard<'static, Vec<Weak<()>>> {
     let mut all = LEFT.lock().unwrap_or_else(PoisonError::into_inner);
     all.retain(|it| it.strong_count() > 0);
     all
@@ -34,11 +34,11 @@ fn left() -> std::sync::MutexGuard<'static, Vec<Weak<()>>> {
 /// error of its own.
 ///
 /// Fails with `OVERLOADED` where too many compute on that nobody waits for any more.
-pub async fn apart<T: Send + 'static, F: Future<Output = Result<T>>>(
+pub async fn run_until_stopped<T: Send + 'static, F: Future<Output = Result<T>>>(
     work: impl FnOnce() -> F + Send + 'static,
     stop: impl Future<Output = Error>,
 ) -> Result<T> {
-    if left().len() >= MOST {
+    if running_tasks().len() >= MOST {
         let why = "too many tasks compute on that were stopped";
         return Err(Error::new(Code::Overloaded, why).hint("try again when they have ended"));
     }
@@ -75,7 +75,7 @@ pub async fn apart<T: Send + 'static, F: Future<Output = Result<T>>>(
         why = stop => {
             drop(go_on);
             if tokio::time::timeout(GRACE, ended).await.is_err() {
-                left().push(watched);
+                running_tasks().push(watched);
             }
             Err(why)
         }
@@ -115,7 +115,7 @@ mod tests {
             let _ = began.await;
             interrupted()
         };
-        assert_eq!(apart(work, stop).await.unwrap_err().code(), Code::Timeout);
+        assert_eq!(run_until_stopped(work, stop).await.unwrap_err().code(), Code::Timeout);
         drop(keep);
     }
 
@@ -132,7 +132,7 @@ mod tests {
             let _told = DropSignal(gone);
             std::future::pending::<Result<()>>().await
         };
-        let end = apart(work, async { interrupted() }).await;
+        let end = run_until_stopped(work, async { interrupted() }).await;
         assert_eq!(end.unwrap_err().code(), Code::Timeout);
         // Sent before, or not at all.
         assert!(told.try_recv() != Err(mpsc::TryRecvError::Empty));
@@ -141,7 +141,7 @@ mod tests {
     #[tokio::test]
     async fn a_panic_is_an_error() {
         let work = || async { panic!("of its own") as Result<()> };
-        let end = apart(work, std::future::pending()).await.unwrap_err();
+        let end = run_until_stopped(work, std::future::pending()).await.unwrap_err();
         assert_eq!(end.code(), Code::Internal);
         assert!(end.to_string().contains("of its own"), "{end}");
     }

@@ -9,7 +9,7 @@ use std::{
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{replay_context::BrowserPool, task::Task, trusted::trust_what_was_learned};
+use super::{replay_context::BrowserPool, task::Task, trust_migration::trust_what_was_learned};
 use commis_artifacts::{payloads::Outcome, shared_store::SharedStore, store::Store};
 use commis_base::{
     error::Result,

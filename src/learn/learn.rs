@@ -25,7 +25,7 @@ use super::{
     drive::{asks_for_pause, drive, only_reads, plan},
     fresh::{Freshness, check_freshness},
     manual, own_address, page_of_har,
-    published::{demote, demoted_since, is_ours, keep, proven_since},
+    published_recipe::{demote, demoted_since, is_ours, keep_published, proven_since},
     replay_context::{LiveSession, TaskReplayer},
     stage_inputs,
     task::{Source, Task, renders_har},

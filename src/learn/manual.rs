@@ -165,7 +165,7 @@ pub fn assign(
         }
         let name = missing[0].trim_matches(['{', '}']);
         return Err(err.hint(format!(
-            "the recording is kept: the same command with --resume and -p {name}=VALUE, a value that was typed, goes on from it"
+            "the recording is stored: repeat the command with --resume and -p {name}=VALUE, where VALUE is a text that you typed"
         )));
     }
     let mut out = recording.clone();

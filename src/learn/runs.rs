@@ -96,7 +96,7 @@ impl RecipeRunner<'_> {
             self.doubt_empty(recipe, &example, &mut result).await;
             return Ok(result);
         }
-        if !is_last_straw(recipe, source, &result, state) {
+        if !would_demote(recipe, source, &result, state) {
             return Ok(result);
         }
         let Ok(proven) = self.call(recipe, &example, Fallback::Never).await else {
@@ -239,7 +239,7 @@ fn steps_up(recipe: &Recipe, compiled: &CompiledRecipe, failed: &RecipeRunResult
 }
 
 /// The failure would put the recipe out of service.
-fn is_last_straw(
+fn would_demote(
     recipe: &Recipe,
     source: Source,
     failed: &RecipeRunResult,
@@ -261,7 +261,7 @@ pub fn refusal_error(recipe: &Recipe) -> Error {
     let (status, hint) = match recipe.state() {
         RecipeState::Demoted(reason) => (
             format!("deprecated: {}", reason.describe()),
-            format!("{}; `commis recipe explain {name}` says more", way_back(name)),
+            format!("{}; `commis recipe explain {name}` says more", demotion_hint(name)),
         ),
         RecipeState::TakenBack => ("deprecated".to_owned(), "learn it again".to_owned()),
         RecipeState::Draft if recipe.trust == Trust::Claimed => (
@@ -298,7 +298,7 @@ fn has_one_example(recipe: &Recipe) -> bool {
 }
 
 /// What to do about a recipe that was demoted.
-pub fn way_back(name: &RecipeName) -> String {
+pub fn demotion_hint(name: &RecipeName) -> String {
     format!(
         "`commis recipe verify {name}` proves it again if the site is as it was; else learn its task again, with --force"
     )

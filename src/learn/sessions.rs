@@ -290,7 +290,7 @@ mod tests {
         // By itself, without a further run.
         let begun = Instant::now();
         while gone.upgrade().is_some() {
-            assert!(begun.elapsed() < Duration::from_secs(20));
+            assert!(begun.elapsed() < Duration::from_secs(120), "the session stays");
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
         assert_ne!(all.get_or_open(forum, None).await.unwrap().id, old);

@@ -14,7 +14,7 @@ use commis_artifacts::{
     kinds::Kind,
     recording::SessionRecording,
     shared_store::{ObjectKey, ObjectMeta, SharedFolder, SharedStore, StageRequest},
-    signed::SignedStore,
+    signed_store::SignedStore,
     store::{Stamp, Store},
 };
 use commis_base::{

@@ -101,8 +101,8 @@ pub fn check(auth: &Auth, recipe: &Recipe) -> Result<()> {
         || recipe.slots.iter().any(|it| it.from.needs_session())
         || proven.is_some_and(|it| it.requires_session || it.transport.sends_cookies())
     {
-        return Err(invalid("a recipe with a key has no session".to_owned())
-            .hint("what is fetched from a page can be read by the page"));
+        return Err(invalid("a recipe with `auth` cannot use a session or a login".to_owned())
+            .hint("a page could read the key; remove `auth`, or the slots and the login"));
     }
     Ok(())
 }

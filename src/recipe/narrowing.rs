@@ -216,7 +216,7 @@ impl Fields {
             count += 1;
             if count > MAX_FIELDS || names.len() > MAX_DEPTH {
                 return Err(invalid(&format!(
-                    "more than {MAX_FIELDS} fields, or one of more than {MAX_DEPTH} names"
+                    "there are more than {MAX_FIELDS} fields, or a field has more than {MAX_DEPTH} names"
                 )));
             }
             out.add(&names)?;

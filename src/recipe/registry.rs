@@ -385,7 +385,7 @@ impl Registry {
                 format!("`{name}` is a library recipe and cannot be deleted"),
             )
             .hint(format!(
-                "`commis recipe fork {name} {name}` makes a copy of your own that stands before it"
+                "`commis recipe fork {name} {name}` makes your own copy, which is used instead"
             )));
         }
         Err(not_found(name, &self.files()?))

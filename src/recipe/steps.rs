@@ -119,7 +119,7 @@ pub(super) fn check(chain: &Chain, recipe: &Recipe, taken: &BTreeSet<&str>) -> R
             Some(Choose::Where(all)) => check_conditions(&it.name, all, taken)?,
             Some(Choose::All(separator)) if !is_separator(separator) => {
                 return Err(invalid(format!(
-                    "step `{}`: what stands between two values is 1 to {MAX_SEPARATOR} signs, or nothing",
+                    "step `{}`: the separator in `all` is empty or 1 to {MAX_SEPARATOR} punctuation characters",
                     it.name
                 ))
                 .hint("use `,` or what the site takes, and nothing for a JSON list"));
@@ -155,7 +155,7 @@ pub(super) fn check(chain: &Chain, recipe: &Recipe, taken: &BTreeSet<&str>) -> R
         Query::compile(it)?;
     }
     if recipe.pages.is_some() && (chain.for_each.is_some() || chain.output.is_some()) {
-        return Err(invalid("`pages` goes with neither `for_each` nor `output`".to_owned()));
+        return Err(invalid("`pages` cannot be combined with `for_each` or `output`".to_owned()));
     }
     Ok(())
 }

@@ -14,7 +14,7 @@ use super::{
     rules::{RedactRules, SecretSink as _, Walk},
     scan::{auth_scheme, base64_text},
     text_kind::TextKind,
-    typed::TypedValues,
+    typed_values::TypedValues,
     urls::PartReplacer,
 };
 use commis_artifacts::recording::{

@@ -5,11 +5,12 @@
 //! Response bodies are redacted by the same rules, which leave ordinary data (ids, hashes, slugs, URLs, cursors) alone.
 
 mod account_ids;
-mod announced;
+mod announced_secrets;
 mod body;
 mod build_ids;
 mod byte_classes;
 mod cache;
+pub mod choice_spelling;
 mod class;
 mod configs;
 mod dates;
@@ -20,7 +21,6 @@ mod encode;
 mod exchange;
 mod failure;
 mod fields;
-mod flagged;
 mod formats;
 mod forms;
 pub mod har;
@@ -55,14 +55,14 @@ mod scripts;
 mod services;
 mod session_secrets;
 mod share;
-pub mod spelled;
 mod step_counter;
 mod tables;
 mod text_kind;
 mod texts;
 mod triggers;
-mod typed;
+mod typed_values;
 mod urls;
+mod value_flags;
 mod vocabulary;
 mod walk;
 mod word_split;
@@ -100,7 +100,7 @@ use self::{
     raw::{RawBody, RawExchange, RawRecording, ReleasedBody},
     rules::{SecretSink, Walk},
     text_kind::TextKind,
-    typed::TypedValues,
+    typed_values::TypedValues,
 };
 use commis_artifacts::recording::{
     Action, BlockedRequest, BodyStatus, Control, Excerpt, Exchange, FinalPage, Origin,

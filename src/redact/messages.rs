@@ -2,7 +2,7 @@
 //! passwords in a sentence. The words beside them say what they are ([`lexicon`](super::lexicon)), their form says which they are.
 
 use super::{
-    announced::{lists, phrases, seeds},
+    announced_secrets::{lists, phrases, seeds},
     dates::is_calendar_date,
     lexicon::{Sense, WordHit, senses},
     message_spans::{AsciiRun, MessageSecret, NEAR, touches},

@@ -15,12 +15,12 @@ use super::{
     fields::{
         answer_class, are_pairs, bytes_of, has_numbered_keys, is_jwk, is_numbered_key, sibling_name,
     },
-    flagged::{is_flagged, is_flagged_value, is_row_of_texts, table},
     formats, is_placeholder, rpc_arguments,
     rules::{MAX_OPEN, SecretSink},
     scan::{TextContext, auth_scheme, base64_text},
     text_kind::is_tagged,
     urls::PartReplacer,
+    value_flags::{is_flagged, is_flagged_value, is_row_of_texts, table},
 };
 
 /// Tells texts apart well enough: those with one mark are all looked at again.

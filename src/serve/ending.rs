@@ -26,7 +26,7 @@ impl ShutdownGuard {
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
             let Ok(runtime) = runtime else { return };
             runtime.block_on(async {
-                let signals = match heard() {
+                let signals = match listen_for_signals() {
                     Ok(it) => it,
                     Err(err) => {
                         let _ = tell.send(Err(err));
@@ -37,7 +37,7 @@ impl ShutdownGuard {
                 let _ = tell.send(Ok(()));
                 tokio::select! {
                     () = until.cancelled() => {}
-                    () = ends(signals, stop, reload) => gone(),
+                    () = ends(signals, stop, reload) => force_exit(),
                 }
             });
         };
@@ -59,7 +59,7 @@ impl Drop for ShutdownGuard {
     }
 }
 
-fn heard() -> std::io::Result<[Signal; 3]> {
+fn listen_for_signals() -> std::io::Result<[Signal; 3]> {
     Ok([
         signal(SignalKind::terminate())?,
         signal(SignalKind::interrupt())?,
@@ -86,7 +86,7 @@ async fn ends(
 }
 
 #[expect(clippy::exit, reason = "what computes on cannot be stopped in another way")]
-fn gone() {
+fn force_exit() {
     tracing::warn!("something computes on; the process ends all the same");
     std::process::exit(0);
 }

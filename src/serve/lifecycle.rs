@@ -84,7 +84,7 @@ impl Starter {
                     Some(format!("the daemon is another commis ({version}) and stays: {why}")),
                 ));
             }
-            gone(&it).await?;
+            wait_until_gone(&it).await?;
         }
         self.start(home).await.map(|it| (it, None))
     }
@@ -136,7 +136,7 @@ impl Starter {
 }
 
 /// Waits until that daemon's process is gone. Fails with `DAEMON_FAILED`.
-pub async fn gone(it: &StateFile) -> Result<()> {
+pub async fn wait_until_gone(it: &StateFile) -> Result<()> {
     let begun = Instant::now();
     while started(it.pid) == Some(it.started) {
         if begun.elapsed() > PATIENCE {

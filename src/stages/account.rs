@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value;
 use url::Url;
 
-use super::client_generated::{is_uuid, page_made};
+use super::client_generated::{is_client_generated, is_uuid};
 use super::request::template;
 use super::template_match::{literal_of, read_back};
 use commis_artifacts::recording::{
@@ -242,7 +242,7 @@ pub fn named_by_second_login(
     let asked = |it: &&Exchange| it.method == own.method && outline(&it.url) == outline(&own.url);
     // What a page makes up differs anyway; an account's number may be a UUID.
     let passing = |part: &str, a: &str, b: &str| {
-        page_made(part, a, b) && literal_of(a).is_none_or(|it| !is_uuid(&it))
+        is_client_generated(part, a, b) && literal_of(a).is_none_or(|it| !is_uuid(&it))
     };
     let mut named = None;
     for it in theirs.exchanges.iter().filter(asked) {

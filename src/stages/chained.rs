@@ -85,7 +85,7 @@ pub fn borrowed(
     let taken = |name: &str, text: &str| {
         let text = literal(text)?;
         (!named.contains(text.as_str())
-            && tells(name, &text)
+            && is_distinctive(name, &text)
             && own.contains(&text)
             && !anyones.contains(&text))
         .then_some(())
@@ -211,7 +211,7 @@ fn literal(text: &str) -> Option<String> {
 }
 
 /// Whether a value can be told from one that stands there by chance.
-pub fn tells(name: &str, value: &str) -> bool {
+pub fn is_distinctive(name: &str, value: &str) -> bool {
     let last = name
         .rsplit(|c: char| !c.is_ascii_alphanumeric())
         .next()
@@ -257,7 +257,7 @@ mod tests {
             ("x", "ab12cd", true),
             ("x", "in 2024 too", false),
         ] {
-            assert_eq!(tells(name, value), expected, "{name}={value}");
+            assert_eq!(is_distinctive(name, value), expected, "{name}={value}");
         }
     }
 }

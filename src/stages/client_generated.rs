@@ -25,7 +25,7 @@ const COUNTERS: &[&str] = &[
 
 /// Whether both texts of a part named `part` (templates) are such values of one kind. Proof that the old value works is for
 /// verify.
-pub fn page_made(part: &str, a: &str, b: &str) -> bool {
+pub fn is_client_generated(part: &str, a: &str, b: &str) -> bool {
     let (Some(a), Some(b)) = (literal_of(a), literal_of(b)) else { return false };
     let name = part.split('`').nth(1).unwrap_or_default();
     let name = name.rsplit(['/', '.']).next().unwrap_or_default().to_ascii_lowercase();
@@ -96,7 +96,7 @@ mod tests {
             ("query `t`", "1763762345123", "0.9912345678", false),
             ("query `t`", "{q}", "1763762345123", false),
         ] {
-            assert_eq!(page_made(part, a, b), expected, "{part} {a} {b}");
+            assert_eq!(is_client_generated(part, a, b), expected, "{part} {a} {b}");
         }
     }
 }

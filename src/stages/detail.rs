@@ -6,9 +6,9 @@ use std::collections::BTreeMap;
 use super::{
     provenance::Examples,
     request::template,
+    request_weaver::RequestWeaver,
     templating::USUAL,
     trace::{SentRequest, TracedSteps, trace},
-    woven::RequestWeaver,
 };
 use commis_artifacts::{
     payloads::{Candidate, CandidateSet},

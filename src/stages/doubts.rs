@@ -91,7 +91,9 @@ pub fn doubts(
         ));
     }
     out.extend(no_data(&top.1, recording, &terms));
-    out.extend(got_nothing(&top.1, recording, &terms).map(|it| Doubt::new("refused_before", it)));
+    out.extend(
+        better_call_failed(&top.1, recording, &terms).map(|it| Doubt::new("refused_before", it)),
+    );
     out
 }
 
@@ -314,7 +316,7 @@ fn value_of_another_kind(url: &str, task: &str) -> Option<(String, String)> {
 
 /// What was asked for was refused or is still being made: the same call later, or one that names what the task does where the
 /// candidate does not. The candidate is but what came besides.
-fn got_nothing(
+fn better_call_failed(
     top: &ScoredExchange<'_>,
     recording: &SessionRecording,
     terms: &Terms,

@@ -244,17 +244,23 @@ fn listing<'a>(
 }
 
 /// The same with what the items of the second page have and those of the first have not, and the other way round.
-pub fn widened(response: &ResponseSpec, first: &Exchange, twin: Option<&Exchange>) -> ResponseSpec {
+pub fn widen_by_twin(
+    response: &ResponseSpec,
+    first: &Exchange,
+    twin: Option<&Exchange>,
+) -> ResponseSpec {
     let html = response.html.as_ref();
     let other = html.zip(twin).and_then(|(html, twin)| same_listing(html, first, twin));
     other.map_or_else(
         || response.clone(),
-        |(items, own, theirs)| wider(response, items, &own.heads, (&theirs.html, &theirs.heads)),
+        |(items, own, theirs)| {
+            merge_columns(response, items, &own.heads, (&theirs.html, &theirs.heads))
+        },
     )
 }
 
 /// The same, by the pages that were answered.
-pub fn widened_by_pages(response: &ResponseSpec, first: &[u8], second: &[u8]) -> ResponseSpec {
+pub fn widen_by_pages(response: &ResponseSpec, first: &[u8], second: &[u8]) -> ResponseSpec {
     let Some(html) = &response.html else { return response.clone() };
     let listings = |page: &[u8]| -> Vec<(HtmlSpec, Vec<String>, Vec<String>)> {
         let page = blocks::parse_bounded(&String::from_utf8_lossy(page));
@@ -275,12 +281,12 @@ pub fn widened_by_pages(response: &ResponseSpec, first: &[u8], second: &[u8]) ->
     });
     same.map_or_else(
         || response.clone(),
-        |(items, other, heads)| wider(response, items, &own_heads, (other, heads)),
+        |(items, other, heads)| merge_columns(response, items, &own_heads, (other, heads)),
     )
 }
 
 /// `own` are the titles of the columns that the response reads; `theirs` what is read of the other page, and its titles.
-fn wider(
+fn merge_columns(
     response: &ResponseSpec,
     items: String,
     own: &[String],

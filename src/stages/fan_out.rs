@@ -11,10 +11,10 @@ use super::{
     provenance::{PathKey, answer, expression, field_paths, find_lists, list, outline},
     replay::leaf_lines,
     request::template,
+    request_weaver::RequestWeaver,
     template_match::literal_of,
     templating::USUAL,
     trace::{RequestPlace, differing, literals, name_of, same_place, set_value},
-    woven::RequestWeaver,
 };
 use commis_artifacts::{
     payloads::{Captured, ListLength, RecipeDraftMinimized, SecondRecording},

@@ -15,7 +15,7 @@ use commis_recipe::blocks::GROUP;
 const MIN_ITEMS: usize = 2;
 
 /// Why an answer that covers so much of a page is not the data.
-pub fn lacking(it: &Coverage) -> Option<String> {
+pub fn incomplete_reason(it: &Coverage) -> Option<String> {
     if it.is_whole() {
         return None;
     }
@@ -41,7 +41,7 @@ pub fn lacking(it: &Coverage) -> Option<String> {
 ///
 /// Of JSON such a column may come from another call, and is only named in the recipe. What the server's page lacks was written by a
 /// script, or is not read.
-pub fn lost(data: &Value, block: &ShownBlock) -> Option<String> {
+pub fn lost_columns_reason(data: &Value, block: &ShownBlock) -> Option<String> {
     let lost = lost_columns(data, block);
     (!lost.is_empty()).then(|| {
         format!("the page shows of every item what the answer leaves out: {}", lost.join(", "))
@@ -145,7 +145,7 @@ mod tests {
             "Modified: 2023-06-15 Size: 159 bytes",
             "Modified: 2022-05-25 Size: 155 bytes",
         ]);
-        assert!(lost(&whole, &page).is_none());
+        assert!(lost_columns_reason(&whole, &page).is_none());
     }
 
     #[test]
@@ -155,7 +155,10 @@ mod tests {
             &[&["db1", "0d 0h 12m 5s", "OK"], &["db2", "0d 0h 9m 59s", "OK"]],
         );
         let now = json!([{"host": "db1", "duration": "0d 0h 13m 41s"}, {"host": "db2", "duration": "0d 0h 11m 35s"}]);
-        assert!(lost(&now, &page).is_none(), "and the same status in each is a label");
+        assert!(
+            lost_columns_reason(&now, &page).is_none(),
+            "and the same status in each is a label"
+        );
         let without = json!([{"host": "db1", "status": "OK"}, {"host": "db2", "status": "OK"}]);
         assert_eq!(lost_columns(&without, &page), ["duration"]);
     }
@@ -170,6 +173,6 @@ mod tests {
             row[1] = None;
         }
         let data = json!([{"n": "Aurora"}, {"n": "Calypso"}, {"n": "Tern"}, {"n": "Gull"}]);
-        assert!(lost(&data, &page).is_none());
+        assert!(lost_columns_reason(&data, &page).is_none());
     }
 }

@@ -6,8 +6,8 @@
 use serde_json::Value;
 
 use super::{
-    gaps::lacking,
-    refutation::{Failure, Proof, final_, heard},
+    gaps::incomplete_reason,
+    refutation::{Failure, Proof, final_, require_answer},
     replay::{Identity, MARGIN_BP, Observation, ReplayCall, Replayer, data_difference_bp, observe},
     witness::coverage,
 };
@@ -67,7 +67,7 @@ impl OwnAnswer<'_> {
                 .send_as(Identity::Stranger, "a stranger without the page", replayer, replays)
                 .await?;
         }
-        heard("a stranger", &stranger.replay)?;
+        require_answer("a stranger", &stranger.replay)?;
         let answer = match stranger.replay.items {
             _ if !stranger.good() => StrangerAnswer::Refused,
             Some(0) => StrangerAnswer::Empty,
@@ -83,7 +83,7 @@ impl OwnAnswer<'_> {
         if proof.is_some() && replayer.logins() > 1 {
             let second =
                 self.send_as(Identity::SecondLogin, "the second login", replayer, replays).await?;
-            heard("the second login", &second.replay)?;
+            require_answer("the second login", &second.replay)?;
             if self.is_same(&second) {
                 return Err(final_(
                     "the second login gets what the first one got: nothing shows that the answer is that of whoever asks",
@@ -140,7 +140,7 @@ impl OwnAnswer<'_> {
         let shown = self.draft.second_login_shown.as_ref()?;
         let witness = self.draft.witness.as_ref().filter(|it| it.further == 0)?;
         let data = second.data.as_ref().filter(|_| second.good())?;
-        lacking(&coverage(data, shown, &witness.task))
+        incomplete_reason(&coverage(data, shown, &witness.task))
     }
 
     fn is_same(&self, other: &Observation) -> bool {

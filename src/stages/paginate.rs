@@ -13,7 +13,7 @@ use serde_json::Value;
 
 use super::{
     length::ProofAnswer,
-    refutation::{Failure, Proof, heard},
+    refutation::{Failure, Proof, require_answer},
     replay::{Observation, ReplayCall, Replayer, observe, passing},
 };
 use commis_artifacts::payloads::{Moved, RecipeDraftMinimized, Replay};
@@ -171,7 +171,7 @@ impl<'a, 'r> PaginationProver<'a, 'r> {
             let what = format!("{example}, page {number} by {}", way.by.as_str());
             let seen = self.request_page(&what, &request, values, number == 2).await?;
             if number > 1 {
-                heard(&what, &seen.replay)?;
+                require_answer(&what, &seen.replay)?;
             }
             let Some(Value::Array(items)) = seen.data.clone().filter(|_| seen.good()) else {
                 let is_gone = matches!(seen.replay.status, Some(404 | 410))

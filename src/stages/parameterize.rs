@@ -12,8 +12,8 @@ use super::{
     account::{AccountPart, given_by_page, named_by_second_login, names_account},
     address::respelled,
     chained::{answered_before, borrowed, typed_slot},
-    client_generated::page_made,
-    extraction::widened,
+    client_generated::is_client_generated,
+    extraction::widen_by_twin,
     fan_out::{MAX_LEAVES, spread},
     options::ParameterControls,
     pages::{further_items, moved, pages},
@@ -21,13 +21,13 @@ use super::{
     recorded_timestamps::frozen_moment,
     replay::leaf_lines,
     request::template,
+    request_weaver::{RequestWeaver, parts},
     target_block::second_login_shown,
     template_match::{literal_of, read_back},
     templating::{USUAL, forms},
-    trace::{SentRequest, TraceFailure, built, trace},
+    trace::{SentRequest, TraceFailure, trace, trace_build_files},
     validate::captured,
     witness::{list_length, witness},
-    woven::{RequestWeaver, parts},
 };
 use commis_artifacts::{
     payloads::{
@@ -71,10 +71,10 @@ fn chosen(
     let Some(choices) =
         ParameterControls::from_recordings(recording, recording.exchange(draft.exchange)?, second)
     else {
-        return woven(recording, second, draft, report);
+        return weave_typed_values(recording, second, draft, report);
     };
     let (sent, second_sent) = choices.with_sent_values(recording, second);
-    let mut out = woven(&sent, &second_sent, draft, report)?;
+    let mut out = weave_typed_values(&sent, &second_sent, draft, report)?;
     if let Judged::Done(it) = &mut out {
         choices.name(it);
         it.second_seen = second_seen(recording, second);
@@ -101,7 +101,7 @@ fn twin<'a>(second: &'a SecondRecording, draft: &RecipeDraft) -> Result<Option<&
     both.map(|(it, id)| it.exchange(id)).transpose()
 }
 
-fn woven(
+fn weave_typed_values(
     recording: &SessionRecording,
     second: &SecondRecording,
     draft: &RecipeDraft,
@@ -214,7 +214,7 @@ fn attempt(
     );
     used.extend(out.used.iter().map(|it| it.1.clone()));
     used.dedup();
-    let mut traced = built(recording, &mut out, &report.slots);
+    let mut traced = trace_build_files(recording, &mut out, &report.slots);
     let mut slots = report.slots.clone();
     slots.retain(|it| !traced.filled.contains(&it.name));
     slots.extend(traced.slots.iter().cloned());
@@ -266,12 +266,12 @@ fn attempt(
         let known = answered_before(exchange, recording);
         let passing = |part: &str, ours: &str, theirs: &str| {
             is_of_step(ours, &traced.steps)
-                || page_made(part, ours, theirs)
+                || is_client_generated(part, ours, theirs)
                     && literal_of(ours).is_none_or(|it| !known.contains(&it))
         };
         match read_back(&out.request, twin, &second.values, &passing) {
             Ok(values) => {
-                if let Some(name) = mistyped(&values, &out.first, second) {
+                if let Some(name) = find_mistyped_value(&values, &out.first, second) {
                     return Ok(several_calls(format!(
                         "`{name}` of the second request is not what was typed: it comes from an earlier call"
                     )));
@@ -314,7 +314,7 @@ fn attempt(
         steps: traced.steps,
         taken: traced.taken,
         per_item: None,
-        response: widened(&draft.response, exchange, twin_exchange),
+        response: widen_by_twin(&draft.response, exchange, twin_exchange),
         transport: draft.transport,
         captured_only: draft.captured_only,
         needs_login: draft.needs_login,
@@ -451,7 +451,7 @@ fn words_missing<'a>(
 }
 
 /// A value read back from the second request that is not a spelling of what was typed the second time.
-fn mistyped<'a>(
+fn find_mistyped_value<'a>(
     values: &'a BTreeMap<String, String>,
     first: &BTreeMap<String, String>,
     second: &SecondRecording,

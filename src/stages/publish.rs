@@ -4,7 +4,9 @@ use percent_encoding::utf8_percent_encode;
 use serde_json::Value;
 use url::Url;
 
-use super::{request::put_in_json, trace::name_of, verify::Expectation, woven::PATH_SEGMENT};
+use super::{
+    request::put_in_json, request_weaver::PATH_SEGMENT, trace::name_of, verify::Expectation,
+};
 use commis_artifacts::{
     payloads::{BaselineFingerprint, RecipeDraftMinimized, VerificationReport},
     recording::SessionRecording,

@@ -91,9 +91,9 @@ pub fn order<'a>(
     without_opaque(&mut all);
     let main = target_block::of_first(recording, second).map(|it| it.at);
     if let Some(main) = main {
-        held_to_the_page(&mut all, recording, main);
+        weigh_by_page_items(&mut all, recording, main);
     } else if recording.driver == Driver::Har {
-        left_behind(&mut all, recording);
+        demote_earlier_documents(&mut all, recording);
     }
     let is_unseen = recording.driver == Driver::Har && main.is_none();
     let share = |it: &ScoredExchange<'_>, name: &str| it.shares.get(name).copied().unwrap_or(0);
@@ -149,7 +149,7 @@ fn without_opaque(all: &mut Vec<ScoredExchange<'_>>) {
 
 /// Holds every answer to the items of the page's block that the task was about: where one has most of them, what has few is
 /// something beside the data, such as suggestions before a search.
-fn held_to_the_page(all: &mut [ScoredExchange<'_>], recording: &SessionRecording, main: usize) {
+fn weigh_by_page_items(all: &mut [ScoredExchange<'_>], recording: &SessionRecording, main: usize) {
     const MOST: i32 = 600;
     const FEW: i32 = 300;
     let block = &recording.page.shown[main];
@@ -192,7 +192,7 @@ fn held_to_the_page(all: &mut [ScoredExchange<'_>], recording: &SessionRecording
 }
 
 /// Where nobody saw the page: of several documents that carry what was typed, the last is what the session came to.
-fn left_behind(all: &mut [ScoredExchange<'_>], recording: &SessionRecording) {
+fn demote_earlier_documents(all: &mut [ScoredExchange<'_>], recording: &SessionRecording) {
     let is_page = |it: &ScoredExchange<'_>| {
         it.exchange.resource_type == ResourceType::Document
             && !it.exchange.measures.typed_in_request.is_empty()

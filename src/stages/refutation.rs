@@ -51,7 +51,7 @@ pub fn final_(text: &str) -> Failure {
 
 /// Fails where the site could not be asked now, which says nothing of the draft. A 500 is an answer: sites give it to values that
 /// they do not expect.
-pub fn heard(what: &str, replay: &Replay) -> Proof<()> {
+pub fn require_answer(what: &str, replay: &Replay) -> Proof<()> {
     match passing(replay).filter(|_| replay.status != Some(500)) {
         Some(code) => {
             Err(Failure { text: format!("{what}: {code}"), is_final: false, transient: Some(code) }

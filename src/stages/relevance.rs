@@ -235,7 +235,7 @@ impl TaskWording {
         [out.names_in_request, out.names_in_answer] = names;
         out.head_missing = if heads > 0 { 1000 - named } else { 0 };
         self.read_tail(&exchange.url, &words, &mut out);
-        let unasked: i32 = said.values.iter().map(|it| self.unasked(it)).sum();
+        let unasked: i32 = said.values.iter().map(|it| self.unrelated_name_penalty(it)).sum();
         out.unasked_values = unasked.min(2000) / 2;
         out.abbreviated = self.abbreviated(exchange, &said);
         if out.abbreviated == 0 && said.query.iter().any(|it| self.narrows(&words, it)) {
@@ -269,7 +269,10 @@ impl TaskWording {
             return 1000;
         }
         let shared = if word.is_foreign {
-            sounds(&word.text).zip(sounds(other)).take_while(|(a, b)| a == b).count()
+            phonetic_letters(&word.text)
+                .zip(phonetic_letters(other))
+                .take_while(|(a, b)| a == b)
+                .count()
         } else {
             common_prefix(&word.text, other)
         };
@@ -358,7 +361,7 @@ impl TaskWording {
     }
 
     /// Thousandths by which a value of a request names something that the task does not.
-    fn unasked(&self, value: &str) -> i32 {
+    fn unrelated_name_penalty(&self, value: &str) -> i32 {
         let has_digit = value.bytes().any(|it| it.is_ascii_digit());
         let is_name = (4..=40).contains(&value.len())
             && value.chars().all(|it| it.is_alphabetic() || matches!(it, '_' | '.' | '-'));
@@ -525,7 +528,7 @@ impl ExchangeText {
             Value::Object(fields) => {
                 for (key, it) in fields {
                     // A key that holds nothing answers nothing.
-                    if self.keys.len() < MAX_KEYS && holds_something(it) {
+                    if self.keys.len() < MAX_KEYS && has_content(it) {
                         let parts = parts(key);
                         self.key_heads.extend(parts.last().cloned());
                         self.keys.extend(parts);
@@ -558,7 +561,7 @@ impl ExchangeText {
     }
 }
 
-fn holds_something(value: &Value) -> bool {
+fn has_content(value: &Value) -> bool {
     match value {
         Value::Null => false,
         Value::String(it) => !it.is_empty(),
@@ -587,7 +590,7 @@ fn skeleton(word: &[u8]) -> impl Iterator<Item = u8> + '_ {
 }
 
 /// The letters of a word, those that sound alike as one.
-fn sounds(word: &str) -> impl Iterator<Item = char> + '_ {
+fn phonetic_letters(word: &str) -> impl Iterator<Item = char> + '_ {
     word.chars().map(|it| if it == 'c' { 'k' } else { it })
 }
 

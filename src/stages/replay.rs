@@ -146,7 +146,7 @@ pub async fn observe(
     };
     let reply = match replayer.send(call).await {
         Ok(it) => it,
-        Err(err) if is_of_the_world(err.code()) => return Err(err),
+        Err(err) if is_environment_failure(err.code()) => return Err(err),
         Err(err) => {
             fail(&mut replay, &err);
             return Ok(Observation::nothing(replay, err.code() == Code::RedirectBlocked));
@@ -204,7 +204,7 @@ fn read(reply: &Reply, response: &ResponseSpec) -> Result<(Extraction, Vec<Strin
 }
 
 /// Codes after which trying another request is pointless.
-fn is_of_the_world(code: Code) -> bool {
+fn is_environment_failure(code: Code) -> bool {
     matches!(
         code,
         Code::BrowserMissing

@@ -5,13 +5,13 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use super::{
-    chained::{answered_before, tells},
-    client_generated::page_made,
+    chained::{answered_before, is_distinctive},
+    client_generated::is_client_generated,
     provenance::{Examples, ValueSource, twin_of},
     request::{identifier, put_in_json, template},
+    request_weaver::RequestWeaver,
     template_match::literal_of,
     templating::FoundParameter,
-    woven::RequestWeaver,
 };
 use commis_artifacts::recording::{Exchange, SessionRecording};
 use commis_recipe::{
@@ -112,7 +112,7 @@ pub fn trace(
 }
 
 /// Steps for values that stand in a script whose name changes with each build of the site: the page says what it is called now.
-pub fn built(
+pub fn trace_build_files(
     recording: &SessionRecording,
     weave: &mut RequestWeaver<'_>,
     slots: &[Slot],
@@ -212,7 +212,7 @@ impl Tracer<'_> {
                     ("", part.literal.as_str(), "", Some(part.literal.as_str()))
                 }
                 Some(Some(it)) => {
-                    if page_made(&part.name, &escape(&part.literal), &escape(it))
+                    if is_client_generated(&part.name, &escape(&part.literal), &escape(it))
                         && !known.contains(&part.literal)
                     {
                         continue;
@@ -230,7 +230,7 @@ impl Tracer<'_> {
                 ("", part.literal.as_str(), "", whole)
             };
             let is_same = theirs == Some(ours);
-            let is_certain = theirs.is_some() || tells(&part.key, ours);
+            let is_certain = theirs.is_some() || is_distinctive(&part.key, ours);
             let fits = |it: &ValueSource<'_>| match &it.choose {
                 // One example alone: a short value stands anywhere by chance, but not in the item that was named.
                 Some(Choose::Where(_)) => !is_same,
@@ -494,7 +494,7 @@ pub(super) fn set_value(request: &mut RequestTemplate, at: &RequestPlace, hole: 
             let Some(start) = path_start(&request.url) else { return };
             let mut all: Vec<String> = request.url[start..].split('/').map(str::to_owned).collect();
             let Some(it) = all.get_mut(*i) else { return };
-            *it = percent_encoding::utf8_percent_encode(&hole, super::woven::PATH_SEGMENT)
+            *it = percent_encoding::utf8_percent_encode(&hole, super::request_weaver::PATH_SEGMENT)
                 .to_string();
             request.url = format!("{}{}", &request.url[..start], all.join("/"));
         }

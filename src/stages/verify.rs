@@ -15,16 +15,16 @@ use serde_json::Value;
 pub use super::replay::MARGIN_BP;
 use super::{
     follow::{measure_followed, only_repeats},
-    gaps::{lacking, lost},
+    gaps::{incomplete_reason, lost_columns_reason},
     length::{self, ListFindings, ProofAnswer, more_than_shown},
     login::OwnAnswer,
+    page_evidence::seen_on_page,
     paginate::PaginationProver,
-    refutation::{Failure, Halt, Proof, final_, freeze_optional, heard},
+    refutation::{Failure, Halt, Proof, final_, freeze_optional, require_answer},
     replay::{
         Observation, ReplayCall, Replayer, data_difference_bp, example_answer, holds_bp,
         is_reordered, observe, passing,
     },
-    seen::seen_on_page,
     witness::{asks_for_order, coverage, named_group},
 };
 use commis_artifacts::{
@@ -514,10 +514,10 @@ impl Run<'_, '_> {
             let judge = |shown: &ShownBlock| {
                 let it = coverage(data, shown, &witness.task);
                 let disordered = it.reordered && asks_for_order(&witness.task, &self.draft.first);
-                let why = lacking(&it)
+                let why = incomplete_reason(&it)
                     .or_else(|| self.beside(data, shown))
                     .or_else(|| {
-                        lost(data, shown).filter(|_| {
+                        lost_columns_reason(data, shown).filter(|_| {
                             self.response.kind == commis_recipe::model::ResponseType::Html
                         })
                     })
@@ -647,7 +647,7 @@ impl Run<'_, '_> {
             values.insert(name.clone(), other.clone());
             let what = format!("A with {name} of B");
             let seen = self.observe(&what, &values).await?;
-            heard(&what, &seen.replay)?;
+            require_answer(&what, &seen.replay)?;
             let changed = match &seen.data {
                 // An answer that is refused or empty has changed too.
                 None => true,
@@ -677,7 +677,7 @@ impl Run<'_, '_> {
             let what = format!("A with {} changed", it.name);
             let seen = self.observe(&what, &values).await?;
             // A timeout says nothing of the parameter, and a constant in its place would stay.
-            heard(&what, &seen.replay)?;
+            require_answer(&what, &seen.replay)?;
             let effect = seen.good()
                 && seen
                     .data

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::fs::File;
 use std::io::Write as _;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -22,6 +23,8 @@ pub struct TestbedState {
     log: Option<Mutex<File>>,
     /// How often a page was to change by itself.
     bumps: watch::Sender<u64>,
+    /// The last bump that a page has followed.
+    followed_bump: AtomicU64,
 }
 
 #[derive(Default)]
@@ -49,7 +52,13 @@ struct Memory {
 impl TestbedState {
     pub fn new(port: u16, log: Option<File>) -> TestbedState {
         let log = log.map(Mutex::new);
-        TestbedState { port, memory: Mutex::default(), log, bumps: watch::Sender::new(0) }
+        TestbedState {
+            port,
+            memory: Mutex::default(),
+            log,
+            bumps: watch::Sender::new(0),
+            followed_bump: AtomicU64::new(0),
+        }
     }
 
     /// Notes that something was done, and returns how often it has been.
@@ -73,6 +82,16 @@ impl TestbedState {
 
     pub fn bumps(&self) -> u64 {
         *self.bumps.borrow()
+    }
+
+    /// The highest number of a bump that a page has followed; 0 before the first.
+    pub fn followed_bump(&self) -> u64 {
+        self.followed_bump.load(Ordering::Relaxed)
+    }
+
+    /// Notes that a page has followed the bump of that number.
+    pub fn follow_bump(&self, number: u64) {
+        self.followed_bump.fetch_max(number, Ordering::Relaxed);
     }
 
     /// Hears of it.

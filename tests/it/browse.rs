@@ -51,7 +51,7 @@ fn what_was_browsed_is_learned() {
     let (code, _, err) = browse(&daemon, &["upload", field, "/etc/hostname"]);
     assert!(code != 0 && err.contains("browse.uploads"), "{err}");
     let (_, help, _) = browse(&daemon, &["help"]);
-    assert!(help.contains("Show what is on the page, a line an element"), "{help}");
+    assert!(help.contains("Show the page, one line per element"), "{help}");
     let picture = daemon.home.path().join("page.png");
     let (code, _, err) = browse(&daemon, &["screenshot", "-a", picture.to_str().unwrap()]);
     assert!(code == 0 && std::fs::read(&picture).unwrap().starts_with(b"\x89PNG"), "{err}");

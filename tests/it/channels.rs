@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 
 use crate::{
     daemon::Daemon,
-    doing::{Model, ORDER, click, complete_task, count, order, parsed, settings},
+    doing::{Model, ORDER, click, complete_task, count, order, parsed, raise_total, settings},
     session::{run, well},
     support::{Home, has_chromium, wait_for, write},
 };
@@ -297,9 +297,7 @@ fn a_button_sends_nothing_after_its_time_or_from_another_page() {
     // The total rises after it was shown.
     let (id, _) = waits(&daemon, &["--url", "http://reorder.test/?drift=1"]);
     let (_, data) = outside.approval_message(&id);
-    well(&daemon, &["browse", "--context", "bumps", "goto", "http://reorder.test/api/bump"]);
-    // The site raises the total 300 ms after the call. The page that waits cannot be asked meanwhile.
-    std::thread::sleep(Duration::from_secs(1));
+    raise_total(&daemon);
     let said = outside.press(ANN, &data[0]);
     assert!(said.contains("the request is no longer valid"), "{said}");
     assert_eq!(state(&daemon, &id)["state"]["is"], "stale");

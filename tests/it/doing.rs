@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use crate::{
     daemon::{Daemon, UNLIMITED},
     session::{ProgramOutput, run, well},
-    support::{Home, has_chromium, wait_for, write},
+    support::{Home, has_chromium, wait_for, wait_until, write},
 };
 
 /// `commis testbed model`, which ends with this.
@@ -361,14 +361,22 @@ fn order_and_wait(daemon: &Daemon, variant: &str) -> (String, String) {
     (id, shown["digest"].as_str().unwrap().to_owned())
 }
 
+/// Raises the total of the page that waits, once, and returns when the page shows it. That page cannot be asked, so the site is.
+pub fn raise_total(daemon: &Daemon) {
+    let bumps = ["browse", "--context", "bumps"];
+    well(daemon, &[&bumps[..], &["goto", "http://reorder.test/api/bump"]].concat());
+    wait_until("page that has followed", || {
+        well(daemon, &[&bumps[..], &["goto", "http://reorder.test/api/risen"]].concat());
+        well(daemon, &[&bumps[..], &["text"]].concat()).contains("\"risen\":1")
+    });
+}
+
 #[test]
 fn what_changes_after_it_was_shown_is_not_sent_and_what_follows_it_waits_anew() {
     let Some((daemon, _model)) = start(&json!([order()])) else { return };
     // The total on the page is another by then.
     let (id, digest) = order_and_wait(&daemon, "drift");
-    well(&daemon, &["browse", "--context", "bumps", "goto", "http://reorder.test/api/bump"]);
-    // The site raises the total 300 ms after the call. The page that waits cannot be asked meanwhile.
-    std::thread::sleep(std::time::Duration::from_secs(1));
+    raise_total(&daemon);
     let late = run(&daemon, &["approve", &id, "--digest", &digest, "--json"]);
     assert_eq!(parsed(&late)["error_code"], "APPROVAL_STALE", "{}", late.out);
     assert_eq!(count(&daemon, "reorder.test"), 0);

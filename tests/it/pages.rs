@@ -236,6 +236,7 @@ fn a_file_of_items_survives_kills() {
         while child.try_wait().unwrap().is_none() && waits() {
             std::thread::sleep(Duration::from_millis(1));
         }
+        // Each round ends at another moment of a page.
         std::thread::sleep(Duration::from_millis(3 * round));
         _ = child.kill();
         child.wait().unwrap();

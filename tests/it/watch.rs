@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use crate::{
     daemon::{Answer, Daemon, UNLIMITED},
     manual::XServer,
-    support::{Home, has_chromium, write},
+    support::{Home, has_chromium, wait_for, write},
 };
 
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -490,16 +490,10 @@ fn the_remote_listener_shows_what_a_scope_names_and_nothing_else() {
             |token: &str, page: &str| ask(addr, ("POST", path), &bearer(token), &body(page)).status;
         assert_eq!(status(&daemon.token, "shop"), 403, "{name}: the root token");
         // Strangers who ask often are let wait.
-        let mut stranger = status("cms_none", "shop");
-        for _ in 0..60 {
-            if stranger != 429 {
-                break;
-            }
-            // The limit gives back one request a second.
-            std::thread::sleep(Duration::from_secs(1));
-            stranger = status("cms_none", "shop");
-        }
-        assert_eq!(stranger, 401, "{name}: no token");
+        wait_for("answer to a stranger", || match status("cms_none", "shop") {
+            429 => Err("a stranger is let wait".to_owned()),
+            other => Ok(assert_eq!(other, 401, "{name}: no token")),
+        });
         for (scope, token) in &tokens {
             for page in ["shop", "other"] {
                 let mut parts = scope.split(':');

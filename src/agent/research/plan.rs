@@ -9,7 +9,7 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::{Question, ResearchRequest, SENTENCE, line, patiently};
-use crate::history::defused;
+use crate::history::escape_markers;
 use commis_base::error::Result;
 use commis_model::{ChatModel, Tool, Turn};
 
@@ -77,7 +77,7 @@ fn plan_prompt(wish: &ResearchRequest, offers: &[Offer]) -> String {
     if !offers.is_empty() {
         out.push_str("\n<page untrusted=\"true\" title=\"recipes\">\n");
         for it in offers {
-            let task = defused(&line(&it.task, SENTENCE));
+            let task = escape_markers(&line(&it.task, SENTENCE));
             let _ = writeln!(out, "{task} ({})", it.parameters.join(", "));
         }
         out.push_str("</page>");

@@ -10,7 +10,7 @@ use super::{
     QuestionResult, RejectedSentence, SENTENCE, Sentence, Source, SourceText,
     citation_check::check_citations, line, patiently, speaks,
 };
-use crate::history::defused;
+use crate::history::escape_markers;
 use commis_base::error::{Code, Error, Result};
 use commis_model::{Call, ChatModel, Tool, Turn};
 
@@ -168,7 +168,13 @@ fn rejection_message(all: &[std::result::Result<Sentence, RejectedSentence>]) ->
     for (n, it) in all.iter().enumerate() {
         if let Err(it) = it {
             // Writing to a String cannot fail.
-            let _ = writeln!(out, "{}. {:?}: {}", n + 1, defused(&it.sentence), defused(&it.why));
+            let _ = writeln!(
+                out,
+                "{}. {:?}: {}",
+                n + 1,
+                escape_markers(&it.sentence),
+                escape_markers(&it.why)
+            );
         }
     }
     out.push_str("Call the tool `correct` once, with each of them as its sources say it, or without it where they do not.");
@@ -178,7 +184,7 @@ fn rejection_message(all: &[std::result::Result<Sentence, RejectedSentence>]) ->
 fn report_prompt(topic: &str, found: &[QuestionResult], all: &[SourceDocument]) -> String {
     let mut out = format!("Write a report on: {topic}\n");
     for it in found {
-        let text = defused(&line(&it.text, SENTENCE));
+        let text = escape_markers(&line(&it.text, SENTENCE));
         let ids: Vec<&str> = it.sources.iter().map(|it| it.id.as_str()).collect();
         let sources = if ids.is_empty() { "no source".to_owned() } else { ids.join(", ") };
         let _ = writeln!(out, "Question {}: {text} ({sources})", it.n);
@@ -190,16 +196,16 @@ fn report_prompt(topic: &str, found: &[QuestionResult], all: &[SourceDocument]) 
         let head = format!(
             "<page untrusted=\"true\" source={:?} url={:?} title={:?}>\n",
             source.id,
-            defused(&source.url),
-            defused(&source.title)
+            escape_markers(&source.url),
+            escape_markers(&source.title)
         );
         out.push_str(&head);
         if let Some(it) = answer {
             let it: String = it.to_string().chars().take(2000).collect();
-            let _ = writeln!(out, "(what was found there: {})", defused(&it));
+            let _ = writeln!(out, "(what was found there: {})", escape_markers(&it));
         }
         let shown: String = speaks(text).collect::<Vec<_>>().join("\n");
-        out.push_str(&defused(&shown.chars().take(each).collect::<String>()));
+        out.push_str(&escape_markers(&shown.chars().take(each).collect::<String>()));
         if shown.chars().count() > each {
             out.push_str("\n(the rest is left out)");
         }

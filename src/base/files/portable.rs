@@ -169,7 +169,7 @@ pub fn sweep_shared(dir: &Path) -> Result<()> {
 
 fn in_the_way(path: &Path) -> Error {
     Error::new(Code::ArtifactIo, format!("{} is a link or a special file", path.display()))
-        .hint("somebody else put it there; check it and remove it")
+        .hint("another user created it; check it and remove it")
 }
 
 fn trouble(verb: &str, path: &Path, err: std::io::Error) -> Error {

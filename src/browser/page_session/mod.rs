@@ -8,7 +8,6 @@ mod evidence;
 mod handoff;
 mod hidden_text;
 mod login;
-mod meant;
 mod picture;
 mod prints;
 mod privileged;
@@ -23,10 +22,11 @@ mod snapshot;
 mod state;
 mod tabs;
 mod target;
-mod ticking;
+mod target_resolution;
 mod traffic;
 mod tree;
 mod untrusted_text;
+mod volatile_text;
 
 use std::{
     path::Path,
@@ -36,11 +36,6 @@ use std::{
 
 use serde_json::json;
 
-use self::{
-    meant::{ReachableTarget, ResolvedTarget},
-    refs::RefTable,
-    tree::{FrameTree, Item},
-};
 pub use self::{
     privileged::UploadFile,
     replay_model::{ReplayOptions, ReplayOutcome, ReplayedAction},
@@ -48,6 +43,11 @@ pub use self::{
     state::ElementStateQuery,
     tabs::{ColorScheme, DevicePreset, EmulationOptions},
     target::Target,
+};
+use self::{
+    refs::RefTable,
+    target_resolution::{ReachableTarget, ResolvedTarget},
+    tree::{FrameTree, Item},
 };
 use super::{
     aim::{self, PointerTarget, PressCheck},

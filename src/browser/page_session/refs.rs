@@ -2,15 +2,15 @@
 //!
 //! A ref is bound to the element, its document, its role and name, and what it stands in. Lists re-use their nodes, so that the
 //! node alone says little: all of it is read again when a ref is used, and whatever is different refuses, but for a measure that
-//! goes on in a row of its own (`ticking.rs`). Never another element silently.
+//! goes on in a row of its own (`volatile_text.rs`). Never another element silently.
 
 use std::{collections::BTreeMap, time::Instant};
 
 use super::{
     snapshot,
     text_sanitizer::quoted,
-    ticking,
     tree::{FrameTree, Item, ItemKind},
+    volatile_text,
 };
 use crate::page::Frame;
 use commis_base::error::{Code, Error, Result};
@@ -60,7 +60,7 @@ impl RefTable {
         }
         let mut kinds: BTreeMap<_, Vec<u32>> = BTreeMap::new();
         for (it, n) in items.iter().zip(&out).filter(|it| *it.1 > 0) {
-            kinds.entry(ticking::key(it)).or_default().push(*n);
+            kinds.entry(volatile_text::key(it)).or_default().push(*n);
         }
         for all in kinds.into_values().filter(|it| it.len() == 1) {
             if let Some(it) = self.held.get_mut(&all[0]) {
@@ -130,8 +130,8 @@ impl RefTable {
             _ => {
                 let mut same = items.iter().filter(|it| {
                     it.what == ItemKind::Control
-                        && ticking::is_same(was, it)
-                        && ticking::is_alone(it, items)
+                        && volatile_text::is_same(was, it)
+                        && volatile_text::is_alone(it, items)
                 });
                 same.next().filter(|_| same.next().is_none())
             }
@@ -161,7 +161,11 @@ impl RefTable {
             }
             None => "belongs to a page that was left".to_owned(),
             // A countdown or a price went on, in the one row that is called so.
-            Some(it) if alone && ticking::is_same(&was, it) && ticking::is_alone(it, items) => {
+            Some(it)
+                if alone
+                    && volatile_text::is_same(&was, it)
+                    && volatile_text::is_alone(it, items) =>
+            {
                 return Ok(it);
             }
             Some(it) if it.role != was.role => format!("was a {}, is now a {}", was.role, it.role),

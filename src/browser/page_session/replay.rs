@@ -340,7 +340,7 @@ impl PageController {
                     let told = asks || (told_later && it.trust == MatchTrust::Likely);
                     if it.trust != MatchTrust::Healed && !told {
                         return Err(refused(format!(
-                            "{} may be {} now, and nothing that is asked for would tell",
+                            "{} may be {} now, and no request of the action would show whether it is",
                             was.describe(),
                             it.now.describe()
                         )));

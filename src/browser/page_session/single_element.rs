@@ -93,12 +93,12 @@ impl super::PageController {
             if (Item { options, ..now.clone() }) != *it {
                 wrong.push(format!("{it:?} is {now:?}"));
             }
-            let told = super::meant::resolved_from_item(&read, &items, it, None)
+            let told = super::target_resolution::resolved_from_item(&read, &items, it, None)
                 .element
                 .and_then(|it| it.nth);
             match nth(&shared, &frames, it).await {
                 Some(nth)
-                    if super::meant::is_name(&it.name)
+                    if super::target_resolution::is_name(&it.name)
                         && told != Some(nth).filter(|it| *it > 0) =>
                 {
                     wrong.push(format!("{it:?} is number {nth} and not {told:?}"));

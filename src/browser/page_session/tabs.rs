@@ -127,7 +127,7 @@ impl PageController {
         let shared = self.shared();
         let last = shared.lock().tabs.as_ref().map_or(0, |it| it.last);
         if !shared.lock().takes_tabs() {
-            return Err(Error::new(Code::QueueFull, "the context has as many tabs as it may have")
+            return Err(Error::new(Code::QueueFull, "the context has reached its limit of tabs")
                 .hint("`browse closetab` closes one"));
         }
         let params = json!({ "url": "about:blank", "browserContextId": shared.id });

@@ -113,7 +113,7 @@ fn unique_property<'o, 'a>(
     let mut all = of.properties.iter().filter(|it| it.name.as_str() == name);
     let first = all.next();
     match all.next() {
-        Some(it) => Err(invalid(text, it.start(), &format!("`{name}` stands here a second time"))),
+        Some(it) => Err(invalid(text, it.start(), &format!("the key `{name}` appears twice"))),
         None => Ok(first),
     }
 }

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use super::{LearnResult, Run, demote, demoted_since, is_ours, keep, proven_since, publish};
+use super::{
+    LearnResult, Run, demote, demoted_since, is_ours, keep_published, proven_since, publish,
+};
 use commis_artifacts::{
     kinds::Kind,
     payloads::{Judged, Outcome, Reason, RecipeDraftMinimized, Reject, VerificationReport},
@@ -62,7 +64,7 @@ impl Run<'_> {
                 self.proven(&name, &recording)
             };
             match kept {
-                Some(held) => keep(&mut out, &held, self.cx),
+                Some(held) => keep_published(&mut out, &held, self.cx),
                 None => demote(&name, self.task, self.cx, &recording)?,
             }
             return Ok(out);
@@ -80,7 +82,7 @@ impl Run<'_> {
             publish(&self.task.about(), &recording, &draft, &self.get()?, &report, &verified_at);
         recipe.own_host = self.task.own_host_of(&recipe, &self.cx.policy);
         recipe.name = name;
-        asks_whom_it_saw(&recipe, &recording)?;
+        check_requested_hosts(&recipe, &recording)?;
         self.folder.check_lease()?;
         out.outcome = if report.verified { Outcome::Verified } else { Outcome::SavedDraft };
         out.reason.clone_from(&report.reason);
@@ -88,7 +90,7 @@ impl Run<'_> {
             && let Some(held) = self.proven(&recipe.name, &recording)
             && !proven_since(&held, &recipe)
         {
-            keep(&mut out, &held, self.cx);
+            keep_published(&mut out, &held, self.cx);
             return Ok(out);
         }
         // A file that says the same is left alone, and so is one that was proven since, or shown to work no longer.
@@ -123,7 +125,7 @@ impl Run<'_> {
 }
 
 /// Artifacts come from other machines, too: a recipe asks hosts that its page asked. Fails with [`Code::ArtifactCorrupt`].
-fn asks_whom_it_saw(recipe: &Recipe, recording: &SessionRecording) -> Result<()> {
+fn check_requested_hosts(recipe: &Recipe, recording: &SessionRecording) -> Result<()> {
     let host = |it: &str| Some(url::Url::parse(it).ok()?.host_str()?.to_owned());
     let seen: BTreeSet<String> = std::iter::once(&recording.url)
         .chain(recording.exchanges.iter().map(|it| &it.url))

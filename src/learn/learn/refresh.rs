@@ -130,7 +130,7 @@ impl Run<'_> {
         tokens: &[StoredValuePath],
     ) -> Result<Option<Refresh>> {
         let before = login.contents();
-        let Some(blanked) = blanked(&before, origin, tokens) else { return Ok(None) };
+        let Some(blanked) = with_invalid_tokens(&before, origin, tokens) else { return Ok(None) };
         let (seen, after) = self.record_with_login(plan, &blanked).await?;
         keep(login, &after, &blanked, origin, tokens).await?;
         Ok(found_in(seen?, recording, &blanked, &after, origin, tokens, self))
@@ -260,7 +260,11 @@ async fn keep(
 }
 
 /// The login with tokens that do not hold. `None` where it lacks one.
-fn blanked(held: &LoginData, origin: &str, tokens: &[StoredValuePath]) -> Option<LoginData> {
+fn with_invalid_tokens(
+    held: &LoginData,
+    origin: &str,
+    tokens: &[StoredValuePath],
+) -> Option<LoginData> {
     let mut out = held.clone();
     for it in tokens {
         let mut item = out.stored_at(origin, it.area, &it.key)?.clone();

@@ -8,7 +8,7 @@ use scraper::{ElementRef, Html, Selector};
 use serde_json::Value;
 use url::Url;
 
-use crate::{encode::decode_percent, raw::RawExchange, spelled::is_spelled};
+use crate::{choice_spelling::is_spelled, encode::decode_percent, raw::RawExchange};
 use commis_artifacts::recording::{Action, ActionKind, Control, ControlOption, ResourceType};
 
 /// Documents that are read, and bytes of each.

@@ -123,7 +123,13 @@ pub fn check(it: &ResearchArgs) -> Result<()> {
     if it.resume.is_some() {
         let is_new = it.topic.is_some()
             || !(it.questions.is_empty() && it.urls.is_empty() && it.hosts.is_empty());
-        return if is_new { invalid("what is resumed has its topic already") } else { Ok(()) };
+        return if is_new {
+            invalid(
+                "`resume` continues with the stored topic, so leave out `topic`, `questions`, `urls` and `hosts`",
+            )
+        } else {
+            Ok(())
+        };
     }
     let topic = line(it.topic.as_deref().unwrap_or_default(), SENTENCE + 1);
     if topic.is_empty() || topic.chars().count() > SENTENCE {
@@ -139,7 +145,7 @@ pub fn check(it: &ResearchArgs) -> Result<()> {
     match it.urls.first() {
         Some(url) => it.urls.iter().try_for_each(|it| contract(it, url, &[], &[]).map(drop)),
         None if it.hosts.is_empty() => Ok(()),
-        None => invalid("`hosts` are other hosts than those of `urls`, which are not given"),
+        None => invalid("`hosts` needs `urls`: it names further hosts beside those of `urls`"),
     }?;
     it.urls.first().map_or(Ok(()), |url| contract(url, url, &it.hosts, &[]).map(drop))
 }

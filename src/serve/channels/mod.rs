@@ -22,15 +22,15 @@ use commis_agent::ApprovalRequest;
 pub fn notify(daemon: &Arc<Daemon>, it: &ApprovalRequest) {
     let settings = daemon.world().settings.agent.clone();
     if let Some(to) = settings.webhook {
-        apart(daemon, approval_webhook::notify(Arc::clone(daemon), to, it.clone()));
+        spawn_until_stop(daemon, approval_webhook::notify(Arc::clone(daemon), to, it.clone()));
     }
     if let Some(to) = settings.telegram {
-        apart(daemon, telegram::send_question(Arc::clone(daemon), to, it.clone()));
+        spawn_until_stop(daemon, telegram::send_question(Arc::clone(daemon), to, it.clone()));
     }
 }
 
 /// Work that ends with the daemon, whatever it waits for.
-fn apart(daemon: &Arc<Daemon>, work: impl Future<Output = ()> + Send + 'static) {
+fn spawn_until_stop(daemon: &Arc<Daemon>, work: impl Future<Output = ()> + Send + 'static) {
     let stop = daemon.stop.clone();
     tokio::spawn(async move { stop.run_until_cancelled(work).await });
 }

@@ -10,11 +10,11 @@ use backon::{ExponentialBuilder, Retryable as _};
 use serde_json::json;
 
 use super::{
-    apart,
     bot::{Bot, ButtonPress, DATA, MESSAGE, length},
     dashboard,
     pending::Question,
     scope::refusal_reason,
+    spawn_until_stop,
 };
 use crate::{
     Daemon,
@@ -73,7 +73,7 @@ pub async fn send_question(daemon: Arc<Daemon>, settings: TelegramSettings, it: 
             !std::mem::replace(&mut open.heard, true)
         };
         if begins {
-            apart(&daemon, hear(Arc::clone(&daemon), bot));
+            spawn_until_stop(&daemon, hear(Arc::clone(&daemon), bot));
         }
         Ok::<_, Error>(())
     };

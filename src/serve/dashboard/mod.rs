@@ -6,8 +6,8 @@
 
 mod approvals;
 mod browser;
+mod candidate_table;
 mod chart;
-mod chosen;
 mod curve;
 mod format;
 mod layout;

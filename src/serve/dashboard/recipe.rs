@@ -5,7 +5,7 @@ use maud::{Markup, html};
 use serde_json::Value;
 
 use super::{
-    DashboardContext, PageResult, chart, chosen, format,
+    DashboardContext, PageResult, candidate_table, chart, format,
     layout::{self, NavItem},
     recipes::RecipeEntry,
 };
@@ -30,8 +30,8 @@ pub async fn page(looking: DashboardContext, Path(name): Path<String>) -> PageRe
     let kept = load_entry(&looking, &name)?;
     let known = &kept.known;
     let recipe = &known.recipe;
-    let chosen =
-        chosen::task_of(&looking.daemon, &name).and_then(|it| chosen::read(&looking.daemon, &it));
+    let chosen = candidate_table::task_of(&looking.daemon, &name)
+        .and_then(|it| candidate_table::read(&looking.daemon, &it));
     let body = html! {
         p.crumbs { a href="/recipes" { "Recipes" } }
         h1 { (recipe.name) }
@@ -63,7 +63,7 @@ pub async fn page(looking: DashboardContext, Path(name): Path<String>) -> PageRe
             h2 #chosen-head { "How it was chosen" }
             @match &chosen {
                 Some(it) => {
-                    (chosen::table(it, None))
+                    (candidate_table::table(it, None))
                     p.soft { code { "commis recipe debug --task-id " (it.task) } " says more." }
                 }
                 None => (format::empty("What it was learned from is not here.", &html! {

@@ -5,7 +5,7 @@ use maud::{Markup, html};
 use serde_json::Value;
 
 use super::{
-    DashboardContext, PageResult, chosen, format,
+    DashboardContext, PageResult, candidate_table, format,
     layout::{self, NavItem},
     overview::progress,
     tasks,
@@ -135,9 +135,9 @@ fn learning_result(looking: &DashboardContext, task: &TaskView, result: &Value) 
         }
         @if let Some(it) = text("detail") { p.soft { (it) } }
         @if outcome == "needs_selection" {
-            @if let Some(all) = stored.and_then(|it| chosen::read(&looking.daemon, &it)) {
+            @if let Some(all) = stored.and_then(|it| candidate_table::read(&looking.daemon, &it)) {
                 h3 { "Choose the request that carried the data" }
-                (chosen::table(&all, Some(&task.task_id)))
+                (candidate_table::table(&all, Some(&task.task_id)))
                 p.notice hidden role="alert" data-trouble {}
             }
         }

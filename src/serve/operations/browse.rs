@@ -275,7 +275,7 @@ pub fn rows(out: &mut Vec<Operation>) {
             goto,
         ),
         row(
-            act("browse_back", &[(HttpMethod::Post, "/api/browse/back")], "Go back to the page before."),
+            act("browse_back", &[(HttpMethod::Post, "/api/browse/back")], "Go back to the previous page."),
             |asked, it: Bare| run(asked, it.context, Ok(Command::Back)),
         ),
         row(
@@ -287,7 +287,7 @@ pub fn rows(out: &mut Vec<Operation>) {
             |asked, it: Bare| run(asked, it.context, Ok(Command::Reload)),
         ),
         row(
-            read("browse_snapshot", &[(HttpMethod::Post, "/api/browse/snapshot")], "Show what is on the page, a line an element, with refs to act on.\nFrames and shadow roots are in it. A ref means that element in that place, or is refused."),
+            read("browse_snapshot", &[(HttpMethod::Post, "/api/browse/snapshot")], "Show the page, one line per element, with refs to act on.\nIt includes frames and shadow roots. A ref means that element in that place; if the element changed, the ref is refused."),
             |asked, it: Snapshot| {
                 let wish = SnapshotOptions {
                     interactive: it.interactive,
@@ -308,11 +308,11 @@ pub fn rows(out: &mut Vec<Operation>) {
             |asked, it: Of| run(asked, it.context, it.target.map(|it| it.parse()).transpose().map(Command::Html)),
         ),
         row(
-            read("browse_url", &[(HttpMethod::Post, "/api/browse/url")], "Say the page's address."),
+            read("browse_url", &[(HttpMethod::Post, "/api/browse/url")], "Print the page's address."),
             |asked, it: Bare| run(asked, it.context, Ok(Command::Url)),
         ),
         row(
-            read("browse_title", &[(HttpMethod::Post, "/api/browse/title")], "Say the page's title."),
+            read("browse_title", &[(HttpMethod::Post, "/api/browse/title")], "Print the page's title."),
             |asked, it: Bare| run(asked, it.context, Ok(Command::Title)),
         ),
         row(
@@ -324,11 +324,11 @@ pub fn rows(out: &mut Vec<Operation>) {
             |asked, it: On| run(asked, it.context, it.target.parse().map(Command::Attrs)),
         ),
         row(
-            read("browse_is", &[(HttpMethod::Post, "/api/browse/is")], "Say whether an element is visible, enabled, checked, editable, focused, in view."),
+            read("browse_is", &[(HttpMethod::Post, "/api/browse/is")], "Print whether an element is visible, enabled, checked, editable, focused or in view."),
             |asked, it: Is| run(asked, it.context, it.target.parse().map(|of| Command::Is(of, it.asks))),
         ),
         row(
-            read("browse_forms", &[(HttpMethod::Post, "/api/browse/forms")], "List the page's forms and their fields, without what stands in them."),
+            read("browse_forms", &[(HttpMethod::Post, "/api/browse/forms")], "List the page's forms and their fields, without their values."),
             |asked, it: Bare| run(asked, it.context, Ok(Command::Forms)),
         ),
         row(
@@ -340,11 +340,11 @@ pub fn rows(out: &mut Vec<Operation>) {
             |asked, it: Bare| run(asked, it.context, Ok(Command::Storage)),
         ),
         row(
-            read("browse_blocked", &[(HttpMethod::Post, "/api/browse/blocked")], "List what the egress policy refused to the page."),
+            read("browse_blocked", &[(HttpMethod::Post, "/api/browse/blocked")], "List the requests of the page that the egress policy refused."),
             |asked, it: Bare| run(asked, it.context, Ok(Command::Blocked)),
         ),
         row(
-            act("browse_viewport", &[(HttpMethod::Post, "/api/browse/viewport")], "Make the window another size."),
+            act("browse_viewport", &[(HttpMethod::Post, "/api/browse/viewport")], "Set the size of the window."),
             |asked, it: Viewport| {
                 let size = Some((it.width, it.height));
                 let look = EmulationOptions { size, mobile: it.mobile, ..EmulationOptions::default() };
@@ -360,15 +360,15 @@ pub fn rows(out: &mut Vec<Operation>) {
             },
         ),
         row(
-            read("browse_tabs", &[(HttpMethod::Post, "/api/browse/tabs")], "List the context's tabs. `*` is the one that commands are about."),
+            read("browse_tabs", &[(HttpMethod::Post, "/api/browse/tabs")], "List the context's tabs. `*` marks the tab that commands act on."),
             |asked, it: Bare| run(asked, it.context, Ok(Command::Tabs)),
         ),
         row(
-            act("browse_tab", &[(HttpMethod::Post, "/api/browse/tab")], "Turn to another tab."),
+            act("browse_tab", &[(HttpMethod::Post, "/api/browse/tab")], "Switch to another tab."),
             |asked, it: TabAt| run(asked, it.context, Ok(Command::Tab(it.tab))),
         ),
         row(
-            act("browse_newtab", &[(HttpMethod::Post, "/api/browse/newtab")], "Open another tab, and a page in it.\nPopups are tabs, too; the act that opened one says so."),
+            act("browse_newtab", &[(HttpMethod::Post, "/api/browse/newtab")], "Open a page in a new tab.\nPopups are tabs, too; the act that opened one says so."),
             |asked, it: NewTab| run(asked, it.context, Ok(Command::NewTab(it.url))),
         ),
         row(
@@ -387,7 +387,7 @@ pub fn rows(out: &mut Vec<Operation>) {
             },
         ),
         row(
-            read("browse_screenshot", &[(HttpMethod::Post, "/api/browse/screenshot")], "Take a picture of what the window shows."),
+            read("browse_screenshot", &[(HttpMethod::Post, "/api/browse/screenshot")], "Take a screenshot of the window."),
             |asked, it: Shot| {
                 let of = it.target.map(|it| it.parse()).transpose();
                 run(asked, it.context, of.map(|of| Command::Screenshot(ScreenshotOptions { full: it.full, of, marks: it.annotate })))
@@ -406,7 +406,7 @@ pub fn rows(out: &mut Vec<Operation>) {
             |asked, it: Newest| run(asked, it.context, Ok(Command::Dialogs(newest(it.last, true)))),
         ),
         row(
-            read("browse_status", &[(HttpMethod::Post, "/api/browse/status")], "Say where the page is and how many steps were noted."),
+            read("browse_status", &[(HttpMethod::Post, "/api/browse/status")], "Print the page's address and the number of recorded steps."),
             |asked, it: Bare| run(asked, it.context, Ok(Command::Status)),
         ),
         row(
@@ -430,11 +430,11 @@ pub fn rows(out: &mut Vec<Operation>) {
             |asked, it: On| run(asked, it.context, parse_target(&it.target, it.retarget).map(Command::Check)),
         ),
         row(
-            act("browse_uncheck", &[(HttpMethod::Post, "/api/browse/uncheck")], "Take the tick out of a box."),
+            act("browse_uncheck", &[(HttpMethod::Post, "/api/browse/uncheck")], "Untick a box."),
             |asked, it: On| run(asked, it.context, parse_target(&it.target, it.retarget).map(Command::Uncheck)),
         ),
         row(
-            act("browse_drag", &[(HttpMethod::Post, "/api/browse/drag")], "Drag an element to another, also where the window never shows both."),
+            act("browse_drag", &[(HttpMethod::Post, "/api/browse/drag")], "Drag an element to another; both need not fit in the window."),
             |asked, it: Drag| {
                 let command = it.from.parse().and_then(|from| Ok(Command::Drag(from, it.to.parse()?)));
                 run(asked, it.context, command)
@@ -449,11 +449,11 @@ pub fn rows(out: &mut Vec<Operation>) {
             |asked, it: Choose| run(asked, it.context, parse_target(&it.target, it.retarget).map(|at| Command::Select(at, it.option))),
         ),
         row(
-            act("browse_unselect", &[(HttpMethod::Post, "/api/browse/unselect")], "Take an option of a list back that takes several."),
+            act("browse_unselect", &[(HttpMethod::Post, "/api/browse/unselect")], "Remove one choice of a list that takes several."),
             |asked, it: Choose| run(asked, it.context, parse_target(&it.target, it.retarget).map(|at| Command::Unselect(at, it.option))),
         ),
         row(
-            act("browse_upload", &[(HttpMethod::Post, "/api/browse/upload")], "Give files to a field for files.\nOnly those in folders that the settings name (`browse.uploads`); none by default."),
+            act("browse_upload", &[(HttpMethod::Post, "/api/browse/upload")], "Choose files for a file field.\nOnly those in folders that the settings name (`browse.uploads`); none by default."),
             |asked, it: Upload| async move {
                 let world = asked.daemon.world();
                 let all = files::read_uploads(&world.settings.browse.uploads, &it.files)?;
@@ -472,11 +472,11 @@ pub fn rows(out: &mut Vec<Operation>) {
             },
         ),
         row(
-            act("browse_diff", &[(HttpMethod::Post, "/api/browse/diff")], "Show what another page shows and this one does not, and the other way round.\nThe other is opened in a tab beside, and closed again."),
+            act("browse_diff", &[(HttpMethod::Post, "/api/browse/diff")], "Compare this page with another: print the lines that only one of them has.\nThe other is opened in a tab beside, and closed again."),
             |asked, it: At| run(asked, it.context, Ok(Command::Diff(it.url))),
         ),
         row(
-            read("browse_downloads", &[(HttpMethod::Post, "/api/browse/downloads")], "List the files that pages saved where that was asked for."),
+            read("browse_downloads", &[(HttpMethod::Post, "/api/browse/downloads")], "List the files that `download` saved."),
             downloads,
         ),
         row(
@@ -504,11 +504,11 @@ pub fn rows(out: &mut Vec<Operation>) {
             },
         ),
         row(
-            act("browse_dialog", &[(HttpMethod::Post, "/api/browse/dialog")], "Say how the page's next dialog is answered."),
+            act("browse_dialog", &[(HttpMethod::Post, "/api/browse/dialog")], "Set the answer to the page's next dialog."),
             |asked, it: Dialog| run(asked, it.context, Ok(Command::Dialog(it.accept, it.text))),
         ),
         row(
-            read("browse_steps", &[(HttpMethod::Post, "/api/browse/steps")], "Show what was done since the task began, as steps of a manifest."),
+            read("browse_steps", &[(HttpMethod::Post, "/api/browse/steps")], "Print the actions since the task began, as steps of a manifest."),
             steps,
         ),
         row(
@@ -520,7 +520,7 @@ pub fn rows(out: &mut Vec<Operation>) {
             audit,
         ),
         row(
-            act("browse_learn", &[(HttpMethod::Post, "/api/browse/learn")], "Learn what was done since the task began, as a recipe.\nValues that were typed or chosen become parameters where `params` says so; the steps are driven anew, with these values and with the second ones. Needs `learn:write`, too."),
+            act("browse_learn", &[(HttpMethod::Post, "/api/browse/learn")], "Learn a recipe from the actions since the task began.\nValues that were typed or chosen become parameters where `params` says so; the steps are driven anew, with these values and with the second ones. Needs `learn:write`, too."),
             learn,
         ),
         row(
@@ -532,7 +532,7 @@ pub fn rows(out: &mut Vec<Operation>) {
             resume,
         ),
         row(
-            Spec { tool: ToolExposure::Never, ..read("browse_watch", &[(HttpMethod::Post, "/api/browse/watch")], "Make an address at which a person looks on at a page, once, within a minute.\nWhat it opens lasts half an hour: what happens there, as it happens, and pictures. Nobody can act with it. `GET /api/browse/events?context=NAME` is the stream for programs.") },
+            Spec { tool: ToolExposure::Never, ..read("browse_watch", &[(HttpMethod::Post, "/api/browse/watch")], "Make an address where a person can watch the page; it opens once, within a minute.\nWhat it opens lasts half an hour: what happens there, as it happens, and pictures. Nobody can act with it. `GET /api/browse/events?context=NAME` is the stream for programs.") },
             watch,
         ),
         row(
@@ -604,7 +604,10 @@ fn scroll(to: &str, within: Option<&str>) -> Result<Command> {
         (Some(way), None) => Command::Scroll(way),
         (None, None) => Command::ScrollTo(to.parse::<Target>()?),
         (None, Some(_)) => {
-            return Err(Error::new(Code::ParamInvalid, "`within` goes with a way, such as `down`"));
+            return Err(Error::new(
+                Code::ParamInvalid,
+                "`within` needs `to` to be a direction, such as `down`",
+            ));
         }
     })
 }

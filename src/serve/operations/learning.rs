@@ -315,7 +315,7 @@ async fn learn(asked: OperationContext, args: LearnArgs) -> OperationOutput<Taug
         let task = Arc::clone(&task);
         move || async move { commis_learn::learn(&task, &cx).await }
     };
-    let learned = commis_learn::apart(work, super::stopped(&asked)).await?;
+    let learned = commis_learn::run_until_stopped(work, super::stopped(&asked)).await?;
     report_learned(&asked, &learned);
     with_default_meta(taught(&asked, learned))
 }
@@ -454,7 +454,7 @@ async fn create_from_candidate(
             Err(reject) => Ok(Err(reject)),
         }
     };
-    match commis_learn::apart(work, super::stopped(&asked)).await? {
+    match commis_learn::run_until_stopped(work, super::stopped(&asked)).await? {
         Ok(learned) => {
             report_learned(&asked, &learned);
             with_default_meta(taught(&asked, learned))

@@ -24,8 +24,9 @@ use commis_base::{
 };
 use commis_export::{ExportFormat, ExportedFile};
 use commis_learn::{
-    Extent, Finding, Healer, Inspection, RecipeRunner, RenderedRequest, Verdict, apart, inspect,
-    is_finding, nobody_consents, note, prove, refusal_error, render, told_health, words,
+    Extent, Finding, Healer, Inspection, RecipeRunner, RenderedRequest, Verdict, inspect,
+    is_finding, nobody_consents, note, prove, refusal_error, render, run_until_stopped,
+    told_health, words,
 };
 use commis_recipe::{
     model::{Recipe, Status},
@@ -670,7 +671,7 @@ async fn verify(asked: OperationContext, args: NameArgs) -> OperationOutput<Veri
         let with = (&world.caller, &world.settings, &log_info as &commis_learn::OnProgress);
         prove(&daemon.pantry.registry, &of, with, (&nobody_consents, None)).await
     };
-    let (proof, _, noted) = apart(work, super::stopped(&asked)).await?;
+    let (proof, _, noted) = run_until_stopped(work, super::stopped(&asked)).await?;
     if proof.verified {
         changed(&asked, name.as_str(), "verified");
     } else if noted.demoted.is_some() {
@@ -707,7 +708,7 @@ async fn heal(asked: OperationContext, args: NameArgs) -> OperationOutput<HealRe
         let (caller, registry) = (&world.caller, &daemon.pantry.registry);
         Healer { caller, registry, store: &store, tell: &log_info }.heal(&of, cx).await
     };
-    let healed = apart(work, super::stopped(&asked)).await?;
+    let healed = run_until_stopped(work, super::stopped(&asked)).await?;
     match healed.verdict {
         Verdict::Works | Verdict::Healed => changed(&asked, name.as_str(), "verified"),
         _ if healed.noted.demoted.is_some() => changed(&asked, name.as_str(), "deprecated"),

@@ -406,7 +406,7 @@ async fn replay(asked: OperationContext, it: ReplayArgs) -> OperationOutput<Repl
     let number = |(n, value): (String, String)| Some((n.parse().ok()?, value));
     let values: Option<BTreeMap<u32, String>> = values.into_iter().map(number).collect();
     let values = values.ok_or_else(|| {
-        Error::new(Code::ParamInvalid, "values are given by the number of their action")
+        Error::new(Code::ParamInvalid, "a key of `values` is not the number of an action")
     })?;
     let memory = Some(memory(&asked));
     let how = ReplayOptions { values, allow: it.allow, url: it.url, memory };

@@ -1,7 +1,7 @@
 //! How an answer is read: the list that is the data, from structure, from sight, and against real traffic.
 
 use super::*;
-use crate::extraction::{ranked, response, widened_by_pages};
+use crate::extraction::{ranked, response, widen_by_pages};
 use commis_artifacts::payloads::{Analyst, Choice, DataSource, Reason};
 use commis_recipe::{
     blocks,
@@ -395,7 +395,7 @@ fn the_second_page_shows_what_the_first_lacks() {
     let blocks = blocks::find(&blocks::parse_bounded(&a).unwrap(), true, true);
     let spec = blocks.into_iter().find_map(|it| it.spec.filter(|it| it.single)).unwrap();
     let own = ResponseSpec { html: Some(spec), ..ResponseSpec::new(ResponseType::Html) };
-    let seen = |other: &str| widened_by_pages(&own, a.as_bytes(), other.as_bytes()).html.unwrap();
+    let seen = |other: &str| widen_by_pages(&own, a.as_bytes(), other.as_bytes()).html.unwrap();
     let it = seen(&b);
     assert_eq!(it.fields["text"], "p[]");
     assert_eq!(it.optional, ["stock"]);

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::{NOBODYS_WORDS, ProofAnswer, Run, is_none, length};
 use crate::{
-    refutation::{Halt, Proof, final_, heard},
+    refutation::{Halt, Proof, final_, require_answer},
     replay::{Observation, example_answer},
 };
 use commis_base::error::Code;
@@ -45,7 +45,7 @@ impl Run<'_, '_> {
         response.min_items = Some(0);
         response.required_paths.clear();
         let seen = self.observe_with(what, values, &response, None).await?;
-        heard(what, &seen.replay)?;
+        require_answer(what, &seen.replay)?;
         if seen.good() && seen.data.as_ref().is_some_and(is_none) {
             self.without.push(ProofAnswer::from_observation(seen));
             return Ok(None);

@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::{MARGIN_BP, Run};
 use crate::{
     publish::without,
-    refutation::{Proof, heard},
+    refutation::{Proof, require_answer},
     replay::{ReplayCall, data_difference_bp, observe},
 };
 
@@ -46,7 +46,7 @@ impl Run<'_, '_> {
             let like = like.as_deref();
             let seen = observe(self.replayer, call, &self.response, like, n, &what).await?;
             self.report.replays.push(seen.replay.clone());
-            heard(&what, &seen.replay)?;
+            require_answer(&what, &seen.replay)?;
             let is_same = |it: &Value| data_difference_bp(b, it) <= noise + MARGIN_BP;
             if seen.good() && seen.data.as_ref().is_some_and(is_same) {
                 self.report.needless = left_out;

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::Run;
 use crate::{
-    extraction::widened_by_pages,
+    extraction::widen_by_pages,
     labels::fact_before,
     refutation::{Failure, Proof, final_},
 };
@@ -20,7 +20,7 @@ impl Run<'_, '_> {
         }
         let seen = self.observe("B", second).await?;
         let first = self.answers.first();
-        let wider = first.map(|it| widened_by_pages(&self.response, &it.body, &seen.body));
+        let wider = first.map(|it| widen_by_pages(&self.response, &it.body, &seen.body));
         if let Some(it) = wider.filter(|it| it.html != self.response.html) {
             self.report.html.clone_from(&it.html);
             self.response = it;

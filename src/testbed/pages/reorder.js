@@ -37,7 +37,9 @@
     const bumps = new EventSource('/api/bumps?after=' + after);
     bumps.onmessage = (event) => {
       bumps.close();
-      setTimeout(() => { risen += 100; show(); }, 300);
+      risen += 100;
+      show();
+      // The server takes this request as the sign that the total has risen.
       wait(event.data);
     };
   }

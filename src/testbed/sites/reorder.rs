@@ -1,7 +1,8 @@
 //! `reorder.test`: past orders that can be placed again, by a call of the page. `/api/count` tells how often, and what was sent.
 //!
-//! What begins at `/?drift=1` has a total that rises by a euro 300 ms after `/api/bump` was called; with `/?redirect=1` the call is
-//! redirected to `courier.test`, which takes it; with `/?second=1` another one follows it.
+//! What begins at `/?drift=1` has a total that rises by a euro after `/api/bump` was called; `/api/risen` returns the last bump that
+//! a page has followed. With `/?redirect=1` the call is redirected to `courier.test`, which takes it; with `/?second=1` another one
+//! follows it.
 //!
 //! An item can be kept as a favourite, which costs nothing; `/api/favourites` tells how often.
 
@@ -75,8 +76,12 @@ pub fn answer(ask: &SiteRequest, world: &TestbedState) -> Response {
         ("GET", "/api/favourites") => count(world, KEPT),
         ("GET", "/api/count") => count(world, PLACED),
         ("GET", "/api/bump") => wire::json(&json!({ "bumps": world.bump() })),
+        ("GET", "/api/risen") => wire::json(&json!({ "risen": world.followed_bump() })),
         ("GET", "/api/bumps") => {
             let after = ask.param("after").and_then(|it| it.parse().ok()).unwrap_or(u64::MAX);
+            if after <= world.bumps() {
+                world.follow_bump(after);
+            }
             let stream = wire::answer(StatusCode::OK, "text/event-stream", bumps(world, after));
             wire::with(stream, "cache-control", "no-store")
         }

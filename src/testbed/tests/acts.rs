@@ -123,9 +123,15 @@ async fn a_page_hears_when_it_is_to_change() {
         client.get(url(&testbed, "reorder.test/api/bumps?after=0")).send().await.unwrap();
     assert_eq!(before.chunk().await.unwrap().unwrap(), "retry: 60000\n\n");
     let bump = async || json_of(client.get(url(&testbed, "reorder.test/api/bump"))).await.1;
+    let risen = async || json_of(client.get(url(&testbed, "reorder.test/api/risen"))).await.1;
     assert_eq!(bump().await, json!({ "bumps": 1 }));
     assert_eq!(before.chunk().await.unwrap().unwrap(), "data: 1\n\n");
     assert!(before.chunk().await.unwrap().is_none());
+    // A page that asks for what comes after the bump has followed it.
+    assert_eq!(risen().await, json!({ "risen": 0 }));
+    let again = client.get(url(&testbed, "reorder.test/api/bumps?after=1"));
+    let _follows = again.send().await.unwrap();
+    assert_eq!(risen().await, json!({ "risen": 1 }));
     // One that was opened since knows of it, and one that came late is not left waiting.
     let again = page(&client, &testbed, "reorder.test/again?order=R-0790&drift=1").await;
     assert!(again.contains("data-bumps=\"1\""));

@@ -12,7 +12,7 @@ use commis_recipe::{
 };
 
 /// Less than what was proven takes nothing away.
-pub fn keep(out: &mut LearnResult, held: &Recipe, cx: &LearnContext) {
+pub fn keep_published(out: &mut LearnResult, held: &Recipe, cx: &LearnContext) {
     let at = held.verification.as_ref().and_then(|it| it.verified_at.as_deref());
     let note = format!(
         "the recipe verified{} stays in service",

@@ -10,8 +10,8 @@ use serde_json::Value;
 use super::{
     PageController, PreActState, QUIET, Target, single_element, snapshot,
     text_sanitizer::quoted,
-    ticking,
     tree::{FrameTree, Item, ItemKind},
+    volatile_text,
 };
 use crate::{
     aim::{PointerTarget, PressWatch},
@@ -187,13 +187,13 @@ impl PageController {
             let same = |it: &&Item| {
                 it.what == ItemKind::Control
                     && it.role.eq_ignore_ascii_case(role)
-                    && ticking::same(name, &it.name)
+                    && volatile_text::same(name, &it.name)
                     && row.is_none_or(|row| {
-                        it.row.as_ref().is_some_and(|now| ticking::same(row, now))
+                        it.row.as_ref().is_some_and(|now| volatile_text::same(row, now))
                     })
             };
             all.extend(items.iter().filter(same));
-            all.retain(|it| ticking::is_alone(it, &items));
+            all.retain(|it| volatile_text::is_alone(it, &items));
         }
         match all.as_slice() {
             [one] => Ok(Ok(resolved_from_item(&read, &items, one, None))),
