@@ -575,6 +575,17 @@ pub mod tests {
     }
 
     #[test]
+    fn rows_of_entries_that_are_no_items() {
+        let mut shown = block(&["text"], &[&["Aurora rises"], &["Buy a whistle"], &["Terns left"]]);
+        let items = json!([{"text": "Aurora rises"}, {"text": "Terns left"}]);
+        // An entry that says what an item says takes no row away.
+        let apart = [json!({"text": "Buy a whistle"}), json!({"text": "Terns left"})];
+        without_entries(&mut shown, &apart, std::slice::from_ref(&items));
+        let rows: Vec<_> = shown.rows.iter().map(|it| it[0].as_deref().unwrap()).collect();
+        assert_eq!((rows, shown.count), (vec!["Aurora rises", "Terns left"], 2));
+    }
+
+    #[test]
     fn a_group_that_the_task_names() {
         let all = block(
             &["text", "group"],
