@@ -72,10 +72,16 @@ fn marked_json(template: &str) -> Option<Value> {
             }
             Piece::Value(name, filters) => {
                 let [open, close] = if inside { WITHIN } else { INSTEAD };
-                let filters: String =
-                    filters.iter().map(|it| format!("|{}", it.as_str())).collect();
-                let marked = format!("{open}{name}{filters}{close}");
-                text.push_str(&if inside { marked } else { format!("\"{marked}\"") });
+                let quote = if inside { "" } else { "\"" };
+                text.push_str(quote);
+                text.push(open);
+                text.push_str(name);
+                for it in filters {
+                    text.push('|');
+                    text.push_str(it.as_str());
+                }
+                text.push(close);
+                text.push_str(quote);
             }
         }
     }
