@@ -108,4 +108,16 @@ MORE = [
         "d2-parts", "D", 0, "cogs.test", "List all parts by {maker}", [go("cogs.test"), field("Maker", "{maker}"), press("Show parts"), wait("parts by {maker}")],
         of("maker", "Arno", "Bosse", "Celt", "Dorn"), records("part", "teeth", "price"), ordered=True,
     ),
+    Site(
+        "c4-firings", "C", 0, "kiln.test", "Plan the firings for {clay} with glaze, cone and hours", by_field("Clay", "clay", "Plan", "Firings for")("kiln.test"),
+        of("clay", "stoneware", "raku", "porcelain", "terracotta"), records("glaze", "cone", "hours"),
+    ),
+    Site(
+        "c6-dossier", "C", 0, "dossier.test", "Show office, seat and votes of the member {name}", by_field("Member", "name", "Show member", "Member")("dossier.test"),
+        of("name", "Aster", "Brook", "Cedar", "Xenia"), lambda it: [{name: fact for name, fact in it.items() if fact is not None}], one=True,
+    ),
+    Site(
+        "d4-ripples", "D", 0, "ripples.test", "List all ripples about {topic} with text, author and date", by_field("Topic", "topic", "Show ripples", "Ripples about")("ripples.test"),
+        of("topic", "owls", "moss", "tides", "granite"), records("text", "by", "on"), ordered=True,
+    ),
 ]

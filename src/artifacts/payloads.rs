@@ -459,6 +459,9 @@ pub struct Moved {
     pub from: Option<String>,
     /// Its value in the later call.
     pub to: String,
+    /// Where in the lists of the first answer that value stood, as JMESPath: the likelier place first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub given: Vec<String>,
 }
 
 impl ListLength {

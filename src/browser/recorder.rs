@@ -8,7 +8,7 @@
 //! workers of other processes may be gone by then: theirs are read at once.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     sync::Arc,
     time::{Duration, Instant},
 };
@@ -59,6 +59,8 @@ pub struct Recorder {
     /// The page has nothing more to do for us: bodies are read as they come.
     at_once: bool,
     awaiting: ActionTracker,
+    /// Requests that are no part of the recording.
+    forgotten: BTreeSet<usize>,
 }
 
 /// Extra headers of one request id as one session saw them, in hop order.
@@ -122,6 +124,7 @@ impl Recorder {
             most_waiting: MAX_WAITING,
             at_once: false,
             awaiting: ActionTracker::new(begun),
+            forgotten: BTreeSet::new(),
         }
     }
 
@@ -449,26 +452,33 @@ impl Recorder {
         self.seen.len()
     }
 
-    /// Whether a script asked an endpoint after the first `count` requests that it had asked among them, with other values.
-    pub fn repeats_endpoint_after(&self, count: usize) -> bool {
+    /// The first request after the first `count` with which a script asked an endpoint that it had asked among them, with other
+    /// values.
+    pub fn first_repeat_after(&self, count: usize) -> Option<usize> {
         let is_data = |it: &&Hop| matches!(&*it.sent.kind, "XHR" | "Fetch") && !it.is_preflight();
         let (before, after) = self.seen.split_at(count.min(self.seen.len()));
         let endpoint = |it: &Hop| {
             (it.sent.request.method.clone(), it.url[..url::Position::AfterPath].to_owned())
         };
         let same = |a: &Hop, b: &Hop| a.url == b.url && a.post_data == b.post_data;
-        after.iter().filter(is_data).any(|now| {
+        let repeats = |now: &Hop| {
             let known: Vec<&Hop> =
                 before.iter().filter(is_data).filter(|it| endpoint(it) == endpoint(now)).collect();
             !known.is_empty() && !known.iter().any(|it| same(it, now))
-        })
+        };
+        after.iter().position(|it| is_data(&it) && repeats(it)).map(|it| before.len() + it)
     }
 
-    /// Leaves out what was asked after the first `count` requests.
-    pub fn forget_after(&mut self, count: usize) {
-        self.seen.truncate(count);
-        self.by_id.retain(|_, index| *index < count);
-        self.waiting.retain(|it| it.index < count);
+    /// Whether the request has ended and everything of it was read.
+    pub fn has_read(&self, index: usize) -> bool {
+        self.seen.get(index).is_none_or(|it| it.ended_at.is_some() && it.reads == 0)
+    }
+
+    /// Leaves out what was asked after the first `count` requests, but for that one.
+    pub fn forget_after(&mut self, count: usize, kept: Option<usize>) {
+        self.forgotten.extend((count..self.seen.len()).filter(|it| Some(*it) != kept));
+        let forgotten = &self.forgotten;
+        self.waiting.retain(|it| !forgotten.contains(&it.index));
     }
 
     /// Whether nothing is being read or to be read.
@@ -527,7 +537,8 @@ impl Recorder {
     pub fn told_from(&self, from: usize, until: Instant) -> (Vec<RequestSummary>, usize) {
         let rest = self.seen.get(from..).unwrap_or_default();
         let begun = rest.iter().take_while(|it| it.arrived < until).count();
-        let told = (from..from + begun).filter(|it| !self.seen[*it].is_preflight());
+        let told = (from..from + begun)
+            .filter(|it| !self.seen[*it].is_preflight() && !self.forgotten.contains(it));
         (told.map(|it| self.summarize(it)).collect(), from + begun)
     }
 
@@ -590,9 +601,12 @@ impl Recorder {
 
     /// Actions and exchanges, in the order they happened.
     pub fn finish(self) -> (Vec<Action>, Vec<RawExchange>) {
-        let Self { begun, main_frame, actions, seen, mut extras, .. } = self;
+        let Self { begun, main_frame, actions, seen, mut extras, forgotten, .. } = self;
         let mut exchanges = Vec::with_capacity(seen.len());
-        for hop in seen {
+        for (index, hop) in seen.into_iter().enumerate() {
+            if forgotten.contains(&index) {
+                continue;
+            }
             let extra = extras.get_mut(&hop.id).and_then(|all| {
                 let own = all.iter().position(|it| it.session == hop.session);
                 all.get_mut(own.unwrap_or(0))

@@ -196,3 +196,29 @@ fn unknown_and_inner_requests_are_ignored() {
     tell(&mut it, "p", "requestWillBeSent", &json!({ "requestId": 4 }));
     assert!(it.finish().1.is_empty());
 }
+
+#[test]
+fn of_what_a_scroll_provoked_the_first_further_page_stays() {
+    let mut it = recorder();
+    let load = |it: &mut Recorder, id: &str, url: &str| {
+        tell(it, "p", "requestWillBeSent", &sent(id, url));
+        tell(it, "p", "responseReceived", &received(id));
+        tell(it, "p", "loadingFinished", &finished(id));
+    };
+    load(&mut it, "1", "http://a.test/list");
+    load(&mut it, "2", "http://a.test/me");
+    let before = it.requests();
+    // The same again and another endpoint are no further page.
+    load(&mut it, "3", "http://a.test/list");
+    load(&mut it, "4", "http://a.test/seen?until=9");
+    assert_eq!(it.first_repeat_after(before), None);
+    load(&mut it, "5", "http://a.test/list?after=c5");
+    load(&mut it, "6", "http://a.test/list?after=c9");
+    let first = it.first_repeat_after(before);
+    assert_eq!(first, Some(4));
+    it.forget_after(before, first);
+    let (told, _) = it.told_from(0, Instant::now());
+    assert_eq!(told.len(), 3);
+    let urls: Vec<String> = it.finish().1.into_iter().map(|it| it.url.to_string()).collect();
+    assert_eq!(urls, ["http://a.test/list", "http://a.test/me", "http://a.test/list?after=c5"]);
+}

@@ -1,8 +1,12 @@
 //! Whether a page goes on with its list as one scrolls.
 
-use std::time::{Duration, Instant};
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use super::{
+    bodies,
     context_state::{ContextInner, ContextState},
     page::{self, Frame},
     recorder::Recorder,
@@ -11,6 +15,8 @@ use super::{
 const PATIENCE: Duration = Duration::from_secs(5);
 /// Pages that ask for more by a scroll do so within two frames, or by a timer of up to a fifth of a second.
 const REACTS: Duration = Duration::from_millis(300);
+/// How long the answer to such a request may take.
+const ANSWERS: Duration = Duration::from_secs(3);
 /// Scrolls the largest part that has more below, which is the document itself on most pages, to its end. Whether there is one.
 const TO_THE_END: &str = "function () {
   const top = document.scrollingElement ?? document.documentElement;
@@ -26,21 +32,30 @@ const TO_THE_END: &str = "function () {
   return true;
 }";
 
-/// Scrolls to the end of the page; whether it then asks an endpoint again that it had asked before. What it asks is no part of the
-/// recording. The page is left where it was scrolled to.
-pub async fn asks_for_more(shared: &ContextInner, frame: &Frame) -> bool {
+/// Scrolls to the end of the page; whether it then asks an endpoint again that it had asked before. The first such request stays in
+/// the recording, because it shows how the list goes on; nothing else that the scroll provoked does. The page is left where it was
+/// scrolled to.
+pub async fn asks_for_more(shared: &Arc<ContextInner>, frame: &Frame) -> bool {
     let Some(before) = shared.lock().recorder.as_ref().map(Recorder::requests) else {
         return false;
     };
     if !page::call::<bool>(&shared.cdp, frame, TO_THE_END, &[], PATIENCE).await.unwrap_or(false) {
         return false;
     }
-    let repeats = |state: &ContextState| {
-        state.recorder.as_ref().is_none_or(|it| it.repeats_endpoint_after(before))
-    };
+    let repeat =
+        |state: &ContextState| state.recorder.as_ref().and_then(|it| it.first_repeat_after(before));
+    let repeats = |state: &ContextState| state.recorder.is_none() || repeat(state).is_some();
     let more = shared.until(Instant::now() + REACTS, repeats).await.unwrap_or(false);
+    let kept = repeat(&shared.lock());
+    if let Some(index) = kept {
+        bodies::hurry(shared);
+        let read =
+            |state: &ContextState| state.recorder.as_ref().is_none_or(|it| it.has_read(index));
+        // An answer that does not come is no reason to wait for long.
+        let _ = shared.until(Instant::now() + ANSWERS, read).await;
+    }
     if let Some(it) = shared.lock().recorder.as_mut() {
-        it.forget_after(before);
+        it.forget_after(before, kept.filter(|index| it.has_read(*index)));
     }
     more
 }

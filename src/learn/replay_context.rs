@@ -193,6 +193,8 @@ pub struct TaskReplayer<'a> {
     pacer: Pacer,
     /// Slot values fetched since the last `fresh`.
     fetched: BTreeMap<String, String>,
+    /// Every request that was answered, where they are kept.
+    sent: Option<Vec<(PreparedRequest, Reply)>>,
 }
 
 impl<'a> TaskReplayer<'a> {
@@ -224,6 +226,7 @@ impl<'a> TaskReplayer<'a> {
             started: Instant::now(),
             pacer: Pacer::new(Duration::from_millis(learning.pace_ms)),
             fetched: BTreeMap::new(),
+            sent: None,
         }
     }
 
@@ -281,7 +284,20 @@ impl<'a> TaskReplayer<'a> {
         self.replays += 1;
         let reply = self.transport(kind)?.send(&outgoing).await;
         self.keep_cookies(kind).await?;
+        if let (Some(sent), Ok(reply)) = (&mut self.sent, &reply) {
+            sent.push((outgoing, reply.clone()));
+        }
         reply
+    }
+
+    /// From here on every request is kept with its answer.
+    pub fn keep_sent(&mut self) {
+        self.sent = Some(Vec::new());
+    }
+
+    /// The requests and answers that were kept, in their order.
+    pub fn take_sent(&mut self) -> Vec<(PreparedRequest, Reply)> {
+        self.sent.take().unwrap_or_default()
     }
 
     /// The login that requests are sent with now; `None` for a stranger.

@@ -6,6 +6,7 @@ use url::Url;
 use super::{
     model::{BodyTemplate, Pair, RequestTemplate},
     paging::{PagePlace, Pages, Position},
+    template::{Piece, Template},
 };
 use commis_base::error::{Code, Error, Result};
 
@@ -29,6 +30,13 @@ pub fn request_at_position(
         (PagePlace::Json, Some(BodyTemplate::Json(body))) => {
             set_leaf(body, name, value).ok_or_else(|| missing_place_error(name))?;
         }
+        (PagePlace::QueryJson, _) => {
+            set_leaf_in_pair(&mut out.query, name, value)
+                .ok_or_else(|| missing_place_error(name))?;
+        }
+        (PagePlace::FormJson, Some(BodyTemplate::Form(pairs))) => {
+            set_leaf_in_pair(pairs, name, value).ok_or_else(|| missing_place_error(name))?;
+        }
         _ => return Err(missing_place_error(name)),
     }
     Ok(out)
@@ -41,6 +49,95 @@ fn set_pair(pairs: &mut Vec<Pair>, name: &str, value: &Value) {
         Some(it) => it.value = text,
         None => pairs.push(Pair { name: name.to_owned(), value: text, raw: String::new() }),
     }
+}
+
+/// Around a value of a template while the JSON around it is read: within a text, and in place of one.
+const WITHIN: [char; 2] = ['\u{e000}', '\u{e001}'];
+const INSTEAD: [char; 2] = ['\u{e002}', '\u{e003}'];
+
+/// The JSON that the template of a pair holds, with marks in place of its names. `None` where it is no object.
+fn marked_json(template: &str) -> Option<Value> {
+    let mut text = String::new();
+    let mut inside = false;
+    for piece in Template::parse(template).ok()?.pieces() {
+        match piece {
+            Piece::Literal(it) if it.contains(is_mark) => return None,
+            Piece::Literal(it) => {
+                let mut escaped = false;
+                for c in it.chars() {
+                    inside ^= c == '"' && !escaped;
+                    escaped = c == '\\' && !escaped;
+                }
+                text.push_str(it);
+            }
+            Piece::Value(name, filters) => {
+                let [open, close] = if inside { WITHIN } else { INSTEAD };
+                let quote = if inside { "" } else { "\"" };
+                text.push_str(quote);
+                text.push(open);
+                text.push_str(name);
+                for it in filters {
+                    text.push('|');
+                    text.push_str(it.as_str());
+                }
+                text.push(close);
+                text.push_str(quote);
+            }
+        }
+    }
+    serde_json::from_str(&text).ok().filter(Value::is_object)
+}
+
+fn is_mark(it: char) -> bool {
+    WITHIN.contains(&it) || INSTEAD.contains(&it)
+}
+
+/// The JSON object that the template of a pair holds: its texts are templates, and a name outside of a text is one alone.
+pub fn json_in_pair(template: &str) -> Option<Value> {
+    fn unmark(value: &mut Value) {
+        match value {
+            Value::Object(fields) => fields.values_mut().for_each(unmark),
+            Value::Array(all) => all.iter_mut().for_each(unmark),
+            Value::String(it) => {
+                let text = escape_literal(it);
+                *it = text
+                    .replace([WITHIN[0], INSTEAD[0]], "{")
+                    .replace([WITHIN[1], INSTEAD[1]], "}");
+            }
+            _ => {}
+        }
+    }
+    let mut out = template.starts_with("{{").then(|| marked_json(template))??;
+    unmark(&mut out);
+    Some(out)
+}
+
+/// Sets a leaf of the JSON that a pair holds: for `variables/after` the leaf `/after` of the pair `variables`.
+/// A request without the pair gets it.
+fn set_leaf_in_pair(pairs: &mut Vec<Pair>, name: &str, value: Value) -> Option<()> {
+    if value.as_str().is_some_and(|it| it.contains(is_mark)) {
+        return None;
+    }
+    let (name, pointer) = name.split_at_checked(name.find('/')?)?;
+    let at = pairs.iter().position(|it| it.name == name).unwrap_or_else(|| {
+        let empty = escape_literal("{}");
+        pairs.push(Pair { name: name.to_owned(), value: empty, raw: String::new() });
+        pairs.len() - 1
+    });
+    let pair = &mut pairs[at];
+    let mut body = marked_json(&pair.value)?;
+    let (parent, key) = pointer.rsplit_once('/')?;
+    let parent = body.pointer_mut(parent)?.as_object_mut()?;
+    let key = key.replace("~1", "/").replace("~0", "~");
+    let is_text = parent.get(&key).is_some_and(Value::is_string);
+    let value = if is_text && value.is_number() { Value::from(value.to_string()) } else { value };
+    parent.insert(key, value);
+    pair.value = escape_literal(&body.to_string())
+        .replace(&format!("\"{}", INSTEAD[0]), "{")
+        .replace(&format!("{}\"", INSTEAD[1]), "}")
+        .replace(WITHIN[0], "{")
+        .replace(WITHIN[1], "}");
+    Some(())
 }
 
 /// Sets a leaf, in an object that is there. A number that was written as a text stays one.
@@ -172,6 +269,43 @@ mod tests {
             r#"{"variables":{"first":6,"after":"b}c"}}"#
         );
         assert!(request_at_position(&query, &pages(PagePlace::Json, "/x"), &number).is_err());
+    }
+
+    #[test]
+    fn positions_in_json_of_a_pair() {
+        let pair = |value: &str| json!([{"name": "variables", "value": value}]);
+        let own = r#"{{"q":"a {word|json} b","n":{count},"note":"{{}}","at":{{"after":null}}}}"#;
+        let value_of = |place, request: &RequestTemplate, parameter: &str, cursor: &str| {
+            let position = Position::Cursor(cursor.to_owned());
+            let out = request_at_position(request, &pages(place, parameter), &position).ok()?;
+            match out.body {
+                Some(BodyTemplate::Form(pairs)) => Some(pairs[0].value.clone()),
+                _ => Some(out.query[0].value.clone()),
+            }
+        };
+        let query = request(json!({"query": pair(own)}));
+        let post = request(json!({"method": "POST", "body": {"form": pair(own)}}));
+        let expected =
+            r#"{{"q":"a {word|json} b","n":{count},"note":"{{}}","at":{{"after":"c\"{{q}}"}}}}"#;
+        for (place, request) in [(PagePlace::QueryJson, &query), (PagePlace::FormJson, &post)] {
+            let found = value_of(place, request, "variables/at/after", "c\"{q}");
+            assert_eq!(found.as_deref(), Some(expected), "{place:?}");
+        }
+        // A member that the first page does not send.
+        let plain = request(json!({"query": pair(r#"{{"count":10}}"#)}));
+        let found = value_of(PagePlace::QueryJson, &plain, "variables/cursor", "x");
+        assert_eq!(found.as_deref(), Some(r#"{{"count":10,"cursor":"x"}}"#));
+        // And the whole pair.
+        let found = value_of(PagePlace::QueryJson, &request(json!({})), "variables/cursor", "x");
+        assert_eq!(found.as_deref(), Some(r#"{{"cursor":"x"}}"#));
+        // No object there, no JSON, and a cursor that would read as a value of the recipe.
+        for (request, parameter, cursor) in [
+            (&query, "variables/none/after", "x"),
+            (&request(json!({"query": pair("plain")})), "variables/after", "x"),
+            (&query, "variables/after", "\u{e000}word\u{e001}"),
+        ] {
+            assert_eq!(value_of(PagePlace::QueryJson, request, parameter, cursor), None);
+        }
     }
 
     #[test]

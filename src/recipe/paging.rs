@@ -18,7 +18,8 @@ pub struct Pages {
     /// What leads from one page to the next.
     pub by: PageBy,
     /// What takes the position: the name of a pair of the query or of the form, or the place of a leaf of the JSON body, as a JSON
-    /// pointer (`/variables/after`). Of links there is none.
+    /// pointer (`/variables/after`), or of a leaf of the JSON that a pair holds, as its name and such a pointer (`variables/after`).
+    /// Of links there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parameter: Option<String>,
     /// Where that is.
@@ -97,6 +98,10 @@ pub enum PagePlace {
     Query,
     Form,
     Json,
+    /// In JSON that stands in a pair of the query.
+    QueryJson,
+    /// In JSON that stands in a pair of the form.
+    FormJson,
 }
 
 impl PagePlace {

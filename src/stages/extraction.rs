@@ -8,6 +8,7 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
+use super::item_kinds::of_one_kind;
 use commis_artifacts::{
     payloads::{DataSource, ListPath},
     recording::{Driver, Excerpt, Exchange, ListMeasure, Listing, ResourceType, SessionRecording},
@@ -164,6 +165,10 @@ pub fn response(
             // XML does not say that an only element is one of a list; the expression does.
             if exchange.framing == Some(Framing::Xml) {
                 spec.extract = spec.extract.map(|it| format!("{it}[]"));
+            } else if let Some(extract) =
+                spec.extract.as_deref().and_then(|it| of_one_kind(it, exchange, recording))
+            {
+                spec.extract = Some(extract);
             }
         }
         DataSource::EmbeddedJson => {

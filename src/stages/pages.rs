@@ -5,20 +5,23 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value;
 use url::Url;
 
-use super::validate::captured;
+use super::{cursors::in_lists, validate::captured};
 use commis_artifacts::payloads::Moved;
-use commis_artifacts::recording::{Exchange, RequestBody, SessionRecording};
+use commis_artifacts::recording::{Excerpt, Exchange, RequestBody, SessionRecording};
 use commis_recipe::{
     model::ResponseSpec, positions::is_position, shape::similarity_bp, values::is_date,
 };
 
 /// Two pages of a list have one shape, to so many basis points.
 const ALIKE_BP: u32 = 8500;
+/// Characters of a position that no name gives away.
+const MIN_GIVEN: usize = 4;
 /// Digits of a clock or of chance: such values differ between any two calls.
 const CHANCE: usize = 10;
 
 /// Whether `later` goes on with the list that `earlier`, an earlier request of the same endpoint, asked for: the two differ in
-/// nothing but a position in the list, and `earlier` gives none or the first.
+/// nothing but a position in the list, and `earlier` gives none or the first. A position has the name of one, or is what the answer to
+/// `earlier` gives for it.
 pub fn continues(later: &Exchange, earlier: &Exchange) -> bool {
     let typed = |it: &Exchange| -> Vec<(String, String)> {
         it.measures.typed_in_request.iter().map(|it| (it.name.clone(), it.key.clone())).collect()
@@ -38,7 +41,9 @@ pub fn continues(later: &Exchange, earlier: &Exchange) -> bool {
         if now == before {
             continue;
         }
-        if is_position(name) && goes_on(name, now, before) {
+        if is_position(name) && goes_on(name, now, before)
+            || before.is_none() && now.is_some_and(|it| is_given(earlier, it))
+        {
             moved = true;
         } else if !(now.is_some_and(|it| by_chance(it)) && before.is_some_and(|it| by_chance(it))) {
             return false;
@@ -71,13 +76,31 @@ pub fn further_items(pages: &[Value]) -> u32 {
 pub fn moved(recording: &SessionRecording, exchange: &Exchange) -> Vec<Moved> {
     let later = recording.exchanges.iter().find(|it| continues(it, exchange));
     let Some((now, before)) = later.and_then(parts).zip(parts(exchange)) else { return Vec::new() };
+    let is_moved = |name: &String, value: &Vec<String>| match before.get(name) {
+        Some(it) => it != value && is_position(name),
+        None => is_position(name) || is_given(exchange, value),
+    };
     now.into_iter()
-        .filter(|(name, value)| is_position(name) && before.get(name) != Some(value))
+        .filter(|(name, value)| is_moved(name, value))
         .filter_map(|(name, mut value)| {
             let from = before.get(&name).and_then(|it| it.first()).cloned();
-            Some(Moved { name, from, to: value.pop()? })
+            let to = value.pop()?;
+            Some(Moved { name, from, given: given(exchange, &to), to })
         })
         .collect()
+}
+
+/// Where the lists of an answer hold a value for its next page.
+fn given(exchange: &Exchange, value: &str) -> Vec<String> {
+    match &exchange.excerpt {
+        Some(Excerpt::Json(answer)) => in_lists(answer, value),
+        _ => Vec::new(),
+    }
+}
+
+/// The answer gives the one value: too long to stand there by chance.
+fn is_given(exchange: &Exchange, values: &[String]) -> bool {
+    matches!(values, [it] if it.len() >= MIN_GIVEN && !given(exchange, it).is_empty())
 }
 
 /// Every scalar of the request by its place; texts that are JSON are taken apart.
@@ -210,6 +233,15 @@ pub mod tests {
             let (earlier, later) = (exchange(1, before, None), exchange(2, now, None));
             assert_eq!(continues(&later, &earlier), expected, "{before} {now}");
             assert!(!continues(&earlier, &later), "{before} {now}");
+        }
+        // The number of the last item, and one of an item in between.
+        let list = json!([{"id": 8459, "by": "Ada"}, {"id": 8321, "by": "Ben"}, {"id": 8100, "by": "Cleo"}]);
+        for (now, expected) in
+            [("q=a&max_id=8100", true), ("q=a&max_id=8321", false), ("q=a&x=810", false)]
+        {
+            let mut earlier = exchange(1, "q=a", None);
+            earlier.excerpt = Some(Excerpt::Json(list.clone()));
+            assert_eq!(continues(&exchange(2, now, None), &earlier), expected, "{now}");
         }
         let body = |page: u32| json!({"query": "a", "paging": {"page": page}});
         let (earlier, later) = (exchange(1, "", Some(body(1))), exchange(2, "", Some(body(2))));

@@ -12,6 +12,7 @@ use std::{
 use serde_json::Value;
 
 use super::{
+    cursors::{cursors, in_lists, names_for},
     length::ProofAnswer,
     refutation::{Failure, Proof, require_answer},
     replay::{Observation, ReplayCall, Replayer, observe, passing},
@@ -301,7 +302,10 @@ fn ways(first: &ProofAnswer, draft: &RecipeDraftMinimized, info: Option<&PageInf
     }
     let cursors = cursors(first, info);
     for it in &draft.list.moved {
-        out.extend(by_recording(it, request, &cursors));
+        let mut given = it.given.clone();
+        given.extend(first.whole.iter().flat_map(|whole| in_lists(whole, &it.to)));
+        let given: Vec<_> = given.into_iter().map(|it| (Vec::new(), it)).collect();
+        out.extend(by_recording(it, request, &given, &cursors));
     }
     for (name, place, value) in positions(draft) {
         match value.as_deref().map(str::parse::<u64>) {
@@ -373,54 +377,6 @@ fn by_address(first: &ProofAnswer, draft: &RecipeDraftMinimized) -> Vec<Pages> {
     out
 }
 
-/// Texts and numbers of the answer that may be cursors: where each stands, those that say that the list goes on first.
-fn cursors(first: &ProofAnswer, info: Option<&PageInfo>) -> Vec<(Vec<String>, String)> {
-    const MAX: usize = 3;
-    let Some(whole) = &first.whole else { return Vec::new() };
-    let own = info.and_then(|it| it.next.as_deref());
-    let mut out: Vec<(u8, Vec<String>, String)> = Vec::new();
-    for (path, value) in scalars(whole) {
-        let is_text = value.as_str().is_some_and(|it| {
-            !it.is_empty()
-                && it.len() <= 500
-                && !it.contains(char::is_whitespace)
-                && !it.contains("://")
-        });
-        let query = expression(&path);
-        let said = own == Some(query.as_str());
-        let named = path
-            .last()
-            .is_some_and(|it| is_position(it) || words(it).iter().any(|it| it == "next"));
-        if !(is_text || (value.is_number() && (said || named))) || Query::compile(&query).is_err() {
-            continue;
-        }
-        let order = match (said, named) {
-            (true, _) => 0,
-            (_, true) => 1,
-            _ => 2,
-        };
-        out.push((order, path, query));
-    }
-    out.sort();
-    out.into_iter().take(MAX).map(|it| (it.1, it.2)).collect()
-}
-
-/// Names that a parameter for this field of an answer may have: the field's own, and without `next`.
-fn names_for(path: &[String]) -> Vec<String> {
-    let Some(key) = path.last() else { return Vec::new() };
-    let mut out = Vec::new();
-    for prefix in ["next_", "next-", "next", "Next", "end_", "end"] {
-        if let Some(rest) = key.strip_prefix(prefix).filter(|it| !it.is_empty()) {
-            let mut chars = rest.chars();
-            let lower = chars.next().map(|it| it.to_lowercase().chain(chars).collect::<String>());
-            out.extend(lower);
-            break;
-        }
-    }
-    out.push(key.clone());
-    out
-}
-
 fn counted(name: &str, place: PagePlace, first: u64) -> Vec<Pages> {
     if first > 1 {
         return Vec::new();
@@ -434,10 +390,11 @@ fn by_cursor(name: &str, place: PagePlace, cursors: &[(Vec<String>, String)]) ->
     cursors.iter().map(|it| of(&it.1)).collect()
 }
 
-/// What the recording's own next call changed.
+/// What the recording's own next call changed. `given` is where the first answer had the value that it sent.
 fn by_recording(
     moved: &Moved,
     request: &RequestTemplate,
+    given: &[(Vec<String>, String)],
     cursors: &[(Vec<String>, String)],
 ) -> Vec<Pages> {
     let (name, place) = match (moved.name.strip_prefix("body/"), &request.body) {
@@ -445,16 +402,31 @@ fn by_recording(
         (_, Some(BodyTemplate::Form(pairs))) if has_pair(pairs, &moved.name) => {
             (moved.name.clone(), PagePlace::Form)
         }
-        _ => (moved.name.clone(), PagePlace::Query),
+        _ if has_pair(&request.query, &moved.name) => (moved.name.clone(), PagePlace::Query),
+        // A pair that was dropped as needless comes back with the position.
+        (_, body) => {
+            let place = match (moved.name.contains('/'), body) {
+                (true, Some(BodyTemplate::Form(_))) => PagePlace::FormJson,
+                (true, None) => PagePlace::QueryJson,
+                _ => PagePlace::Query,
+            };
+            (moved.name.clone(), place)
+        }
     };
     let from = moved.from.as_deref().filter(|it| !it.is_empty());
-    match (from.map(str::parse::<u64>), moved.to.parse::<u64>()) {
+    let mut out = match (from.map(str::parse::<u64>), moved.to.parse::<u64>()) {
         (Some(Ok(first)), Ok(_)) => counted(&name, place, first),
         // It begins where nothing is said.
         (None, Ok(to)) if to <= 2 => counted(&name, place, to.saturating_sub(1)),
         (None, Ok(_)) => vec![Pages { first: Some(0), ..way(PageBy::Offset, &name, place) }],
-        _ => by_cursor(&name, place, cursors),
+        _ => Vec::new(),
+    };
+    let is_counted = !out.is_empty();
+    out.extend(by_cursor(&name, place, given));
+    if !is_counted {
+        out.extend(by_cursor(&name, place, cursors));
     }
+    out
 }
 
 /// Parts of the request that are called like positions: name, place, and value in the first call, where it is a text or a number.
@@ -471,15 +443,19 @@ fn positions(draft: &RecipeDraftMinimized) -> Vec<(String, PagePlace, Option<Str
         }
     };
     let mut out = Vec::new();
-    let mut pairs = |pairs: &[Pair], place| {
-        for it in pairs.iter().filter(|it| is_position(&it.name)) {
-            out.push((it.name.clone(), place, value(&it.value)));
+    let mut pairs = |pairs: &[Pair], place, json_place| {
+        for it in pairs {
+            if is_position(&it.name) {
+                out.push((it.name.clone(), place, value(&it.value)));
+            } else if let Some(body) = page_request::json_in_pair(&it.value) {
+                in_json(&body, (&it.name, json_place), &mut out, &value);
+            }
         }
     };
-    pairs(&request.query, PagePlace::Query);
+    pairs(&request.query, PagePlace::Query, PagePlace::QueryJson);
     match &request.body {
-        Some(BodyTemplate::Form(all)) => pairs(all, PagePlace::Form),
-        Some(BodyTemplate::Json(body)) => in_json(body, "", &mut out, &value),
+        Some(BodyTemplate::Form(all)) => pairs(all, PagePlace::Form, PagePlace::FormJson),
+        Some(BodyTemplate::Json(body)) => in_json(body, ("", PagePlace::Json), &mut out, &value),
         _ => {}
     }
     out
@@ -487,12 +463,17 @@ fn positions(draft: &RecipeDraftMinimized) -> Vec<(String, PagePlace, Option<Str
 
 type Positions = Vec<(String, PagePlace, Option<String>)>;
 
-fn in_json(value: &Value, at: &str, out: &mut Positions, text: &dyn Fn(&str) -> Option<String>) {
+fn in_json(
+    value: &Value,
+    (at, place): (&str, PagePlace),
+    out: &mut Positions,
+    text: &dyn Fn(&str) -> Option<String>,
+) {
     let Value::Object(fields) = value else { return };
     for (key, it) in fields {
-        let place = format!("{at}/{}", key.replace('~', "~0").replace('/', "~1"));
+        let at = format!("{at}/{}", key.replace('~', "~0").replace('/', "~1"));
         match it {
-            Value::Object(_) => in_json(it, &place, out, text),
+            Value::Object(_) => in_json(it, (&at, place), out, text),
             Value::Array(_) => {}
             _ if is_position(key) => {
                 let value = match it {
@@ -500,7 +481,7 @@ fn in_json(value: &Value, at: &str, out: &mut Positions, text: &dyn Fn(&str) -> 
                     Value::Null => None,
                     other => Some(other.to_string()),
                 };
-                out.push((place, PagePlace::Json, value));
+                out.push((at, place, value));
             }
             _ => {}
         }

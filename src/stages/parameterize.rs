@@ -13,10 +13,13 @@ use super::{
     address::respelled,
     chained::{answered_before, borrowed, typed_slot},
     client_generated::is_client_generated,
+    endpoint::endpoint_key,
     extraction::widen_by_twin,
     fan_out::{MAX_LEAVES, spread},
+    item_kinds::other_kinds,
     options::ParameterControls,
     pages::{further_items, moved, pages},
+    polling::polled,
     provenance::{Examples, twin_of},
     recorded_timestamps::frozen_moment,
     replay::leaf_lines,
@@ -25,21 +28,21 @@ use super::{
     target_block::second_login_shown,
     template_match::{literal_of, read_back},
     templating::{USUAL, forms},
-    trace::{SentRequest, TraceFailure, trace, trace_build_files},
+    trace::{SentRequest, TraceFailure, name_of, trace, trace_build_files},
     validate::captured,
-    witness::{list_length, witness},
+    witness::{list_length, without_entries, witness},
 };
 use commis_artifacts::{
     payloads::{
         Captured, Judged, ListLength, MinimizationReport, Reason, RecipeDraft,
         RecipeDraftMinimized, Reject, SecondRecording, Witness,
     },
-    recording::{Exchange, Place, SessionRecording},
+    recording::{Exchange, Place, SessionRecording, ShownBlock},
 };
 use commis_base::error::Result;
 use commis_recipe::{
-    model::{BodyTemplate, Pair, RequestTemplate, SlotSource},
-    steps::{Step, split_step_name as step_parts},
+    model::{BodyTemplate, Pair, RequestTemplate, ResponseSpec, ResponseType, SlotSource},
+    steps::{MAX_STEPS, Step, split_step_name as step_parts},
     template::{Filter, Template},
 };
 
@@ -89,10 +92,33 @@ fn find_witness(
     second: &SecondRecording,
     draft: &RecipeDraft,
 ) -> Result<Option<Witness>> {
-    let further = second.recording.as_ref().zip(twin(second, draft)?);
-    let further = further.map_or_else(Vec::new, |(it, twin)| pages(it, twin, &draft.response));
-    let own = pages(recording, recording.exchange(draft.exchange)?, &draft.response);
-    Ok(witness(recording, second, (&own, &further)))
+    let both = second.recording.as_ref().zip(twin(second, draft)?);
+    let further = both.map_or_else(Vec::new, |(it, twin)| pages(it, twin, &draft.response));
+    let exchange = recording.exchange(draft.exchange)?;
+    let own = pages(recording, exchange, &draft.response);
+    let apart = |it| {
+        let extract = draft.response.extract.as_deref();
+        extract.map_or_else(Vec::new, |extract| other_kinds(extract, it))
+    };
+    let apart_second = both.map_or_else(Vec::new, |it| apart(it.1));
+    Ok(witness(recording, second, (&own, &further), (&apart(exchange), &apart_second)))
+}
+
+/// What the second login's page showed of the data.
+fn shown_to_second_login(
+    recording: &SessionRecording,
+    second: &SecondRecording,
+    (exchange, response): (&Exchange, &ResponseSpec),
+) -> Option<ShownBlock> {
+    let mut out = second_login_shown(recording, second)?;
+    let theirs = second.second_login.as_ref()?;
+    let key = endpoint_key(exchange);
+    if let Some(extract) = &response.extract
+        && let Some(it) = theirs.exchanges.iter().find(|it| endpoint_key(it) == key)
+    {
+        without_entries(&mut out, &other_kinds(extract, it), &pages(theirs, it, response));
+    }
+    Some(out)
 }
 
 /// The request of the second recording.
@@ -305,6 +331,8 @@ fn attempt(
     out.dates();
     out.paging();
     let moment = frozen_moment(&out.request, exchange);
+    let both = second.recording.as_ref().zip(twin_exchange);
+    traced.steps.extend(ready_step((recording, exchange), both, &out.request, &traced.steps));
     let witness = find_witness(recording, second, draft)?;
     let distinct = second_values.filter(|it| *it != out.first && !it.is_empty());
     Ok(Judged::Done(RecipeDraftMinimized {
@@ -329,7 +357,7 @@ fn attempt(
         compared: draft.compared,
         moment,
         account_part,
-        second_login_shown: second_login_shown(recording, second),
+        second_login_shown: shown_to_second_login(recording, second, (exchange, &draft.response)),
         list: ListLength {
             moved: moved(recording, exchange),
             further: further_items(&pages(recording, exchange, &draft.response)),
@@ -337,6 +365,31 @@ fn attempt(
         },
         witness,
     }))
+}
+
+/// The step that waits until the answer is ready, where the page had asked until it was.
+fn ready_step(
+    first: (&SessionRecording, &Exchange),
+    second: Option<(&SessionRecording, &Exchange)>,
+    request: &RequestTemplate,
+    steps: &[Step],
+) -> Option<Step> {
+    let poll = polled(first, second?).filter(|_| steps.len() + 1 < MAX_STEPS)?;
+    let is_free =
+        |name: &str| !first.0.typed.contains_key(name) && steps.iter().all(|it| it.name != name);
+    Some(Step {
+        name: name_of(request, is_free),
+        for_each: None,
+        request: request.clone(),
+        response: ResponseSpec {
+            framing: first.1.framing,
+            ..ResponseSpec::new(ResponseType::Json)
+        },
+        choose: None,
+        poll: Some(poll),
+        into: None,
+        position: None,
+    })
 }
 
 /// Puts parameters into every part of the request that was typed.

@@ -39,11 +39,12 @@ const MAX_PLACES: usize = 64;
 const MAX_SCAN: usize = 4_000;
 
 /// What the pages of the examples showed of the data. `pages` are what the chosen call answered and, after it, what calls that
-/// went on with the same list did: items of theirs are none of the answer's.
+/// went on with the same list did: items of theirs are none of the answer's. `apart` are entries of the answers that are no items.
 pub fn witness(
     recording: &SessionRecording,
     second: &SecondRecording,
     (pages, pages_second): (&[Value], &[Value]),
+    (apart, apart_second): (&[Value], &[Value]),
 ) -> Option<Witness> {
     let other = second.recording.as_ref();
     let main = target_block::of_first(recording, second)?;
@@ -59,8 +60,10 @@ pub fn witness(
         as_one_thing((&mut first, second), data, &recording.task);
     }
     let rival = main.rival.and_then(|at| block(recording, at));
+    without_entries(&mut first, apart, pages);
     let further = without_further(&mut first, pages);
     if let Some(second) = &mut second {
+        without_entries(second, apart_second, pages_second);
         without_further(second, pages_second);
     }
     Some(Witness { task: recording.task.clone(), first, second, rival, further })
@@ -75,6 +78,27 @@ fn as_one_thing((first, second): (&mut ShownBlock, &mut ShownBlock), data: &Valu
     {
         (*first, *second) = records;
     }
+}
+
+/// Leaves out the rows that only these entries hold, which are no items: advertisements that the page draws as it draws items.
+pub fn without_entries(block: &mut ShownBlock, apart: &[Value], pages: &[Value]) {
+    let [own, ..] = pages else { return };
+    if apart.is_empty() || block.is_record {
+        return;
+    }
+    let held = |items: &[ItemText]| -> BTreeSet<usize> {
+        let found = pairs(items, block);
+        found.into_iter().filter(|it| it.1.is_some()).map(|it| it.0).collect()
+    };
+    let own = held(&items_of(own));
+    let theirs = held(&apart.iter().map(ItemText::from_value).collect::<Vec<_>>());
+    let mut at = 0;
+    block.rows.retain(|_| {
+        let kept = own.contains(&at) || !theirs.contains(&at);
+        at += 1;
+        kept
+    });
+    block.count = block.count.saturating_sub((at - block.rows.len()) as u32);
 }
 
 /// Leaves out the rows at the end that only further pages of the list hold, and counts them.
@@ -548,6 +572,17 @@ pub mod tests {
         // No call went on, or they came in another order: the list is held to all of it.
         assert_eq!(left(std::slice::from_ref(&one)), (0, 4));
         assert_eq!(left(&[two, one]), (0, 4));
+    }
+
+    #[test]
+    fn rows_of_entries_that_are_no_items() {
+        let mut shown = block(&["text"], &[&["Aurora rises"], &["Buy a whistle"], &["Terns left"]]);
+        let items = json!([{"text": "Aurora rises"}, {"text": "Terns left"}]);
+        // An entry that says what an item says takes no row away.
+        let apart = [json!({"text": "Buy a whistle"}), json!({"text": "Terns left"})];
+        without_entries(&mut shown, &apart, std::slice::from_ref(&items));
+        let rows: Vec<_> = shown.rows.iter().map(|it| it[0].as_deref().unwrap()).collect();
+        assert_eq!((rows, shown.count), (vec!["Aurora rises", "Terns left"], 2));
     }
 
     #[test]

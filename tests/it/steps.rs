@@ -148,3 +148,44 @@ fn the_ids_of_a_list_go_into_one_request() {
     let (_, recipe) = home.json(&["recipe", "get", "compare", "--json"]);
     assert_eq!(recipe["version"], 1, "{recipe}");
 }
+
+#[test]
+fn an_answer_that_is_made_while_the_page_asks_again_is_polled() {
+    if !has_chromium() {
+        return;
+    }
+    let home = Home::new();
+    let web = Web::start(&home);
+    let at = ["--test-host", &web.test_host];
+    let steps = home.path().join("kiln.yaml");
+    write(
+        &steps,
+        "- fill: {role: textbox, name: Clay, value: '{clay}'}\n- click: {role: button, name: Plan}\n\
+         - wait_for: {text: 'Firings for {clay}'}\n",
+    );
+    let learn = [
+        "recipe",
+        "learn",
+        "--url",
+        "http://kiln.test/",
+        "--steps",
+        steps.to_str().unwrap(),
+        "--task",
+        "Plan the firings for {clay} with glaze, cone and hours",
+        "--name",
+        "firings",
+        "-p",
+        "clay=stoneware",
+        "--second",
+        "clay=raku",
+        "--json",
+    ];
+    let (code, entry) = home.json(&[&learn[..], &at].concat());
+    assert_eq!((code, &entry["outcome"]), (0, &json!("verified")), "{entry}");
+    let (_, recipe) = home.json(&["recipe", "get", "firings", "--json"]);
+    let polls: Vec<_> = recipe["steps"].as_array().unwrap().iter().map(|it| &it["poll"]).collect();
+    assert_eq!(polls[1], &json!({"until": "state == `\"ready\"`"}), "{recipe}");
+    let run = ["recipe", "run", "firings", "-p", "clay=porcelain", "--json"];
+    let (code, out) = home.json(&[&run[..], &at].concat());
+    assert_eq!((code, &out["items"]), (0, &json!(6)), "{out}");
+}

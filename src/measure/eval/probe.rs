@@ -6,6 +6,7 @@
 
 mod chained;
 mod finish;
+mod sent;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,7 +17,10 @@ use super::{
     request_parts::{RequestParts, decode, edit},
     stubs::{Answer, Body, Need, Response, Rule, Stubs, fill},
 };
-use commis_artifacts::recording::{Excerpt, Exchange, Place, SessionRecording};
+use commis_artifacts::{
+    payloads::{BaselineFingerprint, RecipeDraftMinimized},
+    recording::{Excerpt, Exchange, Place, SessionRecording},
+};
 use commis_base::error::{Class, Code, Result};
 use commis_learn::{LearnContext, TaskReplayer};
 use commis_net::transport::{Reply, Timings};
@@ -28,7 +32,7 @@ use commis_recipe::{
 };
 use commis_redact::markup::visible_text;
 use commis_stages::{
-    ReplayCall, Replayer as _, data_difference_bp, effect::judge_recorded, replay_template,
+    ReplayCall, Replayer as _, data_difference_bp, effect::judge_recorded, replay_template, verify,
 };
 
 /// A value that finds nothing.
@@ -53,6 +57,13 @@ pub struct ProbeTarget<'a> {
     pub refused: bool,
 }
 
+/// A proof of several requests, steps or pages, that no recording holds all of.
+pub struct ProofToRepeat<'a> {
+    pub draft: &'a RecipeDraftMinimized,
+    pub baseline: &'a BaselineFingerprint,
+    pub expect: &'a verify::Expectation,
+}
+
 /// What was found out about one target.
 pub struct ProbeResult {
     /// The least risky transport that was answered; `None` where nothing could be sent.
@@ -68,6 +79,7 @@ pub async fn probe(
     recording: &SessionRecording,
     (second, further): (&BTreeMap<String, String>, &[BTreeMap<String, String>]),
     targets: &[ProbeTarget<'_>],
+    proof: Option<ProofToRepeat<'_>>,
 ) -> Result<(Stubs, Vec<ProbeResult>)> {
     let mut prober = Prober {
         world,
@@ -83,6 +95,9 @@ pub async fn probe(
     let mut found = Vec::new();
     for target in targets {
         found.push(prober.target(target).await?);
+    }
+    if let Some(it) = proof {
+        prober.repeat(it).await?;
     }
     Ok((prober.finish(second).await, found))
 }

@@ -18,10 +18,13 @@ use super::{
         Volatility,
     },
     corpus,
-    probe::{self, ProbeResult, ProbeTarget},
+    probe::{self, ProbeResult, ProbeTarget, ProofToRepeat},
 };
 use commis_artifacts::{
-    payloads::{Judged, Outcome, Reason, RecipeAnalysis, RecipeDraft, SecondRecording},
+    payloads::{
+        BaselineFingerprint, Judged, Outcome, Reason, RecipeAnalysis, RecipeDraft,
+        RecipeDraftMinimized, SecondRecording, VerificationReport,
+    },
     recording::{Exchange, SessionRecording},
 };
 use commis_base::{
@@ -129,7 +132,20 @@ pub async fn record(
     );
     let (stubs, found) = {
         let values = (&second.values, &task.expect.further[..]);
-        probe::probe(&mut world, cx, &recording, values, &targets).await?
+        let draft: Option<Judged<RecipeDraftMinimized>> = folder.get().ok();
+        let (baseline, report): (Option<BaselineFingerprint>, Option<VerificationReport>) =
+            (folder.get().ok(), folder.get().ok());
+        let is_several = |draft: &RecipeDraftMinimized| {
+            let has_pages = report.as_ref().is_some_and(|it| it.pages.is_some());
+            report.as_ref().is_some_and(|it| it.verified) && (!draft.steps.is_empty() || has_pages)
+        };
+        let proof = match (&draft, &baseline) {
+            (Some(Judged::Done(draft)), Some(baseline)) if is_several(draft) => {
+                Some(ProofToRepeat { draft, baseline, expect: &task.expect })
+            }
+            _ => None,
+        };
+        probe::probe(&mut world, cx, &recording, values, &targets, proof).await?
     };
     drop(world);
 

@@ -166,7 +166,8 @@ impl Stubs {
 }
 
 impl Rule {
-    fn response(&self, asked: &RequestParts, in_session: bool) -> Option<&String> {
+    /// The name of its answer.
+    pub(super) fn response(&self, asked: &RequestParts, in_session: bool) -> Option<&String> {
         if let Some(it) = &self.outside_session
             && !in_session
         {

@@ -7,6 +7,7 @@
 pub mod acts;
 pub mod bearers;
 pub mod chains;
+pub mod composed;
 pub mod cookies;
 pub mod feeds;
 pub mod further;
@@ -79,6 +80,9 @@ pub fn expected(
         "stoppost.test" => Some(varied::board(text("stop"), text("day"))),
         "plank.test" => Some(varied::tasks(account, text("project"))),
         "cogs.test" => Some(varied::parts(text("maker"))),
+        "ripples.test" => Some(composed::statuses(text("topic"))),
+        "kiln.test" => Some(composed::firings(text("clay"))),
+        "dossier.test" => Some(composed::dossier_of(text("name"))),
         _ => None,
     }
 }
