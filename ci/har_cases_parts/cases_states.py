@@ -170,6 +170,8 @@ def _():
             return grid("fetch('/api/cleats/search',{method:'POST',headers:{'content-type':'application/json'},body:JSON.stringify({text:q,from:s.page?6:0,size:6})})", NEXT)
         if ask.path == "/api/cleats/search":
             sent = json.loads(ask.body)
+            if not isinstance(sent["from"], int):
+                return data({"error": "from is a number"}, status=400)
             return data({"rows": pages_of("cleats", sent["text"], sent["from"] // 6 + 1), "total": 20})
         return None
 
