@@ -61,7 +61,7 @@ fn what_auth_may_say() {
         "verification: {fingerprint_version: 1, fingerprint_sha256: '', transport: public_http, requires_session: true},",
     ] {
         let why = recipe(bearer, session, "https://a.com/").unwrap_err();
-        assert!(why.message().contains("no session"), "{why}");
+        assert!(why.message().contains("cannot use a session"), "{why}");
     }
 }
 

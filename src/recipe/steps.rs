@@ -221,7 +221,7 @@ mod tests {
             assert_eq!(of(it), Ok(()), "{it}");
         }
         for it in ["a", "'1'", "'_'", "',,,,,'", "\"\\n\""] {
-            assert!(of(it).unwrap_err().contains("between two values"), "{it}");
+            assert!(of(it).unwrap_err().contains("the separator in `all`"), "{it}");
         }
     }
 }

@@ -664,11 +664,11 @@ mod tests {
             ("{\"servers\": null}", "`servers` is no object"),
             (
                 "{\"servers\": {},\n \"servers\": {}}",
-                "line 2, column 2: `servers` stands here a second",
+                "line 2, column 2: the key `servers` appears twice",
             ),
             (
                 "{\"servers\": {\"commis\": 1, \"c\\u006fmmis\": 2}}",
-                "`commis` stands here a second",
+                "the key `commis` appears twice",
             ),
             ("{a: 1}", "line 1, column 2"),
             ("{'a': 1}", "line 1, column 2"),

@@ -704,7 +704,7 @@ mod tests {
                 Some("not a valid host"),
             ),
             (json!({"topic": "lakes", "hosts": ["b.test"]}), Some("`hosts`")),
-            (json!({"resume": "s0123456789ab", "topic": "lakes"}), Some("already")),
+            (json!({"resume": "s0123456789ab", "topic": "lakes"}), Some("stored topic")),
         ] {
             let told = check(&wanted(&it)).err().map(|it| it.to_string());
             match says {
