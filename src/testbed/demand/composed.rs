@@ -102,7 +102,7 @@ onAsk(async () => {
         ("GET", "/plan") => match ask.param("clay") {
             Some(clay) => {
                 let nth = 4_000 + world.count("kiln.test plans") * 7;
-                let hex: String = clay.bytes().map(|it| format!("{it:02x}")).collect();
+                let hex = commis_base::ids::hex(clay.as_bytes());
                 wire::json(&json!({ "plan": format!("{nth}-{hex}") }))
             }
             None => wire::missing("clay"),
