@@ -78,7 +78,9 @@ fn kind_of_items(
             .map_while(|it| it.get(field)?.as_str().filter(|it| is_kind(it)))
             .collect();
         let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
-        kinds.iter().for_each(|it| *counts.entry(it).or_default() += 1);
+        for it in &kinds {
+            *counts.entry(it).or_default() += 1;
+        }
         if kinds.len() < list.len() || !(2..=MAX_KINDS).contains(&counts.len()) {
             continue;
         }
@@ -146,11 +148,11 @@ mod tests {
         check(&[ad.clone(), cursor.clone()], &[post(7), ad.clone()], "text 1 buy", Some("post"));
         // Nothing but its name says so.
         check(&[ad.clone(), cursor.clone()], &[], "text 1 buy", None);
-        check(&[cursor.clone()], &[], "text 1", Some("post"));
+        check(std::slice::from_ref(&cursor), &[], "text 1", Some("post"));
         // The same entry on the next page, and no item of it.
-        check(&[tip.clone()], &[post(7), tip.clone()], "", Some("post"));
-        check(&[tip.clone()], &[], "", None);
-        check(&[tip.clone()], &[post(1), tip], "", None);
+        check(std::slice::from_ref(&tip), &[post(7), tip.clone()], "", Some("post"));
+        check(std::slice::from_ref(&tip), &[], "", None);
+        check(std::slice::from_ref(&tip), &[post(1), tip], "", None);
         // Another kind of item, a kind that the page showed, and one that the task asks for.
         check(&[json!({"kind": "poll", "post": {"id": 8, "text": "a poll"}})], &[], "", None);
         check(&[json!({"kind": "link", "target": "elsewhere"})], &[], "elsewhere", None);

@@ -102,7 +102,7 @@ onAsk(async () => {
         ("GET", "/plan") => match ask.param("clay") {
             Some(clay) => {
                 let nth = 4_000 + world.count("kiln.test plans") * 7;
-                let hex = commis_base::ids::hex(clay.as_bytes());
+                let hex = clay.bytes().fold(String::new(), |out, it| out + &format!("{it:02x}"));
                 wire::json(&json!({ "plan": format!("{nth}-{hex}") }))
             }
             None => wire::missing("clay"),
