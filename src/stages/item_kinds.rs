@@ -152,7 +152,7 @@ mod tests {
         // The same entry on the next page, and no item of it.
         check(std::slice::from_ref(&tip), &[post(7), tip.clone()], "", Some("post"));
         check(std::slice::from_ref(&tip), &[], "", None);
-        check(std::slice::from_ref(&tip), &[post(1), tip], "", None);
+        check(std::slice::from_ref(&tip), &[post(1), tip.clone()], "", None);
         // Another kind of item, a kind that the page showed, and one that the task asks for.
         check(&[json!({"kind": "poll", "post": {"id": 8, "text": "a poll"}})], &[], "", None);
         check(&[json!({"kind": "link", "target": "elsewhere"})], &[], "elsewhere", None);
