@@ -45,8 +45,11 @@ def compare(learner, site, runs=int(os.environ.get("RUNS", "300"))):
     path = os.path.join(learner.home, "recipes", "wishes-own.yaml")
     with open(path, encoding="utf-8") as file:
         text = file.read()
+    refused, changed = re.subn(r"stranger: other\b", "stranger: refused", text)
+    if changed != 1:
+        raise SystemExit(f"{path} does not say what a stranger gets")
     with open(path, "w", encoding="utf-8") as file:
-        file.write(re.sub(r"stranger: other\b", "stranger: refused", text))
+        file.write(refused)
     digest = re.search(r"--digest (\w+)", learner.call("recipe", "trust", "wishes-own")[2]).group(1)
     must(learner, "recipe", "trust", "wishes-own", "--digest", digest)
     learner.call("daemon", "stop")

@@ -151,16 +151,35 @@ NEXT = "<button class=next value=page=2>Next</button>"
 ONWARD = driven(("next", "page,2"))
 
 
-@case("onward-get", "states", "List the sails for {query}", ["dinghies", "yachts", "barges", "cutters"], steps=ONWARD, expect=FIRST)
-def _():
-    def site(ask):
-        if ask.path == "/":
-            return grid("fetch('/sails?'+new URLSearchParams({q,page:1,...s}))", NEXT)
-        if ask.path == "/sails":
-            return data({"rows": pages_of("sails", ask.query.get("q", ""), int(ask.query["page"]))})
-        return None
+def onward(name, of, queries, address, read):
+    """A list whose second page was asked for. `address` is an expression of the page's script; `read` takes word and page out of a request."""
 
-    return site, lambda query: pick(many("sails", query, 20), "name", "price")
+    @case(f"onward-{name}", "states", f"List the {of} for {{query}}", queries, steps=ONWARD, expect=FIRST)
+    def _():
+        def site(ask):
+            if ask.path == "/":
+                return grid(f"fetch({address})", NEXT)
+            if ask.path.startswith(f"/{of}"):
+                query, at = read(ask)
+                return data({"rows": pages_of(of, query, int(at))})
+            return None
+
+        return site, lambda query: pick(many(of, query, 20), "name", "price")
+
+
+def from_query(name):
+    return lambda ask: (ask.query.get("q", ""), ask.query.get(name, 1))
+
+
+def from_path(ask):
+    _, query, at = ask.path.strip("/").split("/")
+    return "" if query == "all" else query, at
+
+
+onward("get", "sails", ["dinghies", "yachts", "barges", "cutters"], "'/sails?'+new URLSearchParams({q,page:1,...s})", from_query("page"))
+onward("only-once", "pumps", ["bilges", "wells", "tanks", "pools"], "'/pumps?'+new URLSearchParams({q,...s})", from_query("page"))
+onward("odd-name", "keels", ["sloops", "ketches", "yawls", "prams"], "'/keels?'+new URLSearchParams({q,blad:s.page||1})", from_query("blad"))
+onward("in-path", "masts", ["rigs", "poles", "spars", "booms"], "'/masts/'+(q||'all')+'/'+(s.page||1)", from_path)
 
 
 @case("onward-json", "states", "List the cleats for {query}", ["jibs", "docks", "halyards", "sheets"], steps=ONWARD, expect=FIRST)
@@ -176,40 +195,3 @@ def _():
         return None
 
     return site, lambda query: pick(many("cleats", query, 20), "name", "price")
-
-
-@case("onward-only-once", "states", "List the pumps for {query}", ["bilges", "wells", "tanks", "pools"], steps=ONWARD, expect=FIRST)
-def _():
-    def site(ask):
-        if ask.path == "/":
-            return grid("fetch('/pumps?'+new URLSearchParams({q,...s}))", NEXT)
-        if ask.path == "/pumps":
-            return data({"rows": pages_of("pumps", ask.query.get("q", ""), int(ask.query.get("page", 1)))})
-        return None
-
-    return site, lambda query: pick(many("pumps", query, 20), "name", "price")
-
-
-@case("onward-odd-name", "states", "List the keels for {query}", ["sloops", "ketches", "yawls", "prams"], steps=ONWARD, expect=FIRST)
-def _():
-    def site(ask):
-        if ask.path == "/":
-            return grid("fetch('/keels?'+new URLSearchParams({q,blad:s.page||1}))", NEXT)
-        if ask.path == "/keels":
-            return data({"rows": pages_of("keels", ask.query.get("q", ""), int(ask.query["blad"]))})
-        return None
-
-    return site, lambda query: pick(many("keels", query, 20), "name", "price")
-
-
-@case("onward-in-path", "states", "List the masts for {query}", ["rigs", "poles", "spars", "booms"], steps=ONWARD, expect=FIRST)
-def _():
-    def site(ask):
-        if ask.path == "/":
-            return grid("fetch('/masts/'+(q||'all')+'/'+(s.page||1))", NEXT)
-        parts = ask.path.strip("/").split("/")
-        if parts[0] == "masts" and len(parts) == 3:
-            return data({"rows": pages_of("masts", "" if parts[1] == "all" else parts[1], int(parts[2]))})
-        return None
-
-    return site, lambda query: pick(many("masts", query, 20), "name", "price")
