@@ -19,12 +19,8 @@ pub fn polled(
     second: (&SessionRecording, &Exchange),
 ) -> Option<Poll> {
     let early = |(recording, ready): (&SessionRecording, &Exchange)| -> Vec<Value> {
-        let same = |it: &&Exchange| {
-            it.id < ready.id
-                && (&it.method, &it.url) == (&ready.method, &ready.url)
-                && it.request_body == ready.request_body
-        };
-        recording.exchanges.iter().filter(same).filter_map(answer_of).cloned().collect()
+        let polls = earlier_polls(&recording.exchanges, ready).into_iter();
+        polls.filter_map(answer_of).cloned().collect()
     };
     let mut not_ready = early((first, own));
     if not_ready.is_empty() {
@@ -33,6 +29,24 @@ pub fn polled(
     not_ready.extend(early(second));
     let ready = [answer_of(own)?, answer_of(second.1)?];
     until(&not_ready, &ready).map(|until| Poll { until, at_most: None })
+}
+
+/// Earlier requests that are the same, with nothing in between that may have changed their answer: nobody did anything on the page, and
+/// it sent nothing but requests that read by their method.
+fn earlier_polls<'a>(all: &'a [Exchange], ready: &Exchange) -> Vec<&'a Exchange> {
+    let is_same = |it: &Exchange| {
+        (&it.method, &it.url) == (&ready.method, &ready.url)
+            && it.request_body == ready.request_body
+    };
+    let reads = |it: &Exchange| matches!(it.method.as_str(), "GET" | "HEAD" | "OPTIONS");
+    let before = || all.iter().filter(|it| it.id < ready.id);
+    let last_change = before().filter(|it| !reads(it) && !is_same(it)).map(|it| it.id).max();
+    let is_poll = |it: &&Exchange| {
+        is_same(it)
+            && it.after_action == ready.after_action
+            && last_change.is_none_or(|at| at < it.id)
+    };
+    before().filter(is_poll).collect()
 }
 
 fn answer_of(exchange: &Exchange) -> Option<&Value> {
@@ -71,11 +85,32 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::pages::tests::exchange;
 
     #[track_caller]
     fn check(not_ready: &[Value], ready: &[Value], expected: Option<&str>) {
         let ready: Vec<&Value> = ready.iter().collect();
         assert_eq!(until(not_ready, &ready).as_deref(), expected);
+    }
+
+    #[test]
+    fn nothing_happens_between_polls() {
+        let sent = |id: u32, method: &str, action: u32| {
+            let mut it = exchange(id, "q=a", None);
+            (it.method, it.after_action) = (method.to_owned(), Some(action));
+            it
+        };
+        let polls = |all: &[Exchange]| {
+            earlier_polls(all, &all[all.len() - 1]).iter().map(|it| it.id).collect::<Vec<_>>()
+        };
+        assert_eq!(polls(&[sent(1, "GET", 1), sent(2, "GET", 1), sent(3, "GET", 1)]), [1, 2]);
+        // The job is started by what is sent before.
+        assert_eq!(polls(&[sent(1, "POST", 1), sent(2, "GET", 1), sent(3, "GET", 1)]), [2]);
+        // A state that is read again after it was changed.
+        assert_eq!(polls(&[sent(1, "GET", 1), sent(2, "PUT", 1), sent(3, "GET", 1)]), [0; 0]);
+        assert_eq!(polls(&[sent(1, "GET", 1), sent(2, "GET", 2)]), [0; 0]);
+        // A question by POST is its own poll.
+        assert_eq!(polls(&[sent(1, "POST", 1), sent(2, "POST", 1)]), [1]);
     }
 
     #[test]
