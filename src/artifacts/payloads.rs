@@ -443,6 +443,9 @@ pub struct ListLength {
     /// Items of later calls of the recording that are none of the first page.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub further: u32,
+    /// The part of the request by which the recording asked for two parts of the list, where nothing says which is meant.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub counted: Option<String>,
     /// Whole numbers beside the items of the first page that are greater than their count, at most eight.
     #[serde(default)]
     pub numbers: Vec<u64>,

@@ -23,14 +23,7 @@ const CHANCE: usize = 10;
 /// nothing but a position in the list, and `earlier` gives none or the first. A position has the name of one, or is what the answer to
 /// `earlier` gives for it.
 pub fn continues(later: &Exchange, earlier: &Exchange) -> bool {
-    let typed = |it: &Exchange| -> Vec<(String, String)> {
-        it.measures.typed_in_request.iter().map(|it| (it.name.clone(), it.key.clone())).collect()
-    };
-    if earlier.id >= later.id
-        || later.method != earlier.method
-        || typed(later) != typed(earlier)
-        || similarity_bp(&later.measures.shape, &earlier.measures.shape) < ALIKE_BP
-    {
+    if earlier.id >= later.id || !asks_alike(later, earlier) {
         return false;
     }
     let (Some(now), Some(before)) = (parts(later), parts(earlier)) else { return false };
@@ -52,6 +45,16 @@ pub fn continues(later: &Exchange, earlier: &Exchange) -> bool {
     moved
 }
 
+/// Whether both hold the same of what was typed, and were answered in one shape.
+fn asks_alike(later: &Exchange, earlier: &Exchange) -> bool {
+    let typed = |it: &Exchange| -> Vec<(String, String)> {
+        it.measures.typed_in_request.iter().map(|it| (it.name.clone(), it.key.clone())).collect()
+    };
+    later.method == earlier.method
+        && typed(later) == typed(earlier)
+        && similarity_bp(&later.measures.shape, &earlier.measures.shape) >= ALIKE_BP
+}
+
 /// What was captured of the call's answer, and of those to calls that went on with its list.
 pub fn pages(
     recording: &SessionRecording,
@@ -70,6 +73,62 @@ pub fn further_items(pages: &[Value]) -> u32 {
     let mut lists = pages.iter().filter_map(Value::as_array);
     let Some(own) = lists.next() else { return 0 };
     lists.flatten().filter(|it| !own.contains(it)).count() as u32
+}
+
+/// The part of the request by which the recording asked for two parts of one list, though its name does not say that it is a position:
+/// a number that was counted on by one, or by the items of the earlier answer, and gave items of one shape of which none is the same.
+/// Such a number may also name a category, so nobody knows which part is meant.
+pub fn counted_part(
+    recording: &SessionRecording,
+    exchange: &Exchange,
+    response: &ResponseSpec,
+) -> Option<String> {
+    let list = |it| captured(it, response)?.data.as_array().filter(|it| !it.is_empty()).cloned();
+    let own = list(exchange)?;
+    recording.exchanges.iter().filter(|it| it.id != exchange.id).find_map(|other| {
+        let (later, earlier) =
+            if other.id > exchange.id { (other, exchange) } else { (exchange, other) };
+        if !asks_alike(later, earlier) || continues(later, earlier) {
+            return None;
+        }
+        let theirs = list(other)?;
+        let (many, few) = match other.id > exchange.id {
+            true => (&own, &theirs),
+            false => (&theirs, &own),
+        };
+        let name = counted_on(later, earlier, many.len() as i64)?;
+        (many.len() >= few.len() && !few.iter().any(|it| many.contains(it))).then_some(name)
+    })
+}
+
+/// The one part in which two requests differ, but for values of chance, where it is a number that was counted on.
+fn counted_on(later: &Exchange, earlier: &Exchange, items: i64) -> Option<String> {
+    let parts = |it| {
+        let mut out = parts(it)?;
+        let path = out.remove("path")?.pop()?;
+        let segments = path.split('/').enumerate();
+        out.extend(segments.map(|(at, it)| (format!("path/{at}"), vec![it.to_owned()])));
+        Some(out)
+    };
+    let (now, before) = (parts(later)?, parts(earlier)?);
+    let names: BTreeSet<&String> = now.keys().chain(before.keys()).collect();
+    let is_other = |name: &&String| {
+        let (now, before) = (now.get(*name), before.get(*name));
+        let of_chance = |it: Option<&Vec<String>>| it.is_some_and(|it| by_chance(it));
+        now != before && !(of_chance(now) && of_chance(before))
+    };
+    let mut others = names.into_iter().filter(is_other);
+    let (Some(name), None) = (others.next(), others.next()) else { return None };
+    let number = |it: Option<&Vec<String>>| match it.map(Vec::as_slice) {
+        Some([it]) => it.parse::<i64>().ok(),
+        _ => None,
+    };
+    let to = number(now.get(name))?;
+    let is_counted = match before.get(name) {
+        None => matches!(to, 1 | 2) || to == items,
+        it => number(it).is_some_and(|from| to == from + 1 || to == from + items),
+    };
+    is_counted.then(|| name.clone())
 }
 
 /// What the first later call changed that goes on with this one's list.
@@ -198,6 +257,25 @@ pub mod tests {
             "origins": []
         }))
         .unwrap()
+    }
+
+    #[test]
+    fn parts_that_were_counted_on() {
+        let counted =
+            |before, now| counted_on(&exchange(2, now, None), &exchange(1, before, None), 6);
+        for (before, now, expected) in [
+            ("q=a&blad=1", "q=a&blad=2", Some("blad")),
+            ("q=a&blad=0", "q=a&blad=6", Some("blad")),
+            ("q=a", "q=a&blad=2", Some("blad")),
+            ("q=a&blad=1&_=1795318414411", "q=a&blad=2&_=1795318415411", Some("blad")),
+            ("q=a&blad=1", "q=a&blad=7", Some("blad")),
+            ("q=a&kind=3", "q=a&kind=8", None),
+            ("q=a&kind=used", "q=a&kind=new", None),
+            ("q=a&blad=1&by=name", "q=a&blad=2&by=price", None),
+            ("q=a", "q=a&most=300", None),
+        ] {
+            assert_eq!(counted(before, now).as_deref(), expected, "{before} {now}");
+        }
     }
 
     #[test]

@@ -18,7 +18,7 @@ use super::{
     fan_out::{MAX_LEAVES, spread},
     item_kinds::other_kinds,
     options::ParameterControls,
-    pages::{further_items, moved, pages},
+    pages::{counted_part, further_items, moved, pages},
     polling::polled,
     provenance::{Examples, twin_of},
     recorded_timestamps::frozen_moment,
@@ -361,6 +361,7 @@ fn attempt(
         list: ListLength {
             moved: moved(recording, exchange),
             further: further_items(&pages(recording, exchange, &draft.response)),
+            counted: counted_part(recording, exchange, &draft.response),
             ..list_length(recording, second, witness.as_ref())
         },
         witness,

@@ -358,6 +358,12 @@ impl Run<'_, '_> {
             ))
             .into());
         }
+        if let Some(name) = &self.draft.list.counted {
+            return Err(final_(&format!(
+                "the recording asked for two parts of the list by `{name}`: which one is meant is not known"
+            ))
+            .into());
+        }
         let witness = self.draft.witness.as_ref();
         self.report.first_page = length::first_page(&ListFindings {
             items,
