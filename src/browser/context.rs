@@ -268,7 +268,9 @@ impl Context {
         let frames = shared.frames().await.map_err(|err| self.page_fault(err))?;
         let cookies = page::cookies(&shared.cdp, &shared.id);
         let (mut page, cookies) = tokio::join!(page::summary(&shared.cdp, &frames), cookies);
-        if let Some(frame) = frames.first() {
+        // A page that is opened again has not shown its list before it came to the recorded requests.
+        let shows_list = shared.archive().is_none_or(|it| it.is_rendered());
+        if let Some(frame) = frames.first().filter(|_| shows_list) {
             page.grows = scrolling::asks_for_more(shared, frame).await;
         }
         let recorder = shared.lock().recorder.take();
@@ -345,7 +347,9 @@ impl Context {
     /// Waits until nothing is in flight and nothing new begins, [`SETTLE`] at most. What a page that is `shown` begins next is
     /// begun when its thread has nothing left to do.
     async fn settle(&self, shown: bool) {
-        let quiet = if shown { QUIET_WHEN_SHOWN } else { QUIET };
+        // What an archive answers is there at once.
+        let at_once = shown || self.shared.archive().is_some();
+        let quiet = if at_once { QUIET_WHEN_SHOWN } else { QUIET };
         let deadline = Instant::now() + SETTLE;
         loop {
             self.silence(quiet, deadline).await;
@@ -380,9 +384,7 @@ impl Context {
                 // By the page's clock, and whole: on a busy machine keys are taken late, and timers run late.
                 PendingReason::Unsent => {
                     paused = true;
-                    if let Ok(frame) = self.shared.main_frame().await {
-                        page::timers(&self.shared.cdp, &frame, pending_requests::PAUSE).await;
-                    }
+                    self.typing_pause(pending_requests::PAUSE).await;
                     continue;
                 }
             };
@@ -397,6 +399,21 @@ impl Context {
             self.silence(QUIET, Instant::now() + SENT_AGAIN).await;
         }
         looked
+    }
+
+    /// Waits until the page asks for what was typed, as many do once the typing pauses, or until so much time has passed by the page's
+    /// clock: on a busy machine, timers run late. That a page has asked is known for recordings that are opened again alone.
+    pub(super) async fn typing_pause(&self, most: Duration) {
+        let shared = &self.shared;
+        let Ok(frame) = shared.main_frame().await else { return };
+        let timers = page::timers(&shared.cdp, &frame, most);
+        match shared.archive() {
+            None => timers.await,
+            Some(archive) => tokio::select! {
+                () = timers => {}
+                () = archive.rendered() => {}
+            },
+        }
     }
 
     /// Waits until nothing is in flight and there was no news for so long.

@@ -336,6 +336,11 @@ impl ContextInner {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// What all requests are answered from, where there is no network.
+    pub fn archive(&self) -> Option<Arc<Archive>> {
+        self.lock().archive.clone()
+    }
+
     pub fn page(&self) -> Result<Page> {
         if self.cdp.is_closed() {
             return Err(self.cdp.gone());

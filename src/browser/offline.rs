@@ -145,7 +145,7 @@ impl Context {
                 break;
             };
             if !archive.is_rendered() {
-                self.pause(archive).await;
+                self.typing_pause(PAUSE * PAUSES).await;
                 let Some(later) = self.attempt(ways, Vec::new(), false).await? else { break };
                 page = later;
             }
@@ -208,17 +208,6 @@ impl Context {
         }
     }
 
-    /// Waits until the page asks for the recorded request, as many do once the typing pauses. By the page's clock: on a busy machine,
-    /// timers run late.
-    async fn pause(&self, archive: &Archive) {
-        let shared = self.shared();
-        let Ok(frame) = shared.main_frame().await else { return };
-        tokio::select! {
-            () = page::timers(&shared.cdp, &frame, PAUSE * PAUSES) => {}
-            () = archive.rendered() => {}
-        }
-    }
-
     /// The page once nothing of it changes any more: what came is drawn later than it came. `page` is what it was a moment ago. A page
     /// that never rests is granted a part of a step's time. Fails with `BROWSER_FAILED`.
     async fn at_rest(&mut self, ways: &Ways, page: RawPage) -> Result<RawPage> {
@@ -234,7 +223,9 @@ impl Context {
             return Ok(page);
         }
         let shown = vec![Step::WaitFor(Wait::Selector(":root".to_owned()))];
-        Ok(self.attempt(ways, shown, false).await?.unwrap_or(page))
+        let grows = page.grows;
+        let later = self.attempt(ways, shown, false).await?;
+        Ok(later.map_or(page, |it| RawPage { grows: grows || it.grows, ..it }))
     }
 
     /// How many elements of the open page a selector finds, up to `MAX_ELEMENTS`; where that cannot be told, that many.

@@ -28,13 +28,18 @@ const TO_THE_END: &str = "function () {
     if (more(it) && (!best || size(it) > size(best)) && scrolls(it)) best = it;
   }
   if (!best) return false;
+  globalThis.commisScrolled = [best, best.scrollTop];
   best.scrollTop = best.scrollHeight;
   return true;
 }";
+/// Scrolls that part back: of lists that draw what is in sight alone, a later reading would see the last items.
+const BACK: &str = "function () {
+  const [part, top] = globalThis.commisScrolled ?? [];
+  if (part) part.scrollTop = top;
+}";
 
 /// Scrolls to the end of the page; whether it then asks an endpoint again that it had asked before. The first such request stays in
-/// the recording, because it shows how the list goes on; nothing else that the scroll provoked does. The page is left where it was
-/// scrolled to.
+/// the recording, because it shows how the list goes on; nothing else that the scroll provoked does.
 pub async fn asks_for_more(shared: &Arc<ContextInner>, frame: &Frame) -> bool {
     let Some(before) = shared.lock().recorder.as_ref().map(Recorder::requests) else {
         return false;
@@ -57,5 +62,6 @@ pub async fn asks_for_more(shared: &Arc<ContextInner>, frame: &Frame) -> bool {
     if let Some(it) = shared.lock().recorder.as_mut() {
         it.forget_after(before, kept.filter(|index| it.has_read(*index)));
     }
+    let _ = page::call::<serde_json::Value>(&shared.cdp, frame, BACK, &[], PATIENCE).await;
     more
 }
