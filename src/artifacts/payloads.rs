@@ -10,6 +10,7 @@ use super::{
     recording::{SessionRecording, ShownBlock},
 };
 use commis_recipe::{
+    column_types::ColumnType,
     model::{
         EmptyAnswer, ExampleAnswer, FirstPage, HtmlSpec, LoginProof, PageInfo, Parameter,
         RequestTemplate, ResponseSpec, Slot, StrangerAnswer, TransportKind,
@@ -584,6 +585,9 @@ pub struct VerificationReport {
     /// How the page is read, where the second example's answer showed more than the first one's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub html: Option<HtmlSpec>,
+    /// What the texts of a page's fields are, by the answers to both examples.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub types: BTreeMap<String, ColumnType>,
     /// How the login was proven to be needed; absent where none was used, or a stranger got the same.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub login: Option<LoginProof>,

@@ -10,7 +10,7 @@ use commis_base::{
     settings::{AuthSettings, LimitsSettings},
 };
 use commis_net::egress::limits;
-use commis_recipe::model::Recipe;
+use commis_recipe::{column_types, model::Recipe};
 use commis_runner::{
     RecipeRunResult,
     call::Caller,
@@ -100,7 +100,7 @@ impl Runner {
         let values = values.into_iter().map(|(name, value)| (name.into(), value.into())).collect();
         let compiled = self.0.compiled(recipe)?;
         let permit = self.0.enter(&compiled).await?;
-        answer(self.0.call(&permit, &compiled, &values).await)
+        answer(recipe, self.0.call(&permit, &compiled, &values).await)
     }
 
     /// The same over the pages of its list, at most so many: the data is the items of all of them, and `complete` says whether the
@@ -152,7 +152,7 @@ impl Runner {
                 break;
             }
             let (next, total) = (ran.next.take(), ran.total);
-            let page = answer(ran)?;
+            let page = answer(recipe, ran)?;
             let Value::Array(items) = page.data else {
                 return Err(Error::new(Code::ExtractEmpty, "a page of the list holds no list"));
             };
@@ -198,7 +198,8 @@ fn without_session(recipe: &Recipe) -> Result<()> {
         .hint("run it with the commis program, which opens the page in a browser"))
 }
 
-fn answer(it: RecipeRunResult) -> Result<Answer> {
+/// The answer with what its texts are. Fails with what the run failed with.
+fn answer(recipe: &Recipe, mut it: RecipeRunResult) -> Result<Answer> {
     if let Some(code) = it.error_code {
         let code = Code::from_wire(code).unwrap_or(Code::Internal);
         let err = Error::new(code, it.error.unwrap_or_default()).lasting(!it.retryable);
@@ -207,6 +208,7 @@ fn answer(it: RecipeRunResult) -> Result<Answer> {
             None => err,
         });
     }
+    it.warnings.extend(column_types::add_values(recipe, &mut it.data));
     Ok(Answer {
         data: it.data,
         items: it.items,

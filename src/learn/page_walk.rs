@@ -4,7 +4,10 @@ use std::{collections::BTreeMap, time::Duration};
 
 use serde_json::Value;
 
-use super::{RecipeRunner, runs::Fallback};
+use super::{
+    RecipeRunner,
+    runs::{Fallback, add_values},
+};
 use commis_base::error::{Code, Error, Result};
 use commis_recipe::{
     model::Recipe,
@@ -181,7 +184,12 @@ impl RecipeRunner<'_> {
                     self.serve((recipe, source), params, counted).await?
                 }
                 (None, FirstCall::Called(fallback)) => self.call(recipe, params, fallback).await?,
-                (Some(_), _) => self.call(&own, params, Fallback::Never).await?,
+                (Some(_), FirstCall::Called(_)) => self.call(&own, params, Fallback::Never).await?,
+                (Some(_), FirstCall::Served(..)) => {
+                    let mut result = self.call(&own, params, Fallback::Never).await?;
+                    add_values(recipe, &mut result);
+                    result
+                }
             };
             let step = walk.take(&mut result)?;
             if let Some(items) = step {

@@ -13,6 +13,7 @@ use commis_base::{
 };
 use commis_net::egress::{limits::Permit, site_of};
 use commis_recipe::{
+    column_types,
     model::{Recipe, Status, TransportKind},
     registry::{Registry, Source},
     status::{MAX_FAILURES, RecipeState},
@@ -77,8 +78,20 @@ impl RecipeRunner<'_> {
     }
 
     /// The same for who wants the data: before a failure puts the recipe out of service, its example is run. An odd record, a value
-    /// that the site does not know and a page that rightly shows nothing are no faults of the recipe.
+    /// that the site does not know and a page that rightly shows nothing are no faults of the recipe. Texts of a page have what they are
+    /// beside them.
     pub async fn serve(
+        self,
+        (recipe, source): (&Recipe, Source),
+        params: &BTreeMap<String, String>,
+        counted: (&Registry, Result<&State, Code>),
+    ) -> Result<RecipeRunResult> {
+        let mut result = self.call_or_recheck((recipe, source), params, counted).await?;
+        add_values(recipe, &mut result);
+        Ok(result)
+    }
+
+    async fn call_or_recheck(
         self,
         (recipe, source): (&Recipe, Source),
         params: &BTreeMap<String, String>,
@@ -132,6 +145,13 @@ impl RecipeRunner<'_> {
             *result = RecipeRunResult { attempts: result.attempts + own.attempts, ..own };
             result.fail(&err);
         }
+    }
+}
+
+/// Puts what the texts of a page are beside them, by the types of the recipe.
+pub(super) fn add_values(recipe: &Recipe, result: &mut RecipeRunResult) {
+    if result.success {
+        result.warnings.extend(column_types::add_values(recipe, &mut result.data));
     }
 }
 

@@ -459,6 +459,7 @@ pub fn extraction(data: &[u8]) {
             group: None,
             fields,
             optional: Vec::new(),
+            types: BTreeMap::new(),
         });
     } else if let Some(css) = how.strip_prefix('!') {
         spec.embedded = Some(css.to_owned());

@@ -411,6 +411,17 @@ pub fn check_response(response: &ResponseSpec) -> Result<()> {
         if let Some(group) = &html.group {
             selector::compile(group)?;
         }
+        for (field, kind) in &html.types {
+            if !html.fields.contains_key(field) {
+                return Err(invalid(format!("response.html.types: there is no field `{field}`")));
+            }
+            if let Some(it) = kind.names(field).iter().find(|it| html.fields.contains_key(*it)) {
+                return Err(invalid(format!(
+                    "response.html.types: the type of `{field}` gives the field `{it}`, which is there already"
+                )));
+            }
+            kind.check(field)?;
+        }
         for text in html.fields.values() {
             selector::compile_field(text)?;
         }

@@ -7,6 +7,7 @@ pub mod auth;
 pub mod blocks;
 mod chain;
 pub mod check;
+pub mod column_types;
 pub mod digits;
 pub mod document;
 pub mod examples;

@@ -166,6 +166,7 @@ mod tests {
             single: false,
             group: None,
             optional: Vec::new(),
+            types: BTreeMap::new(),
         };
         let page = |before: &str, rows: [[&str; 2]; 2]| {
             let items = rows.map(|[name, it]| format!("<li><span>{name}</span> <b>{it}</b>"));

@@ -171,6 +171,9 @@ fn response(
     if report.html.is_some() {
         out.html.clone_from(&report.html);
     }
+    if let Some(it) = out.html.as_mut().filter(|_| report.verified) {
+        it.types.clone_from(&report.types);
+    }
     out.min_items = out.min_items.max(expect.min_items);
     out.empty.clone_from(&report.empty);
     out.page_info.clone_from(&report.page_info);

@@ -34,6 +34,7 @@ use commis_artifacts::{
 use commis_base::error::{Code, Error, Result};
 use commis_recipe::{
     blocks,
+    column_types::infer_types,
     model::{PageInfo, ResponseSpec, TransportKind},
     pagination::{Length, PageInfoReader, find_echoes},
 };
@@ -74,6 +75,7 @@ fn blank_report(draft: &RecipeDraftMinimized) -> VerificationReport {
         first_page: None,
         pages: None,
         html: None,
+        types: BTreeMap::new(),
         login: None,
         stranger: None,
         stranger_sha256: None,
@@ -319,6 +321,10 @@ impl Run<'_, '_> {
         let other =
             second.map(|(values, b)| example_answer(values, &[b]).retain_keys_except(&stable));
         self.report.examples = std::iter::once(own).chain(other).collect();
+        if let Some(html) = &self.response.html {
+            let answers: Vec<&Value> = std::iter::once(a).chain(second.map(|it| it.1)).collect();
+            self.report.types = infer_types(html, &answers);
+        }
         if let (
             [ProofAnswer { whole: Some(a), .. }, ProofAnswer { whole: Some(b), .. }],
             Some((values, _)),

@@ -71,6 +71,7 @@ mod tests {
             group: None,
             fields: fields.iter().map(|it| (it.0.to_owned(), it.1.to_owned())).collect(),
             optional: optional.iter().map(owned).collect(),
+            types: std::collections::BTreeMap::new(),
         }
     }
 

@@ -110,6 +110,7 @@ pub fn spec(
         group: heading,
         fields,
         optional,
+        types: BTreeMap::new(),
     };
     // What it reads is what was found.
     let read = HtmlReader::new(&out).ok()?.read(page).ok()?;

@@ -14,6 +14,7 @@ pub fn spec(items: &str, run: bool) -> HtmlSpec {
         group: None,
         fields: [("text".to_owned(), String::new())].into(),
         optional: Vec::new(),
+        types: std::collections::BTreeMap::new(),
     }
 }
 

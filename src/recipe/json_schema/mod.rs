@@ -55,9 +55,9 @@ fn infer_data(recipe: &Recipe) -> SchemaNode {
             if let Some(html) = html {
                 mark_optional(&mut seen, html);
             }
-            infer_schema(&seen, Some(&sure), around)
+            with_values(infer_schema(&seen, Some(&sure), around), html.as_ref())
         }
-        (None, _) => infer_schema(&sure, Some(&sure), around),
+        (None, html) => with_values(infer_schema(&sure, Some(&sure), around), html.as_ref()),
     }
 }
 
@@ -81,6 +81,20 @@ fn certain_node(recipe: &Recipe) -> Node {
         }
         (_, None, None) => Node::default(),
     }
+}
+
+/// With what the texts of an item are, which stands beside them.
+fn with_values(mut out: SchemaNode, html: Option<&HtmlSpec>) -> SchemaNode {
+    let item = match &mut out.items {
+        Some(it) => &mut **it,
+        None => &mut out,
+    };
+    for (field, kind) in html.iter().flat_map(|it| &it.types) {
+        for (name, kinds) in kind.names(field).into_iter().zip(kind.kinds()) {
+            item.fields.insert(name, (true, SchemaNode::from_types(kinds.and(Kinds::NULL))));
+        }
+    }
+    out
 }
 
 fn list_of(items: Node) -> Node {
