@@ -243,6 +243,7 @@ fn setting(line: &str) -> Option<Setting<'_>> {
     if after.starts_with(['/', ':']) && sign == b':' && !after.starts_with("/ ") {
         return None;
     }
+    let is_arrow = sign == b'=' && after.starts_with('>');
     after = after.strip_prefix(['>', '=']).unwrap_or(after);
     let name = name.trim_matches(['"', '\'', '`']).trim_end_matches(['?', ' ']);
     let words = name.split([' ', '\t']).count();
@@ -254,6 +255,10 @@ fn setting(line: &str) -> Option<Setting<'_>> {
     }
     let value = after.trim();
     let (value, quoted) = unquoted(value);
+    // `token=>value.length`: a function.
+    if is_arrow && !quoted {
+        return None;
+    }
     Some(Setting { indent: indent + deeper, name, value, sign, quoted })
 }
 

@@ -140,18 +140,19 @@ pub fn answer_class(class: KeyClass, key: &str, value: &str) -> KeyClass {
     let digits = value.bytes().filter(u8::is_ascii_digit).count();
     let short = lower.contains("card") && lower.contains("num") && digits < 12;
     let named = ["mnemonic", "phrase", "seed"].iter().any(|it| lower.contains(it));
-    let is_word_list = named && is_word_list(value);
+    let fewest = if lower.contains("pass") { 4 } else { 12 };
+    let is_word_list = named && is_word_list(value, fewest);
     let is_personal = lower.ends_with("answer") || lower.contains("maiden");
     let label = !is_personal && !is_word_list && configs::is_label(value);
     if short || label { KeyClass::Perhaps } else { class }
 }
 
-/// Words that stand for a key, as wallets give them out: twelve or more short ones, and nothing between.
-fn is_word_list(value: &str) -> bool {
+/// Words that stand for a key, as wallets and people who throw dice choose them: so many short ones or more, and nothing between.
+fn is_word_list(value: &str, fewest: usize) -> bool {
     let is_word =
         |it: &str| (3..=8).contains(&it.len()) && it.bytes().all(|b| b.is_ascii_lowercase());
     let mut words = value.split(' ');
-    words.all(is_word) && (12..=25).contains(&value.split(' ').count())
+    words.all(is_word) && (fewest..=25).contains(&value.split(' ').count())
 }
 
 /// What a key says of all that is under it: nothing, where it is longer than names are.

@@ -29,6 +29,7 @@ mod html;
 mod identifiers;
 mod keys;
 pub mod known_secrets;
+mod labels;
 mod lexicon;
 mod links;
 mod live;

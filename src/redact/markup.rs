@@ -378,7 +378,7 @@ fn tag_name(tag: &str) -> String {
 }
 
 /// Position of the `>` that ends a tag, quotes respected up to a bound.
-fn tag_end(tag: &str) -> Option<usize> {
+pub fn tag_end(tag: &str) -> Option<usize> {
     let bytes = &tag.as_bytes()[..tag.len().min(65_536)];
     let mut at = 0;
     while let Some(found) = memchr3(b'>', b'"', b'\'', &bytes[at..]) {

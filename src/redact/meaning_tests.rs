@@ -33,6 +33,27 @@ type Row = (&'static str, &'static str, &'static str);
 
 /// `%t` a token, `%h` hexadecimal, `%6` six digits, `%s` a key of an authenticator, `%p` a password, `%g` two groups of capitals.
 const SECRETS: &[Row] = &[
+    // What people read beside a value, or what a button copies.
+    (
+        "label %t",
+        "html",
+        "<label for=\"p\">Access token</label><input id=\"p\" type=text value=\"{}\">",
+    ),
+    ("label %t", "html", "<input readonly aria-label=\"Personal access token\" value=\"{}\">"),
+    ("label %t", "html", "<button data-clipboard-text=\"{}\">Copy token</button>"),
+    (
+        "label %t",
+        "html",
+        "<clipboard-copy data-clipboard=\"{}\" title=\"Copy API key\"><svg></svg></clipboard-copy>",
+    ),
+    ("marked %p", "json", "**Username:** ann\\n**Password:** {}\\n"),
+    ("marked %p", "json", "**Username**: ann\\n**Password**: `{}`\\n"),
+    ("arrow %t", "text", "{:user=>\"ann\", :password=>\"{}\"}"),
+    ("arrow %t", "text", "'user' => 'ann',\n'password' => '{}',\n"),
+    ("wifi %t", "object", "{\"qr\":\"WIFI:T:WPA;S:Lamp;P:{};;\"}"),
+    ("velvet orbit tundra mosaic", "object", "{\"passphrase\":\"{}\"}"),
+    ("code %6", "object", "{\"door\":{\"access_code\":\"{}\"}}"),
+    ("link %t", "html", "<p>Do not share: <a href=\"http://shop.test/l/{}\">open</a></p>"),
     // Without spaces, behind what is said, to be typed somewhere else, and not to be told.
     ("code %6", "json", "验证码：{}"),
     ("code %6", "json", "認証コードは{}です"),
@@ -213,6 +234,13 @@ fn documents(dice: &mut Rng) -> Vec<(&'static str, Value, Vec<String>)> {
 
 /// Data that looks like one of these: `{}` stands for what has to stay.
 const HARMLESS: &[Row] = &[
+    ("%t", "html", "<label for=\"p\">Order</label><input id=\"p\" type=text value=\"{}\">"),
+    ("%t", "html", "<button data-clipboard-text=\"{}\">Copy checksum</button>"),
+    ("lamp", "html", "<label for=\"p\">Search key</label><input id=\"p\" value=\"{}\">"),
+    ("Enter your passphrase", "object", "{\"passphrase\":\"{}\"}"),
+    ("Sommer", "html", "<input aria-label=\"Password\" value=\"{}\">"),
+    ("value", "text", "const token=>{}.length>4\nconst f = password => check(password)\n"),
+    ("%h", "json", "**Commit:** {}"),
     (
         "%6",
         "html",

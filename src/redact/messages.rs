@@ -152,11 +152,11 @@ fn bare(word: &str) -> &str {
     bare.strip_suffix('.').unwrap_or(bare)
 }
 
-/// Whether words about logging in, confirming or leaving stand in a text.
+/// Whether words about logging in, confirming or leaving stand in a text, or that nobody else may have it.
 pub fn asks_to_follow(text: &str) -> bool {
     let hits = senses(text);
     let has = |sense: Sense| hits.iter().any(|it| it.sense == sense);
-    has(Sense::Act) || has(Sense::Once) || has(Sense::Yours) && has(Sense::Code)
+    has(Sense::Act) || has(Sense::Once) || has(Sense::Keep) || has(Sense::Yours) && has(Sense::Code)
 }
 
 /// Whether a text speaks of an authenticator.

@@ -85,6 +85,8 @@ pub fn is_code(words: &[String]) -> bool {
                     "invitation",
                     "invite",
                 ])
+                // Of a door, as messages call it.
+                || any(&["access", "unlock", "door"]) && words.len() == 2
                 || is("verification") && words.len() <= 3
                 || is("user") && words.len() == 2
                 || is("fa") && words.len() == 2

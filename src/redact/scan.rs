@@ -16,6 +16,7 @@ use super::{
     elements::each_leaf,
     encode::{decode_escapes, decode_percent, percent},
     formats,
+    labels::LabelledValues,
     markup::{self, Replacement},
     messages,
     randomness::{erratic, natural, random},
@@ -347,7 +348,9 @@ impl Walk<'_> {
         let mut pictures = Vec::new();
         let mut seeds = Vec::new();
         let mut addresses = Vec::new();
+        let mut labelled = LabelledValues::default();
         markup::each_tag(text, |tag, attributes| {
+            labelled.add(text, tag, attributes);
             for it in attributes {
                 if it.value.len() >= 3 && it.name.len() <= 64 && told(it.name, it.value) {
                     found.push((it.name, it.value, SecretReason::Key));
@@ -377,6 +380,7 @@ impl Walk<'_> {
             }
             named.extend(markup::name_and_value(tag, attributes).filter(|it| it.0.len() <= 200));
         });
+        labelled.judge(self, found);
         // A picture of a key is the key.
         if !(pictures.is_empty() && seeds.is_empty())
             && messages::is_about_seeds(&markup::visible_text(text, text.len()))
@@ -604,7 +608,7 @@ fn scheme(text: &str) -> Option<usize> {
     known.iter().any(|it| text[..end].eq_ignore_ascii_case(it)).then_some(end + 1)
 }
 
-/// `name = value`, `"name": "value"`, `name=value` for wanted names; also where quotes are escaped. Linear: what a wanted
+/// `name = value`, `"name": "value"`, `name=value`, `name => "value"` for wanted names; also where quotes are escaped. Linear: what a wanted
 /// name holds is not looked at twice.
 fn assignments<'a>(
     text: &'a str,
@@ -620,7 +624,7 @@ fn assignments<'a>(
         let mut end = at;
         while end > 0
             && at - end < 3
-            && matches!(bytes[end - 1], b' ' | b'"' | b'\'' | b'\\' | b']')
+            && matches!(bytes[end - 1], b' ' | b'"' | b'\'' | b'\\' | b']' | b'*')
         {
             end -= 1;
         }
@@ -648,8 +652,12 @@ fn assignments<'a>(
             (key, class) = (both, Some(stronger));
         }
         let Some(class) = class else { continue };
-        let mut from = at + 1;
-        while from < bytes.len() && from - at < 8 && matches!(bytes[from], b' ' | b'\t' | b'\\') {
+        // `:password=>"…"`, `'password' => '…'`; in a program `password=>…` is a function, and its value has no quotes.
+        let is_arrow = bytes[at] == b'=' && bytes.get(at + 1) == Some(&b'>');
+        let mut from = at + 1 + usize::from(is_arrow);
+        // `**Password:** …`
+        let between = |b: u8| matches!(b, b' ' | b'\t' | b'\\' | b'*');
+        while from < bytes.len() && from - at < 8 && between(bytes[from]) {
             from += 1;
         }
         // `Authorization: Bearer …`
@@ -671,6 +679,9 @@ fn assignments<'a>(
             open = bytes[from];
         }
         let quoted = matches!(open, b'"' | b'\'' | b'`');
+        if is_arrow && !quoted {
+            continue;
+        }
         // `\"` ends where `\"` stands again, `"` may hold escapes.
         let inside = bytes[from - 1] == b'\\';
         let from = from + usize::from(quoted);

@@ -129,7 +129,8 @@ impl Walk<'_> {
             && bytes.any(ByteKinds::DIGIT)
             && (bytes.any(ByteKinds::WIDE) || bytes.spaced(value))
             && has_code(value);
-        if value.len() >= 15 && (marked || bytes.spaced(value)) || is_short {
+        let is_network = value.starts_with("WIFI:");
+        if value.len() >= 15 && (marked || bytes.spaced(value) || is_network) || is_short {
             let tagged = bytes.any(ByteKinds::ANGLE) && is_tagged(value);
             let prose = if tagged { TextKind::Markup } else { TextKind::Spoken };
             let lined = !tagged && value.contains('\n');

@@ -146,13 +146,13 @@ impl HttpBody for TrackedBody {
     }
 }
 
-/// Answers until it is stopped, says so, and lets what is being answered end. `open` counts that.
-pub async fn serve(
+/// Answers until it is stopped, says so, and lets what is being answered end. `open` counts that. Returns what `stopping` said.
+pub async fn serve<T>(
     listener: TcpListener,
     router: Router,
     (open, stop, work): (Arc<AtomicUsize>, CancellationToken, Handle),
-    stopping: impl FnOnce(),
-) {
+    stopping: impl FnOnce() -> T,
+) -> T {
     let all = ConnectionTable::default();
     let ids = AtomicU64::new(0);
     let mut tasks = tokio::task::JoinSet::new();
@@ -182,10 +182,11 @@ pub async fn serve(
             stop.clone(),
         ));
     }
-    stopping();
+    let said = stopping();
     drop(listener);
     let rest = async { while tasks.join_next().await.is_some() {} };
     let _ = tokio::time::timeout(GRACE, rest).await;
+    said
 }
 
 async fn serve_connection(

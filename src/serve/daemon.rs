@@ -95,6 +95,8 @@ pub struct Daemon {
     pub state: Result<State, Code>,
     /// Where requests are answered: what holds its threads up does not hold up the socket.
     pub work: Handle,
+    /// Where sockets are served, and nothing else.
+    pub sockets: Handle,
     /// Ends everything.
     pub stop: CancellationToken,
     /// What clients carry for us is sealed with it; it ends with the process.

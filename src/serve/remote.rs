@@ -4,6 +4,7 @@
 //! refused here, there is no dashboard, and what a token's scopes do not name is not there.
 
 use std::{
+    io,
     net::SocketAddr,
     sync::{Arc, PoisonError},
     time::Instant,
@@ -59,7 +60,9 @@ impl RemoteListener {
                 format!("the remote listener is open already, at {it}"),
             ));
         }
-        let listener = tokio::net::TcpListener::bind(bind).await.map_err(|err| {
+        // Bound there, too: who binds a socket is who is told of what comes in.
+        let bound = daemon.sockets.spawn(tokio::net::TcpListener::bind(bind)).await;
+        let listener = bound.map_err(io::Error::other).flatten().map_err(|err| {
             Error::new(Code::DaemonFailed, format!("cannot listen on {bind}")).source(err)
         })?;
         let addr = listener.local_addr().map_err(|err| {
@@ -69,7 +72,7 @@ impl RemoteListener {
         let held = (addr, stop.clone());
         *daemon.remote.open.lock().unwrap_or_else(PoisonError::into_inner) = Some(held);
         let with = (Arc::clone(&daemon.open), stop, daemon.work.clone());
-        tokio::spawn(connections::serve(listener, router(daemon), with, || ()));
+        daemon.sockets.spawn(connections::serve(listener, router(daemon), with, || ()));
         tracing::info!(%addr, "the remote listener is open");
         Ok(addr)
     }

@@ -39,7 +39,7 @@ use super::{
 use commis_base::{
     error::{Code, Error, Result},
     files::{Dir, Lock},
-    ids,
+    ids, processes,
     settings::{Home, Settings},
 };
 use commis_browser::sessions::SessionStore;
@@ -100,6 +100,7 @@ pub async fn serve(home: Home, settings: Settings, options: ServeOptions) -> Res
     let daemon = Arc::new(Daemon {
         dispatcher: Box::new(ServerDispatcher),
         work: workers.handle(),
+        sockets: Handle::current(),
         addr,
         started: Instant::now(),
         binary: state_file::binary(),
@@ -151,20 +152,25 @@ pub async fn serve(home: Home, settings: Settings, options: ServeOptions) -> Res
     // Where there is no systemd there is nobody to tell.
     let _ = sd_notify::notify(false, &[sd_notify::NotifyState::Ready]);
 
-    let watch = tokio::spawn(mcp::watch_recipes(Arc::clone(&daemon)));
-    let idle = tokio::spawn(idleness(Arc::clone(&daemon), options.idle));
-    let prune = tokio::spawn(pruning(Arc::clone(&daemon)));
-    let reload = tokio::spawn(reloads(Arc::clone(&daemon), again));
+    let watch = daemon.work.spawn(mcp::watch_recipes(Arc::clone(&daemon)));
+    let idle = daemon.work.spawn(idleness(Arc::clone(&daemon), options.idle));
+    let prune = daemon.work.spawn(pruning(Arc::clone(&daemon)));
+    let reload = daemon.work.spawn(reloads(Arc::clone(&daemon), again));
     let due = daemon.work.spawn(watch::schedule(Arc::clone(&daemon)));
-    let notify = tokio::spawn(watch::deliver(Arc::clone(&daemon)));
-    let mut ends = Instant::now();
-    let stopping = || {
-        ends = Instant::now() + GRACE;
+    let notify = daemon.work.spawn(watch::deliver(Arc::clone(&daemon)));
+    let serve = daemon.home.serve.clone();
+    let stopping = move || {
         // Before the port is another's, nobody finds us there.
-        StateFile::remove(&daemon.home.serve, &state);
+        StateFile::remove(&serve, &state);
+        Instant::now() + GRACE
     };
     let open = Arc::clone(&daemon.open);
-    connections::serve(listener, router, (open, stop, daemon.work.clone()), stopping).await;
+    let with = (open, stop, daemon.work.clone());
+    // A task of its own: the threads that are told of connections answer them, and wake no other for that.
+    let served = tokio::spawn(connections::serve(listener, router, with, stopping)).await;
+    let ends = served.map_err(|err| {
+        Error::new(Code::Internal, "the socket was given up unexpectedly").source(err)
+    })?;
     let _ = sd_notify::notify(false, &[sd_notify::NotifyState::Stopping]);
     tracing::info!("stopping");
     let _ = tokio::time::timeout_at(ends.into(), daemon.queue.settled()).await;
@@ -196,17 +202,19 @@ async fn lock_home(home: &Home, held: &Dir, waits: bool) -> Result<Option<Lock>>
     }
 }
 
-/// Threads beside those of the socket, which end when this is dropped: nobody waits for them.
+/// Threads beside those of the socket, which end when this is dropped: nobody waits for them. Where the processor is busy, those of
+/// the socket come first.
 struct WorkerThreads(Option<tokio::runtime::Runtime>, Handle);
 
 impl WorkerThreads {
     /// Fails with `DAEMON_FAILED`.
     fn new() -> Result<Self> {
         let mut builder = tokio::runtime::Builder::new_multi_thread();
+        builder.worker_threads(WORKERS).thread_name("work").enable_all();
         let runtime =
-            builder.worker_threads(WORKERS).thread_name("work").enable_all().build().map_err(
-                |err| Error::new(Code::DaemonFailed, "cannot start worker threads").source(err),
-            )?;
+            builder.on_thread_start(processes::lower_thread_priority).build().map_err(|err| {
+                Error::new(Code::DaemonFailed, "cannot start worker threads").source(err)
+            })?;
         let handle = runtime.handle().clone();
         Ok(Self(Some(runtime), handle))
     }
@@ -311,5 +319,24 @@ impl Dispatcher for ServerDispatcher {
     ) -> BoxFuture<'static, Result<SocketAddr>> {
         let daemon = Arc::clone(daemon);
         Box::pin(async move { RemoteListener::open(&daemon, bind, is_allowed).await })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// So many threads compute at once that there is no processor for the socket.
+    #[cfg(target_os = "linux")]
+    #[tokio::test]
+    async fn threads_that_work_leave_the_processor_to_those_of_the_socket() {
+        let priority = || rustix::process::getpriority_process(None).unwrap();
+        let workers = WorkerThreads::new().unwrap();
+        let all = workers.handle().spawn(async move {
+            [priority(), tokio::task::spawn_blocking(priority).await.unwrap()]
+        });
+        let [works, blocks] = all.await.unwrap();
+        assert!(works > priority());
+        assert_eq!(blocks, works);
     }
 }

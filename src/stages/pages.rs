@@ -92,10 +92,7 @@ pub fn counted_part(
             return None;
         }
         let theirs = list(other)?;
-        let (many, few) = match other.id > exchange.id {
-            true => (&own, &theirs),
-            false => (&theirs, &own),
-        };
+        let (many, few) = if other.id > exchange.id { (&own, &theirs) } else { (&theirs, &own) };
         let name = counted_on(later, earlier, many.len() as i64)?;
         (many.len() >= few.len() && !few.iter().any(|it| many.contains(it))).then_some(name)
     })

@@ -6,6 +6,7 @@ use std::{
     io::Read as _,
     os::unix::fs::MetadataExt as _,
     path::{Path, PathBuf},
+    sync::LazyLock,
 };
 
 /// The processes below that one and itself, each with its `/proc/PID/status`.
@@ -75,6 +76,20 @@ pub fn started(pid: u32) -> Option<u64> {
 pub fn is_own(pid: u32) -> bool {
     let uid = fs::metadata(Path::new("/proc").join(pid.to_string())).map(|it| it.uid());
     uid.is_ok_and(|it| it == rustix::process::geteuid().as_raw())
+}
+
+/// To what a thread is nice that computes: others on the same processor get three times as much of it.
+const LOWER: i32 = 5;
+
+/// The calls name a process. On Linux they act on a thread.
+pub fn lower_thread_priority() {
+    use rustix::process::{getpriority_process, setpriority_process};
+    // Of the first thread that asks. Those that lowered threads start have it already.
+    static LOWERED: LazyLock<Option<i32>> =
+        LazyLock::new(|| getpriority_process(None).ok().map(|it| it + LOWER));
+    if let Some(it) = *LOWERED {
+        let _ = setpriority_process(None, it);
+    }
 }
 
 #[expect(clippy::unnecessary_wraps, reason = "other systems may not know")]

@@ -56,6 +56,12 @@ pub fn program() -> Option<std::path::PathBuf> {
     system::program()
 }
 
+/// Gives this thread, and the threads that it starts, less of a busy processor than the other threads of the process. It cannot be
+/// taken back. Only Linux has priorities of threads; elsewhere, and where the system refuses, this does nothing.
+pub fn lower_thread_priority() {
+    system::lower_thread_priority();
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -75,6 +81,25 @@ mod tests {
         // Above what the kernel hands out: nobody's.
         assert_eq!((memory(5_000_000), renderer_sandboxed(5_000_000)), (0, None));
         assert_eq!((start_time(5_000_000), is_own(5_000_000)), (None, false));
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_thread_and_those_that_it_starts_leave_the_processor_to_others() {
+        let now = || rustix::process::getpriority_process(None).unwrap();
+        let before = now();
+        let lower = std::thread::spawn(move || {
+            lower_thread_priority();
+            let below = std::thread::spawn(move || {
+                lower_thread_priority();
+                now()
+            });
+            (now(), below.join().unwrap())
+        });
+        // The lowest that there is is 19.
+        let wanted = (before + 5).min(19);
+        assert_eq!(lower.join().unwrap(), (wanted, wanted));
+        assert_eq!(now(), before);
     }
 
     #[test]

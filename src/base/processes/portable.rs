@@ -71,6 +71,8 @@ pub fn is_own(pid: u32) -> bool {
     of(pid, |it| it.effective_user_id().is_some_and(|it| **it == own)).unwrap_or(false)
 }
 
+pub fn lower_thread_priority() {}
+
 pub fn program() -> Option<PathBuf> {
     std::env::current_exe().ok()
 }
