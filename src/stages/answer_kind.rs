@@ -90,7 +90,8 @@ pub fn add_kinds(exchange: &Exchange, out: &mut BTreeSet<String>) {
         }
     }
     if let Some(Excerpt::Json(answer)) = &exchange.excerpt {
-        add(answer, &mut MAX_VALUES.clone(), out);
+        let mut left = MAX_VALUES;
+        add(answer, &mut left, out);
     }
 }
 

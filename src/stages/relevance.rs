@@ -207,8 +207,9 @@ impl TaskWording {
     /// A number of the task stands in the request or the answer.
     pub(super) fn is_number_in(&self, exchange: &Exchange) -> bool {
         let said = ExchangeText::new(exchange);
-        let numbers = self.words.iter().filter(|it| it.text.bytes().any(|it| it.is_ascii_digit()));
-        numbers.into_iter().any(|it| {
+        let mut numbers =
+            self.words.iter().filter(|it| it.text.bytes().any(|it| it.is_ascii_digit()));
+        numbers.any(|it| {
             exchange.url.contains(&it.text)
                 || said.text.contains(&it.text)
                 || said.values.iter().any(|value| value.contains(&it.text))

@@ -73,7 +73,7 @@ fn another_request_is_named_by_the_task() {
         post("http://shop.test/v2/zones/z81/records", &json!({"type": "A"}), &json!({"uid": 7}));
     let task = "Show the records of lamps.test";
     check(task, &[known.clone(), made.clone()], "/v5/zones/z81", "named_elsewhere", true);
-    check(task, &[known.clone()], "/v5/zones/z81", "named_elsewhere", false);
+    check(task, std::slice::from_ref(&known), "/v5/zones/z81", "named_elsewhere", false);
     check("Show the zone lamps.test", &[known, made], "/v5/zones/z81", "named_elsewhere", false);
 }
 
