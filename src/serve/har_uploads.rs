@@ -11,6 +11,7 @@ use axum::{
     Extension, Json,
     body::Bytes,
     extract::State,
+    http::StatusCode,
     response::{IntoResponse as _, Response},
 };
 use schemars::JsonSchema;
@@ -19,9 +20,9 @@ use sha2::{Digest as _, Sha256};
 
 use super::{
     Daemon,
-    answer::{Answer, Meta},
+    answer::{Answer, ApiError, Meta},
     principal::Principal,
-    refusal::refuse,
+    refusal::{answer_with, refuse},
 };
 use commis_base::{
     error::{Code, Error, Result},
@@ -103,6 +104,12 @@ impl HarUploads {
     }
 }
 
+/// Whether it is made as our ids are: then it says of a file which one it is, and nothing else.
+pub fn is_id(it: &str) -> bool {
+    let hex = |it: u8| it.is_ascii_digit() || (b'a'..=b'f').contains(&it);
+    it.strip_prefix("har-").is_some_and(|it| it.len() == 12 && it.bytes().all(hex))
+}
+
 fn key(owner: &str, id: &str) -> String {
     format!("{owner} {id}")
 }
@@ -146,7 +153,10 @@ pub async fn upload(
     });
     let (found, bytes) = match read.await {
         Ok(Ok(it)) => it,
-        Ok(Err(err)) => return refuse(&err),
+        // It is the caller's file, and no site's answer.
+        Ok(Err(err)) => {
+            return answer_with(StatusCode::UNPROCESSABLE_ENTITY, ApiError::from_error(&err));
+        }
         Err(err) => {
             return refuse(&Error::new(Code::Internal, "a HAR file was not read").source(err));
         }
@@ -170,6 +180,7 @@ mod tests {
     fn a_file_is_its_owners_and_the_oldest_goes_first() {
         let all = HarUploads::default();
         let id = all.put("dashboard-1", Arc::from(&b"one"[..]));
+        assert!(is_id(&id) && !is_id("har-x") && !is_id(&format!("{id}0")));
         assert_eq!(&*all.get("dashboard-1", &id).unwrap(), b"one");
         assert_eq!(all.get("dashboard-2", &id).unwrap_err().code(), Code::Usage);
         assert_eq!(all.get("dashboard-1", "har-000000000000").unwrap_err().code(), Code::Usage);

@@ -217,7 +217,7 @@
   const say = (text) => (byId("said").textContent = clean(text));
   const learning = (form) => {
     const MIB = 1024 * 1024;
-    const most = Number(form.dataset.max);
+    const most = () => Number(form.dataset.max);
     const file = byId("learn-har");
     const size = (bytes) => (bytes < MIB ? `${Math.ceil(bytes / 1024)} KiB` : `${(bytes / MIB).toFixed(1)} MiB`);
     // What is wrong is told where it is, and read out.
@@ -237,9 +237,9 @@
       for (const it of form.querySelectorAll("[data-source]")) it.hidden = it.dataset.source !== source;
     };
     const isTooLarge = (it) => {
-      if (it.size <= most) return false;
+      if (it.size <= most()) return false;
       wrong(
-        `${it.name} has ${size(it.size)}, and at most ${size(most)} can be uploaded. Export the HAR of fewer pages, or learn in a terminal: commis recipe learn --har FILE reads up to 256 MiB.`,
+        `${it.name} has ${size(it.size)}, and at most ${size(most())} can be uploaded. Export the HAR of fewer pages, or learn in a terminal: commis recipe learn --har FILE reads up to 256 MiB.`,
         file,
       );
       return true;

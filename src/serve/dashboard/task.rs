@@ -165,7 +165,7 @@ fn next_step(looking: &DashboardContext, task: &TaskView, outcome: &str, result:
             "saved_draft" => {
                 p {
                     "A draft runs, but nothing proved that its answers are right and whole. "
-                    @if has_two { "It has two examples, so it can be proven." } @else { "A second example of each value is what a proof needs." }
+                    @if has_two { "It has two examples, so it can be proven." } @else { "A proof also needs a second example of each value." }
                 }
                 div.buttons {
                     @if proves && has_two && let Some(it) = &known {
