@@ -6,6 +6,7 @@ const fs = require("node:fs");
 const http = require("node:http");
 const path = require("node:path");
 const { chromium } = require("playwright-core");
+const { learnHere, chooseHere } = require("./learn.cjs");
 const { place, ROOT } = require("./place.cjs");
 
 const AXE = fs.readFileSync(require.resolve("axe-core/axe.min.js"), "utf8");
@@ -330,6 +331,9 @@ async function main() {
       other.close();
     });
 
+    const driving = { home, browser, tab: (it) => tab(browser, it), enter, look, picture, LOOKS };
+    await part("learning begun here, from a page and from a HAR file", () => learnHere(driving));
+
     const ids = { learned };
     await part("things to look at", async () => {
       home.plant();
@@ -356,6 +360,8 @@ async function main() {
       assert.equal((await home.api("GET", `/api/tasks/${ids.choose}/result`)).data.outcome, "needs_selection");
     });
 
+    await part("learning begun here, and a candidate chosen", () => chooseHere(driving));
+
     const pages = [
       "/",
       "/tasks",
@@ -370,6 +376,12 @@ async function main() {
       "/recipes/hostile",
       "/recipes/gone",
       "/recipes/drifted",
+      "/recipes/paged",
+      "/learn",
+      `/learn?again=${ids.learned}`,
+      `/learn?again=${Object.entries(ids).find(([name]) => name.startsWith("hostile"))?.[1]}`,
+      "/recipes?page=2",
+      "/tasks?page=2",
       "/approvals",
     ];
     for (const it of LOOKS) {

@@ -92,6 +92,14 @@ async function place() {
       parameters: [{ name: "query", type: "str", required: true, source: "task_input", examples: texts, default: null }],
     });
     recipe("hostile-odd", { request: { method: "GET", url: "http://evil.test/odd", allowed_domains: ["evil.test"] }, parameters: [], task: "Look at what is no character" });
+    // What follows pages of a list that only a login sees.
+    recipe("paged", {
+      version: 2,
+      task: "Look at all pages of {query}",
+      request: { method: "GET", url: "http://evil.test/api", query: [{ name: "q", value: "{query}" }, { name: "page", value: "1" }], allowed_domains: ["evil.test"] },
+      login: { site: "evil.test", stranger: "refused" },
+      pages: { by: "page", parameter: "page", first: 1, ends: ["empty"], key: "id", seen: { pages: 3, items: 50 } },
+    });
     recipe("gone", { request: { method: "GET", url: "http://evil.test/gone", allowed_domains: ["evil.test"] }, parameters: [], task: "Look at what is gone" });
     recipe("drifted", { status: "deprecated", demotion: { reason: "drift", at: "2026-11-20T00:00:00Z" }, verification: proof, task: "Look at what changed since" });
   };
@@ -148,7 +156,9 @@ async function place() {
       fs.rmSync(home, { recursive: true, force: true });
     }
   };
-  return { home, base, api, ended, shop, past, plant, texts, config, code: () => run("dashboard").trim(), close };
+  // Where the test web's names lead, for a browser of one's own.
+  const web_port = flags.find((it) => it.startsWith("*.test=")).split(":").at(-1);
+  return { home, base, web_port, api, ended, shop, past, plant, texts, config, code: () => run("dashboard").trim(), close };
 }
 
 module.exports = { place, ROOT };

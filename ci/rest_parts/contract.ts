@@ -258,6 +258,19 @@ async function learning({ as, place }: Drive): Promise<void> {
   refused(await api.POST("/api/recipes/learn", { body: { task: "", url: "http://site.test/" } }), 422, "MANIFEST_INVALID");
   refused(await api.POST("/api/recipes/learn", { body: { task: "t", url: "http://site.test/", steps: [{ leap: 1 }] } }), 400, "PARAM_INVALID");
 
+  // A file that is handed over: what is none, one that is too large, and one that is learned from.
+  // @ts-expect-error a HAR has a log
+  refused(await api.POST("/api/uploads/har", { body: { entries: [] } }), 422, "HAR_INVALID");
+  refused(await api.POST("/api/uploads/har", { body: { log: { entries: ["x".repeat(64 << 20)] } } }), 413, "BODY_TOO_LARGE");
+  const log = (JSON.parse(fs.readFileSync(`${ROOT}/tests/fixtures/books.har`, "utf8")) as { log: { entries: unknown[] } }).log;
+  const { upload } = well(await api.POST("/api/uploads/har", { body: { log } }));
+  const handed = { task: "Find books about {query}", params: { query: "harbour" }, no_network: true, name: "handed-over" };
+  const taken = well(await api.POST("/api/recipes/learn", { body: { ...handed, upload } }), 202);
+  assert.equal((await all(await stream(api, taken.task_id))).at(-1)?.event, "done");
+  refused(await api.POST("/api/recipes/learn", { body: { ...handed, upload, url: "http://site.test/" } }), 400, "PARAM_INVALID");
+  const lost = well(await api.POST("/api/recipes/learn", { body: { ...handed, upload: "har-000000000000", force: true } }), 202);
+  assert.equal((await all(await stream(api, lost.task_id))).at(-1)?.event, "failed");
+
   // Where nothing is sure enough, somebody chooses.
   place.config(SERVE, "[decision]\nmin_confidence_bp = 10000\n");
   well(await api.POST("/api/reload", { body: {} }));

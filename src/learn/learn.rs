@@ -489,11 +489,15 @@ impl<'a> Run<'a> {
         }
         let mut source = None;
         let (mut raw, context): (RawRecording, _) = match &self.task.source {
-            Source::Har { path, sha256: expected } => {
+            Source::Har { path, sha256: expected, held } => {
                 let redact = &self.cx.settings.redact;
                 let sentence = self.task.filled_sentence(example);
                 let values = self.task.example(example);
-                let imported = har::open(path, expected, &sentence, values, redact)?;
+                let imported = match held {
+                    Some(bytes) => har::import(bytes, &sentence, values)?,
+                    None if path.as_os_str().is_empty() => return Err(not_held()),
+                    None => har::open(path, expected, &sentence, values, redact)?,
+                };
                 self.skipped = imported.skipped;
                 self.notes.extend(self.task.nothing_sent(&self.cx.policy, &imported.recording.url));
                 source = Some((path, imported.unchanged()));
@@ -682,4 +686,13 @@ fn reject<T>(it: Judged<T>) -> Option<Reject> {
         Judged::Done(_) => None,
         Judged::Rejected(it) => Some(it),
     }
+}
+
+/// A HAR that was handed over to the daemon, where it is needed once more.
+fn not_held() -> Error {
+    Error::new(
+        Code::Usage,
+        "the HAR file of this task was uploaded, and only its redacted recording was kept",
+    )
+    .hint("upload the file again")
 }

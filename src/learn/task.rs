@@ -3,6 +3,7 @@
 use std::{
     collections::BTreeMap,
     path::{Path, PathBuf},
+    sync::Arc,
     time::Duration,
 };
 
@@ -54,15 +55,26 @@ pub enum Source {
         /// A person does it in a window, once; what is repeated are the steps that are found in that recording.
         by_hand: bool,
     },
-    /// Read again when it is imported: a batch of large files is not held in memory.
-    Har { path: PathBuf, sha256: String },
+    Har {
+        /// Read again when it is imported: a batch of large files is not held in memory. Empty where the file was handed over.
+        path: PathBuf,
+        sha256: String,
+        /// The file, where it was handed over: it is on disk nowhere, and gone once its recording is there.
+        held: Option<Arc<[u8]>>,
+    },
 }
 
 impl Source {
     /// Reads the file to know its hash. Fails with [`Code::Usage`] when it cannot be read or is larger than 256 MiB.
     pub fn har(path: PathBuf) -> Result<Self> {
         let sha256 = digest_bounded(&path, MAX_HAR)?;
-        Ok(Self::Har { path, sha256 })
+        Ok(Self::Har { path, sha256, held: None })
+    }
+
+    /// A HAR that is in memory alone. Only its redacted recording is written to disk.
+    pub fn held_har(bytes: Arc<[u8]>) -> Self {
+        let sha256 = hex(&Sha256::digest(&bytes));
+        Self::Har { path: PathBuf::new(), sha256, held: Some(bytes) }
     }
 }
 

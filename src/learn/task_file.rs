@@ -85,7 +85,7 @@ impl StoredTask {
             Source::Live { url, steps, by_hand } => {
                 StoredSource::Live { url: url.clone(), steps: steps.clone(), by_hand: *by_hand }
             }
-            Source::Har { path, sha256 } => StoredSource::Har {
+            Source::Har { path, sha256, .. } => StoredSource::Har {
                 // The next command may be run in another folder.
                 path: std::path::absolute(path).unwrap_or_else(|_| path.clone()),
                 sha256: sha256.clone(),
@@ -210,7 +210,7 @@ impl StoredTask {
             sentence: entry.task,
             source: match entry.source {
                 StoredSource::Live { url, steps, by_hand } => Source::Live { url, steps, by_hand },
-                StoredSource::Har { path, sha256 } => Source::Har { path, sha256 },
+                StoredSource::Har { path, sha256 } => Source::Har { path, sha256, held: None },
             },
             expect: Expectation {
                 min_items: entry.min_items,

@@ -204,8 +204,11 @@ fn what_depends_on_what() {
     check(&|it, _| it.expect.min_items = Some(1), &[Verify]);
     check(&|it, _| it.expect.required_paths.push("a".to_owned()), &[Verify]);
     check(&|it, _| it.category = Some("shopping".to_owned()), &[]);
-    let har =
-        |sha256: &str| Source::Har { path: PathBuf::from("a.har"), sha256: sha256.to_owned() };
+    let har = |sha256: &str| Source::Har {
+        path: PathBuf::from("a.har"),
+        sha256: sha256.to_owned(),
+        held: None,
+    };
     check(&|it, _| it.source = har("aa"), &[Record, RecordSecond]);
 }
 

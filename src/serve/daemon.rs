@@ -20,6 +20,7 @@ use super::{
     answer::ApiError,
     channels::pending::Channels,
     dashboard_auth::DashboardAuth,
+    har_uploads::HarUploads,
     mcp::seal::StateSealer,
     page_sessions::PageSessions,
     principal::{Principal, Scope, digest, same},
@@ -75,6 +76,8 @@ pub struct Daemon {
     pub logins: Logins,
     pub book: Database,
     pub desks: PageSessions,
+    /// HAR files to learn from.
+    pub uploads: HarUploads,
     pub events: StreamLimiter,
     pub queue: Queue,
     pub rates: Rates,

@@ -27,6 +27,7 @@ use super::{
     connections::AmbiguousLength,
     dashboard,
     dashboard_auth::{AccessDeadline, CsrfToken, is_safe},
+    har_uploads,
     principal::{Principal, same},
     rates::RateKind,
     refusal::{answer_with, rate_limit_error, refuse},
@@ -151,7 +152,12 @@ async fn guarded(daemon: &Arc<Daemon>, request: Request, next: Next) -> Response
             "this request takes no body",
         );
     }
-    let body = match read(daemon, &parts, body).await {
+    let most = if path == har_uploads::PATH && who.scopes.is_none() {
+        har_uploads::MAX_UPLOAD
+    } else {
+        MAX_BODY
+    };
+    let body = match read(daemon, &parts, body, most).await {
         Ok(it) => it,
         Err(answer) => return answer,
     };
@@ -274,8 +280,13 @@ fn is_json(headers: &HeaderMap) -> bool {
 }
 
 /// The body, whole, and JSON if there is one; too large, too slow, cut off or of another kind are answers.
-pub async fn read(daemon: &Daemon, parts: &Parts, body: Body) -> Result<Bytes, Response> {
-    let body = whole(daemon, (&parts.uri, &parts.headers), body).await?;
+pub async fn read(
+    daemon: &Daemon,
+    parts: &Parts,
+    body: Body,
+    most: usize,
+) -> Result<Bytes, Response> {
+    let body = whole(daemon, (&parts.uri, &parts.headers), body, most).await?;
     if !body.is_empty() && !is_json(&parts.headers) {
         let (status, why) = (
             StatusCode::UNSUPPORTED_MEDIA_TYPE,
@@ -296,17 +307,18 @@ async fn whole(
     daemon: &Daemon,
     (uri, headers): (&Uri, &HeaderMap),
     body: Body,
+    most: usize,
 ) -> Result<Bytes, Response> {
     let said = headers.get(CONTENT_LENGTH).and_then(|it| it.to_str().ok()?.parse::<u64>().ok());
     let mut stream = body.into_data_stream();
     let mut out = Vec::new();
     let all = async {
-        if said.is_some_and(|it| it > MAX_BODY as u64) {
+        if said.is_some_and(|it| it > most as u64) {
             return Err(StatusCode::PAYLOAD_TOO_LARGE);
         }
         while let Some(part) = stream.next().await {
             let part = part.map_err(|_| StatusCode::BAD_REQUEST)?;
-            if out.len() + part.len() > MAX_BODY {
+            if out.len() + part.len() > most {
                 return Err(StatusCode::PAYLOAD_TOO_LARGE);
             }
             out.extend_from_slice(&part);
@@ -333,7 +345,11 @@ async fn whole(
                 daemon,
                 uri,
                 StatusCode::PAYLOAD_TOO_LARGE,
-                "a body has at most 256 KiB",
+                if most == MAX_BODY {
+                    "a body has at most 256 KiB"
+                } else {
+                    "an uploaded HAR file has at most 64 MiB; `commis recipe learn --har` reads larger ones"
+                },
             ))
         }
         Ok(Err(status)) => Err(log_and_refuse(daemon, uri, status, "the body ended early")),

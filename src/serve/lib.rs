@@ -13,6 +13,7 @@ mod database;
 mod ending;
 mod events;
 mod guard;
+mod har_uploads;
 pub mod lifecycle;
 mod live_view;
 pub mod mcp;

@@ -6,6 +6,7 @@ use serde_json::{Map, Value, json};
 
 use super::{
     answer::{ApiError, Meta},
+    har_uploads::{self, HarUpload},
     operations::{
         ExecutionMode, HttpMethod, Operation, TABLE, output_schema, properties, requires, without,
     },
@@ -37,6 +38,7 @@ fn build_document() -> Value {
     ] {
         paths.insert(path.to_owned(), events(name, summary, task));
     }
+    paths.insert(har_uploads::PATH.to_owned(), upload());
     json!({
         "openapi": "3.1.0",
         "info": {
@@ -183,6 +185,7 @@ fn refusals(name: &str, verb: HttpMethod, mut responses: Value) -> Value {
         "recipe_dry_run" => &[422, 424],
         "recipe_fork" | "recipe_learn" | "recipe_verify" | "recipe_heal" => &[409, 422],
         "recipe_create_from_candidate" => &[409],
+        "har_upload" => &[422],
         "recipe_candidates" | "remote_on" => &[424],
         it if it.starts_with("browse_") => &[409, 422, 424],
         "session_record" | "session_end" | "session_replay" | "session_fork" => {
@@ -225,6 +228,27 @@ fn without_null(schema: &Value) -> Value {
         }
     }
     out
+}
+
+fn upload() -> Value {
+    let done = json!({
+        "200": {
+            "description": "It is held.",
+            "content": {"application/json": {"schema": answer(&output_schema::<HarUpload>())}},
+        },
+    });
+    json!({"post": {
+        "operationId": "har_upload",
+        "summary": "Hand over a HAR file to learn from",
+        "description": "The body is the file, at most 64 MiB. It is held in memory alone, for the caller and for 15 minutes after its last use; `upload` of `recipe_learn` names it. Only the redacted recording comes to disk. For the root token and the dashboard.",
+        "tags": ["learning"],
+        "requestBody": {"required": true, "content": {"application/json": {"schema": {
+            "type": "object",
+            "required": ["log"],
+            "properties": {"log": {"type": "object", "required": ["entries"], "properties": {"entries": {"type": "array", "items": {}}}}},
+        }}}},
+        "responses": refusals("har_upload", HttpMethod::Post, done),
+    }})
 }
 
 fn events(name: &str, summary: &str, task: bool) -> Value {

@@ -168,7 +168,7 @@ async fn guarded(daemon: &Arc<Daemon>, request: Request, next: Next) -> Response
         }
         parts.extensions.insert(who);
     }
-    let body = match guard::read(daemon, &parts, body).await {
+    let body = match guard::read(daemon, &parts, body, guard::MAX_BODY).await {
         Ok(it) => it,
         Err(answer) => return answer,
     };

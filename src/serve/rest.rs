@@ -6,13 +6,13 @@ use axum::{
     Extension, Json, Router,
     body::Bytes,
     extract::{
-        MatchedPath, Path, Query, RawPathParams, State,
+        DefaultBodyLimit, MatchedPath, Path, Query, RawPathParams, State,
         rejection::{PathRejection, QueryRejection, RawPathParamsRejection},
     },
     http::{HeaderMap, HeaderValue, StatusCode, header},
     middleware,
     response::{IntoResponse as _, Response, Sse},
-    routing::{MethodFilter, get, on},
+    routing::{MethodFilter, get, on, post},
 };
 use futures::StreamExt as _;
 use serde_json::{Map, Value, json};
@@ -24,7 +24,7 @@ use super::{
     dashboard_auth::AccessDeadline,
     events::stream,
     guard::guard,
-    live_view, mcp, openapi,
+    har_uploads, live_view, mcp, openapi,
     operations::{HttpMethod, Operation, OperationContext, TABLE, coerced, find_visible_task},
     principal::{AccessRequirement, AccessRight, Area, Principal},
     queue::{CallOptions, PerformOutcome, Queue},
@@ -39,6 +39,10 @@ pub fn router(daemon: &Arc<Daemon>) -> Router {
         .route("/health", get(|| async { Json(json!({"ok": true})) }))
         .route("/api/openapi.json", get(|| async { Json(openapi::document()) }))
         .route("/api/events", get(all_events))
+        .route(
+            har_uploads::PATH,
+            post(har_uploads::upload).layer(DefaultBodyLimit::max(har_uploads::MAX_UPLOAD)),
+        )
         .merge(dashboard::routes())
         .merge(live_view::routes())
         .route_service("/mcp", mcp::service(daemon))
@@ -67,7 +71,9 @@ async fn not_so(path: Option<MatchedPath>) -> Response {
         })
         .copied()
         .collect();
-    if verbs.is_empty() {
+    if path == har_uploads::PATH {
+        verbs = vec!["POST"];
+    } else if verbs.is_empty() {
         verbs = vec!["GET", "HEAD"];
     }
     if let Ok(it) = HeaderValue::from_str(&verbs.join(", ")) {

@@ -20,6 +20,7 @@ use super::{
     daemon::{Daemon, Dispatcher},
     dashboard_auth::DashboardAuth,
     ending::ShutdownGuard,
+    har_uploads::HarUploads,
     lifecycle, mcp,
     operations::{self, runs},
     page_sessions::{self, PageSessions},
@@ -111,6 +112,7 @@ pub async fn serve(home: Home, settings: Settings, options: ServeOptions) -> Res
         events: StreamLimiter::new(it.streams as usize),
         queue: Queue::new(it),
         desks: PageSessions::default(),
+        uploads: HarUploads::default(),
         rates: Rates::new(
             rate(it.mcp_per_minute, it.mcp_burst),
             rate(it.rest_per_minute, it.rest_burst),

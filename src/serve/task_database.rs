@@ -423,12 +423,23 @@ impl Database {
         of: Option<String>,
         limit: u32,
     ) -> Result<Vec<TaskView>> {
+        self.tasks_from(state, of, limit, 0).await
+    }
+
+    /// The same, without the newest `skip`. Fails with `ARTIFACT_IO`.
+    pub async fn tasks_from(
+        &self,
+        state: Option<TaskState>,
+        of: Option<String>,
+        limit: u32,
+        skip: u32,
+    ) -> Result<Vec<TaskView>> {
         self.with(move |db| {
             db.prepare_cached(
                 "SELECT * FROM tasks WHERE (?1 IS NULL OR state = ?1) AND (?2 IS NULL OR principal = ?2)
-                 ORDER BY created_ms DESC, id DESC LIMIT ?3",
+                 ORDER BY created_ms DESC, id DESC LIMIT ?3 OFFSET ?4",
             )?
-            .query_map(params![state.map(TaskState::as_str), of, limit], view)?
+            .query_map(params![state.map(TaskState::as_str), of, limit, skip], view)?
             .collect()
         })
         .await

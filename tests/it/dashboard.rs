@@ -174,6 +174,7 @@ fn who_gets_in() {
         "/tasks",
         "/recipes",
         "/recipes/arxiv-papers",
+        "/learn",
         "/approvals",
         "/tasks/t-1",
         "/browser",
@@ -222,8 +223,11 @@ fn who_gets_in() {
     for path in [
         "/",
         "/tasks",
-        "/tasks?state=failed&limit=3",
+        "/tasks?state=failed&page=3",
         "/recipes",
+        "/recipes?page=2",
+        "/recipes?page=999999",
+        "/learn",
         "/recipes?q=jobs",
         "/approvals",
         "/browser",
@@ -276,6 +280,80 @@ fn who_gets_in() {
         assert!(got.status == 200 && got.headers["content-type"].starts_with(kind), "{path}");
         assert_eq!(got.headers["x-content-type-options"], "nosniff");
     }
+}
+
+/// Files of a folder that hold those bytes.
+fn holders(folder: &std::path::Path, bytes: &[u8]) -> Vec<std::path::PathBuf> {
+    let mut out = Vec::new();
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let entry = entry.unwrap();
+        let kind = entry.file_type().unwrap();
+        if kind.is_dir() {
+            out.extend(holders(&entry.path(), bytes));
+        } else if kind.is_file() {
+            let text = std::fs::read(entry.path()).unwrap();
+            if text.windows(bytes.len()).any(|it| it == bytes) {
+                out.push(entry.path());
+            }
+        }
+    }
+    out
+}
+
+#[test]
+fn an_uploaded_file_leaves_no_secret_on_disk() {
+    const CANARY: &str = "Qz7wN2kX9sLb4TfV8cRm";
+    let daemon = Daemon::start();
+    let (cookie, csrf) = daemon.enter();
+    let proof = [("Cookie", cookie.as_str()), ("X-CSRF", csrf.as_str())];
+    let mut har: Value = serde_json::from_str(include_str!("../fixtures/books.har")).unwrap();
+    for entry in har["log"]["entries"].as_array_mut().unwrap() {
+        let headers = entry["request"]["headers"].as_array_mut().unwrap();
+        headers.push(json!({"name": "Authorization", "value": format!("Bearer {CANARY}")}));
+        headers.push(json!({"name": "Cookie", "value": format!("session={CANARY}")}));
+    }
+    let har = har.to_string();
+    let post = "POST /api/uploads/har";
+    // With the page's proof alone, and of those who are in alone.
+    let code = |it: &Answer| (it.status, it.json()["error"]["error_code"].clone());
+    assert_eq!(code(&daemon.ask(post, &proof[..1], &har)), (403, json!("FORBIDDEN")));
+    assert_eq!(code(&daemon.ask(post, &[], &har)), (401, json!("UNAUTHORIZED")));
+    let made = daemon.api("POST /api/tokens", &json!({"can": ["learn:write"]}).to_string()).json();
+    let bearer = format!("Bearer {}", made["data"]["token"].as_str().unwrap());
+    assert_eq!(
+        code(&daemon.ask(post, &[("Authorization", &bearer)], &har)),
+        (403, json!("FORBIDDEN"))
+    );
+    assert_eq!(code(&daemon.ask(post, &proof, "{}")), (422, json!("HAR_INVALID")));
+    // Elsewhere a body is as small as ever.
+    let long = json!({"task": "x".repeat(300 * 1024)}).to_string();
+    assert_eq!(daemon.ask("POST /api/recipes/learn", &proof, &long).status, 413);
+    assert!(har.len() < 256 * 1024);
+    let padded = format!("{har}{}", " ".repeat(1 << 20));
+    let upload = daemon.ask(post, &proof, &padded).json()["data"]["upload"].clone();
+    assert!(upload.is_string());
+
+    let asked = json!({
+        "task": "Find books about {query}", "params": {"query": "harbour"}, "upload": upload,
+        "no_network": true, "name": "books",
+    });
+    // Another caller's file is none.
+    let learn = |who: &[(&str, &str)], more: &Value| {
+        let made = daemon.ask("POST /api/recipes/learn", who, &more.to_string()).json();
+        let id = made["data"]["task_id"].as_str().unwrap_or_else(|| panic!("{made}")).to_owned();
+        crate::support::wait_for("end of the task", || {
+            let task = daemon.api(&format!("GET /api/tasks/{id}"), "").json();
+            let state = task["data"]["state"].as_str().unwrap_or_default().to_owned();
+            if ["done", "failed"].contains(&state.as_str()) { Ok(state) } else { Err(state) }
+        })
+    };
+    let root = format!("Bearer {}", daemon.token);
+    let mut other = asked.clone();
+    other["name"] = "others".into();
+    assert_eq!(learn(&[("Authorization", &root)], &other), "failed");
+    assert_eq!(learn(&proof, &asked), "done");
+    assert_eq!(holders(daemon.home.path(), CANARY.as_bytes()), Vec::<std::path::PathBuf>::new());
+    assert!(!holders(daemon.home.path(), b"harbour").is_empty());
 }
 
 /// What others wrote and wants to be more, with how it shows.

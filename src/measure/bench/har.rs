@@ -139,7 +139,7 @@ fn parsed(file: &Path) -> Result<(u64, usize)> {
 
 /// As the stages record and rank do, but for the artifacts. How many were scored.
 fn ranked(file: &Path, settings: &Settings) -> Result<usize> {
-    let Source::Har { path, sha256 } = Source::har(file.to_owned())? else {
+    let Source::Har { path, sha256, .. } = Source::har(file.to_owned())? else {
         return Err(Error::new(Code::Internal, "a HAR is another source"));
     };
     let raw = har::open(&path, &sha256, TASK, BTreeMap::new(), &settings.redact)?;

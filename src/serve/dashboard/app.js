@@ -159,7 +159,6 @@
     return data.length === 1 ? "1 item" : `${data.length} items${shown}`;
   };
 
-  const form = document.querySelector("form[data-run]");
   const report = (text, kind) => {
     const place = byId("run-said");
     place.textContent = clean(text);
@@ -179,8 +178,7 @@
       }
     }
   };
-  form?.addEventListener("submit", async (event) => {
-    event.preventDefault();
+  const run = async (form) => {
     const button = form.querySelector("button[type=submit]");
     const params = {};
     for (const it of form.querySelectorAll("[data-param]")) {
@@ -205,7 +203,206 @@
     }
     button.disabled = false;
     soon(300);
+  };
+  // Some forms come while the page is open.
+  document.addEventListener("submit", (event) => {
+    const form = event.target;
+    if ("run" in form.dataset) {
+      event.preventDefault();
+      run(form);
+    }
   });
+
+  // --- The form that begins to learn.
+  const say = (text) => (byId("said").textContent = clean(text));
+  const learning = (form) => {
+    const MIB = 1024 * 1024;
+    const most = () => Number(form.dataset.max);
+    const file = byId("learn-har");
+    const size = (bytes) => (bytes < MIB ? `${Math.ceil(bytes / 1024)} KiB` : `${(bytes / MIB).toFixed(1)} MiB`);
+    // What is wrong is told where it is, and read out.
+    const wrong = (text, field) => {
+      const place = byId("learn-trouble");
+      place.textContent = clean(text);
+      place.hidden = !text;
+      for (const it of form.querySelectorAll("[aria-invalid]")) it.removeAttribute("aria-invalid");
+      if (!text || !field) return;
+      field.setAttribute("aria-invalid", "true");
+      for (let it = field.closest("details"); it; it = it.parentElement.closest("details")) it.open = true;
+      field.focus();
+    };
+    const from = () => form.querySelector("[name=source]:checked").value;
+    const choose = (source) => {
+      form.querySelector(`[name=source][value=${source}]`).checked = true;
+      for (const it of form.querySelectorAll("[data-source]")) it.hidden = it.dataset.source !== source;
+    };
+    const isTooLarge = (it) => {
+      if (it.size <= most()) return false;
+      wrong(
+        `${it.name} has ${size(it.size)}, and at most ${size(most())} can be uploaded. Export the HAR of fewer pages, or learn in a terminal: commis recipe learn --har FILE reads up to 256 MiB.`,
+        file,
+      );
+      return true;
+    };
+    const chosen = () => {
+      const it = file.files[0];
+      wrong("");
+      byId("learn-har-said").textContent = it ? clean(`${it.name}, ${size(it.size)}`) : "No file is chosen.";
+      if (it) isTooLarge(it);
+    };
+    file.addEventListener("change", chosen);
+    choose(from());
+
+    // A file may be dropped anywhere on the page; else the browser would open it in place of the page.
+    const hasFile = (event) => [...(event.dataTransfer?.types ?? [])].includes("Files");
+    const over = (is) => form.querySelector("[data-drop]").classList.toggle("over", is);
+    document.addEventListener("dragover", (event) => {
+      if (!hasFile(event)) return;
+      event.preventDefault();
+      event.dataTransfer.dropEffect = "copy";
+      choose("har");
+      over(true);
+    });
+    document.addEventListener("dragleave", (event) => {
+      if (!event.relatedTarget) over(false);
+    });
+    document.addEventListener("drop", (event) => {
+      if (!hasFile(event)) return;
+      event.preventDefault();
+      over(false);
+      choose("har");
+      file.files = event.dataTransfer.files;
+      chosen();
+      if (file.files[0]) say(`${file.files[0].name} is chosen`);
+    });
+
+    const rows = (kind) => [...form.querySelector(`[data-rows=${kind}]`).children];
+    const field = (row, name) => row.querySelector(`[data-field=${name}]`);
+    const add = (kind) => {
+      const row = form.querySelector(`template[data-row=${kind}]`).content.firstElementChild.cloneNode(true);
+      form.querySelector(`[data-rows=${kind}]`).append(row);
+      if (kind === "step") fits(row);
+      return row;
+    };
+    // What a step does not take is not asked for.
+    const fits = (row) => {
+      const { element = "false", value = "false" } = field(row, "kind").selectedOptions[0].dataset;
+      for (const [name, is] of [["role", element], ["element", element], ["value", value]]) field(row, name).closest("label").hidden = is !== "true";
+    };
+    rows("step").forEach(fits);
+    // Words of the sentence that stand for values have a row each.
+    const named = () => {
+      const texts = [byId("learn-task").value, byId("learn-url").value];
+      const wanted = [...new Set(texts.flatMap((it) => [...it.matchAll(/\{([A-Za-z_][A-Za-z0-9_]*)\}/g)].map((it) => it[1])))];
+      const known = new Set(rows("value").map((it) => field(it, "name").value.trim()));
+      for (const name of wanted.filter((it) => !known.has(it))) {
+        const free = rows("value").find((it) => !field(it, "name").value.trim() && !field(it, "first").value);
+        field(free ?? add("value"), "name").value = name;
+      }
+    };
+    form.addEventListener("change", (event) => {
+      const it = event.target;
+      if (it.name === "source") choose(it.value);
+      else if (it.dataset.field === "kind") fits(it.closest("li"));
+      else if (it.id === "learn-task" || it.id === "learn-url") named();
+    });
+    form.addEventListener("click", (event) => {
+      const button = event.target.closest("button");
+      if (button?.dataset.add) add(button.dataset.add).querySelector("select, input").focus();
+      else if (button && "remove" in button.dataset) {
+        const list = button.closest("[data-rows]");
+        button.closest("li").remove();
+        // The focus goes to what is next, never to nowhere.
+        (list.querySelector("li:last-child [data-remove]") ?? form.querySelector(`[data-add=${list.dataset.rows}]`)).focus();
+      }
+    });
+
+    const step = (row) => {
+      const kind = field(row, "kind").value;
+      const value = field(row, "value").value;
+      const name = field(row, "element").value.trim();
+      const role = field(row, "role").value;
+      const element = role === "label" ? { label: name } : { role, name };
+      if (kind === "press") return { press: value };
+      if (kind === "wait_for") return { wait_for: { text: value } };
+      return { [kind]: kind === "click" ? element : { ...element, value } };
+    };
+    // The arguments, or nothing where something is missing.
+    const asked = () => {
+      const task = byId("learn-task");
+      if (from() === "url" && !/^https?:\/\/\S+$/i.test(byId("learn-url").value.trim())) return wrong("Give the address of the page; it begins with http:// or https://.", byId("learn-url"));
+      if (from() === "har") {
+        if (!file.files[0] && !form.dataset.upload) return wrong("Choose a HAR file.", file);
+        if (file.files[0] && isTooLarge(file.files[0])) return;
+      }
+      if (!task.value.trim()) return wrong("Say in a sentence what the visit is for.", task);
+      const out = { task: task.value.trim(), params: {}, second: {} };
+      for (const row of rows("value")) {
+        const [name, first, second] = ["name", "first", "second"].map((it) => field(row, it).value.trim());
+        if (!name && !first && !second) continue;
+        if (!name) return wrong("A value has no name of its parameter.", field(row, "name"));
+        if (name in out.params) return wrong(`The parameter ${name} is given twice.`, field(row, "name"));
+        if (!first) return wrong(`The parameter ${name} has no value.`, field(row, "first"));
+        out.params[name] = first;
+        if (second) out.second[name] = second;
+      }
+      const given = Object.keys(out.second).length;
+      const without = rows("value").find((it) => field(it, "name").value.trim() && !field(it, "second").value.trim());
+      if (given && without) return wrong("The second example needs a value for each parameter.", field(without, "second"));
+      if (from() === "url") {
+        out.url = byId("learn-url").value.trim();
+        const steps = rows("step").filter((it) => field(it, "kind").value);
+        const unnamed = steps.find((it) => !field(it, "element").closest("label").hidden && !field(it, "element").value.trim());
+        if (unnamed) return wrong("A step does not name its element.", field(unnamed, "element"));
+        if (steps.length) out.steps = steps.map(step);
+      }
+      for (const name of ["name", "login"]) {
+        const value = byId(`learn-${name}`).value.trim();
+        if (value) out[name] = value;
+      }
+      if (byId("learn-force").checked) out.force = true;
+      return out;
+    };
+    // The file itself: it goes to the daemon of this machine, which holds it in memory.
+    const upload = async (it) => {
+      const headers = { "X-CSRF": meta("csrf") ?? "", "Content-Type": "application/json" };
+      const answer = await fetch("/api/uploads/har", { method: "POST", headers, body: it });
+      if (answer.status === 401) end();
+      const said = await answer.json().catch(() => ({}));
+      if (said.ok) return said.data;
+      throw new Error([said.error?.message ?? `the daemon answered ${answer.status}`, said.error?.hint].filter(Boolean).join(" — "));
+    };
+    form.addEventListener("submit", async (event) => {
+      event.preventDefault();
+      named();
+      wrong("");
+      const body = asked();
+      if (!body) return;
+      const button = form.querySelector("button[type=submit]");
+      const said = byId("learn-said");
+      button.disabled = true;
+      try {
+        if (from() === "har" && file.files[0]) {
+          said.textContent = "The file is handed over …";
+          const it = await upload(file.files[0]);
+          form.dataset.upload = it.upload;
+          said.textContent = `${it.entries} requests; learning begins …`;
+        } else {
+          said.textContent = "Learning begins …";
+        }
+        if (from() === "har") body.upload = form.dataset.upload;
+        const done = await post("/api/recipes/learn", body);
+        location.assign(`/tasks/${encodeURIComponent(done.data.task_id)}`);
+      } catch (error) {
+        said.textContent = "";
+        wrong(error.message);
+        button.disabled = false;
+      }
+    });
+    named();
+  };
+  const learn = document.querySelector("form[data-learn]");
+  if (learn) learning(learn);
 
   // --- As things are: events say that something is another now, and the page is asked for again.
   function tell(kind, text) {
@@ -247,6 +444,8 @@
     for (const old of document.querySelectorAll("[data-live]")) {
       const fresh = page.getElementById(old.id);
       if (!fresh) old.remove();
+      // What came once is left as a person fills it in.
+      else if ("once" in old.dataset && old.childElementCount) continue;
       else if (!old.isEqualNode(fresh)) swap(old, fresh);
     }
     moments();
@@ -298,6 +497,8 @@
         const bar = it.querySelector("progress");
         const name = it.querySelector("[data-stage]");
         if (bar && Number.isInteger(data.progress)) bar.value = data.progress + 0.5;
+        // Who looks at this task alone hears of each of its stages.
+        if (it.id === "state" && data.stage) say(`${String(data.stage).replaceAll("_", " ")}, stage ${data.progress + 1} of ${data.total}`);
         if (name && data.stage) name.textContent = clean(`${String(data.stage).replaceAll("_", " ")}, stage ${data.progress + 1} of ${data.total}`);
       }
     }

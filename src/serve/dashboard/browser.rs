@@ -11,6 +11,7 @@ use super::{
     DashboardContext, PageResult, format,
     layout::{self, NavItem},
     logins,
+    pager::Pager,
 };
 use crate::{
     Daemon,
@@ -22,15 +23,15 @@ use crate::{
 use commis_browser::sessions::{Manifest, SessionState, SessionStore, page as kept, traffic};
 use commis_state::now_ms;
 
-/// Sessions that are listed at once.
-const SHOWN: usize = 100;
+/// Sessions of a part of the list.
+const SHOWN: usize = 50;
 
 pub async fn page(looking: DashboardContext) -> PageResult {
     let open = looking.daemon.desks.open();
     let words = looking.query_value("q").unwrap_or_default();
-    let mut sessions = SessionStore::new(&looking.daemon.home.sessions).list(None, words)?;
-    let more = sessions.len().saturating_sub(SHOWN);
-    sessions.truncate(SHOWN);
+    let sessions = SessionStore::new(&looking.daemon.home.sessions).list(None, words)?;
+    let mut pager = Pager::new(&looking, SHOWN);
+    let part = pager.part(&sessions);
     let body = html! {
         h1 { "Browser" }
         section #open data-live aria-labelledby="open-head" {
@@ -48,8 +49,10 @@ pub async fn page(looking: DashboardContext) -> PageResult {
             }
             @if sessions.is_empty() {
                 (format::empty("No session is kept.", &html! { p { code { "commis session record NAME URL" } " begins one." } }))
-            } @else { (listed(&sessions, looking.now_ms)) }
-            @if more > 0 { p.soft { (more) " more; " code { "commis session ls" } " lists all." } }
+            } @else {
+                (listed(part, looking.now_ms))
+                (pager.links(&looking, "/browser", part.len(), pager.skip() + part.len() < sessions.len(), Some(sessions.len())))
+            }
         }
     };
     Ok(layout::kept_up(&looking, NavItem::Browser, "Browser", &body))

@@ -71,19 +71,21 @@ pub fn table(all: &CandidateChoice, choose_for: Option<&str>) -> Markup {
             table.candidates {
                 thead {
                     tr {
-                        th.n scope="col" { "#" }
+                        // First, where a phone shows it without being scrolled.
+                        @if choose_for.is_some() { th scope="col" { span.unseen { "Choose" } } } @else { th.n scope="col" { "#" } }
                         th scope="col" { "Request" }
                         th.n scope="col" { "How sure" }
                         th scope="col" { "Speaks for it" }
                         th scope="col" { "Speaks against it" }
-                        @if choose_for.is_some() { th scope="col" { span.unseen { "Choose" } } }
                     }
                 }
                 tbody {
                     @for it in &set.candidates {
                         @let is_chosen = all.by.is_some_and(|by| by.0 == it.exchange);
                         tr class=[is_chosen.then_some("chosen")] {
-                            td.n { (it.rank) }
+                            @if let Some(task) = choose_for {
+                                td { button type="button" data-post={ "/api/tasks/" (task) "/candidates/" (it.rank) "/recipe" } data-then="task" { "Choose " (it.rank) } }
+                            } @else { td.n { (it.rank) } }
                             th scope="row" {
                                 code { (it.method) " " (it.url_summary) }
                                 @if let Some(name) = &it.operation { " " span.soft { (name) } }
@@ -93,9 +95,6 @@ pub fn table(all: &CandidateChoice, choose_for: Option<&str>) -> Markup {
                             td.n { (percent(it.confidence_bp)) (sure(it.confidence_bp)) }
                             td { (signals(it.features.iter().filter(|it| *it.1 > 0))) }
                             td { (signals(it.features.iter().filter(|it| *it.1 < 0))) }
-                            @if let Some(task) = choose_for {
-                                td { button type="button" data-post={ "/api/tasks/" (task) "/candidates/" (it.rank) "/recipe" } data-then="task" { "Choose " (it.rank) } }
-                            }
                         }
                     }
                 }

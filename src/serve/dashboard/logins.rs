@@ -54,7 +54,8 @@ fn table(all: &[LoginSummary], daemon: &Daemon, now_ms: i64) -> Result<Markup> {
     })
 }
 
-fn state(it: &LoginSummary) -> Markup {
+/// Where a login stands.
+pub fn state(it: &LoginSummary) -> Markup {
     let (class, text) = match (&it.trouble, &it.checked) {
         (Some(_), _) => ("badge bad", "cannot be opened"),
         (None, Some(seen)) if !seen.holds && seen.at_ms >= fresh_ms(it) => ("badge warn", "ended"),

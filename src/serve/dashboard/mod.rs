@@ -11,8 +11,10 @@ mod chart;
 mod curve;
 mod format;
 mod layout;
+mod learn;
 mod logins;
 mod overview;
+mod pager;
 mod recipe;
 mod recipes;
 mod runs;
@@ -55,6 +57,7 @@ pub fn routes() -> Router<Arc<Daemon>> {
         .route("/bootstrap", get(bootstrap))
         .route("/tasks", get(tasks::page))
         .route("/tasks/{task_id}", get(task::page))
+        .route("/learn", get(learn::page))
         .route("/recipes", get(recipes::page))
         .route("/recipes/{name}", get(recipe::page))
         .route("/watches", get(watches::page))

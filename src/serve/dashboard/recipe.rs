@@ -7,6 +7,7 @@ use serde_json::Value;
 use super::{
     DashboardContext, PageResult, candidate_table, chart, format,
     layout::{self, NavItem},
+    logins,
     recipes::RecipeEntry,
 };
 use crate::recipe_cache::CachedRecipe;
@@ -14,13 +15,16 @@ use commis_base::ids::RecipeName;
 use commis_learn::{choice, refusal_error};
 use commis_recipe::{
     model::{
-        Auth, AuthKind, BodyTemplate, Constraints, Format, Pair, ParamType, Parameter, Recipe,
-        ResponseSpec, ResponseType, Slot, SlotSource, Status, Verification, Witness,
+        Auth, AuthKind, BodyTemplate, Constraints, Format, LoginNeed, LoginProof, Pair, ParamType,
+        Parameter, Recipe, ResponseSpec, ResponseType, Slot, SlotSource, Status, StrangerAnswer,
+        Verification, Witness,
     },
+    paging::{PageBy, PageEnd, Pages},
     registry::Source,
     status::RecipeState,
 };
 use commis_state::{KEPT_DAYS, day_of};
+use commis_vault::{LoginSummary, Vault};
 
 const MAX_SCHEMA: usize = 12_000;
 
@@ -54,6 +58,18 @@ pub async fn page(looking: DashboardContext, Path(name): Path<String>) -> PageRe
             h2 #answer-head { "What it answers" }
             (response(&recipe.response))
             (schemas(known))
+        }
+        @if let Some(it) = &recipe.pages {
+            section #pages aria-labelledby="pages-head" {
+                h2 #pages-head { "How it follows pages" }
+                (pages(it))
+            }
+        }
+        @if let Some(it) = &recipe.login {
+            section #login aria-labelledby="login-head" {
+                h2 #login-head { "Login" }
+                (login(it, recipe, &looking))
+            }
         }
         section aria-labelledby="proof-head" {
             h2 #proof-head { "How it was proven" }
@@ -113,7 +129,8 @@ fn status_section(kept: &RecipeEntry, now_ms: i64) -> Markup {
     }
 }
 
-fn run_form(recipe: &Recipe) -> Markup {
+/// A form that runs a recipe in service, or a draft.
+pub fn run_form(recipe: &Recipe) -> Markup {
     let draft = recipe.status == Status::Draft;
     html! {
         section aria-labelledby="run-head" {
@@ -295,6 +312,74 @@ fn auth(it: &Auth) -> Markup {
     html! {
         (kind) " from the variable " code { (it.env) }
         @if let Some(name) = it.header.as_ref().or(it.query.as_ref()) { " as " code { (name) } }
+    }
+}
+
+fn pages(it: &Pages) -> Markup {
+    let by = match it.by {
+        PageBy::Page => "a parameter that counts pages",
+        PageBy::Offset => "a parameter that counts items",
+        PageBy::Cursor => "a cursor that each answer gives",
+        PageBy::Url => "an address that each answer gives",
+        PageBy::LinkHeader => "the address in the header Link",
+        PageBy::PageLink => "a link of the page",
+    };
+    let end = |it: PageEnd| match it {
+        PageEnd::Total => "as many items as the site says that there are",
+        PageEnd::Missing => "nothing leads further",
+        PageEnd::Same => "the cursor stays the same",
+        PageEnd::Empty => "a page without items",
+        PageEnd::NotFound => "a page that is not there (404)",
+        PageEnd::Repeats => "the last page comes again",
+    };
+    html! {
+        dl.facts {
+            dt { "From page to page" }
+            dd { (by) @if let Some(name) = &it.parameter { ": " code { (name) } @if let Some(n) = it.first { ", from " (n) } } }
+            @if let Some(next) = &it.next { dt { "Read at" } dd { code { (next) } } }
+            dt { "The list ends with" }
+            dd { ul.plain { @for it in &it.ends { li { (end(*it)) } } } }
+            dt { "Items are told apart by" }
+            dd { @match &it.key { Some(key) => code { (key) }, None if it.alike => "nothing: equal items are different ones", None => "all that they hold" } }
+            dt { "A run gives" }
+            dd { @if it.all { "all pages, unless it is told otherwise" } @else { "the first page; " code { "--all" } " gives all" } }
+            dt { "Seen in the proof" }
+            dd {
+                (format::count(it.seen.items as i64, "item", "items")) " on " (format::count(it.seen.pages as i64, "page", "pages"))
+                @if it.seen.repeated > 0 { ", " (it.seen.repeated) " of them twice" }
+                @if it.seen.counted { ", as many as the site says" }
+            }
+        }
+    }
+}
+
+/// What a recipe needs, and which logins of the vault are of that site. No value of one.
+fn login(it: &LoginNeed, recipe: &Recipe, looking: &DashboardContext) -> Markup {
+    let fitting: Vec<LoginSummary> = Vault::new(&looking.daemon.home)
+        .list()
+        .unwrap_or_default()
+        .into_iter()
+        .filter(|login| login.site == it.site)
+        .collect();
+    let stranger = it.stranger.map(|it| match it {
+        StrangerAnswer::Refused => "is refused",
+        StrangerAnswer::Empty => "gets an answer without items",
+        StrangerAnswer::Other => "gets other data",
+    });
+    let proof = recipe.verification.as_ref().and_then(|it| it.proof);
+    html! {
+        dl.facts {
+            dt { "Site" } dd { (it.site) }
+            @if let Some(it) = stranger { dt { "Who is not logged in" } dd { (it) } }
+            @if let Some(it) = proof { dt { "Proven with" } dd { @match it { LoginProof::OneLogin => "one login, and as a stranger", LoginProof::TwoLogins => "two logins, and as a stranger" } } }
+            dt { "In the vault" }
+            dd {
+                @if fitting.is_empty() { "none; " code { "commis session login NAME URL" } " makes one" }
+                @else {
+                    ul.plain { @for it in &fitting { li { a href="/browser#logins" { (it.name) } " " (logins::state(it)) } } }
+                }
+            }
+        }
     }
 }
 

@@ -7,13 +7,16 @@ use maud::{Markup, html};
 use super::{
     DashboardContext, PageResult, chart, format,
     layout::{self, NavItem},
+    learn,
+    pager::Pager,
 };
 use crate::{mcp::find::ranked, recipe_cache::CachedRecipe};
 use commis_base::error::Result;
 use commis_recipe::{model::Status, registry::Source, status::RecipeState};
 use commis_state::{DayCounts, Health, KEPT_DAYS, day_of};
 
-const SHOWN: usize = 100;
+/// Recipes of a part of the list.
+const SHOWN: usize = 50;
 /// Days of a recipe's line.
 const SPARK: i64 = 30;
 
@@ -118,17 +121,17 @@ pub async fn page(looking: DashboardContext) -> PageResult {
         all.sort_by_key(place);
     }
     let is_filtered = words.is_some() || status.is_some() || health.is_some();
+    let mut pager = Pager::new(&looking, SHOWN);
+    let part = pager.part(&all);
     let body = html! {
         h1 { "Recipes" }
         (filter(words, status, health))
         section #recipes data-live aria-label="Recipes" {
             @if all.is_empty() { (nothing(is_filtered)) }
             @else {
-                p.soft {
-                    @if is_filtered { (all.len()) " of " (whole) } @else { (format::count(whole as i64, "recipe", "recipes")) }
-                    @if all.len() > SHOWN { ", the first " (SHOWN) " of them here: search for the others" }
-                }
-                (table(&all[..all.len().min(SHOWN)], looking.now_ms))
+                p.soft { @if is_filtered { (all.len()) " of " (whole) } @else { (format::count(whole as i64, "recipe", "recipes")) } }
+                (table(part, looking.now_ms))
+                (pager.links(&looking, "/recipes", part.len(), pager.skip() + part.len() < all.len(), Some(all.len())))
             }
         }
     };
@@ -169,13 +172,7 @@ fn nothing(is_filtered: bool) -> Markup {
             &html! { p { a href="/recipes" { "Look at all of them" } } },
         );
     }
-    format::empty(
-        "There are no recipes yet.",
-        &html! {
-            p { "Learn one from a page, or some from the test web that commis brings along:" }
-            pre.command { code { "commis recipe learn-batch --manifest manifests/quickstart.yaml --testbed" } }
-        },
-    )
+    learn::invitation()
 }
 
 fn table(all: &[RecipeEntry], now_ms: i64) -> Markup {

@@ -6,6 +6,7 @@ use maud::{Markup, html};
 use super::{
     DashboardContext, PageResult, format,
     layout::{self, NavItem},
+    pager::Pager,
 };
 use crate::{
     agent_runs::standings,
@@ -25,15 +26,18 @@ const LINE: usize = 2000;
 pub async fn page(looking: DashboardContext) -> PageResult {
     let RunListing { runs, unread } = all(&looking.daemon)?;
     let books = books(&looking)?;
-    let more = runs.len().saturating_sub(SHOWN);
+    let mut pager = Pager::new(&looking, SHOWN);
+    let part = pager.part(&runs);
     let body = html! {
         p.crumbs { a href="/tasks" { "Tasks" } }
         h1 { "Runs with a model" }
         section #runs data-live aria-label="Runs, newest first" {
             @if runs.is_empty() {
                 (format::empty("No run is kept.", &html! { p { code { "commis do" } " with an address or a playbook makes one." } }))
-            } @else { (table(&runs[..runs.len().min(SHOWN)], looking.now_ms)) }
-            @if more > 0 { p.soft { (more) " more; " code { "commis do runs" } " lists all." } }
+            } @else {
+                (table(part, looking.now_ms))
+                (pager.links(&looking, "/runs", part.len(), pager.skip() + part.len() < runs.len(), Some(runs.len())))
+            }
             (unreadable(&unread))
         }
         section #playbooks data-live aria-labelledby="playbooks-head" {

@@ -1,5 +1,7 @@
 //! One task: where it stands, what happened, what it works with, what it came to.
 
+use std::sync::Arc;
+
 use axum::extract::Path;
 use maud::{Markup, html};
 use serde_json::Value;
@@ -7,11 +9,13 @@ use serde_json::Value;
 use super::{
     DashboardContext, PageResult, candidate_table, format,
     layout::{self, NavItem},
+    learn,
     overview::progress,
-    tasks,
+    recipe, tasks,
 };
 use crate::{
     operations::task_error,
+    recipe_cache::CachedRecipe,
     task_database::{Event, TaskState, TaskView},
 };
 use commis_base::ids::{RecipeName, TaskId};
@@ -38,6 +42,8 @@ pub async fn page(looking: DashboardContext, Path(id): Path<String>) -> PageResu
         section #state data-live data-task=(task.task_id) aria-label="Where it stands" { (status_line(&task, looking.now_ms)) }
         @if !task.state.has_ended() { (cancel(&task)) }
         div #ends data-live { (end(&looking, &task, result.as_ref())) }
+        // Once it is there it stays: what a person writes into it is theirs.
+        div #try data-live data-once { @if let Some(it) = result.as_ref() { (try_it(&looking, it)) } }
         section #timeline data-live aria-labelledby="timeline-head" {
             h2 #timeline-head { "What happened" }
             (timeline(&events, &task, looking.now_ms))
@@ -101,6 +107,7 @@ fn end(looking: &DashboardContext, task: &TaskView, result: Option<&Value>) -> M
                 p { (it.message) }
                 @if let Some(hint) = &it.hint { p.soft { (hint) } }
                 p { code { (it.error_code) } @if it.retryable { span.soft { " · the same may work later" } } }
+                div.buttons { (learn::again(task, "Change it and learn again")) }
             }
         }
         @if let Some(it) = result {
@@ -134,6 +141,7 @@ fn learning_result(looking: &DashboardContext, task: &TaskView, result: &Value) 
             }
         }
         @if let Some(it) = text("detail") { p.soft { (it) } }
+        (next_step(looking, task, outcome, result))
         @if outcome == "needs_selection" {
             @if let Some(all) = stored.and_then(|it| candidate_table::read(&looking.daemon, &it)) {
                 h3 { "Choose the request that carried the data" }
@@ -142,6 +150,51 @@ fn learning_result(looking: &DashboardContext, task: &TaskView, result: &Value) 
             }
         }
     }
+}
+
+/// What a person can do about an outcome.
+fn next_step(looking: &DashboardContext, task: &TaskView, outcome: &str, result: &Value) -> Markup {
+    let known = recipe_named(looking, result);
+    let proves = known.as_ref().is_some_and(|it| it.recipe.state().may_be_proven());
+    let has_two = known.as_ref().is_some_and(|it| {
+        let given = it.recipe.parameters.iter().filter(|it| it.required);
+        given.clone().count() > 0 && given.clone().all(|it| it.examples.len() > 1)
+    });
+    html! {
+        @match outcome {
+            "saved_draft" => {
+                p {
+                    "A draft runs, but nothing proved that its answers are right and whole. "
+                    @if has_two { "It has two examples, so it can be proven." } @else { "A proof also needs a second example of each value." }
+                }
+                div.buttons {
+                    @if proves && has_two && let Some(it) = &known {
+                        button.main type="button" data-post={ "/api/recipes/" (it.recipe.name) "/verify" } data-then="task" { "Prove it on its examples" }
+                    }
+                    (learn::again(task, if has_two { "Change it and learn again" } else { "Give a second example" }))
+                }
+                p.notice hidden role="alert" data-trouble {}
+            },
+            "verified" => {},
+            "needs_selection" => {
+                p { "It could not be told which request carried the data. Choose one below, or say in the sentence what the data holds." }
+                div.buttons { (learn::again(task, "Change it and learn again")) }
+            },
+            _ => div.buttons { (learn::again(task, "Change it and learn again")) },
+        }
+    }
+}
+
+/// The recipe that learning came to.
+fn recipe_named(looking: &DashboardContext, result: &Value) -> Option<Arc<CachedRecipe>> {
+    let name = result["name"].as_str().filter(|_| result["recipe"].is_string())?;
+    looking.daemon.pantry.get(&RecipeName::new(name).ok()?).ok()
+}
+
+/// A form that runs what was learned.
+fn try_it(looking: &DashboardContext, result: &Value) -> Markup {
+    let known = result["outcome"].as_str().and_then(|_| recipe_named(looking, result));
+    html! { @if let Some(it) = known { (recipe::run_form(&it.recipe)) } }
 }
 
 /// Events in order; of stages also how long each took.

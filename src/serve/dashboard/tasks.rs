@@ -5,11 +5,12 @@ use maud::{Markup, html};
 use super::{
     DashboardContext, PageResult, format,
     layout::{self, NavItem},
+    pager::Pager,
 };
 use crate::task_database::{TaskState, TaskView};
 
-const SHOWN: u32 = 50;
-const MOST: u32 = 1000;
+/// Tasks of a part of the list.
+const SHOWN: usize = 50;
 
 const STATES: &[TaskState] = &[
     TaskState::Running,
@@ -25,11 +26,11 @@ pub async fn page(looking: DashboardContext) -> PageResult {
     let state = looking
         .query_value("state")
         .and_then(|it| STATES.iter().copied().find(|s| s.as_str() == it));
-    let limit =
-        looking.query_value("limit").and_then(|it| it.parse().ok()).unwrap_or(SHOWN).clamp(1, MOST);
+    let pager = Pager::new(&looking, SHOWN);
     let after = layout::after(&looking).await;
-    let all = looking.daemon.book.tasks(state, None, limit + 1).await?;
-    let (shown, more) = (&all[..all.len().min(limit as usize)], all.len() > limit as usize);
+    let skip = u32::try_from(pager.skip()).unwrap_or(u32::MAX);
+    let all = looking.daemon.book.tasks_from(state, None, SHOWN as u32 + 1, skip).await?;
+    let (shown, more) = (&all[..all.len().min(SHOWN)], all.len() > SHOWN);
     let body = html! {
         h1 { "Tasks" }
         nav.chips aria-label="Only of a state" {
@@ -40,10 +41,7 @@ pub async fn page(looking: DashboardContext) -> PageResult {
         }
         section #tasks data-live aria-label="Tasks, newest first" {
             @if shown.is_empty() { (nothing(state)) } @else { (table(shown, looking.now_ms)) }
-            @if more && limit < MOST {
-                @let state = state.map_or(String::new(), |it| format!("&state={}", it.as_str()));
-                p { a href={ "/tasks?limit=" (limit * 4) (state) } { "Show more" } }
-            }
+            (pager.links(&looking, "/tasks", shown.len(), more, None))
         }
         p.soft { "A task that ended is kept for a week. " a href="/runs" { "Runs with a model" } " are kept longer." }
     };
@@ -58,7 +56,7 @@ fn nothing(state: Option<TaskState>) -> Markup {
         ),
         None => format::empty(
             "There are no tasks yet.",
-            &html! { p { "Learning a recipe is one, and so is a run that takes longer than two seconds. Begin with " code { "commis recipe learn" } " or from an agent." } },
+            &html! { p { "Learning a recipe is one, and so is a run that takes longer than two seconds. Begin " a href="/learn" { "here" } ", with " code { "commis recipe learn" } " or from an agent." } },
         ),
     }
 }

@@ -3,6 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::{Kind, Operation, properties};
+use crate::har_uploads;
 use commis_base::error::{Code, Error, Result};
 use commis_learn::variable;
 pub use commis_recipe::params::Params;
@@ -69,6 +70,7 @@ pub fn no_secrets(row: &Operation, args: &Value) -> Result<()> {
     let found = args.as_object().into_iter().flatten().find_map(|(name, it)| {
         // What is approved is named by its digest.
         let is_ours = name == "task_id"
+            || name == "upload" && it.as_str().is_some_and(har_uploads::is_id)
             || name == "digest" && row.spec.name == "approval_approve" && is_digest(it);
         (!in_path.contains(&name.as_str()) && !is_ours).then(|| walk(name, it, name == "params"))?
     });
@@ -107,6 +109,8 @@ mod tests {
         );
         check("recipe_learn", json!({"task": "log in with password=hunter2"}), false);
         check("recipe_find", json!({"words": "the weather in Lisbon on 2026-03-01"}), true);
+        check("recipe_learn", json!({"task": "look", "upload": "har-2766b5bdf78a"}), true);
+        check("recipe_learn", json!({"task": "look", "upload": commit}), false);
         check("task_cancel", json!({"task_id": "t-2766b5bdf78a9b2f4c81"}), true);
         check("token_revoke", json!({"id": "tok-2766b5bdf78a"}), true);
     }

@@ -57,12 +57,12 @@ pub fn rows(out: &mut Vec<Operation>) {
         args.allowed(who, settings)?;
         match args.har {
             // A large file is read once.
-            Some(_) if args.url.is_none() => Ok(()),
-            _ => args.task(settings.serve.allow_task_secrets, who).map(drop),
+            Some(_) if args.url.is_none() && args.upload.is_none() => Ok(()),
+            _ => args.task(settings.serve.allow_task_secrets, who, unread()).map(drop),
         }
     })
     .hiding(|args: LearnArgs| {
-        let task = if args.har.is_none() { args.task(true, &Principal::root()).ok() } else { None };
+        let task = if args.har.is_none() { args.task(true, &Principal::root(), unread()).ok() } else { None };
         task.is_some_and(|it| it.secrets.are_given() || it.secrets.in_text)
     }));
     out.push(row(
@@ -104,6 +104,8 @@ struct LearnArgs {
     steps: Vec<Value>,
     /// Instead: a HAR file on the daemon's machine.
     har: Option<PathBuf>,
+    /// Instead: a HAR file that was uploaded, by its id.
+    upload: Option<String>,
     /// What was typed.
     #[serde(default)]
     params: Params,
@@ -144,6 +146,9 @@ impl LearnArgs {
         if self.har.is_some() && who.scopes.is_some() {
             return refused("files of the daemon's machine");
         }
+        if self.upload.is_some() && who.scopes.is_some() {
+            return refused("uploaded files");
+        }
         if self.login.is_none() && self.second_login.is_some() {
             return Err(Error::new(Code::ParamInvalid, "`second_login` needs `login`"));
         }
@@ -168,8 +173,8 @@ impl LearnArgs {
         Ok(())
     }
 
-    /// Fails with `PARAM_INVALID`, `USAGE` and `SECRET_IN_TASK`.
-    fn task(self, allow_secrets: bool, who: &Principal) -> Result<Task> {
+    /// `held`: the file that `upload` names. Fails with `PARAM_INVALID`, `USAGE` and `SECRET_IN_TASK`.
+    fn task(self, allow_secrets: bool, who: &Principal, held: Arc<[u8]>) -> Result<Task> {
         let steps = self.steps.into_iter().enumerate().map(|(i, it)| {
             serde_json::from_value::<Step>(it).map_err(|err| {
                 let said: String =
@@ -179,13 +184,19 @@ impl LearnArgs {
             })
         });
         let steps = steps.collect::<Result<Vec<_>>>()?;
-        let source = match (self.url, self.har) {
-            (Some(url), None) => Source::Live { url, steps, by_hand: false },
-            (None, Some(path)) if path.is_absolute() => Source::har(path)?,
-            (None, Some(_)) => {
+        let source = match (self.url, self.har, self.upload) {
+            (Some(url), None, None) => Source::Live { url, steps, by_hand: false },
+            (None, Some(path), None) if path.is_absolute() => Source::har(path)?,
+            (None, Some(_), None) => {
                 return Err(Error::new(Code::ParamInvalid, "`har` is not an absolute path"));
             }
-            _ => return Err(Error::new(Code::ParamInvalid, "give either `url` or `har`")),
+            (None, None, Some(_)) => Source::held_har(held),
+            _ => {
+                return Err(Error::new(
+                    Code::ParamInvalid,
+                    "give one of `url`, `har` and `upload`",
+                ));
+            }
         };
         let name = match self.name {
             Some(it) => RecipeName::new(it)?,
@@ -215,6 +226,11 @@ impl LearnArgs {
         commis_batch::check_task(&mut task, &BTreeSet::new(), allow_secrets)?;
         Ok(task)
     }
+}
+
+/// In place of an uploaded file, where nothing is read of it.
+fn unread() -> Arc<[u8]> {
+    Arc::from([])
 }
 
 fn variables(it: &Value, named: &mut Vec<String>) {
@@ -302,7 +318,11 @@ async fn learn(asked: OperationContext, args: LearnArgs) -> OperationOutput<Taug
     let world = asked.daemon.world();
     let (force, again) = (args.force, asked.job.as_ref().is_some_and(|it| it.again));
     let (resume, no_network) = (args.resume || again, args.no_network);
-    let task = Arc::new(args.task(world.settings.serve.allow_task_secrets, &asked.who)?);
+    let held = match &args.upload {
+        Some(it) => asked.daemon.uploads.get(&asked.who.id, it)?,
+        None => unread(),
+    };
+    let task = Arc::new(args.task(world.settings.serve.allow_task_secrets, &asked.who, held)?);
     let redo = (force && !again).then_some(RedoScope::All);
     let mut cx = world.learning(&asked.daemon.home, redo, tasks::on_stage(&asked))?;
     if no_network && let Some(it) = Arc::get_mut(&mut cx) {
