@@ -358,8 +358,8 @@ fn fitting<'a>(texts: &'a [&str]) -> impl Iterator<Item = (&'static str, String)
 }
 
 fn date_type(texts: &[&str], orders: &BTreeSet<&str>) -> Option<ColumnType> {
-    let has_digits = |it: &&str| it.len() <= MAX_TEXT && it.bytes().any(|it| it.is_ascii_digit());
-    if !texts.iter().all(|it| has_digits(&it)) {
+    let has_digits = |it: &str| it.len() <= MAX_TEXT && it.bytes().any(|it| it.is_ascii_digit());
+    if !texts.iter().all(|it| has_digits(it)) {
         return None;
     }
     let found: Vec<(&str, String)> = fitting(texts).collect();

@@ -16,10 +16,12 @@ fn infer(texts: &[&str]) -> Option<ColumnType> {
     infer_types(&html(&["a"]), &[&items.into()]).remove("a")
 }
 
+#[expect(clippy::unnecessary_wraps, reason = "rows of a table that has `None`, too")]
 fn number(decimal: Option<DecimalSign>) -> Option<ColumnType> {
     Some(ColumnType::Number(NumberFormat { decimal, unit: false }))
 }
 
+#[expect(clippy::unnecessary_wraps, reason = "rows of a table that has `None`, too")]
 fn money(decimal: Option<DecimalSign>) -> Option<ColumnType> {
     Some(ColumnType::Money(NumberFormat { decimal, unit: false }))
 }
