@@ -8,7 +8,6 @@
 mod choose;
 mod extraction;
 mod fan_out;
-mod kinds;
 mod minimize;
 mod parameterize;
 mod steps;
