@@ -181,11 +181,11 @@ fn operation(row: &Operation, verb: HttpMethod) -> Value {
 fn refusals(name: &str, verb: HttpMethod, mut responses: Value) -> Value {
     let own: &[u16] = match name {
         "recipe_run" | "run" | "research" | "task_result" => &[409, 410, 422, 424],
-        "recipe_get" | "recipe_explain" | "recipe_export" | "recipe_delete" | "reload" => &[422],
+        "recipe_get" | "recipe_explain" | "recipe_export" | "recipe_delete" | "reload"
+        | "har_upload" => &[422],
         "recipe_dry_run" => &[422, 424],
         "recipe_fork" | "recipe_learn" | "recipe_verify" | "recipe_heal" => &[409, 422],
         "recipe_create_from_candidate" => &[409],
-        "har_upload" => &[422],
         "recipe_candidates" | "remote_on" => &[424],
         it if it.starts_with("browse_") => &[409, 422, 424],
         "session_record" | "session_end" | "session_replay" | "session_fork" => {

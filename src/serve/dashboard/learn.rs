@@ -148,7 +148,7 @@ fn step_row(it: &Value) -> Option<StepRow> {
     let text = |it: &Value| it.as_str().map(str::to_owned);
     let mut out = StepRow { kind: kind.clone(), ..StepRow::default() };
     match (kind.as_str(), body) {
-        ("press", Value::String(key)) => out.value = key.clone(),
+        ("press", Value::String(key)) => out.value.clone_from(key),
         ("wait_for", Value::Object(of)) if of.len() == 1 => out.value = text(of.get("text")?)?,
         ("fill" | "select" | "click", Value::Object(of)) => {
             let set: Vec<&str> = of
