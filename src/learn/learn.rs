@@ -489,13 +489,13 @@ impl<'a> Run<'a> {
         }
         let mut source = None;
         let (mut raw, context): (RawRecording, _) = match &self.task.source {
-            Source::Har { path, sha256: expected, held } => {
+            Source::Har { path, sha256: expected, content } => {
                 let redact = &self.cx.settings.redact;
                 let sentence = self.task.filled_sentence(example);
                 let values = self.task.example(example);
-                let imported = match held {
+                let imported = match content {
                     Some(bytes) => har::import(bytes, &sentence, values)?,
-                    None if path.as_os_str().is_empty() => return Err(not_held()),
+                    None if path.as_os_str().is_empty() => return Err(missing_content_error()),
                     None => har::open(path, expected, &sentence, values, redact)?,
                 };
                 self.skipped = imported.skipped;
@@ -689,7 +689,7 @@ fn reject<T>(it: Judged<T>) -> Option<Reject> {
 }
 
 /// A HAR that was handed over to the daemon, where it is needed once more.
-fn not_held() -> Error {
+fn missing_content_error() -> Error {
     Error::new(
         Code::Usage,
         "the HAR file of this task was uploaded, and only its redacted recording was kept",

@@ -60,7 +60,7 @@ pub enum Source {
         path: PathBuf,
         sha256: String,
         /// The file, where it was handed over: it is on disk nowhere, and gone once its recording is there.
-        held: Option<Arc<[u8]>>,
+        content: Option<Arc<[u8]>>,
     },
 }
 
@@ -68,13 +68,13 @@ impl Source {
     /// Reads the file to know its hash. Fails with [`Code::Usage`] when it cannot be read or is larger than 256 MiB.
     pub fn har(path: PathBuf) -> Result<Self> {
         let sha256 = digest_bounded(&path, MAX_HAR)?;
-        Ok(Self::Har { path, sha256, held: None })
+        Ok(Self::Har { path, sha256, content: None })
     }
 
     /// A HAR that is in memory alone. Only its redacted recording is written to disk.
-    pub fn held_har(bytes: Arc<[u8]>) -> Self {
+    pub fn har_content(bytes: Arc<[u8]>) -> Self {
         let sha256 = hex(&Sha256::digest(&bytes));
-        Self::Har { path: PathBuf::new(), sha256, held: Some(bytes) }
+        Self::Har { path: PathBuf::new(), sha256, content: Some(bytes) }
     }
 }
 

@@ -210,7 +210,7 @@ impl StoredTask {
             sentence: entry.task,
             source: match entry.source {
                 StoredSource::Live { url, steps, by_hand } => Source::Live { url, steps, by_hand },
-                StoredSource::Har { path, sha256 } => Source::Har { path, sha256, held: None },
+                StoredSource::Har { path, sha256 } => Source::Har { path, sha256, content: None },
             },
             expect: Expectation {
                 min_items: entry.min_items,

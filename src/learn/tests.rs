@@ -207,7 +207,7 @@ fn what_depends_on_what() {
     let har = |sha256: &str| Source::Har {
         path: PathBuf::from("a.har"),
         sha256: sha256.to_owned(),
-        held: None,
+        content: None,
     };
     check(&|it, _| it.source = har("aa"), &[Record, RecordSecond]);
 }

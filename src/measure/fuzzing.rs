@@ -398,7 +398,7 @@ fn as_one<A: Artifact>(data: &[u8]) -> Option<A> {
 /// A manifest. No HAR that it names is opened.
 pub fn manifest_file(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
-    let har = |path| Ok(Source::Har { path, sha256: String::new(), held: None });
+    let har = |path| Ok(Source::Har { path, sha256: String::new(), content: None });
     let Ok(it) = manifest::parse(text, Path::new("m.yaml"), true, har) else { return };
     assert!(!it.tasks.is_empty() && it.delay.as_secs() <= 3600);
     let names: BTreeSet<&str> = it.tasks.iter().map(|it| it.name.as_str()).collect();

@@ -378,8 +378,11 @@ fn date_type(texts: &[&str], orders: &BTreeSet<&str>) -> Option<ColumnType> {
 fn parse_date(pattern: &str, text: &str) -> Option<DateTime> {
     let text = text.trim();
     // Months are named whole or in three letters.
-    let short = || strtime::parse(pattern.replace("%B", "%b"), text);
-    let parsed = strtime::parse(pattern, text).or_else(|_| short()).ok()?;
+    let short = || {
+        let pattern = pattern.contains("%B").then(|| pattern.replace("%B", "%b"))?;
+        strtime::parse(pattern, text).ok()
+    };
+    let parsed = strtime::parse(pattern, text).ok().or_else(short)?;
     let date = parsed.to_date().ok()?;
     let time =
         if pattern.contains("%H") { parsed.to_time().ok()? } else { jiff::civil::Time::midnight() };
@@ -457,33 +460,47 @@ pub fn add_values(recipe: &Recipe, data: &mut Value) -> Vec<String> {
         Value::Array(all) => all.iter_mut(),
         one => std::slice::from_mut(one).iter_mut(),
     };
-    let mut unread: BTreeMap<&String, u64> = BTreeMap::new();
+    let mut columns: Vec<Column<'_>> = html.types.iter().map(Column::new).collect();
     for item in items.filter_map(Value::as_object_mut) {
-        for (field, kind) in &html.types {
-            if !add_value(item, field, kind) {
-                *unread.entry(field).or_default() += 1;
-            }
+        for it in &mut columns {
+            it.add_to(item);
         }
     }
+    let unread = columns.iter().filter(|it| it.unread > 0);
     unread
-        .into_iter()
-        .map(|(field, count)| {
-            format!("`{field}` of {count} items is not written as when it was learned: its value is null, its text stands")
+        .map(|it| {
+            format!(
+                "`{}` of {} items is not written as when it was learned: its value is null, its text stands",
+                it.field, it.unread
+            )
         })
         .collect()
 }
 
-/// Whether the text could be read, or there was none.
-fn add_value(item: &mut Map<String, Value>, field: &str, kind: &ColumnType) -> bool {
-    let text = item.get(field).and_then(Value::as_str).map(str::trim).unwrap_or_default();
-    let is_empty = text.is_empty();
-    let values = kind.read(text);
-    let is_read = values.is_some();
-    let values = values.into_iter().flatten().chain(std::iter::repeat(Value::Null));
-    for (name, value) in kind.names(field).into_iter().zip(values) {
-        item.insert(name, value);
+/// A field whose texts are read in one answer.
+struct Column<'r> {
+    field: &'r str,
+    kind: &'r ColumnType,
+    names: Vec<String>,
+    /// Items whose text could not be read.
+    unread: u64,
+}
+
+impl<'r> Column<'r> {
+    fn new((field, kind): (&'r String, &'r ColumnType)) -> Self {
+        Self { field, kind, names: kind.names(field), unread: 0 }
     }
-    is_read || is_empty
+
+    /// Adds what the text is, `null` where there is none or it cannot be read.
+    fn add_to(&mut self, item: &mut Map<String, Value>) {
+        let text = item.get(self.field).and_then(Value::as_str).map(str::trim).unwrap_or_default();
+        let values = self.kind.read(text);
+        self.unread += u64::from(values.is_none() && !text.is_empty());
+        let values = values.into_iter().flatten().chain(std::iter::repeat(Value::Null));
+        for (name, value) in self.names.iter().zip(values) {
+            item.insert(name.clone(), value);
+        }
+    }
 }
 
 #[cfg(test)]

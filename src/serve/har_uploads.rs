@@ -3,7 +3,7 @@
 
 use std::{
     collections::BTreeMap,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::{Duration, Instant},
 };
 
@@ -34,9 +34,9 @@ pub const PATH: &str = "/api/uploads/har";
 /// Of one file, bytes. The command line reads larger ones.
 pub const MAX_UPLOAD: usize = 64 << 20;
 /// Of all files together; the oldest goes first.
-const MAX_HELD: usize = 2 * MAX_UPLOAD;
+const MAX_TOTAL: usize = 2 * MAX_UPLOAD;
 /// A file that nobody learned from for so long is let go.
-const HELD: Duration = Duration::from_secs(15 * 60);
+const RETENTION: Duration = Duration::from_secs(15 * 60);
 
 /// A file that was handed over.
 #[derive(Serialize, JsonSchema)]
@@ -51,46 +51,45 @@ pub struct HarUpload {
     holds_sec: u64,
 }
 
-struct HeldHar {
-    owner: String,
+struct UploadedHar {
     bytes: Arc<[u8]>,
     used: Instant,
 }
 
+/// By whom a file was handed over, and its id.
+type UploadKey = (String, String);
+
 #[derive(Default)]
 pub struct HarUploads {
-    held: Mutex<BTreeMap<String, HeldHar>>,
+    files: Mutex<BTreeMap<UploadKey, UploadedHar>>,
 }
 
 impl HarUploads {
-    fn held(&self) -> std::sync::MutexGuard<'_, BTreeMap<String, HeldHar>> {
-        let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
-        held.retain(|_, it| it.used.elapsed() < HELD);
-        held
+    /// Locks the files, without those that are too old.
+    fn lock_recent(&self) -> MutexGuard<'_, BTreeMap<UploadKey, UploadedHar>> {
+        let mut files = self.files.lock().unwrap_or_else(PoisonError::into_inner);
+        files.retain(|_, it| it.used.elapsed() < RETENTION);
+        files
     }
 
     /// Holds a file for that caller; its id follows from what it holds, so the same file is held once.
     fn put(&self, owner: &str, bytes: Arc<[u8]>) -> String {
         let digest = hex(&Sha256::digest(&bytes));
         let id = format!("har-{}", digest.get(..12).unwrap_or_default());
-        let mut held = self.held();
-        held.insert(
-            key(owner, &id),
-            HeldHar { owner: owner.to_owned(), bytes, used: Instant::now() },
-        );
-        while held.values().map(|it| it.bytes.len()).sum::<usize>() > MAX_HELD {
-            let oldest = held.iter().min_by_key(|it| it.1.used).map(|it| it.0.clone());
+        let mut files = self.lock_recent();
+        files.insert(key(owner, &id), UploadedHar { bytes, used: Instant::now() });
+        while files.values().map(|it| it.bytes.len()).sum::<usize>() > MAX_TOTAL {
+            let oldest = files.iter().min_by_key(|it| it.1.used).map(|it| it.0.clone());
             let Some(oldest) = oldest else { break };
-            held.remove(&oldest);
+            files.remove(&oldest);
         }
         id
     }
 
     /// The file that this caller handed over under that id. Fails with `USAGE` where it is not held any more.
     pub fn get(&self, owner: &str, id: &str) -> Result<Arc<[u8]>> {
-        let mut held = self.held();
-        let found = held.get_mut(&key(owner, id)).filter(|it| it.owner == owner);
-        let Some(it) = found else {
+        let mut files = self.lock_recent();
+        let Some(it) = files.get_mut(&key(owner, id)) else {
             return Err(Error::new(Code::Usage, "the uploaded HAR file is not held any more")
                 .hint("upload it again; a file is held for 15 minutes, in memory alone"));
         };
@@ -98,9 +97,9 @@ impl HarUploads {
         Ok(Arc::clone(&it.bytes))
     }
 
-    /// Lets go of what is too old.
+    /// Removes what is too old.
     fn sweep(&self) {
-        drop(self.held());
+        drop(self.lock_recent());
     }
 }
 
@@ -110,8 +109,8 @@ pub fn is_id(it: &str) -> bool {
     it.strip_prefix("har-").is_some_and(|it| it.len() == 12 && it.bytes().all(hex))
 }
 
-fn key(owner: &str, id: &str) -> String {
-    format!("{owner} {id}")
+fn key(owner: &str, id: &str) -> UploadKey {
+    (owner.to_owned(), id.to_owned())
 }
 
 /// How many requests a HAR file says that it holds. Fails with `HAR_INVALID`.
@@ -164,11 +163,11 @@ pub async fn upload(
     let len = bytes.len() as u64;
     let upload = daemon.uploads.put(&who.id, bytes);
     tokio::spawn(async move {
-        // An idle daemon holds none.
-        tokio::time::sleep(HELD + Duration::from_secs(1)).await;
+        // An idle daemon keeps none.
+        tokio::time::sleep(RETENTION + Duration::from_secs(1)).await;
         daemon.uploads.sweep();
     });
-    let data = HarUpload { upload, bytes: len, entries: found, holds_sec: HELD.as_secs() };
+    let data = HarUpload { upload, bytes: len, entries: found, holds_sec: RETENTION.as_secs() };
     Json(Answer { ok: true, data, meta: Meta::default() }).into_response()
 }
 

@@ -173,8 +173,8 @@ impl LearnArgs {
         Ok(())
     }
 
-    /// `held`: the file that `upload` names. Fails with `PARAM_INVALID`, `USAGE` and `SECRET_IN_TASK`.
-    fn task(self, allow_secrets: bool, who: &Principal, held: Arc<[u8]>) -> Result<Task> {
+    /// `content`: of the file that `upload` names. Fails with `PARAM_INVALID`, `USAGE` and `SECRET_IN_TASK`.
+    fn task(self, allow_secrets: bool, who: &Principal, content: Arc<[u8]>) -> Result<Task> {
         let steps = self.steps.into_iter().enumerate().map(|(i, it)| {
             serde_json::from_value::<Step>(it).map_err(|err| {
                 let said: String =
@@ -190,7 +190,7 @@ impl LearnArgs {
             (None, Some(_), None) => {
                 return Err(Error::new(Code::ParamInvalid, "`har` is not an absolute path"));
             }
-            (None, None, Some(_)) => Source::held_har(held),
+            (None, None, Some(_)) => Source::har_content(content),
             _ => {
                 return Err(Error::new(
                     Code::ParamInvalid,
@@ -318,11 +318,11 @@ async fn learn(asked: OperationContext, args: LearnArgs) -> OperationOutput<Taug
     let world = asked.daemon.world();
     let (force, again) = (args.force, asked.job.as_ref().is_some_and(|it| it.again));
     let (resume, no_network) = (args.resume || again, args.no_network);
-    let held = match &args.upload {
+    let content = match &args.upload {
         Some(it) => asked.daemon.uploads.get(&asked.who.id, it)?,
         None => unread(),
     };
-    let task = Arc::new(args.task(world.settings.serve.allow_task_secrets, &asked.who, held)?);
+    let task = Arc::new(args.task(world.settings.serve.allow_task_secrets, &asked.who, content)?);
     let redo = (force && !again).then_some(RedoScope::All);
     let mut cx = world.learning(&asked.daemon.home, redo, tasks::on_stage(&asked))?;
     if no_network && let Some(it) = Arc::get_mut(&mut cx) {
