@@ -141,28 +141,17 @@ impl Context {
             let enter = Step::Press("Enter".to_owned());
             let opens = !std::mem::take(&mut is_untouched);
             // A field that takes no text: those after it are most often of the same kind.
-            let Some(mut page) = self.attempt(ways, vec![fill(), enter], opens).await? else {
-                break;
-            };
-            if !archive.is_rendered() {
-                self.typing_pause(PAUSE * PAUSES).await;
-                let Some(later) = self.attempt(ways, Vec::new(), false).await? else { break };
-                page = later;
-            }
-            if archive.is_rendered() {
-                page = self.at_rest(ways, page).await?;
-            }
+            let typed = self.type_and_pause(archive, ways, vec![fill(), enter], opens).await?;
+            let Some(page) = typed else { break };
             if is_answer(&page) {
                 return Ok(Some(page));
             }
             // Those that suggest as one types leave with the key that searches, or close what they suggested.
             if archive.is_rendered() || address(&page) != address(before) {
                 unchanged = archive.is_rendered().then_some(page).or(unchanged);
-                if let Some(page) = self.attempt(ways, vec![fill()], true).await? {
-                    let page = self.at_rest(ways, page).await?;
-                    if is_answer(&page) {
-                        return Ok(Some(page));
-                    }
+                let typed = self.type_and_pause(archive, ways, vec![fill()], true).await?;
+                if let Some(page) = typed.filter(|it| is_answer(it)) {
+                    return Ok(Some(page));
                 }
             }
         }
@@ -186,6 +175,27 @@ impl Context {
         let wait = Step::WaitFor(Wait::Request(last.url.path().to_owned()));
         let late = self.attempt(ways, vec![wait], !is_untouched).await?;
         Ok(late.filter(|_| archive.is_rendered()))
+    }
+
+    /// [`Self::attempt`] of steps that type, and what the page shows at rest once it asked for that; most pages ask once the typing
+    /// pauses.
+    async fn type_and_pause(
+        &mut self,
+        archive: &Archive,
+        ways: &Ways,
+        steps: Vec<Step>,
+        opens: bool,
+    ) -> Result<Option<RawPage>> {
+        let Some(mut page) = self.attempt(ways, steps, opens).await? else { return Ok(None) };
+        if !archive.is_rendered() {
+            self.typing_pause(PAUSE * PAUSES).await;
+            let Some(later) = self.attempt(ways, Vec::new(), false).await? else { return Ok(None) };
+            page = later;
+        }
+        if archive.is_rendered() {
+            page = self.at_rest(ways, page).await?;
+        }
+        Ok(Some(page))
     }
 
     /// What the page shows after these steps, on the page opened again where it `opens`; `None` where a step failed, which says only
