@@ -10,7 +10,7 @@ use commis_base::{
     settings::{AuthSettings, LimitsSettings},
 };
 use commis_net::egress::limits;
-use commis_recipe::{column_types, model::Recipe};
+use commis_recipe::model::Recipe;
 use commis_runner::{
     RecipeRunResult,
     call::Caller,
@@ -208,7 +208,7 @@ fn answer(recipe: &Recipe, mut it: RecipeRunResult) -> Result<Answer> {
             None => err,
         });
     }
-    it.warnings.extend(column_types::add_values(recipe, &mut it.data));
+    it.warnings.extend(recipe.response.add_values(&mut it.data));
     Ok(Answer {
         data: it.data,
         items: it.items,

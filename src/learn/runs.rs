@@ -13,7 +13,6 @@ use commis_base::{
 };
 use commis_net::egress::{limits::Permit, site_of};
 use commis_recipe::{
-    column_types,
     model::{Recipe, Status, TransportKind},
     registry::{Registry, Source},
     status::{MAX_FAILURES, RecipeState},
@@ -151,7 +150,7 @@ impl RecipeRunner<'_> {
 /// Puts what the texts of a page are beside them, by the types of the recipe.
 pub(super) fn add_values(recipe: &Recipe, result: &mut RecipeRunResult) {
     if result.success {
-        result.warnings.extend(column_types::add_values(recipe, &mut result.data));
+        result.warnings.extend(recipe.response.add_values(&mut result.data));
     }
 }
 

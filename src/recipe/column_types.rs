@@ -11,11 +11,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Number, Value};
 
-use crate::{
-    model::{HtmlSpec, Recipe},
-    selector,
-    shape::profile::Kinds,
-};
+use crate::{selector, shape::profile::Kinds};
 use commis_base::error::{Code, Error, Result};
 
 /// A double holds so many significant digits.
@@ -249,10 +245,13 @@ fn is_currency(text: &str) -> bool {
         || iso_currency::Currency::from_code(text).is_some()
 }
 
-/// What the texts of each field are, of the items of all answers together. `answers` are lists of items, or single ones.
-pub fn infer_types(html: &HtmlSpec, answers: &[&Value]) -> BTreeMap<String, ColumnType> {
-    let columns: Vec<(&String, Vec<&str>)> = html
-        .fields
+/// What the texts of each field are, of the items of all answers together. `fields` are the selectors of a page's fields; `answers`
+/// are lists of items, or single ones.
+pub fn infer_types(
+    fields: &BTreeMap<String, String>,
+    answers: &[&Value],
+) -> BTreeMap<String, ColumnType> {
+    let columns: Vec<(&String, Vec<&str>)> = fields
         .iter()
         .filter(|(_, written)| selector::compile_field(written).is_ok_and(|it| it.nth.is_some()))
         .filter_map(|(name, _)| Some((name, texts(answers, name)?)))
@@ -263,8 +262,7 @@ pub fn infer_types(html: &HtmlSpec, answers: &[&Value]) -> BTreeMap<String, Colu
     let mut out = BTreeMap::new();
     for (name, texts) in &columns {
         let found = number_type(texts, sign).or_else(|| date_type(texts, &orders));
-        let is_free =
-            |it: &ColumnType| it.names(name).iter().all(|it| !html.fields.contains_key(it));
+        let is_free = |it: &ColumnType| it.names(name).iter().all(|it| !fields.contains_key(it));
         if let Some(it) = found.filter(is_free) {
             out.insert((*name).clone(), it);
         }
@@ -450,17 +448,14 @@ impl ColumnType {
     }
 }
 
-/// Adds to each item what its texts are, by the types of the recipe. Returns a warning for each column that has a text which cannot be
-/// read; its values are `null` there.
-pub fn add_values(recipe: &Recipe, data: &mut Value) -> Vec<String> {
-    let Some(html) = recipe.response.html.as_ref().filter(|it| !it.types.is_empty()) else {
-        return Vec::new();
-    };
+/// Adds to each item what its texts are, by the types of its fields. Returns a warning for each column that has a text which cannot
+/// be read; its values are `null` there.
+pub fn add_values(types: &BTreeMap<String, ColumnType>, data: &mut Value) -> Vec<String> {
     let items = match data {
         Value::Array(all) => all.iter_mut(),
         one => std::slice::from_mut(one).iter_mut(),
     };
-    let mut columns: Vec<Column<'_>> = html.types.iter().map(Column::new).collect();
+    let mut columns: Vec<Column<'_>> = types.iter().map(Column::new).collect();
     for item in items.filter_map(Value::as_object_mut) {
         for it in &mut columns {
             it.add_to(item);

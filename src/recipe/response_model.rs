@@ -2,9 +2,10 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use std::collections::BTreeMap;
 
-use crate::column_types::ColumnType;
+use crate::column_types::{self, ColumnType};
 
 /// How to read the answer.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -53,6 +54,15 @@ pub struct ResponseSpec {
 }
 
 impl ResponseSpec {
+    /// Adds to each item of a page the numbers, amounts and dates that its texts are. Returns a warning for each column that has a
+    /// text which cannot be read; its values are `null` there.
+    pub fn add_values(&self, data: &mut Value) -> Vec<String> {
+        match &self.html {
+            Some(it) if !it.types.is_empty() => column_types::add_values(&it.types, data),
+            _ => Vec::new(),
+        }
+    }
+
     /// An answer of that kind, of which nothing more is known.
     pub const fn new(kind: ResponseType) -> Self {
         Self {

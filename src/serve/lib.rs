@@ -41,6 +41,7 @@ mod stream_limiter;
 mod task_access;
 mod task_database;
 mod tokens;
+mod upload;
 mod viewer_access;
 mod watch;
 mod workers;

@@ -6,11 +6,12 @@ use serde_json::{Map, Value, json};
 
 use super::{
     answer::{ApiError, Meta},
-    har_uploads::{self, HarUpload},
+    har_uploads,
     operations::{
         ExecutionMode, HttpMethod, Operation, TABLE, output_schema, properties, requires, without,
     },
     task_database::TaskView,
+    upload::HarUpload,
 };
 
 static DOCUMENT: LazyLock<Value> = LazyLock::new(build_document);

@@ -30,6 +30,7 @@ use super::{
     queue::{CallOptions, PerformOutcome, Queue},
     refusal::{answer_with, refuse},
     stream_limiter::StreamLimiter,
+    upload::upload,
 };
 use commis_base::error::{Code, Error};
 
@@ -41,7 +42,7 @@ pub fn router(daemon: &Arc<Daemon>) -> Router {
         .route("/api/events", get(all_events))
         .route(
             har_uploads::PATH,
-            post(har_uploads::upload).layer(DefaultBodyLimit::max(har_uploads::MAX_UPLOAD)),
+            post(upload).layer(DefaultBodyLimit::max(har_uploads::MAX_UPLOAD)),
         )
         .merge(dashboard::routes())
         .merge(live_view::routes())

@@ -323,7 +323,7 @@ impl Run<'_, '_> {
         self.report.examples = std::iter::once(own).chain(other).collect();
         if let Some(html) = &self.response.html {
             let answers: Vec<&Value> = std::iter::once(a).chain(second.map(|it| it.1)).collect();
-            self.report.types = infer_types(html, &answers);
+            self.report.types = infer_types(&html.fields, &answers);
         }
         if let (
             [ProofAnswer { whole: Some(a), .. }, ProofAnswer { whole: Some(b), .. }],

@@ -5,15 +5,14 @@ use serde_json::json;
 use super::*;
 use crate::yaml;
 
-fn html(fields: &[&str]) -> HtmlSpec {
-    let fields: BTreeMap<&str, &str> = fields.iter().map(|it| (*it, "td")).collect();
-    serde_json::from_value(json!({"items": "tr", "fields": fields})).unwrap()
+fn fields(names: &[&str]) -> BTreeMap<String, String> {
+    names.iter().map(|it| ((*it).to_owned(), "td".to_owned())).collect()
 }
 
 /// The type of one column.
 fn infer(texts: &[&str]) -> Option<ColumnType> {
     let items: Vec<Value> = texts.iter().map(|it| json!({"a": it})).collect();
-    infer_types(&html(&["a"]), &[&items.into()]).remove("a")
+    infer_types(&fields(&["a"]), &[&items.into()]).remove("a")
 }
 
 #[expect(clippy::unnecessary_wraps, reason = "rows of a table that has `None`, too")]
@@ -102,7 +101,7 @@ fn another_column_of_the_page_says_how_numbers_and_dates_are_written() {
         {"area": "1.234", "price": "12,50", "from": "03/04/2026", "to": "28/04/2026"},
         {"area": "5.678", "price": "7,00", "from": "05/06/2026", "to": "07/06/2026"},
     ]);
-    let types = infer_types(&html(&["area", "price", "from", "to"]), &[&items]);
+    let types = infer_types(&fields(&["area", "price", "from", "to"]), &[&items]);
     assert_eq!(types.get("area"), number(Some(DecimalSign::Comma)).as_ref());
     assert_eq!(types.get("from"), Some(&ColumnType::Date("%d/%m/%Y".into())));
     assert_eq!(types["area"].read("1.234"), Some(vec![json!(1234)]));
@@ -112,14 +111,14 @@ fn another_column_of_the_page_says_how_numbers_and_dates_are_written() {
 fn both_answers_and_most_items_must_say_it() {
     let one = |it: &str| json!({"a": it});
     let types = |answers: &[Value]| {
-        infer_types(&html(&["a"]), &answers.iter().collect::<Vec<_>>()).contains_key("a")
+        infer_types(&fields(&["a"]), &answers.iter().collect::<Vec<_>>()).contains_key("a")
     };
     assert!(types(&[one("5"), one("7")]));
     assert!(!types(&[one("5"), one("many")]));
     assert!(!types(&[one("5")]));
     assert!(!types(&[json!([{"a": "5"}, {"a": null}, {"a": ""}, {"a": "7"}, {"a": ""}])]));
     let taken = json!([{"a": "5", "a_number": "x"}, {"a": "7", "a_number": "y"}]);
-    assert!(infer_types(&html(&["a", "a_number"]), &[&taken]).is_empty());
+    assert!(infer_types(&fields(&["a", "a_number"]), &[&taken]).is_empty());
 }
 
 #[test]
@@ -135,7 +134,7 @@ fn texts_stay_and_what_cannot_be_read_is_null() {
         {"price": "sold out", "on": "8.1.2026"},
         {"price": null, "on": "11/28/2026"},
     ]);
-    let warnings = add_values(&recipe, &mut data);
+    let warnings = recipe.response.add_values(&mut data);
     assert_eq!(
         data,
         json!([
