@@ -9,7 +9,7 @@ use std::{
     collections::{BTreeMap, BTreeSet},
     pin::pin,
     sync::{
-        Mutex, PoisonError,
+        Mutex, MutexGuard, PoisonError,
         atomic::{AtomicBool, Ordering},
     },
 };
@@ -45,14 +45,21 @@ pub struct Archive {
     pub(super) opened: AtomicBool,
     /// Places of entries that were asked for since then.
     pub(super) asked: Mutex<BTreeSet<usize>>,
-    /// Told whenever an entry is asked for.
+    /// What scripts asked for since then, answered or not.
+    pub(super) requests: Mutex<Vec<Request>>,
+    /// Told whenever something is asked for.
     pub(super) news: Notify,
 }
 
-pub(super) struct Entry {
+/// What was sent.
+pub(super) struct Request {
     pub(super) method: String,
     pub(super) url: Url,
-    pub(super) sent: Option<Vec<u8>>,
+    pub(super) body: Option<Vec<u8>>,
+}
+
+pub(super) struct Entry {
+    pub(super) request: Request,
     pub(super) status: u16,
     pub(super) headers: Vec<(String, String)>,
     pub(super) body: Vec<u8>,
@@ -86,29 +93,66 @@ impl Archive {
             entries.extend(entry);
         }
         let opened = AtomicBool::new(false);
-        Some(Self { entries, start, opened, asked: Mutex::default(), news: Notify::new() })
+        Some(Self {
+            entries,
+            start,
+            opened,
+            asked: Mutex::default(),
+            requests: Mutex::default(),
+            news: Notify::new(),
+        })
     }
 
     /// The address to open, with nothing asked for yet.
     pub(super) fn start(&self) -> &str {
         self.opened.store(false, Ordering::Relaxed);
         self.asked.lock().unwrap_or_else(PoisonError::into_inner).clear();
-        self.entries[self.start].url.as_str()
+        self.requests().clear();
+        self.entries[self.start].request.url.as_str()
+    }
+
+    fn requests(&self) -> MutexGuard<'_, Vec<Request>> {
+        self.requests.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// How many requests of scripts there were since the page was opened.
+    pub(super) fn count_requests(&self) -> usize {
+        self.requests().len()
+    }
+
+    /// Notes a request of a script.
+    pub(super) fn note_request(&self, method: &str, url: &str, body: Option<&[u8]>) {
+        let Ok(url) = Url::parse(url) else { return };
+        let (method, url) = (method.to_owned(), without_fragment(url));
+        self.requests().push(Request { method, url, body: body.map(<[u8]>::to_vec) });
+        self.news.notify_waiters();
+    }
+
+    /// Ends when a script asks an endpoint for something else than it did in the first `count` requests.
+    pub(super) async fn repeat_after(&self, count: usize) {
+        loop {
+            let mut news = pin!(self.news.notified());
+            news.as_mut().enable();
+            if has_repeat(&self.requests(), count) {
+                return;
+            }
+            news.await;
+        }
     }
 
     /// The recorded answer to a request, noted as asked for: to exactly this one, else to one that differs only in what is chance.
     pub(super) fn answer(&self, method: &str, url: &str, body: Option<&[u8]>) -> Option<&Entry> {
         let url = without_fragment(Url::parse(url).ok()?);
         let start = &self.entries[self.start];
-        if start.url == url && !self.opened.swap(true, Ordering::Relaxed) {
+        if start.request.url == url && !self.opened.swap(true, Ordering::Relaxed) {
             return Some(start);
         }
-        let all = || self.entries.iter().enumerate().filter(|it| it.1.method == method);
-        let here = || all().filter(|it| it.1.url == url);
+        let all = || self.entries.iter().enumerate().filter(|it| it.1.request.method == method);
+        let here = || all().filter(|it| it.1.request.url == url);
         let found = here()
-            .find(|it| it.1.sent.as_deref() == body)
+            .find(|it| it.1.request.body.as_deref() == body)
             .or_else(|| here().next())
-            .or_else(|| all().find(|it| it.1.is_about(&url)));
+            .or_else(|| all().find(|it| it.1.request.is_about(&url)));
         let (at, entry) = found?;
         self.asked.lock().unwrap_or_else(PoisonError::into_inner).insert(at);
         self.news.notify_waiters();
@@ -136,34 +180,19 @@ impl Archive {
     pub(super) fn is_rendered(&self) -> bool {
         let Some(last) = self.last_carrier() else { return true };
         let asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
-        asked.iter().map(|at| &self.entries[*at]).any(|it| it.carries && it.asks_as(last))
+        asked
+            .iter()
+            .map(|at| &self.entries[*at])
+            .any(|it| it.carries && it.request.asks_as(&last.request))
     }
 }
 
-impl Entry {
-    pub fn from_exchange(raw: &RawExchange) -> Option<Self> {
-        let status = raw.status?;
-        let body = match &raw.body {
-            RawBody::Missing(_) if (200..300).contains(&status) && status != 204 => return None,
-            it => it.bytes().map(std::borrow::Cow::into_owned).unwrap_or_default(),
-        };
-        Some(Self {
-            method: raw.method.to_ascii_uppercase(),
-            url: without_fragment(raw.url.clone()),
-            sent: raw.request_body.clone(),
-            // The browser that recorded it had the body.
-            status: if status == 304 { 200 } else { status },
-            headers: in_utf8(&raw.response_headers, &body),
-            body,
-            carries: false,
-        })
-    }
-
+impl Request {
     /// The same request but for what is chance: one that also sorts, or sorts the other way, shows another state of the page.
     pub fn asks_as(&self, other: &Self) -> bool {
         self.method == other.method
             && self.is_about(&other.url)
-            && is_same_body(self.sent.as_deref(), other.sent.as_deref())
+            && is_same_body(self.body.as_deref(), other.body.as_deref())
     }
 
     /// The same address, and the same query but for what is chance.
@@ -176,6 +205,43 @@ impl Entry {
         let (own, asked) = (pairs(&self.url), pairs(url));
         own.len() == asked.len()
             && own.iter().all(|(name, value)| asked.get(name).is_some_and(|it| is_same(it, value)))
+    }
+
+    /// To the same address, whatever stands in its query.
+    fn is_to_endpoint_of(&self, other: &Self) -> bool {
+        let endpoint = |it: &Self| it.url[..url::Position::AfterPath].to_owned();
+        self.method == other.method && endpoint(self) == endpoint(other)
+    }
+}
+
+/// Whether one of the later requests is to an endpoint of the first `count`, and none of those.
+fn has_repeat(requests: &[Request], count: usize) -> bool {
+    let (before, after) = requests.split_at(count.min(requests.len()));
+    after.iter().any(|now| {
+        let mut known = before.iter().filter(|it| now.is_to_endpoint_of(it)).peekable();
+        known.peek().is_some() && !known.any(|it| now.asks_as(it))
+    })
+}
+
+impl Entry {
+    pub fn from_exchange(raw: &RawExchange) -> Option<Self> {
+        let status = raw.status?;
+        let body = match &raw.body {
+            RawBody::Missing(_) if (200..300).contains(&status) && status != 204 => return None,
+            it => it.bytes().map(std::borrow::Cow::into_owned).unwrap_or_default(),
+        };
+        Some(Self {
+            request: Request {
+                method: raw.method.to_ascii_uppercase(),
+                url: without_fragment(raw.url.clone()),
+                body: raw.request_body.clone(),
+            },
+            // The browser that recorded it had the body.
+            status: if status == 304 { 200 } else { status },
+            headers: in_utf8(&raw.response_headers, &body),
+            body,
+            carries: false,
+        })
     }
 
     /// As `Fetch.fulfillRequest` wants it.

@@ -40,6 +40,16 @@ pub fn read(shared: &Arc<ContextInner>, read: ReadRequest, begun: Instant) {
     // A late answer must not reach the context's next recording.
     let same = move |it: &&mut Recorder| it.started_at() == begun;
     let ReadRequest { what, session, index, id } = read;
+    // What an archive answers is known.
+    if shared.archive().is_some() {
+        if let Some(recorder) = &mut shared.lock().recorder {
+            match what {
+                ReadKind::Body => recorder.read_body(index, None),
+                ReadKind::PostData => recorder.read_post(index, None),
+            }
+        }
+        return;
+    }
     let params = json!({ "requestId": id });
     let shared = Arc::clone(shared);
     match what {

@@ -41,14 +41,14 @@ use commis_net::{
     transport::{Transport, public_http::PublicHttp},
 };
 use commis_recipe::model::{StorageArea, TransportKind};
-use commis_redact::raw::{RawFailure, RawRecording};
+use commis_redact::raw::{RawFailure, RawPage, RawRecording};
 
 /// How long after the last step requests may still be in flight.
 const SETTLE: Duration = Duration::from_secs(3);
 /// No news for so long counts as settled: a search as one types waits about that long for the next key.
 const QUIET: Duration = Duration::from_millis(150);
 /// The same where the plan says what the page shows in the end, and it is there: what follows is not waited for by a timer.
-const QUIET_WHEN_SHOWN: Duration = Duration::from_millis(50);
+pub(super) const QUIET_WHEN_SHOWN: Duration = Duration::from_millis(50);
 const SECOND_LOOK_NOTE: &str = "a request that carries what was typed was still in flight after the last step; it was waited for";
 /// How much longer is waited for a request that carries what was typed, and for one that is to be sent again.
 const SECOND_LOOK: Duration = Duration::from_secs(3);
@@ -266,16 +266,16 @@ impl Context {
         // A page that is gone has taken the rest with it.
         let _ = shared.until(Instant::now() + bodies::READ_TIMEOUT, read).await;
         let frames = shared.frames().await.map_err(|err| self.page_fault(err))?;
-        let cookies = page::cookies(&shared.cdp, &shared.id);
-        let (mut page, cookies) = tokio::join!(page::summary(&shared.cdp, &frames), cookies);
-        // A page that is opened again has not shown its list before it came to the recorded requests.
-        let shows_list = shared.archive().is_none_or(|it| it.is_rendered());
-        if let Some(frame) = frames.first().filter(|_| shows_list) {
-            page.grows = scrolling::asks_for_more(shared, frame).await;
+        let page = self.read_frames(&frames).await;
+        // A page that is opened again is scrolled once it is at rest.
+        let mut grows = false;
+        if let Some(frame) = frames.first().filter(|_| shared.archive().is_none()) {
+            grows = scrolling::asks_for_more(shared, frame).await;
         }
-        let recorder = shared.lock().recorder.take();
-        let cookies = cookies.map_err(|err| self.page_fault(err))?;
-        page.cookies = cookies.into_iter().map(|it| (it.name, it.value)).collect();
+        // Of a page that is answered from an archive, requests are watched between recordings, too.
+        let next = shared.archive().map(|_| Recorder::new(Instant::now(), &main_frame));
+        let recorder = std::mem::replace(&mut shared.lock().recorder, next);
+        let page = RawPage { grows, ..page? };
         if let Some(it) = &recorder {
             told(RecordingEvent::Requests(it.told_from(seen, Instant::now()).0));
         }
@@ -296,6 +296,20 @@ impl Context {
             duration_ms,
             producer: self.producer().to_owned(),
         })
+    }
+
+    /// What the open page shows, with its cookies. Fails with `BROWSER_FAILED`, and with `STEP_FAILED` where the page is gone.
+    pub(super) async fn read_page(&self) -> Result<RawPage> {
+        let frames = self.shared.frames().await.map_err(|err| self.page_fault(err))?;
+        self.read_frames(&frames).await
+    }
+
+    async fn read_frames(&self, frames: &[page::Frame]) -> Result<RawPage> {
+        let shared = &self.shared;
+        let cookies = page::cookies(&shared.cdp, &shared.id);
+        let (page, cookies) = tokio::join!(page::summary(&shared.cdp, frames), cookies);
+        let cookies = cookies.map_err(|err| self.page_fault(err))?;
+        Ok(RawPage { cookies: cookies.into_iter().map(|it| (it.name, it.value)).collect(), ..page })
     }
 
     /// While the browser lives, what goes wrong in a step is the page's fault: it must not stop a batch.

@@ -32,12 +32,17 @@ pub fn fulfill_from_archive(
     session: Option<&str>,
     request: &str,
     (method, url, body): (&str, &str, Option<&str>),
+    resource_type: &str,
 ) -> bool {
     let Some(archive) = shared.lock().archive.clone() else { return false };
     if !url.starts_with("http:") && !url.starts_with("https:") {
         return false;
     }
-    if let Some(it) = archive.answer(method, url, body.map(str::as_bytes)) {
+    let body = body.map(str::as_bytes);
+    if matches!(resource_type, "XHR" | "Fetch") {
+        archive.note_request(method, url, body);
+    }
+    if let Some(it) = archive.answer(method, url, body) {
         shared.cdp.post(session, "Fetch.fulfillRequest", it.fulfilled(request));
     } else {
         let params = json!({ "requestId": request, "errorReason": "InternetDisconnected" });

@@ -189,7 +189,8 @@ fn on_request_paused(shared: &Arc<ContextInner>, event: &Event) {
         }
         let asked = &paused.request;
         let request = (&*asked.method, &*asked.url, asked.body.as_deref());
-        if fulfill::fulfill_from_archive(shared, session, &paused.request_id, request) {
+        let kind = &paused.resource_type;
+        if fulfill::fulfill_from_archive(shared, session, &paused.request_id, request, kind) {
             return;
         }
         note_asked(shared, &paused);

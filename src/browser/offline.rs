@@ -11,12 +11,13 @@ use std::{
 
 pub use super::archive::Archive;
 use super::{
-    context::Context,
+    context::{Context, QUIET_WHEN_SHOWN},
     element::{Element, Locator},
     lookup::{self, FindResult},
     page,
     pending_requests::PAUSE,
     plan::{Choice, Fill, Plan, Step, Wait},
+    scrolling,
 };
 use commis_artifacts::recording::Action;
 use commis_base::error::{Code, Result};
@@ -97,14 +98,24 @@ impl Context {
         // Fields are drawn after the document came, and so is what it asked for.
         let before = self.at_rest(&ways, before).await?;
         if archive.is_rendered() {
-            return Ok(Some(before));
+            return Ok(Some(self.scroll(&archive, before).await));
         }
         // Of several values it is not known which goes where.
         let mut values = typed.values();
         let (Some(value), None) = (values.next(), values.next()) else { return Ok(None) };
         let documents_before = before.documents.clone();
         let found = self.ask_by_hand(&archive, &ways, (&before, value), actions).await?;
-        Ok(found.map(|page| RawPage { documents_before, ..page }))
+        let Some(page) = found else { return Ok(None) };
+        let page = self.scroll(&archive, page).await;
+        Ok(Some(RawPage { documents_before, ..page }))
+    }
+
+    /// Notes whether the list goes on as one scrolls.
+    async fn scroll(&self, archive: &Archive, page: RawPage) -> RawPage {
+        let shared = self.shared();
+        let Ok(frame) = shared.main_frame().await else { return page };
+        let grows = scrolling::asks_archive_for_more(shared, &frame, archive).await;
+        RawPage { grows, ..page }
     }
 
     /// What the page shows once it asked for its data because something was chosen, typed or opened in it, or some time had passed.
@@ -172,7 +183,7 @@ impl Context {
         }
         // Some pages ask on their own, but only after a while; where something was typed, it was granted.
         let Some(last) = archive.last_carrier().filter(|_| fields == 0) else { return Ok(None) };
-        let wait = Step::WaitFor(Wait::Request(last.url.path().to_owned()));
+        let wait = Step::WaitFor(Wait::Request(last.request.url.path().to_owned()));
         let late = self.attempt(ways, vec![wait], !is_untouched).await?;
         Ok(late.filter(|_| archive.is_rendered()))
     }
@@ -186,16 +197,16 @@ impl Context {
         steps: Vec<Step>,
         opens: bool,
     ) -> Result<Option<RawPage>> {
-        let Some(mut page) = self.attempt(ways, steps, opens).await? else { return Ok(None) };
-        if !archive.is_rendered() {
-            self.typing_pause(PAUSE * PAUSES).await;
-            let Some(later) = self.attempt(ways, Vec::new(), false).await? else { return Ok(None) };
-            page = later;
-        }
+        let typed = self.attempt(ways, steps, opens).await?;
+        let Some(page) = typed else { return Ok(None) };
         if archive.is_rendered() {
-            page = self.at_rest(ways, page).await?;
+            return self.at_rest(ways, page).await.map(Some);
         }
-        Ok(Some(page))
+        self.typing_pause(PAUSE * PAUSES).await;
+        // What was asked for a moment ago is in flight.
+        tokio::time::sleep(QUIET_WHEN_SHOWN).await;
+        self.wait_for_rest(ways).await;
+        self.read(page).await.map(Some)
     }
 
     /// What the page shows after these steps, on the page opened again where it `opens`; `None` where a step failed, which says only
@@ -218,24 +229,36 @@ impl Context {
         }
     }
 
-    /// The page once nothing of it changes any more: what came is drawn later than it came. `page` is what it was a moment ago. A page
-    /// that never rests is granted a part of a step's time. Fails with `BROWSER_FAILED`.
-    async fn at_rest(&mut self, ways: &Ways, page: RawPage) -> Result<RawPage> {
-        let shared = Arc::clone(self.shared());
-        let Ok(frame) = shared.main_frame().await else { return Ok(page) };
+    /// The page once nothing of it changes any more: what came is drawn later than it came. `page` is what it was a moment ago. Fails
+    /// with `BROWSER_FAILED`.
+    async fn at_rest(&self, ways: &Ways, page: RawPage) -> Result<RawPage> {
+        if self.wait_for_rest(ways).await { self.read(page).await } else { Ok(page) }
+    }
+
+    /// Waits until nothing is in flight and nothing of the page changes any more; whether it was not so at once. A page that never
+    /// rests is granted a part of a step's time.
+    async fn wait_for_rest(&self, ways: &Ways) -> bool {
+        let shared = self.shared();
+        let Ok(frame) = shared.main_frame().await else { return false };
         let deadline = Instant::now() + ways.timeout / REST_SHARE;
         let mut has_changed = false;
-        while page::still_for(&shared.cdp, &frame).await < STILL && Instant::now() < deadline {
+        loop {
+            self.silence(QUIET_WHEN_SHOWN, deadline).await;
+            let still = page::still_for(&shared.cdp, &frame).await;
+            if still >= STILL || Instant::now() >= deadline {
+                return has_changed;
+            }
             has_changed = true;
             tokio::time::sleep(STILL / 4).await;
         }
-        if !has_changed {
-            return Ok(page);
+    }
+
+    /// What the page shows now, or `page` where it cannot be read. Fails with `BROWSER_FAILED`.
+    async fn read(&self, page: RawPage) -> Result<RawPage> {
+        match self.read_page().await {
+            Err(err) if err.code() == Code::BrowserFailed => Err(err),
+            read => Ok(read.unwrap_or(page)),
         }
-        let shown = vec![Step::WaitFor(Wait::Selector(":root".to_owned()))];
-        let grows = page.grows;
-        let later = self.attempt(ways, shown, false).await?;
-        Ok(later.map_or(page, |it| RawPage { grows: grows || it.grows, ..it }))
     }
 
     /// How many elements of the open page a selector finds, up to `MAX_ELEMENTS`; where that cannot be told, that many.
@@ -261,13 +284,15 @@ mod tests {
     use url::Url;
 
     use super::*;
-    use crate::archive::Entry;
+    use crate::archive::{Entry, Request};
 
     fn entry(method: &str, url: &str, sent: Option<&str>, carries: bool) -> Entry {
         Entry {
-            method: method.to_owned(),
-            url: Url::parse(url).unwrap(),
-            sent: sent.map(|it| it.as_bytes().to_vec()),
+            request: Request {
+                method: method.to_owned(),
+                url: Url::parse(url).unwrap(),
+                body: sent.map(|it| it.as_bytes().to_vec()),
+            },
             status: 200,
             headers: vec![("Content-Encoding".to_owned(), "br".to_owned())],
             body: Vec::new(),
@@ -286,6 +311,7 @@ mod tests {
             start: 0,
             opened: AtomicBool::new(true),
             asked: Mutex::default(),
+            requests: Mutex::default(),
             news: Notify::new(),
         };
         let at = |method: &str, url: &str, body: Option<&str>| {
@@ -317,8 +343,35 @@ mod tests {
         assert!(!ask(r#"{"q":"fern","at":1795388400123,"by":["asc"]}"#));
         assert!(ask(r#"{"q":"fern","at":1795388400124,"by":["desc"]}"#));
         let by_chance = sends(r#"{"at":1795399999999,"q":"fern","by":["desc"]}"#);
-        assert!(by_chance.asks_as(&archive.entries[5]));
+        assert!(by_chance.request.asks_as(&archive.entries[5].request));
         let it = archive.entries[0].fulfilled("1");
         assert_eq!(it["responseHeaders"], json!([]));
+    }
+
+    #[tokio::test]
+    async fn a_list_goes_on_where_its_endpoint_is_asked_for_something_else() {
+        let start = entry("GET", "https://a.test/", None, false);
+        let archive = Archive {
+            entries: vec![start],
+            start: 0,
+            opened: AtomicBool::new(true),
+            asked: Mutex::default(),
+            requests: Mutex::default(),
+            news: Notify::new(),
+        };
+        let goes_on = async |method: &str, url: &str, body: Option<&str>| {
+            let before = archive.count_requests();
+            archive.note_request(method, url, body.map(str::as_bytes));
+            futures::FutureExt::now_or_never(archive.repeat_after(before)).is_some()
+        };
+        assert!(!goes_on("GET", "https://a.test/list?page=1&_=1795388400123", None).await);
+        // The same again, and another endpoint.
+        assert!(!goes_on("GET", "https://a.test/list?page=1&_=1795388400999", None).await);
+        assert!(!goes_on("GET", "https://a.test/ads?page=2", None).await);
+        assert!(!goes_on("POST", "https://a.test/list?page=1", Some("page=1")).await);
+        assert!(goes_on("GET", "https://a.test/list?page=2&_=1795388401000", None).await);
+        assert!(goes_on("POST", "https://a.test/list?page=1", Some("page=2")).await);
+        archive.start();
+        assert!(!goes_on("GET", "https://a.test/list?page=3&_=1", None).await);
     }
 }

@@ -6,6 +6,7 @@ use std::{
 };
 
 use super::{
+    archive::Archive,
     bodies,
     context_state::{ContextInner, ContextState},
     page::{self, Frame},
@@ -15,6 +16,8 @@ use super::{
 const PATIENCE: Duration = Duration::from_secs(5);
 /// Pages that ask for more by a scroll do so within two frames, or by a timer of up to a fifth of a second.
 const REACTS: Duration = Duration::from_millis(300);
+/// Such timers, and two frames before them.
+const TIMERS: Duration = Duration::from_millis(240);
 /// How long the answer to such a request may take.
 const ANSWERS: Duration = Duration::from_secs(3);
 /// Scrolls the largest part that has more below, which is the document itself on most pages, to its end. Whether there is one.
@@ -44,7 +47,7 @@ pub async fn asks_for_more(shared: &Arc<ContextInner>, frame: &Frame) -> bool {
     let Some(before) = shared.lock().recorder.as_ref().map(Recorder::requests) else {
         return false;
     };
-    if !page::call::<bool>(&shared.cdp, frame, TO_THE_END, &[], PATIENCE).await.unwrap_or(false) {
+    if !scroll_to_end(shared, frame).await {
         return false;
     }
     let repeat =
@@ -62,6 +65,34 @@ pub async fn asks_for_more(shared: &Arc<ContextInner>, frame: &Frame) -> bool {
     if let Some(it) = shared.lock().recorder.as_mut() {
         it.forget_after(before, kept.filter(|index| it.has_read(*index)));
     }
-    let _ = page::call::<serde_json::Value>(&shared.cdp, frame, BACK, &[], PATIENCE).await;
+    scroll_back(shared, frame).await;
     more
+}
+
+/// The same of a page that is answered from an archive.
+pub async fn asks_archive_for_more(
+    shared: &ContextInner,
+    frame: &Frame,
+    archive: &Archive,
+) -> bool {
+    let before = archive.count_requests();
+    if !scroll_to_end(shared, frame).await {
+        return false;
+    }
+    // By the page's clock: on a busy machine its timers run late.
+    let more = tokio::select! {
+        () = archive.repeat_after(before) => true,
+        () = page::timers(&shared.cdp, frame, TIMERS) => false,
+    };
+    scroll_back(shared, frame).await;
+    more
+}
+
+/// Whether there is a part that has more below.
+async fn scroll_to_end(shared: &ContextInner, frame: &Frame) -> bool {
+    page::call::<bool>(&shared.cdp, frame, TO_THE_END, &[], PATIENCE).await.unwrap_or(false)
+}
+
+async fn scroll_back(shared: &ContextInner, frame: &Frame) {
+    let _ = page::call::<serde_json::Value>(&shared.cdp, frame, BACK, &[], PATIENCE).await;
 }

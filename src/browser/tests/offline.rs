@@ -124,3 +124,36 @@ document.querySelectorAll('[role=tab]')[1].onclick = async () => {
     assert!(drawn.visible_text.contains("Half shade"), "{}", drawn.visible_text);
     assert!(!drawn.documents_before[0].contains("Half shade"));
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_list_that_goes_on_by_scrolling_says_so() {
+    let site = serve().await;
+    let Some(browser) = start(&site).await else { return };
+    let page = |goes_on: bool| {
+        let more =
+            if goes_on { "addEventListener('scroll', () => setTimeout(load, 100));" } else { "" };
+        format!(
+            r#"<!doctype html><title>Names</title><form><input type="search" aria-label="Search"></form><ul id="out"></ul>
+<p style="height: 3000px">The end</p><script>
+let at = 0, timer;
+const load = async () => {{
+  at += 1;
+  const q = encodeURIComponent(document.querySelector('input').value);
+  const found = await (await fetch(`/api/names?q=${{q}}&page=${{at}}`)).json();
+  document.getElementById('out').innerHTML += found.map(it => `<li>${{it}}</li>`).join('');
+}};
+document.querySelector('input').oninput = () => {{ clearTimeout(timer); timer = setTimeout(load, 300); }};
+document.forms[0].onsubmit = event => event.preventDefault();
+{more}
+</script>"#
+        )
+    };
+    let url = "http://shop.test/api/names?q=lamp&page=1";
+    let data = entry("GET", url, "application/json", "fetch", r#"["Desk lamp","Floor lamp"]"#);
+    for goes_on in [true, false] {
+        let document = entry("GET", "http://shop.test/", "text/html", "document", &page(goes_on));
+        let drawn = draw(&browser, recording("lamp", &[document, data.clone()])).await.unwrap();
+        assert!(drawn.visible_text.contains("Floor lamp"), "{}", drawn.visible_text);
+        assert_eq!(drawn.grows, goes_on);
+    }
+}
