@@ -43,10 +43,10 @@ pub fn kind_shares(
 ) -> KindShares {
     let mut out = KindShares::default();
     let named = |word: &str| wording.names_thing(word, session.brands(), true);
-    if let Some(Excerpt::Json(answer)) = &exchange.excerpt {
-        if let Some(kind) = kind_of(main_value(answer, DEPTH).value, KIND_FIELDS) {
-            out.kind_named = wording.names_thing(&kind, session.brands(), false);
-        }
+    if let Some(Excerpt::Json(answer)) = &exchange.excerpt
+        && let Some(kind) = kind_of(main_value(answer, DEPTH).value, KIND_FIELDS)
+    {
+        out.kind_named = wording.names_thing(&kind, session.brands(), false);
     }
     let Ok(url) = Url::parse(&exchange.url) else { return out };
     let segments: Vec<&str> = url.path_segments().into_iter().flatten().collect();

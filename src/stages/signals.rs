@@ -370,15 +370,15 @@ pub fn signals(
         );
     }
     if exchange.after_action.is_some() && exchange.after_action == session.last_action {
-        put("after_action", 850);
+        put("after_action", 1000);
     } else if exchange.after_action.is_some_and(|it| it > 0) {
-        put("after_action", 850);
+        put("after_action", 400);
     }
     put("content_type", content_type_share(exchange));
     if session.terms.counts() {
         // The answer to "how many" is one number.
-        put("has_list", 790);
-        put("json_richness", 1280);
+        put("has_list", 500);
+        put("json_richness", 500);
     } else {
         put("has_list", list_share(exchange));
         put("json_richness", richness_share(measures.json_nodes, measures.json_depth));
@@ -485,7 +485,7 @@ pub fn signals(
     if exchange.excerpt.is_none()
         && !matches!(exchange.body_status, BodyStatus::Captured | BodyStatus::Truncated)
     {
-        put("lost_body", -1420);
+        put("lost_body", 1000);
     }
     out
 }
