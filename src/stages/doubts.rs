@@ -26,6 +26,8 @@ use commis_recipe::blocks::asks_for_one;
 const SHOWN: i32 = 300;
 /// From this value of `refused_tail`, in thousandths, the choice is in doubt.
 const REFUSED_TAIL: i32 = 500;
+/// From this lead of another request in what the task names first, in thousandths, the choice is in doubt.
+const EARLIER: i32 = 500;
 /// Of the task's words, in thousandths, that are keys of an answer which is what it asks for.
 const MOST_KEYS: i32 = 700;
 /// Values of an object that is more than an error's.
@@ -90,6 +92,7 @@ pub fn doubts(
             "the request is for one thing, and the task asks for all of its kind",
         ));
     }
+    out.extend(other_kind(&top.1));
     out.extend(no_data(&top.1, recording, &terms));
     out.extend(
         better_call_failed(&top.1, recording, &terms).map(|it| Doubt::new("refused_before", it)),
@@ -173,6 +176,33 @@ fn asked_for_something_else(
     out
 }
 
+/// The request is for a thing of another kind than the task names, or for another of that kind. What the page shows is asked for,
+/// whatever it is called.
+fn other_kind(top: &ScoredExchange<'_>) -> Vec<Doubt> {
+    if is_shown(top) {
+        return Vec::new();
+    }
+    let earlier = share(top, "earlier_elsewhere") >= EARLIER && share(top, "head_missing") >= 1000;
+    let all = [
+        (
+            share(top, "named_elsewhere") > 0 || earlier,
+            "named_elsewhere",
+            "another request of the site ends in what the task names, and this one does not name it",
+        ),
+        (
+            share(top, "other_kind") > 0,
+            "other_kind",
+            "its items say that they are of another kind than the one that the task names and other answers have",
+        ),
+        (
+            share(top, "other_value") > 0,
+            "other_value",
+            "it has another value under a name to which the task gives one",
+        ),
+    ];
+    all.into_iter().filter(|it| it.0).map(|it| Doubt::new(it.1, it.2)).collect()
+}
+
 /// Why the answer is none, whatever was asked for.
 fn no_data(top: &ScoredExchange<'_>, recording: &SessionRecording, terms: &Terms) -> Vec<Doubt> {
     let mut out = Vec::new();
@@ -195,6 +225,9 @@ fn no_data(top: &ScoredExchange<'_>, recording: &SessionRecording, terms: &Terms
     }
     if is_pending(answer) || (exchange.status == Some(202) && facts(answer) <= MAX_RECEIPT) {
         out.push(Doubt::new("pending_answer", "its answer says that the work is not done"));
+    }
+    if !shown && !counts && tells_nothing(answer, recording) {
+        out.push(Doubt::new("tells_nothing", "its answer says nothing that the task does not"));
     }
     if describes_columns(answer) {
         out.push(Doubt::new("column_names", "its answer describes the columns of a table"));
@@ -430,6 +463,23 @@ fn says_what_went_wrong(answer: &Value) -> bool {
             || (it.is_object() && facts(it) >= MIN_FACTS)
     };
     failed && !fields.iter().any(|(key, it)| !is_error(key) && is_data(it))
+}
+
+/// Every value of the answer stands in the task or was typed.
+fn tells_nothing(answer: &Value, recording: &SessionRecording) -> bool {
+    let mut said = recording.task.to_lowercase();
+    recording.typed.values().for_each(|it| said.extend([" ", &it.to_lowercase()]));
+    facts(answer) > 0 && is_said(answer, &said)
+}
+
+fn is_said(value: &Value, said: &str) -> bool {
+    match value {
+        Value::Null | Value::Bool(_) => true,
+        Value::Number(it) => said.contains(&it.to_string()),
+        Value::String(it) => said.contains(&it.to_lowercase()),
+        Value::Array(all) => all.iter().all(|it| is_said(it, said)),
+        Value::Object(all) => all.values().all(|it| is_said(it, said)),
+    }
 }
 
 /// The work is not done: whoever asks again later gets the answer.

@@ -41,6 +41,7 @@ pub fn page_text(hits: &Value) -> String {
 }
 
 /// One request of a recorded session.
+#[derive(Clone)]
 pub struct Entry {
     pub method: &'static str,
     pub url: String,

@@ -6,6 +6,7 @@
 mod account;
 mod address;
 pub mod analyze;
+mod answer_kind;
 pub mod baseline;
 mod chained;
 mod client_generated;
@@ -26,6 +27,7 @@ mod item_kinds;
 mod item_text;
 mod labels;
 mod length;
+mod linked_ids;
 mod login;
 pub mod minimize;
 pub mod model_options;

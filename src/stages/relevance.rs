@@ -180,11 +180,47 @@ impl TaskWording {
         self.words.iter().filter(|it| !is_brand(it)).collect()
     }
 
-    /// [`Relevance::tail_early`] of an address.
-    pub fn tail_early(&self, url: &str, brands: &BTreeSet<String>) -> i32 {
+    /// How well a word is one by which the task names things, in thousandths. `capitals`: also one that it writes as a name.
+    pub(super) fn names_thing(&self, word: &str, brands: &BTreeSet<String>, capitals: bool) -> i32 {
+        let is_typed = |it: &Word| self.typed.iter().any(|typed| typed.contains(&it.text));
+        let things = self.words_without(brands).into_iter();
+        let things = things.filter(|it| !is_typed(it) && (capitals || !it.is_value));
+        let stem = self.stemmer.stem(word);
+        let inside = |it: &Word| it.stem.len() >= 4 && stem.ends_with(it.stem.as_str());
+        things
+            .map(|it| self.likeness(it, word).max(if inside(it) { 800 } else { 0 }))
+            .max()
+            .unwrap_or(0)
+    }
+
+    /// Words that are names, typed ones too, without numbers.
+    pub(super) fn names_of_things(&self, brands: &BTreeSet<String>) -> Vec<String> {
+        let is_typed = |it: &Word| self.typed.iter().any(|typed| typed.contains(&it.text));
+        let names = self.words_without(brands).into_iter();
+        names.filter(|it| it.is_value || is_typed(it)).map(|it| it.text.clone()).collect()
+    }
+
+    pub(super) fn has_number(&self) -> bool {
+        self.words.iter().any(|it| it.is_value && it.text.bytes().any(|it| it.is_ascii_digit()))
+    }
+
+    /// A number of the task stands in the request or the answer.
+    pub(super) fn is_number_in(&self, exchange: &Exchange) -> bool {
+        let said = ExchangeText::new(exchange);
+        let mut numbers =
+            self.words.iter().filter(|it| it.text.bytes().any(|it| it.is_ascii_digit()));
+        numbers.any(|it| {
+            exchange.url.contains(&it.text)
+                || said.text.contains(&it.text)
+                || said.values.iter().any(|value| value.contains(&it.text))
+        })
+    }
+
+    /// What an address says of itself alone: [`Relevance::tail_named`], [`Relevance::tail_early`], [`Relevance::tail_unnamed`].
+    pub fn tail(&self, url: &str, brands: &BTreeSet<String>) -> Relevance {
         let mut out = Relevance::default();
         self.read_tail(url, &self.words_without(brands), &mut out);
-        out.tail_early
+        out
     }
 
     /// `brands` are the words of the page's own host name, which say which site is meant and not which data.
@@ -373,7 +409,7 @@ impl TaskWording {
     }
 
     /// The task says this value, or a word of it, or what it abbreviates.
-    fn names(&self, value: &str) -> bool {
+    pub(super) fn names(&self, value: &str) -> bool {
         let value = fold(value);
         self.text.contains(&value)
             || self.typed.iter().any(|it| it.contains(&value) || value.contains(it.as_str()))

@@ -3,13 +3,22 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{endpoint::endpoint_key, scored_exchange::ScoredExchange, signals::SignalContext};
+use super::{
+    answer_kind::{add_kinds, own_kind},
+    endpoint::endpoint_key,
+    linked_ids::link,
+    relevance::Relevance,
+    scored_exchange::ScoredExchange,
+    signals::SignalContext,
+};
 use commis_artifacts::recording::{Exchange, ResourceType, SessionRecording};
 use commis_net::egress::site_of;
 
 /// Signals whose lead over every other endpoint counts, and the name of that lead.
 const LEADS: &[(&str, &str)] =
     &[("words_anywhere", "words_lead"), ("answer_values", "values_lead")];
+/// From this likeness, in thousandths, a word of a path is one of the task.
+const NAMED: i32 = 700;
 /// Endpoints of the page's own site from which it is crowded.
 const CROWDED: usize = 4;
 
@@ -34,19 +43,22 @@ pub fn compare(
     // One that carries less of what was typed than the answer does was asked for something else.
     let carried = |it: &Exchange| it.measures.typed_in_request.len();
     let tails: Vec<(usize, i32)> =
-        refused.iter().map(|it| (carried(it), session.named_by_tail(it))).collect();
+        refused.iter().map(|it| (carried(it), session.named_by_tail(&it.url))).collect();
     for it in all.iter_mut() {
         let share = |name: &str| it.shares.get(name).copied().unwrap_or(0);
         let lead = said.iter().map(|other| other - share("words_in_request")).max().unwrap_or(0);
         let own = carried(it.exchange);
         let tail = tails.iter().filter(|other| other.0 >= own).map(|other| other.1).max();
-        let tail = tail.unwrap_or(0) - session.named_by_tail(it.exchange);
+        let tail = tail.unwrap_or(0) - session.named_by_tail(&it.exchange.url);
         for (name, lead) in [("refused_lead", lead), ("refused_tail", tail)] {
             if lead > 0 {
                 it.shares.insert(name, lead);
             }
         }
     }
+    name_elsewhere(all, recording, session);
+    set_other_kind(all, session);
+    link(all, session.wording(), session.brands());
     let own = |it: &ScoredExchange<'_>| it.shares.contains_key("same_site");
     let sites: BTreeSet<String> =
         all.iter().filter(|it| own(it)).map(|it| it.endpoint_key.clone()).collect();
@@ -82,6 +94,55 @@ pub fn compare(
             if share > next {
                 it.shares.insert(lead, share - next);
             }
+        }
+    }
+}
+
+/// The path of another request of the site names what the task asks for, which this request does not say.
+fn name_elsewhere(
+    all: &mut [ScoredExchange<'_>],
+    recording: &SessionRecording,
+    session: &SignalContext<'_>,
+) {
+    let of_site = |url: &str| site_of(url) == site_of(&recording.page.url);
+    let paths: BTreeSet<&str> = recording
+        .exchanges
+        .iter()
+        .filter(|it| {
+            of_site(&it.url) && matches!(it.resource_type, ResourceType::Xhr | ResourceType::Fetch)
+        })
+        .filter_map(|it| it.url.split('?').next())
+        .collect();
+    let tails: Vec<(&str, Relevance)> = paths.iter().map(|it| (*it, session.tail(it))).collect();
+    for it in all.iter_mut().filter(|it| of_site(&it.exchange.url)) {
+        let own = it.exchange.url.split('?').next().unwrap_or_default();
+        let tail = session.tail(own);
+        let others = || tails.iter().filter(|it| it.0 != own).map(|it| it.1);
+        if tail.tail_named >= NAMED {
+            let most = others().map(|it| it.tail_early).max().unwrap_or(0);
+            if most > tail.tail_early {
+                it.shares.insert("earlier_elsewhere", most - tail.tail_early);
+            }
+        } else if tail.tail_unnamed > 0 && session.named_in_path(own) < NAMED {
+            let most = others().map(|it| it.tail_named).max().unwrap_or(0);
+            if most >= NAMED {
+                it.shares.insert("named_elsewhere", most);
+            }
+        }
+    }
+}
+
+/// Every item of an answer says that it is of one kind, and answers of the session have another, which the task names.
+fn set_other_kind(all: &mut [ScoredExchange<'_>], session: &SignalContext<'_>) {
+    let mut kinds = BTreeSet::new();
+    all.iter().for_each(|it| add_kinds(it.exchange, &mut kinds));
+    let named = |kind: &str| session.wording().names_thing(kind, session.brands(), false) >= NAMED;
+    if !kinds.iter().any(|it| named(it)) {
+        return;
+    }
+    for it in all.iter_mut() {
+        if own_kind(it.exchange).is_some_and(|it| !named(&it)) {
+            it.shares.insert("other_kind", 1000);
         }
     }
 }

@@ -9,8 +9,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use url::Url;
 
 use super::{
+    answer_kind::kind_shares,
     doubts::{lost_value, searched_for},
-    relevance::TaskWording,
+    relevance::{Relevance, TaskWording},
     terms::{ExchangeWords, Terms, split, words},
 };
 use commis_artifacts::recording::{
@@ -26,90 +27,99 @@ use commis_recipe::trackers::{
 /// Overridden by `ranking.weights` in settings.
 pub const WEIGHTS: &[(&str, i32)] = &[
     // What the person did and saw.
-    ("typed_in_request", 2170),
-    ("visible_on_page", 740),
+    ("typed_in_request", 2220),
+    ("visible_on_page", 630),
     ("shown_share", 2200),
-    ("follows_input", 350),
-    ("echoes_input", 720),
-    ("after_action", 840),
+    ("follows_input", 500),
+    ("echoes_input", 810),
+    ("after_action", 850),
     ("holds_items", 4500),
     // What the task asks for.
-    ("task_values", 2820),
+    ("task_values", 2830),
     ("url_task_overlap", 50),
     ("task_host", 0),
-    ("task_keys", 740),
+    ("task_keys", 560),
     ("body_task_overlap", 50),
     ("words_in_request", 0),
-    ("words_in_keys", 630),
-    ("head_in_keys", 1010),
+    ("words_in_keys", 410),
+    ("head_in_keys", 1130),
     ("words_in_answer", 0),
     ("words_anywhere", 100),
-    ("names_in_request", 700),
-    ("names_in_answer", 720),
+    ("names_in_request", 950),
+    ("names_in_answer", 640),
     ("things_in_answer", 20),
-    ("words_lead", 2040),
-    ("values_lead", 2440),
-    ("tail_named", 1150),
-    ("tail_covered", 300),
-    ("tail_early", 780),
-    ("abbreviated", 2760),
-    ("dates_in_request", 560),
-    ("dates_in_answer", 230),
-    ("pairs_in_answer", 950),
+    ("kind_named", 1170),
+    ("id_named", 1320),
+    ("words_lead", 2170),
+    ("values_lead", 2480),
+    ("tail_named", 1160),
+    ("tail_covered", 240),
+    ("tail_early", 730),
+    ("abbreviated", 2800),
+    ("dates_in_request", 480),
+    ("dates_in_answer", 160),
+    ("pairs_in_answer", 1000),
     // What the answer looks like.
-    ("content_type", 890),
-    ("has_list", 990),
-    ("json_richness", 1360),
+    ("content_type", 1030),
+    ("has_list", 790),
+    ("json_richness", 1280),
     ("body_size", 20),
-    ("answer_values", 770),
+    ("answer_values", 810),
     // What the request looks like.
     ("url_result_overlap", 500),
     ("result_held", 1500),
-    ("resource_type", 330),
+    ("resource_type", 370),
     ("initiator_stack", 0),
     ("initiator_type", 0),
-    ("same_site", 3850),
+    ("same_site", 3780),
     ("api_path", 20),
     ("latency", 0),
     // Against.
-    ("crowded_site", -1600),
-    ("refused_lead", -1000),
-    ("refused_tail", -2130),
-    ("no_list", -1650),
-    ("one_of_many", -1990),
-    ("head_missing", -530),
-    ("value_missing", -2200),
-    ("other_search", -1960),
+    ("crowded_site", -1440),
+    ("refused_lead", -1130),
+    ("refused_tail", -2070),
+    ("no_list", -950),
+    ("one_of_many", -2040),
+    ("head_missing", -570),
+    ("part_of_thing", -2060),
+    ("record_for_many", -1240),
+    ("value_missing", -2400),
+    ("other_search", -1820),
     ("lacks_items", -4500),
-    ("typed_missing", -2480),
+    ("typed_missing", -2550),
     ("tail_unnamed", -940),
-    ("part_beside", -940),
+    ("part_beside", -1020),
     ("unasked_values", -440),
-    ("other_dates", -1070),
+    ("other_dates", -1130),
     ("nouns_off", 0),
-    ("other_collection", -610),
-    ("hands_out_token", -1300),
+    // Doubts alone: see `doubts.rs`.
+    ("named_elsewhere", 0),
+    ("earlier_elsewhere", 0),
+    ("other_kind", 0),
+    ("other_value", 0),
+    ("other_collection", -650),
+    ("hands_out_token", -1370),
     ("telemetry", -5000),
-    ("tracker_path", -180),
-    ("housekeeping_path", -320),
+    ("tracker_path", -220),
+    ("housekeeping_path", -300),
     ("housekeeping_answer", -80),
-    ("suggestion_path", -1150),
-    ("further_page", -660),
+    ("suggestion_path", -1210),
+    ("further_page", -640),
     ("left_behind", -3000),
     ("static_path", -100),
-    ("error_answer", -970),
+    ("error_answer", -1070),
     ("cache_buster", -50),
-    ("lost_body", -1240),
+    ("lost_body", -1420),
 ];
 
 /// Share of a fragment's text that a list must hold for the fragment to be one.
 const LIST_BP: u32 = 8000;
 
-/// The weight of there being no data request at all, against which every candidate stands; by 300 more than fitted, since where nobody
-/// typed anything a wrong choice is told from a right one by words alone.
-pub const NOTHING: i32 = 7750;
+/// The weight of there being no data request at all, against which every candidate stands; by 220 more than fitted, which raises a
+/// threshold of 60 % to 65: by whole sites left out, no choice is wrong from there on.
+pub const NOTHING: i32 = 7700;
 /// What is added to it where something was typed, as fitted: a request that carries that may be another than the one that was meant.
-pub const NOTHING_TYPED: i32 = 980;
+pub const NOTHING_TYPED: i32 = 790;
 
 /// Calls every page makes for itself, whatever the task is.
 const HOUSEKEEPING_WORDS: &[&str] = &[
@@ -247,8 +257,28 @@ impl SignalContext<'_> {
     }
 
     /// How early the task names what the path of a request ends in, in thousandths.
-    pub fn named_by_tail(&self, exchange: &Exchange) -> i32 {
-        self.wording.tail_early(&exchange.url, &self.brands)
+    pub fn named_by_tail(&self, url: &str) -> i32 {
+        self.tail(url).tail_early
+    }
+
+    /// What the path of an address says.
+    pub(super) fn tail(&self, url: &str) -> Relevance {
+        self.wording.tail(url, &self.brands)
+    }
+
+    /// How well the best word of a path is one by which the task names things.
+    pub(super) fn named_in_path(&self, url: &str) -> i32 {
+        let Ok(url) = Url::parse(url) else { return 0 };
+        let words = path_words(&url);
+        words.iter().map(|it| self.wording.names_thing(it, &self.brands, true)).max().unwrap_or(0)
+    }
+
+    pub(super) fn brands(&self) -> &BTreeSet<String> {
+        &self.brands
+    }
+
+    pub(super) fn wording(&self) -> &TaskWording {
+        &self.wording
     }
 
     pub fn texts(&self, exchange: &Exchange) -> ExchangeWords {
@@ -385,6 +415,10 @@ pub fn signals(
     if measures.typed_in_request.is_empty() {
         put("one_of_many", relevance.one_of_many);
     }
+    let kind = kind_shares(exchange, &session.wording, session);
+    put("kind_named", kind.kind_named);
+    put("part_of_thing", kind.part_of_thing);
+    put("other_value", kind.other_value);
     put("tail_covered", relevance.tail_covered);
     put("tail_unnamed", relevance.tail_unnamed);
     put("unasked_values", relevance.unasked_values);
@@ -397,6 +431,7 @@ pub fn signals(
     put("part_beside", if session.aside(exchange).is_some() { 1000 } else { 0 });
     let shown = measures.leaves_visible > 0 || !measures.listings.is_empty();
     put("no_list", if lists_nothing(exchange, session) && !shown { 1000 } else { 0 });
+    put("record_for_many", if is_record_for_many(exchange, session) && !shown { 1000 } else { 0 });
     let is_typed = !session.recording.typed.is_empty();
     if !is_typed {
         let task = &session.recording.task;
@@ -531,6 +566,16 @@ fn list_share(exchange: &Exchange) -> i32 {
 fn lists_nothing(exchange: &Exchange, session: &SignalContext<'_>) -> bool {
     let one = asks_for_one(&session.recording.task);
     !one && !session.terms.counts() && list_share(exchange) == 0
+}
+
+/// Many things are asked for, and no list is most of the answer.
+fn is_record_for_many(exchange: &Exchange, session: &SignalContext<'_>) -> bool {
+    let lists = &exchange.measures.lists;
+    let most = lists.iter().map(|it| it.share_bp).max().unwrap_or(0);
+    matches!(exchange.excerpt, Some(Excerpt::Json(_)))
+        && !asks_for_one(&session.recording.task)
+        && !session.terms.counts()
+        && most < 5000
 }
 
 fn is_a_list(exchange: &Exchange) -> bool {

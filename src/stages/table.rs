@@ -65,7 +65,7 @@ pub const STAGES: &[StageSpec] = &[
     // already written. `--force` records anew.
     spec(Stage::Record,       4, Observes, &[],                                                                      SessionRecording),
     spec(Stage::RecordSecond, 4, Observes, &[SessionRecording],                                                      SecondRecording),
-    spec(Stage::Rank,        14, Pure,     &[SessionRecording, SecondRecording],                                     CandidateSet),
+    spec(Stage::Rank,        15, Pure,     &[SessionRecording, SecondRecording],                                     CandidateSet),
     spec(Stage::Summarize,    2, Pure,     &[SessionRecording, CandidateSet],                                        CandidateSummary),
     spec(Stage::Consult,      1, Observes, &[SessionRecording, CandidateSet, CandidateSummary],                      ModelAnswer),
     spec(Stage::Analyze,     11, Pure,     &[SessionRecording, CandidateSet, CandidateSummary, ModelAnswer],         RecipeAnalysis),

@@ -8,6 +8,7 @@
 mod choose;
 mod extraction;
 mod fan_out;
+mod kinds;
 mod minimize;
 mod parameterize;
 mod steps;
