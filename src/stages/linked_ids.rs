@@ -66,7 +66,9 @@ fn ids(exchange: &Exchange, wording: &TaskWording) -> BTreeSet<String> {
     match &exchange.request_body {
         Some(RequestBody::Json(it)) => scalars_below(it, &mut add),
         Some(RequestBody::Form(fields) | RequestBody::Multipart(fields)) => {
-            fields.iter().for_each(|it| add(&it.value));
+            for it in fields {
+                add(&it.value);
+            }
         }
         _ => {}
     }
@@ -102,11 +104,15 @@ fn read<'w>(
                 }
             }
             seen.into_iter().filter_map(|it| Some((it.0, it.1?))).for_each(|it| found(it.0, it.1));
-            items.iter().for_each(|it| read_below(it, names, wanted, left, found));
+            for it in items {
+                read_below(it, names, wanted, left, found);
+            }
         }
         Value::Object(_) => {
             let held = names_held(value, names);
-            ids_of(value, wanted).into_iter().for_each(|id| found(id, held));
+            for id in ids_of(value, wanted) {
+                found(id, held);
+            }
             read_below(value, names, wanted, left, found);
         }
         _ => {}

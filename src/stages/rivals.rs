@@ -135,7 +135,9 @@ fn name_elsewhere(
 /// Every item of an answer says that it is of one kind, and answers of the session have another, which the task names.
 fn set_other_kind(all: &mut [ScoredExchange<'_>], session: &SignalContext<'_>) {
     let mut kinds = BTreeSet::new();
-    all.iter().for_each(|it| add_kinds(it.exchange, &mut kinds));
+    for it in all.iter() {
+        add_kinds(it.exchange, &mut kinds);
+    }
     let named = |kind: &str| session.wording().names_thing(kind, session.brands(), false) >= NAMED;
     if !kinds.iter().any(|it| named(it)) {
         return;
