@@ -92,57 +92,57 @@ pub async fn serve(home: Home, settings: Settings, options: ServeOptions) -> Res
     let addr = listener.local_addr().map_err(|err| {
         Error::new(Code::DaemonFailed, "the listening socket has no address").source(err)
     })?;
-    let book = Database::open(&home.serve)?;
-    book.prune()?;
+    let database = Database::open(&home.serve)?;
+    database.prune()?;
     let token = format!("{}{}", ids::random_token()?, ids::random_token()?);
     let it = &settings.serve;
     let rate = |per_minute, burst| Rate { per_minute, burst };
     let workers = WorkerThreads::new()?;
     let daemon = Arc::new(Daemon {
         dispatcher: Box::new(ServerDispatcher),
-        work: workers.handle(),
-        sockets: Handle::current(),
+        worker_handle: workers.handle(),
+        socket_handle: Handle::current(),
         addr,
-        started: Instant::now(),
+        started_at: Instant::now(),
         binary: state_file::binary(),
-        pantry: RecipeCache::new(Registry::for_home(&home), |name| {
+        recipes: RecipeCache::new(Registry::for_home(&home), |name| {
             operations::find(name).is_some()
         }),
         logins: Logins::new(Vault::new(&home), settings.browser.session_ttl()),
         events: StreamLimiter::new(it.streams as usize),
         queue: Queue::new(it),
-        desks: PageSessions::default(),
+        page_sessions: PageSessions::default(),
         uploads: HarUploads::default(),
         rates: Rates::new(
             rate(it.mcp_per_minute, it.mcp_burst),
             rate(it.rest_per_minute, it.rest_burst),
             rate(it.run_per_minute, it.run_burst),
         ),
-        open: Arc::default(),
-        guard: DashboardAuth::new(addr.port()),
-        lookers: Viewers::new(addr.port()),
-        parking: SuspendedRuns::new(home.approvals.clone()),
+        open_requests: Arc::default(),
+        dashboard_auth: DashboardAuth::new(addr.port()),
+        viewers: Viewers::new(addr.port()),
+        suspended_runs: SuspendedRuns::new(home.approvals.clone()),
         channels: Channels::default(),
-        questions: OpenPrompts::default(),
+        open_prompts: OpenPrompts::default(),
         remote: RemoteListener::default(),
         watches: Watches::open(&home.serve)?,
         state: State::open_briefly(&home.artifacts).map_err(|err| err.code()),
         stop: stop.clone(),
-        seal: mcp::seal::StateSealer::new()?,
-        world: RwLock::new(Arc::new(Runtime::new(&home, settings)?)),
-        listed: Mutex::default(),
-        root: digest(&token),
+        state_sealer: mcp::state_sealer::StateSealer::new()?,
+        runtime: RwLock::new(Arc::new(Runtime::new(&home, settings)?)),
+        tool_digests: Mutex::default(),
+        root_digest: digest(&token),
         tokens: RwLock::default(),
-        other_tokens: Notify::new(),
-        asked_ms: AtomicI64::new(now_ms()),
+        tokens_changed: Notify::new(),
+        last_request_ms: AtomicI64::new(now_ms()),
         reload: options.reload,
         browser_idle: Mutex::default(),
-        book,
+        database,
         home,
     });
     daemon.read_tokens()?;
     // What waited with a daemon that is gone is told as what it is.
-    daemon.parking.approvals.recover(now_ms())?;
+    daemon.suspended_runs.approvals.recover(now_ms())?;
     runs::tidy(&daemon, true);
     Queue::recover(&daemon)?;
     daemon.watches.recover()?;
@@ -154,20 +154,20 @@ pub async fn serve(home: Home, settings: Settings, options: ServeOptions) -> Res
     // Where there is no systemd there is nobody to tell.
     let _ = sd_notify::notify(false, &[sd_notify::NotifyState::Ready]);
 
-    let watch = daemon.work.spawn(mcp::watch_recipes(Arc::clone(&daemon)));
-    let idle = daemon.work.spawn(idleness(Arc::clone(&daemon), options.idle));
-    let prune = daemon.work.spawn(pruning(Arc::clone(&daemon)));
-    let reload = daemon.work.spawn(reloads(Arc::clone(&daemon), again));
-    let due = daemon.work.spawn(watch::schedule(Arc::clone(&daemon)));
-    let notify = daemon.work.spawn(watch::deliver(Arc::clone(&daemon)));
+    let watch = daemon.worker_handle.spawn(mcp::watch_recipes(Arc::clone(&daemon)));
+    let idle = daemon.worker_handle.spawn(idleness(Arc::clone(&daemon), options.idle));
+    let prune = daemon.worker_handle.spawn(pruning(Arc::clone(&daemon)));
+    let reload = daemon.worker_handle.spawn(reloads(Arc::clone(&daemon), again));
+    let due = daemon.worker_handle.spawn(watch::schedule(Arc::clone(&daemon)));
+    let notify = daemon.worker_handle.spawn(watch::deliver(Arc::clone(&daemon)));
     let serve = daemon.home.serve.clone();
     let stopping = move || {
         // Before the port is another's, nobody finds us there.
         StateFile::remove(&serve, &state);
         Instant::now() + GRACE
     };
-    let open = Arc::clone(&daemon.open);
-    let with = (open, stop, daemon.work.clone());
+    let open = Arc::clone(&daemon.open_requests);
+    let with = (open, stop, daemon.worker_handle.clone());
     // A task of its own: the threads that are told of connections answer them, and wake no other for that.
     let served = tokio::spawn(connections::serve(listener, router, with, stopping)).await;
     let ends = served.map_err(|err| {
@@ -176,8 +176,8 @@ pub async fn serve(home: Home, settings: Settings, options: ServeOptions) -> Res
     let _ = sd_notify::notify(false, &[sd_notify::NotifyState::Stopping]);
     tracing::info!("stopping");
     let _ = tokio::time::timeout_at(ends.into(), daemon.queue.settled()).await;
-    daemon.desks.close_all();
-    daemon.world().rest().await;
+    daemon.page_sessions.close_all();
+    daemon.runtime().rest().await;
     for it in [watch, idle, prune, reload, due, notify] {
         it.abort();
     }
@@ -251,10 +251,10 @@ async fn pruning(daemon: Arc<Daemon>) {
         let of = Arc::clone(&daemon);
         let forget = move || {
             runs::tidy(&of, false);
-            of.parking.approvals.prune(now_ms())?;
-            let settings = of.world().settings.watch.clone();
+            of.suspended_runs.approvals.prune(now_ms())?;
+            let settings = of.runtime().settings.watch.clone();
             of.watches.prune(&settings, now_ms())?;
-            of.book.prune()
+            of.database.prune()
         };
         if let Ok(Err(err)) = tokio::task::spawn_blocking(forget).await {
             tracing::error!(error = %err, "old tasks could not be forgotten");
@@ -276,7 +276,7 @@ async fn idleness(daemon: Arc<Daemon>, after: Option<Duration>) {
             daemon.stop.cancel();
             return;
         }
-        let browser_ms = if daemon.desks.is_empty() {
+        let browser_ms = if daemon.page_sessions.is_empty() {
             BROWSER_MS
         } else {
             page_sessions::IDLE.as_millis() as i64
@@ -287,8 +287,8 @@ async fn idleness(daemon: Arc<Daemon>, after: Option<Duration>) {
             std::mem::replace(&mut *held, begun)
         };
         if begun.is_some() && before != begun {
-            daemon.desks.close_all();
-            daemon.world().rest().await;
+            daemon.page_sessions.close_all();
+            daemon.runtime().rest().await;
         }
     }
 }
@@ -302,14 +302,14 @@ impl Dispatcher for ServerDispatcher {
         daemon: &Arc<Daemon>,
         name: &'static str,
         args: Value,
-        who: Principal,
-        how: CallOptions,
+        principal: Principal,
+        options: CallOptions,
     ) -> BoxFuture<'static, Result<PerformOutcome, Box<ApiError>>> {
         let daemon = Arc::clone(daemon);
         Box::pin(async move {
             let row = operations::find(name)
                 .ok_or_else(|| Error::new(Code::Internal, "there is no such operation"))?;
-            Queue::perform(&daemon, row, args, who, how).await
+            Queue::perform(&daemon, row, args, principal, options).await
         })
     }
 

@@ -33,12 +33,12 @@ use commis_vault::{LoginName, Vault};
 /// The login that the run's page begins with, where one is named. Fails with `FORBIDDEN`, `PARAM_INVALID` where it is of a site that
 /// the task does not go to, `SESSION_REQUIRED` where it is over, and as the vault does.
 pub fn login(
-    asked: &OperationContext,
+    cx: &OperationContext,
     it: &TaskRequest,
     contract: &TaskPolicy,
 ) -> Result<Option<NamedLogin>> {
     let Some(name) = &it.login else { return Ok(None) };
-    asked.who.must(AccessRequirement::Login, Some(name))?;
+    cx.principal.must(AccessRequirement::Login, Some(name))?;
     if it.backend == Backend::PlaywrightMcp {
         return Err(Error::new(
             Code::ParamInvalid,
@@ -47,7 +47,7 @@ pub fn login(
         .hint("`playwright_profile = true` under [agent] keeps its own"));
     }
     let name: LoginName = name.parse()?;
-    let (card, held) = Vault::new(&asked.daemon.home).open(&name)?;
+    let (card, held) = Vault::new(&cx.daemon.home).open(&name)?;
     if held.has_expired() {
         return Err(over(&name));
     }
@@ -67,14 +67,9 @@ pub enum RunDriver {
 
 impl RunDriver {
     /// A run's own page in our browser.
-    pub fn own(
-        asked: &OperationContext,
-        context: &str,
-        judge: RequestJudge,
-        folder: PathBuf,
-    ) -> Self {
-        let (daemon, who) = (Arc::clone(&asked.daemon), asked.who.clone());
-        Self::Own(LocalDriver::new(daemon, who, context.to_owned(), judge, folder))
+    pub fn own(cx: &OperationContext, context: &str, judge: RequestJudge, folder: PathBuf) -> Self {
+        let (daemon, principal) = (Arc::clone(&cx.daemon), cx.principal.clone());
+        Self::Own(LocalDriver::new(daemon, principal, context.to_owned(), judge, folder))
     }
 
     /// Puts that login into the page, before anything is done there.
@@ -88,15 +83,15 @@ impl RunDriver {
 
     /// A browser of Playwright's, behind the same judge. Fails with `BROWSER_MISSING`, `SETTINGS_INVALID`, `MCP_FAILED`.
     pub async fn theirs(
-        asked: &OperationContext,
+        cx: &OperationContext,
         context: &str,
         judge: RequestJudge,
         folder: PathBuf,
     ) -> Result<Self> {
-        let world = asked.daemon.world();
-        let (agent, browser) = (&world.settings.agent, &world.settings.browser);
+        let runtime = cx.daemon.runtime();
+        let (agent, browser) = (&runtime.settings.agent, &runtime.settings.browser);
         check_arguments(&browser.args)?;
-        let how = PlaywrightOptions {
+        let options = PlaywrightOptions {
             command: command(agent.playwright_mcp.as_deref())?,
             environment: settings::child_environment(),
             browser: find_chromium(browser.path.as_deref())?,
@@ -104,7 +99,7 @@ impl RunDriver {
             profile: agent.playwright_profile.then(|| folder.with_file_name("playwright")),
         };
         let pictures = (folder, context.to_owned());
-        let it = Playwright::start(how, world.policy(), judge, pictures).await?;
+        let it = Playwright::start(options, runtime.policy(), judge, pictures).await?;
         Ok(Self::Theirs(Box::new(it)))
     }
 
@@ -125,8 +120,8 @@ impl RunDriver {
             return Self::Theirs(it);
         }
         let folder = daemon.home.runs.clone();
-        let (who, context) = (inner.who.clone(), inner.context.clone());
-        Self::Own(LocalDriver::reattach(Arc::clone(daemon), who, context, folder))
+        let (principal, context) = (inner.principal.clone(), inner.context.clone());
+        Self::Own(LocalDriver::reattach(Arc::clone(daemon), principal, context, folder))
     }
 
     /// What waits by that number, as it would leave now.
@@ -138,9 +133,9 @@ impl RunDriver {
     ) -> Result<Option<PausedRequest>> {
         match self {
             Self::Own(_) => {
-                let of = (&inner.who, inner.context.as_str());
-                PageSessions::with(daemon, of, async |desk: &mut PageController| {
-                    let all = desk.waiting_now().await?;
+                let of = (&inner.principal, inner.context.as_str());
+                PageSessions::with(daemon, of, async |controller: &mut PageController| {
+                    let all = controller.waiting_now().await?;
                     Ok(all
                         .iter()
                         .find(|it| it.number == number)
@@ -156,9 +151,9 @@ impl RunDriver {
     pub async fn all_waiting(&self, daemon: &Daemon, inner: &SuspendedRun) -> Vec<PausedRequest> {
         match self {
             Self::Own(_) => {
-                let of = (&inner.who, inner.context.as_str());
-                let all = async |desk: &mut PageController| {
-                    Ok(desk
+                let of = (&inner.principal, inner.context.as_str());
+                let all = async |controller: &mut PageController| {
+                    Ok(controller
                         .waiting_now()
                         .await?
                         .iter()
@@ -181,8 +176,9 @@ impl RunDriver {
     ) -> Result<(String, Option<u16>)> {
         match self {
             Self::Own(_) => {
-                let of = (&inner.who, inner.context.as_str());
-                let left = async |desk: &mut PageController| desk.let_leave(number).await;
+                let of = (&inner.principal, inner.context.as_str());
+                let left =
+                    async |controller: &mut PageController| controller.let_leave(number).await;
                 let (said, status) = PageSessions::with(daemon, of, left).await?;
                 Ok((said.text, status))
             }

@@ -44,13 +44,13 @@ fn reads(judge: RequestJudge) -> RequestJudge {
 impl ReadOnlyDriver {
     pub fn new(
         daemon: &Arc<Daemon>,
-        who: &Principal,
+        principal: &Principal,
         context: &str,
         judge: RequestJudge,
         folder: PathBuf,
     ) -> Self {
-        let (of, who) = (Arc::clone(daemon), who.clone());
-        let inner = LocalDriver::new(of, who, context.to_owned(), reads(judge), folder);
+        let (of, principal) = (Arc::clone(daemon), principal.clone());
+        let inner = LocalDriver::new(of, principal, context.to_owned(), reads(judge), folder);
         Self { inner, daemon: Arc::clone(daemon), pages: Vec::new() }
     }
 
@@ -71,7 +71,7 @@ impl ReadOnlyDriver {
         }
         let url = Url::parse(act.text("url").unwrap_or(on)).ok();
         let Some(host) = url.as_ref().and_then(Url::host_str) else { return Ok(()) };
-        match self.daemon.world().caller.limits().take(host).await? {
+        match self.daemon.runtime().caller.limits().take(host).await? {
             RateDecision::After(wait) => tokio::time::sleep(wait).await,
             RateDecision::Refused(wait) => {
                 let what = format!(

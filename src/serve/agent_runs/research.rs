@@ -158,7 +158,7 @@ fn contract(url: &str, first: &str, hosts: &[String], said: &[&str]) -> Result<T
 
 /// What all questions share.
 struct ResearchRun<'a> {
-    asked: &'a OperationContext,
+    cx: &'a OperationContext,
     shelf: Arc<ResearchStore>,
     wish: ResearchRequest,
     client: Client,
@@ -170,23 +170,20 @@ struct ResearchRun<'a> {
 
 /// Begins it, or goes on with it, to its end. Fails with `FORBIDDEN`, `PARAM_INVALID`, `URL_INVALID`, `SETTINGS_INVALID`,
 /// `MODEL_KEY_MISSING`, `TASK_NOT_FOUND`, `TASK_BUSY`, `ARTIFACT_IO`, `CANCELLED`; with `MODEL_FAILED` where there is no plan.
-pub async fn research(
-    asked: &OperationContext,
-    it: ResearchArgs,
-) -> OperationOutput<ResearchReport> {
-    asked.who.must(AccessRequirement::May(Area::Browse, AccessRight::Write), None)?;
+pub async fn research(cx: &OperationContext, it: ResearchArgs) -> OperationOutput<ResearchReport> {
+    cx.principal.must(AccessRequirement::May(Area::Browse, AccessRight::Write), None)?;
     check(&it)?;
     let begun = Instant::now();
-    let folder = asked.daemon.home.research.clone();
+    let folder = cx.daemon.home.research.clone();
     let resumed = match &it.resume {
-        Some(id) => Some(ResearchStore::resume(&folder, id, super::whose(&asked.who))?),
+        Some(id) => Some(ResearchStore::resume(&folder, id, super::whose(&cx.principal))?),
         None => None,
     };
     let wish = match &resumed {
         Some((_, wish)) => wish.clone(),
-        None => wished(&asked.who.id, &it),
+        None => wished(&cx.principal.id, &it),
     };
-    let mut settings = asked.daemon.world().settings.model.clone();
+    let mut settings = cx.daemon.runtime().settings.model.clone();
     if let Some(name) = it.model.as_ref().or(wish.model.as_ref()) {
         settings.choose(name)?;
     }
@@ -202,23 +199,23 @@ pub async fn research(
     });
     let budget = Budget { calls: it.max_calls, tokens: it.max_tokens, cost: it.max_cost };
     let purse = BudgetTracker::new(budget, prices, Arc::clone(&shelf))?;
-    let tell = tells(asked);
+    let tell = tells(cx);
     tell(json!({"kind": "begin", "research": shelf.id, "topic": wish.topic}));
     let whole = Duration::from_secs(u64::from(it.max_minutes) * 60);
     let until = begun + whole.saturating_sub(FOR_REPORT.min(whole / 4));
-    let at = ResearchRun { asked, shelf, wish, client, purse, tell, until };
+    let at = ResearchRun { cx, shelf, wish, client, purse, tell, until };
     let work = async {
         let (found, reason) = at.questions().await?;
         at.report(found, reason, begun, begun + whole).await
     };
     let done = tokio::select! {
         it = work => it?,
-        err = stopped(asked) => return Err(err.hint(format!("`commis research --resume {}` goes on", at.shelf.id)).into()),
+        err = stopped(cx) => return Err(err.hint(format!("`commis research --resume {}` goes on", at.shelf.id)).into()),
     };
     Ok((done, Meta::default()))
 }
 
-fn wished(who: &str, it: &ResearchArgs) -> ResearchRequest {
+fn wished(principal: &str, it: &ResearchArgs) -> ResearchRequest {
     ResearchRequest {
         topic: line(it.topic.as_deref().unwrap_or_default(), SENTENCE),
         questions: it.questions.iter().map(|it| line(it, SENTENCE)).collect(),
@@ -227,7 +224,7 @@ fn wished(who: &str, it: &ResearchArgs) -> ResearchRequest {
         hosts: it.hosts.clone(),
         model: it.model.clone(),
         turns: it.max_turns,
-        who: who.to_owned(),
+        who: principal.to_owned(),
     }
 }
 
@@ -253,8 +250,8 @@ impl ResearchRun<'_> {
 
     /// Recipes that come near the topic.
     fn offers(&self) -> Result<Vec<Offer>> {
-        let all = self.asked.daemon.pantry.all()?;
-        let may = |name: &str| self.asked.who.may(AccessRequirement::Run, Some(name));
+        let all = self.cx.daemon.recipes.all()?;
+        let may = |name: &str| self.cx.principal.may(AccessRequirement::Run, Some(name));
         let mine: Vec<_> = all
             .iter()
             .filter(|it| it.is_served() && it.tool().reads_only && may(it.recipe.name.as_str()))
@@ -355,7 +352,7 @@ impl ResearchRun<'_> {
         let (text, params) = (it.text.as_str(), &it.params);
         let sought =
             RecipeQuery { task: text, params, url: None, can_look: true, reads_only: true };
-        let (best, mut trace, _) = match_recipe(self.asked, &sought)?;
+        let (best, mut trace, _) = match_recipe(self.cx, &sought)?;
         if let Some(it) = best {
             match self.by_recipe(n, text, &it).await? {
                 Ok(found) => return Ok(QuestionResult { trace, ..found }),
@@ -395,12 +392,12 @@ impl ResearchRun<'_> {
         it: &MatchedRecipe,
     ) -> Result<std::result::Result<QuestionResult, Box<ApiError>>> {
         let recipe = &it.known.recipe;
-        let world = self.asked.daemon.world();
-        let shown = match render(recipe, &it.params, world.policy(), &world.settings) {
+        let runtime = self.cx.daemon.runtime();
+        let shown = match render(recipe, &it.params, runtime.policy(), &runtime.settings) {
             Ok(it) => it,
             Err(err) => return Ok(Err(err.into())),
         };
-        let (data, _) = match run_usual(self.asked, &it.known, it.params.clone()).await {
+        let (data, _) = match run_usual(self.cx, &it.known, it.params.clone()).await {
             Ok(it) => it,
             Err(err) => return Ok(Err(err)),
         };
@@ -465,20 +462,20 @@ impl ResearchRun<'_> {
         let goal = self.goal(it, &url);
         // Two questions are not asked of one host while two others are.
         let _place = match url::Url::parse(&url).ok().as_ref().and_then(url::Url::host_str) {
-            Some(host) => Some(self.asked.daemon.world().caller.limits().enter(host).await?),
+            Some(host) => Some(self.cx.daemon.runtime().caller.limits().enter(host).await?),
             None => None,
         };
         let run = run_id()?;
-        let folder = self.asked.daemon.home.runs.clone();
+        let folder = self.cx.daemon.home.runs.clone();
         let mut transcript = Transcript::begin(&folder, &run);
         let head = json!({"kind": "begin", "run": run, "research": self.shelf.id, "question": n,
             "task": it.text, "url": url, "model": ChatModel::name(&self.client),
             "sites": contract.sites().collect::<Vec<_>>()});
         transcript.note(now_ms(), &head);
         let judge = contract.judge();
-        let daemon = &self.asked.daemon;
+        let daemon = &self.cx.daemon;
         let context = format!("research-{run}");
-        let mut hands = ReadOnlyDriver::new(daemon, &self.asked.who, &context, judge, folder);
+        let mut hands = ReadOnlyDriver::new(daemon, &self.cx.principal, &context, judge, folder);
         let mut doing = AgentRun::new(goal, limits, contract, ids::random_token()?);
         let counted = self.counted(true);
         let end = {

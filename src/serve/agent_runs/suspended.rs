@@ -25,7 +25,7 @@ pub struct SuspendedRuns {
 pub struct SuspendedRun {
     pub doing: AgentRun,
     pub wanted: TaskRequest,
-    pub who: Principal,
+    pub principal: Principal,
     pub run: String,
     pub context: String,
     /// The approvals of this run's requests, and the numbers that the page knows those by.

@@ -33,9 +33,11 @@ const FIELDS: &[&str] = &[
 /// What waits in a page that is gone is told to be gone, before anybody approves it.
 pub fn drop_gone_runs(daemon: &Daemon) {
     let gone: Vec<SuspendedRun> = {
-        let mut all = daemon.parking.lock();
+        let mut all = daemon.suspended_runs.lock();
         let is_there = |it: &SuspendedRun| {
-            let held = |number: u64| daemon.desks.has_held_request(&it.who, &it.context, number);
+            let held = |number: u64| {
+                daemon.page_sessions.has_held_request(&it.principal, &it.context, number)
+            };
             it.external_browser.is_some() || it.waits.iter().all(|it| held(it.1))
         };
         all.extract_if(.., |it| !is_there(it)).collect()
@@ -43,7 +45,7 @@ pub fn drop_gone_runs(daemon: &Daemon) {
     for it in gone {
         for (id, _) in &it.waits {
             // Where it was settled meanwhile, that stands.
-            let _ = daemon.parking.approvals.stale(id, "the page was closed", now_ms());
+            let _ = daemon.suspended_runs.approvals.stale(id, "the page was closed", now_ms());
         }
         it.journal.closes(RunStatus::NotDone, "approval_stale");
         close(daemon, &it);
@@ -51,17 +53,17 @@ pub fn drop_gone_runs(daemon: &Daemon) {
 }
 
 /// Whose approvals they may see: their own, or all.
-pub fn whose(who: &Principal) -> Option<&str> {
-    who.scopes.is_some().then_some(who.id.as_str())
+pub fn whose(principal: &Principal) -> Option<&str> {
+    principal.scopes.is_some().then_some(principal.id.as_str())
 }
 
-fn by(who: &Principal) -> Decider {
-    let channel = match (who.is_dashboard, &who.scopes) {
+fn by(principal: &Principal) -> Decider {
+    let channel = match (principal.is_dashboard, &principal.scopes) {
         (true, _) => Channel::Dashboard,
         (false, None) => Channel::Terminal,
         (false, Some(_)) => Channel::Rest,
     };
-    let (channel, name) = who.by_way.clone().unwrap_or((channel, who.id.clone()));
+    let (channel, name) = principal.by_way.clone().unwrap_or((channel, principal.id.clone()));
     Decider { who: name, channel, at_ms: now_ms() }
 }
 
@@ -101,7 +103,7 @@ pub async fn park(
     inner: SuspendedRun,
     held: Vec<PausedRequest>,
 ) -> Result<(Vec<ApprovalRequest>, Vec<String>)> {
-    let SuspendedRun { doing, who, run, .. } = &inner;
+    let SuspendedRun { doing, principal, run, .. } = &inner;
     let seen = hands.snapshot().await.map_err(|err| {
         Error::new(Code::ApprovalStale, "the page of the request does not respond").source(err)
     })?;
@@ -133,7 +135,7 @@ pub async fn park(
         sums.dedup();
         sums.truncate(20);
         let draft = ApprovalDraft {
-            principal: who.id.clone(),
+            principal: principal.id.clone(),
             run: run.clone(),
             request,
             page: page(&seen),
@@ -142,7 +144,7 @@ pub async fn park(
             picture: picture.clone(),
             history: doing.log().to_vec(),
         };
-        let pending = daemon.parking.approvals.add(draft, now_ms())?;
+        let pending = daemon.suspended_runs.approvals.add(draft, now_ms())?;
         waits.push((pending.id.clone(), it.id.parse().unwrap_or_default()));
         out.push(pending);
     }
@@ -152,15 +154,15 @@ pub async fn park(
     let external_browser = hands.left_open();
     // Nobody waits for it longer than it can be approved.
     let (of, id) = (Arc::clone(daemon), waits[0].0.clone());
-    daemon.parking.lock().push(SuspendedRun { waits, external_browser, ..inner });
+    daemon.suspended_runs.lock().push(SuspendedRun { waits, external_browser, ..inner });
     tokio::spawn(async move {
         tokio::time::sleep(Duration::from_millis(LASTS_MS as u64)).await;
-        if let Some(it) = of.parking.take(&id) {
+        if let Some(it) = of.suspended_runs.take(&id) {
             it.journal.closes(RunStatus::NotDone, "approval_expired");
             close(&of, &it);
         }
         // What is on disk says so by itself.
-        let _ = of.parking.approvals.recover(now_ms());
+        let _ = of.suspended_runs.approvals.recover(now_ms());
         of.channels.decided();
     });
     // Whoever is told may answer at once.
@@ -172,17 +174,17 @@ pub async fn park(
 
 /// The page goes, and what it holds with it.
 fn close(daemon: &Daemon, it: &SuspendedRun) {
-    daemon.desks.close(&it.who, &it.context);
+    daemon.page_sessions.close(&it.principal, &it.context);
 }
 
 /// A person said no. Fails as [`Approvals::reject`] does.
-pub fn reject(asked: &OperationContext, id: &str) -> Result<ApprovalRequest> {
-    let daemon = &asked.daemon;
-    let it = daemon.parking.approvals.reject(id, whose(&asked.who), by(&asked.who))?;
-    if let Some(parked) = daemon.parking.take(id) {
+pub fn reject(cx: &OperationContext, id: &str) -> Result<ApprovalRequest> {
+    let daemon = &cx.daemon;
+    let it = daemon.suspended_runs.approvals.reject(id, whose(&cx.principal), by(&cx.principal))?;
+    if let Some(parked) = daemon.suspended_runs.take(id) {
         for (other, _) in parked.waits.iter().filter(|it| it.0 != id) {
             // They were of the same page, which goes.
-            let _ = daemon.parking.approvals.stale(other, "the page was closed", now_ms());
+            let _ = daemon.suspended_runs.approvals.stale(other, "the page was closed", now_ms());
         }
         parked.journal.closes(RunStatus::NotDone, "human_rejected");
         close(daemon, &parked);
@@ -193,16 +195,12 @@ pub fn reject(asked: &OperationContext, id: &str) -> Result<ApprovalRequest> {
 
 /// A person approves what they were shown, by its digest; that one request goes, and the run goes on. Fails with `APPROVAL_NOT_FOUND`,
 /// `APPROVAL_STALE`, `APPROVAL_EXPIRED`, `APPROVAL_SETTLED`.
-pub async fn approve(
-    asked: &OperationContext,
-    id: &str,
-    shown: &str,
-) -> OperationOutput<TaskResult> {
-    let daemon = &asked.daemon;
-    let approvals = &daemon.parking.approvals;
-    approvals.approve(id, shown, whose(&asked.who), by(&asked.who))?;
+pub async fn approve(cx: &OperationContext, id: &str, shown: &str) -> OperationOutput<TaskResult> {
+    let daemon = &cx.daemon;
+    let approvals = &daemon.suspended_runs.approvals;
+    approvals.approve(id, shown, whose(&cx.principal), by(&cx.principal))?;
     let gone = || Error::new(Code::ApprovalStale, "the run of the request has ended");
-    let Some(mut inner) = daemon.parking.take(id) else {
+    let Some(mut inner) = daemon.suspended_runs.take(id) else {
         daemon.channels.decided();
         approvals.stale(id, "the run of the request has ended", now_ms())?;
         return Err(gone().into());
@@ -218,7 +216,7 @@ pub async fn approve(
         told.inspect_err(|err| inner.journal.closes(RunStatus::NotDone, err.code().as_str()))?;
     // Neither the model nor the page goes on while something else waits.
     let more = hands.all_waiting(daemon, &inner).await;
-    super::goes_on(asked, hands, inner, &told, more).await
+    super::goes_on(cx, hands, inner, &told, more).await
 }
 
 /// Looks once more, writes down that it goes, and lets it go. What became of it, in words for the model.
@@ -228,7 +226,7 @@ async fn release(
     inner: &SuspendedRun,
     (id, number): (&str, u64),
 ) -> Result<String> {
-    let approvals = &daemon.parking.approvals;
+    let approvals = &daemon.suspended_runs.approvals;
     let seen = hands.snapshot().await.inspect_err(|_| {
         let _ = approvals.stale(id, "the page does not answer", now_ms());
     })?;
