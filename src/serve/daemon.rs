@@ -23,7 +23,7 @@ use super::{
     har_uploads::HarUploads,
     mcp::state_sealer::StateSealer,
     page_sessions::PageSessions,
-    principal::{Principal, Scope, digest, same},
+    principal::{Principal, Scope, digest, is_equal_constant_time},
     queue::{CallOptions, PerformOutcome, Queue},
     rates::Rates,
     recipe_cache::RecipeCache,
@@ -126,7 +126,7 @@ impl Daemon {
     /// Returns the principal of that token, or `None` for an unknown or expired token.
     pub fn principal(&self, token: &str) -> Option<Principal> {
         let digest = digest(token);
-        if same(&digest, &self.root_digest) {
+        if is_equal_constant_time(&digest, &self.root_digest) {
             return Some(Principal::root());
         }
         let tokens = self.tokens.read().unwrap_or_else(PoisonError::into_inner);
@@ -134,7 +134,9 @@ impl Daemon {
         let mut found = None;
         // Compares all tokens, so that the duration reveals nothing.
         for (token, principal) in tokens.iter() {
-            if same(&digest, &token.hash) && token.expires_ms.is_none_or(|it| it > now) {
+            if is_equal_constant_time(&digest, &token.hash)
+                && token.expires_ms.is_none_or(|it| it > now)
+            {
                 found = Some(principal.clone());
             }
         }

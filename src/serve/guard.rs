@@ -28,7 +28,7 @@ use super::{
     dashboard,
     dashboard_auth::{AccessDeadline, CsrfToken, is_safe},
     har_uploads,
-    principal::{Principal, same},
+    principal::{Principal, is_equal_constant_time},
     rates::RateKind,
     refusal::{answer_with, rate_limit_error, refuse},
     viewer_access,
@@ -116,7 +116,10 @@ async fn guarded(daemon: &Arc<Daemon>, request: Request, next: Next) -> Response
     if principal.is_dashboard {
         let session = guard.session(&parts.headers);
         let given = parts.headers.get(CSRF).and_then(|it| it.to_str().ok());
-        let proven = session.as_ref().zip(given).is_some_and(|(it, given)| same(&it.csrf, given));
+        let proven = session
+            .as_ref()
+            .zip(given)
+            .is_some_and(|(it, given)| is_equal_constant_time(&it.csrf, given));
         if !is_safe(&parts.method) && !proven {
             return log_and_refuse(
                 daemon,

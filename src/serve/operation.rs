@@ -140,7 +140,7 @@ pub struct Operation {
     pub output: Value,
     doer: OperationFn,
     checker: CheckFn,
-    hider: SecretCheckFn,
+    secret_check: SecretCheckFn,
 }
 
 impl Operation {
@@ -162,7 +162,7 @@ impl Operation {
 
     /// Whether the arguments hold a secret that only the operation itself can tell.
     pub fn hides(&self, args: &Value) -> bool {
-        (self.hider)(args)
+        (self.secret_check)(args)
     }
 
     /// With more to look at than whether the arguments are of their types.
@@ -178,7 +178,7 @@ impl Operation {
 
     /// With more to tell secrets by than their names and their looks.
     pub(crate) fn hiding<A: DeserializeOwned + 'static>(mut self, hides: fn(A) -> bool) -> Self {
-        self.hider = Box::new(move |args| parsed::<A>(args.clone()).is_ok_and(hides));
+        self.secret_check = Box::new(move |args| parsed::<A>(args.clone()).is_ok_and(hides));
         self
     }
 
@@ -240,7 +240,7 @@ where
         output: output_schema::<O>(),
         doer,
         checker,
-        hider: Box::new(|_| false),
+        secret_check: Box::new(|_| false),
     }
 }
 

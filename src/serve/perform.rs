@@ -185,7 +185,7 @@ impl Queue {
     pub async fn wait_for_end(
         daemon: &Arc<Daemon>,
         task: TaskView,
-        patience: Duration,
+        timeout: Duration,
     ) -> Result<PerformOutcome, Box<ApiError>> {
         let mut events = daemon.database.listen();
         let id = task.task_id.clone();
@@ -203,7 +203,7 @@ impl Queue {
                 }
             }
         };
-        let Ok(ended) = tokio::time::timeout(patience, end).await else {
+        let Ok(ended) = tokio::time::timeout(timeout, end).await else {
             return Ok(PerformOutcome::Accepted(task));
         };
         let ended = ended?;

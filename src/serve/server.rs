@@ -8,7 +8,7 @@ use std::{
 
 use futures::future::BoxFuture;
 use serde_json::Value;
-use tokio::{runtime::Handle, sync::Notify};
+use tokio::{runtime::Handle, sync::Notify, task::JoinHandle};
 use tokio_util::sync::CancellationToken;
 
 use super::{
@@ -92,15 +92,63 @@ pub async fn serve(home: Home, settings: Settings, options: ServeOptions) -> Res
     let addr = listener.local_addr().map_err(|err| {
         Error::new(Code::DaemonFailed, "the listening socket has no address").source(err)
     })?;
+    let token = format!("{}{}", ids::random_token()?, ids::random_token()?);
+    let workers = WorkerThreads::new()?;
+    let threads = (workers.handle(), stop.clone());
+    let daemon = new_daemon((home, settings), (addr, &token), options.reload, threads)?;
+    daemon.read_tokens()?;
+    // What waited with a daemon that is gone is told as what it is.
+    daemon.suspended_runs.approvals.recover(now_ms())?;
+    runs::tidy(&daemon, true);
+    Queue::recover(&daemon)?;
+    daemon.watches.recover()?;
+    let router = rest::router(&daemon);
+    let state = StateFile::of_this_process(addr.port(), token)?;
+    state.write(&daemon.home.serve)?;
+    tracing::info!(port = addr.port(), "serving");
+    (options.up)(&state.url());
+    // Where there is no systemd there is nobody to tell.
+    let _ = sd_notify::notify(false, &[sd_notify::NotifyState::Ready]);
+
+    let background = spawn_background(&daemon, options.idle, again);
+    let serve = daemon.home.serve.clone();
+    let stopping = move || {
+        // Before the port is another's, nobody finds us there.
+        StateFile::remove(&serve, &state);
+        Instant::now() + GRACE
+    };
+    let open = Arc::clone(&daemon.open_requests);
+    let with = (open, stop, daemon.worker_handle.clone());
+    // A task of its own: the threads that are told of connections answer them, and wake no other for that.
+    let served = tokio::spawn(connections::serve(listener, router, with, stopping)).await;
+    let ends = served.map_err(|err| {
+        Error::new(Code::Internal, "the task that serves the socket ended unexpectedly").source(err)
+    })?;
+    let _ = sd_notify::notify(false, &[sd_notify::NotifyState::Stopping]);
+    tracing::info!("stopping");
+    let _ = tokio::time::timeout_at(ends.into(), daemon.queue.settled()).await;
+    daemon.page_sessions.close_all();
+    daemon.runtime().rest().await;
+    for it in background {
+        it.abort();
+    }
+    Ok(())
+}
+
+/// The state of a daemon that is about to serve, with nothing recovered yet. Fails with `ARTIFACT_IO`, `SETTINGS_INVALID`.
+fn new_daemon(
+    (home, settings): (Home, Settings),
+    (addr, token): (SocketAddr, &str),
+    reload: Box<dyn Fn() -> Result<Settings> + Send + Sync>,
+    (worker_handle, stop): (Handle, CancellationToken),
+) -> Result<Arc<Daemon>> {
     let database = Database::open(&home.serve)?;
     database.prune()?;
-    let token = format!("{}{}", ids::random_token()?, ids::random_token()?);
     let it = &settings.serve;
     let rate = |per_minute, burst| Rate { per_minute, burst };
-    let workers = WorkerThreads::new()?;
-    let daemon = Arc::new(Daemon {
+    Ok(Arc::new(Daemon {
         dispatcher: Box::new(ServerDispatcher),
-        worker_handle: workers.handle(),
+        worker_handle,
         socket_handle: Handle::current(),
         addr,
         started_at: Instant::now(),
@@ -127,61 +175,36 @@ pub async fn serve(home: Home, settings: Settings, options: ServeOptions) -> Res
         remote: RemoteListener::default(),
         watches: Watches::open(&home.serve)?,
         state: State::open_briefly(&home.artifacts).map_err(|err| err.code()),
-        stop: stop.clone(),
+        stop,
         state_sealer: mcp::state_sealer::StateSealer::new()?,
         runtime: RwLock::new(Arc::new(Runtime::new(&home, settings)?)),
         tool_digests: Mutex::default(),
-        root_digest: digest(&token),
+        root_digest: digest(token),
         tokens: RwLock::default(),
         tokens_changed: Notify::new(),
         last_request_ms: AtomicI64::new(now_ms()),
-        reload: options.reload,
+        reload,
         browser_idle: Mutex::default(),
         database,
         home,
-    });
-    daemon.read_tokens()?;
-    // What waited with a daemon that is gone is told as what it is.
-    daemon.suspended_runs.approvals.recover(now_ms())?;
-    runs::tidy(&daemon, true);
-    Queue::recover(&daemon)?;
-    daemon.watches.recover()?;
-    let router = rest::router(&daemon);
-    let state = StateFile::of_this_process(addr.port(), token)?;
-    state.write(&daemon.home.serve)?;
-    tracing::info!(port = addr.port(), "serving");
-    (options.up)(&state.url());
-    // Where there is no systemd there is nobody to tell.
-    let _ = sd_notify::notify(false, &[sd_notify::NotifyState::Ready]);
+    }))
+}
 
-    let watch = daemon.worker_handle.spawn(mcp::watch_recipes(Arc::clone(&daemon)));
-    let idle = daemon.worker_handle.spawn(idleness(Arc::clone(&daemon), options.idle));
-    let prune = daemon.worker_handle.spawn(pruning(Arc::clone(&daemon)));
-    let reload = daemon.worker_handle.spawn(reloads(Arc::clone(&daemon), again));
-    let due = daemon.worker_handle.spawn(watch::schedule(Arc::clone(&daemon)));
-    let notify = daemon.worker_handle.spawn(watch::deliver(Arc::clone(&daemon)));
-    let serve = daemon.home.serve.clone();
-    let stopping = move || {
-        // Before the port is another's, nobody finds us there.
-        StateFile::remove(&serve, &state);
-        Instant::now() + GRACE
-    };
-    let open = Arc::clone(&daemon.open_requests);
-    let with = (open, stop, daemon.worker_handle.clone());
-    // A task of its own: the threads that are told of connections answer them, and wake no other for that.
-    let served = tokio::spawn(connections::serve(listener, router, with, stopping)).await;
-    let ends = served.map_err(|err| {
-        Error::new(Code::Internal, "the socket was given up unexpectedly").source(err)
-    })?;
-    let _ = sd_notify::notify(false, &[sd_notify::NotifyState::Stopping]);
-    tracing::info!("stopping");
-    let _ = tokio::time::timeout_at(ends.into(), daemon.queue.settled()).await;
-    daemon.page_sessions.close_all();
-    daemon.runtime().rest().await;
-    for it in [watch, idle, prune, reload, due, notify] {
-        it.abort();
-    }
-    Ok(())
+/// Starts what runs beside the requests until the daemon ends.
+fn spawn_background(
+    daemon: &Arc<Daemon>,
+    idle: Option<Duration>,
+    reload: Arc<Notify>,
+) -> [JoinHandle<()>; 6] {
+    let workers = &daemon.worker_handle;
+    [
+        workers.spawn(mcp::watch_recipes(Arc::clone(daemon))),
+        workers.spawn(idleness(Arc::clone(daemon), idle)),
+        workers.spawn(pruning(Arc::clone(daemon))),
+        workers.spawn(reloads(Arc::clone(daemon), reload)),
+        workers.spawn(watch::schedule(Arc::clone(daemon))),
+        workers.spawn(watch::deliver(Arc::clone(daemon))),
+    ]
 }
 
 /// The lock of a home, which dies with the process; none where another daemon answers there already.

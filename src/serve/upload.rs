@@ -78,7 +78,13 @@ pub async fn upload(
             return answer_with(StatusCode::UNPROCESSABLE_ENTITY, ApiError::from_error(&err));
         }
         Err(err) => {
-            return refuse(&Error::new(Code::Internal, "a HAR file was not read").source(err));
+            return refuse(
+                &Error::new(
+                    Code::Internal,
+                    "the thread that reads the HAR file ended unexpectedly",
+                )
+                .source(err),
+            );
         }
     };
     let len = bytes.len() as u64;

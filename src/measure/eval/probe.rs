@@ -74,7 +74,7 @@ pub struct ProbeResult {
 
 /// Asks the live site and returns stubs, and what was found out about each target. Fails with `BROWSER_*` only.
 pub async fn probe(
-    world: &mut TaskReplayer<'_>,
+    replayer: &mut TaskReplayer<'_>,
     cx: &LearnContext,
     recording: &SessionRecording,
     (second, further): (&BTreeMap<String, String>, &[BTreeMap<String, String>]),
@@ -82,7 +82,7 @@ pub async fn probe(
     proof: Option<ProofToRepeat<'_>>,
 ) -> Result<(Stubs, Vec<ProbeResult>)> {
     let mut prober = Prober {
-        world,
+        replayer,
         cx,
         recording,
         second,
@@ -103,7 +103,7 @@ pub async fn probe(
 }
 
 struct Prober<'a, 'w> {
-    world: &'a mut TaskReplayer<'w>,
+    replayer: &'a mut TaskReplayer<'w>,
     cx: &'a LearnContext,
     recording: &'a SessionRecording,
     second: &'a BTreeMap<String, String>,
@@ -663,7 +663,7 @@ impl Prober<'_, '_> {
             steps: &[],
             per_item: None,
         };
-        match self.world.send(call).await {
+        match self.replayer.send(call).await {
             Ok(reply) => {
                 self.seen.push(reply);
                 Ok(Some(self.seen.len() - 1))

@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{
     Daemon,
-    operations::{OperationContext, over},
+    operations::{OperationContext, login_expired},
     page_sessions::PageSessions,
     principal::AccessRequirement,
 };
@@ -35,24 +35,24 @@ use commis_vault::{LoginName, Vault};
 pub fn login(
     cx: &OperationContext,
     it: &TaskRequest,
-    contract: &TaskPolicy,
+    task_policy: &TaskPolicy,
 ) -> Result<Option<NamedLogin>> {
     let Some(name) = &it.login else { return Ok(None) };
     cx.principal.must(AccessRequirement::Login, Some(name))?;
     if it.backend == Backend::PlaywrightMcp {
         return Err(Error::new(
             Code::ParamInvalid,
-            "logins of the vault are not for Playwright's browser",
+            "Playwright's browser cannot use logins of the vault",
         )
-        .hint("`playwright_profile = true` under [agent] keeps its own"));
+        .hint("set `playwright_profile = true` under [agent], so that this browser keeps its own logins"));
     }
     let name: LoginName = name.parse()?;
     let (card, held) = Vault::new(&cx.daemon.home).open(&name)?;
     if held.has_expired() {
-        return Err(over(&name));
+        return Err(login_expired(&name));
     }
     let of = site_of(held.url());
-    if !contract.sites().any(|it| *it == of) {
+    if !task_policy.sites().any(|it| *it == of) {
         let what = format!("the login `{name}` is of {}, where this task does not go", card.site);
         return Err(Error::new(Code::ParamInvalid, what));
     }
@@ -67,7 +67,12 @@ pub enum RunDriver {
 
 impl RunDriver {
     /// A run's own page in our browser.
-    pub fn own(cx: &OperationContext, context: &str, judge: RequestJudge, folder: PathBuf) -> Self {
+    pub fn local(
+        cx: &OperationContext,
+        context: &str,
+        judge: RequestJudge,
+        folder: PathBuf,
+    ) -> Self {
         let (daemon, principal) = (Arc::clone(&cx.daemon), cx.principal.clone());
         Self::Own(LocalDriver::new(daemon, principal, context.to_owned(), judge, folder))
     }
@@ -82,7 +87,7 @@ impl RunDriver {
     }
 
     /// A browser of Playwright's, behind the same judge. Fails with `BROWSER_MISSING`, `SETTINGS_INVALID`, `MCP_FAILED`.
-    pub async fn theirs(
+    pub async fn playwright(
         cx: &OperationContext,
         context: &str,
         judge: RequestJudge,
@@ -186,7 +191,7 @@ impl RunDriver {
         }
     }
 
-    fn hands(&mut self) -> &mut dyn BrowserDriver {
+    fn driver(&mut self) -> &mut dyn BrowserDriver {
         match self {
             Self::Own(it) => it,
             Self::Theirs(it) => &mut **it,
@@ -203,27 +208,27 @@ impl BrowserDriver for RunDriver {
     }
 
     fn act<'a>(&'a mut self, act: &'a Action, on: &'a str) -> BoxFuture<'a, Result<ActionResult>> {
-        self.hands().act(act, on)
+        self.driver().act(act, on)
     }
 
     fn snapshot(&mut self) -> BoxFuture<'_, Result<PageView>> {
-        self.hands().snapshot()
+        self.driver().snapshot()
     }
 
     fn drawn(&mut self) -> BoxFuture<'_, Result<Option<String>>> {
-        self.hands().drawn()
+        self.driver().drawn()
     }
 
     fn picture(&mut self) -> BoxFuture<'_, Result<Option<PathBuf>>> {
-        self.hands().picture()
+        self.driver().picture()
     }
 
     fn hand_over(&mut self, note: &str) -> BoxFuture<'_, bool> {
         let note = note.to_owned();
-        Box::pin(async move { self.hands().hand_over(&note).await })
+        Box::pin(async move { self.driver().hand_over(&note).await })
     }
 
     fn take_back(&mut self) -> BoxFuture<'_, Result<()>> {
-        self.hands().take_back()
+        self.driver().take_back()
     }
 }

@@ -89,9 +89,9 @@ impl LocalDriver {
                     None if !controller.is_holding() => {
                         return Err(Error::new(
                             Code::BrowserFailed,
-                            "the page of the task is gone",
+                            "the page of the task was closed",
                         )
-                        .hint("do the task again"));
+                        .hint("start the task again"));
                     }
                     None => {}
                 }

@@ -26,13 +26,13 @@ use self::{
     human_prompts::TaskPrompter,
     request::{Backend, TaskRequest},
     suspended::SuspendedRun,
-    suspended_runs::park,
+    suspended_runs::suspend,
 };
 pub use self::{
     prompts::OpenPrompts,
     run_recorder::{PlaybookStatus, standings},
     suspended::SuspendedRuns,
-    suspended_runs::{approve, drop_gone_runs, reject, whose},
+    suspended_runs::{approve, drop_gone_runs, owner_filter, reject},
 };
 use super::{
     answer::{ApiError, Meta},
@@ -153,7 +153,7 @@ struct RunPlan {
     run: String,
     goal: Goal,
     limits: Limits,
-    contract: TaskPolicy,
+    task_policy: TaskPolicy,
     client: Client,
     prices: Option<(f64, f64)>,
     playbook: Option<PlaybookRef>,
@@ -173,7 +173,7 @@ fn plan(cx: &OperationContext, it: &TaskRequest) -> Result<RunPlan> {
     })?;
     let sentence = fill_sentence(&it.task, &params);
     let said: Vec<&str> = params.values().map(String::as_str).chain([sentence.as_str()]).collect();
-    let contract = TaskPolicy::new(&url, &it.hosts, playbook.clone(), &said)?;
+    let task_policy = TaskPolicy::new(&url, &it.hosts, playbook.clone(), &said)?;
     let settings = model(cx, it)?;
     let client = client(&settings, "no model is configured, and no recipe matches")?;
     let prices = prices(&settings);
@@ -190,9 +190,8 @@ fn plan(cx: &OperationContext, it: &TaskRequest) -> Result<RunPlan> {
         no_checkpoints: it.no_checkpoint,
         agrees: it.allow_submit,
     };
-    let goal =
-        Goal { text: goal(&sentence, &params, playbook.as_deref()), url, playbook: playbook };
-    Ok(RunPlan { run: run_id()?, goal, limits, contract, client, prices, playbook: known })
+    let goal = Goal { text: goal(&sentence, &params, playbook.as_deref()), url, playbook };
+    Ok(RunPlan { run: run_id()?, goal, limits, task_policy, client, prices, playbook: known })
 }
 
 /// The settings of the model that is to do it. Fails with `SETTINGS_INVALID`.
@@ -266,24 +265,24 @@ pub async fn by_model(
     let principal = &cx.principal;
     principal.must(AccessRequirement::May(Area::Browse, AccessRight::Write), None)?;
     let plan = plan(cx, &it)?;
-    let login = drivers::login(cx, &it, &plan.contract)?;
+    let login = drivers::login(cx, &it, &plan.task_policy)?;
     let journal = run_recorder::begin_journal(cx, &it, &plan);
-    let RunPlan { run, goal, limits, contract, client, prices, .. } = plan;
+    let RunPlan { run, goal, limits, task_policy, client, prices, .. } = plan;
     let context = format!("do-{run}");
     let folder = cx.daemon.home.runs.clone();
-    let judge = contract.judge();
-    let doing = AgentRun::new(goal, limits, contract, ids::random_token()?);
-    let mut hands = match it.backend {
-        Backend::Commis => RunDriver::own(cx, &context, judge, folder),
-        Backend::PlaywrightMcp => RunDriver::theirs(cx, &context, judge, folder)
+    let judge = task_policy.judge();
+    let agent_run = AgentRun::new(goal, limits, task_policy, ids::random_token()?);
+    let mut driver = match it.backend {
+        Backend::Commis => RunDriver::local(cx, &context, judge, folder),
+        Backend::PlaywrightMcp => RunDriver::playwright(cx, &context, judge, folder)
             .await
             .inspect_err(|err| journal.fail(err))?,
     };
     if let Some(it) = &login {
-        hands.log_in(it).await.inspect_err(|err| journal.fail(err))?;
+        driver.log_in(it).await.inspect_err(|err| journal.fail(err))?;
     }
     let inner = SuspendedRun {
-        doing,
+        agent_run,
         wanted: it,
         principal: principal.clone(),
         run,
@@ -296,13 +295,13 @@ pub async fn by_model(
         sent: 0,
         external_browser: None,
     };
-    went_on(cx, hands, inner, None, trace).await
+    went_on(cx, driver, inner, None, trace).await
 }
 
 /// The same after a request of it was let go: `told` says what became of it, and `more` is what waits since.
 pub async fn goes_on(
     cx: &OperationContext,
-    hands: RunDriver,
+    driver: RunDriver,
     mut inner: SuspendedRun,
     told: &str,
     more: Vec<PausedRequest>,
@@ -311,20 +310,20 @@ pub async fn goes_on(
     inner.sent += 1;
     let trace = vec!["APPROVED".to_owned()];
     if !more.is_empty() {
-        return conclude(cx, hands, inner, RunOutcome::Held(more), trace).await;
+        return conclude(cx, driver, inner, RunOutcome::Held(more), trace).await;
     }
-    went_on(cx, hands, inner, Some(told), trace).await
+    went_on(cx, driver, inner, Some(told), trace).await
 }
 
 /// The loop, from its beginning or from where it waited, to where it ends or waits.
 async fn went_on(
     cx: &OperationContext,
-    mut hands: RunDriver,
+    mut driver: RunDriver,
     mut inner: SuspendedRun,
     after: Option<&str>,
     trace: Vec<String>,
 ) -> OperationOutput<TaskResult> {
-    let people: Box<dyn HumanInput> = match &cx.job {
+    let human_input: Box<dyn HumanInput> = match &cx.job {
         Some(job) if inner.wanted.interactive => {
             Box::new(TaskPrompter::new(&cx.daemon, job.id.clone()))
         }
@@ -333,18 +332,22 @@ async fn went_on(
     let begun = Instant::now();
     let events = told_to(cx);
     let end = {
-        let SuspendedRun { doing, journal, client, .. } = &mut inner;
+        let SuspendedRun { agent_run, journal, client, .. } = &mut inner;
         let mut tell = |note: RunEvent| {
             journal.note(&note);
             events(&note);
         };
         let client = Arc::clone(client);
-        let parts =
-            RunContext { talker: &*client, hands: &mut hands, people: &*people, tell: &mut tell };
+        let parts = RunContext {
+            chat_model: &*client,
+            driver: &mut driver,
+            human_input: &*human_input,
+            tell: &mut tell,
+        };
         let work = async {
             match after {
-                None => doing.begin(parts).await,
-                Some(told) => doing.resume(told, parts).await,
+                None => agent_run.begin(parts).await,
+                Some(told) => agent_run.resume(told, parts).await,
             }
         };
         tokio::select! {
@@ -363,18 +366,18 @@ async fn went_on(
         it => it,
     };
     let end = end.inspect_err(|err| inner.journal.fail(err))?;
-    conclude(cx, hands, inner, end, trace).await
+    conclude(cx, driver, inner, end, trace).await
 }
 
 /// What an end comes to: a recipe is learned, a request waits, or the page goes.
 async fn conclude(
     cx: &OperationContext,
-    hands: RunDriver,
+    driver: RunDriver,
     inner: SuspendedRun,
     end: RunOutcome,
     trace: Vec<String>,
 ) -> OperationOutput<TaskResult> {
-    let usage = inner.doing.usage();
+    let usage = inner.agent_run.usage();
     let prices = inner.prices;
     let mut told = ModelRunReport {
         run: inner.run.clone(),
@@ -382,8 +385,8 @@ async fn conclude(
         usage,
         cost: prices.map(|it| usage.tokens_in as f64 * it.0 + usage.tokens_out as f64 * it.1),
         ms: inner.ms,
-        url: inner.doing.page().url.clone(),
-        steps: inner.doing.log().to_vec(),
+        url: inner.agent_run.page().url.clone(),
+        steps: inner.agent_run.log().to_vec(),
         held: Vec::new(),
         approvals: Vec::new(),
         learns: None,
@@ -391,7 +394,8 @@ async fn conclude(
         playbook: None,
     };
     let mut ended = OutcomeSummary::from_outcome(end);
-    let show = |it: &PausedRequest| match render(it, Some(inner.doing.contract().origins())) {
+    let show = |it: &PausedRequest| match render(it, Some(inner.agent_run.task_policy().origins()))
+    {
         RenderOutcome::Whole(shown) => shown.text(),
         RenderOutcome::TooLarge(what) | RenderOutcome::Opaque(what) => {
             format!("{} {} (it cannot be shown whole: {what})", it.method, it.url)
@@ -404,7 +408,7 @@ async fn conclude(
         let is_first = inner.sent == 0;
         journal.waits();
         let (waiting, unfit) =
-            park(&cx.daemon, hands, inner, held).await.inspect_err(|err| journal.fail(err))?;
+            suspend(&cx.daemon, driver, inner, held).await.inspect_err(|err| journal.fail(err))?;
         told.approvals = waiting.into_iter().map(|it| it.id).collect();
         let place = (!told.approvals.is_empty()).then(|| {
             format!("a person decides at {} or with `commis approve`", dashboard(&cx.daemon))
@@ -425,12 +429,12 @@ async fn conclude(
             // What changed something is not done again by a recipe.
             let learned = if inner.sent > 0 {
                 Err("it changed something".to_owned())
-            } else if inner.doing.contract().is_told_apart() {
+            } else if inner.agent_run.task_policy().is_told_apart() {
                 Err("a value was typed that you did not give, and there is another site that it could go to".to_owned())
             } else if inner.wanted.backend == Backend::PlaywrightMcp {
                 Err("what is done with Playwright MCP is not recorded".to_owned())
             } else {
-                let other = ended.other.filter(|it| may_be_typed(&inner.doing, it));
+                let other = ended.other.filter(|it| may_be_typed(&inner.agent_run, it));
                 let failed = trace.iter().find_map(|it| it.strip_prefix(RECIPE_FAILED));
                 let failed = failed.and_then(|it| it.split(':').next());
                 let lead = LearnHints { other, answer: ended.answer.as_ref(), failed };
@@ -444,7 +448,7 @@ async fn conclude(
                 Err(why) => told.not_learned = Some(why),
             }
         }
-        drop(hands);
+        drop(driver);
     }
     let ran = TaskResult {
         status: ended.status,
@@ -527,12 +531,12 @@ impl OutcomeSummary {
 
 /// Whoever follows the task is told; that never fails a run.
 fn told_to(cx: &OperationContext) -> Box<dyn Fn(&RunEvent) + Send + Sync> {
-    let tell = tells(cx);
+    let tell = event_sender(cx);
     Box::new(move |note| tell(serde_json::to_value(note).unwrap_or_default()))
 }
 
 /// The same of anything that has a `kind`.
-fn tells(cx: &OperationContext) -> Box<dyn Fn(Value) + Send + Sync> {
+fn event_sender(cx: &OperationContext) -> Box<dyn Fn(Value) + Send + Sync> {
     let daemon = Arc::clone(&cx.daemon);
     let Some(id) = cx.job.as_ref().map(|it| it.id.clone()) else { return Box::new(|_| {}) };
     let (send, mut take) = tokio::sync::mpsc::unbounded_channel::<Value>();
@@ -548,11 +552,11 @@ fn tells(cx: &OperationContext) -> Box<dyn Fn(Value) + Send + Sync> {
 }
 
 /// Whether other values for the parameters may be typed where the task begins: a model says them.
-fn may_be_typed(doing: &AgentRun, other: &Value) -> bool {
-    let origins = doing.contract().origins();
+fn may_be_typed(agent_run: &AgentRun, other: &Value) -> bool {
+    let origins = agent_run.task_policy().origins();
     let allowed =
-        |it: &Value| it.as_str().is_some_and(|it| origins.allowed(it, doing.url()).is_ok());
-    doing.contract().sites().count() == 1
+        |it: &Value| it.as_str().is_some_and(|it| origins.allowed(it, agent_run.url()).is_ok());
+    agent_run.task_policy().sites().count() == 1
         && other.as_object().is_some_and(|all| all.values().all(allowed))
 }
 

@@ -49,7 +49,7 @@ pub fn begin_journal(cx: &OperationContext, it: &TaskRequest, plan: &RunPlan) ->
     let playbook = record.playbook.as_ref();
     let head = json!({"kind": "begin", "run": record.run, "task": record.task, "url": record.page,
         "model": record.model, "backend": backend, "playbook": playbook.map(|it| &it.name),
-        "playbook_digest": playbook.map(|it| &it.digest), "sites": plan.contract.sites().collect::<Vec<_>>()});
+        "playbook_digest": playbook.map(|it| &it.digest), "sites": plan.task_policy.sites().collect::<Vec<_>>()});
     Journal::begin(&cx.daemon.home.runs, record, &head)
 }
 

@@ -23,7 +23,7 @@ pub struct SuspendedRuns {
 
 /// What it takes to go on.
 pub struct SuspendedRun {
-    pub doing: AgentRun,
+    pub agent_run: AgentRun,
     pub wanted: TaskRequest,
     pub principal: Principal,
     pub run: String,

@@ -53,11 +53,11 @@ pub fn drop_gone_runs(daemon: &Daemon) {
 }
 
 /// Whose approvals they may see: their own, or all.
-pub fn whose(principal: &Principal) -> Option<&str> {
+pub fn owner_filter(principal: &Principal) -> Option<&str> {
     principal.scopes.is_some().then_some(principal.id.as_str())
 }
 
-fn by(principal: &Principal) -> Decider {
+fn decider(principal: &Principal) -> Decider {
     let channel = match (principal.is_dashboard, &principal.scopes) {
         (true, _) => Channel::Dashboard,
         (false, None) => Channel::Terminal,
@@ -97,27 +97,27 @@ fn element(act: &Action, seen: &PageView) -> Option<Element> {
 }
 
 /// Lets a run wait with its requests. The approvals that they wait for, and what is wrong with those that nobody can approve.
-pub async fn park(
+pub async fn suspend(
     daemon: &Arc<Daemon>,
-    mut hands: RunDriver,
+    mut driver: RunDriver,
     inner: SuspendedRun,
     held: Vec<PausedRequest>,
 ) -> Result<(Vec<ApprovalRequest>, Vec<String>)> {
-    let SuspendedRun { doing, principal, run, .. } = &inner;
-    let seen = hands.snapshot().await.map_err(|err| {
+    let SuspendedRun { agent_run, principal, run, .. } = &inner;
+    let seen = driver.snapshot().await.map_err(|err| {
         Error::new(Code::ApprovalStale, "the page of the request does not respond").source(err)
     })?;
-    let picture = hands.picture().await.unwrap_or_default();
-    let pressed = doing.last().and_then(|(act, seen)| element(act, seen));
+    let picture = driver.picture().await.unwrap_or_default();
+    let pressed = agent_run.last().and_then(|(act, seen)| element(act, seen));
     let (mut out, mut unfit, mut waits) = (Vec::new(), Vec::new(), Vec::new());
     for mut it in held {
         // As late as may be: pages write cookies while they settle.
         let number = it.id.parse().unwrap_or_default();
-        if let Ok(Some(now)) = hands.held_request(daemon, &inner, number).await {
+        if let Ok(Some(now)) = driver.held_request(daemon, &inner, number).await {
             it.cookies = now.cookies;
         }
         let told = format!("{} {}", it.method, it.url);
-        let request = match render(&it, Some(doing.contract().origins())) {
+        let request = match render(&it, Some(agent_run.task_policy().origins())) {
             RenderOutcome::Whole(shown) => shown,
             RenderOutcome::TooLarge(what) | RenderOutcome::Opaque(what) => {
                 unfit.push(format!(
@@ -127,7 +127,7 @@ pub async fn park(
             }
         };
         let mut sums = amounts(&request.text());
-        if let Err(why) = doing.contract().permits(&it, &sums, inner.sent) {
+        if let Err(why) = agent_run.task_policy().permits(&it, &sums, inner.sent) {
             unfit.push(format!("{told} cannot be approved: {why}"));
             continue;
         }
@@ -142,7 +142,7 @@ pub async fn park(
             element: pressed.clone(),
             amounts: sums,
             picture: picture.clone(),
-            history: doing.log().to_vec(),
+            history: agent_run.log().to_vec(),
         };
         let pending = daemon.suspended_runs.approvals.add(draft, now_ms())?;
         waits.push((pending.id.clone(), it.id.parse().unwrap_or_default()));
@@ -151,7 +151,7 @@ pub async fn park(
     if out.is_empty() {
         return Ok((out, unfit));
     }
-    let external_browser = hands.left_open();
+    let external_browser = driver.left_open();
     // Nobody waits for it longer than it can be approved.
     let (of, id) = (Arc::clone(daemon), waits[0].0.clone());
     daemon.suspended_runs.lock().push(SuspendedRun { waits, external_browser, ..inner });
@@ -180,7 +180,11 @@ fn close(daemon: &Daemon, it: &SuspendedRun) {
 /// A person said no. Fails as [`Approvals::reject`] does.
 pub fn reject(cx: &OperationContext, id: &str) -> Result<ApprovalRequest> {
     let daemon = &cx.daemon;
-    let it = daemon.suspended_runs.approvals.reject(id, whose(&cx.principal), by(&cx.principal))?;
+    let it = daemon.suspended_runs.approvals.reject(
+        id,
+        owner_filter(&cx.principal),
+        decider(&cx.principal),
+    )?;
     if let Some(parked) = daemon.suspended_runs.take(id) {
         for (other, _) in parked.waits.iter().filter(|it| it.0 != id) {
             // They were of the same page, which goes.
@@ -198,7 +202,7 @@ pub fn reject(cx: &OperationContext, id: &str) -> Result<ApprovalRequest> {
 pub async fn approve(cx: &OperationContext, id: &str, shown: &str) -> OperationOutput<TaskResult> {
     let daemon = &cx.daemon;
     let approvals = &daemon.suspended_runs.approvals;
-    approvals.approve(id, shown, whose(&cx.principal), by(&cx.principal))?;
+    approvals.approve(id, shown, owner_filter(&cx.principal), decider(&cx.principal))?;
     let gone = || Error::new(Code::ApprovalStale, "the run of the request has ended");
     let Some(mut inner) = daemon.suspended_runs.take(id) else {
         daemon.channels.decided();
@@ -209,37 +213,37 @@ pub async fn approve(cx: &OperationContext, id: &str, shown: &str) -> OperationO
     for (other, _) in inner.waits.iter().filter(|it| it.0 != id) {
         let _ = approvals.stale(other, "another request of its page was sent", now_ms());
     }
-    let mut hands = RunDriver::reattach(daemon, &mut inner);
-    let told = release(daemon, &mut hands, &inner, (id, number)).await;
+    let mut driver = RunDriver::reattach(daemon, &mut inner);
+    let told = release(daemon, &mut driver, &inner, (id, number)).await;
     daemon.channels.decided();
     let told =
         told.inspect_err(|err| inner.journal.closes(RunStatus::NotDone, err.code().as_str()))?;
     // Neither the model nor the page goes on while something else waits.
-    let more = hands.all_waiting(daemon, &inner).await;
-    super::goes_on(cx, hands, inner, &told, more).await
+    let more = driver.all_waiting(daemon, &inner).await;
+    super::goes_on(cx, driver, inner, &told, more).await
 }
 
 /// Looks once more, writes down that it goes, and lets it go. What became of it, in words for the model.
 async fn release(
     daemon: &Arc<Daemon>,
-    hands: &mut RunDriver,
+    driver: &mut RunDriver,
     inner: &SuspendedRun,
     (id, number): (&str, u64),
 ) -> Result<String> {
     let approvals = &daemon.suspended_runs.approvals;
-    let seen = hands.snapshot().await.inspect_err(|_| {
+    let seen = driver.snapshot().await.inspect_err(|_| {
         let _ = approvals.stale(id, "the page does not answer", now_ms());
     })?;
-    let now = hands.held_request(daemon, inner, number).await?;
+    let now = driver.held_request(daemon, inner, number).await?;
     let Some(now) = now else {
         approvals.stale(id, "the request no longer waits", now_ms())?;
         return Err(Error::new(Code::ApprovalStale, "the request no longer waits"));
     };
     // The act that led to it was done on the page before.
-    let pressed = inner.doing.last().and_then(|(act, seen)| element(act, seen));
+    let pressed = inner.agent_run.last().and_then(|(act, seen)| element(act, seen));
     let again = ReleaseSnapshot { digest: digest(&now), page: page(&seen), element: pressed };
     approvals.releasing(id, again, now_ms())?;
-    let left = hands.let_leave(daemon, inner, number).await;
+    let left = driver.let_leave(daemon, inner, number).await;
     let (became, told) = match left {
         Ok((told, status)) => (status.map_or(Became::Unclear, Became::Answered), told),
         Err(err) if err.code() == Code::ApprovalStale => {

@@ -18,7 +18,7 @@ use super::{
 };
 use crate::{
     Daemon,
-    principal::{Principal, same},
+    principal::{Principal, is_equal_constant_time},
     queue::CallOptions,
 };
 use commis_agent::{ApprovalRequest, ApprovalState, Channel};
@@ -125,7 +125,7 @@ async fn hear(daemon: Arc<Daemon>, bot: Bot) {
     let (mut offset, mut pause) = (None, PAUSE);
     loop {
         tell_ends(&daemon, &bot).await;
-        let patience = {
+        let timeout = {
             let mut open = daemon.channels.telegram.lock();
             if open.all.is_empty() {
                 open.heard = false;
@@ -134,7 +134,7 @@ async fn hear(daemon: Arc<Daemon>, bot: Bot) {
             if open.all.values().any(|it| it.pressed.is_some()) { SOON } else { PATIENCE }
         };
         let heard = tokio::select! {
-            it = bot.pressed(offset, patience) => it,
+            it = bot.pressed(offset, timeout) => it,
             () = daemon.channels.changed.notified() => continue,
         };
         let all = match heard {
@@ -184,8 +184,10 @@ async fn decide(daemon: &Arc<Daemon>, press: &ButtonPress) -> String {
     };
     let question = {
         let mut open = daemon.channels.telegram.lock();
-        let question =
-            open.all.get_mut(id).filter(|it| it.pressed.is_none() && same(&it.word, word));
+        let question = open
+            .all
+            .get_mut(id)
+            .filter(|it| it.pressed.is_none() && is_equal_constant_time(&it.word, word));
         let Some(question) = question else { return gone };
         question.pressed = Some(press.from.id);
         question.clone()

@@ -58,7 +58,7 @@ pub async fn page(cx: DashboardContext) -> PageResult {
     Ok(layout::kept_up(&cx, NavItem::Browser, "Browser", &body))
 }
 
-fn whose(key: &PageKey) -> &str {
+fn owner_of(key: &PageKey) -> &str {
     if key.0.is_empty() { "this machine" } else { &key.0 }
 }
 
@@ -106,7 +106,7 @@ fn table(all: &[OpenPage], now_ms: i64) -> Markup {
                             span.task { (place(&it.standing.url)) }
                         }
                         td { (badge(it)) }
-                        td.wide { (whose(&it.key)) }
+                        td.wide { (owner_of(&it.key)) }
                         td.wide.n { (format::ago(it.opened_ms, now_ms)) }
                         td.n { (format::ago(it.used_ms, now_ms)) }
                     }
@@ -248,7 +248,7 @@ fn page_view(daemon: &Daemon, key: &PageKey, links: &PageLinks) -> Markup {
                         }
                     }
                     dl.facts {
-                        dt { "Whose" } dd { (whose(key)) }
+                        dt { "Whose" } dd { (owner_of(key)) }
                         @if it.standing.visible { dt { "Where" } dd { "in a window" } }
                         dt { "Open since" } dd { (format::ago(it.opened_ms, now)) }
                         dt { "Last command" } dd { (format::ago(it.used_ms, now)) }

@@ -59,7 +59,7 @@ pub async fn page(cx: DashboardContext, Path(id): Path<String>) -> PageResult {
 
 fn status_line(task: &TaskView, now_ms: i64) -> Markup {
     html! {
-        p.line { (format::state(task.state)) span.soft { "asked for by " (tasks::by(task)) ", " (format::ago(task.created_ms, now_ms)) } }
+        p.line { (format::state(task.state)) span.soft { "asked for by " (tasks::requester(task)) ", " (format::ago(task.created_ms, now_ms)) } }
         @if task.state == TaskState::Running { (progress(task, now_ms)) }
         dl.facts {
             dt { "Id" } dd { code { (task.task_id) } }
@@ -214,7 +214,7 @@ fn timeline(events: &[Event], task: &TaskView, now_ms: i64) -> Markup {
                 @let stays = matches!(it.kind.as_str(), "stage" | "running" | "queued") && until > it.at_ms;
                 li class=(kind_class(&it.kind)) {
                     span.at { "+" (format::format_duration(it.at_ms - first)) }
-                    span.what { (what(it)) }
+                    span.what { (event_text(it)) }
                     @if stays {
                         @let place = |ms: i64| (ms - first) * 200 / (last - first);
                         span.n { (format::format_duration(until - it.at_ms)) }
@@ -237,7 +237,7 @@ fn kind_class(kind: &str) -> &'static str {
     }
 }
 
-fn what(it: &Event) -> Markup {
+fn event_text(it: &Event) -> Markup {
     let code = it.data["error_code"].as_str();
     html! {
         @match (it.kind.as_str(), it.data["stage"].as_str()) {

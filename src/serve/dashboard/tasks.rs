@@ -83,7 +83,7 @@ pub fn table(all: &[TaskView], now_ms: i64) -> Markup {
                             }
                         }
                         td { (format::state(it.state)) }
-                        td.wide { (by(it)) }
+                        td.wide { (requester(it)) }
                         td.wide.n { (took(it, now_ms)) }
                         td.n { (format::ago(it.created_ms, now_ms)) }
                     }
@@ -94,7 +94,7 @@ pub fn table(all: &[TaskView], now_ms: i64) -> Markup {
 }
 
 /// Who asked, in words.
-pub fn by(it: &TaskView) -> &str {
+pub fn requester(it: &TaskView) -> &str {
     match it.principal.as_str() {
         "root" => "this machine",
         it if it.starts_with("dashboard-") => "the dashboard",

@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 
 use super::session::{McpContext, McpHandler, McpResult};
 use crate::{
-    agent_runs::whose,
+    agent_runs::owner_filter,
     answer::{Answer, ApiError},
     channels::{dashboard, scope::refusal_reason},
     operations::{Operation, find},
@@ -129,7 +129,7 @@ impl McpHandler {
                 () = context.ct.cancelled() => Decision::Nothing,
             };
             if said == Decision::Nothing {
-                return Ok(Self::answer_result(self.still(principal, answer)).into());
+                return Ok(Self::answer_result(self.with_pending(principal, answer)).into());
             }
             came = self.decided(principal, &about, said).await;
         }
@@ -170,7 +170,7 @@ impl McpHandler {
             return None;
         }
         let pending =
-            self.daemon.suspended_runs.approvals.get(id, whose(principal), now_ms()).ok()?;
+            self.daemon.suspended_runs.approvals.get(id, owner_filter(principal), now_ms()).ok()?;
         let approves = self.daemon.runtime().settings.agent.elicitation;
         let is_open = pending.state.word() == "waiting"
             && pending.expires_ms - now_ms() > TOO_LATE_MS
@@ -217,7 +217,7 @@ impl McpHandler {
         let (name, args) = match said {
             Decision::SendOnce => {
                 // The settings may be others by now.
-                let pending = approvals.get(&about.id, whose(principal), now_ms())?;
+                let pending = approvals.get(&about.id, owner_filter(principal), now_ms())?;
                 let approves = self.daemon.runtime().settings.agent.elicitation;
                 if let Some(why) = refusal_reason(approves, &pending) {
                     let err =
@@ -247,11 +247,11 @@ impl McpHandler {
     }
 
     /// The same answer, saying what became of what waits and where it can be decided about.
-    fn still(&self, principal: &Principal, mut answer: Answer) -> Answer {
+    fn with_pending(&self, principal: &Principal, mut answer: Answer) -> Answer {
         let Some(id) = waiting_approvals(&answer.data).and_then(|it| it.into_iter().next()) else {
             return answer;
         };
-        let now = self.daemon.suspended_runs.approvals.get(&id, whose(principal), now_ms());
+        let now = self.daemon.suspended_runs.approvals.get(&id, owner_filter(principal), now_ms());
         let state = now.map_or("gone", |it| it.state.word());
         answer.data["detail"] = format!("it is {state}; {}", place(&self.daemon, &id)).into();
         answer

@@ -149,7 +149,7 @@ impl ServerHandler for McpHandler {
                 Code::Forbidden,
                 "the data of this watch is private: it belongs to an account",
             );
-            let hint = "a person looks at it: `commis watch log`; a token that names the login adds a watch of its own";
+            let hint = "a person can read it with `commis watch log`; to read it here, add a watch with a token whose scope names the login";
             return Ok(refusal(&ApiError::from_error(&err.hint(hint))).into());
         }
         let args = if row.spec.name == "recipe_run" {
@@ -168,7 +168,7 @@ impl ServerHandler for McpHandler {
         }
         match Queue::perform(&self.daemon, row, Value::Object(args), principal, options).await {
             Ok(PerformOutcome::Done(mut it)) => {
-                strange::left_out(&self.daemon.recipes, row, &mut it.data);
+                strange::hide_untrusted(&self.daemon.recipes, row, &mut it.data);
                 Ok(Self::answer_result(it).into())
             }
             Ok(PerformOutcome::Accepted(task)) => self.task(task, &context).await,

@@ -43,7 +43,7 @@ pub(super) fn principal(context: &McpContext) -> McpResult<Principal> {
         .get::<http::request::Parts>()
         .and_then(|it| it.extensions.get::<Principal>())
         .cloned()
-        .ok_or_else(|| ErrorData::internal_error("nobody asks", None))
+        .ok_or_else(|| ErrorData::internal_error("the request has no principal", None))
 }
 
 pub fn internal(err: &Error) -> ErrorData {

@@ -70,8 +70,8 @@ impl StateSealer {
         text: &str,
     ) -> Result<Value> {
         let refused = || {
-            Error::new(Code::Forbidden, "the state of the answer is invalid here")
-                .hint("a state holds for one caller, one request, one use and ten minutes; call again without it")
+            Error::new(Code::Forbidden, "`requestState` is unknown, used, expired, or belongs to another request")
+                .hint("call again without it; a state works once, within ten minutes, for the same caller and request")
         };
         let mut bytes = URL_SAFE_NO_PAD.decode(text).map_err(|_| refused())?;
         if bytes.len() < NONCE_LEN {

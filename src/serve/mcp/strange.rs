@@ -38,16 +38,16 @@ pub fn check_call(
     strange.then(|| {
         let err = Error::new(
             Code::RecipeNotVerified,
-            format!("`{name}` was not learned here, so a stranger may have written it"),
+            format!("`{name}` was not learned on this machine, so its words may instruct the model"),
         );
         ApiError::from_error(&err.hint(format!(
-            "a person looks at it: `commis recipe explain {name}`, then `commis recipe verify {name}`"
+            "a person must review it with `commis recipe explain {name}`, then run `commis recipe verify {name}`"
         )))
     })
 }
 
 /// What was found, without them, and without the words of those whose examples alone were proven.
-pub fn left_out(recipes: &RecipeCache, row: &Operation, data: &mut Value) {
+pub fn hide_untrusted(recipes: &RecipeCache, row: &Operation, data: &mut Value) {
     match row.spec.name {
         "recipe_find" | "recipe_list" => {
             let Some(all) = data.get_mut("recipes").and_then(Value::as_array_mut) else { return };

@@ -76,7 +76,7 @@ pub(crate) async fn start_learning(
         let err = Error::new(Code::ParamInvalid, "some of the actions cannot be repeated");
         return Err(err
             .hint(format!(
-                "there was {}; begin anew (`browse clear`), and do it in another way",
+                "clear the actions with `browse clear`, and do the task again without these: {}",
                 trail.lost.join("; ")
             ))
             .into());
@@ -123,7 +123,10 @@ pub(crate) async fn start_learning(
         .await?
     {
         PerformOutcome::Accepted(task) => with_default_meta(task),
-        PerformOutcome::Done(_) => Err(Error::new(Code::Internal, "learning is a task").into()),
+        PerformOutcome::Done(_) => {
+            Err(Error::new(Code::Internal, "`recipe_learn` returned a result instead of a task")
+                .into())
+        }
     }
 }
 

@@ -13,7 +13,7 @@ use super::{
 use crate::{
     agent_runs::{
         self, AnswerMethod, RECIPE_FAILED, Status, TaskResult, by_model, configured, fill_sentence,
-        model, request::TaskRequest, saved, standings, whose,
+        model, owner_filter, request::TaskRequest, saved, standings,
     },
     answer::ApiError,
     mcp::find::scored,
@@ -45,7 +45,7 @@ pub fn rows(out: &mut Vec<Operation>) {
             routes: &[(HttpMethod::Post, "/api/runs")],
             tool: ToolExposure::All,
             length: ExecutionMode::Run,
-            help: "Answer a task told in a sentence: from the recipe that it means, else with a model in a browser.\nThe words choose among recipes that take just the values that are given, or whose sentence this one is. Where none fits and `url` or `playbook` says where to begin, a model does it once, what may change something is held back, and a recipe is learned from what was done.",
+            help: "Answer a task told in a sentence: from the recipe that it means, else with a model in a browser.\nThe words choose among recipes that take just the values that are given, or whose sentence this one is. If no recipe matches and `url` or `playbook` gives a start page, a model does the task once. Requests that may change something wait for approval. commis then learns a recipe from the run.",
         },
         run,
     ));
@@ -210,7 +210,7 @@ struct ApprovalList {
 
 async fn list(cx: OperationContext, _: NoArgs) -> OperationOutput<ApprovalList> {
     agent_runs::drop_gone_runs(&cx.daemon);
-    let all = cx.daemon.suspended_runs.approvals.list(whose(&cx.principal), now_ms())?;
+    let all = cx.daemon.suspended_runs.approvals.list(owner_filter(&cx.principal), now_ms())?;
     with_default_meta(ApprovalList { approvals: all.into_iter().map(ApprovalView::from).collect() })
 }
 
@@ -224,7 +224,11 @@ struct ApprovalIdArgs {
 async fn get(cx: OperationContext, it: ApprovalIdArgs) -> OperationOutput<ApprovalView> {
     agent_runs::drop_gone_runs(&cx.daemon);
     with_default_meta(
-        cx.daemon.suspended_runs.approvals.get(&it.id, whose(&cx.principal), now_ms())?.into(),
+        cx.daemon
+            .suspended_runs
+            .approvals
+            .get(&it.id, owner_filter(&cx.principal), now_ms())?
+            .into(),
     )
 }
 
@@ -303,7 +307,7 @@ pub(crate) fn match_recipe(
             // As the task is told with its parameters' names, those are no values.
             params.retain(|_, it| !(it.starts_with('{') && it.ends_with('}')));
             params.extend(given.clone());
-            takes(&known.recipe, &params).then_some((*score, *known, params, is_read))
+            accepts_params(&known.recipe, &params).then_some((*score, *known, params, is_read))
         })
         .collect();
     let mut trace = Vec::new();
@@ -366,7 +370,8 @@ async fn meant_by_model(
         Ok((found, tokens)) => {
             let known = found.as_ref().and_then(|found| {
                 near.iter().find(|it| {
-                    it.recipe.name.as_str() == found.name && takes(&it.recipe, &found.params)
+                    it.recipe.name.as_str() == found.name
+                        && accepts_params(&it.recipe, &found.params)
                 })
             });
             let name = known.map_or("none", |it| it.recipe.name.as_str());
@@ -383,7 +388,7 @@ async fn meant_by_model(
 }
 
 /// Whether a recipe takes all of these values, and no other that has to be given.
-fn takes(it: &Recipe, params: &BTreeMap<String, String>) -> bool {
+fn accepts_params(it: &Recipe, params: &BTreeMap<String, String>) -> bool {
     params.keys().all(|name| it.parameters.iter().any(|it| it.name == *name))
         && it
             .parameters

@@ -267,8 +267,15 @@ arguments!(Learn {
 });
 
 pub fn rows(out: &mut Vec<Operation>) {
-    let read = |name, path, help| spec(name, path, READ, Kind::Read, help);
-    let act = |name, path, help| spec(name, path, WRITE, Kind::Write, help);
+    content_rows(out);
+    view_rows(out);
+    log_rows(out);
+    action_rows(out);
+    task_rows(out);
+}
+
+/// Navigation, and what a page holds.
+fn content_rows(out: &mut Vec<Operation>) {
     out.extend([
         row(
             act("browse_goto", &[(HttpMethod::Post, "/api/browse/goto")], "Open a page.\nOn a page that stays: its context keeps cookies and history until it is closed, or unused for half an hour."),
@@ -343,6 +350,12 @@ pub fn rows(out: &mut Vec<Operation>) {
             read("browse_blocked", &[(HttpMethod::Post, "/api/browse/blocked")], "List the requests of the page that the egress policy refused."),
             |cx, it: Bare| run(cx, it.context, Ok(Command::Blocked)),
         ),
+    ]);
+}
+
+/// Appearance, tabs, files and pictures.
+fn view_rows(out: &mut Vec<Operation>) {
+    out.extend([
         row(
             act("browse_viewport", &[(HttpMethod::Post, "/api/browse/viewport")], "Set the size of the window."),
             |cx, it: Viewport| {
@@ -393,22 +406,50 @@ pub fn rows(out: &mut Vec<Operation>) {
                 run(cx, it.context, of.map(|of| Command::Screenshot(ScreenshotOptions { full: it.full, of, marks: it.annotate })))
             },
         ),
+    ]);
+}
+
+/// What the page logged and sent.
+fn log_rows(out: &mut Vec<Operation>) {
+    out.extend([
         row(
-            read("browse_console", &[(HttpMethod::Post, "/api/browse/console")], "Show what the page wrote to its console."),
+            read(
+                "browse_console",
+                &[(HttpMethod::Post, "/api/browse/console")],
+                "Show what the page wrote to its console.",
+            ),
             |cx, it: Newest| run(cx, it.context, Ok(Command::Console(newest(it.last, true)))),
         ),
         row(
-            read("browse_network", &[(HttpMethod::Post, "/api/browse/network")], "List the documents and data that the page asked for."),
+            read(
+                "browse_network",
+                &[(HttpMethod::Post, "/api/browse/network")],
+                "List the documents and data that the page asked for.",
+            ),
             |cx, it: Requests| run(cx, it.context, Ok(Command::Network(newest(it.last, it.all)))),
         ),
         row(
-            read("browse_dialogs", &[(HttpMethod::Post, "/api/browse/dialogs")], "List the dialogs that the page opened, and how they were answered."),
+            read(
+                "browse_dialogs",
+                &[(HttpMethod::Post, "/api/browse/dialogs")],
+                "List the dialogs that the page opened, and how they were answered.",
+            ),
             |cx, it: Newest| run(cx, it.context, Ok(Command::Dialogs(newest(it.last, true)))),
         ),
         row(
-            read("browse_status", &[(HttpMethod::Post, "/api/browse/status")], "Print the page's address and the number of recorded steps."),
+            read(
+                "browse_status",
+                &[(HttpMethod::Post, "/api/browse/status")],
+                "Print the page's address and the number of recorded steps.",
+            ),
             |cx, it: Bare| run(cx, it.context, Ok(Command::Status)),
         ),
+    ]);
+}
+
+/// Actions in the page.
+fn action_rows(out: &mut Vec<Operation>) {
+    out.extend([
         row(
             act("browse_click", &[(HttpMethod::Post, "/api/browse/click")], "Click an element.\nThe answer says what it did: where the page went, what it asked for, whether it changed."),
             |cx, it: On| run(cx, it.context, parse_target(&it.target, it.retarget).map(Command::Click)),
@@ -507,6 +548,12 @@ pub fn rows(out: &mut Vec<Operation>) {
             act("browse_dialog", &[(HttpMethod::Post, "/api/browse/dialog")], "Set the answer to the page's next dialog."),
             |cx, it: Dialog| run(cx, it.context, Ok(Command::Dialog(it.accept, it.text))),
         ),
+    ]);
+}
+
+/// The recorded task, and the page as a whole.
+fn task_rows(out: &mut Vec<Operation>) {
+    out.extend([
         row(
             read("browse_steps", &[(HttpMethod::Post, "/api/browse/steps")], "Print the actions since the task began, as steps of a manifest."),
             steps,
@@ -540,6 +587,22 @@ pub fn rows(out: &mut Vec<Operation>) {
             close,
         ),
     ]);
+}
+
+fn read(
+    name: &'static str,
+    routes: &'static [(HttpMethod, &'static str)],
+    help: &'static str,
+) -> Spec {
+    spec(name, routes, READ, Kind::Read, help)
+}
+
+fn act(
+    name: &'static str,
+    routes: &'static [(HttpMethod, &'static str)],
+    help: &'static str,
+) -> Spec {
+    spec(name, routes, WRITE, Kind::Write, help)
 }
 
 async fn run(

@@ -216,7 +216,11 @@ struct CreatedToken {
 }
 
 /// What the schema says of a token to be made. Fails with `PARAM_INVALID`.
-fn fits(can: &[String], expires_sec: Option<u32>, note: &str) -> commis_base::error::Result<()> {
+fn check_token_request(
+    can: &[String],
+    expires_sec: Option<u32>,
+    note: &str,
+) -> commis_base::error::Result<()> {
     let wrong = if !(1..=100).contains(&can.len()) {
         "give 1 to 100 scopes"
     } else if expires_sec.is_some_and(|it| !(1..=31_536_000).contains(&it)) {
@@ -230,7 +234,7 @@ fn fits(can: &[String], expires_sec: Option<u32>, note: &str) -> commis_base::er
 }
 
 async fn token_create(cx: OperationContext, args: TokenArgs) -> OperationOutput<CreatedToken> {
-    fits(&args.can, args.expires_sec, &args.note)?;
+    check_token_request(&args.can, args.expires_sec, &args.note)?;
     let scopes = args
         .can
         .iter()
@@ -300,7 +304,7 @@ async fn remote_off(cx: OperationContext, _: NoArgs) -> OperationOutput<RemoteSt
 }
 
 async fn remote_pair(cx: OperationContext, args: TokenArgs) -> OperationOutput<PairingKey> {
-    fits(&args.can, args.expires_sec, &args.note)?;
+    check_token_request(&args.can, args.expires_sec, &args.note)?;
     with_default_meta(cx.daemon.remote.pair(&args.can, args.expires_sec, args.note)?)
 }
 

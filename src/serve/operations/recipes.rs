@@ -474,7 +474,7 @@ pub async fn run_usual_as(
 }
 
 /// Counts a run that was made without [`run_as`].
-pub fn counted(cx: &OperationContext, known: &Arc<CachedRecipe>, ran: &RecipeRunResult) {
+pub fn count_run(cx: &OperationContext, known: &Arc<CachedRecipe>, ran: &RecipeRunResult) {
     record_run(cx, known, Ok(ran));
 }
 

@@ -234,7 +234,7 @@ fn is_theirs(principal: &Principal, it: &Manifest, right: AccessRight) -> bool {
 }
 
 /// Somebody else's is not there.
-fn own(cx: &OperationContext, id: &str, right: AccessRight) -> Result<Manifest> {
+fn owned_session(cx: &OperationContext, id: &str, right: AccessRight) -> Result<Manifest> {
     let it = all(cx).manifest(id)?;
     if !is_theirs(&cx.principal, &it, right) {
         return Err(Error::new(Code::TaskNotFound, "there is no such session")
@@ -306,7 +306,7 @@ struct SessionDetails {
 }
 
 async fn show(cx: OperationContext, it: ShowArgs) -> OperationOutput<SessionDetails> {
-    own(&cx, &it.id, AccessRight::Read)?;
+    owned_session(&cx, &it.id, AccessRight::Read)?;
     let (session, actions) = all(&cx).load(&it.id)?;
     let findings = all(&cx).findings(&it.id)?;
     let snapshot = match it.at {
@@ -338,7 +338,7 @@ fn limit(lines: &[SessionAction]) -> Duration {
 }
 
 async fn fork(cx: OperationContext, it: ForkArgs) -> OperationOutput<Manifest> {
-    own(&cx, &it.id, AccessRight::Read)?;
+    owned_session(&cx, &it.id, AccessRight::Read)?;
     let sessions = all(&cx);
     let (parent, mut lines) = sessions.load(&it.id)?;
     if it.at == 0 || it.at as usize > lines.len() {
@@ -377,8 +377,8 @@ struct DiffResult {
 }
 
 async fn diff(cx: OperationContext, it: DiffArgs) -> OperationOutput<DiffResult> {
-    own(&cx, &it.first, AccessRight::Read)?;
-    own(&cx, &it.second, AccessRight::Read)?;
+    owned_session(&cx, &it.first, AccessRight::Read)?;
+    owned_session(&cx, &it.second, AccessRight::Read)?;
     let sessions = all(&cx);
     let actions = compare(&sessions.load(&it.first)?.1, &sessions.load(&it.second)?.1);
     let mut same =
@@ -402,7 +402,7 @@ struct ReplayReport {
 }
 
 async fn replay(cx: OperationContext, it: ReplayArgs) -> OperationOutput<ReplayReport> {
-    own(&cx, &it.id, AccessRight::Read)?;
+    owned_session(&cx, &it.id, AccessRight::Read)?;
     let (_, lines) = all(&cx).load(&it.id)?;
     let values: BTreeMap<String, String> = it.values.into();
     let number = |(n, value): (String, String)| Some((n.parse().ok()?, value));
@@ -435,7 +435,7 @@ async fn replay(cx: OperationContext, it: ReplayArgs) -> OperationOutput<ReplayR
 }
 
 async fn learn_session(cx: OperationContext, it: LearnArgs) -> OperationOutput<TaskView> {
-    own(&cx, &it.id, AccessRight::Read)?;
+    owned_session(&cx, &it.id, AccessRight::Read)?;
     let (_, lines) = all(&cx).load(&it.id)?;
     let learn::ActionHistory { url, steps, lost } = learn::trail(&lines)?;
     let wanted = LearnRequest {
@@ -459,7 +459,7 @@ struct AuditResult {
 }
 
 async fn audited(cx: OperationContext, it: SessionIdArgs) -> OperationOutput<AuditResult> {
-    own(&cx, &it.id, AccessRight::Read)?;
+    owned_session(&cx, &it.id, AccessRight::Read)?;
     let Some(findings) = all(&cx).audit(&it.id)? else {
         let err = Error::new(Code::ParamInvalid, "the session has no stored traffic");
         return Err(err
@@ -475,7 +475,7 @@ struct PurgeResult {
 }
 
 async fn purge(cx: OperationContext, it: SessionIdArgs) -> OperationOutput<PurgeResult> {
-    own(&cx, &it.id, AccessRight::Write)?;
+    owned_session(&cx, &it.id, AccessRight::Write)?;
     all(&cx).purge(&it.id)?;
     with_default_meta(PurgeResult { purged: true })
 }

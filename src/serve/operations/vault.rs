@@ -108,7 +108,7 @@ async fn mount(cx: OperationContext, it: MountArgs) -> OperationOutput<MountResu
     let name: LoginName = it.name.parse()?;
     let (card, held) = vault(&cx).open(&name)?;
     if held.has_expired() {
-        return Err(over(&name).into());
+        return Err(login_expired(&name).into());
     }
     let of = (&cx.principal, &*it.context);
     let refused = PageSessions::with(&cx.daemon, of, async |controller: &mut PageController| {
@@ -118,7 +118,7 @@ async fn mount(cx: OperationContext, it: MountArgs) -> OperationOutput<MountResu
 }
 
 /// That a login holds no longer.
-pub fn over(name: &LoginName) -> Error {
+pub fn login_expired(name: &LoginName) -> Error {
     Error::new(
         Code::SessionRequired,
         format!("the login `{name}` has expired: all its cookies have ended"),

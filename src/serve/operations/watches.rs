@@ -223,7 +223,7 @@ fn no_secrets(params: &BTreeMap<String, String>) -> commis_base::error::Result<(
             Code::SecretInTask,
             format!("a value of the watch seems to be a secret ({why})"),
         )
-        .hint("a key that a recipe needs is named in the recipe, and read by the daemon")),
+        .hint("leave it out; a recipe names the environment variable of a key, and the daemon reads it")),
     }
 }
 
@@ -253,7 +253,7 @@ fn name_of(recipe: &str, params: &BTreeMap<String, String>) -> String {
 }
 
 /// The watch, if who asks may know of it. Fails with `WATCH_NOT_FOUND`.
-async fn theirs(cx: &OperationContext, name: &str) -> commis_base::error::Result<Watch> {
+async fn own_watch(cx: &OperationContext, name: &str) -> commis_base::error::Result<Watch> {
     let found = cx.daemon.watches.store.get(name).await;
     match found {
         Ok(it) if !is_theirs(cx, &it) => cx.daemon.watches.store.get("").await,
@@ -313,7 +313,7 @@ struct History {
 
 async fn log(cx: OperationContext, it: Log) -> Out<History> {
     let limit = super::within("limit", it.limit, 1000)?;
-    let watch = theirs(&cx, &it.watch).await?;
+    let watch = own_watch(&cx, &it.watch).await?;
     let runs = cx.daemon.watches.store.log(&it.watch, limit, it.changes).await?;
     with_default_meta(History { watch, runs })
 }
@@ -326,12 +326,12 @@ struct RanNow {
 }
 
 async fn run(cx: OperationContext, it: Named) -> Out<RanNow> {
-    theirs(&cx, &it.watch).await?;
+    own_watch(&cx, &it.watch).await?;
     let id = execute(&cx.daemon, &it.watch).await?;
     cx.daemon.watches.changed();
     let mut runs = cx.daemon.watches.store.log(&it.watch, 1, false).await?;
     let run = runs.pop().filter(|it| Some(it.id) == id);
-    with_default_meta(RanNow { watch: theirs(&cx, &it.watch).await?, run })
+    with_default_meta(RanNow { watch: own_watch(&cx, &it.watch).await?, run })
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -345,13 +345,13 @@ struct Pause {
 }
 
 async fn pause(cx: OperationContext, it: Pause) -> Out<Watch> {
-    let watch = theirs(&cx, &it.watch).await?;
+    let watch = own_watch(&cx, &it.watch).await?;
     let now = now_ms();
     // What it missed is made up for once, unless it was not yet due.
     let at = watch.last_run_ms.map_or(now, |it| next(&watch.watch, watch.every_ms, it)).max(now);
     cx.daemon.watches.store.pause(&it.watch, !it.resume, at).await?;
     cx.daemon.watches.changed();
-    with_default_meta(theirs(&cx, &it.watch).await?)
+    with_default_meta(own_watch(&cx, &it.watch).await?)
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -360,7 +360,7 @@ struct Removed {
 }
 
 async fn remove(cx: OperationContext, it: Named) -> Out<Removed> {
-    theirs(&cx, &it.watch).await?;
+    own_watch(&cx, &it.watch).await?;
     cx.daemon.watches.store.remove(&it.watch).await?;
     cx.daemon.watches.changed();
     with_default_meta(Removed { watch: it.watch })

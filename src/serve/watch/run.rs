@@ -22,7 +22,7 @@ use super::{
 use crate::{
     Daemon,
     answer::ApiError,
-    operations::{OperationContext, counted, run_login, run_usual_as},
+    operations::{OperationContext, count_run, run_login, run_usual_as},
     principal::{AccessRequirement, Principal, forbidden},
     recipe_cache::CachedRecipe,
 };
@@ -268,11 +268,11 @@ async fn conditional(
         if ran.success || !ran.retryable {
             return Ok(None);
         }
-        counted(cx, known, &ran);
+        count_run(cx, known, &ran);
         return Err(Box::new(ApiError::from_run(ran)));
     }
     let is_whole = ran.complete != Some(false);
-    counted(cx, known, &ran);
+    count_run(cx, known, &ran);
     Ok(Some(CallResult::Data { data: ran.data, is_whole, may_be_empty: false, validators: seen }))
 }
 
