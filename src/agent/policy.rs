@@ -101,7 +101,7 @@ impl TaskPolicy {
 
     /// Whether an action may be tried on that page. Fails with `URL_BLOCKED` where it leads elsewhere or changes something by an
     /// address, and with `VALUE_FROM_ELSEWHERE`.
-    pub fn allows(&self, act: &Action, seen: &PageView) -> Result<()> {
+    pub fn allows(&self, act: &Action, view: &PageView) -> Result<()> {
         if let Some(url) = act.text("url") {
             let to = Url::parse(url).ok();
             let Some(to) = to.filter(|it| matches!(it.scheme(), "http" | "https")) else {
@@ -124,10 +124,10 @@ impl TaskPolicy {
         }
         let typed = act.arguments.iter().filter(|it| TYPED.contains(&it.0.as_str()));
         for value in typed.flat_map(|it| texts(it.1)) {
-            self.names_no_other(value, &seen.url)?;
-            self.origins.allowed(value, &seen.url)?;
-            if self.origins.origin_of(value, &seen.url) != ValueOrigin::User {
-                locked(&self.typed).add(&seen.url, value);
+            self.names_no_other(value, &view.url)?;
+            self.origins.allowed(value, &view.url)?;
+            if self.origins.origin_of(value, &view.url) != ValueOrigin::User {
+                locked(&self.typed).add(&view.url, value);
             }
         }
         Ok(())
@@ -209,13 +209,13 @@ impl TaskPolicy {
     /// most, nothing else may. `sent`: requests of this run that were let go. The error says why not.
     pub fn permits(
         &self,
-        held: &PausedRequest,
+        paused: &PausedRequest,
         amounts: &[Amount],
         sent: u32,
     ) -> Result<(), String> {
         let Some(book) = &self.playbook else { return Ok(()) };
-        let url = Url::parse(&held.url).map_err(|_| "its address cannot be read".to_owned())?;
-        let Some(change) = book.change(&held.method, &url) else {
+        let url = Url::parse(&paused.url).map_err(|_| "its address cannot be read".to_owned())?;
+        let Some(change) = book.change(&paused.method, &url) else {
             return Err("the playbook allows no such change".to_owned());
         };
         if sent >= change.most {

@@ -152,7 +152,7 @@ pub struct AgentRun {
     turns: Vec<Turn>,
     usage: Usage,
     idle: u32,
-    seen: PageView,
+    view: PageView,
     all: ObservedText,
     /// Actions and the pages that they were done on, newest last.
     recent: Vec<(Action, PageView)>,
@@ -184,7 +184,7 @@ impl AgentRun {
             turns: Vec::new(),
             usage: Usage::default(),
             idle: 0,
-            seen: PageView::default(),
+            view: PageView::default(),
             all: ObservedText::default(),
             recent: Vec::new(),
             log: Vec::new(),
@@ -204,7 +204,7 @@ impl AgentRun {
 
     /// The page as it was seen last.
     pub fn page(&self) -> &PageView {
-        &self.seen
+        &self.view
     }
 
     /// What was done, a line an action.
@@ -244,23 +244,23 @@ impl AgentRun {
         let did = with.driver.act(&open, &self.goal.url).await?;
         self.log.push(open.describe());
         (with.tell)(RunEvent::Did { turn: 0, text: did.text, failed: false });
-        self.seen = with.driver.snapshot().await?;
+        self.view = with.driver.snapshot().await?;
         self.record_page();
         // What is behind a wall is what the model begins with.
         if let Some(end) = self.hand_over_blocker(&mut with).await? {
             return Ok(end);
         }
-        let text = format!("Goal: {}\n{}", self.goal.text, history::page(&self.seen, None));
+        let text = format!("Goal: {}\n{}", self.goal.text, history::page(&self.view, None));
         self.turns.push(Turn::User { text });
         self.go(with).await
     }
 
     /// Goes on after what was held: `text` says what became of it. Fails as [`AgentRun::begin`].
     pub async fn resume(&mut self, text: &str, with: RunContext<'_>) -> Result<RunOutcome> {
-        let before = std::mem::replace(&mut self.seen, with.driver.snapshot().await?);
+        let before = std::mem::replace(&mut self.view, with.driver.snapshot().await?);
         self.record_page();
         let text = history::escape_markers(text);
-        let text = format!("{text}{}", history::page(&self.seen, Some(&before)));
+        let text = format!("{text}{}", history::page(&self.view, Some(&before)));
         self.turns.push(match self.open.take() {
             Some((id, name)) => Turn::Tool { id, name, text },
             None => Turn::User { text },
@@ -269,8 +269,8 @@ impl AgentRun {
     }
 
     fn record_page(&mut self) {
-        self.all.add_page(&self.seen);
-        self.task_policy.add_page(&self.seen);
+        self.all.add_page(&self.view);
+        self.task_policy.add_page(&self.view);
     }
 
     async fn go(&mut self, mut with: RunContext<'_>) -> Result<RunOutcome> {
@@ -385,7 +385,7 @@ impl AgentRun {
 
     async fn step(&mut self, act: Action, with: &mut RunContext<'_>) -> Result<StepOutcome> {
         let turn = self.usage.turns;
-        (with.tell)(RunEvent::Act { turn, act: act.describe(), page: self.seen.url.clone() });
+        (with.tell)(RunEvent::Act { turn, act: act.describe(), page: self.view.url.clone() });
         if act.describe().contains(&self.canary)
             || act.arguments.values().any(|it| it.to_string().contains(&self.canary))
         {
@@ -420,14 +420,14 @@ impl AgentRun {
             let why = short(act.text("reason").unwrap_or("no reason was given"));
             return Ok(StepOutcome::End(RunOutcome::GaveUp(why)));
         }
-        self.seen = with.driver.snapshot().await?;
+        self.view = with.driver.snapshot().await?;
         self.record_page();
-        let mut claim = completion_check::judge(act, &self.seen, "", &self.all, self.playbook());
+        let mut claim = completion_check::judge(act, &self.view, "", &self.all, self.playbook());
         if matches!(claim, CompletionVerdict::Unproven(_))
             && let Some(drawn) = with.driver.drawn().await.unwrap_or_default()
         {
             self.all.saw_text(&drawn);
-            claim = completion_check::judge(act, &self.seen, &drawn, &self.all, self.playbook());
+            claim = completion_check::judge(act, &self.view, &drawn, &self.all, self.playbook());
         }
         match claim {
             CompletionVerdict::Verified { answer } => {
@@ -453,7 +453,7 @@ impl AgentRun {
         (with.tell)(RunEvent::Asked { turn, matter: kind, text: text.clone() });
         // A picture is a help, no condition.
         let picture = with.driver.picture().await.unwrap_or_default();
-        let asked = HumanPrompt { kind, text: text.clone(), url: self.seen.url.clone(), picture };
+        let asked = HumanPrompt { kind, text: text.clone(), url: self.view.url.clone(), picture };
         Ok(match (with.human_input.ask(asked).await, kind) {
             (Reply::Yes, PromptKind::Value) | (Reply::No, _) => {
                 StepOutcome::End(RunOutcome::Rejected)
@@ -472,13 +472,13 @@ impl AgentRun {
 
     async fn act(&mut self, act: Action, with: &mut RunContext<'_>) -> Result<StepOutcome> {
         let turn = self.usage.turns;
-        if let Err(err) = self.task_policy.allows(&act, &self.seen) {
+        if let Err(err) = self.task_policy.allows(&act, &self.view) {
             (with.tell)(RunEvent::Refused { turn, why: err.to_string() });
             return Ok(StepOutcome::Told(error_message(&err)));
         }
         // Before the action (seed 002, AC-5.1).
         if !self.limits.no_checkpoints
-            && self.playbook().is_some_and(|it| it.stops(&act, &self.seen).is_some())
+            && self.playbook().is_some_and(|it| it.stops(&act, &self.view).is_some())
         {
             let text = format!("about to {:?}", act.describe());
             if let StepOutcome::End(it) = self.ask_human(PromptKind::Checkpoint, text, with).await?
@@ -486,7 +486,7 @@ impl AgentRun {
                 return Ok(StepOutcome::End(it));
             }
         }
-        self.recent.push((act.clone(), self.seen.clone()));
+        self.recent.push((act.clone(), self.view.clone()));
         if self.recent.len() > RECENT {
             self.recent.remove(0);
         }
@@ -497,10 +497,10 @@ impl AgentRun {
             return Ok(StepOutcome::End(RunOutcome::Stopped { reason: "loop_detected", detail }));
         }
         // Whatever it says is a page's as much as ours.
-        let done = with.driver.act(&act, &self.seen.url).await;
+        let done = with.driver.act(&act, &self.view.url).await;
         let (text, held, has_failed) = match done {
             Ok(ActionResult { text, held }) => {
-                let said = PageView { content: text, ..self.seen.clone() };
+                let said = PageView { content: text, ..self.view.clone() };
                 if act.name == "text" {
                     self.all.saw_text(&said.content);
                     self.task_policy.add_page(&said);
@@ -525,12 +525,12 @@ impl AgentRun {
             }
             return Ok(StepOutcome::End(RunOutcome::Held(held)));
         }
-        let before = std::mem::replace(&mut self.seen, with.driver.snapshot().await?);
+        let before = std::mem::replace(&mut self.view, with.driver.snapshot().await?);
         self.record_page();
         if let Some(end) = self.hand_over_blocker(with).await? {
             return Ok(StepOutcome::End(end));
         }
-        Ok(StepOutcome::Told(format!("{text}{}", history::page(&self.seen, Some(&before)))))
+        Ok(StepOutcome::Told(format!("{text}{}", history::page(&self.view, Some(&before)))))
     }
 
     /// How often the action was done on this page, where that is too often. A page whose clocks and counters go on by themselves is
@@ -544,24 +544,24 @@ impl AgentRun {
                 .filter(|it| fits(it))
                 .collect()
         };
-        let same = on(&|it| *it == self.seen).len();
+        let same = on(&|it| *it == self.view).len();
         if same >= SAME {
             return Ok(Some(same));
         }
-        let alike = on(&|it| ticks::alike(it, &self.seen));
+        let alike = on(&|it| ticks::alike(it, &self.view));
         if alike.len() < SAME {
             return Ok(None);
         }
         // What is another now, and nothing was done.
         tokio::time::sleep(TICK).await;
         let now = driver.snapshot().await?;
-        Ok(ticks::is_ticking(&alike, &self.seen, &now).then_some(alike.len()))
+        Ok(ticks::is_ticking(&alike, &self.view, &now).then_some(alike.len()))
     }
 
     /// Where only a person gets on, one is asked to; afterwards the page is another.
     async fn hand_over_blocker(&mut self, with: &mut RunContext<'_>) -> Result<Option<RunOutcome>> {
         let before = self.recent.last().map(|it| &it.1);
-        let Some(it) = wall(&self.seen, &self.goal.url, before) else { return Ok(None) };
+        let Some(it) = wall(&self.view, &self.goal.url, before) else { return Ok(None) };
         let has_window = with.human_input.is_there() && with.driver.hand_over(it.describe()).await;
         let asks = if has_window { " The page is in a window now." } else { "" };
         let next =
@@ -572,7 +572,7 @@ impl AgentRun {
         if let StepOutcome::End(end) = next {
             return Ok(Some(end));
         }
-        self.seen = with.driver.snapshot().await?;
+        self.view = with.driver.snapshot().await?;
         self.record_page();
         Ok(None)
     }

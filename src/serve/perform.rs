@@ -195,7 +195,7 @@ impl Queue {
                 if now.state.has_ended() {
                     return Ok::<_, Error>(now);
                 }
-                // Whatever comes, or is missed: the book is looked into.
+                // After any event, or missed events, the database is read again.
                 while let Ok(it) = events.recv().await {
                     if it.task_id.as_ref() == Some(&id) {
                         break;

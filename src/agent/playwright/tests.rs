@@ -33,7 +33,7 @@ async fn fake(called: &str) -> Result<Playwright> {
         gateway,
         server,
         tools,
-        seen: PageView::default(),
+        view: PageView::default(),
         acting: None,
         pressed: None,
         again: false,
@@ -96,11 +96,11 @@ async fn what_the_server_says_is_told_as_it_is_meant() {
 
     let mut it =
         fake(&says("### Modal state\n- [confirm dialog with message Sure?]", false)).await.unwrap();
-    let seen = it.snapshot().await.unwrap();
+    let view = it.snapshot().await.unwrap();
     assert!(
-        seen.content.starts_with("- alertdialog \"") && seen.content.contains("Sure?"),
+        view.content.starts_with("- alertdialog \"") && view.content.contains("Sure?"),
         "{}",
-        seen.content
+        view.content
     );
 
     let mut it = fake(&says("hello", false)).await.unwrap();
@@ -174,7 +174,7 @@ async fn real(
 
 impl PlaywrightFixture {
     async fn act(&mut self, name: &str, arguments: Value) -> Result<ActionResult> {
-        let on = self.driver.seen.url.clone();
+        let on = self.driver.view.url.clone();
         let done = self.driver.act(&act(name, arguments), &on).await;
         println!("{name}: {done:?}");
         // As the loop does.
@@ -213,22 +213,22 @@ async fn ac_1_1_ac_1_2_ac_5_7_the_real_server_is_spoken_to() {
     let blank = it.driver.snapshot().await.unwrap();
     assert_eq!((blank.url.as_str(), blank.title.as_str()), ("about:blank", ""));
     it.act("goto", json!({"url": "http://reorder.test/"})).await.unwrap();
-    let seen = it.driver.snapshot().await.unwrap();
-    assert_eq!((seen.url.as_str(), seen.title.as_str()), ("http://reorder.test/", "Pantry & Post"));
-    assert!(seen.content.contains("cell \"R-0913\""), "{}", seen.content);
+    let view = it.driver.snapshot().await.unwrap();
+    assert_eq!((view.url.as_str(), view.title.as_str()), ("http://reorder.test/", "Pantry & Post"));
+    assert!(view.content.contains("cell \"R-0913\""), "{}", view.content);
     it.act("browser_click", json!({"target": "link \"Order again\" in \"R-0913\""})).await.unwrap();
-    let seen = it.driver.snapshot().await.unwrap();
-    assert_eq!(seen.url, "http://reorder.test/again?order=R-0913");
+    let view = it.driver.snapshot().await.unwrap();
+    assert_eq!(view.url, "http://reorder.test/again?order=R-0913");
     it.act("browser_type", json!({"target": "spinbutton \"Quantity\"", "text": "2"}))
         .await
         .unwrap();
-    let seen = it.driver.snapshot().await.unwrap();
+    let view = it.driver.snapshot().await.unwrap();
     assert!(
-        tools::resolve_ref("spinbutton \"Quantity\"", &seen.content).is_ok(),
+        tools::resolve_ref("spinbutton \"Quantity\"", &view.content).is_ok(),
         "{}",
-        seen.content
+        view.content
     );
-    assert!(seen.content.contains("\"2\""), "{}", seen.content);
+    assert!(view.content.contains("\"2\""), "{}", view.content);
     // The last step is held, looked at, and let go once.
     let did = it.act("browser_click", json!({"target": "button \"Place order\""})).await.unwrap();
     assert_eq!(did.held.len(), 1, "{did:?}");
@@ -249,8 +249,8 @@ async fn ac_1_1_ac_1_2_ac_5_7_the_real_server_is_spoken_to() {
     let (told, status) = it.driver.let_leave(number).await.unwrap();
     assert!(status.is_some_and(|it| it < 400), "{told} {status:?}");
     assert_eq!(it.hits("/orders"), 1, "{:?}", it.web.hits());
-    let seen = it.driver.snapshot().await.unwrap();
-    assert!(seen.content.contains("Order placed: R-"), "{}", seen.content);
+    let view = it.driver.snapshot().await.unwrap();
+    assert!(view.content.contains("Order placed: R-"), "{}", view.content);
     assert_eq!(it.driver.let_leave(number).await.unwrap_err().code(), Code::ApprovalStale);
 }
 
@@ -277,17 +277,17 @@ async fn the_real_server_stays_at_the_tasks_sites() {
         it.act("browser_click", json!({"target": "button \"Finish cancellation\""})).await.unwrap();
     assert_eq!(did.held.len(), 1, "{did:?}");
     assert!(did.held[0].url.starts_with("http://club.test/account/cancel/confirm"), "{did:?}");
-    let seen = it.driver.snapshot().await.unwrap();
-    assert!(seen.content.contains("Finish cancellation"), "{}", seen.content);
+    let view = it.driver.snapshot().await.unwrap();
+    assert!(view.content.contains("Finish cancellation"), "{}", view.content);
     let number = did.held[0].id.parse().unwrap();
     let (told, status) = it.driver.let_leave(number).await.unwrap();
     println!("{told} {status:?}");
-    let seen = it.driver.snapshot().await.unwrap();
+    let view = it.driver.snapshot().await.unwrap();
     assert!(
-        seen.content.to_lowercase().contains("your membership ends on"),
+        view.content.to_lowercase().contains("your membership ends on"),
         "{} {}",
-        seen.url,
-        seen.content
+        view.url,
+        view.content
     );
 }
 
@@ -295,8 +295,8 @@ async fn the_real_server_stays_at_the_tasks_sites() {
 async fn the_real_server_speaks_https_through_the_gateway() {
     let Some(mut it) = real("https://vault.test/", None, None).await else { return };
     it.act("goto", json!({"url": "https://vault.test/"})).await.unwrap();
-    let seen = it.driver.snapshot().await.unwrap();
-    assert_eq!(seen.url, "https://vault.test/");
+    let view = it.driver.snapshot().await.unwrap();
+    assert_eq!(view.url, "https://vault.test/");
     it.act(
         "browser_type",
         json!({"target": "searchbox \"Search boxes\"", "text": "silver", "submit": true}),

@@ -27,6 +27,7 @@ use commis_artifacts::{
         RecipeDraftMinimized, SecondRecording, VerificationReport,
     },
     recording::{Exchange, SessionRecording},
+    store::TaskFolder,
 };
 use commis_base::{
     error::{Code, Error, Result},
@@ -113,14 +114,7 @@ pub async fn record(
     let right: BTreeSet<u32> =
         recording.exchanges.iter().filter(|it| is_right(it)).map(|it| it.id).collect();
     let mut targets = targets(&recording, &second, &right);
-    if let (Ok(Judged::Done(analysis)), Ok(Judged::Rejected(reject))) =
-        (folder.get::<Judged<RecipeAnalysis>>(), folder.get::<Judged<RecipeDraft>>())
-        && reject.reason == Reason::NeedsLogin
-    {
-        for it in &mut targets {
-            it.refused = it.exchange.id == analysis.chosen.exchange;
-        }
-    }
+    mark_refused(&mut targets, &folder);
 
     let mut replayer = TaskReplayer::new(
         &cx.http,
@@ -200,6 +194,18 @@ fn shape_of_right(wanted: &ExpectedRequest, stubs: &Stubs) -> Vec<String> {
                 rule.is.is_empty() || rule.is.values().any(|it| it == operation.as_str())
             })
     })
+}
+
+/// Marks the target that learning rejected because it needs a login.
+fn mark_refused(targets: &mut [ProbeTarget<'_>], folder: &TaskFolder) {
+    if let (Ok(Judged::Done(analysis)), Ok(Judged::Rejected(reject))) =
+        (folder.get::<Judged<RecipeAnalysis>>(), folder.get::<Judged<RecipeDraft>>())
+        && reject.reason == Reason::NeedsLogin
+    {
+        for it in targets {
+            it.refused = it.exchange.id == analysis.chosen.exchange;
+        }
+    }
 }
 
 /// Writes the files into the folder of the case. Returns their size in bytes. Fails with [`Code::ArtifactIo`].

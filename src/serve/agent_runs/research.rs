@@ -532,12 +532,12 @@ impl ResearchRun<'_> {
     }
 
     fn keep(&self, id: String, it: &VisitedPage) -> Result<Source> {
-        let VisitedPage { seen, at } = it;
+        let VisitedPage { view, at } = it;
         self.store.put_source(
             id,
-            &seen.url,
-            title(&seen.title),
-            &sanitize(&seen.content),
+            &view.url,
+            title(&view.title),
+            &sanitize(&view.content),
             at.clone(),
         )
     }
@@ -648,7 +648,7 @@ fn is_nothing(it: &Value) -> bool {
 fn witnesses<'a>(pages: &'a [VisitedPage], answer: Option<&Value>) -> Vec<&'a VisitedPage> {
     let mut out: Vec<&VisitedPage> = Vec::new();
     for text in texts(answer.unwrap_or(&Value::Null)) {
-        let says = |it: &&VisitedPage| pure::page_contains(&it.seen.content, text);
+        let says = |it: &&VisitedPage| pure::page_contains(&it.view.content, text);
         if out.iter().any(says) {
             continue;
         }
@@ -720,7 +720,7 @@ mod tests {
     #[test]
     fn the_pages_that_say_it_are_its_sources() {
         let page = |url: &str, content: &str| VisitedPage {
-            seen: PageView { url: url.into(), title: String::new(), content: content.into() },
+            view: PageView { url: url.into(), title: String::new(), content: content.into() },
             at: String::new(),
         };
         let pages = [
@@ -731,7 +731,7 @@ mod tests {
         ];
         let told = |answer: Value| {
             let it = witnesses(&pages, Some(&answer));
-            it.iter().map(|it| it.seen.url.as_str()).collect::<String>()
+            it.iter().map(|it| it.view.url.as_str()).collect::<String>()
         };
         assert_eq!(told(json!("180 lakes")), "c");
         assert_eq!(told(json!(["180 lakes", "Tampere", "more"])), "cb");

@@ -35,10 +35,10 @@ pub fn drop_gone_runs(daemon: &Daemon) {
     let gone: Vec<SuspendedRun> = {
         let mut all = daemon.suspended_runs.lock();
         let is_there = |it: &SuspendedRun| {
-            let held = |number: u64| {
+            let paused = |number: u64| {
                 daemon.page_sessions.has_held_request(&it.principal, &it.context, number)
             };
-            it.external_browser.is_some() || it.waits.iter().all(|it| held(it.1))
+            it.external_browser.is_some() || it.waits.iter().all(|it| paused(it.1))
         };
         all.extract_if(.., |it| !is_there(it)).collect()
     };
@@ -89,9 +89,9 @@ fn page(it: &PageView) -> PageInfo {
 }
 
 /// What an act was done to, as the page called it.
-fn element(act: &Action, seen: &PageView) -> Option<Element> {
+fn element(act: &Action, view: &PageView) -> Option<Element> {
     let target = act.text("target").or_else(|| act.text("ref"))?;
-    let line = find_by_ref(&seen.content, target).unwrap_or(target);
+    let line = find_by_ref(&view.content, target).unwrap_or(target);
     let line = lines(line).into_iter().next().filter(|it| it.role != "text")?;
     Some(Element { role: line.role.to_owned(), name: line.name })
 }
@@ -101,16 +101,16 @@ pub async fn suspend(
     daemon: &Arc<Daemon>,
     mut driver: RunDriver,
     inner: SuspendedRun,
-    held: Vec<PausedRequest>,
+    paused: Vec<PausedRequest>,
 ) -> Result<(Vec<ApprovalRequest>, Vec<String>)> {
     let SuspendedRun { agent_run, principal, run, .. } = &inner;
-    let seen = driver.snapshot().await.map_err(|err| {
+    let view = driver.snapshot().await.map_err(|err| {
         Error::new(Code::ApprovalStale, "the page of the request does not respond").source(err)
     })?;
     let picture = driver.picture().await.unwrap_or_default();
-    let pressed = agent_run.last().and_then(|(act, seen)| element(act, seen));
+    let pressed = agent_run.last().and_then(|(act, view)| element(act, view));
     let (mut out, mut unfit, mut waits) = (Vec::new(), Vec::new(), Vec::new());
-    for mut it in held {
+    for mut it in paused {
         // As late as may be: pages write cookies while they settle.
         let number = it.id.parse().unwrap_or_default();
         if let Ok(Some(now)) = driver.held_request(daemon, &inner, number).await {
@@ -131,14 +131,14 @@ pub async fn suspend(
             unfit.push(format!("{told} cannot be approved: {why}"));
             continue;
         }
-        sums.extend(amounts(&seen.content));
+        sums.extend(amounts(&view.content));
         sums.dedup();
         sums.truncate(20);
         let draft = ApprovalDraft {
             principal: principal.id.clone(),
             run: run.clone(),
             request,
-            page: page(&seen),
+            page: page(&view),
             element: pressed.clone(),
             amounts: sums,
             picture: picture.clone(),
@@ -231,7 +231,7 @@ async fn release(
     (id, number): (&str, u64),
 ) -> Result<String> {
     let approvals = &daemon.suspended_runs.approvals;
-    let seen = driver.snapshot().await.inspect_err(|_| {
+    let view = driver.snapshot().await.inspect_err(|_| {
         let _ = approvals.stale(id, "the page does not answer", now_ms());
     })?;
     let now = driver.held_request(daemon, inner, number).await?;
@@ -240,8 +240,8 @@ async fn release(
         return Err(Error::new(Code::ApprovalStale, "the request no longer waits"));
     };
     // The act that led to it was done on the page before.
-    let pressed = inner.agent_run.last().and_then(|(act, seen)| element(act, seen));
-    let again = ReleaseSnapshot { digest: digest(&now), page: page(&seen), element: pressed };
+    let pressed = inner.agent_run.last().and_then(|(act, view)| element(act, view));
+    let again = ReleaseSnapshot { digest: digest(&now), page: page(&view), element: pressed };
     approvals.releasing(id, again, now_ms())?;
     let left = driver.let_leave(daemon, inner, number).await;
     let (became, told) = match left {
@@ -262,13 +262,13 @@ mod tests {
 
     use super::*;
 
-    fn seen(content: &str) -> PageView {
+    fn view(content: &str) -> PageView {
         PageView { url: "http://a.test/".into(), title: "T".into(), content: content.into() }
     }
 
     #[test]
     fn what_was_pressed_is_told_as_the_page_calls_it() {
-        let page = seen(
+        let page = view(
             "heading \"Order\"\n@e4 textbox \"Quantity\" = \"2\"\n  @e12 button \"Place order\" in \"Kettle\"",
         );
         let act = |target: &str| Action {
@@ -285,7 +285,7 @@ mod tests {
     #[test]
     fn a_clock_may_go_on_and_a_total_may_not() {
         let page = |total: &str, time: &str, quantity: &str| {
-            matters(&seen(&format!(
+            matters(&view(&format!(
                 "heading \"Order\"\ntext \"{time}\"\n@e4 textbox \"Quantity\" = \"{quantity}\"\ntext \"Total {total}\""
             )))
         };

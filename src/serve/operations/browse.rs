@@ -270,7 +270,8 @@ pub fn rows(out: &mut Vec<Operation>) {
     content_rows(out);
     view_rows(out);
     log_rows(out);
-    action_rows(out);
+    element_rows(out);
+    page_rows(out);
     task_rows(out);
 }
 
@@ -447,8 +448,8 @@ fn log_rows(out: &mut Vec<Operation>) {
     ]);
 }
 
-/// Actions in the page.
-fn action_rows(out: &mut Vec<Operation>) {
+/// Actions on elements.
+fn element_rows(out: &mut Vec<Operation>) {
     out.extend([
         row(
             act("browse_click", &[(HttpMethod::Post, "/api/browse/click")], "Click an element.\nThe answer says what it did: where the page went, what it asked for, whether it changed."),
@@ -502,6 +503,12 @@ fn action_rows(out: &mut Vec<Operation>) {
                 run(cx, it.context, command).await
             },
         ),
+    ]);
+}
+
+/// Scripts, keys, scrolling, waiting and dialogs of the page.
+fn page_rows(out: &mut Vec<Operation>) {
+    out.extend([
         row(
             act("browse_js", &[(HttpMethod::Post, "/api/browse/js")], "Run a script in the page, where the settings allow it (`browse.allow_js`)."),
             |cx, it: Script| async move {
