@@ -187,7 +187,7 @@ pub async fn record(
 
 /// The shape of what the stubs of the right request answer.
 fn shape_of_right(wanted: &ExpectedRequest, stubs: &Stubs) -> Vec<String> {
-    probe::shape_of(&stubs, |rule| {
+    probe::shape_of(stubs, |rule| {
         // A rule's own pattern has a `*` at least where the right URL has one.
         wanted.matches(&rule.method, &rule.url, wanted.operation.as_deref())
             && wanted.operation.as_ref().is_none_or(|operation| {
