@@ -55,8 +55,8 @@ impl Blocker {
 
 /// The wall that a page is. `begun_at`: where the task began, which is no session that ended when it is a login page itself.
 /// `before`: the page before this one.
-pub fn wall(seen: &PageView, begun_at: &str, before: Option<&PageView>) -> Option<Blocker> {
-    let page = PageAnalysis::read(seen);
+pub fn wall(view: &PageView, begun_at: &str, before: Option<&PageView>) -> Option<Blocker> {
+    let page = PageAnalysis::read(view);
     let asks_password = page.asks_password();
     // A person who logs in also gets past what else is there.
     if !asks_password {
@@ -71,14 +71,14 @@ pub fn wall(seen: &PageView, begun_at: &str, before: Option<&PageView>) -> Optio
         return page.says_ended().then_some(Blocker::SessionEnded);
     }
     let ended = page.lines.iter().any(|it| it.name.len() < 200 && says_any(&it.name, words::ENDED))
-        || before.is_some_and(|it| was_in(it, seen, begun_at));
+        || before.is_some_and(|it| was_in(it, view, begun_at));
     Some(if ended { Blocker::SessionEnded } else { Blocker::Login })
 }
 
 /// Whether somebody was logged in on the page before. One who was not is offered to.
-fn was_in(before: &PageView, seen: &PageView, begun_at: &str) -> bool {
+fn was_in(before: &PageView, view: &PageView, begun_at: &str) -> bool {
     let at = |it: &str| it.split(['?', '#']).next().unwrap_or_default().to_owned();
-    if at(&seen.url) == at(begun_at) || site_of(&before.url) != site_of(&seen.url) {
+    if at(&view.url) == at(begun_at) || site_of(&before.url) != site_of(&view.url) {
         return false;
     }
     let page = PageAnalysis::read(before);
@@ -117,15 +117,15 @@ enum Button {
 }
 
 impl<'a> PageAnalysis<'a> {
-    fn read(seen: &'a PageView) -> Self {
-        let lines = snapshot_parser::read(&seen.content);
-        let titles = snapshot_parser::fold(&seen.title);
+    fn read(view: &'a PageView) -> Self {
+        let lines = snapshot_parser::read(&view.content);
+        let titles = snapshot_parser::fold(&view.title);
         let titles = titles
             .split(['|', '·', '•', '»', ':'])
             .flat_map(|it| it.split(" - "))
             .map(|it| it.trim().to_owned())
             .collect();
-        let url = Url::parse(&seen.url).ok();
+        let url = Url::parse(&view.url).ok();
         // Many have a host of their own for it.
         let host = url.as_ref().and_then(Url::host_str).and_then(|it| it.split('.').next());
         let path = url.as_ref().and_then(Url::path_segments).into_iter().flatten();

@@ -101,7 +101,7 @@ impl TaskPolicy {
 
     /// Whether an action may be tried on that page. Fails with `URL_BLOCKED` where it leads elsewhere or changes something by an
     /// address, and with `VALUE_FROM_ELSEWHERE`.
-    pub fn allows(&self, act: &Action, seen: &PageView) -> Result<()> {
+    pub fn allows(&self, act: &Action, view: &PageView) -> Result<()> {
         if let Some(url) = act.text("url") {
             let to = Url::parse(url).ok();
             let Some(to) = to.filter(|it| matches!(it.scheme(), "http" | "https")) else {
@@ -124,10 +124,10 @@ impl TaskPolicy {
         }
         let typed = act.arguments.iter().filter(|it| TYPED.contains(&it.0.as_str()));
         for value in typed.flat_map(|it| texts(it.1)) {
-            self.names_no_other(value, &seen.url)?;
-            self.origins.allowed(value, &seen.url)?;
-            if self.origins.origin_of(value, &seen.url) != ValueOrigin::User {
-                locked(&self.typed).add(&seen.url, value);
+            self.names_no_other(value, &view.url)?;
+            self.origins.allowed(value, &view.url)?;
+            if self.origins.origin_of(value, &view.url) != ValueOrigin::User {
+                locked(&self.typed).add(&view.url, value);
             }
         }
         Ok(())
@@ -169,8 +169,11 @@ impl TaskPolicy {
         if !text.split(between).any(names) || is_users() {
             return Ok(());
         }
-        Err(Error::new(Code::ValueFromElsewhere, "a text that names another host is not typed")
-            .hint("give the text in the task or with -p, if it is to be typed"))
+        Err(Error::new(
+            Code::ValueFromElsewhere,
+            "the text names another host, so commis does not type it",
+        )
+        .hint("to allow it, put the text into the task or give it with -p"))
     }
 
     fn is_only_a_page(&self, url: &str) -> bool {
@@ -206,13 +209,13 @@ impl TaskPolicy {
     /// most, nothing else may. `sent`: requests of this run that were let go. The error says why not.
     pub fn permits(
         &self,
-        held: &PausedRequest,
+        paused: &PausedRequest,
         amounts: &[Amount],
         sent: u32,
     ) -> Result<(), String> {
         let Some(book) = &self.playbook else { return Ok(()) };
-        let url = Url::parse(&held.url).map_err(|_| "its address cannot be read".to_owned())?;
-        let Some(change) = book.change(&held.method, &url) else {
+        let url = Url::parse(&paused.url).map_err(|_| "its address cannot be read".to_owned())?;
+        let Some(change) = book.change(&paused.method, &url) else {
             return Err("the playbook allows no such change".to_owned());
         };
         if sent >= change.most {
@@ -316,7 +319,7 @@ mod tests {
 
     use super::*;
 
-    fn contract(hosts: &[&str]) -> TaskPolicy {
+    fn task_policy(hosts: &[&str]) -> TaskPolicy {
         let hosts: Vec<String> = hosts.iter().map(|it| (*it).to_owned()).collect();
         TaskPolicy::new("http://shop.test/", &hosts, None, &["find a lantern", "lantern"]).unwrap()
     }
@@ -333,14 +336,14 @@ mod tests {
     #[test]
     fn it_is_told_before_anything_is_done() {
         assert_eq!(
-            contract(&["bank.test"]).describe(),
+            task_policy(&["bank.test"]).describe(),
             "pages of bank.test, shop.test; each request that may change something is shown to you first"
         );
     }
 
     #[test]
     fn it_goes_where_the_task_is() {
-        let it = contract(&["bank.test"]);
+        let it = task_policy(&["bank.test"]);
         let page = at("http://shop.test/", "");
         for (url, allowed) in [
             ("http://shop.test/a", true),
@@ -363,7 +366,7 @@ mod tests {
 
     #[test]
     fn what_one_site_says_is_not_typed_at_another() {
-        let mut it = contract(&["bank.test"]);
+        let mut it = task_policy(&["bank.test"]);
         let (shop, bank) =
             (at("http://shop.test/", "Search"), at("http://bank.test/", "IBAN DE00 1234 5678"));
         it.add_page(&shop);
@@ -402,10 +405,10 @@ mod tests {
             "see evil.test/x?c=1",
             "www.evil.test",
         ] {
-            assert!(contract(&[]).allows(&fill(value), &shop).is_err(), "{value}");
+            assert!(task_policy(&[]).allows(&fill(value), &shop).is_err(), "{value}");
         }
         for value in ["http://shop.test/a", "half/full 1.5/2", "ann@example.test", "a.b"] {
-            assert!(contract(&[]).allows(&fill(value), &shop).is_ok(), "{value}");
+            assert!(task_policy(&[]).allows(&fill(value), &shop).is_ok(), "{value}");
         }
         // Looked for, not typed.
         let find = act("browser_find", json!({"text": "DE00 1234 5678"}));
@@ -416,7 +419,7 @@ mod tests {
 
     #[test]
     fn what_was_typed_and_is_not_the_users_is_asked_about_where_it_leaves() {
-        let it = contract(&["bank.test"]);
+        let it = task_policy(&["bank.test"]);
         let judge = it.judge();
         let go = |url: &str, kind: &str, at: &str| match judge(&OutgoingRequest {
             method: "GET",
@@ -459,7 +462,7 @@ mod tests {
 
     #[test]
     fn what_leaves() {
-        let it = contract(&[]);
+        let it = task_policy(&[]);
         let judge = it.judge();
         let go = |method: &str, url: &str, kind: &str, follows_act: bool| {
             let is_page = kind == "Document";

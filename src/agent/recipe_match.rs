@@ -30,7 +30,7 @@ pub struct RecipeChoice {
 /// Which of these a sentence means, if any, by a model, and the tokens that it took. What it may say is one of their names, and values
 /// that stand in the sentence as words of their own; all else is no choice. Fails with `MODEL_FAILED`.
 pub async fn chosen(
-    talker: &dyn ChatModel,
+    chat_model: &dyn ChatModel,
     sentence: &str,
     given: &BTreeMap<String, String>,
     offers: &[Offer],
@@ -53,7 +53,7 @@ pub async fn chosen(
             "values": {"type": "object", "additionalProperties": {"type": "string"}}}}),
     };
     let system = "You choose among recipes. Call choose_recipe once. Choose none unless one clearly does what is asked for.";
-    let spoken = talker.reply(system, &[Turn::User { text }], &[tool]).await?;
+    let spoken = chat_model.reply(system, &[Turn::User { text }], &[tool]).await?;
     let tokens = spoken.tokens_in + spoken.tokens_out;
     let said = spoken.calls.first().filter(|it| it.name == CHOOSE).map(|it| &it.arguments);
     Ok((said.and_then(|it| checked(it, sentence, given, offers)), tokens))

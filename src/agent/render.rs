@@ -120,8 +120,8 @@ pub enum RenderOutcome {
 }
 
 /// Shows a request; `origins` says where its values come from.
-pub fn render(held: &PausedRequest, origins: Option<&Provenance>) -> RenderOutcome {
-    match render_whole(held, origins) {
+pub fn render(paused: &PausedRequest, origins: Option<&Provenance>) -> RenderOutcome {
+    match render_whole(paused, origins) {
         Ok(it) => RenderOutcome::Whole(it),
         Err(RenderError::TooLarge(what)) => RenderOutcome::TooLarge(what),
         Err(RenderError::Opaque(what)) => RenderOutcome::Opaque(what),
@@ -130,45 +130,46 @@ pub fn render(held: &PausedRequest, origins: Option<&Provenance>) -> RenderOutco
 
 /// SHA-256 over method, address, content types, the headers that are shown, body, and the cookies that scripts can write; each with its
 /// length before it, so that nothing can move from one to the next.
-pub fn digest(held: &PausedRequest) -> String {
+pub fn digest(paused: &PausedRequest) -> String {
     let mut hash = Sha256::new();
     let mut put = |bytes: &[u8]| {
         hash.update((bytes.len() as u64).to_be_bytes());
         hash.update(bytes);
     };
     put(b"commis request 2");
-    put(held.method.as_bytes());
-    put(held.url.as_bytes());
-    let kinds: Vec<&str> = content_types(held).collect();
+    put(paused.method.as_bytes());
+    put(paused.url.as_bytes());
+    let kinds: Vec<&str> = content_types(paused).collect();
     put(&(kinds.len() as u64).to_be_bytes());
     for it in kinds {
         put(it.as_bytes());
     }
-    let headers: Vec<&(String, String)> = pages_own(held).collect();
+    let headers: Vec<&(String, String)> = pages_own(paused).collect();
     put(&(headers.len() as u64).to_be_bytes());
     for (name, value) in headers {
         put(name.to_ascii_lowercase().as_bytes());
         put(value.as_bytes());
     }
-    put(&[u8::from(held.body.is_some())]);
-    put(held.body.as_deref().unwrap_or_default());
-    for (name, value) in &held.cookies {
+    put(&[u8::from(paused.body.is_some())]);
+    put(paused.body.as_deref().unwrap_or_default());
+    for (name, value) in &paused.cookies {
         put(name.as_bytes());
         put(value.as_bytes());
     }
     hex(&hash.finalize())
 }
 
-fn content_types(held: &PausedRequest) -> impl Iterator<Item = &str> {
-    held.headers
+fn content_types(paused: &PausedRequest) -> impl Iterator<Item = &str> {
+    paused
+        .headers
         .iter()
         .filter(|it| it.0.eq_ignore_ascii_case("content-type"))
         .map(|it| it.1.as_str())
 }
 
 /// Headers by which a page says something, the type of the body aside.
-fn pages_own(held: &PausedRequest) -> impl Iterator<Item = &(String, String)> {
-    held.headers.iter().filter(|it| {
+fn pages_own(paused: &PausedRequest) -> impl Iterator<Item = &(String, String)> {
+    paused.headers.iter().filter(|it| {
         let name = it.0.to_ascii_lowercase();
         name != "content-type" && !name.starts_with("sec-") && !BROWSERS.contains(&&*name)
     })
@@ -179,32 +180,32 @@ fn opaque(what: &str) -> RenderError {
 }
 
 fn render_whole(
-    held: &PausedRequest,
+    paused: &PausedRequest,
     origins: Option<&Provenance>,
 ) -> Result<RenderedRequest, RenderError> {
-    if held.url.len() > ADDRESS {
-        return Err(RenderError::TooLarge(format!("an address of {} bytes", held.url.len())));
+    if paused.url.len() > ADDRESS {
+        return Err(RenderError::TooLarge(format!("an address of {} bytes", paused.url.len())));
     }
     let known = |it: u8| it.is_ascii_alphabetic() || it == b'-';
-    if held.method.is_empty() || held.method.len() > 20 || !held.method.bytes().all(known) {
+    if paused.method.is_empty() || paused.method.len() > 20 || !paused.method.bytes().all(known) {
         return Err(opaque("a method that is none"));
     }
-    let (origin, path, query) = address(&held.url)?;
+    let (origin, path, query) = address(&paused.url)?;
     let mut fields = body_fields::pairs(FieldLocation::Query, query.as_bytes())?;
-    let kinds: Vec<&str> = content_types(held).collect();
+    let kinds: Vec<&str> = content_types(paused).collect();
     if kinds.len() > 1 {
         return Err(opaque("a body of two types"));
     }
-    for (name, value) in pages_own(held) {
+    for (name, value) in pages_own(paused) {
         if name.eq_ignore_ascii_case("content-encoding") {
             return Err(opaque("a body that is packed"));
         }
         fields.push(Field::new(FieldLocation::Header, name.to_ascii_lowercase(), value.as_bytes()));
     }
-    if held.is_opaque {
+    if paused.is_opaque {
         return Err(opaque("a body that is not to be seen"));
     }
-    match (&held.body, kinds.first()) {
+    match (&paused.body, kinds.first()) {
         (Some(body), kind) if !body.is_empty() => {
             fields.extend(body_fields::fields(kind.copied().unwrap_or_default(), body)?);
         }
@@ -216,18 +217,18 @@ fn render_whole(
         return Err(RenderError::TooLarge(format!("{} values", fields.len())));
     }
     let mut lines: Vec<RenderedField> =
-        fields.iter().map(|it| line(it, &held.url, origins)).collect::<Result<_, _>>()?;
-    lines.extend(cookies(held));
+        fields.iter().map(|it| line(it, &paused.url, origins)).collect::<Result<_, _>>()?;
+    lines.extend(cookies(paused));
     let without = commis_redact::message(path);
     if without.len() + HIDDEN < path.len() {
         return Err(opaque("a path that is not to be shown"));
     }
     let out = RenderedRequest {
-        method: held.method.clone(),
+        method: paused.method.clone(),
         origin,
         path: without,
         lines,
-        digest: digest(held),
+        digest: digest(paused),
     };
     let bytes = out.text().len();
     if bytes > BYTES {
@@ -256,9 +257,9 @@ fn address(url: &str) -> Result<(String, &str, &str), RenderError> {
 }
 
 /// The cookies that scripts can write, by name: what they hold is compared and not shown.
-fn cookies(held: &PausedRequest) -> Option<RenderedField> {
+fn cookies(paused: &PausedRequest) -> Option<RenderedField> {
     let all: Vec<String> =
-        held.cookies.iter().map(|it| display_value::quoted(it.0.as_bytes())).collect();
+        paused.cookies.iter().map(|it| display_value::quoted(it.0.as_bytes())).collect();
     let (place, name) = (FieldLocation::Cookies, "of scripts".to_owned());
     (!all.is_empty()).then(|| RenderedField {
         place,
@@ -315,8 +316,8 @@ mod tests {
         }
     }
 
-    fn text(held: &PausedRequest) -> String {
-        match render(held, None) {
+    fn text(paused: &PausedRequest) -> String {
+        match render(paused, None) {
             RenderOutcome::Whole(it) => it.text(),
             other => panic!("{other:?}"),
         }

@@ -135,9 +135,9 @@ pub enum RunEvent {
 
 /// What it works with.
 pub struct RunContext<'a> {
-    pub talker: &'a dyn ChatModel,
-    pub hands: &'a mut dyn BrowserDriver,
-    pub people: &'a dyn HumanInput,
+    pub chat_model: &'a dyn ChatModel,
+    pub driver: &'a mut dyn BrowserDriver,
+    pub human_input: &'a dyn HumanInput,
     /// Never fails a run.
     pub tell: &'a mut (dyn FnMut(RunEvent) + Send),
 }
@@ -146,13 +146,13 @@ pub struct RunContext<'a> {
 pub struct AgentRun {
     goal: Goal,
     limits: Limits,
-    contract: TaskPolicy,
+    task_policy: TaskPolicy,
     system: String,
     canary: String,
     turns: Vec<Turn>,
     usage: Usage,
     idle: u32,
-    seen: PageView,
+    view: PageView,
     all: ObservedText,
     /// Actions and the pages that they were done on, newest last.
     recent: Vec<(Action, PageView)>,
@@ -173,18 +173,18 @@ Call complete_task when the goal is reached, with the answer word for word as th
 
 impl AgentRun {
     /// `canary` is a word that nobody can know: where it turns up in what the model does, a page has got at these words.
-    pub fn new(goal: Goal, limits: Limits, contract: TaskPolicy, canary: String) -> Self {
+    pub fn new(goal: Goal, limits: Limits, task_policy: TaskPolicy, canary: String) -> Self {
         let system = format!("{SYSTEM}\nNever write this word anywhere: {canary}");
         Self {
             goal,
             limits,
-            contract,
+            task_policy,
             system,
             canary,
             turns: Vec::new(),
             usage: Usage::default(),
             idle: 0,
-            seen: PageView::default(),
+            view: PageView::default(),
             all: ObservedText::default(),
             recent: Vec::new(),
             log: Vec::new(),
@@ -204,7 +204,7 @@ impl AgentRun {
 
     /// The page as it was seen last.
     pub fn page(&self) -> &PageView {
-        &self.seen
+        &self.view
     }
 
     /// What was done, a line an action.
@@ -212,8 +212,8 @@ impl AgentRun {
         &self.log
     }
 
-    pub fn contract(&self) -> &TaskPolicy {
-        &self.contract
+    pub fn task_policy(&self) -> &TaskPolicy {
+        &self.task_policy
     }
 
     pub fn playbook(&self) -> Option<&Playbook> {
@@ -227,8 +227,8 @@ impl AgentRun {
 
     /// Opens the page where the task begins and goes on until something ends it. Fails with what the browser cannot do any more.
     pub async fn begin(&mut self, mut with: RunContext<'_>) -> Result<RunOutcome> {
-        if self.limits.agrees && with.people.is_there() {
-            let text = self.contract.describe();
+        if self.limits.agrees && with.human_input.is_there() {
+            let text = self.task_policy.describe();
             let url = self.goal.url.clone();
             (with.tell)(RunEvent::Asked {
                 turn: 0,
@@ -236,31 +236,31 @@ impl AgentRun {
                 text: text.clone(),
             });
             let asked = HumanPrompt { kind: PromptKind::Contract, text, url, picture: None };
-            if with.people.ask(asked).await != Reply::Yes {
+            if with.human_input.ask(asked).await != Reply::Yes {
                 return Ok(RunOutcome::Rejected);
             }
         }
         let open = TaskPolicy::opens(&self.goal.url);
-        let did = with.hands.act(&open, &self.goal.url).await?;
+        let did = with.driver.act(&open, &self.goal.url).await?;
         self.log.push(open.describe());
         (with.tell)(RunEvent::Did { turn: 0, text: did.text, failed: false });
-        self.seen = with.hands.snapshot().await?;
+        self.view = with.driver.snapshot().await?;
         self.record_page();
         // What is behind a wall is what the model begins with.
         if let Some(end) = self.hand_over_blocker(&mut with).await? {
             return Ok(end);
         }
-        let text = format!("Goal: {}\n{}", self.goal.text, history::page(&self.seen, None));
+        let text = format!("Goal: {}\n{}", self.goal.text, history::page(&self.view, None));
         self.turns.push(Turn::User { text });
         self.go(with).await
     }
 
     /// Goes on after what was held: `text` says what became of it. Fails as [`AgentRun::begin`].
     pub async fn resume(&mut self, text: &str, with: RunContext<'_>) -> Result<RunOutcome> {
-        let before = std::mem::replace(&mut self.seen, with.hands.snapshot().await?);
+        let before = std::mem::replace(&mut self.view, with.driver.snapshot().await?);
         self.record_page();
         let text = history::escape_markers(text);
-        let text = format!("{text}{}", history::page(&self.seen, Some(&before)));
+        let text = format!("{text}{}", history::page(&self.view, Some(&before)));
         self.turns.push(match self.open.take() {
             Some((id, name)) => Turn::Tool { id, name, text },
             None => Turn::User { text },
@@ -269,12 +269,12 @@ impl AgentRun {
     }
 
     fn record_page(&mut self) {
-        self.all.add_page(&self.seen);
-        self.contract.add_page(&self.seen);
+        self.all.add_page(&self.view);
+        self.task_policy.add_page(&self.view);
     }
 
     async fn go(&mut self, mut with: RunContext<'_>) -> Result<RunOutcome> {
-        let tools = actions::merged(with.hands.tools());
+        let tools = actions::merged(with.driver.tools());
         loop {
             if self.usage.turns >= self.limits.turns {
                 let reason = if self.unproven.is_some() {
@@ -291,7 +291,7 @@ impl AgentRun {
                 return Ok(RunOutcome::Stopped { reason: "budget_exceeded", detail });
             }
             let before = self.usage;
-            let spoken = match self.spoken(with.talker, &tools).await {
+            let spoken = match self.spoken(with.chat_model, &tools).await {
                 Ok(it) => it,
                 Err(err) if err.code() == Code::ModelFailed => {
                     return Ok(RunOutcome::Stopped {
@@ -347,10 +347,10 @@ impl AgentRun {
     }
 
     /// Asks the model, three times at most, and counts what each call took, also one that failed.
-    async fn spoken(&mut self, talker: &dyn ChatModel, tools: &[Tool]) -> Result<ChatReply> {
+    async fn spoken(&mut self, chat_model: &dyn ChatModel, tools: &[Tool]) -> Result<ChatReply> {
         let mut pauses = PAUSES.iter();
         loop {
-            let failed = match talker.reply(&self.system, &self.turns, tools).await {
+            let failed = match chat_model.reply(&self.system, &self.turns, tools).await {
                 Ok(it) => {
                     self.took(it.tokens_in, it.tokens_out);
                     return Ok(it);
@@ -385,7 +385,7 @@ impl AgentRun {
 
     async fn step(&mut self, act: Action, with: &mut RunContext<'_>) -> Result<StepOutcome> {
         let turn = self.usage.turns;
-        (with.tell)(RunEvent::Act { turn, act: act.describe(), page: self.seen.url.clone() });
+        (with.tell)(RunEvent::Act { turn, act: act.describe(), page: self.view.url.clone() });
         if act.describe().contains(&self.canary)
             || act.arguments.values().any(|it| it.to_string().contains(&self.canary))
         {
@@ -420,14 +420,14 @@ impl AgentRun {
             let why = short(act.text("reason").unwrap_or("no reason was given"));
             return Ok(StepOutcome::End(RunOutcome::GaveUp(why)));
         }
-        self.seen = with.hands.snapshot().await?;
+        self.view = with.driver.snapshot().await?;
         self.record_page();
-        let mut claim = completion_check::judge(act, &self.seen, "", &self.all, self.playbook());
+        let mut claim = completion_check::judge(act, &self.view, "", &self.all, self.playbook());
         if matches!(claim, CompletionVerdict::Unproven(_))
-            && let Some(drawn) = with.hands.drawn().await.unwrap_or_default()
+            && let Some(drawn) = with.driver.drawn().await.unwrap_or_default()
         {
             self.all.saw_text(&drawn);
-            claim = completion_check::judge(act, &self.seen, &drawn, &self.all, self.playbook());
+            claim = completion_check::judge(act, &self.view, &drawn, &self.all, self.playbook());
         }
         match claim {
             CompletionVerdict::Verified { answer } => {
@@ -452,16 +452,16 @@ impl AgentRun {
         let turn = self.usage.turns;
         (with.tell)(RunEvent::Asked { turn, matter: kind, text: text.clone() });
         // A picture is a help, no condition.
-        let picture = with.hands.picture().await.unwrap_or_default();
-        let asked = HumanPrompt { kind, text: text.clone(), url: self.seen.url.clone(), picture };
-        Ok(match (with.people.ask(asked).await, kind) {
+        let picture = with.driver.picture().await.unwrap_or_default();
+        let asked = HumanPrompt { kind, text: text.clone(), url: self.view.url.clone(), picture };
+        Ok(match (with.human_input.ask(asked).await, kind) {
             (Reply::Yes, PromptKind::Value) | (Reply::No, _) => {
                 StepOutcome::End(RunOutcome::Rejected)
             }
             (Reply::Yes, _) => StepOutcome::Told("a person said yes".to_owned()),
             (Reply::Text(it), PromptKind::Value) => {
                 let it: String = it.chars().filter(|it| !it.is_control()).take(GIVEN).collect();
-                self.contract.add_user_text(&it);
+                self.task_policy.add_user_text(&it);
                 StepOutcome::Told(format!("the person gave the value {it:?}"))
             }
             (Reply::Text(_), _) => StepOutcome::End(RunOutcome::Rejected),
@@ -472,13 +472,13 @@ impl AgentRun {
 
     async fn act(&mut self, act: Action, with: &mut RunContext<'_>) -> Result<StepOutcome> {
         let turn = self.usage.turns;
-        if let Err(err) = self.contract.allows(&act, &self.seen) {
+        if let Err(err) = self.task_policy.allows(&act, &self.view) {
             (with.tell)(RunEvent::Refused { turn, why: err.to_string() });
             return Ok(StepOutcome::Told(error_message(&err)));
         }
         // Before the action (seed 002, AC-5.1).
         if !self.limits.no_checkpoints
-            && self.playbook().is_some_and(|it| it.stops(&act, &self.seen).is_some())
+            && self.playbook().is_some_and(|it| it.stops(&act, &self.view).is_some())
         {
             let text = format!("about to {:?}", act.describe());
             if let StepOutcome::End(it) = self.ask_human(PromptKind::Checkpoint, text, with).await?
@@ -486,24 +486,24 @@ impl AgentRun {
                 return Ok(StepOutcome::End(it));
             }
         }
-        self.recent.push((act.clone(), self.seen.clone()));
+        self.recent.push((act.clone(), self.view.clone()));
         if self.recent.len() > RECENT {
             self.recent.remove(0);
         }
         if act.name != "wait"
-            && let Some(times) = self.repeats(&act, with.hands).await?
+            && let Some(times) = self.repeats(&act, with.driver).await?
         {
             let detail = format!("{} was done {times} times on the same page", act.describe());
             return Ok(StepOutcome::End(RunOutcome::Stopped { reason: "loop_detected", detail }));
         }
         // Whatever it says is a page's as much as ours.
-        let done = with.hands.act(&act, &self.seen.url).await;
+        let done = with.driver.act(&act, &self.view.url).await;
         let (text, held, has_failed) = match done {
             Ok(ActionResult { text, held }) => {
-                let said = PageView { content: text, ..self.seen.clone() };
+                let said = PageView { content: text, ..self.view.clone() };
                 if act.name == "text" {
                     self.all.saw_text(&said.content);
-                    self.contract.add_page(&said);
+                    self.task_policy.add_page(&said);
                 }
                 (history::escape_markers(&said.content), held, false)
             }
@@ -525,17 +525,17 @@ impl AgentRun {
             }
             return Ok(StepOutcome::End(RunOutcome::Held(held)));
         }
-        let before = std::mem::replace(&mut self.seen, with.hands.snapshot().await?);
+        let before = std::mem::replace(&mut self.view, with.driver.snapshot().await?);
         self.record_page();
         if let Some(end) = self.hand_over_blocker(with).await? {
             return Ok(StepOutcome::End(end));
         }
-        Ok(StepOutcome::Told(format!("{text}{}", history::page(&self.seen, Some(&before)))))
+        Ok(StepOutcome::Told(format!("{text}{}", history::page(&self.view, Some(&before)))))
     }
 
     /// How often the action was done on this page, where that is too often. A page whose clocks and counters go on by themselves is
     /// the same page; one with a number that the action changes is not.
-    async fn repeats(&self, act: &Action, hands: &mut dyn BrowserDriver) -> Result<Option<usize>> {
+    async fn repeats(&self, act: &Action, driver: &mut dyn BrowserDriver) -> Result<Option<usize>> {
         let on = |fits: &dyn Fn(&PageView) -> bool| -> Vec<&PageView> {
             self.recent
                 .iter()
@@ -544,35 +544,35 @@ impl AgentRun {
                 .filter(|it| fits(it))
                 .collect()
         };
-        let same = on(&|it| *it == self.seen).len();
+        let same = on(&|it| *it == self.view).len();
         if same >= SAME {
             return Ok(Some(same));
         }
-        let alike = on(&|it| ticks::alike(it, &self.seen));
+        let alike = on(&|it| ticks::alike(it, &self.view));
         if alike.len() < SAME {
             return Ok(None);
         }
         // What is another now, and nothing was done.
         tokio::time::sleep(TICK).await;
-        let now = hands.snapshot().await?;
-        Ok(ticks::is_ticking(&alike, &self.seen, &now).then_some(alike.len()))
+        let now = driver.snapshot().await?;
+        Ok(ticks::is_ticking(&alike, &self.view, &now).then_some(alike.len()))
     }
 
     /// Where only a person gets on, one is asked to; afterwards the page is another.
     async fn hand_over_blocker(&mut self, with: &mut RunContext<'_>) -> Result<Option<RunOutcome>> {
         let before = self.recent.last().map(|it| &it.1);
-        let Some(it) = wall(&self.seen, &self.goal.url, before) else { return Ok(None) };
-        let has_window = with.people.is_there() && with.hands.hand_over(it.describe()).await;
+        let Some(it) = wall(&self.view, &self.goal.url, before) else { return Ok(None) };
+        let has_window = with.human_input.is_there() && with.driver.hand_over(it.describe()).await;
         let asks = if has_window { " The page is in a window now." } else { "" };
         let next =
             self.ask_human(PromptKind::Wall, format!("{}{asks}", it.describe()), with).await?;
         if has_window {
-            with.hands.take_back().await?;
+            with.driver.take_back().await?;
         }
         if let StepOutcome::End(end) = next {
             return Ok(Some(end));
         }
-        self.seen = with.hands.snapshot().await?;
+        self.view = with.driver.snapshot().await?;
         self.record_page();
         Ok(None)
     }

@@ -21,7 +21,7 @@ use commis_testbed::{HOSTS, Testbed};
 struct Web {
     testbed: Testbed,
     browser: Browser,
-    desk: PageController,
+    controller: PageController,
 }
 
 async fn web() -> Option<Web> {
@@ -38,13 +38,13 @@ async fn web() -> Option<Web> {
     let policy = Arc::new(EgressPolicy::new(&settings).unwrap());
     let browser = Browser::launch(&exe, policy).await.unwrap();
     let context = browser.context().await.unwrap();
-    let desk = PageController::new(context, Duration::from_secs(20), None).unwrap();
-    Some(Web { testbed, browser, desk })
+    let controller = PageController::new(context, Duration::from_secs(20), None).unwrap();
+    Some(Web { testbed, browser, controller })
 }
 
 impl Web {
     async fn run(&mut self, command: Command) -> String {
-        self.desk.run(command).await.unwrap().text
+        self.controller.run(command).await.unwrap().text
     }
 
     async fn goto(&mut self, url: &str) -> PageView {
@@ -58,14 +58,14 @@ impl Web {
     }
 
     async fn until(&mut self, text: &str) -> PageView {
-        let waited = self.desk.run(Command::Wait(WaitCondition::Text(text.to_owned()))).await;
-        let seen = self.look().await;
-        assert!(waited.is_ok(), "no {text}: {seen:#?} {waited:?}");
-        seen
+        let waited = self.controller.run(Command::Wait(WaitCondition::Text(text.to_owned()))).await;
+        let view = self.look().await;
+        assert!(waited.is_ok(), "no {text}: {view:#?} {waited:?}");
+        view
     }
 
     async fn look(&mut self) -> PageView {
-        look(&mut self.desk).await
+        look(&mut self.controller).await
     }
 
     /// Asked from outside, as somebody who looks on would.
@@ -81,10 +81,10 @@ impl Web {
     }
 }
 
-async fn look(desk: &mut PageController) -> PageView {
+async fn look(controller: &mut PageController) -> PageView {
     let command =
         Command::Snapshot { wish: SnapshotOptions::default(), clickable: false, within: None };
-    let mut run = async |it| desk.run(it).await.unwrap().text;
+    let mut run = async |it| controller.run(it).await.unwrap().text;
     let content = run(command).await;
     let content = content.split_once('\n').map_or("", |it| it.1).to_owned();
     let (url, title) = (run(Command::Url).await, run(Command::Title).await);
@@ -104,8 +104,8 @@ fn click(target: &str) -> Action {
     Action { name: "click".to_owned(), arguments }
 }
 
-fn standing(book: &Playbook, seen: &PageView) -> &'static str {
-    match book.outcome(seen) {
+fn standing(book: &Playbook, view: &PageView) -> &'static str {
+    match book.outcome(view) {
         PageOutcome::Succeeded(_) => "succeeded",
         PageOutcome::Failed(_) => "failed",
         PageOutcome::Neither => "neither",
@@ -118,30 +118,30 @@ async fn a_membership_is_cancelled_past_both_offers() {
     let book = named("cancel-membership", &[]);
     let finish = "button \"Finish cancellation\"";
     for (begin, end, count) in [("?fail=1", "failed", 0), ("", "succeeded", 1)] {
-        let mut seen = web.goto(&format!("{}{begin}", book.url)).await;
+        let mut view = web.goto(&format!("{}{begin}", book.url)).await;
         for next in ["Cancel membership", "Continue to cancel", "Continue to cancel"] {
             let target = format!("link \"{next}\"");
-            assert_eq!(standing(&book, &seen), "neither", "{seen:?}");
-            assert_eq!(book.stops(&click(&target), &seen), None, "{target}");
-            seen = web.click(&target).await;
+            assert_eq!(standing(&book, &view), "neither", "{view:?}");
+            assert_eq!(book.stops(&click(&target), &view), None, "{target}");
+            view = web.click(&target).await;
         }
-        assert_eq!(standing(&book, &seen), "neither", "{seen:?}");
+        assert_eq!(standing(&book, &view), "neither", "{view:?}");
         // By name and by ref.
-        let line = seen.content.lines().find(|it| it.ends_with(finish)).unwrap();
+        let line = view.content.lines().find(|it| it.ends_with(finish)).unwrap();
         for target in [finish, line.split(' ').next().unwrap()] {
-            assert!(book.stops(&click(target), &seen).is_some(), "{target}");
+            assert!(book.stops(&click(target), &view).is_some(), "{target}");
         }
         assert_eq!(web.count("club.test").await, 0);
-        let seen = web.click(finish).await;
-        assert_eq!(standing(&book, &seen), end, "{seen:?}");
+        let view = web.click(finish).await;
+        assert_eq!(standing(&book, &view), end, "{view:?}");
         assert_eq!(web.count("club.test").await, count);
     }
     let taken = web.ask("club.test", "/api/count").await;
     assert_eq!((&taken["kept"], &taken["paused"]), (&json!(0), &json!(0)));
     // An offer that is taken is no success.
     web.goto("http://club.test/account/cancel").await;
-    let seen = web.click("button \"Keep 50% off\"").await;
-    assert_eq!(standing(&book, &seen), "failed");
+    let view = web.click("button \"Keep 50% off\"").await;
+    assert_eq!(standing(&book, &view), "failed");
     web.browser.close().await.unwrap();
 }
 
@@ -155,14 +155,14 @@ async fn an_order_is_placed_again_and_its_variants_do_what_they_are_for() {
     assert!(line.is_some() && list.content.contains("€34.94"), "{list:?}");
     let page = "http://reorder.test/again?order=R-0913";
 
-    let seen = web.goto(page).await;
-    assert_eq!(standing(&book, &seen), "neither");
-    assert!(book.stops(&click(place), &seen).is_some());
+    let view = web.goto(page).await;
+    assert_eq!(standing(&book, &view), "neither");
+    assert!(book.stops(&click(place), &view).is_some());
     web.run(Command::Fill("spinbutton Quantity".parse().unwrap(), "2".to_owned())).await;
     assert!(web.look().await.content.contains("€69.88"));
     web.run(Command::Click(place.parse().unwrap())).await;
-    let seen = web.until("Order placed: R-1001").await;
-    assert_eq!(standing(&book, &seen), "succeeded", "{seen:?}");
+    let view = web.until("Order placed: R-1001").await;
+    assert_eq!(standing(&book, &view), "succeeded", "{view:?}");
     let sent = json!({ "order": "R-0913", "quantity": 2, "date": "2026-12-03", "total": "€69.88" });
     let told = web.ask("reorder.test", "/api/count").await;
     let body: Value = serde_json::from_str(told["bodies"][0].as_str().unwrap()).unwrap();
@@ -206,13 +206,13 @@ async fn a_book_is_found() {
     let Some(mut web) = web().await else { return };
     let book = named("look-up", &[("query", "rust")]);
     for (typed, want) in [("lantern", "neither"), ("rust", "succeeded")] {
-        let seen = web.goto(&book.url).await;
-        assert_eq!(standing(&book, &seen), "neither");
+        let view = web.goto(&book.url).await;
+        assert_eq!(standing(&book, &view), "neither");
         let field = "searchbox \"Search the catalogue\"".parse().unwrap();
         web.run(Command::Fill(field, typed.to_owned())).await;
         web.run(Command::Click("button \"Find books\"".parse().unwrap())).await;
-        let seen = web.until(&format!("results for {typed}")).await;
-        assert_eq!(standing(&book, &seen), want, "{typed}");
+        let view = web.until(&format!("results for {typed}")).await;
+        assert_eq!(standing(&book, &view), want, "{typed}");
     }
     web.browser.close().await.unwrap();
 }
@@ -231,12 +231,12 @@ async fn of_all_pages_of_the_test_web_only_logins_are_walls() {
     // Pages are waited for more than worked at.
     let judged = async |pages: &[String]| {
         let context = web.browser.context().await.unwrap();
-        let mut desk = PageController::new(context, Duration::from_secs(20), None).unwrap();
+        let mut controller = PageController::new(context, Duration::from_secs(20), None).unwrap();
         let mut found = Vec::new();
         for url in pages {
-            desk.run(Command::Goto(url.clone())).await.unwrap();
-            let seen = look(&mut desk).await;
-            found.extend(wall(&seen, url, None).map(|it| (url.clone(), it)));
+            controller.run(Command::Goto(url.clone())).await.unwrap();
+            let view = look(&mut controller).await;
+            found.extend(wall(&view, url, None).map(|it| (url.clone(), it)));
         }
         found
     };
@@ -280,7 +280,7 @@ async fn of_all_pages_of_the_test_web_only_logins_are_walls() {
     let field = "searchbox \"Search members\"".parse().unwrap();
     web.run(Command::Fill(field, "Moreau".to_owned())).await;
     web.run(Command::Press("Enter".to_owned())).await;
-    let seen = web.until("Please log in").await;
-    assert_eq!(wall(&seen, "http://members.test/", Some(&before)), Some(Blocker::Login));
+    let view = web.until("Please log in").await;
+    assert_eq!(wall(&view, "http://members.test/", Some(&before)), Some(Blocker::Login));
     web.browser.close().await.unwrap();
 }

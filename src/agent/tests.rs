@@ -201,23 +201,26 @@ fn limits() -> Limits {
 fn doing_with(limits: Limits, playbook: Option<Playbook>) -> AgentRun {
     let playbook = playbook.map(Arc::new);
     let said = ["Find a lantern"];
-    let contract = TaskPolicy::new("http://shop.test/", &[], playbook.clone(), &said).unwrap();
+    let task_policy = TaskPolicy::new("http://shop.test/", &[], playbook.clone(), &said).unwrap();
     let goal = Goal { text: "Find a lantern".into(), url: "http://shop.test/".into(), playbook };
-    AgentRun::new(goal, limits, contract, "zzcanaryzz".into())
+    AgentRun::new(goal, limits, task_policy, "zzcanaryzz".into())
 }
 
-fn doing() -> AgentRun {
+fn agent_run() -> AgentRun {
     doing_with(limits(), None)
 }
 
 async fn begun(
-    doing: &mut AgentRun,
+    agent_run: &mut AgentRun,
     model: &Script,
     site: &mut Site,
-    people: &dyn HumanInput,
+    human_input: &dyn HumanInput,
 ) -> RunOutcome {
     let mut tell = |_: RunEvent| {};
-    doing.begin(RunContext { talker: model, hands: site, people, tell: &mut tell }).await.unwrap()
+    agent_run
+        .begin(RunContext { chat_model: model, driver: site, human_input, tell: &mut tell })
+        .await
+        .unwrap()
 }
 
 fn reason(end: &RunOutcome) -> &str {
@@ -238,7 +241,7 @@ fn playbook(more: &str) -> Playbook {
 #[tokio::test]
 async fn ac_3_1_the_model_is_given_the_browsers_tools_and_ours() {
     let (model, mut site) = (Script::new(&[done("lantern")]), Site::new(&["text \"lantern\""]));
-    begun(&mut doing(), &model, &mut site, &NoHumanInput).await;
+    begun(&mut agent_run(), &model, &mut site, &NoHumanInput).await;
     let tools = model.tools.lock().unwrap().clone();
     for name in ["goto", "click", "complete_task", "request_human_approval", "ask", "remember"] {
         assert!(tools.iter().any(|it| it == name), "{name}");
@@ -249,7 +252,7 @@ async fn ac_3_1_the_model_is_given_the_browsers_tools_and_ours() {
 #[tokio::test]
 async fn ac_3_2_complete_task_ends_the_loop() {
     let (model, mut site) = (Script::new(&[done("lantern")]), Site::new(&["text \"lantern\""]));
-    let end = begun(&mut doing(), &model, &mut site, &NoHumanInput).await;
+    let end = begun(&mut agent_run(), &model, &mut site, &NoHumanInput).await;
     assert_eq!(end, RunOutcome::Done { answer: None, other: None });
     assert_eq!(model.asked().len(), 1);
 }
@@ -261,7 +264,7 @@ async fn ac_3_3_request_human_approval_waits_for_a_person() {
         let (model, mut site) =
             (Script::new(&[asks.clone(), done("lantern")]), Site::new(&["text \"lantern\""]));
         let person = Person::new(&[reply]);
-        let end = begun(&mut doing(), &model, &mut site, &person).await;
+        let end = begun(&mut agent_run(), &model, &mut site, &person).await;
         assert_eq!(end == RunOutcome::Rejected, ends);
         let asked = person.asked.lock().unwrap();
         assert_eq!(asked.len(), 1);
@@ -275,7 +278,7 @@ async fn ac_4_1_only_the_first_call_is_done() {
     let two = ScriptedReply::Calls(vec![("click", json!({"target": "@e1"})), ("fill", json!({}))]);
     let (model, mut site) =
         (Script::new(&[two, done("lantern")]), Site::new(&["text \"lantern\""]));
-    begun(&mut doing(), &model, &mut site, &NoHumanInput).await;
+    begun(&mut agent_run(), &model, &mut site, &NoHumanInput).await;
     let did: Vec<String> = site.did.lock().unwrap().iter().map(|it| it.name.clone()).collect();
     assert_eq!(did, ["goto", "click"]);
 }
@@ -285,10 +288,10 @@ async fn ac_4_2_turns_are_counted() {
     let says: Vec<ScriptedReply> =
         (0..40).map(|n| call("click", json!({"target": format!("@e{n}")}))).collect();
     let (model, mut site) = (Script::new(&says), Site::new(&[""]));
-    let mut doing = doing();
-    let end = begun(&mut doing, &model, &mut site, &NoHumanInput).await;
+    let mut agent_run = agent_run();
+    let end = begun(&mut agent_run, &model, &mut site, &NoHumanInput).await;
     assert_eq!(reason(&end), "max_turns_exceeded");
-    assert_eq!((model.asked().len(), doing.usage().turns), (20, 20));
+    assert_eq!((model.asked().len(), agent_run.usage().turns), (20, 20));
 }
 
 #[tokio::test]
@@ -298,7 +301,7 @@ async fn ac_4_3_history_grows_by_two_a_turn() {
         .chain([ScriptedReply::Text("hm"), done("lantern")])
         .collect();
     let (model, mut site) = (Script::new(&says), Site::new(&["text \"lantern\""]));
-    begun(&mut doing(), &model, &mut site, &NoHumanInput).await;
+    begun(&mut agent_run(), &model, &mut site, &NoHumanInput).await;
     let sizes: Vec<usize> = model.asked().iter().map(Vec::len).collect();
     assert_eq!(sizes, [1, 3, 5, 7, 9, 11]);
 }
@@ -310,19 +313,19 @@ async fn ac_4_4_success_that_is_seen_is_success() {
         json!({"status": "success", "reason": "found", "answer": "Lantern, 12 €", "other_values": {"q": "rake"}}),
     );
     let (model, mut site) = (Script::new(&[claim]), Site::new(&["text \"Lantern, 12 €\""]));
-    let end = begun(&mut doing(), &model, &mut site, &NoHumanInput).await;
+    let end = begun(&mut agent_run(), &model, &mut site, &NoHumanInput).await;
     let answer = Some(json!("Lantern, 12 €"));
     assert_eq!(end, RunOutcome::Done { answer, other: Some(json!({"q": "rake"})) });
     let failed = call("complete_task", json!({"status": "failed", "reason": "there is none"}));
     let (model, mut site) = (Script::new(&[failed]), Site::new(&[""]));
-    let end = begun(&mut doing(), &model, &mut site, &NoHumanInput).await;
+    let end = begun(&mut agent_run(), &model, &mut site, &NoHumanInput).await;
     assert_eq!(end, RunOutcome::GaveUp("there is none".into()));
 }
 
 #[tokio::test]
 async fn ac_4_5_three_turns_without_an_action_end_it() {
     let (model, mut site) = (Script::new(&[ScriptedReply::Text("I think")]), Site::new(&[""]));
-    let end = begun(&mut doing(), &model, &mut site, &NoHumanInput).await;
+    let end = begun(&mut agent_run(), &model, &mut site, &NoHumanInput).await;
     assert_eq!(reason(&end), "llm_no_action");
     assert_eq!(model.asked().len(), 3);
     // One in between begins the count anew.
@@ -335,7 +338,7 @@ async fn ac_4_5_three_turns_without_an_action_end_it() {
         done("lantern"),
     ];
     let (model, mut site) = (Script::new(&says), Site::new(&["lantern"]));
-    let end = begun(&mut doing(), &model, &mut site, &NoHumanInput).await;
+    let end = begun(&mut agent_run(), &model, &mut site, &NoHumanInput).await;
     assert!(matches!(end, RunOutcome::Done { .. }), "{end:?}");
 }
 
@@ -344,7 +347,7 @@ async fn ac_4_6_an_error_of_an_action_goes_back_to_the_model() {
     let says = [call("fill", json!({"target": "@e1", "value": "lantern"})), done("lantern")];
     let (model, mut site) = (Script::new(&says), Site::new(&["lantern"]));
     site.fails.insert("fill", Code::StepFailed);
-    let end = begun(&mut doing(), &model, &mut site, &NoHumanInput).await;
+    let end = begun(&mut agent_run(), &model, &mut site, &NoHumanInput).await;
     assert!(matches!(end, RunOutcome::Done { .. }), "{end:?}");
     let asked = model.asked();
     let Some(Turn::Tool { text, .. }) = asked[1].last() else { panic!("{asked:?}") };
@@ -354,9 +357,13 @@ async fn ac_4_6_an_error_of_an_action_goes_back_to_the_model() {
     let (model, mut site) = (Script::new(&says), Site::new(&["lantern"]));
     site.fails.insert("fill", Code::BrowserFailed);
     let mut tell = |_: RunEvent| {};
-    let parts =
-        RunContext { talker: &model, hands: &mut site, people: &NoHumanInput, tell: &mut tell };
-    assert_eq!(doing().begin(parts).await.unwrap_err().code(), Code::BrowserFailed);
+    let parts = RunContext {
+        chat_model: &model,
+        driver: &mut site,
+        human_input: &NoHumanInput,
+        tell: &mut tell,
+    };
+    assert_eq!(agent_run().begin(parts).await.unwrap_err().code(), Code::BrowserFailed);
 }
 
 /// Says no, and looks how much was done by then.
@@ -375,14 +382,14 @@ async fn ac_5_1_a_checkpoint_comes_before_the_action() {
     let (model, mut site) = (Script::new(&says), Site::new(&["button \"Finish\" @e1"]));
     let did = Arc::clone(&site.did);
     let person = RefusingPerson(Arc::clone(&did), Mutex::new(99));
-    let mut doing = doing_with(limits(), Some(book.clone()));
-    assert_eq!(begun(&mut doing, &model, &mut site, &person).await, RunOutcome::Rejected);
+    let mut agent_run = doing_with(limits(), Some(book.clone()));
+    assert_eq!(begun(&mut agent_run, &model, &mut site, &person).await, RunOutcome::Rejected);
     assert_eq!(*person.1.lock().unwrap(), 1, "only the page was opened");
     assert_eq!(did.lock().unwrap().len(), 1);
     // Without checkpoints nobody is asked.
     let (model, mut site) = (Script::new(&says), Site::new(&["button \"Finish\"", "thank you"]));
-    let mut doing = doing_with(Limits { no_checkpoints: true, ..limits() }, Some(book));
-    let end = begun(&mut doing, &model, &mut site, &NoHumanInput).await;
+    let mut agent_run = doing_with(Limits { no_checkpoints: true, ..limits() }, Some(book));
+    let end = begun(&mut agent_run, &model, &mut site, &NoHumanInput).await;
     assert!(matches!(end, RunOutcome::Done { .. }), "{end:?}");
 }
 
@@ -394,8 +401,8 @@ async fn ac_5_2_and_5_3_a_person_decides_at_a_checkpoint() {
         let (model, mut site) =
             (Script::new(&says), Site::new(&["button \"Finish\"", "thank you"]));
         let person = Person::new(std::slice::from_ref(&reply));
-        let mut doing = doing_with(limits(), Some(book));
-        let end = begun(&mut doing, &model, &mut site, &person).await;
+        let mut agent_run = doing_with(limits(), Some(book));
+        let end = begun(&mut agent_run, &model, &mut site, &person).await;
         assert_eq!(matches!(end, RunOutcome::Done { .. }), done_is, "{reply:?} {end:?}");
         assert_eq!(site.did.lock().unwrap().len(), if done_is { 2 } else { 1 });
         if reply == Reply::Nobody {
@@ -409,7 +416,7 @@ async fn ac_5_4_whoever_is_asked_is_shown_a_picture() {
     let asks = call("request_human_approval", json!({"action": "buy", "reason": "it costs"}));
     let (model, mut site) = (Script::new(&[asks]), Site::new(&[""]));
     let person = Person::new(&[Reply::No]);
-    begun(&mut doing(), &model, &mut site, &person).await;
+    begun(&mut agent_run(), &model, &mut site, &person).await;
     assert_eq!(site.pictures, 1);
     assert_eq!(person.asked.lock().unwrap()[0].picture, Some(PathBuf::from("page.png")));
 }
@@ -417,8 +424,8 @@ async fn ac_5_4_whoever_is_asked_is_shown_a_picture() {
 #[tokio::test]
 async fn ac_6_3_success_that_the_playbook_sees_is_verified() {
     let (model, mut site) = (Script::new(&[done("")]), Site::new(&["heading \"Thank you\""]));
-    let mut doing = doing_with(limits(), Some(playbook("")));
-    let end = begun(&mut doing, &model, &mut site, &NoHumanInput).await;
+    let mut agent_run = doing_with(limits(), Some(playbook("")));
+    let end = begun(&mut agent_run, &model, &mut site, &NoHumanInput).await;
     assert!(matches!(end, RunOutcome::Done { .. }), "{end:?}");
 }
 
@@ -427,8 +434,8 @@ async fn ac_6_4_success_that_nobody_sees_goes_back_to_the_model() {
     for page in ["heading \"Basket\"", "Thank you? Something went wrong"] {
         let says = [done("Basket"), call("click", json!({"target": "@e1"})), done("")];
         let (model, mut site) = (Script::new(&says), Site::new(&[page, "thank you"]));
-        let mut doing = doing_with(limits(), Some(playbook("")));
-        let end = begun(&mut doing, &model, &mut site, &NoHumanInput).await;
+        let mut agent_run = doing_with(limits(), Some(playbook("")));
+        let end = begun(&mut agent_run, &model, &mut site, &NoHumanInput).await;
         assert!(matches!(end, RunOutcome::Done { .. }), "{end:?}");
         let asked = model.asked();
         let Some(Turn::Tool { text, .. }) = asked[1].last() else { panic!("{asked:?}") };
@@ -436,8 +443,8 @@ async fn ac_6_4_success_that_nobody_sees_goes_back_to_the_model() {
     }
     // Claimed to the end, and never seen.
     let (model, mut site) = (Script::new(&[done("Basket")]), Site::new(&["heading \"Basket\""]));
-    let mut doing = doing_with(limits(), Some(playbook("")));
-    let end = begun(&mut doing, &model, &mut site, &NoHumanInput).await;
+    let mut agent_run = doing_with(limits(), Some(playbook("")));
+    let end = begun(&mut agent_run, &model, &mut site, &NoHumanInput).await;
     assert_eq!(reason(&end), "verification_failed");
 }
 
@@ -470,7 +477,7 @@ async fn ac_7_2_and_7_3_a_login_page_stops_for_a_person_and_the_task_goes_on() {
     );
     site.urls = BTreeMap::from([(0, "http://shop.test/"), (1, "http://shop.test/login")]);
     let person = Person::new(&[Reply::Yes]);
-    begun(&mut doing(), &model, &mut site, &person).await;
+    begun(&mut agent_run(), &model, &mut site, &person).await;
     let asked: Vec<PromptKind> = person.asked.lock().unwrap().iter().map(|it| it.kind).collect();
     assert_eq!(asked, [PromptKind::Wall]);
     assert!(model.asked().len() > 1, "the task went on");
@@ -478,7 +485,7 @@ async fn ac_7_2_and_7_3_a_login_page_stops_for_a_person_and_the_task_goes_on() {
     let (model, mut site) =
         (Script::new(&[call("click", json!({"target": "@e1"}))]), Site::new(&["x", login]));
     site.urls = BTreeMap::from([(1, "http://shop.test/login")]);
-    let end = begun(&mut doing(), &model, &mut site, &NoHumanInput).await;
+    let end = begun(&mut agent_run(), &model, &mut site, &NoHumanInput).await;
     assert!(matches!(end, RunOutcome::Wall(_)), "{end:?}");
     assert!(site.windows.is_empty(), "nobody was there");
 }
@@ -487,8 +494,8 @@ async fn ac_7_2_and_7_3_a_login_page_stops_for_a_person_and_the_task_goes_on() {
 async fn ac_8_6_a_dry_run_tells_the_first_action_and_does_nothing() {
     let (model, mut site) =
         (Script::new(&[call("click", json!({"target": "@e1"}))]), Site::new(&["x"]));
-    let mut doing = doing_with(Limits { first_only: true, ..limits() }, None);
-    let end = begun(&mut doing, &model, &mut site, &NoHumanInput).await;
+    let mut agent_run = doing_with(Limits { first_only: true, ..limits() }, None);
+    let end = begun(&mut agent_run, &model, &mut site, &NoHumanInput).await;
     let RunOutcome::First(act) = end else { panic!("{end:?}") };
     assert_eq!(act.describe(), "click @e1");
     assert_eq!(site.did.lock().unwrap().len(), 1, "only the page was opened");
@@ -498,16 +505,16 @@ async fn ac_8_6_a_dry_run_tells_the_first_action_and_does_nothing() {
 async fn the_model_is_asked_three_times_and_then_no_more() {
     let begun_at = tokio::time::Instant::now();
     let (model, mut site) = (Script::new(&[ScriptedReply::Fails(true)]), Site::new(&["x"]));
-    let end = begun(&mut doing(), &model, &mut site, &NoHumanInput).await;
+    let end = begun(&mut agent_run(), &model, &mut site, &NoHumanInput).await;
     assert_eq!((reason(&end), model.asked().len()), ("llm_error", 3));
     assert_eq!(begun_at.elapsed().as_secs(), 3);
     let says = [ScriptedReply::Fails(true), ScriptedReply::Fails(true), done("lantern")];
     let (model, mut site) = (Script::new(&says), Site::new(&["lantern"]));
-    let end = begun(&mut doing(), &model, &mut site, &NoHumanInput).await;
+    let end = begun(&mut agent_run(), &model, &mut site, &NoHumanInput).await;
     assert!(matches!(end, RunOutcome::Done { .. }), "{end:?}");
     // What would fail again is not tried again.
     let (model, mut site) = (Script::new(&[ScriptedReply::Fails(false)]), Site::new(&["x"]));
-    begun(&mut doing(), &model, &mut site, &NoHumanInput).await;
+    begun(&mut agent_run(), &model, &mut site, &NoHumanInput).await;
     assert_eq!(model.asked().len(), 1);
 }
 
@@ -515,11 +522,15 @@ async fn the_model_is_asked_three_times_and_then_no_more() {
 async fn what_failed_calls_take_is_counted() {
     let says = [ScriptedReply::Fails(true), ScriptedReply::Fails(true), done("lantern")];
     let (model, mut site) = (Script::new(&says), Site::new(&["lantern"]));
-    let mut it = doing();
+    let mut it = agent_run();
     let mut notes = Vec::new();
     let mut tell = |it: RunEvent| notes.push(it);
-    let parts =
-        RunContext { talker: &model, hands: &mut site, people: &NoHumanInput, tell: &mut tell };
+    let parts = RunContext {
+        chat_model: &model,
+        driver: &mut site,
+        human_input: &NoHumanInput,
+        tell: &mut tell,
+    };
     let end = it.begin(parts).await.unwrap();
     assert!(matches!(end, RunOutcome::Done { .. }), "{end:?}");
     assert_eq!(it.usage(), Usage { turns: 1, tokens_in: 280, tokens_out: 12 });
@@ -541,13 +552,13 @@ async fn a_clock_does_not_hide_a_loop_and_a_counter_that_counts_is_none() {
     let same = call("click", json!({"target": "@e1"}));
     let (model, mut site) =
         (Script::new(std::slice::from_ref(&same)), Site::new(&["text \"{looks}\""]));
-    let end = begun(&mut doing(), &model, &mut site, &NoHumanInput).await;
+    let end = begun(&mut agent_run(), &model, &mut site, &NoHumanInput).await;
     assert_eq!((reason(&end), model.asked().len()), ("loop_detected", 3));
     let says = [same.clone(), same.clone(), same.clone(), same, done("5 in the cart")];
     let pages =
         ["1 in the cart", "2 in the cart", "3 in the cart", "4 in the cart", "5 in the cart"];
     let (model, mut site) = (Script::new(&says), Site::new(&pages));
-    let end = begun(&mut doing(), &model, &mut site, &NoHumanInput).await;
+    let end = begun(&mut agent_run(), &model, &mut site, &NoHumanInput).await;
     assert!(matches!(end, RunOutcome::Done { .. }), "{end:?}");
 }
 
@@ -565,7 +576,7 @@ async fn budgets_and_loops_end_it() {
     assert_eq!(it.usage().turns, 2);
     let same = call("click", json!({"target": "@e1"}));
     let (model, mut site) = (Script::new(&[same]), Site::new(&["x"]));
-    let end = begun(&mut doing(), &model, &mut site, &NoHumanInput).await;
+    let end = begun(&mut agent_run(), &model, &mut site, &NoHumanInput).await;
     assert_eq!((reason(&end), model.asked().len()), ("loop_detected", 3));
 }
 
@@ -584,15 +595,19 @@ async fn what_is_held_ends_the_turn_and_can_be_gone_on_from() {
         cookies: Vec::new(),
     };
     site.holds = Some(held.clone());
-    let mut doing = doing();
+    let mut agent_run = agent_run();
     assert_eq!(
-        begun(&mut doing, &model, &mut site, &NoHumanInput).await,
+        begun(&mut agent_run, &model, &mut site, &NoHumanInput).await,
         RunOutcome::Held(vec![held])
     );
     let mut tell = |_: RunEvent| {};
-    let parts =
-        RunContext { talker: &model, hands: &mut site, people: &NoHumanInput, tell: &mut tell };
-    let end = doing.resume("a person approved it; it was sent", parts).await.unwrap();
+    let parts = RunContext {
+        chat_model: &model,
+        driver: &mut site,
+        human_input: &NoHumanInput,
+        tell: &mut tell,
+    };
+    let end = agent_run.resume("a person approved it; it was sent", parts).await.unwrap();
     assert!(matches!(end, RunOutcome::Done { .. }), "{end:?}");
     let asked = model.asked();
     let Some(Turn::Tool { id, text, .. }) = asked[1].last() else { panic!("{asked:?}") };
@@ -609,13 +624,13 @@ async fn what_a_page_wants_of_the_model_is_not_done() {
         done("lantern"),
     ];
     let (model, mut site) = (Script::new(&says), Site::new(&["lantern"]));
-    let end = begun(&mut doing(), &model, &mut site, &NoHumanInput).await;
+    let end = begun(&mut agent_run(), &model, &mut site, &NoHumanInput).await;
     assert!(matches!(end, RunOutcome::Done { .. }), "{end:?}");
     assert_eq!(site.did.lock().unwrap().len(), 1, "only the page was opened");
     let (model, mut site) = (
         Script::new(&[call("fill", json!({"target": "@e1", "value": "zzcanaryzz"}))]),
         Site::new(&["x"]),
     );
-    let end = begun(&mut doing(), &model, &mut site, &NoHumanInput).await;
+    let end = begun(&mut agent_run(), &model, &mut site, &NoHumanInput).await;
     assert_eq!(reason(&end), "canary_seen");
 }

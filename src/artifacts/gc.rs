@@ -36,7 +36,7 @@ pub struct UsageMarker {
 
 /// Says that tasks are in use until it is dropped.
 pub struct UsageGuard {
-    shelf: Arc<dyn SharedStore>,
+    shared_store: Arc<dyn SharedStore>,
     now: Arc<(Mutex<MarkerState>, Condvar)>,
 }
 
@@ -47,7 +47,7 @@ struct MarkerState {
 
 /// Says so from here on. Fails as [`SharedStore::create`].
 pub fn mark_in_use<'a>(
-    shelf: &Arc<dyn SharedStore>,
+    shared_store: &Arc<dyn SharedStore>,
     batch: &str,
     tasks: impl Iterator<Item = &'a TaskId>,
 ) -> Result<UsageGuard> {
@@ -57,27 +57,27 @@ pub fn mark_in_use<'a>(
         Error::new(Code::Internal, "cannot write the list of tasks in use as JSON").source(err)
     })?;
     let now = Arc::new((
-        Mutex::new(MarkerState { key: write_marker(&**shelf, &bytes)?, ended: false }),
+        Mutex::new(MarkerState { key: write_marker(&**shared_store, &bytes)?, ended: false }),
         Condvar::new(),
     ));
-    let (its, watched) = (Arc::clone(shelf), Arc::clone(&now));
+    let (its, watched) = (Arc::clone(shared_store), Arc::clone(&now));
     let renew = move || renew_markers(&*its, &watched, &bytes);
     std::thread::Builder::new().name("in-use".to_owned()).spawn(renew).map_err(|err| {
         Error::new(Code::Internal, "cannot start the thread that marks tasks as in use").source(err)
     })?;
-    Ok(UsageGuard { shelf: Arc::clone(shelf), now })
+    Ok(UsageGuard { shared_store: Arc::clone(shared_store), now })
 }
 
-fn write_marker(shelf: &dyn SharedStore, bytes: &[u8]) -> Result<ObjectKey> {
+fn write_marker(shared_store: &dyn SharedStore, bytes: &[u8]) -> Result<ObjectKey> {
     let key = ObjectKey::for_name(IN_USE, &format!("{}.json", random_token()?))
         .ok_or_else(|| Error::new(Code::Internal, "the marker of tasks in use has no valid key"))?;
-    shelf.create(&key, bytes.to_vec())?;
+    shared_store.create(&key, bytes.to_vec())?;
     Ok(key)
 }
 
 /// Nothing in a store is replaced: the new one is there before the old one goes.
 fn renew_markers(
-    shelf: &dyn SharedStore,
+    shared_store: &dyn SharedStore,
     (held, end): &(Mutex<MarkerState>, Condvar),
     bytes: &[u8],
 ) {
@@ -89,10 +89,10 @@ fn renew_markers(
             return;
         }
         // A store that is away for a while is asked again; what it has is believed for longer.
-        match write_marker(shelf, bytes) {
+        match write_marker(shared_store, bytes) {
             Ok(key) => {
                 let old = std::mem::replace(&mut now.key, key);
-                let _ = shelf.remove(&old);
+                let _ = shared_store.remove(&old);
             }
             Err(err) => tracing::warn!(error = %err, "a store does not know what is in use"),
         }
@@ -105,7 +105,7 @@ impl Drop for UsageGuard {
         now.ended = true;
         self.now.1.notify_all();
         // Else it is believed for a while.
-        let _ = self.shelf.remove(&now.key);
+        let _ = self.shared_store.remove(&now.key);
     }
 }
 
@@ -125,10 +125,10 @@ pub struct StoreEntry {
 }
 
 /// Everything in a store, the oldest first. Fails as [`SharedStore::list`] and [`SharedStore::read`].
-pub fn list_entries(shelf: &dyn SharedStore) -> Result<Vec<StoreEntry>> {
-    let now = store_time(shelf)?;
+pub fn list_entries(shared_store: &dyn SharedStore) -> Result<Vec<StoreEntry>> {
+    let now = store_time(shared_store)?;
     let mut all: BTreeMap<String, (StoreEntry, SystemTime)> = BTreeMap::new();
-    shelf.list(&mut |it: ObjectMeta| {
+    shared_store.list(&mut |it: ObjectMeta| {
         if !is_task_folder(&it.folder) {
             return;
         }
@@ -149,7 +149,7 @@ pub fn list_entries(shelf: &dyn SharedStore) -> Result<Vec<StoreEntry>> {
         *newest = (*newest).max(it.modified);
     })?;
     // Looked for last: whoever began meanwhile is among them.
-    let used = tasks_in_use(shelf, now)?;
+    let used = tasks_in_use(shared_store, now)?;
     let mut all: Vec<StoreEntry> = all
         .into_values()
         .map(|(kept, newest)| {
@@ -163,7 +163,7 @@ pub fn list_entries(shelf: &dyn SharedStore) -> Result<Vec<StoreEntry>> {
 
 /// Takes it away, unless somebody has begun to work with it; false then. What later stages made goes first: less is left to be done
 /// again than nothing, whenever this is interrupted. Fails as [`SharedStore`] does.
-pub fn clear(shelf: &dyn SharedStore, kept: &StoreEntry) -> Result<bool> {
+pub fn clear(shared_store: &dyn SharedStore, kept: &StoreEntry) -> Result<bool> {
     if kept.in_use {
         return Ok(false);
     }
@@ -171,16 +171,16 @@ pub fn clear(shelf: &dyn SharedStore, kept: &StoreEntry) -> Result<bool> {
     names.sort_unstable();
     for name in names.iter().rev() {
         let Some(key) = ObjectKey::for_name(&kept.name, name) else { continue };
-        shelf.remove(&key)?;
+        shared_store.remove(&key)?;
     }
-    shelf.remove_empty_folder(&kept.name);
+    shared_store.remove_empty_folder(&kept.name);
     Ok(true)
 }
 
 /// Tasks that somebody says are in use.
-pub fn tasks_in_use(shelf: &dyn SharedStore, now: SystemTime) -> Result<BTreeSet<String>> {
+pub fn tasks_in_use(shared_store: &dyn SharedStore, now: SystemTime) -> Result<BTreeSet<String>> {
     let mut names = Vec::new();
-    shelf.list_in(IN_USE, &mut |it: ObjectMeta| {
+    shared_store.list_in(IN_USE, &mut |it: ObjectMeta| {
         // A time in the future is another clock's.
         if now.duration_since(it.modified).is_ok_and(|age| age > BELIEVED) {
             return;
@@ -191,11 +191,11 @@ pub fn tasks_in_use(shelf: &dyn SharedStore, now: SystemTime) -> Result<BTreeSet
     for name in names {
         let Some(key) = ObjectKey::for_name(IN_USE, &name) else { continue };
         // It may have ended since.
-        let Some(bytes) = shelf.read(&key, MAX)? else { continue };
+        let Some(bytes) = shared_store.read(&key, MAX)? else { continue };
         let it: UsageMarker = serde_json::from_slice(&bytes).map_err(|err| {
             Error::new(
                 Code::ArtifactCorrupt,
-                format!("{key} in {} is empty or damaged", shelf.location()),
+                format!("{key} in {} is empty or damaged", shared_store.location()),
             )
             .hint("nothing is removed until the objects in use are known; check this object")
             .source(err)
@@ -206,21 +206,24 @@ pub fn tasks_in_use(shelf: &dyn SharedStore, now: SystemTime) -> Result<BTreeSet
 }
 
 /// What the store takes for now.
-pub fn store_time(shelf: &dyn SharedStore) -> Result<SystemTime> {
+pub fn store_time(shared_store: &dyn SharedStore) -> Result<SystemTime> {
     let key = ObjectKey::probe()?;
-    shelf.create(&key, b"{}\n".to_vec())?;
+    shared_store.create(&key, b"{}\n".to_vec())?;
     let mut now = None;
-    let listed = shelf.list_in(key.folder(), &mut |it: ObjectMeta| {
+    let listed = shared_store.list_in(key.folder(), &mut |it: ObjectMeta| {
         if it.name == key.name() {
             now = Some(it.modified);
         }
     });
-    let _ = shelf.remove(&key);
+    let _ = shared_store.remove(&key);
     listed?;
     now.ok_or_else(|| {
         Error::new(
             Code::StoreUnsafe,
-            format!("{} does not list an object that was just created there", shelf.location()),
+            format!(
+                "{} does not list an object that was just created there",
+                shared_store.location()
+            ),
         )
         .hint("commis cannot tell which objects are in use there")
     })
@@ -241,13 +244,13 @@ mod tests {
 
     struct Shared {
         home: tempfile::TempDir,
-        shelf: Arc<dyn SharedStore>,
+        shared_store: Arc<dyn SharedStore>,
     }
 
     fn shared() -> Shared {
         let home = tempfile::tempdir().unwrap();
-        let shelf = Arc::new(SharedFolder::open(&home.path().join("shared")).unwrap());
-        Shared { home, shelf }
+        let shared_store = Arc::new(SharedFolder::open(&home.path().join("shared")).unwrap());
+        Shared { home, shared_store }
     }
 
     fn id(name: &str) -> TaskId {
@@ -257,17 +260,19 @@ mod tests {
     impl Shared {
         /// As old as that.
         fn put(&self, id: &str, name: &str, days: u64) {
-            self.shelf.create(&ObjectKey::for_name(id, name).unwrap(), b"12345".to_vec()).unwrap();
+            self.shared_store
+                .create(&ObjectKey::for_name(id, name).unwrap(), b"12345".to_vec())
+                .unwrap();
             let file = std::fs::File::options()
                 .write(true)
                 .open(self.home.path().join("shared").join(id).join(name))
                 .unwrap();
-            let now = store_time(&*self.shelf).unwrap();
+            let now = store_time(&*self.shared_store).unwrap();
             file.set_modified(now - Duration::from_secs(days * 86_400 + 60)).unwrap();
         }
 
         fn names(&self) -> Vec<(String, u64, bool)> {
-            let all = list_entries(&*self.shelf).unwrap();
+            let all = list_entries(&*self.shared_store).unwrap();
             all.into_iter().map(|it| (it.name, it.days, it.in_use)).collect()
         }
     }
@@ -291,9 +296,9 @@ mod tests {
                 (a.to_string(), 3, false)
             ]
         );
-        let all = list_entries(&*it.shelf).unwrap();
+        let all = list_entries(&*it.shared_store).unwrap();
         assert_eq!((all[2].objects, all[2].bytes), (2, 10));
-        assert!(clear(&*it.shelf, &all[1]).unwrap());
+        assert!(clear(&*it.shared_store, &all[1]).unwrap());
         assert_eq!(it.names().len(), 2);
         assert!(!it.home.path().join("shared").join(b.as_str()).exists());
         assert!(photos.join("01.json").exists());
@@ -304,24 +309,24 @@ mod tests {
         let it = shared();
         let a = id("a");
         it.put(a.as_str(), "01_record.aa.json", 40);
-        let held = mark_in_use(&it.shelf, "mine", [&a].into_iter()).unwrap();
-        let all = list_entries(&*it.shelf).unwrap();
+        let held = mark_in_use(&it.shared_store, "mine", [&a].into_iter()).unwrap();
+        let all = list_entries(&*it.shared_store).unwrap();
         assert!(all[0].in_use);
-        assert!(!clear(&*it.shelf, &all[0]).unwrap());
+        assert!(!clear(&*it.shared_store, &all[0]).unwrap());
         drop(held);
-        assert!(!list_entries(&*it.shelf).unwrap()[0].in_use);
+        assert!(!list_entries(&*it.shared_store).unwrap()[0].in_use);
 
         // Of one that was killed, for an hour; then by nobody.
-        let held = mark_in_use(&it.shelf, "mine", [&a].into_iter()).unwrap();
-        let now = store_time(&*it.shelf).unwrap();
-        assert_eq!(tasks_in_use(&*it.shelf, now + BELIEVED / 2).unwrap().len(), 1);
-        assert_eq!(tasks_in_use(&*it.shelf, now + BELIEVED * 2).unwrap().len(), 0);
+        let held = mark_in_use(&it.shared_store, "mine", [&a].into_iter()).unwrap();
+        let now = store_time(&*it.shared_store).unwrap();
+        assert_eq!(tasks_in_use(&*it.shared_store, now + BELIEVED / 2).unwrap().len(), 1);
+        assert_eq!(tasks_in_use(&*it.shared_store, now + BELIEVED * 2).unwrap().len(), 0);
         drop(held);
 
         // What cannot be read may be anything.
         let key = ObjectKey::for_name(IN_USE, "x.json").unwrap();
-        it.shelf.create(&key, b"nothing".to_vec()).unwrap();
-        assert_eq!(list_entries(&*it.shelf).unwrap_err().code(), Code::ArtifactCorrupt);
+        it.shared_store.create(&key, b"nothing".to_vec()).unwrap();
+        assert_eq!(list_entries(&*it.shared_store).unwrap_err().code(), Code::ArtifactCorrupt);
         assert!(now > UNIX_EPOCH);
     }
 }

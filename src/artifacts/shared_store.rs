@@ -157,11 +157,14 @@ impl StageRequest<'_> {
 
     /// Reads what stands under that key; nothing that is not whole, and this question's, is taken. Fails with
     /// [`Code::ArtifactCorrupt`] and as [`SharedStore::read`].
-    pub fn read(&self, shelf: &dyn SharedStore) -> Result<Option<(Vec<u8>, StoredEnvelope)>> {
+    pub fn read(
+        &self,
+        shared_store: &dyn SharedStore,
+    ) -> Result<Option<(Vec<u8>, StoredEnvelope)>> {
         let key = self.key();
-        let Some(bytes) = shelf.read(&key, super::store::MAX_FILE)? else { return Ok(None) };
+        let Some(bytes) = shared_store.read(&key, super::store::MAX_FILE)? else { return Ok(None) };
         let damaged = |why: &str| {
-            Error::new(Code::ArtifactCorrupt, format!("{key} in {} is damaged ({why})", shelf.location()))
+            Error::new(Code::ArtifactCorrupt, format!("{key} in {} is damaged ({why})", shared_store.location()))
                 .hint("objects of a store are never replaced: find out who wrote it and remove it; the stage then runs again")
         };
         match inspect(&bytes, self.kind, self.task) {
@@ -194,18 +197,18 @@ const AT_ONCE: usize = 4;
 
 /// Makes sure that what is there stays: creates one object twice, then another by several at once. Fails with
 /// [`Code::StoreUnsafe`] when one took the place of another or was said to, and as [`SharedStore`] does.
-pub fn probe(shelf: &dyn SharedStore) -> Result<()> {
+pub fn probe(shared_store: &dyn SharedStore) -> Result<()> {
     const FIRST: &[u8] = b"{\"probe\":1}\n";
     let key = ObjectKey::probe()?;
     let unsafe_ = |why: &str| {
-        Error::new(Code::StoreUnsafe, format!("{} {why}", shelf.location()))
+        Error::new(Code::StoreUnsafe, format!("{} {why}", shared_store.location()))
             .hint("use a store that supports create-if-absent (If-None-Match: * of S3); see docs/scale.md")
     };
-    let first = shelf.create(&key, FIRST.to_vec())?;
-    let second = shelf.create(&key, b"{\"probe\":2}\n".to_vec())?;
-    let there = shelf.read(&key, 1024)?;
+    let first = shared_store.create(&key, FIRST.to_vec())?;
+    let second = shared_store.create(&key, b"{\"probe\":2}\n".to_vec())?;
+    let there = shared_store.read(&key, 1024)?;
     // Whoever may write may not always remove; a few bytes are left then.
-    let _ = shelf.remove(&key);
+    let _ = shared_store.remove(&key);
     if second {
         return Err(unsafe_("lets a second object replace the first"));
     }
@@ -220,15 +223,15 @@ pub fn probe(shelf: &dyn SharedStore) -> Result<()> {
             let (all, key) = (&all, &key);
             scope.spawn(move || {
                 all.wait();
-                shelf.create(key, body(i))
+                shared_store.create(key, body(i))
             })
         };
         let each: Vec<_> = (0..AT_ONCE).map(one).collect();
         let gone = |_| Err(Error::new(Code::Internal, "a thread of the probe ended"));
         each.into_iter().map(|it| it.join().unwrap_or_else(gone)).collect()
     });
-    let there = shelf.read(&key, 1024)?;
-    let _ = shelf.remove(&key);
+    let there = shared_store.read(&key, 1024)?;
+    let _ = shared_store.remove(&key);
     let created = created.into_iter().collect::<Result<Vec<bool>>>()?;
     let first: Vec<usize> = (0..AT_ONCE).filter(|i| created[*i]).collect();
     match first[..] {

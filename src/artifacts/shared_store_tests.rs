@@ -50,18 +50,18 @@ fn with(check: impl FnOnce(&SharedFolder, &StageRequest<'_>, Vec<u8>)) {
 
 #[test]
 fn what_is_there_stays() {
-    with(|shelf, asked, bytes| {
+    with(|shared_store, asked, bytes| {
         let key = asked.key();
-        assert!(asked.read(shelf).unwrap().is_none());
-        assert!(shelf.create(&key, bytes.clone()).unwrap());
-        assert!(!shelf.create(&key, b"another".to_vec()).unwrap());
-        assert_eq!(asked.read(shelf).unwrap().unwrap().0, bytes);
-        let path = shelf.root.join(key.to_string());
+        assert!(asked.read(shared_store).unwrap().is_none());
+        assert!(shared_store.create(&key, bytes.clone()).unwrap());
+        assert!(!shared_store.create(&key, b"another".to_vec()).unwrap());
+        assert_eq!(asked.read(shared_store).unwrap().unwrap().0, bytes);
+        let path = shared_store.root.join(key.to_string());
         let mode = |it: &Path| std::fs::metadata(it).unwrap().permissions().mode() & 0o777;
         assert_eq!((mode(&path), mode(path.parent().unwrap())), (0o600, 0o700));
-        assert_eq!(mode(&shelf.root), 0o700);
-        assert!(shelf.remove(&key).unwrap() && !shelf.remove(&key).unwrap());
-        probe(shelf).unwrap();
+        assert_eq!(mode(&shared_store.root), 0o700);
+        assert!(shared_store.remove(&key).unwrap() && !shared_store.remove(&key).unwrap());
+        probe(shared_store).unwrap();
     });
 }
 
@@ -92,7 +92,7 @@ fn another_question_is_another_key() {
 
 #[test]
 fn what_is_torn_or_foreign_is_refused() {
-    with(|shelf, asked, bytes| {
+    with(|shared_store, asked, bytes| {
         let text = String::from_utf8(bytes.clone()).unwrap();
         let edit = |from: &str, to: &str| {
             assert!(text.contains(from), "{text}");
@@ -110,11 +110,11 @@ fn what_is_torn_or_foreign_is_refused() {
             (edit("\"baseline_fingerprint\"", "\"recipe_draft\""), "it is a recipe_draft"),
             (edit("\"artifact_version\": 1", "\"artifact_version\": 9"), "version 9"),
         ] {
-            assert!(shelf.create(&asked.key(), held).unwrap());
-            let err = asked.read(shelf).err().unwrap();
+            assert!(shared_store.create(&asked.key(), held).unwrap());
+            let err = asked.read(shared_store).err().unwrap();
             assert_eq!(err.code(), Code::ArtifactCorrupt, "{says}");
             assert!(err.to_string().contains(says), "{err}");
-            shelf.remove(&asked.key()).unwrap();
+            shared_store.remove(&asked.key()).unwrap();
         }
     });
 }
@@ -150,9 +150,9 @@ impl SharedStore for OverwritingStore {
 fn a_store_that_overwrites_is_refused() {
     // Whether it says that there was one or not.
     for says in [false, true] {
-        let shelf = OverwritingStore(Mutex::default(), says);
-        assert_eq!(probe(&shelf).unwrap_err().code(), Code::StoreUnsafe);
-        assert!(shelf.0.lock().unwrap().is_empty());
+        let shared_store = OverwritingStore(Mutex::default(), says);
+        assert_eq!(probe(&shared_store).unwrap_err().code(), Code::StoreUnsafe);
+        assert!(shared_store.0.lock().unwrap().is_empty());
     }
 }
 

@@ -97,7 +97,7 @@ pub async fn run(
     tasks: Vec<Task>,
     cx: Arc<LearnContext>,
     state: Arc<State>,
-    board: Arc<BatchMonitor>,
+    monitor: Arc<BatchMonitor>,
     options: Options,
 ) -> Result<Report> {
     let began_ms = now_ms();
@@ -110,14 +110,14 @@ pub async fn run(
     drop(rows);
     let questions = QuestionDigests::new(&cx.settings);
     // What is here may not have been shared.
-    let finished = if cx.redo.is_some() || cx.shelf.is_some() {
+    let finished = if cx.redo.is_some() || cx.shared_store.is_some() {
         Vec::new()
     } else {
         recall_finished(&tasks, &questions, &cx, manifest, &state)?
     };
 
     let mut totals = Totals::new(manifest);
-    board.emit(&Event::BatchStarted {
+    monitor.emit(&Event::BatchStarted {
         manifest,
         tasks: tasks.len(),
         finished: finished.iter().flatten().count(),
@@ -130,7 +130,7 @@ pub async fn run(
         last_end: Instant::now(),
         stop: false,
         totals: &mut totals,
-        board: &board,
+        monitor: &monitor,
         options: &options,
     };
     let mut finished = finished.into_iter();
@@ -139,7 +139,7 @@ pub async fn run(
             Some(it) => {
                 let entry = Entry::new(task, Ok(it));
                 run.totals.add(&entry);
-                board.emit_recalled(i, &entry);
+                monitor.emit_recalled(i, &entry);
             }
             None => run.schedule.add(i, task.host().as_deref()),
         }
@@ -147,7 +147,7 @@ pub async fn run(
     let tasks = Arc::new(tasks);
     run.run_all(&tasks, &cx, &questions).await?;
     totals.not_started = tasks.len() - totals.ended_count();
-    board.close(began_ms, &totals);
+    monitor.close(began_ms, &totals);
     Ok(Report::new(totals, order, state, cx.store.clone()))
 }
 
@@ -186,7 +186,7 @@ struct Run<'a> {
     last_end: Instant,
     stop: bool,
     totals: &'a mut Totals,
-    board: &'a Arc<BatchMonitor>,
+    monitor: &'a Arc<BatchMonitor>,
     options: &'a Options,
 }
 
@@ -206,7 +206,7 @@ impl Run<'_> {
                 match self.schedule.next(Instant::now()) {
                     NextAction::Start(i) => {
                         self.attempts[i] += 1;
-                        self.board.begin(&tasks[i], self.attempts[i])?;
+                        self.monitor.begin(&tasks[i], self.attempts[i])?;
                         let (tasks, cx) = (Arc::clone(tasks), Arc::clone(cx));
                         let (deadline, cancelled) = (self.options.deadline, cancelled.clone());
                         running.spawn(async move {
@@ -262,7 +262,7 @@ impl Run<'_> {
         self.schedule.end_task(host);
         let code = end.as_ref().err().map(Error::code);
         if self.stop && code.is_some_and(|it| it == Code::Interrupted) {
-            return self.board.retry(task, Code::Interrupted, 0);
+            return self.monitor.retry(task, Code::Interrupted, 0);
         }
         if code == Some(Code::BrowserFailed) {
             self.browser_failures += 1;
@@ -274,7 +274,7 @@ impl Run<'_> {
             && let Some(pause) = self.retry_delay(i, err)
         {
             self.schedule.put_back(i, host, Instant::now() + pause);
-            return self.board.retry(task, err.code(), pause.as_millis() as u64);
+            return self.monitor.retry(task, err.code(), pause.as_millis() as u64);
         }
         if code != Some(Code::TaskBusy) {
             self.last_end = Instant::now();
@@ -289,7 +289,7 @@ impl Run<'_> {
         };
         let entry = Entry::new(task, end);
         self.totals.add(&entry);
-        self.board.end(i, task, &entry, finished.as_ref())
+        self.monitor.end(i, task, &entry, finished.as_ref())
     }
 
     /// Whether nothing else is worth trying after that.

@@ -98,16 +98,18 @@ impl TaskOutcome {
 
     /// Signed by a machine of the fleet. What an engine may leave out, because there is much of it, is not covered.
     #[must_use]
-    pub fn sign(mut self, shelf: &dyn SharedStore) -> Self {
-        self.code = shelf.sign(&[self.id.as_bytes(), self.reason().as_bytes()]);
+    pub fn sign(mut self, shared_store: &dyn SharedStore) -> Self {
+        self.code = shared_store.sign(&[self.id.as_bytes(), self.reason().as_bytes()]);
         self
     }
 
     /// As it counts here, whatever the engine that carried it says: what no machine of the fleet signed is a failure. Those that the
     /// engine's workflows make themselves keep their code, without their words.
     #[must_use]
-    pub fn verify_signature(self, shelf: &dyn SharedStore) -> Self {
-        if shelf.verify(&[self.id.as_bytes(), self.reason().as_bytes()], self.code.as_deref()) {
+    pub fn verify_signature(self, shared_store: &dyn SharedStore) -> Self {
+        if shared_store
+            .verify(&[self.id.as_bytes(), self.reason().as_bytes()], self.code.as_deref())
+        {
             return self;
         }
         let own = self.code().filter(|it| matches!(it, Code::Timeout | Code::TaskBusy));
@@ -154,7 +156,7 @@ pub trait Engine: Send + Sync {
 /// Has them done, and gives `each` as it ends; false as soon as that wants no more. Fails as the engine does, and as `each`.
 pub async fn for_each_outcome(
     engine: &dyn Engine,
-    (all, shelf): (WorkRequest, &dyn SharedStore),
+    (all, shared_store): (WorkRequest, &dyn SharedStore),
     mut each: impl FnMut(TaskOutcome) -> Result<bool>,
 ) -> Result<bool> {
     let (tell, mut heard) = mpsc::unbounded_channel();
@@ -164,7 +166,7 @@ pub async fn for_each_outcome(
         tokio::select! {
             it = &mut work, if end.is_none() => end = Some(it),
             Some(it) = heard.recv() => {
-                if let EngineEvent::Ended(it) = it && !each(it.verify_signature(shelf))? {
+                if let EngineEvent::Ended(it) = it && !each(it.verify_signature(shared_store))? {
                     return Ok(false);
                 }
             }
@@ -181,7 +183,7 @@ pub async fn run(
     tasks: Vec<Task>,
     cx: Arc<LearnContext>,
     state: Arc<State>,
-    board: Arc<BatchMonitor>,
+    monitor: Arc<BatchMonitor>,
     options: Options,
     engine: Arc<dyn Engine>,
 ) -> Result<Report> {
@@ -191,7 +193,7 @@ pub async fn run(
         |it: &Task| TaskRow::new(it.id.as_str(), manifest, it.name.as_str(), it.host().as_deref());
     state.add_tasks(&tasks.iter().map(row).collect::<Vec<_>>())?;
     let mut totals = Totals::new(manifest);
-    board.emit(&Event::BatchStarted { manifest, tasks: tasks.len(), finished: 0 });
+    monitor.emit(&Event::BatchStarted { manifest, tasks: tasks.len(), finished: 0 });
     let by_id = tasks.iter().enumerate().map(|(i, it)| (it.id.to_string(), i)).collect();
     let (cancel, cancelled) = watch::channel(false);
     let mut run = Run {
@@ -199,7 +201,7 @@ pub async fn run(
         by_id,
         questions: QuestionDigests::new(&cx.settings),
         cx: Arc::clone(&cx),
-        board: &board,
+        monitor: &monitor,
         options: &options,
         totals: &mut totals,
         begun: BTreeMap::new(),
@@ -220,7 +222,7 @@ pub async fn run(
     run.jobs.abort_all();
     let n = run.tasks.len();
     for (i, _) in run.begun.iter().filter(|it| !it.1) {
-        board.retry(&run.tasks[*i], Code::Interrupted, 0)?;
+        monitor.retry(&run.tasks[*i], Code::Interrupted, 0)?;
     }
     drop(run);
     match end {
@@ -239,7 +241,7 @@ pub async fn run(
         Some(Ok(())) => {}
     }
     totals.not_started = n - totals.ended_count();
-    board.close(began_ms, &totals);
+    monitor.close(began_ms, &totals);
     Ok(Report::new(totals, order, state, cx.store.clone()))
 }
 
@@ -248,7 +250,7 @@ struct Run<'a> {
     by_id: BTreeMap<String, usize>,
     questions: QuestionDigests,
     cx: Arc<LearnContext>,
-    board: &'a Arc<BatchMonitor>,
+    monitor: &'a Arc<BatchMonitor>,
     options: &'a Options,
     totals: &'a mut Totals,
     /// What was told of as under way; whether it has ended.
@@ -326,8 +328,8 @@ impl Run<'_> {
                 }
             }
             EngineEvent::Ended(it) => {
-                let it = match &self.cx.shelf {
-                    Some(shelf) => it.verify_signature(&**shelf),
+                let it = match &self.cx.shared_store {
+                    Some(shared_store) => it.verify_signature(&**shared_store),
                     None => it,
                 };
                 let Some(i) = self.by_id.get(&it.id).copied() else { return Ok(()) };
@@ -353,7 +355,7 @@ impl Run<'_> {
             return Ok(());
         }
         self.begun.insert(i, false);
-        self.board.begin(&self.tasks[i], 1)
+        self.monitor.begin(&self.tasks[i], 1)
     }
 
     fn end(
@@ -380,7 +382,7 @@ impl Run<'_> {
             it
         });
         if let Some(it) = &ended {
-            self.board.record_stages(task, &it.ran);
+            self.monitor.record_stages(task, &it.ran);
         }
         let finished = match &end {
             Ok(it) => remember(self.questions.of(task, &self.cx.settings), it)?,
@@ -388,7 +390,7 @@ impl Run<'_> {
         };
         let entry = Entry::new(task, end);
         self.totals.add(&entry);
-        self.board.end(i, task, &entry, finished.as_ref())
+        self.monitor.end(i, task, &entry, finished.as_ref())
     }
 
     /// As many looks into the store as may be under way.
@@ -460,10 +462,10 @@ fn store_task(task: &Task, delay: Duration, cx: &LearnContext) -> Result<TaskRef
         .hint("learn it on one machine, with recipe learn-batch --only"));
     }
     let key = ObjectKey::for_entry(&task.id, &bytes);
-    let shelf = cx.shelf.as_ref().ok_or_else(|| {
+    let shared_store = cx.shared_store.as_ref().ok_or_else(|| {
         Error::new(Code::Usage, "--engine needs a store").hint("give it with --store")
     })?;
-    shelf.create(&key, bytes)?;
+    shared_store.create(&key, bytes)?;
     let (id, entry, host) = (task.id.to_string(), key.to_string(), task.host());
     // A file is read at once; pauses are a site's.
     let delay_ms = if host.is_some() { delay.as_millis() as u64 } else { 0 };

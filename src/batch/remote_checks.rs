@@ -49,10 +49,10 @@ pub struct CheckResult {
 }
 
 /// Puts a part there; its id. Fails as [`SharedStore::create`].
-pub fn store(shelf: &dyn SharedStore, check: &str, recipes: &[&Recipe]) -> Result<TaskId> {
+pub fn store(shared_store: &dyn SharedStore, check: &str, recipes: &[&Recipe]) -> Result<TaskId> {
     let recipes = recipes.iter().map(|it| yaml::to_yaml(it)).collect::<Result<_>>()?;
     work_units::store(
-        shelf,
+        shared_store,
         KIND,
         ENTRY,
         &CheckPart { version: VERSION, check: check.to_owned(), recipes },
@@ -65,20 +65,23 @@ pub fn entry_key(id: &TaskId) -> Result<ObjectKey> {
 }
 
 /// What a part came to; `None` when nobody has done it yet. Fails with `ARTIFACT_CORRUPT`, and as [`SharedStore::read`].
-pub fn load_results(shelf: &dyn SharedStore, id: &TaskId) -> Result<Option<Vec<CheckResult>>> {
-    work_units::read(shelf, id, CHECKED, MAX)
+pub fn load_results(
+    shared_store: &dyn SharedStore,
+    id: &TaskId,
+) -> Result<Option<Vec<CheckResult>>> {
+    work_units::read(shared_store, id, CHECKED, MAX)
 }
 
 /// Calls each recipe once, unless that was done, and puts what came of it there. Fails as [`SharedStore`] does.
 pub async fn run_part(
-    shelf: &dyn SharedStore,
+    shared_store: &dyn SharedStore,
     id: &TaskId,
     (caller, sessions): (&Caller, &Sessions),
 ) -> Result<()> {
-    if load_results(shelf, id)?.is_some() {
+    if load_results(shared_store, id)?.is_some() {
         return Ok(());
     }
-    let part: CheckPart = work_units::load(shelf, KIND, (id, ENTRY), MAX)?;
+    let part: CheckPart = work_units::load(shared_store, KIND, (id, ENTRY), MAX)?;
     if part.version != VERSION {
         return Err(Error::new(
             Code::ArtifactCorrupt,
@@ -108,7 +111,7 @@ pub async fn run_part(
         sessions.forget().await;
         all.push(CheckResult::from_run(recipe.name, ended));
     }
-    work_units::store_result(shelf, id, CHECKED, &all)
+    work_units::store_result(shared_store, id, CHECKED, &all)
 }
 
 impl CheckResult {

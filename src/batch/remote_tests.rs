@@ -36,10 +36,11 @@ fn machine(place: &Path, name: &str, elsewhere: bool) -> Arc<LearnContext> {
     settings.egress.no_network = true;
     let policy = Arc::new(EgressPolicy::new(&settings.egress).unwrap());
     let browser = BrowserPool::new(policy, settings.browser.clone());
-    let shelf = Some(Arc::new(SharedFolder::open(&place.join("store")).unwrap()) as _);
+    let shared_store = Some(Arc::new(SharedFolder::open(&place.join("store")).unwrap()) as _);
     let how = (None, Duration::ZERO);
     let told = Box::new(move |_: &Task, _| assert!(!elsewhere, "a stage was run here"));
-    LearnContext::open_with(&home, &settings, browser, how, (shelf, elsewhere), told).unwrap()
+    LearnContext::open_with(&home, &settings, browser, how, (shared_store, elsewhere), told)
+        .unwrap()
 }
 
 /// Has each task done by another machine, or says that it failed with that code.
@@ -63,7 +64,7 @@ impl Engine for FakeEngine {
                 tell.send(EngineEvent::Began { id: it.id.clone() }).unwrap();
                 let (id, key) = (TaskId::parse(&it.id).unwrap(), it.entry);
                 let key = ObjectKey::parse(&key, &id).unwrap();
-                let bytes = self.cx.shelf.as_ref().unwrap().read(&key, 1 << 20)?.unwrap();
+                let bytes = self.cx.shared_store.as_ref().unwrap().read(&key, 1 << 20)?.unwrap();
                 let task = StoredTask::parse(&bytes, &id)?.task().unwrap();
                 if let Some(code) = self.fails {
                     let err = Error::new(code, "it did not work").hint("try");
@@ -107,13 +108,13 @@ async fn learned(place: &Path, fails: Option<Code>) -> (Report, Vec<String>, usi
         let line: serde_json::Value = serde_json::from_str(&event.to_json_line()).unwrap();
         told.lock().unwrap().push(line["event"].as_str().unwrap().to_owned());
     };
-    let board = Arc::new(BatchMonitor::new(Arc::clone(&state), Box::new(tell)));
+    let monitor = Arc::new(BatchMonitor::new(Arc::clone(&state), Box::new(tell)));
     let (delay, deadline) = (Duration::from_secs(5), Duration::from_secs(60));
     let options = Options { jobs: 2, per_host: 1, delay, retries: 1, deadline };
     let other = machine(place, "other", false);
     let engine = Arc::new(FakeEngine { cx: other, fails, handed: Mutex::default() });
     let report =
-        run("mine", tasks(), cx, state, board, options, Arc::clone(&engine) as _).await.unwrap();
+        run("mine", tasks(), cx, state, monitor, options, Arc::clone(&engine) as _).await.unwrap();
     let handed = *engine.handed.lock().unwrap();
     let events = events.lock().unwrap().clone();
     (report, events, handed)

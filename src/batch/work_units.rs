@@ -12,55 +12,55 @@ use commis_base::{
 
 /// Puts a part there under that name; its id begins with `kind`. Fails as [`SharedStore::create`].
 pub fn store<T: Serialize>(
-    shelf: &dyn SharedStore,
+    shared_store: &dyn SharedStore,
     kind: &str,
     name: &str,
     part: &T,
 ) -> Result<TaskId> {
     let bytes = json(part)?;
     let id = TaskId::parse(&part_id(kind, &bytes))?;
-    shelf.create(&key(&id, name)?, bytes)?;
+    shared_store.create(&key(&id, name)?, bytes)?;
     Ok(id)
 }
 
 /// As [`read`], a part as it was put. Fails with `TASK_NOT_FOUND` also, and with `ARTIFACT_CORRUPT` for one that is another's.
 pub fn load<T: for<'a> Deserialize<'a>>(
-    shelf: &dyn SharedStore,
+    shared_store: &dyn SharedStore,
     kind: &str,
     (id, name): (&TaskId, &str),
     max: usize,
 ) -> Result<T> {
     let key = key(id, name)?;
-    let bytes = shelf.read(&key, max)?.ok_or_else(|| {
-        Error::new(Code::TaskNotFound, format!("{} has no {key}", shelf.location()))
+    let bytes = shared_store.read(&key, max)?.ok_or_else(|| {
+        Error::new(Code::TaskNotFound, format!("{} has no {key}", shared_store.location()))
     })?;
     if part_id(kind, &bytes) != id.as_str() {
-        let why = format!("{key} in {} is not what it was", shelf.location());
+        let why = format!("{key} in {} is not what it was", shared_store.location());
         return Err(Error::new(Code::ArtifactCorrupt, why));
     }
-    parsed(shelf, &key, &bytes)
+    parsed(shared_store, &key, &bytes)
 }
 
 /// Puts there what came of a part; what is there already stays. Fails as [`SharedStore::create`].
 pub fn store_result<T: Serialize>(
-    shelf: &dyn SharedStore,
+    shared_store: &dyn SharedStore,
     id: &TaskId,
     name: &str,
     it: &T,
 ) -> Result<()> {
-    shelf.create(&key(id, name)?, json(it)?).map(drop)
+    shared_store.create(&key(id, name)?, json(it)?).map(drop)
 }
 
 /// What is there; `None` when nothing is. Fails with `ARTIFACT_CORRUPT`, and as [`SharedStore::read`].
 pub fn read<T: for<'a> Deserialize<'a>>(
-    shelf: &dyn SharedStore,
+    shared_store: &dyn SharedStore,
     id: &TaskId,
     name: &str,
     max: usize,
 ) -> Result<Option<T>> {
     let key = key(id, name)?;
-    let Some(bytes) = shelf.read(&key, max)? else { return Ok(None) };
-    parsed(shelf, &key, &bytes).map(Some)
+    let Some(bytes) = shared_store.read(&key, max)? else { return Ok(None) };
+    parsed(shared_store, &key, &bytes).map(Some)
 }
 
 pub fn key(id: &TaskId, name: &str) -> Result<ObjectKey> {
@@ -79,14 +79,17 @@ fn json<T: Serialize>(it: &T) -> Result<Vec<u8>> {
 }
 
 fn parsed<T: for<'a> Deserialize<'a>>(
-    shelf: &dyn SharedStore,
+    shared_store: &dyn SharedStore,
     key: &ObjectKey,
     bytes: &[u8],
 ) -> Result<T> {
     serde_json::from_slice(bytes).map_err(|err| {
-        Error::new(Code::ArtifactCorrupt, format!("{key} in {} is damaged", shelf.location()))
-            .hint("find out who wrote it and remove it; the part then runs again")
-            .source(err)
+        Error::new(
+            Code::ArtifactCorrupt,
+            format!("{key} in {} is damaged", shared_store.location()),
+        )
+        .hint("find out who wrote it and remove it; the part then runs again")
+        .source(err)
     })
 }
 
@@ -100,26 +103,31 @@ mod tests {
     #[test]
     fn a_part_is_what_its_name_says_or_nothing() {
         let home = tempfile::tempdir().unwrap();
-        let shelf = SharedFolder::open(home.path()).unwrap();
-        let id = store(&shelf, "map", "chunk.json", &json!({"lines": [1, 2]})).unwrap();
-        assert_eq!(store(&shelf, "map", "chunk.json", &json!({"lines": [1, 2]})).unwrap(), id);
-        let got = |kind| load::<Value>(&shelf, kind, (&id, "chunk.json"), 100);
+        let shared_store = SharedFolder::open(home.path()).unwrap();
+        let id = store(&shared_store, "map", "chunk.json", &json!({"lines": [1, 2]})).unwrap();
+        assert_eq!(
+            store(&shared_store, "map", "chunk.json", &json!({"lines": [1, 2]})).unwrap(),
+            id
+        );
+        let got = |kind| load::<Value>(&shared_store, kind, (&id, "chunk.json"), 100);
         assert_eq!(got("map").unwrap(), json!({"lines": [1, 2]}));
         // Of another kind, other content, none.
         assert_eq!(got("check").unwrap_err().code(), Code::ArtifactCorrupt);
         let path = home.path().join(id.as_str()).join("chunk.json");
         std::fs::remove_file(&path).unwrap();
         assert_eq!(got("map").unwrap_err().code(), Code::TaskNotFound);
-        shelf.create(&key(&id, "chunk.json").unwrap(), b"{\"lines\":[1,3]}".to_vec()).unwrap();
+        shared_store
+            .create(&key(&id, "chunk.json").unwrap(), b"{\"lines\":[1,3]}".to_vec())
+            .unwrap();
         assert_eq!(got("map").unwrap_err().code(), Code::ArtifactCorrupt);
 
         // What came of it: the first counts, a damaged one says so.
-        assert_eq!(read::<Value>(&shelf, &id, "results.json", 100).unwrap(), None);
-        store_result(&shelf, &id, "results.json", &json!([1])).unwrap();
-        store_result(&shelf, &id, "results.json", &json!([2])).unwrap();
-        assert_eq!(read(&shelf, &id, "results.json", 100).unwrap(), Some(json!([1])));
-        shelf.create(&key(&id, "other.json").unwrap(), b"[1".to_vec()).unwrap();
-        let err = read::<Value>(&shelf, &id, "other.json", 100).unwrap_err();
+        assert_eq!(read::<Value>(&shared_store, &id, "results.json", 100).unwrap(), None);
+        store_result(&shared_store, &id, "results.json", &json!([1])).unwrap();
+        store_result(&shared_store, &id, "results.json", &json!([2])).unwrap();
+        assert_eq!(read(&shared_store, &id, "results.json", 100).unwrap(), Some(json!([1])));
+        shared_store.create(&key(&id, "other.json").unwrap(), b"[1".to_vec()).unwrap();
+        let err = read::<Value>(&shared_store, &id, "other.json", 100).unwrap_err();
         assert_eq!(err.code(), Code::ArtifactCorrupt);
         assert!(err.hint_text().unwrap().contains("runs again"));
     }

@@ -257,26 +257,31 @@ pub struct SharedReport<'a> {
 /// More rows than this are for a file.
 const MAX_ROWS: usize = 60;
 
-fn shared(shelf: &dyn SharedStore, days: u32, remove: bool, json: bool) -> Result<u8> {
-    let (old, mut kept): (Vec<StoreEntry>, Vec<StoreEntry>) = gc::list_entries(shelf)?
+fn shared(shared_store: &dyn SharedStore, days: u32, remove: bool, json: bool) -> Result<u8> {
+    let (old, mut kept): (Vec<StoreEntry>, Vec<StoreEntry>) = gc::list_entries(shared_store)?
         .into_iter()
         .partition(|it| it.days >= u64::from(days) && !it.in_use);
     let mut gone = Vec::new();
     if remove {
         for part in old.chunks(AT_A_TIME) {
             // Somebody may have begun since; what takes long is looked at again and again.
-            let used = gc::tasks_in_use(shelf, gc::store_time(shelf)?)?;
+            let used = gc::tasks_in_use(shared_store, gc::store_time(shared_store)?)?;
             for it in part {
                 let mut it = it.clone();
                 it.in_use = used.contains(&it.name);
-                if gc::clear(shelf, &it)? { gone.push(it) } else { kept.push(it) }
+                if gc::clear(shared_store, &it)? { gone.push(it) } else { kept.push(it) }
             }
         }
     } else {
         gone = old;
     }
     if json {
-        context::out(&SharedReport { store: shelf.location(), days, removed: &gone, kept: &kept });
+        context::out(&SharedReport {
+            store: shared_store.location(),
+            days,
+            removed: &gone,
+            kept: &kept,
+        });
         return Ok(0);
     }
     let mut table = ruled(["task", "days", "objects", "bytes", ""]);

@@ -356,9 +356,9 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
     let Args { context, login, json, command } = args;
     let (client, _) = daemon::client(global).await?;
     super::vault::mount(&client, login.as_deref(), &context).await?;
-    let desk = PageClient { client, context, json };
+    let page = PageClient { client, context, json };
     if !matches!(command, Command::Chain) {
-        return desk.run(command).await;
+        return page.run(command).await;
     }
     let mut text = String::new();
     let read = std::io::stdin().take(1 << 20).read_to_string(&mut text);
@@ -381,7 +381,7 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
         if matches!(line.command, Command::Chain) {
             return Err(wrong("a chain in a chain".to_owned()));
         }
-        let code = desk.run(line.command).await.map_err(at)?;
+        let code = page.run(line.command).await.map_err(at)?;
         if code != 0 {
             return Ok(code);
         }

@@ -129,17 +129,17 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
     let jobs = check.jobs(args.jobs.map(usize::from), &all);
     let seen = Arc::clone(&rows);
     let wanted = all.len();
-    let afar = match (&args.engine, &args.store) {
+    let remote = match (&args.engine, &args.store) {
         (Some(engine), Some(store)) => Some(RemoteCheck {
-            shelf: stores::open(store, global, &check.place.home)?,
+            shared_store: stores::open(store, global, &check.place.home)?,
             engine: stores::engine(engine, global)?,
         }),
         _ => None,
     };
     let work = move || async move {
-        let ended = match &afar {
+        let ended = match &remote {
             None => check.check_all(&all, jobs, &seen).await,
-            Some(it) => check.afar(it, &all, &seen).await,
+            Some(it) => check.remote(it, &all, &seen).await,
         };
         check.sessions.close().await;
         ended

@@ -27,7 +27,7 @@ const RETRIES: u32 = 2;
 
 /// What has the recipes called.
 pub struct RemoteCheck {
-    pub shelf: Arc<dyn SharedStore>,
+    pub shared_store: Arc<dyn SharedStore>,
     pub engine: Arc<dyn Engine>,
 }
 
@@ -36,9 +36,9 @@ type Part = Vec<(usize, RegisteredRecipe)>;
 
 impl Checker {
     /// As [`Checker::all`], on other machines: a part is of one host, and a host has one part at a time.
-    pub(super) async fn afar(
+    pub(super) async fn remote(
         &self,
-        afar: &RemoteCheck,
+        remote: &RemoteCheck,
         all: &[CheckTarget],
         rows: &Mutex<Vec<(usize, Row)>>,
     ) -> Result<()> {
@@ -64,7 +64,7 @@ impl Checker {
         for (host, its) in hosts {
             for part in its {
                 let recipes: Vec<_> = part.iter().map(|it| &it.1.recipe).collect();
-                let id = remote_checks::store(&*afar.shelf, &check, &recipes)?;
+                let id = remote_checks::store(&*remote.shared_store, &check, &recipes)?;
                 let (host, entry) =
                     (Some(host.to_owned()), remote_checks::entry_key(&id)?.to_string());
                 tasks.push(TaskRef { id: id.to_string(), entry, host, delay_ms: 0 });
@@ -81,27 +81,26 @@ impl Checker {
             let why = it.failed.as_ref().map(|failed| {
                 Error::new(it.code().unwrap_or(Code::Internal), failed.error.clone())
             });
-            for (i, row) in self.part(afar, &it.id, part, why)? {
+            for (i, row) in self.part(remote, &it.id, part, why)? {
                 keep(i, row);
             }
             Ok(true)
         };
-        for_each_outcome(&*afar.engine, (handed, &*afar.shelf), each).await.map(drop)
+        for_each_outcome(&*remote.engine, (handed, &*remote.shared_store), each).await.map(drop)
     }
 
     /// The rows of a part that ended.
     fn part(
         &self,
-        afar: &RemoteCheck,
+        remote: &RemoteCheck,
         id: &str,
         part: Part,
         why: Option<Error>,
     ) -> Result<Vec<(usize, Row)>> {
         let called = match &why {
             Some(_) => Vec::new(),
-            None => {
-                remote_checks::load_results(&*afar.shelf, &TaskId::parse(id)?)?.unwrap_or_default()
-            }
+            None => remote_checks::load_results(&*remote.shared_store, &TaskId::parse(id)?)?
+                .unwrap_or_default(),
         };
         let mut by_name: BTreeMap<_, _> =
             called.into_iter().map(|it| (it.name.clone(), it)).collect();

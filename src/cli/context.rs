@@ -159,12 +159,19 @@ pub fn learning_with(
     place: &Environment,
     redo: Option<RedoScope>,
     delay: Duration,
-    shelf: (Option<Arc<dyn SharedStore>>, bool),
+    shared_store: (Option<Arc<dyn SharedStore>>, bool),
     on_stage: OnStage,
 ) -> Result<Arc<LearnContext>> {
     let policy = Arc::new(EgressPolicy::new(&place.settings.egress)?);
     let browser = BrowserPool::new(policy, place.settings.browser.clone());
-    LearnContext::open_with(&place.home, &place.settings, browser, (redo, delay), shelf, on_stage)
+    LearnContext::open_with(
+        &place.home,
+        &place.settings,
+        browser,
+        (redo, delay),
+        shared_store,
+        on_stage,
+    )
 }
 
 /// The recipe of that name; says so where it stands before one of the library's. Fails as [`Registry::get`].

@@ -170,11 +170,13 @@ async fn stop(home: &Home) -> Result<bool> {
 
 fn signal(it: &StateFile, signal: Signal) -> Result<()> {
     let pid = rustix::process::Pid::from_raw(it.pid.cast_signed());
-    let pid = pid.ok_or_else(|| Error::new(Code::DaemonFailed, "the daemon has no process"))?;
+    let pid = pid.ok_or_else(|| {
+        Error::new(Code::DaemonFailed, "the state file of the daemon has no valid process id")
+    })?;
     match rustix::process::kill_process(pid, signal) {
         Ok(()) | Err(rustix::io::Errno::SRCH) => Ok(()),
         Err(err) => {
-            Err(Error::new(Code::DaemonFailed, "the daemon cannot be told to end").source(err))
+            Err(Error::new(Code::DaemonFailed, "cannot send a signal to the daemon").source(err))
         }
     }
 }

@@ -17,8 +17,8 @@ use commis_measure::eval::{self, Baseline, Evaluation, Verdict};
 /// Runs the stages of every case in memory over its response stubs. Compares the results with the expected ones, and the result
 /// of each stage with `baseline.json` of the corpus.
 ///
-/// With --reasons it prints only a table: for each doubt, the cases in which it stopped a right choice, a wrong one, and one
-/// where there was nothing to learn, and in how many of these it was the only one.
+/// With --reasons it prints only a table with a row for each doubt. The row counts the cases in which the doubt stopped a right
+/// choice, a wrong choice, or a choice where there was nothing to learn. It also counts the cases in which no other doubt did so.
 ///
 /// With --json: {cases, tallies, rejections, calibration, model_calls, differences, forgotten}.
 ///

@@ -20,8 +20,8 @@ use commis_state::{Health, State};
 /// Explain a recipe in words: its requests, the sources of its values, its status and proof
 ///
 /// With --json: {name, status, source, shadows, path, words, health, request, input_schema, output_schema, answer_schema};
-/// `words` are the lines, `request` the method and URL of what would be sent with these parameters, else null. The schemas are
-/// JSON Schema of the parameters, of the data and of the whole answer that it is taken from, null where it is not JSON.
+/// `words` are the lines. `request` is the method and URL of the request with these parameters, or null. The schemas are JSON Schema:
+/// of the parameters, of the data, and of the whole answer. A schema is null if the value is not JSON.
 #[derive(clap::Args)]
 pub struct Args {
     /// The recipe's name: `commis list` has them

@@ -17,10 +17,14 @@ use super::{
     stores::{self, SharedStoreArgs},
     table::ruled,
 };
-use commis_artifacts::{gc::mark_in_use, store::TaskFolder};
+use commis_artifacts::{
+    gc::mark_in_use,
+    store::{Store, TaskFolder},
+};
 use commis_base::{
     error::{Code, Error, Result},
     files,
+    ids::TaskId,
 };
 use commis_batch::{
     BatchMonitor, Event, LivePage, Manifest, Options, Report, ReportLine, TaskPage, Totals,
@@ -133,15 +137,15 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
         }
         progress.on_event(event);
     };
-    let board = Arc::new(BatchMonitor::new(Arc::clone(&state), Box::new(tell)));
-    let stages = Arc::clone(&board);
+    let monitor = Arc::new(BatchMonitor::new(Arc::clone(&state), Box::new(tell)));
+    let stages = Arc::clone(&monitor);
     let delay = args.delay.map_or(manifest.delay, Duration::from_secs_f64);
     let redo =
         if args.force { Some(RedoScope::All) } else { args.resume_from.map(RedoScope::From) };
-    let shelf = args.shared.shelf(global, &place.home)?;
-    let afar = engine.is_some();
+    let shared_store = args.shared.shared_store(global, &place.home)?;
+    let remote = engine.is_some();
     // Nobody clears what this batch may take from there.
-    let _held = match &shelf {
+    let _held = match &shared_store {
         Some(it) => Some(mark_in_use(it, &manifest.name, manifest.tasks.iter().map(|it| &it.id))?),
         None => None,
     };
@@ -149,7 +153,7 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
         &place,
         redo,
         delay,
-        (shelf, afar),
+        (shared_store, remote),
         Box::new(move |task, stage| stages.begin_stage(task, stage)),
     )?;
     // One connection: two of a process would wait for each other.
@@ -157,16 +161,10 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
     if !(args.resume || args.retry_failed || redo.is_some()) {
         commis_batch::refuse_if_begun(&manifest.tasks, &cx)?;
     }
-    let kept = KeptDays::from(&place.settings.artifacts);
-    if !kept.is_forever() {
-        let gone = prune(&cx.store, kept, &all, false)?;
-        if !gone.is_empty() {
-            context::say(&format!("{} old tasks removed", gone.len()));
-        }
-    }
+    prune_old(&cx.store, KeptDays::from(&place.settings.artifacts), &all)?;
     let options = Options {
-        jobs: args.jobs.unwrap_or(if afar { 8 } else { 2 }).into(),
-        per_host: args.per_host.unwrap_or(if afar { 1 } else { 2 }).into(),
+        jobs: args.jobs.unwrap_or(if remote { 8 } else { 2 }).into(),
+        per_host: args.per_host.unwrap_or(if remote { 1 } else { 2 }).into(),
         delay,
         retries: args.retries.unwrap_or(manifest.retries),
         deadline: manifest.deadline,
@@ -183,8 +181,8 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
     let one = one_page(&cx, &state, place.home.recipes.clone());
     let (name, tasks, its) = (&*manifest.name, manifest.tasks, Arc::clone(&cx));
     let report = match engine {
-        Some(it) => commis_batch::remote::run(name, tasks, its, state, board, options, it).await,
-        None => commis_batch::run(name, tasks, its, state, board, options).await,
+        Some(it) => commis_batch::remote::run(name, tasks, its, state, monitor, options, it).await,
+        None => commis_batch::run(name, tasks, its, state, monitor, options).await,
     };
     cx.browser.close().await;
     if let Some(it) = live.get() {
@@ -192,15 +190,7 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
     }
     let report = report?;
     save(&report, &file)?;
-    // A task that had ended when an earlier run was killed may not have its page yet.
-    for id in report.order.iter() {
-        let lacks = |it: TaskFolder| {
-            it.dir().stat(commis_batch::page::TASK_PAGE).is_ok_and(|it| it.is_none())
-        };
-        if cx.store.peek(id)?.is_some_and(lacks) {
-            one(id)?;
-        }
-    }
+    write_missing_pages(&report, &cx.store, &one)?;
     save(&report, &page)?;
     if let Some(other) = given.filter(|it| !is_page(it)) {
         save(&report, other)?;
@@ -211,6 +201,34 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
     context::say(&format!("report: {}", args.report.unwrap_or(file).display()));
     say_next(&report.totals);
     Ok(report.totals.exit_code())
+}
+
+/// Removes old tasks from the store, but none of this batch. Fails with `ARTIFACT_IO`.
+fn prune_old(store: &Store, days: KeptDays, batch: &[TaskId]) -> Result<()> {
+    if days.is_forever() {
+        return Ok(());
+    }
+    let removed = prune(store, days, batch, false)?;
+    if !removed.is_empty() {
+        context::say(&format!("{} old tasks removed", removed.len()));
+    }
+    Ok(())
+}
+
+/// Writes the pages of tasks that have none, since an earlier run was killed after they had ended. Fails with `ARTIFACT_IO`.
+fn write_missing_pages(
+    report: &Report,
+    store: &Store,
+    write_page: &dyn Fn(&TaskId) -> Result<()>,
+) -> Result<()> {
+    let has_no_page =
+        |it: TaskFolder| it.dir().stat(commis_batch::page::TASK_PAGE).is_ok_and(|it| it.is_none());
+    for id in report.order.iter() {
+        if store.peek(id)?.is_some_and(has_no_page) {
+            write_page(id)?;
+        }
+    }
+    Ok(())
 }
 
 /// Says what there is to do about what did not go well.

@@ -19,8 +19,8 @@ use commis_state::{Health, State};
 ///
 /// It lists your own recipes and verified ones of the library; --source library lists its drafts, too. JSON has all of them.
 ///
-/// With --json: a list of {name, status, task, category, parameters, path, source, shadows, demotion, health}; of a file that does not
-/// parse `error_code` and `error` in place of what it would say.
+/// With --json: a list of {name, status, task, category, parameters, path, source, shadows, demotion, health}; for a file that does
+/// not parse, `error_code` and `error` in place of the recipe's fields.
 #[derive(clap::Args)]
 pub struct Args {
     /// Only your own, or only the library's

@@ -24,7 +24,8 @@ use commis_base::{
     ids::{RecipeName, random_token},
 };
 use commis_batch::map::{
-    self, CompletedLines, Input, Ledger, LineSink, MapContext, Options, Totals, remote::RemoteMap,
+    self, CompletedLines, HealthStore, Input, LineSink, MapContext, Options, Totals,
+    remote::RemoteMap,
 };
 use commis_learn::{BrowserPool, HealthUpdate, Sessions, refusal_error};
 use commis_recipe::{
@@ -170,21 +171,31 @@ pub async fn run(args: Args, global: &Global) -> Result<u8> {
     let mut tell = |totals: &Totals| progress.update(totals);
     let ended = match &args.engine {
         None => {
-            let ledger = Ledger { registry, state: State::open_briefly(&place.home.artifacts) };
+            let health_store =
+                HealthStore { registry, state: State::open_briefly(&place.home.artifacts) };
             let left = known.map(|it| it.saturating_sub(before.0));
             let source = held.source;
-            here(&place, &args, (recipe, source, left), ledger, inputs, (&mut sink, &mut tell))
-                .await
+            here(
+                &place,
+                &args,
+                (recipe, source, left),
+                health_store,
+                inputs,
+                (&mut sink, &mut tell),
+            )
+            .await
         }
         Some(engine) => {
             let store = args.store.as_deref().unwrap_or_default();
-            let afar = afar(engine, store, &args, global, (&place, recipe))?;
+            let remote = remote(engine, store, &args, global, (&place, recipe))?;
             let ended =
-                map::remote::run(&afar, inputs, &mut sink, &mut tell, context::interrupted()).await;
+                map::remote::run(&remote, inputs, &mut sink, &mut tell, context::interrupted())
+                    .await;
             let broken =
                 ended.as_ref().is_ok_and(|it| it.stopped_by == Some(Code::RecipeNotVerified));
             if broken {
-                let put = registry.demote(&afar.recipe, held.source, RecipeEvent::Drifted, &now());
+                let put =
+                    registry.demote(&remote.recipe, held.source, RecipeEvent::Drifted, &now());
                 let noted = match put {
                     Ok(demoted) => HealthUpdate { demoted, ..HealthUpdate::default() },
                     Err(err) => HealthUpdate { not_demoted: Some(err), ..HealthUpdate::default() },
@@ -219,7 +230,7 @@ async fn here(
     place: &Environment,
     args: &Args,
     (recipe, source, left): (Recipe, Source, Option<u64>),
-    ledger: Ledger,
+    health_store: HealthStore,
     inputs: mpsc::Receiver<Result<Input>>,
     (sink, tell): ResultHandlers<'_>,
 ) -> Result<Totals> {
@@ -238,7 +249,7 @@ async fn here(
         Some(it) => sessions.logged_in(run::login(it, &recipe, place)?),
         None => sessions,
     };
-    let work = Arc::new(MapContext::new((recipe, source), (caller, sessions), Some(ledger)));
+    let work = Arc::new(MapContext::new((recipe, source), (caller, sessions), Some(health_store)));
     let options = Options { jobs, ordered: args.ordered };
     let ended = map::run(&work, inputs, options, sink, tell, context::interrupted()).await;
     if let Ok(work) = Arc::try_unwrap(work) {
@@ -248,14 +259,14 @@ async fn here(
 }
 
 /// By the machines of an engine.
-fn afar(
+fn remote(
     engine: &str,
     store: &str,
     args: &Args,
     global: &Global,
     (place, recipe): (&Environment, Recipe),
 ) -> Result<RemoteMap> {
-    let shelf = stores::open(store, global, &place.home)?;
+    let shared_store = stores::open(store, global, &place.home)?;
     let engine = stores::engine(engine, global)?;
     let url = url::Url::parse(&recipe.request.url).ok();
     let host = url.and_then(|it| it.host_str().map(str::to_owned)).unwrap_or_default();
@@ -267,7 +278,7 @@ fn afar(
         context::say(&format!("map {map}: with --map {map}, what the store has of it is taken"));
     }
     let per_host = args.per_host.into();
-    Ok(RemoteMap { shelf, engine, map, recipe, host, per_host, ordered: args.ordered })
+    Ok(RemoteMap { shared_store, engine, map, recipe, host, per_host, ordered: args.ordered })
 }
 
 /// Only what is known to read is run many times.

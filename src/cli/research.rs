@@ -11,8 +11,8 @@ use commis_base::error::{Code, Error, Result};
 /// A model splits the topic into at most --max-searches questions, or --question gives them. If a recipe clearly matches a
 /// question, it answers. Otherwise the model browses the sites of --url and --host, reading only. Each sentence of the report
 /// must be supported by a fetched source; other sentences are left out and listed. --resume does only the remaining questions.
-/// Exit code 0: all questions were done; 1: nothing was found, a question is open, or the model did not answer; 2:
-/// configuration; 3: the daemon does not answer; 130: interrupted.
+/// Exit code 0: all questions are done. 1: nothing was found, a question is open, or the model did not answer. 2: configuration. 3:
+/// the daemon does not answer. 130: interrupted.
 ///
 /// Example: commis research "Books about Rust, and what they cost" --url http://library.test/ --max-searches 3
 #[derive(clap::Args)]

@@ -62,12 +62,12 @@ fn must(holds: bool, why: &str) -> Result<()> {
     if holds { Ok(()) } else { Err(Error::new(Code::StepFailed, why)) }
 }
 
-async fn desk(browser: &Browser) -> Result<PageController> {
+async fn controller(browser: &Browser) -> Result<PageController> {
     PageController::new(browser.context().await?, PATIENCE, None)
 }
 
 async fn replayed(browser: &Browser, lines: &[SessionAction]) -> Result<()> {
-    let done = desk(browser).await?.replay(lines, &ReplayOptions::default()).await?;
+    let done = controller(browser).await?.replay(lines, &ReplayOptions::default()).await?;
     let numbers = done.iter().map(|it| it.n).eq(lines.iter().map(|it| it.n));
     let differs = done
         .iter()
@@ -182,22 +182,22 @@ fn text(all: &SessionStore, id: &str) -> Result<String> {
 }
 
 async fn searched(browser: &Browser, all: &SessionStore) -> Result<String> {
-    let mut desk = desk(browser).await?;
-    desk.record(all.record("search", TASK, SHOP, "")?, SHOP).await?;
+    let mut controller = controller(browser).await?;
+    controller.record(all.record("search", TASK, SHOP, "")?, SHOP).await?;
     let field = "searchbox \"Search products\"".parse()?;
-    desk.run(Command::Fill(field, "lantern".to_owned())).await?;
-    desk.run(Command::Click("button \"Search\"".parse()?)).await?;
-    Ok(desk.end().await?.id)
+    controller.run(Command::Fill(field, "lantern".to_owned())).await?;
+    controller.run(Command::Click("button \"Search\"".parse()?)).await?;
+    Ok(controller.end().await?.id)
 }
 
 async fn login(browser: &Browser, all: &SessionStore) -> Result<String> {
-    let mut desk = desk(browser).await?;
+    let mut controller = controller(browser).await?;
     let url = "https://members.test/";
-    desk.record(all.record("login", "Log in", url, "")?, url).await?;
-    desk.run(Command::Fill("css=#name".parse()?, "Moreau".to_owned())).await?;
-    desk.run(Command::Press("Enter".to_owned())).await?;
+    controller.record(all.record("login", "Log in", url, "")?, url).await?;
+    controller.run(Command::Fill("css=#name".parse()?, "Moreau".to_owned())).await?;
+    controller.run(Command::Press("Enter".to_owned())).await?;
     let field = "css=input[name=password]".parse()?;
-    desk.run(Command::Fill(field, PASSWORD.to_owned())).await?;
-    desk.run(Command::Goto("https://forum.test/".to_owned())).await?;
-    Ok(desk.end().await?.id)
+    controller.run(Command::Fill(field, PASSWORD.to_owned())).await?;
+    controller.run(Command::Goto("https://forum.test/".to_owned())).await?;
+    Ok(controller.end().await?.id)
 }

@@ -22,12 +22,12 @@ const OPEN: Duration = Duration::from_secs(30);
 
 /// Log in once and store the login: in a window, by a form, or from an open page
 ///
-/// With an address alone a window opens; log in, then close it or press Enter here. --fill fills the
-/// form without a window, with values of variables, or with values that you type here when the field
-/// appears (ask:CODE). It waits for a field that appears only after the one before was sent. --basic
-/// gives name and password to the site's server (HTTP Basic). Without an address, the login of the
-/// page in the context of `commis browse` is stored. Only cookies and stored values of that site are
-/// sealed on disk; `--as NAME` uses them.
+/// With an address alone a window opens; log in, then close it or press Enter here. --fill fills in the
+/// form without a window. It takes values from variables, or asks for them here when the field appears
+/// (ask:CODE). It waits for a field that appears only after the one before was sent. --basic sends name
+/// and password to the server of the site (HTTP Basic). Without an address, the command stores the login
+/// of the page in the context of `commis browse`. It seals only cookies and stored values of that site
+/// on disk; `--as NAME` uses them.
 ///
 /// Examples:
 ///   commis session login shop https://shop.test/login
@@ -199,7 +199,7 @@ fn another_way(err: Error) -> Error {
     }
     let known = err.hint_text().map(|it| format!("{it}; ")).unwrap_or_default();
     err.hint(format!(
-        "{known}without --fill a window is opened; or do it with `commis browse fill` in a context, and keep that: `commis session login NAME --context CONTEXT`"
+        "{known}log in without --fill, in a window; or fill in the form with `commis browse fill`, then store that context with `commis session login NAME --context CONTEXT`"
     ))
 }
 

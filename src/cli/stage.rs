@@ -71,13 +71,13 @@ pub async fn run(command: Command, global: &Global) -> Result<u8> {
         .hint("give the earlier one with --stage, the later with --through"));
     }
     let place = args.shared.place(global).await?;
-    let shelf = args.shared.shelf(global, &place.home)?;
+    let shared_store = args.shared.shared_store(global, &place.home)?;
     let told = Box::new(|task: &Task, stage: Stage| {
         tracing::info!(task_id = task.id.as_str(), stage = stage.as_str(), "begins");
     });
-    let cx = context::learning_with(&place, None, Duration::ZERO, (shelf, false), told)?;
+    let cx = context::learning_with(&place, None, Duration::ZERO, (shared_store, false), told)?;
     let task = Arc::new(find(&args, &cx)?);
-    let _held = match &cx.shelf {
+    let _held = match &cx.shared_store {
         Some(it) => Some(mark_in_use(it, task.name.as_str(), std::iter::once(&task.id))?),
         None => None,
     };
@@ -108,23 +108,28 @@ fn find(args: &Args, cx: &LearnContext) -> Result<Task> {
     let id = TaskId::parse(&args.task)?;
     load_stored_task(&id, cx)?
         .ok_or_else(|| {
-            let of =
-                cx.shelf.as_ref().map_or_else(|| "this machine".to_owned(), |it| it.location());
+            let of = cx
+                .shared_store
+                .as_ref()
+                .map_or_else(|| "this machine".to_owned(), |it| it.location());
             Error::new(Code::TaskNotFound, format!("{of} has no task {id}"))
                 .hint("give its manifest with --manifest")
         })?
         .task()
         .ok_or_else(|| {
-            Error::new(Code::SecretInTask, "a value of the task is stored redacted".to_owned())
-                .hint("give its manifest with --manifest")
+            Error::new(
+                Code::SecretInTask,
+                "the stored task has a redacted value, so it cannot run".to_owned(),
+            )
+            .hint("give its manifest with --manifest")
         })
 }
 
 fn load_stored_task(id: &TaskId, cx: &LearnContext) -> Result<Option<StoredTask>> {
     /// As of any file that says what a task is.
     const MAX: usize = 1 << 20;
-    if let Some(shelf) = &cx.shelf
-        && let Some(bytes) = shelf.read(&ObjectKey::for_task(id), MAX)?
+    if let Some(shared_store) = &cx.shared_store
+        && let Some(bytes) = shared_store.read(&ObjectKey::for_task(id), MAX)?
     {
         return StoredTask::parse(&bytes, id).map(Some);
     }

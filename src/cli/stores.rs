@@ -64,7 +64,11 @@ impl SharedStoreArgs {
     }
 
     /// The store, probed. Fails as [`open`] does.
-    pub fn shelf(&self, global: &Global, home: &Home) -> Result<Option<Arc<dyn SharedStore>>> {
+    pub fn shared_store(
+        &self,
+        global: &Global,
+        home: &Home,
+    ) -> Result<Option<Arc<dyn SharedStore>>> {
         self.store.as_deref().map(|it| open(it, global, home)).transpose()
     }
 }

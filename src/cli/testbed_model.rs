@@ -15,9 +15,10 @@ const MAX: u64 = 4 * 1024 * 1024;
 /// Serve a model that plays a transcript, until Ctrl-C
 ///
 /// It speaks the formats of Anthropic (…/messages), OpenAI (…/chat/completions) and Gemini (…/models/NAME:generateContent) on one
-/// port of loopback, and needs no key. A transcript is YAML: `scripts`, each with `when` (words of the first message), `turns`
-/// (call: {name, arguments}, calls: [...], say: text, fail: status, garbage: text, slow_ms: n; the last three with `times` where
-/// they pass) and `then` (the call after the last turn). GET /seen tells how often it was asked, and what.
+/// port of loopback, and needs no key. A transcript is YAML. Each of its `scripts` has `when` (words of the first message), `turns`
+/// and `then` (the call after the last turn). A turn is one of call: {name, arguments}, calls: [...], say: text, fail: status,
+/// garbage: text and slow_ms: n. The last three may have `times`, after which they end. GET /seen returns the number of requests
+/// and their content.
 #[derive(clap::Args)]
 pub struct Args {
     /// The transcript to play

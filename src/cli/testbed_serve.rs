@@ -8,8 +8,8 @@ use commis_testbed::{Dns, HOSTILE_HOSTS, HOSTS, HostileServer, Testbed, authorit
 ///
 /// One port on loopback answers for every host under .test, over http and https. --ca writes the certificate that others need
 /// to trust https. With --dns, a small name server gives out forbidden addresses (intranet.example.com, mixed.example.com, …),
-/// to test the egress policy. wild.test is a server that lies, stalls, floods and redirects: see src/testbed/hostile/answers.rs
-/// for its paths.
+/// to test the egress policy. wild.test sends false, slow, endless and redirecting answers; src/testbed/hostile/answers.rs lists
+/// its paths.
 #[derive(clap::Args)]
 pub struct Args {
     /// Port on 127.0.0.1; 0 takes a free one

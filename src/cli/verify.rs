@@ -29,7 +29,7 @@ use commis_vault::{Login, Vault};
 /// shape is put out of service. Exit code 1 if one does not pass.
 ///
 /// With --json: a list of {name, source, result}, where the result has `verified`, `reason`, `retryable`, `drifted`, `calls`, `items`,
-/// `effective` and `without_effect`; of one that could not be asked `error_code` and `error` instead.
+/// `effective` and `without_effect`. If a recipe could not be called, it has `error_code` and `error` instead of a result.
 #[derive(clap::Args)]
 pub struct Args {
     /// Names of recipes: `commis list` has them

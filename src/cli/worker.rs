@@ -44,7 +44,7 @@ type StageStarts = Mutex<BTreeMap<String, Vec<(Stage, Duration)>>>;
 /// This machine: folders, settings, a browser when one is needed, and the store.
 pub struct TaskWorker {
     pub(super) cx: Arc<LearnContext>,
-    pub(super) shelf: Arc<dyn SharedStore>,
+    pub(super) shared_store: Arc<dyn SharedStore>,
     begun: Arc<StageStarts>,
     pub(super) place: context::Environment,
 }
@@ -63,7 +63,7 @@ impl TaskWorker {
             place.settings.model.choose(model)?;
         }
         // Opening one blocks, as using it does.
-        let shelf =
+        let shared_store =
             tokio::task::block_in_place(|| stores::open(&args.store, &global, &place.home))?;
         let begun: Arc<StageStarts> = Arc::default();
         let told = Arc::clone(&begun);
@@ -74,9 +74,9 @@ impl TaskWorker {
                 it.push((stage, boot_clock()));
             }
         });
-        let its = (Some(Arc::clone(&shelf)), false);
+        let its = (Some(Arc::clone(&shared_store)), false);
         let cx = context::learning_with(&place, None, Duration::ZERO, its, on_stage)?;
-        Ok(Self { cx, shelf, begun, place })
+        Ok(Self { cx, shared_store, begun, place })
     }
 
     /// Leave to ask sites until that moment on [`clock`], where the engine takes this machine for lost later than that. Waits as
@@ -130,7 +130,7 @@ impl TaskWorker {
                     attempts: attempt,
                     code: None,
                 }
-                .sign(&*self.shelf);
+                .sign(&*self.shared_store);
             }
             Some(Err(err)) => Err(err),
             None => self.stages(task, stop).await,
@@ -158,7 +158,7 @@ impl TaskWorker {
             },
             Err(err) => TaskOutcome { ran, ..TaskOutcome::from_error(&task.id, attempt, &err) },
         };
-        end.sign(&*self.shelf)
+        end.sign(&*self.shared_store)
     }
 
     async fn stages(
@@ -168,16 +168,22 @@ impl TaskWorker {
     ) -> Result<StagesResult> {
         let id = TaskId::parse(&task.id)?;
         let unknown = || {
-            Error::new(Code::TaskNotFound, format!("{} has no task {id}", self.shelf.location()))
+            Error::new(
+                Code::TaskNotFound,
+                format!("{} has no task {id}", self.shared_store.location()),
+            )
         };
         let key = ObjectKey::parse(&task.entry, &id).ok_or_else(unknown)?;
-        let (shelf, cx) = (Arc::clone(&self.shelf), Arc::clone(&self.cx));
+        let (shared_store, cx) = (Arc::clone(&self.shared_store), Arc::clone(&self.cx));
         let work = move || async move {
-            let bytes = shelf.read(&key, MAX_ENTRY)?.ok_or_else(|| {
-                Error::new(Code::TaskNotFound, format!("{} has no {key}", shelf.location()))
+            let bytes = shared_store.read(&key, MAX_ENTRY)?.ok_or_else(|| {
+                Error::new(Code::TaskNotFound, format!("{} has no {key}", shared_store.location()))
             })?;
             let task = StoredTask::parse(&bytes, &id)?.task().ok_or_else(|| {
-                Error::new(Code::SecretInTask, format!("a value of task {id} is stored redacted"))
+                Error::new(
+                    Code::SecretInTask,
+                    format!("the stored task {id} has a redacted value, so it cannot run"),
+                )
             })?;
             commis_learn::stages(&task, &cx, Span::ALL).await
         };

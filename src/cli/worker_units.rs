@@ -47,11 +47,11 @@ impl TaskWorker {
         let (home, settings) = (&self.place.home, &self.place.settings);
         let caller = Caller::new(home, settings, Arc::clone(&self.cx.policy), Box::new(|_| ()))?;
         let sessions = Sessions::new(self.cx.browser.clone(), settings.browser.session_ttl());
-        let shelf = Arc::clone(&self.shelf);
+        let shared_store = Arc::clone(&self.shared_store);
         // Using a store blocks, so it is done on a thread of its own.
         let work = move || async move {
             if !is_map {
-                return remote_checks::run_part(&*shelf, &id, (&caller, &sessions)).await;
+                return remote_checks::run_part(&*shared_store, &id, (&caller, &sessions)).await;
             }
             let make = |recipe: Recipe| {
                 let compiled = caller.compiled(&recipe)?;
@@ -62,7 +62,7 @@ impl TaskWorker {
                 let work = MapContext::new((recipe, Source::User), (caller, sessions), None);
                 Ok((Arc::new(work), jobs))
             };
-            chunk::run_part(&*shelf, &id, make, std::future::pending()).await.map(drop)
+            chunk::run_part(&*shared_store, &id, make, std::future::pending()).await.map(drop)
         };
         let stopped = async {
             stop.await;

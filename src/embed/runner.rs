@@ -154,7 +154,10 @@ impl Runner {
             let (next, total) = (ran.next.take(), ran.total);
             let page = answer(recipe, ran)?;
             let Value::Array(items) = page.data else {
-                return Err(Error::new(Code::ExtractEmpty, "a page of the list holds no list"));
+                return Err(Error::new(
+                    Code::ExtractEmpty,
+                    "an answer of the paginated list is not a list",
+                ));
             };
             all.append(&mut walk.take(PageAnswer { items, next, total })?);
             last = Some(match last {

@@ -94,9 +94,11 @@ pub fn choose(
     stored.write(&folder)?;
     folder.sync()?;
     let task = stored.task().ok_or_else(|| {
-        Error::new(Code::SecretInTask, "a value of the task is stored redacted".to_owned()).hint(
-            "the choice is stored: continue with the command that learned the task and --resume",
+        Error::new(
+            Code::SecretInTask,
+            "the stored task has a redacted value, so it cannot run".to_owned(),
         )
+        .hint("the choice is stored: continue with the command that learned the task and --resume")
     })?;
     Ok(Ok(Choice { task, candidate: candidate.clone(), not_carried }))
 }

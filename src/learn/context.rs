@@ -33,7 +33,7 @@ pub struct LearnContext {
     pub settings: Settings,
     pub store: Store,
     /// What other machines have done is taken from there, and what is done here is put there; `None`: this one works alone.
-    pub shelf: Option<Arc<dyn SharedStore>>,
+    pub shared_store: Option<Arc<dyn SharedStore>>,
     /// No stage is run here: what is not there is another machine's to do, and `ARTIFACT_MISSING`.
     pub elsewhere: bool,
     pub recipes: Registry,
@@ -72,7 +72,7 @@ impl LearnContext {
         settings: &Settings,
         browser: BrowserPool,
         (redo, delay): (Option<RedoScope>, Duration),
-        (shelf, elsewhere): (Option<Arc<dyn SharedStore>>, bool),
+        (shared_store, elsewhere): (Option<Arc<dyn SharedStore>>, bool),
         on_stage: OnStage,
     ) -> Result<Arc<Self>> {
         let policy = Arc::clone(browser.policy());
@@ -83,7 +83,7 @@ impl LearnContext {
         recipes.sweep()?;
         Ok(Arc::new(Self {
             store,
-            shelf,
+            shared_store,
             elsewhere,
             recipes,
             questions: OnceLock::new(),

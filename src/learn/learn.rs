@@ -358,9 +358,9 @@ impl<'a> Run<'a> {
             Stage::Validate => {
                 let recording = self.recording()?;
                 let analysis = self.load_product::<RecipeAnalysis>()?;
-                let mut world = self.world(&recording, spec, &settings)?;
-                let out = validate::validate(&mut world, &recording, &analysis).await;
-                self.session = world.session.take();
+                let mut replayer = self.task_replayer(&recording, spec, &settings)?;
+                let out = validate::validate(&mut replayer, &recording, &analysis).await;
+                self.session = replayer.session.take();
                 self.store_payload(spec, settings, &out?)
             }
             Stage::Baseline => {
@@ -372,9 +372,9 @@ impl<'a> Run<'a> {
                 let recording = self.recording()?;
                 let draft = self.load_product::<RecipeDraft>()?;
                 let baseline: BaselineFingerprint = self.get()?;
-                let mut world = self.world(&recording, spec, &settings)?;
-                let out = minimize::minimize(&mut world, &draft, &baseline).await;
-                self.session = world.session.take();
+                let mut replayer = self.task_replayer(&recording, spec, &settings)?;
+                let out = minimize::minimize(&mut replayer, &draft, &baseline).await;
+                self.session = replayer.session.take();
                 self.store_payload(spec, settings, &out?)?;
                 self.folder.forget_journal()
             }
@@ -389,9 +389,9 @@ impl<'a> Run<'a> {
                 let recording = self.recording()?;
                 let draft = self.load_product::<RecipeDraftMinimized>()?;
                 let baseline: BaselineFingerprint = self.get()?;
-                let mut world = self.world(&recording, spec, &settings)?;
-                let out = verify::verify(&mut world, &draft, &baseline, &self.task.expect).await;
-                self.session = world.session.take();
+                let mut replayer = self.task_replayer(&recording, spec, &settings)?;
+                let out = verify::verify(&mut replayer, &draft, &baseline, &self.task.expect).await;
+                self.session = replayer.session.take();
                 self.store_payload(spec, settings, &out?)
             }
         }
@@ -565,7 +565,7 @@ impl<'a> Run<'a> {
         Ok(redacted.recording)
     }
 
-    fn world<'b>(
+    fn task_replayer<'b>(
         &mut self,
         recording: &'b SessionRecording,
         spec: &StageSpec,
@@ -575,7 +575,7 @@ impl<'a> Run<'a> {
         Self: 'b,
     {
         let cx: &'b LearnContext = self.cx;
-        let mut world = TaskReplayer::new(
+        let mut replayer = TaskReplayer::new(
             &cx.http,
             &cx.policy,
             &cx.browser,
@@ -584,12 +584,12 @@ impl<'a> Run<'a> {
             recording.url.clone(),
             self.task.timeout,
         );
-        world.session = self.session.take();
-        world.logins = self.logins()?;
-        world.own = self.task.own_host(&cx.policy, &recording.url);
-        world.stub = cx.settings.egress.no_network.then_some(recording);
-        world.begin(run_key(spec, settings, &self.inputs(spec)))?;
-        Ok(world)
+        replayer.session = self.session.take();
+        replayer.logins = self.logins()?;
+        replayer.own = self.task.own_host(&cx.policy, &recording.url);
+        replayer.stub = cx.settings.egress.no_network.then_some(recording);
+        replayer.begin(run_key(spec, settings, &self.inputs(spec)))?;
+        Ok(replayer)
     }
 
     fn inputs(&self, spec: &StageSpec) -> BTreeMap<String, String> {

@@ -260,7 +260,10 @@ impl<'a> Walk<'a> {
         }
         self.warnings.append(&mut result.warnings);
         let Value::Array(items) = std::mem::take(&mut result.data) else {
-            return Err(Error::new(Code::ExtractEmpty, "a page of the list holds no list"));
+            return Err(Error::new(
+                Code::ExtractEmpty,
+                "an answer of the paginated list is not a list",
+            ));
         };
         let answer = PageAnswer { items, next: result.next.take(), total: result.total };
         let skipped = self.inner.skip();

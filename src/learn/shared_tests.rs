@@ -39,7 +39,7 @@ fn task() -> Task {
 }
 
 /// A machine.
-fn machine(home: &Path, shelf: Arc<dyn SharedStore>) -> LearnContext {
+fn machine(home: &Path, shared_store: Arc<dyn SharedStore>) -> LearnContext {
     let mut settings = Settings::default();
     settings.egress.no_network = true;
     // No browser is started here.
@@ -47,7 +47,7 @@ fn machine(home: &Path, shelf: Arc<dyn SharedStore>) -> LearnContext {
     let policy = Arc::new(EgressPolicy::new(&settings.egress).unwrap());
     LearnContext {
         store: Store::new(home.join("artifacts")),
-        shelf: Some(shelf),
+        shared_store: Some(shared_store),
         elsewhere: false,
         recipes: Registry::open(&home.join("recipes")),
         questions: OnceLock::from(None),
@@ -102,10 +102,10 @@ impl SharedStore for RacingStore {
 fn who_comes_second_goes_on_from_what_the_first_has() {
     let place = tempfile::tempdir().unwrap();
     let at = |name: &str| place.path().join(name);
-    let shelf = |name: &str| SharedFolder::open(&at(name)).unwrap();
+    let shared_store = |name: &str| SharedFolder::open(&at(name)).unwrap();
     let task = task();
     let first = Span { first: Stage::Record, last: Stage::Record };
-    let own = machine(&at("own"), Arc::new(shelf("scratch")));
+    let own = machine(&at("own"), Arc::new(shared_store("scratch")));
     block_on(stages(&task, &own, first)).unwrap();
 
     // The other machine's recording of the same session took longer.
@@ -132,10 +132,11 @@ fn who_comes_second_goes_on_from_what_the_first_has() {
         again: 0,
     };
     let bytes = folder.bytes(Kind::SessionRecording).unwrap().unwrap();
-    shelf("theirs").create(&asked.key(), bytes.clone()).unwrap();
+    shared_store("theirs").create(&asked.key(), bytes.clone()).unwrap();
     drop(folder);
 
-    let raced = Arc::new(RacingStore { ours: shelf("ours"), theirs: shelf("theirs") });
+    let raced =
+        Arc::new(RacingStore { ours: shared_store("ours"), theirs: shared_store("theirs") });
     let late = machine(&at("late"), Arc::clone(&raced) as _);
     let came = block_on(stages(&task, &late, Span { last: Stage::Rank, ..first })).unwrap();
     let came = serde_json::to_value(came).unwrap();
@@ -156,8 +157,8 @@ fn who_comes_second_goes_on_from_what_the_first_has() {
 fn the_last_of_several_recordings_counts() {
     let place = tempfile::tempdir().unwrap();
     let task = task();
-    let shelf = Arc::new(SharedFolder::open(&place.path().join("store")).unwrap());
-    let cx = machine(&place.path().join("home"), Arc::clone(&shelf) as _);
+    let shared_store = Arc::new(SharedFolder::open(&place.path().join("store")).unwrap());
+    let cx = machine(&place.path().join("home"), Arc::clone(&shared_store) as _);
     let span = Span { first: Stage::Record, last: Stage::Record };
     let first = serde_json::to_value(block_on(stages(&task, &cx, span)).unwrap()).unwrap();
     // As another machine leaves it that had lost what only the session knew.
@@ -182,9 +183,11 @@ fn the_last_of_several_recordings_counts() {
         settings_sha256: settings_sha256.clone(),
     };
     let (newer, _) = folder.put(&recording, stamp).unwrap();
-    shelf.create(&again.key(), folder.bytes(Kind::SessionRecording).unwrap().unwrap()).unwrap();
+    shared_store
+        .create(&again.key(), folder.bytes(Kind::SessionRecording).unwrap().unwrap())
+        .unwrap();
     drop(folder);
-    let other = machine(&place.path().join("other"), Arc::clone(&shelf) as _);
+    let other = machine(&place.path().join("other"), Arc::clone(&shared_store) as _);
     let came = serde_json::to_value(block_on(stages(&task, &other, span)).unwrap()).unwrap();
     assert_ne!(first["stages"][0]["payload_sha256"], newer);
     assert_eq!(came["stages"][0]["payload_sha256"], newer);
@@ -195,8 +198,8 @@ fn the_last_of_several_recordings_counts() {
 #[test]
 fn a_task_that_wants_a_login_is_decided_and_one_without_its_inputs_is_not() {
     let place = tempfile::tempdir().unwrap();
-    let shelf = Arc::new(SharedFolder::open(&place.path().join("store")).unwrap());
-    let cx = machine(&place.path().join("home"), shelf);
+    let shared_store = Arc::new(SharedFolder::open(&place.path().join("store")).unwrap());
+    let cx = machine(&place.path().join("home"), shared_store);
     let span = Span { first: Stage::Verify, last: Stage::Verify };
     let login = Task { requires_auth: true, ..task() };
     let came = serde_json::to_value(block_on(stages(&login, &cx, span)).unwrap()).unwrap();

@@ -234,7 +234,7 @@ fn what_a_person_did_is_not_recorded_unasked() {
     for redo in [None, Some(RedoScope::All), Some(RedoScope::From(Stage::Record))] {
         let cx = LearnContext {
             store: Store::new(home.path().join("artifacts")),
-            shelf: None,
+            shared_store: None,
             elsewhere: false,
             recipes: Registry::open(&home.path().join("recipes")),
             questions: OnceLock::new(),
@@ -254,7 +254,7 @@ fn what_a_person_did_is_not_recorded_unasked() {
     }
 }
 
-fn in_world(stub: Option<&SessionRecording>, check: impl FnOnce(TaskReplayer<'_>)) {
+fn with_replayer(stub: Option<&SessionRecording>, check: impl FnOnce(TaskReplayer<'_>)) {
     with_folder(|folder| {
         let settings = Settings::default();
         let policy = Arc::new(EgressPolicy::new(&settings.egress).unwrap());
@@ -262,16 +262,16 @@ fn in_world(stub: Option<&SessionRecording>, check: impl FnOnce(TaskReplayer<'_>
         let pool = BrowserPool::new(Arc::clone(&policy), settings.browser.clone());
         let url = "http://shop.test/".to_owned();
         let timeout = Duration::from_secs(1);
-        let mut world =
+        let mut replayer =
             TaskReplayer::new(&http, &policy, &pool, &settings.learning, folder, url, timeout);
-        world.stub = stub;
-        check(world);
+        replayer.stub = stub;
+        check(replayer);
     });
 }
 
 #[test]
 fn the_journal_is_of_one_stage_run_and_survives_a_torn_line() {
-    in_world(None, |mut world| {
+    with_replayer(None, |mut replayer| {
         let replay = |n| Replay {
             n,
             what: "without header:a".to_owned(),
@@ -283,26 +283,26 @@ fn the_journal_is_of_one_stage_run_and_survives_a_torn_line() {
             code: None,
             detail: None,
         };
-        world.begin("run 1".to_owned()).unwrap();
-        world.note("header:a", &replay(1)).unwrap();
-        world.note("header:b", &replay(2)).unwrap();
-        assert_eq!(world.recall("header:a"), None, "what was sent now is known already");
-        world.begin("run 2".to_owned()).unwrap();
-        assert_eq!(world.recall("header:a"), None);
-        world.note("header:a", &replay(3)).unwrap();
+        replayer.begin("run 1".to_owned()).unwrap();
+        replayer.note("header:a", &replay(1)).unwrap();
+        replayer.note("header:b", &replay(2)).unwrap();
+        assert_eq!(replayer.recall("header:a"), None, "what was sent now is known already");
+        replayer.begin("run 2".to_owned()).unwrap();
+        assert_eq!(replayer.recall("header:a"), None);
+        replayer.note("header:a", &replay(3)).unwrap();
         // A line that is no replay, and one that a crash cut short.
-        world.folder.note(&json!({"run": "run 1", "key": "header:c", "replay": 5})).unwrap();
+        replayer.folder.note(&json!({"run": "run 1", "key": "header:c", "replay": 5})).unwrap();
         append(
-            &world.folder.path(Kind::RecipeDraft).with_file_name("replays.jsonl"),
+            &replayer.folder.path(Kind::RecipeDraft).with_file_name("replays.jsonl"),
             "{\"run\": \"run 1\", \"ke",
         );
-        world.begin("run 1".to_owned()).unwrap();
-        world.note("header:d", &replay(4)).unwrap();
-        world.begin("run 1".to_owned()).unwrap();
-        assert_eq!(world.recall("header:d"), Some(replay(4)), "written after the torn line");
-        assert_eq!(world.recall("header:a"), Some(replay(1)));
-        assert_eq!(world.recall("header:b"), Some(replay(2)));
-        assert_eq!(world.recall("header:c"), None);
+        replayer.begin("run 1".to_owned()).unwrap();
+        replayer.note("header:d", &replay(4)).unwrap();
+        replayer.begin("run 1".to_owned()).unwrap();
+        assert_eq!(replayer.recall("header:d"), Some(replay(4)), "written after the torn line");
+        assert_eq!(replayer.recall("header:a"), Some(replay(1)));
+        assert_eq!(replayer.recall("header:b"), Some(replay(2)));
+        assert_eq!(replayer.recall("header:c"), None);
     });
 }
 
@@ -328,8 +328,8 @@ fn offline_only_the_recorded_request_is_answered() {
     let recording = recorded();
     let exchange = recording.exchanges.iter().find(|it| it.url.contains("/v1/books")).unwrap();
     let (request, slots) = replay_template(exchange).unwrap();
-    in_world(Some(&recording), |mut world| {
-        assert_eq!(world.transports(), [TransportKind::Stub]);
+    with_replayer(Some(&recording), |mut replayer| {
+        assert_eq!(replayer.transports(), [TransportKind::Stub]);
         let mut send = |request: &RequestTemplate| {
             let values = BTreeMap::new();
             let transport = TransportKind::Stub;
@@ -342,7 +342,7 @@ fn offline_only_the_recorded_request_is_answered() {
                 steps: &[],
                 per_item: None,
             };
-            block_on(world.send(call)).map(|it| it.status).map_err(|it| it.code())
+            block_on(replayer.send(call)).map(|it| it.status).map_err(|it| it.code())
         };
         assert_eq!(send(&request), Ok(200));
         let mut others = vec![request.clone(), request.clone(), request.clone(), request.clone()];

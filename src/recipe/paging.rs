@@ -17,9 +17,9 @@ const MAX_TOKEN: usize = 16 * 1024;
 pub struct Pages {
     /// What leads from one page to the next.
     pub by: PageBy,
-    /// What takes the position: the name of a pair of the query or of the form, or the place of a leaf of the JSON body, as a JSON
-    /// pointer (`/variables/after`), or of a leaf of the JSON that a pair holds, as its name and such a pointer (`variables/after`).
-    /// Of links there is none.
+    /// The part of the request that takes the position. A plain name is a pair of the query or the form. A JSON pointer
+    /// (`/variables/after`) is a leaf of the JSON body. A name and a pointer (`variables/after`) are a leaf of the JSON in that pair.
+    /// Absent if pages follow links.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parameter: Option<String>,
     /// Where that is.

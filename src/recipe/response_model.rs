@@ -148,8 +148,8 @@ pub enum Framing {
     /// A list of values that refer to one another by their numbers, as devalue and turbo-stream write it (SvelteKit, Nuxt, React
     /// Router); read as the value that they make. Dates are texts, sets are lists, what JSON has no value for is `null`.
     References,
-    /// XML, read as the value that JSON would say it with: attributes and elements by name, an element of text alone as that text,
-    /// elements of one name beside one another as a list. Feeds and interfaces that answer in XML; no DTD is read.
+    /// XML, converted to a JSON value, for feeds and XML interfaces. Attributes and elements become fields by name. An element with
+    /// only text becomes that text. Sibling elements of one name become a list. DTDs are ignored.
     Xml,
     /// A script, read as an object of what it assigns to names: texts, JSON, and tables packed into one text
     /// (`ports = 'NRB:Norby|KAL:Kalvik|…'`) as lists of rows. Nothing is executed.
@@ -171,8 +171,8 @@ pub struct HtmlSpec {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub group: Option<String>,
     /// Field name to CSS selector within the item, `@attr` at the end for an attribute, empty selector for the item itself.
-    /// `:column("Title")` is the row's cell under that title, `:column(2)` the one in that column, `:labelled("Label")` what
-    /// stands beside that label; `CSS:nth-match(2)` is the second element that matches, `CSS[]` all of them as a list.
+    /// `:column("Title")` is the cell of the row under that title, and `:column(2)` the cell in that column. `:labelled("Label")` is
+    /// the text beside that label. `CSS:nth-match(2)` is the second element that matches, and `CSS[]` a list of all.
     pub fields: BTreeMap<String, String>,
     /// Names of fields that an item may be without.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

@@ -76,8 +76,7 @@ pub struct RecipeRunResult {
     pub success: bool,
     /// Also there when only the shape has drifted.
     pub data: Value,
-    /// The body as text when an answer came and no data could be taken from it: at most 64 KiB, and 2 KiB where the status says
-    /// that it is no answer.
+    /// The body as text, if no data could be extracted from it: at most 64 KiB, or 2 KiB if the status reports an error.
     pub raw_response: Option<String>,
     pub status_code: Option<u16>,
     pub error: Option<String>,

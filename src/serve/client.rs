@@ -16,7 +16,7 @@ pub struct Client {
     /// Who is told that it takes long.
     tell: Option<fn(&str)>,
     /// For one request.
-    patience: Duration,
+    timeout: Duration,
 }
 
 /// For one request, and for one that does many things.
@@ -37,7 +37,7 @@ impl Client {
         let http = http.connect_timeout(Duration::from_secs(2)).tls_certs_only([]);
         let http = http.build().unwrap_or_default();
         let token = Zeroizing::new(it.token.clone());
-        Self { http, url: it.url(), token, pid: it.pid, tell: None, patience: PATIENCE }
+        Self { http, url: it.url(), token, pid: it.pid, tell: None, timeout: PATIENCE }
     }
 
     /// Tells somebody where the daemon does not answer for a while. It is never taken for dead: its process is there.
@@ -49,7 +49,7 @@ impl Client {
     /// Asks for something that consists of many acts, each of which has a deadline of its own.
     #[must_use]
     pub fn patient(self) -> Self {
-        Self { patience: LONG, ..self }
+        Self { timeout: LONG, ..self }
     }
 
     pub async fn is_up(&self) -> bool {
@@ -61,7 +61,7 @@ impl Client {
     /// Reads. Where the daemon refuses for the rate of requests and says when to ask again, this waits and asks again, up to
     /// the patience for one request. Fails with `DAEMON_FAILED` when it does not answer, and with what it answers.
     pub async fn get(&self, path: &str) -> Result<Value> {
-        let until = tokio::time::Instant::now() + self.patience;
+        let until = tokio::time::Instant::now() + self.timeout;
         loop {
             let body = self.exchange(self.http.get(format!("{}{path}", self.url))).await?;
             let wait = body["error"]["retry_after_sec"].as_u64().map(Duration::from_secs);
@@ -103,7 +103,7 @@ impl Client {
 
     /// The answer, be it a refusal. Fails with `DAEMON_FAILED`.
     async fn exchange(&self, request: reqwest::RequestBuilder) -> Result<Value> {
-        let request = request.bearer_auth(&*self.token).timeout(self.patience);
+        let request = request.bearer_auth(&*self.token).timeout(self.timeout);
         let mut answer = std::pin::pin!(request.send());
         let answer = if let Ok(it) = tokio::time::timeout(SLOW, &mut answer).await {
             it

@@ -21,9 +21,9 @@ use super::{
     channels::pending::Channels,
     dashboard_auth::DashboardAuth,
     har_uploads::HarUploads,
-    mcp::seal::StateSealer,
+    mcp::state_sealer::StateSealer,
     page_sessions::PageSessions,
-    principal::{Principal, Scope, digest, same},
+    principal::{Principal, Scope, digest, is_equal_constant_time},
     queue::{CallOptions, PerformOutcome, Queue},
     rates::Rates,
     recipe_cache::RecipeCache,
@@ -49,8 +49,8 @@ pub trait Dispatcher: Send + Sync {
         daemon: &Arc<Daemon>,
         name: &'static str,
         args: Value,
-        who: Principal,
-        how: CallOptions,
+        principal: Principal,
+        options: CallOptions,
     ) -> BoxFuture<'static, Result<PerformOutcome, Box<ApiError>>>;
 
     /// Opens the remote listener. Fails as [`RemoteListener::open`].
@@ -62,99 +62,102 @@ pub trait Dispatcher: Send + Sync {
     ) -> BoxFuture<'static, Result<SocketAddr>>;
 }
 
-/// The state that operations, and all faces, share.
+/// The state that operations and all interfaces share.
 pub struct Daemon {
-    /// Handed in at the start.
+    /// Set at the start.
     pub dispatcher: Box<dyn Dispatcher>,
     pub home: Home,
     pub addr: SocketAddr,
-    pub started: Instant,
-    /// Which file the program is.
+    pub started_at: Instant,
+    /// Identifies the file of the running program.
     pub binary: Option<String>,
-    pub pantry: RecipeCache,
+    pub recipes: RecipeCache,
     /// Logins that runs use.
     pub logins: Logins,
-    pub book: Database,
-    pub desks: PageSessions,
+    pub database: Database,
+    pub page_sessions: PageSessions,
     /// HAR files to learn from.
     pub uploads: HarUploads,
     pub events: StreamLimiter,
     pub queue: Queue,
     pub rates: Rates,
-    /// Requests that are being answered, streams with them.
-    pub open: Arc<AtomicUsize>,
-    pub guard: DashboardAuth,
-    pub lookers: Viewers,
+    /// The number of requests and streams that are open.
+    pub open_requests: Arc<AtomicUsize>,
+    pub dashboard_auth: DashboardAuth,
+    pub viewers: Viewers,
     /// Requests that wait for approval, and the runs that they belong to.
-    pub parking: SuspendedRuns,
-    /// Who is asked about them elsewhere.
+    pub suspended_runs: SuspendedRuns,
+    /// Channels outside the daemon that ask a person to approve them.
     pub channels: Channels,
-    /// What tasks ask their people.
-    pub questions: OpenPrompts,
+    /// Questions of running tasks that have no answer yet.
+    pub open_prompts: OpenPrompts,
     pub remote: RemoteListener,
-    /// Recipes that are run on a schedule.
+    /// Recipes that run on a schedule.
     pub watches: Watches,
-    /// Health of recipes; `Err` if the database cannot be used. Then nothing is counted.
+    /// Health of recipes; `Err` if the database cannot be opened. Then nothing is counted.
     pub state: Result<State, Code>,
-    /// Where requests are answered: what holds its threads up does not hold up the socket.
-    pub work: Handle,
-    /// Where sockets are served, and nothing else.
-    pub sockets: Handle,
-    /// Ends everything.
+    /// Threads that answer requests. Work that blocks them does not block the sockets.
+    pub worker_handle: Handle,
+    /// Threads that serve sockets, and nothing else.
+    pub socket_handle: Handle,
+    /// Shuts down everything.
     pub stop: CancellationToken,
-    /// What clients carry for us is sealed with it; it ends with the process.
-    pub seal: StateSealer,
-    /// Digests of the tools' definitions when they were last compared, by name.
-    pub listed: Mutex<Option<BTreeMap<String, String>>>,
-    pub(super) world: RwLock<Arc<Runtime>>,
-    pub(super) root: String,
+    /// Seals the state that a client carries. Its key ends with the process.
+    pub state_sealer: StateSealer,
+    /// Digests of tool definitions at the last comparison, by name.
+    pub tool_digests: Mutex<Option<BTreeMap<String, String>>>,
+    pub(super) runtime: RwLock<Arc<Runtime>>,
+    pub(super) root_digest: String,
     pub(super) tokens: RwLock<Vec<(TokenView, Principal)>>,
-    /// Told when tokens are others than before.
-    pub(super) other_tokens: Notify,
-    /// When something was last asked, milliseconds since 1970.
-    pub(super) asked_ms: AtomicI64,
+    /// Notified after the set of tokens changes.
+    pub(super) tokens_changed: Notify,
+    /// Time of the last request, in milliseconds since 1970.
+    pub(super) last_request_ms: AtomicI64,
     pub(super) reload: Box<dyn Fn() -> Result<Settings> + Send + Sync>,
     pub(super) browser_idle: Mutex<Option<i64>>,
 }
 
 impl Daemon {
-    pub fn world(&self) -> Arc<Runtime> {
-        Arc::clone(&self.world.read().unwrap_or_else(PoisonError::into_inner))
+    /// Returns the settings and clients in use now.
+    pub fn runtime(&self) -> Arc<Runtime> {
+        Arc::clone(&self.runtime.read().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Who holds that token.
+    /// Returns the principal of that token, or `None` for an unknown or expired token.
     pub fn principal(&self, token: &str) -> Option<Principal> {
         let digest = digest(token);
-        if same(&digest, &self.root) {
+        if is_equal_constant_time(&digest, &self.root_digest) {
             return Some(Principal::root());
         }
         let tokens = self.tokens.read().unwrap_or_else(PoisonError::into_inner);
         let now = now_ms();
         let mut found = None;
-        // All of them, so that the time says nothing.
-        for (kept, principal) in tokens.iter() {
-            if same(&digest, &kept.hash) && kept.expires_ms.is_none_or(|it| it > now) {
+        // Compares all tokens, so that the duration reveals nothing.
+        for (token, principal) in tokens.iter() {
+            if is_equal_constant_time(&digest, &token.hash)
+                && token.expires_ms.is_none_or(|it| it > now)
+            {
                 found = Some(principal.clone());
             }
         }
         found
     }
 
-    /// Who holds the token of that id.
-    pub fn holder(&self, id: &str) -> Option<Principal> {
+    /// Returns the principal of the token with that id, or `None` after it expired.
+    pub fn principal_of_token(&self, id: &str) -> Option<Principal> {
         let tokens = self.tokens.read().unwrap_or_else(PoisonError::into_inner);
         let holds = |it: &TokenView| it.expires_ms.is_none_or(|it| it > now_ms());
         tokens.iter().find(|it| it.1.id == id && holds(&it.0)).map(|it| it.1.clone())
     }
 
-    /// Until the token of that id holds no longer.
-    pub async fn let_go(&self, id: &str) {
+    /// Waits until the token with that id expires or is revoked.
+    pub async fn wait_for_expiry(&self, id: &str) {
         loop {
-            let other = self.other_tokens.notified();
+            let changed = self.tokens_changed.notified();
             let expires_ms = {
                 let tokens = self.tokens.read().unwrap_or_else(PoisonError::into_inner);
-                let Some((kept, _)) = tokens.iter().find(|it| it.1.id == id) else { return };
-                kept.expires_ms
+                let Some((token, _)) = tokens.iter().find(|it| it.1.id == id) else { return };
+                token.expires_ms
             };
             let expired = async {
                 match expires_ms {
@@ -166,7 +169,7 @@ impl Daemon {
                 }
             };
             tokio::select! {
-                () = other => {}
+                () = changed => {}
                 () = expired => return,
             }
         }
@@ -174,43 +177,45 @@ impl Daemon {
 
     /// Reads the tokens again. Fails with `ARTIFACT_IO`.
     pub fn read_tokens(&self) -> Result<Vec<TokenView>> {
-        // Held over both: who reads later has what was written later.
+        // The lock covers both steps, so that a later call never stores older tokens.
         let mut tokens = self.tokens.write().unwrap_or_else(PoisonError::into_inner);
-        let kept = self.book.tokens()?;
-        *tokens = kept.iter().map(|it| (it.clone(), holder(it))).collect();
-        self.other_tokens.notify_waiters();
-        Ok(kept)
+        let stored = self.database.tokens()?;
+        *tokens = stored.iter().map(|it| (it.clone(), to_principal(it))).collect();
+        self.tokens_changed.notify_waiters();
+        Ok(stored)
     }
 
-    /// Settings as they are now, for what begins from now on. Fails with `SETTINGS_INVALID`; then the old ones hold.
+    /// Reads the settings again; they apply to work that starts afterwards. Fails with `SETTINGS_INVALID`; the old settings stay.
     pub fn reload(&self) -> Result<()> {
         let settings = (self.reload)()?;
-        let world = Arc::new(Runtime::new(&self.home, settings)?);
+        let runtime = Arc::new(Runtime::new(&self.home, settings)?);
         let old = {
-            let mut held = self.world.write().unwrap_or_else(PoisonError::into_inner);
-            std::mem::replace(&mut *held, world)
+            let mut current = self.runtime.write().unwrap_or_else(PoisonError::into_inner);
+            std::mem::replace(&mut *current, runtime)
         };
-        // What runs in it goes on to its end.
+        // Runs that use the old runtime keep their own reference to it.
         drop(old);
         tracing::info!("settings were read again");
         Ok(())
     }
 
+    /// Records that a request arrived now.
     pub fn touch(&self) {
-        self.asked_ms.store(now_ms(), Ordering::Relaxed);
+        self.last_request_ms.store(now_ms(), Ordering::Relaxed);
     }
 
     pub(super) fn idle_ms(&self) -> i64 {
-        let is_open = self.open.load(Ordering::Relaxed) > 0 || self.remote.addr().is_some();
+        let is_open =
+            self.open_requests.load(Ordering::Relaxed) > 0 || self.remote.addr().is_some();
         if is_open || self.queue.is_at_work() || self.watches.is_needed() {
             return 0;
         }
-        now_ms() - self.asked_ms.load(Ordering::Relaxed)
+        now_ms() - self.last_request_ms.load(Ordering::Relaxed)
     }
 }
 
-fn holder(it: &TokenView) -> Principal {
-    // One that does not parse any more may do nothing.
+fn to_principal(it: &TokenView) -> Principal {
+    // A scope that no longer parses grants nothing.
     let scopes = it.scopes.iter().filter_map(|it| Scope::parse(it).ok()).collect();
     Principal { id: it.id.clone(), scopes: Some(scopes), is_dashboard: false, by_way: None }
 }

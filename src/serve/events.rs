@@ -19,14 +19,14 @@ pub async fn stream(
 ) -> Result<impl Stream<Item = Result<Sse, Infallible>> + use<>> {
     let place = daemon.events.place(is_scoped)?;
     // Listening begins before the past is read, so that nothing falls between.
-    let coming = daemon.book.listen();
+    let coming = daemon.database.listen();
     // Without an id: a task from its beginning, all from now on.
     let past = match (after, &task) {
         (None, None) => Vec::new(),
-        (after, task) => daemon.book.events_after(task.as_deref(), after.unwrap_or(0)).await?,
+        (after, task) => daemon.database.events_after(task.as_deref(), after.unwrap_or(0)).await?,
     };
     let ended = match &task {
-        Some(id) => daemon.book.task(id).await?.state.has_ended(),
+        Some(id) => daemon.database.task(id).await?.state.has_ended(),
         None => false,
     };
     let last = past.last().map_or(after.unwrap_or(0), |it| it.id);

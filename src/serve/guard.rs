@@ -28,7 +28,7 @@ use super::{
     dashboard,
     dashboard_auth::{AccessDeadline, CsrfToken, is_safe},
     har_uploads,
-    principal::{Principal, same},
+    principal::{Principal, is_equal_constant_time},
     rates::RateKind,
     refusal::{answer_with, rate_limit_error, refuse},
     viewer_access,
@@ -76,7 +76,7 @@ pub fn add_headers(answer: &mut Response) {
 
 async fn guarded(daemon: &Arc<Daemon>, request: Request, next: Next) -> Response {
     let (mut parts, body) = request.into_parts();
-    let guard = &daemon.guard;
+    let guard = &daemon.dashboard_auth;
     if let Err((status, why)) = guard.is_ours(&parts.uri, &parts.headers) {
         return log_and_refuse(daemon, &parts.uri, status, why);
     }
@@ -99,12 +99,13 @@ async fn guarded(daemon: &Arc<Daemon>, request: Request, next: Next) -> Response
         // What a cookie for one page opens, which is looked at there.
         || path == viewer_access::PATH
         || path.strip_prefix(viewer_access::PATH).is_some_and(|it| it.starts_with('/'));
-    let who = match who(daemon, &parts) {
+    let principal = match principal(daemon, &parts) {
         Ok(it) => it,
         Err(_) if is_open && is_safe(&parts.method) => None,
         Err(err) => return err,
     };
-    let Some(who) = who.or_else(|| (is_open && is_safe(&parts.method)).then(nobody)) else {
+    let Some(principal) = principal.or_else(|| (is_open && is_safe(&parts.method)).then(nobody))
+    else {
         let refusal = unauthorized(daemon, &parts.uri, "a token is needed");
         return if is_safe(&parts.method) {
             dashboard::instead(refusal, &parts.uri, &parts.headers)
@@ -112,10 +113,13 @@ async fn guarded(daemon: &Arc<Daemon>, request: Request, next: Next) -> Response
             refusal
         };
     };
-    if who.is_dashboard {
+    if principal.is_dashboard {
         let session = guard.session(&parts.headers);
         let given = parts.headers.get(CSRF).and_then(|it| it.to_str().ok());
-        let proven = session.as_ref().zip(given).is_some_and(|(it, given)| same(&it.csrf, given));
+        let proven = session
+            .as_ref()
+            .zip(given)
+            .is_some_and(|(it, given)| is_equal_constant_time(&it.csrf, given));
         if !is_safe(&parts.method) && !proven {
             return log_and_refuse(
                 daemon,
@@ -129,13 +133,13 @@ async fn guarded(daemon: &Arc<Daemon>, request: Request, next: Next) -> Response
             parts.extensions.insert(AccessDeadline(it.until));
         }
     }
-    let is_nobodys = who.id == NOBODY;
+    let is_nobodys = principal.id == NOBODY;
     let counted = match path {
         it if is_mcp(it) => RateKind::Mcp,
         it if it.starts_with("/api/browse/") => RateKind::Browse,
         _ => RateKind::Rest,
     };
-    if !is_open && let Err(wait) = daemon.rates.take(counted, &who.id) {
+    if !is_open && let Err(wait) = daemon.rates.take(counted, &principal.id) {
         let trouble = rate_limit_error(wait);
         let refusal = answer_with(StatusCode::TOO_MANY_REQUESTS, *trouble);
         return if is_safe(&parts.method) {
@@ -152,7 +156,7 @@ async fn guarded(daemon: &Arc<Daemon>, request: Request, next: Next) -> Response
             "this request takes no body",
         );
     }
-    let most = if path == har_uploads::PATH && who.scopes.is_none() {
+    let most = if path == har_uploads::PATH && principal.scopes.is_none() {
         har_uploads::MAX_UPLOAD
     } else {
         MAX_BODY
@@ -162,7 +166,7 @@ async fn guarded(daemon: &Arc<Daemon>, request: Request, next: Next) -> Response
         Err(answer) => return answer,
     };
     daemon.touch();
-    parts.extensions.insert(who);
+    parts.extensions.insert(principal);
     passed(daemon, Request::from_parts(parts, Body::from(body)), next).await
 }
 
@@ -185,15 +189,15 @@ pub fn is_mcp(path: &str) -> bool {
 
 /// Answers a request that has passed, whose [`Principal`] is beside it. A stream ends with the token that it was asked for with.
 pub async fn passed(daemon: &Arc<Daemon>, request: Request, next: Next) -> Response {
-    let who = request.extensions().get::<Principal>().cloned();
+    let principal = request.extensions().get::<Principal>().cloned();
     let answer = next.run(request).await;
     let kind = answer.headers().get(header::CONTENT_TYPE);
     let is_stream = kind.is_some_and(|it| it.as_bytes().starts_with(b"text/event-stream"));
-    match who {
+    match principal {
         // Nobody's ends otherwise.
-        Some(who) if is_stream && who.scopes.is_some() && who.id != NOBODY => {
+        Some(principal) if is_stream && principal.scopes.is_some() && principal.id != NOBODY => {
             let daemon = Arc::clone(daemon);
-            let over = async move { daemon.let_go(&who.id).await };
+            let over = async move { daemon.wait_for_expiry(&principal.id).await };
             answer.map(|it| Body::from_stream(it.into_data_stream().take_until(Box::pin(over))))
         }
         _ => answer,
@@ -208,8 +212,9 @@ fn nobody() -> Principal {
 
 /// Who sends it: `None` where it says nothing of that.
 #[expect(clippy::result_large_err, reason = "the answer, whole")]
-fn who(daemon: &Arc<Daemon>, parts: &Parts) -> Result<Option<Principal>, Response> {
-    let by_cookie = || daemon.guard.session(&parts.headers).map(|it| Principal::dashboard(&it.id));
+fn principal(daemon: &Arc<Daemon>, parts: &Parts) -> Result<Option<Principal>, Response> {
+    let by_cookie =
+        || daemon.dashboard_auth.session(&parts.headers).map(|it| Principal::dashboard(&it.id));
     Ok(token_of(daemon, parts)?.or_else(by_cookie))
 }
 

@@ -61,8 +61,8 @@ impl HarUploads {
     pub fn get(&self, owner: &str, id: &str) -> Result<Arc<[u8]>> {
         let mut files = self.lock_recent();
         let Some(it) = files.get_mut(&key(owner, id)) else {
-            return Err(Error::new(Code::Usage, "the uploaded HAR file is not held any more")
-                .hint("upload it again; a file is held for 15 minutes, in memory alone"));
+            return Err(Error::new(Code::Usage, "the daemon no longer has the uploaded HAR file")
+                .hint("upload it again; the daemon keeps a file in memory for 15 minutes after its last use"));
         };
         it.used = Instant::now();
         Ok(Arc::clone(&it.bytes))

@@ -45,20 +45,20 @@ fn not_open() -> Error {
 
 async fn events(
     State(daemon): State<Arc<Daemon>>,
-    Extension(who): Extension<Principal>,
+    Extension(principal): Extension<Principal>,
     until: Option<Extension<AccessDeadline>>,
     which: std::result::Result<Query<PageQuery>, axum::extract::rejection::QueryRejection>,
     headers: HeaderMap,
 ) -> Response {
     let wrong = || Error::new(Code::ParamInvalid, "the query may hold `context` alone");
-    let key = which.map_err(|_| wrong()).and_then(|it| it.key(&who));
+    let key = which.map_err(|_| wrong()).and_then(|it| it.key(&principal));
     let over = async move {
         match until {
             Some(Extension(AccessDeadline(it))) => tokio::time::sleep_until(it.into()).await,
             None => std::future::pending().await,
         }
     };
-    match key.and_then(|it| streamed(&daemon, (&it, who.scopes.is_some()), &headers, over)) {
+    match key.and_then(|it| streamed(&daemon, (&it, principal.scopes.is_some()), &headers, over)) {
         Ok(it) => it,
         Err(err) => refuse(&err),
     }
@@ -77,7 +77,7 @@ fn streamed(
     if after == Some(None) {
         return Err(Error::new(Code::ParamInvalid, "Last-Event-ID is not the id of an event"));
     }
-    let feed = daemon.desks.feed(key).ok_or_else(not_open)?;
+    let feed = daemon.page_sessions.feed(key).ok_or_else(not_open)?;
     let place = daemon.events.place(is_scoped)?;
     let told =
         stream::unfold((feed.listen(after.flatten()), place), |(mut listener, place)| async {
@@ -109,7 +109,7 @@ fn pictured(it: Option<Bytes>) -> Response {
 
 async fn picture(looking: DashboardContext, Query(which): Query<PageQuery>) -> Response {
     match which.key(&Principal::root()) {
-        Ok(it) => pictured(looking.daemon.desks.picture(&it).await),
+        Ok(it) => pictured(looking.daemon.page_sessions.picture(&it).await),
         Err(err) => refuse(&err),
     }
 }
@@ -122,7 +122,7 @@ struct EnterQuery {
 
 /// Trades a code for a cookie that can look at one page for half an hour.
 async fn enter(State(daemon): State<Arc<Daemon>>, Query(it): Query<EnterQuery>) -> Response {
-    let cookie = daemon.lookers.trade(&it.code).and_then(|it| HeaderValue::from_str(&it).ok());
+    let cookie = daemon.viewers.trade(&it.code).and_then(|it| HeaderValue::from_str(&it).ok());
     let Some(cookie) = cookie else { return dashboard::not_watched(StatusCode::UNAUTHORIZED) };
     let mut out = (StatusCode::SEE_OTHER, [(header::LOCATION, PATH)]).into_response();
     out.headers_mut().insert(header::SET_COOKIE, cookie);
@@ -130,7 +130,7 @@ async fn enter(State(daemon): State<Arc<Daemon>>, Query(it): Query<EnterQuery>) 
 }
 
 async fn page(State(daemon): State<Arc<Daemon>>, headers: HeaderMap) -> Response {
-    match daemon.lookers.view(&headers) {
+    match daemon.viewers.view(&headers) {
         Some(it) => dashboard::watched(&daemon, &it.page),
         // Nothing is wrong with asking here first: the code stands in the address.
         None => dashboard::not_watched(StatusCode::OK),
@@ -142,7 +142,7 @@ async fn seen_events(
     uri: axum::http::Uri,
     headers: HeaderMap,
 ) -> Response {
-    let Some(view) = daemon.lookers.view(&headers) else {
+    let Some(view) = daemon.viewers.view(&headers) else {
         return unauthorized(&daemon, &uri, "what lets somebody look is over");
     };
     let over = async move {
@@ -159,8 +159,8 @@ async fn seen_picture(
     uri: axum::http::Uri,
     headers: HeaderMap,
 ) -> Response {
-    match daemon.lookers.view(&headers) {
-        Some(it) => pictured(daemon.desks.picture(&it.page).await),
+    match daemon.viewers.view(&headers) {
+        Some(it) => pictured(daemon.page_sessions.picture(&it.page).await),
         None => unauthorized(&daemon, &uri, "what lets somebody look is over"),
     }
 }

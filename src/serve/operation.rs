@@ -106,7 +106,7 @@ impl Spec {
 #[derive(Clone)]
 pub struct OperationContext {
     pub daemon: Arc<Daemon>,
-    pub who: Principal,
+    pub principal: Principal,
     /// The task that it is, if it is one.
     pub job: Option<Job>,
 }
@@ -140,13 +140,13 @@ pub struct Operation {
     pub output: Value,
     doer: OperationFn,
     checker: CheckFn,
-    hider: SecretCheckFn,
+    secret_check: SecretCheckFn,
 }
 
 impl Operation {
     /// Does it. Arguments that do not fit its schema are `PARAM_INVALID`.
-    pub fn call(&self, asked: OperationContext, args: Value) -> OperationFuture {
-        (self.doer)(asked, args)
+    pub fn call(&self, cx: OperationContext, args: Value) -> OperationFuture {
+        (self.doer)(cx, args)
     }
 
     /// Whether they may do it with these arguments, as far as can be told without doing it. Fails with `PARAM_INVALID`,
@@ -155,14 +155,14 @@ impl Operation {
         &self,
         args: &Value,
         settings: &Settings,
-        who: &Principal,
+        principal: &Principal,
     ) -> commis_base::error::Result<()> {
-        (self.checker)(args, settings, who)
+        (self.checker)(args, settings, principal)
     }
 
     /// Whether the arguments hold a secret that only the operation itself can tell.
     pub fn hides(&self, args: &Value) -> bool {
-        (self.hider)(args)
+        (self.secret_check)(args)
     }
 
     /// With more to look at than whether the arguments are of their types.
@@ -170,14 +170,15 @@ impl Operation {
         mut self,
         check: fn(A, &Settings, &Principal) -> commis_base::error::Result<()>,
     ) -> Self {
-        self.checker =
-            Box::new(move |args, settings, who| check(parsed::<A>(args.clone())?, settings, who));
+        self.checker = Box::new(move |args, settings, principal| {
+            check(parsed::<A>(args.clone())?, settings, principal)
+        });
         self
     }
 
     /// With more to tell secrets by than their names and their looks.
     pub(crate) fn hiding<A: DeserializeOwned + 'static>(mut self, hides: fn(A) -> bool) -> Self {
-        self.hider = Box::new(move |args| parsed::<A>(args.clone()).is_ok_and(hides));
+        self.secret_check = Box::new(move |args| parsed::<A>(args.clone()).is_ok_and(hides));
         self
     }
 
@@ -199,14 +200,14 @@ impl Operation {
     }
 
     /// Whether it is of use to that caller at all.
-    pub fn is_for(&self, who: &Principal) -> bool {
+    pub fn is_for(&self, principal: &Principal) -> bool {
         let right = match self.spec.need {
             AccessRequirement::May(Area::Browse, right) if self.is_of_page() => {
                 AccessRequirement::Sessions(right)
             }
             it => it,
         };
-        who.may(right, None)
+        principal.may(right, None)
     }
 
     /// Names of arguments that stand in its path.
@@ -222,10 +223,10 @@ where
     O: Serialize + JsonSchema,
     F: Future<Output = Result<(O, Meta), Box<ApiError>>> + Send + 'static,
 {
-    let doer: OperationFn = Box::new(move |asked, args| {
+    let doer: OperationFn = Box::new(move |cx, args| {
         let args = parsed::<A>(args);
         Box::pin(async move {
-            let (data, meta) = call(asked, args?).await?;
+            let (data, meta) = call(cx, args?).await?;
             let data = serde_json::to_value(data).map_err(|err| {
                 Error::new(Code::Internal, "an answer cannot be written as JSON").source(err)
             })?;
@@ -239,7 +240,7 @@ where
         output: output_schema::<O>(),
         doer,
         checker,
-        hider: Box::new(|_| false),
+        secret_check: Box::new(|_| false),
     }
 }
 
@@ -349,8 +350,8 @@ pub(crate) fn with_default_meta<T>(data: T) -> Result<(T, Meta), Box<ApiError>> 
 }
 
 /// That the task is to end.
-pub(crate) async fn stopped(asked: &OperationContext) -> Error {
-    match &asked.job {
+pub(crate) async fn stopped(cx: &OperationContext) -> Error {
+    match &cx.job {
         Some(it) => it.cancel.cancelled().await,
         None => std::future::pending().await,
     }

@@ -27,14 +27,14 @@ impl PageSessions {
     /// The same for what takes as long as several commands.
     pub async fn within<T>(
         daemon: &Daemon,
-        (who, name): (&Principal, &str),
+        (principal, name): (&Principal, &str),
         limit: Duration,
         what: impl AsyncFnOnce(&mut PageController) -> Result<T>,
     ) -> Result<T> {
         page_name(name)?;
-        let key = key(who, name);
-        let slot = daemon.desks.slot(&key)?;
-        let Ok(mut held) = tokio::time::timeout(TIMEOUT, slot.desk.lock()).await else {
+        let key = key(principal, name);
+        let slot = daemon.page_sessions.slot(&key)?;
+        let Ok(mut held) = tokio::time::timeout(TIMEOUT, slot.controller.lock()).await else {
             return Err(Error::new(
                 Code::TaskBusy,
                 "another command of this page is still running",
@@ -43,28 +43,28 @@ impl PageSessions {
         };
         if held.as_ref().is_some_and(|it| !it.is_alive()) {
             *held = None;
-            daemon.desks.lock().remove(&key);
+            daemon.page_sessions.lock().remove(&key);
             return Err(Error::new(
                 Code::BrowserFailed,
                 "the page was closed: it crashed, or its browser ended",
             )
             .hint("open an address with `browse goto`"));
         }
-        let desk = match &mut *held {
+        let controller = match &mut *held {
             Some(it) => it,
             empty => {
-                let context = daemon.world().browser.context().await?;
+                let context = daemon.runtime().browser.context().await?;
                 // A token's id and a context's name are both plain words.
                 let folder = daemon.home.rings.join(format!("{}.{}", key.0, key.1));
-                let mut desk = PageController::new(context, TIMEOUT, Some(&folder))?;
-                desk.told_to(slot.feed.clone());
-                empty.insert(desk)
+                let mut controller = PageController::new(context, TIMEOUT, Some(&folder))?;
+                controller.told_to(slot.feed.clone());
+                empty.insert(controller)
             }
         };
         // Enforced from here: a page that hangs is closed alone.
-        let Ok(done) = tokio::time::timeout(limit + GRACE, what(desk)).await else {
+        let Ok(done) = tokio::time::timeout(limit + GRACE, what(controller)).await else {
             *held = None;
-            daemon.desks.lock().remove(&key);
+            daemon.page_sessions.lock().remove(&key);
             let err = Error::new(Code::Timeout, "the page stopped responding and was closed");
             return Err(err.hint("open an address again with `browse goto`"));
         };
@@ -77,8 +77,10 @@ impl PageSessions {
         of: (&Principal, &str),
         note: &str,
     ) -> Result<CommandOutput> {
-        Self::in_window(daemon, of, async |desk: &mut PageController| desk.hand_off(note).await)
-            .await
+        Self::in_window(daemon, of, async |controller: &mut PageController| {
+            controller.hand_off(note).await
+        })
+        .await
     }
 
     /// Does something at the page of that name, in a window.
@@ -88,11 +90,11 @@ impl PageSessions {
         what: impl AsyncFnOnce(&mut PageController) -> Result<T>,
     ) -> Result<T> {
         // A browser is started, and a page opened in it.
-        Self::within(daemon, of, 2 * TIMEOUT, async |desk: &mut PageController| {
-            if !desk.is_visible() {
-                desk.move_to(daemon.world().window().await?).await?;
+        Self::within(daemon, of, 2 * TIMEOUT, async |controller: &mut PageController| {
+            if !controller.is_visible() {
+                controller.move_to(daemon.runtime().window().await?).await?;
             }
-            what(desk).await
+            what(controller).await
         })
         .await
     }
@@ -103,6 +105,9 @@ impl PageSessions {
         of: (&Principal, &str),
         command: Command,
     ) -> Result<CommandOutput> {
-        Self::with(daemon, of, async |desk: &mut PageController| desk.run(command).await).await
+        Self::with(daemon, of, async |controller: &mut PageController| {
+            controller.run(command).await
+        })
+        .await
     }
 }

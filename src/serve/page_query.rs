@@ -21,12 +21,16 @@ pub struct PageQuery {
 
 impl PageQuery {
     /// The page that is meant. Fails with `PARAM_INVALID`, `FORBIDDEN`.
-    pub fn key(&self, who: &Principal) -> Result<PageKey> {
+    pub fn key(&self, principal: &Principal) -> Result<PageKey> {
         let name = page_name(self.context.as_deref().unwrap_or(FIRST))?;
-        who.must_at(AccessRequirement::May(Area::Browse, AccessRight::Read), None, Some(name))?;
+        principal.must_at(
+            AccessRequirement::May(Area::Browse, AccessRight::Read),
+            None,
+            Some(name),
+        )?;
         match &self.of {
-            None => Ok(key(who, name)),
-            Some(of) if who.scopes.is_none() => Ok((of.clone(), name.to_owned())),
+            None => Ok(key(principal, name)),
+            Some(of) if principal.scopes.is_none() => Ok((of.clone(), name.to_owned())),
             Some(_) => Err(forbidden()),
         }
     }

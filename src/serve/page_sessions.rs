@@ -26,7 +26,7 @@ const PICTURE: Duration = Duration::from_secs(1);
 pub type PageKey = (String, String);
 
 pub(super) struct PageSlot {
-    pub(super) desk: tokio::sync::Mutex<Option<PageController>>,
+    pub(super) controller: tokio::sync::Mutex<Option<PageController>>,
     opened_ms: i64,
     used_ms: Mutex<i64>,
     /// What those are told who look on.
@@ -62,8 +62,8 @@ pub struct PageSessions {
 }
 
 /// Two tokens share nothing, and neither do two names; but who was granted a page of the owner's means that one.
-pub fn key(who: &Principal, name: &str) -> PageKey {
-    (who.owner_of(name).to_owned(), name.to_owned())
+pub fn key(principal: &Principal, name: &str) -> PageKey {
+    (principal.owner_of(name).to_owned(), name.to_owned())
 }
 
 impl PageSessions {
@@ -81,9 +81,9 @@ impl PageSessions {
     }
 
     /// Whether there was one of that name.
-    pub fn close(&self, who: &Principal, name: &str) -> bool {
+    pub fn close(&self, principal: &Principal, name: &str) -> bool {
         // A session that ends with it takes its time: the other pages are not held up.
-        let closed = self.lock().remove(&key(who, name));
+        let closed = self.lock().remove(&key(principal, name));
         if let Some(it) = &closed {
             it.feed.close();
         }
@@ -95,10 +95,10 @@ impl PageSessions {
     }
 
     /// Whether that page is there, and a request still waits in it by that number. One that a command is at work on counts as there.
-    pub fn has_held_request(&self, who: &Principal, name: &str, number: u64) -> bool {
-        let Some(slot) = self.find_slot(&key(who, name)) else { return false };
-        let Ok(desk) = slot.desk.try_lock() else { return true };
-        desk.as_ref().is_some_and(|it| {
+    pub fn has_held_request(&self, principal: &Principal, name: &str, number: u64) -> bool {
+        let Some(slot) = self.find_slot(&key(principal, name)) else { return false };
+        let Ok(controller) = slot.controller.try_lock() else { return true };
+        controller.as_ref().is_some_and(|it| {
             it.is_alive() && it.held_requests().iter().any(|it| it.number == number)
         })
     }
@@ -112,7 +112,7 @@ impl PageSessions {
                 key,
                 opened_ms: it.opened_ms,
                 used_ms: it.used_ms(),
-                busy: it.desk.try_lock().is_err(),
+                busy: it.controller.try_lock().is_err(),
                 standing: it.feed.status(),
             })
             .collect()
@@ -132,7 +132,7 @@ impl PageSessions {
         let young = last.as_ref().is_some_and(|it| it.0.elapsed() < PICTURE);
         // Neither behind a command nor ahead of one.
         if !young
-            && slot.desk.try_lock().is_ok()
+            && slot.controller.try_lock().is_ok()
             && let Ok(it) = slot.feed.picture().await
         {
             *last = Some((Instant::now(), it.into()));
@@ -154,7 +154,7 @@ impl PageSessions {
                 .hint("`browse close` closes one"));
         }
         let slot = Arc::new(PageSlot {
-            desk: tokio::sync::Mutex::default(),
+            controller: tokio::sync::Mutex::default(),
             opened_ms: now,
             used_ms: Mutex::new(now),
             feed: Feed::new(),

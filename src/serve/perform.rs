@@ -49,7 +49,7 @@ impl Queue {
             Code::Cancelled,
             "the task was cancelled",
         )));
-        daemon.book.end(id, TaskState::Cancelled, None, error.ok()).await?;
+        daemon.database.end(id, TaskState::Cancelled, None, error.ok()).await?;
         if let Some(it) = token {
             it.cancel();
         }
@@ -63,11 +63,13 @@ impl Queue {
         daemon: &Arc<Daemon>,
         row: &'static Operation,
         args: Value,
-        who: Principal,
-        how: CallOptions,
+        principal: Principal,
+        options: CallOptions,
     ) -> Result<PerformOutcome, Box<ApiError>> {
         let daemon = Arc::clone(daemon);
-        let work = async move { Box::pin(Self::perform_inner(&daemon, row, args, who, how)).await };
+        let work = async move {
+            Box::pin(Self::perform_inner(&daemon, row, args, principal, options)).await
+        };
         let work = tokio::spawn(poll_bounded(OPERATION, work));
         work.await.unwrap_or_else(|err| {
             Err(Error::new(Code::Internal, "the operation ended unexpectedly").source(err).into())
@@ -78,49 +80,55 @@ impl Queue {
         daemon: &Arc<Daemon>,
         row: &'static Operation,
         args: Value,
-        who: Principal,
-        how: CallOptions,
+        principal: Principal,
+        options: CallOptions,
     ) -> Result<PerformOutcome, Box<ApiError>> {
         let recipe = args["name"].as_str();
-        who.must_at(row.spec.need, recipe, row.page(&args))?;
+        principal.must_at(row.spec.need, recipe, row.page(&args))?;
         if let Some(it) = recipe.filter(|_| row.in_path().any(|it| it == "name")) {
             // What is no name is not written down.
             RecipeName::new(it)?;
         }
         let hidden = match no_secrets(row, &args) {
-            Err(err) if !daemon.world().settings.serve.allow_task_secrets => return Err(err.into()),
+            Err(err) if !daemon.runtime().settings.serve.allow_task_secrets => {
+                return Err(err.into());
+            }
             Err(_) => true,
             Ok(()) => row.hides(&args),
         };
-        let asked = OperationContext { daemon: Arc::clone(daemon), who: who.clone(), job: None };
+        let cx = OperationContext {
+            daemon: Arc::clone(daemon),
+            principal: principal.clone(),
+            job: None,
+        };
         let is_run = row.spec.length == ExecutionMode::Run;
         if row.spec.length == ExecutionMode::Now {
-            return row.call(asked, args).await.map(PerformOutcome::Done);
+            return row.call(cx, args).await.map(PerformOutcome::Done);
         }
-        let may_run = || match daemon.rates.take(RateKind::Run, &who.id) {
+        let may_run = || match daemon.rates.take(RateKind::Run, &principal.id) {
             Err(wait) if is_run => Err(rate_limit_error(wait)),
             _ => Ok(()),
         };
-        if is_run && how.key.is_none() && !how.apart {
+        if is_run && options.key.is_none() && !options.apart {
             may_run()?;
-            return Self::at_once(row, asked, args, hidden).await;
+            return Self::at_once(row, cx, args, hidden).await;
         }
-        row.check(&args, &daemon.world().settings, &who)?;
-        let task = view(row, &args, &who, hidden)?;
+        row.check(&args, &daemon.runtime().settings, &principal)?;
+        let task = view(row, &args, &principal, hidden)?;
         // Of what is written down anyway: a digest of a short password is as good as the password.
         let input = || sha256(&[row.spec.name, &json_sha256(&task.args)]);
-        let key = how.key.map(|it| (sha256(&[&who.id, &it]), input()));
+        let key = options.key.map(|it| (sha256(&[&principal.id, &it]), input()));
         let known = match &key {
-            Some(it) => daemon.book.keyed(it.clone()).await?,
+            Some(it) => daemon.database.keyed(it.clone()).await?,
             None => None,
         };
         let task = if let Some(id) = known {
-            daemon.book.task(&id).await?
+            daemon.database.task(&id).await?
         } else {
             let place = Self::reserve(daemon)?;
             may_run()?;
-            match daemon.book.add(task.clone(), key).await? {
-                KeyLookup::Old(id) => daemon.book.task(&id).await?,
+            match daemon.database.add(task.clone(), key).await? {
+                KeyLookup::Old(id) => daemon.database.task(&id).await?,
                 KeyLookup::New => {
                     place.consume();
                     let (id, args) = (task.task_id.clone(), hidden.then_some(args));
@@ -129,7 +137,7 @@ impl Queue {
                 }
             }
         };
-        if is_run && !how.apart {
+        if is_run && !options.apart {
             return Self::wait_for_end(daemon, task, AT_ONCE).await;
         }
         Ok(PerformOutcome::Accepted(task))
@@ -138,20 +146,20 @@ impl Queue {
     /// Done without a task, unless it takes too long: then it becomes one, and goes on.
     async fn at_once(
         row: &'static Operation,
-        asked: OperationContext,
+        cx: OperationContext,
         args: Value,
         hidden: bool,
     ) -> Result<PerformOutcome, Box<ApiError>> {
-        let daemon = Arc::clone(&asked.daemon);
-        let (task, cancel) = (view(row, &args, &asked.who, hidden)?, CancellationToken::new());
+        let daemon = Arc::clone(&cx.daemon);
+        let (task, cancel) = (view(row, &args, &cx.principal, hidden)?, CancellationToken::new());
         let job = Job { id: task.task_id.clone(), cancel: cancel.clone(), again: false };
-        let asked = OperationContext { job: Some(job), ..asked };
+        let cx = OperationContext { job: Some(job), ..cx };
         let (at_work, stop) = (RunningGuard::new(&daemon), cancel.clone());
         // Who asked may go away; what was begun is ended.
         let mut work = tokio::spawn(async move {
             let _at_work = at_work;
             tokio::select! {
-                it = poll_bounded(OPERATION, row.call(asked, args)) => it,
+                it = poll_bounded(OPERATION, row.call(cx, args)) => it,
                 () = stop.cancelled() => Err(cancelled_error()),
             }
         });
@@ -160,7 +168,7 @@ impl Queue {
         }
         let task = TaskView { state: TaskState::Running, began_ms: Some(task.created_ms), ..task };
         daemon.queue.jobs().insert(task.task_id.clone(), (cancel, None));
-        if let Err(err) = daemon.book.add(task.clone(), None).await {
+        if let Err(err) = daemon.database.add(task.clone(), None).await {
             daemon.queue.jobs().remove(&task.task_id);
             return Err(err.into());
         }
@@ -177,17 +185,17 @@ impl Queue {
     pub async fn wait_for_end(
         daemon: &Arc<Daemon>,
         task: TaskView,
-        patience: Duration,
+        timeout: Duration,
     ) -> Result<PerformOutcome, Box<ApiError>> {
-        let mut events = daemon.book.listen();
+        let mut events = daemon.database.listen();
         let id = task.task_id.clone();
         let end = async {
             loop {
-                let now = daemon.book.task(&id).await?;
+                let now = daemon.database.task(&id).await?;
                 if now.state.has_ended() {
                     return Ok::<_, Error>(now);
                 }
-                // Whatever comes, or is missed: the book is looked into.
+                // After any event, or missed events, the database is read again.
                 while let Ok(it) = events.recv().await {
                     if it.task_id.as_ref() == Some(&id) {
                         break;
@@ -195,14 +203,14 @@ impl Queue {
                 }
             }
         };
-        let Ok(ended) = tokio::time::timeout(patience, end).await else {
+        let Ok(ended) = tokio::time::timeout(timeout, end).await else {
             return Ok(PerformOutcome::Accepted(task));
         };
         let ended = ended?;
         if ended.state != TaskState::Done {
             return Err(task_error(&ended));
         }
-        let data = daemon.book.result(&id).await?.unwrap_or_default();
+        let data = daemon.database.result(&id).await?.unwrap_or_default();
         let mut answer = Answer::new(data);
         (answer.meta.task_id, answer.meta.off_schema) = (Some(id), ended.off_schema);
         Ok(PerformOutcome::Done(answer))
@@ -274,7 +282,7 @@ fn sha256(parts: &[&str]) -> String {
     hex(&hash.finalize())
 }
 
-fn view(row: &Operation, args: &Value, who: &Principal, hidden: bool) -> Result<TaskView> {
+fn view(row: &Operation, args: &Value, principal: &Principal, hidden: bool) -> Result<TaskView> {
     let mut shown = args.clone();
     if hidden {
         conceal("", &mut shown, row.hides(args));
@@ -289,7 +297,7 @@ fn view(row: &Operation, args: &Value, who: &Principal, hidden: bool) -> Result<
         began_ms: None,
         ended_ms: None,
         error: None,
-        principal: who.id.clone(),
+        principal: principal.id.clone(),
         hidden,
         off_schema: false,
     })
@@ -336,14 +344,14 @@ fn conceal(name: &str, value: &mut Value, typed: bool) {
 /// Writes down how a task ended, and tells.
 pub(super) async fn record_end(daemon: &Arc<Daemon>, id: &str, end: OperationResult) {
     let written = match end {
-        Ok(it) => daemon.book.end(id, TaskState::Done, Some(&it), None).await,
+        Ok(it) => daemon.database.end(id, TaskState::Done, Some(&it), None).await,
         Err(it) => {
             let state = match it.error_code.as_str() {
                 "CANCELLED" => TaskState::Cancelled,
                 "INTERRUPTED" => TaskState::Interrupted,
                 _ => TaskState::Failed,
             };
-            daemon.book.end(id, state, None, serde_json::to_value(&*it).ok()).await
+            daemon.database.end(id, state, None, serde_json::to_value(&*it).ok()).await
         }
     };
     if let Err(err) = written {

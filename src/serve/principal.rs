@@ -259,7 +259,7 @@ pub fn digest(token: &str) -> String {
 }
 
 /// Whether two digests are alike, in a time that says nothing of where they differ.
-pub fn same(a: &str, b: &str) -> bool {
+pub fn is_equal_constant_time(a: &str, b: &str) -> bool {
     bool::from(a.as_bytes().ct_eq(b.as_bytes()))
 }
 
@@ -367,6 +367,9 @@ mod tests {
         assert!(!Principal::dashboard("x").may(AccessRequirement::Login, Some("shop")));
         assert!(Principal::root().may(AccessRequirement::Root, None));
         assert!(!Principal::dashboard("x").may(AccessRequirement::Root, None));
-        assert!(same(&digest("a"), &digest("a")) && !same(&digest("a"), &digest("ab")));
+        assert!(
+            is_equal_constant_time(&digest("a"), &digest("a"))
+                && !is_equal_constant_time(&digest("a"), &digest("ab"))
+        );
     }
 }

@@ -59,9 +59,9 @@ impl Rates {
     }
 
     /// Counts one; or how long to wait.
-    pub fn take(&self, what: RateKind, who: &str) -> Result<(), Duration> {
+    pub fn take(&self, what: RateKind, principal: &str) -> Result<(), Duration> {
         let bucket = &self.buckets[what as usize];
-        let taken = bucket.check_key(&who.to_owned());
+        let taken = bucket.check_key(&principal.to_owned());
         if bucket.len() > 1000 {
             bucket.retain_recent();
         }

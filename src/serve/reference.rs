@@ -62,7 +62,7 @@ fn tool(row: &Operation) -> String {
 }
 
 /// `string`, `integer or null`, `list of object`
-fn told(schema: &Value) -> String {
+fn schema_text(schema: &Value) -> String {
     let kinds: Vec<&str> = match &schema["type"] {
         Value::String(it) => vec![it],
         Value::Array(all) => all.iter().filter_map(Value::as_str).collect(),
@@ -75,7 +75,7 @@ fn told(schema: &Value) -> String {
     }
     match kinds.as_slice() {
         [] => "any".to_owned(),
-        ["array"] => format!("list of {}", told(&schema["items"])),
+        ["array"] => format!("list of {}", schema_text(&schema["items"])),
         all => all.join(" or "),
     }
 }
@@ -123,7 +123,7 @@ fn operations() -> String {
             let text = schema["description"].as_str().unwrap_or("");
             let text = text.replace('\n', " ").replace('<', "&lt;");
             let must = if requires(&row.input, name) { "" } else { "?" };
-            let _ = writeln!(out, "| `{name}`{must} | {} | {text} |", told(schema));
+            let _ = writeln!(out, "| `{name}`{must} | {} | {text} |", schema_text(schema));
         }
     }
     out

@@ -46,7 +46,7 @@ impl RemoteListener {
             return Err(Error::new(Code::Forbidden, format!("other machines can reach {bind}"))
                 .hint("give --allow-remote to confirm; put TLS in front, because the traffic is not encrypted"));
         }
-        if !daemon.remote.has_keys() && daemon.book.tokens()?.is_empty() {
+        if !daemon.remote.has_keys() && daemon.database.tokens()?.is_empty() {
             return Err(Error::new(
                 Code::Forbidden,
                 "there is no token for the remote listener",
@@ -61,7 +61,7 @@ impl RemoteListener {
             ));
         }
         // Bound there, too: who binds a socket is who is told of what comes in.
-        let bound = daemon.sockets.spawn(tokio::net::TcpListener::bind(bind)).await;
+        let bound = daemon.socket_handle.spawn(tokio::net::TcpListener::bind(bind)).await;
         let listener = bound.map_err(io::Error::other).flatten().map_err(|err| {
             Error::new(Code::DaemonFailed, format!("cannot listen on {bind}")).source(err)
         })?;
@@ -71,8 +71,8 @@ impl RemoteListener {
         let stop = daemon.stop.child_token();
         let held = (addr, stop.clone());
         *daemon.remote.open.lock().unwrap_or_else(PoisonError::into_inner) = Some(held);
-        let with = (Arc::clone(&daemon.open), stop, daemon.work.clone());
-        daemon.sockets.spawn(connections::serve(listener, router(daemon), with, || ()));
+        let with = (Arc::clone(&daemon.open_requests), stop, daemon.worker_handle.clone());
+        daemon.socket_handle.spawn(connections::serve(listener, router(daemon), with, || ()));
         tracing::info!(%addr, "the remote listener is open");
         Ok(addr)
     }
@@ -146,12 +146,12 @@ async fn guarded(daemon: &Arc<Daemon>, request: Request, next: Next) -> Response
             return answer_with(StatusCode::TOO_MANY_REQUESTS, *rate_limit_error(wait));
         }
     } else {
-        let who = match guard::token_of(daemon, &parts) {
+        let principal = match guard::token_of(daemon, &parts) {
             Ok(Some(it)) => it,
             Ok(None) => return guard::unauthorized(daemon, &parts.uri, "a token is needed"),
             Err(answer) => return answer,
         };
-        if who.scopes.is_none() {
+        if principal.scopes.is_none() {
             const WHY: &str = "this token is for the local listener";
             guard::log_refusal(daemon, &parts.uri, StatusCode::FORBIDDEN, WHY);
             return refuse(
@@ -163,10 +163,10 @@ async fn guarded(daemon: &Arc<Daemon>, request: Request, next: Next) -> Response
             return nothing();
         }
         let counted = if guard::is_mcp(parts.uri.path()) { RateKind::Mcp } else { RateKind::Rest };
-        if let Err(wait) = daemon.rates.take(counted, &who.id) {
+        if let Err(wait) = daemon.rates.take(counted, &principal.id) {
             return answer_with(StatusCode::TOO_MANY_REQUESTS, *rate_limit_error(wait));
         }
-        parts.extensions.insert(who);
+        parts.extensions.insert(principal);
     }
     let body = match guard::read(daemon, &parts, body, guard::MAX_BODY).await {
         Ok(it) => it,

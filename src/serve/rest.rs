@@ -94,7 +94,7 @@ pub fn operations(mut out: Router<Arc<Daemon>>) -> Router<Arc<Daemon>> {
             };
             let (verb, row): (HttpMethod, &'static Operation) = (*verb, row);
             let handler = move |state: State<Arc<Daemon>>,
-                                who: Extension<Principal>,
+                                principal: Extension<Principal>,
                                 path: Result<RawPathParams, RawPathParamsRejection>,
                                 query: Result<Query<Vec<(String, String)>>, QueryRejection>,
                                 headers: HeaderMap,
@@ -102,7 +102,7 @@ pub fn operations(mut out: Router<Arc<Daemon>>) -> Router<Arc<Daemon>> {
                 let Ok(path) = path else { return no_text() };
                 let query = query.map(|it| it.0).ok();
                 let given = RequestInput { path: &path, query, headers: &headers, body };
-                operation(row, verb, &state.0, who.0, given).await
+                operation(row, verb, &state.0, principal.0, given).await
             };
             out = out.route(path, on(filter, handler));
         }
@@ -155,7 +155,7 @@ impl RequestInput<'_> {
         Ok(Value::Object(args))
     }
 
-    fn how(&self) -> commis_base::error::Result<CallOptions> {
+    fn options(&self) -> commis_base::error::Result<CallOptions> {
         let key = self.headers.get("idempotency-key").map(|it| it.to_str().map(str::to_owned));
         let key = match key {
             None => None,
@@ -176,15 +176,15 @@ async fn operation(
     row: &'static Operation,
     verb: HttpMethod,
     daemon: &Arc<Daemon>,
-    who: Principal,
+    principal: Principal,
     given: RequestInput<'_>,
 ) -> Response {
-    let asked = given.args(row, verb).and_then(|args| Ok((args, given.how()?)));
-    let (args, how) = match asked {
+    let parsed = given.args(row, verb).and_then(|args| Ok((args, given.options()?)));
+    let (args, options) = match parsed {
         Ok(it) => it,
         Err(err) => return refuse(&err),
     };
-    match Queue::perform(daemon, row, args, who, how).await {
+    match Queue::perform(daemon, row, args, principal, options).await {
         Ok(PerformOutcome::Done(answer)) => Json(answer).into_response(),
         Ok(PerformOutcome::Accepted(task)) => {
             let place = format!("/api/tasks/{}", task.task_id);
@@ -202,12 +202,12 @@ async fn operation(
 
 async fn all_events(
     State(daemon): State<Arc<Daemon>>,
-    Extension(who): Extension<Principal>,
+    Extension(principal): Extension<Principal>,
     until: Option<Extension<AccessDeadline>>,
     headers: HeaderMap,
 ) -> Response {
     // Of all there is: no token with scopes may see that.
-    if who.scopes.is_some() {
+    if principal.scopes.is_some() {
         return refuse(&Error::new(Code::Forbidden, "this token may follow only its own tasks"));
     }
     events(&daemon, (false, None), &headers, until.map(|it| it.0)).await
@@ -215,18 +215,18 @@ async fn all_events(
 
 async fn task_events(
     State(daemon): State<Arc<Daemon>>,
-    Extension(who): Extension<Principal>,
+    Extension(principal): Extension<Principal>,
     id: Result<Path<String>, PathRejection>,
     until: Option<Extension<AccessDeadline>>,
     headers: HeaderMap,
 ) -> Response {
-    if let Err(err) = who.must(AccessRequirement::May(Area::Tasks, AccessRight::Read), None) {
+    if let Err(err) = principal.must(AccessRequirement::May(Area::Tasks, AccessRight::Read), None) {
         return refuse(&err);
     }
-    let is_scoped = who.scopes.is_some();
+    let is_scoped = principal.scopes.is_some();
     let Ok(Path(id)) = id else { return no_text() };
-    let asked = OperationContext { daemon: Arc::clone(&daemon), who, job: None };
-    match find_visible_task(&asked, &id).await {
+    let cx = OperationContext { daemon: Arc::clone(&daemon), principal, job: None };
+    match find_visible_task(&cx, &id).await {
         Ok(task) => {
             let of = (is_scoped, Some(task.task_id));
             events(&daemon, of, &headers, until.map(|it| it.0)).await

@@ -69,8 +69,8 @@ impl Runtime {
     pub async fn window(&self) -> Result<Context> {
         let display = Display::find().map_err(|err| {
             Error::new(err.code(), "the daemon has no display to open a window on").hint(
-                "`commis daemon restart` from a terminal of your desktop gives it yours, and closes what is open; elsewhere \
-                 start it under `xvfb-run` with a remote desktop",
+                "run `commis daemon restart` in a terminal of your desktop (this closes open pages); without a desktop, start \
+                 the daemon under `xvfb-run` and look at it with a remote desktop",
             )
         })?;
         let settings = &self.settings.browser;

@@ -8,7 +8,7 @@ use std::{
 
 use futures::future::BoxFuture;
 use serde_json::Value;
-use tokio::{runtime::Handle, sync::Notify};
+use tokio::{runtime::Handle, sync::Notify, task::JoinHandle};
 use tokio_util::sync::CancellationToken;
 
 use super::{
@@ -92,57 +92,13 @@ pub async fn serve(home: Home, settings: Settings, options: ServeOptions) -> Res
     let addr = listener.local_addr().map_err(|err| {
         Error::new(Code::DaemonFailed, "the listening socket has no address").source(err)
     })?;
-    let book = Database::open(&home.serve)?;
-    book.prune()?;
     let token = format!("{}{}", ids::random_token()?, ids::random_token()?);
-    let it = &settings.serve;
-    let rate = |per_minute, burst| Rate { per_minute, burst };
     let workers = WorkerThreads::new()?;
-    let daemon = Arc::new(Daemon {
-        dispatcher: Box::new(ServerDispatcher),
-        work: workers.handle(),
-        sockets: Handle::current(),
-        addr,
-        started: Instant::now(),
-        binary: state_file::binary(),
-        pantry: RecipeCache::new(Registry::for_home(&home), |name| {
-            operations::find(name).is_some()
-        }),
-        logins: Logins::new(Vault::new(&home), settings.browser.session_ttl()),
-        events: StreamLimiter::new(it.streams as usize),
-        queue: Queue::new(it),
-        desks: PageSessions::default(),
-        uploads: HarUploads::default(),
-        rates: Rates::new(
-            rate(it.mcp_per_minute, it.mcp_burst),
-            rate(it.rest_per_minute, it.rest_burst),
-            rate(it.run_per_minute, it.run_burst),
-        ),
-        open: Arc::default(),
-        guard: DashboardAuth::new(addr.port()),
-        lookers: Viewers::new(addr.port()),
-        parking: SuspendedRuns::new(home.approvals.clone()),
-        channels: Channels::default(),
-        questions: OpenPrompts::default(),
-        remote: RemoteListener::default(),
-        watches: Watches::open(&home.serve)?,
-        state: State::open_briefly(&home.artifacts).map_err(|err| err.code()),
-        stop: stop.clone(),
-        seal: mcp::seal::StateSealer::new()?,
-        world: RwLock::new(Arc::new(Runtime::new(&home, settings)?)),
-        listed: Mutex::default(),
-        root: digest(&token),
-        tokens: RwLock::default(),
-        other_tokens: Notify::new(),
-        asked_ms: AtomicI64::new(now_ms()),
-        reload: options.reload,
-        browser_idle: Mutex::default(),
-        book,
-        home,
-    });
+    let threads = (workers.handle(), stop.clone());
+    let daemon = new_daemon((home, settings), (addr, &token), options.reload, threads)?;
     daemon.read_tokens()?;
     // What waited with a daemon that is gone is told as what it is.
-    daemon.parking.approvals.recover(now_ms())?;
+    daemon.suspended_runs.approvals.recover(now_ms())?;
     runs::tidy(&daemon, true);
     Queue::recover(&daemon)?;
     daemon.watches.recover()?;
@@ -154,34 +110,101 @@ pub async fn serve(home: Home, settings: Settings, options: ServeOptions) -> Res
     // Where there is no systemd there is nobody to tell.
     let _ = sd_notify::notify(false, &[sd_notify::NotifyState::Ready]);
 
-    let watch = daemon.work.spawn(mcp::watch_recipes(Arc::clone(&daemon)));
-    let idle = daemon.work.spawn(idleness(Arc::clone(&daemon), options.idle));
-    let prune = daemon.work.spawn(pruning(Arc::clone(&daemon)));
-    let reload = daemon.work.spawn(reloads(Arc::clone(&daemon), again));
-    let due = daemon.work.spawn(watch::schedule(Arc::clone(&daemon)));
-    let notify = daemon.work.spawn(watch::deliver(Arc::clone(&daemon)));
+    let background = spawn_background(&daemon, options.idle, again);
     let serve = daemon.home.serve.clone();
     let stopping = move || {
         // Before the port is another's, nobody finds us there.
         StateFile::remove(&serve, &state);
         Instant::now() + GRACE
     };
-    let open = Arc::clone(&daemon.open);
-    let with = (open, stop, daemon.work.clone());
+    let open = Arc::clone(&daemon.open_requests);
+    let with = (open, stop, daemon.worker_handle.clone());
     // A task of its own: the threads that are told of connections answer them, and wake no other for that.
     let served = tokio::spawn(connections::serve(listener, router, with, stopping)).await;
     let ends = served.map_err(|err| {
-        Error::new(Code::Internal, "the socket was given up unexpectedly").source(err)
+        Error::new(Code::Internal, "the task that serves the socket ended unexpectedly").source(err)
     })?;
     let _ = sd_notify::notify(false, &[sd_notify::NotifyState::Stopping]);
     tracing::info!("stopping");
     let _ = tokio::time::timeout_at(ends.into(), daemon.queue.settled()).await;
-    daemon.desks.close_all();
-    daemon.world().rest().await;
-    for it in [watch, idle, prune, reload, due, notify] {
+    daemon.page_sessions.close_all();
+    daemon.runtime().rest().await;
+    for it in background {
         it.abort();
     }
     Ok(())
+}
+
+/// The state of a daemon that is about to serve, with nothing recovered yet. Fails with `ARTIFACT_IO`, `SETTINGS_INVALID`.
+fn new_daemon(
+    (home, settings): (Home, Settings),
+    (addr, token): (SocketAddr, &str),
+    reload: Box<dyn Fn() -> Result<Settings> + Send + Sync>,
+    (worker_handle, stop): (Handle, CancellationToken),
+) -> Result<Arc<Daemon>> {
+    let database = Database::open(&home.serve)?;
+    database.prune()?;
+    let it = &settings.serve;
+    let rate = |per_minute, burst| Rate { per_minute, burst };
+    Ok(Arc::new(Daemon {
+        dispatcher: Box::new(ServerDispatcher),
+        worker_handle,
+        socket_handle: Handle::current(),
+        addr,
+        started_at: Instant::now(),
+        binary: state_file::binary(),
+        recipes: RecipeCache::new(Registry::for_home(&home), |name| {
+            operations::find(name).is_some()
+        }),
+        logins: Logins::new(Vault::new(&home), settings.browser.session_ttl()),
+        events: StreamLimiter::new(it.streams as usize),
+        queue: Queue::new(it),
+        page_sessions: PageSessions::default(),
+        uploads: HarUploads::default(),
+        rates: Rates::new(
+            rate(it.mcp_per_minute, it.mcp_burst),
+            rate(it.rest_per_minute, it.rest_burst),
+            rate(it.run_per_minute, it.run_burst),
+        ),
+        open_requests: Arc::default(),
+        dashboard_auth: DashboardAuth::new(addr.port()),
+        viewers: Viewers::new(addr.port()),
+        suspended_runs: SuspendedRuns::new(home.approvals.clone()),
+        channels: Channels::default(),
+        open_prompts: OpenPrompts::default(),
+        remote: RemoteListener::default(),
+        watches: Watches::open(&home.serve)?,
+        state: State::open_briefly(&home.artifacts).map_err(|err| err.code()),
+        stop,
+        state_sealer: mcp::state_sealer::StateSealer::new()?,
+        runtime: RwLock::new(Arc::new(Runtime::new(&home, settings)?)),
+        tool_digests: Mutex::default(),
+        root_digest: digest(token),
+        tokens: RwLock::default(),
+        tokens_changed: Notify::new(),
+        last_request_ms: AtomicI64::new(now_ms()),
+        reload,
+        browser_idle: Mutex::default(),
+        database,
+        home,
+    }))
+}
+
+/// Starts what runs beside the requests until the daemon ends.
+fn spawn_background(
+    daemon: &Arc<Daemon>,
+    idle: Option<Duration>,
+    reload: Arc<Notify>,
+) -> [JoinHandle<()>; 6] {
+    let workers = &daemon.worker_handle;
+    [
+        workers.spawn(mcp::watch_recipes(Arc::clone(daemon))),
+        workers.spawn(idleness(Arc::clone(daemon), idle)),
+        workers.spawn(pruning(Arc::clone(daemon))),
+        workers.spawn(reloads(Arc::clone(daemon), reload)),
+        workers.spawn(watch::schedule(Arc::clone(daemon))),
+        workers.spawn(watch::deliver(Arc::clone(daemon))),
+    ]
 }
 
 /// The lock of a home, which dies with the process; none where another daemon answers there already.
@@ -251,10 +274,10 @@ async fn pruning(daemon: Arc<Daemon>) {
         let of = Arc::clone(&daemon);
         let forget = move || {
             runs::tidy(&of, false);
-            of.parking.approvals.prune(now_ms())?;
-            let settings = of.world().settings.watch.clone();
+            of.suspended_runs.approvals.prune(now_ms())?;
+            let settings = of.runtime().settings.watch.clone();
             of.watches.prune(&settings, now_ms())?;
-            of.book.prune()
+            of.database.prune()
         };
         if let Ok(Err(err)) = tokio::task::spawn_blocking(forget).await {
             tracing::error!(error = %err, "old tasks could not be forgotten");
@@ -276,7 +299,7 @@ async fn idleness(daemon: Arc<Daemon>, after: Option<Duration>) {
             daemon.stop.cancel();
             return;
         }
-        let browser_ms = if daemon.desks.is_empty() {
+        let browser_ms = if daemon.page_sessions.is_empty() {
             BROWSER_MS
         } else {
             page_sessions::IDLE.as_millis() as i64
@@ -287,8 +310,8 @@ async fn idleness(daemon: Arc<Daemon>, after: Option<Duration>) {
             std::mem::replace(&mut *held, begun)
         };
         if begun.is_some() && before != begun {
-            daemon.desks.close_all();
-            daemon.world().rest().await;
+            daemon.page_sessions.close_all();
+            daemon.runtime().rest().await;
         }
     }
 }
@@ -302,14 +325,14 @@ impl Dispatcher for ServerDispatcher {
         daemon: &Arc<Daemon>,
         name: &'static str,
         args: Value,
-        who: Principal,
-        how: CallOptions,
+        principal: Principal,
+        options: CallOptions,
     ) -> BoxFuture<'static, Result<PerformOutcome, Box<ApiError>>> {
         let daemon = Arc::clone(daemon);
         Box::pin(async move {
             let row = operations::find(name)
                 .ok_or_else(|| Error::new(Code::Internal, "there is no such operation"))?;
-            Queue::perform(&daemon, row, args, who, how).await
+            Queue::perform(&daemon, row, args, principal, options).await
         })
     }
 

@@ -8,17 +8,17 @@ use super::{
 use commis_base::error::{Code, Error};
 
 /// A token with scopes knows of its own tasks alone.
-fn is_visible(asked: &OperationContext, it: &TaskView) -> bool {
-    asked.who.scopes.is_none() || it.principal == asked.who.id
+fn is_visible(cx: &OperationContext, it: &TaskView) -> bool {
+    cx.principal.scopes.is_none() || it.principal == cx.principal.id
 }
 
 /// The task, if who asks may know of it. Fails with `TASK_NOT_FOUND`.
 pub async fn find_visible_task(
-    asked: &OperationContext,
+    cx: &OperationContext,
     id: &str,
 ) -> commis_base::error::Result<TaskView> {
-    let task = asked.daemon.book.task(id).await?;
-    if is_visible(asked, &task) {
+    let task = cx.daemon.database.task(id).await?;
+    if is_visible(cx, &task) {
         return Ok(task);
     }
     Err(Error::new(Code::TaskNotFound, "there is no such task"))

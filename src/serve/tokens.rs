@@ -26,7 +26,7 @@ pub async fn new_token(
         created_ms,
         expires_ms: expires_sec.map(|it| created_ms + i64::from(it) * 1000),
     };
-    daemon.book.add_token(view.clone()).await?;
+    daemon.database.add_token(view.clone()).await?;
     daemon.read_tokens()?;
     Ok((token, view))
 }

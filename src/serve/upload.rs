@@ -58,10 +58,10 @@ fn entries(bytes: &[u8]) -> Result<u64> {
 /// Takes a file. Only who may read files of this machine hands one over: the root token, and the dashboard.
 pub async fn upload(
     State(daemon): State<Arc<Daemon>>,
-    Extension(who): Extension<Principal>,
+    Extension(principal): Extension<Principal>,
     body: Bytes,
 ) -> Response {
-    if who.scopes.is_some() {
+    if principal.scopes.is_some() {
         return refuse(
             &Error::new(Code::Forbidden, "this token may not upload files")
                 .hint("ask with the root token, or on the command line"),
@@ -78,11 +78,17 @@ pub async fn upload(
             return answer_with(StatusCode::UNPROCESSABLE_ENTITY, ApiError::from_error(&err));
         }
         Err(err) => {
-            return refuse(&Error::new(Code::Internal, "a HAR file was not read").source(err));
+            return refuse(
+                &Error::new(
+                    Code::Internal,
+                    "the thread that reads the HAR file ended unexpectedly",
+                )
+                .source(err),
+            );
         }
     };
     let len = bytes.len() as u64;
-    let upload = daemon.uploads.put(&who.id, bytes);
+    let upload = daemon.uploads.put(&principal.id, bytes);
     tokio::spawn(async move {
         // An idle daemon keeps none.
         tokio::time::sleep(RETENTION + Duration::from_secs(1)).await;

@@ -107,37 +107,37 @@ mod tests {
 
     #[test]
     fn a_code_is_for_one_use_and_a_cookie_for_one_page() {
-        let lookers = Viewers::new(7);
+        let viewers = Viewers::new(7);
         let page = (String::new(), "shop".to_owned());
-        let (code, over) = lookers.new_code(page.clone()).unwrap();
-        assert!(lookers.trade("0123").is_none());
-        let cookie = lookers.trade(&code).unwrap();
-        assert!(lookers.trade(&code).is_none());
+        let (code, over) = viewers.new_code(page.clone()).unwrap();
+        assert!(viewers.trade("0123").is_none());
+        let cookie = viewers.trade(&code).unwrap();
+        assert!(viewers.trade(&code).is_none());
         assert!(cookie.ends_with("; HttpOnly; SameSite=Strict; Path=/watch; Max-Age=1800"));
         let headers = |cookie: &str| {
             let mut out = HeaderMap::new();
             out.insert(COOKIE, cookie.split(';').next().unwrap().parse().unwrap());
             out
         };
-        assert_eq!(lookers.view(&headers(&cookie)).unwrap().page, page);
+        assert_eq!(viewers.view(&headers(&cookie)).unwrap().page, page);
         // Another daemon's, a code, nothing.
         for other in [cookie.replace("-7=", "-8="), format!("commis-watch-7={code}"), "a=b".into()]
         {
-            assert!(lookers.view(&headers(&other)).is_none(), "{other}");
+            assert!(viewers.view(&headers(&other)).is_none(), "{other}");
         }
         over.cancel();
-        assert!(lookers.view(&headers(&cookie)).is_none());
+        assert!(viewers.view(&headers(&cookie)).is_none());
         for _ in 0..MOST {
-            lookers.new_code(page.clone()).unwrap();
+            viewers.new_code(page.clone()).unwrap();
         }
-        assert_eq!(lookers.new_code(page).unwrap_err().code(), Code::RateLimited);
+        assert_eq!(viewers.new_code(page).unwrap_err().code(), Code::RateLimited);
     }
 
     #[test]
     fn what_lets_somebody_look_knows_no_tokens() {
         let text = include_str!("viewer_access.rs").split("#[cfg(test)]").next().unwrap();
         let used = text.lines().filter(|it| !it.starts_with("//!"));
-        for word in ["principal", "guard", "Scope", "book", "daemon"] {
+        for word in ["principal", "guard", "Scope", "task_database", "daemon"] {
             assert!(used.clone().all(|it| !it.contains(&format!("{word}::"))), "{word}");
         }
     }

@@ -28,7 +28,7 @@ impl Queue {
         let goes_on = |it: &TaskView| {
             matches!(it.operation.as_str(), "recipe_learn" | "recipe_create_from_candidate")
         };
-        let (waiting, interrupted) = daemon.book.recover(goes_on)?;
+        let (waiting, interrupted) = daemon.database.recover(goes_on)?;
         if interrupted + waiting.len() > 0 {
             tracing::info!(waiting = waiting.len(), interrupted, "tasks of an earlier daemon");
         }
@@ -44,7 +44,7 @@ impl Queue {
         for lane in [&queue.runs, &queue.work] {
             for _ in 0..lane.workers {
                 let (daemon, take) = (Arc::clone(daemon), Arc::clone(&lane.take));
-                let work = daemon.work.clone();
+                let work = daemon.worker_handle.clone();
                 work.spawn(async move {
                     loop {
                         let next = async { take.lock().await.recv().await };
@@ -75,7 +75,7 @@ async fn execute(daemon: &Arc<Daemon>, next: QueuedTask) {
 
 async fn execute_inner(daemon: &Arc<Daemon>, next: &QueuedTask) -> Result<()> {
     // Cancelled meanwhile, or gone.
-    let Some(task) = daemon.book.begin(&next.id).await? else { return Ok(()) };
+    let Some(task) = daemon.database.begin(&next.id).await? else { return Ok(()) };
     let held = daemon.queue.jobs().get(&next.id).cloned();
     let (cancel, args) = held.unwrap_or_default();
     if args.is_none() && task.hidden {
@@ -88,13 +88,13 @@ async fn execute_inner(daemon: &Arc<Daemon>, next: &QueuedTask) -> Result<()> {
         record_end(daemon, &next.id, Err(err.into())).await;
         return Ok(());
     }
-    let who = find_principal(daemon, &task.principal);
-    let end = match (find(&task.operation), who) {
-        (Some(row), Some(who)) => {
+    let principal = find_principal(daemon, &task.principal);
+    let end = match (find(&task.operation), principal) {
+        (Some(row), Some(principal)) => {
             let job = Job { id: task.task_id.clone(), cancel: cancel.clone(), again: next.again };
-            let asked = OperationContext { daemon: Arc::clone(daemon), who, job: Some(job) };
+            let cx = OperationContext { daemon: Arc::clone(daemon), principal, job: Some(job) };
             let args = args.unwrap_or(task.args);
-            let work = tokio::spawn(poll_bounded(OPERATION, row.call(asked, args)));
+            let work = tokio::spawn(poll_bounded(OPERATION, row.call(cx, args)));
             let abort = work.abort_handle();
             tokio::select! {
                 it = work => flatten_join(it),
@@ -134,7 +134,7 @@ fn find_principal(daemon: &Daemon, id: &str) -> Option<Principal> {
     if let Some(it) = id.strip_prefix("dashboard-") {
         return Some(Principal::dashboard(it));
     }
-    daemon.holder(id)
+    daemon.principal_of_token(id)
 }
 
 /// The operation of that name.

@@ -68,7 +68,7 @@ impl State {
         there.then(|| Self::open_briefly(folder).ok()).flatten()
     }
 
-    fn open_within(folder: &Path, patience: Duration) -> Result<Self> {
+    fn open_within(folder: &Path, timeout: Duration) -> Result<Self> {
         let dir = Dir::open(folder, true)?.ok_or_else(|| {
             Error::new(
                 Code::ArtifactIo,
@@ -82,15 +82,15 @@ impl State {
                     .source(err)
             })?
             .join(FILE);
-        match Self::connect(&dir, &path, patience) {
+        match Self::connect(&dir, &path, timeout) {
             Ok(it) => Ok(it),
             Err(OpenError::Sql(err)) if is_corruption(&err) => {
                 Self::quarantine(&dir)?;
-                Self::connect(&dir, &path, patience).map_err(|it| it.into_error(&path))
+                Self::connect(&dir, &path, timeout).map_err(|it| it.into_error(&path))
             }
             Err(OpenError::Newer) => {
                 Self::quarantine(&dir)?;
-                Self::connect(&dir, &path, patience).map_err(|it| it.into_error(&path))
+                Self::connect(&dir, &path, timeout).map_err(|it| it.into_error(&path))
             }
             Err(it) => Err(it.into_error(&path)),
         }
@@ -98,10 +98,10 @@ impl State {
 
     /// Connects, and retries while another process creates the database: SQLite reports a conflict over the journal mode at
     /// once instead of waiting for `busy_timeout`.
-    fn connect(dir: &Dir, path: &Path, patience: Duration) -> Result<Self, OpenError> {
-        let deadline = Instant::now() + patience;
+    fn connect(dir: &Dir, path: &Path, timeout: Duration) -> Result<Self, OpenError> {
+        let deadline = Instant::now() + timeout;
         loop {
-            match Self::connect_once(dir, path, patience) {
+            match Self::connect_once(dir, path, timeout) {
                 Err(OpenError::Sql(err)) if is_busy(&err) && Instant::now() < deadline => {
                     std::thread::sleep(RETRY_INTERVAL);
                 }
@@ -110,14 +110,14 @@ impl State {
         }
     }
 
-    fn connect_once(dir: &Dir, path: &Path, patience: Duration) -> Result<Self, OpenError> {
+    fn connect_once(dir: &Dir, path: &Path, timeout: Duration) -> Result<Self, OpenError> {
         // SQLite gives its other files the mode of this one.
         let new = dir.make_file(FILE).map_err(OpenError::Ours)?;
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
             | OpenFlags::SQLITE_OPEN_NO_MUTEX
             | OpenFlags::SQLITE_OPEN_NOFOLLOW;
         let mut db = Connection::open_with_flags(path, flags)?;
-        db.busy_timeout(patience)?;
+        db.busy_timeout(timeout)?;
         // A commit survives this process; after a power cut the last ones may be gone, and are found again on disk. While it is
         // made nothing waits for the disk: all but an empty page is in the log, of which only what is whole is read.
         db.pragma_update(None, "synchronous", if new { "OFF" } else { "NORMAL" })?;

@@ -15,11 +15,11 @@ pub mod model;
 mod pictures;
 mod shell;
 mod sites;
+mod testbed_state;
 mod third;
 mod tls;
 mod wire;
 mod words;
-mod world;
 
 #[cfg(test)]
 mod tests;
@@ -27,9 +27,9 @@ mod tests;
 pub use dns::Dns;
 pub use hostile::{H2, LOCATIONS, RAW};
 pub use hostile::{HOSTS as HOSTILE_HOSTS, HostileServer};
+pub use testbed_state::session_of;
 pub use tls::authority_pem;
 pub use tls::{CertificateFault, WRONG};
-pub use world::session_of;
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
@@ -45,8 +45,8 @@ use axum::serve::IncomingStream;
 use tokio::net::TcpListener;
 use tokio::sync::{mpsc, oneshot};
 
+use testbed_state::TestbedState;
 use wire::SiteRequest;
-use world::TestbedState;
 
 type Handler = fn(&SiteRequest, &TestbedState) -> Response;
 
@@ -210,7 +210,7 @@ pub const HOSTS: &[&str] = &{
 /// A running testbed. It stops when dropped.
 pub struct Testbed {
     addr: SocketAddr,
-    world: Arc<TestbedState>,
+    state: Arc<TestbedState>,
     /// Closed on drop, which is what the server waits for.
     _stop: oneshot::Sender<()>,
 }
@@ -225,10 +225,10 @@ impl Testbed {
     pub async fn start_logged(port: u16, log: Option<std::fs::File>) -> std::io::Result<Testbed> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await?;
         let addr = listener.local_addr()?;
-        let world = Arc::new(TestbedState::new(addr.port(), log));
+        let state = Arc::new(TestbedState::new(addr.port(), log));
         let app = Router::new()
             .fallback(serve)
-            .with_state(Arc::clone(&world))
+            .with_state(Arc::clone(&state))
             .into_make_service_with_connect_info::<Peer>();
         let (stop, stopped) = oneshot::channel::<()>();
         tokio::spawn(async move {
@@ -241,7 +241,7 @@ impl Testbed {
             // axum's accept loop retries by itself; there is nobody to tell.
             let _ = server.await;
         });
-        Ok(Testbed { addr, world, _stop: stop })
+        Ok(Testbed { addr, state, _stop: stop })
     }
 
     /// Where it listens.
@@ -251,18 +251,18 @@ impl Testbed {
 
     /// How many requests came in which protocol: `http/1.1`, `https/1.1`, `h2`.
     pub fn protocols(&self) -> std::collections::BTreeMap<&'static str, u64> {
-        self.world.protocols()
+        self.state.protocols()
     }
 
     /// Requests seen so far: `"host METHOD /path"` to how often. Any host counts, also one that is
     /// not served (an address, `localhost`); only `control.test` leaves no trace.
     pub fn hits(&self) -> std::collections::BTreeMap<String, u64> {
-        self.world.hits()
+        self.state.hits()
     }
 
     /// Changes a site that knows a change, as `control.test/turn` does.
     pub fn turn(&self, site: &str) {
-        self.world.turn(site);
+        self.state.turn(site);
     }
 }
 
@@ -331,7 +331,7 @@ impl axum::serve::Listener for TestbedListener {
     }
 }
 
-async fn serve(State(world): State<Arc<TestbedState>>, request: Request) -> Response {
+async fn serve(State(state): State<Arc<TestbedState>>, request: Request) -> Response {
     let (mut head, body) = request.into_parts();
     let upgrade = WebSocketUpgrade::from_request_parts(&mut head, &()).await;
     let ask = match SiteRequest::read(Request::from_parts(head, body)).await {
@@ -339,7 +339,7 @@ async fn serve(State(world): State<Arc<TestbedState>>, request: Request) -> Resp
         Err(refusal) => return refusal,
     };
     if ask.host != "control.test" {
-        world.count_hit(&ask);
+        state.count_hit(&ask);
     }
     if ask.host == "endless.test" {
         tokio::time::sleep(sites::endless::delay(&ask)).await;
@@ -348,9 +348,9 @@ async fn serve(State(world): State<Arc<TestbedState>>, request: Request) -> Resp
         return sites::streams::feed(upgrade);
     }
     if sites::load::serves(&ask.host) {
-        return sites::load::answer(&ask, &world);
+        return sites::load::answer(&ask, &state);
     }
-    let response = answer(&ask, &world);
+    let response = answer(&ask, &state);
     if ask.secure && STRICT.contains(&&*ask.host) {
         return wire::with(response, "strict-transport-security", "max-age=600");
     }
@@ -360,11 +360,11 @@ async fn serve(State(world): State<Arc<TestbedState>>, request: Request) -> Resp
 /// Hosts that want to be asked over https from then on.
 const STRICT: &[&str] = &["jobs.test", "shop.test"];
 
-fn answer(ask: &SiteRequest, world: &TestbedState) -> Response {
+fn answer(ask: &SiteRequest, state: &TestbedState) -> Response {
     match TABLE.binary_search_by(|(host, _)| (*host).cmp(ask.host.as_str())) {
-        Ok(i) => TABLE[i].1(ask, world),
+        Ok(i) => TABLE[i].1(ask, state),
         // Any number of hosts that are one like another.
-        Err(_) if ask.host.ends_with(".many.test") => sites::library::answer(ask, world),
+        Err(_) if ask.host.ends_with(".many.test") => sites::library::answer(ask, state),
         Err(_) => wire::text(StatusCode::NOT_FOUND, "no such host in this web\n"),
     }
 }

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::pictures;
 use super::wire::{self, SiteRequest, escape};
-use super::words::{self, Dice};
+use super::words::{self, SeededRng};
 
 /// The looks and habits of one site.
 pub struct Site {
@@ -171,8 +171,8 @@ pub fn answer(site: &Site, ask: &SiteRequest) -> Response {
         }
         ("GET", path) if is_plain_page(site, path) => {
             let topic = path.trim_start_matches('/');
-            let mut dice = Dice::new(&[&ask.host, path]);
-            let text = [(); 6].map(|()| dice.sentence(topic)).join("</p><p>");
+            let mut rng = SeededRng::new(&[&ask.host, path]);
+            let text = [(); 6].map(|()| rng.sentence(topic)).join("</p><p>");
             page(site, ask, "", &format!("<h1>{}</h1><p>{text}</p>", words::capitalised(topic)))
         }
         _ => wire::not_found(),
@@ -186,23 +186,23 @@ fn is_plain_page(site: &Site, path: &str) -> bool {
 }
 
 fn picture(label: &str) -> Response {
-    let [r, g, b, ..] = Dice::new(&[label]).roll().to_le_bytes();
+    let [r, g, b, ..] = SeededRng::new(&[label]).roll().to_le_bytes();
     let png = wire::answer(StatusCode::OK, "image/png", pictures::png([r, g, b]));
     wire::with(png, "cache-control", "public, max-age=86400")
 }
 
 /// Fetched like a font; its contents are none, so browsers fall back to their own.
 fn font(path: &str) -> Response {
-    let mut dice = Dice::new(&[path]);
-    let noise = (0..512).flat_map(|_| dice.roll().to_le_bytes());
+    let mut rng = SeededRng::new(&[path]);
+    let noise = (0..512).flat_map(|_| rng.roll().to_le_bytes());
     let file: Vec<u8> = b"wOF2".iter().copied().chain(noise).collect();
     wire::answer(StatusCode::OK, "font/woff2", file)
 }
 
 fn flags(host: &str) -> Value {
-    let mut dice = Dice::new(&["flags", host]);
+    let mut rng = SeededRng::new(&["flags", host]);
     let names = ["new_header", "fast_checkout", "dark_mode", "search_v2", "chat", "beta_badge"];
-    let flag = |name: &str| json!({ "key": name, "enabled": dice.chance(50), "variant": "a" });
+    let flag = |name: &str| json!({ "key": name, "enabled": rng.chance(50), "variant": "a" });
     json!({ "flags": names.map(flag), "ttl": 300 })
 }
 
@@ -220,10 +220,10 @@ fn locale(name: &str) -> Value {
 
 fn trending(host: &str) -> Value {
     let topic = |at: u32| {
-        let mut dice = Dice::new(&["trending", host, &at.to_string()]);
-        let title = dice.title("weekly");
+        let mut rng = SeededRng::new(&["trending", host, &at.to_string()]);
+        let title = rng.title("weekly");
         json!({ "rank": at, "title": title, "url": format!("/t/{}", words::slug(&title)),
-                "views": dice.between(900, 90_000) })
+                "views": rng.between(900, 90_000) })
     };
     json!({ "window": "7d", "topics": (1..=6).map(topic).collect::<Vec<_>>() })
 }
@@ -231,22 +231,22 @@ fn trending(host: &str) -> Value {
 /// Richer than what any search here returns, and unrelated to it.
 fn recommended(host: &str) -> Value {
     let item = |at: u32| {
-        let mut dice = Dice::new(&["recommended", host, &at.to_string()]);
-        let title = dice.title("editor's");
+        let mut rng = SeededRng::new(&["recommended", host, &at.to_string()]);
+        let title = rng.title("editor's");
         json!({
-            "id": format!("rec-{:05}", dice.between(1, 99_999)),
+            "id": format!("rec-{:05}", rng.between(1, 99_999)),
             "title": title,
-            "subtitle": dice.sentence("everyone"),
-            "description": dice.sentence("readers like you"),
+            "subtitle": rng.sentence("everyone"),
+            "description": rng.sentence("readers like you"),
             "url": format!("/r/{}", words::slug(&title)),
-            "price": { "amount": dice.cents(300, 25_000), "currency": "EUR", "was": dice.cents(300, 30_000) },
-            "rating": { "average": dice.cents(200, 500), "count": dice.between(1, 4000) },
-            "author": dice.person(),
-            "owner": { "team": dice.person(), "city": dice.pick(words::CITIES) },
-            "tags": [dice.pick(words::TAGS), dice.pick(words::TAGS), dice.pick(words::TAGS)],
+            "price": { "amount": rng.cents(300, 25_000), "currency": "EUR", "was": rng.cents(300, 30_000) },
+            "rating": { "average": rng.cents(200, 500), "count": rng.between(1, 4000) },
+            "author": rng.person(),
+            "owner": { "team": rng.person(), "city": rng.pick(words::CITIES) },
+            "tags": [rng.pick(words::TAGS), rng.pick(words::TAGS), rng.pick(words::TAGS)],
             "images": [{ "src": format!("/img/rec-{at}.png"), "width": 16, "height": 16 }],
-            "published": dice.date(),
-            "score": dice.cents(1, 100),
+            "published": rng.date(),
+            "score": rng.cents(1, 100),
         })
     };
     json!({ "slot": "home", "model": "popular-v3", "items": (1..=24).map(item).collect::<Vec<_>>() })

@@ -7,9 +7,9 @@ use serde_json::{Value, json};
 
 use super::demand;
 use super::pictures::PIXEL;
+use super::testbed_state::TestbedState;
 use super::wire::{self, SiteRequest};
-use super::words::{self, Dice};
-use super::world::TestbedState;
+use super::words::{self, SeededRng};
 
 /// `metrics.tracker.test`
 pub fn tracker(ask: &SiteRequest, _: &TestbedState) -> Response {
@@ -40,21 +40,21 @@ pub fn ads(ask: &SiteRequest, _: &TestbedState) -> Response {
 
 fn bids(page: &str) -> Value {
     let bid = |at: u32| {
-        let mut dice = Dice::new(&["bid", page, &at.to_string()]);
-        let title = dice.title("sponsored");
+        let mut rng = SeededRng::new(&["bid", page, &at.to_string()]);
+        let title = rng.title("sponsored");
         json!({
-            "id": format!("bid-{:08x}", dice.roll() as u32),
+            "id": format!("bid-{:08x}", rng.roll() as u32),
             "slot": at,
-            "price": { "cpm": dice.cents(10, 900), "currency": "USD" },
-            "advertiser": { "id": dice.between(100, 999), "name": dice.name(), "city": dice.pick(words::CITIES) },
+            "price": { "cpm": rng.cents(10, 900), "currency": "USD" },
+            "advertiser": { "id": rng.between(100, 999), "name": rng.name(), "city": rng.pick(words::CITIES) },
             "creative": {
                 "title": title,
-                "description": dice.sentence("you"),
+                "description": rng.sentence("you"),
                 "url": format!("//ads.adnet.test/click/{}", words::slug(&title)),
                 "image": format!("//ads.adnet.test/creative/{at}.gif"),
                 "width": 300, "height": 250,
             },
-            "targeting": [dice.pick(words::TAGS), dice.pick(words::TAGS)],
+            "targeting": [rng.pick(words::TAGS), rng.pick(words::TAGS)],
         })
     };
     json!({ "auction": format!("auc-{page}"), "bids": (1..=8).map(bid).collect::<Vec<_>>() })
@@ -67,12 +67,12 @@ pub fn flags(ask: &SiteRequest, _: &TestbedState) -> Response {
         ("GET", "/sdk.js") => wire::script(include_str!("pages/sdk.js")),
         ("GET", "/v1/flags") => {
             let project = ask.param("project").unwrap_or("default");
-            let mut dice = Dice::new(&["remote flags", project]);
+            let mut rng = SeededRng::new(&["remote flags", project]);
             let rules = ["layout", "search", "signup", "pricing", "images", "comments", "sharing"];
             let rule = |key: &str| {
                 json!({
-                    "key": key, "on": dice.chance(60), "rollout": dice.between(0, 100),
-                    "variants": ["control", "treatment"], "owner": dice.person(),
+                    "key": key, "on": rng.chance(60), "rollout": rng.between(0, 100),
+                    "variants": ["control", "treatment"], "owner": rng.person(),
                 })
             };
             let body = json!({ "project": project, "environment": "production", "flags": rules.map(rule) });
@@ -83,14 +83,14 @@ pub fn flags(ask: &SiteRequest, _: &TestbedState) -> Response {
 }
 
 /// `control.test`
-pub fn control(ask: &SiteRequest, world: &TestbedState) -> Response {
+pub fn control(ask: &SiteRequest, state: &TestbedState) -> Response {
     match ask.route() {
-        ("GET", "/hits") => wire::json(&json!(world.hits())),
-        ("GET", "/protocols") => wire::json(&json!(world.protocols())),
-        ("GET", "/orders") => wire::json(&json!({ "orders": world.orders() })),
+        ("GET", "/hits") => wire::json(&json!(state.hits())),
+        ("GET", "/protocols") => wire::json(&json!(state.protocols())),
+        ("GET", "/orders") => wire::json(&json!({ "orders": state.orders() })),
         ("GET", "/expected") => {
             let text = |name: &str| ask.param(name).unwrap_or_default();
-            match demand::expected(text("site"), ask, text("account"), world) {
+            match demand::expected(text("site"), ask, text("account"), state) {
                 Some(it) => wire::json(&it),
                 None => wire::not_found(),
             }
@@ -100,17 +100,17 @@ pub fn control(ask: &SiteRequest, world: &TestbedState) -> Response {
             wire::json(&json!({ "password": password }))
         }
         ("GET", "/turn") => {
-            world.turn(ask.param("site").unwrap_or_default());
+            state.turn(ask.param("site").unwrap_or_default());
             wire::json(&json!({}))
         }
         ("GET", "/expire") => {
             let text = |name: &str| ask.param(name).unwrap_or_default();
-            demand::expire(text("site"), text("account"), world);
+            demand::expire(text("site"), text("account"), state);
             wire::json(&json!({}))
         }
         ("GET", path) if path.starts_with("/gauges/") => {
             let mood = path.trim_start_matches("/gauges/");
-            world.turn_gauges(mood);
+            state.turn_gauges(mood);
             wire::json(&json!({ "gauges": mood }))
         }
         _ => wire::not_found(),

@@ -4,13 +4,13 @@
 use serde_json::{Value, json};
 
 /// A stream of numbers that depends only on what it was made from.
-pub struct Dice(u64);
+pub struct SeededRng(u64);
 
-impl Dice {
-    pub fn new(parts: &[&str]) -> Dice {
+impl SeededRng {
+    pub fn new(parts: &[&str]) -> SeededRng {
         // FNV-1a; the separator keeps ("ab", "c") and ("a", "bc") apart.
         let bytes = parts.iter().flat_map(|part| part.bytes().chain([0xff]));
-        Dice(bytes.fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+        SeededRng(bytes.fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
             (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
         }))
     }
@@ -89,18 +89,18 @@ pub struct SearchResult {
     pub total: u64,
     pub pages: u64,
     /// Position (counted from 1) and dice of each hit on the page.
-    pub hits: Vec<(u64, Dice)>,
+    pub hits: Vec<(u64, SeededRng)>,
 }
 
 /// Looks up `query` in the catalogue called `kind`. Case and outer blanks do not matter.
 pub fn search(kind: &str, query: &str, page: u64, per_page: u64) -> SearchResult {
     let query = query.trim().to_lowercase();
     let any = !query.starts_with("zzz");
-    let total = if any { 7 + Dice::new(&[kind, &query]).roll() % 40 } else { 0 };
+    let total = if any { 7 + SeededRng::new(&[kind, &query]).roll() % 40 } else { 0 };
     // `page` is whatever the caller sent.
     let first = page.saturating_sub(1).saturating_mul(per_page).saturating_add(1);
     let last = first.saturating_add(per_page - 1).min(total);
-    let hits = (first..=last).map(|at| (at, Dice::new(&[kind, &query, &at.to_string()])));
+    let hits = (first..=last).map(|at| (at, SeededRng::new(&[kind, &query, &at.to_string()])));
     SearchResult { total, pages: total.div_ceil(per_page), hits: hits.collect() }
 }
 
@@ -246,7 +246,7 @@ mod tests {
     fn the_same_query_finds_the_same_and_another_finds_others() {
         let titles = |query: &str| -> Vec<String> {
             let found = search("books", query, 1, 5);
-            found.hits.into_iter().map(|(_, mut dice)| dice.title("x")).collect()
+            found.hits.into_iter().map(|(_, mut rng)| rng.title("x")).collect()
         };
         assert_eq!(titles("rust"), titles(" Rust "));
         assert_ne!(titles("rust"), titles("sqlite"));

@@ -43,8 +43,8 @@ const TARGETS: &[&str] = &["target", "element", "ref", "selector"];
 impl Condition {
     /// Words about an action stand nowhere when none is about to be done.
     #[cfg(test)]
-    pub fn matches(&self, seen: &PageView, act: Option<&Action>) -> bool {
-        self.is_met(&FoldedPage::new(seen), act)
+    pub fn matches(&self, view: &PageView, act: Option<&Action>) -> bool {
+        self.is_met(&FoldedPage::new(view), act)
     }
 
     pub(super) fn is_met(&self, page: &FoldedPage<'_>, act: Option<&Action>) -> bool {
@@ -114,16 +114,16 @@ impl fmt::Display for Condition {
 
 /// A page as conditions compare it, folded once for all of them.
 pub(super) struct FoldedPage<'a> {
-    seen: &'a PageView,
+    view: &'a PageView,
     url: String,
     title: String,
     text: String,
 }
 
 impl<'a> FoldedPage<'a> {
-    pub fn new(seen: &'a PageView) -> Self {
-        let (url, title) = (snapshot_parser::fold(&seen.url), snapshot_parser::fold(&seen.title));
-        Self { seen, url, title, text: snapshot_parser::fold(&seen.content) }
+    pub fn new(view: &'a PageView) -> Self {
+        let (url, title) = (snapshot_parser::fold(&view.url), snapshot_parser::fold(&view.title));
+        Self { view, url, title, text: snapshot_parser::fold(&view.content) }
     }
 
     /// What an action is done to: what the model calls it, and the line of the page that its ref names, since a model may call an
@@ -131,7 +131,7 @@ impl<'a> FoldedPage<'a> {
     fn targets(&self, act: &Action) -> Vec<String> {
         let given: Vec<&str> = TARGETS.iter().filter_map(|it| act.text(it)).collect();
         let lines =
-            given.iter().filter_map(|it| snapshot_parser::find_by_ref(&self.seen.content, it));
+            given.iter().filter_map(|it| snapshot_parser::find_by_ref(&self.view.content, it));
         let lines: Vec<String> = lines.map(snapshot_parser::fold).collect();
         given.into_iter().map(snapshot_parser::fold).chain(lines).collect()
     }

@@ -143,8 +143,8 @@ impl Playbook {
 
     /// Failure is looked for first: a page that says both has failed. "Something went wrong, your membership is not cancelled" holds
     /// the words of success as well, and to take a failure for a success is the worse mistake: nobody looks again.
-    pub fn outcome(&self, seen: &PageView) -> PageOutcome<'_> {
-        let page = FoldedPage::new(seen);
+    pub fn outcome(&self, view: &PageView) -> PageOutcome<'_> {
+        let page = FoldedPage::new(view);
         if let Some(it) = self.failure.iter().find(|it| it.is_met(&page, None)) {
             return PageOutcome::Failed(it);
         }
@@ -153,8 +153,8 @@ impl Playbook {
     }
 
     /// Why a person is to be asked before this action.
-    pub fn stops(&self, act: &Action, seen: &PageView) -> Option<&Condition> {
-        let page = FoldedPage::new(seen);
+    pub fn stops(&self, act: &Action, view: &PageView) -> Option<&Condition> {
+        let page = FoldedPage::new(view);
         self.checkpoints.iter().find(|it| it.is_met(&page, Some(act)))
     }
 

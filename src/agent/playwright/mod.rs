@@ -44,7 +44,7 @@ pub struct Playwright {
     server: Server,
     tools: Vec<Tool>,
     /// The page as it was seen last.
-    seen: PageView,
+    view: PageView,
     /// What was done last, where a change may follow from it.
     acting: Option<(String, Map<String, Value>)>,
     /// The control that something was done to last, by role and name.
@@ -84,7 +84,7 @@ impl Playwright {
             gateway,
             server,
             tools,
-            seen: PageView::default(),
+            view: PageView::default(),
             acting: None,
             pressed: None,
             again: false,
@@ -144,7 +144,7 @@ impl Playwright {
             Err(CallError::Other(err)) => Err(err),
             Err(CallError::Gone) => {
                 self.start_again().await?;
-                Err(lost(name, &self.seen.url))
+                Err(lost(name, &self.view.url))
             }
         }
     }
@@ -161,8 +161,8 @@ impl Playwright {
         tracing::warn!("the connection to Playwright's server was lost{words}");
         self.gateway.take_back();
         self.server = Server::start(&self.how, &self.gateway).await?;
-        if self.seen.url.starts_with("http") {
-            let url = Map::from_iter([("url".to_owned(), json!(self.seen.url))]);
+        if self.view.url.starts_with("http") {
+            let url = Map::from_iter([("url".to_owned(), json!(self.view.url))]);
             self.gateway.begins(false, None);
             // Where that fails, the next look says so.
             let _ = self.server.call("browser_navigate", url).await;
@@ -171,7 +171,7 @@ impl Playwright {
     }
 
     async fn acted(&mut self, act: &Action, on: &str) -> Result<ActionResult> {
-        let (name, arguments) = tools::call(act, &self.seen)?;
+        let (name, arguments) = tools::call(act, &self.view)?;
         if tools::acts(&name) && name != "browser_handle_dialog" {
             // A dialog that has come meanwhile answers the act itself.
             let now = self.call("browser_snapshot", Map::new()).await?;
@@ -184,7 +184,7 @@ impl Playwright {
         }
         // A key goes to the control that was used last.
         if name != "browser_press_key" {
-            self.pressed = tools::pressed(act, &self.seen);
+            self.pressed = tools::pressed(act, &self.view);
         }
         self.gateway.begins(tools::acts(&name), self.pressed.clone());
         self.acting = tools::acts(&name).then(|| (name.clone(), arguments.clone()));
@@ -214,7 +214,7 @@ impl Playwright {
             Some(Err(CallError::Other(err))) => err.to_string(),
             Some(Err(CallError::Gone)) => {
                 self.start_again().await?;
-                return Err(lost(&name, &self.seen.url));
+                return Err(lost(&name, &self.view.url));
             }
         };
         text.push_str(&describe_refused(&refused));
@@ -232,13 +232,13 @@ impl Playwright {
         if let Some(it) = page::dialog(&said.text) {
             // Nothing else can be seen then.
             let content = format!("- alertdialog {it:?}\n");
-            return Ok(PageView { content, ..self.seen.clone() });
+            return Ok(PageView { content, ..self.view.clone() });
         }
         if said.is_error {
             return Err(Error::new(Code::StepFailed, page::error(&said.text)));
         }
-        self.seen = page::parse_page(&said.text)?;
-        Ok(self.seen.clone())
+        self.view = page::parse_page(&said.text)?;
+        Ok(self.view.clone())
     }
 }
 

@@ -22,8 +22,8 @@ async fn fake(called: &str) -> Result<Playwright> {
     let tools: Vec<String> = tools::NEEDED.iter().map(|it| tool(it)).collect();
     let text = ANSWERS.replace("TOOLS", &tools.join(",")).replace("CALLED", called);
     let policy = EgressPolicy::new(&EgressSettings::default()).unwrap();
-    let contract = TaskPolicy::new("http://a.test/", &[], None, &[]).unwrap();
-    let gateway = Gateway::start(&policy, contract.judge()).await?;
+    let task_policy = TaskPolicy::new("http://a.test/", &[], None, &[]).unwrap();
+    let gateway = Gateway::start(&policy, task_policy.judge()).await?;
     let how = script(&text);
     let server = Server::start(&how, &gateway).await?;
     let tools = tools::offered(&server.tools)?;
@@ -33,7 +33,7 @@ async fn fake(called: &str) -> Result<Playwright> {
         gateway,
         server,
         tools,
-        seen: PageView::default(),
+        view: PageView::default(),
         acting: None,
         pressed: None,
         again: false,
@@ -96,11 +96,11 @@ async fn what_the_server_says_is_told_as_it_is_meant() {
 
     let mut it =
         fake(&says("### Modal state\n- [confirm dialog with message Sure?]", false)).await.unwrap();
-    let seen = it.snapshot().await.unwrap();
+    let view = it.snapshot().await.unwrap();
     assert!(
-        seen.content.starts_with("- alertdialog \"") && seen.content.contains("Sure?"),
+        view.content.starts_with("- alertdialog \"") && view.content.contains("Sure?"),
         "{}",
-        seen.content
+        view.content
     );
 
     let mut it = fake(&says("hello", false)).await.unwrap();
@@ -133,7 +133,7 @@ fn the_command_is_the_users_or_a_version_that_was_tried() {
 
 struct PlaywrightFixture {
     web: Testbed,
-    hands: Playwright,
+    driver: Playwright,
     _folder: tempfile::TempDir,
 }
 
@@ -158,7 +158,7 @@ async fn real(
     let policy = EgressPolicy::new(&egress).unwrap();
     let home = settings::Home::find(Some(std::path::Path::new("/nope"))).unwrap();
     let book = book.map(|it| Arc::new(playbook::load(&home, it).unwrap()));
-    let contract = TaskPolicy::new(url, &[], book, &[]).unwrap();
+    let task_policy = TaskPolicy::new(url, &[], book, &[]).unwrap();
     let how = PlaywrightOptions {
         command: command(Some(&named)).unwrap(),
         environment: settings::child_environment(),
@@ -168,17 +168,17 @@ async fn real(
     };
     let folder = tempfile::tempdir().unwrap();
     let pictures = (folder.path().to_owned(), "p".to_owned());
-    let hands = Playwright::start(how, &policy, contract.judge(), pictures).await.unwrap();
-    Some(PlaywrightFixture { web, hands, _folder: folder })
+    let driver = Playwright::start(how, &policy, task_policy.judge(), pictures).await.unwrap();
+    Some(PlaywrightFixture { web, driver, _folder: folder })
 }
 
 impl PlaywrightFixture {
     async fn act(&mut self, name: &str, arguments: Value) -> Result<ActionResult> {
-        let on = self.hands.seen.url.clone();
-        let done = self.hands.act(&act(name, arguments), &on).await;
+        let on = self.driver.view.url.clone();
+        let done = self.driver.act(&act(name, arguments), &on).await;
         println!("{name}: {done:?}");
         // As the loop does.
-        let _ = self.hands.snapshot().await;
+        let _ = self.driver.snapshot().await;
         done
     }
 
@@ -193,7 +193,7 @@ async fn ac_1_1_ac_1_2_ac_5_7_the_real_server_is_spoken_to() {
     let Some(mut it) = real("http://reorder.test/", Some("order-again"), None).await else {
         return;
     };
-    let names: Vec<String> = it.hands.tools().into_iter().map(|it| it.name).collect();
+    let names: Vec<String> = it.driver.tools().into_iter().map(|it| it.name).collect();
     for needed in tools::NEEDED {
         assert!(names.iter().any(|it| it == needed), "{names:?}");
     }
@@ -210,25 +210,25 @@ async fn ac_1_1_ac_1_2_ac_5_7_the_real_server_is_spoken_to() {
     ] {
         assert!(!names.iter().any(|it| it.contains(bad)), "{names:?}");
     }
-    let blank = it.hands.snapshot().await.unwrap();
+    let blank = it.driver.snapshot().await.unwrap();
     assert_eq!((blank.url.as_str(), blank.title.as_str()), ("about:blank", ""));
     it.act("goto", json!({"url": "http://reorder.test/"})).await.unwrap();
-    let seen = it.hands.snapshot().await.unwrap();
-    assert_eq!((seen.url.as_str(), seen.title.as_str()), ("http://reorder.test/", "Pantry & Post"));
-    assert!(seen.content.contains("cell \"R-0913\""), "{}", seen.content);
+    let view = it.driver.snapshot().await.unwrap();
+    assert_eq!((view.url.as_str(), view.title.as_str()), ("http://reorder.test/", "Pantry & Post"));
+    assert!(view.content.contains("cell \"R-0913\""), "{}", view.content);
     it.act("browser_click", json!({"target": "link \"Order again\" in \"R-0913\""})).await.unwrap();
-    let seen = it.hands.snapshot().await.unwrap();
-    assert_eq!(seen.url, "http://reorder.test/again?order=R-0913");
+    let view = it.driver.snapshot().await.unwrap();
+    assert_eq!(view.url, "http://reorder.test/again?order=R-0913");
     it.act("browser_type", json!({"target": "spinbutton \"Quantity\"", "text": "2"}))
         .await
         .unwrap();
-    let seen = it.hands.snapshot().await.unwrap();
+    let view = it.driver.snapshot().await.unwrap();
     assert!(
-        tools::resolve_ref("spinbutton \"Quantity\"", &seen.content).is_ok(),
+        tools::resolve_ref("spinbutton \"Quantity\"", &view.content).is_ok(),
         "{}",
-        seen.content
+        view.content
     );
-    assert!(seen.content.contains("\"2\""), "{}", seen.content);
+    assert!(view.content.contains("\"2\""), "{}", view.content);
     // The last step is held, looked at, and let go once.
     let did = it.act("browser_click", json!({"target": "button \"Place order\""})).await.unwrap();
     assert_eq!(did.held.len(), 1, "{did:?}");
@@ -240,18 +240,18 @@ async fn ac_1_1_ac_1_2_ac_5_7_the_real_server_is_spoken_to() {
         String::from_utf8_lossy(did.held[0].body.as_deref().unwrap()).contains("\"quantity\":2")
     );
     assert_eq!(it.hits("/orders"), 0, "{:?}", it.web.hits());
-    let one = it.hands.snapshot().await.unwrap();
-    assert_eq!(one, it.hands.snapshot().await.unwrap(), "a page that waits is as it was");
-    let picture = it.hands.picture().await.unwrap().unwrap();
+    let one = it.driver.snapshot().await.unwrap();
+    assert_eq!(one, it.driver.snapshot().await.unwrap(), "a page that waits is as it was");
+    let picture = it.driver.picture().await.unwrap().unwrap();
     assert!(std::fs::read(picture).unwrap().starts_with(b"\x89PNG"));
     let number = did.held[0].id.parse().unwrap();
-    assert_eq!(it.hands.held_request(number).as_ref(), Some(&did.held[0]));
-    let (told, status) = it.hands.let_leave(number).await.unwrap();
+    assert_eq!(it.driver.held_request(number).as_ref(), Some(&did.held[0]));
+    let (told, status) = it.driver.let_leave(number).await.unwrap();
     assert!(status.is_some_and(|it| it < 400), "{told} {status:?}");
     assert_eq!(it.hits("/orders"), 1, "{:?}", it.web.hits());
-    let seen = it.hands.snapshot().await.unwrap();
-    assert!(seen.content.contains("Order placed: R-"), "{}", seen.content);
-    assert_eq!(it.hands.let_leave(number).await.unwrap_err().code(), Code::ApprovalStale);
+    let view = it.driver.snapshot().await.unwrap();
+    assert!(view.content.contains("Order placed: R-"), "{}", view.content);
+    assert_eq!(it.driver.let_leave(number).await.unwrap_err().code(), Code::ApprovalStale);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -264,7 +264,7 @@ async fn the_real_server_stays_at_the_tasks_sites() {
     // The contract stops this before; whatever opens a page, it does not come.
     let err = it.act("browser_navigate", json!({"url": "http://almanac.test/"})).await.unwrap_err();
     assert!(err.message().contains("refused: http://almanac.test/"), "{err}");
-    assert_eq!(it.hands.snapshot().await.unwrap().url, "http://club.test/account");
+    assert_eq!(it.driver.snapshot().await.unwrap().url, "http://club.test/account");
     assert_eq!(it.hits("almanac.test"), 0);
     for target in
         ["link \"Cancel membership\"", "link \"Continue to cancel\"", "link \"Continue to cancel\""]
@@ -277,17 +277,17 @@ async fn the_real_server_stays_at_the_tasks_sites() {
         it.act("browser_click", json!({"target": "button \"Finish cancellation\""})).await.unwrap();
     assert_eq!(did.held.len(), 1, "{did:?}");
     assert!(did.held[0].url.starts_with("http://club.test/account/cancel/confirm"), "{did:?}");
-    let seen = it.hands.snapshot().await.unwrap();
-    assert!(seen.content.contains("Finish cancellation"), "{}", seen.content);
+    let view = it.driver.snapshot().await.unwrap();
+    assert!(view.content.contains("Finish cancellation"), "{}", view.content);
     let number = did.held[0].id.parse().unwrap();
-    let (told, status) = it.hands.let_leave(number).await.unwrap();
+    let (told, status) = it.driver.let_leave(number).await.unwrap();
     println!("{told} {status:?}");
-    let seen = it.hands.snapshot().await.unwrap();
+    let view = it.driver.snapshot().await.unwrap();
     assert!(
-        seen.content.to_lowercase().contains("your membership ends on"),
+        view.content.to_lowercase().contains("your membership ends on"),
         "{} {}",
-        seen.url,
-        seen.content
+        view.url,
+        view.content
     );
 }
 
@@ -295,8 +295,8 @@ async fn the_real_server_stays_at_the_tasks_sites() {
 async fn the_real_server_speaks_https_through_the_gateway() {
     let Some(mut it) = real("https://vault.test/", None, None).await else { return };
     it.act("goto", json!({"url": "https://vault.test/"})).await.unwrap();
-    let seen = it.hands.snapshot().await.unwrap();
-    assert_eq!(seen.url, "https://vault.test/");
+    let view = it.driver.snapshot().await.unwrap();
+    assert_eq!(view.url, "https://vault.test/");
     it.act(
         "browser_type",
         json!({"target": "searchbox \"Search boxes\"", "text": "silver", "submit": true}),
@@ -304,7 +304,7 @@ async fn the_real_server_speaks_https_through_the_gateway() {
     .await
     .unwrap();
     it.act("browser_wait_for", json!({"text": "results for silver"})).await.unwrap();
-    assert!(it.hands.snapshot().await.unwrap().content.contains("results for silver"));
+    assert!(it.driver.snapshot().await.unwrap().content.contains("results for silver"));
     assert!(it.web.protocols().keys().all(|it| *it == "https/1.1"), "{:?}", it.web.protocols());
 }
 
@@ -319,7 +319,7 @@ async fn ac_1_4_ac_7_1_the_real_server_ends_and_its_profile_stays() {
         return;
     };
     it.act("goto", json!({"url": "http://club.test/account"})).await.unwrap();
-    let all = commis_base::processes::descendants(it.hands.server.pid().unwrap());
+    let all = commis_base::processes::descendants(it.driver.server.pid().unwrap());
     assert!(all.len() > 3, "a server and a browser of several processes: {all:?}");
     let begun = std::time::Instant::now();
     drop(it);

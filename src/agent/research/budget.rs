@@ -25,7 +25,7 @@ pub struct BudgetTracker {
     /// Of a token, in and out.
     prices: Option<(f64, f64)>,
     spent: Mutex<ResearchUsage>,
-    shelf: Arc<ResearchStore>,
+    store: Arc<ResearchStore>,
 }
 
 impl BudgetTracker {
@@ -33,10 +33,10 @@ impl BudgetTracker {
     pub fn new(
         budget: Budget,
         prices: Option<(f64, f64)>,
-        shelf: Arc<ResearchStore>,
+        store: Arc<ResearchStore>,
     ) -> Result<Self> {
-        let spent = Mutex::new(shelf.spent()?);
-        Ok(Self { budget, prices, spent, shelf })
+        let spent = Mutex::new(store.spent()?);
+        Ok(Self { budget, prices, spent, store })
     }
 
     pub fn spent(&self) -> ResearchUsage {
@@ -54,7 +54,7 @@ impl BudgetTracker {
 
     fn took(&self, it: ResearchUsage) -> Result<()> {
         self.lock().add(it);
-        self.shelf.note_spent(it)
+        self.store.note_spent(it)
     }
 
     fn lock(&self) -> MutexGuard<'_, ResearchUsage> {
@@ -90,14 +90,14 @@ fn is_spent(
 
 /// A model whose calls are paid from the purse. What is spent is on disk before the answer is used.
 pub struct MeteredModel<'a> {
-    pub talker: &'a dyn ChatModel,
-    pub purse: &'a BudgetTracker,
+    pub chat_model: &'a dyn ChatModel,
+    pub budget_tracker: &'a BudgetTracker,
     pub is_question: bool,
 }
 
 impl ChatModel for MeteredModel<'_> {
     fn name(&self) -> &str {
-        self.talker.name()
+        self.chat_model.name()
     }
 
     /// Fails with `CANCELLED` where the purse is empty.
@@ -108,19 +108,19 @@ impl ChatModel for MeteredModel<'_> {
         tools: &'a [Tool],
     ) -> BoxFuture<'a, Result<ChatReply, FailedCall>> {
         Box::pin(async move {
-            if let Some(it) = self.purse.is_spent(self.is_question) {
+            if let Some(it) = self.budget_tracker.is_spent(self.is_question) {
                 return Err(
                     Error::new(Code::Cancelled, format!("the budget is spent: {it}")).into()
                 );
             }
             // Before it: a call that is cut off was paid, too.
-            self.purse.took(ResearchUsage { calls: 1, ..ResearchUsage::default() })?;
-            let came = self.talker.reply(system, turns, tools).await;
+            self.budget_tracker.took(ResearchUsage { calls: 1, ..ResearchUsage::default() })?;
+            let came = self.chat_model.reply(system, turns, tools).await;
             let (tokens_in, tokens_out) = match &came {
                 Ok(it) => (it.tokens_in, it.tokens_out),
                 Err(it) => (it.tokens_in, it.tokens_out),
             };
-            self.purse.took(ResearchUsage { calls: 0, tokens_in, tokens_out })?;
+            self.budget_tracker.took(ResearchUsage { calls: 0, tokens_in, tokens_out })?;
             came
         })
     }

@@ -293,14 +293,14 @@ pub fn title(text: &str) -> String {
 
 /// One call, three tries. Fails as the model does.
 async fn patiently(
-    talker: &dyn ChatModel,
+    chat_model: &dyn ChatModel,
     system: &str,
     turns: &[Turn],
     tools: &[Tool],
 ) -> Result<ChatReply> {
     let mut pauses = PAUSES.iter();
     loop {
-        match talker.reply(system, turns, tools).await {
+        match chat_model.reply(system, turns, tools).await {
             Err(failed) if failed.error.retryable() => match pauses.next() {
                 Some(pause) => tokio::time::sleep(*pause).await,
                 None => return Err(failed.error),

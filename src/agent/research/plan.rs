@@ -43,14 +43,14 @@ struct PlannedQuestion {
 /// The questions, at most as many as were wished for, each once. Where the model makes none in two tries the topic itself is the
 /// question. Fails with `MODEL_FAILED`, and `CANCELLED` where nothing more may be spent.
 pub async fn plan(
-    talker: &dyn ChatModel,
+    chat_model: &dyn ChatModel,
     wish: &ResearchRequest,
     offers: &[Offer],
 ) -> Result<Vec<Question>> {
     let tools = [tool(wish)];
     let mut turns = vec![Turn::User { text: plan_prompt(wish, offers) }];
     for _ in 0..2 {
-        let spoken = patiently(talker, SYSTEM, &turns, &tools).await?;
+        let spoken = patiently(chat_model, SYSTEM, &turns, &tools).await?;
         let call = spoken.calls.into_iter().next();
         let told = match &call {
             Some(it) if it.name == PLAN => match read(&it.arguments, wish) {

@@ -57,7 +57,7 @@ struct ProposedSentence {
 /// Asks for the report, and looks each sentence up. `sites`: where addresses may lead. Fails with `MODEL_FAILED`, and `CANCELLED` where
 /// nothing more may be spent.
 pub async fn write(
-    talker: &dyn ChatModel,
+    chat_model: &dyn ChatModel,
     topic: &str,
     found: &[QuestionResult],
     all: &[SourceDocument],
@@ -71,7 +71,7 @@ pub async fn write(
     let mut turns = vec![Turn::User { text: report_prompt(topic, found, all) }];
     let mut first = None;
     for _ in 0..2 {
-        let (call, said) = spoken(talker, &mut turns, &report_tool(&ids)).await?;
+        let (call, said) = spoken(chat_model, &mut turns, &report_tool(&ids)).await?;
         match (call, said) {
             (Some(call), Some(said)) => {
                 first = Some((call, said));
@@ -96,7 +96,7 @@ pub async fn write(
     if !wrong.is_empty() {
         turns.push(Turn::Tool { id: call.id, name: call.name, text: rejection_message(&kept) });
         // What was accepted is no loss where this fails.
-        let again = spoken(talker, &mut turns, &correct_tool(&ids)).await;
+        let again = spoken(chat_model, &mut turns, &correct_tool(&ids)).await;
         let (_, corrected) = again.unwrap_or_default();
         for it in corrected.into_iter().flatten() {
             let Some(at) = it.n.checked_sub(1).filter(|it| wrong.contains(it)) else { continue };
@@ -119,11 +119,11 @@ pub async fn write(
 
 /// One turn: the call, and its sentences where it has any.
 async fn spoken(
-    talker: &dyn ChatModel,
+    chat_model: &dyn ChatModel,
     turns: &mut Vec<Turn>,
     tool: &Tool,
 ) -> Result<(Option<Call>, Option<Vec<ProposedSentence>>)> {
-    let spoken = patiently(talker, SYSTEM, turns, std::slice::from_ref(tool)).await?;
+    let spoken = patiently(chat_model, SYSTEM, turns, std::slice::from_ref(tool)).await?;
     let call = spoken.calls.into_iter().next();
     turns.push(Turn::Model { text: spoken.text, calls: call.iter().cloned().collect() });
     let said = call.as_ref().filter(|it| it.name == tool.name).and_then(|it| read(&it.arguments));

@@ -61,13 +61,13 @@ impl Chunk {
     }
 
     /// Puts it there; its id. Fails as [`SharedStore::create`].
-    pub fn store(&self, shelf: &dyn SharedStore) -> Result<TaskId> {
-        work_units::store(shelf, KIND, ENTRY, self)
+    pub fn store(&self, shared_store: &dyn SharedStore) -> Result<TaskId> {
+        work_units::store(shared_store, KIND, ENTRY, self)
     }
 
     /// Fails with `TASK_NOT_FOUND`, with `ARTIFACT_CORRUPT`, and as [`SharedStore::read`].
-    fn read(shelf: &dyn SharedStore, id: &TaskId) -> Result<Self> {
-        let it: Self = work_units::load(shelf, KIND, (id, ENTRY), MAX_CHUNK)?;
+    fn read(shared_store: &dyn SharedStore, id: &TaskId) -> Result<Self> {
+        let it: Self = work_units::load(shared_store, KIND, (id, ENTRY), MAX_CHUNK)?;
         if it.version != VERSION {
             return Err(Error::new(
                 Code::ArtifactCorrupt,
@@ -84,23 +84,23 @@ pub fn entry_key(id: &TaskId) -> Result<ObjectKey> {
 }
 
 /// What a part came to; `None` when nobody has run it yet. Fails with `ARTIFACT_CORRUPT`, and as [`SharedStore::read`].
-pub fn load_results(shelf: &dyn SharedStore, id: &TaskId) -> Result<Option<ChunkResults>> {
-    work_units::read(shelf, id, RESULTS, MAX_RESULTS)
+pub fn load_results(shared_store: &dyn SharedStore, id: &TaskId) -> Result<Option<ChunkResults>> {
+    work_units::read(shared_store, id, RESULTS, MAX_RESULTS)
 }
 
 /// Runs the part unless that was done, and puts its results there. `work` makes of the recipe what runs it, and says how many lines go at once.
 ///
 /// Fails with what keeps this machine from running it, with `INTERRUPTED`, and as [`SharedStore`] does; then another machine may.
 pub async fn run_part(
-    shelf: &dyn SharedStore,
+    shared_store: &dyn SharedStore,
     id: &TaskId,
     work: impl FnOnce(Recipe) -> Result<(Arc<MapContext>, usize)>,
     stop: impl Future<Output = ()>,
 ) -> Result<Totals> {
-    if load_results(shelf, id)?.is_some() {
+    if load_results(shared_store, id)?.is_some() {
         return Ok(Totals::default());
     }
-    let chunk = Chunk::read(shelf, id)?;
+    let chunk = Chunk::read(shared_store, id)?;
     let recipe = Recipe { trust: chunk.trust, ..yaml::parse(&chunk.recipe)? };
     let (work, jobs) = work(recipe)?;
     let (to, inputs) = mpsc::channel(chunk.lines.len().max(1));
@@ -128,7 +128,7 @@ pub async fn run_part(
         trouble: totals.trouble.clone(),
         lines: all.0.into_values().collect(),
     };
-    work_units::store_result(shelf, id, RESULTS, &results)?;
+    work_units::store_result(shared_store, id, RESULTS, &results)?;
     Ok(totals)
 }
 

@@ -63,7 +63,7 @@ pub struct MapContext {
     pub caller: Caller,
     pub sessions: Sessions,
     /// Where runs are counted and recipes put out of service; another machine has it where this one only runs lines.
-    pub ledger: Option<Ledger>,
+    pub health_store: Option<HealthStore>,
     /// Nothing is asked before then.
     hold: Mutex<Option<Instant>>,
     /// At fault without one that worked in between.
@@ -75,7 +75,7 @@ pub struct MapContext {
 }
 
 /// What runs say of a recipe is written there.
-pub struct Ledger {
+pub struct HealthStore {
     pub registry: Registry,
     pub state: Result<State>,
 }
@@ -176,9 +176,9 @@ impl MapContext {
     pub fn new(
         (recipe, source): (Recipe, Source),
         (caller, sessions): (Caller, Sessions),
-        ledger: Option<Ledger>,
+        health_store: Option<HealthStore>,
     ) -> Self {
-        let state = ledger.as_ref().and_then(|it| it.state.as_ref().ok());
+        let state = health_store.as_ref().and_then(|it| it.state.as_ref().ok());
         let health =
             state.and_then(|it| it.health(recipe.name.as_str(), source.as_str()).ok().flatten());
         let in_a_row = health.map_or(0, |it| it.failed_in_a_row);
@@ -187,7 +187,7 @@ impl MapContext {
             source,
             caller,
             sessions,
-            ledger,
+            health_store,
             hold: Mutex::default(),
             in_a_row: AtomicU32::new(in_a_row),
             lost: AtomicU32::new(0),
@@ -275,7 +275,7 @@ impl MapContext {
             let name = &self.recipe.name;
             let why = match noted.demoted {
                 Some(it) => Some(format!("{name} is deprecated from now on: {}", it.describe())),
-                None if self.ledger.is_none() && fault == Fault::Recipe => {
+                None if self.health_store.is_none() && fault == Fault::Recipe => {
                     Some(format!("{name} does not work any more: its example fails, too"))
                 }
                 None => None,
@@ -301,7 +301,9 @@ impl MapContext {
     }
 
     fn note(&self, ended: Result<&RecipeRunResult, Code>) -> HealthUpdate {
-        let Some(Ledger { registry, state }) = &self.ledger else { return HealthUpdate::default() };
+        let Some(HealthStore { registry, state }) = &self.health_store else {
+            return HealthUpdate::default();
+        };
         let state = state.as_ref().map_err(|err| Error::new(err.code(), err.to_string()));
         note(registry, state, (&self.recipe, self.source), ended, &now())
     }

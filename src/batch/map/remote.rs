@@ -34,7 +34,7 @@ const RETRIES: u32 = 2;
 
 /// What has the lines run.
 pub struct RemoteMap {
-    pub shelf: Arc<dyn SharedStore>,
+    pub shared_store: Arc<dyn SharedStore>,
     pub engine: Arc<dyn Engine>,
     /// What tells this map from another of the same lines.
     pub map: String,
@@ -56,7 +56,7 @@ struct PendingPart {
 
 /// As [`run`](super::run), on other machines.
 pub async fn run(
-    afar: &RemoteMap,
+    remote: &RemoteMap,
     mut inputs: mpsc::Receiver<Result<Input>>,
     sink: &mut (dyn LineSink + Send),
     tell: &mut (dyn FnMut(&Totals) + Send),
@@ -95,7 +95,7 @@ pub async fn run(
         }
         totals.ms = began.elapsed().as_millis() as u64;
         let mut window =
-            PartWindow { afar, sink, totals: &mut totals, done: BTreeMap::new(), next: 0 };
+            PartWindow { remote, sink, totals: &mut totals, done: BTreeMap::new(), next: 0 };
         let whole = window.run_all(parts, tell);
         let ended = tokio::select! {
             biased;
@@ -129,7 +129,7 @@ impl PendingPart {
             Ok(_) => {
                 let why = format!("line {} seems to hold a secret", input.line);
                 Error::new(Code::SecretInTask, why)
-                    .hint("the store may not hold secrets; run it without --engine")
+                    .hint("run the command without --engine, because a shared store must not hold secrets")
             }
             Err(err) => err,
         };
@@ -144,7 +144,7 @@ impl PendingPart {
 
 /// Parts that are under way, and their results.
 struct PartWindow<'a> {
-    afar: &'a RemoteMap,
+    remote: &'a RemoteMap,
     sink: &'a mut (dyn LineSink + Send),
     totals: &'a mut Totals,
     /// Results that wait for those of parts before them.
@@ -181,15 +181,15 @@ impl PartWindow<'_> {
                 }
                 continue;
             }
-            let afar = self.afar;
-            let chunk = Chunk::new(&afar.map, &afar.recipe, part.lines)?;
+            let remote = self.remote;
+            let chunk = Chunk::new(&remote.map, &remote.recipe, part.lines)?;
             // Using a store blocks.
-            let id = tokio::task::block_in_place(|| chunk.store(&*afar.shelf))?;
+            let id = tokio::task::block_in_place(|| chunk.store(&*remote.shared_store))?;
             own.insert(i, part.own);
             let all = by_id.entry(id.to_string()).or_default();
             all.push(i);
             if all.len() == 1 {
-                let (host, entry) = (Some(afar.host.clone()), entry_key(&id)?.to_string());
+                let (host, entry) = (Some(remote.host.clone()), entry_key(&id)?.to_string());
                 tasks.push(TaskRef { id: id.to_string(), entry, host, delay_ms: 0 });
             }
         }
@@ -197,14 +197,15 @@ impl PartWindow<'_> {
             return Ok(true);
         }
         let handed = WorkRequest {
-            name: self.afar.map.clone(),
+            name: self.remote.map.clone(),
             tasks,
-            per_host: self.afar.per_host,
+            per_host: self.remote.per_host,
             deadline: DEADLINE,
             retries: RETRIES,
         };
-        let (engine, shelf) = (Arc::clone(&self.afar.engine), Arc::clone(&self.afar.shelf));
-        for_each_outcome(&*engine, (handed, &*shelf), |it| {
+        let (engine, shared_store) =
+            (Arc::clone(&self.remote.engine), Arc::clone(&self.remote.shared_store));
+        for_each_outcome(&*engine, (handed, &*shared_store), |it| {
             for i in by_id.remove(&it.id).unwrap_or_default() {
                 let all = self.collect_results(&it, own.remove(&i).unwrap_or_default())?;
                 if !self.write_results(i, all)? {
@@ -231,11 +232,12 @@ impl PartWindow<'_> {
             stopped(ended.code(), Some(&it.error));
             return Ok(all);
         }
-        let shelf = &*self.afar.shelf;
+        let shared_store = &*self.remote.shared_store;
         let id = TaskId::parse(&ended.id)?;
         let results =
-            tokio::task::block_in_place(|| load_results(shelf, &id))?.ok_or_else(|| {
-                let why = format!("{} has no results of {id}, which ended", shelf.location());
+            tokio::task::block_in_place(|| load_results(shared_store, &id))?.ok_or_else(|| {
+                let why =
+                    format!("{} has no results of {id}, which ended", shared_store.location());
                 Error::new(Code::ArtifactMissing, why)
             })?;
         if let Some(code) = &results.stopped_by {
@@ -257,7 +259,7 @@ impl PartWindow<'_> {
     fn write_results(&mut self, i: usize, all: BTreeMap<u64, String>) -> Result<bool> {
         self.done.insert(i, all);
         let mut ready = Vec::new();
-        if self.afar.ordered {
+        if self.remote.ordered {
             while let Some(it) = self.done.remove(&self.next) {
                 self.next += 1;
                 ready.push(it);

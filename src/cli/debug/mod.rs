@@ -53,9 +53,10 @@ const LONG: usize = 400;
 /// If a step failed in the last recording, it first shows what the step saw: the most similar
 /// elements, possible reasons, the last requests, and the picture (`failure` with --json).
 ///
-/// With --json: {task_id, stages, draft}. A stage has `stage`, `state`, `path`, `created_at`, `inputs` and `payload` (without
-/// its bulky parts), `read` (kind, payload hash then and now), `wrote` (hash, size, commis), `why` (each reason with its name
-/// in `what`) and `journal` (replays of a run under way). `draft` has the request in `parts`: recorded, minimized, last, why.
+/// With --json: {task_id, stages, draft}. A stage has `stage`, `state`, `path`, `created_at`, `inputs` and `payload` without its
+/// large parts. `read` lists its inputs (kind, payload hash then and now), and `wrote` is its artifact (hash, size, commis). `why`
+/// lists reasons, each with its name in `what`. `journal` lists the replays of a run under way. `draft` has the request in
+/// `parts`: recorded, minimized, last, why.
 /// With --diff it is {task_id, other, stages}: a stage has `same` and the `facts` that differ, each with `this` and `other`.
 ///
 /// Examples:

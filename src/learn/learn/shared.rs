@@ -17,8 +17,8 @@ impl Run<'_> {
     /// Makes the folder hold what the shelf has for an answer; false when it has none. Fails with `ARTIFACT_CORRUPT`,
     /// `ARTIFACT_IO`.
     pub(super) fn take_down(&mut self, spec: &StageSpec, settings_sha256: &str) -> Result<bool> {
-        let Some(shelf) = self.cx.shelf.clone() else { return Ok(true) };
-        let Some((bytes, theirs)) = self.answer(&*shelf, spec, settings_sha256)? else {
+        let Some(shared_store) = self.cx.shared_store.clone() else { return Ok(true) };
+        let Some((bytes, theirs)) = self.answer(&*shared_store, spec, settings_sha256)? else {
             return Ok(false);
         };
         let own = check_freshness(self.folder, spec, &self.hashes, settings_sha256)?;
@@ -31,18 +31,19 @@ impl Run<'_> {
     /// The last one, where a recording was made again.
     fn answer(
         &mut self,
-        shelf: &dyn SharedStore,
+        shared_store: &dyn SharedStore,
         spec: &StageSpec,
         settings_sha256: &str,
     ) -> Result<Option<(Vec<u8>, StoredEnvelope)>> {
         let inputs = self.inputs(spec);
         if spec.stage != Stage::Record {
-            return shared_question(self.task, spec, &inputs, settings_sha256, 0).read(shelf);
+            return shared_question(self.task, spec, &inputs, settings_sha256, 0)
+                .read(shared_store);
         }
         let (mut last, mut made) = (None, 0);
         while made < MOST
-            && let Some(it) =
-                shared_question(self.task, spec, &inputs, settings_sha256, made).read(shelf)?
+            && let Some(it) = shared_question(self.task, spec, &inputs, settings_sha256, made)
+                .read(shared_store)?
         {
             (last, made) = (Some(it), made + 1);
         }
@@ -52,7 +53,7 @@ impl Run<'_> {
 
     /// Puts there what the folder holds. Where another machine was first, theirs is what counts from here on.
     pub(super) fn put_up(&mut self, spec: &StageSpec, settings_sha256: &str) -> Result<()> {
-        let Some(shelf) = self.cx.shelf.clone() else { return Ok(()) };
+        let Some(shared_store) = self.cx.shared_store.clone() else { return Ok(()) };
         let again = if spec.stage == Stage::Record { self.generation } else { 0 };
         if again == MOST {
             return Err(Error::new(
@@ -65,7 +66,7 @@ impl Run<'_> {
             .hint("run its stages from record to verify in one process"));
         }
         if spec.stage == Stage::Record {
-            self.put_up_task(&shelf)?;
+            self.put_up_task(&shared_store)?;
         }
         let inputs = self.inputs(spec);
         let ours = shared_question(self.task, spec, &inputs, settings_sha256, again);
@@ -79,8 +80,8 @@ impl Run<'_> {
         self.folder.check_lease()?;
         self.cx.policy.task_leases().check()?;
         let bytes = self.folder.bytes(spec.writes)?.ok_or_else(|| lost("left the folder"))?;
-        let first = shelf.create(&ours.key(), bytes)?;
-        let theirs = if first { None } else { ours.read(&*shelf)? };
+        let first = shared_store.create(&ours.key(), bytes)?;
+        let theirs = if first { None } else { ours.read(&*shared_store)? };
         if spec.stage == Stage::Record {
             self.generation = again + 1;
         }
@@ -102,10 +103,10 @@ impl Run<'_> {
     }
 
     /// What the task is goes there before its recording, so that who finds that one can go on with it.
-    fn put_up_task(&self, shelf: &Arc<dyn SharedStore>) -> Result<()> {
+    fn put_up_task(&self, shared_store: &Arc<dyn SharedStore>) -> Result<()> {
         let stored = StoredTask::new(self.task, None)?;
         let key = ObjectKey::for_task(&self.task.id);
-        if !shelf.create(&key, stored.to_bytes()?)? {
+        if !shared_store.create(&key, stored.to_bytes()?)? {
             tracing::debug!(task_id = self.task.id.as_str(), "the task is known there");
         }
         Ok(())
@@ -114,7 +115,7 @@ impl Run<'_> {
     /// Where the artifact of that kind is, for people and programs.
     pub(super) fn key(&self, spec: &StageSpec) -> String {
         let file = || format!("{}/{}", self.task.id, spec.writes.file());
-        if self.cx.shelf.is_none() {
+        if self.cx.shared_store.is_none() {
             return file();
         }
         let settings = json_sha256(&self.question(spec.stage));

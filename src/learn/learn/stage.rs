@@ -40,8 +40,10 @@ pub(super) fn not_here(spec: &StageSpec, task: &Task, cx: &LearnContext) -> Erro
 }
 
 fn missing(spec: &StageSpec, task: &Task, cx: &LearnContext, why: &str, first: &str) -> Error {
-    let place =
-        cx.shelf.as_ref().map_or_else(|| cx.store.root().display().to_string(), |it| it.location());
+    let place = cx
+        .shared_store
+        .as_ref()
+        .map_or_else(|| cx.store.root().display().to_string(), |it| it.location());
     let kind = spec.writes.as_str();
     Error::new(
         Code::ArtifactMissing,

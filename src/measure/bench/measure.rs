@@ -137,7 +137,11 @@ impl<'a> PreparedScenario<'a> {
                     black_box(Html::parse_document(&String::from_utf8_lossy(&body)));
                 } else {
                     black_box(serde_json::from_slice::<Value>(&body).map_err(|err| {
-                        Error::new(Code::ParseError, "the floor's body").source(err)
+                        Error::new(
+                            Code::ParseError,
+                            "the body that the reference client received is not JSON",
+                        )
+                        .source(err)
                     })?);
                 }
                 None

@@ -264,7 +264,8 @@ async fn loaded(context: &Context) -> Result<f64> {
     loop {
         if let Some(text) = context.meta("loaded").await? {
             return text.parse().map_err(|err| {
-                Error::new(Code::ParseError, "the page's time is no number").source(err)
+                Error::new(Code::ParseError, "the load time that the page reports is not a number")
+                    .source(err)
             });
         }
         if Instant::now() > deadline {

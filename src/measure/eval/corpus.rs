@@ -7,7 +7,7 @@ use futures::executor::block_on;
 use super::{
     Case, CaseResult, Checks, Detail, Rejection, Verdict, baseline,
     completeness::{self, squash, texts},
-    stubs::StubWorld,
+    stubs::StubReplayer,
 };
 use commis_artifacts::payloads::{Judged, Outcome, Reason, RecipeDraftMinimized, Reject};
 use commis_base::{error::Error, settings::Settings};
@@ -31,11 +31,11 @@ pub fn run(case: &Case, settings: &Settings, detailed: bool) -> CaseResult {
         required_paths: case.metadata.required_paths.clone(),
         further: case.metadata.further.clone(),
     };
-    let mut world = StubWorld::new(&case.stubs, settings.learning.max_replays);
+    let mut replayer = StubReplayer::new(&case.stubs, settings.learning.max_replays);
     let trace =
-        block_on(in_memory::run(&case.recording, &case.second, settings, &expect, &mut world))
+        block_on(in_memory::run(&case.recording, &case.second, settings, &expect, &mut replayer))
             .unwrap_or_else(|err| failed_trace(case, settings, &err));
-    let mut out = judge(case, &trace, world.sent);
+    let mut out = judge(case, &trace, replayer.sent);
     out.detail = detailed.then(|| Detail::from_trace(case, &trace));
     out
 }
@@ -150,7 +150,7 @@ fn answer(
     values: &BTreeMap<String, String>,
 ) -> Option<Reply> {
     let verified = trace.report.as_ref().filter(|it| it.verified);
-    let mut world = StubWorld::new(&case.stubs, u32::MAX);
+    let mut replayer = StubReplayer::new(&case.stubs, u32::MAX);
     let call = ReplayCall {
         transport: verified.map_or(draft.transport, |it| it.transport),
         request: &draft.request,
@@ -160,7 +160,7 @@ fn answer(
         steps: &draft.steps,
         per_item: draft.per_item.as_ref(),
     };
-    block_on(world.send(call)).ok()
+    block_on(replayer.send(call)).ok()
 }
 
 #[cfg(test)]

@@ -74,7 +74,7 @@ pub struct ProbeResult {
 
 /// Asks the live site and returns stubs, and what was found out about each target. Fails with `BROWSER_*` only.
 pub async fn probe(
-    world: &mut TaskReplayer<'_>,
+    replayer: &mut TaskReplayer<'_>,
     cx: &LearnContext,
     recording: &SessionRecording,
     (second, further): (&BTreeMap<String, String>, &[BTreeMap<String, String>]),
@@ -82,7 +82,7 @@ pub async fn probe(
     proof: Option<ProofToRepeat<'_>>,
 ) -> Result<(Stubs, Vec<ProbeResult>)> {
     let mut prober = Prober {
-        world,
+        replayer,
         cx,
         recording,
         second,
@@ -103,7 +103,7 @@ pub async fn probe(
 }
 
 struct Prober<'a, 'w> {
-    world: &'a mut TaskReplayer<'w>,
+    replayer: &'a mut TaskReplayer<'w>,
     cx: &'a LearnContext,
     recording: &'a SessionRecording,
     second: &'a BTreeMap<String, String>,
@@ -160,21 +160,21 @@ impl Prober<'_, '_> {
             answers: Vec::new(),
             default: Some(name(answer)),
         };
-        let mut asked = ProbedRequest { template, slots, transport, parts, answer, noise: 0 };
+        let mut probed = ProbedRequest { template, slots, transport, parts, answer, noise: 0 };
         let mut keys = BTreeSet::new();
         let good = self.good(answer);
         if good {
-            if let Some(again) = self.send_edited(&asked, &[]).await? {
-                asked.noise = self.difference(answer, again);
+            if let Some(again) = self.send_edited(&probed, &[]).await? {
+                probed.noise = self.difference(answer, again);
             }
-            keys = self.examples(&asked, target, &mut rule).await?;
+            keys = self.examples(&probed, target, &mut rule).await?;
             if target.thorough {
-                self.leave_out(&asked, &keys, &mut rule).await?;
-                self.count_on(&asked, &keys, &mut rule).await?;
+                self.leave_out(&probed, &keys, &mut rule).await?;
+                self.count_on(&probed, &keys, &mut rule).await?;
             }
         }
-        let (volatile, transport) = (asked.noise > 0, asked.transport);
-        self.add(rule, &asked.parts, &keys, target);
+        let (volatile, transport) = (probed.noise > 0, probed.transport);
+        self.add(rule, &probed.parts, &keys, target);
         Ok(ProbeResult { transport: good.then_some(transport), volatile })
     }
 
@@ -231,17 +231,17 @@ impl Prober<'_, '_> {
     /// What both examples and unknown values answer. Returns the parts that decide.
     async fn examples(
         &mut self,
-        asked: &ProbedRequest,
+        probed: &ProbedRequest,
         target: &ProbeTarget<'_>,
         rule: &mut Rule,
     ) -> Result<BTreeSet<String>> {
-        let mut changes = self.changes(asked, target).await;
+        let mut changes = self.changes(probed, target).await;
         let mut keys = BTreeSet::new();
         let mut single = BTreeMap::new();
         for (part, value) in &changes {
             let edits = [(part.clone(), Some(value.clone()))];
-            if let Some(it) = self.send_edited(asked, &edits).await?
-                && !self.same(asked, it)
+            if let Some(it) = self.send_edited(probed, &edits).await?
+                && !self.same(probed, it)
             {
                 keys.insert(part.clone());
                 single.insert(part.clone(), it);
@@ -249,17 +249,17 @@ impl Prober<'_, '_> {
         }
         let all: Vec<(String, Option<Value>)> =
             changes.iter().map(|(part, value)| (part.clone(), Some(value.clone()))).collect();
-        let b = if all.is_empty() { None } else { self.send_edited(asked, &all).await? };
-        if keys.is_empty() && b.is_some_and(|it| !self.same(asked, it)) {
+        let b = if all.is_empty() { None } else { self.send_edited(probed, &all).await? };
+        if keys.is_empty() && b.is_some_and(|it| !self.same(probed, it)) {
             keys = changes.keys().cloned().collect();
         }
         let further: Vec<BTreeMap<String, Value>> =
-            self.further.iter().map(|it| self.typed_as(it, asked, target)).collect();
+            self.further.iter().map(|it| self.typed_as(it, probed, target)).collect();
         for (part, value) in further.iter().flatten() {
             let edits = [(part.clone(), Some(value.clone()))];
             if !keys.contains(part)
-                && let Some(it) = self.send_edited(asked, &edits).await?
-                && !self.same(asked, it)
+                && let Some(it) = self.send_edited(probed, &edits).await?
+                && !self.same(probed, it)
             {
                 keys.insert(part.clone());
             }
@@ -273,8 +273,8 @@ impl Prober<'_, '_> {
                 values.iter().map(|(part, value)| (part.clone(), Some(value.clone()))).collect();
             let each = all.iter().map(std::slice::from_ref);
             for edits in std::iter::once(&all[..]).chain(each.filter(|_| all.len() > 1)) {
-                if let Some(answer) = self.send_edited(asked, edits).await? {
-                    rule.answers.push(answer_to(asked, &keys, edits, answer));
+                if let Some(answer) = self.send_edited(probed, edits).await? {
+                    rule.answers.push(answer_to(probed, &keys, edits, answer));
                 }
             }
         }
@@ -288,16 +288,16 @@ impl Prober<'_, '_> {
                 chosen.iter().map(|i| (list[*i].0.clone(), Some(list[*i].1.clone()))).collect();
             let answer = match &chosen[..] {
                 [one] if single.contains_key(list[*one].0) => single.get(list[*one].0).copied(),
-                _ => self.send_edited(asked, &edits).await?,
+                _ => self.send_edited(probed, &edits).await?,
             };
             if let Some(answer) = answer {
-                rule.answers.push(answer_to(asked, &keys, &edits, answer));
+                rule.answers.push(answer_to(probed, &keys, &edits, answer));
             }
         }
         // A name that comes more than once holds several parameters: each alone again.
         for (part, other) in &list {
             let Some((now, other)) =
-                asked.parts.values.get(*part).and_then(Value::as_array).zip(other.as_array())
+                probed.parts.values.get(*part).and_then(Value::as_array).zip(other.as_array())
             else {
                 continue;
             };
@@ -305,56 +305,56 @@ impl Prober<'_, '_> {
                 let mut mixed = now.clone();
                 mixed[i] = other[i].clone();
                 let edits = [((*part).clone(), Some(Value::Array(mixed)))];
-                if let Some(answer) = self.send_edited(asked, &edits).await? {
-                    rule.answers.push(answer_to(asked, &keys, &edits, answer));
+                if let Some(answer) = self.send_edited(probed, &edits).await? {
+                    rule.answers.push(answer_to(probed, &keys, &edits, answer));
                 }
             }
         }
-        rule.answers.insert(0, answer_to(asked, &keys, &[], asked.answer));
+        rule.answers.insert(0, answer_to(probed, &keys, &[], probed.answer));
         if let Some(it) = b {
             let edits: Vec<_> = list.iter().map(|it| (it.0.clone(), Some(it.1.clone()))).collect();
-            rule.answers.insert(1, answer_to(asked, &keys, &edits, it));
+            rule.answers.insert(1, answer_to(probed, &keys, &edits, it));
         }
         let unknown: Vec<(String, Option<Value>)> =
-            keys.iter().map(|it| (it.clone(), Some(self.unknown(asked, it)))).collect();
-        rule.default = self.send_edited(asked, &unknown).await?.map(name);
+            keys.iter().map(|it| (it.clone(), Some(self.unknown(probed, it)))).collect();
+        rule.default = self.send_edited(probed, &unknown).await?.map(name);
         Ok(keys)
     }
 
     /// Parts that the second example has otherwise, and how.
     async fn changes(
         &mut self,
-        asked: &ProbedRequest,
+        probed: &ProbedRequest,
         target: &ProbeTarget<'_>,
     ) -> BTreeMap<String, Value> {
         let mut out = BTreeMap::new();
         if let Some((template, slots)) = target.twin.and_then(replay_template)
             && let Some(other) = self.parts(&template, &slots).await
-            && other.path.len() == asked.parts.path.len()
+            && other.path.len() == probed.parts.path.len()
         {
             for (part, value) in &other.values {
-                if asked.parts.values.get(part).is_some_and(|it| it != value) {
+                if probed.parts.values.get(part).is_some_and(|it| it != value) {
                     out.insert(part.clone(), value.clone());
                 }
             }
             return out;
         }
         // It was not driven.
-        self.typed_as(self.second, asked, target)
+        self.typed_as(self.second, probed, target)
     }
 
     /// The parts that hold what was typed, with these values instead.
     fn typed_as(
         &self,
         values: &BTreeMap<String, String>,
-        asked: &ProbedRequest,
+        probed: &ProbedRequest,
         target: &ProbeTarget<'_>,
     ) -> BTreeMap<String, Value> {
         let mut out = BTreeMap::new();
         for hit in &target.exchange.measures.typed_in_request {
             let part = part_of(hit.place, &hit.key);
             let (Some(now), Some(typed), Some(other)) = (
-                asked.parts.values.get(&part).and_then(Value::as_str),
+                probed.parts.values.get(&part).and_then(Value::as_str),
                 self.recording.typed.get(&hit.name),
                 values.get(&hit.name),
             ) else {
@@ -366,8 +366,8 @@ impl Prober<'_, '_> {
     }
 
     /// The part's value with what was typed made into what nobody has.
-    fn unknown(&self, asked: &ProbedRequest, part: &str) -> Value {
-        match asked.parts.values.get(part) {
+    fn unknown(&self, probed: &ProbedRequest, part: &str) -> Value {
+        match probed.parts.values.get(part) {
             Some(Value::Number(_)) => json!(999_983),
             Some(Value::String(now)) => {
                 let typed =
@@ -387,29 +387,29 @@ impl Prober<'_, '_> {
     /// Leaves out each part once, and the headers all at once.
     async fn leave_out(
         &mut self,
-        asked: &ProbedRequest,
+        probed: &ProbedRequest,
         keys: &BTreeSet<String>,
         rule: &mut Rule,
     ) -> Result<()> {
-        let parts = removable(&asked.parts);
+        let parts = removable(&probed.parts);
         let mut telling = false;
         for part in &parts {
             let edits = [(part.clone(), None)];
-            let Some(answer) = self.send_edited(asked, &edits).await? else { continue };
-            if self.same(asked, answer) {
+            let Some(answer) = self.send_edited(probed, &edits).await? else { continue };
+            if self.same(probed, answer) {
                 continue;
             }
             telling |= part.starts_with("header:");
             if self.good(answer) {
-                rule.answers.push(answer_to(asked, keys, &edits, answer));
+                rule.answers.push(answer_to(probed, keys, &edits, answer));
                 continue;
             }
             let mut value = None;
             let is_key = keys.iter().any(|it| it == part || it.starts_with(&format!("{part}/")));
-            if !is_key && asked.parts.values.get(part).is_some_and(Value::is_string) {
-                let other = self.send_edited(asked, &[(part.clone(), Some(json!(OTHER)))]).await?;
-                if other.is_none_or(|it| !self.same(asked, it)) {
-                    value = asked.parts.values.get(part).cloned();
+            if !is_key && probed.parts.values.get(part).is_some_and(Value::is_string) {
+                let other = self.send_edited(probed, &[(part.clone(), Some(json!(OTHER)))]).await?;
+                if other.is_none_or(|it| !self.same(probed, it)) {
+                    value = probed.parts.values.get(part).cloned();
                 }
             }
             rule.needs.push(Need { part: part.clone(), value, otherwise: name(answer) });
@@ -421,10 +421,10 @@ impl Prober<'_, '_> {
             .collect();
         if !telling
             && headers.len() > 1
-            && let Some(answer) = self.send_edited(asked, &headers).await?
-            && !self.same(asked, answer)
+            && let Some(answer) = self.send_edited(probed, &headers).await?
+            && !self.same(probed, answer)
         {
-            rule.answers.push(answer_to(asked, keys, &headers, answer));
+            rule.answers.push(answer_to(probed, keys, &headers, answer));
         }
         Ok(())
     }
@@ -432,11 +432,11 @@ impl Prober<'_, '_> {
     /// Numbers that page through results: the next value and half of it.
     async fn count_on(
         &mut self,
-        asked: &ProbedRequest,
+        probed: &ProbedRequest,
         keys: &BTreeSet<String>,
         rule: &mut Rule,
     ) -> Result<()> {
-        for (part, value) in &asked.parts.values {
+        for (part, value) in &probed.parts.values {
             if keys.contains(part) || part.starts_with("header:") || part.starts_with("path:") {
                 continue;
             }
@@ -451,10 +451,10 @@ impl Prober<'_, '_> {
             {
                 let other = if value.is_string() { json!(other.to_string()) } else { json!(other) };
                 let edits = [(part.clone(), Some(other))];
-                if let Some(answer) = self.send_edited(asked, &edits).await?
-                    && !self.same(asked, answer)
+                if let Some(answer) = self.send_edited(probed, &edits).await?
+                    && !self.same(probed, answer)
                 {
-                    rule.answers.push(answer_to(asked, keys, &edits, answer));
+                    rule.answers.push(answer_to(probed, keys, &edits, answer));
                 }
             }
         }
@@ -636,14 +636,14 @@ impl Prober<'_, '_> {
 
     async fn send_edited(
         &mut self,
-        asked: &ProbedRequest,
+        probed: &ProbedRequest,
         edits: &[(String, Option<Value>)],
     ) -> Result<Option<usize>> {
-        let mut template = asked.template.clone();
+        let mut template = probed.template.clone();
         for (part, value) in edits {
             edit(&mut template, part, value.as_ref());
         }
-        self.send(asked.transport, &template, &asked.slots).await
+        self.send(probed.transport, &template, &probed.slots).await
     }
 
     /// The number of the answer; `None` when it could not be sent or nothing answered.
@@ -663,7 +663,7 @@ impl Prober<'_, '_> {
             steps: &[],
             per_item: None,
         };
-        match self.world.send(call).await {
+        match self.replayer.send(call).await {
             Ok(reply) => {
                 self.seen.push(reply);
                 Ok(Some(self.seen.len() - 1))
@@ -680,10 +680,10 @@ impl Prober<'_, '_> {
         (200..300).contains(&self.seen[at].status)
     }
 
-    fn same(&self, asked: &ProbedRequest, at: usize) -> bool {
-        self.seen[asked.answer].status == self.seen[at].status
-            && self.difference(asked.answer, at)
-                <= asked.noise + if asked.noise > 0 { MARGIN_BP } else { 0 }
+    fn same(&self, probed: &ProbedRequest, at: usize) -> bool {
+        self.seen[probed.answer].status == self.seen[at].status
+            && self.difference(probed.answer, at)
+                <= probed.noise + if probed.noise > 0 { MARGIN_BP } else { 0 }
     }
 
     /// Basis points; of pages, whether a person sees another.
@@ -716,14 +716,14 @@ fn bare(url: &str) -> &str {
 
 /// The values of the deciding parts after these edits.
 fn answer_to(
-    asked: &ProbedRequest,
+    probed: &ProbedRequest,
     keys: &BTreeSet<String>,
     edits: &[(String, Option<Value>)],
     answer: usize,
 ) -> Answer {
     let mut when: BTreeMap<String, Value> = keys
         .iter()
-        .filter_map(|it| Some((it.clone(), asked.parts.values.get(it)?.clone())))
+        .filter_map(|it| Some((it.clone(), probed.parts.values.get(it)?.clone())))
         .collect();
     for (part, value) in edits {
         when.retain(|it, _| !it.starts_with(&format!("{part}/")));

@@ -147,9 +147,9 @@ pub fn learn(
 ) -> Result<(SessionRecording, Trace)> {
     let recording = recording(dir, line, settings)?;
     let second = SecondRecording::default();
-    let mut world = RecordingReplayer(&recording);
+    let mut replayer = RecordingReplayer(&recording);
     let expect = Expectation::default();
-    let trace = block_on(in_memory::run(&recording, &second, settings, &expect, &mut world))?;
+    let trace = block_on(in_memory::run(&recording, &second, settings, &expect, &mut replayer))?;
     Ok((recording, trace))
 }
 

@@ -19,6 +19,7 @@ use super::{
     },
     corpus,
     probe::{self, ProbeResult, ProbeTarget, ProofToRepeat},
+    stubs::Stubs,
 };
 use commis_artifacts::{
     payloads::{
@@ -26,6 +27,7 @@ use commis_artifacts::{
         RecipeDraftMinimized, SecondRecording, VerificationReport,
     },
     recording::{Exchange, SessionRecording},
+    store::TaskFolder,
 };
 use commis_base::{
     error::{Code, Error, Result},
@@ -112,16 +114,9 @@ pub async fn record(
     let right: BTreeSet<u32> =
         recording.exchanges.iter().filter(|it| is_right(it)).map(|it| it.id).collect();
     let mut targets = targets(&recording, &second, &right);
-    if let (Ok(Judged::Done(analysis)), Ok(Judged::Rejected(reject))) =
-        (folder.get::<Judged<RecipeAnalysis>>(), folder.get::<Judged<RecipeDraft>>())
-        && reject.reason == Reason::NeedsLogin
-    {
-        for it in &mut targets {
-            it.refused = it.exchange.id == analysis.chosen.exchange;
-        }
-    }
+    mark_refused(&mut targets, &folder);
 
-    let mut world = TaskReplayer::new(
+    let mut replayer = TaskReplayer::new(
         &cx.http,
         &cx.policy,
         &cx.browser,
@@ -145,24 +140,16 @@ pub async fn record(
             }
             _ => None,
         };
-        probe::probe(&mut world, cx, &recording, values, &targets, proof).await?
+        probe::probe(&mut replayer, cx, &recording, values, &targets, proof).await?
     };
-    drop(world);
+    drop(replayer);
 
     let of_right = targets.iter().zip(&found).filter(|it| right.contains(&it.0.exchange.id));
     let of_right: Option<&ProbeResult> = of_right.map(|it| it.1).next_back();
     let right_exchange = right.last().and_then(|it| recording.exchanges.get(*it as usize));
     let html = right_exchange.is_some_and(|it| it.mime.contains("html"));
     let metadata = metadata(task, expected, of_right, html);
-    let shape = request.as_ref().map_or_else(Vec::new, |wanted| {
-        probe::shape_of(&stubs, |rule| {
-            // A rule's own pattern has a `*` at least where the right URL has one.
-            wanted.matches(&rule.method, &rule.url, wanted.operation.as_deref())
-                && wanted.operation.as_ref().is_none_or(|operation| {
-                    rule.is.is_empty() || rule.is.values().any(|it| it == operation.as_str())
-                })
-        })
-    });
+    let shape = request.as_ref().map_or_else(Vec::new, |it| shape_of_right(it, &stubs));
     let draft = ExpectedDraft {
         request,
         parameters: expected.parameters.clone(),
@@ -172,20 +159,20 @@ pub async fn record(
     };
     drop(targets);
     let dir = out.join(task.name.as_str());
-    let mut bytes = 0;
-    let mut write = |name: &str, text: String| {
-        bytes += text.len() as u64;
-        files::write_atomic(&dir, name, text.as_bytes())
-    };
-    write(RECORDING, lines(&recording)?)?;
-    write(SECOND, lines(&second)?)?;
-    write(CANDIDATES, lines(&ExpectedCandidates { right })?)?;
-    write(DRAFT, lines(&draft)?)?;
-    write(FINGERPRINT, lines(&ExpectedFingerprint { shape })?)?;
-    write(STUBS, lines(&stubs)?)?;
     let yaml = serde_saphyr::to_string(&metadata)
         .map_err(|err| Error::new(Code::Internal, format!("metadata as YAML: {err}")))?;
-    write(METADATA, yaml)?;
+    let bytes = write_files(
+        &dir,
+        [
+            (RECORDING, lines(&recording)?),
+            (SECOND, lines(&second)?),
+            (CANDIDATES, lines(&ExpectedCandidates { right })?),
+            (DRAFT, lines(&draft)?),
+            (FINGERPRINT, lines(&ExpectedFingerprint { shape })?),
+            (STUBS, lines(&stubs)?),
+            (METADATA, yaml),
+        ],
+    )?;
 
     let mut settings = cx.settings.clone();
     settings.egress.no_network = true;
@@ -196,6 +183,39 @@ pub async fn record(
         verdict: offline.verdict.as_str(),
         bytes,
     })
+}
+
+/// The shape of what the stubs of the right request answer.
+fn shape_of_right(wanted: &ExpectedRequest, stubs: &Stubs) -> Vec<String> {
+    probe::shape_of(stubs, |rule| {
+        // A rule's own pattern has a `*` at least where the right URL has one.
+        wanted.matches(&rule.method, &rule.url, wanted.operation.as_deref())
+            && wanted.operation.as_ref().is_none_or(|operation| {
+                rule.is.is_empty() || rule.is.values().any(|it| it == operation.as_str())
+            })
+    })
+}
+
+/// Marks the target that learning rejected because it needs a login.
+fn mark_refused(targets: &mut [ProbeTarget<'_>], folder: &TaskFolder) {
+    if let (Ok(Judged::Done(analysis)), Ok(Judged::Rejected(reject))) =
+        (folder.get::<Judged<RecipeAnalysis>>(), folder.get::<Judged<RecipeDraft>>())
+        && reject.reason == Reason::NeedsLogin
+    {
+        for it in targets {
+            it.refused = it.exchange.id == analysis.chosen.exchange;
+        }
+    }
+}
+
+/// Writes the files into the folder of the case. Returns their size in bytes. Fails with [`Code::ArtifactIo`].
+fn write_files<const N: usize>(dir: &Path, all: [(&str, String); N]) -> Result<u64> {
+    let mut bytes = 0;
+    for (name, text) in all {
+        bytes += text.len() as u64;
+        files::write_atomic(dir, name, text.as_bytes())?;
+    }
+    Ok(bytes)
 }
 
 fn request(expected: &Expected) -> Option<ExpectedRequest> {

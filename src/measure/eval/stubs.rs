@@ -203,7 +203,7 @@ impl Body {
 }
 
 /// The part of the world that replaying stages touch, made of stubs.
-pub struct StubWorld<'a> {
+pub struct StubReplayer<'a> {
     stubs: &'a Stubs,
     max_replays: u32,
     /// Calls since the stage began.
@@ -212,7 +212,7 @@ pub struct StubWorld<'a> {
     pub sent: u32,
 }
 
-impl<'a> StubWorld<'a> {
+impl<'a> StubReplayer<'a> {
     pub fn new(stubs: &'a Stubs, max_replays: u32) -> Self {
         Self { stubs, max_replays, replays: 0, sent: 0 }
     }
@@ -287,7 +287,7 @@ impl Transport for SlotTransport<'_> {
     }
 }
 
-impl Replayer for StubWorld<'_> {
+impl Replayer for StubReplayer<'_> {
     fn transports(&self) -> Vec<TransportKind> {
         self.stubs.transports.clone()
     }

@@ -48,7 +48,7 @@ fn template(method: &str, url: &str, headers: Value, body: Value) -> RequestTemp
 
 /// Sends and says what came: the status, and the body as text.
 fn ask(
-    world: &mut StubWorld<'_>,
+    replayer: &mut StubReplayer<'_>,
     transport: TransportKind,
     request: &RequestTemplate,
     slots: &[Slot],
@@ -63,14 +63,14 @@ fn ask(
         steps: &[],
         per_item: None,
     };
-    let reply = block_on(world.send(call))?;
+    let reply = block_on(replayer.send(call))?;
     Ok((reply.status, String::from_utf8_lossy(&reply.body).into_owned()))
 }
 
 #[test]
 fn rules_answer_by_parts() {
     let stubs = stubs();
-    let mut world = StubWorld::new(&stubs, 3);
+    let mut replayer = StubReplayer::new(&stubs, 3);
     let slots = [Slot {
         name: "key".to_owned(),
         from: SlotSource::Document {
@@ -82,7 +82,7 @@ fn rules_answer_by_parts() {
     let url = "http://a.test/api/v1/search";
     let mut check = |headers: Value, body: Value, status: u16, text: &str| {
         let request = template("POST", url, headers, body.clone());
-        let got = ask(&mut world, TransportKind::PublicHttp, &request, &slots).unwrap();
+        let got = ask(&mut replayer, TransportKind::PublicHttp, &request, &slots).unwrap();
         assert_eq!(got, (status, text.to_owned()), "{body}");
     };
     let key = || json!({"x-key": "{key}"});
@@ -98,40 +98,40 @@ fn rules_answer_by_parts() {
 #[test]
 fn calls_to_one_url_are_told_apart() {
     let stubs = stubs();
-    let mut world = StubWorld::new(&stubs, 3);
+    let mut replayer = StubReplayer::new(&stubs, 3);
     for (op, text) in [("One", "\"a\""), ("Two", "\"a2\"")] {
         let request = template("POST", "http://a.test/graphql", json!({}), json!({"op": op}));
-        let got = ask(&mut world, TransportKind::PublicHttp, &request, &[]).unwrap();
+        let got = ask(&mut replayer, TransportKind::PublicHttp, &request, &[]).unwrap();
         assert_eq!(got.1, text);
     }
     let request = template("POST", "http://a.test/graphql", json!({}), json!({"op": "Three"}));
-    let err = ask(&mut world, TransportKind::PublicHttp, &request, &[]).unwrap_err();
+    let err = ask(&mut replayer, TransportKind::PublicHttp, &request, &[]).unwrap_err();
     assert_eq!(err.code(), Code::NetworkDisabled);
 }
 
 #[test]
 fn a_session_is_who_asks_from_its_page() {
     let stubs = stubs();
-    let mut world = StubWorld::new(&stubs, 3);
+    let mut replayer = StubReplayer::new(&stubs, 3);
     let slots = [Slot { name: "t".to_owned(), from: SlotSource::Meta { name: "csrf".to_owned() } }];
     let with = template("GET", "http://a.test/mine", json!({"x-csrf": "{t}"}), Value::Null);
     let without = template("GET", "http://a.test/mine", json!({}), Value::Null);
     let page = TransportKind::InPageFetch;
-    assert_eq!(ask(&mut world, page, &with, &slots).unwrap(), (200, "\"all\"".to_owned()));
-    assert_eq!(ask(&mut world, page, &without, &[]).unwrap().0, 400);
-    assert_eq!(ask(&mut world, TransportKind::PublicHttp, &without, &[]).unwrap().0, 403);
-    let err = ask(&mut world, TransportKind::PublicHttp, &with, &slots).unwrap_err();
+    assert_eq!(ask(&mut replayer, page, &with, &slots).unwrap(), (200, "\"all\"".to_owned()));
+    assert_eq!(ask(&mut replayer, page, &without, &[]).unwrap().0, 400);
+    assert_eq!(ask(&mut replayer, TransportKind::PublicHttp, &without, &[]).unwrap().0, 403);
+    let err = ask(&mut replayer, TransportKind::PublicHttp, &with, &slots).unwrap_err();
     assert_eq!(err.code(), Code::SessionRequired);
     // A call that cannot be made is none: three were, in a budget of three.
-    assert!(world.spent() && world.sent == 3);
-    world.begin();
-    assert!(!world.spent());
+    assert!(replayer.spent() && replayer.sent == 3);
+    replayer.begin();
+    assert!(!replayer.spent());
 }
 
 #[test]
 fn what_no_rule_covers_is_no_network() {
     let stubs = stubs();
-    let mut world = StubWorld::new(&stubs, 3);
+    let mut replayer = StubReplayer::new(&stubs, 3);
     for (method, url) in [
         ("GET", "http://a.test/other"),
         ("GET", "http://b.test/mine"),
@@ -140,7 +140,7 @@ fn what_no_rule_covers_is_no_network() {
         ("POST", "http://a.test/api/v1/v2/search"),
     ] {
         let request = template(method, url, json!({}), Value::Null);
-        let err = ask(&mut world, TransportKind::PublicHttp, &request, &[]).unwrap_err();
+        let err = ask(&mut replayer, TransportKind::PublicHttp, &request, &[]).unwrap_err();
         assert_eq!(err.code(), Code::NetworkDisabled, "{method} {url}");
     }
 }

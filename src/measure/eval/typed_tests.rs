@@ -98,10 +98,14 @@ fn answers_are_as_declared() {
             required_paths: case.metadata.required_paths.clone(),
             further: case.metadata.further.clone(),
         };
-        let mut world = StubWorld::new(&case.stubs, settings.learning.max_replays);
-        let Ok(trace) =
-            block_on(in_memory::run(&case.recording, &case.second, &settings, &expect, &mut world))
-        else {
+        let mut replayer = StubReplayer::new(&case.stubs, settings.learning.max_replays);
+        let Ok(trace) = block_on(in_memory::run(
+            &case.recording,
+            &case.second,
+            &settings,
+            &expect,
+            &mut replayer,
+        )) else {
             continue;
         };
         let (Some(Judged::Done(draft)), Some(report)) = (&trace.parameterized, &trace.report)

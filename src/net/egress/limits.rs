@@ -247,7 +247,7 @@ fn decide(limits: &LimitsSettings, paid: Option<i64>, now: i64) -> (RateDecision
 }
 
 async fn lock(dir: &Dir) -> Result<Lock> {
-    let patience = async {
+    let timeout = async {
         loop {
             if let Some(lock) = dir.try_lock()? {
                 return Ok(lock);
@@ -255,7 +255,7 @@ async fn lock(dir: &Dir) -> Result<Lock> {
             tokio::time::sleep(POLL).await;
         }
     };
-    tokio::time::timeout(MAX_WAIT, patience).await.unwrap_or_else(|_| {
+    tokio::time::timeout(MAX_WAIT, timeout).await.unwrap_or_else(|_| {
         Err(Error::new(Code::RateLimited, "another process has locked the folder of rate limits"))
     })
 }

@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{
     Daemon,
-    operations::{OperationContext, over},
+    operations::{OperationContext, login_expired},
     page_sessions::PageSessions,
     principal::AccessRequirement,
 };
@@ -33,26 +33,26 @@ use commis_vault::{LoginName, Vault};
 /// The login that the run's page begins with, where one is named. Fails with `FORBIDDEN`, `PARAM_INVALID` where it is of a site that
 /// the task does not go to, `SESSION_REQUIRED` where it is over, and as the vault does.
 pub fn login(
-    asked: &OperationContext,
+    cx: &OperationContext,
     it: &TaskRequest,
-    contract: &TaskPolicy,
+    task_policy: &TaskPolicy,
 ) -> Result<Option<NamedLogin>> {
     let Some(name) = &it.login else { return Ok(None) };
-    asked.who.must(AccessRequirement::Login, Some(name))?;
+    cx.principal.must(AccessRequirement::Login, Some(name))?;
     if it.backend == Backend::PlaywrightMcp {
         return Err(Error::new(
             Code::ParamInvalid,
-            "logins of the vault are not for Playwright's browser",
+            "Playwright's browser cannot use logins of the vault",
         )
-        .hint("`playwright_profile = true` under [agent] keeps its own"));
+        .hint("set `playwright_profile = true` under [agent], so that this browser keeps its own logins"));
     }
     let name: LoginName = name.parse()?;
-    let (card, held) = Vault::new(&asked.daemon.home).open(&name)?;
+    let (card, held) = Vault::new(&cx.daemon.home).open(&name)?;
     if held.has_expired() {
-        return Err(over(&name));
+        return Err(login_expired(&name));
     }
     let of = site_of(held.url());
-    if !contract.sites().any(|it| *it == of) {
+    if !task_policy.sites().any(|it| *it == of) {
         let what = format!("the login `{name}` is of {}, where this task does not go", card.site);
         return Err(Error::new(Code::ParamInvalid, what));
     }
@@ -67,14 +67,14 @@ pub enum RunDriver {
 
 impl RunDriver {
     /// A run's own page in our browser.
-    pub fn own(
-        asked: &OperationContext,
+    pub fn local(
+        cx: &OperationContext,
         context: &str,
         judge: RequestJudge,
         folder: PathBuf,
     ) -> Self {
-        let (daemon, who) = (Arc::clone(&asked.daemon), asked.who.clone());
-        Self::Own(LocalDriver::new(daemon, who, context.to_owned(), judge, folder))
+        let (daemon, principal) = (Arc::clone(&cx.daemon), cx.principal.clone());
+        Self::Own(LocalDriver::new(daemon, principal, context.to_owned(), judge, folder))
     }
 
     /// Puts that login into the page, before anything is done there.
@@ -87,16 +87,16 @@ impl RunDriver {
     }
 
     /// A browser of Playwright's, behind the same judge. Fails with `BROWSER_MISSING`, `SETTINGS_INVALID`, `MCP_FAILED`.
-    pub async fn theirs(
-        asked: &OperationContext,
+    pub async fn playwright(
+        cx: &OperationContext,
         context: &str,
         judge: RequestJudge,
         folder: PathBuf,
     ) -> Result<Self> {
-        let world = asked.daemon.world();
-        let (agent, browser) = (&world.settings.agent, &world.settings.browser);
+        let runtime = cx.daemon.runtime();
+        let (agent, browser) = (&runtime.settings.agent, &runtime.settings.browser);
         check_arguments(&browser.args)?;
-        let how = PlaywrightOptions {
+        let options = PlaywrightOptions {
             command: command(agent.playwright_mcp.as_deref())?,
             environment: settings::child_environment(),
             browser: find_chromium(browser.path.as_deref())?,
@@ -104,7 +104,7 @@ impl RunDriver {
             profile: agent.playwright_profile.then(|| folder.with_file_name("playwright")),
         };
         let pictures = (folder, context.to_owned());
-        let it = Playwright::start(how, world.policy(), judge, pictures).await?;
+        let it = Playwright::start(options, runtime.policy(), judge, pictures).await?;
         Ok(Self::Theirs(Box::new(it)))
     }
 
@@ -125,8 +125,8 @@ impl RunDriver {
             return Self::Theirs(it);
         }
         let folder = daemon.home.runs.clone();
-        let (who, context) = (inner.who.clone(), inner.context.clone());
-        Self::Own(LocalDriver::reattach(Arc::clone(daemon), who, context, folder))
+        let (principal, context) = (inner.principal.clone(), inner.context.clone());
+        Self::Own(LocalDriver::reattach(Arc::clone(daemon), principal, context, folder))
     }
 
     /// What waits by that number, as it would leave now.
@@ -138,9 +138,9 @@ impl RunDriver {
     ) -> Result<Option<PausedRequest>> {
         match self {
             Self::Own(_) => {
-                let of = (&inner.who, inner.context.as_str());
-                PageSessions::with(daemon, of, async |desk: &mut PageController| {
-                    let all = desk.waiting_now().await?;
+                let of = (&inner.principal, inner.context.as_str());
+                PageSessions::with(daemon, of, async |controller: &mut PageController| {
+                    let all = controller.waiting_now().await?;
                     Ok(all
                         .iter()
                         .find(|it| it.number == number)
@@ -156,9 +156,9 @@ impl RunDriver {
     pub async fn all_waiting(&self, daemon: &Daemon, inner: &SuspendedRun) -> Vec<PausedRequest> {
         match self {
             Self::Own(_) => {
-                let of = (&inner.who, inner.context.as_str());
-                let all = async |desk: &mut PageController| {
-                    Ok(desk
+                let of = (&inner.principal, inner.context.as_str());
+                let all = async |controller: &mut PageController| {
+                    Ok(controller
                         .waiting_now()
                         .await?
                         .iter()
@@ -181,8 +181,9 @@ impl RunDriver {
     ) -> Result<(String, Option<u16>)> {
         match self {
             Self::Own(_) => {
-                let of = (&inner.who, inner.context.as_str());
-                let left = async |desk: &mut PageController| desk.let_leave(number).await;
+                let of = (&inner.principal, inner.context.as_str());
+                let left =
+                    async |controller: &mut PageController| controller.let_leave(number).await;
                 let (said, status) = PageSessions::with(daemon, of, left).await?;
                 Ok((said.text, status))
             }
@@ -190,7 +191,7 @@ impl RunDriver {
         }
     }
 
-    fn hands(&mut self) -> &mut dyn BrowserDriver {
+    fn driver(&mut self) -> &mut dyn BrowserDriver {
         match self {
             Self::Own(it) => it,
             Self::Theirs(it) => &mut **it,
@@ -207,27 +208,27 @@ impl BrowserDriver for RunDriver {
     }
 
     fn act<'a>(&'a mut self, act: &'a Action, on: &'a str) -> BoxFuture<'a, Result<ActionResult>> {
-        self.hands().act(act, on)
+        self.driver().act(act, on)
     }
 
     fn snapshot(&mut self) -> BoxFuture<'_, Result<PageView>> {
-        self.hands().snapshot()
+        self.driver().snapshot()
     }
 
     fn drawn(&mut self) -> BoxFuture<'_, Result<Option<String>>> {
-        self.hands().drawn()
+        self.driver().drawn()
     }
 
     fn picture(&mut self) -> BoxFuture<'_, Result<Option<PathBuf>>> {
-        self.hands().picture()
+        self.driver().picture()
     }
 
     fn hand_over(&mut self, note: &str) -> BoxFuture<'_, bool> {
         let note = note.to_owned();
-        Box::pin(async move { self.hands().hand_over(&note).await })
+        Box::pin(async move { self.driver().hand_over(&note).await })
     }
 
     fn take_back(&mut self) -> BoxFuture<'_, Result<()>> {
-        self.hands().take_back()
+        self.driver().take_back()
     }
 }

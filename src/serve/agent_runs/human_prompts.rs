@@ -25,10 +25,10 @@ impl TaskPrompter {
 impl HumanInput for TaskPrompter {
     fn ask(&self, it: HumanPrompt) -> BoxFuture<'_, Reply> {
         Box::pin(async move {
-            let answer = self.daemon.questions.ask(&self.task);
+            let answer = self.daemon.open_prompts.ask(&self.task);
             let mut data = serde_json::to_value(&it).unwrap_or_default();
             data["question"] = json!(true);
-            if self.daemon.book.stage(&self.task, "question", data).await.is_err() {
+            if self.daemon.database.stage(&self.task, "question", data).await.is_err() {
                 return Reply::Nobody;
             }
             match tokio::time::timeout(PATIENCE, answer).await {

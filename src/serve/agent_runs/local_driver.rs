@@ -28,7 +28,7 @@ const MOST: usize = 40_000;
 /// Closes its page when it is dropped, unless it is left open.
 pub struct LocalDriver {
     daemon: Arc<Daemon>,
-    who: Principal,
+    principal: Principal,
     context: String,
     judge: Option<RequestJudge>,
     /// Where pictures come.
@@ -41,13 +41,13 @@ impl LocalDriver {
     /// `context`: a page of that caller's that is not open.
     pub fn new(
         daemon: Arc<Daemon>,
-        who: Principal,
+        principal: Principal,
         context: String,
         judge: RequestJudge,
         folder: PathBuf,
     ) -> Self {
         let judge = Some(judge);
-        Self { daemon, who, context, judge, folder, pictures: 0, stays: false }
+        Self { daemon, principal, context, judge, folder, pictures: 0, stays: false }
     }
 
     /// The page stays open, and with it what waits there.
@@ -56,13 +56,21 @@ impl LocalDriver {
     }
 
     /// The same page again, which was left open.
-    pub fn reattach(daemon: Arc<Daemon>, who: Principal, context: String, folder: PathBuf) -> Self {
-        Self { daemon, who, context, judge: None, folder, pictures: 0, stays: false }
+    pub fn reattach(
+        daemon: Arc<Daemon>,
+        principal: Principal,
+        context: String,
+        folder: PathBuf,
+    ) -> Self {
+        Self { daemon, principal, context, judge: None, folder, pictures: 0, stays: false }
     }
 
     /// Puts that login into the page, before anything is done there.
     pub async fn log_in(&mut self, (name, held): &super::request::NamedLogin) -> Result<()> {
-        self.with(async |desk: &mut PageController| desk.mount(name, held).await.map(drop)).await
+        self.with(async |controller: &mut PageController| {
+            controller.mount(name, held).await.map(drop)
+        })
+        .await
     }
 
     async fn with<T>(
@@ -72,22 +80,22 @@ impl LocalDriver {
         let judge = self.judge.take();
         PageSessions::with(
             &self.daemon,
-            (&self.who, &self.context),
-            async |desk: &mut PageController| {
+            (&self.principal, &self.context),
+            async |controller: &mut PageController| {
                 match judge {
                     // Before its first page.
-                    Some(it) => desk.hold(it),
+                    Some(it) => controller.hold(it),
                     // It crashed, hung or went with its browser: another page would hold nothing back.
-                    None if !desk.is_holding() => {
+                    None if !controller.is_holding() => {
                         return Err(Error::new(
                             Code::BrowserFailed,
-                            "the page of the task is gone",
+                            "the page of the task was closed",
                         )
-                        .hint("do the task again"));
+                        .hint("start the task again"));
                     }
                     None => {}
                 }
-                what(desk).await
+                what(controller).await
             },
         )
         .await
@@ -97,7 +105,7 @@ impl LocalDriver {
 impl Drop for LocalDriver {
     fn drop(&mut self) {
         if !self.stays {
-            self.daemon.desks.close(&self.who, &self.context);
+            self.daemon.page_sessions.close(&self.principal, &self.context);
         }
     }
 }
@@ -215,18 +223,18 @@ impl BrowserDriver for LocalDriver {
         Box::pin(async move {
             let command = command(act)?;
             let stays = !matches!(command, Command::Goto(_));
-            self.with(async |desk: &mut PageController| {
+            self.with(async |controller: &mut PageController| {
                 if stays {
-                    let now = desk.run(Command::Url).await?.text;
+                    let now = controller.run(Command::Url).await?.text;
                     if site_of(&now) != site_of(on) {
                         let why = "the page is of another site now than when it was looked at";
                         return Err(Error::new(Code::RefStale, why).hint("take a new snapshot"));
                     }
-                    desk.keep_to(site_of(on));
+                    controller.keep_to(site_of(on));
                 }
-                let done = desk.run(command).await;
+                let done = controller.run(command).await;
                 let held: Vec<PausedRequest> =
-                    desk.waiting_now().await?.iter().map(to_held_request_data).collect();
+                    controller.waiting_now().await?.iter().map(to_held_request_data).collect();
                 match done {
                     Ok(said) => Ok(ActionResult { text: said.text, held }),
                     // A page that waits for an answer may not answer itself.
@@ -245,13 +253,13 @@ impl BrowserDriver for LocalDriver {
             let wish = SnapshotOptions { max_chars: Some(MOST), ..SnapshotOptions::default() };
             let command = Command::Snapshot { wish, clickable: false, within: None };
             let (url, title, content) = self
-                .with(async |desk: &mut PageController| {
+                .with(async |controller: &mut PageController| {
                     // What it shows and where it is have to be of one document.
-                    let mut before = desk.run(Command::Url).await?.text;
+                    let mut before = controller.run(Command::Url).await?.text;
                     for _ in 0..3 {
-                        let content = desk.run(command.clone()).await?.text;
-                        let title = desk.run(Command::Title).await?.text;
-                        let url = desk.run(Command::Url).await?.text;
+                        let content = controller.run(command.clone()).await?.text;
+                        let title = controller.run(Command::Title).await?.text;
+                        let url = controller.run(Command::Url).await?.text;
                         if url == before {
                             return Ok((url, title, content));
                         }
@@ -272,7 +280,9 @@ impl BrowserDriver for LocalDriver {
     fn drawn(&mut self) -> BoxFuture<'_, Result<Option<String>>> {
         Box::pin(async move {
             let said = self
-                .with(async |desk: &mut PageController| desk.run(Command::Text(None)).await)
+                .with(async |controller: &mut PageController| {
+                    controller.run(Command::Text(None)).await
+                })
                 .await?;
             Ok(Some(said.text))
         })
@@ -282,7 +292,9 @@ impl BrowserDriver for LocalDriver {
         Box::pin(async move {
             let what = ScreenshotOptions::default();
             let said = self
-                .with(async |desk: &mut PageController| desk.run(Command::Screenshot(what)).await)
+                .with(async |controller: &mut PageController| {
+                    controller.run(Command::Screenshot(what)).await
+                })
                 .await?;
             let Some(png) = said.png else { return Ok(None) };
             self.pictures += 1;
@@ -297,7 +309,7 @@ impl BrowserDriver for LocalDriver {
     fn hand_over(&mut self, note: &str) -> BoxFuture<'_, bool> {
         let note = note.to_owned();
         Box::pin(async move {
-            let of = (&self.who, self.context.as_str());
+            let of = (&self.principal, self.context.as_str());
             let handed = PageSessions::hand_off(&self.daemon, of, &note).await;
             if let Err(err) = &handed {
                 tracing::info!(code = err.code().as_str(), "no window for a person");
@@ -308,7 +320,8 @@ impl BrowserDriver for LocalDriver {
 
     fn take_back(&mut self) -> BoxFuture<'_, Result<()>> {
         Box::pin(async move {
-            self.with(async |desk: &mut PageController| desk.resume().await.map(drop)).await
+            self.with(async |controller: &mut PageController| controller.resume().await.map(drop))
+                .await
         })
     }
 }

@@ -26,13 +26,13 @@ use self::{
     human_prompts::TaskPrompter,
     request::{Backend, TaskRequest},
     suspended::SuspendedRun,
-    suspended_runs::park,
+    suspended_runs::suspend,
 };
 pub use self::{
     prompts::OpenPrompts,
     run_recorder::{PlaybookStatus, standings},
     suspended::SuspendedRuns,
-    suspended_runs::{approve, drop_gone_runs, reject, whose},
+    suspended_runs::{approve, drop_gone_runs, owner_filter, reject},
 };
 use super::{
     answer::{ApiError, Meta},
@@ -153,28 +153,28 @@ struct RunPlan {
     run: String,
     goal: Goal,
     limits: Limits,
-    contract: TaskPolicy,
+    task_policy: TaskPolicy,
     client: Client,
     prices: Option<(f64, f64)>,
-    book: Option<PlaybookRef>,
+    playbook: Option<PlaybookRef>,
 }
 
 /// What is wanted with its playbook and its values, checked.
-fn plan(asked: &OperationContext, it: &TaskRequest) -> Result<RunPlan> {
-    let home = &asked.daemon.home;
+fn plan(cx: &OperationContext, it: &TaskRequest) -> Result<RunPlan> {
+    let home = &cx.daemon.home;
     let params: BTreeMap<String, String> = it.params.clone().into();
-    let book = it.playbook.as_deref().map(|name| playbook::load(home, name)).transpose()?;
+    let playbook = it.playbook.as_deref().map(|name| playbook::load(home, name)).transpose()?;
     let known =
-        book.as_ref().map(|it| PlaybookRef { name: it.name.to_string(), digest: it.digest() });
-    let book = book.map(|it| it.with_values(&params)).transpose()?.map(Arc::new);
-    let url = it.url.clone().or_else(|| book.as_ref().map(|it| it.url.clone()));
+        playbook.as_ref().map(|it| PlaybookRef { name: it.name.to_string(), digest: it.digest() });
+    let playbook = playbook.map(|it| it.with_values(&params)).transpose()?.map(Arc::new);
+    let url = it.url.clone().or_else(|| playbook.as_ref().map(|it| it.url.clone()));
     let url = url.ok_or_else(|| {
         Error::new(Code::ParamInvalid, "the task has no start page").hint("give a `url`")
     })?;
     let sentence = fill_sentence(&it.task, &params);
     let said: Vec<&str> = params.values().map(String::as_str).chain([sentence.as_str()]).collect();
-    let contract = TaskPolicy::new(&url, &it.hosts, book.clone(), &said)?;
-    let settings = model(asked, it)?;
+    let task_policy = TaskPolicy::new(&url, &it.hosts, playbook.clone(), &said)?;
+    let settings = model(cx, it)?;
     let client = client(&settings, "no model is configured, and no recipe matches")?;
     let prices = prices(&settings);
     let cost = match (it.max_cost, prices) {
@@ -190,13 +190,13 @@ fn plan(asked: &OperationContext, it: &TaskRequest) -> Result<RunPlan> {
         no_checkpoints: it.no_checkpoint,
         agrees: it.allow_submit,
     };
-    let goal = Goal { text: goal(&sentence, &params, book.as_deref()), url, playbook: book };
-    Ok(RunPlan { run: run_id()?, goal, limits, contract, client, prices, book: known })
+    let goal = Goal { text: goal(&sentence, &params, playbook.as_deref()), url, playbook };
+    Ok(RunPlan { run: run_id()?, goal, limits, task_policy, client, prices, playbook: known })
 }
 
 /// The settings of the model that is to do it. Fails with `SETTINGS_INVALID`.
-pub fn model(asked: &OperationContext, it: &TaskRequest) -> Result<ModelSettings> {
-    let mut settings = asked.daemon.world().settings.model.clone();
+pub fn model(cx: &OperationContext, it: &TaskRequest) -> Result<ModelSettings> {
+    let mut settings = cx.daemon.runtime().settings.model.clone();
     if let Some(name) = &it.model {
         settings.choose(name)?;
     }
@@ -244,9 +244,9 @@ pub fn fill_sentence(sentence: &str, params: &BTreeMap<String, String>) -> Strin
     out
 }
 
-fn goal(sentence: &str, params: &BTreeMap<String, String>, book: Option<&Playbook>) -> String {
+fn goal(sentence: &str, params: &BTreeMap<String, String>, playbook: Option<&Playbook>) -> String {
     let mut out = vec![sentence.to_owned()];
-    if let Some(it) = book {
+    if let Some(it) = playbook {
         out.extend([it.goal.clone(), it.notes.clone()].into_iter().filter(|it| !it.is_empty()));
     }
     if !params.is_empty() {
@@ -258,33 +258,33 @@ fn goal(sentence: &str, params: &BTreeMap<String, String>, book: Option<&Playboo
 
 /// Does it with a model, and has a recipe learned from it.
 pub async fn by_model(
-    asked: &OperationContext,
+    cx: &OperationContext,
     it: TaskRequest,
     trace: Vec<String>,
 ) -> OperationOutput<TaskResult> {
-    let who = &asked.who;
-    who.must(AccessRequirement::May(Area::Browse, AccessRight::Write), None)?;
-    let plan = plan(asked, &it)?;
-    let login = drivers::login(asked, &it, &plan.contract)?;
-    let journal = run_recorder::begin_journal(asked, &it, &plan);
-    let RunPlan { run, goal, limits, contract, client, prices, .. } = plan;
+    let principal = &cx.principal;
+    principal.must(AccessRequirement::May(Area::Browse, AccessRight::Write), None)?;
+    let plan = plan(cx, &it)?;
+    let login = drivers::login(cx, &it, &plan.task_policy)?;
+    let journal = run_recorder::begin_journal(cx, &it, &plan);
+    let RunPlan { run, goal, limits, task_policy, client, prices, .. } = plan;
     let context = format!("do-{run}");
-    let folder = asked.daemon.home.runs.clone();
-    let judge = contract.judge();
-    let doing = AgentRun::new(goal, limits, contract, ids::random_token()?);
-    let mut hands = match it.backend {
-        Backend::Commis => RunDriver::own(asked, &context, judge, folder),
-        Backend::PlaywrightMcp => RunDriver::theirs(asked, &context, judge, folder)
+    let folder = cx.daemon.home.runs.clone();
+    let judge = task_policy.judge();
+    let agent_run = AgentRun::new(goal, limits, task_policy, ids::random_token()?);
+    let mut driver = match it.backend {
+        Backend::Commis => RunDriver::local(cx, &context, judge, folder),
+        Backend::PlaywrightMcp => RunDriver::playwright(cx, &context, judge, folder)
             .await
             .inspect_err(|err| journal.fail(err))?,
     };
     if let Some(it) = &login {
-        hands.log_in(it).await.inspect_err(|err| journal.fail(err))?;
+        driver.log_in(it).await.inspect_err(|err| journal.fail(err))?;
     }
     let inner = SuspendedRun {
-        doing,
+        agent_run,
         wanted: it,
-        who: who.clone(),
+        principal: principal.clone(),
         run,
         context,
         waits: Vec::new(),
@@ -295,13 +295,13 @@ pub async fn by_model(
         sent: 0,
         external_browser: None,
     };
-    went_on(asked, hands, inner, None, trace).await
+    went_on(cx, driver, inner, None, trace).await
 }
 
 /// The same after a request of it was let go: `told` says what became of it, and `more` is what waits since.
 pub async fn goes_on(
-    asked: &OperationContext,
-    hands: RunDriver,
+    cx: &OperationContext,
+    driver: RunDriver,
     mut inner: SuspendedRun,
     told: &str,
     more: Vec<PausedRequest>,
@@ -310,47 +310,51 @@ pub async fn goes_on(
     inner.sent += 1;
     let trace = vec!["APPROVED".to_owned()];
     if !more.is_empty() {
-        return conclude(asked, hands, inner, RunOutcome::Held(more), trace).await;
+        return conclude(cx, driver, inner, RunOutcome::Held(more), trace).await;
     }
-    went_on(asked, hands, inner, Some(told), trace).await
+    went_on(cx, driver, inner, Some(told), trace).await
 }
 
 /// The loop, from its beginning or from where it waited, to where it ends or waits.
 async fn went_on(
-    asked: &OperationContext,
-    mut hands: RunDriver,
+    cx: &OperationContext,
+    mut driver: RunDriver,
     mut inner: SuspendedRun,
     after: Option<&str>,
     trace: Vec<String>,
 ) -> OperationOutput<TaskResult> {
-    let people: Box<dyn HumanInput> = match &asked.job {
+    let human_input: Box<dyn HumanInput> = match &cx.job {
         Some(job) if inner.wanted.interactive => {
-            Box::new(TaskPrompter::new(&asked.daemon, job.id.clone()))
+            Box::new(TaskPrompter::new(&cx.daemon, job.id.clone()))
         }
         _ => Box::new(NoHumanInput),
     };
     let begun = Instant::now();
-    let events = told_to(asked);
+    let events = told_to(cx);
     let end = {
-        let SuspendedRun { doing, journal, client, .. } = &mut inner;
+        let SuspendedRun { agent_run, journal, client, .. } = &mut inner;
         let mut tell = |note: RunEvent| {
             journal.note(&note);
             events(&note);
         };
         let client = Arc::clone(client);
-        let parts =
-            RunContext { talker: &*client, hands: &mut hands, people: &*people, tell: &mut tell };
+        let parts = RunContext {
+            chat_model: &*client,
+            driver: &mut driver,
+            human_input: &*human_input,
+            tell: &mut tell,
+        };
         let work = async {
             match after {
-                None => doing.begin(parts).await,
-                Some(told) => doing.resume(told, parts).await,
+                None => agent_run.begin(parts).await,
+                Some(told) => agent_run.resume(told, parts).await,
             }
         };
         tokio::select! {
             it = tokio::time::timeout(MOST, work) => it.unwrap_or_else(|_| {
                 Ok(RunOutcome::Stopped { reason: "budget_exceeded", detail: "it took half an hour".to_owned() })
             }),
-            err = stopped(asked) => Err(err),
+            err = stopped(cx) => Err(err),
             it = run_recorder::beats(journal) => it,
         }
     };
@@ -362,18 +366,18 @@ async fn went_on(
         it => it,
     };
     let end = end.inspect_err(|err| inner.journal.fail(err))?;
-    conclude(asked, hands, inner, end, trace).await
+    conclude(cx, driver, inner, end, trace).await
 }
 
 /// What an end comes to: a recipe is learned, a request waits, or the page goes.
 async fn conclude(
-    asked: &OperationContext,
-    hands: RunDriver,
+    cx: &OperationContext,
+    driver: RunDriver,
     inner: SuspendedRun,
     end: RunOutcome,
     trace: Vec<String>,
 ) -> OperationOutput<TaskResult> {
-    let usage = inner.doing.usage();
+    let usage = inner.agent_run.usage();
     let prices = inner.prices;
     let mut told = ModelRunReport {
         run: inner.run.clone(),
@@ -381,8 +385,8 @@ async fn conclude(
         usage,
         cost: prices.map(|it| usage.tokens_in as f64 * it.0 + usage.tokens_out as f64 * it.1),
         ms: inner.ms,
-        url: inner.doing.page().url.clone(),
-        steps: inner.doing.log().to_vec(),
+        url: inner.agent_run.page().url.clone(),
+        steps: inner.agent_run.log().to_vec(),
         held: Vec::new(),
         approvals: Vec::new(),
         learns: None,
@@ -390,7 +394,8 @@ async fn conclude(
         playbook: None,
     };
     let mut ended = OutcomeSummary::from_outcome(end);
-    let show = |it: &PausedRequest| match render(it, Some(inner.doing.contract().origins())) {
+    let show = |it: &PausedRequest| match render(it, Some(inner.agent_run.task_policy().origins()))
+    {
         RenderOutcome::Whole(shown) => shown.text(),
         RenderOutcome::TooLarge(what) | RenderOutcome::Opaque(what) => {
             format!("{} {} (it cannot be shown whole: {what})", it.method, it.url)
@@ -403,10 +408,10 @@ async fn conclude(
         let is_first = inner.sent == 0;
         journal.waits();
         let (waiting, unfit) =
-            park(&asked.daemon, hands, inner, held).await.inspect_err(|err| journal.fail(err))?;
+            suspend(&cx.daemon, driver, inner, held).await.inspect_err(|err| journal.fail(err))?;
         told.approvals = waiting.into_iter().map(|it| it.id).collect();
         let place = (!told.approvals.is_empty()).then(|| {
-            format!("a person decides at {} or with `commis approve`", dashboard(&asked.daemon))
+            format!("a person decides at {} or with `commis approve`", dashboard(&cx.daemon))
         });
         ended.detail = Some(unfit.into_iter().chain(place).collect::<Vec<_>>().join("; "));
         ended.detail = ended.detail.filter(|it| !it.is_empty());
@@ -417,33 +422,33 @@ async fn conclude(
             // Something was sent: this is no dry run.
             (ended.status, ended.reason) = (Status::NeedsPerson, "needs_person".to_owned());
         }
-        told.playbook = run_recorder::ends(asked, &journal, &ended, &told);
+        told.playbook = run_recorder::ends(cx, &journal, &ended, &told);
     } else {
-        told.playbook = run_recorder::ends(asked, &journal, &ended, &told);
+        told.playbook = run_recorder::ends(cx, &journal, &ended, &told);
         if ended.status == Status::Done && !inner.wanted.no_learn {
             // What changed something is not done again by a recipe.
             let learned = if inner.sent > 0 {
                 Err("it changed something".to_owned())
-            } else if inner.doing.contract().is_told_apart() {
+            } else if inner.agent_run.task_policy().is_told_apart() {
                 Err("a value was typed that you did not give, and there is another site that it could go to".to_owned())
             } else if inner.wanted.backend == Backend::PlaywrightMcp {
                 Err("what is done with Playwright MCP is not recorded".to_owned())
             } else {
-                let other = ended.other.filter(|it| may_be_typed(&inner.doing, it));
+                let other = ended.other.filter(|it| may_be_typed(&inner.agent_run, it));
                 let failed = trace.iter().find_map(|it| it.strip_prefix(RECIPE_FAILED));
                 let failed = failed.and_then(|it| it.split(':').next());
                 let lead = LearnHints { other, answer: ended.answer.as_ref(), failed };
-                learn(asked, &inner.wanted, &inner.context, lead).await
+                learn(cx, &inner.wanted, &inner.context, lead).await
             };
             match learned {
                 Ok((task, recipe)) => {
-                    keep_receipt(&asked.daemon.home, recipe.as_str(), usage, inner.ms);
+                    keep_receipt(&cx.daemon.home, recipe.as_str(), usage, inner.ms);
                     told.learns = Some(task);
                 }
                 Err(why) => told.not_learned = Some(why),
             }
         }
-        drop(hands);
+        drop(driver);
     }
     let ran = TaskResult {
         status: ended.status,
@@ -525,20 +530,20 @@ impl OutcomeSummary {
 }
 
 /// Whoever follows the task is told; that never fails a run.
-fn told_to(asked: &OperationContext) -> Box<dyn Fn(&RunEvent) + Send + Sync> {
-    let tell = tells(asked);
+fn told_to(cx: &OperationContext) -> Box<dyn Fn(&RunEvent) + Send + Sync> {
+    let tell = event_sender(cx);
     Box::new(move |note| tell(serde_json::to_value(note).unwrap_or_default()))
 }
 
 /// The same of anything that has a `kind`.
-fn tells(asked: &OperationContext) -> Box<dyn Fn(Value) + Send + Sync> {
-    let daemon = Arc::clone(&asked.daemon);
-    let Some(id) = asked.job.as_ref().map(|it| it.id.clone()) else { return Box::new(|_| {}) };
+fn event_sender(cx: &OperationContext) -> Box<dyn Fn(Value) + Send + Sync> {
+    let daemon = Arc::clone(&cx.daemon);
+    let Some(id) = cx.job.as_ref().map(|it| it.id.clone()) else { return Box::new(|_| {}) };
     let (send, mut take) = tokio::sync::mpsc::unbounded_channel::<Value>();
     tokio::spawn(async move {
         while let Some(data) = take.recv().await {
             let stage = data["kind"].as_str().unwrap_or_default().to_owned();
-            if let Err(err) = daemon.book.stage(&id, &stage, data).await {
+            if let Err(err) = daemon.database.stage(&id, &stage, data).await {
                 tracing::error!(error = %err, "an event was not written down");
             }
         }
@@ -547,11 +552,11 @@ fn tells(asked: &OperationContext) -> Box<dyn Fn(Value) + Send + Sync> {
 }
 
 /// Whether other values for the parameters may be typed where the task begins: a model says them.
-fn may_be_typed(doing: &AgentRun, other: &Value) -> bool {
-    let origins = doing.contract().origins();
+fn may_be_typed(agent_run: &AgentRun, other: &Value) -> bool {
+    let origins = agent_run.task_policy().origins();
     let allowed =
-        |it: &Value| it.as_str().is_some_and(|it| origins.allowed(it, doing.url()).is_ok());
-    doing.contract().sites().count() == 1
+        |it: &Value| it.as_str().is_some_and(|it| origins.allowed(it, agent_run.url()).is_ok());
+    agent_run.task_policy().sites().count() == 1
         && other.as_object().is_some_and(|all| all.values().all(allowed))
 }
 
@@ -583,14 +588,16 @@ fn told_answer(it: &Value) -> String {
 
 /// Has a recipe learned from what was done on that page. The task that learns, and the recipe's name; or why none does.
 async fn learn(
-    asked: &OperationContext,
+    cx: &OperationContext,
     it: &TaskRequest,
     context: &str,
     lead: LearnHints<'_>,
 ) -> std::result::Result<(String, RecipeName), String> {
     let told = |err: Error| err.to_string();
-    asked.who.must(AccessRequirement::May(Area::Learn, AccessRight::Write), None).map_err(told)?;
-    let trail = trail(asked, context).await.map_err(told)?;
+    cx.principal
+        .must(AccessRequirement::May(Area::Learn, AccessRight::Write), None)
+        .map_err(told)?;
+    let trail = trail(cx, context).await.map_err(told)?;
     let mut params: BTreeMap<String, String> = it.params.clone().into();
     let mut task = it.task.clone();
     if params.is_empty()
@@ -616,12 +623,12 @@ async fn learn(
         second.clear();
     }
     let mut name = RecipeName::slug(&task);
-    let all = asked.daemon.pantry.all().map_err(told)?;
+    let all = cx.daemon.recipes.all().map_err(told)?;
     let held = |name: &RecipeName| all.iter().find(|it| it.recipe.name == *name);
     let site = site_of(trail.url.as_deref().unwrap_or_default());
     // A common sentence is of many sites.
     let is_others = held(&name).is_some_and(|it| site_of(&it.recipe.source_url) != site);
-    if is_others || !asked.daemon.parking.names(&name, &site) {
+    if is_others || !cx.daemon.suspended_runs.names(&name, &site) {
         name = RecipeName::slug(&format!("{site} {task}"));
     }
     if held(&name).is_some_and(|it| it.is_served()) && lead.failed != Some(name.as_str()) {
@@ -641,7 +648,7 @@ async fn learn(
             .filter(|it| !it.trim().is_empty()),
         second_login: None,
     };
-    match start_learning(asked.clone(), trail, wanted).await {
+    match start_learning(cx.clone(), trail, wanted).await {
         Ok((task, _)) => Ok((task.task_id, name)),
         Err(it) => Err(it.message.clone()),
     }

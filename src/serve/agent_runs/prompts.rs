@@ -7,15 +7,15 @@ use std::{
 };
 use tokio::sync::oneshot;
 
-/// What waits for an answer, by task.
+/// Questions without an answer, by task.
 #[derive(Default)]
 pub struct OpenPrompts(Mutex<BTreeMap<String, oneshot::Sender<Reply>>>);
 
 impl OpenPrompts {
-    /// Whether that task had asked something.
+    /// Passes the reply to the task. Returns false if that task has no open question.
     pub fn answer(&self, task: &str, reply: Reply) -> bool {
-        let asked = self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(task);
-        asked.is_some_and(|it| it.send(reply).is_ok())
+        let prompt = self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(task);
+        prompt.is_some_and(|it| it.send(reply).is_ok())
     }
 
     pub(super) fn ask(&self, task: &str) -> oneshot::Receiver<Reply> {

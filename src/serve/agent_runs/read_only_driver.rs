@@ -22,7 +22,7 @@ const ASKS: &[&str] = &["goto", "back", "click", "press", "select"];
 /// A page as it was seen.
 #[derive(Clone, Debug)]
 pub struct VisitedPage {
-    pub seen: PageView,
+    pub view: PageView,
     /// RFC 3339.
     pub at: String,
 }
@@ -44,24 +44,24 @@ fn reads(judge: RequestJudge) -> RequestJudge {
 impl ReadOnlyDriver {
     pub fn new(
         daemon: &Arc<Daemon>,
-        who: &Principal,
+        principal: &Principal,
         context: &str,
         judge: RequestJudge,
         folder: PathBuf,
     ) -> Self {
-        let (of, who) = (Arc::clone(daemon), who.clone());
-        let inner = LocalDriver::new(of, who, context.to_owned(), reads(judge), folder);
+        let (of, principal) = (Arc::clone(daemon), principal.clone());
+        let inner = LocalDriver::new(of, principal, context.to_owned(), reads(judge), folder);
         Self { inner, daemon: Arc::clone(daemon), pages: Vec::new() }
     }
 
-    fn record_page(&mut self, seen: &PageView) {
-        if self.pages.iter().any(|it| it.seen == *seen) {
+    fn record_page(&mut self, view: &PageView) {
+        if self.pages.iter().any(|it| it.view == *view) {
             return;
         }
         if self.pages.len() >= PAGES {
             self.pages.remove(0);
         }
-        self.pages.push(VisitedPage { seen: seen.clone(), at: now() });
+        self.pages.push(VisitedPage { view: view.clone(), at: now() });
     }
 
     /// Waits for a turn at the host that the action leads to. Fails with `RATE_LIMITED`, which the model is told.
@@ -71,7 +71,7 @@ impl ReadOnlyDriver {
         }
         let url = Url::parse(act.text("url").unwrap_or(on)).ok();
         let Some(host) = url.as_ref().and_then(Url::host_str) else { return Ok(()) };
-        match self.daemon.world().caller.limits().take(host).await? {
+        match self.daemon.runtime().caller.limits().take(host).await? {
             RateDecision::After(wait) => tokio::time::sleep(wait).await,
             RateDecision::Refused(wait) => {
                 let what = format!(
@@ -99,8 +99,8 @@ impl BrowserDriver for ReadOnlyDriver {
             if act.name == "text"
                 && let Some(it) = self.pages.last()
             {
-                let seen = PageView { content: did.text.clone(), ..it.seen.clone() };
-                self.record_page(&seen);
+                let view = PageView { content: did.text.clone(), ..it.view.clone() };
+                self.record_page(&view);
             }
             Ok(did)
         })
@@ -108,9 +108,9 @@ impl BrowserDriver for ReadOnlyDriver {
 
     fn snapshot(&mut self) -> BoxFuture<'_, Result<PageView>> {
         Box::pin(async move {
-            let seen = self.inner.snapshot().await?;
-            self.record_page(&seen);
-            Ok(seen)
+            let view = self.inner.snapshot().await?;
+            self.record_page(&view);
+            Ok(view)
         })
     }
 

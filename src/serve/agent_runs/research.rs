@@ -15,9 +15,9 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::{
-    OperationOutput,
+    OperationOutput, event_sender,
     read_only_driver::{ReadOnlyDriver, VisitedPage},
-    run_id, tells,
+    run_id,
 };
 use crate::{
     answer::{ApiError, Meta},
@@ -143,26 +143,26 @@ pub fn check(it: &ResearchArgs) -> Result<()> {
         return invalid(&format!("a question has 1 to {SENTENCE} characters"));
     }
     match it.urls.first() {
-        Some(url) => it.urls.iter().try_for_each(|it| contract(it, url, &[], &[]).map(drop)),
+        Some(url) => it.urls.iter().try_for_each(|it| task_policy(it, url, &[], &[]).map(drop)),
         None if it.hosts.is_empty() => Ok(()),
         None => invalid("`hosts` needs `urls`: it names further hosts beside those of `urls`"),
     }?;
-    it.urls.first().map_or(Ok(()), |url| contract(url, url, &it.hosts, &[]).map(drop))
+    it.urls.first().map_or(Ok(()), |url| task_policy(url, url, &it.hosts, &[]).map(drop))
 }
 
 /// What one question may do at most.
-fn contract(url: &str, first: &str, hosts: &[String], said: &[&str]) -> Result<TaskPolicy> {
+fn task_policy(url: &str, first: &str, hosts: &[String], said: &[&str]) -> Result<TaskPolicy> {
     let all: Vec<&str> = said.iter().copied().chain([first]).collect();
     TaskPolicy::new(url, hosts, None, &all)
 }
 
 /// What all questions share.
 struct ResearchRun<'a> {
-    asked: &'a OperationContext,
-    shelf: Arc<ResearchStore>,
+    cx: &'a OperationContext,
+    store: Arc<ResearchStore>,
     wish: ResearchRequest,
     client: Client,
-    purse: BudgetTracker,
+    budget_tracker: BudgetTracker,
     tell: Box<dyn Fn(Value) + Send + Sync>,
     /// When what is asked must have an answer.
     until: Instant,
@@ -170,23 +170,20 @@ struct ResearchRun<'a> {
 
 /// Begins it, or goes on with it, to its end. Fails with `FORBIDDEN`, `PARAM_INVALID`, `URL_INVALID`, `SETTINGS_INVALID`,
 /// `MODEL_KEY_MISSING`, `TASK_NOT_FOUND`, `TASK_BUSY`, `ARTIFACT_IO`, `CANCELLED`; with `MODEL_FAILED` where there is no plan.
-pub async fn research(
-    asked: &OperationContext,
-    it: ResearchArgs,
-) -> OperationOutput<ResearchReport> {
-    asked.who.must(AccessRequirement::May(Area::Browse, AccessRight::Write), None)?;
+pub async fn research(cx: &OperationContext, it: ResearchArgs) -> OperationOutput<ResearchReport> {
+    cx.principal.must(AccessRequirement::May(Area::Browse, AccessRight::Write), None)?;
     check(&it)?;
     let begun = Instant::now();
-    let folder = asked.daemon.home.research.clone();
+    let folder = cx.daemon.home.research.clone();
     let resumed = match &it.resume {
-        Some(id) => Some(ResearchStore::resume(&folder, id, super::whose(&asked.who))?),
+        Some(id) => Some(ResearchStore::resume(&folder, id, super::owner_filter(&cx.principal))?),
         None => None,
     };
     let wish = match &resumed {
         Some((_, wish)) => wish.clone(),
-        None => wished(&asked.who.id, &it),
+        None => to_request(&cx.principal.id, &it),
     };
-    let mut settings = asked.daemon.world().settings.model.clone();
+    let mut settings = cx.daemon.runtime().settings.model.clone();
     if let Some(name) = it.model.as_ref().or(wish.model.as_ref()) {
         settings.choose(name)?;
     }
@@ -196,29 +193,29 @@ pub async fn research(
         return Err(super::no_prices().into());
     }
     // Nothing is on disk for what cannot begin.
-    let shelf = Arc::new(match resumed {
-        Some((shelf, _)) => shelf,
+    let store = Arc::new(match resumed {
+        Some((store, _)) => store,
         None => ResearchStore::begin(&folder, &wish)?,
     });
     let budget = Budget { calls: it.max_calls, tokens: it.max_tokens, cost: it.max_cost };
-    let purse = BudgetTracker::new(budget, prices, Arc::clone(&shelf))?;
-    let tell = tells(asked);
-    tell(json!({"kind": "begin", "research": shelf.id, "topic": wish.topic}));
+    let budget_tracker = BudgetTracker::new(budget, prices, Arc::clone(&store))?;
+    let tell = event_sender(cx);
+    tell(json!({"kind": "begin", "research": store.id, "topic": wish.topic}));
     let whole = Duration::from_secs(u64::from(it.max_minutes) * 60);
     let until = begun + whole.saturating_sub(FOR_REPORT.min(whole / 4));
-    let at = ResearchRun { asked, shelf, wish, client, purse, tell, until };
+    let at = ResearchRun { cx, store, wish, client, budget_tracker, tell, until };
     let work = async {
         let (found, reason) = at.questions().await?;
         at.report(found, reason, begun, begun + whole).await
     };
     let done = tokio::select! {
         it = work => it?,
-        err = stopped(asked) => return Err(err.hint(format!("`commis research --resume {}` goes on", at.shelf.id)).into()),
+        err = stopped(cx) => return Err(err.hint(format!("`commis research --resume {}` goes on", at.store.id)).into()),
     };
     Ok((done, Meta::default()))
 }
 
-fn wished(who: &str, it: &ResearchArgs) -> ResearchRequest {
+fn to_request(principal: &str, it: &ResearchArgs) -> ResearchRequest {
     ResearchRequest {
         topic: line(it.topic.as_deref().unwrap_or_default(), SENTENCE),
         questions: it.questions.iter().map(|it| line(it, SENTENCE)).collect(),
@@ -227,34 +224,34 @@ fn wished(who: &str, it: &ResearchArgs) -> ResearchRequest {
         hosts: it.hosts.clone(),
         model: it.model.clone(),
         turns: it.max_turns,
-        who: who.to_owned(),
+        who: principal.to_owned(),
     }
 }
 
 impl ResearchRun<'_> {
-    fn counted(&self, is_question: bool) -> MeteredModel<'_> {
-        MeteredModel { talker: &self.client, purse: &self.purse, is_question }
+    fn metered_model(&self, is_question: bool) -> MeteredModel<'_> {
+        MeteredModel { chat_model: &self.client, budget_tracker: &self.budget_tracker, is_question }
     }
 
     /// The plan, made once.
     async fn plan(&self) -> Result<Vec<Question>> {
-        if let Some(it) = self.shelf.plan()? {
+        if let Some(it) = self.store.plan()? {
             return Ok(it);
         }
         let plan = if self.wish.questions.is_empty() {
-            pure::plan(&self.counted(true), &self.wish, &self.offers()?).await?
+            pure::plan(&self.metered_model(true), &self.wish, &self.offers()?).await?
         } else {
             let of = |text: &String| Question { text: text.clone(), ..Question::default() };
             self.wish.questions.iter().map(of).collect()
         };
-        self.shelf.put_plan(&plan)?;
+        self.store.put_plan(&plan)?;
         Ok(plan)
     }
 
     /// Recipes that come near the topic.
     fn offers(&self) -> Result<Vec<Offer>> {
-        let all = self.asked.daemon.pantry.all()?;
-        let may = |name: &str| self.asked.who.may(AccessRequirement::Run, Some(name));
+        let all = self.cx.daemon.recipes.all()?;
+        let may = |name: &str| self.cx.principal.may(AccessRequirement::Run, Some(name));
         let mine: Vec<_> = all
             .iter()
             .filter(|it| it.is_served() && it.tool().reads_only && may(it.recipe.name.as_str()))
@@ -282,13 +279,13 @@ impl ResearchRun<'_> {
         let mut out = Vec::new();
         let mut rest = Vec::new();
         for (at, it) in plan.iter().enumerate() {
-            match self.shelf.result(at + 1)?.filter(|it| it.status.is_done()) {
+            match self.store.result(at + 1)?.filter(|it| it.status.is_done()) {
                 Some(it) => out.push(it),
                 None => rest.push((at + 1, it)),
             }
         }
         if !rest.is_empty() {
-            self.shelf.forget_report()?;
+            self.store.forget_report()?;
         }
         // Boxed: the compiler cannot tell that a stream of what a closure makes may be sent.
         let all: Vec<BoxFuture<'_, Result<QuestionResult>>> =
@@ -318,7 +315,11 @@ impl ResearchRun<'_> {
         let begun = Instant::now();
         let out_of = || {
             let late = Instant::now() >= self.until;
-            if late { Some("the time is up".to_owned()) } else { self.purse.is_spent(true) }
+            if late {
+                Some("the time is up".to_owned())
+            } else {
+                self.budget_tracker.is_spent(true)
+            }
         };
         if let Some(why) = out_of() {
             return Ok(QuestionResult::nothing(n, &it.text, QuestionStatus::NotDone, why));
@@ -344,7 +345,7 @@ impl ResearchRun<'_> {
         let why = found.why.map(|it| line(&commis_redact::message(&it), 600));
         let found = QuestionResult { why, ms, ..found };
         if found.status != QuestionStatus::NotDone {
-            self.shelf.put_found(&found)?;
+            self.store.put_found(&found)?;
         }
         Ok(found)
     }
@@ -355,7 +356,7 @@ impl ResearchRun<'_> {
         let (text, params) = (it.text.as_str(), &it.params);
         let sought =
             RecipeQuery { task: text, params, url: None, can_look: true, reads_only: true };
-        let (best, mut trace, _) = match_recipe(self.asked, &sought)?;
+        let (best, mut trace, _) = match_recipe(self.cx, &sought)?;
         if let Some(it) = best {
             match self.by_recipe(n, text, &it).await? {
                 Ok(found) => return Ok(QuestionResult { trace, ..found }),
@@ -395,12 +396,12 @@ impl ResearchRun<'_> {
         it: &MatchedRecipe,
     ) -> Result<std::result::Result<QuestionResult, Box<ApiError>>> {
         let recipe = &it.known.recipe;
-        let world = self.asked.daemon.world();
-        let shown = match render(recipe, &it.params, world.policy(), &world.settings) {
+        let runtime = self.cx.daemon.runtime();
+        let shown = match render(recipe, &it.params, runtime.policy(), &runtime.settings) {
             Ok(it) => it,
             Err(err) => return Ok(Err(err.into())),
         };
-        let (data, _) = match run_usual(self.asked, &it.known, it.params.clone()).await {
+        let (data, _) = match run_usual(self.cx, &it.known, it.params.clone()).await {
             Ok(it) => it,
             Err(err) => return Ok(Err(err)),
         };
@@ -416,7 +417,7 @@ impl ResearchRun<'_> {
         }
         let fetched = sanitize(&serde_json::to_string_pretty(&data).unwrap_or_default());
         let title = title(&format!("recipe {}", recipe.name));
-        let source = self.shelf.put_source(format!("{n}.1"), &shown.url, title, &fetched, now())?;
+        let source = self.store.put_source(format!("{n}.1"), &shown.url, title, &fetched, now())?;
         let found = QuestionResult::nothing(n, text, QuestionStatus::Answered, "");
         Ok(Ok(QuestionResult { by, recipe: name, why: None, sources: vec![source], ..found }))
     }
@@ -453,7 +454,7 @@ impl ResearchRun<'_> {
             .chain(values)
             .chain(urls.iter().map(String::as_str))
             .collect();
-        let contract = contract(&url, &url, &hosts, &said)?;
+        let task_policy = task_policy(&url, &url, &hosts, &said)?;
         let limits = Limits {
             turns: self.wish.turns,
             tokens: None,
@@ -465,22 +466,22 @@ impl ResearchRun<'_> {
         let goal = self.goal(it, &url);
         // Two questions are not asked of one host while two others are.
         let _place = match url::Url::parse(&url).ok().as_ref().and_then(url::Url::host_str) {
-            Some(host) => Some(self.asked.daemon.world().caller.limits().enter(host).await?),
+            Some(host) => Some(self.cx.daemon.runtime().caller.limits().enter(host).await?),
             None => None,
         };
         let run = run_id()?;
-        let folder = self.asked.daemon.home.runs.clone();
+        let folder = self.cx.daemon.home.runs.clone();
         let mut transcript = Transcript::begin(&folder, &run);
-        let head = json!({"kind": "begin", "run": run, "research": self.shelf.id, "question": n,
+        let head = json!({"kind": "begin", "run": run, "research": self.store.id, "question": n,
             "task": it.text, "url": url, "model": ChatModel::name(&self.client),
-            "sites": contract.sites().collect::<Vec<_>>()});
+            "sites": task_policy.sites().collect::<Vec<_>>()});
         transcript.note(now_ms(), &head);
-        let judge = contract.judge();
-        let daemon = &self.asked.daemon;
+        let judge = task_policy.judge();
+        let daemon = &self.cx.daemon;
         let context = format!("research-{run}");
-        let mut hands = ReadOnlyDriver::new(daemon, &self.asked.who, &context, judge, folder);
-        let mut doing = AgentRun::new(goal, limits, contract, ids::random_token()?);
-        let counted = self.counted(true);
+        let mut driver = ReadOnlyDriver::new(daemon, &self.cx.principal, &context, judge, folder);
+        let mut agent_run = AgentRun::new(goal, limits, task_policy, ids::random_token()?);
+        let metered = self.metered_model(true);
         let end = {
             let mut tell = |note: RunEvent| {
                 transcript.note(now_ms(), &note);
@@ -489,12 +490,12 @@ impl ResearchRun<'_> {
                 }
             };
             let parts = RunContext {
-                talker: &counted,
-                hands: &mut hands,
-                people: &NoHumanInput,
+                chat_model: &metered,
+                driver: &mut driver,
+                human_input: &NoHumanInput,
                 tell: &mut tell,
             };
-            doing.begin(parts).await
+            agent_run.begin(parts).await
         };
         let (status, why, answer) = match end {
             Ok(RunOutcome::Done { answer, .. }) => (QuestionStatus::Answered, None, answer),
@@ -509,14 +510,14 @@ impl ResearchRun<'_> {
         };
         let mut sources = Vec::new();
         if status == QuestionStatus::Answered {
-            for (at, it) in witnesses(&hands.pages, answer.as_ref()).into_iter().enumerate() {
+            for (at, it) in witnesses(&driver.pages, answer.as_ref()).into_iter().enumerate() {
                 sources.push(self.keep(format!("{n}.{}", at + 1), it)?);
             }
         }
         transcript.note(
             now_ms(),
-            &json!({"kind": "end", "status": status, "detail": why, "usage": doing.usage(),
-            "steps": doing.log(), "sources": sources}),
+            &json!({"kind": "end", "status": status, "detail": why, "usage": agent_run.usage(),
+            "steps": agent_run.log(), "sources": sources}),
         );
         let answer = answer.map(|it| masked(&it));
         let found = QuestionResult::nothing(n, &it.text, status, "");
@@ -531,12 +532,12 @@ impl ResearchRun<'_> {
     }
 
     fn keep(&self, id: String, it: &VisitedPage) -> Result<Source> {
-        let VisitedPage { seen, at } = it;
-        self.shelf.put_source(
+        let VisitedPage { view, at } = it;
+        self.store.put_source(
             id,
-            &seen.url,
-            title(&seen.title),
-            &sanitize(&seen.content),
+            &view.url,
+            title(&view.title),
+            &sanitize(&view.content),
             at.clone(),
         )
     }
@@ -552,7 +553,7 @@ impl ResearchRun<'_> {
         let answered: Vec<QuestionResult> =
             found.iter().filter(|it| it.status == QuestionStatus::Answered).cloned().collect();
         let sources: Vec<Source> = answered.iter().flat_map(|it| it.sources.clone()).collect();
-        let made = match self.shelf.report()? {
+        let made = match self.store.report()? {
             Some(it) => it,
             None if answered.is_empty() => StoredReport::default(),
             None => {
@@ -560,7 +561,7 @@ impl ResearchRun<'_> {
                     .await
                 {
                     Ok(Ok(it)) => {
-                        self.shelf.put_report(&it)?;
+                        self.store.put_report(&it)?;
                         it
                     }
                     Ok(Err(err)) if matches!(err.code(), Code::Cancelled | Code::ModelFailed) => {
@@ -584,7 +585,7 @@ impl ResearchRun<'_> {
             json!({"kind": "report", "sentences": made.report.len(), "left_out": made.left_out.len()}),
         );
         Ok(ResearchReport {
-            id: self.shelf.id.clone(),
+            id: self.store.id.clone(),
             topic: self.wish.topic.clone(),
             status,
             reason,
@@ -592,8 +593,8 @@ impl ResearchRun<'_> {
             report: made.report,
             sources,
             left_out: made.left_out,
-            usage: self.purse.spent(),
-            cost: self.purse.cost(),
+            usage: self.budget_tracker.spent(),
+            cost: self.budget_tracker.cost(),
             ms: begun.elapsed().as_millis() as u64,
         })
     }
@@ -604,13 +605,13 @@ impl ResearchRun<'_> {
         sources: &[Source],
     ) -> Result<StoredReport> {
         let material =
-            |it: &Source| Ok(SourceDocument { text: self.shelf.text(it)?, source: it.clone() });
+            |it: &Source| Ok(SourceDocument { text: self.store.text(it)?, source: it.clone() });
         let all: Vec<SourceDocument> = sources.iter().map(material).collect::<Result<_>>()?;
         // Where what was fetched is, and where the user sent us.
         let mut sites: BTreeSet<String> = sources.iter().map(|it| site_of(&it.url)).collect();
         sites.extend(self.wish.urls.iter().map(|it| site_of(it)));
         let topic = &self.wish.topic;
-        let it = pure::write(&self.counted(false), topic, found, &all, &sites).await?;
+        let it = pure::write(&self.metered_model(false), topic, found, &all, &sites).await?;
         Ok(StoredReport { report: it.report, left_out: it.left_out })
     }
 }
@@ -647,7 +648,7 @@ fn is_nothing(it: &Value) -> bool {
 fn witnesses<'a>(pages: &'a [VisitedPage], answer: Option<&Value>) -> Vec<&'a VisitedPage> {
     let mut out: Vec<&VisitedPage> = Vec::new();
     for text in texts(answer.unwrap_or(&Value::Null)) {
-        let says = |it: &&VisitedPage| pure::page_contains(&it.seen.content, text);
+        let says = |it: &&VisitedPage| pure::page_contains(&it.view.content, text);
         if out.iter().any(says) {
             continue;
         }
@@ -719,7 +720,7 @@ mod tests {
     #[test]
     fn the_pages_that_say_it_are_its_sources() {
         let page = |url: &str, content: &str| VisitedPage {
-            seen: PageView { url: url.into(), title: String::new(), content: content.into() },
+            view: PageView { url: url.into(), title: String::new(), content: content.into() },
             at: String::new(),
         };
         let pages = [
@@ -730,7 +731,7 @@ mod tests {
         ];
         let told = |answer: Value| {
             let it = witnesses(&pages, Some(&answer));
-            it.iter().map(|it| it.seen.url.as_str()).collect::<String>()
+            it.iter().map(|it| it.view.url.as_str()).collect::<String>()
         };
         assert_eq!(told(json!("180 lakes")), "c");
         assert_eq!(told(json!(["180 lakes", "Tampere", "more"])), "cb");

@@ -31,7 +31,7 @@ pub struct PlaybookStatus {
 }
 
 /// Begins to keep a run.
-pub fn begin_journal(asked: &OperationContext, it: &TaskRequest, plan: &RunPlan) -> Journal {
+pub fn begin_journal(cx: &OperationContext, it: &TaskRequest, plan: &RunPlan) -> Journal {
     let backend = match it.backend {
         Backend::Commis => "commis",
         Backend::PlaywrightMcp => "playwright-mcp",
@@ -40,17 +40,17 @@ pub fn begin_journal(asked: &OperationContext, it: &TaskRequest, plan: &RunPlan)
         run: plan.run.clone(),
         process: this_process(),
         task: it.task.clone(),
-        playbook: plan.book.clone(),
+        playbook: plan.playbook.clone(),
         model: ChatModel::name(&plan.client).to_owned(),
         backend: backend.to_owned(),
         page: plan.goal.url.clone(),
         ..RunRecord::default()
     };
-    let book = record.playbook.as_ref();
+    let playbook = record.playbook.as_ref();
     let head = json!({"kind": "begin", "run": record.run, "task": record.task, "url": record.page,
-        "model": record.model, "backend": backend, "playbook": book.map(|it| &it.name),
-        "playbook_digest": book.map(|it| &it.digest), "sites": plan.contract.sites().collect::<Vec<_>>()});
-    Journal::begin(&asked.daemon.home.runs, record, &head)
+        "model": record.model, "backend": backend, "playbook": playbook.map(|it| &it.name),
+        "playbook_digest": playbook.map(|it| &it.digest), "sites": plan.task_policy.sites().collect::<Vec<_>>()});
+    Journal::begin(&cx.daemon.home.runs, record, &head)
 }
 
 /// Gives signs as long as it is asked to, from the task that does the run: one that stands still gives none.
@@ -76,7 +76,7 @@ impl From<Status> for RunStatus {
 
 /// Keeps what a run came to, for now or for good. How its playbook stands then.
 pub fn ends(
-    asked: &OperationContext,
+    cx: &OperationContext,
     journal: &Journal,
     ended: &OutcomeSummary,
     told: &ModelRunReport,
@@ -98,12 +98,12 @@ pub fn ends(
         answer: ended.answer.clone(),
     };
     journal.ends(ending, &line);
-    let book = journal.playbook()?;
-    let all = load_records(&asked.daemon);
-    let now = graduation(&book, &all);
-    let before = graduation(&book, all.iter().filter(|it| it.run != told.run));
+    let playbook = journal.playbook()?;
+    let all = load_records(&cx.daemon);
+    let now = graduation(&playbook, &all);
+    let before = graduation(&playbook, all.iter().filter(|it| it.run != told.run));
     let changed = now.graduated != before.graduated;
-    Some(PlaybookStatus { name: book.name, graduation: now, changed })
+    Some(PlaybookStatus { name: playbook.name, graduation: now, changed })
 }
 
 /// All runs that can be read, newest first.

@@ -23,9 +23,9 @@ pub struct SuspendedRuns {
 
 /// What it takes to go on.
 pub struct SuspendedRun {
-    pub doing: AgentRun,
+    pub agent_run: AgentRun,
     pub wanted: TaskRequest,
-    pub who: Principal,
+    pub principal: Principal,
     pub run: String,
     pub context: String,
     /// The approvals of this run's requests, and the numbers that the page knows those by.

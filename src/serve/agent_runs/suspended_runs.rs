@@ -33,17 +33,19 @@ const FIELDS: &[&str] = &[
 /// What waits in a page that is gone is told to be gone, before anybody approves it.
 pub fn drop_gone_runs(daemon: &Daemon) {
     let gone: Vec<SuspendedRun> = {
-        let mut all = daemon.parking.lock();
+        let mut all = daemon.suspended_runs.lock();
         let is_there = |it: &SuspendedRun| {
-            let held = |number: u64| daemon.desks.has_held_request(&it.who, &it.context, number);
-            it.external_browser.is_some() || it.waits.iter().all(|it| held(it.1))
+            let paused = |number: u64| {
+                daemon.page_sessions.has_held_request(&it.principal, &it.context, number)
+            };
+            it.external_browser.is_some() || it.waits.iter().all(|it| paused(it.1))
         };
         all.extract_if(.., |it| !is_there(it)).collect()
     };
     for it in gone {
         for (id, _) in &it.waits {
             // Where it was settled meanwhile, that stands.
-            let _ = daemon.parking.approvals.stale(id, "the page was closed", now_ms());
+            let _ = daemon.suspended_runs.approvals.stale(id, "the page was closed", now_ms());
         }
         it.journal.closes(RunStatus::NotDone, "approval_stale");
         close(daemon, &it);
@@ -51,17 +53,17 @@ pub fn drop_gone_runs(daemon: &Daemon) {
 }
 
 /// Whose approvals they may see: their own, or all.
-pub fn whose(who: &Principal) -> Option<&str> {
-    who.scopes.is_some().then_some(who.id.as_str())
+pub fn owner_filter(principal: &Principal) -> Option<&str> {
+    principal.scopes.is_some().then_some(principal.id.as_str())
 }
 
-fn by(who: &Principal) -> Decider {
-    let channel = match (who.is_dashboard, &who.scopes) {
+fn decider(principal: &Principal) -> Decider {
+    let channel = match (principal.is_dashboard, &principal.scopes) {
         (true, _) => Channel::Dashboard,
         (false, None) => Channel::Terminal,
         (false, Some(_)) => Channel::Rest,
     };
-    let (channel, name) = who.by_way.clone().unwrap_or((channel, who.id.clone()));
+    let (channel, name) = principal.by_way.clone().unwrap_or((channel, principal.id.clone()));
     Decider { who: name, channel, at_ms: now_ms() }
 }
 
@@ -87,35 +89,35 @@ fn page(it: &PageView) -> PageInfo {
 }
 
 /// What an act was done to, as the page called it.
-fn element(act: &Action, seen: &PageView) -> Option<Element> {
+fn element(act: &Action, view: &PageView) -> Option<Element> {
     let target = act.text("target").or_else(|| act.text("ref"))?;
-    let line = find_by_ref(&seen.content, target).unwrap_or(target);
+    let line = find_by_ref(&view.content, target).unwrap_or(target);
     let line = lines(line).into_iter().next().filter(|it| it.role != "text")?;
     Some(Element { role: line.role.to_owned(), name: line.name })
 }
 
 /// Lets a run wait with its requests. The approvals that they wait for, and what is wrong with those that nobody can approve.
-pub async fn park(
+pub async fn suspend(
     daemon: &Arc<Daemon>,
-    mut hands: RunDriver,
+    mut driver: RunDriver,
     inner: SuspendedRun,
-    held: Vec<PausedRequest>,
+    paused: Vec<PausedRequest>,
 ) -> Result<(Vec<ApprovalRequest>, Vec<String>)> {
-    let SuspendedRun { doing, who, run, .. } = &inner;
-    let seen = hands.snapshot().await.map_err(|err| {
+    let SuspendedRun { agent_run, principal, run, .. } = &inner;
+    let view = driver.snapshot().await.map_err(|err| {
         Error::new(Code::ApprovalStale, "the page of the request does not respond").source(err)
     })?;
-    let picture = hands.picture().await.unwrap_or_default();
-    let pressed = doing.last().and_then(|(act, seen)| element(act, seen));
+    let picture = driver.picture().await.unwrap_or_default();
+    let pressed = agent_run.last().and_then(|(act, view)| element(act, view));
     let (mut out, mut unfit, mut waits) = (Vec::new(), Vec::new(), Vec::new());
-    for mut it in held {
+    for mut it in paused {
         // As late as may be: pages write cookies while they settle.
         let number = it.id.parse().unwrap_or_default();
-        if let Ok(Some(now)) = hands.held_request(daemon, &inner, number).await {
+        if let Ok(Some(now)) = driver.held_request(daemon, &inner, number).await {
             it.cookies = now.cookies;
         }
         let told = format!("{} {}", it.method, it.url);
-        let request = match render(&it, Some(doing.contract().origins())) {
+        let request = match render(&it, Some(agent_run.task_policy().origins())) {
             RenderOutcome::Whole(shown) => shown,
             RenderOutcome::TooLarge(what) | RenderOutcome::Opaque(what) => {
                 unfit.push(format!(
@@ -125,42 +127,42 @@ pub async fn park(
             }
         };
         let mut sums = amounts(&request.text());
-        if let Err(why) = doing.contract().permits(&it, &sums, inner.sent) {
+        if let Err(why) = agent_run.task_policy().permits(&it, &sums, inner.sent) {
             unfit.push(format!("{told} cannot be approved: {why}"));
             continue;
         }
-        sums.extend(amounts(&seen.content));
+        sums.extend(amounts(&view.content));
         sums.dedup();
         sums.truncate(20);
         let draft = ApprovalDraft {
-            principal: who.id.clone(),
+            principal: principal.id.clone(),
             run: run.clone(),
             request,
-            page: page(&seen),
+            page: page(&view),
             element: pressed.clone(),
             amounts: sums,
             picture: picture.clone(),
-            history: doing.log().to_vec(),
+            history: agent_run.log().to_vec(),
         };
-        let pending = daemon.parking.approvals.add(draft, now_ms())?;
+        let pending = daemon.suspended_runs.approvals.add(draft, now_ms())?;
         waits.push((pending.id.clone(), it.id.parse().unwrap_or_default()));
         out.push(pending);
     }
     if out.is_empty() {
         return Ok((out, unfit));
     }
-    let external_browser = hands.left_open();
+    let external_browser = driver.left_open();
     // Nobody waits for it longer than it can be approved.
     let (of, id) = (Arc::clone(daemon), waits[0].0.clone());
-    daemon.parking.lock().push(SuspendedRun { waits, external_browser, ..inner });
+    daemon.suspended_runs.lock().push(SuspendedRun { waits, external_browser, ..inner });
     tokio::spawn(async move {
         tokio::time::sleep(Duration::from_millis(LASTS_MS as u64)).await;
-        if let Some(it) = of.parking.take(&id) {
+        if let Some(it) = of.suspended_runs.take(&id) {
             it.journal.closes(RunStatus::NotDone, "approval_expired");
             close(&of, &it);
         }
         // What is on disk says so by itself.
-        let _ = of.parking.approvals.recover(now_ms());
+        let _ = of.suspended_runs.approvals.recover(now_ms());
         of.channels.decided();
     });
     // Whoever is told may answer at once.
@@ -172,17 +174,21 @@ pub async fn park(
 
 /// The page goes, and what it holds with it.
 fn close(daemon: &Daemon, it: &SuspendedRun) {
-    daemon.desks.close(&it.who, &it.context);
+    daemon.page_sessions.close(&it.principal, &it.context);
 }
 
 /// A person said no. Fails as [`Approvals::reject`] does.
-pub fn reject(asked: &OperationContext, id: &str) -> Result<ApprovalRequest> {
-    let daemon = &asked.daemon;
-    let it = daemon.parking.approvals.reject(id, whose(&asked.who), by(&asked.who))?;
-    if let Some(parked) = daemon.parking.take(id) {
+pub fn reject(cx: &OperationContext, id: &str) -> Result<ApprovalRequest> {
+    let daemon = &cx.daemon;
+    let it = daemon.suspended_runs.approvals.reject(
+        id,
+        owner_filter(&cx.principal),
+        decider(&cx.principal),
+    )?;
+    if let Some(parked) = daemon.suspended_runs.take(id) {
         for (other, _) in parked.waits.iter().filter(|it| it.0 != id) {
             // They were of the same page, which goes.
-            let _ = daemon.parking.approvals.stale(other, "the page was closed", now_ms());
+            let _ = daemon.suspended_runs.approvals.stale(other, "the page was closed", now_ms());
         }
         parked.journal.closes(RunStatus::NotDone, "human_rejected");
         close(daemon, &parked);
@@ -193,16 +199,12 @@ pub fn reject(asked: &OperationContext, id: &str) -> Result<ApprovalRequest> {
 
 /// A person approves what they were shown, by its digest; that one request goes, and the run goes on. Fails with `APPROVAL_NOT_FOUND`,
 /// `APPROVAL_STALE`, `APPROVAL_EXPIRED`, `APPROVAL_SETTLED`.
-pub async fn approve(
-    asked: &OperationContext,
-    id: &str,
-    shown: &str,
-) -> OperationOutput<TaskResult> {
-    let daemon = &asked.daemon;
-    let approvals = &daemon.parking.approvals;
-    approvals.approve(id, shown, whose(&asked.who), by(&asked.who))?;
+pub async fn approve(cx: &OperationContext, id: &str, shown: &str) -> OperationOutput<TaskResult> {
+    let daemon = &cx.daemon;
+    let approvals = &daemon.suspended_runs.approvals;
+    approvals.approve(id, shown, owner_filter(&cx.principal), decider(&cx.principal))?;
     let gone = || Error::new(Code::ApprovalStale, "the run of the request has ended");
-    let Some(mut inner) = daemon.parking.take(id) else {
+    let Some(mut inner) = daemon.suspended_runs.take(id) else {
         daemon.channels.decided();
         approvals.stale(id, "the run of the request has ended", now_ms())?;
         return Err(gone().into());
@@ -211,37 +213,37 @@ pub async fn approve(
     for (other, _) in inner.waits.iter().filter(|it| it.0 != id) {
         let _ = approvals.stale(other, "another request of its page was sent", now_ms());
     }
-    let mut hands = RunDriver::reattach(daemon, &mut inner);
-    let told = release(daemon, &mut hands, &inner, (id, number)).await;
+    let mut driver = RunDriver::reattach(daemon, &mut inner);
+    let told = release(daemon, &mut driver, &inner, (id, number)).await;
     daemon.channels.decided();
     let told =
         told.inspect_err(|err| inner.journal.closes(RunStatus::NotDone, err.code().as_str()))?;
     // Neither the model nor the page goes on while something else waits.
-    let more = hands.all_waiting(daemon, &inner).await;
-    super::goes_on(asked, hands, inner, &told, more).await
+    let more = driver.all_waiting(daemon, &inner).await;
+    super::goes_on(cx, driver, inner, &told, more).await
 }
 
 /// Looks once more, writes down that it goes, and lets it go. What became of it, in words for the model.
 async fn release(
     daemon: &Arc<Daemon>,
-    hands: &mut RunDriver,
+    driver: &mut RunDriver,
     inner: &SuspendedRun,
     (id, number): (&str, u64),
 ) -> Result<String> {
-    let approvals = &daemon.parking.approvals;
-    let seen = hands.snapshot().await.inspect_err(|_| {
+    let approvals = &daemon.suspended_runs.approvals;
+    let view = driver.snapshot().await.inspect_err(|_| {
         let _ = approvals.stale(id, "the page does not answer", now_ms());
     })?;
-    let now = hands.held_request(daemon, inner, number).await?;
+    let now = driver.held_request(daemon, inner, number).await?;
     let Some(now) = now else {
         approvals.stale(id, "the request no longer waits", now_ms())?;
         return Err(Error::new(Code::ApprovalStale, "the request no longer waits"));
     };
     // The act that led to it was done on the page before.
-    let pressed = inner.doing.last().and_then(|(act, seen)| element(act, seen));
-    let again = ReleaseSnapshot { digest: digest(&now), page: page(&seen), element: pressed };
+    let pressed = inner.agent_run.last().and_then(|(act, view)| element(act, view));
+    let again = ReleaseSnapshot { digest: digest(&now), page: page(&view), element: pressed };
     approvals.releasing(id, again, now_ms())?;
-    let left = hands.let_leave(daemon, inner, number).await;
+    let left = driver.let_leave(daemon, inner, number).await;
     let (became, told) = match left {
         Ok((told, status)) => (status.map_or(Became::Unclear, Became::Answered), told),
         Err(err) if err.code() == Code::ApprovalStale => {
@@ -260,13 +262,13 @@ mod tests {
 
     use super::*;
 
-    fn seen(content: &str) -> PageView {
+    fn view(content: &str) -> PageView {
         PageView { url: "http://a.test/".into(), title: "T".into(), content: content.into() }
     }
 
     #[test]
     fn what_was_pressed_is_told_as_the_page_calls_it() {
-        let page = seen(
+        let page = view(
             "heading \"Order\"\n@e4 textbox \"Quantity\" = \"2\"\n  @e12 button \"Place order\" in \"Kettle\"",
         );
         let act = |target: &str| Action {
@@ -283,7 +285,7 @@ mod tests {
     #[test]
     fn a_clock_may_go_on_and_a_total_may_not() {
         let page = |total: &str, time: &str, quantity: &str| {
-            matters(&seen(&format!(
+            matters(&view(&format!(
                 "heading \"Order\"\ntext \"{time}\"\n@e4 textbox \"Quantity\" = \"{quantity}\"\ntext \"Total {total}\""
             )))
         };

@@ -35,7 +35,7 @@ async fn post_notification(
     settings: &WebhookSettings,
     it: &ApprovalRequest,
 ) -> Result<()> {
-    let policy = Arc::clone(daemon.world().policy());
+    let policy = Arc::clone(daemon.runtime().policy());
     let body = body(it, &dashboard(daemon)).into_bytes();
     let id = format!("msg_{}", it.id);
     let send = || post(&policy, settings, &id, &body);
@@ -48,7 +48,7 @@ async fn post_notification(
     send.retry(again)
         .when(|err| {
             let may_pass = err.code() == Code::HttpStatus || err.code().retryable();
-            let waits = daemon.parking.approvals.get(&it.id, None, now_ms());
+            let waits = daemon.suspended_runs.approvals.get(&it.id, None, now_ms());
             may_pass && waits.is_ok_and(|it| it.state.is_open())
         })
         .await

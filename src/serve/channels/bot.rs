@@ -137,15 +137,15 @@ impl Bot {
     pub async fn pressed(
         &self,
         offset: Option<i64>,
-        patience: Duration,
+        timeout: Duration,
     ) -> Result<Vec<(i64, Option<ButtonPress>)>> {
         let asked = GetUpdatesParams::builder()
             .maybe_offset(offset)
             .limit(20_u32)
-            .timeout(patience.as_secs() as u32)
+            .timeout(timeout.as_secs() as u32)
             .allowed_updates(vec![AllowedUpdate::CallbackQuery])
             .build();
-        let all: Vec<Value> = self.call("getUpdates", &asked, patience + CALL).await?;
+        let all: Vec<Value> = self.call("getUpdates", &asked, timeout + CALL).await?;
         let read = |mut it: Value| {
             let number = it["update_id"].as_i64()?;
             Some((number + 1, serde_json::from_value(it["callback_query"].take()).ok()))
@@ -159,7 +159,7 @@ impl Bot {
         &self,
         method: &str,
         params: &impl Serialize,
-        patience: Duration,
+        timeout: Duration,
     ) -> Result<T> {
         let body = serde_json::to_vec(params)
             .map_err(|_| Error::new(Code::Internal, "cannot write the call of the bot as JSON"))?;
@@ -167,7 +167,7 @@ impl Bot {
         let sent = self
             .http
             .post(url.as_str())
-            .timeout(patience)
+            .timeout(timeout)
             .header("content-type", "application/json")
             .body(body);
         let broken = |err: reqwest::Error| {

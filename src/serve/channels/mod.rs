@@ -20,7 +20,7 @@ use commis_agent::ApprovalRequest;
 
 /// Tells whoever is to be told that this waits, and returns at once.
 pub fn notify(daemon: &Arc<Daemon>, it: &ApprovalRequest) {
-    let settings = daemon.world().settings.agent.clone();
+    let settings = daemon.runtime().settings.agent.clone();
     if let Some(to) = settings.webhook {
         spawn_until_stop(daemon, approval_webhook::notify(Arc::clone(daemon), to, it.clone()));
     }

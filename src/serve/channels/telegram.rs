@@ -18,7 +18,7 @@ use super::{
 };
 use crate::{
     Daemon,
-    principal::{Principal, same},
+    principal::{Principal, is_equal_constant_time},
     queue::CallOptions,
 };
 use commis_agent::{ApprovalRequest, ApprovalState, Channel};
@@ -125,7 +125,7 @@ async fn hear(daemon: Arc<Daemon>, bot: Bot) {
     let (mut offset, mut pause) = (None, PAUSE);
     loop {
         tell_ends(&daemon, &bot).await;
-        let patience = {
+        let timeout = {
             let mut open = daemon.channels.telegram.lock();
             if open.all.is_empty() {
                 open.heard = false;
@@ -134,7 +134,7 @@ async fn hear(daemon: Arc<Daemon>, bot: Bot) {
             if open.all.values().any(|it| it.pressed.is_some()) { SOON } else { PATIENCE }
         };
         let heard = tokio::select! {
-            it = bot.pressed(offset, patience) => it,
+            it = bot.pressed(offset, timeout) => it,
             () = daemon.channels.changed.notified() => continue,
         };
         let all = match heard {
@@ -165,7 +165,7 @@ async fn hear(daemon: Arc<Daemon>, bot: Bot) {
 /// What a button does, and what is said to who pressed it.
 async fn decide(daemon: &Arc<Daemon>, press: &ButtonPress) -> String {
     // As they are now: who was taken off the list decides nothing more.
-    let Some(settings) = daemon.world().settings.agent.telegram.clone() else {
+    let Some(settings) = daemon.runtime().settings.agent.telegram.clone() else {
         return "nothing is decided here any more".to_owned();
     };
     if press.from.is_bot || !settings.senders.contains(&press.from.id) {
@@ -184,8 +184,10 @@ async fn decide(daemon: &Arc<Daemon>, press: &ButtonPress) -> String {
     };
     let question = {
         let mut open = daemon.channels.telegram.lock();
-        let question =
-            open.all.get_mut(id).filter(|it| it.pressed.is_none() && same(&it.word, word));
+        let question = open
+            .all
+            .get_mut(id)
+            .filter(|it| it.pressed.is_none() && is_equal_constant_time(&it.word, word));
         let Some(question) = question else { return gone };
         question.pressed = Some(press.from.id);
         question.clone()
@@ -211,7 +213,8 @@ async fn act(
     question: &Question,
     (verb, sender): (&str, u64),
 ) -> std::result::Result<(), String> {
-    let it = daemon.parking.approvals.get(id, None, now_ms()).map_err(|err| err.to_string())?;
+    let it =
+        daemon.suspended_runs.approvals.get(id, None, now_ms()).map_err(|err| err.to_string())?;
     if let Some(why) = refusal_reason(settings.approves, &it).filter(|_| verb == YES) {
         return Err(format!("it cannot be approved here: {why}"));
     }
@@ -221,9 +224,9 @@ async fn act(
     };
     // The chat is the owner's; who it was is written down.
     let by_way = Some((Channel::Telegram, format!("telegram {sender}")));
-    let who = Principal { by_way, ..Principal::root() };
-    let how = CallOptions { key: None, apart: false };
-    let done = daemon.dispatcher.perform(daemon, name, args, who, how).await;
+    let principal = Principal { by_way, ..Principal::root() };
+    let options = CallOptions { key: None, apart: false };
+    let done = daemon.dispatcher.perform(daemon, name, args, principal, options).await;
     done.map(drop).map_err(|it| it.message.clone())
 }
 
@@ -234,7 +237,7 @@ async fn tell_ends(daemon: &Arc<Daemon>, bot: &Bot) {
         open.all.iter().map(|it| (it.0.clone(), it.1.clone())).collect()
     };
     for (id, question) in all {
-        let told = match daemon.parking.approvals.get(&id, None, now_ms()) {
+        let told = match daemon.suspended_runs.approvals.get(&id, None, now_ms()) {
             Ok(it) if !it.state.is_settled() => continue,
             Ok(it) => ending(&it.state),
             Err(err) if err.code() == Code::ApprovalNotFound => "it is gone".to_owned(),

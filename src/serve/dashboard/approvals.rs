@@ -14,10 +14,10 @@ use commis_agent::{ApprovalRequest, heavy};
 /// Settled ones that are shown.
 const SETTLED: usize = 20;
 
-pub async fn page(looking: DashboardContext) -> PageResult {
-    let after = layout::after(&looking).await;
-    let all = looking.daemon.book.tasks(Some(TaskState::WaitingForApproval), None, 200).await?;
-    let requests = looking.daemon.parking.approvals.list(None, looking.now_ms)?;
+pub async fn page(cx: DashboardContext) -> PageResult {
+    let after = layout::after(&cx).await;
+    let all = cx.daemon.database.tasks(Some(TaskState::WaitingForApproval), None, 200).await?;
+    let requests = cx.daemon.suspended_runs.approvals.list(None, cx.now_ms)?;
     let (open, settled): (Vec<&ApprovalRequest>, Vec<&ApprovalRequest>) =
         requests.iter().rev().partition(|it| it.state.is_open());
     let body = html! {
@@ -28,8 +28,8 @@ pub async fn page(looking: DashboardContext) -> PageResult {
                     p { "A request that may change something, and a task that must not go on without a person, wait here." }
                 }))
             }
-            @for it in &open { (request(it, looking.now_ms)) }
-            @if !all.is_empty() { (tasks::table(&all, looking.now_ms)) }
+            @for it in &open { (request(it, cx.now_ms)) }
+            @if !all.is_empty() { (tasks::table(&all, cx.now_ms)) }
         }
         @if !settled.is_empty() {
             section #settled data-live aria-label="What was decided" {
@@ -42,7 +42,7 @@ pub async fn page(looking: DashboardContext) -> PageResult {
             }
         }
     };
-    Ok(layout::page(&looking, NavItem::Approvals, "Approvals", after, &body))
+    Ok(layout::page(&cx, NavItem::Approvals, "Approvals", after, &body))
 }
 
 /// One request: its bytes as they would be sent, and the two answers. What a page or a model says of it stands in quotes.

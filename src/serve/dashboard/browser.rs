@@ -26,11 +26,11 @@ use commis_state::now_ms;
 /// Sessions of a part of the list.
 const SHOWN: usize = 50;
 
-pub async fn page(looking: DashboardContext) -> PageResult {
-    let open = looking.daemon.desks.open();
-    let words = looking.query_value("q").unwrap_or_default();
-    let sessions = SessionStore::new(&looking.daemon.home.sessions).list(None, words)?;
-    let mut pager = Pager::new(&looking, SHOWN);
+pub async fn page(cx: DashboardContext) -> PageResult {
+    let open = cx.daemon.page_sessions.open();
+    let words = cx.query_value("q").unwrap_or_default();
+    let sessions = SessionStore::new(&cx.daemon.home.sessions).list(None, words)?;
+    let mut pager = Pager::new(&cx, SHOWN);
     let part = pager.part(&sessions);
     let body = html! {
         h1 { "Browser" }
@@ -38,9 +38,9 @@ pub async fn page(looking: DashboardContext) -> PageResult {
             h2 #open-head { "Open now" }
             @if open.is_empty() {
                 (format::empty("No page is open.", &html! { p { code { "commis browse goto URL" } " opens one, and so does an agent." } }))
-            } @else { (table(&open, looking.now_ms)) }
+            } @else { (table(&open, cx.now_ms)) }
         }
-        (logins::section(&looking)?)
+        (logins::section(&cx)?)
         section aria-labelledby="sessions-head" {
             h2 #sessions-head { "Sessions" }
             form.filter action="/browser" {
@@ -50,15 +50,15 @@ pub async fn page(looking: DashboardContext) -> PageResult {
             @if sessions.is_empty() {
                 (format::empty("No session is kept.", &html! { p { code { "commis session record NAME URL" } " begins one." } }))
             } @else {
-                (listed(part, looking.now_ms))
-                (pager.links(&looking, "/browser", part.len(), pager.skip() + part.len() < sessions.len(), Some(sessions.len())))
+                (listed(part, cx.now_ms))
+                (pager.links(&cx, "/browser", part.len(), pager.skip() + part.len() < sessions.len(), Some(sessions.len())))
             }
         }
     };
-    Ok(layout::kept_up(&looking, NavItem::Browser, "Browser", &body))
+    Ok(layout::kept_up(&cx, NavItem::Browser, "Browser", &body))
 }
 
-fn whose(key: &PageKey) -> &str {
+fn owner_of(key: &PageKey) -> &str {
     if key.0.is_empty() { "this machine" } else { &key.0 }
 }
 
@@ -106,7 +106,7 @@ fn table(all: &[OpenPage], now_ms: i64) -> Markup {
                             span.task { (place(&it.standing.url)) }
                         }
                         td { (badge(it)) }
-                        td.wide { (whose(&it.key)) }
+                        td.wide { (owner_of(&it.key)) }
                         td.wide.n { (format::ago(it.opened_ms, now_ms)) }
                         td.n { (format::ago(it.used_ms, now_ms)) }
                     }
@@ -152,8 +152,8 @@ fn listed(all: &[Manifest], now_ms: i64) -> Markup {
     }
 }
 
-pub async fn session(looking: DashboardContext, Path(id): Path<String>) -> PageResult {
-    let all = SessionStore::new(&looking.daemon.home.sessions);
+pub async fn session(cx: DashboardContext, Path(id): Path<String>) -> PageResult {
+    let all = SessionStore::new(&cx.daemon.home.sessions);
     let (mut manifest, lines) = all.load(&id)?;
     // While it is recorded, they are counted in its other file.
     manifest.actions = manifest.actions.max(u32::try_from(lines.len()).unwrap_or(u32::MAX));
@@ -171,10 +171,10 @@ pub async fn session(looking: DashboardContext, Path(id): Path<String>) -> PageR
             pictures: &[],
         }))
     };
-    Ok(layout::page(&looking, NavItem::Browser, &format::clip(&manifest.name, 60), None, &body))
+    Ok(layout::page(&cx, NavItem::Browser, &format::clip(&manifest.name, 60), None, &body))
 }
 
-pub async fn live(looking: DashboardContext, Query(which): Query<PageQuery>) -> PageResult {
+pub async fn live(cx: DashboardContext, Query(which): Query<PageQuery>) -> PageResult {
     let key = which.key(&Principal::root())?;
     let query = query(&key);
     let own = key.0.is_empty();
@@ -186,9 +186,9 @@ pub async fn live(looking: DashboardContext, Query(which): Query<PageQuery>) -> 
     };
     let body = html! {
         p.crumbs { a href="/browser" { "Browser" } }
-        (page_view(&looking.daemon, &key, &links))
+        (page_view(&cx.daemon, &key, &links))
     };
-    Ok(layout::kept_up(&looking, NavItem::Browser, &key.1, &body))
+    Ok(layout::kept_up(&cx, NavItem::Browser, &key.1, &body))
 }
 
 /// What somebody sees who may look at one page alone.
@@ -227,7 +227,7 @@ struct PageLinks {
 
 fn page_view(daemon: &Daemon, key: &PageKey, links: &PageLinks) -> Markup {
     let now = now_ms();
-    let found = daemon.desks.open().into_iter().find(|it| it.key == *key);
+    let found = daemon.page_sessions.open().into_iter().find(|it| it.key == *key);
     html! {
         h1 { (key.1) }
         section #standing data-live aria-label="How it stands" {
@@ -248,7 +248,7 @@ fn page_view(daemon: &Daemon, key: &PageKey, links: &PageLinks) -> Markup {
                         }
                     }
                     dl.facts {
-                        dt { "Whose" } dd { (whose(key)) }
+                        dt { "Whose" } dd { (owner_of(key)) }
                         @if it.standing.visible { dt { "Where" } dd { "in a window" } }
                         dt { "Open since" } dd { (format::ago(it.opened_ms, now)) }
                         dt { "Last command" } dd { (format::ago(it.used_ms, now)) }

@@ -32,23 +32,23 @@ const PAGES: &[(NavItem, &str, &str)] = &[
 
 /// A page for somebody who may look. `after` is the event that it is as of, where it is to stay as things are.
 pub fn page(
-    looking: &DashboardContext,
+    cx: &DashboardContext,
     here: NavItem,
     title: &str,
     after: Option<i64>,
     body: &Markup,
 ) -> Response {
     let head = html! {
-        @if let Some(it) = &looking.csrf { meta name="csrf" content=(it); }
+        @if let Some(it) = &cx.csrf { meta name="csrf" content=(it); }
         @if let Some(it) = after { meta name="after" content=(it); }
     };
     whole(StatusCode::OK, title, &head, Some(here), body)
 }
 
 /// The same that is asked for again every few seconds: no event says when it is another.
-pub fn kept_up(looking: &DashboardContext, here: NavItem, title: &str, body: &Markup) -> Response {
+pub fn kept_up(cx: &DashboardContext, here: NavItem, title: &str, body: &Markup) -> Response {
     let head = html! {
-        @if let Some(it) = &looking.csrf { meta name="csrf" content=(it); }
+        @if let Some(it) = &cx.csrf { meta name="csrf" content=(it); }
         (EVERY)
     };
     whole(StatusCode::OK, title, &head, Some(here), body)
@@ -58,8 +58,8 @@ pub fn kept_up(looking: &DashboardContext, here: NavItem, title: &str, body: &Ma
 const EVERY: maud::PreEscaped<&str> = maud::PreEscaped(r#"<meta name="every" content="5000">"#);
 
 /// The event that a page which is made now is as of. Without it the page is not kept up to date.
-pub async fn after(looking: &DashboardContext) -> Option<i64> {
-    let known = looking.daemon.book.events_after(None, 0).await.ok()?;
+pub async fn after(cx: &DashboardContext) -> Option<i64> {
+    let known = cx.daemon.database.events_after(None, 0).await.ok()?;
     Some(known.last().map_or(0, |it| it.id))
 }
 

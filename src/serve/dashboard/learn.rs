@@ -36,25 +36,25 @@ struct StepRow {
     value: String,
 }
 
-pub async fn page(looking: DashboardContext) -> PageResult {
+pub async fn page(cx: DashboardContext) -> PageResult {
     // A task that is asked for again, with other words or examples.
-    let again = match looking.query_value("again") {
+    let again = match cx.query_value("again") {
         Some(id) => {
-            let task = looking.daemon.book.task(id).await?;
+            let task = cx.daemon.database.task(id).await?;
             (task.operation == "recipe_learn" && !task.hidden).then_some(task.args)
         }
         None => None,
     };
     let is_again = again.is_some();
     let args = again.unwrap_or(Value::Null);
-    let logins = Vault::new(&looking.daemon.home).list().unwrap_or_default();
+    let logins = Vault::new(&cx.daemon.home).list().unwrap_or_default();
     let body = html! {
         h1 { "Learn a recipe" }
         p.lead { "commis watches one visit, finds the request that carried the data, and proves on a second example that it can be repeated." }
         @if is_again { p.notice { "The form holds what was asked for before. Change what was missing, and learn again." } }
         (form(&args, &logins, is_again))
     };
-    Ok(layout::page(&looking, NavItem::Learn, "Learn a recipe", None, &body))
+    Ok(layout::page(&cx, NavItem::Learn, "Learn a recipe", None, &body))
 }
 
 fn form(args: &Value, logins: &[LoginSummary], is_again: bool) -> Markup {

@@ -8,20 +8,20 @@ use commis_base::error::Result;
 use commis_vault::{LoginSummary, Vault};
 
 /// A section of the browser's page. Fails with `ARTIFACT_IO`.
-pub fn section(looking: &DashboardContext) -> Result<Markup> {
-    let all = Vault::new(&looking.daemon.home).list()?;
+pub fn section(cx: &DashboardContext) -> Result<Markup> {
+    let all = Vault::new(&cx.daemon.home).list()?;
     Ok(html! {
         section #logins aria-labelledby="logins-head" {
             h2 #logins-head { "Logins" }
             @if all.is_empty() {
                 (format::empty("The vault is empty.", &html! { p { code { "commis session login NAME URL" } " logs in once and seals it." } }))
-            } @else { (table(&all, &looking.daemon, looking.now_ms)?) }
+            } @else { (table(&all, &cx.daemon, cx.now_ms)?) }
         }
     })
 }
 
 fn table(all: &[LoginSummary], daemon: &Daemon, now_ms: i64) -> Result<Markup> {
-    let recipes = daemon.pantry.all()?;
+    let recipes = daemon.recipes.all()?;
     let users = |site: &str| -> Vec<String> {
         let used =
             recipes.iter().filter(|it| it.recipe.login.as_ref().is_some_and(|it| it.site == site));

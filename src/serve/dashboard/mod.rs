@@ -90,8 +90,8 @@ impl FromRequestParts<Arc<Daemon>> for DashboardContext {
     type Rejection = Response;
 
     async fn from_request_parts(parts: &mut Parts, daemon: &Arc<Daemon>) -> Result<Self, Response> {
-        let who = parts.extensions.get::<Principal>();
-        if who.is_none_or(|it| it.scopes.is_some()) {
+        let principal = parts.extensions.get::<Principal>();
+        if principal.is_none_or(|it| it.scopes.is_some()) {
             return Err(layout::closed(StatusCode::FORBIDDEN));
         }
         let query = url::form_urlencoded::parse(parts.uri.query().unwrap_or("").as_bytes());
@@ -147,7 +147,8 @@ async fn bootstrap(
     headers: HeaderMap,
     Query(it): Query<BootstrapQuery>,
 ) -> Response {
-    let Some(cookie) = daemon.guard.trade(&it.code).and_then(|it| HeaderValue::from_str(&it).ok())
+    let Some(cookie) =
+        daemon.dashboard_auth.trade(&it.code).and_then(|it| HeaderValue::from_str(&it).ok())
     else {
         if wants_page(&headers) {
             return layout::closed(StatusCode::UNAUTHORIZED);
@@ -167,7 +168,7 @@ async fn bootstrap(
 async fn start(State(daemon): State<Arc<Daemon>>, request: axum::extract::Request) -> Response {
     let (mut parts, _) = request.into_parts();
     match DashboardContext::from_request_parts(&mut parts, &daemon).await {
-        Ok(looking) => overview::page(looking).await.into_response(),
+        Ok(cx) => overview::page(cx).await.into_response(),
         // Nothing is wrong with asking here first.
         Err(_) => layout::closed(StatusCode::OK),
     }

@@ -18,32 +18,32 @@ use commis_stages::STAGES;
 const SHOWN: u32 = 20;
 const RECENT: u32 = 12;
 
-pub async fn page(looking: DashboardContext) -> PageResult {
-    let book = &looking.daemon.book;
+pub async fn page(cx: DashboardContext) -> PageResult {
+    let database = &cx.daemon.database;
     // First, so that what happens meanwhile is asked for again.
-    let after = layout::after(&looking).await;
-    let mut open = book.tasks(Some(TaskState::WaitingForApproval), None, SHOWN).await?;
-    open.extend(book.tasks(Some(TaskState::Running), None, SHOWN).await?);
+    let after = layout::after(&cx).await;
+    let mut open = database.tasks(Some(TaskState::WaitingForApproval), None, SHOWN).await?;
+    open.extend(database.tasks(Some(TaskState::Running), None, SHOWN).await?);
     // What waits longest is next.
-    let mut queued = book.tasks(Some(TaskState::Queued), None, 1000).await?;
+    let mut queued = database.tasks(Some(TaskState::Queued), None, 1000).await?;
     queued.reverse();
     let waiting = queued.len();
     open.extend(queued.into_iter().take(SHOWN as usize));
-    let mut recent = book.tasks(None, None, RECENT + 2 * SHOWN).await?;
+    let mut recent = database.tasks(None, None, RECENT + 2 * SHOWN).await?;
     recent.retain(|it| it.state.has_ended());
     recent.truncate(RECENT as usize);
-    let recipes = load_entries(&looking)?;
+    let recipes = load_entries(&cx)?;
     let body = html! {
         h1 { "Overview" }
         (tiles(&recipes, &open, waiting))
         section #now data-live aria-labelledby="now-head" {
             h2 #now-head { "At work now" }
-            (now(&open, waiting, looking.now_ms))
+            (now(&open, waiting, cx.now_ms))
         }
         @let bad: Vec<&RecipeEntry> = recipes.iter().filter(|it| it.needs_a_look()).collect();
         section #look data-live aria-labelledby="look-head" {
             h2 #look-head { "Needs a look" }
-            (attention_list(&bad, &recipes, looking.now_ms))
+            (attention_list(&bad, &recipes, cx.now_ms))
         }
         section #recent data-live aria-labelledby="recent-head" {
             h2 #recent-head { "Recent tasks" }
@@ -52,12 +52,12 @@ pub async fn page(looking: DashboardContext) -> PageResult {
                     p { "A task is what takes longer than two seconds: learning a recipe, proving one, a slow run." }
                 }))
             } @else {
-                (tasks::table(&recent, looking.now_ms))
+                (tasks::table(&recent, cx.now_ms))
                 p { a href="/tasks" { "All tasks" } }
             }
         }
     };
-    Ok(layout::page(&looking, NavItem::Overview, "Overview", after, &body))
+    Ok(layout::page(&cx, NavItem::Overview, "Overview", after, &body))
 }
 
 fn tiles(recipes: &[RecipeEntry], open: &[TaskView], waiting: usize) -> Markup {

@@ -13,8 +13,8 @@ pub struct Pager {
 
 impl Pager {
     /// As the address says; the first part, where it says nothing that is a number.
-    pub fn new(looking: &DashboardContext, size: usize) -> Self {
-        let asked = looking.query_value("page").and_then(|it| it.parse().ok());
+    pub fn new(cx: &DashboardContext, size: usize) -> Self {
+        let asked = cx.query_value("page").and_then(|it| it.parse().ok());
         Self { page: asked.unwrap_or(1).clamp(1, 100_000), size }
     }
 
@@ -34,7 +34,7 @@ impl Pager {
     /// Links to what stands before and after; nothing where a list has one part. `total`: where it is known.
     pub fn links(
         &self,
-        looking: &DashboardContext,
+        cx: &DashboardContext,
         path: &str,
         shown: usize,
         more: bool,
@@ -42,7 +42,7 @@ impl Pager {
     ) -> Markup {
         let to = |page: usize| {
             let mut out = url::form_urlencoded::Serializer::new(String::new());
-            for (name, value) in looking.query.iter().filter(|it| it.0 != "page") {
+            for (name, value) in cx.query.iter().filter(|it| it.0 != "page") {
                 out.append_pair(name, value);
             }
             format!("{path}?{}", out.append_pair("page", &page.to_string()).finish())

@@ -28,23 +28,23 @@ use commis_vault::{LoginSummary, Vault};
 
 const MAX_SCHEMA: usize = 12_000;
 
-pub async fn page(looking: DashboardContext, Path(name): Path<String>) -> PageResult {
+pub async fn page(cx: DashboardContext, Path(name): Path<String>) -> PageResult {
     let name = RecipeName::new(name)?;
-    let after = layout::after(&looking).await;
-    let kept = load_entry(&looking, &name)?;
+    let after = layout::after(&cx).await;
+    let kept = load_entry(&cx, &name)?;
     let known = &kept.known;
     let recipe = &known.recipe;
-    let chosen = candidate_table::task_of(&looking.daemon, &name)
-        .and_then(|it| candidate_table::read(&looking.daemon, &it));
+    let chosen = candidate_table::task_of(&cx.daemon, &name)
+        .and_then(|it| candidate_table::read(&cx.daemon, &it));
     let body = html! {
         p.crumbs { a href="/recipes" { "Recipes" } }
         h1 { (recipe.name) }
         p.lead.said { (recipe.task) }
-        section #state data-live aria-label="Where it stands" { (status_section(&kept, looking.now_ms)) }
+        section #state data-live aria-label="Where it stands" { (status_section(&kept, cx.now_ms)) }
         (run_form(recipe))
         section #health data-live aria-labelledby="health-head" {
             h2 #health-head { "How it does" }
-            (health(&kept, looking.now_ms))
+            (health(&kept, cx.now_ms))
         }
         section aria-labelledby="parameters-head" {
             h2 #parameters-head { "Parameters" }
@@ -68,12 +68,12 @@ pub async fn page(looking: DashboardContext, Path(name): Path<String>) -> PageRe
         @if let Some(it) = &recipe.login {
             section #login aria-labelledby="login-head" {
                 h2 #login-head { "Login" }
-                (login(it, recipe, &looking))
+                (login(it, recipe, &cx))
             }
         }
         section aria-labelledby="proof-head" {
             h2 #proof-head { "How it was proven" }
-            (proof(recipe, looking.now_ms))
+            (proof(recipe, cx.now_ms))
         }
         section aria-labelledby="chosen-head" {
             h2 #chosen-head { "How it was chosen" }
@@ -88,16 +88,13 @@ pub async fn page(looking: DashboardContext, Path(name): Path<String>) -> PageRe
             }
         }
     };
-    Ok(layout::page(&looking, NavItem::Recipes, recipe.name.as_str(), after, &body))
+    Ok(layout::page(&cx, NavItem::Recipes, recipe.name.as_str(), after, &body))
 }
 
-fn load_entry(
-    looking: &DashboardContext,
-    name: &RecipeName,
-) -> commis_base::error::Result<RecipeEntry> {
-    let known = looking.daemon.pantry.get(name)?;
-    let today = day_of(looking.now_ms);
-    let state = looking.daemon.state.as_ref().ok();
+fn load_entry(cx: &DashboardContext, name: &RecipeName) -> commis_base::error::Result<RecipeEntry> {
+    let known = cx.daemon.recipes.get(name)?;
+    let today = day_of(cx.now_ms);
+    let state = cx.daemon.state.as_ref().ok();
     let source = known.source.as_str();
     let health = state.and_then(|it| it.health(name.as_str(), source).ok().flatten());
     let days =
@@ -354,8 +351,8 @@ fn pages(it: &Pages) -> Markup {
 }
 
 /// What a recipe needs, and which logins of the vault are of that site. No value of one.
-fn login(it: &LoginNeed, recipe: &Recipe, looking: &DashboardContext) -> Markup {
-    let fitting: Vec<LoginSummary> = Vault::new(&looking.daemon.home)
+fn login(it: &LoginNeed, recipe: &Recipe, cx: &DashboardContext) -> Markup {
+    let fitting: Vec<LoginSummary> = Vault::new(&cx.daemon.home)
         .list()
         .unwrap_or_default()
         .into_iter()

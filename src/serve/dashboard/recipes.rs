@@ -63,9 +63,9 @@ impl RecipeEntry {
 }
 
 /// All recipes by name. Fails with `ARTIFACT_IO`.
-pub fn load_entries(looking: &DashboardContext) -> Result<Vec<RecipeEntry>> {
-    let daemon = &looking.daemon;
-    let today = day_of(looking.now_ms);
+pub fn load_entries(cx: &DashboardContext) -> Result<Vec<RecipeEntry>> {
+    let daemon = &cx.daemon;
+    let today = day_of(cx.now_ms);
     // Without a database nothing is known of runs.
     let state = daemon.state.as_ref().ok();
     let mut health: BTreeMap<(String, String), Health> = BTreeMap::new();
@@ -79,7 +79,7 @@ pub fn load_entries(looking: &DashboardContext) -> Result<Vec<RecipeEntry>> {
         days.entry((name, source)).or_default().push(day);
     }
     Ok(daemon
-        .pantry
+        .recipes
         .all()?
         .into_iter()
         .map(|known| {
@@ -90,14 +90,14 @@ pub fn load_entries(looking: &DashboardContext) -> Result<Vec<RecipeEntry>> {
         .collect())
 }
 
-pub async fn page(looking: DashboardContext) -> PageResult {
-    let after = layout::after(&looking).await;
-    let words = looking.query_value("q");
-    let status = looking.query_value("status").and_then(|it| {
+pub async fn page(cx: DashboardContext) -> PageResult {
+    let after = layout::after(&cx).await;
+    let words = cx.query_value("q");
+    let status = cx.query_value("status").and_then(|it| {
         [Status::Verified, Status::Draft, Status::Deprecated].into_iter().find(|s| s.as_str() == it)
     });
-    let health = looking.query_value("health");
-    let mut all = load_entries(&looking)?;
+    let health = cx.query_value("health");
+    let mut all = load_entries(&cx)?;
     let whole = all.len();
     all.retain(|it| {
         status.is_none_or(|status| it.known.recipe.status == status)
@@ -121,7 +121,7 @@ pub async fn page(looking: DashboardContext) -> PageResult {
         all.sort_by_key(place);
     }
     let is_filtered = words.is_some() || status.is_some() || health.is_some();
-    let mut pager = Pager::new(&looking, SHOWN);
+    let mut pager = Pager::new(&cx, SHOWN);
     let part = pager.part(&all);
     let body = html! {
         h1 { "Recipes" }
@@ -130,12 +130,12 @@ pub async fn page(looking: DashboardContext) -> PageResult {
             @if all.is_empty() { (nothing(is_filtered)) }
             @else {
                 p.soft { @if is_filtered { (all.len()) " of " (whole) } @else { (format::count(whole as i64, "recipe", "recipes")) } }
-                (table(part, looking.now_ms))
-                (pager.links(&looking, "/recipes", part.len(), pager.skip() + part.len() < all.len(), Some(all.len())))
+                (table(part, cx.now_ms))
+                (pager.links(&cx, "/recipes", part.len(), pager.skip() + part.len() < all.len(), Some(all.len())))
             }
         }
     };
-    Ok(layout::page(&looking, NavItem::Recipes, "Recipes", after, &body))
+    Ok(layout::page(&cx, NavItem::Recipes, "Recipes", after, &body))
 }
 
 fn filter(words: Option<&str>, status: Option<Status>, health: Option<&str>) -> Markup {

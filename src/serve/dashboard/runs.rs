@@ -23,10 +23,10 @@ const LINES: usize = 500;
 /// Bytes of a line.
 const LINE: usize = 2000;
 
-pub async fn page(looking: DashboardContext) -> PageResult {
-    let RunListing { runs, unread } = all(&looking.daemon)?;
-    let books = books(&looking)?;
-    let mut pager = Pager::new(&looking, SHOWN);
+pub async fn page(cx: DashboardContext) -> PageResult {
+    let RunListing { runs, unread } = all(&cx.daemon)?;
+    let books = books(&cx)?;
+    let mut pager = Pager::new(&cx, SHOWN);
     let part = pager.part(&runs);
     let body = html! {
         p.crumbs { a href="/tasks" { "Tasks" } }
@@ -35,8 +35,8 @@ pub async fn page(looking: DashboardContext) -> PageResult {
             @if runs.is_empty() {
                 (format::empty("No run is kept.", &html! { p { code { "commis do" } " with an address or a playbook makes one." } }))
             } @else {
-                (table(part, looking.now_ms))
-                (pager.links(&looking, "/runs", part.len(), pager.skip() + part.len() < runs.len(), Some(runs.len())))
+                (table(part, cx.now_ms))
+                (pager.links(&cx, "/runs", part.len(), pager.skip() + part.len() < runs.len(), Some(runs.len())))
             }
             (unreadable(&unread))
         }
@@ -50,12 +50,12 @@ pub async fn page(looking: DashboardContext) -> PageResult {
             }
         }
     };
-    Ok(layout::kept_up(&looking, NavItem::Tasks, "Runs", &body))
+    Ok(layout::kept_up(&cx, NavItem::Tasks, "Runs", &body))
 }
 
 /// Playbooks by name, as their texts are now.
-fn books(looking: &DashboardContext) -> commis_base::error::Result<Vec<(String, Graduation)>> {
-    let all = playbook::all(&looking.daemon.home)?;
+fn books(cx: &DashboardContext) -> commis_base::error::Result<Vec<(String, Graduation)>> {
+    let all = playbook::all(&cx.daemon.home)?;
     let texts: Vec<PlaybookRef> = all
         .iter()
         .filter_map(|it| {
@@ -63,7 +63,7 @@ fn books(looking: &DashboardContext) -> commis_base::error::Result<Vec<(String, 
             Some(PlaybookRef { name: it.name.clone(), digest })
         })
         .collect();
-    let stand = standings(&looking.daemon, &texts);
+    let stand = standings(&cx.daemon, &texts);
     Ok(texts.into_iter().map(|it| it.name).zip(stand).collect())
 }
 
@@ -128,8 +128,8 @@ fn unreadable(all: &[UnreadableFile]) -> Markup {
     }
 }
 
-pub async fn run_page(Path(id): Path<String>, looking: DashboardContext) -> PageResult {
-    let StoredRun { record: it, lines, unread } = find_run(&looking.daemon, &id)?;
+pub async fn run_page(Path(id): Path<String>, cx: DashboardContext) -> PageResult {
+    let StoredRun { record: it, lines, unread } = find_run(&cx.daemon, &id)?;
     let text = |it: &Option<String>| it.clone().unwrap_or_default();
     let facts = [
         ("Reason", text(&it.reason)),
@@ -162,5 +162,5 @@ pub async fn run_page(Path(id): Path<String>, looking: DashboardContext) -> Page
             @if lines.len() > LINES { p.soft { code { "commis do --log " (id) } " shows all." } }
         }
     };
-    Ok(layout::kept_up(&looking, NavItem::Tasks, "Run", &body))
+    Ok(layout::kept_up(&cx, NavItem::Tasks, "Run", &body))
 }

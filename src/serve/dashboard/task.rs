@@ -25,28 +25,28 @@ use commis_stages::STAGES;
 const MAX_RESULT: usize = 20_000;
 const MAX_ARGS: usize = 4_000;
 
-pub async fn page(looking: DashboardContext, Path(id): Path<String>) -> PageResult {
-    let book = &looking.daemon.book;
-    let after = layout::after(&looking).await;
-    let task = book.task(&id).await?;
-    let events = book.events_after(Some(&task.task_id), 0).await?;
+pub async fn page(cx: DashboardContext, Path(id): Path<String>) -> PageResult {
+    let database = &cx.daemon.database;
+    let after = layout::after(&cx).await;
+    let task = database.task(&id).await?;
+    let events = database.events_after(Some(&task.task_id), 0).await?;
     // A damaged result must not hide the task.
     let result = if task.state == TaskState::Done {
-        book.result(&task.task_id).await.ok().flatten()
+        database.result(&task.task_id).await.ok().flatten()
     } else {
         None
     };
     let body = html! {
         p.crumbs { a href="/tasks" { "Tasks" } }
         h1 { (format::doing(&task)) " " span.said { (format::about(&task)) } }
-        section #state data-live data-task=(task.task_id) aria-label="Where it stands" { (status_line(&task, looking.now_ms)) }
+        section #state data-live data-task=(task.task_id) aria-label="Where it stands" { (status_line(&task, cx.now_ms)) }
         @if !task.state.has_ended() { (cancel(&task)) }
-        div #ends data-live { (end(&looking, &task, result.as_ref())) }
+        div #ends data-live { (end(&cx, &task, result.as_ref())) }
         // Once it is there it stays: what a person writes into it is theirs.
-        div #try data-live data-once { @if let Some(it) = result.as_ref() { (try_it(&looking, it)) } }
+        div #try data-live data-once { @if let Some(it) = result.as_ref() { (try_it(&cx, it)) } }
         section #timeline data-live aria-labelledby="timeline-head" {
             h2 #timeline-head { "What happened" }
-            (timeline(&events, &task, looking.now_ms))
+            (timeline(&events, &task, cx.now_ms))
         }
         section aria-labelledby="args-head" {
             h2 #args-head { "What it works with" }
@@ -54,12 +54,12 @@ pub async fn page(looking: DashboardContext, Path(id): Path<String>) -> PageResu
         }
     };
     let title = format!("{} {}", format::doing(&task), format::clip(&format::about(&task), 60));
-    Ok(layout::page(&looking, NavItem::Tasks, &title, after, &body))
+    Ok(layout::page(&cx, NavItem::Tasks, &title, after, &body))
 }
 
 fn status_line(task: &TaskView, now_ms: i64) -> Markup {
     html! {
-        p.line { (format::state(task.state)) span.soft { "asked for by " (tasks::by(task)) ", " (format::ago(task.created_ms, now_ms)) } }
+        p.line { (format::state(task.state)) span.soft { "asked for by " (tasks::requester(task)) ", " (format::ago(task.created_ms, now_ms)) } }
         @if task.state == TaskState::Running { (progress(task, now_ms)) }
         dl.facts {
             dt { "Id" } dd { code { (task.task_id) } }
@@ -98,7 +98,7 @@ fn cancel(task: &TaskView) -> Markup {
     }
 }
 
-fn end(looking: &DashboardContext, task: &TaskView, result: Option<&Value>) -> Markup {
+fn end(cx: &DashboardContext, task: &TaskView, result: Option<&Value>) -> Markup {
     html! {
         @if task.state.has_ended() && task.state != TaskState::Done {
             @let it = task_error(task);
@@ -113,7 +113,7 @@ fn end(looking: &DashboardContext, task: &TaskView, result: Option<&Value>) -> M
         @if let Some(it) = result {
             section aria-labelledby="result-head" {
                 h2 #result-head { "What it came to" }
-                (learning_result(looking, task, it))
+                (learning_result(cx, task, it))
                 @let (text, whole) = format::json(it, MAX_RESULT);
                 @if it["outcome"].is_string() {
                     details.more { summary { "All that is said of it" } (format::code_box("Result as JSON", &text)) }
@@ -127,7 +127,7 @@ fn end(looking: &DashboardContext, task: &TaskView, result: Option<&Value>) -> M
 }
 
 /// What learning came to, in words; where a person has to choose, what there is to choose from.
-fn learning_result(looking: &DashboardContext, task: &TaskView, result: &Value) -> Markup {
+fn learning_result(cx: &DashboardContext, task: &TaskView, result: &Value) -> Markup {
     let text = |key: &str| result[key].as_str();
     let Some(outcome) = text("outcome") else { return html! {} };
     let name = text("name").and_then(|it| RecipeName::new(it).ok());
@@ -141,9 +141,9 @@ fn learning_result(looking: &DashboardContext, task: &TaskView, result: &Value) 
             }
         }
         @if let Some(it) = text("detail") { p.soft { (it) } }
-        (next_step(looking, task, outcome, result))
+        (next_step(cx, task, outcome, result))
         @if outcome == "needs_selection" {
-            @if let Some(all) = stored.and_then(|it| candidate_table::read(&looking.daemon, &it)) {
+            @if let Some(all) = stored.and_then(|it| candidate_table::read(&cx.daemon, &it)) {
                 h3 { "Choose the request that carried the data" }
                 (candidate_table::table(&all, Some(&task.task_id)))
                 p.notice hidden role="alert" data-trouble {}
@@ -153,8 +153,8 @@ fn learning_result(looking: &DashboardContext, task: &TaskView, result: &Value) 
 }
 
 /// What a person can do about an outcome.
-fn next_step(looking: &DashboardContext, task: &TaskView, outcome: &str, result: &Value) -> Markup {
-    let known = recipe_named(looking, result);
+fn next_step(cx: &DashboardContext, task: &TaskView, outcome: &str, result: &Value) -> Markup {
+    let known = recipe_named(cx, result);
     let proves = known.as_ref().is_some_and(|it| it.recipe.state().may_be_proven());
     let has_two = known.as_ref().is_some_and(|it| {
         let given = it.recipe.parameters.iter().filter(|it| it.required);
@@ -186,14 +186,14 @@ fn next_step(looking: &DashboardContext, task: &TaskView, outcome: &str, result:
 }
 
 /// The recipe that learning came to.
-fn recipe_named(looking: &DashboardContext, result: &Value) -> Option<Arc<CachedRecipe>> {
+fn recipe_named(cx: &DashboardContext, result: &Value) -> Option<Arc<CachedRecipe>> {
     let name = result["name"].as_str().filter(|_| result["recipe"].is_string())?;
-    looking.daemon.pantry.get(&RecipeName::new(name).ok()?).ok()
+    cx.daemon.recipes.get(&RecipeName::new(name).ok()?).ok()
 }
 
 /// A form that runs what was learned.
-fn try_it(looking: &DashboardContext, result: &Value) -> Markup {
-    let known = result["outcome"].as_str().and_then(|_| recipe_named(looking, result));
+fn try_it(cx: &DashboardContext, result: &Value) -> Markup {
+    let known = result["outcome"].as_str().and_then(|_| recipe_named(cx, result));
     html! { @if let Some(it) = known { (recipe::run_form(&it.recipe)) } }
 }
 
@@ -214,7 +214,7 @@ fn timeline(events: &[Event], task: &TaskView, now_ms: i64) -> Markup {
                 @let stays = matches!(it.kind.as_str(), "stage" | "running" | "queued") && until > it.at_ms;
                 li class=(kind_class(&it.kind)) {
                     span.at { "+" (format::format_duration(it.at_ms - first)) }
-                    span.what { (what(it)) }
+                    span.what { (event_text(it)) }
                     @if stays {
                         @let place = |ms: i64| (ms - first) * 200 / (last - first);
                         span.n { (format::format_duration(until - it.at_ms)) }
@@ -237,7 +237,7 @@ fn kind_class(kind: &str) -> &'static str {
     }
 }
 
-fn what(it: &Event) -> Markup {
+fn event_text(it: &Event) -> Markup {
     let code = it.data["error_code"].as_str();
     html! {
         @match (it.kind.as_str(), it.data["stage"].as_str()) {

@@ -22,14 +22,13 @@ const STATES: &[TaskState] = &[
     TaskState::Interrupted,
 ];
 
-pub async fn page(looking: DashboardContext) -> PageResult {
-    let state = looking
-        .query_value("state")
-        .and_then(|it| STATES.iter().copied().find(|s| s.as_str() == it));
-    let pager = Pager::new(&looking, SHOWN);
-    let after = layout::after(&looking).await;
+pub async fn page(cx: DashboardContext) -> PageResult {
+    let state =
+        cx.query_value("state").and_then(|it| STATES.iter().copied().find(|s| s.as_str() == it));
+    let pager = Pager::new(&cx, SHOWN);
+    let after = layout::after(&cx).await;
     let skip = u32::try_from(pager.skip()).unwrap_or(u32::MAX);
-    let all = looking.daemon.book.tasks_from(state, None, SHOWN as u32 + 1, skip).await?;
+    let all = cx.daemon.database.tasks_from(state, None, SHOWN as u32 + 1, skip).await?;
     let (shown, more) = (&all[..all.len().min(SHOWN)], all.len() > SHOWN);
     let body = html! {
         h1 { "Tasks" }
@@ -40,12 +39,12 @@ pub async fn page(looking: DashboardContext) -> PageResult {
             }
         }
         section #tasks data-live aria-label="Tasks, newest first" {
-            @if shown.is_empty() { (nothing(state)) } @else { (table(shown, looking.now_ms)) }
-            (pager.links(&looking, "/tasks", shown.len(), more, None))
+            @if shown.is_empty() { (nothing(state)) } @else { (table(shown, cx.now_ms)) }
+            (pager.links(&cx, "/tasks", shown.len(), more, None))
         }
         p.soft { "A task that ended is kept for a week. " a href="/runs" { "Runs with a model" } " are kept longer." }
     };
-    Ok(layout::page(&looking, NavItem::Tasks, "Tasks", after, &body))
+    Ok(layout::page(&cx, NavItem::Tasks, "Tasks", after, &body))
 }
 
 fn nothing(state: Option<TaskState>) -> Markup {
@@ -84,7 +83,7 @@ pub fn table(all: &[TaskView], now_ms: i64) -> Markup {
                             }
                         }
                         td { (format::state(it.state)) }
-                        td.wide { (by(it)) }
+                        td.wide { (requester(it)) }
                         td.wide.n { (took(it, now_ms)) }
                         td.n { (format::ago(it.created_ms, now_ms)) }
                     }
@@ -95,7 +94,7 @@ pub fn table(all: &[TaskView], now_ms: i64) -> Markup {
 }
 
 /// Who asked, in words.
-pub fn by(it: &TaskView) -> &str {
+pub fn requester(it: &TaskView) -> &str {
     match it.principal.as_str() {
         "root" => "this machine",
         it if it.starts_with("dashboard-") => "the dashboard",

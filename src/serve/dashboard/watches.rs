@@ -20,8 +20,8 @@ const RUNS: u32 = 50;
 const CHANGES: usize = 20;
 const ITEMS: usize = 200;
 
-pub async fn page(looking: DashboardContext) -> PageResult {
-    let mut all = looking.daemon.watches.store.all().await?;
+pub async fn page(cx: DashboardContext) -> PageResult {
+    let mut all = cx.daemon.watches.store.all().await?;
     // What needs a look first.
     all.sort_by_key(|it| it.paused || it.failures == 0);
     let body = html! {
@@ -33,11 +33,11 @@ pub async fn page(looking: DashboardContext) -> PageResult {
                     (format::count(all.len() as i64, "watch", "watches"))
                     @if all.len() > SHOWN { ", the first " (SHOWN) " of them here: " code { "commis watch list" } " has all" }
                 }
-                (list(&all[..all.len().min(SHOWN)], looking.now_ms))
+                (list(&all[..all.len().min(SHOWN)], cx.now_ms))
             }
         }
     };
-    Ok(layout::kept_up(&looking, NavItem::Watches, "Watches", &body))
+    Ok(layout::kept_up(&cx, NavItem::Watches, "Watches", &body))
 }
 
 fn nothing() -> Markup {
@@ -109,12 +109,12 @@ fn next(it: &Watch, now_ms: i64) -> Markup {
     }
 }
 
-pub async fn one(looking: DashboardContext, Path(name): Path<String>) -> PageResult {
-    let store = &looking.daemon.watches.store;
+pub async fn one(cx: DashboardContext, Path(name): Path<String>) -> PageResult {
+    let store = &cx.daemon.watches.store;
     let watch = store.get(&name).await?;
     let runs = store.log(&name, RUNS, false).await?;
-    let chosen = chosen(&looking, &watch, &runs).await?;
-    let now_ms = looking.now_ms;
+    let chosen = chosen(&cx, &watch, &runs).await?;
+    let now_ms = cx.now_ms;
     let body = html! {
         p.crumbs { a href="/watches" { "Watches" } }
         h1 { (watch.watch) }
@@ -134,7 +134,7 @@ pub async fn one(looking: DashboardContext, Path(name): Path<String>) -> PageRes
             @else { (history(&runs, now_ms)) }
         }
     };
-    Ok(layout::kept_up(&looking, NavItem::Watches, &watch.watch, &body))
+    Ok(layout::kept_up(&cx, NavItem::Watches, &watch.watch, &body))
 }
 
 fn facts(it: &Watch, now_ms: i64) -> Markup {
@@ -175,15 +175,15 @@ struct Chosen {
 /// The item of the address, else the one that changed last, else the first; of it the field that is watched, else its first number that
 /// changed, else its first number. `None` where there is none.
 async fn chosen(
-    looking: &DashboardContext,
+    cx: &DashboardContext,
     watch: &Watch,
     runs: &[RunRecord],
 ) -> Result<Option<Chosen>> {
-    let store = &looking.daemon.watches.store;
+    let store = &cx.daemon.watches.store;
     let Some((baseline, since_ms)) = store.baseline(&watch.watch).await? else { return Ok(None) };
     let all = diff::by_key(&baseline, &watch.key);
     let last = runs.iter().flat_map(|it| &it.changes).find(|it| it.kind == diff::Kind::Changed);
-    let wanted = looking.query_value("item").map(str::to_owned).or(last.map(|it| it.item.clone()));
+    let wanted = cx.query_value("item").map(str::to_owned).or(last.map(|it| it.item.clone()));
     let found = wanted.and_then(|it| all.iter().find(|(key, _)| *key == it));
     let Some((item, fields)) = found.or(all.first()) else { return Ok(None) };
     let changes = store.of_item(&watch.watch, item).await?;

@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 
 use super::session::{McpContext, McpHandler, McpResult};
 use crate::{
-    agent_runs::whose,
+    agent_runs::owner_filter,
     answer::{Answer, ApiError},
     channels::{dashboard, scope::refusal_reason},
     operations::{Operation, find},
@@ -75,9 +75,9 @@ impl McpHandler {
     /// Does a task, or goes on with one that waits where the client brings an answer to what it was asked.
     pub(super) async fn run(
         &self,
-        who: &Principal,
+        principal: &Principal,
         row: &'static Operation,
-        (args, how): (JsonObject, CallOptions),
+        (args, options): (JsonObject, CallOptions),
         request: &CallToolRequestParams,
         context: &McpContext,
     ) -> McpResult<CallToolResponse> {
@@ -86,20 +86,23 @@ impl McpHandler {
         // With a state nothing is begun, whatever the state is worth.
         let mut came = match request.request_state.as_deref().filter(|_| is_modern(context)) {
             Some(state) => {
-                let about = self.open_state(who, &bound, state).await?;
+                let about = self.open_state(principal, &bound, state).await?;
                 let about = serde_json::from_value(about)
                     .map_err(|err| rmcp::ErrorData::internal_error(err.to_string(), None))?;
                 let said = request.input_responses.as_ref().and_then(|it| it.get(NAME));
-                self.decided(who, &about, said_by(said)).await
+                self.decided(principal, &about, said_by(said)).await
             }
-            None => Queue::perform(&self.daemon, row, Value::Object(args), who.clone(), how).await,
+            None => {
+                Queue::perform(&self.daemon, row, Value::Object(args), principal.clone(), options)
+                    .await
+            }
         };
         for _ in 0..QUESTIONS {
             let answer = match self.wait_for_answer(came, context).await {
                 Ok(it) => it,
                 Err(it) => return Ok(it),
             };
-            let Some(pending) = self.question(who, &answer, context) else {
+            let Some(pending) = self.question(principal, &answer, context) else {
                 return Ok(Self::answer_result(answer).into());
             };
             let params = self.form(&pending, context)?;
@@ -112,7 +115,7 @@ impl McpHandler {
                     [(NAME.to_owned(), InputRequest::Elicitation(ElicitRequest::new(params)))]
                         .into_iter()
                         .collect();
-                let state = self.sealed(who, &bound, json!(about))?;
+                let state = self.sealed(principal, &bound, json!(about))?;
                 return Ok(InputRequiredResult::new(Some(all), Some(state)).into());
             }
             let left = u64::try_from(pending.expires_ms - now_ms()).unwrap_or_default();
@@ -126,9 +129,9 @@ impl McpHandler {
                 () = context.ct.cancelled() => Decision::Nothing,
             };
             if said == Decision::Nothing {
-                return Ok(Self::answer_result(self.still(who, answer)).into());
+                return Ok(Self::answer_result(self.with_pending(principal, answer)).into());
             }
-            came = self.decided(who, &about, said).await;
+            came = self.decided(principal, &about, said).await;
         }
         Ok(match self.wait_for_answer(came, context).await {
             Ok(it) => Self::answer_result(it).into(),
@@ -149,25 +152,26 @@ impl McpHandler {
     }
 
     fn asks(&self, context: &McpContext) -> bool {
-        let settings = self.daemon.world();
+        let settings = self.daemon.runtime();
         settings.settings.agent.elicitation != ApprovalScope::Off && can_ask(context)
     }
 
     /// What is to be asked after that answer: where one request waits, the client can ask and who calls may decide about it.
     fn question(
         &self,
-        who: &Principal,
+        principal: &Principal,
         answer: &Answer,
         context: &McpContext,
     ) -> Option<ApprovalRequest> {
         let ids = waiting_approvals(&answer.data)?;
         let [id] = ids.as_slice() else { return None };
-        let may = who.may(AccessRequirement::May(Area::Approvals, AccessRight::Write), None);
+        let may = principal.may(AccessRequirement::May(Area::Approvals, AccessRight::Write), None);
         if !may || !self.asks(context) {
             return None;
         }
-        let pending = self.daemon.parking.approvals.get(id, whose(who), now_ms()).ok()?;
-        let approves = self.daemon.world().settings.agent.elicitation;
+        let pending =
+            self.daemon.suspended_runs.approvals.get(id, owner_filter(principal), now_ms()).ok()?;
+        let approves = self.daemon.runtime().settings.agent.elicitation;
         let is_open = pending.state.word() == "waiting"
             && pending.expires_ms - now_ms() > TOO_LATE_MS
             && refusal_reason(approves, &pending).is_none();
@@ -205,16 +209,16 @@ impl McpHandler {
     /// Approves or rejects, as who calls.
     async fn decided(
         &self,
-        who: &Principal,
+        principal: &Principal,
         about: &ApprovalReference,
         said: Decision,
     ) -> PerformResult {
-        let approvals = &self.daemon.parking.approvals;
+        let approvals = &self.daemon.suspended_runs.approvals;
         let (name, args) = match said {
             Decision::SendOnce => {
                 // The settings may be others by now.
-                let pending = approvals.get(&about.id, whose(who), now_ms())?;
-                let approves = self.daemon.world().settings.agent.elicitation;
+                let pending = approvals.get(&about.id, owner_filter(principal), now_ms())?;
+                let approves = self.daemon.runtime().settings.agent.elicitation;
                 if let Some(why) = refusal_reason(approves, &pending) {
                     let err =
                         Error::new(Code::Forbidden, format!("a client may not approve it: {why}"));
@@ -230,8 +234,8 @@ impl McpHandler {
         };
         let row =
             find(name).ok_or_else(|| Error::new(Code::Internal, "there is no such operation"))?;
-        let by_way = Some((Channel::Mcp, who.id.clone()));
-        let by = Principal { by_way, ..who.clone() };
+        let by_way = Some((Channel::Mcp, principal.id.clone()));
+        let by = Principal { by_way, ..principal.clone() };
         let came = Queue::perform(&self.daemon, row, args, by, CallOptions::default()).await;
         if said == Decision::No {
             came?;
@@ -243,11 +247,11 @@ impl McpHandler {
     }
 
     /// The same answer, saying what became of what waits and where it can be decided about.
-    fn still(&self, who: &Principal, mut answer: Answer) -> Answer {
+    fn with_pending(&self, principal: &Principal, mut answer: Answer) -> Answer {
         let Some(id) = waiting_approvals(&answer.data).and_then(|it| it.into_iter().next()) else {
             return answer;
         };
-        let now = self.daemon.parking.approvals.get(&id, whose(who), now_ms());
+        let now = self.daemon.suspended_runs.approvals.get(&id, owner_filter(principal), now_ms());
         let state = now.map_or("gone", |it| it.state.word());
         answer.data["detail"] = format!("it is {state}; {}", place(&self.daemon, &id)).into();
         answer

@@ -10,8 +10,8 @@ const SENTENCES: &str = include_str!("../../../tests/vectors/find/sentences.tsv"
 #[test]
 fn sentences_find_the_recipe_that_answers_them_and_no_other() {
     let home = tempfile::tempdir().unwrap();
-    let pantry = RecipeCache::new(Registry::open(home.path()), |_| false);
-    let all = pantry.all().unwrap();
+    let recipes = RecipeCache::new(Registry::open(home.path()), |_| false);
+    let all = recipes.all().unwrap();
     let all: Vec<&Arc<CachedRecipe>> = all.iter().collect();
     assert!(all.len() > 40);
     let (mut right, mut wrong, mut offered_none) = (0, Vec::new(), Vec::new());
@@ -45,8 +45,8 @@ fn sentences_find_the_recipe_that_answers_them_and_no_other() {
 #[test]
 fn inflections_and_compounds_are_one_word() {
     let home = tempfile::tempdir().unwrap();
-    let pantry = RecipeCache::new(Registry::open(home.path()), |_| false);
-    let all = pantry.all().unwrap();
+    let recipes = RecipeCache::new(Registry::open(home.path()), |_| false);
+    let all = recipes.all().unwrap();
     let all: Vec<&Arc<CachedRecipe>> = all.iter().collect();
     let first = |it: &str| offered(it, &all).first().map(|it| it.recipe.name.to_string());
     assert_eq!(first("earthquake"), first("the earthquakes of 2023"));

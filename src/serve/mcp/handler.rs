@@ -24,7 +24,7 @@ use super::{
     approval::{can_ask, is_modern},
     complete,
     selection::RecipeSelection,
-    session::{McpContext, McpHandler, McpResult, internal, object, refusal, who},
+    session::{McpContext, McpHandler, McpResult, internal, object, principal, refusal},
     strange,
     tool::own_arguments,
     tool_list,
@@ -77,7 +77,8 @@ impl ServerHandler for McpHandler {
         _: Option<PaginatedRequestParams>,
         context: McpContext,
     ) -> McpResult<ListToolsResult> {
-        let tools = tool_list::tools(&self.daemon, &who(&context)?, &self.tool_selection(&context));
+        let tools =
+            tool_list::tools(&self.daemon, &principal(&context)?, &self.tool_selection(&context));
         let mut out = ListToolsResult::with_all_items(tools.map_err(|err| internal(&err))?);
         (out.ttl_ms, out.cache_scope) = (Some(TTL_MS), Some(CacheScope::Private));
         Ok(out)
@@ -88,7 +89,7 @@ impl ServerHandler for McpHandler {
             return Some(tool_list::of_row(name, row));
         }
         let name = RecipeName::new(name.strip_prefix("recipe_")?).ok()?;
-        tool_list::of_recipe(&*self.daemon.pantry.get(&name).ok()?)
+        tool_list::of_recipe(&*self.daemon.recipes.get(&name).ok()?)
     }
 
     async fn call_tool(
@@ -96,7 +97,7 @@ impl ServerHandler for McpHandler {
         request: CallToolRequestParams,
         context: McpContext,
     ) -> McpResult<CallToolResponse> {
-        let who = who(&context)?;
+        let principal = principal(&context)?;
         let mut args = request.arguments.clone().unwrap_or_default();
         drop_nulls(&mut args);
         let is_given = args.contains_key("idempotency_key") && !self.has_own_key(&request.name);
@@ -114,7 +115,7 @@ impl ServerHandler for McpHandler {
         };
         let (row, args) = match operation(&request.name) {
             Some((_, row)) => (row, args),
-            None => match self.of_recipe(&who, &request.name, args) {
+            None => match self.of_recipe(&principal, &request.name, args) {
                 Some(it) => it,
                 None => {
                     return Err(ErrorData::new(
@@ -125,7 +126,9 @@ impl ServerHandler for McpHandler {
                 }
             },
         };
-        if tool_list::picks_a_login(row, &who) || tool_list::names_a_login(row, &args, &who) {
+        if tool_list::picks_a_login(row, &principal)
+            || tool_list::names_a_login(row, &args, &principal)
+        {
             let err = Error::new(
                 Code::Forbidden,
                 "a model needs a token with the scope vault:NAME to use this login",
@@ -138,34 +141,34 @@ impl ServerHandler for McpHandler {
             let hint = "a person runs it: `commis do` in a terminal, or the dashboard";
             return Ok(refusal(&ApiError::from_error(&err.hint(hint))).into());
         }
-        if let Some(it) = strange::check_call(&self.daemon.pantry, row, &args) {
+        if let Some(it) = strange::check_call(&self.daemon.recipes, row, &args) {
             return Ok(refusal(&it).into());
         }
-        if self.is_an_accounts(row, &args, &who).await {
+        if self.is_an_accounts(row, &args, &principal).await {
             let err = Error::new(
                 Code::Forbidden,
                 "the data of this watch is private: it belongs to an account",
             );
-            let hint = "a person looks at it: `commis watch log`; a token that names the login adds a watch of its own";
+            let hint = "a person can read it with `commis watch log`; to read it here, add a watch with a token whose scope names the login";
             return Ok(refusal(&ApiError::from_error(&err.hint(hint))).into());
         }
         let args = if row.spec.name == "recipe_run" {
-            match self.completed(&who, args, &request, &context).await? {
+            match self.completed(&principal, args, &request, &context).await? {
                 ArgumentsOutcome::Yes(it) => it,
                 ArgumentsOutcome::Not(it) => return Ok(it),
             }
         } else {
             args
         };
-        let how = CallOptions { key, apart: false };
+        let options = CallOptions { key, apart: false };
         if self.keeps_open(row, &args, &context)
             || request.request_state.is_some() && row.spec.name == "run"
         {
-            return self.run(&who, row, (args, how), &request, &context).await;
+            return self.run(&principal, row, (args, options), &request, &context).await;
         }
-        match Queue::perform(&self.daemon, row, Value::Object(args), who, how).await {
+        match Queue::perform(&self.daemon, row, Value::Object(args), principal, options).await {
             Ok(PerformOutcome::Done(mut it)) => {
-                strange::left_out(&self.daemon.pantry, row, &mut it.data);
+                strange::hide_untrusted(&self.daemon.recipes, row, &mut it.data);
                 Ok(Self::answer_result(it).into())
             }
             Ok(PerformOutcome::Accepted(task)) => self.task(task, &context).await,
@@ -181,14 +184,14 @@ impl ServerHandler for McpHandler {
     }
 
     async fn listen(&self, context: SubscriptionContext) -> McpResult<()> {
-        let who = who(context.request_context())?;
-        let mut events = self.daemon.book.listen();
+        let principal = principal(context.request_context())?;
+        let mut events = self.daemon.database.listen();
         loop {
             tokio::select! {
                 () = context.cancelled() => return Ok(()),
                 () = self.daemon.stop.cancelled() => return Ok(()),
                 it = events.recv() => match it {
-                    Ok(it) if tool_list::concerns(&it, &who) => {}
+                    Ok(it) if tool_list::concerns(&it, &principal) => {}
                     Ok(_) => continue,
                     // What was missed may have been a change.
                     Err(tokio::sync::broadcast::error::RecvError::Lagged(_)) => {}
@@ -203,9 +206,9 @@ impl ServerHandler for McpHandler {
     }
 
     async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
-        let (mut events, stop) = (self.daemon.book.listen(), self.daemon.stop.clone());
+        let (mut events, stop) = (self.daemon.database.listen(), self.daemon.stop.clone());
         let parts = context.extensions.get::<http::request::Parts>();
-        let Some(who) = parts.and_then(|it| it.extensions.get::<Principal>()).cloned() else {
+        let Some(principal) = parts.and_then(|it| it.extensions.get::<Principal>()).cloned() else {
             return;
         };
         tokio::spawn(async move {
@@ -218,7 +221,7 @@ impl ServerHandler for McpHandler {
                     return;
                 }
                 match event {
-                    Ok(Ok(it)) if tool_list::concerns(&it, &who) => {}
+                    Ok(Ok(it)) if tool_list::concerns(&it, &principal) => {}
                     Ok(Err(tokio::sync::broadcast::error::RecvError::Lagged(_))) => {}
                     Ok(Err(_)) => return,
                     _ => continue,
@@ -236,7 +239,7 @@ impl ServerHandler for McpHandler {
         _: Option<PaginatedRequestParams>,
         context: McpContext,
     ) -> McpResult<ListResourcesResult> {
-        let all = tool_list::recipes(&self.daemon, &who(&context)?, &RecipeSelection::All);
+        let all = tool_list::recipes(&self.daemon, &principal(&context)?, &RecipeSelection::All);
         let all = all.map_err(|err| internal(&err))?;
         let resources = all.iter().map(|it| {
             let name = it.recipe.name.as_str();
@@ -263,13 +266,13 @@ impl ServerHandler for McpHandler {
         request: ReadResourceRequestParams,
         context: McpContext,
     ) -> McpResult<ReadResourceResponse> {
-        let who = who(&context)?;
+        let principal = principal(&context)?;
         let uri = json!({"uri": request.uri});
         let missing =
             || ErrorData::resource_not_found("there is no such resource", Some(uri.clone()));
         let name = request.uri.strip_prefix("commis://recipes/").ok_or_else(missing)?;
-        let name = RecipeName::new(name).ok().filter(|it| who.sees(it.as_str()));
-        let known = name.and_then(|it| self.daemon.pantry.get(&it).ok());
+        let name = RecipeName::new(name).ok().filter(|it| principal.sees(it.as_str()));
+        let known = name.and_then(|it| self.daemon.recipes.get(&it).ok());
         let known = known.filter(|it| !it.has_strange_words()).ok_or_else(missing)?;
         let text = yaml::to_yaml(&known.recipe).map_err(|err| internal(&err))?;
         let contents = ResourceContents::text(text, request.uri).with_mime_type("application/yaml");
@@ -323,9 +326,9 @@ impl ServerHandler for McpHandler {
         context: McpContext,
     ) -> McpResult<CompleteResult> {
         // Also those that are not in service: they can be read, and run by name.
-        let (who, all) = (who(&context)?, self.daemon.pantry.all());
+        let (principal, all) = (principal(&context)?, self.daemon.recipes.all());
         let mut all = all.map_err(|err| internal(&err))?;
-        all.retain(|it| who.sees(it.recipe.name.as_str()) && !it.has_strange_words());
+        all.retain(|it| principal.sees(it.recipe.name.as_str()) && !it.has_strange_words());
         let values = match &request.r#ref {
             Reference::Resource(it) if it.uri == TEMPLATE => {
                 complete::names(&request.argument.value, &all)
@@ -346,11 +349,11 @@ impl ServerHandler for McpHandler {
         request: GetTaskParams,
         context: McpContext,
     ) -> McpResult<GetTaskResult> {
-        let asked = self.operation_context(&context)?;
-        let task = find_visible_task(&asked, &request.task_id).await.map_err(|_| no_task())?;
+        let cx = self.operation_context(&context)?;
+        let task = find_visible_task(&cx, &request.task_id).await.map_err(|_| no_task())?;
         let payload = match task.state {
             TaskState::Done => {
-                let data = self.daemon.book.result(&task.task_id).await;
+                let data = self.daemon.database.result(&task.task_id).await;
                 let data = data.map_err(|err| internal(&err))?.unwrap_or_default();
                 let mut answer = Answer::new(data);
                 answer.meta.off_schema = task.off_schema;
@@ -364,14 +367,14 @@ impl ServerHandler for McpHandler {
     }
 
     async fn update_task(&self, request: UpdateTaskParams, context: McpContext) -> McpResult<()> {
-        let asked = self.operation_context(&context)?;
+        let cx = self.operation_context(&context)?;
         // Nothing that runs asks for anything yet.
-        find_visible_task(&asked, &request.task_id).await.map(drop).map_err(|_| no_task())
+        find_visible_task(&cx, &request.task_id).await.map(drop).map_err(|_| no_task())
     }
 
     async fn cancel_task(&self, request: CancelTaskParams, context: McpContext) -> McpResult<()> {
-        let asked = self.operation_context(&context)?;
-        let task = find_visible_task(&asked, &request.task_id).await.map_err(|_| no_task())?;
+        let cx = self.operation_context(&context)?;
+        let task = find_visible_task(&cx, &request.task_id).await.map_err(|_| no_task())?;
         Queue::cancel(&self.daemon, &task.task_id).await.map_err(|err| internal(&err))
     }
 }
@@ -383,42 +386,55 @@ enum ArgumentsOutcome {
 
 impl McpHandler {
     fn operation_context(&self, context: &McpContext) -> McpResult<OperationContext> {
-        Ok(OperationContext { daemon: Arc::clone(&self.daemon), who: who(context)?, job: None })
+        Ok(OperationContext {
+            daemon: Arc::clone(&self.daemon),
+            principal: principal(context)?,
+            job: None,
+        })
     }
 
     /// What a client is to bring back with that request of theirs.
-    pub(super) fn sealed(&self, who: &Principal, request: &str, it: Value) -> McpResult<String> {
-        self.daemon.seal.close(&who.id, request, it).map_err(|err| internal(&err))
+    pub(super) fn sealed(
+        &self,
+        principal: &Principal,
+        request: &str,
+        it: Value,
+    ) -> McpResult<String> {
+        self.daemon.state_sealer.close(&principal.id, request, it).map_err(|err| internal(&err))
     }
 
     /// What it brought back; an error of the protocol where it is not what was given for that request, or was used.
     pub(super) async fn open_state(
         &self,
-        who: &Principal,
+        principal: &Principal,
         request: &str,
         state: &str,
     ) -> McpResult<Value> {
-        let opened = self.daemon.seal.open(&self.daemon.book, &who.id, request, state).await;
+        let opened = self
+            .daemon
+            .state_sealer
+            .open(&self.daemon.database, &principal.id, request, state)
+            .await;
         opened.map_err(|err| ErrorData::invalid_params(ApiError::from_error(&err).message, None))
     }
 
     /// Whether a recipe's own tool has a parameter of that name.
     fn has_own_key(&self, tool: &str) -> bool {
         let name = tool.strip_prefix("recipe_").and_then(|it| RecipeName::new(it).ok());
-        let known = name.and_then(|it| self.daemon.pantry.get(&it).ok());
+        let known = name.and_then(|it| self.daemon.recipes.get(&it).ok());
         known.is_some_and(|it| it.recipe.parameters.iter().any(|it| it.name == "idempotency_key"))
     }
 
     /// A recipe's own tool, as the operation that it is.
     fn of_recipe(
         &self,
-        who: &Principal,
+        principal: &Principal,
         tool: &str,
         mut args: JsonObject,
     ) -> Option<(&'static Operation, JsonObject)> {
         let name = RecipeName::new(tool.strip_prefix("recipe_")?).ok()?;
-        let known = self.daemon.pantry.get(&name).ok()?;
-        let is_one = who.sees(name.as_str()) && known.tool().name.as_deref() == Some(tool);
+        let known = self.daemon.recipes.get(&name).ok()?;
+        let is_one = principal.sees(name.as_str()) && known.tool().name.as_deref() == Some(tool);
         let row = TABLE.iter().find(|it| it.spec.name == "recipe_run").filter(|_| is_one)?;
         let mut call = object(json!({"name": name.as_str()}));
         for own in own_arguments(&known.recipe) {
@@ -432,19 +448,22 @@ impl McpHandler {
     /// a person, and else are an error of the run.
     async fn completed(
         &self,
-        who: &Principal,
+        principal: &Principal,
         mut args: JsonObject,
         request: &CallToolRequestParams,
         context: &McpContext,
     ) -> McpResult<ArgumentsOutcome> {
         // Who may not run it is not told what it needs.
         let name = args.get("name").and_then(Value::as_str);
-        let missing =
-            if who.may(AccessRequirement::Run, name) { self.missing(&args) } else { Vec::new() };
+        let missing = if principal.may(AccessRequirement::Run, name) {
+            self.missing(&args)
+        } else {
+            Vec::new()
+        };
         if missing.is_empty() || !can_ask(context) {
             return Ok(ArgumentsOutcome::Yes(args));
         }
-        let asked = format!("{}\0{}", request.name, Value::Object(args.clone()));
+        let bound_to = format!("{}\0{}", request.name, Value::Object(args.clone()));
         let fields: JsonObject =
             missing.iter().map(|it| (it.clone(), json!({"type": "string"}))).collect();
         let form = json!({"type": "object", "properties": fields, "required": missing});
@@ -458,7 +477,7 @@ impl McpHandler {
         };
         let content = if is_modern(context) {
             if let Some(state) = &request.request_state {
-                self.open_state(who, &asked, state).await?;
+                self.open_state(principal, &bound_to, state).await?;
             }
             let given = request.input_responses.as_ref().and_then(|it| it.get("values"));
             // Without a state it was never asked; without an answer, or with one that is none, it is asked again.
@@ -469,7 +488,7 @@ impl McpHandler {
                     [("values".to_owned(), InputRequest::Elicitation(ElicitRequest::new(params)))]
                         .into_iter()
                         .collect();
-                let state = self.sealed(who, &asked, json!(missing))?;
+                let state = self.sealed(principal, &bound_to, json!(missing))?;
                 let out = InputRequiredResult::new(Some(requests), Some(state));
                 return Ok(ArgumentsOutcome::Not(out.into()));
             };
@@ -508,7 +527,7 @@ impl McpHandler {
         let name = args.get("name").and_then(Value::as_str);
         let known = name
             .and_then(|it| RecipeName::new(it).ok())
-            .and_then(|it| self.daemon.pantry.get(&it).ok());
+            .and_then(|it| self.daemon.recipes.get(&it).ok());
         let Some(known) = known else { return Vec::new() };
         let given = args.get("params").and_then(Value::as_object);
         let needed = |it: &&Parameter| {
@@ -521,8 +540,13 @@ impl McpHandler {
 
     /// An answer for a client: structured, and as text for those that know no other.
     /// Whether a call shows what a login saw to a model that no login was named to.
-    async fn is_an_accounts(&self, row: &Operation, args: &JsonObject, who: &Principal) -> bool {
-        if who.scopes.is_some() || !matches!(row.spec.name, "watch_log" | "watch_run") {
+    async fn is_an_accounts(
+        &self,
+        row: &Operation,
+        args: &JsonObject,
+        principal: &Principal,
+    ) -> bool {
+        if principal.scopes.is_some() || !matches!(row.spec.name, "watch_log" | "watch_run") {
             return false;
         }
         let name = args.get("watch").and_then(Value::as_str).unwrap_or_default();
@@ -589,7 +613,7 @@ impl McpHandler {
         };
         let id = task.task_id.clone();
         let told = async {
-            let mut events = self.daemon.book.listen();
+            let mut events = self.daemon.database.listen();
             let Some(token) = context.meta.get_progress_token() else {
                 return std::future::pending().await;
             };

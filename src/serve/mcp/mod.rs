@@ -6,9 +6,9 @@ pub mod find;
 #[cfg(feature = "conformance")]
 pub mod fixtures;
 mod handler;
-pub mod seal;
 mod selection;
 mod session;
+pub mod state_sealer;
 mod strange;
 pub mod terms;
 pub mod tool;
@@ -52,23 +52,23 @@ struct SessionOwners {
 }
 
 impl SessionOwners {
-    fn has(&self, id: &str, who: &str) -> bool {
-        self.all.get(id).is_some_and(|it| it.0 == who)
+    fn has(&self, id: &str, principal: &str) -> bool {
+        self.all.get(id).is_some_and(|it| it.0 == principal)
     }
 
     /// Notes a session; one of the same client that has to end for it.
-    fn add(&mut self, id: String, who: String) -> Option<String> {
-        if self.has(&id, &who) {
+    fn add(&mut self, id: String, principal: String) -> Option<String> {
+        if self.has(&id, &principal) {
             return None;
         }
-        let own = || self.all.iter().filter(|it| it.1.0 == who);
+        let own = || self.all.iter().filter(|it| it.1.0 == principal);
         let oldest = own().min_by_key(|it| it.1.1).map(|it| it.0.clone());
         let ends = oldest.filter(|_| own().count() >= SESSIONS);
         if let Some(it) = &ends {
             self.all.remove(it);
         }
         self.begun += 1;
-        self.all.insert(id, (who, self.begun));
+        self.all.insert(id, (principal, self.begun));
         ends
     }
 }
@@ -91,24 +91,24 @@ pub fn service(
         .with_cancellation_token(daemon.stop.child_token());
     let mut sessions = LocalSessionManager::default();
     sessions.session_config.keep_alive = Some(QUIET);
-    let face = McpHandler { daemon: Arc::clone(daemon) };
+    let handler = McpHandler { daemon: Arc::clone(daemon) };
     #[cfg(feature = "conformance")]
-    let face = fixtures::Fixtures::before(face);
+    let handler = fixtures::Fixtures::before(handler);
     let sessions = Arc::new(sessions);
     let held = Arc::clone(&sessions);
-    let inner = StreamableHttpService::new(move || Ok(face.clone()), sessions, config);
+    let inner = StreamableHttpService::new(move || Ok(handler.clone()), sessions, config);
     let owners = Arc::new(std::sync::Mutex::new(SessionOwners::default()));
     tower::service_fn(move |request: Request| {
         let (inner, owners, held) = (inner.clone(), Arc::clone(&owners), Arc::clone(&held));
         async move {
-            let who = request.extensions().get::<Principal>().map(|it| it.id.clone());
-            let who = who.unwrap_or_default();
+            let principal = request.extensions().get::<Principal>().map(|it| it.id.clone());
+            let principal = principal.unwrap_or_default();
             let lock = || owners.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-            let asked = id_of(request.headers());
+            let requested = id_of(request.headers());
             // The newer revision knows no sessions, and takes no notice of them.
             let version = request.headers().get("mcp-protocol-version");
             let has_sessions = version.is_none_or(|it| it.as_bytes() < MODERN);
-            if has_sessions && asked.as_ref().is_some_and(|it| !lock().has(it, &who)) {
+            if has_sessions && requested.as_ref().is_some_and(|it| !lock().has(it, &principal)) {
                 return Ok(StatusCode::NOT_FOUND.into_response());
             }
             let request = match said_twice(request).await {
@@ -122,9 +122,9 @@ pub fn service(
                 *answer.status_mut() = StatusCode::NO_CONTENT;
             }
             if ends && answer.status().is_success() {
-                asked.map(|it| lock().all.remove(&it));
+                requested.map(|it| lock().all.remove(&it));
             } else if let Some(id) = id_of(answer.headers()) {
-                let old = lock().add(id, who);
+                let old = lock().add(id, principal);
                 if let Some(it) = old {
                     // One that has ended by itself is as well.
                     let _ = held.close_session(&it.into()).await;
@@ -198,7 +198,7 @@ pub async fn watch_recipes(daemon: Arc<Daemon>) {
         .inspect_err(|err| tracing::warn!(error = %err, "changes of recipes by other processes are not seen"))
         .ok();
     tool_list::compare(&daemon).await;
-    let mut events = daemon.book.listen();
+    let mut events = daemon.database.listen();
     loop {
         tokio::select! {
             () = daemon.stop.cancelled() => return,
@@ -213,7 +213,7 @@ pub async fn watch_recipes(daemon: Arc<Daemon>) {
         tokio::time::sleep(Duration::from_millis(20)).await;
         while changed.try_recv().is_ok() {}
         if let Some(what) = tool_list::compare(&daemon).await
-            && let Err(err) = daemon.book.happened("tools", json!(what)).await
+            && let Err(err) = daemon.database.happened("tools", json!(what)).await
         {
             tracing::error!(error = %err, "an event was not written down");
         }

@@ -32,18 +32,18 @@ impl McpHandler {
         });
         asked
             .and_then(|it| ToolSelection::parse(&it).ok())
-            .unwrap_or_else(|| self.daemon.world().tools.clone())
+            .unwrap_or_else(|| self.daemon.runtime().tools.clone())
     }
 }
 
 /// Who asks: the guard has put them beside the request.
-pub(super) fn who(context: &McpContext) -> McpResult<Principal> {
+pub(super) fn principal(context: &McpContext) -> McpResult<Principal> {
     context
         .extensions
         .get::<http::request::Parts>()
         .and_then(|it| it.extensions.get::<Principal>())
         .cloned()
-        .ok_or_else(|| ErrorData::internal_error("nobody asks", None))
+        .ok_or_else(|| ErrorData::internal_error("the request has no principal", None))
 }
 
 pub fn internal(err: &Error) -> ErrorData {

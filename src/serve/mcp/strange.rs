@@ -22,7 +22,7 @@ const QUOTING: &[&str] = &["recipe_explain", "recipe_export"];
 
 /// Why a call of a model is refused, where it is.
 pub fn check_call(
-    pantry: &RecipeCache,
+    recipes: &RecipeCache,
     row: &Operation,
     args: &Map<String, Value>,
 ) -> Option<ApiError> {
@@ -33,25 +33,25 @@ pub fn check_call(
         _ => return None,
     };
     let name = RecipeName::new(args.get(argument)?.as_str()?).ok()?;
-    let known = pantry.get(&name).ok()?;
+    let known = recipes.get(&name).ok()?;
     let strange = if quotes { known.has_strange_words() } else { known.is_strange() };
     strange.then(|| {
         let err = Error::new(
             Code::RecipeNotVerified,
-            format!("`{name}` was not learned here, so a stranger may have written it"),
+            format!("`{name}` was not learned on this machine, so its words may instruct the model"),
         );
         ApiError::from_error(&err.hint(format!(
-            "a person looks at it: `commis recipe explain {name}`, then `commis recipe verify {name}`"
+            "a person must review it with `commis recipe explain {name}`, then run `commis recipe verify {name}`"
         )))
     })
 }
 
 /// What was found, without them, and without the words of those whose examples alone were proven.
-pub fn left_out(pantry: &RecipeCache, row: &Operation, data: &mut Value) {
+pub fn hide_untrusted(recipes: &RecipeCache, row: &Operation, data: &mut Value) {
     match row.spec.name {
         "recipe_find" | "recipe_list" => {
             let Some(all) = data.get_mut("recipes").and_then(Value::as_array_mut) else { return };
-            all.retain_mut(|it| match find_recipe(pantry, it) {
+            all.retain_mut(|it| match find_recipe(recipes, it) {
                 Some(known) if known.is_strange() => false,
                 Some(known) => {
                     wordless(&known, it);
@@ -61,7 +61,7 @@ pub fn left_out(pantry: &RecipeCache, row: &Operation, data: &mut Value) {
             });
         }
         "recipe_get" => {
-            if let Some(known) = find_recipe(pantry, data) {
+            if let Some(known) = find_recipe(recipes, data) {
                 wordless(&known, data);
             }
         }
@@ -69,8 +69,8 @@ pub fn left_out(pantry: &RecipeCache, row: &Operation, data: &mut Value) {
     }
 }
 
-fn find_recipe(pantry: &RecipeCache, line: &Value) -> Option<std::sync::Arc<CachedRecipe>> {
-    pantry.get(&RecipeName::new(line.get("name")?.as_str()?).ok()?).ok()
+fn find_recipe(recipes: &RecipeCache, line: &Value) -> Option<std::sync::Arc<CachedRecipe>> {
+    recipes.get(&RecipeName::new(line.get("name")?.as_str()?).ok()?).ok()
 }
 
 fn wordless(known: &CachedRecipe, line: &mut Value) {

@@ -22,12 +22,12 @@ use commis_base::error::Result;
 /// Recipes that are tools for that caller, by name. Fails with `ARTIFACT_IO`.
 pub fn recipes(
     daemon: &Daemon,
-    who: &Principal,
+    principal: &Principal,
     wanted: &RecipeSelection,
 ) -> Result<Vec<Arc<CachedRecipe>>> {
-    let mut all = daemon.pantry.all()?;
+    let mut all = daemon.recipes.all()?;
     all.retain(|it| {
-        it.is_served() && who.sees(it.recipe.name.as_str()) && it.tool().name.is_some()
+        it.is_served() && principal.sees(it.recipe.name.as_str()) && it.tool().name.is_some()
     });
     match wanted {
         RecipeSelection::All => {}
@@ -55,29 +55,35 @@ pub fn recipes(
 }
 
 /// The tools of that caller, in the order of the table, then recipes by name. Fails with `ARTIFACT_IO`.
-pub fn tools(daemon: &Daemon, who: &Principal, wanted: &ToolSelection) -> Result<Vec<McpTool>> {
+pub fn tools(
+    daemon: &Daemon,
+    principal: &Principal,
+    wanted: &ToolSelection,
+) -> Result<Vec<McpTool>> {
     let mut out: Vec<McpTool> = rows(wanted)
-        .filter(|(_, row)| row.is_for(who) || matches!(row.spec.tool, ToolExposure::Always(_)))
-        .filter(|(_, row)| !picks_a_login(row, who))
+        .filter(|(_, row)| {
+            row.is_for(principal) || matches!(row.spec.tool, ToolExposure::Always(_))
+        })
+        .filter(|(_, row)| !picks_a_login(row, principal))
         .map(|(name, row)| of_row(name, row))
         .collect();
-    for it in recipes(daemon, who, &wanted.recipes)? {
+    for it in recipes(daemon, principal, &wanted.recipes)? {
         out.extend(of_recipe(&it));
     }
     Ok(out)
 }
 
 /// Whether it uses a login that nobody named to whoever asks: a model with everybody's rights does not choose whose it is.
-pub fn picks_a_login(row: &Operation, who: &Principal) -> bool {
-    row.spec.need == AccessRequirement::Login && who.scopes.is_none()
+pub fn picks_a_login(row: &Operation, principal: &Principal) -> bool {
+    row.spec.need == AccessRequirement::Login && principal.scopes.is_none()
 }
 
 /// Whether the arguments name a login to learn or to run with, where nobody named one to whoever asks.
-pub fn names_a_login(row: &Operation, args: &JsonObject, who: &Principal) -> bool {
+pub fn names_a_login(row: &Operation, args: &JsonObject, principal: &Principal) -> bool {
     let named = |name: &str| args.get(name).is_some_and(|it| !it.is_null());
     let uses =
         matches!(row.spec.name, "recipe_run" | "watch_add") || row.spec.name.ends_with("_learn");
-    who.scopes.is_none() && uses && (named("login") || named("second_login"))
+    principal.scopes.is_none() && uses && (named("login") || named("second_login"))
 }
 
 /// Operations that are tools, under their tools' names.
@@ -304,7 +310,7 @@ pub struct ToolChanges {
 }
 
 /// Whether an event says that the caller's list is another: nobody is told of recipes that are not theirs to see.
-pub fn concerns(event: &Event, who: &Principal) -> bool {
+pub fn concerns(event: &Event, principal: &Principal) -> bool {
     if event.kind != "tools" {
         return false;
     }
@@ -314,7 +320,7 @@ pub fn concerns(event: &Event, who: &Principal) -> bool {
         .chain(of("changed").filter_map(|it| it.get(0)))
         .filter_map(Value::as_str)
         .peekable();
-    let sees = |it: &str| it.strip_prefix("recipe_").is_some_and(|it| who.sees(it));
+    let sees = |it: &str| it.strip_prefix("recipe_").is_some_and(|it| principal.sees(it));
     names.peek().is_none() || names.any(sees)
 }
 
@@ -328,12 +334,12 @@ pub async fn compare(daemon: &Arc<Daemon>) -> Option<ToolChanges> {
             .filter_map(|it| Some((it.tool().name.clone()?, it.tool().digest.clone())))
             .collect();
         let before = {
-            let mut listed = daemon.listed.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut listed = daemon.tool_digests.lock().unwrap_or_else(PoisonError::into_inner);
             listed.replace(now.clone())
         };
         let mut out = ToolChanges::default();
         for (name, digest) in &now {
-            match daemon.book.pin(name, digest) {
+            match daemon.database.pin(name, digest) {
                 Ok(Some(old)) if old != *digest => {
                     tracing::warn!(
                         tool = name,

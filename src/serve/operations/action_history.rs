@@ -47,19 +47,23 @@ pub(crate) struct LearnRequest {
 }
 
 /// The steps of that page's task so far.
-pub(crate) async fn trail(asked: &OperationContext, context: &str) -> Result<ActionHistory> {
-    PageSessions::with(&asked.daemon, (&asked.who, context), async |desk: &mut PageController| {
-        let (url, steps, lost) = desk.trail();
-        let steps = steps.iter().filter_map(|it| serde_json::to_value(it).ok()).collect();
-        let login = desk.login().map(ToString::to_string);
-        Ok(ActionHistory { url: url.map(str::to_owned), steps, lost: lost.to_vec(), login })
-    })
+pub(crate) async fn trail(cx: &OperationContext, context: &str) -> Result<ActionHistory> {
+    PageSessions::with(
+        &cx.daemon,
+        (&cx.principal, context),
+        async |controller: &mut PageController| {
+            let (url, steps, lost) = controller.trail();
+            let steps = steps.iter().filter_map(|it| serde_json::to_value(it).ok()).collect();
+            let login = controller.login().map(ToString::to_string);
+            Ok(ActionHistory { url: url.map(str::to_owned), steps, lost: lost.to_vec(), login })
+        },
+    )
     .await
 }
 
 /// Gives the steps to the queue, with parameters in place of values. Fails with `PARAM_INVALID` and what `recipe_learn` fails with.
 pub(crate) async fn start_learning(
-    asked: OperationContext,
+    cx: OperationContext,
     trail: ActionHistory,
     it: LearnRequest,
 ) -> OperationOutput<TaskView> {
@@ -72,7 +76,7 @@ pub(crate) async fn start_learning(
         let err = Error::new(Code::ParamInvalid, "some of the actions cannot be repeated");
         return Err(err
             .hint(format!(
-                "there was {}; begin anew (`browse clear`), and do it in another way",
+                "clear the actions with `browse clear`, and do the task again without these: {}",
                 trail.lost.join("; ")
             ))
             .into());
@@ -111,11 +115,18 @@ pub(crate) async fn start_learning(
     if let Some(login) = it.second_login {
         args["second_login"] = login.into();
     }
-    let how = CallOptions { apart: true, ..CallOptions::default() };
-    let daemon = &asked.daemon;
-    match daemon.dispatcher.perform(daemon, "recipe_learn", args, asked.who.clone(), how).await? {
+    let options = CallOptions { apart: true, ..CallOptions::default() };
+    let daemon = &cx.daemon;
+    match daemon
+        .dispatcher
+        .perform(daemon, "recipe_learn", args, cx.principal.clone(), options)
+        .await?
+    {
         PerformOutcome::Accepted(task) => with_default_meta(task),
-        PerformOutcome::Done(_) => Err(Error::new(Code::Internal, "learning is a task").into()),
+        PerformOutcome::Done(_) => {
+            Err(Error::new(Code::Internal, "`recipe_learn` returned a result instead of a task")
+                .into())
+        }
     }
 }
 

@@ -13,7 +13,7 @@ use super::{
 use crate::{
     agent_runs::{
         self, AnswerMethod, RECIPE_FAILED, Status, TaskResult, by_model, configured, fill_sentence,
-        model, request::TaskRequest, saved, standings, whose,
+        model, owner_filter, request::TaskRequest, saved, standings,
     },
     answer::ApiError,
     mcp::find::scored,
@@ -45,7 +45,7 @@ pub fn rows(out: &mut Vec<Operation>) {
             routes: &[(HttpMethod::Post, "/api/runs")],
             tool: ToolExposure::All,
             length: ExecutionMode::Run,
-            help: "Answer a task told in a sentence: from the recipe that it means, else with a model in a browser.\nThe words choose among recipes that take just the values that are given, or whose sentence this one is. Where none fits and `url` or `playbook` says where to begin, a model does it once, what may change something is held back, and a recipe is learned from what was done.",
+            help: "Answer a task told in a sentence: from the recipe that it means, else with a model in a browser.\nThe words choose among recipes that take just the values that are given, or whose sentence this one is. If no recipe matches and `url` or `playbook` gives a start page, a model does the task once. Requests that may change something wait for approval. commis then learns a recipe from the run.",
         },
         run,
     ));
@@ -147,8 +147,8 @@ struct PlaybookList {
     schema: Value,
 }
 
-async fn playbooks(asked: OperationContext, _: NoArgs) -> OperationOutput<PlaybookList> {
-    let all = playbook::all(&asked.daemon.home)?;
+async fn playbooks(cx: OperationContext, _: NoArgs) -> OperationOutput<PlaybookList> {
+    let all = playbook::all(&cx.daemon.home)?;
     let texts: Vec<runs::PlaybookRef> = all
         .iter()
         .map(|it| runs::PlaybookRef {
@@ -156,7 +156,7 @@ async fn playbooks(asked: OperationContext, _: NoArgs) -> OperationOutput<Playbo
             digest: it.playbook.as_ref().map(playbook::Playbook::digest).unwrap_or_default(),
         })
         .collect();
-    let stand = standings(&asked.daemon, &texts);
+    let stand = standings(&cx.daemon, &texts);
     let told = |(it, graduation): (playbook::Entry, Graduation)| {
         let built_in = it.source == playbook::Source::BuiltIn;
         let (task, error) = match it.playbook {
@@ -208,9 +208,9 @@ struct ApprovalList {
     approvals: Vec<ApprovalView>,
 }
 
-async fn list(asked: OperationContext, _: NoArgs) -> OperationOutput<ApprovalList> {
-    agent_runs::drop_gone_runs(&asked.daemon);
-    let all = asked.daemon.parking.approvals.list(whose(&asked.who), now_ms())?;
+async fn list(cx: OperationContext, _: NoArgs) -> OperationOutput<ApprovalList> {
+    agent_runs::drop_gone_runs(&cx.daemon);
+    let all = cx.daemon.suspended_runs.approvals.list(owner_filter(&cx.principal), now_ms())?;
     with_default_meta(ApprovalList { approvals: all.into_iter().map(ApprovalView::from).collect() })
 }
 
@@ -221,10 +221,14 @@ struct ApprovalIdArgs {
     id: String,
 }
 
-async fn get(asked: OperationContext, it: ApprovalIdArgs) -> OperationOutput<ApprovalView> {
-    agent_runs::drop_gone_runs(&asked.daemon);
+async fn get(cx: OperationContext, it: ApprovalIdArgs) -> OperationOutput<ApprovalView> {
+    agent_runs::drop_gone_runs(&cx.daemon);
     with_default_meta(
-        asked.daemon.parking.approvals.get(&it.id, whose(&asked.who), now_ms())?.into(),
+        cx.daemon
+            .suspended_runs
+            .approvals
+            .get(&it.id, owner_filter(&cx.principal), now_ms())?
+            .into(),
     )
 }
 
@@ -237,12 +241,12 @@ struct ApproveArgs {
     digest: String,
 }
 
-async fn approve(asked: OperationContext, it: ApproveArgs) -> OperationOutput<TaskResult> {
-    agent_runs::approve(&asked, &it.id, &it.digest).await
+async fn approve(cx: OperationContext, it: ApproveArgs) -> OperationOutput<TaskResult> {
+    agent_runs::approve(&cx, &it.id, &it.digest).await
 }
 
-async fn reject(asked: OperationContext, it: ApprovalIdArgs) -> OperationOutput<ApprovalView> {
-    with_default_meta(agent_runs::reject(&asked, &it.id)?.into())
+async fn reject(cx: OperationContext, it: ApprovalIdArgs) -> OperationOutput<ApprovalView> {
+    with_default_meta(agent_runs::reject(&cx, &it.id)?.into())
 }
 
 /// A sentence that a recipe is looked for.
@@ -268,15 +272,16 @@ pub(crate) type MatchResult = (Option<MatchedRecipe>, Vec<String>, Vec<Arc<Cache
 
 /// Which recipe a task means, if one does clearly; and how that came out, in codes.
 pub(crate) fn match_recipe(
-    asked: &OperationContext,
+    cx: &OperationContext,
     it: &RecipeQuery<'_>,
 ) -> commis_base::error::Result<MatchResult> {
     let given = it.params;
-    let all = asked.daemon.pantry.all()?;
+    let all = cx.daemon.recipes.all()?;
     let mine: Vec<&Arc<CachedRecipe>> = all
         .iter()
         .filter(|it| {
-            it.is_served() && asked.who.may(AccessRequirement::Run, Some(it.recipe.name.as_str()))
+            it.is_served()
+                && cx.principal.may(AccessRequirement::Run, Some(it.recipe.name.as_str()))
         })
         .filter(|known| !it.reads_only || known.tool().reads_only)
         .collect();
@@ -302,7 +307,7 @@ pub(crate) fn match_recipe(
             // As the task is told with its parameters' names, those are no values.
             params.retain(|_, it| !(it.starts_with('{') && it.ends_with('}')));
             params.extend(given.clone());
-            takes(&known.recipe, &params).then_some((*score, *known, params, is_read))
+            accepts_params(&known.recipe, &params).then_some((*score, *known, params, is_read))
         })
         .collect();
     let mut trace = Vec::new();
@@ -340,7 +345,7 @@ pub(crate) fn match_recipe(
 
 /// The same by a model, where one is configured and words alone do not say it. One that fails chooses nothing.
 async fn meant_by_model(
-    asked: &OperationContext,
+    cx: &OperationContext,
     it: &TaskRequest,
     near: &[Arc<CachedRecipe>],
     trace: &mut Vec<String>,
@@ -348,7 +353,7 @@ async fn meant_by_model(
     if near.is_empty() {
         return None;
     }
-    let client = model(asked, it).and_then(|it| configured(&it)).ok().flatten()?;
+    let client = model(cx, it).and_then(|it| configured(&it)).ok().flatten()?;
     let parameters = |it: &Recipe| it.parameters.iter().map(|it| it.name.clone()).collect();
     let offers: Vec<Offer> = near
         .iter()
@@ -365,7 +370,8 @@ async fn meant_by_model(
         Ok((found, tokens)) => {
             let known = found.as_ref().and_then(|found| {
                 near.iter().find(|it| {
-                    it.recipe.name.as_str() == found.name && takes(&it.recipe, &found.params)
+                    it.recipe.name.as_str() == found.name
+                        && accepts_params(&it.recipe, &found.params)
                 })
             });
             let name = known.map_or("none", |it| it.recipe.name.as_str());
@@ -382,7 +388,7 @@ async fn meant_by_model(
 }
 
 /// Whether a recipe takes all of these values, and no other that has to be given.
-fn takes(it: &Recipe, params: &BTreeMap<String, String>) -> bool {
+fn accepts_params(it: &Recipe, params: &BTreeMap<String, String>) -> bool {
     params.keys().all(|name| it.parameters.iter().any(|it| it.name == *name))
         && it
             .parameters
@@ -390,27 +396,27 @@ fn takes(it: &Recipe, params: &BTreeMap<String, String>) -> bool {
             .all(|it| params.contains_key(&it.name) || !it.required || it.default.is_some())
 }
 
-async fn run(asked: OperationContext, it: TaskRequest) -> OperationOutput<TaskResult> {
+async fn run(cx: OperationContext, it: TaskRequest) -> OperationOutput<TaskResult> {
     let has_start = it.url.is_some() || it.playbook.is_some();
     let params = it.params.clone().into();
     let (task, url) = (it.task.as_str(), it.url.as_deref());
     let sought = RecipeQuery { task, params: &params, url, can_look: has_start, reads_only: false };
-    let (mut best, mut trace, near) = match_recipe(&asked, &sought)?;
+    let (mut best, mut trace, near) = match_recipe(&cx, &sought)?;
     // A playbook is for what a recipe cannot do: it changes something, or has to be looked at.
     let wants_recipe = !it.no_recipe && !it.dry_run && it.playbook.is_none();
     if best.is_none() && wants_recipe {
-        best = meant_by_model(&asked, &it, &near, &mut trace).await;
+        best = meant_by_model(&cx, &it, &near, &mut trace).await;
     }
     if let Some(MatchedRecipe { known, params }) = best.filter(|_| wants_recipe) {
         let begun = Instant::now();
         let name = known.recipe.name.to_string();
-        match run_usual(&asked, &known, params).await {
+        match run_usual(&cx, &known, params).await {
             Ok((data, meta)) => {
                 let ms = begun.elapsed().as_millis() as u64;
                 let ran = TaskResult {
                     status: Status::Done,
                     by: AnswerMethod::Recipe,
-                    saved: saved(&asked.daemon.home, &name, ms),
+                    saved: saved(&cx.daemon.home, &name, ms),
                     recipe: Some(name),
                     data,
                     reason: "completed".to_owned(),
@@ -448,7 +454,7 @@ async fn run(asked: OperationContext, it: TaskRequest) -> OperationOutput<TaskRe
         }
         .into());
     }
-    by_model(&asked, it, trace).await
+    by_model(&cx, it, trace).await
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -469,15 +475,15 @@ struct AnswerReceipt {
     task_id: String,
 }
 
-async fn answer(asked: OperationContext, it: AnswerArgs) -> OperationOutput<AnswerReceipt> {
-    let task = find_visible_task(&asked, &it.task_id).await?;
+async fn answer(cx: OperationContext, it: AnswerArgs) -> OperationOutput<AnswerReceipt> {
+    let task = find_visible_task(&cx, &it.task_id).await?;
     let reply = match (it.yes, it.value) {
         (Some(true), None) => Reply::Yes,
         (Some(false), None) => Reply::No,
         (None, Some(value)) => Reply::Text(value),
         _ => return Err(Error::new(Code::ParamInvalid, "give one of `yes` and `value`").into()),
     };
-    if !asked.daemon.questions.answer(&task.task_id, reply) {
+    if !cx.daemon.open_prompts.answer(&task.task_id, reply) {
         return Err(Error::new(Code::TaskNotFound, "the task has no open question").into());
     }
     with_default_meta(AnswerReceipt { task_id: task.task_id })

@@ -83,7 +83,7 @@ pub fn no_secrets(row: &Operation, args: &Value) -> Result<()> {
         .hint(if row.spec.name == "recipe_learn" {
             "put it into a variable of the daemon that [auth.allow] binds to the host, and write env:NAME in its place"
         } else {
-            "leave it out: a key that a recipe needs is named in the recipe, and read by the daemon"
+            "leave it out; a recipe names the environment variable of a key, and the daemon reads it"
         })),
     }
 }

@@ -267,8 +267,16 @@ arguments!(Learn {
 });
 
 pub fn rows(out: &mut Vec<Operation>) {
-    let read = |name, path, help| spec(name, path, READ, Kind::Read, help);
-    let act = |name, path, help| spec(name, path, WRITE, Kind::Write, help);
+    content_rows(out);
+    view_rows(out);
+    log_rows(out);
+    element_rows(out);
+    page_rows(out);
+    task_rows(out);
+}
+
+/// Navigation, and what a page holds.
+fn content_rows(out: &mut Vec<Operation>) {
     out.extend([
         row(
             act("browse_goto", &[(HttpMethod::Post, "/api/browse/goto")], "Open a page.\nOn a page that stays: its context keeps cookies and history until it is closed, or unused for half an hour."),
@@ -276,19 +284,19 @@ pub fn rows(out: &mut Vec<Operation>) {
         ),
         row(
             act("browse_back", &[(HttpMethod::Post, "/api/browse/back")], "Go back to the previous page."),
-            |asked, it: Bare| run(asked, it.context, Ok(Command::Back)),
+            |cx, it: Bare| run(cx, it.context, Ok(Command::Back)),
         ),
         row(
             act("browse_forward", &[(HttpMethod::Post, "/api/browse/forward")], "Go forward again."),
-            |asked, it: Bare| run(asked, it.context, Ok(Command::Forward)),
+            |cx, it: Bare| run(cx, it.context, Ok(Command::Forward)),
         ),
         row(
             act("browse_reload", &[(HttpMethod::Post, "/api/browse/reload")], "Load the page again."),
-            |asked, it: Bare| run(asked, it.context, Ok(Command::Reload)),
+            |cx, it: Bare| run(cx, it.context, Ok(Command::Reload)),
         ),
         row(
             read("browse_snapshot", &[(HttpMethod::Post, "/api/browse/snapshot")], "Show the page, one line per element, with refs to act on.\nIt includes frames and shadow roots. A ref means that element in that place; if the element changed, the ref is refused."),
-            |asked, it: Snapshot| {
+            |cx, it: Snapshot| {
                 let wish = SnapshotOptions {
                     interactive: it.interactive,
                     changed: it.changed,
@@ -296,184 +304,224 @@ pub fn rows(out: &mut Vec<Operation>) {
                     max_chars: it.max_chars.map(|it| it as usize),
                 };
                 let command = Command::Snapshot { wish, clickable: it.clickable, within: it.within };
-                run(asked, it.context, Ok(command))
+                run(cx, it.context, Ok(command))
             },
         ),
         row(
             read("browse_text", &[(HttpMethod::Post, "/api/browse/text")], "Show the text of the page, or of an element."),
-            |asked, it: Of| run(asked, it.context, it.target.map(|it| it.parse()).transpose().map(Command::Text)),
+            |cx, it: Of| run(cx, it.context, it.target.map(|it| it.parse()).transpose().map(Command::Text)),
         ),
         row(
             read("browse_html", &[(HttpMethod::Post, "/api/browse/html")], "Show the markup of the page, or of an element."),
-            |asked, it: Of| run(asked, it.context, it.target.map(|it| it.parse()).transpose().map(Command::Html)),
+            |cx, it: Of| run(cx, it.context, it.target.map(|it| it.parse()).transpose().map(Command::Html)),
         ),
         row(
             read("browse_url", &[(HttpMethod::Post, "/api/browse/url")], "Print the page's address."),
-            |asked, it: Bare| run(asked, it.context, Ok(Command::Url)),
+            |cx, it: Bare| run(cx, it.context, Ok(Command::Url)),
         ),
         row(
             read("browse_title", &[(HttpMethod::Post, "/api/browse/title")], "Print the page's title."),
-            |asked, it: Bare| run(asked, it.context, Ok(Command::Title)),
+            |cx, it: Bare| run(cx, it.context, Ok(Command::Title)),
         ),
         row(
             read("browse_links", &[(HttpMethod::Post, "/api/browse/links")], "List the page's links."),
-            |asked, it: Bare| run(asked, it.context, Ok(Command::Links)),
+            |cx, it: Bare| run(cx, it.context, Ok(Command::Links)),
         ),
         row(
             read("browse_attrs", &[(HttpMethod::Post, "/api/browse/attrs")], "List an element's attributes."),
-            |asked, it: On| run(asked, it.context, it.target.parse().map(Command::Attrs)),
+            |cx, it: On| run(cx, it.context, it.target.parse().map(Command::Attrs)),
         ),
         row(
             read("browse_is", &[(HttpMethod::Post, "/api/browse/is")], "Print whether an element is visible, enabled, checked, editable, focused or in view."),
-            |asked, it: Is| run(asked, it.context, it.target.parse().map(|of| Command::Is(of, it.asks))),
+            |cx, it: Is| run(cx, it.context, it.target.parse().map(|of| Command::Is(of, it.asks))),
         ),
         row(
             read("browse_forms", &[(HttpMethod::Post, "/api/browse/forms")], "List the page's forms and their fields, without their values."),
-            |asked, it: Bare| run(asked, it.context, Ok(Command::Forms)),
+            |cx, it: Bare| run(cx, it.context, Ok(Command::Forms)),
         ),
         row(
             read("browse_cookies", &[(HttpMethod::Post, "/api/browse/cookies")], "List the context's cookies: names, hosts and when they end, never values."),
-            |asked, it: Bare| run(asked, it.context, Ok(Command::Cookies)),
+            |cx, it: Bare| run(cx, it.context, Ok(Command::Cookies)),
         ),
         row(
             read("browse_storage", &[(HttpMethod::Post, "/api/browse/storage")], "List what the page stores: names and lengths, never values."),
-            |asked, it: Bare| run(asked, it.context, Ok(Command::Storage)),
+            |cx, it: Bare| run(cx, it.context, Ok(Command::Storage)),
         ),
         row(
             read("browse_blocked", &[(HttpMethod::Post, "/api/browse/blocked")], "List the requests of the page that the egress policy refused."),
-            |asked, it: Bare| run(asked, it.context, Ok(Command::Blocked)),
+            |cx, it: Bare| run(cx, it.context, Ok(Command::Blocked)),
         ),
+    ]);
+}
+
+/// Appearance, tabs, files and pictures.
+fn view_rows(out: &mut Vec<Operation>) {
+    out.extend([
         row(
             act("browse_viewport", &[(HttpMethod::Post, "/api/browse/viewport")], "Set the size of the window."),
-            |asked, it: Viewport| {
+            |cx, it: Viewport| {
                 let size = Some((it.width, it.height));
                 let look = EmulationOptions { size, mobile: it.mobile, ..EmulationOptions::default() };
-                run(asked, it.context, Ok(Command::Emulate(look)))
+                run(cx, it.context, Ok(Command::Emulate(look)))
             },
         ),
         row(
             act("browse_emulate", &[(HttpMethod::Post, "/api/browse/emulate")], "Make the window that of a device, or ask pages for other colours, less motion, or what they print."),
-            |asked, it: Emulate| {
+            |cx, it: Emulate| {
                 let look = it.device.map(DevicePreset::emulation_options).unwrap_or_default();
                 let look = EmulationOptions { scheme: it.color_scheme, less_motion: it.reduced_motion, print: it.print, ..look };
-                run(asked, it.context, Ok(Command::Emulate(look)))
+                run(cx, it.context, Ok(Command::Emulate(look)))
             },
         ),
         row(
             read("browse_tabs", &[(HttpMethod::Post, "/api/browse/tabs")], "List the context's tabs. `*` marks the tab that commands act on."),
-            |asked, it: Bare| run(asked, it.context, Ok(Command::Tabs)),
+            |cx, it: Bare| run(cx, it.context, Ok(Command::Tabs)),
         ),
         row(
             act("browse_tab", &[(HttpMethod::Post, "/api/browse/tab")], "Switch to another tab."),
-            |asked, it: TabAt| run(asked, it.context, Ok(Command::Tab(it.tab))),
+            |cx, it: TabAt| run(cx, it.context, Ok(Command::Tab(it.tab))),
         ),
         row(
             act("browse_newtab", &[(HttpMethod::Post, "/api/browse/newtab")], "Open a page in a new tab.\nPopups are tabs, too; the act that opened one says so."),
-            |asked, it: NewTab| run(asked, it.context, Ok(Command::NewTab(it.url))),
+            |cx, it: NewTab| run(cx, it.context, Ok(Command::NewTab(it.url))),
         ),
         row(
             act("browse_closetab", &[(HttpMethod::Post, "/api/browse/closetab")], "Close a tab."),
-            |asked, it: TabOf| run(asked, it.context, Ok(Command::CloseTab(it.tab))),
+            |cx, it: TabOf| run(cx, it.context, Ok(Command::CloseTab(it.tab))),
         ),
         row(
             read("browse_pdf", &[(HttpMethod::Post, "/api/browse/pdf")], "Print the page as PDF."),
-            |asked, it: Bare| run(asked, it.context, Ok(Command::Pdf)),
+            |cx, it: Bare| run(cx, it.context, Ok(Command::Pdf)),
         ),
         row(
             act("browse_download", &[(HttpMethod::Post, "/api/browse/download")], "Click an element, or open an address, and keep the file that is saved.\nIt comes into `downloads` of the home; everything else that pages want to save is refused."),
-            |asked, it: Save| {
-                let folder = asked.daemon.home.downloads.clone();
-                run(asked, it.context, download(&it.target, it.retarget, folder))
+            |cx, it: Save| {
+                let folder = cx.daemon.home.downloads.clone();
+                run(cx, it.context, download(&it.target, it.retarget, folder))
             },
         ),
         row(
             read("browse_screenshot", &[(HttpMethod::Post, "/api/browse/screenshot")], "Take a screenshot of the window."),
-            |asked, it: Shot| {
+            |cx, it: Shot| {
                 let of = it.target.map(|it| it.parse()).transpose();
-                run(asked, it.context, of.map(|of| Command::Screenshot(ScreenshotOptions { full: it.full, of, marks: it.annotate })))
+                run(cx, it.context, of.map(|of| Command::Screenshot(ScreenshotOptions { full: it.full, of, marks: it.annotate })))
             },
         ),
+    ]);
+}
+
+/// What the page logged and sent.
+fn log_rows(out: &mut Vec<Operation>) {
+    out.extend([
         row(
-            read("browse_console", &[(HttpMethod::Post, "/api/browse/console")], "Show what the page wrote to its console."),
-            |asked, it: Newest| run(asked, it.context, Ok(Command::Console(newest(it.last, true)))),
+            read(
+                "browse_console",
+                &[(HttpMethod::Post, "/api/browse/console")],
+                "Show what the page wrote to its console.",
+            ),
+            |cx, it: Newest| run(cx, it.context, Ok(Command::Console(newest(it.last, true)))),
         ),
         row(
-            read("browse_network", &[(HttpMethod::Post, "/api/browse/network")], "List the documents and data that the page asked for."),
-            |asked, it: Requests| run(asked, it.context, Ok(Command::Network(newest(it.last, it.all)))),
+            read(
+                "browse_network",
+                &[(HttpMethod::Post, "/api/browse/network")],
+                "List the documents and data that the page asked for.",
+            ),
+            |cx, it: Requests| run(cx, it.context, Ok(Command::Network(newest(it.last, it.all)))),
         ),
         row(
-            read("browse_dialogs", &[(HttpMethod::Post, "/api/browse/dialogs")], "List the dialogs that the page opened, and how they were answered."),
-            |asked, it: Newest| run(asked, it.context, Ok(Command::Dialogs(newest(it.last, true)))),
+            read(
+                "browse_dialogs",
+                &[(HttpMethod::Post, "/api/browse/dialogs")],
+                "List the dialogs that the page opened, and how they were answered.",
+            ),
+            |cx, it: Newest| run(cx, it.context, Ok(Command::Dialogs(newest(it.last, true)))),
         ),
         row(
-            read("browse_status", &[(HttpMethod::Post, "/api/browse/status")], "Print the page's address and the number of recorded steps."),
-            |asked, it: Bare| run(asked, it.context, Ok(Command::Status)),
+            read(
+                "browse_status",
+                &[(HttpMethod::Post, "/api/browse/status")],
+                "Print the page's address and the number of recorded steps.",
+            ),
+            |cx, it: Bare| run(cx, it.context, Ok(Command::Status)),
         ),
+    ]);
+}
+
+/// Actions on elements.
+fn element_rows(out: &mut Vec<Operation>) {
+    out.extend([
         row(
             act("browse_click", &[(HttpMethod::Post, "/api/browse/click")], "Click an element.\nThe answer says what it did: where the page went, what it asked for, whether it changed."),
-            |asked, it: On| run(asked, it.context, parse_target(&it.target, it.retarget).map(Command::Click)),
+            |cx, it: On| run(cx, it.context, parse_target(&it.target, it.retarget).map(Command::Click)),
         ),
         row(
             act("browse_dblclick", &[(HttpMethod::Post, "/api/browse/dblclick")], "Click an element twice."),
-            |asked, it: On| run(asked, it.context, parse_target(&it.target, it.retarget).map(Command::DoubleClick)),
+            |cx, it: On| run(cx, it.context, parse_target(&it.target, it.retarget).map(Command::DoubleClick)),
         ),
         row(
             act("browse_hover", &[(HttpMethod::Post, "/api/browse/hover")], "Move the mouse over an element."),
-            |asked, it: On| run(asked, it.context, parse_target(&it.target, it.retarget).map(Command::Hover)),
+            |cx, it: On| run(cx, it.context, parse_target(&it.target, it.retarget).map(Command::Hover)),
         ),
         row(
             act("browse_focus", &[(HttpMethod::Post, "/api/browse/focus")], "Put the focus on an element."),
-            |asked, it: On| run(asked, it.context, parse_target(&it.target, it.retarget).map(Command::Focus)),
+            |cx, it: On| run(cx, it.context, parse_target(&it.target, it.retarget).map(Command::Focus)),
         ),
         row(
             act("browse_check", &[(HttpMethod::Post, "/api/browse/check")], "Tick a box, or choose a radio button."),
-            |asked, it: On| run(asked, it.context, parse_target(&it.target, it.retarget).map(Command::Check)),
+            |cx, it: On| run(cx, it.context, parse_target(&it.target, it.retarget).map(Command::Check)),
         ),
         row(
             act("browse_uncheck", &[(HttpMethod::Post, "/api/browse/uncheck")], "Untick a box."),
-            |asked, it: On| run(asked, it.context, parse_target(&it.target, it.retarget).map(Command::Uncheck)),
+            |cx, it: On| run(cx, it.context, parse_target(&it.target, it.retarget).map(Command::Uncheck)),
         ),
         row(
             act("browse_drag", &[(HttpMethod::Post, "/api/browse/drag")], "Drag an element to another; both need not fit in the window."),
-            |asked, it: Drag| {
+            |cx, it: Drag| {
                 let command = it.from.parse().and_then(|from| Ok(Command::Drag(from, it.to.parse()?)));
-                run(asked, it.context, command)
+                run(cx, it.context, command)
             },
         ),
         row(
             act("browse_fill", &[(HttpMethod::Post, "/api/browse/fill")], "Empty a field and type into it.\nWhere the field does not hold that afterwards, the answer says what it holds."),
-            |asked, it: Fill| run(asked, it.context, parse_target(&it.target, it.retarget).map(|at| Command::Fill(at, it.value))),
+            |cx, it: Fill| run(cx, it.context, parse_target(&it.target, it.retarget).map(|at| Command::Fill(at, it.value))),
         ),
         row(
             act("browse_select", &[(HttpMethod::Post, "/api/browse/select")], "Choose an option of a list.\nWhere several are called so it is refused, and the answer says how to tell them apart."),
-            |asked, it: Choose| run(asked, it.context, parse_target(&it.target, it.retarget).map(|at| Command::Select(at, it.option))),
+            |cx, it: Choose| run(cx, it.context, parse_target(&it.target, it.retarget).map(|at| Command::Select(at, it.option))),
         ),
         row(
             act("browse_unselect", &[(HttpMethod::Post, "/api/browse/unselect")], "Remove one choice of a list that takes several."),
-            |asked, it: Choose| run(asked, it.context, parse_target(&it.target, it.retarget).map(|at| Command::Unselect(at, it.option))),
+            |cx, it: Choose| run(cx, it.context, parse_target(&it.target, it.retarget).map(|at| Command::Unselect(at, it.option))),
         ),
         row(
             act("browse_upload", &[(HttpMethod::Post, "/api/browse/upload")], "Choose files for a file field.\nOnly those in folders that the settings name (`browse.uploads`); none by default."),
-            |asked, it: Upload| async move {
-                let world = asked.daemon.world();
-                let all = files::read_uploads(&world.settings.browse.uploads, &it.files)?;
+            |cx, it: Upload| async move {
+                let runtime = cx.daemon.runtime();
+                let all = files::read_uploads(&runtime.settings.browse.uploads, &it.files)?;
                 let command = it.target.parse().map(|at| Command::Upload(at, all));
-                run(asked, it.context, command).await
+                run(cx, it.context, command).await
             },
         ),
+    ]);
+}
+
+/// Scripts, keys, scrolling, waiting and dialogs of the page.
+fn page_rows(out: &mut Vec<Operation>) {
+    out.extend([
         row(
             act("browse_js", &[(HttpMethod::Post, "/api/browse/js")], "Run a script in the page, where the settings allow it (`browse.allow_js`)."),
-            |asked, it: Script| async move {
-                if !asked.daemon.world().settings.browse.allow_js {
+            |cx, it: Script| async move {
+                if !cx.daemon.runtime().settings.browse.allow_js {
                     let err = Error::new(Code::Forbidden, "the settings do not allow `js`");
                     return Err(err.hint("use the other commands, or allow it with `commis settings set browse.allow_js true`").into());
                 }
-                run(asked, it.context, Ok(Command::Js(it.script))).await
+                run(cx, it.context, Ok(Command::Js(it.script))).await
             },
         ),
         row(
             act("browse_diff", &[(HttpMethod::Post, "/api/browse/diff")], "Compare this page with another: print the lines that only one of them has.\nThe other is opened in a tab beside, and closed again."),
-            |asked, it: At| run(asked, it.context, Ok(Command::Diff(it.url))),
+            |cx, it: At| run(cx, it.context, Ok(Command::Diff(it.url))),
         ),
         row(
             read("browse_downloads", &[(HttpMethod::Post, "/api/browse/downloads")], "List the files that `download` saved."),
@@ -481,32 +529,38 @@ pub fn rows(out: &mut Vec<Operation>) {
         ),
         row(
             act("browse_type", &[(HttpMethod::Post, "/api/browse/type")], "Type where the focus is, key by key."),
-            |asked, it: Type| run(asked, it.context, Ok(Command::Type(it.text))),
+            |cx, it: Type| run(cx, it.context, Ok(Command::Type(it.text))),
         ),
         row(
             act("browse_press", &[(HttpMethod::Post, "/api/browse/press")], "Press a key."),
-            |asked, it: Press| run(asked, it.context, Ok(Command::Press(it.key))),
+            |cx, it: Press| run(cx, it.context, Ok(Command::Press(it.key))),
         ),
         row(
             act("browse_scroll", &[(HttpMethod::Post, "/api/browse/scroll")], "Scroll the page, a part of it, or to an element.\nThe answer says what scrolled, where it is now, and whether that is its end."),
-            |asked, it: Scroll| run(asked, it.context, scroll(&it.to, it.within.as_deref())),
+            |cx, it: Scroll| run(cx, it.context, scroll(&it.to, it.within.as_deref())),
         ),
         row(
             read("browse_wait", &[(HttpMethod::Post, "/api/browse/wait")], "Wait until the page shows a text, until a selector matches, or for a time."),
-            |asked, it: Wait| {
+            |cx, it: Wait| {
                 let until = match (it.text, it.selector, it.ms) {
                     (Some(it), None, None) => Ok(WaitCondition::Text(it)),
                     (None, Some(it), None) => Ok(WaitCondition::Selector(it)),
                     (None, None, Some(ms)) => Ok(WaitCondition::Passed(std::time::Duration::from_millis(ms.into()))),
                     _ => Err(Error::new(Code::ParamInvalid, "give one of `text`, `selector`, `ms`")),
                 };
-                run(asked, it.context, until.map(Command::Wait))
+                run(cx, it.context, until.map(Command::Wait))
             },
         ),
         row(
             act("browse_dialog", &[(HttpMethod::Post, "/api/browse/dialog")], "Set the answer to the page's next dialog."),
-            |asked, it: Dialog| run(asked, it.context, Ok(Command::Dialog(it.accept, it.text))),
+            |cx, it: Dialog| run(cx, it.context, Ok(Command::Dialog(it.accept, it.text))),
         ),
+    ]);
+}
+
+/// The recorded task, and the page as a whole.
+fn task_rows(out: &mut Vec<Operation>) {
+    out.extend([
         row(
             read("browse_steps", &[(HttpMethod::Post, "/api/browse/steps")], "Print the actions since the task began, as steps of a manifest."),
             steps,
@@ -542,13 +596,29 @@ pub fn rows(out: &mut Vec<Operation>) {
     ]);
 }
 
+fn read(
+    name: &'static str,
+    routes: &'static [(HttpMethod, &'static str)],
+    help: &'static str,
+) -> Spec {
+    spec(name, routes, READ, Kind::Read, help)
+}
+
+fn act(
+    name: &'static str,
+    routes: &'static [(HttpMethod, &'static str)],
+    help: &'static str,
+) -> Spec {
+    spec(name, routes, WRITE, Kind::Write, help)
+}
+
 async fn run(
-    asked: OperationContext,
+    cx: OperationContext,
     context: String,
     command: Result<Command>,
 ) -> OperationOutput<CommandResult> {
     with_default_meta(
-        PageSessions::run(&asked.daemon, (&asked.who, &context), command?).await?.into(),
+        PageSessions::run(&cx.daemon, (&cx.principal, &context), command?).await?.into(),
     )
 }
 
@@ -563,28 +633,28 @@ impl From<CommandOutput> for CommandResult {
     }
 }
 
-async fn goto(asked: OperationContext, it: At) -> OperationOutput<CommandResult> {
-    let (of, command) = ((&asked.who, &*it.context), Command::Goto(it.url));
+async fn goto(cx: OperationContext, it: At) -> OperationOutput<CommandResult> {
+    let (of, command) = ((&cx.principal, &*it.context), Command::Goto(it.url));
     let said = if it.visible {
-        PageSessions::in_window(&asked.daemon, of, async |desk: &mut PageController| {
-            desk.run(command).await
+        PageSessions::in_window(&cx.daemon, of, async |controller: &mut PageController| {
+            controller.run(command).await
         })
         .await
     } else {
-        PageSessions::run(&asked.daemon, of, command).await
+        PageSessions::run(&cx.daemon, of, command).await
     };
     with_default_meta(said?.into())
 }
 
-async fn handoff(asked: OperationContext, it: Handing) -> OperationOutput<CommandResult> {
-    let of = (&asked.who, &*it.context);
-    with_default_meta(PageSessions::hand_off(&asked.daemon, of, &it.note).await?.into())
+async fn handoff(cx: OperationContext, it: Handing) -> OperationOutput<CommandResult> {
+    let of = (&cx.principal, &*it.context);
+    with_default_meta(PageSessions::hand_off(&cx.daemon, of, &it.note).await?.into())
 }
 
-async fn resume(asked: OperationContext, it: Bare) -> OperationOutput<CommandResult> {
-    let of = (&asked.who, &*it.context);
-    let said = PageSessions::with(&asked.daemon, of, async |desk: &mut PageController| {
-        desk.resume().await
+async fn resume(cx: OperationContext, it: Bare) -> OperationOutput<CommandResult> {
+    let of = (&cx.principal, &*it.context);
+    let said = PageSessions::with(&cx.daemon, of, async |controller: &mut PageController| {
+        controller.resume().await
     });
     with_default_meta(said.await?.into())
 }
@@ -628,10 +698,10 @@ struct AuditResult {
     findings: Vec<Finding>,
 }
 
-async fn audit(asked: OperationContext, it: Bare) -> OperationOutput<AuditResult> {
-    let of = (&asked.who, &*it.context);
-    let look = async |desk: &mut PageController| Ok(desk.audit().await);
-    let findings = PageSessions::with(&asked.daemon, of, look).await?;
+async fn audit(cx: OperationContext, it: Bare) -> OperationOutput<AuditResult> {
+    let of = (&cx.principal, &*it.context);
+    let look = async |controller: &mut PageController| Ok(controller.audit().await);
+    let findings = PageSessions::with(&cx.daemon, of, look).await?;
     let text = findings.iter().map(Finding::describe).collect::<Vec<_>>().join("\n");
     with_default_meta(AuditResult { text, findings })
 }
@@ -641,10 +711,10 @@ struct ClearResult {
     cleared: bool,
 }
 
-async fn clear(asked: OperationContext, it: Bare) -> OperationOutput<ClearResult> {
-    let of = (&asked.who, &*it.context);
-    PageSessions::with(&asked.daemon, of, async |desk: &mut PageController| {
-        desk.forget_steps();
+async fn clear(cx: OperationContext, it: Bare) -> OperationOutput<ClearResult> {
+    let of = (&cx.principal, &*it.context);
+    PageSessions::with(&cx.daemon, of, async |controller: &mut PageController| {
+        controller.forget_steps();
         Ok(())
     })
     .await?;
@@ -656,8 +726,10 @@ struct CloseResult {
     closed: bool,
 }
 
-async fn close(asked: OperationContext, it: Bare) -> OperationOutput<CloseResult> {
-    with_default_meta(CloseResult { closed: asked.daemon.desks.close(&asked.who, &it.context) })
+async fn close(cx: OperationContext, it: Bare) -> OperationOutput<CloseResult> {
+    with_default_meta(CloseResult {
+        closed: cx.daemon.page_sessions.close(&cx.principal, &it.context),
+    })
 }
 
 /// That a person may look on.
@@ -669,34 +741,34 @@ struct WatchLink {
     holds_sec: u32,
 }
 
-async fn watch(asked: OperationContext, it: Bare) -> OperationOutput<WatchLink> {
-    let page = key(&asked.who, page_name(&it.context)?);
-    if asked.daemon.desks.feed(&page).is_none() {
+async fn watch(cx: OperationContext, it: Bare) -> OperationOutput<WatchLink> {
+    let page = key(&cx.principal, page_name(&it.context)?);
+    if cx.daemon.page_sessions.feed(&page).is_none() {
         return Err(Error::new(Code::TaskNotFound, "no page is open in this context")
             .hint("`browse goto` opens one")
             .into());
     }
-    let (code, over) = asked.daemon.lookers.new_code(page)?;
-    if asked.who.scopes.is_some() {
+    let (code, over) = cx.daemon.viewers.new_code(page)?;
+    if cx.principal.scopes.is_some() {
         // Who may look no longer has nobody look on.
-        let (daemon, id) = (std::sync::Arc::clone(&asked.daemon), asked.who.id.clone());
+        let (daemon, id) = (std::sync::Arc::clone(&cx.daemon), cx.principal.id.clone());
         tokio::spawn(async move {
             tokio::select! {
-                () = daemon.let_go(&id) => over.cancel(),
+                () = daemon.wait_for_expiry(&id) => over.cancel(),
                 () = tokio::time::sleep(viewer_access::LASTS) => {}
             }
         });
     }
-    let url = format!("http://{}{}#{code}", asked.daemon.addr, viewer_access::PATH);
+    let url = format!("http://{}{}#{code}", cx.daemon.addr, viewer_access::PATH);
     with_default_meta(WatchLink { url, holds_sec: viewer_access::CODE.as_secs() as u32 })
 }
 
-async fn steps(asked: OperationContext, it: Bare) -> OperationOutput<ActionHistory> {
-    with_default_meta(action_history::trail(&asked, &it.context).await?)
+async fn steps(cx: OperationContext, it: Bare) -> OperationOutput<ActionHistory> {
+    with_default_meta(action_history::trail(&cx, &it.context).await?)
 }
 
-async fn learn(asked: OperationContext, it: Learn) -> OperationOutput<TaskView> {
-    let trail = action_history::trail(&asked, &it.context).await?;
+async fn learn(cx: OperationContext, it: Learn) -> OperationOutput<TaskView> {
+    let trail = action_history::trail(&cx, &it.context).await?;
     let wanted = LearnRequest {
         task: it.task,
         name: it.name,
@@ -707,9 +779,9 @@ async fn learn(asked: OperationContext, it: Learn) -> OperationOutput<TaskView> 
         answer: None,
         second_login: it.second_login,
     };
-    action_history::start_learning(asked, trail, wanted).await
+    action_history::start_learning(cx, trail, wanted).await
 }
 
-async fn downloads(asked: OperationContext, _: Bare) -> OperationOutput<DownloadList> {
-    with_default_meta(files::downloads(&asked)?)
+async fn downloads(cx: OperationContext, _: Bare) -> OperationOutput<DownloadList> {
+    with_default_meta(files::downloads(&cx)?)
 }

@@ -29,8 +29,8 @@ struct SavedFile {
 }
 
 /// Files that pages saved. Fails with `ARTIFACT_IO`.
-pub(super) fn downloads(asked: &OperationContext) -> Result<DownloadList> {
-    let folder = &asked.daemon.home.downloads;
+pub(super) fn downloads(cx: &OperationContext) -> Result<DownloadList> {
+    let folder = &cx.daemon.home.downloads;
     let mut files = Vec::new();
     if let Some(dir) = Dir::open(folder, false)? {
         for name in dir.names()? {

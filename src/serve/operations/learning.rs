@@ -53,12 +53,12 @@ pub fn rows(out: &mut Vec<Operation>) {
         },
         learn,
     )
-    .checked(|args: LearnArgs, settings, who| {
-        args.allowed(who, settings)?;
+    .checked(|args: LearnArgs, settings, principal| {
+        args.allowed(principal, settings)?;
         match args.har {
             // A large file is read once.
             Some(_) if args.url.is_none() && args.upload.is_none() => Ok(()),
-            _ => args.task(settings.serve.allow_task_secrets, who, unread()).map(drop),
+            _ => args.task(settings.serve.allow_task_secrets, principal, unread()).map(drop),
         }
     })
     .hiding(|args: LearnArgs| {
@@ -138,22 +138,22 @@ impl LearnArgs {
     /// What the daemon alone can read is not for everyone to name: files of its machine and its variables not for a token with
     /// scopes, and a variable only for the host that it is bound to, as for recipes. Who asks may be a model that a page has
     /// talked to. Fails with `FORBIDDEN`, `AUTH_NOT_ALLOWED`.
-    fn allowed(&self, who: &Principal, settings: &Settings) -> Result<()> {
+    fn allowed(&self, principal: &Principal, settings: &Settings) -> Result<()> {
         let refused = |what: &str| {
             Err(Error::new(Code::Forbidden, format!("this token may not name {what}"))
                 .hint("ask with the root token, or on the command line"))
         };
-        if self.har.is_some() && who.scopes.is_some() {
+        if self.har.is_some() && principal.scopes.is_some() {
             return refused("files of the daemon's machine");
         }
-        if self.upload.is_some() && who.scopes.is_some() {
+        if self.upload.is_some() && principal.scopes.is_some() {
             return refused("uploaded files");
         }
         if self.login.is_none() && self.second_login.is_some() {
             return Err(Error::new(Code::ParamInvalid, "`second_login` needs `login`"));
         }
         for name in self.login.iter().chain(&self.second_login) {
-            who.must(AccessRequirement::Login, Some(name))?;
+            principal.must(AccessRequirement::Login, Some(name))?;
         }
         let typed = [BTreeMap::from(self.params.clone()), BTreeMap::from(self.second.clone())];
         let mut named: Vec<String> = typed
@@ -163,7 +163,7 @@ impl LearnArgs {
             .map(str::to_owned)
             .collect();
         self.steps.iter().for_each(|it| variables(it, &mut named));
-        if !named.is_empty() && who.scopes.is_some() {
+        if !named.is_empty() && principal.scopes.is_some() {
             return refused("variables of the daemon");
         }
         let url = self.url.as_ref().and_then(|it| url::Url::parse(it).ok());
@@ -174,7 +174,7 @@ impl LearnArgs {
     }
 
     /// `content`: of the file that `upload` names. Fails with `PARAM_INVALID`, `USAGE` and `SECRET_IN_TASK`.
-    fn task(self, allow_secrets: bool, who: &Principal, content: Arc<[u8]>) -> Result<Task> {
+    fn task(self, allow_secrets: bool, principal: &Principal, content: Arc<[u8]>) -> Result<Task> {
         let steps = self.steps.into_iter().enumerate().map(|(i, it)| {
             serde_json::from_value::<Step>(it).map_err(|err| {
                 let said: String =
@@ -204,7 +204,7 @@ impl LearnArgs {
         };
         let (first, second) = (self.params.into(), BTreeMap::from(self.second));
         let mut task = Task {
-            id: id_of(&who.id, &name),
+            id: id_of(&principal.id, &name),
             name,
             sentence: self.task,
             source,
@@ -276,12 +276,12 @@ struct Next {
 const NEAREST: usize = 5;
 
 /// Says what comes after an outcome. What cannot be read of the task's folder is left out.
-fn taught(asked: &OperationContext, learned: LearnResult) -> Taught {
-    let job = asked.job.as_ref().map(|it| it.id.clone());
+fn taught(cx: &OperationContext, learned: LearnResult) -> Taught {
+    let job = cx.job.as_ref().map(|it| it.id.clone());
     let selects = learned.outcome == Outcome::NeedsSelection;
     let mut candidates = Vec::new();
     if selects && let Ok(id) = TaskId::parse(&learned.task_id) {
-        candidates = ranked(asked, &id).map(|it| it.candidates).unwrap_or_default();
+        candidates = ranked(cx, &id).map(|it| it.candidates).unwrap_or_default();
         candidates.truncate(NEAREST);
     }
     let name = &learned.name;
@@ -296,7 +296,7 @@ fn taught(asked: &OperationContext, learned: LearnResult) -> Taught {
         }),
         Outcome::Verified => Some(Next {
             tool: "commis_run".to_owned(),
-            arguments: json!({"name": name, "params": example(asked, name)}),
+            arguments: json!({"name": name, "params": example(cx, name)}),
             why: "runs the recipe; it is a tool of its own as well, after the list of tools was read again",
         }),
         Outcome::SavedDraft => Some(Next {
@@ -309,40 +309,41 @@ fn taught(asked: &OperationContext, learned: LearnResult) -> Taught {
     Taught { learned, daemon_task_id: job, candidates, next }
 }
 
-fn example(asked: &OperationContext, name: &str) -> BTreeMap<String, String> {
-    let known = RecipeName::new(name).and_then(|it| asked.daemon.pantry.get(&it)).ok();
+fn example(cx: &OperationContext, name: &str) -> BTreeMap<String, String> {
+    let known = RecipeName::new(name).and_then(|it| cx.daemon.recipes.get(&it)).ok();
     known.and_then(|it| it.recipe.example()).unwrap_or_default()
 }
 
-async fn learn(asked: OperationContext, args: LearnArgs) -> OperationOutput<Taught> {
-    let world = asked.daemon.world();
-    let (force, again) = (args.force, asked.job.as_ref().is_some_and(|it| it.again));
+async fn learn(cx: OperationContext, args: LearnArgs) -> OperationOutput<Taught> {
+    let runtime = cx.daemon.runtime();
+    let (force, again) = (args.force, cx.job.as_ref().is_some_and(|it| it.again));
     let (resume, no_network) = (args.resume || again, args.no_network);
     let content = match &args.upload {
-        Some(it) => asked.daemon.uploads.get(&asked.who.id, it)?,
+        Some(it) => cx.daemon.uploads.get(&cx.principal.id, it)?,
         None => unread(),
     };
-    let task = Arc::new(args.task(world.settings.serve.allow_task_secrets, &asked.who, content)?);
+    let task =
+        Arc::new(args.task(runtime.settings.serve.allow_task_secrets, &cx.principal, content)?);
     let redo = (force && !again).then_some(RedoScope::All);
-    let mut cx = world.learning(&asked.daemon.home, redo, tasks::on_stage(&asked))?;
-    if no_network && let Some(it) = Arc::get_mut(&mut cx) {
+    let mut learning = runtime.learning(&cx.daemon.home, redo, tasks::on_stage(&cx))?;
+    if no_network && let Some(it) = Arc::get_mut(&mut learning) {
         it.settings.egress.no_network = true;
     }
     if !resume && redo.is_none() {
-        commis_batch::refuse_if_begun(std::slice::from_ref(&*task), &cx)?;
+        commis_batch::refuse_if_begun(std::slice::from_ref(&*task), &learning)?;
     }
     let work = {
         let task = Arc::clone(&task);
-        move || async move { commis_learn::learn(&task, &cx).await }
+        move || async move { commis_learn::learn(&task, &learning).await }
     };
-    let learned = commis_learn::run_until_stopped(work, super::stopped(&asked)).await?;
-    report_learned(&asked, &learned);
-    with_default_meta(taught(&asked, learned))
+    let learned = commis_learn::run_until_stopped(work, super::stopped(&cx)).await?;
+    report_learned(&cx, &learned);
+    with_default_meta(taught(&cx, learned))
 }
 
-fn report_learned(asked: &OperationContext, learned: &LearnResult) {
+fn report_learned(cx: &OperationContext, learned: &LearnResult) {
     if learned.recipe.is_some() {
-        recipes::changed(asked, &learned.name, learned.outcome.as_str());
+        recipes::changed(cx, &learned.name, learned.outcome.as_str());
     }
 }
 
@@ -372,23 +373,23 @@ struct CandidateList {
 }
 
 /// The task of the store that a task of ours learned. Fails with `TASK_NOT_FOUND`.
-async fn find_stored_task(asked: &OperationContext, id: &str) -> Result<TaskId> {
+async fn find_stored_task(cx: &OperationContext, id: &str) -> Result<TaskId> {
     // The id of the store does as well, for whoever it belongs to.
     if let Ok(stored) = TaskId::parse(id)
-        && asked.daemon.book.task(id).await.is_err()
+        && cx.daemon.database.task(id).await.is_err()
     {
         let name = id.rsplit_once('-').map_or(id, |it| it.0);
-        let own = RecipeName::new(name).is_ok_and(|name| id_of(&asked.who.id, &name) == stored);
-        if own || asked.who.scopes.is_none() {
+        let own = RecipeName::new(name).is_ok_and(|name| id_of(&cx.principal.id, &name) == stored);
+        if own || cx.principal.scopes.is_none() {
             return Ok(stored);
         }
     }
-    let task = find_visible_task(asked, id).await?;
+    let task = find_visible_task(cx, id).await?;
     if !matches!(task.operation.as_str(), "recipe_learn" | "recipe_create_from_candidate") {
         // What another came to is the word of a site.
         return Err(Error::new(Code::TaskNotFound, "the task learned no recipe"));
     }
-    let done = asked.daemon.book.result(&task.task_id).await?;
+    let done = cx.daemon.database.result(&task.task_id).await?;
     if let Some(it) = done.as_ref().and_then(|it| it["task_id"].as_str()) {
         return TaskId::parse(it);
     }
@@ -400,16 +401,16 @@ async fn find_stored_task(asked: &OperationContext, id: &str) -> Result<TaskId> 
 }
 
 async fn candidates(
-    asked: OperationContext,
+    cx: OperationContext,
     args: tasks::TaskIdArgs,
 ) -> OperationOutput<CandidateList> {
-    let id = find_stored_task(&asked, &args.task_id).await?;
-    with_default_meta(ranked(&asked, &id)?)
+    let id = find_stored_task(&cx, &args.task_id).await?;
+    with_default_meta(ranked(&cx, &id)?)
 }
 
 /// The candidates of a task of the store. Fails with `TASK_NOT_FOUND` where it has none.
-fn ranked(asked: &OperationContext, id: &TaskId) -> Result<CandidateList> {
-    let store = Store::new(asked.daemon.home.artifacts.clone());
+fn ranked(cx: &OperationContext, id: &TaskId) -> Result<CandidateList> {
+    let store = Store::new(cx.daemon.home.artifacts.clone());
     let folder = store.peek(id)?.ok_or_else(|| none(id))?;
     let set = match folder.get::<Judged<CandidateSet>>() {
         Ok(Judged::Done(it)) => it,
@@ -456,28 +457,28 @@ struct CreateRecipeArgs {
 }
 
 async fn create_from_candidate(
-    asked: OperationContext,
+    cx: OperationContext,
     args: CreateRecipeArgs,
 ) -> OperationOutput<Taught> {
-    let id = find_stored_task(&asked, &args.task_id).await?;
-    let world = asked.daemon.world();
-    let store = Store::new(asked.daemon.home.artifacts.clone());
+    let id = find_stored_task(&cx, &args.task_id).await?;
+    let runtime = cx.daemon.runtime();
+    let store = Store::new(cx.daemon.home.artifacts.clone());
     let wish = ChoiceRequest {
         candidate: args.candidate,
         extract: args.extract,
         name: args.name.map(RecipeName::new).transpose()?,
     };
-    let cx = world.learning(&asked.daemon.home, None, tasks::on_stage(&asked))?;
+    let learning = runtime.learning(&cx.daemon.home, None, tasks::on_stage(&cx))?;
     let work = move || async move {
-        match choose(&store, &cx.recipes, &id, wish)? {
-            Ok(choice) => commis_learn::learn(&choice.task, &cx).await.map(Ok),
+        match choose(&store, &learning.recipes, &id, wish)? {
+            Ok(choice) => commis_learn::learn(&choice.task, &learning).await.map(Ok),
             Err(reject) => Ok(Err(reject)),
         }
     };
-    match commis_learn::run_until_stopped(work, super::stopped(&asked)).await? {
+    match commis_learn::run_until_stopped(work, super::stopped(&cx)).await? {
         Ok(learned) => {
-            report_learned(&asked, &learned);
-            with_default_meta(taught(&asked, learned))
+            report_learned(&cx, &learned);
+            with_default_meta(taught(&cx, learned))
         }
         Err(reject) => {
             let err = Error::new(

@@ -158,14 +158,14 @@ struct HealthReport {
     remote: Option<String>,
 }
 
-async fn health(asked: OperationContext, _: NoArgs) -> OperationOutput<HealthReport> {
-    let daemon = &asked.daemon;
-    let all = daemon.pantry.all()?;
-    let seen = || all.iter().filter(|it| asked.who.sees(it.recipe.name.as_str()));
-    let all_told = asked.who.may(AccessRequirement::May(Area::Tasks, AccessRight::Read), None);
+async fn health(cx: OperationContext, _: NoArgs) -> OperationOutput<HealthReport> {
+    let daemon = &cx.daemon;
+    let all = daemon.recipes.all()?;
+    let seen = || all.iter().filter(|it| cx.principal.sees(it.recipe.name.as_str()));
+    let all_told = cx.principal.may(AccessRequirement::May(Area::Tasks, AccessRight::Read), None);
     with_default_meta(HealthReport {
         version: env!("CARGO_PKG_VERSION").to_owned(),
-        uptime_sec: all_told.then(|| daemon.started.elapsed().as_secs()),
+        uptime_sec: all_told.then(|| daemon.started_at.elapsed().as_secs()),
         queued: all_told.then(|| daemon.queue.queued_count()),
         running: all_told.then(|| daemon.queue.at_work()),
         recipes: seen().count(),
@@ -184,10 +184,10 @@ struct VersionReport {
     mcp: Vec<String>,
 }
 
-async fn version(asked: OperationContext, _: NoArgs) -> OperationOutput<VersionReport> {
+async fn version(cx: OperationContext, _: NoArgs) -> OperationOutput<VersionReport> {
     with_default_meta(VersionReport {
         version: env!("CARGO_PKG_VERSION").to_owned(),
-        binary: asked.daemon.binary.clone(),
+        binary: cx.daemon.binary.clone(),
         mcp: crate::mcp::versions::versions(),
     })
 }
@@ -216,7 +216,11 @@ struct CreatedToken {
 }
 
 /// What the schema says of a token to be made. Fails with `PARAM_INVALID`.
-fn fits(can: &[String], expires_sec: Option<u32>, note: &str) -> commis_base::error::Result<()> {
+fn check_token_request(
+    can: &[String],
+    expires_sec: Option<u32>,
+    note: &str,
+) -> commis_base::error::Result<()> {
     let wrong = if !(1..=100).contains(&can.len()) {
         "give 1 to 100 scopes"
     } else if expires_sec.is_some_and(|it| !(1..=31_536_000).contains(&it)) {
@@ -229,14 +233,14 @@ fn fits(can: &[String], expires_sec: Option<u32>, note: &str) -> commis_base::er
     Err(Error::new(Code::ParamInvalid, wrong))
 }
 
-async fn token_create(asked: OperationContext, args: TokenArgs) -> OperationOutput<CreatedToken> {
-    fits(&args.can, args.expires_sec, &args.note)?;
+async fn token_create(cx: OperationContext, args: TokenArgs) -> OperationOutput<CreatedToken> {
+    check_token_request(&args.can, args.expires_sec, &args.note)?;
     let scopes = args
         .can
         .iter()
         .map(|it| Scope::parse(it))
         .collect::<commis_base::error::Result<Vec<_>>>()?;
-    let (token, view) = new_token(&asked.daemon, &scopes, args.expires_sec, &args.note).await?;
+    let (token, view) = new_token(&cx.daemon, &scopes, args.expires_sec, &args.note).await?;
     with_default_meta(CreatedToken { token, view })
 }
 
@@ -245,8 +249,8 @@ struct TokenList {
     tokens: Vec<TokenView>,
 }
 
-async fn token_list(asked: OperationContext, _: NoArgs) -> OperationOutput<TokenList> {
-    with_default_meta(TokenList { tokens: asked.daemon.read_tokens()? })
+async fn token_list(cx: OperationContext, _: NoArgs) -> OperationOutput<TokenList> {
+    with_default_meta(TokenList { tokens: cx.daemon.read_tokens()? })
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -261,9 +265,9 @@ struct RevokedToken {
     id: String,
 }
 
-async fn token_revoke(asked: OperationContext, args: TokenIdArgs) -> OperationOutput<RevokedToken> {
-    let there = asked.daemon.book.revoke(&args.id).await?;
-    asked.daemon.read_tokens()?;
+async fn token_revoke(cx: OperationContext, args: TokenIdArgs) -> OperationOutput<RevokedToken> {
+    let there = cx.daemon.database.revoke(&args.id).await?;
+    cx.daemon.read_tokens()?;
     if !there {
         return Err(Error::new(Code::NoSuchAddress, "there is no such token").into());
     }
@@ -286,22 +290,22 @@ struct RemoteStatus {
     addr: Option<String>,
 }
 
-async fn remote_on(asked: OperationContext, args: RemoteArgs) -> OperationOutput<RemoteStatus> {
+async fn remote_on(cx: OperationContext, args: RemoteArgs) -> OperationOutput<RemoteStatus> {
     let bind = args.bind.parse().map_err(|_| {
         Error::new(Code::ParamInvalid, "`bind` is an address and a port, such as 127.0.0.1:0")
     })?;
-    let addr = asked.daemon.dispatcher.open_remote(&asked.daemon, bind, args.allow_remote).await?;
+    let addr = cx.daemon.dispatcher.open_remote(&cx.daemon, bind, args.allow_remote).await?;
     with_default_meta(RemoteStatus { addr: Some(addr.to_string()) })
 }
 
-async fn remote_off(asked: OperationContext, _: NoArgs) -> OperationOutput<RemoteStatus> {
-    asked.daemon.remote.close();
+async fn remote_off(cx: OperationContext, _: NoArgs) -> OperationOutput<RemoteStatus> {
+    cx.daemon.remote.close();
     with_default_meta(RemoteStatus { addr: None })
 }
 
-async fn remote_pair(asked: OperationContext, args: TokenArgs) -> OperationOutput<PairingKey> {
-    fits(&args.can, args.expires_sec, &args.note)?;
-    with_default_meta(asked.daemon.remote.pair(&args.can, args.expires_sec, args.note)?)
+async fn remote_pair(cx: OperationContext, args: TokenArgs) -> OperationOutput<PairingKey> {
+    check_token_request(&args.can, args.expires_sec, &args.note)?;
+    with_default_meta(cx.daemon.remote.pair(&args.can, args.expires_sec, args.note)?)
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -309,8 +313,8 @@ struct ReloadResult {
     reloaded: bool,
 }
 
-async fn reload(asked: OperationContext, _: NoArgs) -> OperationOutput<ReloadResult> {
-    asked.daemon.reload()?;
+async fn reload(cx: OperationContext, _: NoArgs) -> OperationOutput<ReloadResult> {
+    cx.daemon.reload()?;
     with_default_meta(ReloadResult { reloaded: true })
 }
 
@@ -330,12 +334,12 @@ struct ShutdownResult {
     running: usize,
 }
 
-async fn shutdown(asked: OperationContext, args: ShutdownArgs) -> OperationOutput<ShutdownResult> {
-    let running = asked.daemon.queue.at_work() + asked.daemon.queue.queued_count();
-    let is_idle = running == 0 && asked.daemon.remote.addr().is_none();
+async fn shutdown(cx: OperationContext, args: ShutdownArgs) -> OperationOutput<ShutdownResult> {
+    let running = cx.daemon.queue.at_work() + cx.daemon.queue.queued_count();
+    let is_idle = running == 0 && cx.daemon.remote.addr().is_none();
     let stopping = !args.if_idle || is_idle;
     if stopping {
-        let stop = asked.daemon.stop.clone();
+        let stop = cx.daemon.stop.clone();
         tokio::spawn(async move {
             // The answer goes out first.
             tokio::time::sleep(lifecycle::BEFORE_THE_END).await;
@@ -352,8 +356,8 @@ struct DashboardCode {
     url: String,
 }
 
-async fn dashboard_code(asked: OperationContext, _: NoArgs) -> OperationOutput<DashboardCode> {
-    let code = asked.daemon.guard.new_code()?;
-    let url = format!("http://{}/#{code}", asked.daemon.addr);
+async fn dashboard_code(cx: OperationContext, _: NoArgs) -> OperationOutput<DashboardCode> {
+    let code = cx.daemon.dashboard_auth.new_code()?;
+    let url = format!("http://{}/#{code}", cx.daemon.addr);
     with_default_meta(DashboardCode { code, url })
 }

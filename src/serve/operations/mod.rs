@@ -23,11 +23,11 @@ use std::sync::LazyLock;
 pub(crate) use self::{
     action_history::{LearnRequest, start_learning, trail},
     agent_runs::{MatchedRecipe, RecipeQuery, match_recipe},
-    recipes::{counted, run_usual, run_usual_as},
+    recipes::{count_run, run_usual, run_usual_as},
 };
 pub use self::{
     arguments::{Params, coerced, no_secrets},
-    vault::over,
+    vault::login_expired,
 };
 pub(crate) use super::operation::{row, spec, stopped, with_default_meta, within};
 pub use super::{

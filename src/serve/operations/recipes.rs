@@ -258,12 +258,12 @@ struct RecipeList {
     next: Option<&'static str>,
 }
 
-async fn find(asked: OperationContext, args: FindArgs) -> OperationOutput<RecipeList> {
+async fn find(cx: OperationContext, args: FindArgs) -> OperationOutput<RecipeList> {
     let limit = super::within("limit", args.limit, 50)?;
-    let all = asked.daemon.pantry.all()?;
+    let all = cx.daemon.recipes.all()?;
     let seen: Vec<&Arc<CachedRecipe>> =
-        all.iter().filter(|it| asked.who.sees(it.recipe.name.as_str())).collect();
-    let health = health(&asked);
+        all.iter().filter(|it| cx.principal.sees(it.recipe.name.as_str())).collect();
+    let health = health(&cx);
     let recipes: Vec<RecipeSummary> = offered(&args.words, &seen)
         .into_iter()
         .take(limit as usize)
@@ -284,11 +284,11 @@ struct ListArgs {
     category: Option<String>,
 }
 
-async fn list(asked: OperationContext, args: ListArgs) -> OperationOutput<RecipeList> {
-    let health = health(&asked);
-    let all = asked.daemon.pantry.all()?;
+async fn list(cx: OperationContext, args: ListArgs) -> OperationOutput<RecipeList> {
+    let health = health(&cx);
+    let all = cx.daemon.recipes.all()?;
     let wanted = |it: &&Arc<CachedRecipe>| {
-        asked.who.sees(it.recipe.name.as_str())
+        cx.principal.sees(it.recipe.name.as_str())
             && args.status.is_none_or(|status| it.recipe.status == status)
             && (args.category.is_none() || it.recipe.category == args.category)
     };
@@ -302,8 +302,8 @@ async fn list(asked: OperationContext, args: ListArgs) -> OperationOutput<Recipe
     })
 }
 
-fn health(asked: &OperationContext) -> Vec<Health> {
-    let state = asked.daemon.state.as_ref().ok();
+fn health(cx: &OperationContext) -> Vec<Health> {
+    let state = cx.daemon.state.as_ref().ok();
     state.and_then(|it| it.all_health().ok()).unwrap_or_default()
 }
 
@@ -337,9 +337,9 @@ struct RecipeDetails {
     out_of_service: Option<String>,
 }
 
-async fn get(asked: OperationContext, args: NameArgs) -> OperationOutput<RecipeDetails> {
-    let known = visible_recipe(&asked, &args.name)?;
-    let health = health(&asked);
+async fn get(cx: OperationContext, args: NameArgs) -> OperationOutput<RecipeDetails> {
+    let known = visible_recipe(&cx, &args.name)?;
+    let health = health(&cx);
     let recipe = &known.recipe;
     let tool = known.tool();
     let standing = match recipe.state() {
@@ -358,14 +358,14 @@ async fn get(asked: OperationContext, args: NameArgs) -> OperationOutput<RecipeD
 
 /// The recipe, if who asks may know of it. Fails as a recipe does that is not there.
 pub(super) fn visible_recipe(
-    asked: &OperationContext,
+    cx: &OperationContext,
     name: &str,
 ) -> commis_base::error::Result<Arc<CachedRecipe>> {
     let name = RecipeName::new(name)?;
-    if !asked.who.sees(name.as_str()) {
+    if !cx.principal.sees(name.as_str()) {
         return Err(Error::new(Code::RecipeNotFound, format!("there is no recipe `{name}`")));
     }
-    asked.daemon.pantry.get(&name)
+    cx.daemon.recipes.get(&name)
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -383,8 +383,8 @@ struct ExportResult {
     files: Vec<ExportedFile>,
 }
 
-async fn export(asked: OperationContext, args: ExportArgs) -> OperationOutput<ExportResult> {
-    let known = visible_recipe(&asked, &args.name)?;
+async fn export(cx: OperationContext, args: ExportArgs) -> OperationOutput<ExportResult> {
+    let known = visible_recipe(&cx, &args.name)?;
     let recipe = std::slice::from_ref(&known.recipe);
     let out = commis_export::export(recipe, args.form, &BTreeMap::new())?;
     if let Some(it) = out.refused.first() {
@@ -435,8 +435,8 @@ struct RunArgs {
 /// Pages that one call follows where nobody says how many.
 const USUAL_PAGES: u64 = 10;
 
-async fn run(asked: OperationContext, args: RunArgs) -> OperationOutput<Value> {
-    let known = visible_recipe(&asked, &args.name)?;
+async fn run(cx: OperationContext, args: RunArgs) -> OperationOutput<Value> {
+    let known = visible_recipe(&cx, &args.name)?;
     let usual = Extent::usual(&known.recipe, USUAL_PAGES);
     let (fields, condition) = (args.fields.as_deref(), args.condition.as_deref());
     let narrowing = ResultFilter::parse(fields, condition, args.limit, args.max_bytes)?;
@@ -449,48 +449,48 @@ async fn run(asked: OperationContext, args: RunArgs) -> OperationOutput<Value> {
         max_items: args.max_items,
         from: args.continue_from,
     };
-    let login = run_login::login(&asked, &known.recipe, args.login.as_deref())?;
-    run_as(&asked, &known, args.params.into(), args.draft, extent, login).await
+    let login = run_login::login(&cx, &known.recipe, args.login.as_deref())?;
+    run_as(&cx, &known, args.params.into(), args.draft, extent, login).await
 }
 
 /// Runs a recipe without a login, for as much of a list as it usually gives. Fails as [`run_as`].
 pub async fn run_usual(
-    asked: &OperationContext,
+    cx: &OperationContext,
     known: &Arc<CachedRecipe>,
     params: BTreeMap<String, String>,
 ) -> OperationOutput<Value> {
-    run_usual_as(asked, known, params, None).await
+    run_usual_as(cx, known, params, None).await
 }
 
 /// The same with that login.
 pub async fn run_usual_as(
-    asked: &OperationContext,
+    cx: &OperationContext,
     known: &Arc<CachedRecipe>,
     params: BTreeMap<String, String>,
     login: Option<Login>,
 ) -> OperationOutput<Value> {
     let extent = Extent::usual(&known.recipe, USUAL_PAGES);
-    run_as(asked, known, params, false, extent, login).await
+    run_as(cx, known, params, false, extent, login).await
 }
 
 /// Counts a run that was made without [`run_as`].
-pub fn counted(asked: &OperationContext, known: &Arc<CachedRecipe>, ran: &RecipeRunResult) {
-    record_run(asked, known, Ok(ran));
+pub fn count_run(cx: &OperationContext, known: &Arc<CachedRecipe>, ran: &RecipeRunResult) {
+    record_run(cx, known, Ok(ran));
 }
 
 /// Runs a recipe, counts the run, and returns its data. Fails with what the run ended in.
 async fn run_as(
-    asked: &OperationContext,
+    cx: &OperationContext,
     known: &Arc<CachedRecipe>,
     params: BTreeMap<String, String>,
     draft: bool,
     extent: Extent,
     login: Option<Login>,
 ) -> OperationOutput<Value> {
-    let daemon = &asked.daemon;
+    let daemon = &cx.daemon;
     let recipe = &known.recipe;
     let name = recipe.name.as_str();
-    asked.who.must(AccessRequirement::Run, Some(name))?;
+    cx.principal.must(AccessRequirement::Run, Some(name))?;
     match recipe.status {
         Status::Verified => {}
         Status::Draft if draft => {
@@ -506,16 +506,16 @@ async fn run_as(
         }
         _ => return Err(refusal_error(recipe).into()),
     }
-    let world = daemon.world();
+    let runtime = daemon.runtime();
     let state = match &daemon.state {
         Ok(it) => Ok(it),
         Err(code) => Err(*code),
     };
-    let counted = (&daemon.pantry.registry, state);
-    let sessions = login.map(|it| world.logged_in(it));
+    let counted = (&daemon.recipes.registry, state);
+    let sessions = login.map(|it| runtime.logged_in(it));
     let runs = match &sessions {
-        Some(sessions) => RecipeRunner { sessions, ..world.runs() },
-        None => world.runs(),
+        Some(sessions) => RecipeRunner { sessions, ..runtime.runs() },
+        None => runtime.runs(),
     };
     let serve = runs.gather((recipe, known.source), &params, counted, &extent);
     let ran = tokio::time::timeout(DEADLINE, serve).await.unwrap_or_else(|_| {
@@ -525,7 +525,7 @@ async fn run_as(
         Ok(it) => Ok(it),
         Err(err) => Err(err.code()),
     };
-    record_run(asked, known, ended);
+    record_run(cx, known, ended);
     let ran = ran?;
     let mut meta = meta(&ran);
     if ran.success {
@@ -540,28 +540,28 @@ async fn run_as(
 
 /// Counts the run; one that puts the recipe out of service is told to whoever watches.
 fn record_run(
-    asked: &OperationContext,
+    cx: &OperationContext,
     known: &Arc<CachedRecipe>,
     ended: Result<&RecipeRunResult, Code>,
 ) {
-    let daemon = &asked.daemon;
+    let daemon = &cx.daemon;
     let state = daemon.state.as_ref().map_err(|it| no_state(*it));
     let ran = (&known.recipe, known.source);
-    let noted = note(&daemon.pantry.registry, state, ran, ended, &now());
+    let noted = note(&daemon.recipes.registry, state, ran, ended, &now());
     if let Some(err) = &noted.not_demoted {
         tracing::error!(recipe = %known.recipe.name, error = %err, "should be deprecated, and is not");
     }
     if noted.demoted.is_some() {
-        changed(asked, known.recipe.name.as_str(), "deprecated");
+        changed(cx, known.recipe.name.as_str(), "deprecated");
     }
 }
 
 /// Tells whoever watches that a recipe is another now.
-pub fn changed(asked: &OperationContext, name: &str, status: &'static str) {
-    let daemon = Arc::clone(&asked.daemon);
+pub fn changed(cx: &OperationContext, name: &str, status: &'static str) {
+    let daemon = Arc::clone(&cx.daemon);
     let data = json!({"name": name, "status": status});
     tokio::spawn(async move {
-        if let Err(err) = daemon.book.happened("recipe", data).await {
+        if let Err(err) = daemon.database.happened("recipe", data).await {
             tracing::error!(error = %err, "an event was not written down");
         }
     });
@@ -605,12 +605,12 @@ struct DryRunArgs {
     params: Params,
 }
 
-async fn dry_run(asked: OperationContext, args: DryRunArgs) -> OperationOutput<RenderedRequest> {
-    let known = visible_recipe(&asked, &args.name)?;
-    let world = asked.daemon.world();
+async fn dry_run(cx: OperationContext, args: DryRunArgs) -> OperationOutput<RenderedRequest> {
+    let known = visible_recipe(&cx, &args.name)?;
+    let runtime = cx.daemon.runtime();
     let params = args.params.into();
-    world.caller.compiled(&known.recipe)?;
-    with_default_meta(render(&known.recipe, &params, world.policy(), &world.settings)?)
+    runtime.caller.compiled(&known.recipe)?;
+    with_default_meta(render(&known.recipe, &params, runtime.policy(), &runtime.settings)?)
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -632,15 +632,15 @@ struct ValidateResult {
     found: Inspection,
 }
 
-async fn validate(asked: OperationContext, args: ValidateArgs) -> OperationOutput<ValidateResult> {
+async fn validate(cx: OperationContext, args: ValidateArgs) -> OperationOutput<ValidateResult> {
     let read = match (args.name, args.yaml) {
-        (Some(name), None) => visible_recipe(&asked, &name).map(|it| it.recipe.clone()),
+        (Some(name), None) => visible_recipe(&cx, &name).map(|it| it.recipe.clone()),
         (None, Some(text)) => yaml::parse(&text),
         _ => return Err(Error::new(Code::ParamInvalid, "give either `name` or `yaml`").into()),
     };
-    let world = asked.daemon.world();
+    let runtime = cx.daemon.runtime();
     let found = match read {
-        Ok(it) => inspect(&it, &args.params.into(), world.policy(), &world.settings),
+        Ok(it) => inspect(&it, &args.params.into(), runtime.policy(), &runtime.settings),
         Err(err) if is_finding(&err) => {
             Inspection { errors: vec![Finding::from_error(&err)], warnings: Vec::new() }
         }
@@ -662,20 +662,20 @@ struct VerifyResult {
     items: Option<u64>,
 }
 
-async fn verify(asked: OperationContext, args: NameArgs) -> OperationOutput<VerifyResult> {
-    let known = visible_recipe(&asked, &args.name)?;
-    let world = asked.daemon.world();
+async fn verify(cx: OperationContext, args: NameArgs) -> OperationOutput<VerifyResult> {
+    let known = visible_recipe(&cx, &args.name)?;
+    let runtime = cx.daemon.runtime();
     let name = known.recipe.name.clone();
-    let (daemon, of) = (Arc::clone(&asked.daemon), name.clone());
+    let (daemon, of) = (Arc::clone(&cx.daemon), name.clone());
     let work = move || async move {
-        let with = (&world.caller, &world.settings, &log_info as &commis_learn::OnProgress);
-        prove(&daemon.pantry.registry, &of, with, (&nobody_consents, None)).await
+        let with = (&runtime.caller, &runtime.settings, &log_info as &commis_learn::OnProgress);
+        prove(&daemon.recipes.registry, &of, with, (&nobody_consents, None)).await
     };
-    let (proof, _, noted) = run_until_stopped(work, super::stopped(&asked)).await?;
+    let (proof, _, noted) = run_until_stopped(work, super::stopped(&cx)).await?;
     if proof.verified {
-        changed(&asked, name.as_str(), "verified");
+        changed(&cx, name.as_str(), "verified");
     } else if noted.demoted.is_some() {
-        changed(&asked, name.as_str(), "deprecated");
+        changed(&cx, name.as_str(), "deprecated");
     }
     with_default_meta(VerifyResult {
         name: name.to_string(),
@@ -697,25 +697,25 @@ struct HealResult {
     draft: Option<String>,
 }
 
-async fn heal(asked: OperationContext, args: NameArgs) -> OperationOutput<HealResult> {
-    let known = visible_recipe(&asked, &args.name)?;
-    let world = asked.daemon.world();
+async fn heal(cx: OperationContext, args: NameArgs) -> OperationOutput<HealResult> {
+    let known = visible_recipe(&cx, &args.name)?;
+    let runtime = cx.daemon.runtime();
     let name = known.recipe.name.clone();
-    let cx = world.learning(&asked.daemon.home, None, super::tasks::on_stage(&asked))?;
-    let (daemon, of) = (Arc::clone(&asked.daemon), name.clone());
+    let learning = runtime.learning(&cx.daemon.home, None, super::tasks::on_stage(&cx))?;
+    let (daemon, of) = (Arc::clone(&cx.daemon), name.clone());
     let work = move || async move {
         let store = Store::new(daemon.home.artifacts.clone());
-        let (caller, registry) = (&world.caller, &daemon.pantry.registry);
-        Healer { caller, registry, store: &store, tell: &log_info }.heal(&of, cx).await
+        let (caller, registry) = (&runtime.caller, &daemon.recipes.registry);
+        Healer { caller, registry, store: &store, tell: &log_info }.heal(&of, learning).await
     };
-    let healed = run_until_stopped(work, super::stopped(&asked)).await?;
+    let healed = run_until_stopped(work, super::stopped(&cx)).await?;
     match healed.verdict {
-        Verdict::Works | Verdict::Healed => changed(&asked, name.as_str(), "verified"),
-        _ if healed.noted.demoted.is_some() => changed(&asked, name.as_str(), "deprecated"),
+        Verdict::Works | Verdict::Healed => changed(&cx, name.as_str(), "verified"),
+        _ if healed.noted.demoted.is_some() => changed(&cx, name.as_str(), "deprecated"),
         _ => {}
     }
     if let Some(it) = &healed.draft {
-        changed(&asked, it.as_str(), "draft");
+        changed(&cx, it.as_str(), "draft");
     }
     with_default_meta(HealResult {
         name: name.to_string(),
@@ -731,11 +731,11 @@ struct Explanation {
     words: Vec<String>,
 }
 
-async fn explain(asked: OperationContext, args: NameArgs) -> OperationOutput<Explanation> {
-    let known = visible_recipe(&asked, &args.name)?;
+async fn explain(cx: OperationContext, args: NameArgs) -> OperationOutput<Explanation> {
+    let known = visible_recipe(&cx, &args.name)?;
     let name = &known.recipe.name;
-    let mut words = words(&asked.daemon.pantry.registry.get(name)?);
-    words.extend(find_health(&health(&asked), &known).map(told_health));
+    let mut words = words(&cx.daemon.recipes.registry.get(name)?);
+    words.extend(find_health(&health(&cx), &known).map(told_health));
     let words = words.iter().map(|it| crate::answer::redact_text(it)).collect();
     with_default_meta(Explanation { name: name.to_string(), words })
 }
@@ -756,10 +756,10 @@ struct RecipeNameResult {
     name: String,
 }
 
-async fn fork(asked: OperationContext, args: ForkArgs) -> OperationOutput<RecipeNameResult> {
-    let known = visible_recipe(&asked, &args.name)?;
+async fn fork(cx: OperationContext, args: ForkArgs) -> OperationOutput<RecipeNameResult> {
+    let known = visible_recipe(&cx, &args.name)?;
     let name = RecipeName::new(args.new_name)?;
-    let registry = &asked.daemon.pantry.registry;
+    let registry = &cx.daemon.recipes.registry;
     if registry.path(&name).symlink_metadata().is_ok() {
         return Err(Error::new(Code::RecipeExists, format!("you have a recipe `{name}` already"))
             .hint("give another name, or delete that one first")
@@ -771,17 +771,17 @@ async fn fork(asked: OperationContext, args: ForkArgs) -> OperationOutput<Recipe
     recipe.demotion = None;
     recipe.trust = recipe.trust.for_copy();
     registry.save(&recipe)?;
-    changed(&asked, name.as_str(), "draft");
+    changed(&cx, name.as_str(), "draft");
     with_default_meta(RecipeNameResult { name: name.to_string() })
 }
 
-async fn delete(asked: OperationContext, args: NameArgs) -> OperationOutput<RecipeNameResult> {
+async fn delete(cx: OperationContext, args: NameArgs) -> OperationOutput<RecipeNameResult> {
     let name = RecipeName::new(args.name)?;
-    asked.daemon.pantry.registry.delete(&name)?;
-    if let Ok(state) = &asked.daemon.state {
+    cx.daemon.recipes.registry.delete(&name)?;
+    if let Ok(state) = &cx.daemon.state {
         // Counters of a recipe that is gone mislead nobody.
         let _ = state.forget_health(name.as_str(), commis_recipe::registry::Source::User.as_str());
     }
-    changed(&asked, name.as_str(), "deleted");
+    changed(&cx, name.as_str(), "deleted");
     with_default_meta(RecipeNameResult { name: name.to_string() })
 }

@@ -29,8 +29,8 @@ pub fn rows(out: &mut Vec<Operation>) {
 }
 
 async fn call(
-    asked: OperationContext,
+    cx: OperationContext,
     it: ResearchArgs,
 ) -> Result<(ResearchReport, Meta), Box<ApiError>> {
-    research(&asked, it).await
+    research(&cx, it).await
 }

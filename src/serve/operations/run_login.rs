@@ -10,21 +10,17 @@ use commis_vault::{Login, LoginName};
 /// The named login; without a name, the only one of the recipe's site that the token's scope names, where the recipe needs one.
 /// Fails with `FORBIDDEN` for a login that the scope does not name, with `LOGIN_REQUIRED` where there are several, with
 /// `PARAM_INVALID` for one that is not there, and as `may_use`.
-pub fn login(
-    asked: &OperationContext,
-    recipe: &Recipe,
-    named: Option<&str>,
-) -> Result<Option<Login>> {
-    let open = |name: &LoginName| asked.daemon.logins.get(name);
+pub fn login(cx: &OperationContext, recipe: &Recipe, named: Option<&str>) -> Result<Option<Login>> {
+    let open = |name: &LoginName| cx.daemon.logins.get(name);
     let login = if let Some(name) = named {
         // Before anything is told of whether there is one.
-        asked.who.must(AccessRequirement::Login, Some(name)).map_err(|err| {
+        cx.principal.must(AccessRequirement::Login, Some(name)).map_err(|err| {
             err.hint("make a token for it: `commis token create --can vault:NAME,run:RECIPE`")
         })?;
         open(&name.parse()?)?
     } else {
         let Some(need) = &recipe.login else { return Ok(None) };
-        let scopes = asked.who.scopes.iter().flatten();
+        let scopes = cx.principal.scopes.iter().flatten();
         let names = scopes.filter_map(|it| match it {
             Scope::Vault(name) => Some(name),
             _ => None,

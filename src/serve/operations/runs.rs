@@ -85,9 +85,9 @@ struct RunList {
     unread: Vec<UnreadableFile>,
 }
 
-async fn list(asked: OperationContext, it: ListArgs) -> OperationOutput<RunList> {
+async fn list(cx: OperationContext, it: ListArgs) -> OperationOutput<RunList> {
     let limit = within("limit", it.limit, 1000)? as usize;
-    let RunListing { mut runs, unread } = all(&asked.daemon)?;
+    let RunListing { mut runs, unread } = all(&cx.daemon)?;
     let words = it.task.map(|it| it.to_lowercase());
     runs.retain(|run| {
         words.as_ref().is_none_or(|it| run.task.to_lowercase().contains(it))
@@ -130,8 +130,8 @@ struct RunDetails {
     unread: Vec<UnreadableFile>,
 }
 
-async fn get(asked: OperationContext, it: RunIdArgs) -> OperationOutput<RunDetails> {
-    let StoredRun { record, lines, unread } = find_run(&asked.daemon, &it.id)?;
+async fn get(cx: OperationContext, it: RunIdArgs) -> OperationOutput<RunDetails> {
+    let StoredRun { record, lines, unread } = find_run(&cx.daemon, &it.id)?;
     with_default_meta(RunDetails { id: it.id, run: record, lines, unread })
 }
 
@@ -156,8 +156,8 @@ struct CompareResult {
     unread: Vec<UnreadableFile>,
 }
 
-async fn compared(asked: OperationContext, it: CompareArgs) -> OperationOutput<CompareResult> {
-    let (a, b) = (find_run(&asked.daemon, &it.id)?, find_run(&asked.daemon, &it.other)?);
+async fn compared(cx: OperationContext, it: CompareArgs) -> OperationOutput<CompareResult> {
+    let (a, b) = (find_run(&cx.daemon, &it.id)?, find_run(&cx.daemon, &it.other)?);
     let comparison = compare((&a.record, &a.lines), (&b.record, &b.lines));
     let unread = a.unread.into_iter().chain(b.unread).collect();
     with_default_meta(CompareResult { first: a.record, second: b.record, comparison, unread })
@@ -165,7 +165,7 @@ async fn compared(asked: OperationContext, it: CompareArgs) -> OperationOutput<C
 
 /// Takes away runs that are too old, and, as the daemon begins, what a crash left of files. Nothing rests on it.
 pub fn tidy(daemon: &Daemon, begins: bool) {
-    let (folder, days) = (&daemon.home.runs, daemon.world().settings.agent.retention_days);
+    let (folder, days) = (&daemon.home.runs, daemon.runtime().settings.agent.retention_days);
     let swept = if begins { files::sweep_shared(folder) } else { Ok(()) };
     match swept.and_then(|()| sweep(folder, days, now_ms())) {
         Ok(0) => {}

@@ -212,31 +212,31 @@ pub fn rows(out: &mut Vec<Operation>) {
     ]);
 }
 
-fn all(asked: &OperationContext) -> SessionStore {
-    SessionStore::new(&asked.daemon.home.sessions)
+fn all(cx: &OperationContext) -> SessionStore {
+    SessionStore::new(&cx.daemon.home.sessions)
 }
 
 /// What their replays found anew.
-fn memory(asked: &OperationContext) -> ElementMemory {
-    let whose = if asked.who.scopes.is_some() { &*asked.who.id } else { "" };
-    ElementMemory::new(&asked.daemon.home.sessions, whose)
+fn memory(cx: &OperationContext) -> ElementMemory {
+    let whose = if cx.principal.scopes.is_some() { &*cx.principal.id } else { "" };
+    ElementMemory::new(&cx.daemon.home.sessions, whose)
 }
 
 /// Whether a session is theirs to see, or to change: their own, or one of a page that they were granted.
-fn is_theirs(who: &Principal, it: &Manifest, right: AccessRight) -> bool {
-    if who.scopes.is_none() {
+fn is_theirs(principal: &Principal, it: &Manifest, right: AccessRight) -> bool {
+    if principal.scopes.is_none() {
         return true;
     }
     if it.owner.is_empty() {
-        return who.is_granted(&it.context) && who.may_at(&it.context, right);
+        return principal.is_granted(&it.context) && principal.may_at(&it.context, right);
     }
-    it.owner == who.id && who.may(AccessRequirement::May(Area::Browse, right), None)
+    it.owner == principal.id && principal.may(AccessRequirement::May(Area::Browse, right), None)
 }
 
 /// Somebody else's is not there.
-fn own(asked: &OperationContext, id: &str, right: AccessRight) -> Result<Manifest> {
-    let it = all(asked).manifest(id)?;
-    if !is_theirs(&asked.who, &it, right) {
+fn owned_session(cx: &OperationContext, id: &str, right: AccessRight) -> Result<Manifest> {
+    let it = all(cx).manifest(id)?;
+    if !is_theirs(&cx.principal, &it, right) {
         return Err(Error::new(Code::TaskNotFound, "there is no such session")
             .hint("`session ls` lists them"));
     }
@@ -245,30 +245,32 @@ fn own(asked: &OperationContext, id: &str, right: AccessRight) -> Result<Manifes
 
 /// Begins one at that page. Fails with `ARTIFACT_IO`.
 fn begin_recording(
-    asked: &OperationContext,
+    cx: &OperationContext,
     context: &str,
     (name, task, url): (&str, &str, &str),
 ) -> Result<SessionRecorder> {
-    let mut it = all(asked).record(name, task, url, asked.who.owner_of(context))?;
+    let mut it = all(cx).record(name, task, url, cx.principal.owner_of(context))?;
     it.at_page(context)?;
     Ok(it)
 }
 
-async fn record(asked: OperationContext, it: RecordArgs) -> OperationOutput<Manifest> {
-    let of = (&asked.who, &*it.context);
-    let rules = asked.daemon.world().settings.redact.clone();
-    let done = PageSessions::with(&asked.daemon, of, async |desk: &mut PageController| {
-        let begun = begin_recording(&asked, &it.context, (&it.name, &it.task, &it.url))?.by(&rules);
-        desk.record(begun, &it.url).await
+async fn record(cx: OperationContext, it: RecordArgs) -> OperationOutput<Manifest> {
+    let of = (&cx.principal, &*it.context);
+    let rules = cx.daemon.runtime().settings.redact.clone();
+    let done = PageSessions::with(&cx.daemon, of, async |controller: &mut PageController| {
+        let begun = begin_recording(&cx, &it.context, (&it.name, &it.task, &it.url))?.by(&rules);
+        controller.record(begun, &it.url).await
     });
     with_default_meta(done.await?)
 }
 
-async fn end(asked: OperationContext, it: EndArgs) -> OperationOutput<Manifest> {
-    let of = (&asked.who, &*it.context);
+async fn end(cx: OperationContext, it: EndArgs) -> OperationOutput<Manifest> {
+    let of = (&cx.principal, &*it.context);
     with_default_meta(
-        PageSessions::with(&asked.daemon, of, async |desk: &mut PageController| desk.end().await)
-            .await?,
+        PageSessions::with(&cx.daemon, of, async |controller: &mut PageController| {
+            controller.end().await
+        })
+        .await?,
     )
 }
 
@@ -277,9 +279,9 @@ struct SessionList {
     sessions: Vec<Manifest>,
 }
 
-async fn list(asked: OperationContext, it: ListArgs) -> OperationOutput<SessionList> {
-    let mut sessions = all(&asked).list(None, &it.query)?;
-    sessions.retain(|it| is_theirs(&asked.who, it, AccessRight::Read));
+async fn list(cx: OperationContext, it: ListArgs) -> OperationOutput<SessionList> {
+    let mut sessions = all(&cx).list(None, &it.query)?;
+    sessions.retain(|it| is_theirs(&cx.principal, it, AccessRight::Read));
     with_default_meta(SessionList { sessions })
 }
 
@@ -303,22 +305,22 @@ struct SessionDetails {
     pictures: Vec<Picture>,
 }
 
-async fn show(asked: OperationContext, it: ShowArgs) -> OperationOutput<SessionDetails> {
-    own(&asked, &it.id, AccessRight::Read)?;
-    let (session, actions) = all(&asked).load(&it.id)?;
-    let findings = all(&asked).findings(&it.id)?;
+async fn show(cx: OperationContext, it: ShowArgs) -> OperationOutput<SessionDetails> {
+    owned_session(&cx, &it.id, AccessRight::Read)?;
+    let (session, actions) = all(&cx).load(&it.id)?;
+    let findings = all(&cx).findings(&it.id)?;
     let snapshot = match it.at {
-        Some(n) => all(&asked).snapshot(&it.id, n)?,
+        Some(n) => all(&cx).snapshot(&it.id, n)?,
         None => None,
     };
-    let memory = memory(&asked);
+    let memory = memory(&cx);
     let told = |it: &SessionAction| {
         memory.describe(it.n, &locator_cache::host(&it.url_before)?, it.element.as_ref()?)
     };
     let remembered = actions.iter().filter_map(told).collect();
-    let recording = if it.requests { all(&asked).traffic(&it.id)? } else { None };
+    let recording = if it.requests { all(&cx).traffic(&it.id)? } else { None };
     let requests = recording.map(|it| traffic::list_requests(&it, &actions)).unwrap_or_default();
-    let pictures = if it.pictures { all(&asked).pictures(&it.id)? } else { Vec::new() };
+    let pictures = if it.pictures { all(&cx).pictures(&it.id)? } else { Vec::new() };
     with_default_meta(SessionDetails {
         session,
         actions,
@@ -335,9 +337,9 @@ fn limit(lines: &[SessionAction]) -> Duration {
     TIMEOUT.saturating_mul(u32::try_from(lines.len()).unwrap_or(u32::MAX)).min(MOST_TIME)
 }
 
-async fn fork(asked: OperationContext, it: ForkArgs) -> OperationOutput<Manifest> {
-    own(&asked, &it.id, AccessRight::Read)?;
-    let sessions = all(&asked);
+async fn fork(cx: OperationContext, it: ForkArgs) -> OperationOutput<Manifest> {
+    owned_session(&cx, &it.id, AccessRight::Read)?;
+    let sessions = all(&cx);
     let (parent, mut lines) = sessions.load(&it.id)?;
     if it.at == 0 || it.at as usize > lines.len() {
         let why = format!("session {} has {} actions", it.id, lines.len());
@@ -346,20 +348,20 @@ async fn fork(asked: OperationContext, it: ForkArgs) -> OperationOutput<Manifest
             .into());
     }
     lines.truncate(it.at as usize);
-    let how = ReplayOptions { allow: it.allow.clone(), ..ReplayOptions::default() };
-    let rules = asked.daemon.world().settings.redact.clone();
+    let options = ReplayOptions { allow: it.allow.clone(), ..ReplayOptions::default() };
+    let rules = cx.daemon.runtime().settings.redact.clone();
     let begin = || {
-        let begun = begin_recording(&asked, &it.context, (&it.name, &parent.task, &parent.url))?;
+        let begun = begin_recording(&cx, &it.context, (&it.name, &parent.task, &parent.url))?;
         let mut begun = begun.by(&rules);
         begun.of_parent(&it.id, it.at)?;
         Ok(begun)
     };
-    let of = (&asked.who, &*it.context);
+    let of = (&cx.principal, &*it.context);
     let done = PageSessions::within(
-        &asked.daemon,
+        &cx.daemon,
         of,
         limit(&lines),
-        async |desk: &mut PageController| desk.fork(&lines, &how, begin).await,
+        async |controller: &mut PageController| controller.fork(&lines, &options, begin).await,
     );
     with_default_meta(done.await?)
 }
@@ -374,10 +376,10 @@ struct DiffResult {
     steps: Vec<StepDiff>,
 }
 
-async fn diff(asked: OperationContext, it: DiffArgs) -> OperationOutput<DiffResult> {
-    own(&asked, &it.first, AccessRight::Read)?;
-    own(&asked, &it.second, AccessRight::Read)?;
-    let sessions = all(&asked);
+async fn diff(cx: OperationContext, it: DiffArgs) -> OperationOutput<DiffResult> {
+    owned_session(&cx, &it.first, AccessRight::Read)?;
+    owned_session(&cx, &it.second, AccessRight::Read)?;
+    let sessions = all(&cx);
     let actions = compare(&sessions.load(&it.first)?.1, &sessions.load(&it.second)?.1);
     let mut same =
         actions.iter().all(|it| it.place == commis_browser::sessions::compare::Presence::Both);
@@ -399,23 +401,23 @@ struct ReplayReport {
     first_difference: Option<String>,
 }
 
-async fn replay(asked: OperationContext, it: ReplayArgs) -> OperationOutput<ReplayReport> {
-    own(&asked, &it.id, AccessRight::Read)?;
-    let (_, lines) = all(&asked).load(&it.id)?;
+async fn replay(cx: OperationContext, it: ReplayArgs) -> OperationOutput<ReplayReport> {
+    owned_session(&cx, &it.id, AccessRight::Read)?;
+    let (_, lines) = all(&cx).load(&it.id)?;
     let values: BTreeMap<String, String> = it.values.into();
     let number = |(n, value): (String, String)| Some((n.parse().ok()?, value));
     let values: Option<BTreeMap<u32, String>> = values.into_iter().map(number).collect();
     let values = values.ok_or_else(|| {
         Error::new(Code::ParamInvalid, "a key of `values` is not the number of an action")
     })?;
-    let memory = Some(memory(&asked));
-    let how = ReplayOptions { values, allow: it.allow, url: it.url, memory };
-    let of = (&asked.who, &*it.context);
+    let memory = Some(memory(&cx));
+    let options = ReplayOptions { values, allow: it.allow, url: it.url, memory };
+    let of = (&cx.principal, &*it.context);
     let done = PageSessions::within(
-        &asked.daemon,
+        &cx.daemon,
         of,
         limit(&lines),
-        async |desk: &mut PageController| desk.replay(&lines, &how).await,
+        async |controller: &mut PageController| controller.replay(&lines, &options).await,
     );
     let actions = done.await?;
     let differs = actions
@@ -432,9 +434,9 @@ async fn replay(asked: OperationContext, it: ReplayArgs) -> OperationOutput<Repl
     with_default_meta(ReplayReport { verdict, actions, first_difference })
 }
 
-async fn learn_session(asked: OperationContext, it: LearnArgs) -> OperationOutput<TaskView> {
-    own(&asked, &it.id, AccessRight::Read)?;
-    let (_, lines) = all(&asked).load(&it.id)?;
+async fn learn_session(cx: OperationContext, it: LearnArgs) -> OperationOutput<TaskView> {
+    owned_session(&cx, &it.id, AccessRight::Read)?;
+    let (_, lines) = all(&cx).load(&it.id)?;
     let learn::ActionHistory { url, steps, lost } = learn::trail(&lines)?;
     let wanted = LearnRequest {
         task: it.task,
@@ -446,12 +448,8 @@ async fn learn_session(asked: OperationContext, it: LearnArgs) -> OperationOutpu
         answer: None,
         second_login: it.second_login,
     };
-    action_history::start_learning(
-        asked,
-        ActionHistory { url, steps, lost, login: it.login },
-        wanted,
-    )
-    .await
+    action_history::start_learning(cx, ActionHistory { url, steps, lost, login: it.login }, wanted)
+        .await
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -460,9 +458,9 @@ struct AuditResult {
     findings: Vec<Finding>,
 }
 
-async fn audited(asked: OperationContext, it: SessionIdArgs) -> OperationOutput<AuditResult> {
-    own(&asked, &it.id, AccessRight::Read)?;
-    let Some(findings) = all(&asked).audit(&it.id)? else {
+async fn audited(cx: OperationContext, it: SessionIdArgs) -> OperationOutput<AuditResult> {
+    owned_session(&cx, &it.id, AccessRight::Read)?;
+    let Some(findings) = all(&cx).audit(&it.id)? else {
         let err = Error::new(Code::ParamInvalid, "the session has no stored traffic");
         return Err(err
             .hint("the session has not ended, or was interrupted; record it again")
@@ -476,8 +474,8 @@ struct PurgeResult {
     purged: bool,
 }
 
-async fn purge(asked: OperationContext, it: SessionIdArgs) -> OperationOutput<PurgeResult> {
-    own(&asked, &it.id, AccessRight::Write)?;
-    all(&asked).purge(&it.id)?;
+async fn purge(cx: OperationContext, it: SessionIdArgs) -> OperationOutput<PurgeResult> {
+    owned_session(&cx, &it.id, AccessRight::Write)?;
+    all(&cx).purge(&it.id)?;
     with_default_meta(PurgeResult { purged: true })
 }

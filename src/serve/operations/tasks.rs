@@ -104,10 +104,10 @@ struct TaskList {
     tasks: Vec<TaskView>,
 }
 
-async fn list(asked: OperationContext, args: ListArgs) -> OperationOutput<TaskList> {
+async fn list(cx: OperationContext, args: ListArgs) -> OperationOutput<TaskList> {
     let limit = super::within("limit", args.limit, 1000)?;
-    let of = asked.who.scopes.is_some().then(|| asked.who.id.clone());
-    with_default_meta(TaskList { tasks: asked.daemon.book.tasks(args.state, of, limit).await? })
+    let of = cx.principal.scopes.is_some().then(|| cx.principal.id.clone());
+    with_default_meta(TaskList { tasks: cx.daemon.database.tasks(args.state, of, limit).await? })
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -117,12 +117,12 @@ pub struct TaskIdArgs {
     pub task_id: String,
 }
 
-async fn get(asked: OperationContext, args: TaskIdArgs) -> OperationOutput<TaskView> {
-    with_default_meta(find_visible_task(&asked, &args.task_id).await?)
+async fn get(cx: OperationContext, args: TaskIdArgs) -> OperationOutput<TaskView> {
+    with_default_meta(find_visible_task(&cx, &args.task_id).await?)
 }
 
-async fn result(asked: OperationContext, args: TaskIdArgs) -> OperationOutput<Value> {
-    let task = find_visible_task(&asked, &args.task_id).await?;
+async fn result(cx: OperationContext, args: TaskIdArgs) -> OperationOutput<Value> {
+    let task = find_visible_task(&cx, &args.task_id).await?;
     let meta = Meta { task_id: Some(task.task_id.clone()), ..Meta::default() };
     match task.state {
         TaskState::Done => {}
@@ -133,27 +133,27 @@ async fn result(asked: OperationContext, args: TaskIdArgs) -> OperationOutput<Va
             return Err(Error::new(Code::TaskNotDone, message).hint(hint).into());
         }
     }
-    let data = asked.daemon.book.result(&task.task_id).await?.unwrap_or_default();
+    let data = cx.daemon.database.result(&task.task_id).await?.unwrap_or_default();
     Ok((data, meta))
 }
 
-async fn cancel(asked: OperationContext, args: TaskIdArgs) -> OperationOutput<TaskView> {
-    let task = find_visible_task(&asked, &args.task_id).await?;
-    Queue::cancel(&asked.daemon, &task.task_id).await?;
-    with_default_meta(asked.daemon.book.task(&task.task_id).await?)
+async fn cancel(cx: OperationContext, args: TaskIdArgs) -> OperationOutput<TaskView> {
+    let task = find_visible_task(&cx, &args.task_id).await?;
+    Queue::cancel(&cx.daemon, &task.task_id).await?;
+    with_default_meta(cx.daemon.database.task(&task.task_id).await?)
 }
 
 /// Stages of a task, told as they begin.
-pub fn on_stage(asked: &OperationContext) -> OnStage {
-    let daemon: Arc<Daemon> = Arc::clone(&asked.daemon);
-    let id = asked.job.as_ref().map(|it| it.id.clone()).unwrap_or_default();
+pub fn on_stage(cx: &OperationContext) -> OnStage {
+    let daemon: Arc<Daemon> = Arc::clone(&cx.daemon);
+    let id = cx.job.as_ref().map(|it| it.id.clone()).unwrap_or_default();
     // One writes them all down, in their order.
     let (send, mut take) = tokio::sync::mpsc::unbounded_channel::<commis_stages::Stage>();
     tokio::spawn(async move {
         while let Some(stage) = take.recv().await {
             let at = STAGES.iter().position(|it| it.stage == stage).unwrap_or(0);
             let data = json!({"stage": stage.as_str(), "progress": at, "total": STAGES.len()});
-            if let Err(err) = daemon.book.stage(&id, stage.as_str(), data).await {
+            if let Err(err) = daemon.database.stage(&id, stage.as_str(), data).await {
                 tracing::error!(error = %err, "an event was not written down");
             }
         }

@@ -87,9 +87,9 @@ pub fn rows(out: &mut Vec<Operation>) {
     ]);
 }
 
-fn all(asked: &OperationContext) -> TemplateStore {
-    let owner = asked.who.scopes.as_ref().map_or("", |_| &*asked.who.id);
-    TemplateStore::new(&asked.daemon.home.sessions, owner)
+fn all(cx: &OperationContext) -> TemplateStore {
+    let owner = cx.principal.scopes.as_ref().map_or("", |_| &*cx.principal.id);
+    TemplateStore::new(&cx.daemon.home.sessions, owner)
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -99,14 +99,16 @@ struct SaveResult {
     data: Value,
 }
 
-async fn save(asked: OperationContext, it: SaveArgs) -> OperationOutput<SaveResult> {
-    let of = (&asked.who, &*it.context);
+async fn save(cx: OperationContext, it: SaveArgs) -> OperationOutput<SaveResult> {
+    let of = (&cx.principal, &*it.context);
     let (url, documents) =
-        PageSessions::with(&asked.daemon, of, async |desk: &mut PageController| desk.drawn().await)
-            .await?;
+        PageSessions::with(&cx.daemon, of, async |controller: &mut PageController| {
+            controller.drawn().await
+        })
+        .await?;
     let wish = TemplateRequest { name: it.name, about: it.about, extract: it.extract };
     let (template, data) = Template::learn(&documents, &url, &wish)?;
-    all(&asked).save(&template)?;
+    all(&cx).save(&template)?;
     with_default_meta(SaveResult { template, data })
 }
 
@@ -118,15 +120,15 @@ struct ApplyResult {
     url: String,
 }
 
-async fn apply(asked: OperationContext, it: ApplyArgs) -> OperationOutput<ApplyResult> {
-    let template = all(&asked).get(&it.name)?;
-    let of = (&asked.who, &*it.context);
+async fn apply(cx: OperationContext, it: ApplyArgs) -> OperationOutput<ApplyResult> {
+    let template = all(&cx).get(&it.name)?;
+    let of = (&cx.principal, &*it.context);
     let (url, documents) =
-        PageSessions::with(&asked.daemon, of, async |desk: &mut PageController| {
+        PageSessions::with(&cx.daemon, of, async |controller: &mut PageController| {
             if let Some(url) = it.url {
-                desk.run(Command::Goto(url)).await?;
+                controller.run(Command::Goto(url)).await?;
             }
-            desk.drawn().await
+            controller.drawn().await
         })
         .await?;
     with_default_meta(ApplyResult { data: template.apply(&documents)?, url })
@@ -137,12 +139,12 @@ struct TemplateList {
     templates: Vec<Template>,
 }
 
-async fn list(asked: OperationContext, _: NoArgs) -> OperationOutput<TemplateList> {
-    with_default_meta(TemplateList { templates: all(&asked).list()? })
+async fn list(cx: OperationContext, _: NoArgs) -> OperationOutput<TemplateList> {
+    with_default_meta(TemplateList { templates: all(&cx).list()? })
 }
 
-async fn show(asked: OperationContext, it: NameArgs) -> OperationOutput<Template> {
-    with_default_meta(all(&asked).get(&it.name)?)
+async fn show(cx: OperationContext, it: NameArgs) -> OperationOutput<Template> {
+    with_default_meta(all(&cx).get(&it.name)?)
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -150,7 +152,7 @@ struct RemoveResult {
     removed: bool,
 }
 
-async fn remove(asked: OperationContext, it: NameArgs) -> OperationOutput<RemoveResult> {
-    all(&asked).remove(&it.name)?;
+async fn remove(cx: OperationContext, it: NameArgs) -> OperationOutput<RemoveResult> {
+    all(&cx).remove(&it.name)?;
     with_default_meta(RemoveResult { removed: true })
 }

@@ -92,8 +92,8 @@ const fn spec(
     Spec { name, kind, need, routes, tool: ToolExposure::Never, length: ExecutionMode::Now, help }
 }
 
-fn vault(asked: &OperationContext) -> Vault {
-    Vault::new(&asked.daemon.home)
+fn vault(cx: &OperationContext) -> Vault {
+    Vault::new(&cx.daemon.home)
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -104,21 +104,21 @@ struct MountResult {
     refused: usize,
 }
 
-async fn mount(asked: OperationContext, it: MountArgs) -> OperationOutput<MountResult> {
+async fn mount(cx: OperationContext, it: MountArgs) -> OperationOutput<MountResult> {
     let name: LoginName = it.name.parse()?;
-    let (card, held) = vault(&asked).open(&name)?;
+    let (card, held) = vault(&cx).open(&name)?;
     if held.has_expired() {
-        return Err(over(&name).into());
+        return Err(login_expired(&name).into());
     }
-    let of = (&asked.who, &*it.context);
-    let refused = PageSessions::with(&asked.daemon, of, async |desk: &mut PageController| {
-        desk.mount(&name, &held).await
+    let of = (&cx.principal, &*it.context);
+    let refused = PageSessions::with(&cx.daemon, of, async |controller: &mut PageController| {
+        controller.mount(&name, &held).await
     });
     with_default_meta(MountResult { name: card.name, site: card.site, refused: refused.await? })
 }
 
 /// That a login holds no longer.
-pub fn over(name: &LoginName) -> Error {
+pub fn login_expired(name: &LoginName) -> Error {
     Error::new(
         Code::SessionRequired,
         format!("the login `{name}` has expired: all its cookies have ended"),
@@ -126,14 +126,14 @@ pub fn over(name: &LoginName) -> Error {
     .hint("log in again: `commis session login`")
 }
 
-async fn save(asked: OperationContext, it: SaveArgs) -> OperationOutput<LoginSummary> {
+async fn save(cx: OperationContext, it: SaveArgs) -> OperationOutput<LoginSummary> {
     let name: LoginName = it.name.parse()?;
-    let vault = vault(&asked);
+    let vault = vault(&cx);
     // Where the page is elsewhere by now, what is saved is still the login's.
     let known = vault.open(&name).ok().map(|it| it.1.url().to_owned());
-    let of = (&asked.who, &*it.context);
-    let held = PageSessions::with(&asked.daemon, of, async |desk: &mut PageController| {
-        desk.capture_login(known.as_deref()).await
+    let of = (&cx.principal, &*it.context);
+    let held = PageSessions::with(&cx.daemon, of, async |controller: &mut PageController| {
+        controller.capture_login(known.as_deref()).await
     });
     with_default_meta(vault.seal(&name, &held.await?, it.force)?)
 }
@@ -143,8 +143,8 @@ struct LoginList {
     logins: Vec<LoginSummary>,
 }
 
-async fn list(asked: OperationContext, _: NoArgs) -> OperationOutput<LoginList> {
-    with_default_meta(LoginList { logins: vault(&asked).list()? })
+async fn list(cx: OperationContext, _: NoArgs) -> OperationOutput<LoginList> {
+    with_default_meta(LoginList { logins: vault(&cx).list()? })
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -155,14 +155,14 @@ struct LoginCheck {
     why: String,
 }
 
-async fn check(asked: OperationContext, it: LoginNameArgs) -> OperationOutput<LoginCheck> {
+async fn check(cx: OperationContext, it: LoginNameArgs) -> OperationOutput<LoginCheck> {
     let name: LoginName = it.name.parse()?;
-    let vault = vault(&asked);
+    let vault = vault(&cx);
     let (card, held) = vault.open(&name)?;
     let (holds, why) = if held.has_expired() {
         (false, "all its cookies ended")
     } else {
-        let mut context = asked.daemon.world().browser.context().await?;
+        let mut context = cx.daemon.runtime().browser.context().await?;
         context.mount(&held).await?;
         judge_probe(&held, &context.look_in(held.url(), OPEN).await?)
     };
@@ -175,7 +175,7 @@ struct RemoveResult {
     removed: bool,
 }
 
-async fn remove(asked: OperationContext, it: LoginNameArgs) -> OperationOutput<RemoveResult> {
-    vault(&asked).remove(&it.name.parse()?)?;
+async fn remove(cx: OperationContext, it: LoginNameArgs) -> OperationOutput<RemoveResult> {
+    vault(&cx).remove(&it.name.parse()?)?;
     with_default_meta(RemoveResult { removed: true })
 }

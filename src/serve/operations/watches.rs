@@ -140,17 +140,17 @@ struct Add {
     login: Option<String>,
 }
 
-async fn add(asked: OperationContext, it: Add) -> Out<Watch> {
-    let known = visible_recipe(&asked, &it.recipe)?;
+async fn add(cx: OperationContext, it: Add) -> Out<Watch> {
+    let known = visible_recipe(&cx, &it.recipe)?;
     let recipe = &known.recipe;
-    asked.who.must(AccessRequirement::Run, Some(recipe.name.as_str()))?;
-    may_be_watched(&asked.daemon, recipe)?;
-    run_login::login(&asked, recipe, it.login.as_deref())?;
+    cx.principal.must(AccessRequirement::Run, Some(recipe.name.as_str()))?;
+    may_be_watched(&cx.daemon, recipe)?;
+    run_login::login(&cx, recipe, it.login.as_deref())?;
     let params: BTreeMap<String, String> = it.params.into();
     no_secrets(&params)?;
     bind(recipe, &params, &BTreeMap::new())?;
-    let world = asked.daemon.world();
-    let settings = &world.settings.watch;
+    let runtime = cx.daemon.runtime();
+    let settings = &runtime.settings.watch;
     let every = every(&it.every, settings.least_seconds)?;
     for text in &it.on {
         check_path(&known, &Condition::parse(text)?)?;
@@ -176,8 +176,8 @@ async fn add(asked: OperationContext, it: Add) -> Out<Watch> {
         failures: 0,
         error_code: None,
         error: None,
-        principal: asked.who.id.clone(),
-        host: world.caller.compiled(recipe)?.host().to_owned(),
+        principal: cx.principal.id.clone(),
+        host: runtime.caller.compiled(recipe)?.host().to_owned(),
         every_ms: every as i64 * 1000,
         validators: None,
         key: Key { paths: it.key.iter().cloned().collect(), is_settled: it.key.is_some() },
@@ -192,8 +192,8 @@ async fn add(asked: OperationContext, it: Add) -> Out<Watch> {
             login: it.login,
         },
     };
-    asked.daemon.watches.store.add(watch.clone(), settings.most).await?;
-    asked.daemon.watches.changed();
+    cx.daemon.watches.store.add(watch.clone(), settings.most).await?;
+    cx.daemon.watches.changed();
     with_default_meta(watch)
 }
 
@@ -223,7 +223,7 @@ fn no_secrets(params: &BTreeMap<String, String>) -> commis_base::error::Result<(
             Code::SecretInTask,
             format!("a value of the watch seems to be a secret ({why})"),
         )
-        .hint("a key that a recipe needs is named in the recipe, and read by the daemon")),
+        .hint("leave it out; a recipe names the environment variable of a key, and the daemon reads it")),
     }
 }
 
@@ -253,16 +253,16 @@ fn name_of(recipe: &str, params: &BTreeMap<String, String>) -> String {
 }
 
 /// The watch, if who asks may know of it. Fails with `WATCH_NOT_FOUND`.
-async fn theirs(asked: &OperationContext, name: &str) -> commis_base::error::Result<Watch> {
-    let found = asked.daemon.watches.store.get(name).await;
+async fn own_watch(cx: &OperationContext, name: &str) -> commis_base::error::Result<Watch> {
+    let found = cx.daemon.watches.store.get(name).await;
     match found {
-        Ok(it) if !is_theirs(asked, &it) => asked.daemon.watches.store.get("").await,
+        Ok(it) if !is_theirs(cx, &it) => cx.daemon.watches.store.get("").await,
         it => it,
     }
 }
 
-fn is_theirs(asked: &OperationContext, it: &Watch) -> bool {
-    asked.who.scopes.is_none() || it.principal == asked.who.id
+fn is_theirs(cx: &OperationContext, it: &Watch) -> bool {
+    cx.principal.scopes.is_none() || it.principal == cx.principal.id
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -274,9 +274,9 @@ struct All {
     watches: Vec<Watch>,
 }
 
-async fn list(asked: OperationContext, _: List) -> Out<All> {
-    let mut watches = asked.daemon.watches.store.all().await?;
-    watches.retain(|it| is_theirs(&asked, it));
+async fn list(cx: OperationContext, _: List) -> Out<All> {
+    let mut watches = cx.daemon.watches.store.all().await?;
+    watches.retain(|it| is_theirs(&cx, it));
     with_default_meta(All { watches })
 }
 
@@ -311,10 +311,10 @@ struct History {
     runs: Vec<RunRecord>,
 }
 
-async fn log(asked: OperationContext, it: Log) -> Out<History> {
+async fn log(cx: OperationContext, it: Log) -> Out<History> {
     let limit = super::within("limit", it.limit, 1000)?;
-    let watch = theirs(&asked, &it.watch).await?;
-    let runs = asked.daemon.watches.store.log(&it.watch, limit, it.changes).await?;
+    let watch = own_watch(&cx, &it.watch).await?;
+    let runs = cx.daemon.watches.store.log(&it.watch, limit, it.changes).await?;
     with_default_meta(History { watch, runs })
 }
 
@@ -325,13 +325,13 @@ struct RanNow {
     run: Option<RunRecord>,
 }
 
-async fn run(asked: OperationContext, it: Named) -> Out<RanNow> {
-    theirs(&asked, &it.watch).await?;
-    let id = execute(&asked.daemon, &it.watch).await?;
-    asked.daemon.watches.changed();
-    let mut runs = asked.daemon.watches.store.log(&it.watch, 1, false).await?;
+async fn run(cx: OperationContext, it: Named) -> Out<RanNow> {
+    own_watch(&cx, &it.watch).await?;
+    let id = execute(&cx.daemon, &it.watch).await?;
+    cx.daemon.watches.changed();
+    let mut runs = cx.daemon.watches.store.log(&it.watch, 1, false).await?;
     let run = runs.pop().filter(|it| Some(it.id) == id);
-    with_default_meta(RanNow { watch: theirs(&asked, &it.watch).await?, run })
+    with_default_meta(RanNow { watch: own_watch(&cx, &it.watch).await?, run })
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -344,14 +344,14 @@ struct Pause {
     resume: bool,
 }
 
-async fn pause(asked: OperationContext, it: Pause) -> Out<Watch> {
-    let watch = theirs(&asked, &it.watch).await?;
+async fn pause(cx: OperationContext, it: Pause) -> Out<Watch> {
+    let watch = own_watch(&cx, &it.watch).await?;
     let now = now_ms();
     // What it missed is made up for once, unless it was not yet due.
     let at = watch.last_run_ms.map_or(now, |it| next(&watch.watch, watch.every_ms, it)).max(now);
-    asked.daemon.watches.store.pause(&it.watch, !it.resume, at).await?;
-    asked.daemon.watches.changed();
-    with_default_meta(theirs(&asked, &it.watch).await?)
+    cx.daemon.watches.store.pause(&it.watch, !it.resume, at).await?;
+    cx.daemon.watches.changed();
+    with_default_meta(own_watch(&cx, &it.watch).await?)
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -359,10 +359,10 @@ struct Removed {
     watch: String,
 }
 
-async fn remove(asked: OperationContext, it: Named) -> Out<Removed> {
-    theirs(&asked, &it.watch).await?;
-    asked.daemon.watches.store.remove(&it.watch).await?;
-    asked.daemon.watches.changed();
+async fn remove(cx: OperationContext, it: Named) -> Out<Removed> {
+    own_watch(&cx, &it.watch).await?;
+    cx.daemon.watches.store.remove(&it.watch).await?;
+    cx.daemon.watches.changed();
     with_default_meta(Removed { watch: it.watch })
 }
 

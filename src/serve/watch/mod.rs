@@ -124,18 +124,18 @@ async fn begin(daemon: &Arc<Daemon>) -> Result<Duration> {
     if !daemon.watches.is_needed() {
         return Ok(LOOK);
     }
-    let (now, world) = (now_ms(), daemon.world());
+    let (now, runtime) = (now_ms(), daemon.runtime());
     let running = daemon.watches.running().clone();
-    let at_once = world.settings.watch.at_once;
+    let at_once = runtime.settings.watch.at_once;
     let plan = Arc::new(Mutex::new(Plan {
         free: at_once.saturating_sub(running.values().sum()),
         running,
-        per_host: world.settings.limits.runs_per_host,
+        per_host: runtime.settings.limits.runs_per_host,
         waits: BTreeMap::new(),
     }));
     let of = Arc::clone(&plan);
     let take = move |host: &str| {
-        let limits: &HostLimiter = world.caller.limits();
+        let limits: &HostLimiter = runtime.caller.limits();
         let mut plan = of.lock().unwrap_or_else(PoisonError::into_inner);
         plan.take(host, |host| {
             let wait = limits.wait_time(host).unwrap_or_default().as_millis() as i64;
@@ -146,7 +146,7 @@ async fn begin(daemon: &Arc<Daemon>) -> Result<Duration> {
     for (name, host) in due {
         let place = Place::take(daemon, host);
         let of = Arc::clone(daemon);
-        daemon.work.spawn(async move {
+        daemon.worker_handle.spawn(async move {
             let _place = place;
             match execute(&of, &name).await {
                 Ok(_) => {}
@@ -198,7 +198,7 @@ pub async fn execute(daemon: &Arc<Daemon>, name: &str) -> Result<Option<i64>> {
                 let data = serde_json::json!({
                     "watch": name, "outcome": outcome, "error_code": failed.map(Code::as_str),
                 });
-                daemon.book.happened("watch", data).await?;
+                daemon.database.happened("watch", data).await?;
             }
             Ok(id)
         }

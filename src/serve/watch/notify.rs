@@ -42,7 +42,7 @@ pub fn due(
     if it.outcome != Outcome::Changed && !is_told(watch, it) {
         return Vec::new();
     }
-    let settings = &daemon.world().settings.watch;
+    let settings = &daemon.runtime().settings.watch;
     let hours = watch.request.quiet_hours.as_ref().or(settings.quiet_hours.as_ref());
     let hours: Option<QuietHours> = hours.and_then(|it| quiet_hours(it).ok());
     let now = now_ms();
@@ -106,8 +106,8 @@ fn may_pass(err: &Error) -> bool {
 }
 
 async fn by_channel(daemon: &Arc<Daemon>, it: &Waiting) -> Result<()> {
-    let world = daemon.world();
-    let settings: &WatchSettings = &world.settings.watch;
+    let runtime = daemon.runtime();
+    let settings: &WatchSettings = &runtime.settings.watch;
     // As the settings are now.
     settings.channel(&it.channel)?;
     match it.channel.split_once(':') {
@@ -118,12 +118,12 @@ async fn by_channel(daemon: &Arc<Daemon>, it: &Waiting) -> Result<()> {
         None if it.channel == "webhook" => match &settings.webhook {
             Some(to) => {
                 let id = format!("msg_watch_{}", it.id);
-                webhook::post(world.policy(), to, &id, it.body.as_bytes()).await
+                webhook::post(runtime.policy(), to, &id, it.body.as_bytes()).await
             }
             None => Ok(()),
         },
         None if it.channel == "telegram" => {
-            let Some(to) = &world.settings.agent.telegram else {
+            let Some(to) = &runtime.settings.agent.telegram else {
                 return Err(Error::new(Code::SettingsInvalid, "no Telegram chat is configured")
                     .hint("set it in [agent.telegram]; see docs/how-to/approve.md"));
             };

@@ -22,7 +22,7 @@ use super::{
 use crate::{
     Daemon,
     answer::ApiError,
-    operations::{OperationContext, counted, run_login, run_usual_as},
+    operations::{OperationContext, count_run, run_login, run_usual_as},
     principal::{AccessRequirement, Principal, forbidden},
     recipe_cache::CachedRecipe,
 };
@@ -181,14 +181,14 @@ fn sized(it: Finished) -> Finished {
 }
 
 /// Whoever added the watch, if they still may run its recipe. Fails with `FORBIDDEN`.
-fn holder(daemon: &Daemon, watch: &Watch) -> Result<Principal> {
-    let who = if crate::principal::has_scopes(&watch.principal) {
-        daemon.holder(&watch.principal).ok_or_else(forbidden)?
+fn principal_of_watch(daemon: &Daemon, watch: &Watch) -> Result<Principal> {
+    let principal = if crate::principal::has_scopes(&watch.principal) {
+        daemon.principal_of_token(&watch.principal).ok_or_else(forbidden)?
     } else {
         Principal::root()
     };
-    who.must(AccessRequirement::Run, Some(&watch.request.recipe))?;
-    Ok(who)
+    principal.must(AccessRequirement::Run, Some(&watch.request.recipe))?;
+    Ok(principal)
 }
 
 /// Why a recipe cannot be watched, where it cannot. Fails with `RECIPE_NOT_VERIFIED`, `RECIPE_MAY_CHANGE`, and as compiling it.
@@ -196,7 +196,7 @@ pub fn may_be_watched(daemon: &Daemon, recipe: &Recipe) -> Result<()> {
     if recipe.status != Status::Verified {
         return Err(refusal_error(recipe));
     }
-    if !daemon.world().caller.compiled(recipe)?.is_repeatable() {
+    if !daemon.runtime().caller.compiled(recipe)?.is_repeatable() {
         let why = format!("`{}` is not known to read only", recipe.name);
         return Err(Error::new(Code::RecipeMayChange, why)
             .hint("a watch cannot run a recipe that may change something"));
@@ -205,17 +205,17 @@ pub fn may_be_watched(daemon: &Daemon, recipe: &Recipe) -> Result<()> {
 }
 
 async fn call(daemon: &Arc<Daemon>, watch: &Watch) -> Result<CallResult, Box<ApiError>> {
-    let who = holder(daemon, watch)?;
-    let known = daemon.pantry.get(&RecipeName::new(watch.request.recipe.clone())?)?;
+    let principal = principal_of_watch(daemon, watch)?;
+    let known = daemon.recipes.get(&RecipeName::new(watch.request.recipe.clone())?)?;
     let recipe = &known.recipe;
     may_be_watched(daemon, recipe)?;
-    let asked = OperationContext { daemon: Arc::clone(daemon), who, job: None };
+    let cx = OperationContext { daemon: Arc::clone(daemon), principal, job: None };
     let params = &watch.request.params;
-    if let Some(it) = conditional(&asked, &known, watch).await? {
+    if let Some(it) = conditional(&cx, &known, watch).await? {
         return Ok(it);
     }
-    let login = run_login::login(&asked, recipe, watch.request.login.as_deref())?;
-    let (data, meta) = run_usual_as(&asked, &known, params.clone(), login).await?;
+    let login = run_login::login(&cx, recipe, watch.request.login.as_deref())?;
+    let (data, meta) = run_usual_as(&cx, &known, params.clone(), login).await?;
     // A run asks for the example where nothing was found for other values.
     let is_example = recipe.example().is_none_or(|it| it == *params);
     let doubted = recipe.login.is_none() && recipe.had_items() && !is_example;
@@ -230,7 +230,7 @@ async fn call(daemon: &Arc<Daemon>, watch: &Watch) -> Result<CallResult, Box<Api
 /// A recipe of one plain request is asked for by it alone, with what the site's last answer said of itself. `None` where the recipe is
 /// of another kind, or the answer has to be looked at twice: it failed, or it has no items.
 async fn conditional(
-    asked: &OperationContext,
+    cx: &OperationContext,
     known: &Arc<CachedRecipe>,
     watch: &Watch,
 ) -> Result<Option<CallResult>, Box<ApiError>> {
@@ -245,8 +245,8 @@ async fn conditional(
     if !is_plain {
         return Ok(None);
     }
-    let world = asked.daemon.world();
-    let caller = &world.caller;
+    let runtime = cx.daemon.runtime();
+    let caller = &runtime.caller;
     let compiled = caller.compiled(recipe)?;
     let permit = caller.enter(&compiled).await?;
     let transport = Conditional {
@@ -268,11 +268,11 @@ async fn conditional(
         if ran.success || !ran.retryable {
             return Ok(None);
         }
-        counted(asked, known, &ran);
+        count_run(cx, known, &ran);
         return Err(Box::new(ApiError::from_run(ran)));
     }
     let is_whole = ran.complete != Some(false);
-    counted(asked, known, &ran);
+    count_run(cx, known, &ran);
     Ok(Some(CallResult::Data { data: ran.data, is_whole, may_be_empty: false, validators: seen }))
 }
 

@@ -6,11 +6,9 @@ use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use serde_json::{Value, json};
 
 use super::cookies::things;
-use super::{
-    LOGIN, SCRIPT, account_of, admit, dice, holder, log_in, open_session, page, rest, see,
-};
+use super::{LOGIN, SCRIPT, account_of, admit, holder, log_in, open_session, page, rest, rng, see};
+use crate::testbed_state::TestbedState;
 use crate::wire::{self, SiteRequest};
-use crate::world::TestbedState;
 
 /// The account whose name and password the JSON body holds.
 fn admit_json(ask: &SiteRequest) -> Option<&'static str> {
@@ -42,20 +40,20 @@ fn jwt(account: &str, session: &str) -> String {
 }
 
 /// Whose token it is.
-fn holder_of_jwt(site: &str, token: &str, world: &TestbedState) -> Option<&'static str> {
+fn holder_of_jwt(site: &str, token: &str, state: &TestbedState) -> Option<&'static str> {
     let (_, session) = token.rsplit_once('.')?;
-    holder(site, session, world)
+    holder(site, session, state)
 }
 
 /// `wages.test`: a token of `sessionStorage`, in a header of its own.
-pub fn wages(ask: &SiteRequest, world: &TestbedState) -> Response {
+pub fn wages(ask: &SiteRequest, state: &TestbedState) -> Response {
     let token = ask.header("x-auth-token").unwrap_or_default();
-    let account = holder_of_jwt(&ask.host, token, world);
+    let account = holder_of_jwt(&ask.host, token, state);
     match ask.route() {
         ("GET", "/login") => login_page("Wages", "/auth", "sessionStorage.setItem('jwt', found.token);"),
         ("POST", "/auth") => match admit_json(ask) {
             Some(account) => {
-                wire::json(&json!({ "token": jwt(account, &open_session(ask, world, account)) }))
+                wire::json(&json!({ "token": jwt(account, &open_session(ask, state, account)) }))
             }
             None => wire::error(StatusCode::UNAUTHORIZED, "wrong name or password"),
         },
@@ -87,15 +85,15 @@ onAsk(async () => {
 pub fn payslips(account: &str, year: &str) -> Value {
     const MONTHS: [&str; 6] = ["January", "February", "March", "April", "May", "June"];
     things(account, 6, |n| {
-        let mut dice = dice("payslip", &format!("{account} {year}"), n);
-        json!({ "month": MONTHS[n as usize - 1], "gross": dice.cents(200_000, 500_000), "net": dice.cents(100_000, 199_999) })
+        let mut rng = rng("payslip", &format!("{account} {year}"), n);
+        json!({ "month": MONTHS[n as usize - 1], "gross": rng.cents(200_000, 500_000), "net": rng.cents(100_000, 199_999) })
     })
 }
 
 /// `gitfarm.test`: GraphQL behind a bearer. Several operations share the address; a refusal has status 200.
-pub fn gitfarm(ask: &SiteRequest, world: &TestbedState) -> Response {
+pub fn gitfarm(ask: &SiteRequest, state: &TestbedState) -> Response {
     let bearer = ask.header("authorization").and_then(|it| it.strip_prefix("Bearer "));
-    let account = bearer.and_then(|it| holder(&ask.host, it, world));
+    let account = bearer.and_then(|it| holder(&ask.host, it, state));
     match ask.route() {
         ("GET", "/login") => login_page(
             "Gitfarm",
@@ -104,7 +102,7 @@ pub fn gitfarm(ask: &SiteRequest, world: &TestbedState) -> Response {
         ),
         ("POST", "/api/login") => match admit_json(ask) {
             Some(account) => {
-                wire::json(&json!({ "token": open_session(ask, world, account), "login": account }))
+                wire::json(&json!({ "token": open_session(ask, state, account), "login": account }))
             }
             None => wire::error(StatusCode::UNAUTHORIZED, "wrong name or password"),
         },
@@ -145,8 +143,8 @@ onAsk(async () => {
 
 pub fn repositories(account: &str, language: &str) -> Value {
     things(account, 5, |n| {
-        let mut dice = dice("repository", &format!("{account} {language}"), n);
-        json!({ "name": crate::words::slug(&dice.title(language)), "stars": dice.between(0, 4000), "updatedAt": dice.date() })
+        let mut rng = rng("repository", &format!("{account} {language}"), n);
+        json!({ "name": crate::words::slug(&rng.title(language)), "stars": rng.between(0, 4000), "updatedAt": rng.date() })
     })
 }
 
@@ -154,16 +152,16 @@ pub fn repositories(account: &str, language: &str) -> Value {
 const RENEWALS: &str = "renewal.meterbox.test";
 
 /// `meterbox.test`: the token is in memory alone. Each page fetches one with a cookie that is good for one use.
-pub fn meterbox(ask: &SiteRequest, world: &TestbedState) -> Response {
+pub fn meterbox(ask: &SiteRequest, state: &TestbedState) -> Response {
     const COOKIE: &str = "refresh";
     let bearer = ask.header("authorization").and_then(|it| it.strip_prefix("Bearer "));
-    let account = bearer.and_then(|it| holder_of_jwt(&ask.host, it, world));
+    let account = bearer.and_then(|it| holder_of_jwt(&ask.host, it, state));
     let admitted = |account: &'static str| {
-        let token = jwt(account, &open_session(ask, world, account));
+        let token = jwt(account, &open_session(ask, state, account));
         let answer = wire::json(
             &json!({ "access_token": token, "token_type": "Bearer", "expires_in": 300 }),
         );
-        let next = world.open_session(&format!("{RENEWALS} {account}"));
+        let next = state.open_session(&format!("{RENEWALS} {account}"));
         wire::with(
             answer,
             "set-cookie",
@@ -178,9 +176,9 @@ pub fn meterbox(ask: &SiteRequest, world: &TestbedState) -> Response {
         },
         ("POST", "/auth/refresh") => {
             let old = ask.cookie(COOKIE).unwrap_or_default();
-            match holder(RENEWALS, old, world) {
+            match holder(RENEWALS, old, state) {
                 Some(account) => {
-                    world.close_session(&format!("{RENEWALS} {account}"), old);
+                    state.close_session(&format!("{RENEWALS} {account}"), old);
                     admitted(account)
                 }
                 None => wire::error(StatusCode::UNAUTHORIZED, "sign in"),
@@ -218,15 +216,15 @@ onAsk(async () => {
 
 pub fn readings(account: &str, year: &str) -> Value {
     things(account, 5, |n| {
-        let mut dice = dice("reading", &format!("{account} {year}"), n);
-        json!({ "day": format!("{year}-{:02}-01", n * 2), "meter": dice.title("water"), "reading": dice.between(1000, 99_999) })
+        let mut rng = rng("reading", &format!("{account} {year}"), n);
+        json!({ "day": format!("{year}-{:02}-01", n * 2), "meter": rng.title("water"), "reading": rng.between(1000, 99_999) })
     })
 }
 
 /// `hearth.test`: a token as plain text in storage, and the user's number beside it, which is a part of the address.
-pub fn hearth(ask: &SiteRequest, world: &TestbedState) -> Response {
+pub fn hearth(ask: &SiteRequest, state: &TestbedState) -> Response {
     let token = ask.header("authorization").and_then(|it| it.strip_prefix("Token "));
-    let account = token.and_then(|it| holder(&ask.host, it, world));
+    let account = token.and_then(|it| holder(&ask.host, it, state));
     if let ("GET", Some(below)) = (&*ask.method, ask.path.strip_prefix("/v1/users/")) {
         return match (account, below.strip_suffix("/devices")) {
             (None, _) => wire::error(StatusCode::UNAUTHORIZED, "invalid token"),
@@ -243,7 +241,7 @@ pub fn hearth(ask: &SiteRequest, world: &TestbedState) -> Response {
             "localStorage.setItem('hearth_token', found.key); localStorage.setItem('hearth_user', found.user);",
         ),
         ("POST", "/v1/token") => match admit_json(ask) {
-            Some(account) => wire::json(&json!({ "key": open_session(ask, world, account), "user": user(account) })),
+            Some(account) => wire::json(&json!({ "key": open_session(ask, state, account), "user": user(account) })),
             None => wire::error(StatusCode::BAD_REQUEST, "unable to log in"),
         },
         ("GET", "/") => page(
@@ -265,23 +263,23 @@ onAsk(async () => {
 }
 
 fn user(account: &str) -> String {
-    format!("u{}", dice("hearth user", account, 0).between(10_000_000, 99_999_999))
+    format!("u{}", rng("hearth user", account, 0).between(10_000_000, 99_999_999))
 }
 
 pub fn devices(account: &str, room: &str) -> Value {
     things(account, 5, |n| {
-        let mut dice = dice("device", &format!("{account} {room}"), n);
-        json!({ "device": dice.title("lamp"), "state": dice.pick(&["on", "off", "asleep"]), "battery": dice.between(1, 100) })
+        let mut rng = rng("device", &format!("{account} {room}"), n);
+        json!({ "device": rng.title("lamp"), "state": rng.pick(&["on", "off", "asleep"]), "battery": rng.between(1, 100) })
     })
 }
 
 /// `rosterly.test`: a session cookie, and the tenant in a header whose value is in storage; at `shiftly.test` each page asks for it.
-pub fn rosterly(ask: &SiteRequest, world: &TestbedState) -> Response {
+pub fn rosterly(ask: &SiteRequest, state: &TestbedState) -> Response {
     const COOKIE: &str = "roster";
-    let account = account_of(ask, world, COOKIE);
+    let account = account_of(ask, state, COOKIE);
     match (ask.route(), account) {
         (("GET", "/login"), _) => page("Rosterly", LOGIN, ""),
-        (("POST", "/login"), _) => log_in(ask, world, COOKIE, "Rosterly"),
+        (("POST", "/login"), _) => log_in(ask, state, COOKIE, "Rosterly"),
         (("GET", "/"), None) => see("/login"),
         (("GET", "/"), Some(_)) => page(
             "Rosterly",
@@ -317,12 +315,12 @@ onAsk(async () => {
 }
 
 fn tenant(account: &str) -> String {
-    format!("t-{}", dice("tenant", account, 0).between(100_000, 999_999))
+    format!("t-{}", rng("tenant", account, 0).between(100_000, 999_999))
 }
 
 pub fn duties(account: &str, team: &str) -> Value {
     things(account, 5, |n| {
-        let mut dice = dice("duty", &format!("{account} {team}"), n);
-        json!({ "day": dice.date(), "person": dice.name(), "duty": dice.title("early") })
+        let mut rng = rng("duty", &format!("{account} {team}"), n);
+        json!({ "day": rng.date(), "person": rng.name(), "duty": rng.title("early") })
     })
 }

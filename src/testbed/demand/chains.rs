@@ -6,9 +6,9 @@ use serde_json::{Value, json};
 
 use super::{page, rest};
 use crate::pictures;
+use crate::testbed_state::{TestbedState, secret};
 use crate::wire::{self, SiteRequest};
-use crate::words::{self, Dice};
-use crate::world::{TestbedState, secret};
+use crate::words::{self, SeededRng};
 
 /// Port codes and names. Some names are a part of others.
 const PORTS: [(&str, &str); 8] = [
@@ -23,12 +23,12 @@ const PORTS: [(&str, &str); 8] = [
 ];
 
 /// `quayside.test`: sailings between ports. The call takes codes that stand in a script as one long text.
-pub fn quayside(ask: &SiteRequest, world: &TestbedState) -> Response {
+pub fn quayside(ask: &SiteRequest, state: &TestbedState) -> Response {
     match ask.route() {
         ("GET", "/") => {
             let main = r#"<h1>Find a ferry</h1><form id="ask"><label>From <input id="from"></label><label>To <input id="to"></label><label>Date <input id="date" placeholder="YYYY-MM-DD"></label>
 <button>Show sailings</button></form><p id="status" role="status"></p><table><thead><tr><th>Departs</th><th>Arrives</th><th>Ship</th><th>Price</th></tr></thead><tbody id="sailings"></tbody></table><script src="/static/ports.js"></script>"#;
-            let cookie = format!("passage={}; Path=/", world.open_session("quayside.test"));
+            let cookie = format!("passage={}; Path=/", state.open_session("quayside.test"));
             wire::with(
                 page("Quayside", main, include_str!("../pages/demand/quayside.js")),
                 "set-cookie",
@@ -41,7 +41,7 @@ pub fn quayside(ask: &SiteRequest, world: &TestbedState) -> Response {
             wire::script(format!("window.ports = '{}';\n", list.join("|")))
         }
         ("GET", "/sail") => {
-            if !ask.cookie("passage").is_some_and(|it| world.knows_session("quayside.test", it)) {
+            if !ask.cookie("passage").is_some_and(|it| state.knows_session("quayside.test", it)) {
                 return wire::error(StatusCode::FORBIDDEN, "start at the start page");
             }
             let port = |name: &str| PORTS.iter().find(|(code, _)| Some(*code) == ask.param(name));
@@ -60,20 +60,20 @@ pub fn quayside(ask: &SiteRequest, world: &TestbedState) -> Response {
 pub fn sailings(from: &str, to: &str, date: &str) -> Option<Value> {
     let is_known = |name: &str| PORTS.iter().any(|(_, it)| *it == name);
     let sailing = |n: u64| {
-        let mut dice = Dice::new(&["sailing", from, to, date, &n.to_string()]);
+        let mut rng = SeededRng::new(&["sailing", from, to, date, &n.to_string()]);
         let leaves = 5 + 3 * n;
         json!({
-            "departs": format!("{leaves:02}:{:02}", dice.between(0, 59)), "arrives": format!("{:02}:{:02}", leaves + 2, dice.between(0, 59)),
-            "ship": format!("MS {}", dice.pick(words::FIRST)), "price": dice.cents(1900, 9900),
+            "departs": format!("{leaves:02}:{:02}", rng.between(0, 59)), "arrives": format!("{:02}:{:02}", leaves + 2, rng.between(0, 59)),
+            "ship": format!("MS {}", rng.pick(words::FIRST)), "price": rng.cents(1900, 9900),
         })
     };
     (is_known(from) && is_known(to)).then(|| (1..=5).map(sailing).collect())
 }
 
 /// `frontrow.test`: a list of numbers, then one call for each. Deleted entries answer `null`; too many calls at once are refused.
-pub fn frontrow(ask: &SiteRequest, world: &TestbedState) -> Response {
+pub fn frontrow(ask: &SiteRequest, state: &TestbedState) -> Response {
     if let ("GET", Some(number)) = (&*ask.method, ask.path.strip_prefix("/feed/entry/")) {
-        if world.is_crowded("frontrow.test", 20) {
+        if state.is_crowded("frontrow.test", 20) {
             return wire::with(
                 wire::error(StatusCode::TOO_MANY_REQUESTS, "slow down"),
                 "retry-after",
@@ -106,7 +106,9 @@ pub fn frontrow(ask: &SiteRequest, world: &TestbedState) -> Response {
 }
 
 fn ids(list: &str, limit: u64) -> Vec<u64> {
-    (1..=limit).map(|n| 1000 + Dice::new(&["ids", list, &n.to_string()]).roll() % 9000).collect()
+    (1..=limit)
+        .map(|n| 1000 + SeededRng::new(&["ids", list, &n.to_string()]).roll() % 9000)
+        .collect()
 }
 
 /// An entry, or `null` where it was deleted.
@@ -114,8 +116,8 @@ fn entry(id: u64) -> Value {
     if id.is_multiple_of(9) {
         return Value::Null;
     }
-    let mut dice = Dice::new(&["entry", &id.to_string()]);
-    json!({ "id": id, "title": dice.title("ring"), "by": dice.name(), "points": dice.between(3, 900) })
+    let mut rng = SeededRng::new(&["entry", &id.to_string()]);
+    json!({ "id": id, "title": rng.title("ring"), "by": rng.name(), "points": rng.between(3, 900) })
 }
 
 /// The entries of a list that are still there, with the rank that the list gives them.
@@ -131,18 +133,18 @@ pub fn entries(list: &str, limit: u64) -> Value {
 }
 
 /// `playbill.test`: a poster in three renderings; the addresses of its files are signed and end.
-pub fn playbill(ask: &SiteRequest, world: &TestbedState) -> Response {
+pub fn playbill(ask: &SiteRequest, state: &TestbedState) -> Response {
     if let ("GET", Some(number)) =
         (&*ask.method, ask.path.strip_prefix("/poster/").and_then(|it| it.strip_suffix(".json")))
     {
-        let turn = world.turns("playbill.test");
-        let nth = world.count("playbill.test");
+        let turn = state.turns("playbill.test");
+        let nth = state.count("playbill.test");
         let address = |rendering: &str| {
             let seal = poster_seal(number, rendering, turn, nth);
             format!("//files.playbill.test/{number}/{rendering}.png?nth={nth}&seal={seal}")
         };
         return wire::json(&json!({
-            "number": number, "title": Dice::new(&["poster", number]).title("night"),
+            "number": number, "title": SeededRng::new(&["poster", number]).title("night"),
             "renderings": { "small": address("small"), "large": address("large"), "print": address("print") },
         }));
     }
@@ -161,13 +163,13 @@ fn poster_seal(number: &str, rendering: &str, turn: u64, nth: u64) -> String {
 }
 
 /// `files.playbill.test`. Once the address has ended, it answers an error page under the same name.
-pub fn playbill_files(ask: &SiteRequest, world: &TestbedState) -> Response {
+pub fn playbill_files(ask: &SiteRequest, state: &TestbedState) -> Response {
     let Some((number, name)) = ask.path.trim_start_matches('/').split_once('/') else {
         return wire::not_found();
     };
     let rendering = name.trim_end_matches(".png");
     let nth = ask.number("nth", 0, u64::MAX);
-    let seal = poster_seal(number, rendering, world.turns("playbill.test"), nth);
+    let seal = poster_seal(number, rendering, state.turns("playbill.test"), nth);
     if ask.param("seal") != Some(&seal) {
         return wire::html("<h1>This address has ended</h1>".to_owned());
     }
@@ -178,6 +180,6 @@ pub fn playbill_files(ask: &SiteRequest, world: &TestbedState) -> Response {
 
 /// The file of a poster in one rendering.
 pub fn poster(number: &str, rendering: &str) -> Vec<u8> {
-    let [r, g, b, ..] = Dice::new(&["poster file", number, rendering]).roll().to_le_bytes();
+    let [r, g, b, ..] = SeededRng::new(&["poster file", number, rendering]).roll().to_le_bytes();
     pictures::png([r, g, b])
 }

@@ -6,9 +6,9 @@ use axum::response::Response;
 use serde_json::{Value, json};
 
 use super::{SCRIPT, page, rest};
+use crate::testbed_state::TestbedState;
 use crate::wire::{self, SiteRequest};
-use crate::words::Dice;
-use crate::world::TestbedState;
+use crate::words::SeededRng;
 
 /// Statuses on a page of `ripples.test`.
 const PAGE: usize = 20;
@@ -55,12 +55,12 @@ new IntersectionObserver(seen => { if (seen[0].isIntersecting) more(); }).observ
 
 /// All statuses about a topic, newest first.
 pub fn statuses(topic: &str) -> Value {
-    let count = 30 + Dice::new(&["statuses", topic]).roll() % 40;
-    let mut id = 8_400_000 + Dice::new(&["first status", topic]).roll() % 90_000;
+    let count = 30 + SeededRng::new(&["statuses", topic]).roll() % 40;
+    let mut id = 8_400_000 + SeededRng::new(&["first status", topic]).roll() % 90_000;
     let status = |n: u64| {
-        let mut dice = Dice::new(&["status", topic, &n.to_string()]);
-        id -= 1 + dice.roll() % 400;
-        json!({ "id": id, "text": dice.sentence(topic), "by": dice.name(), "on": dice.date() })
+        let mut rng = SeededRng::new(&["status", topic, &n.to_string()]);
+        id -= 1 + rng.roll() % 400;
+        json!({ "id": id, "text": rng.sentence(topic), "by": rng.name(), "on": rng.date() })
     };
     (1..=count).map(status).collect()
 }
@@ -69,13 +69,13 @@ pub fn statuses(topic: &str) -> Value {
 const ASKED_BEFORE: u64 = 2;
 
 /// `kiln.test`: what a clay needs is worked out. The first call gives a number, and the page asks for that until the work is done.
-pub fn kiln(ask: &SiteRequest, world: &TestbedState) -> Response {
+pub fn kiln(ask: &SiteRequest, state: &TestbedState) -> Response {
     if let ("GET", Some(number)) = (&*ask.method, ask.path.strip_prefix("/plans/")) {
         let clay = number.split_once('-').and_then(|it| from_hex(it.1));
         let Some(clay) = clay else { return wire::not_found() };
         let key = format!("kiln.test {number}");
-        let asked = 1 + world.fact(&key).and_then(|it| it.parse::<u64>().ok()).unwrap_or(0);
-        world.set_fact(&key, Some(&asked.to_string()));
+        let asked = 1 + state.fact(&key).and_then(|it| it.parse::<u64>().ok()).unwrap_or(0);
+        state.set_fact(&key, Some(&asked.to_string()));
         return wire::json(&if asked <= ASKED_BEFORE {
             json!({ "state": "working", "progress": 30 * asked, "firings": [] })
         } else {
@@ -101,7 +101,7 @@ onAsk(async () => {
         ),
         ("GET", "/plan") => match ask.param("clay") {
             Some(clay) => {
-                let nth = 4_000 + world.count("kiln.test plans") * 7;
+                let nth = 4_000 + state.count("kiln.test plans") * 7;
                 let hex = clay.bytes().fold(String::new(), |out, it| out + &format!("{it:02x}"));
                 wire::json(&json!({ "plan": format!("{nth}-{hex}") }))
             }
@@ -120,8 +120,8 @@ fn from_hex(text: &str) -> Option<String> {
 /// What a clay needs.
 pub fn firings(clay: &str) -> Value {
     let firing = |n: u64| {
-        let mut dice = Dice::new(&["firing", clay, &n.to_string()]);
-        json!({ "glaze": dice.title("glaze"), "cone": dice.between(2, 14), "hours": dice.between(5, 40) })
+        let mut rng = SeededRng::new(&["firing", clay, &n.to_string()]);
+        json!({ "glaze": rng.title("glaze"), "cone": rng.between(2, 14), "hours": rng.between(5, 40) })
     };
     (1..=6).map(firing).collect()
 }
@@ -154,14 +154,14 @@ onAsk(async () => {
 }
 
 fn member(name: &str) -> Value {
-    let mut dice = Dice::new(&["member", name]);
-    json!({ "office": dice.title("office"), "born": dice.date(), "seat": dice.between(1, 400) })
+    let mut rng = SeededRng::new(&["member", name]);
+    json!({ "office": rng.title("office"), "born": rng.date(), "seat": rng.between(1, 400) })
 }
 
 fn votes(name: &str) -> Option<Value> {
-    let mut dice = Dice::new(&["votes", name]);
+    let mut rng = SeededRng::new(&["votes", name]);
     let has = !name.starts_with('X');
-    has.then(|| json!({ "ayes": dice.between(100, 900), "noes": dice.between(100, 900), "last": dice.date() }))
+    has.then(|| json!({ "ayes": rng.between(100, 900), "noes": rng.between(100, 900), "last": rng.date() }))
 }
 
 /// What the page shows of a member.

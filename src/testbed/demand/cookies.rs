@@ -6,11 +6,11 @@ use axum::response::Response;
 use serde_json::{Value, json};
 
 use super::{
-    ACCOUNTS, LOGIN, SCRIPT, account_of, admit, dice, echo_of, holder, log_in, open_session, page,
-    password, rest, see,
+    ACCOUNTS, LOGIN, SCRIPT, account_of, admit, echo_of, holder, log_in, open_session, page,
+    password, rest, rng, see,
 };
+use crate::testbed_state::{TestbedState, secret};
 use crate::wire::{self, SiteRequest, escape};
-use crate::world::{TestbedState, secret};
 
 /// The things that an account has; the last of [`ACCOUNTS`] has none.
 pub fn things(account: &str, count: u64, thing: impl Fn(u64) -> Value) -> Value {
@@ -29,11 +29,11 @@ pub fn cells(things: &Value, names: [&str; 3]) -> String {
 }
 
 /// `surgery.test`: appointments of a month, on a page of the server. A stranger is led to the login page.
-pub fn surgery(ask: &SiteRequest, world: &TestbedState) -> Response {
+pub fn surgery(ask: &SiteRequest, state: &TestbedState) -> Response {
     const COOKIE: &str = "PHPSESSID";
-    match (ask.route(), account_of(ask, world, COOKIE)) {
+    match (ask.route(), account_of(ask, state, COOKIE)) {
         (("GET", "/login"), _) => page("Surgery", LOGIN, ""),
-        (("POST", "/login"), _) => log_in(ask, world, COOKIE, "Surgery"),
+        (("POST", "/login"), _) => log_in(ask, state, COOKIE, "Surgery"),
         (("GET", "/"), None) => see("/login"),
         (("GET", "/"), Some(account)) => {
             let month = ask.param("month").unwrap_or("2026-01");
@@ -52,15 +52,15 @@ pub fn surgery(ask: &SiteRequest, world: &TestbedState) -> Response {
 
 pub fn appointments(account: &str, month: &str) -> Value {
     things(account, 4, |n| {
-        let mut dice = dice("appointment", &format!("{account} {month}"), n);
-        json!({ "day": format!("{month}-{:02}", dice.between(1, 28)), "doctor": format!("Dr. {}", dice.name()), "reason": dice.title("knee") })
+        let mut rng = rng("appointment", &format!("{account} {month}"), n);
+        json!({ "day": format!("{month}-{:02}", rng.between(1, 28)), "doctor": format!("Dr. {}", rng.name()), "reason": rng.title("knee") })
     })
 }
 
 /// `crateful.test`: orders below the customer's number, which another call tells.
-pub fn crateful(ask: &SiteRequest, world: &TestbedState) -> Response {
+pub fn crateful(ask: &SiteRequest, state: &TestbedState) -> Response {
     const COOKIE: &str = "sid";
-    let account = account_of(ask, world, COOKIE);
+    let account = account_of(ask, state, COOKIE);
     if let ("GET", Some(below)) = (&*ask.method, ask.path.strip_prefix("/api/customers/")) {
         return match (account, below.strip_suffix("/orders")) {
             (None, _) => wire::error(StatusCode::UNAUTHORIZED, "unauthenticated"),
@@ -75,7 +75,7 @@ pub fn crateful(ask: &SiteRequest, world: &TestbedState) -> Response {
     }
     match (ask.route(), account) {
         (("GET", "/login"), _) => page("Crateful", LOGIN, ""),
-        (("POST", "/login"), _) => log_in(ask, world, COOKIE, "Crateful"),
+        (("POST", "/login"), _) => log_in(ask, state, COOKIE, "Crateful"),
         (("GET", "/"), None) => see("/login"),
         (("GET", "/"), Some(_)) => page(
             "Crateful",
@@ -100,26 +100,26 @@ onAsk(async () => {
 }
 
 fn customer(account: &str) -> i64 {
-    dice("customer", account, 0).between(100_000, 999_999)
+    rng("customer", account, 0).between(100_000, 999_999)
 }
 
 pub fn orders(account: &str, state: &str) -> Value {
     things(account, 5, |n| {
-        let mut dice = dice("order", &format!("{account} {state}"), n);
-        json!({ "number": format!("CR-{}", dice.between(10_000, 99_999)), "article": dice.title("lamp"), "price": dice.cents(500, 9900), "state": state })
+        let mut rng = rng("order", &format!("{account} {state}"), n);
+        json!({ "number": format!("CR-{}", rng.between(10_000, 99_999)), "article": rng.title("lamp"), "price": rng.cents(500, 9900), "state": state })
     })
 }
 
 /// `postbox.test`: a search by POST. A cookie that scripts read is repeated in a header, as Angular and Laravel do.
-pub fn postbox(ask: &SiteRequest, world: &TestbedState) -> Response {
+pub fn postbox(ask: &SiteRequest, state: &TestbedState) -> Response {
     const COOKIE: &str = "postbox_session";
-    let account = account_of(ask, world, COOKIE);
+    let account = account_of(ask, state, COOKIE);
     let token = ask.cookie(COOKIE).map(|it| format!("{}==", &echo_of(it)[..30]));
     match (ask.route(), account) {
         (("GET", "/login"), _) => page("Postbox", LOGIN, ""),
         (("POST", "/login"), _) => match admit(&ask.form()) {
             Some(account) => {
-                let id = open_session(ask, world, account);
+                let id = open_session(ask, state, account);
                 let token = format!("XSRF-TOKEN={}%3D%3D; Path=/", &echo_of(&id)[..30]);
                 let session = format!("{COOKIE}={id}; Path=/; HttpOnly; SameSite=Lax");
                 wire::with(wire::with(see("/"), "set-cookie", &session), "set-cookie", &token)
@@ -163,15 +163,15 @@ onAsk(async () => {
 
 pub fn messages(account: &str, folder: &str) -> Value {
     things(account, 6, |n| {
-        let mut dice = dice("message", &format!("{account} {folder}"), n);
-        json!({ "id": dice.between(1000, 9999), "subject": dice.title("letter"), "from": dice.name(), "received": dice.date() })
+        let mut rng = rng("message", &format!("{account} {folder}"), n);
+        json!({ "id": rng.between(1000, 9999), "subject": rng.title("letter"), "from": rng.name(), "received": rng.date() })
     })
 }
 
 /// `pressroom.test`: the password is asked for when the name is known; the page holds its data as a script of the document.
-pub fn pressroom(ask: &SiteRequest, world: &TestbedState) -> Response {
+pub fn pressroom(ask: &SiteRequest, state: &TestbedState) -> Response {
     const COOKIE: &str = "remember";
-    match (ask.route(), account_of(ask, world, COOKIE)) {
+    match (ask.route(), account_of(ask, state, COOKIE)) {
         (("GET", "/login"), _) => page(
             "Pressroom",
             r#"<h1>Sign in</h1><form id="sign"><p><label>Name <input id="name" autocomplete="username"></label></p><p id="second" hidden><label>Password <input id="password" type="password"></label></p><button id="next">Next</button></form><p id="status" role="status"></p>"#,
@@ -196,7 +196,7 @@ document.getElementById('sign').onsubmit = async event => {
         }
         (("POST", "/login"), _) => match admit(&ask.form()) {
             Some(account) => {
-                let id = open_session(ask, world, account);
+                let id = open_session(ask, state, account);
                 let cookie = format!("{COOKIE}={id}; Path=/; HttpOnly; Max-Age=2592000");
                 wire::with(wire::json(&json!({ "ok": true })), "set-cookie", &cookie)
             }
@@ -223,8 +223,8 @@ if (user) { document.getElementById('list').hidden = false; fill('rows', subscri
 pub fn subscriptions(account: &str) -> Value {
     let count = if account == ACCOUNTS[0] { 5 } else { 3 };
     things(account, count, |n| {
-        let mut dice = dice("subscription", account, n);
-        json!({ "magazine": dice.title("weekly"), "renews": dice.date(), "price": dice.cents(200, 1900) })
+        let mut rng = rng("subscription", account, n);
+        json!({ "magazine": rng.title("weekly"), "renews": rng.date(), "price": rng.cents(200, 1900) })
     })
 }
 
@@ -234,17 +234,17 @@ fn tenant(account: &str) -> &str {
 }
 
 /// `ledgerly.test` and one host below it for each customer. The login's cookie is good for all of them; the books are at one.
-pub fn ledgerly(ask: &SiteRequest, world: &TestbedState) -> Response {
+pub fn ledgerly(ask: &SiteRequest, state: &TestbedState) -> Response {
     const COOKIE: &str = "ledger";
     const SITE: &str = "ledgerly.test";
-    let account = ask.cookie(COOKIE).and_then(|it| holder(SITE, it, world));
+    let account = ask.cookie(COOKIE).and_then(|it| holder(SITE, it, state));
     let own = account.map(|it| format!("{}.{SITE}", tenant(it)));
     if ask.host == SITE {
         return match (ask.route(), own) {
             (("GET", "/login"), _) => page("Ledgerly", LOGIN, ""),
             (("POST", "/login"), _) => match admit(&ask.form()) {
                 Some(account) => {
-                    let id = world.open_session(&format!("{SITE} {account}"));
+                    let id = state.open_session(&format!("{SITE} {account}"));
                     let cookie = format!("{COOKIE}={id}; Domain={SITE}; Path=/; HttpOnly");
                     wire::with(see("/"), "set-cookie", &cookie)
                 }
@@ -284,23 +284,23 @@ onAsk(async () => {
 
 pub fn invoices(account: &str, year: u64) -> Value {
     things(account, 5, |n| {
-        let mut dice = dice("invoice", &format!("{account} {year}"), n);
-        json!({ "number": format!("{year}-{:04}", dice.between(1, 9999)), "client": dice.name(), "amount": dice.cents(9900, 990_000) })
+        let mut rng = rng("invoice", &format!("{account} {year}"), n);
+        json!({ "number": format!("{year}-{:04}", rng.between(1, 9999)), "client": rng.name(), "amount": rng.cents(9900, 990_000) })
     })
 }
 
 /// `lectern.test`: its login is at `id.lectern.test`, which comes back with a code that is good once.
-pub fn lectern(ask: &SiteRequest, world: &TestbedState) -> Response {
+pub fn lectern(ask: &SiteRequest, state: &TestbedState) -> Response {
     const COOKIE: &str = "lectern_sid";
     const CODES: &str = "code.lectern.test";
-    match (ask.route(), account_of(ask, world, COOKIE)) {
+    match (ask.route(), account_of(ask, state, COOKIE)) {
         (("GET", "/login"), _) => see("//id.lectern.test/authorize?client=lectern&back=%2Fcallback"),
         (("GET", "/callback"), _) => {
             let code = ask.param("code").unwrap_or_default();
-            match holder(CODES, code, world) {
+            match holder(CODES, code, state) {
                 Some(account) => {
-                    world.close_session(&format!("{CODES} {account}"), code);
-                    let id = open_session(ask, world, account);
+                    state.close_session(&format!("{CODES} {account}"), code);
+                    let id = open_session(ask, state, account);
                     wire::with(see("/"), "set-cookie", &format!("{COOKIE}={id}; Path=/; HttpOnly; SameSite=Lax"))
                 }
                 None => see("/login"),
@@ -329,19 +329,19 @@ onAsk(async () => {
 }
 
 /// `id.lectern.test`
-pub fn lectern_id(ask: &SiteRequest, world: &TestbedState) -> Response {
+pub fn lectern_id(ask: &SiteRequest, state: &TestbedState) -> Response {
     const COOKIE: &str = "id_sid";
     let come_back = |account: &str| {
-        let code = world.open_session(&format!("code.lectern.test {account}"));
+        let code = state.open_session(&format!("code.lectern.test {account}"));
         see(&format!("//lectern.test/callback?code={}", &code))
     };
     let form = LOGIN.replace("/login", "/authorize");
-    match (ask.route(), account_of(ask, world, COOKIE)) {
+    match (ask.route(), account_of(ask, state, COOKIE)) {
         (("GET", "/authorize"), Some(account)) => come_back(account),
         (("GET", "/authorize"), None) => page("Lectern identity", &form, ""),
         (("POST", "/authorize"), _) => match admit(&ask.form()) {
             Some(account) => {
-                let id = open_session(ask, world, account);
+                let id = open_session(ask, state, account);
                 wire::with(
                     come_back(account),
                     "set-cookie",
@@ -356,8 +356,8 @@ pub fn lectern_id(ask: &SiteRequest, world: &TestbedState) -> Response {
 
 pub fn courses(account: &str, term: &str) -> Value {
     things(account, 4, |n| {
-        let mut dice = dice("course", &format!("{account} {term}"), n);
-        json!({ "course": dice.title("history"), "teacher": dice.name(), "credits": dice.between(2, 12) })
+        let mut rng = rng("course", &format!("{account} {term}"), n);
+        json!({ "course": rng.title("history"), "teacher": rng.name(), "credits": rng.between(2, 12) })
     })
 }
 
@@ -393,19 +393,19 @@ pub fn vanpool(ask: &SiteRequest, _: &TestbedState) -> Response {
 
 pub fn drives(account: &str, month: &str) -> Value {
     things(account, 5, |n| {
-        let mut dice = dice("drive", &format!("{account} {month}"), n);
-        json!({ "van": format!("VP {}", dice.between(100, 999)), "driver": dice.name(), "km": dice.between(10, 900) })
+        let mut rng = rng("drive", &format!("{account} {month}"), n);
+        json!({ "van": format!("VP {}", rng.between(100, 999)), "driver": rng.name(), "km": rng.between(10, 900) })
     })
 }
 
 /// `pocket.test`: a token of the page's head goes with each call, as Rails does it.
-pub fn pocket(ask: &SiteRequest, world: &TestbedState) -> Response {
+pub fn pocket(ask: &SiteRequest, state: &TestbedState) -> Response {
     const COOKIE: &str = "_pocket_session";
-    let account = account_of(ask, world, COOKIE);
+    let account = account_of(ask, state, COOKIE);
     let token = ask.cookie(COOKIE).map(|it| secret(&format!("meta {it}"))[..40].to_owned());
     match (ask.route(), account) {
         (("GET", "/login"), _) => page("Pocket", LOGIN, ""),
-        (("POST", "/login"), _) => log_in(ask, world, COOKIE, "Pocket"),
+        (("POST", "/login"), _) => log_in(ask, state, COOKIE, "Pocket"),
         (("GET", "/"), None) => see("/login"),
         (("GET", "/"), Some(_)) => page(
             "Pocket",
@@ -434,18 +434,18 @@ onAsk(async () => {
 
 pub fn entries(account: &str, month: &str) -> Value {
     things(account, 6, |n| {
-        let mut dice = dice("entry", &format!("{account} {month}"), n);
-        json!({ "day": format!("{month}-{:02}", dice.between(1, 28)), "shop": dice.title("market"), "amount": dice.cents(100, 9900) })
+        let mut rng = rng("entry", &format!("{account} {month}"), n);
+        json!({ "day": format!("{month}-{:02}", rng.between(1, 28)), "shop": rng.title("market"), "amount": rng.cents(100, 9900) })
     })
 }
 
 /// `keepsake.test`: wishes. A stranger gets samples of the same shape.
-pub fn keepsake(ask: &SiteRequest, world: &TestbedState) -> Response {
+pub fn keepsake(ask: &SiteRequest, state: &TestbedState) -> Response {
     const COOKIE: &str = "keep";
-    let account = account_of(ask, world, COOKIE);
+    let account = account_of(ask, state, COOKIE);
     match ask.route() {
         ("GET", "/login") => page("Keepsake", LOGIN, ""),
-        ("POST", "/login") => log_in(ask, world, COOKIE, "Keepsake"),
+        ("POST", "/login") => log_in(ask, state, COOKIE, "Keepsake"),
         ("GET", "/") => page(
             "Keepsake",
             r#"<h1>Wishes</h1><form id="ask"><label>For <input id="for"></label><button>Show wishes</button></form><p id="status" role="status"></p><ul id="rows"></ul>"#,
@@ -468,8 +468,8 @@ onAsk(async () => {
 /// The wishes that an account noted for somebody, or samples.
 pub fn wishes(account: &str, who: &str) -> Value {
     let wish = |n: u64| {
-        let mut dice = dice("wish", &format!("{account} {who}"), n);
-        json!({ "wish": dice.title("gift"), "price": dice.cents(500, 9900), "shop": dice.name() })
+        let mut rng = rng("wish", &format!("{account} {who}"), n);
+        json!({ "wish": rng.title("gift"), "price": rng.cents(500, 9900), "shop": rng.name() })
     };
     match account {
         "" => (1..=4).map(wish).collect(),

@@ -4,10 +4,10 @@ use axum::http::StatusCode;
 use axum::response::Response;
 use serde_json::{Value, json};
 
-use super::{LOGIN, account_of, dice, echoing_account, log_in, page, rest, see};
+use super::{LOGIN, account_of, echoing_account, log_in, page, rest, rng, see};
+use crate::testbed_state::{TestbedState, secret};
 use crate::wire::{self, SiteRequest, escape};
-use crate::words::Dice;
-use crate::world::{TestbedState, secret};
+use crate::words::SeededRng;
 
 /// Finds on a page of `spore.test`.
 const PAGE: usize = 20;
@@ -43,14 +43,14 @@ fn finds_page(place: &str, mark: &str) -> Value {
 
 /// All finds of a place.
 pub fn finds(place: &str) -> Value {
-    let count = match Dice::new(&["finds", &place.to_lowercase()]).roll() % 3 {
+    let count = match SeededRng::new(&["finds", &place.to_lowercase()]).roll() % 3 {
         0 => 7,
         1 => 41,
         _ => 63,
     };
     let find = |n: u64| {
-        let mut dice = Dice::new(&["find", &place.to_lowercase(), &n.to_string()]);
-        json!({ "number": format!("F{n:03}-{}", dice.between(100, 999)), "species": dice.title("cap"), "found": dice.date(), "finder": dice.name() })
+        let mut rng = SeededRng::new(&["find", &place.to_lowercase(), &n.to_string()]);
+        json!({ "number": format!("F{n:03}-{}", rng.between(100, 999)), "species": rng.title("cap"), "found": rng.date(), "finder": rng.name() })
     };
     (1..=count).map(find).collect()
 }
@@ -61,12 +61,12 @@ const SHOWN: u64 = 10;
 const POSTS: u64 = 34;
 
 /// `warble.test`: a timeline that grows on scrolling. The cursor is an entry of its own, advertisements stand in between.
-pub fn warble(ask: &SiteRequest, world: &TestbedState) -> Response {
+pub fn warble(ask: &SiteRequest, state: &TestbedState) -> Response {
     const COOKIE: &str = "warble";
     let hash = secret("warble home")[..16].to_owned();
-    match (ask.route(), account_of(ask, world, COOKIE)) {
+    match (ask.route(), account_of(ask, state, COOKIE)) {
         (("GET", "/login"), _) => page("Warble", LOGIN, ""),
-        (("POST", "/login"), _) => log_in(ask, world, COOKIE, "Warble"),
+        (("POST", "/login"), _) => log_in(ask, state, COOKIE, "Warble"),
         (("GET", "/"), Some(_)) => page(
             "Warble",
             r#"<h1>Home</h1><div id="write" contenteditable="true" role="textbox" aria-label="Post text"></div><input id="files" type="file" multiple accept="image/png" aria-label="Pictures"><button id="send" disabled>Post</button>
@@ -75,7 +75,7 @@ pub fn warble(ask: &SiteRequest, world: &TestbedState) -> Response {
         ),
         (("GET", "/"), None) => see("/login"),
         (("GET", path), _) if path == format!("/g/{hash}/Home") => {
-            match echoing_account(ask, world, COOKIE) {
+            match echoing_account(ask, state, COOKIE) {
                 None => wire::error(StatusCode::UNAUTHORIZED, "login required"),
                 Some(account) => {
                     let variables: Value = ask
@@ -83,18 +83,18 @@ pub fn warble(ask: &SiteRequest, world: &TestbedState) -> Response {
                         .and_then(|it| serde_json::from_str(it).ok())
                         .unwrap_or_default();
                     wire::json(
-                        &json!({ "entries": timeline_page(account, variables["cursor"].as_str().unwrap_or_default(), world) }),
+                        &json!({ "entries": timeline_page(account, variables["cursor"].as_str().unwrap_or_default(), state) }),
                     )
                 }
             }
         }
-        (("POST", "/upload" | "/g/create/Create"), _) => super::acts::warble(ask, world, COOKIE),
+        (("POST", "/upload" | "/g/create/Create"), _) => super::acts::warble(ask, state, COOKIE),
         _ => rest(ask),
     }
 }
 
-fn timeline_page(account: &str, cursor: &str, world: &TestbedState) -> Vec<Value> {
-    let all = timeline(account, world);
+fn timeline_page(account: &str, cursor: &str, state: &TestbedState) -> Vec<Value> {
+    let all = timeline(account, state);
     let all = all.as_array().map(Vec::as_slice).unwrap_or_default();
     // The cursor names the entry after which the page begins, so that new posts do not shift it.
     let start = all
@@ -118,16 +118,16 @@ fn cursor_of(post: &Value) -> String {
 }
 
 /// The timeline of an account, newest first, with what was posted since.
-pub fn timeline(account: &str, world: &TestbedState) -> Value {
-    let own = world.recorded_actions("warble posts");
+pub fn timeline(account: &str, state: &TestbedState) -> Value {
+    let own = state.recorded_actions("warble posts");
     let mine = own.iter().rev().filter_map(|it| {
         let it: Value = serde_json::from_str(it).ok()?;
         (it["by"] == account).then_some(it)
     });
     let count = if account == "cleo-marsh" { 0 } else { POSTS };
     let post = |n: u64| {
-        let mut dice = dice("post", account, n);
-        json!({ "id": 90_000 - n, "text": dice.sentence("birds"), "by": dice.name(), "on": dice.date() })
+        let mut rng = rng("post", account, n);
+        json!({ "id": 90_000 - n, "text": rng.sentence("birds"), "by": rng.name(), "on": rng.date() })
     };
     mine.chain((1..=count).map(post)).collect()
 }
@@ -199,10 +199,10 @@ pub fn bulletin(ask: &SiteRequest, _: &TestbedState) -> Response {
 pub fn headlines(section: &str) -> Option<Value> {
     SECTIONS.contains(&section).then(|| {
         let row = |n: u64| {
-            let mut dice = Dice::new(&["headline", section, &n.to_string()]);
-            let title = format!("{} & {}", dice.title(section), dice.name());
+            let mut rng = SeededRng::new(&["headline", section, &n.to_string()]);
+            let title = format!("{} & {}", rng.title(section), rng.name());
             let link = (n != 5).then(|| format!("http://bulletin.test/a/{section}-{n}"));
-            json!({ "title": title, "link": link, "published": dice.date() })
+            json!({ "title": title, "link": link, "published": rng.date() })
         };
         (1..=12).map(row).collect()
     })

@@ -6,9 +6,9 @@ use axum::response::Response;
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use serde_json::{Value, json};
 
-use super::{ACCOUNTS, LOGIN, account_of, admit, dice, open_session, page, password, rest, see};
+use super::{ACCOUNTS, LOGIN, account_of, admit, open_session, page, password, rest, rng, see};
+use crate::testbed_state::TestbedState;
 use crate::wire::{self, SiteRequest};
-use crate::world::TestbedState;
 
 /// `annex.test`: shifts of a week. Name and password come with each request (RFC 7617); no cookie is set.
 pub fn annex(ask: &SiteRequest, _: &TestbedState) -> Response {
@@ -43,8 +43,8 @@ pub fn shifts(account: &str, week: u64) -> Value {
         return json!([]);
     }
     let shift = |n: u64| {
-        let mut dice = dice("shift", &format!("{account} {week}"), n);
-        json!({ "day": dice.date(), "post": dice.title("gate"), "hours": dice.between(2, 9) })
+        let mut rng = rng("shift", &format!("{account} {week}"), n);
+        json!({ "day": rng.date(), "post": rng.title("gate"), "hours": rng.between(2, 9) })
     };
     (1..=5).map(shift).collect()
 }
@@ -55,12 +55,12 @@ const RENEWAL: &str = "renewal";
 const RENEWALS: &str = "renewal.granary.test";
 
 /// `granary.test`: crates of a hall. A refused request is renewed by a cookie that goes to `/session/renew` alone, good for one use.
-pub fn granary(ask: &SiteRequest, world: &TestbedState) -> Response {
-    let account = account_of(ask, world, PASS);
+pub fn granary(ask: &SiteRequest, state: &TestbedState) -> Response {
+    let account = account_of(ask, state, PASS);
     match ask.route() {
         ("GET", "/login") => page("Granary", LOGIN, ""),
         ("POST", "/login") => match admit(&ask.form()) {
-            Some(account) => admitted(ask, world, account, see("/")),
+            Some(account) => admitted(ask, state, account, see("/")),
             None => page("Granary", LOGIN, ""),
         },
         ("GET", "/") => page(
@@ -71,10 +71,10 @@ pub fn granary(ask: &SiteRequest, world: &TestbedState) -> Response {
         ),
         ("POST", "/session/renew") => {
             let renewal = ask.cookie(RENEWAL).unwrap_or_default();
-            match super::holder(RENEWALS, renewal, world) {
+            match super::holder(RENEWALS, renewal, state) {
                 Some(account) => {
-                    world.close_session(&format!("{RENEWALS} {account}"), renewal);
-                    admitted(ask, world, account, wire::json(&json!({ "ok": true })))
+                    state.close_session(&format!("{RENEWALS} {account}"), renewal);
+                    admitted(ask, state, account, wire::json(&json!({ "ok": true })))
                 }
                 None => wire::error(StatusCode::UNAUTHORIZED, "sign in"),
             }
@@ -91,9 +91,9 @@ pub fn granary(ask: &SiteRequest, world: &TestbedState) -> Response {
 }
 
 /// The answer with both cookies of a new session.
-fn admitted(ask: &SiteRequest, world: &TestbedState, account: &str, answer: Response) -> Response {
-    let pass = open_session(ask, world, account);
-    let renewal = world.open_session(&format!("{RENEWALS} {account}"));
+fn admitted(ask: &SiteRequest, state: &TestbedState, account: &str, answer: Response) -> Response {
+    let pass = open_session(ask, state, account);
+    let renewal = state.open_session(&format!("{RENEWALS} {account}"));
     let answer = wire::with(answer, "set-cookie", &format!("{PASS}={pass}; Path=/; HttpOnly"));
     let renewal = format!("{RENEWAL}={renewal}; Path=/session/renew; HttpOnly");
     wire::with(answer, "set-cookie", &renewal)
@@ -105,8 +105,8 @@ pub fn crates(account: &str, hall: &str) -> Value {
         return json!([]);
     }
     let crate_of = |n: u64| {
-        let mut dice = dice("crate", &format!("{account} {hall}"), n);
-        json!({ "mark": format!("{}-{}", dice.pick(&["KL", "MR", "TS"]), dice.between(100, 999)), "content": dice.title("spare"), "weight": dice.between(5, 400) })
+        let mut rng = rng("crate", &format!("{account} {hall}"), n);
+        json!({ "mark": format!("{}-{}", rng.pick(&["KL", "MR", "TS"]), rng.between(100, 999)), "content": rng.title("spare"), "weight": rng.between(5, 400) })
     };
     (1..=6).map(crate_of).collect()
 }

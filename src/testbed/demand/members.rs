@@ -5,20 +5,19 @@ use axum::response::Response;
 use serde_json::{Value, json};
 
 use super::{
-    ACCOUNTS, LOGIN, account_of, admit, dice, echoing_account, log_in, open_session, page, rest,
-    see,
+    ACCOUNTS, LOGIN, account_of, admit, echoing_account, log_in, open_session, page, rest, rng, see,
 };
+use crate::testbed_state::{TestbedState, secret};
 use crate::wire::{self, SiteRequest, escape};
 use crate::words;
-use crate::world::{TestbedState, secret};
 
 /// `shelfmark.test`: my loans, without any input. A stranger gets an empty list with status 200.
-pub fn shelfmark(ask: &SiteRequest, world: &TestbedState) -> Response {
+pub fn shelfmark(ask: &SiteRequest, state: &TestbedState) -> Response {
     const COOKIE: &str = "card";
-    let account = account_of(ask, world, COOKIE);
+    let account = account_of(ask, state, COOKIE);
     match ask.route() {
         ("GET", "/login") => page("Shelfmark", LOGIN, ""),
-        ("POST", "/login") => log_in(ask, world, COOKIE, "Shelfmark"),
+        ("POST", "/login") => log_in(ask, state, COOKIE, "Shelfmark"),
         ("GET", "/") => match account {
             Some(account) => page(
                 "Shelfmark",
@@ -44,18 +43,18 @@ pub fn loans(account: &str) -> Value {
         _ => 0,
     };
     let loan = |n: u64| {
-        let mut dice = dice("loan", account, n);
-        json!({ "title": dice.title("tales"), "due": dice.date(), "renewals": dice.between(0, 3) })
+        let mut rng = rng("loan", account, n);
+        json!({ "title": rng.title("tales"), "due": rng.date(), "renewals": rng.between(0, 3) })
     };
     (1..=count).map(loan).collect()
 }
 
 /// `desk.test`: a ticket by its number. The call repeats a cookie in a header; another's ticket is refused in the same shape.
-pub fn desk(ask: &SiteRequest, world: &TestbedState) -> Response {
+pub fn desk(ask: &SiteRequest, state: &TestbedState) -> Response {
     const COOKIE: &str = "desk";
     if let ("GET", Some(number)) = (&*ask.method, ask.path.strip_prefix("/rest/tickets/")) {
         let number = number.parse().unwrap_or(0);
-        return match echoing_account(ask, world, COOKIE) {
+        return match echoing_account(ask, state, COOKIE) {
             None => wire::error(StatusCode::FORBIDDEN, "sign in, and repeat the cookie"),
             Some(account) => match ticket(account, number) {
                 Some(it) => wire::json(&it),
@@ -63,7 +62,7 @@ pub fn desk(ask: &SiteRequest, world: &TestbedState) -> Response {
             },
         };
     }
-    match (ask.route(), account_of(ask, world, COOKIE)) {
+    match (ask.route(), account_of(ask, state, COOKIE)) {
         // The name first, the password on a page of its own.
         (("GET", "/login"), _) => page(
             "Desk",
@@ -81,7 +80,7 @@ pub fn desk(ask: &SiteRequest, world: &TestbedState) -> Response {
                 "",
             )
         }
-        (("POST", "/login"), _) => log_in(ask, world, COOKIE, "Desk"),
+        (("POST", "/login"), _) => log_in(ask, state, COOKIE, "Desk"),
         (("GET", "/"), Some(_)) => page(
             "Desk",
             r#"<h1>Tickets</h1><form id="ask"><label>Number <input id="number" inputmode="numeric"></label><button>Open ticket</button></form><p id="status" role="status"></p><dl id="ticket"></dl>"#,
@@ -117,12 +116,12 @@ pub fn ticket(account: &str, number: u64) -> Option<Value> {
     if !is_own || number == 0 {
         return None;
     }
-    let mut dice = dice("ticket", account, number);
+    let mut rng = rng("ticket", account, number);
     Some(json!({
-        "number": number, "subject": dice.title("printer"), "state": dice.pick(&["open", "waiting", "solved"]),
-        "priority": dice.between(1, 5), "opened": dice.date(), "due": dice.date(), "owner": dice.name(),
-        "queue": dice.pick(&["hardware", "accounts", "network"]), "product": dice.title("office"),
-        "steps": dice.sentence("the fault"), "last_reply": dice.sentence("the answer"),
+        "number": number, "subject": rng.title("printer"), "state": rng.pick(&["open", "waiting", "solved"]),
+        "priority": rng.between(1, 5), "opened": rng.date(), "due": rng.date(), "owner": rng.name(),
+        "queue": rng.pick(&["hardware", "accounts", "network"]), "product": rng.title("office"),
+        "steps": rng.sentence("the fault"), "last_reply": rng.sentence("the answer"),
     }))
 }
 
@@ -160,9 +159,9 @@ pub fn huddle(ask: &SiteRequest, _: &TestbedState) -> Response {
 const REFRESH: &str = "refresh.huddle.test";
 
 /// `api.huddle.test`
-pub fn huddle_api(ask: &SiteRequest, world: &TestbedState) -> Response {
+pub fn huddle_api(ask: &SiteRequest, state: &TestbedState) -> Response {
     let bearer = ask.header("authorization").and_then(|it| it.strip_prefix("Bearer "));
-    let account = bearer.and_then(|it| super::holder(&ask.host, it, world));
+    let account = bearer.and_then(|it| super::holder(&ask.host, it, state));
     let answer = match (ask.route(), account) {
         (("OPTIONS", _), _) => return wire::preflight(ask),
         (("POST", "/session"), _) => {
@@ -172,7 +171,7 @@ pub fn huddle_api(ask: &SiteRequest, world: &TestbedState) -> Response {
             };
             match admit(&[text("name"), text("password")]) {
                 Some(account) => wire::json(&json!({
-                    "access": open_session(ask, world, account), "refresh": world.open_session(&format!("{REFRESH} {account}")),
+                    "access": open_session(ask, state, account), "refresh": state.open_session(&format!("{REFRESH} {account}")),
                     "workspace": workspaces(account)[0],
                 })),
                 None => wire::error(StatusCode::UNAUTHORIZED, "wrong name or password"),
@@ -181,12 +180,12 @@ pub fn huddle_api(ask: &SiteRequest, world: &TestbedState) -> Response {
         // A refresh token is good for one use.
         (("POST", "/session/refresh"), _) => {
             let old = ask.json()["refresh"].as_str().unwrap_or_default().to_owned();
-            match super::holder(REFRESH, &old, world) {
+            match super::holder(REFRESH, &old, state) {
                 Some(account) => {
-                    world.close_session(&format!("{REFRESH} {account}"), &old);
+                    state.close_session(&format!("{REFRESH} {account}"), &old);
                     wire::json(&json!({
-                        "access": open_session(ask, world, account),
-                        "refresh": world.open_session(&format!("{REFRESH} {account}")),
+                        "access": open_session(ask, state, account),
+                        "refresh": state.open_session(&format!("{REFRESH} {account}")),
                     }))
                 }
                 None => wire::error(StatusCode::UNAUTHORIZED, "refresh token is spent"),
@@ -224,17 +223,17 @@ pub fn rooms(account: &str, workspace: &str) -> Option<Value> {
         names.into_iter().find(|it| *it == workspace)?
     };
     let room = |n: u64| {
-        let mut shared = dice("room", workspace, n);
-        let mut own = dice("unread", account, n);
+        let mut shared = rng("room", workspace, n);
+        let mut own = rng("unread", account, n);
         json!({ "id": shared.between(1000, 9999), "name": words::slug(&shared.title("talk")), "topic": shared.sentence("work"), "unread": own.between(0, 40) })
     };
     Some((1..=6).map(room).collect())
 }
 
 /// `shutterly.test`: data by a stored query whose hash, and a constant bearer, stand in a script of changing name.
-pub fn shutterly(ask: &SiteRequest, world: &TestbedState) -> Response {
+pub fn shutterly(ask: &SiteRequest, state: &TestbedState) -> Response {
     const COOKIE: &str = "shutter";
-    let turn = world.turns("shutterly.test");
+    let turn = state.turns("shutterly.test");
     let bearer = format!("app-{}", &secret("shutterly app")[..24]);
     let hash = |turn: u64| secret(&format!("shutterly query {turn}"))[..20].to_owned();
     let script =
@@ -245,7 +244,7 @@ pub fn shutterly(ask: &SiteRequest, world: &TestbedState) -> Response {
         // The hash before the last deployment still works.
         let is_known = asked == hash(turn) || (turn > 0 && asked == hash(turn - 1));
         let is_app = ask.header("authorization") == Some(&format!("Bearer {bearer}"));
-        return match echoing_account(ask, world, COOKIE) {
+        return match echoing_account(ask, state, COOKIE) {
             _ if !is_known => wire::error(StatusCode::NOT_FOUND, "unknown query"),
             _ if !is_app => wire::error(StatusCode::UNAUTHORIZED, "unknown application"),
             None => wire::error(StatusCode::FORBIDDEN, "login required"),
@@ -261,14 +260,14 @@ pub fn shutterly(ask: &SiteRequest, world: &TestbedState) -> Response {
             }
         };
     }
-    match (ask.route(), account_of(ask, world, COOKIE)) {
+    match (ask.route(), account_of(ask, state, COOKIE)) {
         (("GET", path), _) if path == script(turn) => wire::script(
             include_str!("../pages/demand/shutterly.js")
                 .replace("{{hash}}", &hash(turn))
                 .replace("{{bearer}}", &bearer),
         ),
         (("GET", "/login"), _) => page("Shutterly", LOGIN, ""),
-        (("POST", "/login"), _) => log_in(ask, world, COOKIE, "Shutterly"),
+        (("POST", "/login"), _) => log_in(ask, state, COOKIE, "Shutterly"),
         (("GET", "/"), Some(_)) => page(
             "Shutterly",
             &format!(
@@ -289,9 +288,9 @@ pub fn notices(account: &str, kind: &str) -> Value {
         return json!([]);
     }
     let notice = |n: u64| {
-        let mut dice = dice("notice", account, n);
-        let what = dice.pick(&["like", "comment", "follow"]);
-        json!({ "who": dice.name(), "what": what, "when": dice.date(), "link": format!("/p/{}", dice.between(10_000, 99_999)) })
+        let mut rng = rng("notice", account, n);
+        let what = rng.pick(&["like", "comment", "follow"]);
+        json!({ "who": rng.name(), "what": what, "when": rng.date(), "link": format!("/p/{}", rng.between(10_000, 99_999)) })
     };
     (1..=20).map(notice).filter(|it| kind.is_empty() || it["what"] == kind).collect()
 }

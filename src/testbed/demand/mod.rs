@@ -20,9 +20,9 @@ use axum::http::StatusCode;
 use axum::response::Response;
 use serde_json::Value;
 
+use crate::testbed_state::{TestbedState, secret};
 use crate::wire::{self, SiteRequest, lookup};
-use crate::words::Dice;
-use crate::world::{TestbedState, secret};
+use crate::words::SeededRng;
 
 /// The accounts that every site with a login has. The third owns nothing.
 pub const ACCOUNTS: [&str; 3] = ["ada-lund", "ben-okoro", "cleo-marsh"];
@@ -39,7 +39,7 @@ pub fn expected(
     site: &str,
     ask: &SiteRequest,
     account: &str,
-    world: &TestbedState,
+    state: &TestbedState,
 ) -> Option<Value> {
     let text = |name: &str| ask.param(name).unwrap_or_default();
     match site {
@@ -57,7 +57,7 @@ pub fn expected(
         "quayside.test" => chains::sailings(text("from"), text("to"), text("date")),
         "frontrow.test" => Some(chains::entries(text("list"), ask.number("limit", 30, 30))),
         "spore.test" => Some(feeds::finds(text("place"))),
-        "warble.test" => Some(feeds::timeline(account, world)),
+        "warble.test" => Some(feeds::timeline(account, state)),
         "bulletin.test" => feeds::headlines(text("section")),
         "clipstream.test" => Some(scripts::clips(text("query"))),
         "surgery.test" => Some(cookies::appointments(account, text("month"))),
@@ -88,14 +88,14 @@ pub fn expected(
 }
 
 /// Whose session a request carries in this cookie.
-pub fn account_of(ask: &SiteRequest, world: &TestbedState, cookie: &str) -> Option<&'static str> {
+pub fn account_of(ask: &SiteRequest, state: &TestbedState, cookie: &str) -> Option<&'static str> {
     let id = ask.cookie(cookie)?;
-    holder(&ask.host, id, world)
+    holder(&ask.host, id, state)
 }
 
 /// Whose session or token this is.
-pub fn holder(site: &str, id: &str, world: &TestbedState) -> Option<&'static str> {
-    ACCOUNTS.into_iter().find(|account| world.knows_session(&format!("{site} {account}"), id))
+pub fn holder(site: &str, id: &str, state: &TestbedState) -> Option<&'static str> {
+    ACCOUNTS.into_iter().find(|account| state.knows_session(&format!("{site} {account}"), id))
 }
 
 /// The account whose name and password these fields hold.
@@ -106,8 +106,8 @@ pub fn admit(fields: &[(String, String)]) -> Option<&'static str> {
 }
 
 /// Opens a session of an account at the request's site.
-pub fn open_session(ask: &SiteRequest, world: &TestbedState, account: &str) -> String {
-    world.open_session(&format!("{} {account}", ask.host))
+pub fn open_session(ask: &SiteRequest, state: &TestbedState, account: &str) -> String {
+    state.open_session(&format!("{} {account}", ask.host))
 }
 
 /// A page with this title, main part and script.
@@ -131,11 +131,11 @@ pub const LOGIN: &str = r#"<h1>Sign in</h1><form method="post" action="/login"><
 <p><label>Password <input name="password" type="password"></label></p><button>Sign in</button></form>"#;
 
 /// What the login form's POST comes to: a session in this cookie, or the form again.
-pub fn log_in(ask: &SiteRequest, world: &TestbedState, cookie: &str, title: &str) -> Response {
+pub fn log_in(ask: &SiteRequest, state: &TestbedState, cookie: &str, title: &str) -> Response {
     let Some(account) = admit(&ask.form()) else {
         return page(title, &format!("<p role=\"alert\">Wrong name or password.</p>{LOGIN}"), "");
     };
-    let id = open_session(ask, world, account);
+    let id = open_session(ask, state, account);
     let response = wire::with(see("/"), "set-cookie", &format!("{cookie}={id}; Path=/; HttpOnly"));
     // Readable by the page's script, which repeats it in a header.
     let echo = format!("{cookie}_csrf={}; Path=/", echo_of(&id));
@@ -150,10 +150,10 @@ pub fn echo_of(id: &str) -> String {
 /// Whose session the cookie is, where the header repeats the other cookie.
 pub fn echoing_account(
     ask: &SiteRequest,
-    world: &TestbedState,
+    state: &TestbedState,
     cookie: &str,
 ) -> Option<&'static str> {
-    let account = account_of(ask, world, cookie)?;
+    let account = account_of(ask, state, cookie)?;
     let repeated = ask.cookie(cookie).map(echo_of);
     (ask.header("x-csrf") == repeated.as_deref()).then_some(account)
 }
@@ -163,15 +163,15 @@ pub fn see(to: &str) -> Response {
 }
 
 /// Forgets every session of a site, or of one of its accounts.
-pub fn expire(site: &str, account: &str, world: &TestbedState) {
+pub fn expire(site: &str, account: &str, state: &TestbedState) {
     for each in ACCOUNTS.into_iter().filter(|it| account.is_empty() || *it == account) {
-        world.close_sessions(&format!("{site} {each}"));
+        state.close_sessions(&format!("{site} {each}"));
     }
 }
 
 /// Dice for the n-th thing of a kind that an account has.
-pub fn dice(kind: &str, account: &str, n: u64) -> Dice {
-    Dice::new(&[kind, account, &n.to_string()])
+pub fn rng(kind: &str, account: &str, n: u64) -> SeededRng {
+    SeededRng::new(&[kind, account, &n.to_string()])
 }
 
 /// What every site answers that no route of its own took.

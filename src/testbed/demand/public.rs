@@ -5,9 +5,9 @@ use axum::response::Response;
 use serde_json::{Value, json};
 
 use super::{page, rest};
+use crate::testbed_state::{TestbedState, secret};
 use crate::wire::{self, SiteRequest, escape};
-use crate::words::{self, Dice};
-use crate::world::{TestbedState, secret};
+use crate::words::{self, SeededRng};
 
 /// Countries as the form shows them, and their codes.
 const COUNTRIES: [(&str, &str); 30] = [
@@ -82,14 +82,14 @@ pub fn tariff(ask: &SiteRequest, _: &TestbedState) -> Response {
 pub fn quotes(grams: u64, to: &str) -> Value {
     let steps = (grams / 250).to_string();
     let quote = |at: u64| {
-        let mut dice = Dice::new(&["quote", to, &steps, &at.to_string()]);
+        let mut rng = SeededRng::new(&["quote", to, &steps, &at.to_string()]);
         let mut row = json!({
             "carrier": format!("{} Post", words::LAST[(at as usize * 7) % words::LAST.len()]),
-            "price": dice.cents(350, 9000),
-            "days": dice.between(1, 12),
+            "price": rng.cents(350, 9000),
+            "days": rng.between(1, 12),
         });
-        if dice.chance(40) {
-            row["note"] = json!(format!("Insured up to {} EUR", dice.between(1, 9) * 100));
+        if rng.chance(40) {
+            row["note"] = json!(format!("Insured up to {} EUR", rng.between(1, 9) * 100));
         }
         row
     };
@@ -182,25 +182,23 @@ pub fn bell(parish: &str, number: u64) -> Option<Value> {
     if !(1..=12).contains(&number) {
         return None;
     }
-    let mut dice = Dice::new(&["bell", parish, &number.to_string()]);
+    let mut rng = SeededRng::new(&["bell", parish, &number.to_string()]);
     let is_melted = number.is_multiple_of(4);
     let mut record = json!({});
     for label in LABELS {
         let value = match label {
-            "Name" => format!("{} of {name}", dice.pick(words::FIRST)),
-            "Cast in" | "Hung in" | "Restored" => dice.between(1450, 1990).to_string(),
-            "Founder" | "Donor" => dice.name(),
-            "Weight" => format!("{} kg", dice.between(80, 4200)),
-            "Diameter" => format!("{} mm", dice.between(400, 1800)),
-            "Tone" => format!(
-                "{} +{}",
-                dice.pick(&["a'", "c''", "e'", "fis'", "h'"]),
-                dice.between(1, 12)
-            ),
-            "Metal" => dice.pick(&["Bronze", "Steel", "Iron"]).to_owned(),
-            "Inscription" => dice.sentence("the hours"),
-            "Yoke" | "Clapper" => dice.title("forged"),
-            _ => dice.pick(&["Sundays", "feast days", "fire", "noon"]).to_owned(),
+            "Name" => format!("{} of {name}", rng.pick(words::FIRST)),
+            "Cast in" | "Hung in" | "Restored" => rng.between(1450, 1990).to_string(),
+            "Founder" | "Donor" => rng.name(),
+            "Weight" => format!("{} kg", rng.between(80, 4200)),
+            "Diameter" => format!("{} mm", rng.between(400, 1800)),
+            "Tone" => {
+                format!("{} +{}", rng.pick(&["a'", "c''", "e'", "fis'", "h'"]), rng.between(1, 12))
+            }
+            "Metal" => rng.pick(&["Bronze", "Steel", "Iron"]).to_owned(),
+            "Inscription" => rng.sentence("the hours"),
+            "Yoke" | "Clapper" => rng.title("forged"),
+            _ => rng.pick(&["Sundays", "feast days", "fire", "noon"]).to_owned(),
         };
         if !(is_melted && matches!(label, "Restored" | "Rung on")) {
             record[label] = json!(value);
@@ -210,15 +208,15 @@ pub fn bell(parish: &str, number: u64) -> Option<Value> {
 }
 
 /// `pawns.test`: a ranking with tabs. A script sets a cookie that the data needs; it is new for each visitor and ends.
-pub fn pawns(ask: &SiteRequest, world: &TestbedState) -> Response {
+pub fn pawns(ask: &SiteRequest, state: &TestbedState) -> Response {
     match ask.route() {
         ("GET", "/") => {
             let visitor =
-                secret(&format!("visitor {} {}", world.turns("pawns.test"), world.count("pawns")));
+                secret(&format!("visitor {} {}", state.turns("pawns.test"), state.count("pawns")));
             let main = r#"<h1>Clubs</h1><div role="tablist"><button role="tab" data-league="north">North league</button>
 <button role="tab" data-league="south">South league</button><button role="tab" data-league="islands">Islands league</button></div>
 <p role="status" id="status"></p><table><thead><tr><th>Place</th><th>Club</th><th>Points</th><th>Change</th></tr></thead><tbody id="rows"></tbody></table>"#;
-            let token = format!("{}.{}", world.turns("pawns.test"), &visitor[..24]);
+            let token = format!("{}.{}", state.turns("pawns.test"), &visitor[..24]);
             page(
                 "Pawns",
                 main,
@@ -226,7 +224,7 @@ pub fn pawns(ask: &SiteRequest, world: &TestbedState) -> Response {
             )
         }
         ("GET", "/api/rank") => {
-            let current = format!("{}.", world.turns("pawns.test"));
+            let current = format!("{}.", state.turns("pawns.test"));
             if !ask.cookie("visitor").is_some_and(|it| it.starts_with(&current)) {
                 return wire::error(StatusCode::FORBIDDEN, "no visitor");
             }
@@ -244,10 +242,10 @@ pub fn pawns(ask: &SiteRequest, world: &TestbedState) -> Response {
 /// Places of a league.
 pub fn ranking(league: &str) -> Value {
     let row = |place: u64| {
-        let mut dice = Dice::new(&["rank", league, &place.to_string()]);
+        let mut rng = SeededRng::new(&["rank", league, &place.to_string()]);
         json!({
-            "place": place, "club": format!("{} {}", dice.pick(words::CITIES), dice.pick(&["Rooks", "Knights", "Bishops"])),
-            "points": 60 - 3 * place as i64 + dice.between(0, 2), "change": dice.between(-3, 3),
+            "place": place, "club": format!("{} {}", rng.pick(words::CITIES), rng.pick(&["Rooks", "Knights", "Bishops"])),
+            "points": 60 - 3 * place as i64 + rng.between(0, 2), "change": rng.between(-3, 3),
         })
     };
     (1..=12).map(row).collect()
@@ -284,21 +282,21 @@ pub fn flora(ask: &SiteRequest, _: &TestbedState) -> Response {
 
 /// Plants whose names hold a word.
 pub fn plants(name: &str, limit: u64) -> Value {
-    let plant = |(_, mut dice): (u64, Dice)| {
+    let plant = |(_, mut rng): (u64, SeededRng)| {
         json!({
-            "latin": format!("{}us {}", words::capitalised(name), dice.pick(&["alba", "vulgaris", "montana", "minor"])),
-            "family": format!("{}aceae", dice.pick(words::NOUNS)),
-            "vernacular": [dice.title(name), dice.title(name)],
+            "latin": format!("{}us {}", words::capitalised(name), rng.pick(&["alba", "vulgaris", "montana", "minor"])),
+            "family": format!("{}aceae", rng.pick(words::NOUNS)),
+            "vernacular": [rng.title(name), rng.title(name)],
         })
     };
     words::search("plants", name, 1, limit).hits.into_iter().map(plant).collect()
 }
 
 /// `railbook.test`: an interface with a description that no page of the site calls.
-pub fn railbook(ask: &SiteRequest, world: &TestbedState) -> Response {
+pub fn railbook(ask: &SiteRequest, state: &TestbedState) -> Response {
     if let ("GET", Some(stop)) = (&*ask.method, ask.path.strip_prefix("/api/1/departures/")) {
         // Without a time it means now, which is later at each call.
-        let now = format!("now {}", world.count("railbook"));
+        let now = format!("now {}", state.count("railbook"));
         let rows = departures(stop, ask.param("at").unwrap_or(&now));
         return wire::json(&json!({ "stop": stop, "departures": rows }));
     }
@@ -326,10 +324,10 @@ pub fn railbook(ask: &SiteRequest, world: &TestbedState) -> Response {
 /// Departures of a stop at a time.
 pub fn departures(stop: &str, at: &str) -> Value {
     let row = |n: u64| {
-        let mut dice = Dice::new(&["departure", stop, at, &n.to_string()]);
+        let mut rng = SeededRng::new(&["departure", stop, at, &n.to_string()]);
         json!({
-            "line": format!("{}{}", dice.pick(&["R", "S", "IC"]), dice.between(1, 90)), "to": dice.pick(words::CITIES),
-            "planned": format!("{:02}:{:02}", 6 + n, dice.between(0, 59)), "delay": dice.between(0, 9),
+            "line": format!("{}{}", rng.pick(&["R", "S", "IC"]), rng.between(1, 90)), "to": rng.pick(words::CITIES),
+            "planned": format!("{:02}:{:02}", 6 + n, rng.between(0, 59)), "delay": rng.between(0, 9),
         })
     };
     (1..=8).map(row).collect()

@@ -5,13 +5,13 @@ use axum::response::Response;
 use serde_json::{Value, json};
 
 use super::{page, rest};
+use crate::testbed_state::{TestbedState, secret};
 use crate::wire::{self, SiteRequest};
-use crate::words::{self, Dice};
-use crate::world::{TestbedState, secret};
+use crate::words::{self, SeededRng};
 
 /// `clipstream.test`: parameters are sorted and digested with a key mixed from two texts of another call; these end.
-pub fn clipstream(ask: &SiteRequest, world: &TestbedState) -> Response {
-    let turn = world.turns("clipstream.test");
+pub fn clipstream(ask: &SiteRequest, state: &TestbedState) -> Response {
+    let turn = state.turns("clipstream.test");
     let texts = [
         secret(&format!("clip left {turn}"))[..12].to_owned(),
         secret(&format!("clip right {turn}"))[..12].to_owned(),
@@ -52,7 +52,7 @@ fn signature(key: &str, text: &str) -> String {
 
 /// Clips that a word finds.
 pub fn clips(query: &str) -> Value {
-    let clip = |(_, mut dice): (u64, Dice)| json!({ "title": dice.title(query), "by": dice.name(), "seconds": dice.between(5, 600) });
+    let clip = |(_, mut rng): (u64, SeededRng)| json!({ "title": rng.title(query), "by": rng.name(), "seconds": rng.between(5, 600) });
     words::search("clips", query, 1, 12).hits.into_iter().map(clip).collect()
 }
 

@@ -6,10 +6,10 @@ use axum::response::Response;
 use serde_json::{Value, json};
 
 use super::cookies::{cells, things};
-use super::{LOGIN, SCRIPT, account_of, dice, log_in, page, rest, see};
+use super::{LOGIN, SCRIPT, account_of, log_in, page, rest, rng, see};
+use crate::testbed_state::TestbedState;
 use crate::wire::{self, SiteRequest, escape};
-use crate::words::{self, Dice};
-use crate::world::TestbedState;
+use crate::words::{self, SeededRng};
 
 /// `ebbflow.test`: a form whose answer is a piece of HTML that the page puts into itself.
 pub fn ebbflow(ask: &SiteRequest, _: &TestbedState) -> Response {
@@ -38,8 +38,8 @@ onAsk(async () => {
 
 pub fn tides(harbour: &str, day: &str) -> Value {
     let tide = |n: u64| {
-        let mut dice = Dice::new(&["tide", &harbour.to_lowercase(), day, &n.to_string()]);
-        json!({ "time": format!("{:02}:{:02}", 6 * (n - 1) + 2, dice.between(0, 59)), "water": if n % 2 == 1 { "high" } else { "low" }, "height": dice.cents(20, 480) })
+        let mut rng = SeededRng::new(&["tide", &harbour.to_lowercase(), day, &n.to_string()]);
+        json!({ "time": format!("{:02}:{:02}", 6 * (n - 1) + 2, rng.between(0, 59)), "water": if n % 2 == 1 { "high" } else { "low" }, "height": rng.cents(20, 480) })
     };
     (1..=4).map(tide).collect()
 }
@@ -78,9 +78,9 @@ onAsk(async () => {
 
 pub fn carved(wood: &str) -> Value {
     let carving = |n: u64| {
-        let mut dice = Dice::new(&["carving", &wood.to_lowercase(), &n.to_string()]);
-        let maker = dice.between(1, 9);
-        json!({ "title": dice.title(wood), "year": dice.between(1600, 1990), "maker_id": format!("p{maker}"), "maker": Dice::new(&["maker", &maker.to_string()]).name() })
+        let mut rng = SeededRng::new(&["carving", &wood.to_lowercase(), &n.to_string()]);
+        let maker = rng.between(1, 9);
+        json!({ "title": rng.title(wood), "year": rng.between(1600, 1990), "maker_id": format!("p{maker}"), "maker": SeededRng::new(&["maker", &maker.to_string()]).name() })
     };
     (1..=9).map(carving).collect()
 }
@@ -110,8 +110,8 @@ document.getElementById('__next').innerHTML = `<h1>Works of ${composer.slug}</h1
 
 pub fn works(composer: &str) -> Value {
     let work = |n: u64| {
-        let mut dice = Dice::new(&["work", composer, &n.to_string()]);
-        json!({ "title": dice.title("sonata"), "key": dice.pick(&["C major", "A minor", "F sharp minor", "B flat major"]), "opus": dice.between(1, 140) })
+        let mut rng = SeededRng::new(&["work", composer, &n.to_string()]);
+        json!({ "title": rng.title("sonata"), "key": rng.pick(&["C major", "A minor", "F sharp minor", "B flat major"]), "opus": rng.between(1, 140) })
     };
     (1..=7).map(work).collect()
 }
@@ -147,16 +147,16 @@ onAsk(async () => {
 
 pub fn board(stop: &str, day: &str) -> Value {
     let bus = |n: u64| {
-        let mut dice = Dice::new(&["board", &stop.to_lowercase(), day, &n.to_string()]);
-        json!({ "line": format!("{}{}", dice.between(1, 99), dice.pick(&["", "A", "N"])), "to": dice.pick(words::CITIES), "at": format!("{:02}:{:02}", 5 + 2 * n, dice.between(0, 59)) })
+        let mut rng = SeededRng::new(&["board", &stop.to_lowercase(), day, &n.to_string()]);
+        json!({ "line": format!("{}{}", rng.between(1, 99), rng.pick(&["", "A", "N"])), "to": rng.pick(words::CITIES), "at": format!("{:02}:{:02}", 5 + 2 * n, rng.between(0, 59)) })
     };
     (1..=7).map(bus).collect()
 }
 
 /// `plank.test`: a project's number is looked up by its name in the account's list, then its tasks are asked for.
-pub fn plank(ask: &SiteRequest, world: &TestbedState) -> Response {
+pub fn plank(ask: &SiteRequest, state: &TestbedState) -> Response {
     const COOKIE: &str = "plank";
-    let account = account_of(ask, world, COOKIE);
+    let account = account_of(ask, state, COOKIE);
     if let ("GET", Some(below)) = (&*ask.method, ask.path.strip_prefix("/api/projects/")) {
         let Some(account) = account else {
             return wire::error(StatusCode::UNAUTHORIZED, "sign in");
@@ -170,7 +170,7 @@ pub fn plank(ask: &SiteRequest, world: &TestbedState) -> Response {
     }
     match (ask.route(), account) {
         (("GET", "/login"), _) => page("Plank", LOGIN, ""),
-        (("POST", "/login"), _) => log_in(ask, world, COOKIE, "Plank"),
+        (("POST", "/login"), _) => log_in(ask, state, COOKIE, "Plank"),
         (("GET", "/"), None) => see("/login"),
         (("GET", "/"), Some(_)) => page(
             "Plank",
@@ -195,7 +195,7 @@ onAsk(async () => {
 const PROJECTS: [&str; 4] = ["attic", "garden", "kitchen", "roof"];
 
 fn project(account: &str, name: &str) -> i64 {
-    dice("project", &format!("{account} {name}"), 0).between(10_000, 99_999)
+    rng("project", &format!("{account} {name}"), 0).between(10_000, 99_999)
 }
 
 pub fn tasks(account: &str, name: &str) -> Value {
@@ -203,8 +203,8 @@ pub fn tasks(account: &str, name: &str) -> Value {
         return json!([]);
     }
     things(account, 5, |n| {
-        let mut dice = dice("task", &format!("{account} {name}"), n);
-        json!({ "task": dice.title(name), "due": dice.date(), "for": dice.name() })
+        let mut rng = rng("task", &format!("{account} {name}"), n);
+        json!({ "task": rng.title(name), "due": rng.date(), "for": rng.name() })
     })
 }
 
@@ -250,10 +250,10 @@ pub fn cogs(ask: &SiteRequest, _: &TestbedState) -> Response {
 
 /// All parts of a maker.
 pub fn parts(maker: &str) -> Value {
-    let count = 20 + Dice::new(&["parts", maker]).roll() % 30;
+    let count = 20 + SeededRng::new(&["parts", maker]).roll() % 30;
     let part = |n: u64| {
-        let mut dice = Dice::new(&["part", maker, &n.to_string()]);
-        json!({ "part": format!("{}-{}", dice.pick(&["CW", "SP", "RK"]), 1000 + n), "teeth": dice.between(8, 120), "price": dice.cents(100, 9900) })
+        let mut rng = SeededRng::new(&["part", maker, &n.to_string()]);
+        json!({ "part": format!("{}-{}", rng.pick(&["CW", "SP", "RK"]), 1000 + n), "teeth": rng.between(8, 120), "price": rng.cents(100, 9900) })
     };
     (1..=count).map(part).collect()
 }

@@ -267,47 +267,8 @@ pub fn steps(ask: &ReceivedRequest, addr: SocketAddr, told: &Value) -> (Vec<Step
             send(head("200", "content-type: application/json\r\ncontent-length: 5\r\n")),
             Step::Send(Bytes::from_static(b"\"\xff\xfe\xc0\"")),
         ]),
-        ["drip", "head"] => Some(vec![
-            send("HTTP/1.1 200 OK\r\nx-slow: "),
-            Step::Drip(Bytes::from_static(b"x"), Duration::from_millis(50), 1200),
-        ]),
-        ["drip", "headers"] => Some(vec![
-            send("HTTP/1.1 200 OK\r\n"),
-            Step::Drip(Bytes::from_static(b"x-slow: y\r\n"), Duration::from_millis(300), 200),
-        ]),
-        ["drip", "body"] => Some(vec![
-            send(head("200", "content-type: application/json\r\n")),
-            Step::Drip(Bytes::from_static(b" "), Duration::from_millis(50), 1200),
-        ]),
-        ["endless", "head"] => Some(vec![
-            send("HTTP/1.1 200 OK\r\nx-long: "),
-            Step::Repeat("y".repeat(64 * 1024).into(), 16 * 1024),
-        ]),
-        ["endless", "headers"] => Some(vec![
-            send("HTTP/1.1 200 OK\r\n"),
-            Step::Repeat("x-more: 1\r\n".repeat(1000).into(), 64 * 1024),
-        ]),
-        ["endless", "body"] => Some(vec![
-            send(head("200", "content-type: application/json\r\n")),
-            Step::Repeat(vec![b' '; 64 * 1024].into(), 16 * 1024),
-        ]),
-        ["endless", "chunks"] => Some(vec![
-            send("HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n"),
-            Step::Repeat("10\r\n0123456789abcdef\r\n".repeat(1000).into(), 16 * 1024),
-        ]),
-        ["endless", "interim"] => Some(vec![Step::Drip(
-            "HTTP/1.1 100 Continue\r\n\r\n".repeat(100).into(),
-            Duration::from_millis(5),
-            10_000,
-        )]),
-        ["endless", "extension"] => Some(vec![
-            send("HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n2;"),
-            Step::Repeat("x".repeat(64 * 1024).into(), 16 * 1024),
-        ]),
-        ["endless", "trailers"] => Some(vec![
-            send("HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n"),
-            Step::Repeat("x-more: 1\r\n".repeat(1000).into(), 64 * 1024),
-        ]),
+        ["drip", part] => drip(part),
+        ["endless", part] => endless(part),
         ["cookies"] => Some(vec![send(
             head(
                 "200",
@@ -322,6 +283,61 @@ pub fn steps(ask: &ReceivedRequest, addr: SocketAddr, told: &Value) -> (Vec<Step
     };
     let none = || vec![send(head("404", "content-length: 0\r\n"))];
     (answer.unwrap_or_else(none), false)
+}
+
+/// Answers of which a part comes a few bytes at a time.
+fn drip(part: &str) -> Option<Vec<Step>> {
+    match part {
+        "head" => Some(vec![
+            send("HTTP/1.1 200 OK\r\nx-slow: "),
+            Step::Drip(Bytes::from_static(b"x"), Duration::from_millis(50), 1200),
+        ]),
+        "headers" => Some(vec![
+            send("HTTP/1.1 200 OK\r\n"),
+            Step::Drip(Bytes::from_static(b"x-slow: y\r\n"), Duration::from_millis(300), 200),
+        ]),
+        "body" => Some(vec![
+            send(head("200", "content-type: application/json\r\n")),
+            Step::Drip(Bytes::from_static(b" "), Duration::from_millis(50), 1200),
+        ]),
+        _ => None,
+    }
+}
+
+/// Answers of which a part has no end.
+fn endless(part: &str) -> Option<Vec<Step>> {
+    match part {
+        "head" => Some(vec![
+            send("HTTP/1.1 200 OK\r\nx-long: "),
+            Step::Repeat("y".repeat(64 * 1024).into(), 16 * 1024),
+        ]),
+        "headers" => Some(vec![
+            send("HTTP/1.1 200 OK\r\n"),
+            Step::Repeat("x-more: 1\r\n".repeat(1000).into(), 64 * 1024),
+        ]),
+        "body" => Some(vec![
+            send(head("200", "content-type: application/json\r\n")),
+            Step::Repeat(vec![b' '; 64 * 1024].into(), 16 * 1024),
+        ]),
+        "chunks" => Some(vec![
+            send("HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n"),
+            Step::Repeat("10\r\n0123456789abcdef\r\n".repeat(1000).into(), 16 * 1024),
+        ]),
+        "interim" => Some(vec![Step::Drip(
+            "HTTP/1.1 100 Continue\r\n\r\n".repeat(100).into(),
+            Duration::from_millis(5),
+            10_000,
+        )]),
+        "extension" => Some(vec![
+            send("HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n2;"),
+            Step::Repeat("x".repeat(64 * 1024).into(), 16 * 1024),
+        ]),
+        "trailers" => Some(vec![
+            send("HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n"),
+            Step::Repeat("x-more: 1\r\n".repeat(1000).into(), 64 * 1024),
+        ]),
+        _ => None,
+    }
 }
 
 fn send(text: impl Into<Bytes>) -> Step {

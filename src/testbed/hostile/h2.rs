@@ -113,21 +113,7 @@ async fn answer(
         "goaway-after" => _ = end.send(ConnectionEnd::Graceful).await,
         _ => {}
     }
-    let mut head = Response::new(());
-    let mut add = |name: &'static str, value: &str| {
-        if let Ok(value) = HeaderValue::from_str(value) {
-            head.headers_mut().append(name, value);
-        }
-    };
-    add("access-control-allow-origin", "*");
-    match name {
-        "length-long" => add("content-length", "10"),
-        "length-short" => add("content-length", "1"),
-        "header-large" => add("x-large", &"y".repeat(70_000)),
-        "headers-many" => (0..4000).for_each(|_| add("x-many", "0123456789abcdef")),
-        "headers-flood" => (0..16_000).for_each(|_| add("x-many", "0123456789abcdef")),
-        _ => {}
-    }
+    let head = head(name);
     if name == "hung" {
         tokio::time::sleep(Duration::from_secs(60)).await;
     }
@@ -144,7 +130,39 @@ async fn answer(
     let ends_here = matches!(name, "plain" | "early-hints" | "many-hints" | "goaway-after")
         || name.starts_with("length-");
     send(&mut body, Bytes::from_static(b"ok"), ends_here).await?;
-    // What was sent is on its way before the end.
+    if ends_here {
+        return Ok(());
+    }
+    end_body(name, body, end).await
+}
+
+/// The head of the answer of that name.
+fn head(name: &str) -> Response<()> {
+    let mut head = Response::new(());
+    let mut add = |name: &'static str, value: &str| {
+        if let Ok(value) = HeaderValue::from_str(value) {
+            head.headers_mut().append(name, value);
+        }
+    };
+    add("access-control-allow-origin", "*");
+    match name {
+        "length-long" => add("content-length", "10"),
+        "length-short" => add("content-length", "1"),
+        "header-large" => add("x-large", &"y".repeat(70_000)),
+        "headers-many" => (0..4000).for_each(|_| add("x-many", "0123456789abcdef")),
+        "headers-flood" => (0..16_000).for_each(|_| add("x-many", "0123456789abcdef")),
+        _ => {}
+    }
+    head
+}
+
+/// Ends a body after its data, in the way of that name.
+async fn end_body(
+    name: &str,
+    mut body: SendStream<Bytes>,
+    end: &mpsc::Sender<ConnectionEnd>,
+) -> H2Result {
+    // The data is on its way before the end.
     let pause = Duration::from_millis(50);
     match name {
         "trailers" => {
@@ -179,8 +197,7 @@ async fn answer(
             _ = end.send(ConnectionEnd::Cut).await;
             tokio::time::sleep(pause).await;
         }
-        _ if !ends_here => send(&mut body, Bytes::new(), true).await?,
-        _ => {}
+        _ => send(&mut body, Bytes::new(), true).await?,
     }
     Ok(())
 }

@@ -4,8 +4,8 @@
 use axum::http::StatusCode;
 use axum::response::Response;
 
+use crate::testbed_state::{TestbedState, secret};
 use crate::wire::{self, SiteRequest};
-use crate::world::{TestbedState, secret};
 
 const COOKIE: &str = "accounts_sid";
 const USER: &str = "ada@accounts.test";
@@ -15,14 +15,14 @@ const PASSWORD: &str = "marmalade-and-toast";
 const FORM: &str = r#"<h1>Sign in</h1><form method="post" action="/login"><label>Email <input name="user" type="email"></label>
 <label>Password <input name="password" type="password"></label> <button>Sign in</button></form>"#;
 
-pub fn answer(ask: &SiteRequest, world: &TestbedState) -> Response {
-    let known = ask.cookie(COOKIE).filter(|id| world.knows_session("accounts", id));
+pub fn answer(ask: &SiteRequest, state: &TestbedState) -> Response {
+    let known = ask.cookie(COOKIE).filter(|id| state.knows_session("accounts", id));
     match (ask.route(), known) {
         (("GET", "/login"), _) => page("Sign in", FORM),
-        (("POST", "/login"), _) => log_in(ask, world),
-        (("GET", "/link"), _) => linked(world),
+        (("POST", "/login"), _) => log_in(ask, state),
+        (("GET", "/link"), _) => linked(state),
         (("GET", "/logout"), Some(id)) => {
-            world.close_session("accounts", id);
+            state.close_session("accounts", id);
             wire::redirect("/login")
         }
         (("GET", "/many"), Some(_)) => many(),
@@ -50,7 +50,7 @@ const HOME: &str = r#"<script>const found = localStorage.getItem('accounts_token
 <script>document.getElementById('stored').textContent = found ? 'and remembered' : 'and forgotten';</script>
 <a href="/logout">Sign out</a>"#;
 
-fn log_in(ask: &SiteRequest, world: &TestbedState) -> Response {
+fn log_in(ask: &SiteRequest, state: &TestbedState) -> Response {
     let form = ask.form();
     let field = |name: &str| wire::lookup(&form, name).unwrap_or_default();
     if field("user") != USER || field("password") != PASSWORD {
@@ -60,7 +60,7 @@ fn log_in(ask: &SiteRequest, world: &TestbedState) -> Response {
     let script = format!(
         "<p>Welcome</p><script>localStorage.setItem('accounts_token', '{token}'); location.href = '/';</script>"
     );
-    let sid = world.open_session("accounts");
+    let sid = state.open_session("accounts");
     let out = page("Welcome", &script);
     let out =
         wire::with(out, "set-cookie", &format!("{COOKIE}={sid}; Path=/; HttpOnly; SameSite=Lax"));
@@ -68,8 +68,8 @@ fn log_in(ask: &SiteRequest, world: &TestbedState) -> Response {
 }
 
 /// As a link in a mail: logged in for a day, and no browser forgets it when it ends.
-fn linked(world: &TestbedState) -> Response {
-    let sid = world.open_session("accounts");
+fn linked(state: &TestbedState) -> Response {
+    let sid = state.open_session("accounts");
     let cookie = format!("{COOKIE}={sid}; Path=/; HttpOnly; SameSite=Lax; Max-Age=86400");
     wire::with(page("Welcome", "<p>Welcome back"), "set-cookie", &cookie)
 }

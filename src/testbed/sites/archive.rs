@@ -9,9 +9,9 @@ use serde_json::{Value, json};
 
 use crate::brotli;
 use crate::shell::{self, Extra, Layout, Site};
+use crate::testbed_state::TestbedState;
 use crate::wire::{self, SiteRequest};
-use crate::words::Dice;
-use crate::world::TestbedState;
+use crate::words::SeededRng;
 
 const SITE: Site = Site {
     name: "State Archive",
@@ -60,18 +60,18 @@ fn compressed(ask: &SiteRequest, body: String) -> Response {
 fn records(term: &str) -> Value {
     let term_key = term.to_lowercase();
     let record = |at: u32| {
-        let mut dice = Dice::new(&["records", &term_key, &at.to_string()]);
-        let from = dice.between(1650, 1950);
-        let level = |dice: &mut Dice| json!({ "code": format!("{:03}", dice.between(1, 999)), "label": dice.title("papers") });
+        let mut rng = SeededRng::new(&["records", &term_key, &at.to_string()]);
+        let from = rng.between(1650, 1950);
+        let level = |rng: &mut SeededRng| json!({ "code": format!("{:03}", rng.between(1, 999)), "label": rng.title("papers") });
         json!({
-            "signature": format!("SA-{:02}-{:05}", dice.between(1, 40), dice.between(1, 99_999)),
-            "title": dice.title(term),
-            "scope": [dice.sentence(term), dice.sentence("researchers"), dice.sentence(term)],
-            "dates": { "from": from, "to": from + dice.between(0, 60), "certain": dice.chance(70) },
-            "creator": dice.person(),
-            "context": { "fonds": level(&mut dice), "series": level(&mut dice), "file": level(&mut dice) },
-            "extent": { "boxes": dice.between(1, 12), "metres": dice.cents(5, 400) },
-            "access": { "open": dice.chance(85), "digitised": dice.chance(30), "note": null },
+            "signature": format!("SA-{:02}-{:05}", rng.between(1, 40), rng.between(1, 99_999)),
+            "title": rng.title(term),
+            "scope": [rng.sentence(term), rng.sentence("researchers"), rng.sentence(term)],
+            "dates": { "from": from, "to": from + rng.between(0, 60), "certain": rng.chance(70) },
+            "creator": rng.person(),
+            "context": { "fonds": level(&mut rng), "series": level(&mut rng), "file": level(&mut rng) },
+            "extent": { "boxes": rng.between(1, 12), "metres": rng.cents(5, 400) },
+            "access": { "open": rng.chance(85), "digitised": rng.chance(30), "note": null },
         })
     };
     let records: Vec<Value> = (1..=RECORDS).map(record).collect();

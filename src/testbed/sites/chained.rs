@@ -5,9 +5,9 @@ use axum::response::Response;
 use serde_json::{Value, json};
 
 use crate::shell::{self, Extra, Layout, Site};
+use crate::testbed_state::{TestbedState, secret};
 use crate::wire::{self, SiteRequest};
-use crate::words::{self, Dice};
-use crate::world::{TestbedState, secret};
+use crate::words::{self, SeededRng};
 
 const TRANSIT: Site = Site {
     name: "Valley Transit",
@@ -33,14 +33,14 @@ const PARTS: Site = Site {
     extras: &[Extra::Tracker, Extra::Anonymous, Extra::Recommended],
 };
 
-pub fn transit(ask: &SiteRequest, world: &TestbedState) -> Response {
+pub fn transit(ask: &SiteRequest, state: &TestbedState) -> Response {
     match ask.route() {
         ("GET", "/session.json") => {
-            let token = world.open_session("transit");
+            let token = state.open_session("transit");
             wire::json(&json!({ "token": token, "expires_in": 900, "scope": "public" }))
         }
         ("GET", "/api/stops") => {
-            let known = |token| world.knows_session("transit", token);
+            let known = |token| state.knows_session("transit", token);
             if !ask.header("x-token").is_some_and(known) {
                 return wire::error(StatusCode::FORBIDDEN, "missing or unknown token");
             }
@@ -55,15 +55,15 @@ pub fn transit(ask: &SiteRequest, world: &TestbedState) -> Response {
 
 fn stops(name: &str) -> Value {
     let found = words::search("stops", name, 1, 10);
-    let stop = |(at, mut dice): (u64, Dice)| {
+    let stop = |(at, mut rng): (u64, SeededRng)| {
         json!({
-            "code": format!("VT{:04}", dice.between(1, 9999)),
-            "label": format!("{} {}", words::capitalised(name), dice.pick(words::NOUNS)),
-            "line": format!("{}{}", dice.pick(&["U", "S", "T"]), at),
-            "towards": dice.pick(words::CITIES),
-            "first": format!("0{}:{:02}", dice.between(4, 6), dice.between(0, 59)),
-            "last": format!("23:{:02}", dice.between(10, 59)),
-            "step_free": dice.chance(60),
+            "code": format!("VT{:04}", rng.between(1, 9999)),
+            "label": format!("{} {}", words::capitalised(name), rng.pick(words::NOUNS)),
+            "line": format!("{}{}", rng.pick(&["U", "S", "T"]), at),
+            "towards": rng.pick(words::CITIES),
+            "first": format!("0{}:{:02}", rng.between(4, 6), rng.between(0, 59)),
+            "last": format!("23:{:02}", rng.between(10, 59)),
+            "step_free": rng.chance(60),
         })
     };
     let stops: Vec<Value> = found.hits.into_iter().map(stop).collect();
@@ -94,17 +94,16 @@ fn part_id(query: &str) -> String {
 }
 
 fn sheet(id: &str) -> Value {
-    let mut dice = Dice::new(&["sheet", id]);
-    let dimension =
-        |dice: &mut Dice| json!({ "label": dice.title("diameter"), "mm": dice.cents(100, 90_000) });
+    let mut rng = SeededRng::new(&["sheet", id]);
+    let dimension = |rng: &mut SeededRng| json!({ "label": rng.title("diameter"), "mm": rng.cents(100, 90_000) });
     json!({
         "id": id,
-        "drawing": format!("SP-{}/{}", dice.between(100, 999), dice.between(1, 40)),
-        "material": dice.title("steel"),
-        "draughtsman": dice.person(),
-        "approved": dice.date(),
-        "weight_kg": dice.cents(5, 9000),
-        "dimensions": (0..5).map(|_| dimension(&mut dice)).collect::<Vec<_>>(),
-        "remarks": dice.sentence("this part"),
+        "drawing": format!("SP-{}/{}", rng.between(100, 999), rng.between(1, 40)),
+        "material": rng.title("steel"),
+        "draughtsman": rng.person(),
+        "approved": rng.date(),
+        "weight_kg": rng.cents(5, 9000),
+        "dimensions": (0..5).map(|_| dimension(&mut rng)).collect::<Vec<_>>(),
+        "remarks": rng.sentence("this part"),
     })
 }

@@ -5,9 +5,9 @@ use axum::response::Response;
 use serde_json::{Value, json};
 
 use crate::shell::{self, Extra, Layout, Site};
+use crate::testbed_state::TestbedState;
 use crate::wire::{self, SiteRequest};
-use crate::words::{self, Dice};
-use crate::world::TestbedState;
+use crate::words::{self, SeededRng};
 
 const QUAY: Site = Site {
     name: "Quay Prices",
@@ -38,13 +38,13 @@ pub fn quay(ask: &SiteRequest, _: &TestbedState) -> Response {
 
 fn landings(cat: &str, when: &str) -> Value {
     let found = words::search("landings", &format!("{cat} {when}"), 1, 12);
-    let lot = |(_, mut dice): (u64, Dice)| {
+    let lot = |(_, mut rng): (u64, SeededRng)| {
         json!({
-            "lot": format!("{} {}", dice.pick(words::ADJECTIVES), dice.pick(words::NOUNS)),
-            "boat": dice.title("sea"),
-            "skipper": dice.person(),
-            "kilos": dice.between(10, 900),
-            "per_kilo": dice.cents(150, 4000),
+            "lot": format!("{} {}", rng.pick(words::ADJECTIVES), rng.pick(words::NOUNS)),
+            "boat": rng.title("sea"),
+            "skipper": rng.person(),
+            "kilos": rng.between(10, 900),
+            "per_kilo": rng.cents(150, 4000),
         })
     };
     let lots: Vec<Value> = found.hits.into_iter().map(lot).collect();

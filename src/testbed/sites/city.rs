@@ -5,9 +5,9 @@ use percent_encoding::percent_decode_str;
 use serde_json::{Value, json};
 
 use crate::shell::{self, Extra, Layout, Site};
+use crate::testbed_state::TestbedState;
 use crate::wire::{self, SiteRequest};
-use crate::words::{self, Dice};
-use crate::world::TestbedState;
+use crate::words::{self, SeededRng};
 
 const SITE: Site = Site {
     name: "Barometer",
@@ -33,27 +33,27 @@ pub fn answer(ask: &SiteRequest, _: &TestbedState) -> Response {
 
 fn forecast(city: &str) -> Value {
     let place = city.to_lowercase();
-    let mut dice = Dice::new(&["weather", &place]);
+    let mut rng = SeededRng::new(&["weather", &place]);
     let day = |at: u32| {
-        let mut dice = Dice::new(&["weather", &place, &at.to_string()]);
-        let low = dice.between(-8, 18);
+        let mut rng = SeededRng::new(&["weather", &place, &at.to_string()]);
+        let low = rng.between(-8, 18);
         json!({
             "date": format!("2025-06-{:02}", at + 1),
             "low": low,
-            "high": low + dice.between(2, 14),
-            "summary": format!("{} with {}", dice.pick(SKY), dice.pick(WIND)),
-            "precipitation": { "chance": dice.between(0, 100), "mm": dice.cents(0, 2500) },
-            "wind": { "speed": dice.between(0, 60), "direction": dice.pick(&["N", "E", "S", "W"]) },
+            "high": low + rng.between(2, 14),
+            "summary": format!("{} with {}", rng.pick(SKY), rng.pick(WIND)),
+            "precipitation": { "chance": rng.between(0, 100), "mm": rng.cents(0, 2500) },
+            "wind": { "speed": rng.between(0, 60), "direction": rng.pick(&["N", "E", "S", "W"]) },
         })
     };
     json!({
         "location": {
             "name": words::capitalised(city),
-            "country": dice.pick(words::COUNTRIES),
-            "latitude": dice.cents(3500, 6900),
-            "longitude": dice.cents(-900, 3000),
+            "country": rng.pick(words::COUNTRIES),
+            "latitude": rng.cents(3500, 6900),
+            "longitude": rng.cents(-900, 3000),
         },
-        "station": { "id": format!("ST{:04}", dice.between(1, 9999)), "operator": dice.person() },
+        "station": { "id": format!("ST{:04}", rng.between(1, 9999)), "operator": rng.person() },
         "units": { "temperature": "C", "wind": "km/h" },
         "days": (0..7).map(day).collect::<Vec<_>>(),
     })

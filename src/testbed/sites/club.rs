@@ -6,8 +6,8 @@ use axum::response::Response;
 use serde_json::json;
 
 use crate::shell::{self, Extra, Layout, Site};
+use crate::testbed_state::TestbedState;
 use crate::wire::{self, SiteRequest};
-use crate::world::TestbedState;
 
 const SITE: Site = Site {
     name: "Marlow Rowing Club",
@@ -25,12 +25,12 @@ const CANCELLED: &str = "club cancelled";
 const KEPT: &str = "club kept";
 const PAUSED: &str = "club paused";
 
-pub fn answer(ask: &SiteRequest, world: &TestbedState) -> Response {
+pub fn answer(ask: &SiteRequest, state: &TestbedState) -> Response {
     // Carried along, so that a run that begins with it fails at its end.
     let fails = ask.param("fail").is_some();
     let carried = if fails { "?fail=1" } else { "" };
     let page = |main: &str| shell::page(&SITE, ask, "", &main.replace("{carried}", carried));
-    let is_cancelled = !world.recorded_actions(CANCELLED).is_empty();
+    let is_cancelled = !state.recorded_actions(CANCELLED).is_empty();
     match ask.route() {
         ("GET", "/account") if is_cancelled => page(ENDED),
         ("GET", "/account") => page(ACCOUNT),
@@ -39,15 +39,15 @@ pub fn answer(ask: &SiteRequest, world: &TestbedState) -> Response {
         ("GET", "/account/cancel/confirm") => page(CONFIRM),
         ("POST", "/account/cancel/confirm") if fails => page(FAILED),
         ("POST", "/account/cancel/confirm") => {
-            world.note(CANCELLED, &ask.body);
+            state.note(CANCELLED, &ask.body);
             see("/account/cancelled")
         }
         ("POST", "/account/offer") => {
-            world.note(KEPT, &ask.body);
+            state.note(KEPT, &ask.body);
             see("/account/kept")
         }
         ("POST", "/account/pause") => {
-            world.note(PAUSED, &ask.body);
+            state.note(PAUSED, &ask.body);
             see("/account/paused")
         }
         ("GET", "/account/cancelled") if is_cancelled => page(DONE),
@@ -59,9 +59,9 @@ pub fn answer(ask: &SiteRequest, world: &TestbedState) -> Response {
             "<h1>See you in three months</h1><p>Your membership is paused until 1 March 2027.</p><a href='/account'>Your account</a>",
         ),
         ("GET", "/api/count") => wire::json(&json!({
-            "count": world.recorded_actions(CANCELLED).len(),
-            "kept": world.recorded_actions(KEPT).len(),
-            "paused": world.recorded_actions(PAUSED).len(),
+            "count": state.recorded_actions(CANCELLED).len(),
+            "kept": state.recorded_actions(KEPT).len(),
+            "paused": state.recorded_actions(PAUSED).len(),
         })),
         _ => shell::answer(&SITE, ask),
     }

@@ -5,9 +5,9 @@ use axum::response::Response;
 use serde_json::{Value, json};
 
 use crate::shell::{self, Extra, Layout, Site};
+use crate::testbed_state::TestbedState;
 use crate::wire::{self, SiteRequest};
-use crate::words::{self, Dice};
-use crate::world::TestbedState;
+use crate::words::{self, SeededRng};
 
 const SITE: Site = Site {
     name: "Gitterhaus",
@@ -39,7 +39,7 @@ fn graphql(body: &Value) -> Response {
             "totalCount": 2, "nodes": [notice(1), notice(2)],
         } } })),
         Some("Trending") => wire::json(&json!({ "data": { "trending": {
-            "nodes": (1..=12).map(|at| repository("weekend", Dice::new(&["trend", &at.to_string()]))).collect::<Vec<_>>(),
+            "nodes": (1..=12).map(|at| repository("weekend", SeededRng::new(&["trend", &at.to_string()]))).collect::<Vec<_>>(),
         } } })),
         Some("RepoSearch") => {
             let variables = &body["variables"];
@@ -48,7 +48,7 @@ fn graphql(body: &Value) -> Response {
             };
             let first = variables["first"].as_u64().unwrap_or(10).clamp(1, 50);
             let found = words::search("repositories", query, 1, first);
-            let edge = |(at, dice): (u64, Dice)| json!({ "cursor": format!("c{at:03}"), "node": repository(query, dice) });
+            let edge = |(at, rng): (u64, SeededRng)| json!({ "cursor": format!("c{at:03}"), "node": repository(query, rng) });
             let edges: Vec<Value> = found.hits.into_iter().map(edge).collect();
             wire::json(&json!({ "data": { "search": {
                 "repositoryCount": found.total, "edges": edges,
@@ -67,26 +67,23 @@ fn refuse(message: &str) -> Response {
 }
 
 fn notice(at: u32) -> Value {
-    let mut dice = Dice::new(&["notice", &at.to_string()]);
-    json!({ "id": format!("N{at}"), "title": dice.title("release"), "read": false, "from": dice.person() })
+    let mut rng = SeededRng::new(&["notice", &at.to_string()]);
+    json!({ "id": format!("N{at}"), "title": rng.title("release"), "read": false, "from": rng.person() })
 }
 
-fn repository(topic: &str, mut dice: Dice) -> Value {
-    let name = words::slug(&format!(
-        "{topic} {} {}",
-        dice.pick(words::ADJECTIVES),
-        dice.pick(words::NOUNS)
-    ));
-    let owner = dice.pick(words::LAST).to_lowercase();
+fn repository(topic: &str, mut rng: SeededRng) -> Value {
+    let name =
+        words::slug(&format!("{topic} {} {}", rng.pick(words::ADJECTIVES), rng.pick(words::NOUNS)));
+    let owner = rng.pick(words::LAST).to_lowercase();
     json!({
-        "id": format!("R_{:08x}", dice.roll() as u32),
+        "id": format!("R_{:08x}", rng.roll() as u32),
         "name": name,
         "nameWithOwner": format!("{owner}/{name}"),
         "url": format!("/{owner}/{name}"),
-        "description": dice.sentence(topic),
-        "stargazerCount": dice.between(3, 40_000),
-        "updatedAt": format!("{}T08:00:00Z", dice.date()),
-        "primaryLanguage": { "name": dice.pick(&["Rust", "Go", "Python", "OCaml", "C", "Zig"]) },
+        "description": rng.sentence(topic),
+        "stargazerCount": rng.between(3, 40_000),
+        "updatedAt": format!("{}T08:00:00Z", rng.date()),
+        "primaryLanguage": { "name": rng.pick(&["Rust", "Go", "Python", "OCaml", "C", "Zig"]) },
         "owner": { "login": owner, "avatarUrl": format!("/img/{owner}.png") },
     })
 }

@@ -5,9 +5,9 @@ use axum::response::Response;
 use serde_json::{Value, json};
 
 use crate::shell::{self, Extra, Layout, Site};
+use crate::testbed_state::TestbedState;
 use crate::wire::{self, SiteRequest};
-use crate::words::{self, Dice};
-use crate::world::TestbedState;
+use crate::words::{self, SeededRng};
 
 const HOTELS: Site = Site {
     name: "Bed & Bell",
@@ -69,14 +69,14 @@ pub fn hotels(ask: &SiteRequest, _: &TestbedState) -> Response {
 
 fn hotel_list(place: &str) -> Value {
     let found = words::search("hotels", place, 1, 8);
-    let hotel = |(_, mut dice): (u64, Dice)| {
+    let hotel = |(_, mut rng): (u64, SeededRng)| {
         json!({
-            "code": format!("BB{:04}", dice.between(1, 9999)),
-            "name": format!("{} {}", dice.pick(words::ADJECTIVES), dice.pick(words::NOUNS)),
+            "code": format!("BB{:04}", rng.between(1, 9999)),
+            "name": format!("{} {}", rng.pick(words::ADJECTIVES), rng.pick(words::NOUNS)),
             "place": words::capitalised(place),
-            "night": dice.cents(3900, 24_000),
-            "manager": dice.person(),
-            "about": dice.sentence(place),
+            "night": rng.cents(3900, 24_000),
+            "manager": rng.person(),
+            "about": rng.sentence(place),
         })
     };
     let hotels: Vec<Value> = found.hits.into_iter().map(hotel).collect();
@@ -94,28 +94,28 @@ pub fn plants(ask: &SiteRequest, _: &TestbedState) -> Response {
 
 fn care(name: &str) -> Value {
     let total = words::search("plants", name, 1, 1).total;
-    let mut dice = Dice::new(&["care", &name.to_lowercase()]);
+    let mut rng = SeededRng::new(&["care", &name.to_lowercase()]);
     let care = json!({
-        "water_every_days": dice.between(1, 40),
-        "light": format!("{} window", dice.pick(&["north", "east", "south", "west"])),
-        "advice": dice.sentence("roots"),
+        "water_every_days": rng.between(1, 40),
+        "light": format!("{} window", rng.pick(&["north", "east", "south", "west"])),
+        "advice": rng.sentence("roots"),
     });
     json!({ "found": total > 0, "care": if total > 0 { care } else { Value::Null } })
 }
 
 fn similar(name: &str) -> Value {
     let found = words::search("similar plants", name, 1, 40);
-    let plant = |(at, mut dice): (u64, Dice)| {
-        let title = dice.title(name);
+    let plant = |(at, mut rng): (u64, SeededRng)| {
+        let title = rng.title(name);
         json!({
             "id": 3000 + at,
             "title": title,
-            "description": dice.sentence(name),
+            "description": rng.sentence(name),
             "url": format!("/p/{}", words::slug(&title)),
-            "price": { "amount": dice.cents(200, 6000), "currency": "EUR" },
-            "rating": { "average": dice.cents(200, 500), "count": dice.between(1, 900) },
-            "grower": dice.person(),
-            "tags": [dice.pick(words::TAGS), dice.pick(words::TAGS)],
+            "price": { "amount": rng.cents(200, 6000), "currency": "EUR" },
+            "rating": { "average": rng.cents(200, 500), "count": rng.between(1, 900) },
+            "grower": rng.person(),
+            "tags": [rng.pick(words::TAGS), rng.pick(words::TAGS)],
             "image": format!("/img/plant-{at}.png"),
         })
     };
@@ -138,18 +138,18 @@ pub fn portal(ask: &SiteRequest, _: &TestbedState) -> Response {
 
 fn records(kind: &str, query: &str) -> Value {
     let found = words::search(&format!("portal {kind}"), query, 1, 8);
-    let record = |(at, mut dice): (u64, Dice)| match kind {
+    let record = |(at, mut rng): (u64, SeededRng)| match kind {
         "products" => json!({
-            "sku": format!("P-{:05}", dice.between(1, 99_999)), "title": dice.title(query),
-            "price": dice.cents(100, 90_000), "stock": dice.between(0, 400), "supplier": format!("{} Ltd", dice.pick(words::LAST)),
+            "sku": format!("P-{:05}", rng.between(1, 99_999)), "title": rng.title(query),
+            "price": rng.cents(100, 90_000), "stock": rng.between(0, 400), "supplier": format!("{} Ltd", rng.pick(words::LAST)),
         }),
         "users" => json!({
-            "id": dice.between(1000, 9999), "display_name": dice.name(), "city": dice.pick(words::CITIES),
-            "joined": dice.date(), "bio": dice.sentence(query),
+            "id": rng.between(1000, 9999), "display_name": rng.name(), "city": rng.pick(words::CITIES),
+            "joined": rng.date(), "bio": rng.sentence(query),
         }),
         _ => json!({
-            "number": format!("O-{:06}", dice.between(1, 999_999)), "placed": dice.date(), "status": dice.pick(&["open", "packed", "sent"]),
-            "total": dice.cents(500, 200_000), "lines": at, "customer": dice.name(),
+            "number": format!("O-{:06}", rng.between(1, 999_999)), "placed": rng.date(), "status": rng.pick(&["open", "packed", "sent"]),
+            "total": rng.cents(500, 200_000), "lines": at, "customer": rng.name(),
         }),
     };
     let list: Vec<Value> = found.hits.into_iter().map(record).collect();
@@ -160,8 +160,8 @@ pub fn glossary(ask: &SiteRequest, _: &TestbedState) -> Response {
     match ask.route() {
         ("GET", "/terms.json") => {
             let term = |noun: &&str| {
-                let mut dice = Dice::new(&["glossary", noun]);
-                json!({ "term": noun, "meaning": dice.sentence("weavers"), "first_seen": dice.between(1400, 1900) })
+                let mut rng = SeededRng::new(&["glossary", noun]);
+                json!({ "term": noun, "meaning": rng.sentence("weavers"), "first_seen": rng.between(1400, 1900) })
             };
             wire::json(&json!({ "terms": words::NOUNS.iter().map(term).collect::<Vec<_>>() }))
         }

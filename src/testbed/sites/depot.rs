@@ -12,8 +12,8 @@ use bytes::Bytes;
 
 use crate::shell::{self, Layout, Site};
 use crate::sites::load;
+use crate::testbed_state::TestbedState;
 use crate::wire::{self, SiteRequest};
-use crate::world::TestbedState;
 
 const SITE: Site = Site {
     name: "Spare Parts Depot",

@@ -5,9 +5,9 @@ use axum::response::Response;
 use serde_json::{Value, json};
 
 use crate::shell::{self, Extra, Layout, Site};
+use crate::testbed_state::TestbedState;
 use crate::wire::{self, SiteRequest};
-use crate::words::{self, Dice};
-use crate::world::TestbedState;
+use crate::words::{self, SeededRng};
 
 /// Public by design: it stands in the page's script.
 pub const APPLICATION: &str = "ABC123XYZ9";
@@ -47,17 +47,17 @@ fn query(ask: &SiteRequest) -> Response {
     };
     let per_page = body["hitsPerPage"].as_u64().unwrap_or(20).clamp(1, 50);
     let found = words::search("docs", text, 1, per_page);
-    let hit = |(at, mut dice): (u64, Dice)| {
-        let title = dice.title(text);
+    let hit = |(at, mut rng): (u64, SeededRng)| {
+        let title = rng.title(text);
         json!({
-            "objectID": format!("{:08x}", dice.roll() as u32),
+            "objectID": format!("{:08x}", rng.roll() as u32),
             "title": title,
-            "url": format!("/guides/{}#{}", words::slug(&title), dice.pick(words::TAGS)),
-            "content": dice.sentence(text),
-            "hierarchy": { "lvl0": dice.pick(&["Guides", "Reference"]), "lvl1": dice.pick(words::NOUNS) },
-            "author": dice.person(),
-            "updated": dice.date(),
-            "_rankingInfo": { "position": at, "words": dice.between(1, 4) },
+            "url": format!("/guides/{}#{}", words::slug(&title), rng.pick(words::TAGS)),
+            "content": rng.sentence(text),
+            "hierarchy": { "lvl0": rng.pick(&["Guides", "Reference"]), "lvl1": rng.pick(words::NOUNS) },
+            "author": rng.person(),
+            "updated": rng.date(),
+            "_rankingInfo": { "position": at, "words": rng.between(1, 4) },
         })
     };
     let hits: Vec<Value> = found.hits.into_iter().map(hit).collect();

@@ -6,9 +6,9 @@ use axum::response::Response;
 use serde_json::{Value, json};
 
 use crate::shell::{self, Extra, Layout, Site};
+use crate::testbed_state::TestbedState;
 use crate::wire::{self, SiteRequest, lookup};
-use crate::words::{self, Dice};
-use crate::world::TestbedState;
+use crate::words::{self, SeededRng};
 
 const GRANTS: Site = Site {
     name: "Grant Finder",
@@ -77,15 +77,15 @@ pub fn grants(ask: &SiteRequest, _: &TestbedState) -> Response {
 
 fn grant_list(topic: &str) -> Value {
     let found = words::search("grants", topic, 1, 10);
-    let grant = |(_, mut dice): (u64, Dice)| {
+    let grant = |(_, mut rng): (u64, SeededRng)| {
         json!({
-            "call": format!("GF-{}-{:03}", dice.between(2024, 2026), dice.between(1, 400)),
-            "title": dice.title(topic),
-            "giver": format!("{} Foundation", dice.pick(words::LAST)),
-            "amount": { "up_to": dice.between(2, 200) * 500, "currency": "EUR" },
-            "closes": dice.date(),
-            "contact": dice.person(),
-            "purpose": dice.sentence(topic),
+            "call": format!("GF-{}-{:03}", rng.between(2024, 2026), rng.between(1, 400)),
+            "title": rng.title(topic),
+            "giver": format!("{} Foundation", rng.pick(words::LAST)),
+            "amount": { "up_to": rng.between(2, 200) * 500, "currency": "EUR" },
+            "closes": rng.date(),
+            "contact": rng.person(),
+            "purpose": rng.sentence(topic),
         })
     };
     let grants: Vec<Value> = found.hits.into_iter().map(grant).collect();
@@ -111,14 +111,14 @@ pub fn trees(ask: &SiteRequest, _: &TestbedState) -> Response {
 
 fn tree_list(species: &str, limit: u64) -> Value {
     let found = words::search("trees", species, 1, limit);
-    let tree = |(_, mut dice): (u64, Dice)| {
+    let tree = |(_, mut rng): (u64, SeededRng)| {
         json!({
-            "number": dice.between(1, 80_000),
-            "species": format!("{} {}", dice.pick(words::ADJECTIVES), species.to_lowercase()),
-            "street": format!("{} Lane", dice.pick(words::NOUNS)),
-            "planted": dice.between(1780, 2020),
-            "height_m": dice.cents(200, 4000),
-            "warden": dice.person(),
+            "number": rng.between(1, 80_000),
+            "species": format!("{} {}", rng.pick(words::ADJECTIVES), species.to_lowercase()),
+            "street": format!("{} Lane", rng.pick(words::NOUNS)),
+            "planted": rng.between(1780, 2020),
+            "height_m": rng.cents(200, 4000),
+            "warden": rng.person(),
         })
     };
     let trees: Vec<Value> = found.hits.into_iter().map(tree).collect();
@@ -148,14 +148,14 @@ pub fn videos(ask: &SiteRequest, _: &TestbedState) -> Response {
 fn video_list(query: &str) -> Value {
     let found = words::search("videos", query, 1, 10);
     let runs = |text: String| json!({ "runs": [{ "text": text }] });
-    let video = |(_, mut dice): (u64, Dice)| {
+    let video = |(_, mut rng): (u64, SeededRng)| {
         json!({ "videoRenderer": {
-            "videoId": format!("{:011x}", dice.roll() & 0xfff_ffff_ffff),
-            "title": runs(dice.title(query)),
-            "ownerText": runs(dice.name()),
-            "lengthText": { "simpleText": format!("{}:{:02}", dice.between(1, 90), dice.between(0, 59)) },
-            "viewCountText": { "simpleText": format!("{} views", dice.between(10, 9_000_000)) },
-            "descriptionSnippet": runs(dice.sentence(query)),
+            "videoId": format!("{:011x}", rng.roll() & 0xfff_ffff_ffff),
+            "title": runs(rng.title(query)),
+            "ownerText": runs(rng.name()),
+            "lengthText": { "simpleText": format!("{}:{:02}", rng.between(1, 90), rng.between(0, 59)) },
+            "viewCountText": { "simpleText": format!("{} views", rng.between(10, 9_000_000)) },
+            "descriptionSnippet": runs(rng.sentence(query)),
         } })
     };
     let videos: Vec<Value> = found.hits.into_iter().map(video).collect();
@@ -166,14 +166,14 @@ fn video_list(query: &str) -> Value {
     })
 }
 
-pub fn pledge(ask: &SiteRequest, world: &TestbedState) -> Response {
+pub fn pledge(ask: &SiteRequest, state: &TestbedState) -> Response {
     match ask.route() {
         ("POST", "/v1/pledges") => {
             let body = ask.json();
             let Some(name) = body["name"].as_str().filter(|it| !it.trim().is_empty()) else {
                 return wire::missing("name");
             };
-            let number = world.place_order();
+            let number = state.place_order();
             let pledge =
                 json!({ "id": number, "name": name, "pledge": body["pledge"], "created": true });
             wire::json_status(StatusCode::CREATED, &pledge)

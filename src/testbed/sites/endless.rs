@@ -13,9 +13,9 @@ use futures::stream;
 use serde_json::{Value, json};
 
 use crate::shell::{self, Layout, Site};
+use crate::testbed_state::TestbedState;
 use crate::wire::{self, SiteRequest};
-use crate::words::Dice;
-use crate::world::TestbedState;
+use crate::words::SeededRng;
 
 const SITE: Site = Site {
     name: "Endless",
@@ -98,10 +98,10 @@ fn big() -> Value {
     let mut items = Vec::new();
     let mut size = 0;
     while size < BIG {
-        let mut dice = Dice::new(&["big", &items.len().to_string()]);
+        let mut rng = SeededRng::new(&["big", &items.len().to_string()]);
         let item = json!({
-            "id": items.len(), "title": dice.title("large"), "text": dice.sentence("patient readers"),
-            "owner": dice.person(),
+            "id": items.len(), "title": rng.title("large"), "text": rng.sentence("patient readers"),
+            "owner": rng.person(),
         });
         size += item.to_string().len() + 1;
         items.push(item);

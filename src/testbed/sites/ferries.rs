@@ -7,9 +7,9 @@ use axum::response::Response;
 use serde_json::{Value, json};
 
 use crate::shell::{self, Extra, Layout, Site};
+use crate::testbed_state::TestbedState;
 use crate::wire::{self, SiteRequest};
-use crate::words::{self, Dice};
-use crate::world::TestbedState;
+use crate::words::{self, SeededRng};
 
 const SITE: Site = Site {
     name: "Island Ferries",
@@ -36,14 +36,14 @@ pub fn answer(ask: &SiteRequest, _: &TestbedState) -> Response {
 
 fn crossings(island: &str) -> Value {
     let found = words::search("crossings", island, 1, 12);
-    let crossing = |(_, mut dice): (u64, Dice)| {
+    let crossing = |(_, mut rng): (u64, SeededRng)| {
         json!({
-            "ship": format!("MS {} {}", words::capitalised(island), dice.pick(words::NOUNS)),
-            "departs": format!("{:02}:{:02}", dice.between(5, 22), dice.between(0, 11) * 5),
-            "from": dice.pick(words::CITIES),
-            "minutes": dice.between(15, 260),
-            "fare": dice.cents(400, 4900),
-            "captain": dice.person(),
+            "ship": format!("MS {} {}", words::capitalised(island), rng.pick(words::NOUNS)),
+            "departs": format!("{:02}:{:02}", rng.between(5, 22), rng.between(0, 11) * 5),
+            "from": rng.pick(words::CITIES),
+            "minutes": rng.between(15, 260),
+            "fare": rng.cents(400, 4900),
+            "captain": rng.person(),
         })
     };
     let crossings: Vec<Value> = found.hits.into_iter().map(crossing).collect();

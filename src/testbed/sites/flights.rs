@@ -4,9 +4,9 @@ use axum::response::Response;
 use serde_json::{Value, json};
 
 use crate::shell::{self, Extra, Layout, Site};
+use crate::testbed_state::TestbedState;
 use crate::wire::{self, SiteRequest};
-use crate::words::{self, Dice};
-use crate::world::TestbedState;
+use crate::words::{self, SeededRng};
 
 const SITE: Site = Site {
     name: "Windrose",
@@ -30,23 +30,23 @@ pub fn answer(ask: &SiteRequest, _: &TestbedState) -> Response {
 }
 
 fn offers(from: &str, to: &str, limit: u64) -> Value {
-    let place = |asked: &str, dice: &mut Dice| match asked {
-        "any" => dice.pick(words::CITIES).to_owned(),
+    let place = |asked: &str, rng: &mut SeededRng| match asked {
+        "any" => rng.pick(words::CITIES).to_owned(),
         asked => words::capitalised(asked),
     };
     let route = format!("{} to {}", from.to_lowercase(), to.to_lowercase());
     let found = words::search("offers", &route, 1, limit);
-    let offer = |(_, mut dice): (u64, Dice)| {
-        let hour = dice.between(5, 20);
+    let offer = |(_, mut rng): (u64, SeededRng)| {
+        let hour = rng.between(5, 20);
         json!({
-            "id": format!("W{:05}", dice.between(1, 99_999)),
-            "from": place(from, &mut dice),
-            "to": place(to, &mut dice),
-            "departs": format!("{}T{hour:02}:{:02}", dice.date(), dice.between(0, 11) * 5),
-            "minutes": dice.between(45, 320),
-            "aircraft": format!("{} {}", dice.pick(words::NOUNS), dice.between(100, 900)),
-            "fare": { "amount": dice.cents(3900, 48_000), "currency": "EUR", "class": dice.pick(&["light", "standard", "flex"]) },
-            "operator": { "name": format!("{} Air", dice.pick(words::LAST)), "captain": dice.name() },
+            "id": format!("W{:05}", rng.between(1, 99_999)),
+            "from": place(from, &mut rng),
+            "to": place(to, &mut rng),
+            "departs": format!("{}T{hour:02}:{:02}", rng.date(), rng.between(0, 11) * 5),
+            "minutes": rng.between(45, 320),
+            "aircraft": format!("{} {}", rng.pick(words::NOUNS), rng.between(100, 900)),
+            "fare": { "amount": rng.cents(3900, 48_000), "currency": "EUR", "class": rng.pick(&["light", "standard", "flex"]) },
+            "operator": { "name": format!("{} Air", rng.pick(words::LAST)), "captain": rng.name() },
         })
     };
     let offers: Vec<Value> = found.hits.into_iter().map(offer).collect();

@@ -5,9 +5,9 @@ use axum::response::Response;
 use serde_json::{Value, json};
 
 use crate::shell::{self, Extra, Layout, Site};
+use crate::testbed_state::TestbedState;
 use crate::wire::{self, SiteRequest};
-use crate::words::{self, Dice};
-use crate::world::TestbedState;
+use crate::words::{self, SeededRng};
 
 const COOKIE: &str = "forum_sid";
 
@@ -21,12 +21,12 @@ const SITE: Site = Site {
     extras: &[Extra::Anonymous, Extra::Heartbeat, Extra::Pixel, Extra::Trending],
 };
 
-pub fn answer(ask: &SiteRequest, world: &TestbedState) -> Response {
-    let known = ask.cookie(COOKIE).is_some_and(|id| world.knows_session("forum", id));
+pub fn answer(ask: &SiteRequest, state: &TestbedState) -> Response {
+    let known = ask.cookie(COOKIE).is_some_and(|id| state.knows_session("forum", id));
     match ask.route() {
         ("GET", "/") if !known => {
             let cookie =
-                format!("{COOKIE}={}; Path=/; HttpOnly; SameSite=Lax", world.open_session("forum"));
+                format!("{COOKIE}={}; Path=/; HttpOnly; SameSite=Lax", state.open_session("forum"));
             wire::with(shell::home(&SITE, ask), "set-cookie", &cookie)
         }
         ("GET", "/api/threads") if !known => {
@@ -44,16 +44,16 @@ pub fn answer(ask: &SiteRequest, world: &TestbedState) -> Response {
 
 fn threads(query: &str) -> Value {
     let found = words::search("threads", query, 1, 20);
-    let thread = |(_, mut dice): (u64, Dice)| {
-        let id = dice.between(1000, 99_999);
+    let thread = |(_, mut rng): (u64, SeededRng)| {
+        let id = rng.between(1000, 99_999);
         json!({
             "id": id,
-            "subject": format!("{} {}?", dice.pick(OPENINGS), dice.title(query).to_lowercase()),
-            "excerpt": dice.sentence(query),
-            "starter": dice.person(),
-            "replies": dice.between(0, 240),
-            "last_reply": { "by": dice.name(), "on": dice.date() },
-            "solved": dice.chance(40),
+            "subject": format!("{} {}?", rng.pick(OPENINGS), rng.title(query).to_lowercase()),
+            "excerpt": rng.sentence(query),
+            "starter": rng.person(),
+            "replies": rng.between(0, 240),
+            "last_reply": { "by": rng.name(), "on": rng.date() },
+            "solved": rng.chance(40),
             "url": format!("/t/{id}"),
         })
     };

@@ -4,9 +4,9 @@ use axum::response::Response;
 use serde_json::{Value, json};
 
 use crate::shell::{self, Extra, Layout, Site};
+use crate::testbed_state::TestbedState;
 use crate::wire::{self, SiteRequest};
-use crate::words::{self, Dice};
-use crate::world::TestbedState;
+use crate::words::{self, SeededRng};
 
 const SITE: Site = Site {
     name: "Quotable",
@@ -42,15 +42,15 @@ pub fn widget(ask: &SiteRequest, _: &TestbedState) -> Response {
 
 fn quotes(query: &str) -> Value {
     let found = words::search("quotes", query, 1, 10);
-    let quote = |(_, mut dice): (u64, Dice)| {
-        let text = dice.sentence(query);
+    let quote = |(_, mut rng): (u64, SeededRng)| {
+        let text = rng.sentence(query);
         json!({
-            "id": dice.between(1, 99_999),
+            "id": rng.between(1, 99_999),
             "quote": text,
-            "author": dice.person(),
-            "work": { "title": dice.title(query), "year": dice.between(1700, 2020) },
-            "likes": dice.between(0, 9000),
-            "url": format!("/quotes/{}", dice.between(1, 99_999)),
+            "author": rng.person(),
+            "work": { "title": rng.title(query), "year": rng.between(1700, 2020) },
+            "likes": rng.between(0, 9000),
+            "url": format!("/quotes/{}", rng.between(1, 99_999)),
         })
     };
     let quotes: Vec<Value> = found.hits.into_iter().map(quote).collect();

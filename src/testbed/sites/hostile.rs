@@ -6,8 +6,8 @@
 use axum::response::Response;
 
 use crate::shell::{self, Layout, Site};
+use crate::testbed_state::TestbedState;
 use crate::wire::{self, SiteRequest};
-use crate::world::TestbedState;
 
 const SITE: Site = Site {
     name: "Free Screensavers",
@@ -19,11 +19,11 @@ const SITE: Site = Site {
     extras: &[],
 };
 
-pub fn answer(ask: &SiteRequest, world: &TestbedState) -> Response {
+pub fn answer(ask: &SiteRequest, state: &TestbedState) -> Response {
     match ask.route() {
         ("GET", "/probe.js") => {
             let script = include_str!("../pages/hostile.js");
-            wire::script(script.replace("{{port}}", &world.port.to_string()))
+            wire::script(script.replace("{{port}}", &state.port.to_string()))
         }
         _ => shell::answer(&SITE, ask),
     }

@@ -7,9 +7,9 @@ use serde_json::{Value, json};
 use url::form_urlencoded::byte_serialize;
 
 use crate::shell::{self, Extra, Layout, Site};
+use crate::testbed_state::{TestbedState, secret};
 use crate::wire::{self, SiteRequest};
-use crate::words::{self, Dice};
-use crate::world::{TestbedState, secret};
+use crate::words::{self, SeededRng};
 
 const SEEDS: Site = Site {
     name: "Seed Library",
@@ -73,14 +73,14 @@ pub fn seedbank(ask: &SiteRequest, _: &TestbedState) -> Response {
 
 fn packets(query: &str) -> Value {
     let found = words::search("packets", query, 1, 12);
-    let packet = |(_, mut dice): (u64, Dice)| {
+    let packet = |(_, mut rng): (u64, SeededRng)| {
         json!({
-            "accession": format!("SB-{:05}", dice.between(1, 99_999)),
-            "variety": dice.title(query),
-            "sow_from": dice.pick(&["January", "March", "April", "May", "August"]),
-            "seeds": dice.between(5, 400),
-            "donor": dice.person(),
-            "notes": dice.sentence(query),
+            "accession": format!("SB-{:05}", rng.between(1, 99_999)),
+            "variety": rng.title(query),
+            "sow_from": rng.pick(&["January", "March", "April", "May", "August"]),
+            "seeds": rng.between(5, 400),
+            "donor": rng.person(),
+            "notes": rng.sentence(query),
         })
     };
     let packets: Vec<Value> = found.hits.into_iter().map(packet).collect();
@@ -99,14 +99,14 @@ pub fn buecher(ask: &SiteRequest, _: &TestbedState) -> Response {
 
 fn books(title: &str) -> Value {
     let found = words::search("bücher", title, 1, 12);
-    let book = |(at, mut dice): (u64, Dice)| {
+    let book = |(at, mut rng): (u64, SeededRng)| {
         json!({
             "nummer": 700 + at,
-            "titel": format!("{} – {}", words::capitalised(title), dice.pick(&["Erzählungen", "Gedichte", "Größe und Verfall", "Übersicht"])),
-            "verfasser": dice.name(),
-            "jahr": dice.between(1790, 1960),
-            "preis": dice.cents(400, 42_000),
-            "zustand": dice.sentence(title),
+            "titel": format!("{} – {}", words::capitalised(title), rng.pick(&["Erzählungen", "Gedichte", "Größe und Verfall", "Übersicht"])),
+            "verfasser": rng.name(),
+            "jahr": rng.between(1790, 1960),
+            "preis": rng.cents(400, 42_000),
+            "zustand": rng.sentence(title),
         })
     };
     let books: Vec<Value> = found.hits.into_iter().map(book).collect();
@@ -134,13 +134,13 @@ pub fn notices(ask: &SiteRequest, _: &TestbedState) -> Response {
 
 fn notice_list(query: &str) -> Value {
     let found = words::search("notices", query, 1, 10);
-    let notice = |(_, mut dice): (u64, Dice)| {
+    let notice = |(_, mut rng): (u64, SeededRng)| {
         json!({
-            "reference": format!("{}/{:04}", dice.between(20, 25), dice.between(1, 9999)),
-            "heading": dice.title(query),
-            "text": dice.sentence(query),
-            "officer": dice.person(),
-            "until": dice.date(),
+            "reference": format!("{}/{:04}", rng.between(20, 25), rng.between(1, 9999)),
+            "heading": rng.title(query),
+            "text": rng.sentence(query),
+            "officer": rng.person(),
+            "until": rng.date(),
         })
     };
     let notices: Vec<Value> = found.hits.into_iter().map(notice).collect();

@@ -6,9 +6,9 @@ use axum::response::Response;
 use serde_json::{Value, json};
 
 use crate::shell::{self, Extra, Layout, Site};
+use crate::testbed_state::TestbedState;
 use crate::wire::{self, SiteRequest};
-use crate::words::{self, Dice};
-use crate::world::TestbedState;
+use crate::words::{self, SeededRng};
 
 const CABINS: Site = Site {
     name: "Cabin Post",
@@ -105,15 +105,15 @@ fn free_cabins(from: &str, to: &str) -> Value {
     // Nobody stays a negative number of nights.
     let stay = if from < to { format!("{from} {to}") } else { "zzz".to_owned() };
     let found = words::search("cabins", &stay, 1, 12);
-    let cabin = |(at, mut dice): (u64, Dice)| {
+    let cabin = |(at, mut rng): (u64, SeededRng)| {
         json!({
             "id": format!("cabin-{at}"),
-            "name": format!("{} {}", dice.pick(words::ADJECTIVES), dice.pick(words::NOUNS)),
-            "lake": format!("Lake {}", dice.pick(words::LAST)),
-            "beds": dice.between(2, 8),
-            "night": dice.cents(4000, 19_000),
-            "host": dice.person(),
-            "free_until": dice.date(),
+            "name": format!("{} {}", rng.pick(words::ADJECTIVES), rng.pick(words::NOUNS)),
+            "lake": format!("Lake {}", rng.pick(words::LAST)),
+            "beds": rng.between(2, 8),
+            "night": rng.cents(4000, 19_000),
+            "host": rng.person(),
+            "free_until": rng.date(),
         })
     };
     let cabins: Vec<Value> = found.hits.into_iter().map(cabin).collect();
@@ -138,14 +138,14 @@ pub fn bikes(ask: &SiteRequest, _: &TestbedState) -> Response {
 fn bikes_between(low: u32, high: u32) -> Value {
     let range = if low <= high { format!("{low}-{high}") } else { "zzz".to_owned() };
     let found = words::search("bikes", &range, 1, 12);
-    let bike = |(_, mut dice): (u64, Dice)| {
+    let bike = |(_, mut rng): (u64, SeededRng)| {
         json!({
-            "frame": format!("SW{:06}", dice.between(1, 999_999)),
-            "model": format!("{} {}", dice.pick(words::ADJECTIVES), dice.pick(words::NOUNS)),
-            "gears": dice.between(1, 27),
-            "price": dice.between(i64::from(low), i64::from(high)),
-            "mechanic": dice.name(),
-            "checked": dice.date(),
+            "frame": format!("SW{:06}", rng.between(1, 999_999)),
+            "model": format!("{} {}", rng.pick(words::ADJECTIVES), rng.pick(words::NOUNS)),
+            "gears": rng.between(1, 27),
+            "price": rng.between(i64::from(low), i64::from(high)),
+            "mechanic": rng.name(),
+            "checked": rng.date(),
         })
     };
     let bikes: Vec<Value> = found.hits.into_iter().map(bike).collect();
@@ -168,14 +168,14 @@ pub fn boats(ask: &SiteRequest, _: &TestbedState) -> Response {
 
 fn boats_for(berths: u64, per_day: u64) -> Value {
     let found = words::search("boats", &format!("{berths} for {per_day}"), 1, 10);
-    let boat = |(at, mut dice): (u64, Dice)| {
+    let boat = |(at, mut rng): (u64, SeededRng)| {
         json!({
-            "registration": format!("SL-{:04}", dice.between(1, 9999)),
-            "name": dice.title("sea"),
+            "registration": format!("SL-{:04}", rng.between(1, 9999)),
+            "name": rng.title("sea"),
             "berths": berths + at % 2,
-            "day_rate": dice.between(1, per_day.clamp(1, 1 << 20) as i64),
-            "home_port": dice.pick(words::CITIES),
-            "owner": dice.person(),
+            "day_rate": rng.between(1, per_day.clamp(1, 1 << 20) as i64),
+            "home_port": rng.pick(words::CITIES),
+            "owner": rng.person(),
         })
     };
     let boats: Vec<Value> = found.hits.into_iter().map(boat).collect();
@@ -202,14 +202,14 @@ pub fn wines(ask: &SiteRequest, _: &TestbedState) -> Response {
 
 fn wine_list(colour: &str, taste: &str) -> Value {
     let found = words::search("wines", &format!("{colour} {taste}"), 1, 12);
-    let wine = |(_, mut dice): (u64, Dice)| {
+    let wine = |(_, mut rng): (u64, SeededRng)| {
         json!({
-            "label": format!("{} {}", dice.pick(words::ADJECTIVES), dice.pick(words::NOUNS)),
-            "grower": dice.person(),
-            "country": dice.pick(words::COUNTRIES),
-            "vintage": dice.between(1998, 2024),
-            "bottle": dice.cents(500, 9000),
-            "tasting": dice.sentence("the evening"),
+            "label": format!("{} {}", rng.pick(words::ADJECTIVES), rng.pick(words::NOUNS)),
+            "grower": rng.person(),
+            "country": rng.pick(words::COUNTRIES),
+            "vintage": rng.between(1998, 2024),
+            "bottle": rng.cents(500, 9000),
+            "tasting": rng.sentence("the evening"),
         })
     };
     let wines: Vec<Value> = found.hits.into_iter().map(wine).collect();
@@ -232,14 +232,14 @@ fn pictures(tags: &[&str]) -> Value {
     let none = tags.iter().any(|tag| tag.to_lowercase().starts_with("zzz"));
     let key = if none { "zzz".to_owned() } else { tags.join(" and ") };
     let found = words::search("pictures", &key, 1, 12);
-    let picture = |(_, mut dice): (u64, Dice)| {
+    let picture = |(_, mut rng): (u64, SeededRng)| {
         json!({
-            "number": dice.between(100_000, 999_999),
-            "caption": dice.title(tags[0]),
-            "photographer": dice.person(),
-            "licence": dice.pick(&["editorial", "commercial", "free"]),
-            "pixels": { "width": dice.between(8, 60) * 100, "height": dice.between(8, 60) * 100 },
-            "story": dice.sentence(&key),
+            "number": rng.between(100_000, 999_999),
+            "caption": rng.title(tags[0]),
+            "photographer": rng.person(),
+            "licence": rng.pick(&["editorial", "commercial", "free"]),
+            "pixels": { "width": rng.between(8, 60) * 100, "height": rng.between(8, 60) * 100 },
+            "story": rng.sentence(&key),
         })
     };
     let pictures: Vec<Value> = found.hits.into_iter().map(picture).collect();

@@ -4,9 +4,9 @@ use axum::response::Response;
 use serde_json::{Value, json};
 
 use crate::shell::{self, Extra, Layout, Site};
+use crate::testbed_state::TestbedState;
 use crate::wire::{self, SiteRequest, lookup};
-use crate::words::{self, Dice};
-use crate::world::TestbedState;
+use crate::words::{self, SeededRng};
 
 const SITE: Site = Site {
     name: "Good Work",
@@ -33,16 +33,16 @@ pub fn answer(ask: &SiteRequest, _: &TestbedState) -> Response {
 
 fn jobs(keywords: &str, by_date: bool) -> Value {
     let found = words::search("jobs", keywords, 1, 15);
-    let job = |(at, mut dice): (u64, Dice)| {
-        let salary = dice.between(28, 90) * 1000;
+    let job = |(at, mut rng): (u64, SeededRng)| {
+        let salary = rng.between(28, 90) * 1000;
         json!({
-            "reference": format!("GW{:06}", dice.between(1, 999_999)),
-            "position": format!("{} {} {}", dice.pick(LEVELS), words::capitalised(keywords), dice.pick(ROLES)),
-            "summary": dice.sentence(keywords),
-            "employer": { "name": format!("{} & {}", dice.pick(words::LAST), dice.pick(words::LAST)), "staff": dice.between(3, 49) },
-            "place": dice.pick(words::CITIES),
-            "salary": { "from": salary, "to": salary + dice.between(2, 20) * 1000, "currency": "EUR" },
-            "posted": dice.date(),
+            "reference": format!("GW{:06}", rng.between(1, 999_999)),
+            "position": format!("{} {} {}", rng.pick(LEVELS), words::capitalised(keywords), rng.pick(ROLES)),
+            "summary": rng.sentence(keywords),
+            "employer": { "name": format!("{} & {}", rng.pick(words::LAST), rng.pick(words::LAST)), "staff": rng.between(3, 49) },
+            "place": rng.pick(words::CITIES),
+            "salary": { "from": salary, "to": salary + rng.between(2, 20) * 1000, "currency": "EUR" },
+            "posted": rng.date(),
             "relevance": 100 - at,
             "link": format!("/jobs/{at}"),
         })

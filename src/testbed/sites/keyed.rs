@@ -5,9 +5,9 @@ use axum::response::Response;
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use serde_json::{Value, json};
 
+use crate::testbed_state::TestbedState;
 use crate::wire::{self, SiteRequest};
 use crate::words;
-use crate::world::TestbedState;
 
 /// The only key there is; with it goes the user `warden`.
 const KEY: &str = "night-Sky/42+open=";
@@ -59,13 +59,13 @@ fn echo(ask: &SiteRequest) -> String {
 
 fn readings(query: &str) -> Value {
     let found = words::search("readings", query, 1, 12);
-    let reading = |(at, mut dice): (u64, words::Dice)| {
+    let reading = |(at, mut rng): (u64, words::SeededRng)| {
         json!({
             "id": 4000 + at,
-            "object": dice.title(query),
-            "observer": dice.person(),
-            "magnitude": dice.between(1, 14),
-            "note": dice.sentence(query),
+            "object": rng.title(query),
+            "observer": rng.person(),
+            "magnitude": rng.between(1, 14),
+            "note": rng.sentence(query),
         })
     };
     let readings: Vec<Value> = found.hits.into_iter().map(reading).collect();

@@ -5,9 +5,9 @@ use serde_json::{Value, json};
 use url::form_urlencoded::byte_serialize;
 
 use crate::shell::{self, Extra, Layout, Site};
+use crate::testbed_state::TestbedState;
 use crate::wire::{self, SiteRequest};
-use crate::words::{self, Dice};
-use crate::world::TestbedState;
+use crate::words::{self, SeededRng};
 
 const SITE: Site = Site {
     name: "County Library",
@@ -34,17 +34,17 @@ pub fn answer(ask: &SiteRequest, _: &TestbedState) -> Response {
 
 fn books(query: &str, page: u64, per_page: u64) -> Value {
     let found = words::search("books", query, page, per_page);
-    let item = |(_, mut dice): (u64, Dice)| {
+    let item = |(_, mut rng): (u64, SeededRng)| {
         json!({
-            "isbn": format!("978-3-{:05}-{:03}-{}", dice.between(1, 99_999), dice.between(1, 999), dice.between(0, 9)),
-            "title": dice.title(query),
-            "abstract": dice.sentence(query),
-            "author": dice.person(),
-            "publisher": { "name": format!("{} Press", dice.pick(words::LAST)), "city": dice.pick(words::CITIES) },
-            "year": dice.between(1950, 2025),
-            "pages": dice.between(80, 900),
-            "available": dice.chance(70),
-            "url": format!("/books/{}", dice.between(100_000, 999_999)),
+            "isbn": format!("978-3-{:05}-{:03}-{}", rng.between(1, 99_999), rng.between(1, 999), rng.between(0, 9)),
+            "title": rng.title(query),
+            "abstract": rng.sentence(query),
+            "author": rng.person(),
+            "publisher": { "name": format!("{} Press", rng.pick(words::LAST)), "city": rng.pick(words::CITIES) },
+            "year": rng.between(1950, 2025),
+            "pages": rng.between(80, 900),
+            "available": rng.chance(70),
+            "url": format!("/books/{}", rng.between(100_000, 999_999)),
         })
     };
     let items: Vec<Value> = found.hits.into_iter().map(item).collect();

@@ -10,9 +10,9 @@ use bytes::Bytes;
 use flate2::{Compression, write::GzEncoder};
 use serde_json::{Value, json};
 
+use crate::testbed_state::TestbedState;
 use crate::wire::{self, SiteRequest};
-use crate::words::{self, Dice};
-use crate::world::TestbedState;
+use crate::words::{self, SeededRng};
 
 pub const JSON: &str = "application/json; charset=utf-8";
 
@@ -55,16 +55,16 @@ pub fn listing(items: u64) -> Bytes {
 }
 
 fn item(n: u64) -> Value {
-    let mut dice = Dice::new(&["load", &n.to_string()]);
-    let title = dice.title("lantern");
+    let mut rng = SeededRng::new(&["load", &n.to_string()]);
+    let title = rng.title("lantern");
     json!({
-        "id": format!("SKU-{:05}", dice.between(0, 99_999)),
+        "id": format!("SKU-{:05}", rng.between(0, 99_999)),
         "title": title,
-        "description": dice.sentence("lantern"),
-        "price": dice.cents(350, 19_900),
-        "rating": dice.between(20, 50) as f64 / 10.0,
-        "in_stock": dice.chance(80),
-        "tags": [dice.pick(words::TAGS), dice.pick(words::TAGS)],
+        "description": rng.sentence("lantern"),
+        "price": rng.cents(350, 19_900),
+        "rating": rng.between(20, 50) as f64 / 10.0,
+        "in_stock": rng.chance(80),
+        "tags": [rng.pick(words::TAGS), rng.pick(words::TAGS)],
     })
 }
 

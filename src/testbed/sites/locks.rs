@@ -8,8 +8,8 @@ use axum::response::Response;
 use serde_json::{Map, Value, json};
 
 use crate::pictures;
+use crate::testbed_state::{TestbedState, secret};
 use crate::wire::{self, SiteRequest};
-use crate::world::{TestbedState, secret};
 
 fn page(title: &str, main: &str) -> String {
     format!(
@@ -22,7 +22,7 @@ fn see(to: &str) -> Response {
 }
 
 /// Over http as over https.
-pub fn leaky(ask: &SiteRequest, world: &TestbedState) -> Response {
+pub fn leaky(ask: &SiteRequest, state: &TestbedState) -> Response {
     let reset = secret("leaky reset");
     match ask.route() {
         ("GET", "/") => {
@@ -33,7 +33,7 @@ pub fn leaky(ask: &SiteRequest, world: &TestbedState) -> Response {
                 <p><a href=\"/forgot\">Forgotten?</a> <a href=\"/go?to={scheme}://shop.test/\">Our shop</a> <a href=\"/hand\">Our docs</a></p>
                 <img alt=\"\" src=\"http://leaky.test/logo.gif\">"
             );
-            let cookie = format!("session_id={}; Path=/", world.open_session("leaky"));
+            let cookie = format!("session_id={}; Path=/", state.open_session("leaky"));
             wire::with(wire::html(page("Leaky", &form)), "set-cookie", &cookie)
         }
         ("POST", "/login") => see("/in"),
@@ -57,7 +57,7 @@ pub fn leaky(ask: &SiteRequest, world: &TestbedState) -> Response {
 }
 
 /// Over https alone.
-pub fn sound(ask: &SiteRequest, world: &TestbedState) -> Response {
+pub fn sound(ask: &SiteRequest, state: &TestbedState) -> Response {
     if !ask.secure {
         return wire::with(
             wire::text(StatusCode::MOVED_PERMANENTLY, ""),
@@ -76,7 +76,7 @@ pub fn sound(ask: &SiteRequest, world: &TestbedState) -> Response {
             );
             let cookie = format!(
                 "__Host-session={}; Path=/; Secure; HttpOnly; SameSite=Lax",
-                world.open_session("sound")
+                state.open_session("sound")
             );
             wire::with(wire::html(page("Sound", &form)), "set-cookie", &cookie)
         }

@@ -7,9 +7,9 @@ use axum::response::Response;
 use serde_json::{Value, json};
 
 use crate::shell::{self, Extra, Layout, Site};
+use crate::testbed_state::TestbedState;
 use crate::wire::{self, SiteRequest, escape, lookup};
-use crate::words::{self, Dice};
-use crate::world::TestbedState;
+use crate::words::{self, SeededRng};
 
 const LETTINGS: Site = Site {
     name: "To Let",
@@ -56,17 +56,17 @@ fn flats(town: &str) -> String {
         found.total,
         escape(town)
     );
-    for (at, mut dice) in found.hits {
+    for (at, mut rng) in found.hits {
         // Writing to a String cannot fail.
         let _ = write!(
             html,
             r#"<tr class="flat"><td class="street"><a href="/flats/{at}">{} Street {}</a></td><td class="rooms">{}</td><td class="rent">{} EUR</td><td class="from">{}</td><td class="landlord">{}</td></tr>"#,
-            dice.pick(words::NOUNS),
-            dice.between(1, 140),
-            dice.between(1, 6),
-            dice.between(30, 240) * 10,
-            dice.date(),
-            dice.name(),
+            rng.pick(words::NOUNS),
+            rng.between(1, 140),
+            rng.between(1, 6),
+            rng.between(30, 240) * 10,
+            rng.date(),
+            rng.name(),
         );
     }
     html + "</tbody></table>"
@@ -92,13 +92,13 @@ pub fn podcasts(ask: &SiteRequest, _: &TestbedState) -> Response {
 
 fn shows(term: &str) -> Value {
     let found = words::search("podcasts", term, 1, 10);
-    let show = |(at, mut dice): (u64, Dice)| {
+    let show = |(at, mut rng): (u64, SeededRng)| {
         json!({
             "id": 800 + at,
-            "title": dice.title(term),
-            "host": dice.person(),
-            "episodes": dice.between(3, 900),
-            "latest": { "title": dice.sentence(term), "minutes": dice.between(8, 140), "on": dice.date() },
+            "title": rng.title(term),
+            "host": rng.person(),
+            "episodes": rng.between(3, 900),
+            "latest": { "title": rng.sentence(term), "minutes": rng.between(8, 140), "on": rng.date() },
         })
     };
     let shows: Vec<Value> = found.hits.into_iter().map(show).collect();

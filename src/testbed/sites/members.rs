@@ -4,8 +4,8 @@ use axum::http::StatusCode;
 use axum::response::Response;
 
 use crate::shell::{self, Extra, Layout, Site};
+use crate::testbed_state::TestbedState;
 use crate::wire::{self, SiteRequest};
-use crate::world::TestbedState;
 
 const SITE: Site = Site {
     name: "Guild of Bookbinders",

@@ -6,9 +6,9 @@ use axum::http::StatusCode;
 use axum::response::Response;
 
 use crate::shell::{self, Extra, Layout, Site};
+use crate::testbed_state::TestbedState;
 use crate::wire::{SiteRequest, escape};
 use crate::words;
-use crate::world::TestbedState;
 
 const SITE: Site = Site {
     name: "The Evening Lantern",
@@ -44,17 +44,17 @@ fn results(query: &str, page: u64) -> String {
         include_str!("../pages/news_form.html"),
         found.total
     );
-    for (_, mut dice) in found.hits {
-        let title = dice.title(query);
+    for (_, mut rng) in found.hits {
+        let title = rng.title(query);
         // Writing to a String cannot fail.
         let _ = write!(
             html,
             r#"<li class="result"><h3><a href="/articles/{}">{}</a></h3><p class="summary">{}</p><span class="byline">{}</span> <span class="date">{}</span></li>"#,
             words::slug(&title),
             escape(&title),
-            escape(&dice.sentence(query)),
-            dice.name(),
-            dice.date(),
+            escape(&rng.sentence(query)),
+            rng.name(),
+            rng.date(),
         );
     }
     html += "</ol>";

@@ -3,8 +3,8 @@
 use axum::response::Response;
 
 use crate::shell::{self, Extra, Layout, Site};
+use crate::testbed_state::TestbedState;
 use crate::wire::SiteRequest;
-use crate::world::TestbedState;
 
 const SITE: Site = Site {
     name: "Parish Register",

@@ -5,9 +5,9 @@ use axum::response::Response;
 use serde_json::{Value, json};
 
 use crate::shell::{self, Extra, Layout, Site};
+use crate::testbed_state::{TestbedState, secret};
 use crate::wire::{self, SiteRequest};
-use crate::words::{self, Dice};
-use crate::world::{TestbedState, secret};
+use crate::words::{self, SeededRng};
 
 const GALLERY: Site = Site {
     name: "Plate Camera",
@@ -62,14 +62,14 @@ fn cursor(query: &str, page: u64) -> String {
 
 fn photos(query: &str, page: u64) -> Value {
     let found = words::search("photos", query, page, PAGE);
-    let photo = |(_, mut dice): (u64, Dice)| {
+    let photo = |(_, mut rng): (u64, SeededRng)| {
         json!({
-            "plate": format!("PC-{:05}", dice.between(1, 99_999)),
-            "caption": dice.title(query),
-            "photographer": dice.person(),
-            "place": dice.pick(words::CITIES),
-            "year": dice.between(1860, 1939),
-            "thumbnail": format!("/img/plate-{}.png", dice.between(1, 40)),
+            "plate": format!("PC-{:05}", rng.between(1, 99_999)),
+            "caption": rng.title(query),
+            "photographer": rng.person(),
+            "place": rng.pick(words::CITIES),
+            "year": rng.between(1860, 1939),
+            "thumbnail": format!("/img/plate-{}.png", rng.between(1, 40)),
         })
     };
     let photos: Vec<Value> = found.hits.into_iter().map(photo).collect();
@@ -96,14 +96,14 @@ pub fn crier(ask: &SiteRequest, _: &TestbedState) -> Response {
 
 fn posts(text: &str, offset: u64, limit: u64) -> Value {
     let found = words::search("posts", text, offset / limit + 1, limit);
-    let post = |(at, mut dice): (u64, Dice)| {
+    let post = |(at, mut rng): (u64, SeededRng)| {
         json!({
             "id": 90_000 - at,
-            "author": dice.person(),
-            "street": format!("{} Street", dice.pick(words::NOUNS)),
-            "message": dice.sentence(text),
-            "posted": dice.date(),
-            "ayes": dice.between(0, 400),
+            "author": rng.person(),
+            "street": format!("{} Street", rng.pick(words::NOUNS)),
+            "message": rng.sentence(text),
+            "posted": rng.date(),
+            "ayes": rng.between(0, 400),
         })
     };
     let posts: Vec<Value> = found.hits.into_iter().map(post).collect();

@@ -5,9 +5,9 @@ use axum::response::Response;
 use serde_json::{Value, json};
 
 use crate::shell::{self, Extra, Layout, Site};
+use crate::testbed_state::{TestbedState, secret};
 use crate::wire::{self, SiteRequest};
-use crate::words::{self, Dice};
-use crate::world::{TestbedState, secret};
+use crate::words::{self, SeededRng};
 
 const SITE: Site = Site {
     name: "Repertory",
@@ -83,14 +83,14 @@ fn refuse(message: &str) -> Response {
 
 fn films(title: &str, first: u64) -> Value {
     let found = words::search("films", title, 1, first);
-    let film = |(_, mut dice): (u64, Dice)| {
+    let film = |(_, mut rng): (u64, SeededRng)| {
         json!({
-            "id": format!("film:{}", dice.between(1000, 99_999)),
-            "title": dice.title(title),
-            "year": dice.between(1919, 2024),
-            "minutes": dice.between(62, 210),
-            "director": dice.person(),
-            "synopsis": dice.sentence(title),
+            "id": format!("film:{}", rng.between(1000, 99_999)),
+            "title": rng.title(title),
+            "year": rng.between(1919, 2024),
+            "minutes": rng.between(62, 210),
+            "director": rng.person(),
+            "synopsis": rng.sentence(title),
         })
     };
     json!({ "total": found.total, "nodes": found.hits.into_iter().map(film).collect::<Vec<_>>() })
@@ -98,13 +98,13 @@ fn films(title: &str, first: u64) -> Value {
 
 fn people(name: &str) -> Value {
     let found = words::search("film people", name, 1, 10);
-    let person = |(_, mut dice): (u64, Dice)| {
+    let person = |(_, mut rng): (u64, SeededRng)| {
         json!({
-            "id": format!("person:{}", dice.between(1000, 99_999)),
-            "name": format!("{} {}", dice.pick(words::FIRST), words::capitalised(name)),
-            "role": dice.pick(&["director", "actor", "editor", "composer", "camera"]),
-            "born": { "year": dice.between(1890, 2000), "place": dice.pick(words::CITIES) },
-            "knownFor": dice.title("night"),
+            "id": format!("person:{}", rng.between(1000, 99_999)),
+            "name": format!("{} {}", rng.pick(words::FIRST), words::capitalised(name)),
+            "role": rng.pick(&["director", "actor", "editor", "composer", "camera"]),
+            "born": { "year": rng.between(1890, 2000), "place": rng.pick(words::CITIES) },
+            "knownFor": rng.title("night"),
         })
     };
     json!({ "total": found.total, "nodes": found.hits.into_iter().map(person).collect::<Vec<_>>() })

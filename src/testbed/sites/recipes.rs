@@ -5,9 +5,9 @@ use axum::response::Response;
 use serde_json::{Value, json};
 
 use crate::shell::{self, Extra, Layout, Site};
+use crate::testbed_state::TestbedState;
 use crate::wire::{self, SiteRequest};
-use crate::words::{self, Dice};
-use crate::world::TestbedState;
+use crate::words::{self, SeededRng};
 
 const SITE: Site = Site {
     name: "Second Helping",
@@ -39,17 +39,17 @@ pub fn answer(ask: &SiteRequest, _: &TestbedState) -> Response {
 
 fn recipes(query: &str) -> Value {
     let found = words::search("recipes", query, 1, 12);
-    let recipe = |(at, mut dice): (u64, Dice)| {
-        let minutes = dice.between(2, 24) * 5;
+    let recipe = |(at, mut rng): (u64, SeededRng)| {
+        let minutes = rng.between(2, 24) * 5;
         json!({
             "id": 4000 + at,
-            "name": format!("{} {} {}", dice.pick(STYLES), words::capitalised(query), dice.pick(DISHES)),
-            "teaser": dice.sentence(query),
+            "name": format!("{} {} {}", rng.pick(STYLES), words::capitalised(query), rng.pick(DISHES)),
+            "teaser": rng.sentence(query),
             "minutes": minutes,
-            "serves": dice.between(2, 8),
-            "cook": dice.person(),
-            "ingredients": (0..4).map(|_| json!({ "name": dice.pick(PANTRY), "grams": dice.between(1, 40) * 10 })).collect::<Vec<_>>(),
-            "image": format!("/img/dish-{}.png", dice.between(1, 40)),
+            "serves": rng.between(2, 8),
+            "cook": rng.person(),
+            "ingredients": (0..4).map(|_| json!({ "name": rng.pick(PANTRY), "grams": rng.between(1, 40) * 10 })).collect::<Vec<_>>(),
+            "image": format!("/img/dish-{}.png", rng.between(1, 40)),
             "href": format!("/recipe/{}", 4000 + at),
         })
     };

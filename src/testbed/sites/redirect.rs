@@ -5,9 +5,9 @@ use serde_json::{Value, json};
 use url::form_urlencoded::byte_serialize;
 
 use crate::shell::{self, Extra, Layout, Site};
+use crate::testbed_state::TestbedState;
 use crate::wire::{self, SiteRequest};
-use crate::words::{self, Dice};
-use crate::world::TestbedState;
+use crate::words::{self, SeededRng};
 
 const SITE: Site = Site {
     name: "Lost and Found",
@@ -38,15 +38,15 @@ pub fn answer(ask: &SiteRequest, _: &TestbedState) -> Response {
 
 fn items(query: &str) -> Value {
     let found = words::search("lost", query, 1, 15);
-    let item = |(_, mut dice): (u64, Dice)| {
+    let item = |(_, mut rng): (u64, SeededRng)| {
         json!({
-            "tag": format!("LF{:05}", dice.between(1, 99_999)),
-            "title": dice.title(query),
-            "description": dice.sentence(query),
-            "station": dice.pick(words::CITIES),
-            "finder": dice.person(),
-            "found_on": dice.date(),
-            "fee": dice.cents(200, 1500),
+            "tag": format!("LF{:05}", rng.between(1, 99_999)),
+            "title": rng.title(query),
+            "description": rng.sentence(query),
+            "station": rng.pick(words::CITIES),
+            "finder": rng.person(),
+            "found_on": rng.date(),
+            "fee": rng.cents(200, 1500),
         })
     };
     let items: Vec<Value> = found.hits.into_iter().map(item).collect();

@@ -15,8 +15,8 @@ use axum::response::Response;
 use serde_json::{Value, json};
 
 use crate::shell::{self, Extra, Layout, Site};
+use crate::testbed_state::TestbedState;
 use crate::wire::{self, SiteRequest, escape};
-use crate::world::TestbedState;
 
 const SITE: Site = Site {
     name: "Pantry & Post",
@@ -57,47 +57,47 @@ const KEPT: &str = "reorder favourite";
 const TAKEN: &str = "courier taken";
 const VARIANTS: &[&str] = &["drift", "redirect", "second"];
 
-pub fn answer(ask: &SiteRequest, world: &TestbedState) -> Response {
+pub fn answer(ask: &SiteRequest, state: &TestbedState) -> Response {
     match ask.route() {
         ("GET", "/") => shell::page(&SITE, ask, "", &list(ask)),
         ("GET", "/again") => match ORDERS.iter().find(|it| Some(it.id) == ask.param("order")) {
-            Some(it) => shell::page(&SITE, ask, "", &order_form(it, ask, world)),
+            Some(it) => shell::page(&SITE, ask, "", &order_form(it, ask, state)),
             None => wire::not_found(),
         },
         ("POST", "/orders") if ask.param("redirect").is_some() => {
             let moved = wire::text(StatusCode::TEMPORARY_REDIRECT, "moved\n");
             wire::with(moved, "location", "//courier.test/orders")
         }
-        ("POST", "/orders") => place(ask, world, PLACED),
+        ("POST", "/orders") => place(ask, state, PLACED),
         ("POST", "/favourites") => {
-            world.note(KEPT, &ask.body);
+            state.note(KEPT, &ask.body);
             shell::page(&SITE, ask, "", "<h1>Favourites</h1><p>Kept as a favourite.</p>")
         }
-        ("GET", "/api/favourites") => count(world, KEPT),
-        ("GET", "/api/count") => count(world, PLACED),
-        ("GET", "/api/bump") => wire::json(&json!({ "bumps": world.bump() })),
-        ("GET", "/api/risen") => wire::json(&json!({ "risen": world.followed_bump() })),
+        ("GET", "/api/favourites") => count(state, KEPT),
+        ("GET", "/api/count") => count(state, PLACED),
+        ("GET", "/api/bump") => wire::json(&json!({ "bumps": state.bump() })),
+        ("GET", "/api/risen") => wire::json(&json!({ "risen": state.followed_bump() })),
         ("GET", "/api/bumps") => {
             let after = ask.param("after").and_then(|it| it.parse().ok()).unwrap_or(u64::MAX);
-            if after <= world.bumps() {
-                world.follow_bump(after);
+            if after <= state.bumps() {
+                state.follow_bump(after);
             }
-            let stream = wire::answer(StatusCode::OK, "text/event-stream", bumps(world, after));
+            let stream = wire::answer(StatusCode::OK, "text/event-stream", bumps(state, after));
             wire::with(stream, "cache-control", "no-store")
         }
         _ => shell::answer(&SITE, ask),
     }
 }
 
-pub fn courier(ask: &SiteRequest, world: &TestbedState) -> Response {
+pub fn courier(ask: &SiteRequest, state: &TestbedState) -> Response {
     match ask.route() {
         // After a redirect the origin that is told need not be the one that is compared: anybody's will do.
         ("OPTIONS", _) => {
             let open = open(wire::text(StatusCode::NO_CONTENT, ""));
             wire::with(open, "access-control-allow-headers", "content-type")
         }
-        ("POST", "/orders") => open(place(ask, world, TAKEN)),
-        ("GET", "/api/count") => count(world, TAKEN),
+        ("POST", "/orders") => open(place(ask, state, TAKEN)),
+        ("GET", "/api/count") => count(state, TAKEN),
         _ => shell::answer(&COURIER, ask),
     }
 }
@@ -129,7 +129,7 @@ fn variants(ask: &SiteRequest) -> impl Iterator<Item = &'static str> {
     VARIANTS.iter().copied().filter(|it| ask.param(it).is_some())
 }
 
-fn order_form(order: &Order, ask: &SiteRequest, world: &TestbedState) -> String {
+fn order_form(order: &Order, ask: &SiteRequest, state: &TestbedState) -> String {
     let Order { id, item, cents, .. } = order;
     let variants: Vec<&str> = variants(ask).collect();
     format!(
@@ -144,7 +144,7 @@ fn order_form(order: &Order, ask: &SiteRequest, world: &TestbedState) -> String 
 <form method="post" action="/favourites"><input type="hidden" name="item" value="{id}"><button>Keep as a favourite</button></form>
 <p><a href="/">Your orders</a></p>"#,
         variants.join(" "),
-        world.bumps(),
+        state.bumps(),
         escape(item),
         euros(*cents),
     )
@@ -154,7 +154,7 @@ fn euros(cents: u64) -> String {
     format!("€{}.{:02}", cents / 100, cents % 100)
 }
 
-fn place(ask: &SiteRequest, world: &TestbedState, what: &'static str) -> Response {
+fn place(ask: &SiteRequest, state: &TestbedState, what: &'static str) -> Response {
     let order: Value = ask.json();
     let is_known = ORDERS.iter().any(|it| order["order"] == it.id);
     let is_extra = order["extra"].is_string();
@@ -162,21 +162,21 @@ fn place(ask: &SiteRequest, world: &TestbedState, what: &'static str) -> Respons
     if !(is_extra || is_known && (1..=9).contains(&quantity)) {
         return wire::error(StatusCode::UNPROCESSABLE_ENTITY, "no such order");
     }
-    let number = world.note(what, &ask.body);
+    let number = state.note(what, &ask.body);
     wire::json_status(
         StatusCode::CREATED,
         &json!({ "id": format!("R-{}", 1000 + number), "status": "placed", "total": order["total"] }),
     )
 }
 
-fn count(world: &TestbedState, what: &'static str) -> Response {
-    let bodies = world.recorded_actions(what);
+fn count(state: &TestbedState, what: &'static str) -> Response {
+    let bodies = state.recorded_actions(what);
     wire::json(&json!({ "count": bodies.len(), "bodies": bodies }))
 }
 
 /// One event, when a page is to change more often than so.
-fn bumps(world: &TestbedState, after: u64) -> Body {
-    let mut heard = world.bumped();
+fn bumps(state: &TestbedState, after: u64) -> Body {
+    let mut heard = state.bumped();
     let next = async move {
         // An error means that the web is gone, and the stream ends with it.
         let now = heard.wait_for(|it| *it > after).await.map_or(after, |it| *it);

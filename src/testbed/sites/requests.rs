@@ -5,9 +5,9 @@ use axum::response::Response;
 use serde_json::{Value, json};
 
 use crate::shell::{self, Extra, Layout, Site};
+use crate::testbed_state::{TestbedState, secret};
 use crate::wire::{self, SiteRequest};
-use crate::words::{self, Dice};
-use crate::world::{TestbedState, secret};
+use crate::words::{self, SeededRng};
 
 const ALMANAC: Site = Site {
     name: "Farmer's Almanac",
@@ -78,14 +78,14 @@ pub fn almanac(ask: &SiteRequest, _: &TestbedState) -> Response {
 
 fn advice(query: &str) -> Value {
     let found = words::search("advice", query, 1, 10);
-    let entry = |(at, mut dice): (u64, Dice)| {
+    let entry = |(at, mut rng): (u64, SeededRng)| {
         json!({
             "id": at,
-            "title": dice.title(query),
-            "week": dice.between(1, 52),
-            "moon": dice.pick(&["waxing", "waning", "full", "new"]),
-            "text": dice.sentence(query),
-            "by": dice.person(),
+            "title": rng.title(query),
+            "week": rng.between(1, 52),
+            "moon": rng.pick(&["waxing", "waning", "full", "new"]),
+            "text": rng.sentence(query),
+            "by": rng.person(),
         })
     };
     let entries: Vec<Value> = found.hits.into_iter().map(entry).collect();
@@ -104,14 +104,14 @@ pub fn species(ask: &SiteRequest, _: &TestbedState) -> Response {
 
 fn birds(name: &str) -> Value {
     let found = words::search("birds", name, 1, 8);
-    let bird = |(_, mut dice): (u64, Dice)| {
+    let bird = |(_, mut rng): (u64, SeededRng)| {
         json!({
-            "name": format!("{} {}", dice.pick(words::ADJECTIVES), words::capitalised(name)),
-            "ring": format!("BT{:05}", dice.between(1, 99_999)),
-            "wingspan_cm": dice.between(12, 240),
-            "seen_by": dice.person(),
-            "seen_in": dice.pick(words::CITIES),
-            "on": dice.date(),
+            "name": format!("{} {}", rng.pick(words::ADJECTIVES), words::capitalised(name)),
+            "ring": format!("BT{:05}", rng.between(1, 99_999)),
+            "wingspan_cm": rng.between(12, 240),
+            "seen_by": rng.person(),
+            "seen_in": rng.pick(words::CITIES),
+            "on": rng.date(),
         })
     };
     let birds: Vec<Value> = found.hits.into_iter().map(bird).collect();
@@ -135,14 +135,14 @@ pub fn lights(ask: &SiteRequest, _: &TestbedState) -> Response {
 
 fn light_list(query: &str) -> Value {
     let found = words::search("lights", query, 1, 10);
-    let light = |(_, mut dice): (u64, Dice)| {
+    let light = |(_, mut rng): (u64, SeededRng)| {
         json!({
-            "number": format!("B{:04}", dice.between(1, 9999)),
-            "name": format!("{} {}", words::capitalised(query), dice.pick(&["Head", "Rock", "Point", "Mole"])),
-            "character": format!("Fl({}) {}s", dice.between(1, 5), dice.between(5, 30)),
-            "range_nm": dice.between(4, 28),
-            "height_m": dice.between(6, 90),
-            "keeper": dice.name(),
+            "number": format!("B{:04}", rng.between(1, 9999)),
+            "name": format!("{} {}", words::capitalised(query), rng.pick(&["Head", "Rock", "Point", "Mole"])),
+            "character": format!("Fl({}) {}s", rng.between(1, 5), rng.between(5, 30)),
+            "range_nm": rng.between(4, 28),
+            "height_m": rng.between(6, 90),
+            "keeper": rng.name(),
         })
     };
     let lights: Vec<Value> = found.hits.into_iter().map(light).collect();
@@ -161,11 +161,11 @@ pub fn thesaurus(ask: &SiteRequest, _: &TestbedState) -> Response {
 
 fn other_words(word: &str) -> Value {
     let found = words::search("words", word, 1, 15);
-    let other = |(_, mut dice): (u64, Dice)| {
+    let other = |(_, mut rng): (u64, SeededRng)| {
         json!({
-            "word": format!("{} {}", dice.pick(words::ADJECTIVES).to_lowercase(), dice.pick(words::NOUNS).to_lowercase()),
-            "register": dice.pick(&["plain", "poetic", "dialect", "nautical"]),
-            "usage": dice.sentence(word),
+            "word": format!("{} {}", rng.pick(words::ADJECTIVES).to_lowercase(), rng.pick(words::NOUNS).to_lowercase()),
+            "register": rng.pick(&["plain", "poetic", "dialect", "nautical"]),
+            "usage": rng.sentence(word),
         })
     };
     let others: Vec<Value> = found.hits.into_iter().map(other).collect();

@@ -5,9 +5,9 @@ use axum::response::Response;
 use serde_json::{Value, json};
 
 use crate::shell::{self, Extra, Layout, Site};
+use crate::testbed_state::{TestbedState, secret};
 use crate::wire::{self, SiteRequest};
-use crate::words::Dice;
-use crate::world::{TestbedState, secret};
+use crate::words::SeededRng;
 
 const ROSTERS: Site = Site {
     name: "Harbour Watch",
@@ -57,13 +57,13 @@ fn number_of(at: usize) -> String {
 
 fn roster(number: &str) -> Value {
     let watch = |n: u64| {
-        let mut dice = Dice::new(&["roster", number, &n.to_string()]);
+        let mut rng = SeededRng::new(&["roster", number, &n.to_string()]);
         json!({
             "begins": format!("{:02}:00", 4 * (n - 1)),
-            "officer": dice.name(),
-            "lookout": dice.name(),
-            "boat": dice.title("boat"),
-            "remark": dice.sentence("the watch"),
+            "officer": rng.name(),
+            "lookout": rng.name(),
+            "boat": rng.title("boat"),
+            "remark": rng.sentence("the watch"),
         })
     };
     json!({"watches": (1..=6).map(watch).collect::<Vec<_>>()})

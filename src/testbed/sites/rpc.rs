@@ -4,9 +4,9 @@ use axum::response::Response;
 use serde_json::{Value, json};
 
 use crate::shell::{self, Extra, Layout, Site};
+use crate::testbed_state::TestbedState;
 use crate::wire::{self, SiteRequest};
-use crate::words::{self, Dice};
-use crate::world::TestbedState;
+use crate::words::{self, SeededRng};
 
 const LEDGER: Site = Site {
     name: "Open Ledger",
@@ -80,15 +80,15 @@ fn ledger_method(name: &str, params: &Value) -> Outcome {
         "companies.find" => {
             let name = text(params, "name")?;
             let found = words::search("firms", name, 1, 10);
-            let firm = |(_, mut dice): (u64, Dice)| {
+            let firm = |(_, mut rng): (u64, SeededRng)| {
                 json!({
-                    "number": format!("HRB {}", dice.between(1000, 99_999)),
-                    "name": format!("{} {} & {}", words::capitalised(name), dice.pick(words::NOUNS), dice.pick(words::LAST)),
-                    "seat": dice.pick(words::CITIES),
-                    "founded": dice.date(),
-                    "capital": dice.between(1, 900) * 1000,
-                    "owner": dice.person(),
-                    "purpose": dice.sentence(name),
+                    "number": format!("HRB {}", rng.between(1000, 99_999)),
+                    "name": format!("{} {} & {}", words::capitalised(name), rng.pick(words::NOUNS), rng.pick(words::LAST)),
+                    "seat": rng.pick(words::CITIES),
+                    "founded": rng.date(),
+                    "capital": rng.between(1, 900) * 1000,
+                    "owner": rng.person(),
+                    "purpose": rng.sentence(name),
                 })
             };
             let firms: Vec<Value> = found.hits.into_iter().map(firm).collect();
@@ -103,8 +103,8 @@ fn harbour_method(name: &str, params: &Value) -> Outcome {
         "user.current" => Ok(json!({ "user": null, "guest": true })),
         "notices.list" => {
             let notice = |at: u32| {
-                let mut dice = Dice::new(&["harbour notice", &at.to_string()]);
-                json!({ "id": at, "title": dice.title("dredging"), "text": dice.sentence("skippers"), "by": dice.person() })
+                let mut rng = SeededRng::new(&["harbour notice", &at.to_string()]);
+                json!({ "id": at, "title": rng.title("dredging"), "text": rng.sentence("skippers"), "by": rng.person() })
             };
             Ok((1..=9).map(notice).collect())
         }
@@ -112,14 +112,14 @@ fn harbour_method(name: &str, params: &Value) -> Outcome {
         "vessels.search" => {
             let name = text(params, "name")?;
             let found = words::search("vessels", name, 1, 12);
-            let vessel = |(at, mut dice): (u64, Dice)| {
+            let vessel = |(at, mut rng): (u64, SeededRng)| {
                 json!({
-                    "berth": format!("{}{}", dice.pick(&["A", "B", "C", "D"]), at),
-                    "name": format!("{} {}", words::capitalised(name), dice.pick(words::NOUNS)),
-                    "flag": dice.pick(words::COUNTRIES),
-                    "length": dice.cents(700, 9000),
-                    "skipper": dice.name(),
-                    "arrived": dice.date(),
+                    "berth": format!("{}{}", rng.pick(&["A", "B", "C", "D"]), at),
+                    "name": format!("{} {}", words::capitalised(name), rng.pick(words::NOUNS)),
+                    "flag": rng.pick(words::COUNTRIES),
+                    "length": rng.cents(700, 9000),
+                    "skipper": rng.name(),
+                    "arrived": rng.date(),
                 })
             };
             let vessels: Vec<Value> = found.hits.into_iter().map(vessel).collect();

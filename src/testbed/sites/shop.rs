@@ -4,9 +4,9 @@ use axum::{http::StatusCode, response::Response};
 use serde_json::{Value, json};
 
 use crate::shell::{self, Extra, Layout, Site};
+use crate::testbed_state::TestbedState;
 use crate::wire::{self, SiteRequest};
-use crate::words::{self, Dice};
-use crate::world::TestbedState;
+use crate::words::{self, SeededRng};
 
 const SCRIPT: &str = "/static/js/storefront.8f3a1c.js";
 
@@ -29,8 +29,8 @@ const SITE: Site = Site {
 };
 
 /// When it is turned, its search moves: the page asks at the new address, and the old one is gone.
-pub fn answer(ask: &SiteRequest, world: &TestbedState) -> Response {
-    let has_moved = world.turns("shop.test") % 2 == 1;
+pub fn answer(ask: &SiteRequest, state: &TestbedState) -> Response {
+    let has_moved = state.turns("shop.test") % 2 == 1;
     match ask.route() {
         ("GET", SCRIPT) if has_moved => {
             wire::script(SITE.script.1.replace("'/api/search?'", "'/api/v2/search?'"))
@@ -57,20 +57,20 @@ pub fn answer(ask: &SiteRequest, world: &TestbedState) -> Response {
 
 fn search(query: &str, page: u64) -> Value {
     let found = words::search("products", query, page, 12);
-    let item = |(_, mut dice): (u64, Dice)| {
-        let title = dice.title(query);
+    let item = |(_, mut rng): (u64, SeededRng)| {
+        let title = rng.title(query);
         json!({
-            "id": format!("SKU-{}", dice.between(10_000, 99_999)),
+            "id": format!("SKU-{}", rng.between(10_000, 99_999)),
             "title": title,
-            "description": dice.sentence(query),
-            "price": dice.cents(350, 19_900),
+            "description": rng.sentence(query),
+            "price": rng.cents(350, 19_900),
             "currency": "EUR",
-            "rating": dice.between(20, 50) as f64 / 10.0,
-            "in_stock": dice.chance(80),
+            "rating": rng.between(20, 50) as f64 / 10.0,
+            "in_stock": rng.chance(80),
             "url": format!("/p/{}", words::slug(&title)),
             "image": format!("/img/{}.png", words::slug(&title)),
-            "seller": dice.person(),
-            "tags": [dice.pick(words::TAGS), dice.pick(words::TAGS)],
+            "seller": rng.person(),
+            "tags": [rng.pick(words::TAGS), rng.pick(words::TAGS)],
         })
     };
     let items: Vec<Value> = found.hits.into_iter().map(item).collect();
@@ -78,11 +78,11 @@ fn search(query: &str, page: u64) -> Value {
 }
 
 fn suggest(typed: &str) -> Value {
-    let mut dice = Dice::new(&["suggest", typed]);
+    let mut rng = SeededRng::new(&["suggest", typed]);
     let suggestions: Vec<Value> = (0..6)
         .map(|_| {
-            let text = format!("{typed} {}", dice.pick(words::NOUNS).to_lowercase());
-            json!({ "text": text, "weight": dice.between(1, 900) })
+            let text = format!("{typed} {}", rng.pick(words::NOUNS).to_lowercase());
+            json!({ "text": text, "weight": rng.between(1, 900) })
         })
         .collect();
     json!({ "suggestions": suggestions })

@@ -6,9 +6,9 @@ use axum::response::Response;
 use serde_json::{Value, json};
 
 use crate::shell::{self, Extra, Layout, Site};
+use crate::testbed_state::{TestbedState, secret};
 use crate::wire::{self, SiteRequest};
-use crate::words::Dice;
-use crate::world::{TestbedState, secret};
+use crate::words::SeededRng;
 
 const STALLS: Site = Site {
     name: "Market Stalls",
@@ -67,13 +67,13 @@ fn stall(market: &str, at: usize) -> String {
 
 fn prices<'a>(ids: impl Iterator<Item = &'a str>) -> Vec<Value> {
     let price = |id: &str| {
-        let mut dice = Dice::new(&["stall", id]);
+        let mut rng = SeededRng::new(&["stall", id]);
         json!({
             "stall": id,
-            "holder": dice.name(),
-            "goods": dice.title("fish"),
-            "price": dice.between(3, 60),
-            "remark": dice.sentence("the catch"),
+            "holder": rng.name(),
+            "goods": rng.title("fish"),
+            "price": rng.between(3, 60),
+            "remark": rng.sentence("the catch"),
         })
     };
     ids.filter(|it| !it.is_empty()).map(price).collect()

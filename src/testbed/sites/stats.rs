@@ -4,9 +4,9 @@ use axum::response::Response;
 use serde_json::{Value, json};
 
 use crate::shell::{self, Extra, Layout, Site};
+use crate::testbed_state::TestbedState;
 use crate::wire::{self, SiteRequest};
-use crate::words::{self, Dice};
-use crate::world::TestbedState;
+use crate::words::{self, SeededRng};
 
 const SITE: Site = Site {
     name: "Bureau of Figures",
@@ -31,17 +31,17 @@ pub fn answer(ask: &SiteRequest, _: &TestbedState) -> Response {
 }
 
 fn series(country: &str) -> Value {
-    let mut dice = Dice::new(&["stats", &country.to_lowercase()]);
-    let mut people = dice.between(400_000, 60_000_000);
+    let mut rng = SeededRng::new(&["stats", &country.to_lowercase()]);
+    let mut people = rng.between(400_000, 60_000_000);
     let point = |year: i64| {
-        people += dice.between(-40_000, 400_000);
+        people += rng.between(-40_000, 400_000);
         json!({ "year": year, "value": people, "status": if year > 2023 { "estimate" } else { "final" } })
     };
     let points: Vec<Value> = (2000..=2024).map(point).collect();
     json!({
         "indicator": { "code": "POP.TOTAL", "label": "Resident population", "unit": "persons" },
-        "country": { "name": words::capitalised(country), "capital": dice.pick(words::CITIES) },
-        "source": { "office": format!("Statistics {}", words::capitalised(country)), "contact": dice.person() },
+        "country": { "name": words::capitalised(country), "capital": rng.pick(words::CITIES) },
+        "source": { "office": format!("Statistics {}", words::capitalised(country)), "contact": rng.person() },
         "points": points,
     })
 }

@@ -5,8 +5,8 @@ use axum::response::Response;
 use serde_json::json;
 
 use crate::shell::{self, Extra, Layout, Site};
+use crate::testbed_state::TestbedState;
 use crate::wire::{self, SiteRequest};
-use crate::world::TestbedState;
 
 const SITE: Site = Site {
     name: "The One Kettle",
@@ -18,7 +18,7 @@ const SITE: Site = Site {
     extras: &[Extra::Tracker, Extra::Anonymous, Extra::Recommended],
 };
 
-pub fn answer(ask: &SiteRequest, world: &TestbedState) -> Response {
+pub fn answer(ask: &SiteRequest, state: &TestbedState) -> Response {
     match ask.route() {
         ("POST", "/api/orders") => {
             let body = ask.json();
@@ -26,7 +26,7 @@ pub fn answer(ask: &SiteRequest, world: &TestbedState) -> Response {
                 return wire::missing("sku");
             };
             let order = json!({
-                "order_id": format!("K-{:06}", world.place_order()),
+                "order_id": format!("K-{:06}", state.place_order()),
                 "status": "placed",
                 "sku": sku,
                 "quantity": body["quantity"].as_u64().unwrap_or(1),

@@ -9,9 +9,9 @@ use axum::response::Response;
 use serde_json::{Value, json};
 
 use crate::shell::{self, Extra, Layout, Site};
+use crate::testbed_state::TestbedState;
 use crate::wire::{self, SiteRequest};
-use crate::words::{self, Dice};
-use crate::world::TestbedState;
+use crate::words::{self, SeededRng};
 
 const TICKER: Site = Site {
     name: "Corn Exchange",
@@ -76,11 +76,11 @@ pub fn feed(upgrade: WebSocketUpgrade) -> Response {
 
 fn quotes(name: &str) -> Value {
     let found = words::search("quotes of grain", name, 1, 10);
-    let quote = |(_, mut dice): (u64, Dice)| {
+    let quote = |(_, mut rng): (u64, SeededRng)| {
         json!({
-            "lot": format!("{} {}", words::capitalised(name), dice.pick(words::NOUNS)),
-            "bid": dice.cents(9000, 42_000), "ask": dice.cents(9000, 42_000),
-            "origin": dice.pick(words::COUNTRIES), "broker": dice.person(),
+            "lot": format!("{} {}", words::capitalised(name), rng.pick(words::NOUNS)),
+            "bid": rng.cents(9000, 42_000), "ask": rng.cents(9000, 42_000),
+            "origin": rng.pick(words::COUNTRIES), "broker": rng.person(),
         })
     };
     let quotes: Vec<Value> = found.hits.into_iter().map(quote).collect();
@@ -103,10 +103,10 @@ pub fn buses(ask: &SiteRequest, _: &TestbedState) -> Response {
 fn departures(stop: &str) -> String {
     let found = words::search("buses", stop, 1, 8);
     let mut stream = String::from("retry: 60000\n\n");
-    for (at, mut dice) in found.hits {
+    for (at, mut rng) in found.hits {
         let bus = json!({
-            "line": dice.between(1, 99), "towards": dice.pick(words::CITIES), "minutes": at * 3,
-            "driver": dice.name(), "stop": words::capitalised(stop), "note": dice.sentence(stop),
+            "line": rng.between(1, 99), "towards": rng.pick(words::CITIES), "minutes": at * 3,
+            "driver": rng.name(), "stop": words::capitalised(stop), "note": rng.sentence(stop),
         });
         // Writing to a String cannot fail.
         let _ = write!(stream, "event: bus\nid: {at}\ndata: {bus}\n\n");
@@ -129,16 +129,16 @@ pub fn molecules(ask: &SiteRequest, _: &TestbedState) -> Response {
 fn compounds(name: &str) -> Vec<u8> {
     let found = words::search("compounds", name, 1, 10);
     let mut message = Vec::new();
-    for (_, mut dice) in found.hits {
+    for (_, mut rng) in found.hits {
         // `message Compound { string name = 1; string formula = 2; uint64 mass = 3; string note = 4; }`
         let mut compound = Vec::new();
-        let title = format!("{} {}", dice.pick(&["Methyl", "Ethyl", "Sodium", "Cupric"]), name);
+        let title = format!("{} {}", rng.pick(&["Methyl", "Ethyl", "Sodium", "Cupric"]), name);
         let formula =
-            format!("C{}H{}O{}", dice.between(1, 30), dice.between(2, 60), dice.between(0, 9));
+            format!("C{}H{}O{}", rng.between(1, 30), rng.between(2, 60), rng.between(0, 9));
         bytes_field(&mut compound, 1, title.as_bytes());
         bytes_field(&mut compound, 2, formula.as_bytes());
-        number_field(&mut compound, 3, dice.between(18, 900) as u64);
-        bytes_field(&mut compound, 4, dice.sentence(name).as_bytes());
+        number_field(&mut compound, 3, rng.between(18, 900) as u64);
+        bytes_field(&mut compound, 4, rng.sentence(name).as_bytes());
         bytes_field(&mut message, 1, &compound);
     }
     number_field(&mut message, 2, found.total);

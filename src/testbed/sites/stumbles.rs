@@ -3,8 +3,8 @@
 use axum::http::StatusCode;
 use axum::response::Response;
 
+use crate::testbed_state::TestbedState;
 use crate::wire::{self, SiteRequest};
-use crate::world::TestbedState;
 
 const FORM: &str = r#"<h1>Lamps</h1><nav><a href="/help">Help</a> <a href="/about">About us</a> <a href="/contact">Contact</a></nav>
 <form onsubmit="out.textContent = 'no lamps'; return false"><label>Search <input type="search" name="q"></label>

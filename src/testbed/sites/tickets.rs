@@ -6,9 +6,9 @@ use axum::response::Response;
 use serde_json::{Value, json};
 
 use crate::shell::{self, Extra, Layout, Site};
+use crate::testbed_state::{TestbedState, secret};
 use crate::wire::{self, SiteRequest};
-use crate::words::{self, Dice};
-use crate::world::{TestbedState, secret};
+use crate::words::{self, SeededRng};
 
 const COOKIE: &str = "tickets_session";
 
@@ -22,11 +22,11 @@ const SITE: Site = Site {
     extras: &[Extra::RemoteFlags, Extra::Locale, Extra::Anonymous],
 };
 
-pub fn answer(ask: &SiteRequest, world: &TestbedState) -> Response {
-    let session = ask.cookie(COOKIE).filter(|id| world.knows_session("tickets", id));
+pub fn answer(ask: &SiteRequest, state: &TestbedState) -> Response {
+    let session = ask.cookie(COOKIE).filter(|id| state.knows_session("tickets", id));
     match ask.route() {
         ("GET", "/") => {
-            let opened = session.map_or_else(|| world.open_session("tickets"), str::to_owned);
+            let opened = session.map_or_else(|| state.open_session("tickets"), str::to_owned);
             let meta = format!(r#"<meta name="csrf-token" content="{}">"#, token(&opened));
             let cookie = format!("{COOKIE}={opened}; Path=/; HttpOnly; SameSite=Strict");
             let page = shell::page(&SITE, ask, &meta, SITE.main);
@@ -58,16 +58,16 @@ fn token(session: &str) -> String {
 
 fn tickets(text: &str) -> Value {
     let found = words::search("tickets", text, 1, 15);
-    let ticket = |(_, mut dice): (u64, Dice)| {
+    let ticket = |(_, mut rng): (u64, SeededRng)| {
         json!({
-            "number": format!("WW-{}", dice.between(10_000, 99_999)),
-            "subject": dice.title(text),
-            "body": dice.sentence(text),
-            "status": dice.pick(&["open", "waiting", "closed"]),
-            "priority": dice.between(1, 5),
-            "reporter": dice.person(),
-            "opened": dice.date(),
-            "site": { "town": dice.pick(words::CITIES), "pump": dice.between(1, 40) },
+            "number": format!("WW-{}", rng.between(10_000, 99_999)),
+            "subject": rng.title(text),
+            "body": rng.sentence(text),
+            "status": rng.pick(&["open", "waiting", "closed"]),
+            "priority": rng.between(1, 5),
+            "reporter": rng.person(),
+            "opened": rng.date(),
+            "site": { "town": rng.pick(words::CITIES), "pump": rng.between(1, 40) },
         })
     };
     let tickets: Vec<Value> = found.hits.into_iter().map(ticket).collect();

@@ -7,9 +7,9 @@ use axum::response::Response;
 use serde_json::{Value, json};
 
 use crate::shell::{self, Extra, Layout, Site};
+use crate::testbed_state::TestbedState;
 use crate::wire::{self, SiteRequest};
-use crate::words::{self, Dice};
-use crate::world::TestbedState;
+use crate::words::{self, SeededRng};
 
 const BASKET: Site = Site {
     name: "Basket & Co",
@@ -71,18 +71,18 @@ const ORACLE: Site = Site {
     extras: &[Extra::Pixel, Extra::Flags],
 };
 
-pub fn basket(ask: &SiteRequest, world: &TestbedState) -> Response {
+pub fn basket(ask: &SiteRequest, state: &TestbedState) -> Response {
     match ask.route() {
         // Against RFC 9110, section 9.2.1, as in many a shop.
         ("GET", "/cart/add") => {
             let Some(item) = ask.param("item") else {
                 return wire::missing("item");
             };
-            let number = world.place_order();
-            let mut dice = Dice::new(&["basket", &item.to_lowercase()]);
+            let number = state.place_order();
+            let mut rng = SeededRng::new(&["basket", &item.to_lowercase()]);
             let line = json!({
-                "line": number, "item": item, "brand": dice.pick(words::LAST), "price": dice.cents(80, 1900),
-                "substitutes": [dice.title(item), dice.title(item)], "packed_by": dice.person(),
+                "line": number, "item": item, "brand": rng.pick(words::LAST), "price": rng.cents(80, 1900),
+                "substitutes": [rng.title(item), rng.title(item)], "packed_by": rng.person(),
             });
             wire::json(&json!({ "added": line, "count": number }))
         }
@@ -90,7 +90,7 @@ pub fn basket(ask: &SiteRequest, world: &TestbedState) -> Response {
     }
 }
 
-pub fn reviews(ask: &SiteRequest, world: &TestbedState) -> Response {
+pub fn reviews(ask: &SiteRequest, state: &TestbedState) -> Response {
     match ask.route() {
         ("POST", "/api/graphql") => {
             let body = ask.json();
@@ -98,7 +98,7 @@ pub fn reviews(ask: &SiteRequest, world: &TestbedState) -> Response {
                 Some("Reviews") => wire::json(&json!({ "data": { "reviews": review_list() } })),
                 Some("AddReview") => match body["variables"]["text"].as_str() {
                     Some(text) if !text.trim().is_empty() => {
-                        let id = world.place_order();
+                        let id = state.place_order();
                         let review = json!({ "id": id, "text": text, "stars": 4, "author": { "name": "A Guest" } });
                         wire::json(
                             &json!({ "data": { "addReview": { "review": review, "reviews": review_list() } } }),
@@ -115,16 +115,16 @@ pub fn reviews(ask: &SiteRequest, world: &TestbedState) -> Response {
 
 fn review_list() -> Value {
     let review = |at: u32| {
-        let mut dice = Dice::new(&["review", &at.to_string()]);
-        json!({ "id": format!("r{at}"), "text": dice.sentence("the soup"), "stars": dice.between(1, 5), "author": dice.person() })
+        let mut rng = SeededRng::new(&["review", &at.to_string()]);
+        json!({ "id": format!("r{at}"), "text": rng.sentence("the soup"), "stars": rng.between(1, 5), "author": rng.person() })
     };
     (1..=5).map(review).collect()
 }
 
-pub fn ballot(ask: &SiteRequest, world: &TestbedState) -> Response {
+pub fn ballot(ask: &SiteRequest, state: &TestbedState) -> Response {
     match ask.route() {
         ("GET", "/") => {
-            let nonce = world.open_session("ballot");
+            let nonce = state.open_session("ballot");
             let meta = format!(r#"<meta name="form-nonce" content="{nonce}">"#);
             shell::page(&BALLOT, ask, &meta, BALLOT.main)
         }
@@ -132,11 +132,11 @@ pub fn ballot(ask: &SiteRequest, world: &TestbedState) -> Response {
             let Some(name) = ask.param("name") else {
                 return wire::missing("name");
             };
-            if !ask.param("nonce").is_some_and(|nonce| world.close_session("ballot", nonce)) {
+            if !ask.param("nonce").is_some_and(|nonce| state.close_session("ballot", nonce)) {
                 return wire::error(StatusCode::FORBIDDEN, "unknown or used nonce");
             }
             let mut answer = candidates(name);
-            answer["next_nonce"] = world.open_session("ballot").into();
+            answer["next_nonce"] = state.open_session("ballot").into();
             wire::json(&answer)
         }
         _ => shell::answer(&BALLOT, ask),
@@ -145,13 +145,13 @@ pub fn ballot(ask: &SiteRequest, world: &TestbedState) -> Response {
 
 fn candidates(name: &str) -> Value {
     let found = words::search("candidates", name, 1, 10);
-    let candidate = |(at, mut dice): (u64, Dice)| {
+    let candidate = |(at, mut rng): (u64, SeededRng)| {
         json!({
-            "name": format!("{} {}", dice.pick(words::FIRST), words::capitalised(name)),
+            "name": format!("{} {}", rng.pick(words::FIRST), words::capitalised(name)),
             "list": format!("List {}", at),
-            "trade": dice.title("village"),
-            "born": dice.between(1940, 2004),
-            "promise": dice.sentence("voters"),
+            "trade": rng.title("village"),
+            "born": rng.between(1940, 2004),
+            "promise": rng.sentence("voters"),
         })
     };
     let candidates: Vec<Value> = found.hits.into_iter().map(candidate).collect();
@@ -168,10 +168,10 @@ pub fn fares(ask: &SiteRequest, _: &TestbedState) -> Response {
                 return wire::error(StatusCode::FORBIDDEN, "bad signature");
             }
             let found = words::search("fares", to, 1, 10);
-            let fare = |(_, mut dice): (u64, Dice)| {
+            let fare = |(_, mut rng): (u64, SeededRng)| {
                 json!({
-                    "ticket": dice.title("return"), "to": words::capitalised(to), "price": dice.cents(250, 9000),
-                    "conductor": dice.person(), "valid_from": dice.date(), "conditions": dice.sentence(to),
+                    "ticket": rng.title("return"), "to": words::capitalised(to), "price": rng.cents(250, 9000),
+                    "conductor": rng.person(), "valid_from": rng.date(), "conditions": rng.sentence(to),
                 })
             };
             let fares: Vec<Value> = found.hits.into_iter().map(fare).collect();
@@ -198,8 +198,8 @@ pub fn oracle(ask: &SiteRequest, _: &TestbedState) -> Response {
             }
             Some(_) => {
                 let counsel = |at: u32| {
-                    let mut dice = Dice::new(&["counsel", &at.to_string()]);
-                    json!({ "verse": at, "text": dice.sentence("the traveller"), "priest": dice.person() })
+                    let mut rng = SeededRng::new(&["counsel", &at.to_string()]);
+                    json!({ "verse": at, "text": rng.sentence("the traveller"), "priest": rng.person() })
                 };
                 wire::json(&json!({ "counsel": (1..=8).map(counsel).collect::<Vec<_>>() }))
             }

@@ -6,9 +6,9 @@ use axum::response::Response;
 use serde_json::{Value, json};
 
 use crate::shell::{self, Extra, Layout, Site};
+use crate::testbed_state::TestbedState;
 use crate::wire::{self, SiteRequest};
-use crate::words::{self, Dice};
-use crate::world::TestbedState;
+use crate::words::{self, SeededRng};
 
 const SESSION: &str = "__Host-vault";
 const SEEN: &str = "vault_seen";
@@ -23,7 +23,7 @@ const SITE: Site = Site {
     extras: &[Extra::Locale, Extra::Pixel],
 };
 
-pub fn answer(ask: &SiteRequest, world: &TestbedState) -> Response {
+pub fn answer(ask: &SiteRequest, state: &TestbedState) -> Response {
     if !ask.secure {
         let to = format!("https://vault.test{}", ask.path);
         let moved = wire::text(StatusCode::PERMANENT_REDIRECT, "over https\n");
@@ -33,19 +33,19 @@ pub fn answer(ask: &SiteRequest, world: &TestbedState) -> Response {
         ("GET", "/") => {
             let session = format!(
                 "{SESSION}={}; Path=/; Secure; HttpOnly; SameSite=Lax",
-                world.open_session("vault")
+                state.open_session("vault")
             );
             let page = wire::with(shell::home(&SITE, ask), "set-cookie", &session);
             wire::with(page, "set-cookie", &format!("{SEEN}=1; Secure; SameSite=Strict"))
         }
-        ("GET", "/api/boxes") => boxes(ask, world),
+        ("GET", "/api/boxes") => boxes(ask, state),
         _ => shell::answer(&SITE, ask),
     };
     wire::with(response, "strict-transport-security", "max-age=31536000")
 }
 
-fn boxes(ask: &SiteRequest, world: &TestbedState) -> Response {
-    let known = ask.cookie(SESSION).is_some_and(|id| world.knows_session("vault", id));
+fn boxes(ask: &SiteRequest, state: &TestbedState) -> Response {
+    let known = ask.cookie(SESSION).is_some_and(|id| state.knows_session("vault", id));
     if !known || ask.cookie(SEEN).is_none() {
         return wire::error(StatusCode::UNAUTHORIZED, "no valid session");
     }
@@ -53,13 +53,13 @@ fn boxes(ask: &SiteRequest, world: &TestbedState) -> Response {
         return wire::missing("q");
     };
     let found = words::search("boxes", query, 1, 20);
-    let one = |(_, mut dice): (u64, Dice)| {
+    let one = |(_, mut rng): (u64, SeededRng)| {
         json!({
-            "box": format!("B-{}", dice.between(100, 9999)),
-            "label": dice.title(query),
-            "keeper": dice.name(),
-            "since": dice.date(),
-            "insured": dice.cents(1000, 900_000),
+            "box": format!("B-{}", rng.between(100, 9999)),
+            "label": rng.title(query),
+            "keeper": rng.name(),
+            "since": rng.date(),
+            "insured": rng.cents(1000, 900_000),
         })
     };
     let boxes: Vec<Value> = found.hits.into_iter().map(one).collect();

@@ -5,9 +5,9 @@ use axum::response::Response;
 use serde_json::{Value, json};
 
 use crate::shell::{self, Extra, Layout, Site};
+use crate::testbed_state::TestbedState;
 use crate::wire::{self, SiteRequest};
-use crate::words::{self, Dice};
-use crate::world::TestbedState;
+use crate::words::{self, SeededRng};
 
 const WALKS: Site = Site {
     name: "Town Walks",
@@ -44,14 +44,14 @@ pub fn walks(ask: &SiteRequest, _: &TestbedState) -> Response {
 
 fn walk_list(town: &str) -> Value {
     let found = words::search("walks", town, 1, 10);
-    let walk = |(_, mut dice): (u64, Dice)| {
+    let walk = |(_, mut rng): (u64, SeededRng)| {
         json!({
-            "title": dice.title("round"),
-            "start": format!("{} Square", dice.pick(words::NOUNS)),
-            "kilometres": dice.cents(150, 1900),
-            "minutes": dice.between(20, 300),
-            "guide": dice.person(),
-            "remark": dice.sentence("walkers"),
+            "title": rng.title("round"),
+            "start": format!("{} Square", rng.pick(words::NOUNS)),
+            "kilometres": rng.cents(150, 1900),
+            "minutes": rng.between(20, 300),
+            "guide": rng.person(),
+            "remark": rng.sentence("walkers"),
         })
     };
     let walks: Vec<Value> = found.hits.into_iter().map(walk).collect();
@@ -70,20 +70,20 @@ pub fn coins(ask: &SiteRequest, _: &TestbedState) -> Response {
 
 fn finds(query: &str) -> Value {
     let found = words::search("finds", query, 1, 14);
-    let find = |(at, mut dice): (u64, Dice)| {
-        let (mint, finder) = (dice.pick(words::CITIES), dice.person());
-        let (weight, image) = (dice.cents(40, 3000), format!("/img/coin-{at}.png"));
+    let find = |(at, mut rng): (u64, SeededRng)| {
+        let (mint, finder) = (rng.pick(words::CITIES), rng.person());
+        let (weight, image) = (rng.cents(40, 3000), format!("/img/coin-{at}.png"));
         let mut find = json!({
-            "id": format!("CC-{:05}", dice.between(1, 99_999)),
-            "description": dice.title(query),
-            "mint": if dice.chance(60) { mint.into() } else { Value::Null },
-            "ruler": { "name": if dice.chance(50) { dice.name().into() } else { Value::Null } },
-            "weight_g": if dice.chance(70) { weight.into() } else { Value::Null },
-            "finder": if dice.chance(40) { finder } else { Value::Null },
-            "found": dice.date(),
+            "id": format!("CC-{:05}", rng.between(1, 99_999)),
+            "description": rng.title(query),
+            "mint": if rng.chance(60) { mint.into() } else { Value::Null },
+            "ruler": { "name": if rng.chance(50) { rng.name().into() } else { Value::Null } },
+            "weight_g": if rng.chance(70) { weight.into() } else { Value::Null },
+            "finder": if rng.chance(40) { finder } else { Value::Null },
+            "found": rng.date(),
             "references": null,
         });
-        if dice.chance(50) {
+        if rng.chance(50) {
             find["image"] = image.into();
         }
         find

@@ -6,9 +6,9 @@ use axum::response::Response;
 use serde_json::{Value, json};
 
 use crate::shell::{self, Extra, Layout, Site};
+use crate::testbed_state::TestbedState;
 use crate::wire::{self, SiteRequest};
-use crate::words::{self, Dice};
-use crate::world::TestbedState;
+use crate::words::{self, SeededRng};
 
 const AUCTION: Site = Site {
     name: "Gavel & Daughters",
@@ -73,14 +73,14 @@ pub fn clinic(ask: &SiteRequest, _: &TestbedState) -> Response {
     }
 }
 
-pub fn museum(ask: &SiteRequest, world: &TestbedState) -> Response {
+pub fn museum(ask: &SiteRequest, state: &TestbedState) -> Response {
     match ask.route() {
         ("GET", "/") => {
-            world.expect_haste("museum");
+            state.expect_haste("museum");
             shell::home(&MUSEUM, ask)
         }
         // The first call after a page was loaded comes too early.
-        ("GET", "/api/objects") if world.is_hasty("museum") => {
+        ("GET", "/api/objects") if state.is_hasty("museum") => {
             let refusal = wire::error(StatusCode::TOO_MANY_REQUESTS, "slow down");
             wire::with(refusal, "retry-after", "1")
         }
@@ -94,15 +94,15 @@ pub fn museum(ask: &SiteRequest, world: &TestbedState) -> Response {
 
 fn objects(query: &str) -> Value {
     let found = words::search("objects", query, 1, 12);
-    let object = |(_, mut dice): (u64, Dice)| {
+    let object = |(_, mut rng): (u64, SeededRng)| {
         json!({
-            "inventory": format!("MC.{}.{}", dice.between(1880, 2020), dice.between(1, 400)),
-            "title": dice.title(query),
-            "maker": dice.person(),
-            "made_in": dice.pick(words::CITIES),
-            "year": dice.between(1580, 1930),
-            "room": dice.between(1, 24),
-            "text": dice.sentence(query),
+            "inventory": format!("MC.{}.{}", rng.between(1880, 2020), rng.between(1, 400)),
+            "title": rng.title(query),
+            "maker": rng.person(),
+            "made_in": rng.pick(words::CITIES),
+            "year": rng.between(1580, 1930),
+            "room": rng.between(1, 24),
+            "text": rng.sentence(query),
         })
     };
     let objects: Vec<Value> = found.hits.into_iter().map(object).collect();

@@ -4,9 +4,9 @@ use axum::response::Response;
 use serde_json::{Value, json};
 
 use crate::shell::{self, Extra, Layout, Site};
+use crate::testbed_state::TestbedState;
 use crate::wire::{self, SiteRequest};
-use crate::words::{self, Dice};
-use crate::world::TestbedState;
+use crate::words::{self, SeededRng};
 
 const SITE: Site = Site {
     name: "Star Register",
@@ -33,15 +33,15 @@ pub fn answer(ask: &SiteRequest, _: &TestbedState) -> Response {
 
 fn stars(name: &str) -> Value {
     let found = words::search("stars", name, 1, 25);
-    let star = |(at, mut dice): (u64, Dice)| {
+    let star = |(at, mut rng): (u64, SeededRng)| {
         json!({
-            "designation": format!("{} {} {at}", words::capitalised(name), dice.pick(words::NOUNS)),
-            "catalogue": format!("HX {}", dice.between(1000, 99_999)),
-            "magnitude": dice.cents(-100, 1200),
-            "distance_ly": dice.cents(400, 90_000),
-            "constellation": dice.pick(words::NOUNS),
-            "discovery": { "observer": dice.person(), "on": dice.date() },
-            "notes": dice.sentence(name),
+            "designation": format!("{} {} {at}", words::capitalised(name), rng.pick(words::NOUNS)),
+            "catalogue": format!("HX {}", rng.between(1000, 99_999)),
+            "magnitude": rng.cents(-100, 1200),
+            "distance_ly": rng.cents(400, 90_000),
+            "constellation": rng.pick(words::NOUNS),
+            "discovery": { "observer": rng.person(), "on": rng.date() },
+            "notes": rng.sentence(name),
         })
     };
     let stars: Vec<Value> = found.hits.into_iter().map(star).collect();

@@ -6,9 +6,9 @@ use axum::response::Response;
 use serde_json::{Value, json};
 
 use crate::shell::{self, Extra, Layout, Site};
+use crate::testbed_state::TestbedState;
 use crate::wire::{self, SiteRequest};
-use crate::words::{self, Dice};
-use crate::world::TestbedState;
+use crate::words::{self, SeededRng};
 
 const ATLAS: Site = Site {
     name: "Pocket Atlas",
@@ -66,14 +66,14 @@ pub fn atlas(ask: &SiteRequest, _: &TestbedState) -> Response {
 
 fn places(query: &str) -> Value {
     let found = words::search("places", query, 1, 12);
-    let place = |(_, mut dice): (u64, Dice)| {
+    let place = |(_, mut rng): (u64, SeededRng)| {
         json!({
-            "name": format!("{} {}", dice.pick(&["Old", "New", "Upper", "Lower", "Great"]), words::capitalised(query)),
-            "district": dice.title("parish"),
-            "country": dice.pick(words::COUNTRIES),
-            "latitude": dice.cents(-6000, 7000),
-            "longitude": dice.cents(-18_000, 18_000),
-            "population": dice.between(40, 900_000),
+            "name": format!("{} {}", rng.pick(&["Old", "New", "Upper", "Lower", "Great"]), words::capitalised(query)),
+            "district": rng.title("parish"),
+            "country": rng.pick(words::COUNTRIES),
+            "latitude": rng.cents(-6000, 7000),
+            "longitude": rng.cents(-18_000, 18_000),
+            "population": rng.between(40, 900_000),
         })
     };
     let places: Vec<Value> = found.hits.into_iter().map(place).collect();
@@ -95,14 +95,14 @@ pub fn bonds(ask: &SiteRequest, _: &TestbedState) -> Response {
 
 fn bond_list(issuer: &str) -> Value {
     let found = words::search("bonds", issuer, 1, 12);
-    let bond = |(_, mut dice): (u64, Dice)| {
+    let bond = |(_, mut rng): (u64, SeededRng)| {
         json!({
-            "isin": format!("XS{:010}", dice.between(1, 9_999_999_999)),
-            "name": format!("{} {} {}", words::capitalised(issuer), dice.pick(words::ADJECTIVES), dice.between(2026, 2051)),
-            "coupon": dice.cents(10, 900),
-            "price": dice.cents(7000, 12_000),
-            "rating": dice.pick(&["AAA", "AA", "A", "BBB", "BB"]),
-            "registrar": dice.person(),
+            "isin": format!("XS{:010}", rng.between(1, 9_999_999_999)),
+            "name": format!("{} {} {}", words::capitalised(issuer), rng.pick(words::ADJECTIVES), rng.between(2026, 2051)),
+            "coupon": rng.cents(10, 900),
+            "price": rng.cents(7000, 12_000),
+            "rating": rng.pick(&["AAA", "AA", "A", "BBB", "BB"]),
+            "registrar": rng.person(),
         })
     };
     let bonds: Vec<Value> = found.hits.into_iter().map(bond).collect();
@@ -121,14 +121,14 @@ pub fn quakes(ask: &SiteRequest, _: &TestbedState) -> Response {
 
 fn tremors(region: &str) -> String {
     let found = words::search("tremors", region, 1, 15);
-    let tremor = |(_, mut dice): (u64, Dice)| {
+    let tremor = |(_, mut rng): (u64, SeededRng)| {
         let line = json!({
-            "event": format!("tw{:06x}", dice.roll() as u32 & 0x00ff_ffff),
-            "place": format!("{} km {} of {}", dice.between(1, 90), dice.pick(&["north", "south", "east", "west"]), words::capitalised(region)),
-            "magnitude": dice.cents(150, 620),
-            "depth_km": dice.between(1, 300),
-            "on": dice.date(),
-            "analyst": dice.name(),
+            "event": format!("tw{:06x}", rng.roll() as u32 & 0x00ff_ffff),
+            "place": format!("{} km {} of {}", rng.between(1, 90), rng.pick(&["north", "south", "east", "west"]), words::capitalised(region)),
+            "magnitude": rng.cents(150, 620),
+            "depth_km": rng.between(1, 300),
+            "on": rng.date(),
+            "analyst": rng.name(),
         });
         format!("{line}\n")
     };

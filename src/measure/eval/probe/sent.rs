@@ -11,10 +11,10 @@ impl Prober<'_, '_> {
     /// Proves the recipe once more and keeps as rules what the stubs would answer otherwise, or not at all. Fails with what the proof
     /// fails with.
     pub(super) async fn repeat(&mut self, proof: ProofToRepeat<'_>) -> Result<()> {
-        self.world.begin("the proof of a case".to_owned())?;
-        self.world.keep_sent();
-        let proven = verify(self.world, proof.draft, proof.baseline, proof.expect).await;
-        let sent = self.world.take_sent();
+        self.replayer.begin("the proof of a case".to_owned())?;
+        self.replayer.keep_sent();
+        let proven = verify(self.replayer, proof.draft, proof.baseline, proof.expect).await;
+        let sent = self.replayer.take_sent();
         proven?;
         // A request that is sent again at once was not answered yet: its last answer stands. One that comes again later begins
         // another walk through the steps, whose answers may not fit those of the first.

@@ -64,14 +64,14 @@ impl StateSealer {
     /// What was sealed, once. Fails with `FORBIDDEN` for what is not ours, another's, of another request, too old, or used.
     pub async fn open(
         &self,
-        book: &Database,
+        database: &Database,
         principal: &str,
         request: &str,
         text: &str,
     ) -> Result<Value> {
         let refused = || {
-            Error::new(Code::Forbidden, "the state of the answer is invalid here")
-                .hint("a state holds for one caller, one request, one use and ten minutes; call again without it")
+            Error::new(Code::Forbidden, "`requestState` is unknown, used, expired, or belongs to another request")
+                .hint("call again without it; a state works once, within ten minutes, for the same caller and request")
         };
         let mut bytes = URL_SAFE_NO_PAD.decode(text).map_err(|_| refused())?;
         if bytes.len() < NONCE_LEN {
@@ -82,7 +82,7 @@ impl StateSealer {
         let aad = Aad::from(format!("{principal}\0{request}"));
         let open = self.key.open_in_place(nonce, aad, &mut rest).map_err(|_| refused())?;
         let it: SealedState = serde_json::from_slice(open).map_err(|_| refused())?;
-        if it.expires_ms < now_ms() || !book.use_up(&it.nonce, it.expires_ms).await? {
+        if it.expires_ms < now_ms() || !database.use_up(&it.nonce, it.expires_ms).await? {
             return Err(refused());
         }
         Ok(it.value)
@@ -100,13 +100,13 @@ mod tests {
     #[tokio::test]
     async fn a_state_is_for_one_caller_one_request_and_one_use() {
         let home = tempfile::tempdir().unwrap();
-        let book = Database::open(home.path()).unwrap();
+        let database = Database::open(home.path()).unwrap();
         let seal = StateSealer::new().unwrap();
         let value = serde_json::json!({"a": 1});
         let text = seal.close("ann", "r1", value.clone()).unwrap();
         assert!(!text.contains("\"a\""));
-        for (who, what) in [("bob", "r1"), ("ann", "r2"), ("ann\0r1", "")] {
-            let err = seal.open(&book, who, what, &text).await.unwrap_err();
+        for (principal, what) in [("bob", "r1"), ("ann", "r2"), ("ann\0r1", "")] {
+            let err = seal.open(&database, principal, what, &text).await.unwrap_err();
             assert_eq!(err.code(), Code::Forbidden);
         }
         let mut changed = text.clone().into_bytes();
@@ -114,12 +114,12 @@ mod tests {
         changed[last] = if changed[last] == b'A' { b'B' } else { b'A' };
         let changed = String::from_utf8(changed).unwrap();
         for junk in ["", "AAAA", "%%", changed.as_str()] {
-            assert!(seal.open(&book, "ann", "r1", junk).await.is_err(), "{junk}");
+            assert!(seal.open(&database, "ann", "r1", junk).await.is_err(), "{junk}");
         }
-        assert_eq!(seal.open(&book, "ann", "r1", &text).await.unwrap(), value);
-        assert!(seal.open(&book, "ann", "r1", &text).await.is_err(), "used twice");
+        assert_eq!(seal.open(&database, "ann", "r1", &text).await.unwrap(), value);
+        assert!(seal.open(&database, "ann", "r1", &text).await.is_err(), "used twice");
         // Another process has another key.
         let text = seal.close("ann", "r1", value).unwrap();
-        assert!(StateSealer::new().unwrap().open(&book, "ann", "r1", &text).await.is_err());
+        assert!(StateSealer::new().unwrap().open(&database, "ann", "r1", &text).await.is_err());
     }
 }
