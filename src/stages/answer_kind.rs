@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 use url::Url;
 
-use super::{folding::parts, relevance::TaskWording, signals::SignalContext};
+use super::{folding::parts, relevance::TaskWording};
 use commis_artifacts::recording::{Excerpt, Exchange};
 
 /// Fields by which answers of many interfaces say what each object is.
@@ -39,14 +39,14 @@ pub struct KindShares {
 pub fn kind_shares(
     exchange: &Exchange,
     wording: &TaskWording,
-    session: &SignalContext<'_>,
+    brands: &BTreeSet<String>,
 ) -> KindShares {
     let mut out = KindShares::default();
-    let named = |word: &str| wording.names_thing(word, session.brands(), true);
+    let named = |word: &str| wording.names_thing(word, brands, true);
     if let Some(Excerpt::Json(answer)) = &exchange.excerpt
         && let Some(kind) = kind_of(main_value(answer, DEPTH).value, KIND_FIELDS)
     {
-        out.kind_named = wording.names_thing(&kind, session.brands(), false);
+        out.kind_named = wording.names_thing(&kind, brands, false);
     }
     let Ok(url) = Url::parse(&exchange.url) else { return out };
     let segments: Vec<&str> = url.path_segments().into_iter().flatten().collect();

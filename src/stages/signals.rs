@@ -415,7 +415,7 @@ pub fn signals(
     if measures.typed_in_request.is_empty() {
         put("one_of_many", relevance.one_of_many);
     }
-    let kind = kind_shares(exchange, &session.wording, session);
+    let kind = kind_shares(exchange, &session.wording, &session.brands);
     put("kind_named", kind.kind_named);
     put("part_of_thing", kind.part_of_thing);
     put("other_value", kind.other_value);
