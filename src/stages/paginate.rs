@@ -549,7 +549,7 @@ mod tests {
         };
         let parameters = |kind: &str| -> Vec<Parameter> {
             serde_json::from_value(json!([
-                {"name": "skip", "type": kind, "required": false, "source": "captured", "default": "0"},
+                {"name": "skip", "type": kind, "required": false, "source": "constant", "default": "0"},
             ]))
             .unwrap()
         };
