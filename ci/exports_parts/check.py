@@ -24,7 +24,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 COMMIS = os.environ["COMMIS"]
 TOOLS = pathlib.Path(os.environ["TOOLS"])
-FORMS = ["openapi", "curl", "hurl", "python", "typescript", "postman", "openai-tools", "mcp", "skill"]
+FORMS = ["openapi", "arazzo", "curl", "hurl", "python", "typescript", "postman", "openai-tools", "mcp", "skill"]
 READ = {"int": int, "float": float, "str": str, "bool": lambda it: it == "true"}
 
 
@@ -326,6 +326,44 @@ def run_openapi(table, home, web, recipes, names, want, out, folder):
     table.rows["openapi"]["validated"] += ["openapi-spec-validator 0.9", "openapi-typescript 7", "JSON Schema: every live answer"]
 
 
+def run_arazzo(table, home, web, recipes, names, want, out, folder):
+    """By the documents alone, as the runner reads them; inputs are the examples that the workflow names."""
+    calls, asked = [], []
+    for name in names:
+        file = out / f"{name}.arazzo.json"
+        workflow = json.loads(file.read_text())["workflows"][0]
+        if not recipes[name].get("steps") and file.read_text().count('"type": "openapi"') > 1:
+            table.fault("arazzo", f"{name}: one request, and more than one document")
+        for i, values in enumerate(examples(recipes[name])):
+            given = typed(recipes[name], values)
+            inputs = {}
+            for key, schema in workflow["inputs"]["properties"].items():
+                picked = document.pick(schema, i)
+                inputs[key] = given.get(key) if picked is None else picked
+            calls.append((name, i, workflow["steps"][-1]["outputs"]["data"]))
+            asked.append({"file": str(file), "workflow": workflow["workflowId"], "inputs": inputs})
+    done = subprocess.run([sys.executable, str(HERE / "arazzo.py")], input=json.dumps(asked), capture_output=True, text=True, env=web.env)
+    if done.returncode:
+        table.fault("arazzo", f"the runner failed: {done.stderr[-300:]}")
+        return
+    for (name, i, place), it in zip(calls, json.loads(done.stdout)):
+        data = it.get("data")
+        if "error" in it or data is None:
+            table.compare("arazzo", f"{name} {i}", it, want[name, i])
+        elif isinstance(data, str) and place == "$response.body":
+            judged(table, "arazzo", recipes[name], f"{name} {i}", data, want[name, i])
+        elif place == "$response.body":
+            judged(table, "arazzo", recipes[name], f"{name} {i}", json.dumps(data), want[name, i])
+        else:
+            table.compare("arazzo", f"{name} {i}", data, want[name, i])
+    for file in sorted(it for it in out.glob("*.json") if not it.name.endswith(".arazzo.json")):
+        try:
+            validate(json.loads(file.read_text()))
+        except Exception as err:
+            table.fault("arazzo", f"{file.name}: {str(err)[:300]}")
+    table.rows["arazzo"]["validated"].append("arazzo-runner 0.9; openapi-spec-validator 0.9")
+
+
 def run_openai_tools(table, home, web, recipes, names, want, out, folder):
     for it in json.loads((out / "openai-tools.json").read_text()):
         function = it["function"]
@@ -387,6 +425,13 @@ def library(table, folder):
             validate(json.loads(file.read_text()))
         except Exception as err:
             table.fault("openapi", f"library {file.name}: {str(err)[:300]}")
+    for file in outs["arazzo"][0].glob("*.json"):
+        it = json.loads(file.read_text())
+        try:
+            if "arazzo" not in it:
+                validate(it)
+        except Exception as err:
+            table.fault("arazzo", f"library {file.name}: {str(err)[:300]}")
     for file in outs["curl"][0].glob("*.sh"):
         if subprocess.run(["sh", "-n", str(file)]).returncode:
             table.fault("curl", f"{file.name} does not parse")
@@ -412,7 +457,7 @@ def library(table, folder):
             table.compare(form, f"library {name} {side}", it.get("data", it.get("error")), cases[name][side]["data"])
     table.rows["python"]["validated"].append(f"{len(calls)} recorded answers of the library")
     table.rows["typescript"]["validated"].append(f"{len(calls)} recorded answers of the library")
-    for form in ("curl", "hurl", "openapi", "postman"):
+    for form in ("arazzo", "curl", "hurl", "openapi", "postman"):
         table.rows[form]["validated"].append(f"{len(names)} recipes of the library parse")
 
 

@@ -4,6 +4,8 @@ import json
 
 
 def verdicts(commis, home, web, names):
+    if not names:
+        return {}
     done = commis(home, "recipe", "verify", *names, *web.flags, "--json")
     out = {}
     for it in json.loads(done.stdout):
@@ -29,7 +31,7 @@ def round_trip(table, commis, home, web, folder):
                 # A file of Hurl has one value of each.
                 recipe = json.loads(commis(home, "recipe", "get", file.stem, "--json").stdout)
                 # One request is read back, and how a page is read has no words there.
-                if recipe.get("slots") or recipe["response"]["type"] == "html":
+                if recipe.get("steps") or recipe.get("slots") or recipe["response"]["type"] == "html":
                     refused.append(f"{file.stem}: Hurl says more than one request, or less than how its page is read")
                     continue
                 for it in recipe.get("parameters") or []:

@@ -16,7 +16,7 @@ use commis_recipe::{
     registry::{Registry, Source},
 };
 
-/// Write recipes in the forms of other tools: OpenAPI, curl, Hurl, Python, TypeScript, Postman, tools of models, skills
+/// Write recipes in the forms of other tools: OpenAPI, Arazzo, curl, Hurl, Python, TypeScript, Postman, tools of models, skills
 ///
 /// One file goes to stdout, several go into the folder of --out. Each says whether and when its recipe was proven. No file
 /// holds a key or a cookie: it names the variable of a key. If a form cannot hold something, stderr names it with the reason.

@@ -2,6 +2,7 @@
 
 use super::{
     client::{Function, Language, obstacle},
+    refusal::{Refusal, RefusalCode},
     resolved_request::RequestParts,
 };
 use commis_base::error::Result;
@@ -23,6 +24,12 @@ pub fn step_recipes(recipe: &Recipe) -> Vec<Recipe> {
         ..recipe.clone()
     };
     before.map(one).collect()
+}
+
+/// Both at once are in no form: the key belongs to one origin, and the steps may ask several.
+pub fn key_and_chain() -> Refusal {
+    let why = "it needs a key and makes several requests, both at once";
+    Refusal::new(RefusalCode::UnsendableRequest, why)
 }
 
 /// A recipe's requests as code: those of the steps, and the last one.
@@ -76,10 +83,10 @@ impl<'a> Requests<'a> {
     }
 
     /// Why no client can be written.
-    pub fn obstacle(&self) -> Option<String> {
+    pub fn obstacle(&self) -> Option<Refusal> {
         let recipe = self.last.asked.recipe;
         if recipe.auth.is_some() && recipe.chain.is_some() {
-            return Some("it needs a key and makes several requests, both at once".to_owned());
+            return Some(key_and_chain());
         }
         if let Some(why) = self.odd_list() {
             return Some(why);
@@ -92,18 +99,19 @@ impl<'a> Requests<'a> {
     }
 
     /// All items of a list in one request, where code has no words for what becomes of an empty one, or of a JSON list.
-    fn odd_list(&self) -> Option<String> {
+    fn odd_list(&self) -> Option<Refusal> {
         let chain = self.last.asked.recipe.chain.as_ref()?;
         let step = chain.before.iter().find(|it| match &it.choose {
             Some(Choose::All(separator)) => separator.is_empty() || chain.output.is_some(),
             _ => false,
         })?;
         let why = "puts its items into a request as a JSON list, or beside an `output`";
-        Some(format!("step `{}` {why}, for which this form has no words", step.name))
+        let why = format!("step `{}` {why}, for which this form has no words", step.name);
+        Some(Refusal::new(RefusalCode::SeveralRequests, why))
     }
 
     /// A condition with something beside a value that may be missing.
-    fn odd_condition(&self) -> Option<String> {
+    fn odd_condition(&self) -> Option<Refusal> {
         let chain = self.last.asked.recipe.chain.as_ref()?;
         let odd = |text: &str| {
             Template::parse(text).is_ok_and(|it| {
@@ -114,7 +122,8 @@ impl<'a> Requests<'a> {
             Some(Choose::Where(all)) => all.values().filter_map(|it| it.as_str()).any(odd),
             _ => false,
         })?;
-        Some(format!("a condition of step `{}` has a value that may be left out", step.name))
+        let why = format!("a condition of step `{}` has a value that may be left out", step.name);
+        Some(Refusal::new(RefusalCode::SeveralRequests, why))
     }
 
     /// The steps, each with its request and the names that its answer gives.

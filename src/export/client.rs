@@ -4,6 +4,7 @@ use serde_json::Value;
 
 use super::{
     escaping,
+    refusal::{Refusal, RefusalCode},
     resolved_request::{Body, RequestParts, answer_reason, commis_only_reason, page_reason},
 };
 use commis_recipe::{
@@ -42,12 +43,14 @@ pub struct Function<'a> {
 }
 
 /// Why no client can be written.
-pub fn obstacle(recipe: &Recipe, asked: &RequestParts<'_>) -> Option<String> {
+pub fn obstacle(recipe: &Recipe, asked: &RequestParts<'_>) -> Option<Refusal> {
     let key_and_slot = recipe.auth.is_some() && !asked.slots.is_empty();
     let why = commis_only_reason(recipe).or_else(|| page_reason(recipe));
     why.or_else(|| answer_reason(recipe)).or_else(|| {
-        key_and_slot
-            .then(|| "it needs a key and a value of an earlier answer, both at once".to_owned())
+        key_and_slot.then(|| {
+            let why = "it needs a key and a value of an earlier answer, both at once";
+            Refusal::new(RefusalCode::UnsendableRequest, why)
+        })
     })
 }
 
@@ -184,10 +187,11 @@ impl<'a> Function<'a> {
     }
 
     /// A header that may be missing has no place in an object that is always whole.
-    pub fn optional_header(&self) -> Option<String> {
+    pub fn optional_header(&self) -> Option<Refusal> {
         let odd =
             self.asked.headers.iter().find(|it| it.1.names().any(|it| self.is_optional(it)))?;
-        Some(format!("its header `{}` may be left out", odd.0))
+        let why = format!("its header `{}` may be left out", odd.0);
+        Some(Refusal::new(RefusalCode::UnsendableRequest, why))
     }
 
     /// The body, as what the runtime's functions of these names make of it; `None` for nothing.

@@ -5,9 +5,11 @@ use std::{collections::BTreeMap, fmt::Write as _};
 
 use super::{
     ExportOutput,
+    chain::key_and_chain,
     curl_words::words,
     escaping::{comment, quote_shell},
     key_line, proof_line,
+    refusal::{Refusal, RefusalCode},
     resolved_request::{RequestParts, commis_only_reason, fill_request, sample},
     shell_steps, task,
 };
@@ -25,23 +27,22 @@ pub fn write(
         let in_query = recipe.auth.as_ref().is_some_and(|it| it.query.is_some());
         let why = why.or_else(|| {
             (in_query && recipe.request.method != "GET").then(|| {
-                "its key stands in the query of a POST, where curl would not encode it".to_owned()
+                let why = "its key stands in the query of a POST, where curl would not encode it";
+                Refusal::new(RefusalCode::UnsendableRequest, why)
             })
         });
         let is_keyed = recipe.chain.is_some() && recipe.auth.is_some();
-        let why = why.or_else(|| {
-            is_keyed.then(|| "it needs a key and makes several requests, both at once".to_owned())
-        });
+        let why = why.or_else(|| is_keyed.then(key_and_chain));
         match (why, sample(recipe, given)) {
             (Some(why), _) | (None, Err(why)) => out.refuse(recipe, why),
             (None, Ok(sample)) => match text(recipe, &sample)? {
                 Ok(text) => out.push(format!("{}.sh", recipe.name), text),
-                Err(what) => out.refuse(
-                    recipe,
-                    format!(
+                Err(what) => {
+                    let why = format!(
                         "it makes several requests, with {what}, for which this form has no words; python and typescript have"
-                    ),
-                ),
+                    );
+                    out.refuse(recipe, Refusal::new(RefusalCode::SeveralRequests, why));
+                }
             },
         }
     }

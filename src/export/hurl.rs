@@ -9,7 +9,12 @@ use jmespath::ast::Ast;
 use serde_json::Value;
 
 use super::{
-    ExportOutput, escaping, proof_line,
+    ExportOutput,
+    chain::{key_and_chain, step_recipes},
+    escaping,
+    hurl_steps::{AnswerReading, CapturedNames, read_slots, read_step},
+    proof_line,
+    refusal::{Refusal, RefusalCode},
     resolved_request::{Body, RequestParts, commis_only_reason, sample, values},
     task,
     variables::{VariableTable, render_template},
@@ -17,7 +22,9 @@ use super::{
 use commis_base::error::Result;
 use commis_recipe::{
     model::{Auth, AuthKind, Pair, ParamType, Recipe, ResponseType, Slot, SlotSource},
-    template::Template,
+    request::CompiledRequest,
+    steps::split_step_name,
+    template::{Piece, Template},
     values::{ValueLookup, Values},
 };
 
@@ -27,87 +34,178 @@ pub fn write(
     out: &mut ExportOutput,
 ) -> Result<()> {
     for recipe in recipes {
-        let asked = RequestParts::from_recipe(recipe)?;
-        let why = commis_only_reason(recipe).or_else(|| obstacle(&asked));
-        match (why, sample(recipe, given)) {
-            (Some(why), _) | (None, Err(why)) => out.refuse(recipe, why),
-            (None, Ok(sample)) => {
-                let values = values(recipe, &sample)?;
-                out.push(format!("{}.hurl", recipe.name), file(&asked, &values));
-            }
+        let steps = step_recipes(recipe);
+        let mut requests: Vec<RequestParts<'_>> =
+            steps.iter().map(RequestParts::from_recipe).collect::<Result<_>>()?;
+        requests.push(RequestParts::from_recipe(recipe)?);
+        let why = commis_only_reason(recipe).or_else(|| requests.iter().find_map(obstacle));
+        let why = why.or_else(|| chain_obstacle(recipe));
+        let written = match (why, sample(recipe, given)) {
+            (Some(why), _) | (None, Err(why)) => Err(why),
+            (None, Ok(sample)) => file(recipe, &requests, &values(recipe, &sample)?),
+        };
+        match written {
+            Ok(text) => out.push(format!("{}.hurl", recipe.name), text),
+            Err(why) => out.refuse(recipe, why),
         }
     }
     Ok(())
 }
 
-fn obstacle(asked: &RequestParts<'_>) -> Option<String> {
-    for slot in &asked.slots {
-        if let SlotSource::Response { path, .. } = &slot.from
-            && jmespath::parse(path).ok().and_then(|it| json_path(&it)).is_none()
-        {
-            return Some(format!(
-                "`{}` comes from an earlier answer by an expression that JSONPath has no words for",
-                slot.name
-            ));
-        }
+fn chain_obstacle(recipe: &Recipe) -> Option<Refusal> {
+    let chain = recipe.chain.as_ref()?;
+    if recipe.auth.is_some() {
+        return Some(key_and_chain());
     }
-    if let Some(Body::Json(it)) = &asked.body
-        && has_escaped_name(it)
-        && mentions(it, &asked.slots)
-    {
-        return Some(
-            "a value of an earlier answer stands in JSON with a name that has to be escaped, which Hurl cannot do"
-                .to_owned(),
-        );
+    if chain.for_each.is_some() {
+        return Some(several("one request for each item of a list"));
     }
-    let mut templates =
-        asked.query.iter().map(|it| &it.1).chain(asked.headers.iter().map(|it| &it.1));
-    let of_slot =
-        |it: &Template| it.names().any(|name| asked.slots.iter().any(|it| it.name == name));
-    let is_spelled = |it: &Template| it.has_filters() && of_slot(it);
-    (templates.any(is_spelled) || asked.path.iter().any(of_slot))
-        .then(|| "a value of an earlier answer is spelled anew, which Hurl cannot do".to_owned())
+    chain.output.is_some().then(|| several("an `output` of several answers"))
 }
 
-fn file(asked: &RequestParts<'_>, values: &Values) -> String {
-    let recipe = asked.recipe;
+fn several(what: &str) -> Refusal {
+    let why = format!(
+        "it makes several requests, with {what}, for which Hurl has no words; python and typescript have"
+    );
+    Refusal::new(RefusalCode::SeveralRequests, why)
+}
+
+/// Whether a value of that name comes from an earlier answer.
+fn is_fetched(recipe: &Recipe, name: &str) -> bool {
+    recipe.parameters.iter().all(|it| it.name != name)
+}
+
+fn obstacle(asked: &RequestParts<'_>) -> Option<Refusal> {
+    for slot in &asked.slots {
+        if let SlotSource::Response { path, .. } = &slot.from
+            && jmespath::parse(path).ok().and_then(|it| walk(&it, "$")).is_none()
+        {
+            let why = format!(
+                "`{}` comes from an earlier answer by an expression that JSONPath has no words for",
+                slot.name
+            );
+            return Some(Refusal::new(RefusalCode::UnknownExpression, why));
+        }
+    }
+    let earlier = |why: &str| Some(Refusal::new(RefusalCode::EarlierValue, why));
+    let of_earlier = |it: &Template| it.names().any(|name| is_fetched(asked.recipe, name));
+    let is_spelled = |it: &Template| it.has_filters() && of_earlier(it);
+    let mut spelled = asked.path.iter().chain(asked.query.iter().map(|it| &it.1));
+    let mut headers = asked.headers.iter().map(|it| &it.1);
+    let in_body = match &asked.body {
+        Some(Body::Json(it)) => {
+            if has_escaped_name(it) && any_template(it, &of_earlier) {
+                return earlier(
+                    "a value of an earlier answer stands in JSON with a name that has to be escaped, which Hurl cannot do",
+                );
+            }
+            any_template(it, &|it| {
+                let is_digits = it.is_number()
+                    && it.pieces().all(|it| matches!(it, Piece::Value(_, all) if all.len() == 1));
+                is_spelled(it) && !is_digits
+            })
+        }
+        Some(Body::Form(all)) => all.iter().any(|it| is_spelled(&it.1)),
+        Some(Body::Text(it)) => is_spelled(it),
+        None => false,
+    };
+    if in_body || spelled.any(is_spelled) || headers.any(is_spelled) {
+        return earlier("a value of an earlier answer is spelled anew, which Hurl cannot do");
+    }
+    None
+}
+
+/// The names that come from earlier answers, and whether a path has them.
+fn fetched_names(recipe: &Recipe, requests: &[RequestParts<'_>]) -> Result<Vec<(String, bool)>> {
+    let mut out: Vec<(String, bool)> = Vec::new();
+    for asked in requests {
+        let compiled = CompiledRequest::new(&asked.recipe.request)?;
+        for name in compiled.names() {
+            let in_path = asked.path.iter().any(|it| it.names().any(|it| it == name));
+            match out.iter_mut().find(|it| it.0 == name) {
+                Some(it) => it.1 |= in_path,
+                None if is_fetched(recipe, name) => out.push((name.to_owned(), in_path)),
+                None => {}
+            }
+        }
+    }
+    Ok(out)
+}
+
+/// The file; the inner error is why it cannot be one.
+fn file(
+    recipe: &Recipe,
+    requests: &[RequestParts<'_>],
+    values: &Values,
+) -> std::result::Result<String, Refusal> {
+    let names = fetched_names(recipe, requests)
+        .map_err(|err| Refusal::new(RefusalCode::UnsendableRequest, err.message()))?;
+    let captured = CapturedNames::new(recipe, &names);
     let mut out = format!("# {}: {}\n# {}\n", recipe.name, task(recipe), proof_line(recipe));
     if let Some(auth) = &recipe.auth {
         let _ = writeln!(out, "# hurl --secret {0}=\"${0}\"", auth.env);
     }
-    for (url, slots) in asked.prefetched_slots() {
-        let _ = write!(out, "\nGET {}\nHTTP 200\n[Captures]\n", escape_url(url));
-        for slot in slots {
-            let _ = writeln!(out, "{}: {}", slot.name, capture(slot));
+    for (url, slots) in prefetched_slots(requests) {
+        let _ = writeln!(out, "\nGET {}\nHTTP 200", escape_url(url));
+        out.push_str(&read_slots(&slots, &captured).text());
+    }
+    let steps = recipe.chain.as_ref().map_or(&[][..], |it| &it.before);
+    let mut entries: Vec<(usize, AnswerReading)> = Vec::new();
+    for (at, asked) in requests.iter().enumerate() {
+        let reading = match steps.get(at) {
+            Some(step) => {
+                let of_step = names.iter().map(|it| it.0.clone());
+                let of_step: Vec<String> =
+                    of_step.filter(|it| split_step_name(it).0 == step.name).collect();
+                read_step(step, &of_step, values, &captured).map_err(several)?
+            }
+            None => AnswerReading { asserts: asserts(recipe), ..AnswerReading::default() },
+        };
+        // What an earlier step asked for in the same words is not asked for again, as in a run.
+        let polled = |at: usize| steps.get(at).is_none_or(|it| it.poll.is_some());
+        let same = (0..at).find(|it| {
+            !polled(at) && !polled(*it) && requests[*it].recipe.request == asked.recipe.request
+        });
+        match same.and_then(|it| entries.iter_mut().find(|entry| entry.0 == it)) {
+            Some((_, earlier)) => earlier.extend(&reading),
+            None => entries.push((at, reading)),
         }
     }
-    out.push('\n');
-    out.push_str(&entry(asked, values));
+    for (at, reading) in &entries {
+        out.push('\n');
+        out.push_str(&entry(&requests[*at], values, &captured, reading));
+    }
+    Ok(out)
+}
+
+/// What is fetched before all requests, each address once.
+fn prefetched_slots<'a>(requests: &[RequestParts<'a>]) -> Vec<(&'a str, Vec<&'a Slot>)> {
+    let mut out: Vec<(&str, Vec<&Slot>)> = Vec::new();
+    for (url, slots) in requests.iter().flat_map(RequestParts::prefetched_slots) {
+        let at = out.iter().position(|it| it.0 == url).unwrap_or_else(|| {
+            out.push((url, Vec::new()));
+            out.len() - 1
+        });
+        for slot in slots {
+            if out[at].1.iter().all(|it| it.name != slot.name) {
+                out[at].1.push(slot);
+            }
+        }
+    }
     out
 }
 
-/// Where in the answer the value is.
-fn capture(slot: &Slot) -> String {
-    match &slot.from {
-        SlotSource::Document { after, until, .. } => {
-            let pattern =
-                format!("(?s){}(.*?){}", regex_syntax::escape(after), regex_syntax::escape(until));
-            format!("body regex {}", quote(&pattern))
-        }
-        SlotSource::Response { path, .. } => {
-            let found = jmespath::parse(path).ok().and_then(|it| json_path(&it));
-            format!("jsonpath {}", quote(&found.unwrap_or_default()))
-        }
-        _ => String::new(),
-    }
-}
-
-fn entry(asked: &RequestParts<'_>, values: &Values) -> String {
+fn entry(
+    asked: &RequestParts<'_>,
+    values: &Values,
+    captured: &CapturedNames,
+    reading: &AnswerReading,
+) -> String {
     let recipe = asked.recipe;
     let mut spots = VariableTable::default();
     let mut named = |name: &str, text: Option<String>, encode: fn(&str) -> String| match text {
         Some(it) => format!("{{{{{}}}}}", spots.name(name, &encode(&it))),
-        None => format!("{{{{{name}}}}}"),
+        None => format!("{{{{{}}}}}", captured.text(name)),
     };
     let mut url = escape_url(asked.origin);
     for (n, template) in asked.path.iter().enumerate() {
@@ -118,7 +216,10 @@ fn entry(asked: &RequestParts<'_>, values: &Values) -> String {
             template,
             values,
             |it| escape_url(&escaping::encode_path(it)),
-            |name, text, _| named(name, text, escaping::encode_segment),
+            |name, text, _| match text {
+                None => format!("{{{{{}}}}}", captured.in_path(name)),
+                text => named(name, text, escaping::encode_segment),
+            },
         );
         url.push_str(&it.unwrap_or_default());
     }
@@ -161,14 +262,14 @@ fn entry(asked: &RequestParts<'_>, values: &Values) -> String {
     let body = match &asked.body {
         Some(Body::Json(it)) => {
             let is_text = has_escaped_name(it);
-            let mut writing = JsonWriter { recipe, values, spots: &mut spots, is_text };
+            let mut writing = JsonWriter { recipe, values, captured, spots: &mut spots, is_text };
             let it = writing.json(it).unwrap_or_default();
             Some(if is_text { format!("`{it}`") } else { it })
         }
         Some(Body::Text(it)) => {
             let mut named = |name: &str, text: Option<String>| match text {
                 Some(it) => format!("{{{{{}}}}}", spots.name(name, &it)),
-                None => format!("{{{{{name}}}}}"),
+                None => format!("{{{{{}}}}}", captured.text(name)),
             };
             let it = render_template(it, values, quote_inline, |name, text, _| named(name, text));
             Some(format!("`{}`", it.unwrap_or_default()))
@@ -180,6 +281,7 @@ fn entry(asked: &RequestParts<'_>, values: &Values) -> String {
     let mut options = String::new();
     write_key(recipe.auth.as_ref(), &mut out, &mut key_line, &mut options);
     options.push_str("compressed: true\n");
+    options.push_str(&reading.options);
     write_variables(recipe, &spots, &mut options);
     let _ = write!(out, "[Options]\n{options}");
     if !query.is_empty() || !key_line.is_empty() {
@@ -193,7 +295,7 @@ fn entry(asked: &RequestParts<'_>, values: &Values) -> String {
         out.push('\n');
     }
     out.push_str("HTTP 200\n");
-    out.push_str(&asserts(recipe));
+    out.push_str(&reading.text());
     out
 }
 
@@ -245,9 +347,9 @@ fn asserts(recipe: &Recipe) -> String {
     };
     let path = quote(&path);
     if is_list && (response.min_items.is_some_and(|it| it > 0) || recipe.had_items()) {
-        format!("[Asserts]\njsonpath {path} count > 0\n")
+        format!("jsonpath {path} count > 0\n")
     } else {
-        format!("[Asserts]\njsonpath {path} exists\n")
+        format!("jsonpath {path} exists\n")
     }
 }
 
@@ -256,26 +358,22 @@ fn list(node: &Ast) -> Option<(String, bool)> {
     match node {
         Ast::Projection { lhs, .. } => Some((list(lhs)?.0, true)),
         Ast::Flatten { node, .. } => Some((list(node)?.0, true)),
-        it => Some((json_path(it)?, false)),
+        it => Some((walk(it, "$")?, false)),
     }
 }
 
-/// The same way in JSONPath, where it is one of names and places.
-fn json_path(node: &Ast) -> Option<String> {
-    fn walk(node: &Ast, before: &str) -> Option<String> {
-        Some(match node {
-            Ast::Identity { .. } => before.to_owned(),
-            Ast::Field { name, .. } => {
-                let is_plain =
-                    !name.contains(['\'', '\\', '"']) && !name.chars().any(char::is_control);
-                is_plain.then(|| format!("{before}['{name}']"))?
-            }
-            Ast::Index { idx, .. } if *idx >= 0 => format!("{before}[{idx}]"),
-            Ast::Subexpr { lhs, rhs, .. } => walk(rhs, &walk(lhs, before)?)?,
-            _ => return None,
-        })
-    }
-    walk(node, "$")
+/// The same way in JSONPath from there, where it is one of names and places.
+pub fn walk(node: &Ast, before: &str) -> Option<String> {
+    Some(match node {
+        Ast::Identity { .. } => before.to_owned(),
+        Ast::Field { name, .. } => {
+            let is_plain = !name.contains(['\'', '\\', '"']) && !name.chars().any(char::is_control);
+            is_plain.then(|| format!("{before}['{name}']"))?
+        }
+        Ast::Index { idx, .. } if *idx >= 0 => format!("{before}[{idx}]"),
+        Ast::Subexpr { lhs, rhs, .. } => walk(rhs, &walk(lhs, before)?)?,
+        _ => return None,
+    })
 }
 
 /// Whether a name in it cannot stand as it is.
@@ -289,13 +387,12 @@ fn has_escaped_name(value: &Value) -> bool {
     }
 }
 
-/// Whether a text in it has one of these values.
-fn mentions(value: &Value, slots: &[&Slot]) -> bool {
+/// Whether this is so of a text in it.
+fn any_template(value: &Value, is_so: &dyn Fn(&Template) -> bool) -> bool {
     match value {
-        Value::String(it) => Template::parse(it)
-            .is_ok_and(|it| it.names().any(|name| slots.iter().any(|it| it.name == name))),
-        Value::Array(all) => all.iter().any(|it| mentions(it, slots)),
-        Value::Object(all) => all.values().any(|it| mentions(it, slots)),
+        Value::String(it) => Template::parse(it).is_ok_and(|it| is_so(&it)),
+        Value::Array(all) => all.iter().any(|it| any_template(it, is_so)),
+        Value::Object(all) => all.values().any(|it| any_template(it, is_so)),
         _ => false,
     }
 }
@@ -303,6 +400,7 @@ fn mentions(value: &Value, slots: &[&Slot]) -> bool {
 struct JsonWriter<'a> {
     recipe: &'a Recipe,
     values: &'a Values,
+    captured: &'a CapturedNames,
     spots: &'a mut VariableTable,
     /// As text between backquotes, which Hurl reads as that and fills in as it is.
     is_text: bool,
@@ -352,7 +450,7 @@ impl JsonWriter<'_> {
                 let it = if is_text { json_string_body(&it) } else { it };
                 format!("{{{{{}}}}}", self.spots.name(name, &it))
             }
-            None => format!("{{{{{name}}}}}"),
+            None => format!("{{{{{}}}}}", self.captured.text(name)),
         })?;
         Some(if template.is_number() { it } else { format!("\"{it}\"") })
     }
@@ -420,7 +518,7 @@ fn escape_edges(value: String) -> String {
     format!("{}{inner}{}", start.replace(' ', "\\u{20}"), end.replace(' ', "\\u{20}"))
 }
 
-fn quote(text: &str) -> String {
+pub fn quote(text: &str) -> String {
     let odd = |it: char| commis_base::ids::is_unsafe_char(it) || "\"\\{}".contains(it);
     let inner: String =
         text.chars().map(|it| if odd(it) { escape_char(it) } else { it.to_string() }).collect();

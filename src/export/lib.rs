@@ -4,6 +4,7 @@
 //! silence. No secret and no cookie is in any of them: a key stands as the name of its variable. Every text of a recipe is
 //! a stranger's, so whatever goes into code goes through `text`, which keeps it inside its literal or its comment.
 
+mod arazzo;
 mod chain;
 mod client;
 mod curl;
@@ -12,10 +13,12 @@ pub mod endpoints;
 mod escaping;
 mod expression;
 mod hurl;
+mod hurl_steps;
 pub mod import;
 mod openapi;
 mod postman;
 mod python;
+mod refusal;
 mod resolved_request;
 mod shell_steps;
 mod tools;
@@ -27,6 +30,8 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
+
+pub use refusal::{Refusal, RefusalCode};
 
 use commis_base::{
     error::{Code, Error, Result},
@@ -44,6 +49,8 @@ use commis_recipe::{
 pub enum ExportFormat {
     /// OpenAPI 3.1, a document for each origin
     Openapi,
+    /// Arazzo 1.0, a workflow each, with an OpenAPI document of its requests
+    Arazzo,
     /// A shell command each
     Curl,
     /// A Hurl file each, with what must hold of the answer
@@ -66,6 +73,7 @@ impl ExportFormat {
     /// In the order of the command's help.
     pub const ALL: &[Self] = &[
         Self::Openapi,
+        Self::Arazzo,
         Self::Curl,
         Self::Hurl,
         Self::Python,
@@ -88,6 +96,7 @@ pub struct ExportedFile {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct RefusedRecipe {
     pub name: RecipeName,
+    pub code: RefusalCode,
     pub why: String,
 }
 
@@ -105,8 +114,8 @@ impl ExportOutput {
         self.files.push(ExportedFile { path, text });
     }
 
-    fn refuse(&mut self, recipe: &Recipe, why: impl Into<String>) {
-        self.refused.push(RefusedRecipe { name: recipe.name.clone(), why: why.into() });
+    fn refuse(&mut self, recipe: &Recipe, it: Refusal) {
+        self.refused.push(RefusedRecipe { name: recipe.name.clone(), code: it.code, why: it.why });
     }
 }
 
@@ -132,22 +141,23 @@ pub fn export(
     let reads = matches!(form, ExportFormat::Python | ExportFormat::Typescript);
     for it in recipes {
         if reads && !is_readable_by_clients(it) {
-            out.refuse(
-                it,
-                "its answer is JSON in a form, or XML, that the runtime of this form does not read",
-            );
+            let why =
+                "its answer is JSON in a form, or XML, that the runtime of this form does not read";
+            out.refuse(it, Refusal::new(RefusalCode::UnreadableAnswer, why));
             continue;
         }
-        if it.chain.is_some() && !calls_commis && !reads && form != ExportFormat::Curl {
-            out.refuse(
-                it,
-                "it makes several requests, and this form holds one; curl, python and typescript hold more",
-            );
+        let holds_several = reads
+            || calls_commis
+            || matches!(form, ExportFormat::Curl | ExportFormat::Hurl | ExportFormat::Arazzo);
+        if it.chain.is_some() && !holds_several {
+            let why = "it makes several requests, and this form holds one; arazzo, curl, hurl, python and typescript hold more";
+            out.refuse(it, Refusal::new(RefusalCode::SeveralRequests, why));
             continue;
         }
         match &it.pages {
             Some(pages) if pages.all && !calls_commis => {
-                out.refuse(it, "its task asks for all items, and this form asks for one page");
+                let why = "its task asks for all items, and this form asks for one page";
+                out.refuse(it, Refusal::new(RefusalCode::AllPages, why));
             }
             Some(_) if !calls_commis => {
                 out.notes.push(format!("{}: the first page of its list", it.name));
@@ -159,6 +169,7 @@ pub fn export(
     let recipes = &held[..];
     match form {
         ExportFormat::Openapi => openapi::write(recipes, &mut out)?,
+        ExportFormat::Arazzo => arazzo::write(recipes, &mut out)?,
         ExportFormat::Curl => curl::write(recipes, given, &mut out)?,
         ExportFormat::Hurl => hurl::write(recipes, given, &mut out)?,
         ExportFormat::Python => python::write(recipes, &mut out)?,

@@ -34,18 +34,16 @@ struct Document {
     operations: usize,
 }
 
-pub fn write(recipes: &[Recipe], out: &mut ExportOutput) -> Result<()> {
-    let mut documents: Vec<Document> = Vec::new();
-    for recipe in recipes {
-        let asked = RequestParts::from_recipe(recipe)?;
-        let why = commis_only_reason(recipe).or_else(|| asked.earlier_answer_slot("OpenAPI"));
-        if let Some(why) = why {
-            out.refuse(recipe, why);
-            continue;
-        }
-        let (path, operation) = operation(&asked);
-        let method = recipe.request.method.to_ascii_lowercase();
-        let bare = mask_names(&path);
+/// Documents that are being made.
+#[derive(Default)]
+pub struct Documents(Vec<Document>);
+
+impl Documents {
+    /// Puts an operation into the first document of its origin where its path and method are free; returns which.
+    pub fn add(&mut self, asked: &RequestParts<'_>, path: &str, operation: Value) -> usize {
+        let documents = &mut self.0;
+        let method = asked.recipe.request.method.to_ascii_lowercase();
+        let bare = mask_names(path);
         let is_free = |it: &Document| {
             it.origin == asked.origin && !it.taken.iter().any(|it| it.0 == bare && it.1 == method)
         };
@@ -63,7 +61,29 @@ pub fn write(recipes: &[Recipe], out: &mut ExportOutput) -> Result<()> {
             });
             documents.len() - 1
         });
-        let document = &mut documents[at];
+        documents[at].taken.push((bare, method.clone()));
+        documents[at].add(asked.recipe, path, &method, operation);
+        at
+    }
+
+    /// Names of files, and the documents.
+    pub fn files(&self) -> Vec<(String, Value)> {
+        self.0.iter().map(|it| (it.file(), it.text())).collect()
+    }
+}
+
+pub fn write(recipes: &[Recipe], out: &mut ExportOutput) -> Result<()> {
+    let mut documents = Documents::default();
+    for recipe in recipes {
+        let asked = RequestParts::from_recipe(recipe)?;
+        let why = commis_only_reason(recipe).or_else(|| asked.earlier_answer_slot("OpenAPI"));
+        if let Some(why) = why {
+            out.refuse(recipe, why);
+            continue;
+        }
+        let (path, operation) = operation(&asked);
+        let at = documents.add(&asked, &path, operation);
+        let document = &documents.0[at];
         if document.nth > 1 {
             out.notes.push(format!(
                 "{} stands in {}: another recipe has {} {} of that host",
@@ -73,12 +93,10 @@ pub fn write(recipes: &[Recipe], out: &mut ExportOutput) -> Result<()> {
                 comment(&path)
             ));
         }
-        document.taken.push((bare, method.clone()));
-        document.add(recipe, &path, &method, operation);
     }
-    for it in documents {
-        let text = serde_json::to_string_pretty(&it.text()).unwrap_or_default();
-        out.push(it.file(), text + "\n");
+    for (file, it) in documents.files() {
+        let text = serde_json::to_string_pretty(&it).unwrap_or_default();
+        out.push(file, text + "\n");
     }
     Ok(())
 }
@@ -175,7 +193,7 @@ fn mask_names(path: &str) -> String {
 }
 
 /// Path and operation.
-fn operation(asked: &RequestParts<'_>) -> (String, Value) {
+pub fn operation(asked: &RequestParts<'_>) -> (String, Value) {
     let recipe = asked.recipe;
     let mut parameters: Vec<Value> = Vec::new();
     let path = path(asked, &mut parameters);
@@ -265,35 +283,38 @@ fn parameter(
 
 /// The path with `{name}` where values go; one value in two spellings has two names.
 fn path(asked: &RequestParts<'_>, parameters: &mut Vec<Value>) -> String {
-    let mut seen: Vec<(String, String, Vec<Filter>)> = Vec::new();
-    let mut segments = Vec::new();
-    for template in &asked.path {
-        let mut segment = String::new();
-        for piece in template.pieces() {
-            let (name, filters) = match piece {
-                Piece::Literal(it) => {
-                    segment.push_str(&escaping::encode_path(it));
-                    continue;
-                }
-                Piece::Value(name, filters) => (name, filters),
-            };
-            let known =
-                seen.iter().find(|it| it.1 == name && it.2 == filters).map(|it| it.0.clone());
-            let shown = known.unwrap_or_else(|| {
-                let mut shown = name.to_owned();
-                while seen.iter().any(|it| it.0 == shown) {
-                    shown.push('_');
-                }
-                seen.push((shown.clone(), name.to_owned(), filters.to_vec()));
-                let (schema, extra) = value_schema(asked.recipe, name, filters);
-                parameters.push(parameter(&shown, "path", true, schema, extra));
-                shown
-            });
-            segment.extend(["{", &shown, "}"]);
-        }
-        segments.push(segment);
+    let values = path_values(asked);
+    for (shown, name, filters) in &values {
+        let (schema, extra) = value_schema(asked.recipe, name, filters);
+        parameters.push(parameter(shown, "path", true, schema, extra));
     }
+    let shown = |piece: Piece<'_>| match piece {
+        Piece::Literal(it) => escaping::encode_path(it),
+        Piece::Value(name, filters) => {
+            let found = values.iter().find(|it| it.1 == name && it.2 == filters);
+            format!("{{{}}}", found.map_or(name, |it| it.0.as_str()))
+        }
+    };
+    let segments: Vec<String> =
+        asked.path.iter().map(|it| it.pieces().map(shown).collect()).collect();
     segments.join("/")
+}
+
+/// What stands in the path: the name there, the name of the value, and how it is spelled.
+pub fn path_values(asked: &RequestParts<'_>) -> Vec<(String, String, Vec<Filter>)> {
+    let mut out: Vec<(String, String, Vec<Filter>)> = Vec::new();
+    for piece in asked.path.iter().flat_map(Template::pieces) {
+        let Piece::Value(name, filters) = piece else { continue };
+        if out.iter().any(|it| it.1 == name && it.2 == filters) {
+            continue;
+        }
+        let mut shown = name.replace('.', "_");
+        while out.iter().any(|it| it.0 == shown) {
+            shown.push('_');
+        }
+        out.push((shown, name.to_owned(), filters.to_vec()));
+    }
+    out
 }
 
 /// A name that stands twice becomes one list, as validators want it.
@@ -356,7 +377,11 @@ fn spelled_name(name: &str, filters: &[Filter]) -> String {
 
 /// A value as it is sent. Examples are plain words and numbers; others would be words of a stranger's in a document that models
 /// read.
-fn value_schema(recipe: &Recipe, name: &str, filters: &[Filter]) -> (Value, Map<String, Value>) {
+pub fn value_schema(
+    recipe: &Recipe,
+    name: &str,
+    filters: &[Filter],
+) -> (Value, Map<String, Value>) {
     let mut extra = Map::new();
     let Some(it) = recipe.parameters.iter().find(|it| it.name == name) else {
         return (json!({"type": "string"}), extra);

@@ -10,6 +10,7 @@ use super::{
     ExportOutput,
     escaping::{self, comment},
     identifier, proof_line,
+    refusal::{Refusal, RefusalCode},
     resolved_request::{Body, RequestParts, commis_only_reason, sample, values},
     task,
     variables::{VariableTable, render_template},
@@ -61,7 +62,7 @@ pub fn write(
 }
 
 /// `{{` begins a variable wherever it stands, and nothing escapes it.
-fn brace_obstacle(asked: &RequestParts<'_>) -> Option<String> {
+fn brace_obstacle(asked: &RequestParts<'_>) -> Option<Refusal> {
     let has = |it: &Template| {
         it.pieces().any(
             |it| matches!(it, commis_recipe::template::Piece::Literal(it) if it.contains("{{")),
@@ -72,8 +73,10 @@ fn brace_obstacle(asked: &RequestParts<'_>) -> Option<String> {
         Some(Body::Form(all)) => all.iter().any(|it| has(&it.1)),
         Some(Body::Text(it)) => has(it),
     };
-    (in_body || asked.headers.iter().any(|it| has(&it.1)))
-        .then(|| "it sends two braces, which mean a variable there".to_owned())
+    (in_body || asked.headers.iter().any(|it| has(&it.1))).then(|| {
+        let why = "it sends two braces, which mean a variable there";
+        Refusal::new(RefusalCode::UnsendableRequest, why)
+    })
 }
 
 fn item(asked: &RequestParts<'_>, values: &Values, spots: &mut VariableTable) -> Value {

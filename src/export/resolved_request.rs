@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
+use super::refusal::{Refusal, RefusalCode};
 use commis_base::error::Result;
 use commis_recipe::{
     model::{BodyTemplate, Pair, Recipe, ResponseType, Slot, SlotSource, Status},
@@ -75,12 +76,13 @@ impl<'a> RequestParts<'a> {
     }
 
     /// The slot that comes from an earlier answer, where a form has no words for that.
-    pub fn earlier_answer_slot(&self, form: &str) -> Option<String> {
+    pub fn earlier_answer_slot(&self, form: &str) -> Option<Refusal> {
         let slot = self.slots.first()?;
-        Some(format!(
+        let why = format!(
             "`{}` comes from an earlier answer, for which {form} has no words; hurl, python and typescript have",
             slot.name
-        ))
+        );
+        Some(Refusal::new(RefusalCode::EarlierValue, why))
     }
 
     /// Names that are fetched first, each with where from: URLs are asked once.
@@ -100,36 +102,52 @@ impl<'a> RequestParts<'a> {
     }
 }
 
+/// Of a recipe that is deprecated.
+pub fn out_of_service() -> Refusal {
+    Refusal::new(RefusalCode::Deprecated, "it was put out of service")
+}
+
 /// Why nothing but commis can send it.
-pub fn commis_only_reason(recipe: &Recipe) -> Option<String> {
+pub fn commis_only_reason(recipe: &Recipe) -> Option<Refusal> {
     if recipe.status == Status::Deprecated {
-        return Some("it was put out of service".to_owned());
+        return Some(out_of_service());
     }
     if let Some(charset) = &recipe.request.charset {
-        return Some(format!("it is asked in {charset}, which this form writes as UTF-8"));
+        let why = format!("it is asked in {charset}, which this form writes as UTF-8");
+        return Some(Refusal::new(RefusalCode::UnsendableRequest, why));
     }
     let is_live = |it: &Slot| matches!(it.from, SlotSource::Live { .. }) || it.from.needs_session();
     if recipe.login.is_some() {
-        return Some(
-            "it needs a login, and logins are never exported; openai-tools, mcp and skill call commis".to_owned(),
-        );
+        return Some(Refusal::new(
+            RefusalCode::NeedsSession,
+            "it needs a login, and logins are never exported; openai-tools, mcp and skill call commis",
+        ));
     }
     (recipe.transport().sends_cookies() || recipe.slots.iter().any(is_live)).then(|| {
-        "it needs a browser's session, and cookies are never exported; openai-tools, mcp and skill call commis".to_owned()
+        Refusal::new(
+            RefusalCode::NeedsSession,
+            "it needs a browser's session, and cookies are never exported; openai-tools, mcp and skill call commis",
+        )
     })
 }
 
 /// Why code does not read an answer of that kind.
-pub fn answer_reason(recipe: &Recipe) -> Option<String> {
+pub fn answer_reason(recipe: &Recipe) -> Option<Refusal> {
     let is_header = recipe.response.kind == ResponseType::Text && recipe.response.header.is_some();
-    is_header.then(|| "it reads a header of an answer, which this form does not".to_owned())
+    is_header.then(|| {
+        let why = "it reads a header of an answer, which this form does not";
+        Refusal::new(RefusalCode::UnreadableAnswer, why)
+    })
 }
 
 /// Why code that has no selectors cannot read the answer.
-pub fn page_reason(recipe: &Recipe) -> Option<String> {
+pub fn page_reason(recipe: &Recipe) -> Option<Refusal> {
     let response = &recipe.response;
     (response.kind == ResponseType::Html).then(|| {
-        "its answer is a page, which takes a selector library to read; curl, hurl and openapi ask for it".to_owned()
+        Refusal::new(
+            RefusalCode::UnreadableAnswer,
+            "its answer is a page, which takes a selector library to read; curl, hurl and openapi ask for it",
+        )
     })
 }
 
@@ -137,7 +155,7 @@ pub fn page_reason(recipe: &Recipe) -> Option<String> {
 pub fn sample(
     recipe: &Recipe,
     given: &BTreeMap<String, String>,
-) -> std::result::Result<BTreeMap<String, String>, String> {
+) -> std::result::Result<BTreeMap<String, String>, Refusal> {
     let mut out = BTreeMap::new();
     for it in &recipe.parameters {
         let text = given.get(&it.name).or_else(|| {
@@ -146,7 +164,8 @@ pub fn sample(
         match text {
             Some(text) => _ = out.insert(it.name.clone(), text.clone()),
             None if it.required && it.default.is_none() => {
-                return Err(format!("`{0}` has no example; give it with -p {0}=…", it.name));
+                let why = format!("`{0}` has no example; give it with -p {0}=…", it.name);
+                return Err(Refusal::new(RefusalCode::NoExample, why));
             }
             None => {}
         }
@@ -158,7 +177,7 @@ pub fn sample(
     let slots = recipe.slots.iter().map(|it| (it.name.clone(), "x".to_owned())).collect();
     let filled = bind(recipe, &out, &slots)
         .and_then(|values| CompiledRequest::new(&recipe.request)?.fill(&values));
-    filled.map(|_| out).map_err(|err| err.message().to_owned())
+    filled.map(|_| out).map_err(|err| Refusal::new(RefusalCode::NoExample, err.message()))
 }
 
 /// Its values, checked. Fails with `PARAM_INVALID`.

@@ -5,6 +5,8 @@ use proptest::prelude::*;
 use super::*;
 use commis_recipe::{library, model::BodyTemplate, trust::Trust, yaml};
 
+mod steps;
+
 /// A recipe with these parts; `more` may be `slots`, `auth` and the like.
 fn recipe(name: &str, parameters: &str, request: &str, response: &str, more: &str) -> Recipe {
     yaml::parse(&format!(

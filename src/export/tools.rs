@@ -7,7 +7,9 @@ use std::fmt::Write as _;
 
 use serde_json::{Value, json};
 
-use super::{ExportOutput, escaping::comment, proof, proof_line, task};
+use super::{
+    ExportOutput, escaping::comment, proof, proof_line, resolved_request::out_of_service, task,
+};
 use commis_recipe::{
     json_schema::{data_schema, input_schema, without_free_text},
     model::{ParamType, Recipe, Status},
@@ -34,7 +36,7 @@ fn export_each(
 fn refuse_deprecated(recipe: &Recipe, out: &mut ExportOutput) -> bool {
     let is_out = recipe.status == Status::Deprecated;
     if is_out {
-        out.refuse(recipe, "it was put out of service");
+        out.refuse(recipe, out_of_service());
     }
     is_out
 }

@@ -14,7 +14,9 @@ use super::{
     },
     escaping::{self, quote_javascript},
     expression::compile,
-    proof_line, task,
+    proof_line,
+    refusal::{Refusal, RefusalCode},
+    task,
 };
 use commis_base::error::Result;
 use commis_recipe::{
@@ -110,7 +112,13 @@ pub fn write(recipes: &[Recipe], out: &mut ExportOutput) -> Result<()> {
     for recipe in recipes {
         let steps = step_recipes(recipe);
         let all = Requests::new(recipe, &steps, &LANGUAGE)?;
-        match all.obstacle().map_or_else(|| write_function(&all, &mut taken), Err) {
+        match all.obstacle().map_or_else(
+            || {
+                write_function(&all, &mut taken)
+                    .map_err(|why| Refusal::new(RefusalCode::UnknownExpression, why))
+            },
+            Err,
+        ) {
             Err(why) => out.refuse(recipe, why),
             Ok(text) => {
                 functions.push_str(&text);

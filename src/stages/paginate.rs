@@ -23,11 +23,15 @@ use commis_recipe::{
     blocks,
     document::Document,
     expression::Query,
-    model::{BodyTemplate, PageInfo, Pair, RequestTemplate, ResponseSpec, TransportKind},
+    model::{
+        BodyTemplate, PageInfo, Pair, ParamType, Parameter, RequestTemplate, ResponseSpec,
+        TransportKind,
+    },
     page_request,
     pagination::{expression, is_continuation, next_address, next_url_in_headers, scalars, words},
     paging::{PageBy, PagePlace, Pages, PagesSeen},
     positions::is_position,
+    template::Template,
 };
 use commis_runner::pages::{PageAnswer, PageWalk};
 
@@ -151,6 +155,7 @@ impl<'a, 'r> PaginationProver<'a, 'r> {
         values: &BTreeMap<String, String>,
         stated: Option<u64>,
     ) -> Proof<Result<FollowedList, Option<String>>> {
+        let own = with_number(&self.draft.request, way, &self.draft.parameters);
         let mut walk = PageWalk::new(way, None, true);
         let mut known = BTreeSet::new();
         let mut distinct = true;
@@ -163,7 +168,7 @@ impl<'a, 'r> PaginationProver<'a, 'r> {
             }
             let request = match walk.position() {
                 None => self.draft.request.clone(),
-                Some(at) => match page_request::request_at_position(&self.draft.request, way, at) {
+                Some(at) => match page_request::request_at_position(&own, way, at) {
                     Ok(it) => it,
                     Err(_) => return Ok(Err(None)),
                 },
@@ -259,6 +264,27 @@ impl<'a, 'r> PaginationProver<'a, 'r> {
             None => Ok(seen),
         }
     }
+}
+
+/// The request with a number where a parameter that is one stands for the position, so that the position is sent as a number, too.
+fn with_number(
+    request: &RequestTemplate,
+    way: &Pages,
+    parameters: &[Parameter],
+) -> RequestTemplate {
+    let mut out = request.clone();
+    let (PagePlace::Json, Some(BodyTemplate::Json(body))) = (way.place, &mut out.body) else {
+        return out;
+    };
+    let place = way.parameter.as_deref().and_then(|it| body.pointer_mut(it));
+    let Some(place) = place else { return out };
+    let template = place.as_str().and_then(|it| Template::parse(it).ok());
+    let name = template.as_ref().and_then(Template::single_name);
+    let is_number = |it: &&Parameter| matches!(it.kind, ParamType::Int | ParamType::Float);
+    if parameters.iter().filter(is_number).any(|it| name == Some(it.name.as_str())) {
+        *place = Value::from(0);
+    }
+    out
 }
 
 /// What leads on from an answer.
@@ -455,10 +481,28 @@ fn positions(draft: &RecipeDraftMinimized) -> Vec<(String, PagePlace, Option<Str
     pairs(&request.query, PagePlace::Query, PagePlace::QueryJson);
     match &request.body {
         Some(BodyTemplate::Form(all)) => pairs(all, PagePlace::Form, PagePlace::FormJson),
-        Some(BodyTemplate::Json(body)) => in_json(body, ("", PagePlace::Json), &mut out, &value),
+        Some(BodyTemplate::Json(body)) => {
+            in_json(body, ("", PagePlace::Json), &mut out, &value);
+            out.extend(declared(body));
+        }
         _ => {}
     }
     out
+}
+
+/// Positions that a GraphQL document declares as variables, and that the first call did not send.
+fn declared(body: &Value) -> Positions {
+    let (Some(document), Some(given)) = (
+        body.get("query").and_then(Value::as_str),
+        body.get("variables").and_then(Value::as_object),
+    ) else {
+        return Vec::new();
+    };
+    // What stands before the selection declares the variables: `query Names($first: Int!, $after: String)`.
+    let head = document.split_once('{').map_or(document, |it| it.0);
+    let names = head.split('$').skip(1).filter_map(|it| it.split([':', ' ']).next());
+    let unsent = names.filter(|it| is_position(it) && !given.contains_key(*it));
+    unsent.map(|it| (format!("/variables/{it}"), PagePlace::Json, None)).collect()
 }
 
 type Positions = Vec<(String, PagePlace, Option<String>)>;
@@ -485,5 +529,57 @@ fn in_json(
             }
             _ => {}
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_position_that_is_a_number_is_sent_as_one() {
+        let request = |leaf: Value| -> RequestTemplate {
+            serde_json::from_value(json!({
+                "method": "POST", "url": "http://a.test/find", "allowed_domains": ["a.test"],
+                "body": {"json": {"skip": leaf}},
+            }))
+            .unwrap()
+        };
+        let parameters = |kind: &str| -> Vec<Parameter> {
+            serde_json::from_value(json!([
+                {"name": "skip", "type": kind, "required": false, "source": "constant", "default": "0"},
+            ]))
+            .unwrap()
+        };
+        let way = way(PageBy::Offset, "/skip", PagePlace::Json);
+        let leaf = |request: &RequestTemplate| match &request.body {
+            Some(BodyTemplate::Json(it)) => it["skip"].clone(),
+            _ => Value::Null,
+        };
+        for (given, kind, expected) in [
+            (json!("{skip}"), "int", json!(0)),
+            (json!("{skip}"), "str", json!("{skip}")),
+            (json!("{other}"), "int", json!("{other}")),
+            (json!("0"), "int", json!("0")),
+        ] {
+            let out = with_number(&request(given), &way, &parameters(kind));
+            assert_eq!(leaf(&out), expected);
+        }
+    }
+
+    #[test]
+    fn variables_that_a_document_declares() {
+        let of = |query: &str, variables: Value| {
+            let all = declared(&json!({"query": query, "variables": variables}));
+            all.into_iter().map(|it| it.0).collect::<Vec<_>>()
+        };
+        let query = "query Names($first: Int!, $after: String) {{ names(after: $after) {{ id }} }}";
+        assert_eq!(of(query, json!({"first": 6})), ["/variables/after"]);
+        assert_eq!(of(query, json!({"first": 6, "after": null})), [""; 0]);
+        assert_eq!(of("query Names($q: String) {{ names(q: $q) }}", json!({})), [""; 0]);
+        assert_eq!(of("{{ names(after: 1) }}", json!({})), [""; 0]);
+        assert!(declared(&json!({"query": "$after", "variables": null})).is_empty());
     }
 }
