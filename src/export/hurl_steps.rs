@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::{
     client::take_free_name,
-    hurl::{quote, walk},
+    hurl_syntax::{quote, walk},
 };
 use commis_recipe::{
     model::{Recipe, ResponseType, Slot, SlotSource},

@@ -14,6 +14,7 @@ mod escaping;
 mod expression;
 mod hurl;
 mod hurl_steps;
+mod hurl_syntax;
 pub mod import;
 mod openapi;
 mod postman;
