@@ -432,9 +432,17 @@ impl ColumnType {
         }
     }
 
-    /// Fails with `RECIPE_INVALID` for a pattern that is none.
+    /// Fails with `RECIPE_INVALID` for a pattern that is none, and for an amount of money with a unit beside its currency.
     pub fn check(&self, field: &str) -> Result<()> {
-        let Self::Date(pattern) = self else { return Ok(()) };
+        let pattern = match self {
+            Self::Number(_) | Self::Money(NumberFormat { unit: false, .. }) => return Ok(()),
+            Self::Money(_) => {
+                let why = format!("the type of the field `{field}` is money with a unit");
+                return Err(Error::new(Code::RecipeInvalid, why)
+                    .hint("leave out `unit`: the currency of an amount is read beside it"));
+            }
+            Self::Date(pattern) => pattern,
+        };
         let at = DateTime::constant(2026, 11, 28, 14, 5, 9, 0);
         let reads = |written: String| parse_date(pattern, &written).is_some();
         if pattern.len() <= MAX_PATTERN && strtime::format(pattern, at).is_ok_and(reads) {

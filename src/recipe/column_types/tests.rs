@@ -154,5 +154,7 @@ fn a_pattern_that_is_none_is_refused() {
     {
         assert!(ColumnType::Date(pattern.to_owned()).check("on").is_err(), "{pattern}");
     }
+    let amount = |unit| ColumnType::Money(NumberFormat { decimal: None, unit });
+    assert!(amount(false).check("price").is_ok() && amount(true).check("price").is_err());
     assert!(ColumnType::Date("%d.%m.%Y".into()).check("on").is_ok());
 }
