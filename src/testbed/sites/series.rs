@@ -5,9 +5,9 @@ use axum::response::Response;
 use serde_json::{Value, json};
 
 use crate::shell::{self, Extra, Layout, Site};
+use crate::testbed_state::{TestbedState, secret};
 use crate::wire::{self, SiteRequest};
-use crate::words::{self, Dice};
-use crate::world::{TestbedState, secret};
+use crate::words::{self, SeededRng};
 
 const QUARRY: Site = Site {
     name: "Old Quarry",
@@ -70,13 +70,13 @@ pub fn quarry(ask: &SiteRequest, _: &TestbedState) -> Response {
     let Some(stone) = ask.param("stone") else { return wire::missing("stone") };
     let page = ask.number("page", 1, 100);
     let found = words::search("blocks", stone, page, PAGE);
-    let block = |(_, mut dice): (u64, Dice)| {
+    let block = |(_, mut rng): (u64, SeededRng)| {
         json!({
-            "mark": format!("Q{:04}", dice.between(1, 9999)),
-            "title": dice.title(stone),
-            "face": dice.pick(&["rough", "sawn", "honed", "split"]),
-            "tonnes": dice.cents(50, 900),
-            "mason": dice.name(),
+            "mark": format!("Q{:04}", rng.between(1, 9999)),
+            "title": rng.title(stone),
+            "face": rng.pick(&["rough", "sawn", "honed", "split"]),
+            "tonnes": rng.cents(50, 900),
+            "mason": rng.name(),
         })
     };
     let blocks: Vec<Value> = found.hits.into_iter().map(block).collect();
@@ -109,13 +109,13 @@ pub fn orrery(ask: &SiteRequest, _: &TestbedState) -> Response {
         },
     };
     let found = words::search("bodies", sky, page, PAGE);
-    let edge = |(_, mut dice): (u64, Dice)| {
+    let edge = |(_, mut rng): (u64, SeededRng)| {
         json!({"node": {
-            "name": dice.title("body"),
-            "class": dice.pick(&["star", "nebula", "comet", "cluster"]),
-            "magnitude": dice.cents(10, 1800),
-            "observer": {"name": dice.name()},
-            "night": dice.date(),
+            "name": rng.title("body"),
+            "class": rng.pick(&["star", "nebula", "comet", "cluster"]),
+            "magnitude": rng.cents(10, 1800),
+            "observer": {"name": rng.name()},
+            "night": rng.date(),
         }})
     };
     let edges: Vec<Value> = found.hits.into_iter().map(edge).collect();
@@ -129,13 +129,13 @@ pub fn ledgers(ask: &SiteRequest, _: &TestbedState) -> Response {
     let ("GET", "/entries.json") = ask.route() else { return shell::answer(&LEDGERS, ask) };
     let trade = ask.param("search[value]").unwrap_or_default();
     let found = words::search("ledger", trade, page_after(ask.number("start", 0, 10_000)), PAGE);
-    let entry = |(at, mut dice): (u64, Dice)| {
+    let entry = |(at, mut rng): (u64, SeededRng)| {
         json!({
             "DT_RowId": format!("row-{at}"),
-            "year": dice.between(1490, 1780),
-            "entry": dice.sentence(trade),
-            "clerk": dice.name(),
-            "shillings": dice.between(1, 900),
+            "year": rng.between(1490, 1780),
+            "entry": rng.sentence(trade),
+            "clerk": rng.name(),
+            "shillings": rng.between(1, 900),
         })
     };
     wire::json(&json!({
@@ -154,13 +154,13 @@ pub fn hallmarks(ask: &SiteRequest, _: &TestbedState) -> Response {
     let Some(maker) = asked["maker"].as_str() else { return wire::missing("maker") };
     let skipped = asked["skip"].as_u64().unwrap_or(0).min(10_000);
     let found = words::search("pieces", maker, page_after(skipped), PAGE);
-    let piece = |(_, mut dice): (u64, Dice)| {
+    let piece = |(_, mut rng): (u64, SeededRng)| {
         json!({
-            "lot": format!("H-{}", dice.between(1000, 9999)),
-            "title": dice.title("bowl"),
-            "town": dice.pick(words::CITIES),
-            "year": dice.between(1660, 1890),
-            "ounces": dice.cents(20, 900),
+            "lot": format!("H-{}", rng.between(1000, 9999)),
+            "title": rng.title("bowl"),
+            "town": rng.pick(words::CITIES),
+            "year": rng.between(1660, 1890),
+            "ounces": rng.cents(20, 900),
         })
     };
     let pieces: Vec<Value> = found.hits.into_iter().map(piece).collect();

@@ -5,22 +5,22 @@ use axum::http::StatusCode;
 use axum::response::Response;
 use serde_json::{Value, json};
 
+use crate::testbed_state::TestbedState;
 use crate::wire::{self, SiteRequest};
-use crate::words::{self, Dice};
-use crate::world::TestbedState;
+use crate::words::{self, SeededRng};
 
 const PAGE: &str = include_str!("../pages/signalbox.html");
 
-pub fn answer(ask: &SiteRequest, world: &TestbedState) -> Response {
+pub fn answer(ask: &SiteRequest, state: &TestbedState) -> Response {
     match ask.route() {
         ("GET", "/") => {
-            let ticket = world.open_session("signalbox");
+            let ticket = state.open_session("signalbox");
             wire::html(PAGE.replace("TICKET", &ticket))
         }
         ("POST", "/trains/find") => {
             let form = ask.form();
             let of = |name: &str| wire::lookup(&form, name);
-            if !of("ticket").is_some_and(|it| world.knows_session("signalbox", it)) {
+            if !of("ticket").is_some_and(|it| state.knows_session("signalbox", it)) {
                 return wire::error(StatusCode::FORBIDDEN, "the form has expired");
             }
             match of("line") {
@@ -34,13 +34,13 @@ pub fn answer(ask: &SiteRequest, world: &TestbedState) -> Response {
 
 fn trains(line: &str) -> Value {
     let found = words::search("trains", line, 1, 9);
-    let train = |(_, mut dice): (u64, Dice)| {
+    let train = |(_, mut rng): (u64, SeededRng)| {
         json!({
-            "headcode": format!("{}{}{:02}", dice.between(1, 9), dice.pick(&["A", "K", "V"]), dice.between(0, 99)),
-            "working": dice.title(line),
-            "driver": dice.name(),
-            "to": dice.pick(words::CITIES),
-            "passes": format!("{:02}:{:02}", dice.between(4, 23), dice.between(0, 59)),
+            "headcode": format!("{}{}{:02}", rng.between(1, 9), rng.pick(&["A", "K", "V"]), rng.between(0, 99)),
+            "working": rng.title(line),
+            "driver": rng.name(),
+            "to": rng.pick(words::CITIES),
+            "passes": format!("{:02}:{:02}", rng.between(4, 23), rng.between(0, 59)),
         })
     };
     json!({"line": line, "trains": found.hits.into_iter().map(train).collect::<Vec<_>>()})
