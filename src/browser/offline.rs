@@ -27,7 +27,7 @@ use commis_redact::raw::RawPage;
 const MAX_ELEMENTS: u32 = 3;
 /// For opening the page, on a busy machine.
 const OPEN_TIMEOUT: Duration = Duration::from_secs(20);
-/// Pages ask for what was typed within so many times [`PAUSE`].
+/// Pages ask for what was typed within so many times [`PAUSE`]. Their own clock runs faster, and so it is longer for them.
 const PAUSES: u32 = 2;
 /// A page at rest has not changed for so long.
 const STILL: Duration = Duration::from_millis(100);
@@ -89,7 +89,9 @@ impl Context {
         let shared = self.shared();
         shared.visit.go_offline();
         shared.lock().archive = Some(Arc::clone(&archive));
-        page::watch_documents(&shared.cdp, &shared.page()?.session);
+        let session = shared.page()?.session;
+        page::watch_documents(&shared.cdp, &session);
+        page::speed_up_clock(&shared.cdp, &session);
         let start = Instant::now();
         let mut ways =
             Ways { url: archive.start().to_owned(), timeout: OPEN_TIMEOUT, typed: typed.clone() };

@@ -16,8 +16,8 @@ use super::{
 const PATIENCE: Duration = Duration::from_secs(5);
 /// Pages that ask for more by a scroll do so within two frames, or by a timer of up to a fifth of a second.
 const REACTS: Duration = Duration::from_millis(300);
-/// Such timers, and two frames before them.
-const TIMERS: Duration = Duration::from_millis(240);
+/// Two frames, and such timers where the page's clock runs faster.
+const TIMERS: Duration = Duration::from_millis(40 + 200 / page::CLOCK_SPEED as u64);
 /// How long the answer to such a request may take.
 const ANSWERS: Duration = Duration::from_secs(3);
 /// Scrolls the largest part that has more below, which is the document itself on most pages, to its end. Whether there is one.

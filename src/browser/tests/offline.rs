@@ -157,3 +157,34 @@ document.forms[0].onsubmit = event => event.preventDefault();
         assert_eq!(drawn.grows, goes_on);
     }
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_clock_of_a_drawn_page_runs_faster_and_is_a_clock() {
+    let site = serve().await;
+    let Some(browser) = start(&site).await else { return };
+    let page = r#"<!doctype html><title>Clock</title><form><input type="search" aria-label="Search"></form><p id="out"></p><script>
+const begun = Date.now(), at = new Date();
+const checks = [at instanceof Date, typeof Date() === 'string', new Date(0).getTime() === 0, Date.UTC(1970, 0, 2) === 864e5,
+  new (class extends Date {})() instanceof Date, Math.abs(at - begun) < 1000, `${new Date(2026, 0, 2).getFullYear()}` === '2026'];
+let timer;
+const ask = async () => {
+  // As libraries do: a timer that comes early is set once more.
+  const left = 2000 - (Date.now() - timer);
+  if (left > 0) return setTimeout(ask, left);
+  await fetch('/api/late?q=' + encodeURIComponent(document.querySelector('input').value));
+  document.getElementById('out').textContent = checks.every(it => it) ? 'all is well' : checks.join();
+};
+document.querySelector('input').oninput = event => { if (!timer) setTimeout(ask, 2000); timer = Date.now(); };
+document.forms[0].onsubmit = event => event.preventDefault();
+</script>"#;
+    let raw = recording(
+        "lamp",
+        &[
+            entry("GET", "http://shop.test/", "text/html", "document", page),
+            entry("GET", "http://shop.test/api/late?q=lamp", "application/json", "fetch", "[]"),
+        ],
+    );
+    // Two seconds are longer than a page is waited for, by any other clock.
+    let drawn = draw(&browser, raw).await.unwrap();
+    assert!(drawn.visible_text.contains("all is well"), "{}", drawn.visible_text);
+}
