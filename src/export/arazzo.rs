@@ -70,7 +70,7 @@ fn several(what: &str) -> Refusal {
     Refusal::new(RefusalCode::SeveralRequests, why)
 }
 
-type Written<T> = std::result::Result<T, Refusal>;
+type ExportResult<T> = std::result::Result<T, Refusal>;
 
 struct Workflow<'a> {
     recipe: &'a Recipe,
@@ -81,7 +81,7 @@ struct Workflow<'a> {
 
 impl Workflow<'_> {
     /// Paths and texts: the workflow first.
-    fn files(&self) -> Written<Vec<(String, String)>> {
+    fn files(&self) -> ExportResult<Vec<(String, String)>> {
         let recipe = self.recipe;
         let name = identifier(&recipe.name);
         let before = recipe.chain.as_ref().map_or(&[][..], |it| &it.before);
@@ -212,7 +212,7 @@ impl Workflow<'_> {
         })
     }
 
-    fn parameters(&self, asked: &RequestParts<'_>) -> Written<Vec<Value>> {
+    fn parameters(&self, asked: &RequestParts<'_>) -> ExportResult<Vec<Value>> {
         let mut out = Vec::new();
         for (shown, name, filters) in path_values(asked) {
             let value = self.expression(&name, &filters)?;
@@ -239,7 +239,7 @@ impl Workflow<'_> {
         Ok(out)
     }
 
-    fn body(&self, asked: &RequestParts<'_>) -> Written<Option<Value>> {
+    fn body(&self, asked: &RequestParts<'_>) -> ExportResult<Option<Value>> {
         let (kind, payload) = match &asked.body {
             None => return Ok(None),
             Some(Body::Json(it)) => ("application/json", self.json(it)?.unwrap_or_default()),
@@ -258,7 +258,7 @@ impl Workflow<'_> {
     }
 
     /// JSON with expressions in it; `None` for what nobody gives.
-    fn json(&self, value: &Value) -> Written<Option<Value>> {
+    fn json(&self, value: &Value) -> ExportResult<Option<Value>> {
         Ok(Some(match value {
             Value::String(it) => {
                 let template = Template::parse(it)
@@ -289,7 +289,7 @@ impl Workflow<'_> {
     }
 
     /// A template as a text with expressions. In JSON a value of an earlier answer is a text, as a run sends it.
-    fn value(&self, template: &Template, in_json: bool) -> Written<Value> {
+    fn value(&self, template: &Template, in_json: bool) -> ExportResult<Value> {
         let pieces: Vec<Piece<'_>> = template.pieces().collect();
         if let [Piece::Value(name, filters)] = pieces[..] {
             if in_json && template.is_number() {
@@ -320,7 +320,7 @@ impl Workflow<'_> {
         Ok(out.into())
     }
 
-    fn expression(&self, name: &str, filters: &[Filter]) -> Written<String> {
+    fn expression(&self, name: &str, filters: &[Filter]) -> ExportResult<String> {
         if self.recipe.parameters.iter().any(|it| it.name == name) {
             let it = (name.to_owned(), filters.to_vec());
             if !self.given.borrow().contains(&it) {
@@ -340,7 +340,7 @@ impl Workflow<'_> {
     }
 
     /// The values that later requests take of a step's answer.
-    fn outputs(&self, step: &Step) -> Written<Value> {
+    fn outputs(&self, step: &Step) -> ExportResult<Value> {
         let mut out = Map::new();
         for asked in self.requests {
             let compiled = CompiledRequest::new(&asked.recipe.request)
@@ -375,7 +375,7 @@ fn output_name(field: Option<&str>) -> String {
 }
 
 /// Where a field of a step's answer is.
-fn place(step: &Step, field: Option<&str>) -> Written<String> {
+fn place(step: &Step, field: Option<&str>) -> ExportResult<String> {
     let response = &step.response;
     if let (ResponseType::Text, Some(name), None, None) =
         (response.kind, &response.header, &response.between, field)
@@ -423,7 +423,7 @@ fn data(recipe: &Recipe) -> String {
 }
 
 /// A condition that holds where the answer is ready.
-fn ready(step: &Step, poll: &Poll) -> Written<String> {
+fn ready(step: &Step, poll: &Poll) -> ExportResult<String> {
     let unknown = || several("a wait until what no condition can say");
     let node = jmespath::parse(&poll.until).map_err(|_| unknown())?;
     let (path, wanted) = match &node {

@@ -9,7 +9,7 @@ use super::{
     effect::{is_read_task, judge_recorded},
     extraction::response,
     fan_out::fan_out,
-    rank::shorten,
+    rank::{full_signal_bp, shorten},
     request::template,
 };
 use commis_artifacts::{
@@ -24,8 +24,8 @@ use commis_recipe::model::ResponseSpec;
 const SHOWN_BP: u32 = 4200;
 /// A candidate of this confidence is looked at for a change it made, basis points.
 const MUTATION_BP: u32 = 1000;
-/// What the page showed ties an answer to a task without words, basis points of the score: 70 per cent of the signal in full.
-const MUCH_VISIBLE_BP: i32 = 137;
+/// What the page showed ties an answer to a task without words, per cent of the signal in full.
+const MUCH_VISIBLE: i32 = 70;
 /// A best candidate of this confidence leaves no doubt about the others.
 const SETTLED_BP: u32 = 6000;
 
@@ -125,6 +125,11 @@ fn share(it: &Candidate, signal: &str) -> i32 {
     it.features.get(signal).copied().unwrap_or(0)
 }
 
+/// The page showed much of the answer.
+fn is_much_visible(it: &Candidate) -> bool {
+    share(it, "visible_on_page") * 100 >= full_signal_bp("visible_on_page") * MUCH_VISIBLE
+}
+
 fn carries(it: &Candidate) -> bool {
     share(it, "typed_in_request") > 0
 }
@@ -135,8 +140,7 @@ pub(super) fn bound_to_task(it: &Candidate, recording: &SessionRecording) -> boo
     if !recording.typed.is_empty() {
         return carries(it);
     }
-    // As rank scales it: at most about 200 basis points.
-    share(it, "visible_on_page") >= MUCH_VISIBLE_BP
+    is_much_visible(it)
         || [
             "url_task_overlap",
             "body_task_overlap",
@@ -203,7 +207,7 @@ fn judged_confidence(
     };
     let equal = candidates.candidates.iter().filter(|it| held > 0 && is_equal(it));
     let confidence = top.confidence_bp + equal.map(|it| it.confidence_bp).sum::<u32>();
-    let is_shown = held > 0 || share(top, "visible_on_page") >= MUCH_VISIBLE_BP;
+    let is_shown = held > 0 || is_much_visible(top);
     // A user who asks for more than usual gets it.
     let is_usual = threshold <= DecisionSettings::default().min_confidence_bp;
     let threshold = if is_shown && is_usual { threshold.min(SHOWN_BP) } else { threshold };

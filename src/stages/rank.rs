@@ -456,15 +456,22 @@ fn object(text: &str) -> Option<String> {
     serde_json::from_str::<Value>(text).ok().map(|it| with_sorted_keys(it).to_string())
 }
 
+/// What every positive signal in full adds up to. What the page bears witness to comes on top of that.
+fn sum_of_weights(weights: &BTreeMap<&str, i32>) -> i64 {
+    let positive = weights.iter().filter(|it| *it.1 > 0 && *it.0 != "holds_items");
+    positive.map(|it| i64::from(*it.1)).sum::<i64>().max(1)
+}
+
+/// What a signal in full adds to a score by the weights of the program, basis points.
+pub(super) fn full_signal_bp(signal: &str) -> i32 {
+    let weights: BTreeMap<&str, i32> = WEIGHTS.iter().copied().collect();
+    let weight = i64::from(weights.get(signal).copied().unwrap_or(0));
+    (weight * 10_000 / sum_of_weights(&weights)) as i32
+}
+
 fn weigh(it: &ScoredExchange<'_>, weights: &BTreeMap<&str, i32>) -> Candidate {
     let ScoredExchange { exchange, endpoint_key, shares, second_exchange, .. } = it;
-    // Scaled so that every positive signal in full makes 10,000. What the page bears witness to comes on top of that.
-    let whole: i64 = weights
-        .iter()
-        .filter(|it| *it.1 > 0 && *it.0 != "holds_items")
-        .map(|it| i64::from(*it.1))
-        .sum::<i64>()
-        .max(1);
+    let whole = sum_of_weights(weights);
     let features: BTreeMap<String, i32> = shares
         .iter()
         .map(|(name, share)| {

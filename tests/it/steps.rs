@@ -66,7 +66,8 @@ fn two_requests_are_learned_as_steps_and_a_choice_is_never_a_guess() {
     assert!(shown.contains("GET http://rosters.test/api/crews\n"), "{shown}");
     assert!(shown.contains("<from step crews: number>"), "{shown}");
     let exported = said(&["recipe", "export", "roster", "--as", "hurl"]);
-    assert!(exported.contains("several requests"), "{exported}");
+    assert!(exported.contains("[Captures]\ncrews_number: "), "{exported}");
+    assert!(exported.contains("/api/crews/{{crews_number_in_path}}/roster"), "{exported}");
     let exported = said(&["recipe", "export", "roster", "--as", "curl", "-p", "crew=Dry dock"]);
     assert!(exported.contains("$(_uri "), "{exported}");
     let (code, proven) = home.json(&[&["recipe", "verify", "roster", "--json"][..], &at].concat());
