@@ -112,7 +112,10 @@ def by_har(commis, task, recorder):
     browser_ms = round((time.monotonic() - begun) * 1000)
     if trouble:
         return {"outcome": "no_recording", "error": trouble}
-    return {**learn(commis, task, "--har", path), "browser_ms": browser_ms}
+    begun = time.monotonic()
+    entry = learn(commis, task, "--har", path)
+    learn_ms = round((time.monotonic() - begun) * 1000)
+    return {**entry, "browser_ms": browser_ms, "learn_ms": learn_ms, "har_bytes": os.path.getsize(path)}
 
 
 def part(text, name):
@@ -201,6 +204,8 @@ def result(commis, app, task, way, entry):
         "why": entry.get("reason") or entry.get("error_code"),
         "detail": entry.get("detail") or entry.get("error"),
         "browser_ms": entry.get("browser_ms"),
+        "learn_ms": entry.get("learn_ms"),
+        "har_bytes": entry.get("har_bytes"),
         "run_ms": None,
         "shown": None,
         "given": None,
