@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 
 use super::{
     ExportOutput,
-    chain::{key_and_chain, step_recipes},
+    chain::{step_recipes, steps_obstacle, unsupported_steps},
     escaping::comment,
     hurl_steps::names_of_path,
     identifier,
@@ -39,7 +39,7 @@ pub fn write(recipes: &[Recipe], out: &mut ExportOutput) -> Result<()> {
         requests.push(RequestParts::from_recipe(recipe)?);
         let why = commis_only_reason(recipe)
             .or_else(|| requests.iter().find_map(|it| it.earlier_answer_slot("Arazzo")))
-            .or_else(|| chain_obstacle(recipe));
+            .or_else(|| steps_obstacle(recipe, "Arazzo"));
         let files = match why {
             Some(why) => Err(why),
             None => Workflow { recipe, requests: &requests, given: RefCell::default() }.files(),
@@ -52,22 +52,8 @@ pub fn write(recipes: &[Recipe], out: &mut ExportOutput) -> Result<()> {
     Ok(())
 }
 
-fn chain_obstacle(recipe: &Recipe) -> Option<Refusal> {
-    let chain = recipe.chain.as_ref()?;
-    if recipe.auth.is_some() {
-        return Some(key_and_chain());
-    }
-    if chain.for_each.is_some() {
-        return Some(several("one request for each item of a list"));
-    }
-    chain.output.is_some().then(|| several("an `output` of several answers"))
-}
-
 fn several(what: &str) -> Refusal {
-    let why = format!(
-        "it makes several requests, with {what}, for which Arazzo has no words; python and typescript have"
-    );
-    Refusal::new(RefusalCode::SeveralRequests, why)
+    unsupported_steps("Arazzo", what)
 }
 
 type ExportResult<T> = std::result::Result<T, Refusal>;

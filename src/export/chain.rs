@@ -32,6 +32,26 @@ pub fn key_and_chain() -> Refusal {
     Refusal::new(RefusalCode::UnsendableRequest, why)
 }
 
+/// Why a form that calls its requests one after the other cannot hold a recipe, if its steps are the reason.
+pub fn steps_obstacle(recipe: &Recipe, form: &str) -> Option<Refusal> {
+    let chain = recipe.chain.as_ref()?;
+    if recipe.auth.is_some() {
+        return Some(key_and_chain());
+    }
+    if chain.for_each.is_some() {
+        return Some(unsupported_steps(form, "one request for each item of a list"));
+    }
+    chain.output.is_some().then(|| unsupported_steps(form, "an `output` of several answers"))
+}
+
+/// That a form cannot express what a recipe's steps do.
+pub fn unsupported_steps(form: &str, what: &str) -> Refusal {
+    let why = format!(
+        "it makes several requests, with {what}, for which {form} has no words; python and typescript have"
+    );
+    Refusal::new(RefusalCode::SeveralRequests, why)
+}
+
 /// A recipe's requests as code: those of the steps, and the last one.
 pub struct Requests<'a> {
     pub before: Vec<Function<'a>>,

@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::{
     ExportOutput,
-    chain::{key_and_chain, step_recipes},
+    chain::{step_recipes, steps_obstacle, unsupported_steps},
     escaping,
     hurl_steps::{AnswerReading, CapturedNames, read_slots, read_step},
     hurl_syntax::{
@@ -43,7 +43,7 @@ pub fn write(
             steps.iter().map(RequestParts::from_recipe).collect::<Result<_>>()?;
         requests.push(RequestParts::from_recipe(recipe)?);
         let why = commis_only_reason(recipe).or_else(|| requests.iter().find_map(obstacle));
-        let why = why.or_else(|| chain_obstacle(recipe));
+        let why = why.or_else(|| steps_obstacle(recipe, "Hurl"));
         let written = match (why, sample(recipe, given)) {
             (Some(why), _) | (None, Err(why)) => Err(why),
             (None, Ok(sample)) => file(recipe, &requests, &values(recipe, &sample)?),
@@ -54,24 +54,6 @@ pub fn write(
         }
     }
     Ok(())
-}
-
-fn chain_obstacle(recipe: &Recipe) -> Option<Refusal> {
-    let chain = recipe.chain.as_ref()?;
-    if recipe.auth.is_some() {
-        return Some(key_and_chain());
-    }
-    if chain.for_each.is_some() {
-        return Some(several("one request for each item of a list"));
-    }
-    chain.output.is_some().then(|| several("an `output` of several answers"))
-}
-
-fn several(what: &str) -> Refusal {
-    let why = format!(
-        "it makes several requests, with {what}, for which Hurl has no words; python and typescript have"
-    );
-    Refusal::new(RefusalCode::SeveralRequests, why)
 }
 
 /// Whether a value of that name comes from an earlier answer.
@@ -161,7 +143,8 @@ fn file(
                 let of_step = names.iter().map(|it| it.0.clone());
                 let of_step: Vec<String> =
                     of_step.filter(|it| split_step_name(it).0 == step.name).collect();
-                read_step(step, &of_step, values, &captured).map_err(several)?
+                read_step(step, &of_step, values, &captured)
+                    .map_err(|what| unsupported_steps("Hurl", what))?
             }
             None => AnswerReading { asserts: asserts(recipe), ..AnswerReading::default() },
         };

@@ -5,7 +5,7 @@ use crate::{doubts::doubts, rank::order};
 use commis_artifacts::payloads::SecondRecording;
 
 /// A session without anything typed, in which nobody saw the page.
-fn asked(task: &str, entries: Vec<Entry>) -> SessionRecording {
+fn record_task(task: &str, entries: Vec<Entry>) -> SessionRecording {
     let mut out = session(&[], "", entries);
     task.clone_into(&mut out.task);
     out
@@ -26,7 +26,7 @@ fn judged(recording: &SessionRecording, path: &str) -> (Vec<&'static str>, Vec<&
 
 #[track_caller]
 fn check(task: &str, entries: &[Entry], path: &str, doubt: &str, expected: bool) {
-    let recording = asked(task, entries.to_vec());
+    let recording = record_task(task, entries.to_vec());
     let (found, _) = judged(&recording, path);
     assert_eq!(found.contains(&doubt), expected, "{task}: {path}: {found:?}");
 }
@@ -55,7 +55,7 @@ fn a_path_that_goes_on_to_a_part() {
     let activity = json!([{"message": "moved", "at": "noon"}, {"message": "made", "at": "one"}]);
     let is_part = |task: &str, path: &str| {
         let url = format!("http://tasks.test{path}");
-        let recording = asked(task, vec![get(url, &activity)]);
+        let recording = record_task(task, vec![get(url, &activity)]);
         judged(&recording, path).1.contains(&"part_of_thing")
     };
     assert!(is_part("Open the story 6672", "/v5/stories/6672/activity"));
@@ -104,7 +104,7 @@ fn another_value_under_the_same_name() {
 fn ids_that_another_answer_names() {
     let lists = json!({"lists": [{"id": "b675", "name": "Partners"}, {"id": "180a", "name": "Individuals"}]});
     let groups = json!({"groups": [{"title": "one"}, {"title": "two"}]});
-    let recording = asked(
+    let recording = record_task(
         "Which groups does my Individuals audience have?",
         vec![
             get("http://mail.test/lists", &lists),
