@@ -200,7 +200,8 @@ fn measured(home: &Home, web: &Web, name: &str) -> (String, Duration, u64) {
     (end(run).0, took, most)
 }
 
-const MARGIN: u64 = 8 << 20;
+/// More than code that is read from disk only when it is needed; a small part of a body of 512 MiB.
+const MARGIN: u64 = 16 << 20;
 
 /// Each transport by the name that a recipe's proof has for it.
 fn bombs_cost_little(session: Option<&str>) {
@@ -210,7 +211,10 @@ fn bombs_cost_little(session: Option<&str>) {
     let page = session == Some("in_page_fetch");
     let unasked = if page { "CONNECT_FAILED" } else { "RESPONSE_TOO_LARGE" };
     let cases = [
-        ("small", "ok", "ok"),
+        // A process that ends quickly may reach its most after it was last looked at.
+        ("small-1", "ok", "ok"),
+        ("small-2", "ok", "ok"),
+        ("small-3", "ok", "ok"),
         ("gzip", "bomb/gzip", "RESPONSE_TOO_LARGE"),
         ("deflate", "bomb/deflate", "RESPONSE_TOO_LARGE"),
         ("br", "bomb/br", unasked),
@@ -231,8 +235,8 @@ fn bombs_cost_little(session: Option<&str>) {
         for (name, path, want) in cases {
             let (got, _, most) = run(name, path);
             assert_eq!(got, want, "{session:?} {path}");
-            if name == "small" {
-                small = most;
+            if path == "ok" {
+                small = small.max(most);
                 assert!(small > 0);
             }
             eprintln!("{session:?} {path}: {} KiB more", most.saturating_sub(small) / 1024);
