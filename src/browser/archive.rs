@@ -49,6 +49,8 @@ pub struct Archive {
     pub(super) requests: Mutex<Vec<Request>>,
     /// Told whenever something is asked for.
     pub(super) news: Notify,
+    /// Names of parameters in which scripts count their requests.
+    pub(super) counters: BTreeSet<String>,
 }
 
 /// What was sent.
@@ -93,8 +95,10 @@ impl Archive {
             entries.extend(entry);
         }
         let opened = AtomicBool::new(false);
+        let counters = find_counters(&entries);
         Some(Self {
             entries,
+            counters,
             start,
             opened,
             asked: Mutex::default(),
@@ -133,7 +137,7 @@ impl Archive {
         loop {
             let mut news = pin!(self.news.notified());
             news.as_mut().enable();
-            if has_repeat(&self.requests(), count) {
+            if has_repeat(&self.requests(), count, &self.counters) {
                 return;
             }
             news.await;
@@ -147,12 +151,14 @@ impl Archive {
         if start.request.url == url && !self.opened.swap(true, Ordering::Relaxed) {
             return Some(start);
         }
+        let asked = Request { method: method.to_owned(), url, body: body.map(<[u8]>::to_vec) };
         let all = || self.entries.iter().enumerate().filter(|it| it.1.request.method == method);
-        let here = || all().filter(|it| it.1.request.url == url);
+        let here = || all().filter(|it| it.1.request.url == asked.url);
         let found = here()
-            .find(|it| it.1.request.body.as_deref() == body)
+            .find(|it| it.1.request.body == asked.body)
+            .or_else(|| all().find(|it| it.1.request.asks_as(&asked, &self.counters)))
             .or_else(|| here().next())
-            .or_else(|| all().find(|it| it.1.request.is_about(&url)));
+            .or_else(|| all().find(|it| it.1.request.is_about(&asked.url, &self.counters)));
         let (at, entry) = found?;
         self.asked.lock().unwrap_or_else(PoisonError::into_inner).insert(at);
         self.news.notify_waiters();
@@ -183,28 +189,40 @@ impl Archive {
         asked
             .iter()
             .map(|at| &self.entries[*at])
-            .any(|it| it.carries && it.request.asks_as(&last.request))
+            .any(|it| it.carries && it.request.asks_as(&last.request, &self.counters))
     }
 }
 
 impl Request {
-    /// The same request but for what is chance: one that also sorts, or sorts the other way, shows another state of the page.
-    pub fn asks_as(&self, other: &Self) -> bool {
-        self.method == other.method
-            && self.is_about(&other.url)
-            && is_same_body(self.body.as_deref(), other.body.as_deref())
+    /// The same request but for what is chance or counts requests: one that also sorts, or sorts the other way, shows another state
+    /// of the page.
+    pub fn asks_as(&self, other: &Self, counters: &BTreeSet<String>) -> bool {
+        let is_same_body = || {
+            is_same_body(self.body.as_deref(), other.body.as_deref())
+                || matches!((self.form(), other.form()), (Some(a), Some(b)) if are_same(&a, &b, counters))
+        };
+        self.method == other.method && self.is_about(&other.url, counters) && is_same_body()
     }
 
-    /// The same address, and the same query but for what is chance.
-    pub fn is_about(&self, url: &Url) -> bool {
-        let pairs =
-            |it: &Url| -> BTreeMap<String, String> { it.query_pairs().into_owned().collect() };
-        if self.url.host() != url.host() || self.url.path() != url.path() {
-            return false;
-        }
-        let (own, asked) = (pairs(&self.url), pairs(url));
-        own.len() == asked.len()
-            && own.iter().all(|(name, value)| asked.get(name).is_some_and(|it| is_same(it, value)))
+    /// The same address, and the same query but for what is chance or counts requests.
+    pub fn is_about(&self, url: &Url, counters: &BTreeSet<String>) -> bool {
+        let pairs = |it: &Url| it.query_pairs().into_owned().collect();
+        self.url.host() == url.host()
+            && self.url.path() == url.path()
+            && are_same(&pairs(&self.url), &pairs(url), counters)
+    }
+
+    /// The fields of a body that is a form.
+    fn form(&self) -> Option<BTreeMap<String, String>> {
+        let body = self.body.as_deref().filter(|it| it.contains(&b'='))?;
+        Some(url::form_urlencoded::parse(body).into_owned().collect())
+    }
+
+    /// Of its query, and of its body where that is a form.
+    fn parameters(&self) -> BTreeMap<String, String> {
+        let mut all = self.form().unwrap_or_default();
+        all.extend(self.url.query_pairs().into_owned());
+        all
     }
 
     /// To the same address, whatever stands in its query.
@@ -215,11 +233,11 @@ impl Request {
 }
 
 /// Whether one of the later requests is to an endpoint of the first `count`, and none of those.
-fn has_repeat(requests: &[Request], count: usize) -> bool {
+fn has_repeat(requests: &[Request], count: usize, counters: &BTreeSet<String>) -> bool {
     let (before, after) = requests.split_at(count.min(requests.len()));
     after.iter().any(|now| {
         let mut known = before.iter().filter(|it| now.is_to_endpoint_of(it)).peekable();
-        known.peek().is_some() && !known.any(|it| now.asks_as(it))
+        known.peek().is_some() && !known.any(|it| now.asks_as(it, counters))
     })
 }
 
@@ -258,6 +276,54 @@ impl Entry {
             "body": STANDARD.encode(&self.body),
         })
     }
+}
+
+/// Names of parameters that are one more with each request of an endpoint while something else changes, too: a page that asks more
+/// often, or less, sends other values. A number of pages begins anew when something else changes.
+pub(super) fn find_counters(entries: &[Entry]) -> BTreeSet<String> {
+    let mut by_endpoint: BTreeMap<(&str, &str), Vec<BTreeMap<String, String>>> = BTreeMap::new();
+    for Entry { request, .. } in entries {
+        let parameters = request.parameters();
+        if !parameters.is_empty() {
+            let endpoint = (&*request.method, &request.url[..url::Position::AfterPath]);
+            by_endpoint.entry(endpoint).or_default().push(parameters);
+        }
+    }
+    let mut counters = BTreeSet::new();
+    for requests in by_endpoint.values().filter(|it| it.len() > 1) {
+        let counts = |name: &str| {
+            let numbers: Option<Vec<u64>> =
+                requests.iter().map(|it| it.get(name)?.parse().ok()).collect();
+            numbers.is_some_and(|it| it.windows(2).all(|it| it[0].checked_add(1) == Some(it[1])))
+        };
+        let counting: BTreeSet<&String> = requests[0].keys().filter(|it| counts(it)).collect();
+        let changes = |pair: &[BTreeMap<String, String>]| {
+            let differs = |it: &(&String, &String)| {
+                !counting.contains(it.0)
+                    && !pair[1].get(it.0).is_some_and(|other| is_same(it.1, other))
+            };
+            pair[0].iter().any(|it| differs(&it))
+        };
+        if requests.windows(2).any(changes) {
+            counters.extend(counting.into_iter().cloned());
+        }
+    }
+    counters
+}
+
+/// Whether two lists of parameters are equal but for what is chance or counts requests.
+fn are_same(
+    a: &BTreeMap<String, String>,
+    b: &BTreeMap<String, String>,
+    counters: &BTreeSet<String>,
+) -> bool {
+    let is_count = |it: &str| it.parse::<u64>().is_ok();
+    a.len() == b.len()
+        && a.iter().all(|(name, a)| {
+            b.get(name).is_some_and(|b| {
+                is_same(a, b) || counters.contains(name) && is_count(a) && is_count(b)
+            })
+        })
 }
 
 /// Whether two values are equal, or both of chance.

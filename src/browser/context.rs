@@ -53,6 +53,8 @@ const SECOND_LOOK_NOTE: &str = "a request that carries what was typed was still 
 /// How much longer is waited for a request that carries what was typed, and for one that is to be sent again.
 const SECOND_LOOK: Duration = Duration::from_secs(3);
 const SENT_AGAIN: Duration = Duration::from_secs(1);
+/// After so long, a page has set its timers for what was typed.
+const TIMERS_SET: Duration = Duration::from_millis(40);
 const SETUP_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// Disposes itself when dropped, without waiting; [`Context::dispose`] waits.
@@ -420,13 +422,29 @@ impl Context {
     pub(super) async fn typing_pause(&self, most: Duration) {
         let shared = &self.shared;
         let Ok(frame) = shared.main_frame().await else { return };
-        let timers = page::timers(&shared.cdp, &frame, most);
-        match shared.archive() {
-            None => timers.await,
-            Some(archive) => tokio::select! {
-                () = timers => {}
-                () = archive.rendered() => {}
-            },
+        let Some(archive) = shared.archive() else {
+            return page::timers(&shared.cdp, &frame, most).await;
+        };
+        tokio::select! {
+            () = self.timers_run(&frame, most) => {}
+            () = archive.rendered() => {}
+        }
+    }
+
+    /// Waits until the timers of a page of a recording have run, for so long at most. Its clock is faster: half the time is twice as
+    /// long for it.
+    async fn timers_run(&self, frame: &page::Frame, most: Duration) {
+        let shared = &self.shared;
+        let until = Instant::now() + most * 2 / page::CLOCK_SPEED;
+        loop {
+            // What was typed is taken, and sets a timer.
+            page::timers(&shared.cdp, frame, TIMERS_SET).await;
+            let left = until.saturating_duration_since(Instant::now());
+            let due = page::timers_due(&shared.cdp, &frame.session, left).await;
+            if due.is_zero() {
+                return;
+            }
+            page::timers(&shared.cdp, frame, due).await;
         }
     }
 

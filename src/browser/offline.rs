@@ -16,7 +16,7 @@ use super::{
     lookup::{self, FindResult},
     page,
     pending_requests::PAUSE,
-    plan::{Choice, Fill, Plan, Step, Wait},
+    plan::{Choice, Fill, Plan, Step},
     scrolling,
 };
 use commis_artifacts::recording::Action;
@@ -184,10 +184,18 @@ impl Context {
             return Ok(unchanged);
         }
         // Some pages ask on their own, but only after a while; where something was typed, it was granted.
-        let Some(last) = archive.last_carrier().filter(|_| fields == 0) else { return Ok(None) };
-        let wait = Step::WaitFor(Wait::Request(last.request.url.path().to_owned()));
-        let late = self.attempt(ways, vec![wait], !is_untouched).await?;
-        Ok(late.filter(|_| archive.is_rendered()))
+        if fields > 0 || archive.last_carrier().is_none() {
+            return Ok(None);
+        }
+        if !is_untouched && self.attempt(ways, Vec::new(), true).await?.is_none() {
+            return Ok(None);
+        }
+        self.typing_pause(ways.timeout).await;
+        if !archive.is_rendered() {
+            return Ok(None);
+        }
+        self.wait_for_rest(ways).await;
+        self.read_page().await.map(Some)
     }
 
     /// [`Self::attempt`] of steps that type, and what the page shows at rest once it asked for that; most pages ask once the typing
@@ -279,14 +287,17 @@ impl Context {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::{Mutex, atomic::AtomicBool};
+    use std::{
+        collections::BTreeSet,
+        sync::{Mutex, atomic::AtomicBool},
+    };
 
     use serde_json::json;
     use tokio::sync::Notify;
     use url::Url;
 
     use super::*;
-    use crate::archive::{Entry, Request};
+    use crate::archive::{Entry, Request, find_counters};
 
     fn entry(method: &str, url: &str, sent: Option<&str>, carries: bool) -> Entry {
         Entry {
@@ -315,6 +326,7 @@ mod tests {
             asked: Mutex::default(),
             requests: Mutex::default(),
             news: Notify::new(),
+            counters: BTreeSet::new(),
         };
         let at = |method: &str, url: &str, body: Option<&str>| {
             let found = archive.answer(method, url, body.map(str::as_bytes))?;
@@ -345,9 +357,51 @@ mod tests {
         assert!(!ask(r#"{"q":"fern","at":1795388400123,"by":["asc"]}"#));
         assert!(ask(r#"{"q":"fern","at":1795388400124,"by":["desc"]}"#));
         let by_chance = sends(r#"{"at":1795399999999,"q":"fern","by":["desc"]}"#);
-        assert!(by_chance.request.asks_as(&archive.entries[5].request));
+        assert!(by_chance.request.asks_as(&archive.entries[5].request, &archive.counters));
         let it = archive.entries[0].fulfilled("1");
         assert_eq!(it["responseHeaders"], json!([]));
+    }
+
+    #[test]
+    fn a_number_of_requests_is_no_part_of_what_is_asked() {
+        let counters = |sent: &[&str]| {
+            let of = |it: &&str| match it.strip_prefix("POST ") {
+                Some(body) => entry("POST", "https://a.test/rows", Some(body), false),
+                None => entry("GET", &format!("https://a.test/rows?{it}"), None, false),
+            };
+            let all: Vec<Entry> = sent.iter().map(of).collect();
+            find_counters(&all).into_iter().collect::<Vec<_>>().join(" ")
+        };
+        assert_eq!(
+            counters(&["draw=1&q=&start=0", "draw=2&q=o&start=0", "draw=3&q=oak&start=0"]),
+            "draw"
+        );
+        assert_eq!(counters(&["POST draw=1&q=", "POST draw=2&q=oak"]), "draw");
+        // Pages of one list, alone or by the clock, and pages that begin anew.
+        assert_eq!(counters(&["page=1&q=oak&_=1795388400123", "page=2&q=oak&_=1795388400999"]), "");
+        assert_eq!(counters(&["page=1&q=", "page=2&q=", "page=1&q=oak"]), "");
+        assert_eq!(counters(&["draw=1&q=oak"]), "");
+
+        let rows = |sent| entry("POST", "https://a.test/rows", Some(sent), true);
+        let entries = vec![rows("draw=1&q="), rows("draw=2&q=o"), rows("draw=3&q=oak")];
+        let archive = Archive {
+            counters: find_counters(&entries),
+            entries,
+            start: 0,
+            opened: AtomicBool::new(true),
+            asked: Mutex::default(),
+            requests: Mutex::default(),
+            news: Notify::new(),
+        };
+        let at = |sent: &str| {
+            let found = archive.answer("POST", "https://a.test/rows", Some(sent.as_bytes()))?;
+            archive.entries.iter().position(|it| std::ptr::eq(it, found))
+        };
+        assert_eq!(at("draw=2&q=o"), Some(1));
+        assert!(!archive.is_rendered());
+        assert_eq!(at("draw=2&q=oak"), Some(2));
+        assert!(archive.is_rendered());
+        assert_eq!(at("draw=2&q=elm"), Some(0));
     }
 
     #[tokio::test]
@@ -360,6 +414,7 @@ mod tests {
             asked: Mutex::default(),
             requests: Mutex::default(),
             news: Notify::new(),
+            counters: BTreeSet::new(),
         };
         let goes_on = async |method: &str, url: &str, body: Option<&str>| {
             let before = archive.count_requests();

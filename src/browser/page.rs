@@ -105,7 +105,8 @@ const TIMERS: &str = "function (ms) {
 }";
 /// How fast the clock of a page runs that is answered from an archive.
 pub const CLOCK_SPEED: u32 = 4;
-/// In the page's own world. Whoever compares the clock before and after a timer finds that its time has passed.
+/// In the page's own world. Whoever compares the clock before and after a timer finds that its time has passed. [`TIMERS_DUE`] asks for
+/// the timers.
 const SPEED_UP: &str = "function (speed) {
   const { now } = Date, begun = now();
   const fast = () => begun + Math.round((now() - begun) * speed);
@@ -114,11 +115,39 @@ const SPEED_UP: &str = "function (speed) {
     apply: date => new date(fast()).toString(),
     get: (date, name) => name === 'now' ? fast : Reflect.get(date, name),
   });
+  const due = new Map(), clock = performance.now.bind(performance);
+  let unseen = false;
   for (const name of ['setTimeout', 'setInterval']) {
     const own = globalThis[name];
-    globalThis[name] = (run, ms, ...given) => own(run, ms / speed, ...given);
+    globalThis[name] = (run, ms, ...given) => {
+      const wait = ms / speed, id = own(run, wait, ...given);
+      due.set(id, [clock() + (wait || 0), name === 'setInterval' ? wait || 0 : undefined]);
+      return id;
+    };
   }
+  for (const name of ['clearTimeout', 'clearInterval']) {
+    const own = globalThis[name];
+    globalThis[name] = id => { due.delete(id); return own(id); };
+  }
+  for (const name of ['Worker', 'SharedWorker']) {
+    globalThis[name] &&= new Proxy(globalThis[name], {
+      construct: (own, given, target) => { unseen = true; return Reflect.construct(own, given, target); },
+    });
+  }
+  Object.defineProperty(globalThis, Symbol.for('commis.timersDue'), { value: within => {
+    if (unseen || document.querySelector('iframe,frame')) return within;
+    let last = 0;
+    for (const [id, [at, period]] of due) {
+      const left = at - clock();
+      if (period !== undefined) last = Math.max(last, period <= within ? within : 0);
+      else if (left < 0) due.delete(id);
+      else if (left <= within) last = Math.max(last, left);
+    }
+    return last;
+  } });
 }";
+/// Milliseconds until the last timer of a page of [`SPEED_UP`] has run that runs within so many. Where that cannot be known, all of them.
+const TIMERS_DUE: &str = "globalThis[Symbol.for('commis.timersDue')]?.";
 /// The text of [`STILL`].
 macro_rules! still {
     () => {
@@ -428,6 +457,16 @@ pub async fn spare_time(cdp: &Cdp, frame: &Frame) {
 pub async fn timers(cdp: &Cdp, frame: &Frame, within: Duration) {
     let ms = within.as_millis() as u64;
     let _ = call::<bool>(cdp, frame, TIMERS, &[ms.into()], PATIENCE).await;
+}
+
+/// How long it is until the last timer has run that the page set for so long or less, of a page whose clock was sped up; `within` where
+/// that cannot be known.
+pub async fn timers_due(cdp: &Cdp, session: &str, within: Duration) -> Duration {
+    let ms = within.as_millis();
+    let params = json!({ "expression": format!("{TIMERS_DUE}({ms})"), "returnByValue": true });
+    let reply = cdp.send(Some(session), "Runtime.evaluate", params).read(PATIENCE).await;
+    let left = reply.ok().and_then(|it: Value| it["result"]["value"].as_f64());
+    left.map_or(within, |it| millis(it.ceil()).min(within))
 }
 
 /// From here on, the clock and the timers of each document of a session run [`CLOCK_SPEED`] times as fast: of a page that is answered
