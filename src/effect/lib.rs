@@ -19,11 +19,13 @@ mod answers;
 mod body;
 mod conventions;
 mod criteria;
+mod evidence;
 mod fields;
 mod graphql;
 mod headers;
 mod names;
 mod path_operation;
+mod post_request;
 mod recorded_effect;
 mod template;
 mod verbs;
@@ -31,11 +33,10 @@ mod verbs;
 use url::Url;
 
 use address::describe;
-use body::{Body, Question};
-use conventions::CalledOperation;
+use body::Body;
+use headers::HeaderEvidence;
 use names::NameMeaning;
-use path_operation::PathPurpose;
-use verbs::{ALSO, is_in_lists};
+use post_request::PostRequest;
 
 pub use body::Content;
 pub use names::is_read_task;
@@ -210,11 +211,6 @@ pub fn judge(call: &Call<'_>, known: &RequestContext<'_>) -> Effect {
     }
 }
 
-/// Of these the path is the name that is called.
-fn is_grpc(call: &Call<'_>) -> bool {
-    call.header("content-type").is_some_and(|it| it.starts_with("application/grpc"))
-}
-
 const UNKNOWN: &str = "shows no evidence that it only reads";
 
 /// Why it reads, or why it may change something.
@@ -239,38 +235,7 @@ fn weigh(call: &Call<'_>, url: &Url, known: &RequestContext<'_>) -> Result<&'sta
         return Ok("is a question by its method");
     }
     if is_safe {
-        if let Some(why) = address::graphql_by_get(url, &segments) {
-            return Err(why);
-        }
-        if !matches!(call.content, Content::None) {
-            return unknown();
-        }
-        if let Some((it, word)) =
-            heads.called.iter().find_map(|it| it.says.verb().map(|word| (it, word)))
-        {
-            return Err(format!("calls `{}`, which is about `{word}`", it.describe()));
-        }
-        for said in [&pressed, &task] {
-            if let NameMeaning::Changes(word) = said
-                && let Some(what) = address::matching_address_part(url, &segments, word)
-            {
-                return Err(format!("is about `{what}`, and what was done is about `{word}`"));
-            }
-        }
-        let answer = known.answer.unwrap_or_default();
-        let acted = [&pressed, &task].into_iter().find_map(|it| it.verb());
-        if let Some(word) = acted.filter(|_| answer.is_done || answer.is_empty_success) {
-            return Err(format!("was answered that it is done, after something about `{word}`"));
-        }
-        if let Some(word) = address::creating_procedure(url, &segments)
-            .filter(|_| answer.is_data && !answer.is_page)
-        {
-            return Err(format!("is about `{word}`"));
-        }
-        if answer.is_nothing && url.query().is_some() {
-            return Err("tells something, and is answered with nothing".to_owned());
-        }
-        return Ok("is a question by its method");
+        return weigh_safe(call, url, known, [&pressed, &task], &heads);
     }
     let Some(body) = Body::parse(call) else { return unknown() };
     // A document says itself what it does; everything else is named.
@@ -281,297 +246,51 @@ fn weigh(call: &Call<'_>, url: &Url, known: &RequestContext<'_>) -> Result<&'sta
         each?;
         return Ok("is a batch of questions");
     }
-    let mut called = conventions::find_calls(call, url, &segments, &body);
-    called.extend(heads.called);
-    let question = body.question();
-    // What is called says more than where; so does a table that asks for its rows.
-    let is_told = !called.is_empty() && called.iter().all(|it| it.says == NameMeaning::Reads);
-    let path = address::path_meaning(&segments, known.answer.is_some());
-    let word = match &path {
-        NameMeaning::Changes(word) => Some(word),
-        _ => change.as_ref(),
-    };
-    let is_endpoint = address::is_endpoint(&segments);
-    let is_submitted = pressed == NameMeaning::Reads
-        && known.pressed.is_some_and(|it| it.role == "button" && body.has_button(&it.name));
-    let asked = path_operation::path_purpose(&segments);
-    let is_grid = body.is_grid();
-    let is_get =
-        heads.is_get || body.value("_method").is_some_and(|it| it.eq_ignore_ascii_case("get"));
-    let is_answered = known.answer.is_some();
-    let is_aside = |word: &str| {
-        is_told && is_endpoint && !verbs::is_strong(word)
-            || word == "update" && (is_answered && (is_told || question == Question::List) || is_grid)
-            || asked == PathPurpose::Turns && question > Question::One && !verbs::is_strong(word)
-            // The page of a form: `/node/add`.
-            || is_submitted && matches!(word, "add" | "create" | "edit" | "new" | "reply" | "update")
-    };
-    if let Some(word) = word.filter(|it| !is_aside(it)) {
-        return Err(format!("is about `{word}`"));
-    }
-    for it in &called {
-        if let NameMeaning::Changes(word) = &it.says {
-            return Err(format!("calls `{}`, which is about `{word}`", it.describe()));
-        }
-    }
-    if let Some(why) = body.change_reason() {
+    PostRequest::new(call, url, known, &segments, &body, heads)
+        .weigh(change.as_deref(), (&pressed, &task))
+}
+
+/// The same of a request whose method is safe and whose address names no change. `done`: the pressed control and the task.
+fn weigh_safe(
+    call: &Call<'_>,
+    url: &Url,
+    known: &RequestContext<'_>,
+    done: [&NameMeaning; 2],
+    heads: &HeaderEvidence,
+) -> Result<&'static str, String> {
+    let segments = address::segments(url.path());
+    if let Some(why) = address::graphql_by_get(url, &segments) {
         return Err(why);
     }
-    if let NameMeaning::Changes(word) = &pressed {
-        return Err(format!("was caused by pressing something about `{word}`"));
+    if !matches!(call.content, Content::None) {
+        return Err(UNKNOWN.to_owned());
     }
-    let is_typed = known.pressed.is_some_and(|it| matches!(&*it.role, "textbox" | "combobox"));
-    let is_turned = asked == PathPurpose::Turns && question > Question::Thing || is_get;
-    // "Clear pictures of Oslo", of what asks by its path and its body.
-    let is_adjective = |word: &str| {
-        is_in_lists(word, &[ALSO])
-            && asked >= PathPurpose::Verb
-            && question >= Question::Bound
-            && known.answer.is_some_and(|it| it.is_list)
-    };
-    if let NameMeaning::Changes(word) = &task
-        && !(is_told && (is_typed || is_endpoint) || is_turned || is_adjective(word))
+    if let Some((it, word)) =
+        heads.called.iter().find_map(|it| it.says.verb().map(|word| (it, word)))
     {
-        return Err(format!("was made by a task about `{word}`"));
+        return Err(format!("calls `{}`, which is about `{word}`", it.describe()));
     }
-    let names = called.iter().any(|it| matches!(it.says, NameMeaning::Reads))
-        || conventions::is_dry_run(url, &body)
-        || is_get
-        || is_grid;
-    let is_asked = path == NameMeaning::Reads || asked != PathPurpose::No || is_endpoint;
-    let is_statement = body.is_statement(is_asked);
-    let is_hidden = body.is_hidden(call) && !is_statement;
-    let is_opaque = called.iter().any(|it| it.says == NameMeaning::Nothing) || is_hidden;
-    let is_dispatched = is_endpoint
-        || is_grpc(call)
-        || is_grid
-        || is_get
-        || conventions::is_rpc_protocol(call, url, &body);
-    let evidence = Evidence {
-        names,
-        path: path == NameMeaning::Reads,
-        is_get,
-        is_dispatched,
-        is_called: is_dispatched || address::path_meaning(&segments, true) == NameMeaning::Reads,
-        asked,
-        is_statement,
-        is_tab: known.pressed.is_some_and(|it| it.role == "tab"),
-        is_listing: body.is_listing(),
-        lists_identifiers: body.lists_identifiers(),
-        is_submitted,
-        is_of_one: path_operation::is_on_one_item(&segments),
-        may_mark: question == Question::One && path_operation::is_marking(&segments),
-        is_plural: path_operation::is_plural(&segments),
-        is_opaque,
-        question,
-        is_strange: heads.is_strange,
-        pressed: pressed == NameMeaning::Reads,
-        wanted: known.task.is_some_and(names::asks_for_data),
-        is_empty: body.is_empty(),
-        is_words: body.is_words,
-        keeps: body.has_stored_text(),
-        fills: body.has_filled_text(),
-        is_kept: address::is_stored_collection(&segments),
-    };
-    let found = match &known.answer {
-        None => evidence.reason_without_answer(),
-        Some(it) => evidence.reason_with_answer(*it),
-    };
-    found.ok_or_else(|| {
-        let first =
-            called.iter().find(|it| it.says == NameMeaning::Nothing).map(CalledOperation::describe);
-        match first {
-            Some(name) => format!("calls `{name}`, which is not known to read"),
-            None => UNKNOWN.to_owned(),
-        }
-    })
-}
-
-/// What speaks for reading, when nothing speaks against it.
-#[derive(Debug)]
-struct Evidence {
-    /// The name of what is called asks.
-    names: bool,
-    /// A word of the path asks.
-    path: bool,
-    /// The path is one at which things are called by name, or lists are asked for. Any other may do something by itself, whatever a
-    /// page puts into the body.
-    is_called: bool,
-    /// The server is told to take it for a GET, or to check it alone.
-    is_get: bool,
-    /// By a protocol everything is called by its name here.
-    is_dispatched: bool,
-    /// How the path asks, where the operation stands.
-    asked: PathPurpose,
-    /// The body is a statement of a query language that asks.
-    is_statement: bool,
-    /// A tab of the page was opened.
-    is_tab: bool,
-    /// The body says how much of a list is wanted, and from where on or in which order.
-    is_listing: bool,
-    /// The body lists identifiers, which may be set as well as asked for.
-    lists_identifiers: bool,
-    /// The button's own name stands in the form that it sends, and asks.
-    is_submitted: bool,
-    /// The path ends in a word behind the number of one thing.
-    is_of_one: bool,
-    /// Things are named alone, and the path ends in a word by which they may be marked: `/view`, `/read`.
-    may_mark: bool,
-    /// The path ends in what many things are called.
-    is_plural: bool,
-    /// Something is called by a name that says nothing.
-    is_opaque: bool,
-    question: Question,
-    /// A header of the page's own is not known.
-    is_strange: bool,
-    /// A control that asks was used.
-    pressed: bool,
-    /// The task asks to see something.
-    wanted: bool,
-    is_empty: bool,
-    /// The body is a word or a few as plain text: a question where what was pressed asks, a text to be kept elsewhere.
-    is_words: bool,
-    /// A text stands where one that is kept would.
-    keeps: bool,
-    /// The same in a field of a form, and not of a list of things.
-    fills: bool,
-    /// The path ends at a collection in which what is posted is kept.
-    is_kept: bool,
-}
-
-impl Evidence {
-    /// Before there is an answer.
-    fn reason_without_answer(&self) -> Option<&'static str> {
-        if self.is_opaque {
-            return None;
-        }
-        let asks = self.question >= Question::Some;
-        if self.is_strange {
-            return (self.is_called && (self.names || self.path) && asks)
-                .then_some("asks by its name and its body");
-        }
-        if self.is_submitted {
-            return Some("is what a button that asks sends with its form");
-        }
-        if self.names && self.is_called {
-            return Some("calls what asks by its name");
-        }
-        if self.is_statement && !self.is_kept {
-            return Some("is a statement that asks");
-        }
-        let agrees = self.pressed && (self.question > Question::Thing || self.is_words);
-        // What is only turned into something may be a text.
-        if matches!(self.asked, PathPurpose::Turns | PathPurpose::Verb) && agrees {
-            return Some("asks by its path and by what was pressed");
-        }
-        if self.path && self.pressed && self.is_words && !self.is_kept && !self.is_of_one {
-            return Some("asks by its path and by what was pressed");
-        }
-        if self.keeps {
-            return None;
-        }
-        // Who asks is said, and nothing else.
-        let is_told = self.question == Question::Empty && !self.is_empty;
-        let is_known = match self.asked {
-            PathPurpose::Operation | PathPurpose::Verb if is_told => true,
-            PathPurpose::Operation => !matches!(self.question, Question::Thing | Question::Empty),
-            PathPurpose::Compound => self.question >= Question::Bound,
-            PathPurpose::Verb => self.question >= Question::Bound || self.question == Question::One,
-            PathPurpose::Turns => {
-                self.question >= Question::Bound || self.question == Question::Other
-            }
-            PathPurpose::Word => {
-                self.question >= Question::Bound || self.pressed && self.question > Question::Thing
-            }
-            PathPurpose::Noun => {
-                self.question >= Question::Bound
-                    && self.question != Question::Some
-                    && !self.lists_identifiers
-            }
-            PathPurpose::No => false,
-        };
-        if is_known {
-            return Some("asks by its path and its body");
-        }
-        if self.question == Question::List && (self.is_listing || self.is_plural && !self.is_kept) {
-            return Some("asks for a part of a list");
-        }
-        if (self.is_dispatched || self.is_tab) && agrees && self.question >= Question::Some {
-            return Some("asks by its body and by what was pressed");
-        }
-        if self.path
-            && self.asked != PathPurpose::Noun
-            && (self.question >= Question::Bound || self.pressed && self.question > Question::One)
+    for said in done {
+        if let NameMeaning::Changes(word) = said
+            && let Some(what) = address::matching_address_part(url, &segments, word)
         {
-            return Some("asks by its path and its body");
+            return Err(format!("is about `{what}`, and what was done is about `{word}`"));
         }
-        if self.question == Question::List && self.is_called {
-            return Some("asks for a part of a list");
-        }
-        (self.is_called && self.pressed && self.question == Question::Whole)
-            .then_some("asks by its body and by what was pressed")
     }
-
-    /// Where the answer is known: what is known to read without it does, unless the answer says that something was done.
-    fn reason_with_answer(&self, answer: Answer) -> Option<&'static str> {
-        let is_contrary = !self.is_get && (answer.is_done || answer.is_nothing || answer.keeps);
-        self.reason_from_answer(answer)
-            .or_else(|| self.reason_without_answer().filter(|_| !is_contrary))
+    let answer = known.answer.unwrap_or_default();
+    let acted = done.into_iter().find_map(NameMeaning::verb);
+    if let Some(word) = acted.filter(|_| answer.is_done || answer.is_empty_success) {
+        return Err(format!("was answered that it is done, after something about `{word}`"));
     }
-
-    fn reason_from_answer(&self, answer: Answer) -> Option<&'static str> {
-        const FITS: &str = "is answered with what was asked for";
-        if self.may_mark && !answer.is_list {
-            return None;
-        }
-        let asks = answer.asks || self.question >= Question::Whole;
-        let fits = answer.is_data && (answer.is_list || answer.is_shown);
-        if (self.names || self.path) && (answer.asks || answer.is_list) {
-            return Some(FITS);
-        }
-        if self.is_listing && self.question >= Question::Some && answer.is_list && answer.is_data {
-            return Some(FITS);
-        }
-        // A request that selects items, answered with one page of a list: a change is not answered so.
-        let is_chosen = self.question >= Question::Bound || self.names || self.path || self.pressed;
-        if answer.is_page_of_list && answer.is_data && is_chosen && !answer.keeps && !self.is_kept {
-            return Some(FITS);
-        }
-        // What is done to one thing by a verb that is not known.
-        let is_unknown = self.asked == PathPurpose::No && !self.names && !self.pressed;
-        if self.is_of_one && is_unknown && self.question < Question::Some {
-            return None;
-        }
-        if self.is_kept && !self.names && !self.path && self.question < Question::Some {
-            return None;
-        }
-        if answer.is_filtered && answer.is_data && !answer.keeps && !self.is_kept {
-            return Some(FITS);
-        }
-        if self.is_opaque || self.is_strange {
-            return ((self.wanted || self.pressed) && fits && !answer.keeps).then_some(FITS);
-        }
-        if self.asked == PathPurpose::Turns && answer.is_data && self.question > Question::Thing {
-            return Some(FITS);
-        }
-        if self.names && self.wanted && (answer.is_data || self.is_called) {
-            return Some(FITS);
-        }
-        if self.pressed && answer.is_data && (self.names || self.question >= Question::Some) {
-            return Some(FITS);
-        }
-        // `/templates/info` with a name: the verb at the end says what is wanted of it.
-        let is_asked = matches!(self.asked, PathPurpose::Verb | PathPurpose::Operation);
-        if is_asked && self.wanted && answer.is_data && answer.is_shown && !self.is_kept {
-            return Some(FITS);
-        }
-        if (asks || self.is_empty && self.pressed) && answer.is_list && !answer.keeps {
-            return Some(FITS);
-        }
-        let named = self.names || self.path || self.pressed || self.question >= Question::Some;
-        let keeps = answer.keeps || self.fills && !self.names && !self.path && !self.pressed;
-        (self.wanted && answer.is_data && (fits || named) && !keeps).then_some(FITS)
+    if let Some(word) =
+        address::creating_procedure(url, &segments).filter(|_| answer.is_data && !answer.is_page)
+    {
+        return Err(format!("is about `{word}`"));
     }
+    if answer.is_nothing && url.query().is_some() {
+        return Err("tells something, and is answered with nothing".to_owned());
+    }
+    Ok("is a question by its method")
 }
 
 #[cfg(test)]

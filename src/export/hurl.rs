@@ -246,23 +246,7 @@ fn entry(
             let _ = writeln!(headers, "{name}: {}", escape_edges(it));
         }
     }
-    let body = match &asked.body {
-        Some(Body::Json(it)) => {
-            let is_text = has_escaped_name(it);
-            let mut writing = JsonWriter { recipe, values, captured, spots: &mut spots, is_text };
-            let it = writing.json(it).unwrap_or_default();
-            Some(if is_text { format!("`{it}`") } else { it })
-        }
-        Some(Body::Text(it)) => {
-            let mut named = |name: &str, text: Option<String>| match text {
-                Some(it) => format!("{{{{{}}}}}", spots.name(name, &it)),
-                None => format!("{{{{{}}}}}", captured.text(name)),
-            };
-            let it = render_template(it, values, quote_inline, |name, text, _| named(name, text));
-            Some(format!("`{}`", it.unwrap_or_default()))
-        }
-        _ => None,
-    };
+    let body = body_text(asked, values, captured, &mut spots);
     let mut out = format!("{} {url}\n{headers}", recipe.request.method);
     let mut key_line = String::new();
     let mut options = String::new();
@@ -284,6 +268,31 @@ fn entry(
     out.push_str("HTTP 200\n");
     out.push_str(&reading.text());
     out
+}
+
+/// A body that is no form.
+fn body_text(
+    asked: &RequestParts<'_>,
+    values: &Values,
+    captured: &CapturedNames,
+    spots: &mut VariableTable,
+) -> Option<String> {
+    match &asked.body {
+        Some(Body::Json(it)) => {
+            let (recipe, is_text) = (asked.recipe, has_escaped_name(it));
+            let mut writing = JsonWriter { recipe, values, captured, spots, is_text };
+            let it = writing.json(it).unwrap_or_default();
+            Some(if is_text { format!("`{it}`") } else { it })
+        }
+        Some(Body::Text(it)) => {
+            let it = render_template(it, values, quote_inline, |name, text, _| match text {
+                Some(it) => format!("{{{{{}}}}}", spots.name(name, &it)),
+                None => format!("{{{{{}}}}}", captured.text(name)),
+            });
+            Some(format!("`{}`", it.unwrap_or_default()))
+        }
+        _ => None,
+    }
 }
 
 /// Where the key of a request goes; its value is a variable.

@@ -8,7 +8,7 @@ use commis_recipe::{
     auth,
     model::{
         Auth, AuthKind, LoginProof, Parameter, Recipe, RequestTemplate, ResponseSpec, ResponseType,
-        Status, TransportKind, Witness,
+        Status, TransportKind, Verification, Witness,
     },
     registry::{RegisteredRecipe, Source},
     status::MAX_FAILURES,
@@ -83,40 +83,45 @@ pub fn words(held: &RegisteredRecipe) -> Vec<String> {
     if let Some(output) = it.chain.as_ref().and_then(|it| it.output.as_ref()) {
         out.push(format!("puts the answers together: {output}"));
     }
-    if let Some(proof) = &it.verification {
-        if proof.verified_at.is_some() && proof.witness() == Witness::None {
-            out.push(
-                "witness: none; no page was seen that showed the data, so whether an answer holds all of it is unknown"
-                    .to_owned(),
-            );
-        }
-        out.extend(proof.proof.map(|it| {
-            let how = match it {
-                LoginProof::OneLogin => "a stranger was refused, or got something else",
-                LoginProof::TwoLogins => {
-                    "a stranger and a second login were refused, or got something else"
-                }
-            };
-            format!("proof: {}; {how}", it.as_str())
-        }));
-        if let Some(it) = &proof.first_page {
-            out.push(format!(
-                "whole: no; its first example gave {}: {}. Each run says whether its answer is whole",
-                it.describe(),
-                it.evidence
-            ));
-        }
-        if let Some(it) = &held.recipe.pages {
-            out.push(of_pages(it));
-        }
+    out.extend(it.verification.iter().flat_map(|proof| proof_words(proof, it)));
+    out
+}
+
+/// What a recipe's proof says.
+fn proof_words(proof: &Verification, recipe: &Recipe) -> Vec<String> {
+    let mut out = Vec::new();
+    if proof.verified_at.is_some() && proof.witness() == Witness::None {
+        out.push(
+            "witness: none; no page was seen that showed the data, so whether an answer holds all of it is unknown"
+                .to_owned(),
+        );
+    }
+    out.extend(proof.proof.map(|it| {
+        let how = match it {
+            LoginProof::OneLogin => "a stranger was refused, or got something else",
+            LoginProof::TwoLogins => {
+                "a stranger and a second login were refused, or got something else"
+            }
+        };
+        format!("proof: {}; {how}", it.as_str())
+    }));
+    if let Some(it) = &proof.first_page {
         out.push(format!(
-            "fingerprint: {} over {} typed paths (version {}); an answer less alike than {} % is reported as drift",
-            proof.fingerprint_sha256,
-            proof.shape.len(),
-            proof.fingerprint_version,
-            MIN_SIMILARITY_BP / 100
+            "whole: no; its first example gave {}: {}. Each run says whether its answer is whole",
+            it.describe(),
+            it.evidence
         ));
     }
+    if let Some(it) = &recipe.pages {
+        out.push(of_pages(it));
+    }
+    out.push(format!(
+        "fingerprint: {} over {} typed paths (version {}); an answer less alike than {} % is reported as drift",
+        proof.fingerprint_sha256,
+        proof.shape.len(),
+        proof.fingerprint_version,
+        MIN_SIMILARITY_BP / 100
+    ));
     out
 }
 

@@ -362,13 +362,13 @@ impl<'a> TaskReplayer<'a> {
         let mut chained = Vec::new();
         for slot in slots {
             let context = self.session.as_ref().and_then(|it| it.context.as_ref());
-            match &slot.from {
+            let value = match &slot.from {
                 // What the site says to a value that is none of its own.
                 it if it.needs_session()
                     && transport == TransportKind::LoginHttp
                     && self.login().is_none() =>
                 {
-                    out.insert(slot.name.clone(), NOBODYS_VALUE.to_owned());
+                    NOBODYS_VALUE.to_owned()
                 }
                 SlotSource::Live { placeholder } => {
                     let live = self.session.as_ref().and_then(|it| it.values.get(placeholder));
@@ -376,16 +376,13 @@ impl<'a> TaskReplayer<'a> {
                         Error::new(Code::LiveValuesLost, "a value of the recorded session is lost")
                             .hint("the task is recorded again")
                     })?;
-                    out.insert(slot.name.clone(), live.to_owned());
+                    live.to_owned()
                 }
                 SlotSource::Cookie { name, decoded } if transport == TransportKind::LoginHttp => {
                     let url = self.policy.for_own_host(self.own.as_deref()).check(to)?;
                     let value = self.login().and_then(|it| it.cookie(name, &url));
                     let value = value.map(|it| slots::cookie_text(it, *decoded));
-                    out.insert(
-                        slot.name.clone(),
-                        require_value(value, &format!("cookie `{name}`"))?,
-                    );
+                    require_value(value, &format!("cookie `{name}`"))?
                 }
                 SlotSource::Storage { area, key, path }
                     if transport == TransportKind::LoginHttp =>
@@ -394,10 +391,7 @@ impl<'a> TaskReplayer<'a> {
                     let value = self.login().and_then(of).map(|it| it.to_string());
                     let value = require_value(value, &format!("stored `{key}`"))?;
                     let value = slots::stored_text(&value, path.as_deref())?;
-                    out.insert(
-                        slot.name.clone(),
-                        require_value(value, &format!("`{key}` as it was"))?,
-                    );
+                    require_value(value, &format!("`{key}` as it was"))?
                 }
                 it if it.needs_session() && !transport.uses_session() => {
                     return Err(Error::new(
@@ -414,17 +408,14 @@ impl<'a> TaskReplayer<'a> {
                         None => None,
                     };
                     let value = value.map(|it| slots::cookie_text(it, *decoded));
-                    out.insert(
-                        slot.name.clone(),
-                        require_value(value, &format!("cookie `{name}`"))?,
-                    );
+                    require_value(value, &format!("cookie `{name}`"))?
                 }
                 SlotSource::Meta { name } => {
                     let value = match context {
                         Some(it) => it.meta(name).await?,
                         None => None,
                     };
-                    out.insert(slot.name.clone(), require_value(value, &format!("meta `{name}`"))?);
+                    require_value(value, &format!("meta `{name}`"))?
                 }
                 SlotSource::Storage { area, key, path } => {
                     let value = match context {
@@ -433,18 +424,17 @@ impl<'a> TaskReplayer<'a> {
                     };
                     let value = require_value(value, &format!("stored `{key}`"))?;
                     let value = slots::stored_text(&value, path.as_deref())?;
-                    out.insert(
-                        slot.name.clone(),
-                        require_value(value, &format!("`{key}` as it was"))?,
-                    );
+                    require_value(value, &format!("`{key}` as it was"))?
                 }
                 SlotSource::Response { .. } | SlotSource::Document { .. } => {
-                    match self.fetched.get(&slot.name) {
-                        Some(value) => _ = out.insert(slot.name.clone(), value.clone()),
-                        None => chained.push(slot.clone()),
-                    }
+                    let Some(value) = self.fetched.get(&slot.name) else {
+                        chained.push(slot.clone());
+                        continue;
+                    };
+                    value.clone()
                 }
-            }
+            };
+            out.insert(slot.name.clone(), value);
         }
         if !chained.is_empty() {
             let own = self.own.as_deref();

@@ -641,99 +641,105 @@ pub fn commands<'t>(text: &'t str, found: &mut Vec<(&'t str, &'t str, SecretReas
         if !line.contains('-') || line.len() > LONGEST {
             continue;
         }
-        step_counter::record_bytes(line.len());
-        let words: Vec<&str> =
-            line.split([' ', '\t', '\u{a0}']).filter(|it| !it.is_empty()).take(200).collect();
-        let mut options: Option<&[&str]> = None;
-        let mut i = 0;
-        while i < words.len() {
-            let word = words[i].trim_matches(['"', '\'', '`', '(', '$', '>']);
+        command(line, found);
+    }
+}
+
+/// A variable that a shell is given: its name and its value come first.
+fn exported<'t>(words: &[&'t str]) -> Option<(&'t str, &'t str, SecretReason)> {
+    let (name, value) = (*words.first()?, *words.get(1)?);
+    let value = value.trim_matches(['"', '\'', '`', ';']);
+    let value = value.split('<').next().unwrap_or(value);
+    tells(classify(name, Place::Form), value, true, false).then_some((
+        name,
+        value,
+        SecretReason::Key,
+    ))
+}
+
+/// The value of an option, whatever the program: `--token …`, `--registration-token …`, `--authkey=…`.
+fn token_option<'t>(word: &'t str, next: Option<&'t str>) -> Option<&'t str> {
+    let option = word.strip_prefix("--")?;
+    let (name, given) = option.split_once('=').map_or((option, None), |it| (it.0, Some(it.1)));
+    let value = trimmed(given.or(next).unwrap_or_default());
+    let is_token = matches!(classify(name, Place::Form), KeyClass::Always | KeyClass::Likely)
+        && value.len() >= 12
+        && !value.starts_with(['$', '-', '{', '<', '@', '/'])
+        && !is_stand_in(value)
+        && (random(value) || erratic(value) || looks_chosen(value));
+    is_token.then_some(value)
+}
+
+/// A value without what quotes it, or continues the line.
+fn trimmed(value: &str) -> &str {
+    let value = value.trim_matches(['"', '\'', '`', ',', '<']).trim_end_matches('\\');
+    value.split(['<', '"']).next().unwrap_or(value)
+}
+
+/// Secrets in the options of one command.
+fn command<'t>(line: &'t str, found: &mut Vec<(&'t str, &'t str, SecretReason)>) {
+    step_counter::record_bytes(line.len());
+    let words: Vec<&str> =
+        line.split([' ', '\t', '\u{a0}']).filter(|it| !it.is_empty()).take(200).collect();
+    let mut options: Option<&[&str]> = None;
+    let mut i = 0;
+    while i < words.len() {
+        let word = words[i].trim_matches(['"', '\'', '`', '(', '$', '>']);
+        i += 1;
+        let program = word.rsplit(['/', '>', '"', '\\']).next().unwrap_or(word);
+        // `set -x NAME VALUE`, `setenv NAME VALUE`
+        let exports = word == "setenv"
+            || word == "set"
+                && words.get(i).is_some_and(|it| it.starts_with('-') && it.contains('x'));
+        if exports {
+            found.extend(exported(&words[(i + usize::from(word == "set")).min(words.len())..]));
+            continue;
+        }
+        if let Some(value) = token_option(word, words.get(i).copied()) {
+            found.push(("token", value, SecretReason::Key));
+            continue;
+        }
+        if let Some(it) = PROGRAMS.iter().find(|it| it.0 == program) {
+            options = Some(it.1);
+            continue;
+        }
+        let Some(options) = options else { continue };
+        let takes = |option: &&&str| {
+            word == **option
+                || word.strip_prefix(**option).is_some_and(|it| it.starts_with('='))
+                || option.len() == 2
+                    && word.len() > 4
+                    && word.starts_with(**option)
+                    && !word.starts_with("--")
+                    && !word[2..].starts_with('-')
+        };
+        let Some(option) = options.iter().find(takes) else { continue };
+        let mut value = word[option.len()..].trim_start_matches('=');
+        if value.is_empty() {
+            let Some(next) = words.get(i) else { break };
+            value = next;
             i += 1;
-            let program = word.rsplit(['/', '>', '"', '\\']).next().unwrap_or(word);
-            // `set -x NAME VALUE`, `setenv NAME VALUE`
-            let exports = word == "setenv"
-                || word == "set"
-                    && words.get(i).is_some_and(|it| it.starts_with('-') && it.contains('x'));
-            if exports {
-                let at = i + usize::from(word == "set");
-                if let (Some(name), Some(value)) = (words.get(at), words.get(at + 1)) {
-                    let value = value.trim_matches(['"', '\'', '`', ';']);
-                    let value = value.split('<').next().unwrap_or(value);
-                    if tells(classify(name, Place::Form), value, true, false) {
-                        found.push((name, value, SecretReason::Key));
-                    }
-                }
-                continue;
-            }
-            // Whatever the program: `--token …`, `--registration-token …`, `--authkey=…`.
-            if let Some(option) = word.strip_prefix("--") {
-                let (name, given) =
-                    option.split_once('=').map_or((option, None), |it| (it.0, Some(it.1)));
-                let class = classify(name, Place::Form);
-                let value = given.or_else(|| words.get(i).copied()).unwrap_or_default();
-                let value = value.trim_matches(['"', '\'', '`', ',', '<']).trim_end_matches('\\');
-                let value = value.split(['<', '"']).next().unwrap_or(value);
-                if matches!(class, KeyClass::Always | KeyClass::Likely)
-                    && value.len() >= 12
-                    && !value.starts_with(['$', '-', '{', '<', '@', '/'])
-                    && !is_stand_in(value)
-                    && (random(value) || erratic(value) || looks_chosen(value))
-                {
-                    found.push(("token", value, SecretReason::Key));
-                    continue;
-                }
-            }
-            if let Some(it) = PROGRAMS.iter().find(|it| it.0 == program) {
-                options = Some(it.1);
-                continue;
-            }
-            let Some(options) = options else { continue };
-            let takes = |option: &&&str| {
-                word == **option
-                    || word.strip_prefix(**option).is_some_and(|it| it.starts_with('='))
-                    || option.len() == 2
-                        && word.len() > 4
-                        && word.starts_with(**option)
-                        && !word.starts_with("--")
-                        && !word[2..].starts_with('-')
-            };
-            let Some(option) = options.iter().find(takes) else { continue };
-            let mut value = word[option.len()..].trim_start_matches('=');
-            if value.is_empty() {
-                let Some(next) = words.get(i) else { break };
-                value = next;
-                i += 1;
-            }
-            let value = value.trim_matches(['"', '\'', '`', ',', '<']).trim_end_matches('\\');
-            let value = value.split(['<', '"']).next().unwrap_or(value);
-            let secret = match value.split_once([':', '%']) {
-                Some((user, password)) if !user.contains('/') && !password.starts_with('/') => {
-                    password
-                }
-                _ if matches!(
-                    *option,
-                    "-u" | "-U" | "--user" | "-a" | "--auth" | "--proxy-user"
-                ) && *option != "-a" =>
-                {
-                    continue;
-                }
-                _ => value,
-            };
-            let takes_one = options.len() == 1
-                && PROGRAMS.iter().any(|it| it.0 == "sshpass" && it.1 == options);
-            let short = option.len() == 2 && *option != "-u" && !takes_one;
-            let fits = if short {
-                looks_chosen(secret) || secret.len() >= 8 && (random(secret) || erratic(secret))
-            } else {
-                secret.len() >= 4
-            };
-            if fits
-                && !is_stand_in(secret)
-                && verdict(KeyClass::Always, secret).is_some()
-                && !secret.starts_with(['$', '-', '{'])
-            {
-                found.push(("password", secret, SecretReason::Key));
-            }
+        }
+        let value = trimmed(value);
+        let secret = match value.split_once([':', '%']) {
+            Some((user, password)) if !user.contains('/') && !password.starts_with('/') => password,
+            _ if matches!(*option, "-u" | "-U" | "--user" | "--auth" | "--proxy-user") => continue,
+            _ => value,
+        };
+        let takes_one =
+            options.len() == 1 && PROGRAMS.iter().any(|it| it.0 == "sshpass" && it.1 == options);
+        let short = option.len() == 2 && *option != "-u" && !takes_one;
+        let fits = if short {
+            looks_chosen(secret) || secret.len() >= 8 && (random(secret) || erratic(secret))
+        } else {
+            secret.len() >= 4
+        };
+        if fits
+            && !is_stand_in(secret)
+            && verdict(KeyClass::Always, secret).is_some()
+            && !secret.starts_with(['$', '-', '{'])
+        {
+            found.push(("password", secret, SecretReason::Key));
         }
     }
 }

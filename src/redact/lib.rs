@@ -27,6 +27,7 @@ pub mod har;
 mod headers;
 mod html;
 mod identifiers;
+mod json;
 mod keys;
 pub mod known_secrets;
 mod labels;
@@ -152,36 +153,24 @@ pub fn sealed(
     let shown = page_blocks::blocks(&raw.page, prose);
     let mut vault = SecretIndex::default();
     let mut judged = learn(&mut raw, &parsed, &shown, &rules, &mut vault);
-    let harmless = raw
-        .typed
-        .iter()
-        .filter(|(name, _)| !names_secret(name))
-        .map(|it| it.1.to_lowercase())
-        .collect();
-    vault.seal(harmless);
+    vault.seal(harmless_inputs(&raw));
     let typed_texts: Vec<String> =
         inputs.iter().map(|it| it.trim().to_lowercase()).filter(|it| it.len() > 1).collect();
 
     let answer = raw.final_answer.as_deref().unwrap_or("");
     let visible = VisibleWords::new(&[&raw.page.visible_text, answer]).with_blocks(&shown);
-    let typed_words: Vec<(String, Vec<u64>)> = raw
-        .typed
-        .iter()
-        .filter(|it| it.1.chars().count() >= 2)
-        .map(|(name, value)| (name.clone(), words_of(value)))
-        .collect();
+    let typed_words = typed_words(&raw);
     let typed = TypedValues::new(&raw.typed, &raw.actions);
 
     // Requests first: what they hold decides which sources are looked for.
     let mut writer = Writer::new(&mut vault);
-    let mut exchanges = Vec::with_capacity(raw.exchanges.len());
-    let mut places: Vec<Vec<(String, String)>> = Vec::new();
-    for (i, exchange) in raw.exchanges.iter().enumerate() {
-        let (mut stored, used) = exchange::request(i, exchange, &rules, &mut writer, &typed);
-        stored.charset = charsets[i].map(str::to_owned);
-        exchanges.push(stored);
-        places.push(used);
-    }
+    let requests =
+        raw.exchanges.iter().zip(charsets).enumerate().map(|(i, (exchange, charset))| {
+            let (mut stored, used) = exchange::request(i, exchange, &rules, &mut writer, &typed);
+            stored.charset = charset.map(str::to_owned);
+            (stored, used)
+        });
+    let (mut exchanges, places): (Vec<_>, Vec<Vec<(String, String)>>) = requests.unzip();
     let mut values: Vec<String> =
         places.iter().flatten().filter_map(|it| vault.value(&it.0).map(str::to_owned)).collect();
     values.sort();
@@ -255,6 +244,18 @@ pub fn sealed(
     }
     let recording = assemble(raw, exchanges, shown, Walk::new(&rules, &mut writer));
     (recording, RecordingSecrets(vault))
+}
+
+/// What was typed, in lower case, under names that are not of secrets.
+fn harmless_inputs(raw: &RawRecording) -> Vec<String> {
+    let harmless = raw.typed.iter().filter(|(name, _)| !names_secret(name));
+    harmless.map(|it| it.1.to_lowercase()).collect()
+}
+
+/// The words of each value of two characters or more that was typed, by its name.
+fn typed_words(raw: &RawRecording) -> Vec<(String, Vec<u64>)> {
+    let long = raw.typed.iter().filter(|it| it.1.chars().count() >= 2);
+    long.map(|(name, value)| (name.clone(), words_of(value))).collect()
 }
 
 /// The answer as it was parsed; one that lies in a file is read and parsed now.

@@ -252,6 +252,30 @@ fn codes(text: &str, candidates: &[CodeCandidate], hits: &[WordHit], out: &mut V
     }
 }
 
+/// Whether a word stands right beside a named one, or is a part of it.
+fn stands_beside(hit: &WordHit, (from, to): (usize, usize)) -> bool {
+    hit.to <= from && from - hit.to <= 2
+        || hit.from >= to && hit.from - to <= 2
+        || hit.from == from && hit.to < to
+        || hit.from > from && hit.to == to
+}
+
+/// What stands behind a code that is to be entered: "enter 482913 to continue".
+const ON: &[&str] = &[
+    " to ",
+    " ein",
+    " para ",
+    " pour ",
+    " per ",
+    " om ",
+    " for ",
+    " att ",
+    " чтобы",
+    " для",
+    "を",
+    " 입력",
+];
+
 /// What the words around a candidate say for it.
 fn speaks_for<'h>(
     text: &str,
@@ -317,34 +341,14 @@ fn speaks_for<'h>(
         (proof, yours) = (0, 0);
     }
     // An offer's, a place's: what stands right before the word says so.
-    for hit in near {
-        other |= hit.sense == Sense::Other
-            && named.iter().any(|(from, to)| {
-                hit.to <= *from && from - hit.to <= 2
-                    || hit.from >= *to && hit.from - to <= 2
-                    || hit.from == *from && hit.to < *to
-                    || hit.from > *from && hit.to == *to
-            });
-    }
+    other |= near
+        .filter(|it| it.sense == Sense::Other)
+        .any(|it| named.iter().any(|named| stands_beside(it, *named)));
     if other && once == 0 {
         return -5;
     }
     // "Enter 482913 to continue"; "enter FQML-GVSB".
     if uses == 2 && code == 0 {
-        const ON: &[&str] = &[
-            " to ",
-            " ein",
-            " para ",
-            " pour ",
-            " per ",
-            " om ",
-            " for ",
-            " att ",
-            " чтобы",
-            " для",
-            "を",
-            " 입력",
-        ];
         let is_odd = text[it.from..it.to].bytes().any(|b| b.is_ascii_alphabetic());
         let goes_on = act > 0 || ON.iter().any(|on| text[it.to..].starts_with(on));
         act += i32::from(goes_on) + i32::from(is_odd) * (1 + i32::from(alone));

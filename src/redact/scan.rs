@@ -50,6 +50,23 @@ pub struct TextContext {
     pub every: bool,
 }
 
+/// Values of a text's tags by what is to be done with them; names beside them.
+#[derive(Default)]
+struct TagValues<'t> {
+    /// Of a name that stands in a tag, such as that of a field.
+    named: Vec<(&'t str, &'t str)>,
+    /// Packed: JSON, a query.
+    opened: Vec<(&'t str, &'t str)>,
+    /// In base64.
+    coded: Vec<(&'t str, &'t str)>,
+    /// In base64, of pictures that may show a key.
+    pictures: Vec<&'t str>,
+    /// What codes of one use are made of.
+    seeds: Vec<&'t str>,
+    addresses: Vec<&'t str>,
+    labelled: LabelledValues<'t>,
+}
+
 impl Walk<'_> {
     /// Text in which secrets stand as `name = value`, by their format, or by what is said of them.
     pub fn text(&mut self, text: &str, prose: TextKind) -> Option<String> {
@@ -201,7 +218,7 @@ impl Walk<'_> {
             done = at + len;
             let part = &text[at..done];
             let Ok(mut json) = serde_json::from_str(&decode_percent(part)) else { continue };
-            if self.json_at("", &mut json, kind.place, kind.depth + 1, None) {
+            if self.json_of("", &mut json, kind.place, kind.depth + 1) {
                 cuts.push(cut(text, part, percent(&json.to_string())));
             }
         }
@@ -273,7 +290,7 @@ impl Walk<'_> {
         // Where a browser shows JSON in a page of its own, it is the whole answer.
         let is_whole = memchr::memmem::find(text.as_bytes(), b"json-formatter-container").is_some();
         let depth = if is_whole { kind.depth } else { kind.depth + 1 };
-        if self.json_at("", &mut json, kind.place, depth, None) {
+        if self.json_of("", &mut json, kind.place, depth) {
             cuts.push(cut(text, part, attribute(&json.to_string())));
         }
         true
@@ -342,24 +359,18 @@ impl Walk<'_> {
                     .map(|key| (key, it.value, SecretReason::Key)),
             );
         });
-        let mut named = Vec::new();
-        let mut opened = Vec::new();
-        let mut coded = Vec::new();
-        let mut pictures = Vec::new();
-        let mut seeds = Vec::new();
-        let mut addresses = Vec::new();
-        let mut labelled = LabelledValues::default();
+        let mut tags = TagValues::default();
         markup::each_tag(text, |tag, attributes| {
-            labelled.add(text, tag, attributes);
+            tags.labelled.add(text, tag, attributes);
             for it in attributes {
                 if it.value.len() >= 3 && it.name.len() <= 64 && told(it.name, it.value) {
                     found.push((it.name, it.value, SecretReason::Key));
                 } else if is_packed(it.value) {
-                    opened.push((it.name, it.value));
+                    tags.opened.push((it.name, it.value));
                 } else if is_relative(it.value) {
-                    addresses.push(it.value);
+                    tags.addresses.push(it.value);
                 } else if it.name.starts_with("data-") && is_coded(it.value) {
-                    coded.push((it.name, it.value));
+                    tags.coded.push((it.name, it.value));
                 }
             }
             let get = |name: &str| attributes.iter().find(|it| it.name.eq_ignore_ascii_case(name));
@@ -370,38 +381,51 @@ impl Walk<'_> {
                 found.push(("password", it.value, SecretReason::Key));
             }
             if let Some(it) = get("value").filter(|it| is_seed(it.value)) {
-                seeds.push(it.value);
+                tags.seeds.push(it.value);
             }
             if let Some(it) = get("src").filter(|it| it.value.starts_with("data:image/"))
                 && !attributes.iter().any(|it| it.name != "src" && is_of_brand(it.value))
                 && let Some((_, body)) = it.value.split_once("base64,")
             {
-                pictures.push(body);
+                tags.pictures.push(body);
             }
-            named.extend(markup::name_and_value(tag, attributes).filter(|it| it.0.len() <= 200));
+            tags.named
+                .extend(markup::name_and_value(tag, attributes).filter(|it| it.0.len() <= 200));
         });
-        labelled.judge(self, found);
+        self.judge_tags(text, kind, tags, found, cuts);
+    }
+
+    /// What the tags of a text hold: what is secret is found, what can be opened is cut where it has a secret.
+    fn judge_tags<'t>(
+        &mut self,
+        text: &'t str,
+        kind: TextContext,
+        tags: TagValues<'t>,
+        found: &mut Vec<(&'t str, &'t str, SecretReason)>,
+        cuts: &mut Vec<Replacement>,
+    ) {
+        tags.labelled.judge(self, found);
         // A picture of a key is the key.
-        if !(pictures.is_empty() && seeds.is_empty())
+        if !(tags.pictures.is_empty() && tags.seeds.is_empty())
             && messages::is_about_seeds(&markup::visible_text(text, text.len()))
         {
-            found.extend(seeds.into_iter().map(|it| ("seed", it, SecretReason::Context)));
-            found.extend(pictures.into_iter().map(|it| ("qr", it, SecretReason::Context)));
+            found.extend(tags.seeds.into_iter().map(|it| ("seed", it, SecretReason::Context)));
+            found.extend(tags.pictures.into_iter().map(|it| ("qr", it, SecretReason::Context)));
         }
-        for value in addresses {
+        for value in tags.addresses {
             if kind.depth < MAX_OPEN {
                 let plain = markup::entities(value);
                 let new = self.url(&plain, Place::Answer, kind.depth + 1);
                 cuts.extend(new.map(|new| cut(text, value, attribute(&new))));
             }
         }
-        for (name, value) in coded {
+        for (name, value) in tags.coded {
             let inner = Some(value).filter(|_| kind.depth < MAX_OPEN).and_then(base64_text);
             if inner.is_some_and(|it| self.holds_secret(name, &it, kind.depth + 1)) {
                 found.push((name, value, SecretReason::Container));
             }
         }
-        for (name, value) in opened {
+        for (name, value) in tags.opened {
             if kind.depth < MAX_OPEN {
                 let plain = decode_value(value).unwrap_or(value.into());
                 let name = name.strip_prefix("data-").unwrap_or(name);
@@ -409,9 +433,9 @@ impl Walk<'_> {
                 cuts.extend(new.map(|new| cut(text, value, attribute(&new))));
             }
         }
-        for (name, value) in named {
+        for (name, value) in tags.named {
             let name = decode_value(name).unwrap_or(name.into());
-            let class = rules.class(&name, Place::Json);
+            let class = self.rules.class(&name, Place::Json);
             let judged = match class {
                 KeyClass::Always | KeyClass::Code | KeyClass::Likely | KeyClass::Perhaps => true,
                 KeyClass::Silent => kind.every,
@@ -432,7 +456,7 @@ impl Walk<'_> {
             let value = line.strip_prefix("data:").unwrap_or(line).trim();
             if value.starts_with(['{', '['])
                 && let Ok(mut json) = serde_json::from_str(value)
-                && self.json_at("", &mut json, kind.place, kind.depth + 1, None)
+                && self.json_of("", &mut json, kind.place, kind.depth + 1)
             {
                 cuts.push(cut(text, value, json.to_string()));
             }

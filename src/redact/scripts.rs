@@ -1,5 +1,6 @@
 //! Secrets that programs hold: what they store, what they assign, cookies that they set.
 
+use memchr::memmem;
 use serde_json::Value;
 
 use super::{
@@ -15,6 +16,11 @@ use super::{
     triggers::Triggers,
 };
 
+/// Where each occurrence begins and ends.
+fn occurrences<'t>(text: &'t str, needle: &'t str) -> impl Iterator<Item = (usize, usize)> + 't {
+    memmem::find_iter(text.as_bytes(), needle).map(|at| (at, at + needle.len()))
+}
+
 /// Bytes of a literal that are read.
 const LONGEST: usize = 8192;
 /// The same of one with escapes, which may hold a document.
@@ -29,10 +35,19 @@ impl Walk<'_> {
         found: &mut Vec<(&'t str, &'t str, SecretReason)>,
     ) {
         let of = |kind: u16| if has.any(kind) { text } else { "" };
-        let (calls, cookies, assigns) =
-            (of(Triggers::CALL), of(Triggers::COOKIE), of(Triggers::ASSIGN));
+        self.passed_in(of(Triggers::CALL), found);
+        self.called_in(of(Triggers::CALLED), found);
+        self.named_in(of(Triggers::NAMED), found);
+        self.joined_in(text, found);
+        self.cookies_in(of(Triggers::COOKIE), found);
+        self.storage_in(of(Triggers::ASSIGN), found);
+        self.variables_in(of(Triggers::ASSIGN), found);
+    }
+
+    /// A name and a value that a function is given: `setItem('token', '…')`.
+    fn passed_in<'t>(&mut self, text: &'t str, found: &mut Vec<(&'t str, &'t str, SecretReason)>) {
         for quote in ["('", "(\"", "(`"] {
-            for (at, _) in calls.match_indices(quote) {
+            for (at, _) in occurrences(text, quote) {
                 let Some((name, rest)) =
                     literal(&text[at + 1..]).filter(|it| (1..=80).contains(&it.0.len()))
                 else {
@@ -64,11 +79,12 @@ impl Walk<'_> {
                 }
             }
         }
-        self.called_in(of(Triggers::CALLED), found);
-        self.named_in(of(Triggers::NAMED), found);
-        self.joined_in(text, found);
-        for (at, it) in cookies.match_indices(".cookie") {
-            let rest = text[at + it.len()..].trim_start();
+    }
+
+    /// What is written to `document.cookie`.
+    fn cookies_in<'t>(&mut self, text: &'t str, found: &mut Vec<(&'t str, &'t str, SecretReason)>) {
+        for (_, end) in occurrences(text, ".cookie") {
+            let rest = text[end..].trim_start();
             let Some((line, more)) = rest.strip_prefix('=').and_then(|it| literal(it.trim_start()))
             else {
                 continue;
@@ -89,8 +105,12 @@ impl Walk<'_> {
                 found.push((name, value, SecretReason::Cookie));
             }
         }
-        for (at, it) in assigns.match_indices("Storage") {
-            let rest = &text[at + it.len()..];
+    }
+
+    /// What is written to a storage by its field: `localStorage.token = '…'`.
+    fn storage_in<'t>(&mut self, text: &'t str, found: &mut Vec<(&'t str, &'t str, SecretReason)>) {
+        for (_, end) in occurrences(text, "Storage") {
+            let rest = &text[end..];
             let named = match rest.strip_prefix('[') {
                 Some(rest) => literal(rest).and_then(|it| Some((it.0, it.1.strip_prefix(']')?))),
                 None => rest.strip_prefix('.').map(|it| {
@@ -114,9 +134,17 @@ impl Walk<'_> {
                 }
             }
         }
+    }
+
+    /// Variables whose value looks random.
+    fn variables_in<'t>(
+        &mut self,
+        text: &'t str,
+        found: &mut Vec<(&'t str, &'t str, SecretReason)>,
+    ) {
         for keyword in ["var ", "let ", "const "] {
-            for (at, it) in assigns.match_indices(keyword) {
-                let rest = &text[at + it.len()..];
+            for (_, end) in occurrences(text, keyword) {
+                let rest = &text[end..];
                 let len = rest
                     .bytes()
                     .take(40)
@@ -148,14 +176,18 @@ impl Walk<'_> {
     fn called_in<'t>(&mut self, text: &'t str, found: &mut Vec<(&'t str, &'t str, SecretReason)>) {
         for quote in ['\'', '"'] {
             let end = format!("{quote})");
-            for (at, _) in text.match_indices(&end) {
+            for (at, _) in occurrences(text, &end) {
                 let mut from = at.saturating_sub(200);
                 while !text.is_char_boundary(from) {
                     from += 1;
                 }
                 let before = &text[from..at];
                 step_counter::record_bytes(before.len());
-                let Some((front, value)) = before.rsplit_once(quote) else { continue };
+                // Most are too short, and the code around them is not looked at.
+                let Some((front, value)) = before.rsplit_once(quote).filter(|it| it.1.len() >= 8)
+                else {
+                    continue;
+                };
                 let Some((called, given)) = front.rsplit_once('(') else { continue };
                 // What was given before it are names and texts.
                 if given.contains([';', '{', '}', '\n', '='])
@@ -172,7 +204,6 @@ impl Walk<'_> {
                 let name = &called[called.len() - len..];
                 let class = self.rules.class(name, Place::Json);
                 if matches!(class, KeyClass::Always | KeyClass::Likely)
-                    && value.len() >= 8
                     && (random(value) || erratic(value) || looks_chosen(value))
                     && tells(class, value, true, false)
                 {
@@ -184,8 +215,8 @@ impl Walk<'_> {
 
     /// `{key: 'session', value: '…'}`, and `"Bearer …"` wherever a program has it.
     fn named_in<'t>(&mut self, text: &'t str, found: &mut Vec<(&'t str, &'t str, SecretReason)>) {
-        for (at, it) in text.match_indices("value:") {
-            let Some((value, _)) = literal(text[at + it.len()..].trim_start()) else { continue };
+        for (at, end) in occurrences(text, "value:") {
+            let Some((value, _)) = literal(text[end..].trim_start()) else { continue };
             let mut from = at.saturating_sub(80);
             while !text.is_char_boundary(from) {
                 from += 1;
@@ -203,7 +234,7 @@ impl Walk<'_> {
             }
         }
         for scheme in ["Bearer ", "Basic ", "Token "] {
-            for (at, _) in text.match_indices(scheme) {
+            for (at, _) in occurrences(text, scheme) {
                 if !text[..at].ends_with(['"', '\'', '`']) {
                     continue;
                 }
@@ -223,7 +254,7 @@ impl Walk<'_> {
     pub fn literals_in(&mut self, text: &str, kind: TextContext, cuts: &mut Vec<Replacement>) {
         for lead in ["\"{\\\"", "\"[\\\"", "\"/"] {
             let mut done = 0;
-            for (at, _) in text.match_indices(lead) {
+            for (at, _) in occurrences(text, lead) {
                 if at < done {
                     continue;
                 }
@@ -241,7 +272,7 @@ impl Walk<'_> {
                     is_one.then(|| self.url(&inner, Place::Answer, kind.depth + 1)).flatten()
                 } else {
                     let Ok(mut json) = serde_json::from_str::<Value>(&inner) else { continue };
-                    self.json_at("", &mut json, Place::Answer, kind.depth + 1, None)
+                    self.json_of("", &mut json, Place::Answer, kind.depth + 1)
                         .then(|| json.to_string())
                 };
                 cuts.extend(new.map(|new| cut(text, whole, Value::from(new).to_string())));
@@ -252,13 +283,13 @@ impl Walk<'_> {
     /// `'auth_token=' + encodeURIComponent("…")`
     fn joined_in<'t>(&mut self, text: &'t str, found: &mut Vec<(&'t str, &'t str, SecretReason)>) {
         for end in ["=' +", "=\" +", "='+", "=\"+"] {
-            for (at, _) in text.match_indices(end) {
+            for (at, behind) in occurrences(text, end) {
                 let is_part = |b: &u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-');
                 let len = text.as_bytes()[..at].iter().rev().take(64).take_while(|b| is_part(b));
                 let len = len.count();
                 step_counter::record_bytes(len + 1);
                 let name = &text[at - len..at];
-                let rest = text[at + end.len()..].trim_start();
+                let rest = text[behind..].trim_start();
                 let rest = rest.strip_prefix("encodeURIComponent(").unwrap_or(rest).trim_start();
                 let Some((value, _)) = literal(rest) else { continue };
                 let class = self.rules.class(name, Place::Query);

@@ -3,24 +3,18 @@
 
 use std::borrow::Cow;
 
-use serde_json::{Number, Value};
-
 use super::{
     KeyClass, Place, TextKind, Walk,
     byte_classes::ByteKinds,
-    cache::Memo,
     class::SecretReason,
-    detector::{verdict, verdict_of},
+    detector::verdict_of,
     encode::{decode_percent, percent},
-    fields::{
-        answer_class, are_pairs, bytes_of, has_numbered_keys, is_jwk, is_numbered_key, sibling_name,
-    },
+    fields::answer_class,
     formats, is_placeholder, rpc_arguments,
     rules::{MAX_OPEN, SecretSink},
     scan::{TextContext, auth_scheme, base64_text},
     text_kind::is_tagged,
     urls::PartReplacer,
-    value_flags::{is_flagged, is_flagged_value, is_row_of_texts, table},
 };
 
 /// Tells texts apart well enough: those with one mark are all looked at again.
@@ -29,6 +23,16 @@ pub fn mark(text: &str) -> u64 {
     let edge = |it: &[u8]| it.iter().fold(0, |all: u64, b| all << 8 | u64::from(*b));
     let (first, last) = (&bytes[..bytes.len().min(8)], &bytes[bytes.len().saturating_sub(8)..]);
     edge(first).rotate_left(17) ^ edge(last) ^ (bytes.len() as u64) << 40
+}
+
+/// Where the parts of a form stand that was found at `place`.
+fn form_within(place: Place) -> Place {
+    if place == Place::Answer { place } else { Place::Form }
+}
+
+/// A name of this class says that its value may be secret.
+const fn names_secret(class: KeyClass) -> bool {
+    matches!(class, KeyClass::Always | KeyClass::Code | KeyClass::Likely | KeyClass::Perhaps)
 }
 
 /// Whether a value may be a container other than base64.
@@ -161,6 +165,37 @@ impl Walk<'_> {
         place: Place,
         depth: u32,
     ) -> Option<Option<String>> {
+        if let found @ Some(_) = self.structured(key, value, bytes, class, place, depth) {
+            return found;
+        }
+        let spaced = bytes.spaced(value);
+        if matches!(class, KeyClass::Always) && !spaced {
+            return None;
+        }
+        if !spaced
+            && bytes.any(ByteKinds::EQUALS)
+            && (!names_secret(class) || value.contains('&'))
+            && let Some(form) = self.pairs(value, '&', form_within(place), depth + 1)
+        {
+            return Some(form);
+        }
+        self.encoded(key, value, bytes, class, place, depth)
+    }
+
+    /// JSON, the arguments of a call, a connection string, or an address.
+    #[expect(
+        clippy::option_option,
+        reason = "the outer says whether it is one, the inner what replaces it"
+    )]
+    fn structured(
+        &mut self,
+        key: &str,
+        value: &str,
+        bytes: ByteKinds,
+        class: KeyClass,
+        place: Place,
+        depth: u32,
+    ) -> Option<Option<String>> {
         let trimmed = value.trim();
         let (first, last) = (trimmed.as_bytes().first()?, trimmed.as_bytes().last()?);
         if bytes.any(ByteKinds::OPENS)
@@ -168,7 +203,7 @@ impl Walk<'_> {
             && let Ok(mut json) =
                 serde_json::from_str(trimmed).map(commis_recipe::shape::with_sorted_keys)
         {
-            let changed = self.json_at(key, &mut json, place, depth + 1, None);
+            let changed = self.json_of(key, &mut json, place, depth + 1);
             return Some(if changed {
                 Some(json.to_string())
             } else {
@@ -190,17 +225,12 @@ impl Walk<'_> {
         {
             return Some(new);
         }
-        let inner = if place == Place::Answer { place } else { Place::Form };
-        let told = matches!(
-            class,
-            KeyClass::Always | KeyClass::Code | KeyClass::Likely | KeyClass::Perhaps
-        );
         // A connection string: `Endpoint=https://…;Secret=…`.
         if bytes.any(ByteKinds::SEMICOLON)
             && bytes.any(ByteKinds::EQUALS)
             && value.find('=').is_some_and(|it| value.find("://").is_none_or(|url| it < url))
-            && let Some(new) = self.pairs(value, ';', inner, depth + 1)
-            && (new.is_some() || !told)
+            && let Some(new) = self.pairs(value, ';', form_within(place), depth + 1)
+            && (new.is_some() || !names_secret(class))
         {
             return Some(new);
         }
@@ -211,16 +241,25 @@ impl Walk<'_> {
         {
             return Some(self.url(value, place, depth + 1));
         }
-        if matches!(class, KeyClass::Always) && !spaced {
-            return None;
-        }
-        if !spaced
-            && bytes.any(ByteKinds::EQUALS)
-            && (!told || value.contains('&'))
-            && let Some(form) = self.pairs(value, '&', inner, depth + 1)
-        {
-            return Some(form);
-        }
+        None
+    }
+
+    /// A text written in another one: percent-encoded, as markup, in hexadecimal or base64.
+    #[expect(
+        clippy::option_option,
+        reason = "the outer says whether it is one, the inner what replaces it"
+    )]
+    fn encoded(
+        &mut self,
+        key: &str,
+        value: &str,
+        bytes: ByteKinds,
+        class: KeyClass,
+        place: Place,
+        depth: u32,
+    ) -> Option<Option<String>> {
+        let spaced = bytes.spaced(value);
+        let first = value.trim().as_bytes().first()?;
         if !spaced && bytes.any(ByteKinds::PERCENT) {
             // Encoded again and again: one container, however often.
             let mut plain = decode_percent(value);
@@ -310,161 +349,6 @@ impl Walk<'_> {
         None
     }
 
-    /// JSON in place. Returns whether anything was replaced.
-    pub fn json(&mut self, value: &mut Value, place: Place) -> bool {
-        let mut pointer = String::new();
-        self.json_at("", value, place, 0, (place == Place::Json).then_some(&mut pointer))
-    }
-
-    pub fn json_at(
-        &mut self,
-        key: &str,
-        value: &mut Value,
-        place: Place,
-        depth: u32,
-        mut pointer: Option<&mut String>,
-    ) -> bool {
-        let mut changed = false;
-        let inner = if place == Place::Answer { place } else { Place::Json };
-        match value {
-            Value::Object(fields) => {
-                let named = sibling_name(fields).map(str::to_owned);
-                let call = rpc_arguments::arguments(fields).map(|it| (it.0, it.1.to_owned()));
-                let is_jwk = is_jwk(fields);
-                let numbered = has_numbered_keys(fields);
-                let flagged = is_flagged(fields);
-                let table = table(fields).map(|(heads, rows)| {
-                    (heads.into_iter().map(str::to_owned).collect::<Vec<_>>(), rows.to_owned())
-                });
-                let mut renamed = Vec::new();
-                for (name, item) in fields.iter_mut() {
-                    let under = self.under(key, named.as_deref(), name, item, is_jwk, inner);
-                    let under = if numbered && is_numbered_key(name) {
-                        NUMBERED
-                    } else if flagged && item.is_string() && is_flagged_value(name) {
-                        FLAGGED
-                    } else {
-                        &*under
-                    };
-                    let len = pointer.as_mut().map(|it| push_pointer(it, name));
-                    if let Some((heads, rows)) = &table
-                        && rows == name
-                        && let Value::Array(rows) = item
-                    {
-                        let heads: Vec<&str> = heads.iter().map(String::as_str).collect();
-                        for (i, row) in rows.iter_mut().enumerate() {
-                            let cells = row.as_array_mut().into_iter().flatten();
-                            for (column, it) in cells.enumerate() {
-                                let under = self.head(&heads, column, under, inner);
-                                let len = pointer.as_mut().map(|it| {
-                                    let len = push_pointer(it, &i.to_string());
-                                    push_pointer(it, &column.to_string());
-                                    len
-                                });
-                                changed |=
-                                    self.json_at(under, it, inner, depth, pointer.as_deref_mut());
-                                if let (Some(len), Some(pointer)) = (len, pointer.as_mut()) {
-                                    pointer.truncate(len);
-                                }
-                            }
-                        }
-                    } else if let Some((list, method)) = &call
-                        && list == name
-                        && let Value::Array(given) = item
-                    {
-                        for (i, it) in given.iter_mut().enumerate() {
-                            let under = argument(method, i, it, under);
-                            let len = pointer.as_mut().map(|it| push_pointer(it, &i.to_string()));
-                            changed |=
-                                self.json_at(under, it, inner, depth, pointer.as_deref_mut());
-                            if let (Some(len), Some(pointer)) = (len, pointer.as_mut()) {
-                                pointer.truncate(len);
-                            }
-                        }
-                    } else {
-                        changed |= self.json_at(under, item, inner, depth, pointer.as_deref_mut());
-                    }
-                    if let (Some(len), Some(pointer)) = (len, pointer.as_mut()) {
-                        pointer.truncate(len);
-                    }
-                    if let Some(new) = self.name(name) {
-                        renamed.push((name.clone(), new));
-                    }
-                }
-                changed |= !renamed.is_empty();
-                for (old, new) in renamed {
-                    if let Some(item) = fields.remove(&old) {
-                        fields.insert(new, item);
-                    }
-                }
-            }
-            Value::Array(items) => {
-                if let Some(new) = bytes_of(items).and_then(|it| self.sink.replace_known(&it)) {
-                    *value = Value::String(new);
-                    if let Some(pointer) = pointer {
-                        self.sink.stands_at(&format!("json:{pointer}"));
-                    }
-                    return true;
-                }
-                let pairs = are_pairs(items);
-                let named: Vec<Option<String>> = if is_row_of_texts(items) {
-                    let named = |at| self.named_before(items, at, inner).map(str::to_owned);
-                    (0..items.len()).map(named).collect()
-                } else {
-                    Vec::new()
-                };
-                for (i, item) in items.iter_mut().enumerate() {
-                    let len = pointer.as_mut().map(|it| push_pointer(it, &i.to_string()));
-                    if (pairs || self.is_told_pair(item, inner))
-                        && let Value::Array(pair) = item
-                        && let [Value::String(name), value] = &mut pair[..]
-                    {
-                        let len = pointer.as_mut().map(|it| push_pointer(it, "1"));
-                        changed |= self.json_at(name, value, inner, depth, pointer.as_deref_mut());
-                        if let (Some(len), Some(pointer)) = (len, pointer.as_mut()) {
-                            pointer.truncate(len);
-                        }
-                        if let Some(new) = self.name(name) {
-                            *name = new;
-                            changed = true;
-                        }
-                    } else {
-                        let before = named.get(i).and_then(Option::as_deref);
-                        let key = before.unwrap_or(key);
-                        changed |= self.json_at(key, item, place, depth, pointer.as_deref_mut());
-                    }
-                    if let (Some(len), Some(pointer)) = (len, pointer.as_mut()) {
-                        pointer.truncate(len);
-                    }
-                }
-            }
-            Value::String(text) => {
-                let new = self.open(key, text, place, depth);
-                if depth == 0 {
-                    self.sink.finish_value(text);
-                }
-                if let Some(new) = new {
-                    *text = new;
-                    changed = true;
-                    if let Some(pointer) = pointer {
-                        self.sink.stands_at(&format!("json:{pointer}"));
-                    }
-                }
-            }
-            Value::Number(number) => {
-                if let Some(new) = self.number(key, number, inner) {
-                    *value = Value::String(new);
-                    changed = true;
-                    if let Some(pointer) = pointer {
-                        self.sink.stands_at(&format!("json:{pointer}"));
-                    }
-                }
-            }
-            _ => {}
-        }
-        changed
-    }
-
     /// A name in JSON, a form or a query: known values in it, or a credential in its place.
     pub fn name(&mut self, name: &str) -> Option<String> {
         if name.len() < 6 {
@@ -473,114 +357,6 @@ impl Walk<'_> {
         let new =
             if is_token(name) { self.sink.secret("key", name, SecretReason::Format) } else { None };
         new.or_else(|| self.sink.replace_known(name))
-    }
-
-    /// `"pin": 492039`: a short number is a secret only where the name leaves no doubt.
-    fn number(&mut self, key: &str, number: &Number, place: Place) -> Option<String> {
-        let class = self.rules.class(key, place);
-        let telling = matches!(class, KeyClass::Always | KeyClass::Code | KeyClass::Likely);
-        if !telling && number.as_i64().is_some_and(|it| it.unsigned_abs() < 10_000_000_000) {
-            return None;
-        }
-        let text = number.to_string();
-        let secret = match class {
-            KeyClass::Always => text.len() >= 3,
-            KeyClass::Code | KeyClass::Likely => verdict(class, &text).is_some(),
-            _ => false,
-        };
-        if secret {
-            self.sink.secret(key, &text, SecretReason::Key)
-        } else if text.len() >= 12 {
-            self.sink.replace_known(&text)
-        } else {
-            None
-        }
-    }
-
-    /// The first pass over the JSON of an answer: as [`json`](Self::json) at [`Place::Answer`], with a sink that replaces
-    /// nothing.
-    pub fn look_through(&mut self, answer: &Value) {
-        self.look_through_at("", answer, &mut AnswerMemo::default());
-    }
-
-    fn look_through_at<'v>(&mut self, key: &str, value: &'v Value, seen: &mut AnswerMemo<'v>) {
-        match value {
-            Value::Object(fields) => {
-                let named = sibling_name(fields);
-                let call = rpc_arguments::arguments(fields);
-                let is_jwk = is_jwk(fields);
-                let numbered = has_numbered_keys(fields);
-                let flagged = is_flagged(fields);
-                let table = table(fields);
-                for (name, item) in fields {
-                    let under = self.under(key, named, name, item, is_jwk, Place::Answer);
-                    let under = if numbered && is_numbered_key(name) {
-                        NUMBERED
-                    } else if flagged && item.is_string() && is_flagged_value(name) {
-                        FLAGGED
-                    } else {
-                        &*under
-                    };
-                    match (call, item) {
-                        (_, Value::Array(rows))
-                            if table.as_ref().is_some_and(|it| it.1 == name) =>
-                        {
-                            let heads = table.as_ref().map_or(&[][..], |it| &it.0);
-                            for row in rows {
-                                for (at, it) in row.as_array().into_iter().flatten().enumerate() {
-                                    let under = self.head(heads, at, under, Place::Answer);
-                                    self.look_through_at(under, it, seen);
-                                }
-                            }
-                        }
-                        (Some((list, method)), Value::Array(given)) if list == name => {
-                            for (i, it) in given.iter().enumerate() {
-                                self.look_through_at(argument(method, i, it, under), it, seen);
-                            }
-                        }
-                        _ => self.look_through_at(under, item, seen),
-                    }
-                    if name.len() >= 15 && seen.names.get(name).is_none() {
-                        if is_token(name) {
-                            self.sink.secret("key", name, SecretReason::Format);
-                        } else {
-                            seen.names.keep(name, ());
-                        }
-                    }
-                }
-            }
-            Value::Array(items) => {
-                let pairs = are_pairs(items);
-                let is_row = is_row_of_texts(items);
-                for (i, item) in items.iter().enumerate() {
-                    match item {
-                        Value::Array(pair) if pairs || self.is_told_pair(item, Place::Answer) => {
-                            self.look_through_at(pair[0].as_str().unwrap_or(key), &pair[1], seen);
-                        }
-                        _ => {
-                            let named = is_row
-                                .then(|| self.named_before(items, i, Place::Answer))
-                                .flatten();
-                            self.look_through_at(named.unwrap_or(key), item, seen);
-                        }
-                    }
-                }
-            }
-            Value::String(text) => {
-                let class = self.rules.class(key, Place::Answer);
-                // A key of the user's own, or one that was cut, says more than its class.
-                let by_class = self.rules.allow.is_empty() && !key.ends_with(['_', '-']);
-                if by_class && seen.clean.get(text) == Some(class) {
-                    return;
-                }
-                self.open(key, text, Place::Answer, 0);
-                if !self.sink.finish_value(text) && by_class {
-                    seen.clean.keep(text, class);
-                }
-            }
-            Value::Number(number) => _ = self.number(key, number, Place::Answer),
-            Value::Null | Value::Bool(_) => {}
-        }
     }
 
     /// A query string or one pair of it.
@@ -645,15 +421,6 @@ impl Walk<'_> {
     }
 }
 
-/// What was looked at in one answer.
-#[derive(Default)]
-struct AnswerMemo<'v> {
-    /// Texts in which no rule found a secret under a key of that class.
-    clean: Memo<'v, KeyClass>,
-    /// Names that are no credentials.
-    names: Memo<'v, ()>,
-}
-
 /// Whether an address that is a document says that it holds text: `data:image/svg+xml`.
 fn is_textual(kind: &str) -> bool {
     kind.starts_with("data:") && ["svg", "json", "text/", "xml"].iter().any(|it| kind.contains(it))
@@ -668,19 +435,9 @@ fn hex_text(value: &str) -> Option<String> {
     String::from_utf8(bytes.collect::<Result<_, _>>().ok()?).ok()
 }
 
-/// What keys are called that are numbered.
-const NUMBERED: &str = "secret_key";
-/// What a value is called of which a flag says that it is one.
-const FLAGGED: &str = "secret";
-
 /// Whether a name is a credential of a published format itself.
-fn is_token(name: &str) -> bool {
+pub fn is_token(name: &str) -> bool {
     name.len() >= 15 && formats::known_format(name).is_some()
-}
-
-/// What an argument stands under: a text that is a credential by its place, under a name that says so.
-fn argument<'k>(method: &str, at: usize, it: &Value, under: &'k str) -> &'k str {
-    if it.is_string() && rpc_arguments::is_credential(method, at) { "password" } else { under }
 }
 
 fn decode_form(text: &str) -> Cow<'_, str> {
@@ -690,17 +447,6 @@ fn decode_form(text: &str) -> Cow<'_, str> {
         decode_percent(text)
     }
 }
-
-/// RFC 6901, of keys of any length only the beginning. Returns the length to go back to.
-fn push_pointer(pointer: &mut String, key: &str) -> usize {
-    let len = pointer.len();
-    pointer.push('/');
-    pointer.push_str(&super::body::cut(key, MAX_KEY).replace('~', "~0").replace('/', "~1"));
-    len
-}
-
-/// A key of a megabyte must not be copied for each value under it.
-const MAX_KEY: usize = 512;
 
 /// Notes that something was found, and passes it on so that the inner values are known too.
 struct ProbeSink<'a> {

@@ -48,6 +48,34 @@ pub enum MatchTrust {
     Placed,
 }
 
+/// Why none was chosen, with those that are most alike, or `nothing`.
+fn describe_best(
+    was: &Fingerprint,
+    now: &[Fingerprint],
+    all: &[(f64, usize)],
+    why: &str,
+    nothing: &str,
+) -> String {
+    let best = all.iter().take(TOLD);
+    let best: Vec<String> =
+        best.map(|it| format!("{} ({:.2})", now[it.1].describe(), it.0)).collect();
+    let best = if best.is_empty() { nothing.to_owned() } else { best.join("; ") };
+    format!("{} {why}; there is {best}", was.describe())
+}
+
+/// How far the one element of that name is trusted. `marked`: the elements that share a mark with it.
+fn trust_in(was: &Fingerprint, it: &Fingerprint, marked: &[usize], at: usize) -> MatchTrust {
+    let is_marked = marked.contains(&at);
+    let contradicted = !marked.is_empty() && !is_marked;
+    let in_place = was.is_in_form(it) && (was.alone || was.is_in_row(it));
+    match (contradicted, in_place) {
+        (true, _) => MatchTrust::Likely,
+        (false, true) => MatchTrust::Same,
+        _ if was.is_near(it) || is_marked => MatchTrust::Healed,
+        _ => MatchTrust::Likely,
+    }
+}
+
 /// Which of them it is. Else why not, with the best of them.
 pub fn choose(
     was: &Fingerprint,
@@ -61,15 +89,7 @@ pub fn choose(
         .map(|(at, it)| (was.score(it), at))
         .collect();
     all.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
-    let best_of = |why: &str| {
-        let best: Vec<String> = all
-            .iter()
-            .take(TOLD)
-            .map(|it| format!("{} ({:.2})", now[it.1].describe(), it.0))
-            .collect();
-        let best = if best.is_empty() { "nothing of its kind".to_owned() } else { best.join("; ") };
-        format!("{} {why}; there is {best}", was.describe())
-    };
+    let best_of = |why: &str| describe_best(was, now, &all, why, "nothing of its kind");
     let those = |fits: &dyn Fn(&Fingerprint) -> bool| -> Vec<usize> {
         all.iter().map(|it| it.1).filter(|at| fits(&now[*at])).collect()
     };
@@ -93,15 +113,7 @@ pub fn choose(
     let led = same.iter().copied().filter(|at| was.leads_where(&now[*at])).collect::<Vec<_>>();
     let same = if same.len() > 1 && led.len() == 1 { led } else { same };
     if let [one] = same[..] {
-        let it = &now[one];
-        let contradicted = !marked.is_empty() && !marked.contains(&one);
-        let in_place = was.is_in_form(it) && (was.alone || was.is_in_row(it));
-        return Ok(match (contradicted, in_place) {
-            (true, _) => (one, MatchTrust::Likely),
-            (false, true) => (one, MatchTrust::Same),
-            _ if was.is_near(it) || marked.contains(&one) => (one, MatchTrust::Healed),
-            _ => (one, MatchTrust::Likely),
-        });
+        return Ok((one, trust_in(was, &now[one], &marked, one)));
     }
     if !named.is_empty() && (!was.alone || named.len() > 1) {
         // Others of that name are there, and none where it was, or several.
@@ -126,19 +138,8 @@ pub fn choose(
     {
         return Ok(found);
     }
-    let best_of = |why: &str| {
-        let best: Vec<String> = all
-            .iter()
-            .take(TOLD)
-            .map(|it| format!("{} ({:.2})", now[it.1].describe(), it.0))
-            .collect();
-        let best = if best.is_empty() {
-            "nothing of its kind that was not there before".to_owned()
-        } else {
-            best.join("; ")
-        };
-        format!("{} {why}; there is {best}", was.describe())
-    };
+    let nothing = "nothing of its kind that was not there before";
+    let best_of = |why: &str| describe_best(was, now, &all, why, nothing);
     let Some(&(score, best)) = all.first() else { return Err(best_of("is not there")) };
     let lead = score - all.get(1).map_or(0.0, |it| it.0);
     if lead < LEAD {

@@ -47,18 +47,7 @@ impl HarEntry {
     /// `None` when it is not a request over HTTP.
     pub fn read(entry: &Value) -> Option<Self> {
         let request = entry.get("request")?;
-        let url = text(request, "url").filter(|it| it.len() <= MAX_URL)?;
-        let mut url =
-            Url::parse(url.trim()).ok().filter(|it| matches!(it.scheme(), "http" | "https"))?;
-        url.host_str()?;
-        url.set_fragment(None);
-        let method = text(request, "method").unwrap_or("GET").trim().to_ascii_uppercase();
-        if method.is_empty()
-            || method.len() > 32
-            || !method.bytes().all(|b| b.is_ascii_alphabetic())
-        {
-            return None;
-        }
+        let (method, url) = request_line(request)?;
         let nothing = Value::Null;
         let response = entry.get("response").unwrap_or(&nothing);
         let content = response.get("content").unwrap_or(&nothing);
@@ -72,18 +61,7 @@ impl HarEntry {
         {
             response_headers.push(("date".to_owned(), at));
         }
-        // 0 and -1: the request failed, or its answer was never read.
-        let status = number(response, "status")
-            .and_then(|it| u16::try_from(it).ok())
-            .filter(|it| (100..=599).contains(it))
-            // The body that the browser had stored: the page was given it as a 200.
-            .map(|it| {
-                if it == 304 && text(content, "text").is_some_and(|it| !it.is_empty()) {
-                    200
-                } else {
-                    it
-                }
-            });
+        let status = status(response, content);
         let mime = text(content, "mimeType")
             .filter(|it| !it.is_empty() && *it != "x-unknown")
             .or_else(|| find(&response_headers, "content-type"))
@@ -104,15 +82,7 @@ impl HarEntry {
         );
         let redirect_to = status
             .filter(|it| matches!(it, 301 | 302 | 303 | 307 | 308))
-            .and_then(|_| {
-                let to = text(response, "redirectURL").filter(|it| !it.is_empty());
-                to.or_else(|| find(&response_headers, "location"))
-            })
-            .and_then(|it| url.join(it).ok())
-            .map(|mut it| {
-                it.set_fragment(None);
-                it.to_string()
-            });
+            .and_then(|_| redirect_target(response, &response_headers, &url));
         let timings = entry.get("timings").unwrap_or(&nothing);
         let span = |key: &str| float(timings, key).unwrap_or(0.0).clamp(0.0, 1e9);
         let total_ms = float(entry, "time").unwrap_or(0.0).clamp(0.0, 1e9) as u64;
@@ -157,6 +127,39 @@ impl HarEntry {
             total_ms,
         })
     }
+}
+
+/// The method, and the address without its fragment; `None` where they are not of the web.
+fn request_line(request: &Value) -> Option<(String, Url)> {
+    let url = text(request, "url").filter(|it| it.len() <= MAX_URL)?;
+    let mut url =
+        Url::parse(url.trim()).ok().filter(|it| matches!(it.scheme(), "http" | "https"))?;
+    url.host_str()?;
+    url.set_fragment(None);
+    let method = text(request, "method").unwrap_or("GET").trim().to_ascii_uppercase();
+    let is_method =
+        (1..=32).contains(&method.len()) && method.bytes().all(|b| b.is_ascii_alphabetic());
+    is_method.then_some((method, url))
+}
+
+/// `None` for 0 and -1: the request failed, or its answer was never read.
+fn status(response: &Value, content: &Value) -> Option<u16> {
+    let status = u16::try_from(number(response, "status")?).ok()?;
+    let has_text = || text(content, "text").is_some_and(|it| !it.is_empty());
+    match status {
+        // The body that the browser had stored: the page was given it as a 200.
+        304 if has_text() => Some(200),
+        100..=599 => Some(status),
+        _ => None,
+    }
+}
+
+/// The address that an answer sends to, without its fragment.
+fn redirect_target(response: &Value, headers: &[(String, String)], from: &Url) -> Option<String> {
+    let to = text(response, "redirectURL").filter(|it| !it.is_empty());
+    let mut to = from.join(to.or_else(|| find(headers, "location"))?).ok()?;
+    to.set_fragment(None);
+    Some(to.to_string())
 }
 
 /// RFC 3339, and without an offset as some tools write it.
