@@ -40,6 +40,8 @@ const REFERENCES: &[&str] = &[
 /// Shorter values stand in any answer by chance.
 const MIN_REFERENCE: usize = 2;
 const MIN_TELLING: usize = 6;
+/// A text of so many characters was given, and not thought of twice.
+const MIN_GIVEN: usize = 16;
 /// Fewer requests may carry a value of a list by chance.
 const MIN_FETCHED: usize = 3;
 
@@ -65,9 +67,15 @@ pub fn borrowed(
     exchange: &Exchange,
     recording: &SessionRecording,
 ) -> Option<String> {
-    let earlier = recording.exchanges.iter().filter(|it| it.id < exchange.id);
+    let earlier = || recording.exchanges.iter().filter(|it| it.id < exchange.id);
+    let given = |it: &str| {
+        literal(it).is_some_and(|it| earlier().any(|before| header_of(before, &it).is_some()))
+    };
+    if let Some((name, _)) = request.headers.iter().find(|it| given(it.1)) {
+        return Some(format!("header `{name}`"));
+    }
     let (mut own, mut anyones) = (BTreeSet::new(), BTreeSet::new());
-    for it in earlier {
+    for it in earlier() {
         let Some(Excerpt::Json(answer)) = &it.excerpt else { continue };
         let follows = !it.measures.typed_in_request.is_empty() || same_endpoint(it, exchange);
         collect_leaves(answer, if follows { &mut own } else { &mut anyones });
@@ -162,6 +170,36 @@ pub fn answered_before(exchange: &Exchange, recording: &SessionRecording) -> BTr
         }
     }
     out
+}
+
+/// The name of a header of an answer that is this value as a whole, and one that stands nowhere by chance.
+pub fn header_of<'e>(exchange: &'e Exchange, value: &str) -> Option<&'e str> {
+    let is_given = value.len() >= MIN_GIVEN && is_distinctive("", value);
+    let found = exchange.response_headers.iter().find(|it| is_given && it.value == value);
+    found.map(|it| it.name.as_str())
+}
+
+/// Whether an exchange depends on what was typed: by its request, or by a value that an answer gave to such a one, over `depth` requests
+/// at most.
+pub fn follows_typed(exchange: &Exchange, recording: &SessionRecording, depth: usize) -> bool {
+    if !exchange.measures.typed_in_request.is_empty() {
+        return true;
+    }
+    let mut sent = BTreeSet::new();
+    collect_sent_values(exchange, &mut sent);
+    sent.retain(|it| is_distinctive("", it));
+    if depth == 0 || sent.is_empty() {
+        return false;
+    }
+    let earlier = recording.exchanges.iter().filter(|it| it.id < exchange.id);
+    earlier.filter(|it| !same_endpoint(it, exchange)).any(|it| {
+        let Some(Excerpt::Json(answer)) = &it.excerpt else { return false };
+        let (mut given, mut own) = (BTreeSet::new(), BTreeSet::new());
+        collect_leaves(answer, &mut given);
+        collect_sent_values(it, &mut own);
+        sent.iter().any(|it| given.contains(it) && !own.contains(it))
+            && follows_typed(it, recording, depth - 1)
+    })
 }
 
 /// Values that a request holds.

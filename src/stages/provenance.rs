@@ -8,7 +8,7 @@ use serde_json::Value;
 use url::Url;
 
 use super::{
-    chained::{collect_sent_values, same_endpoint},
+    chained::{collect_sent_values, follows_typed, header_of, same_endpoint},
     effect::judge_recorded,
     endpoint::operation,
 };
@@ -16,7 +16,7 @@ use commis_artifacts::recording::{BodyStatus, Excerpt, Exchange, SessionRecordin
 use commis_recipe::{
     model::{Between, ResponseSpec, ResponseType},
     shape::similarity_bp,
-    steps::{Choose, field, text},
+    steps::{Choose, MAX_STEPS, field, text},
     template::is_field,
 };
 use commis_runner::steps::is_alike;
@@ -185,19 +185,35 @@ impl<'a> Examples<'a> {
     }
 
     /// Ways to a value in the headers of an answer, or between two texts of its page. Nothing but a second example, whose
-    /// value stands there too, tells that it is one.
+    /// value stands there too, tells that it is one, or that nobody else can have made such a value that is all of a header.
     fn in_texts(
         &self,
         exchange: &'a Exchange,
         ours: &str,
         theirs: Option<&str>,
     ) -> Vec<ValueSource<'a>> {
-        let Some((theirs, second)) = theirs.zip(self.second).filter(|it| it.0 != ours) else {
-            return Vec::new();
-        };
         if ours.len() < MIN_IN_TEXT {
             return Vec::new();
         }
+        if theirs.is_none() {
+            return header_of(exchange, ours)
+                .map(|name| ValueSource {
+                    exchange,
+                    twin: None,
+                    response: ResponseSpec {
+                        header: Some(name.to_owned()),
+                        ..ResponseSpec::new(ResponseType::Text)
+                    },
+                    choose: None,
+                    field: None,
+                    names: Vec::new(),
+                })
+                .into_iter()
+                .collect();
+        }
+        let Some((theirs, second)) = theirs.zip(self.second).filter(|it| it.0 != ours) else {
+            return Vec::new();
+        };
         let mut found: Vec<(ResponseSpec, &Exchange)> = Vec::new();
         let alike = |it: &&Exchange| {
             it.method == exchange.method
@@ -254,7 +270,7 @@ impl<'a> Examples<'a> {
         ours: &str,
         twin: Option<(&'a Exchange, &str)>,
     ) -> Option<(u8, ValueSource<'a>)> {
-        let follows = !exchange.measures.typed_in_request.is_empty();
+        let follows = follows_typed(exchange, self.first, MAX_STEPS - 2);
         let mut last = place.iter().rposition(|it| matches!(it, PathKey::Index(_)));
         // A row of a table is an item, its columns are the fields.
         if let Some(at) = last.filter(|at| *at > 0 && matches!(place[at - 1], PathKey::Index(_)))

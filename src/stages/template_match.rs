@@ -52,6 +52,12 @@ pub fn read_back(
     for (pair, it) in paired(&template.query, &twin.query) {
         read(format!("query `{}`", pair.name), &pair.value, &it.value)?;
     }
+    // Those that the answer did not need are gone.
+    for (name, it) in &template.headers {
+        if let Some(other) = twin.headers.get(name) {
+            read(format!("header `{name}`"), it, other)?;
+        }
+    }
     match (&template.body, &twin.body) {
         (Some(BodyTemplate::Form(a)), Some(BodyTemplate::Form(b))) => {
             for (pair, it) in paired(a, b) {

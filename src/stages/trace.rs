@@ -49,6 +49,7 @@ pub enum TraceFailure {
 pub(super) enum RequestPlace {
     Path(usize),
     Query(usize),
+    Header(String),
     Form(usize),
     Json(String),
 }
@@ -107,7 +108,8 @@ pub fn trace(
         rename(&mut weave.request, &slot.name, &name);
         out.filled.push(slot.name.clone());
     }
-    tracer.request(sent, weave, &mut out)?;
+    let parts = literals(&weave.request).into_iter().chain(header_literals(&weave.request));
+    tracer.request(sent, parts.collect(), weave, &mut out)?;
     Ok(out)
 }
 
@@ -193,13 +195,14 @@ impl Tracer<'_> {
     fn request(
         self,
         sent: SentRequest<'_>,
+        parts: Vec<LiteralPart>,
         weave: &mut RequestWeaver<'_>,
         out: &mut TracedSteps,
     ) -> Result<(), TraceFailure> {
         let twin = sent.twin.and_then(template).map(|it| it.0);
         let known = answered_before(sent.exchange, self.examples.first);
         let behind_login = self.examples.first.login_site.is_some();
-        for part in literals(&weave.request) {
+        for part in parts {
             let same = twin.as_ref().map(|it| same_place(&weave.request, it, &part.at));
             let (before, ours, after, theirs) = match &same {
                 // Its twin does without.
@@ -301,7 +304,9 @@ impl Tracer<'_> {
         }
         let mut own = weave.fork(request);
         own.typed(exchange, self.examples.typed);
-        self.request(SentRequest { exchange, twin: source.twin }, &mut own, out)?;
+        // Headers of a step were not minimized: what differs in them may not matter.
+        let parts = literals(&own.request);
+        self.request(SentRequest { exchange, twin: source.twin }, parts, &mut own, out)?;
         for name in &source.names {
             let value = self.examples.typed.get(name).cloned().unwrap_or_default();
             let found = FoundParameter {
@@ -431,6 +436,19 @@ pub(super) fn literals(request: &RequestTemplate) -> Vec<LiteralPart> {
     out
 }
 
+/// The same of its headers.
+fn header_literals(request: &RequestTemplate) -> impl Iterator<Item = LiteralPart> {
+    request.headers.iter().filter_map(|(name, it)| {
+        Some(LiteralPart {
+            at: RequestPlace::Header(name.clone()),
+            name: format!("header `{name}`"),
+            key: name.clone(),
+            literal: literal_of(it)?,
+            is_number: false,
+        })
+    })
+}
+
 fn in_json(
     value: &Value,
     pointer: &str,
@@ -476,6 +494,7 @@ pub(super) fn same_place(
             (own.len() == all.len()).then(|| all.get(*i).and_then(|it| literal_of(it)))?
         }
         (RequestPlace::Query(i), ..) => nth(&ours.query, &theirs.query, *i),
+        (RequestPlace::Header(name), ..) => literal_of(theirs.headers.get(name)?),
         (RequestPlace::Form(i), Some(BodyTemplate::Form(a)), Some(BodyTemplate::Form(b))) => {
             nth(a, b, *i)
         }
@@ -499,6 +518,7 @@ pub(super) fn set_value(request: &mut RequestTemplate, at: &RequestPlace, hole: 
             request.url = format!("{}{}", &request.url[..start], all.join("/"));
         }
         (RequestPlace::Query(i), _) => request.query[*i].value = hole,
+        (RequestPlace::Header(name), _) => _ = request.headers.insert(name.clone(), hole),
         (RequestPlace::Form(i), Some(BodyTemplate::Form(all))) => all[*i].value = hole,
         (RequestPlace::Json(at), Some(BodyTemplate::Json(body))) => {
             if let Some(it) = body.pointer_mut(at) {

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::{
     daemon::{Daemon, UNLIMITED},
-    support::{Home, Web, write},
+    support::{Home, Web, has_chromium, write},
 };
 
 const ROSTER: &str = "version: 2
@@ -129,4 +129,55 @@ fn check_and_heal_say_which_step_failed() {
             assert!(rows.to_string().contains(step), "{command}: {rows}");
         }
     }
+}
+
+/// A token that an earlier answer has in a header is asked for anew by each run, and stands in no file.
+#[test]
+fn a_token_in_a_header_is_asked_for_each_time() {
+    if !has_chromium() {
+        return;
+    }
+    let home = Home::new();
+    let web = Web::start(&home);
+    let steps = home.path().join("steps.json");
+    let fill = json!({"fill": {"role": "textbox", "name": "Canal", "value": "{canal}"}});
+    let wait = json!({"wait_for": {"text": "Sluices of {canal}"}});
+    let plan = json!([{"navigate": "http://sluice.test/"}, fill, {"press": "Enter"}, wait]);
+    write(&steps, &plan.to_string());
+    let (code, learned) = home.json(&[
+        "recipe",
+        "learn",
+        "--url",
+        "http://sluice.test/",
+        "--steps",
+        steps.to_str().unwrap(),
+        "--task",
+        "List the sluices of {canal}",
+        "--name",
+        "sluices",
+        "-p",
+        "canal=Rochdale",
+        "--second",
+        "canal=Stroud",
+        "--json",
+        "--test-host",
+        &web.test_host,
+    ]);
+    assert_eq!(code, 0, "{learned}");
+    let recipe = std::fs::read_to_string(home.path().join("recipes/sluices.yaml")).unwrap();
+    assert!(
+        recipe.contains("header: x-visit") && recipe.contains("x-visit: \"{hello}\""),
+        "{recipe}"
+    );
+    let is_token = |it: &str| it.len() >= 40 && it.bytes().all(|it| it.is_ascii_hexdigit());
+    let request = recipe.split("verification:").next().unwrap();
+    assert!(!request.split(|c: char| !c.is_ascii_alphanumeric()).any(is_token), "{recipe}");
+    let args =
+        ["recipe", "run", "sluices", "-p", "canal=Bude", "--json", "--test-host", &web.test_host];
+    let (code, answer) = home.json(&args);
+    assert_eq!(code, 0, "{answer}");
+    assert!(
+        answer[0]["data"][0]["keeper"].is_string() || answer["data"][0]["keeper"].is_string(),
+        "{answer}"
+    );
 }

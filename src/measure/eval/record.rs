@@ -149,7 +149,11 @@ pub async fn record(
     let right_exchange = right.last().and_then(|it| recording.exchanges.get(*it as usize));
     let html = right_exchange.is_some_and(|it| it.mime.contains("html"));
     let metadata = metadata(task, expected, of_right, html);
-    let shape = request.as_ref().map_or_else(Vec::new, |it| shape_of_right(it, &stubs));
+    // Of a list whose items are asked for one by one the answer has another shape.
+    let is_spread =
+        matches!(folder.get(), Ok(Judged::Done(RecipeDraftMinimized { per_item: Some(_), .. })));
+    let of_request = request.as_ref().filter(|_| !is_spread);
+    let shape = of_request.map_or_else(Vec::new, |it| shape_of_right(it, &stubs));
     let draft = ExpectedDraft {
         request,
         parameters: expected.parameters.clone(),

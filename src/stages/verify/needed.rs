@@ -1,8 +1,11 @@
 //! Whether each step before the last request is needed: with what the first example took of it, the second example's answer must be
-//! another.
+//! another. What a step gives to whatever was typed is of one visit: a site may take it for an hour, so that a value nobody was given
+//! tells whether it looks at it.
 
 use std::collections::BTreeMap;
 
+use commis_artifacts::payloads::RecipeDraftMinimized;
+use commis_recipe::steps::{Step, split_step_name};
 use serde_json::Value;
 
 use super::{MARGIN_BP, Run};
@@ -30,7 +33,11 @@ impl Run<'_, '_> {
         for step in self.draft.steps.iter().rev().filter(|it| Some(&it.name) != list) {
             let mut left_out = self.report.needless.clone();
             left_out.push(step.name.clone());
-            let (steps, request) = without(self.draft, &left_out);
+            let (steps, request) = if is_same_for_all(step, self.draft) {
+                without(&with_other_value(self.draft, &step.name), &left_out)
+            } else {
+                without(self.draft, &left_out)
+            };
             let call = ReplayCall {
                 transport: self.transport,
                 request: &request,
@@ -53,5 +60,48 @@ impl Run<'_, '_> {
             }
         }
         Ok(())
+    }
+}
+
+/// Whether a step asks the same for every input.
+fn is_same_for_all(step: &Step, draft: &RecipeDraftMinimized) -> bool {
+    let text = serde_json::to_string(&step.request).unwrap_or_default();
+    let parameters = draft.parameters.iter().map(|it| it.name.as_str());
+    let mut names = parameters.chain(draft.steps.iter().map(|it| it.name.as_str()));
+    let holds =
+        |name: &str| ["}", "|", "."].iter().any(|end| text.contains(&format!("{{{name}{end}")));
+    step.choose.is_none() && !names.any(holds)
+}
+
+/// The draft with a value of a step that the site never gave: as long, and of the same kinds of characters.
+fn with_other_value(draft: &RecipeDraftMinimized, step: &str) -> RecipeDraftMinimized {
+    let mut out = draft.clone();
+    let own = out.taken.iter_mut().filter(|it| split_step_name(it.0).0 == step);
+    for (_, value) in own {
+        *value = value.chars().map(next_of_kind).collect();
+    }
+    out
+}
+
+fn next_of_kind(c: char) -> char {
+    match c {
+        '9' => '0',
+        'f' => 'a',
+        'F' => 'A',
+        'z' => 'g',
+        'Z' => 'G',
+        '0'..'9' | 'a'..'z' | 'A'..'Z' => char::from_u32(c as u32 + 1).unwrap_or(c),
+        _ => c,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn another_value_looks_alike() {
+        let other: String = "9f0-Zz/FA".chars().map(next_of_kind).collect();
+        assert_eq!(other, "0a1-Gg/AB");
     }
 }

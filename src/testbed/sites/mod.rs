@@ -36,6 +36,7 @@ pub mod recipes;
 pub mod redirect;
 pub mod reorder;
 pub mod requests;
+pub mod resembling;
 pub mod rosters;
 pub mod rpc;
 pub mod series;
