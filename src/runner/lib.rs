@@ -47,8 +47,8 @@ use commis_redact::known_secrets::SecretFilter;
 pub const MIN_SIMILARITY_BP: u32 = 8_500;
 const MAX_RAW: usize = 64 * 1024;
 /// A site that asks for a pause between the calls for items gets it, so often and for so long at most.
-const MAX_PAUSES: u32 = 3;
-const MAX_PAUSE_SEC: u64 = 10;
+pub const MAX_PAUSES: u32 = 3;
+pub const MAX_PAUSE_SEC: u64 = 10;
 /// Of an error's page, which says little.
 const MAX_REFUSAL: usize = 2 * 1024;
 

@@ -41,7 +41,7 @@ use commis_artifacts::{
 };
 use commis_base::error::Result;
 use commis_recipe::{
-    model::{BodyTemplate, Pair, RequestTemplate, ResponseSpec, ResponseType, SlotSource},
+    model::{BodyTemplate, Pair, RequestTemplate, ResponseSpec, ResponseType, Slot, SlotSource},
     steps::{MAX_STEPS, Step, split_step_name as step_parts},
     template::{Filter, Template},
 };
@@ -198,6 +198,15 @@ fn several_calls<T>(why: impl Into<String>) -> Judged<T> {
     Judged::Rejected(Reject::new(Reason::SeveralCalls, why))
 }
 
+/// Why a request with these slots cannot be sent by others, where one is known to the recorded session alone.
+fn session_value<T>(slots: &[Slot]) -> Option<Judged<T>> {
+    let slot = slots.iter().find(|it| matches!(it.from, SlotSource::Live { .. }))?;
+    Some(needs_login(format!(
+        "the request needs `{}`, a value that only the recorded session knew",
+        slot.name
+    )))
+}
+
 fn needs_login<T>(why: impl Into<String>) -> Judged<T> {
     Judged::Rejected(Reject::new(Reason::NeedsLogin, why))
 }
@@ -210,11 +219,11 @@ fn attempt(
     used: &mut Vec<Vec<Filter>>,
 ) -> Result<Judged<RecipeDraftMinimized>> {
     let exchange = recording.exchange(draft.exchange)?;
-    if let Some(slot) = report.slots.iter().find(|it| matches!(it.from, SlotSource::Live { .. })) {
-        return Ok(needs_login(format!(
-            "the request needs `{}`, a value that only the recorded session knew",
-            slot.name
-        )));
+    // An earlier answer may have given it in a header.
+    if reach == ValueScope::Request
+        && let Some(reject) = session_value(&report.slots)
+    {
+        return Ok(reject);
     }
     if reach == ValueScope::Request && names_account(recording, &report.request) {
         return Ok(needs_login(NAMES_ACCOUNT));
@@ -262,6 +271,9 @@ fn attempt(
             }
         }
         slots.retain(|it| !traced.filled.contains(&it.name));
+        if let Some(reject) = session_value(&slots) {
+            return Ok(reject);
+        }
         if let Some(name) = typed_slot(&slots, recording) {
             return Ok(several_calls(format!(
                 "`{name}` comes from an earlier page that itself needs what was typed"

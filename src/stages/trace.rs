@@ -84,18 +84,9 @@ pub fn trace(
         if out.filled.contains(&slot.name) {
             continue;
         }
-        let (url, response) = match &slot.from {
-            SlotSource::Response { url, path } => {
-                let extract = Some(path.clone());
-                (url, ResponseSpec { extract, ..ResponseSpec::new(ResponseType::Json) })
-            }
-            SlotSource::Document { url, after, until } => (url, between(after, until)),
-            _ => continue,
+        let Some((exchange, response)) = answer_of(slot, sent.exchange, examples.first) else {
+            continue;
         };
-        let asked = |it: &&Exchange| {
-            it.method == "GET" && it.url == *url && !it.measures.typed_in_request.is_empty()
-        };
-        let Some(exchange) = examples.first.exchanges.iter().find(asked) else { continue };
         let source = ValueSource {
             exchange,
             twin: examples.second.and_then(|it| twin_of(exchange, it)),
@@ -111,6 +102,37 @@ pub fn trace(
     let parts = literals(&weave.request).into_iter().chain(header_literals(&weave.request));
     tracer.request(sent, parts.collect(), weave, &mut out)?;
     Ok(out)
+}
+
+/// The earlier exchange that gave a slot's value, where it has to be a step, and how it is read there: an answer that itself needs what
+/// was typed, or a header.
+fn answer_of<'a>(
+    slot: &Slot,
+    asked: &Exchange,
+    recording: &'a SessionRecording,
+) -> Option<(&'a Exchange, ResponseSpec)> {
+    let (url, response) = match &slot.from {
+        SlotSource::Response { url, path } => {
+            let extract = Some(path.clone());
+            (url, ResponseSpec { extract, ..ResponseSpec::new(ResponseType::Json) })
+        }
+        SlotSource::Document { url, after, until } => (url, between(after, until)),
+        SlotSource::Live { placeholder } => {
+            let mut earlier = recording.exchanges.iter().filter(|it| it.id < asked.id);
+            return earlier.find_map(|it| {
+                let is_given = matches!(it.status, Some(200..300)) && it.method == "GET";
+                let mut headers = it.response_headers.iter().filter(|_| is_given);
+                let header = headers.find(|it| it.value == *placeholder)?.name.clone();
+                let text = ResponseSpec::new(ResponseType::Text);
+                Some((it, ResponseSpec { header: Some(header), ..text }))
+            });
+        }
+        _ => return None,
+    };
+    let asks = |it: &&Exchange| {
+        it.method == "GET" && it.url == *url && !it.measures.typed_in_request.is_empty()
+    };
+    recording.exchanges.iter().find(asks).map(|it| (it, response))
 }
 
 /// Steps for values that stand in a script whose name changes with each build of the site: the page says what it is called now.

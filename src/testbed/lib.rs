@@ -202,6 +202,7 @@ const TABLE: &[(&str, Handler)] = &[
     ("wages.test", demand::bearers::wages),
     ("walks.test", sites::walks::walks),
     ("warble.test", demand::feeds::warble),
+    ("weirs.test", sites::resembling::sluice),
     ("widget.framehost.test", sites::frames::widget),
     ("wines.test", sites::inputs::wines),
     ("worker.test", sites::worker::answer),

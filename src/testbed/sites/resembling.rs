@@ -1,5 +1,5 @@
 //! Sites that ask more than once for one thing. Of some the second request needs the first one's answer: `relics.test` (three calls),
-//! `quarries.test` (a call for each item) and `sluice.test` (a token in a header). Of the others it only looks so: what stands in both was typed, is the same for everybody,
+//! `quarries.test` (a call for each item) `sluice.test` and `weirs.test` (a token in a header). Of the others it only looks so: what stands in both was typed, is the same for everybody,
 //! or is not looked at by the server.
 
 use axum::http::StatusCode;
@@ -113,26 +113,27 @@ pub fn quarries(ask: &SiteRequest, _: &TestbedState) -> Response {
     }
 }
 
-/// `sluice.test`: the page gets a token in a header, and sends it in one. Without it nothing is given.
+/// `sluice.test` and `weirs.test`: the page gets a token in a header, and sends it in one. Without it nothing is given. The name of the
+/// header says only at `weirs.test` that it is a secret.
 pub fn sluice(ask: &SiteRequest, state: &TestbedState) -> Response {
+    let header = if ask.host == "weirs.test" { "x-session-token" } else { "x-visit" };
     match ask.route() {
-        ("GET", "/") => form_page(
-            "Sluices",
-            "Canal",
-            &["Sluice", "Opens", "Keeper"],
-            r"const greeted = fetch('/api/hello').then(it => it.headers.get('x-visit'));
+        ("GET", "/") => {
+            let act = r"const greeted = fetch('/api/hello').then(it => it.headers.get('HEADER'));
 onAsk(async () => {
-  const found = await get('/api/sluices', { canal: typed() }, { 'x-visit': await greeted });
+  const found = await get('/api/sluices', { canal: typed() }, { 'HEADER': await greeted });
   fill('rows', found.sluices.map(it => [it.sluice, it.opens, it.keeper]));
   say('Sluices of ' + typed());
-});",
-        ),
+});"
+            .replace("HEADER", header);
+            form_page("Sluices", "Canal", &["Sluice", "Opens", "Keeper"], &act)
+        }
         ("GET", "/api/hello") => {
-            let visit = state.open_session("sluice.test");
-            wire::with(wire::json(&json!({ "welcome": true })), "x-visit", &visit)
+            let visit = state.open_session(&ask.host);
+            wire::with(wire::json(&json!({ "welcome": true })), header, &visit)
         }
         ("GET", "/api/sluices") => {
-            if !ask.header("x-visit").is_some_and(|it| state.knows_session("sluice.test", it)) {
+            if !ask.header(header).is_some_and(|it| state.knows_session(&ask.host, it)) {
                 return wire::error(StatusCode::FORBIDDEN, "say hello first");
             }
             let sluice = |rng: &mut SeededRng| {
