@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::{
     chained::{answered_before, is_distinctive},
     client_generated::is_client_generated,
-    provenance::{Examples, ValueSource, twin_of},
+    provenance::{Examples, ValueSource, in_address, twin_of},
     request::{identifier, put_in_json, template},
     request_weaver::RequestWeaver,
     template_match::literal_of,
@@ -105,7 +105,7 @@ pub fn trace(
 }
 
 /// The earlier exchange that gave a slot's value, where it has to be a step, and how it is read there: an answer that itself needs what
-/// was typed, or a header.
+/// was typed, a header, or a part of an address.
 fn answer_of<'a>(
     slot: &Slot,
     asked: &Exchange,
@@ -118,13 +118,16 @@ fn answer_of<'a>(
         }
         SlotSource::Document { url, after, until } => (url, between(after, until)),
         SlotSource::Live { placeholder } => {
-            let mut earlier = recording.exchanges.iter().filter(|it| it.id < asked.id);
-            return earlier.find_map(|it| {
-                let is_given = matches!(it.status, Some(200..300)) && it.method == "GET";
-                let mut headers = it.response_headers.iter().filter(|_| is_given);
-                let header = headers.find(|it| it.value == *placeholder)?.name.clone();
-                let text = ResponseSpec::new(ResponseType::Text);
-                Some((it, ResponseSpec { header: Some(header), ..text }))
+            let is_given = |it: &&Exchange| {
+                it.id < asked.id && it.method == "GET" && matches!(it.status, Some(200..300))
+            };
+            let text = ResponseSpec::new(ResponseType::Text);
+            return recording.exchanges.iter().filter(is_given).find_map(|it| {
+                let header = it.response_headers.iter().find(|it| it.value == *placeholder);
+                let header = header.map(|it| it.name.clone());
+                let between =
+                    if header.is_none() { Some(in_address(it, placeholder)?) } else { None };
+                Some((it, ResponseSpec { header, between, ..text.clone() }))
             });
         }
         _ => return None,

@@ -148,6 +148,7 @@ const TABLE: &[(&str, Handler)] = &[
     ("pawns.test", demand::public::pawns),
     ("plank.test", demand::varied::plank),
     ("plants.test", sites::decoys::plants),
+    ("plates.test", sites::resembling::plates),
     ("playbill.test", demand::chains::playbill),
     ("pledge.test", sites::encoded::pledge),
     ("pocket.test", demand::cookies::pocket),

@@ -1,6 +1,6 @@
 //! Sites that ask more than once for one thing. Of some the second request needs the first one's answer: `relics.test` (three calls),
-//! `quarries.test` (a call for each item) `sluice.test` and `weirs.test` (a token in a header). Of the others it only looks so: what stands in both was typed, is the same for everybody,
-//! or is not looked at by the server.
+//! `plates.test` (an address), `quarries.test` (a call for each item), `sluice.test` and `weirs.test` (a token in a header). Of the
+//! others it only looks so: what stands in both was typed, is the same for everybody, or is not looked at by the server.
 
 use axum::http::StatusCode;
 use axum::response::Response;
@@ -72,6 +72,47 @@ pub fn relics(ask: &SiteRequest, _: &TestbedState) -> Response {
         ("GET", "/saints") => match ask.param("named") {
             Some(name) => wire::json(&json!({ "key": &secret(&format!("saint {name}"))[..12] })),
             None => wire::missing("named"),
+        },
+        _ => rest(ask),
+    }
+}
+
+/// `plates.test`: what is found says at which address its plates lie, with a signature that nobody else can make.
+pub fn plates(ask: &SiteRequest, state: &TestbedState) -> Response {
+    if let ("GET", Some(plate)) = (&*ask.method, ask.path.strip_prefix("/plates/")) {
+        let is_known = |it| state.knows_session("plates.test", it);
+        if !ask.param("signature").is_some_and(is_known) {
+            return wire::error(StatusCode::FORBIDDEN, "not signed");
+        }
+        let colour = |rng: &mut SeededRng| {
+            [
+                ("colour", rng.title("ink").into()),
+                ("plate", rng.between(1, 9).into()),
+                ("maker", rng.name().into()),
+            ]
+        };
+        return wire::json(&rows("plate", plate, colour));
+    }
+    match ask.route() {
+        ("GET", "/") => form_page(
+            "Plates",
+            "Print",
+            &["Colour", "Plate", "Maker"],
+            r"onAsk(async () => {
+  const { found } = await get('/api/prints', { title: typed() });
+  const plates = await (await fetch(found.address)).json();
+  fill('rows', plates.map(it => [it.colour, it.plate, it.maker]));
+  say('Plates of ' + typed());
+});",
+        ),
+        ("GET", "/api/prints") => match ask.param("title") {
+            Some(title) => {
+                let plate = &secret(&format!("print {title}"))[..12];
+                let signature = state.open_session("plates.test");
+                let address = format!("/plates/{plate}?part=all&signature={signature}");
+                wire::json(&json!({ "found": { "title": title, "address": address } }))
+            }
+            None => wire::missing("title"),
         },
         _ => rest(ask),
     }
