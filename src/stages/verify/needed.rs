@@ -90,7 +90,7 @@ fn next_of_kind(c: char) -> char {
         'F' => 'A',
         'z' => 'g',
         'Z' => 'G',
-        '0'..'9' | 'a'..'z' | 'A'..'Z' => char::from_u32(c as u32 + 1).unwrap_or(c),
+        '0'..='8' | 'a'..='y' | 'A'..='Y' => char::from_u32(c as u32 + 1).unwrap_or(c),
         _ => c,
     }
 }

@@ -13,7 +13,7 @@ use crate::words::{self, SeededRng};
 
 /// A page with one field, and a table below it that `act` fills.
 fn form_page(title: &str, label: &str, columns: &[&str], act: &str) -> Response {
-    let heads: String = columns.iter().map(|it| format!("<th>{it}</th>")).collect();
+    let heads = format!("<th>{}</th>", columns.join("</th><th>"));
     let main = format!(
         "<h1>{title}</h1><form id=\"ask\"><label>{label} <input id=\"q\"></label><button>Show</button></form>\
          <p id=\"status\" role=\"status\"></p><table><thead><tr>{heads}</tr></thead><tbody id=\"rows\"></tbody></table>"
