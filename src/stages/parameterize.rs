@@ -28,7 +28,7 @@ use super::{
     target_block::second_login_shown,
     template_match::{literal_of, read_back},
     templating::{USUAL, forms},
-    trace::{SentRequest, TraceFailure, name_of, trace, trace_build_files},
+    trace::{SentRequest, TraceFailure, TracedSteps, name_of, trace, trace_build_files},
     validate::captured,
     witness::{list_length, without_entries, witness},
 };
@@ -198,13 +198,114 @@ fn several_calls<T>(why: impl Into<String>) -> Judged<T> {
     Judged::Rejected(Reject::new(Reason::SeveralCalls, why))
 }
 
+/// The steps that give what stands in the request and was not typed. Fails with why there are none.
+fn trace_answers(
+    examples: Examples<'_>,
+    sent: SentRequest<'_>,
+    slots: &[Slot],
+    out: &mut RequestWeaver<'_>,
+    traced: TracedSteps,
+) -> std::result::Result<TracedSteps, Reject> {
+    trace(examples, sent, out, (slots, traced)).map_err(|why| {
+        let why = match why {
+            TraceFailure::TooMany => TOO_MANY.to_owned(),
+            TraceFailure::Unknown(part) => format!("{part} stands in no earlier answer"),
+        };
+        Reject::new(Reason::SeveralCalls, why)
+    })
+}
+
+/// Why a request whose slots no step fills cannot be sent for other inputs, or by others.
+fn bound_to_session(
+    slots: &[Slot],
+    recording: &SessionRecording,
+    request: &RequestTemplate,
+) -> Option<Reject> {
+    if let Some(reject) = session_value(slots) {
+        return Some(reject);
+    }
+    if let Some(name) = typed_slot(slots, recording) {
+        let why = format!("`{name}` comes from an earlier page that itself needs what was typed");
+        return Some(Reject::new(Reason::SeveralCalls, why));
+    }
+    names_account(recording, request).then(|| Reject::new(Reason::NeedsLogin, NAMES_ACCOUNT))
+}
+
+/// The values of both recorded answers.
+fn captured_leaves(
+    exchange: &Exchange,
+    twin: &Exchange,
+    response: &ResponseSpec,
+) -> Option<Captured> {
+    let lines = |it| Some(leaf_lines(&captured(it, response)?.data, MAX_LEAVES));
+    Some(Captured { first: lines(exchange)?, second: lines(twin)? })
+}
+
+/// What the recordings say of the length of the list.
+fn known_length(
+    (recording, exchange): (&SessionRecording, &Exchange),
+    second: &SecondRecording,
+    response: &ResponseSpec,
+    witness: Option<&Witness>,
+) -> ListLength {
+    ListLength {
+        moved: moved(recording, exchange),
+        further: further_items(&pages(recording, exchange, response)),
+        counted: counted_part(recording, exchange, response),
+        ..list_length(recording, second, witness)
+    }
+}
+
+/// Why what was typed does not explain the request. Where there is a second one (`has_twin`), it tells better what is constant.
+fn unexplained(
+    out: &RequestWeaver<'_>,
+    recording: &SessionRecording,
+    exchange: &Exchange,
+    has_twin: bool,
+) -> Option<String> {
+    if let Some(name) = words_missing(&out.used, &out.first) {
+        return Some(format!("only a part of `{name}` stands in the request"));
+    }
+    if let Some(name) = recording.typed.keys().find(|it| !out.first.contains_key(*it)) {
+        return Some(format!(
+            "`{name}` does not stand in the request as it was typed: its value comes from an earlier call"
+        ));
+    }
+    let part = borrowed(&out.request, exchange, recording).filter(|_| !has_twin)?;
+    Some(format!("{part} was not typed: its value stands in the answer to an earlier call"))
+}
+
+/// The parameters' values in the second request. Fails with why that is another request, or what in it was not typed.
+fn read_second(
+    out: &RequestWeaver<'_>,
+    twin: &RequestTemplate,
+    steps: &[Step],
+    (recording, exchange): (&SessionRecording, &Exchange),
+    second: &SecondRecording,
+) -> Result<BTreeMap<String, String>, String> {
+    let known = answered_before(exchange, recording);
+    let passing = |part: &str, ours: &str, theirs: &str| {
+        is_of_step(ours, steps)
+            || is_client_generated(part, ours, theirs)
+                && literal_of(ours).is_none_or(|it| !known.contains(&it))
+    };
+    let values = read_back(&out.request, twin, &second.values, &passing).map_err(|part| {
+        format!("{part} differs between the two examples and was not typed: it comes from an earlier call")
+    })?;
+    match find_mistyped_value(&values, &out.first, second) {
+        None => Ok(values),
+        Some(name) => Err(format!(
+            "`{name}` of the second request is not what was typed: it comes from an earlier call"
+        )),
+    }
+}
+
 /// Why a request with these slots cannot be sent by others, where one is known to the recorded session alone.
-fn session_value<T>(slots: &[Slot]) -> Option<Judged<T>> {
+fn session_value(slots: &[Slot]) -> Option<Reject> {
     let slot = slots.iter().find(|it| matches!(it.from, SlotSource::Live { .. }))?;
-    Some(needs_login(format!(
-        "the request needs `{}`, a value that only the recorded session knew",
-        slot.name
-    )))
+    let why =
+        format!("the request needs `{}`, a value that only the recorded session knew", slot.name);
+    Some(Reject::new(Reason::NeedsLogin, why))
 }
 
 fn needs_login<T>(why: impl Into<String>) -> Judged<T> {
@@ -219,11 +320,12 @@ fn attempt(
     used: &mut Vec<Vec<Filter>>,
 ) -> Result<Judged<RecipeDraftMinimized>> {
     let exchange = recording.exchange(draft.exchange)?;
+    let second_typed = &second.values;
     // An earlier answer may have given it in a header.
     if reach == ValueScope::Request
         && let Some(reject) = session_value(&report.slots)
     {
-        return Ok(reject);
+        return Ok(Judged::Rejected(reject));
     }
     if reach == ValueScope::Request && names_account(recording, &report.request) {
         return Ok(needs_login(NAMES_ACCOUNT));
@@ -254,79 +356,31 @@ fn attempt(
     slots.retain(|it| !traced.filled.contains(&it.name));
     slots.extend(traced.slots.iter().cloned());
     if reach == ValueScope::Recording {
-        let examples = Examples {
-            first: recording,
-            second: second.recording.as_ref().filter(|_| twin.is_some()),
-            typed: &recording.typed,
-            second_typed: &second.values,
-        };
+        let second = second.recording.as_ref().filter(|_| twin.is_some());
+        let examples = Examples { first: recording, second, typed: &recording.typed, second_typed };
         let sent = SentRequest { exchange, twin: twin_exchange };
-        match trace(examples, sent, &mut out, (&report.slots, traced.clone())) {
+        match trace_answers(examples, sent, &report.slots, &mut out, traced) {
             Ok(it) => traced = it,
-            Err(TraceFailure::TooMany) => {
-                return Ok(several_calls(TOO_MANY));
-            }
-            Err(TraceFailure::Unknown(part)) => {
-                return Ok(several_calls(format!("{part} stands in no earlier answer")));
-            }
+            Err(reject) => return Ok(Judged::Rejected(reject)),
         }
         slots.retain(|it| !traced.filled.contains(&it.name));
-        if let Some(reject) = session_value(&slots) {
-            return Ok(reject);
-        }
-        if let Some(name) = typed_slot(&slots, recording) {
-            return Ok(several_calls(format!(
-                "`{name}` comes from an earlier page that itself needs what was typed"
-            )));
-        }
-        if names_account(recording, &out.request) {
-            return Ok(needs_login(NAMES_ACCOUNT));
+        if let Some(reject) = bound_to_session(&slots, recording, &out.request) {
+            return Ok(Judged::Rejected(reject));
         }
     }
-    if let Some(name) = words_missing(&out.used, &out.first) {
-        return Ok(several_calls(format!("only a part of `{name}` stands in the request")));
+    if let Some(why) = unexplained(&out, recording, exchange, twin.is_some()) {
+        return Ok(several_calls(why));
     }
-    if let Some(name) = recording.typed.keys().find(|it| !out.first.contains_key(*it)) {
-        return Ok(several_calls(format!(
-            "`{name}` does not stand in the request as it was typed: its value comes from an earlier call"
-        )));
-    }
-    // Where there is a second request, it tells better what is constant.
-    if twin.is_none()
-        && let Some(part) = borrowed(&out.request, exchange, recording)
-    {
-        return Ok(several_calls(format!(
-            "{part} was not typed: its value stands in the answer to an earlier call"
-        )));
-    }
-    let mut second_values = None;
-    if let Some(twin) = &twin {
-        let known = answered_before(exchange, recording);
-        let passing = |part: &str, ours: &str, theirs: &str| {
-            is_of_step(ours, &traced.steps)
-                || is_client_generated(part, ours, theirs)
-                    && literal_of(ours).is_none_or(|it| !known.contains(&it))
-        };
-        match read_back(&out.request, twin, &second.values, &passing) {
-            Ok(values) => {
-                if let Some(name) = find_mistyped_value(&values, &out.first, second) {
-                    return Ok(several_calls(format!(
-                        "`{name}` of the second request is not what was typed: it comes from an earlier call"
-                    )));
-                }
-                second_values = Some(values);
-            }
-            Err(part) => {
-                return Ok(several_calls(format!(
-                    "{part} differs between the two examples and was not typed: it comes from an earlier call"
-                )));
-            }
+    let mut second_values = match &twin {
+        Some(twin) => match read_second(&out, twin, &traced.steps, (recording, exchange), second) {
+            Ok(values) => Some(values),
+            Err(why) => return Ok(several_calls(why)),
+        },
+        None => {
+            let has_all = out.parameters.iter().all(|it| second.values.contains_key(&it.name));
+            (!second.values.is_empty() && has_all).then(|| second.values.clone())
         }
-    } else if !second.values.is_empty()
-        && out.parameters.iter().all(|it| second.values.contains_key(&it.name))
-    {
-        second_values = Some(second.values.clone());
-    }
+    };
     if let Some(values) = &mut second_values {
         complete(values, &mut out, &second.values, !traced.steps.is_empty());
     }
@@ -362,20 +416,12 @@ fn attempt(
         first: out.first,
         second: distinct,
         second_seen: second_seen(recording, second),
-        captured: twin_exchange.and_then(|twin| {
-            let lines = |it| Some(leaf_lines(&captured(it, &draft.response)?.data, MAX_LEAVES));
-            Some(Captured { first: lines(exchange)?, second: lines(twin)? })
-        }),
+        captured: twin_exchange.and_then(|it| captured_leaves(exchange, it, &draft.response)),
         compared: draft.compared,
         moment,
         account_part,
         second_login_shown: shown_to_second_login(recording, second, (exchange, &draft.response)),
-        list: ListLength {
-            moved: moved(recording, exchange),
-            further: further_items(&pages(recording, exchange, &draft.response)),
-            counted: counted_part(recording, exchange, &draft.response),
-            ..list_length(recording, second, witness.as_ref())
-        },
+        list: known_length((recording, exchange), second, &draft.response, witness.as_ref()),
         witness,
     }))
 }

@@ -39,34 +39,46 @@ pub async fn validate(
     let chosen = &analysis.chosen;
     let exchange = recording.exchange(chosen.exchange)?;
     let Some((mut request, slots)) = template(exchange) else {
-        return Ok(Judged::Rejected(Reject::new(
-            Reason::ReplayFailed,
-            "the request has a body of a kind that cannot be written as a template",
-        )));
+        let why = "the request has a body of a kind that cannot be written as a template";
+        return Ok(Judged::Rejected(Reject::new(Reason::ReplayFailed, why)));
     };
     let captured = captured_shape(exchange, &chosen.response);
     let values = BTreeMap::new();
-    let mut replays: Vec<Replay> = Vec::new();
     let mut sent_away = false;
-    for transport in replayer.transports() {
+    let transports = replayer.transports();
+    let mut trials = Trials {
+        replayer,
+        exchange,
+        response: &chosen.response,
+        like: captured.as_deref(),
+        replays: Vec::new(),
+    };
+    let draft = |request: RequestTemplate, transport| RecipeDraft {
+        exchange: chosen.exchange,
+        second_exchange: chosen.second_exchange,
+        request,
+        slots: slots.clone(),
+        response: chosen.response.clone(),
+        transport,
+        deterministic: true,
+        captured_only: true,
+        needs_login: false,
+        carries: carries(exchange),
+        compared: false,
+        shape: Vec::new(),
+        items: None,
+        replays: Vec::new(),
+    };
+    for transport in transports {
         let call = CallTemplate { transport, values: &values, slots: &slots };
-        let n = replays.len() as u32 + 1;
-        let mut first = observe(
-            replayer,
-            call.with_request(&request),
-            &chosen.response,
-            captured.as_deref(),
-            n,
-            "as recorded",
-        )
-        .await?;
+        let mut first = trials.observe(call.with_request(&request), "as recorded").await?;
         let mut replay = first.replay.clone();
         if let Some(why) = unlike(exchange, &chosen.response, &first) {
             replay.code = Some(Code::ShapeDrift.as_str().to_owned());
             replay.detail = Some(why.to_owned());
         }
         let good = replay.ok();
-        replays.push(replay);
+        trials.replays.push(replay);
         if !good {
             sent_away |= first.redirected && exchange.redirected_from.is_none();
             continue;
@@ -74,101 +86,105 @@ pub async fn validate(
         let captured_only = transport == TransportKind::Stub;
         // The answer may depend on what every client writes in its own way.
         let mut is_other = differs(exchange, &chosen.response, &first);
-        if !captured_only && is_other {
-            let trials = with_ambient_headers(exchange, &request);
-            for (what, with) in trials {
-                if replayer.spent() {
-                    break;
-                }
-                let n = replays.len() as u32 + 1;
-                let like = captured.as_deref();
-                let seen =
-                    observe(replayer, call.with_request(&with), &chosen.response, like, n, &what)
-                        .await?;
-                if let Some(code) = passing(&seen.replay) {
-                    return Err(not_now(code));
-                }
-                replays.push(seen.replay.clone());
-                if seen.good() && !differs(exchange, &chosen.response, &seen) {
-                    request = with;
-                    first = seen;
-                    is_other = false;
-                    break;
-                }
-            }
+        if !captured_only
+            && is_other
+            && let Some((with, seen)) = trials.with_recorded_headers(&call, &request).await?
+        {
+            (request, first, is_other) = (with, seen, false);
         }
         // A stranger gets an answer too, and a page that asks for a login may be built as the one that was recorded: unless it says
         // the same, only the session can show whether it is the account's.
-        let is_strangers = replayer.logins() > 0 && !transport.uses_session() && !captured_only;
+        let is_strangers =
+            trials.replayer.logins() > 0 && !transport.uses_session() && !captured_only;
         if is_strangers && (is_other || !says_the_same(exchange, &chosen.response, &first)) {
             continue;
         }
-        let n = replays.len() as u32;
-        let deterministic = if captured_only {
-            true
-        } else {
-            let again = observe(
-                replayer,
-                call.with_request(&request),
-                &chosen.response,
-                captured.as_deref(),
-                n + 1,
-                "as recorded, again",
-            )
-            .await?;
-            if let Some(code) = passing(&again.replay) {
-                return Err(not_now(code));
-            }
-            let same = again.good() && again.replay.data_sha256 == first.replay.data_sha256;
-            replays.push(again.replay);
-            same
-        };
+        let deterministic =
+            captured_only || trials.repeats(call.with_request(&request), &first).await?;
         return Ok(Judged::Done(RecipeDraft {
-            exchange: chosen.exchange,
-            second_exchange: chosen.second_exchange,
-            request,
-            slots,
-            response: chosen.response.clone(),
-            transport,
             deterministic,
             captured_only,
-            needs_login: false,
-            carries: carries(exchange),
             compared: !is_other
                 && (captured.is_some()
                     || !first.root_shape.is_empty() && chosen.response.embedded.is_some()),
             shape: first.shape,
             items: first.replay.items,
-            replays,
+            replays: trials.replays,
+            ..draft(request, transport)
         }));
     }
+    let Trials { replayer, replays, .. } = trials;
     // A failure that may pass says nothing about the task: it is an error, and a later run tries again. The last transport is the
     // one that can do most: while it was not heard, what the others said is no verdict.
     if let Some(code) = replays.last().and_then(passing) {
         return Err(not_now(code));
     }
-    if recording.driver == Driver::Har && replayer.logins() == 0 && is_signed_in(exchange) {
-        let kept = self::captured(exchange, &chosen.response).zip(captured);
-        if let Some((answer, shape)) = kept {
-            return Ok(Judged::Done(RecipeDraft {
-                exchange: chosen.exchange,
-                second_exchange: chosen.second_exchange,
-                request,
-                slots,
-                response: chosen.response.clone(),
-                transport: TransportKind::ContextRequest,
-                deterministic: true,
-                captured_only: true,
-                needs_login: true,
-                carries: carries(exchange),
-                compared: false,
-                shape,
-                items: answer.items,
-                replays,
-            }));
-        }
+    if recording.driver == Driver::Har
+        && replayer.logins() == 0
+        && is_signed_in(exchange)
+        && let Some((answer, shape)) = self::captured(exchange, &chosen.response).zip(captured)
+    {
+        return Ok(Judged::Done(RecipeDraft {
+            needs_login: true,
+            shape,
+            items: answer.items,
+            replays,
+            ..draft(request, TransportKind::ContextRequest)
+        }));
     }
     Ok(Judged::Rejected(to_reject(&replays, sent_away)))
+}
+
+/// Replays of one request, and what came of them.
+struct Trials<'a> {
+    replayer: &'a mut dyn Replayer,
+    exchange: &'a Exchange,
+    response: &'a ResponseSpec,
+    /// The recorded shape.
+    like: Option<&'a [String]>,
+    replays: Vec<Replay>,
+}
+
+impl Trials<'_> {
+    /// Sends it; the replay is not kept yet. Fails as [`observe`].
+    async fn observe(&mut self, call: ReplayCall<'_>, what: &str) -> Result<Observation> {
+        let n = self.replays.len() as u32 + 1;
+        observe(self.replayer, call, self.response, self.like, n, what).await
+    }
+
+    /// The request with recorded headers by which the site gives what was recorded, and its answer. Fails as [`observe`], and with the
+    /// code of a failure that may pass.
+    async fn with_recorded_headers(
+        &mut self,
+        call: &CallTemplate<'_>,
+        request: &RequestTemplate,
+    ) -> Result<Option<(RequestTemplate, Observation)>> {
+        for (what, with) in with_ambient_headers(self.exchange, request) {
+            if self.replayer.spent() {
+                break;
+            }
+            let seen = self.observe(call.with_request(&with), &what).await?;
+            if let Some(code) = passing(&seen.replay) {
+                return Err(not_now(code));
+            }
+            self.replays.push(seen.replay.clone());
+            if seen.good() && !differs(self.exchange, self.response, &seen) {
+                return Ok(Some((with, seen)));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Whether the same data comes once more. Fails as [`Self::with_recorded_headers`].
+    async fn repeats(&mut self, call: ReplayCall<'_>, first: &Observation) -> Result<bool> {
+        let again = self.observe(call, "as recorded, again").await?;
+        if let Some(code) = passing(&again.replay) {
+            return Err(not_now(code));
+        }
+        let same = again.good() && again.replay.data_sha256 == first.replay.data_sha256;
+        self.replays.push(again.replay);
+        Ok(same)
+    }
 }
 
 /// Whether the request said who asks.
