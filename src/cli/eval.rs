@@ -8,9 +8,10 @@ use super::{Global, context, table::ruled};
 use commis_base::{
     error::{Code, Error, Result},
     files,
-    settings::Settings,
+    settings::{Home, Settings},
 };
-use commis_measure::eval::{self, Baseline, Evaluation, Verdict};
+use commis_measure::eval::{self, Asked, Baseline, CloseAnswer, CloseEnding, Evaluation, Verdict};
+use commis_model::{Cache, Client};
 
 /// Measure learning on a corpus, without any network
 ///
@@ -20,7 +21,12 @@ use commis_measure::eval::{self, Baseline, Evaluation, Verdict};
 /// With --reasons it prints only a table with a row for each doubt. The row counts the cases in which the doubt stopped a right
 /// choice, a wrong choice, or a choice where there was nothing to learn. It also counts the cases in which no other doubt did so.
 ///
-/// With --json: {cases, tallies, rejections, calibration, model_calls, differences, forgotten}.
+/// With --close it prints only the close calls of a folder of HAR files: cases in which the heuristics cannot tell which request it is,
+/// and how many of them a model that is never wrong would settle. With --ask N the configured model is asked about N of them, by the
+/// question that learning asks. Answers are kept under --home.
+///
+/// With --json: {cases, tallies, rejections, calibration, model_calls, differences, forgotten}; with --close: {cases, close, recipeable,
+/// right_offered, nothing_offered, answers}.
 ///
 /// Example: commis eval --corpus corpus --no-network --ci
 #[derive(clap::Args)]
@@ -28,7 +34,7 @@ pub struct Args {
     /// Folder with a corpus: a folder for each case, or HAR files with `cases.jsonl`
     #[arg(long, value_name = "DIR")]
     corpus: PathBuf,
-    /// Accepted for clarity; eval never uses the network
+    /// Accepted for clarity; eval uses no network but for the model of --ask
     #[arg(long)]
     no_network: bool,
     /// Exit with 1 on any difference from the baseline, and on any recipe that is verified and wrong
@@ -52,6 +58,12 @@ pub struct Args {
     /// Print how often each doubt stopped a right, a wrong and a needless choice
     #[arg(long, conflicts_with_all = ["ci", "update_baseline"])]
     reasons: bool,
+    /// Print in how many cases the heuristics cannot tell, and in how many of them the right request is offered to a model
+    #[arg(long, conflicts_with_all = ["ci", "update_baseline", "reasons"])]
+    close: bool,
+    /// Ask the configured model about N close calls, always the same ones
+    #[arg(long, value_name = "N", requires = "close")]
+    ask: Option<u16>,
     /// Learn every case N times, each time from its files, to measure how learning scales
     #[arg(long, default_value_t = 1, value_name = "N", conflicts_with = "update_baseline",
           value_parser = clap::value_parser!(u16).range(1..))]
@@ -61,10 +73,13 @@ pub struct Args {
     pub json: bool,
 }
 
-pub fn run(args: &Args, global: &Global) -> Result<u8> {
-    let (_, mut settings) = context::read(global)?;
+pub async fn run(args: &Args, global: &Global) -> Result<u8> {
+    let (home, mut settings) = context::read(global)?;
     settings.egress.no_network = true;
     let _ = args.no_network;
+    if args.close {
+        return close_calls(args, &home, &settings).await;
+    }
     if args.reasons {
         return reasons(args, &settings);
     }
@@ -117,6 +132,48 @@ pub fn run(args: &Args, global: &Global) -> Result<u8> {
         context::say(&format!("{} recipes are verified and wrong", done.false_verified()));
     }
     Ok(u8::from(args.ci && !(done.is_as_before() && done.false_verified() == 0)))
+}
+
+async fn close_calls(args: &Args, home: &Home, settings: &Settings) -> Result<u8> {
+    let model = match args.ask {
+        Some(_) => Some(Client::new(&settings.model)?.ok_or_else(|| {
+            Error::new(Code::Usage, "no model is configured")
+                .hint("`commis settings` shows what [model] needs")
+        })?),
+        None => None,
+    };
+    let cache = Cache::new(home.artifacts.clone());
+    let asked = model.as_ref().map(|model| {
+        let most = usize::from(args.ask.unwrap_or(0));
+        Asked { model, cache: &cache, most }
+    });
+    let told = |it: &CloseAnswer| {
+        context::say(&format!("{}: {} ({:.1} s)", it.case, it.ending.as_str(), it.seconds));
+    };
+    let done = eval::close_calls(&args.corpus, settings, asked, told).await?;
+    if args.json {
+        context::out(&done);
+        return Ok(0);
+    }
+    context::line(&format!(
+        "{} of {} cases are close calls; in {} of them there is something to learn, and in {} of these the right request is offered",
+        done.close, done.cases, done.recipeable, done.right_offered
+    ));
+    if !done.answers.is_empty() {
+        let count = |ending| done.answers.iter().filter(|it| it.ending == ending).count();
+        let mut seconds: Vec<f64> = done.answers.iter().map(|it| it.seconds).collect();
+        seconds.sort_by(f64::total_cmp);
+        context::line(&format!(
+            "asked about {}: {} right, {} wrong, {} open, {} of these without an answer that could be accepted; {:.1} s in the median",
+            done.answers.len(),
+            count(CloseEnding::Right),
+            count(CloseEnding::Wrong),
+            count(CloseEnding::Open),
+            done.answers.iter().filter(|it| it.unusable).count(),
+            seconds[seconds.len() / 2],
+        ));
+    }
+    Ok(0)
 }
 
 fn reasons(args: &Args, settings: &Settings) -> Result<u8> {

@@ -474,7 +474,7 @@ async fn perform(command: Command, global: &Global) -> Result<u8> {
         Command::Testbed(TestbedCommand::Serve(args)) => testbed_serve::run(args).await,
         Command::Testbed(TestbedCommand::Model(args)) => testbed_model::run(args).await,
         Command::Corpus(CorpusCommand::Record(args)) => corpus_record::run(args, global).await,
-        Command::Eval(args) => eval::run(&args, global),
+        Command::Eval(args) => eval::run(&args, global).await,
         Command::Bench(args) => bench::run(&args).await,
         Command::Redact(args) => redact::run(args, global).await,
         Command::Import(args) => import::run(args, global).await,

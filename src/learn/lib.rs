@@ -34,6 +34,7 @@ mod trust_migration;
 
 pub use blocking::run_until_stopped;
 pub use choose::{ChoiceRequest, choose};
+pub use consult::consult;
 pub use context::{LearnContext, LearnResult, ModelUse, OnProgress, OnStage, RedoScope};
 pub use drive::{DriveError, drive, plan};
 pub use dry_run::{RenderedRequest, RenderedStep, choice, origin, render};

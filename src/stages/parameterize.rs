@@ -371,15 +371,14 @@ fn attempt(
     if let Some(why) = unexplained(&out, recording, exchange, twin.is_some()) {
         return Ok(several_calls(why));
     }
-    let mut second_values = match &twin {
-        Some(twin) => match read_second(&out, twin, &traced.steps, (recording, exchange), second) {
+    let mut second_values = if let Some(twin) = &twin {
+        match read_second(&out, twin, &traced.steps, (recording, exchange), second) {
             Ok(values) => Some(values),
             Err(why) => return Ok(several_calls(why)),
-        },
-        None => {
-            let has_all = out.parameters.iter().all(|it| second.values.contains_key(&it.name));
-            (!second.values.is_empty() && has_all).then(|| second.values.clone())
         }
+    } else {
+        let has_all = out.parameters.iter().all(|it| second.values.contains_key(&it.name));
+        (!second.values.is_empty() && has_all).then(|| second.values.clone())
     };
     if let Some(values) = &mut second_values {
         complete(values, &mut out, &second.values, !traced.steps.is_empty());

@@ -6,6 +6,7 @@
 
 mod baseline;
 mod case;
+mod close_calls;
 mod completeness;
 pub mod corpus;
 mod probe;
@@ -30,6 +31,7 @@ use self::{
 };
 pub use self::{
     baseline::{Baseline, Difference},
+    close_calls::{Asked, CloseAnswer, CloseCalls, CloseEnding, close_calls},
     realworld::Prediction,
     reasons::{ReasonCount, reasons},
     report::page,
