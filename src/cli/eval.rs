@@ -10,7 +10,9 @@ use commis_base::{
     files,
     settings::{Home, Settings},
 };
-use commis_measure::eval::{self, Asked, Baseline, CloseAnswer, CloseEnding, Evaluation, Verdict};
+use commis_measure::eval::{
+    self, Baseline, CloseAnswer, CloseEnding, Evaluation, ModelSample, Verdict,
+};
 use commis_model::{Cache, Client};
 
 /// Measure learning on a corpus, without any network
@@ -145,7 +147,7 @@ async fn close_calls(args: &Args, home: &Home, settings: &Settings) -> Result<u8
     let cache = Cache::new(home.artifacts.clone());
     let asked = model.as_ref().map(|model| {
         let most = usize::from(args.ask.unwrap_or(0));
-        Asked { model, cache: &cache, most }
+        ModelSample { model, cache: &cache, most }
     });
     let told = |it: &CloseAnswer| {
         context::say(&format!("{}: {} ({:.1} s)", it.case, it.ending.as_str(), it.seconds));

@@ -78,7 +78,7 @@ pub enum CloseEnding {
 }
 
 /// A model, where its answers are kept, and how many close calls it is asked about.
-pub struct Asked<'a> {
+pub struct ModelSample<'a> {
     pub model: &'a dyn Model,
     pub cache: &'a Cache,
     pub most: usize,
@@ -91,7 +91,7 @@ pub struct Asked<'a> {
 pub async fn close_calls(
     dir: &Path,
     settings: &Settings,
-    asked: Option<Asked<'_>>,
+    asked: Option<ModelSample<'_>>,
     mut told: impl FnMut(&CloseAnswer),
 ) -> Result<CloseCalls> {
     if !dir.join("cases.jsonl").is_file() {
@@ -112,7 +112,7 @@ pub async fn close_calls(
         nothing_offered: count(&|it| it.offered.is_empty()),
         answers: Vec::new(),
     };
-    let Some(Asked { model, cache, most }) = asked else { return Ok(out) };
+    let Some(ModelSample { model, cache, most }) = asked else { return Ok(out) };
     for it in found.iter().filter(|it| !it.offered.is_empty()).take(most) {
         let begun = Instant::now();
         let (answer, calls) =
@@ -274,7 +274,7 @@ mod tests {
         let folder = corpus();
         let model = Constant(Some(answer));
         let cache = Cache::new(folder.path().join("artifacts"));
-        let asked = Asked { model: &model, cache: &cache, most: 9 };
+        let asked = ModelSample { model: &model, cache: &cache, most: 9 };
         let mut told = 0;
         let settings = Settings::default();
         let calls = close_calls(folder.path(), &settings, Some(asked), |_| told += 1);
@@ -303,7 +303,7 @@ mod tests {
         assert_eq!((done.cases, done.close, done.recipeable, done.right_offered), (1, 1, 1, 1));
         let gone = Constant(None);
         let cache = Cache::new(folder.path().join("artifacts"));
-        let asked = Asked { model: &gone, cache: &cache, most: 1 };
+        let asked = ModelSample { model: &gone, cache: &cache, most: 1 };
         let failed = block_on(close_calls(folder.path(), &settings, Some(asked), |_| ()));
         assert_eq!(failed.unwrap_err().code(), Code::ModelFailed);
     }

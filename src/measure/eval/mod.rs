@@ -31,7 +31,7 @@ use self::{
 };
 pub use self::{
     baseline::{Baseline, Difference},
-    close_calls::{Asked, CloseAnswer, CloseCalls, CloseEnding, close_calls},
+    close_calls::{CloseAnswer, CloseCalls, CloseEnding, ModelSample, close_calls},
     realworld::Prediction,
     reasons::{ReasonCount, reasons},
     report::page,
